@@ -1,0 +1,138 @@
+package document
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// ParseDuration reads a length of time in one of two forms: ISO 8601, as Azure Scheduler's reference has it, or .NET's
+// TimeSpan, as its wire format had it (reference, "Full job JSON").
+//
+//	P1Y2M10DT2H30M, PT30S, PT1.5S, P2W    units in this order, whole except seconds; weeks stand alone
+//	00:01:00, 1.12:00:00, 00:00:00.5      [days.]hh:mm:ss[.fraction]
+//
+// Zero is a duration; a negative one is not. Years and months may not exceed 1000 years, the rest 292 years.
+func ParseDuration(text string) (Duration, error) {
+	r := durationReader{scanner: scanner{rest: text}}
+	if r.take('P') {
+		r.iso()
+	} else {
+		r.timeSpan()
+	}
+	if r.err != nil {
+		return Duration{}, fmt.Errorf("%q is not a duration: %w; write PT30S, P1DT12H or 00:00:30", text, r.err)
+	}
+	return r.sum, nil
+}
+
+// durationReader adds up the parts of a duration, until the first error.
+type durationReader struct {
+	scanner
+
+	sum Duration
+}
+
+// iso reads what follows the P.
+func (r *durationReader) iso() {
+	date, clock, timed := strings.Cut(r.rest, "T")
+	switch {
+	case r.rest == "" || timed && clock == "":
+		r.err = errors.New("it ends before a number")
+	case !timed && strings.HasSuffix(date, "W"):
+		r.units(date, "W")
+	default:
+		r.units(date, "YMD")
+		r.units(clock, "hmS")
+	}
+}
+
+// units adds the numbers of text, each with one letter of order behind it, in that order. An h or m in order stands for
+// the H or M behind the T, where M means minutes.
+func (r *durationReader) units(text, order string) {
+	r.rest = text
+	for r.err == nil && r.rest != "" {
+		n := digits(r.rest)
+		number := r.rest[:n]
+		r.rest = r.rest[n:]
+		fractional := strings.HasPrefix(r.rest, ".")
+		fraction := r.fraction()
+		i := -1
+		if r.rest != "" {
+			i = strings.IndexByte(strings.ToUpper(order), r.rest[0])
+		}
+		switch {
+		case r.err != nil:
+		case n == 0 || i < 0:
+			r.err = errors.New("expected numbers, each followed by its unit, the longest unit first")
+		case fractional && order[i] != 'S':
+			r.err = errors.New("only seconds may have a fraction")
+		default:
+			r.add(number, order[i])
+			r.exact(1, time.Duration(fraction))
+			r.rest, order = r.rest[1:], order[i+1:]
+		}
+	}
+}
+
+// add adds number, which is all digits, of a unit.
+func (r *durationReader) add(number string, unit byte) {
+	number = strings.TrimLeft(number, "0")
+	if len(number) > 12 {
+		r.err = errTooLong
+		return
+	}
+	n := (&scanner{rest: number}).number(len(number), "")
+	switch unit {
+	case 'Y':
+		r.months(12 * n)
+	case 'M':
+		r.months(n)
+	case 'W':
+		r.exact(n, 7*24*time.Hour)
+	case 'D':
+		r.exact(n, 24*time.Hour)
+	case 'h':
+		r.exact(n, time.Hour)
+	case 'm':
+		r.exact(n, time.Minute)
+	default:
+		r.exact(n, time.Second)
+	}
+}
+
+var errTooLong = errors.New("it is too long")
+
+func (r *durationReader) months(n int) {
+	r.sum.Months += n
+	if r.sum.Months > 12*1000 {
+		r.err = errTooLong
+	}
+}
+
+func (r *durationReader) exact(n int, unit time.Duration) {
+	if unit > 0 && time.Duration(n) > (math.MaxInt64-r.sum.Exact)/unit {
+		r.err = errTooLong
+		return
+	}
+	r.sum.Exact += time.Duration(n) * unit
+}
+
+// timeSpan reads [days.]hh:mm:ss[.fraction].
+func (r *durationReader) timeSpan() {
+	if n := digits(r.rest); n > 0 && strings.HasPrefix(r.rest[n:], ".") {
+		r.add(r.rest[:n], 'D')
+		r.rest = r.rest[n+1:]
+	}
+	timed := strings.Count(r.rest, ":") == 2
+	hour, minute, second, nanosecond := r.clock()
+	if r.err == nil && (!timed || r.rest != "") {
+		r.err = errors.New("expected hh:mm:ss")
+	}
+	r.exact(hour, time.Hour)
+	r.exact(minute, time.Minute)
+	r.exact(second, time.Second)
+	r.exact(nanosecond, 1)
+}

@@ -1,0 +1,154 @@
+package document
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+// string reads a string, whose opening quote is next.
+func (p *jsonParser) string() (string, error) {
+	p.pos++
+	start := p.pos
+	for ; p.pos < len(p.text); p.pos++ {
+		switch c := p.text[p.pos]; {
+		case c == '"':
+			p.pos++
+			return p.text[start : p.pos-1], nil
+		case c == '\\':
+			return p.escaped(start)
+		case c < 0x20:
+			return "", p.fail("a control character in a string must be escaped")
+		}
+	}
+	return "", p.fail("expected a closing quote")
+}
+
+// escaped reads on in a string that began at start, from its first backslash.
+func (p *jsonParser) escaped(start int) (string, error) {
+	var b strings.Builder
+	b.WriteString(p.text[start:p.pos])
+	for p.pos < len(p.text) {
+		c := p.text[p.pos]
+		switch {
+		case c == '"':
+			p.pos++
+			return b.String(), nil
+		case c == '\\':
+			if err := p.escape(&b); err != nil {
+				return "", err
+			}
+			continue
+		case c < 0x20:
+			return "", p.fail("a control character in a string must be escaped")
+		}
+		b.WriteByte(c)
+		p.pos++
+	}
+	return "", p.fail("expected a closing quote")
+}
+
+// escape reads one escape sequence, whose backslash is next.
+func (p *jsonParser) escape(b *strings.Builder) error {
+	const from, to = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
+	p.pos++
+	c := p.peek()
+	if c == 'u' {
+		p.pos--
+		return p.unicode(b)
+	}
+	i := strings.IndexByte(from, c)
+	if i < 0 {
+		return p.fail(`unknown escape; use \n, \t, \" or \uXXXX`)
+	}
+	b.WriteByte(to[i])
+	p.pos++
+	return nil
+}
+
+// unicode reads \uXXXX, or two of them that are a surrogate pair. A lone surrogate has no UTF-8 and is refused.
+func (p *jsonParser) unicode(b *strings.Builder) error {
+	r, ok := p.hex()
+	if !ok {
+		return p.fail(`\u needs four hexadecimal digits`)
+	}
+	if utf16.IsSurrogate(r) {
+		low, _ := p.hex()
+		if r = utf16.DecodeRune(r, low); r == '\uFFFD' {
+			return p.fail(`\u is half of a surrogate pair`)
+		}
+	}
+	b.WriteRune(r)
+	return nil
+}
+
+// hex reads \uXXXX.
+func (p *jsonParser) hex() (rune, bool) {
+	rest := p.text[p.pos:]
+	if len(rest) < 6 || rest[0] != '\\' || rest[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(rest[2:6], 16, 16)
+	if err != nil {
+		return 0, false
+	}
+	p.pos += 6
+	return rune(n), true
+}
+
+// number reads a number and keeps its text. It is the reader of last resort: what is no number is no value.
+func (p *jsonParser) number() (Value, error) {
+	n := numberLength(p.text[p.pos:])
+	if n == 0 {
+		return Value{}, p.fail("expected a value")
+	}
+	v := Value{kind: KindNumber, text: p.text[p.pos : p.pos+n]}
+	p.pos += n
+	return v, nil
+}
+
+// numberLength returns the length of the JSON number that s begins with, 0 if it begins with none.
+func numberLength(s string) int {
+	i := 0
+	if i < len(s) && s[i] == '-' {
+		i++
+	}
+	whole := digits(s[i:])
+	if whole == 0 || whole > 1 && s[i] == '0' {
+		return 0
+	}
+	i += whole
+	if i < len(s) && s[i] == '.' {
+		n := digits(s[i+1:])
+		if n == 0 {
+			return 0
+		}
+		i += 1 + n
+	}
+	return i + exponentLength(s[i:])
+}
+
+// exponentLength returns the length of the exponent that s begins with, 0 if there is none.
+func exponentLength(s string) int {
+	if s == "" || s[0]|0x20 != 'e' {
+		return 0
+	}
+	i := 1
+	if i < len(s) && (s[i] == '+' || s[i] == '-') {
+		i++
+	}
+	n := digits(s[i:])
+	if n == 0 {
+		return 0
+	}
+	return i + n
+}
+
+// digits returns how many decimal digits s begins with.
+func digits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}

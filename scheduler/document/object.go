@@ -1,0 +1,132 @@
+package document
+
+import (
+	"slices"
+	"strings"
+)
+
+// Object reads the members of an object. Each method that reads a member takes its name, makes the name known, and
+// returns false for a member that is absent, null or wrong; what is wrong has then been reported. A caller that must
+// tell absent from wrong asks [Object.Has]. End with [Object.Done].
+//
+// Reading brings the tree into canonical form on the way, in place: a member's name and an enum's word take the spelling
+// that they are asked for with.
+type Object struct {
+	reader  *Reader
+	path    string
+	members []Member
+	used    []bool   // members that were asked for
+	known   []string // names that were asked for
+	broken  bool     // not an object at all, which was reported
+}
+
+// Path returns the path of the member name.
+func (o *Object) Path(name string) string { return member(o.path, name) }
+
+// Reader returns the reader that collects the object's problems.
+func (o *Object) Reader() *Reader { return o.reader }
+
+// Problem reports a problem inside the object, at a path seen from it, such as "uri" or "hours[2]"; "" is the object
+// itself.
+func (o *Object) Problem(path, format string, args ...any) { //nolint:goprintffuncname // it adds a Problem
+	o.reader.Problem(join(o.path, path), format, args...)
+}
+
+// Has reports whether the member is there and not null.
+func (o *Object) Has(name string) bool {
+	_, ok := o.Value(name)
+	return ok
+}
+
+// Require reports the member as missing unless it is there and not null.
+func (o *Object) Require(name string) bool {
+	if o.Has(name) {
+		return true
+	}
+	if !o.broken {
+		o.reader.Problem(o.Path(name), "is required")
+	}
+	return false
+}
+
+// Value returns a member as it stands, of any kind but null.
+func (o *Object) Value(name string) (Value, bool) {
+	o.learn(name)
+	i := o.find(name)
+	if i < 0 {
+		return Value{}, false
+	}
+	o.used[i] = true
+	o.members[i].Name = name // the tree becomes canonical as it is read
+	v := o.members[i].Value
+	return v, v.kind != KindNull
+}
+
+// Null reports whether the member is there and null, which in a patch means "remove".
+func (o *Object) Null(name string) bool {
+	_, ok := o.Value(name)
+	return !ok && o.find(name) >= 0
+}
+
+// Object returns a member that is itself an object.
+func (o *Object) Object(name string) (*Object, bool) {
+	v, ok := o.Value(name)
+	if !ok {
+		return nil, false
+	}
+	inner := o.reader.Object(v, o.Path(name))
+	return inner, !inner.broken
+}
+
+// Done ends the reading: every member that nobody asked for is reported, with the nearest name that somebody did.
+func (o *Object) Done() {
+	for i, m := range o.members {
+		if !o.used[i] {
+			o.unknown(m.Name)
+		}
+	}
+}
+
+func (o *Object) unknown(name string) {
+	near := nearest(name, o.known)
+	switch {
+	case near == "":
+		o.Problem("", "unknown field %q", name)
+	case strings.EqualFold(near, name):
+		o.Problem("", "field %q repeats %q", name, near)
+	default:
+		o.Problem("", "unknown field %q; did you mean %q?", name, near)
+	}
+}
+
+// of returns a member that must be of the given kind.
+func (o *Object) of(name string, kind Kind) (Value, bool) {
+	v, ok := o.Value(name)
+	if ok && v.kind != kind {
+		o.reader.mismatch(o.Path(name), kind, v)
+		return Value{}, false
+	}
+	return v, ok
+}
+
+// find returns the index of the member of that name, or of one that differs from it by case only, or -1.
+func (o *Object) find(name string) int {
+	for i := range o.members {
+		if o.members[i].Name == name {
+			return i
+		}
+	}
+	for i := range o.members {
+		if len(o.members[i].Name) == len(name) && strings.EqualFold(o.members[i].Name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// learn adds name to the known names.
+func (o *Object) learn(name string) {
+	if !slices.Contains(o.known, name) {
+		o.known = append(o.known, name)
+	}
+}

@@ -1,0 +1,75 @@
+package document
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of a document. They bound the work on hostile text and are far above anything a job needs (16 KB).
+const (
+	maxSize   = 4 << 20  // bytes of text
+	maxYAML   = 64 << 10 // bytes of one YAML document of a stream
+	maxDepth  = 64       // objects and arrays inside each other
+	maxValues = 100_000  // values of a YAML document after its aliases are expanded
+)
+
+// Parse reads one document: JSON if its first character is { or [, else YAML 1.2, of which it accepts what JSON can
+// express (no tags, no merge keys, names are text). The error is a [Problem]; a syntax error carries line:column.
+func Parse(data []byte) (Value, error) {
+	values, err := ParseAll(data)
+	if err != nil {
+		return Value{}, err
+	}
+	if len(values) != 1 {
+		return Value{}, Problem{Message: "holds " + strconv.Itoa(len(values)) + " documents; one is expected"}
+	}
+	return values[0], nil
+}
+
+// ParseAll reads one JSON document or a stream of YAML documents separated by ---. Empty documents of a stream are left
+// out; a stream of nothing else is an error.
+func ParseAll(data []byte) ([]Value, error) {
+	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
+	if len(data) > maxSize {
+		return nil, Problem{Message: "is " + strconv.Itoa(len(data)) + " bytes long; the most is " + strconv.Itoa(maxSize)}
+	}
+	text := string(data)
+	if !utf8.ValidString(text) {
+		return nil, Problem{Message: at(text, invalidAt(text)) + "not valid UTF-8"}
+	}
+	start := strings.TrimLeft(text, " \t\r\n")
+	if start == "" {
+		return nil, Problem{Message: "is empty"}
+	}
+	if start[0] != '{' && start[0] != '[' {
+		return parseYAML(text)
+	}
+	v, err := parseJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	return []Value{v}, nil
+}
+
+// at returns the place of a byte offset as "line:column: ", both counted from 1, columns in characters.
+func at(text string, offset int) string {
+	before := text[:min(offset, len(text))]
+	line := strings.Count(before, "\n")
+	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+	return strconv.Itoa(line+1) + ":" + strconv.Itoa(column+1) + ": "
+}
+
+// invalidAt returns the offset of the first byte that is not UTF-8.
+func invalidAt(text string) int {
+	for i, r := range text {
+		if r != utf8.RuneError {
+			continue
+		}
+		if _, size := utf8.DecodeRuneInString(text[i:]); size == 1 {
+			return i
+		}
+	}
+	return len(text)
+}

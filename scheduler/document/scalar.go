@@ -1,0 +1,117 @@
+package document
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// String returns a member that is a string.
+func (o *Object) String(name string) (string, bool) {
+	v, ok := o.of(name, KindString)
+	return v.text, ok
+}
+
+// Bool returns a member that is true or false.
+func (o *Object) Bool(name string) (value, ok bool) {
+	v, ok := o.of(name, KindBool)
+	return v.truth, ok
+}
+
+// Int returns a member that is a whole number in min…max. Numbers are taken as written: 2.0 and 2e0 are not whole.
+func (o *Object) Int(name string, minimum, maximum int64) (int64, bool) {
+	v, ok := o.Value(name)
+	if !ok {
+		return 0, false
+	}
+	return o.reader.integer(v, o.Path(name), minimum, maximum)
+}
+
+// Enum returns a member that is one of the allowed words, in the spelling given here whatever its letter case there.
+func (o *Object) Enum(name string, allowed ...string) (string, bool) {
+	v, ok := o.Value(name)
+	if !ok {
+		return "", false
+	}
+	word, ok := o.reader.word(v, o.Path(name), allowed)
+	if ok {
+		o.members[o.find(name)].Value = StringValue(word)
+	}
+	return word, ok
+}
+
+// Time returns a member that is a date or an instant in one of the forms of [ParseTime], in UTC.
+func (o *Object) Time(name string) (time.Time, bool) {
+	text, ok := o.String(name)
+	if !ok {
+		return time.Time{}, false
+	}
+	t, err := ParseTime(text)
+	if err != nil {
+		o.reader.Problem(o.Path(name), "%v", err)
+	}
+	return t, err == nil
+}
+
+// Duration returns a member that is a length of time in one of the forms of [ParseDuration].
+func (o *Object) Duration(name string) (Duration, bool) {
+	text, ok := o.String(name)
+	if !ok {
+		return Duration{}, false
+	}
+	d, err := ParseDuration(text)
+	if err != nil {
+		o.reader.Problem(o.Path(name), "%v", err)
+	}
+	return d, err == nil
+}
+
+// integer reads v, found at path, as a whole number in minimum…maximum.
+func (r *Reader) integer(v Value, path string, minimum, maximum int64) (int64, bool) {
+	if v.kind != KindNumber {
+		r.Problem(path, "must be a whole number, not %s", v.kind)
+		return 0, false
+	}
+	if strings.ContainsAny(v.text, ".eE") {
+		r.Problem(path, "must be a whole number, not %s", v.text)
+		return 0, false
+	}
+	n, err := strconv.ParseInt(v.text, 10, 64)
+	if err != nil || n < minimum || n > maximum {
+		r.Problem(path, "%s is not %s", v.text, interval(minimum, maximum))
+		return 0, false
+	}
+	return n, true
+}
+
+// interval describes the numbers from minimum to maximum. A maximum that stands for "any" is left out.
+func interval(minimum, maximum int64) string {
+	from, to := strconv.FormatInt(minimum, 10), strconv.FormatInt(maximum, 10)
+	switch {
+	case maximum >= math.MaxInt32:
+		return "at least " + from
+	case minimum < 0:
+		return "in " + from + " to " + to
+	}
+	return "in " + from + "-" + to
+}
+
+// word reads v, found at path, as one of the allowed words.
+func (r *Reader) word(v Value, path string, allowed []string) (string, bool) {
+	if v.kind != KindString {
+		r.mismatch(path, KindString, v)
+		return "", false
+	}
+	for _, word := range allowed {
+		if strings.EqualFold(word, v.text) {
+			return word, true
+		}
+	}
+	hint := ""
+	if near := nearest(v.text, allowed); near != "" {
+		hint = "; did you mean " + strconv.Quote(near) + "?"
+	}
+	r.Problem(path, "%q is not one of %s%s", v.text, strings.Join(allowed, ", "), hint)
+	return "", false
+}

@@ -1,0 +1,89 @@
+package document
+
+// Kind is the kind of a [Value]: one of JSON's six.
+type Kind uint8
+
+// The kinds. The zero Kind is null, so the zero Value is null.
+const (
+	KindNull Kind = iota
+	KindBool
+	KindNumber
+	KindString
+	KindArray
+	KindObject
+)
+
+// String returns the kind with its article, as messages use it: "a string", "an array", "null".
+func (k Kind) String() string {
+	switch k {
+	case KindNull:
+		return "null"
+	case KindBool:
+		return "a boolean"
+	case KindNumber:
+		return "a number"
+	case KindString:
+		return "a string"
+	case KindArray:
+		return "an array"
+	case KindObject:
+		return "an object"
+	}
+	return "unknown"
+}
+
+// Value is a node of a parsed document. Copies share what is below them. Slices that a Value hands out must not be
+// written to; only an [Object] does that.
+type Value struct {
+	kind    Kind
+	truth   bool
+	text    string // of a number or a string
+	items   []Value
+	members []Member
+}
+
+// Member is a named value of an object.
+type Member struct {
+	Name  string
+	Value Value
+}
+
+// StringValue returns a string value.
+func StringValue(text string) Value { return Value{kind: KindString, text: text} }
+
+// BoolValue returns a boolean value.
+func BoolValue(truth bool) Value { return Value{kind: KindBool, truth: truth} }
+
+// ArrayValue returns an array of items. It keeps the slice.
+func ArrayValue(items ...Value) Value { return Value{kind: KindArray, items: items} }
+
+// ObjectValue returns an object of members, whose names must differ. It keeps the slice.
+func ObjectValue(members ...Member) Value { return Value{kind: KindObject, members: members} }
+
+// Kind returns the value's kind.
+func (v Value) Kind() Kind { return v.kind }
+
+// Bool returns the truth of a boolean, false for any other kind.
+func (v Value) Bool() bool { return v.truth }
+
+// Text returns the content of a string or the text of a number as it was written, "" for any other kind.
+func (v Value) Text() string { return v.text }
+
+// Items returns the elements of an array, nil for any other kind.
+func (v Value) Items() []Value { return v.items }
+
+// Members returns the members of an object in document order, nil for any other kind.
+func (v Value) Members() []Member { return v.members }
+
+// Member returns the member of that exact name.
+func (v Value) Member(name string) (Value, bool) {
+	for i := range v.members {
+		if v.members[i].Name == name {
+			return v.members[i].Value, true
+		}
+	}
+	return Value{}, false
+}
+
+// NumberValue returns a number written as text, which must be a JSON number.
+func NumberValue(text string) Value { return Value{kind: KindNumber, text: text} }

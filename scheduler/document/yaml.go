@@ -1,0 +1,104 @@
+package document
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// parseYAML reads a stream of documents. Errors are Problems.
+//
+// The YAML library takes time and memory that grow with the square of a document's nesting and width, so documents are
+// cut apart here and each is held to maxYAML.
+func parseYAML(text string) ([]Value, error) {
+	var values []Value
+	line := 0
+	for text != "" {
+		chunk := text[:documentLength(text)]
+		docs, err := parseChunk(chunk, line)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, docs...)
+		line += strings.Count(chunk, "\n")
+		text = text[len(chunk):]
+	}
+	if len(values) == 0 {
+		return nil, Problem{Message: "is empty"}
+	}
+	return values, nil
+}
+
+// documentLength returns the length of the first document of a stream: up to the next line that is "---", which YAML
+// allows at the start of a line for no other purpose. Comments and %directives before the first --- belong to it.
+func documentLength(text string) int {
+	content := false
+	for pos := 0; pos < len(text); {
+		length := strings.IndexByte(text[pos:], '\n') + 1
+		if length == 0 {
+			length = len(text) - pos
+		}
+		line := strings.TrimRight(text[pos:pos+length], " \t\r\n")
+		marker := line == "---" || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "---\t")
+		if marker && content {
+			return pos
+		}
+		content = content || marker || line != "" && line[0] != '#' && line[0] != '%'
+		pos += length
+	}
+	return len(text)
+}
+
+// parseChunk reads the documents of a text that begins after line lines of its stream.
+func parseChunk(text string, line int) ([]Value, error) {
+	if len(text) > maxYAML {
+		return nil, Problem{Message: place(line, nil) + "a YAML document may be " + strconv.Itoa(maxYAML) + " bytes long"}
+	}
+	file, err := parseAST(text, line)
+	if err != nil {
+		return nil, err
+	}
+	var values []Value
+	for _, doc := range file.Docs {
+		if doc.Body == nil || doc.Body.Type() == ast.NullType || doc.Body.Type() == ast.DirectiveType {
+			continue
+		}
+		r := yamlReader{line: line}
+		v, err := r.value(doc.Body, 0)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
+// parseAST runs the YAML library, whose panics on malformed text become problems like its errors.
+func parseAST(text string, line int) (file *ast.File, err error) {
+	defer func() {
+		if recover() != nil {
+			file, err = nil, Problem{Message: place(line, nil) + "not valid YAML"}
+		}
+	}()
+	file, err = parser.ParseBytes([]byte(text), 0, parser.AllowDuplicateMapKey())
+	if e, ok := errors.AsType[yaml.Error](err); ok {
+		return nil, Problem{Message: place(line, e.GetToken()) + e.GetMessage()}
+	}
+	if err != nil {
+		return nil, Problem{Message: place(line, nil) + err.Error()}
+	}
+	return file, nil
+}
+
+// place returns the place of a token as "line:column: ", where line lines of the stream come before its document.
+func place(line int, t *token.Token) string {
+	if t == nil || t.Position == nil {
+		return strconv.Itoa(line+1) + ":1: "
+	}
+	return strconv.Itoa(line+t.Position.Line) + ":" + strconv.Itoa(t.Position.Column) + ": "
+}

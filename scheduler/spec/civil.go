@@ -1,0 +1,69 @@
+package spec
+
+// Days are counted from 1970-01-01 (day 0), months from January of the year 0 (month 0), both in the proleptic Gregorian
+// calendar. Weekdays here count from Monday (0) to Sunday (6). The conversions are Howard Hinnant's ("chrono-Compatible
+// Low-Level Date Algorithms"), with years that begin in March, so that a leap day is the last of its year.
+
+const (
+	daysPer400Years = 146_097
+	daysToEpoch     = 719_468 // from 0000-03-01 to 1970-01-01
+	lastMonth       = 9999*12 + 11
+)
+
+// monthOf returns the month of a day and the day's place in it, 1-31.
+func monthOf(day int64) (month, dayOfMonth int64) {
+	era, doe := divide(day+daysToEpoch, daysPer400Years)
+	year := (doe - doe/1460 + doe/36_524 - doe/146_096) / 365
+	doy := doe - (365*year + year/4 - year/100)
+	m := (5*doy + 2) / 153 // March is 0
+	return (400*era+year)*12 + m + 2, doy - (153*m+2)/5 + 1
+}
+
+// firstDay returns the first day of a month.
+func firstDay(month int64) int64 {
+	year, m := divide(month-2, 12) // March is 0
+	era, yoe := divide(year, 400)
+	return era*daysPer400Years + 365*yoe + yoe/4 - yoe/100 + (153*m+2)/5 - daysToEpoch
+}
+
+// weekdayOf returns the weekday of a day, from Monday (0).
+func weekdayOf(day int64) int64 {
+	_, weekday := divide(day+3, 7) // 1970-01-01 was a Thursday
+	return weekday
+}
+
+// monthLength returns how many days a month has.
+func monthLength(month int64) int64 {
+	year, m := divide(month, 12)
+	if m == 1 && year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+		return 29
+	}
+	return int64(lengths[m])
+}
+
+var lengths = [12]uint8{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
+
+// divide returns the quotient rounded down and the remainder, which is not negative. The divisor b is positive.
+func divide(a, b int64) (quotient, remainder int64) {
+	quotient, remainder = a/b, a%b
+	if remainder < 0 {
+		return quotient - 1, remainder + b
+	}
+	return quotient, remainder
+}
+
+// divideUp returns the quotient rounded up.
+func divideUp(a, b int64) int64 {
+	quotient, remainder := divide(a, b)
+	if remainder > 0 {
+		quotient++
+	}
+	return quotient
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

@@ -1,0 +1,34 @@
+// Package spec is Carillon's schedule languages: calendar mathematics without a clock, a store or a goroutine.
+//
+// A schedule goes through three forms. Text or JSON is read into a plain description, such as [Recurrence], and every
+// problem of it is reported at once. The description is compiled, once, into a [Schedule], a set of instants. A [Plan]
+// joins a schedule with the moment its job was created: what runs first, what was missed, what is left.
+//
+// Guarantees of every Schedule and Plan:
+//
+//  1. Next(t) > t, and no instant of the schedule lies between the two. Last and Count agree with Next.
+//  2. The answer depends on the description and on t only: not on the wall clock, the host's zone or earlier calls.
+//  3. Next costs the same however long ago the schedule began, because it jumps by arithmetic, and allocates nothing.
+//  4. Every search is bounded. A schedule that never fires (30 February) is found out when it is compiled.
+//  5. Instants end with the year 9999. There is no next one after it.
+//  6. Values are immutable and safe for concurrent use.
+//
+// The instants here are nominal. Jitter, catch-up after an outage, overlap and retries are decided by the planner in
+// package scheduler.
+//
+// # The Azure recurrence
+//
+// [Recurrence] is the recurrence of an Azure Scheduler job: a frequency, an interval, a count, an end and a schedule of
+// elements that limit or expand. The page "Build advanced schedules and recurrences for jobs in Azure Scheduler" is its
+// definition. Where that page is silent, these readings hold; their reasons are with the code:
+//
+//   - Everything is UTC. An offset in startTime fixes the instant and nothing else.
+//   - Occurrences lie on the grid that startTime fixes; without one, the time of creation. Seconds and fractions of a
+//     second are kept. "anchor": "lastExecution" chooses Azure's drifting grid instead.
+//   - A month's or year's recurrence without schedule runs on the last day of a month that is too short; with a schedule
+//     it skips that month.
+//   - Minutes without hours are the minutes of every hour; hours without minutes take startTime's minute.
+//   - For the frequencies hour, minute and second, hours only limit, and so do minutes unless the frequency is hour.
+//   - Weeks begin on Monday. monthDays and monthlyOccurrences together mean both.
+//   - An empty array or an empty schedule says nothing.
+package spec

@@ -1,0 +1,16 @@
+package spec
+
+import "time"
+
+// Schedule is a compiled schedule: a set of instants, in UTC. Implementations are immutable and safe for concurrent use.
+type Schedule interface {
+	// Next returns the first instant strictly after t, false when there is none.
+	Next(after time.Time) (time.Time, bool)
+
+	// Last returns the last instant not after t, false when there is none.
+	Last(notAfter time.Time) (time.Time, bool)
+
+	// Count returns how many instants lie in from…to, both included. It does not walk them: ten years of minutes cost
+	// about as much as ten minutes.
+	Count(from, to time.Time) int
+}
