@@ -1,0 +1,61 @@
+package actions
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Registry is the [scheduler.ActionReader] of several action packages: it
+// finds the one that owns a type. It is immutable and safe for concurrent use.
+type Registry struct {
+	readers map[string]entry // by type in lower case
+	types   []string         // canonical, sorted
+}
+
+// entry is one action type: its canonical spelling and who reads it.
+type entry struct {
+	kind   string
+	reader scheduler.ActionReader
+}
+
+var _ scheduler.ActionReader = (*Registry)(nil)
+
+// New returns a registry of the types of all readers. It panics when two of
+// them own the same type, in any letter case: that is a defect of the program,
+// not of its input.
+func New(readers ...scheduler.ActionReader) *Registry {
+	g := &Registry{readers: make(map[string]entry)}
+	for _, reader := range readers {
+		for _, kind := range reader.Types() {
+			g.add(kind, reader)
+		}
+	}
+	slices.Sort(g.types)
+	return g
+}
+
+func (g *Registry) add(kind string, reader scheduler.ActionReader) {
+	folded := strings.ToLower(kind)
+	if other, taken := g.readers[folded]; taken {
+		panic(fmt.Sprintf("actions: action type %s is registered twice (as %s before)", kind, other.kind))
+	}
+	g.readers[folded] = entry{kind, reader}
+	g.types = append(g.types, kind)
+}
+
+// ReadAction implements [scheduler.ActionReader]. kind may be in any letter
+// case; its reader is given the canonical spelling.
+func (g *Registry) ReadAction(kind string, o *document.Object) scheduler.Action {
+	e, ok := g.readers[strings.ToLower(kind)]
+	if !ok {
+		return nil
+	}
+	return e.reader.ReadAction(e.kind, o)
+}
+
+// Types implements [scheduler.ActionReader].
+func (g *Registry) Types() []string { return slices.Clone(g.types) }

@@ -1,0 +1,196 @@
+package web_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// answer returns a client whose every request is answered with the given
+// status, header and body.
+func answer(status int, header http.Header, body string) *web.Client {
+	return web.New(web.Config{Transport: tripper(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: status, Header: header, ContentLength: -1, Body: io.NopCloser(strings.NewReader(body))}, nil
+	})})
+}
+
+func TestMessage(t *testing.T) {
+	header := http.Header{"Vary": {"Accept", "Cookie"}, "Content-Type": {"text/html"}}
+	for name, test := range map[string]struct {
+		status        int
+		success, body string
+		failed        bool
+		want          string // between host and headers
+	}{
+		"success":            {200, `{}`, "Hi", false, ": 'OK'"},
+		"accepted":           {202, `{}`, "", false, ": 'Accepted'"},
+		"failure":            {500, `{}`, "Hi", true, ": 'Internal Server Error'"},
+		"unknown status":     {599, `{}`, "", true, ": '599'"},
+		"beyond all":         {999, `{}`, "", true, ": '999'"},
+		"own success":        {404, `{"status":["404"]}`, "", false, ": 'Not Found'"},
+		"own failure":        {200, `{"status":["201","204-206"]}`, "", true, ": 'OK' (200 is not among the statuses of success)"},
+		"contains":           {200, `{"bodyContains":"i"}`, "Hi", false, ": 'OK'"},
+		"contains not":       {200, `{"bodyContains":"done"}`, "Hi", true, `: 'OK' (the body does not contain "done")`},
+		"contains, no body":  {204, `{"bodyContains":"done"}`, "", true, `: 'No Content' (the body does not contain "done")`},
+		"contains, failures": {503, `{"bodyContains":"done"}`, "done", true, ": 'Service Unavailable'"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result := invoke(t, answer(test.status, header, test.body), `{"uri":"http://www.bing.com/x?y","method":"GET","success":`+test.success+`}`)
+			want := "Http Action - Response from host 'www.bing.com'" + test.want +
+				" Response Headers: Content-Type: text/html\r\nVary: Accept\r\nVary: Cookie\r\n Body: " + test.body
+			if result.Message != want {
+				t.Errorf("got  %q\nwant %q", result.Message, want)
+			}
+			if result.Failed != test.failed || result.Final || result.Status != test.status || result.Response != test.body {
+				t.Errorf("got %+v", result)
+			}
+		})
+	}
+}
+
+// TestExcerpt checks the recorded part of a body: bounded, and valid UTF-8.
+func TestExcerpt(t *testing.T) {
+	const limit = scheduler.MaxResponse
+	fill := strings.Repeat("x", limit-2)
+	for name, test := range map[string][2]string{
+		"short":        {"abc", "abc"},
+		"exact":        {fill + "yz", fill + "yz"},
+		"longer":       {fill + "yz!", fill + "yz"},
+		"rune at end":  {fill + "é", fill + "é"},
+		"rune cut 2":   {fill + "yé", fill + "y"},
+		"rune cut 3":   {fill + "€", fill},
+		"rune cut 4":   {fill + "𝄞𝄞", fill},
+		"invalid":      {"a\xff\xfeb", "a\uFFFDb"},
+		"invalid long": {"\xff" + strings.Repeat("x", limit), "\uFFFD" + strings.Repeat("x", limit-3)},
+		"truncated":    {"abc\xe2\x82", "abc\uFFFD"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result := invoke(t, answer(200, nil, test[0]), uri("http://h/"))
+			if result.Response != test[1] || !strings.HasSuffix(result.Message, " Body: "+test[1]) {
+				t.Errorf("got %d bytes …%q, want %d", len(result.Response), result.Response[max(0, len(result.Response)-8):], len(test[1]))
+			}
+		})
+	}
+}
+
+func TestMessageIsBounded(t *testing.T) {
+	header := http.Header{"A": {strings.Repeat("é", 5000)}, "B": {"\xff"}}
+	result := invoke(t, answer(200, header, strings.Repeat("é", 5000)), uri("http://h/"))
+	if n := len(result.Message); n > 2*2048+200 || !utf8.ValidString(result.Message) || !strings.Contains(result.Message, "é…\r\n Body: é") {
+		t.Errorf("%d bytes: %s", n, result.Message)
+	}
+}
+
+// TestBodyContains moves the wanted text over the borders of what is read at
+// once.
+func TestBodyContains(t *testing.T) {
+	const request = `{"uri":"http://h/","method":"GET","success":{"bodyContains":"needle"}}`
+	for at := 0; at < 3*8192; at += 509 {
+		body := strings.Repeat("n", at) + "needle" + strings.Repeat("e", 100)
+		for name, reader := range map[string]io.Reader{"whole": strings.NewReader(body), "halves": &shortReader{[]byte(body)}} {
+			client := web.New(web.Config{Transport: tripper(func(*http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(reader)}, nil
+			})})
+			if result := invoke(t, client, request); result.Failed {
+				t.Errorf("not found at %d (%s): %.200s", at, name, result.Message)
+			}
+		}
+	}
+	result := invoke(t, answer(200, nil, strings.Repeat("x", web.DefaultMaxBody)+"needle"), request)
+	if want := `(the first 65536 bytes of the body do not contain "needle")`; !result.Failed || !strings.Contains(result.Message, want) {
+		t.Errorf("got %.200s", result.Message)
+	}
+}
+
+// shortReader hands out 4093 bytes at a time.
+type shortReader struct{ rest []byte }
+
+func (r *shortReader) Read(p []byte) (int, error) {
+	if len(r.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), 4093)], r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// TestNoBody has answers that end with their header.
+func TestNoBody(t *testing.T) {
+	for _, test := range []struct {
+		method string
+		status int
+		failed bool
+	}{{"GET", 204, false}, {"GET", 304, true}, {"HEAD", 200, false}, {"POST", 200, false}} {
+		t.Run(fmt.Sprint(test.method, test.status), func(t *testing.T) {
+			server := listen(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(test.status) })
+			result := invoke(t, newClient(t, web.Config{}), fmt.Sprintf(`{"uri":%q,"method":%q}`, server.URL, test.method))
+			if result.Failed != test.failed || result.Status != test.status || result.Response != "" || !strings.HasSuffix(result.Message, " Body: ") {
+				t.Errorf("got %+v", result)
+			}
+		})
+	}
+}
+
+// TestLongBody checks that a long or endless body is cut, counts as complete,
+// and costs the server its connection.
+func TestLongBody(t *testing.T) {
+	for name, length := range map[string]string{"endless": "", "announced": "1000000000000"} {
+		t.Run(name, func(t *testing.T) {
+			gone := make(chan struct{})
+			server := listen(t, func(w http.ResponseWriter, r *http.Request) {
+				defer close(gone)
+				if length != "" {
+					w.Header().Set("Content-Length", length)
+				}
+				chunk := bytes.Repeat([]byte("x"), 32<<10)
+				for r.Context().Err() == nil {
+					if _, err := w.Write(chunk); err != nil {
+						return
+					}
+				}
+			})
+			result := invoke(t, newClient(t, web.Config{}), uri(server.URL))
+			if result.Failed || len(result.Response) != scheduler.MaxResponse {
+				t.Errorf("got %+v", result)
+			}
+			<-gone
+		})
+	}
+}
+
+// TestMaxBody checks that no more is read than asked for, and that a
+// transport's body is always closed.
+func TestMaxBody(t *testing.T) {
+	body := &countedBody{Reader: strings.NewReader(strings.Repeat("x", 10_000))}
+	client := web.New(web.Config{MaxBody: 5000, Transport: tripper(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Body: body}, nil
+	})})
+	invoke(t, client, uri("http://h/"))
+	if body.read != 5000 || body.closed != 1 {
+		t.Errorf("%d bytes read, closed %d times; want 5000 and once", body.read, body.closed)
+	}
+}
+
+type countedBody struct {
+	io.Reader
+
+	read, closed int
+}
+
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	b.read += n
+	return n, err
+}
+
+func (b *countedBody) Close() error {
+	b.closed++
+	return nil
+}

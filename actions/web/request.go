@@ -1,0 +1,165 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"unicode/utf8"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// The limits of a request, in characters where nothing else is said (Azure
+// Scheduler's; reference: azure-scheduler.md, 2.10). The last three are
+// Carillon's.
+const (
+	maxURI         = 2048
+	maxHeaders     = 50   // headers
+	maxHeaderSize  = 4096 // all names and values together
+	maxRequestBody = 8192
+
+	maxRedirects     = 20
+	defaultRedirects = 10
+	maxContains      = 1024
+)
+
+// methods are the request methods, in canonical spelling. Jobs may write them
+// in any letter case.
+var methods = []string{
+	http.MethodGet, http.MethodPut, http.MethodPost, http.MethodPatch,
+	http.MethodDelete, http.MethodHead, http.MethodOptions,
+}
+
+// request is the member request of an action, read and found valid.
+type request struct {
+	uri       *url.URL
+	method    string
+	header    http.Header // canonical names, without Host
+	host      string      // the job's Host header; empty: the uri's host
+	body      string
+	success   statusSet
+	custom    bool   // success is the job's own, not the default
+	contains  []byte // request.success.bodyContains; empty: anything will do
+	redirects int    // most redirects to follow
+}
+
+// readRequest reads the member request of the action o and reports every
+// problem; it returns false when there was one. secure asks for https.
+func readRequest(o *document.Object, secure bool) (request, bool) {
+	var r request
+	if !o.Require("request") {
+		return r, false
+	}
+	before := problems(o)
+	if ro, ok := o.Object("request"); ok {
+		r.readTarget(ro, secure)
+		r.readHeaders(ro)
+		r.readBody(ro)
+		r.readSuccess(ro)
+		r.readRedirects(ro)
+		readAuthentication(ro)
+		ro.Done()
+	}
+	return r, problems(o) == before
+}
+
+// problems counts what was reported so far.
+func problems(o *document.Object) int {
+	list, _ := errors.AsType[document.Problems](o.Reader().Err())
+	return len(list)
+}
+
+func (r *request) readTarget(o *document.Object, secure bool) {
+	if text, ok := o.String("uri"); ok {
+		u, err := parseURI(text, secure)
+		if err != nil {
+			o.Problem("uri", "%v", err)
+		}
+		r.uri = u
+	}
+	r.method, _ = o.Enum("method", methods...)
+	o.Require("uri")
+	o.Require("method")
+}
+
+func (r *request) readBody(o *document.Object) {
+	r.body, _ = o.String("body")
+	if n := utf8.RuneCountInString(r.body); n > maxRequestBody {
+		o.Problem("body", "is %d characters long, at most %d are allowed", n, maxRequestBody)
+	}
+}
+
+func (r *request) readRedirects(o *document.Object) {
+	r.redirects = defaultRedirects
+	if n, ok := o.Int("redirects", 0, maxRedirects); ok {
+		r.redirects = int(n)
+	}
+}
+
+// readSuccess reads what makes an answer a success. The default is any 2xx.
+func (r *request) readSuccess(o *document.Object) {
+	so, ok := o.Object("success")
+	if ok {
+		defer so.Done()
+		r.readStatus(so)
+		r.readContains(so)
+	}
+	if !r.custom {
+		r.success.add(http.StatusOK, 299)
+	}
+}
+
+func (r *request) readStatus(o *document.Object) {
+	patterns, ok := o.Strings("status")
+	if !ok {
+		return
+	}
+	r.custom = true
+	if len(patterns) == 0 {
+		o.Problem("status", "must name at least one status")
+	}
+	for i, pattern := range patterns {
+		low, high, err := parseStatus(pattern)
+		if err != nil {
+			o.Reader().Problem(o.Element("status", i), "%v", err)
+			continue
+		}
+		r.success.add(low, high)
+	}
+}
+
+func (r *request) readContains(o *document.Object) {
+	text, ok := o.String("bodyContains")
+	if !ok || text == "" {
+		return
+	}
+	r.contains = []byte(text)
+	if n := utf8.RuneCountInString(text); n > maxContains {
+		o.Problem("bodyContains", "is %d characters long, at most %d are allowed", n, maxContains)
+	}
+	if r.method == http.MethodHead {
+		o.Problem("bodyContains", "does not go with HEAD, whose answer has no body")
+	}
+}
+
+// authenticationTypes are the types of Azure Scheduler (reference:
+// azure-scheduler.md, 2.9). All but the first are known here only to be
+// refused by name.
+var authenticationTypes = []string{"NotSpecified", "Basic", "ClientCertificate", "ActiveDirectoryOAuth"}
+
+// readAuthentication accepts an authentication that asks for none.
+func readAuthentication(o *document.Object) {
+	ao, ok := o.Object("authentication")
+	if !ok {
+		return
+	}
+	kind, ok := ao.Enum("type", authenticationTypes...)
+	switch {
+	case !ok:
+		ao.Require("type")
+	case kind == authenticationTypes[0]:
+		ao.Done()
+	default:
+		ao.Problem("type", "%s is not supported by this version", kind)
+	}
+}

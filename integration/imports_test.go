@@ -1,0 +1,250 @@
+// Package integration tests what no single package can: how the packages fit together, and whole systems.
+package integration
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/carillon-sched/carillon"
+
+// A layer is one package of the module, or with "/..." a tree of them, and what its code may import. Tests may import
+// anything.
+type layer struct {
+	path    string   // below the module
+	imports []string // packages of the module, besides the layer itself; below the module
+	never   []string // packages that must not come in through other modules or the standard library either
+}
+
+// layers is the import direction: cmd → scheduler/{rest,natsapi,console}, store, actions → scheduler → scheduler/spec →
+// scheduler/document. The first layer that matches a package counts, and each package must have one.
+var layers = []layer{
+	{path: "scheduler/document", never: []string{"net/http", "github.com/nats-io/..."}},
+	{path: "scheduler/spec/...", imports: []string{"scheduler/document"}, never: []string{"net/http", "github.com/nats-io/..."}},
+	{path: "scheduler", imports: []string{"scheduler/spec/...", "scheduler/document"}, never: []string{"net/http", "github.com/nats-io/..."}},
+	{path: "scheduler/rest/...", imports: decisions},
+	{path: "scheduler/natsapi/...", imports: decisions},
+	{path: "scheduler/console/...", imports: decisions},
+	{path: "store/...", imports: decisions},
+	{path: "actions/natsmsg/...", imports: append([]string{"actions/..."}, decisions...)},
+	{path: "actions/...", imports: decisions, never: []string{"github.com/nats-io/..."}},
+	{path: "cmd/...", imports: append([]string{"integration/emulator/..."}, product...)}, // for `carillon emulate`
+	{path: "examples/...", imports: append([]string{"integration/emulator/..."}, product...)},
+	{path: "integration/...", imports: product},
+}
+
+var (
+	decisions = []string{"scheduler", "scheduler/spec/...", "scheduler/document"}
+	product   = []string{"scheduler/...", "store/...", "actions/..."}
+)
+
+func TestImportDirection(t *testing.T) {
+	for _, problem := range misdirected(listPackages(t)) {
+		t.Error(problem)
+	}
+}
+
+// TestMisdirected shows that the rules bite.
+func TestMisdirected(t *testing.T) {
+	tests := []struct {
+		from, to string
+		want     string // part of the only problem; "" for none
+	}{
+		{"scheduler/document", "scheduler", "may not import"},
+		{"scheduler/spec", "scheduler/document", ""},
+		{"scheduler/spec", "scheduler", "may not import"},
+		{"scheduler", "scheduler/spec", ""},
+		{"scheduler", "store", "may not import"},
+		{"scheduler", "example.org/metrics", "example.org/metrics → net/http"},
+		{"scheduler", "github.com/nats-io/nats.go", "may not depend on"},
+		{"scheduler/rest", "scheduler/spec", ""},
+		{"scheduler/rest", "scheduler/console", "may not import"},
+		{"scheduler/rest", "net/http", ""},
+		{"scheduler/other", "scheduler", "no layer"},
+		{"store", "scheduler", ""},
+		{"store", "actions", "may not import"},
+		{"actions", "actions/natsmsg", ""},
+		{"actions/natsmsg", "github.com/nats-io/nats.go", ""},
+		{"actions/web", "github.com/nats-io/nats.go", "may not depend on"},
+		{"actions/web", "store", "may not import"},
+		{"cmd/carillon", "integration/emulator/servicebus", ""},
+		{"cmd/carillon", "integration/bench", "may not import"},
+		{"integration/bench", "store", ""},
+		{"integration/bench", "cmd/carillon", "may not import"},
+		{"examples/first", "scheduler/rest", ""},
+	}
+	inModule := func(path string) string {
+		if strings.Contains(path, ".") || path == "net/http" {
+			return path
+		}
+		return module + "/" + path
+	}
+	for _, test := range tests {
+		problems := misdirected(map[string][]string{
+			inModule(test.from):   {inModule(test.to)},
+			"example.org/metrics": {"net/http"},
+		})
+		if got := strings.Join(problems, "\n"); !strings.Contains(got, test.want) || (test.want == "") != (got == "") {
+			t.Errorf("%s → %s: got %q, want %q", test.from, test.to, got, test.want)
+		}
+	}
+}
+
+// misdirected returns every import that goes the wrong way, given the imports of each package by import path.
+func misdirected(imports map[string][]string) []string {
+	var problems []string
+	for path := range imports {
+		name, ok := below(path)
+		if !ok {
+			continue
+		}
+		i := slices.IndexFunc(layers, func(l layer) bool { return matches(name, l.path) })
+		if i < 0 {
+			problems = append(problems, name+": no layer of imports_test.go has this package")
+			continue
+		}
+		own := layers[i]
+		for _, imported := range imports[path] {
+			if to, ok := below(imported); ok && !matches(to, own.path) && !matches(to, own.imports...) {
+				problems = append(problems, name+" may not import "+to)
+			}
+		}
+		if chain := reach(imports, path, own.never); chain != nil {
+			problems = append(problems, name+" may not depend on "+strings.Join(chain, " → "))
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+// reach returns a shortest chain of imports from path, itself left out, to a package that matches a pattern, or nil. It
+// does not go through other packages of the module: they have their own layers.
+func reach(imports map[string][]string, path string, patterns []string) []string {
+	seen := map[string]bool{path: true}
+	for chains := [][]string{{path}}; len(chains) > 0; chains = chains[1:] {
+		chain := chains[0]
+		for _, imported := range imports[chain[len(chain)-1]] {
+			next := append(slices.Clone(chain), imported)
+			if matches(imported, patterns...) {
+				return next[1:]
+			}
+			if _, ok := below(imported); !ok && !seen[imported] {
+				seen[imported] = true
+				chains = append(chains, next)
+			}
+		}
+	}
+	return nil
+}
+
+// below returns an import path without the module's, or false if it is not in the module.
+func below(path string) (string, bool) {
+	if path == module {
+		return ".", true
+	}
+	return strings.CutPrefix(path, module+"/")
+}
+
+// matches reports whether path is one of the patterns, or in the tree of one that ends in "/...".
+func matches(path string, patterns ...string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		root, tree := strings.CutSuffix(pattern, "/...")
+		return path == root || tree && strings.HasPrefix(path, root+"/")
+	})
+}
+
+// listPackages returns the imports, tests' apart, of the module's packages and of all that they depend on.
+func listPackages(t *testing.T) map[string][]string {
+	t.Helper()
+	readTree(t)
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = ".."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(explain(err))
+	}
+	imports := map[string][]string{}
+	decoder := json.NewDecoder(bytes.NewReader(out))
+	for {
+		var listed struct {
+			ImportPath string   `json:"ImportPath"`
+			Imports    []string `json:"Imports"`
+		}
+		if err := decoder.Decode(&listed); errors.Is(err, io.EOF) {
+			return imports
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		imports[listed.ImportPath] = listed.Imports
+	}
+}
+
+// readTree reads the module's folders. The go command reuses a test's result while the files that the test itself has
+// looked at are unchanged, and does not know what a child process reads.
+func readTree(t *testing.T) {
+	t.Helper()
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		hidden := path != ".." && strings.HasPrefix(entry.Name(), ".")
+		if entry.IsDir() && (hidden || entry.Name() == "node_modules" || err != nil) {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// explain adds what a command said to the error of running it.
+func explain(err error) error {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return fmt.Errorf("%w: %s", err, exit.Stderr)
+	}
+	return err
+}
+
+// TestTopLevel keeps the repository to its few folders.
+func TestTopLevel(t *testing.T) {
+	allowed := []string{
+		"scheduler", "actions", "store", "cmd", "examples", "integration",
+		"go.mod", "go.sum", "docker-compose.yml", "README.md", "LICENSE",
+	}
+	for _, name := range topLevel(t) {
+		if !strings.HasPrefix(name, ".") && !slices.Contains(allowed, name) {
+			t.Errorf("%s: not a top-level name of the layout", name)
+		}
+	}
+}
+
+// topLevel returns the first elements of the committed paths or, outside a git checkout, the names in the root.
+func topLevel(t *testing.T) []string {
+	t.Helper()
+	entries, err := os.ReadDir("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	out, err := exec.CommandContext(t.Context(), "git", "-C", "..", "ls-files", "-z").Output()
+	if err != nil {
+		for _, entry := range entries {
+			names = append(names, entry.Name())
+		}
+		return names
+	}
+	for path := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		name, _, _ := strings.Cut(path, "/")
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,71 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Action is one compiled action of a job, ready to run. It is immutable and
+// safe for concurrent use: one value serves every attempt of a definition.
+type Action interface {
+	// Target names what the action loads, for limits and queues: the host
+	// and port of an HTTP action. Attempts with equal targets share one limit.
+	Target() string
+
+	// Invoke runs one attempt and reports what happened; it never returns
+	// an error of its own, because a failed attempt is a result. It returns
+	// soon after ctx is done. A panic is caught by the worker and counts as
+	// a failed attempt.
+	Invoke(ctx context.Context, a Attempt) Result
+}
+
+// ActionReader turns the action part of a job document into an [Action].
+type ActionReader interface {
+	// ReadAction reads the members that belong to the action type kind from
+	// o (all but type, retryPolicy and errorAction, which are read by the
+	// scheduler) and reports every problem to o's reader. It returns nil
+	// when there was one, or when no such type is registered.
+	ReadAction(kind string, o *document.Object) Action
+
+	// Types returns the registered action types in canonical spelling,
+	// such as "Http", sorted.
+	Types() []string
+}
+
+// Attempt is what an action is told about the run it serves.
+type Attempt struct {
+	Job        Key       // the job
+	Occurrence string    // occurrence id: collection/job@nominal; the idempotency key of the main action
+	ID         string    // attempt id: occurrence id and "#" and the try's number
+	Nominal    time.Time // the instant the schedule names
+	Due        time.Time // the instant the attempt was planned for: nominal plus jitter, or a retry's time
+	Try        int       // 1 for the occurrence's first attempt, counted on through retries and the errorAction
+	Phase      Phase     // the main action or the errorAction
+	Key        string    // idempotency key: equal for every try of one action in one occurrence
+	Timeout    time.Duration
+}
+
+// Phase tells the job's action from its errorAction.
+type Phase string
+
+// The phases of an occurrence. Main is the zero value.
+const (
+	MainPhase  Phase = ""
+	ErrorPhase Phase = "error"
+)
+
+// Result is how an attempt ended.
+type Result struct {
+	Failed   bool          // false: completed
+	Final    bool          // failed, and a retry cannot help; the retry policy is not used
+	Status   int           // the target's status code; 0 when it gave none
+	Message  string        // one line for people, e.g. Http Action - Response from host 'x': 'OK' …
+	Response string        // excerpt of the target's answer, at most MaxResponse bytes
+	Duration time.Duration // from the start of the attempt to its end
+}
+
+// MaxResponse is the length in bytes at which a recorded response is cut
+// (Azure Scheduler's limit).
+const MaxResponse = 2048

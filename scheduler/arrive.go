@@ -1,0 +1,159 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// take receives a baton. It runs on the connection's goroutine and must not
+// block: what needs to read goes on in a goroutine of its own.
+func (w *Worker) take(ctx context.Context, d *Delivery) {
+	b, err := DecodeBaton(d.Body)
+	r := newRun(d, b)
+	w.keep(r)
+	switch {
+	case err != nil:
+		w.log.Error("unreadable baton removed; the audit restores the job", "job", r.key().String(), "err", err)
+		w.ack(r)
+	case ctx.Err() != nil:
+		w.giveBack(r)
+	case d.Deliveries > 1 || d.Fired.UnixNano() < w.suspect.Load():
+		w.step(func() { w.recheck(r) })
+	case w.library.peek(r.key()) != nil || time.Until(b.Due) <= 0:
+		w.hold.add(r) // expire finds the definition
+	default:
+		w.step(func() { w.prepare(r) })
+	}
+}
+
+// prepare reads the definition while there is time, and holds the baton.
+func (w *Worker) prepare(r *run) {
+	if _, err := w.library.current(w.settles, r.key()); err != nil && !errors.Is(err, ErrNotFound) {
+		w.log.Warn("definition not read; trying again when due", "job", r.key().String(), "err", err)
+	}
+	if w.actions.Err() != nil {
+		w.giveBack(r)
+		return
+	}
+	w.hold.add(r)
+}
+
+// expire is called when a held baton is due. It must not block.
+func (w *Worker) expire(r *run) {
+	if j := w.library.peek(r.key()); j != nil && j.Revision == r.baton.Revision && w.plain(j, r) {
+		r.use(j)
+		w.targets.submit(r)
+		return
+	}
+	w.step(func() { w.arrive(r) })
+}
+
+// plain reports whether r may run as it is: on time, enabled, and with nothing
+// to decide or to read.
+func (w *Worker) plain(j *Job, r *run) bool {
+	return j.State == Enabled && j.Def.Overlap == OverlapSkip && w.rooms.open(j.Key.Collection) &&
+		(r.baton.Begun() || r.baton.Manual || time.Since(r.baton.Due) < onTime)
+}
+
+// onTime is how late a baton may be without a look at the catch-up policy.
+const onTime = 20 * time.Millisecond
+
+// arrive decides what a due baton amounts to.
+func (w *Worker) arrive(r *run) {
+	j, err := w.library.current(w.settles, r.key())
+	if errors.Is(err, ErrNotFound) {
+		w.ack(r) // deleted
+		return
+	}
+	if err != nil {
+		w.retryLater(r, err)
+		return
+	}
+	b := &r.baton
+	switch {
+	case j.State != Enabled && !b.OneOff:
+		w.endDisabled(r, j)
+	case b.Begun() || b.OneOff:
+		r.use(w.library.at(w.settles, r.key(), b.Revision, j))
+		w.targets.submit(r)
+	case b.Schedule != j.ScheduleGen && !b.Manual:
+		w.settle(r, j, j.Begin(b.Progress)) // edited before it was due
+	case !w.rooms.open(j.Key.Collection) && !b.Manual:
+		w.postpone(r, j)
+	default:
+		w.admit(r, j)
+	}
+}
+
+// admit applies the catch-up and overlap policies, and lets r run.
+func (w *Worker) admit(r *run, j *Job) {
+	a := j.Arrive(r.baton, time.Now())
+	r.baton, r.skips = a.Baton, a.skips
+	r.baton.Revision = j.Revision
+	if !a.Run {
+		w.settle(r, j, a.Step)
+		return
+	}
+	if wait := time.Until(r.baton.Due); wait > 0 { // a later occurrence, with its jitter to come
+		w.settle(r, j, Step{Next: &r.baton, State: j.State, Progress: r.baton.Progress})
+		return
+	}
+	if j.Def.Overlap == OverlapAllow && !r.baton.Manual {
+		w.detach(r, j)
+		return
+	}
+	r.use(j)
+	w.targets.submit(r)
+}
+
+// endDisabled ends a baton whose job was disabled or finished meanwhile.
+func (w *Worker) endDisabled(r *run, j *Job) {
+	b := r.baton
+	if !b.Begun() && !b.Manual && !b.OneOff && j.State == Disabled {
+		r.skips = append(r.skips, skip{b.Nominal, b.Nominal, 1, ReasonDisabled})
+		b.Seen = b.Nominal
+	}
+	w.settle(r, j, Step{State: j.State, Progress: b.Progress})
+}
+
+// postponedWait is how long a one-shot of a disabled collection waits before
+// it looks again.
+const postponedWait = time.Minute
+
+// postpone records that the collection is disabled, and goes on to the next
+// occurrence. A one-shot has none: it waits for the collection.
+func (w *Worker) postpone(r *run, j *Job) {
+	b := r.baton
+	now := time.Now()
+	s := Step{State: j.State, Progress: b.Progress}
+	if j.oneShot() {
+		again := b
+		again.Waits = true
+		s.Next = &again
+	} else {
+		b.Seen = b.Nominal
+		n, ok := j.Plan.Next(b.Nominal)
+		s = j.step(b.Progress, n, ok)
+	}
+	if !b.Waits {
+		rec := skip{b.Nominal, b.Nominal, 1, ""}.record(j.Key, now, s.Progress)
+		rec.Outcome = OutcomePostponed
+		rec.Message = "collection " + j.Key.Collection + " is disabled"
+		if !w.append(r, &rec) {
+			return
+		}
+	}
+	if j.oneShot() {
+		w.passOn(r, s.Next, now.Add(postponedWait))
+		return
+	}
+	w.settle(r, j, s)
+}
+
+// retryLater gives a baton back that could not be dealt with, after a moment.
+func (w *Worker) retryLater(r *run, err error) {
+	w.log.Warn("baton put back for a moment", "job", r.key().String(), "err", err)
+	pause(w.actions, time.Second)
+	w.giveBack(r)
+}

@@ -1,0 +1,42 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
+
+// start runs an attempt that has been given a slot.
+func (w *Worker) start(r *run) { w.step(func() { w.attempt(r) }) }
+
+// attempt runs the action once, frees the slot, and settles the outcome.
+func (w *Worker) attempt(r *run) {
+	a := r.baton.attempt(r.key())
+	a.Timeout = r.job.Def.Timeout
+	ctx, cancel := context.WithTimeout(w.actions, a.Timeout)
+	started := time.Now()
+	res := w.invoke(ctx, r.action, a)
+	res.Duration = time.Since(started)
+	stopped := res.Failed && errors.Is(context.Cause(ctx), errStopping)
+	cancel()
+	w.targets.done(r.target, res.Duration)
+	if stopped {
+		w.giveBack(r) // cut short by the stop, not by the target: repeated under the same key
+		return
+	}
+	w.finish(r, started, res)
+}
+
+// invoke calls the action; a panic is a failed attempt.
+func (w *Worker) invoke(ctx context.Context, action Action, a Attempt) (res Result) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.log.Error("action panicked", "job", a.Job.String(), "occurrence", a.Occurrence,
+				"attempt", a.ID, "err", p, "stack", string(debug.Stack()))
+			res = Result{Failed: true, Message: fmt.Sprintf("the action panicked: %v", p)}
+		}
+	}()
+	return action.Invoke(ctx, a)
+}

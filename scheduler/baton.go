@@ -1,0 +1,97 @@
+package scheduler
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Baton is the one durable message of an enabled job. It says which attempt
+// comes next and carries the job's progress, so that firing reads nothing.
+type Baton struct {
+	Revision uint64    `json:"rev"`               // definition the baton was armed with
+	Schedule int       `json:"sched"`             // schedule generation of that definition
+	Nominal  time.Time `json:"nominal"`           // the occurrence's instant by the schedule
+	Due      time.Time `json:"due"`               // when the attempt may run, never earlier
+	Attempt  int       `json:"attempt,omitempty"` // tries of this phase before this one
+	Try      int       `json:"try,omitempty"`     // tries of this occurrence before this one
+	Phase    Phase     `json:"phase,omitempty"`
+	Manual   bool      `json:"manual,omitempty"`  // asked for by a run request
+	Resume   time.Time `json:"resume,omitzero"`   // manual: the planned occurrence it was put in front of
+	OneOff   bool      `json:"oneOff,omitempty"`  // rides beside the job's baton; passes nothing on
+	Waits    bool      `json:"waits,omitempty"`   // the collection is disabled; postponed was recorded
+	Failure  string    `json:"failure,omitempty"` // error phase: how the main action failed
+	Progress
+}
+
+// Progress is what a job has done so far.
+type Progress struct {
+	Number     int       `json:"number,omitempty"` // occurrences begun, by schedule or by hand
+	Runs       int       `json:"runs,omitempty"`   // occurrences begun by schedule: what recurrence.count limits
+	Executions int       `json:"executions,omitempty"`
+	Failures   int       `json:"failures,omitempty"`
+	Faults     int       `json:"faults,omitempty"`
+	Last       time.Time `json:"last,omitzero"` // start of the last attempt
+	Seen       time.Time `json:"seen,omitzero"` // last nominal instant that was run or skipped
+}
+
+// Encode returns the baton's message body.
+func (b *Baton) Encode() []byte {
+	data, err := json.Marshal(b)
+	if err != nil {
+		panic("scheduler: baton cannot be encoded: " + err.Error()) // only plain fields: a defect
+	}
+	return data
+}
+
+// DecodeBaton reads a message body.
+func DecodeBaton(data []byte) (Baton, error) {
+	var b Baton
+	if err := json.Unmarshal(data, &b); err != nil {
+		return b, fmt.Errorf("baton: %w", err)
+	}
+	return b, nil
+}
+
+// Begun reports whether an attempt of the baton's occurrence has already run.
+func (b *Baton) Begun() bool { return b.Try > 0 }
+
+// begin returns the baton as it is while its attempt runs: the first attempt
+// of an occurrence counts the occurrence.
+func (b Baton) begin() Baton {
+	if b.Begun() {
+		return b
+	}
+	b.Number++
+	if !b.Manual {
+		b.Runs++
+	}
+	return b
+}
+
+// OccurrenceID returns collection/job@nominal.
+func OccurrenceID(k Key, nominal time.Time) string {
+	return string(appendOccurrence(make([]byte, 0, len(k.Collection)+len(k.Job)+40), k, nominal))
+}
+
+func appendOccurrence(p []byte, k Key, nominal time.Time) []byte {
+	p = append(p, k.Collection...)
+	p = append(p, '/')
+	p = append(p, k.Job...)
+	p = append(p, '@')
+	return nominal.UTC().AppendFormat(p, time.RFC3339Nano)
+}
+
+// attempt describes the baton's attempt to an action.
+func (b *Baton) attempt(k Key) Attempt {
+	id := OccurrenceID(k, b.Nominal)
+	key := id
+	if b.Phase == ErrorPhase {
+		key = id + "/error" // another call: the target of both must not take it for a repetition
+	}
+	return Attempt{
+		Job: k, Occurrence: id, ID: id + "#" + strconv.Itoa(b.Try+1), Key: key,
+		Nominal: b.Nominal, Due: b.Due, Try: b.Try + 1, Phase: b.Phase,
+	}
+}

@@ -1,0 +1,77 @@
+package scheduler
+
+import (
+	"fmt"
+	"strings"
+)
+
+// MaxName is the longest a job or collection name may be, in bytes.
+const MaxName = 100
+
+// DefaultCollection exists from the first start and takes the jobs that name
+// no collection.
+const DefaultCollection = "default"
+
+// Key names a job.
+type Key struct {
+	Collection string
+	Job        string
+}
+
+// String returns collection/job, the form used in ids, messages and output.
+func (k Key) String() string { return k.Collection + "/" + k.Job }
+
+// hash spreads jobs evenly: FNV-1a of collection.job.
+func (k Key) hash() uint32 {
+	h := uint32(2166136261)
+	for _, s := range [...]string{k.Collection, ".", k.Job} {
+		for i := range len(s) {
+			h = (h ^ uint32(s[i])) * 16777619
+		}
+	}
+	// FNV leaves the high bits of short, similar names alike: mix them.
+	h ^= h >> 16
+	h *= 0x85ebca6b
+	h ^= h >> 13
+	return h
+}
+
+// Validate checks both names.
+func (k Key) Validate() error {
+	if err := ValidateName("collection", k.Collection); err != nil {
+		return err
+	}
+	return ValidateName("job", k.Job)
+}
+
+// ParseKey reads "collection/job", or "job" alone for the default collection.
+func ParseKey(s string) (Key, error) {
+	k := Key{Collection: DefaultCollection, Job: s}
+	if c, j, ok := strings.Cut(s, "/"); ok {
+		k = Key{Collection: c, Job: j}
+	}
+	return k, k.Validate()
+}
+
+// ValidateName checks a job or collection name: a letter, then letters,
+// digits, hyphens and underscores, at most 100 in all (the rule of Azure
+// Scheduler, and one NATS subject token). field names the name in the error.
+func ValidateName(field, name string) error {
+	if name == "" {
+		return Invalid(field, "must not be empty")
+	}
+	if len(name) > MaxName {
+		return Invalid(field, fmt.Sprintf("is %d characters long, at most %d are allowed", len(name), MaxName))
+	}
+	for i, c := range []byte(name) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if letter || i > 0 && (c >= '0' && c <= '9' || c == '-' || c == '_') {
+			continue
+		}
+		if i == 0 {
+			return Invalid(field, fmt.Sprintf("%q must begin with a letter", name))
+		}
+		return Invalid(field, fmt.Sprintf("%q must not contain %q: letters, digits, - and _ are allowed", name, rune(c)))
+	}
+	return nil
+}

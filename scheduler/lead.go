@@ -1,0 +1,42 @@
+package scheduler
+
+import "time"
+
+const (
+	// lead is how long before it is due a baton is fired, so that a worker
+	// holds it in memory at the instant; JetStream's own timer is up to
+	// 250 ms late.
+	lead = 500 * time.Millisecond
+
+	// floor is how near a baton's time may be for a timer to still pay: what
+	// is due sooner goes to the workers at once, and they hold it.
+	floor = lead + 500*time.Millisecond
+
+	// widest is the window over which batons due at one instant are spread.
+	widest = 2 * time.Second
+)
+
+// armAt returns when JetStream is to fire a baton of j that is due at due:
+// the lead before it, and up to two seconds earlier for jobs with long
+// intervals, so that the batons of a herd come one after the other. Zero
+// means at once.
+func (j *Job) armAt(due, now time.Time) time.Time {
+	if due.Sub(now) < floor {
+		return time.Time{}
+	}
+	return due.Add(-lead - j.spread())
+}
+
+// spread is a hash of the job within a window that grows with its interval:
+// none below a minute, two seconds from an hour on.
+func (j *Job) spread() time.Duration {
+	interval := time.Hour
+	if !j.oneShot() {
+		interval = j.Plan.Interval()
+	}
+	if interval < time.Minute {
+		return 0
+	}
+	window := min(widest, time.Duration(float64(interval)/float64(time.Hour)*float64(widest)))
+	return time.Duration(float64(j.Key.hash()) / (1 << 32) * float64(window))
+}

@@ -1,0 +1,271 @@
+package scheduler
+
+import (
+	"hash/fnv"
+	"time"
+)
+
+// lateGrace is how late an occurrence may start without counting as missed
+// under [CatchUpSkip]. It covers a redelivery after a crash.
+const lateGrace = 30 * time.Second
+
+// Step is what follows for a job: its next baton, or its end.
+type Step struct {
+	Next     *Baton   // nil: the job has no baton any more
+	State    State    // the job's state from now on
+	Progress Progress // the progress that the next baton carries
+	Faulted  bool     // the occurrence ended faulted
+	skips    []skip
+}
+
+// Begin plans the first baton of a job whose schedule is new.
+func (j *Job) Begin(p Progress) Step {
+	p.Runs, p.Seen = 0, time.Time{}
+	n, ok := j.Plan.First()
+	return j.step(p, n, ok)
+}
+
+// Rejoin plans the next baton of a job that had none for a while, because it
+// was disabled until now. Instants that passed meanwhile are skipped; a
+// one-shot that has not run yet runs.
+func (j *Job) Rejoin(p Progress, now time.Time) Step {
+	if j.oneShot() || p.Seen.IsZero() {
+		if p.Runs > 0 {
+			return j.step(p, time.Time{}, false)
+		}
+		if first, ok := j.Plan.First(); j.oneShot() || ok && !first.Before(now) {
+			return j.step(p, first, ok)
+		}
+	}
+	after := p.Seen
+	if after.IsZero() {
+		after = j.Anchor.Add(-time.Nanosecond)
+	}
+	n, ok := j.Plan.Next(after)
+	return j.leap(p, n, ok, now, ReasonDisabled)
+}
+
+// tally counts an attempt that ended.
+func (b Baton) tally(started time.Time, res Result) Progress {
+	p := b.Progress
+	p.Executions++
+	p.Last = started
+	if res.Failed {
+		p.Failures++
+	}
+	if !b.Manual {
+		p.Seen = b.Nominal
+	}
+	return p
+}
+
+// After plans what follows an attempt of b (as begun and tallied) that ended
+// with res. ran is the definition it ran under: its retry policies serve the
+// occurrence to its end. j is the current definition: it plans what is next.
+func (j *Job) After(ran *Job, b Baton, res Result, ended time.Time) Step {
+	if res.Failed {
+		if next, ok := ran.retry(b, res, ended); ok {
+			return Step{Next: next, State: j.State, Progress: next.Progress}
+		}
+	}
+	p, faulted := b.Progress, b.Phase == ErrorPhase || res.Failed
+	if faulted {
+		p.Faults++
+	}
+	if b.OneOff {
+		return Step{State: j.State, Progress: p, Faulted: faulted}
+	}
+	s := j.proceed(p, b, ended)
+	s.Faulted = faulted
+	if s.Next == nil && s.State == Completed && faulted && !b.Manual {
+		s.State = Faulted
+	}
+	return s
+}
+
+// retry returns the baton of the next attempt of the same occurrence: a retry
+// of this action, or the first try of the errorAction.
+func (j *Job) retry(b Baton, res Result, ended time.Time) (*Baton, bool) {
+	next := b
+	next.Try++
+	next.Failure = res.Message
+	policy := j.Def.Action.Retry
+	if b.Phase == ErrorPhase && j.Def.Action.OnError != nil {
+		policy, next.Failure = j.Def.Action.OnError.Retry, b.Failure
+	}
+	if due, ok := policy.Next(b.Attempt, ended); ok && !res.Final {
+		next.Attempt++
+		next.Due = due
+		return &next, true
+	}
+	if b.Phase == MainPhase && j.Def.Action.OnError != nil {
+		next.Phase, next.Attempt, next.Due = ErrorPhase, 0, ended
+		return &next, true
+	}
+	return nil, false
+}
+
+// proceed plans the occurrence after the one of b.
+func (j *Job) proceed(p Progress, b Baton, now time.Time) Step {
+	if b.Schedule != j.ScheduleGen {
+		return j.Begin(p)
+	}
+	if b.Manual {
+		if b.Resume.IsZero() {
+			return Step{State: j.State, Progress: p}
+		}
+		return j.leap(p, b.Resume, true, now, ReasonOverlap)
+	}
+	n, ok := j.next(b.Nominal, p.Last)
+	return j.leap(p, n, ok, now, ReasonOverlap)
+}
+
+// next returns the nominal instant after the one that ran at started.
+func (j *Job) next(nominal, started time.Time) (time.Time, bool) {
+	if j.Def.driftsFromRun() {
+		return j.Plan.NextAfterRun(nominal, started)
+	}
+	return j.Plan.Next(nominal)
+}
+
+// leap plans the occurrence at n, or, when n has already passed, what the
+// policies make of the instants from n to now.
+func (j *Job) leap(p Progress, n time.Time, ok bool, now time.Time, why Reason) Step {
+	if !ok || !n.Before(now) || j.oneShot() || j.exhausted(p) {
+		return j.step(p, n, ok)
+	}
+	if j.Def.CatchUp.Policy == CatchUpAll && why != ReasonDisabled {
+		return j.step(p, n, true)
+	}
+	last, found := j.Plan.Last(now.Add(-time.Nanosecond))
+	if !found || last.Before(n) {
+		last = n
+	}
+	p.Seen = last
+	next, more := j.Plan.Next(last)
+	s := j.step(p, next, more)
+	s.skips = []skip{{n, last, j.Plan.Count(n, last), why}}
+	return s
+}
+
+// step builds the baton of the occurrence at n, or ends the job when there is
+// none left.
+func (j *Job) step(p Progress, n time.Time, ok bool) Step {
+	if !ok || j.exhausted(p) {
+		return Step{State: Completed, Progress: p}
+	}
+	return Step{State: j.State, Progress: p, Next: &Baton{
+		Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: n, Due: j.due(n), Progress: p,
+	}}
+}
+
+// exhausted reports whether recurrence.count is used up.
+func (j *Job) exhausted(p Progress) bool {
+	limit := j.Plan.MaxRuns()
+	return limit > 0 && p.Runs >= limit
+}
+
+func (j *Job) oneShot() bool { return j.Def.Recurrence == nil }
+
+// due is the instant at which the occurrence at nominal runs: nominal plus its
+// jitter. The jitter is a hash of the occurrence, so every replica and every
+// restart computes the same, and it never reaches the next occurrence.
+func (j *Job) due(nominal time.Time) time.Time {
+	width := j.Def.Jitter
+	if width <= 0 {
+		return nominal
+	}
+	if next, ok := j.Plan.Next(nominal); ok {
+		width = min(width, next.Sub(nominal))
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(appendOccurrence(nil, j.Key, nominal))
+	return nominal.Add(time.Duration(h.Sum64() % uint64(width))) //nolint:gosec // width is positive
+}
+
+// Arrival is what a baton that has become due amounts to.
+type Arrival struct {
+	Run   bool  // run an attempt of Baton
+	Baton Baton // b, or a later occurrence in its place
+	Step  Step  // when not Run: what follows instead
+	skips []skip
+}
+
+// Arrive applies the catch-up policy to b at the time it can run. Only the
+// first try of a planned occurrence can be missed: a retry, an errorAction or
+// a run by hand is carried out however late.
+func (j *Job) Arrive(b Baton, now time.Time) Arrival {
+	if b.Begun() || b.Manual || b.OneOff || !now.After(b.Due) {
+		return Arrival{Run: true, Baton: b}
+	}
+	w := j.Def.CatchUp.Window
+	switch j.Def.CatchUp.Policy {
+	case CatchUpAll:
+		return j.arriveAll(b, now, w)
+	case CatchUpSkip:
+		if now.Sub(b.Due) <= min(lateGrace, w) {
+			return Arrival{Run: true, Baton: b}
+		}
+		return j.pass(b, j.lastDue(b, now))
+	default:
+		return j.arriveOnce(b, now, w)
+	}
+}
+
+// arriveOnce runs the latest of the instants that have passed.
+func (j *Job) arriveOnce(b Baton, now time.Time, window time.Duration) Arrival {
+	last := j.lastDue(b, now)
+	if now.Sub(last) > window {
+		return j.pass(b, last)
+	}
+	return j.jump(b, last)
+}
+
+// arriveAll runs the earliest instant inside the window.
+func (j *Job) arriveAll(b Baton, now time.Time, window time.Duration) Arrival {
+	oldest := now.Add(-window)
+	if !b.Nominal.Before(oldest) {
+		return Arrival{Run: true, Baton: b}
+	}
+	first, ok := j.Plan.Next(oldest.Add(-time.Nanosecond))
+	if !ok || first.After(now) {
+		return j.pass(b, j.lastDue(b, now))
+	}
+	return j.jump(b, first)
+}
+
+// lastDue is the last instant of the schedule from b's on that has passed.
+func (j *Job) lastDue(b Baton, now time.Time) time.Time {
+	last, ok := j.Plan.Last(now)
+	if !ok || last.Before(b.Nominal) || j.oneShot() {
+		return b.Nominal
+	}
+	return last
+}
+
+// jump skips from b's instant to a later one and runs that.
+func (j *Job) jump(b Baton, to time.Time) Arrival {
+	if !to.After(b.Nominal) {
+		return Arrival{Run: true, Baton: b}
+	}
+	before, ok := j.Plan.Last(to.Add(-time.Nanosecond))
+	if !ok || before.Before(b.Nominal) {
+		before = b.Nominal
+	}
+	gap := skip{b.Nominal, before, j.Plan.Count(b.Nominal, before), ReasonCatchUp}
+	b.Seen, b.Nominal, b.Due = before, to, j.due(to)
+	return Arrival{Run: true, Baton: b, skips: []skip{gap}}
+}
+
+// pass skips everything from b's instant to last and plans the one after.
+func (j *Job) pass(b Baton, last time.Time) Arrival {
+	p := b.Progress
+	p.Seen = last
+	next, ok := j.Plan.Next(last)
+	if j.oneShot() {
+		ok = false
+	}
+	s := j.step(p, next, ok)
+	s.skips = []skip{{b.Nominal, last, max(1, j.Plan.Count(b.Nominal, last)), ReasonCatchUp}}
+	return Arrival{Baton: b, Step: s}
+}

@@ -1,0 +1,117 @@
+package scheduler
+
+import "time"
+
+// Outcome is how an attempt, or a run of skipped instants, ended.
+type Outcome string
+
+// The outcomes. Every due instant ends in at least one record.
+const (
+	OutcomeCompleted Outcome = "completed" // an attempt succeeded
+	OutcomeFailed    Outcome = "failed"    // an attempt failed
+	OutcomeFaulted   Outcome = "faulted"   // an occurrence failed after all retries and its errorAction
+	OutcomePostponed Outcome = "postponed" // put off: the collection is disabled
+	OutcomeSkipped   Outcome = "skipped"   // did not run; Reason says why
+)
+
+// Outcomes lists all of them.
+var Outcomes = []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeFaulted, OutcomePostponed, OutcomeSkipped}
+
+// Reason says why occurrences were skipped.
+type Reason string
+
+// The reasons of skipped occurrences.
+const (
+	ReasonOverlap  Reason = "overlap"  // an earlier occurrence was still running
+	ReasonCatchUp  Reason = "catchUp"  // missed while no scheduler ran, and not caught up
+	ReasonDisabled Reason = "disabled" // the job was disabled, or deleted
+)
+
+// Record is one line of a job's history: an attempt, a faulted occurrence, or
+// a run of instants that were skipped or postponed.
+type Record struct {
+	Sequence uint64 `json:"-"` // position in the history, set when read
+	Job      Key    `json:"-"` // set when read
+
+	ID         string        `json:"id,omitempty"` // attempt id
+	Occurrence string        `json:"occurrence,omitempty"`
+	Outcome    Outcome       `json:"outcome"`
+	Nominal    time.Time     `json:"nominal,omitzero"`
+	Due        time.Time     `json:"due,omitzero"`
+	Started    time.Time     `json:"started,omitzero"`
+	Ended      time.Time     `json:"ended"`
+	Attempt    int           `json:"attempt"` // 0 = the first try of the action
+	Try        int           `json:"try,omitempty"`
+	Phase      Phase         `json:"phase,omitempty"`
+	Manual     bool          `json:"manual,omitempty"`
+	OneOff     bool          `json:"oneOff,omitempty"`
+	Status     int           `json:"status,omitempty"` // the target's status code
+	Message    string        `json:"message,omitempty"`
+	Response   string        `json:"response,omitempty"`
+	Duration   time.Duration `json:"duration,omitempty"` // nanoseconds
+	Final      bool          `json:"final,omitempty"`    // failed, and no retry could help
+
+	Reason Reason    `json:"reason,omitempty"` // of skipped
+	From   time.Time `json:"from,omitzero"`    // skipped, postponed: the first instant
+	To     time.Time `json:"to,omitzero"`      // and the last
+	Count  int       `json:"count,omitempty"`  // how many
+
+	Revision uint64    `json:"rev,omitempty"`
+	Schedule int       `json:"sched,omitempty"`
+	Resume   time.Time `json:"resume,omitzero"`
+	Progress Progress  `json:"progress,omitzero"` // after this record
+}
+
+// Lateness is how long after its due time the attempt started.
+func (r *Record) Lateness() time.Duration { return r.Started.Sub(r.Due) }
+
+// attemptRecord is the record of an attempt that ended. b is the baton as
+// begun, p the progress after the attempt.
+func attemptRecord(k Key, b *Baton, started time.Time, res Result, p Progress) Record {
+	a := b.attempt(k)
+	r := Record{
+		Job: k, ID: a.ID, Occurrence: a.Occurrence, Outcome: OutcomeCompleted,
+		Nominal: b.Nominal, Due: b.Due, Started: started, Ended: started.Add(res.Duration),
+		Attempt: b.Attempt, Try: a.Try, Phase: b.Phase, Manual: b.Manual, OneOff: b.OneOff,
+		Status: res.Status, Message: res.Message, Response: res.Response, Duration: res.Duration, Final: res.Final,
+		Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: p,
+	}
+	if res.Failed {
+		r.Outcome = OutcomeFailed
+	}
+	return r
+}
+
+// skip is a run of instants that will not run.
+type skip struct {
+	from, to time.Time
+	count    int
+	reason   Reason
+}
+
+// record turns the skip into a history record. due is when the first of the
+// instants was due, now the time of the decision.
+func (s skip) record(k Key, now time.Time, p Progress) Record {
+	return Record{
+		Job: k, Occurrence: OccurrenceID(k, s.from), Outcome: OutcomeSkipped, Reason: s.reason,
+		Nominal: s.from, From: s.from, To: s.to, Count: s.count, Ended: now, Progress: p,
+	}
+}
+
+// batonOf returns the begun baton whose attempt r records: how the audit
+// and a redelivery take up a sequence where the history left it.
+func (r *Record) baton() Baton {
+	return Baton{
+		Revision: r.Revision, Schedule: r.Schedule, Nominal: r.Nominal, Due: r.Due,
+		Attempt: r.Attempt, Try: r.Try - 1, Phase: r.Phase, Manual: r.Manual, OneOff: r.OneOff,
+		Resume: r.Resume, Progress: r.Progress,
+	}
+}
+
+// result returns the outcome part of r.
+func (r *Record) result() Result {
+	return Result{
+		Failed: r.Outcome == OutcomeFailed, Final: r.Final, Status: r.Status,
+		Message: r.Message, Response: r.Response, Duration: r.Duration,
+	}
+}

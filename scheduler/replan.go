@@ -1,0 +1,112 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// arm publishes a job's baton where none is (waiting 0), or in place of the
+// waiting one with that sequence.
+func (s *Service) arm(ctx context.Context, j *Job, b *Baton, waiting uint64) error {
+	slot := Slot{Key: j.Key}
+	at := j.armAt(b.Due, time.Now())
+	if at.IsZero() {
+		return s.store.Fire(ctx, slot, b.Encode(), waiting)
+	}
+	return s.store.Arm(ctx, slot, b.Encode(), at, waiting)
+}
+
+// replan makes an enabled job's baton follow its definition. A baton that is
+// running or waits for a retry is left alone: that occurrence ends under the
+// definition it started with, and the worker plans from the current one. was
+// is the state before the edit.
+func (s *Service) replan(ctx context.Context, j *Job, was State) error {
+	for range casTries {
+		err := s.replanOnce(ctx, j, was)
+		if !errors.Is(err, ErrConflict) {
+			return err
+		}
+	}
+	return fmt.Errorf("job %s: %w: its baton kept moving; try again", j.Key, ErrConflict)
+}
+
+func (s *Service) replanOnce(ctx context.Context, j *Job, was State) error {
+	slot := Slot{Key: j.Key}
+	st, err := s.store.Waiting(ctx, slot)
+	if errors.Is(err, ErrNotFound) {
+		if _, err = s.store.Running(ctx, slot); !errors.Is(err, ErrNotFound) {
+			return err // running, or unknown
+		}
+		if was == Disabled {
+			return s.carryOut(ctx, j, j.Rejoin(j.Progress, time.Now().UTC()), 0)
+		}
+		return s.rederive(ctx, j) // its baton was lost, or an edit was cut short
+	}
+	if err != nil {
+		return err
+	}
+	b, err := DecodeBaton(st.Data)
+	if err != nil {
+		return err
+	}
+	switch {
+	case b.Begun(), b.Revision == j.Revision:
+		return nil
+	case b.Schedule != j.ScheduleGen:
+		return s.carryOut(ctx, j, j.Begin(b.Progress), st.Revision)
+	}
+	b.Revision, b.Due = j.Revision, j.due(b.Nominal)
+	return s.arm(ctx, j, &b, st.Revision)
+}
+
+// carryOut arms the step's baton, or ends the job when it has none.
+func (s *Service) carryOut(ctx context.Context, j *Job, step Step, waiting uint64) error {
+	for _, sk := range step.skips {
+		rec := sk.record(j.Key, time.Now().UTC(), step.Progress)
+		if err := s.store.Append(ctx, &rec); err != nil {
+			return err
+		}
+	}
+	if step.Next != nil {
+		return s.arm(ctx, j, step.Next, waiting)
+	}
+	if waiting != 0 {
+		if err := s.store.Cancel(ctx, Slot{Key: j.Key}); err != nil {
+			return err
+		}
+	}
+	end := *j
+	end.State, end.Progress = step.State, step.Progress
+	return s.save(ctx, &end, j.Revision)
+}
+
+// progress returns how far a job has got: from its baton, or, when it has
+// none, from its definition.
+func (s *Service) progress(ctx context.Context, j *Job) (Progress, error) {
+	b, _, err := s.baton(ctx, j.Key)
+	if errors.Is(err, ErrNotFound) {
+		return j.Progress, nil
+	}
+	return b.Progress, err
+}
+
+// baton returns a job's baton, and whether it is running.
+func (s *Service) baton(ctx context.Context, k Key) (b Baton, running bool, err error) {
+	slot := Slot{Key: k}
+	st, err := s.store.Waiting(ctx, slot)
+	if errors.Is(err, ErrNotFound) {
+		running = true
+		st, err = s.store.Running(ctx, slot)
+		if errors.Is(err, ErrNotFound) { // it may have been passed on between the two looks
+			running = false
+			st, err = s.store.Waiting(ctx, slot)
+		}
+	}
+	if err != nil {
+		return b, false, err
+	}
+	b, err = DecodeBaton(st.Data)
+	return b, running, err
+}

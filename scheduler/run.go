@@ -1,0 +1,37 @@
+package scheduler
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// run is a delivered baton on its way through this process: held until it is
+// due, waiting for a slot, running, and being settled.
+type run struct {
+	delivery *Delivery
+	baton    Baton
+	job      *Job   // the definition it runs under
+	action   Action // the main action's or the errorAction's
+	target   string
+	skips    []skip // decided on arrival, recorded when the run is settled
+	touched  atomic.Int64
+}
+
+func newRun(d *Delivery, b Baton) *run {
+	r := &run{delivery: d, baton: b}
+	r.touched.Store(time.Now().UnixNano())
+	return r
+}
+
+func (r *run) key() Key { return r.delivery.Slot.Key }
+
+// use sets the definition that r runs under.
+func (r *run) use(j *Job) {
+	r.job = j
+	spec := &j.Def.Action
+	if r.baton.Phase == ErrorPhase && spec.OnError != nil {
+		spec = spec.OnError
+	}
+	r.action = spec.Run
+	r.target = spec.Run.Target()
+}

@@ -1,0 +1,374 @@
+package scheduler
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// ServiceConfig says how a service works. Store and Actions are required.
+type ServiceConfig struct {
+	Store   Store
+	Actions ActionReader
+
+	// Limits apply to jobs of collections that set none of their own.
+	Limits Limits
+
+	// Logger takes what no caller can be told. Default: discard.
+	Logger *slog.Logger
+}
+
+// Service does everything that users ask of the scheduler. All doors (REST,
+// NATS, CLI, console) call it, so they cannot differ.
+type Service struct {
+	store       Store
+	actions     ActionReader
+	limits      Limits
+	log         *slog.Logger
+	collections *collections
+}
+
+// NewService returns a service. Run keeps it quick; it also works without.
+func NewService(cfg ServiceConfig) *Service {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Service{
+		store: cfg.Store, actions: cfg.Actions, limits: cfg.Limits, log: cfg.Logger,
+		collections: newCollections(cfg.Store),
+	}
+}
+
+// Run follows the collections until ctx is done, so that they need not be
+// read for every job.
+func (s *Service) Run(ctx context.Context) error {
+	s.collections.watch(ctx, func(err error) {
+		s.log.Warn("lost a watch; reading collections from the store until it stands again", "err", err)
+	})
+	return nil
+}
+
+// Edit is a request to put or patch a job.
+type Edit struct {
+	Key          Key
+	Body         []byte // JSON or YAML
+	SpecSequence uint64 // stream sequence when the edit was published as a spec; 0 otherwise
+}
+
+// Put creates a job, or replaces its definition: everything the document does
+// not name takes its default. created tells which. A definition equal to the
+// present one changes nothing.
+//
+// Errors: ErrInvalid with every problem; ErrNotFound when the collection does
+// not exist; ErrConflict when a quota is used up, or the job is completed or
+// faulted, which is final.
+func (s *Service) Put(ctx context.Context, e Edit) (v *JobView, created bool, err error) {
+	def, err := s.define(ctx, e)
+	if err != nil {
+		return nil, false, err
+	}
+	return s.apply(ctx, e, func(cur *Job) (*Definition, error) { return def, nil })
+}
+
+// Patch merges a document into a job's definition (RFC 7396): what it does not
+// name stays, null removes. Errors as for Put, and ErrNotFound when the job
+// does not exist.
+func (s *Service) Patch(ctx context.Context, e Edit) (*JobView, error) {
+	c, patch, err := s.readPatch(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	v, _, err := s.apply(ctx, e, func(cur *Job) (*Definition, error) {
+		if cur == nil {
+			return nil, fmt.Errorf("job %s: %w", e.Key, ErrNotFound)
+		}
+		return cur.patched(patch, c.limits(s.limits), s.actions)
+	})
+	return v, err
+}
+
+// casTries bounds the repetitions of an edit that others keep overtaking.
+const casTries = 10
+
+// apply writes the definition that edit makes of the current job, and arms or
+// re-plans the job's baton.
+func (s *Service) apply(ctx context.Context, e Edit, edit func(cur *Job) (*Definition, error)) (*JobView, bool, error) {
+	for range casTries {
+		cur, at, err := s.find(ctx, e.Key)
+		if err != nil {
+			return nil, false, err
+		}
+		if cur == nil && e.SpecSequence > 0 && at.SpecSequence > e.SpecSequence {
+			return nil, false, fmt.Errorf("job %s: %w: a later spec deleted it", e.Key, ErrConflict)
+		}
+		if cur != nil && e.SpecSequence > 0 && cur.SpecSequence > e.SpecSequence {
+			v, err := s.view(ctx, cur)
+			if v != nil {
+				v.Superseded = true
+			}
+			return v, false, err
+		}
+		def, err := edit(cur)
+		if err != nil {
+			return nil, false, err
+		}
+		v, err := s.write(ctx, cur, at.Revision, e, def)
+		if errors.Is(err, errOvertaken) {
+			continue
+		}
+		return v, cur == nil, err
+	}
+	return nil, false, fmt.Errorf("job %s: %w: it was changed by others all the while; try again", e.Key, ErrConflict)
+}
+
+// errOvertaken says that a compare-and-set lost, and that the edit starts over.
+var errOvertaken = errors.New("overtaken")
+
+func overtaken(err error) error {
+	if errors.Is(err, ErrConflict) {
+		return errOvertaken
+	}
+	return err
+}
+
+// find returns the job, or nil and what its delete marker says.
+func (s *Service) find(ctx context.Context, k Key) (*Job, Stored, error) {
+	st, err := s.store.LoadJob(ctx, k)
+	if errors.Is(err, ErrNotFound) {
+		return nil, st, nil
+	}
+	if err != nil {
+		return nil, st, fmt.Errorf("job %s: %w", k, err)
+	}
+	j, err := DecodeJob(k, st.Revision, st.Data, s.actions)
+	return j, st, err
+}
+
+// write stores a definition over the revision rev and sees to the baton.
+func (s *Service) write(ctx context.Context, cur *Job, rev uint64, e Edit, def *Definition) (*JobView, error) {
+	if cur == nil {
+		return s.create(ctx, rev, e, def)
+	}
+	if cur.equals(def) && e.SpecSequence <= cur.SpecSequence {
+		return s.unchanged(ctx, cur)
+	}
+	if cur.State.Final() && !cur.equals(def) {
+		return nil, fmt.Errorf("job %s: %w: it is %s, which is final; delete it to use the name again", cur.Key, ErrConflict, cur.State)
+	}
+	next, err := cur.edited(def, time.Now().UTC(), e.SpecSequence)
+	if err != nil {
+		return nil, err
+	}
+	return s.replace(ctx, cur, next)
+}
+
+// unchanged answers an edit that changes nothing. It makes sure of the baton,
+// as the edit may be the repetition of one that was cut short.
+func (s *Service) unchanged(ctx context.Context, j *Job) (*JobView, error) {
+	if j.State == Enabled {
+		if err := s.replan(ctx, j, Enabled); err != nil {
+			return nil, err
+		}
+	}
+	return s.view(ctx, j)
+}
+
+// create stores a new job and arms its first baton.
+func (s *Service) create(ctx context.Context, rev uint64, e Edit, def *Definition) (*JobView, error) {
+	if err := s.checkJobCount(ctx, e.Key.Collection); err != nil {
+		return nil, err
+	}
+	now := time.Now().UTC()
+	j := &Job{
+		Key: e.Key, UID: rand.Text(), Generation: 1, ScheduleGen: 1, Created: now, Updated: now, Anchor: now,
+		SpecSequence: e.SpecSequence, State: def.State, Def: def,
+	}
+	if err := j.compile(); err != nil {
+		return nil, err
+	}
+	first := j.Begin(Progress{})
+	if first.Next == nil && j.State == Enabled {
+		j.State = Completed // it has no instant left
+	}
+	if err := s.save(ctx, j, rev); err != nil {
+		return nil, err
+	}
+	if j.State != Enabled {
+		return newView(j, Progress{}), nil
+	}
+	first.Next.Revision = j.Revision
+	if err := s.arm(ctx, j, first.Next, 0); err != nil && !errors.Is(err, ErrConflict) {
+		return nil, err // the definition stands: the audit, or a repetition, arms it
+	}
+	v := newView(j, Progress{})
+	v.Status.Next = first.Next.Due
+	return v, nil
+}
+
+// save writes j over a revision and sets its new one.
+func (s *Service) save(ctx context.Context, j *Job, replaces uint64) error {
+	data, err := j.Encode()
+	if err != nil {
+		return err
+	}
+	rev, err := s.store.SaveJob(ctx, j.Key, data, replaces, j.State.Final())
+	if err != nil {
+		return overtaken(err)
+	}
+	j.Revision = rev
+	return nil
+}
+
+// replace stores an edited job and re-plans it.
+func (s *Service) replace(ctx context.Context, cur, next *Job) (*JobView, error) {
+	if next.State == Disabled && cur.State == Enabled {
+		p, err := s.progress(ctx, cur)
+		if err != nil {
+			return nil, err
+		}
+		next.Progress = p
+	}
+	if err := s.save(ctx, next, cur.Revision); err != nil {
+		return nil, err
+	}
+	var err error
+	switch next.State {
+	case Disabled:
+		err = s.store.Cancel(ctx, Slot{Key: next.Key})
+	case Enabled:
+		err = s.replan(ctx, next, cur.State)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("job %s: stored, but not planned yet: %w", next.Key, err)
+	}
+	return s.viewOf(ctx, next.Key)
+}
+
+// Delete removes a job, its batons and its history. ErrNotFound when it does
+// not exist. An attempt that is running ends; nothing follows it.
+func (s *Service) Delete(ctx context.Context, k Key, specSequence uint64) error {
+	if err := k.Validate(); err != nil {
+		return err
+	}
+	for range casTries {
+		st, err := s.store.LoadJob(ctx, k)
+		if err != nil {
+			return fmt.Errorf("job %s: %w", k, err)
+		}
+		err = s.store.RemoveJob(ctx, k, st.Revision, specSequence)
+		if errors.Is(err, ErrConflict) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("job %s: %w", k, err)
+		}
+		if err := s.store.Clear(ctx, k); err != nil {
+			return fmt.Errorf("job %s: deleted, but its baton is still there and will be dropped when due: %w", k, err)
+		}
+		return s.store.Forget(ctx, k)
+	}
+	return fmt.Errorf("job %s: %w: it was changed by others all the while; try again", k, ErrConflict)
+}
+
+// Enable lets a disabled job run again. Instants that passed meanwhile are
+// recorded as skipped. ErrConflict when the job is completed or faulted.
+func (s *Service) Enable(ctx context.Context, k Key) (*JobView, error) {
+	return s.turn(ctx, k, Enabled)
+}
+
+// Disable stops a job until it is enabled; an attempt that is running ends.
+// ErrConflict when the job is completed or faulted.
+func (s *Service) Disable(ctx context.Context, k Key) (*JobView, error) {
+	return s.turn(ctx, k, Disabled)
+}
+
+func (s *Service) turn(ctx context.Context, k Key, state State) (*JobView, error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
+	}
+	for range casTries {
+		cur, _, err := s.find(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		if cur == nil {
+			return nil, fmt.Errorf("job %s: %w", k, ErrNotFound)
+		}
+		if cur.State.Final() {
+			return nil, fmt.Errorf("job %s: %w: it is %s, which is final", k, ErrConflict, cur.State)
+		}
+		if cur.State == state {
+			return s.unchanged(ctx, cur)
+		}
+		next := *cur
+		next.State = state
+		next.Generation++
+		next.Updated = time.Now().UTC()
+		v, err := s.replace(ctx, cur, &next)
+		if !errors.Is(err, errOvertaken) {
+			return v, err
+		}
+	}
+	return nil, fmt.Errorf("job %s: %w: it was changed by others all the while; try again", k, ErrConflict)
+}
+
+// Trigger runs a job now, besides its schedule, which goes on as planned; the
+// run does not use up recurrence.count. ErrConflict when the job is running,
+// waiting for a retry, completed or faulted. A disabled job runs once.
+func (s *Service) Trigger(ctx context.Context, k Key) (occurrence string, err error) {
+	if err := k.Validate(); err != nil {
+		return "", err
+	}
+	j, _, err := s.find(ctx, k)
+	switch {
+	case err != nil:
+		return "", err
+	case j == nil:
+		return "", fmt.Errorf("job %s: %w", k, ErrNotFound)
+	case j.State.Final():
+		return "", fmt.Errorf("job %s: %w: it is %s, which is final", k, ErrConflict, j.State)
+	}
+	now := time.Now().UTC()
+	b := Baton{Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: now, Due: now, Manual: true}
+	id := OccurrenceID(k, now)
+	if j.State == Disabled {
+		b.OneOff = true
+		b.Number = j.Progress.Number
+		return id, s.store.Fire(ctx, Slot{Key: k, OneOff: oneOffName(now)}, b.Encode(), 0)
+	}
+	st, err := s.store.Waiting(ctx, Slot{Key: k})
+	if errors.Is(err, ErrNotFound) {
+		return "", s.busy(ctx, k)
+	}
+	if err != nil {
+		return "", err
+	}
+	waiting, err := DecodeBaton(st.Data)
+	if err != nil {
+		return "", err
+	}
+	if waiting.Begun() {
+		return "", fmt.Errorf("job %s: %w: it waits for a retry at %s", k, ErrConflict, waiting.Due.Format(time.RFC3339))
+	}
+	b.Resume, b.Progress = waiting.Nominal, waiting.Progress
+	err = s.store.Fire(ctx, Slot{Key: k}, b.Encode(), st.Revision)
+	if errors.Is(err, ErrConflict) {
+		return "", s.busy(ctx, k)
+	}
+	return id, err
+}
+
+// busy explains why a job without a waiting baton cannot be run now.
+func (s *Service) busy(ctx context.Context, k Key) error {
+	_, err := s.store.Running(ctx, Slot{Key: k})
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return fmt.Errorf("job %s: %w: it is just being planned; try again", k, ErrConflict)
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("job %s: %w: it is running, or about to", k, ErrConflict)
+}

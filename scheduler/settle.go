@@ -1,0 +1,176 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// finish records an attempt and plans what follows.
+func (w *Worker) finish(r *run, started time.Time, res Result) {
+	b := r.baton.begin()
+	b.Progress = b.tally(started, res)
+	rec := attemptRecord(r.key(), &b, started, res, b.Progress)
+	if !w.appendSkips(r) || !w.append(r, &rec) {
+		return
+	}
+	w.proceed(r, b, res, rec.Ended)
+}
+
+// proceed plans what follows a recorded attempt of b, and does it.
+func (w *Worker) proceed(r *run, b Baton, res Result, ended time.Time) {
+	j, err := w.library.current(w.settles, r.key())
+	if errors.Is(err, ErrNotFound) {
+		w.ack(r)
+		return
+	}
+	if err != nil {
+		w.retryLater(r, err) // the record says how far it got
+		return
+	}
+	if r.job == nil {
+		r.use(w.library.at(w.settles, r.key(), b.Revision, j))
+	}
+	s := j.After(r.job, b, res, ended)
+	if s.Faulted {
+		rec := faultedRecord(r.key(), &b, res, ended, s.Progress)
+		if !w.append(r, &rec) {
+			return
+		}
+	}
+	switch {
+	case b.OneOff && s.Next == nil:
+		w.merge(r, b, s.Progress)
+	case j.State == Disabled && !b.OneOff:
+		w.settle(r, j, Step{State: Disabled, Progress: s.Progress})
+	default:
+		w.settle(r, j, s)
+	}
+}
+
+// faultedRecord is the record of an occurrence that failed for good.
+func faultedRecord(k Key, b *Baton, res Result, ended time.Time, p Progress) Record {
+	message := res.Message
+	if b.Phase == ErrorPhase && b.Failure != "" {
+		message = b.Failure
+	}
+	return Record{
+		Job: k, Occurrence: OccurrenceID(k, b.Nominal), Outcome: OutcomeFaulted, Nominal: b.Nominal, Due: b.Due,
+		Ended: ended, Attempt: b.Attempt, Try: b.Try + 1, Phase: b.Phase, Manual: b.Manual, OneOff: b.OneOff,
+		Message: message, Revision: b.Revision, Schedule: b.Schedule, Progress: p,
+	}
+}
+
+// settle carries out a step: it records what was skipped, passes the baton on
+// or writes down how the job ended, and acknowledges the message.
+func (w *Worker) settle(r *run, j *Job, s Step) {
+	r.skips = append(r.skips, s.skips...)
+	if !w.appendSkips(r) {
+		return
+	}
+	if s.Next == nil {
+		w.end(r, s)
+		return
+	}
+	w.passOn(r, s.Next, j.armAt(s.Next.Due, time.Now()))
+}
+
+// passOn publishes the next baton and acknowledges this one. Whoever finds
+// that the job's baton is elsewhere already has nothing left to do.
+func (w *Worker) passOn(r *run, next *Baton, at time.Time) {
+	body := next.Encode()
+	err := w.persist(r, func(ctx context.Context) error {
+		return w.store.PassOn(ctx, r.delivery.Slot, body, at, r.delivery.Sequence)
+	})
+	if err != nil && !errors.Is(err, ErrConflict) {
+		w.giveBack(r)
+		return
+	}
+	w.ack(r)
+}
+
+// end writes the state and progress of a job that has no baton any more.
+func (w *Worker) end(r *run, s Step) {
+	err := w.persist(r, func(ctx context.Context) error {
+		return w.writeEnd(ctx, r.key(), r.baton.Schedule, s)
+	})
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		w.giveBack(r)
+		return
+	}
+	w.ack(r)
+}
+
+// writeEnd saves a job's last state by compare-and-set. An edit that gave the
+// job a new schedule meanwhile wins: it has its own baton.
+func (w *Worker) writeEnd(ctx context.Context, k Key, schedule int, s Step) error {
+	for {
+		j, err := w.library.load(ctx, k)
+		if err != nil {
+			return err
+		}
+		if j.State.Final() || j.ScheduleGen != schedule && s.State.Final() {
+			return nil
+		}
+		next := *j
+		next.Progress = s.Progress
+		if s.State.Final() && j.State == Enabled {
+			next.State = s.State
+		}
+		data, err := next.Encode()
+		if err != nil {
+			return err
+		}
+		_, err = w.store.SaveJob(ctx, k, data, j.Revision, next.State.Final())
+		if !errors.Is(err, ErrConflict) {
+			w.library.forget(k)
+			return err
+		}
+	}
+}
+
+// appendSkips records what r skipped.
+func (w *Worker) appendSkips(r *run) bool {
+	for _, s := range r.skips {
+		rec := s.record(r.key(), time.Now(), r.baton.Progress)
+		if !w.append(r, &rec) {
+			return false
+		}
+	}
+	r.skips = nil
+	return true
+}
+
+// append stores a record. False means that it could not be, and that r has
+// been given back.
+func (w *Worker) append(r *run, rec *Record) bool {
+	err := w.persist(r, func(ctx context.Context) error { return w.store.Append(ctx, rec) })
+	if err != nil {
+		w.giveBack(r)
+		return false
+	}
+	w.cfg.OnRecord(rec)
+	return true
+}
+
+// The pauses between tries of a write that the store did not take.
+const (
+	firstPause = 50 * time.Millisecond
+	lastPause  = 5 * time.Second
+)
+
+// persist repeats a write until the store takes or refuses it. The baton stays
+// with this worker meanwhile; a stop ends the wait.
+func (w *Worker) persist(r *run, write func(context.Context) error) error {
+	for wait := firstPause; ; wait = min(2*wait, lastPause) {
+		err := write(w.settles)
+		if err == nil || !errors.Is(err, ErrUnavailable) {
+			return err
+		}
+		w.log.Warn("the store did not take a write; trying again", "job", r.key().String(), "wait", wait, "err", err)
+		pause(w.actions, wait)
+		if w.actions.Err() != nil {
+			return err
+		}
+	}
+}

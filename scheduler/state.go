@@ -1,0 +1,41 @@
+package scheduler
+
+// State is what a job may do next.
+type State string
+
+// The states of a job. Users set enabled and disabled; completed and faulted
+// are final and set by the scheduler (seed "Scheduler concepts", state).
+const (
+	Enabled   State = "enabled"
+	Disabled  State = "disabled"
+	Completed State = "completed" // the last occurrence succeeded or was skipped
+	Faulted   State = "faulted"   // the last occurrence failed after all retries
+)
+
+// Final reports whether the job will never run again.
+func (s State) Final() bool { return s == Completed || s == Faulted }
+
+// Overlap says what happens when an occurrence falls due while an earlier one
+// of the same job still runs or is being retried.
+type Overlap string
+
+// The overlap policies. OverlapSkip is the default.
+const (
+	OverlapSkip  Overlap = "skip"  // the later one is recorded as skipped
+	OverlapAllow Overlap = "allow" // both run
+)
+
+// CatchUpPolicy says what happens to occurrences that could not start on time
+// because no scheduler ran.
+type CatchUpPolicy string
+
+// The catch-up policies. CatchUpOnce is the default.
+const (
+	// CatchUpOnce runs the latest missed occurrence and skips the others.
+	CatchUpOnce CatchUpPolicy = "once"
+	// CatchUpAll runs every missed occurrence, one after the other, also
+	// those that fell due while an earlier one ran.
+	CatchUpAll CatchUpPolicy = "all"
+	// CatchUpSkip runs none of them.
+	CatchUpSkip CatchUpPolicy = "skip"
+)

@@ -1,0 +1,205 @@
+package scheduler
+
+import (
+	"sync"
+	"time"
+)
+
+// targets hands out the slots in which attempts run: so many at once in the
+// process, and so many to one target, so that a slow or dead target cannot
+// take the slots that others need.
+//
+// A target whose attempts take longer than slowAfter is slow. All slow targets
+// together get at most half of the slots.
+type targets struct {
+	limit     int // attempts in flight
+	perTarget int // to one target
+	start     func(*run)
+
+	mu       sync.Mutex
+	byName   map[string]*target
+	ready    []*target // targets with waiting runs, in turn
+	inFlight int
+	slow     int // attempts in flight to slow targets
+	waiting  int
+}
+
+// target is one host and what it is doing.
+type target struct {
+	name     string
+	queue    []*run
+	inFlight int
+	latency  time.Duration // moving average of its attempts
+	started  time.Time     // when it was last given a slot while idle
+	listed   bool          // in targets.ready
+	isSlow   bool
+}
+
+// slowAfter is the mean duration of an attempt from which a target is slow.
+const slowAfter = time.Second
+
+func newTargets(limit, perTarget int, start func(*run)) *targets {
+	return &targets{limit: limit, perTarget: perTarget, start: start, byName: map[string]*target{}}
+}
+
+// submit starts r when a slot is free, and queues it behind its target's
+// others when none is.
+func (t *targets) submit(r *run) {
+	t.mu.Lock()
+	g := t.byName[r.target]
+	if g == nil {
+		g = &target{name: r.target}
+		t.byName[r.target] = g
+	}
+	g.queue = append(g.queue, r)
+	t.waiting++
+	t.list(g)
+	started := t.fill()
+	t.mu.Unlock()
+	t.startAll(started)
+}
+
+// done frees the slot of an attempt that took d.
+func (t *targets) done(name string, d time.Duration) {
+	t.mu.Lock()
+	g := t.byName[name]
+	g.inFlight--
+	t.inFlight--
+	if g.isSlow {
+		t.slow--
+	}
+	g.latency += (d - g.latency) / 4
+	t.judge(g)
+	if g.inFlight == 0 && len(g.queue) == 0 {
+		delete(t.byName, name)
+	}
+	started := t.fill()
+	t.mu.Unlock()
+	t.startAll(started)
+}
+
+func (t *targets) startAll(runs []*run) {
+	for _, r := range runs {
+		t.start(r)
+	}
+}
+
+// fill gives free slots to the targets that wait, in turn.
+func (t *targets) fill() []*run {
+	var started []*run
+	for n := len(t.ready); n > 0 && t.inFlight < t.limit; n-- {
+		g := t.ready[0]
+		t.ready = t.ready[1:]
+		g.listed = false
+		if !t.admits(g) {
+			t.list(g)
+			continue
+		}
+		started = append(started, t.take(g))
+		if len(g.queue) > 0 {
+			t.list(g)
+			n++ // it may have another turn
+		}
+	}
+	return started
+}
+
+// admits reports whether g may have one more slot.
+func (t *targets) admits(g *target) bool {
+	return g.inFlight < t.perTarget && !(g.isSlow && t.slow >= max(1, t.limit/2))
+}
+
+func (t *targets) take(g *target) *run {
+	r := g.queue[0]
+	g.queue[0] = nil
+	g.queue = g.queue[1:]
+	t.waiting--
+	if g.inFlight == 0 {
+		g.started = time.Now()
+	}
+	g.inFlight++
+	t.inFlight++
+	if g.isSlow {
+		t.slow++
+	}
+	return r
+}
+
+func (t *targets) list(g *target) {
+	if !g.listed && len(g.queue) > 0 {
+		g.listed = true
+		t.ready = append(t.ready, g)
+	}
+}
+
+// judge decides whether g is slow, and moves its attempts to that account.
+func (t *targets) judge(g *target) {
+	slow := g.latency >= slowAfter
+	if slow == g.isSlow {
+		return
+	}
+	g.isSlow = slow
+	if slow {
+		t.slow += g.inFlight
+	} else {
+		t.slow -= g.inFlight
+	}
+}
+
+// review judges targets whose attempts have not ended yet: one that answers
+// nothing at all would never be found slow by what it answers. It then takes
+// out the runs that are not likely to start soon, and says after how long
+// each may be tried again.
+func (t *targets) review(now time.Time, backlog int) []deferral {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []deferral
+	for _, g := range t.byName {
+		if g.inFlight > 0 && g.latency < slowAfter && g.inFlight == t.perTarget && now.Sub(g.started) > 2*slowAfter {
+			g.latency = slowAfter
+			t.judge(g)
+		}
+		if g.isSlow && len(g.queue) > backlog {
+			out = append(out, t.shed(g, backlog)...)
+		}
+	}
+	return out
+}
+
+// deferral is a run that goes back to waiting because its target is too busy.
+type deferral struct {
+	run   *run
+	after time.Duration
+}
+
+// The bounds of how long a run for a busy target is put off.
+const (
+	minDeferral = time.Second
+	maxDeferral = time.Minute
+)
+
+// shed takes all but the first keep runs out of a slow target's queue.
+func (t *targets) shed(g *target, keep int) []deferral {
+	out := make([]deferral, 0, len(g.queue)-keep)
+	for i, r := range g.queue[keep:] {
+		turn := time.Duration(float64(keep+i) / float64(t.perTarget) * float64(g.latency))
+		out = append(out, deferral{r, min(max(turn, minDeferral), maxDeferral)})
+	}
+	clear(g.queue[keep:])
+	g.queue = g.queue[:keep]
+	t.waiting -= len(out)
+	return out
+}
+
+// drain empties every queue.
+func (t *targets) drain() []*run {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var all []*run
+	for _, g := range t.byName {
+		all = append(all, g.queue...)
+		g.queue = nil
+	}
+	t.waiting = 0
+	return all
+}

@@ -1,0 +1,300 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// WorkerConfig says how a worker works. Store and Actions are required.
+type WorkerConfig struct {
+	Store   Store
+	Actions ActionReader
+
+	// Concurrency is how many attempts may be in flight in this process.
+	// Raise it when targets are many and slow. Default 256.
+	Concurrency int
+
+	// PerTarget is how many of them may go to one target (host and port).
+	// Default a quarter of Concurrency.
+	PerTarget int
+
+	// Hold is how many batons this process holds in memory at most: waiting
+	// for their instant, for a slot, or running. It bounds the memory (about
+	// 2 KB each) and what a dead worker delays. Default 16384.
+	Hold int
+
+	// Grace is how long a stop waits for running attempts before it cancels
+	// them and lets another worker repeat them. Default 20 s.
+	Grace time.Duration
+
+	// OnRecord is called with every record this process writes to a history,
+	// after it is stored. It must not block. Default: none.
+	OnRecord func(*Record)
+
+	// Logger takes what no caller can be told. Default: discard.
+	Logger *slog.Logger
+}
+
+func (c WorkerConfig) withDefaults() WorkerConfig {
+	if c.Concurrency <= 0 {
+		c.Concurrency = 256
+	}
+	if c.PerTarget <= 0 {
+		c.PerTarget = max(1, c.Concurrency/4)
+	}
+	if c.Hold <= 0 {
+		c.Hold = 1 << 14
+	}
+	if c.Grace <= 0 {
+		c.Grace = 20 * time.Second
+	}
+	if c.OnRecord == nil {
+		c.OnRecord = func(*Record) {}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// Worker runs the attempts of batons that become due. Any number of workers,
+// in any number of processes, share the jobs of one store; none of them has a
+// state that another would miss.
+type Worker struct {
+	cfg     WorkerConfig
+	store   Store
+	log     *slog.Logger
+	library *library
+	rooms   *collections
+	hold    *hold
+	targets *targets
+
+	suspect atomic.Int64 // batons fired before this Unix nanosecond may have been run already
+
+	mu   sync.Mutex
+	held map[*run]struct{}
+	busy chan struct{} // the first baton came
+	wake []chan struct{}
+
+	steps   sync.WaitGroup // everything under way for a run outside the hold and the queues
+	actions context.Context
+	cancel  context.CancelCauseFunc
+	settles context.Context
+	abandon context.CancelFunc
+}
+
+// errStopping is why an attempt is canceled when the worker stops.
+var errStopping = errors.New("the scheduler is stopping")
+
+// NewWorker returns a worker that does nothing before Run.
+func NewWorker(cfg WorkerConfig) *Worker {
+	cfg = cfg.withDefaults()
+	w := &Worker{
+		cfg: cfg, store: cfg.Store, log: cfg.Logger, held: map[*run]struct{}{}, busy: make(chan struct{}, 1),
+		library: newLibrary(cfg.Store, cfg.Actions), rooms: newCollections(cfg.Store),
+	}
+	w.hold = newHold(w.expire)
+	w.targets = newTargets(cfg.Concurrency, cfg.PerTarget, w.start)
+	for range cfg.Store.Lanes() {
+		w.wake = append(w.wake, make(chan struct{}, 1))
+	}
+	return w
+}
+
+// Suspect says that the server may have lost track of what was delivered, as
+// after a reconnect: batons fired until now are checked against the history
+// before they run.
+func (w *Worker) Suspect() { w.suspect.Store(time.Now().UnixNano()) }
+
+// Run works until ctx is done, then stops in good order: it takes no more
+// batons, gives back those that have not started, waits Grace for the others,
+// and returns nil.
+func (w *Worker) Run(ctx context.Context) error {
+	w.Suspect()
+	base := context.WithoutCancel(ctx)
+	w.actions, w.cancel = context.WithCancelCause(base)
+	w.settles, w.abandon = context.WithCancel(base)
+	defer w.cancel(errStopping)
+	defer w.abandon()
+
+	background, stop := context.WithCancel(base)
+	var side sync.WaitGroup
+	side.Go(func() { w.library.watch(background, w.lostWatch) })
+	side.Go(func() { w.rooms.watch(background, w.lostWatch) })
+	side.Go(func() { w.hold.work(background.Done()) })
+	side.Go(func() { w.tend(background) })
+
+	lanes, laneCtx := errgroup.WithContext(ctx)
+	for lane := range w.store.Lanes() {
+		lanes.Go(func() error {
+			return w.store.Deliver(laneCtx, lane, w.wake[lane], w.room, func(d *Delivery) { w.take(laneCtx, d) })
+		})
+	}
+	err := lanes.Wait()
+	w.stop()
+	stop()
+	side.Wait()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// stop gives back what has not started and sees the rest to its end.
+func (w *Worker) stop() {
+	for _, r := range append(w.hold.drain(), w.targets.drain()...) {
+		w.giveBack(r)
+	}
+	ended := make(chan struct{})
+	go func() {
+		w.steps.Wait()
+		close(ended)
+	}()
+	timer := time.NewTimer(w.cfg.Grace)
+	defer timer.Stop()
+	select {
+	case <-ended:
+		return
+	case <-timer.C:
+	}
+	w.cancel(errStopping)
+	timer.Reset(w.cfg.Grace)
+	select {
+	case <-ended:
+	case <-timer.C:
+		w.abandon()
+		<-ended
+	}
+}
+
+func (w *Worker) lostWatch(err error) {
+	w.log.Warn("lost a watch; reading definitions from the store until it stands again", "err", err)
+}
+
+// room is how many more batons may come.
+func (w *Worker) room() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.cfg.Hold - len(w.held)
+}
+
+// step runs f as part of a run's way; a stop waits for it.
+func (w *Worker) step(f func()) { w.steps.Go(f) }
+
+func (w *Worker) keep(r *run) {
+	w.mu.Lock()
+	w.held[r] = struct{}{}
+	first := len(w.held) == 1
+	w.mu.Unlock()
+	if first {
+		select {
+		case w.busy <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// release ends a run in this process.
+func (w *Worker) release(r *run) {
+	w.mu.Lock()
+	delete(w.held, r)
+	full := len(w.held) >= w.cfg.Hold-nearlyFull
+	w.mu.Unlock()
+	if !full {
+		return
+	}
+	for _, c := range w.wake {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// nearlyFull is how near the limit of held batons a lane may have asked for
+// fewer than it could use.
+const nearlyFull = 1024
+
+func (w *Worker) ack(r *run) {
+	if err := r.delivery.Lease.Ack(); err != nil {
+		w.log.Warn("baton not acknowledged", "job", r.key().String(), "err", err)
+	}
+	w.release(r)
+}
+
+func (w *Worker) giveBack(r *run) {
+	if err := r.delivery.Lease.GiveBack(); err != nil {
+		w.log.Warn("baton not given back", "job", r.key().String(), "err", err)
+	}
+	w.release(r)
+}
+
+// The rhythm of what a worker does by the clock.
+const (
+	tendEvery  = time.Second
+	touchAfter = 3 * time.Second
+)
+
+// tend keeps the leases of held batons and looks after busy targets.
+func (w *Worker) tend(ctx context.Context) {
+	tick := time.NewTicker(tendEvery)
+	defer tick.Stop()
+	for {
+		next := tick.C
+		if w.room() == w.cfg.Hold {
+			next = nil // nothing to tend
+		}
+		select {
+		case <-next:
+		case <-w.busy:
+			continue
+		case <-ctx.Done():
+			return
+		}
+		now := time.Now()
+		w.touch(now)
+		if w.room() > w.cfg.Hold*3/4 {
+			continue
+		}
+		for _, d := range w.targets.review(now, 4*w.cfg.PerTarget) {
+			w.step(func() { w.putOff(d) })
+		}
+	}
+}
+
+// touch renews the leases that were not renewed for three seconds.
+func (w *Worker) touch(now time.Time) {
+	oldest := now.Add(-touchAfter).UnixNano()
+	var due []*run
+	w.mu.Lock()
+	for r := range w.held {
+		if r.touched.Load() < oldest {
+			due = append(due, r)
+		}
+	}
+	w.mu.Unlock()
+	for _, r := range due {
+		r.touched.Store(now.UnixNano())
+		if err := r.delivery.Lease.Touch(); err != nil {
+			w.log.Warn("lease not renewed", "job", r.key().String(), "err", err)
+		}
+	}
+}
+
+// putOff lets a run for a busy target wait outside the process.
+func (w *Worker) putOff(d deferral) {
+	r := d.run
+	err := w.store.PassOn(w.settles, r.delivery.Slot, r.delivery.Body, time.Now().Add(d.after), r.delivery.Sequence)
+	if err != nil && !errors.Is(err, ErrConflict) {
+		w.log.Warn("baton for a busy target could not be put off", "job", r.key().String(), "target", r.target, "err", err)
+		w.giveBack(r)
+		return
+	}
+	w.ack(r)
+}

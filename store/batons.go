@@ -1,0 +1,126 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Waiting returns the baton that waits for its time, and its sequence.
+// scheduler.ErrNotFound when none does.
+func (s *Store) Waiting(ctx context.Context, slot scheduler.Slot) (scheduler.Stored, error) {
+	return s.lastBaton(ctx, slot, s.timerSubject(slot))
+}
+
+// Running returns the last baton that was fired and is not done with, and its
+// sequence. scheduler.ErrNotFound when there is none.
+func (s *Store) Running(ctx context.Context, slot scheduler.Slot) (scheduler.Stored, error) {
+	return s.lastBaton(ctx, slot, s.fireSubject(slot))
+}
+
+func (s *Store) lastBaton(ctx context.Context, slot scheduler.Slot, subject string) (scheduler.Stored, error) {
+	m, err := s.timers[s.Lane(slot.Key)].GetLastMsgForSubject(ctx, subject)
+	if err != nil {
+		return scheduler.Stored{}, translate(err)
+	}
+	return scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}, nil
+}
+
+// Arm makes a baton wait until at. waiting is the sequence of the waiting
+// baton it replaces, 0 when none may wait. scheduler.ErrConflict otherwise.
+func (s *Store) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {
+	m := s.timer(slot, body, at)
+	m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(waiting, 10))
+	_, err := s.publish(ctx, m)
+	return err
+}
+
+// Fire gives a baton to the workers at once. waiting is the sequence of the
+// waiting baton whose place it takes: that one is canceled in the same step.
+// With 0 nothing may be running. scheduler.ErrConflict otherwise.
+func (s *Store) Fire(ctx context.Context, slot scheduler.Slot, body []byte, waiting uint64) error {
+	m := nats.NewMsg(s.fireSubject(slot))
+	m.Data = body
+	m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(waiting, 10))
+	if waiting != 0 {
+		m.Header.Set(jetstream.ScheduleNextHeader, "purge")
+		m.Header.Set(jetstream.SchedulerHeader, s.timerSubject(slot))
+		m.Header.Set(jetstream.ExpectedLastSubjSeqSubjHeader, s.timerSubject(slot))
+	}
+	_, err := s.publish(ctx, m)
+	return err
+}
+
+// PassOn publishes the baton that follows the running one with the given
+// sequence: to wait until at, or, when at is zero, to run at once. It takes
+// effect only while the running baton is the job's last one, so whoever was
+// overtaken by a redelivery changes nothing. scheduler.ErrConflict then.
+func (s *Store) PassOn(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, running uint64) error {
+	var m *nats.Msg
+	if at.IsZero() {
+		m = nats.NewMsg(s.fireSubject(slot))
+		m.Data = body
+	} else {
+		m = s.timer(slot, body, at)
+		m.Header.Set(jetstream.ExpectedLastSubjSeqSubjHeader, s.fireSubject(slot))
+	}
+	m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(running, 10))
+	_, err := s.publish(ctx, m)
+	return err
+}
+
+// timer builds the message of a waiting baton.
+func (s *Store) timer(slot scheduler.Slot, body []byte, at time.Time) *nats.Msg {
+	m := nats.NewMsg(s.timerSubject(slot))
+	m.Data = body
+	// The client's own option writes whole seconds only.
+	m.Header.Set(jetstream.ScheduleHeader, "@at "+at.UTC().Format(time.RFC3339Nano))
+	m.Header.Set(jetstream.ScheduleTargetHeader, s.fireSubject(slot))
+	return m
+}
+
+// Cancel removes the waiting baton, if one waits.
+func (s *Store) Cancel(ctx context.Context, slot scheduler.Slot) error {
+	return translate(s.timers[s.Lane(slot.Key)].Purge(ctx, jetstream.WithPurgeSubject(s.timerSubject(slot))))
+}
+
+// Clear removes every baton of a job, waiting or running, one-offs included.
+func (s *Store) Clear(ctx context.Context, k scheduler.Key) error {
+	st := s.timers[s.Lane(k)]
+	slot := scheduler.Slot{Key: k}
+	for _, subject := range []string{s.timerSubject(slot), s.fireSubject(slot)} {
+		for _, filter := range []string{subject, subject + ".>"} {
+			if err := st.Purge(ctx, jetstream.WithPurgeSubject(filter)); err != nil {
+				return translate(err)
+			}
+		}
+	}
+	return nil
+}
+
+// EachBaton calls f for every slot of a lane that has a waiting or a running
+// baton; a slot with both is seen twice.
+func (s *Store) EachBaton(ctx context.Context, lane int, f func(slot scheduler.Slot, waiting bool) error) error {
+	n := strconv.Itoa(lane)
+	for _, kind := range []string{"timer", "fire"} {
+		err := s.eachSubject(ctx, s.timers[lane], s.cfg.Prefix+"."+kind+"."+n+".>", func(subject string) error {
+			if slot, ok := s.slotOf(subject); ok {
+				return f(slot, kind == "timer")
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isNotFound reports whether err says that nothing is there.
+func isNotFound(err error) bool { return errors.Is(err, scheduler.ErrNotFound) }

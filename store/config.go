@@ -1,0 +1,103 @@
+package store
+
+import (
+	"fmt"
+	"log/slog"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Config says where and how Carillon's data is kept. The zero value is usable.
+type Config struct {
+	// Prefix begins every subject, bucket and stream name, so that several
+	// schedulers can share one NATS account. Default "carillon".
+	Prefix string
+
+	// Lanes is how many partitions the batons are spread over. It is fixed
+	// at the first start: one lane is a stream of its own, with its own
+	// leader and file. 0 takes the stored number, or 1 at the first start.
+	Lanes int
+
+	// Replicas of every stream and bucket, 1 to 5. Default 1.
+	Replicas int
+
+	// Storage is file (the default) or memory. Memory is for tests: nothing
+	// survives the server.
+	Storage jetstream.StorageType
+
+	// HistoryAge is how long history records are kept. Default 60 days.
+	HistoryAge time.Duration
+
+	// HistoryPerJob is how many records of each outcome a job keeps.
+	// Default 1000.
+	HistoryPerJob int64
+
+	// FinalAge is how long completed and faulted jobs are kept. Default 60 days.
+	FinalAge time.Duration
+
+	// ResultAge is how long the results of published specs are kept.
+	// Default 7 days.
+	ResultAge time.Duration
+
+	// Logger takes what cannot be returned. Default: discard.
+	Logger *slog.Logger
+}
+
+// The defaults of a [Config].
+const (
+	DefaultPrefix        = "carillon"
+	DefaultHistoryAge    = 60 * 24 * time.Hour
+	DefaultHistoryPerJob = 1000
+	DefaultFinalAge      = 60 * 24 * time.Hour
+	DefaultResultAge     = 7 * 24 * time.Hour
+	MaxLanes             = 256
+)
+
+var validPrefix = regexp.MustCompile(`^[A-Za-z][-_A-Za-z0-9]{0,31}(\.[A-Za-z][-_A-Za-z0-9]{0,31}){0,3}$`)
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Prefix == "" {
+		c.Prefix = DefaultPrefix
+	}
+	if !validPrefix.MatchString(c.Prefix) {
+		return c, fmt.Errorf("prefix %q: must be one to four NATS subject tokens of letters, digits, - and _", c.Prefix)
+	}
+	if c.Lanes < 0 || c.Lanes > MaxLanes {
+		return c, fmt.Errorf("lanes %d: must be 1 to %d", c.Lanes, MaxLanes)
+	}
+	if c.Replicas == 0 {
+		c.Replicas = 1
+	}
+	if c.Replicas < 1 || c.Replicas > 5 {
+		return c, fmt.Errorf("replicas %d: must be 1 to 5", c.Replicas)
+	}
+	if c.HistoryAge == 0 {
+		c.HistoryAge = DefaultHistoryAge
+	}
+	if c.HistoryPerJob == 0 {
+		c.HistoryPerJob = DefaultHistoryPerJob
+	}
+	if c.FinalAge == 0 {
+		c.FinalAge = DefaultFinalAge
+	}
+	if c.ResultAge == 0 {
+		c.ResultAge = DefaultResultAge
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}
+
+// stream returns a stream's name: CARILLON_HISTORY.
+func (c Config) stream(name string) string {
+	return strings.ToUpper(strings.ReplaceAll(c.Prefix, ".", "_")) + "_" + name
+}
+
+// bucket returns a key-value bucket's name: carillon-jobs.
+func (c Config) bucket(name string) string {
+	return strings.ReplaceAll(c.Prefix, ".", "_") + "-" + name
+}

@@ -1,0 +1,40 @@
+package store
+
+import (
+	"context"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Deliver hands the running batons of a lane to take until ctx is done. room
+// says how many more may come, and a value on wake that there is room again.
+// take must not block; what it gets after ctx is done it should give back.
+func (s *Store) Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*scheduler.Delivery)) error {
+	return s.pull(ctx, s.cfg.stream(timersStream(lane)), wake, room, func(m *nats.Msg) {
+		if d, ok := s.delivery(m); ok {
+			take(d)
+		}
+	})
+}
+
+// delivery reads a message of a fire subject.
+func (s *Store) delivery(m *nats.Msg) (*scheduler.Delivery, bool) {
+	l := lease{s.nc, m.Reply}
+	meta, err := m.Metadata()
+	if err != nil {
+		s.cfg.Logger.Error("message without JetStream metadata", "subject", m.Subject, "err", err)
+		return nil, false
+	}
+	slot, ok := s.slotOf(m.Subject)
+	if !ok {
+		s.cfg.Logger.Error("message on a fire subject that names no job; removed", "subject", m.Subject)
+		_ = l.Ack()
+		return nil, false
+	}
+	return &scheduler.Delivery{
+		Slot: slot, Body: m.Data, Sequence: meta.Sequence.Stream,
+		Deliveries: int(meta.NumDelivered), Fired: meta.Timestamp, Lease: l, //nolint:gosec // small
+	}, true
+}

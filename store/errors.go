@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// SettingError says that the store cannot be opened because of a setting, on
+// this side or on the server's.
+type SettingError struct {
+	Setting string // such as "lanes", or "jetstream" for the server's
+	Message string
+	Cause   error
+}
+
+// Error returns "setting: message".
+func (e *SettingError) Error() string {
+	if e.Cause != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Setting, e.Message, e.Cause)
+	}
+	return e.Setting + ": " + e.Message
+}
+
+// Unwrap returns the server's answer.
+func (e *SettingError) Unwrap() error { return e.Cause }
+
+// translated carries a NATS error under the scheduler's vocabulary.
+type translated struct {
+	kind  error
+	cause error
+}
+
+func (e *translated) Error() string   { return e.kind.Error() + ": " + e.cause.Error() }
+func (e *translated) Unwrap() []error { return []error{e.kind, e.cause} }
+
+// translate maps what NATS answered to the scheduler's sentinels and keeps the
+// cause. A canceled context stays what it is.
+func translate(err error) error {
+	var api *jetstream.APIError
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, scheduler.ErrUnavailable), errors.Is(err, scheduler.ErrConflict), errors.Is(err, scheduler.ErrNotFound):
+		return err
+	case errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrKeyDeleted), errors.Is(err, jetstream.ErrMsgNotFound):
+		return &translated{scheduler.ErrNotFound, err}
+	case errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == wrongLastSequenceConstant):
+		return &translated{scheduler.ErrConflict, err}
+	default:
+		return &translated{scheduler.ErrUnavailable, err}
+	}
+}
+
+// wrongLastSequenceConstant is the server's answer when a write to the same
+// subject is still under way on a replicated stream.
+const wrongLastSequenceConstant jetstream.ErrorCode = 10164
+
+// denied returns the permission violation that made a request go unanswered.
+func denied(nc *nats.Conn, err error) error {
+	if last := nc.LastError(); errors.Is(last, nats.ErrPermissionViolation) {
+		return &SettingError{"permissions", "the NATS user may not use a subject Carillon needs", last}
+	}
+	return err
+}

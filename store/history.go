@@ -1,0 +1,174 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Append adds a record to its job's history.
+func (s *Store) Append(ctx context.Context, r *scheduler.Record) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("history record of %s: %w", r.Job, err)
+	}
+	m := nats.NewMsg(s.historySubject(r.Job, r.Outcome))
+	m.Data = data
+	_, err = s.publish(ctx, m)
+	return err
+}
+
+// Recent calls f for the records of a job with one of the outcomes (all when
+// there are none given), newest first, from the record before the sequence
+// before on (0: from the newest), until f returns false.
+func (s *Store) Recent(ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool) error {
+	if len(outcomes) == 0 {
+		outcomes = scheduler.Outcomes
+	}
+	heads := make([]*scheduler.Record, 0, len(outcomes))
+	for _, o := range outcomes {
+		r, err := s.lastRecord(ctx, k, o, before)
+		if err != nil {
+			return err
+		}
+		if r != nil {
+			heads = append(heads, r)
+		}
+	}
+	for len(heads) > 0 {
+		i := newest(heads)
+		r := heads[i]
+		if !f(r) {
+			return nil
+		}
+		next, err := s.lastRecord(ctx, k, r.Outcome, r.Sequence)
+		if err != nil {
+			return err
+		}
+		if next == nil {
+			heads = slices.Delete(heads, i, i+1)
+		} else {
+			heads[i] = next
+		}
+	}
+	return nil
+}
+
+func newest(heads []*scheduler.Record) int {
+	best := 0
+	for i, r := range heads {
+		if r.Sequence > heads[best].Sequence {
+			best = i
+		}
+	}
+	return best
+}
+
+// lastRecord returns the last record of one outcome before a sequence, nil
+// when there is none.
+func (s *Store) lastRecord(ctx context.Context, k scheduler.Key, o scheduler.Outcome, before uint64) (*scheduler.Record, error) {
+	subject := s.historySubject(k, o)
+	if before == 1 {
+		return nil, nil //nolint:nilnil // nothing can precede the first record
+	}
+	var m *jetstream.RawStreamMsg
+	var err error
+	if before == 0 {
+		m, err = s.history.GetLastMsgForSubject(ctx, subject)
+	} else {
+		m, err = s.lastBefore(ctx, s.cfg.stream("HISTORY"), subject, before-1)
+	}
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, nil //nolint:nilnil // absence is an answer
+	}
+	if err != nil {
+		return nil, translate(err)
+	}
+	return s.record(m.Subject, m.Sequence, m.Data)
+}
+
+func (s *Store) record(subject string, sequence uint64, data []byte) (*scheduler.Record, error) {
+	k, ok := s.historyKey(subject)
+	if !ok {
+		return nil, fmt.Errorf("history: %s is not a record's subject", subject)
+	}
+	r := &scheduler.Record{}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("history record %d of %s: %w", sequence, k, err)
+	}
+	r.Job, r.Sequence = k, sequence
+	return r, nil
+}
+
+// lastBefore reads the last message of a subject up to a sequence: a batched
+// direct get, which the client library does not offer.
+func (s *Store) lastBefore(ctx context.Context, stream, subject string, upTo uint64) (*jetstream.RawStreamMsg, error) {
+	req, err := json.Marshal(map[string]any{"multi_last": []string{subject}, "up_to_seq": upTo})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
+	m, err := s.nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+stream, req)
+	if err != nil {
+		return nil, err
+	}
+	if status := m.Header.Get("Status"); status != "" {
+		if status == "404" || status == "204" {
+			return nil, jetstream.ErrMsgNotFound
+		}
+		return nil, fmt.Errorf("direct get of %s: %s %s", stream, status, m.Header.Get("Description"))
+	}
+	return rawMessage(m)
+}
+
+func rawMessage(m *nats.Msg) (*jetstream.RawStreamMsg, error) {
+	var sequence uint64
+	if _, err := fmt.Sscanf(m.Header.Get(jetstream.SequenceHeader), "%d", &sequence); err != nil {
+		return nil, fmt.Errorf("direct get: sequence header: %w", err)
+	}
+	return &jetstream.RawStreamMsg{
+		Subject: m.Header.Get(jetstream.SubjectHeader), Sequence: sequence, Data: m.Data, Header: m.Header,
+	}, nil
+}
+
+// Follow calls f for every record that is appended from now on, of one job, of
+// a collection when k.Job is empty, or of all when k is the zero Key, until
+// ctx is done.
+func (s *Store) Follow(ctx context.Context, k scheduler.Key, f func(*scheduler.Record)) error {
+	filter := s.cfg.Prefix + ".history.>"
+	switch {
+	case k.Job != "":
+		filter = s.cfg.Prefix + ".history." + k.Collection + "." + k.Job + ".*"
+	case k.Collection != "":
+		filter = s.cfg.Prefix + ".history." + k.Collection + ".>"
+	}
+	sub, err := s.nc.Subscribe(filter, func(m *nats.Msg) {
+		if r, err := s.record(m.Subject, 0, m.Data); err == nil {
+			f(r)
+		}
+	})
+	if err != nil {
+		return translate(err)
+	}
+	<-ctx.Done()
+	_ = sub.Unsubscribe()
+	return nil
+}
+
+// Forget removes the history of a job.
+func (s *Store) Forget(ctx context.Context, k scheduler.Key) error {
+	filter := s.cfg.Prefix + ".history." + k.Collection + "." + k.Job + ".*"
+	return translate(s.history.Purge(ctx, jetstream.WithPurgeSubject(filter)))
+}
+
+// HistoryAge is how long records are kept.
+func (s *Store) HistoryAge() time.Duration { return s.cfg.HistoryAge }

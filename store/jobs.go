@@ -1,0 +1,221 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// specHeader keeps the sequence of the spec that deleted a job on the delete
+// marker, so that an older spec does not bring the job back.
+const specHeader = "Carillon-Spec-Sequence"
+
+// LoadJob returns a job's current definition. scheduler.ErrNotFound when there
+// is none; Stored.SpecSequence is then what the delete marker says.
+func (s *Store) LoadJob(ctx context.Context, k scheduler.Key) (scheduler.Stored, error) {
+	m, err := s.jobStream.GetLastMsgForSubject(ctx, s.jobSubject(k))
+	if err != nil {
+		return scheduler.Stored{}, translate(err)
+	}
+	return stored(k, m)
+}
+
+// LoadJobAt returns the definition as it was at a revision.
+// scheduler.ErrNotFound when it is not kept any more.
+func (s *Store) LoadJobAt(ctx context.Context, k scheduler.Key, revision uint64) (scheduler.Stored, error) {
+	m, err := s.jobStream.GetMsg(ctx, revision)
+	if err != nil {
+		return scheduler.Stored{}, translate(err)
+	}
+	if m.Subject != s.jobSubject(k) {
+		return scheduler.Stored{}, fmt.Errorf("%w: revision %d is not one of job %s", scheduler.ErrNotFound, revision, k)
+	}
+	return stored(k, m)
+}
+
+func stored(k scheduler.Key, m *jetstream.RawStreamMsg) (scheduler.Stored, error) {
+	st := scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}
+	if m.Header.Get("KV-Operation") != "" || m.Header.Get(jetstream.MarkerReasonHeader) != "" {
+		st.SpecSequence, _ = strconv.ParseUint(m.Header.Get(specHeader), 10, 64)
+		return st, fmt.Errorf("%w: job %s", scheduler.ErrNotFound, k)
+	}
+	return st, nil
+}
+
+// SaveJob writes a definition over the revision it replaces (0: none may
+// exist) and returns the new revision. final lets it expire, and drops the
+// earlier revisions with it. scheduler.ErrConflict when the revision is stale.
+func (s *Store) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
+	m := nats.NewMsg(s.jobSubject(k))
+	m.Data = data
+	m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(replaces, 10))
+	if final {
+		m.Header.Set(jetstream.MsgTTLHeader, s.cfg.FinalAge.String())
+		m.Header.Set("Nats-Rollup", "sub")
+	}
+	return s.publish(ctx, m)
+}
+
+// RemoveJob deletes a definition at a revision. specSequence is the sequence
+// of the spec that asked for it, 0 if none did.
+func (s *Store) RemoveJob(ctx context.Context, k scheduler.Key, revision, specSequence uint64) error {
+	m := nats.NewMsg(s.jobSubject(k))
+	m.Header.Set("KV-Operation", "PURGE")
+	m.Header.Set("Nats-Rollup", "sub")
+	m.Header.Set(jetstream.MsgTTLHeader, markerAge.String())
+	m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(revision, 10))
+	if specSequence > 0 {
+		m.Header.Set(specHeader, strconv.FormatUint(specSequence, 10))
+	}
+	_, err := s.publish(ctx, m)
+	return err
+}
+
+// WatchJobs calls changed for every definition written or deleted from now on,
+// until ctx is done. ready is called once the watch stands. It returns an
+// error when the watch is lost.
+func (s *Store) WatchJobs(ctx context.Context, ready func(), changed func(k scheduler.Key, revision uint64)) error {
+	w, err := s.jobs.WatchAll(ctx, jetstream.UpdatesOnly(), jetstream.MetaOnly())
+	if err != nil {
+		return translate(err)
+	}
+	defer func() { _ = w.Stop() }()
+	ready()
+	for {
+		select {
+		case e, ok := <-w.Updates():
+			if !ok {
+				return fmt.Errorf("%w: the watch of job definitions ended", scheduler.ErrUnavailable)
+			}
+			if e == nil {
+				continue
+			}
+			if k, ok := splitKey(e.Key()); ok {
+				changed(k, e.Revision())
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// EachJob calls f for every key in a collection (all when it is empty), in no
+// particular order, until f returns an error.
+func (s *Store) EachJob(ctx context.Context, collection string, f func(scheduler.Key) error) error {
+	filter := "$KV." + s.cfg.bucket("jobs") + ".>"
+	if collection != "" {
+		filter = "$KV." + s.cfg.bucket("jobs") + "." + collection + ".*"
+	}
+	return s.eachSubject(ctx, s.jobStream, filter, func(subject string) error {
+		if k, ok := s.jobKey(subject); ok {
+			return f(k)
+		}
+		return nil
+	})
+}
+
+// CountJobs returns how many subjects a collection's jobs have, delete markers
+// of the last hour included, up to the first page of the server's index.
+func (s *Store) CountJobs(ctx context.Context, collection string) (int, error) {
+	n := 0
+	err := s.EachJob(ctx, collection, func(scheduler.Key) error { n++; return nil })
+	return n, err
+}
+
+// eachSubject lists the subjects of a stream by the server's index.
+func (s *Store) eachSubject(ctx context.Context, st jetstream.Stream, filter string, f func(string) error) error {
+	info, err := st.Info(ctx, jetstream.WithSubjectFilter(filter))
+	if err != nil {
+		return translate(err)
+	}
+	for subject := range info.State.Subjects {
+		if err := f(subject); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Collections.
+
+// LoadCollection returns a stored collection. scheduler.ErrNotFound when there
+// is none.
+func (s *Store) LoadCollection(ctx context.Context, name string) (scheduler.Stored, error) {
+	e, err := s.collections.Get(ctx, name)
+	if err != nil {
+		return scheduler.Stored{}, translate(err)
+	}
+	return scheduler.Stored{Key: scheduler.Key{Collection: name}, Revision: e.Revision(), Data: e.Value()}, nil
+}
+
+// SaveCollection writes a collection over the revision it replaces (0: none may
+// exist). scheduler.ErrConflict when the revision is stale.
+func (s *Store) SaveCollection(ctx context.Context, name string, data []byte, replaces uint64) (uint64, error) {
+	if replaces == 0 {
+		rev, err := s.collections.Create(ctx, name, data)
+		return rev, translate(err)
+	}
+	rev, err := s.collections.Update(ctx, name, data, replaces)
+	return rev, translate(err)
+}
+
+// RemoveCollection deletes a collection at a revision.
+func (s *Store) RemoveCollection(ctx context.Context, name string, revision uint64) error {
+	return translate(s.collections.Purge(ctx, name, jetstream.LastRevision(revision)))
+}
+
+// EachCollection calls f for every stored collection.
+func (s *Store) EachCollection(ctx context.Context, f func(scheduler.Stored) error) error {
+	keys, err := s.collections.Keys(ctx)
+	if errors.Is(err, jetstream.ErrNoKeysFound) {
+		return nil
+	}
+	if err != nil {
+		return translate(err)
+	}
+	for _, name := range keys {
+		st, err := s.LoadCollection(ctx, name)
+		if errors.Is(err, scheduler.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := f(st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WatchCollections calls changed for every collection, first as it is and then
+// at every change, until ctx is done; data is nil for a deleted one.
+func (s *Store) WatchCollections(ctx context.Context, changed func(name string, revision uint64, data []byte)) error {
+	w, err := s.collections.WatchAll(ctx)
+	if err != nil {
+		return translate(err)
+	}
+	defer func() { _ = w.Stop() }()
+	for {
+		select {
+		case e, ok := <-w.Updates():
+			switch {
+			case !ok:
+				return fmt.Errorf("%w: the watch of collections ended", scheduler.ErrUnavailable)
+			case e == nil: // all that were there have been seen
+			case e.Operation() == jetstream.KeyValuePut:
+				changed(e.Key(), e.Revision(), e.Value())
+			default:
+				changed(e.Key(), e.Revision(), nil)
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}

@@ -1,0 +1,326 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Store keeps Carillon's data in JetStream. It is safe for concurrent use, and
+// any number of processes may use one account at once.
+type Store struct {
+	cfg         Config
+	nc          *nats.Conn
+	js          jetstream.JetStream
+	lanes       int
+	jobs        jetstream.KeyValue
+	jobStream   jetstream.Stream
+	collections jetstream.KeyValue
+	history     jetstream.Stream
+	timers      []jetstream.Stream
+}
+
+// ackWait is how long the server waits for a sign of life before it gives a
+// running baton to another worker: the delay of a dead worker's jobs.
+const ackWait = 10 * time.Second
+
+// maxAckPending bounds the batons of one lane that all workers together hold.
+const maxAckPending = 1 << 18
+
+// minAPILevel is the JetStream API level of message scheduling (nats-server 2.12).
+const minAPILevel = 2
+
+// Open opens the store on a connection, and creates the streams and buckets
+// that are missing. Replicas may open it at the same time, in any order. What
+// a setting is to blame for is a [*SettingError].
+func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(publishWindow),
+		jetstream.WithPublishAsyncTimeout(publishTimeout), jetstream.WithDefaultTimeout(publishTimeout))
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{cfg: cfg, nc: nc, js: js}
+	if err := s.checkServer(ctx); err != nil {
+		return nil, err
+	}
+	for _, open := range []func(context.Context) error{s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.probeSubjects} {
+		if err := open(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Lanes returns the number of partitions.
+func (s *Store) Lanes() int { return s.lanes }
+
+// checkServer makes sure that JetStream is on and knows message scheduling.
+func (s *Store) checkServer(ctx context.Context) error {
+	info, err := s.js.AccountInfo(ctx)
+	switch {
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled):
+		return &SettingError{"jetstream", "the NATS server has JetStream off; start it with -js or a jetstream {} block", err}
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
+		return &SettingError{"jetstream", "JetStream is off for this account; enable it in the account's configuration", err}
+	case err != nil:
+		return translate(denied(s.nc, err))
+	case info.API.Level < minAPILevel:
+		return &SettingError{"nats-url", fmt.Sprintf(
+			"nats-server %s is too old: message scheduling needs 2.12 or later (JetStream API level %d, this one has %d)",
+			s.nc.ConnectedServerVersion(), minAPILevel, info.API.Level), nil}
+	}
+	return nil
+}
+
+// openSettings reads the settings every replica shares, or writes them at the
+// first start.
+func (s *Store) openSettings(ctx context.Context) error {
+	kv, err := s.bucket(ctx, jetstream.KeyValueConfig{Bucket: s.cfg.bucket("settings"), Description: "Carillon: settings shared by all replicas"})
+	if err != nil {
+		return err
+	}
+	want := max(1, s.cfg.Lanes)
+	_, err = kv.Create(ctx, "lanes", []byte(strconv.Itoa(want)))
+	if err == nil {
+		s.lanes = want
+		return nil
+	}
+	if !errors.Is(err, jetstream.ErrKeyExists) {
+		return translate(err)
+	}
+	e, err := kv.Get(ctx, "lanes")
+	if err != nil {
+		return translate(err)
+	}
+	s.lanes, err = strconv.Atoi(string(e.Value()))
+	if err != nil || s.lanes < 1 || s.lanes > MaxLanes {
+		return &SettingError{"lanes", fmt.Sprintf("the stored value %q in bucket %s is not a number of lanes", e.Value(), s.cfg.bucket("settings")), err}
+	}
+	if s.cfg.Lanes != 0 && s.cfg.Lanes != s.lanes {
+		return &SettingError{"lanes", fmt.Sprintf("%d was asked for, but this store was created with %d, which is fixed; leave the setting out or use %d", s.cfg.Lanes, s.lanes, s.lanes), nil}
+	}
+	return nil
+}
+
+// jobRevisions is how many revisions of a definition are kept, for occurrences
+// that started under an earlier one.
+const jobRevisions = 8
+
+// markerAge is how long the store remembers that a job was deleted.
+const markerAge = time.Hour
+
+func (s *Store) openBuckets(ctx context.Context) (err error) {
+	s.jobs, err = s.bucket(ctx, jetstream.KeyValueConfig{
+		Bucket: s.cfg.bucket("jobs"), Description: "Carillon: job definitions",
+		History: jobRevisions, LimitMarkerTTL: markerAge,
+	})
+	if err != nil {
+		return err
+	}
+	s.jobStream, err = s.js.Stream(ctx, "KV_"+s.cfg.bucket("jobs"))
+	if err != nil {
+		return translate(err)
+	}
+	s.collections, err = s.bucket(ctx, jetstream.KeyValueConfig{
+		Bucket: s.cfg.bucket("collections"), Description: "Carillon: job collections", History: 1,
+	})
+	return err
+}
+
+// bucket opens a key-value bucket, or creates it.
+func (s *Store) bucket(ctx context.Context, cfg jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+	cfg.Replicas, cfg.Storage = s.cfg.Replicas, s.cfg.Storage
+	kv, err := s.js.KeyValue(ctx, cfg.Bucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		kv, err = s.js.CreateKeyValue(ctx, cfg)
+		if errors.Is(err, jetstream.ErrBucketExists) { // another replica was quicker
+			kv, err = s.js.KeyValue(ctx, cfg.Bucket)
+		}
+	}
+	if err != nil {
+		return nil, s.openError("bucket "+cfg.Bucket, err)
+	}
+	return kv, s.checkBucket(ctx, cfg)
+}
+
+func (s *Store) checkBucket(ctx context.Context, cfg jetstream.KeyValueConfig) error {
+	st, err := s.js.Stream(ctx, "KV_"+cfg.Bucket)
+	if err != nil {
+		return s.openError("bucket "+cfg.Bucket, err)
+	}
+	have := st.CachedInfo().Config
+	var wrong string
+	switch {
+	case have.Storage != s.cfg.Storage:
+		wrong = fmt.Sprintf("is kept in %s storage, %s was asked for", have.Storage, s.cfg.Storage)
+	case have.MaxAge != 0:
+		wrong = fmt.Sprintf("drops its values after %s (max_age)", have.MaxAge)
+	case have.MaxMsgsPerSubject < int64(cfg.History):
+		wrong = fmt.Sprintf("keeps %d revisions of a key, %d are needed", have.MaxMsgsPerSubject, cfg.History)
+	case cfg.LimitMarkerTTL > 0 && !have.AllowMsgTTL:
+		wrong = "does not allow a time to live per key (allow_msg_ttl)"
+	default:
+		return nil
+	}
+	return incompatible("bucket "+cfg.Bucket, wrong)
+}
+
+func incompatible(what, wrong string) error {
+	return &SettingError{"prefix", fmt.Sprintf("%s exists and %s; remove it, change it, or use another --prefix", what, wrong), nil}
+}
+
+// openError explains why a stream or bucket cannot be opened.
+func (s *Store) openError(what string, err error) error {
+	var api *jetstream.APIError
+	if errors.As(err, &api) {
+		return &SettingError{"replicas", fmt.Sprintf("%s cannot be created with %d replicas in %s storage", what, s.cfg.Replicas, s.cfg.Storage), err}
+	}
+	return translate(denied(s.nc, fmt.Errorf("%s: %w", what, err)))
+}
+
+// openTimers opens the streams of the batons, one for each lane.
+func (s *Store) openTimers(ctx context.Context) error {
+	for lane := range s.lanes {
+		n := strconv.Itoa(lane)
+		st, err := s.stream(ctx, jetstream.StreamConfig{
+			Name: s.cfg.stream(timersStream(lane)), Description: "Carillon: batons of lane " + n,
+			Subjects:  []string{s.cfg.Prefix + ".timer." + n + ".>", s.cfg.Prefix + ".fire." + n + ".>"},
+			Retention: jetstream.WorkQueuePolicy, AllowMsgSchedules: true, AllowDirect: true,
+		})
+		if err != nil {
+			return err
+		}
+		s.timers = append(s.timers, st)
+		if err := s.consumer(ctx, st, jetstream.ConsumerConfig{
+			Durable: workers, Description: "Carillon: workers", FilterSubject: s.cfg.Prefix + ".fire." + n + ".>",
+			AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxDeliver: -1, MaxAckPending: maxAckPending,
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// workers is the durable consumer that every process of a stream shares.
+const workers = "workers"
+
+func (s *Store) openStreams(ctx context.Context) (err error) {
+	s.history, err = s.stream(ctx, jetstream.StreamConfig{
+		Name: s.cfg.stream("HISTORY"), Description: "Carillon: history of every job",
+		Subjects: []string{s.cfg.Prefix + ".history.>"}, AllowDirect: true,
+		MaxAge: s.cfg.HistoryAge, MaxMsgsPerSubject: s.cfg.HistoryPerJob, Duplicates: time.Second,
+	})
+	if err != nil {
+		return err
+	}
+	specs, err := s.stream(ctx, jetstream.StreamConfig{
+		Name: s.cfg.stream("SPECS"), Description: "Carillon: published job specs",
+		Subjects: []string{s.cfg.Prefix + ".spec.>"}, Retention: jetstream.WorkQueuePolicy, AllowDirect: true,
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.consumer(ctx, specs, jetstream.ConsumerConfig{
+		Durable: workers, Description: "Carillon: spec ingestion",
+		AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxDeliver: -1, MaxAckPending: maxAckPending,
+	}); err != nil {
+		return err
+	}
+	_, err = s.stream(ctx, jetstream.StreamConfig{
+		Name: s.cfg.stream("SPEC_RESULTS"), Description: "Carillon: what became of each published spec",
+		Subjects: []string{s.cfg.Prefix + ".spec-result.>"}, AllowDirect: true,
+		MaxAge: s.cfg.ResultAge, Duplicates: time.Second,
+	})
+	return err
+}
+
+// stream opens a stream, or creates it, and refuses one whose settings would
+// lose or withhold messages. Ages and counts are brought up to the config.
+func (s *Store) stream(ctx context.Context, want jetstream.StreamConfig) (jetstream.Stream, error) {
+	want.Replicas, want.Storage = s.cfg.Replicas, s.cfg.Storage
+	st, err := s.js.Stream(ctx, want.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		st, err = s.js.CreateStream(ctx, want)
+		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another replica was quicker
+			st, err = s.js.Stream(ctx, want.Name)
+		}
+	}
+	if err != nil {
+		return nil, s.openError("stream "+want.Name, err)
+	}
+	have := st.CachedInfo().Config
+	if wrong := mismatch(have, want); wrong != "" {
+		return nil, incompatible("stream "+want.Name, wrong)
+	}
+	if have.MaxAge == want.MaxAge && have.MaxMsgsPerSubject == want.MaxMsgsPerSubject || want.MaxAge == 0 {
+		return st, nil
+	}
+	have.MaxAge, have.MaxMsgsPerSubject = want.MaxAge, want.MaxMsgsPerSubject
+	if st, err = s.js.UpdateStream(ctx, have); err != nil {
+		return nil, s.openError("stream "+want.Name, err)
+	}
+	return st, nil
+}
+
+// mismatch says why a stream that exists cannot be used.
+func mismatch(have, want jetstream.StreamConfig) string {
+	covers := map[string]bool{}
+	for _, subject := range have.Subjects {
+		covers[subject] = true
+	}
+	for _, subject := range want.Subjects {
+		if !covers[subject] {
+			return fmt.Sprintf("does not take the subject %s (subjects)", subject)
+		}
+	}
+	switch {
+	case have.Retention != want.Retention:
+		return fmt.Sprintf("has %s retention, %s is needed (retention)", have.Retention, want.Retention)
+	case have.Storage != want.Storage:
+		return fmt.Sprintf("is kept in %s storage, %s was asked for (storage)", have.Storage, want.Storage)
+	case want.AllowMsgSchedules && !have.AllowMsgSchedules:
+		return "does not allow message schedules (allow_msg_schedules)"
+	case !have.AllowDirect:
+		return "does not allow direct get (allow_direct)"
+	case want.Retention == jetstream.WorkQueuePolicy && (have.MaxAge != 0 || have.MaxMsgs > 0 || have.MaxBytes > 0 || have.MaxMsgsPerSubject > 0):
+		return "drops messages by age, count or size (max_age, max_msgs, max_bytes, max_msgs_per_subject)"
+	}
+	return ""
+}
+
+// consumer opens a durable consumer, or creates it.
+func (s *Store) consumer(ctx context.Context, st jetstream.Stream, cfg jetstream.ConsumerConfig) error {
+	cfg.Replicas, cfg.MaxWaiting = 0, 4096
+	if _, err := st.CreateOrUpdateConsumer(ctx, cfg); err != nil {
+		return s.openError("consumer "+cfg.Durable+" of stream "+st.CachedInfo().Config.Name, err)
+	}
+	return nil
+}
+
+// probeSubjects finds out at the start, and not when a job is due, whether a
+// subject is forbidden.
+func (s *Store) probeSubjects(ctx context.Context) error {
+	slot := scheduler.Slot{Key: scheduler.Key{Collection: "probe", Job: "probe"}}
+	subjects := []string{
+		s.timerSubject(slot), s.fireSubject(slot), s.jobSubject(slot.Key),
+		s.historySubject(slot.Key, scheduler.OutcomeCompleted),
+		s.cfg.Prefix + ".spec-result.accepted.probe.probe",
+	}
+	for _, subject := range subjects {
+		if err := s.probe(ctx, subject); err != nil {
+			return translate(err)
+		}
+	}
+	return nil
+}

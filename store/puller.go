@@ -1,0 +1,167 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// The bounds of a pull request.
+const (
+	pullBatch     = 512
+	pullExpires   = 30 * time.Second
+	pullHeartbeat = 10 * time.Second
+	pullPause     = 250 * time.Millisecond // after a refused request
+)
+
+// puller takes messages from a durable consumer, never more than its owner
+// has room for: it asks for as many as room reports, and asks again as soon
+// as half of them have come.
+type puller struct {
+	nc       *nats.Conn
+	subject  string // of the pull request
+	room     func() int
+	deliver  func(*nats.Msg)
+	mu       sync.Mutex
+	asked    int // messages asked for and not come yet
+	lastSeen time.Time
+	done     bool
+	inbox    string
+}
+
+// pull runs until ctx is done, then drains: every message the server has sent
+// still reaches deliver, which gives it back.
+func (s *Store) pull(ctx context.Context, stream string, wake <-chan struct{}, room func() int, deliver func(*nats.Msg)) error {
+	p := &puller{
+		nc: s.nc, room: room, deliver: deliver, inbox: s.nc.NewInbox(), lastSeen: time.Now(),
+		subject: fmt.Sprintf("$JS.API.CONSUMER.MSG.NEXT.%s.%s", stream, workers),
+	}
+	sub, err := s.nc.Subscribe(p.inbox, p.receive)
+	if err != nil {
+		return translate(err)
+	}
+	_ = sub.SetPendingLimits(-1, -1) // bounded by what is asked for
+	check := time.NewTicker(pullHeartbeat)
+	defer check.Stop()
+	for {
+		p.ask()
+		select {
+		case <-wake:
+		case <-check.C:
+			p.checkAlive()
+		case <-ctx.Done():
+			return p.drain(sub)
+		}
+	}
+}
+
+// drain ends the subscription after everything under way has come in.
+func (p *puller) drain(sub *nats.Subscription) error {
+	p.mu.Lock()
+	p.done = true
+	p.mu.Unlock()
+	if err := sub.Drain(); err != nil {
+		return nil //nolint:nilerr // the connection is gone, and the messages with it
+	}
+	deadline := time.After(2 * time.Second)
+	for sub.IsValid() {
+		select {
+		case <-deadline:
+			return nil
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// ask requests as many messages as there is room for.
+func (p *puller) ask() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done || p.asked > pullBatch/2 {
+		return
+	}
+	n := min(p.room(), pullBatch) - p.asked
+	if n <= 0 {
+		return
+	}
+	req, err := json.Marshal(struct {
+		Expires   time.Duration `json:"expires"`
+		Batch     int           `json:"batch"`
+		Heartbeat time.Duration `json:"idle_heartbeat"`
+	}{pullExpires, n, pullHeartbeat})
+	if err != nil {
+		return // plain numbers: cannot happen
+	}
+	if p.nc.PublishRequest(p.subject, p.inbox, req) == nil {
+		p.asked += n
+	}
+}
+
+// receive takes a message or a status of the server.
+func (p *puller) receive(m *nats.Msg) {
+	status := ""
+	if len(m.Data) == 0 && m.Header != nil {
+		status = m.Header.Get("Status")
+	}
+	p.mu.Lock()
+	p.lastSeen = time.Now()
+	switch status {
+	case "":
+		p.asked = max(0, p.asked-1)
+	case "100": // idle heartbeat
+	default: // the request ended: expired, or refused
+		pending, err := strconv.Atoi(m.Header.Get("Nats-Pending-Messages"))
+		if err != nil {
+			pending = p.asked
+		}
+		p.asked = max(0, p.asked-pending)
+	}
+	p.mu.Unlock()
+	switch status {
+	case "":
+		p.deliver(m)
+		p.ask()
+	case "100":
+	case "408":
+		p.ask()
+	default: // such as a change of the consumer's leader
+		time.AfterFunc(pullPause, p.ask)
+	}
+}
+
+// checkAlive forgets requests the server no longer answers, as after a
+// reconnect.
+func (p *puller) checkAlive() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.asked > 0 && time.Since(p.lastSeen) > 2*pullHeartbeat+time.Second {
+		p.asked = 0
+	}
+}
+
+// lease answers for one delivered message.
+type lease struct {
+	nc    *nats.Conn
+	reply string
+}
+
+// Ack removes the message from its stream.
+func (l lease) Ack() error { return l.send("+ACK") }
+
+// Touch tells the server that the message is still being worked on.
+func (l lease) Touch() error { return l.send("+WPI") }
+
+// GiveBack lets another worker have the message at once.
+func (l lease) GiveBack() error { return l.send("-NAK") }
+
+func (l lease) send(verb string) error { return translate(l.nc.Publish(l.reply, []byte(verb))) }
+
+var _ scheduler.Lease = lease{}

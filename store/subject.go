@@ -1,0 +1,91 @@
+package store
+
+import (
+	"hash/crc32"
+	"strconv"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Lane returns the partition of a job: a hash of its name, so every replica
+// and every restart agree.
+func (s *Store) Lane(k scheduler.Key) int {
+	return int(crc32.ChecksumIEEE([]byte(k.Collection+"."+k.Job)) % uint32(s.lanes)) //nolint:gosec // 1 to 256
+}
+
+// timerSubject is where a slot's baton waits: carillon.timer.<lane>.<collection>.<job>.
+func (s *Store) timerSubject(slot scheduler.Slot) string { return s.batonSubject("timer", slot) }
+
+// fireSubject is where a slot's baton runs: carillon.fire.<lane>.<collection>.<job>.
+func (s *Store) fireSubject(slot scheduler.Slot) string { return s.batonSubject("fire", slot) }
+
+func (s *Store) batonSubject(kind string, slot scheduler.Slot) string {
+	b := make([]byte, 0, 128)
+	b = append(b, s.cfg.Prefix...)
+	b = append(b, '.')
+	b = append(b, kind...)
+	b = append(b, '.')
+	b = strconv.AppendInt(b, int64(s.Lane(slot.Key)), 10)
+	b = append(b, '.')
+	b = append(b, slot.Collection...)
+	b = append(b, '.')
+	b = append(b, slot.Job...)
+	if slot.OneOff != "" {
+		b = append(b, '.')
+		b = append(b, slot.OneOff...)
+	}
+	return string(b)
+}
+
+// slotOf reads a baton subject back, timer or fire.
+func (s *Store) slotOf(subject string) (scheduler.Slot, bool) {
+	rest, ok := strings.CutPrefix(subject, s.cfg.Prefix+".")
+	if !ok {
+		return scheduler.Slot{}, false
+	}
+	t := strings.Split(rest, ".") // kind, lane, collection, job[, one-off]
+	if len(t) != 4 && len(t) != 5 {
+		return scheduler.Slot{}, false
+	}
+	slot := scheduler.Slot{Key: scheduler.Key{Collection: t[2], Job: t[3]}}
+	if len(t) == 5 {
+		slot.OneOff = t[4]
+	}
+	return slot, true
+}
+
+func (s *Store) historySubject(k scheduler.Key, outcome scheduler.Outcome) string {
+	return s.cfg.Prefix + ".history." + k.Collection + "." + k.Job + "." + string(outcome)
+}
+
+// historyKey reads a history subject back.
+func (s *Store) historyKey(subject string) (scheduler.Key, bool) {
+	rest, ok := strings.CutPrefix(subject, s.cfg.Prefix+".history.")
+	t := strings.Split(rest, ".")
+	if !ok || len(t) != 3 {
+		return scheduler.Key{}, false
+	}
+	return scheduler.Key{Collection: t[0], Job: t[1]}, true
+}
+
+// jobSubject is the subject of a job's definition in its key-value bucket.
+func (s *Store) jobSubject(k scheduler.Key) string {
+	return "$KV." + s.cfg.bucket("jobs") + "." + k.Collection + "." + k.Job
+}
+
+// jobKey reads a job subject back.
+func (s *Store) jobKey(subject string) (scheduler.Key, bool) {
+	rest, ok := strings.CutPrefix(subject, "$KV."+s.cfg.bucket("jobs")+".")
+	if !ok {
+		return scheduler.Key{}, false
+	}
+	return splitKey(rest)
+}
+
+func splitKey(s string) (scheduler.Key, bool) {
+	c, j, ok := strings.Cut(s, ".")
+	return scheduler.Key{Collection: c, Job: j}, ok && !strings.Contains(j, ".")
+}
+
+func timersStream(lane int) string { return "TIMERS_" + strconv.Itoa(lane) }
