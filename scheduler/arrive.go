@@ -19,9 +19,10 @@ func (w *Worker) take(ctx context.Context, d *Delivery) {
 	case ctx.Err() != nil:
 		w.giveBack(r)
 	case d.Deliveries > 1 || d.Fired.UnixNano() < w.suspect.Load():
+		r.suspect = true
 		w.step(func() { w.recheck(r) })
 	case w.library.peek(r.key()) != nil || time.Until(b.Due) <= 0:
-		w.hold.add(r) // expire finds the definition
+		w.await(r) // expire finds the definition
 	default:
 		w.step(func() { w.prepare(r) })
 	}
@@ -36,14 +37,14 @@ func (w *Worker) prepare(r *run) {
 		w.giveBack(r)
 		return
 	}
-	w.hold.add(r)
+	w.await(r)
 }
 
 // expire is called when a held baton is due. It must not block.
 func (w *Worker) expire(r *run) {
 	if j := w.library.peek(r.key()); j != nil && j.Revision == r.baton.Revision && w.plain(j, r) {
 		r.use(j)
-		w.targets.submit(r)
+		w.submit(r)
 		return
 	}
 	w.step(func() { w.arrive(r) })
@@ -76,7 +77,7 @@ func (w *Worker) arrive(r *run) {
 		w.endDisabled(r, j)
 	case b.Begun() || b.OneOff:
 		r.use(w.library.at(w.settles, r.key(), b.Revision, j))
-		w.targets.submit(r)
+		w.submit(r)
 	case b.Schedule != j.ScheduleGen && !b.Manual:
 		w.settle(r, j, j.Begin(b.Progress)) // edited before it was due
 	case !w.rooms.open(j.Key.Collection) && !b.Manual:
@@ -89,7 +90,11 @@ func (w *Worker) arrive(r *run) {
 // admit applies the catch-up and overlap policies, and lets r run.
 func (w *Worker) admit(r *run, j *Job) {
 	a := j.Arrive(r.baton, time.Now())
+	later := a.Run && !a.Baton.Nominal.Equal(r.baton.Nominal)
 	r.baton, r.skips = a.Baton, a.skips
+	if later && r.suspect && w.takeUp(r) {
+		return // the later occurrence has been run before
+	}
 	r.baton.Revision = j.Revision
 	if !a.Run {
 		w.settle(r, j, a.Step)
@@ -104,7 +109,7 @@ func (w *Worker) admit(r *run, j *Job) {
 		return
 	}
 	r.use(j)
-	w.targets.submit(r)
+	w.submit(r)
 }
 
 // endDisabled ends a baton whose job was disabled or finished meanwhile.

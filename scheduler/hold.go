@@ -11,6 +11,7 @@ import (
 type hold struct {
 	mu     sync.Mutex
 	queue  dueQueue
+	closed bool
 	nudge  chan struct{} // the earliest entry changed
 	expire func(*run)    // called when a run is due; must not block
 }
@@ -19,9 +20,13 @@ func newHold(expire func(*run)) *hold {
 	return &hold{nudge: make(chan struct{}, 1), expire: expire}
 }
 
-// add holds r until r.baton.Due.
-func (h *hold) add(r *run) {
+// add holds r until r.baton.Due. False means that the hold takes nothing more.
+func (h *hold) add(r *run) bool {
 	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return false
+	}
 	heap.Push(&h.queue, r)
 	first := h.queue[0] == r
 	h.mu.Unlock()
@@ -31,12 +36,14 @@ func (h *hold) add(r *run) {
 		default:
 		}
 	}
+	return true
 }
 
-// drain empties the hold.
+// drain empties and closes the hold.
 func (h *hold) drain() []*run {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.closed = true
 	q := h.queue
 	h.queue = nil
 	return q

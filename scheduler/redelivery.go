@@ -15,14 +15,21 @@ import (
 // (pass on), after passing on (acknowledge), after writing the job's end
 // (the definition says so; acknowledge).
 func (w *Worker) recheck(r *run) {
+	if !w.takeUp(r) {
+		w.prepare(r)
+	}
+}
+
+// takeUp goes on from the history record of r's attempt. False means that
+// there is none.
+func (w *Worker) takeUp(r *run) bool {
 	rec, err := w.recorded(w.settles, r)
 	if err != nil {
 		w.retryLater(r, err)
-		return
+		return true
 	}
 	if rec == nil {
-		w.prepare(r)
-		return
+		return false
 	}
 	passed, err := w.passed(w.settles, r)
 	switch {
@@ -31,9 +38,11 @@ func (w *Worker) recheck(r *run) {
 	case passed:
 		w.ack(r)
 	default:
+		r.skips = nil // recorded before the attempt was
 		r.baton = rec.baton()
 		w.proceed(r, rec.baton(), rec.result(), rec.Ended)
 	}
+	return true
 }
 
 // recheckDepth is how many records are looked through for an attempt. It is
@@ -47,7 +56,7 @@ func (w *Worker) recorded(ctx context.Context, r *run) (*Record, error) {
 	n := 0
 	err := w.store.Recent(ctx, r.key(), 0, []Outcome{OutcomeCompleted, OutcomeFailed}, func(rec *Record) bool {
 		n++
-		if rec.ID == id && rec.Revision == r.baton.Revision {
+		if rec.ID == id {
 			found = rec
 		}
 		return found == nil && n < recheckDepth

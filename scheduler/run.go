@@ -14,6 +14,7 @@ type run struct {
 	action   Action // the main action's or the errorAction's
 	target   string
 	skips    []skip // decided on arrival, recorded when the run is settled
+	suspect  bool   // it may have been run before
 	touched  atomic.Int64
 }
 

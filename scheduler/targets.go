@@ -9,8 +9,10 @@ import (
 // process, and so many to one target, so that a slow or dead target cannot
 // take the slots that others need.
 //
-// A target whose attempts take longer than slowAfter is slow. All slow targets
-// together get at most half of the slots.
+// A target begins with a few slots and earns one more with every quick answer,
+// so that one which answers nothing never gets many. A target whose attempts
+// take longer than slowAfter is slow; all slow targets together get at most
+// half of the slots.
 type targets struct {
 	limit     int // attempts in flight
 	perTarget int // to one target
@@ -21,7 +23,7 @@ type targets struct {
 	ready    []*target // targets with waiting runs, in turn
 	inFlight int
 	slow     int // attempts in flight to slow targets
-	waiting  int
+	closed   bool
 }
 
 // target is one host and what it is doing.
@@ -29,34 +31,44 @@ type target struct {
 	name     string
 	queue    []*run
 	inFlight int
+	allowed  int           // slots it may have
 	latency  time.Duration // moving average of its attempts
-	started  time.Time     // when it was last given a slot while idle
+	progress time.Time     // when an attempt last ended, or the first one began
 	listed   bool          // in targets.ready
 	isSlow   bool
 }
 
-// slowAfter is the mean duration of an attempt from which a target is slow.
-const slowAfter = time.Second
+const (
+	// slowAfter is the mean duration of an attempt from which a target is slow.
+	slowAfter = time.Second
+
+	// firstSlots is what a target may have before it has answered.
+	firstSlots = 8
+)
 
 func newTargets(limit, perTarget int, start func(*run)) *targets {
 	return &targets{limit: limit, perTarget: perTarget, start: start, byName: map[string]*target{}}
 }
 
 // submit starts r when a slot is free, and queues it behind its target's
-// others when none is.
-func (t *targets) submit(r *run) {
+// others when none is. False means that no more attempts are started.
+func (t *targets) submit(r *run) bool {
 	t.mu.Lock()
+	if t.closed {
+		t.mu.Unlock()
+		return false
+	}
 	g := t.byName[r.target]
 	if g == nil {
-		g = &target{name: r.target}
+		g = &target{name: r.target, allowed: min(firstSlots, t.perTarget)}
 		t.byName[r.target] = g
 	}
 	g.queue = append(g.queue, r)
-	t.waiting++
 	t.list(g)
 	started := t.fill()
 	t.mu.Unlock()
 	t.startAll(started)
+	return true
 }
 
 // done frees the slot of an attempt that took d.
@@ -68,7 +80,11 @@ func (t *targets) done(name string, d time.Duration) {
 	if g.isSlow {
 		t.slow--
 	}
+	g.progress = time.Now()
 	g.latency += (d - g.latency) / 4
+	if d < slowAfter {
+		g.allowed = min(g.allowed+1, t.perTarget)
+	}
 	t.judge(g)
 	if g.inFlight == 0 && len(g.queue) == 0 {
 		delete(t.byName, name)
@@ -106,16 +122,15 @@ func (t *targets) fill() []*run {
 
 // admits reports whether g may have one more slot.
 func (t *targets) admits(g *target) bool {
-	return g.inFlight < t.perTarget && !(g.isSlow && t.slow >= max(1, t.limit/2))
+	return g.inFlight < g.allowed && !(g.isSlow && t.slow >= max(1, t.limit/2))
 }
 
 func (t *targets) take(g *target) *run {
 	r := g.queue[0]
 	g.queue[0] = nil
 	g.queue = g.queue[1:]
-	t.waiting--
 	if g.inFlight == 0 {
-		g.started = time.Now()
+		g.progress = time.Now()
 	}
 	g.inFlight++
 	t.inFlight++
@@ -147,20 +162,28 @@ func (t *targets) judge(g *target) {
 }
 
 // review judges targets whose attempts have not ended yet: one that answers
-// nothing at all would never be found slow by what it answers. It then takes
-// out the runs that are not likely to start soon, and says after how long
-// each may be tried again.
-func (t *targets) review(now time.Time, backlog int) []deferral {
+// nothing at all would never be found slow by what it answers.
+func (t *targets) review(now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, g := range t.byName {
+		if waited := now.Sub(g.progress); g.inFlight > 0 && waited > max(slowAfter, g.latency) {
+			g.latency = waited
+			t.judge(g)
+		}
+	}
+}
+
+// relieve takes out the runs for slow targets that are not likely to start
+// soon, all but the first few of each, and says after how long each may be
+// tried again.
+func (t *targets) relieve(few int) []deferral {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var out []deferral
 	for _, g := range t.byName {
-		if g.inFlight > 0 && g.latency < slowAfter && g.inFlight == t.perTarget && now.Sub(g.started) > 2*slowAfter {
-			g.latency = slowAfter
-			t.judge(g)
-		}
-		if g.isSlow && len(g.queue) > backlog {
-			out = append(out, t.shed(g, backlog)...)
+		if g.isSlow && len(g.queue) > few {
+			out = append(out, t.shed(g, few)...)
 		}
 	}
 	return out
@@ -182,24 +205,24 @@ const (
 func (t *targets) shed(g *target, keep int) []deferral {
 	out := make([]deferral, 0, len(g.queue)-keep)
 	for i, r := range g.queue[keep:] {
-		turn := time.Duration(float64(keep+i) / float64(t.perTarget) * float64(g.latency))
+		turn := time.Duration(float64(keep+i) / float64(g.allowed) * float64(g.latency))
 		out = append(out, deferral{r, min(max(turn, minDeferral), maxDeferral)})
 	}
 	clear(g.queue[keep:])
 	g.queue = g.queue[:keep]
-	t.waiting -= len(out)
 	return out
 }
 
-// drain empties every queue.
+// drain empties every queue and starts nothing more.
 func (t *targets) drain() []*run {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.closed = true
 	var all []*run
 	for _, g := range t.byName {
 		all = append(all, g.queue...)
 		g.queue = nil
 	}
-	t.waiting = 0
+	t.ready = nil
 	return all
 }

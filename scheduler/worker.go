@@ -80,7 +80,9 @@ type Worker struct {
 	mu   sync.Mutex
 	held map[*run]struct{}
 	busy chan struct{} // the first baton came
-	wake []chan struct{}
+
+	still chan struct{} // the hold hands on nothing more
+	wake  []chan struct{}
 
 	steps   sync.WaitGroup // everything under way for a run outside the hold and the queues
 	actions context.Context
@@ -96,7 +98,7 @@ var errStopping = errors.New("the scheduler is stopping")
 func NewWorker(cfg WorkerConfig) *Worker {
 	cfg = cfg.withDefaults()
 	w := &Worker{
-		cfg: cfg, store: cfg.Store, log: cfg.Logger, held: map[*run]struct{}{}, busy: make(chan struct{}, 1),
+		cfg: cfg, store: cfg.Store, log: cfg.Logger, held: map[*run]struct{}{}, busy: make(chan struct{}, 1), still: make(chan struct{}),
 		library: newLibrary(cfg.Store, cfg.Actions), rooms: newCollections(cfg.Store),
 	}
 	w.hold = newHold(w.expire)
@@ -127,8 +129,12 @@ func (w *Worker) Run(ctx context.Context) error {
 	var side sync.WaitGroup
 	side.Go(func() { w.library.watch(background, w.lostWatch) })
 	side.Go(func() { w.rooms.watch(background, w.lostWatch) })
-	side.Go(func() { w.hold.work(background.Done()) })
 	side.Go(func() { w.tend(background) })
+	holding, letGo := context.WithCancel(base)
+	side.Go(func() {
+		w.hold.work(holding.Done())
+		close(w.still)
+	})
 
 	lanes, laneCtx := errgroup.WithContext(ctx)
 	for lane := range w.store.Lanes() {
@@ -137,6 +143,8 @@ func (w *Worker) Run(ctx context.Context) error {
 		})
 	}
 	err := lanes.Wait()
+	letGo()
+	<-w.still
 	w.stop()
 	stop()
 	side.Wait()
@@ -235,6 +243,20 @@ func (w *Worker) giveBack(r *run) {
 	w.release(r)
 }
 
+// await holds r until it is due; a worker that stops gives it back.
+func (w *Worker) await(r *run) {
+	if !w.hold.add(r) {
+		w.giveBack(r)
+	}
+}
+
+// submit queues r for a slot; a worker that stops gives it back.
+func (w *Worker) submit(r *run) {
+	if !w.targets.submit(r) {
+		w.giveBack(r)
+	}
+}
+
 // The rhythm of what a worker does by the clock.
 const (
 	tendEvery  = time.Second
@@ -259,10 +281,11 @@ func (w *Worker) tend(ctx context.Context) {
 		}
 		now := time.Now()
 		w.touch(now)
+		w.targets.review(now)
 		if w.room() > w.cfg.Hold*3/4 {
 			continue
 		}
-		for _, d := range w.targets.review(now, 4*w.cfg.PerTarget) {
+		for _, d := range w.targets.relieve(4 * w.cfg.PerTarget) {
 			w.step(func() { w.putOff(d) })
 		}
 	}

@@ -51,6 +51,9 @@ type Member struct {
 // StringValue returns a string value.
 func StringValue(text string) Value { return Value{kind: KindString, text: text} }
 
+// NumberValue returns a number written as text, which must be a JSON number.
+func NumberValue(text string) Value { return Value{kind: KindNumber, text: text} }
+
 // BoolValue returns a boolean value.
 func BoolValue(truth bool) Value { return Value{kind: KindBool, truth: truth} }
 
@@ -84,6 +87,3 @@ func (v Value) Member(name string) (Value, bool) {
 	}
 	return Value{}, false
 }
-
-// NumberValue returns a number written as text, which must be a JSON number.
-func NumberValue(text string) Value { return Value{kind: KindNumber, text: text} }
