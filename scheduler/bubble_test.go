@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -37,11 +38,20 @@ type world struct {
 // inBubble runs f on fake time.
 func inBubble(t *testing.T, f func(t *testing.T, w *world)) {
 	t.Helper()
+	freshTimers()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.startWorker()
 		f(t, w)
 	})
+}
+
+// freshTimers empties the pool of timers that the NATS client keeps for the
+// whole process: a timer of one bubble must not be used in the next. A
+// sync.Pool is empty after two collections.
+func freshTimers() {
+	runtime.GC()
+	runtime.GC()
 }
 
 func newWorld(t *testing.T) *world {
@@ -107,8 +117,9 @@ func (w *world) startWorker(change ...func(*scheduler.WorkerConfig)) {
 	}
 	worker := scheduler.NewWorker(cfg)
 	ctx, cancel := context.WithCancel(w.t.Context())
-	w.stop, w.ended = cancel, make(chan error, 1)
-	go func() { w.ended <- worker.Run(ctx) }()
+	ended := make(chan error, 1)
+	w.stop, w.ended = cancel, ended
+	go func() { ended <- worker.Run(ctx) }()
 	w.t.Cleanup(w.stopWorker)
 }
 
@@ -167,7 +178,7 @@ func (w *world) outcomes(name string) string {
 	var words []string
 	for _, r := range w.history(name) {
 		word := string(r.Outcome)
-		if r.Phase == scheduler.ErrorPhase {
+		if r.Phase == scheduler.ErrorPhase && r.Outcome != scheduler.OutcomeFaulted {
 			word += "/error"
 		}
 		if r.Manual {

@@ -28,8 +28,8 @@ func (s *Service) PutCollection(ctx context.Context, name string, body []byte) (
 	if err := ValidateName("collection", name); err != nil {
 		return nil, false, err
 	}
-	if len(body) > MaxJobSize {
-		return nil, false, Invalid("", fmt.Sprintf("the collection is %d bytes long, at most %d are allowed", len(body), MaxJobSize))
+	if err := CheckSize(len(body)); err != nil {
+		return nil, false, err
 	}
 	v := document.ObjectValue()
 	if len(body) > 0 {

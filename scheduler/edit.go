@@ -38,8 +38,8 @@ func (s *Service) open(ctx context.Context, e Edit) (*Collection, document.Value
 	if err := e.Key.Validate(); err != nil {
 		return nil, document.Value{}, err
 	}
-	if len(e.Body) > MaxJobSize {
-		return nil, document.Value{}, Invalid("", fmt.Sprintf("the job is %d bytes long, at most %d (16 KB) are allowed", len(e.Body), MaxJobSize))
+	if err := CheckSize(len(e.Body)); err != nil {
+		return nil, document.Value{}, err
 	}
 	v, err := document.Parse(e.Body)
 	if err != nil {

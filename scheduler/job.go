@@ -73,6 +73,18 @@ func DecodeJob(k Key, revision uint64, data []byte, actions ActionReader) (*Job,
 	return j, j.compile()
 }
 
+// storedSpecSequence returns the SpecSequence of a stored job without reading
+// the rest of it, 0 when it cannot be read.
+func storedSpecSequence(data []byte) uint64 {
+	var s struct {
+		SpecSequence uint64 `json:"specSequence"`
+	}
+	if json.Unmarshal(data, &s) != nil {
+		return 0
+	}
+	return s.SpecSequence
+}
+
 // compile builds the plan from the definition.
 func (j *Job) compile() error {
 	plan, err := spec.NewPlan(j.Def.StartTime, j.Anchor, j.Def.Recurrence)

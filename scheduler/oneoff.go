@@ -12,7 +12,6 @@ import (
 // The one-off comes first; a crash in between is found by its subject.
 func (w *Worker) detach(r *run, j *Job) {
 	b := r.baton.begin()
-	b.Seen = b.Nominal
 	one := oneOff(b)
 	slot := Slot{Key: j.Key, OneOff: oneOffName(b.Nominal)}
 	err := w.persist(r, func(ctx context.Context) error {
@@ -22,6 +21,13 @@ func (w *Worker) detach(r *run, j *Job) {
 		w.giveBack(r)
 		return
 	}
+	w.goOn(r, j)
+}
+
+// goOn passes the job's own baton on from an occurrence that rides a one-off.
+func (w *Worker) goOn(r *run, j *Job) {
+	b := r.baton.begin()
+	b.Seen = b.Nominal
 	n, ok := j.Plan.Next(b.Nominal)
 	w.settle(r, j, j.step(b.Progress, n, ok))
 }

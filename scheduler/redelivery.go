@@ -31,18 +31,34 @@ func (w *Worker) takeUp(r *run) bool {
 	if rec == nil {
 		return false
 	}
+	r.skips = nil // recorded before the attempt was
 	passed, err := w.passed(w.settles, r)
 	switch {
 	case err != nil:
 		w.retryLater(r, err)
 	case passed:
 		w.ack(r)
+	case rec.OneOff && !r.baton.OneOff:
+		w.leaveBehind(r)
 	default:
-		r.skips = nil // recorded before the attempt was
 		r.baton = rec.baton()
 		w.proceed(r, rec.baton(), rec.result(), rec.Ended)
 	}
 	return true
+}
+
+// leaveBehind passes on the baton of an occurrence whose one-off has ended
+// already.
+func (w *Worker) leaveBehind(r *run) {
+	j, err := w.library.current(w.settles, r.key())
+	switch {
+	case errors.Is(err, ErrNotFound):
+		w.ack(r)
+	case err != nil:
+		w.retryLater(r, err)
+	default:
+		w.goOn(r, j)
+	}
 }
 
 // recheckDepth is how many records are looked through for an attempt. It is
@@ -52,11 +68,16 @@ const recheckDepth = 64
 // recorded returns the history record of r's attempt, nil when there is none.
 func (w *Worker) recorded(ctx context.Context, r *run) (*Record, error) {
 	id := r.baton.attempt(r.key()).ID
+	occurrence := OccurrenceID(r.key(), r.baton.Nominal)
 	var found *Record
 	n := 0
-	err := w.store.Recent(ctx, r.key(), 0, []Outcome{OutcomeCompleted, OutcomeFailed}, func(rec *Record) bool {
+	outcomes := []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeFaulted}
+	err := w.store.Recent(ctx, r.key(), 0, outcomes, func(rec *Record) bool {
 		n++
-		if rec.ID == id {
+		switch {
+		case rec.Outcome == OutcomeFaulted:
+			r.faulted = r.faulted || rec.Occurrence == occurrence
+		case rec.ID == id:
 			found = rec
 		}
 		return found == nil && n < recheckDepth

@@ -15,6 +15,7 @@ type run struct {
 	target   string
 	skips    []skip // decided on arrival, recorded when the run is settled
 	suspect  bool   // it may have been run before
+	faulted  bool   // the history says already that its occurrence faulted
 	touched  atomic.Int64
 }
 

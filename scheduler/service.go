@@ -105,10 +105,7 @@ func (s *Service) apply(ctx context.Context, e Edit, edit func(cur *Job) (*Defin
 			return nil, false, fmt.Errorf("job %s: %w: a later spec deleted it", e.Key, ErrConflict)
 		}
 		if cur != nil && e.SpecSequence > 0 && cur.SpecSequence > e.SpecSequence {
-			v, err := s.view(ctx, cur)
-			if v != nil {
-				v.Superseded = true
-			}
+			v, err := s.superseded(ctx, cur)
 			return v, false, err
 		}
 		def, err := edit(cur)
@@ -122,6 +119,15 @@ func (s *Service) apply(ctx context.Context, e Edit, edit func(cur *Job) (*Defin
 		return v, cur == nil, err
 	}
 	return nil, false, fmt.Errorf("job %s: %w: it was changed by others all the while; try again", e.Key, ErrConflict)
+}
+
+// superseded answers an edit that a later one has overtaken.
+func (s *Service) superseded(ctx context.Context, cur *Job) (*JobView, error) {
+	v, err := s.view(ctx, cur)
+	if v != nil {
+		v.Superseded = true
+	}
+	return v, err
 }
 
 // errOvertaken says that a compare-and-set lost, and that the edit starts over.
@@ -255,8 +261,14 @@ func (s *Service) Delete(ctx context.Context, k Key, specSequence uint64) error 
 	}
 	for range casTries {
 		st, err := s.store.LoadJob(ctx, k)
+		if errors.Is(err, ErrNotFound) && specSequence > 0 && st.SpecSequence == specSequence {
+			return s.sweep(ctx, k) // this spec deleted it, and was cut short
+		}
 		if err != nil {
 			return fmt.Errorf("job %s: %w", k, err)
+		}
+		if storedSpecSequence(st.Data) > specSequence && specSequence > 0 {
+			return fmt.Errorf("job %s: %w: a later spec put it again", k, ErrConflict)
 		}
 		err = s.store.RemoveJob(ctx, k, st.Revision, specSequence)
 		if errors.Is(err, ErrConflict) {
@@ -265,27 +277,35 @@ func (s *Service) Delete(ctx context.Context, k Key, specSequence uint64) error 
 		if err != nil {
 			return fmt.Errorf("job %s: %w", k, err)
 		}
-		if err := s.store.Clear(ctx, k); err != nil {
-			return fmt.Errorf("job %s: deleted, but its baton is still there and will be dropped when due: %w", k, err)
-		}
-		return s.store.Forget(ctx, k)
+		return s.sweep(ctx, k)
 	}
 	return fmt.Errorf("job %s: %w: it was changed by others all the while; try again", k, ErrConflict)
+}
+
+// sweep removes what a deleted job leaves.
+func (s *Service) sweep(ctx context.Context, k Key) error {
+	if err := s.store.Clear(ctx, k); err != nil {
+		return fmt.Errorf("job %s: deleted, but its baton is still there and will be dropped when due: %w", k, err)
+	}
+	return s.store.Forget(ctx, k)
 }
 
 // Enable lets a disabled job run again. Instants that passed meanwhile are
 // recorded as skipped. ErrConflict when the job is completed or faulted.
 func (s *Service) Enable(ctx context.Context, k Key) (*JobView, error) {
-	return s.turn(ctx, k, Enabled)
+	return s.Turn(ctx, k, Enabled, 0)
 }
 
 // Disable stops a job until it is enabled; an attempt that is running ends.
 // ErrConflict when the job is completed or faulted.
 func (s *Service) Disable(ctx context.Context, k Key) (*JobView, error) {
-	return s.turn(ctx, k, Disabled)
+	return s.Turn(ctx, k, Disabled, 0)
 }
 
-func (s *Service) turn(ctx context.Context, k Key, state State) (*JobView, error) {
+// Turn enables or disables a job. specSequence is the stream sequence of the
+// spec that asked for it, 0 if none did; a job that a later spec has written
+// stays as it is, and the view says so.
+func (s *Service) Turn(ctx context.Context, k Key, state State, specSequence uint64) (*JobView, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
@@ -297,6 +317,9 @@ func (s *Service) turn(ctx context.Context, k Key, state State) (*JobView, error
 		if cur == nil {
 			return nil, fmt.Errorf("job %s: %w", k, ErrNotFound)
 		}
+		if specSequence > 0 && cur.SpecSequence > specSequence {
+			return s.superseded(ctx, cur)
+		}
 		if cur.State.Final() {
 			return nil, fmt.Errorf("job %s: %w: it is %s, which is final", k, ErrConflict, cur.State)
 		}
@@ -304,6 +327,7 @@ func (s *Service) turn(ctx context.Context, k Key, state State) (*JobView, error
 			return s.unchanged(ctx, cur)
 		}
 		next := *cur
+		next.SpecSequence = max(cur.SpecSequence, specSequence)
 		next.State = state
 		next.Generation++
 		next.Updated = time.Now().UTC()
@@ -319,6 +343,14 @@ func (s *Service) turn(ctx context.Context, k Key, state State) (*JobView, error
 // run does not use up recurrence.count. ErrConflict when the job is running,
 // waiting for a retry, completed or faulted. A disabled job runs once.
 func (s *Service) Trigger(ctx context.Context, k Key) (occurrence string, err error) {
+	return s.TriggerAt(ctx, k, time.Now())
+}
+
+// TriggerAt is [Service.Trigger] for a request that was made at the instant
+// asked: the run's nominal time. A request that is repeated, because nobody
+// knows whether it was carried out, has the same occurrence id again, and so
+// the same idempotency key.
+func (s *Service) TriggerAt(ctx context.Context, k Key, asked time.Time) (occurrence string, err error) {
 	if err := k.Validate(); err != nil {
 		return "", err
 	}
@@ -331,13 +363,13 @@ func (s *Service) Trigger(ctx context.Context, k Key) (occurrence string, err er
 	case j.State.Final():
 		return "", fmt.Errorf("job %s: %w: it is %s, which is final", k, ErrConflict, j.State)
 	}
-	now := time.Now().UTC()
-	b := Baton{Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: now, Due: now, Manual: true}
-	id := OccurrenceID(k, now)
+	asked = asked.UTC()
+	b := Baton{Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: asked, Due: asked, Manual: true}
+	id := OccurrenceID(k, asked)
 	if j.State == Disabled {
 		b.OneOff = true
 		b.Number = j.Progress.Number
-		return id, s.store.Fire(ctx, Slot{Key: k, OneOff: oneOffName(now)}, b.Encode(), 0)
+		return id, s.store.Fire(ctx, Slot{Key: k, OneOff: oneOffName(asked)}, b.Encode(), 0)
 	}
 	st, err := s.store.Waiting(ctx, Slot{Key: k})
 	if errors.Is(err, ErrNotFound) {

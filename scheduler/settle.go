@@ -28,11 +28,15 @@ func (w *Worker) proceed(r *run, b Baton, res Result, ended time.Time) {
 		w.retryLater(r, err) // the record says how far it got
 		return
 	}
+	if j.State.Final() && !b.OneOff {
+		w.ack(r) // its end is written
+		return
+	}
 	if r.job == nil {
 		r.use(w.library.at(w.settles, r.key(), b.Revision, j))
 	}
 	s := j.After(r.job, b, res, ended)
-	if s.Faulted {
+	if s.Faulted && !r.faulted {
 		rec := faultedRecord(r.key(), &b, res, ended, s.Progress)
 		if !w.append(r, &rec) {
 			return

@@ -104,7 +104,7 @@ type HistoryWriter interface {
 // HistoryReader reads records.
 type HistoryReader interface {
 	Recent(ctx context.Context, k Key, before uint64, outcomes []Outcome, f func(*Record) bool) error
-	Follow(ctx context.Context, k Key, f func(*Record)) error
+	Follow(ctx context.Context, k Key, ready func(), f func(*Record)) error
 }
 
 // Delivery is a running baton in the hands of this process.

@@ -205,9 +205,10 @@ func (s *Service) History(ctx context.Context, k Key, outcomes []Outcome, p Page
 	return records, more, err
 }
 
-// Follow calls f for every record written from now on: of one job, of a
-// collection when k.Job is empty, or of all when k is the zero Key, until ctx
-// is done.
-func (s *Service) Follow(ctx context.Context, k Key, f func(*Record)) error {
-	return s.store.Follow(ctx, k, f)
+// Follow calls ready once, and then f for every record written from then on:
+// of one job, of a collection when k.Job is empty, or of all when k is the
+// zero Key, until ctx is done. f may be called a last time while Follow
+// returns.
+func (s *Service) Follow(ctx context.Context, k Key, ready func(), f func(*Record)) error {
+	return s.store.Follow(ctx, k, ready, f)
 }

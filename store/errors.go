@@ -36,7 +36,14 @@ type translated struct {
 	cause error
 }
 
-func (e *translated) Error() string   { return e.kind.Error() + ": " + e.cause.Error() }
+// Error leaves out the cause where the kind says it all: users see this text.
+func (e *translated) Error() string {
+	if errors.Is(e.kind, scheduler.ErrUnavailable) {
+		return e.kind.Error() + ": " + e.cause.Error()
+	}
+	return e.kind.Error()
+}
+
 func (e *translated) Unwrap() []error { return []error{e.kind, e.cause} }
 
 // translate maps what NATS answered to the scheduler's sentinels and keeps the

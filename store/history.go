@@ -140,10 +140,10 @@ func rawMessage(m *nats.Msg) (*jetstream.RawStreamMsg, error) {
 	}, nil
 }
 
-// Follow calls f for every record that is appended from now on, of one job, of
-// a collection when k.Job is empty, or of all when k is the zero Key, until
-// ctx is done.
-func (s *Store) Follow(ctx context.Context, k scheduler.Key, f func(*scheduler.Record)) error {
+// Follow calls ready once the server has taken note, and f for every record
+// that is appended from then on, of one job, of a collection when k.Job is
+// empty, or of all when k is the zero Key, until ctx is done.
+func (s *Store) Follow(ctx context.Context, k scheduler.Key, ready func(), f func(*scheduler.Record)) error {
 	filter := s.cfg.Prefix + ".history.>"
 	switch {
 	case k.Job != "":
@@ -151,16 +151,30 @@ func (s *Store) Follow(ctx context.Context, k scheduler.Key, f func(*scheduler.R
 	case k.Collection != "":
 		filter = s.cfg.Prefix + ".history." + k.Collection + ".>"
 	}
+	stands := make(chan bool, 1) // whether ready was called
 	sub, err := s.nc.Subscribe(filter, func(m *nats.Msg) {
-		if r, err := s.record(m.Subject, 0, m.Data); err == nil {
+		live := <-stands
+		stands <- live
+		if r, err := s.record(m.Subject, 0, m.Data); err == nil && live {
 			f(r)
 		}
 	})
 	if err != nil {
 		return translate(err)
 	}
+	defer func() { _ = sub.Unsubscribe() }()
+	flush, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
+	if err := s.nc.FlushWithContext(flush); err != nil {
+		stands <- false
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // asked to end before it began
+		}
+		return translate(err)
+	}
+	ready()
+	stands <- true
 	<-ctx.Done()
-	_ = sub.Unsubscribe()
 	return nil
 }
 

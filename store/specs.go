@@ -2,26 +2,19 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Spec is a published job spec as it came in.
-type Spec struct {
-	Verb     string // the subject's token after "spec": put, patch, delete, …
-	Name     string // the rest of the subject: <collection>.<job> when it is well formed
-	Body     []byte
-	Sequence uint64
-	Lease    scheduler.Lease
-}
-
 // DeliverSpecs hands published specs to take until ctx is done. room says how
 // many more may come, and a value on wake that there is room again. take must
 // not block; what it gets after ctx is done it should give back.
-func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(Spec)) error {
+func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error {
 	return s.pull(ctx, s.cfg.stream("SPECS"), wake, room, func(m *nats.Msg) {
 		meta, err := m.Metadata()
 		if err != nil {
@@ -30,8 +23,25 @@ func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room fun
 		}
 		rest := strings.TrimPrefix(m.Subject, s.cfg.Prefix+".spec.")
 		verb, name, _ := strings.Cut(rest, ".")
-		take(Spec{Verb: verb, Name: name, Body: m.Data, Sequence: meta.Sequence.Stream, Lease: lease{s.nc, m.Reply}})
+		take(scheduler.PublishedSpec{
+			Verb: verb, Name: name, Body: m.Data,
+			Sequence: meta.Sequence.Stream, Published: meta.Timestamp, Lease: lease{s.nc, m.Reply},
+		})
 	})
+}
+
+// EarlierSpec reports whether a spec of the same name, which must be a
+// well-formed <collection>.<job>, was published before the one with the given
+// sequence and is not done with, in this process or another.
+func (s *Store) EarlierSpec(ctx context.Context, name string, sequence uint64) (bool, error) {
+	if sequence <= 1 {
+		return false, nil
+	}
+	_, err := s.lastBefore(ctx, s.cfg.stream("SPECS"), s.cfg.Prefix+".spec.*."+name, sequence-1)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return false, nil
+	}
+	return err == nil, translate(err)
 }
 
 // PublishResult records what became of a spec: verdict is accepted or

@@ -1,0 +1,237 @@
+package scheduler_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+const every10s = `"recurrence": {"frequency": "Second", "interval": 10}`
+
+func TestDisableWhileWaiting(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{`+action+`, `+every10s+`}`)
+		time.Sleep(25 * time.Second)
+		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		n := len(w.sink.seen())
+		time.Sleep(time.Hour)
+		if got := len(w.sink.seen()); got != n {
+			t.Errorf("%d calls after the job was disabled", got-n)
+		}
+		if v := w.get("job"); v.Job.State != scheduler.Disabled || v.Status.Executions != 3 || !v.Status.Next.IsZero() {
+			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
+		}
+		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(11 * time.Second)
+		want := "completed completed completed skipped(disabled 360) completed"
+		if got := w.outcomes("job"); !strings.HasPrefix(got, want) {
+			t.Errorf("history %q, want %q", got, want)
+		}
+	})
+}
+
+func TestDisableWhileRunning(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(after(5*time.Second, http.StatusOK))
+		w.put("job", `{`+action+`, `+every10s+`}`)
+		time.Sleep(2 * time.Second)
+		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if got := w.outcomes("job"); got != "completed" {
+			t.Errorf("history %q: the attempt under way ends, and nothing follows", got)
+		}
+		if v := w.get("job"); v.Job.State != scheduler.Disabled || v.Status.Executions != 1 {
+			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// A baton is fired half a second early. Disabling the job in that time keeps
+// it from running.
+func TestDisableWhileHeld(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		start := time.Now().Add(20 * time.Second).UTC()
+		w.put("job", `{`+action+`, "startTime": "`+start.Format(time.RFC3339Nano)+`", `+every10s+`}`)
+		time.Sleep(time.Until(start) - 100*time.Millisecond)
+		if !w.get("job").Status.Running {
+			t.Fatal("the baton is not with the worker yet")
+		}
+		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if got, want := w.outcomes("job"), "skipped(disabled 1)"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// An occurrence under way keeps the definition it started with, retries
+// included; the edit counts from the next one.
+func TestEditWhileRunning(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(fails)
+		w.put("job", `{`+failing+`}, "recurrence": {"frequency": "Minute"}}`)
+		time.Sleep(5 * time.Second) // between the first try and the retry
+		w.put("job", `{`+strings.ReplaceAll(failing, "/fails", "/new")+`}, "recurrence": {"frequency": "Minute"}}`)
+		time.Sleep(70 * time.Second)
+		var urls []string
+		for _, c := range w.sink.seen() {
+			urls = append(urls, strings.TrimPrefix(c.url, "http://target.example"))
+		}
+		if got, want := strings.Join(urls, " "), "/fails /fails /fails /new"; got != want {
+			t.Errorf("calls %q, want %q", got, want)
+		}
+	})
+}
+
+// An edit in the half second in which the baton is held already counts.
+func TestEditWhileHeld(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		start := time.Now().Add(20 * time.Second).UTC().Format(time.RFC3339Nano)
+		w.put("moved", `{`+action+`, "startTime": "`+start+`"}`)
+		w.put("changed", `{`+action+`, "startTime": "`+start+`"}`)
+		time.Sleep(19900 * time.Millisecond)
+		later := time.Now().Add(time.Hour).UTC()
+		w.put("moved", `{`+action+`, "startTime": "`+later.Format(time.RFC3339Nano)+`"}`)
+		w.put("changed", `{`+strings.ReplaceAll(action, "/hook", "/new")+`, "startTime": "`+start+`"}`)
+		time.Sleep(10 * time.Second)
+		calls := w.sink.seen()
+		if len(calls) != 1 || !strings.HasSuffix(calls[0].url, "/new") {
+			t.Fatalf("%d calls, want one to the new address", len(calls))
+		}
+		if next := w.get("moved").Status.Next; !next.Equal(later) {
+			t.Errorf("moved job is due %s, want %s", next, later)
+		}
+	})
+}
+
+func TestEditReplansTheWaitingBaton(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		far := time.Now().Add(30 * 24 * time.Hour).UTC()
+		w.put("job", `{`+action+`, "startTime": "`+far.Format(time.RFC3339)+`"}`)
+		near := time.Now().Add(10 * time.Second).UTC()
+		w.put("job", `{`+action+`, "startTime": "`+near.Format(time.RFC3339Nano)+`"}`)
+		time.Sleep(11 * time.Second)
+		if n := len(w.sink.seen()); n != 1 {
+			t.Errorf("%d calls, want 1", n)
+		}
+	})
+}
+
+func TestPutAgainChangesNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		job := `{` + action + `, ` + every10s + `}`
+		v := w.put("job", job)
+		time.Sleep(5 * time.Second)
+		again := w.put("job", strings.ReplaceAll(job, "Second", "SECOND"))
+		if again.Job.Revision != v.Job.Revision || again.Job.Generation != 1 {
+			t.Errorf("revision %d, generation %d", again.Job.Revision, again.Job.Generation)
+		}
+		time.Sleep(6 * time.Second)
+		if n := len(w.sink.seen()); n != 2 {
+			t.Errorf("%d calls, want 2", n)
+		}
+	})
+}
+
+func TestFinalJobs(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		job := `{` + action + `}`
+		w.put("job", job)
+		time.Sleep(time.Second)
+		w.put("job", job) // as it was: nothing to do
+		_, _, err := w.service.Put(t.Context(), scheduler.Edit{Key: key("job"), Body: []byte(`{` + action + `, ` + every10s + `}`)})
+		if !errors.Is(err, scheduler.ErrConflict) {
+			t.Errorf("editing a completed job: %v", err)
+		}
+		_, err = w.service.Enable(t.Context(), key("job"))
+		if !errors.Is(err, scheduler.ErrConflict) {
+			t.Errorf("enabling a completed job: %v", err)
+		}
+		if err := w.service.Delete(t.Context(), key("job"), 0); err != nil {
+			t.Fatal(err)
+		}
+		w.put("job", job)
+		time.Sleep(time.Second)
+		if n := len(w.sink.seen()); n != 2 {
+			t.Errorf("%d calls, want 2: the name can be used again", n)
+		}
+	})
+}
+
+func TestDelete(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(after(5*time.Second, http.StatusOK))
+		w.put("job", `{`+action+`, `+every10s+`}`)
+		w.put("later", `{`+action+`, "startTime": "`+time.Now().Add(time.Minute).UTC().Format(time.RFC3339)+`"}`)
+		time.Sleep(2 * time.Second)
+		for _, name := range []string{"job", "later"} {
+			if err := w.service.Delete(t.Context(), key(name), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Hour)
+		if n := len(w.sink.seen()); n != 1 {
+			t.Errorf("%d calls, want the one that was under way", n)
+		}
+		if err := w.service.Delete(t.Context(), key("job"), 0); !errors.Is(err, scheduler.ErrNotFound) {
+			t.Errorf("deleting it again: %v", err)
+		}
+		w.mustBeInOrder()
+	})
+}
+
+func TestPatch(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{`+action+`, "recurrence": {"frequency": "Week", "count": 10000, "endTime": "2100-01-01"}}`)
+		edit := func(body string) (*scheduler.JobView, error) {
+			return w.service.Patch(t.Context(), scheduler.Edit{Key: key("job"), Body: []byte(body)})
+		}
+		v, err := edit(`{"properties": {"recurrence": {"frequency": "Day", "interval": 1}}}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := v.Document().String()
+		for _, want := range []string{`"frequency":"day"`, `"count":10000`, `"endTime":"2100-01-01"`} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s is missing in %s", want, got)
+			}
+		}
+		for _, body := range []string{`{"status": {}}`, `{"state": "completed"}`, `{"recurence": {}}`} {
+			if _, err := edit(body); !errors.Is(err, scheduler.ErrInvalid) {
+				t.Errorf("%s: %v", body, err)
+			}
+		}
+		if v, err = edit(`{"state": "disabled"}`); err != nil || v.Job.State != scheduler.Disabled {
+			t.Fatalf("%v %v", v, err)
+		}
+		if v, err = edit(`{"description": "still off"}`); err != nil || v.Job.State != scheduler.Disabled {
+			t.Errorf("a patch that does not name the state changed it: %v %v", v, err)
+		}
+	})
+}
+
+// mustBeInOrder fails the test when the audit finds anything.
+func (w *world) mustBeInOrder() {
+	w.t.Helper()
+	rep, err := w.service.Audit(w.t.Context(), false)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, f := range rep.Findings {
+		w.t.Errorf("audit: %s: %s", f.Name, f.Problem)
+	}
+}

@@ -1,0 +1,26 @@
+package scheduler
+
+import (
+	"fmt"
+	"time"
+)
+
+// PublishedSpec is a job spec that someone published for the scheduler to take
+// in, as it came.
+type PublishedSpec struct {
+	Verb      string // put, patch, delete, run, enable, disable, or whatever was sent
+	Name      string // <collection>.<job> when it is well formed
+	Body      []byte
+	Sequence  uint64    // its place among all published specs
+	Published time.Time // when it was stored
+	Lease     Lease
+}
+
+// CheckSize returns [ErrInvalid] when n bytes are too many for a job or
+// collection document.
+func CheckSize(n int) error {
+	if n <= MaxJobSize {
+		return nil
+	}
+	return Invalid("", fmt.Sprintf("the document is %d bytes long, at most %d (16 KB) are allowed", n, MaxJobSize))
+}

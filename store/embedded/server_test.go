@@ -1,0 +1,205 @@
+package embedded_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server/ats"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/store/embedded"
+)
+
+// holdEnv makes the test binary hold a directory until it is killed.
+const holdEnv = "CARILLON_TEST_HOLD"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(holdEnv); dir != "" {
+		os.Exit(hold(dir))
+	}
+	ats.Register() // before any bubble
+	os.Exit(m.Run())
+}
+
+func hold(dir string) int {
+	if _, err := embedded.Start(context.Background(), embedded.Config{Dir: dir}); err != nil {
+		println(err.Error())
+		return 1
+	}
+	println("holding")
+	select {}
+}
+
+func start(t *testing.T, cfg embedded.Config) *embedded.Server {
+	t.Helper()
+	s, err := embedded.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func connect(t *testing.T, s *embedded.Server) jetstream.JetStream {
+	t.Helper()
+	nc, err := s.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return js
+}
+
+func TestDataSurvivesRestart(t *testing.T) {
+	for _, always := range []bool{false, true} {
+		cfg := embedded.Config{Dir: filepath.Join(t.TempDir(), "deep", "down"), SyncAlways: always}
+		s := start(t, cfg)
+		kv, err := connect(t, s).CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := kv.PutString(t.Context(), "k", "v"); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		s.Close() // once is enough, twice is allowed
+
+		kv, err = connect(t, start(t, cfg)).KeyValue(t.Context(), "b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err := kv.Get(t.Context(), "k"); err != nil || string(e.Value()) != "v" {
+			t.Errorf("after the restart: %v, %v", e, err)
+		}
+	}
+}
+
+func TestListens(t *testing.T) {
+	s := start(t, embedded.Config{Dir: t.TempDir(), Addr: "127.0.0.1:0"})
+	nc, err := nats.Connect(s.URL())
+	if err != nil {
+		t.Fatalf("%s: %v", s.URL(), err)
+	}
+	defer nc.Close()
+	if nc.MaxPayload() != 4<<20 {
+		t.Errorf("max payload: got %d", nc.MaxPayload())
+	}
+	if silent := start(t, embedded.Config{Dir: t.TempDir()}); silent.URL() != "" {
+		t.Errorf("without an address: got URL %s", silent.URL())
+	}
+}
+
+func TestBadAddress(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	tests := []struct{ addr, want string }{
+		{l.Addr().String(), "NATS address " + l.Addr().String() + ": bind: address already in use"},
+		{"4222", "NATS address 4222: missing port in address"},
+		{"127.0.0.1:nats", "NATS address 127.0.0.1:nats: port is not a number from 0 to 65535"},
+		{"127.0.0.1:65536", "NATS address 127.0.0.1:65536: port is not a number from 0 to 65535"},
+	}
+	for _, test := range tests {
+		dir := filepath.Join(t.TempDir(), "data")
+		_, err := embedded.Start(t.Context(), embedded.Config{Dir: dir, Addr: test.addr})
+		if _, ok := errors.AsType[*embedded.PortError](err); !ok || err.Error() != test.want {
+			t.Errorf("%s: got %v, want %s", test.addr, err, test.want)
+		}
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: the directory was touched", test.addr)
+		}
+	}
+}
+
+func TestBadDirectory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, filepath.Join(file, "below")} {
+		_, err := embedded.Start(t.Context(), embedded.Config{Dir: dir})
+		if _, ok := errors.AsType[*embedded.DirError](err); !ok || !errors.Is(err, syscall.ENOTDIR) {
+			t.Errorf("%s: got %v", dir, err)
+		}
+	}
+	if os.Geteuid() == 0 {
+		t.Log("not tested as root, who may write everywhere: a directory without write permission")
+		return
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	_, err := embedded.Start(t.Context(), embedded.Config{Dir: dir})
+	if _, ok := errors.AsType[*embedded.DirError](err); !ok || !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestLock shows that a directory belongs to one process, and to none after a
+// crash.
+func TestLock(t *testing.T) {
+	dir := t.TempDir()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := exec.CommandContext(t.Context(), exe)
+	other.Env = append(os.Environ(), holdEnv+"="+dir)
+	out, err := other.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := make([]byte, 256)
+	if n, _ := out.Read(said); !strings.HasPrefix(string(said[:n]), "holding") {
+		t.Fatalf("the other process said %q", said[:n])
+	}
+
+	_, err = embedded.Start(t.Context(), embedded.Config{Dir: dir})
+	if used, ok := errors.AsType[*embedded.InUseError](err); !ok || used.PID != other.Process.Pid || used.Dir != dir {
+		t.Errorf("while process %d holds it: got %v", other.Process.Pid, err)
+	}
+	if err := other.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = other.Wait()
+	s := start(t, embedded.Config{Dir: dir})
+	if _, err := embedded.Start(t.Context(), embedded.Config{Dir: dir}); err == nil {
+		t.Error("the same process could start a second server on the directory")
+	}
+	s.Close()
+	start(t, embedded.Config{Dir: dir}).Close()
+}
+
+// TestBubble shows that a server without listener runs on a bubble's time.
+func TestBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, embedded.Config{Dir: t.TempDir()})
+		js := connect(t, s)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if _, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "S", Storage: jetstream.MemoryStorage}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
