@@ -67,6 +67,9 @@ func (s *Store) Lanes() int { return s.lanes }
 
 // checkServer makes sure that JetStream is on and knows message scheduling.
 func (s *Store) checkServer(ctx context.Context) error {
+	if err := s.probe(ctx, "$JS.API.INFO"); err != nil {
+		return translate(err)
+	}
 	info, err := s.js.AccountInfo(ctx)
 	switch {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled):

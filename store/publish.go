@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -34,16 +33,19 @@ func (s *Store) publish(ctx context.Context, m *nats.Msg) (uint64, error) {
 }
 
 // probe finds out whether the subject may be published to, without storing
-// anything: the stream refuses a message that expects another stream.
+// anything: the stream refuses a message that expects another stream. The
+// server answers a forbidden subject before it answers the flush.
 func (s *Store) probe(ctx context.Context, subject string) error {
 	m := nats.NewMsg(subject)
+	m.Reply = s.nc.NewInbox() // nobody listens; only the refusal counts
 	m.Header.Set(jetstream.ExpectedStreamHeader, "-")
+	if err := s.nc.PublishMsg(m); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	_, err := s.js.PublishMsg(ctx, m, jetstream.WithRetryAttempts(0))
-	var api *jetstream.APIError
-	if err == nil || errors.As(err, &api) {
-		return nil
+	if err := s.nc.FlushWithContext(ctx); err != nil {
+		return err
 	}
-	return denied(s.nc, err)
+	return denied(s.nc, nil)
 }

@@ -1,0 +1,195 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/store"
+)
+
+// run starts a server that is only reachable from this process.
+func run(t *testing.T, change func(*server.Options)) *server.Server {
+	t.Helper()
+	opts := &server.Options{DontListen: true, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true}
+	if change != nil {
+		change(opts)
+	}
+	s, err := server.NewServer(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server does not get ready")
+	}
+	return s
+}
+
+func connect(t *testing.T, s *server.Server, opts ...nats.Option) *nats.Conn {
+	t.Helper()
+	nc, err := nats.Connect("", append(opts, nats.InProcessServer(s))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return nc
+}
+
+func open(t *testing.T, nc *nats.Conn, cfg store.Config) (*store.Store, error) {
+	t.Helper()
+	cfg.Storage = jetstream.MemoryStorage
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	return store.Open(ctx, nc, cfg)
+}
+
+func TestReplicasOpenTogether(t *testing.T) {
+	s := run(t, nil)
+	var wg sync.WaitGroup
+	errs := make([]error, 8)
+	for i := range errs {
+		nc := connect(t, s)
+		wg.Go(func() {
+			st, err := open(t, nc, store.Config{Lanes: 3})
+			if err == nil && st.Lanes() != 3 {
+				err = errors.New("wrong number of lanes")
+			}
+			errs[i] = err
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	st, err := open(t, connect(t, s), store.Config{})
+	if err != nil || st.Lanes() != 3 {
+		t.Errorf("a replica without a setting: %v", err)
+	}
+}
+
+func TestPrefixesAreApart(t *testing.T) {
+	s := run(t, nil)
+	nc := connect(t, s)
+	for _, prefix := range []string{"", "staging", "team.one"} {
+		if _, err := open(t, nc, store.Config{Prefix: prefix}); err != nil {
+			t.Errorf("prefix %q: %v", prefix, err)
+		}
+	}
+}
+
+// Each case opens a store that cannot work, and wants to be told which
+// setting is to blame.
+func TestSettingErrors(t *testing.T) {
+	tests := map[string]struct {
+		server  func(*server.Options)
+		prepare func(t *testing.T, js jetstream.JetStream)
+		user    string
+		cfg     store.Config
+		setting string
+		want    string
+	}{
+		"JetStream is off": {
+			server:  func(o *server.Options) { o.JetStream = false },
+			setting: "jetstream", want: "off",
+		},
+		"another number of lanes": {
+			prepare: func(t *testing.T, js jetstream.JetStream) {
+				if _, err := open(t, js.Conn(), store.Config{Lanes: 2}); err != nil {
+					t.Fatal(err)
+				}
+			},
+			cfg: store.Config{Lanes: 4}, setting: "lanes", want: "created with 2",
+		},
+		"a stream with limits": {
+			prepare: makeStream(jetstream.StreamConfig{
+				Name: "CARILLON_TIMERS_0", Subjects: []string{"carillon.timer.0.>", "carillon.fire.0.>"},
+				Retention: jetstream.WorkQueuePolicy, AllowMsgSchedules: true, AllowDirect: true, MaxAge: time.Hour,
+			}),
+			setting: "prefix", want: "max_age",
+		},
+		"a stream without schedules": {
+			prepare: makeStream(jetstream.StreamConfig{
+				Name: "CARILLON_TIMERS_0", Subjects: []string{"carillon.timer.0.>", "carillon.fire.0.>"},
+				Retention: jetstream.WorkQueuePolicy, AllowDirect: true,
+			}),
+			setting: "prefix", want: "allow_msg_schedules",
+		},
+		"a stream of another kind": {
+			prepare: makeStream(jetstream.StreamConfig{Name: "CARILLON_HISTORY", Subjects: []string{"elsewhere.>"}}),
+			setting: "prefix", want: "carillon.history.>",
+		},
+		"too many replicas": {
+			cfg: store.Config{Replicas: 3}, setting: "replicas", want: "3 replicas",
+		},
+		"a forbidden subject": {
+			server: func(o *server.Options) {
+				o.Users = []*server.User{{
+					Username: "weak", Password: "x",
+					Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"carillon.history.>"}}},
+				}}
+			},
+			user: "weak", setting: "permissions", want: "carillon.history",
+		},
+		"the API is forbidden": {
+			server: func(o *server.Options) {
+				o.Users = []*server.User{{
+					Username: "weak", Password: "x",
+					Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"$JS.API.>"}}},
+				}}
+			},
+			user: "weak", setting: "permissions", want: "$JS.API",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := run(t, test.server)
+			var opts []nats.Option
+			if test.user != "" {
+				opts = append(opts, nats.UserInfo(test.user, "x"))
+			}
+			nc := connect(t, s, opts...)
+			if test.prepare != nil {
+				js, err := jetstream.New(nc)
+				if err != nil {
+					t.Fatal(err)
+				}
+				test.prepare(t, js)
+			}
+			_, err := open(t, nc, test.cfg)
+			wrong, ok := errors.AsType[*store.SettingError](err)
+			if !ok || wrong.Setting != test.setting || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want setting %s and %q in it", err, test.setting, test.want)
+			}
+		})
+	}
+}
+
+func makeStream(cfg jetstream.StreamConfig) func(*testing.T, jetstream.JetStream) {
+	cfg.Storage = jetstream.MemoryStorage
+	return func(t *testing.T, js jetstream.JetStream) {
+		t.Helper()
+		if _, err := js.CreateStream(t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestBadConfig(t *testing.T) {
+	s := run(t, nil)
+	for name, cfg := range map[string]store.Config{
+		"prefix": {Prefix: "a b"}, "lanes": {Lanes: -1}, "replicas": {Replicas: 9},
+	} {
+		if _, err := open(t, connect(t, s), cfg); err == nil || !strings.HasPrefix(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
