@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,6 +30,7 @@ type Service struct {
 	limits      Limits
 	log         *slog.Logger
 	collections *collections
+	creating    atomic.Bool // the last job that was put was new
 }
 
 // NewService returns a service. Run keeps it quick; it also works without.
@@ -70,7 +72,15 @@ func (s *Service) Put(ctx context.Context, e Edit) (v *JobView, created bool, er
 	if err != nil {
 		return nil, false, err
 	}
-	return s.apply(ctx, e, func(cur *Job) (*Definition, error) { return def, nil })
+	if s.creating.Load() { // jobs come in herds: do without the look whether this one exists
+		v, err := s.create(ctx, 0, e, def)
+		if !errors.Is(err, errOvertaken) {
+			return v, err == nil, err
+		}
+	}
+	v, created, err = s.apply(ctx, e, func(cur *Job) (*Definition, error) { return def, nil })
+	s.creating.Store(created)
+	return v, created, err
 }
 
 // Patch merges a document into a job's definition (RFC 7396): what it does not
@@ -369,11 +379,15 @@ func (s *Service) TriggerAt(ctx context.Context, k Key, asked time.Time) (occurr
 	if j.State == Disabled {
 		b.OneOff = true
 		b.Number = j.Progress.Number
-		return id, s.store.Fire(ctx, Slot{Key: k, OneOff: oneOffName(asked)}, b.Encode(), 0)
+		err = s.store.Fire(ctx, Slot{Key: k, OneOff: oneOffName(asked)}, b.Encode(), 0)
+		if errors.Is(err, ErrConflict) {
+			err = nil // the same request has been carried out, and still runs
+		}
+		return id, err
 	}
 	st, err := s.store.Waiting(ctx, Slot{Key: k})
 	if errors.Is(err, ErrNotFound) {
-		return "", s.busy(ctx, k)
+		return id, s.busy(ctx, k, asked)
 	}
 	if err != nil {
 		return "", err
@@ -382,25 +396,32 @@ func (s *Service) TriggerAt(ctx context.Context, k Key, asked time.Time) (occurr
 	if err != nil {
 		return "", err
 	}
+	if waiting.Begun() && waiting.Manual && waiting.Nominal.Equal(asked) {
+		return id, nil // the same request has been carried out, and is being retried
+	}
 	if waiting.Begun() {
 		return "", fmt.Errorf("job %s: %w: it waits for a retry at %s", k, ErrConflict, waiting.Due.Format(time.RFC3339))
 	}
 	b.Resume, b.Progress = waiting.Nominal, waiting.Progress
 	err = s.store.Fire(ctx, Slot{Key: k}, b.Encode(), st.Revision)
 	if errors.Is(err, ErrConflict) {
-		return "", s.busy(ctx, k)
+		return id, s.busy(ctx, k, asked)
 	}
 	return id, err
 }
 
-// busy explains why a job without a waiting baton cannot be run now.
-func (s *Service) busy(ctx context.Context, k Key) error {
-	_, err := s.store.Running(ctx, Slot{Key: k})
+// busy explains why a job without a waiting baton cannot be run now: nil when
+// what runs is what was asked for.
+func (s *Service) busy(ctx context.Context, k Key, asked time.Time) error {
+	st, err := s.store.Running(ctx, Slot{Key: k})
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return fmt.Errorf("job %s: %w: it is just being planned; try again", k, ErrConflict)
 	case err != nil:
 		return err
+	}
+	if b, err := DecodeBaton(st.Data); err == nil && b.Manual && b.Nominal.Equal(asked) {
+		return nil
 	}
 	return fmt.Errorf("job %s: %w: it is running, or about to", k, ErrConflict)
 }

@@ -9,7 +9,7 @@
 // Guarantees:
 //
 //  1. No field is ignored. A member that nobody asked for is a problem, and the nearest known name is proposed.
-//  2. No text panics, and none costs more than it weighs: size, nesting and what YAML aliases expand to are bounded.
+//  2. No text panics. Size, nesting and what YAML aliases expand to are bounded, JSON costs what it weighs.
 //  3. A duplicate name, invalid UTF-8 or text after the document is refused, never resolved by guessing.
 //  4. A tree that was read without problems is canonical: names and enum words have taken the spelling that the reader
 //     asked for. Reading rewrites the tree, so it belongs to one goroutine; afterwards a Value is safe for concurrent use.

@@ -1,0 +1,52 @@
+package document_test
+
+import (
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+func TestMerge(t *testing.T) {
+	tests := []struct{ base, patch, want string }{
+		{`{"a":1,"b":2}`, `{"b":3,"c":4}`, `{"a":1,"b":3,"c":4}`},
+		{`{"a":{"b":1,"c":2}}`, `{"a":{"b":null}}`, `{"a":{"c":2}}`},
+		{`{"a":[1,2]}`, `{"a":[3]}`, `{"a":[3]}`},
+		{`{"a":1}`, `{"a":{"b":null,"c":1}}`, `{"a":{"c":1}}`},
+		{`{"a":1}`, `{"b":null}`, `{"a":1}`},
+		{`{"startTime":1}`, `{"STARTTIME":2,"Starttime":3}`, `{"startTime":3}`}, // the spelling that is there stays
+		{`{"a":1}`, `[]`, `[]`},
+		{`[1]`, `{"a":1}`, `{"a":1}`},
+		{`{"frequency":"day","count":10}`, `{"frequency":"week"}`, `{"frequency":"week","count":10}`},
+	}
+	for _, test := range tests {
+		base, patch := parse(t, test.base), parse(t, test.patch)
+		if got := document.Merge(base, patch).String(); got != test.want {
+			t.Errorf("Merge(%s, %s) = %s, want %s", test.base, test.patch, got, test.want)
+		}
+		if base.String() != test.base || patch.String() != test.patch {
+			t.Errorf("Merge(%s, %s) changed them to %s, %s", test.base, test.patch, base, patch)
+		}
+	}
+}
+
+func TestWithoutAndOnly(t *testing.T) {
+	v := parse(t, `{"a":1,"b":null,"c":3,"d":4}`)
+	if got := v.Without("c").String(); got != `{"a":1,"d":4}` {
+		t.Errorf("Without: %s", got)
+	}
+	if got := v.Only("c", "b").String(); got != `{"c":3}` {
+		t.Errorf("Only: %s", got)
+	}
+	if got := parse(t, `[1]`).Without("a").String(); got != `[1]` {
+		t.Errorf("of an array: %s", got)
+	}
+}
+
+func parse(t *testing.T, text string) document.Value {
+	t.Helper()
+	v, err := document.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}

@@ -1,0 +1,226 @@
+package natsapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// APIConfig says how the micro service works. Conn and Service are required.
+type APIConfig struct {
+	Conn    *nats.Conn
+	Service *scheduler.Service
+
+	// Prefix begins the subjects, as it does those of the store. Default
+	// "carillon".
+	Prefix string
+
+	// Version is what `nats micro ls` shows. What is not a semantic version
+	// is made one: dev becomes 0.0.0+dev. Default dev.
+	Version string
+
+	// Concurrency is how many requests are worked on at once; more wait
+	// their turn. Default 256.
+	Concurrency int
+
+	// Logger takes what callers are not told. Default: discard.
+	Logger *slog.Logger
+}
+
+// API is the micro service "carillon". Its replicas share the requests. A
+// request goes to one of
+//
+//	<prefix>.api.put.<collection>.<job>      body: the job, JSON or YAML; answers the job
+//	<prefix>.api.get.<collection>.<job>      answers the job
+//	<prefix>.api.patch.<collection>.<job>    body: what changes (RFC 7396); answers the job
+//	<prefix>.api.delete.<collection>.<job>   answers nothing
+//	<prefix>.api.run.<collection>.<job>      answers {"occurrence": "<id>"}
+//	<prefix>.api.enable.<collection>.<job>   answers the job
+//	<prefix>.api.disable.<collection>.<job>  answers the job
+//	<prefix>.api.history.<collection>.<job>  answers {"value": […], "nextLink": …}, newest first
+//	<prefix>.api.list.<collection>           answers {"value": […], "nextLink": …}, by name
+//
+// and the JSON is that of the REST API. history and list take a body
+// {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or none; nextLink is
+// the body that asks for the next page, or null. A page ends early when more
+// would not fit into a message.
+//
+// The header Carillon-Status has the number that REST would answer with: 201
+// when put has made the job. An error is told as micro services do, in the
+// headers Nats-Service-Error-Code (that number) and Nats-Service-Error, with
+// the error document ([scheduler.ErrorDocument]) as the body.
+//
+// Requests are answered side by side, so the service's own statistics count
+// them but know neither errors nor times; these are in each endpoint's data.
+type API struct {
+	cfg      APIConfig
+	log      *slog.Logger
+	slots    chan struct{}
+	counters map[string]*counters
+
+	work    context.Context // of requests; outlives a stop by the grace
+	abandon context.CancelFunc
+
+	mu      sync.Mutex
+	closed  bool
+	answers sync.WaitGroup // requests under way
+}
+
+// NewAPI returns a service that does nothing before Run.
+func NewAPI(cfg APIConfig) *API {
+	if cfg.Prefix == "" {
+		cfg.Prefix = "carillon"
+	}
+	if cfg.Concurrency <= 0 {
+		cfg.Concurrency = 256
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &API{
+		cfg: cfg, log: cfg.Logger, slots: make(chan struct{}, cfg.Concurrency), counters: map[string]*counters{},
+	}
+}
+
+// Run answers requests until ctx is done. Then it takes no more, answers those
+// under way, and returns nil. It can be called once.
+func (a *API) Run(ctx context.Context) error {
+	a.work, a.abandon = context.WithCancel(context.WithoutCancel(ctx))
+	defer a.abandon()
+	for _, e := range endpoints {
+		a.counters[e.name] = &counters{}
+	}
+	svc, err := micro.AddService(a.cfg.Conn, micro.Config{
+		Name: "carillon", Version: semantic(a.cfg.Version), Description: "Job scheduler on JetStream",
+		StatsHandler: func(e *micro.Endpoint) any { return a.counters[e.Name].snapshot() },
+	})
+	if err != nil {
+		return fmt.Errorf("micro service: %w", err)
+	}
+	for _, e := range endpoints {
+		if err := a.add(svc, e); err != nil {
+			_ = svc.Stop()
+			return fmt.Errorf("micro service: endpoint %s: %w", e.name, err)
+		}
+	}
+	<-ctx.Done()
+	a.stop(svc)
+	return nil
+}
+
+// add subscribes to an endpoint's subject.
+func (a *API) add(svc micro.Service, e endpoint) error {
+	prefix := a.cfg.Prefix + ".api."
+	return svc.AddEndpoint(e.name, micro.HandlerFunc(func(m micro.Request) { a.accept(e, m) }),
+		micro.WithEndpointSubject(prefix+e.subject),
+		micro.WithEndpointMetadata(map[string]string{"answers": e.answers}))
+}
+
+// stop takes no more requests and sees those under way to their end.
+func (a *API) stop(svc micro.Service) {
+	if err := svc.Stop(); err != nil {
+		a.log.Warn("micro service not stopped in good order", "err", err)
+	}
+	a.mu.Lock()
+	a.closed = true
+	a.mu.Unlock()
+	late := time.AfterFunc(stopGrace, a.abandon)
+	defer late.Stop()
+	a.answers.Wait()
+}
+
+// begin counts a request; false when the service has stopped.
+func (a *API) begin() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.closed {
+		a.answers.Add(1)
+	}
+	return !a.closed
+}
+
+// accept starts a goroutine for a request. It waits for a free slot, and with
+// it the requests behind this one.
+func (a *API) accept(e endpoint, m micro.Request) {
+	if !a.begin() {
+		a.reply(m, answer{err: fmt.Errorf("%w: this replica is stopping", scheduler.ErrUnavailable)})
+		return
+	}
+	a.slots <- struct{}{}
+	go func() {
+		defer a.answers.Done()
+		defer func() { <-a.slots }()
+		c := a.counters[e.name]
+		began := c.begin()
+		ans := a.call(e, m)
+		a.reply(m, ans)
+		c.end(began, ans.err)
+	}()
+}
+
+// call answers a request. A panic is answered like any other defect.
+func (a *API) call(e endpoint, m micro.Request) (ans answer) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.log.Error("request panicked", "subject", m.Subject(), "err", p, "stack", string(debug.Stack()))
+			ans = answer{err: errPanicked}
+		}
+	}()
+	verb, name, _ := strings.Cut(strings.TrimPrefix(m.Subject(), a.cfg.Prefix+".api."), ".")
+	return e.call(a.work, a.cfg.Service, request{
+		verb: verb, name: name, body: m.Data(), room: int(a.cfg.Conn.MaxPayload()) - replyMargin,
+	})
+}
+
+// errPanicked stands for a panic that has been logged.
+var errPanicked = errors.New("panic")
+
+// replyMargin is kept free in a reply for what is around the values of a page.
+const replyMargin = 4 << 10
+
+// statusHeader has the status that REST would answer with.
+const statusHeader = "Carillon-Status"
+
+// reply sends the answer, unless nobody waits for it.
+func (a *API) reply(m micro.Request, ans answer) {
+	if m.Reply() == "" {
+		return
+	}
+	out := nats.NewMsg(m.Reply())
+	out.Data = ans.body
+	out.Header.Set(statusHeader, strconv.Itoa(max(ans.status, 200)))
+	if ans.err != nil {
+		d := scheduler.DescribeError(ans.err)
+		if d.Status == 500 {
+			a.log.Error("request failed because of a defect", "subject", m.Subject(), "err", ans.err)
+		}
+		out.Data = d.Document().JSON()
+		out.Header.Set(statusHeader, strconv.Itoa(d.Status))
+		out.Header.Set(micro.ErrorCodeHeader, strconv.Itoa(d.Status))
+		out.Header.Set(micro.ErrorHeader, oneLine(d.Message))
+	}
+	if err := a.cfg.Conn.PublishMsg(out); err != nil {
+		a.log.Warn("reply not sent", "subject", m.Subject(), "err", err)
+	}
+}
+
+// oneLine makes a text fit for a header.
+func oneLine(s string) string {
+	return clip(strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, s))
+}

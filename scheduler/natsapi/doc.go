@@ -1,0 +1,50 @@
+// Package natsapi is the scheduler's door on NATS. It has two halves.
+//
+// # Published specs
+//
+// [Ingest] takes in what was published on <prefix>.spec.<verb>.<collection>.<job>.
+// A spec is an order that outlives everybody: it may be published with any
+// NATS client while no scheduler runs. The verbs are
+//
+//	put      create the job, or replace its definition; the body is the job, JSON or YAML
+//	patch    merge the body into the definition (RFC 7396)
+//	delete   remove the job; the body is ignored, as with the verbs below
+//	run      run it now, besides its schedule
+//	enable   let it run again
+//	disable  stop it until it is enabled
+//
+// Each spec is answered by one event on
+// <prefix>.spec-result.<accepted|rejected>.<collection>.<job>:
+//
+//	{"verdict": "accepted", "verb": "put", "job": "default/report", "created": true, "revision": 7,
+//	 "nextExecutionTime": "2026-03-02T10:00:00Z", "specSequence": 12, "time": "2026-03-01T09:30:00.123456789Z"}
+//	{"verdict": "rejected", "verb": "put", "job": "default/report",
+//	 "error": {"code": "BadRequest", "message": "…", "details": [{"path": "recurrence.interval", "message": "…"}]},
+//	 "specSequence": 13, "time": "…"}
+//
+// created comes with put, occurrence (its id) with run, and superseded when a
+// later spec had written the job before: the older one is then left out. The
+// error is the same as that of the other doors ([scheduler.ErrorDocument]). A
+// subject that names no job, or no verb, is rejected on the rest of that
+// subject; what a subject cannot hold is replaced by _.
+//
+// What is guaranteed:
+//
+//  1. A spec is removed only after its result is stored. A crash in between
+//     repeats it, and repeating it changes nothing: put, patch, delete, enable
+//     and disable find themselves done, and a repeated run has the same
+//     occurrence id. So there is at least one result for each spec.
+//  2. Nothing is refused because the store is away: the spec stays where it is
+//     and is tried again.
+//  3. Specs of one job take effect in the order of publishing, also when
+//     several processes share the work: a spec that depends on what is there
+//     (all but put) waits until the ones before it are done with, and a put
+//     that comes late is left out as superseded.
+//  4. What is held in memory is bounded, however many specs wait.
+//
+// # Request and reply
+//
+// [API] is the micro service "carillon", for callers who want the answer in
+// the same breath; `nats micro ls`, `info` and `stats` show it. See [API] for
+// its subjects.
+package natsapi

@@ -1,0 +1,132 @@
+package natsapi_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go/micro"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/rest"
+)
+
+// wrong is input that every door refuses in the same words.
+var wrong = []struct {
+	name string
+	job  string // default: job
+	body string
+	want string // parts of the error, each on a line
+}{
+	{"broken JSON", "", `{"action": {"type": "Http",}`, `expected a field name in double quotes`},
+	{"broken YAML", "", "action:\n  type: Http\n request: 1\n", `3:`},
+	{"empty", "", "", `is empty`},
+	{"no object", "", `[]`, `[] must be an object, not an array`},
+	{"unknown field", "", `{"actoin": 1, ` + action + `}`, `[] unknown field "actoin"; did you mean "action"?`},
+	{"unknown field inside", "", `{"recurrence": {"frequency": "day", "intervall": 2}, ` + action + `}`, `[recurrence] unknown field "intervall"; did you mean "interval"?`},
+	{"17 KB", "", `{"description": "` + strings.Repeat("x", 17<<10) + `", ` + action + `}`, `bytes long, at most 16384 (16 KB) are allowed`},
+	{"bad enum", "", `{"recurrence": {"frequency": "dayly"}, ` + action + `}`, `[recurrence.frequency] "dayly" is not one of`},
+	{"weekDays with Day", "", `{"recurrence": {"frequency": "Day", "schedule": {"weekDays": ["Monday"]}}, ` + action + `}`, `[recurrence.schedule.weekDays] can be used with the frequency`},
+	{"interval 0", "", `{"recurrence": {"frequency": "hour", "interval": 0}, ` + action + `}`, `[recurrence.interval] 0 is not in 1-`},
+	{
+		"endTime before start", "", `{"startTime": "2030-01-02T00:00:00Z", "recurrence": {"frequency": "day", "endTime": "2030-01-01T00:00:00Z"}, ` + action + `}`,
+		`[recurrence.endTime] is before startTime`,
+	},
+	{
+		"header over the limit", "", `{"action": {"type": "Http", "request": {"uri": "http://x.example/", "method": "GET", "headers": {"A": "` + strings.Repeat("x", 5000) + `"}}}}`,
+		`[action.request.headers] `,
+	},
+	{"no action", "", `{"recurrence": {"frequency": "day"}}`, `[action] is required`},
+	{"name with a dot", "my.job", later, `[job] "my.job" must not contain '.'`},
+	{
+		"everything at once", "", `{"startTime": "soon", "recurrence": {"frequency": "day", "interval": 0, "schedule": {"hours": [25], "weekDays": ["Monday"]}}, "action": {"type": "Htp"}, "state": "completed", "x": 1}`,
+		"[startTime] \"soon\"\n[recurrence.interval] 0\n[recurrence.schedule.hours[0]] 25\n[recurrence.schedule.weekDays] \n[action.type] \"Htp\" is not one of Http, Https; did you mean \"Http\"?\n[state] \"completed\" is set by the scheduler\n[] unknown field \"x\"",
+	},
+}
+
+// TestWrongInput puts wrong jobs through every door: the error is the same,
+// names every place, and nothing has changed.
+func TestWrongInput(t *testing.T) {
+	w := newWorld(t)
+	w.ingest()
+	w.api()
+	web := httptest.NewServer(rest.New(rest.Config{Service: w.service}))
+	t.Cleanup(web.Close)
+	next := w.results()
+	for _, test := range wrong {
+		t.Run(test.name, func(t *testing.T) {
+			job := "job"
+			if test.job != "" {
+				job = test.job
+			}
+			w.publish("put.default."+job, test.body)
+			e := next()
+			if e.Verdict != "rejected" || e.Subject != "rejected.default."+job || e.Job != "default/"+job || e.Verb != "put" {
+				t.Errorf("event: %+v", e)
+			}
+			spec := e.Error.String()
+			for part := range strings.SplitSeq(test.want, "\n") {
+				if !strings.HasPrefix(spec, "BadRequest:") || !strings.Contains(spec, part) {
+					t.Errorf("got %s\nwant %s", spec, part)
+				}
+			}
+			if got := w.request(t, "put.default."+job, test.body, "400").String(); got != spec {
+				t.Errorf("micro service:\ngot  %s\nwant %s", got, spec)
+			}
+			if got := putOverHTTP(t, web.URL+"/jobCollections/default/jobs/"+job, test.body).String(); got != spec {
+				t.Errorf("REST:\ngot  %s\nwant %s", got, spec)
+			}
+			if _, more, err := w.service.List(w.ctx, "default", "", scheduler.Page{}); err != nil || more {
+				t.Errorf("list: %v, %v", more, err)
+			}
+		})
+	}
+	if views, _, err := w.service.List(w.ctx, "default", "", scheduler.Page{}); err != nil || len(views) > 0 {
+		t.Errorf("jobs: %v, %v", views, err)
+	}
+}
+
+// request asks the micro service and returns the error it answers with, which
+// must have the given code.
+func (w *world) request(t *testing.T, subject, body, code string) *errorValue {
+	t.Helper()
+	m, err := w.nc.Request("carillon.api."+subject, []byte(body), patience)
+	if err != nil {
+		t.Fatalf("%s: %v", subject, err)
+	}
+	if got := m.Header.Get(micro.ErrorCodeHeader); got != code || m.Header.Get("Carillon-Status") != code || m.Header.Get(micro.ErrorHeader) == "" {
+		t.Errorf("%s: header %v, want code %s", subject, m.Header, code)
+	}
+	return errorIn(t, m.Data)
+}
+
+// errorIn reads an error document.
+func errorIn(t *testing.T, data []byte) *errorValue {
+	t.Helper()
+	var d struct{ Error *errorValue }
+	if err := json.Unmarshal(data, &d); err != nil || d.Error == nil {
+		t.Fatalf("%v: %s", err, data)
+	}
+	return d.Error
+}
+
+// putOverHTTP puts a document that is refused with 400.
+func putOverHTTP(t *testing.T, url, body string) *errorValue {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var d struct{ Error *errorValue }
+	if err := json.NewDecoder(res.Body).Decode(&d); err != nil || res.StatusCode != http.StatusBadRequest || d.Error == nil {
+		t.Fatalf("%s: %s, %v", url, res.Status, err)
+	}
+	return d.Error
+}

@@ -1,0 +1,193 @@
+package natsapi
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Source is where published specs come from and their results go. The package
+// store implements it.
+type Source interface {
+	// DeliverSpecs hands specs to take, no more than room says, until ctx
+	// is done; wake tells of new room. take must not block.
+	DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error
+
+	// EarlierSpec reports whether a spec of that name that was published
+	// before sequence is not done with.
+	EarlierSpec(ctx context.Context, name string, sequence uint64) (bool, error)
+
+	// PublishResult stores a result event.
+	PublishResult(ctx context.Context, verdict, name string, body []byte) error
+}
+
+// IngestConfig says how specs are taken in. Service and Source are required.
+type IngestConfig struct {
+	Service *scheduler.Service
+	Source  Source
+
+	// Concurrency is how many specs are worked on at once; those of one job
+	// always one after the other. Raise it when the store is far away.
+	// Default 64.
+	Concurrency int
+
+	// Hold is how many specs this process holds in memory at most, of up to
+	// 16 KB each. Default 4096.
+	Hold int
+
+	// Logger takes what no publisher can be told. Default: discard.
+	Logger *slog.Logger
+}
+
+// Ingest takes in published specs. Any number of processes share the work.
+type Ingest struct {
+	cfg    IngestConfig
+	log    *slog.Logger
+	intake *intake
+	queues []queue
+	seed   maphash.Seed
+
+	workers  sync.WaitGroup     // goroutines that empty a queue
+	work     context.Context    // of what a spec does; outlives a stop by the grace
+	abandon  context.CancelFunc // ends work
+	stopping chan struct{}      // closed by a stop
+}
+
+// stopGrace is how long a stop waits for the specs that are being worked on.
+const stopGrace = 10 * time.Second
+
+// NewIngest returns an ingest that does nothing before Run.
+func NewIngest(cfg IngestConfig) *Ingest {
+	if cfg.Concurrency <= 0 {
+		cfg.Concurrency = 64
+	}
+	if cfg.Hold <= 0 {
+		cfg.Hold = 4096
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Ingest{
+		cfg: cfg, log: cfg.Logger, intake: newIntake(cfg.Hold), seed: maphash.MakeSeed(),
+		queues: make([]queue, cfg.Concurrency), stopping: make(chan struct{}),
+	}
+}
+
+// Run takes in specs until ctx is done. Then it gives back those that wait,
+// brings the others to an end, and returns nil. It can be called once.
+func (n *Ingest) Run(ctx context.Context) error {
+	n.work, n.abandon = context.WithCancel(context.WithoutCancel(ctx))
+	defer n.abandon()
+	ended := make(chan struct{})
+	var side sync.WaitGroup
+	side.Go(func() { n.intake.tend(ended, n.log) })
+	err := n.cfg.Source.DeliverSpecs(ctx, n.intake.wake, n.intake.room, func(s scheduler.PublishedSpec) { n.take(ctx, s) })
+	n.stop()
+	close(ended)
+	side.Wait()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// stop gives back what waits and sees the rest to its end.
+func (n *Ingest) stop() {
+	close(n.stopping)
+	for i := range n.queues {
+		for _, it := range n.queues[i].drain() {
+			n.giveBack(it)
+		}
+	}
+	late := time.AfterFunc(stopGrace, n.abandon)
+	defer late.Stop()
+	n.workers.Wait()
+}
+
+// take receives a spec. It runs on the connection's goroutine and must not
+// block.
+func (n *Ingest) take(ctx context.Context, s scheduler.PublishedSpec) {
+	it := n.intake.keep(s)
+	if ctx.Err() != nil {
+		n.giveBack(it)
+		return
+	}
+	q := &n.queues[maphash.String(n.seed, s.Name)%uint64(len(n.queues))]
+	if q.push(it) {
+		n.workers.Go(func() { n.empty(q) })
+	}
+}
+
+// empty works on a queue until nothing is left in it.
+func (n *Ingest) empty(q *queue) {
+	for it := q.next(); it != nil; it = q.next() {
+		n.handle(it)
+	}
+}
+
+// handle carries out a spec, stores the result, and removes the spec.
+func (n *Ingest) handle(it *item) {
+	var r result
+	err := n.persist(it, func(ctx context.Context) (err error) {
+		r, err = n.decide(ctx, it)
+		return err
+	})
+	if err == nil {
+		body := r.document().JSON()
+		err = n.persist(it, func(ctx context.Context) error {
+			return n.cfg.Source.PublishResult(ctx, r.verdict(), resultName(it.Name), body)
+		})
+	}
+	if err != nil {
+		n.giveBack(it) // stopped, or not its turn
+		return
+	}
+	if err := it.Lease.Ack(); err != nil {
+		n.log.Warn("spec not acknowledged", "job", it.Name, "err", err)
+	}
+	n.intake.release(it)
+}
+
+func (n *Ingest) giveBack(it *item) {
+	if err := it.Lease.GiveBack(); err != nil {
+		n.log.Warn("spec not given back", "job", it.Name, "err", err)
+	}
+	n.intake.release(it)
+}
+
+// The pauses between tries of what the store did not take.
+const (
+	firstPause = 50 * time.Millisecond
+	lastPause  = 5 * time.Second
+)
+
+// persist repeats f while the store is away, until the ingest stops.
+func (n *Ingest) persist(it *item, f func(context.Context) error) error {
+	for wait := firstPause; ; wait = min(2*wait, lastPause) {
+		err := f(n.work)
+		if !errors.Is(err, scheduler.ErrUnavailable) {
+			return err
+		}
+		n.log.Warn("the store did not take a spec; trying again", "job", it.Name, "wait", wait, "err", err)
+		if !n.pause(wait) {
+			return err
+		}
+	}
+}
+
+// pause waits for d; false when the ingest stops.
+func (n *Ingest) pause(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-n.stopping:
+		return false
+	}
+}

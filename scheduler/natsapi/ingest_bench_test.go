@@ -1,0 +1,59 @@
+package natsapi_test
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// BenchmarkIngest takes in new jobs while they are published, with server,
+// publisher and scheduler in one process. It reports specs per second from the
+// first publish to the last result, and the processor time of all three.
+func BenchmarkIngest(b *testing.B) {
+	w := newWorld(b)
+	w.ingest()
+	done := make(chan struct{})
+	seen, wrong := 0, 0
+	sub, err := w.nc.Subscribe("carillon.spec-result.>", func(m *nats.Msg) {
+		if strings.Contains(m.Subject, ".rejected.") {
+			wrong++
+		}
+		if seen++; seen == b.N {
+			close(done)
+		}
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	_ = sub.SetPendingLimits(-1, -1)
+	const body = `{"startTime":"2099-01-01T00:00:00Z","recurrence":{"frequency":"hour","interval":1},` + action + `}`
+	b.ResetTimer()
+	begin, busy := time.Now(), processorTime()
+	for i := range b.N {
+		m := &nats.Msg{Subject: fmt.Sprintf("carillon.spec.put.default.j%d", i), Data: []byte(body)}
+		if _, err := w.js.PublishMsgAsync(m); err != nil {
+			b.Fatal(err)
+		}
+	}
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		b.Fatalf("only %d of %d results", seen, b.N)
+	}
+	b.ReportMetric(float64(b.N)/time.Since(begin).Seconds(), "specs/s")
+	b.ReportMetric(float64((processorTime()-busy).Microseconds())/float64(b.N), "cpu-µs/spec")
+	if wrong > 0 {
+		b.Errorf("%d rejected", wrong)
+	}
+}
+
+// processorTime is what this process has used, of all processors.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,245 @@
+package natsapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats-server/v2/server/ats"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/actions"
+	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/natsapi"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// TestMain starts the server's access-time ticker outside every bubble.
+func TestMain(m *testing.M) {
+	ats.Register()
+	os.Exit(m.Run())
+}
+
+// patience bounds every wait of a test that something happens.
+const patience = 20 * time.Second
+
+// world is a NATS server with a scheduler on it, but without a worker: batons
+// that are fired stay where they are.
+type world struct {
+	tb      testing.TB
+	ctx     context.Context
+	server  *server.Server
+	nc      *nats.Conn // of the publisher
+	js      jetstream.JetStream
+	store   *store.Store
+	service *scheduler.Service
+}
+
+func newWorld(tb testing.TB) *world {
+	tb.Helper()
+	s, err := server.NewServer(&server.Options{
+		DontListen: true, JetStream: true, StoreDir: tb.TempDir(), NoLog: true, NoSigs: true,
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	go s.Start()
+	tb.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	w := &world{tb: tb, ctx: tb.Context(), server: s}
+	w.nc = w.connect()
+	w.js, err = jetstream.New(w.nc, jetstream.WithPublishAsyncMaxPending(1<<14))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	w.await("JetStream", func() bool { _, err := w.js.AccountInfo(w.ctx); return err == nil })
+	w.store, w.service = w.open()
+	return w
+}
+
+// connect makes a client connection of its own.
+func (w *world) connect() *nats.Conn {
+	w.tb.Helper()
+	if !w.server.ReadyForConnections(patience) {
+		w.await("the server", w.server.Running)
+	}
+	nc, err := nats.Connect("", nats.InProcessServer(w.server))
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	w.tb.Cleanup(nc.Close)
+	return nc
+}
+
+// open opens the store and a service on a connection of their own, as one
+// process does.
+func (w *world) open() (*store.Store, *scheduler.Service) {
+	w.tb.Helper()
+	st, err := store.Open(w.ctx, w.connect(), store.Config{Storage: jetstream.FileStorage})
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	service := scheduler.NewService(scheduler.ServiceConfig{Store: st, Actions: actions.New(web.New(web.Config{}))})
+	if err := service.EnsureDefault(w.ctx); err != nil {
+		w.tb.Fatal(err)
+	}
+	w.background(service.Run)
+	return st, service
+}
+
+// background runs f until the test ends or the returned function is called,
+// which waits for its end.
+func (w *world) background(f func(context.Context) error) (stop func()) {
+	w.tb.Helper()
+	ctx, cancel := context.WithCancel(w.ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- f(ctx) }()
+	stop = func() {
+		w.tb.Helper()
+		cancel()
+		select {
+		case err := <-ended:
+			if err != nil {
+				w.tb.Error(err)
+			}
+			ended <- nil
+		case <-time.After(patience):
+			w.tb.Error("did not stop")
+		}
+	}
+	w.tb.Cleanup(stop)
+	return stop
+}
+
+// await polls until ok, for what tells of itself in no other way.
+func (w *world) await(what string, ok func() bool) {
+	w.tb.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); !ok(); <-tick.C {
+		if time.Now().After(deadline) {
+			w.tb.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// ingest runs an ingest.
+func (w *world) ingest(change ...func(*natsapi.IngestConfig)) (stop func()) {
+	w.tb.Helper()
+	cfg := natsapi.IngestConfig{Service: w.service, Source: w.store, Logger: slog.New(slog.NewTextHandler(testLog{w.tb}, nil))}
+	for _, f := range change {
+		f(&cfg)
+	}
+	return w.background(natsapi.NewIngest(cfg).Run)
+}
+
+// api runs a micro service.
+func (w *world) api(change ...func(*natsapi.APIConfig)) (stop func()) {
+	w.tb.Helper()
+	cfg := natsapi.APIConfig{Conn: w.connect(), Service: w.service, Logger: slog.New(slog.NewTextHandler(testLog{w.tb}, nil))}
+	for _, f := range change {
+		f(&cfg)
+	}
+	stop = w.background(natsapi.NewAPI(cfg).Run)
+	w.await("the micro service", func() bool {
+		m, err := w.nc.Request("$SRV.INFO.carillon", nil, time.Second)
+		return err == nil && strings.Contains(string(m.Data), "malformed-list")
+	})
+	return stop
+}
+
+// publish publishes a spec and waits until it is stored.
+func (w *world) publish(subject, body string) {
+	w.tb.Helper()
+	if _, err := w.js.Publish(w.ctx, "carillon.spec."+subject, []byte(body)); err != nil {
+		w.tb.Fatalf("%s: %v", subject, err)
+	}
+}
+
+// event is a result event.
+type event struct {
+	Subject    string `json:"-"`
+	Verdict    string
+	Verb       string
+	Job        string
+	Created    *bool
+	Superseded bool
+	Revision   uint64
+	Next       string `json:"nextExecutionTime"`
+	Occurrence string
+	Sequence   uint64 `json:"specSequence"`
+	Time       time.Time
+	Error      *errorValue
+}
+
+// errorValue is what the member "error" of an answer holds.
+type errorValue struct {
+	Code    string
+	Message string
+	Details []struct{ Path, Message string }
+}
+
+// String returns code, paths and messages on one line.
+func (e *errorValue) String() string {
+	if e == nil {
+		return ""
+	}
+	s := e.Code + ":"
+	for _, d := range e.Details {
+		s += " [" + d.Path + "] " + d.Message
+	}
+	if len(e.Details) == 0 {
+		s += " " + e.Message
+	}
+	return s
+}
+
+// results returns a function that waits for the next result event.
+func (w *world) results() func() event {
+	w.tb.Helper()
+	sub, err := w.nc.SubscribeSync("carillon.spec-result.>")
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	if err := w.nc.Flush(); err != nil {
+		w.tb.Fatal(err)
+	}
+	return func() event {
+		w.tb.Helper()
+		m, err := sub.NextMsg(patience)
+		if err != nil {
+			w.tb.Fatalf("no result: %v", err)
+		}
+		return decode(w.tb, m)
+	}
+}
+
+func decode(tb testing.TB, m *nats.Msg) event {
+	tb.Helper()
+	e := event{Subject: strings.TrimPrefix(m.Subject, "carillon.spec-result.")}
+	if err := json.Unmarshal(m.Data, &e); err != nil {
+		tb.Fatalf("%s: %v: %s", m.Subject, err, m.Data)
+	}
+	return e
+}
+
+// testLog writes log lines to the test's log.
+type testLog struct{ tb testing.TB }
+
+// Write logs one line.
+func (l testLog) Write(p []byte) (int, error) {
+	l.tb.Log(strings.TrimSpace(string(p)))
+	return len(p), nil
+}
+
+// action is the action of a job that is right.
+const action = `"action": {"type": "Http", "request": {"uri": "http://target.example/hook", "method": "POST"}}`
+
+// later is a job that does not become due during a test.
+const later = `{"startTime": "2099-01-01T00:00:00Z", ` + action + `}`

@@ -1,0 +1,69 @@
+package rest
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// fault is an error of HTTP's own, which the service knows nothing of.
+type fault struct {
+	status  int
+	code    string
+	message string
+}
+
+// Error returns the message.
+func (f fault) Error() string { return f.message }
+
+// retryAfter is how many seconds a client should wait after a 503.
+const retryAfter = "1"
+
+// answer sends a value.
+func answer(w http.ResponseWriter, status int, v document.Value) error {
+	send(w, status, v.JSON())
+	return nil
+}
+
+// send sends JSON. A client that has gone is not worth an error.
+func send(w http.ResponseWriter, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// describe returns the document of any error.
+func describe(err error) scheduler.ErrorDocument {
+	if f, ok := err.(fault); ok { //nolint:errorlint // faults are not wrapped
+		return scheduler.ErrorDocument{Status: f.status, Code: f.code, Message: f.message}
+	}
+	return scheduler.DescribeError(err)
+}
+
+// refuse sends an error.
+func (a *api) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	d := describe(err)
+	switch d.Status {
+	case http.StatusInternalServerError:
+		a.log.Error("request failed because of a defect", "method", r.Method, "path", r.URL.Path,
+			"requestId", w.Header().Get(requestIDHeader), "err", err)
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", retryAfter)
+	}
+	send(w, d.Status, d.Document().JSON())
+}
+
+// handler makes an action an HTTP handler.
+func (a *api) handler(do action) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := do(a, w, r); err != nil {
+			a.refuse(w, r, err)
+		}
+	})
+}

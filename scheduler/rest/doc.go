@@ -1,0 +1,48 @@
+// Package rest is the scheduler's HTTP API, with short paths:
+//
+//	GET    /jobCollections                            all collections
+//	PUT    /jobCollections/{c}                        create (201) or replace (200) a collection; an empty body takes the defaults
+//	GET    /jobCollections/{c}
+//	DELETE /jobCollections/{c}                        with all its jobs
+//	GET    /jobCollections/{c}/jobs                   by name; $top, $skip, $filter=state eq Enabled
+//	PUT    /jobCollections/{c}/jobs/{j}               create (201) or replace (200) a job
+//	GET    /jobCollections/{c}/jobs/{j}
+//	PATCH  /jobCollections/{c}/jobs/{j}               merge into the definition (RFC 7396)
+//	DELETE /jobCollections/{c}/jobs/{j}
+//	POST   /jobCollections/{c}/jobs/{j}/run           run now: {"occurrence": "<id>"}
+//	POST   /jobCollections/{c}/jobs/{j}/enable
+//	POST   /jobCollections/{c}/jobs/{j}/disable
+//	GET    /jobCollections/{c}/jobs/{j}/history       newest first; $top, $skip, $filter=status eq Failed or status eq Faulted
+//	GET    …/history?follow=true                      live tail: of a job, of /jobCollections/{c}, or of all at /history
+//	POST   /doctor?fix=true|false                     the audit's report; fix repairs what it finds
+//	GET    /healthz                                   200 while the process lives
+//	GET    /readyz                                    200 when it can serve, else 503
+//
+// # Contract
+//
+//  1. Success is 200, or 201 for what was created. Deleting answers nothing.
+//     Everything else is JSON in the shape of Azure Scheduler 2016-03-01.
+//  2. An error is {"error": {"code", "message", "details": [{"path", "message"}]}}
+//     with the status and code of [scheduler.ErrorDocument]; details has
+//     every problem of the input. Beyond those of the service there are 404
+//     UnknownRoute, 405 MethodNotAllowed (with Allow), 413 RequestTooLarge
+//     and 403 CrossOrigin. 503 carries Retry-After. The text of a defect
+//     (500) goes to the log only.
+//  3. Bodies are JSON or YAML, told apart by their first character and not by
+//     Content-Type. More than 16 KB is 400 and says how much came; more than
+//     1 MB is not read to its end, and 413.
+//  4. An edit that has been received is carried out even when its client goes
+//     away in the middle.
+//  5. A listing has up to 100 entries ($top: 1 to 100) and, when there are
+//     more, nextLink: the URL of the next page, else null.
+//  6. A live tail is NDJSON (application/x-ndjson): one record on each line, as
+//     in the history, for everything recorded after its header was sent. It
+//     ends with the client, or with the context of the server. A client that
+//     takes no data for ten seconds is left. $filter applies.
+//  7. Every answer has an x-ms-request-id, which the log repeats. The query
+//     parameter api-version is accepted and has no effect.
+//  8. A browser cannot be made to change anything from a page of another
+//     origin ([http.CrossOriginProtection]). There is no authentication here.
+//
+// Timeouts of reading and of idle connections are the [http.Server]'s.
+package rest

@@ -1,0 +1,57 @@
+package rest
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Config says what the API serves. Service is required.
+type Config struct {
+	Service *scheduler.Service
+
+	// Ready returns nil when the process can serve, or why it cannot; /readyz
+	// asks it. Default: always ready.
+	Ready func(ctx context.Context) error
+
+	// Logger takes requests (at level debug) and defects. Default: discard.
+	Logger *slog.Logger
+
+	// Version is part of the header Server and of /healthz. Default dev.
+	Version string
+}
+
+// api serves the requests.
+type api struct {
+	service *scheduler.Service
+	ready   func(ctx context.Context) error
+	log     *slog.Logger
+	version string
+}
+
+// New returns the API's handler. It serves any number of requests at once.
+func New(cfg Config) http.Handler {
+	a := &api{service: cfg.Service, ready: cfg.Ready, log: cfg.Logger, version: cfg.Version}
+	if a.ready == nil {
+		a.ready = func(context.Context) error { return nil }
+	}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	if a.version == "" {
+		a.version = "dev"
+	}
+	mux := http.NewServeMux()
+	a.register(mux, "", resources)
+	a.register(mux, "", process)
+	mux.Handle("/", a.handler(func(_ *api, _ http.ResponseWriter, r *http.Request) error {
+		return fault{http.StatusNotFound, "UnknownRoute", "there is nothing at " + r.URL.Path}
+	}))
+	guard := http.NewCrossOriginProtection()
+	guard.SetDenyHandler(a.handler(func(*api, http.ResponseWriter, *http.Request) error {
+		return fault{http.StatusForbidden, "CrossOrigin", "a page of another origin may not do this"}
+	}))
+	return a.observe(guard.Handler(mux))
+}

@@ -1,0 +1,89 @@
+package rest
+
+import (
+	"net/http"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// key returns the job that the path names.
+func key(r *http.Request) scheduler.Key {
+	return scheduler.Key{Collection: r.PathValue("c"), Job: r.PathValue("j")}
+}
+
+func (a *api) listJobs(w http.ResponseWriter, r *http.Request) error {
+	page, err := pageOf(r)
+	if err != nil {
+		return err
+	}
+	state, err := scheduler.JobFilter(r.URL.Query().Get("$filter"))
+	if err != nil {
+		return err
+	}
+	views, more, err := a.service.List(r.Context(), r.PathValue("c"), state, page)
+	if err != nil {
+		return err
+	}
+	values := make([]document.Value, len(views))
+	for i, v := range views {
+		values[i] = v.Document()
+	}
+	return answer(w, http.StatusOK, scheduler.Listing(values, nextLink(r, page, len(views), more)))
+}
+
+func (a *api) putJob(w http.ResponseWriter, r *http.Request) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	v, created, err := a.service.Put(lasting(r), scheduler.Edit{Key: key(r), Body: body})
+	return answerJob(w, putStatus(created), v, err)
+}
+
+func (a *api) getJob(w http.ResponseWriter, r *http.Request) error {
+	v, err := a.service.Get(r.Context(), key(r))
+	return answerJob(w, http.StatusOK, v, err)
+}
+
+func (a *api) patchJob(w http.ResponseWriter, r *http.Request) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	v, err := a.service.Patch(lasting(r), scheduler.Edit{Key: key(r), Body: body})
+	return answerJob(w, http.StatusOK, v, err)
+}
+
+func (a *api) deleteJob(w http.ResponseWriter, r *http.Request) error {
+	if err := a.service.Delete(lasting(r), key(r), 0); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+func (a *api) runJob(w http.ResponseWriter, r *http.Request) error {
+	id, err := a.service.Trigger(lasting(r), key(r))
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, document.ObjectValue(document.Member{Name: "occurrence", Value: document.StringValue(id)}))
+}
+
+func (a *api) enableJob(w http.ResponseWriter, r *http.Request) error {
+	v, err := a.service.Enable(lasting(r), key(r))
+	return answerJob(w, http.StatusOK, v, err)
+}
+
+func (a *api) disableJob(w http.ResponseWriter, r *http.Request) error {
+	v, err := a.service.Disable(lasting(r), key(r))
+	return answerJob(w, http.StatusOK, v, err)
+}
+
+func answerJob(w http.ResponseWriter, status int, v *scheduler.JobView, err error) error {
+	if err != nil {
+		return err
+	}
+	return answer(w, status, v.Document())
+}

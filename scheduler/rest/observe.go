@@ -1,0 +1,74 @@
+package rest
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"time"
+)
+
+const requestIDHeader = "X-Ms-Request-Id"
+
+// observe gives every request its id, logs it, and turns a panic into an
+// answer.
+func (a *api) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begin := time.Now()
+		id := requestID()
+		w.Header().Set(requestIDHeader, id)
+		w.Header().Set("Server", "Carillon/"+a.version)
+		out := &response{ResponseWriter: w}
+		defer func() {
+			p := recover()
+			if p != nil && p != http.ErrAbortHandler { //nolint:errorlint,err113 // the value that net/http defines
+				a.log.Error("request panicked", "method", r.Method, "path", r.URL.Path, "requestId", id,
+					"err", p, "stack", string(debug.Stack()))
+			}
+			if p != nil && out.status != 0 {
+				panic(http.ErrAbortHandler) // half an answer is out: end the connection
+			}
+			if p != nil {
+				send(out, http.StatusInternalServerError, describe(fmt.Errorf("panic: %v", p)).Document().JSON())
+			}
+			a.log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", out.status,
+				"duration", time.Since(begin), "requestId", id)
+		}()
+		next.ServeHTTP(out, r)
+	})
+}
+
+// requestID returns a random UUID (version 4), as Azure's ids are.
+func requestID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// response notes the status of what is sent.
+type response struct {
+	http.ResponseWriter
+
+	status int // 0: nothing sent yet
+}
+
+// WriteHeader notes the status and sends it.
+func (r *response) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// Write sends a part of the body.
+func (r *response) Write(p []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	return r.ResponseWriter.Write(p)
+}
+
+// Unwrap lets [http.ResponseController] reach the connection.
+func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }

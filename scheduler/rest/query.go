@@ -1,0 +1,59 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// pageOf reads $top and $skip.
+func pageOf(r *http.Request) (scheduler.Page, error) {
+	var p scheduler.Page
+	q := r.URL.Query()
+	if q.Has("$top") {
+		n, err := strconv.Atoi(q.Get("$top"))
+		if err != nil || n < 1 || n > scheduler.MaxPage {
+			return p, scheduler.Invalid("$top", fmt.Sprintf("%q is not a number in 1-%d", q.Get("$top"), scheduler.MaxPage))
+		}
+		p.Top = n
+	}
+	if q.Has("$skip") {
+		n, err := strconv.ParseInt(q.Get("$skip"), 10, 32)
+		if err != nil || n < 0 {
+			return p, scheduler.Invalid("$skip", fmt.Sprintf("%q is not a number of entries", q.Get("$skip")))
+		}
+		p.Skip = int(n)
+	}
+	return p, nil
+}
+
+// flag reads a parameter that is true or false; false when it is absent.
+func flag(r *http.Request, name string) (bool, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return false, nil
+	}
+	on, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, scheduler.Invalid(name, fmt.Sprintf("%q is neither true nor false", text))
+	}
+	return on, nil
+}
+
+// nextLink returns the URL of the page that begins behind n entries of this
+// one, or "" when there is none.
+func nextLink(r *http.Request, p scheduler.Page, n int, more bool) string {
+	if !more {
+		return ""
+	}
+	q := r.URL.Query()
+	q.Set("$skip", strconv.Itoa(p.Skip+n))
+	u := url.URL{Scheme: "http", Host: r.Host, Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: q.Encode()}
+	if r.TLS != nil {
+		u.Scheme = "https"
+	}
+	return u.String()
+}

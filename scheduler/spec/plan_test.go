@@ -1,0 +1,158 @@
+package spec_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
+
+func instants(t *testing.T, texts ...string) []time.Time {
+	t.Helper()
+	times := make([]time.Time, len(texts))
+	for i, text := range texts {
+		var err error
+		if times[i], err = document.ParseTime(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return times
+}
+
+// The table of startTime, with what the vectors leave open.
+func TestPlan(t *testing.T) {
+	const created = "2024-03-15T10:30:00Z" // a Friday
+	tests := []struct {
+		name, job string
+		want      []string // all runs, or as many as are given
+		complete  bool     // as Upcoming(len(want)+1) has it
+	}{
+		{"once, at once", `{}`, []string{created}, true},
+		{"once, start past", `{"startTime":"2020-01-01"}`, []string{created}, true},
+		{"once, start now", `{"startTime":"2024-03-15T10:30Z"}`, []string{created}, true},
+		{"once, start later", `{"startTime":"2024-03-15T10:30:00.000000001Z"}`, []string{"2024-03-15T10:30:00.000000001Z"}, true},
+		{"at once, then by the schedule", `{"recurrence":{"frequency":"day","schedule":{"hours":[6,18],"minutes":[0]}}}`, []string{created, "2024-03-15T18:00:00Z", "2024-03-16T06:00:00Z"}, false},
+		{"at once on another weekday", `{"recurrence":{"frequency":"week","schedule":{"weekDays":["monday"]}}}`, []string{created, "2024-03-18T10:30:00Z"}, false},
+		{"at once counts", `{"recurrence":{"frequency":"day","count":2,"schedule":{"hours":[18],"minutes":[0]}}}`, []string{created, "2024-03-15T18:00:00Z"}, true},
+		{"at once alone, if the schedule never fires", `{"recurrence":{"frequency":"month","schedule":{"months":[2],"monthDays":[30]}}}`, []string{created}, true},
+		{"at once is not after the end", `{"recurrence":{"frequency":"day","endTime":"2024-03-15T10:29:59Z"}}`, nil, true},
+		{"but at it", `{"recurrence":{"frequency":"day","endTime":"2024-03-15T10:30:00Z"}}`, []string{created}, true},
+		{"at once, then the schedule ends", `{"recurrence":{"frequency":"day","endTime":"2024-03-16T06:00Z","schedule":{"hours":[6,18],"minutes":[0]}}}`, []string{created, "2024-03-15T18:00:00Z", "2024-03-16T06:00:00Z"}, true},
+		{"past start stays on the grid", `{"startTime":"2015-07-13T00:00Z","recurrence":{"frequency":"week"}}`, []string{"2024-03-18T00:00:00Z", "2024-03-25T00:00:00Z"}, false},
+		{"past start, a run now", `{"startTime":"2024-03-08T10:30Z","recurrence":{"frequency":"week","count":2}}`, []string{created, "2024-03-22T10:30:00Z"}, true},
+		{"start and end past", `{"startTime":"2020-01-01","recurrence":{"frequency":"day","endTime":"2021-01-01"}}`, nil, true},
+		{"end before start", `{"startTime":"2025-01-01","recurrence":{"frequency":"day","endTime":"2024-12-31"}}`, nil, true},
+		{"count and end, the end first", `{"startTime":"2025-01-01","recurrence":{"frequency":"day","count":5,"endTime":"2025-01-02"}}`, []string{"2025-01-01T00:00:00Z", "2025-01-02T00:00:00Z"}, true},
+	}
+	for _, test := range tests {
+		p, err := planOf([]byte(test.job), instant(t, created))
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		want := instants(t, test.want...)
+		got, complete := p.Upcoming(len(want) + 1)
+		if !complete {
+			got = got[:len(want)]
+		}
+		if !slices.Equal(got, want) || complete != test.complete {
+			t.Errorf("%s: got %v, %v; want %v, %v", test.name, got, complete, want, test.complete)
+		}
+		checkPlan(t, test.name, p, want)
+	}
+}
+
+// checkPlan compares the plan's answers around its first runs with those runs.
+func checkPlan(t *testing.T, name string, p *spec.Plan, runs []time.Time) {
+	t.Helper()
+	if first, ok := p.First(); ok != (len(runs) > 0) || ok && !first.Equal(runs[0]) {
+		t.Errorf("%s: First() = %v, %v", name, first, ok)
+	}
+	for i, run := range runs {
+		if next, ok := p.Next(run.Add(-1)); !ok || !next.Equal(run) {
+			t.Errorf("%s: Next(%v-1ns) = %v, %v", name, run, next, ok)
+		}
+		if last, ok := p.Last(run); !ok || !last.Equal(run) {
+			t.Errorf("%s: Last(%v) = %v, %v", name, run, last, ok)
+		}
+		if last, ok := p.Last(run.Add(-1)); ok != (i > 0) || ok && !last.Equal(runs[i-1]) {
+			t.Errorf("%s: Last(%v-1ns) = %v, %v", name, run, last, ok)
+		}
+		if n := p.Count(time.Time{}, run); n != i+1 {
+			t.Errorf("%s: Count(…, %v) = %d, want %d", name, run, n, i+1)
+		}
+		if n := p.Count(runs[0].Add(1), run); n != i {
+			t.Errorf("%s: Count after the first run … %v = %d, want %d", name, run, n, i)
+		}
+	}
+	if last, ok := p.Last(time.Time{}); ok {
+		t.Errorf("%s: Last at the beginning = %v", name, last)
+	}
+}
+
+func TestPlanAnchors(t *testing.T) {
+	tests := []struct{ recurrence, nominal, started, want string }{
+		{`{"frequency":"minute"}`, "2024-01-01T00:10:00Z", "2024-01-01T00:10:01.5Z", "2024-01-01T00:11:00Z"},
+		{`{"frequency":"minute","anchor":"grid"}`, "2024-01-01T00:10:00Z", "2024-01-01T00:30:01.5Z", "2024-01-01T00:11:00Z"},
+		{`{"frequency":"minute","anchor":"LASTEXECUTION"}`, "2024-01-01T00:10:00Z", "2024-01-01T00:10:01.5Z", "2024-01-01T00:11:01.5Z"},
+		{`{"frequency":"day","interval":2,"anchor":"lastExecution"}`, "2024-01-03", "2024-01-03T00:00:07Z", "2024-01-05T00:00:07Z"},
+		{`{"frequency":"month","anchor":"lastExecution"}`, "2024-01-31", "2024-01-31T00:00:07Z", "2024-02-29T00:00:07Z"},
+		{`{"frequency":"year","interval":2,"anchor":"lastExecution"}`, "2024-02-29", "2024-02-29T00:00:07Z", "2026-02-28T00:00:07Z"},
+		{`{"frequency":"day","anchor":"lastExecution"}`, "2024-01-03", "2024-01-01", "2024-01-04T00:00:00Z"}, // a clock that lags
+		{`{"frequency":"day","anchor":"lastExecution","endTime":"2024-01-04T00:00:06Z"}`, "2024-01-03", "2024-01-03T00:00:07Z", ""},
+		{`{"frequency":"year","interval":9000,"anchor":"lastExecution"}`, "2024-01-01", "2024-01-01", ""},
+	}
+	for _, test := range tests {
+		p, err := planOf([]byte(`{"startTime":"2024-01-01","recurrence":`+test.recurrence+`}`), instant(t, "2024-01-01"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, ok := p.NextAfterRun(instant(t, test.nominal), instant(t, test.started))
+		if got := next.Format(time.RFC3339Nano); ok != (test.want != "") || ok && got != test.want {
+			t.Errorf("%s: the run after %s, started %s, is %s, %v; want %s", test.recurrence, test.nominal, test.started, got, ok, test.want)
+		}
+	}
+}
+
+func TestPlanIntervals(t *testing.T) {
+	const day = 24 * time.Hour
+	tests := []struct {
+		recurrence string
+		usual      time.Duration
+		quota      time.Duration
+	}{
+		{`{"frequency":"minute","interval":20}`, 20 * time.Minute, 20 * time.Minute},
+		{`{"frequency":"day","schedule":{"hours":[9,17]}}`, 8 * time.Hour, day},
+		{`{"frequency":"day","schedule":{"minutes":[0,1]}}`, time.Minute, day},
+		{`{"frequency":"week","interval":2}`, 14 * day, 14 * day},
+		{`{"frequency":"month"}`, 29 * day, document.Month},
+		{`{"frequency":"month","interval":12}`, 365 * day, 12 * document.Month},
+		{`{"frequency":"year"}`, 365 * day, 12 * document.Month},
+		{`{"frequency":"year","interval":1000}`, spec.Forever, spec.Forever},
+		{`{"frequency":"day","endTime":"2024-01-01"}`, spec.Forever, day},
+		{`{"frequency":"day","endTime":"2023-01-01"}`, spec.Forever, day},
+		{`null`, spec.Forever, spec.Forever},
+	}
+	for _, test := range tests {
+		p, err := planOf([]byte(`{"startTime":"2024-01-01","recurrence":`+test.recurrence+`}`), instant(t, "2024-01-01"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Interval() != test.usual || p.MinInterval() != test.quota {
+			t.Errorf("%s: intervals are %v and %v, want %v and %v", test.recurrence, p.Interval(), p.MinInterval(), test.usual, test.quota)
+		}
+	}
+}
+
+// A run at once shortly before the schedule's first instant does not make the job look frequent.
+func TestPlanIntervalIgnoresRunAtOnce(t *testing.T) {
+	p, err := planOf([]byte(`{"recurrence":{"frequency":"day","schedule":{"hours":[11],"minutes":[0]}}}`), instant(t, "2024-01-01T10:59:59Z"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Interval() != 24*time.Hour {
+		t.Errorf("interval is %v", p.Interval())
+	}
+}

@@ -1,0 +1,26 @@
+// Package store keeps Carillon's data in NATS JetStream. It is the one place
+// that knows subjects, streams, buckets and headers.
+//
+//	what              where                                    subjects or keys
+//	job definitions   bucket carillon-jobs                     <collection>.<job>
+//	collections       bucket carillon-collections              <collection>
+//	settings          bucket carillon-settings                 lanes
+//	batons            streams CARILLON_TIMERS_<lane>           carillon.timer.<lane>.<collection>.<job>, carillon.fire.…
+//	history           stream CARILLON_HISTORY                  carillon.history.<collection>.<job>.<outcome>
+//	specs             stream CARILLON_SPECS                    carillon.spec.<verb>.<collection>.<job>
+//	spec results      stream CARILLON_SPEC_RESULTS             carillon.spec-result.<verdict>.<collection>.<job>
+//
+// A waiting baton is a message with a delivery time (NATS ADR-51): the server
+// moves it to its fire subject when that comes. One subject holds one message,
+// so publishing a baton replaces the one before. Every move is one message with
+// a condition on the last sequence of a subject:
+//
+//	arm       timer subject must be empty, or hold the baton that is replaced
+//	run now   timer subject must hold the baton whose place the fired one takes
+//	pass on   fire subject must still end with the running baton
+//
+// The streams of batons and specs are work queues without limits of age, count
+// or size: a limit would drop a job. Acknowledged writes survive a killed
+// server. They survive power loss only on a server that syncs every write, or
+// with three replicas.
+package store
