@@ -21,23 +21,11 @@ func (w *Worker) take(ctx context.Context, d *Delivery) {
 	case d.Deliveries > 1 || d.Fired.UnixNano() < w.suspect.Load():
 		r.suspect = true
 		w.step(func() { w.recheck(r) })
-	case w.library.peek(r.key()) != nil || time.Until(b.Due) <= 0:
-		w.await(r) // expire finds the definition
+	case w.library.peek(r.key()) != nil:
+		w.await(r)
 	default:
-		w.step(func() { w.prepare(r) })
+		w.loader.add(r) // reads the definition while there is time; then await
 	}
-}
-
-// prepare reads the definition while there is time, and holds the baton.
-func (w *Worker) prepare(r *run) {
-	if _, err := w.library.current(w.settles, r.key()); err != nil && !errors.Is(err, ErrNotFound) {
-		w.log.Warn("definition not read; trying again when due", "job", r.key().String(), "err", err)
-	}
-	if w.actions.Err() != nil {
-		w.giveBack(r)
-		return
-	}
-	w.await(r)
 }
 
 // expire is called when a held baton is due. It must not block.

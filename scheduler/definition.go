@@ -22,7 +22,6 @@ type Definition struct {
 	Description string
 
 	properties document.Value // canonical, without state and status
-	schedule   string         // canonical startTime and recurrence, to tell whether an edit changed them
 }
 
 // ActionSpec is an action with its retry policy and errorAction.
@@ -96,7 +95,12 @@ func ReadDefinition(v document.Value, limits Limits, actions ActionReader) (*Def
 // having been read.
 func (d *Definition) keep(v document.Value) {
 	d.properties = v.Without("state", "status")
-	d.schedule = v.Only("startTime", "recurrence").String()
+}
+
+// schedule is the canonical text of what decides when the job runs, to tell
+// whether an edit changed it.
+func (d *Definition) schedule() string {
+	return d.properties.Only("startTime", "recurrence").String()
 }
 
 // readProperties reads the members of the properties object. The caller calls

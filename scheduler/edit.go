@@ -172,7 +172,7 @@ func (j *Job) edited(def *Definition, now time.Time, specSequence uint64) (*Job,
 	next.State = def.State
 	next.Updated = now
 	next.Generation++
-	if j.Def.schedule != def.schedule {
+	if j.Def.schedule() != def.schedule() {
 		next.ScheduleGen++
 		next.Anchor = now
 	}

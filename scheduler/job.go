@@ -1,7 +1,9 @@
 package scheduler
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -29,46 +31,72 @@ type Job struct {
 	Plan *spec.Plan
 }
 
-// storedJob is a job as it lies in the store.
-type storedJob struct {
-	UID          string          `json:"uid"`
-	Generation   int             `json:"generation"`
-	ScheduleGen  int             `json:"scheduleGeneration"`
-	Created      time.Time       `json:"created"`
-	Updated      time.Time       `json:"updated"`
-	Anchor       time.Time       `json:"anchor"`
-	SpecSequence uint64          `json:"specSequence,omitempty"`
-	State        State           `json:"state"`
-	Progress     Progress        `json:"progress,omitzero"`
-	Properties   json.RawMessage `json:"properties"`
+// storedMeta is what is stored of a job beside its properties.
+type storedMeta struct {
+	UID          string    `json:"uid"`
+	Generation   int       `json:"generation"`
+	ScheduleGen  int       `json:"scheduleGeneration"`
+	Created      time.Time `json:"created"`
+	Updated      time.Time `json:"updated"`
+	Anchor       time.Time `json:"anchor"`
+	SpecSequence uint64    `json:"specSequence,omitempty"`
+	State        State     `json:"state"`
+	Progress     Progress  `json:"progress,omitzero"`
 }
 
-// Encode returns the job as it is stored.
+// storedJob is a job as it lies in the store. The properties are a document of
+// their own: they are canonical JSON already, and read by ReadDefinition.
+type storedJob struct {
+	Properties document.Value
+	Meta       storedMeta
+}
+
+// Encode returns the job as it is stored: one object with the members of
+// storedMeta and, last, properties.
 func (j *Job) Encode() ([]byte, error) {
-	return json.Marshal(storedJob{
-		j.UID, j.Generation, j.ScheduleGen, j.Created, j.Updated, j.Anchor,
-		j.SpecSequence, j.State, j.Progress, j.Def.Properties(),
+	data, err := json.Marshal(storedMeta{
+		j.UID, j.Generation, j.ScheduleGen, j.Created, j.Updated, j.Anchor, j.SpecSequence, j.State, j.Progress,
 	})
+	if err != nil {
+		return nil, err
+	}
+	data = append(data[:len(data)-1], propertiesMember...)
+	return append(j.Def.properties.AppendJSON(data), '}'), nil
+}
+
+// propertiesMember begins the last member of a stored job. Nothing before it
+// holds text of a user, so its first occurrence is the one.
+const propertiesMember = `,"properties":`
+
+// decodeStored splits a stored job without validating its properties.
+func decodeStored(data []byte) (s storedJob, err error) {
+	i := bytes.Index(data, []byte(propertiesMember))
+	if i < 0 || data[len(data)-1] != '}' {
+		return s, errors.New("properties: missing")
+	}
+	meta := append(data[:i:i], '}')
+	if err := json.Unmarshal(meta, &s.Meta); err != nil {
+		return s, err
+	}
+	s.Properties, err = document.Parse(data[i+len(propertiesMember) : len(data)-1])
+	return s, err
 }
 
 // DecodeJob reads and compiles a stored job.
 func DecodeJob(k Key, revision uint64, data []byte, actions ActionReader) (*Job, error) {
-	var s storedJob
-	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("stored job %s: %w", k, err)
-	}
-	v, err := document.Parse(s.Properties)
+	s, err := decodeStored(data)
 	if err != nil {
 		return nil, fmt.Errorf("stored job %s: %w", k, err)
 	}
-	def, err := ReadDefinition(v, Limits{stored: true}, actions)
+	def, err := ReadDefinition(s.Properties, Limits{stored: true}, actions)
 	if err != nil {
 		return nil, fmt.Errorf("stored job %s: %w", k, err)
 	}
+	m := s.Meta
 	j := &Job{
-		Key: k, Revision: revision, UID: s.UID, Generation: s.Generation, ScheduleGen: s.ScheduleGen,
-		Created: s.Created, Updated: s.Updated, Anchor: s.Anchor, SpecSequence: s.SpecSequence,
-		State: s.State, Progress: s.Progress, Def: def,
+		Key: k, Revision: revision, UID: m.UID, Generation: m.Generation, ScheduleGen: m.ScheduleGen,
+		Created: m.Created, Updated: m.Updated, Anchor: m.Anchor, SpecSequence: m.SpecSequence,
+		State: m.State, Progress: m.Progress, Def: def,
 	}
 	return j, j.compile()
 }

@@ -18,12 +18,17 @@ type library struct {
 	live atomic.Bool // the watch stands
 	mu   sync.Mutex
 	jobs map[Key]*Job
-	seen [256]uint64 // changes the watch has seen, by a hash of the job
+	seen []uint32 // changes the watch has seen, by a hash of the job
 }
+
+// shards is the length of library.seen: so many that a load is hardly ever
+// in the way of another job's change, even when thousands change in a second.
+const shards = 1 << 16
 
 // jobSource is where definitions come from.
 type jobSource interface {
 	JobReader
+	JobBatchReader
 	JobWatcher
 }
 
@@ -31,7 +36,7 @@ type jobSource interface {
 const libraryLimit = 1 << 15
 
 func newLibrary(store jobSource, actions ActionReader) *library {
-	return &library{store: store, actions: actions, limit: libraryLimit, jobs: map[Key]*Job{}}
+	return &library{store: store, actions: actions, limit: libraryLimit, jobs: map[Key]*Job{}, seen: make([]uint32, shards)}
 }
 
 // current returns the job as it is now.
@@ -48,10 +53,10 @@ func (l *library) current(ctx context.Context, k Key) (*Job, error) {
 }
 
 // changes counts the changes seen so far to jobs like k.
-func (l *library) changes(k Key) uint64 {
+func (l *library) changes(k Key) uint32 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.seen[k.hash()%uint32(len(l.seen))]
+	return l.seen[k.hash()%shards]
 }
 
 func (l *library) load(ctx context.Context, k Key) (*Job, error) {
@@ -64,10 +69,10 @@ func (l *library) load(ctx context.Context, k Key) (*Job, error) {
 
 // keep takes a loaded job into the library, unless the watch may have seen a
 // newer revision meanwhile.
-func (l *library) keep(j *Job, before uint64) {
+func (l *library) keep(j *Job, before uint32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.live.Load() || l.seen[j.Key.hash()%uint32(len(l.seen))] != before {
+	if !l.live.Load() || l.seen[j.Key.hash()%shards] != before {
 		return
 	}
 	if len(l.jobs) >= l.limit {
@@ -136,7 +141,7 @@ func (l *library) changed(k Key, revision uint64) {
 	if j := l.jobs[k]; j != nil && j.Revision < revision {
 		delete(l.jobs, k)
 	}
-	l.seen[k.hash()%uint32(len(l.seen))]++
+	l.seen[k.hash()%shards]++
 }
 
 // pause waits for d, or until ctx is done.

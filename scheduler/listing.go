@@ -49,7 +49,8 @@ func HistoryFilter(filter string) ([]Outcome, error) {
 		o, ok := outcomeFilter(part)
 		if !ok {
 			return nil, Invalid("$filter", fmt.Sprintf(
-				"%q is not of the form: status eq %s; several may be joined by or", filter, alternatives(Outcomes)))
+				"%q is not of the form: status eq %s; several may be joined by or", filter, alternatives(Outcomes),
+			))
 		}
 		outcomes = append(outcomes, o)
 	}

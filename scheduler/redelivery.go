@@ -16,7 +16,7 @@ import (
 // (the definition says so; acknowledge).
 func (w *Worker) recheck(r *run) {
 	if !w.takeUp(r) {
-		w.prepare(r)
+		w.loader.add(r)
 	}
 }
 

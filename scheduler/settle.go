@@ -73,7 +73,7 @@ func (w *Worker) settle(r *run, j *Job, s Step) {
 		return
 	}
 	if s.Next == nil {
-		w.end(r, s)
+		w.end(r, j, s)
 		return
 	}
 	w.passOn(r, s.Next, j.armAt(s.Next.Due, time.Now()))
@@ -93,44 +93,43 @@ func (w *Worker) passOn(r *run, next *Baton, at time.Time) {
 	w.ack(r)
 }
 
-// end writes the state and progress of a job that has no baton any more.
-func (w *Worker) end(r *run, s Step) {
+// end writes the state and progress of a job that has no baton any more. j is
+// the definition as it was last seen. A final state follows from the history
+// and is written behind; what a disabled job has done so far does not.
+func (w *Worker) end(r *run, j *Job, s Step) {
+	if s.State.Final() {
+		w.endings.add(ending{key: r.key(), schedule: r.baton.Schedule, step: s})
+		w.ack(r)
+		return
+	}
 	err := w.persist(r, func(ctx context.Context) error {
-		return w.writeEnd(ctx, r.key(), r.baton.Schedule, s)
+		return w.saveEnd(ctx, r.key(), j, r.baton.Schedule, s)
 	})
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		w.giveBack(r)
 		return
 	}
+	w.library.forget(r.key())
 	w.ack(r)
 }
 
-// writeEnd saves a job's last state by compare-and-set. An edit that gave the
-// job a new schedule meanwhile wins: it has its own baton.
-func (w *Worker) writeEnd(ctx context.Context, k Key, schedule int, s Step) error {
-	for {
-		j, err := w.library.load(ctx, k)
-		if err != nil {
-			return err
-		}
-		if j.State.Final() || j.ScheduleGen != schedule && s.State.Final() {
-			return nil
-		}
-		next := *j
-		next.Progress = s.Progress
-		if s.State.Final() && j.State == Enabled {
-			next.State = s.State
-		}
-		data, err := next.Encode()
-		if err != nil {
-			return err
-		}
-		_, err = w.store.SaveJob(ctx, k, data, j.Revision, next.State.Final())
-		if !errors.Is(err, ErrConflict) {
-			w.library.forget(k)
-			return err
-		}
+// writeEnd saves a job's last state over the revision of j. An edit that gave
+// the job a new schedule meanwhile wins: it has its own baton.
+func (w *Worker) writeEnd(ctx context.Context, j *Job, schedule int, s Step) error {
+	if j.State.Final() || j.ScheduleGen != schedule && s.State.Final() {
+		return nil
 	}
+	next := *j
+	next.Progress = s.Progress
+	if s.State.Final() && j.State == Enabled {
+		next.State = s.State
+	}
+	data, err := next.Encode()
+	if err != nil {
+		return err
+	}
+	_, err = w.store.SaveJob(ctx, j.Key, data, j.Revision, next.State.Final())
+	return err
 }
 
 // appendSkips records what r skipped.

@@ -25,6 +25,7 @@ type Stored struct {
 // uses.
 type Store interface {
 	JobReader
+	JobBatchReader
 	JobWriter
 	JobWatcher
 	CollectionStore
@@ -42,6 +43,11 @@ type JobReader interface {
 	LoadJob(ctx context.Context, k Key) (Stored, error)
 	LoadJobAt(ctx context.Context, k Key, revision uint64) (Stored, error)
 	EachJob(ctx context.Context, collection string, f func(Key) error) error
+}
+
+// JobBatchReader reads many definitions in one request.
+type JobBatchReader interface {
+	LoadJobs(ctx context.Context, keys []Key, each func(Stored)) error
 }
 
 // JobWriter writes definitions by compare-and-set.

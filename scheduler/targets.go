@@ -94,6 +94,19 @@ func (t *targets) done(name string, d time.Duration) {
 	t.startAll(started)
 }
 
+// backlog reports whether runs wait for a slot that an attempt to a quick
+// target will free.
+func (t *targets) backlog() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, g := range t.ready {
+		if !g.isSlow {
+			return true
+		}
+	}
+	return false
+}
+
 func (t *targets) startAll(runs []*run) {
 	for _, r := range runs {
 		t.start(r)

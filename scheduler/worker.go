@@ -74,6 +74,8 @@ type Worker struct {
 	rooms   *collections
 	hold    *hold
 	targets *targets
+	endings *endings
+	loader  *loader
 
 	suspect atomic.Int64 // batons fired before this Unix nanosecond may have been run already
 
@@ -102,7 +104,9 @@ func NewWorker(cfg WorkerConfig) *Worker {
 		library: newLibrary(cfg.Store, cfg.Actions), rooms: newCollections(cfg.Store),
 	}
 	w.hold = newHold(w.expire)
+	w.loader = newLoader(w.library, w.await)
 	w.targets = newTargets(cfg.Concurrency, cfg.PerTarget, w.start)
+	w.endings = newEndings(w.writeEnding, w.targets.backlog)
 	for range cfg.Store.Lanes() {
 		w.wake = append(w.wake, make(chan struct{}, 1))
 	}
@@ -130,6 +134,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	side.Go(func() { w.library.watch(background, w.lostWatch) })
 	side.Go(func() { w.rooms.watch(background, w.lostWatch) })
 	side.Go(func() { w.tend(background) })
+	side.Go(func() { w.endings.work(background) })
+	side.Go(func() { w.loader.work(background) })
 	holding, letGo := context.WithCancel(base)
 	side.Go(func() {
 		w.hold.work(holding.Done())
@@ -185,12 +191,24 @@ func (w *Worker) lostWatch(err error) {
 	w.log.Warn("lost a watch; reading definitions from the store until it stands again", "err", err)
 }
 
-// room is how many more batons may come.
-func (w *Worker) room() int {
+// free is how many more batons can be held.
+func (w *Worker) free() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.cfg.Hold - len(w.held)
 }
+
+// room is how many more batons may come. Little room is none, so that batons
+// are asked for in batches and not one by one.
+func (w *Worker) room() int {
+	if n := w.free(); n >= w.batch() {
+		return n
+	}
+	return 0
+}
+
+// batch is the least number of batons worth asking for.
+func (w *Worker) batch() int { return min(256, max(1, w.cfg.Hold/8)) }
 
 // step runs f as part of a run's way; a stop waits for it.
 func (w *Worker) step(f func()) { w.steps.Go(f) }
@@ -212,9 +230,9 @@ func (w *Worker) keep(r *run) {
 func (w *Worker) release(r *run) {
 	w.mu.Lock()
 	delete(w.held, r)
-	full := len(w.held) >= w.cfg.Hold-nearlyFull
+	room := w.cfg.Hold-len(w.held) == w.batch()
 	w.mu.Unlock()
-	if !full {
+	if !room {
 		return
 	}
 	for _, c := range w.wake {
@@ -224,10 +242,6 @@ func (w *Worker) release(r *run) {
 		}
 	}
 }
-
-// nearlyFull is how near the limit of held batons a lane may have asked for
-// fewer than it could use.
-const nearlyFull = 1024
 
 func (w *Worker) ack(r *run) {
 	if err := r.delivery.Lease.Ack(); err != nil {
@@ -269,7 +283,7 @@ func (w *Worker) tend(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		next := tick.C
-		if w.room() == w.cfg.Hold {
+		if w.free() == w.cfg.Hold {
 			next = nil // nothing to tend
 		}
 		select {
@@ -282,7 +296,7 @@ func (w *Worker) tend(ctx context.Context) {
 		now := time.Now()
 		w.touch(now)
 		w.targets.review(now)
-		if w.room() > w.cfg.Hold*3/4 {
+		if w.free() > w.cfg.Hold*3/4 {
 			continue
 		}
 		for _, d := range w.targets.relieve(4 * w.cfg.PerTarget) {

@@ -108,38 +108,6 @@ func (s *Store) record(subject string, sequence uint64, data []byte) (*scheduler
 	return r, nil
 }
 
-// lastBefore reads the last message of a subject up to a sequence: a batched
-// direct get, which the client library does not offer.
-func (s *Store) lastBefore(ctx context.Context, stream, subject string, upTo uint64) (*jetstream.RawStreamMsg, error) {
-	req, err := json.Marshal(map[string]any{"multi_last": []string{subject}, "up_to_seq": upTo})
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
-	defer cancel()
-	m, err := s.nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+stream, req)
-	if err != nil {
-		return nil, err
-	}
-	if status := m.Header.Get("Status"); status != "" {
-		if status == "404" || status == "204" {
-			return nil, jetstream.ErrMsgNotFound
-		}
-		return nil, fmt.Errorf("direct get of %s: %s %s", stream, status, m.Header.Get("Description"))
-	}
-	return rawMessage(m)
-}
-
-func rawMessage(m *nats.Msg) (*jetstream.RawStreamMsg, error) {
-	var sequence uint64
-	if _, err := fmt.Sscanf(m.Header.Get(jetstream.SequenceHeader), "%d", &sequence); err != nil {
-		return nil, fmt.Errorf("direct get: sequence header: %w", err)
-	}
-	return &jetstream.RawStreamMsg{
-		Subject: m.Header.Get(jetstream.SubjectHeader), Sequence: sequence, Data: m.Data, Header: m.Header,
-	}, nil
-}
-
 // Follow calls ready once the server has taken note, and f for every record
 // that is appended from then on, of one job, of a collection when k.Job is
 // empty, or of all when k is the zero Key, until ctx is done.

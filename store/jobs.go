@@ -26,6 +26,23 @@ func (s *Store) LoadJob(ctx context.Context, k scheduler.Key) (scheduler.Stored,
 	return stored(k, m)
 }
 
+// LoadJobs calls each for the current definitions of keys, in no particular
+// order; those that do not exist are left out. It is one request for up to
+// 1,024 keys.
+func (s *Store) LoadJobs(ctx context.Context, keys []scheduler.Key, each func(scheduler.Stored)) error {
+	subjects := make([]string, len(keys))
+	for i, k := range keys {
+		subjects[i] = s.jobSubject(k)
+	}
+	return s.lastOf(ctx, "KV_"+s.cfg.bucket("jobs"), subjects, func(m *jetstream.RawStreamMsg) {
+		if k, ok := s.jobKey(m.Subject); ok {
+			if st, err := stored(k, m); err == nil {
+				each(st)
+			}
+		}
+	})
+}
+
 // LoadJobAt returns the definition as it was at a revision.
 // scheduler.ErrNotFound when it is not kept any more.
 func (s *Store) LoadJobAt(ctx context.Context, k scheduler.Key, revision uint64) (scheduler.Stored, error) {
@@ -43,7 +60,7 @@ func stored(k scheduler.Key, m *jetstream.RawStreamMsg) (scheduler.Stored, error
 	st := scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}
 	if m.Header.Get("KV-Operation") != "" || m.Header.Get(jetstream.MarkerReasonHeader) != "" {
 		st.SpecSequence, _ = strconv.ParseUint(m.Header.Get(specHeader), 10, 64)
-		return st, fmt.Errorf("%w: job %s", scheduler.ErrNotFound, k)
+		return st, scheduler.ErrNotFound
 	}
 	return st, nil
 }

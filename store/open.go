@@ -24,6 +24,7 @@ type Store struct {
 	jobStream   jetstream.Stream
 	collections jetstream.KeyValue
 	history     jetstream.Stream
+	specs       jetstream.Stream
 	timers      []jetstream.Stream
 }
 
@@ -227,14 +228,14 @@ func (s *Store) openStreams(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	specs, err := s.stream(ctx, jetstream.StreamConfig{
+	s.specs, err = s.stream(ctx, jetstream.StreamConfig{
 		Name: s.cfg.stream("SPECS"), Description: "Carillon: published job specs",
 		Subjects: []string{s.cfg.Prefix + ".spec.>"}, Retention: jetstream.WorkQueuePolicy, AllowDirect: true,
 	})
 	if err != nil {
 		return err
 	}
-	if err := s.consumer(ctx, specs, jetstream.ConsumerConfig{
+	if err := s.consumer(ctx, s.specs, jetstream.ConsumerConfig{
 		Durable: workers, Description: "Carillon: spec ingestion",
 		AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxDeliver: -1, MaxAckPending: maxAckPending,
 	}); err != nil {

@@ -34,14 +34,11 @@ func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room fun
 // well-formed <collection>.<job>, was published before the one with the given
 // sequence and is not done with, in this process or another.
 func (s *Store) EarlierSpec(ctx context.Context, name string, sequence uint64) (bool, error) {
-	if sequence <= 1 {
-		return false, nil
-	}
-	_, err := s.lastBefore(ctx, s.cfg.stream("SPECS"), s.cfg.Prefix+".spec.*."+name, sequence-1)
+	m, err := s.specs.GetMsg(ctx, 1, jetstream.WithGetMsgSubject(s.cfg.Prefix+".spec.*."+name))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return false, nil
 	}
-	return err == nil, translate(err)
+	return err == nil && m.Sequence < sequence, translate(err)
 }
 
 // PublishResult records what became of a spec: verdict is accepted or

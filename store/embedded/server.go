@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"strconv"
 	"sync"
 	"time"
 
@@ -116,13 +117,18 @@ func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
 	return nats.Connect("", append(all, opts...)...)
 }
 
-// URL is where clients connect, such as nats://127.0.0.1:4222; "" when the
-// server does not listen.
+// URL is where clients on this machine connect, such as nats://127.0.0.1:4222;
+// "" when the server does not listen.
 func (s *Server) URL() string {
-	if addr := s.nats.Addr(); addr != nil {
-		return "nats://" + addr.String()
+	addr, ok := s.nats.Addr().(*net.TCPAddr)
+	if !ok {
+		return ""
 	}
-	return ""
+	host := addr.IP.String()
+	if addr.IP.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "nats://" + net.JoinHostPort(host, strconv.Itoa(addr.Port))
 }
 
 // Close stops the server, which ends its connections, and frees the directory.

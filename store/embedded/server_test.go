@@ -99,6 +99,9 @@ func TestListens(t *testing.T) {
 	if nc.MaxPayload() != 4<<20 {
 		t.Errorf("max payload: got %d", nc.MaxPayload())
 	}
+	if wide := start(t, embedded.Config{Dir: t.TempDir(), Addr: ":0"}); !strings.HasPrefix(wide.URL(), "nats://127.0.0.1:") {
+		t.Errorf("on all addresses: got URL %s", wide.URL())
+	}
 	if silent := start(t, embedded.Config{Dir: t.TempDir()}); silent.URL() != "" {
 		t.Errorf("without an address: got URL %s", silent.URL())
 	}

@@ -1,0 +1,124 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// endings writes down the final states of jobs behind their last attempts:
+// while attempts wait for a slot, punctuality comes first. An ending that is
+// lost with the process is found again by the audit: its job is enabled, has
+// no baton, and the history says how it ended.
+type endings struct {
+	write func(context.Context, ending)
+	busy  func() bool
+
+	mu    sync.Mutex
+	queue []ending
+	wake  chan struct{}
+}
+
+// ending is the end of one job.
+type ending struct {
+	key      Key
+	schedule int
+	step     Step
+	since    time.Time
+}
+
+// The bounds of how endings are written.
+const (
+	endingWriters  = 16
+	endingPause    = 5 * time.Millisecond
+	endingPatience = 10 * time.Second // how long an ending waits for a quiet moment
+)
+
+func newEndings(write func(context.Context, ending), busy func() bool) *endings {
+	return &endings{write: write, busy: busy, wake: make(chan struct{}, endingWriters)}
+}
+
+// add takes an ending to be written.
+func (e *endings) add(x ending) {
+	x.since = time.Now()
+	e.mu.Lock()
+	e.queue = append(e.queue, x)
+	e.mu.Unlock()
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// work writes endings until ctx is done, and then those that are left.
+func (e *endings) work(ctx context.Context) {
+	var writers sync.WaitGroup
+	for range endingWriters {
+		writers.Go(func() {
+			for {
+				select {
+				case <-e.wake:
+					e.drain(ctx)
+				case <-ctx.Done():
+					e.drain(ctx)
+					return
+				}
+			}
+		})
+	}
+	writers.Wait()
+}
+
+func (e *endings) drain(ctx context.Context) {
+	for {
+		x, ok := e.next()
+		if !ok {
+			return
+		}
+		for ctx.Err() == nil && e.busy() && time.Since(x.since) < endingPatience {
+			pause(ctx, endingPause)
+		}
+		e.write(context.WithoutCancel(ctx), x)
+	}
+}
+
+func (e *endings) next() (ending, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.queue) == 0 {
+		e.queue = nil
+		return ending{}, false
+	}
+	x := e.queue[0]
+	e.queue = e.queue[1:]
+	return x, true
+}
+
+// writeEnding saves a final state. What cannot be written is left to the audit.
+func (w *Worker) writeEnding(ctx context.Context, x ending) {
+	ctx, cancel := context.WithTimeout(ctx, endingPatience)
+	defer cancel()
+	err := w.saveEnd(ctx, x.key, w.library.peek(x.key), x.schedule, x.step)
+	w.library.forget(x.key)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		w.log.Warn("the end of a job was not written; the audit will", "job", x.key.String(), "err", err)
+	}
+}
+
+// saveEnd saves a job's last state by compare-and-set. j is the definition as
+// it was last seen, nil to read it.
+func (w *Worker) saveEnd(ctx context.Context, k Key, j *Job, schedule int, s Step) (err error) {
+	if j == nil {
+		if j, err = w.library.load(ctx, k); err != nil {
+			return err
+		}
+	}
+	err = w.writeEnd(ctx, j, schedule, s)
+	for errors.Is(err, ErrConflict) {
+		if j, err = w.library.load(ctx, k); err == nil {
+			err = w.writeEnd(ctx, j, schedule, s)
+		}
+	}
+	return err
+}
