@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -62,8 +63,15 @@ func (s *Service) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	}()
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(auditWorkers)
+	var gone atomic.Int64 // names of deleted jobs, which the index keeps for a while
 	for _, k := range bare {
-		g.Go(func() error { return s.auditJob(gctx, k, fix, found) })
+		g.Go(func() error {
+			there, err := s.auditJob(gctx, k, fix, found)
+			if !there {
+				gone.Add(1)
+			}
+			return err
+		})
 	}
 	for k := range batons { // what is left belongs to no definition
 		g.Go(func() error { return s.auditStray(gctx, k, fix, found) })
@@ -71,6 +79,7 @@ func (s *Service) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	err = g.Wait()
 	close(found)
 	<-done
+	rep.Jobs -= int(gone.Load())
 	sort.Slice(rep.Findings, func(i, j int) bool { return rep.Findings[i].Name < rep.Findings[j].Name })
 	rep.Duration = time.Since(began)
 	return rep, err
@@ -124,27 +133,24 @@ func (s *Service) withoutBaton(ctx context.Context, rep *AuditReport, batons map
 
 // auditJob looks at a definition without a baton. Most are disabled, finished
 // or deleted; an enabled one is restored, unless its baton has turned up.
-func (s *Service) auditJob(ctx context.Context, k Key, fix bool, found chan<- Finding) error {
+func (s *Service) auditJob(ctx context.Context, k Key, fix bool, found chan<- Finding) (there bool, err error) {
 	j, _, err := s.find(ctx, k)
-	if err != nil {
-		return err
-	}
-	if j == nil || j.State != Enabled {
-		return nil
+	if err != nil || j == nil || j.State != Enabled {
+		return j != nil, err
 	}
 	if _, _, err := s.baton(ctx, k); !errors.Is(err, ErrNotFound) {
-		return err // it was on its way while the census was taken
+		return true, err // it was on its way while the census was taken
 	}
 	f := Finding{Job: k, Problem: "enabled, but has no baton: it would never run"}
 	if fix {
 		err := s.rederive(ctx, j)
 		if err != nil && !errors.Is(err, ErrConflict) && !errors.Is(err, errOvertaken) {
-			return fmt.Errorf("job %s: %w", k, err)
+			return true, fmt.Errorf("job %s: %w", k, err)
 		}
 		f.Fixed = err == nil
 	}
 	found <- f
-	return nil
+	return true, nil
 }
 
 // rederive arms the baton that follows the last thing the history knows of the

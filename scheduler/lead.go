@@ -8,6 +8,9 @@ const (
 	// 250 ms late.
 	lead = 500 * time.Millisecond
 
+	// timerStep is how far apart the runs of JetStream's timer are.
+	timerStep = 250 * time.Millisecond
+
 	// floor is how near a baton's time may be for a timer to still pay: what
 	// is due sooner goes to the workers at once, and they hold it.
 	floor = lead + 500*time.Millisecond
@@ -21,7 +24,13 @@ const (
 // intervals, so that the batons of a herd come one after the other. Zero
 // means at once.
 func (j *Job) armAt(due, now time.Time) time.Time {
-	if due.Sub(now) < floor {
+	least := floor
+	if j.Def.Overlap == OverlapAllow {
+		// The counts of its one-offs are added to a baton while it waits, so
+		// one of every second must wait, too.
+		least = lead + timerStep
+	}
+	if due.Sub(now) < least {
 		return time.Time{}
 	}
 	return due.Add(-lead - j.spread())

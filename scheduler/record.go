@@ -1,6 +1,10 @@
 package scheduler
 
-import "time"
+import (
+	"encoding/json"
+	"strings"
+	"time"
+)
 
 // Outcome is how an attempt, or a run of skipped instants, ended.
 type Outcome string
@@ -48,6 +52,7 @@ type Record struct {
 	Status     int           `json:"status,omitempty"` // the target's status code
 	Message    string        `json:"message,omitempty"`
 	Response   string        `json:"response,omitempty"`
+	Tail       int           `json:"tail,omitempty"`     // stored: the last Tail bytes of Message are the Response
 	Duration   time.Duration `json:"duration,omitempty"` // nanoseconds
 	Final      bool          `json:"final,omitempty"`    // failed, and no retry could help
 
@@ -60,6 +65,29 @@ type Record struct {
 	Schedule int       `json:"sched,omitempty"`
 	Resume   time.Time `json:"resume,omitzero"`
 	Progress Progress  `json:"progress,omitzero"` // after this record
+}
+
+// Encode returns the record as it is stored. A response that ends the message
+// anyway is not stored twice.
+func (r *Record) Encode() ([]byte, error) {
+	stored := *r
+	if r.Response != "" && strings.HasSuffix(r.Message, r.Response) {
+		stored.Response, stored.Tail = "", len(r.Response)
+	}
+	return json.Marshal(&stored)
+}
+
+// DecodeRecord reads a stored record.
+func DecodeRecord(data []byte) (*Record, error) {
+	r := &Record{}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, err
+	}
+	if r.Tail > 0 && r.Tail <= len(r.Message) {
+		r.Response = r.Message[len(r.Message)-r.Tail:]
+	}
+	r.Tail = 0
+	return r, nil
 }
 
 // Lateness is how long after its due time the attempt started.

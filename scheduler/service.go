@@ -78,7 +78,7 @@ func (s *Service) Put(ctx context.Context, e Edit) (v *JobView, created bool, er
 			return v, err == nil, err
 		}
 	}
-	v, created, err = s.apply(ctx, e, func(cur *Job) (*Definition, error) { return def, nil })
+	v, created, err = s.apply(ctx, e, func(*Job) (*Definition, error) { return def, nil })
 	s.creating.Store(created)
 	return v, created, err
 }

@@ -63,16 +63,16 @@ func (c Config) withDefaults() (Config, error) {
 		c.Prefix = DefaultPrefix
 	}
 	if !validPrefix.MatchString(c.Prefix) {
-		return c, fmt.Errorf("prefix %q: must be one to four NATS subject tokens of letters, digits, - and _", c.Prefix)
+		return c, &SettingError{"prefix", fmt.Sprintf("%q must be one to four NATS subject tokens of letters, digits, - and _", c.Prefix), nil}
 	}
 	if c.Lanes < 0 || c.Lanes > MaxLanes {
-		return c, fmt.Errorf("lanes %d: must be 1 to %d", c.Lanes, MaxLanes)
+		return c, &SettingError{"lanes", fmt.Sprintf("%d is not in 1-%d", c.Lanes, MaxLanes), nil}
 	}
 	if c.Replicas == 0 {
 		c.Replicas = 1
 	}
 	if c.Replicas < 1 || c.Replicas > 5 {
-		return c, fmt.Errorf("replicas %d: must be 1 to 5", c.Replicas)
+		return c, &SettingError{"replicas", fmt.Sprintf("%d is not in 1-5", c.Replicas), nil}
 	}
 	if c.HistoryAge == 0 {
 		c.HistoryAge = DefaultHistoryAge

@@ -38,6 +38,9 @@ type translated struct {
 
 // Error leaves out the cause where the kind says it all: users see this text.
 func (e *translated) Error() string {
+	if errors.Is(e.cause, nats.ErrReconnectBufExceeded) || errors.Is(e.cause, nats.ErrConnectionReconnecting) {
+		return e.kind.Error() + ": not connected to NATS at the moment"
+	}
 	if errors.Is(e.kind, scheduler.ErrUnavailable) {
 		return e.kind.Error() + ": " + e.cause.Error()
 	}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,7 +15,7 @@ import (
 
 // Append adds a record to its job's history.
 func (s *Store) Append(ctx context.Context, r *scheduler.Record) error {
-	data, err := json.Marshal(r)
+	data, err := r.Encode()
 	if err != nil {
 		return fmt.Errorf("history record of %s: %w", r.Job, err)
 	}
@@ -100,8 +99,8 @@ func (s *Store) record(subject string, sequence uint64, data []byte) (*scheduler
 	if !ok {
 		return nil, fmt.Errorf("history: %s is not a record's subject", subject)
 	}
-	r := &scheduler.Record{}
-	if err := json.Unmarshal(data, r); err != nil {
+	r, err := scheduler.DecodeRecord(data)
+	if err != nil {
 		return nil, fmt.Errorf("history record %d of %s: %w", sequence, k, err)
 	}
 	r.Job, r.Sequence = k, sequence
@@ -136,7 +135,7 @@ func (s *Store) Follow(ctx context.Context, k scheduler.Key, ready func(), f fun
 	if err := s.nc.FlushWithContext(flush); err != nil {
 		stands <- false
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // asked to end before it began
+			return nil
 		}
 		return translate(err)
 	}

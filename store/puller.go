@@ -50,10 +50,17 @@ func (s *Store) pull(ctx context.Context, stream string, wake <-chan struct{}, r
 	_ = sub.SetPendingLimits(-1, -1) // bounded by what is asked for
 	check := time.NewTicker(pullHeartbeat)
 	defer check.Stop()
+	connected := s.nc.StatusChanged(nats.CONNECTED)
+	defer s.nc.RemoveStatusListener(connected)
 	for {
 		p.ask()
 		select {
 		case <-wake:
+		case _, open := <-connected: // again: the server may be another, and knows of no request
+			if !open {
+				connected = nil
+			}
+			p.forget()
 		case <-check.C:
 			p.checkAlive()
 		case <-ctx.Done():
@@ -137,14 +144,20 @@ func (p *puller) receive(m *nats.Msg) {
 	}
 }
 
-// checkAlive forgets requests the server no longer answers, as after a
-// reconnect.
+// checkAlive forgets requests the server no longer answers.
 func (p *puller) checkAlive() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.asked > 0 && time.Since(p.lastSeen) > 2*pullHeartbeat+time.Second {
-		p.asked = 0
+	silent := p.asked > 0 && time.Since(p.lastSeen) > 2*pullHeartbeat+time.Second
+	p.mu.Unlock()
+	if silent {
+		p.forget()
 	}
+}
+
+func (p *puller) forget() {
+	p.mu.Lock()
+	p.asked = 0
+	p.mu.Unlock()
 }
 
 // lease answers for one delivered message.

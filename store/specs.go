@@ -30,15 +30,16 @@ func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room fun
 	})
 }
 
-// EarlierSpec reports whether a spec of the same name, which must be a
-// well-formed <collection>.<job>, was published before the one with the given
-// sequence and is not done with, in this process or another.
-func (s *Store) EarlierSpec(ctx context.Context, name string, sequence uint64) (bool, error) {
+// IsFirstSpec reports whether the spec with the given sequence is the first of
+// its name that is not done with, in this process or another. The name must be
+// a well-formed <collection>.<job>. A replica of the stream that does not know
+// the spec yet, or any more, says no.
+func (s *Store) IsFirstSpec(ctx context.Context, name string, sequence uint64) (bool, error) {
 	m, err := s.specs.GetMsg(ctx, 1, jetstream.WithGetMsgSubject(s.cfg.Prefix+".spec.*."+name))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return false, nil
 	}
-	return err == nil && m.Sequence < sequence, translate(err)
+	return err == nil && m.Sequence == sequence, translate(err)
 }
 
 // PublishResult records what became of a spec: verdict is accepted or
