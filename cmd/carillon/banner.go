@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// notef tells people something; programs do not need it.
+func (d *dev) notef(format string, args ...any) {
+	if !d.t.json {
+		fmt.Fprintf(d.t.err, format+"\n", args...)
+	}
+}
+
+// sayf is for people, on stdout.
+func (d *dev) sayf(format string, args ...any) {
+	if !d.t.json {
+		d.t.printf(format+"\n", args...)
+	}
+}
+
+// greet says what runs where.
+func (d *dev) greet() {
+	d.sayf("carillon %s, jobs and history in %s", thisBuild().Version, d.cmd.Data)
+	d.sayf("")
+	d.sayf("  REST   %s", d.url())
+	d.sayf("  NATS   %s", d.nats.URL())
+	d.sayf("  echo   %s/echo", d.url())
+	d.sayf("")
+}
+
+// suggest names three commands to try next.
+func (d *dev) suggest() {
+	server := ""
+	if d.cmd.HTTP != "127.0.0.1:8080" {
+		server = " --server " + d.url()
+	}
+	me := program()
+	d.sayf("")
+	d.sayf("Try in another terminal:")
+	if name := d.example; name != "" {
+		d.sayf("  %s get%s", me, server)
+		d.sayf("  %s run %s%s", me, name, server)
+		d.sayf("  %s history %s%s", me, name, server)
+	} else {
+		d.sayf("  %s apply examples/jobs%s", me, server)
+		d.sayf("  %s get%s", me, server)
+		d.sayf("  %s history --follow%s", me, server)
+	}
+	d.sayf("")
+	d.sayf("What happens from now on (time, job, outcome, lateness); Ctrl-C stops:")
+	d.sayf("")
+}
+
+// program is how the user called this program.
+func program() string {
+	if strings.Contains(os.Args[0], "go-build") {
+		return "go run ./cmd/carillon"
+	}
+	return "carillon"
+}

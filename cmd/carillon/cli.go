@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// cli is the command line.
+type cli struct {
+	Dev     devCmd     `cmd:"" help:"Run everything on this machine, to try jobs out."`
+	Serve   serveCmd   `cmd:"" help:"Run a scheduler beside a NATS server."`
+	Apply   applyCmd   `cmd:"" help:"Create or update jobs from files."`
+	Get     getCmd     `cmd:"" help:"Show jobs."`
+	Run     runCmd     `cmd:"" help:"Run jobs now, besides their schedule."`
+	Enable  enableCmd  `cmd:"" help:"Let disabled jobs run again."`
+	Disable disableCmd `cmd:"" help:"Stop jobs until they are enabled."`
+	Delete  deleteCmd  `cmd:"" help:"Delete jobs with their history."`
+	History historyCmd `cmd:"" help:"Show what ran, and how it ended."`
+	Doctor  doctorCmd  `cmd:"" help:"Look for jobs that would never run."`
+	Version versionCmd `cmd:"" help:"Show the version."`
+
+	JSON bool `name:"json" help:"Print JSON, for programs."`
+}
+
+const description = `Carillon is a job scheduler on NATS JetStream.
+
+A job is a JSON or YAML document: when to run, what to call, how to retry. Start with "carillon dev examples/jobs".`
+
+// run carries a command line out and returns the exit code.
+func run(args []string, t *terminal) int {
+	parser, c := newParser(t)
+	if len(args) == 0 {
+		_, _ = parser.Parse([]string{"--help"})
+		return exitUsage
+	}
+	command, err := parser.Parse(args)
+	if t.helped {
+		return exitOK
+	}
+	if err != nil {
+		return t.fail(usage(err))
+	}
+	t.json = c.JSON
+	ctx, stop := interruptible()
+	defer stop()
+	command.BindTo(ctx, (*context.Context)(nil))
+	return t.fail(command.Run(t))
+}
+
+func newParser(t *terminal) (*kong.Kong, *cli) {
+	c := &cli{}
+	parser, err := kong.New(c,
+		kong.Name("carillon"), kong.Description(description), kong.Writers(t.out, t.err),
+		kong.Exit(func(int) { t.helped = true }), // only help exits by itself
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 100}),
+		kong.ValueFormatter(describe),
+	)
+	if err != nil {
+		panic(err) // the struct tags above are wrong
+	}
+	return parser, c
+}
+
+// describe is a flag's help with its default and its environment variable.
+func describe(v *kong.Value) string {
+	text := v.Help
+	if d := v.Default; d != "" && d != "0" && d != "0s" {
+		text += " Default: " + d + "."
+	}
+	if len(v.Tag.Envs) > 0 {
+		text += " Also $" + v.Tag.Envs[0] + "."
+	}
+	return text
+}
+
+// usage adds to an error of the parser where to look.
+func usage(err error) error {
+	hint := `run "carillon --help"`
+	if p, ok := errors.AsType[*kong.ParseError](err); ok {
+		if n := p.Context.Selected(); n != nil {
+			hint = `run "carillon ` + n.Name + ` --help"`
+		}
+	}
+	return hinted(&usageError{err}, hint)
+}
+
+// interruptible returns a context that ends with the first SIGINT or SIGTERM.
+// The second one kills the process.
+func interruptible() (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// asked drops the error of a process that was told to stop while it started.
+func asked(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}

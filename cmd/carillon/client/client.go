@@ -1,0 +1,90 @@
+// Package client talks to a Carillon server over its REST API.
+//
+// Its errors match the sentinels of package scheduler, as those of the service
+// behind the API do: [scheduler.ErrInvalid] with every problem and its path,
+// ErrNotFound, ErrConflict, and ErrUnavailable also when no server answers.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Client is a connection to a server. It is safe for concurrent use.
+type Client struct {
+	base string
+	http *http.Client
+}
+
+// The bounds of a request.
+const (
+	answerTimeout = 30 * time.Second // until the answer begins; a doctor looks at every job
+	maxAnswer     = 64 << 20         // bytes
+)
+
+// New returns a client of the server at base, such as http://127.0.0.1:8080.
+// It does no I/O.
+func New(base string) (*Client, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, scheduler.Invalid("server", fmt.Sprintf("%q is not a URL such as http://127.0.0.1:8080", base))
+	}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: answerTimeout, MaxIdleConnsPerHost: 16}
+	return &Client{base: strings.TrimRight(base, "/"), http: &http.Client{Transport: transport}}, nil
+}
+
+// URL returns the server's address without a slash at its end.
+func (c *Client) URL() string { return c.base }
+
+// send makes a request and returns an answer of status 2xx.
+func (c *Client) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, unreachable(ctx, c.base, err)
+	}
+	if resp.StatusCode/100 == 2 {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return nil, unreachable(ctx, c.base, err)
+	}
+	return nil, refusal(resp, data)
+}
+
+// call makes a request and decodes its answer into out, unless that is nil.
+func (c *Client) call(ctx context.Context, method, path string, body []byte, out any) (status int, err error) {
+	resp, err := c.send(ctx, method, path, body)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return 0, unreachable(ctx, c.base, err)
+	}
+	if out == nil {
+		return resp.StatusCode, nil
+	}
+	if err := json.Unmarshal(data, out); err != nil {
+		return 0, &Error{Status: resp.StatusCode, Message: c.base + " does not answer as Carillon does: " + err.Error()}
+	}
+	return resp.StatusCode, nil
+}

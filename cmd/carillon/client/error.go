@@ -1,0 +1,95 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Error is what a server answered instead of what it was asked for.
+type Error struct {
+	Status  int
+	Code    string
+	Message string
+	Details document.Problems // when single places of the input are to blame
+}
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+// Is reports whether target is the sentinel of the status.
+func (e *Error) Is(target error) bool {
+	switch e.Status {
+	case http.StatusBadRequest:
+		return target == scheduler.ErrInvalid
+	case http.StatusNotFound:
+		return target == scheduler.ErrNotFound
+	case http.StatusConflict:
+		return target == scheduler.ErrConflict
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return target == scheduler.ErrUnavailable
+	}
+	return false
+}
+
+// Unwrap returns the details.
+func (e *Error) Unwrap() error {
+	if len(e.Details) == 0 {
+		return nil
+	}
+	return e.Details
+}
+
+// refusal reads an answer that is not 2xx.
+func refusal(resp *http.Response, body []byte) error {
+	var doc struct {
+		Error struct {
+			Code    string            `json:"code"`
+			Message string            `json:"message"`
+			Details document.Problems `json:"details"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(body, &doc); err != nil || doc.Error.Message == "" {
+		return &Error{Status: resp.StatusCode, Message: fmt.Sprintf("%s answered %s", resp.Request.URL.Redacted(), resp.Status)}
+	}
+	return &Error{resp.StatusCode, doc.Error.Code, doc.Error.Message, doc.Error.Details}
+}
+
+// UnreachableError says that no server answered.
+type UnreachableError struct {
+	Server string
+	Err    error
+}
+
+// Error names the server and the reason.
+func (e *UnreachableError) Error() string {
+	return fmt.Sprintf("no answer from %s: %v", e.Server, e.Err)
+}
+
+// Unwrap makes it [scheduler.ErrUnavailable].
+func (e *UnreachableError) Unwrap() []error { return []error{scheduler.ErrUnavailable, e.Err} }
+
+// errEnded is why a live tail stops by itself.
+var errEnded = errors.New("the server ended the live tail")
+
+// unreachable wraps the error of a request that got no answer. A context that
+// ended stays what it is.
+func unreachable(ctx context.Context, server string, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		err = op.Err // the address is named already
+	}
+	return &UnreachableError{server, err}
+}

@@ -1,0 +1,144 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Job is a job as the API shows it.
+type Job struct {
+	Name       string // collection/job
+	State      scheduler.State
+	Status     Status
+	Properties json.RawMessage
+	Document   json.RawMessage // all of it
+}
+
+// Status is what the scheduler reports of a job.
+type Status struct {
+	Executions int       `json:"executionCount"`
+	Failures   int       `json:"failureCount"`
+	Faults     int       `json:"faultedCount"`
+	Last       time.Time `json:"lastExecutionTime"`
+	Next       time.Time `json:"nextExecutionTime"`
+	Running    bool      `json:"running"`
+	Retry      int       `json:"retryCount"`
+}
+
+// UnmarshalJSON reads a job document.
+func (j *Job) UnmarshalJSON(data []byte) error {
+	var doc struct {
+		Name       string          `json:"name"`
+		Properties json.RawMessage `json:"properties"`
+	}
+	var properties struct {
+		State  scheduler.State `json:"state"`
+		Status Status          `json:"status"`
+	}
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(doc.Properties, &properties); err != nil {
+		return err
+	}
+	*j = Job{doc.Name, properties.State, properties.Status, doc.Properties, append(json.RawMessage(nil), data...)}
+	return nil
+}
+
+func jobPath(k scheduler.Key) string {
+	return "/jobCollections/" + url.PathEscape(k.Collection) + "/jobs/" + url.PathEscape(k.Job)
+}
+
+// Put creates a job or replaces its definition. created tells which.
+func (c *Client) Put(ctx context.Context, k scheduler.Key, body []byte) (j *Job, created bool, err error) {
+	j = &Job{}
+	status, err := c.call(ctx, http.MethodPut, jobPath(k), body, j)
+	return j, status == http.StatusCreated, err
+}
+
+// Get returns a job.
+func (c *Client) Get(ctx context.Context, k scheduler.Key) (*Job, error) {
+	j := &Job{}
+	_, err := c.call(ctx, http.MethodGet, jobPath(k), nil, j)
+	return j, err
+}
+
+// pageSize is how many entries are asked for at once.
+const pageSize = 100
+
+// List returns the jobs of a collection by name, of one state when state is
+// not empty.
+func (c *Client) List(ctx context.Context, collection string, state scheduler.State) ([]*Job, error) {
+	q := url.Values{}
+	if state != "" {
+		q.Set("$filter", "state eq "+string(state))
+	}
+	return all[*Job](ctx, c, "/jobCollections/"+url.PathEscape(collection)+"/jobs", q, 0)
+}
+
+// all reads page after page of a list, up to most entries when most is not 0.
+func all[T any](ctx context.Context, c *Client, path string, q url.Values, most int) ([]T, error) {
+	var entries []T
+	for {
+		top := pageSize
+		if most > 0 {
+			top = min(top, most-len(entries))
+		}
+		q.Set("$top", strconv.Itoa(top))
+		q.Set("$skip", strconv.Itoa(len(entries)))
+		var page struct {
+			Value    []T     `json:"value"`
+			NextLink *string `json:"nextLink"`
+		}
+		if _, err := c.call(ctx, http.MethodGet, path+"?"+q.Encode(), nil, &page); err != nil {
+			return nil, err
+		}
+		entries = append(entries, page.Value...)
+		if page.NextLink == nil || len(page.Value) == 0 || most > 0 && len(entries) >= most {
+			return entries, nil
+		}
+	}
+}
+
+// Run runs a job now, besides its schedule.
+func (c *Client) Run(ctx context.Context, k scheduler.Key) error {
+	return c.post(ctx, jobPath(k)+"/run")
+}
+
+// Enable lets a disabled job run again.
+func (c *Client) Enable(ctx context.Context, k scheduler.Key) error {
+	return c.post(ctx, jobPath(k)+"/enable")
+}
+
+// Disable stops a job until it is enabled.
+func (c *Client) Disable(ctx context.Context, k scheduler.Key) error {
+	return c.post(ctx, jobPath(k)+"/disable")
+}
+
+func (c *Client) post(ctx context.Context, path string) error {
+	_, err := c.call(ctx, http.MethodPost, path, nil, nil)
+	return err
+}
+
+// Delete removes a job and its history.
+func (c *Client) Delete(ctx context.Context, k scheduler.Key) error {
+	_, err := c.call(ctx, http.MethodDelete, jobPath(k), nil, nil)
+	return err
+}
+
+// Doctor compares jobs with batons, and mends what is wrong when fix is set.
+func (c *Client) Doctor(ctx context.Context, fix bool) (*scheduler.AuditReport, error) {
+	path := "/doctor"
+	if fix {
+		path += "?fix=true"
+	}
+	r := &scheduler.AuditReport{}
+	_, err := c.call(ctx, http.MethodPost, path, nil, r)
+	return r, err
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/echo"
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
+	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store/embedded"
+)
+
+type devCmd struct {
+	logging `embed:"" set:"loglevel=warn"`
+
+	Paths     []string `arg:"" name:"path" optional:"" help:"Job files, or directories of them, to apply at the start."`
+	Watch     bool     `short:"w" help:"Apply job files again when they change. Jobs whose files go away stay."`
+	HTTP      string   `name:"http" help:"Where the REST API and /echo listen." default:"127.0.0.1:8080" placeholder:"ADDR"`
+	NATS      string   `name:"nats" help:"Where the embedded NATS server listens." default:"127.0.0.1:4222" placeholder:"ADDR"`
+	AMQP      string   `name:"amqp" help:"Where the Service Bus emulator will listen. It does not exist yet: accepted, and without effect." default:"127.0.0.1:5672" placeholder:"ADDR"`
+	Queue     string   `name:"queue" help:"Where the storage queue emulator will listen. It does not exist yet: accepted, and without effect." default:"127.0.0.1:10001" placeholder:"ADDR"`
+	Data      string   `help:"Directory of jobs and history; one process at a time can use it." default:".carillon" placeholder:"DIR"`
+	Sync      string   `help:"How long a write may wait for the disk (what a power cut can cost), or always." default:"1s" placeholder:"DURATION"`
+	PortsFile string   `help:"Write the addresses to this file, as JSON, once everything runs." placeholder:"FILE"`
+}
+
+// Help shows examples.
+func (devCmd) Help() string {
+	return `Runs a NATS server, a scheduler and a target to call, all in one process, and prints one line for each
+attempt: when it started, the job, the outcome, how late it was. The jobs and their history are kept in the
+data directory until the next start.
+
+The target is /echo on the HTTP address: it answers what it received. /echo/status/503 answers that status,
+/echo/delay/2s answers after that time. Job files reach it as ${CARILLON_ECHO}, on whatever port it listens.
+
+Retries may be as short as one second here. Port 0 takes a free port. Nothing is protected by a password: stay
+on loopback addresses.
+
+Examples:
+
+    carillon dev examples/jobs
+    carillon dev --watch my-jobs
+    carillon dev --http 127.0.0.1:0 --nats 127.0.0.1:0 --ports-file ports.json`
+}
+
+// devGrace is how long a stop waits for running attempts: whoever presses
+// Ctrl-C is waiting too. They are repeated at the next start.
+const devGrace = 3 * time.Second
+
+// dev is a running `carillon dev`.
+type dev struct {
+	cmd      devCmd
+	t        *terminal
+	listener net.Listener
+	nats     *embedded.Server
+	node     *node.Node
+	jobs     *watcher
+	records  *tape
+	example  string // a job to try commands on; "" when there is none
+	side     sync.WaitGroup
+}
+
+// Run runs until it is interrupted.
+func (c devCmd) Run(ctx context.Context, t *terminal) error {
+	for _, f := range [][2]string{{"http", c.HTTP}, {"nats", c.NATS}, {"amqp", c.AMQP}, {"queue", c.Queue}} {
+		if err := checkAddress(f[0], f[1]); err != nil {
+			return err
+		}
+	}
+	if err := removePorts(c.PortsFile); err != nil {
+		return err
+	}
+	l, err := listen(ctx, c.HTTP)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	server, err := c.startNATS(ctx, t)
+	if err != nil {
+		return asked(ctx, err)
+	}
+	defer server.Close()
+	d := &dev{cmd: c, t: t, listener: l, nats: server}
+	return asked(ctx, d.run(ctx))
+}
+
+func (c devCmd) startNATS(ctx context.Context, t *terminal) (*embedded.Server, error) {
+	cfg := embedded.Config{Dir: c.Data, Addr: c.NATS, Logger: c.logger(t.err), SyncAlways: c.Sync == "always"}
+	if !cfg.SyncAlways {
+		d, err := time.ParseDuration(c.Sync)
+		if err != nil || d <= 0 {
+			return nil, &usageError{fmt.Errorf("--sync: %q is neither a duration such as 1s nor always", c.Sync)}
+		}
+		cfg.SyncInterval = d
+	}
+	_, percent := t.lookup("GOGC")
+	_, limit := t.lookup("GOMEMLIMIT")
+	if !percent && !limit {
+		embedded.TuneMemory()
+	}
+	return embedded.Start(ctx, cfg)
+}
+
+// run opens the scheduler on the running server, applies the job files, and
+// works.
+func (d *dev) run(ctx context.Context) error {
+	log := d.cmd.logger(d.t.err)
+	nc, err := d.nats.Connect(node.Observe(log, func() {})...)
+	if err != nil {
+		return &unavailableError{err}
+	}
+	defer node.CloseConn(nc)
+	d.records = newTape(d.t)
+	defer d.records.end()
+	d.node, err = node.Open(ctx, node.Config{
+		Conn: nc, Listener: d.listener, Logger: log, Version: thisBuild().Version,
+		Handlers: echoes(),
+		Limits:   scheduler.Limits{MinRetryInterval: time.Second},
+		Worker:   scheduler.WorkerConfig{OnRecord: d.records.take, Grace: devGrace},
+	})
+	if err != nil {
+		return err
+	}
+	d.greet()
+	if err := d.applyFiles(ctx); err != nil {
+		return err
+	}
+	d.suggest()
+	context.AfterFunc(ctx, func() { d.notef("stopping; a second signal ends it at once") })
+	err = d.node.Run(ctx, func() error { return d.ready(ctx) })
+	d.side.Wait()
+	return errors.Join(err, removePorts(d.cmd.PortsFile))
+}
+
+// applyFiles applies the job files that were named. A problem ends the start,
+// unless the files are watched: then it can be mended.
+func (d *dev) applyFiles(ctx context.Context) error {
+	if len(d.cmd.Paths) == 0 {
+		return nil
+	}
+	d.jobs = &watcher{
+		paths: slices.Clone(d.cmd.Paths), put: d.put, t: d.t,
+		reader: jobfile.Reader{Lookup: lookupWith(d.t.lookup, d.url()+"/echo"), Stdin: d.t.in},
+	}
+	results, err := d.jobs.apply(ctx)
+	for _, r := range results {
+		d.records.printer.widen(r.Job.Key.String())
+		if d.example == "" && r.Verdict != "" && r.Verdict != jobfile.Ended {
+			d.example = r.Job.Key.String()
+		}
+	}
+	if d.cmd.Watch {
+		d.t.fail(err)
+		return nil
+	}
+	return err
+}
+
+// put puts a job without a way over HTTP. That a job is over is no error, also
+// when its file has changed since, as with the address in ${CARILLON_ECHO}: the
+// second start of a set of examples is to work like the first.
+func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Verdict, error) {
+	began := time.Now()
+	service := d.node.Service()
+	v, created, err := service.Put(ctx, scheduler.Edit{Key: j.Key, Body: j.Body})
+	if errors.Is(err, scheduler.ErrConflict) {
+		if now, failed := service.Get(ctx, j.Key); failed == nil && now.Job.State.Final() {
+			return jobfile.Ended, nil
+		}
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case v.Job.Updated.Before(began):
+		return verdict(created, v.Job.State, jobfile.Unchanged), nil
+	}
+	return verdict(created, v.Job.State, jobfile.Updated), nil
+}
+
+// ready tells whoever waits for it that everything runs.
+func (d *dev) ready(ctx context.Context) error {
+	if d.cmd.Watch && d.jobs != nil {
+		d.side.Go(func() { d.jobs.watch(ctx) })
+	}
+	return ports{d.url(), d.nats.URL()}.write(d.cmd.PortsFile)
+}
+
+// echoes are the handlers of /echo and what is below it.
+func echoes() map[string]http.Handler {
+	h := echo.Handler()
+	return map[string]http.Handler{"/echo": h, "/echo/": h}
+}
+
+// url is where the REST API is.
+func (d *dev) url() string { return "http://" + reachable(d.listener.Addr()) }

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/store/embedded"
+)
+
+// options are the connection options that the flags ask for.
+func (f natsFlags) options() []nats.Option {
+	var o []nats.Option
+	if f.Creds != "" {
+		o = append(o, nats.UserCredentials(f.Creds))
+	}
+	if f.CA != "" {
+		o = append(o, nats.RootCAs(f.CA))
+	}
+	if f.Cert != "" || f.Key != "" {
+		o = append(o, nats.ClientCert(f.Cert, f.Key))
+	}
+	return o
+}
+
+// between is the pause between attempts to connect at the start.
+const between = 250 * time.Millisecond
+
+// dial connects to NATS. reconnected is called each time a lost connection is
+// back.
+func (f natsFlags) dial(ctx context.Context, log *slog.Logger, reconnected func()) (*nats.Conn, error) {
+	options := append(embedded.ConnectOptions(), node.Observe(log, reconnected)...)
+	options = append(options, f.options()...)
+	for deadline := time.Now().Add(f.Wait); ; {
+		nc, err := nats.Connect(f.URL, options...)
+		if err == nil {
+			return nc, nil
+		}
+		if !errors.Is(err, nats.ErrNoServers) || time.Now().After(deadline) {
+			return nil, f.explain(err)
+		}
+		timer := time.NewTimer(between)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// explain adds what to do about a connection that was refused.
+func (f natsFlags) explain(err error) error {
+	hint := "name the server with --nats-url or CARILLON_NATS_URL; --nats-wait waits for one that is still starting"
+	if errors.Is(err, nats.ErrAuthorization) {
+		hint = "give the user's credentials with --creds, or in the URL"
+	}
+	return hinted(&unavailableError{fmt.Errorf("NATS at %s: %w", redacted(f.URL), err)}, hint)
+}
+
+// redacted hides the passwords of a list of URLs.
+func redacted(urls string) string {
+	parts := strings.Split(urls, ",")
+	for i, part := range parts {
+		if u, err := url.Parse(strings.TrimSpace(part)); err == nil {
+			parts[i] = u.Redacted()
+		}
+	}
+	return strings.Join(parts, ",")
+}

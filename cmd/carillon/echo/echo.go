@@ -1,0 +1,111 @@
+// Package echo is a target for trying jobs out: an HTTP handler that shows
+// what it received and answers what it is asked for.
+//
+//	/echo                     200
+//	/echo/status/503          that status, to see a job fail and be retried
+//	/echo/delay/2s            200 after that time, to see a timeout
+//	/echo/anything/else       200
+//
+// The answer is JSON: method, path, query, headers and body of the request.
+package echo
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// The limits of what a caller may ask for.
+const (
+	maxBody  = 1 << 20 // bytes of a request that are shown
+	maxDelay = time.Hour
+)
+
+// Echo is what the handler answers.
+type Echo struct {
+	Method    string            `json:"method"`
+	Path      string            `json:"path"`
+	Query     string            `json:"query,omitempty"`
+	Headers   map[string]string `json:"headers"` // the first value of each
+	Body      string            `json:"body,omitempty"`
+	BodyBytes []byte            `json:"bodyBytes,omitempty"` // base64, of a body that is not text
+	Received  time.Time         `json:"received"`
+}
+
+// Handler returns the handler for the path /echo and all below it.
+func Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/echo", ok)
+	mux.HandleFunc("/echo/", ok)
+	mux.HandleFunc("/echo/status/{code}", status)
+	mux.HandleFunc("/echo/delay/{duration}", delay)
+	return mux
+}
+
+func ok(w http.ResponseWriter, r *http.Request) {
+	if e, ok := receive(w, r); ok {
+		e.answer(w, http.StatusOK)
+	}
+}
+
+func status(w http.ResponseWriter, r *http.Request) {
+	code, err := strconv.Atoi(r.PathValue("code"))
+	if err != nil || code < 200 || code > 599 {
+		http.Error(w, "the path is /echo/status/{code} with a code from 200 to 599", http.StatusBadRequest)
+		return
+	}
+	if e, ok := receive(w, r); ok {
+		e.answer(w, code)
+	}
+}
+
+func delay(w http.ResponseWriter, r *http.Request) {
+	d, err := time.ParseDuration(r.PathValue("duration"))
+	if err != nil || d < 0 || d > maxDelay {
+		http.Error(w, "the path is /echo/delay/{duration} with a duration such as 250ms or 2s", http.StatusBadRequest)
+		return
+	}
+	e, ok := receive(w, r) // before the delay: net/http notices a caller that has gone only after the body
+	if !ok {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		e.answer(w, http.StatusOK)
+	case <-r.Context().Done():
+	}
+}
+
+// receive reads the request.
+func receive(w http.ResponseWriter, r *http.Request) (*Echo, bool) {
+	received := time.Now().UTC()
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return nil, false
+	}
+	e := &Echo{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Headers: map[string]string{}, Received: received}
+	for name := range r.Header {
+		e.Headers[name] = r.Header.Get(name)
+	}
+	if utf8.Valid(body) {
+		e.Body = string(body)
+	} else {
+		e.BodyBytes = body
+	}
+	return e, true
+}
+
+func (e *Echo) answer(w http.ResponseWriter, code int) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	if code == http.StatusNoContent || code == http.StatusNotModified {
+		return // these have no body
+	}
+	_ = json.NewEncoder(w).Encode(e) //nolint:errchkjson // the times are now; a caller that has gone does not matter
+}

@@ -1,0 +1,81 @@
+package echo_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/echo"
+)
+
+func call(ctx context.Context, method, url, body string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	r.Header.Set("Idempotency-Key", "default/a@2030-01-01T00:00:00Z")
+	echo.Handler().ServeHTTP(w, r)
+	return w
+}
+
+func TestEcho(t *testing.T) {
+	tests := []struct {
+		url  string
+		code int
+	}{
+		{"/echo", 200},
+		{"/echo?a=b", 200},
+		{"/echo/hello/there", 200},
+		{"/echo/status/503", 503},
+		{"/echo/status/204", 204},
+		{"/echo/status/99", 400},
+		{"/echo/status/x", 400},
+		{"/echo/delay/0s", 200},
+		{"/echo/delay/x", 400},
+		{"/echo/delay/-1s", 400},
+	}
+	for _, test := range tests {
+		w := call(t.Context(), http.MethodPost, test.url, "hello")
+		if w.Code != test.code {
+			t.Errorf("%s: got %d, want %d", test.url, w.Code, test.code)
+		}
+		if w.Code != 200 && w.Code != 503 {
+			continue
+		}
+		var e echo.Echo
+		if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil {
+			t.Errorf("%s: %v in %s", test.url, err, w.Body)
+		}
+		path, query, _ := strings.Cut(test.url, "?")
+		if e.Method != http.MethodPost || e.Path != path || e.Query != query || e.Body != "hello" || e.Headers["Idempotency-Key"] == "" {
+			t.Errorf("%s: got %+v", test.url, e)
+		}
+	}
+}
+
+func TestBodyThatIsNotText(t *testing.T) {
+	var e echo.Echo
+	if err := json.Unmarshal(call(t.Context(), http.MethodPut, "/echo", "\xff\x00").Body.Bytes(), &e); err != nil {
+		t.Fatal(err)
+	}
+	if string(e.BodyBytes) != "\xff\x00" || e.Body != "" {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		if w := call(t.Context(), http.MethodGet, "/echo/delay/2s", ""); w.Code != 200 || time.Since(start) != 2*time.Second {
+			t.Errorf("got %d after %s", w.Code, time.Since(start))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if w := call(ctx, http.MethodGet, "/echo/delay/1h", ""); w.Body.Len() != 0 || time.Since(start) != 3*time.Second {
+			t.Errorf("a caller that has gone was answered %s after %s", w.Body, time.Since(start))
+		}
+	})
+}

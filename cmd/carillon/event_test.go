@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TestEvents prints records of every kind, both as this process has them and as
+// they come over the API.
+func TestEvents(t *testing.T) {
+	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.Local) //nolint:gosmopolitan // people are shown their own time
+	attempt := func(r scheduler.Record) scheduler.Record {
+		r.Due, r.Started, r.Duration = at, at.Add(1500*time.Microsecond), 12*time.Millisecond
+		r.Ended = r.Started.Add(r.Duration)
+		r.ID = "id"
+		return r
+	}
+	tests := []struct {
+		record scheduler.Record
+		want   string
+	}{
+		{
+			attempt(scheduler.Record{Outcome: scheduler.OutcomeCompleted, Status: 200, Message: "not shown"}),
+			"10:00:00.001  team/report           completed     +1.5 ms  200 in 12.0 ms",
+		},
+		{
+			attempt(scheduler.Record{
+				Outcome: scheduler.OutcomeFailed, Status: 503, Attempt: 2, Manual: true,
+				Message: "Http Action - Response from host 'h': 'Service Unavailable' Response Headers: A: b\r\n Body: x",
+			}),
+			"10:00:00.001  team/report           failed        +1.5 ms  503 in 12.0 ms, run by hand, retry 2, Response from host 'h': 'Service Unavailable'",
+		},
+		{
+			attempt(scheduler.Record{Outcome: scheduler.OutcomeFailed, Phase: scheduler.ErrorPhase, Message: "no\nconnection " + strings.Repeat("é", 200)}),
+			"10:00:00.001  team/report           failed        +1.5 ms  errorAction, no connection " + strings.Repeat("é", 146) + "…",
+		},
+		{
+			scheduler.Record{Outcome: scheduler.OutcomeFaulted, Due: at, Ended: at.Add(time.Second), Message: "gave up"},
+			"10:00:01.000  team/report           faulted             -  gave up",
+		},
+		{
+			scheduler.Record{Outcome: scheduler.OutcomeSkipped, Reason: scheduler.ReasonOverlap, Ended: at, From: at, To: at.Add(time.Minute), Count: 2},
+			"10:00:00.000  team/report           skipped             -  2 instants from 10:00:00.000 to 10:01:00.000, because of overlap",
+		},
+		{
+			scheduler.Record{Outcome: scheduler.OutcomePostponed, Ended: at, From: at, To: at, Count: 1},
+			"10:00:00.000  team/report           postponed           -  10:00:00.000",
+		},
+	}
+	for _, test := range tests {
+		test.record.Job = scheduler.Key{Collection: "team", Job: "report"}
+		over := &client.Record{}
+		if err := json.Unmarshal(test.record.Document().JSON(), over); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range []event{eventOfRecord(&test.record), eventOf(over)} {
+			var out strings.Builder
+			newPrinter(&terminal{out: &out}, clock).print(e, nil)
+			if diff := cmp.Diff(test.want+"\n", out.String()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		}
+	}
+}
+
+func TestColour(t *testing.T) {
+	var out strings.Builder
+	e := event{job: strings.Repeat("j", 60), outcome: scheduler.OutcomeFailed}
+	p := newPrinter(&terminal{out: &out, colour: true}, clock)
+	p.print(e, nil)
+	if !strings.Contains(out.String(), "\x1b[31mfailed   \x1b[0m") {
+		t.Errorf("got %q", out.String())
+	}
+	if p.width != longestColumn {
+		t.Errorf("the column is %d wide", p.width)
+	}
+}
+
+func TestSpan(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second:                   "0s",
+		1500 * time.Microsecond:        "2ms",
+		59*time.Second + 600*1000*1000: "1m0s",
+		90 * time.Minute:               "1h30m",
+		2 * time.Hour:                  "2h0m",
+		26 * time.Hour:                 "1d2h",
+		72 * time.Hour:                 "3d0h",
+	} {
+		if got := span(d); got != want {
+			t.Errorf("%s: got %s, want %s", d, got, want)
+		}
+	}
+}
+
+func TestWhen(t *testing.T) {
+	for properties, want := range map[string]string{
+		`{}`:                                    "once",
+		`{"startTime": "2027-01-01T00:00:00Z"}`: "once, at 2027-01-01T00:00:00Z",
+		`{"recurrence": {"frequency": "day"}}`:  "every day",
+		`{"recurrence": {"frequency": "hour", "interval": 6}}`:                                                 "every 6 hours",
+		`{"recurrence": {"frequency": "month", "schedule": {"monthDays": [1, -1], "hours": [8]}}}`:             "every month, monthDays 1,-1 hours 8",
+		`{"recurrence": {"frequency": "month", "schedule": {"monthlyOccurrences": [{"day": "friday"}]}}}`:      "every month, 1 monthly occurrence",
+		`{"recurrence": {"frequency": "week", "schedule": {"weekDays": ["monday", "friday"], "minutes": []}}}`: "every week, weekDays monday,friday",
+		`[]`: "",
+	} {
+		if got := when(json.RawMessage(properties)); got != want {
+			t.Errorf("%s: got %q, want %q", properties, got, want)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+type getCmd struct {
+	remote
+	within
+
+	Name  string `arg:"" name:"job" optional:"" help:"Name of a job: job, or collection/job. Without it, all of the collection are listed."`
+	State string `help:"List only jobs in this state: enabled, disabled, completed or faulted." enum:"enabled,disabled,completed,faulted," default:"" placeholder:"STATE"`
+}
+
+// Help shows examples.
+func (getCmd) Help() string {
+	return `Examples:
+
+    carillon get                      the jobs of the collection default
+    carillon get -c billing --state faulted
+    carillon get billing/report       one job, as YAML
+    carillon get report --json        as the API has it; "carillon apply" takes it back`
+}
+
+// Run shows one job, or lists a collection.
+func (c getCmd) Run(ctx context.Context, t *terminal) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	if c.Name == "" {
+		return c.list(ctx, t, api)
+	}
+	k, err := c.key(c.Name)
+	if err != nil {
+		return err
+	}
+	j, err := api.Get(ctx, k)
+	if err != nil {
+		return err
+	}
+	if t.json {
+		return t.printJSON(j.Document)
+	}
+	return printJob(t, j)
+}
+
+func (c getCmd) list(ctx context.Context, t *terminal, api *client.Client) error {
+	if err := scheduler.ValidateName("collection", c.Collection); err != nil {
+		return &usageError{err}
+	}
+	jobs, err := api.List(ctx, c.Collection, scheduler.State(c.State))
+	if err != nil {
+		return err
+	}
+	if t.json {
+		documents := make([]json.RawMessage, len(jobs))
+		for i, j := range jobs {
+			documents[i] = j.Document
+		}
+		return t.printJSON(map[string]any{"value": documents, "nextLink": nil})
+	}
+	if len(jobs) == 0 {
+		t.complain("hint", `the collection has no such jobs; create some with "carillon apply"`)
+		return nil
+	}
+	now := time.Now()
+	rows := make([][]string, len(jobs))
+	for i, j := range jobs {
+		rows[i] = []string{
+			j.Name, string(j.State), next(j, now), ago(j.Status.Last, now),
+			strconv.Itoa(j.Status.Executions), strconv.Itoa(j.Status.Failures), when(j.Properties),
+		}
+	}
+	return t.table([]string{"JOB", "STATE", "NEXT", "LAST", "RUNS", "FAILED", "SCHEDULE"}, rows)
+}
+
+// next says when a job runs next.
+func next(j *client.Job, now time.Time) string {
+	switch {
+	case j.Status.Running:
+		return "now"
+	case j.Status.Next.IsZero():
+		return "-"
+	}
+	return "in " + span(j.Status.Next.Sub(now))
+}
+
+func ago(t, now time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return span(now.Sub(t)) + " ago"
+}
+
+// span is a length of time in its two largest units.
+func span(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch d = max(0, d); {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < time.Hour:
+		return d.Round(time.Second).String()
+	case d < day:
+		d = d.Round(time.Minute)
+		return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	d = d.Round(time.Hour)
+	return fmt.Sprintf("%dd%dh", d/day, d%day/time.Hour)
+}
+
+// printJob prints a job as YAML.
+func printJob(t *terminal, j *client.Job) error {
+	text, err := yaml.JSONToYAML(j.Document)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	t.printf("# %s, %s\n# next: %s, last: %s\n", j.State, when(j.Properties), next(j, now), ago(j.Status.Last, now))
+	t.printf("%s", text)
+	return nil
+}

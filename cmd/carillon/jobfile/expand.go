@@ -1,0 +1,87 @@
+package jobfile
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Prefix begins the names of the variables that job files may use.
+const Prefix = "CARILLON_"
+
+// Lookup returns a variable, as [os.LookupEnv] does.
+type Lookup func(name string) (value string, ok bool)
+
+// expander replaces variables in a document.
+type expander struct {
+	lookup   Lookup
+	problems document.Problems
+}
+
+// value returns v with the variables in all its strings replaced. path is
+// v's place in the document.
+func (e *expander) value(v document.Value, path string) document.Value {
+	switch v.Kind() {
+	case document.KindString:
+		return document.StringValue(e.text(v.Text(), path))
+	case document.KindArray:
+		items := make([]document.Value, len(v.Items()))
+		for i, item := range v.Items() {
+			items[i] = e.value(item, fmt.Sprintf("%s[%d]", path, i))
+		}
+		return document.ArrayValue(items...)
+	case document.KindObject:
+		members := make([]document.Member, len(v.Members()))
+		for i, m := range v.Members() {
+			below := m.Name
+			if path != "" {
+				below = path + "." + m.Name
+			}
+			members[i] = document.Member{Name: m.Name, Value: e.value(m.Value, below)}
+		}
+		return document.ObjectValue(members...)
+	default:
+		return v
+	}
+}
+
+func (e *expander) text(s, path string) string {
+	const open = "${" + Prefix
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(s, open)
+		name, rest, closed := strings.Cut(after, "}")
+		switch {
+		case !found:
+			b.WriteString(s)
+			return b.String()
+		case !closed || !isName(name): // not a variable
+			b.WriteString(before + open)
+			rest = after
+		case strings.HasSuffix(before, "$"): // $${…} stands for ${…}
+			b.WriteString(before[:len(before)-1] + open + name + "}")
+		default:
+			b.WriteString(before + e.variable(Prefix+name, path))
+		}
+		s = rest
+	}
+}
+
+func (e *expander) variable(name, path string) string {
+	value, ok := e.lookup(name)
+	if !ok {
+		e.problems = append(e.problems, document.Problem{Path: path, Message: "the variable " + name + " is not set"})
+	}
+	return value
+}
+
+// isName reports whether s can be the rest of a variable's name.
+func isName(s string) bool {
+	for _, c := range []byte(s) {
+		if c != '_' && (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}

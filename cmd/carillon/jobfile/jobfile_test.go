@@ -1,0 +1,174 @@
+package jobfile_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// tree writes files below a new directory and changes into it.
+func tree(t *testing.T, files map[string]string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func variables(name string) (string, bool) {
+	v, ok := map[string]string{"CARILLON_ECHO": "http://echo", "CARILLON_EMPTY": ""}[name]
+	return v, ok
+}
+
+// read returns jobs as "file key body" and problems as lines.
+func read(t *testing.T, r jobfile.Reader, files ...string) (jobs, problems []string) {
+	t.Helper()
+	r.Lookup = variables
+	found, wrong := r.Read(files)
+	for _, j := range found {
+		jobs = append(jobs, j.File+" "+j.Key.String()+" "+string(j.Body))
+	}
+	for _, p := range wrong {
+		problems = append(problems, p.String())
+	}
+	return jobs, problems
+}
+
+func check(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func TestFind(t *testing.T) {
+	tree(t, map[string]string{
+		"jobs/b.yaml": "", "jobs/a.json": "", "jobs/deep/c.YML": "", "jobs/README.md": "",
+		"jobs/.hidden.yaml": "", "jobs/.git/d.yaml": "", "other.txt": "", "empty/README.md": "",
+	})
+	files, problems := jobfile.Find([]string{"jobs", "other.txt", "-", "jobs/a.json", "none", "empty"})
+	check(t, "files", files, filepath.Join("jobs", "a.json"), filepath.Join("jobs", "b.yaml"),
+		filepath.Join("jobs", "deep", "c.YML"), "other.txt", "-")
+	lines := make([]string, 0, len(problems))
+	for _, p := range problems {
+		lines = append(lines, p.String())
+	}
+	check(t, "problems", lines, "none: no such file or directory", "empty: holds no job files (*.json, *.yaml, *.yml)")
+}
+
+func TestNames(t *testing.T) {
+	tree(t, map[string]string{
+		"base.yaml":    "action: {}",
+		"named.json":   `{"name": "n", "collection": "c", "properties": {}}`,
+		"slash.yaml":   "name: c/s",
+		"many.yaml":    "name: one\n---\n# nothing\n---\nname: two\n",
+		"list.json":    `{"value": [{"name": "default/l1"}, {"name": "default/l2"}], "nextLink": null}`,
+		"strange.yaml": "name: 7", // the scheduler says what is wrong with it
+	})
+	jobs, problems := read(t, jobfile.Reader{}, "base.yaml", "named.json", "slash.yaml", "many.yaml", "list.json", "strange.yaml")
+	check(t, "problems", problems)
+	check(t, "jobs", jobs,
+		`base.yaml default/base {"action":{}}`,
+		`named.json c/n {"name":"n","collection":"c","properties":{}}`,
+		`slash.yaml c/s {"name":"c/s"}`,
+		`many.yaml default/one {"name":"one"}`,
+		`many.yaml default/two {"name":"two"}`,
+		`list.json default/l1 {"name":"default/l1"}`,
+		`list.json default/l2 {"name":"default/l2"}`,
+		`strange.yaml default/strange {"name":7}`)
+
+	stdin := jobfile.Reader{Collection: "team", Stdin: strings.NewReader("name: piped")}
+	jobs, problems = read(t, stdin, "-")
+	check(t, "stdin", append(jobs, problems...), `standard input team/piped {"name":"piped"}`)
+}
+
+func TestVariables(t *testing.T) {
+	for text, want := range map[string]string{
+		"${CARILLON_ECHO}/x":                   "http://echo/x",
+		"a ${CARILLON_ECHO}, ${CARILLON_ECHO}": "a http://echo, http://echo",
+		"[${CARILLON_EMPTY}]":                  "[]",
+		"$${CARILLON_ECHO} $":                  "${CARILLON_ECHO} $",
+		"${HOME} $HOME $CARILLON_ECHO":         "${HOME} $HOME $CARILLON_ECHO",
+		"${CARILLON_ECHO":                      "${CARILLON_ECHO",
+		"${CARILLON_x} ${CARILLON_ECHO}":       "${CARILLON_x} http://echo",
+	} {
+		tree(t, map[string]string{"v.json": `{"a": [{"b": "` + text + `"}]}`})
+		jobs, problems := read(t, jobfile.Reader{}, "v.json")
+		check(t, text, append(jobs, problems...), `v.json default/v {"a":[{"b":"`+want+`"}]}`)
+	}
+}
+
+func TestProblems(t *testing.T) {
+	tree(t, map[string]string{
+		"syntax.json":  "{\n  \"a\": 1,\n}",
+		"empty.yaml":   "# nothing\n",
+		"text.yaml":    "just text",
+		"1st.yaml":     "action: {}",
+		"unset.yaml":   "name: unset\naction:\n  uri: ${CARILLON_NO}/${CARILLON_NOR}\n",
+		"nameless.yml": "name: a\n---\naction: {}\n---\nname: b c\n",
+		"good.yaml":    "name: same",
+		"twice.yaml":   "name: same\n---\nname: other\n",
+	})
+	jobs, problems := read(t, jobfile.Reader{Stdin: strings.NewReader("{}")}, "syntax.json", "empty.yaml", "text.yaml",
+		"1st.yaml", "unset.yaml", "nameless.yml", "good.yaml", "twice.yaml", "gone.yaml", "-")
+	check(t, "problems", problems,
+		"syntax.json: 3:1: expected a field name in double quotes",
+		"empty.yaml: is empty",
+		"text.yaml: must be an object, not a string",
+		`1st.yaml: job: "1st" must begin with a letter`,
+		"unset.yaml: action.uri: the variable CARILLON_NO is not set",
+		"unset.yaml: action.uri: the variable CARILLON_NOR is not set",
+		"nameless.yml (document 2): name: is missing: among several jobs of a file, each must have one",
+		`nameless.yml (document 3): job: "b c" must not contain ' ': letters, digits, - and _ are allowed`,
+		"twice.yaml: default/same: is defined in good.yaml already",
+		"gone.yaml: no such file or directory",
+		"standard input: name: is missing")
+	check(t, "jobs", jobs, `good.yaml default/same {"name":"same"}`)
+}
+
+func TestApply(t *testing.T) {
+	keys := []string{"good", "bad", "gone", "old"}
+	jobs := make([]jobfile.Job, len(keys))
+	for i, k := range keys {
+		jobs[i] = jobfile.Job{File: k + ".yaml", Key: scheduler.Key{Collection: "c", Job: k}}
+	}
+	down := errors.New("down")
+	results := jobfile.Apply(t.Context(), jobs, func(_ context.Context, j jobfile.Job) (jobfile.Verdict, error) {
+		switch j.Key.Job {
+		case "bad":
+			return "", scheduler.AsInvalid(document.Problems{{Path: "a", Message: "wrong"}, {Path: "b", Message: "too"}})
+		case "gone":
+			return "", down
+		case "old":
+			return jobfile.Ended, nil
+		}
+		return jobfile.Created, nil
+	})
+	var lines []string
+	for _, r := range results {
+		lines = append(lines, r.Job.Key.String()+" "+string(r.Verdict))
+		for _, p := range r.Problems {
+			lines = append(lines, p.String())
+		}
+	}
+	check(t, "results", lines, "c/good created", "c/bad ", "bad.yaml: c/bad: a: wrong", "bad.yaml: c/bad: b: too",
+		"c/gone ", "gone.yaml: c/gone: down", "c/old ended")
+	if !slices.ContainsFunc(results[2].Problems, func(p jobfile.Problem) bool { return errors.Is(p.Cause, down) }) {
+		t.Error("the cause is lost")
+	}
+}

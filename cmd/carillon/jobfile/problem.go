@@ -1,0 +1,42 @@
+package jobfile
+
+import (
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Problem is one thing wrong with a job file.
+type Problem struct {
+	File    string `json:"file"`
+	Job     string `json:"job,omitempty"`  // collection/job, once it is known
+	Path    string `json:"path,omitempty"` // in the document
+	Message string `json:"message"`
+
+	Cause error `json:"-"` // what the scheduler answered; nil when it was not asked
+}
+
+// String returns "file: job: path: message" without what is empty.
+func (p Problem) String() string {
+	parts := make([]string, 0, 4)
+	for _, part := range []string{p.File, p.Job, p.Path, p.Message} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, ": ")
+}
+
+// problemsOf turns an error of a document into problems: one for each that a
+// validation found, else one for the error.
+func problemsOf(file, job string, err error) []Problem {
+	found := scheduler.DescribeError(scheduler.AsInvalid(err)).Details
+	if len(found) == 0 {
+		return []Problem{{File: file, Job: job, Message: strings.TrimPrefix(err.Error(), "job "+job+": "), Cause: err}}
+	}
+	problems := make([]Problem, len(found))
+	for i, p := range found {
+		problems[i] = Problem{File: file, Job: job, Path: p.Path, Message: p.Message, Cause: err}
+	}
+	return problems
+}

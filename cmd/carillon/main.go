@@ -1,0 +1,11 @@
+// Command carillon is a job scheduler on NATS JetStream: see carillon --help.
+package main
+
+import (
+	"os"
+	_ "time/tzdata" // time zones are those of this program, whatever the host has
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], system()))
+}

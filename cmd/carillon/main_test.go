@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"carillon": main})
+}
+
+// TestScripts runs sessions as users type them: testdata/*.txtar. Beside the
+// commands of testscript there are
+//
+//	ready FILE             wait for a ports file; sets $HTTP, $NATS, $HTTP_ADDR, $NATS_ADDR, $CARILLON_SERVER
+//	until PATTERN CMD…     run a command again and again until its output matches
+//	code N CMD…            run a command, which must exit with N
+//	term [N]               send SIGTERM to all commands in the background, or to the one of that number, from 0
+//	insist N               send SIGTERM to that one until it is gone
+//	tail PATTERN CMD…      run a command until a line of its output matches, and interrupt it; it must exit with 130
+//	http METHOD URL BODY   make a request; the status line and the body become stdout
+func TestScripts(t *testing.T) {
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The go command does not know what the scripts' commands read, and would
+	// reuse a result though an example has changed.
+	if err := fs.WalkDir(os.DirFS(examples), "jobs", func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			_, err = os.ReadFile(filepath.Join(examples, path))
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("EXAMPLES", examples)
+			e.Setenv("FREE", "127.0.0.1:0")
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // else every command takes a second longer under -race
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"ready": ready, "until": until, "code": code, "term": term, "insist": insist, "tail": tail, "http": request,
+		},
+	})
+}
+
+// patience bounds every wait.
+const patience = 20 * time.Second
+
+// eventually polls until ok.
+func eventually(ts *testscript.TestScript, what string, ok func() bool) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); !ok(); <-tick.C {
+		if time.Now().After(deadline) {
+			ts.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+func ready(ts *testscript.TestScript, _ bool, args []string) {
+	var p ports
+	eventually(ts, args[0], func() bool {
+		data, err := os.ReadFile(ts.MkAbs(args[0]))
+		return err == nil && json.Unmarshal(data, &p) == nil // it is there as a whole or not at all
+	})
+	ts.Setenv("HTTP", p.HTTP)
+	ts.Setenv("NATS", p.NATS)
+	ts.Setenv("HTTP_ADDR", strings.TrimPrefix(p.HTTP, "http://"))
+	ts.Setenv("NATS_ADDR", strings.TrimPrefix(p.NATS, "nats://"))
+	ts.Setenv("CARILLON_SERVER", p.HTTP)
+}
+
+func until(ts *testscript.TestScript, _ bool, args []string) {
+	pattern, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	eventually(ts, args[0], func() bool {
+		err := ts.Exec(args[1], args[2:]...)
+		return err == nil && pattern.MatchString(ts.ReadFile("stdout"))
+	})
+}
+
+func code(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if exit, ok := errors.AsType[*exec.ExitError](ts.Exec(args[1], args[2:]...)); ok {
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func term(ts *testscript.TestScript, _ bool, args []string) {
+	for i, c := range ts.BackgroundCmds() {
+		if len(args) == 0 || args[0] == strconv.Itoa(i) {
+			ts.Check(c.Process.Signal(syscall.SIGTERM))
+		}
+	}
+}
+
+func insist(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	p := ts.BackgroundCmds()[n].Process
+	eventually(ts, "the end of "+args[0], func() bool { return p.Signal(syscall.SIGTERM) != nil })
+}
+
+func tail(ts *testscript.TestScript, _ bool, args []string) {
+	pattern, err := regexp.Compile(args[0])
+	ts.Check(err)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	path, err := exec.LookPath(args[1])
+	ts.Check(err)
+	cmd := exec.CommandContext(ctx, path, args[2:]...)
+	cmd.Env = append(os.Environ(), "CARILLON_SERVER="+ts.Getenv("CARILLON_SERVER"), "GORACE="+ts.Getenv("GORACE"))
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	seen := false
+	for !seen && lines.Scan() {
+		seen = pattern.MatchString(lines.Text())
+	}
+	_ = cmd.Process.Signal(os.Interrupt)
+	_ = cmd.Wait() // the exit code says how it ended
+	if code := cmd.ProcessState.ExitCode(); !seen || code != exitInterrupted {
+		ts.Fatalf("match: %v, exit code %d", seen, code)
+	}
+}
+
+func request(ts *testscript.TestScript, _ bool, args []string) {
+	body := ""
+	if len(args) > 2 {
+		body = args[2]
+	}
+	req, err := http.NewRequest(args[0], args[1], strings.NewReader(body))
+	ts.Check(err)
+	resp, err := http.DefaultClient.Do(req)
+	ts.Check(err)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	ts.Check(err)
+	_, err = ts.Stdout().Write(append([]byte(resp.Status+"\n"), data...))
+	ts.Check(err)
+}

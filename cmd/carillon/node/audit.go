@@ -1,0 +1,37 @@
+package node
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// audit compares jobs with batons at the start and then at a low rate, and
+// mends what is wrong. Replicas do so at different times.
+func (n *Node) audit(ctx context.Context) {
+	for {
+		n.auditOnce(ctx)
+		wait := n.cfg.AuditEvery/2 + rand.N(n.cfg.AuditEvery) //nolint:gosec // it need not be secret
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+func (n *Node) auditOnce(ctx context.Context) {
+	report, err := n.service.Audit(ctx, true)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		n.log.Warn("the audit of jobs and batons was cut short", "err", err)
+	case len(report.Findings) > 0:
+		n.log.Warn("the audit found jobs and batons that do not match", "jobs", report.Jobs,
+			"found", len(report.Findings), "mended", report.Fixed, "first", report.Findings[0].Name, "problem", report.Findings[0].Problem)
+	default:
+		n.log.Debug("the audit found every job with its baton", "jobs", report.Jobs, "took", report.Duration)
+	}
+}

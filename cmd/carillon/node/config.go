@@ -1,0 +1,74 @@
+package node
+
+import (
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// Config says what a node works on. Conn is required.
+type Config struct {
+	// Conn is the connection to NATS. It stays the caller's, who closes it
+	// when Run has returned.
+	Conn *nats.Conn
+
+	// Store says where the data is kept. Its Logger is Logger unless set.
+	Store store.Config
+
+	// Listener takes the connections of the REST API; the node closes it.
+	// Default: no REST API.
+	Listener net.Listener
+
+	// Handlers are served beside the REST API, by pattern of an
+	// [http.ServeMux]. Default: none.
+	Handlers map[string]http.Handler
+
+	// Limits apply to jobs of collections that set none of their own.
+	Limits scheduler.Limits
+
+	// Worker says how much is done at once. Its Store, Actions and Logger
+	// are the node's.
+	Worker scheduler.WorkerConfig
+
+	// Region is what targets are told as x-ms-scheduler-execution-region.
+	// Default: the header is left out.
+	Region string
+
+	// Proxy is what HTTP actions go through. Default: none.
+	Proxy *url.URL
+
+	// AuditEvery is how often jobs are compared with batons, besides at the
+	// start. Default one hour.
+	AuditEvery time.Duration
+
+	// Version is shown to targets, in the NATS service and over HTTP.
+	// Default: dev.
+	Version string
+
+	// Logger takes what no caller can be told. Default: discard.
+	Logger *slog.Logger
+}
+
+func (c Config) withDefaults() Config {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Store.Logger == nil {
+		c.Store.Logger = c.Logger
+	}
+	if c.AuditEvery <= 0 {
+		c.AuditEvery = time.Hour
+	}
+	if c.Version == "" {
+		c.Version = "dev"
+	}
+	c.Worker.Logger = c.Logger
+	return c
+}

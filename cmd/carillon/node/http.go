@@ -1,0 +1,102 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/scheduler/rest"
+)
+
+// The bounds of the HTTP server. There is none on the time of an answer, as a
+// live tail lasts as long as its reader wants.
+const (
+	readHeaderTimeout = 10 * time.Second
+	idleTimeout       = 2 * time.Minute
+	maxHeader         = 64 << 10
+	shutdownGrace     = 5 * time.Second // for requests under way at a stop
+)
+
+// webServer is the node's HTTP server. The zero one, of a node without
+// listener, does nothing.
+type webServer struct {
+	server *http.Server
+	tails  context.CancelFunc // ends the live tails
+	failed chan error
+}
+
+// serveHTTP serves the REST API and the other handlers, if there is a listener.
+func (n *Node) serveHTTP(ctx context.Context, g *errgroup.Group) *webServer {
+	w := &webServer{tails: func() {}}
+	if n.cfg.Listener == nil {
+		return w
+	}
+	tails, end := context.WithCancel(ctx)
+	w.tails, w.failed = end, make(chan error, 1)
+	w.server = &http.Server{
+		Handler:           endTails(tails, n.handler()),
+		ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	g.Go(func() error {
+		err := w.server.Serve(n.cfg.Listener)
+		if errors.Is(err, http.ErrServerClosed) {
+			return nil
+		}
+		w.failed <- err
+		return err
+	})
+	return w
+}
+
+// handler returns the REST API with the other handlers beside it.
+func (n *Node) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", rest.New(rest.Config{Service: n.service, Ready: n.Ready, Logger: n.log, Version: n.cfg.Version}))
+	for pattern, h := range n.cfg.Handlers {
+		mux.Handle(pattern, h)
+	}
+	return mux
+}
+
+// endTails makes live tails end with stopped: nothing else would end them, and
+// a shutdown would wait for them in vain.
+func endTails(stopped context.Context, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !r.URL.Query().Has("follow") {
+			h.ServeHTTP(w, r)
+			return
+		}
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(stopped, cancel)()
+		h.ServeHTTP(w, r.WithContext(ctx)) //nolint:contextcheck // it is made of the request's, above
+	})
+}
+
+// failure waits for the server to break down; nil when ctx is done first.
+func (w *webServer) failure(ctx context.Context) error {
+	select {
+	case err := <-w.failed: // nil, and so never ready, without listener
+		return err
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// shutdown ends the server. Requests under way have their grace.
+func (w *webServer) shutdown(ctx context.Context) {
+	w.tails()
+	if w.server == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, shutdownGrace)
+	defer cancel()
+	if w.server.Shutdown(ctx) != nil {
+		_ = w.server.Close() // what is left had its time
+	}
+}

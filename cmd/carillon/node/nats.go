@@ -1,0 +1,63 @@
+package node
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/scheduler/natsapi"
+)
+
+// openNATS opens the doors over NATS: published specs, and request and reply.
+func (n *Node) openNATS(ctx context.Context, g *errgroup.Group) {
+	ingest := natsapi.NewIngest(natsapi.IngestConfig{Service: n.service, Source: n.store, Logger: n.log})
+	api := natsapi.NewAPI(natsapi.APIConfig{
+		Conn: n.cfg.Conn, Service: n.service, Prefix: n.cfg.Store.Prefix, Version: n.cfg.Version, Logger: n.log,
+	})
+	g.Go(func() error { return ingest.Run(ctx) })
+	g.Go(func() error { return api.Run(ctx) })
+}
+
+// Observe returns connection options that log what becomes of a connection, and
+// call reconnected each time it is back.
+func Observe(log *slog.Logger, reconnected func()) []nats.Option {
+	return []nats.Option{
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				log.Warn("connection to NATS lost; trying to get it back", "err", err)
+			}
+		}),
+		nats.ReconnectHandler(func(nc *nats.Conn) {
+			log.Info("connection to NATS is back", "server", nc.ConnectedUrlRedacted())
+			reconnected()
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+			subject := ""
+			if sub != nil {
+				subject = sub.Subject
+			}
+			log.Warn("nats", "subject", subject, "err", err)
+		}),
+	}
+}
+
+// closePatience is how long a connection may take to send what it holds.
+const closePatience = 5 * time.Second
+
+// CloseConn closes a connection after everything on its way was sent.
+func CloseConn(nc *nats.Conn) {
+	closed := nc.StatusChanged(nats.CLOSED)
+	defer nc.Close()
+	if nc.Drain() != nil {
+		return
+	}
+	timer := time.NewTimer(closePatience)
+	defer timer.Stop()
+	select {
+	case <-closed:
+	case <-timer.C:
+	}
+}

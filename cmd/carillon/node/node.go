@@ -1,0 +1,93 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/actions"
+	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// Node is one Carillon process.
+type Node struct {
+	cfg     Config
+	log     *slog.Logger
+	store   *store.Store
+	service *scheduler.Service
+	worker  *scheduler.Worker
+	web     *web.Client
+	working atomic.Bool // the worker and the doors run, and no stop was asked for
+}
+
+// Open opens the store, which creates what is missing, and the default
+// collection. What a setting is to blame for is a [store.SettingError].
+func Open(ctx context.Context, cfg Config) (*Node, error) {
+	cfg = cfg.withDefaults()
+	st, err := store.Open(ctx, cfg.Conn, cfg.Store)
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{cfg: cfg, log: cfg.Logger, store: st}
+	n.web = web.New(web.Config{Version: cfg.Version, Region: cfg.Region, Proxy: cfg.Proxy})
+	reader := actions.New(n.web)
+	n.service = scheduler.NewService(scheduler.ServiceConfig{Store: st, Actions: reader, Limits: cfg.Limits, Logger: n.log})
+	cfg.Worker.Store, cfg.Worker.Actions = st, reader
+	n.worker = scheduler.NewWorker(cfg.Worker)
+	return n, n.service.EnsureDefault(ctx)
+}
+
+// Service does what users ask for. It works before Run, and after.
+func (n *Node) Service() *scheduler.Service { return n.service }
+
+// Reconnected tells the node that its connection was lost and is back. The
+// server may have forgotten meanwhile what it had delivered.
+func (n *Node) Reconnected() { n.worker.Suspect() }
+
+// errNotWorking is why a node that starts or stops is not ready.
+var errNotWorking = errors.New("starting, or stopping")
+
+// readyTimeout is how long NATS may take to answer a node that is ready.
+const readyTimeout = 2 * time.Second
+
+// Ready returns nil when the node works and NATS answers.
+func (n *Node) Ready(ctx context.Context) error {
+	if !n.working.Load() {
+		return errNotWorking
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	return n.cfg.Conn.FlushWithContext(ctx)
+}
+
+// Run works until ctx is done and stops in good order. It calls ready once, when
+// everything runs; an error of that, like one of the work, ends the node.
+func (n *Node) Run(ctx context.Context, ready func() error) error {
+	defer n.web.CloseIdleConnections()
+	side, stopSide := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopSide()
+	outer, _ := errgroup.WithContext(side)
+	outer.Go(func() error { return n.service.Run(side) })
+	web := n.serveHTTP(side, outer)
+
+	engine, engineCtx := errgroup.WithContext(ctx)
+	engine.Go(func() error { return n.worker.Run(engineCtx) })
+	n.openNATS(engineCtx, engine)
+	engine.Go(func() error { n.audit(engineCtx); return nil })
+	engine.Go(func() error { return web.failure(engineCtx) })
+	n.working.Store(true)
+	engine.Go(ready)
+
+	<-engineCtx.Done()
+	n.working.Store(false)
+	err := engine.Wait()
+	web.shutdown(side)
+	stopSide()
+	return errors.Join(err, outer.Wait())
+}

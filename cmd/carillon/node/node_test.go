@@ -1,0 +1,167 @@
+package node_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/echo"
+	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/embedded"
+)
+
+// running is a node at work.
+type running struct {
+	*node.Node
+
+	nc   *nats.Conn
+	url  string
+	stop func() error // and wait for its end
+}
+
+// start runs a node with a server of its own.
+func start(t *testing.T, ready func() error) *running {
+	t.Helper()
+	s, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	nc, err := s.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { node.CloseConn(nc) })
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := node.Open(t.Context(), node.Config{Conn: nc, Listener: l, Handlers: map[string]http.Handler{"/echo": echo.Handler()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	begun := make(chan struct{})
+	go func() { ended <- n.Run(ctx, func() error { close(begun); return ready() }) }()
+	<-begun
+	stop := func() error { cancel(); err := <-ended; ended <- err; return err }
+	t.Cleanup(func() { _ = stop() })
+	return &running{n, nc, "http://" + l.Addr().String(), stop}
+}
+
+func always() error { return nil }
+
+// get makes a request and returns the status and the body, which the end of the
+// test closes.
+func get(t *testing.T, url string) (int, io.Reader) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return resp.StatusCode, resp.Body
+}
+
+// TestStopEndsLiveTails shows that a live tail gets what was recorded, and is
+// ended by a stop, not cut off when the patience with it is over.
+func TestStopEndsLiveTails(t *testing.T) {
+	n := start(t, always)
+	_, tail := get(t, n.url+"/history?follow=true")
+	k := scheduler.Key{Collection: "default", Job: "once"}
+	body := `{"action": {"type": "http", "request": {"method": "GET", "uri": "` + n.url + `/echo"}}}`
+	if _, _, err := n.Service().Put(t.Context(), scheduler.Edit{Key: k, Body: []byte(body)}); err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewReader(tail)
+	if line, err := r.ReadString('\n'); err != nil || !strings.Contains(line, `"status":"Completed"`) {
+		t.Fatalf("got %q, %v", line, err)
+	}
+	if err := n.stop(); err != nil {
+		t.Error(err)
+	}
+	if rest, err := io.ReadAll(r); err != nil || len(rest) > 0 {
+		t.Errorf("after the stop: %q, %v", rest, err)
+	}
+}
+
+func TestReady(t *testing.T) {
+	n := start(t, always)
+	if status, _ := get(t, n.url+"/readyz"); status != http.StatusOK {
+		t.Errorf("at work: got %d", status)
+	}
+	if err := n.stop(); err != nil {
+		t.Error(err)
+	}
+	if n.Ready(t.Context()) == nil {
+		t.Error("ready after the stop")
+	}
+}
+
+// TestLargeSpec shows that a spec much too large is answered, not lost.
+func TestLargeSpec(t *testing.T) {
+	n := start(t, always)
+	results, err := n.nc.SubscribeSync("carillon.spec-result.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.nc.Publish("carillon.spec.put.default.large", make([]byte, 3<<20)); err != nil {
+		t.Fatal(err)
+	}
+	m, err := results.NextMsg(20 * time.Second)
+	if err != nil || m.Subject != "carillon.spec-result.rejected.default.large" || !strings.Contains(string(m.Data), "3145728") {
+		t.Errorf("got %+v, %v", m, err)
+	}
+}
+
+// TestReadyFails shows that an error at the last step of a start ends the node.
+func TestReadyFails(t *testing.T) {
+	broken := errors.New("broken")
+	n := start(t, func() error { return broken })
+	if err := n.stop(); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestListenerFails shows that a node does not live on without its API.
+func TestListenerFails(t *testing.T) {
+	s, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	nc, err := s.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { node.CloseConn(nc) })
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := node.Open(t.Context(), node.Config{Conn: nc, Listener: l, Store: store.Config{Prefix: "other"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := n.Run(ctx, always); !errors.Is(err, net.ErrClosed) || ctx.Err() != nil {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ports is where the parts of a process can be reached, as --ports-file tells
+// other programs.
+type ports struct {
+	HTTP string `json:"http"`
+	NATS string `json:"nats"`
+}
+
+// write writes the file, if there is to be one.
+func (p ports) write(file string) error {
+	if file == "" {
+		return nil
+	}
+	data, err := json.Marshal(p)
+	if err == nil {
+		err = replaceFile(file, append(data, '\n'))
+	}
+	if err != nil {
+		return &unavailableError{fmt.Errorf("ports file: %w", err)}
+	}
+	return nil
+}
+
+// replaceFile writes a file as a whole or not at all: who waits for it may read
+// it as soon as it is there.
+func replaceFile(file string, data []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(file), ".ports-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) //nolint:errcheck // it is gone when all went well
+	_, err = tmp.Write(data)
+	if err := errors.Join(err, tmp.Chmod(0o644), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), file)
+}
+
+// removePorts removes the file: what it says is not, or no longer, so.
+func removePorts(file string) error {
+	if file == "" {
+		return nil
+	}
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &unavailableError{fmt.Errorf("ports file: %w", err)}
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
+)
+
+type serveCmd struct {
+	logging    `embed:"" set:"loglevel=info"`
+	natsFlags  `embed:"" group:"Connection to NATS"`
+	storeFlags `embed:"" group:"What is stored"`
+	workFlags  `embed:"" group:"How much is done at once"`
+
+	HTTP         string        `name:"http" help:"Where the REST API listens. It has no password: leave it on a loopback address, or put something before it that has." env:"CARILLON_HTTP" default:"127.0.0.1:8080" placeholder:"ADDR"`
+	Echo         bool          `help:"Answer at /echo what was received, to try jobs out." env:"CARILLON_SERVE_ECHO"`
+	Region       string        `help:"What targets are told as x-ms-scheduler-execution-region." env:"CARILLON_REGION" placeholder:"NAME"`
+	Proxy        *url.URL      `help:"HTTP or SOCKS5 proxy that jobs' requests go through." env:"CARILLON_PROXY" placeholder:"URL"`
+	PortsFile    string        `help:"Write the addresses to this file, as JSON, once everything runs." env:"CARILLON_PORTS_FILE" placeholder:"FILE"`
+	MinRetryTime time.Duration `name:"min-retry-interval" help:"Shortest retryInterval of jobs, where a collection sets none." env:"CARILLON_MIN_RETRY_INTERVAL" default:"15s" placeholder:"DURATION"`
+}
+
+type natsFlags struct {
+	URL   string        `name:"nats-url" help:"Addresses of NATS servers, separated by commas." env:"CARILLON_NATS_URL" default:"nats://127.0.0.1:4222" placeholder:"URL"`
+	Creds string        `help:"Credentials file of the NATS user." env:"CARILLON_CREDS" type:"existingfile" placeholder:"FILE"`
+	CA    string        `name:"nats-ca" help:"Certificates to trust beside the system's, as PEM." env:"CARILLON_NATS_CA" type:"existingfile" placeholder:"FILE"`
+	Cert  string        `name:"nats-cert" help:"Client certificate, as PEM." env:"CARILLON_NATS_CERT" type:"existingfile" placeholder:"FILE"`
+	Key   string        `name:"nats-key" help:"Key of the client certificate, as PEM." env:"CARILLON_NATS_KEY" type:"existingfile" placeholder:"FILE"`
+	Wait  time.Duration `name:"nats-wait" help:"How long to wait at the start for a server that does not answer." env:"CARILLON_NATS_WAIT" default:"0s" placeholder:"DURATION"`
+}
+
+type storeFlags struct {
+	Prefix     string        `help:"Begins every subject, stream and bucket name; schedulers with different ones share nothing." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
+	Lanes      int           `help:"Partitions of the waiting jobs, 1 to 256; fixed at the first start. 0: as stored, or 1." env:"CARILLON_LANES" default:"0" placeholder:"N"`
+	Replicas   int           `help:"Copies of everything in a NATS cluster, 1 to 5." env:"CARILLON_REPLICAS" default:"1" placeholder:"N"`
+	Storage    string        `help:"Where NATS keeps it: file or memory, which is for tests." enum:"file,memory" env:"CARILLON_STORAGE" default:"file" placeholder:"KIND"`
+	HistoryAge time.Duration `help:"How long history is kept." env:"CARILLON_HISTORY_AGE" default:"1440h" placeholder:"DURATION"`
+	HistoryPer int64         `name:"history-per-job" help:"How many records of each outcome a job keeps." env:"CARILLON_HISTORY_PER_JOB" default:"1000" placeholder:"N"`
+	FinalAge   time.Duration `help:"How long completed and faulted jobs are kept." env:"CARILLON_FINAL_AGE" default:"1440h" placeholder:"DURATION"`
+	ResultAge  time.Duration `help:"How long the results of published specs are kept." env:"CARILLON_RESULT_AGE" default:"168h" placeholder:"DURATION"`
+}
+
+type workFlags struct {
+	Concurrency int           `help:"Attempts in flight." env:"CARILLON_CONCURRENCY" default:"256" placeholder:"N"`
+	PerTarget   int           `help:"Of these, to one host and port. 0: a quarter." env:"CARILLON_PER_TARGET" default:"0" placeholder:"N"`
+	Hold        int           `help:"Due jobs held in memory." env:"CARILLON_HOLD" default:"16384" placeholder:"N"`
+	Grace       time.Duration `help:"How long a stop waits for running attempts before it leaves them to another process." env:"CARILLON_GRACE" default:"20s" placeholder:"DURATION"`
+}
+
+// Help shows examples.
+func (serveCmd) Help() string {
+	return `Any number of these processes share the jobs of one NATS account, with no further setting: all do the same,
+and any may be stopped or killed. NATS must be 2.12 or later with JetStream.
+
+/healthz answers while the process lives; /readyz when it is connected and works. SIGTERM stops it in good
+order.
+
+Examples:
+
+    carillon serve --nats-url nats://127.0.0.1:4222
+    carillon serve --nats-url nats://n1,nats://n2,nats://n3 --creds carillon.creds --replicas 3 --lanes 4
+    CARILLON_HTTP=0.0.0.0:8080 CARILLON_LOG_FORMAT=json carillon serve`
+}
+
+// Run runs until it is interrupted.
+func (c serveCmd) Run(ctx context.Context, t *terminal) error {
+	if err := checkAddress("http", c.HTTP); err != nil {
+		return err
+	}
+	if t.json {
+		c.LogFormat = "json"
+	}
+	if err := removePorts(c.PortsFile); err != nil {
+		return err
+	}
+	l, err := listen(ctx, c.HTTP)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return asked(ctx, c.serve(ctx, l, c.logger(t.err)))
+}
+
+func (c serveCmd) serve(ctx context.Context, l net.Listener, log *slog.Logger) error {
+	var running atomic.Pointer[node.Node]
+	nc, err := c.dial(ctx, log, func() {
+		if n := running.Load(); n != nil {
+			n.Reconnected()
+		}
+	})
+	if err != nil {
+		return err
+	}
+	defer node.CloseConn(nc)
+	cfg := c.config(log)
+	cfg.Conn, cfg.Listener = nc, l
+	if c.Echo {
+		cfg.Handlers = echoes()
+	}
+	n, err := node.Open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	running.Store(n)
+	context.AfterFunc(ctx, func() { log.Info("stopping; a second signal ends it at once") })
+	err = n.Run(ctx, func() error {
+		here := ports{"http://" + reachable(l.Addr()), nc.ConnectedUrlRedacted()}
+		log.Info("ready", "http", here.HTTP, "nats", here.NATS, "version", cfg.Version)
+		return here.write(c.PortsFile)
+	})
+	return errors.Join(err, removePorts(c.PortsFile))
+}
+
+func (c serveCmd) config(log *slog.Logger) node.Config {
+	storage := jetstream.FileStorage
+	if c.Storage == "memory" {
+		storage = jetstream.MemoryStorage
+	}
+	return node.Config{
+		Store: store.Config{
+			Prefix: c.Prefix, Lanes: c.Lanes, Replicas: c.Replicas, Storage: storage, HistoryAge: c.HistoryAge,
+			HistoryPerJob: c.HistoryPer, FinalAge: c.FinalAge, ResultAge: c.ResultAge,
+		},
+		Limits: scheduler.Limits{MinRetryInterval: c.MinRetryTime},
+		Worker: scheduler.WorkerConfig{Concurrency: c.Concurrency, PerTarget: c.PerTarget, Hold: c.Hold, Grace: c.Grace},
+		Region: c.Region, Proxy: c.Proxy, Version: thisBuild().Version, Logger: log,
+	}
+}

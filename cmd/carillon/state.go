@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+type runCmd struct{ several }
+
+// Help shows examples.
+func (runCmd) Help() string {
+	return `The schedule goes on as planned, and the run does not count for recurrence.count. A disabled job runs once. A
+job that is running or waits for a retry is a conflict (exit code 4).
+
+Examples:
+
+    carillon run hello
+    carillon run billing/report billing/invoices`
+}
+
+// Run runs the jobs.
+func (c runCmd) Run(ctx context.Context, t *terminal) error {
+	return c.each(ctx, t, "started", func(ctx context.Context, api *client.Client, k scheduler.Key) error { return api.Run(ctx, k) })
+}
+
+type enableCmd struct{ several }
+
+// Help shows examples.
+func (enableCmd) Help() string {
+	return `Instants that passed meanwhile are recorded as skipped.
+
+Example:
+
+    carillon enable billing/report`
+}
+
+// Run enables the jobs.
+func (c enableCmd) Run(ctx context.Context, t *terminal) error {
+	return c.each(ctx, t, "enabled", func(ctx context.Context, api *client.Client, k scheduler.Key) error { return api.Enable(ctx, k) })
+}
+
+type disableCmd struct{ several }
+
+// Help shows examples.
+func (disableCmd) Help() string {
+	return `An attempt that is running comes to its end; nothing follows it.
+
+Example:
+
+    carillon disable billing/report`
+}
+
+// Run disables the jobs.
+func (c disableCmd) Run(ctx context.Context, t *terminal) error {
+	return c.each(ctx, t, "disabled", func(ctx context.Context, api *client.Client, k scheduler.Key) error { return api.Disable(ctx, k) })
+}
+
+type deleteCmd struct{ several }
+
+// Help shows examples.
+func (deleteCmd) Help() string {
+	return `An attempt that is running comes to its end; nothing follows it. The history goes with the job.
+
+Example:
+
+    carillon delete hello`
+}
+
+// Run deletes the jobs.
+func (c deleteCmd) Run(ctx context.Context, t *terminal) error {
+	return c.each(ctx, t, "deleted", func(ctx context.Context, api *client.Client, k scheduler.Key) error { return api.Delete(ctx, k) })
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+)
+
+// version is set by a release build: -ldflags "-X main.version=v1.2.3".
+var version string
+
+// build is what is known of this binary.
+type build struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Time    string `json:"commitTime,omitempty"`
+	Changed bool   `json:"changed,omitempty"` // built from files that differ from the commit
+	Go      string `json:"go"`
+	System  string `json:"system"`
+}
+
+func thisBuild() build {
+	b := build{Version: version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b.named()
+	}
+	if b.Version == "" && info.Main.Version != "(devel)" {
+		b.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Time = s.Value
+		case "vcs.modified":
+			b.Changed = s.Value == "true"
+		}
+	}
+	return b.named()
+}
+
+// named makes sure that there is a version.
+func (b build) named() build {
+	if b.Version == "" {
+		b.Version = "0.0.0-dev"
+	}
+	return b
+}
+
+type versionCmd struct{}
+
+// Run prints the version.
+func (versionCmd) Run(t *terminal) error {
+	b := thisBuild()
+	if t.json {
+		return t.printJSON(b)
+	}
+	t.printf("carillon %s, %s, %s\n", b.Version, b.Go, b.System)
+	if b.Commit != "" {
+		changed := ""
+		if b.Changed {
+			changed = ", with changes"
+		}
+		t.printf("commit %s of %s%s\n", b.Commit, b.Time, changed)
+	}
+	return nil
+}
