@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"time"
+)
+
+// herd lets all jobs fall due at one instant, in Carillon and in the baseline.
+func herd(ctx context.Context, b *bench) ([]part, error) {
+	sides := []func(context.Context, *bench) (part, error){herdOfCarillon, herdOfBare}
+	if !b.baseline {
+		sides = sides[:1]
+	}
+	if b.order == orderBare || b.order == orderAlternate && b.run%2 == 1 {
+		slices.Reverse(sides)
+	}
+	parts := make([]part, 0, len(sides))
+	for _, measure := range sides {
+		debug.FreeOSMemory() // what came before must neither help nor hinder
+		forgetPeak()
+		p, err := measure(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	if len(parts) == 1 {
+		return parts, nil
+	}
+	if parts[0].name == orderBare {
+		slices.Reverse(parts)
+	}
+	carillon, _ := parts[0].figures.find("delivered_s")
+	bare, _ := parts[1].figures.find("delivered_s")
+	parts[0].figures = append(parts[0].figures, figure{"ratio", bare / carillon})
+	return parts, nil
+}
+
+func herdOfCarillon(ctx context.Context, b *bench) (p part, err error) {
+	st, err := b.newStage(ctx)
+	if err != nil {
+		return p, err
+	}
+	defer st.close()
+	sys, err := startSystem(ctx, st.engine, b.progress.log())
+	if err != nil {
+		return p, err
+	}
+	defer func() { err = errors.Join(err, sys.stop()) }()
+	h := b.newHerd(orderCarillon, st.sink, herdQuiet)
+	h.register = func(ctx context.Context) (time.Duration, error) {
+		return sys.putAll(ctx, b.progress, h.calendar, st.sink.url)
+	}
+	h.settle = func(ctx context.Context, until time.Time) (figures, error) {
+		return sys.settle(ctx, h.calendar, until)
+	}
+	h.profile = b.profile
+	return h.measure(ctx)
+}
+
+// settle waits until each of the one-shots of c has its record, and none has a
+// baton.
+func (s *system) settle(ctx context.Context, c calendar, until time.Time) (figures, error) {
+	settled, records, err := s.reach(ctx, historyStream, until, func(n int) bool { return n >= c.jobs })
+	if err != nil {
+		return nil, err
+	}
+	drained, batons, err := s.reach(ctx, timersStream, until, func(n int) bool { return n == 0 })
+	return figures{
+		{"settled_s", settled.Sub(c.first).Seconds()},
+		{"drained_s", drained.Sub(c.first).Seconds()},
+		{"unsettled", float64(max(0, c.jobs-records) + batons)},
+		{"surplus_records", float64(max(0, records-c.jobs))},
+	}, err
+}
+
+// herdRun is one herd, of Carillon or bare.
+type herdRun struct {
+	*bench
+
+	name     string
+	sink     *sink
+	calendar calendar
+	quiet    time.Duration // before the instant: the registration must be over, and the measurement begins
+	register func(ctx context.Context) (took time.Duration, err error)
+	settle   func(ctx context.Context, until time.Time) (figures, error)
+	profile  func() (end func() error, err error)
+}
+
+// herdQuiet is the quiet before Carillon's herd, which fires up to 2.5 s early:
+// that is to be part of the measurement.
+const herdQuiet = 3 * time.Second
+
+func (b *bench) newHerd(name string, s *sink, quiet time.Duration) *herdRun {
+	due := time.Now().UTC().Add(b.lead(b.n) - herdQuiet + quiet).Truncate(time.Millisecond)
+	return &herdRun{
+		bench: b, name: name, sink: s, quiet: quiet,
+		calendar: calendar{collection: "default", prefix: "job-", jobs: b.n, first: due},
+		profile:  func() (func() error, error) { return func() error { return nil }, nil },
+	}
+}
+
+// measure registers the herd, waits for the instant, and accounts for what
+// arrives.
+func (h *herdRun) measure(ctx context.Context) (part, error) {
+	due := h.calendar.first
+	h.progress.sayf("%s: due at %s", h.name, due.Format("15:04:05.000"))
+	took, err := h.register(ctx)
+	if err != nil {
+		return part{}, err
+	}
+	if time.Until(due) < h.quiet {
+		return part{}, fmt.Errorf("%s: the registration took %s, and the herd is due in %s; give it more time with -ahead",
+			h.name, took, time.Until(due))
+	}
+	if err := sleep(ctx, due.Add(-h.quiet)); err != nil {
+		return part{}, err
+	}
+	end, err := h.profile()
+	if err != nil {
+		return part{}, err
+	}
+	before := readUsage()
+	settled, err := h.release(ctx)
+	used := before.since()
+	if err = errors.Join(err, end()); err != nil {
+		return part{}, err
+	}
+	return h.part(took, settled, used), nil
+}
+
+// release waits until all have arrived, and are settled.
+func (h *herdRun) release(ctx context.Context) (figures, error) {
+	due := h.calendar.first
+	until := due.Add(15*time.Second + time.Duration(h.n)*time.Millisecond)
+	if err := sleep(ctx, due); err != nil {
+		return nil, err
+	}
+	stop := h.progress.follow(h.name+": arrived", h.n, h.sink.distinct)
+	defer stop()
+	if err := await(ctx, until, func() bool { return h.sink.distinct() >= h.n }); err != nil {
+		return nil, err
+	}
+	return h.settle(ctx, until)
+}
+
+// part puts the figures together.
+func (h *herdRun) part(register time.Duration, settled figures, used usage) part {
+	due := h.calendar.first
+	t := h.sink.account(h.calendar, due, due.Add(1))
+	delivered := t.last.Sub(due).Seconds()
+	fs := figures{
+		{"register_s", register.Seconds()},
+		{"register_per_s", float64(h.n) / register.Seconds()},
+		{"delivered_s", delivered},
+		{"delivered_per_s", float64(len(t.late)) / delivered},
+	}
+	fs = append(fs, t.lateness()...)
+	fs = append(fs, settled...)
+	fs = append(fs, t.faults()...)
+	fs = append(fs, used.per(h.n, "job")...)
+	return part{h.name, append(fs, memory()...)}
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// options are the command line.
+type options struct {
+	scenario scenario
+	n        int
+	rate     int
+	interval time.Duration
+	warmup   time.Duration
+	window   time.Duration
+	ahead    time.Duration
+	idle     time.Duration
+	conn     string
+	dir      string
+	order    string
+	runs     int
+	baseline bool
+	restart  bool
+	json     bool
+	quiet    bool
+
+	cpuProfile string
+	memProfile string
+}
+
+// The ways to connect to the server.
+const (
+	connTCP       = "tcp"
+	connInProcess = "inprocess"
+)
+
+// The orders of a measurement and its baseline.
+const (
+	orderAlternate = "alternate"
+	orderCarillon  = "carillon"
+	orderBare      = "bare"
+)
+
+// flags declares the command line. name and seconds need a second look.
+func (o *options) flags(name *string, seconds *float64) *flag.FlagSet {
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.SetOutput(io.Discard) // errors are written by run, help by writeHelp
+	f.StringVar(name, "scenario", "", "`one of` "+strings.Join(scenarioNames(), ", "))
+	f.IntVar(&o.n, "n", 0, "how many `jobs`, specs or repetitions; steady: occurrences to measure, in place of -seconds")
+	f.IntVar(&o.rate, "rate", 500, "steady: `occurrences` a second")
+	f.Float64Var(seconds, "seconds", 20, "steady: `length` of the measurement in seconds")
+	f.DurationVar(&o.warmup, "warmup", 5*time.Second, "steady: `time` that the jobs run before it")
+	f.DurationVar(&o.interval, "interval", 10*time.Second, "steady: whole seconds between the occurrences of a job")
+	f.DurationVar(&o.ahead, "ahead", 0, "herd, steady: `time` for the registration before the first instant is due; 0 takes a guess by -n")
+	f.DurationVar(&o.idle, "idle", 10*time.Second, "hold: `time` without work before the memory is read")
+	f.StringVar(&o.conn, "conn", connInProcess, "how the scheduler reaches the server: tcp or inprocess, which is what carillon dev uses")
+	f.StringVar(&o.dir, "dir", "", "where the data directory is made, and removed in the end; default the system's for temporary files")
+	f.StringVar(&o.order, "order", orderAlternate, "herd: which comes first: carillon, bare, or alternate between the runs")
+	f.IntVar(&o.runs, "runs", 1, "how `often` to measure; the medians are printed")
+	f.BoolVar(&o.baseline, "baseline", true, "herd: measure the bare baseline too")
+	f.BoolVar(&o.restart, "restart", true, "hold: start again on the same directory")
+	f.BoolVar(&o.json, "json", false, "print one JSON object in place of the table")
+	f.BoolVar(&o.quiet, "quiet", false, "no progress on stderr")
+	f.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile of the measured phase of Carillon's part to `file`")
+	f.StringVar(&o.memProfile, "memprofile", "", "write all allocations to `file` when that phase ends, and to file.base when it begins")
+	return f
+}
+
+// readOptions reads the command line.
+func readOptions(args []string) (options, error) {
+	var o options
+	var name string
+	var seconds float64
+	f := o.flags(&name, &seconds)
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if f.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
+	}
+	i := slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == name })
+	if i < 0 {
+		return o, fmt.Errorf("-scenario %q: must be one of %s", name, strings.Join(scenarioNames(), ", "))
+	}
+	o.scenario = scenarios[i]
+	o.window = time.Duration(seconds * float64(time.Second))
+	if o.scenario.name == "steady" && o.n > 0 {
+		o.window = time.Duration(o.n) * time.Second / time.Duration(max(1, o.rate))
+	}
+	if o.n == 0 {
+		o.n = o.scenario.n
+	}
+	err := o.check()
+	return o, err
+}
+
+func (o *options) check() error {
+	var problems []error
+	wrong := func(bad bool, format string, args ...any) {
+		if bad {
+			problems = append(problems, fmt.Errorf(format, args...))
+		}
+	}
+	wrong(o.n < 0 || o.n == 0 && o.scenario.n > 0, "-n %d: must be positive", o.n)
+	wrong(o.rate < 1, "-rate %d: must be positive", o.rate)
+	wrong(o.runs < 1, "-runs %d: must be positive", o.runs)
+	wrong(o.window <= 0, "-seconds %s: must be positive", o.window)
+	wrong(o.warmup < 0, "-warmup %s: must not be negative", o.warmup)
+	wrong(o.interval < time.Second || o.interval%time.Second != 0 || o.interval > 1000*time.Second,
+		"-interval %s: must be 1 to 1000 whole seconds", o.interval)
+	wrong(o.conn != connTCP && o.conn != connInProcess, "-conn %q: must be tcp or inprocess", o.conn)
+	wrong(o.order != orderAlternate && o.order != orderCarillon && o.order != orderBare,
+		"-order %q: must be alternate, carillon or bare", o.order)
+	return errors.Join(problems...)
+}
+
+// lead is the time from the start to the first due instant: enough for the
+// registration at a rate well below what was measured.
+func (o *options) lead(jobs int) time.Duration {
+	if o.ahead > 0 {
+		return o.ahead
+	}
+	return 6*time.Second + time.Duration(jobs)*time.Second/2500
+}

@@ -1,0 +1,47 @@
+package main
+
+import "context"
+
+// scenario is one thing to measure.
+type scenario struct {
+	name    string
+	n       int    // default of -n
+	about   string // for the help
+	measure func(ctx context.Context, b *bench) ([]part, error)
+}
+
+// scenarios are all of them, in the order of the help.
+var scenarios = []scenario{
+	{"herd", 10_000, `N one-shot jobs are due at one instant. They are put through the scheduler's
+service, wait in JetStream, fire, call the sink, and leave a history record each.
+The bare baseline does the same with nothing of Carillon: N JetStream schedules for
+one instant, a pull consumer, 64 HTTP calls at a time, an acknowledgement.`, herd},
+	{"steady", 0, `Jobs that recur every -interval fall due at -rate a second, evenly, at instants
+with millisecond fractions. After -warmup, every instant within -seconds is accounted
+for; one whose call has not come ten seconds after the end is lost.`, steady},
+	{"hold", 100_000, `N one-shots due in 30 to 300 days are put through the service and then only
+kept. Memory is that of the whole process: scheduler, NATS server and this
+program. Then everything is closed and started again on the same directory, until a
+new job has been put and has called the sink.`, hold},
+	{"register", 100_000, `N job specs are published to carillon.spec.put.default.<job>, 4,000 at a time
+under way, while the scheduler takes them in. It ends when every result is stored.`, register},
+	{"next", 0, `The time that single steps of planning take, on one core: the next instant of
+recurrences that began ten years ago, and reading a job document. With -n, each is
+repeated so often, and else for a second.`, next},
+}
+
+func scenarioNames() []string {
+	names := make([]string, 0, len(scenarios))
+	for _, s := range scenarios {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// bench is one run of a scenario.
+type bench struct {
+	options
+
+	run      int // 0 is the first
+	progress *progress
+}

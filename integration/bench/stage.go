@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"os"
+)
+
+// stage is what a part of a run plays on: a server on an empty directory, and
+// a sink.
+type stage struct {
+	dir    string
+	engine *engine
+	sink   *sink
+}
+
+func (o *options) newStage(ctx context.Context) (*stage, error) {
+	dir, err := os.MkdirTemp(o.dir, "carillon-bench-")
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{dir: dir}
+	if s.sink, err = newSink(ctx); err == nil {
+		s.engine, err = startEngine(ctx, dir, o.conn)
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// close stops what runs and removes the directory.
+func (s *stage) close() {
+	if s.engine != nil {
+		s.engine.Close()
+	}
+	if s.sink != nil {
+		s.sink.close()
+	}
+	_ = os.RemoveAll(s.dir)
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/actions"
+	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// system is Carillon as one process runs it: a connection, the store, the
+// service and a worker, with their default settings.
+type system struct {
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	log     *slog.Logger
+	store   *store.Store
+	service *scheduler.Service
+	client  *web.Client
+	end     context.CancelFunc
+	running errgroup.Group
+}
+
+// startSystem connects to e, opens the store and lets the worker run.
+func startSystem(ctx context.Context, e *engine, log *slog.Logger) (*system, error) {
+	nc, err := e.connect()
+	if err != nil {
+		return nil, err
+	}
+	s := &system{nc: nc, log: log, client: web.New(web.Config{})}
+	if err := s.open(ctx); err != nil {
+		nc.Close()
+		return nil, err
+	}
+	s.start(ctx)
+	return s, nil
+}
+
+func (s *system) open(ctx context.Context) (err error) {
+	if s.js, err = jetstream.New(s.nc); err != nil {
+		return err
+	}
+	if s.store, err = store.Open(ctx, s.nc, store.Config{Logger: s.log}); err != nil {
+		return err
+	}
+	s.service = scheduler.NewService(scheduler.ServiceConfig{Store: s.store, Actions: actions.New(s.client), Logger: s.log})
+	return s.service.EnsureDefault(ctx)
+}
+
+func (s *system) start(ctx context.Context) {
+	ctx, s.end = context.WithCancel(context.WithoutCancel(ctx)) // stop ends it, whatever ctx does
+	worker := scheduler.NewWorker(scheduler.WorkerConfig{Store: s.store, Actions: actions.New(s.client), Logger: s.log})
+	s.running.Go(func() error { return s.service.Run(ctx) })
+	s.running.Go(func() error { return worker.Run(ctx) })
+}
+
+// stop ends the worker and the connection.
+func (s *system) stop() error {
+	s.end()
+	err := s.running.Wait()
+	s.nc.Close()
+	s.client.CloseIdleConnections()
+	return err
+}
+
+// putters is how many jobs are put at once.
+const putters = 256
+
+// putAll puts the jobs of a calendar and returns how long that took.
+func (s *system) putAll(ctx context.Context, p *progress, c calendar, url string) (time.Duration, error) {
+	var next, done atomic.Int64
+	began := time.Now()
+	stop := p.follow("put", c.jobs, func() int { return int(done.Load()) })
+	defer stop()
+	g, ctx := errgroup.WithContext(ctx)
+	for range min(putters, c.jobs) {
+		g.Go(func() error {
+			for i := int(next.Add(1)) - 1; i < c.jobs; i = int(next.Add(1)) - 1 {
+				if err := s.put(ctx, c, i, url); err != nil {
+					return err
+				}
+				done.Add(1)
+			}
+			return nil
+		})
+	}
+	err := g.Wait()
+	return time.Since(began), err
+}
+
+// put puts job i of a calendar, which must be new.
+func (s *system) put(ctx context.Context, c calendar, i int, url string) error {
+	v, created, err := s.service.Put(ctx, scheduler.Edit{Key: c.job(i), Body: c.document(i, url)})
+	if err != nil {
+		return fmt.Errorf("job %s: %w", c.job(i), err)
+	}
+	if !created || v.Job.State != scheduler.Enabled {
+		return fmt.Errorf("job %s: created %t, %s", c.job(i), created, v.Job.State)
+	}
+	return nil
+}
+
+// The streams whose messages are counted.
+const (
+	historyStream = "CARILLON_HISTORY"
+	timersStream  = "CARILLON_TIMERS_0"
+	resultStream  = "CARILLON_SPEC_RESULTS"
+)
+
+// messages returns how many messages a stream holds.
+func (s *system) messages(ctx context.Context, stream string) (int, error) {
+	st, err := s.js.Stream(ctx, stream)
+	if err != nil {
+		return 0, fmt.Errorf("stream %s: %w", stream, err)
+	}
+	return int(st.CachedInfo().State.Msgs), nil
+}
+
+// reach waits until the number of a stream's messages is what done wants, and
+// no longer than until. It returns when it was, and the last number.
+func (s *system) reach(ctx context.Context, stream string, until time.Time, done func(n int) bool) (at time.Time, n int, err error) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		n, err = s.messages(ctx, stream)
+		at = time.Now()
+		if err != nil || done(n) || at.After(until) {
+			return at, n, err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return at, n, context.Cause(ctx)
+		}
+	}
+}
