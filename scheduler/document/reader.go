@@ -30,7 +30,7 @@ func (r *Reader) Object(v Value, path string) *Object {
 		r.mismatch(path, KindObject, v)
 		return &Object{reader: r, path: path, broken: true}
 	}
-	return &Object{reader: r, path: path, members: v.members, used: make([]bool, len(v.members))}
+	return &Object{reader: r, path: path, members: v.members, used: make([]bool, len(v.members)), known: make([]string, 0, 16)}
 }
 
 // mismatch reports a value of the wrong kind.

@@ -69,7 +69,7 @@ type API struct {
 	slots    chan struct{}
 	counters map[string]*counters
 
-	work    context.Context // of requests; outlives a stop by the grace
+	work    context.Context //nolint:containedctx // of requests; outlives a stop by the grace
 	abandon context.CancelFunc
 
 	mu      sync.Mutex

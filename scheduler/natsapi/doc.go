@@ -9,7 +9,7 @@
 //	put      create the job, or replace its definition; the body is the job, JSON or YAML
 //	patch    merge the body into the definition (RFC 7396)
 //	delete   remove the job; the body is ignored, as with the verbs below
-//	run      run it now, besides its schedule
+//	run      start it now, besides its schedule
 //	enable   let it run again
 //	disable  stop it until it is enabled
 //
@@ -22,8 +22,8 @@
 //	 "error": {"code": "BadRequest", "message": "…", "details": [{"path": "recurrence.interval", "message": "…"}]},
 //	 "specSequence": 13, "time": "…"}
 //
-// created comes with put, occurrence (its id) with run, and superseded when a
-// later spec had written the job before: the older one is then left out. The
+// created comes with put, occurrence (its id) with run, and superseded (true)
+// when a later spec has written the job already and this one was left out. The
 // error is the same as that of the other doors ([scheduler.ErrorDocument]). A
 // subject that names no job, or no verb, is rejected on the rest of that
 // subject; what a subject cannot hold is replaced by _.
@@ -37,9 +37,9 @@
 //  2. Nothing is refused because the store is away: the spec stays where it is
 //     and is tried again.
 //  3. Specs of one job take effect in the order of publishing, also when
-//     several processes share the work: a spec that depends on what is there
-//     (all but put) waits until the ones before it are done with, and a put
-//     that comes late is left out as superseded.
+//     several processes share the work: a spec waits until the ones before it
+//     are done with. A process that lost a spec without knowing it, because it
+//     hung, finds the job written by a later one and leaves its own out.
 //  4. What is held in memory is bounded, however many specs wait.
 //
 // # Request and reply

@@ -102,10 +102,15 @@ func (w *world) request(t *testing.T, subject, body, code string) *errorValue {
 	return errorIn(t, m.Data)
 }
 
+// errorDocument is an error as it is answered.
+type errorDocument struct {
+	Error *errorValue `json:"error"`
+}
+
 // errorIn reads an error document.
 func errorIn(t *testing.T, data []byte) *errorValue {
 	t.Helper()
-	var d struct{ Error *errorValue }
+	var d errorDocument
 	if err := json.Unmarshal(data, &d); err != nil || d.Error == nil {
 		t.Fatalf("%v: %s", err, data)
 	}
@@ -124,7 +129,7 @@ func putOverHTTP(t *testing.T, url, body string) *errorValue {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	var d struct{ Error *errorValue }
+	var d errorDocument
 	if err := json.NewDecoder(res.Body).Decode(&d); err != nil || res.StatusCode != http.StatusBadRequest || d.Error == nil {
 		t.Fatalf("%s: %s, %v", url, res.Status, err)
 	}

@@ -157,7 +157,7 @@ type query struct {
 // readQuery reads the body of a request for a listing; it may be empty.
 func readQuery(body []byte) (query, error) {
 	var q query
-	if len(strings.TrimSpace(string(body))) == 0 {
+	if strings.TrimSpace(string(body)) == "" {
 		return q, nil
 	}
 	if err := scheduler.CheckSize(len(body)); err != nil {
@@ -179,9 +179,9 @@ func readQuery(body []byte) (query, error) {
 
 // body asks for a page like q that skips so many entries.
 func (q query) body(skip int) string {
-	m := []document.Member{count("$skip", uint64(skip))} //nolint:gosec // not negative
+	m := []document.Member{count("$skip", uint64(skip))}
 	if q.page.Top > 0 {
-		m = append(m, count("$top", uint64(q.page.Top))) //nolint:gosec // not negative
+		m = append(m, count("$top", uint64(q.page.Top)))
 	}
 	if q.filter != "" {
 		m = append(m, text("$filter", q.filter))

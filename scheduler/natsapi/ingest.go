@@ -18,9 +18,9 @@ type Source interface {
 	// is done; wake tells of new room. take must not block.
 	DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error
 
-	// EarlierSpec reports whether a spec of that name that was published
-	// before sequence is not done with.
-	EarlierSpec(ctx context.Context, name string, sequence uint64) (bool, error)
+	// IsFirstSpec reports whether the spec with that sequence is the first
+	// of its name that is not done with.
+	IsFirstSpec(ctx context.Context, name string, sequence uint64) (bool, error)
 
 	// PublishResult stores a result event.
 	PublishResult(ctx context.Context, verdict, name string, body []byte) error
@@ -53,7 +53,7 @@ type Ingest struct {
 	seed   maphash.Seed
 
 	workers  sync.WaitGroup     // goroutines that empty a queue
-	work     context.Context    // of what a spec does; outlives a stop by the grace
+	work     context.Context    //nolint:containedctx // of what a spec does; outlives a stop by the grace
 	abandon  context.CancelFunc // ends work
 	stopping chan struct{}      // closed by a stop
 }
@@ -126,17 +126,21 @@ func (n *Ingest) take(ctx context.Context, s scheduler.PublishedSpec) {
 // empty works on a queue until nothing is left in it.
 func (n *Ingest) empty(q *queue) {
 	for it := q.next(); it != nil; it = q.next() {
-		n.handle(it)
+		n.handle(q, it)
 	}
 }
 
 // handle carries out a spec, stores the result, and removes the spec.
-func (n *Ingest) handle(it *item) {
+func (n *Ingest) handle(q *queue, it *item) {
 	var r result
 	err := n.persist(it, func(ctx context.Context) (err error) {
-		r, err = n.decide(ctx, it)
+		r, err = n.decide(ctx, q, it)
 		return err
 	})
+	if errors.Is(err, errOvertakes) {
+		q.push(it)
+		return
+	}
 	if err == nil {
 		body := r.document().JSON()
 		err = n.persist(it, func(ctx context.Context) error {

@@ -22,7 +22,8 @@ func BenchmarkIngest(b *testing.B) {
 		if strings.Contains(m.Subject, ".rejected.") {
 			wrong++
 		}
-		if seen++; seen == b.N {
+		seen++
+		if seen == b.N {
 			close(done)
 		}
 	})

@@ -1,6 +1,9 @@
 package natsapi
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // queue holds specs that are worked on one after the other. It has a worker
 // while there is something in it. The zero queue is empty.
@@ -10,14 +13,26 @@ type queue struct {
 	busy  bool // a worker empties it
 }
 
-// push appends a spec. start tells the caller to start a worker.
+// push adds a spec, in the order of publishing: one that comes again comes
+// late. start tells the caller to start a worker.
 func (q *queue) push(it *item) (start bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.items = append(q.items, it)
+	i := len(q.items)
+	for i > 0 && q.items[i-1].Sequence > it.Sequence {
+		i--
+	}
+	q.items = slices.Insert(q.items, i, it)
 	start = !q.busy
 	q.busy = true
 	return start
+}
+
+// overtakes reports whether a spec that was published before it waits behind it.
+func (q *queue) overtakes(it *item) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.items) > 0 && q.items[0].Sequence < it.Sequence
 }
 
 // next takes the first spec, for the worker; nil ends the worker.

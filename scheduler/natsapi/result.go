@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -92,11 +93,22 @@ func resultName(name string) string {
 	if len(name) > longestName {
 		name = name[:longestName]
 	}
-	name = strings.Map(func(r rune) rune {
-		if r <= ' ' || r == '*' || r == '>' || r == 0x7f || r == '\uFFFD' {
-			return '_'
+	if name == "" {
+		return ""
+	}
+	tokens := strings.Split(strings.Map(subjectRune, name), ".")
+	for i, token := range tokens {
+		if token == "" {
+			tokens[i] = "_"
 		}
-		return r
-	}, name)
-	return strings.Trim(name, ".")
+	}
+	return strings.Join(tokens, ".")
+}
+
+// subjectRune replaces what a token of a subject cannot hold.
+func subjectRune(r rune) rune {
+	if unicode.IsSpace(r) || unicode.IsControl(r) || r == '*' || r == '>' || r == unicode.ReplacementChar {
+		return '_'
+	}
+	return r
 }

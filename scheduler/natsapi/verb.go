@@ -82,15 +82,13 @@ func verbNames() string {
 
 // decide carries a spec out. The error is one that says to try again, or that
 // the ingest has stopped; every other one is part of the result.
-func (n *Ingest) decide(ctx context.Context, it *item) (result, error) {
-	r := result{item: it}
-	if r.err = it.check(); r.err != nil {
-		return r, nil
+func (n *Ingest) decide(ctx context.Context, q *queue, it *item) (result, error) {
+	r := result{item: it, err: it.check()}
+	if r.err != nil {
+		return r, nil //nolint:nilerr // to be wrong is a result
 	}
-	if it.Verb != "put" {
-		if err := n.awaitTurn(ctx, it); err != nil {
-			return r, err
-		}
+	if err := n.awaitTurn(ctx, q, it); err != nil {
+		return r, err
 	}
 	r.decision, r.err = n.do(ctx, it)
 	if errors.Is(r.err, scheduler.ErrUnavailable) || ctx.Err() != nil {
@@ -114,26 +112,34 @@ func (n *Ingest) do(ctx context.Context, it *item) (d decision, err error) {
 	return verbs[it.Verb](ctx, n.cfg.Service, it.key(), it)
 }
 
-// errNotYet says that an earlier spec of the same job is still under way.
-var errNotYet = errors.New("an earlier spec is still under way")
+var (
+	// errNotYet says that an earlier spec of the same job is still under
+	// way, or that this one is done with.
+	errNotYet = errors.New("an earlier spec is still under way")
+	// errOvertakes says that it may wait behind this one in its queue.
+	errOvertakes = errors.New("an earlier spec has come later")
+)
 
 // The pauses between looks for earlier specs, and how long to look before the
 // spec is given back, so that it does not keep others waiting.
 const (
 	firstLook    = time.Millisecond
-	lastLook     = 200 * time.Millisecond
+	lastLook     = 25 * time.Millisecond
 	turnPatience = 2 * time.Second
 )
 
 // awaitTurn waits until the specs of the same job that were published before
-// are done with. Those that this process was given come first anyway; another
+// are done with. Those that this process has come first anyway; another
 // process may have some, or the server, when their process died.
-func (n *Ingest) awaitTurn(ctx context.Context, it *item) error {
+func (n *Ingest) awaitTurn(ctx context.Context, q *queue, it *item) error {
 	begin := time.Now()
 	for wait := firstLook; ; wait = min(2*wait, lastLook) {
-		earlier, err := n.cfg.Source.EarlierSpec(ctx, it.Name, it.Sequence)
-		if err != nil || !earlier {
+		first, err := n.cfg.Source.IsFirstSpec(ctx, it.Name, it.Sequence)
+		if err != nil || first {
 			return err
+		}
+		if q.overtakes(it) {
+			return errOvertakes
 		}
 		if time.Since(begin) > turnPatience || !n.pause(wait) {
 			return errNotYet

@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -34,15 +35,21 @@ const patience = 20 * time.Second
 // that are fired stay where they are.
 type world struct {
 	tb      testing.TB
-	ctx     context.Context
+	ctx     context.Context //nolint:containedctx // of the test
 	server  *server.Server
 	nc      *nats.Conn // of the publisher
 	js      jetstream.JetStream
 	store   *store.Store
 	service *scheduler.Service
+	storage jetstream.StorageType
 }
 
 func newWorld(tb testing.TB) *world {
+	tb.Helper()
+	return newWorldIn(tb, jetstream.FileStorage)
+}
+
+func newWorldIn(tb testing.TB, storage jetstream.StorageType) *world {
 	tb.Helper()
 	s, err := server.NewServer(&server.Options{
 		DontListen: true, JetStream: true, StoreDir: tb.TempDir(), NoLog: true, NoSigs: true,
@@ -52,7 +59,7 @@ func newWorld(tb testing.TB) *world {
 	}
 	go s.Start()
 	tb.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	w := &world{tb: tb, ctx: tb.Context(), server: s}
+	w := &world{tb: tb, ctx: tb.Context(), server: s, storage: storage}
 	w.nc = w.connect()
 	w.js, err = jetstream.New(w.nc, jetstream.WithPublishAsyncMaxPending(1<<14))
 	if err != nil {
@@ -81,7 +88,7 @@ func (w *world) connect() *nats.Conn {
 // process does.
 func (w *world) open() (*store.Store, *scheduler.Service) {
 	w.tb.Helper()
-	st, err := store.Open(w.ctx, w.connect(), store.Config{Storage: jetstream.FileStorage})
+	st, err := store.Open(w.ctx, w.connect(), store.Config{Storage: w.storage})
 	if err != nil {
 		w.tb.Fatal(err)
 	}
@@ -164,25 +171,25 @@ func (w *world) publish(subject, body string) {
 
 // event is a result event.
 type event struct {
-	Subject    string `json:"-"`
-	Verdict    string
-	Verb       string
-	Job        string
-	Created    *bool
-	Superseded bool
-	Revision   uint64
-	Next       string `json:"nextExecutionTime"`
-	Occurrence string
-	Sequence   uint64 `json:"specSequence"`
-	Time       time.Time
-	Error      *errorValue
+	Subject    string      `json:"-"`
+	Verdict    string      `json:"verdict"`
+	Verb       string      `json:"verb"`
+	Job        string      `json:"job"`
+	Created    *bool       `json:"created"`
+	Superseded bool        `json:"superseded"`
+	Revision   uint64      `json:"revision"`
+	Next       string      `json:"nextExecutionTime"`
+	Occurrence string      `json:"occurrence"`
+	Sequence   uint64      `json:"specSequence"`
+	Time       time.Time   `json:"time"`
+	Error      *errorValue `json:"error"`
 }
 
 // errorValue is what the member "error" of an answer holds.
 type errorValue struct {
-	Code    string
-	Message string
-	Details []struct{ Path, Message string }
+	Code    string             `json:"code"`
+	Message string             `json:"message"`
+	Details []document.Problem `json:"details"`
 }
 
 // String returns code, paths and messages on one line.
@@ -190,14 +197,15 @@ func (e *errorValue) String() string {
 	if e == nil {
 		return ""
 	}
-	s := e.Code + ":"
+	var s strings.Builder
+	s.WriteString(e.Code + ":")
 	for _, d := range e.Details {
-		s += " [" + d.Path + "] " + d.Message
+		s.WriteString(" [" + d.Path + "] " + d.Message)
 	}
 	if len(e.Details) == 0 {
-		s += " " + e.Message
+		s.WriteString(" " + e.Message)
 	}
-	return s
+	return s.String()
 }
 
 // results returns a function that waits for the next result event.
@@ -212,11 +220,15 @@ func (w *world) results() func() event {
 	}
 	return func() event {
 		w.tb.Helper()
-		m, err := sub.NextMsg(patience)
-		if err != nil {
-			w.tb.Fatalf("no result: %v", err)
+		for {
+			m, err := sub.NextMsg(patience)
+			if err != nil {
+				w.tb.Fatalf("no result: %v", err)
+			}
+			if len(m.Data) > 0 { // a store that is opened probes the subject with nothing
+				return decode(w.tb, m)
+			}
 		}
-		return decode(w.tb, m)
 	}
 }
 

@@ -35,7 +35,7 @@ func send(w http.ResponseWriter, status int, body []byte) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(body)
+	_, _ = w.Write(body) //nolint:gosec // JSON, and said to be nothing else
 }
 
 // describe returns the document of any error.

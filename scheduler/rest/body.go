@@ -27,7 +27,8 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	}
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return nil, fault{http.StatusRequestEntityTooLarge, "RequestTooLarge", fmt.Sprintf(
-			"the body is longer than %d bytes; a document may have %d", maxDrained, scheduler.MaxJobSize)}
+			"the body is longer than %d bytes; a document may have %d", maxDrained, scheduler.MaxJobSize,
+		)}
 	}
 	if err != nil {
 		return nil, scheduler.Invalid("", "the body ends before its time: "+err.Error())

@@ -53,7 +53,7 @@ func (a *api) followOnly(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !follow {
-		return scheduler.Invalid("follow", "must be true here; the records of one job are at /jobCollections/{collection}/jobs/{job}/history")
+		return scheduler.Invalid("follow", "must be true here; the records of a job are at …/jobCollections/{c}/jobs/{j}/history")
 	}
 	if c := r.PathValue("c"); c != "" {
 		if _, err := a.service.Collection(r.Context(), c); err != nil {

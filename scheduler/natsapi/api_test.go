@@ -1,0 +1,220 @@
+package natsapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/micro"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/natsapi"
+)
+
+// ask asks the micro service and returns status and body.
+func (w *world) ask(t *testing.T, subject, body string) (status string, answer []byte) {
+	t.Helper()
+	m, err := w.nc.Request("carillon.api."+subject, []byte(body), patience)
+	if err != nil {
+		t.Fatalf("%s: %v", subject, err)
+	}
+	if (m.Header.Get(micro.ErrorCodeHeader) != "") != (m.Header.Get("Carillon-Status")[0] != '2') {
+		t.Errorf("%s: header %v", subject, m.Header)
+	}
+	return m.Header.Get("Carillon-Status"), m.Data
+}
+
+// TestAPI follows one job through every endpoint.
+func TestAPI(t *testing.T) {
+	w := newWorld(t)
+	w.api()
+	for _, step := range []struct{ subject, body, want string }{ // want: status and parts of the answer
+		{"get.default.job", "", `404 "code":"ResourceNotFound"`},
+		{"put.default.job", later, `201 "name":"default/job" "state":"enabled" "nextExecutionTime":"2099-01-01T00:00:00Z"`},
+		{"put.default.job", "startTime: 2099-01-01\n" + `action: {type: http, request: {uri: "http://x.example", method: get}}`, `200 "type":"Http"`},
+		{"get.default.job", "ignored", `200 "id":"/jobCollections/default/jobs/job" "uri":"http://x.example"`},
+		{"patch.default.job", `{"description": "new"}`, `200 "description":"new" "uri":"http://x.example"`},
+		{"patch.default.job", `{"status": {}}`, `400 "path":"status"`},
+		{"disable.default.job", "", `200 "state":"disabled"`},
+		{"enable.default.job", "", `200 "state":"enabled"`},
+		{"list.default", "", `200 {"value":[{"id":"/jobCollections/default/jobs/job" ],"nextLink":null}`},
+		{"list.other", "", `404 "message":"collection other: not found"`},
+		{"list.default", `{"$filter": "state eq Disabled"}`, `200 {"value":[],"nextLink":null}`},
+		{"list.default", `{"$filter": "state is Disabled"}`, `400 "path":"$filter" state eq enabled|disabled|completed|faulted`},
+		{"list.default", `{"$top": 0, "$skip": -1, "top": 3}`, `400 "path":"$top" "path":"$skip" did you mean \"$top\"?`},
+		{"list.default", `{`, `400 1:2: `},
+		{"run.default.job", "", `200 {"occurrence":"default/job@`},
+		{"run.default.job", "", `409 "code":"Conflict"`},
+		{"history.default.job", "", `200 {"value":[],"nextLink":null}`},
+		{"history.default.job", `{"$filter": "status eq Failed or status eq 'faulted'"}`, `200 {"value":[],"nextLink":null}`},
+		{"history.default.job", `{"$filter": "status eq Late"}`, `400 "path":"$filter"`},
+		{"history.default.none", "", `404 job default/none: not found"`},
+		{"delete.default.job", "", "200"},
+		{"delete.default.job", "", `404 job default/job: not found"`},
+		{"get.default.my.job", "", `400 "path":"job" must not contain '.'`},
+		{"list.my.collection", "", `400 "path":"collection" must not contain '.'`},
+		{"list.my.own.collection", "", `400 "path":"collection" must not contain '.'`},
+		{"get.1st.x", "", `400 "path":"collection" must begin with a letter`},
+	} {
+		status, body := w.ask(t, step.subject, step.body)
+		got := status + " " + string(body)
+		for part := range strings.SplitSeq(step.want, " ") {
+			if !strings.Contains(got, part) {
+				t.Errorf("%s %s: got %s, want %s", step.subject, step.body, got, part)
+			}
+		}
+	}
+	if _, err := w.nc.Request("carillon.api.nothing.default.job", nil, patience); err == nil {
+		t.Error("an unknown operation was answered")
+	}
+}
+
+// page asks for a listing and returns the names in it, and the body that asks
+// for the next page, "" when there is none.
+func (w *world) page(t *testing.T, subject, body string) (names []string, next string) {
+	t.Helper()
+	status, data := w.ask(t, subject, body)
+	var p struct {
+		Value []struct {
+			Name string `json:"name"`
+		} `json:"value"`
+		NextLink *string `json:"nextLink"`
+	}
+	if err := json.Unmarshal(data, &p); err != nil || status != "200" {
+		t.Fatalf("%s %s: %s %v: %.1000s", subject, body, status, err, data)
+	}
+	for _, v := range p.Value {
+		names = append(names, v.Name)
+	}
+	if p.NextLink != nil {
+		next = *p.NextLink
+	}
+	return names, next
+}
+
+// TestPages lists more jobs than a page has, and more than a message holds.
+func TestPages(t *testing.T) {
+	w := newWorld(t)
+	w.api()
+	large := fmt.Sprintf(`{"startTime": "2099-01-01", "description": "%s", "action": {"type": "Http", "request":
+		{"uri": "http://x.example", "method": "POST", "headers": {"X": "%s"}, "body": "%s"}}}`,
+		strings.Repeat("x", 1000), strings.Repeat("y", 4000), strings.Repeat("z", 8000))
+	var all []string
+	for i := range 130 {
+		body := large // a hundred of these are more than a megabyte
+		if i >= 100 {
+			body = later
+		}
+		k := scheduler.Key{Collection: "default", Job: fmt.Sprintf("j%03d", i)}
+		if _, _, err := w.service.Put(w.ctx, scheduler.Edit{Key: k, Body: []byte(body)}); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, k.String())
+	}
+	for _, test := range []struct {
+		body string
+		want []string
+		size int // of the first page
+	}{
+		{"", all, 77},
+		{`{"$top": 50, "$skip": 20}`, all[20:], 50},
+		{`{"$top": 65, "$filter": "state eq Enabled"}`, all, 65},
+		{`{"$skip": 30, "$filter": "state eq 'enabled'"}`, all[30:], 100},
+		{`{"$filter": "state eq faulted"}`, nil, 0},
+		{`{"$skip": 130}`, nil, 0},
+	} {
+		got, next := w.page(t, "list.default", test.body)
+		if len(got) != test.size {
+			t.Errorf("%s: %d jobs on the first page, want %d", test.body, len(got), test.size)
+		}
+		for next != "" {
+			var more []string
+			more, next = w.page(t, "list.default", next)
+			got = append(got, more...)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %v, want %v", test.body, got, test.want)
+		}
+	}
+}
+
+// TestReplicas asks two replicas: each request is answered once, and the
+// tools of micro services see both.
+func TestReplicas(t *testing.T) {
+	w := newWorld(t)
+	w.api(func(c *natsapi.APIConfig) { c.Version = "v1.2.3-rc.1" })
+	stop := w.api(func(c *natsapi.APIConfig) { c.Version = "(devel)"; c.Concurrency = 2 })
+	w.await("both replicas", func() bool { return len(w.gather(t, "$SRV.INFO.carillon")) == 2 })
+	inbox := w.nc.NewInbox()
+	sub, err := w.nc.SubscribeSync(inbox)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const requests = 200
+	for range requests {
+		if err := w.nc.PublishRequest("carillon.api.get.default.none", inbox, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range requests {
+		if _, err := sub.NextMsg(patience); err != nil {
+			t.Fatalf("answer %d: %v", i+1, err)
+		}
+	}
+	versions, counted := map[string]bool{}, 0
+	for _, data := range w.gather(t, "$SRV.STATS.carillon") {
+		var s struct {
+			Version   string `json:"version"`
+			Endpoints []struct {
+				Name string `json:"name"`
+				Data struct {
+					Answered int `json:"answered"`
+					Errors   int `json:"errors"`
+				} `json:"data"`
+			} `json:"endpoints"`
+		}
+		if err := json.Unmarshal(data, &s); err != nil {
+			t.Fatal(err)
+		}
+		versions[s.Version] = true
+		for _, e := range s.Endpoints {
+			if e.Data.Answered != e.Data.Errors || e.Name != "get" && e.Data.Answered > 0 {
+				t.Errorf("%s: %+v", e.Name, e.Data)
+			}
+			counted += e.Data.Answered
+		}
+	}
+	if counted != requests || !versions["1.2.3-rc.1"] || !versions["0.0.0+devel"] {
+		t.Errorf("%d of %d requests answered by %v", counted, requests, versions)
+	}
+	stop()
+	if n := len(w.gather(t, "$SRV.PING.carillon")); n != 1 {
+		t.Errorf("%d replicas after a stop", n)
+	}
+}
+
+// gather returns all answers to a request that every replica answers: until
+// none has come for a while.
+func (w *world) gather(t *testing.T, subject string) [][]byte {
+	t.Helper()
+	inbox := w.nc.NewInbox()
+	sub, err := w.nc.SubscribeSync(inbox)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	if err := w.nc.PublishRequest(subject, inbox, nil); err != nil {
+		t.Fatal(err)
+	}
+	var all [][]byte
+	for wait := patience; ; wait = 200 * time.Millisecond {
+		m, err := sub.NextMsg(wait)
+		if err != nil {
+			return all
+		}
+		all = append(all, m.Data)
+	}
+}

@@ -1,0 +1,357 @@
+package natsapi_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/natsapi"
+)
+
+// TestVerbs follows one job through every verb.
+func TestVerbs(t *testing.T) {
+	w := newWorld(t)
+	w.ingest()
+	next := w.results()
+	steps := []struct {
+		subject, body string
+		want          string // verdict, and what the event says
+	}{
+		{"put.default.job", later, "accepted created=true revision next"},
+		{"put.default.job", later, "accepted created=false revision next"},
+		{"put.default.job", "startTime: 2098-01-01\naction: {type: http, request: {uri: 'http://x.example', method: get}}", "accepted created=false revision next"},
+		{"patch.default.job", `{"startTime": "2097-01-01"}`, "accepted revision next"},
+		{"run.default.job", "", "accepted occurrence"},
+		{"run.default.job", "", "rejected Conflict: job default/job: conflict: it is running, or about to"},
+		{"disable.default.job", "ignored", "accepted revision"},
+		{"disable.default.job", "", "accepted revision"},
+		{"run.default.job", "", "accepted occurrence"},
+		{"delete.default.job", "", "accepted"},
+		{"delete.default.job", "", "rejected ResourceNotFound: job default/job: not found"},
+		{"patch.default.job", `{}`, "rejected ResourceNotFound: job default/job: not found"},
+		{"run.default.job", "", "rejected ResourceNotFound: job default/job: not found"},
+		{"enable.default.job", "", "rejected ResourceNotFound: job default/job: not found"},
+		{"put.other.job", later, "rejected ResourceNotFound: collection other: not found; create it first"},
+		{"put.default.job", `{"state": "disabled", ` + action + `}`, "accepted created=true revision"},
+		{"enable.default.job", "", "accepted revision next"},
+	}
+	for i, s := range steps {
+		w.publish(s.subject, s.body)
+		e := next()
+		if got := e.summary(); got != s.want {
+			t.Errorf("step %d: %s: got %s, want %s", i+1, s.subject, got, s.want)
+		}
+		verb, _, _ := strings.Cut(s.subject, ".")
+		if e.Verb != verb || e.Sequence != uint64(i+1) || e.Time.IsZero() || e.Subject != e.Verdict+strings.TrimPrefix(s.subject, verb) {
+			t.Errorf("step %d: %+v", i+1, e)
+		}
+	}
+}
+
+// summary says what an event holds.
+func (e *event) summary() string {
+	s := e.Verdict
+	if e.Created != nil {
+		s += fmt.Sprintf(" created=%v", *e.Created)
+	}
+	if e.Superseded {
+		s += " superseded"
+	}
+	if strings.HasPrefix(e.Occurrence, e.Job+"@") {
+		s += " occurrence"
+	}
+	if e.Revision > 0 {
+		s += " revision"
+	}
+	if e.Next != "" {
+		s += " next"
+	}
+	if e.Error != nil {
+		s += " " + e.Error.String()
+	}
+	return s
+}
+
+// TestMalformedSubjects publishes to subjects that name no job or no verb.
+func TestMalformedSubjects(t *testing.T) {
+	w := newWorld(t)
+	w.ingest()
+	next := w.results()
+	long := strings.Repeat("x", 3800)
+	tests := []struct{ subject, result, want string }{
+		{"putt.default.job", "rejected.default.job", `[verb] "putt" is not one of delete, disable, enable, patch, put, run`},
+		{"PUT.default.job", "rejected.default.job", `[verb] "PUT" is not one of`},
+		{"put", "rejected", `[collection] must not be empty [job] must not be empty`},
+		{"put.default", "rejected.default", `[job] must not be empty`},
+		{"run.default.my.job", "rejected.default.my.job", `[job] "my.job" must not contain '.'`},
+		{"put.1st.2nd", "rejected.1st.2nd", `[collection] "1st" must begin with a letter [job] "2nd" must begin with a letter`},
+		{"x.1st.a.b", "rejected.1st.a.b", `[verb] "x" is not one of delete, disable, enable, patch, put, run [collection] "1st" must begin with a letter [job] "a.b" must not`},
+		{"put.default.*", "rejected.default._", `[job] "*" must begin with a letter`},
+		{"put.default.a>b", "rejected.default.a_b", `[job] "a>b" must not contain '>'`},
+		{"put.default.ä", "rejected.default.ä", `[job] "ä" must begin with a letter`},
+		{"put.default." + long, "rejected.default." + long[:248], `[job] is 3800 characters long, at most 100 are allowed`},
+		{"delete." + long + ".job", "rejected." + long[:256], `[collection] is 3800 characters long`},
+	}
+	for _, test := range tests {
+		w.publish(test.subject, later)
+		e := next()
+		if e.Subject != test.result || !strings.Contains(e.Error.String(), "BadRequest: "+test.want) {
+			t.Errorf("%.40s:\ngot  %s %v\nwant %s %s", test.subject, e.Subject, e.Error, test.result, test.want)
+		}
+	}
+}
+
+// TestLargeSpec publishes a spec of a megabyte, and a patch.
+func TestLargeSpec(t *testing.T) {
+	w := newWorld(t)
+	w.ingest()
+	next := w.results()
+	body := `{"description": "` + strings.Repeat("x", 1_000_000) + `"}`
+	for _, subject := range []string{"put.default.job", "patch.default.job"} {
+		w.publish(subject, body)
+		want := fmt.Sprintf("rejected BadRequest: [] the document is %d bytes long, at most 16384 (16 KB) are allowed", len(body))
+		if e := next(); e.summary() != want {
+			t.Errorf("%s: got %s, want %s", subject, e.summary(), want)
+		}
+	}
+	w.publish("run.default.job", body) // the body is ignored
+	if e := next(); !strings.Contains(e.summary(), "ResourceNotFound") {
+		t.Errorf("run: %s", e.summary())
+	}
+}
+
+// TestOrder publishes sequences of specs that make sense in their order only,
+// for many jobs at once, to two processes.
+func TestOrder(t *testing.T) {
+	w := newWorld(t)
+	const jobs, rounds = 40, 3
+	for round := range rounds {
+		for _, step := range []struct{ verb, body string }{
+			{"put", later},
+			{"patch", fmt.Sprintf(`{"description": "%d"}`, round)},
+			{"disable", ""},
+			{"patch", `{"labels": {"a": "b"}}`},
+			{"enable", ""},
+			{"delete", ""},
+		} {
+			for j := range jobs {
+				if _, err := w.js.PublishAsync(fmt.Sprintf("carillon.spec.%s.default.j%d", step.verb, j), []byte(step.body)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	for j := range jobs {
+		w.publish(fmt.Sprintf("put.default.j%d", j), later)
+		w.publish(fmt.Sprintf("patch.default.j%d", j), `{"description": "last"}`)
+	}
+	next := w.results()
+	w.ingest()
+	w.ingest(func(c *natsapi.IngestConfig) { c.Source, c.Service = w.open() })
+	sequences := map[string][]uint64{}
+	for range jobs * (6*rounds + 2) {
+		e := next()
+		if e.Verdict != "accepted" || e.Superseded {
+			t.Errorf("%s %s: %s", e.Verb, e.Job, e.summary())
+		}
+		sequences[e.Job] = append(sequences[e.Job], e.Sequence)
+	}
+	for job, s := range sequences {
+		if !slices.IsSorted(s) {
+			t.Errorf("%s: results in the order of %v", job, s)
+		}
+	}
+	for j := range jobs {
+		v, err := w.service.Get(w.ctx, scheduler.Key{Collection: "default", Job: fmt.Sprintf("j%d", j)})
+		if err != nil || v.Job.State != scheduler.Enabled || v.Job.Def.Description != "last" || v.Job.Def.Labels != nil {
+			t.Errorf("j%d: %+v, %v", j, v, err)
+		}
+	}
+	w.awaitNoSpecs()
+}
+
+// awaitNoSpecs waits until every spec is done with.
+func (w *world) awaitNoSpecs() {
+	w.tb.Helper()
+	w.await("the specs to be removed", func() bool {
+		st, err := w.js.Stream(w.ctx, "CARILLON_SPECS")
+		return err == nil && st.CachedInfo().State.Msgs == 0
+	})
+}
+
+// hold takes the next spec away from every ingest, as a process that dies with
+// it in its hands does. giveBack ends that.
+func (w *world) hold() (giveBack func()) {
+	w.tb.Helper()
+	consumer, err := w.js.Consumer(w.ctx, "CARILLON_SPECS", "workers")
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	batch, err := consumer.Fetch(1, jetstream.FetchMaxWait(patience))
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	m, ok := <-batch.Messages()
+	if !ok {
+		w.tb.Fatalf("no spec to hold: %v", batch.Error())
+	}
+	return func() {
+		if err := m.Nak(); err != nil {
+			w.tb.Error(err)
+		}
+	}
+}
+
+// delivered waits until the server has handed out n specs.
+func (w *world) delivered(n int) {
+	w.tb.Helper()
+	w.await("the delivery of specs", func() bool {
+		c, err := w.js.Consumer(w.ctx, "CARILLON_SPECS", "workers")
+		return err == nil && c.CachedInfo().NumAckPending >= n
+	})
+}
+
+// TestWaitsForEarlierSpec has a delete arrive while the put before it is in the
+// hands of a dead process.
+func TestWaitsForEarlierSpec(t *testing.T) {
+	w := newWorld(t)
+	next := w.results()
+	w.publish("put.default.job", later)
+	giveBack := w.hold()
+	w.ingest()
+	w.publish("delete.default.job", "")
+	w.publish("put.default.other", later)
+	if e := next(); e.Job != "default/other" { // nothing keeps other jobs waiting
+		t.Errorf("first result: %+v", e)
+	}
+	w.delivered(2)
+	giveBack()
+	for _, want := range []string{"put accepted created=true revision next", "delete accepted"} {
+		if e := next(); e.Verb+" "+e.summary() != want {
+			t.Errorf("got %s %s, want %s", e.Verb, e.summary(), want)
+		}
+	}
+}
+
+// TestSuperseded has specs arrive when a later one has written the job, as
+// when their process hung in the middle.
+func TestSuperseded(t *testing.T) {
+	w := newWorld(t)
+	w.ingest()
+	next := w.results()
+	k := scheduler.Key{Collection: "default", Job: "job"}
+	before, _, err := w.service.Put(w.ctx, scheduler.Edit{Key: k, Body: []byte(later), SpecSequence: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for subject, want := range map[string]string{
+		"put.default.job":     "accepted created=false superseded revision next",
+		"patch.default.job":   "accepted superseded revision next",
+		"disable.default.job": "accepted superseded revision next",
+		"delete.default.job":  "rejected Conflict: job default/job: conflict: a later spec put it again",
+	} {
+		w.publish(subject, `{"description": "old", `+action+`}`)
+		if e := next(); e.summary() != want {
+			t.Errorf("%s: got %s, want %s", subject, e.summary(), want)
+		}
+	}
+	after, err := w.service.Get(w.ctx, k)
+	if err != nil || after.Job.Revision != before.Job.Revision {
+		t.Errorf("got %+v, %v", after, err)
+	}
+}
+
+// faulty is a source that does not store some results.
+type faulty struct {
+	natsapi.Source
+
+	refuses func(body string) bool
+	refused chan string // the results
+
+	mu    sync.Mutex
+	taken []uint64 // sequences, in order of delivery
+}
+
+func newFaulty(source natsapi.Source, refuses func(body string) bool) *faulty {
+	return &faulty{Source: source, refuses: refuses, refused: make(chan string, 1000)}
+}
+
+// DeliverSpecs notes what is delivered.
+func (f *faulty) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error {
+	return f.Source.DeliverSpecs(ctx, wake, room, func(s scheduler.PublishedSpec) {
+		f.mu.Lock()
+		f.taken = append(f.taken, s.Sequence)
+		f.mu.Unlock()
+		take(s)
+	})
+}
+
+// PublishResult refuses what it is to refuse.
+func (f *faulty) PublishResult(ctx context.Context, verdict, name string, body []byte) error {
+	if f.refuses(string(body)) {
+		f.refused <- string(body)
+		return fmt.Errorf("%w: the test says so", scheduler.ErrUnavailable)
+	}
+	return f.Source.PublishResult(ctx, verdict, name, body)
+}
+
+func (f *faulty) deliveries() []uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.taken)
+}
+
+// TestUnavailable lets the store be away: the spec is kept and tried again.
+func TestUnavailable(t *testing.T) {
+	w := newWorld(t)
+	left := 2
+	source := newFaulty(w.store, func(string) bool { left--; return left >= 0 })
+	w.ingest(func(c *natsapi.IngestConfig) { c.Source = source })
+	next := w.results()
+	w.publish("put.default.job", later)
+	if e := next(); e.Verdict != "accepted" {
+		t.Errorf("got %s", e.summary())
+	}
+	w.awaitNoSpecs()
+	if got := source.deliveries(); len(source.refused) != 2 || len(got) != 1 {
+		t.Errorf("%d results refused, deliveries %v", len(source.refused), got)
+	}
+}
+
+// TestRepeatedAfterStop stops a process after it has carried out a spec and
+// before its result is stored. The next process has the spec at once, and
+// finds it done.
+func TestRepeatedAfterStop(t *testing.T) {
+	w := newWorld(t)
+	next := w.results()
+	for _, step := range []struct{ subject, want string }{
+		{"put.default.job", "accepted created=false revision next"},
+		{"patch.default.job", "accepted revision next"},
+		{"run.default.job", "accepted occurrence"},
+		{"disable.default.job", "accepted revision"},
+		{"run.default.job", "accepted occurrence"},
+		{"enable.default.job", "accepted revision next"},
+		{"delete.default.job", "accepted"},
+	} {
+		w.publish(step.subject, later)
+		source := newFaulty(w.store, func(string) bool { return true })
+		stop := w.ingest(func(c *natsapi.IngestConfig) { c.Source = source })
+		first := <-source.refused
+		stop()
+		stop = w.ingest()
+		e := next()
+		stop()
+		if e.summary() != step.want {
+			t.Errorf("%s: got %s, want %s", step.subject, e.summary(), step.want)
+		}
+		if !strings.Contains(first, e.Occurrence) {
+			t.Errorf("%s: occurrence %s after %s", step.subject, e.Occurrence, first)
+		}
+	}
+}

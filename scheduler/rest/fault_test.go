@@ -1,0 +1,139 @@
+package rest_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler/rest"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// TestFaults asks for what is not there or not allowed.
+func TestFaults(t *testing.T) {
+	w := newWorld(t)
+	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
+	const jobs = "/jobCollections/default/jobs"
+	w.steps([]step{
+		{"GET", "/", "", `404 {"error":{"code":"UnknownRoute"`},
+		{"GET", "/jobs", "", `404 "UnknownRoute"|/jobs`},
+		{"POST", jobs + "/job/stop", "", `404 "UnknownRoute"`},
+		{"GET", jobs + "/", "", `404 "UnknownRoute"`},
+		{"POST", jobs, "{}", `405 "MethodNotAllowed"|GET, HEAD`},
+		{"GET", jobs + "/job/run", "", `405 "MethodNotAllowed"|POST`},
+		{"POST", "/healthz", "", `405 "MethodNotAllowed"`},
+		{"GET", jobs + "?$top=0", "", `400 "code":"BadRequest"|"path":"$top"|1-100`},
+		{"GET", jobs + "?$top=101", "", `400 "path":"$top"`},
+		{"GET", jobs + "?$top=x", "", `400 "path":"$top"`},
+		{"GET", jobs + "?$skip=-1", "", `400 "path":"$skip"`},
+		{"GET", jobs + "?$filter=state+ne+enabled", "", `400 "path":"$filter"|state eq enabled|disabled`},
+		{"GET", jobs + "/job/history?$filter=status+eq+done", "", `400 "path":"$filter"|completed`},
+		{"GET", jobs + "/job/history?follow=maybe", "", `400 "path":"follow"`},
+		{"GET", jobs + "/none/history?follow=true", "", `404 "ResourceNotFound"`},
+		{"GET", "/jobCollections/none/history?follow=true", "", `404 "ResourceNotFound"`},
+		{"GET", "/history", "", `400 "path":"follow"`},
+		{"POST", "/doctor?fix=perhaps", "", `400 "path":"fix"`},
+		{"PUT", jobs + "/job", "", `400 is empty`},
+		{"PUT", jobs + "/job", strings.Repeat("x", 17<<10), `400 is 17408 bytes long, at most 16384 (16 KB)`},
+		{"PUT", jobs + "/job", strings.Repeat("x", 1<<20), `400 is 1048576 bytes long`},
+		{"PATCH", jobs + "/job", strings.Repeat("x", 1<<20+1), `413 "RequestTooLarge"`},
+		{"PUT", "/jobCollections/c", strings.Repeat(" ", 20000), `400 is 20000 bytes long`},
+	})
+	if r := w.do(http.MethodDelete, jobs+"/job/history", ""); r.header.Get("Allow") != "GET, HEAD" {
+		t.Errorf("Allow: %s", r.header.Get("Allow"))
+	}
+	if r := w.do(http.MethodPost, jobs+"/job", ""); r.header.Get("Allow") != "DELETE, GET, HEAD, PATCH, PUT" {
+		t.Errorf("Allow: %s", r.header.Get("Allow"))
+	}
+}
+
+// TestCrossOrigin lets a browser's page of another origin try to run a job.
+func TestCrossOrigin(t *testing.T) {
+	w := newWorld(t)
+	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
+	const run = "/jobCollections/default/jobs/job/run"
+	if r := w.do(http.MethodPost, run, "", "Origin: https://evil.example", "Sec-Fetch-Site: cross-site"); r.status != 403 || !strings.Contains(r.body, `"CrossOrigin"`) {
+		t.Errorf("cross-site: %d %s", r.status, r.body)
+	}
+	if r := w.do(http.MethodPost, run, "", "Origin: "+w.api.URL, "Sec-Fetch-Site: same-origin"); r.status != 200 {
+		t.Errorf("same origin: %d %s", r.status, r.body)
+	}
+}
+
+// TestUnavailable takes the store away.
+func TestUnavailable(t *testing.T) {
+	w := newWorld(t)
+	w.nc.Close()
+	for _, path := range []string{"/jobCollections", "/jobCollections/default/jobs/job", "/jobCollections/default/jobs"} {
+		r := w.do(http.MethodGet, path, "")
+		if r.status != 503 || r.header.Get("Retry-After") == "" || !strings.Contains(r.body, `"ServiceUnavailable"`) {
+			t.Errorf("%s: %d %v %s", path, r.status, r.header, r.body)
+		}
+	}
+	if r := w.do(http.MethodPut, "/jobCollections/default/jobs/job", later); r.status != 503 {
+		t.Errorf("put: %d %s", r.status, r.body)
+	}
+	if r := w.do(http.MethodGet, "/history?follow=true", ""); r.status != 503 {
+		t.Errorf("follow: %d %s", r.status, r.body)
+	}
+}
+
+// TestProcess asks after the process.
+func TestProcess(t *testing.T) {
+	var notReady error
+	w := newWorld(t, func(c *rest.Config) {
+		c.Ready = func(context.Context) error {
+			if notReady != nil && notReady.Error() == "panic" {
+				panic("the secret reason")
+			}
+			return notReady
+		}
+	})
+	w.steps([]step{
+		{"GET", "/healthz", "", `200 {"status":"ok","version":"1.2.3"}`},
+		{"GET", "/readyz", "", `200 {"status":"ready"}`},
+	})
+	notReady = errors.New("the store is not open yet")
+	w.steps([]step{
+		{"GET", "/readyz", "", `503 {"error":{"code":"NotReady","message":"the store is not open yet"}}`},
+		{"GET", "/healthz", "", `200`},
+	})
+	notReady = errors.New("panic")
+	r := w.do(http.MethodGet, "/readyz", "")
+	if r.status != 500 || !strings.Contains(r.body, `"InternalError"`) || strings.Contains(r.body, "secret") {
+		t.Errorf("panic: %d %s", r.status, r.body)
+	}
+	w.api.Close()
+	for _, want := range []string{
+		"level=ERROR msg=\"request panicked\" method=GET path=/readyz requestId=" + r.header.Get("X-Ms-Request-Id"),
+		"the secret reason", "goroutine",
+		"level=DEBUG msg=request method=GET path=/healthz status=200 duration=",
+	} {
+		if !strings.Contains(w.log.String(), want) {
+			t.Errorf("log without %s:\n%s", want, w.log)
+		}
+	}
+}
+
+// TestDoctor runs the audit on a job whose baton is lost.
+func TestDoctor(t *testing.T) {
+	w := newWorld(t)
+	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
+	js, err := w.nc.JetStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := js.PurgeStream("CARILLON_TIMERS_0"); err != nil {
+		t.Fatal(err)
+	}
+	w.steps([]step{
+		{"POST", "/doctor", "", `200 "jobs":1|"waiting":0|"job":"default/job"|"fixed":0`},
+		{"POST", "/doctor?fix=false", "", `200 "fixed":0`},
+		{"POST", "/doctor?fix=true", "", `200 "job":"default/job"|"fixed":1`},
+		{"POST", "/doctor?fix=true", "", `200 "waiting":1,"running":0,"findings":[],"fixed":0`},
+	})
+}

@@ -1,0 +1,142 @@
+package rest_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+const (
+	action = `"action": {"type": "Http", "request": {"uri": "http://target.example/hook", "method": "POST"}}`
+	later  = `{"startTime": "2099-01-01T00:00:00Z", ` + action + `}`
+)
+
+// step is a request and parts of the answer to it: the status, then parts of
+// the body, separated by |.
+type step struct{ method, path, body, want string }
+
+func (w *world) steps(steps []step) {
+	w.t.Helper()
+	for i, s := range steps {
+		r := w.do(s.method, s.path, s.body)
+		status, parts, _ := strings.Cut(s.want, " ")
+		if status != http.StatusText(r.status) && !strings.HasPrefix(status, itoa(r.status)) {
+			w.t.Errorf("step %d: %s %s: got %d, want %s: %.1000s", i+1, s.method, s.path, r.status, status, r.body)
+		}
+		for part := range strings.SplitSeq(parts, "|") {
+			if !strings.Contains(r.body, part) {
+				w.t.Errorf("step %d: %s %s: got %.1000s\nwant %s", i+1, s.method, s.path, r.body, part)
+			}
+		}
+		if r.body != "" && !strings.HasPrefix(r.header.Get("Content-Type"), "application/json") {
+			w.t.Errorf("step %d: Content-Type %s", i+1, r.header.Get("Content-Type"))
+		}
+	}
+}
+
+// TestJob follows a job through every operation.
+func TestJob(t *testing.T) {
+	const job = "/jobCollections/default/jobs/job"
+	newWorld(t).steps([]step{
+		{"GET", job, "", `404 {"error":{"code":"ResourceNotFound","message":"job default/job: not found"}}`},
+		{"PUT", job + "?api-version=2016-03-01", later, `201 {"id":"/jobCollections/default/jobs/job","type":"Microsoft.Scheduler/jobCollections/jobs","name":"default/job"|"state":"enabled"`},
+		{"PUT", job, "startTime: 2099-01-01\naction: {type: https, request: {uri: 'https://x.example', method: get}}\n", `200 "type":"Https"`},
+		{"GET", job, "", `200 "uri":"https://x.example"|"nextExecutionTime":"2099-01-01T00:00:00Z"`},
+		{"HEAD", job, "", `200`},
+		{"PATCH", job, `{"properties": {"description": "new", "startTime": "2098-01-01"}}`, `200 "description":"new"|"uri":"https://x.example"|2098`},
+		{"PATCH", job, `{"state": "faulted"}`, `400 "path":"state"`},
+		{"PATCH", "/jobCollections/default/jobs/none", `{}`, `404 "ResourceNotFound"`},
+		{"POST", job + "/disable", "", `200 "state":"disabled"`},
+		{"POST", job + "/disable", "", `200 "state":"disabled"`},
+		{"POST", job + "/enable", "", `200 "state":"enabled"`},
+		{"POST", job + "/run", "", `200 {"occurrence":"default/job@`},
+		{"POST", job + "/run", "", `409 {"error":{"code":"Conflict","message":"job default/job: conflict: it is running, or about to"}}`},
+		{"GET", job + "/history", "", `200 {"value":[],"nextLink":null}`},
+		{"GET", "/jobCollections/default/jobs", "", `200 {"value":[{"id":"/jobCollections/default/jobs/job"|],"nextLink":null}`},
+		{"DELETE", job, "", `200`},
+		{"DELETE", job, "", `404 "message":"job default/job: not found"`},
+		{"GET", job + "/history", "", `404 job default/job: not found"`},
+		{"POST", job + "/run", "", `404 not found`},
+		{"PUT", "/jobCollections/default/jobs/my.job", later, `400 "path":"job","message":"\"my.job\" must not contain '.'`},
+		{"PUT", "/jobCollections/default/jobs/my%2Fjob", later, `400 "path":"job"`},
+		{"PUT", "/jobCollections/1st/jobs/job", later, `400 "path":"collection"`},
+		{"PUT", "/jobCollections/other/jobs/job", later, `404 collection other: not found; create it first`},
+		{"GET", "/jobCollections/other/jobs", later, `404 collection other: not found`},
+		{"PUT", job, `{"state": "Disabled", ` + action + `}`, `201 "state":"disabled"`},
+	})
+}
+
+// TestCollection follows a collection through every operation.
+func TestCollection(t *testing.T) {
+	newWorld(t).steps([]step{
+		{"GET", "/jobCollections", "", `200 {"value":[{"id":"/jobCollections/default"|"nextLink":null}`},
+		{"GET", "/jobCollections/c", "", `404 "ResourceNotFound"`},
+		{"PUT", "/jobCollections/c", "", `201 "name":"c"|"state":"enabled"`},
+		{"PUT", "/jobCollections/c", `{"location": "here", "properties": {"quota": {"maxJobCount": 1, "maxRecurrence": {"frequency": "hour", "interval": 1}}}}`, `200 "location":"here"|"maxJobCount":1`},
+		{"GET", "/jobCollections/c", "", `200 "maxJobCount":1`},
+		{"PUT", "/jobCollections/c", `{"properties": {"quota": {"maxJobCont": 1}}}`, `400 "path":"properties.quota"|did you mean \"maxJobCount\"?`},
+		{"PUT", "/jobCollections/c.d", ``, `400 "path":"collection"`},
+		{"PUT", "/jobCollections/c/jobs/a", `{"recurrence": {"frequency": "minute"}, ` + action + `}`, `409 "Conflict"|maxRecurrence`},
+		{"PUT", "/jobCollections/c/jobs/a", later, `201`},
+		{"PUT", "/jobCollections/c/jobs/b", later, `409 "Conflict"|maxJobCount`},
+		{"GET", "/jobCollections", "", `200 "name":"c"|"name":"default"`},
+		{"DELETE", "/jobCollections/c", "", `200`},
+		{"DELETE", "/jobCollections/c", "", `404 "ResourceNotFound"`},
+		{"GET", "/jobCollections/c/jobs/a", "", `404`},
+		{"DELETE", "/jobCollections/default", "", `409 it is always there`},
+	})
+}
+
+// TestPages lists more jobs than a page has.
+func TestPages(t *testing.T) {
+	w := newWorld(t)
+	var all []string
+	for i := range 105 {
+		name := "j" + strings.Repeat("0", 3-len(itoa(i))) + itoa(i)
+		body := later
+		if i%2 == 1 {
+			body = `{"state": "disabled", ` + action + `}`
+		}
+		w.must(http.MethodPut, "/jobCollections/default/jobs/"+name, body)
+		all = append(all, "default/"+name)
+	}
+	for _, test := range []struct {
+		query string
+		sizes []int
+		first string
+	}{
+		{"", []int{100, 5}, all[0]},
+		{"?$top=40&$skip=10&api-version=2016-03-01", []int{40, 40, 15}, all[10]},
+		{"?$filter=state+eq+disabled&$top=50", []int{50, 2}, all[1]},
+		{"?$filter=state%20eq%20'Enabled'&$skip=50", []int{3}, all[100]},
+		{"?$filter=state+eq+completed", []int{0}, ""},
+	} {
+		l := w.page("/jobCollections/default/jobs" + test.query)
+		if len(l.Value) > 0 && l.Value[0].Name != test.first {
+			t.Errorf("%s: begins with %s, want %s", test.query, l.Value[0].Name, test.first)
+		}
+		seen := map[string]bool{}
+		for i := 0; ; i++ {
+			for _, v := range l.Value {
+				seen[v.Name] = true
+			}
+			if i >= len(test.sizes) || len(l.Value) != test.sizes[i] {
+				t.Fatalf("%s: page %d has %d entries, want %v", test.query, i+1, len(l.Value), test.sizes)
+			}
+			if l.NextLink == nil {
+				break
+			}
+			if strings.Contains(test.query, "api-version") && !strings.Contains(*l.NextLink, "api-version=2016-03-01") {
+				t.Errorf("nextLink %s", *l.NextLink)
+			}
+			l = w.page(*l.NextLink)
+		}
+		total := 0
+		for _, n := range test.sizes {
+			total += n
+		}
+		if len(seen) != total {
+			t.Errorf("%s: %d different jobs, want %d", test.query, len(seen), total)
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package rest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/actions"
+	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/rest"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// patience bounds every wait of a test that something happens.
+const patience = 20 * time.Second
+
+// world is a scheduler with its HTTP API on a NATS server of its own.
+type world struct {
+	t       *testing.T
+	nc      *nats.Conn
+	store   *store.Store
+	actions scheduler.ActionReader
+	service *scheduler.Service
+	api     *httptest.Server
+	log     *bytes.Buffer // after the API is closed
+	serving atomic.Int64  // requests under way
+}
+
+func newWorld(t *testing.T, change ...func(*rest.Config)) *world {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{
+		DontListen: true, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(patience) {
+		t.Fatal("the NATS server does not start")
+	}
+	w := &world{t: t, log: &bytes.Buffer{}, actions: actions.New(web.New(web.Config{}))}
+	if w.nc, err = nats.Connect("", nats.InProcessServer(s)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.nc.Close)
+	js, err := jetstream.New(w.nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.await("JetStream", func() bool { _, err := js.AccountInfo(t.Context()); return err == nil })
+	if w.store, err = store.Open(t.Context(), w.nc, store.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	w.service = scheduler.NewService(scheduler.ServiceConfig{Store: w.store, Actions: w.actions})
+	if err := w.service.EnsureDefault(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.serve(change)
+	return w
+}
+
+// serve starts the API on a socket.
+func (w *world) serve(change []func(*rest.Config)) {
+	cfg := rest.Config{
+		Service: w.service, Version: "1.2.3",
+		Logger: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	handler := rest.New(cfg)
+	w.api = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		w.serving.Add(1)
+		defer w.serving.Add(-1)
+		handler.ServeHTTP(out, r)
+	}))
+	w.t.Cleanup(w.api.Close)
+}
+
+// work runs a worker until the test ends.
+func (w *world) work() {
+	w.t.Helper()
+	worker := scheduler.NewWorker(scheduler.WorkerConfig{Store: w.store, Actions: w.actions})
+	ctx, cancel := context.WithCancel(w.t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- worker.Run(ctx) }()
+	w.t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.t.Error(err)
+		}
+	})
+}
+
+// target starts an HTTP server that jobs can call, and returns its URL. It
+// answers with the status that the query names.
+func (w *world) target() string {
+	w.t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("fail") {
+			out.WriteHeader(http.StatusTeapot)
+		}
+		_, _ = io.WriteString(out, "hello")
+	}))
+	w.t.Cleanup(s.Close)
+	return s.URL
+}
+
+// await polls until ok, for what tells of itself in no other way.
+func (w *world) await(what string, ok func() bool) {
+	w.t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); !ok(); <-tick.C {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// reply is an answer of the API.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// do sends a request. Headers are "Name: value".
+func (w *world) do(method, path, body string, headers ...string) reply {
+	w.t.Helper()
+	url := path
+	if strings.HasPrefix(path, "/") {
+		url = w.api.URL + path
+	}
+	req, err := http.NewRequestWithContext(w.t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if res.Header.Get("X-Ms-Request-Id") == "" || res.Header.Get("Server") != "Carillon/1.2.3" {
+		w.t.Errorf("%s %s: headers %v", method, path, res.Header)
+	}
+	return reply{res.StatusCode, res.Header, string(data)}
+}
+
+// listing is a page of anything.
+type listing struct {
+	Value    []entry `json:"value"`
+	NextLink *string `json:"nextLink"`
+}
+
+// entry is a job, a collection or a record.
+type entry struct {
+	ID         string         `json:"id"`
+	Name       string         `json:"name"`
+	Type       string         `json:"type"`
+	Properties map[string]any `json:"properties"`
+}
+
+// page gets a listing.
+func (w *world) page(path string) listing {
+	w.t.Helper()
+	r := w.do(http.MethodGet, path, "")
+	var l listing
+	if err := json.Unmarshal([]byte(r.body), &l); err != nil || r.status != http.StatusOK {
+		w.t.Fatalf("%s: %d %v: %.1000s", path, r.status, err, r.body)
+	}
+	return l
+}
+
+// must sends a request that succeeds.
+func (w *world) must(method, path, body string) {
+	w.t.Helper()
+	if r := w.do(method, path, body); r.status >= http.StatusBadRequest {
+		w.t.Fatalf("%s %s: %d %s", method, path, r.status, r.body)
+	}
+}
