@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -123,9 +124,9 @@ func TestTwoWorkersShare(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		_, other := w.open()
 		ctx, cancel := context.WithCancel(t.Context())
-		ran := 0
+		var ran atomic.Int64
 		second := scheduler.NewWorker(scheduler.WorkerConfig{
-			Store: other, Actions: w.actions(), OnRecord: func(*scheduler.Record) { ran++ },
+			Store: other, Actions: w.actions(), OnRecord: func(*scheduler.Record) { ran.Add(1) },
 		})
 		ended := make(chan error, 1)
 		go func() { ended <- second.Run(ctx) }()
@@ -141,8 +142,8 @@ func TestTwoWorkersShare(t *testing.T) {
 		if n := len(w.sink.seen()); n != 200 {
 			t.Errorf("%d calls, want 200", n)
 		}
-		if ran < 20 || ran > 180 {
-			t.Errorf("the second worker ran %d of 200", ran)
+		if n := ran.Load(); n < 20 || n > 180 {
+			t.Errorf("the second worker ran %d of 200", n)
 		}
 	})
 }

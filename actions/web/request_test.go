@@ -86,7 +86,7 @@ func TestReadActionProblems(t *testing.T) {
 		"status none":    {request: success(`{"status":[]}`), want: []string{`action.request.success.status: must name at least one status`}},
 		"status range":   {request: success(`{"status":["200","600"]}`), want: []string{`action.request.success.status[1]: "600" is not in 100-599`}},
 		"status reverse": {request: success(`{"status":["299-200"]}`), want: []string{`action.request.success.status[0]: "299-200" ends before it begins`}},
-		"success member": {request: success(`{"states":["2xx"]}`), want: []string{`action.request.success: unknown field "states"; did you mean "status"?`}},
+		"success member": {request: success(`{"states":["2xx"]}`), want: []string{`action.request.success.states: unknown field; did you mean "status"?`}},
 		"contains long": {
 			request: success(`{"bodyContains":"` + strings.Repeat("a", 1025) + `"}`),
 			want:    []string{`action.request.success.bodyContains: is 1025 characters long, at most 1024 are allowed`},
@@ -109,7 +109,7 @@ func TestReadActionProblems(t *testing.T) {
 			request: `{` + ok + `,"authentication":{"type":"Digest"}}`,
 			want:    []string{`action.request.authentication.type: "Digest" is not one of NotSpecified, Basic, ClientCertificate, ActiveDirectoryOAuth`},
 		},
-		"unknown member": {request: `{` + ok + `,"url":"http://h/"}`, want: []string{`action.request: unknown field "url"; did you mean "uri"?`}},
+		"unknown member": {request: `{` + ok + `,"url":"http://h/"}`, want: []string{`action.request.url: unknown field; did you mean "uri"?`}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

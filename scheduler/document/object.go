@@ -88,14 +88,18 @@ func (o *Object) Done() {
 }
 
 func (o *Object) unknown(name string) {
+	if name == "" {
+		o.Problem("", `unknown field ""`)
+		return
+	}
 	near := nearest(name, o.known)
 	switch {
 	case near == "":
-		o.Problem("", "unknown field %q", name)
+		o.Problem(name, "unknown field")
 	case strings.EqualFold(near, name):
-		o.Problem("", "field %q repeats %q", name, near)
+		o.Problem(name, "repeats %q", near)
 	default:
-		o.Problem("", "unknown field %q; did you mean %q?", name, near)
+		o.Problem(name, "unknown field; did you mean %q?", near)
 	}
 }
 

@@ -82,9 +82,9 @@ func TestReaderReportsEverything(t *testing.T) {
 		`objects[0].day: must be a string, not a number`,
 		`nothing: is required`,
 		`missing: is required`,
-		`unknown field "intervall"; did you mean "interval"?`,
-		`unknown field "zzz"`,
-		`field "Text" repeats "text"`,
+		`intervall: unknown field; did you mean "interval"?`,
+		`zzz: unknown field`,
+		`Text: repeats "text"`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -165,14 +165,14 @@ func TestObjectOfAnotherKind(t *testing.T) {
 
 func TestSuggestions(t *testing.T) {
 	tests := []struct{ name, want string }{
-		{"intervall", `unknown field "intervall"; did you mean "interval"?`},
-		{"itnerval", `unknown field "itnerval"; did you mean "interval"?`},
-		{"strtTime", `unknown field "strtTime"; did you mean "startTime"?`},
-		{"start_time", `unknown field "start_time"; did you mean "startTime"?`},
-		{"start", `unknown field "start"; did you mean "startTime"?`},
-		{"url", `unknown field "url"; did you mean "uri"?`},
-		{"x", `unknown field "x"`},
-		{"somethingElse", `unknown field "somethingElse"`},
+		{"intervall", `intervall: unknown field; did you mean "interval"?`},
+		{"itnerval", `itnerval: unknown field; did you mean "interval"?`},
+		{"strtTime", `strtTime: unknown field; did you mean "startTime"?`},
+		{"start_time", `start_time: unknown field; did you mean "startTime"?`},
+		{"start", `start: unknown field; did you mean "startTime"?`},
+		{"url", `url: unknown field; did you mean "uri"?`},
+		{"x", `x: unknown field`},
+		{"somethingElse", `somethingElse: unknown field`},
 		{"", `unknown field ""`},
 	}
 	for _, test := range tests {

@@ -164,8 +164,8 @@ func (a *API) accept(e endpoint, m micro.Request) {
 		c := a.counters[e.name]
 		began := c.begin()
 		ans := a.call(e, m)
-		a.reply(m, ans)
 		c.end(began, ans.err)
+		a.reply(m, ans)
 	}()
 }
 

@@ -24,8 +24,8 @@ var wrong = []struct {
 	{"broken YAML", "", "action:\n  type: Http\n request: 1\n", `3:`},
 	{"empty", "", "", `is empty`},
 	{"no object", "", `[]`, `[] must be an object, not an array`},
-	{"unknown field", "", `{"actoin": 1, ` + action + `}`, `[] unknown field "actoin"; did you mean "action"?`},
-	{"unknown field inside", "", `{"recurrence": {"frequency": "day", "intervall": 2}, ` + action + `}`, `[recurrence] unknown field "intervall"; did you mean "interval"?`},
+	{"unknown field", "", `{"actoin": 1, ` + action + `}`, `[actoin] unknown field; did you mean "action"?`},
+	{"unknown field inside", "", `{"recurrence": {"frequency": "day", "intervall": 2}, ` + action + `}`, `[recurrence.intervall] unknown field; did you mean "interval"?`},
 	{"17 KB", "", `{"description": "` + strings.Repeat("x", 17<<10) + `", ` + action + `}`, `bytes long, at most 16384 (16 KB) are allowed`},
 	{"bad enum", "", `{"recurrence": {"frequency": "dayly"}, ` + action + `}`, `[recurrence.frequency] "dayly" is not one of`},
 	{"weekDays with Day", "", `{"recurrence": {"frequency": "Day", "schedule": {"weekDays": ["Monday"]}}, ` + action + `}`, `[recurrence.schedule.weekDays] can be used with the frequency`},
@@ -42,7 +42,7 @@ var wrong = []struct {
 	{"name with a dot", "my.job", later, `[job] "my.job" must not contain '.'`},
 	{
 		"everything at once", "", `{"startTime": "soon", "recurrence": {"frequency": "day", "interval": 0, "schedule": {"hours": [25], "weekDays": ["Monday"]}}, "action": {"type": "Htp"}, "state": "completed", "x": 1}`,
-		"[startTime] \"soon\"\n[recurrence.interval] 0\n[recurrence.schedule.hours[0]] 25\n[recurrence.schedule.weekDays] \n[action.type] \"Htp\" is not one of Http, Https; did you mean \"Http\"?\n[state] \"completed\" is set by the scheduler\n[] unknown field \"x\"",
+		"[startTime] \"soon\"\n[recurrence.interval] 0\n[recurrence.schedule.hours[0]] 25\n[recurrence.schedule.weekDays] \n[action.type] \"Htp\" is not one of Http, Https; did you mean \"Http\"?\n[state] \"completed\" is set by the scheduler\n[x] unknown field",
 	},
 }
 

@@ -74,7 +74,7 @@ func TestCollection(t *testing.T) {
 		{"PUT", "/jobCollections/c", "", `201 "name":"c"|"state":"enabled"`},
 		{"PUT", "/jobCollections/c", `{"location": "here", "properties": {"quota": {"maxJobCount": 1, "maxRecurrence": {"frequency": "hour", "interval": 1}}}}`, `200 "location":"here"|"maxJobCount":1`},
 		{"GET", "/jobCollections/c", "", `200 "maxJobCount":1`},
-		{"PUT", "/jobCollections/c", `{"properties": {"quota": {"maxJobCont": 1}}}`, `400 "path":"properties.quota"|did you mean \"maxJobCount\"?`},
+		{"PUT", "/jobCollections/c", `{"properties": {"quota": {"maxJobCont": 1}}}`, `400 "path":"properties.quota.maxJobCont"|did you mean \"maxJobCount\"?`},
 		{"PUT", "/jobCollections/c.d", ``, `400 "path":"collection"`},
 		{"PUT", "/jobCollections/c/jobs/a", `{"recurrence": {"frequency": "minute"}, ` + action + `}`, `409 "Conflict"|maxRecurrence`},
 		{"PUT", "/jobCollections/c/jobs/a", later, `201`},

@@ -61,8 +61,8 @@ func TestReadRecurrenceProblems(t *testing.T) {
 		{`{"frequency":"Day","endTime":"2024-02-30"}`, `recurrence.endTime: "2024-02-30" is not a date or time: February 2024 has no day 30`},
 		{`{"frequency":"Day","endTime":5}`, `recurrence.endTime: must be a string, not a number`},
 		{`{"frequency":"Day","schedule":[]}`, `recurrence.schedule: must be an object, not an array`},
-		{`{"frequency":"Day","intervall":2}`, `recurrence: unknown field "intervall"; did you mean "interval"?`},
-		{`{"frequency":"Day","schedule":{"minute":[1]}}`, `recurrence.schedule: unknown field "minute"; did you mean "minutes"?`},
+		{`{"frequency":"Day","intervall":2}`, `recurrence.intervall: unknown field; did you mean "interval"?`},
+		{`{"frequency":"Day","schedule":{"minute":[1]}}`, `recurrence.schedule.minute: unknown field; did you mean "minutes"?`},
 		{`{"frequency":"Day","schedule":{"hours":["9"]}}`, `recurrence.schedule.hours[0]: must be a whole number, not a string`},
 		{`{"frequency":"Day","schedule":{"minutes":[1,60,-1]}}`, "recurrence.schedule.minutes[1]: 60 is not in 0-59\nrecurrence.schedule.minutes[2]: -1 is not in 0-59"},
 		{`{"frequency":"Day","schedule":{"months":[0,13]}}`, "recurrence.schedule.months[0]: 0 is not in 1-12\nrecurrence.schedule.months[1]: 13 is not in 1-12"},
@@ -75,7 +75,7 @@ func TestReadRecurrenceProblems(t *testing.T) {
 		{`{"frequency":"Month","schedule":{"monthDays":[1,0,32]}}`, "recurrence.schedule.monthDays[2]: 32 is not in -31 to 31\nrecurrence.schedule.monthDays[1]: 0 is not a day; days count from 1, or from -1 at the end of the month"},
 		{`{"frequency":"Month","schedule":{"monthlyOccurrences":[{"day":"friday","occurrence":0}]}}`, `recurrence.schedule.monthlyOccurrences[0].occurrence: 0 is not an occurrence; leave it out to mean every one`},
 		{`{"frequency":"Month","schedule":{"monthlyOccurrences":[{"day":"friday","occurrence":6}]}}`, `recurrence.schedule.monthlyOccurrences[0].occurrence: 6 is not in -5 to 5; no month has more of a weekday`},
-		{`{"frequency":"Month","schedule":{"monthlyOccurrences":[{"day":"fri"}, {"day":"friday","occurrense":1}]}}`, `recurrence.schedule.monthlyOccurrences[0].day: "fri" is not one of Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday; did you mean "Friday"?` + "\n" + `recurrence.schedule.monthlyOccurrences[1]: unknown field "occurrense"; did you mean "occurrence"?`},
+		{`{"frequency":"Month","schedule":{"monthlyOccurrences":[{"day":"fri"}, {"day":"friday","occurrense":1}]}}`, `recurrence.schedule.monthlyOccurrences[0].day: "fri" is not one of Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday; did you mean "Friday"?` + "\n" + `recurrence.schedule.monthlyOccurrences[1].occurrense: unknown field; did you mean "occurrence"?`},
 		{`{"frequency":"Month","schedule":{"monthlyOccurrences":["friday"]}}`, `recurrence.schedule.monthlyOccurrences[0]: must be an object, not a string`},
 		{`{"frequency":"Day","anchor":"lastExecution","schedule":{"hours":[1]}}`, `recurrence.anchor: lastExecution applies to a recurrence without schedule`},
 		{`{"frequency":"Day","anchor":"drift"}`, `recurrence.anchor: "drift" is not one of grid, lastExecution`},
@@ -98,7 +98,7 @@ func TestReadRecurrenceReportsAll(t *testing.T) {
 	}
 	want := []string{
 		"recurrence.frequency", "recurrence.interval", "recurrence.count", "recurrence.endTime", "recurrence.schedule.weekDays[0]",
-		"recurrence.schedule", "recurrence.schedule.hours[0]", "recurrence",
+		"recurrence.schedule.y", "recurrence.schedule.hours[0]", "recurrence.z",
 	}
 	if diff := cmp.Diff(want, paths); diff != "" {
 		t.Errorf("%v\n%s", err, diff)
