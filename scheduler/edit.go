@@ -140,7 +140,8 @@ func (j *Job) patched(patch document.Value, limits Limits, actions ActionReader)
 	base := j.Def.properties
 	if j.State == Disabled {
 		base = document.Merge(base, document.ObjectValue(
-			document.Member{Name: "state", Value: document.StringValue(string(Disabled))}))
+			document.Member{Name: "state", Value: document.StringValue(string(Disabled))},
+		))
 	}
 	merged, err := document.Parse(document.Merge(base, patch).JSON()) // a tree of its own, to be read
 	if err != nil {

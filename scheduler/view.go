@@ -24,7 +24,7 @@ type Status struct {
 	Failures   int       // attempts that failed
 	Faults     int       // occurrences that failed after all retries
 	Last       time.Time // start of the last attempt; zero: none
-	Next       time.Time // when the next attempt is due; zero: none, or running
+	Next       time.Time // when the attempt that comes next, or is under way, is due; zero: none
 	Running    bool      // the baton is with a worker: running, or about to
 	Retry      int       // of the occurrence under way: retries so far
 }

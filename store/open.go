@@ -9,8 +9,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-
-	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // Store keeps Carillon's data in JetStream. It is safe for concurrent use, and
@@ -55,7 +53,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	if err := s.checkServer(ctx); err != nil {
 		return nil, err
 	}
-	for _, open := range []func(context.Context) error{s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.probeSubjects} {
+	for _, open := range []func(context.Context) error{s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.checkSubjects} {
 		if err := open(ctx); err != nil {
 			return nil, err
 		}
@@ -82,7 +80,8 @@ func (s *Store) checkServer(ctx context.Context) error {
 	case info.API.Level < minAPILevel:
 		return &SettingError{"nats-url", fmt.Sprintf(
 			"nats-server %s is too old: message scheduling needs 2.12 or later (JetStream API level %d, this one has %d)",
-			s.nc.ConnectedServerVersion(), minAPILevel, info.API.Level), nil}
+			s.nc.ConnectedServerVersion(), minAPILevel, info.API.Level,
+		), nil}
 	}
 	return nil
 }
@@ -308,23 +307,6 @@ func (s *Store) consumer(ctx context.Context, st jetstream.Stream, cfg jetstream
 	cfg.Replicas, cfg.MaxWaiting = 0, 4096
 	if _, err := st.CreateOrUpdateConsumer(ctx, cfg); err != nil {
 		return s.openError("consumer "+cfg.Durable+" of stream "+st.CachedInfo().Config.Name, err)
-	}
-	return nil
-}
-
-// probeSubjects finds out at the start, and not when a job is due, whether a
-// subject is forbidden.
-func (s *Store) probeSubjects(ctx context.Context) error {
-	slot := scheduler.Slot{Key: scheduler.Key{Collection: "probe", Job: "probe"}}
-	subjects := []string{
-		s.timerSubject(slot), s.fireSubject(slot), s.jobSubject(slot.Key),
-		s.historySubject(slot.Key, scheduler.OutcomeCompleted),
-		s.cfg.Prefix + ".spec-result.accepted.probe.probe",
-	}
-	for _, subject := range subjects {
-		if err := s.probe(ctx, subject); err != nil {
-			return translate(err)
-		}
 	}
 	return nil
 }

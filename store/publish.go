@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // The bounds of a publish: how long one waits for its acknowledgement, and how
@@ -30,22 +29,4 @@ func (s *Store) publish(ctx context.Context, m *nats.Msg) (uint64, error) {
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
 	}
-}
-
-// probe finds out whether the subject may be published to, without storing
-// anything: the stream refuses a message that expects another stream. The
-// server answers a forbidden subject before it answers the flush.
-func (s *Store) probe(ctx context.Context, subject string) error {
-	m := nats.NewMsg(subject)
-	m.Reply = s.nc.NewInbox() // nobody listens; only the refusal counts
-	m.Header.Set(jetstream.ExpectedStreamHeader, "-")
-	if err := s.nc.PublishMsg(m); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
-	defer cancel()
-	if err := s.nc.FlushWithContext(ctx); err != nil {
-		return err
-	}
-	return denied(s.nc, nil)
 }

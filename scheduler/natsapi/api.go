@@ -127,11 +127,15 @@ func (a *API) add(svc micro.Service, e endpoint) error {
 		micro.WithEndpointMetadata(map[string]string{"answers": e.answers}))
 }
 
+// flushPatience is how long a stop waits for the server to take note.
+const flushPatience = 2 * time.Second
+
 // stop takes no more requests and sees those under way to their end.
 func (a *API) stop(svc micro.Service) {
 	if err := svc.Stop(); err != nil {
 		a.log.Warn("micro service not stopped in good order", "err", err)
 	}
+	_ = a.cfg.Conn.FlushTimeout(flushPatience) // the server sends no more; what it has sent is here
 	a.mu.Lock()
 	a.closed = true
 	a.mu.Unlock()

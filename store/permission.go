@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// permissions are what the server lets a user publish (the answer to
+// $SYS.REQ.USER.INFO).
+type permissions struct {
+	Allow []string `json:"allow"`
+	Deny  []string `json:"deny"`
+}
+
+// userInfoTimeout is how long the server may take to tell the permissions; a
+// user that may not ask gets no answer.
+const userInfoTimeout = time.Second
+
+// checkSubjects finds out at the start, and not when a job is due, whether a
+// subject is forbidden.
+func (s *Store) checkSubjects(ctx context.Context) error {
+	slot := scheduler.Slot{Key: scheduler.Key{Collection: "probe", Job: "probe"}}
+	quiet := []string{s.timerSubject(slot), s.fireSubject(slot), s.jobSubject(slot.Key)}
+	if may, ok := s.permissions(ctx); ok {
+		loud := []string{s.historySubject(slot.Key, scheduler.OutcomeCompleted), s.cfg.Prefix + ".spec-result.accepted.probe.probe"}
+		for _, subject := range append(quiet, loud...) {
+			if !may.publish(subject) {
+				return translate(&SettingError{"permissions", fmt.Sprintf("the NATS user may not publish to %s, which Carillon needs", subject), nil})
+			}
+		}
+		return nil
+	}
+	for _, subject := range quiet { // nobody but the server listens to these
+		if err := s.probe(ctx, subject); err != nil {
+			return translate(err)
+		}
+	}
+	return nil
+}
+
+// permissions asks the server what this user may publish.
+func (s *Store) permissions(ctx context.Context) (permissions, bool) {
+	ctx, cancel := context.WithTimeout(ctx, userInfoTimeout)
+	defer cancel()
+	m, err := s.nc.RequestWithContext(ctx, "$SYS.REQ.USER.INFO", nil)
+	if err != nil {
+		return permissions{}, false
+	}
+	var answer struct {
+		Data struct {
+			Permissions struct {
+				Publish permissions `json:"publish"`
+			} `json:"permissions"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(m.Data, &answer) != nil {
+		return permissions{}, false
+	}
+	return answer.Data.Permissions.Publish, true
+}
+
+// publish reports whether a subject may be published to.
+func (p permissions) publish(subject string) bool {
+	allowed := len(p.Allow) == 0
+	for _, pattern := range p.Allow {
+		allowed = allowed || matches(pattern, subject)
+	}
+	for _, pattern := range p.Deny {
+		allowed = allowed && !matches(pattern, subject)
+	}
+	return allowed
+}
+
+// matches reports whether a subject matches a pattern with the wildcards * and >.
+func matches(pattern, subject string) bool {
+	p, s := strings.Split(pattern, "."), strings.Split(subject, ".")
+	for i, token := range p {
+		if token == ">" {
+			return len(s) > i
+		}
+		if i >= len(s) || token != "*" && token != s[i] {
+			return false
+		}
+	}
+	return len(p) == len(s)
+}
+
+// probe finds out whether the subject may be published to, without storing
+// anything: the stream refuses a message that expects another stream. The
+// server answers a forbidden subject before it answers the flush.
+func (s *Store) probe(ctx context.Context, subject string) error {
+	m := nats.NewMsg(subject)
+	m.Reply = s.nc.NewInbox() // nobody listens; only the refusal counts
+	m.Header.Set(jetstream.ExpectedStreamHeader, "-")
+	if err := s.nc.PublishMsg(m); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
+	if err := s.nc.FlushWithContext(ctx); err != nil {
+		return err
+	}
+	return denied(s.nc, nil)
+}
