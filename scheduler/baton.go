@@ -9,7 +9,9 @@ import (
 
 // Baton is the one durable message of an enabled job. It says which attempt
 // comes next and carries the job's progress, so that firing reads nothing.
-type Baton struct {
+type Baton struct { //nolint:recvcheck // begin and tally return changed copies
+	Progress
+
 	Revision uint64    `json:"rev"`               // definition the baton was armed with
 	Schedule int       `json:"sched"`             // schedule generation of that definition
 	Nominal  time.Time `json:"nominal"`           // the occurrence's instant by the schedule
@@ -22,7 +24,6 @@ type Baton struct {
 	OneOff   bool      `json:"oneOff,omitempty"`  // rides beside the job's baton; passes nothing on
 	Waits    bool      `json:"waits,omitempty"`   // the collection is disabled; postponed was recorded
 	Failure  string    `json:"failure,omitempty"` // error phase: how the main action failed
-	Progress
 }
 
 // Progress is what a job has done so far.

@@ -50,8 +50,8 @@ func inBubble(t *testing.T, f func(t *testing.T, w *world)) {
 // whole process: a timer of one bubble must not be used in the next. A
 // sync.Pool is empty after two collections.
 func freshTimers() {
-	runtime.GC()
-	runtime.GC()
+	runtime.GC() //nolint:revive // see above
+	runtime.GC() //nolint:revive // see above
 }
 
 func newWorld(t *testing.T) *world {
@@ -207,7 +207,7 @@ type call struct {
 	try  string
 	n    int // calls with the same key before this one
 	host string
-	ctx  context.Context
+	ctx  context.Context //nolint:containedctx // the request, as far as a test wants it
 }
 
 // RoundTrip notes the request and answers it.

@@ -54,8 +54,7 @@ func (s *Service) open(ctx context.Context, e Edit) (*Collection, document.Value
 
 // asProblems makes a syntax error one problem of a list.
 func asProblems(err error) error {
-	var p document.Problem
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[document.Problem](err); ok {
 		return document.Problems{p}
 	}
 	return err

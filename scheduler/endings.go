@@ -8,9 +8,9 @@ import (
 )
 
 // endings writes down the final states of jobs behind their last attempts:
-// while attempts wait for a slot, punctuality comes first. An ending that is
-// lost with the process is found again by the audit: its job is enabled, has
-// no baton, and the history says how it ended.
+// while attempts wait for a slot, punctuality comes first. The job's baton is
+// acknowledged after that, so an ending that is lost with the process is
+// written by the next one that the baton is delivered to.
 type endings struct {
 	write func(context.Context, ending)
 	busy  func() bool
@@ -22,10 +22,9 @@ type endings struct {
 
 // ending is the end of one job.
 type ending struct {
-	key      Key
-	schedule int
-	step     Step
-	since    time.Time
+	run   *run
+	step  Step
+	since time.Time
 }
 
 // The bounds of how endings are written.
@@ -95,15 +94,20 @@ func (e *endings) next() (ending, bool) {
 	return x, true
 }
 
-// writeEnding saves a final state. What cannot be written is left to the audit.
+// writeEnding saves a final state and acknowledges the job's last baton. What
+// cannot be written is left to the next delivery.
 func (w *Worker) writeEnding(ctx context.Context, x ending) {
 	ctx, cancel := context.WithTimeout(ctx, endingPatience)
 	defer cancel()
-	err := w.saveEnd(ctx, x.key, w.library.peek(x.key), x.schedule, x.step)
-	w.library.forget(x.key)
+	k := x.run.key()
+	err := w.saveEnd(ctx, k, w.library.peek(k), x.run.baton.Schedule, x.step)
+	w.library.forget(k)
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		w.log.Warn("the end of a job was not written; the audit will", "job", x.key.String(), "err", err)
+		w.log.Warn("the end of a job was not written; trying again", "job", k.String(), "err", err)
+		w.giveBack(x.run)
+		return
 	}
+	w.ack(x.run)
 }
 
 // saveEnd saves a job's last state by compare-and-set. j is the definition as

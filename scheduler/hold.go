@@ -89,7 +89,7 @@ func (h *hold) release(now time.Time) time.Duration {
 }
 
 // dueQueue is a heap of runs by due time.
-type dueQueue []*run
+type dueQueue []*run //nolint:recvcheck // container/heap wants it so
 
 func (q dueQueue) Len() int           { return len(q) }
 func (q dueQueue) Less(i, j int) bool { return q[i].baton.Due.Before(q[j].baton.Due) }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -74,7 +75,7 @@ func decodeStored(data []byte) (s storedJob, err error) {
 	if i < 0 || data[len(data)-1] != '}' {
 		return s, errors.New("properties: missing")
 	}
-	meta := append(data[:i:i], '}')
+	meta := slices.Concat(data[:i], []byte("}"))
 	if err := json.Unmarshal(meta, &s.Meta); err != nil {
 		return s, err
 	}
@@ -98,7 +99,10 @@ func DecodeJob(k Key, revision uint64, data []byte, actions ActionReader) (*Job,
 		Created: m.Created, Updated: m.Updated, Anchor: m.Anchor, SpecSequence: m.SpecSequence,
 		State: m.State, Progress: m.Progress, Def: def,
 	}
-	return j, j.compile()
+	if err := j.compile(); err != nil {
+		return nil, err
+	}
+	return j, nil
 }
 
 // storedSpecSequence returns the SpecSequence of a stored job without reading

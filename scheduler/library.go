@@ -84,9 +84,9 @@ func (l *library) keep(j *Job, before uint32) {
 // dropSome makes room: map order is random enough for a cache whose misses
 // cost one read.
 func (l *library) dropSome() {
-	n := l.limit / 8
+	enough := len(l.jobs) - l.limit/8
 	for k := range l.jobs {
-		if n--; n < 0 {
+		if len(l.jobs) <= enough {
 			return
 		}
 		delete(l.jobs, k)

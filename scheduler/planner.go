@@ -180,7 +180,7 @@ func (j *Job) due(nominal time.Time) time.Time {
 	}
 	h := fnv.New64a()
 	_, _ = h.Write(appendOccurrence(nil, j.Key, nominal))
-	return nominal.Add(time.Duration(h.Sum64() % uint64(width))) //nolint:gosec // width is positive
+	return nominal.Add(time.Duration(h.Sum64() % uint64(width)))
 }
 
 // Arrival is what a baton that has become due amounts to.

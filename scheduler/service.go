@@ -251,7 +251,7 @@ func (s *Service) replace(ctx context.Context, cur, next *Job) (*JobView, error)
 		return nil, err
 	}
 	var err error
-	switch next.State {
+	switch next.State { //nolint:exhaustive // a final state has been written, and needs no baton
 	case Disabled:
 		err = s.store.Cancel(ctx, Slot{Key: next.Key})
 	case Enabled:

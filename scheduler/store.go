@@ -8,6 +8,7 @@ import (
 // Slot is a place for one baton: a job's own, or that of a one-off run beside it.
 type Slot struct {
 	Key
+
 	OneOff string // "" for the job's own baton
 }
 
@@ -23,7 +24,7 @@ type Stored struct {
 // sentinels of this package; each method there says which come when. It is one
 // interface in small parts, so that a part of the scheduler can say what it
 // uses.
-type Store interface {
+type Store interface { //nolint:interfacebloat // a sum of small ones
 	JobReader
 	JobBatchReader
 	JobWriter

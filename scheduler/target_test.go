@@ -94,7 +94,7 @@ func TestStop(t *testing.T) {
 		})
 		due := time.Now().Add(time.Minute).UTC()
 		put := func(name string, at time.Time) {
-			w.put(name, fmt.Sprintf(`{"startTime": "%s", "action": {"type": "Http", "request": {"uri": "http://%s.example/", "method": "GET"}}}`,
+			w.put(name, fmt.Sprintf(`{"startTime": %q, "action": {"type": "Http", "request": {"uri": "http://%s.example/", "method": "GET"}}}`,
 				at.Format(time.RFC3339Nano), name))
 		}
 		put("quick", due)

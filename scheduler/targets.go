@@ -135,7 +135,7 @@ func (t *targets) fill() []*run {
 
 // admits reports whether g may have one more slot.
 func (t *targets) admits(g *target) bool {
-	return g.inFlight < g.allowed && !(g.isSlow && t.slow >= max(1, t.limit/2))
+	return g.inFlight < g.allowed && (!g.isSlow || t.slow < max(1, t.limit/2))
 }
 
 func (t *targets) take(g *target) *run {

@@ -79,17 +79,18 @@ type Worker struct {
 
 	suspect atomic.Int64 // batons fired before this Unix nanosecond may have been run already
 
-	mu   sync.Mutex
-	held map[*run]struct{}
-	busy chan struct{} // the first baton came
+	mu    sync.Mutex
+	held  map[*run]struct{}
+	ended int           // of those held: ended, and without a claim to room
+	busy  chan struct{} // the first baton came
 
 	still chan struct{} // the hold hands on nothing more
 	wake  []chan struct{}
 
-	steps   sync.WaitGroup // everything under way for a run outside the hold and the queues
-	actions context.Context
+	steps   sync.WaitGroup  // everything under way for a run outside the hold and the queues
+	actions context.Context //nolint:containedctx // ends all attempts of this worker
 	cancel  context.CancelCauseFunc
-	settles context.Context
+	settles context.Context //nolint:containedctx // ends what the attempts leave to be stored
 	abandon context.CancelFunc
 }
 
@@ -195,7 +196,17 @@ func (w *Worker) lostWatch(err error) {
 func (w *Worker) free() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.cfg.Hold - len(w.held)
+	return w.spare()
+}
+
+// spare is free for those who have the lock.
+func (w *Worker) spare() int { return w.cfg.Hold - len(w.held) + w.ended }
+
+// idle reports whether no lease needs to be kept.
+func (w *Worker) idle() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.held) == 0
 }
 
 // room is how many more batons may come. Little room is none, so that batons
@@ -226,12 +237,31 @@ func (w *Worker) keep(r *run) {
 	}
 }
 
+// leave makes room for another baton in the place of one that has ended; its
+// lease is kept until its job's final state is written.
+func (w *Worker) leave(r *run) {
+	w.mu.Lock()
+	r.ended = true
+	w.ended++
+	room := w.spare() == w.batch()
+	w.mu.Unlock()
+	w.invite(room)
+}
+
 // release ends a run in this process.
 func (w *Worker) release(r *run) {
 	w.mu.Lock()
 	delete(w.held, r)
-	room := w.cfg.Hold-len(w.held) == w.batch()
+	if r.ended {
+		w.ended--
+	}
+	room := !r.ended && w.spare() == w.batch()
 	w.mu.Unlock()
+	w.invite(room)
+}
+
+// invite wakes the lanes when there is room again.
+func (w *Worker) invite(room bool) {
 	if !room {
 		return
 	}
@@ -283,7 +313,7 @@ func (w *Worker) tend(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		next := tick.C
-		if w.free() == w.cfg.Hold {
+		if w.idle() {
 			next = nil // nothing to tend
 		}
 		select {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
@@ -121,6 +120,3 @@ func (s *Store) EachBaton(ctx context.Context, lane int, f func(slot scheduler.S
 	}
 	return nil
 }
-
-// isNotFound reports whether err says that nothing is there.
-func isNotFound(err error) bool { return errors.Is(err, scheduler.ErrNotFound) }

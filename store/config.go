@@ -63,7 +63,9 @@ func (c Config) withDefaults() (Config, error) {
 		c.Prefix = DefaultPrefix
 	}
 	if !validPrefix.MatchString(c.Prefix) {
-		return c, &SettingError{"prefix", fmt.Sprintf("%q must be one to four NATS subject tokens of letters, digits, - and _", c.Prefix), nil}
+		return c, &SettingError{"prefix", fmt.Sprintf(
+			"%q must be one to four NATS subject tokens of letters, digits, - and _", c.Prefix,
+		), nil}
 	}
 	if c.Lanes < 0 || c.Lanes > MaxLanes {
 		return c, &SettingError{"lanes", fmt.Sprintf("%d is not in 1-%d", c.Lanes, MaxLanes), nil}

@@ -35,6 +35,6 @@ func (s *Store) delivery(m *nats.Msg) (*scheduler.Delivery, bool) {
 	}
 	return &scheduler.Delivery{
 		Slot: slot, Body: m.Data, Sequence: meta.Sequence.Stream,
-		Deliveries: int(meta.NumDelivered), Fired: meta.Timestamp, Lease: l, //nolint:gosec // small
+		Deliveries: int(meta.NumDelivered), Fired: meta.Timestamp, Lease: l,
 	}, true
 }

@@ -52,7 +52,6 @@ func (e *translated) Unwrap() []error { return []error{e.kind, e.cause} }
 // translate maps what NATS answered to the scheduler's sentinels and keeps the
 // cause. A canceled context stays what it is.
 func translate(err error) error {
-	var api *jetstream.APIError
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
 		return err
@@ -60,16 +59,21 @@ func translate(err error) error {
 		return err
 	case errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrKeyDeleted), errors.Is(err, jetstream.ErrMsgNotFound):
 		return &translated{scheduler.ErrNotFound, err}
-	case errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == wrongLastSequenceConstant):
+	case overtaken(err):
 		return &translated{scheduler.ErrConflict, err}
 	default:
 		return &translated{scheduler.ErrUnavailable, err}
 	}
 }
 
-// wrongLastSequenceConstant is the server's answer when a write to the same
-// subject is still under way on a replicated stream.
-const wrongLastSequenceConstant jetstream.ErrorCode = 10164
+// overtaken reports whether a condition on a subject's last sequence did not
+// hold. A replicated stream answers with a code of its own while a write to
+// the subject is still under way.
+func overtaken(err error) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+}
 
 // denied returns the permission violation that made a request go unanswered.
 func denied(nc *nats.Conn, err error) error {

@@ -28,7 +28,9 @@ func (s *Store) Append(ctx context.Context, r *scheduler.Record) error {
 // Recent calls f for the records of a job with one of the outcomes (all when
 // there are none given), newest first, from the record before the sequence
 // before on (0: from the newest), until f returns false.
-func (s *Store) Recent(ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool) error {
+func (s *Store) Recent(
+	ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
+) error {
 	if len(outcomes) == 0 {
 		outcomes = scheduler.Outcomes
 	}

@@ -89,7 +89,9 @@ func (s *Store) checkServer(ctx context.Context) error {
 // openSettings reads the settings every replica shares, or writes them at the
 // first start.
 func (s *Store) openSettings(ctx context.Context) error {
-	kv, err := s.bucket(ctx, jetstream.KeyValueConfig{Bucket: s.cfg.bucket("settings"), Description: "Carillon: settings shared by all replicas"})
+	kv, err := s.bucket(ctx, jetstream.KeyValueConfig{
+		Bucket: s.cfg.bucket("settings"), Description: "Carillon: settings shared by all replicas",
+	})
 	if err != nil {
 		return err
 	}
@@ -108,10 +110,15 @@ func (s *Store) openSettings(ctx context.Context) error {
 	}
 	s.lanes, err = strconv.Atoi(string(e.Value()))
 	if err != nil || s.lanes < 1 || s.lanes > MaxLanes {
-		return &SettingError{"lanes", fmt.Sprintf("the stored value %q in bucket %s is not a number of lanes", e.Value(), s.cfg.bucket("settings")), err}
+		return &SettingError{"lanes", fmt.Sprintf(
+			"the stored value %q in bucket %s is not a number of lanes", e.Value(), s.cfg.bucket("settings"),
+		), err}
 	}
 	if s.cfg.Lanes != 0 && s.cfg.Lanes != s.lanes {
-		return &SettingError{"lanes", fmt.Sprintf("%d was asked for, but this store was created with %d, which is fixed; leave the setting out or use %d", s.cfg.Lanes, s.lanes, s.lanes), nil}
+		return &SettingError{"lanes", fmt.Sprintf(
+			"%d was asked for, but this store was created with %d, which is fixed; leave the setting out or use %d",
+			s.cfg.Lanes, s.lanes, s.lanes,
+		), nil}
 	}
 	return nil
 }
@@ -185,9 +192,10 @@ func incompatible(what, wrong string) error {
 
 // openError explains why a stream or bucket cannot be opened.
 func (s *Store) openError(what string, err error) error {
-	var api *jetstream.APIError
-	if errors.As(err, &api) {
-		return &SettingError{"replicas", fmt.Sprintf("%s cannot be created with %d replicas in %s storage", what, s.cfg.Replicas, s.cfg.Storage), err}
+	if _, ok := errors.AsType[*jetstream.APIError](err); ok {
+		return &SettingError{"replicas", fmt.Sprintf(
+			"%s cannot be created with %d replicas in %s storage", what, s.cfg.Replicas, s.cfg.Storage,
+		), err}
 	}
 	return translate(denied(s.nc, fmt.Errorf("%s: %w", what, err)))
 }
@@ -296,10 +304,15 @@ func mismatch(have, want jetstream.StreamConfig) string {
 		return "does not allow message schedules (allow_msg_schedules)"
 	case !have.AllowDirect:
 		return "does not allow direct get (allow_direct)"
-	case want.Retention == jetstream.WorkQueuePolicy && (have.MaxAge != 0 || have.MaxMsgs > 0 || have.MaxBytes > 0 || have.MaxMsgsPerSubject > 0):
+	case want.Retention == jetstream.WorkQueuePolicy && limited(have):
 		return "drops messages by age, count or size (max_age, max_msgs, max_bytes, max_msgs_per_subject)"
 	}
 	return ""
+}
+
+// limited reports whether a stream drops messages of its own accord.
+func limited(cfg jetstream.StreamConfig) bool {
+	return cfg.MaxAge != 0 || cfg.MaxMsgs > 0 || cfg.MaxBytes > 0 || cfg.MaxMsgsPerSubject > 0
 }
 
 // consumer opens a durable consumer, or creates it.

@@ -30,10 +30,15 @@ func (s *Store) checkSubjects(ctx context.Context) error {
 	slot := scheduler.Slot{Key: scheduler.Key{Collection: "probe", Job: "probe"}}
 	quiet := []string{s.timerSubject(slot), s.fireSubject(slot), s.jobSubject(slot.Key)}
 	if may, ok := s.permissions(ctx); ok {
-		loud := []string{s.historySubject(slot.Key, scheduler.OutcomeCompleted), s.cfg.Prefix + ".spec-result.accepted.probe.probe"}
+		loud := []string{
+			s.historySubject(slot.Key, scheduler.OutcomeCompleted),
+			s.cfg.Prefix + ".spec-result.accepted.probe.probe",
+		}
 		for _, subject := range append(quiet, loud...) {
 			if !may.publish(subject) {
-				return translate(&SettingError{"permissions", fmt.Sprintf("the NATS user may not publish to %s, which Carillon needs", subject), nil})
+				return translate(&SettingError{"permissions", fmt.Sprintf(
+					"the NATS user may not publish to %s, which Carillon needs", subject,
+				), nil})
 			}
 		}
 		return nil

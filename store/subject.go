@@ -11,7 +11,7 @@ import (
 // Lane returns the partition of a job: a hash of its name, so every replica
 // and every restart agree.
 func (s *Store) Lane(k scheduler.Key) int {
-	return int(crc32.ChecksumIEEE([]byte(k.Collection+"."+k.Job)) % uint32(s.lanes)) //nolint:gosec // 1 to 256
+	return int(crc32.ChecksumIEEE([]byte(k.Collection+"."+k.Job)) % uint32(s.lanes))
 }
 
 // timerSubject is where a slot's baton waits: carillon.timer.<lane>.<collection>.<job>.

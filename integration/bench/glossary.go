@@ -45,6 +45,7 @@ var glossary = []term{
 	{"ready_s", "restart: until a job put after it has called the sink, from the start"},
 	{"audit_s", "time of an audit of all jobs, after that"},
 	{"audit_findings", "jobs that the audit found wrong; any makes the exit status 1"},
+	{"audit_failed", "1 when the audit ended with an error, which makes the exit status 1"},
 	{"rss_restart_mb", "resident memory after the restart and the audit"},
 	{"published_s", "register: until the server had stored all specs"},
 	{"accepted_s", "register: until the results of all specs are stored, from the first publish"},
@@ -57,4 +58,4 @@ var glossary = []term{
 }
 
 // faulty are the figures that must be zero.
-var faulty = []string{"lost", "early", "stray", "unsettled", "rejected", "audit_findings"}
+var faulty = []string{"lost", "early", "stray", "unsettled", "rejected", "audit_findings", "audit_failed"}
