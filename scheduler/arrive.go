@@ -10,6 +10,9 @@ import (
 // block: what needs to read goes on in a goroutine of its own.
 func (w *Worker) take(ctx context.Context, d *Delivery) {
 	b, err := DecodeBaton(d.Body)
+	if d.Deliveries > 1 {
+		w.cfg.OnTakeover()
+	}
 	r := newRun(d, b)
 	w.keep(r)
 	switch {

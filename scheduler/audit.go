@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"sync/atomic"
 	"time"
@@ -31,8 +33,12 @@ type Finding struct {
 	Fixed   bool   `json:"fixed"`
 }
 
-// auditWorkers is how many jobs an audit looks at side by side.
-const auditWorkers = 64
+// The bounds of an audit: how many chunks of jobs it looks at side by side, and
+// how large they are.
+const (
+	auditWorkers = 32
+	auditChunk   = 128
+)
 
 // Audit compares enabled jobs with batons. A job without one was cut off
 // between the writing of its definition and the arming, or lost it with the
@@ -63,15 +69,9 @@ func (s *Service) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	}()
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(auditWorkers)
-	var gone atomic.Int64 // names of deleted jobs, which the index keeps for a while
-	for _, k := range bare {
-		g.Go(func() error {
-			there, err := s.auditJob(gctx, k, fix, found)
-			if !there {
-				gone.Add(1)
-			}
-			return err
-		})
+	var present atomic.Int64 // deleted jobs stay in the index for a while
+	for chunk := range slices.Chunk(bare, auditChunk) {
+		g.Go(func() error { return s.auditJobs(gctx, chunk, fix, &present, found) })
 	}
 	for k := range batons { // what is left belongs to no definition
 		g.Go(func() error { return s.auditStray(gctx, k, fix, found) })
@@ -79,7 +79,7 @@ func (s *Service) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	err = g.Wait()
 	close(found)
 	<-done
-	rep.Jobs -= int(gone.Load())
+	rep.Jobs -= len(bare) - int(present.Load())
 	sort.Slice(rep.Findings, func(i, j int) bool { return rep.Findings[i].Name < rep.Findings[j].Name })
 	rep.Duration = time.Since(began)
 	return rep, err
@@ -131,26 +131,49 @@ func (s *Service) withoutBaton(ctx context.Context, rep *AuditReport, batons map
 	return bare, err
 }
 
-// auditJob looks at a definition without a baton. Most are disabled, finished
+// auditJobs looks at definitions without a baton. Most are disabled, finished
 // or deleted; an enabled one is restored, unless its baton has turned up.
-func (s *Service) auditJob(ctx context.Context, k Key, fix bool, found chan<- Finding) (there bool, err error) {
-	j, _, err := s.find(ctx, k)
-	if err != nil || j == nil || j.State != Enabled {
-		return j != nil, err
+func (s *Service) auditJobs(ctx context.Context, keys []Key, fix bool, present *atomic.Int64, found chan<- Finding) error {
+	enabled := map[Key]Stored{}
+	err := s.store.LoadJobs(ctx, keys, func(st Stored) {
+		present.Add(1)
+		if storedState(st.Data) == Enabled {
+			enabled[st.Key] = st
+		}
+	})
+	if err != nil || len(enabled) == 0 {
+		return err
 	}
-	if _, _, err := s.baton(ctx, k); !errors.Is(err, ErrNotFound) {
-		return true, err // it was on its way while the census was taken
+	err = s.store.FindBatons(ctx, slices.Collect(maps.Keys(enabled)), func(k Key) {
+		delete(enabled, k) // it was on its way while the census was taken
+	})
+	if err != nil {
+		return err
 	}
-	f := Finding{Job: k, Problem: "enabled, but has no baton: it would never run"}
+	for _, st := range enabled {
+		if err := s.auditJob(ctx, st, fix, found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// auditJob reports, and restores, an enabled job without a baton.
+func (s *Service) auditJob(ctx context.Context, st Stored, fix bool, found chan<- Finding) error {
+	j, err := DecodeJob(st.Key, st.Revision, st.Data, s.actions)
+	if err != nil {
+		return err
+	}
+	f := Finding{Job: st.Key, Problem: "enabled, but has no baton: it would never run"}
 	if fix {
 		err := s.rederive(ctx, j)
 		if err != nil && !errors.Is(err, ErrConflict) && !errors.Is(err, errOvertaken) {
-			return true, fmt.Errorf("job %s: %w", k, err)
+			return fmt.Errorf("job %s: %w", st.Key, err)
 		}
 		f.Fixed = err == nil
 	}
 	found <- f
-	return true, nil
+	return nil
 }
 
 // rederive arms the baton that follows the last thing the history knows of the

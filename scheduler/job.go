@@ -69,17 +69,23 @@ func (j *Job) Encode() ([]byte, error) {
 // holds text of a user, so its first occurrence is the one.
 const propertiesMember = `,"properties":`
 
+// decodeMeta reads what precedes the properties of a stored job.
+func decodeMeta(data []byte) (m storedMeta, err error) {
+	i := bytes.Index(data, []byte(propertiesMember))
+	if i < 0 {
+		return m, errors.New("properties: missing")
+	}
+	err = json.Unmarshal(slices.Concat(data[:i], []byte("}")), &m)
+	return m, err
+}
+
 // decodeStored splits a stored job without validating its properties.
 func decodeStored(data []byte) (s storedJob, err error) {
-	i := bytes.Index(data, []byte(propertiesMember))
-	if i < 0 || data[len(data)-1] != '}' {
-		return s, errors.New("properties: missing")
-	}
-	meta := slices.Concat(data[:i], []byte("}"))
-	if err := json.Unmarshal(meta, &s.Meta); err != nil {
+	if s.Meta, err = decodeMeta(data); err != nil {
 		return s, err
 	}
-	s.Properties, err = document.Parse(data[i+len(propertiesMember) : len(data)-1])
+	i := bytes.Index(data, []byte(propertiesMember)) + len(propertiesMember)
+	s.Properties, err = document.Parse(data[i : len(data)-1])
 	return s, err
 }
 
@@ -108,13 +114,21 @@ func DecodeJob(k Key, revision uint64, data []byte, actions ActionReader) (*Job,
 // storedSpecSequence returns the SpecSequence of a stored job without reading
 // the rest of it, 0 when it cannot be read.
 func storedSpecSequence(data []byte) uint64 {
-	var s struct {
-		SpecSequence uint64 `json:"specSequence"`
-	}
-	if json.Unmarshal(data, &s) != nil {
+	s, err := decodeMeta(data)
+	if err != nil {
 		return 0
 	}
 	return s.SpecSequence
+}
+
+// storedState returns the state of a stored job without reading the rest of
+// it, enabled when it cannot be read.
+func storedState(data []byte) State {
+	s, err := decodeMeta(data)
+	if err != nil {
+		return Enabled
+	}
+	return s.State
 }
 
 // compile builds the plan from the definition.

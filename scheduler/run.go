@@ -16,7 +16,6 @@ type run struct {
 	skips    []skip // decided on arrival, recorded when the run is settled
 	suspect  bool   // it may have been run before
 	faulted  bool   // the history says already that its occurrence faulted
-	ended    bool   // only the job's final state is still to be written; guarded by Worker.mu
 	touched  atomic.Int64
 }
 

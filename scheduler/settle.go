@@ -98,8 +98,8 @@ func (w *Worker) passOn(r *run, next *Baton, at time.Time) {
 // and is written behind; what a disabled job has done so far does not.
 func (w *Worker) end(r *run, j *Job, s Step) {
 	if s.State.Final() {
-		w.leave(r)
-		w.endings.add(ending{run: r, step: s})
+		w.endings.add(ending{key: r.key(), schedule: r.baton.Schedule, step: s})
+		w.ack(r)
 		return
 	}
 	err := w.persist(r, func(ctx context.Context) error {

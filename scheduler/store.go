@@ -32,6 +32,7 @@ type Store interface { //nolint:interfacebloat // a sum of small ones
 	CollectionStore
 	CollectionLister
 	BatonReader
+	BatonFinder
 	BatonWriter
 	BatonRemover
 	Lanes
@@ -80,6 +81,11 @@ type BatonReader interface {
 	Waiting(ctx context.Context, slot Slot) (Stored, error)
 	Running(ctx context.Context, slot Slot) (Stored, error)
 	EachBaton(ctx context.Context, lane int, f func(slot Slot, waiting bool) error) error
+}
+
+// BatonFinder looks for the batons of many jobs at once.
+type BatonFinder interface {
+	FindBatons(ctx context.Context, keys []Key, found func(Key)) error
 }
 
 // BatonWriter moves batons. Every move is one atomic message.

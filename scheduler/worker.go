@@ -37,6 +37,11 @@ type WorkerConfig struct {
 	// after it is stored. It must not block. Default: none.
 	OnRecord func(*Record)
 
+	// OnTakeover is called when a baton comes that another worker had before:
+	// that worker may have died, and left endings unwritten that an audit
+	// finds. It must not block. Default: none.
+	OnTakeover func()
+
 	// Logger takes what no caller can be told. Default: discard.
 	Logger *slog.Logger
 }
@@ -53,6 +58,9 @@ func (c WorkerConfig) withDefaults() WorkerConfig {
 	}
 	if c.Grace <= 0 {
 		c.Grace = 20 * time.Second
+	}
+	if c.OnTakeover == nil {
+		c.OnTakeover = func() {}
 	}
 	if c.OnRecord == nil {
 		c.OnRecord = func(*Record) {}
@@ -79,10 +87,9 @@ type Worker struct {
 
 	suspect atomic.Int64 // batons fired before this Unix nanosecond may have been run already
 
-	mu    sync.Mutex
-	held  map[*run]struct{}
-	ended int           // of those held: ended, and without a claim to room
-	busy  chan struct{} // the first baton came
+	mu   sync.Mutex
+	held map[*run]struct{}
+	busy chan struct{} // the first baton came
 
 	still chan struct{} // the hold hands on nothing more
 	wake  []chan struct{}
@@ -196,17 +203,7 @@ func (w *Worker) lostWatch(err error) {
 func (w *Worker) free() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.spare()
-}
-
-// spare is free for those who have the lock.
-func (w *Worker) spare() int { return w.cfg.Hold - len(w.held) + w.ended }
-
-// idle reports whether no lease needs to be kept.
-func (w *Worker) idle() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.held) == 0
+	return w.cfg.Hold - len(w.held)
 }
 
 // room is how many more batons may come. Little room is none, so that batons
@@ -237,31 +234,12 @@ func (w *Worker) keep(r *run) {
 	}
 }
 
-// leave makes room for another baton in the place of one that has ended; its
-// lease is kept until its job's final state is written.
-func (w *Worker) leave(r *run) {
-	w.mu.Lock()
-	r.ended = true
-	w.ended++
-	room := w.spare() == w.batch()
-	w.mu.Unlock()
-	w.invite(room)
-}
-
 // release ends a run in this process.
 func (w *Worker) release(r *run) {
 	w.mu.Lock()
 	delete(w.held, r)
-	if r.ended {
-		w.ended--
-	}
-	room := !r.ended && w.spare() == w.batch()
+	room := w.cfg.Hold-len(w.held) == w.batch()
 	w.mu.Unlock()
-	w.invite(room)
-}
-
-// invite wakes the lanes when there is room again.
-func (w *Worker) invite(room bool) {
 	if !room {
 		return
 	}
@@ -313,7 +291,7 @@ func (w *Worker) tend(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		next := tick.C
-		if w.idle() {
+		if w.free() == w.cfg.Hold {
 			next = nil // nothing to tend
 		}
 		select {

@@ -31,6 +31,30 @@ func (s *Store) lastBaton(ctx context.Context, slot scheduler.Slot, subject stri
 	return scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}, nil
 }
 
+// FindBatons calls found for those jobs of keys that have a baton, waiting or
+// running. It is one request for each lane, for up to 512 keys.
+func (s *Store) FindBatons(ctx context.Context, keys []scheduler.Key, found func(scheduler.Key)) error {
+	subjects := make([][]string, s.lanes)
+	for _, k := range keys {
+		lane, slot := s.Lane(k), scheduler.Slot{Key: k}
+		subjects[lane] = append(subjects[lane], s.timerSubject(slot), s.fireSubject(slot))
+	}
+	for lane, of := range subjects {
+		if len(of) == 0 {
+			continue
+		}
+		err := s.lastOf(ctx, s.cfg.stream(timersStream(lane)), of, 0, func(m *jetstream.RawStreamMsg) {
+			if slot, ok := s.slotOf(m.Subject); ok {
+				found(slot.Key)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Arm makes a baton wait until at. waiting is the sequence of the waiting
 // baton it replaces, 0 when none may wait. scheduler.ErrConflict otherwise.
 func (s *Store) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {

@@ -34,9 +34,10 @@ func (s *Store) lastBefore(ctx context.Context, stream, subject string, upTo uin
 	return rawMessage(m)
 }
 
-// lastOf calls each for the last message of every subject that has one.
-func (s *Store) lastOf(ctx context.Context, stream string, subjects []string, each func(*jetstream.RawStreamMsg)) error {
-	req, err := json.Marshal(directRequest{Subjects: subjects})
+// lastOf calls each for the last message of every subject that has one, up to a
+// sequence (0: no bound).
+func (s *Store) lastOf(ctx context.Context, stream string, subjects []string, upTo uint64, each func(*jetstream.RawStreamMsg)) error {
+	req, err := json.Marshal(directRequest{subjects, upTo})
 	if err != nil {
 		return err
 	}

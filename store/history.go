@@ -34,15 +34,9 @@ func (s *Store) Recent(
 	if len(outcomes) == 0 {
 		outcomes = scheduler.Outcomes
 	}
-	heads := make([]*scheduler.Record, 0, len(outcomes))
-	for _, o := range outcomes {
-		r, err := s.lastRecord(ctx, k, o, before)
-		if err != nil {
-			return err
-		}
-		if r != nil {
-			heads = append(heads, r)
-		}
+	heads, err := s.heads(ctx, k, before, outcomes)
+	if err != nil {
+		return err
 	}
 	for len(heads) > 0 {
 		i := newest(heads)
@@ -63,6 +57,30 @@ func (s *Store) Recent(
 	return nil
 }
 
+// heads returns the last record of each outcome before a sequence, in one
+// request.
+func (s *Store) heads(ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome) ([]*scheduler.Record, error) {
+	if before == 1 {
+		return nil, nil // nothing can precede the first record
+	}
+	subjects := make([]string, len(outcomes))
+	for i, o := range outcomes {
+		subjects[i] = s.historySubject(k, o)
+	}
+	var heads []*scheduler.Record
+	var bad error
+	upTo := max(before, 1) - 1 // 0: no bound
+	err := s.lastOf(ctx, s.cfg.stream("HISTORY"), subjects, upTo, func(m *jetstream.RawStreamMsg) {
+		r, err := s.record(m.Subject, m.Sequence, m.Data)
+		if err != nil {
+			bad = err
+			return
+		}
+		heads = append(heads, r)
+	})
+	return heads, errors.Join(err, bad)
+}
+
 func newest(heads []*scheduler.Record) int {
 	best := 0
 	for i, r := range heads {
@@ -76,17 +94,10 @@ func newest(heads []*scheduler.Record) int {
 // lastRecord returns the last record of one outcome before a sequence, nil
 // when there is none.
 func (s *Store) lastRecord(ctx context.Context, k scheduler.Key, o scheduler.Outcome, before uint64) (*scheduler.Record, error) {
-	subject := s.historySubject(k, o)
 	if before == 1 {
 		return nil, nil //nolint:nilnil // nothing can precede the first record
 	}
-	var m *jetstream.RawStreamMsg
-	var err error
-	if before == 0 {
-		m, err = s.history.GetLastMsgForSubject(ctx, subject)
-	} else {
-		m, err = s.lastBefore(ctx, s.cfg.stream("HISTORY"), subject, before-1)
-	}
+	m, err := s.lastBefore(ctx, s.cfg.stream("HISTORY"), s.historySubject(k, o), before-1)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil, nil //nolint:nilnil // absence is an answer
 	}

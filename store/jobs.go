@@ -34,7 +34,7 @@ func (s *Store) LoadJobs(ctx context.Context, keys []scheduler.Key, each func(sc
 	for i, k := range keys {
 		subjects[i] = s.jobSubject(k)
 	}
-	return s.lastOf(ctx, "KV_"+s.cfg.bucket("jobs"), subjects, func(m *jetstream.RawStreamMsg) {
+	return s.lastOf(ctx, "KV_"+s.cfg.bucket("jobs"), subjects, 0, func(m *jetstream.RawStreamMsg) {
 		if k, ok := s.jobKey(m.Subject); ok {
 			if st, err := stored(k, m); err == nil {
 				each(st)

@@ -6,19 +6,42 @@ import (
 	"time"
 )
 
-// audit compares jobs with batons at the start and then at a low rate, and
-// mends what is wrong. Replicas do so at different times.
+// takeoverDelay is how long after a takeover the audit looks for what the
+// worker before has left undone. Everything that was with it has come by then.
+const takeoverDelay = 15 * time.Second
+
+// audit compares jobs with batons at the start, after another worker has died,
+// and at a low rate, and mends what is wrong. Replicas do so at different times.
 func (n *Node) audit(ctx context.Context) {
 	for {
 		n.auditOnce(ctx)
-		wait := n.cfg.AuditEvery/2 + rand.N(n.cfg.AuditEvery) //nolint:gosec // it need not be secret
-		timer := time.NewTimer(wait)
+		timer := time.NewTimer(n.cfg.AuditEvery/2 + rand.N(n.cfg.AuditEvery)) //nolint:gosec // it need not be secret
 		select {
 		case <-timer.C:
+		case <-n.takeover:
+			timer.Reset(takeoverDelay)
+			select {
+			case <-timer.C:
+			case <-ctx.Done():
+			}
 		case <-ctx.Done():
-			timer.Stop()
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
 			return
 		}
+		select {
+		case <-n.takeover: // seen to
+		default:
+		}
+	}
+}
+
+// tookOver notes that a baton came that another worker had before.
+func (n *Node) tookOver() {
+	select {
+	case n.takeover <- struct{}{}:
+	default:
 	}
 }
 

@@ -23,7 +23,9 @@ type Node struct {
 	service *scheduler.Service
 	worker  *scheduler.Worker
 	web     *web.Client
-	working atomic.Bool // the worker and the doors run, and no stop was asked for
+
+	takeover chan struct{} // another worker has died, or stopped
+	working  atomic.Bool   // the worker and the doors run, and no stop was asked for
 }
 
 // Open opens the store, which creates what is missing, and the default
@@ -34,11 +36,11 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{cfg: cfg, log: cfg.Logger, store: st}
+	n := &Node{cfg: cfg, log: cfg.Logger, store: st, takeover: make(chan struct{}, 1)}
 	n.web = web.New(web.Config{Version: cfg.Version, Region: cfg.Region, Proxy: cfg.Proxy})
 	reader := actions.New(n.web)
 	n.service = scheduler.NewService(scheduler.ServiceConfig{Store: st, Actions: reader, Limits: cfg.Limits, Logger: n.log})
-	cfg.Worker.Store, cfg.Worker.Actions = st, reader
+	cfg.Worker.Store, cfg.Worker.Actions, cfg.Worker.OnTakeover = st, reader, n.tookOver
 	n.worker = scheduler.NewWorker(cfg.Worker)
 	return n, n.service.EnsureDefault(ctx)
 }
