@@ -27,6 +27,7 @@ import (
 type world struct {
 	t       *testing.T
 	server  *server.Server
+	config  store.Config
 	nc      *nats.Conn
 	store   *store.Store
 	service *scheduler.Service
@@ -54,7 +55,7 @@ func freshTimers() {
 	runtime.GC() //nolint:revive // see above
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, change ...func(*store.Config)) *world {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{
 		DontListen: true, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true,
@@ -65,6 +66,10 @@ func newWorld(t *testing.T) *world {
 	go s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	w := &world{t: t, server: s, sink: &sink{answer: func(*call) (int, string) { return http.StatusOK, "ok" }}}
+	w.config = store.Config{Storage: jetstream.MemoryStorage, FinalAge: 2 * time.Hour}
+	for _, f := range change {
+		f(&w.config)
+	}
 	w.nc, w.store = w.open()
 	w.service = scheduler.NewService(scheduler.ServiceConfig{
 		Store: w.store, Actions: w.actions(), Limits: scheduler.Limits{MinRetryInterval: time.Second},
@@ -96,7 +101,7 @@ func (w *world) open() (*nats.Conn, *store.Store) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	st, err := store.Open(w.t.Context(), nc, store.Config{Storage: jetstream.MemoryStorage, FinalAge: 2 * time.Hour})
+	st, err := store.Open(w.t.Context(), nc, w.config)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -1,10 +1,13 @@
 package scheduler_test
 
 import (
+	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
 )
 
 func TestTwoDays(t *testing.T) {
@@ -46,6 +49,35 @@ func TestOneShot(t *testing.T) {
 		time.Sleep(3 * time.Hour)
 		if _, err := w.service.Get(t.Context(), key("once")); err == nil {
 			t.Error("a completed job is still there after its time")
+		}
+	})
+}
+
+// Several lanes, under another prefix: every operation finds its job's lane.
+func TestLanes(t *testing.T) {
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, func(c *store.Config) { c.Lanes, c.Prefix = 4, "team.sched" })
+		w.startWorker()
+		for i := range 40 {
+			w.put(fmt.Sprintf("job%d", i), `{`+action+`, "recurrence": {"frequency": "Minute", "count": 3}}`)
+		}
+		time.Sleep(30 * time.Second)
+		for i := range 10 {
+			if _, err := w.service.Trigger(t.Context(), key(fmt.Sprintf("job%d", i))); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.service.Delete(t.Context(), key(fmt.Sprintf("job%d", i+10)), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Hour)
+		if n := len(w.sink.seen()); n != 30*3+10+10 {
+			t.Errorf("%d calls, want 110: 30 jobs thrice, 10 runs by hand, 10 before their job was deleted", n)
+		}
+		rep, err := w.service.Audit(t.Context(), false)
+		if err != nil || rep.Jobs != 30 || len(rep.Findings) > 0 {
+			t.Errorf("audit: %+v, %v", rep, err)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"sync"
 	"time"
@@ -26,12 +27,14 @@ const (
 // as half of them have come.
 type puller struct {
 	nc       *nats.Conn
+	log      *slog.Logger
 	subject  string // of the pull request
 	room     func() int
 	deliver  func(*nats.Msg)
 	mu       sync.Mutex
 	asked    int // messages asked for and not come yet
 	lastSeen time.Time
+	warned   time.Time
 	done     bool
 	inbox    string
 }
@@ -40,7 +43,7 @@ type puller struct {
 // still reaches deliver, which gives it back.
 func (s *Store) pull(ctx context.Context, stream string, wake <-chan struct{}, room func() int, deliver func(*nats.Msg)) error {
 	p := &puller{
-		nc: s.nc, room: room, deliver: deliver, inbox: s.nc.NewInbox(), lastSeen: time.Now(),
+		nc: s.nc, log: s.cfg.Logger, room: room, deliver: deliver, inbox: s.nc.NewInbox(), lastSeen: time.Now(),
 		subject: fmt.Sprintf("$JS.API.CONSUMER.MSG.NEXT.%s.%s", stream, workers),
 	}
 	sub, err := s.nc.Subscribe(p.inbox, p.receive)
@@ -139,8 +142,22 @@ func (p *puller) receive(m *nats.Msg) {
 	case "100":
 	case "408":
 		p.ask()
-	default: // such as a change of the consumer's leader
+	default: // such as a change of the consumer's leader, or a stream that is gone
+		p.warn(status, m.Header.Get("Description"))
 		time.AfterFunc(pullPause, p.ask)
+	}
+}
+
+// warn tells of refused requests, once for each heartbeat.
+func (p *puller) warn(status, reason string) {
+	p.mu.Lock()
+	quiet := time.Since(p.warned) < pullHeartbeat
+	if !quiet {
+		p.warned = time.Now()
+	}
+	p.mu.Unlock()
+	if !quiet {
+		p.log.Warn("the server refused a request for messages; asking again", "subject", p.subject, "status", status, "reason", reason)
 	}
 }
 
