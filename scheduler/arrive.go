@@ -41,15 +41,15 @@ func (w *Worker) expire(r *run) {
 	w.step(func() { w.arrive(r) })
 }
 
-// plain reports whether r may run as it is: on time, enabled, and with nothing
-// to decide or to read.
+// plain reports whether r may run as it is: enabled, and with nothing to
+// record, to pass on or to read.
 func (w *Worker) plain(j *Job, r *run) bool {
-	return j.State == Enabled && j.Def.Overlap == OverlapSkip && w.rooms.open(j.Key.Collection) &&
-		(r.baton.Begun() || r.baton.Manual || time.Since(r.baton.Due) < onTime)
+	if j.State != Enabled || j.Def.Overlap != OverlapSkip || !w.rooms.open(j.Key.Collection) {
+		return false
+	}
+	a := j.Arrive(r.baton, time.Now())
+	return a.Run && len(a.skips) == 0
 }
-
-// onTime is how late a baton may be without a look at the catch-up policy.
-const onTime = 20 * time.Millisecond
 
 // arrive decides what a due baton amounts to.
 func (w *Worker) arrive(r *run) {

@@ -98,6 +98,9 @@ func (w *Worker) passOn(r *run, next *Baton, at time.Time) {
 // and is written behind; what a disabled job has done so far does not.
 func (w *Worker) end(r *run, j *Job, s Step) {
 	if s.State.Final() {
+		if w.targets.backlog() {
+			w.library.forget(r.key()) // others need the place before the ending is written
+		}
 		w.endings.add(ending{key: r.key(), schedule: r.baton.Schedule, step: s})
 		w.ack(r)
 		return

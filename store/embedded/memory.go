@@ -10,7 +10,7 @@ import (
 // worth its time; a heap much larger than that is collected sooner than Go
 // does by itself, so that a million jobs take little more memory than they are.
 const (
-	gcHeadroom   = 256 << 20 // bytes
+	gcHeadroom   = 384 << 20 // bytes
 	leastPercent = 50
 	mostPercent  = 800
 )
