@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -145,8 +146,14 @@ func (s *Store) CountJobs(ctx context.Context, collection string) (int, error) {
 	return n, err
 }
 
+// indexTimeout is how long a listing may take: the server sorts a million
+// subjects for every page of a hundred thousand.
+const indexTimeout = 5 * time.Minute
+
 // eachSubject lists the subjects of a stream by the server's index.
 func (s *Store) eachSubject(ctx context.Context, st jetstream.Stream, filter string, f func(string) error) error {
+	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
+	defer cancel()
 	info, err := st.Info(ctx, jetstream.WithSubjectFilter(filter))
 	if err != nil {
 		return translate(err)

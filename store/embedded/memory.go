@@ -6,12 +6,14 @@ import (
 	"runtime/metrics"
 )
 
-// The bounds of [TuneMemory]. Below gcHeadroom of garbage a collection is not
-// worth its time; a heap much larger than that is collected sooner than Go
-// does by itself, so that a million jobs take little more memory than they are.
+// The bounds of [TuneMemory], in bytes and percent. Over a small heap, a
+// collection is not worth its time before there is much garbage; a large one is
+// collected sooner than Go does by itself, so that a million waiting jobs take
+// little more memory than they are.
 const (
-	gcHeadroom   = 384 << 20 // bytes
-	leastPercent = 50
+	mostGarbage  = 384 << 20 // over an empty heap; a quarter of the heap less over others
+	leastGarbage = 128 << 20
+	leastPercent = 25
 	mostPercent  = 800
 )
 
@@ -27,10 +29,14 @@ func TuneMemory() {
 // sentinel is an object that each collection finds unused.
 type sentinel [16]byte
 
-// gcPercent is the growth that leaves about gcHeadroom of garbage on a heap.
+// gcPercent is the growth that leaves the wanted amount of garbage on a heap.
 func gcPercent(live uint64) int {
-	percent := gcHeadroom * 100 / max(live, 1<<20)
-	return int(min(max(percent, leastPercent), mostPercent))
+	garbage := uint64(leastGarbage)
+	if less := live / 4; less < mostGarbage-leastGarbage {
+		garbage = mostGarbage - less
+	}
+	percent := garbage * 100 / max(live, 1<<20)
+	return int(min(max(percent, leastPercent), mostPercent)) //nolint:gosec // within the bounds above
 }
 
 // liveHeap is what the last collection found in use, in bytes.
@@ -38,7 +44,7 @@ func liveHeap() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
 	if sample[0].Value.Kind() != metrics.KindUint64 {
-		return gcHeadroom
+		return mostGarbage
 	}
 	return sample[0].Value.Uint64()
 }
