@@ -10,11 +10,13 @@ import (
 // block: what needs to read goes on in a goroutine of its own.
 func (w *Worker) take(ctx context.Context, d *Delivery) {
 	b, err := DecodeBaton(d.Body)
+	r := newRun(d, b)
+	if !w.keep(r) {
+		return
+	}
 	if d.Deliveries > 1 {
 		w.cfg.OnTakeover()
 	}
-	r := newRun(d, b)
-	w.keep(r)
 	switch {
 	case err != nil:
 		w.log.Error("unreadable baton removed; the audit restores the job", "job", r.key().String(), "err", err)

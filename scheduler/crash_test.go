@@ -127,9 +127,9 @@ func TestCrashPoints(t *testing.T) {
 		{"retry: passed on", retried, "pass on", false, 1, failed, 0},
 		{"retry: faulted not recorded", retried, "record faulted", true, 0, failed, 0},
 		{"retry: end written", retried, "end", false, 0, failed, 0},
-		{"overlapping: passed on", overlapping, "pass on", false, 1, four, 0},
+		{"overlapping: passed on", overlapping, "pass on", false, 1, four, 1},
 		{"overlapping: not passed on", overlapping, "pass on", true, 1, four, 1},
-		{"overlapping: one-off recorded", overlapping, "record completed", false, 1, four, 0},
+		{"overlapping: one-off recorded", overlapping, "record completed", false, 1, four, 1},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -77,7 +78,9 @@ func (w *Worker) mergeOnce(ctx context.Context, k Key, one Baton, p Progress) er
 		if err != nil {
 			return err
 		}
-		b.add(p)
+		if !b.add(p, one.Nominal) {
+			return nil // by the worker before
+		}
 		at := j.armAt(b.Due, time.Now())
 		if at.IsZero() {
 			return w.store.Fire(ctx, slot, b.Encode(), st.Revision)
@@ -107,7 +110,9 @@ func (w *Worker) mergeStored(ctx context.Context, k Key, one Baton, p Progress) 
 		return ErrConflict // its baton is on the way
 	}
 	next := *j
-	next.Progress.add(p)
+	if !next.Progress.add(p, one.Nominal) {
+		return nil
+	}
 	if p.Faults > 0 && j.State == Completed && one.Number == j.Progress.Number && !one.Manual {
 		next.State = Faulted
 	}
@@ -119,12 +124,23 @@ func (w *Worker) mergeStored(ctx context.Context, k Key, one Baton, p Progress) 
 	return err
 }
 
-// add adds the counters of q.
-func (p *Progress) add(q Progress) {
+// mergedKept is how many one-offs are remembered as counted in: more than end
+// within the seconds that a redelivery takes.
+const mergedKept = 32
+
+// add adds the counters of the one-off of an instant. False means that they
+// had been added before.
+func (p *Progress) add(q Progress, nominal time.Time) bool {
+	id := nominal.UnixNano()
+	if slices.Contains(p.Merged, id) {
+		return false
+	}
+	p.Merged = append(slices.Clone(p.Merged[max(0, len(p.Merged)-mergedKept+1):]), id)
 	p.Executions += q.Executions
 	p.Failures += q.Failures
 	p.Faults += q.Faults
 	if q.Last.After(p.Last) {
 		p.Last = q.Last
 	}
+	return true
 }

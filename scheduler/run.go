@@ -25,6 +25,14 @@ func newRun(d *Delivery, b Baton) *run {
 	return r
 }
 
+// place names the message that a run came with.
+type place struct {
+	slot     Slot
+	sequence uint64
+}
+
+func (r *run) place() place { return place{r.delivery.Slot, r.delivery.Sequence} }
+
 func (r *run) key() Key { return r.delivery.Slot.Key }
 
 // use sets the definition that r runs under.

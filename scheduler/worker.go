@@ -88,7 +88,7 @@ type Worker struct {
 	suspect atomic.Int64 // batons fired before this Unix nanosecond may have been run already
 
 	mu   sync.Mutex
-	held map[*run]struct{}
+	held map[place]*run
 	busy chan struct{} // the first baton came
 
 	still chan struct{} // the hold hands on nothing more
@@ -108,7 +108,7 @@ var errStopping = errors.New("the scheduler is stopping")
 func NewWorker(cfg WorkerConfig) *Worker {
 	cfg = cfg.withDefaults()
 	w := &Worker{
-		cfg: cfg, store: cfg.Store, log: cfg.Logger, held: map[*run]struct{}{}, busy: make(chan struct{}, 1), still: make(chan struct{}),
+		cfg: cfg, store: cfg.Store, log: cfg.Logger, held: map[place]*run{}, busy: make(chan struct{}, 1), still: make(chan struct{}),
 		library: newLibrary(cfg.Store, cfg.Actions), rooms: newCollections(cfg.Store),
 	}
 	w.hold = newHold(w.expire)
@@ -221,9 +221,16 @@ func (w *Worker) batch() int { return min(256, max(1, w.cfg.Hold/8)) }
 // step runs f as part of a run's way; a stop waits for it.
 func (w *Worker) step(f func()) { w.steps.Go(f) }
 
-func (w *Worker) keep(r *run) {
+// keep takes r in. False means that its message is with this process already:
+// the server heard no sign of life for too long, as while the connection was
+// lost, and gave out again what the run under way still answers for.
+func (w *Worker) keep(r *run) bool {
 	w.mu.Lock()
-	w.held[r] = struct{}{}
+	if _, ok := w.held[r.place()]; ok {
+		w.mu.Unlock()
+		return false
+	}
+	w.held[r.place()] = r
 	first := len(w.held) == 1
 	w.mu.Unlock()
 	if first {
@@ -232,12 +239,13 @@ func (w *Worker) keep(r *run) {
 		default:
 		}
 	}
+	return true
 }
 
 // release ends a run in this process.
 func (w *Worker) release(r *run) {
 	w.mu.Lock()
-	delete(w.held, r)
+	delete(w.held, r.place())
 	room := w.cfg.Hold-len(w.held) == w.batch()
 	w.mu.Unlock()
 	if !room {
@@ -259,10 +267,10 @@ func (w *Worker) ack(r *run) {
 }
 
 func (w *Worker) giveBack(r *run) {
+	w.release(r) // first: it may come again at once
 	if err := r.delivery.Lease.GiveBack(); err != nil {
 		w.log.Warn("baton not given back", "job", r.key().String(), "err", err)
 	}
-	w.release(r)
 }
 
 // await holds r until it is due; a worker that stops gives it back.
@@ -318,7 +326,7 @@ func (w *Worker) touch(now time.Time) {
 	oldest := now.Add(-touchAfter).UnixNano()
 	var due []*run
 	w.mu.Lock()
-	for r := range w.held {
+	for _, r := range w.held {
 		if r.touched.Load() < oldest {
 			due = append(due, r)
 		}
