@@ -150,13 +150,33 @@ func (w *Worker) appendSkips(r *run) bool {
 // append stores a record. False means that it could not be, and that r has
 // been given back.
 func (w *Worker) append(r *run, rec *Record) bool {
-	err := w.persist(r, func(ctx context.Context) error { return w.store.Append(ctx, rec) })
+	again := false
+	err := w.persist(r, func(ctx context.Context) error {
+		if again { // only the answer to the first try may have been lost
+			if there, err := w.appended(ctx, rec); there || err != nil {
+				return err
+			}
+		}
+		again = true
+		return w.store.Append(ctx, rec)
+	})
 	if err != nil {
 		w.giveBack(r)
 		return false
 	}
 	w.cfg.OnRecord(rec)
 	return true
+}
+
+// appended reports whether a record is among its job's last ones.
+func (w *Worker) appended(ctx context.Context, rec *Record) (there bool, err error) {
+	n := 0
+	err = w.store.Recent(ctx, rec.Job, 0, []Outcome{rec.Outcome}, func(other *Record) bool {
+		n++
+		there = other.ID == rec.ID && other.Occurrence == rec.Occurrence && other.Ended.Equal(rec.Ended)
+		return !there && n < recheckDepth
+	})
+	return there, err
 }
 
 // The pauses between tries of a write that the store did not take.

@@ -1,0 +1,16 @@
+// Package chaos breaks whole systems and checks that they keep the scheduler's promises: real processes of the real
+// binary are killed, their NATS server is stopped, their data is deleted, while an HTTP server in the test notes every
+// call it gets. There is nothing here but tests.
+//
+// What is checked after the faults:
+//
+//  1. Every due occurrence of every job has a record in the history, and each attempt only one.
+//  2. Every due window of every job is matched by a distinct run, as in the Chronos test of Jepsen. A call that is not
+//     needed for that is a duplicate: it has the idempotency key of the call it repeats, comes from another process, and
+//     each killed process leaves at most one for each job.
+//  3. No job is without a baton, and none has two.
+//  4. Nothing is called before it is due.
+//
+// Moments of faults are drawn from a seed, which every test prints; -seed sets it. What the processes do meanwhile is
+// not repeatable. Sizes are those the project promises; -short makes them small.
+package chaos

@@ -1,0 +1,140 @@
+package chaos
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var seedFlag = flag.Uint64("seed", 0, "seed of the faults; 0 draws one")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if dir := binaries.dir; dir != "" {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// binaries are the programs under test, built once, by the first test that needs them.
+var binaries struct {
+	build sync.Once
+	dir   string
+	err   error
+}
+
+// program returns the path of carillon or natsd. They are built without the race detector, however the tests are: it
+// would only make them slow.
+func program(t *testing.T, name string) string {
+	t.Helper()
+	readTree(t)
+	binaries.build.Do(func() {
+		if binaries.dir, binaries.err = os.MkdirTemp("", "carillon-chaos-"); binaries.err != nil {
+			return
+		}
+		cmd := exec.Command("go", "build", "-o", binaries.dir, "./cmd/carillon", "./integration/chaos/testdata/natsd")
+		cmd.Dir = filepath.Join("..", "..")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			binaries.err = fmt.Errorf("go build: %w\n%s", err, out)
+		}
+	})
+	if binaries.err != nil {
+		t.Fatal(binaries.err)
+	}
+	return filepath.Join(binaries.dir, name)
+}
+
+// readTree reads the module's folders. The go command reuses a test's result while the files that the test itself has
+// looked at are unchanged, and does not know what a child process reads.
+func readTree(t *testing.T) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if entry.IsDir() && (path != root && strings.HasPrefix(entry.Name(), ".") || err != nil) {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// chance returns the random numbers of a test.
+func chance(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := *seedFlag
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("repeat the faults with -seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// size returns n, or few with -short.
+func size(n, few int) int {
+	if testing.Short() {
+		return few
+	}
+	return n
+}
+
+// lastBreath is how long before the end of all tests a test gives up, so that it can end its processes and say what it
+// waited for.
+const lastBreath = 10 * time.Second
+
+// limited returns a context that ends with the test, or a moment before the test's time is up.
+func limited(t *testing.T) context.Context {
+	t.Helper()
+	end, ok := t.Deadline()
+	if !ok {
+		return t.Context()
+	}
+	ctx, cancel := context.WithDeadline(t.Context(), end.Add(-lastBreath))
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// await looks every few milliseconds whether something has happened, and ends the test when it has not within limit.
+func await(ctx context.Context, t *testing.T, what string, limit time.Duration, happened func() bool) {
+	t.Helper()
+	if !within(ctx, limit, happened) {
+		t.Fatalf("%s: not within %s", what, limit)
+	}
+}
+
+// within reports whether something happens within limit.
+func within(ctx context.Context, limit time.Duration, happened func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !happened() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return happened()
+		}
+	}
+	return true
+}
+
+// pause waits for d, or until ctx is done.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
