@@ -69,13 +69,23 @@ func (j *Job) Encode() ([]byte, error) {
 // holds text of a user, so its first occurrence is the one.
 const propertiesMember = `,"properties":`
 
+// splitStored cuts a stored job into what precedes the properties, closed
+// again, and the properties.
+func splitStored(data []byte) (meta, properties []byte, err error) {
+	before, after, ok := bytes.Cut(data, []byte(propertiesMember))
+	if !ok || len(after) == 0 {
+		return nil, nil, errors.New("properties: missing")
+	}
+	return slices.Concat(before, []byte("}")), after[:len(after)-1], nil
+}
+
 // decodeMeta reads what precedes the properties of a stored job.
 func decodeMeta(data []byte) (m storedMeta, err error) {
-	i := bytes.Index(data, []byte(propertiesMember))
-	if i < 0 {
-		return m, errors.New("properties: missing")
+	meta, _, err := splitStored(data)
+	if err != nil {
+		return m, err
 	}
-	err = json.Unmarshal(slices.Concat(data[:i], []byte("}")), &m)
+	err = json.Unmarshal(meta, &m)
 	return m, err
 }
 
@@ -84,8 +94,11 @@ func decodeStored(data []byte) (s storedJob, err error) {
 	if s.Meta, err = decodeMeta(data); err != nil {
 		return s, err
 	}
-	i := bytes.Index(data, []byte(propertiesMember)) + len(propertiesMember)
-	s.Properties, err = document.Parse(data[i : len(data)-1])
+	_, properties, err := splitStored(data)
+	if err != nil {
+		return s, err
+	}
+	s.Properties, err = document.Parse(properties)
 	return s, err
 }
 

@@ -36,7 +36,7 @@ func gcPercent(live uint64) int {
 		garbage = mostGarbage - less
 	}
 	percent := garbage * 100 / max(live, 1<<20)
-	return int(min(max(percent, leastPercent), mostPercent)) //nolint:gosec // within the bounds above
+	return int(min(max(percent, leastPercent), mostPercent))
 }
 
 // liveHeap is what the last collection found in use, in bytes.
