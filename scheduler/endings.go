@@ -15,14 +15,17 @@ import (
 // of 100,000 took four times the processor time. An ending that is lost with
 // the process is found again by the audit, at its restart or, by another
 // replica, seconds after it took over: its job is enabled, has no baton, and
-// the history says how it ended.
+// the history says how it ended. So that there is something to take over, one
+// baton, the witness, is kept until nothing is left to write.
 type endings struct {
 	write func(context.Context, ending)
 	busy  func() bool
 
-	mu    sync.Mutex
-	queue []ending
-	wake  chan struct{}
+	mu      sync.Mutex
+	queue   []ending
+	open    int    // endings not written yet
+	witness func() // acknowledges the baton that is kept
+	wake    chan struct{}
 }
 
 // ending is the end of one job.
@@ -44,12 +47,17 @@ func newEndings(write func(context.Context, ending), busy func() bool) *endings 
 	return &endings{write: write, busy: busy, wake: make(chan struct{}, endingWriters)}
 }
 
-// add takes an ending to be written.
-func (e *endings) add(x ending) {
+// add takes an ending to be written; ack acknowledges its baton.
+func (e *endings) add(x ending, ack func()) {
 	x.since = time.Now()
 	e.mu.Lock()
 	e.queue = append(e.queue, x)
+	e.open++
+	if e.witness == nil {
+		e.witness, ack = ack, func() {}
+	}
 	e.mu.Unlock()
+	ack()
 	select {
 	case e.wake <- struct{}{}:
 	default:
@@ -85,7 +93,20 @@ func (e *endings) drain(ctx context.Context) {
 			pause(ctx, endingPause)
 		}
 		e.write(context.WithoutCancel(ctx), x)
+		e.written()
 	}
+}
+
+// written counts an ending off. With the last one the witness may go.
+func (e *endings) written() {
+	e.mu.Lock()
+	e.open--
+	ack := func() {}
+	if e.open == 0 {
+		ack, e.witness = e.witness, nil
+	}
+	e.mu.Unlock()
+	ack()
 }
 
 func (e *endings) next() (ending, bool) {

@@ -101,8 +101,7 @@ func (w *Worker) end(r *run, j *Job, s Step) {
 		if w.targets.backlog() {
 			w.library.forget(r.key()) // others need the place before the ending is written
 		}
-		w.endings.add(ending{key: r.key(), schedule: r.baton.Schedule, step: s})
-		w.ack(r)
+		w.endings.add(ending{key: r.key(), schedule: r.baton.Schedule, step: s}, func() { w.ack(r) })
 		return
 	}
 	err := w.persist(r, func(ctx context.Context) error {
