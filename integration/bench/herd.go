@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // herd lets all jobs fall due at one instant, in Carillon and in the baseline.
@@ -52,29 +54,42 @@ func herdOfCarillon(ctx context.Context, b *bench) (p part, err error) {
 	}
 	defer func() { err = errors.Join(err, sys.stop()) }()
 	h := b.newHerd(orderCarillon, st.sink, herdQuiet)
-	h.register = func(ctx context.Context) (time.Duration, error) {
-		return sys.putAll(ctx, b.progress, h.calendar, st.sink.url)
+	var written uint64
+	h.register = func(ctx context.Context) (took time.Duration, err error) {
+		if took, err = sys.putAll(ctx, b.progress, h.calendar, st.sink.url); err != nil {
+			return 0, err
+		}
+		jobs, err := sys.state(ctx, jobStream)
+		written = jobs.LastSeq
+		return took, err
 	}
 	h.settle = func(ctx context.Context, until time.Time) (figures, error) {
-		return sys.settle(ctx, h.calendar, until)
+		return sys.settle(ctx, h.calendar, written, until)
 	}
 	h.profile = b.profile
 	return h.measure(ctx)
 }
 
-// settle waits until each of the one-shots of c has its record, and none has a
-// baton.
-func (s *system) settle(ctx context.Context, c calendar, until time.Time) (figures, error) {
-	settled, records, err := s.reach(ctx, historyStream, until, func(n int) bool { return n >= c.jobs })
+// settle waits until each of the one-shots of c has its record, none has a
+// baton, and all their ends are written. written is the last revision of the
+// definitions before: an end is one more.
+func (s *system) settle(ctx context.Context, c calendar, written uint64, until time.Time) (figures, error) {
+	n := uint64(c.jobs)
+	settled, history, err := s.reach(ctx, historyStream, until, func(st jetstream.StreamState) bool { return st.Msgs >= n })
 	if err != nil {
 		return nil, err
 	}
-	drained, batons, err := s.reach(ctx, timersStream, until, func(n int) bool { return n == 0 })
+	_, timers, err := s.reach(ctx, timersStream, until, func(st jetstream.StreamState) bool { return st.Msgs == 0 })
+	if err != nil {
+		return nil, err
+	}
+	drained, jobs, err := s.reach(ctx, jobStream, until, func(st jetstream.StreamState) bool { return st.LastSeq >= written+n })
+	missing := n - min(n, history.Msgs) + timers.Msgs + n - min(n, jobs.LastSeq-written)
 	return figures{
 		{"settled_s", settled.Sub(c.first).Seconds()},
 		{"drained_s", drained.Sub(c.first).Seconds()},
-		{"unsettled", float64(max(0, c.jobs-records) + batons)},
-		{"surplus_records", float64(max(0, records-c.jobs))},
+		{"unsettled", float64(missing)},
+		{"surplus_records", float64(history.Msgs - min(n, history.Msgs))},
 	}, err
 }
 
@@ -124,9 +139,9 @@ func (h *herdRun) measure(ctx context.Context) (part, error) {
 	if err != nil {
 		return part{}, err
 	}
-	before := readUsage()
+	m := startMeter()
 	settled, err := h.release(ctx)
-	used := before.since()
+	used := m.stop()
 	if err = errors.Join(err, end()); err != nil {
 		return part{}, err
 	}

@@ -39,9 +39,9 @@ func register(ctx context.Context, b *bench) (parts []part, err error) {
 	if err != nil {
 		return nil, err
 	}
-	before := readUsage()
+	m := startMeter()
 	published, accepted, err := b.publishAll(ctx, st, sys, c)
-	used := before.since()
+	used := m.stop()
 	if err := errors.Join(err, end()); err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (b *bench) publishAll(ctx context.Context, st *stage, sys *system, c calend
 	}
 	published = time.Since(began)
 	until := time.Now().Add(30*time.Second + time.Duration(c.jobs)*time.Millisecond)
-	at, _, err := sys.reach(ctx, resultStream, until, func(n int) bool { return n >= c.jobs })
+	at, _, err := sys.reach(ctx, resultStream, until, func(s jetstream.StreamState) bool { return s.Msgs >= uint64(c.jobs) })
 	return published, at.Sub(began), err
 }
 

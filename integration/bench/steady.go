@@ -46,7 +46,7 @@ func steady(ctx context.Context, b *bench) (parts []part, err error) {
 	}
 	fs = append(fs, t.lateness()...)
 	fs = append(fs, t.faults()...)
-	fs = append(fs, figure{"cpu_cores", used.cpu.Seconds() / b.window.Seconds()})
+	fs = append(fs, figure{"cpu_cores", used.cpu.Seconds() / used.wall.Seconds()})
 	fs = append(fs, used.per(n, "run")...)
 	return []part{{orderCarillon, append(fs, memory()...)}}, nil
 }
@@ -75,11 +75,11 @@ func (b *bench) steadyWindow(ctx context.Context, s *sink, c calendar) (used usa
 		return used, err
 	}
 	forgetPeak()
-	before, arrived := readUsage(), s.distinct()
+	m, arrived := startMeter(), s.distinct()
 	planned := b.rate * int(b.window/time.Millisecond) / 1000
 	stop := b.progress.follow("arrived", planned, func() int { return s.distinct() - arrived })
 	err = sleep(ctx, to)
-	used = before.since()
+	used = m.stop()
 	stop()
 	if err = errors.Join(err, end()); err != nil {
 		return used, err

@@ -111,35 +111,44 @@ func (s *system) put(ctx context.Context, c calendar, i int, url string) error {
 
 // The streams whose messages are counted.
 const (
+	jobStream     = "KV_carillon-jobs"
 	historyStream = "CARILLON_HISTORY"
 	timersStream  = "CARILLON_TIMERS_0"
 	resultStream  = "CARILLON_SPEC_RESULTS"
 )
 
-// messages returns how many messages a stream holds.
-func (s *system) messages(ctx context.Context, stream string) (int, error) {
+// state returns what a stream holds.
+func (s *system) state(ctx context.Context, stream string) (jetstream.StreamState, error) {
 	st, err := s.js.Stream(ctx, stream)
 	if err != nil {
-		return 0, fmt.Errorf("stream %s: %w", stream, err)
+		return jetstream.StreamState{}, fmt.Errorf("stream %s: %w", stream, err)
 	}
-	return int(st.CachedInfo().State.Msgs), nil
+	return st.CachedInfo().State, nil
 }
 
-// reach waits until the number of a stream's messages is what done wants, and
-// no longer than until. It returns when it was, and the last number.
-func (s *system) reach(ctx context.Context, stream string, until time.Time, done func(n int) bool) (at time.Time, n int, err error) {
+// messages returns how many messages a stream holds.
+func (s *system) messages(ctx context.Context, stream string) (int, error) {
+	state, err := s.state(ctx, stream)
+	return int(state.Msgs), err
+}
+
+// reach waits until a stream is as done wants it, and no longer than until. It
+// returns when it was, and what it holds then.
+func (s *system) reach(
+	ctx context.Context, stream string, until time.Time, done func(jetstream.StreamState) bool,
+) (at time.Time, state jetstream.StreamState, err error) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		n, err = s.messages(ctx, stream)
+		state, err = s.state(ctx, stream)
 		at = time.Now()
-		if err != nil || done(n) || at.After(until) {
-			return at, n, err
+		if err != nil || done(state) || at.After(until) {
+			return at, state, err
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return at, n, context.Cause(ctx)
+			return at, state, context.Cause(ctx)
 		}
 	}
 }

@@ -2,30 +2,75 @@ package main
 
 import (
 	"runtime"
+	"sync"
 	"time"
 )
 
-// usage is what the process has used so far.
+// usage is what the process used in a span of time, and what was kept from it.
 type usage struct {
-	at      time.Time
+	wall    time.Duration
 	cpu     time.Duration
+	others  time.Duration // processor time of everything else on the machine
+	stall   time.Duration // the longest time that no part of the process may have run
 	mallocs uint64
 	bytes   uint64
 }
 
-func readUsage() usage {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return usage{time.Now(), processorTime(), m.Mallocs, m.TotalAlloc}
+// meter measures a usage.
+type meter struct {
+	began time.Time
+	at    usage
+	stall time.Duration
+	quit  chan struct{}
+	ended sync.WaitGroup
 }
 
-// since returns what was used after u.
-func (u usage) since() usage {
-	now := readUsage()
-	now.cpu -= u.cpu
-	now.mallocs -= u.mallocs
-	now.bytes -= u.bytes
-	return now
+func startMeter() *meter {
+	m := &meter{quit: make(chan struct{})}
+	m.ended.Go(m.watch)
+	m.at, m.began = readUsage(), time.Now()
+	return m
+}
+
+// readUsage reads what the process, and the machine, has used so far.
+func readUsage() usage {
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	cpu := processorTime()
+	return usage{cpu: cpu, others: machineTime() - cpu, mallocs: s.Mallocs, bytes: s.TotalAlloc}
+}
+
+// stallTick is how long the watch sleeps at a time.
+const stallTick = 5 * time.Millisecond
+
+// watch notes by how much its sleep is exceeded.
+func (m *meter) watch() {
+	tick := time.NewTicker(stallTick)
+	defer tick.Stop()
+	for last := time.Now(); ; {
+		select {
+		case <-tick.C:
+		case <-m.quit:
+			return
+		}
+		now := time.Now()
+		m.stall = max(m.stall, now.Sub(last)-stallTick)
+		last = now
+	}
+}
+
+// stop returns the usage since the start.
+func (m *meter) stop() usage {
+	u := readUsage()
+	u.wall = time.Since(m.began)
+	close(m.quit)
+	m.ended.Wait()
+	u.cpu -= m.at.cpu
+	u.others = max(0, u.others-m.at.others)
+	u.mallocs -= m.at.mallocs
+	u.bytes -= m.at.bytes
+	u.stall = m.stall
+	return u
 }
 
 // per returns the usage for each of n, named by suffix: job or run.
@@ -35,5 +80,7 @@ func (u usage) per(n int, suffix string) figures {
 		{"cpu_us_per_" + suffix, float64(u.cpu) / 1e3 / d},
 		{"allocs_per_" + suffix, float64(u.mallocs) / d},
 		{"alloc_kb_per_" + suffix, float64(u.bytes) / 1e3 / d},
+		{"other_cores", u.others.Seconds() / max(u.wall.Seconds(), 1e-3)},
+		{"stall_max_ms", ms(u.stall)},
 	}
 }

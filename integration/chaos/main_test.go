@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -19,6 +20,7 @@ var seedFlag = flag.Uint64("seed", 0, "seed of the faults; 0 draws one")
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	_ = flag.Set("test.parallel", "3") // those tests wait most of the time
 	code := m.Run()
 	if dir := binaries.dir; dir != "" {
 		_ = os.RemoveAll(dir)
@@ -38,20 +40,22 @@ var binaries struct {
 func program(t *testing.T, name string) string {
 	t.Helper()
 	readTree(t)
-	binaries.build.Do(func() {
-		if binaries.dir, binaries.err = os.MkdirTemp("", "carillon-chaos-"); binaries.err != nil {
-			return
-		}
-		cmd := exec.Command("go", "build", "-o", binaries.dir, "./cmd/carillon", "./integration/chaos/testdata/natsd")
-		cmd.Dir = filepath.Join("..", "..")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			binaries.err = fmt.Errorf("go build: %w\n%s", err, out)
-		}
-	})
+	binaries.build.Do(build)
 	if binaries.err != nil {
 		t.Fatal(binaries.err)
 	}
 	return filepath.Join(binaries.dir, name)
+}
+
+func build() {
+	if binaries.dir, binaries.err = os.MkdirTemp("", "carillon-chaos-"); binaries.err != nil {
+		return
+	}
+	cmd := exec.Command("go", "build", "-o", binaries.dir, "./cmd/carillon", "./integration/chaos/testdata/natsd")
+	cmd.Dir = filepath.Join("..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		binaries.err = fmt.Errorf("go build: %w\n%s", err, out)
+	}
 }
 
 // readTree reads the module's folders. The go command reuses a test's result while the files that the test itself has
@@ -104,6 +108,42 @@ func limited(t *testing.T) context.Context {
 	t.Cleanup(cancel)
 	return ctx
 }
+
+// stillness adds up the times in which this process, and so most likely the whole machine, stood still. Nothing can be on
+// time then; what is said about lateness holds for the rest.
+type stillness struct{ total atomic.Int64 }
+
+// The rhythm in which a stillness is looked for, and the shortest one that counts.
+const (
+	beat    = 20 * time.Millisecond
+	longest = 250 * time.Millisecond // gap between two beats of a machine that is only busy
+)
+
+func watchStillness(t *testing.T) *stillness {
+	t.Helper()
+	s := &stillness{}
+	ctx := t.Context()
+	go func() {
+		tick := time.NewTicker(beat)
+		defer tick.Stop()
+		for last := time.Now(); ctx.Err() == nil; {
+			<-tick.C
+			now := time.Now()
+			if gap := now.Sub(last); gap > longest {
+				s.total.Add(int64(gap))
+			}
+			last = now
+		}
+	}()
+	t.Cleanup(func() {
+		if d := s.sum(); d > 0 {
+			t.Logf("the machine stood still for %s, which is left out of what is allowed to be late", d.Round(time.Millisecond))
+		}
+	})
+	return s
+}
+
+func (s *stillness) sum() time.Duration { return time.Duration(s.total.Load()) }
 
 // await looks every few milliseconds whether something has happened, and ends the test when it has not within limit.
 func await(ctx context.Context, t *testing.T, what string, limit time.Duration, happened func() bool) {

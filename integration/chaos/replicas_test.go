@@ -20,7 +20,9 @@ const latest = 12 * time.Second
 // TestTwoReplicas kills one of two schedulers that share a NATS server in the middle of a herd. The other one runs what is
 // left.
 func TestTwoReplicas(t *testing.T) {
+	t.Parallel()
 	ctx := limited(t)
+	still := watchStillness(t)
 	rng := chance(t)
 	n := size(10_000, 1_000)
 	target := newSink(t, nil)
@@ -55,7 +57,7 @@ func TestTwoReplicas(t *testing.T) {
 	calls := target.seen()
 	duties := make([]duty, n)
 	for i := range n {
-		duties[i] = due("default/"+herdJob(i), at, at.Add(latest))
+		duties[i] = due("default/"+herdJob(i), at, at.Add(latest+still.sum()))
 	}
 	v := judge(t, duties, calls)
 	repeated := 0

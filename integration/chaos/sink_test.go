@@ -113,11 +113,3 @@ func (s *sink) distinct() int {
 	defer s.mu.Unlock()
 	return len(s.keys)
 }
-
-// first returns when a key came first.
-func (s *sink) first(key string) (time.Time, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at, ok := s.keys[key]
-	return at, ok
-}
