@@ -55,7 +55,7 @@ func (w *Worker) plain(j *Job, r *run) bool {
 
 // arrive decides what a due baton amounts to.
 func (w *Worker) arrive(r *run) {
-	j, err := w.library.current(w.settles, r.key())
+	j, err := w.library.current(w.settles, r.key(), r.baton.Revision)
 	if errors.Is(err, ErrNotFound) {
 		w.ack(r) // deleted
 		return
@@ -130,12 +130,13 @@ func (w *Worker) postpone(r *run, j *Job) {
 		again.Waits = true
 		s.Next = &again
 	} else {
-		b.Seen = b.Nominal
-		n, ok := j.Plan.Next(b.Nominal)
+		b.Seen = j.lastDue(b, now)
+		n, ok := j.Plan.Next(b.Seen)
 		s = j.step(b.Progress, n, ok)
 	}
 	if !b.Waits {
-		rec := skip{b.Nominal, b.Nominal, 1, ""}.record(j.Key, now, s.Progress)
+		last := j.lastDue(b, now)
+		rec := skip{b.Nominal, last, max(1, j.Plan.Count(b.Nominal, last)), ""}.record(j.Key, now, s.Progress)
 		rec.Outcome = OutcomePostponed
 		rec.Message = "collection " + j.Key.Collection + " is disabled"
 		if !w.append(r, &rec) {

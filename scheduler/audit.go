@@ -162,7 +162,8 @@ func (s *Service) auditJobs(ctx context.Context, keys []Key, fix bool, present *
 func (s *Service) auditJob(ctx context.Context, st Stored, fix bool, found chan<- Finding) error {
 	j, err := DecodeJob(st.Key, st.Revision, st.Data, s.actions)
 	if err != nil {
-		return err
+		found <- Finding{Job: st.Key, Problem: "cannot be read: " + err.Error()}
+		return nil //nolint:nilerr // a finding; the audit goes on
 	}
 	f := Finding{Job: st.Key, Problem: "enabled, but has no baton: it would never run"}
 	if fix {
@@ -191,7 +192,15 @@ func (s *Service) rederive(ctx context.Context, j *Job) error {
 		n, ok := j.Plan.Next(j.Progress.Seen)
 		return s.carryOut(ctx, j, j.step(j.Progress, n, ok), 0)
 	}
-	if last.ID == "" { // a skip: the schedule goes on after it
+	switch {
+	case last.Outcome == OutcomePostponed && j.oneShot():
+		return s.carryOut(ctx, j, j.Begin(j.Progress), 0)
+	case last.OneOff: // of a job with overlap allow: the schedule goes on after it
+		p := j.Progress
+		p.Number, p.Runs, p.Seen = last.Progress.Number, last.Progress.Runs, last.Nominal
+		n, ok := j.Plan.Next(last.Nominal)
+		return s.carryOut(ctx, j, j.step(p, n, ok), 0)
+	case last.ID == "": // a skip, likewise
 		p := last.Progress
 		n, ok := j.Plan.Next(last.To)
 		return s.carryOut(ctx, j, j.step(p, n, ok), 0)
@@ -208,10 +217,17 @@ func (s *Service) lastStep(ctx context.Context, j *Job) (*Record, error) {
 	outcomes := []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeSkipped, OutcomePostponed}
 	err := s.store.Recent(ctx, j.Key, 0, outcomes, func(r *Record) bool {
 		n++
-		if !r.OneOff && !r.Ended.Before(j.Created) {
+		switch {
+		case r.Ended.Before(j.Created):
+		case r.OneOff && (r.Manual || r.Schedule != j.ScheduleGen):
+		case r.OneOff: // they end in any order: the latest instant counts
+			if last == nil || r.Nominal.After(last.Nominal) {
+				last = r
+			}
+		case last == nil:
 			last = r
 		}
-		return last == nil && n < recheckDepth
+		return (last == nil || last.OneOff) && n < recheckDepth
 	})
 	return last, err
 }

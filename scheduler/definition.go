@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -108,11 +109,10 @@ func (d *Definition) schedule() string {
 func readProperties(o *document.Object, limits Limits, actions ActionReader) *Definition {
 	d := &Definition{State: Enabled, Overlap: OverlapSkip, Timeout: DefaultTimeout}
 	o.Ignore("status") // read-only: a document that was fetched may be put back as it is
-	if s, ok := o.Enum("state", string(Enabled), string(Disabled), string(Completed), string(Faulted)); ok {
+	if v, ok := o.Value("state"); ok && State(strings.ToLower(v.Text())).Final() {
+		o.Problem("state", "%q is set by the scheduler; enabled and disabled may be asked for", v.Text())
+	} else if s, ok := o.Enum("state", string(Enabled), string(Disabled)); ok {
 		d.State = State(s)
-		if d.State.Final() {
-			o.Problem("state", "%q is set by the scheduler; enabled and disabled may be asked for", s)
-		}
 	}
 	d.StartTime, _ = o.Time("startTime")
 	if ro, ok := o.Object("recurrence"); ok {

@@ -149,6 +149,14 @@ func (j *Job) patched(patch document.Value, limits Limits, actions ActionReader)
 	return ReadDefinition(merged, limits, actions)
 }
 
+// afresh is the progress of a job whose schedule is new: the counters stay, and
+// the count begins again.
+func (p *Progress) afresh() Progress {
+	next := *p
+	next.Runs, next.Seen = 0, time.Time{}
+	return next
+}
+
 // equals reports whether def is what j has already. A final job counts as
 // enabled: putting it again as it was asks for nothing new.
 func (j *Job) equals(def *Definition) bool {
@@ -175,6 +183,7 @@ func (j *Job) edited(def *Definition, now time.Time, specSequence uint64) (*Job,
 	if j.Def.schedule() != def.schedule() {
 		next.ScheduleGen++
 		next.Anchor = now
+		next.Progress = next.Progress.afresh()
 	}
 	return &next, next.compile()
 }

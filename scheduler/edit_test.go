@@ -103,7 +103,7 @@ func TestEditWhileHeld(t *testing.T) {
 		start := time.Now().Add(20 * time.Second).UTC().Format(time.RFC3339Nano)
 		w.put("moved", `{`+action+`, "startTime": "`+start+`"}`)
 		w.put("changed", `{`+action+`, "startTime": "`+start+`"}`)
-		time.Sleep(19900 * time.Millisecond)
+		time.Sleep(19600 * time.Millisecond)
 		later := time.Now().Add(time.Hour).UTC()
 		w.put("moved", `{`+action+`, "startTime": "`+later.Format(time.RFC3339Nano)+`"}`)
 		w.put("changed", `{`+strings.ReplaceAll(action, "/hook", "/new")+`, "startTime": "`+start+`"}`)
@@ -234,4 +234,75 @@ func (w *world) mustBeInOrder() {
 	for _, f := range rep.Findings {
 		w.t.Errorf("audit: %s: %s", f.Name, f.Problem)
 	}
+}
+
+// A new schedule begins its count again, also on a job that was disabled; and
+// an edit of a recurring job does not run it at once.
+func TestNewSchedule(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute", "count": 9}}`)
+		time.Sleep(150 * time.Second)
+		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		w.put("job", `{`+action+`, "recurrence": {"frequency": "Hour", "count": 3}}`)
+		time.Sleep(30 * time.Minute)
+		if n := len(w.sink.seen()); n != 3 {
+			t.Errorf("%d calls, want the 3 of the old schedule", n)
+		}
+		time.Sleep(24 * time.Hour)
+		if n := len(w.sink.seen()); n != 6 {
+			t.Errorf("%d calls, want 3 more of the new one", n)
+		}
+	})
+}
+
+// Only the last occurrence decides whether a job with overlap allow faulted.
+func TestOverlapAllowFaults(t *testing.T) {
+	for name, test := range map[string]struct {
+		failing int
+		want    scheduler.State
+	}{"the last": {1, scheduler.Faulted}, "the one before": {0, scheduler.Completed}} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				start := time.Now().Add(time.Minute).UTC()
+				fails := scheduler.OccurrenceID(key("job"), start.Add(time.Duration(test.failing)*12*time.Second))
+				w.sink.answers(func(c *call) (int, string) {
+					if c.key == fails {
+						return http.StatusInternalServerError, ""
+					}
+					return http.StatusOK, ""
+				})
+				w.put("job", `{`+failing+`}, "overlap": "allow", "startTime": "`+start.Format(time.RFC3339Nano)+`",
+					"recurrence": {"frequency": "Second", "interval": 12, "count": 2}}`)
+				time.Sleep(4 * time.Minute)
+				v := w.get("job")
+				if v.Job.State != test.want || v.Status.Executions != 4 || v.Status.Faults != 1 {
+					t.Errorf("state %s, status %+v, want %s", v.Job.State, v.Status, test.want)
+				}
+			})
+		})
+	}
+}
+
+// An occurrence whose jitter is still to come has not been missed.
+func TestJitterIsNotOverlap(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(after(20*time.Minute, http.StatusOK))
+		w.put("job", `{`+action+`, "jitter": "PT50M", "timeout": "PT30M", "startTime": "`+time.Now().Add(time.Minute).UTC().Format(time.RFC3339)+`",
+			"recurrence": {"frequency": "Hour"}}`)
+		time.Sleep(48 * time.Hour)
+		for _, r := range w.history("job") {
+			if r.Outcome != scheduler.OutcomeSkipped {
+				continue
+			}
+			late := r.Ended.Sub(r.To)
+			if late < 0 {
+				t.Errorf("%s was skipped before it was due", r.Occurrence)
+			}
+		}
+		if n := len(w.sink.seen()); n < 40 {
+			t.Errorf("%d calls in 48 hours", n)
+		}
+	})
 }

@@ -31,7 +31,8 @@ type endings struct {
 // ending is the end of one job.
 type ending struct {
 	key      Key
-	schedule int
+	uid      string // of the job it was planned for
+	schedule int    // the schedule generation, likewise
 	step     Step
 	since    time.Time
 }
@@ -125,7 +126,7 @@ func (e *endings) next() (ending, bool) {
 func (w *Worker) writeEnding(ctx context.Context, x ending) {
 	ctx, cancel := context.WithTimeout(ctx, endingPatience)
 	defer cancel()
-	err := w.saveEnd(ctx, x.key, w.library.peek(x.key), x.schedule, x.step)
+	err := w.saveEnd(ctx, x, w.library.peek(x.key))
 	w.library.forget(x.key)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		w.log.Warn("the end of a job was not written; the audit will", "job", x.key.String(), "err", err)
@@ -134,16 +135,17 @@ func (w *Worker) writeEnding(ctx context.Context, x ending) {
 
 // saveEnd saves a job's last state by compare-and-set. j is the definition as
 // it was last seen, nil to read it.
-func (w *Worker) saveEnd(ctx context.Context, k Key, j *Job, schedule int, s Step) (err error) {
+func (w *Worker) saveEnd(ctx context.Context, x ending, j *Job) (err error) {
 	if j == nil {
-		if j, err = w.library.load(ctx, k); err != nil {
+		if j, err = w.library.load(ctx, x.key); err != nil {
 			return err
 		}
 	}
-	err = w.writeEnd(ctx, j, schedule, s)
-	for errors.Is(err, ErrConflict) {
-		if j, err = w.library.load(ctx, k); err == nil {
-			err = w.writeEnd(ctx, j, schedule, s)
+	err = w.writeEnd(ctx, j, x)
+	for errors.Is(err, ErrConflict) && ctx.Err() == nil {
+		pause(ctx, endingPause)
+		if j, err = w.library.load(ctx, x.key); err == nil {
+			err = w.writeEnd(ctx, j, x)
 		}
 	}
 	return err

@@ -39,9 +39,11 @@ func newLibrary(store jobSource, actions ActionReader) *library {
 	return &library{store: store, actions: actions, limit: libraryLimit, jobs: map[Key]*Job{}, seen: make([]uint32, shards)}
 }
 
-// current returns the job as it is now.
-func (l *library) current(ctx context.Context, k Key) (*Job, error) {
-	if j := l.peek(k); j != nil {
+// current returns the job as it is now. atLeast is a revision that is known to
+// exist: what the library holds may be older for the moment in which the watch
+// has not told of it yet.
+func (l *library) current(ctx context.Context, k Key, atLeast uint64) (*Job, error) {
+	if j := l.peek(k); j != nil && j.Revision >= atLeast {
 		return j, nil
 	}
 	before := l.changes(k)

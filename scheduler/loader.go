@@ -79,7 +79,7 @@ func (l *loader) load(ctx context.Context, batch []*run) {
 // when it is needed.
 func (l *library) fill(ctx context.Context, keys []Key) {
 	if len(keys) == 1 {
-		_, _ = l.current(ctx, keys[0])
+		_, _ = l.current(ctx, keys[0], 0)
 		return
 	}
 	before := make(map[Key]uint32, len(keys))

@@ -12,9 +12,8 @@ import (
 // one: it rides its own one-off message, and the job's baton goes on at once.
 // The one-off comes first; a crash in between is found by its subject.
 func (w *Worker) detach(r *run, j *Job) {
-	b := r.baton.begin()
-	one := oneOff(b)
-	slot := Slot{Key: j.Key, OneOff: oneOffName(b.Nominal)}
+	one := oneOff(r.baton)
+	slot := Slot{Key: j.Key, OneOff: oneOffName(one.Nominal)}
 	err := w.persist(r, func(ctx context.Context) error {
 		return w.store.Fire(ctx, slot, one.Encode(), 0)
 	})
@@ -74,7 +73,7 @@ func (w *Worker) mergeOnce(ctx context.Context, k Key, one Baton, p Progress) er
 		if err != nil {
 			return err
 		}
-		j, err := w.library.current(ctx, k)
+		j, err := w.library.current(ctx, k, b.Revision)
 		if err != nil {
 			return err
 		}

@@ -20,9 +20,17 @@ type Step struct {
 
 // Begin plans the first baton of a job whose schedule is new.
 func (j *Job) Begin(p Progress) Step {
-	p.Runs, p.Seen = 0, time.Time{}
-	n, ok := j.Plan.First()
-	return j.step(p, n, ok)
+	n, ok := j.first()
+	return j.step(p.afresh(), n, ok)
+}
+
+// first is the first run of the schedule. Without a startTime that is at once
+// when the job is new; an edit of a recurring job is no reason to run it.
+func (j *Job) first() (time.Time, bool) {
+	if j.ScheduleGen > 1 && !j.oneShot() && j.Def.StartTime.IsZero() {
+		return j.Plan.Next(j.Anchor)
+	}
+	return j.Plan.First()
 }
 
 // Rejoin plans the next baton of a job that had none for a while, because it
@@ -33,7 +41,7 @@ func (j *Job) Rejoin(p Progress, now time.Time) Step {
 		if p.Runs > 0 {
 			return j.step(p, time.Time{}, false)
 		}
-		if first, ok := j.Plan.First(); j.oneShot() || ok && !first.Before(now) {
+		if first, ok := j.first(); j.oneShot() || ok && !first.Before(now) {
 			return j.step(p, first, ok)
 		}
 	}
@@ -131,7 +139,7 @@ func (j *Job) next(nominal, started time.Time) (time.Time, bool) {
 // leap plans the occurrence at n, or, when n has already passed, what the
 // policies make of the instants from n to now.
 func (j *Job) leap(p Progress, n time.Time, ok bool, now time.Time, why Reason) Step {
-	if !ok || !n.Before(now) || j.oneShot() || j.exhausted(p) {
+	if !ok || !j.due(n).Before(now) || j.oneShot() || j.exhausted(p) {
 		return j.step(p, n, ok)
 	}
 	if j.Def.CatchUp.Policy == CatchUpAll && why != ReasonDisabled {
@@ -141,8 +149,12 @@ func (j *Job) leap(p Progress, n time.Time, ok bool, now time.Time, why Reason) 
 	if !found || last.Before(n) {
 		last = n
 	}
-	p.Seen = last
 	next, more := j.Plan.Next(last)
+	if last.After(n) && !j.due(last).Before(now) { // its jitter is still to come
+		next, more = last, true
+		last, _ = j.Plan.Last(last.Add(-time.Nanosecond))
+	}
+	p.Seen = last
 	s := j.step(p, next, more)
 	s.skips = []skip{{n, last, j.Plan.Count(n, last), why}}
 	return s

@@ -50,7 +50,7 @@ func (w *Worker) takeUp(r *run) bool {
 // leaveBehind passes on the baton of an occurrence whose one-off has ended
 // already.
 func (w *Worker) leaveBehind(r *run) {
-	j, err := w.library.current(w.settles, r.key())
+	j, err := w.library.current(w.settles, r.key(), r.baton.Revision)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		w.ack(r)

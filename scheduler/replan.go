@@ -18,13 +18,43 @@ func (s *Service) arm(ctx context.Context, j *Job, b *Baton, waiting uint64) err
 	return s.store.Arm(ctx, slot, b.Encode(), at, waiting)
 }
 
+// replaceStray arms a new job's first baton in place of a waiting one of an
+// earlier job of the same name, whose delete was cut short.
+func (s *Service) replaceStray(ctx context.Context, j *Job, b *Baton) error {
+	st, err := s.store.Waiting(ctx, Slot{Key: j.Key})
+	if errors.Is(err, ErrNotFound) {
+		return nil // running: the worker finds another job, and drops it
+	}
+	if err != nil {
+		return err
+	}
+	if old, err := DecodeBaton(st.Data); err == nil && old.Revision >= j.Revision {
+		return nil
+	}
+	if err := s.arm(ctx, j, b, st.Revision); !errors.Is(err, ErrConflict) {
+		return err
+	}
+	return nil
+}
+
 // replan makes an enabled job's baton follow its definition. A baton that is
 // running or waits for a retry is left alone: that occurrence ends under the
 // definition it started with, and the worker plans from the current one. was
 // is the state before the edit.
 func (s *Service) replan(ctx context.Context, j *Job, was State) error {
+	looks := 0
 	for range casTries {
 		err := s.replanOnce(ctx, j, was)
+		if errors.Is(err, errRunning) {
+			// A worker plans from the current definition, but it may have read
+			// the one before a moment ago. Look again whether it did.
+			looks++
+			if looks > runningLooks {
+				return nil
+			}
+			pause(ctx, runningPause)
+			continue
+		}
 		if !errors.Is(err, ErrConflict) {
 			return err
 		}
@@ -32,12 +62,28 @@ func (s *Service) replan(ctx context.Context, j *Job, was State) error {
 	return fmt.Errorf("job %s: %w: its baton kept moving; try again", j.Key, ErrConflict)
 }
 
+// errRunning says that the baton is with a worker.
+var errRunning = errors.New("running")
+
+// How often, and after what time, a running baton is looked at again.
+const (
+	runningLooks = 3
+	runningPause = 100 * time.Millisecond
+)
+
 func (s *Service) replanOnce(ctx context.Context, j *Job, was State) error {
 	slot := Slot{Key: j.Key}
 	st, err := s.store.Waiting(ctx, slot)
 	if errors.Is(err, ErrNotFound) {
-		if _, err = s.store.Running(ctx, slot); !errors.Is(err, ErrNotFound) {
-			return err // running, or unknown
+		st, err := s.store.Running(ctx, slot)
+		if err == nil {
+			if b, err := DecodeBaton(st.Data); err == nil && b.Revision == j.Revision {
+				return nil
+			}
+			return errRunning
+		}
+		if !errors.Is(err, ErrNotFound) {
+			return err
 		}
 		if was == Disabled {
 			return s.carryOut(ctx, j, j.Rejoin(j.Progress, time.Now().UTC()), 0)

@@ -74,7 +74,7 @@ func (s *Service) Put(ctx context.Context, e Edit) (v *JobView, created bool, er
 	}
 	if s.creating.Load() { // jobs come in herds: do without the look whether this one exists
 		v, err := s.create(ctx, 0, e, def)
-		if !errors.Is(err, errOvertaken) {
+		if !errors.Is(err, errOvertaken) && !errors.Is(err, ErrConflict) {
 			return v, err == nil, err
 		}
 	}
@@ -95,7 +95,11 @@ func (s *Service) Patch(ctx context.Context, e Edit) (*JobView, error) {
 		if cur == nil {
 			return nil, fmt.Errorf("job %s: %w", e.Key, ErrNotFound)
 		}
-		return cur.patched(patch, c.limits(s.limits), s.actions)
+		def, err := cur.patched(patch, c.limits(s.limits), s.actions)
+		if err != nil {
+			return nil, err
+		}
+		return def, c.admits(def)
 	})
 	return v, err
 }
@@ -216,7 +220,11 @@ func (s *Service) create(ctx context.Context, rev uint64, e Edit, def *Definitio
 		return newView(j, Progress{}), nil
 	}
 	first.Next.Revision = j.Revision
-	if err := s.arm(ctx, j, first.Next, 0); err != nil && !errors.Is(err, ErrConflict) {
+	err := s.arm(ctx, j, first.Next, 0)
+	if errors.Is(err, ErrConflict) { // armed by an audit, or left by an earlier job of the name
+		err = s.replaceStray(ctx, j, first.Next)
+	}
+	if err != nil {
 		return nil, err // the definition stands: the audit, or a repetition, arms it
 	}
 	v := newView(j, Progress{})
@@ -246,6 +254,9 @@ func (s *Service) replace(ctx context.Context, cur, next *Job) (*JobView, error)
 			return nil, err
 		}
 		next.Progress = p
+		if next.ScheduleGen != cur.ScheduleGen {
+			next.Progress = p.afresh()
+		}
 	}
 	if err := s.save(ctx, next, cur.Revision); err != nil {
 		return nil, err

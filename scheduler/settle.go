@@ -19,7 +19,7 @@ func (w *Worker) finish(r *run, started time.Time, res Result) {
 
 // proceed plans what follows a recorded attempt of b, and does it.
 func (w *Worker) proceed(r *run, b Baton, res Result, ended time.Time) {
-	j, err := w.library.current(w.settles, r.key())
+	j, err := w.library.current(w.settles, r.key(), b.Revision)
 	if errors.Is(err, ErrNotFound) {
 		w.ack(r)
 		return
@@ -28,8 +28,8 @@ func (w *Worker) proceed(r *run, b Baton, res Result, ended time.Time) {
 		w.retryLater(r, err) // the record says how far it got
 		return
 	}
-	if j.State.Final() && !b.OneOff {
-		w.ack(r) // its end is written
+	if j.State.Final() && !b.OneOff || r.job != nil && r.job.UID != j.UID {
+		w.ack(r) // its end is written, or it was deleted and its name used again
 		return
 	}
 	if r.job == nil {
@@ -101,11 +101,11 @@ func (w *Worker) end(r *run, j *Job, s Step) {
 		if w.targets.backlog() {
 			w.library.forget(r.key()) // others need the place before the ending is written
 		}
-		w.endings.add(ending{key: r.key(), schedule: r.baton.Schedule, step: s}, func() { w.ack(r) })
+		w.endings.add(ending{key: r.key(), uid: j.UID, schedule: r.baton.Schedule, step: s}, func() { w.ack(r) })
 		return
 	}
 	err := w.persist(r, func(ctx context.Context) error {
-		return w.saveEnd(ctx, r.key(), j, r.baton.Schedule, s)
+		return w.saveEnd(ctx, ending{key: r.key(), uid: j.UID, schedule: r.baton.Schedule, step: s}, j)
 	})
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		w.giveBack(r)
@@ -117,9 +117,13 @@ func (w *Worker) end(r *run, j *Job, s Step) {
 
 // writeEnd saves a job's last state over the revision of j. An edit that gave
 // the job a new schedule meanwhile wins: it has its own baton.
-func (w *Worker) writeEnd(ctx context.Context, j *Job, schedule int, s Step) error {
-	if j.State.Final() || j.ScheduleGen != schedule && s.State.Final() {
-		return nil
+func (w *Worker) writeEnd(ctx context.Context, j *Job, x ending) error {
+	s := x.step
+	switch {
+	case j.UID != x.uid, j.State.Final():
+		return nil // another job of the name, or written already
+	case s.State.Final() && j.ScheduleGen != x.schedule, !s.State.Final() && j.State == Enabled:
+		return nil // edited meanwhile; the edit has armed it, or will
 	}
 	next := *j
 	next.Progress = s.Progress

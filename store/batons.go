@@ -117,7 +117,9 @@ func (s *Store) Cancel(ctx context.Context, slot scheduler.Slot) error {
 func (s *Store) Clear(ctx context.Context, k scheduler.Key) error {
 	st := s.timers[s.Lane(k)]
 	slot := scheduler.Slot{Key: k}
-	for _, subject := range []string{s.timerSubject(slot), s.fireSubject(slot)} {
+	// A worker passes on only while its running baton is there: that goes
+	// first. A timer may fire between the two, so the fire subject goes again.
+	for _, subject := range []string{s.fireSubject(slot), s.timerSubject(slot), s.fireSubject(slot)} {
 		for _, filter := range []string{subject, subject + ".>"} {
 			if err := st.Purge(ctx, jetstream.WithPurgeSubject(filter)); err != nil {
 				return translate(err)

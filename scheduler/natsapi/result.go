@@ -59,7 +59,7 @@ func (d *decision) members(verb string) []document.Member {
 	if d.view.Superseded {
 		m = append(m, document.Member{Name: "superseded", Value: document.BoolValue(true)})
 	}
-	m = append(m, count("revision", d.view.Job.Revision))
+	m = append(m, text("state", string(d.view.Job.State)), count("revision", d.view.Job.Revision))
 	if next := d.view.Status.Next; !next.IsZero() {
 		m = append(m, text("nextExecutionTime", next.UTC().Format(time.RFC3339Nano)))
 	}
