@@ -40,6 +40,8 @@ var layers = []layer{
 	{path: "actions/...", imports: decisions, never: []string{"github.com/nats-io/..."}},
 	{path: "cmd/...", imports: append([]string{"integration/emulator/..."}, product...)}, // for `carillon emulate`
 	{path: "examples/...", imports: append([]string{"integration/emulator/..."}, product...)},
+	{path: "integration/emulator/..."}, // of use without the rest of the project
+	{path: "integration/sdk/...", imports: []string{"integration/emulator/..."}},
 	{path: "integration/...", imports: product},
 }
 
@@ -79,6 +81,11 @@ func TestMisdirected(t *testing.T) {
 		{"actions/web", "store", "may not import"},
 		{"cmd/carillon", "integration/emulator/servicebus", ""},
 		{"cmd/carillon", "integration/bench", "may not import"},
+		{"integration/emulator/servicebus", "integration/emulator/servicebus/broker", ""},
+		{"integration/emulator/servicebus", "scheduler", "may not import"},
+		{"integration/emulator/emulatortest", "integration/sdk", "may not import"},
+		{"integration/sdk/js/serve", "integration/emulator/emulatortest", ""},
+		{"integration/sdk", "store", "may not import"},
 		{"integration/bench", "store", ""},
 		{"integration/bench", "cmd/carillon", "may not import"},
 		{"examples/first", "scheduler/rest", ""},

@@ -1,0 +1,66 @@
+// Package emulatortest starts the emulators for a test and stops them after it.
+//
+//	func TestDelivery(t *testing.T) {
+//		emulators := emulatortest.New(t)
+//		client, err := azservicebus.NewClientFromConnectionString(emulators.ServiceBus.ConnectionString(), nil)
+//		…
+//	}
+//
+// Each call gives servers of their own, on free ports and in memory, so that
+// tests may run in parallel. Queues, topics and subscriptions are made when they
+// are first used.
+package emulatortest
+
+import (
+	"testing"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+)
+
+// Emulators are the emulators of one test.
+type Emulators struct {
+	ServiceBus   *servicebus.Server
+	StorageQueue *storagequeue.Server
+}
+
+// New starts both emulators. They are closed when the test ends, and the test fails if they cannot be started.
+func New(tb testing.TB) Emulators {
+	tb.Helper()
+	return Emulators{ServiceBus: ServiceBus(tb, servicebus.Config{AutoCreate: true}), StorageQueue: storageQueue(tb)}
+}
+
+// ServiceBus starts the Service Bus emulator alone, with a config. Addresses that the config leaves out are free ports.
+func ServiceBus(tb testing.TB, config servicebus.Config) *servicebus.Server {
+	tb.Helper()
+	if config.Addr == "" {
+		config.Addr = "127.0.0.1:0"
+	}
+	if config.HTTPAddr == "" {
+		config.HTTPAddr = "127.0.0.1:0"
+	}
+	server, err := servicebus.Start(tb.Context(), config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return server
+}
+
+func storageQueue(tb testing.TB) *storagequeue.Server {
+	tb.Helper()
+	server, err := storagequeue.Start(tb.Context(), storagequeue.Config{Addr: "127.0.0.1:0", AutoCreate: true})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return server
+}

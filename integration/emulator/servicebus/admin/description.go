@@ -1,0 +1,202 @@
+package admin
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/duration"
+)
+
+// queueDescription is a queue. In a request, what is not there is nil.
+type queueDescription struct {
+	spaces
+
+	LockDuration                        *string             `xml:"LockDuration"`
+	MaxSizeInMegabytes                  *int64              `xml:"MaxSizeInMegabytes"`
+	RequiresDuplicateDetection          *bool               `xml:"RequiresDuplicateDetection"`
+	RequiresSession                     *bool               `xml:"RequiresSession"`
+	DefaultMessageTimeToLive            *string             `xml:"DefaultMessageTimeToLive"`
+	DeadLetteringOnMessageExpiration    *bool               `xml:"DeadLetteringOnMessageExpiration"`
+	DuplicateDetectionHistoryTimeWindow *string             `xml:"DuplicateDetectionHistoryTimeWindow"`
+	MaxDeliveryCount                    *int                `xml:"MaxDeliveryCount"`
+	EnableBatchedOperations             *bool               `xml:"EnableBatchedOperations"`
+	SizeInBytes                         *int64              `xml:"SizeInBytes"`
+	MessageCount                        *int64              `xml:"MessageCount"`
+	IsAnonymousAccessible               *bool               `xml:"IsAnonymousAccessible"`
+	AuthorizationRules                  *authorizationRules `xml:"AuthorizationRules"`
+	Status                              *string             `xml:"Status"`
+	ForwardTo                           *string             `xml:"ForwardTo"`
+	UserMetadata                        *string             `xml:"UserMetadata"`
+	CreatedAt                           string              `xml:"CreatedAt,omitempty"`
+	UpdatedAt                           string              `xml:"UpdatedAt,omitempty"`
+	AccessedAt                          string              `xml:"AccessedAt,omitempty"`
+	SupportOrdering                     *bool               `xml:"SupportOrdering"`
+	CountDetails                        *countDetails       `xml:"CountDetails"`
+	AutoDeleteOnIdle                    *string             `xml:"AutoDeleteOnIdle"`
+	EnablePartitioning                  *bool               `xml:"EnablePartitioning"`
+	EntityAvailabilityStatus            string              `xml:"EntityAvailabilityStatus,omitempty"`
+	EnableExpress                       *bool               `xml:"EnableExpress"`
+	ForwardDeadLetteredMessagesTo       *string             `xml:"ForwardDeadLetteredMessagesTo"`
+	MaxMessageSizeInKilobytes           *int64              `xml:"MaxMessageSizeInKilobytes"`
+}
+
+// topicDescription is a topic.
+type topicDescription struct {
+	spaces
+
+	DefaultMessageTimeToLive            *string             `xml:"DefaultMessageTimeToLive"`
+	MaxSizeInMegabytes                  *int64              `xml:"MaxSizeInMegabytes"`
+	RequiresDuplicateDetection          *bool               `xml:"RequiresDuplicateDetection"`
+	DuplicateDetectionHistoryTimeWindow *string             `xml:"DuplicateDetectionHistoryTimeWindow"`
+	EnableBatchedOperations             *bool               `xml:"EnableBatchedOperations"`
+	SizeInBytes                         *int64              `xml:"SizeInBytes"`
+	FilteringMessagesBeforePublishing   *bool               `xml:"FilteringMessagesBeforePublishing"`
+	IsAnonymousAccessible               *bool               `xml:"IsAnonymousAccessible"`
+	AuthorizationRules                  *authorizationRules `xml:"AuthorizationRules"`
+	Status                              *string             `xml:"Status"`
+	UserMetadata                        *string             `xml:"UserMetadata"`
+	CreatedAt                           string              `xml:"CreatedAt,omitempty"`
+	UpdatedAt                           string              `xml:"UpdatedAt,omitempty"`
+	AccessedAt                          string              `xml:"AccessedAt,omitempty"`
+	SupportOrdering                     *bool               `xml:"SupportOrdering"`
+	CountDetails                        *countDetails       `xml:"CountDetails"`
+	SubscriptionCount                   *int                `xml:"SubscriptionCount"`
+	AutoDeleteOnIdle                    *string             `xml:"AutoDeleteOnIdle"`
+	EnablePartitioning                  *bool               `xml:"EnablePartitioning"`
+	EntityAvailabilityStatus            string              `xml:"EntityAvailabilityStatus,omitempty"`
+	EnableExpress                       *bool               `xml:"EnableExpress"`
+	MaxMessageSizeInKilobytes           *int64              `xml:"MaxMessageSizeInKilobytes"`
+}
+
+// subscriptionDescription is a subscription.
+type subscriptionDescription struct {
+	spaces
+
+	LockDuration                              *string          `xml:"LockDuration"`
+	RequiresSession                           *bool            `xml:"RequiresSession"`
+	DefaultMessageTimeToLive                  *string          `xml:"DefaultMessageTimeToLive"`
+	DeadLetteringOnMessageExpiration          *bool            `xml:"DeadLetteringOnMessageExpiration"`
+	DeadLetteringOnFilterEvaluationExceptions *bool            `xml:"DeadLetteringOnFilterEvaluationExceptions"`
+	DefaultRuleDescription                    *ruleDescription `xml:"DefaultRuleDescription"`
+	MessageCount                              *int64           `xml:"MessageCount"`
+	MaxDeliveryCount                          *int             `xml:"MaxDeliveryCount"`
+	EnableBatchedOperations                   *bool            `xml:"EnableBatchedOperations"`
+	Status                                    *string          `xml:"Status"`
+	ForwardTo                                 *string          `xml:"ForwardTo"`
+	CreatedAt                                 string           `xml:"CreatedAt,omitempty"`
+	UpdatedAt                                 string           `xml:"UpdatedAt,omitempty"`
+	AccessedAt                                string           `xml:"AccessedAt,omitempty"`
+	CountDetails                              *countDetails    `xml:"CountDetails"`
+	UserMetadata                              *string          `xml:"UserMetadata"`
+	ForwardDeadLetteredMessagesTo             *string          `xml:"ForwardDeadLetteredMessagesTo"`
+	AutoDeleteOnIdle                          *string          `xml:"AutoDeleteOnIdle"`
+	EntityAvailabilityStatus                  string           `xml:"EntityAvailabilityStatus,omitempty"`
+}
+
+// authorizationRules are accepted and not kept: keys are those of the emulator.
+type authorizationRules struct{}
+
+// set replaces a field that a description has.
+func set[T any](field, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// setDuration replaces a duration that a description has.
+func setDuration(field *time.Duration, name string, value *string) error {
+	if value == nil {
+		return nil
+	}
+	length, err := duration.Parse(strings.TrimSpace(*value))
+	if err != nil {
+		return fmt.Errorf("%w: %s: %q is %w", errBadRequest, name, *value, err)
+	}
+	*field = length
+	return nil
+}
+
+// setPath replaces the name of another entity, which clients write as a URL.
+func setPath(field, value *string) {
+	if value == nil {
+		return
+	}
+	path := strings.TrimSpace(*value)
+	if _, rest, ok := strings.Cut(path, "://"); ok {
+		_, path, _ = strings.Cut(rest, "/")
+	}
+	*field = strings.Trim(path, "/")
+}
+
+// setSize replaces a size in bytes that a description has in larger units.
+func setSize(field, value *int64, unit int64) {
+	if value != nil && *value >= 0 && *value < 1<<40 {
+		*field = *value * unit
+	}
+}
+
+func setStatus(field *broker.Status, value *string) error {
+	if value == nil || *value == "" {
+		return nil
+	}
+	switch status := broker.Status(*value); status {
+	case broker.Active, broker.Disabled, broker.SendDisabled, broker.ReceiveDisabled:
+		*field = status
+		return nil
+	default:
+		return fmt.Errorf("%w: Status: %q is unknown", errBadRequest, *value)
+	}
+}
+
+func statusText(status broker.Status) *string {
+	if status == "" {
+		status = broker.Active
+	}
+	return new(string(status))
+}
+
+// durationText returns a duration, or what an entity has by default.
+func durationText(d, byDefault time.Duration) *string {
+	if d == 0 {
+		d = byDefault
+	}
+	return new(duration.Format(d))
+}
+
+// pathText returns the name of another entity as a URL, or nil.
+func (q *query) pathText(path string) *string {
+	if path == "" {
+		return nil
+	}
+	return new("https://" + q.host() + "/" + path)
+}
+
+func optionalText(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// The sizes that entities have for clients if they are not limited.
+const (
+	unlimitedMegabytes = 1024
+	megabyte           = 1 << 20
+	kilobyte           = 1 << 10
+)
+
+func sizeText(size, unit, byDefault int64) *int64 {
+	if size == 0 {
+		return &byDefault
+	}
+	return new(size / unit)
+}
+
+func counts(c broker.Counts) *countDetails {
+	return &countDetails{
+		Space: countSpace, Active: c.Active, DeadLetter: c.DeadLetter, Scheduled: c.Scheduled,
+		Transfer: c.Transfer, TransferDeadLetter: c.TransferDeadLetter,
+	}
+}

@@ -1,0 +1,282 @@
+package amqp
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Append appends the encoding of a value. It panics on a Go type that is none of the package's, which is a bug of the caller.
+//
+//nolint:cyclop // one case for each type
+func Append(dst []byte, value any) []byte {
+	order := binary.BigEndian
+	switch v := value.(type) {
+	case nil:
+		return append(dst, codeNull)
+	case bool:
+		return appendBool(dst, v)
+	case uint8:
+		return append(dst, codeUbyte, v)
+	case uint16:
+		return order.AppendUint16(append(dst, codeUshort), v)
+	case uint32:
+		return appendUint(dst, v)
+	case uint64:
+		return appendUlong(dst, v)
+	case int8:
+		return append(dst, codeByte, byte(v))
+	case int16:
+		return order.AppendUint16(append(dst, codeShort), uint16(v))
+	case int32:
+		if v == int32(int8(v)) {
+			return append(dst, codeSmallInt, byte(v))
+		}
+		return order.AppendUint32(append(dst, codeInt), uint32(v))
+	case int64:
+		if v == int64(int8(v)) {
+			return append(dst, codeSmallLong, byte(v))
+		}
+		return order.AppendUint64(append(dst, codeLong), uint64(v))
+	case float32:
+		return order.AppendUint32(append(dst, codeFloat), math.Float32bits(v))
+	case float64:
+		return order.AppendUint64(append(dst, codeDouble), math.Float64bits(v))
+	case Char:
+		return order.AppendUint32(append(dst, codeChar), uint32(v))
+	case Decimal:
+		return append(append(dst, decimalCode(v)), v...)
+	case time.Time:
+		return order.AppendUint64(append(dst, codeTimestamp), uint64(v.UnixMilli()))
+	case UUID:
+		return append(append(dst, codeUUID), v[:]...)
+	case []byte:
+		return append(appendSize(dst, codeBinary8, len(v)), v...)
+	case string:
+		return appendString(dst, v)
+	case Symbol:
+		return appendSymbol(dst, v)
+	case List:
+		return appendList(dst, v)
+	case Map:
+		return appendMap(dst, v)
+	case Array:
+		return appendArray(dst, v)
+	case Described:
+		dst = Append(append(dst, codeDescribed), v.Descriptor)
+		return Append(dst, v.Value)
+	default:
+		panic(fmt.Sprintf("amqp: %T is not an AMQP type", value))
+	}
+}
+
+func decimalCode(v Decimal) byte {
+	switch len(v) {
+	case 4:
+		return codeDecimal32
+	case 8:
+		return codeDecimal64
+	default:
+		return codeDecimal128
+	}
+}
+
+func appendBool(dst []byte, v bool) []byte {
+	if v {
+		return append(dst, codeTrue)
+	}
+	return append(dst, codeFalse)
+}
+
+func appendUint(dst []byte, v uint32) []byte {
+	switch {
+	case v == 0:
+		return append(dst, codeUint0)
+	case v <= math.MaxUint8:
+		return append(dst, codeSmallUint, byte(v))
+	default:
+		return binary.BigEndian.AppendUint32(append(dst, codeUint), v)
+	}
+}
+
+func appendUlong(dst []byte, v uint64) []byte {
+	switch {
+	case v == 0:
+		return append(dst, codeUlong0)
+	case v <= math.MaxUint8:
+		return append(dst, codeSmallUlong, byte(v))
+	default:
+		return binary.BigEndian.AppendUint64(append(dst, codeUlong), v)
+	}
+}
+
+// appendSize appends the narrow format code or, if the size wants it, the wide one, and the size.
+func appendSize(dst []byte, code byte, size int) []byte {
+	if size <= math.MaxUint8 {
+		return append(dst, code, byte(size))
+	}
+	return binary.BigEndian.AppendUint32(append(dst, code|0x10), uint32(size))
+}
+
+func appendString(dst []byte, v string) []byte {
+	return append(appendSize(dst, codeString8, len(v)), v...)
+}
+
+func appendSymbol(dst []byte, v Symbol) []byte {
+	return append(appendSize(dst, codeSymbol8, len(v)), v...)
+}
+
+// wide is the length of the wide constructor of a list or map: code, size and count.
+const wide = 9
+
+// begin makes room for the constructor of a list or map, which end writes.
+func begin(dst []byte) (_ []byte, mark int) {
+	return append(dst, make([]byte, wide)...), len(dst)
+}
+
+// end writes the constructor of a list or map of count elements that begin made room for. A short one is moved to the
+// place of the narrow constructor.
+func end(dst []byte, mark int, code byte, count int) []byte {
+	size := len(dst) - mark - wide
+	if size < math.MaxUint8 && count <= math.MaxUint8 {
+		dst[mark], dst[mark+1], dst[mark+2] = code, byte(size+1), byte(count)
+		copy(dst[mark+3:], dst[mark+wide:])
+		return dst[:mark+3+size]
+	}
+	dst[mark] = code | 0x10
+	binary.BigEndian.PutUint32(dst[mark+1:], uint32(size+4))
+	binary.BigEndian.PutUint32(dst[mark+5:], uint32(count))
+	return dst
+}
+
+func appendList(dst []byte, list List) []byte {
+	if len(list) == 0 {
+		return append(dst, codeList0)
+	}
+	dst, mark := begin(dst)
+	for _, value := range list {
+		dst = Append(dst, value)
+	}
+	return end(dst, mark, codeList8, len(list))
+}
+
+func appendMap(dst []byte, pairs Map) []byte {
+	dst, mark := begin(dst)
+	for _, pair := range pairs {
+		dst = Append(Append(dst, pair.Key), pair.Value)
+	}
+	return end(dst, mark, codeMap8, 2*len(pairs))
+}
+
+// appendArray writes the elements in the wide form, the only one that fits them all.
+func appendArray(dst []byte, items Array) []byte {
+	dst, mark := begin(dst)
+	dst = appendItems(dst, items)
+	return end(dst, mark, codeArray8, len(items))
+}
+
+// appendItems appends the constructor that the items share, and their bodies.
+func appendItems(dst []byte, items Array) []byte {
+	if len(items) == 0 {
+		return append(dst, codeNull)
+	}
+	first := items[0]
+	if described, ok := first.(Described); ok {
+		dst = Append(append(dst, codeDescribed), described.Descriptor)
+		first = described.Value
+	}
+	dst = append(dst, wideCode(first))
+	for _, item := range items {
+		if described, ok := item.(Described); ok {
+			item = described.Value
+		}
+		dst = appendBody(dst, item)
+	}
+	return dst
+}
+
+// wideCode returns the format code of a value that fits every value of its type.
+func wideCode(value any) byte {
+	switch value.(type) {
+	case bool:
+		return codeBoolean
+	case uint32:
+		return codeUint
+	case uint64:
+		return codeUlong
+	case int32:
+		return codeInt
+	case int64:
+		return codeLong
+	case []byte:
+		return codeBinary32
+	case string:
+		return codeString32
+	case Symbol:
+		return codeSymbol32
+	case List:
+		return codeList32
+	case Map:
+		return codeMap32
+	case Array:
+		return codeArray32
+	default:
+		return Append(nil, value)[0]
+	}
+}
+
+// appendBody appends a value without its format code, in the form of wideCode.
+func appendBody(dst []byte, value any) []byte {
+	order := binary.BigEndian
+	switch v := value.(type) {
+	case bool:
+		if v {
+			return append(dst, 1)
+		}
+		return append(dst, 0)
+	case uint32:
+		return order.AppendUint32(dst, v)
+	case uint64:
+		return order.AppendUint64(dst, v)
+	case int32:
+		return order.AppendUint32(dst, uint32(v))
+	case int64:
+		return order.AppendUint64(dst, uint64(v))
+	case []byte:
+		return append(order.AppendUint32(dst, uint32(len(v))), v...)
+	case string:
+		return append(order.AppendUint32(dst, uint32(len(v))), v...)
+	case Symbol:
+		return append(order.AppendUint32(dst, uint32(len(v))), v...)
+	case List, Map, Array:
+		return appendWide(dst, value)
+	default:
+		return append(dst, Append(nil, value)[1:]...)
+	}
+}
+
+// appendWide appends a list, map or array without its format code, with a size and a count of four bytes.
+func appendWide(dst []byte, value any) []byte {
+	mark := len(dst)
+	dst = append(dst, make([]byte, 8)...)
+	count := 0
+	switch v := value.(type) {
+	case List:
+		count = len(v)
+		for _, item := range v {
+			dst = Append(dst, item)
+		}
+	case Map:
+		count = 2 * len(v)
+		for _, pair := range v {
+			dst = Append(Append(dst, pair.Key), pair.Value)
+		}
+	case Array:
+		count = len(v)
+		dst = appendItems(dst, v)
+	}
+	binary.BigEndian.PutUint32(dst[mark:], uint32(len(dst)-mark-4))
+	binary.BigEndian.PutUint32(dst[mark+4:], uint32(count))
+	return dst
+}

@@ -1,0 +1,253 @@
+package amqp
+
+// A fields decodes the elements of a described list one by one. An element that is null, or that a shorter list does not
+// have, is the zero value. The first error stays.
+type fields struct {
+	reader
+
+	left int
+	err  error
+}
+
+// openFields reads the constructor of a list and returns its fields; the outer reader goes on after the list.
+func (r *reader) openFields() fields {
+	code, err := r.code()
+	if err != nil {
+		return fields{err: err}
+	}
+	switch code {
+	case codeList0:
+		return fields{reader: reader{depth: r.depth, budget: r.budget}}
+	case codeList8, codeList32:
+		inner, count, err := r.open(code)
+		return fields{reader: inner, left: count, err: err}
+	default:
+		return fields{err: malformed("format code %#02x where a list is due", code)}
+	}
+}
+
+// more steps to the next field and reports whether it holds something.
+func (f *fields) more() bool {
+	if f.err != nil || f.left == 0 {
+		return false
+	}
+	f.left--
+	if len(f.b) > 0 && f.b[0] == codeNull {
+		f.b = f.b[1:]
+		return false
+	}
+	return true
+}
+
+// any decodes the next field, whatever it is.
+func (f *fields) any() any {
+	if !f.more() {
+		return nil
+	}
+	var value any
+	value, f.err = f.value()
+	return value
+}
+
+// number decodes an unsigned integer, or returns absent.
+func (f *fields) number(absent uint64) uint64 {
+	if !f.more() {
+		return absent
+	}
+	code, err := f.code()
+	if err != nil {
+		f.err = err
+		return absent
+	}
+	switch code {
+	case codeUint0, codeUlong0:
+		return 0
+	case codeUbyte, codeSmallUint, codeSmallUlong, codeUshort, codeUint, codeUlong:
+	default:
+		f.err = malformed("format code %#02x where an unsigned integer is due", code)
+		return absent
+	}
+	b, err := f.take(int(widths[code]))
+	f.err = err
+	number := uint64(0)
+	for _, digit := range b {
+		number = number<<8 | uint64(digit)
+	}
+	return number
+}
+
+func (f *fields) uint(absent uint32) uint32 { return uint32(f.number(uint64(absent))) }
+
+// optional decodes an unsigned integer and says whether it was there.
+func (f *fields) optional() Optional {
+	present := f.err == nil && f.left > 0 && len(f.b) > 0 && f.b[0] != codeNull
+	return Optional{Value: f.uint(0), Present: present}
+}
+
+// Optional is an unsigned integer that may be absent.
+type Optional struct {
+	Value   uint32
+	Present bool
+}
+
+// Some returns an integer that is present.
+func Some(value uint32) Optional { return Optional{value, true} }
+
+func (f *fields) bool() bool { return f.flag(false) }
+
+func (f *fields) flag(absent bool) bool {
+	if !f.more() {
+		return absent
+	}
+	code, err := f.code()
+	if err != nil {
+		f.err = err
+		return absent
+	}
+	value, err := f.body(code)
+	if err != nil {
+		f.err = err
+		return absent
+	}
+	flag, ok := value.(bool)
+	if !ok {
+		f.err = malformed("%T where a boolean is due", value)
+	}
+	return flag
+}
+
+// text decodes a string or symbol.
+func (f *fields) text() string { return string(f.bytes()) }
+
+// bytes decodes a string, symbol or binary. The result is part of the input; it is nil only if the field is absent.
+func (f *fields) bytes() []byte {
+	if !f.more() {
+		return nil
+	}
+	code, err := f.code()
+	if err != nil {
+		f.err = err
+		return nil
+	}
+	switch code {
+	case codeBinary8, codeBinary32, codeString8, codeString32, codeSymbol8, codeSymbol32:
+	default:
+		f.err = malformed("format code %#02x where text is due", code)
+		return nil
+	}
+	b, err := f.variable(code)
+	f.err = err
+	return b
+}
+
+// binary decodes a binary into memory of its own.
+func (f *fields) binary() []byte {
+	b := f.bytes()
+	if b == nil {
+		return nil
+	}
+	return append([]byte{}, b...)
+}
+
+// table decodes a map.
+func (f *fields) table() Map {
+	switch value := f.any().(type) {
+	case nil:
+		return nil
+	case Map:
+		return value
+	default:
+		f.fail(malformed("%T where a map is due", value))
+		return nil
+	}
+}
+
+// symbols decodes one symbol or an array of them.
+func (f *fields) symbols() []Symbol {
+	switch value := f.any().(type) {
+	case nil:
+		return nil
+	case Symbol:
+		return []Symbol{value}
+	case Array:
+		symbols := make([]Symbol, 0, len(value))
+		for _, item := range value {
+			symbol, ok := item.(Symbol)
+			if !ok {
+				f.fail(malformed("%T where a symbol is due", item))
+				return nil
+			}
+			symbols = append(symbols, symbol)
+		}
+		return symbols
+	default:
+		f.fail(malformed("%T where symbols are due", value))
+		return nil
+	}
+}
+
+func (f *fields) fail(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+// close ends the list. Fields beyond those of the standard are passed over.
+func (f *fields) close() error {
+	for ; f.err == nil && f.left > 0; f.left-- {
+		f.err = f.skip()
+	}
+	if f.err == nil && len(f.b) != 0 {
+		f.err = malformed("%d bytes after the last field", len(f.b))
+	}
+	return f.err
+}
+
+// described opens the next field if it is a described list, and returns its descriptor and its fields, which end in done.
+func (f *fields) described() (descriptor uint64, inner fields, ok bool) {
+	if !f.more() {
+		return 0, fields{}, false
+	}
+	descriptor, err := f.descriptor()
+	if err != nil {
+		f.err = err
+		return 0, fields{}, false
+	}
+	inner = f.openFields()
+	if inner.err != nil {
+		f.err = inner.err
+		return 0, fields{}, false
+	}
+	return descriptor, inner, true
+}
+
+// descriptor reads the marker of a described value and its descriptor, a number or one of the standard's symbols.
+func (r *reader) descriptor() (uint64, error) {
+	code, err := r.code()
+	if err != nil {
+		return 0, err
+	}
+	if code != codeDescribed {
+		return 0, malformed("format code %#02x where a described value is due", code)
+	}
+	if len(r.b) >= 2 && r.b[0] == codeSmallUlong {
+		descriptor := uint64(r.b[1])
+		r.b = r.b[2:]
+		return descriptor, nil
+	}
+	value, err := r.value()
+	if err != nil {
+		return 0, err
+	}
+	switch value := value.(type) {
+	case uint64:
+		return value, nil
+	case Symbol:
+		if descriptor, ok := descriptors[value]; ok {
+			return descriptor, nil
+		}
+		return 0, malformed("descriptor %.40q is unknown", string(value))
+	default:
+		return 0, malformed("a descriptor of type %T", value)
+	}
+}

@@ -1,0 +1,233 @@
+package amqp
+
+import "time"
+
+// A Message is its encoding and where in it the sections are. It may be copied; whoever holds a copy must not change the bytes.
+type Message struct {
+	raw         []byte
+	header      section
+	delivery    section
+	annotations section
+	properties  section
+	application section
+	body        section // all body sections
+	footer      section
+}
+
+// A section is a byte range: start at the described constructor, value at the value within it.
+type section struct{ start, value, end int }
+
+func (s section) present() bool { return s.end > s.start }
+
+// ParseMessage finds the sections of an encoded message and checks that each can be decoded. The message refers to raw,
+// which must not change any more.
+func ParseMessage(raw []byte) (Message, error) {
+	m := Message{raw: raw}
+	r := newReader(raw)
+	last := uint64(0)
+	for len(r.b) > 0 {
+		s := section{start: len(raw) - len(r.b)}
+		descriptor, err := r.descriptor()
+		if err != nil {
+			return Message{}, err
+		}
+		if descriptor < last || descriptor == last && descriptor != descData && descriptor != descSequence {
+			return Message{}, malformed("section %#x after %#x", descriptor, last)
+		}
+		last = descriptor
+		s.value = len(raw) - len(r.b)
+		if err := r.checkSection(descriptor); err != nil {
+			return Message{}, err
+		}
+		s.end = len(raw) - len(r.b)
+		m = m.with(descriptor, s)
+	}
+	return m, nil
+}
+
+// checkSection goes over the value of a section and checks its type.
+func (r *reader) checkSection(descriptor uint64) error {
+	if len(r.b) == 0 {
+		return malformed("section %#x has no value", descriptor)
+	}
+	code := r.b[0]
+	ok := false
+	switch descriptor {
+	case descHeader, descProperties:
+		ok = code == codeList0 || code == codeList8 || code == codeList32
+	case descDeliveryAnnots, descMessageAnnots, descApplicationProps, descFooter:
+		ok = code == codeMap8 || code == codeMap32 || code == codeNull
+	case descData:
+		ok = code == codeBinary8 || code == codeBinary32
+	case descSequence:
+		ok = code == codeList0 || code == codeList8 || code == codeList32
+	case descValue:
+		ok = true
+	}
+	if !ok {
+		return malformed("section %#x with format code %#02x", descriptor, code)
+	}
+	return r.skip()
+}
+
+// with returns the message with one more section.
+func (m Message) with(descriptor uint64, s section) Message {
+	switch descriptor {
+	case descHeader:
+		m.header = s
+	case descDeliveryAnnots:
+		m.delivery = s
+	case descMessageAnnots:
+		m.annotations = s
+	case descProperties:
+		m.properties = s
+	case descApplicationProps:
+		m.application = s
+	case descFooter:
+		m.footer = s
+	default:
+		if m.body.present() {
+			s.start, s.value = m.body.start, m.body.value
+		}
+		m.body = s
+	}
+	return m
+}
+
+// Bytes returns the whole encoding.
+func (m Message) Bytes() []byte { return m.raw }
+
+// Len is the size of the encoding.
+func (m Message) Len() int { return len(m.raw) }
+
+// Body returns the encoding of all body sections, descriptors included.
+func (m Message) Body() []byte { return m.raw[m.body.start:m.body.end:m.body.end] }
+
+// Data returns the content of each data section, or nil if the body is of another kind. The bytes are those of the message.
+func (m Message) Data() [][]byte {
+	var sections [][]byte
+	r := newReader(m.Body())
+	for len(r.b) > 0 {
+		descriptor, err := r.descriptor()
+		if err != nil || descriptor != descData {
+			return nil
+		}
+		code, err := r.code()
+		if err != nil {
+			return nil
+		}
+		data, err := r.variable(code)
+		if err != nil {
+			return nil
+		}
+		sections = append(sections, data)
+	}
+	return sections
+}
+
+// Value returns the value of an amqp-value body, or false if the body is of another kind.
+func (m Message) Value() (any, bool) {
+	r := newReader(m.Body())
+	descriptor, err := r.descriptor()
+	if err != nil || descriptor != descValue {
+		return nil, false
+	}
+	value, err := r.value()
+	return value, err == nil
+}
+
+// DeliveryAnnotations decodes the delivery annotations.
+func (m Message) DeliveryAnnotations() Map { return m.table(m.delivery) }
+
+// MessageAnnotations decodes the message annotations.
+func (m Message) MessageAnnotations() Map { return m.table(m.annotations) }
+
+// ApplicationProperties decodes the application properties.
+func (m Message) ApplicationProperties() Map { return m.table(m.application) }
+
+// table decodes a section that ParseMessage found well-formed.
+func (m Message) table(s section) Map {
+	if !s.present() {
+		return nil
+	}
+	value, _, err := Unmarshal(m.raw[s.value:s.end])
+	if err != nil {
+		return nil
+	}
+	table, _ := value.(Map)
+	return table
+}
+
+// Header is the header section.
+type Header struct {
+	Durable       bool
+	Priority      uint8         // 4 if absent
+	TTL           time.Duration // 0 if absent; in whole milliseconds
+	FirstAcquirer bool
+	DeliveryCount uint32
+}
+
+// Header decodes the header. Fields of a wrong type, and those after them, are as if absent.
+func (m Message) Header() Header {
+	if !m.header.present() {
+		return Header{Priority: 4}
+	}
+	r := newReader(m.raw[m.header.value:m.header.end])
+	f := r.openFields()
+	return Header{
+		Durable:       f.bool(),
+		Priority:      uint8(f.number(4)),
+		TTL:           time.Duration(f.uint(0)) * time.Millisecond,
+		FirstAcquirer: f.bool(),
+		DeliveryCount: f.uint(0),
+	}
+}
+
+// Properties is the properties section. Ids are nil, a string, uint64, UUID or []byte.
+type Properties struct {
+	MessageID       any
+	UserID          []byte
+	To              string
+	Subject         string // Service Bus's label
+	ReplyTo         string
+	CorrelationID   any
+	ContentType     string
+	ContentEncoding string
+	AbsoluteExpiry  time.Time // zero if absent
+	Creation        time.Time // zero if absent
+	GroupID         string    // Service Bus's session id
+	HasGroupID      bool      // tells an empty group id from none
+	GroupSequence   Optional
+	ReplyToGroupID  string // Service Bus's reply-to-session-id
+}
+
+// Properties decodes the properties. Fields of a wrong type, and those after them, are as if absent.
+func (m Message) Properties() Properties {
+	if !m.properties.present() {
+		return Properties{}
+	}
+	r := newReader(m.raw[m.properties.value:m.properties.end])
+	f := r.openFields()
+	p := Properties{
+		MessageID: f.any(), UserID: f.binary(), To: f.text(), Subject: f.text(), ReplyTo: f.text(), CorrelationID: f.any(),
+		ContentType: f.text(), ContentEncoding: f.text(), AbsoluteExpiry: f.time(), Creation: f.time(),
+	}
+	group := f.bytes()
+	p.GroupID, p.HasGroupID = string(group), group != nil
+	p.GroupSequence = f.optional()
+	p.ReplyToGroupID = f.text()
+	return p
+}
+
+// time decodes a timestamp.
+func (f *fields) time() time.Time {
+	switch value := f.any().(type) {
+	case nil:
+		return time.Time{}
+	case time.Time:
+		return value
+	default:
+		f.fail(malformed("%T where a timestamp is due", value))
+		return time.Time{}
+	}
+}

@@ -1,0 +1,170 @@
+package amqp
+
+// A State is the state of a delivery: [Accepted], [Rejected], [Released], [Modified], [Received], [Declared] or
+// [Transactional], or nil.
+type State interface {
+	appendTo(dst []byte) []byte
+}
+
+type (
+	// Accepted says that the delivery was taken.
+	Accepted struct{}
+	// Released gives the delivery back as if it had never been sent.
+	Released struct{}
+	// Rejected refuses the delivery.
+	Rejected struct{ Error *Error }
+	// Modified gives the delivery back with changes.
+	Modified struct {
+		DeliveryFailed    bool
+		UndeliverableHere bool
+		Annotations       Map
+	}
+	// Received tells how much of a delivery has arrived.
+	Received struct {
+		Section uint32
+		Offset  uint64
+	}
+	// Declared answers a [Declare] with the id of the transaction.
+	Declared struct{ TxnID []byte }
+	// Transactional is an outcome, or nil, under a transaction.
+	Transactional struct {
+		TxnID   []byte
+		Outcome State
+	}
+)
+
+// An Error tells the peer what went wrong.
+type Error struct {
+	Condition   Symbol
+	Description string
+	Info        Map
+}
+
+// Error is the condition and its description.
+func (e *Error) Error() string {
+	if e.Description == "" {
+		return string(e.Condition)
+	}
+	return string(e.Condition) + ": " + e.Description
+}
+
+func (Accepted) appendTo(dst []byte) []byte {
+	return append(dst, codeDescribed, codeSmallUlong, descAccepted, codeList0)
+}
+
+func (Released) appendTo(dst []byte) []byte {
+	return append(dst, codeDescribed, codeSmallUlong, descReleased, codeList0)
+}
+
+func (s Rejected) appendTo(dst []byte) []byte {
+	if s.Error == nil {
+		return append(dst, codeDescribed, codeSmallUlong, descRejected, codeList0)
+	}
+	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descRejected))
+	dst = appendError(dst, s.Error)
+	return end(dst, mark, codeList8, 1)
+}
+
+func (s Modified) appendTo(dst []byte) []byte {
+	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descModified))
+	dst = appendBool(dst, s.DeliveryFailed)
+	dst = appendBool(dst, s.UndeliverableHere)
+	dst = appendOptionalMap(dst, s.Annotations)
+	return end(dst, mark, codeList8, 3)
+}
+
+func (s Received) appendTo(dst []byte) []byte {
+	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descReceived))
+	dst = appendUint(dst, s.Section)
+	dst = appendUlong(dst, s.Offset)
+	return end(dst, mark, codeList8, 2)
+}
+
+func (s Declared) appendTo(dst []byte) []byte {
+	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descDeclared))
+	dst = Append(dst, s.TxnID)
+	return end(dst, mark, codeList8, 1)
+}
+
+func (s Transactional) appendTo(dst []byte) []byte {
+	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descTransactional))
+	dst = Append(dst, s.TxnID)
+	dst = appendState(dst, s.Outcome)
+	return end(dst, mark, codeList8, 2)
+}
+
+func appendState(dst []byte, state State) []byte {
+	if state == nil {
+		return append(dst, codeNull)
+	}
+	return state.appendTo(dst)
+}
+
+// state decodes a delivery state. nested says that it is the outcome of a transactional state, which cannot nest again.
+func (f *fields) state(nested bool) State {
+	descriptor, inner, ok := f.described()
+	if !ok {
+		return nil
+	}
+	var state State
+	switch descriptor {
+	case descAccepted:
+		state = Accepted{}
+	case descReleased:
+		state = Released{}
+	case descRejected:
+		state = Rejected{Error: inner.error()}
+	case descModified:
+		state = Modified{DeliveryFailed: inner.bool(), UndeliverableHere: inner.bool(), Annotations: inner.table()}
+	case descReceived:
+		state = Received{Section: inner.uint(0), Offset: inner.number(0)}
+	case descDeclared:
+		state = Declared{TxnID: inner.binary()}
+	case descTransactional:
+		if nested {
+			f.fail(malformed("a transactional state within another"))
+			return nil
+		}
+		state = Transactional{TxnID: inner.binary(), Outcome: inner.state(true)}
+	default:
+		f.fail(malformed("descriptor %#x where a delivery state is due", descriptor))
+		return nil
+	}
+	f.done(&inner)
+	return state
+}
+
+// done ends the fields of a described list within f.
+func (f *fields) done(inner *fields) { f.fail(inner.close()) }
+
+func appendError(dst []byte, e *Error) []byte {
+	if e == nil {
+		return append(dst, codeNull)
+	}
+	dst, mark := begin(append(dst, codeDescribed, codeSmallUlong, descError))
+	dst = appendSymbol(dst, e.Condition)
+	dst = appendOptional(dst, e.Description)
+	dst = appendOptionalMap(dst, e.Info)
+	return end(dst, mark, codeList8, 3)
+}
+
+func (f *fields) error() *Error {
+	descriptor, inner, ok := f.described()
+	if !ok {
+		return nil
+	}
+	if descriptor != descError {
+		f.fail(malformed("descriptor %#x where an error is due", descriptor))
+		return nil
+	}
+	e := &Error{Condition: Symbol(inner.text()), Description: inner.text(), Info: inner.table()}
+	f.done(&inner)
+	return e
+}
+
+func appendOptionalMap(dst []byte, pairs Map) []byte {
+	if len(pairs) == 0 {
+		return append(dst, codeNull)
+	}
+	return appendMap(dst, pairs)
+}

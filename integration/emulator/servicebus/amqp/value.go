@@ -1,0 +1,131 @@
+package amqp
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+)
+
+// ErrMalformed is wrapped by every error of decoding.
+var ErrMalformed = errors.New("malformed AMQP")
+
+// MaxDepth bounds how deep lists, maps, arrays and described values nest.
+const MaxDepth = 32
+
+type (
+	// Symbol is the AMQP type of names that protocols define.
+	Symbol string
+	// Char is one Unicode character.
+	Char rune
+	// Decimal is a decimal32, decimal64 or decimal128, kept as its 4, 8 or 16 bytes.
+	Decimal string
+	// UUID is in the order of RFC 4122.
+	UUID [16]byte
+	// List holds values of any types.
+	List []any
+	// Array holds values of one type. An empty one is written as an array of null.
+	Array []any
+)
+
+// Described is a value with a descriptor, a uint64 or a Symbol in all known uses.
+type Described struct {
+	Descriptor any
+	Value      any
+}
+
+// Pair is an entry of a Map.
+type Pair struct{ Key, Value any }
+
+// Map keeps its entries in the order they were written.
+type Map []Pair
+
+// Get returns the value under a key, be it a string or a symbol, or nil.
+func (m Map) Get(key string) any {
+	for _, pair := range m {
+		if name(pair.Key) == key {
+			return pair.Value
+		}
+	}
+	return nil
+}
+
+// Has reports whether a key is there, be it a string or a symbol.
+func (m Map) Has(key string) bool {
+	for _, pair := range m {
+		if name(pair.Key) == key {
+			return true
+		}
+	}
+	return false
+}
+
+// With returns the map with one entry replaced or added; m itself may change. The type of the key is that of an earlier
+// entry with its name, or else its own.
+func (m Map) With(key, value any) Map {
+	for i, pair := range m {
+		if name(pair.Key) == name(key) {
+			m[i].Value = value
+			return m
+		}
+	}
+	return append(m, Pair{key, value})
+}
+
+// Without returns the map without an entry; m itself stays as it is.
+func (m Map) Without(key string) Map {
+	kept := make(Map, 0, len(m))
+	for _, pair := range m {
+		if name(pair.Key) != key {
+			kept = append(kept, pair)
+		}
+	}
+	return kept
+}
+
+// name returns the text of a key, or "" if it is neither a string nor a symbol.
+func name(key any) string {
+	switch key := key.(type) {
+	case string:
+		return key
+	case Symbol:
+		return string(key)
+	default:
+		return ""
+	}
+}
+
+// String is the canonical form in lower case.
+func (u UUID) String() string {
+	text := hex.EncodeToString(u[:])
+	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
+}
+
+// Tag returns the delivery tag of a lock token: its bytes in the order of .NET, where the first three fields are little-endian.
+func (u UUID) Tag() []byte {
+	return []byte{
+		u[3], u[2], u[1], u[0], u[5], u[4], u[7], u[6],
+		u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15],
+	}
+}
+
+// ParseTag returns the lock token of a delivery tag, or false if the tag is not of 16 bytes.
+func ParseTag(tag []byte) (UUID, bool) {
+	if len(tag) != 16 {
+		return UUID{}, false
+	}
+	return UUID(UUID(tag).Tag()), true
+}
+
+// IDString returns a message or correlation id as text. Ids may be strings, numbers, UUIDs or binary.
+func IDString(id any) string {
+	switch id := id.(type) {
+	case nil:
+		return ""
+	case string:
+		return id
+	case []byte:
+		return hex.EncodeToString(id)
+	default:
+		return fmt.Sprint(id)
+	}
+}

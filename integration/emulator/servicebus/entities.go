@@ -1,0 +1,94 @@
+package servicebus
+
+import (
+	"fmt"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/broker"
+)
+
+// Entities are queues and topics that a config names.
+type Entities struct {
+	Queues []Queue
+	Topics []Topic
+}
+
+// A Queue is a queue to be made.
+type Queue struct {
+	Name    string
+	Options broker.QueueOptions
+}
+
+// A Topic is a topic to be made, with its subscriptions.
+type Topic struct {
+	Name          string
+	Options       broker.TopicOptions
+	Subscriptions []Subscription
+}
+
+// A Subscription is a subscription to be made. Without rules it takes every message.
+type Subscription struct {
+	Name    string
+	Options broker.SubscriptionOptions
+	Rules   []broker.Rule
+}
+
+// install makes the entities. Those that the broker has already are brought up to date; what else it has is left alone.
+//
+// Entities are made first and told where to forward then, because they may forward to one another.
+func (e Entities) install(b *broker.Broker) error {
+	for _, queue := range e.Queues {
+		options := queue.Options
+		options.ForwardTo, options.ForwardDeadLettersTo = "", ""
+		_, err := b.CreateQueue(queue.Name, options)
+		if err != nil && broker.Condition(err) != broker.EntityExists {
+			return &EntityError{fmt.Sprintf("queue %q", queue.Name), err}
+		}
+	}
+	for _, topic := range e.Topics {
+		_, err := b.CreateTopic(topic.Name, topic.Options)
+		if broker.Condition(err) == broker.EntityExists {
+			_, err = b.UpdateTopic(topic.Name, topic.Options)
+		}
+		if err != nil {
+			return &EntityError{fmt.Sprintf("topic %q", topic.Name), err}
+		}
+	}
+	for _, queue := range e.Queues {
+		if _, err := b.UpdateQueue(queue.Name, queue.Options); err != nil {
+			return &EntityError{fmt.Sprintf("queue %q", queue.Name), err}
+		}
+	}
+	for _, topic := range e.Topics {
+		for _, subscription := range topic.Subscriptions {
+			if err := subscription.install(b, topic.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s Subscription) install(b *broker.Broker, topic string) error {
+	var first *broker.Rule
+	if len(s.Rules) > 0 {
+		first = &s.Rules[0]
+	}
+	_, err := b.CreateSubscription(topic, s.Name, s.Options, first)
+	if broker.Condition(err) == broker.EntityExists {
+		_, err = b.UpdateSubscription(topic, s.Name, s.Options)
+	}
+	place := fmt.Sprintf("topic %q: subscription %q", topic, s.Name)
+	if err != nil {
+		return &EntityError{place, err}
+	}
+	for _, rule := range s.Rules {
+		_, err := b.CreateRule(topic, s.Name, rule)
+		if broker.Condition(err) == broker.EntityExists {
+			_, err = b.UpdateRule(topic, s.Name, rule)
+		}
+		if err != nil {
+			return &EntityError{fmt.Sprintf("%s: rule %q", place, rule.Name), err}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+package servicebus
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/duration"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/filter"
+)
+
+// maxConfig is how large a config may be.
+const maxConfig = 16 << 20
+
+// ReadConfig reads the config.json of Microsoft's emulator. Comments are passed over, and so are keys without a meaning here. It
+// returns every problem at once, each with its path.
+func ReadConfig(r io.Reader) (Entities, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, maxConfig))
+	if err != nil {
+		return Entities{}, err
+	}
+	var file configFile
+	if err := json.Unmarshal(withoutComments(raw), &file); err != nil {
+		return Entities{}, err
+	}
+	d, taken := decoding{}, names{}
+	var entities Entities
+	for i, namespace := range file.UserConfig.Namespaces {
+		path := fmt.Sprintf("UserConfig.Namespaces[%d]", i)
+		for j, queue := range namespace.Queues {
+			at := fmt.Sprintf("%s.Queues[%d]", path, j)
+			entities.Queues = append(entities.Queues, d.queue(at, queue))
+			taken.take(&d, at, queue.Name)
+		}
+		for j, topic := range namespace.Topics {
+			at := fmt.Sprintf("%s.Topics[%d]", path, j)
+			entities.Topics = append(entities.Topics, d.topic(at, topic))
+			taken.take(&d, at, topic.Name)
+		}
+	}
+	d.checkForwardings(taken)
+	return entities, errors.Join(d.problems...)
+}
+
+type (
+	configFile struct {
+		UserConfig struct {
+			Namespaces []struct {
+				Name   string        `json:"Name"`
+				Queues []configQueue `json:"Queues"`
+				Topics []configTopic `json:"Topics"`
+			} `json:"Namespaces"`
+		} `json:"UserConfig"`
+	}
+	configQueue struct {
+		Name       string           `json:"Name"`
+		Properties configProperties `json:"Properties"`
+	}
+	configTopic struct {
+		Name          string               `json:"Name"`
+		Properties    configProperties     `json:"Properties"`
+		Subscriptions []configSubscription `json:"Subscriptions"`
+	}
+	configSubscription struct {
+		Name       string           `json:"Name"`
+		Properties configProperties `json:"Properties"`
+		Rules      []configRule     `json:"Rules"`
+	}
+	configProperties struct {
+		DeadLetteringOnMessageExpiration    bool   `json:"DeadLetteringOnMessageExpiration"`
+		DefaultMessageTimeToLive            string `json:"DefaultMessageTimeToLive"`
+		DuplicateDetectionHistoryTimeWindow string `json:"DuplicateDetectionHistoryTimeWindow"`
+		ForwardDeadLetteredMessagesTo       string `json:"ForwardDeadLetteredMessagesTo"`
+		ForwardTo                           string `json:"ForwardTo"`
+		LockDuration                        string `json:"LockDuration"`
+		MaxDeliveryCount                    int    `json:"MaxDeliveryCount"`
+		RequiresDuplicateDetection          bool   `json:"RequiresDuplicateDetection"`
+		RequiresSession                     bool   `json:"RequiresSession"`
+		AutoDeleteOnIdle                    string `json:"AutoDeleteOnIdle"`
+	}
+	configRule struct {
+		Name       string `json:"Name"`
+		Properties struct {
+			FilterType        string             `json:"FilterType"`
+			CorrelationFilter *configCorrelation `json:"CorrelationFilter"`
+			SQLFilter         *configSQL         `json:"SqlFilter"`
+			Action            *configSQL         `json:"Action"`
+		} `json:"Properties"`
+	}
+	configSQL struct {
+		SQLExpression string `json:"SqlExpression"`
+	}
+	configCorrelation struct {
+		ContentType      string         `json:"ContentType"`
+		CorrelationID    string         `json:"CorrelationId"`
+		Label            string         `json:"Label"`
+		MessageID        string         `json:"MessageId"`
+		ReplyTo          string         `json:"ReplyTo"`
+		ReplyToSessionID string         `json:"ReplyToSessionId"`
+		SessionID        string         `json:"SessionId"`
+		To               string         `json:"To"`
+		Properties       map[string]any `json:"Properties"`
+	}
+)
+
+// decoding collects the problems of a config.
+type decoding struct {
+	problems    []error
+	forwardings []forwarding
+}
+
+func (d *decoding) problem(path string, err error) {
+	d.problems = append(d.problems, fmt.Errorf("%s: %w", path, err))
+}
+
+func (d *decoding) name(path, name string) string {
+	if name == "" {
+		d.problem(path+".Name", errors.New("is missing"))
+	}
+	return name
+}
+
+func (d *decoding) duration(path, text string) time.Duration {
+	if text == "" {
+		return 0
+	}
+	length, err := duration.Parse(text)
+	if err != nil {
+		d.problem(path, fmt.Errorf("%q is %w", text, err))
+	}
+	return length
+}
+
+func (d *decoding) queue(path string, c configQueue) Queue {
+	p, at := c.Properties, path+".Properties."
+	d.forward(at, c.Name, p)
+	return Queue{Name: d.name(path, c.Name), Options: broker.QueueOptions{
+		LockDuration:           d.lock(at+"LockDuration", p.LockDuration),
+		MaxDeliveryCount:       p.MaxDeliveryCount,
+		RequiresSession:        p.RequiresSession,
+		DefaultTTL:             d.duration(at+"DefaultMessageTimeToLive", p.DefaultMessageTimeToLive),
+		DeadLetterOnExpiration: p.DeadLetteringOnMessageExpiration,
+		DuplicateDetection:     p.RequiresDuplicateDetection,
+		DuplicateWindow:        d.duration(at+"DuplicateDetectionHistoryTimeWindow", p.DuplicateDetectionHistoryTimeWindow),
+		ForwardTo:              p.ForwardTo,
+		ForwardDeadLettersTo:   p.ForwardDeadLetteredMessagesTo,
+		AutoDeleteOnIdle:       d.duration(at+"AutoDeleteOnIdle", p.AutoDeleteOnIdle),
+	}}
+}
+
+func (d *decoding) topic(path string, c configTopic) Topic {
+	p, at := c.Properties, path+".Properties."
+	topic := Topic{Name: d.name(path, c.Name), Options: broker.TopicOptions{
+		DefaultTTL:         d.duration(at+"DefaultMessageTimeToLive", p.DefaultMessageTimeToLive),
+		DuplicateDetection: p.RequiresDuplicateDetection,
+		DuplicateWindow:    d.duration(at+"DuplicateDetectionHistoryTimeWindow", p.DuplicateDetectionHistoryTimeWindow),
+		AutoDeleteOnIdle:   d.duration(at+"AutoDeleteOnIdle", p.AutoDeleteOnIdle),
+	}}
+	taken := names{}
+	for i, subscription := range c.Subscriptions {
+		at := fmt.Sprintf("%s.Subscriptions[%d]", path, i)
+		topic.Subscriptions = append(topic.Subscriptions, d.subscription(at, subscription))
+		taken.take(d, at, subscription.Name)
+	}
+	return topic
+}
+
+func (d *decoding) subscription(path string, c configSubscription) Subscription {
+	p, at := c.Properties, path+".Properties."
+	d.forward(at, "", p)
+	subscription := Subscription{Name: d.name(path, c.Name), Options: broker.SubscriptionOptions{
+		LockDuration:           d.lock(at+"LockDuration", p.LockDuration),
+		MaxDeliveryCount:       p.MaxDeliveryCount,
+		RequiresSession:        p.RequiresSession,
+		DefaultTTL:             d.duration(at+"DefaultMessageTimeToLive", p.DefaultMessageTimeToLive),
+		DeadLetterOnExpiration: p.DeadLetteringOnMessageExpiration,
+		ForwardTo:              p.ForwardTo,
+		ForwardDeadLettersTo:   p.ForwardDeadLetteredMessagesTo,
+		AutoDeleteOnIdle:       d.duration(at+"AutoDeleteOnIdle", p.AutoDeleteOnIdle),
+	}}
+	taken := names{}
+	for i, rule := range c.Rules {
+		at := fmt.Sprintf("%s.Rules[%d]", path, i)
+		subscription.Rules = append(subscription.Rules, d.rule(at, rule))
+		taken.take(d, at, rule.Name)
+	}
+	return subscription
+}
+
+func (d *decoding) rule(path string, c configRule) broker.Rule {
+	rule := broker.Rule{Name: d.name(path, c.Name)}
+	p := c.Properties
+	var err error
+	switch {
+	case p.FilterType == "Correlation" || p.FilterType == "" && p.CorrelationFilter != nil:
+		if p.CorrelationFilter == nil {
+			p.CorrelationFilter = &configCorrelation{}
+		}
+		rule.Filter, err = p.CorrelationFilter.filter()
+		path += ".Properties.CorrelationFilter"
+	case p.SQLFilter != nil:
+		rule.Filter, err = filter.ParseSQL(p.SQLFilter.SQLExpression, nil)
+		path += ".Properties.SqlFilter.SqlExpression"
+	case p.FilterType == "Sql":
+		err = errors.New("is missing")
+		path += ".Properties.SqlFilter"
+	case p.FilterType != "":
+		err = fmt.Errorf("%q is neither Correlation nor Sql", p.FilterType)
+		path += ".Properties.FilterType"
+	}
+	if err != nil {
+		d.problem(path, err)
+	}
+	if p.Action != nil && p.Action.SQLExpression != "" {
+		if rule.Action, err = filter.ParseAction(p.Action.SQLExpression, nil); err != nil {
+			d.problem(path+".Properties.Action.SqlExpression", err)
+		}
+	}
+	return rule
+}
+
+func (c configCorrelation) filter() (filter.Filter, error) {
+	var properties amqp.Map
+	for key, value := range c.Properties {
+		switch value.(type) {
+		case string, bool, float64:
+			properties = append(properties, amqp.Pair{Key: key, Value: value})
+		default:
+			return filter.Filter{}, fmt.Errorf("property %q is neither text, number nor boolean", key)
+		}
+	}
+	return filter.NewCorrelation(filter.CorrelationFilter{
+		CorrelationID: c.CorrelationID, MessageID: c.MessageID, To: c.To, ReplyTo: c.ReplyTo, Label: c.Label,
+		SessionID: c.SessionID, ReplyToSessionID: c.ReplyToSessionID, ContentType: c.ContentType, Properties: properties,
+	})
+}

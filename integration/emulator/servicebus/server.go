@@ -1,0 +1,201 @@
+package servicebus
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/admin"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/protocol"
+)
+
+// A Server is an emulator that runs.
+type Server struct {
+	config   Config
+	broker   *broker.Broker
+	protocol *protocol.Server
+	http     *http.Server
+	amqpAddr net.Addr
+	httpAddr net.Addr
+
+	cancel  context.CancelFunc // of the broker
+	ended   sync.WaitGroup     // goroutines of the server itself
+	close   func() error
+	failing sync.Mutex
+	failed  error         // why it does not go on; nil while it does, and after Close
+	done    chan struct{} // closed with that, or by Close
+	finish  func()        // closes done
+}
+
+// Start starts an emulator. It serves when Start returns, until Close; ctx is for the start alone.
+func Start(ctx context.Context, config Config) (*Server, error) {
+	config, err := config.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	b := broker.New(broker.Config{
+		Dir: config.Data, Sync: config.Sync, AutoCreate: config.AutoCreate, MaxMessageSize: config.MaxMessageSize, Logger: config.Logger,
+	})
+	if err := b.Load(); err != nil {
+		return nil, err
+	}
+	s := &Server{config: config, broker: b, done: make(chan struct{})}
+	s.finish = sync.OnceFunc(func() { close(s.done) })
+	s.close = sync.OnceValue(s.shut)
+	s.run() //nolint:contextcheck // ctx is for the start alone
+	if err := s.listen(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// run lets the broker work.
+func (s *Server) run() {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	s.ended.Go(func() {
+		if err := s.broker.Run(ctx); err != nil {
+			s.fail(err)
+		}
+	})
+	keys := auth.Keyring{Mode: s.config.Auth, Keys: s.config.Keys}
+	s.protocol = protocol.New(protocol.Config{
+		Broker: s.broker, Keys: keys, TLS: s.config.TLS, MaxMessageSize: int(s.config.MaxMessageSize),
+		IdleTimeout: s.config.IdleTimeout, Logger: s.config.Logger,
+	})
+	mux := http.NewServeMux()
+	mux.Handle(protocol.WebSocketPath, s.protocol)
+	mux.Handle("/", admin.New(admin.Config{Broker: s.broker, Keys: keys, Connections: s.protocol}))
+	s.http = &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       time.Minute,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelDebug),
+	}
+}
+
+// listen makes the entities and opens the ports.
+func (s *Server) listen(ctx context.Context) error {
+	if err := s.config.Entities.install(s.broker); err != nil {
+		return err
+	}
+	listener, err := listenOn(ctx, "AMQP", s.config.Addr)
+	if err != nil {
+		return err
+	}
+	s.amqpAddr = listener.Addr()
+	web, err := listenOn(ctx, "HTTP", s.config.HTTPAddr)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	s.httpAddr = web.Addr()
+	s.ended.Go(func() { _ = s.protocol.Serve(listener) }) //nolint:contextcheck // as above
+	s.ended.Go(func() {
+		if err := s.http.Serve(sniffing{web, s.config.TLS}); !errors.Is(err, http.ErrServerClosed) {
+			s.fail(err)
+		}
+	})
+	s.config.Logger.Info("service bus emulator is ready", slog.String("amqp", s.Addr()), slog.String("http", s.HTTPAddr()))
+	return nil
+}
+
+// fail notes why the server does not go on.
+func (s *Server) fail(err error) {
+	s.config.Logger.Error("service bus emulator has failed", slog.Any("err", err))
+	s.failing.Lock()
+	s.failed = errors.Join(s.failed, err)
+	s.failing.Unlock()
+	s.finish()
+}
+
+// Done is closed when the emulator does not work any more: after Close, or because it cannot go on, as when the disk is full. Close
+// returns what went wrong, and is due in either case.
+func (s *Server) Done() <-chan struct{} { return s.done }
+
+// Close ends all connections and stops the emulator. No goroutine of it is left when Close returns.
+func (s *Server) Close() error { return s.close() }
+
+func (s *Server) shut() error {
+	err := s.http.Close()
+	s.protocol.Close()
+	s.cancel()
+	s.ended.Wait()
+	s.finish()
+	s.failing.Lock()
+	defer s.failing.Unlock()
+	return errors.Join(err, s.failed)
+}
+
+// Addr is the address of AMQP.
+func (s *Server) Addr() string { return s.amqpAddr.String() }
+
+// HTTPAddr is the address of administration and of AMQP over WebSocket.
+func (s *Server) HTTPAddr() string { return s.httpAddr.String() }
+
+// ConnectionString is what clients that send and receive need.
+func (s *Server) ConnectionString() string { return s.connectionTo(s.amqpAddr, s.keyName()) }
+
+// ConnectionStringFor is that with the configured key of a name.
+func (s *Server) ConnectionStringFor(name string) string { return s.connectionTo(s.amqpAddr, name) }
+
+// AdminConnectionString is what clients that administer need.
+func (s *Server) AdminConnectionString() string { return s.connectionTo(s.httpAddr, s.keyName()) }
+
+func (s *Server) connectionTo(addr net.Addr, name string) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return ""
+	}
+	switch ip := net.ParseIP(host); {
+	case ip.Equal(net.IPv4zero):
+		host = "127.0.0.1"
+	case ip == nil || ip.IsUnspecified():
+		host = "localhost"
+	}
+	return fmt.Sprintf("Endpoint=sb://%s;SharedAccessKeyName=%s;SharedAccessKey=%s;UseDevelopmentEmulator=true;",
+		net.JoinHostPort(host, port), name, s.config.Keys[name])
+}
+
+// keyName chooses the key of connection strings: the usual one, or the first.
+func (s *Server) keyName() string {
+	names := make([]string, 0, len(s.config.Keys))
+	for name := range s.config.Keys {
+		names = append(names, name)
+	}
+	return slices.MinFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
+	})
+}
+
+func rank(name string) int {
+	if name == auth.DefaultName {
+		return 0
+	}
+	return 1
+}
+
+// A Fault is something that goes wrong on purpose, such as the next three sends to an entity failing as busy.
+type Fault = broker.Fault
+
+// Inject orders a fault.
+func (s *Server) Inject(fault Fault) { s.broker.Faults().Add(fault) }
+
+// Heal forgets all faults that have not befallen yet.
+func (s *Server) Heal() { s.broker.Faults().Clear() }
+
+// Disconnect cuts all connections as a broken network would, and returns how many there were.
+func (s *Server) Disconnect() int { return s.protocol.Drop() }
+
+// Broker is what has the entities, for tests that look at or change them without a client.
+func (s *Server) Broker() *broker.Broker { return s.broker }

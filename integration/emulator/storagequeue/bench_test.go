@@ -1,0 +1,95 @@
+package storagequeue_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
+
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+)
+
+// storages are in memory and in a file.
+func storages(b *testing.B, run func(b *testing.B, dir string)) {
+	b.Helper()
+	b.Run("memory", func(b *testing.B) { run(b, "") })
+	b.Run("file", func(b *testing.B) { run(b, b.TempDir()) })
+}
+
+// BenchmarkHandler puts messages without the network.
+func BenchmarkHandler(b *testing.B) {
+	storages(b, func(b *testing.B, dir string) {
+		b.Helper()
+		h, err := storagequeue.Open(storagequeue.Config{Data: dir, Keys: storagequeue.Lenient, AutoCreate: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer func() { _ = h.Close() }()
+		body := "<QueueMessage><MessageText>" + strings.Repeat("x", 200) + "</MessageText></QueueMessage>"
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/acc/orders/messages", strings.NewReader(body)))
+				if w.Code != http.StatusCreated {
+					b.Error(w.Code, w.Body)
+				}
+			}
+		})
+	})
+}
+
+// BenchmarkSDK puts a message, gets and deletes it, with the SDK over loopback and signatures verified.
+func BenchmarkSDK(b *testing.B) {
+	storages(b, func(b *testing.B, dir string) {
+		b.Helper()
+		s, err := storagequeue.Start(b.Context(), storagequeue.Config{Addr: "127.0.0.1:0", Data: dir})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		transport := &http.Transport{MaxIdleConnsPerHost: 32}
+		defer transport.CloseIdleConnections()
+		q, err := azqueue.NewQueueClientFromConnectionString(s.ConnectionString(), "orders", &azqueue.ClientOptions{
+			ClientOptions: policy.ClientOptions{Transport: &http.Client{Transport: transport}},
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := q.Create(b.Context(), nil); err != nil {
+			b.Fatal(err)
+		}
+		text := strings.Repeat("x", 200)
+		b.SetParallelism(8)
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				if _, err := q.EnqueueMessage(b.Context(), text, nil); err != nil {
+					b.Error(err)
+				}
+				got, err := q.DequeueMessage(b.Context(), nil)
+				if err != nil || len(got.Messages) != 1 {
+					b.Error(len(got.Messages), err)
+					continue
+				}
+				if _, err := q.DeleteMessage(b.Context(), *got.Messages[0].MessageID, *got.Messages[0].PopReceipt, nil); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	})
+}
+
+// BenchmarkStart starts and closes an emulator.
+func BenchmarkStart(b *testing.B) {
+	for b.Loop() {
+		s, err := storagequeue.Start(b.Context(), storagequeue.Config{Addr: "127.0.0.1:0"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,223 @@
+package storagequeue
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/auth"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/store"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
+)
+
+const (
+	// version is the service version of answers to requests that name none.
+	version = "2026-04-06"
+	// challenge is what the service tells those who do not say who they are.
+	challenge = "Bearer authorization_uri=https://login.microsoftonline.com/common/oauth2/authorize resource_id=https://storage.azure.com"
+	// maxClientID is the length of the longest x-ms-client-request-id that is given back.
+	maxClientID = 1024
+)
+
+// A Handler is an emulator without a server of its own.
+type Handler struct {
+	accounts map[string]string // keys in base64
+	keys     map[string][]byte
+	any      bool
+	lenient  bool
+	store    *store.Store
+	logger   *slog.Logger
+}
+
+// Open returns an emulator as an HTTP handler. Addr and Certificate of the configuration have no effect. Names of metadata come
+// back in lower case, since a handler does not see how they were written.
+func Open(cfg Config) (*Handler, error) {
+	keys, err := cfg.keyring()
+	if err != nil {
+		return nil, fmt.Errorf("storagequeue: %w", err)
+	}
+	logger := cfg.Logger
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	kept, err := store.Open(store.Config{Dir: cfg.Data, Sync: cfg.Sync, AutoCreate: cfg.AutoCreate, Logger: logger})
+	if err != nil {
+		return nil, fmt.Errorf("storagequeue: %w", err)
+	}
+	return &Handler{
+		accounts: cfg.Accounts,
+		keys:     keys,
+		any:      cfg.AnyAccount || cfg.Keys == Lenient,
+		lenient:  cfg.Keys == Lenient,
+		store:    kept,
+		logger:   logger,
+	}, nil
+}
+
+// Close ends the use of the data folder. Requests must have ended. A second call does nothing.
+func (h *Handler) Close() error {
+	return h.store.Close()
+}
+
+// ServeHTTP answers a request of the service.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := &call{handler: h, w: w, r: r, id: store.NewID(), now: time.Now().UTC().Round(0)}
+	c.origin, _ = r.Context().Value(connectionKey{}).(connection)
+	defer func() {
+		if defect := recover(); defect != nil {
+			c.fail(defect)
+		}
+	}()
+	err := c.serve()
+	if err != nil {
+		c.refuse(err)
+	}
+	h.logger.Debug("storage queue request", "method", r.Method, "path", r.URL.Path, "status", c.status, "requestId", c.id, "err", err)
+}
+
+// serve carries a request out, or returns why not.
+func (c *call) serve() error {
+	header := c.w.Header()
+	header.Set("Server", "Carillon-Queue/1.0")
+	header.Set("X-Ms-Request-Id", c.id)
+	header.Set("X-Ms-Version", version)
+	if id := c.r.Header.Get("X-Ms-Client-Request-Id"); id != "" && isPrintable(id) && len(id) <= maxClientID {
+		header.Set("X-Ms-Client-Request-Id", id)
+	}
+	if asked := c.r.Header.Get("X-Ms-Version"); asked != "" {
+		if _, err := time.Parse(time.DateOnly, asked); err != nil {
+			return wire.InvalidHeader.With("HeaderName", "x-ms-version").With("HeaderValue", asked)
+		}
+		header.Set("X-Ms-Version", asked)
+	}
+	var err error
+	if c.query, err = url.ParseQuery(c.r.URL.RawQuery); err != nil {
+		return wire.InvalidURI
+	}
+	if c.target, err = parseTarget(c.r); err != nil {
+		return err
+	}
+	if c.r.Method == http.MethodOptions {
+		return c.preflight()
+	}
+	c.rule = matchRule(c.handler.store.Properties(c.target.account).CORS, c.r)
+	op, err := findOperation(c.target.level, c.r.Method, c.query)
+	if err != nil {
+		return err
+	}
+	if err := c.authorize(op.need); err != nil {
+		return err
+	}
+	if c.target.secondary && op.method != http.MethodGet || c.target.secondary && op.name == "GetMessages" {
+		return wire.ReadOnly
+	}
+	if _, err := c.integer("timeout", 0, 0, 1<<31-1); err != nil {
+		return err
+	}
+	if op.body {
+		if err := c.readBody(); err != nil {
+			return err
+		}
+		c.now = time.Now().UTC().Round(0) // a body can take its time
+	}
+	return c.translate(op.run(c))
+}
+
+// authorize returns nil if the request may do what it wants.
+func (c *call) authorize(need auth.Need) error {
+	h := c.handler
+	key, ok := h.keys[c.target.account]
+	switch {
+	case h.lenient:
+		return nil
+	case !ok && !h.any:
+		return wire.ResourceNotFound
+	case !ok:
+		key = defaultKey
+	}
+	remote, _ := netip.ParseAddrPort(c.r.RemoteAddr) // the zero address is in no range
+	return auth.Verify(auth.Request{
+		Method:  c.r.Method,
+		Path:    c.r.URL.EscapedPath(),
+		Query:   c.query,
+		Header:  c.r.Header,
+		Length:  c.r.ContentLength,
+		Account: c.target.account,
+		Queue:   c.target.queue,
+		Secure:  c.r.TLS != nil || c.origin.secure,
+		Remote:  remote.Addr(),
+		Need:    need,
+	}, key, c.policy, c.now)
+}
+
+// policy finds a stored access policy of the request's queue.
+func (c *call) policy(id string) (wire.Policy, bool) {
+	queue, err := c.handler.store.Queue(c.target.name(), c.now)
+	if err != nil {
+		return wire.Policy{}, false
+	}
+	for _, policy := range queue.Policies {
+		if policy.ID == id {
+			return policy, true
+		}
+	}
+	return wire.Policy{}, false
+}
+
+// translate turns an error of the store into an answer.
+func (c *call) translate(err error) error {
+	switch {
+	case errors.Is(err, store.ErrNoQueue):
+		return wire.QueueNotFound
+	case errors.Is(err, store.ErrQueueExists):
+		return wire.QueueAlreadyExists
+	case errors.Is(err, store.ErrNoMessage):
+		return wire.MessageNotFound
+	case errors.Is(err, store.ErrReceipt):
+		return wire.PopReceiptMismatch
+	}
+	return err
+}
+
+// refuse answers with an error.
+func (c *call) refuse(err error) {
+	answer, ok := errors.AsType[wire.Error](err)
+	switch {
+	case c.r.Context().Err() != nil && !ok:
+		return // nobody is there any more
+	case !ok:
+		c.handler.logger.Error("storage queue request did not succeed", "requestId", c.id, "err", err)
+		answer = wire.InternalError
+	case answer.Code == wire.NoAuthentication.Code:
+		c.w.Header().Set("Www-Authenticate", challenge)
+	case answer.Code == wire.UnsupportedVerb.Code:
+		c.w.Header().Set("Allow", allowed(c.target.level))
+	}
+	c.w.Header().Set("X-Ms-Error-Code", answer.Code)
+	c.send(answer.Status, answer.Body(c.id, c.now))
+}
+
+// allowed lists the methods of a level.
+func allowed(level level) string {
+	methods := []string{http.MethodOptions}
+	for i := range operations {
+		if operations[i].level == level {
+			methods = append(methods, operations[i].method)
+		}
+	}
+	return strings.Join(methods, ", ")
+}
+
+// fail answers a request that ran into a defect.
+func (c *call) fail(defect any) {
+	c.handler.logger.Error("storage queue request panicked", "requestId", c.id, "err", fmt.Sprint(defect), "stack", string(debug.Stack()))
+	if c.status == 0 {
+		c.refuse(wire.InternalError)
+	}
+}

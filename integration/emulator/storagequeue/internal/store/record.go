@@ -1,0 +1,150 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/logfile"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
+)
+
+// An op is a kind of change. Its text is in files.
+type op string
+
+const (
+	opProperties op = "properties" // the settings of an account
+	opQueue      op = "queue"      // a new queue
+	opMetadata   op = "metadata"
+	opPolicies   op = "policies"
+	opDrop       op = "drop" // a queue is gone
+	opPut        op = "put"  // a new message
+	opEdit       op = "edit" // messages were taken or updated
+	opDelete     op = "delete"
+	opClear      op = "clear" // all messages of a queue are gone
+)
+
+// A record is a change. It says what is afterwards, not how it came to that.
+type record struct {
+	Op         op                `json:"op"`
+	Account    string            `json:"account"`
+	Queue      string            `json:"queue,omitempty"`
+	Properties *wire.Properties  `json:"properties,omitempty"`
+	Metadata   map[string]string `json:"metadata,omitempty"`
+	Policies   []wire.Policy     `json:"policies,omitempty"`
+	Message    *stored           `json:"message,omitempty"`
+	Edits      []edit            `json:"edits,omitempty"`
+	ID         string            `json:"id,omitempty"`
+}
+
+// stored is a message in a file.
+type stored struct {
+	ID       string    `json:"id"`
+	Text     string    `json:"text"`
+	Inserted time.Time `json:"inserted"`
+	Expires  time.Time `json:"expires"`
+	Visible  time.Time `json:"visible"`
+	Receipt  string    `json:"receipt"`
+	Count    int       `json:"count,omitempty"`
+}
+
+// An edit is what changes in a message that is taken or updated.
+type edit struct {
+	ID      string    `json:"id"`
+	Visible time.Time `json:"visible"`
+	Receipt string    `json:"receipt"`
+	Count   int       `json:"count,omitempty"`
+	Text    *string   `json:"text,omitempty"` // nil: the same
+}
+
+// change runs a function with the lock held and returns when the records that it made are safe.
+func (s *Store) change(f func(note func(record)) error) error {
+	var position logfile.Position
+	var broken error
+	s.mu.Lock()
+	err := f(func(r record) {
+		if s.log != nil {
+			b, err := json.Marshal(r)
+			if err != nil {
+				broken = err
+				return
+			}
+			position = s.log.Append(b)
+		}
+		if err := s.apply(&r); err != nil {
+			broken = err
+		}
+	})
+	s.mu.Unlock()
+	if err != nil || broken != nil {
+		return joined(err, broken)
+	}
+	if s.log == nil || position == 0 {
+		return nil
+	}
+	if err := s.log.Commit(position); err != nil {
+		return err
+	}
+	s.rewrite()
+	return nil
+}
+
+func joined(err, broken error) error {
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("record: %w", broken)
+}
+
+// replay applies a record of the file.
+func (s *Store) replay(b []byte) error {
+	var r record
+	if err := json.Unmarshal(b, &r); err != nil {
+		return err
+	}
+	return s.apply(&r)
+}
+
+// apply changes the state. It is called with the lock held, or before anyone else knows the store.
+func (s *Store) apply(r *record) error {
+	a := s.accounts[r.Account]
+	if a == nil {
+		a = &account{queues: map[string]*queue{}}
+		s.accounts[r.Account] = a
+	}
+	q := a.queues[r.Queue]
+	if q == nil && r.Op != opProperties && r.Op != opQueue {
+		return fmt.Errorf("%s of %s/%s: %w", r.Op, r.Account, r.Queue, ErrNoQueue)
+	}
+	switch r.Op {
+	case opProperties:
+		a.properties = r.Properties
+	case opQueue:
+		a.queues[r.Queue] = newQueue(r.Metadata)
+	case opMetadata:
+		q.metadata = r.Metadata
+	case opPolicies:
+		q.policies = r.Policies
+	case opDrop:
+		delete(a.queues, r.Queue)
+	case opPut:
+		if r.Message == nil {
+			return fmt.Errorf("%s without a message", r.Op)
+		}
+		s.arrivals++
+		q.add(r.Message, s.arrivals)
+	case opEdit:
+		for i := range r.Edits {
+			if err := q.edit(&r.Edits[i]); err != nil {
+				return err
+			}
+		}
+	case opDelete:
+		q.remove(q.messages[r.ID])
+	case opClear:
+		q.clear()
+	default:
+		return fmt.Errorf("%q is not a kind of record", r.Op)
+	}
+	return nil
+}

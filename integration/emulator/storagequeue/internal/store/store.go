@@ -1,0 +1,246 @@
+package store
+
+import (
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/logfile"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
+)
+
+// Config says where things are kept.
+type Config struct {
+	// Dir is the folder of the file. Default: memory only.
+	Dir string
+	// Sync flushes every change to the disk before it is answered. Default false: a killed process loses nothing, a machine
+	// that loses power may lose the last seconds.
+	Sync bool
+	// RewriteAt is the length in bytes from which the file is rewritten at all. Default 16 MiB.
+	RewriteAt int64
+	// AutoCreate makes a queue that a message operation names and that does not exist. Default false.
+	AutoCreate bool
+	// Logger gets what goes wrong besides the requests. Default none.
+	Logger *slog.Logger
+}
+
+// What callers tell apart.
+var (
+	ErrNoQueue     = errors.New("no such queue")
+	ErrQueueExists = errors.New("the queue exists with other metadata")
+	ErrNoMessage   = errors.New("no such message")
+	ErrReceipt     = errors.New("not the receipt of the message")
+	ErrTooLate     = errors.New("the message expires before that")
+)
+
+// A Name is that of a queue.
+type Name struct {
+	Account, Queue string
+}
+
+// A Store is used by many goroutines at a time.
+type Store struct {
+	cfg Config
+	log *logfile.File // nil: memory only
+
+	mu        sync.Mutex
+	accounts  map[string]*account
+	arrivals  uint64
+	latest    time.Time // of those that were passed in
+	rewriteAt int64
+}
+
+type account struct {
+	properties *wire.Properties // nil: the default
+	queues     map[string]*queue
+}
+
+// Open returns a store with what its folder holds.
+func Open(cfg Config) (*Store, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.RewriteAt <= 0 {
+		cfg.RewriteAt = 16 << 20
+	}
+	s := &Store{cfg: cfg, accounts: map[string]*account{}, rewriteAt: cfg.RewriteAt}
+	if cfg.Dir == "" {
+		return s, nil
+	}
+	log, err := logfile.Open(logfile.Config{Dir: cfg.Dir, Sync: cfg.Sync}, s.replay)
+	if err != nil {
+		return nil, err
+	}
+	s.log = log
+	return s, nil
+}
+
+// Close ends the use of the file. No other method may be running or be called after it; a second Close does nothing.
+func (s *Store) Close() error {
+	if s.log == nil {
+		return nil
+	}
+	return s.log.Close()
+}
+
+// Failed is closed when nothing can be kept any more.
+func (s *Store) Failed() <-chan struct{} {
+	if s.log == nil {
+		return nil
+	}
+	return s.log.Failed()
+}
+
+// Properties returns the settings of an account.
+func (s *Store) Properties(name string) wire.Properties {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.properties(name)
+}
+
+func (s *Store) properties(name string) wire.Properties {
+	if a := s.accounts[name]; a != nil && a.properties != nil {
+		return *a.properties
+	}
+	return wire.DefaultProperties()
+}
+
+// ChangeProperties replaces the settings of an account by what a function makes of them. It must not use the store.
+func (s *Store) ChangeProperties(name string, f func(wire.Properties) (wire.Properties, error)) error {
+	return s.change(func(note func(record)) error {
+		properties, err := f(s.properties(name))
+		if err != nil {
+			return err
+		}
+		note(record{Op: opProperties, Account: name, Properties: &properties})
+		return nil
+	})
+}
+
+// A Queue is what is known of a queue besides its messages.
+type Queue struct {
+	Name     string
+	Metadata map[string]string
+	Policies []wire.Policy
+	Messages int // visible or not
+}
+
+// Queue returns a queue.
+func (s *Store) Queue(name Name, now time.Time) (Queue, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := s.find(name)
+	if q == nil {
+		return Queue{}, ErrNoQueue
+	}
+	q.expire(s.settle(now))
+	return Queue{Name: name.Queue, Metadata: q.metadata, Policies: q.policies, Messages: len(q.messages)}, nil
+}
+
+// Queues returns up to limit queues of an account whose names have a prefix, in their order and from one name on, and the name
+// of the next one, "" if there is none.
+func (s *Store) Queues(name, prefix, from string, limit int) (page []Queue, next string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.accounts[name]
+	if a == nil {
+		return nil, ""
+	}
+	var names []string
+	for queue := range a.queues {
+		if strings.HasPrefix(queue, prefix) && queue >= from {
+			names = append(names, queue)
+		}
+	}
+	slices.Sort(names)
+	if len(names) > limit {
+		next = names[limit]
+		names = names[:limit]
+	}
+	for _, queue := range names {
+		page = append(page, Queue{Name: queue, Metadata: a.queues[queue].metadata})
+	}
+	return page, next
+}
+
+// CreateQueue makes a queue and reports whether it was not there. The metadata must be the same if it was, else [ErrQueueExists].
+func (s *Store) CreateQueue(name Name, metadata map[string]string) (created bool, err error) {
+	err = s.change(func(note func(record)) error {
+		if q := s.find(name); q != nil {
+			if !sameMetadata(q.metadata, metadata) {
+				return ErrQueueExists
+			}
+			return nil
+		}
+		created = true
+		note(record{Op: opQueue, Account: name.Account, Queue: name.Queue, Metadata: metadata})
+		return nil
+	})
+	return created, err
+}
+
+// sameMetadata compares names without case.
+func sameMetadata(a, b map[string]string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	values := map[string]string{}
+	for name, value := range a {
+		values[strings.ToLower(name)] = value
+	}
+	for name, value := range b {
+		if other, ok := values[strings.ToLower(name)]; !ok || other != value {
+			return false
+		}
+	}
+	return true
+}
+
+// DeleteQueue removes a queue and its messages.
+func (s *Store) DeleteQueue(name Name) error {
+	return s.changeQueue(name, record{Op: opDrop})
+}
+
+// SetMetadata replaces the metadata of a queue.
+func (s *Store) SetMetadata(name Name, metadata map[string]string) error {
+	return s.changeQueue(name, record{Op: opMetadata, Metadata: metadata})
+}
+
+// SetPolicies replaces the access policies of a queue.
+func (s *Store) SetPolicies(name Name, policies []wire.Policy) error {
+	return s.changeQueue(name, record{Op: opPolicies, Policies: policies})
+}
+
+func (s *Store) changeQueue(name Name, r record) error {
+	return s.change(func(note func(record)) error {
+		if s.find(name) == nil {
+			return ErrNoQueue
+		}
+		r.Account, r.Queue = name.Account, name.Queue
+		note(r)
+		return nil
+	})
+}
+
+// maxOvertaking is by how much the time of a call may be behind that of another which got the lock before it.
+const maxOvertaking = time.Second
+
+// settle returns the time of a call, but not one before that of an earlier call: otherwise a call that was overtaken would not
+// see what was put meanwhile. A clock that was set back is followed. It is called with the lock held.
+func (s *Store) settle(now time.Time) time.Time {
+	if behind := s.latest.Sub(now); behind <= 0 || behind > maxOvertaking {
+		s.latest = now
+	}
+	return s.latest
+}
+
+// find returns a queue, nil if there is none. It is called with the lock held.
+func (s *Store) find(name Name) *queue {
+	if a := s.accounts[name.Account]; a != nil {
+		return a.queues[name.Queue]
+	}
+	return nil
+}

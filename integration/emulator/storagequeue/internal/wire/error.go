@@ -1,0 +1,134 @@
+package wire
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// An Error is an answer that is not a success. Its text is the service's own.
+type Error struct {
+	Status  int
+	Code    string // for machines; also the header x-ms-error-code
+	Message string
+	Details []Detail // elements after the message, in order
+}
+
+// A Detail is an element of an error's body beyond code and message.
+type Detail struct {
+	Name, Value string
+}
+
+func (e Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Code + ": " + e.Message)
+	for _, detail := range e.Details {
+		b.WriteString("; " + detail.Name + ": " + detail.Value)
+	}
+	return b.String()
+}
+
+// With returns the error with one more detail.
+func (e Error) With(name, value string) Error {
+	e.Details = append(slices.Clip(e.Details), Detail{name, value})
+	return e
+}
+
+// Body is the error as the service answers it.
+func (e Error) Body(requestID string, now time.Time) []byte {
+	var b bytes.Buffer
+	b.WriteString(declaration)
+	b.WriteString("<Error>")
+	element(&b, "Code", e.Code)
+	element(&b, "Message", e.Message+"\nRequestId:"+requestID+"\nTime:"+ISOTime(now))
+	for _, detail := range e.Details {
+		element(&b, detail.Name, detail.Value)
+	}
+	b.WriteString("</Error>")
+	return b.Bytes()
+}
+
+func fault(status int, code, message string) Error {
+	return Error{Status: status, Code: code, Message: message}
+}
+
+// The errors of a request as such.
+var (
+	InvalidURI = fault(http.StatusBadRequest, "InvalidUri",
+		"The requested URI does not represent any resource on the server.")
+	UnsupportedVerb = fault(http.StatusMethodNotAllowed, "UnsupportedHttpVerb",
+		"The resource doesn't support specified Http Verb.")
+	InvalidHeader = fault(http.StatusBadRequest, "InvalidHeaderValue",
+		"The value for one of the HTTP headers is not in the correct format.")
+	InvalidMD5 = fault(http.StatusBadRequest, "InvalidMd5",
+		"The MD5 value specified in the request is invalid. The MD5 value must be 128 bits and Base64-encoded.")
+	MD5Mismatch = fault(http.StatusBadRequest, "Md5Mismatch",
+		"The MD5 value specified in the request did not match with the MD5 value calculated by the server.")
+	BodyTooLarge = fault(http.StatusRequestEntityTooLarge, "RequestBodyTooLarge",
+		"The request body is too large and exceeds the maximum permissible limit.")
+	InternalError = fault(http.StatusInternalServerError, "InternalError",
+		"The server encountered an internal error. Please retry the request.")
+	InvalidParameter = fault(http.StatusBadRequest, "InvalidQueryParameterValue",
+		"Value for one of the query parameters specified in the request URI is invalid.")
+	OutOfRangeParameter = fault(http.StatusBadRequest, "OutOfRangeQueryParameterValue",
+		"One of the query parameters specified in the request URI is outside the permissible range.")
+	MissingParameter = fault(http.StatusBadRequest, "MissingRequiredQueryParameter",
+		"A query parameter that's mandatory for this request is not specified.")
+	InvalidMarker = fault(http.StatusBadRequest, "InvalidMarker",
+		"The specified marker is invalid.")
+	InvalidXML = fault(http.StatusBadRequest, "InvalidXmlDocument",
+		"XML specified is not syntactically valid.")
+	InvalidNode = fault(http.StatusBadRequest, "InvalidXmlNodeValue",
+		"The value for one of the XML nodes is not in the correct format.")
+	MissingNode = fault(http.StatusBadRequest, "MissingRequiredXmlNode",
+		"An XML node that's mandatory for this request is not specified in the request body.")
+	UnsupportedNode = fault(http.StatusBadRequest, "UnsupportedXmlNode",
+		"One of the XML nodes specified in the request body is not supported.")
+	EmptyMetadataKey = fault(http.StatusBadRequest, "EmptyMetadataKey",
+		"The key for one of the metadata key-value pairs is empty.")
+	InvalidMetadata = fault(http.StatusBadRequest, "InvalidMetadata",
+		"The metadata specified is invalid. It has characters that are not permitted.")
+	MetadataTooLarge = fault(http.StatusBadRequest, "MetadataTooLarge",
+		"The metadata specified exceeds the maximum permissible limit (8KB).")
+	ReadOnly = fault(http.StatusForbidden, "InsufficientAccountPermissions",
+		"Write operations are not allowed.")
+	CORSPreflightFailure = fault(http.StatusForbidden, "CorsPreflightFailure",
+		"CORS not enabled or no matching rule found for this request.")
+	InvalidResourceName = fault(http.StatusBadRequest, "InvalidResourceName",
+		"The specified resource name contains invalid characters.")
+	OutOfRangeName = fault(http.StatusBadRequest, "OutOfRangeInput",
+		"The specified resource name length is not within the permissible limits.")
+	ResourceNotFound = fault(http.StatusNotFound, "ResourceNotFound",
+		"The specified resource does not exist.")
+	QueueNotFound = fault(http.StatusNotFound, "QueueNotFound",
+		"The specified queue does not exist.")
+	QueueAlreadyExists = fault(http.StatusConflict, "QueueAlreadyExists",
+		"The specified queue already exists.")
+	MessageNotFound = fault(http.StatusNotFound, "MessageNotFound",
+		"The specified message does not exist.")
+	PopReceiptMismatch = fault(http.StatusBadRequest, "PopReceiptMismatch",
+		"The specified pop receipt did not match the pop receipt for a dequeued message.")
+)
+
+// The errors of who may do what.
+var (
+	NoAuthentication = fault(http.StatusUnauthorized, "NoAuthenticationInformation",
+		"Server failed to authenticate the request. Please refer to the information in the www-authenticate header.")
+	InvalidAuthentication = fault(http.StatusBadRequest, "InvalidAuthenticationInfo",
+		"Authentication information is not given in the correct format. Check the value of Authorization header.")
+	AuthenticationFailed = fault(http.StatusForbidden, "AuthenticationFailed",
+		"Server failed to authenticate the request. Make sure the value of Authorization header is formed correctly "+
+			"including the signature.")
+	PermissionMismatch = fault(http.StatusForbidden, "AuthorizationPermissionMismatch",
+		"This request is not authorized to perform this operation using this permission.")
+	ProtocolMismatch = fault(http.StatusForbidden, "AuthorizationProtocolMismatch",
+		"This request is not authorized to perform this operation using this protocol.")
+	ResourceTypeMismatch = fault(http.StatusForbidden, "AuthorizationResourceTypeMismatch",
+		"This request is not authorized to perform this operation using this resource type.")
+	ServiceMismatch = fault(http.StatusForbidden, "AuthorizationServiceMismatch",
+		"This request is not authorized to perform this operation using this service.")
+	SourceIPMismatch = fault(http.StatusForbidden, "AuthorizationSourceIPMismatch",
+		"This request is not authorized to perform this operation using this source IP.")
+)

@@ -1,0 +1,186 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// The bounds of a document. The largest one, five CORS rules, has 40 elements in four levels.
+const (
+	maxDepth = 8
+	maxNodes = 256
+)
+
+// declaration is how a document begins.
+const declaration = `<?xml version="1.0" encoding="utf-8"?>`
+
+// A node is an element of a document: with children, or with text.
+type node struct {
+	name     string
+	text     string
+	children []*node
+}
+
+// parse reads a document whose root has the given name.
+func parse(body []byte, root string) (*node, error) {
+	decoder := xml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\ufeff"))))
+	p := parser{decoder: decoder}
+	for {
+		token, err := decoder.Token()
+		switch {
+		case errors.Is(err, io.EOF) && p.root != nil:
+			if p.root.name != root {
+				return nil, InvalidXML.With("Reason", "the root element is not "+root)
+			}
+			return p.root, nil
+		case errors.Is(err, io.EOF):
+			return nil, p.refuse("the document has no element")
+		case err != nil:
+			return nil, p.refuse(err.Error())
+		}
+		if err := p.take(token); err != nil {
+			return nil, err
+		}
+	}
+}
+
+type parser struct {
+	decoder *xml.Decoder
+	root    *node
+	open    []*node // from the root to the innermost element
+	texts   [maxDepth]strings.Builder
+	nodes   int
+}
+
+func (p *parser) take(token xml.Token) error {
+	switch token := token.(type) {
+	case xml.StartElement:
+		return p.start(token.Name.Local)
+	case xml.EndElement:
+		return p.end()
+	case xml.CharData:
+		if depth := len(p.open); depth > 0 {
+			p.texts[depth-1].Write(token)
+		} else if len(bytes.TrimSpace(token)) > 0 {
+			return p.refuse("there is text outside the root element")
+		}
+	case xml.Directive:
+		return p.refuse("a document type is not accepted")
+	}
+	return nil
+}
+
+func (p *parser) start(name string) error {
+	p.nodes++
+	if p.nodes > maxNodes || len(p.open) == maxDepth {
+		return p.refuse("there are too many elements")
+	}
+	n := &node{name: name}
+	switch {
+	case len(p.open) > 0:
+		parent := p.open[len(p.open)-1]
+		parent.children = append(parent.children, n)
+	case p.root != nil:
+		return p.refuse("there is more than one root element")
+	default:
+		p.root = n
+	}
+	p.texts[len(p.open)].Reset()
+	p.open = append(p.open, n)
+	return nil
+}
+
+func (p *parser) end() error {
+	depth := len(p.open)
+	n := p.open[depth-1]
+	n.text = p.texts[depth-1].String()
+	p.open = p.open[:depth-1]
+	if len(n.children) > 0 && strings.TrimSpace(n.text) != "" {
+		return p.refuse("the element " + n.name + " has both text and elements")
+	}
+	return nil
+}
+
+func (p *parser) refuse(reason string) error {
+	line, column := p.decoder.InputPos()
+	return InvalidXML.
+		With("LineNumber", strconv.Itoa(line)).
+		With("LinePosition", strconv.Itoa(column)).
+		With("Reason", reason)
+}
+
+// child returns the only child of a name, nil if there is none.
+func (n *node) child(name string) (*node, error) {
+	var found *node
+	for _, c := range n.children {
+		if c.name != name {
+			continue
+		}
+		if found != nil {
+			return nil, InvalidXML.With("Reason", "the element "+name+" is there more than once")
+		}
+		found = c
+	}
+	return found, nil
+}
+
+// value returns the text of the only child of a name, and whether there is one.
+func (n *node) value(name string) (string, bool, error) {
+	c, err := n.child(name)
+	if c == nil || err != nil {
+		return "", false, err
+	}
+	if len(c.children) > 0 {
+		return "", false, UnsupportedNode.With("XmlNodeName", c.children[0].name)
+	}
+	return c.text, true, nil
+}
+
+// only refuses children of other names.
+func (n *node) only(names ...string) error {
+children:
+	for _, c := range n.children {
+		for _, name := range names {
+			if c.name == name {
+				continue children
+			}
+		}
+		return UnsupportedNode.With("XmlNodeName", c.name)
+	}
+	return nil
+}
+
+// element writes an element with text.
+func element(b *bytes.Buffer, name, text string) {
+	b.WriteString("<" + name + ">")
+	escape(b, text)
+	b.WriteString("</" + name + ">")
+}
+
+// escape writes text as it is in a document: as it came, but for what a reader would take for markup or change. What no document
+// can have becomes a replacement character.
+func escape(b *bytes.Buffer, text string) {
+	for _, r := range text {
+		switch {
+		case r == '&':
+			b.WriteString("&amp;")
+		case r == '<':
+			b.WriteString("&lt;")
+		case r == '>':
+			b.WriteString("&gt;")
+		case r == '"':
+			b.WriteString("&quot;")
+		case r == '\r':
+			b.WriteString("&#xD;")
+		case r < ' ' && r != '\n' && r != '\t', r == '\ufffe', r == '\uffff':
+			b.WriteRune(utf8.RuneError)
+		default:
+			b.WriteRune(r)
+		}
+	}
+}

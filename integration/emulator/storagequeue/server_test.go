@@ -1,0 +1,294 @@
+package storagequeue_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/queueerror"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/sas"
+
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+)
+
+func start(t *testing.T, cfg storagequeue.Config) *storagequeue.Server {
+	t.Helper()
+	cfg.Addr = "127.0.0.1:0"
+	s, err := storagequeue.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// client returns a client of the SDK with connections of its own.
+func client(t *testing.T, connection string, config *tls.Config) *azqueue.ServiceClient {
+	t.Helper()
+	transport := &http.Transport{TLSClientConfig: config}
+	t.Cleanup(transport.CloseIdleConnections)
+	c, err := azqueue.NewServiceClientFromConnectionString(connection, &azqueue.ClientOptions{ClientOptions: policy.ClientOptions{
+		Transport: &http.Client{Transport: transport}, Retry: policy.RetryOptions{MaxRetries: -1},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestConnectionStrings(t *testing.T) {
+	s := start(t, storagequeue.Config{Accounts: map[string]string{"mine": "bWluZQ==", storagequeue.DefaultAccount: storagequeue.DefaultKey}})
+	for _, connection := range []string{s.ConnectionString(), s.ConnectionStringFor("mine")} {
+		if _, err := client(t, connection, nil).CreateQueue(t.Context(), "orders", nil); err != nil {
+			t.Errorf("%s: %v", connection, err)
+		}
+	}
+	_, err := client(t, s.ConnectionStringFor("other"), nil).CreateQueue(t.Context(), "orders", nil)
+	if !queueerror.HasCode(err, queueerror.ResourceNotFound) {
+		t.Errorf("another account: got %v", err)
+	}
+	if !strings.HasPrefix(s.URL(), "http://127.0.0.1:") {
+		t.Errorf("got %s", s.URL())
+	}
+}
+
+func TestAnyAccount(t *testing.T) {
+	s := start(t, storagequeue.Config{AnyAccount: true})
+	c := client(t, s.ConnectionStringFor("whatever"), nil)
+	if _, err := c.CreateQueue(t.Context(), "orders", nil); err != nil {
+		t.Error(err)
+	}
+	wrong := strings.Replace(s.ConnectionStringFor("whatever"), "AccountKey=E", "AccountKey=F", 1)
+	if _, err := client(t, wrong, nil).CreateQueue(t.Context(), "orders", nil); !queueerror.HasCode(err, queueerror.AuthenticationFailed) {
+		t.Errorf("a wrong key: got %v", err)
+	}
+}
+
+func TestLenient(t *testing.T) {
+	s := start(t, storagequeue.Config{Keys: storagequeue.Lenient, AutoCreate: true})
+	c := client(t, "AccountName=any;AccountKey=AAAA;QueueEndpoint="+s.URL()+"/any;", nil)
+	if _, err := c.NewQueueClient("orders").EnqueueMessage(t.Context(), "x", nil); err != nil {
+		t.Error(err)
+	}
+	url, err := c.NewQueueClient("orders").GetSASURL(sas.QueuePermissions{Read: true}, time.Now(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := azqueue.NewQueueClientWithNoCredential(url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := q.DequeueMessage(t.Context(), nil); err != nil || len(got.Messages) != 1 {
+		t.Errorf("a signature for something else: got %v, %v", got.Messages, err)
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
+// certificate returns one for this host and what trusts it.
+func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(parsed)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
+}
+
+func TestHTTPS(t *testing.T) {
+	cert, pool := certificate(t)
+	s := start(t, storagequeue.Config{Certificate: &cert})
+	trust := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	c := client(t, s.ConnectionString(), trust)
+	if _, err := c.CreateQueue(t.Context(), "orders", nil); err != nil {
+		t.Fatal(err)
+	}
+	page, err := c.NewListQueuesPager(nil).NextPage(t.Context())
+	if err != nil || *page.ServiceEndpoint != s.URL()+"/"+storagequeue.DefaultAccount || !strings.HasPrefix(s.URL(), "https://") {
+		t.Errorf("got %+v, %v", page, err)
+	}
+	// What the SDK signs is for HTTPS only.
+	url, err := c.NewQueueClient("orders").GetSASURL(sas.QueuePermissions{Add: true}, time.Now().Add(time.Hour), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{TLSClientConfig: trust}
+	defer transport.CloseIdleConnections()
+	q, err := azqueue.NewQueueClientWithNoCredential(url, &azqueue.ClientOptions{ClientOptions: policy.ClientOptions{
+		Transport: &http.Client{Transport: transport},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := q.EnqueueMessage(t.Context(), "x", nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestClose leaves nothing running and the address free, whatever clients do.
+func TestClose(t *testing.T) {
+	http.DefaultClient.CloseIdleConnections()
+	before := goroutines()
+	s := start(t, storagequeue.Config{Data: t.TempDir()})
+	addr := strings.TrimPrefix(s.URL(), "http://")
+	for _, sent := range []string{"", "PUT /devstoreaccount1/orders HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n", "GET / HTTP/1.1\r\nHo"} {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close() //nolint:gocritic // open until the emulator has closed
+		if _, err := io.WriteString(conn, sent); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := client(t, s.ConnectionString(), nil)
+	if _, err := c.CreateQueue(t.Context(), "orders", nil); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for stack := range bytes.SplitSeq(goroutines(), []byte("\n\n")) {
+		if bytes.Contains(stack, []byte("storagequeue.")) && !bytes.Contains(stack, []byte("storagequeue_test.")) ||
+			bytes.Contains(stack, []byte("net/http.(*conn)")) {
+			t.Errorf("left running:\n%s\n\nbefore:\n%s", stack, before)
+		}
+	}
+	again, err := storagequeue.Start(t.Context(), storagequeue.Config{Addr: addr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestContextEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s, err := storagequeue.Start(ctx, storagequeue.Config{Addr: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := s.Close(); err != nil { // waits
+		t.Error(err)
+	}
+	if conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL(), "http://")); err == nil {
+		conn.Close()
+		t.Error("it still listens")
+	}
+	if _, err := storagequeue.Start(ctx, storagequeue.Config{Addr: "127.0.0.1:0"}); err == nil {
+		t.Error("it starts in a context that has ended")
+	}
+	if _, err := storagequeue.Start(t.Context(), storagequeue.Config{Addr: "nowhere"}); err == nil {
+		t.Error("it starts nowhere")
+	}
+}
+
+// TestBadClients has clients that stall or send garbage while another works.
+func TestBadClients(t *testing.T) {
+	s := start(t, storagequeue.Config{})
+	addr := strings.TrimPrefix(s.URL(), "http://")
+	garbage := make([]byte, 1<<16)
+	_, _ = rand.Read(garbage)
+	for _, sent := range []string{
+		"", "GET", string(garbage), "GET / HTTP/1.1\r\n" + strings.Repeat("x-ms-meta-a: b\r\n", 10_000),
+		"POST /devstoreaccount1/orders/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000000\r\n\r\n<",
+		"POST /devstoreaccount1/orders/messages HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n",
+	} {
+		for range 20 {
+			conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()                //nolint:gocritic // they are open until the end
+			_, _ = io.WriteString(conn, sent) // some are cut off
+		}
+	}
+	q := client(t, s.ConnectionString(), nil).NewQueueClient("orders")
+	if _, err := q.Create(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		if _, err := q.EnqueueMessage(t.Context(), "x", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestSpelling sends names of metadata in pieces and looks at the bytes of the answer.
+func TestSpelling(t *testing.T) {
+	s := start(t, storagequeue.Config{Keys: storagequeue.Lenient})
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	answers := bufio.NewReader(conn)
+	send := func(text string, pieces int) string {
+		t.Helper()
+		for ; pieces > 0; pieces-- {
+			n := len(text) / pieces
+			if _, err := io.WriteString(conn, text[:n]); err != nil {
+				t.Fatal(err)
+			}
+			text = text[n:]
+		}
+		var header strings.Builder
+		for {
+			line, err := answers.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			if line == "\r\n" {
+				return header.String()
+			}
+			header.WriteString(line)
+		}
+	}
+	for _, pieces := range []int{1, 2, 50} {
+		queue := fmt.Sprint("queue-", pieces)
+		created := send("PUT /any/"+queue+" HTTP/1.1\r\nHost: x\r\nX-MS-Meta-camelCase: a\r\nx-ms-metallic: b\r\nx-ms-meta-UPPER: c\r\n\r\n", pieces)
+		if !strings.HasPrefix(created, "HTTP/1.1 201") {
+			t.Fatalf("got %s", created)
+		}
+		got := send("HEAD /any/"+queue+"?comp=metadata HTTP/1.1\r\nHost: x\r\n\r\n", pieces)
+		if !strings.Contains(got, "x-ms-meta-camelCase: a\r\n") || !strings.Contains(got, "x-ms-meta-UPPER: c\r\n") || strings.Contains(got, "allic") {
+			t.Errorf("%d pieces: got %s", pieces, got)
+		}
+	}
+}

@@ -1,0 +1,12 @@
+// Package sdk holds the conformance suites of the emulators. They use the
+// official SDKs as any program does, and nothing of the emulators but how they
+// are started.
+//
+//	go test ./integration/sdk                            # the SDKs for Go
+//	go test -run XXX -bench . ./integration/sdk          # how fast they are
+//	cd integration/sdk/js && npm ci && npm test          # the SDKs for JavaScript, by Node 20 or later
+//	cd integration/sdk/azurite && npm ci && npm test     # the suite of storage queues against Azurite
+//
+// If Python has the module proton (Debian: python3-qpid-proton), the Go suite
+// also runs qpid/suite.py, a third AMQP client, which has transactions.
+package sdk

@@ -1,0 +1,193 @@
+package sdk
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus/admin"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+)
+
+// plainHTTP lets the administration client, which insists on HTTPS, speak to a server without.
+type plainHTTP struct{}
+
+// Do sends the request without TLS.
+func (plainHTTP) Do(r *http.Request) (*http.Response, error) {
+	r.URL.Scheme = "http"
+	return http.DefaultClient.Do(r)
+}
+
+func administer(t *testing.T, server *servicebus.Server) *admin.Client {
+	t.Helper()
+	client, err := admin.NewClientFromConnectionString(server.AdminConnectionString(), &admin.ClientOptions{
+		ClientOptions: azcore.ClientOptions{Transport: plainHTTP{}},
+	})
+	must(t, err)
+	return client
+}
+
+func TestServiceBusAdminQueues(t *testing.T) {
+	server := startBus(t, queue("target", ""))
+	client := administer(t, server)
+	made, err := client.CreateQueue(within(t), "made", &admin.CreateQueueOptions{Properties: &admin.QueueProperties{
+		LockDuration: new("PT30S"), MaxDeliveryCount: new(int32(7)), RequiresSession: new(true), ForwardDeadLetteredMessagesTo: new("target"),
+		DefaultMessageTimeToLive: new("P1D"), DeadLetteringOnMessageExpiration: new(true), UserMetadata: new("<mine>"),
+		RequiresDuplicateDetection: new(true), DuplicateDetectionHistoryTimeWindow: new("PT1M"), AutoDeleteOnIdle: new("PT10M"),
+	}})
+	must(t, err)
+	if *made.LockDuration != "PT30S" || *made.MaxDeliveryCount != 7 || !*made.RequiresSession || *made.UserMetadata != "<mine>" ||
+		*made.DefaultMessageTimeToLive != "P1D" || *made.AutoDeleteOnIdle != "PT10M" || *made.Status != admin.EntityStatusActive {
+		t.Errorf("%+v", made.QueueProperties)
+	}
+	if _, err := client.CreateQueue(within(t), "made", nil); err == nil {
+		t.Error("made twice")
+	}
+	made.MaxDeliveryCount = new(int32(9))
+	_, err = client.UpdateQueue(within(t), "made", made.QueueProperties, nil)
+	must(t, err)
+	got, err := client.GetQueue(within(t), "MADE", nil)
+	must(t, err)
+	if *got.MaxDeliveryCount != 9 {
+		t.Errorf("%+v", got)
+	}
+	_, err = client.DeleteQueue(within(t), "made", nil)
+	must(t, err)
+	if got, err := client.GetQueue(within(t), "made", nil); got != nil || err != nil {
+		t.Error("after its end:", got, err)
+	}
+}
+
+// TestServiceBusAdminLists shows lists of several pages.
+func TestServiceBusAdminLists(t *testing.T) {
+	client := administer(t, startBus(t, queue("q0", "")))
+	want := []string{"q0"}
+	for _, name := range []string{"q1", "q2", "q3", "q4"} {
+		_, err := client.CreateQueue(within(t), name, nil)
+		must(t, err)
+		want = append(want, name)
+	}
+	var got []string
+	for pager := client.NewListQueuesPager(&admin.ListQueuesOptions{MaxPageSize: 2}); pager.More(); {
+		page, err := pager.NextPage(within(t))
+		must(t, err)
+		for _, queue := range page.Queues {
+			got = append(got, queue.QueueName)
+		}
+	}
+	slices.Sort(got)
+	if !cmp.Equal(want, got) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestServiceBusAdminTopics(t *testing.T) {
+	server := startBus(t, queue("q", ""))
+	client := administer(t, server)
+	_, err := client.CreateTopic(within(t), "events/today", &admin.CreateTopicOptions{Properties: &admin.TopicProperties{
+		RequiresDuplicateDetection: new(true),
+	}})
+	must(t, err)
+	_, err = client.CreateSubscription(within(t), "events/today", "s", &admin.CreateSubscriptionOptions{
+		Properties: &admin.SubscriptionProperties{
+			MaxDeliveryCount: new(int32(3)),
+			DefaultRule:      &admin.RuleProperties{Name: "only", Filter: &admin.SQLFilter{Expression: "a = @a", Parameters: map[string]any{"@a": "x"}}},
+		},
+	})
+	must(t, err)
+	_, err = client.CreateRule(within(t), "events/today", "s", &admin.CreateRuleOptions{
+		Name:   new("second"),
+		Filter: &admin.CorrelationFilter{Subject: new("l"), ApplicationProperties: map[string]any{"n": int64(5), "b": true, "s": "x"}},
+		Action: &admin.SQLAction{Expression: "SET c = 'd'"},
+	})
+	must(t, err)
+	rules := map[string]admin.RuleProperties{}
+	for pager := client.NewListRulesPager("events/today", "s", nil); pager.More(); {
+		page, err := pager.NextPage(within(t))
+		must(t, err)
+		for _, rule := range page.Rules {
+			rules[rule.Name] = rule
+		}
+	}
+	if diff := cmp.Diff(map[string]admin.RuleProperties{
+		"only": {Name: "only", Filter: &admin.SQLFilter{Expression: "a = @a", Parameters: map[string]any{"@a": "x"}}},
+		"second": {
+			Name:   "second",
+			Filter: &admin.CorrelationFilter{Subject: new("l"), ApplicationProperties: map[string]any{"n": int64(5), "b": true, "s": "x"}},
+			Action: &admin.SQLAction{Expression: "SET c = 'd'"},
+		},
+	}, rules); diff != "" {
+		t.Error(diff)
+	}
+	bus := dial(t, server)
+	send(t, bus, "events/today", text("no"))
+	topic, err := client.GetTopicRuntimeProperties(within(t), "events/today", nil)
+	must(t, err)
+	if topic.SubscriptionCount != 1 {
+		t.Errorf("%+v", topic)
+	}
+	_, err = client.UpdateRule(within(t), "events/today", "s", admin.RuleProperties{Name: "only", Filter: &admin.TrueFilter{}})
+	must(t, err)
+	_, err = client.DeleteRule(within(t), "events/today", "s", "second", nil)
+	must(t, err)
+	send(t, bus, "events/today", text("yes"))
+	r, err := bus.NewReceiverForSubscription("events/today", "s", nil)
+	must(t, err)
+	one(t, r, "yes")
+	_, err = client.DeleteSubscription(within(t), "events/today", "s", nil)
+	must(t, err)
+	_, err = client.DeleteTopic(within(t), "events/today", nil)
+	must(t, err)
+}
+
+func TestServiceBusAdminCounts(t *testing.T) {
+	server := startBus(t, queue("orders", ""))
+	bus := dial(t, server)
+	for _, body := range []string{"a", "b", "c"} {
+		send(t, bus, "orders", text(body))
+	}
+	later := text("later")
+	later.ScheduledEnqueueTime = new(time.Now().Add(time.Hour))
+	send(t, bus, "orders", later)
+	r := receiver(t, bus, "orders")
+	must(t, r.DeadLetterMessage(within(t), one(t, r, "a"), nil))
+	got, err := administer(t, server).GetQueueRuntimeProperties(within(t), "orders", nil)
+	must(t, err)
+	if got.ActiveMessageCount != 2 || got.DeadLetterMessageCount != 1 || got.ScheduledMessageCount != 1 || got.TotalMessageCount != 4 {
+		t.Errorf("%+v", got)
+	}
+	if got.SizeInBytes == 0 || time.Since(got.CreatedAt) > time.Minute || time.Since(got.AccessedAt) > time.Minute {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestServiceBusDisabled shows that a disabled queue takes and gives nothing.
+func TestServiceBusDisabled(t *testing.T) {
+	server := startBus(t, queue("orders", ""))
+	client := administer(t, server)
+	properties, err := client.GetQueue(within(t), "orders", nil)
+	must(t, err)
+	properties.Status = new(admin.EntityStatusDisabled)
+	_, err = client.UpdateQueue(within(t), "orders", properties.QueueProperties, nil)
+	must(t, err)
+	if err := sender(t, dial(t, server), "orders").SendMessage(within(t), text("x"), nil); err == nil || !strings.Contains(err.Error(), "is currently disabled") {
+		t.Error("sent:", err)
+	}
+	properties.Status = new(admin.EntityStatusActive)
+	_, err = client.UpdateQueue(within(t), "orders", properties.QueueProperties, nil)
+	must(t, err)
+	send(t, dial(t, server), "orders", text("x"))
+}
+
+func TestServiceBusNamespace(t *testing.T) {
+	got, err := administer(t, startBus(t, queue("q", ""))).GetNamespaceProperties(within(t), nil)
+	must(t, err)
+	if got.Name != "sbemulatorns" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,258 @@
+package sdk
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestServiceBusSendAndReceive shows that every part of a message arrives as it was sent.
+func TestServiceBusSendAndReceive(t *testing.T) {
+	client := connect(t, queue("orders", ""))
+	sent := &azservicebus.Message{
+		Body:             []byte("body"),
+		MessageID:        new("id"),
+		Subject:          new("label"),
+		To:               new("to"),
+		ReplyTo:          new("reply"),
+		ReplyToSessionID: new("reply session"),
+		CorrelationID:    new("correlation"),
+		ContentType:      new("text/plain"),
+		PartitionKey:     new("partition"),
+		TimeToLive:       new(time.Hour),
+		ApplicationProperties: map[string]any{
+			"text": "x", "long": int64(1 << 40), "int": int32(-5), "double": 2.5, "bool": true, "bytes": []byte{1}, "null": nil,
+			"time": time.UnixMilli(1_700_000_000_000).UTC(), "ubyte": uint8(3), "float": float32(1.5),
+		},
+	}
+	before := time.Now().Add(-time.Second)
+	send(t, client, "orders", sent)
+	r := receiver(t, client, "ORDERS") // names know no case
+	got := one(t, r, "body")
+	for what, pair := range map[string][2]any{
+		"message id": {*sent.MessageID, got.MessageID}, "subject": {*sent.Subject, *got.Subject}, "to": {*sent.To, *got.To},
+		"reply to": {*sent.ReplyTo, *got.ReplyTo}, "reply-to session": {*sent.ReplyToSessionID, *got.ReplyToSessionID},
+		"correlation id": {*sent.CorrelationID, *got.CorrelationID}, "content type": {*sent.ContentType, *got.ContentType},
+		"partition key": {*sent.PartitionKey, *got.PartitionKey}, "time to live": {*sent.TimeToLive, *got.TimeToLive},
+		"properties": {sent.ApplicationProperties, got.ApplicationProperties}, "delivery count": {uint32(1), got.DeliveryCount},
+		"state": {azservicebus.MessageStateActive, got.State}, "sequence number": {int64(1), *got.SequenceNumber},
+		"enqueued sequence number": {int64(1), *got.EnqueuedSequenceNumber},
+	} {
+		if diff := cmp.Diff(pair[0], pair[1]); diff != "" {
+			t.Errorf("%s: sent -, received +\n%s", what, diff)
+		}
+	}
+	if got.EnqueuedTime.Before(before) || got.EnqueuedTime.After(time.Now().Add(time.Second)) {
+		t.Error("enqueued at", got.EnqueuedTime)
+	}
+	if !got.LockedUntil.After(time.Now()) || got.LockToken == ([16]byte{}) {
+		t.Error("locked until", got.LockedUntil, "by", got.LockToken)
+	}
+	must(t, r.CompleteMessage(within(t), got, nil))
+	none(t, r)
+}
+
+// TestServiceBusMessageID shows that a message without an id is given one.
+func TestServiceBusMessageID(t *testing.T) {
+	client := connect(t, queue("orders", ""))
+	send(t, client, "orders", text("a"))
+	send(t, client, "orders", text("b"))
+	messages := receive(t, receiver(t, client, "orders"), 2)
+	if messages[0].MessageID == "" || messages[0].MessageID == messages[1].MessageID {
+		t.Errorf("ids %q and %q", messages[0].MessageID, messages[1].MessageID)
+	}
+}
+
+// TestServiceBusReceiveAndDelete shows that a message is gone once it is received.
+func TestServiceBusReceiveAndDelete(t *testing.T) {
+	client := connect(t, queue("orders", `"LockDuration": "PT1S"`))
+	send(t, client, "orders", text("once"))
+	r := receiverMode(t, client, "orders", azservicebus.ReceiveModeReceiveAndDelete)
+	one(t, r, "once")
+	none(t, receiver(t, client, "orders"))
+}
+
+// TestServiceBusOrder shows that messages come in the order they were sent.
+func TestServiceBusOrder(t *testing.T) {
+	client := connect(t, queue("orders", ""))
+	s := sender(t, client, "orders")
+	for i := range 50 {
+		must(t, s.SendMessage(within(t), text(strconv.Itoa(i)), nil))
+	}
+	for i, message := range receive(t, receiver(t, client, "orders"), 50) {
+		if string(message.Body) != strconv.Itoa(i) {
+			t.Fatalf("message %d is %q", i, message.Body)
+		}
+	}
+}
+
+func TestServiceBusBatch(t *testing.T) {
+	client := connect(t, queue("orders", ""))
+	s := sender(t, client, "orders")
+	batch, err := s.NewMessageBatch(within(t), nil)
+	must(t, err)
+	for i := range 100 {
+		must(t, batch.AddMessage(&azservicebus.Message{
+			Body: []byte(strconv.Itoa(i)), MessageID: new(fmt.Sprint("id", i)), ApplicationProperties: map[string]any{"i": int64(i)},
+		}, nil))
+	}
+	must(t, s.SendMessageBatch(within(t), batch, nil))
+	for i, message := range receive(t, receiver(t, client, "orders"), 100) {
+		if string(message.Body) != strconv.Itoa(i) || message.MessageID != fmt.Sprint("id", i) || message.ApplicationProperties["i"] != int64(i) {
+			t.Fatalf("message %d is %q, %q", i, message.MessageID, message.Body)
+		}
+	}
+}
+
+// TestServiceBusBatchLimit shows that the SDK is told how large a batch may be.
+func TestServiceBusBatchLimit(t *testing.T) {
+	client := connect(t, queue("orders", ""))
+	s := sender(t, client, "orders")
+	batch, err := s.NewMessageBatch(within(t), nil)
+	must(t, err)
+	must(t, batch.AddMessage(&azservicebus.Message{Body: make([]byte, 200<<10)}, nil))
+	if err := batch.AddMessage(&azservicebus.Message{Body: make([]byte, 2<<20)}, nil); !errors.Is(err, azservicebus.ErrMessageTooLarge) {
+		t.Error("two megabytes more:", err)
+	}
+	must(t, s.SendMessageBatch(within(t), batch, nil))
+	receive(t, receiver(t, client, "orders"), 1)
+}
+
+// TestServiceBusLargeMessage shows messages of many frames, both ways.
+func TestServiceBusLargeMessage(t *testing.T) {
+	client := connect(t, queue("orders", ""))
+	body := bytes.Repeat([]byte("0123456789abcdef"), 60<<10)
+	send(t, client, "orders", &azservicebus.Message{Body: body})
+	send(t, client, "orders", text("small"))
+	r := receiver(t, client, "orders")
+	messages := receive(t, r, 2)
+	if !bytes.Equal(messages[0].Body, body) || string(messages[1].Body) != "small" {
+		t.Error("a body has changed")
+	}
+	must(t, r.CompleteMessage(within(t), messages[0], nil))
+}
+
+// TestServiceBusTooLarge shows that a message above the limit is refused, and that the sender lives on.
+func TestServiceBusTooLarge(t *testing.T) {
+	client := connect(t, queue("orders", ""))
+	s := sender(t, client, "orders")
+	err := s.SendMessage(within(t), &azservicebus.Message{Body: make([]byte, 3<<20)}, nil)
+	if !errors.Is(err, azservicebus.ErrMessageTooLarge) {
+		t.Fatal(err)
+	}
+	must(t, s.SendMessage(within(t), text("small"), nil))
+	one(t, receiver(t, client, "orders"), "small")
+}
+
+// TestServiceBusAnnotatedMessage shows bodies that are no bytes, and annotations of the user's own.
+func TestServiceBusAnnotatedMessage(t *testing.T) {
+	client := connect(t, queue("orders", ""))
+	s := sender(t, client, "orders")
+	for _, body := range []azservicebus.AMQPAnnotatedMessageBody{
+		{Value: "a value"},
+		{Value: map[string]any{"list": []any{int64(1), "two", nil}}},
+		{Sequence: [][]any{{"a", int64(1)}, {"b"}}},
+		{Data: [][]byte{[]byte("one"), []byte("two")}},
+	} {
+		must(t, s.SendAMQPAnnotatedMessage(within(t), &azservicebus.AMQPAnnotatedMessage{
+			Body:               body,
+			MessageAnnotations: map[any]any{"x-mine": "kept"},
+			Footer:             map[any]any{"foot": "er"},
+			Properties:         &azservicebus.AMQPAnnotatedMessageProperties{GroupSequence: new(uint32(7)), UserID: []byte("user")},
+		}, nil))
+		got := receive(t, receiver(t, client, "orders"), 1)[0].RawAMQPMessage
+		if diff := cmp.Diff(body, got.Body); diff != "" {
+			t.Error(diff)
+		}
+		if got.MessageAnnotations["x-mine"] != "kept" || got.Footer["foot"] != "er" || *got.Properties.GroupSequence != 7 {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+func TestServiceBusPeek(t *testing.T) {
+	client := connect(t, queue("orders", ""))
+	r := receiver(t, client, "orders")
+	messages, err := r.PeekMessages(within(t), 10, nil)
+	must(t, err)
+	if len(messages) != 0 {
+		t.Fatal("peeked in an empty queue:", len(messages))
+	}
+	for i := range 5 {
+		send(t, client, "orders", text(strconv.Itoa(i)))
+	}
+	locked := one(t, r, "0")
+	for _, want := range []int{3, 2, 0} {
+		messages, err = r.PeekMessages(within(t), 3, nil)
+		must(t, err)
+		if len(messages) != want {
+			t.Fatalf("peeked %d messages, want %d", len(messages), want)
+		}
+	}
+	messages, err = r.PeekMessages(within(t), 10, &azservicebus.PeekMessagesOptions{FromSequenceNumber: new(int64(4))})
+	must(t, err)
+	if len(messages) != 2 || string(messages[0].Body) != "3" || *messages[0].SequenceNumber != 4 {
+		t.Fatalf("peeked %d messages from 4", len(messages))
+	}
+	must(t, r.CompleteMessage(within(t), locked, nil))
+}
+
+func TestServiceBusScheduled(t *testing.T) {
+	client := connect(t, queue("orders", ""))
+	s, r := sender(t, client, "orders"), receiver(t, client, "orders")
+	soon := time.Now().Add(700 * time.Millisecond)
+	numbers, err := s.ScheduleMessages(within(t), []*azservicebus.Message{text("a"), text("cancelled"), text("b")}, soon, nil)
+	must(t, err)
+	if len(numbers) != 3 {
+		t.Fatal(numbers)
+	}
+	must(t, s.CancelScheduledMessages(within(t), numbers[1:2], nil))
+	later := text("by annotation")
+	later.ScheduledEnqueueTime = new(soon)
+	must(t, s.SendMessage(within(t), later, nil))
+	peeked, err := r.PeekMessages(within(t), 10, nil)
+	must(t, err)
+	if len(peeked) != 3 || peeked[0].State != azservicebus.MessageStateScheduled || peeked[0].ScheduledEnqueueTime.IsZero() {
+		t.Fatalf("%d scheduled messages", len(peeked))
+	}
+	none(t, r)
+	bodies := map[string]bool{}
+	for _, message := range receive(t, r, 3) {
+		bodies[string(message.Body)] = true
+		if early := soon.Sub(*message.EnqueuedTime); early > time.Millisecond {
+			t.Error("early by", early)
+		}
+	}
+	if diff := cmp.Diff(map[string]bool{"a": true, "b": true, "by annotation": true}, bodies); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestServiceBusDuplicateDetection(t *testing.T) {
+	client := connect(t, queue("orders", `"RequiresDuplicateDetection": true, "DuplicateDetectionHistoryTimeWindow": "PT1M"`))
+	for _, id := range []string{"a", "a", "b", "a"} {
+		send(t, client, "orders", &azservicebus.Message{MessageID: new(id), Body: []byte(id)})
+	}
+	r := receiver(t, client, "orders")
+	one(t, r, "a")
+	one(t, r, "b")
+	none(t, r)
+}
+
+func TestServiceBusTimeToLive(t *testing.T) {
+	client := connect(t, queue("orders", `"DeadLetteringOnMessageExpiration": true`))
+	message := text("short-lived")
+	message.TimeToLive = new(100 * time.Millisecond)
+	send(t, client, "orders", message)
+	dead := one(t, receiver(t, client, "orders/$dead"), "short-lived")
+	if *dead.DeadLetterReason != "TTLExpiredException" {
+		t.Error(*dead.DeadLetterReason)
+	}
+	none(t, receiver(t, client, "orders"))
+}

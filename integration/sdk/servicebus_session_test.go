@@ -1,0 +1,221 @@
+package sdk
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+	"github.com/google/go-cmp/cmp"
+)
+
+const sessionful = `"RequiresSession": true`
+
+func inSession(session, body string) *azservicebus.Message {
+	return &azservicebus.Message{SessionID: new(session), Body: []byte(body)}
+}
+
+func accept(tb testing.TB, client *azservicebus.Client, session string) *azservicebus.SessionReceiver {
+	tb.Helper()
+	r, err := client.AcceptSessionForQueue(within(tb), "orders", session, nil)
+	must(tb, err)
+	return r
+}
+
+func acceptNext(tb testing.TB, client *azservicebus.Client) *azservicebus.SessionReceiver {
+	tb.Helper()
+	r, err := client.AcceptNextSessionForQueue(within(tb), "orders", nil)
+	must(tb, err)
+	return r
+}
+
+// TestServiceBusSession shows that a session has its messages in order and its lock for itself.
+func TestServiceBusSession(t *testing.T) {
+	client := connect(t, queue("orders", sessionful))
+	for i := range 3 {
+		send(t, client, "orders", inSession("a", fmt.Sprint("a", i)))
+		send(t, client, "orders", inSession("b", fmt.Sprint("b", i)))
+	}
+	r := accept(t, client, "a")
+	if r.SessionID() != "a" || !r.LockedUntil().After(time.Now()) {
+		t.Error(r.SessionID(), r.LockedUntil())
+	}
+	for i, message := range receive(t, r, 3) {
+		if string(message.Body) != fmt.Sprint("a", i) || *message.SessionID != "a" {
+			t.Errorf("message %d is %q of %q", i, message.Body, *message.SessionID)
+		}
+		must(t, r.CompleteMessage(within(t), message, nil))
+	}
+	none(t, r)
+	_, err := client.AcceptSessionForQueue(within(t), "orders", "a", nil)
+	wantSession(t, err)
+	other := acceptNext(t, client)
+	if other.SessionID() != "b" {
+		t.Error("next is", other.SessionID())
+	}
+	before := r.LockedUntil()
+	must(t, r.RenewSessionLock(within(t), nil))
+	if !r.LockedUntil().After(before) {
+		t.Error("renewed to", r.LockedUntil(), "from", before)
+	}
+	must(t, r.Close(within(t)))
+	must(t, accept(t, client, "a").Close(within(t)))
+}
+
+func wantSession(t *testing.T, err error) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("a session was accepted twice")
+	}
+}
+
+func TestServiceBusSessionState(t *testing.T) {
+	client := connect(t, queue("orders", sessionful))
+	r := accept(t, client, "empty") // a session exists as soon as someone wants it
+	state, err := r.GetSessionState(within(t), nil)
+	must(t, err)
+	if state != nil {
+		t.Errorf("state %q", state)
+	}
+	must(t, r.SetSessionState(within(t), []byte("half-way"), nil))
+	must(t, r.Close(within(t)))
+	r = accept(t, client, "empty")
+	state, err = r.GetSessionState(within(t), nil)
+	must(t, err)
+	if string(state) != "half-way" {
+		t.Errorf("state %q", state)
+	}
+	must(t, r.SetSessionState(within(t), nil, nil))
+	state, err = r.GetSessionState(within(t), nil)
+	must(t, err)
+	if len(state) != 0 {
+		t.Errorf("state %q", state)
+	}
+}
+
+// TestServiceBusNextSession shows that waiting for any session ends when one has a message, and in time if none has.
+func TestServiceBusNextSession(t *testing.T) {
+	client := connect(t, queue("orders", sessionful))
+	begun := time.Now()
+	_, err := client.AcceptNextSessionForQueue(briefly(t, 2*time.Second), "orders", nil)
+	wantCode(t, err, azservicebus.CodeTimeout)
+	if time.Since(begun) < time.Second {
+		t.Error("gave up after", time.Since(begun))
+	}
+	accepted := make(chan *azservicebus.SessionReceiver)
+	go func() {
+		r, err := client.AcceptNextSessionForQueue(within(t), "orders", nil)
+		if err != nil {
+			t.Error(err)
+		}
+		accepted <- r
+	}()
+	send(t, client, "orders", inSession("late", "x"))
+	if r := <-accepted; r.SessionID() != "late" {
+		t.Error(r.SessionID())
+	} else {
+		one(t, r, "x")
+	}
+}
+
+// TestServiceBusSessionAbandoned shows that closing a session gives back its messages.
+func TestServiceBusSessionAbandoned(t *testing.T) {
+	client := connect(t, queue("orders", sessionful))
+	send(t, client, "orders", inSession("a", "x"))
+	r := accept(t, client, "a")
+	one(t, r, "x")
+	must(t, r.Close(within(t)))
+	r = acceptNext(t, client)
+	one(t, r, "x")
+}
+
+// TestServiceBusSessionLockLost shows that a session whose lock ran out can be taken over.
+func TestServiceBusSessionLockLost(t *testing.T) {
+	client := connect(t, queue("orders", sessionful+`, "LockDuration": "PT1S"`))
+	send(t, client, "orders", inSession("a", "x"))
+	first := accept(t, client, "a")
+	message := one(t, first, "x")
+	<-briefly(t, 1200*time.Millisecond).Done()
+	second := accept(t, client, "a")
+	again := one(t, second, "x")
+	if err := first.CompleteMessage(briefly(t, 300*time.Millisecond), message, nil); err == nil {
+		t.Error("settled under a lock that is lost")
+	}
+	must(t, second.CompleteMessage(within(t), again, nil))
+}
+
+func TestServiceBusSessionDeferAndDeadLetter(t *testing.T) {
+	client := connect(t, queue("orders", sessionful))
+	send(t, client, "orders", inSession("a", "defer"))
+	send(t, client, "orders", inSession("a", "dead"))
+	r := accept(t, client, "a")
+	messages := receive(t, r, 2)
+	must(t, r.DeferMessage(within(t), messages[0], nil))
+	must(t, r.DeadLetterMessage(within(t), messages[1], nil))
+	deferred, err := r.ReceiveDeferredMessages(within(t), []int64{*messages[0].SequenceNumber}, nil)
+	must(t, err)
+	if len(deferred) != 1 || string(deferred[0].Body) != "defer" {
+		t.Fatal(len(deferred))
+	}
+	must(t, r.CompleteMessage(within(t), deferred[0], nil))
+	one(t, receiver(t, client, "orders/$dead"), "dead") // by an ordinary receiver
+}
+
+func TestServiceBusSessionPeek(t *testing.T) {
+	client := connect(t, queue("orders", sessionful))
+	send(t, client, "orders", inSession("a", "a"))
+	send(t, client, "orders", inSession("b", "b"))
+	peeked, err := accept(t, client, "b").PeekMessages(within(t), 10, nil)
+	must(t, err)
+	if len(peeked) != 1 || string(peeked[0].Body) != "b" {
+		t.Error("peeked", len(peeked))
+	}
+	peeked, err = receiver(t, client, "orders").PeekMessages(within(t), 10, nil)
+	if err == nil && len(peeked) != 2 {
+		t.Error("peeked without a session", len(peeked))
+	}
+}
+
+func TestServiceBusListSessions(t *testing.T) {
+	client := connect(t, queue("orders", sessionful))
+	want := []string{"a", "b", "c"}
+	for _, session := range want {
+		send(t, client, "orders", inSession(session, "x"))
+	}
+	var got []string
+	pager := client.NewListSessionsForQueuePager("orders", nil)
+	for pager.More() {
+		page, err := pager.NextPage(within(t))
+		must(t, err)
+		got = append(got, page.Sessions...)
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestServiceBusNoSession shows that a queue with sessions takes no message without one.
+func TestServiceBusNoSession(t *testing.T) {
+	client := connect(t, queue("orders", sessionful))
+	if err := sender(t, client, "orders").SendMessage(within(t), text("no session"), nil); err == nil {
+		t.Error("taken")
+	}
+	if _, err := receiver(t, client, "orders").ReceiveMessages(within(t), 1, nil); err == nil {
+		t.Error("received without a session")
+	}
+}
+
+// TestServiceBusScheduledInSession shows that a scheduled message keeps its session.
+func TestServiceBusScheduledInSession(t *testing.T) {
+	client := connect(t, queue("orders", sessionful))
+	_, err := sender(t, client, "orders").ScheduleMessages(within(t),
+		[]*azservicebus.Message{inSession("a", "later")}, time.Now().Add(100*time.Millisecond), nil)
+	must(t, err)
+	r := acceptNext(t, client)
+	one(t, r, "later")
+	if r.SessionID() != "a" {
+		t.Error(r.SessionID())
+	}
+}

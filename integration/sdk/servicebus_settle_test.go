@@ -1,0 +1,220 @@
+package sdk
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+)
+
+// TestServiceBusAbandon shows that an abandoned message comes again, with a higher count and changed properties.
+func TestServiceBusAbandon(t *testing.T) {
+	client := connect(t, queue("orders", ""))
+	send(t, client, "orders", text("again"))
+	r := receiver(t, client, "orders")
+	first := one(t, r, "again")
+	must(t, r.AbandonMessage(within(t), first, &azservicebus.AbandonMessageOptions{
+		PropertiesToModify: map[string]any{"why": "busy"},
+	}))
+	second := one(t, r, "again")
+	if first.DeliveryCount != 1 || second.DeliveryCount != 2 || second.ApplicationProperties["why"] != "busy" {
+		t.Errorf("counts %d and %d, properties %v", first.DeliveryCount, second.DeliveryCount, second.ApplicationProperties)
+	}
+	if *first.SequenceNumber != *second.SequenceNumber {
+		t.Error("another sequence number")
+	}
+	must(t, r.CompleteMessage(within(t), second, nil))
+}
+
+// TestServiceBusMaxDeliveryCount shows that a message that is delivered too often is dead-lettered.
+func TestServiceBusMaxDeliveryCount(t *testing.T) {
+	client := connect(t, queue("orders", `"MaxDeliveryCount": 2`))
+	send(t, client, "orders", text("poison"))
+	r := receiver(t, client, "orders")
+	for range 2 {
+		must(t, r.AbandonMessage(within(t), one(t, r, "poison"), nil))
+	}
+	dead := one(t, receiver(t, client, "orders/$dead"), "poison")
+	if *dead.DeadLetterReason != "MaxDeliveryCountExceeded" || *dead.DeadLetterErrorDescription == "" {
+		t.Error(*dead.DeadLetterReason, *dead.DeadLetterErrorDescription)
+	}
+}
+
+func TestServiceBusDeadLetter(t *testing.T) {
+	client := connect(t, queue("orders", ""))
+	send(t, client, "orders", text("bad"))
+	r := receiver(t, client, "orders")
+	must(t, r.DeadLetterMessage(within(t), one(t, r, "bad"), &azservicebus.DeadLetterOptions{
+		Reason: new("because"), ErrorDescription: new("it is bad"), PropertiesToModify: map[string]any{"extra": int64(1)},
+	}))
+	none(t, r)
+	deadLetters := receiver(t, client, "orders/$dead")
+	dead := one(t, deadLetters, "bad")
+	if *dead.DeadLetterReason != "because" || *dead.DeadLetterErrorDescription != "it is bad" || dead.ApplicationProperties["extra"] != int64(1) {
+		t.Errorf("%+v", dead.ApplicationProperties)
+	}
+	must(t, deadLetters.CompleteMessage(within(t), dead, nil))
+	none(t, deadLetters)
+}
+
+func TestServiceBusDefer(t *testing.T) {
+	client := connect(t, queue("orders", ""))
+	r := receiver(t, client, "orders")
+	for _, verdict := range []string{"complete", "abandon", "dead-letter", "defer"} {
+		send(t, client, "orders", text(verdict))
+		message := one(t, r, verdict)
+		must(t, r.DeferMessage(within(t), message, &azservicebus.DeferMessageOptions{PropertiesToModify: map[string]any{"later": true}}))
+		none(t, r)
+		numbers := []int64{*message.SequenceNumber}
+		peeked, err := r.PeekMessages(within(t), 1, &azservicebus.PeekMessagesOptions{FromSequenceNumber: message.SequenceNumber})
+		must(t, err)
+		if peeked[0].State != azservicebus.MessageStateDeferred {
+			t.Error("state", peeked[0].State)
+		}
+		deferred, err := r.ReceiveDeferredMessages(within(t), numbers, nil)
+		must(t, err)
+		if len(deferred) != 1 || string(deferred[0].Body) != verdict || deferred[0].ApplicationProperties["later"] != any(true) {
+			t.Fatalf("%d deferred messages", len(deferred))
+		}
+		must(t, r.RenewMessageLock(within(t), deferred[0], nil))
+		switch verdict {
+		case "complete":
+			must(t, r.CompleteMessage(within(t), deferred[0], nil))
+		case "abandon":
+			must(t, r.AbandonMessage(within(t), deferred[0], nil))
+			again, err := r.ReceiveDeferredMessages(within(t), numbers, nil)
+			must(t, err)
+			if len(again) != 1 {
+				t.Fatal("an abandoned deferred message is no longer deferred")
+			}
+			must(t, r.CompleteMessage(within(t), again[0], nil))
+		case "dead-letter":
+			must(t, r.DeadLetterMessage(within(t), deferred[0], &azservicebus.DeadLetterOptions{Reason: new("deferred")}))
+			if dead := one(t, receiver(t, client, "orders/$dead"), verdict); *dead.DeadLetterReason != "deferred" {
+				t.Error(*dead.DeadLetterReason)
+			}
+		case "defer":
+			must(t, r.DeferMessage(within(t), deferred[0], nil))
+			again, err := r.ReceiveDeferredMessages(within(t), numbers, nil)
+			must(t, err)
+			if len(again) != 1 {
+				t.Fatal("a message that was deferred twice is gone")
+			}
+		}
+	}
+	if _, err := r.ReceiveDeferredMessages(within(t), []int64{4711}, nil); err == nil {
+		t.Error("a deferred message that does not exist was received")
+	}
+}
+
+// TestServiceBusReceiveDeferredAndDelete shows that deferred messages can be received for good.
+func TestServiceBusReceiveDeferredAndDelete(t *testing.T) {
+	client := connect(t, queue("orders", ""))
+	send(t, client, "orders", text("later"))
+	r := receiver(t, client, "orders")
+	message := one(t, r, "later")
+	must(t, r.DeferMessage(within(t), message, nil))
+	r = receiverMode(t, client, "orders", azservicebus.ReceiveModeReceiveAndDelete)
+	deferred, err := r.ReceiveDeferredMessages(within(t), []int64{*message.SequenceNumber}, nil)
+	must(t, err)
+	if len(deferred) != 1 {
+		t.Fatal(len(deferred))
+	}
+	if _, err := r.ReceiveDeferredMessages(within(t), []int64{*message.SequenceNumber}, nil); err == nil {
+		t.Error("received twice")
+	}
+}
+
+// TestServiceBusLockLost shows that a lock that has run out cannot be used, and that the message comes again.
+func TestServiceBusLockLost(t *testing.T) {
+	client := connect(t, queue("orders", `"LockDuration": "PT1S"`))
+	send(t, client, "orders", text("slow"))
+	r := receiver(t, client, "orders")
+	first := one(t, r, "slow")
+	second := one(t, r, "slow")
+	if second.DeliveryCount != 2 {
+		t.Error("delivery count", second.DeliveryCount)
+	}
+	wantCode(t, r.CompleteMessage(within(t), first, nil), azservicebus.CodeLockLost)
+	wantCode(t, r.RenewMessageLock(within(t), first, nil), azservicebus.CodeLockLost)
+	must(t, r.CompleteMessage(within(t), second, nil))
+}
+
+func TestServiceBusRenewLock(t *testing.T) {
+	client := connect(t, queue("orders", `"LockDuration": "PT1S"`))
+	send(t, client, "orders", text("slow"))
+	r := receiver(t, client, "orders")
+	message := one(t, r, "slow")
+	for range 4 {
+		<-briefly(t, 400*time.Millisecond).Done()
+		before := *message.LockedUntil
+		must(t, r.RenewMessageLock(within(t), message, nil))
+		if !message.LockedUntil.After(before) {
+			t.Error("renewed to", message.LockedUntil, "from", before)
+		}
+	}
+	must(t, r.CompleteMessage(within(t), message, nil))
+	none(t, r)
+}
+
+// TestServiceBusSettleAfterClose shows that a message can be settled when the link it came on is gone.
+func TestServiceBusSettleAfterClose(t *testing.T) {
+	client := connect(t, queue("orders", ""))
+	for _, body := range []string{"complete", "abandon", "dead-letter", "defer"} {
+		send(t, client, "orders", text(body))
+	}
+	first := receiver(t, client, "orders")
+	messages := receive(t, first, 4)
+	must(t, first.Close(within(t)))
+	r := receiver(t, client, "orders")
+	must(t, r.CompleteMessage(within(t), messages[0], nil))
+	must(t, r.AbandonMessage(within(t), messages[1], nil))
+	must(t, r.DeadLetterMessage(within(t), messages[2], &azservicebus.DeadLetterOptions{Reason: new("late")}))
+	must(t, r.DeferMessage(within(t), messages[3], nil))
+	if again := one(t, r, "abandon"); again.DeliveryCount != 2 {
+		t.Error("delivery count", again.DeliveryCount)
+	}
+	if dead := one(t, receiver(t, client, "orders/$dead"), "dead-letter"); *dead.DeadLetterReason != "late" {
+		t.Error(*dead.DeadLetterReason)
+	}
+	deferred, err := r.ReceiveDeferredMessages(within(t), []int64{*messages[3].SequenceNumber}, nil)
+	must(t, err)
+	if len(deferred) != 1 {
+		t.Error("not deferred")
+	}
+}
+
+// TestServiceBusReleased shows that messages which arrive when nobody waits are given back uncounted.
+func TestServiceBusReleased(t *testing.T) {
+	client := connect(t, queue("orders", ""))
+	r := receiver(t, client, "orders")
+	if _, err := r.ReceiveMessages(briefly(t, 50*time.Millisecond), 10, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	for range 10 { // the credit of the call before
+		send(t, client, "orders", text("early"))
+	}
+	for _, message := range receive(t, receiver(t, client, "orders"), 10) {
+		if message.DeliveryCount != 1 {
+			t.Fatal("delivery count", message.DeliveryCount)
+		}
+	}
+}
+
+func TestServiceBusForward(t *testing.T) {
+	client := connect(t, `"Queues": [
+		{"Name": "in", "Properties": {"ForwardTo": "out", "ForwardDeadLetteredMessagesTo": "morgue"}},
+		{"Name": "poison", "Properties": {"ForwardDeadLetteredMessagesTo": "morgue"}},
+		{"Name": "out"}, {"Name": "morgue"}]`)
+	send(t, client, "in", text("forwarded"))
+	one(t, receiver(t, client, "out"), "forwarded")
+	send(t, client, "poison", text("dead"))
+	r := receiver(t, client, "poison")
+	must(t, r.DeadLetterMessage(within(t), one(t, r, "dead"), &azservicebus.DeadLetterOptions{Reason: new("x")}))
+	dead := one(t, receiver(t, client, "morgue"), "dead")
+	if *dead.DeadLetterReason != "x" || dead.DeadLetterSource == nil {
+		t.Errorf("%+v", dead)
+	}
+}
