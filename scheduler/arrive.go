@@ -131,12 +131,12 @@ func (w *Worker) postpone(r *run, j *Job) {
 		s.Next = &again
 	} else {
 		b.Seen = j.lastDue(b, now)
-		n, ok := j.Plan.Next(b.Seen)
+		n, ok := j.plan(b.Progress).Next(b.Seen)
 		s = j.step(b.Progress, n, ok)
 	}
 	if !b.Waits {
 		last := j.lastDue(b, now)
-		rec := skip{b.Nominal, last, max(1, j.Plan.Count(b.Nominal, last)), ""}.record(j.Key, now, s.Progress)
+		rec := skip{b.Nominal, last, max(1, j.plan(b.Progress).Count(b.Nominal, last)), ""}.record(j.Key, now, s.Progress)
 		rec.Outcome = OutcomePostponed
 		rec.Message = "collection " + j.Key.Collection + " is disabled"
 		if !w.append(r, &rec) {

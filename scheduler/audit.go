@@ -189,7 +189,7 @@ func (s *Service) rederive(ctx context.Context, j *Job) error {
 		if j.Progress.Seen.IsZero() {
 			return s.carryOut(ctx, j, j.Begin(j.Progress), 0)
 		}
-		n, ok := j.Plan.Next(j.Progress.Seen)
+		n, ok := j.plan(j.Progress).Next(j.Progress.Seen)
 		return s.carryOut(ctx, j, j.step(j.Progress, n, ok), 0)
 	}
 	switch {
@@ -198,11 +198,11 @@ func (s *Service) rederive(ctx context.Context, j *Job) error {
 	case last.OneOff: // of a job with overlap allow: the schedule goes on after it
 		p := j.Progress
 		p.Number, p.Runs, p.Seen = last.Progress.Number, last.Progress.Runs, last.Nominal
-		n, ok := j.Plan.Next(last.Nominal)
+		n, ok := j.plan(p).Next(last.Nominal)
 		return s.carryOut(ctx, j, j.step(p, n, ok), 0)
 	case last.ID == "": // a skip, likewise
 		p := last.Progress
-		n, ok := j.Plan.Next(last.To)
+		n, ok := j.plan(p).Next(last.To)
 		return s.carryOut(ctx, j, j.step(p, n, ok), 0)
 	}
 	b := last.baton()

@@ -35,6 +35,7 @@ type Progress struct {
 	Faults     int       `json:"faults,omitempty"`
 	Last       time.Time `json:"last,omitzero"` // start of the last attempt
 	Seen       time.Time `json:"seen,omitzero"` // last nominal instant that was run or skipped
+	Base       time.Time `json:"base,omitzero"` // last execution that moved the schedule, see [spec.Plan.Moved]
 
 	// Merged are the one-offs last counted in, by their nominal instants in Unix
 	// nanoseconds: none is counted twice after a crash.

@@ -86,6 +86,9 @@ func (c *Collection) readProperties(o *document.Object) {
 	_, _ = q.Int("maxJobOccurrence", 1, 1<<31-1) // accepted and without effect, as in Azure Scheduler
 	if ro, ok := q.Object("maxRecurrence"); ok {
 		c.MaxRecurrence = spec.ReadRecurrence(ro)
+		if c.MaxRecurrence.Rule != nil {
+			ro.Problem("", "a quota is told by frequency and interval")
+		}
 		ro.Done()
 	}
 	q.Done()

@@ -11,8 +11,7 @@ import (
 // Definition is what a user writes: the properties of a job document, read,
 // validated and compiled.
 type Definition struct {
-	StartTime   time.Time        // zero: the creation time, and the first run is at once
-	Recurrence  *spec.Recurrence // nil: the job runs once
+	Timing      spec.Timing // startTime, timeZone, dst and recurrence
 	Action      ActionSpec
 	State       State         // enabled unless the document says disabled
 	Jitter      time.Duration // each occurrence is put off by a fixed share of it; 0: none
@@ -74,10 +73,6 @@ func (l Limits) minRetryInterval() time.Duration {
 // exact spelling, enum values in the spelling of this API.
 func (d *Definition) Properties() []byte { return d.properties.JSON() }
 
-func (d *Definition) driftsFromRun() bool {
-	return d.Recurrence != nil && d.Recurrence.Anchor == spec.AnchorLastExecution
-}
-
 // ReadDefinition reads the properties of a job document and compiles them. The
 // error matches [ErrInvalid] and holds every problem with its path.
 func ReadDefinition(v document.Value, limits Limits, actions ActionReader) (*Definition, error) {
@@ -101,7 +96,7 @@ func (d *Definition) keep(v document.Value) {
 // schedule is the canonical text of what decides when the job runs, to tell
 // whether an edit changed it.
 func (d *Definition) schedule() string {
-	return d.properties.Only("startTime", "recurrence").String()
+	return d.properties.Only("startTime", "timeZone", "dst", "recurrence").String()
 }
 
 // readProperties reads the members of the properties object. The caller calls
@@ -114,19 +109,33 @@ func readProperties(o *document.Object, limits Limits, actions ActionReader) *De
 	} else if s, ok := o.Enum("state", string(Enabled), string(Disabled)); ok {
 		d.State = State(s)
 	}
-	d.StartTime, _ = o.Time("startTime")
-	if ro, ok := o.Object("recurrence"); ok {
-		rec := spec.ReadRecurrence(ro)
-		ro.Done()
-		d.Recurrence = &rec
-		if !rec.End.IsZero() && rec.End.Before(d.StartTime) {
-			ro.Problem("endTime", "is before startTime")
-		}
-	}
+	d.readTiming(o, limits)
 	d.readAction(o, limits, actions)
 	d.readPolicies(o)
 	d.readNotes(o)
 	return d
+}
+
+// readTiming reads when the job runs. What only shows when the text of a
+// schedule is compiled is reported here, where its path is known; a stored
+// definition is compiled once, as a job.
+func (d *Definition) readTiming(o *document.Object, limits Limits) {
+	d.Timing = spec.ReadTiming(o)
+	r := d.Timing.Recurrence
+	if r == nil || limits.stored {
+		return
+	}
+	if !r.End.IsZero() && r.End.Before(d.Timing.Start) {
+		o.Problem("recurrence.endTime", "is before startTime")
+	}
+	if r.Rule == nil {
+		return
+	}
+	if _, err := spec.NewPlan(d.Timing, time.Now()); err != nil {
+		for _, p := range problemsIn(err) {
+			o.Problem(p.Path, "%s", p.Message)
+		}
+	}
 }
 
 func (d *Definition) readAction(o *document.Object, limits Limits, actions ActionReader) {
@@ -179,7 +188,7 @@ func (d *Definition) readPolicies(o *document.Object) {
 		d.Overlap = Overlap(v)
 	}
 	d.CatchUp = CatchUp{CatchUpOnce, DefaultCatchUpWindow}
-	if d.Recurrence == nil {
+	if d.Timing.Recurrence == nil {
 		d.CatchUp.Window = unlimitedWindow
 	}
 	co, ok := o.Object("catchUp")

@@ -29,7 +29,7 @@ func (s *Service) define(ctx context.Context, e Edit) (*Definition, error) {
 		return nil, AsInvalid(err)
 	}
 	d.keep(properties.find(v))
-	return d, c.admits(d)
+	return d, c.admits(e.Key, d)
 }
 
 // open checks the parts of an edit that come before its content: names, size,
@@ -153,7 +153,7 @@ func (j *Job) patched(patch document.Value, limits Limits, actions ActionReader)
 // the count begins again.
 func (p *Progress) afresh() Progress {
 	next := *p
-	next.Runs, next.Seen = 0, time.Time{}
+	next.Runs, next.Seen, next.Base = 0, time.Time{}, time.Time{}
 	return next
 }
 
@@ -190,11 +190,20 @@ func (j *Job) edited(def *Definition, now time.Time, specSequence uint64) (*Job,
 
 // admits checks the collection's quota on recurrence. Azure Scheduler answers
 // a quota with a conflict.
-func (c *Collection) admits(d *Definition) error {
-	if c.MaxRecurrence.Frequency == 0 || d.Recurrence == nil {
+func (c *Collection) admits(k Key, d *Definition) error {
+	if c.MaxRecurrence.Frequency == 0 || d.Timing.Recurrence == nil {
 		return nil
 	}
-	least, wanted := every(c.MaxRecurrence), every(*d.Recurrence)
+	timing := d.Timing
+	timing.Name = k.Job
+	plan, err := spec.NewPlan(timing, time.Now())
+	if err != nil {
+		return AsInvalid(err)
+	}
+	least, wanted := every(c.MaxRecurrence), plan.MinInterval()
+	if timing.Recurrence.Rule != nil {
+		least = c.MaxRecurrence.ShortestInterval()
+	}
 	if wanted >= least {
 		return nil
 	}

@@ -119,7 +119,7 @@ func DecodeJob(k Key, revision uint64, data []byte, actions ActionReader) (*Job,
 		State: m.State, Progress: m.Progress, Def: def,
 	}
 	if err := j.compile(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("stored job %s: %w", k, err)
 	}
 	return j, nil
 }
@@ -144,11 +144,14 @@ func storedState(data []byte) State {
 	return s.State
 }
 
-// compile builds the plan from the definition.
+// compile builds the plan from the definition. What is wrong is the
+// definition's fault: the error matches [ErrInvalid] and holds the paths.
 func (j *Job) compile() error {
-	plan, err := spec.NewPlan(j.Def.StartTime, j.Anchor, j.Def.Recurrence)
+	timing := j.Def.Timing
+	timing.Name, timing.Seed = j.Key.Job, j.UID
+	plan, err := spec.NewPlan(timing, j.Anchor)
 	if err != nil {
-		return fmt.Errorf("job %s: %w", j.Key, err)
+		return AsInvalid(err)
 	}
 	j.Plan = plan
 	return nil

@@ -28,7 +28,7 @@ func (w *Worker) detach(r *run, j *Job) {
 func (w *Worker) goOn(r *run, j *Job) {
 	b := r.baton.begin()
 	b.Seen = b.Nominal
-	n, ok := j.Plan.Next(b.Nominal)
+	n, ok := j.plan(b.Progress).Next(b.Nominal)
 	w.settle(r, j, j.step(b.Progress, n, ok))
 }
 

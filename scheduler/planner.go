@@ -3,6 +3,8 @@ package scheduler
 import (
 	"hash/fnv"
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
 // lateGrace is how late an occurrence may start without counting as missed
@@ -27,7 +29,7 @@ func (j *Job) Begin(p Progress) Step {
 // first is the first run of the schedule. Without a startTime that is at once
 // when the job is new; an edit of a recurring job is no reason to run it.
 func (j *Job) first() (time.Time, bool) {
-	if j.ScheduleGen > 1 && !j.oneShot() && j.Def.StartTime.IsZero() {
+	if j.ScheduleGen > 1 && !j.oneShot() && j.Def.Timing.Start.IsZero() {
 		return j.Plan.Next(j.Anchor)
 	}
 	return j.Plan.First()
@@ -49,7 +51,7 @@ func (j *Job) Rejoin(p Progress, now time.Time) Step {
 	if after.IsZero() {
 		after = j.Anchor.Add(-time.Nanosecond)
 	}
-	n, ok := j.Plan.Next(after)
+	n, ok := j.plan(p).Next(after)
 	return j.leap(p, n, ok, now, ReasonDisabled)
 }
 
@@ -118,45 +120,46 @@ func (j *Job) proceed(p Progress, b Baton, now time.Time) Step {
 	if b.Schedule != j.ScheduleGen {
 		return j.Begin(p)
 	}
+	if b.Manual && b.Resume.IsZero() {
+		return Step{State: j.State, Progress: p}
+	}
+	if j.Plan.Moves() && (b.Manual || p.Last.Sub(b.Nominal) >= spec.OnTime) {
+		p.Base = p.Last
+		n, ok := j.plan(p).First()
+		return j.leap(p, n, ok, now, ReasonOverlap)
+	}
 	if b.Manual {
-		if b.Resume.IsZero() {
-			return Step{State: j.State, Progress: p}
-		}
 		return j.leap(p, b.Resume, true, now, ReasonOverlap)
 	}
-	n, ok := j.next(b.Nominal, p.Last)
+	n, ok := j.plan(p).NextAfterRun(b.Nominal, p.Last)
 	return j.leap(p, n, ok, now, ReasonOverlap)
 }
 
-// next returns the nominal instant after the one that ran at started.
-func (j *Job) next(nominal, started time.Time) (time.Time, bool) {
-	if j.Def.driftsFromRun() {
-		return j.Plan.NextAfterRun(nominal, started)
-	}
-	return j.Plan.Next(nominal)
-}
+// plan returns the job's plan as its last executions have moved it.
+func (j *Job) plan(p Progress) *spec.Plan { return j.Plan.Moved(p.Base) }
 
 // leap plans the occurrence at n, or, when n has already passed, what the
 // policies make of the instants from n to now.
 func (j *Job) leap(p Progress, n time.Time, ok bool, now time.Time, why Reason) Step {
-	if !ok || !j.due(n).Before(now) || j.oneShot() || j.exhausted(p) {
+	if !ok || !j.due(p, n).Before(now) || j.oneShot() || j.exhausted(p) {
 		return j.step(p, n, ok)
 	}
+	plan := j.plan(p)
 	if j.Def.CatchUp.Policy == CatchUpAll && why != ReasonDisabled {
 		return j.step(p, n, true)
 	}
-	last, found := j.Plan.Last(now.Add(-time.Nanosecond))
+	last, found := plan.Last(now.Add(-time.Nanosecond))
 	if !found || last.Before(n) {
 		last = n
 	}
-	next, more := j.Plan.Next(last)
-	if last.After(n) && !j.due(last).Before(now) { // its jitter is still to come
+	next, more := plan.Next(last)
+	if last.After(n) && !j.due(p, last).Before(now) { // its jitter is still to come
 		next, more = last, true
-		last, _ = j.Plan.Last(last.Add(-time.Nanosecond))
+		last, _ = plan.Last(last.Add(-time.Nanosecond))
 	}
 	p.Seen = last
 	s := j.step(p, next, more)
-	s.skips = []skip{{n, last, j.Plan.Count(n, last), why}}
+	s.skips = []skip{{n, last, plan.Count(n, last), why}}
 	return s
 }
 
@@ -167,7 +170,7 @@ func (j *Job) step(p Progress, n time.Time, ok bool) Step {
 		return Step{State: Completed, Progress: p}
 	}
 	return Step{State: j.State, Progress: p, Next: &Baton{
-		Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: n, Due: j.due(n), Progress: p,
+		Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: n, Due: j.due(p, n), Progress: p,
 	}}
 }
 
@@ -177,17 +180,17 @@ func (j *Job) exhausted(p Progress) bool {
 	return limit > 0 && p.Runs >= limit
 }
 
-func (j *Job) oneShot() bool { return j.Def.Recurrence == nil }
+func (j *Job) oneShot() bool { return j.Def.Timing.Recurrence == nil }
 
 // due is the instant at which the occurrence at nominal runs: nominal plus its
 // jitter. The jitter is a hash of the occurrence, so every replica and every
 // restart computes the same, and it never reaches the next occurrence.
-func (j *Job) due(nominal time.Time) time.Time {
+func (j *Job) due(p Progress, nominal time.Time) time.Time {
 	width := j.Def.Jitter
 	if width <= 0 {
 		return nominal
 	}
-	if next, ok := j.Plan.Next(nominal); ok {
+	if next, ok := j.plan(p).Next(nominal); ok {
 		width = min(width, next.Sub(nominal))
 	}
 	h := fnv.New64a()
@@ -239,7 +242,7 @@ func (j *Job) arriveAll(b Baton, now time.Time, window time.Duration) Arrival {
 	if !b.Nominal.Before(oldest) {
 		return Arrival{Run: true, Baton: b}
 	}
-	first, ok := j.Plan.Next(oldest.Add(-time.Nanosecond))
+	first, ok := j.plan(b.Progress).Next(oldest.Add(-time.Nanosecond))
 	if !ok || first.After(now) {
 		return j.pass(b, j.lastDue(b, now))
 	}
@@ -248,7 +251,7 @@ func (j *Job) arriveAll(b Baton, now time.Time, window time.Duration) Arrival {
 
 // lastDue is the last instant of the schedule from b's on that has passed.
 func (j *Job) lastDue(b Baton, now time.Time) time.Time {
-	last, ok := j.Plan.Last(now)
+	last, ok := j.plan(b.Progress).Last(now)
 	if !ok || last.Before(b.Nominal) || j.oneShot() {
 		return b.Nominal
 	}
@@ -260,12 +263,13 @@ func (j *Job) jump(b Baton, to time.Time) Arrival {
 	if !to.After(b.Nominal) {
 		return Arrival{Run: true, Baton: b}
 	}
-	before, ok := j.Plan.Last(to.Add(-time.Nanosecond))
+	plan := j.plan(b.Progress)
+	before, ok := plan.Last(to.Add(-time.Nanosecond))
 	if !ok || before.Before(b.Nominal) {
 		before = b.Nominal
 	}
-	gap := skip{b.Nominal, before, j.Plan.Count(b.Nominal, before), ReasonCatchUp}
-	b.Seen, b.Nominal, b.Due = before, to, j.due(to)
+	gap := skip{b.Nominal, before, plan.Count(b.Nominal, before), ReasonCatchUp}
+	b.Seen, b.Nominal, b.Due = before, to, j.due(b.Progress, to)
 	return Arrival{Run: true, Baton: b, skips: []skip{gap}}
 }
 
@@ -273,11 +277,12 @@ func (j *Job) jump(b Baton, to time.Time) Arrival {
 func (j *Job) pass(b Baton, last time.Time) Arrival {
 	p := b.Progress
 	p.Seen = last
-	next, ok := j.Plan.Next(last)
+	plan := j.plan(p)
+	next, ok := plan.Next(last)
 	if j.oneShot() {
 		ok = false
 	}
 	s := j.step(p, next, ok)
-	s.skips = []skip{{b.Nominal, last, max(1, j.Plan.Count(b.Nominal, last)), ReasonCatchUp}}
+	s.skips = []skip{{b.Nominal, last, max(1, plan.Count(b.Nominal, last)), ReasonCatchUp}}
 	return Arrival{Baton: b, Step: s}
 }

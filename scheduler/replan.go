@@ -103,7 +103,7 @@ func (s *Service) replanOnce(ctx context.Context, j *Job, was State) error {
 	case b.Schedule != j.ScheduleGen:
 		return s.carryOut(ctx, j, j.Begin(b.Progress), st.Revision)
 	}
-	b.Revision, b.Due = j.Revision, j.due(b.Nominal)
+	b.Revision, b.Due = j.Revision, j.due(b.Progress, b.Nominal)
 	return s.arm(ctx, j, &b, st.Revision)
 }
 

@@ -99,7 +99,7 @@ func (s *Service) Patch(ctx context.Context, e Edit) (*JobView, error) {
 		if err != nil {
 			return nil, err
 		}
-		return def, c.admits(def)
+		return def, c.admits(e.Key, def)
 	})
 	return v, err
 }

@@ -74,7 +74,8 @@ func (s *Service) view(ctx context.Context, j *Job) (*JobView, error) {
 func (v *JobView) Document() document.Value {
 	k := v.Job.Key
 	properties := append([]document.Member{}, v.Job.Def.properties.Members()...)
-	properties = append(properties, member("state", string(v.Job.State)), document.Member{Name: "status", Value: v.Status.value()})
+	properties = append(properties, member("state", string(v.Job.State)),
+		document.Member{Name: "status", Value: v.Status.value(v.Job.Plan.Describe())})
 	return document.ObjectValue(
 		member("id", "/jobCollections/"+k.Collection+"/jobs/"+k.Job),
 		member("type", "Microsoft.Scheduler/jobCollections/jobs"),
@@ -83,8 +84,9 @@ func (v *JobView) Document() document.Value {
 	)
 }
 
-func (s *Status) value() document.Value {
+func (s *Status) value(schedule string) document.Value {
 	members := []document.Member{
+		member("schedule", schedule),
 		number("executionCount", s.Executions), number("failureCount", s.Failures), number("faultedCount", s.Faults),
 	}
 	if !s.Last.IsZero() {

@@ -84,6 +84,13 @@ var recurrences = []struct{ name, json string }{
 	{"every third month", `{"frequency":"month","interval":3}`},
 	{"last day of the month", `{"frequency":"month","schedule":{"monthDays":[-1]}}`},
 	{"second Friday", `{"frequency":"month","schedule":{"monthlyOccurrences":[{"day":"friday","occurrence":2}]}}`},
+	{"cron, office hours", `{"cron":"*/15 9-17 * * 1-5"}`},
+	{"cron, in New York", `{"cron":"*/15 9-17 * * 1-5 * America/New_York"}`},
+	{"cron, 29 February", `{"cron":"0 0 29 2 *"}`},
+	{"@recur", `{"cron":"@recur 7 hours"}`},
+	{"RRULE, minutes of weekdays", `{"rrule":"RRULE:FREQ=MINUTELY;BYDAY=MO,TU,WE,TH,FR"}`},
+	{"RRULE, last weekday of the month", `{"rrule":"RRULE:FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1"}`},
+	{"RRULE without EXRULE", `{"rrule":"RRULE:FREQ=MINUTELY;INTERVAL=5 EXRULE:FREQ=MINUTELY;INTERVAL=5;BYDAY=MO;BYHOUR=17,18"}`},
 }
 
 // microSteps returns the steps as of now.
@@ -103,7 +110,7 @@ func microSteps(now time.Time) ([]micro, error) {
 		if err != nil {
 			return nil, err
 		}
-		plan, err := spec.NewPlan(def.StartTime, def.StartTime, def.Recurrence)
+		plan, err := spec.NewPlan(def.Timing, def.Timing.Start)
 		if err != nil {
 			return nil, err
 		}

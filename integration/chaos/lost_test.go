@@ -62,7 +62,7 @@ func TestLostTimers(t *testing.T) {
 
 	began := time.Now()
 	publishFar(ctx, t, js, n-4*ofEachKind, newJob(target.url, began.Add(24*time.Hour)))
-	begin := time.Now().UTC().Truncate(time.Second).Add(2 * time.Second)
+	begin := time.Now().UTC().Truncate(time.Second).Add(10 * time.Second) // when all are put
 	for _, kind := range kinds {
 		body := kindOf(kind, target.url, begin).document()
 		for i := range ofEachKind {

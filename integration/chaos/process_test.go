@@ -145,7 +145,8 @@ func (p *process) tail(n int) []byte {
 // dev starts `carillon dev` on a directory.
 func dev(ctx context.Context, t *testing.T, dir string) *process {
 	t.Helper()
-	return start(ctx, t, "carillon", "dev", "--http", "127.0.0.1:0", "--nats", "127.0.0.1:0", "--data", dir)
+	return start(ctx, t, "carillon", "dev", "--http", "127.0.0.1:0", "--nats", "127.0.0.1:0",
+		"--amqp", "127.0.0.1:0", "--queue", "127.0.0.1:0", "--data", dir)
 }
 
 // serve starts `carillon serve` beside a NATS server. Its targets are told that it is in the region.

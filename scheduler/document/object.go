@@ -92,14 +92,14 @@ func (o *Object) unknown(name string) {
 		o.Problem("", `unknown field ""`)
 		return
 	}
-	near := nearest(name, o.known)
+	near, path := nearest(name, o.known), member("", name)
 	switch {
 	case near == "":
-		o.Problem(name, "unknown field")
+		o.Problem(path, "unknown field")
 	case strings.EqualFold(near, name):
-		o.Problem(name, "repeats %q", near)
+		o.Problem(path, "repeats %q", near)
 	default:
-		o.Problem(name, "unknown field; did you mean %q?", near)
+		o.Problem(path, "unknown field; did you mean %q?", near)
 	}
 }
 

@@ -50,6 +50,7 @@ type APIConfig struct {
 //	<prefix>.api.disable.<collection>.<job>  answers the job
 //	<prefix>.api.history.<collection>.<job>  answers {"value": […], "nextLink": …}, newest first
 //	<prefix>.api.list.<collection>           answers {"value": […], "nextLink": …}, by name
+//	<prefix>.api.preview                     body: a job ([scheduler.Service.Preview]); answers when it would run
 //
 // and the JSON is that of the REST API. history and list take a body
 // {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or none; nextLink is

@@ -72,6 +72,30 @@ func TestAPI(t *testing.T) {
 	}
 }
 
+// TestPreview asks when jobs would run. Nothing is stored.
+func TestPreview(t *testing.T) {
+	w := newWorld(t)
+	w.api()
+	for _, step := range []struct{ body, want string }{
+		{
+			`{"properties": {"timeZone": "Europe/Berlin", "recurrence": {"cron": "0 9 * * MON"}}, "now": "2030-07-01T12:00:00Z", "count": 1}`,
+			`200 {"utc":["2030-07-08T07:00:00Z"],"local":["2030-07-08T09:00:00+02:00"],"complete":false,"description":"`,
+		},
+		{later, `200 {"utc":["2099-01-01T00:00:00Z"],"local":["2099-01-01T00:00:00Z"],"complete":true,`},
+		{`{"recurrence": {"frequency": "minute"}, "count": 1000}`, `200 {"utc":["`},
+		{``, `400 {"error":{"code":"BadRequest","message":"is empty"`},
+		{`{"count": 0}`, `400 {"error":{"code":"BadRequest","message":"count: 0 is not in 1-1000","details":[{"path":"count",`},
+	} {
+		status, body := w.ask(t, "preview", step.body)
+		if got := status + " " + string(body); !strings.HasPrefix(got, step.want) {
+			t.Errorf("%s: got %s, want %s", step.body, got, step.want)
+		}
+	}
+	if views, _, err := w.service.List(w.ctx, "default", "", scheduler.Page{}); err != nil || len(views) > 0 {
+		t.Errorf("jobs: %v, %v", views, err)
+	}
+}
+
 // page asks for a listing and returns the names in it, and the body that asks
 // for the next page, "" when there is none.
 func (w *world) page(t *testing.T, subject, body string) (names []string, next string) {

@@ -75,7 +75,7 @@ func TestWrongInput(t *testing.T) {
 			if got := w.request(t, "put.default."+job, test.body, "400").String(); got != spec {
 				t.Errorf("micro service:\ngot  %s\nwant %s", got, spec)
 			}
-			if got := putOverHTTP(t, web.URL+"/jobCollections/default/jobs/"+job, test.body).String(); got != spec {
+			if got := askOverHTTP(t, http.MethodPut, web.URL+"/jobCollections/default/jobs/"+job, test.body).String(); got != spec {
 				t.Errorf("REST:\ngot  %s\nwant %s", got, spec)
 			}
 			if _, more, err := w.service.List(w.ctx, "default", "", scheduler.Page{}); err != nil || more {
@@ -85,6 +85,32 @@ func TestWrongInput(t *testing.T) {
 	}
 	if views, _, err := w.service.List(w.ctx, "default", "", scheduler.Page{}); err != nil || len(views) > 0 {
 		t.Errorf("jobs: %v, %v", views, err)
+	}
+}
+
+// TestWrongPreview asks every door for a preview of something wrong: the error
+// is the same.
+func TestWrongPreview(t *testing.T) {
+	w := newWorld(t)
+	w.api()
+	web := httptest.NewServer(rest.New(rest.Config{Service: w.service}))
+	t.Cleanup(web.Close)
+	for _, test := range []struct{ body, want string }{
+		{"", "BadRequest: [] is empty"},
+		{"[]", "BadRequest: [] must be an object, not an array"},
+		{
+			`{"properties": {"timeZone": "Europe/Berln", "recurrence": {"cron": "0 0 32 * *"}}, "count": 1001, "cuont": 1}`,
+			`BadRequest: [properties.timeZone] "Europe/Berln" is not a time zone; did you mean "Europe/Berlin"? [properties.recurrence.cron] column 5, field 3`,
+		},
+		{`{"x": "` + strings.Repeat("x", 17<<10) + `"}`, "BadRequest: [] the document is 17417 bytes long, at most 16384 (16 KB) are allowed"},
+	} {
+		got := w.request(t, "preview", test.body, "400").String()
+		if !strings.HasPrefix(got, test.want) {
+			t.Errorf("%.100s: got %s, want %s", test.body, got, test.want)
+		}
+		if other := askOverHTTP(t, http.MethodPost, web.URL+"/preview", test.body).String(); other != got {
+			t.Errorf("REST:\ngot  %s\nwant %s", other, got)
+		}
 	}
 }
 
@@ -117,10 +143,10 @@ func errorIn(t *testing.T, data []byte) *errorValue {
 	return d.Error
 }
 
-// putOverHTTP puts a document that is refused with 400.
-func putOverHTTP(t *testing.T, url, body string) *errorValue {
+// askOverHTTP sends a document that is refused with 400.
+func askOverHTTP(t *testing.T, method, url, body string) *errorValue {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}

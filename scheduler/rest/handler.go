@@ -44,14 +44,15 @@ func New(cfg Config) http.Handler {
 		a.version = "dev"
 	}
 	mux := http.NewServeMux()
-	a.register(mux, "", resources)
-	a.register(mux, "", process)
+	a.register(mux, "", resources, (*api).refuse)
+	a.register(mux, "", process, (*api).refuse)
+	a.register(mux, "", awx, (*api).refuseAWX)
 	mux.Handle("/", a.handler(func(_ *api, _ http.ResponseWriter, r *http.Request) error {
 		return fault{http.StatusNotFound, "UnknownRoute", "there is nothing at " + r.URL.Path}
-	}))
+	}, (*api).refuse))
 	guard := http.NewCrossOriginProtection()
 	guard.SetDenyHandler(a.handler(func(*api, http.ResponseWriter, *http.Request) error {
 		return fault{http.StatusForbidden, "CrossOrigin", "a page of another origin may not do this"}
-	}))
+	}, (*api).refuse))
 	return a.observe(guard.Handler(mux))
 }

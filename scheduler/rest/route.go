@@ -35,8 +35,9 @@ var resources = []operation{
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/history", (*api).jobHistory},
 }
 
-// process are the operations on the process as a whole.
+// process are the operations on the process as a whole, and on no job.
 var process = []operation{
+	{http.MethodPost, "/preview", (*api).preview},
 	{http.MethodGet, "/history", (*api).followOnly},
 	{http.MethodPost, "/doctor", (*api).doctor},
 	{http.MethodGet, "/healthz", (*api).health},
@@ -44,18 +45,18 @@ var process = []operation{
 }
 
 // register adds operations to mux under a prefix. A method that a path does
-// not have is answered with those that it has.
-func (a *api) register(mux *http.ServeMux, prefix string, operations []operation) {
+// not have is refused, with those that it has.
+func (a *api) register(mux *http.ServeMux, prefix string, operations []operation, refuse refusal) {
 	methods := map[string][]string{}
 	for _, op := range operations {
-		mux.Handle(op.method+" "+prefix+op.path, a.handler(op.do))
+		mux.Handle(op.method+" "+prefix+op.path, a.handler(op.do, refuse))
 		methods[op.path] = append(methods[op.path], op.method)
 		if op.method == http.MethodGet { // a pattern for GET serves HEAD too
 			methods[op.path] = append(methods[op.path], http.MethodHead)
 		}
 	}
 	for path, allowed := range methods {
-		mux.Handle(prefix+path, a.handler(notAllowed(allowed)))
+		mux.Handle(prefix+path, a.handler(notAllowed(allowed), refuse))
 	}
 }
 

@@ -2,10 +2,13 @@ package spec
 
 import "time"
 
-// Recurrence describes when an Azure Scheduler job recurs. [ReadRecurrence] reads one from JSON, [Recurrence.Compile]
-// makes a [Schedule] of it.
+// Recurrence describes when a job recurs: as Azure Scheduler has it, or by a rule in one of the other languages.
+// [ReadRecurrence] reads one from JSON.
 type Recurrence struct {
-	// Frequency is the unit between occurrences. Required.
+	// Rule is the text of recurrence.cron or recurrence.rrule. With it, of the other fields only Count and End are used.
+	Rule Rule
+
+	// Frequency is the unit between occurrences. Required without a Rule.
 	Frequency Frequency
 
 	// Interval is the number of units between occurrences. At most 18 months, 78 weeks, 548 days, or 1000 of the shorter

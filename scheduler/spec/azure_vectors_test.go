@@ -63,7 +63,7 @@ func checkRefused(t *testing.T, err error, why string) {
 	t.Logf("%s: %v", why, err)
 }
 
-// planOf reads a job of startTime and recurrence.
+// planOf reads a job of startTime, timeZone, dst and recurrence.
 func planOf(job []byte, created time.Time) (*spec.Plan, error) {
 	v, err := document.Parse(job)
 	if err != nil {
@@ -71,18 +71,12 @@ func planOf(job []byte, created time.Time) (*spec.Plan, error) {
 	}
 	r := document.NewReader()
 	o := r.Object(v, "")
-	start, _ := o.Time("startTime")
-	var rec *spec.Recurrence
-	if inner, ok := o.Object("recurrence"); ok {
-		read := spec.ReadRecurrence(inner)
-		rec = &read
-		inner.Done()
-	}
+	timing := spec.ReadTiming(o)
 	o.Done()
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	return spec.NewPlan(start, created, rec)
+	return spec.NewPlan(timing, created)
 }
 
 func readVectors(t *testing.T) []vector {

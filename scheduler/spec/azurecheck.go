@@ -14,20 +14,26 @@ type report func(path, format string, args ...any)
 // Validate returns nil or [document.Problems]: everything wrong in r, with paths seen from the recurrence.
 func (r Recurrence) Validate() error {
 	reader := document.NewReader()
+	if r.Rule == nil {
+		r.validateAzure(reader)
+	}
+	if r.Count < 0 {
+		reader.Problem("count", "%d is less than 1", r.Count)
+	}
+	return reader.Err()
+}
+
+func (r Recurrence) validateAzure(reader *document.Reader) {
 	if !r.Frequency.valid() {
 		reader.Problem("frequency", "is required")
 	}
 	if most := r.Frequency.maxInterval(); r.Interval < 0 || r.Interval > most {
 		reader.Problem("interval", "%d is not in 1-%d", r.Interval, most)
 	}
-	if r.Count < 0 {
-		reader.Problem("count", "%d is less than 1", r.Count)
-	}
 	r.Schedule.check(r.Frequency, func(path, format string, args ...any) {
 		reader.Problem("schedule."+path, format, args...)
 	})
 	r.checkAnchor(reader.Problem)
-	return reader.Err()
 }
 
 func (r Recurrence) checkAnchor(problem report) {

@@ -8,23 +8,24 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// ReadRecurrence reads the members frequency, interval, count, endTime, schedule and anchor of a recurrence object. What
-// is wrong goes to the object's reader, all of it; the result is then of no use. The caller calls o.Done, so that it may
-// ask for members of its own.
+// ReadRecurrence reads a recurrence object: the members frequency, interval, schedule and anchor, or cron or rrule with
+// dialect, and with any of them count and endTime. What is wrong goes to the object's reader, all of it; the result is
+// then of no use. The caller calls o.Done, so that it may ask for members of its own.
 func ReadRecurrence(o *document.Object) Recurrence {
 	var r Recurrence
-	if o.Require("frequency") {
-		name, _ := o.Enum("frequency", FrequencyNames()...)
+	if checkSources(o) {
+		r.Rule = readRule(o)
+		r.Count, r.End = readLimits(o)
+		return r
+	}
+	if name, ok := o.Enum("frequency", FrequencyNames()...); ok {
 		r.Frequency = frequency(name)
 	}
 	r.Interval = 1
 	if n, ok := o.Int("interval", 1, int64(r.Frequency.maxInterval())); ok {
 		r.Interval = int(n)
 	}
-	if n, ok := o.Int("count", 1, math.MaxInt32); ok {
-		r.Count = int(n)
-	}
-	r.End, _ = o.Time("endTime")
+	r.Count, r.End = readLimits(o)
 	if inner, ok := o.Object("schedule"); ok {
 		r.Schedule = readElements(inner)
 		r.Schedule.check(r.Frequency, inner.Problem)
@@ -34,6 +35,15 @@ func ReadRecurrence(o *document.Object) Recurrence {
 	}
 	r.checkAnchor(o.Problem)
 	return r
+}
+
+// readLimits reads what ends a recurrence of any kind.
+func readLimits(o *document.Object) (count int, end time.Time) {
+	if n, ok := o.Int("count", 1, math.MaxInt32); ok {
+		count = int(n)
+	}
+	end, _ = o.Time("endTime")
+	return count, end
 }
 
 func readElements(o *document.Object) Elements {

@@ -49,8 +49,8 @@ func TestReadRecurrence(t *testing.T) {
 
 func TestReadRecurrenceProblems(t *testing.T) {
 	tests := []struct{ text, want string }{
-		{`{}`, `recurrence.frequency: is required`},
-		{`{"frequency":null}`, `recurrence.frequency: is required`},
+		{`{}`, `recurrence.frequency: is required; or cron, or rrule`},
+		{`{"frequency":null}`, `recurrence.frequency: is required; or cron, or rrule`},
 		{`{"frequency":"Fortnight"}`, `recurrence.frequency: "Fortnight" is not one of second, minute, hour, day, week, month, year`},
 		{`{"frequency":"Day","interval":549}`, `recurrence.interval: 549 is not in 1-548`},
 		{`{"frequency":"Month","interval":19}`, `recurrence.interval: 19 is not in 1-18`},
@@ -119,7 +119,7 @@ func TestCompileValidates(t *testing.T) {
 	if len(problems) != 12 {
 		t.Errorf("%d problems: %v", len(problems), err)
 	}
-	if _, err := spec.NewPlan(time.Time{}, time.Now(), &spec.Recurrence{Frequency: spec.Week, Interval: 79}); err == nil || !strings.HasPrefix(err.Error(), "interval: ") {
+	if _, err := spec.NewPlan(spec.Timing{Recurrence: &spec.Recurrence{Frequency: spec.Week, Interval: 79}}, time.Now()); err == nil || !strings.HasPrefix(err.Error(), "recurrence.interval: ") {
 		t.Errorf("error is %v", err)
 	}
 }

@@ -89,7 +89,7 @@ func BenchmarkCompile(b *testing.B) {
 func TestNextDoesNotAllocate(t *testing.T) {
 	start := time.Date(2014, 1, 10, 8, 20, 37, 0, time.UTC)
 	for _, bench := range benchmarks {
-		p, err := spec.NewPlan(start, start, &bench.r)
+		p, err := spec.NewPlan(spec.Timing{Start: start, Recurrence: &bench.r}, start)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,7 +35,7 @@ func weekdayOf(day int64) int64 {
 // monthLength returns how many days a month has.
 func monthLength(month int64) int64 {
 	year, m := divide(month, 12)
-	if m == 1 && year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+	if m == 1 && leap(year) {
 		return 29
 	}
 	return int64(lengths[m])
@@ -67,3 +67,21 @@ func gcd(a, b int64) int64 {
 	}
 	return a
 }
+
+// yearOf returns the year of a day and the day's place in it, from 0.
+func yearOf(day int64) (year, dayOfYear int64) {
+	era, doe := divide(day+daysToEpoch, daysPer400Years)
+	yoe := (doe - doe/1460 + doe/36_524 - doe/146_096) / 365
+	doy := doe - (365*yoe + yoe/4 - yoe/100) // from 1 March
+	year = 400*era + yoe
+	if doy >= 306 {
+		return year + 1, doy - 306
+	}
+	if leap(year) {
+		doy++
+	}
+	return year, doy + 59
+}
+
+// leap reports whether a year has 366 days.
+func leap(year int64) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }

@@ -1,8 +1,9 @@
 // Package spec is Carillon's schedule languages: calendar mathematics without a clock, a store or a goroutine.
 //
-// A schedule goes through three forms. Text or JSON is read into a plain description, such as [Recurrence], and every
-// problem of it is reported at once. The description is compiled, once, into a [Schedule], a set of instants. A [Plan]
-// joins a schedule with the moment its job was created: what runs first, what was missed, what is left.
+// A schedule goes through three forms. Text or JSON is read into a plain description, a [Recurrence] or a [Rule], and
+// every problem of it is reported at once. The description is compiled, once, into a [Schedule], a set of instants. A
+// [Plan] joins a schedule with the moment its job was created: what runs first, what was missed, what is left, and a
+// [Preview] of it for people.
 //
 // Guarantees of every Schedule and Plan:
 //
@@ -31,4 +32,21 @@
 //   - For the frequencies hour, minute and second, hours only limit, and so do minutes unless the frequency is hour.
 //   - Weeks begin on Monday. monthDays and monthlyOccurrences together mean both.
 //   - An empty array or an empty schedule says nothing.
+//
+// # The languages that are text
+//
+// [ParseCron] reads the cron of Obsidian Scheduler and of dsari, [ParseRRule] the iCalendar recurrence of RFC 5545, of
+// AWX and of dsari; their comments say how their documents are read where they are silent. No other package knows a
+// dialect.
+//
+// Such a rule is a set of wall-clock seconds on the clock of a zone. All of them are put together from a few shapes: the
+// days of a year, which depend on the weekday of its first day and on where the leap years are ([yearDays]); those days
+// limited to every n-th day, month or year ([dates]); the same times on all of them ([tile]); every n-th second, minute
+// or hour ([stride]); and what remains of such sets when others are taken out ([mosaic]). Each shape finds its next
+// element by arithmetic. A zone then makes instants of the seconds, under the policy for changes of its clock ([zoned],
+// [DST]).
+//
+// Searches for two cycles that meet give up after many thousand steps, which takes longer than the 400 years in which
+// the calendar repeats itself. What gives up never fires; an EXRULE that leaves nothing of very many instances, taken out
+// one by one, is refused when it is compiled.
 package spec

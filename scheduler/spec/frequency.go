@@ -69,6 +69,23 @@ func (f Frequency) Times(interval int) time.Duration {
 	return time.Duration(interval) * length
 }
 
+// ShortestInterval returns how short the interval can be on a calendar and on a clock: a month has 28 days, a day of a
+// zone two hours less than others. It exists to compare the gaps of rules with a quota.
+func (r Recurrence) ShortestInterval() time.Duration {
+	const day, change = 24 * time.Hour, 2 * time.Hour // no clock is moved by more
+	n := r.interval()
+	switch r.Frequency {
+	case Year:
+		return time.Duration(min(n, 250))*365*day - change
+	case Month:
+		return time.Duration(min(n, 3000))*28*day - change
+	case Week, Day:
+		return r.Frequency.Times(n) - change
+	default:
+		return r.Frequency.Times(n)
+	}
+}
+
 // Forever is the interval of what does not recur: the longest time.Duration, 292 years.
 const Forever = time.Duration(math.MaxInt64)
 

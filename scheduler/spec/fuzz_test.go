@@ -35,7 +35,7 @@ func FuzzNext(f *testing.F) {
 		if start == 0 {
 			begin = time.Time{}
 		}
-		p, err := spec.NewPlan(begin, time.Unix(created%edge, 0), &rec)
+		p, err := spec.NewPlan(spec.Timing{Start: begin, Recurrence: &rec}, time.Unix(created%edge, 0))
 		if err != nil {
 			t.Fatalf("read without problems, but %v", err)
 		}

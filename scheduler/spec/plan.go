@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"errors"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -15,9 +16,14 @@ import (
 //	now, future   at startTime     the occurrences counted from startTime
 //
 // "At once" is the creation time itself; that run counts towards the recurrence's count. No run is after the recurrence's
-// end, not even one at once. A Plan is immutable and safe for concurrent use.
+// end, not even one at once. A cron or iCalendar rule says itself when it fires: it has no run at once, only its
+// occurrences from the creation and startTime on. @recur fires when its schedule starts. A Plan is immutable and safe for
+// concurrent use.
 type Plan struct {
+	timing     Timing
+	created    time.Time
 	recurrence Recurrence // zero for a job that runs once
+	rule       Schedule   // of the recurrence's rule alone, nil if it has none
 	schedule   Schedule   // nil for a job that runs once
 	first      time.Time
 	runs       bool // false: never
@@ -25,27 +31,67 @@ type Plan struct {
 	gap        time.Duration
 }
 
-// NewPlan returns the plan of a job. A zero start is none, a nil rec is a job that runs once. A zero created stands for
-// a job that was created before everything, so that its start is never in the past. The error is a [document.Problems]
-// of the recurrence.
-func NewPlan(start, created time.Time, rec *Recurrence) (*Plan, error) {
-	start, created = start.Round(0).UTC(), created.Round(0).UTC() // no monotonic clock
-	if rec == nil {
-		return &Plan{first: later(start, created), runs: true, gap: Forever}, nil
+// NewPlan returns the plan of a job. A zero created stands for a job that was created before everything, so that its
+// start is never in the past. The error is a [document.Problems], with paths seen from the job's properties.
+func NewPlan(t Timing, created time.Time) (*Plan, error) {
+	t.Start, created = t.Start.Round(0).UTC(), created.Round(0).UTC() // no monotonic clock
+	p := &Plan{timing: t, created: created}
+	if t.Recurrence == nil {
+		p.first, p.gap = later(t.Start, created), Forever
+		p.runs = !p.first.After(endOfTime)
+		return p, nil
 	}
-	schedule, err := rec.Compile(start, created)
-	if err != nil {
+	p.recurrence = *t.Recurrence
+	if err := p.compile(); err != nil {
 		return nil, err
 	}
-	p := &Plan{recurrence: *rec, schedule: schedule}
+	p.gap = Forever
+	if p.runs {
+		p.gap = smallestGap(p.schedule, p.first, few)
+	}
+	return p, nil
+}
+
+// compile finds the schedule of a recurrence and its first instant.
+func (p *Plan) compile() error {
+	start, created, r := p.timing.Start, p.created, &p.recurrence
+	if r.Rule != nil {
+		if err := r.Validate(); err != nil {
+			return below("recurrence", err)
+		}
+		schedule, err := r.Rule.Compile(p.timing.setting(created))
+		if err != nil {
+			return problemsOf("recurrence."+memberOf(r.Rule), err)
+		}
+		p.rule, p.schedule = schedule, clip(schedule, start, r.End)
+		p.first, p.runs = p.schedule.Next(later(start, created).Add(-1))
+		return nil
+	}
+	schedule, err := r.Compile(start, created)
+	if err != nil {
+		return below("recurrence", err)
+	}
+	p.schedule = schedule
 	if start.IsZero() {
-		p.first, p.runs = created, rec.End.IsZero() || !created.After(rec.End)
+		p.first, p.runs = created, r.End.IsZero() || !created.After(r.End)
 		p.extra = schedule.Count(created, created) == 0
 	} else {
 		p.first, p.runs = schedule.Next(later(start, created).Add(-1))
 	}
-	p.gap = smallestGap(schedule, p.first)
-	return p, nil
+	return nil
+}
+
+// below puts the paths of problems under a member.
+func below(member string, err error) error {
+	problems, ok := errors.AsType[document.Problems](err)
+	if !ok {
+		return err
+	}
+	moved := make(document.Problems, len(problems))
+	for i, p := range problems {
+		moved[i] = document.Problem{Path: member + "." + p.Path, Message: p.Message}
+	}
+	return moved
 }
 
 func later(a, b time.Time) time.Time {
@@ -85,7 +131,8 @@ func (p *Plan) Last(notAfter time.Time) (time.Time, bool) {
 	return p.first, true
 }
 
-// Count returns how many runs lie in from…to, both included, at about the same cost for any length of time.
+// Count returns how many runs lie in from…to, both included. For a recurrence, a pattern or a plain rule it costs about the
+// same for any length of time; unions in several zones, and exclusions by odd steps, are walked.
 func (p *Plan) Count(from, to time.Time) int {
 	if !p.runs || to.Before(p.first) || to.Before(from) {
 		return 0
@@ -100,17 +147,51 @@ func (p *Plan) Count(from, to time.Time) int {
 	return n
 }
 
+// base is a rule whose occurrences are counted from the last execution that moved them: Obsidian's @recur.
+type base interface {
+	// anchoredAt returns the occurrences after an execution at t, the first of them one interval later.
+	anchoredAt(t time.Time, s Setting) Schedule
+}
+
+// Moves reports whether an execution by hand, or a late one, moves the occurrences that follow ([Plan.Moved]), as it does
+// with @recur (seed 002, note on ad hoc jobs).
+func (p *Plan) Moves() bool {
+	_, moves := p.recurrence.Rule.(base)
+	return moves
+}
+
+// OnTime is how late an execution may start without moving the base of an @recur, which counts minutes.
+const OnTime = time.Minute
+
+// Moved returns the plan of a job whose last execution that moved its occurrences was at that time. It is the plan itself
+// if nothing moves it, or for a zero time.
+func (p *Plan) Moved(at time.Time) *Plan {
+	rule, moves := p.recurrence.Rule.(base)
+	if !moves || at.IsZero() {
+		return p
+	}
+	moved := *p
+	moved.schedule = clip(rule.anchoredAt(at, p.timing.setting(p.created)), p.timing.Start, p.recurrence.End)
+	moved.first, moved.runs = moved.schedule.Next(at)
+	return &moved
+}
+
 // NextAfterRun returns the run after the occurrence nominal, which was really started at started. On a grid that is
 // Next(nominal). With [AnchorLastExecution] it is one interval after started, so that a late start moves all that follow.
 func (p *Plan) NextAfterRun(nominal, started time.Time) (time.Time, bool) {
-	if p.Anchor() != AnchorLastExecution {
+	if p.recurrence.Anchor != AnchorLastExecution {
 		return p.Next(nominal)
 	}
 	next := p.recurrence.after(later(nominal, started).Round(0).UTC())
-	if !p.runs || next.After(endOfTime) || !p.recurrence.End.IsZero() && next.After(p.recurrence.End) {
+	return p.within(next, p.runs)
+}
+
+// within returns an instant unless the job has ended by then.
+func (p *Plan) within(t time.Time, ok bool) (time.Time, bool) {
+	if !ok || t.After(endOfTime) || !p.recurrence.End.IsZero() && t.After(p.recurrence.End) {
 		return time.Time{}, false
 	}
-	return next, true
+	return t, true
 }
 
 // after returns the instant one interval after t.
@@ -132,11 +213,15 @@ func (p *Plan) Anchor() Anchor { return p.recurrence.Anchor }
 // MaxRuns returns the recurrence's count, zero if there is no limit.
 func (p *Plan) MaxRuns() int { return p.recurrence.Count }
 
-// MinInterval returns the interval of the recurrence as it is written, [Frequency.Times], whatever its schedule makes of
-// it: what a collection's quota maxRecurrence is compared with. It is Forever for a job that runs once.
+// MinInterval returns what a collection's quota maxRecurrence is compared with: the interval of an Azure recurrence as it
+// is written, [Frequency.Times], whatever its schedule makes of it; the smallest gap between the next thousand
+// occurrences of a rule. It is Forever for a job that runs once.
 func (p *Plan) MinInterval() time.Duration {
-	if p.schedule == nil {
+	switch {
+	case p.schedule == nil:
 		return Forever
+	case p.recurrence.Rule != nil:
+		return smallestGap(p.schedule, p.first, 1000)
 	}
 	return p.recurrence.Frequency.Times(p.recurrence.interval())
 }
@@ -145,12 +230,14 @@ func (p *Plan) MinInterval() time.Duration {
 // It is Forever for a job that runs once or never.
 func (p *Plan) Interval() time.Duration { return p.gap }
 
-// smallestGap returns the smallest gap between the first instants of a schedule not before from.
-func smallestGap(s Schedule, from time.Time) time.Duration {
-	const few = 8
+// few is how many occurrences stand for all of them where precision does not matter.
+const few = 8
+
+// smallestGap returns the smallest of the first n gaps between instants of a schedule not before from.
+func smallestGap(s Schedule, from time.Time, n int) time.Duration {
 	gap := Forever
 	last, ok := s.Next(from.Add(-1))
-	for i := 0; ok && i < few; i++ {
+	for i := 0; ok && i < n; i++ {
 		var next time.Time
 		if next, ok = s.Next(last); ok {
 			gap, last = min(gap, next.Sub(last)), next

@@ -156,3 +156,42 @@ func TestPlanIntervalIgnoresRunAtOnce(t *testing.T) {
 		t.Errorf("interval is %v", p.Interval())
 	}
 }
+
+// TestMoved shows that what is moved once is counted from where it was moved to, for ever: not from the last day of a
+// short month, nor from the hour to which a change of the clock moved one run.
+func TestMoved(t *testing.T) {
+	tests := []struct {
+		job, base string
+		want      []string
+	}{
+		{
+			`{"startTime":"2026-01-10T10:00Z","recurrence":{"cron":"@recur 1 month"}}`, "2026-01-31T12:07:30.5Z",
+			[]string{"2026-02-28T12:07:30.5Z", "2026-03-31T12:07:30.5Z", "2026-04-30T12:07:30.5Z"},
+		},
+		{
+			`{"startTime":"2026-01-10T10:00Z","timeZone":"America/New_York","recurrence":{"cron":"@recur 1 day"}}`, "2026-03-06T07:30:00Z",
+			[]string{"2026-03-07T07:30:00Z", "2026-03-08T07:30:00Z", "2026-03-09T06:30:00Z"},
+		},
+		{
+			`{"startTime":"2026-01-10T10:00Z","recurrence":{"cron":"@recur 7 minutes","endTime":"2026-01-10T12:10Z"}}`, "2026-01-10T12:01:00Z",
+			[]string{"2026-01-10T12:08:00Z"},
+		},
+	}
+	for _, test := range tests {
+		p, err := planOf([]byte(test.job), instant(t, "2026-01-01T00:00:00Z"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		moved := p.Moved(instant(t, test.base))
+		var got []time.Time
+		for at, ok := moved.First(); ok && len(got) < 3; at, ok = moved.Next(at) {
+			got = append(got, at)
+		}
+		if want := instants(t, test.want...); !slices.Equal(got, want) {
+			t.Errorf("%s moved to %s:\n got %v\nwant %v", test.job, test.base, got, want)
+		}
+		if p.Moved(time.Time{}) != p {
+			t.Error("a zero time moves the plan")
+		}
+	}
+}

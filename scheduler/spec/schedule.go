@@ -10,7 +10,8 @@ type Schedule interface {
 	// Last returns the last instant not after t, false when there is none.
 	Last(notAfter time.Time) (time.Time, bool)
 
-	// Count returns how many instants lie in from…to, both included. It does not walk them: ten years of minutes cost
-	// about as much as ten minutes.
+	// Count returns how many instants lie in from…to, both included. It does not walk them, so that ten years of minutes
+	// cost about as much as ten minutes; only what several schedules of a union have in common is found out by walking,
+	// and what is excluded step by step.
 	Count(from, to time.Time) int
 }

@@ -1,0 +1,103 @@
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
+
+// awx are the operations that AWX has at the same paths (seed 004). A path
+// without its last slash is answered too, and not redirected: that would lose
+// the body.
+var awx = []operation{
+	{http.MethodPost, "/api/v2/schedules/preview", (*api).previewAWX},
+	{http.MethodPost, "/api/v2/schedules/preview/{$}", (*api).previewAWX},
+	{http.MethodGet, "/api/v2/schedules/zoneinfo", (*api).zoneInfo},
+	{http.MethodGet, "/api/v2/schedules/zoneinfo/{$}", (*api).zoneInfo},
+}
+
+// previewAWX tells the next ten instants of a recurrence.
+func (a *api) previewAWX(w http.ResponseWriter, r *http.Request) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	rrule, err := readAWX(body)
+	if err != nil {
+		return err
+	}
+	p, err := scheduler.PreviewAWX(rrule, time.Now())
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, p.DocumentAWX())
+}
+
+// zoneInfo names all time zones.
+func (a *api) zoneInfo(w http.ResponseWriter, _ *http.Request) error {
+	names := spec.ZoneNames()
+	zones := make([]document.Value, len(names))
+	for i, name := range names {
+		zones[i] = document.ObjectValue(document.Member{Name: "name", Value: document.StringValue(name)})
+	}
+	return answer(w, http.StatusOK, document.ArrayValue(zones...))
+}
+
+// readAWX returns the member rrule of a body. As in AWX, an empty body is an
+// object without members, and members that the serializer does not know are
+// ignored.
+func readAWX(body []byte) (string, error) {
+	text := strings.TrimSpace(string(body))
+	if text == "" {
+		return "", spec.AWXRequired()
+	}
+	if text[0] != '{' && text[0] != '[' { // would be YAML
+		return "", awxFault("JSON parse error - not a JSON object")
+	}
+	v, err := document.Parse(body)
+	if err != nil {
+		return "", awxFault("JSON parse error - " + err.Error())
+	}
+	if v.Kind() != document.KindObject {
+		return "", awxFault("JSON parse error - not a JSON object")
+	}
+	rrule, ok := v.Member("rrule")
+	switch {
+	case !ok:
+		return "", spec.AWXRequired()
+	case rrule.Kind() == document.KindNull:
+		return "", spec.AWXErrors{{Message: "This field may not be null."}}
+	case rrule.Kind() != document.KindString:
+		return "", spec.AWXErrors{{Message: "Not a valid string."}}
+	}
+	return strings.TrimSpace(rrule.Text()), nil
+}
+
+// awxFault is an error that AWX tells under "detail".
+func awxFault(message string) error {
+	return fault{http.StatusBadRequest, "BadRequest", message}
+}
+
+// refuseAWX sends an error in AWX's shape.
+func (a *api) refuseAWX(w http.ResponseWriter, r *http.Request, err error) {
+	if wrong, ok := errors.AsType[spec.AWXErrors](err); ok {
+		messages := make([]document.Value, len(wrong))
+		for i, message := range wrong.Messages() {
+			messages[i] = document.StringValue(message)
+		}
+		_ = answer(w, http.StatusBadRequest, document.ObjectValue(document.Member{Name: "rrule", Value: document.ArrayValue(messages...)}))
+		return
+	}
+	d := describe(err)
+	if d.Status == http.StatusMethodNotAllowed {
+		d.Message = fmt.Sprintf("Method %q not allowed.", r.Method)
+	}
+	a.note(w, r, d.Status, err)
+	send(w, d.Status, document.ObjectValue(document.Member{Name: "detail", Value: document.StringValue(d.Message)}).JSON())
+}

@@ -1,0 +1,16 @@
+package rest
+
+import "net/http"
+
+// preview tells when a job would run.
+func (a *api) preview(w http.ResponseWriter, r *http.Request) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	p, err := a.service.Preview(r.Context(), body)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, p.Document())
+}

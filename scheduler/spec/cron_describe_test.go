@@ -1,0 +1,107 @@
+package spec
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestCronDescriptions compares every description of testdata/describe_cron.golden. The file is made to be read: titles
+// begin with #, expressions stand at the margin, and under each stands what it says. A title may end with settings in
+// brackets for what follows it: a dialect, a zone, or "and".
+func TestCronDescriptions(t *testing.T) {
+	text, err := os.ReadFile("testdata/describe_cron.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	var got []string
+	dialect, setting, and := Obsidian, Setting{Name: "hello"}, false
+	n := 0
+	for _, line := range lines {
+		switch {
+		case strings.HasPrefix(line, "#"):
+			dialect, setting.Zone, and = Obsidian, nil, false
+			_, settings, _ := strings.Cut(strings.TrimSuffix(line, "]"), "[")
+			for word := range strings.FieldsSeq(settings) {
+				switch word {
+				case "dsari":
+					dialect = Dsari
+				case "and":
+					and = true
+				default:
+					setting.Zone = zoneNamed(t, word)
+				}
+			}
+		case strings.HasPrefix(line, "    "):
+			continue
+		case line != "":
+			rule, err := ParseCron(line, dialect)
+			if err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			if cron, ok := rule.(*Cron); ok {
+				cron.And = and
+			}
+			n++
+			got = append(got, line, "    "+rule.Describe(setting))
+			continue
+		}
+		got = append(got, line)
+	}
+	if name := os.Getenv("DESCRIBE_CRON"); name != "" { // where to write the file as it would be now
+		if err := os.WriteFile(name, []byte(strings.Join(got, "\n")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range min(len(got), len(lines)) {
+		if got[i] != lines[i] {
+			t.Fatalf("line %d:\ngot  %s\nwant %s", i+1, got[i], lines[i])
+		}
+	}
+	if n < 90 || len(got) != len(lines) {
+		t.Errorf("%d expressions, %d lines, not %d", n, len(got), len(lines))
+	}
+}
+
+// TestCronDescriptionsAreExact checks that expressions that are described alike are alike: the same times, days and
+// years. Half of the expressions differ in their days only, half in their times.
+func TestCronDescriptionsAreExact(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	type meaning struct {
+		times times
+		days  [shapes]dayBits
+		years string
+	}
+	known, texts := map[string]meaning{}, map[string]string{}
+	for i := range 6000 {
+		dialect := []Dialect{Obsidian, Dsari}[i%2]
+		fields := strings.Fields(randomCron(r, dialect))
+		if i%4 < 2 {
+			copy(fields, []string{"0", "12"})
+		} else {
+			copy(fields[2:], []string{"*", "*", "*"})
+		}
+		text := strings.Join(fields, " ")
+		rule, err := ParseCron(text, dialect)
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		cron := rule.(*Cron)
+		cron.And = r.IntN(3) == 0
+		p := cron.patterns[0]
+		tile := p.tile(0, cron.And)
+		m := meaning{tile.times, tile.dates.days.shapes, "all"}
+		if years := p.fields[cronYear]; !years.free() {
+			m.years = fmt.Sprint(years.values(cronYear, 0))
+		}
+		description := rule.Describe(Setting{})
+		if other, ok := known[description]; ok && other != m {
+			t.Fatalf("%q and %q are both described as %q", text, texts[description], description)
+		}
+		known[description], texts[description] = m, text
+	}
+	t.Logf("%d descriptions", len(known))
+}

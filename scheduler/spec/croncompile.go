@@ -1,0 +1,178 @@
+package spec
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Compile implements [Rule]. Patterns of one zone and one policy become one set of wall-clock times; the others are
+// united as instants, equal ones once (seed 002: "the job will fire if it matches any of the supplied patterns").
+func (c *Cron) Compile(s Setting) (Schedule, error) {
+	c = c.seeded(s.Seed)
+	var clocks []cronClock
+	for i := range c.patterns {
+		p := &c.patterns[i]
+		clock := cronClock{zone: p.zoneOf(s), dst: p.policy(s.DST)}
+		place := slices.IndexFunc(clocks, clock.alike)
+		if place < 0 {
+			place, clocks = len(clocks), append(clocks, clock)
+		}
+		clocks[place].tiles = append(clocks[place].tiles, p.tile(hashOf(s.Name), c.And))
+	}
+	var schedules []Schedule
+	for _, clock := range clocks {
+		for tiles := range slices.Chunk(clock.tiles, maxTiles) {
+			schedules = append(schedules, newZoned(newMosaic(tiles, nil), clock.zone, clock.dst))
+		}
+	}
+	return clip(unionOf(schedules...), s.Start, s.End), nil
+}
+
+// cronClock is the patterns that hang on one clock.
+type cronClock struct {
+	zone  *time.Location
+	dst   DST
+	tiles []tile
+}
+
+func (c cronClock) alike(o cronClock) bool {
+	return c.dst == o.dst && c.zone.String() == o.zone.String()
+}
+
+// zoneOf returns the pattern's own zone or, failing that, the setting's.
+func (p *cronPattern) zoneOf(s Setting) *time.Location {
+	if p.zone != nil {
+		return p.zone
+	}
+	return s.zone()
+}
+
+// seeded returns the expression with its random positions drawn from a seed. An empty seed leaves them as they are.
+func (c *Cron) seeded(seed string) *Cron {
+	if seed == "" {
+		return c
+	}
+	drawn := *c
+	drawn.patterns = slices.Clone(c.patterns)
+	for i := range drawn.patterns {
+		for part, field := range drawn.patterns[i].fields {
+			if slices.ContainsFunc(field, func(item cronItem) bool { return item.form == randomValue }) {
+				field = slices.Clone(field)
+				for j := range field {
+					field[j].draw = hashOf(fmt.Sprintf("%s %d %d", seed, part, j))
+				}
+				drawn.patterns[i].fields[part] = field
+			}
+		}
+	}
+	return &drawn
+}
+
+// policy returns what happens at changes of the clock, as Debian's cron has it (cron(8)): a pattern whose hour or minute
+// begins with * follows the clock, so that no hour is lost and none is run for twice; a pattern with a fixed time runs once
+// a day, after the gap if it falls into one. Every hour written as 0-23 follows the clock as well. What the job asks for
+// goes before.
+func (p *cronPattern) policy(asked DST) DST {
+	everyHour := p.fields[cronHour].mask(cronHour, 0) == allHours
+	if p.fields[cronMinute].wild() || p.fields[cronHour].wild() || everyHour {
+		return asked.or(GapSkip, OverlapBoth)
+	}
+	return asked.or(GapNext, OverlapFirst)
+}
+
+// tile returns the pattern's wall-clock times.
+func (p *cronPattern) tile(h hash, and bool) tile {
+	t := tile{
+		dates: dates{days: newYearDays(p.fields[cronMonth].mask(cronMonth, h)>>1, newMonthDays(p.days(h, and)))},
+		times: p.times(h),
+	}
+	if years := p.fields[cronYear]; !years.free() {
+		t.dates.cycle, t.dates.unit = yearCycle(years.values(cronYear, h)), byYear
+	}
+	return t
+}
+
+// times returns the pattern's times of day.
+func (p *cronPattern) times(h hash) times {
+	return times{
+		hours:   uint32(p.fields[cronHour].mask(cronHour, h)),
+		minutes: p.fields[cronMinute].mask(cronMinute, h),
+		seconds: p.fields[cronSecond].mask(cronSecond, h),
+	}
+}
+
+// days returns the function that says which days of a month the pattern has. If both fields of days are restricted,
+// either suffices, unless and is set; see [Cron].
+func (p *cronPattern) days(h hash, and bool) func(weekday, length int) uint32 {
+	day, week := p.fields[cronDay], p.fields[cronWeekday]
+	days, weekdays := uint32(day.mask(cronDay, h)), week.mask(cronWeekday, h)
+	both := !day.free() && !week.free()
+	return func(weekday, length int) uint32 {
+		ofMonth := days | day.ends(weekday, length)
+		ofWeek := week.occurrences(weekday, length)
+		for d := range length {
+			if weekdays>>((weekday+d+1)%7)&1 == 1 {
+				ofWeek |= 2 << d
+			}
+		}
+		if both && !and {
+			return ofMonth | ofWeek
+		}
+		return ofMonth & ofWeek
+	}
+}
+
+// ends returns the days that L and W stand for in a month that begins on that weekday (from Monday).
+func (f cronField) ends(weekday, length int) uint32 {
+	set := uint32(0)
+	for _, item := range f {
+		switch item.form {
+		case lastOfMonth:
+			set |= 1 << length
+		case nearestWeekday:
+			set |= 1 << nearestTo(item.lo, weekday, length) &^ 1
+		default:
+		}
+	}
+	return set
+}
+
+// nearestTo returns the day from Monday to Friday that is nearest to a day of a month, "as it will not jump over the
+// boundary of a month's days" (seed 002). It is 0 if the month does not have the day, which is then skipped.
+func nearestTo(day, weekday, length int) int {
+	const saturday, sunday = 5, 6
+	if day > length {
+		return 0
+	}
+	switch (weekday + day - 1) % 7 {
+	case saturday:
+		if day == 1 {
+			return 3
+		}
+		return day - 1
+	case sunday:
+		if day == length {
+			return day - 2
+		}
+		return day + 1
+	}
+	return day
+}
+
+// occurrences returns the days that 5L and 5#2 stand for in a month that begins on that weekday (from Monday).
+func (f cronField) occurrences(weekday, length int) uint32 {
+	set := uint32(0)
+	for _, item := range f {
+		m := MonthlyOccurrence{time.Weekday(item.lo % 7), item.nth}
+		switch item.form {
+		case lastWeekday:
+			m.Occurrence = -1
+			set |= m.mask(weekday, length)
+		case nthWeekday:
+			set |= m.mask(weekday, length)
+		default:
+		}
+	}
+	return set
+}

@@ -1,0 +1,137 @@
+package spec
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// note is a remark about a change of a clock.
+type note struct {
+	at   int64 // the change, in seconds since the epoch
+	text string
+}
+
+// noted is a Schedule that knows what the changes of a clock do to it.
+type noted interface {
+	// notes returns remarks about the changes in from…to, in order, a few at most.
+	notes(from, to int64) []note
+}
+
+// mostNotes bounds the remarks of one schedule.
+const mostNotes = 20
+
+// notesOf returns the remarks of a schedule, if it has any to make.
+func notesOf(s Schedule, from, to time.Time) []string {
+	n, ok := s.(noted)
+	if !ok {
+		return nil
+	}
+	var list []string
+	for _, remark := range n.notes(from.Unix(), to.Unix()) {
+		list = append(list, remark.text)
+	}
+	return list
+}
+
+func (u union) notes(from, to int64) []note {
+	var list []note
+	for _, s := range u {
+		if n, ok := s.(noted); ok {
+			list = append(list, n.notes(from, to)...)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b note) int { return cmp.Compare(a.at, b.at) })
+	list = slices.CompactFunc(list, func(a, b note) bool { return a == b })
+	return list[:min(len(list), mostNotes)]
+}
+
+func (w *window) notes(from, to int64) []note {
+	n, ok := w.schedule.(noted)
+	if !ok {
+		return nil
+	}
+	if !w.start.IsZero() {
+		from = max(from, w.start.Unix())
+	}
+	return n.notes(from, min(to, w.end.Unix()))
+}
+
+func (s *zoned) notes(from, to int64) []note {
+	var list []note
+	for st := s.zone.at(from); st.end <= to && len(list) < mostNotes; {
+		st = s.zone.at(st.end)
+		if text := s.remark(st); text != "" {
+			list = append(list, note{st.start, text})
+		}
+	}
+	return list
+}
+
+// remark says what the change at the start of a stretch does to the set, "" if nothing.
+func (s *zoned) remark(st stretch) string {
+	jump := st.offset - st.before
+	a, b := st.start+st.before, st.start+st.offset-1 // jumped over
+	if jump < 0 {
+		a, b = st.start+st.offset, st.start+st.before-1 // shown twice
+	}
+	first, ok := s.walls.next(a)
+	if !ok || first > b {
+		return ""
+	}
+	last, _ := s.walls.last(b)
+	times := wallText(first, 0)
+	verb, many := "s", false
+	if last > first {
+		times += " to " + wallText(last, first)
+		verb, many = "", true
+	}
+	if jump < 0 {
+		return fmt.Sprintf("%s occur%s twice in %s: %s", times, verb, s.zone.name, s.again(many))
+	}
+	does := "does"
+	if many {
+		does = "do"
+	}
+	return fmt.Sprintf("%s %s not exist in %s: %s", times, does, s.zone.name, s.instead(st, first, many))
+}
+
+// again says what becomes of times that are shown twice.
+func (s *zoned) again(many bool) string {
+	run := "runs"
+	if many {
+		run = "run"
+	}
+	if s.first {
+		return run + " the first time only"
+	}
+	return run + " both times"
+}
+
+// instead says what becomes of times that are jumped over.
+func (s *zoned) instead(st stretch, first int64, many bool) string {
+	switch {
+	case s.gap == GapNext && many:
+		return "runs once for them, at " + wallText(st.start+st.offset, first)
+	case s.gap == GapNext:
+		return "runs at " + wallText(st.start+st.offset, first)
+	case s.gap == GapShift && many:
+		return "run " + (time.Duration(st.offset-st.before) * time.Second).String() + " later"
+	case s.gap == GapShift:
+		return "runs at " + wallText(first+st.offset-st.before, first)
+	case many:
+		return "do not run"
+	}
+	return "does not run"
+}
+
+// wallText writes a wall-clock second, without the date if it is that of another.
+func wallText(w, other int64) string {
+	day, second := divide(w, dayLength)
+	clock := clockTime(int(second/3600), int(second/60%60), int(second%60))
+	if same, _ := divide(other, dayLength); other != 0 && same == day {
+		return clock
+	}
+	return time.Unix(day*dayLength, 0).UTC().Format("2006-01-02 ") + clock
+}

@@ -1,0 +1,153 @@
+package spec
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Preview is what a plan is going to do.
+type Preview struct {
+	Times       []time.Time    // in UTC, ascending
+	Zone        *time.Location // of the clock that people look at: the rule's own or the job's
+	Complete    bool           // nothing comes after the last of Times
+	Description string         // in plain English
+	Notes       []string       // what a reader might not expect, such as what a change of the clock does
+}
+
+// Preview returns the next n runs strictly after an instant, or the first n if after is zero. The recurrence's count is
+// applied as if every run took place.
+func (p *Plan) Preview(after time.Time, n int) Preview {
+	v := Preview{Zone: p.Zone(), Description: p.Describe()}
+	from, t, ok := p.created, p.first, p.runs
+	left := math.MaxInt
+	if most := p.MaxRuns(); most > 0 {
+		left = most
+	}
+	if !after.IsZero() {
+		from = after
+		left -= p.spent(after)
+		t, ok = p.Next(after)
+	}
+	for ok && len(v.Times) < min(n, left) {
+		v.Times = append(v.Times, t)
+		t, ok = p.Next(t)
+	}
+	v.Complete = !ok || len(v.Times) >= left
+	v.Notes = p.notes(from, v.Times)
+	return v
+}
+
+// walkable is how many runs are counted one by one, at most.
+const walkable = 20_000
+
+// spent returns how much of the recurrence's count is used up by the runs not after an instant.
+func (p *Plan) spent(until time.Time) int {
+	most := p.MaxRuns()
+	if most == 0 || !p.runs || until.Before(p.first) {
+		return 0
+	}
+	if most > walkable && p.countable(until) {
+		return p.Count(p.first, until)
+	}
+	n := 0
+	for t, ok := p.first, true; ok && !t.After(until) && n < min(most, walkable); t, ok = p.Next(t) {
+		n++
+	}
+	return n
+}
+
+// countable reports whether the runs until an instant can be counted without walking, in a time that nobody notices.
+func (p *Plan) countable(until time.Time) bool {
+	const most = daysPer400Years * dayLength
+	return until.Unix()-p.first.Unix() < most && countable(p.schedule)
+}
+
+// countable reports whether a schedule counts without walking.
+func countable(s Schedule) bool {
+	switch s := s.(type) {
+	case *series:
+		return true
+	case *window:
+		return countable(s.schedule)
+	case *zoned:
+		walls := s.walls
+		if part, ok := walls.(*span); ok {
+			walls = part.walls
+		}
+		switch walls := walls.(type) {
+		case *tile, wallSteps:
+			return true
+		case *mosaic:
+			return walls.plain()
+		}
+	}
+	return false
+}
+
+// notes returns what is remarkable about the runs from an instant on.
+func (p *Plan) notes(from time.Time, times []time.Time) []string {
+	notes := []string{}
+	r := p.timing.Recurrence
+	switch {
+	case r == nil:
+	case !r.End.IsZero() && r.End.Before(p.timing.Start):
+		notes = append(notes, "never runs: endTime is before startTime")
+	case !p.runs:
+		notes = append(notes, "never runs: "+p.whyNever())
+	}
+	if p.MaxRuns() > walkable && from.After(p.first) && !p.countable(from) {
+		notes = append(notes, fmt.Sprintf("of the count of %d, runs before the list are taken off up to %d only", p.MaxRuns(), walkable))
+	}
+	if r != nil && r.Rule == nil && p.timing.zone() != time.UTC {
+		notes = append(notes, "the recurrence counts in UTC; timeZone "+p.timing.zone().String()+" applies to cron and rrule only")
+	}
+	if len(times) > 0 && p.schedule != nil {
+		if start := p.timing.Start; from.Before(start) {
+			from = start
+		}
+		notes = append(notes, notesOf(p.schedule, from, times[len(times)-1])...)
+	}
+	return notes
+}
+
+// whyNever says why a recurrence never runs.
+func (p *Plan) whyNever() string {
+	if end := p.recurrence.End; !end.IsZero() {
+		return "no time matches until the end, " + stampText(end) + " UTC"
+	}
+	if last, ok := p.schedule.Last(p.created); ok {
+		return "its last time was " + stampText(last) + " UTC"
+	}
+	return "no time matches"
+}
+
+// local is a rule whose clock hangs in a zone of its own.
+type local interface {
+	// location returns the rule's zone, nil if it has none or several.
+	location() *time.Location
+}
+
+// Zone returns the zone of the clock that people look at: the one the rule names or, if it names none or several, the
+// job's.
+func (p *Plan) Zone() *time.Location {
+	if rule, ok := p.recurrence.Rule.(local); ok {
+		if zone := rule.location(); zone != nil {
+			return zone
+		}
+	}
+	return p.timing.zone()
+}
+
+func (r *ruleSet) location() *time.Location { return r.zone }
+
+// location returns the zone that all patterns name.
+func (c *Cron) location() *time.Location {
+	zone := c.patterns[0].zone
+	for _, pattern := range c.patterns[1:] {
+		if pattern.zone != zone {
+			return nil
+		}
+	}
+	return zone
+}

@@ -1,0 +1,349 @@
+package spec
+
+import (
+	"slices"
+	"time"
+)
+
+// Compile implements [Rule]. The first instance is the first match from DTSTART on; a DTSTART that does not match is
+// none (as in python-dateutil; RFC 5545 leaves it undefined). COUNT counts times on the wall, those in a gap of the clock
+// included. A set that excludes so much, in so irregular a way, that nothing is found among many thousand instances is
+// refused.
+func (r *ruleSet) Compile(s Setting) (Schedule, error) {
+	if r.dialect == Dsari {
+		r = r.hashed(s.Name)
+	}
+	c := setCompiler{ruleSet: r, loc: r.zone, begin: int64(r.start), bounded: r.hasStart}
+	if c.loc == nil {
+		c.loc = s.zone()
+	}
+	c.zone = zoneOf(c.loc)
+	if !r.hasStart && r.dialect != Dsari {
+		if s.Start.IsZero() {
+			return nil, &SyntaxError{
+				Message: "DTSTART is missing, and the job has no startTime to count from",
+				Hint:    "begin with DTSTART, such as DTSTART;TZID=America/New_York:20300115T120000, or set startTime",
+			}
+		}
+		u := s.Start.Unix()
+		c.begin, c.bounded = u+c.zone.at(u).offset, true
+	}
+	gap := GapSkip
+	if r.dialect == RFC5545 {
+		gap = GapShift
+	}
+	schedule, err := c.schedule(s.DST.or(gap, OverlapFirst))
+	if err != nil || r.hasStart || r.dialect == Dsari {
+		return schedule, err
+	}
+	return delay(schedule, time.Duration(s.Start.Nanosecond())), nil
+}
+
+// setCompiler makes one set of wall-clock seconds of a rule set.
+type setCompiler struct {
+	*ruleSet
+
+	loc     *time.Location
+	zone    *zone
+	begin   int64 // DTSTART
+	bounded bool  // nothing comes before begin
+}
+
+// schedule returns the instants of the set. An UNTIL is an instant. Where a policy moves times, or repeats them, past an
+// UNTIL that other rules do not have, each rule is a schedule of its own.
+func (c *setCompiler) schedule(dst DST) (Schedule, error) {
+	if dst.Gap != GapShift && dst.Overlap == OverlapFirst {
+		return c.instants(c.rules, dst)
+	}
+	var schedules []Schedule
+	for rest := c.rules; len(rest) > 0; {
+		var same, others []rrule
+		for _, rule := range rest {
+			if rule.until == rest[0].until {
+				same = append(same, rule)
+			} else {
+				others = append(others, rule)
+			}
+		}
+		schedule, err := c.instants(same, dst)
+		if err != nil {
+			return nil, err
+		}
+		if until := rest[0].until; until.given && until.utc {
+			schedule = clip(schedule, time.Time{}, time.Unix(int64(until.at), 0).UTC())
+		}
+		schedules, rest = append(schedules, schedule), others
+	}
+	return unionOf(schedules...), nil
+}
+
+// instants returns the instants of some of the rules, without the excluded ones.
+func (c *setCompiler) instants(rules []rrule, dst DST) (Schedule, error) {
+	set, err := c.set(rules)
+	if err != nil {
+		return nil, err
+	}
+	return newZoned(set, c.loc, dst), nil
+}
+
+// piece is what becomes of one rule: tiles, as far as it can be told by tiles, and strides for the rest.
+type piece struct {
+	tiles   []tile
+	strides []*stride
+}
+
+// walls returns the whole set of a piece. Its tiles and strides have nothing in common: they differ in their times.
+func (p *piece) walls() walls {
+	var sets []walls
+	for tiles := range slices.Chunk(merge(p.tiles), maxTiles) {
+		sets = append(sets, newMosaic(tiles, nil))
+	}
+	for _, s := range p.strides {
+		sets = append(sets, s)
+	}
+	return apart(sets)
+}
+
+// term is a rule with its piece and its bounds.
+type term struct {
+	piece
+
+	rule         *rrule
+	first, final int64
+}
+
+// terms compiles rules.
+func (c *setCompiler) terms(rules []rrule) ([]term, error) {
+	list := make([]term, 0, len(rules))
+	for i := range rules {
+		t := term{c.piece(&rules[i]), &rules[i], -forever, forever}
+		if err := c.bound(&t); err != nil {
+			return nil, err
+		}
+		if t.first <= t.final && len(t.tiles)+len(t.strides) > 0 {
+			list = append(list, t)
+		}
+	}
+	return list, nil
+}
+
+// set returns the union of the rules without the excluded ones. Between any two ends of rules, the same rules hold all
+// the time.
+func (c *setCompiler) set(rules []rrule) (walls, error) {
+	plus, err := c.terms(rules)
+	if err != nil {
+		return nil, err
+	}
+	minus, err := c.terms(c.excluded)
+	if err != nil {
+		return nil, err
+	}
+	var ends []int64
+	for _, t := range slices.Concat(plus, minus) {
+		ends = append(ends, t.final)
+	}
+	slices.Sort(ends)
+	ended := func(end int64) func(term) bool { return func(t term) bool { return t.final < end } }
+	var ages eras
+	first := int64(-forever)
+	if c.bounded {
+		first = c.begin
+	}
+	for _, end := range slices.Compact(ends) {
+		if plus = slices.DeleteFunc(plus, ended(end)); len(plus) == 0 {
+			break
+		}
+		minus = slices.DeleteFunc(minus, ended(end))
+		set, err := c.era(plus, minus, first)
+		if err != nil {
+			return nil, err
+		}
+		if _, none := set.(nothing); !none {
+			ages = append(ages, span{set, first, end})
+		}
+		first = end + 1
+	}
+	switch len(ages) {
+	case 0:
+		return nothing{}, nil
+	case 1:
+		return &ages[0], nil
+	}
+	return ages, nil
+}
+
+// era returns the set of terms that hold all the time, as it is from an instant on. Tiles, and strides from strides that
+// step on the same grid, are taken out of the sets themselves; what else there is, second by second.
+func (c *setCompiler) era(plus, minus []term, begin int64) (walls, error) {
+	var tiles, tilesOut []tile
+	var strides, stridesOut []*stride
+	for _, t := range plus {
+		tiles, strides = append(tiles, t.tiles...), append(strides, t.strides...)
+	}
+	for _, t := range minus {
+		tilesOut, stridesOut = append(tilesOut, t.tiles...), append(stridesOut, t.strides...)
+	}
+	var rest anyOf
+	for _, s := range stridesOut {
+		rest = append(rest, s)
+	}
+	if len(tilesOut) > maxTiles {
+		rest = append(rest, patchwork(tilesOut[maxTiles:], nil))
+		tilesOut = tilesOut[:maxTiles]
+	}
+	sets := []walls{patchwork(tiles, tilesOut)}
+	for _, s := range strides {
+		sets = append(sets, s.without(tilesOut, stridesOut))
+	}
+	return c.without(together(sets), rest, begin)
+}
+
+// without takes out of a set what can only be taken out second by second.
+func (c *setCompiler) without(set walls, excluded anyOf, begin int64) (walls, error) {
+	if _, none := set.(nothing); none || len(excluded) == 0 {
+		return set, nil
+	}
+	e := &except{set, excluded}
+	if _, _, exhausted := e.search(max(begin, int64(firstOfAll)*dayLength)); exhausted {
+		return nil, &SyntaxError{
+			Column:  c.excluded[0].column,
+			Field:   "EXRULE",
+			Message: "nothing is left of the first many thousand instances",
+			Hint:    "leave the excluded times out of the RRULE by its BY parts",
+		}
+	}
+	return e, nil
+}
+
+// together returns the union of sets as one set.
+func together(sets []walls) walls {
+	sets = slices.DeleteFunc(sets, isNothing)
+	switch len(sets) {
+	case 0:
+		return nothing{}
+	case 1:
+		return sets[0]
+	}
+	return anyOf(sets)
+}
+
+// apart returns the union of sets that have nothing in common.
+func apart(sets []walls) walls {
+	sets = slices.DeleteFunc(sets, isNothing)
+	switch len(sets) {
+	case 0:
+		return nothing{}
+	case 1:
+		return sets[0]
+	}
+	return disjoint{sets}
+}
+
+func isNothing(set walls) bool {
+	_, none := set.(nothing)
+	return none
+}
+
+// patchwork returns the plus tiles without the minus tiles, however many there are of the plus tiles.
+func patchwork(plus, minus []tile) walls {
+	plus = merge(plus)
+	var sets []walls
+	for len(plus) > maxTiles {
+		sets = append(sets, newMosaic(plus[:maxTiles], minus))
+		plus = plus[maxTiles:]
+	}
+	return together(append(sets, newMosaic(plus, minus)))
+}
+
+// bound finds out when a rule begins and ends.
+func (c *setCompiler) bound(t *term) error {
+	if c.bounded {
+		t.first = c.begin
+	}
+	if t.rule.until.given {
+		t.final = c.lastOf(t.rule.until)
+	}
+	if t.rule.count == 0 || len(t.tiles)+len(t.strides) == 0 {
+		return nil
+	}
+	last, ok := nth(t.walls(), t.first, int64(t.rule.count))
+	if !ok {
+		return &SyntaxError{
+			Column:  t.rule.column,
+			Field:   "part COUNT",
+			Message: "the last instance is more than a hundred years away",
+			Hint:    "leave COUNT out, or end the rule with UNTIL",
+		}
+	}
+	t.final = min(t.final, last)
+	return nil
+}
+
+// lastOf returns the last wall-clock second that is not after an UNTIL: of a second that is shown twice, the first time
+// counts.
+func (c *setCompiler) lastOf(until rruleUntil) int64 {
+	u := int64(until.at)
+	if !until.utc {
+		return u
+	}
+	st := c.zone.at(u)
+	w := u + st.offset
+	if again := st.before - st.offset; again > 0 && u-st.start < again {
+		return st.start + st.before - 1
+	}
+	return w
+}
+
+// nth returns the n-th second of a set from a given one on, a second beyond the calendar if there are fewer. It is not ok
+// if that takes more than a hundred years to count, which only sets do that are not counted year by year.
+func nth(set walls, from, n int64) (w int64, ok bool) {
+	const few = 1000
+	if n <= few {
+		w, ok = set.next(from)
+		for ; ok && n > 1; n-- {
+			w, ok = set.next(w + 1)
+		}
+		if !ok {
+			return forever, true
+		}
+		return w, true
+	}
+	low, step := from, int64(dayLength)
+	for {
+		size := set.count(low, low+step)
+		if size >= n {
+			break
+		}
+		n -= size
+		if low += step + 1; low > lastInstant {
+			return forever, true
+		}
+		if !yearly(set) && low-from > 100*366*dayLength {
+			_, more := set.next(low)
+			return forever, !more
+		}
+		step *= 2
+	}
+	for high := low + step; low < high; { // it is in low…high
+		middle := low + (high-low)/2
+		if size := set.count(low, middle); size < n {
+			low, n = middle+1, n-size
+		} else {
+			high = middle
+		}
+	}
+	return low, true
+}
+
+// yearly reports whether a set is counted by years, not by days.
+func yearly(set walls) bool {
+	switch set := set.(type) {
+	case *tile:
+		return set.dates.unit == eachDay || set.dates.unit == byYear
+	case *mosaic:
+		return set.plain()
+	case nothing:
+		return true
+	}
+	return false
+}

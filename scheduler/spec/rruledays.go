@@ -1,0 +1,313 @@
+package spec
+
+import "math/bits"
+
+// days returns the days that the parts leave, whatever the interval.
+func (e *expander) days() *yearDays {
+	months := uint64(1<<12 - 1)
+	if len(e.byMonth) > 0 {
+		months = maskOf(e.byMonth) >> 1
+	}
+	nthInYear := e.freq == freqYearly && len(e.byMonth) == 0 && e.numbered()
+	days := everyDay
+	if months != 1<<12-1 || len(e.byMonthDay) > 0 || len(e.byDay) > 0 && !nthInYear {
+		days = newYearDays(months, newMonthDays(func(weekday, length int) uint32 {
+			set := dayMask(e.byMonthDay, length)
+			if len(e.byDay) > 0 && !nthInYear {
+				set &= occurrenceMask(e.occurrences(), weekday, length)
+			}
+			return set
+		}))
+	}
+	if nthInYear {
+		days = days.and(fillYearDays(e.daysOfYearWeekdays))
+	}
+	if len(e.byYearDay) > 0 {
+		days = days.and(fillYearDays(e.daysOfYear))
+	}
+	if len(e.byWeekNo) > 0 {
+		days = days.and(fillYearDays(e.daysOfWeeks))
+	}
+	return days
+}
+
+// numbered reports whether an item of BYDAY has a number.
+func (e *expander) numbered() bool {
+	for _, d := range e.byDay {
+		if d.n != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// occurrences returns BYDAY as the occurrences of weekdays in a month. Shorter periods than a month have no use for the
+// numbers (python-dateutil; RFC 5545 forbids them there). A number that no month reaches stands for no day.
+func (e *expander) occurrences() []MonthlyOccurrence {
+	list := make([]MonthlyOccurrence, len(e.byDay))
+	for i, d := range e.byDay {
+		list[i].Day = d.day
+		if e.freq <= freqMonthly {
+			list[i].Occurrence = d.n
+		}
+	}
+	return list
+}
+
+// daysOfYearWeekdays sets the weekdays of BYDAY, numbered in the year.
+func (e *expander) daysOfYearWeekdays(s shape, days *dayBits) {
+	for _, d := range e.byDay {
+		first := (int(mondayBased(d.day)) - s.weekday + 7) % 7
+		last := first + (s.length()-1-first)/7*7
+		switch {
+		case d.n == 0:
+			for day := first; day <= last; day += 7 {
+				days.set(day)
+			}
+		case d.n > 0 && first+7*(d.n-1) <= last:
+			days.set(first + 7*(d.n-1))
+		case d.n < 0 && last+7*(d.n+1) >= 0:
+			days.set(last + 7*(d.n+1))
+		}
+	}
+}
+
+// daysOfYear sets the days of BYYEARDAY.
+func (e *expander) daysOfYear(s shape, days *dayBits) {
+	for _, n := range e.byYearDay {
+		if n < 0 {
+			n += s.length() + 1
+		}
+		if n >= 1 && n <= s.length() {
+			days.set(n - 1)
+		}
+	}
+}
+
+// daysOfWeeks sets the days of the weeks of BYWEEKNO. A week belongs to the year in which it has four days or more (ISO
+// 8601, with weeks that begin on WKST), but its days to their calendar year.
+func (e *expander) daysOfWeeks(s shape, days *dayBits) {
+	start := int(mondayBased(e.weekStart))
+	previous, length, following := 365, s.length(), 365
+	switch s.kind {
+	case leapPast:
+		previous = 366
+	case leapNext:
+		following = 366
+	}
+	this := firstWeek(s.weekday, start)
+	starts := [4]int{ // of the first weeks of the years around, seen from 1 January
+		firstWeek(s.weekday-previous, start) - previous,
+		this,
+		firstWeek(s.weekday+length, start) + length,
+		firstWeek(s.weekday+length+following, start) + length + following,
+	}
+	for i, first := range starts[:3] {
+		weeks := (starts[i+1] - first) / 7
+		for _, n := range e.byWeekNo {
+			if n < 0 {
+				n += weeks + 1
+			}
+			if n < 1 || n > weeks {
+				continue
+			}
+			for day := first + 7*(n-1); day < first+7*n; day++ {
+				if day >= 0 && day < length {
+					days.set(day)
+				}
+			}
+		}
+	}
+}
+
+// firstWeek returns the day on which the first week of a year begins, from -3 to 3, 1 January being 0 and having the
+// weekday given, from Monday. Weeks begin on start.
+func firstWeek(weekday, start int) int {
+	since := ((weekday-start)%7 + 7) % 7
+	if since <= 3 {
+		return -since
+	}
+	return 7 - since
+}
+
+// positions compiles BYSETPOS of a frequency of a day or more: of the days and times of each period, in order, those at
+// certain places. Place number p of a period with t times a day is the time p mod t of the day p div t.
+func (e *expander) positions(d dates) []tile {
+	if e.freq == freqDaily {
+		tiles := []tile{}
+		for _, t := range e.choose(e.times()) {
+			tiles = append(tiles, tile{d, t})
+		}
+		return tiles
+	}
+	all := e.times()
+	size := int(all.size())
+	if size == 0 {
+		return []tile{}
+	}
+	chosen := map[int]*yearDays{} // by the number of the time
+	var order []int
+	for _, p := range e.bySetPos {
+		day, time := place(p, size)
+		picked := e.pick(d.days, day)
+		if before, ok := chosen[time]; ok {
+			picked = picked.or(before)
+		} else {
+			order = append(order, time)
+		}
+		chosen[time] = picked
+	}
+	tiles := make([]tile, 0, len(order))
+	for _, time := range order {
+		tiles = append(tiles, tile{dates{chosen[time], d.cycle, d.unit}, all.number(time)})
+	}
+	return tiles
+}
+
+// place returns the day, from 0, or from -1 at the period's end, and the time, from 0, of a position.
+func place(p, size int) (day, time int) {
+	if p > 0 {
+		return (p - 1) / size, (p - 1) % size
+	}
+	q, r := divide(int64(p), int64(size))
+	return int(q), int(r)
+}
+
+// number returns the n-th time of a set, from 0, as a set.
+func (t *times) number(n int) times {
+	minutes, seconds := bits.OnesCount64(t.minutes), bits.OnesCount64(t.seconds)
+	return times{
+		uint32(nthBit(uint64(t.hours), n/(minutes*seconds))),
+		nthBit(t.minutes, n/seconds%minutes),
+		nthBit(t.seconds, n%seconds),
+	}
+}
+
+// nthBit returns the n-th bit of a set, from 0.
+func nthBit(set uint64, n int) uint64 {
+	for range n {
+		set &= set - 1
+	}
+	return set & -set
+}
+
+// choose applies BYSETPOS to the times of a day, an hour or a minute, which are the periods of those frequencies.
+func (e *expander) choose(all times) []times {
+	if len(e.bySetPos) == 0 {
+		return []times{all}
+	}
+	period := all
+	if e.freq >= freqHourly {
+		period.hours = 1
+	}
+	if e.freq >= freqMinutely {
+		period.minutes = 1
+	}
+	if e.freq == freqSecondly {
+		period.seconds = 1
+	}
+	size := int(period.size())
+	var chosen []times
+	for _, p := range e.bySetPos {
+		if p < 0 {
+			p += size + 1
+		}
+		if p < 1 || p > size {
+			continue
+		}
+		t := period.number(p - 1)
+		if e.freq >= freqHourly {
+			t.hours = all.hours
+		}
+		if e.freq >= freqMinutely {
+			t.minutes = all.minutes
+		}
+		if e.freq == freqSecondly {
+			t.seconds = all.seconds
+		}
+		chosen = append(chosen, t)
+	}
+	return chosen
+}
+
+// pick returns the days that are in the given place, from 0 or from -1 at the end, among a set's days of each year,
+// month or week.
+func (e *expander) pick(from *yearDays, place int) *yearDays {
+	return fillYearDays(func(s shape, days *dayBits) {
+		set := &from.shapes[s.weekday*4+s.kind]
+		switch e.freq {
+		case freqYearly:
+			pickIn(set, 0, s.length(), place, days)
+		case freqMonthly:
+			for month := range 12 {
+				pickIn(set, s.monthStart(month), s.monthStart(month+1), place, days)
+			}
+		default:
+			e.pickInWeeks(from, s, place, days)
+		}
+	})
+}
+
+// pickIn sets the day in the given place among those in a…b, b not included.
+func pickIn(set *dayBits, a, b, place int, days *dayBits) {
+	if place < 0 {
+		place += int(set.count(int64(a), int64(b-1)))
+	}
+	day := set.from(int64(a))
+	for ; place > 0 && day >= 0 && day < 365; place-- {
+		day = set.from(day + 1)
+	}
+	if place == 0 && day >= 0 && day < int64(b) {
+		days.set(int(day))
+	}
+}
+
+// pickInWeeks sets the day in the given place of each week. The weeks at both ends of the year have days of the years
+// around it.
+func (e *expander) pickInWeeks(from *yearDays, s shape, place int, days *dayBits) {
+	before, after := s.neighbours()
+	past, future := &from.shapes[before.weekday*4+before.kind], &from.shapes[after.weekday*4+after.kind]
+	set := &from.shapes[s.weekday*4+s.kind]
+	has := func(day int) bool {
+		switch length := s.length(); {
+		case day < 0:
+			return past.has(int64(day + before.length()))
+		case day >= length:
+			return future.has(int64(day - length))
+		default:
+			return set.has(int64(day))
+		}
+	}
+	since := ((s.weekday-int(mondayBased(e.weekStart)))%7 + 7) % 7
+	for week := -since; week < s.length(); week += 7 {
+		var found [7]int
+		n := 0
+		for day := week; day < week+7; day++ {
+			if has(day) {
+				found[n] = day
+				n++
+			}
+		}
+		at := place
+		if at < 0 {
+			at += n
+		}
+		if at >= 0 && at < n && found[at] >= 0 && found[at] < s.length() {
+			days.set(found[at])
+		}
+	}
+}
+
+// neighbours returns the shapes of the years before and after, as far as they matter in December and January.
+func (s shape) neighbours() (before, after shape) {
+	before, after = shape{(s.weekday + 6) % 7, noLeap}, shape{(s.weekday + s.length()) % 7, noLeap}
+	switch s.kind {
+	case leapYear:
+		before.kind, after.kind = leapNext, leapPast
+	case leapPast:
+		before.weekday, before.kind = (s.weekday+5)%7, leapYear
+	case leapNext:
+		after.kind = leapYear
+	}
+	return before, after
+}

@@ -1,0 +1,209 @@
+package spec
+
+import (
+	"slices"
+	"time"
+)
+
+// piece compiles one rule, but for where it begins and ends.
+func (c *setCompiler) piece(r *rrule) piece {
+	begin := c.begin
+	if r.hasAnchor {
+		begin = int64(r.anchor)
+	}
+	e := expander{rrule: *r, begin: begin}
+	e.fill()
+	if e.freq <= freqDaily {
+		return piece{tiles: e.daily()}
+	}
+	return e.hourly()
+}
+
+// expander turns a rule into tiles or strides.
+type expander struct {
+	rrule
+
+	begin int64 // where the rule is counted from, on the wall
+}
+
+// fill completes the rule by what it takes from its start (RFC 5545 section 3.3.10, "information missing"): what is not
+// given of a period longer than the part itself. A frequency with an interval of whole longer periods is said in those.
+func (e *expander) fill() {
+	day, second := divide(e.begin, dayLength)
+	month, dayOfMonth := monthOf(day)
+	if len(e.byWeekNo)+len(e.byYearDay)+len(e.byMonthDay)+len(e.byDay) == 0 {
+		switch e.freq {
+		case freqYearly:
+			if len(e.byMonth) == 0 {
+				e.byMonth = []int{int(mod(month, 12)) + 1}
+			}
+			e.byMonthDay = []int{int(dayOfMonth)}
+		case freqMonthly:
+			e.byMonthDay = []int{int(dayOfMonth)}
+		case freqWeekly:
+			e.byDay = []nthDay{{0, time.Weekday((weekdayOf(day) + 1) % 7)}}
+		default:
+		}
+	}
+	hour, minute, second := second/3600, second/60%60, second%60
+	if len(e.byHour) == 0 && e.freq < freqHourly {
+		e.byHour = []int{int(hour)}
+	}
+	if len(e.byMinute) == 0 && e.freq < freqMinutely {
+		e.byMinute = []int{int(minute)}
+	}
+	if len(e.bySecond) == 0 && e.freq < freqSecondly {
+		e.bySecond = []int{int(second)}
+	}
+	e.lift(freqSecondly, 60, &e.bySecond, second)
+	e.lift(freqMinutely, 60, &e.byMinute, minute)
+	e.lift(freqHourly, 24, &e.byHour, hour)
+}
+
+// lift says a frequency whose interval is a multiple of the next longer period in that period: every 120 minutes are
+// every 2 hours, at the start's minute. By is the part that limits it, empty for no limit.
+func (e *expander) lift(freq rruleFreq, perPeriod int, by *[]int, at int64) {
+	if e.freq != freq || e.interval%perPeriod != 0 {
+		return
+	}
+	if len(*by) > 0 && !slices.Contains(*by, int(at)) {
+		*by = []int{-1} // never
+	} else {
+		*by = []int{int(at)}
+	}
+	e.freq--
+	e.interval /= perPeriod
+}
+
+// times returns the times of day that the parts leave.
+func (e *expander) times() times {
+	t := allDay
+	if len(e.byHour) > 0 {
+		t.hours = uint32(maskOf(e.byHour) & allHours)
+	}
+	if len(e.byMinute) > 0 {
+		t.minutes = maskOf(e.byMinute) & allMinutes
+	}
+	if len(e.bySecond) > 0 {
+		t.seconds = maskOf(e.bySecond) & allMinutes // no clock shows a leap second
+	}
+	return t
+}
+
+// maskOf returns the bits of the values that are not negative.
+func maskOf(values []int) uint64 {
+	set := uint64(0)
+	for _, n := range values {
+		if n >= 0 {
+			set |= 1 << n
+		}
+	}
+	return set
+}
+
+// daily compiles a frequency of a day or more.
+func (e *expander) daily() []tile {
+	d := dates{days: e.days()}
+	day, _ := divide(e.begin, dayLength)
+	interval := int64(e.interval)
+	switch {
+	case interval == 1:
+	case e.freq == freqYearly:
+		year, _ := yearOf(day)
+		cycle := stepCycle(year, interval)
+		d.cycle, d.unit = &cycle, byYear
+	case e.freq == freqMonthly:
+		month, _ := monthOf(day)
+		cycle := stepCycle(month, interval)
+		d.cycle, d.unit = &cycle, byMonth
+	case e.freq == freqWeekly:
+		cycle := maskCycle(day-e.sinceWeekStart(day), 7*interval, 1<<7-1)
+		d.cycle, d.unit = &cycle, byDay
+	default:
+		cycle := stepCycle(day, interval)
+		d.cycle, d.unit = &cycle, byDay
+		if interval%7 == 0 {
+			d.days = d.days.and(daysOfWeek(1 << weekdayOf(day)))
+		}
+	}
+	if len(e.bySetPos) == 0 {
+		return []tile{{d, e.times()}}
+	}
+	return e.positions(d)
+}
+
+// sinceWeekStart returns how many days of its week come before a day.
+func (e *expander) sinceWeekStart(day int64) int64 {
+	return mod(weekdayOf(day)-mondayBased(e.weekStart), 7)
+}
+
+// mondayBased counts a weekday from Monday.
+func mondayBased(day time.Weekday) int64 { return int64(day+6) % 7 }
+
+// hourly compiles a frequency of less than a day. Steps that come back to the same times every day make tiles, and so do
+// those that meet few times of day, however seldom.
+func (e *expander) hourly() (p piece) {
+	unit := int64(3600)
+	switch e.freq {
+	case freqMinutely:
+		unit = 60
+	case freqSecondly:
+		unit = 1
+	default:
+	}
+	anchor, _ := divide(e.begin, unit)
+	d := dates{days: e.days()}
+	repeats := e.repeats(anchor)
+	for _, part := range merge(chosen(e.choose(e.times()))) {
+		t := part.times
+		if repeats != nil {
+			t.hours &= repeats.hours
+			t.minutes &= repeats.minutes
+			t.seconds &= repeats.seconds
+			p.tiles = append(p.tiles, tile{d, t})
+			continue
+		}
+		s := newStride(unit, anchor, int64(e.interval), tile{d, t})
+		if s.sparse() {
+			p.tiles = append(p.tiles, s.tiles()...)
+		} else if s.reach() {
+			p.strides = append(p.strides, s)
+		}
+	}
+	return p
+}
+
+// chosen returns times as tiles of all days, so that they can be merged.
+func chosen(list []times) []tile {
+	tiles := make([]tile, len(list))
+	for i, t := range list {
+		tiles[i] = tile{everyDate, t}
+	}
+	return tiles
+}
+
+// repeats returns the times of day that the steps visit if they are the same every day and a product of hours, minutes
+// and seconds, else nil.
+func (e *expander) repeats(anchor int64) *times {
+	t := &times{allHours, allMinutes, allMinutes}
+	switch {
+	case e.freq == freqHourly && 24%e.interval == 0:
+		t.hours = uint32(every(mod(anchor, 24), int64(e.interval), 24))
+	case e.freq == freqMinutely && 60%e.interval == 0:
+		t.minutes = every(mod(anchor, 60), int64(e.interval), 60)
+	case e.freq == freqSecondly && 60%e.interval == 0:
+		t.seconds = every(mod(anchor, 60), int64(e.interval), 60)
+	default:
+		return nil
+	}
+	return t
+}
+
+// every returns the numbers below length that are a multiple of step away from start.
+func every(start, step, length int64) uint64 {
+	set := uint64(0)
+	for n := start % step; n < length; n += step {
+		set |= 1 << n
+	}
+	return set
+}

@@ -1,0 +1,141 @@
+package spec
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// nearest returns the name that word was probably meant to be: the one it takes the fewest changes to reach, at most a
+// third of its letters. It returns "" if there is none.
+func nearest(word string, names []string) string {
+	best, least := "", len(word)/3+1
+	for _, name := range names {
+		if max(len(name)-len(word), len(word)-len(name)) >= least {
+			continue
+		}
+		if d := editDistance(word, name, least); d < least {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// didYouMean returns a hint with the nearest name, or nothing.
+func didYouMean(word string, names []string) string {
+	if meant := nearest(word, names); meant != "" {
+		return "did you mean " + meant + "?"
+	}
+	return ""
+}
+
+// editDistance returns how many letters must be put in, taken out, replaced or swapped with their neighbour to turn a
+// into b. It may give up when it is limit or more.
+func editDistance(a, b string, limit int) int {
+	older, old, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range old {
+		old[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(old[j]+1, row[j-1]+1, old[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], older[j-2]+1)
+			}
+		}
+		if slices.Min(row) >= limit {
+			return limit
+		}
+		older, old, row = old, row, older
+	}
+	return old[len(b)]
+}
+
+// partHint says what to do about a part that does not exist.
+func partHint(name string) string {
+	switch {
+	case name == "BYEASTER":
+		return "BYEASTER is not part of RFC 5545"
+	case name == "RSCALE" || name == "SKIP":
+		return "the extensions of RFC 7529 are not supported"
+	case name == "BYWEEKDAY" || name == "BYWEEKDAYS" || name == "BYNWEEKDAY":
+		return "did you mean BYDAY?"
+	case name == "DTSTART" || name == "TZID" || name == "DTEND":
+		return "write DTSTART;TZID=America/New_York:20300115T120000 before the rule, as a property of its own"
+	case strings.HasPrefix(name, "X-"):
+		return "parts of one's own are not supported; leave it out"
+	}
+	return didYouMean(name, rrulePartNames())
+}
+
+// freqHint says which frequency was meant.
+func freqHint(value string) string {
+	for word, freq := range map[string]rruleFreq{
+		"YEAR": freqYearly, "MONTH": freqMonthly, "WEEK": freqWeekly, "DAY": freqDaily,
+		"HOUR": freqHourly, "MINUTE": freqMinutely, "SECOND": freqSecondly,
+	} {
+		if value == word || value == word+"S" || value == word+"LY" {
+			return "did you mean " + freq.String() + "?"
+		}
+	}
+	return didYouMean(value, rruleFreqNames)
+}
+
+// weekdayHint says which weekday was meant.
+func weekdayHint(value string) string {
+	split := strings.IndexFunc(value, func(r rune) bool { return r >= 'A' && r <= 'Z' })
+	if split < 0 || len(value)-split < 3 {
+		return ""
+	}
+	word := value[split:]
+	for day := time.Sunday; day <= time.Saturday; day++ {
+		if strings.HasPrefix(strings.ToUpper(day.String()), word) {
+			return "did you mean " + value[:split] + rruleDays[day] + "?"
+		}
+	}
+	if strings.Contains(value, "(") {
+		return "the number stands before the day: -1FR"
+	}
+	if strings.Contains(value, "-") {
+		return "ranges are written out: MO,TU,WE"
+	}
+	return ""
+}
+
+// numberHint says how to write an item of a list of numbers.
+func numberHint(name, item string) string {
+	if name == "BYMONTH" && len(item) >= 3 {
+		for month := time.January; month <= time.December; month++ {
+			if strings.HasPrefix(strings.ToUpper(month.String()), item) {
+				return "months are numbers: " + strconv.Itoa(int(month))
+			}
+		}
+	}
+	from, to, ok := strings.Cut(item, "-")
+	switch {
+	case ok && onlyDigits(from) && onlyDigits(to):
+		return "ranges are written out: 1,2,3"
+	case strings.Contains(item, "/"):
+		return "steps are written out, or are the rule's INTERVAL"
+	case (name == "BYMONTHDAY" || name == "BYSETPOS") && item == "L":
+		return "the last one is -1"
+	case name == "BYHOUR" && item == "24":
+		return "midnight is 0"
+	}
+	return ""
+}
+
+// short returns a text that is not too long for an error message.
+func short(text string) string {
+	const most = 40
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
