@@ -22,12 +22,16 @@ func (d *dev) sayf(format string, args ...any) {
 
 // greet says what runs where.
 func (d *dev) greet() {
-	d.sayf("carillon %s, jobs and history in %s", thisBuild().Version, d.cmd.Data)
+	d.sayf("carillon %s, data in %s", thisBuild().Version, d.cmd.Data)
 	d.sayf("")
 	d.sayf("  REST   %s", d.url())
 	d.sayf("  NATS   %s", d.nats.URL())
 	d.sayf("  echo   %s/echo", d.url())
+	p := d.ports()
+	d.sayf("  AMQP   %s, Service Bus; its admin is at %s", p.AMQP, d.emulators.admin())
+	d.sayf("  queue  %s", p.Queue)
 	d.sayf("")
+	d.sayf("%s", strings.TrimSuffix(d.emulators.pasteable(nil, nil), "\n"))
 }
 
 // suggest names three commands to try next.

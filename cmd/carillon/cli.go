@@ -14,6 +14,7 @@ import (
 type cli struct {
 	Dev     devCmd     `cmd:"" help:"Run everything on this machine, to try jobs out."`
 	Serve   serveCmd   `cmd:"" help:"Run a scheduler beside a NATS server."`
+	Emulate emulateCmd `cmd:"" help:"Run the Service Bus and storage queue emulators alone."`
 	Apply   applyCmd   `cmd:"" help:"Create or update jobs from files."`
 	Get     getCmd     `cmd:"" help:"Show jobs."`
 	Run     runCmd     `cmd:"" help:"Run jobs now, besides their schedule."`
@@ -21,6 +22,7 @@ type cli struct {
 	Disable disableCmd `cmd:"" help:"Stop jobs until they are enabled."`
 	Delete  deleteCmd  `cmd:"" help:"Delete jobs with their history."`
 	History historyCmd `cmd:"" help:"Show what ran, and how it ended."`
+	Preview previewCmd `cmd:"" help:"Show when a schedule would run."`
 	Doctor  doctorCmd  `cmd:"" help:"Look for jobs that would never run."`
 	Version versionCmd `cmd:"" help:"Show the version."`
 

@@ -13,6 +13,9 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/echo"
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
@@ -24,21 +27,26 @@ type devCmd struct {
 	Watch     bool     `short:"w" help:"Apply job files again when they change. Jobs whose files go away stay."`
 	HTTP      string   `name:"http" help:"Where the REST API and /echo listen." default:"127.0.0.1:8080" placeholder:"ADDR"`
 	NATS      string   `name:"nats" help:"Where the embedded NATS server listens." default:"127.0.0.1:4222" placeholder:"ADDR"`
-	AMQP      string   `name:"amqp" help:"Where the Service Bus emulator will listen. It does not exist yet: accepted, and without effect." default:"127.0.0.1:5672" placeholder:"ADDR"`
-	Queue     string   `name:"queue" help:"Where the storage queue emulator will listen. It does not exist yet: accepted, and without effect." default:"127.0.0.1:10001" placeholder:"ADDR"`
-	Data      string   `help:"Directory of jobs and history; one process at a time can use it." default:".carillon" placeholder:"DIR"`
+	AMQP      string   `name:"amqp" help:"Where the Service Bus emulator listens." default:"127.0.0.1:5672" placeholder:"ADDR"`
+	Queue     string   `name:"queue" help:"Where the storage queue emulator listens." default:"127.0.0.1:10001" placeholder:"ADDR"`
+	Data      string   `help:"Directory of jobs, history and the emulators' messages; one process at a time can use it." default:".carillon" placeholder:"DIR"`
 	Sync      string   `help:"How long a write may wait for the disk (what a power cut can cost), or always." default:"1s" placeholder:"DURATION"`
-	PortsFile string   `help:"Write the addresses to this file, as JSON, once everything runs." placeholder:"FILE"`
+	PortsFile string   `help:"Write the addresses and connection strings to this file, as JSON, once everything runs." placeholder:"FILE"`
 }
 
 // Help shows examples.
 func (devCmd) Help() string {
-	return `Runs a NATS server, a scheduler and a target to call, all in one process, and prints one line for each
+	return `Runs a NATS server, a scheduler and targets to deliver to, all in one process, and prints one line for each
 attempt: when it started, the job, the outcome, how late it was. The jobs and their history are kept in the
 data directory until the next start.
 
 The target is /echo on the HTTP address: it answers what it received. /echo/status/503 answers that status,
 /echo/delay/2s answers after that time. Job files reach it as ${CARILLON_ECHO}, on whatever port it listens.
+
+Emulators of Azure Service Bus and of storage queues run too. They take every namespace, every account and any
+key, make queues, topics and subscriptions when they are first used, and keep them in the data directory. The
+connection strings are printed. The Service Bus admin clients and its HTTP interface have a free port, which the
+start and the ports file tell. "carillon emulate" runs the emulators alone, with settings.
 
 Retries may be as short as one second here. Port 0 takes a free port. Nothing is protected by a password: stay
 on loopback addresses.
@@ -47,7 +55,7 @@ Examples:
 
     carillon dev examples/jobs
     carillon dev --watch my-jobs
-    carillon dev --http 127.0.0.1:0 --nats 127.0.0.1:0 --ports-file ports.json`
+    carillon dev --http 127.0.0.1:0 --nats 127.0.0.1:0 --amqp 127.0.0.1:0 --queue 127.0.0.1:0 --ports-file ports.json`
 }
 
 // devGrace is how long a stop waits for running attempts: whoever presses
@@ -56,15 +64,16 @@ const devGrace = 3 * time.Second
 
 // dev is a running `carillon dev`.
 type dev struct {
-	cmd      devCmd
-	t        *terminal
-	listener net.Listener
-	nats     *embedded.Server
-	node     *node.Node
-	jobs     *watcher
-	records  *tape
-	example  string // a job to try commands on; "" when there is none
-	side     sync.WaitGroup
+	cmd       devCmd
+	t         *terminal
+	listener  net.Listener
+	nats      *embedded.Server
+	emulators *emulators
+	node      *node.Node
+	jobs      *watcher
+	records   *tape
+	example   string // a job to try commands on; "" when there is none
+	side      sync.WaitGroup
 }
 
 // Run runs until it is interrupted.
@@ -87,8 +96,28 @@ func (c devCmd) Run(ctx context.Context, t *terminal) error {
 		return asked(ctx, err)
 	}
 	defer server.Close()
-	d := &dev{cmd: c, t: t, listener: l, nats: server}
-	return asked(ctx, d.run(ctx))
+	e, err := startEmulators(ctx, c.emulation(t))
+	if err != nil {
+		return err
+	}
+	d := &dev{cmd: c, t: t, listener: l, nats: server, emulators: e}
+	running, end := context.WithCancel(ctx)
+	defer end()
+	go func() {
+		e.wait(running)
+		end()
+	}()
+	return errors.Join(asked(running, d.run(running)), e.close()) //nolint:contextcheck // what the scheduler delivers to ends after it
+}
+
+// emulation is both emulators, for programs with whatever connection strings they have.
+func (c devCmd) emulation(t *terminal) emulation {
+	log := c.logger(t.err)
+	return emulation{
+		data:  c.Data,
+		bus:   &servicebus.Config{Addr: c.AMQP, HTTPAddr: "127.0.0.1:0", Auth: auth.Lenient, AutoCreate: true, Logger: log},
+		queue: &storagequeue.Config{Addr: c.Queue, Keys: storagequeue.Lenient, AutoCreate: true, Logger: log},
+	}
 }
 
 func (c devCmd) startNATS(ctx context.Context, t *terminal) (*embedded.Server, error) {
@@ -189,13 +218,20 @@ func (d *dev) ready(ctx context.Context) error {
 	if d.cmd.Watch && d.jobs != nil {
 		d.side.Go(func() { d.jobs.watch(ctx) })
 	}
-	return ports{d.url(), d.nats.URL()}.write(d.cmd.PortsFile)
+	return d.ports().write(d.cmd.PortsFile)
 }
 
 // echoes are the handlers of /echo and what is below it.
 func echoes() map[string]http.Handler {
 	h := echo.Handler()
 	return map[string]http.Handler{"/echo": h, "/echo/": h}
+}
+
+// ports is where everything can be reached.
+func (d *dev) ports() ports {
+	p := d.emulators.ports()
+	p.HTTP, p.NATS = d.url(), d.nats.URL()
+	return p
 }
 
 // url is where the REST API is.

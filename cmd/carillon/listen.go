@@ -30,8 +30,13 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
 	}
-	return nil, hinted(&unavailableError{&listenError{"HTTP", addr, err}},
-		"another program uses that port, perhaps a second carillon; choose one with --http, port 0 takes any free one")
+	return nil, portError("HTTP", "http", addr, err)
+}
+
+// portError says that the address of a flag cannot be listened on, and what to do about it.
+func portError(kind, flag, addr string, err error) error {
+	return hinted(&unavailableError{&listenError{kind, addr, err}},
+		"another program uses that port, perhaps a second carillon; choose one with --"+flag+", port 0 takes any free one")
 }
 
 // checkAddress makes sure that the value of a flag is host:port.
@@ -47,10 +52,12 @@ func checkAddress(flag, addr string) error {
 }
 
 // reachable returns the address at which this machine reaches a listener.
-func reachable(addr net.Addr) string {
-	a, err := netip.ParseAddrPort(addr.String())
+func reachable(addr net.Addr) string { return reachableAt(addr.String()) }
+
+func reachableAt(addr string) string {
+	a, err := netip.ParseAddrPort(addr)
 	if err != nil || !a.Addr().IsUnspecified() {
-		return addr.String()
+		return addr
 	}
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(int(a.Port())))
 }

@@ -28,13 +28,22 @@ func TestMain(m *testing.M) {
 // TestScripts runs sessions as users type them: testdata/*.txtar. Beside the
 // commands of testscript there are
 //
-//	ready FILE             wait for a ports file; sets $HTTP, $NATS, $HTTP_ADDR, $NATS_ADDR, $CARILLON_SERVER
+//	ready FILE             wait for a ports file; sets $HTTP, $NATS, $HTTP_ADDR, $NATS_ADDR, $CARILLON_SERVER,
+//	                       $AMQP, $QUEUE, $QUEUE_ADDR, $SERVICE_BUS, $SERVICE_BUS_ADMIN, $STORAGE_QUEUE
 //	until PATTERN CMD…     run a command again and again until its output matches
 //	code N CMD…            run a command, which must exit with N
 //	term [N]               send SIGTERM to all commands in the background, or to the one of that number, from 0
 //	insist N               send SIGTERM to that one until it is gone
 //	tail PATTERN CMD…      run a command until a line of its output matches, and interrupt it; it must exit with 130
 //	http METHOD URL BODY   make a request; the status line and the body become stdout
+//	make CONNECTION QUEUE  make a queue, through Azure's SDKs
+//	send CONNECTION QUEUE TEXT  send a message, or with ! see that it is refused
+//	receive CONNECTION QUEUE    receive a message; its text becomes stdout
+//	flood N (CONNECTION QUEUE)…  send to all queues until each has N messages and kill what runs in the background, while
+//	                       more are sent; with - for N, send until they are refused
+//	salvage (CONNECTION QUEUE)…  see that every message is there that was acknowledged in the last flood
+//	certificate CERT KEY   make files for --cert and --key
+//	trust [CERT]           what make is to trust; without a file it uses HTTP for Service Bus
 func TestScripts(t *testing.T) {
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
@@ -42,7 +51,7 @@ func TestScripts(t *testing.T) {
 	}
 	// The go command does not know what the scripts' commands read, and would
 	// reuse a result though an example has changed.
-	if err := fs.WalkDir(os.DirFS(examples), "jobs", func(path string, e fs.DirEntry, err error) error {
+	if err := fs.WalkDir(os.DirFS(examples), ".", func(path string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
 			_, err = os.ReadFile(filepath.Join(examples, path))
 		}
@@ -60,6 +69,8 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"ready": ready, "until": until, "code": code, "term": term, "insist": insist, "tail": tail, "http": request,
+			"make": makeQueue, "send": send, "receive": receive,
+			"flood": flood, "salvage": salvage, "certificate": certificate, "trust": trust,
 		},
 	})
 }
@@ -89,6 +100,12 @@ func ready(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("HTTP_ADDR", strings.TrimPrefix(p.HTTP, "http://"))
 	ts.Setenv("NATS_ADDR", strings.TrimPrefix(p.NATS, "nats://"))
 	ts.Setenv("CARILLON_SERVER", p.HTTP)
+	ts.Setenv("AMQP", p.AMQP)
+	ts.Setenv("QUEUE", p.Queue)
+	ts.Setenv("QUEUE_ADDR", strings.TrimPrefix(p.Queue, "http://"))
+	ts.Setenv("SERVICE_BUS", p.ServiceBus)
+	ts.Setenv("SERVICE_BUS_ADMIN", p.ServiceBusAdmin)
+	ts.Setenv("STORAGE_QUEUE", p.StorageQueue)
 }
 
 func until(ts *testscript.TestScript, _ bool, args []string) {

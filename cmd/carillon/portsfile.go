@@ -12,8 +12,14 @@ import (
 // ports is where the parts of a process can be reached, as --ports-file tells
 // other programs.
 type ports struct {
-	HTTP string `json:"http"`
-	NATS string `json:"nats"`
+	HTTP string `json:"http,omitempty"` // of the scheduler or, without one, of the Service Bus emulator
+	NATS string `json:"nats,omitempty"`
+
+	AMQP            string `json:"amqp,omitempty"`            // host:port
+	Queue           string `json:"queue,omitempty"`           // URL
+	ServiceBus      string `json:"serviceBus,omitempty"`      // connection strings from here on
+	ServiceBusAdmin string `json:"serviceBusAdmin,omitempty"` // for admin clients
+	StorageQueue    string `json:"storageQueue,omitempty"`
 }
 
 // write writes the file, if there is to be one.

@@ -7,10 +7,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
 // root is where the README is.
@@ -42,9 +44,10 @@ func TestReadmeCommands(t *testing.T) {
 	top, _, _ := strings.Cut(text, "\n## ")
 	for _, block := range append(blocks(text, "sh"), top) {
 		for _, m := range command.FindAllStringSubmatch(block, -1) {
-			line, _, _ := strings.Cut(m[1], "#")
+			line, _, _ := strings.Cut(m[1], " # ")
+			line, _, _ = strings.Cut(line, " > ")
 			parser, _ := newParser(&terminal{out: io.Discard, err: io.Discard})
-			if _, err := parser.Parse(strings.Fields(line)); err != nil {
+			if _, err := parser.Parse(words(line)); err != nil {
 				t.Errorf("carillon %s: %v", line, err)
 			}
 			count++
@@ -52,6 +55,44 @@ func TestReadmeCommands(t *testing.T) {
 	}
 	if count < 5 {
 		t.Errorf("only %d commands were found", count)
+	}
+}
+
+// words splits a command line as a shell does, as far as the README goes.
+func words(line string) []string {
+	var list []string
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 1 {
+			list = append(list, part)
+			continue
+		}
+		list = append(list, strings.Fields(part)...)
+	}
+	return list
+}
+
+// TestReadmeSchedules reads the example of every schedule language.
+func TestReadmeSchedules(t *testing.T) {
+	_, section, _ := strings.Cut(readme(t), "\n## Schedules\n")
+	examples := regexp.MustCompile("(?m) `({.*})` \\|$").FindAllStringSubmatch(section, -1)
+	if len(examples) != 7 {
+		t.Errorf("%d examples were found, want 7", len(examples))
+	}
+	for _, m := range examples {
+		v, err := document.Parse([]byte(`{"recurrence": ` + m[1] + `}`))
+		if err != nil {
+			t.Errorf("%s: %v", m[1], err)
+			continue
+		}
+		r := document.NewReader()
+		timing := spec.ReadTiming(r.Object(v, ""))
+		if err := r.Err(); err != nil {
+			t.Errorf("%s: %v", m[1], err)
+			continue
+		}
+		if _, err := spec.NewPlan(timing, time.Now()); err != nil {
+			t.Errorf("%s: %v", m[1], err)
+		}
 	}
 }
 

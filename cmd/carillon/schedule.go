@@ -9,7 +9,10 @@ import (
 
 // schedule is the part of a job that says when it runs.
 type schedule struct {
-	StartTime  string `json:"startTime"`
+	StartTime string `json:"startTime"`
+	Status    struct {
+		Schedule string `json:"schedule"`
+	} `json:"status"`
 	Recurrence *struct {
 		Frequency string          `json:"frequency"`
 		Interval  int             `json:"interval"`
@@ -27,6 +30,8 @@ func when(properties json.RawMessage) string {
 	}
 	r := s.Recurrence
 	switch {
+	case s.Status.Schedule != "":
+		return s.Status.Schedule // the server's words
 	case r == nil && s.StartTime == "":
 		return "once"
 	case r == nil:

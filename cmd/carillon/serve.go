@@ -114,7 +114,7 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, log *slog.Logger) e
 	running.Store(n)
 	context.AfterFunc(ctx, func() { log.Info("stopping; a second signal ends it at once") })
 	err = n.Run(ctx, func() error {
-		here := ports{"http://" + reachable(l.Addr()), nc.ConnectedUrlRedacted()}
+		here := ports{HTTP: "http://" + reachable(l.Addr()), NATS: nc.ConnectedUrlRedacted()}
 		log.Info("ready", "http", here.HTTP, "nats", here.NATS, "version", cfg.Version)
 		return here.write(c.PortsFile)
 	})
