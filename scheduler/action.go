@@ -45,6 +45,20 @@ type Attempt struct {
 	Phase      Phase     // the main action or the errorAction
 	Key        string    // idempotency key: equal for every try of one action in one occurrence
 	Timeout    time.Duration
+	Previous   time.Time // nominal instant of the occurrence that ran before this one; zero: none
+	Failure    *Failure  // of an errorAction: what failed; nil for the main action
+
+	// Shared finds the text of a shared secret by its name; nil finds none.
+	Shared func(name string) (string, error)
+
+	hidden *hidden // what must not be recorded; nil: nothing is kept in mind
+}
+
+// Failure is what an errorAction is told about the action that failed.
+type Failure struct {
+	Status   int    // the target's status code at the last attempt; 0 when it gave none
+	Attempts int    // how often the action was tried
+	Message  string // of the last attempt
 }
 
 // Phase tells the job's action from its errorAction.
@@ -59,11 +73,15 @@ const (
 // Result is how an attempt ended.
 type Result struct {
 	Failed   bool          // false: completed
-	Final    bool          // failed, and a retry cannot help; the retry policy is not used
-	Status   int           // the target's status code; 0 when it gave none
+	Final    bool          // failed, and a retry cannot help, as far as the action knows; see [FinalStatus]
+	Status   int           // the target's status code, HTTP's or its nearest equivalent; 0 when it gave none
 	Message  string        // one line for people, e.g. Http Action - Response from host 'x': 'OK' …
 	Response string        // excerpt of the target's answer, at most MaxResponse bytes
 	Duration time.Duration // from the start of the attempt to its end
+
+	// RetryAfter is how long the target asks to be left alone; 0 when it does
+	// not say.
+	RetryAfter time.Duration
 }
 
 // MaxResponse is the length in bytes at which a recorded response is cut

@@ -15,9 +15,10 @@ func (w *Worker) start(r *run) { w.step(func() { w.attempt(r) }) }
 func (w *Worker) attempt(r *run) {
 	a := r.baton.attempt(r.key())
 	a.Timeout = r.job.Def.Timeout
+	a.hidden = &hidden{}
 	ctx, cancel := context.WithTimeout(w.actions, a.Timeout)
 	started := time.Now()
-	res := w.invoke(ctx, r.action, a)
+	res := a.hidden.clean(w.invoke(ctx, r.action, a))
 	res.Duration = time.Since(started)
 	stopped := res.Failed && errors.Is(context.Cause(ctx), errStopping)
 	cancel()

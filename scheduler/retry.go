@@ -70,3 +70,15 @@ func readRetryPolicy(o *document.Object, limits Limits, inherited RetryPolicy) R
 	}
 	return p
 }
+
+// FinalStatus reports whether a status code of HTTP says that a request fails
+// however often it is repeated: 4xx, but for 408 (request timeout), 425 (too
+// early) and 429 (too many requests). Actions that speak other protocols map
+// their errors to the nearest code.
+func FinalStatus(status int) bool {
+	switch status {
+	case 408, 425, 429:
+		return false
+	}
+	return status >= 400 && status <= 499
+}

@@ -3,7 +3,7 @@ package document
 import "unicode/utf8"
 
 // JSON returns the value as compact JSON: members in document order, numbers as they were written, nothing escaped that
-// JSON does not require to be.
+// JSON does not require to be. Secrets are left out; [Value.Seal] is the one way to keep them.
 func (v Value) JSON() []byte { return v.AppendJSON(nil) }
 
 // MarshalJSON makes a Value usable inside a type that encoding/json writes.
@@ -14,6 +14,9 @@ func (v Value) String() string { return string(v.JSON()) }
 
 // AppendJSON appends what JSON returns to dst.
 func (v Value) AppendJSON(dst []byte) []byte {
+	if v.secret {
+		return append(dst, "null"...)
+	}
 	switch v.kind {
 	case KindNull:
 	case KindBool:
@@ -46,8 +49,12 @@ func (v Value) appendItems(dst []byte) []byte {
 
 func (v Value) appendMembers(dst []byte) []byte {
 	dst = append(dst, '{')
+	first := len(dst)
 	for i := range v.members {
-		if i > 0 {
+		if v.members[i].Value.secret {
+			continue
+		}
+		if len(dst) > first {
 			dst = append(dst, ',')
 		}
 		dst = appendQuoted(dst, v.members[i].Name)

@@ -5,6 +5,7 @@ import "fmt"
 // Reader collects problems while a document is read. Use [NewReader].
 type Reader struct {
 	problems Problems
+	refs     []SecretRef
 }
 
 // NewReader returns a reader without problems.

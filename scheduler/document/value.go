@@ -37,6 +37,8 @@ func (k Kind) String() string {
 type Value struct {
 	kind    Kind
 	truth   bool
+	secret  bool   // a string that is written and never shown
+	locked  bool   // a secret of which only the sealed text is known
 	text    string // of a number or a string
 	items   []Value
 	members []Member

@@ -1,0 +1,168 @@
+package document
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Secret is a string that is written and never shown, or the name of one that is kept elsewhere. The zero Secret is
+// none. It prints as nothing but its kind, whatever the verb.
+type Secret struct {
+	text   string
+	ref    string
+	locked bool
+}
+
+// LiteralSecret returns a secret with that text.
+func LiteralSecret(text string) Secret { return Secret{text: text} }
+
+// IsZero reports whether there is no secret.
+func (s Secret) IsZero() bool { return s == Secret{} }
+
+// Ref returns the name of the shared secret that stands in the document, "" when the secret itself does.
+func (s Secret) Ref() string { return s.ref }
+
+// Locked reports whether only the sealed text is known, because the key is not.
+func (s Secret) Locked() bool { return s.locked }
+
+// Literal returns the secret, if it stands in the document and can be read.
+func (s Secret) Literal() (text string, ok bool) { return s.text, s.ref == "" && !s.locked }
+
+// Format keeps secrets out of whatever is printed.
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("(secret)")) }
+
+// maxSecret is the length in bytes of the longest secret, a certificate with its chain.
+const maxSecret = 12 << 10
+
+// secretRef is the member that names a shared secret.
+const secretRef = "secretRef"
+
+// Secret returns a member that is a secret: a string, or {"secretRef": "name"}. The string is marked in the tree, so that
+// nothing that prints the document shows it.
+func (o *Object) Secret(name string) (Secret, bool) {
+	v, ok := o.Value(name)
+	switch {
+	case !ok:
+		return Secret{}, false
+	case v.kind == KindObject:
+		return o.secretRef(name)
+	case v.kind != KindString:
+		o.Problem(member("", name), "must be a string or {%q: name}, not %s", secretRef, v.kind)
+		return Secret{}, false
+	case len(v.text) > maxSecret && !v.locked:
+		o.Problem(member("", name), "is %d bytes long, at most %d are allowed", len(v.text), maxSecret)
+		return Secret{}, false
+	}
+	i := o.find(name)
+	o.members[i].Value.secret = true
+	return Secret{text: v.text, locked: v.locked}, true
+}
+
+// secretRef reads the form that names a shared secret.
+func (o *Object) secretRef(name string) (Secret, bool) {
+	ro, _ := o.Object(name)
+	defer ro.Done()
+	if !ro.Require(secretRef) {
+		return Secret{}, false
+	}
+	ref, ok := ro.String(secretRef)
+	if !ok || ref == "" {
+		if ok {
+			ro.Problem(secretRef, "must not be empty")
+		}
+		return Secret{}, false
+	}
+	o.reader.refs = append(o.reader.refs, SecretRef{Path: ro.Path(secretRef), Name: ref})
+	return Secret{ref: ref}, true
+}
+
+// SecretRef is a place in a document that names a shared secret.
+type SecretRef struct {
+	Path, Name string
+}
+
+// SecretRefs returns the shared secrets that were named so far.
+func (r *Reader) SecretRefs() []SecretRef { return r.refs }
+
+// sealedMember is the one member of an object that stands for a sealed secret in a stored document.
+const sealedMember = "$sealed"
+
+// HasSecrets reports whether a secret that is not locked is in the tree.
+func (v Value) HasSecrets() bool {
+	return v.secret && !v.locked || slices.ContainsFunc(v.items, Value.HasSecrets) ||
+		slices.ContainsFunc(v.members, func(m Member) bool { return m.Value.HasSecrets() })
+}
+
+// HasLocked reports whether a locked secret is in the tree.
+func (v Value) HasLocked() bool {
+	return v.locked || slices.ContainsFunc(v.items, Value.HasLocked) ||
+		slices.ContainsFunc(v.members, func(m Member) bool { return m.Value.HasLocked() })
+}
+
+// Seal returns the tree with every secret replaced by what seal makes of it, which can be stored and shown. path is where
+// the secret stands. Locked secrets go back as they came.
+func (v Value) Seal(path string, seal func(path, text string) (string, error)) (Value, error) {
+	if !v.secret {
+		return v.each(path, func(path string, inner Value) (Value, error) { return inner.Seal(path, seal) })
+	}
+	text := v.text
+	if !v.locked {
+		var err error
+		if text, err = seal(path, text); err != nil {
+			return v, err
+		}
+	}
+	return ObjectValue(Member{Name: sealedMember, Value: StringValue(text)}), nil
+}
+
+// Unseal returns the tree with every sealed secret opened. One that open refuses becomes a locked secret, which
+// [Value.Seal] puts back as it was.
+func (v Value) Unseal(path string, open func(path, sealed string) (string, error)) Value {
+	if text, ok := v.sealed(); ok {
+		plain, err := open(path, text)
+		if err != nil {
+			return Value{kind: KindString, secret: true, locked: true, text: text}
+		}
+		return Value{kind: KindString, secret: true, text: plain}
+	}
+	v, _ = v.each(path, func(path string, inner Value) (Value, error) { return inner.Unseal(path, open), nil })
+	return v
+}
+
+// sealed returns the text of a sealed secret, if v stands for one.
+func (v Value) sealed() (string, bool) {
+	if len(v.members) != 1 || v.members[0].Name != sealedMember || v.members[0].Value.kind != KindString {
+		return "", false
+	}
+	return v.members[0].Value.text, true
+}
+
+// each returns v with f applied to its elements or members.
+func (v Value) each(path string, f func(path string, inner Value) (Value, error)) (Value, error) {
+	var err error
+	if v.items != nil {
+		v.items = slices.Clone(v.items)
+	}
+	for i := range v.items {
+		if v.items[i], err = f(element(path, i), v.items[i]); err != nil {
+			return v, err
+		}
+	}
+	if v.members != nil {
+		v.members = slices.Clone(v.members)
+	}
+	for i := range v.members {
+		m := &v.members[i]
+		if m.Value, err = f(member(path, m.Name), m.Value); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// Equal reports whether two trees are the same, members in the same order, secrets included.
+func (v Value) Equal(w Value) bool {
+	return v.kind == w.kind && v.truth == w.truth && v.secret == w.secret && v.locked == w.locked && v.text == w.text &&
+		slices.EqualFunc(v.items, w.items, Value.Equal) &&
+		slices.EqualFunc(v.members, w.members, func(a, b Member) bool { return a.Name == b.Name && a.Value.Equal(b.Value) })
+}

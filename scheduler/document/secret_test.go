@@ -1,0 +1,107 @@
+package document_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// readSecrets reads a, b and c.d of a document as secrets.
+func readSecrets(t *testing.T, text string) (document.Value, *document.Reader, []document.Secret) {
+	t.Helper()
+	v, err := document.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := document.NewReader()
+	o := r.Object(v, "")
+	a, _ := o.Secret("a")
+	b, _ := o.Secret("b")
+	c, _ := o.Object("c")
+	d, _ := c.Secret("d")
+	c.Ignore("e")
+	c.Done()
+	o.Done()
+	return v, r, []document.Secret{a, b, d}
+}
+
+const planted = `{"a":"s3cret","b":{"secretRef":"shared"},"c":{"d":"h1dden","e":1}}`
+
+func TestSecretsAreNotShown(t *testing.T) {
+	v, r, secrets := readSecrets(t, planted)
+	if r.Err() != nil {
+		t.Fatal(r.Err())
+	}
+	if got, want := v.String(), `{"b":{"secretRef":"shared"},"c":{"e":1}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if text, ok := secrets[0].Literal(); text != "s3cret" || !ok {
+		t.Errorf("got %q, %t", text, ok)
+	}
+	if _, ok := secrets[1].Literal(); ok || secrets[1].Ref() != "shared" {
+		t.Errorf("got %q", secrets[1].Ref())
+	}
+	if refs := r.SecretRefs(); len(refs) != 1 || refs[0] != (document.SecretRef{Path: "b.secretRef", Name: "shared"}) {
+		t.Errorf("got %v", refs)
+	}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
+		if got := fmt.Sprintf(verb, secrets); strings.Contains(got, "s3cret") || strings.Contains(got, "733363726574") {
+			t.Errorf("%s prints %s", verb, got)
+		}
+	}
+}
+
+func TestSealAndUnseal(t *testing.T) {
+	v, _, _ := readSecrets(t, planted)
+	sealed, err := v.Seal("", func(path, text string) (string, error) { return path + "|" + text, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"a":{"$sealed":"a|s3cret"},"b":{"secretRef":"shared"},"c":{"d":{"$sealed":"c.d|h1dden"},"e":1}}`
+	if got := sealed.String(); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	open := func(path, text string) (string, error) {
+		plain, ok := strings.CutPrefix(text, path+"|")
+		if !ok || path == "c.d" {
+			return "", errors.New("no key")
+		}
+		return plain, nil
+	}
+	back := sealed.Unseal("", open)
+	if !back.HasSecrets() || !back.HasLocked() || back.String() != v.String() {
+		t.Errorf("got %s", back)
+	}
+	again, err := back.Seal("", func(path, text string) (string, error) { return path + "|" + text, nil })
+	if err != nil || again.String() != want {
+		t.Errorf("got %s, %v", again, err)
+	}
+}
+
+func TestEqualSeesSecrets(t *testing.T) {
+	one, _, _ := readSecrets(t, planted)
+	same, _, _ := readSecrets(t, planted)
+	other, _, _ := readSecrets(t, strings.Replace(planted, "s3cret", "s4cret", 1))
+	if !one.Equal(same) || one.Equal(other) || one.String() != other.String() {
+		t.Error("secrets are not compared")
+	}
+}
+
+func TestWrongSecrets(t *testing.T) {
+	tests := map[string]string{
+		`{"a":5,"c":{}}`:                                     `a: must be a string or {"secretRef": name}, not a number`,
+		`{"a":{"secretRef":""},"c":{}}`:                      "a.secretRef: must not be empty",
+		`{"a":{"secretref":"x","y":"s3cret"},"c":{}}`:        "a.y: unknown field",
+		`{"a":{"$sealed":"x"},"c":{}}`:                       "a.secretRef: is required",
+		`{"a":"` + strings.Repeat("x", 13<<10) + `","c":{}}`: "a: is 13312 bytes long, at most 12288 are allowed",
+	}
+	for text, want := range tests {
+		_, r, _ := readSecrets(t, text)
+		if err := r.Err(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60s: got %v, want %s", text, err, want)
+		}
+	}
+}
