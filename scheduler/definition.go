@@ -32,6 +32,14 @@ type ActionSpec struct {
 	OnError *ActionSpec // nil: none; its own OnError is always nil
 }
 
+// in returns the action of a phase.
+func (s *ActionSpec) in(p Phase) *ActionSpec {
+	if p == ErrorPhase && s.OnError != nil {
+		return s.OnError
+	}
+	return s
+}
+
 // CatchUp is what happens to occurrences that were missed while no scheduler
 // ran, or while the job was not served.
 type CatchUp struct {

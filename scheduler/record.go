@@ -52,9 +52,13 @@ type Record struct {
 	Status     int           `json:"status,omitempty"` // the target's status code
 	Message    string        `json:"message,omitempty"`
 	Response   string        `json:"response,omitempty"`
-	Tail       int           `json:"tail,omitempty"`     // stored: the last Tail bytes of Message are the Response
-	Duration   time.Duration `json:"duration,omitempty"` // nanoseconds
-	Final      bool          `json:"final,omitempty"`    // failed, and no retry could help
+	Tail       int           `json:"tail,omitempty"`       // stored: the last Tail bytes of Message are the Response
+	Duration   time.Duration `json:"duration,omitempty"`   // nanoseconds
+	Final      bool          `json:"final,omitempty"`      // failed, and no retry could help
+	RetryAfter time.Duration `json:"retryAfter,omitempty"` // what the target asked for, nanoseconds
+	Type       string        `json:"type,omitempty"`       // the action's
+	Target     string        `json:"target,omitempty"`     // what the action loads: host and port
+	Failed     *Failure      `json:"failed,omitempty"`     // error phase: how the main action failed
 
 	Reason Reason    `json:"reason,omitempty"` // of skipped
 	From   time.Time `json:"from,omitzero"`    // skipped, postponed: the first instant
@@ -102,7 +106,7 @@ func attemptRecord(k Key, b *Baton, started time.Time, res Result, p Progress) R
 		Nominal: b.Nominal, Due: b.Due, Started: started, Ended: started.Add(res.Duration),
 		Attempt: b.Attempt, Try: a.Try, Phase: b.Phase, Manual: b.Manual, OneOff: b.OneOff,
 		Status: res.Status, Message: res.Message, Response: res.Response, Duration: res.Duration, Final: res.Final,
-		Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: p,
+		RetryAfter: res.RetryAfter, Failed: b.Failed, Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: p,
 	}
 	if res.Failed {
 		r.Outcome = OutcomeFailed
@@ -132,7 +136,7 @@ func (r *Record) baton() Baton {
 	return Baton{
 		Revision: r.Revision, Schedule: r.Schedule, Nominal: r.Nominal, Due: r.Due,
 		Attempt: r.Attempt, Try: r.Try - 1, Phase: r.Phase, Manual: r.Manual, OneOff: r.OneOff,
-		Resume: r.Resume, Progress: r.Progress,
+		Resume: r.Resume, Progress: r.Progress, Failed: r.Failed,
 	}
 }
 
@@ -140,6 +144,6 @@ func (r *Record) baton() Baton {
 func (r *Record) result() Result {
 	return Result{
 		Failed: r.Outcome == OutcomeFailed, Final: r.Final, Status: r.Status,
-		Message: r.Message, Response: r.Response, Duration: r.Duration,
+		Message: r.Message, Response: r.Response, Duration: r.Duration, RetryAfter: r.RetryAfter,
 	}
 }

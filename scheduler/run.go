@@ -10,8 +10,8 @@ import (
 type run struct {
 	delivery *Delivery
 	baton    Baton
-	job      *Job   // the definition it runs under
-	action   Action // the main action's or the errorAction's
+	job      *Job        // the definition it runs under
+	spec     *ActionSpec // the main action or the errorAction
 	target   string
 	skips    []skip // decided on arrival, recorded when the run is settled
 	suspect  bool   // it may have been run before
@@ -38,10 +38,6 @@ func (r *run) key() Key { return r.delivery.Slot.Key }
 // use sets the definition that r runs under.
 func (r *run) use(j *Job) {
 	r.job = j
-	spec := &j.Def.Action
-	if r.baton.Phase == ErrorPhase && spec.OnError != nil {
-		spec = spec.OnError
-	}
-	r.action = spec.Run
-	r.target = spec.Run.Target()
+	r.spec = j.Def.Action.in(r.baton.Phase)
+	r.target = r.spec.Run.Target()
 }
