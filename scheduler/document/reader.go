@@ -6,6 +6,7 @@ import "fmt"
 type Reader struct {
 	problems Problems
 	refs     []SecretRef
+	secret   bool // one that stands in the document was read
 }
 
 // NewReader returns a reader without problems.
