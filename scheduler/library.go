@@ -37,7 +37,9 @@ type jobSource interface {
 const libraryLimit = 1 << 15
 
 func newLibrary(store jobSource, actions ActionReader, secrets *Vault) *library {
-	return &library{store: store, actions: actions, secrets: secrets, limit: libraryLimit, jobs: map[Key]*Job{}, seen: make([]uint32, shards)}
+	return &library{
+		store: store, actions: actions, secrets: secrets, limit: libraryLimit, jobs: map[Key]*Job{}, seen: make([]uint32, shards),
+	}
 }
 
 // current returns the job as it is now. atLeast is a revision that is known to

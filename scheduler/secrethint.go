@@ -22,7 +22,7 @@ func (s *Service) hintSecrets(ctx context.Context, k Key, err error) error {
 	}
 	cur, _, failed := s.find(ctx, k)
 	if failed != nil || cur == nil {
-		return err //nolint:nilerr // the document's problems are what counts
+		return err // the document's problems are what counts
 	}
 	open, locked := cur.Def.properties.SecretPaths()
 	for i, p := range problems {

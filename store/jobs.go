@@ -82,7 +82,8 @@ func (s *Store) SaveJob(ctx context.Context, k scheduler.Key, data []byte, repla
 
 // RewriteJob writes a definition over a revision that says the same in other
 // words, and returns the new revision. A final one expires when the one before
-// would have. scheduler.ErrConflict when the revision is stale.
+// would have, or in an hour: the server lets nothing expire sooner that leaves a
+// marker. scheduler.ErrConflict when the revision is stale.
 func (s *Store) RewriteJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
 	m := nats.NewMsg(s.jobSubject(k))
 	m.Data = data

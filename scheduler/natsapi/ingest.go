@@ -18,18 +18,19 @@ type Source interface {
 	// is done; wake tells of new room. take must not block.
 	DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error
 
+	// PublishResult stores a result event.
+	PublishResult(ctx context.Context, verdict, name string, body []byte) error
+
+	SpecLog
+}
+
+// SpecLog is where published specs lie until they are done with.
+type SpecLog interface {
 	// IsFirstSpec reports whether the spec with that sequence is the first
 	// of its name that is not done with.
 	IsFirstSpec(ctx context.Context, name string, sequence uint64) (bool, error)
 
-	// PublishResult stores a result event.
-	PublishResult(ctx context.Context, verdict, name string, body []byte) error
-
-	Eraser
-}
-
-// Eraser removes a spec so that nothing of it is left in the store.
-type Eraser interface {
+	// EraseSpec removes a spec so that nothing of it is left.
 	EraseSpec(ctx context.Context, sequence uint64) error
 }
 
