@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/actions/endpoint"
 )
@@ -28,7 +29,8 @@ type account struct {
 func findAccount(text string, endpoints endpoint.Map) (account, error) {
 	switch {
 	case isConnectionString(text): // not shown: it holds a key
-		return account{}, errors.New("is a connection string: write only the name of the account, and a shared access signature in sasToken")
+		return account{}, errors.New("is a connection string: write only the name of the account, " +
+			"and a shared access signature in sasToken")
 	case strings.Contains(text, "://"):
 		return findEndpoint(text, endpoints)
 	}
@@ -132,6 +134,11 @@ func oddInPath(r rune) bool {
 	return !isLower(r) && (r < 'A' || r > 'Z') && r != '-' && r != '_'
 }
 
+func firstRune(text string) rune {
+	r, _ := utf8.DecodeRuneInString(text)
+	return r
+}
+
 // isLower reports whether a character is a lower-case letter or a digit.
 func isLower(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }
 
@@ -142,7 +149,7 @@ func checkAccount(name string) error {
 	switch i := strings.IndexFunc(name, func(r rune) bool { return !isLower(r) }); {
 	case i >= 0:
 		return fmt.Errorf("has %q in it: an account's name has 3 to 24 letters and digits and nothing else; "+
-			"an endpoint begins with http:// or https://", []rune(name[i:])[0])
+			"an endpoint begins with http:// or https://", firstRune(name[i:]))
 	case len(name) < 3 || len(name) > 24:
 		return fmt.Errorf("is %d characters long: an account's name has 3 to 24 letters and digits", len(name))
 	}
@@ -157,7 +164,7 @@ func checkQueue(name string) error {
 	case i >= 0 && !strings.ContainsFunc(strings.ToLower(name), bad):
 		return fmt.Errorf("has upper-case letters: write %s", strings.ToLower(name))
 	case i >= 0:
-		return fmt.Errorf("has %q in it: %s", []rune(name[i:])[0], rule)
+		return fmt.Errorf("has %q in it: %s", firstRune(name[i:]), rule)
 	case len(name) < 3 || len(name) > 63:
 		return fmt.Errorf("is %d characters long: %s", len(name), rule)
 	case name[0] == '-' || name[len(name)-1] == '-':

@@ -7,8 +7,12 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
+	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/scheduler"
 )
+
+// headerRequestID is what the service's logs show of a request.
+const headerRequestID = "X-Ms-Client-Request-Id"
 
 // action is a compiled message.
 type action struct {
@@ -57,7 +61,8 @@ func (a *action) run(ctx context.Context, at scheduler.Attempt, start time.Time)
 		at.Hide(form)
 	}
 	x := exchange{action: a, token: to.token, start: start, timeout: at.Timeout}
-	send := policy.WithHTTPHeader(policy.WithCaptureResponse(ctx, &x.raw), http.Header{"x-ms-client-request-id": {at.ID}})
+	id := http.Header{headerRequestID: {payload.Identify(at).RequestID}}
+	send := policy.WithHTTPHeader(policy.WithCaptureResponse(ctx, &x.raw), id)
 	x.answer, x.err = to.client.EnqueueMessage(send, text, &a.options)
 	return x.result(ctx)
 }

@@ -83,7 +83,8 @@ func (x *exchange) created(ctx context.Context) scheduler.Result {
 			Response: clip(string(body), scheduler.MaxResponse),
 		}
 	}
-	return x.done("Message put into queue '" + x.queue + "' of account '" + x.account.name + "' (the answer broke off: " + x.reason(ctx) + ")")
+	return x.done("Message put into queue '" + x.queue + "' of account '" + x.account.name +
+		"' (the answer broke off: " + x.reason(ctx) + ")")
 }
 
 // refused tells of an answer that is not a success.

@@ -96,71 +96,86 @@ func noSecret(t *testing.T, result scheduler.Result, token string) {
 	}
 }
 
-// answer is one of a service.
-func answer(status int, header http.Header, body string) *http.Response {
+// reply is an answer of a service.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (r reply) response() *http.Response {
+	header := r.header
 	if header == nil {
 		header = http.Header{}
 	}
-	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body))}
+	return &http.Response{StatusCode: r.status, Header: header, Body: io.NopCloser(strings.NewReader(r.body))}
 }
 
-// refusal is an answer with a code.
-func refusal(status int, code, message, details string) *http.Response {
-	return answer(status, http.Header{"X-Ms-Error-Code": {code}}, "\ufeff<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>"+code+
-		"</Code><Message>"+message+"\nRequestId:1\nTime:2</Message>"+details+"</Error>")
+// refusal is an answer with a code, as the service writes it.
+func refusal(status int, code, details string) reply {
+	return reply{status, http.Header{"X-Ms-Error-Code": {code}}, "\ufeff<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>" + code +
+		"</Code><Message>No.\nRequestId:1\nTime:2</Message>" + details + "</Error>"}
 }
 
 // TestRefusals has the answers that the emulator does not give.
 func TestRefusals(t *testing.T) {
 	for _, test := range []struct {
-		answer *http.Response
-		final  bool
-		want   string
+		reply reply
+		final bool
+		want  string
 	}{
-		{refusal(403, "AuthenticationFailed", "No.", "<AuthenticationErrorDetail>Signature did not match.</AuthenticationErrorDetail>"), true,
+		{
+			refusal(403, "AuthenticationFailed", "<AuthenticationErrorDetail>Signature did not match.</AuthenticationErrorDetail>"), true,
 			"'AuthenticationFailed' (status 403) No. RequestId:1 Time:2 AuthenticationErrorDetail: Signature did not match." +
-				" Hint: sasToken is not a shared access signature, as it has no sig."},
-		{refusal(403, "AuthorizationPermissionMismatch", "No.", ""), true, "'AuthorizationPermissionMismatch' (status 403) No. RequestId:1 Time:2" +
+				" Hint: sasToken is not a shared access signature, as it has no sig.",
+		},
+		{refusal(403, "AuthorizationPermissionMismatch", ""), true, "'AuthorizationPermissionMismatch' (status 403) No. RequestId:1 Time:2" +
 			" Hint: sasToken does not permit adding messages: sign it with permission a."},
-		{refusal(403, "AuthorizationFailure", "No.", ""), true, "'AuthorizationFailure' (status 403) No. RequestId:1 Time:2" +
+		{refusal(403, "AuthorizationFailure", ""), true, "'AuthorizationFailure' (status 403) No. RequestId:1 Time:2" +
 			" Hint: the account's network rules may not let the scheduler in."},
-		{refusal(400, "AccountRequiresHttps", "No.", ""), true, "'AccountRequiresHttps' (status 400) No. RequestId:1 Time:2" +
+		{refusal(400, "AccountRequiresHttps", ""), true, "'AccountRequiresHttps' (status 400) No. RequestId:1 Time:2" +
 			" Hint: the account takes no http: use its https endpoint."},
-		{refusal(400, "InvalidHeaderValue", "No.", "<HeaderName>x-ms-version</HeaderName>"), true,
+		{
+			refusal(400, "InvalidHeaderValue", "<HeaderName>x-ms-version</HeaderName>"), true,
 			"'InvalidHeaderValue' (status 400) No. RequestId:1 Time:2 HeaderName: x-ms-version" +
-				" Hint: the service may be too old for this version of its interface; Azurite takes it with --skipApiVersionCheck."},
-		{refusal(409, "QueueBeingDeleted", "No.", ""), false, "'QueueBeingDeleted' (status 409) No. RequestId:1 Time:2"},
-		{refusal(409, "QueueDisabled", "No.", ""), false, "'QueueDisabled' (status 409) No. RequestId:1 Time:2" +
+				" Hint: the service may be too old for this version of its interface; Azurite takes it with --skipApiVersionCheck.",
+		},
+		{refusal(409, "QueueBeingDeleted", ""), false, "'QueueBeingDeleted' (status 409) No. RequestId:1 Time:2"},
+		{refusal(409, "QueueDisabled", ""), false, "'QueueDisabled' (status 409) No. RequestId:1 Time:2" +
 			" Hint: the administrator of the account has disabled the queue."},
-		{refusal(413, "RequestBodyTooLarge", "No.", ""), true, "'RequestBodyTooLarge' (status 413) No. RequestId:1 Time:2"},
-		{refusal(429, "TooManyRequests", "No.", ""), false, "'TooManyRequests' (status 429) No. RequestId:1 Time:2"},
-		{refusal(500, "OperationTimedOut", "No.", ""), false, "'OperationTimedOut' (status 500) No. RequestId:1 Time:2"},
-		{refusal(503, "ServerBusy", "No.", ""), false, "'ServerBusy' (status 503) No. RequestId:1 Time:2"},
-		{answer(503, nil, "<Error><Code>FromBody</Code></Error>"), false, "'FromBody' (status 503)"},
-		{answer(404, nil, "<html>nothing here"), true, "'Not Found' (status 404)"},
-		{answer(502, nil, ""), false, "'Bad Gateway' (status 502)"},
-		{answer(302, http.Header{"Location": {"http://127.0.0.1/"}}, ""), false,
-			"'Found' (status 302) Hint: redirects are not followed: give the address of the queue service as storageAccount."},
-		{answer(200, nil, ""), false, "'OK' (status 200)"},
-		{answer(201, nil, "<html>made"), false, "'Created' (status 201) is not the answer of a queue"},
-		{answer(201, nil, "<QueueMessagesList></QueueMessagesList>"), false, "'Created' (status 201) is not the answer of a queue"},
-		{answer(201, nil, ""), false, "'Created' (status 201) is not the answer of a queue"},
+		{refusal(413, "RequestBodyTooLarge", ""), true, "'RequestBodyTooLarge' (status 413) No. RequestId:1 Time:2"},
+		{refusal(429, "TooManyRequests", ""), false, "'TooManyRequests' (status 429) No. RequestId:1 Time:2"},
+		{refusal(500, "OperationTimedOut", ""), false, "'OperationTimedOut' (status 500) No. RequestId:1 Time:2"},
+		{refusal(503, "ServerBusy", ""), false, "'ServerBusy' (status 503) No. RequestId:1 Time:2"},
+		{reply{503, nil, "<Error><Code>FromBody</Code></Error>"}, false, "'FromBody' (status 503)"},
+		{reply{404, nil, "<html>nothing here"}, true, "'Not Found' (status 404)"},
+		{reply{502, nil, ""}, false, "'Bad Gateway' (status 502)"},
+		{
+			reply{302, http.Header{"Location": {"http://127.0.0.1/"}}, ""},
+			false,
+			"'Found' (status 302) Hint: redirects are not followed: give the address of the queue service as storageAccount.",
+		},
+		{reply{200, nil, ""}, false, "'OK' (status 200)"},
+		{reply{201, nil, "<html>made"}, false, "'Created' (status 201) is not the answer of a queue"},
+		{reply{201, nil, "<QueueMessagesList></QueueMessagesList>"}, false, "'Created' (status 201) is not the answer of a queue"},
+		{reply{201, nil, ""}, false, "'Created' (status 201) is not the answer of a queue"},
 	} {
-		client := serve(t, func(*http.Request) (*http.Response, error) { return test.answer, nil })
+		client := serve(t, func(*http.Request) (*http.Response, error) { return test.reply.response(), nil })
 		result := mustRead(t, client, job(nil)).Invoke(t.Context(), attempt())
-		wantFailure(t, result, test.answer.StatusCode, test.final, response+test.want)
+		wantFailure(t, result, test.reply.status, test.final, response+test.want)
 	}
 }
 
 // TestOnce counts requests: the SDK must not retry.
 func TestOnce(t *testing.T) {
-	for name, reply := range map[string]func() (*http.Response, error){
-		"busy":  func() (*http.Response, error) { return refusal(503, "ServerBusy", "No.", ""), nil },
+	for name, answer := range map[string]func() (*http.Response, error){
+		"busy":  func() (*http.Response, error) { return refusal(503, "ServerBusy", "").response(), nil },
 		"reset": func() (*http.Response, error) { return nil, &net.OpError{Op: "read", Err: syscall.ECONNRESET} },
 	} {
 		n := 0
-		client := serve(t, func(*http.Request) (*http.Response, error) { n++; return reply() })
-		if mustRead(t, client, job(nil)).Invoke(t.Context(), attempt()); n != 1 {
+		client := serve(t, func(*http.Request) (*http.Response, error) { n++; return answer() })
+		mustRead(t, client, job(nil)).Invoke(t.Context(), attempt())
+		if n != 1 {
 			t.Errorf("%s: %d requests", name, n)
 		}
 	}
@@ -177,7 +192,7 @@ func TestRetryAfter(t *testing.T) {
 			3 * time.Second:         {"Retry-After": {"3"}, "X-Ms-Retry-After-Ms": {"soon"}},
 		} {
 			client := storagequeue.New(storagequeue.Config{Transport: tripper(func(*http.Request) (*http.Response, error) {
-				return answer(503, header, ""), nil
+				return reply{503, header, ""}.response(), nil
 			})})
 			if got := mustRead(t, client, job(nil)).Invoke(t.Context(), attempt()).RetryAfter; got != want {
 				t.Errorf("%v: %v, want %v", header, got, want)
@@ -185,7 +200,7 @@ func TestRetryAfter(t *testing.T) {
 		}
 		past := http.Header{"Retry-After": {time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat)}}
 		client := storagequeue.New(storagequeue.Config{Transport: tripper(func(*http.Request) (*http.Response, error) {
-			return answer(503, past, ""), nil
+			return reply{503, past, ""}.response(), nil
 		})})
 		if got := mustRead(t, client, job(nil)).Invoke(t.Context(), attempt()).RetryAfter; got != 0 {
 			t.Errorf("past: %v", got)

@@ -90,30 +90,19 @@ func (p *post) readContent(action, o *document.Object, region string) {
 		Region:    region,
 	})
 	o.Require("message")
-	envelope := wordOf(action, o, "envelope")
 	p.encoding = encodeNone
-	if strings.EqualFold(envelope, string(payload.AzureScheduler)) {
+	if p.content.Envelope() == payload.AzureScheduler {
 		p.encoding = encodeBase64
 	}
 	if word, ok := o.Enum("messageEncoding", encodeNone, encodeBase64); ok {
 		p.encoding = word
 	}
-	if envelope != "" && !strings.EqualFold(envelope, string(payload.None)) || wordOf(action, o, "template") == "true" {
+	if p.content.Templated() || p.content.Envelope() != payload.None {
 		return // what is sent is known at the attempt
 	}
 	if _, bad := encode(p.content.Text(), p.encoding); bad != nil {
 		o.Problem("message", "%s", bad.reason)
 	}
-}
-
-// wordOf is the text of a member that package payload has read, from wherever it stands; "" when there is none.
-func wordOf(action, inner *document.Object, name string) string {
-	for _, o := range []*document.Object{inner, action} {
-		if v, ok := o.Value(name); ok {
-			return strings.Trim(v.String(), `"`)
-		}
-	}
-	return ""
 }
 
 func (p *post) readTimes(o *document.Object) {

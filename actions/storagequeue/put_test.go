@@ -2,6 +2,7 @@ package storagequeue_test
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -11,10 +12,13 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/sas"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // stamp is a time in a message of a result.
@@ -110,7 +114,7 @@ func TestEncoding(t *testing.T) {
 	}
 }
 
-// TestToken forms that the emulator verifies.
+// TestTokens has tokens in the forms in which people paste them; the emulator verifies them.
 func TestTokens(t *testing.T) {
 	w := newWorld(t, emulator.Config{AutoCreate: true})
 	account, err := sas.AccountSignatureValues{
@@ -118,15 +122,8 @@ func TestTokens(t *testing.T) {
 	}.SignWithSharedKey(w.key)
 	w.must(err)
 	plain := w.sign(nil)
-	for !strings.Contains(plain, "%2B") { // the signature with a plus, which a query takes for a space
-		plain = w.sign(func(v *sas.QueueSignatureValues) {
-			v.StartTime = time.Now().Add(-time.Duration(len(plain)) * time.Second).UTC()
-		})
-		if !strings.Contains(plain, "%2B") {
-			plain = w.sign(func(v *sas.QueueSignatureValues) {
-				v.ExpiryTime = v.ExpiryTime.Add(time.Duration(time.Now().Nanosecond()%100000) * time.Second)
-			})
-		}
+	for i := 1; !strings.Contains(plain, "%2B"); i++ { // until the signature has a plus, which a query takes for a space
+		plain = w.sign(func(v *sas.QueueSignatureValues) { v.ExpiryTime = v.ExpiryTime.Add(time.Duration(i) * time.Second) })
 	}
 	for name, token := range map[string]string{
 		"plain": plain, "with ?": "?" + plain, "spaced": "  " + plain + "\r\n", "account's": account.Encode(),
@@ -150,7 +147,7 @@ func TestRequest(t *testing.T) {
 	var got *http.Request
 	client := serve(t, func(r *http.Request) (*http.Response, error) {
 		got = r
-		return answer(http.StatusServiceUnavailable, nil, ""), nil
+		return reply{http.StatusServiceUnavailable, nil, ""}.response(), nil
 	})
 	action := mustRead(t, client, job(members{"timeToLive": "never", "visibilityDelay": "PT30S", "sasToken": "?sv=1&sig=a%2Bb"}))
 	action.Invoke(t.Context(), attempt())
@@ -161,7 +158,7 @@ func TestRequest(t *testing.T) {
 	if agent := got.UserAgent(); !strings.HasPrefix(agent, "Carillon azsdk-go-azqueue/") {
 		t.Errorf("agent %s", agent)
 	}
-	if id := got.Header.Get("x-ms-client-request-id"); id != attempt().ID {
+	if id := got.Header.Get("x-ms-client-request-id"); id != payload.Identify(attempt()).RequestID {
 		t.Errorf("request id %s", id)
 	}
 }
@@ -172,7 +169,7 @@ func TestAccounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	client := newClient(t, storagequeue.Config{Endpoints: endpoint.Map{Default: server.URL() + "/{name}"}})
 	const many = 600
 	for round := range 2 {
@@ -182,6 +179,86 @@ func TestAccounts(t *testing.T) {
 				!strings.Contains(result.Message, fmt.Sprintf("queue 'queue%d' of account 'account%d'", i/2, i%2)) {
 				t.Fatal(result)
 			}
+		}
+	}
+}
+
+// TestAzureEnvelope checks the XML to the letter, and its encoding.
+func TestAzureEnvelope(t *testing.T) {
+	w := newWorld(t, emulator.Config{AutoCreate: true})
+	id := payload.Identify(attempt())
+	want := `<?xml version="1.0" encoding="utf-16"?>
+<StorageQueueMessage xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+  <ExecutionTag>` + id.Tag + `</ExecutionTag>
+  <ClientRequestId>` + id.RequestID + `</ClientRequestId>
+  <ExpectedExecutionTime>2026-03-01T09:30:00</ExpectedExecutionTime>
+  <SchedulerJobId>nightly</SchedulerJobId>
+  <SchedulerJobCollectionId>default</SchedulerJobCollectionId>
+  <Region>here</Region>
+  <Message>a &lt; b &amp; é</Message>
+</StorageQueueMessage>`
+	for _, encoding := range []any{nil, "base64", "none"} {
+		result := w.post(members{"message": "a < b & é", "envelope": "azurescheduler", "messageEncoding": encoding})
+		got := w.texts()
+		if result.Failed || len(got) != 1 {
+			t.Fatalf("%v: %+v, %q", encoding, result, got)
+		}
+		if encoding != "none" {
+			raw, err := base64.StdEncoding.DecodeString(got[0])
+			w.must(err)
+			got[0] = string(raw)
+		}
+		if diff := cmp.Diff(want, got[0]); diff != "" {
+			t.Errorf("%v (-want +got)\n%s", encoding, diff)
+		}
+	}
+}
+
+// TestCloudEvent is an errorAction that tells its queue what failed.
+func TestCloudEvent(t *testing.T) {
+	w := newWorld(t, emulator.Config{AutoCreate: true})
+	at := attempt()
+	at.Phase, at.Failure = scheduler.ErrorPhase, &scheduler.Failure{Status: 503, Attempts: 5, Message: "it was busy"}
+	changes := job(members{"envelope": "cloudevents", "message": `{"order":4711}`, "sasToken": w.sign(nil)})
+	if result := mustRead(t, w.actions, changes).Invoke(t.Context(), at); result.Failed {
+		t.Fatal(result)
+	}
+	got := w.texts()
+	if len(got) != 1 {
+		t.Fatal(got)
+	}
+	var event map[string]any
+	w.must(json.Unmarshal([]byte(got[0]), &event))
+	data, ok := event["data"].(map[string]any)
+	if !ok || data["order"] != 4711.0 || event["id"] != at.Occurrence || event["specversion"] != "1.0" || !strings.Contains(got[0], "it was busy") {
+		t.Errorf("got %s", got[0])
+	}
+}
+
+// TestTemplate makes texts of templates, some of which no queue takes.
+func TestTemplate(t *testing.T) {
+	w := newWorld(t, emulator.Config{AutoCreate: true})
+	const nothing = "StorageQueue Action - Nothing sent to queue 'myqueue' of account 'myaccount': the message "
+	long := strings.Repeat("x", 8000)
+	for _, test := range []struct {
+		template, encoding, want string
+		status                   int
+		failure                  string
+	}{
+		{`{{.Job}} {{.Attempt}}`, "none", "default/nightly 2", 0, ""},
+		{`{{.Job}}`, "base64", "ZGVmYXVsdC9uaWdodGx5", 0, ""},
+		{`{{"\u0001"}}`, "base64", "AQ==", 0, ""},
+		{`x{{"\u0001"}}`, "none", "", 400, "has the character U+0001 at byte 1, which XML cannot carry: use messageEncoding base64"},
+		{`{{printf "%s%s%s%s%s%s%s" "` + long + strings.Repeat(`" "`+long, 6) + `"}}`, "base64", "", 413, "is 74668 bytes long in base64, at most 65536 are allowed"},
+	} {
+		result := w.post(members{"template": true, "message": test.template, "messageEncoding": test.encoding})
+		if test.failure != "" {
+			wantFailure(t, result, test.status, true, nothing+test.failure)
+		} else if result.Failed {
+			t.Errorf("%s: %+v", test.template, result)
+		}
+		if got := w.texts(); len(got) > 1 || test.failure == "" && !slices.Equal(got, []string{test.want}) || test.failure != "" && len(got) != 0 {
+			t.Errorf("%.80s: got %q, want %q", test.template, got, test.want)
 		}
 	}
 }

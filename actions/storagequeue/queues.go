@@ -22,6 +22,7 @@ type door struct {
 // queue is an SDK client of one queue.
 type queue struct {
 	door
+
 	token  token
 	client *azqueue.QueueClient
 }

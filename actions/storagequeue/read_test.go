@@ -37,9 +37,9 @@ func TestTypes(t *testing.T) {
 func TestMissing(t *testing.T) {
 	client := newClient(t, storagequeue.Config{})
 	for text, want := range map[string]string{
-		`{"action":{}}`: "action.queueMessage: is missing",
-		`{"action":{"queueMessage":{}}}`: "action.queueMessage.storageAccount: is missing\naction.queueMessage.queueName: is missing\n" +
-			"action.queueMessage.sasToken: is missing\naction.queueMessage.message: is missing",
+		`{"action":{}}`: "action.queueMessage: is required",
+		`{"action":{"queueMessage":{}}}`: "action.queueMessage.storageAccount: is required\naction.queueMessage.queueName: is required\n" +
+			"action.queueMessage.sasToken: is required\naction.queueMessage.message: is required",
 		`{"action":{"queueMessage":"x"}}`: "action.queueMessage: must be an object, not a string",
 	} {
 		action, _, err := readText(t, client, text)
@@ -57,7 +57,7 @@ func TestTarget(t *testing.T) {
 	}
 	for _, test := range []struct {
 		account    string
-		map_       endpoint.Map
+		endpoints  endpoint.Map
 		want, fail string
 	}{
 		{"abc", endpoint.Map{}, "abc.queue.core.windows.net", ""},
@@ -98,7 +98,7 @@ func TestTarget(t *testing.T) {
 		{"AccountName=abc;AccountKey=secret", endpoint.Map{}, "", "is a connection string: write only the name of the account, " +
 			"and a shared access signature in sasToken"},
 	} {
-		action, _, err := read(t, newClient(t, storagequeue.Config{Endpoints: test.map_}), job(members{"storageAccount": test.account}))
+		action, _, err := read(t, newClient(t, storagequeue.Config{Endpoints: test.endpoints}), job(members{"storageAccount": test.account}))
 		if test.fail != "" {
 			if want := "action.queueMessage.storageAccount: " + test.fail; lines(err) != want || action != nil {
 				t.Errorf("%q: %v, %v\nwant %s", test.account, action, err, want)
@@ -169,6 +169,7 @@ func TestAccepted(t *testing.T) {
 	client := newClient(t, storagequeue.Config{})
 	for _, changes := range []members{
 		{"message": ""},
+		{"message": "{{.Job}}", "template": true},
 		{"message": strings.Repeat("x", 65536)},
 		{"message": strings.Repeat("x", 49152), "messageEncoding": "base64"},
 		{"message": "\x00\x01", "messageEncoding": "base64"},
@@ -209,8 +210,8 @@ func sorted(v document.Value) string {
 	inner, _ := action.Member("queueMessage")
 	list := slices.Clone(inner.Members())
 	slices.SortFunc(list, func(a, b document.Member) int { return strings.Compare(a.Name, b.Name) })
-	return document.ObjectValue(document.Member{Name: "action", Value: document.ObjectValue(
-		document.Member{Name: "queueMessage", Value: document.ObjectValue(list...)})}).String()
+	inner = document.ObjectValue(document.Member{Name: "queueMessage", Value: document.ObjectValue(list...)})
+	return document.ObjectValue(document.Member{Name: "action", Value: inner}).String()
 }
 
 // TestToken has texts in place of a token. None of them may be in the problem.
@@ -228,8 +229,10 @@ func TestToken(t *testing.T) {
 		{"?", "is empty"},
 		{emulator.DefaultKey, "is the key of the account, which may do everything: " +
 			"make a shared access signature with it that may add messages, and write that"},
-		{"DefaultEndpointsProtocol=https;AccountName=abc;AccountKey=" + emulator.DefaultKey,
-			"is a connection string: write only the shared access signature, sv=…&sig=…"},
+		{
+			"DefaultEndpointsProtocol=https;AccountName=abc;AccountKey=" + emulator.DefaultKey,
+			"is a connection string: write only the shared access signature, sv=…&sig=…",
+		},
 		{"BlobEndpoint=https://abc/;SharedAccessSignature=sv=1&sig=" + sig, "is a connection string: write only the shared access signature, sv=…&sig=…"},
 		{"https://abc.queue.core.windows.net/q?sv=2020-02-10&sig=" + sig, "is a URL: write only what follows its ?"},
 		{"sv=2020-02-10&amp;sig=" + sig, "is escaped for HTML: write & for &amp;"},

@@ -30,10 +30,11 @@ func (x *exchange) reason(ctx context.Context) string {
 		}
 		return clip("name lookup: "+dns.Err, maxReason)
 	}
-	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok && errno != syscall.EPIPE {
 		return errno.Error()
 	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "server closed idle connection") {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) ||
+		strings.Contains(err.Error(), "server closed idle connection") {
 		return "connection closed by the host"
 	}
 	if inner, ok := errors.AsType[*url.Error](err); ok {

@@ -25,8 +25,8 @@ type errorBody struct {
 	Code    string `xml:"Code"`
 	Message string `xml:"Message"`
 	Details []struct {
-		XMLName xml.Name
-		Text    string `xml:",chardata"`
+		XMLName xml.Name `xml:""`
+		Text    string   `xml:",chardata"`
 	} `xml:",any"`
 }
 

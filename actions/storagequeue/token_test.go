@@ -10,7 +10,7 @@ import (
 func TestHidden(t *testing.T) {
 	for text, want := range map[string][]string{
 		"TOKEN":               {"TOKEN"},
-		" ?TOKEN\n":           {"TOKEN"},
+		"?TOKEN\n":            {"TOKEN"},
 		"sv=1&sig=a%2bb%3D":   {"a+b=", "a%2bb%3D"},
 		"?sv=1&sig=a+b%3D":    {"a+b=", "a%2Bb%3D"},
 		"sig=first&sig=after": {"first", "first", "after", "after"},
