@@ -23,6 +23,9 @@ const (
 	headerContentType = "Content-Type"
 	headerHost        = "Host"
 
+	headerAuthorization = "Authorization"
+	headerCookie        = "Cookie"
+
 	identityHeaders = 7 // those that differ from attempt to attempt
 )
 
