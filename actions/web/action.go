@@ -132,19 +132,20 @@ func (x *exchange) describe(h http.Header, m *payload.Message) {
 		setContentType(h, m.Body)
 	}
 	for _, a := range m.Attributes {
-		if name := textproto.CanonicalMIMEHeaderKey(eventPrefix + a.Name); !x.gives(name) {
-			h[name] = []string{a.Value}
-		}
+		name, value := a.HTTPHeader()
+		x.fill(h, name, value)
 	}
 	for _, f := range payload.FailureFields(x.attempt) {
-		if name := textproto.CanonicalMIMEHeaderKey(f.Name); !x.gives(name) {
-			h[name] = []string{f.Value}
-		}
+		x.fill(h, f.Name, f.Value)
 	}
 }
 
-// eventPrefix begins the headers of a CloudEvent in binary mode.
-const eventPrefix = "ce-"
+// fill sets a header that the job leaves to the scheduler.
+func (x *exchange) fill(h http.Header, name, value string) {
+	if name = textproto.CanonicalMIMEHeaderKey(name); !x.gives(name) {
+		h[name] = []string{value}
+	}
+}
 
 // authorize sets the headers that are secret, and chooses the transport.
 func (x *exchange) authorize(ctx context.Context, h http.Header) error {
@@ -179,16 +180,16 @@ func (x *exchange) authorize(ctx context.Context, h http.Header) error {
 // attemptHeader returns the job's headers and those that the job leaves to the
 // scheduler.
 func (a *action) attemptHeader(at scheduler.Attempt) http.Header {
-	id := identify(at)
+	id := payload.Identify(at)
 	h := make(http.Header, len(a.header)+identityHeaders)
 	values := make([]string, identityHeaders)
 	for i, field := range [identityHeaders][2]string{
 		{headerKey, at.Key},
-		{headerTrace, id.trace},
-		{headerAttempt, id.try},
-		{headerRequestID, id.requestID},
-		{headerTag, id.tag},
-		{headerExpected, id.expected},
+		{headerTrace, id.Trace},
+		{headerAttempt, id.Try},
+		{headerRequestID, id.RequestID},
+		{headerTag, id.Tag},
+		{headerExpected, id.Expected},
 		{headerJob, at.Job.Job},
 	} {
 		values[i] = field[1]
