@@ -56,9 +56,9 @@ type Attempt struct {
 
 // Failure is what an errorAction is told about the action that failed.
 type Failure struct {
-	Status   int    // the target's status code at the last attempt; 0 when it gave none
-	Attempts int    // how often the action was tried
-	Message  string // of the last attempt
+	Status   int    `json:"status,omitempty"` // the target's status code at the last attempt; 0 when it gave none
+	Attempts int    `json:"attempts"`         // how often the action was tried
+	Message  string `json:"message"`          // of the last attempt, cut at 2,048 bytes
 }
 
 // Phase tells the job's action from its errorAction.

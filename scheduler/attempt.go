@@ -18,11 +18,12 @@ func (w *Worker) attempt(r *run) {
 	a.hidden = &hidden{}
 	ctx, cancel := context.WithTimeout(w.actions, a.Timeout)
 	started := time.Now()
-	res := a.hidden.clean(w.invoke(ctx, r.action, a))
+	res := a.hidden.clean(w.invoke(ctx, r.spec.Run, a))
 	res.Duration = time.Since(started)
+	res.Final = res.Failed && r.spec.Retry.final(res)
 	stopped := res.Failed && errors.Is(context.Cause(ctx), errStopping)
 	cancel()
-	w.targets.done(r.target, res.Duration)
+	w.targets.done(r, res)
 	if stopped {
 		w.giveBack(r) // cut short by the stop, not by the target: repeated under the same key
 		return

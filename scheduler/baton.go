@@ -19,11 +19,15 @@ type Baton struct { //nolint:recvcheck // begin and tally return changed copies
 	Attempt  int       `json:"attempt,omitempty"` // tries of this phase before this one
 	Try      int       `json:"try,omitempty"`     // tries of this occurrence before this one
 	Phase    Phase     `json:"phase,omitempty"`
-	Manual   bool      `json:"manual,omitempty"`  // asked for by a run request
-	Resume   time.Time `json:"resume,omitzero"`   // manual: the planned occurrence it was put in front of
-	OneOff   bool      `json:"oneOff,omitempty"`  // rides beside the job's baton; passes nothing on
-	Waits    bool      `json:"waits,omitempty"`   // the collection is disabled; postponed was recorded
-	Failure  string    `json:"failure,omitempty"` // error phase: how the main action failed
+	Manual   bool      `json:"manual,omitempty"` // asked for by a run request
+	Resume   time.Time `json:"resume,omitzero"`  // manual: the planned occurrence it was put in front of
+	OneOff   bool      `json:"oneOff,omitempty"` // rides beside the job's baton; passes nothing on
+	Waits    bool      `json:"waits,omitempty"`  // the collection is disabled; postponed was recorded
+	Failed   *Failure  `json:"failed,omitempty"` // error phase: how the main action failed
+
+	// Postponed is since when this attempt has been put off because its
+	// target's circuit is open; postponed was recorded.
+	Postponed time.Time `json:"postponed,omitzero"`
 }
 
 // Progress is what a job has done so far.
@@ -33,9 +37,11 @@ type Progress struct {
 	Executions int       `json:"executions,omitempty"`
 	Failures   int       `json:"failures,omitempty"`
 	Faults     int       `json:"faults,omitempty"`
-	Last       time.Time `json:"last,omitzero"` // start of the last attempt
-	Seen       time.Time `json:"seen,omitzero"` // last nominal instant that was run or skipped
-	Base       time.Time `json:"base,omitzero"` // last execution that moved the schedule, see [spec.Plan.Moved]
+	Last       time.Time `json:"last,omitzero"`  // start of the last attempt
+	Seen       time.Time `json:"seen,omitzero"`  // last nominal instant that was run or skipped
+	Base       time.Time `json:"base,omitzero"`  // last execution that moved the schedule, see [spec.Plan.Moved]
+	Ran        time.Time `json:"ran,omitzero"`   // nominal instant of the last occurrence that ran
+	Prior      time.Time `json:"prior,omitzero"` // and of the one before
 
 	// Merged are the one-offs last counted in, by their nominal instants in Unix
 	// nanoseconds: none is counted twice after a crash.
@@ -96,8 +102,12 @@ func (b *Baton) attempt(k Key) Attempt {
 	if b.Phase == ErrorPhase {
 		key = id + "/error" // another call: the target of both must not take it for a repetition
 	}
+	previous := b.Ran
+	if previous.Equal(b.Nominal) { // this is a retry
+		previous = b.Prior
+	}
 	return Attempt{
 		Job: k, Occurrence: id, ID: id + "#" + strconv.Itoa(b.Try+1), Key: key,
-		Nominal: b.Nominal, Due: b.Due, Try: b.Try + 1, Phase: b.Phase,
+		Nominal: b.Nominal, Due: b.Due, Try: b.Try + 1, Phase: b.Phase, Previous: previous, Failure: b.Failed,
 	}
 }

@@ -32,6 +32,14 @@ type ActionSpec struct {
 	OnError *ActionSpec // nil: none; its own OnError is always nil
 }
 
+// in returns the action of a phase.
+func (s *ActionSpec) in(p Phase) *ActionSpec {
+	if p == ErrorPhase && s.OnError != nil {
+		return s.OnError
+	}
+	return s
+}
+
 // CatchUp is what happens to occurrences that were missed while no scheduler
 // ran, or while the job was not served.
 type CatchUp struct {
@@ -77,6 +85,7 @@ func (d *Definition) Properties() []byte { return d.properties.JSON() }
 // error matches [ErrInvalid] and holds every problem with its path.
 func ReadDefinition(v document.Value, limits Limits, actions ActionReader) (*Definition, error) {
 	r := document.NewReader()
+	r.Stored = limits.stored
 	o := r.Object(v, "")
 	d := readProperties(o, limits, actions)
 	o.Done()

@@ -28,6 +28,7 @@ func (w *Worker) detach(r *run, j *Job) {
 func (w *Worker) goOn(r *run, j *Job) {
 	b := r.baton.begin()
 	b.Seen = b.Nominal
+	b.ran(b.Nominal)
 	n, ok := j.plan(b.Progress).Next(b.Nominal)
 	w.settle(r, j, j.step(b.Progress, n, ok))
 }
@@ -36,7 +37,7 @@ func (w *Worker) goOn(r *run, j *Job) {
 // Its counters start at zero: they are added to the job's when it has ended.
 func oneOff(b Baton) Baton {
 	b.OneOff = true
-	b.Progress = Progress{Number: b.Number, Runs: b.Runs}
+	b.Progress = Progress{Number: b.Number, Runs: b.Runs, Ran: b.Ran, Prior: b.Prior}
 	return b
 }
 

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"hash/fnv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
@@ -63,10 +64,18 @@ func (b Baton) tally(started time.Time, res Result) Progress {
 	if res.Failed {
 		p.Failures++
 	}
+	p.ran(b.Nominal)
 	if !b.Manual {
 		p.Seen = b.Nominal
 	}
 	return p
+}
+
+// ran notes that the occurrence of an instant runs.
+func (p *Progress) ran(nominal time.Time) {
+	if !p.Ran.Equal(nominal) {
+		p.Prior, p.Ran = p.Ran, nominal
+	}
 }
 
 // After plans what follows an attempt of b (as begun and tallied) that ended
@@ -98,21 +107,34 @@ func (j *Job) After(ran *Job, b Baton, res Result, ended time.Time) Step {
 func (j *Job) retry(b Baton, res Result, ended time.Time) (*Baton, bool) {
 	next := b
 	next.Try++
-	next.Failure = res.Message
-	policy := j.Def.Action.Retry
-	if b.Phase == ErrorPhase && j.Def.Action.OnError != nil {
-		policy, next.Failure = j.Def.Action.OnError.Retry, b.Failure
-	}
-	if due, ok := policy.Next(b.Attempt, ended); ok && !res.Final {
+	next.Postponed = time.Time{}
+	id := b.attempt(j.Key).ID
+	if due, ok := j.Def.Action.in(b.Phase).Retry.Next(b.Attempt, id, res, ended); ok {
 		next.Attempt++
 		next.Due = due
 		return &next, true
 	}
 	if b.Phase == MainPhase && j.Def.Action.OnError != nil {
 		next.Phase, next.Attempt, next.Due = ErrorPhase, 0, ended
+		next.Failed = &Failure{Status: res.Status, Attempts: b.Attempt + 1, Message: cutText(res.Message, maxFailureMessage)}
 		return &next, true
 	}
 	return nil, false
+}
+
+// maxFailureMessage is the length in bytes at which an errorAction's knowledge
+// of what failed is cut: it rides in the baton.
+const maxFailureMessage = 2048
+
+// cutText cuts text at a length in bytes, between two characters.
+func cutText(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
 }
 
 // proceed plans the occurrence after the one of b.

@@ -14,7 +14,7 @@ const (
 	OutcomeCompleted Outcome = "completed" // an attempt succeeded
 	OutcomeFailed    Outcome = "failed"    // an attempt failed
 	OutcomeFaulted   Outcome = "faulted"   // an occurrence failed after all retries and its errorAction
-	OutcomePostponed Outcome = "postponed" // put off: the collection is disabled
+	OutcomePostponed Outcome = "postponed" // put off: the collection is disabled, or the circuit of the target is open
 	OutcomeSkipped   Outcome = "skipped"   // did not run; Reason says why
 )
 
@@ -52,9 +52,13 @@ type Record struct {
 	Status     int           `json:"status,omitempty"` // the target's status code
 	Message    string        `json:"message,omitempty"`
 	Response   string        `json:"response,omitempty"`
-	Tail       int           `json:"tail,omitempty"`     // stored: the last Tail bytes of Message are the Response
-	Duration   time.Duration `json:"duration,omitempty"` // nanoseconds
-	Final      bool          `json:"final,omitempty"`    // failed, and no retry could help
+	Tail       int           `json:"tail,omitempty"`       // stored: the last Tail bytes of Message are the Response
+	Duration   time.Duration `json:"duration,omitempty"`   // nanoseconds
+	Final      bool          `json:"final,omitempty"`      // failed, and no retry could help
+	RetryAfter time.Duration `json:"retryAfter,omitempty"` // what the target asked for, nanoseconds
+	Type       string        `json:"type,omitempty"`       // the action's
+	Target     string        `json:"target,omitempty"`     // what the action loads: host and port
+	Failed     *Failure      `json:"failed,omitempty"`     // error phase: how the main action failed
 
 	Reason Reason    `json:"reason,omitempty"` // of skipped
 	From   time.Time `json:"from,omitzero"`    // skipped, postponed: the first instant
@@ -102,12 +106,24 @@ func attemptRecord(k Key, b *Baton, started time.Time, res Result, p Progress) R
 		Nominal: b.Nominal, Due: b.Due, Started: started, Ended: started.Add(res.Duration),
 		Attempt: b.Attempt, Try: a.Try, Phase: b.Phase, Manual: b.Manual, OneOff: b.OneOff,
 		Status: res.Status, Message: res.Message, Response: res.Response, Duration: res.Duration, Final: res.Final,
-		Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: p,
+		RetryAfter: res.RetryAfter, Failed: b.Failed, Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: p,
 	}
 	if res.Failed {
 		r.Outcome = OutcomeFailed
 	}
 	return r
+}
+
+// postponedRecord is the record of an attempt that was put off before it
+// began: the audit finds in it what baton to restore.
+func postponedRecord(k Key, b *Baton, now time.Time) Record {
+	a := b.attempt(k)
+	return Record{
+		Job: k, ID: a.ID, Occurrence: a.Occurrence, Outcome: OutcomePostponed,
+		Nominal: b.Nominal, Due: b.Due, Ended: now, From: b.Nominal, To: b.Nominal, Count: 1,
+		Attempt: b.Attempt, Try: a.Try, Phase: b.Phase, Manual: b.Manual, OneOff: b.OneOff,
+		Failed: b.Failed, Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: b.Progress,
+	}
 }
 
 // skip is a run of instants that will not run.
@@ -132,7 +148,7 @@ func (r *Record) baton() Baton {
 	return Baton{
 		Revision: r.Revision, Schedule: r.Schedule, Nominal: r.Nominal, Due: r.Due,
 		Attempt: r.Attempt, Try: r.Try - 1, Phase: r.Phase, Manual: r.Manual, OneOff: r.OneOff,
-		Resume: r.Resume, Progress: r.Progress,
+		Resume: r.Resume, Progress: r.Progress, Failed: r.Failed,
 	}
 }
 
@@ -140,6 +156,6 @@ func (r *Record) baton() Baton {
 func (r *Record) result() Result {
 	return Result{
 		Failed: r.Outcome == OutcomeFailed, Final: r.Final, Status: r.Status,
-		Message: r.Message, Response: r.Response, Duration: r.Duration,
+		Message: r.Message, Response: r.Response, Duration: r.Duration, RetryAfter: r.RetryAfter,
 	}
 }

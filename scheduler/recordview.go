@@ -27,7 +27,11 @@ import (
 //	dueTime     when the attempt was planned for: nominal plus jitter, or a retry's time
 //	lateness    seconds from dueTime to startTime, a number
 //	duration    seconds from startTime to the end of the attempt, a number
-//	statusCode  the target's
+//	actionType  as in the job: Http, StorageQueue, …
+//	target      what the action loads: host and port
+//	statusCode  the target's, HTTP's or its nearest equivalent
+//	final       true when the attempt failed and no retry could help
+//	retryAfter  seconds for which the target asked to be left alone, a number
 //	response    excerpt of the target's answer
 //	manual      true for a run by hand
 //	reason      why instants were skipped: overlap, catchUp, disabled
@@ -61,7 +65,15 @@ func (r *Record) properties() []document.Member {
 	if !r.Started.IsZero() {
 		e.add(seconds("lateness", r.Lateness()), seconds("duration", r.Duration))
 	}
+	e.text("actionType", r.Type)
+	e.text("target", r.Target)
 	e.number("statusCode", r.Status)
+	if r.Final {
+		e.add(document.Member{Name: "final", Value: document.BoolValue(true)})
+	}
+	if r.RetryAfter > 0 {
+		e.add(seconds("retryAfter", r.RetryAfter))
+	}
 	e.text("response", r.Response)
 	if r.Manual {
 		e.add(document.Member{Name: "manual", Value: document.BoolValue(true)})

@@ -1,21 +1,42 @@
 package scheduler
 
 import (
+	"hash/fnv"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// RetryPolicy says how often and when a failed attempt is repeated.
+// RetryPolicy says how often and when a failed attempt is repeated. The zero
+// policy repeats none.
 //
 // The defaults and limits are Azure Scheduler's: an absent policy is fixed
 // with 4 retries 30 s apart; the interval is 15 s to 18 months, the count 0
 // to 20 (seed "Scheduler concepts", retryPolicy).
+//
+// Carillon adds the type exponential: the first pause is Interval; each of the
+// next Doublings pauses is twice the one before; from then on each is longer
+// than the one before by the last of these, as Google Cloud Tasks does it; and
+// none is longer than Most.
 type RetryPolicy struct {
-	None     bool              // retryType none: a failure is final
-	Interval document.Duration // from the end of a failed attempt to the next one
-	Count    int               // retries after the first attempt
+	Type      RetryType
+	Interval  document.Duration // from the end of a failed attempt to the next one; with exponential the first time
+	Count     int               // retries after the first attempt
+	Most      time.Duration     // exponential: the longest pause
+	Doublings int               // exponential: pauses that double
+	Jitter    time.Duration     // each pause is longer by a fixed share of it, less than the whole; -1: a tenth of the pause
+	FinalOn   *StatusSet        // statuses after which there is no retry; nil: the action knows which
 }
+
+// RetryType is a kind of retry policy.
+type RetryType string
+
+// The types of retry policies.
+const (
+	RetryNone        RetryType = "none"
+	RetryFixed       RetryType = "fixed"
+	RetryExponential RetryType = "exponential"
+)
 
 // The defaults and limits of a retry policy.
 const (
@@ -24,20 +45,72 @@ const (
 	DefaultRetryCount       = 4
 	MaxRetryCount           = 20
 	maxRetryMonths          = 18
+
+	DefaultMaxRetryInterval = time.Hour
+	DefaultMaxDoublings     = 5
+	maxDoublings            = 30
+	maxRetryJitter          = 24 * time.Hour
+
+	// MaxRetryAfter bounds what a target that answers Retry-After can ask of
+	// a fixed policy. An exponential one is bounded by its own longest pause.
+	MaxRetryAfter = time.Hour
 )
 
 // DefaultRetryPolicy is the policy of a job that gives none.
 func DefaultRetryPolicy() RetryPolicy {
-	return RetryPolicy{Interval: document.Duration{Exact: DefaultRetryInterval}, Count: DefaultRetryCount}
+	return RetryPolicy{Type: RetryFixed, Interval: document.Duration{Exact: DefaultRetryInterval}, Count: DefaultRetryCount}
 }
 
 // Next returns when the retry after attempt (0 = the first try) is due, given
-// when that attempt ended; false when no retry is left.
-func (p RetryPolicy) Next(attempt int, ended time.Time) (time.Time, bool) {
-	if p.None || attempt >= p.Count {
+// how and when that attempt ended; false when there is to be none. id is the
+// attempt's, which decides its share of the jitter.
+func (p *RetryPolicy) Next(attempt int, id string, res Result, ended time.Time) (time.Time, bool) {
+	if p.Type == RetryNone || attempt >= p.Count || p.final(res) {
 		return time.Time{}, false
 	}
-	return p.Interval.AddTo(ended), true
+	due, most := p.Interval.AddTo(ended), MaxRetryAfter
+	if p.Type == RetryExponential {
+		due, most = ended.Add(p.pause(attempt)), p.Most
+	}
+	if asked := ended.Add(min(res.RetryAfter, most)); asked.After(due) {
+		due = asked
+	}
+	return due.Add(p.share(id, due.Sub(ended))), true
+}
+
+// final reports whether no retry can help.
+func (p *RetryPolicy) final(res Result) bool {
+	if p.FinalOn != nil {
+		return p.FinalOn.Has(res.Status)
+	}
+	return res.Final
+}
+
+// pause is the length of the pause after attempt, without jitter.
+func (p *RetryPolicy) pause(attempt int) time.Duration {
+	pause := p.Interval.Exact
+	for range min(attempt, p.Doublings) {
+		if pause >= p.Most {
+			return p.Most
+		}
+		pause *= 2
+	}
+	return min(p.Most, pause*time.Duration(max(1, attempt-p.Doublings+1)))
+}
+
+// share is the part of the jitter that falls to an attempt. It follows from
+// the attempt's id, so that whoever computes it again gets the same.
+func (p *RetryPolicy) share(id string, pause time.Duration) time.Duration {
+	width := p.Jitter
+	if width < 0 {
+		width = pause / 10
+	}
+	if width <= 0 {
+		return 0
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(id))
+	return time.Duration(h.Sum64() % uint64(width))
 }
 
 // readRetryPolicy reads the retryPolicy member of an action. inherited is the
@@ -49,26 +122,57 @@ func readRetryPolicy(o *document.Object, limits Limits, inherited RetryPolicy) R
 	}
 	defer ro.Done()
 	p := DefaultRetryPolicy()
-	kind, _ := ro.Enum("retryType", "none", "fixed")
-	p.None = kind == "none"
+	if kind, ok := ro.Enum("retryType", string(RetryNone), string(RetryFixed), string(RetryExponential)); ok {
+		p.Type = RetryType(kind)
+	}
 	if n, ok := ro.Int("retryCount", 0, MaxRetryCount); ok {
 		p.Count = int(n)
 	}
-	d, ok := ro.Duration("retryInterval")
-	if !ok {
-		return p
+	if d, ok := ro.Duration("retryInterval"); ok {
+		p.readInterval(ro, d, limits.minRetryInterval())
 	}
-	shortest := limits.minRetryInterval()
+	p.readBackoff(ro)
+	if d, ok := exactDuration(ro, "jitter", 0, maxRetryJitter); ok {
+		p.Jitter = d
+	}
+	if set, ok := ReadStatuses(ro, "finalOn"); ok {
+		p.FinalOn = &set
+	}
+	return p
+}
+
+func (p *RetryPolicy) readInterval(o *document.Object, d document.Duration, shortest time.Duration) {
 	epoch := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	switch end := d.AddTo(epoch); {
 	case end.Before(epoch.Add(shortest)):
-		ro.Problem("retryInterval", "%s is shorter than the allowed %s", d, document.Duration{Exact: shortest})
+		o.Problem("retryInterval", "%s is shorter than the allowed %s", d, document.Duration{Exact: shortest})
 	case end.After(epoch.AddDate(0, maxRetryMonths, 0)):
-		ro.Problem("retryInterval", "%s is longer than the allowed 18 months", d)
+		o.Problem("retryInterval", "%s is longer than the allowed 18 months", d)
+	case d.Months > 0 && p.Type == RetryExponential:
+		o.Problem("retryInterval", "%s must not use years or months, whose length varies, with retryType exponential", d)
 	default:
 		p.Interval = d
 	}
-	return p
+}
+
+// readBackoff reads what only an exponential policy has.
+func (p *RetryPolicy) readBackoff(o *document.Object) {
+	if p.Type != RetryExponential {
+		for _, name := range []string{"maxRetryInterval", "maxDoublings"} {
+			if o.Has(name) {
+				o.Problem(name, "goes with retryType exponential only")
+			}
+		}
+		return
+	}
+	p.Jitter, p.Doublings = -1, DefaultMaxDoublings
+	p.Most = max(DefaultMaxRetryInterval, p.Interval.Exact)
+	if n, ok := o.Int("maxDoublings", 0, maxDoublings); ok {
+		p.Doublings = int(n)
+	}
+	if d, ok := exactDuration(o, "maxRetryInterval", p.Interval.Exact, maxRetryMonths*30*24*time.Hour); ok {
+		p.Most = d
+	}
 }
 
 // FinalStatus reports whether a status code of HTTP says that a request fails

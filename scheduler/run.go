@@ -10,12 +10,14 @@ import (
 type run struct {
 	delivery *Delivery
 	baton    Baton
-	job      *Job   // the definition it runs under
-	action   Action // the main action's or the errorAction's
+	job      *Job        // the definition it runs under
+	spec     *ActionSpec // the main action or the errorAction
 	target   string
-	skips    []skip // decided on arrival, recorded when the run is settled
-	suspect  bool   // it may have been run before
-	faulted  bool   // the history says already that its occurrence faulted
+	group    string      // runs of one group share limits: the target's, or those of one collection to it
+	rule     *TargetRule // of the group; nil: none
+	skips    []skip      // decided on arrival, recorded when the run is settled
+	suspect  bool        // it may have been run before
+	faulted  bool        // the history says already that its occurrence faulted
 	touched  atomic.Int64
 }
 
@@ -38,10 +40,20 @@ func (r *run) key() Key { return r.delivery.Slot.Key }
 // use sets the definition that r runs under.
 func (r *run) use(j *Job) {
 	r.job = j
-	spec := &j.Def.Action
-	if r.baton.Phase == ErrorPhase && spec.OnError != nil {
-		spec = spec.OnError
+	r.spec = j.Def.Action.in(r.baton.Phase)
+	r.target = r.spec.Run.Target()
+	r.group = r.target
+}
+
+// join sets the rule that r's collection has for its target.
+func (r *run) join(rule *TargetRule) {
+	if r.rule = rule; rule != nil {
+		r.group = r.key().Collection + " " + r.target
 	}
-	r.action = spec.Run
-	r.target = spec.Run.Target()
+}
+
+// forced reports whether r has been put off for so long that it runs although
+// the circuit is open.
+func (r *run) forced(rule *BreakerRule, now time.Time) bool {
+	return !r.baton.Postponed.IsZero() && now.Sub(r.baton.Postponed) >= rule.Most
 }

@@ -11,6 +11,7 @@ func (w *Worker) finish(r *run, started time.Time, res Result) {
 	b := r.baton.begin()
 	b.Progress = b.tally(started, res)
 	rec := attemptRecord(r.key(), &b, started, res, b.Progress)
+	rec.Type, rec.Target = r.spec.Type, r.target
 	if !w.appendSkips(r) || !w.append(r, &rec) {
 		return
 	}
@@ -55,8 +56,8 @@ func (w *Worker) proceed(r *run, b Baton, res Result, ended time.Time) {
 // faultedRecord is the record of an occurrence that failed for good.
 func faultedRecord(k Key, b *Baton, res Result, ended time.Time, p Progress) Record {
 	message := res.Message
-	if b.Phase == ErrorPhase && b.Failure != "" {
-		message = b.Failure
+	if b.Failed != nil {
+		message = b.Failed.Message
 	}
 	return Record{
 		Job: k, Occurrence: OccurrenceID(k, b.Nominal), Outcome: OutcomeFaulted, Nominal: b.Nominal, Due: b.Due,

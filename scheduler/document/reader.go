@@ -4,6 +4,10 @@ import "fmt"
 
 // Reader collects problems while a document is read. Use [NewReader].
 type Reader struct {
+	// Stored says that the document was accepted before: what is costly to check, and what is added for answers, need not
+	// be done again.
+	Stored bool
+
 	problems Problems
 	refs     []SecretRef
 }
