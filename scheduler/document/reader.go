@@ -6,10 +6,18 @@ import "fmt"
 type Reader struct {
 	problems Problems
 	refs     []SecretRef
+	stored   bool
 }
 
 // NewReader returns a reader without problems.
 func NewReader() *Reader { return &Reader{} }
+
+// NewStoredReader returns a reader of a document that was accepted once.
+func NewStoredReader() *Reader { return &Reader{stored: true} }
+
+// Stored reports whether the document was accepted once: what only settings forbid, which may have changed since, is then
+// no problem of the document's.
+func (r *Reader) Stored() bool { return r.stored }
 
 // Problem adds a problem at path.
 func (r *Reader) Problem(path, format string, args ...any) { //nolint:goprintffuncname // it adds a Problem
