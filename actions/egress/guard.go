@@ -1,19 +1,155 @@
-// Package egress decides which addresses jobs may reach.
 package egress
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"net"
 	"net/netip"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
 	"time"
 )
 
-// Guard refuses connections to addresses inside the network that a scheduler runs in. A nil Guard refuses none.
+// Guard refuses connections to addresses inside the network that a scheduler
+// runs in. A nil Guard refuses none. It is safe for concurrent use.
 type Guard struct {
 	allow []netip.Prefix
+	exact atomic.Pointer[[]netip.AddrPort]
 }
 
-// NewGuard returns a guard that lets the given networks pass.
-func NewGuard(allow ...netip.Prefix) *Guard { return &Guard{allow} }
+// NewGuard returns a guard that lets the given networks pass. An IPv4-mapped
+// prefix means the IPv4 network it maps.
+func NewGuard(allow ...netip.Prefix) *Guard {
+	g := &Guard{allow: make([]netip.Prefix, 0, len(allow))}
+	for _, p := range allow {
+		if p.Addr().Is4In6() && p.Bits() >= mappedBits {
+			p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mappedBits)
+		}
+		g.allow = append(g.allow, p.Masked())
+	}
+	return g
+}
 
-// Dialer returns a dialer that checks each address at the moment it is dialled.
-func (g *Guard) Dialer(timeout time.Duration) *net.Dialer { return &net.Dialer{Timeout: timeout} }
+// mappedBits is how much longer the prefix of an IPv4-mapped network is.
+const mappedBits = 96
+
+// AllowAddr lets the given addresses pass with these ports only, from now on.
+// It does nothing to a nil Guard.
+func (g *Guard) AllowAddr(addrs ...netip.AddrPort) {
+	if g == nil {
+		return
+	}
+	for {
+		old := g.exact.Load()
+		var list []netip.AddrPort
+		if old != nil {
+			list = slices.Clone(*old)
+		}
+		for _, a := range addrs {
+			list = append(list, netip.AddrPortFrom(a.Addr().Unmap(), a.Port()))
+		}
+		if g.exact.CompareAndSwap(old, &list) {
+			return
+		}
+	}
+}
+
+// Check returns nil when jobs may reach addr, else a [RefusedError].
+func (g *Guard) Check(addr netip.Addr) error {
+	if g == nil {
+		return nil
+	}
+	addr = addr.Unmap()
+	if kind := refused(addr, g.allows); kind != "" && !g.allows(addr) {
+		return &RefusedError{Addr: addr, kind: kind}
+	}
+	return nil
+}
+
+// CheckAddrPort is [Guard.Check] for an address with its port, which is what
+// [Guard.AllowAddr] lets pass.
+func (g *Guard) CheckAddrPort(addr netip.AddrPort) error {
+	if g == nil {
+		return nil
+	}
+	if exact := g.exact.Load(); exact != nil && slices.Contains(*exact, netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())) {
+		return nil
+	}
+	return g.Check(addr.Addr())
+}
+
+// allows reports whether one of the allowed networks holds addr, whatever its
+// zone.
+func (g *Guard) allows(addr netip.Addr) bool {
+	addr = addr.WithZone("")
+	return slices.ContainsFunc(g.allow, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// Dialer returns a dialer that checks each address at the moment it is
+// dialled. Its error matches [RefusedError] when the first address of a host
+// was refused and no other could be reached; [Guard.DialContext] tells apart
+// whether all were refused.
+func (g *Guard) Dialer(timeout time.Duration) *net.Dialer {
+	d := &net.Dialer{Timeout: timeout}
+	if g != nil {
+		d.ControlContext = g.control
+	}
+	return d
+}
+
+// control checks an address before its socket is connected.
+func (g *Guard) control(ctx context.Context, network, address string, _ syscall.RawConn) error {
+	if !strings.HasPrefix(network, "tcp") {
+		return fmt.Errorf("network %s is not allowed to jobs", network)
+	}
+	addr, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("address %q cannot be checked: %w", address, err)
+	}
+	if err := g.CheckAddrPort(addr); err != nil {
+		return err
+	}
+	if passed, ok := ctx.Value(passedKey{}).(*atomic.Bool); ok {
+		passed.Store(true)
+	}
+	return nil
+}
+
+// passedKey finds, in the context of a dial, the note that one address passed.
+type passedKey struct{}
+
+// DialContext returns the dial function of d, which is a [Guard.Dialer], made
+// exact about hosts with several addresses: its error matches [RefusedError]
+// only when every address was refused, which no retry will change.
+func (g *Guard) DialContext(d *net.Dialer) func(ctx context.Context, network, address string) (net.Conn, error) {
+	if g == nil {
+		return d.DialContext
+	}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		passed := new(atomic.Bool)
+		conn, err := d.DialContext(context.WithValue(ctx, passedKey{}, passed), network, address)
+		if r, ok := errors.AsType[*RefusedError](err); ok && passed.Load() {
+			return nil, fmt.Errorf("the host's other addresses cannot be reached, and %s", r.text())
+		}
+		return conn, err
+	}
+}
+
+// RefusedError says that jobs must not reach an address.
+type RefusedError struct {
+	Addr netip.Addr
+
+	kind string // what the address is, such as "is a private address"
+}
+
+// Error names the address, why it is refused, and how to allow it.
+func (e *RefusedError) Error() string { return e.text() }
+
+func (e *RefusedError) text() string {
+	addr := e.Addr.WithZone("")
+	return fmt.Sprintf("%s %s, which jobs must not reach; --allow-target %s allows it",
+		e.Addr, e.kind, netip.PrefixFrom(addr, addr.BitLen()))
+}
