@@ -1,8 +1,8 @@
-// Package payload makes what an attempt sends of what its job gives: the text, a template filled in, an envelope around
-// it.
 package payload
 
 import (
+	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -28,47 +28,149 @@ type Rules struct {
 	Region    string     // for envelopes that tell it
 }
 
-// Content is the payload of an action, read and compiled. It is immutable and safe for concurrent use.
+// Content is the payload of an action, read and compiled. It is immutable and safe for concurrent use. The zero Content
+// is an empty text.
 type Content struct {
-	text string
+	text     string
+	template *template // nil: the text is sent as it is
+	envelope Envelope  // "" is none
+	event    event     // of the envelopes of CloudEvents
+	member   string
+	region   string
 }
 
 // Message is what one attempt sends.
 type Message struct {
 	Body        string
-	ContentType string      // of an envelope; "" when the payload is sent as it is
+	ContentType string      // of an envelope; "" when the payload is sent as it is, or has no type to tell
 	Attributes  []Attribute // of CloudEvents in binary mode, without prefix; nil in every other mode
 }
 
-// Attribute is a context attribute of a CloudEvent.
-type Attribute struct {
-	Name, Value string
+// Read reads the payload of an action: the text from the member of inner that rules name, and template, envelope and
+// cloudEvent from inner or from the action around it, which may be the same object. Problems are reported to their
+// readers: of a template that cannot be parsed or rendered, of one of the three that is given in both objects, of a text
+// that its envelope cannot hold. Whether the text may be absent is the caller's to say.
+func Read(action, inner *document.Object, rules Rules) Content {
+	c := Content{member: rules.Member, region: rules.Region}
+	given := false
+	c.text, given = inner.String(rules.Member)
+	if n := utf8.RuneCountInString(c.text); rules.MaxSize > 0 && n > rules.MaxSize {
+		inner.Problem(rules.Member, "is %d characters long, at most %d are allowed", n, rules.MaxSize)
+		given = false
+	}
+	c.readEnvelope(action, inner, rules.Envelopes)
+	if templated, _ := place(action, inner, "template").Bool("template"); templated {
+		c.readTemplate(inner, given)
+		return c
+	}
+	if err := c.checkText(); err != nil {
+		inner.Problem(rules.Member, "%v", err)
+	}
+	return c
 }
 
-// Read reads the payload of an action: the text from the member of inner that rules name, and template and envelope from
-// inner or from the action around it. Problems are reported to their readers.
-func Read(action, inner *document.Object, rules Rules) Content {
-	_ = action
-	text, _ := inner.String(rules.Member)
-	if n := utf8.RuneCountInString(text); rules.MaxSize > 0 && n > rules.MaxSize {
-		inner.Problem(rules.Member, "is %d characters long, at most %d are allowed", n, rules.MaxSize)
+// place returns the object that holds the member name: inner, which is its canonical place, or the action around it.
+func place(action, inner *document.Object, name string) *document.Object {
+	if action == inner {
+		return inner
 	}
-	return Content{text: text}
+	inside, outside := inner.Has(name), action.Has(name)
+	if inside && outside {
+		action.Problem(name, "is given twice: leave it out here, or at %s", inner.Path(name))
+	}
+	if outside && !inside {
+		return action
+	}
+	return inner
+}
+
+func (c *Content) readEnvelope(action, inner *document.Object, allowed []Envelope) {
+	words := []string{string(None)}
+	for _, envelope := range allowed {
+		words = append(words, string(envelope))
+	}
+	o := place(action, inner, "envelope")
+	word, ok := o.Enum("envelope", words...)
+	if c.envelope = Envelope(word); c.envelope == None {
+		c.envelope = ""
+	}
+	eo := place(action, inner, "cloudEvent")
+	switch {
+	case c.envelope == CloudEvents, c.envelope == CloudEventsBinary:
+		c.event = readEvent(eo)
+	case !eo.Has("cloudEvent"):
+	case ok || !o.Has("envelope"): // or the envelope is wrong, which was reported
+		eo.Problem("cloudEvent", "goes with the envelopes %s and %s only", CloudEvents, CloudEventsBinary)
+	default:
+		eo.Ignore("cloudEvent")
+	}
+}
+
+// readTemplate compiles the text, if there is one.
+func (c *Content) readTemplate(inner *document.Object, given bool) {
+	if !given {
+		return
+	}
+	t, err := newTemplate(c.text)
+	if err != nil {
+		inner.Problem(c.member, "%v", err)
+		return
+	}
+	c.template = t
+}
+
+// checkText reports what the envelope cannot hold.
+func (c *Content) checkText() error {
+	if c.envelope == AzureScheduler {
+		return checkXML(c.text)
+	}
+	return nil
 }
 
 // Text returns the text as the job gives it.
 func (c *Content) Text() string { return c.text }
 
-// Render returns what the attempt a sends. An error is a failed attempt that no retry can help.
-func (c *Content) Render(_ scheduler.Attempt) (Message, error) {
-	return Message{Body: c.text}, nil
+// Templated reports whether the text is a template, so that what is sent differs from [Content.Text].
+func (c *Content) Templated() bool { return c.template != nil }
+
+// Envelope returns what is put around the text.
+func (c *Content) Envelope() Envelope {
+	if c.envelope == "" {
+		return None
+	}
+	return c.envelope
 }
 
-// Field is a name and a value that an errorAction tells its target about what failed.
-type Field struct {
-	Name, Value string
+// Render returns what the attempt a sends. An error is a failed attempt that no retry can help: the template's output is
+// too long, or holds a character that its envelope cannot.
+func (c *Content) Render(a scheduler.Attempt) (Message, error) {
+	text := c.text
+	if c.template != nil {
+		var err error
+		if text, err = c.template.render(&a); err != nil {
+			return Message{}, fmt.Errorf("template in %s: %w", c.member, err)
+		}
+	}
+	switch c.envelope {
+	case CloudEvents:
+		return c.event.structured(a, text), nil
+	case CloudEventsBinary:
+		return c.event.binary(a, text), nil
+	case AzureScheduler:
+		if c.template != nil {
+			if err := checkXML(text); err != nil {
+				return Message{}, fmt.Errorf("%s: %w", c.member, err)
+			}
+		}
+		return Message{Body: azureXML(a, c.region, text), ContentType: "application/xml; charset=utf-8"}, nil
+	}
+	return Message{Body: text}, nil
 }
 
-// FailureFields returns what an errorAction tells its target: x-carillon-failed-status, x-carillon-failed-attempts and
-// x-carillon-failed-message, the last as one line of printable ASCII with at most 1,024 bytes. It returns nil for a main action.
-func FailureFields(_ scheduler.Attempt) []Field { return nil }
+// place of a byte in a text, for messages: both counted from 1, columns in characters.
+func position(text string, offset int) string {
+	before := text[:max(0, min(offset, len(text)))]
+	line := strings.Count(before, "\n") + 1
+	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
+	return fmt.Sprintf("line %d, column %d", line, column)
+}

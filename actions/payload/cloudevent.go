@@ -1,0 +1,169 @@
+package payload
+
+import (
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// DefaultEventType is the type of a CloudEvent whose job gives none.
+const DefaultEventType = "io.github.carillon-sched.occurrence"
+
+// maxEventText is the length in bytes of the longest attribute that a job may give.
+const maxEventText = 2048
+
+// Attribute is a context attribute of a CloudEvent, its value as it is: a binding encodes it. That of HTTP is
+// [Attribute.HTTPHeader]; AMQP, which Service Bus speaks, and NATS take the name with their prefix (cloudEvents: and ce-)
+// and the NATS binding encodes values as HTTP's does.
+type Attribute struct {
+	Name, Value string
+}
+
+// HTTPHeader returns the attribute as a header: its name behind ce-, and its value with all but printable ASCII, and
+// space, quotation mark and percent sign, percent-encoded as UTF-8 (CloudEvents 1.0, HTTP protocol binding, 3.1.3.2).
+func (a Attribute) HTTPHeader() (name, value string) {
+	const hex = "0123456789ABCDEF"
+	plain := func(c byte) bool { return c > ' ' && c < 0x7f && c != '"' && c != '%' }
+	var b strings.Builder
+	for _, c := range []byte(a.Value) {
+		if plain(c) {
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteByte('%')
+		b.WriteByte(hex[c>>4])
+		b.WriteByte(hex[c&0xf])
+	}
+	return "ce-" + a.Name, b.String()
+}
+
+// event is what a job says itself of its CloudEvents; "" is left to the scheduler.
+type event struct {
+	kind, source, subject, schema string
+}
+
+// readEvent reads the member cloudEvent of o.
+func readEvent(o *document.Object) event {
+	eo, ok := o.Object("cloudEvent")
+	if !ok {
+		return event{}
+	}
+	defer eo.Done()
+	e := event{
+		kind:    eventText(eo, "type"),
+		source:  eventText(eo, "source"),
+		subject: eventText(eo, "subject"),
+		schema:  eventText(eo, "dataSchema"),
+	}
+	if _, ok := parseReference(e.source); !ok {
+		eo.Problem("source", "%q is not a URI or a part of one, such as /orders/nightly", e.source)
+	}
+	if u, ok := parseReference(e.schema); !ok || e.schema != "" && !u.IsAbs() {
+		eo.Problem("dataSchema", "%q is not a URI, such as https://example.com/order.json", e.schema)
+	}
+	return e
+}
+
+// eventText reads a string that a CloudEvent can hold (CloudEvents 1.0, Type System: not empty where it is given, and no
+// control characters or noncharacters).
+func eventText(o *document.Object, name string) string {
+	text, ok := o.String(name)
+	if !ok {
+		return ""
+	}
+	switch i := strings.IndexFunc(text, notEventText); {
+	case text == "":
+		o.Problem(name, "must not be empty")
+	case len(text) > maxEventText:
+		o.Problem(name, "is %d bytes long, at most %d are allowed", len(text), maxEventText)
+	case i >= 0:
+		o.Problem(name, "must not contain control characters, as it does at %s", position(text, i))
+	}
+	return text
+}
+
+func notEventText(r rune) bool {
+	return r < ' ' || r >= 0x7f && r <= 0x9f || r >= 0xFDD0 && r <= 0xFDEF || r&0xFFFE == 0xFFFE
+}
+
+// parseReference parses a URI reference (RFC 3986), which "" is.
+func parseReference(text string) (*url.URL, bool) {
+	u, err := url.Parse(text)
+	plain := strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"<>\\^`{|}", r) }) < 0
+	return u, err == nil && plain
+}
+
+// attributes returns the context attributes of the event of an attempt, all but datacontenttype.
+func (e event) attributes(a scheduler.Attempt) []Attribute {
+	list := make([]Attribute, 0, 12)
+	add := func(name, value, otherwise string) {
+		if value == "" {
+			value = otherwise
+		}
+		if value != "" {
+			list = append(list, Attribute{name, value})
+		}
+	}
+	id := Identify(a)
+	add("specversion", "1.0", "")
+	add("id", a.Key, a.Occurrence)
+	add("source", e.source, "/jobCollections/"+a.Job.Collection+"/jobs/"+a.Job.Job)
+	add("type", e.kind, DefaultEventType)
+	add("subject", e.subject, a.Occurrence)
+	add("time", a.Nominal.UTC().Format(time.RFC3339Nano), "")
+	add("dataschema", e.schema, "")
+	add("attempt", id.Try, "")
+	add("traceparent", id.Trace, "")
+	if a.Failure != nil {
+		add("failedstatus", strconv.Itoa(a.Failure.Status), "")
+		add("failedattempts", strconv.Itoa(a.Failure.Attempts), "")
+		add("failedmessage", failureLine(a.Failure.Message), "")
+	}
+	return list
+}
+
+// isInteger reports whether the attribute of that name is a number in JSON.
+func isInteger(name string) bool {
+	return name == "attempt" || name == "failedstatus" || name == "failedattempts"
+}
+
+// structured returns the event as one JSON object (CloudEvents 1.0, JSON event format). Data that is JSON is put in as it
+// is, any other text as a string.
+func (e event) structured(a scheduler.Attempt, text string) Message {
+	b := make([]byte, 0, 768+len(text))
+	for i, attribute := range e.attributes(a) {
+		b = append(b, "{,"[min(i, 1)], '"')
+		b = append(append(b, attribute.Name...), `":`...)
+		if isInteger(attribute.Name) {
+			b = append(b, attribute.Value...)
+		} else {
+			b = appendJSON(b, attribute.Value)
+		}
+	}
+	switch {
+	case text == "":
+	case json.Valid([]byte(text)):
+		b = append(append(b, `,"datacontenttype":"application/json","data":`...), text...)
+	default:
+		b = appendJSON(append(b, `,"datacontenttype":"text/plain","data":`...), text)
+	}
+	return Message{Body: string(append(b, '}')), ContentType: "application/cloudevents+json; charset=utf-8"}
+}
+
+// binary returns the event as attributes beside the data. The data's type goes where the protocol has a place for it.
+func (e event) binary(a scheduler.Attempt, text string) Message {
+	m := Message{Body: text, Attributes: e.attributes(a)}
+	switch {
+	case text == "":
+	case json.Valid([]byte(text)):
+		m.ContentType = "application/json"
+	default:
+		m.ContentType = "text/plain; charset=utf-8"
+	}
+	return m
+}
