@@ -38,4 +38,5 @@ require (
 	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/time v0.16.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
+	software.sslmate.com/src/go-pkcs12 v0.7.4 // indirect
 )

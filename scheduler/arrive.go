@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -148,6 +149,30 @@ func (w *Worker) postpone(r *run, j *Job) {
 		return
 	}
 	w.settle(r, j, s)
+}
+
+// trip puts off a run because its target's circuit is open. It must not block.
+func (w *Worker) trip(r *run, until time.Time) { w.step(func() { w.putOffUntil(r, until) }) }
+
+// putOffUntil lets a run wait until its target's circuit is half open, or a
+// little longer, so that not all come at once. The first time is recorded.
+func (w *Worker) putOffUntil(r *run, until time.Time) {
+	b, now := r.baton, time.Now()
+	if !w.appendSkips(r) {
+		return
+	}
+	if b.Postponed.IsZero() {
+		b.Postponed = now
+		rec := postponedRecord(r.key(), &b, now)
+		rec.Type, rec.Target = r.spec.Type, r.target
+		rec.Message = fmt.Sprintf("the circuit of %s is open after failures in a row; it is tried again at %s",
+			r.target, until.UTC().Format(time.RFC3339))
+		if !w.append(r, &rec) {
+			return
+		}
+	}
+	spread := min(r.rule.Breaker.OpenFor/4, 5*time.Second)
+	w.passOn(r, &b, until.Add(time.Duration(r.key().hash())%spread))
 }
 
 // retryLater gives a baton back that could not be dealt with, after a moment.

@@ -23,7 +23,7 @@ func (w *Worker) attempt(r *run) {
 	res.Final = res.Failed && r.spec.Retry.final(res)
 	stopped := res.Failed && errors.Is(context.Cause(ctx), errStopping)
 	cancel()
-	w.targets.done(r.target, res.Duration)
+	w.targets.done(r, res)
 	if stopped {
 		w.giveBack(r) // cut short by the stop, not by the target: repeated under the same key
 		return

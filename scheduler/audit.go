@@ -193,6 +193,10 @@ func (s *Service) rederive(ctx context.Context, j *Job) error {
 		return s.carryOut(ctx, j, j.step(j.Progress, n, ok), 0)
 	}
 	switch {
+	case last.Outcome == OutcomePostponed && last.ID != "": // by an open circuit
+		b := last.baton()
+		b.Postponed = last.Ended
+		return s.carryOut(ctx, j, Step{Next: &b, State: j.State, Progress: b.Progress}, 0)
 	case last.Outcome == OutcomePostponed && j.oneShot():
 		return s.carryOut(ctx, j, j.Begin(j.Progress), 0)
 	case last.OneOff: // of a job with overlap allow: the schedule goes on after it

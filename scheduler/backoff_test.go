@@ -109,9 +109,9 @@ func TestRetryJitter(t *testing.T) {
 
 func TestWrongRetryPolicies(t *testing.T) {
 	for policy, want := range map[string]string{
-		`{"retryType": "expo"}`:                                                             `action.retryPolicy.retryType: "expo" is not one of none, fixed, exponential; did you mean "exponential"?`,
-		`{"maxDoublings": 3}`:                                                               "action.retryPolicy.maxDoublings: goes with retryType exponential only",
-		`{"retryType": "exponential", "retryInterval": "P1M"}`:                              "action.retryPolicy.retryInterval: P1M must not use years or months",
+		`{"retryType": "expo"}`:                                `action.retryPolicy.retryType: "expo" is not one of none, fixed, exponential; did you mean "exponential"?`,
+		`{"maxDoublings": 3}`:                                  "action.retryPolicy.maxDoublings: goes with retryType exponential only",
+		`{"retryType": "exponential", "retryInterval": "P1M"}`: "action.retryPolicy.retryInterval: P1M must not use years or months",
 		`{"retryType": "exponential", "retryInterval": "PT1M", "maxRetryInterval": "PT1S"}`: "action.retryPolicy.maxRetryInterval: PT1S is shorter than the allowed PT1M",
 		`{"retryType": "exponential", "maxDoublings": 31}`:                                  "action.retryPolicy.maxDoublings: 31 is not in 0-30",
 		`{"finalOn": ["4x", "404"]}`:                                                        `action.retryPolicy.finalOn[0]: "4x" is not a status: write 200, 2xx or 200-204`,

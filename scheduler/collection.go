@@ -21,6 +21,8 @@ type Collection struct {
 	MaxRecurrence    spec.Recurrence // the most often a job may recur; zero frequency: no limit
 	MinRetryInterval time.Duration   // 0: the process's, 15 s by default
 
+	Targets map[string]*TargetRule // by host, host and port, or "*" for each other target
+
 	properties document.Value // canonical
 	top        document.Value // location and tags, canonical
 }
@@ -76,6 +78,7 @@ func (c *Collection) readProperties(o *document.Object) {
 	if d, ok := exactDuration(o, "minRetryInterval", time.Millisecond, 24*time.Hour); ok {
 		c.MinRetryInterval = d
 	}
+	c.Targets = readTargets(o)
 	q, ok := o.Object("quota")
 	if !ok {
 		return

@@ -85,9 +85,7 @@ func (d *Definition) Properties() []byte { return d.properties.JSON() }
 // error matches [ErrInvalid] and holds every problem with its path.
 func ReadDefinition(v document.Value, limits Limits, actions ActionReader) (*Definition, error) {
 	r := document.NewReader()
-	if limits.stored {
-		r = document.NewStoredReader()
-	}
+	r.Stored = limits.stored
 	o := r.Object(v, "")
 	d := readProperties(o, limits, actions)
 	o.Done()

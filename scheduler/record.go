@@ -14,7 +14,7 @@ const (
 	OutcomeCompleted Outcome = "completed" // an attempt succeeded
 	OutcomeFailed    Outcome = "failed"    // an attempt failed
 	OutcomeFaulted   Outcome = "faulted"   // an occurrence failed after all retries and its errorAction
-	OutcomePostponed Outcome = "postponed" // put off: the collection is disabled
+	OutcomePostponed Outcome = "postponed" // put off: the collection is disabled, or the circuit of the target is open
 	OutcomeSkipped   Outcome = "skipped"   // did not run; Reason says why
 )
 
@@ -112,6 +112,18 @@ func attemptRecord(k Key, b *Baton, started time.Time, res Result, p Progress) R
 		r.Outcome = OutcomeFailed
 	}
 	return r
+}
+
+// postponedRecord is the record of an attempt that was put off before it
+// began: the audit finds in it what baton to restore.
+func postponedRecord(k Key, b *Baton, now time.Time) Record {
+	a := b.attempt(k)
+	return Record{
+		Job: k, ID: a.ID, Occurrence: a.Occurrence, Outcome: OutcomePostponed,
+		Nominal: b.Nominal, Due: b.Due, Ended: now, From: b.Nominal, To: b.Nominal, Count: 1,
+		Attempt: b.Attempt, Try: a.Try, Phase: b.Phase, Manual: b.Manual, OneOff: b.OneOff,
+		Failed: b.Failed, Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: b.Progress,
+	}
 }
 
 // skip is a run of instants that will not run.

@@ -3,9 +3,9 @@ package scheduler
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"net/url"
 	"slices"
 	"strings"
@@ -69,16 +69,16 @@ func (h *hidden) add(text string) {
 	}
 }
 
+// webSafe escapes in JSON what encoding/json and others escape for web pages.
+var webSafe = strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`)
+
 // encodings are the forms in which a text comes back from a target that shows
 // what it was sent.
 func encodings(text string) []string {
-	quoted, _ := json.Marshal(text) // a string cannot fail
-	plain := new(strings.Builder)
-	e := json.NewEncoder(plain)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(text)
+	quoted := document.StringValue(text).String()
+	quoted = quoted[1 : len(quoted)-1]
 	return []string{
-		text, string(quoted[1 : len(quoted)-1]), strings.Trim(strings.TrimSuffix(plain.String(), "\n"), `"`),
+		text, quoted, webSafe.Replace(quoted), html.EscapeString(text),
 		url.QueryEscape(text), url.PathEscape(text),
 		strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(text)), "="),
 		strings.TrimRight(base64.URLEncoding.EncodeToString([]byte(text)), "="),

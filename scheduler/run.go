@@ -13,9 +13,11 @@ type run struct {
 	job      *Job        // the definition it runs under
 	spec     *ActionSpec // the main action or the errorAction
 	target   string
-	skips    []skip // decided on arrival, recorded when the run is settled
-	suspect  bool   // it may have been run before
-	faulted  bool   // the history says already that its occurrence faulted
+	group    string      // runs of one group share limits: the target's, or those of one collection to it
+	rule     *TargetRule // of the group; nil: none
+	skips    []skip      // decided on arrival, recorded when the run is settled
+	suspect  bool        // it may have been run before
+	faulted  bool        // the history says already that its occurrence faulted
 	touched  atomic.Int64
 }
 
@@ -40,4 +42,18 @@ func (r *run) use(j *Job) {
 	r.job = j
 	r.spec = j.Def.Action.in(r.baton.Phase)
 	r.target = r.spec.Run.Target()
+	r.group = r.target
+}
+
+// join sets the rule that r's collection has for its target.
+func (r *run) join(rule *TargetRule) {
+	if r.rule = rule; rule != nil {
+		r.group = r.key().Collection + " " + r.target
+	}
+}
+
+// forced reports whether r has been put off for so long that it runs although
+// the circuit is open.
+func (r *run) forced(rule *BreakerRule, now time.Time) bool {
+	return !r.baton.Postponed.IsZero() && now.Sub(r.baton.Postponed) >= rule.Most
 }

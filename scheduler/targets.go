@@ -13,10 +13,14 @@ import (
 // so that one which answers nothing never gets many. A target whose attempts
 // take longer than slowAfter is slow; all slow targets together get at most
 // half of the slots.
+//
+// What a collection imposes on a target holds beside that, for the attempts of
+// its own jobs: they are a target of their own here.
 type targets struct {
 	limit     int // attempts in flight
 	perTarget int // to one target
 	start     func(*run)
+	postpone  func(*run, time.Time) // puts a run off: the circuit is open until then
 
 	mu       sync.Mutex
 	byName   map[string]*target
@@ -24,6 +28,8 @@ type targets struct {
 	inFlight int
 	slow     int // attempts in flight to slow targets
 	closed   bool
+	timer    *time.Timer // wakes the targets that wait for their rate; nil: none does
+	wake     time.Time   // when it does
 }
 
 // target is one host and what it is doing.
@@ -36,6 +42,10 @@ type target struct {
 	progress time.Time     // when an attempt last ended, or the first one began
 	listed   bool          // in targets.ready
 	isSlow   bool
+
+	rule    *TargetRule // nil: none
+	pacer   pacer
+	breaker breaker
 }
 
 const (
@@ -46,8 +56,8 @@ const (
 	firstSlots = 8
 )
 
-func newTargets(limit, perTarget int, start func(*run)) *targets {
-	return &targets{limit: limit, perTarget: perTarget, start: start, byName: map[string]*target{}}
+func newTargets(limit, perTarget int, start func(*run), postpone func(*run, time.Time)) *targets {
+	return &targets{limit: limit, perTarget: perTarget, start: start, postpone: postpone, byName: map[string]*target{}}
 }
 
 // submit starts r when a slot is free, and queues it behind its target's
@@ -58,10 +68,16 @@ func (t *targets) submit(r *run) bool {
 		t.mu.Unlock()
 		return false
 	}
-	g := t.byName[r.target]
+	g := t.byName[r.group]
 	if g == nil {
-		g = &target{name: r.target, allowed: min(firstSlots, t.perTarget)}
-		t.byName[r.target] = g
+		g = &target{name: r.group, allowed: min(firstSlots, t.perTarget)}
+		t.byName[r.group] = g
+	}
+	g.rule = r.rule
+	if until, open := g.putsOff(r, time.Now()); open {
+		t.mu.Unlock()
+		t.postpone(r, until)
+		return true
 	}
 	g.queue = append(g.queue, r)
 	t.list(g)
@@ -71,27 +87,62 @@ func (t *targets) submit(r *run) bool {
 	return true
 }
 
-// done frees the slot of an attempt that took d.
-func (t *targets) done(name string, d time.Duration) {
+// putsOff reports whether the circuit is open for r, and until when.
+func (g *target) putsOff(r *run, now time.Time) (until time.Time, open bool) {
+	if g.rule == nil || g.rule.Breaker == nil || !g.breaker.open(now) || r.forced(g.rule.Breaker, now) {
+		return time.Time{}, false
+	}
+	return g.breaker.until, true
+}
+
+// done frees the slot of an attempt that ended with res.
+func (t *targets) done(r *run, res Result) {
 	t.mu.Lock()
-	g := t.byName[name]
+	g, d, now := t.byName[r.group], res.Duration, time.Now()
 	g.inFlight--
 	t.inFlight--
 	if g.isSlow {
 		t.slow--
 	}
-	g.progress = time.Now()
+	g.progress = now
 	g.latency += (d - g.latency) / 4
 	if d < slowAfter {
 		g.allowed = min(g.allowed+1, t.perTarget)
 	}
 	t.judge(g)
-	if g.inFlight == 0 && len(g.queue) == 0 {
-		delete(t.byName, name)
+	late := g.outcome(res, now)
+	if g.idle(now) {
+		delete(t.byName, g.name)
 	}
-	started := t.fill()
+	until, started := g.breaker.until, t.fill()
 	t.mu.Unlock()
 	t.startAll(started)
+	for _, r := range late {
+		t.postpone(r, until)
+	}
+}
+
+// outcome tells the circuit how an attempt ended. When that opens it, the runs
+// that must be put off come out of the queue.
+func (g *target) outcome(res Result, now time.Time) []*run {
+	if g.rule == nil || !g.breaker.end(g.rule.Breaker, res, now) {
+		return nil
+	}
+	var late, kept []*run
+	for _, r := range g.queue {
+		if r.forced(g.rule.Breaker, now) {
+			kept = append(kept, r)
+		} else {
+			late = append(late, r)
+		}
+	}
+	g.queue = kept
+	return late
+}
+
+// idle reports whether nothing is to be remembered of g.
+func (g *target) idle(now time.Time) bool {
+	return g.inFlight == 0 && len(g.queue) == 0 && g.breaker == breaker{} && !g.pacer.next.After(now)
 }
 
 // backlog reports whether runs wait for a slot that an attempt to a quick
@@ -100,7 +151,7 @@ func (t *targets) backlog() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, g := range t.ready {
-		if !g.isSlow {
+		if !g.isSlow && (g.rule == nil || g.inFlight > 0 && g.rule.Rate == 0) {
 			return true
 		}
 	}
@@ -116,15 +167,16 @@ func (t *targets) startAll(runs []*run) {
 // fill gives free slots to the targets that wait, in turn.
 func (t *targets) fill() []*run {
 	var started []*run
+	now := time.Now()
 	for n := len(t.ready); n > 0 && t.inFlight < t.limit; n-- {
 		g := t.ready[0]
 		t.ready = t.ready[1:]
 		g.listed = false
-		if !t.admits(g) {
+		if !t.admits(g) || g.rule != nil && !t.follows(g, now) {
 			t.list(g)
 			continue
 		}
-		started = append(started, t.take(g))
+		started = append(started, t.take(g, now))
 		if len(g.queue) > 0 {
 			t.list(g)
 			n++ // it may have another turn
@@ -138,12 +190,63 @@ func (t *targets) admits(g *target) bool {
 	return g.inFlight < g.allowed && (!g.isSlow || t.slow < max(1, t.limit/2))
 }
 
-func (t *targets) take(g *target) *run {
+// follows reports whether one more attempt to g follows its rule. One that
+// waits for its rate is woken.
+func (t *targets) follows(g *target, now time.Time) bool {
+	switch {
+	case len(g.queue) == 0:
+		return false
+	case g.rule.Concurrency > 0 && g.inFlight >= g.rule.Concurrency:
+		return false
+	case g.rule.Breaker != nil && !g.breaker.admits(now) && !g.queue[0].forced(g.rule.Breaker, now):
+		return false
+	case g.rule.Rate == 0:
+		return true
+	}
+	ready := g.pacer.ready(g.rule)
+	if now.Before(ready) {
+		t.wakeAt(ready, now)
+		return false
+	}
+	return true
+}
+
+// wakeAt fills slots again at a time.
+func (t *targets) wakeAt(at, now time.Time) {
+	if t.closed || t.timer != nil && !t.wake.After(at) {
+		return
+	}
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	t.wake = at
+	t.timer = time.AfterFunc(at.Sub(now), t.refill)
+}
+
+// refill fills slots because time has passed.
+func (t *targets) refill() {
+	t.mu.Lock()
+	t.timer = nil
+	var started []*run
+	if !t.closed {
+		started = t.fill()
+	}
+	t.mu.Unlock()
+	t.startAll(started)
+}
+
+func (t *targets) take(g *target, now time.Time) *run {
 	r := g.queue[0]
 	g.queue[0] = nil
 	g.queue = g.queue[1:]
 	if g.inFlight == 0 {
-		g.progress = time.Now()
+		g.progress = now
+	}
+	if g.rule != nil {
+		g.breaker.begin(now)
+		if g.rule.Rate > 0 {
+			g.pacer.take(g.rule, now)
+		}
 	}
 	g.inFlight++
 	t.inFlight++
@@ -195,7 +298,7 @@ func (t *targets) relieve(few int) []deferral {
 	defer t.mu.Unlock()
 	var out []deferral
 	for _, g := range t.byName {
-		if g.isSlow && len(g.queue) > few {
+		if (g.isSlow || g.rule != nil) && len(g.queue) > few {
 			out = append(out, t.shed(g, few)...)
 		}
 	}
@@ -217,8 +320,15 @@ const (
 // shed takes all but the first keep runs out of a slow target's queue.
 func (t *targets) shed(g *target, keep int) []deferral {
 	out := make([]deferral, 0, len(g.queue)-keep)
+	each := float64(g.latency) / float64(g.allowed)
+	if g.rule != nil && g.rule.Concurrency > 0 {
+		each = max(each, float64(g.latency)/float64(g.rule.Concurrency))
+	}
+	if g.rule != nil && g.rule.Rate > 0 {
+		each = max(each, float64(g.rule.interval()))
+	}
 	for i, r := range g.queue[keep:] {
-		turn := time.Duration(float64(keep+i) / float64(g.allowed) * float64(g.latency))
+		turn := time.Duration(float64(keep+i) * each)
 		out = append(out, deferral{r, min(max(turn, minDeferral), maxDeferral)})
 	}
 	clear(g.queue[keep:])
@@ -231,6 +341,9 @@ func (t *targets) drain() []*run {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
+	if t.timer != nil {
+		t.timer.Stop()
+	}
 	var all []*run
 	for _, g := range t.byName {
 		all = append(all, g.queue...)

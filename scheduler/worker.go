@@ -113,7 +113,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	}
 	w.hold = newHold(w.expire)
 	w.loader = newLoader(w.library, w.await)
-	w.targets = newTargets(cfg.Concurrency, cfg.PerTarget, w.start)
+	w.targets = newTargets(cfg.Concurrency, cfg.PerTarget, w.start, w.trip)
 	w.endings = newEndings(w.writeEnding, w.targets.backlog)
 	for range cfg.Store.Lanes() {
 		w.wake = append(w.wake, make(chan struct{}, 1))
@@ -282,6 +282,7 @@ func (w *Worker) await(r *run) {
 
 // submit queues r for a slot; a worker that stops gives it back.
 func (w *Worker) submit(r *run) {
+	r.join(w.rooms.rule(r.key().Collection, r.target))
 	if !w.targets.submit(r) {
 		w.giveBack(r)
 	}

@@ -3,11 +3,12 @@ package egress
 import (
 	"encoding/binary"
 	"net/netip"
+	"strings"
 )
 
-// special are the networks that are not on the public Internet, and what to
-// call them (IANA's special-purpose address registries, RFC 6890). The first
-// that holds an address counts.
+// special4 are the networks of IPv4 that are not on the public Internet, and
+// what to call their addresses (IANA's special-purpose address registries,
+// RFC 6890). The first that holds an address counts.
 var special4 = networks(
 	"0.0.0.0/32", "is the unspecified address",
 	"0.0.0.0/8", "is an address of this network",
@@ -71,12 +72,12 @@ var embedding = []struct {
 	at      int
 	flipped bool
 }{
-	{netip.MustParsePrefix("::/96"), 96, false},         // IPv4-compatible, deprecated (RFC 4291, section 2.5.5.1)
+	{netip.MustParsePrefix("::/96"), 96, false},           // IPv4-compatible, deprecated (RFC 4291, section 2.5.5.1)
 	{netip.MustParsePrefix("::ffff:0:0:0/96"), 96, false}, // IPv4-translated (RFC 2765)
-	{netip.MustParsePrefix("64:ff9b::/96"), 96, false},  // NAT64 (RFC 6052)
-	{netip.MustParsePrefix("2002::/16"), 16, false},     // 6to4 (RFC 3056)
-	{netip.MustParsePrefix("2001::/32"), 32, false},     // Teredo's server (RFC 4380, section 4)
-	{netip.MustParsePrefix("2001::/32"), 96, true},      // Teredo's client
+	{netip.MustParsePrefix("64:ff9b::/96"), 96, false},    // NAT64 (RFC 6052)
+	{netip.MustParsePrefix("2002::/16"), 16, false},       // 6to4 (RFC 3056)
+	{netip.MustParsePrefix("2001::/32"), 32, false},       // Teredo's server (RFC 4380, section 4)
+	{netip.MustParsePrefix("2001::/32"), 96, true},        // Teredo's client
 }
 
 // refused says what addr, which is not IPv4-mapped, is when jobs must not
@@ -101,7 +102,7 @@ func refused(addr netip.Addr, allowed func(netip.Addr) bool) string {
 		embeds = true
 		inner := embedded(plain, e.at, e.flipped)
 		if k := kind(special4, inner); k != "" && !allowed(inner) {
-			return "stands for " + inner.String() + ", which " + k
+			return "stands for " + inner.String() + ", " + strings.TrimPrefix(k, "is ")
 		}
 	}
 	switch {

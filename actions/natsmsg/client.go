@@ -109,7 +109,7 @@ func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
 	if mo, ok := o.Object(member); ok {
 		a.read(o, mo)
 		a.access = readAccess(mo)
-		if a.access.own() && !o.Reader().Stored() {
+		if a.access.own() && !o.Reader().Stored {
 			c.rules.check(mo, a.subject, a.replyTo)
 		}
 		mo.Done()

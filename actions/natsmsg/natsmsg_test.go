@@ -160,8 +160,7 @@ func check(tb testing.TB, got scheduler.Result, want outcome) {
 
 // newReader returns a reader of a document that is new, or was stored.
 func newReader(stored bool) *document.Reader {
-	if stored {
-		return document.NewStoredReader()
-	}
-	return document.NewReader()
+	r := document.NewReader()
+	r.Stored = stored
+	return r
 }

@@ -5,9 +5,11 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/textproto"
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -19,6 +21,7 @@ type action struct {
 	client      *Client
 	template    *http.Request // copied for each attempt; has no body and no header
 	target      string
+	typed       bool     // the job says itself what kind of body it is
 	credentials []string // names of headers that stay with the first host
 }
 
@@ -31,14 +34,17 @@ func compile(c *Client, r request) *action {
 	if c.region != "" {
 		h[headerRegion] = []string{c.region}
 	}
+	typed := r.gives(headerContentType)
+	if !typed {
+		setContentType(h, r.body.Text())
+	}
 	maps.Copy(h, r.header)
-	setContentType(h, r.body)
 	r.header = h
 	a := &action{
-		request:     r,
-		client:      c,
-		target:      hostPort(r.uri),
-		credentials: credentialHeaders(h),
+		request: r,
+		client:  c,
+		target:  hostPort(r.uri),
+		typed:   typed,
 	}
 	a.template = &http.Request{
 		Method:     r.method,
@@ -47,6 +53,15 @@ func compile(c *Client, r request) *action {
 		Proto:      "HTTP/1.1",
 		ProtoMajor: 1,
 		ProtoMinor: 1,
+	}
+	for _, s := range r.secrets {
+		a.credentials = append(a.credentials, s.name)
+	}
+	if r.authorizes() {
+		a.credentials = append(a.credentials, headerAuthorization)
+	}
+	if r.webhook != nil {
+		a.credentials = append(a.credentials, webhookHeaders...)
 	}
 	return a
 }
@@ -65,46 +80,116 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 	in := intakes.Get().(*intake)
 	defer intakes.Put(in)
 
-	x := exchange{action: a, in: in, start: start, timeout: at.Timeout}
-	x.send(ctx, a.newRequest(ctx, at))
+	x := exchange{action: a, in: in, start: start, attempt: at, transport: a.client.transport}
+	if req, err := x.request(ctx); err != nil {
+		x.fail(ctx, err)
+	} else {
+		x.send(ctx, req)
+	}
 	result := x.result()
 	result.Duration = time.Since(start)
 	return result
 }
 
-// newRequest returns the request of the attempt at.
-func (a *action) newRequest(ctx context.Context, at scheduler.Attempt) *http.Request {
-	req := a.template.WithContext(ctx)
-	req.Header = a.attemptHeader(at)
-	a.setBody(req)
-	return req
+// request returns the first request of the attempt. The error is a [failure],
+// or ctx's.
+func (x *exchange) request(ctx context.Context) (*http.Request, error) {
+	m, err := x.action.body.Render(x.attempt)
+	if err != nil {
+		return nil, &failure{why: err.Error(), final: true}
+	}
+	x.body = m.Body
+	req := x.template.WithContext(ctx)
+	req.Header = x.attemptHeader(x.attempt)
+	x.describe(req.Header, &m)
+	if err := x.authorize(ctx, req.Header); err != nil {
+		return nil, err
+	}
+	x.setBody(req)
+	return req, nil
 }
 
-// setBody gives req the job's body.
-func (a *action) setBody(req *http.Request) {
-	if a.body == "" {
+// setBody gives req the attempt's body.
+func (x *exchange) setBody(req *http.Request) {
+	body := x.body
+	if body == "" {
 		return
 	}
-	req.ContentLength = int64(len(a.body))
-	req.Body = io.NopCloser(strings.NewReader(a.body))
+	req.ContentLength = int64(len(body))
+	req.Body = io.NopCloser(strings.NewReader(body))
 	req.GetBody = func() (io.ReadCloser, error) {
-		return io.NopCloser(strings.NewReader(a.body)), nil
+		return io.NopCloser(strings.NewReader(body)), nil
 	}
+}
+
+// describe sets the headers that depend on what is sent.
+func (x *exchange) describe(h http.Header, m *payload.Message) {
+	switch {
+	case x.typed:
+	case m.ContentType != "":
+		h[headerContentType] = []string{m.ContentType}
+	case m.Body != x.action.body.Text():
+		setContentType(h, m.Body)
+	}
+	for _, a := range m.Attributes {
+		name, value := a.HTTPHeader()
+		x.fill(h, name, value)
+	}
+	for _, f := range payload.FailureFields(x.attempt) {
+		x.fill(h, f.Name, f.Value)
+	}
+}
+
+// fill sets a header that the job leaves to the scheduler.
+func (x *exchange) fill(h http.Header, name, value string) {
+	if name = textproto.CanonicalMIMEHeaderKey(name); !x.gives(name) {
+		h[name] = []string{value}
+	}
+}
+
+// authorize sets the headers that are secret, and chooses the transport.
+func (x *exchange) authorize(ctx context.Context, h http.Header) error {
+	if err := x.revealTo(h, x.attempt); err != nil {
+		return err
+	}
+	if x.webhook != nil {
+		keys, err := x.webhook.keys(x.attempt)
+		if err != nil {
+			return err
+		}
+		x.keys = keys
+		sign(h, x.attempt, x.start, x.body, keys)
+	}
+	if x.auth == nil {
+		return nil
+	}
+	p, err := x.auth.prove(ctx, x.attempt, "")
+	if err != nil {
+		return err
+	}
+	if p.authorization != "" {
+		h[headerAuthorization] = []string{p.authorization}
+	}
+	if p.transport != nil {
+		x.transport = p.transport
+	}
+	x.token = p.token
+	return nil
 }
 
 // attemptHeader returns the job's headers and those that the job leaves to the
 // scheduler.
 func (a *action) attemptHeader(at scheduler.Attempt) http.Header {
-	id := identify(at)
+	id := payload.Identify(at)
 	h := make(http.Header, len(a.header)+identityHeaders)
 	values := make([]string, identityHeaders)
 	for i, field := range [identityHeaders][2]string{
 		{headerKey, at.Key},
-		{headerTrace, id.trace},
-		{headerAttempt, id.try},
-		{headerRequestID, id.requestID},
-		{headerTag, id.tag},
-		{headerExpected, id.expected},
+		{headerTrace, id.Trace},
+		{headerAttempt, id.Try},
+		{headerRequestID, id.RequestID},
+		{headerTag, id.Tag},
+		{headerExpected, id.Expected},
 		{headerJob, at.Job.Job},
 	} {
 		values[i] = field[1]

@@ -1,10 +1,13 @@
 package web
 
 import (
+	"crypto/x509"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
 
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -28,14 +31,36 @@ type Config struct {
 	// Default: 65536.
 	MaxBody int64
 
+	// Guard decides which addresses may be reached, by requests, redirects
+	// and requests of tokens. Default: all of them. With Proxy it is asked
+	// about the addresses that stand in URIs only: what a name leads to is
+	// the proxy's to decide, and the proxy itself may be anywhere. It has no
+	// effect beside Transport.
+	Guard *egress.Guard
+
 	// Proxy is the HTTP or SOCKS5 proxy that all requests pass through.
 	// Default: none; the environment (HTTP_PROXY, …) is never asked. It has
 	// no effect beside Transport.
 	Proxy *url.URL
 
+	// Resolver looks up the names of hosts. Default: the system's. It has no
+	// effect beside Transport.
+	Resolver *net.Resolver
+
+	// RootCAs are the authorities that certificates of hosts are checked
+	// with. Default: the system's. It has no effect beside Transport.
+	RootCAs *x509.CertPool
+
+	// LoginEndpoint is where an authentication of type ActiveDirectoryOAuth
+	// asks for tokens: <LoginEndpoint>/<tenant>/oauth2/token. Set it for a
+	// national cloud, or for a stand-in. Default:
+	// https://login.microsoftonline.com.
+	LoginEndpoint *url.URL
+
 	// Transport sends the requests. It must not follow redirects. Default:
 	// one with connection pools sized for herds of jobs on one host. Tests
-	// inside a synctest bubble inject one that opens no sockets.
+	// inside a synctest bubble inject one that opens no sockets. Attempts
+	// with a client certificate fail beside it.
 	Transport http.RoundTripper
 }
 
@@ -45,10 +70,14 @@ const DefaultMaxBody = 64 << 10
 // Client runs the HTTP and HTTPS actions of all jobs of a process, which share
 // its connections. It is safe for concurrent use.
 type Client struct {
+	config    Config
 	transport http.RoundTripper
 	agent     string
 	region    string
 	maxBody   int64
+	login     *url.URL
+	tokens    tokens
+	certified certified
 }
 
 var _ scheduler.ActionReader = (*Client)(nil)
@@ -56,10 +85,18 @@ var _ scheduler.ActionReader = (*Client)(nil)
 // New returns a client. It does no I/O.
 func New(config Config) *Client {
 	c := &Client{
+		config:    config,
 		transport: config.Transport,
 		agent:     "Carillon/" + config.Version,
 		region:    config.Region,
 		maxBody:   config.MaxBody,
+		login:     config.LoginEndpoint,
+	}
+	if c.login == nil {
+		c.login = loginEndpoint
+	}
+	if config.Transport != nil {
+		c.config.Proxy = nil
 	}
 	if config.Version == "" {
 		c.agent += "dev"
@@ -68,7 +105,7 @@ func New(config Config) *Client {
 		c.maxBody = DefaultMaxBody
 	}
 	if c.transport == nil {
-		c.transport = newTransport(config.Proxy)
+		c.transport = newTransport(&c.config, nil)
 	}
 	return c
 }
@@ -90,7 +127,7 @@ func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
 	if !secure && !strings.EqualFold(kind, typeHTTP) {
 		return nil
 	}
-	r, ok := readRequest(o, secure)
+	r, ok := c.readRequest(o, secure)
 	if !ok {
 		return nil
 	}
@@ -103,4 +140,5 @@ func (c *Client) CloseIdleConnections() {
 	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
+	c.certified.closeIdle()
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 
@@ -15,29 +16,41 @@ type exchange struct {
 
 	in      *intake
 	start   time.Time
-	timeout time.Duration
+	attempt scheduler.Attempt
+
+	transport http.RoundTripper // of the next request
+	body      string            // what is sent
+	keys      [][]byte          // it is signed with these; nil: not at all
+	token     string            // it was sent with this one; empty: with none that could be renewed
 
 	sent     *http.Request // the last one
 	followed int           // redirects
 	asGet    bool          // a redirect turned the request into a GET
 	answer   *http.Response
-	remark   string // why the attempt failed, where the status does not say it
-	failure  string // why there is no answer
+	remark   string   // why the attempt failed, where the status does not say it
+	failure  *failure // why there is no answer
 }
 
 // send sends req, whose context is ctx, follows redirects, and takes in the answer.
 func (x *exchange) send(ctx context.Context, req *http.Request) {
 	for {
 		x.sent = req
-		resp, err := x.client.transport.RoundTrip(req)
+		resp, err := x.client.roundTrip(x.transport, req)
 		if err != nil {
-			x.failure = x.reason(ctx, err)
+			x.fail(ctx, err)
 			return
 		}
 		if resp.Body == nil { // allowed to transports of others
 			resp.Body = http.NoBody
 		}
 		next, refused := x.redirect(ctx, resp)
+		if next == nil && resp.StatusCode == http.StatusUnauthorized && x.token != "" {
+			if next, err = x.renew(ctx); err != nil {
+				_ = resp.Body.Close()
+				x.fail(ctx, err)
+				return
+			}
+		}
 		if next == nil {
 			x.take(ctx, resp)
 			if refused != "" {
@@ -52,7 +65,37 @@ func (x *exchange) send(ctx context.Context, req *http.Request) {
 
 // reason explains err.
 func (x *exchange) reason(ctx context.Context, err error) string {
-	return reason(ctx, err, x.timeout, time.Since(x.start))
+	return reason(ctx, err, x.attempt.Timeout, time.Since(x.start))
+}
+
+// host is whom the last request went to, or the first goes to.
+func (x *exchange) host() string {
+	if x.sent == nil {
+		return x.uri.Host
+	}
+	return x.sent.URL.Host
+}
+
+// renew returns the last request with another token, the one time that an
+// attempt may ask for one; nil when there is no other.
+func (x *exchange) renew(ctx context.Context) (*http.Request, error) {
+	if x.success.has(http.StatusUnauthorized) {
+		return nil, nil
+	}
+	stale := x.token
+	x.token = ""
+	p, err := x.auth.prove(ctx, x.attempt, stale)
+	if err != nil || p.token == stale {
+		return nil, err
+	}
+	next := x.template.WithContext(ctx)
+	next.Method, next.URL, next.Host = x.sent.Method, x.sent.URL, x.sent.Host
+	next.Header = maps.Clone(x.sent.Header)
+	next.Header[headerAuthorization] = []string{p.authorization}
+	if x.sent.Body != nil {
+		x.setBody(next)
+	}
+	return next, nil
 }
 
 // discard drops the answer to a redirected request.
@@ -85,20 +128,5 @@ func (x *exchange) take(ctx context.Context, resp *http.Response) {
 		x.remark = fmt.Sprintf("the body does not contain %q", x.contains)
 	case !x.in.found:
 		x.remark = fmt.Sprintf("the first %d bytes of the body do not contain %q", x.in.total, x.contains)
-	}
-}
-
-// result tells how the attempt ended. No failure is final: whether a retry can
-// help is the retry policy's to say, whatever the status.
-func (x *exchange) result() scheduler.Result {
-	if x.answer == nil {
-		return scheduler.Result{Failed: true, Message: "Http Action - Request to host '" + x.sent.URL.Host + "' failed: " + x.failure}
-	}
-	message, response := x.message()
-	return scheduler.Result{
-		Failed:   x.remark != "" || !x.success.has(x.answer.StatusCode),
-		Status:   x.answer.StatusCode,
-		Message:  message,
-		Response: response,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -35,10 +36,11 @@ func (r *request) readHeaders(o *document.Object) {
 			continue // absent
 		}
 		count++
-		size += utf8.RuneCountInString(m.Name) + utf8.RuneCountInString(m.Value.Text())
-		if err := r.addHeader(m); err != nil {
+		n, err := r.addHeader(ho, m)
+		if err != nil {
 			ho.Problem(m.Name, "%v", err)
 		}
+		size += utf8.RuneCountInString(m.Name) + n
 	}
 	if count > maxHeaders {
 		ho.Problem("", "has %d headers, at most %d are allowed", count, maxHeaders)
@@ -48,25 +50,37 @@ func (r *request) readHeaders(o *document.Object) {
 	}
 }
 
-func (r *request) addHeader(m document.Member) error {
+// addHeader adds the header m of ho and returns how many characters its value
+// has.
+func (r *request) addHeader(ho *document.Object, m document.Member) (int, error) {
 	name, value := textproto.CanonicalMIMEHeaderKey(m.Name), m.Value.Text()
-	_, repeated := r.header[name]
 	switch {
 	case !isToken(m.Name):
-		return errors.New("is not a header name: letters, digits and !#$%&'*+-.^_`|~ are allowed")
-	case m.Value.Kind() != document.KindString:
-		return fmt.Errorf("must be a string, not %s", m.Value.Kind())
+		return 0, errors.New("is not a header name: letters, digits and !#$%&'*+-.^_`|~ are allowed")
 	case refusedHeaders[name]:
-		return errors.New("is set by the scheduler and cannot be given")
+		return 0, errors.New("is set by the scheduler and cannot be given")
+	case r.gives(name):
+		return 0, errors.New("is given twice, in different letter case")
+	case isCredential(name) || m.Value.Kind() == document.KindObject && name != headerHost:
+		return r.addSecret(ho, m.Name, name)
+	case m.Value.Kind() != document.KindString:
+		return 0, fmt.Errorf("must be a string, not %s", m.Value.Kind())
 	case !isFieldValue(value):
-		return errors.New("must not contain line breaks or control characters")
-	case repeated || name == headerHost && r.host != "":
-		return errors.New("is given twice, in different letter case")
+		return 0, errNoFieldValue
 	case name == headerHost:
-		return r.setHost(value)
+		return 0, r.setHost(value)
 	}
 	r.header[name] = []string{value}
-	return nil
+	return utf8.RuneCountInString(value), nil
+}
+
+var errNoFieldValue = errors.New("must not contain line breaks or control characters")
+
+// gives reports whether the job gives the header of that canonical name itself.
+func (r *request) gives(name string) bool {
+	_, plain := r.header[name]
+	return plain || name == headerHost && r.host != "" ||
+		slices.ContainsFunc(r.secrets, func(s secretHeader) bool { return s.name == name })
 }
 
 func (r *request) setHost(value string) error {
@@ -78,16 +92,16 @@ func (r *request) setHost(value string) error {
 	return nil
 }
 
-// setContentType gives a body without Content-Type one.
+// setContentType says what kind of body it is.
 func setContentType(h http.Header, body string) {
-	if _, given := h[headerContentType]; given || body == "" {
-		return
+	switch {
+	case body == "":
+		delete(h, headerContentType)
+	case json.Valid([]byte(body)):
+		h[headerContentType] = []string{"application/json"}
+	default:
+		h[headerContentType] = []string{"text/plain; charset=utf-8"}
 	}
-	kind := "text/plain; charset=utf-8"
-	if json.Valid([]byte(body)) {
-		kind = "application/json"
-	}
-	h[headerContentType] = []string{kind}
 }
 
 // isToken reports whether s is a header name (RFC 9110, section 5.6.2).
@@ -112,24 +126,15 @@ func isFieldValue(s string) bool {
 	return true
 }
 
-// credentialHeaders returns those of h that stay with the host they were given
-// for. The idempotency key is none: whoever does the work must know it.
-func credentialHeaders(h http.Header) []string {
-	var names []string
-	for name := range h {
-		if name != headerKey && name != "X-Idempotency-Key" && isCredential(name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // isCredential reports whether the header of that canonical name holds what
-// another host must not see.
+// nobody but the host that it was given for must see. The idempotency key is
+// none: whoever does the work must know it.
 func isCredential(name string) bool {
 	switch name {
-	case "Authorization", "Proxy-Authorization", "Www-Authenticate", "Cookie", "Cookie2":
+	case headerAuthorization, "Proxy-Authorization", "Www-Authenticate", headerCookie, "Cookie2":
 		return true
+	case headerKey, "X-Idempotency-Key":
+		return false
 	}
 	name = strings.ToLower(name)
 	for _, end := range []string{"key", "token", "secret", "password", "signature"} {

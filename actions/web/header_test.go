@@ -3,6 +3,7 @@ package web_test
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -39,8 +40,31 @@ type target struct {
 // listen starts a target that answers with answer; nil is 200 and no body.
 func listen(t *testing.T, answer http.HandlerFunc) *target {
 	t.Helper()
+	s := newTarget(answer)
+	s.Start()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// listenAt is listen at an address of this machine.
+func listenAt(t *testing.T, address string, answer http.HandlerFunc) *target {
+	t.Helper()
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newTarget(answer)
+	_ = s.Listener.Close()
+	s.Listener = listener
+	s.Start()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// newTarget returns a target that does not listen yet.
+func newTarget(answer http.HandlerFunc) *target {
 	s := new(target)
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request := see(r)
 		s.mu.Lock()
 		s.requests = append(s.requests, request)
@@ -49,7 +73,6 @@ func listen(t *testing.T, answer http.HandlerFunc) *target {
 			answer(w, r)
 		}
 	}))
-	t.Cleanup(s.Close)
 	return s
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/carillon-sched/carillon/actions/egress"
 )
 
 // maxReason is the length in bytes of the longest reason recorded.
@@ -42,7 +44,7 @@ func reason(ctx context.Context, err error, timeout, elapsed time.Duration) stri
 	case ctx.Err() != nil:
 		return "canceled: " + context.Cause(ctx).Error()
 	}
-	for _, explain := range []func(error) string{lookupReason, tlsReason, errnoReason, closedReason, dialReason} {
+	for _, explain := range []func(error) string{refusedReason, lookupReason, tlsReason, errnoReason, closedReason, dialReason} {
 		if s := explain(err); s != "" {
 			return s
 		}
@@ -68,6 +70,13 @@ func seconds(timeout, elapsed time.Duration) string {
 		return fmt.Sprintf("%ds", timeout/time.Second)
 	}
 	return timeout.String()
+}
+
+func refusedReason(err error) string {
+	if refused, ok := errors.AsType[*egress.RefusedError](err); ok {
+		return refused.Error()
+	}
+	return ""
 }
 
 func lookupReason(err error) string {

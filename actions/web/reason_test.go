@@ -58,7 +58,7 @@ func TestOwnTransportTLS(t *testing.T) {
 		}))
 		server.EnableHTTP2 = http2
 		server.StartTLS()
-		own := newTransport(nil)
+		own := newTransport(new(Config), nil)
 		own.TLSClientConfig.RootCAs = x509.NewCertPool()
 		own.TLSClientConfig.RootCAs.AddCert(server.Certificate())
 		c := New(Config{Transport: own})

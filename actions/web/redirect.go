@@ -63,8 +63,12 @@ func (x *exchange) follow(ctx context.Context, u *url.URL, toGet bool) *http.Req
 		for _, name := range x.credentials {
 			delete(next.Header, name)
 		}
+		x.transport, x.keys, x.token = x.client.transport, nil, ""
 	}
 	if toGet {
+		if x.keys != nil {
+			sign(next.Header, x.attempt, x.start, "", x.keys)
+		}
 		next.Method = http.MethodGet
 		for _, name := range []string{headerContentType, "Content-Encoding", "Content-Language", "Content-Location"} {
 			delete(next.Header, name)

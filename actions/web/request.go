@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"unicode/utf8"
 
+	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
@@ -34,9 +35,12 @@ var methods = []string{
 type request struct {
 	uri       *url.URL
 	method    string
-	header    http.Header // canonical names, without Host
-	host      string      // the job's Host header; empty: the uri's host
-	body      string
+	header    http.Header    // canonical names, without Host and secrets
+	secrets   []secretHeader // those whose values are secrets
+	host      string         // the job's Host header; empty: the uri's host
+	body      payload.Content
+	auth      authentication // nil: none
+	webhook   webhook        // nil: requests are not signed
 	success   statusSet
 	custom    bool   // success is the job's own, not the default
 	contains  []byte // request.success.bodyContains; empty: anything will do
@@ -45,7 +49,7 @@ type request struct {
 
 // readRequest reads the member request of the action o and reports every
 // problem; it returns false when there was one. secure asks for https.
-func readRequest(o *document.Object, secure bool) (request, bool) {
+func (c *Client) readRequest(o *document.Object, secure bool) (request, bool) {
 	var r request
 	if !o.Require("request") {
 		return r, false
@@ -54,10 +58,14 @@ func readRequest(o *document.Object, secure bool) (request, bool) {
 	if ro, ok := o.Object("request"); ok {
 		r.readTarget(ro, secure)
 		r.readHeaders(ro)
-		r.readBody(ro)
+		r.body = payload.Read(o, ro, payload.Rules{
+			Member: "body", MaxSize: maxRequestBody,
+			Envelopes: []payload.Envelope{payload.CloudEvents, payload.CloudEventsBinary}, Region: c.region,
+		})
 		r.readSuccess(ro)
 		r.readRedirects(ro)
-		readAuthentication(ro)
+		r.readAuthentication(c, ro)
+		r.readWebhook(ro)
 		ro.Done()
 	}
 	return r, problems(o) == before
@@ -80,13 +88,6 @@ func (r *request) readTarget(o *document.Object, secure bool) {
 	r.method, _ = o.Enum("method", methods...)
 	o.Require("uri")
 	o.Require("method")
-}
-
-func (r *request) readBody(o *document.Object) {
-	r.body, _ = o.String("body")
-	if n := utf8.RuneCountInString(r.body); n > maxRequestBody {
-		o.Problem("body", "is %d characters long, at most %d are allowed", n, maxRequestBody)
-	}
 }
 
 func (r *request) readRedirects(o *document.Object) {
@@ -139,27 +140,5 @@ func (r *request) readContains(o *document.Object) {
 	}
 	if r.method == http.MethodHead {
 		o.Problem("bodyContains", "does not go with HEAD, whose answer has no body")
-	}
-}
-
-// authenticationTypes are the types of Azure Scheduler (reference:
-// azure-scheduler.md, 2.9). All but the first are known here only to be
-// refused by name.
-var authenticationTypes = []string{"NotSpecified", "Basic", "ClientCertificate", "ActiveDirectoryOAuth"}
-
-// readAuthentication accepts an authentication that asks for none.
-func readAuthentication(o *document.Object) {
-	ao, ok := o.Object("authentication")
-	if !ok {
-		return
-	}
-	kind, ok := ao.Enum("type", authenticationTypes...)
-	switch {
-	case !ok:
-		ao.Require("type")
-	case kind == authenticationTypes[0]:
-		ao.Done()
-	default:
-		ao.Problem("type", "%s is not supported by this version", kind)
 	}
 }

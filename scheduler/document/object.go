@@ -68,6 +68,14 @@ func (o *Object) Null(name string) bool {
 	return !ok && o.find(name) >= 0
 }
 
+// Set replaces the value of a member that is there, for what the answer to a document tells beside what was written. It
+// does nothing when the member is absent.
+func (o *Object) Set(name string, v Value) {
+	if i := o.find(name); i >= 0 {
+		o.members[i].Value = v
+	}
+}
+
 // Object returns a member that is itself an object.
 func (o *Object) Object(name string) (*Object, bool) {
 	v, ok := o.Value(name)

@@ -4,20 +4,16 @@ import "fmt"
 
 // Reader collects problems while a document is read. Use [NewReader].
 type Reader struct {
+	// Stored says that the document was accepted before: what is costly to check, and what is added for answers, need not
+	// be done again.
+	Stored bool
+
 	problems Problems
 	refs     []SecretRef
-	stored   bool
 }
 
 // NewReader returns a reader without problems.
 func NewReader() *Reader { return &Reader{} }
-
-// NewStoredReader returns a reader of a document that was accepted once.
-func NewStoredReader() *Reader { return &Reader{stored: true} }
-
-// Stored reports whether the document was accepted once: what only settings forbid, which may have changed since, is then
-// no problem of the document's.
-func (r *Reader) Stored() bool { return r.stored }
 
 // Problem adds a problem at path.
 func (r *Reader) Problem(path, format string, args ...any) { //nolint:goprintffuncname // it adds a Problem

@@ -4,12 +4,16 @@
 //	/echo                     200
 //	/echo/status/503          that status, to see a job fail and be retried
 //	/echo/delay/2s            200 after that time, to see a timeout
+//	/echo/token               an OAuth2 access token for any client, to try authentication out;
+//	                          /echo/token/{tenant}/oauth2/token does the same where Azure AD would
 //	/echo/anything/else       200
 //
-// The answer is JSON: method, path, query, headers and body of the request.
+// The answer is JSON: method, path, query, headers and body of the request. That
+// of /echo/token is a token response (RFC 6749, section 5).
 package echo
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -42,6 +46,8 @@ func Handler() http.Handler {
 	mux.HandleFunc("/echo/", ok)
 	mux.HandleFunc("/echo/status/{code}", status)
 	mux.HandleFunc("/echo/delay/{duration}", delay)
+	mux.HandleFunc("POST /echo/token", token)
+	mux.HandleFunc("POST /echo/token/{tenant}/oauth2/token", token)
 	return mux
 }
 
@@ -108,4 +114,30 @@ func (e *Echo) answer(w http.ResponseWriter, code int) {
 		return // these have no body
 	}
 	_ = json.NewEncoder(w).Encode(e) //nolint:errchkjson // the times are now; a caller that has gone does not matter
+}
+
+// tokenLife is how long a token says it is good for.
+const tokenLife = time.Hour
+
+// token answers a request for an access token by client credentials. It takes
+// any client and any secret.
+func token(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	grant := r.PostFormValue("grant_type")
+	client, _, basic := r.BasicAuth()
+	if !basic {
+		client = r.PostFormValue("client_id")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if grant != "client_credentials" || client == "" {
+		w.WriteHeader(http.StatusBadRequest)
+		_ = json.NewEncoder(w).Encode(map[string]string{
+			"error": "invalid_request", "error_description": "grant_type must be client_credentials, and client_id not empty",
+		})
+		return
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{ //nolint:errchkjson // strings and a number
+		"access_token": "echo-" + rand.Text(), "token_type": "Bearer", "expires_in": int(tokenLife.Seconds()),
+	})
 }

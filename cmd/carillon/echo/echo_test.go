@@ -79,3 +79,32 @@ func TestDelay(t *testing.T) {
 		}
 	})
 }
+
+func TestToken(t *testing.T) {
+	form := func(url, body string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		echo.Handler().ServeHTTP(w, r)
+		return w
+	}
+	seen := map[string]bool{}
+	for _, url := range []string{"/echo/token", "/echo/token/contoso.com/oauth2/token"} {
+		w := form(url, "grant_type=client_credentials&client_id=me&client_secret=any")
+		var answer struct {
+			AccessToken string `json:"access_token"`
+			TokenType   string `json:"token_type"`
+			ExpiresIn   int    `json:"expires_in"`
+		}
+		err := json.Unmarshal(w.Body.Bytes(), &answer)
+		if err != nil || w.Code != 200 || answer.TokenType != "Bearer" || answer.ExpiresIn != 3600 || seen[answer.AccessToken] {
+			t.Errorf("%s: got %d %s, %v", url, w.Code, w.Body, err)
+		}
+		seen[answer.AccessToken] = true
+	}
+	for _, body := range []string{"", "grant_type=password&client_id=me", "grant_type=client_credentials"} {
+		if w := form("/echo/token", body); w.Code != 400 || !strings.Contains(w.Body.String(), `"error":"invalid_request"`) {
+			t.Errorf("%q: got %d %s", body, w.Code, w.Body)
+		}
+	}
+}

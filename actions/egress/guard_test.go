@@ -1,0 +1,169 @@
+package egress_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/actions/egress"
+)
+
+// refusedKinds has at least one address for each rule, with its ends.
+var refusedKinds = map[string][]string{
+	"is the unspecified address":                       {"0.0.0.0", "::", "::ffff:0.0.0.0"},
+	"is an address of this network":                    {"0.0.0.1", "0.255.255.255"},
+	"is a private address":                             {"10.0.0.0", "10.255.255.255", "172.16.0.0", "172.31.255.255", "192.168.0.0", "192.168.255.255", "::ffff:10.1.2.3"},
+	"is a shared address (carrier-grade NAT)":          {"100.64.0.0", "100.127.255.255", "100.100.100.200"},
+	"is a loopback address":                            {"127.0.0.1", "127.255.255.255", "::1", "::ffff:127.0.0.1"},
+	"is Azure's host agent":                            {"168.63.129.16"},
+	"is a link-local address":                          {"169.254.0.0", "169.254.169.254", "169.254.255.255", "fe80::", "fe80::1%eth0", "febf:ffff::1", "::ffff:a9fe:a9fe"},
+	"is reserved for protocols":                        {"192.0.0.0", "192.0.0.192", "192.0.0.255"},
+	"is a documentation address":                       {"192.0.2.1", "198.51.100.1", "203.0.113.255", "2001:db8::1", "3fff::1"},
+	"is a 6to4 relay":                                  {"192.88.99.1"},
+	"is a benchmarking address":                        {"198.18.0.0", "198.19.255.255", "2001:2::1"},
+	"is a multicast address":                           {"224.0.0.0", "239.255.255.255", "ff00::", "ff02::1"},
+	"is the broadcast address":                         {"255.255.255.255"},
+	"is a reserved address":                            {"240.0.0.0", "255.255.255.254", "4000::1", "5f00::1", "200::1", "2001:10::1", "1::"},
+	"is a unique local address":                        {"fc00::", "fd00:ec2::254", "fdff:ffff::"},
+	"is a site-local address":                          {"fec0::", "feff::1"},
+	"is a local NAT64 address":                         {"64:ff9b:1::808:808", "64:ff9b:1:ffff::"},
+	"is a discard-only address":                        {"100::1"},
+	"is not an address but a hash (ORCHIDv2)":          {"2001:20::1"},
+	"has a zone":                                       {"2606:4700::1111%eth0"},
+	"stands for 10.0.0.1, a private address":           {"64:ff9b::10.0.0.1", "2002:a00:1::1", "::10.0.0.1", "::ffff:0:10.0.0.1", "2001:0:a00:1::f7f7:f7f7", "2001:0:808:808::f5ff:fffe"},
+	"stands for 127.0.0.1, a loopback address":         {"64:ff9b::7f00:1", "2002:7f00:1::", "::127.0.0.1"},
+	"stands for 169.254.169.254, a link-local address": {"64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1"},
+}
+
+func TestRefused(t *testing.T) {
+	g := egress.NewGuard()
+	for kind, list := range refusedKinds {
+		for _, text := range list {
+			addr := netip.MustParseAddr(text)
+			err := g.Check(addr)
+			r, ok := errors.AsType[*egress.RefusedError](err)
+			if !ok || r.Addr != addr.Unmap() || !strings.HasPrefix(err.Error(), addr.Unmap().String()+" "+kind+", which jobs must not reach; ") {
+				t.Errorf("%s: got %v, want %s", text, err, kind)
+			}
+			if err := (*egress.Guard)(nil).Check(addr); err != nil {
+				t.Errorf("%s: nil guard: %v", text, err)
+			}
+		}
+	}
+	if err := g.Check(netip.Addr{}); err == nil {
+		t.Error("the zero address passes")
+	}
+}
+
+func TestPublic(t *testing.T) {
+	g := egress.NewGuard()
+	for _, text := range []string{
+		"1.0.0.0", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0",
+		"168.63.129.15", "169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0", "192.0.1.0", "192.167.255.255",
+		"198.17.255.255", "198.20.0.0", "223.255.255.255", "::ffff:8.8.8.8",
+		"2000::1", "2606:4700::1111", "2a00:1450::1", "64:ff9b::8.8.8.8", "2002:808:808::1", "::8.8.8.8", "2001:0:808:808::f7f7:f7f7",
+		"2001:4860:4860::8888",
+	} {
+		if err := g.Check(netip.MustParseAddr(text)); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestAllow(t *testing.T) {
+	g := egress.NewGuard(netip.MustParsePrefix("10.1.2.3/16"), netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("::ffff:127.0.0.0/104"))
+	for text, want := range map[string]bool{
+		"10.1.255.255": true, "10.2.0.0": false, "::ffff:10.1.0.1": true, "64:ff9b::10.1.0.1": true, "64:ff9b::10.2.0.1": false,
+		"fe80::1%eth0": true, "fe80::1": true, "127.0.0.1": true, "::1": false, "169.254.169.254": false,
+	} {
+		if err := g.Check(netip.MustParseAddr(text)); (err == nil) != want {
+			t.Errorf("%s: %v, want allowed: %t", text, err, want)
+		}
+	}
+	err := g.Check(netip.MustParseAddr("fd00::1%lo"))
+	if want := "fd00::1%lo is a unique local address, which jobs must not reach; --allow-target fd00::1/128 allows it"; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+func TestAllowAddr(t *testing.T) {
+	g := egress.NewGuard()
+	a := netip.MustParseAddrPort("127.0.0.1:80")
+	if g.CheckAddrPort(a) == nil {
+		t.Error("passes before it was allowed")
+	}
+	g.AllowAddr(netip.MustParseAddrPort("[::ffff:127.0.0.1]:80"))
+	g.AllowAddr(netip.MustParseAddrPort("[::1]:81"))
+	for text, want := range map[string]bool{
+		"127.0.0.1:80": true, "[::ffff:127.0.0.1]:80": true, "[::1]:81": true,
+		"127.0.0.1:81": false, "127.0.0.2:80": false, "8.8.8.8:1": true,
+	} {
+		if err := g.CheckAddrPort(netip.MustParseAddrPort(text)); (err == nil) != want {
+			t.Errorf("%s: %v, want allowed: %t", text, err, want)
+		}
+	}
+	if g.Check(a.Addr()) == nil {
+		t.Error("the address passes without its port")
+	}
+	var none *egress.Guard
+	none.AllowAddr(a)
+	if err := none.CheckAddrPort(a); err != nil {
+		t.Error(err)
+	}
+}
+
+// listen accepts connections on an address of this machine until the test ends.
+func listen(t *testing.T, address string) netip.AddrPort {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_ = conn.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = l.Close()
+		<-done
+	})
+	return l.Addr().(*net.TCPAddr).AddrPort()
+}
+
+func TestDial(t *testing.T) {
+	here := listen(t, "127.0.0.1:0").String()
+	g := egress.NewGuard()
+	dial := g.DialContext(g.Dialer(time.Second))
+	for _, f := range []func(context.Context, string, string) (net.Conn, error){g.Dialer(time.Second).DialContext, dial} {
+		conn, err := f(t.Context(), "tcp", here)
+		if r, ok := errors.AsType[*egress.RefusedError](err); !ok || conn != nil || r.Addr != netip.MustParseAddr("127.0.0.1") {
+			t.Errorf("got %v, %v", conn, err)
+		}
+	}
+	if _, err := dial(t.Context(), "udp", here); err == nil || !strings.Contains(err.Error(), "network udp4 is not allowed to jobs") {
+		t.Errorf("udp: %v", err)
+	}
+	g.AllowAddr(netip.MustParseAddrPort(here))
+	conn, err := dial(t.Context(), "tcp", here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close()
+	var none *egress.Guard
+	conn, err = none.DialContext(none.Dialer(time.Second))(t.Context(), "tcp", here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close()
+}

@@ -1,0 +1,70 @@
+package servicebus
+
+import (
+	"context"
+	"time"
+
+	"github.com/carillon-sched/carillon/actions/payload"
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// action is a compiled message and where it goes.
+type action struct {
+	kind
+
+	client         *Client
+	namespace      namespace
+	entity         string // the path of the queue or topic
+	authentication authentication
+	content        payload.Content
+	properties     properties
+	custom         map[string]any // application properties
+}
+
+var _ scheduler.Action = (*action)(nil)
+
+// Target implements [scheduler.Action]: it is the host of the namespace, the
+// same for every form of its name and wherever it is mapped to.
+func (a *action) Target() string { return a.namespace.target }
+
+// Invoke implements [scheduler.Action].
+func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Result {
+	start := time.Now()
+	if deadline, ok := ctx.Deadline(); at.Timeout > 0 && (!ok || deadline.After(start.Add(at.Timeout))) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, at.Timeout)
+		defer cancel()
+	}
+	result := a.send(ctx, at, start)
+	result.Duration = time.Since(start)
+	return result
+}
+
+// send renders the message of an attempt, sends it, and tells how that ended.
+func (a *action) send(ctx context.Context, at scheduler.Attempt, start time.Time) scheduler.Result {
+	rendered, err := a.content.Render(at)
+	if err != nil {
+		return scheduler.Result{Failed: true, Final: true, Message: a.name + " Action - The message cannot be made: " + err.Error()}
+	}
+	key, final, err := a.authentication.reveal(at)
+	if err != nil {
+		return scheduler.Result{Failed: true, Final: final, Message: a.unsent(err.Error())}
+	}
+	m, id := a.message(at, rendered, start)
+	to := destination{place: a.namespace.place, keyName: a.authentication.name, key: key, entity: a.entity}
+	if err := a.client.pool.send(ctx, to, m); err != nil {
+		return a.failed(ctx, err, at.Timeout, time.Since(start))
+	}
+	return scheduler.Result{
+		Message: a.name + " Action - Message '" + id + "' sent to " + a.noun + " '" + a.entity + "' of namespace '" + a.namespace.name + "'",
+	}
+}
+
+// unsent is the message of an attempt that got no answer.
+func (a *action) unsent(reason string) string {
+	text := a.name + " Action - Request to namespace '" + a.namespace.name + "'"
+	if a.namespace.mapped {
+		text += " at " + a.namespace.address()
+	}
+	return text + " failed: " + reason
+}

@@ -1,0 +1,84 @@
+package servicebus_test
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+
+	"github.com/carillon-sched/carillon/actions/servicebus"
+)
+
+const benchBody = `{"order":"4711","amount":12.5}`
+
+// BenchmarkInvoke runs attempts against an emulator in this process, so its
+// work is part of each number. Compare with BenchmarkPlainSender.
+func BenchmarkInvoke(b *testing.B) {
+	for _, workers := range []int{1, 64, 256, 1024} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			_, client := start(b)
+			action := toQueue(b, client, "q1", fmt.Sprintf(`"message":%q`, benchBody))
+			succeed(b, action, attempt())
+			b.ReportAllocs()
+			b.ResetTimer()
+			spread(b, workers, func(i int64) {
+				at := attempt()
+				at.Key += strconv.FormatInt(i, 10)
+				if result := action.Invoke(b.Context(), at); result.Failed {
+					b.Error(result.Message)
+				}
+			})
+		})
+	}
+}
+
+// spread calls f b.N times from that many goroutines, and reports the rate.
+func spread(b *testing.B, workers int, f func(i int64)) {
+	b.Helper()
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range workers {
+		group.Go(func() {
+			for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
+				f(i)
+			}
+		})
+	}
+	group.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "sends/s")
+}
+
+// BenchmarkPlainSender does what BenchmarkInvoke does by means of the SDK
+// alone.
+func BenchmarkPlainSender(b *testing.B) {
+	for _, workers := range []int{1, 64, 256, 1024} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			server, _ := start(b)
+			sender, err := consumer(b, server).NewSender("q1", nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			send := func(id string) {
+				if err := sender.SendMessage(b.Context(), &azservicebus.Message{Body: []byte(benchBody), MessageID: &id}, nil); err != nil {
+					b.Error(err)
+				}
+			}
+			send("first")
+			b.ReportAllocs()
+			b.ResetTimer()
+			spread(b, workers, func(i int64) { send(attempt().Key + strconv.FormatInt(i, 10)) })
+		})
+	}
+}
+
+// BenchmarkReadAction is what a herd of jobs costs that were not cached.
+func BenchmarkReadAction(b *testing.B) {
+	client := servicebus.New(servicebus.Config{KeyOptional: true})
+	b.ReportAllocs()
+	for b.Loop() {
+		toQueue(b, client, "q1", `"message":"hello","customMessageProperties":{"appname":"FromScheduler"}`)
+	}
+}

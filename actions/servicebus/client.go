@@ -1,0 +1,110 @@
+package servicebus
+
+import (
+	"crypto/tls"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Config is how the Service Bus actions of a process reach their namespaces.
+// The zero value is usable.
+type Config struct {
+	// Version is told to the service, as Carillon/<version> in the user agent.
+	// Default: dev.
+	Version string
+
+	// Endpoints says where namespaces are that are not Azure's, by their names
+	// without .servicebus.windows.net: host:port, or a URL with the scheme sb,
+	// amqp (plain) or amqps (TLS). Default: <name>.servicebus.windows.net.
+	Endpoints endpoint.Map
+
+	// KeyOptional accepts jobs without sasKey, as Azure Scheduler returns
+	// them, and signs with the key of Microsoft's emulator. It is for
+	// emulators, which take any key. Default: sasKey and sasKeyName are
+	// required.
+	KeyOptional bool
+
+	// Guard decides which addresses may be dialled. Default: all.
+	Guard *egress.Guard
+
+	// TLS is how TLS is spoken, such as with which roots. Default: the
+	// system's roots.
+	TLS *tls.Config
+
+	// IdleAfter is how long a link that nothing was sent over is kept. A
+	// connection goes with its last link. Default: 5 minutes.
+	IdleAfter time.Duration
+
+	// MaxLinks is how many links are kept, one for each queue or topic and
+	// key. For more, those idle for the longest are closed; when all are in
+	// use, attempts wait. Default: 1024.
+	MaxLinks int
+}
+
+// The defaults of a Config.
+const (
+	DefaultIdleAfter = 5 * time.Minute
+	DefaultMaxLinks  = 1024
+)
+
+// Client runs the Service Bus actions of all jobs of a process, which share
+// its connections. It is safe for concurrent use.
+type Client struct {
+	config Config
+	pool   *pool
+}
+
+var _ scheduler.ActionReader = (*Client)(nil)
+
+// New returns a client. It does no I/O.
+func New(config Config) *Client {
+	if config.Version == "" {
+		config.Version = "dev"
+	}
+	if config.IdleAfter <= 0 {
+		config.IdleAfter = DefaultIdleAfter
+	}
+	if config.MaxLinks <= 0 {
+		config.MaxLinks = DefaultMaxLinks
+	}
+	return &Client{config: config, pool: newPool(config)}
+}
+
+// Close closes all connections. Attempts under way fail, and so do later ones.
+// No goroutine of the client is left when Close returns, which takes two
+// seconds at most when namespaces do not answer.
+func (c *Client) Close() { c.pool.close() }
+
+// kind is one of the two action types.
+type kind struct {
+	name   string // in canonical spelling
+	member string // of the action, which holds everything
+	entity string // of that member, which names the queue or topic
+	noun   string
+}
+
+var (
+	queueKind = kind{"ServiceBusQueue", "serviceBusQueueMessage", "queueName", "queue"}
+	topicKind = kind{"ServiceBusTopic", "serviceBusTopicMessage", "topicPath", "topic"}
+)
+
+// Types implements [scheduler.ActionReader].
+func (c *Client) Types() []string { return []string{queueKind.name, topicKind.name} }
+
+// ReadAction implements [scheduler.ActionReader]: it reads the member
+// serviceBusQueueMessage or serviceBusTopicMessage of o.
+func (c *Client) ReadAction(name string, o *document.Object) scheduler.Action {
+	for _, k := range []kind{queueKind, topicKind} {
+		if strings.EqualFold(name, k.name) {
+			if a := c.readAction(k, o); a != nil {
+				return a
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package servicebus
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+)
+
+// The times that connecting may take.
+const (
+	dialTimeout = 10 * time.Second // for name lookup and connecting
+	tlsTimeout  = 10 * time.Second // for the TLS handshake
+)
+
+// connection is a client of the SDK with one network connection: when that
+// ends, the client is of no use any more.
+//
+// The SDK lets its user open the network connection only when that is a
+// WebSocket; but it treats it like any other, so a plain or TLS connection
+// serves as well. So the connection goes through the guard's dialer, and can be
+// cut.
+type connection struct {
+	pool    *pool
+	account account
+	client  *azservicebus.Client
+
+	ctx    context.Context //nolint:containedctx // ends with the connection, on which links are opened at any time
+	cancel context.CancelCauseFunc
+
+	links int // not finished; guarded by the mutex of the pool
+
+	mu   sync.Mutex
+	net  net.Conn // nil: not yet connected
+	over bool     // it was connected, or must not be any more
+	lost error    // the first error of the network
+}
+
+// newConnection returns a connection that is dialled when its first link is
+// opened.
+func newConnection(p *pool, a account) (*connection, error) {
+	c := &connection{pool: p, account: a}
+	text := "Endpoint=sb://" + a.place.authority() + ";SharedAccessKeyName=" + a.keyName + ";SharedAccessKey=" + a.key
+	if a.place.plain {
+		text += ";UseDevelopmentEmulator=true"
+	}
+	client, err := azservicebus.NewClientFromConnectionString(text, &azservicebus.ClientOptions{
+		ApplicationID: "Carillon/" + p.config.Version,
+		RetryOptions:  azservicebus.RetryOptions{MaxRetries: -1},
+		NewWebSocketConn: func(ctx context.Context, _ azservicebus.NewWebSocketConnArgs) (net.Conn, error) {
+			return c.dial(ctx)
+		},
+	})
+	if err != nil {
+		return nil, errors.New("the key or its name has a character that is not allowed") // the SDK's error might show it
+	}
+	c.client = client
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	return c, nil
+}
+
+// ended is the error of a second dial. It tells the SDK not to try again.
+type ended struct{ error }
+
+// NonRetriable marks errors for the SDK.
+func (ended) NonRetriable() {}
+
+var errEnded = ended{errors.New("connection lost")}
+
+// dial connects, once.
+func (c *connection) dial(ctx context.Context) (net.Conn, error) {
+	if !c.usable() {
+		return nil, errEnded
+	}
+	conn, err := c.connect(ctx)
+	if err != nil {
+		c.note(err)
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		_ = conn.Close()
+		return nil, errEnded
+	}
+	c.over, c.net = true, conn
+	return &watched{Conn: conn, connection: c}, nil
+}
+
+// connect makes the network connection.
+func (c *connection) connect(ctx context.Context) (net.Conn, error) {
+	conn, err := c.pool.dialer.DialContext(ctx, "tcp", c.account.place.address())
+	if err != nil {
+		return nil, err
+	}
+	if c.account.place.plain {
+		return conn, nil
+	}
+	return c.secure(ctx, conn)
+}
+
+// note keeps the first error of the network in mind.
+func (c *connection) note(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lost == nil && !errors.Is(err, net.ErrClosed) {
+		c.lost = err
+	}
+}
+
+// explain returns the error of the network in the place of one of the SDK that
+// hides it. sent tells that a message was under way.
+func (c *connection) explain(err error, sent bool) error {
+	if v := judge(err); v.answered {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lost == nil {
+		return err
+	}
+	return &lostError{sent: sent, cause: c.lost}
+}
+
+func (c *connection) usable() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.over
+}
+
+// secure speaks TLS on conn, which it closes if that fails.
+func (c *connection) secure(ctx context.Context, conn net.Conn) (net.Conn, error) {
+	config := &tls.Config{}
+	if c.pool.config.TLS != nil {
+		config = c.pool.config.TLS.Clone()
+	}
+	if config.ServerName == "" {
+		config.ServerName = c.account.place.host
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, tlsTimeout, errHandshakeTimeout)
+	defer cancel()
+	secured := tls.Client(conn, config)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		if errors.Is(context.Cause(ctx), errHandshakeTimeout) {
+			err = errHandshakeTimeout
+		}
+		return nil, err
+	}
+	return secured, nil
+}
+
+var errHandshakeTimeout = errors.New("TLS: no handshake within 10s")
+
+// cut ends the connection without any ado. Whatever waits for it in the SDK
+// fails.
+func (c *connection) cut() {
+	c.mu.Lock()
+	conn := c.net
+	c.over = true
+	c.mu.Unlock()
+	c.cancel(errEnded)
+	if conn != nil {
+		_ = conn.Close()
+	}
+	c.pool.dropConnection(c)
+}
+
+// close ends the connection in good order, if the service agrees in time.
+func (c *connection) close() {
+	c.cancel(errClosed)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	defer time.AfterFunc(2*closeTimeout, c.cut).Stop()
+	_ = c.client.Close(ctx) // it is gone whatever comes of it
+}
+
+// watched is a network connection that tells when it is closed, which the SDK
+// does when it breaks.
+type watched struct {
+	net.Conn
+
+	connection *connection
+}
+
+// Close implements [net.Conn].
+func (w *watched) Close() error {
+	w.connection.pool.dropConnection(w.connection)
+	return w.Conn.Close()
+}
+
+// Read implements [net.Conn].
+func (w *watched) Read(b []byte) (int, error) {
+	n, err := w.Conn.Read(b)
+	if err != nil {
+		w.connection.note(err)
+	}
+	return n, err
+}
+
+// Write implements [net.Conn].
+func (w *watched) Write(b []byte) (int, error) {
+	n, err := w.Conn.Write(b)
+	if err != nil {
+		w.connection.note(err)
+	}
+	return n, err
+}

@@ -1,0 +1,55 @@
+// Package servicebus runs the actions of type ServiceBusQueue and
+// ServiceBusTopic: one AMQP 1.0 message to an Azure Service Bus queue or topic
+// for each attempt, through the official SDK, and a verdict on the answer.
+//
+// # The message
+//
+// The body is the job's message as UTF-8 text, the system properties are those
+// of brokeredMessageProperties, and the application properties those of
+// customMessageProperties (reference: service-bus.md, section 5). The
+// scheduler adds, where the job gives nothing itself:
+//
+//	message-id            the attempt's idempotency key, the same for every try of one action in one occurrence
+//	content-type          that of the envelope, if there is one
+//	cloudEvents:<name>    the attributes of a CloudEvent in binary mode, as application properties
+//	x-carillon-failed-…   what failed, as application properties of an errorAction's message
+//
+// What the job gives is sent as given. A key that is longer than the 128
+// characters that Service Bus allows is shortened and ends in its SHA-256. An
+// empty string in brokeredMessageProperties counts as not given.
+// forcePersistence is accepted and has no effect: AMQP has no such property.
+// transportType may have each of Azure Scheduler's values; AMQP is spoken
+// whatever it says.
+//
+// # What is guaranteed
+//
+//  1. An attempt is completed when the service has acknowledged the message.
+//  2. Every try of one action in one occurrence has the same message-id. A
+//     queue or topic with duplicate detection therefore keeps one message of an
+//     occurrence, however often it was tried, within its history window; a
+//     job that gives a messageId of its own gives up on that, and a recurring
+//     one would have its later occurrences dropped.
+//  3. An attempt is tried once. The SDK's own retries are off but for one: when
+//     a link was closed by the service before, it is opened again at once.
+//     Repeating is the retry policy's task, and every try is recorded.
+//  4. An attempt ends with its context or after [scheduler.Attempt] Timeout,
+//     whichever is first, also when the SDK or the service does not answer.
+//     What it leaves behind in the SDK ends within half a minute, with the
+//     connection if need be.
+//  5. Jobs share connections: one for each endpoint and key, with one link for
+//     each queue or topic. Another key has another connection, so a wrong key
+//     disturbs no job with the right one, and a changed key is used from the
+//     next attempt on. A connection that breaks is dropped, and the next
+//     attempt dials anew.
+//  6. A key is in no message, error or result.
+//
+// Not guaranteed: that a message arrives only once without duplicate
+// detection. A message whose acknowledgement was lost is sent again.
+//
+// # Which failures are final
+//
+// A queue or topic that does not exist, a key that is refused, a message that
+// is too large and one that the service calls wrong stay so: a retry cannot
+// help. A service that is busy, a lost connection, a timeout, a full and a
+// disabled queue can be otherwise at the next try.
+package servicebus

@@ -1,0 +1,210 @@
+package servicebus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+	"github.com/Azure/go-amqp"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// verdict is what an error means.
+type verdict struct {
+	answered bool   // the service said so
+	title    string // in its words: a condition of AMQP, or a status
+	text     string // its description, or why there is no answer
+	status   int    // of HTTP, the nearest; 0 without an answer
+	final    bool   // a retry cannot help
+
+	link       bool // the link is of no use any more
+	connection bool // the connection neither
+}
+
+// meaning is what a condition of AMQP means.
+type meaning struct {
+	status int
+	final  bool
+}
+
+// meanings are the conditions that the service is known to give (reference:
+// service-bus.md, 1.9, and the SDKs' tables). One that is not here means a
+// failure of the service, which may pass.
+var meanings = map[string]meaning{
+	"amqp:decode-error":                      {http.StatusBadRequest, true},
+	"amqp:illegal-state":                     {http.StatusInternalServerError, false},
+	"amqp:internal-error":                    {http.StatusInternalServerError, false},
+	"amqp:invalid-field":                     {http.StatusBadRequest, true},
+	"amqp:not-allowed":                       {http.StatusBadRequest, true},
+	"amqp:not-found":                         {http.StatusNotFound, true},
+	"amqp:not-implemented":                   {http.StatusNotImplemented, true},
+	"amqp:precondition-failed":               {http.StatusPreconditionFailed, true},
+	"amqp:resource-deleted":                  {http.StatusGone, true},
+	"amqp:resource-limit-exceeded":           {http.StatusInsufficientStorage, false},
+	"amqp:resource-locked":                   {http.StatusLocked, false},
+	"amqp:unauthorized-access":               {http.StatusUnauthorized, true},
+	"amqp:connection:forced":                 {http.StatusServiceUnavailable, false},
+	"amqp:link:detach-forced":                {http.StatusServiceUnavailable, false},
+	"amqp:link:message-size-exceeded":        {http.StatusRequestEntityTooLarge, true},
+	"amqp:link:transfer-limit-exceeded":      {http.StatusTooManyRequests, false},
+	"com.microsoft:argument-error":           {http.StatusBadRequest, true},
+	"com.microsoft:argument-out-of-range":    {http.StatusBadRequest, true},
+	"com.microsoft:auth-failed":              {http.StatusUnauthorized, true},
+	"com.microsoft:entity-disabled":          {http.StatusConflict, false},
+	"com.microsoft:operation-cancelled":      {http.StatusServiceUnavailable, false},
+	"com.microsoft:partition-not-owned":      {http.StatusServiceUnavailable, false},
+	"com.microsoft:publisher-revoked":        {http.StatusForbidden, true},
+	"com.microsoft:server-busy":              {http.StatusServiceUnavailable, false},
+	"com.microsoft:timeout":                  {http.StatusRequestTimeout, false},
+	"com.microsoft:session-cannot-be-locked": {http.StatusConflict, false},
+}
+
+// judge says what an error of the SDK, or of this package, means.
+func judge(err error) verdict {
+	if errors.Is(err, azservicebus.ErrMessageTooLarge) {
+		return condition(string(amqp.ErrCondMessageSizeExceeded), "")
+	}
+	if failure, ok := errors.AsType[*azservicebus.Error](err); ok {
+		return judgeCode(failure)
+	}
+	if answer, ok := errors.AsType[interface { //nolint:iface // the SDK's type is internal
+		error
+		RPCCode() int
+	}](err); ok {
+		return answered(answer.RPCCode(), answer.Error())
+	}
+	if failure, ok := errors.AsType[*amqp.Error](err); ok {
+		v := condition(string(failure.Condition), failure.Description)
+		link, _ := errors.AsType[*amqp.LinkError](err)
+		v.link = link != nil
+		return v
+	}
+	return verdict{text: reason(err), link: true, connection: true}
+}
+
+// judgeCode judges an error of the SDK that hides what is inside it.
+func judgeCode(failure *azservicebus.Error) verdict {
+	text := strings.TrimPrefix(failure.Error(), "("+string(failure.Code)+"): ")
+	var v verdict
+	switch m := conditionPattern.FindStringSubmatch(text); {
+	case m != nil:
+		v = condition(m[1], m[2])
+	case failure.Code == azservicebus.CodeUnauthorizedAccess:
+		v = answered(http.StatusUnauthorized, text)
+	case failure.Code == azservicebus.CodeNotFound:
+		v = answered(http.StatusNotFound, text)
+	default:
+		v = verdict{text: reason(errors.New(text))}
+	}
+	v.link = failure.Code != azservicebus.CodeTimeout
+	v.connection = failure.Code == azservicebus.CodeConnectionLost
+	return v
+}
+
+// conditionPattern finds what go-amqp's errors print.
+var conditionPattern = regexp.MustCompile(`(?s)\*Error\{Condition: ([^,]*), Description: (.*), Info: `)
+
+// condition judges an error with a condition of AMQP.
+func condition(name, text string) verdict {
+	m, ok := meanings[name]
+	if !ok {
+		m.status = http.StatusInternalServerError
+	}
+	return verdict{answered: true, title: name, text: text, status: m.status, final: m.final}
+}
+
+// answered judges the answer to a request for authorization.
+func answered(status int, text string) verdict {
+	if _, description, ok := strings.Cut(text, "and description: "); ok {
+		text = description
+	}
+	title := http.StatusText(status)
+	if title == "" {
+		title = strconv.Itoa(status)
+	}
+	return verdict{answered: true, title: title, text: text, status: status, final: scheduler.FinalStatus(status), link: true}
+}
+
+// failed tells how an attempt failed.
+func (a *action) failed(ctx context.Context, err error, timeout, elapsed time.Duration) scheduler.Result {
+	if cut, ok := errors.AsType[*interruption](err); ok {
+		return scheduler.Result{Failed: true, Message: a.unsent(cut.explain(ctx, timeout, elapsed))}
+	}
+	v := judge(err)
+	if !v.answered {
+		return scheduler.Result{Failed: true, Message: a.unsent(v.text)}
+	}
+	text := a.name + " Action - Response from namespace '" + a.namespace.name + "': '" + v.title + "'"
+	if hint := a.hint(v); hint != "" {
+		text += " (" + hint + ")"
+	}
+	if v.text != "" {
+		text += " " + cut(oneLine(v.text), maxDescription)
+	}
+	return scheduler.Result{Failed: true, Final: v.final, Status: v.status, Message: text, RetryAfter: wait(v)}
+}
+
+// maxDescription is the length in bytes of the longest description recorded.
+const maxDescription = 512
+
+// hint says in the job's terms what v means, where the service's own words
+// may not do.
+func (a *action) hint(v verdict) string {
+	place := a.noun + " '" + a.entity + "'"
+	switch {
+	case v.status == http.StatusNotFound || v.status == http.StatusGone:
+		return "the " + place + " does not exist"
+	case v.status == http.StatusUnauthorized && a.authentication.key.IsZero():
+		return "the job gives no sasKey"
+	case v.status == http.StatusUnauthorized || v.status == http.StatusForbidden:
+		return "the key '" + a.authentication.name + "' is wrong or may not send to the " + place
+	case v.status == http.StatusRequestEntityTooLarge:
+		return "the message is larger than the " + place + " takes"
+	case v.status == http.StatusInsufficientStorage:
+		return "the " + place + " is full"
+	case v.title == "com.microsoft:entity-disabled":
+		return "the " + place + " is disabled"
+	case v.title == "amqp:not-allowed" && a.properties.sessionID == nil && strings.Contains(strings.ToLower(v.text), "session"):
+		return "the " + place + " needs a sessionId in brokeredMessageProperties"
+	}
+	return ""
+}
+
+// waitPattern finds how long the service asks to be left alone when it is
+// busy: "Please wait 10 seconds and try again."
+var waitPattern = regexp.MustCompile(`(?i)\bwait (\d{1,4}) seconds?\b`)
+
+func wait(v verdict) time.Duration {
+	m := waitPattern.FindStringSubmatch(v.text)
+	if m == nil || v.final {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1]) // digits
+	return time.Duration(n) * time.Second
+}
+
+// interruption is the error of an attempt that its context ended.
+type interruption struct {
+	stage string // what it was about to do
+}
+
+// Error implements error.
+func (i *interruption) Error() string { return "interrupted " + i.stage }
+
+// explain says why the attempt ended.
+func (i *interruption) explain(ctx context.Context, timeout, elapsed time.Duration) string {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Sprintf("canceled %s: %v", i.stage, context.Cause(ctx))
+	}
+	if timeout <= 0 || elapsed < timeout-timeout/16 { // the caller's deadline came well before
+		timeout = elapsed.Round(time.Millisecond)
+	}
+	return "timed out after " + strconv.FormatFloat(timeout.Seconds(), 'f', -1, 64) + "s " + i.stage
+}

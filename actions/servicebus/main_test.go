@@ -1,0 +1,10 @@
+package servicebus_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain checks that no goroutine is left, of a client or an emulator.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -1,0 +1,119 @@
+package servicebus
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"math"
+	"time"
+	"unicode/utf8"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+
+	"github.com/carillon-sched/carillon/actions/payload"
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// The annotations of a message that the service reads.
+const (
+	annotationPartitionKey    = "x-opt-partition-key"
+	annotationViaPartitionKey = "x-opt-via-partition-key"
+	annotationEnqueueTime     = "x-opt-scheduled-enqueue-time"
+)
+
+// cloudEventPrefix is before the attributes of a CloudEvent in binary mode
+// (CloudEvents' AMQP protocol binding, 3.1.3.1).
+const cloudEventPrefix = "cloudEvents:"
+
+// maxTTL is the longest time to live that AMQP's header can tell, in
+// milliseconds of 32 bits. A longer one is told by an absolute expiry time.
+const maxTTL = math.MaxUint32 * time.Millisecond
+
+// message returns what the attempt at sends of rendered, and its id.
+func (a *action) message(at scheduler.Attempt, rendered payload.Message, now time.Time) (*azservicebus.AMQPAnnotatedMessage, string) {
+	p := &a.properties
+	id := messageID(at.Key)
+	if p.messageID != nil {
+		id = *p.messageID
+	}
+	m := &azservicebus.AMQPAnnotatedMessage{
+		Body:                  azservicebus.AMQPAnnotatedMessageBody{Data: [][]byte{[]byte(rendered.Body)}},
+		ApplicationProperties: a.applicationProperties(at, rendered),
+		MessageAnnotations:    p.annotations(now),
+		Properties: &azservicebus.AMQPAnnotatedMessageProperties{
+			MessageID:      id,
+			ContentType:    p.contentType,
+			GroupID:        p.sessionID,
+			ReplyTo:        p.replyTo,
+			ReplyToGroupID: p.replyToSessionID,
+			Subject:        p.label,
+			To:             p.to,
+		},
+	}
+	if p.correlationID != nil {
+		m.Properties.CorrelationID = *p.correlationID
+	}
+	if p.contentType == nil && rendered.ContentType != "" {
+		m.Properties.ContentType = &rendered.ContentType
+	}
+	if !p.timeToLive.IsZero() {
+		setTTL(m, p.timeToLive.AddTo(now), now)
+	}
+	return m, id
+}
+
+// messageID returns the id of a message for an idempotency key: the key
+// itself, or one as good that is short enough.
+func messageID(key string) string {
+	if utf8.RuneCountInString(key) <= maxID {
+		return key
+	}
+	sum := sha256.Sum256([]byte(key))
+	end := "~" + hex.EncodeToString(sum[:])
+	runes := []rune(key)
+	return string(runes[:maxID-len(end)]) + end
+}
+
+// setTTL lets m expire at an instant.
+func setTTL(m *azservicebus.AMQPAnnotatedMessage, expiry, now time.Time) {
+	ttl := expiry.Sub(now)
+	m.Header = &azservicebus.AMQPAnnotatedMessageHeader{TTL: min(ttl, maxTTL)}
+	if ttl > maxTTL {
+		m.Properties.CreationTime = &now
+		m.Properties.AbsoluteExpiryTime = &expiry
+	}
+}
+
+// annotations returns those of a message that is sent now. A scheduled time
+// that has passed is left out: the message is to be delivered at once.
+func (p *properties) annotations(now time.Time) map[any]any {
+	m := make(map[any]any, 3)
+	if p.partitionKey != nil {
+		m[annotationPartitionKey] = *p.partitionKey
+	}
+	if p.viaPartitionKey != nil {
+		m[annotationViaPartitionKey] = *p.viaPartitionKey
+	}
+	if p.scheduledEnqueueTime.After(now) {
+		m[annotationEnqueueTime] = p.scheduledEnqueueTime.UTC()
+	}
+	return m
+}
+
+// applicationProperties returns those of a message. What the job gives wins.
+// The job's own map is shared by all messages, which only read it.
+func (a *action) applicationProperties(at scheduler.Attempt, rendered payload.Message) map[string]any {
+	fields := payload.FailureFields(at)
+	if len(fields) == 0 && len(rendered.Attributes) == 0 {
+		return a.custom
+	}
+	m := make(map[string]any, len(fields)+len(rendered.Attributes)+len(a.custom))
+	for _, f := range fields {
+		m[f.Name] = f.Value
+	}
+	for _, attribute := range rendered.Attributes {
+		m[cloudEventPrefix+attribute.Name] = attribute.Value
+	}
+	maps.Copy(m, a.custom)
+	return m
+}

@@ -1,0 +1,153 @@
+package servicebus
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/carillon-sched/carillon/actions/endpoint"
+)
+
+// namespace is a Service Bus namespace and where it is.
+type namespace struct {
+	name   string // as messages name it
+	target string // its own host, in lower case, whatever it is mapped to
+	place
+}
+
+// place is what is dialled.
+type place struct {
+	host   string // of the address, without port
+	port   string
+	plain  bool // without TLS
+	mapped bool // by the config, so the name does not tell
+}
+
+// azureSuffixes end the host names of Azure's namespaces, the first one those
+// of the public cloud.
+var azureSuffixes = []string{
+	".servicebus.windows.net", ".servicebus.usgovcloudapi.net", ".servicebus.chinacloudapi.cn", ".servicebus.cloudapi.de",
+}
+
+// The ports of AMQP.
+const (
+	portPlain = "5672"
+	portTLS   = "5671"
+)
+
+// address is what is dialled, host:port.
+func (p place) address() string { return net.JoinHostPort(p.host, p.port) }
+
+// authority is the host as AMQP and the connection string have it: with its
+// port, unless that goes without saying.
+func (p place) authority() string {
+	if p.plain && p.port == portPlain || !p.plain && p.port == portTLS {
+		return strings.TrimSuffix(net.JoinHostPort(p.host, ""), ":")
+	}
+	return p.address()
+}
+
+// readNamespace reads the forms that a job may give a namespace in: a name,
+// Azure's host name, or an endpoint. Names, in either form, are looked up in
+// places.
+func readNamespace(text string, places endpoint.Map) (namespace, error) {
+	if strings.Contains(strings.ToLower(text), "endpoint=") { // it has a key, so it must not be shown
+		return namespace{}, errors.New("is a connection string; give its host here, and its key name and key in authentication")
+	}
+	if name, suffix, ok := azureName(text); ok {
+		n := namespace{name: name, target: strings.ToLower(name) + suffix}
+		n.place = place{host: n.target, port: portTLS}
+		mapped := places.Find(name)
+		if mapped == "" {
+			return n, nil
+		}
+		var err error
+		if n.place, err = parseEndpoint(mapped); err != nil {
+			return n, fmt.Errorf("is mapped to %q by the configuration, which %w", mapped, err)
+		}
+		n.mapped = true
+		return n, nil
+	}
+	if nameLike.MatchString(text) && !strings.EqualFold(text, "localhost") {
+		return namespace{}, errors.New("is not a namespace: 1 to 50 letters, digits and hyphens, beginning with a letter and not ending in a hyphen")
+	}
+	p, err := parseEndpoint(text)
+	return namespace{name: strings.ToLower(p.authority()), target: strings.ToLower(p.address()), place: p}, err
+}
+
+var (
+	namePattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9-]{0,48}[A-Za-z0-9])?$`)
+	nameLike    = regexp.MustCompile(`^[A-Za-z0-9_-]*$`)
+	hostPattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$`)
+)
+
+// azureName returns the name of a namespace that text gives as such or as
+// Azure's host name, and what its host name ends in.
+func azureName(text string) (name, suffix string, ok bool) {
+	if namePattern.MatchString(text) && !strings.EqualFold(text, "localhost") {
+		return text, azureSuffixes[0], true
+	}
+	_, host := cutScheme(text)
+	host = strings.TrimSuffix(host, ":"+portTLS)
+	for _, suffix := range azureSuffixes {
+		n := len(host) - len(suffix)
+		if n > 0 && strings.EqualFold(host[n:], suffix) && namePattern.MatchString(host[:n]) {
+			return host[:n], suffix, true
+		}
+	}
+	return "", "", false
+}
+
+// cutScheme returns the scheme of an endpoint, in lower case, and its host and
+// port.
+func cutScheme(text string) (scheme, rest string) {
+	scheme, rest, found := strings.Cut(text, "://")
+	if !found {
+		scheme, rest = "", text
+	}
+	return strings.ToLower(scheme), strings.TrimSuffix(rest, "/")
+}
+
+// parseEndpoint reads host[:port], with or without a scheme. Without one, and
+// with sb, this computer and port 5672 are spoken to in plain, as Service Bus
+// emulators are, unless the port is that of TLS.
+func parseEndpoint(text string) (place, error) {
+	scheme, rest := cutScheme(text)
+	host, port := rest, ""
+	if h, p, err := net.SplitHostPort(rest); err == nil {
+		host, port = h, p
+	} else if inner, ok := strings.CutPrefix(rest, "["); ok && strings.HasSuffix(inner, "]") {
+		host = strings.TrimSuffix(inner, "]")
+	}
+	addr, addrErr := netip.ParseAddr(host)
+	if addrErr != nil && !hostPattern.MatchString(host) {
+		return place{}, errors.New("is neither a namespace nor an endpoint: write name, name.servicebus.windows.net, host:port, " +
+			"sb://host:port, amqp://host:port or amqps://host:port")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || n == 0) {
+		return place{}, fmt.Errorf("has port %q, which is not in 1-65535", port)
+	}
+	p := place{host: host, port: port}
+	switch scheme {
+	case "amqp":
+		p.plain = true
+	case "amqps":
+	case "", "sb":
+		local := strings.EqualFold(host, "localhost") || addrErr == nil && addr.IsLoopback()
+		p.plain = port == portPlain || local && port != portTLS
+	default:
+		return place{}, fmt.Errorf("has scheme %q, which is not sb, amqp or amqps", scheme)
+	}
+	switch {
+	case p.port != "":
+	case p.plain:
+		p.port = portPlain
+	default:
+		p.port = portTLS
+	}
+	return p, nil
+}

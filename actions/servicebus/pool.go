@@ -1,0 +1,282 @@
+package servicebus
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+)
+
+// account is what has a connection of its own.
+type account struct {
+	place   place
+	keyName string
+	key     string
+}
+
+// destination is what has a link of its own: a queue or topic, and a key.
+type destination struct {
+	place   place
+	keyName string
+	key     string
+	entity  string
+}
+
+func (d destination) account() account { return account{d.place, d.keyName, d.key} }
+
+// pool keeps the links and connections of a client. What its mutex guards are
+// maps and counters; nothing waits for a network under it.
+type pool struct {
+	config Config
+	dialer *net.Dialer
+
+	mu          sync.Mutex
+	links       map[destination]*link    // what attempts may use
+	connections map[account]*connection  // what links may be opened on
+	living      map[*connection]struct{} // connections that are not closed yet
+	freed       chan struct{}            // closed when a link goes; nil while nobody waits for that
+	sweeper     *time.Timer              // closes what is idle; nil while there is no link
+	closed      bool
+	tasks       sync.WaitGroup // users of links, and goroutines that close
+}
+
+func newPool(config Config) *pool {
+	return &pool{
+		config:      config,
+		dialer:      config.Guard.Dialer(dialTimeout),
+		links:       make(map[destination]*link),
+		connections: make(map[account]*connection),
+		living:      make(map[*connection]struct{}),
+	}
+}
+
+var errClosed = errors.New("the scheduler is stopping")
+
+// send sends m and returns when it was acknowledged, soon after ctx is done,
+// or when it cannot be.
+func (p *pool) send(ctx context.Context, to destination, m *azservicebus.AMQPAnnotatedMessage) error {
+	l, err := p.acquire(ctx, to)
+	if err != nil {
+		return err
+	}
+	return l.send(ctx, m) // which releases l
+}
+
+// acquire returns an open link to a destination, for the caller to release.
+func (p *pool) acquire(ctx context.Context, to destination) (*link, error) {
+	for {
+		l, wait, err := p.find(to)
+		switch {
+		case err != nil:
+			return nil, err
+		case l != nil:
+			if err := l.wait(ctx); err != nil {
+				p.release(l)
+				return nil, err
+			}
+			return l, nil
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, &interruption{stage: "while all links were in use"}
+		}
+	}
+}
+
+// find returns the link to a destination, which may still be opening, with the
+// caller as its user. It returns a channel instead when all links are in use;
+// when that is closed, the caller asks again.
+func (p *pool) find(to destination) (*link, <-chan struct{}, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, nil, errClosed
+	}
+	l, ok := p.links[to]
+	if ok && time.Since(l.made) > maxAge {
+		p.drop(l)
+		ok = false
+	}
+	if !ok {
+		if len(p.links) >= p.config.MaxLinks && !p.evict() {
+			if p.freed == nil {
+				p.freed = make(chan struct{})
+			}
+			return nil, p.freed, nil
+		}
+		var err error
+		if l, err = p.open(to); err != nil {
+			return nil, nil, err
+		}
+	}
+	p.use(l)
+	return l, nil, nil
+}
+
+// use counts a user of l.
+func (p *pool) use(l *link) {
+	l.users++
+	p.tasks.Add(1)
+}
+
+// open begins to open a link, which counts as a user until that has ended.
+func (p *pool) open(to destination) (*link, error) {
+	c, ok := p.connections[to.account()]
+	if !ok {
+		var err error
+		if c, err = newConnection(p, to.account()); err != nil {
+			return nil, err
+		}
+		p.connections[c.account] = c
+		p.living[c] = struct{}{}
+	}
+	l := newLink(p, c, to)
+	c.links++
+	p.links[to] = l
+	if p.sweeper == nil {
+		p.sweeper = time.AfterFunc(p.config.IdleAfter, p.sweep)
+	}
+	p.use(l)
+	go l.open()
+	return l, nil
+}
+
+// release ends one use of l.
+func (p *pool) release(l *link) {
+	defer p.tasks.Done()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l.users--
+	l.used = time.Now()
+	switch {
+	case l.users > 0:
+	case l.dropped:
+		p.finish(l)
+	case p.freed != nil:
+		p.drop(l)
+	}
+}
+
+// drop takes l from later attempts. It is closed when nobody uses it any more.
+func (p *pool) drop(l *link) {
+	if l.dropped {
+		return
+	}
+	l.dropped = true
+	delete(p.links, l.to)
+	if p.freed != nil {
+		close(p.freed)
+		p.freed = nil
+	}
+	if l.users == 0 {
+		p.finish(l)
+	}
+}
+
+// finish closes l, and its connection if it was the last one.
+func (p *pool) finish(l *link) {
+	c := l.connection
+	c.links--
+	last := c.links == 0
+	if last {
+		p.forget(c)
+	}
+	p.tasks.Go(func() {
+		if !last {
+			l.close()
+			return
+		}
+		c.close()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.living, c)
+	})
+}
+
+// forget takes c from later links.
+func (p *pool) forget(c *connection) {
+	if p.connections[c.account] == c {
+		delete(p.connections, c.account)
+	}
+}
+
+// dropLink is [pool.drop] for those who do not hold the mutex.
+func (p *pool) dropLink(l *link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.drop(l)
+}
+
+// dropConnection takes c and its links from later attempts.
+func (p *pool) dropConnection(c *connection) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.forget(c)
+	for _, l := range p.links {
+		if l.connection == c {
+			p.drop(l)
+		}
+	}
+}
+
+// evict drops the link that is idle for the longest, if one is.
+func (p *pool) evict() bool {
+	var oldest *link
+	for _, l := range p.links {
+		if l.users == 0 && (oldest == nil || l.used.Before(oldest.used)) {
+			oldest = l
+		}
+	}
+	if oldest != nil {
+		p.drop(oldest)
+	}
+	return oldest != nil
+}
+
+// sweep drops the links that are idle for too long, or too old.
+func (p *pool) sweep() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	now := time.Now()
+	next := p.config.IdleAfter
+	for _, l := range p.links {
+		if l.users > 0 {
+			continue
+		}
+		left := min(p.config.IdleAfter-now.Sub(l.used), maxAge-now.Sub(l.made))
+		if left <= 0 {
+			p.drop(l)
+		} else {
+			next = min(next, left)
+		}
+	}
+	if len(p.links) == 0 {
+		p.sweeper = nil
+		return
+	}
+	p.sweeper.Reset(next)
+}
+
+// close drops everything and waits until it is gone.
+func (p *pool) close() {
+	p.mu.Lock()
+	p.closed = true
+	if p.sweeper != nil {
+		p.sweeper.Stop()
+	}
+	for _, l := range p.links {
+		p.drop(l)
+	}
+	for c := range p.living {
+		c.cancel(errClosed)
+	}
+	p.mu.Unlock()
+	p.tasks.Wait()
+}

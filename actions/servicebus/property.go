@@ -1,0 +1,108 @@
+package servicebus
+
+import (
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// maxID is how many characters an id or key of a message may have (Service
+// Bus' limit).
+const maxID = 128
+
+// properties are the members of brokeredMessageProperties; nil and zero values
+// are not given (reference: service-bus.md, section 5).
+type properties struct {
+	contentType, correlationID, label, messageID *string
+	replyTo, replyToSessionID, sessionID, to     *string
+	partitionKey, viaPartitionKey                *string
+	timeToLive                                   document.Duration
+	scheduledEnqueueTime                         time.Time
+}
+
+// readProperties reads brokeredMessageProperties.
+func readProperties(o *document.Object) properties {
+	var p properties
+	po, ok := o.Object("brokeredMessageProperties")
+	if !ok {
+		return p
+	}
+	defer po.Done()
+	p.contentType = readText(po, "contentType", 0)
+	p.correlationID = readText(po, "correlationId", 0)
+	po.Bool("forcePersistence")
+	p.label = readText(po, "label", 0)
+	p.messageID = readText(po, "messageId", maxID)
+	p.partitionKey = readText(po, "partitionKey", maxID)
+	p.replyTo = readText(po, "replyTo", 0)
+	p.replyToSessionID = readText(po, "replyToSessionId", maxID)
+	p.scheduledEnqueueTime, _ = po.Time("scheduledEnqueueTimeUtc")
+	p.sessionID = readText(po, "sessionId", maxID)
+	p.timeToLive, ok = po.Duration("timeToLive")
+	if ok && p.timeToLive.Approx() < time.Millisecond {
+		po.Problem("timeToLive", "must be longer than zero, at least a millisecond")
+	}
+	p.to = readText(po, "to", 0)
+	p.viaPartitionKey = readText(po, "viaPartitionKey", maxID)
+	if p.sessionID != nil && p.partitionKey != nil && *p.sessionID != *p.partitionKey {
+		po.Problem("partitionKey", "must be the same as sessionId when both are given")
+	}
+	return p
+}
+
+// readText reads a string of at most limit characters, 0: any number. An empty
+// one counts as not given.
+func readText(o *document.Object, name string, limit int) *string {
+	text, ok := o.String(name)
+	if !ok || text == "" {
+		return nil
+	}
+	if n := utf8.RuneCountInString(text); limit > 0 && n > limit {
+		o.Problem(name, "is %d characters long, at most %d are allowed", n, limit)
+	}
+	return &text
+}
+
+// readCustom reads customMessageProperties: strings as in Azure Scheduler, and
+// numbers and booleans, which become AMQP's long or double and boolean.
+func readCustom(o *document.Object) map[string]any {
+	co, ok := o.Object("customMessageProperties")
+	if !ok {
+		return nil
+	}
+	co.IgnoreRest()
+	v, _ := o.Value("customMessageProperties")
+	custom := make(map[string]any, len(v.Members()))
+	for _, m := range v.Members() {
+		value := customValue(m.Value)
+		switch {
+		case m.Name == "":
+			co.Problem("", `"" cannot be the name of a property`)
+		case value != nil:
+			custom[m.Name] = value
+		case m.Value.Kind() != document.KindNull:
+			o.Reader().Problem(co.Path(m.Name), "must be a string, number or boolean, not %s", m.Value.Kind())
+		}
+	}
+	return custom
+}
+
+// customValue returns what is sent for v, nil for what cannot be sent.
+func customValue(v document.Value) any {
+	switch v.Kind() {
+	case document.KindString:
+		return v.Text()
+	case document.KindBool:
+		return v.Bool()
+	case document.KindNumber:
+		if n, err := strconv.ParseInt(v.Text(), 10, 64); err == nil {
+			return n
+		}
+		if f, err := strconv.ParseFloat(v.Text(), 64); err == nil {
+			return f
+		}
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+package servicebus_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+
+	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/servicebus"
+	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
+	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// patience bounds every wait on the emulator; none should come near it.
+const patience = 20 * time.Second
+
+// attempt is the second try of an occurrence.
+func attempt() scheduler.Attempt {
+	nominal := time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
+	return scheduler.Attempt{
+		Job:        scheduler.Key{Collection: "default", Job: "nightly"},
+		Occurrence: "default/nightly@2026-03-01T09:30:00Z",
+		ID:         "default/nightly@2026-03-01T09:30:00Z#2",
+		Nominal:    nominal,
+		Due:        nominal.Add(30 * time.Second),
+		Try:        2,
+		Key:        "default/nightly@2026-03-01T09:30:00Z",
+		Timeout:    time.Minute,
+	}
+}
+
+// keyed is that attempt with another idempotency key.
+func keyed(key string) scheduler.Attempt {
+	a := attempt()
+	a.Key = key
+	return a
+}
+
+// newClient returns a client that is closed with the test.
+func newClient(tb testing.TB, config servicebus.Config) *servicebus.Client {
+	tb.Helper()
+	client := servicebus.New(config)
+	tb.Cleanup(client.Close)
+	return client
+}
+
+// dev is what `carillon dev` has: every namespace is the emulator, and takes any key.
+func dev(server *emulator.Server) servicebus.Config {
+	return servicebus.Config{Endpoints: endpoint.Map{Default: "amqp://" + server.Addr()}, KeyOptional: true}
+}
+
+// start starts an emulator that makes entities when they are first used, and returns a client for it.
+func start(tb testing.TB) (*emulator.Server, *servicebus.Client) {
+	tb.Helper()
+	server := emulatortest.ServiceBus(tb, emulator.Config{AutoCreate: true})
+	return server, newClient(tb, dev(server))
+}
+
+// read reads an action from JSON, with the paths of a job document.
+func read(tb testing.TB, client *servicebus.Client, kind, action string) (scheduler.Action, error) {
+	tb.Helper()
+	v, err := document.Parse([]byte(`{"action":` + action + `}`))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	r := document.NewReader()
+	o, ok := r.Object(v, "").Object("action")
+	if !ok {
+		tb.Fatal("no action")
+	}
+	o.Ignore("type")
+	a := client.ReadAction(kind, o)
+	o.Done()
+	return a, r.Err()
+}
+
+// mustRead is read for actions that are right.
+func mustRead(tb testing.TB, client *servicebus.Client, kind, action string) scheduler.Action {
+	tb.Helper()
+	a, err := read(tb, client, kind, action)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return a
+}
+
+// toQueue returns an action for a queue of the namespace ns, with more members of its message as JSON.
+func toQueue(tb testing.TB, client *servicebus.Client, queue string, more ...string) scheduler.Action {
+	tb.Helper()
+	members := append([]string{fmt.Sprintf(`"namespace":"ns","queueName":%q`, queue)}, more...)
+	return mustRead(tb, client, "ServiceBusQueue", `{"serviceBusQueueMessage":{`+strings.Join(members, ",")+`}}`)
+}
+
+// invoke runs one attempt.
+func invoke(tb testing.TB, action scheduler.Action, at scheduler.Attempt) scheduler.Result {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), patience)
+	defer cancel()
+	return action.Invoke(ctx, at)
+}
+
+// succeed runs an attempt that must be completed.
+func succeed(tb testing.TB, action scheduler.Action, at scheduler.Attempt) scheduler.Result {
+	tb.Helper()
+	result := invoke(tb, action, at)
+	if result.Failed || result.Final || result.Status != 0 || result.Response != "" {
+		tb.Fatalf("%+v", result)
+	}
+	return result
+}
+
+// fail runs an attempt that must fail in this way. Its message must have all of parts.
+func fail(tb testing.TB, action scheduler.Action, status int, final bool, parts ...string) scheduler.Result {
+	tb.Helper()
+	result := invoke(tb, action, attempt())
+	wantFailure(tb, result, status, final, parts...)
+	return result
+}
+
+func wantFailure(tb testing.TB, result scheduler.Result, status int, final bool, parts ...string) {
+	tb.Helper()
+	if !result.Failed || result.Status != status || result.Final != final {
+		tb.Errorf("got %+v, want status %d, final %t", result, status, final)
+	}
+	for _, part := range parts {
+		if !strings.Contains(result.Message, part) {
+			tb.Errorf("%q has no %q", result.Message, part)
+		}
+	}
+}
+
+// consumer returns a client of the SDK, as a program that receives has one.
+func consumer(tb testing.TB, server *emulator.Server) *azservicebus.Client {
+	tb.Helper()
+	client, err := azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := client.Close(ctx); err != nil {
+			tb.Log(err)
+		}
+	})
+	return client
+}
+
+// receive receives exactly n messages of a queue, and deletes them.
+func receive(tb testing.TB, server *emulator.Server, queue string, n int) []*azservicebus.ReceivedMessage {
+	tb.Helper()
+	receiver, err := consumer(tb, server).NewReceiverForQueue(queue, &azservicebus.ReceiverOptions{ReceiveMode: azservicebus.ReceiveModeReceiveAndDelete})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return take(tb, receiver, n)
+}
+
+// receives is both kinds of receiver.
+type receives interface {
+	ReceiveMessages(ctx context.Context, most int, options *azservicebus.ReceiveMessagesOptions) ([]*azservicebus.ReceivedMessage, error)
+}
+
+func take(tb testing.TB, receiver receives, n int) []*azservicebus.ReceivedMessage {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), patience)
+	defer cancel()
+	var messages []*azservicebus.ReceivedMessage
+	for len(messages) < n {
+		more, err := receiver.ReceiveMessages(ctx, n-len(messages), nil)
+		if err != nil {
+			tb.Fatalf("%d of %d messages: %v", len(messages), n, err)
+		}
+		messages = append(messages, more...)
+	}
+	return messages
+}

@@ -1,0 +1,187 @@
+package storagequeue
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/carillon-sched/carillon/actions/endpoint"
+)
+
+// Where Azure keeps accounts: https://<account>.queue.core.windows.net.
+const (
+	azureDomain = ".core.windows.net"
+	azureQueues = ".queue" + azureDomain
+)
+
+// account is where an action's queue is.
+type account struct {
+	name     string // as messages show it
+	endpoint string // its URL, without a slash at the end
+	host     string // of the endpoint, with a port if there is one
+	target   string // host and path of the endpoint
+}
+
+// findAccount finds the account that a job names, by its name or its endpoint.
+func findAccount(text string, endpoints endpoint.Map) (account, error) {
+	switch {
+	case isConnectionString(text): // not shown: it holds a key
+		return account{}, errors.New("is a connection string: write only the name of the account, " +
+			"and a shared access signature in sasToken")
+	case strings.Contains(text, "://"):
+		return findEndpoint(text, endpoints)
+	}
+	name := strings.ToLower(text)
+	if host, ok := strings.CutSuffix(name, azureQueues); ok && isAccount(host) {
+		return account{}, fmt.Errorf("is a host name: write the account's name alone, %s, or https://%s", host, name)
+	}
+	if err := checkAccount(name); err != nil {
+		return account{}, err
+	}
+	return locate(name, endpoints)
+}
+
+// locate finds the endpoint of an account. It is what the configuration says, or Azure's.
+func locate(name string, endpoints endpoint.Map) (account, error) {
+	where := endpoints.Find(name)
+	if where == "" {
+		where = "https://" + name + azureQueues
+	}
+	u, err := parseEndpoint(where)
+	if err != nil {
+		return account{}, fmt.Errorf("has an endpoint in the scheduler's configuration that %w", err)
+	}
+	a := place(u)
+	a.name = name
+	return a, nil
+}
+
+// findEndpoint finds the account at an endpoint that a job gives. If that is Azure's, it is no more than a name.
+func findEndpoint(text string, endpoints endpoint.Map) (account, error) {
+	u, err := parseEndpoint(text)
+	if err != nil {
+		return account{}, err
+	}
+	host := u.Hostname()
+	if name, ok := strings.CutSuffix(host, azureQueues); ok {
+		switch {
+		case strings.HasSuffix(name, "-secondary"):
+			return account{}, errors.New("is the secondary of the account, which takes no messages")
+		case !isAccount(name):
+			return account{}, checkAccount(name)
+		case u.Path != "":
+			return account{}, fmt.Errorf("has a path: write https://%s, and the queue in queueName", host)
+		case u.Scheme != "https":
+			return account{}, fmt.Errorf("must be https://%s: over http everybody on the way sees the signature", host)
+		}
+		return locate(name, endpoints)
+	}
+	if rest, ok := strings.CutSuffix(host, azureDomain); ok {
+		name, _, _ := strings.Cut(rest, ".")
+		return account{}, fmt.Errorf("is not where queues are: write https://%s%s, or %s alone", name, azureQueues, name)
+	}
+	if _, err := netip.ParseAddr(host); u.Path == "" && (err == nil || !strings.Contains(host, ".")) {
+		return account{}, fmt.Errorf("does not name the account: write %s://%s/devstoreaccount1 or the like", u.Scheme, u.Host)
+	}
+	return place(u), nil
+}
+
+// place is the account at an endpoint. Its name is the path, or the first label of a host such as name.queue.example.com.
+func place(u *url.URL) account {
+	a := account{name: u.Host, endpoint: u.Scheme + "://" + u.Host + u.Path, host: u.Host, target: u.Host + u.Path}
+	label, rest, _ := strings.Cut(u.Hostname(), ".")
+	switch {
+	case u.Path != "":
+		a.name = u.Path[1:]
+	case strings.HasPrefix(rest, "queue.") || strings.Contains(rest, ".queue.") || rest == "localhost":
+		a.name = label
+	}
+	return a
+}
+
+// parseEndpoint reads http(s)://host[:port][/account]. The result has a lower-case scheme and host and no slash at the
+// end. The error shows nothing of a query, as that may be a signature.
+func parseEndpoint(text string) (*url.URL, error) {
+	if strings.ContainsAny(text, "?#") {
+		return nil, errors.New("has a query: write the endpoint up to the ?, and a shared access signature in sasToken")
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		if detail, ok := errors.AsType[*url.Error](err); ok {
+			err = detail.Err
+		}
+		return nil, fmt.Errorf("is not a URL: %w", err)
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, errors.New("must begin with https:// or http://")
+	case u.User != nil:
+		return nil, errors.New("must not hold a user name: what gives access is sasToken")
+	case u.Hostname() == "":
+		return nil, errors.New("has no host")
+	}
+	u.Host = strings.ToLower(u.Host)
+	u.Path = strings.TrimSuffix(u.Path, "/")
+	if strings.Count(u.Path, "/") > 1 || strings.ContainsFunc(strings.TrimPrefix(u.Path, "/"), oddInPath) {
+		return nil, errors.New("has a path that is not an account's name: write http(s)://host:port/account, and the queue in queueName")
+	}
+	return u, nil
+}
+
+func oddInPath(r rune) bool {
+	return !isLower(r) && (r < 'A' || r > 'Z') && r != '-' && r != '_'
+}
+
+func firstRune(text string) rune {
+	r, _ := utf8.DecodeRuneInString(text)
+	return r
+}
+
+// isLower reports whether a character is a lower-case letter or a digit.
+func isLower(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }
+
+func isAccount(name string) bool { return checkAccount(name) == nil }
+
+// checkAccount says what is wrong with the name of an account, in lower case.
+func checkAccount(name string) error {
+	switch i := strings.IndexFunc(name, func(r rune) bool { return !isLower(r) }); {
+	case i >= 0:
+		return fmt.Errorf("has %q in it: an account's name has 3 to 24 letters and digits and nothing else; "+
+			"an endpoint begins with http:// or https://", firstRune(name[i:]))
+	case len(name) < 3 || len(name) > 24:
+		return fmt.Errorf("is %d characters long: an account's name has 3 to 24 letters and digits", len(name))
+	}
+	return nil
+}
+
+// checkQueue says what is wrong with the name of a queue.
+func checkQueue(name string) error {
+	const rule = "a queue's name has 3 to 63 lower-case letters, digits and single dashes between them"
+	bad := func(r rune) bool { return !isLower(r) && r != '-' }
+	switch i := strings.IndexFunc(name, bad); {
+	case i >= 0 && !strings.ContainsFunc(strings.ToLower(name), bad):
+		return fmt.Errorf("has upper-case letters: write %s", strings.ToLower(name))
+	case i >= 0:
+		return fmt.Errorf("has %q in it: %s", firstRune(name[i:]), rule)
+	case len(name) < 3 || len(name) > 63:
+		return fmt.Errorf("is %d characters long: %s", len(name), rule)
+	case name[0] == '-' || name[len(name)-1] == '-':
+		return fmt.Errorf("begins or ends with a dash: %s", rule)
+	case strings.Contains(name, "--"):
+		return fmt.Errorf("has two dashes together: %s", rule)
+	}
+	return nil
+}
+
+// isConnectionString reports whether a text is what Azure's portal calls a connection string.
+func isConnectionString(text string) bool {
+	folded := strings.ToLower(text)
+	for _, part := range []string{"accountkey=", "accountname=", "defaultendpointsprotocol=", "sharedaccesssignature=", "queueendpoint="} {
+		if strings.Contains(folded, part) {
+			return true
+		}
+	}
+	return false
+}

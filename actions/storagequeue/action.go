@@ -1,0 +1,78 @@
+package storagequeue
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
+	"github.com/carillon-sched/carillon/actions/payload"
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// headerRequestID is what the service's logs show of a request.
+const headerRequestID = "X-Ms-Client-Request-Id"
+
+// action is a compiled message.
+type action struct {
+	post
+
+	client *Client
+}
+
+var _ scheduler.Action = (*action)(nil)
+
+// Target implements [scheduler.Action]: the account.
+func (a *action) Target() string { return a.account.target }
+
+// Invoke implements [scheduler.Action].
+func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Result {
+	start := time.Now()
+	if deadline, ok := ctx.Deadline(); at.Timeout > 0 && (!ok || deadline.After(start.Add(at.Timeout))) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, at.Timeout)
+		defer cancel()
+	}
+	result := a.run(ctx, at, start)
+	result.Duration = time.Since(start)
+	return result
+}
+
+// run does what an attempt does.
+func (a *action) run(ctx context.Context, at scheduler.Attempt, start time.Time) scheduler.Result {
+	message, err := a.content.Render(at)
+	if err != nil {
+		return a.unsent(0, true, err.Error())
+	}
+	text, bad := encode(message.Body, a.encoding)
+	if bad != nil {
+		return a.unsent(bad.status, true, "the message "+bad.reason)
+	}
+	secret, err := at.Reveal(a.token)
+	if err != nil {
+		return a.unsent(0, false, err.Error()) // the secret may be there at the retry
+	}
+	to, err := a.client.queues.open(door{a.account.endpoint, a.queue, secret}, a.client.transport)
+	if err != nil {
+		return a.unsent(0, true, err.Error())
+	}
+	for _, form := range to.token.hidden {
+		at.Hide(form)
+	}
+	x := exchange{action: a, token: to.token, start: start, timeout: at.Timeout}
+	id := http.Header{headerRequestID: {payload.Identify(at).RequestID}}
+	send := policy.WithHTTPHeader(policy.WithCaptureResponse(ctx, &x.raw), id)
+	x.answer, x.err = to.client.EnqueueMessage(send, text, &a.options)
+	return x.result(ctx)
+}
+
+// unsent is the result of an attempt that has sent nothing.
+func (a *action) unsent(status int, final bool, reason string) scheduler.Result {
+	return scheduler.Result{
+		Failed:  true,
+		Final:   final,
+		Status:  status,
+		Message: prefix + "Nothing sent to queue '" + a.queue + "' of account '" + a.account.name + "': " + reason,
+	}
+}

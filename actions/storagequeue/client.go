@@ -1,0 +1,74 @@
+package storagequeue
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Config is how the storage queue actions of a process reach their accounts. The zero value is usable.
+type Config struct {
+	// Endpoints says where accounts are, by name: http(s)://host[:port][/account]. A job that gives an endpoint itself is
+	// not looked up, unless that is Azure's own. Default: every account is at https://<account>.queue.core.windows.net.
+	Endpoints endpoint.Map
+
+	// Region is what the envelope azureScheduler tells as the region. Default: none.
+	Region string
+
+	// Guard decides which addresses may be dialled. It has no effect beside Transport. Default: all.
+	Guard *egress.Guard
+
+	// Proxy is the HTTP or SOCKS5 proxy that all requests pass through. It has no effect beside Transport. Default: none;
+	// the environment (HTTP_PROXY, …) is never asked.
+	Proxy *url.URL
+
+	// Transport sends the requests. It must not follow redirects. Default: one with connection pools sized for herds of
+	// jobs on one account. Tests inside a synctest bubble inject one that opens no sockets.
+	Transport http.RoundTripper
+}
+
+// Client runs the storage queue actions of all jobs of a process, which share its connections. It is safe for concurrent
+// use.
+type Client struct {
+	endpoints endpoint.Map
+	region    string
+	transport transport
+	queues    queues
+}
+
+var _ scheduler.ActionReader = (*Client)(nil)
+
+// New returns a client. It does no I/O.
+func New(config Config) *Client {
+	c := &Client{endpoints: config.Endpoints, region: config.Region, transport: transport{config.Transport}}
+	if config.Transport == nil {
+		c.transport = newTransport(config.Guard, config.Proxy)
+	}
+	return c
+}
+
+// typeQueue is the action type in canonical spelling.
+const typeQueue = "StorageQueue"
+
+// Types implements [scheduler.ActionReader].
+func (c *Client) Types() []string { return []string{typeQueue} }
+
+// ReadAction implements [scheduler.ActionReader]: it reads the member queueMessage of o.
+func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
+	if !strings.EqualFold(kind, typeQueue) {
+		return nil
+	}
+	p, ok := c.readPost(o)
+	if !ok {
+		return nil
+	}
+	return &action{post: p, client: c}
+}
+
+// CloseIdleConnections closes the connections that no request uses. A process calls it when its worker has stopped.
+func (c *Client) CloseIdleConnections() { c.transport.closeIdle() }

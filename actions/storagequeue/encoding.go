@@ -1,0 +1,55 @@
+package storagequeue
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"unicode/utf8"
+)
+
+// maxText is the length of the longest message in bytes of UTF-8, after its encoding (reference: storage-queue.md, 4.1).
+const maxText = 64 << 10
+
+// The encodings of a message.
+const (
+	encodeNone   = "none"
+	encodeBase64 = "base64"
+)
+
+// unfit says why a text cannot be a message.
+type unfit struct {
+	status int // that the service answers, or would
+	reason string
+}
+
+// encode returns a text as it is put into the queue.
+func encode(text, encoding string) (string, *unfit) {
+	if encoding == encodeBase64 {
+		if n := base64.StdEncoding.EncodedLen(len(text)); n > maxText {
+			return "", tooLong(n, " in base64")
+		}
+		return base64.StdEncoding.EncodeToString([]byte(text)), nil
+	}
+	if len(text) > maxText {
+		return "", tooLong(len(text), "")
+	}
+	for i, r := range text {
+		switch _, size := utf8.DecodeRuneInString(text[i:]); {
+		case r == utf8.RuneError && size == 1:
+			return "", &unfit{http.StatusBadRequest, fmt.Sprintf("is not UTF-8 from byte %d on: use messageEncoding base64", i)}
+		case !inXML(r):
+			return "", &unfit{http.StatusBadRequest, fmt.Sprintf("has the character %U at byte %d, "+
+				"which XML cannot carry: use messageEncoding base64", r, i)}
+		}
+	}
+	return text, nil
+}
+
+func tooLong(n int, how string) *unfit {
+	return &unfit{http.StatusRequestEntityTooLarge, fmt.Sprintf("is %d bytes long%s, at most %d are allowed", n, how, maxText)}
+}
+
+// inXML reports whether XML 1.0 has the character (section 2.2 of its specification).
+func inXML(r rune) bool {
+	return r == '\t' || r == '\n' || r == '\r' || r >= ' ' && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000
+}

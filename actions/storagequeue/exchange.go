@@ -1,0 +1,137 @@
+package storagequeue
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// prefix begins every message, as in Azure Scheduler's history.
+const prefix = typeQueue + " Action - "
+
+// exchange is one attempt that was sent, and what came of it.
+type exchange struct {
+	*action
+
+	token   token
+	start   time.Time
+	timeout time.Duration
+
+	raw    *http.Response // nil: no answer
+	answer azqueue.EnqueueMessagesResponse
+	err    error
+}
+
+// result tells how the attempt ended.
+func (x *exchange) result(ctx context.Context) scheduler.Result {
+	switch {
+	case x.err == nil && len(x.answer.Messages) > 0 && x.answer.Messages[0].MessageID != nil:
+		return x.done(x.receipt())
+	case x.raw == nil:
+		return scheduler.Result{Failed: true, Message: prefix + "Request to account '" + x.account.name +
+			"' at '" + x.account.host + "' failed: " + x.reason(ctx)}
+	case x.raw.StatusCode == http.StatusCreated:
+		return x.created(ctx)
+	}
+	return x.refused()
+}
+
+// done is the result of an attempt whose message is in the queue.
+func (x *exchange) done(text string) scheduler.Result {
+	return scheduler.Result{Status: http.StatusCreated, Message: prefix + text}
+}
+
+// receipt tells of the message in the queue: all but the pop receipt, with which it could be changed and deleted.
+func (x *exchange) receipt() string {
+	m := x.answer.Messages[0]
+	b := append(make([]byte, 0, 256), "Message '"...)
+	b = append(b, clip(*m.MessageID, 64)...)
+	b = append(b, "' put into queue '"+x.queue+"' of account '"+x.account.name+"'"...)
+	if m.InsertionTime != nil {
+		b = m.InsertionTime.UTC().AppendFormat(append(b, " at "...), time.RFC3339)
+	}
+	if m.TimeNextVisible != nil && x.options.VisibilityTimeout != nil {
+		b = m.TimeNextVisible.UTC().AppendFormat(append(b, ", visible from "...), time.RFC3339)
+	}
+	switch expires := m.ExpirationTime; {
+	case expires == nil:
+	case expires.Year() >= 9999:
+		b = append(b, ", never expires"...)
+	default:
+		b = expires.UTC().AppendFormat(append(b, ", expires "...), time.RFC3339)
+	}
+	if x.answer.RequestID != nil {
+		b = append(b, ", request "+clip(*x.answer.RequestID, 64)...)
+	}
+	return string(b)
+}
+
+// created judges a status of success whose answer tells no message.
+func (x *exchange) created(ctx context.Context) scheduler.Result {
+	if body, err := runtime.Payload(x.raw); err == nil {
+		return scheduler.Result{
+			Failed:   true,
+			Status:   http.StatusCreated,
+			Message:  prefix + "Response from account '" + x.account.name + "': 'Created' (status 201) is not the answer of a queue",
+			Response: clip(string(body), scheduler.MaxResponse),
+		}
+	}
+	return x.done("Message put into queue '" + x.queue + "' of account '" + x.account.name +
+		"' (the answer broke off: " + x.reason(ctx) + ")")
+}
+
+// refused tells of an answer that is not a success.
+func (x *exchange) refused() scheduler.Result {
+	body, _ := runtime.Payload(x.raw) // as much as came
+	r := readRefusal(x.raw, body)
+	var b strings.Builder
+	b.WriteString(prefix + "Response from account '" + x.account.name + "': '" + r.code + "' (status " + strconv.Itoa(r.status) + ")")
+	if r.text != "" {
+		b.WriteString(" " + r.text)
+	}
+	if hint := x.hint(r); hint != "" {
+		b.WriteString(" Hint: " + hint)
+	}
+	return scheduler.Result{
+		Failed:     true,
+		Final:      scheduler.FinalStatus(r.status) && r.status != http.StatusConflict, // what conflicts passes, as queues being deleted do
+		Status:     r.status,
+		Message:    b.String(),
+		Response:   clip(string(body), scheduler.MaxResponse),
+		RetryAfter: retryAfter(x.raw.Header),
+	}
+}
+
+// retryAfters are the headers by which a service asks to be left alone, and their unit.
+var retryAfters = []struct {
+	name string
+	unit time.Duration
+}{
+	{"X-Ms-Retry-After-Ms", time.Millisecond},
+	{"Retry-After-Ms", time.Millisecond},
+	{"Retry-After", time.Second},
+}
+
+// maxRetryAfter bounds what a service can ask for; the retry policy has bounds of its own.
+const maxRetryAfter = 24 * time.Hour
+
+// retryAfter is how long the service asks to be left alone; 0 when it does not say.
+func retryAfter(h http.Header) time.Duration {
+	for _, header := range retryAfters {
+		value := h.Get(header.name)
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil && n > 0 {
+			return time.Duration(min(n, int64(maxRetryAfter/header.unit))) * header.unit
+		}
+		if t, err := http.ParseTime(value); err == nil && header.unit == time.Second {
+			return min(max(0, time.Until(t)), maxRetryAfter)
+		}
+	}
+	return 0
+}

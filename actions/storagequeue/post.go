@@ -1,0 +1,164 @@
+package storagequeue
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
+
+	"github.com/carillon-sched/carillon/actions/payload"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+const (
+	defaultTimeToLive = 7 * 24 * time.Hour // the service's
+	maxDelay          = 7 * 24 * time.Hour // the service's
+	maxTimeToLive     = math.MaxInt32 * time.Second
+	neverExpires      = -1 // as the service's number of seconds
+)
+
+// post is the member queueMessage of an action, read and found valid.
+type post struct {
+	account  account
+	queue    string
+	token    document.Secret
+	content  payload.Content
+	encoding string
+	options  azqueue.EnqueueMessageOptions
+}
+
+// readPost reads the member queueMessage of the action o and reports every problem; it returns false when there was one.
+func (c *Client) readPost(o *document.Object) (post, bool) {
+	var p post
+	if !o.Require("queueMessage") {
+		return p, false
+	}
+	before := problems(o)
+	if inner, ok := o.Object("queueMessage"); ok {
+		p.readTarget(inner, c)
+		p.readToken(inner)
+		p.readContent(o, inner, c.region)
+		p.readTimes(inner)
+		inner.Done()
+	}
+	return p, problems(o) == before
+}
+
+// problems counts what was reported so far.
+func problems(o *document.Object) int {
+	list, _ := errors.AsType[document.Problems](o.Reader().Err())
+	return len(list)
+}
+
+func (p *post) readTarget(o *document.Object, c *Client) {
+	o.Require("storageAccount")
+	if text, ok := o.String("storageAccount"); ok {
+		var err error
+		if p.account, err = findAccount(text, c.endpoints); err != nil {
+			o.Problem("storageAccount", "%v", err)
+		}
+	}
+	o.Require("queueName")
+	if name, ok := o.String("queueName"); ok {
+		p.queue = name
+		if err := checkQueue(name); err != nil {
+			o.Problem("queueName", "%v", err)
+		}
+	}
+}
+
+func (p *post) readToken(o *document.Object) {
+	o.Require("sasToken")
+	secret, ok := o.Secret("sasToken")
+	if !ok {
+		return
+	}
+	p.token = secret
+	if text, ok := secret.Literal(); ok {
+		if _, err := parseToken(text); err != nil {
+			o.Problem("sasToken", "%v", err)
+		}
+	}
+}
+
+func (p *post) readContent(action, o *document.Object, region string) {
+	p.content = payload.Read(action, o, payload.Rules{
+		Member:    "message",
+		Envelopes: []payload.Envelope{payload.CloudEvents, payload.AzureScheduler},
+		Region:    region,
+	})
+	o.Require("message")
+	p.encoding = encodeNone
+	if p.content.Envelope() == payload.AzureScheduler {
+		p.encoding = encodeBase64
+	}
+	if word, ok := o.Enum("messageEncoding", encodeNone, encodeBase64); ok {
+		p.encoding = word
+	}
+	if p.content.Templated() || p.content.Envelope() != payload.None {
+		return // what is sent is known at the attempt
+	}
+	if _, bad := encode(p.content.Text(), p.encoding); bad != nil {
+		o.Problem("message", "%s", bad.reason)
+	}
+}
+
+func (p *post) readTimes(o *document.Object) {
+	life := readTimeToLive(o)
+	p.options.TimeToLive = life
+	delay, ok := wholeSeconds(o, "visibilityDelay", 0, maxDelay)
+	if !ok {
+		return
+	}
+	p.options.VisibilityTimeout = &delay
+	limit := int32(defaultTimeToLive / time.Second)
+	if life != nil {
+		limit = *life
+	}
+	if limit != neverExpires && delay >= limit {
+		o.Problem("visibilityDelay", "must be shorter than timeToLive, which is %s: the message would never be seen",
+			document.Duration{Exact: time.Duration(limit) * time.Second})
+	}
+}
+
+// readTimeToLive reads the member timeToLive as the service's number of seconds; nil is the service's default.
+func readTimeToLive(o *document.Object) *int32 {
+	v, ok := o.Value("timeToLive")
+	switch {
+	case !ok:
+		return nil
+	case v.Kind() == document.KindNumber && v.Text() == "-1":
+		return new(int32(neverExpires))
+	case v.Kind() != document.KindString:
+		o.Problem("timeToLive", "must be a duration such as PT1H, or never")
+		return nil
+	case strings.EqualFold(v.Text(), "never"):
+		o.Enum("timeToLive", "never") // takes that spelling
+		return new(int32(neverExpires))
+	}
+	seconds, ok := wholeSeconds(o, "timeToLive", time.Second, maxTimeToLive)
+	if !ok {
+		return nil
+	}
+	return &seconds
+}
+
+// wholeSeconds reads a member that is a whole number of seconds from least to most.
+func wholeSeconds(o *document.Object, name string, least, most time.Duration) (int32, bool) {
+	d, ok := o.Duration(name)
+	if !ok {
+		return 0, false
+	}
+	length := d.Approx()
+	switch {
+	case length < least || length > most:
+		o.Problem(name, "%s is not between %s and %s", d, document.Duration{Exact: least}, document.Duration{Exact: most})
+	case length%time.Second != 0:
+		o.Problem(name, "%s is not a whole number of seconds", d)
+	default:
+		return int32(length / time.Second), true
+	}
+	return 0, false
+}

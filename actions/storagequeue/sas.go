@@ -1,0 +1,118 @@
+package storagequeue
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// token is a shared access signature (SAS).
+type token struct {
+	query  string   // for a URL, escaped
+	signed bool     // it has a signature
+	hidden []string // what of it must not be recorded
+	start  time.Time
+	expiry time.Time // zero: it does not say
+}
+
+// accountKey is the length in bytes of an account's key.
+const accountKey = 64
+
+// parseToken reads a token as people paste it. It finds what is plainly not a token, or one for something else, but takes
+// a word such as the TOKEN of Azure's samples, which emulators accept. Expiry is none of its business: what it says of a
+// text is always the same. The error holds nothing of the text that is secret.
+func parseToken(text string) (token, error) {
+	text = strings.TrimPrefix(strings.TrimSpace(text), "?")
+	switch key, err := base64.StdEncoding.DecodeString(text); {
+	case text == "":
+		return token{}, errors.New("is empty")
+	case err == nil && len(key) == accountKey:
+		return token{}, errors.New("is the key of the account, which may do everything: " +
+			"make a shared access signature with it that may add messages, and write that")
+	case isConnectionString(text):
+		return token{}, errors.New("is a connection string: write only the shared access signature, sv=…&sig=…")
+	case strings.Contains(text, "://"):
+		return token{}, errors.New("is a URL: write only what follows its ?")
+	case strings.Contains(text, "&amp;"):
+		return token{}, errors.New("is escaped for HTML: write & for &amp;")
+	case strings.ContainsFunc(text, oddInQuery):
+		return token{}, errors.New("has a space, a quote or another character that no query string has")
+	}
+	return parseQuery(text)
+}
+
+func oddInQuery(r rune) bool {
+	return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"#'<>\\^`{|}", r)
+}
+
+// parseQuery reads the parameters of a token.
+func parseQuery(text string) (token, error) {
+	var t token
+	values := map[string]string{}
+	parts := strings.Split(text, "&")
+	for i, part := range parts {
+		name, raw, _ := strings.Cut(part, "=")
+		if name == "sig" {
+			raw = strings.ReplaceAll(raw, "+", "%2B") // in base64 a plus is never a space
+			parts[i] = "sig=" + raw
+		}
+		value, err := url.QueryUnescape(raw)
+		if err != nil {
+			return token{}, errors.New("has a % without two hexadecimal digits after it")
+		}
+		values[name] = value
+		if name == "sig" {
+			t.hidden = append(t.hidden, value, raw)
+		}
+	}
+	t.query = strings.Join(parts, "&")
+	if t.signed = values["sig"] != ""; !t.signed {
+		t.hidden = append(t.hidden, t.query) // nobody knows what of it is secret
+	}
+	t.start, t.expiry = tokenTime(values["st"]), tokenTime(values["se"])
+	return t, checkToken(values)
+}
+
+// checkToken says what in the parameters of a token keeps it from adding messages to a queue.
+func checkToken(values map[string]string) error {
+	lacks := func(name, letter string) bool { return values[name] != "" && !strings.Contains(values[name], letter) }
+	switch {
+	case strings.Contains(values["sig"], "%"):
+		return errors.New("is escaped twice: its sig still has a % when it is unescaped")
+	case values["sig"] == "" && values["sv"] != "":
+		return errors.New("has no sig, which is the signature")
+	case lacks("sp", "a"):
+		return fmt.Errorf("does not permit adding messages: its sp=%s has no a", printable(values["sp"]))
+	case lacks("ss", "q"):
+		return fmt.Errorf("is not for queues: its ss=%s has no q", printable(values["ss"]))
+	case lacks("srt", "o"):
+		return fmt.Errorf("is not for messages: its srt=%s has no o", printable(values["srt"]))
+	}
+	return nil
+}
+
+// printable is the beginning of a text with what could not be shown left out.
+func printable(text string) string {
+	return clip(strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f {
+			return -1
+		}
+		return r
+	}, text), 16)
+}
+
+// tokenTimes are the forms of a time in a token.
+var tokenTimes = []string{time.RFC3339, "2006-01-02T15:04Z07:00", time.DateOnly}
+
+// tokenTime reads a time in a token; zero is none.
+func tokenTime(text string) time.Time {
+	for _, form := range tokenTimes {
+		if t, err := time.Parse(form, text); err == nil {
+			return t.UTC()
+		}
+	}
+	return time.Time{}
+}

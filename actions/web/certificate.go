@@ -1,0 +1,111 @@
+package web
+
+import (
+	"context"
+	"crypto/sha1" //nolint:gosec // a thumbprint is SHA-1 by its definition, and protects nothing
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// certificate is authentication by a client certificate in the TLS handshake.
+type certificate struct {
+	client        *Client
+	pfx, password document.Secret
+}
+
+// certificateMembers are what an answer tells of a certificate: Azure
+// Scheduler's two names for the end of its life, among others. They are
+// ignored when they are sent in.
+var certificateMembers = []string{
+	"certificateThumbprint", "certificateSubjectName", "certificateExpiration", "certificateExpirationDate",
+}
+
+// decodeLimit is how long a document waits for its certificate to be decoded.
+const decodeLimit = 5 * time.Second
+
+// readCertificate reads ao, the member authentication of o. When a document is
+// put, a certificate that stands in it is decoded, so that an unreadable one is
+// told at once, and described beside what was written.
+func (r *request) readCertificate(c *Client, o, ao *document.Object) authentication {
+	a := &certificate{client: c}
+	a.pfx, _ = ao.Secret("pfx")
+	a.password, _ = ao.Secret("password")
+	if ao.Require("pfx") && a.pfx.IsZero() && ao.Has("pfx") {
+		ao.Problem("pfx", "must not be empty")
+	}
+	if r.uri != nil && r.uri.Scheme != "https" {
+		o.Problem("uri", "must begin with https:// for a client certificate")
+	}
+	if ao.Reader().Stored || a.pfx.Locked() || a.password.Locked() || a.pfx.IsZero() {
+		return a
+	}
+	var described []document.Member
+	pfx, ok := a.pfx.Literal()
+	password, plain := a.password.Literal()
+	if ok && plain {
+		ctx, cancel := context.WithTimeout(context.Background(), decodeLimit)
+		defer cancel()
+		decoded, err := decodePFX(ctx, pfx, password)
+		switch {
+		case errors.Is(err, errPassword):
+			ao.Problem("password", "is not the password of pfx")
+		case err != nil:
+			ao.Problem("pfx", "%v", err)
+		default:
+			described = describe(decoded.Leaf)
+		}
+	}
+	v, _ := o.Value("authentication")
+	kept := slices.DeleteFunc(slices.Clone(v.Members()), func(m document.Member) bool {
+		return slices.ContainsFunc(certificateMembers, func(name string) bool { return strings.EqualFold(name, m.Name) })
+	})
+	o.Set("authentication", document.ObjectValue(append(kept, described...)...))
+	return a
+}
+
+// describe returns what an answer tells of a certificate.
+func describe(leaf *x509.Certificate) []document.Member {
+	sum := sha1.Sum(leaf.Raw) //nolint:gosec // as above
+	end := leaf.NotAfter.UTC().Format(time.RFC3339)
+	members := make([]document.Member, len(certificateMembers))
+	for i, text := range []string{strings.ToUpper(hex.EncodeToString(sum[:])), leaf.Subject.String(), end, end} {
+		members[i] = document.Member{Name: certificateMembers[i], Value: document.StringValue(text)}
+	}
+	return members
+}
+
+func (a *certificate) prove(ctx context.Context, at scheduler.Attempt, _ string) (proof, error) {
+	pfx, err := at.Reveal(a.pfx)
+	if err != nil {
+		return proof{}, unready(err)
+	}
+	password, err := at.Reveal(a.password)
+	if err != nil {
+		return proof{}, unready(err)
+	}
+	t, err := a.client.certified.transport(ctx, pfx, password, a.client.withCertificate)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return proof{}, ctx.Err()
+	case err != nil:
+		return proof{}, &failure{what: "Client certificate", why: "pfx " + err.Error()}
+	}
+	return proof{transport: t}, nil
+}
+
+// withCertificate returns a transport that shows a client certificate to
+// whoever asks for one.
+func (c *Client) withCertificate(own *tls.Certificate) (transport, error) {
+	if c.config.Transport != nil {
+		return nil, errors.New("cannot be used: this process has a transport of its own")
+	}
+	return newTransport(&c.config, own), nil
+}

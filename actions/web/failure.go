@@ -1,0 +1,92 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// failure is why an attempt has no answer.
+type failure struct {
+	what       string // what failed, such as "Token request to host 'x'"; empty: the request itself
+	why        string
+	final      bool // a retry cannot help
+	retryAfter time.Duration
+}
+
+// Error implements error.
+func (f *failure) Error() string { return f.what + " failed: " + f.why }
+
+// unready returns the failure of what must be known before a request can be
+// sent, such as a secret. A retry may help: what is shared may be set.
+func unready(err error) error { return &failure{why: err.Error()} }
+
+// fail records why there is no answer. ctx is the attempt's context.
+func (x *exchange) fail(ctx context.Context, err error) {
+	f, ok := errors.AsType[*failure](err)
+	if !ok {
+		f = &failure{why: x.reason(ctx, err), final: isRefused(err)}
+	}
+	if f.what == "" {
+		f.what = "Request to host '" + x.host() + "'"
+	}
+	x.failure = f
+}
+
+// isRefused reports whether err is that jobs must not reach an address.
+func isRefused(err error) bool {
+	_, ok := errors.AsType[*egress.RefusedError](err)
+	return ok
+}
+
+// maxRetryAfter is the longest wait that a host may ask for.
+const maxRetryAfter = 24 * time.Hour
+
+// retryAfter returns how long an answer asks to wait (RFC 9110, section
+// 10.2.3: seconds or a date), 0 when it does not or has no right to.
+func retryAfter(resp *http.Response) time.Duration {
+	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusServiceUnavailable {
+		return 0
+	}
+	text := resp.Header.Get("Retry-After")
+	if text == "" {
+		return 0
+	}
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(min(n, uint64(maxRetryAfter/time.Second))) * time.Second
+	}
+	at, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	return min(max(0, time.Until(at)), maxRetryAfter)
+}
+
+// result tells how the attempt ended. It is final when a status says that a
+// retry cannot help, unless the job takes that status for a success.
+func (x *exchange) result() scheduler.Result {
+	if f := x.failure; f != nil {
+		return scheduler.Result{
+			Failed: true, Final: f.final, RetryAfter: f.retryAfter,
+			Message: "Http Action - " + f.Error(),
+		}
+	}
+	message, response := x.message()
+	success := x.success.has(x.answer.StatusCode)
+	result := scheduler.Result{
+		Failed:   x.remark != "" || !success,
+		Final:    !success && scheduler.FinalStatus(x.answer.StatusCode),
+		Status:   x.answer.StatusCode,
+		Message:  message,
+		Response: response,
+	}
+	if result.Failed {
+		result.RetryAfter = retryAfter(x.answer)
+	}
+	return result
+}

@@ -1,0 +1,211 @@
+package web_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// wantRefusal checks that an attempt came to nothing and will not be repeated.
+func wantRefusal(t *testing.T, result scheduler.Result, host, reason string) {
+	t.Helper()
+	want := "Http Action - Request to host '" + host + "' failed: " + reason
+	if !result.Failed || !result.Final || result.Status != 0 || result.Message != want {
+		t.Errorf("got  %+v\nwant %s", result, want)
+	}
+}
+
+const loopbackRefused = "127.0.0.1 is a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it"
+
+func TestGuard(t *testing.T) {
+	server := listen(t, nil)
+	host := server.Listener.Addr().String()
+	guard := egress.NewGuard()
+	client := newClient(t, web.Config{Guard: guard})
+	wantRefusal(t, invoke(t, client, uri(server.URL)), host, loopbackRefused)
+	wantRefusal(t, invoke(t, client, uri("http://[::ffff:127.0.0.1]/")), "[::ffff:127.0.0.1]", loopbackRefused)
+	wantRefusal(t, invoke(t, client, uri("http://[::ffff:a9fe:a9fe]/latest/")), "[::ffff:a9fe:a9fe]",
+		"169.254.169.254 is a link-local address, which jobs must not reach; --allow-target 169.254.169.254/32 allows it")
+	if n := len(server.seen()); n != 0 {
+		t.Errorf("%d requests arrived", n)
+	}
+	guard.AllowAddr(netip.MustParseAddrPort(host))
+	if result := invoke(t, client, uri(server.URL)); result.Failed {
+		t.Error(result.Message)
+	}
+}
+
+// TestGuardRedirect has a target that may be reached and leads to one that may not.
+func TestGuardRedirect(t *testing.T) {
+	server := listen(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://169.254.169.254/latest/meta-data/", http.StatusFound)
+	})
+	client := newClient(t, web.Config{Guard: egress.NewGuard(netip.MustParsePrefix("127.0.0.0/8"))})
+	wantRefusal(t, invoke(t, client, uri(server.URL)), "169.254.169.254",
+		"169.254.169.254 is a link-local address, which jobs must not reach; --allow-target 169.254.169.254/32 allows it")
+}
+
+// names starts a name server whose nth answer (from 0) for any name is given
+// by answer, and returns a resolver that asks it.
+func names(t *testing.T, answer func(n int) []netip.Addr) *net.Resolver {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		b := make([]byte, 512)
+		for n := 0; ; {
+			size, from, err := conn.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			end := 12
+			for end < size && b[end] != 0 {
+				end += int(b[end]) + 1
+			}
+			end += 5 // the root's label, type and class
+			var addrs []netip.Addr
+			if binary.BigEndian.Uint16(b[end-4:]) == 1 { // type A
+				addrs = answer(n)
+				n++
+			}
+			reply := append([]byte{b[0], b[1], 0x81, 0x80, 0, 1, 0, byte(len(addrs)), 0, 0, 0, 0}, b[12:end]...)
+			for _, a := range addrs {
+				reply = append(reply, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)
+				reply = append(reply, a.AsSlice()...)
+			}
+			_, _ = conn.WriteTo(reply, from)
+		}
+	}()
+	t.Cleanup(func() {
+		_ = conn.Close()
+		<-done
+	})
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
+}
+
+// onPort starts a target at an address of this machine that closes each
+// connection, and returns its port.
+func onPort(t *testing.T, address string) (s *target, port string) {
+	t.Helper()
+	s = listenAt(t, address, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, u.Port()
+}
+
+// TestRebinding has a name that leads to an address that may be reached, and a
+// moment later to one that may not. 127.0.0.2 stands for a public address.
+func TestRebinding(t *testing.T) {
+	server, port := onPort(t, "127.0.0.2:0")
+	addrs := []netip.Addr{netip.MustParseAddr("127.0.0.2"), netip.MustParseAddr("127.0.0.1")}
+	client := newClient(t, web.Config{
+		Guard:    egress.NewGuard(netip.MustParsePrefix("127.0.0.2/32")),
+		Resolver: names(t, func(n int) []netip.Addr { return addrs[min(n, 1):][:1] }),
+	})
+	action := mustRead(t, client, "Http", uri("http://rebinding.test:"+port+"/"))
+	if result := action.Invoke(t.Context(), attempt()); result.Failed {
+		t.Fatal(result.Message)
+	}
+	wantRefusal(t, action.Invoke(t.Context(), attempt()), "rebinding.test:"+port, loopbackRefused)
+	if n := len(server.seen()); n != 1 {
+		t.Errorf("%d requests arrived", n)
+	}
+}
+
+// TestSeveralAddresses checks that a refused address hides no other.
+func TestSeveralAddresses(t *testing.T) {
+	_, port := onPort(t, "127.0.0.2:0")
+	for list, want := range map[string]struct {
+		failed, final bool
+		message       string
+	}{
+		"127.0.0.1 127.0.0.2": {false, false, "Response from host"},
+		"127.0.0.2 127.0.0.1": {false, false, "Response from host"},
+		"127.0.0.1 127.0.0.9": {true, true, "failed: 127.0.0.1 is a loopback address, which jobs must not reach"},
+		"127.0.0.1 127.0.0.3": {
+			true, false,
+			"failed: the host's other addresses cannot be reached, and 127.0.0.1 is a loopback address, which jobs must not reach",
+		},
+		"127.0.0.3 127.0.0.1": {true, false, "failed: connection refused"},
+	} {
+		t.Run(list, func(t *testing.T) {
+			var addrs []netip.Addr
+			for text := range strings.FieldsSeq(list) {
+				addrs = append(addrs, netip.MustParseAddr(text))
+			}
+			client := newClient(t, web.Config{
+				Guard:    egress.NewGuard(netip.MustParsePrefix("127.0.0.2/31")),
+				Resolver: names(t, func(int) []netip.Addr { return addrs }),
+			})
+			result := invoke(t, client, uri("http://several.test:"+port+"/"))
+			if result.Failed != want.failed || result.Final != want.final || !strings.Contains(result.Message, want.message) {
+				t.Errorf("got %+v", result)
+			}
+		})
+	}
+}
+
+// TestGuardBehindProxy checks what a proxy is not asked for, and that it may
+// be where jobs must not go.
+func TestGuardBehindProxy(t *testing.T) {
+	proxy := listen(t, nil)
+	u, err := url.Parse(proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := newClient(t, web.Config{Proxy: u, Guard: egress.NewGuard(netip.MustParsePrefix("10.1.0.0/16"))})
+	for _, allowed := range []string{"target.invalid", "localhost", "10.1.2.3", "1.2.3.4", "[2606:4700::1111]:8080", "0xg.example", "a.0xg"} {
+		if result := invoke(t, client, uri("http://"+allowed+"/")); result.Failed {
+			t.Errorf("%s: %s", allowed, result.Message)
+		}
+	}
+	n := len(proxy.seen())
+	for host, reason := range map[string]string{
+		"127.0.0.1":          loopbackRefused,
+		"[::ffff:127.0.0.1]": loopbackRefused,
+		"[::1]:81":           "::1 is a loopback address, which jobs must not reach; --allow-target ::1/128 allows it",
+		"2130706433":         `"2130706433" is neither a name nor an address in its usual form`,
+		"127.1":              `"127.1" is neither a name nor an address in its usual form`,
+		"0x7F.1.":            `"0x7f.1." is neither a name nor an address in its usual form`,
+		"0X7f000001":         `"0x7f000001" is neither a name nor an address in its usual form`,
+		"0177.0.0.01":        `"0177.0.0.01" is neither a name nor an address in its usual form`,
+	} {
+		wantRefusal(t, invoke(t, client, uri("http://"+host+"/")), host, reason)
+	}
+	if got := len(proxy.seen()); got != n {
+		t.Errorf("the proxy was asked %d times for what is refused", got-n)
+	}
+	if result := invoke(t, newClient(t, web.Config{Proxy: u}), uri("http://127.0.0.1/")); result.Failed {
+		t.Errorf("no guard: %s", result.Message)
+	}
+}
+
+// TestGuardToken checks that tokens are asked for under the same rule.
+func TestGuardToken(t *testing.T) {
+	server := listen(t, nil)
+	client := newClient(t, web.Config{Guard: egress.NewGuard()})
+	result := invoke(t, client, fmt.Sprintf(`{"uri":"http://target.invalid/","method":"GET",
+		"authentication":{"type":"OAuth2","tokenUrl":%q,"clientId":"c","secret":"s3cret"}}`, server.URL))
+	want := "Http Action - Token request to host '" + server.Listener.Addr().String() + "' failed: " + loopbackRefused
+	if !result.Failed || !result.Final || result.Message != want || len(server.seen()) != 0 {
+		t.Errorf("got %+v\nwant %s", result, want)
+	}
+}

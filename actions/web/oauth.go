@@ -1,0 +1,108 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"net/url"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// loginEndpoint is the default of [Config] LoginEndpoint.
+var loginEndpoint = &url.URL{Scheme: "https", Host: "login.microsoftonline.com"}
+
+// oauth is authentication by a bearer token that is asked for with the client
+// credentials grant (RFC 6749, section 4.4).
+type oauth struct {
+	client *Client
+	tokenRequest
+	secret document.Secret
+}
+
+// tokenRequest is what a token is asked for with, but for the secret.
+type tokenRequest struct {
+	endpoint *url.URL
+	clientID string
+	inHeader bool     // the client authenticates by a header, not in the body
+	form     []string // names and values of further parameters
+}
+
+// readDirectory reads what Azure Scheduler calls ActiveDirectoryOAuth: Entra
+// ID's first token endpoint, which takes a resource and not a scope.
+func readDirectory(c *Client, o *document.Object) authentication {
+	a := &oauth{client: c}
+	tenant, ok := o.String("tenant")
+	if ok && (tenant == "" || strings.Trim(tenant, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") != "" ||
+		strings.Trim(tenant, ".") == "") {
+		o.Problem("tenant", "%q is not an id or a domain name", tenant)
+	}
+	a.endpoint = c.login.JoinPath(tenant, "oauth2", "token")
+	audience, _ := o.String("audience")
+	a.form = []string{"resource", audience}
+	a.readClient(o)
+	o.Require("tenant")
+	o.Require("audience")
+	return a
+}
+
+// readOAuth2 reads the general form, for any token server.
+func readOAuth2(c *Client, o *document.Object) authentication {
+	a := &oauth{client: c}
+	if text, ok := o.String("tokenUrl"); ok {
+		u, err := parseURI(text, false)
+		if err != nil {
+			o.Problem("tokenUrl", "%v", err)
+		}
+		a.endpoint = u
+	}
+	for _, name := range []string{"scope", "audience"} {
+		if text, ok := o.String(name); ok && text != "" {
+			a.form = append(a.form, name, text)
+		}
+	}
+	style, ok := o.Enum("authStyle", "header", "body")
+	a.inHeader = !ok || style == "header"
+	a.readClient(o)
+	o.Require("tokenUrl")
+	return a
+}
+
+func (a *oauth) readClient(o *document.Object) {
+	a.clientID, _ = o.String("clientId")
+	a.secret, _ = o.Secret("secret")
+	o.Require("clientId")
+	o.Require("secret")
+}
+
+func (a *oauth) prove(ctx context.Context, at scheduler.Attempt, stale string) (proof, error) {
+	secret, err := at.Reveal(a.secret)
+	if err != nil {
+		return proof{}, unready(err)
+	}
+	token, err := a.client.tokens.get(ctx, a.key(secret), stale, func() (token, error) {
+		return a.client.requestToken(ctx, at, &a.tokenRequest, secret)
+	})
+	if err != nil {
+		return proof{}, err
+	}
+	at.Hide(token)
+	return proof{authorization: "Bearer " + token, token: token}, nil
+}
+
+// key finds the token in the cache: jobs that ask for the same with the same
+// secret share it.
+func (r *tokenRequest) key(secret string) [sha256.Size]byte {
+	style := "body"
+	if r.inHeader {
+		style = "header"
+	}
+	var b []byte
+	for _, part := range append([]string{r.endpoint.String(), r.clientID, secret, style}, r.form...) {
+		b = binary.AppendUvarint(b, uint64(len(part)))
+		b = append(b, part...)
+	}
+	return sha256.Sum256(b)
+}

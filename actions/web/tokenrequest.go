@@ -1,0 +1,134 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// maxTokenAnswer is how many bytes a token server's answer may have.
+const maxTokenAnswer = 64 << 10
+
+// tokenAnswer is what a token server says (RFC 6749, sections 5.1 and 5.2).
+type tokenAnswer struct {
+	AccessToken string      `json:"access_token"`
+	TokenType   string      `json:"token_type"`
+	ExpiresIn   json.Number `json:"expires_in"` // Entra ID's first endpoint gives a string, which decodes too
+	Error       string      `json:"error"`
+	Description string      `json:"error_description"`
+}
+
+// passingErrors are errors of a token server that a retry may overcome.
+var passingErrors = []string{"temporarily_unavailable", "server_error", "slow_down"}
+
+// requestToken asks for a token within ctx, which is the attempt's. The error
+// is a [failure].
+func (c *Client) requestToken(ctx context.Context, at scheduler.Attempt, r *tokenRequest, secret string) (token, error) {
+	start := time.Now()
+	f := &failure{what: "Token request to host '" + r.endpoint.Host + "'"}
+	resp, err := c.sendTokenRequest(ctx, at, r, secret)
+	if err != nil {
+		f.why, f.final = reason(ctx, err, at.Timeout, time.Since(start)), isRefused(err)
+		return token{}, f
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxTokenAnswer+1))
+	switch {
+	case err != nil:
+		f.why = "the answer broke off: " + reason(ctx, err, at.Timeout, time.Since(start))
+		return token{}, f
+	case len(body) > maxTokenAnswer:
+		f.why = fmt.Sprintf("the answer is longer than %d bytes", maxTokenAnswer)
+		return token{}, f
+	}
+	var answer tokenAnswer
+	err = json.Unmarshal(body, &answer)
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		f.why = tokenRefusal(resp.StatusCode, answer)
+		f.final = scheduler.FinalStatus(resp.StatusCode) && !slices.Contains(passingErrors, answer.Error)
+		f.retryAfter = retryAfter(resp)
+		return token{}, f
+	}
+	t, err := issued(answer, err)
+	if err != nil {
+		f.why = err.Error()
+		return token{}, f
+	}
+	return t, nil
+}
+
+func (c *Client) sendTokenRequest(ctx context.Context, at scheduler.Attempt, r *tokenRequest, secret string) (*http.Response, error) {
+	form := url.Values{"grant_type": {"client_credentials"}}
+	for i := 0; i < len(r.form); i += 2 {
+		form.Set(r.form[i], r.form[i+1])
+	}
+	header := http.Header{
+		headerContentType: {"application/x-www-form-urlencoded"},
+		"Accept":          {"application/json"},
+		headerAgent:       {c.agent},
+	}
+	if r.inHeader { // both are encoded like a form first (RFC 6749, section 2.3.1)
+		header[headerAuthorization] = []string{basicHeader(at, url.QueryEscape(r.clientID), url.QueryEscape(secret))}
+	} else {
+		form.Set("client_id", r.clientID)
+		form.Set("client_secret", secret)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.endpoint.String(), strings.NewReader(form.Encode()))
+	if err != nil {
+		return nil, err
+	}
+	req.Header = header
+	return c.roundTrip(c.transport, req)
+}
+
+// tokenRefusal says why a token server issued no token.
+func tokenRefusal(status int, answer tokenAnswer) string {
+	text := strconv.Itoa(status) + " " + http.StatusText(status)
+	switch {
+	case answer.Error != "":
+		text += ": " + answer.Error
+	case status >= 300 && status <= 399:
+		text += ": redirects are not followed"
+	}
+	if line, _, _ := strings.Cut(answer.Description, "\n"); line != "" {
+		text += " (" + strings.TrimSpace(line) + ")"
+	}
+	return cut(strings.Map(printable, strings.ToValidUTF8(text, "\uFFFD")), 2*maxReason)
+}
+
+// printable replaces control characters.
+func printable(c rune) rune {
+	if c < ' ' || c == 0x7f {
+		return ' '
+	}
+	return c
+}
+
+// issued returns the token of an answer; parsing is how reading it went.
+func issued(answer tokenAnswer, parsing error) (token, error) {
+	switch {
+	case parsing != nil:
+		return token{}, errors.New("the answer is not a token in JSON")
+	case answer.AccessToken == "":
+		return token{}, errors.New("the answer has no access_token")
+	case strings.ContainsFunc(answer.AccessToken, func(c rune) bool { return c <= ' ' || c >= 0x7f }):
+		return token{}, errors.New("the access_token has characters that no header can carry")
+	case answer.TokenType != "" && !strings.EqualFold(answer.TokenType, "Bearer"):
+		return token{}, fmt.Errorf("the token is of type %q, only Bearer is known", cut(answer.TokenType, maxReason))
+	}
+	life := defaultTokenLife
+	if s, err := answer.ExpiresIn.Float64(); err == nil {
+		life = time.Duration(min(max(0, s), maxTokenLife.Seconds()) * float64(time.Second))
+	}
+	return token{answer.AccessToken, life}, nil
+}
