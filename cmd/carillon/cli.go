@@ -23,6 +23,7 @@ type cli struct {
 	Delete  deleteCmd  `cmd:"" help:"Delete jobs with their history."`
 	History historyCmd `cmd:"" help:"Show what ran, and how it ended."`
 	Preview previewCmd `cmd:"" help:"Show when a schedule would run."`
+	Secrets secretsCmd `cmd:"" help:"Keep secrets that jobs name, and the keys that seal them."`
 	Doctor  doctorCmd  `cmd:"" help:"Look for jobs that would never run."`
 	Version versionCmd `cmd:"" help:"Show the version."`
 
@@ -85,7 +86,7 @@ func usage(err error) error {
 	hint := `run "carillon --help"`
 	if p, ok := errors.AsType[*kong.ParseError](err); ok {
 		if n := p.Context.Selected(); n != nil {
-			hint = `run "carillon ` + n.Name + ` --help"`
+			hint = `run "` + n.FullPath() + ` --help"`
 		}
 	}
 	return hinted(&usageError{err}, hint)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -52,6 +53,9 @@ Emulators of Azure Service Bus and of storage queues run too. They take every na
 key, make queues, topics and subscriptions when they are first used, and keep them in the data directory. The
 connection strings are printed. The Service Bus admin clients and its HTTP interface have a free port, which the
 start and the ports file tell. "carillon emulate" runs the emulators alone, with settings.
+
+The secrets of jobs, and those of "carillon secrets", are sealed with a key that the first start makes in the data
+directory (secret.key).
 
 Retries may be as short as one second here. Port 0 takes a free port. Nothing is protected by a password: stay
 on loopback addresses.
@@ -154,6 +158,10 @@ func (d *dev) run(ctx context.Context) error {
 		return &unavailableError{err}
 	}
 	defer node.CloseConn(nc)
+	keys, err := ownKeys(filepath.Join(d.cmd.Data, keyFileName))
+	if err != nil {
+		return err
+	}
 	d.records = newTape(d.t)
 	defer d.records.end()
 	delivery, err := d.delivery()
@@ -161,7 +169,7 @@ func (d *dev) run(ctx context.Context) error {
 		return err
 	}
 	d.node, err = node.Open(ctx, node.Config{
-		Conn: nc, Listener: d.listener, Logger: log, Version: thisBuild().Version,
+		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version,
 		Handlers: echoes(), Delivery: delivery,
 		Limits: scheduler.Limits{MinRetryInterval: time.Second},
 		Worker: scheduler.WorkerConfig{OnRecord: d.records.take, Grace: devGrace},

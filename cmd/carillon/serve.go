@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/seal"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -22,6 +23,7 @@ type serveCmd struct {
 	deliveryFlags `embed:"" group:"What jobs may reach"`
 	storeFlags    `embed:"" group:"What is stored"`
 	workFlags     `embed:"" group:"How much is done at once"`
+	keyFlags      `embed:"" group:"Secrets"`
 
 	HTTP         string        `name:"http" help:"Where the REST API listens. It has no password: leave it on a loopback address, or put something before it that has." env:"CARILLON_HTTP" default:"127.0.0.1:8080" placeholder:"ADDR"`
 	Echo         bool          `help:"Answer at /echo what was received, to try jobs out." env:"CARILLON_SERVE_ECHO"`
@@ -81,6 +83,10 @@ func (c serveCmd) Run(ctx context.Context, t *terminal) error {
 	if t.json {
 		c.LogFormat = "json"
 	}
+	keys, err := c.keys(t)
+	if err != nil {
+		return err
+	}
 	if err := removePorts(c.PortsFile); err != nil {
 		return err
 	}
@@ -89,10 +95,10 @@ func (c serveCmd) Run(ctx context.Context, t *terminal) error {
 		return err
 	}
 	defer l.Close()
-	return asked(ctx, c.serve(ctx, l, c.logger(t.err)))
+	return asked(ctx, c.serve(ctx, l, keys, c.logger(t.err)))
 }
 
-func (c serveCmd) serve(ctx context.Context, l net.Listener, log *slog.Logger) error {
+func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring, log *slog.Logger) error {
 	var running atomic.Pointer[node.Node]
 	nc, err := c.dial(ctx, log, func() {
 		if n := running.Load(); n != nil {
@@ -107,7 +113,7 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, log *slog.Logger) e
 	if err != nil {
 		return err
 	}
-	cfg.Conn, cfg.Listener = nc, l
+	cfg.Conn, cfg.Listener, cfg.Keys = nc, l, keys
 	if c.Echo {
 		cfg.Handlers = echoes()
 		cfg.Delivery.AllowOwn(l.Addr().String())

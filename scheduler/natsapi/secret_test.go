@@ -119,7 +119,8 @@ func hold(t *testing.T, w *world, n int) {
 		t.Fatal(err)
 	}
 	for m := range batch.Messages() {
-		if n--; n > 0 {
+		n--
+		if n > 0 {
 			err = errors.Join(err, m.Nak())
 		}
 	}
