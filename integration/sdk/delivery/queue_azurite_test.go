@@ -160,8 +160,11 @@ func TestStorageQueueForms(t *testing.T) {
 	}{
 		{map[string]any{"messageEncoding": "base64"}, "TXkgbWVzc2FnZSBib2R5", ""},
 		{map[string]any{"message": "{{.Job}}", "template": true}, "default/nightly", ""},
-		{map[string]any{"envelope": "azureScheduler", "messageEncoding": "none"}, `<?xml version="1.0" encoding="utf-16"?>`,
-			"<Region>West Europe</Region>\n  <Message>My message body</Message>\n</StorageQueueMessage>"},
+		{
+			map[string]any{"envelope": "azureScheduler", "messageEncoding": "none"},
+			`<?xml version="1.0" encoding="utf-16"?>`,
+			"<Region>West Europe</Region>\n  <Message>My message body</Message>\n</StorageQueueMessage>",
+		},
 		{map[string]any{"envelope": "azureScheduler"}, "PD94bWwgdmVyc2lvbj0iMS4wIiBlbmNvZGluZz0idXRmLTE2Ij8+", "L1N0b3JhZ2VRdWV1ZU1lc3NhZ2U+"},
 		{map[string]any{"envelope": "cloudevents"}, "{", "}"},
 	} {

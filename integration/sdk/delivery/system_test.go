@@ -2,11 +2,13 @@ package delivery
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -35,7 +37,9 @@ type system struct {
 	emulators emulatortest.Emulators
 	target    *target
 	config    node.Config
-	stop      func()
+	halt      func() // asks the scheduler to stop
+	stop      func() // and waits until it has
+	alarms    *nats.Subscription
 
 	mu      sync.Mutex
 	records map[string][]*scheduler.Record // by job
@@ -95,6 +99,7 @@ func (s *system) start() {
 	go func() { ended <- n.Run(ctx, func() error { close(begun); return nil }) }()
 	<-begun
 	var once sync.Once
+	s.halt = cancel
 	s.stop = func() {
 		once.Do(func() {
 			cancel()
@@ -274,6 +279,30 @@ func (h *target) get(t *testing.T, path string) received {
 	}
 }
 
+// inOrder checks the requests that came: each path with the number of the attempt.
+func (h *target) inOrder(t *testing.T, want ...string) {
+	t.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var got []string
+	for _, r := range h.requests {
+		got = append(got, r.path+" "+r.header.Get("X-Carillon-Attempt"))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("requests %q, want %q", got, want)
+	}
+}
+
+// parse reads a JSON object.
+func parse(t *testing.T, text string) map[string]any {
+	t.Helper()
+	v := map[string]any{}
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return v
+}
+
 // testLog writes log lines to the test's log.
 type testLog struct{ t *testing.T }
 
@@ -291,4 +320,11 @@ func differ(t *testing.T, what string, got, want map[string]any) {
 			t.Errorf("%s: %s is %v, want %v", what, name, g, w)
 		}
 	}
+}
+
+// first is the record of a job's first attempt.
+func (s *system) first(job string) *scheduler.Record {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.records[job][0]
 }
