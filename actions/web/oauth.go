@@ -82,8 +82,12 @@ func (a *oauth) prove(ctx context.Context, at scheduler.Attempt, stale string) (
 	if err != nil {
 		return proof{}, unready(err)
 	}
+	var header string
+	if a.inHeader { // both are encoded like a form first (RFC 6749, section 2.3.1)
+		header = basicHeader(at, url.QueryEscape(a.clientID), url.QueryEscape(secret))
+	}
 	token, err := a.client.tokens.get(ctx, a.key(secret), stale, func() (token, error) {
-		return a.client.requestToken(ctx, at, &a.tokenRequest, secret)
+		return a.client.requestToken(ctx, at.Timeout, &a.tokenRequest, secret, header)
 	})
 	if err != nil {
 		return proof{}, err

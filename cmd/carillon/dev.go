@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,6 +34,8 @@ type devCmd struct {
 	Queue     string   `name:"queue" help:"Where the storage queue emulator listens." default:"127.0.0.1:10001" placeholder:"ADDR"`
 	Data      string   `help:"Directory of jobs, history and the emulators' messages; one process at a time can use it." default:".carillon" placeholder:"DIR"`
 	Sync      string   `help:"How long a write may wait for the disk (what a power cut can cost), or always." default:"1s" placeholder:"DURATION"`
+	Allow     []string `name:"allow-target" help:"Addresses within this network that jobs may reach beside loopback ones, as CIDR: 10.1.0.0/16. May be repeated." placeholder:"CIDR"`
+	Login     string   `name:"login-endpoint" help:"Authority that gives ActiveDirectoryOAuth jobs their tokens: https://login.microsoftonline.com is Azure's. Without it, /echo/token does." placeholder:"URL"`
 	PortsFile string   `help:"Write the addresses and connection strings to this file, as JSON, once everything runs." placeholder:"FILE"`
 }
 
@@ -82,6 +87,9 @@ func (c devCmd) Run(ctx context.Context, t *terminal) error {
 		if err := checkAddress(f[0], f[1]); err != nil {
 			return err
 		}
+	}
+	if _, err := (deliveryFlags{AllowTarget: c.Allow, LoginEndpoint: c.Login}).delivery(); err != nil {
+		return err
 	}
 	if err := removePorts(c.PortsFile); err != nil {
 		return err
@@ -148,11 +156,15 @@ func (d *dev) run(ctx context.Context) error {
 	defer node.CloseConn(nc)
 	d.records = newTape(d.t)
 	defer d.records.end()
+	delivery, err := d.delivery()
+	if err != nil {
+		return err
+	}
 	d.node, err = node.Open(ctx, node.Config{
 		Conn: nc, Listener: d.listener, Logger: log, Version: thisBuild().Version,
-		Handlers: echoes(),
-		Limits:   scheduler.Limits{MinRetryInterval: time.Second},
-		Worker:   scheduler.WorkerConfig{OnRecord: d.records.take, Grace: devGrace},
+		Handlers: echoes(), Delivery: delivery,
+		Limits: scheduler.Limits{MinRetryInterval: time.Second},
+		Worker: scheduler.WorkerConfig{OnRecord: d.records.take, Grace: devGrace},
 	})
 	if err != nil {
 		return err
@@ -166,6 +178,19 @@ func (d *dev) run(ctx context.Context) error {
 	err = d.node.Run(ctx, func() error { return d.ready(ctx) })
 	d.side.Wait()
 	return errors.Join(err, removePorts(d.cmd.PortsFile))
+}
+
+// delivery sends jobs for Azure to the emulators, and lets all jobs reach this machine.
+func (d *dev) delivery() (node.Delivery, error) {
+	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	delivery, err := deliveryFlags{AllowTarget: d.cmd.Allow, LoginEndpoint: cmp.Or(d.cmd.Login, d.url()+"/echo/token")}.delivery(loopback...)
+	p := d.emulators.ports()
+	delivery.ServiceBus.Default, delivery.AnyKey = "amqp://"+p.AMQP, true
+	delivery.StorageQueues.Default = p.Queue + "/{name}"
+	for _, l := range []string{d.listener.Addr().String(), p.AMQP, strings.TrimPrefix(p.Queue, "http://")} {
+		delivery.AllowOwn(l)
+	}
+	return delivery, err
 }
 
 // applyFiles applies the job files that were named. A problem ends the start,

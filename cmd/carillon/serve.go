@@ -17,10 +17,11 @@ import (
 )
 
 type serveCmd struct {
-	logging    `embed:"" set:"loglevel=info"`
-	natsFlags  `embed:"" group:"Connection to NATS"`
-	storeFlags `embed:"" group:"What is stored"`
-	workFlags  `embed:"" group:"How much is done at once"`
+	logging       `embed:"" set:"loglevel=info"`
+	natsFlags     `embed:"" group:"Connection to NATS"`
+	deliveryFlags `embed:"" group:"What jobs may reach"`
+	storeFlags    `embed:"" group:"What is stored"`
+	workFlags     `embed:"" group:"How much is done at once"`
 
 	HTTP         string        `name:"http" help:"Where the REST API listens. It has no password: leave it on a loopback address, or put something before it that has." env:"CARILLON_HTTP" default:"127.0.0.1:8080" placeholder:"ADDR"`
 	Echo         bool          `help:"Answer at /echo what was received, to try jobs out." env:"CARILLON_SERVE_ECHO"`
@@ -102,10 +103,14 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, log *slog.Logger) e
 		return err
 	}
 	defer node.CloseConn(nc)
-	cfg := c.config(log)
+	cfg, err := c.config(log)
+	if err != nil {
+		return err
+	}
 	cfg.Conn, cfg.Listener = nc, l
 	if c.Echo {
 		cfg.Handlers = echoes()
+		cfg.Delivery.AllowOwn(l.Addr().String())
 	}
 	n, err := node.Open(ctx, cfg)
 	if err != nil {
@@ -121,7 +126,9 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, log *slog.Logger) e
 	return errors.Join(err, removePorts(c.PortsFile))
 }
 
-func (c serveCmd) config(log *slog.Logger) node.Config {
+func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
+	delivery, err := c.delivery()
+	delivery.Region, delivery.Proxy = c.Region, c.Proxy
 	storage := jetstream.FileStorage
 	if c.Storage == "memory" {
 		storage = jetstream.MemoryStorage
@@ -131,8 +138,8 @@ func (c serveCmd) config(log *slog.Logger) node.Config {
 			Prefix: c.Prefix, Lanes: c.Lanes, Replicas: c.Replicas, Storage: storage, HistoryAge: c.HistoryAge,
 			HistoryPerJob: c.HistoryPer, FinalAge: c.FinalAge, ResultAge: c.ResultAge,
 		},
-		Limits: scheduler.Limits{MinRetryInterval: c.MinRetryTime},
-		Worker: scheduler.WorkerConfig{Concurrency: c.Concurrency, PerTarget: c.PerTarget, Hold: c.Hold, Grace: c.Grace},
-		Region: c.Region, Proxy: c.Proxy, Version: thisBuild().Version, Logger: log,
-	}
+		Limits:   scheduler.Limits{MinRetryInterval: c.MinRetryTime},
+		Worker:   scheduler.WorkerConfig{Concurrency: c.Concurrency, PerTarget: c.PerTarget, Hold: c.Hold, Grace: c.Grace},
+		Delivery: delivery, Version: thisBuild().Version, Logger: log,
+	}, err
 }

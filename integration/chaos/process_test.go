@@ -152,7 +152,7 @@ func dev(ctx context.Context, t *testing.T, dir string) *process {
 // serve starts `carillon serve` beside a NATS server. Its targets are told that it is in the region.
 func serve(ctx context.Context, t *testing.T, url, region string) *process {
 	t.Helper()
-	return start(ctx, t, "carillon", "serve", "--http", "127.0.0.1:0", "--nats-url", url, "--region", region,
+	return start(ctx, t, "carillon", "serve", "--http", "127.0.0.1:0", "--nats-url", url, "--region", region, "--allow-target", "127.0.0.1",
 		"--min-retry-interval", "1s")
 }
 

@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -37,12 +36,8 @@ type Config struct {
 	// are the node's.
 	Worker scheduler.WorkerConfig
 
-	// Region is what targets are told as x-ms-scheduler-execution-region.
-	// Default: the header is left out.
-	Region string
-
-	// Proxy is what HTTP actions go through. Default: none.
-	Proxy *url.URL
+	// Delivery says what actions may reach, and where it is.
+	Delivery Delivery
 
 	// AuditEvery is how often jobs are compared with batons, besides at the
 	// start. Default one hour.

@@ -9,8 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/carillon-sched/carillon/actions"
-	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -22,7 +20,7 @@ type Node struct {
 	store   *store.Store
 	service *scheduler.Service
 	worker  *scheduler.Worker
-	web     *web.Client
+	targets *targets
 
 	takeover chan struct{} // another worker has died, or stopped
 	working  atomic.Bool   // the worker and the doors run, and no stop was asked for
@@ -37,8 +35,8 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{cfg: cfg, log: cfg.Logger, store: st, takeover: make(chan struct{}, 1)}
-	n.web = web.New(web.Config{Version: cfg.Version, Region: cfg.Region, Proxy: cfg.Proxy})
-	reader := actions.New(n.web)
+	n.targets = cfg.Delivery.open(cfg.Version)
+	reader := n.targets.reader()
 	n.service = scheduler.NewService(scheduler.ServiceConfig{Store: st, Actions: reader, Limits: cfg.Limits, Logger: n.log})
 	cfg.Worker.Store, cfg.Worker.Actions, cfg.Worker.OnTakeover = st, reader, n.tookOver
 	n.worker = scheduler.NewWorker(cfg.Worker)
@@ -71,7 +69,7 @@ func (n *Node) Ready(ctx context.Context) error {
 // Run works until ctx is done and stops in good order. It calls ready once, when
 // everything runs; an error of that, like one of the work, ends the node.
 func (n *Node) Run(ctx context.Context, ready func() error) error {
-	defer n.web.CloseIdleConnections()
+	defer n.targets.close()
 	side, stopSide := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopSide()
 	outer, _ := errgroup.WithContext(side)

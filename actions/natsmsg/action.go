@@ -1,0 +1,214 @@
+package natsmsg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// action is a compiled message with its destination.
+type action struct {
+	message
+
+	access access
+	client *Client
+}
+
+var _ scheduler.Action = (*action)(nil)
+
+// Target implements [scheduler.Action]: host and port of the first server, or
+// "nats" for the scheduler's own connection.
+func (a *action) Target() string { return a.access.target() }
+
+// Invoke implements [scheduler.Action].
+func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Result {
+	start := time.Now()
+	if at.Timeout <= 0 {
+		at.Timeout = scheduler.DefaultTimeout
+	}
+	if deadline, ok := ctx.Deadline(); !ok || deadline.After(start.Add(at.Timeout)) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, at.Timeout)
+		defer cancel()
+	}
+	result := a.attempt(ctx, at)
+	result.Duration = time.Since(start)
+	return result
+}
+
+// attempt sends the message and judges the outcome.
+func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Result {
+	start := time.Now()
+	fail := func(err error) scheduler.Result {
+		elapsed := time.Since(start)
+		if elapsed > at.Timeout-at.Timeout/16 {
+			elapsed = at.Timeout // as the job says it
+		}
+		return a.failed(judge(err, elapsed))
+	}
+	if a.access.own() {
+		for _, subject := range []string{a.subject, a.replyTo} {
+			if err := a.client.rules.refuses(subject); err != nil {
+				return fail(&finalError{err})
+			}
+		}
+	}
+	m, err := a.compose(at)
+	if err != nil {
+		return fail(&finalError{err})
+	}
+	l, release, err := a.link(ctx, at)
+	if err != nil {
+		return fail(err)
+	}
+	defer release()
+	c := &call{subject: m.Subject, replyTo: m.Reply, asks: a.mode != publish}
+	ctx, end := l.watch.begin(ctx, c)
+	defer end()
+	if l.nc.Status() != nats.CONNECTED {
+		return fail(errNotConnected)
+	}
+	var result scheduler.Result
+	switch a.mode {
+	case publish:
+		result, err = a.publish(ctx, l, m, c)
+	case stored:
+		result, err = a.store(ctx, l, m)
+	case request:
+		result, err = a.request(ctx, l, m)
+	}
+	switch cause := context.Cause(ctx); {
+	case err == nil:
+		return result
+	case cause != nil: // says more than what the client made of it
+		return fail(cause)
+	}
+	return fail(err)
+}
+
+// errNotConnected is why nothing is sent on a connection that is being opened
+// again: the message would wait in memory and go out after the attempt failed.
+var errNotConnected = errors.New("the scheduler is not connected to NATS at the moment")
+
+// errNoConn is why a job without servers fails in a process that has no
+// connection.
+var errNoConn = errors.New("this process has no connection to NATS of its own: the job must name servers")
+
+// link returns the connection for an attempt. Call release when it is used no
+// more.
+func (a *action) link(ctx context.Context, at scheduler.Attempt) (l *link, release func(), err error) {
+	if a.access.own() {
+		if a.client.own == nil {
+			return nil, nil, &finalError{errNoConn}
+		}
+		return a.client.own, func() {}, nil
+	}
+	who, err := a.access.reveal(at)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.client.pool.get(ctx, who.key(), func(ctx context.Context) (*link, error) { return a.client.connect(ctx, who) })
+}
+
+// publish sends the message. The server has taken it, and not refused it, when
+// it has answered the flush.
+func (a *action) publish(ctx context.Context, l *link, m *nats.Msg, c *call) (scheduler.Result, error) {
+	err := l.nc.PublishMsg(m)
+	if err == nil {
+		err = l.nc.FlushWithContext(ctx)
+	}
+	if err == nil {
+		err = l.watch.refusal(ctx, l.nc, c)
+	}
+	return scheduler.Result{
+		Status:  statusAccepted,
+		Message: a.says("Published to subject '%s'", a.subject),
+	}, err
+}
+
+// store sends the message to JetStream and waits until it is stored.
+func (a *action) store(ctx context.Context, l *link, m *nats.Msg) (scheduler.Result, error) {
+	ack, err := l.js.PublishMsg(ctx, m)
+	switch {
+	case errors.Is(err, jetstream.ErrNoStreamResponse):
+		return scheduler.Result{}, noStream(ctx, l, a.subject)
+	case err != nil:
+		return scheduler.Result{}, err
+	case ack.Duplicate:
+		return scheduler.Result{
+			Status:  statusOK,
+			Message: a.says("Subject '%s': stream '%s' has the message already, at sequence %d", a.subject, ack.Stream, ack.Sequence),
+		}, nil
+	}
+	return scheduler.Result{
+		Status:  statusCreated,
+		Message: a.says("Subject '%s': stored in stream '%s' at sequence %d", a.subject, ack.Stream, ack.Sequence),
+	}, nil
+}
+
+// lookupTimeout is how long a server may take to say which stream a subject
+// belongs to.
+const lookupTimeout = 2 * time.Second
+
+// noStream finds out why nobody has taken a message for a stream: there is no
+// stream for it, or the one there is has no leader at the moment.
+func noStream(ctx context.Context, l *link, subject string) error {
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	name, err := l.js.StreamNameBySubject(ctx, subject)
+	switch {
+	case err == nil:
+		return &statusError{statusUnavailable, fmt.Sprintf("stream '%s' has no leader at the moment", name)}
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		return &statusError{statusNotFound, "no stream takes this subject"}
+	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrJetStreamNotEnabled),
+		errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
+		return &statusError{statusUnavailable, "JetStream is off on the server, or for the account"}
+	}
+	return &statusError{statusUnavailable, "no stream has answered"}
+}
+
+// request sends the message and takes in the first answer.
+func (a *action) request(ctx context.Context, l *link, m *nats.Msg) (scheduler.Result, error) {
+	reply, err := l.nc.RequestMsgWithContext(ctx, m)
+	if err != nil {
+		return scheduler.Result{}, err
+	}
+	verdict := judgeReply(reply.Header)
+	response := excerpt(reply.Data)
+	return scheduler.Result{
+		Failed:     verdict.failed,
+		Final:      verdict.failed && scheduler.FinalStatus(verdict.status),
+		Status:     verdict.status,
+		Message:    a.says("Response from subject '%s': '%s' Body: ", a.subject, verdict.text) + response,
+		Response:   response,
+		RetryAfter: verdict.retryAfter,
+	}, nil
+}
+
+// says returns the message of a result.
+func (*action) says(format string, args ...any) string {
+	return fmt.Sprintf("NatsMessage Action - "+format, args...)
+}
+
+// failed is the result of an attempt that came to nothing.
+func (a *action) failed(f fault) scheduler.Result {
+	what := map[mode]string{publish: "Publish", stored: "JetStream publish", request: "Request"}[a.mode]
+	where := ""
+	if !a.access.own() {
+		where = " on " + strings.Join(a.access.servers, ", ")
+	}
+	return scheduler.Result{
+		Failed:  true,
+		Final:   f.final,
+		Status:  f.status,
+		Message: a.says("%s to subject '%s'%s failed: %s", what, a.subject, where, f.text),
+	}
+}

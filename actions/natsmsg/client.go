@@ -1,0 +1,127 @@
+package natsmsg
+
+import (
+	"crypto/x509"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Config is how the NATS actions of a process reach their servers. The zero
+// value is usable by jobs that name servers of their own.
+type Config struct {
+	// Conn is the scheduler's own connection, for jobs that name no servers.
+	// [New] puts itself before its error and disconnect handlers, which are
+	// called as before; set them before, not afterwards. The connection stays
+	// the caller's to close. Default: none, and such a job's attempts fail.
+	Conn *nats.Conn
+
+	// Prefix is the subject prefix that the scheduler keeps to itself on
+	// Conn. Default: carillon.
+	Prefix string
+
+	// Allow are the subjects that jobs may use on Conn, as patterns with * and
+	// >, beside those that no job may use at all (see the package's comment).
+	// Default: >, which is every subject.
+	Allow []string
+
+	// Guard decides which addresses jobs' own servers may have. Default: nil,
+	// which refuses none.
+	Guard *egress.Guard
+
+	// RootCAs are the authorities that may sign the certificates of jobs' own
+	// servers. Default: the system's.
+	RootCAs *x509.CertPool
+
+	// MaxConns is how many connections to jobs' own servers may be open at
+	// once; the one that has been idle for longest makes room for another.
+	// Default: 64.
+	MaxConns int
+
+	// IdleTimeout is how long such a connection is kept when no attempt uses
+	// it. Default: 5 minutes.
+	IdleTimeout time.Duration
+}
+
+// The defaults of [Config].
+const (
+	DefaultPrefix      = "carillon"
+	DefaultMaxConns    = 64
+	DefaultIdleTimeout = 5 * time.Minute
+)
+
+// Client runs the NATS actions of all jobs of a process, which share its
+// connections. It is safe for concurrent use.
+type Client struct {
+	rules subjectRules
+	own   *link // on the scheduler's connection; nil: there is none
+	pool  *pool
+	guard *egress.Guard
+	roots *x509.CertPool
+}
+
+var _ scheduler.ActionReader = (*Client)(nil)
+
+// New returns a client. It does no I/O. Call [Client.Close] in the end.
+func New(config Config) *Client {
+	c := &Client{
+		rules: newSubjectRules(&config),
+		guard: config.Guard,
+		roots: config.RootCAs,
+		pool:  newPool(config.MaxConns, config.IdleTimeout),
+	}
+	if config.Conn != nil {
+		c.own = newLink(config.Conn, newWatch(config.Conn.Opts.InboxPrefix))
+		c.own.watch.attach(config.Conn)
+	}
+	return c
+}
+
+// Close closes the connections to jobs' own servers, at once: an attempt that
+// uses one fails. It leaves the scheduler's connection open. A process calls
+// it when its worker has stopped.
+func (c *Client) Close() { c.pool.close() }
+
+// typeName is the action type, in canonical spelling, and member the member
+// that holds what belongs to it.
+const (
+	typeName = "NatsMessage"
+	member   = "natsMessage"
+)
+
+// Types implements [scheduler.ActionReader].
+func (c *Client) Types() []string { return []string{typeName} }
+
+// ReadAction implements [scheduler.ActionReader]: it reads the member
+// natsMessage of o.
+func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
+	if !strings.EqualFold(kind, typeName) || !o.Require(member) {
+		return nil
+	}
+	before := problems(o)
+	a := &action{client: c}
+	if mo, ok := o.Object(member); ok {
+		a.read(o, mo)
+		a.access = readAccess(mo)
+		if a.access.own() && !o.Reader().Stored {
+			c.rules.check(mo, a.subject, a.replyTo)
+		}
+		mo.Done()
+	}
+	if problems(o) != before {
+		return nil
+	}
+	return a
+}
+
+// problems counts what was reported so far.
+func problems(o *document.Object) int {
+	list, _ := errors.AsType[document.Problems](o.Reader().Err())
+	return len(list)
+}

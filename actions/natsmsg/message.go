@@ -1,0 +1,132 @@
+package natsmsg
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/actions/payload"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// mode is what is done with a message, and what a success is.
+type mode string
+
+// The modes, in canonical spelling.
+const (
+	publish mode = "publish"
+	stored  mode = "jetstream"
+	request mode = "request"
+)
+
+// message is what an action sends, read and found valid.
+type message struct {
+	mode    mode
+	subject string
+	replyTo string // publish: where answers go; nobody here waits for them
+	stream  string // jetstream: the stream that must take the message; "" is any
+	ttl     string // jetstream: Nats-TTL, whole seconds; "" is what the stream says
+	header  header
+	content payload.Content
+}
+
+// maxStreamName is the length in bytes of the longest stream name (nats-server,
+// JSMaxNameLen).
+const maxStreamName = 255
+
+// read reads the message from mo, the member natsMessage of the action o.
+func (m *message) read(o, mo *document.Object) {
+	m.mode = publish
+	if word, ok := mo.Enum("mode", string(publish), string(stored), string(request)); ok {
+		m.mode = mode(word)
+	}
+	if mo.Require("subject") {
+		m.subject = readSubject(mo, "subject")
+	}
+	m.replyTo = readSubject(mo, "replyTo")
+	m.header = readHeader(mo)
+	m.readStream(mo)
+	for _, only := range [...]struct {
+		name string
+		mode mode
+	}{{"replyTo", publish}, {"expectStream", stored}, {"timeToLive", stored}} {
+		if mo.Has(only.name) && m.mode != only.mode {
+			mo.Problem(only.name, "goes with mode %s only", only.mode)
+		}
+	}
+	m.content = payload.Read(o, mo, payload.Rules{
+		Member:    "message",
+		Envelopes: []payload.Envelope{payload.CloudEvents, payload.CloudEventsBinary},
+	})
+}
+
+// readStream reads what belongs to JetStream.
+func (m *message) readStream(mo *document.Object) {
+	if name, ok := mo.String("expectStream"); ok {
+		m.stream = name
+		if name == "" || len(name) > maxStreamName || !isPlain(name) {
+			mo.Problem("expectStream", "%q is not the name of a stream: 1 to %d characters, without spaces and .*>/\\", name, maxStreamName)
+		}
+	}
+	if d, ok := mo.Duration("timeToLive"); ok {
+		if d.Approx() < time.Second {
+			mo.Problem("timeToLive", "%s is shorter than a second, which is the least that JetStream keeps a message", d)
+		}
+		m.ttl = strconv.FormatInt(int64(d.Approx()/time.Second), 10)
+	}
+}
+
+// isPlain reports whether s has no character that a stream's name cannot have.
+func isPlain(s string) bool {
+	for _, r := range s {
+		if r <= ' ' || r == 0x7f || r == '.' || r == '*' || r == '>' || r == '/' || r == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+// Names of headers that the scheduler fills in. Nats-Msg-Id is JetStream's
+// (jetstream.MsgIDHeader).
+const (
+	headerJob         = "Carillon-Job"
+	headerOccurrence  = "Carillon-Occurrence"
+	headerAttempt     = "Carillon-Attempt"
+	headerTrace       = "traceparent"
+	headerContentType = "content-type"
+	eventDataType     = "datacontenttype"
+)
+
+// compose returns the message of an attempt. An error is a failed attempt that
+// no retry can help.
+func (m *message) compose(at scheduler.Attempt) (*nats.Msg, error) {
+	rendered, err := m.content.Render(at)
+	if err != nil {
+		return nil, err
+	}
+	id := payload.Identify(at)
+	h := m.header.begin()
+	h.add(jetstream.MsgIDHeader, at.Key)
+	h.add(headerJob, at.Job.String())
+	h.add(headerOccurrence, at.Occurrence)
+	h.add(headerAttempt, id.Try)
+	h.add(headerTrace, id.Trace)
+	for _, f := range payload.FailureFields(at) {
+		h.add(f.Name, f.Value)
+	}
+	switch {
+	case rendered.Attributes == nil && rendered.ContentType != "":
+		h.add(headerContentType, rendered.ContentType)
+	case rendered.Attributes != nil && rendered.ContentType != "":
+		rendered.Attributes = append(rendered.Attributes, payload.Attribute{Name: eventDataType, Value: rendered.ContentType})
+	}
+	for _, attribute := range rendered.Attributes {
+		h.add(attribute.HTTPHeader())
+	}
+	h.add(jetstream.ExpectedStreamHeader, m.stream)
+	h.add(jetstream.MsgTTLHeader, m.ttl)
+	return &nats.Msg{Subject: m.subject, Reply: m.replyTo, Header: h.header, Data: []byte(rendered.Body)}, nil
+}

@@ -1,0 +1,166 @@
+package natsmsg_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/actions/natsmsg"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// run starts a server on a free port of the loopback address.
+func run(tb testing.TB, change ...func(*server.Options)) *server.Server {
+	tb.Helper()
+	o := &server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: tb.TempDir(), NoLog: true, NoSigs: true}
+	for _, f := range change {
+		f(o)
+	}
+	s, err := server.NewServer(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	go s.Start()
+	tb.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(10 * time.Second) {
+		tb.Fatal("the server does not get ready")
+	}
+	return s
+}
+
+// connect connects in process, which needs no port.
+func connect(tb testing.TB, s *server.Server, opts ...nats.Option) *nats.Conn {
+	tb.Helper()
+	quiet := nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})
+	nc, err := nats.Connect("", append([]nats.Option{quiet, nats.InProcessServer(s)}, opts...)...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(nc.Close)
+	return nc
+}
+
+// client returns a client that is closed when the test ends.
+func client(tb testing.TB, cfg natsmsg.Config) *natsmsg.Client {
+	tb.Helper()
+	c := natsmsg.New(cfg)
+	tb.Cleanup(c.Close)
+	return c
+}
+
+// stream creates a stream in memory.
+func stream(tb testing.TB, nc *nats.Conn, cfg jetstream.StreamConfig) jetstream.Stream {
+	tb.Helper()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	cfg.Storage = jetstream.MemoryStorage
+	st, err := js.CreateStream(tb.Context(), cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return st
+}
+
+// subscribe returns a subscription that the server knows of.
+func subscribe(tb testing.TB, nc *nats.Conn, subject string) *nats.Subscription {
+	tb.Helper()
+	sub, err := nc.SubscribeSync(subject)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		tb.Fatal(err)
+	}
+	return sub
+}
+
+// next returns the next message of a subscription.
+func next(tb testing.TB, sub *nats.Subscription) *nats.Msg {
+	tb.Helper()
+	m, err := sub.NextMsg(5 * time.Second)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return m
+}
+
+// attempt is the second try of an occurrence.
+func attempt() scheduler.Attempt {
+	nominal := time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
+	return scheduler.Attempt{
+		Job:        scheduler.Key{Collection: "default", Job: "nightly"},
+		Occurrence: "default/nightly@2026-03-01T09:30:00Z",
+		ID:         "default/nightly@2026-03-01T09:30:00Z#2",
+		Nominal:    nominal,
+		Due:        nominal.Add(30 * time.Second),
+		Try:        2,
+		Key:        "default/nightly@2026-03-01T09:30:00Z",
+		Timeout:    10 * time.Second,
+	}
+}
+
+// read reads an action whose member natsMessage is the given JSON, with the
+// paths of a job document.
+func read(tb testing.TB, c *natsmsg.Client, r *document.Reader, body string) (scheduler.Action, error) {
+	tb.Helper()
+	v, err := document.Parse([]byte(`{"action":{"natsMessage":` + body + `}}`))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	o, ok := r.Object(v, "").Object("action")
+	if !ok {
+		tb.Fatal("no action")
+	}
+	action := c.ReadAction("natsMessage", o)
+	o.Done()
+	return action, r.Err()
+}
+
+// invoke runs one attempt of an action that is right.
+func invoke(tb testing.TB, c *natsmsg.Client, at scheduler.Attempt, body string) scheduler.Result {
+	tb.Helper()
+	return invokeIn(tb.Context(), tb, c, at, body)
+}
+
+func invokeIn(ctx context.Context, tb testing.TB, c *natsmsg.Client, at scheduler.Attempt, body string) scheduler.Result {
+	tb.Helper()
+	action, err := read(tb, c, document.NewReader(), body)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return action.Invoke(ctx, at)
+}
+
+// outcome is what a test wants of a result.
+type outcome struct {
+	status int
+	failed bool
+	final  bool
+	text   string // part of the message
+}
+
+func check(tb testing.TB, got scheduler.Result, want outcome) {
+	tb.Helper()
+	if got.Status != want.status || got.Failed != want.failed || got.Final != want.final {
+		tb.Errorf("status %d, failed %t, final %t; want %d, %t, %t: %s",
+			got.Status, got.Failed, got.Final, want.status, want.failed, want.final, got.Message)
+	}
+	if !strings.HasPrefix(got.Message, "NatsMessage Action - ") || !strings.Contains(got.Message, want.text) {
+		tb.Errorf("message %q, want %q in it", got.Message, want.text)
+	}
+}
+
+// newReader returns a reader of a document that is new, or was stored.
+func newReader(stored bool) *document.Reader {
+	r := document.NewReader()
+	r.Stored = stored
+	return r
+}

@@ -1,0 +1,274 @@
+package natsmsg_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nkeys"
+
+	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions/natsmsg"
+)
+
+func TestUserAndToken(t *testing.T) {
+	user := run(t, func(o *server.Options) { o.Username, o.Password = "shop", "secret-word" })
+	token := run(t, func(o *server.Options) { o.Authorization = "secret-token" })
+	c := client(t, natsmsg.Config{})
+	tests := map[string]struct {
+		url, more string
+		want      outcome
+	}{
+		"user":           {user.ClientURL(), `, "user": "shop", "password": "secret-word"`, outcome{status: 202}},
+		"wrong password": {user.ClientURL(), `, "user": "shop", "password": "other"`, outcome{401, true, true, "the server refuses the credentials"}},
+		"nobody":         {user.ClientURL(), ``, outcome{401, true, true, "the server refuses the credentials"}},
+		"token":          {token.ClientURL(), `, "token": "secret-token"`, outcome{status: 202}},
+		"wrong token":    {token.ClientURL(), `, "token": "other-token"`, outcome{401, true, true, "refuses"}},
+		"shared":         {token.ClientURL(), `, "token": {"secretRef": "nats"}`, outcome{status: 202}},
+		"not shared":     {token.ClientURL(), `, "token": {"secretRef": "none"}`, outcome{0, true, false, `shared secret "none": not found`}},
+		"no such server": {"nats://127.0.0.1:1", ``, outcome{0, true, false, "connection refused"}},
+		"second server":  {"nats://127.0.0.1:1," + token.ClientURL(), `, "token": "secret-token"`, outcome{status: 202}},
+		"no TLS":         {strings.Replace(token.ClientURL(), "nats", "tls", 1), `, "token": "secret-token"`, outcome{0, true, false, "secure connection"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			a := attempt()
+			a.Shared = func(name string) (string, error) {
+				if name == "nats" {
+					return "secret-token", nil
+				}
+				return "", errors.New("not found")
+			}
+			got := invoke(t, c, a, `{"subject": "carillon.x", "servers": "`+test.url+`"`+test.more+`}`)
+			check(t, got, test.want)
+			if test.want.failed && !strings.Contains(got.Message, " on "+strings.Split(test.url, ",")[0]) {
+				t.Errorf("the message does not name the server: %s", got.Message)
+			}
+		})
+	}
+}
+
+// A server in operator mode takes the text of a credentials file.
+func TestCredentials(t *testing.T) {
+	operator, account, user := pair(t, nkeys.CreateOperator), pair(t, nkeys.CreateAccount), pair(t, nkeys.CreateUser)
+	trusted := jwt.NewOperatorClaims(public(t, operator))
+	claims := jwt.NewAccountClaims(public(t, account))
+	accountJWT, err := claims.Encode(operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resolver := &server.MemAccResolver{}
+	if err := resolver.Store(public(t, account), accountJWT); err != nil {
+		t.Fatal(err)
+	}
+	s := run(t, func(o *server.Options) {
+		o.JetStream = false
+		o.TrustedOperators, o.AccountResolver = []*jwt.OperatorClaims{trusted}, resolver
+	})
+	credentials := func(signer nkeys.KeyPair) string {
+		userJWT, err := jwt.NewUserClaims(public(t, user)).Encode(signer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed, err := user.Seed()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := jwt.FormatUserConfig(userJWT, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%q", text)
+	}
+	c := client(t, natsmsg.Config{})
+	body := `{"subject": "x", "servers": ["` + s.ClientURL() + `"], "credentials": `
+	check(t, invoke(t, c, attempt(), body+credentials(account)+`}`), outcome{status: 202})
+	check(t, invoke(t, c, attempt(), body+credentials(pair(t, nkeys.CreateAccount))+`}`), outcome{401, true, true, "refuses"})
+	check(t, invoke(t, c, attempt(), body+`"BEGIN NATS USER JWT BEGIN USER NKEY SEED"}`), outcome{401, true, true, "the credentials file cannot be used: "})
+}
+
+func pair(t *testing.T, create func() (nkeys.KeyPair, error)) nkeys.KeyPair {
+	t.Helper()
+	kp, err := create()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kp
+}
+
+func public(t *testing.T, kp nkeys.KeyPair) string {
+	t.Helper()
+	key, err := kp.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// certificate returns a server's certificate for an address and who signed it.
+func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(root)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, roots
+}
+
+// TLS is spoken when the URL or the server asks for it, and the certificate is
+// checked either way.
+func TestTLS(t *testing.T) {
+	cert, roots := certificate(t)
+	s := run(t, func(o *server.Options) {
+		o.TLSConfig = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
+		o.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: -1, TLSConfig: o.TLSConfig}
+	})
+	_, port, _ := net.SplitHostPort(s.Addr().String())
+	ws := s.WebsocketURL()
+	trusting, other := client(t, natsmsg.Config{RootCAs: roots}), client(t, natsmsg.Config{})
+	for _, url := range []string{"tls://127.0.0.1:" + port, "nats://127.0.0.1:" + port, ws} {
+		body := `{"subject": "x", "servers": "` + url + `"}`
+		check(t, invoke(t, trusting, attempt(), body), outcome{status: 202})
+		check(t, invoke(t, other, attempt(), body), outcome{0, true, false, "certificate signed by unknown authority"})
+	}
+}
+
+// The guard sees the address that is dialled, also behind a name.
+func TestGuard(t *testing.T) {
+	s := run(t)
+	_, port, _ := net.SplitHostPort(s.Addr().String())
+	c := client(t, natsmsg.Config{Guard: egress.NewGuard()})
+	for _, host := range []string{"127.0.0.1", "localhost"} {
+		got := invoke(t, c, attempt(), `{"subject": "x", "servers": "nats://`+host+`:`+port+`"}`)
+		check(t, got, outcome{0, true, true, "which jobs must not reach"})
+	}
+	c = client(t, natsmsg.Config{Guard: egress.NewGuard(netip.MustParsePrefix("127.0.0.0/8"))})
+	check(t, invoke(t, c, attempt(), `{"subject": "x", "servers": "nats://127.0.0.1:`+port+`"}`), outcome{status: 202})
+}
+
+// clients waits until a server has so many clients.
+func clients(t *testing.T, s *server.Server, want int) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for start := time.Now(); s.NumClients() != want; <-tick.C {
+		if time.Since(start) > 5*time.Second {
+			t.Fatalf("%d clients, want %d", s.NumClients(), want)
+		}
+	}
+}
+
+// Attempts with equal servers and credentials share one connection, which is
+// closed when it is idle, when it must make room, and in the end.
+func TestPool(t *testing.T) {
+	a, b := run(t), run(t)
+	body := func(s *server.Server) string { return `{"subject": "x", "servers": "` + s.ClientURL() + `"}` }
+	c := client(t, natsmsg.Config{MaxConns: 1})
+	var wg sync.WaitGroup
+	for range 300 {
+		wg.Go(func() { check(t, invoke(t, c, attempt(), body(a)), outcome{status: 202}) })
+	}
+	wg.Wait()
+	clients(t, a, 1)
+	check(t, invoke(t, c, attempt(), body(b)), outcome{status: 202})
+	clients(t, a, 0)
+	clients(t, b, 1)
+
+	held := subscribe(t, connect(t, b), "slow")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		got := invoke(t, c, attempt(), `{"mode": "request", "subject": "slow", "servers": "`+b.ClientURL()+`"}`)
+		check(t, got, outcome{status: 200})
+	}()
+	m := next(t, held)
+	check(t, invoke(t, c, attempt(), body(a)), outcome{503, true, false, "all are in use"})
+	if err := m.Respond(nil); err != nil {
+		t.Error(err)
+	}
+	<-done
+	c.Close()
+	clients(t, b, 1) // that of this test
+	check(t, invoke(t, c, attempt(), body(a)), outcome{0, true, false, "the scheduler is stopping"})
+
+	brief := client(t, natsmsg.Config{IdleTimeout: time.Millisecond})
+	check(t, invoke(t, brief, attempt(), body(a)), outcome{status: 202})
+	clients(t, a, 0)
+}
+
+// A connection that broke is replaced by the next attempt.
+func TestReconnect(t *testing.T) {
+	s := run(t)
+	o := s.Addr().(*net.TCPAddr)
+	c := client(t, natsmsg.Config{})
+	body := `{"subject": "x", "servers": "` + s.ClientURL() + `"}`
+	check(t, invoke(t, c, attempt(), body), outcome{status: 202})
+	s.Shutdown()
+	s.WaitForShutdown()
+	check(t, invoke(t, c, attempt(), body), outcome{0, true, false, "failed: "})
+	run(t, func(opts *server.Options) { opts.Port = o.Port })
+	check(t, invoke(t, c, attempt(), body), outcome{status: 202})
+}
+
+// An attempt on a server that accepts connections and says nothing ends with
+// its time, and closing the client ends the connection under way.
+func TestSilentServer(t *testing.T) {
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c := client(t, natsmsg.Config{})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	got := invokeIn(ctx, t, c, attempt(), `{"subject": "x", "servers": "nats://`+l.Addr().String()+`"}`)
+	check(t, got, outcome{0, true, false, "timed out after "})
+	begin := time.Now()
+	c.Close()
+	if d := time.Since(begin); d > 3*time.Second {
+		t.Errorf("closing took %v", d)
+	}
+}
+
+// A herd whose first attempt finds no server fails together, and each new
+// attempt tries again.
+func TestNoServerTogether(t *testing.T) {
+	c := client(t, natsmsg.Config{})
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() {
+			check(t, invoke(t, c, attempt(), `{"subject": "x", "servers": "nats://127.0.0.1:1"}`), outcome{0, true, false, "connection refused"})
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,83 @@
+package natsmsg_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/actions/natsmsg"
+)
+
+func TestJetStream(t *testing.T) {
+	nc := connect(t, run(t))
+	st := stream(t, nc, jetstream.StreamConfig{Name: "ORDERS", Subjects: []string{"orders.>"}, AllowMsgTTL: true})
+	c := client(t, natsmsg.Config{Conn: nc})
+	const body = `{"mode": "JetStream", "subject": "orders.new", "message": "hello", "expectStream": "ORDERS", "timeToLive": "PT1H"}`
+	check(t, invoke(t, c, attempt(), body), outcome{status: 201, text: "stored in stream 'ORDERS' at sequence 1"})
+	check(t, invoke(t, c, attempt(), body), outcome{status: 200, text: "stream 'ORDERS' has the message already, at sequence 1"})
+	other := attempt()
+	other.Key += "!"
+	check(t, invoke(t, c, other, body), outcome{status: 201, text: "at sequence 2"})
+	m, err := st.GetMsg(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"Nats-Msg-Id": attempt().Key, "Nats-TTL": "3600", "Carillon-Job": "default/nightly", "Carillon-Occurrence": attempt().Occurrence,
+	} {
+		if got := m.Header.Get(name); got != want {
+			t.Errorf("header %s is %q, want %q", name, got, want)
+		}
+	}
+	if string(m.Data) != "hello" {
+		t.Errorf("data %q", m.Data)
+	}
+}
+
+// Each case is a stream that does not take the message.
+func TestJetStreamRefusals(t *testing.T) {
+	nc := connect(t, run(t))
+	stream(t, nc, jetstream.StreamConfig{Name: "PLAIN", Subjects: []string{"plain"}})
+	stream(t, nc, jetstream.StreamConfig{Name: "SMALL", Subjects: []string{"small"}, MaxMsgSize: 10})
+	stream(t, nc, jetstream.StreamConfig{Name: "FULL", Subjects: []string{"full"}, MaxBytes: 10, Discard: jetstream.DiscardNew})
+	if _, err := nc.Subscribe("taken", func(m *nats.Msg) { _ = m.Respond([]byte("mine")) }); err != nil {
+		t.Fatal(err)
+	}
+	c := client(t, natsmsg.Config{Conn: nc})
+	tests := map[string]struct {
+		body string
+		want outcome
+	}{
+		"no stream":    {`"subject": "nowhere"`, outcome{404, true, true, "failed: no stream takes this subject"}},
+		"other stream": {`"subject": "plain", "expectStream": "OTHER"`, outcome{400, true, true, "expected stream does not match"}},
+		"no TTL":       {`"subject": "plain", "timeToLive": "PT1M"`, outcome{400, true, true, "TTL is disabled"}},
+		"too large":    {`"subject": "small", "message": "` + strings.Repeat("x", 100) + `"`, outcome{413, true, true, "message size exceeds"}},
+		"full":         {`"subject": "full"`, outcome{503, true, false, "maximum bytes exceeded"}},
+		"not a stream": {`"subject": "taken"`, outcome{502, true, false, "not a stream"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			check(t, invoke(t, c, attempt(), `{"mode": "jetstream", `+test.body+`}`), test.want)
+		})
+	}
+}
+
+// Without an answer to which stream there is, a retry may help: a cluster that
+// elects a leader looks the same.
+func TestNoStreamUnknown(t *testing.T) {
+	off := connect(t, run(t, func(o *server.Options) { o.JetStream = false }))
+	got := invoke(t, client(t, natsmsg.Config{Conn: off}), attempt(), `{"mode": "jetstream", "subject": "x"}`)
+	check(t, got, outcome{503, true, false, "JetStream is off"})
+
+	s := run(t, weak("$JS.API.>"))
+	mute := connect(t, s, nats.UserInfo("weak", "secret-word"))
+	got = invoke(t, client(t, natsmsg.Config{Conn: mute}), attempt(), `{"mode": "jetstream", "subject": "x"}`)
+	check(t, got, outcome{503, true, false, "no stream has answered"})
+	if got.Duration > 8*time.Second {
+		t.Errorf("took %v", got.Duration)
+	}
+}

@@ -1,0 +1,174 @@
+package natsmsg
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// A watch hears what a server refuses. A forbidden message is answered with an
+// error that names its subject and no message; the client hands it to the
+// connection's error handler, later and on another goroutine. So every call
+// under way is known here by its subjects, and is canceled when they are named.
+type watch struct {
+	inbox string // prefix of the inboxes that answers come to
+
+	mu    sync.Mutex
+	calls map[*call]struct{}
+	seen  error         // the last violation that was handled
+	news  chan struct{} // closed when seen changes
+	deaf  error         // answers cannot be received
+}
+
+// call is a message under way.
+type call struct {
+	subject string
+	replyTo string // where the message says that answers go
+	asks    bool   // waits for an answer
+	cancel  context.CancelCauseFunc
+}
+
+// errLost is why a call ends when its connection breaks.
+var errLost = errors.New("the connection to NATS was lost")
+
+// newWatch returns a watch; inbox is the connection's inbox prefix, "" for the
+// default.
+func newWatch(inbox string) *watch {
+	if inbox == "" {
+		inbox = strings.TrimSuffix(nats.InboxPrefix, ".")
+	}
+	return &watch{inbox: inbox + ".", calls: map[*call]struct{}{}, news: make(chan struct{})}
+}
+
+// attach puts w before the handlers of a connection of somebody else.
+func (w *watch) attach(nc *nats.Conn) {
+	onError, onLoss := nc.ErrorHandler(), nc.DisconnectErrHandler()
+	nc.SetErrorHandler(func(nc *nats.Conn, sub *nats.Subscription, err error) {
+		w.failed(nc, sub, err)
+		if onError != nil {
+			onError(nc, sub, err)
+		}
+	})
+	nc.SetDisconnectErrHandler(func(nc *nats.Conn, err error) {
+		w.lost(nc, err)
+		if onLoss != nil {
+			onLoss(nc, err)
+		}
+	})
+	w.seen = nc.LastError()
+}
+
+// begin makes a call known. The context it returns ends with a cause when the
+// server refuses the message or the connection breaks; end forgets the call.
+func (w *watch) begin(ctx context.Context, c *call) (watched context.Context, end func()) {
+	ctx, c.cancel = context.WithCancelCause(ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calls[c] = struct{}{}
+	if c.asks && w.deaf != nil {
+		c.cancel(w.deaf)
+	}
+	return ctx, func() {
+		c.cancel(nil)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.calls, c)
+	}
+}
+
+// failed is the connection's error handler.
+func (w *watch) failed(_ *nats.Conn, _ *nats.Subscription, err error) {
+	if !errors.Is(err, nats.ErrPermissionViolation) {
+		return
+	}
+	subject, subscription := violated(err)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if subscription && strings.HasPrefix(subject, w.inbox) {
+		w.deaf = err
+	}
+	for c := range w.calls {
+		if subscription && c.asks && w.deaf != nil || !subscription && (c.subject == subject || c.replyTo == subject) {
+			c.cancel(err)
+		}
+	}
+	w.seen = err
+	close(w.news)
+	w.news = make(chan struct{})
+}
+
+// lost is the connection's disconnect handler.
+func (w *watch) lost(_ *nats.Conn, _ error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.deaf = nil
+	for c := range w.calls {
+		c.cancel(errLost)
+	}
+}
+
+// violated returns the subject that a permission violation names, and whether
+// subscribing to it was refused, not publishing. The server says one of
+//
+//	Permissions Violation for Publish to "x"
+//	Permissions Violation for Publish with Reply of "x"
+//	Permissions Violation for Subscription to "x"
+func violated(err error) (subject string, subscription bool) {
+	text := err.Error()
+	what, _, _ := strings.Cut(text, `"`)
+	quoted, err := strconv.QuotedPrefix(text[len(what):])
+	if err != nil {
+		return "", false
+	}
+	subject, _ = strconv.Unquote(quoted)
+	return subject, strings.Contains(what, "Subscription")
+}
+
+// patience bounds the wait for a handler that is queued already.
+const patience = time.Second
+
+// refusal returns the violation that a call was answered with, once the server
+// has answered what was sent after it: nil when it was let pass. The client
+// notes an error before it takes in what follows it, and hands errors to the
+// handler in their order; so when the handler has seen the last one, it has
+// seen this call's.
+func (w *watch) refusal(ctx context.Context, nc *nats.Conn, c *call) error {
+	last := nc.LastError()
+	if errors.Is(last, nats.ErrPermissionViolation) && !w.await(ctx, last) {
+		// The connection's owner has taken the handler away: only the last
+		// violation is known.
+		w.mu.Lock()
+		w.seen = last
+		w.mu.Unlock()
+		if subject, subscription := violated(last); !subscription && (subject == c.subject || subject == c.replyTo) {
+			return last
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// await waits until the violation was handled.
+func (w *watch) await(ctx context.Context, violation error) bool {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for {
+		w.mu.Lock()
+		seen, news := w.seen, w.news
+		w.mu.Unlock()
+		if seen == violation { //nolint:errorlint // this very one
+			return true
+		}
+		select {
+		case <-news:
+		case <-timer.C:
+			return false
+		case <-ctx.Done():
+			return true
+		}
+	}
+}
