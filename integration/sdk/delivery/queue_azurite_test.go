@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -102,9 +103,7 @@ func (w *queueWorld) sign(change func(*sas.QueueSignatureValues)) string {
 func (w *queueWorld) deliver(changes map[string]any) scheduler.Result {
 	w.t.Helper()
 	m := map[string]any{"storageAccount": w.url, "queueName": w.name, "message": "My message body"}
-	for name, value := range changes {
-		m[name] = value
-	}
+	maps.Copy(m, changes)
 	if m["sasToken"] == nil {
 		m["sasToken"] = w.sign(nil)
 	}
