@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func TestSlowHeader(t *testing.T) {
 // TestSlowBody has a host whose body comes byte by byte and never ends.
 func TestSlowBody(t *testing.T) {
 	gone := make(chan struct{})
-	server := listen(t, func(w http.ResponseWriter, r *http.Request) {
+	server := listen(t, func(w http.ResponseWriter, _ *http.Request) {
 		defer close(gone)
 		tick := time.NewTicker(time.Millisecond)
 		defer tick.Stop()
@@ -86,7 +87,7 @@ func TestResetMidBody(t *testing.T) {
 func TestLargeAnswer(t *testing.T) {
 	const size = 100 << 20
 	server := listen(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", fmt.Sprint(size))
+		w.Header().Set("Content-Length", strconv.Itoa(size))
 		chunk := bytes.Repeat([]byte("x"), 1<<20)
 		for range size / len(chunk) {
 			if _, err := w.Write(chunk); err != nil {
