@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/seal"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -29,11 +30,15 @@ type Config struct {
 	// [http.ServeMux]. Default: none.
 	Handlers map[string]http.Handler
 
+	// Keys seal the secrets of jobs and the shared ones. Default: none; jobs
+	// with secrets are refused then.
+	Keys *seal.Keyring
+
 	// Limits apply to jobs of collections that set none of their own.
 	Limits scheduler.Limits
 
-	// Worker says how much is done at once. Its Store, Actions and Logger
-	// are the node's.
+	// Worker says how much is done at once. Its Store, Actions, Secrets and
+	// Logger are the node's.
 	Worker scheduler.WorkerConfig
 
 	// Delivery says what actions may reach, and where it is.

@@ -37,7 +37,11 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	n := &Node{cfg: cfg, log: cfg.Logger, store: st, takeover: make(chan struct{}, 1)}
 	n.targets = cfg.Delivery.open(cfg.Version, cfg.Conn, cfg.Store.Prefix)
 	reader := n.targets.reader()
-	n.service = scheduler.NewService(scheduler.ServiceConfig{Store: st, Actions: reader, Limits: cfg.Limits, Logger: n.log})
+	vault := scheduler.NewVault(scheduler.VaultConfig{Store: st, Keys: cfg.Keys})
+	n.service = scheduler.NewService(scheduler.ServiceConfig{
+		Store: st, Actions: reader, Limits: cfg.Limits, Secrets: vault, Logger: n.log,
+	})
+	cfg.Worker.Secrets = vault
 	cfg.Worker.Store, cfg.Worker.Actions, cfg.Worker.OnTakeover = st, reader, n.tookOver
 	n.worker = scheduler.NewWorker(cfg.Worker)
 	return n, n.service.EnsureDefault(ctx)

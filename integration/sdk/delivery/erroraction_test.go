@@ -120,22 +120,11 @@ func fields(get func(name string) any) map[string]any {
 
 // TestErrorActions runs an errorAction of each type after an action of each type.
 func TestErrorActions(t *testing.T) {
-	strict := struct {
-		bus   *servicebus.Server
-		queue *storagequeue.Server
-	}{bus: emulatortest.ServiceBus(t, servicebus.Config{})}
-	var err error
-	if strict.queue, err = storagequeue.Start(t.Context(), storagequeue.Config{Addr: "127.0.0.1:0", Keys: storagequeue.Lenient}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := strict.queue.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	strictBus := emulatortest.ServiceBus(t, servicebus.Config{})
+	strictQueues := queuesOf(t, storagequeue.Config{Keys: storagequeue.Lenient})
 	s := newSystem(t, func(c *node.Config) {
-		c.Delivery.ServiceBus.ByName = map[string]string{"strict": "amqp://" + strict.bus.Addr()}
-		c.Delivery.StorageQueues.ByName = map[string]string{"strict": strict.queue.URL() + "/{name}"}
+		c.Delivery.ServiceBus.ByName = map[string]string{"strict": "amqp://" + strictBus.Addr()}
+		c.Delivery.StorageQueues.ByName = map[string]string{"strict": strictQueues.URL() + "/{name}"}
 	})
 	s.target.answers(func(r received, _ int) int {
 		if r.path == "/gone" {
@@ -143,6 +132,7 @@ func TestErrorActions(t *testing.T) {
 		}
 		return http.StatusOK
 	})
+	var err error
 	if s.alarms, err = s.nc.SubscribeSync("alarm.>"); err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func TestServiceBusFaults(t *testing.T) {
 	}
 	for _, test := range tests {
 		test.fault.Entity, test.fault.Operation = test.name, broker.OpSend
-		s.emulators.ServiceBus.Inject(test.fault)
+		s.bus.Inject(test.fault)
 		s.put(test.name, `{"action": {`+busAction("serviceBusQueue", "queueName", test.name, "shop")+quick+`}}`)
 		if got := s.ended(test.name); got != test.want {
 			t.Errorf("%s: history %q, want %q: %s", test.name, got, test.want, s.last(test.name).Message)
@@ -56,7 +56,7 @@ func TestServiceBusFaults(t *testing.T) {
 				t.Errorf("%s: message id %q, want %q", test.name, m.MessageID, first.Occurrence)
 			}
 		}
-		s.emulators.ServiceBus.Heal()
+		s.bus.Heal()
 	}
 }
 
@@ -83,7 +83,7 @@ func TestServiceBusStrict(t *testing.T) {
 // TestServiceBusDuplicates shows that what is sent twice under one id arrives once where duplicates are detected.
 func TestServiceBusDuplicates(t *testing.T) {
 	s := newSystem(t)
-	if _, err := s.emulators.ServiceBus.Broker().CreateQueue("once", broker.QueueOptions{DuplicateDetection: true}); err != nil {
+	if _, err := s.bus.Broker().CreateQueue("once", broker.QueueOptions{DuplicateDetection: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"a", "b"} {
@@ -93,9 +93,9 @@ func TestServiceBusDuplicates(t *testing.T) {
 			t.Fatalf("%s: history %q", name, got)
 		}
 	}
-	queue, err := s.emulators.ServiceBus.Broker().Queue("once")
-	if err != nil || queue.Counts.Active != 1 {
-		t.Errorf("%d messages, %v", queue.Counts.Active, err)
+	queue, err := s.bus.Broker().Queue("once")
+	if err != nil || queue.Usage.Counts.Active != 1 {
+		t.Errorf("%d messages, %v", queue.Usage.Counts.Active, err)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestStorageQueueFaults(t *testing.T) {
 		c.Delivery.StorageQueues.ByName = map[string]string{"weak": front.URL + "/weak"}
 	})
 	var err error
-	if backend, err = url.Parse(s.emulators.StorageQueue.URL()); err != nil {
+	if backend, err = url.Parse(s.queues.URL()); err != nil {
 		t.Fatal(err)
 	}
 	refusal := func(status int, code string) func(http.ResponseWriter) {

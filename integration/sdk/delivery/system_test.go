@@ -20,7 +20,11 @@ import (
 	"github.com/carillon-sched/carillon/actions/endpoint"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/seal"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
@@ -31,15 +35,16 @@ const patience = 20 * time.Second
 
 // system is a NATS server, a scheduler, emulators and an HTTP target.
 type system struct {
-	t         *testing.T
-	server    *embedded.Server
-	nc        *nats.Conn
-	emulators emulatortest.Emulators
-	target    *target
-	config    node.Config
-	halt      func() // asks the scheduler to stop
-	stop      func() // and waits until it has
-	alarms    *nats.Subscription
+	t      *testing.T
+	server *embedded.Server
+	nc     *nats.Conn
+	bus    *servicebus.Server
+	queues *storagequeue.Server
+	target *target
+	config node.Config
+	halt   func() // asks the scheduler to stop
+	stop   func() // and waits until it has
+	alarms *nats.Subscription
 
 	mu      sync.Mutex
 	records map[string][]*scheduler.Record // by job
@@ -48,18 +53,23 @@ type system struct {
 
 func newSystem(t *testing.T, change ...func(*node.Config)) *system {
 	t.Helper()
-	s := &system{t: t, emulators: emulatortest.New(t), target: newTarget(t), records: map[string][]*scheduler.Record{}, news: make(chan struct{})}
+	s := &system{t: t, bus: lenientBus(t), queues: lenientQueues(t), target: newTarget(t), records: map[string][]*scheduler.Record{}, news: make(chan struct{})}
 	var err error
 	if s.server, err = embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.server.Close)
 	s.nc = s.connect()
+	key, err := seal.NewKey("test")
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.config = node.Config{
+		Keys:   seal.NewKeyring(key),
 		Limits: scheduler.Limits{MinRetryInterval: time.Millisecond},
 		Delivery: node.Delivery{
-			ServiceBus:    endpoint.Map{Default: "amqp://" + s.emulators.ServiceBus.Addr()},
-			StorageQueues: endpoint.Map{Default: s.emulators.StorageQueue.URL() + "/{name}"},
+			ServiceBus:    endpoint.Map{Default: "amqp://" + s.bus.Addr()},
+			StorageQueues: endpoint.Map{Default: s.queues.URL() + "/{name}"},
 			AnyKey:        true,
 		},
 		Logger: slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelWarn})),
@@ -72,6 +82,33 @@ func newSystem(t *testing.T, change ...func(*node.Config)) *system {
 	}
 	s.start()
 	return s
+}
+
+// lenientBus and lenientQueues are emulators as carillon dev runs them: for any name, with any key.
+func lenientBus(t *testing.T) *servicebus.Server {
+	t.Helper()
+	return emulatortest.ServiceBus(t, servicebus.Config{Auth: auth.Lenient, AutoCreate: true})
+}
+
+func lenientQueues(t *testing.T) *storagequeue.Server {
+	t.Helper()
+	return queuesOf(t, storagequeue.Config{Keys: storagequeue.Lenient, AutoCreate: true})
+}
+
+// queuesOf is a storage queue emulator on a free port.
+func queuesOf(t *testing.T, config storagequeue.Config) *storagequeue.Server {
+	t.Helper()
+	config.Addr = "127.0.0.1:0"
+	server, err := storagequeue.Start(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
 }
 
 func (s *system) connect() *nats.Conn {
