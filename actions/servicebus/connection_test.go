@@ -113,7 +113,7 @@ func TestConnectionsAreShared(t *testing.T) {
 	if got := p.total.Load(); got != 1 {
 		t.Errorf("%d connections for one key", got)
 	}
-	succeed(t, mustRead(t, client, "ServiceBusQueue", withKey(t, client, "q1", "other", `"other"`)), attempt())
+	succeed(t, mustRead(t, client, "ServiceBusQueue", withKey("q1", "other", `"other"`)), attempt())
 	if got := p.total.Load(); got != 2 {
 		t.Errorf("%d connections for two keys", got)
 	}
@@ -250,7 +250,7 @@ func TestMaxLinks(t *testing.T) {
 	config.MaxLinks = 2
 	client := newClient(t, config)
 	action := func(i int) scheduler.Action {
-		return mustRead(t, client, "ServiceBusQueue", withKey(t, client, "q1", fmt.Sprint("n", i), `"k"`))
+		return mustRead(t, client, "ServiceBusQueue", withKey("q1", fmt.Sprint("n", i), `"k"`))
 	}
 	var group sync.WaitGroup
 	for i := range 40 {
@@ -288,7 +288,7 @@ func TestMaxLinks(t *testing.T) {
 func TestKeyChange(t *testing.T) {
 	server := strict(t)
 	client := newClient(t, dev(server))
-	action := mustRead(t, client, "ServiceBusQueue", withKey(t, client, "q1", "send", `{"secretRef":"bus"}`))
+	action := mustRead(t, client, "ServiceBusQueue", withKey("q1", "send", `{"secretRef":"bus"}`))
 	for _, step := range []struct {
 		key string
 		ok  bool
@@ -321,23 +321,22 @@ func TestTLS(t *testing.T) {
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(authority)
-	send := func(host string, config servicebus.Config) (scheduler.Action, *servicebus.Client) {
+	send := func(host string, config servicebus.Config) scheduler.Action {
 		config.KeyOptional = true
-		client := newClient(t, config)
-		return mustRead(t, client, "ServiceBusQueue", `{"serviceBusQueueMessage":{"namespace":"amqps://`+host+`:`+port+`","queueName":"q1"}}`), client
+		return mustRead(t, newClient(t, config), "ServiceBusQueue", `{"serviceBusQueueMessage":{"namespace":"amqps://`+host+`:`+port+`","queueName":"q1"}}`)
 	}
-	trusting, _ := send("localhost", servicebus.Config{TLS: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}})
+	trusting := send("localhost", servicebus.Config{TLS: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}})
 	succeed(t, trusting, attempt())
 	receive(t, server, "q1", 1)
 
-	doubting, _ := send("localhost", servicebus.Config{})
+	doubting := send("localhost", servicebus.Config{})
 	fail(t, doubting, 0, false, " failed: TLS: ", "certificate")
-	other, _ := send("127.0.0.1", servicebus.Config{TLS: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}})
+	other := send("127.0.0.1", servicebus.Config{TLS: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}})
 	fail(t, other, 0, false, " failed: TLS: ")
 
 	plain := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
 	_, port, _ = net.SplitHostPort(plain.Addr())
-	wrong, _ := send("localhost", servicebus.Config{})
+	wrong := send("localhost", servicebus.Config{})
 	fail(t, wrong, 0, false, " failed: ")
 }
 

@@ -83,18 +83,17 @@ func strict(t *testing.T) *emulator.Server {
 }
 
 // withKey returns an action for a queue with a key.
-func withKey(t *testing.T, client *servicebus.Client, queue, name, key string) string {
-	t.Helper()
+func withKey(queue, name, key string) string {
 	return fmt.Sprintf(`{"serviceBusQueueMessage":{"namespace":"ns","queueName":%q,"authentication":{"sasKeyName":%q,"sasKey":%s}}}`, queue, name, key)
 }
 
 func TestUnauthorized(t *testing.T) {
 	server := strict(t)
 	client := newClient(t, dev(server))
-	right := mustRead(t, client, "ServiceBusQueue", withKey(t, client, "q1", "send", `"r1ght"`))
+	right := mustRead(t, client, "ServiceBusQueue", withKey("q1", "send", `"r1ght"`))
 	succeed(t, right, attempt())
 	for _, wrong := range [][2]string{{"send", `"wr0ng"`}, {"other", `"r1ght"`}} {
-		action := mustRead(t, client, "ServiceBusQueue", withKey(t, client, "q1", wrong[0], wrong[1]))
+		action := mustRead(t, client, "ServiceBusQueue", withKey("q1", wrong[0], wrong[1]))
 		for range 2 {
 			result := fail(t, action, 401, true,
 				"Response from namespace 'ns': 'Unauthorized' (the key '"+wrong[0]+"' is wrong or may not send to the queue 'q1')")
@@ -110,7 +109,7 @@ func TestUnauthorized(t *testing.T) {
 func TestNotFound(t *testing.T) {
 	server := strict(t)
 	client := newClient(t, dev(server))
-	missing := mustRead(t, client, "ServiceBusQueue", withKey(t, client, "q2", "send", `"r1ght"`))
+	missing := mustRead(t, client, "ServiceBusQueue", withKey("q2", "send", `"r1ght"`))
 	fail(t, missing, 404, true, "Response from namespace 'ns': 'Not Found' (the queue 'q2' does not exist)")
 	if _, err := server.Broker().CreateQueue("q2", broker.QueueOptions{}); err != nil {
 		t.Fatal(err)
@@ -168,7 +167,7 @@ func TestUnreachable(t *testing.T) {
 // TestSharedSecretTrouble has keys that cannot be had.
 func TestSharedSecretTrouble(t *testing.T) {
 	_, client := start(t)
-	action := mustRead(t, client, "ServiceBusQueue", withKey(t, client, "q1", "send", `{"secretRef":"bus"}`))
+	action := mustRead(t, client, "ServiceBusQueue", withKey("q1", "send", `{"secretRef":"bus"}`))
 	fail(t, action, 0, false, `shared secret "bus" cannot be read here`)
 	at := attempt()
 	for key, want := range map[string]string{

@@ -124,23 +124,12 @@ func (l *link) send(ctx context.Context, m *azservicebus.AMQPAnnotatedMessage) e
 	case l.slots <- struct{}{}:
 	case <-l.ctx.Done():
 		l.pool.release(l)
-		return context.Cause(l.ctx)
+		return l.cause()
 	case <-ctx.Done():
 		l.pool.release(l)
 		return &interruption{stage: "while waiting for earlier messages"}
 	}
-	call, cancel := context.WithCancel(l.ctx) // without a deadline: see open
-	done := make(chan error, 1)
-	go func() {
-		defer l.pool.release(l)
-		defer cancel()
-		err := l.sender.SendAMQPAnnotatedMessage(call, m, nil)
-		<-l.slots
-		if err != nil {
-			err = l.broken(err)
-		}
-		done <- err
-	}()
+	done, cancel := l.begin(m) //nolint:contextcheck // what the SDK does not end in time outlives the attempt
 	select {
 	case err := <-done:
 		return err
@@ -162,12 +151,34 @@ func (l *link) send(ctx context.Context, m *azservicebus.AMQPAnnotatedMessage) e
 	return &interruption{stage: "while waiting for the acknowledgement; the message may have arrived"}
 }
 
+// begin begins to send a message, which has a slot. The channel gets what
+// comes of it.
+func (l *link) begin(m *azservicebus.AMQPAnnotatedMessage) (chan error, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(l.ctx) // without a deadline: see open
+	done := make(chan error, 1)
+	go func() {
+		defer l.pool.release(l)
+		defer cancel()
+		err := l.sender.SendAMQPAnnotatedMessage(ctx, m, nil)
+		<-l.slots
+		switch {
+		case err == nil:
+		case l.ctx.Err() != nil:
+			err = l.cause()
+		case ctx.Err() == nil: // it was not the attempt that ended
+			err = l.broken(err)
+		}
+		done <- err
+	}()
+	return done, cancel
+}
+
+// cause is why the link has ended.
+func (l *link) cause() error { return context.Cause(l.ctx) }
+
 // broken returns why a message was not sent, and drops the link if it is not
 // the message's fault.
 func (l *link) broken(err error) error {
-	if l.ctx.Err() != nil {
-		return context.Cause(l.ctx)
-	}
 	err = l.connection.explain(err, true)
 	v := judge(err)
 	if v.link {
@@ -185,7 +196,7 @@ func (l *link) close() {
 	if l.sender == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	ctx, cancel := context.WithTimeout(l.pool.base, closeTimeout)
 	defer cancel()
 	defer time.AfterFunc(2*closeTimeout, l.connection.cut).Stop()
 	_ = l.sender.Close(ctx) // it is gone whatever comes of it

@@ -172,12 +172,12 @@ func TestSubscriptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got string
+		var got strings.Builder
 		for _, m := range take(t, receiver, len(want)) {
-			got += string(m.Body)
+			got.Write(m.Body)
 		}
-		if got != want {
-			t.Errorf("%s got %q, want %q", subscription, got, want)
+		if got.String() != want {
+			t.Errorf("%s got %q, want %q", subscription, got.String(), want)
 		}
 	}
 }

@@ -34,6 +34,10 @@ type pool struct {
 	times  times
 	dialer *net.Dialer
 
+	// base is what connections, and what closes them, go by: not an attempt,
+	// as they outlive it.
+	base context.Context //nolint:containedctx // see above
+
 	mu          sync.Mutex
 	links       map[destination]*link    // what attempts may use
 	connections map[account]*connection  // what links may be opened on
@@ -47,6 +51,7 @@ type pool struct {
 func newPool(config Config) *pool {
 	return &pool{
 		config:      config,
+		base:        context.Background(),
 		times:       defaultTimes,
 		dialer:      config.Guard.Dialer(dialTimeout),
 		links:       make(map[destination]*link),
@@ -70,7 +75,7 @@ func (p *pool) send(ctx context.Context, to destination, m *azservicebus.AMQPAnn
 // acquire returns an open link to a destination, for the caller to release.
 func (p *pool) acquire(ctx context.Context, to destination) (*link, error) {
 	for {
-		l, wait, err := p.find(to)
+		l, wait, err := p.find(to) //nolint:contextcheck // a link outlives the attempt that opens it
 		switch {
 		case err != nil:
 			return nil, err
@@ -220,20 +225,17 @@ func (p *pool) drop(l *link) {
 func (p *pool) finish(l *link) {
 	c := l.connection
 	c.links--
-	last := c.links == 0
-	if last {
+	var what closer = l
+	if c.links == 0 {
 		p.forget(c)
+		what = c
 	}
-	p.tasks.Go(func() {
-		if !last {
-			l.close()
-			return
-		}
-		c.close()
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.living, c)
-	})
+	p.tasks.Go(what.close)
+}
+
+// closer is a link or a connection with all its links.
+type closer interface {
+	close()
 }
 
 // forget takes c from later links.
@@ -241,6 +243,13 @@ func (p *pool) forget(c *connection) {
 	if p.connections[c.account] == c {
 		delete(p.connections, c.account)
 	}
+}
+
+// bury takes c, which is closed, from the living.
+func (p *pool) bury(c *connection) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.living, c)
 }
 
 // dropLink is [pool.drop] for those who do not hold the mutex.

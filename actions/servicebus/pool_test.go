@@ -2,6 +2,7 @@ package servicebus
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"strings"
@@ -21,14 +22,14 @@ func text(body string) *azservicebus.AMQPAnnotatedMessage {
 	return &azservicebus.AMQPAnnotatedMessage{Body: azservicebus.AMQPAnnotatedMessageBody{Data: [][]byte{[]byte(body)}}}
 }
 
-// queueAt is the queue of an emulator behind a plain address.
-func queueAt(tb testing.TB, address, queue string) destination {
+// queueAt is a queue of an emulator behind a plain address.
+func queueAt(tb testing.TB, address string) destination {
 	tb.Helper()
 	p, err := parseEndpoint("amqp://" + address)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return destination{place: p, keyName: emulatorName, key: emulatorKey, entity: queue}
+	return destination{place: p, keyName: emulatorName, key: emulatorKey, entity: "q1"}
 }
 
 // current returns the link that attempts use, and waits for one if there is none.
@@ -55,7 +56,7 @@ func TestRenewal(t *testing.T) {
 	defer client.Close()
 	p := client.pool
 	p.times.renew, p.times.most = 50*time.Millisecond, time.Hour
-	to := queueAt(t, server.Addr(), "q1")
+	to := queueAt(t, server.Addr())
 
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
@@ -63,7 +64,7 @@ func TestRenewal(t *testing.T) {
 	for range 4 {
 		group.Go(func() {
 			for ctx.Err() == nil {
-				if err := p.send(t.Context(), to, text("x")); err != nil {
+				if err := p.send(t.Context(), to, text("x")); err != nil { //nolint:contextcheck // ctx ends the loop, not a send
 					t.Error(err)
 				}
 				sent.Add(1)
@@ -91,7 +92,7 @@ func TestOldLink(t *testing.T) {
 	defer client.Close()
 	p := client.pool
 	p.times.most = time.Nanosecond
-	to := queueAt(t, server.Addr(), "q1")
+	to := queueAt(t, server.Addr())
 	var before *link
 	for range 3 {
 		if err := p.send(t.Context(), to, text("x")); err != nil {
@@ -101,13 +102,38 @@ func TestOldLink(t *testing.T) {
 	}
 }
 
+// TestTimeoutKeepsLink shows that an attempt which ran out of time leaves the link to the others.
+func TestTimeoutKeepsLink(t *testing.T) {
+	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
+	client := New(Config{})
+	defer client.Close()
+	p := client.pool
+	to := queueAt(t, server.Addr())
+	if err := p.send(t.Context(), to, text("x")); err != nil {
+		t.Fatal(err)
+	}
+	l := current(t, p, to, nil)
+	server.Inject(emulator.Fault{Operation: "send", Delay: 200 * time.Millisecond})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, ok := errors.AsType[*interruption](p.send(ctx, to, text("x"))); !ok {
+		t.Error("not interrupted")
+	}
+	if err := p.send(t.Context(), to, text("x")); err != nil {
+		t.Error(err)
+	}
+	if current(t, p, to, nil) != l {
+		t.Error("the link was given up")
+	}
+}
+
 // TestRenewalRefused revokes what a link needs: its successor finds out, and attempts are told.
 func TestRenewalRefused(t *testing.T) {
 	server := emulatortest.ServiceBus(t, emulator.Config{Entities: emulator.Entities{Queues: []emulator.Queue{{Name: "q1"}}}})
 	client := New(Config{})
 	defer client.Close()
 	p := client.pool
-	to := queueAt(t, server.Addr(), "q1")
+	to := queueAt(t, server.Addr())
 	if err := p.send(t.Context(), to, text("x")); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +176,7 @@ func TestStuckConnection(t *testing.T) {
 	defer client.Close()
 	p := client.pool
 	p.times.linger = 50 * time.Millisecond
-	to := queueAt(t, address, "q1")
+	to := queueAt(t, address)
 	if err := p.send(t.Context(), to, text("x")); err != nil {
 		t.Fatal(err)
 	}
