@@ -97,7 +97,7 @@
 // previousSecret: each whsec_ and a key of 24 to 64 bytes in base64. The
 // headers are
 //
-//	webhook-id        as Idempotency-Key, unless the job gives that itself: the attempt's key
+//	webhook-id        the same for every try, as Idempotency-Key is when the job does not give its own
 //	webhook-timestamp seconds since 1970 at the attempt's beginning
 //	webhook-signature v1,<base64 of HMAC-SHA256 over id.timestamp.body>, one for each secret, with a space between
 //
