@@ -31,7 +31,8 @@ type layer struct {
 var layers = []layer{
 	{path: "scheduler/document", never: []string{"net/http", "github.com/nats-io/..."}},
 	{path: "scheduler/spec/...", imports: []string{"scheduler/document"}, never: []string{"net/http", "github.com/nats-io/..."}},
-	{path: "scheduler", imports: []string{"scheduler/spec/...", "scheduler/document"}, never: []string{"net/http", "github.com/nats-io/..."}},
+	{path: "scheduler/seal", never: []string{"net/http", "github.com/nats-io/..."}},
+	{path: "scheduler", imports: []string{"scheduler/spec/...", "scheduler/document", "scheduler/seal"}, never: []string{"net/http", "github.com/nats-io/..."}},
 	{path: "scheduler/rest/...", imports: decisions},
 	{path: "scheduler/natsapi/...", imports: decisions},
 	{path: "scheduler/console/...", imports: decisions},
@@ -67,6 +68,8 @@ func TestMisdirected(t *testing.T) {
 		{"scheduler/spec", "scheduler/document", ""},
 		{"scheduler/spec", "scheduler", "may not import"},
 		{"scheduler", "scheduler/spec", ""},
+		{"scheduler", "scheduler/seal", ""},
+		{"scheduler/seal", "scheduler/document", "may not import"},
 		{"scheduler", "store", "may not import"},
 		{"scheduler", "example.org/metrics", "example.org/metrics → net/http"},
 		{"scheduler", "github.com/nats-io/nats.go", "may not depend on"},

@@ -160,7 +160,7 @@ func (s *Service) auditJobs(ctx context.Context, keys []Key, fix bool, present *
 
 // auditJob reports, and restores, an enabled job without a baton.
 func (s *Service) auditJob(ctx context.Context, st Stored, fix bool, found chan<- Finding) error {
-	j, err := DecodeJob(st.Key, st.Revision, st.Data, s.actions)
+	j, err := DecodeJob(st.Key, st.Revision, st.Data, s.actions, s.secrets)
 	if err != nil {
 		found <- Finding{Job: st.Key, Problem: "cannot be read: " + err.Error()}
 		return nil //nolint:nilerr // a finding; the audit goes on

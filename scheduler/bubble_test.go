@@ -19,6 +19,7 @@ import (
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/seal"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -31,6 +32,7 @@ type world struct {
 	nc      *nats.Conn
 	store   *store.Store
 	service *scheduler.Service
+	vault   *scheduler.Vault
 	sink    *sink
 	stop    context.CancelFunc
 	ended   chan error
@@ -71,9 +73,7 @@ func newWorld(t *testing.T, change ...func(*store.Config)) *world {
 		f(&w.config)
 	}
 	w.nc, w.store = w.open()
-	w.service = scheduler.NewService(scheduler.ServiceConfig{
-		Store: w.store, Actions: w.actions(), Limits: scheduler.Limits{MinRetryInterval: time.Second},
-	})
+	w.service = w.newService(newKey(t, "k1"))
 	if err := w.service.EnsureDefault(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -108,14 +108,36 @@ func (w *world) open() (*nats.Conn, *store.Store) {
 	return nc, st
 }
 
+// newService returns a service with these keys, and makes its vault the one of
+// workers that are started from now on.
+func (w *world) newService(keys ...seal.Key) *scheduler.Service {
+	cfg := scheduler.VaultConfig{Store: w.store}
+	if len(keys) > 0 {
+		cfg.Keys = seal.NewKeyring(keys[0], keys[1:]...)
+	}
+	w.vault = scheduler.NewVault(cfg)
+	return scheduler.NewService(scheduler.ServiceConfig{
+		Store: w.store, Actions: w.actions(), Limits: scheduler.Limits{MinRetryInterval: time.Second}, Secrets: w.vault,
+	})
+}
+
+func newKey(t *testing.T, id string) seal.Key {
+	t.Helper()
+	k, err := seal.NewKey(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
 func (w *world) actions() scheduler.ActionReader {
-	return actions.New(web.New(web.Config{Transport: w.sink}))
+	return actions.New(web.New(web.Config{Transport: w.sink}), lockedReader{w.sink})
 }
 
 // startWorker runs a worker until the test ends or stopWorker is called.
 func (w *world) startWorker(change ...func(*scheduler.WorkerConfig)) {
 	cfg := scheduler.WorkerConfig{
-		Store: w.store, Actions: w.actions(), Logger: slog.New(slog.NewTextHandler(testLog{w.t}, nil)),
+		Store: w.store, Actions: w.actions(), Secrets: w.vault, Logger: slog.New(slog.NewTextHandler(testLog{w.t}, nil)),
 	}
 	for _, f := range change {
 		f(&cfg)
@@ -221,6 +243,18 @@ func (s *sink) RoundTrip(req *http.Request) (*http.Response, error) {
 		at: time.Now(), url: req.URL.String(), key: req.Header.Get("Idempotency-Key"), host: req.URL.Host,
 		try: req.Header.Get("X-Carillon-Attempt"), ctx: req.Context(),
 	}
+	status, body := s.note(c)
+	if status == 0 {
+		return nil, context.Cause(req.Context())
+	}
+	return &http.Response{
+		Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{}, Body: http.NoBody, ContentLength: int64(len(body)), Request: req,
+	}, nil
+}
+
+// note notes a call and decides its answer.
+func (s *sink) note(c *call) (status int, body string) {
 	s.mu.Lock()
 	for _, other := range s.calls {
 		if other.key == c.key {
@@ -230,14 +264,7 @@ func (s *sink) RoundTrip(req *http.Request) (*http.Response, error) {
 	s.calls = append(s.calls, c)
 	answer := s.answer
 	s.mu.Unlock()
-	status, body := answer(c)
-	if status == 0 {
-		return nil, context.Cause(req.Context())
-	}
-	return &http.Response{
-		Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{}, Body: http.NoBody, ContentLength: int64(len(body)), Request: req,
-	}, nil
+	return answer(c)
 }
 
 // seen returns the calls so far.

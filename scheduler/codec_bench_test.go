@@ -16,7 +16,7 @@ func BenchmarkDecodeJob(b *testing.B) {
 	reader := actions.New(web.New(web.Config{}))
 	b.ReportAllocs()
 	for b.Loop() {
-		j, err := scheduler.DecodeJob(key("job"), 1, data, reader)
+		j, err := scheduler.DecodeJob(key("job"), 1, data, reader, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -21,7 +21,9 @@ type Definition struct {
 	Labels      map[string]string
 	Description string
 
-	properties document.Value // canonical, without state and status
+	properties document.Value       // canonical, without state and status
+	secrets    bool                 // secrets stand in the properties, locked or not
+	refs       []document.SecretRef // shared secrets that the properties name
 }
 
 // ActionSpec is an action with its retry policy and errorAction.
@@ -78,7 +80,7 @@ func (l Limits) minRetryInterval() time.Duration {
 }
 
 // Properties returns the definition as canonical JSON: the members in their
-// exact spelling, enum values in the spelling of this API.
+// exact spelling, enum values in the spelling of this API. Secrets are left out.
 func (d *Definition) Properties() []byte { return d.properties.JSON() }
 
 // ReadDefinition reads the properties of a job document and compiles them. The
@@ -92,15 +94,19 @@ func ReadDefinition(v document.Value, limits Limits, actions ActionReader) (*Def
 	if err := r.Err(); err != nil {
 		return nil, AsInvalid(err)
 	}
-	d.keep(v)
+	d.keep(r, v)
 	return d, nil
 }
 
 // keep takes the canonical form of the properties, which v has become by
-// having been read.
-func (d *Definition) keep(v document.Value) {
+// having been read with r.
+func (d *Definition) keep(r *document.Reader, v document.Value) {
 	d.properties = v.Without("state", "status")
+	d.secrets, d.refs = r.HasSecrets(), r.SecretRefs()
 }
+
+// HasSecrets reports whether secrets stand in the definition itself.
+func (d *Definition) HasSecrets() bool { return d.secrets }
 
 // schedule is the canonical text of what decides when the job runs, to tell
 // whether an edit changed it.

@@ -25,10 +25,14 @@ func (s *Service) define(ctx context.Context, e Edit) (*Definition, error) {
 	if properties.wrapped {
 		o.Done()
 	}
+	written := properties.find(v)
+	if err := s.secrets.check(ctx, properties.object, written); err != nil {
+		return nil, err
+	}
 	if err := r.Err(); err != nil {
 		return nil, AsInvalid(err)
 	}
-	d.keep(properties.find(v))
+	d.keep(r, written)
 	return d, c.admits(e.Key, d)
 }
 
@@ -134,19 +138,29 @@ func (s *Service) readPatch(ctx context.Context, e Edit) (*Collection, document.
 	return c, env.find(v), AsInvalid(r.Err())
 }
 
-// patched returns j's definition merged with a patch.
-func (j *Job) patched(patch document.Value, limits Limits, actions ActionReader) (*Definition, error) {
-	base := j.Def.properties
-	if j.State == Disabled {
+// patched returns cur's definition merged with a patch. Secrets that the patch
+// does not name stay, also those that cannot be opened here.
+func (s *Service) patched(ctx context.Context, cur *Job, patch document.Value, limits Limits) (*Definition, error) {
+	base := cur.Def.properties
+	if cur.State == Disabled {
 		base = document.Merge(base, document.ObjectValue(
 			document.Member{Name: "state", Value: document.StringValue(string(Disabled))},
 		))
 	}
-	merged, err := document.Parse(document.Merge(base, patch).JSON()) // a tree of its own, to be read
-	if err != nil {
+	merged := document.Merge(base, patch).Clone() // a tree of its own, to be read
+	r := document.NewReader()
+	o := r.Object(merged, "")
+	d := readProperties(o, limits, s.actions)
+	o.Done()
+	if err := s.secrets.check(ctx, o, merged); err != nil {
 		return nil, err
 	}
-	return ReadDefinition(merged, limits, actions)
+	if err := r.Err(); err != nil {
+		return nil, AsInvalid(err)
+	}
+	d.keep(r, merged)
+	d.secrets = d.secrets || cur.Def.secrets
+	return d, nil
 }
 
 // afresh is the progress of a job whose schedule is new: the counters stay, and
@@ -157,14 +171,14 @@ func (p *Progress) afresh() Progress {
 	return next
 }
 
-// equals reports whether def is what j has already. A final job counts as
-// enabled: putting it again as it was asks for nothing new.
+// equals reports whether def is what j has already, secrets included. A final
+// job counts as enabled: putting it again as it was asks for nothing new.
 func (j *Job) equals(def *Definition) bool {
 	state := j.State
 	if state.Final() {
 		state = Enabled
 	}
-	return state == def.State && j.Def.properties.String() == def.properties.String()
+	return state == def.State && j.Def.properties.Equal(def.properties)
 }
 
 // edited returns j with a new definition. A new schedule starts afresh: its

@@ -50,11 +50,16 @@ type storedMeta struct {
 type storedJob struct {
 	Properties document.Value
 	Meta       storedMeta
+	Sealed     bool // secrets are in the properties
 }
 
 // Encode returns the job as it is stored: one object with the members of
-// storedMeta and, last, properties.
-func (j *Job) Encode() ([]byte, error) {
+// storedMeta and, last, properties, whose secrets are sealed.
+func (j *Job) Encode(secrets *Vault) ([]byte, error) {
+	properties, err := secrets.seal(j.Key, j.Def)
+	if err != nil {
+		return nil, err
+	}
 	data, err := json.Marshal(storedMeta{
 		j.UID, j.Generation, j.ScheduleGen, j.Created, j.Updated, j.Anchor, j.SpecSequence, j.State, j.Progress,
 	})
@@ -62,7 +67,7 @@ func (j *Job) Encode() ([]byte, error) {
 		return nil, err
 	}
 	data = append(data[:len(data)-1], propertiesMember...)
-	return append(j.Def.properties.AppendJSON(data), '}'), nil
+	return append(properties.AppendJSON(data), '}'), nil
 }
 
 // propertiesMember begins the last member of a stored job. Nothing before it
@@ -89,8 +94,9 @@ func decodeMeta(data []byte) (m storedMeta, err error) {
 	return m, err
 }
 
-// decodeStored splits a stored job without validating its properties.
-func decodeStored(data []byte) (s storedJob, err error) {
+// decodeStored splits a stored job without validating its properties. Their
+// secrets are opened as far as there are keys.
+func decodeStored(k Key, data []byte, secrets *Vault) (s storedJob, err error) {
 	if s.Meta, err = decodeMeta(data); err != nil {
 		return s, err
 	}
@@ -99,12 +105,16 @@ func decodeStored(data []byte) (s storedJob, err error) {
 		return s, err
 	}
 	s.Properties, err = document.Parse(properties)
+	if s.Sealed = document.MayHoldSealed(properties); s.Sealed {
+		s.Properties = secrets.unseal(k, s.Properties)
+	}
 	return s, err
 }
 
-// DecodeJob reads and compiles a stored job.
-func DecodeJob(k Key, revision uint64, data []byte, actions ActionReader) (*Job, error) {
-	s, err := decodeStored(data)
+// DecodeJob reads and compiles a stored job. A secret whose key is not known
+// stays locked: it is stored again as it was, and attempts that need it fail.
+func DecodeJob(k Key, revision uint64, data []byte, actions ActionReader, secrets *Vault) (*Job, error) {
+	s, err := decodeStored(k, data, secrets)
 	if err != nil {
 		return nil, fmt.Errorf("stored job %s: %w", k, err)
 	}
@@ -112,6 +122,7 @@ func DecodeJob(k Key, revision uint64, data []byte, actions ActionReader) (*Job,
 	if err != nil {
 		return nil, fmt.Errorf("stored job %s: %w", k, err)
 	}
+	def.secrets = def.secrets || s.Sealed
 	m := s.Meta
 	j := &Job{
 		Key: k, Revision: revision, UID: m.UID, Generation: m.Generation, ScheduleGen: m.ScheduleGen,
@@ -132,6 +143,12 @@ func storedSpecSequence(data []byte) uint64 {
 		return 0
 	}
 	return s.SpecSequence
+}
+
+// sameDefinition reports whether two revisions of a job hold the same
+// definition: writes that are no edits leave the generation as it is.
+func (j *Job) sameDefinition(m storedMeta) bool {
+	return j.UID == m.UID && j.Generation == m.Generation
 }
 
 // storedState returns the state of a stored job without reading the rest of

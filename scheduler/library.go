@@ -13,6 +13,7 @@ import (
 type library struct {
 	store   jobSource
 	actions ActionReader
+	secrets *Vault
 	limit   int // entries kept
 
 	live atomic.Bool // the watch stands
@@ -35,8 +36,10 @@ type jobSource interface {
 // libraryLimit is how many definitions are kept, about 3 KB each.
 const libraryLimit = 1 << 15
 
-func newLibrary(store jobSource, actions ActionReader) *library {
-	return &library{store: store, actions: actions, limit: libraryLimit, jobs: map[Key]*Job{}, seen: make([]uint32, shards)}
+func newLibrary(store jobSource, actions ActionReader, secrets *Vault) *library {
+	return &library{
+		store: store, actions: actions, secrets: secrets, limit: libraryLimit, jobs: map[Key]*Job{}, seen: make([]uint32, shards),
+	}
 }
 
 // current returns the job as it is now. atLeast is a revision that is known to
@@ -66,7 +69,7 @@ func (l *library) load(ctx context.Context, k Key) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return DecodeJob(k, st.Revision, st.Data, l.actions)
+	return DecodeJob(k, st.Revision, st.Data, l.actions, l.secrets)
 }
 
 // keep takes a loaded job into the library, unless the watch may have seen a
@@ -105,7 +108,10 @@ func (l *library) at(ctx context.Context, k Key, revision uint64, current *Job) 
 	if err != nil {
 		return current
 	}
-	j, err := DecodeJob(k, revision, st.Data, l.actions)
+	if m, err := decodeMeta(st.Data); err == nil && current.sameDefinition(m) {
+		return current // written again for another reason, such as a new key for its secrets
+	}
+	j, err := DecodeJob(k, revision, st.Data, l.actions, l.secrets)
 	if err != nil {
 		return current
 	}

@@ -87,7 +87,7 @@ func (l *library) fill(ctx context.Context, keys []Key) {
 		before[k] = l.changes(k)
 	}
 	_ = l.store.LoadJobs(ctx, keys, func(st Stored) {
-		if j, err := DecodeJob(st.Key, st.Revision, st.Data, l.actions); err == nil {
+		if j, err := DecodeJob(st.Key, st.Revision, st.Data, l.actions, l.secrets); err == nil {
 			l.keep(j, before[st.Key])
 		}
 	})

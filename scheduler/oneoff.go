@@ -116,7 +116,7 @@ func (w *Worker) mergeStored(ctx context.Context, k Key, one Baton, p Progress) 
 	if p.Faults > 0 && j.State == Completed && one.Number == j.Progress.Number && !one.Manual {
 		next.State = Faulted
 	}
-	data, err := next.Encode()
+	data, err := next.Encode(w.secrets)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -18,6 +19,10 @@ type ServiceConfig struct {
 	// Limits apply to jobs of collections that set none of their own.
 	Limits Limits
 
+	// Secrets seals the secrets of jobs. Default: a vault without keys, with
+	// which jobs that have secrets are refused.
+	Secrets *Vault
+
 	// Logger takes what no caller can be told. Default: discard.
 	Logger *slog.Logger
 }
@@ -28,6 +33,7 @@ type Service struct {
 	store       Store
 	actions     ActionReader
 	limits      Limits
+	secrets     *Vault
 	log         *slog.Logger
 	collections *collections
 	creating    atomic.Bool // the last job that was put was new
@@ -38,18 +44,28 @@ func NewService(cfg ServiceConfig) *Service {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Secrets == nil {
+		cfg.Secrets = NewVault(VaultConfig{Store: cfg.Store})
+	}
 	return &Service{
-		store: cfg.Store, actions: cfg.Actions, limits: cfg.Limits, log: cfg.Logger,
+		store: cfg.Store, actions: cfg.Actions, limits: cfg.Limits, secrets: cfg.Secrets, log: cfg.Logger,
 		collections: newCollections(cfg.Store),
 	}
 }
 
-// Run follows the collections until ctx is done, so that they need not be
-// read for every job.
+// Run follows the collections and the shared secrets until ctx is done, so that
+// they need not be read for every job and every attempt.
 func (s *Service) Run(ctx context.Context) error {
+	var watches sync.WaitGroup
+	watches.Go(func() {
+		s.secrets.watch(ctx, func(err error) {
+			s.log.Warn("lost a watch; reading shared secrets from the store until it stands again", "err", err)
+		})
+	})
 	s.collections.watch(ctx, func(err error) {
 		s.log.Warn("lost a watch; reading collections from the store until it stands again", "err", err)
 	})
+	watches.Wait()
 	return nil
 }
 
@@ -70,7 +86,7 @@ type Edit struct {
 func (s *Service) Put(ctx context.Context, e Edit) (v *JobView, created bool, err error) {
 	def, err := s.define(ctx, e)
 	if err != nil {
-		return nil, false, err
+		return nil, false, s.hintSecrets(ctx, e.Key, err)
 	}
 	if s.creating.Load() { // jobs come in herds: do without the look whether this one exists
 		v, err := s.create(ctx, 0, e, def)
@@ -95,7 +111,7 @@ func (s *Service) Patch(ctx context.Context, e Edit) (*JobView, error) {
 		if cur == nil {
 			return nil, fmt.Errorf("job %s: %w", e.Key, ErrNotFound)
 		}
-		def, err := cur.patched(patch, c.limits(s.limits), s.actions)
+		def, err := s.patched(ctx, cur, patch, c.limits(s.limits))
 		if err != nil {
 			return nil, err
 		}
@@ -163,7 +179,7 @@ func (s *Service) find(ctx context.Context, k Key) (*Job, Stored, error) {
 	if err != nil {
 		return nil, st, fmt.Errorf("job %s: %w", k, err)
 	}
-	j, err := DecodeJob(k, st.Revision, st.Data, s.actions)
+	j, err := DecodeJob(k, st.Revision, st.Data, s.actions, s.secrets)
 	return j, st, err
 }
 
@@ -234,7 +250,7 @@ func (s *Service) create(ctx context.Context, rev uint64, e Edit, def *Definitio
 
 // save writes j over a revision and sets its new one.
 func (s *Service) save(ctx context.Context, j *Job, replaces uint64) error {
-	data, err := j.Encode()
+	data, err := j.Encode(s.secrets)
 	if err != nil {
 		return err
 	}

@@ -131,7 +131,7 @@ func (w *Worker) writeEnd(ctx context.Context, j *Job, x ending) error {
 	if s.State.Final() && j.State == Enabled {
 		next.State = s.State
 	}
-	data, err := next.Encode()
+	data, err := next.Encode(w.secrets)
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,8 @@ type Store interface { //nolint:interfacebloat // a sum of small ones
 	JobWatcher
 	CollectionStore
 	CollectionLister
+	SecretStore
+	SecretLister
 	BatonReader
 	BatonFinder
 	BatonWriter
@@ -55,6 +57,7 @@ type JobBatchReader interface {
 // JobWriter writes definitions by compare-and-set.
 type JobWriter interface {
 	SaveJob(ctx context.Context, k Key, data []byte, replaces uint64, final bool) (uint64, error)
+	RewriteJob(ctx context.Context, k Key, data []byte, replaces uint64, final bool) (uint64, error)
 	RemoveJob(ctx context.Context, k Key, revision, specSequence uint64) error
 }
 
@@ -74,6 +77,20 @@ type CollectionStore interface {
 type CollectionLister interface {
 	EachCollection(ctx context.Context, f func(Stored) error) error
 	WatchCollections(ctx context.Context, changed func(name string, revision uint64, data []byte)) error
+}
+
+// SecretStore keeps shared secrets, as sealed as it gets them.
+type SecretStore interface {
+	LoadSecret(ctx context.Context, name string) (Stored, error)
+	SaveSecret(ctx context.Context, name string, data []byte, replaces uint64) (uint64, error)
+	RemoveSecret(ctx context.Context, name string, revision uint64) error
+}
+
+// SecretLister lists shared secrets and tells of their changes. The name of a
+// listed one is its Key.Job.
+type SecretLister interface {
+	EachSecret(ctx context.Context, f func(Stored) error) error
+	WatchSecrets(ctx context.Context, changed func(name string, revision uint64, data []byte)) error
 }
 
 // BatonReader finds batons.

@@ -16,6 +16,10 @@ type WorkerConfig struct {
 	Store   Store
 	Actions ActionReader
 
+	// Secrets opens what is sealed in jobs, and finds shared secrets.
+	// Default: a vault without keys.
+	Secrets *Vault
+
 	// Concurrency is how many attempts may be in flight in this process.
 	// Raise it when targets are many and slow. Default 256.
 	Concurrency int
@@ -59,6 +63,9 @@ func (c WorkerConfig) withDefaults() WorkerConfig {
 	if c.Grace <= 0 {
 		c.Grace = 20 * time.Second
 	}
+	if c.Secrets == nil {
+		c.Secrets = NewVault(VaultConfig{Store: c.Store})
+	}
 	if c.OnTakeover == nil {
 		c.OnTakeover = func() {}
 	}
@@ -78,6 +85,8 @@ type Worker struct {
 	cfg     WorkerConfig
 	store   Store
 	log     *slog.Logger
+	secrets *Vault
+	shared  func(name string) (string, error) // finds shared secrets
 	library *library
 	rooms   *collections
 	hold    *hold
@@ -109,7 +118,8 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	cfg = cfg.withDefaults()
 	w := &Worker{
 		cfg: cfg, store: cfg.Store, log: cfg.Logger, held: map[place]*run{}, busy: make(chan struct{}, 1), still: make(chan struct{}),
-		library: newLibrary(cfg.Store, cfg.Actions), rooms: newCollections(cfg.Store),
+		secrets: cfg.Secrets, shared: cfg.Secrets.Shared,
+		library: newLibrary(cfg.Store, cfg.Actions, cfg.Secrets), rooms: newCollections(cfg.Store),
 	}
 	w.hold = newHold(w.expire)
 	w.loader = newLoader(w.library, w.await)

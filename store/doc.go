@@ -4,6 +4,7 @@
 //	what              where                                    subjects or keys
 //	job definitions   bucket carillon-jobs                     <collection>.<job>
 //	collections       bucket carillon-collections              <collection>
+//	shared secrets    bucket carillon-secrets                  <name>
 //	settings          bucket carillon-settings                 lanes
 //	batons            streams CARILLON_TIMERS_<lane>           carillon.timer.<lane>.<collection>.<job>, carillon.fire.…
 //	history           stream CARILLON_HISTORY                  carillon.history.<collection>.<job>.<outcome>

@@ -80,6 +80,42 @@ func (s *Store) SaveJob(ctx context.Context, k scheduler.Key, data []byte, repla
 	return s.publish(ctx, m)
 }
 
+// RewriteJob writes a definition over a revision that says the same in other
+// words, and returns the new revision. A final one expires when the one before
+// would have, or in an hour: the server lets nothing expire sooner that leaves a
+// marker. scheduler.ErrConflict when the revision is stale.
+func (s *Store) RewriteJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
+	m := nats.NewMsg(s.jobSubject(k))
+	m.Data = data
+	m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(replaces, 10))
+	if final {
+		left, err := s.timeLeft(ctx, replaces)
+		if err != nil {
+			return 0, err
+		}
+		m.Header.Set(jetstream.MsgTTLHeader, left.String())
+		m.Header.Set("Nats-Rollup", "sub")
+	}
+	return s.publish(ctx, m)
+}
+
+// timeLeft is how long a final definition is still kept. A second is the
+// shortest that the server takes.
+func (s *Store) timeLeft(ctx context.Context, revision uint64) (time.Duration, error) {
+	m, err := s.jobStream.GetMsg(ctx, revision)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		err = scheduler.ErrConflict // replaced, or expired, meanwhile
+	}
+	if err != nil {
+		return 0, translate(err)
+	}
+	left := s.cfg.FinalAge
+	if ttl, err := time.ParseDuration(m.Header.Get(jetstream.MsgTTLHeader)); err == nil {
+		left = ttl - time.Since(m.Time)
+	}
+	return max(left.Truncate(time.Second), time.Second), nil
+}
+
 // RemoveJob deletes a definition at a revision. specSequence is the sequence
 // of the spec that asked for it, 0 if none did.
 func (s *Store) RemoveJob(ctx context.Context, k scheduler.Key, revision, specSequence uint64) error {
@@ -164,82 +200,4 @@ func (s *Store) eachSubject(ctx context.Context, st jetstream.Stream, filter str
 		}
 	}
 	return nil
-}
-
-// Collections.
-
-// LoadCollection returns a stored collection. scheduler.ErrNotFound when there
-// is none.
-func (s *Store) LoadCollection(ctx context.Context, name string) (scheduler.Stored, error) {
-	e, err := s.collections.Get(ctx, name)
-	if err != nil {
-		return scheduler.Stored{}, translate(err)
-	}
-	return scheduler.Stored{Key: scheduler.Key{Collection: name}, Revision: e.Revision(), Data: e.Value()}, nil
-}
-
-// SaveCollection writes a collection over the revision it replaces (0: none may
-// exist). scheduler.ErrConflict when the revision is stale.
-func (s *Store) SaveCollection(ctx context.Context, name string, data []byte, replaces uint64) (uint64, error) {
-	if replaces == 0 {
-		rev, err := s.collections.Create(ctx, name, data)
-		return rev, translate(err)
-	}
-	rev, err := s.collections.Update(ctx, name, data, replaces)
-	return rev, translate(err)
-}
-
-// RemoveCollection deletes a collection at a revision.
-func (s *Store) RemoveCollection(ctx context.Context, name string, revision uint64) error {
-	return translate(s.collections.Purge(ctx, name, jetstream.LastRevision(revision)))
-}
-
-// EachCollection calls f for every stored collection.
-func (s *Store) EachCollection(ctx context.Context, f func(scheduler.Stored) error) error {
-	keys, err := s.collections.Keys(ctx)
-	if errors.Is(err, jetstream.ErrNoKeysFound) {
-		return nil
-	}
-	if err != nil {
-		return translate(err)
-	}
-	for _, name := range keys {
-		st, err := s.LoadCollection(ctx, name)
-		if errors.Is(err, scheduler.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if err := f(st); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// WatchCollections calls changed for every collection, first as it is and then
-// at every change, until ctx is done; data is nil for a deleted one.
-func (s *Store) WatchCollections(ctx context.Context, changed func(name string, revision uint64, data []byte)) error {
-	w, err := s.collections.WatchAll(ctx)
-	if err != nil {
-		return translate(err)
-	}
-	defer func() { _ = w.Stop() }()
-	for {
-		select {
-		case e, ok := <-w.Updates():
-			switch {
-			case !ok:
-				return fmt.Errorf("%w: the watch of collections ended", scheduler.ErrUnavailable)
-			case e == nil: // all that were there have been seen
-			case e.Operation() == jetstream.KeyValuePut:
-				changed(e.Key(), e.Revision(), e.Value())
-			default:
-				changed(e.Key(), e.Revision(), nil)
-			}
-		case <-ctx.Done():
-			return nil
-		}
-	}
 }

@@ -21,6 +21,7 @@ type Store struct {
 	jobs        jetstream.KeyValue
 	jobStream   jetstream.Stream
 	collections jetstream.KeyValue
+	secrets     jetstream.KeyValue
 	history     jetstream.Stream
 	specs       jetstream.Stream
 	timers      []jetstream.Stream
@@ -144,6 +145,12 @@ func (s *Store) openBuckets(ctx context.Context) (err error) {
 	}
 	s.collections, err = s.bucket(ctx, jetstream.KeyValueConfig{
 		Bucket: s.cfg.bucket("collections"), Description: "Carillon: job collections", History: 1,
+	})
+	if err != nil {
+		return err
+	}
+	s.secrets, err = s.bucket(ctx, jetstream.KeyValueConfig{
+		Bucket: s.cfg.bucket("secrets"), Description: "Carillon: shared secrets, sealed", History: 1,
 	})
 	return err
 }

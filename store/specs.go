@@ -42,6 +42,21 @@ func (s *Store) IsFirstSpec(ctx context.Context, name string, sequence uint64) (
 	return err == nil && m.Sequence == sequence, translate(err)
 }
 
+// EraseSpec removes a spec from its stream and overwrites what was stored of it,
+// which an acknowledgement does not do. The server writes the block of messages
+// that it lies in once more, so this is for specs that hold secrets. A spec that
+// is gone is no error. In a cluster the Raft logs keep what was published until
+// they are compacted.
+func (s *Store) EraseSpec(ctx context.Context, sequence uint64) error {
+	err := s.specs.SecureDeleteMsg(ctx, sequence)
+	if errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
+		if _, missing := s.specs.GetMsg(ctx, sequence); errors.Is(missing, jetstream.ErrMsgNotFound) {
+			return nil
+		}
+	}
+	return translate(err)
+}
+
 // PublishResult records what became of a spec: verdict is accepted or
 // rejected, name the rest of the spec's subject.
 func (s *Store) PublishResult(ctx context.Context, verdict, name string, body []byte) error {

@@ -45,7 +45,8 @@ func checkXML(text string) error {
 		case r == '\t', r == '\n', r == '\r', r >= ' ' && r < 0xFFFE, r > 0xFFFF:
 			continue
 		}
-		return fmt.Errorf("the character %U at %s cannot be sent in the envelope %s: XML does not have it", r, position(text, i), AzureScheduler)
+		return fmt.Errorf("the character %U at %s cannot be sent in the envelope %s: XML does not have it",
+			r, position(text, i), AzureScheduler)
 	}
 	if !utf8.ValidString(text) {
 		return fmt.Errorf("is not valid UTF-8, which the envelope %s needs", AzureScheduler)

@@ -52,8 +52,8 @@ type Message struct {
 // that its envelope cannot hold. Whether the text may be absent is the caller's to say.
 func Read(action, inner *document.Object, rules Rules) Content {
 	c := Content{member: rules.Member, region: rules.Region}
-	given := false
-	c.text, given = inner.String(rules.Member)
+	text, given := inner.String(rules.Member)
+	c.text = text
 	if n := utf8.RuneCountInString(c.text); rules.MaxSize > 0 && n > rules.MaxSize {
 		inner.Problem(rules.Member, "is %d characters long, at most %d are allowed", n, rules.MaxSize)
 		given = false
@@ -147,11 +147,12 @@ func (c *Content) Render(a scheduler.Attempt) (Message, error) {
 	text := c.text
 	if c.template != nil {
 		var err error
-		if text, err = c.template.render(&a); err != nil {
+		if text, err = c.template.render(a); err != nil {
 			return Message{}, fmt.Errorf("template in %s: %w", c.member, err)
 		}
 	}
 	switch c.envelope {
+	case None:
 	case CloudEvents:
 		return c.event.structured(a, text), nil
 	case CloudEventsBinary:
@@ -167,7 +168,7 @@ func (c *Content) Render(a scheduler.Attempt) (Message, error) {
 	return Message{Body: text}, nil
 }
 
-// place of a byte in a text, for messages: both counted from 1, columns in characters.
+// position is the place of a byte in a text, for messages: both counted from 1, columns in characters.
 func position(text string, offset int) string {
 	before := text[:max(0, min(offset, len(text)))]
 	line := strings.Count(before, "\n") + 1

@@ -1,7 +1,6 @@
 package payload_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -46,17 +45,17 @@ func failed() scheduler.Attempt {
 }
 
 // read reads an action whose inner object is queueMessage.
-func read(t testing.TB, text string) (payload.Content, error) {
-	t.Helper()
+func read(tb testing.TB, text string) (payload.Content, error) {
+	tb.Helper()
 	v, err := document.Parse([]byte(text))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	r := document.NewReader()
 	action := r.Object(v, "action")
 	inner, ok := action.Object("queueMessage")
 	if !ok {
-		t.Fatal("no queueMessage")
+		tb.Fatal("no queueMessage")
 	}
 	c := payload.Read(action, inner, rules)
 	inner.Done()
@@ -64,11 +63,11 @@ func read(t testing.TB, text string) (payload.Content, error) {
 	return c, r.Err()
 }
 
-func mustRead(t testing.TB, text string) payload.Content {
-	t.Helper()
-	c, err := read(t, text)
+func mustRead(tb testing.TB, text string) payload.Content {
+	tb.Helper()
+	c, err := read(tb, text)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
 }
@@ -224,9 +223,4 @@ func TestRenderErrors(t *testing.T) {
 			t.Errorf("%s: %v", test.text, err)
 		}
 	}
-}
-
-func problems(err error) int {
-	list, _ := errors.AsType[document.Problems](err)
-	return len(list)
 }

@@ -3,6 +3,7 @@ package payload
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"text/template/parse"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -119,8 +120,8 @@ func (r *run) pipe(dot any, pipe *parse.PipeNode) (any, error) {
 
 func (r *run) assign(name string, value any, existing bool) {
 	if existing {
-		for i := len(r.vars) - 1; i >= 0; i-- {
-			if r.vars[i].name == name {
+		for i, v := range slices.Backward(r.vars) {
+			if v.name == name {
 				r.vars[i].value = value
 				return
 			}
@@ -191,9 +192,9 @@ func (r *run) argument(dot any, node parse.Node) (any, error) {
 
 // variable returns the value of a variable, which the parser has seen declared.
 func (r *run) variable(name string) any {
-	for i := len(r.vars) - 1; i >= 0; i-- {
-		if r.vars[i].name == name {
-			return r.vars[i].value
+	for _, v := range slices.Backward(r.vars) {
+		if v.name == name {
+			return v.value
 		}
 	}
 	return whole{} // $
@@ -202,6 +203,10 @@ func (r *run) variable(name string) any {
 // chain evaluates fields of fields of a value; the last one takes the arguments.
 func (r *run) chain(dot, value any, node parse.Node, fields []string, args []parse.Node, final []any) (any, error) {
 	last := len(fields) - 1
+	pos := node.Position() // of the first field, but if the node is all fields, of the second
+	if _, ok := node.(*parse.FieldNode); ok && last > 0 {
+		pos -= parse.Pos(len(fields[0]) + 1)
+	}
 	for i, field := range fields {
 		var values []any
 		if i == last {
@@ -212,8 +217,9 @@ func (r *run) chain(dot, value any, node parse.Node, fields []string, args []par
 		}
 		var err error
 		if value, err = r.member(value, field, values); err != nil {
-			return nil, at(node, err)
+			return nil, fault{pos, err}
 		}
+		pos += parse.Pos(len(field) + 1)
 	}
 	return value, nil
 }
@@ -233,7 +239,7 @@ func (r *run) arguments(dot any, nodes []parse.Node, final []any) ([]any, error)
 	return append(values, final...), nil
 }
 
-// function evaluates a call. Of the functions, and and or alone leave arguments out that do not matter.
+// function evaluates a call. Two functions, "and" and "or", leave out arguments that do not matter.
 func (r *run) function(dot any, node *parse.IdentifierNode, args []parse.Node, final []any) (any, error) {
 	if node.Ident == "and" || node.Ident == "or" {
 		value, err := r.logic(dot, node.Ident == "or", args, final)
@@ -254,7 +260,7 @@ func (r *run) function(dot any, node *parse.IdentifierNode, args []parse.Node, f
 // logic returns the first argument whose truth is that of end, or the last one.
 func (r *run) logic(dot any, end bool, args []parse.Node, final []any) (any, error) {
 	if len(args)+len(final) == 0 {
-		return nil, errors.New("and and or need arguments")
+		return nil, errors.New(`"and" and "or" need arguments`)
 	}
 	var value any
 	for _, node := range args {

@@ -11,19 +11,19 @@ import (
 	"unicode/utf8"
 )
 
-// function is a function of templates. It gets at least least arguments and at most most of them (-1: any number).
+// function is a function of templates.
 type function struct {
-	least, most int
+	least, most int // how many arguments; most -1: any number
 	call        func(args []any) (any, error)
 	grows       func(args []any) int // bytes of the result, where it can be much longer than the arguments
 }
 
-// functions are all there are, besides and and or. None has an effect, or a result that depends on anything but its
+// functions are all there are, besides "and" and "or". None has an effect, or a result that depends on anything but its
 // arguments.
 var functions = map[string]function{
 	"not":      {1, 1, func(args []any) (any, error) { return !truth(args[0]), nil }, nil},
 	"eq":       {2, -1, equal, nil},
-	"ne":       {2, 2, func(args []any) (any, error) { same, err := equal(args); return same != true, err }, nil},
+	"ne":       {2, 2, unequal, nil},
 	"lt":       {2, 2, ordered(func(c int) bool { return c < 0 }), nil},
 	"le":       {2, 2, ordered(func(c int) bool { return c <= 0 }), nil},
 	"gt":       {2, 2, ordered(func(c int) bool { return c > 0 }), nil},
@@ -42,6 +42,12 @@ var functions = map[string]function{
 	"base64":   {1, 1, onText(func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }), nil},
 	"replace":  {3, 3, replace, replaced},
 	"trunc":    {2, 2, trunc, nil},
+}
+
+// unequal is the opposite of equal.
+func unequal(args []any) (any, error) {
+	same, err := equal(args)
+	return !truth(same), err
 }
 
 // functionNames lists the functions for people.

@@ -97,7 +97,7 @@ func (r *run) format(m moment, layout string) (any, error) {
 	}
 	text := m.t.Format(layout)
 	if r.all && text == layout { // no part of the sample is what a layout writes for it
-		return nil, fmt.Errorf("%q shows nothing of a time: a layout is the time 2006-01-02T15:04:05Z07:00 in the form that is wanted", layout)
+		return nil, fmt.Errorf("%q shows nothing of a time: a layout is the time 2006-01-02T15:04:05Z07:00 in the wanted form", layout)
 	}
 	return text, nil
 }

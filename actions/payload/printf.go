@@ -68,7 +68,7 @@ func readFormat(format string) ([]verb, error) {
 		rest = strings.TrimLeft(rest, "+-# 0")
 		width, rest, err := readWidth(rest)
 		if err == nil && strings.HasPrefix(rest, ".") {
-			precision := 0
+			var precision int
 			precision, rest, err = readWidth(rest[1:])
 			width += precision
 		}

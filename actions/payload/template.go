@@ -41,7 +41,7 @@ func newTemplate(text string) (*template, error) {
 	if err := run.list(whole{}, root); err != nil {
 		return nil, t.explain(err)
 	}
-	if _, err := t.render(&firstSample); err != nil {
+	if _, err := t.render(firstSample); err != nil {
 		return nil, fmt.Errorf("cannot be rendered at a job's first occurrence, before which nothing ran: %w", err)
 	}
 	return t, nil
@@ -65,14 +65,14 @@ var (
 		a.ID = a.Occurrence + "#6"
 		a.Due = a.Due.Add(2*time.Minute + 123456789)
 		a.Previous = a.Nominal.AddDate(0, 0, -1)
-		a.Failure = &scheduler.Failure{Status: 503, Attempts: 5, Message: "Http Action - Response from host 'example.com': 'Service Unavailable'"}
+		a.Failure = &scheduler.Failure{Status: 503, Attempts: 5, Message: "Http Action - Response from host 'x': 'Service Unavailable'"}
 		return a
 	}()
 )
 
 // render returns what the template makes for an attempt.
-func (t *template) render(a *scheduler.Attempt) (string, error) {
-	run := run{attempt: a, out: make([]byte, 0, len(t.text)+256)}
+func (t *template) render(a scheduler.Attempt) (string, error) {
+	run := run{attempt: &a, out: make([]byte, 0, len(t.text)+256)}
 	if err := run.list(whole{}, t.root); err != nil {
 		return "", t.explain(err)
 	}
@@ -93,9 +93,19 @@ func (f fault) Error() string { return f.err.Error() }
 // explain puts the place before an error.
 func (t *template) explain(err error) error {
 	if f, ok := errors.AsType[fault](err); ok {
-		return fmt.Errorf("%s: %w", position(t.text, int(f.pos)), f.err)
+		return fmt.Errorf("%s: %s", position(t.text, int(f.pos)), short(f.err.Error()))
 	}
 	return err
+}
+
+// maxComplaint is the length in bytes at which a message, which may quote the template, is cut.
+const maxComplaint = 400
+
+func short(message string) string {
+	if len(message) <= maxComplaint {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxComplaint], "") + "…"
 }
 
 // parseTemplate parses a text. Which functions there are is looked at later, where the place of one is known.
@@ -136,7 +146,8 @@ func syntaxError(text string, err error) error {
 	if wrong < len(starts) {
 		end = starts[wrong]
 	}
-	if !strings.HasPrefix(message, "unterminated") { // a text is, too, where its beginning ends
+	whole := strings.HasPrefix(message, "unterminated") || strings.HasPrefix(message, "unexpected {{")
+	if !whole { // an unterminated text is that, too, where its beginning ends
 		action := start
 		start += sort.Search(end-start, func(n int) bool { return same(action + n) }) - 1
 		for start > action && wordByte(text[start]) && wordByte(text[start-1]) {
@@ -169,10 +180,12 @@ var parserPrefix = regexp.MustCompile(`^template: template:\d+: `)
 
 // complaint returns the message of a parser's error in its plainest words.
 func complaint(err error) string {
-	message := parserPrefix.ReplaceAllString(err.Error(), "")
+	message := short(parserPrefix.ReplaceAllString(err.Error(), ""))
 	switch {
-	case strings.HasPrefix(message, "{{break}}"), strings.HasPrefix(message, "{{continue}}"), strings.Contains(message, "multiple definition"):
-		return message + "; a template cannot have loops or templates of its own"
+	case strings.Contains(message, "outside {{range}}"):
+		return message + ", which is not available: a template has no loops"
+	case strings.Contains(message, "multiple definition"):
+		return "{{define}} is not available: a template has no templates of its own"
 	case message == "missing value for command":
 		return "{{}} is empty: a value or a function is missing"
 	}

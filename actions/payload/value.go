@@ -122,7 +122,7 @@ func (r *run) member(value any, name string, args []any) (any, error) {
 		return r.method(m, name, args)
 	}
 	var field any
-	names := ""
+	var names string // of what there is, when field is not
 	switch v := value.(type) {
 	case whole:
 		field, names = r.field(name)

@@ -161,7 +161,7 @@ func (a *action) hint(v verdict) string {
 	switch {
 	case v.status == http.StatusNotFound || v.status == http.StatusGone:
 		return "the " + place + " does not exist"
-	case v.status == http.StatusUnauthorized && a.authentication.key.IsZero():
+	case v.status == http.StatusUnauthorized && !a.authentication.given():
 		return "the job gives no sasKey"
 	case v.status == http.StatusUnauthorized || v.status == http.StatusForbidden:
 		return "the key '" + a.authentication.name + "' is wrong or may not send to the " + place

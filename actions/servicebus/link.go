@@ -8,27 +8,31 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 )
 
-// The times of a link.
-const (
-	// openTimeout is how long opening a link may take, with dialling and
+// times are the times of links. Tests have shorter ones.
+type times struct {
+	// open is how long opening a link may take, with dialling and
 	// authorization. It goes on when the attempt that began it has ended, for
 	// the sake of others.
-	openTimeout = 30 * time.Second
+	open time.Duration
 
-	// maxAge is how old a link gets. The SDK renews a link's token when it is
-	// five minutes old; if the service answers that with an error which may
-	// pass, it asks again and again without a pause, because its retries,
-	// which would pause, are off. A new link gets a new token.
-	maxAge = 4*time.Minute + 30*time.Second
+	// renew is the age at which a link that is in use gets a successor, and
+	// most the age at which a link is dropped in any case. The SDK renews a
+	// link's token when it is five minutes old; if the service answers that
+	// with an error which may pass, it asks again and again without a pause,
+	// because its retries, which would pause, are off. A new link has a new
+	// token.
+	renew, most time.Duration
 
 	// linger is for how long the SDK may hold a call whose context has ended,
 	// which it does where it waits for a lock that another call holds. Then
 	// the connection is cut, which ends them all.
-	linger = 30 * time.Second
+	linger time.Duration
+}
 
-	// closeTimeout is how long the service may take to agree to a close.
-	closeTimeout = time.Second
-)
+var defaultTimes = times{open: 30 * time.Second, renew: 4 * time.Minute, most: 4*time.Minute + 30*time.Second, linger: 30 * time.Second}
+
+// closeTimeout is how long the service may take to agree to a close.
+const closeTimeout = time.Second
 
 // maxUnsettled is how many messages may wait for their acknowledgement on one
 // link. The service grants more than that; it bounds the goroutines.
@@ -55,6 +59,8 @@ type link struct {
 	// Guarded by the mutex of the pool.
 	users   int
 	used    time.Time // when the last one ended
+	next    *link     // its successor, while that is opening
+	before  *link     // whose successor it is, while it is opening
 	dropped bool
 }
 
@@ -71,7 +77,7 @@ func newLink(p *pool, c *connection, to destination) *link {
 	return l
 }
 
-var errOpenTimeout = errors.New("no link within 30s")
+var errOpenTimeout = errors.New("no link within " + defaultTimes.open.String())
 
 // open opens the link. What comes of it is for wait.
 func (l *link) open() {
@@ -80,8 +86,8 @@ func (l *link) open() {
 	// break it when they miss it; a canceled context does not.
 	ctx, cancel := context.WithCancelCause(l.ctx)
 	defer cancel(nil)
-	defer time.AfterFunc(openTimeout, func() { cancel(errOpenTimeout) }).Stop()
-	defer time.AfterFunc(openTimeout+linger, l.connection.cut).Stop()
+	defer time.AfterFunc(l.pool.times.open, func() { cancel(errOpenTimeout) }).Stop()
+	defer time.AfterFunc(l.pool.times.open+l.pool.times.linger, l.connection.cut).Stop()
 
 	l.sender, l.err = l.connection.client.NewSender(l.to.entity, nil)
 	if l.err == nil {
@@ -99,6 +105,7 @@ func (l *link) open() {
 		l.pool.dropLink(l)
 	}
 	close(l.ready)
+	l.pool.succeed(l)
 }
 
 // wait waits until the link is open.
@@ -146,7 +153,7 @@ func (l *link) send(ctx context.Context, m *azservicebus.AMQPAnnotatedMessage) e
 			return nil
 		}
 	default:
-		time.AfterFunc(linger, func() {
+		time.AfterFunc(l.pool.times.linger, func() {
 			if len(done) == 0 { // it still runs
 				l.connection.cut()
 			}

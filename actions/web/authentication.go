@@ -58,7 +58,7 @@ func (r *request) readAuthentication(c *Client, o *document.Object) {
 		r.auth = readOAuth2(c, ao)
 	}
 	ao.Done()
-	if _, given := r.header[headerAuthorization]; given && r.authorizes() {
+	if r.authorizes() && r.gives(headerAuthorization) {
 		o.Problem("headers."+headerAuthorization, "clashes with authentication, which sets it")
 	}
 }

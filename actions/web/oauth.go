@@ -17,8 +17,9 @@ var loginEndpoint = &url.URL{Scheme: "https", Host: "login.microsoftonline.com"}
 // oauth is authentication by a bearer token that is asked for with the client
 // credentials grant (RFC 6749, section 4.4).
 type oauth struct {
-	client *Client
 	tokenRequest
+
+	client *Client
 	secret document.Secret
 }
 
@@ -82,8 +83,12 @@ func (a *oauth) prove(ctx context.Context, at scheduler.Attempt, stale string) (
 	if err != nil {
 		return proof{}, unready(err)
 	}
+	var header string
+	if a.inHeader { // both are encoded like a form first (RFC 6749, section 2.3.1)
+		header = basicHeader(at, url.QueryEscape(a.clientID), url.QueryEscape(secret))
+	}
 	token, err := a.client.tokens.get(ctx, a.key(secret), stale, func() (token, error) {
-		return a.client.requestToken(ctx, at, &a.tokenRequest, secret)
+		return a.client.requestToken(ctx, at.Timeout, &a.tokenRequest, secret, header)
 	})
 	if err != nil {
 		return proof{}, err

@@ -96,7 +96,7 @@ func tlsReason(err error) string {
 	var (
 		certificate *tls.CertificateVerificationError
 		host        x509.HostnameError
-		alert       tls.AlertError
+		op          *net.OpError
 		record      tls.RecordHeaderError
 	)
 	switch {
@@ -108,8 +108,8 @@ func tlsReason(err error) string {
 		return "TLS: the certificate is not valid for the host name"
 	case errors.As(err, &certificate):
 		return cut("TLS: "+strings.TrimPrefix(certificate.Err.Error(), "x509: "), maxReason)
-	case errors.As(err, &alert):
-		return "TLS: the host answered: " + strings.TrimPrefix(alert.Error(), "tls: ")
+	case errors.As(err, &op) && op.Op == "remote error": // an alert, by crypto/tls
+		return "TLS: the host answered: " + strings.TrimPrefix(op.Err.Error(), "tls: ")
 	case strings.Contains(err.Error(), "TLS handshake timeout"):
 		return fmt.Sprintf("TLS: no handshake within %v", tlsTimeout)
 	}

@@ -31,21 +31,22 @@ type tokenAnswer struct {
 // passingErrors are errors of a token server that a retry may overcome.
 var passingErrors = []string{"temporarily_unavailable", "server_error", "slow_down"}
 
-// requestToken asks for a token within ctx, which is the attempt's. The error
-// is a [failure].
-func (c *Client) requestToken(ctx context.Context, at scheduler.Attempt, r *tokenRequest, secret string) (token, error) {
+// requestToken asks for a token within ctx, which ends after timeout. header
+// is what the client authenticates by; empty: by the secret in the body. The
+// error is a [failure].
+func (c *Client) requestToken(ctx context.Context, timeout time.Duration, r *tokenRequest, secret, header string) (token, error) {
 	start := time.Now()
 	f := &failure{what: "Token request to host '" + r.endpoint.Host + "'"}
-	resp, err := c.sendTokenRequest(ctx, at, r, secret)
+	resp, err := c.sendTokenRequest(ctx, r, secret, header)
 	if err != nil {
-		f.why, f.final = reason(ctx, err, at.Timeout, time.Since(start)), isRefused(err)
+		f.why, f.final = reason(ctx, err, timeout, time.Since(start)), isRefused(err)
 		return token{}, f
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxTokenAnswer+1))
 	switch {
 	case err != nil:
-		f.why = "the answer broke off: " + reason(ctx, err, at.Timeout, time.Since(start))
+		f.why = "the answer broke off: " + reason(ctx, err, timeout, time.Since(start))
 		return token{}, f
 	case len(body) > maxTokenAnswer:
 		f.why = fmt.Sprintf("the answer is longer than %d bytes", maxTokenAnswer)
@@ -67,19 +68,12 @@ func (c *Client) requestToken(ctx context.Context, at scheduler.Attempt, r *toke
 	return t, nil
 }
 
-func (c *Client) sendTokenRequest(ctx context.Context, at scheduler.Attempt, r *tokenRequest, secret string) (*http.Response, error) {
+func (c *Client) sendTokenRequest(ctx context.Context, r *tokenRequest, secret, header string) (*http.Response, error) {
 	form := url.Values{"grant_type": {"client_credentials"}}
 	for i := 0; i < len(r.form); i += 2 {
 		form.Set(r.form[i], r.form[i+1])
 	}
-	header := http.Header{
-		headerContentType: {"application/x-www-form-urlencoded"},
-		"Accept":          {"application/json"},
-		headerAgent:       {c.agent},
-	}
-	if r.inHeader { // both are encoded like a form first (RFC 6749, section 2.3.1)
-		header[headerAuthorization] = []string{basicHeader(at, url.QueryEscape(r.clientID), url.QueryEscape(secret))}
-	} else {
+	if header == "" {
 		form.Set("client_id", r.clientID)
 		form.Set("client_secret", secret)
 	}
@@ -87,7 +81,14 @@ func (c *Client) sendTokenRequest(ctx context.Context, at scheduler.Attempt, r *
 	if err != nil {
 		return nil, err
 	}
-	req.Header = header
+	req.Header = http.Header{
+		headerContentType: {"application/x-www-form-urlencoded"},
+		"Accept":          {"application/json"},
+		headerAgent:       {c.agent},
+	}
+	if header != "" {
+		req.Header[headerAuthorization] = []string{header}
+	}
 	return c.roundTrip(c.transport, req)
 }
 
@@ -119,6 +120,8 @@ func issued(answer tokenAnswer, parsing error) (token, error) {
 	switch {
 	case parsing != nil:
 		return token{}, errors.New("the answer is not a token in JSON")
+	case answer.AccessToken == "" && answer.Error != "":
+		return token{}, fmt.Errorf("the answer has no access_token but an error: %s", cut(strings.Map(printable, answer.Error), maxReason))
 	case answer.AccessToken == "":
 		return token{}, errors.New("the answer has no access_token")
 	case strings.ContainsFunc(answer.AccessToken, func(c rune) bool { return c <= ' ' || c >= 0x7f }):

@@ -113,7 +113,7 @@ func (p *jsonParser) name(names *nameSet, earlier []Member) (string, error) {
 		return "", p.fail("duplicate field " + strconv.Quote(name))
 	}
 	if !p.skip(':') {
-		return "", p.fail("expected a colon after the field name " + strconv.Quote(name))
+		return "", p.fail("expected a colon after a field name") // the text may be no name, but a secret
 	}
 	return name, nil
 }

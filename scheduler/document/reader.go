@@ -10,6 +10,7 @@ type Reader struct {
 
 	problems Problems
 	refs     []SecretRef
+	secret   bool // one that stands in the document was read
 }
 
 // NewReader returns a reader without problems.

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 )
@@ -55,6 +56,7 @@ func (o *Object) Secret(name string) (Secret, bool) {
 	}
 	i := o.find(name)
 	o.members[i].Value.secret = true
+	o.reader.secret = true
 	return Secret{text: v.text, locked: v.locked}, true
 }
 
@@ -83,6 +85,10 @@ type SecretRef struct {
 
 // SecretRefs returns the shared secrets that were named so far.
 func (r *Reader) SecretRefs() []SecretRef { return r.refs }
+
+// HasSecrets reports whether a secret that stands in the document was read so
+// far, locked or not. It costs nothing, unlike [Value.HasSecrets].
+func (r *Reader) HasSecrets() bool { return r.secret }
 
 // sealedMember is the one member of an object that stands for a sealed secret in a stored document.
 const sealedMember = "$sealed"
@@ -127,6 +133,55 @@ func (v Value) Unseal(path string, open func(path, sealed string) (string, error
 	}
 	v, _ = v.each(path, func(path string, inner Value) (Value, error) { return inner.Unseal(path, open), nil })
 	return v
+}
+
+// Reserved returns the path of a member with the name that stands for sealed secrets in a stored document. No document
+// of a user may have one: it would be taken for a secret when it is read from the store.
+func (v Value) Reserved() (path string, found bool) {
+	for i, item := range v.items {
+		if path, found := item.Reserved(); found {
+			return join(element("", i), path), true
+		}
+	}
+	for _, m := range v.members {
+		if m.Name == sealedMember {
+			return member("", m.Name), true
+		}
+		if path, found := m.Value.Reserved(); found {
+			return join(member("", m.Name), path), true
+		}
+	}
+	return "", false
+}
+
+// MayHoldSealed reports whether JSON written by [Value.JSON] may hold sealed secrets. Only a member of that name looks
+// so: a quote inside a string is escaped.
+func MayHoldSealed(json []byte) bool { return bytes.Contains(json, sealedMark) }
+
+var sealedMark = []byte(`{"` + sealedMember + `":`)
+
+// SecretPaths returns where the secrets of the tree stand: those that can be read, and the locked ones.
+func (v Value) SecretPaths() (open, locked []string) {
+	v.eachSecret("", func(path string, isLocked bool) {
+		if isLocked {
+			locked = append(locked, path)
+		} else {
+			open = append(open, path)
+		}
+	})
+	return open, locked
+}
+
+func (v Value) eachSecret(path string, f func(path string, locked bool)) {
+	if v.secret {
+		f(path, v.locked)
+	}
+	for i, item := range v.items {
+		item.eachSecret(element(path, i), f)
+	}
+	for _, m := range v.members {
+		m.Value.eachSecret(member(path, m.Name), f)
+	}
 }
 
 // sealed returns the text of a sealed secret, if v stands for one.

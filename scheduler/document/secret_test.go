@@ -105,3 +105,52 @@ func TestWrongSecrets(t *testing.T) {
 		}
 	}
 }
+
+func TestReserved(t *testing.T) {
+	tests := map[string]string{
+		`{"a":1}`: "", `{"a":{"$sealed":"x"}}`: "a.$sealed", `{"a":[1,{"b":{"c":1,"$sealed":2}}]}`: "a[1].b.$sealed", `{"$sealed":1}`: "$sealed",
+		`{"a":"$sealed"}`: "",
+	}
+	for text, want := range tests {
+		if got, found := parse(t, text).Reserved(); got != want || found != (want != "") {
+			t.Errorf("%s: got %q, %t", text, got, found)
+		}
+	}
+}
+
+func TestMayHoldSealed(t *testing.T) {
+	v, _, _ := readSecrets(t, planted)
+	if document.MayHoldSealed(v.JSON()) {
+		t.Error("nothing is sealed")
+	}
+	sealed, err := v.Seal("", func(_, text string) (string, error) { return text, nil })
+	if err != nil || !document.MayHoldSealed(sealed.JSON()) {
+		t.Errorf("a sealed secret is not seen, %v", err)
+	}
+	if document.MayHoldSealed(document.ObjectValue(document.Member{Name: "a", Value: document.StringValue(`{"$sealed":"x"}`)}).JSON()) {
+		t.Error("text is taken for a member")
+	}
+}
+
+// TestCloneIsApart shows that reading a clone leaves the original as it is, and
+// that the secrets come along.
+func TestCloneIsApart(t *testing.T) {
+	v, r, _ := readSecrets(t, planted)
+	if !r.HasSecrets() {
+		t.Error("no secret was read")
+	}
+	if got := fmt.Sprint(v.SecretPaths()); got != "[a c.d] []" {
+		t.Errorf("got %s", got)
+	}
+	clone := v.Clone()
+	if !clone.Equal(v) || !clone.HasSecrets() {
+		t.Error("the clone differs")
+	}
+	o := document.NewReader().Object(clone, "")
+	o.Ignore("A", "B", "C")
+	inner, _ := o.Object("C")
+	inner.Ignore("D")
+	if fmt.Sprint(v.SecretPaths()) != "[a c.d] []" || clone.Equal(v) {
+		t.Error("reading the clone changed the original")
+	}
+}

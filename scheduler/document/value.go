@@ -1,5 +1,7 @@
 package document
 
+import "slices"
+
 // Kind is the kind of a [Value]: one of JSON's six.
 type Kind uint8
 
@@ -88,4 +90,16 @@ func (v Value) Member(name string) (Value, bool) {
 		}
 	}
 	return Value{}, false
+}
+
+// Clone returns a value that shares nothing that an [Object] may write to.
+func (v Value) Clone() Value {
+	v.items, v.members = slices.Clone(v.items), slices.Clone(v.members)
+	for i := range v.items {
+		v.items[i] = v.items[i].Clone()
+	}
+	for i := range v.members {
+		v.members[i].Value = v.members[i].Value.Clone()
+	}
+	return v
 }

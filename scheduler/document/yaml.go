@@ -87,12 +87,18 @@ func parseAST(text string, line int) (file *ast.File, err error) {
 	}()
 	file, err = parser.ParseBytes([]byte(text), 0, parser.AllowDuplicateMapKey())
 	if e, ok := errors.AsType[yaml.Error](err); ok {
-		return nil, Problem{Message: place(line, e.GetToken()) + e.GetMessage()}
+		return nil, Problem{Message: place(line, e.GetToken()) + unquoted(e.GetMessage())}
 	}
 	if err != nil {
-		return nil, Problem{Message: place(line, nil) + err.Error()}
+		return nil, Problem{Message: place(line, nil) + "not valid YAML"}
 	}
 	return file, nil
+}
+
+// unquoted cuts off what the YAML library quotes of the text, which may be a secret.
+func unquoted(message string) string {
+	before, _, _ := strings.Cut(message, `"`)
+	return strings.TrimRight(before, ": ")
 }
 
 // place returns the place of a token as "line:column: ", where line lines of the stream come before its document.

@@ -50,17 +50,18 @@ func (r *yamlReader) value(node ast.Node, depth int) (Value, error) {
 }
 
 // number returns a number with the text it was written in if that is JSON, else (0x1F, +5, .5) with canonical text. A
-// leading zero is refused: 010 is eight to one reader of YAML and ten to another.
+// leading zero is refused: 010 is eight to one reader of YAML and ten to another. No message repeats what was written: it
+// may be a password without quotes.
 func (r *yamlReader) number(node ast.Node, canonical string) (Value, error) {
 	written := node.GetToken().Value
 	if numberLength(written) == len(written) {
 		return Value{kind: KindNumber, text: written}, nil
 	}
 	if bare := strings.TrimLeft(written, "+-"); len(bare) > 1 && bare[0] == '0' && digits(bare[1:]) > 0 {
-		return Value{}, r.refuse(node, written+" has a leading zero; drop it, or put text in quotes")
+		return Value{}, r.refuse(node, "a number has a leading zero; drop it, or put text in quotes")
 	}
 	if numberLength(canonical) != len(canonical) {
-		return Value{}, r.refuse(node, written+" is not a number that JSON can hold")
+		return Value{}, r.refuse(node, "not a number that JSON can hold; put text in quotes")
 	}
 	return Value{kind: KindNumber, text: canonical}, nil
 }
@@ -122,7 +123,7 @@ func (r *yamlReader) alias(n *ast.AliasNode, depth int) (Value, error) {
 	name := n.Value.GetToken().Value
 	v, ok := r.anchors[name]
 	if !ok {
-		return v, r.refuse(n, "no anchor &"+name+" before this alias")
+		return v, r.refuse(n, "no anchor of that name before this alias; put text that begins with * in quotes")
 	}
 	return r.repeat(n, v, depth)
 }

@@ -51,8 +51,12 @@ type APIConfig struct {
 //	<prefix>.api.history.<collection>.<job>  answers {"value": […], "nextLink": …}, newest first
 //	<prefix>.api.list.<collection>           answers {"value": […], "nextLink": …}, by name
 //	<prefix>.api.preview                     body: a job ([scheduler.Service.Preview]); answers when it would run
+//	<prefix>.api.secret-put.<name>           body: {"value": "…", "description": "…"}; answers the shared secret without its value
+//	<prefix>.api.secret-delete.<name>        body: none, or {"force": true}, where jobs refer to it; answers nothing
+//	<prefix>.api.secret-list                 answers {"value": […], "nextLink": …}, by name, without values
+//	<prefix>.api.secret-rotate               answers what was sealed again ([scheduler.Service.RotateSecrets])
 //
-// and the JSON is that of the REST API. history and list take a body
+// and the JSON is that of the REST API. history, list and secret-list take a body
 // {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or none; nextLink is
 // the body that asks for the next page, or null. A page ends early when more
 // would not fit into a message.

@@ -41,6 +41,11 @@
 //     are done with. A process that lost a spec without knowing it, because it
 //     hung, finds the job written by a later one and leaves its own out.
 //  4. What is held in memory is bounded, however many specs wait.
+//  5. A spec that brought secrets, or that was rejected and may hold some, is
+//     overwritten in the stream before it is removed from it, and no result
+//     repeats anything of its content. Until it is taken in, it lies there in
+//     the clear, and in a cluster in the Raft logs until they are compacted:
+//     where that is too long, name a shared secret, or use the micro service.
 //
 // # Request and reply
 //

@@ -53,9 +53,15 @@ var endpoints = []endpoint{
 	{"history", "history.*.*", "a page of records, newest first", history},
 	{"list", "list.*", "a page of jobs, by name", list},
 	{"preview", "preview", "when a job would run", preview},
+	{"secret-put", "secret-put.*", "the secret, without its value", putSecret},
+	{"secret-delete", "secret-delete.*", "nothing", removeSecret},
+	{"secret-list", "secret-list", "all shared secrets, without their values", listSecrets},
+	{"secret-rotate", "secret-rotate", "what was sealed again", rotateSecrets},
 	// A name with a dot is more than one token. It would find nobody.
 	{"malformed", "*.*.*.>", "why the name is wrong", malformed},
 	{"malformed-list", "list.*.>", "why the name is wrong", malformed},
+	{"malformed-secret-put", "secret-put.*.>", "why the name is wrong", malformed},
+	{"malformed-secret-delete", "secret-delete.*.>", "why the name is wrong", malformed},
 }
 
 func put(ctx context.Context, s *scheduler.Service, r request) answer {
@@ -151,8 +157,11 @@ func preview(ctx context.Context, s *scheduler.Service, r request) answer {
 
 // malformed tells what is wrong with a name of too many tokens.
 func malformed(_ context.Context, _ *scheduler.Service, r request) answer {
-	if r.verb == "list" {
+	switch r.verb {
+	case "list":
 		return answer{err: scheduler.ValidateName("collection", r.name)}
+	case "secret-put", "secret-delete":
+		return answer{err: scheduler.ValidateName("secret", r.name)}
 	}
 	return answer{err: r.key().Validate()}
 }
@@ -169,12 +178,9 @@ func readQuery(body []byte) (query, error) {
 	if strings.TrimSpace(string(body)) == "" {
 		return q, nil
 	}
-	if err := scheduler.CheckSize(len(body)); err != nil {
-		return q, err
-	}
-	v, err := document.Parse(body)
+	v, err := parse(body)
 	if err != nil {
-		return q, scheduler.AsInvalid(err)
+		return q, err
 	}
 	reader := document.NewReader()
 	o := reader.Object(v, "")
@@ -184,6 +190,15 @@ func readQuery(body []byte) (query, error) {
 	q.page = scheduler.Page{Top: int(top), Skip: int(skip)}
 	o.Done()
 	return q, scheduler.AsInvalid(reader.Err())
+}
+
+// parse reads the body of a request.
+func parse(body []byte) (document.Value, error) {
+	if err := scheduler.CheckSize(len(body)); err != nil {
+		return document.Value{}, err
+	}
+	v, err := document.Parse(body)
+	return v, scheduler.AsInvalid(err)
 }
 
 // body asks for a page like q that skips so many entries.

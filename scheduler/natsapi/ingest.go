@@ -18,12 +18,20 @@ type Source interface {
 	// is done; wake tells of new room. take must not block.
 	DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error
 
+	// PublishResult stores a result event.
+	PublishResult(ctx context.Context, verdict, name string, body []byte) error
+
+	SpecLog
+}
+
+// SpecLog is where published specs lie until they are done with.
+type SpecLog interface {
 	// IsFirstSpec reports whether the spec with that sequence is the first
 	// of its name that is not done with.
 	IsFirstSpec(ctx context.Context, name string, sequence uint64) (bool, error)
 
-	// PublishResult stores a result event.
-	PublishResult(ctx context.Context, verdict, name string, body []byte) error
+	// EraseSpec removes a spec so that nothing of it is left.
+	EraseSpec(ctx context.Context, sequence uint64) error
 }
 
 // IngestConfig says how specs are taken in. Service and Source are required.
@@ -151,10 +159,29 @@ func (n *Ingest) handle(q *queue, it *item) {
 		n.giveBack(it) // stopped, or not its turn
 		return
 	}
+	if r.delicate() {
+		n.erase(it)
+	}
 	if err := it.Lease.Ack(); err != nil {
 		n.log.Warn("spec not acknowledged", "job", it.Name, "err", err)
 	}
 	n.intake.release(it)
+}
+
+// eraseTries bounds the tries to overwrite a spec: a NATS user that may not
+// delete messages gets no answer at all.
+const eraseTries = 2
+
+// erase overwrites a spec that may hold secrets. The acknowledgement that
+// follows removes one that could not be.
+func (n *Ingest) erase(it *item) {
+	err := n.cfg.Source.EraseSpec(n.work, it.Sequence)
+	for try := 1; try < eraseTries && errors.Is(err, scheduler.ErrUnavailable); try++ {
+		err = n.cfg.Source.EraseSpec(n.work, it.Sequence)
+	}
+	if err != nil {
+		n.log.Warn("spec that may hold secrets removed, but not overwritten", "job", it.Name, "err", err)
+	}
 }
 
 func (n *Ingest) giveBack(it *item) {

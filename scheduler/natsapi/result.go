@@ -30,6 +30,18 @@ func (r *result) verdict() string {
 	return accepted
 }
 
+// delicate reports whether the spec may hold secrets: one that was accepted
+// brought its job's; of another nobody knows.
+func (r *result) delicate() bool {
+	switch {
+	case r.item.size == 0:
+		return false
+	case r.err != nil, r.decision.view == nil, !r.item.takesBody(), r.decision.view.Superseded:
+		return true
+	}
+	return r.decision.view.Job.Def.HasSecrets()
+}
+
 // document returns the result event.
 func (r *result) document() document.Value {
 	m := []document.Member{

@@ -19,6 +19,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
+	"github.com/carillon-sched/carillon/scheduler/seal"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -42,6 +43,8 @@ type world struct {
 	store   *store.Store
 	service *scheduler.Service
 	storage jetstream.StorageType
+	dir     string // what the server keeps on disk
+	keys    *seal.Keyring
 }
 
 func newWorld(tb testing.TB) *world {
@@ -51,15 +54,20 @@ func newWorld(tb testing.TB) *world {
 
 func newWorldIn(tb testing.TB, storage jetstream.StorageType) *world {
 	tb.Helper()
+	dir := tb.TempDir()
 	s, err := server.NewServer(&server.Options{
-		DontListen: true, JetStream: true, StoreDir: tb.TempDir(), NoLog: true, NoSigs: true,
+		DontListen: true, JetStream: true, StoreDir: dir, NoLog: true, NoSigs: true,
 	})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	go s.Start()
 	tb.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	w := &world{tb: tb, ctx: tb.Context(), server: s, storage: storage}
+	k, err := seal.NewKey("k1")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	w := &world{tb: tb, ctx: tb.Context(), server: s, storage: storage, dir: dir, keys: seal.NewKeyring(k)}
 	w.nc = w.connect()
 	w.js, err = jetstream.New(w.nc, jetstream.WithPublishAsyncMaxPending(1<<14))
 	if err != nil {
@@ -92,7 +100,10 @@ func (w *world) open() (*store.Store, *scheduler.Service) {
 	if err != nil {
 		w.tb.Fatal(err)
 	}
-	service := scheduler.NewService(scheduler.ServiceConfig{Store: st, Actions: actions.New(web.New(web.Config{}))})
+	service := scheduler.NewService(scheduler.ServiceConfig{
+		Store: st, Actions: actions.New(web.New(web.Config{})),
+		Secrets: scheduler.NewVault(scheduler.VaultConfig{Store: st, Keys: w.keys}),
+	})
 	if err := service.EnsureDefault(w.ctx); err != nil {
 		w.tb.Fatal(err)
 	}

@@ -14,6 +14,10 @@
 //	POST   /jobCollections/{c}/jobs/{j}/disable
 //	GET    /jobCollections/{c}/jobs/{j}/history       newest first; $top, $skip, $filter=status eq Failed or status eq Faulted
 //	GET    …/history?follow=true                      live tail: of a job, of /jobCollections/{c}, or of all at /history
+//	GET    /secrets                                   shared secrets by name, without their values
+//	PUT    /secrets/{name}                            {"value": "…", "description": "…"}: make (201) or replace (200) one
+//	DELETE /secrets/{name}?force=true|false           409 while jobs refer to it, unless forced
+//	POST   /secrets/rotate                            seal everything with the first key ([scheduler.Service.RotateSecrets])
 //	POST   /preview                                   when a job would run; nothing is stored ([scheduler.Service.Preview])
 //	POST   /doctor?fix=true|false                     the audit's report; fix repairs what it finds
 //	GET    /healthz                                   200 while the process lives
@@ -46,7 +50,9 @@
 //     takes no data for ten seconds is left. $filter applies.
 //  7. Every answer has an x-ms-request-id, which the log repeats. The query
 //     parameter api-version is accepted and has no effect.
-//  8. A browser cannot be made to change anything from a page of another
+//  8. No answer shows a secret: a job's are left out, and that of a name is not
+//     given back. Neither are they logged.
+//  9. A browser cannot be made to change anything from a page of another
 //     origin ([http.CrossOriginProtection]). There is no authentication here.
 //
 // Timeouts of reading and of idle connections are the [http.Server]'s.

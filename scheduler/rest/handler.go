@@ -45,6 +45,7 @@ func New(cfg Config) http.Handler {
 	}
 	mux := http.NewServeMux()
 	a.register(mux, "", resources, (*api).refuse)
+	a.register(mux, "", secrets, (*api).refuse)
 	a.register(mux, "", process, (*api).refuse)
 	a.register(mux, "", awx, (*api).refuseAWX)
 	mux.Handle("/", a.handler(func(_ *api, _ http.ResponseWriter, r *http.Request) error {

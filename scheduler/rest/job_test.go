@@ -23,6 +23,9 @@ func (w *world) steps(steps []step) {
 		if status != http.StatusText(r.status) && !strings.HasPrefix(status, itoa(r.status)) {
 			w.t.Errorf("step %d: %s %s: got %d, want %s: %.1000s", i+1, s.method, s.path, r.status, status, r.body)
 		}
+		if strings.Contains(r.body, secret) {
+			w.t.Errorf("step %d: %s %s: the answer shows a secret: %s", i+1, s.method, s.path, r.body)
+		}
 		for part := range strings.SplitSeq(parts, "|") {
 			if !strings.Contains(r.body, part) {
 				w.t.Errorf("step %d: %s %s: got %.1000s\nwant %s", i+1, s.method, s.path, r.body, part)

@@ -21,6 +21,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/rest"
+	"github.com/carillon-sched/carillon/scheduler/seal"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -34,6 +35,7 @@ type world struct {
 	store   *store.Store
 	actions scheduler.ActionReader
 	service *scheduler.Service
+	vault   *scheduler.Vault
 	api     *httptest.Server
 	log     *bytes.Buffer // after the API is closed
 	serving atomic.Int64  // requests under way
@@ -65,7 +67,12 @@ func newWorld(t *testing.T, change ...func(*rest.Config)) *world {
 	if w.store, err = store.Open(t.Context(), w.nc, store.Config{}); err != nil {
 		t.Fatal(err)
 	}
-	w.service = scheduler.NewService(scheduler.ServiceConfig{Store: w.store, Actions: w.actions})
+	k, err := seal.NewKey("k1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.vault = scheduler.NewVault(scheduler.VaultConfig{Store: w.store, Keys: seal.NewKeyring(k)})
+	w.service = scheduler.NewService(scheduler.ServiceConfig{Store: w.store, Actions: w.actions, Secrets: w.vault})
 	if err := w.service.EnsureDefault(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +101,7 @@ func (w *world) serve(change []func(*rest.Config)) {
 // work runs a worker until the test ends.
 func (w *world) work() {
 	w.t.Helper()
-	worker := scheduler.NewWorker(scheduler.WorkerConfig{Store: w.store, Actions: w.actions})
+	worker := scheduler.NewWorker(scheduler.WorkerConfig{Store: w.store, Actions: w.actions, Secrets: w.vault})
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- worker.Run(ctx) }()

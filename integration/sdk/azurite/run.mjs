@@ -1,4 +1,5 @@
-// Starts Azurite's queue service on a free port, runs the storage queue suite against it and stops it.
+// Starts Azurite's queue service on a free port, runs the storage queue suite and the delivery of jobs to queues against it,
+// one after the other, and stops it.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { dirname, join } from "node:path";
@@ -25,7 +26,7 @@ async function listening() {
 try {
   const url = await listening();
   azurite.stdout.resume();
-  const args = ["test", "-count=1", "-timeout=5m", "-run=StorageQueue", ".", "-azurite", `${url}/devstoreaccount1`];
+  const args = ["test", "-count=1", "-timeout=5m", "-p=1", "-run=StorageQueue", ".", "./delivery", "-azurite", `${url}/devstoreaccount1`];
   const suite = spawn("go", [...args, ...process.argv.slice(2)], { cwd: dirname(here), stdio: ["ignore", "inherit", "inherit"] });
   const [code] = await once(suite, "exit");
   process.exitCode = code ?? 1;

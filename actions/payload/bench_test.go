@@ -1,0 +1,45 @@
+package payload_test
+
+import (
+	"testing"
+
+	"github.com/carillon-sched/carillon/actions/payload"
+)
+
+func BenchmarkRender(b *testing.B) {
+	for _, bench := range []struct{ name, text string }{
+		{"plain", `{"queueMessage":{"message":"{\"order\":4711}"}}`},
+		{"template", `{"queueMessage":{"template":true,"message":"{\"from\":{{json .Previous}},\"to\":\"{{.Nominal.Format \"2006-01-02\"}}\"}"}}`},
+		{"cloudevents", `{"queueMessage":{"envelope":"cloudevents","message":"{\"order\":4711}"}}`},
+		{"cloudeventsBinary", `{"queueMessage":{"envelope":"cloudeventsBinary","message":"{\"order\":4711}"}}`},
+		{"azureScheduler", `{"queueMessage":{"envelope":"azureScheduler","message":"{\"order\":4711}"}}`},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			c, a := mustRead(b, bench.text), attempt()
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := c.Render(a); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkRead is the share of the template in reading a definition.
+func BenchmarkRead(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		mustRead(b, `{"queueMessage":{"template":true,"message":"{\"from\":{{json .Previous}},\"to\":\"{{.Nominal.Format \"2006-01-02\"}}\"}"}}`)
+	}
+}
+
+func BenchmarkIdentify(b *testing.B) {
+	a := attempt()
+	b.ReportAllocs()
+	for b.Loop() {
+		if payload.Identify(a).Try != "2" {
+			b.Fatal("try")
+		}
+	}
+}

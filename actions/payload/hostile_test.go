@@ -1,0 +1,108 @@
+package payload_test
+
+import (
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// hostile are templates that would not end, or fill the memory, without bounds.
+func hostile() []string {
+	const most = 8 << 10
+	fill := func(head, part, tail string) string {
+		return head + strings.Repeat(part, (most-len(head)-len(tail))/len(part)) + tail
+	}
+	return []string{
+		fill(`{{$x := "aaaaaaaaaaaaaaaa"}}`, `{{$x = print $x $x}}`, ``),
+		fill(`{{$x := "aaaaaaaaaaaaaaaa"}}{{$x = print $x $x $x $x $x $x $x $x}}{{$x = print $x $x $x $x $x $x $x $x}}`, `{{$x = upper $x}}`, ``),
+		fill(`{{$x := "é"}}`, `{{$x = replace "é" "éé" $x}}`, ``),
+		fill(`{{$x := "\u00ff\u1e9e"}}{{$x`, `|upper|lower`, `}}`),
+		fill(`{{$x := printf "%256d" 1}}{{`, `json (`, ``) + `$x` + strings.Repeat(")", 100) + `}}`,
+		fill(`{{"a"`, `|json`, `}}`),
+		fill(`{{"\x00"`, `|json`, `}}`),
+		fill(`{{"+"`, `|urlquery`, `}}`),
+		fill(`{{"+"`, `|base64`, `}}`),
+		fill(`{{printf "`, `%256d`, `" 1}}`),
+		fill(`{{printf "%256d`, `%256d`, ``)[:most/2] + `" ` + strings.Repeat("1 ", 800) + `}}`,
+		fill(`{{.Nominal`, `.UTC`, `}}`),
+		fill(`{{$n := .Nominal}}`, `{{$n = $n.Add "P1Y"}}`, `{{$n}}`),
+		fill(`{{$n := .Nominal}}`, `{{$n = $n.In "America/Argentina/ComodRivadavia"}}`, `{{$n}}`),
+		fill(``, `{{if 1}}`, ``),
+		fill(``, `{{if 1}}{{else}}`, ``),
+		strings.Repeat(`{{if 1}}`, 500) + strings.Repeat(`{{end}}`, 500),
+		`{{` + strings.Repeat(`(`, 2000) + `1` + strings.Repeat(`)`, 2000) + `}}`,
+		fill(`{{and `, `1 `, `}}`),
+		fill(``, `{{.Nominal}}`, ``),
+		fill(`{{$x := printf "%256d" 1}}{{$x = print $x $x $x $x $x $x $x $x}}`, `{{$x}}`, ``),
+		fill(`{{$x := printf "%256d" 1}}{{$x = print $x $x $x $x $x $x $x $x}}{{$x = print $x $x $x $x $x $x $x $x}}{{eq $x`, ` $x`, `}}`),
+		fill(`{{$x := printf "%256d" 1}}{{$x = print $x $x $x $x $x $x $x $x}}{{$x = replace " " $x $x}}`, `{{/**/}}`, ``),
+		`{{.Nominal.Format "` + strings.Repeat("2006", 1000) + `"}}`,
+		fill(``, `{{`, ``), fill(``, `{{}}`, ``), fill(``, `{{"`, ``), fill(``, `{{$x}}`, ``), fill(`{{1}}`, `{{@}}`, ``),
+		fill(`{{define "a"}}{{template "a"}}{{end}}`, `{{template "a"}}`, ``),
+		fill(`{{range 9223372036854775807}}{{range 9223372036854775807}}{{end}}{{end}}`, `{{range 1e18}}{{end}}`, ``),
+		`{{1` + strings.Repeat("0", 8000) + `}}`,
+		`{{1e` + strings.Repeat("9", 8000) + `}}`,
+		`{{printf "%.256f" 1e308}}`,
+	}
+}
+
+// TestHostileTemplates checks what they cost in memory, and reports the time. That they end is FuzzTemplate's test, too.
+func TestHostileTemplates(t *testing.T) {
+	var worst time.Duration
+	var most uint64
+	for _, text := range hostile() {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start := time.Now()
+		c, err := readTemplate(t, text)
+		if err == nil {
+			_, err = c.Render(failed())
+		}
+		worst = max(worst, time.Since(start))
+		runtime.ReadMemStats(&after)
+		allocated := after.TotalAlloc - before.TotalAlloc
+		most = max(most, allocated)
+		if allocated > 64<<20 || err != nil && len(err.Error()) > 1000 {
+			t.Errorf("%.60q: %d bytes allocated, %.80v", text, allocated, err)
+		}
+	}
+	t.Logf("the slowest took %v, the largest allocated %d KiB", worst, most>>10)
+}
+
+func FuzzTemplate(f *testing.F) {
+	for _, text := range hostile() {
+		f.Add(text)
+	}
+	for _, text := range []string{
+		`{{.Nominal.In "Europe/Paris" | date "2006"}}`, `{{with .Failure}}{{.Status}}{{else}}{{$.Job.Name}}{{end}}`,
+		`{{printf "%5.1f|%-8q|%U" 1.5 "x" 'y'}}`, `{{.Previous.Add "-P1M" | default "x" | json}}`, `{{trunc 3 (replace "a" "b" .Occurrence)}}`,
+		`{{if and .Previous (lt .Previous .Nominal)}}{{/* */}}x{{- end}}`, `{{$x := .Due.Truncate "24h"}}{{$x.Unix}}`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 8<<10 {
+			return
+		}
+		text = strings.ToValidUTF8(text, "?")
+		start := time.Now()
+		c, err := readTemplate(t, text)
+		if err == nil {
+			for _, a := range []scheduler.Attempt{attempt(), failed(), {}} {
+				m, err := c.Render(a)
+				if err == nil && len(m.Body) > 64<<10 {
+					t.Errorf("%d bytes", len(m.Body))
+				}
+			}
+		} else if strings.Contains(err.Error(), "runtime error") {
+			t.Error(err)
+		}
+		if took := time.Since(start); took > 2*time.Second { // 40 times the bound: machines are shared
+			t.Error(strconv.Quote(text), took)
+		}
+	})
+}

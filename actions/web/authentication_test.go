@@ -1,0 +1,205 @@
+package web_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// shared is an attempt that knows some shared secrets.
+func shared(secrets map[string]string) scheduler.Attempt {
+	at := attempt()
+	at.Shared = func(name string) (string, error) {
+		text, ok := secrets[name]
+		if !ok {
+			return "", errors.New("not found")
+		}
+		return text, nil
+	}
+	return at
+}
+
+// properties reads an action and returns what is shown of its request.
+func properties(t *testing.T, client *web.Client, request string, stored bool) (shown document.Value, problems error) {
+	t.Helper()
+	v, err := document.Parse([]byte(`{"action":{"request":` + request + `}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := document.NewReader()
+	r.Stored = stored
+	o, _ := r.Object(v, "").Object("action")
+	client.ReadAction("Http", o)
+	action, _ := v.Member("action")
+	shown, _ = action.Member("request")
+	return shown, r.Err()
+}
+
+func TestBasic(t *testing.T) {
+	server := listen(t, nil)
+	client := newClient(t, web.Config{})
+	request := fmt.Sprintf(`{"uri":%q,"method":"GET","authentication":{"TYPE":"basic","username":"Aladdin","password":%%s}}`, server.URL)
+	literal := mustRead(t, client, "Http", fmt.Sprintf(request, `"open sesame"`))
+	byName := mustRead(t, client, "Http", fmt.Sprintf(request, `{"secretRef":"cave"}`))
+	for _, result := range []scheduler.Result{
+		literal.Invoke(t.Context(), attempt()),
+		byName.Invoke(t.Context(), shared(map[string]string{"cave": "open sesame"})),
+	} {
+		if result.Failed {
+			t.Error(result.Message)
+		}
+	}
+	for _, got := range server.seen() {
+		if auth := got.Header.Get("Authorization"); auth != "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==" { // the example of RFC 7617
+			t.Errorf("authorization: %s", auth)
+		}
+	}
+	host := server.Listener.Addr().String()
+	wantFailure(t, byName.Invoke(t.Context(), shared(nil)), host, `shared secret "cave": not found`)
+	wantFailure(t, byName.Invoke(t.Context(), attempt()), host, `shared secret "cave" cannot be read here`)
+	if n := len(server.seen()); n != 2 {
+		t.Errorf("%d requests, want 2", n)
+	}
+}
+
+// TestRedirectAuthentication checks that what proves the sender stays with the
+// host it was given for, also on the way back.
+func TestRedirectAuthentication(t *testing.T) {
+	for name, test := range map[string]struct{ member, header string }{
+		"basic":   {`"authentication":{"type":"Basic","username":"u","password":"p4ss"}`, "Authorization"},
+		"OAuth2":  {`"authentication":{"type":"OAuth2","tokenUrl":"http://login/","clientId":"c","secret":"s3cret"}`, "Authorization"},
+		"webhook": {`"webhook":{"secret":"` + webhookSecret + `"}`, "Webhook-Signature"},
+		"header":  {`"headers":{"X-Plain":{"secretRef":"x"}}`, "X-Plain"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			next := map[string]string{"http://a/": "http://a/same", "http://a/same": "http://b/", "http://b/": "http://a/back"}
+			var got []string
+			client := web.New(web.Config{Transport: tripper(func(req *http.Request) (*http.Response, error) {
+				if req.URL.Host == "login" {
+					return tokenResponse("t0ken", 3600), nil
+				}
+				if req.Header.Get(test.header) != "" {
+					got = append(got, req.URL.String())
+				}
+				if to := next[req.URL.String()]; to != "" {
+					return &http.Response{StatusCode: http.StatusTemporaryRedirect, Header: http.Header{"Location": {to}}}, nil
+				}
+				return &http.Response{StatusCode: http.StatusUnauthorized}, nil // for which no token is renewed any more
+			})})
+			action := mustRead(t, client, "Http", `{"uri":"http://a/","method":"POST","body":"x",`+test.member+`}`)
+			result := action.Invoke(t.Context(), shared(map[string]string{"x": "s3cret"}))
+			if result.Status != http.StatusUnauthorized || !result.Final {
+				t.Errorf("got %+v", result)
+			}
+			if diff := cmp.Diff([]string{"http://a/", "http://a/same"}, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestSecretHeaders checks which headers can be written but not read, and that
+// any may be a shared secret.
+func TestSecretHeaders(t *testing.T) {
+	server := listen(t, nil)
+	client := newClient(t, web.Config{})
+	request := fmt.Sprintf(`{"uri":%q,"method":"GET","headers":{"authorization":"Bearer s3cret","Cookie":"a=s3cret; b=c","X-Api-Key":"s3cret",
+		"x-access-token":"s3cret","X-Secret":"s3cret","X-Password":"s3cret","X-Hub-Signature":"s3cret","X-Tenant":{"secretRef":"tenant"},
+		"Private-Key":{"SECRETREF":"key"},"Idempotency-Key":"plain","X-Idempotency-Key":"plain","Accept":"plain"}}`, server.URL)
+	shown, err := properties(t, client, request, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	headers, _ := shown.Member("headers")
+	want := `{"X-Tenant":{"secretRef":"tenant"},"Private-Key":{"secretRef":"key"},` +
+		`"Idempotency-Key":"plain","X-Idempotency-Key":"plain","Accept":"plain"}`
+	if diff := cmp.Diff(want, headers.String()); diff != "" {
+		t.Error(diff)
+	}
+	action := mustRead(t, client, "Http", request)
+	if result := action.Invoke(t.Context(), shared(map[string]string{"tenant": "north", "key": "k3y"})); result.Failed {
+		t.Fatal(result.Message)
+	}
+	got := server.seen()[0].Header
+	for name, value := range map[string]string{
+		"Authorization": "Bearer s3cret", "Cookie": "a=s3cret; b=c", "X-Api-Key": "s3cret", "X-Access-Token": "s3cret",
+		"X-Tenant": "north", "Private-Key": "k3y", "Idempotency-Key": "plain", "Accept": "plain",
+	} {
+		if got.Get(name) != value {
+			t.Errorf("%s: got %q, want %q", name, got.Get(name), value)
+		}
+	}
+	host := server.Listener.Addr().String()
+	wantFailure(t, action.Invoke(t.Context(), shared(map[string]string{"tenant": "a\nb", "key": "k3y"})), host,
+		"the secret for header X-Tenant has line breaks or control characters")
+	wantFailure(t, action.Invoke(t.Context(), shared(map[string]string{"tenant": "north"})), host, `shared secret "key": not found`)
+}
+
+// TestAuthenticationProblems has what is told when a job is put.
+func TestAuthenticationProblems(t *testing.T) {
+	for name, test := range map[string]struct {
+		members string
+		want    []string
+	}{
+		"basic":        {`"authentication":{"type":"Basic"}`, []string{"authentication.username: is required", "authentication.password: is required"}},
+		"basic colon":  {`"authentication":{"type":"Basic","username":"a:b","password":""}`, []string{"authentication.username: must not contain a colon or control characters"}},
+		"basic kind":   {`"authentication":{"type":"Basic","username":"a","password":1}`, []string{`authentication.password: must be a string or {"secretRef": name}, not a number`}},
+		"basic member": {`"authentication":{"type":"Basic","username":"a","password":"b","pfx":"c"}`, []string{`authentication.pfx: unknown field`}},
+		"basic clash": {
+			`"headers":{"authorization":"x"},"authentication":{"type":"Basic","username":"a","password":"b"}`,
+			[]string{"headers.Authorization: clashes with authentication, which sets it"},
+		},
+		"directory": {
+			`"authentication":{"type":"ActiveDirectoryOAuth"}`,
+			[]string{"authentication.clientId: is required", "authentication.secret: is required", "authentication.tenant: is required", "authentication.audience: is required"},
+		},
+		"directory tenant": {
+			`"authentication":{"type":"ActiveDirectoryOAuth","tenant":"a/../b","audience":"c","clientId":"d","secret":"e"}`,
+			[]string{`authentication.tenant: "a/../b" is not an id or a domain name`},
+		},
+		"directory dots": {
+			`"authentication":{"type":"ActiveDirectoryOAuth","tenant":"..","audience":"c","clientId":"d","secret":"e"}`,
+			[]string{`authentication.tenant: ".." is not an id or a domain name`},
+		},
+		"oauth": {
+			`"authentication":{"type":"OAuth2"}`,
+			[]string{"authentication.clientId: is required", "authentication.secret: is required", "authentication.tokenUrl: is required"},
+		},
+		"oauth url": {
+			`"authentication":{"type":"OAuth2","tokenUrl":"/token","clientId":"c","secret":"s","authStyle":"query"}`,
+			[]string{"authentication.tokenUrl: must be absolute, such as https://example.com/path", `authentication.authStyle: "query" is not one of header, body`},
+		},
+		"webhook":         {`"webhook":{}`, []string{"webhook.secret: is required"}},
+		"webhook prefix":  {`"webhook":{"secret":"MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`, []string{"webhook.secret: must be whsec_ and the key in base64"}},
+		"webhook base64":  {`"webhook":{"secret":"whsec_%"}`, []string{"webhook.secret: is not base64 after whsec_"}},
+		"webhook short":   {`"webhook":{"secret":"whsec_MfKQ"}`, []string{"webhook.secret: has a key of 3 bytes, must be 24 to 64"}},
+		"webhook member":  {`"webhook":{"secret":{"secretRef":"a"},"previous":""}`, []string{`webhook.previous: unknown field; did you mean "previousSecret"?`}},
+		"webhook clash":   {`"webhook":{"secret":{"secretRef":"a"}},"headers":{"webhook-id":"1"}`, []string{"headers.Webhook-Id: clashes with webhook, which sets it"}},
+		"header number":   {`"headers":{"X-Key":1}`, []string{`headers.X-Key: must be a string or {"secretRef": name}, not a number`}},
+		"header break":    {`"headers":{"X-Key":"a\nb"}`, []string{"headers.X-Key: must not contain line breaks or control characters"}},
+		"header no ref":   {`"headers":{"X":{"ref":"a"}}`, []string{"headers.X.secretRef: is required", "headers.X.ref: unknown field"}},
+		"header host":     {`"headers":{"Host":{"secretRef":"a"}}`, []string{"headers.Host: must be a string, not an object"}},
+		"headers long":    {`"headers":{"X-Key":"` + strings.Repeat("b", 4092) + `"}`, []string{"headers: names and values are 4097 characters long together, at most 4096 are allowed"}},
+		"header by case":  {`"headers":{"X-Key":"a","x-key":"b"}`, []string{"headers.x-key: is given twice, in different letter case"}},
+		"unknown":         {`"authentication":{"type":"Digest","x":1}`, []string{`authentication.type: "Digest" is not one of NotSpecified, Basic, ClientCertificate, ActiveDirectoryOAuth, OAuth2`}},
+		"none with other": {`"authentication":{"type":"NotSpecified","username":"a"}`, []string{"authentication.username: unknown field"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := read(t, web.New(web.Config{}), "Http", `{"uri":"http://h/","method":"get",`+test.members+`}`)
+			if err == nil {
+				t.Fatal("no problem")
+			}
+			if diff := cmp.Diff(test.want, strings.Split(strings.ReplaceAll(err.Error(), "action.request.", ""), "\n")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

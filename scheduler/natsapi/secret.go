@@ -1,0 +1,70 @@
+package natsapi
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+func putSecret(ctx context.Context, s *scheduler.Service, r request) answer {
+	secret, created, err := s.PutSecret(ctx, r.name, r.body)
+	if err != nil {
+		return answer{err: err}
+	}
+	ans := answer{body: secret.Document().JSON()}
+	if created {
+		ans.status = 201
+	}
+	return ans
+}
+
+// removeSecret deletes a shared secret. The body is empty, or {"force": true}.
+func removeSecret(ctx context.Context, s *scheduler.Service, r request) answer {
+	force := false
+	if len(r.body) > 0 {
+		v, err := parse(r.body)
+		if err != nil {
+			return answer{err: err}
+		}
+		reader := document.NewReader()
+		o := reader.Object(v, "")
+		force, _ = o.Bool("force")
+		o.Done()
+		if err := reader.Err(); err != nil {
+			return answer{err: scheduler.AsInvalid(err)}
+		}
+	}
+	return answer{err: s.DeleteSecret(ctx, r.name, force)}
+}
+
+func listSecrets(ctx context.Context, s *scheduler.Service, r request) answer {
+	all, err := s.Secrets(ctx)
+	if err != nil {
+		return answer{err: err}
+	}
+	q, err := readQuery(r.body)
+	if err != nil {
+		return answer{err: err}
+	}
+	all = all[min(q.page.Skip, len(all)):]
+	more := q.page.Top > 0 && len(all) > q.page.Top
+	if more {
+		all = all[:q.page.Top]
+	}
+	values := make([]document.Value, len(all))
+	for i, secret := range all {
+		values[i] = secret.Document()
+	}
+	return listing(values, more, q, r.room)
+}
+
+func rotateSecrets(ctx context.Context, s *scheduler.Service, _ request) answer {
+	rotation, err := s.RotateSecrets(ctx)
+	if err != nil {
+		return answer{err: err}
+	}
+	body, err := json.Marshal(rotation)
+	return answer{body: body, err: err}
+}

@@ -1,0 +1,71 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// secrets are the operations on shared secrets. None answers with a value.
+var secrets = []operation{
+	{http.MethodGet, "/secrets", (*api).listSecrets},
+	{http.MethodPut, "/secrets/{name}", (*api).putSecret},
+	{http.MethodDelete, "/secrets/{name}", (*api).deleteSecret},
+	{http.MethodPost, "/secrets/{name}", (*api).rotateSecrets},
+}
+
+func (a *api) listSecrets(w http.ResponseWriter, r *http.Request) error {
+	all, err := a.service.Secrets(r.Context())
+	if err != nil {
+		return err
+	}
+	values := make([]document.Value, len(all))
+	for i, s := range all {
+		values[i] = s.Document()
+	}
+	return answer(w, http.StatusOK, scheduler.Listing(values, ""))
+}
+
+func (a *api) putSecret(w http.ResponseWriter, r *http.Request) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	s, created, err := a.service.PutSecret(lasting(r), r.PathValue("name"), body)
+	if err != nil {
+		return err
+	}
+	return answer(w, putStatus(created), s.Document())
+}
+
+func (a *api) deleteSecret(w http.ResponseWriter, r *http.Request) error {
+	force, err := flag(r, "force")
+	if err != nil {
+		return err
+	}
+	if err := a.service.DeleteSecret(lasting(r), r.PathValue("name"), force); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// rotateSecrets seals everything with the first key. It goes on when the client
+// does not wait.
+func (a *api) rotateSecrets(w http.ResponseWriter, r *http.Request) error {
+	if r.PathValue("name") != "rotate" {
+		return fault{http.StatusNotFound, "UnknownRoute", "there is nothing to POST at " + r.URL.Path}
+	}
+	rotation, err := a.service.RotateSecrets(lasting(r))
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(rotation)
+	if err != nil {
+		return err
+	}
+	send(w, http.StatusOK, body)
+	return nil
+}

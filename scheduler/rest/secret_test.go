@@ -1,0 +1,90 @@
+package rest_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// secret is planted wherever a secret may stand.
+const secret = "pl4nted-s3cret"
+
+// withPassword is a job whose action has a password, and those parts of its
+// document that are shown.
+const withPassword = `{"startTime": "2099-01-01T00:00:00Z", "action": {"type": "Http", "request": {"uri": "http://target.example/hook",
+	"method": "POST", "authentication": {"type": "Basic", "username": "me", "password": "` + secret + `"}}}}`
+
+// TestSecrets follows shared secrets through every operation.
+func TestSecrets(t *testing.T) {
+	w := newWorld(t)
+	refers := strings.Replace(withPassword, `"`+secret+`"`, `{"secretRef": "door"}`, 1)
+	w.steps([]step{
+		{"GET", "/secrets", "", `200 {"value":[],"nextLink":null}`},
+		{"PUT", "/secrets/door", `{"value": "` + secret + `", "description": "of the door"}`, `201 {"name":"door","description":"of the door","created":"|"key":"k1"}`},
+		{"PUT", "/secrets/door", "value: " + secret + "\n", `200 {"name":"door","created":"`},
+		{"PUT", "/secrets/door", `{"value": ["` + secret + `"]}`, `400 "details":[{"path":"value","message":"must be a string, not an array"}]`},
+		{"PUT", "/secrets/door", `{"value": "` + secret + `" "x"}`, `400 expected a comma or }`},
+		{"PUT", "/secrets/my.door", `{"value": "` + secret + `"}`, `400 "path":"secret"|must not contain '.'`},
+		{"GET", "/secrets", "", `200 {"value":[{"name":"door",|],"nextLink":null}`},
+		{"PUT", "/jobCollections/default/jobs/job", refers, `201 "password":{"secretRef":"door"}`},
+		{"DELETE", "/secrets/door", "", `409 "message":"secret door: conflict: jobs refer to it: default/job"`},
+		{"DELETE", "/secrets/door?force=x", "", `400 "path":"force"`},
+		{"DELETE", "/secrets/door?force=true", "", `200`},
+		{"DELETE", "/secrets/door", "", `404 "message":"secret door: not found"`},
+		{"PUT", "/jobCollections/default/jobs/other", refers, `400 "path":"action.request.authentication.password.secretRef","message":"no shared secret is called`},
+		{"POST", "/secrets/rotate", "", `200 {"key":"k1","jobs":0,"secrets":0,"skipped":0,"failures":0,"failed":[]}`},
+		{"POST", "/secrets/door", "", `404 "code":"UnknownRoute"`},
+		{"GET", "/secrets/door", "", `405 "message":"GET is not possible here; DELETE, POST, PUT are"`},
+	})
+}
+
+// TestSecretsOfJobs shows that no operation on a job shows what it keeps.
+func TestSecretsOfJobs(t *testing.T) {
+	const job = "/jobCollections/default/jobs/job"
+	w := newWorld(t)
+	shown := `"authentication":{"type":"Basic","username":"me"}`
+	w.steps([]step{
+		{"PUT", job, withPassword, `201 ` + shown},
+		{"PUT", job, withPassword, `200 ` + shown},
+		{"GET", job, "", `200 ` + shown},
+		{"PATCH", job, `{"description": "new"}`, `200 ` + shown},
+		{"GET", "/jobCollections/default/jobs", "", `200 ` + shown},
+		{"POST", job + "/disable", "", `200 ` + shown},
+		{"POST", "/secrets/rotate", "", `200 "skipped":1`},
+	})
+	r := w.do(http.MethodPut, job, w.do(http.MethodGet, job, "").body)
+	const want = `"path":"properties.action.request.authentication.password","message":"is required; secrets are not shown by get: send it again, or use PATCH"`
+	if r.status != http.StatusBadRequest || !strings.Contains(r.body, want) {
+		t.Errorf("put back as it was shown: %d %s", r.status, r.body)
+	}
+}
+
+// TestSecretReachesTarget shows that what is not shown is sent, and what comes
+// back of it is not recorded.
+func TestSecretReachesTarget(t *testing.T) {
+	w := newWorld(t)
+	got := make(chan string, 1)
+	target := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		_, password, _ := r.BasicAuth()
+		got <- password
+		_, _ = out.Write([]byte("hello " + password + " " + r.Header.Get("Authorization")))
+	}))
+	t.Cleanup(target.Close)
+	w.work()
+	const job = "/jobCollections/default/jobs/job"
+	body := strings.Replace(strings.Replace(withPassword, "http://target.example", target.URL, 1), "2099", "2020", 1)
+	w.must(http.MethodPut, job, body)
+	if password := <-got; password != secret {
+		t.Errorf("the target got %q", password)
+	}
+	w.await("the record", func() bool { return len(w.page(job+"/history").Value) > 0 })
+	r := w.do(http.MethodGet, job+"/history", "")
+	if strings.Contains(r.body, secret) || !strings.Contains(r.body, "hello *** Basic ***") {
+		t.Errorf("recorded as %s", r.body)
+	}
+	w.api.Close()
+	if strings.Contains(w.log.String(), secret) {
+		t.Errorf("the log shows the secret: %s", w.log)
+	}
+}

@@ -1,0 +1,167 @@
+package seal
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Keyring holds the keys of a process. It is immutable and safe for concurrent
+// use; a nil Keyring has no keys.
+type Keyring struct {
+	keys []Key // the first one seals
+}
+
+// NewKeyring returns a keyring; the first key seals. It panics when there is
+// none.
+func NewKeyring(first Key, more ...Key) *Keyring { return &Keyring{append([]Key{first}, more...)} }
+
+// The errors of a key file.
+var (
+	errShape = errors.New("is not of the form <id>:<base64 of 32 bytes>")
+	errNone  = errors.New("there is no key in it")
+)
+
+// ParseKeys reads the text of a key file: one key on each line, empty lines and
+// those that begin with # apart. The error names every wrong line by its
+// number, and shows none.
+func ParseKeys(text string) (*Keyring, error) {
+	r := &Keyring{}
+	var wrong []error
+	n := 0
+	for line := range strings.Lines(strings.TrimPrefix(text, "\uFEFF")) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		k, err := readKey(line)
+		if err == nil && r.find(k.id) != nil {
+			err = fmt.Errorf("key %q: the id is used before", k.id)
+		}
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("line %d: %w", n, err))
+			continue
+		}
+		r.keys = append(r.keys, k)
+	}
+	switch {
+	case len(wrong) > 0:
+		return nil, errors.Join(wrong...)
+	case len(r.keys) == 0:
+		return nil, errNone
+	}
+	return r, nil
+}
+
+// First returns the id of the key that seals, "" when there is none.
+func (r *Keyring) First() string {
+	if r == nil || len(r.keys) == 0 {
+		return ""
+	}
+	return r.keys[0].id
+}
+
+// IDs returns the ids of all keys, the one that seals first.
+func (r *Keyring) IDs() []string {
+	if r == nil {
+		return nil
+	}
+	ids := make([]string, len(r.keys))
+	for i, k := range r.keys {
+		ids[i] = k.id
+	}
+	return ids
+}
+
+// Format prints the ids alone.
+func (r *Keyring) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "keys %q", r.IDs()) }
+
+func (r *Keyring) find(id string) *Key {
+	if r == nil {
+		return nil
+	}
+	for i := range r.keys {
+		if r.keys[i].id == id {
+			return &r.keys[i]
+		}
+	}
+	return nil
+}
+
+// The errors of sealing and opening.
+var (
+	// ErrNoKey means that there is no key to seal with, or not the one that
+	// a text was sealed with.
+	ErrNoKey = errors.New("the key is not known here")
+
+	// ErrDamaged means that a sealed text is malformed, was changed, or was
+	// sealed for another place.
+	ErrDamaged = errors.New("the sealed text is damaged, or was sealed for another place")
+)
+
+// version begins every sealed text.
+const version = "v1"
+
+// encoding is the one way to write nonce and ciphertext: a text that decodes to
+// the same bytes but is written differently is damaged. The decoder skips line
+// breaks, so those are looked for besides.
+var encoding = base64.RawURLEncoding.Strict()
+
+// Seal encrypts a secret for a place, such as "job default/hello
+// action.request.authentication.password". [ErrNoKey] when there is none.
+func (r *Keyring) Seal(place, secret string) (string, error) {
+	if r.First() == "" {
+		return "", ErrNoKey
+	}
+	k := &r.keys[0]
+	nonce := make([]byte, k.aead.NonceSize(), k.aead.NonceSize()+len(secret)+k.aead.Overhead())
+	_, _ = rand.Read(nonce) // never fails
+	head := version + "." + k.id + "."
+	return head + encoding.EncodeToString(k.aead.Seal(nonce, nonce, []byte(secret), binding(head, place))), nil
+}
+
+// Open decrypts a text that was sealed for that place. [ErrNoKey] when its key
+// is not in the ring, [ErrDamaged] when it does not fit.
+func (r *Keyring) Open(place, sealed string) (string, error) {
+	id := KeyID(sealed)
+	if id == "" {
+		return "", ErrDamaged
+	}
+	k := r.find(id)
+	if k == nil {
+		return "", fmt.Errorf("%w: it was sealed with key %q", ErrNoKey, id)
+	}
+	head := version + "." + id + "."
+	body := sealed[len(head):]
+	data, err := encoding.DecodeString(body)
+	if err != nil || strings.ContainsAny(body, "\r\n") || len(data) < k.aead.NonceSize() {
+		return "", ErrDamaged
+	}
+	nonce, text := data[:k.aead.NonceSize()], data[k.aead.NonceSize():]
+	plain, err := k.aead.Open(nil, nonce, text, binding(head, place))
+	if err != nil {
+		return "", ErrDamaged
+	}
+	return string(plain), nil
+}
+
+// binding is what is authenticated beside the secret. A key id holds no line
+// break, so head and place cannot be mistaken for others.
+func binding(head, place string) []byte { return []byte(head + "\n" + place) }
+
+// KeyID returns the id of the key that a text was sealed with, "" when it is no
+// sealed text.
+func KeyID(sealed string) string {
+	rest, ok := strings.CutPrefix(sealed, version+".")
+	if !ok {
+		return ""
+	}
+	id, _, ok := strings.Cut(rest, ".")
+	if !ok || checkID(id) != "" {
+		return ""
+	}
+	return id
+}
