@@ -43,6 +43,7 @@ var layers = []layer{
 	{path: "examples/...", imports: append([]string{"integration/emulator/..."}, product...)},
 	{path: "integration/emulator/..."}, // of use without the rest of the project
 	{path: "integration/sdk/...", imports: []string{"integration/emulator/..."}},
+	{path: "integration/bench", imports: append([]string{"integration/emulator/..."}, product...)},
 	{path: "integration/...", imports: product},
 }
 

@@ -55,9 +55,8 @@ func (a *action) send(ctx context.Context, at scheduler.Attempt, start time.Time
 	if err := a.client.pool.send(ctx, to, m); err != nil {
 		return a.failed(ctx, err, at.Timeout, time.Since(start))
 	}
-	return scheduler.Result{
-		Message: a.name + " Action - Message '" + id + "' sent to " + a.noun + " '" + a.entity + "' of namespace '" + a.namespace.name + "'",
-	}
+	where := a.noun + " '" + a.entity + "' of namespace '" + a.namespace.name + "'"
+	return scheduler.Result{Message: a.name + " Action - Message '" + id + "' sent to " + where}
 }
 
 // unsent is the message of an attempt that got no answer.

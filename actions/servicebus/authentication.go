@@ -13,7 +13,7 @@ import (
 // authentication is the member of that name: the shared access key.
 type authentication struct {
 	name string
-	key  document.Secret // none: emulatorKey
+	key  document.Secret // none, or an empty one: emulatorKey
 }
 
 // The key of Microsoft's emulator, for where any key will do.
@@ -49,17 +49,14 @@ func readAuthentication(o *document.Object, optional bool) authentication {
 		ao.Problem("sasKeyName", "is required: the name of the shared access policy that sasKey belongs to")
 	}
 	a.key, ok = ao.Secret("sasKey")
-	text, literal := a.key.Literal()
-	switch {
-	case ok && literal && text == "":
-		a.key = document.Secret{}
-		ok = false
-	case ok && literal:
+	missing := !ao.Has("sasKey")
+	if text, literal := a.key.Literal(); ok && literal {
+		missing = text == ""
 		if err := checkKey(text); err != nil {
 			ao.Problem("sasKey", "%v", err)
 		}
 	}
-	if !ok && !optional && (literal || !ao.Has("sasKey")) {
+	if missing && !optional {
 		ao.Problem("sasKey", "is required. It is never returned, so a job that was read and is put back lacks it: "+
 			`give the key again, or {"secretRef": "name"}`)
 	}
@@ -80,10 +77,13 @@ func checkKey(key string) error {
 	return nil
 }
 
+// given reports whether the job gives a key.
+func (a authentication) given() bool { return !a.key.IsZero() }
+
 // reveal returns the key for an attempt. An error that is final is about the
 // key itself.
 func (a authentication) reveal(at scheduler.Attempt) (key string, final bool, err error) {
-	if a.key.IsZero() {
+	if !a.given() {
 		return emulatorKey, false, nil
 	}
 	if key, err = at.Reveal(a.key); err != nil {

@@ -59,7 +59,7 @@ func newConnection(p *pool, a account) (*connection, error) {
 		return nil, errors.New("the key or its name has a character that is not allowed") // the SDK's error might show it
 	}
 	c.client = client
-	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	c.ctx, c.cancel = context.WithCancelCause(p.base)
 	return c, nil
 }
 
@@ -159,6 +159,7 @@ var errHandshakeTimeout = errors.New("TLS: no handshake within 10s")
 // cut ends the connection without any ado. Whatever waits for it in the SDK
 // fails.
 func (c *connection) cut() {
+	c.pool.dropConnection(c)
 	c.mu.Lock()
 	conn := c.net
 	c.over = true
@@ -167,16 +168,16 @@ func (c *connection) cut() {
 	if conn != nil {
 		_ = conn.Close()
 	}
-	c.pool.dropConnection(c)
 }
 
 // close ends the connection in good order, if the service agrees in time.
 func (c *connection) close() {
 	c.cancel(errClosed)
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	ctx, cancel := context.WithTimeout(c.pool.base, closeTimeout)
 	defer cancel()
 	defer time.AfterFunc(2*closeTimeout, c.cut).Stop()
 	_ = c.client.Close(ctx) // it is gone whatever comes of it
+	c.pool.bury(c)
 }
 
 // watched is a network connection that tells when it is closed, which the SDK

@@ -66,6 +66,13 @@ var meanings = map[string]meaning{
 	"com.microsoft:session-cannot-be-locked": {http.StatusConflict, false},
 }
 
+// rpcError is what the SDK's error for an answer to a request for
+// authorization has; its type is internal.
+type rpcError interface {
+	error
+	RPCCode() int
+}
+
 // judge says what an error of the SDK, or of this package, means.
 func judge(err error) verdict {
 	if errors.Is(err, azservicebus.ErrMessageTooLarge) {
@@ -74,10 +81,7 @@ func judge(err error) verdict {
 	if failure, ok := errors.AsType[*azservicebus.Error](err); ok {
 		return judgeCode(failure)
 	}
-	if answer, ok := errors.AsType[interface { //nolint:iface // the SDK's type is internal
-		error
-		RPCCode() int
-	}](err); ok {
+	if answer, ok := errors.AsType[rpcError](err); ok {
 		return answered(answer.RPCCode(), answer.Error())
 	}
 	if failure, ok := errors.AsType[*amqp.Error](err); ok {
@@ -161,7 +165,7 @@ func (a *action) hint(v verdict) string {
 	switch {
 	case v.status == http.StatusNotFound || v.status == http.StatusGone:
 		return "the " + place + " does not exist"
-	case v.status == http.StatusUnauthorized && a.authentication.key.IsZero():
+	case v.status == http.StatusUnauthorized && !a.authentication.given():
 		return "the job gives no sasKey"
 	case v.status == http.StatusUnauthorized || v.status == http.StatusForbidden:
 		return "the key '" + a.authentication.name + "' is wrong or may not send to the " + place

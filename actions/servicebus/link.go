@@ -8,27 +8,31 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 )
 
-// The times of a link.
-const (
-	// openTimeout is how long opening a link may take, with dialling and
+// times are the times of links. Tests have shorter ones.
+type times struct {
+	// open is how long opening a link may take, with dialling and
 	// authorization. It goes on when the attempt that began it has ended, for
 	// the sake of others.
-	openTimeout = 30 * time.Second
+	open time.Duration
 
-	// maxAge is how old a link gets. The SDK renews a link's token when it is
-	// five minutes old; if the service answers that with an error which may
-	// pass, it asks again and again without a pause, because its retries,
-	// which would pause, are off. A new link gets a new token.
-	maxAge = 4*time.Minute + 30*time.Second
+	// renew is the age at which a link that is in use gets a successor, and
+	// most the age at which a link is dropped in any case. The SDK renews a
+	// link's token when it is five minutes old; if the service answers that
+	// with an error which may pass, it asks again and again without a pause,
+	// because its retries, which would pause, are off. A new link has a new
+	// token.
+	renew, most time.Duration
 
 	// linger is for how long the SDK may hold a call whose context has ended,
 	// which it does where it waits for a lock that another call holds. Then
 	// the connection is cut, which ends them all.
-	linger = 30 * time.Second
+	linger time.Duration
+}
 
-	// closeTimeout is how long the service may take to agree to a close.
-	closeTimeout = time.Second
-)
+var defaultTimes = times{open: 30 * time.Second, renew: 4 * time.Minute, most: 4*time.Minute + 30*time.Second, linger: 30 * time.Second}
+
+// closeTimeout is how long the service may take to agree to a close.
+const closeTimeout = time.Second
 
 // maxUnsettled is how many messages may wait for their acknowledgement on one
 // link. The service grants more than that; it bounds the goroutines.
@@ -55,6 +59,8 @@ type link struct {
 	// Guarded by the mutex of the pool.
 	users   int
 	used    time.Time // when the last one ended
+	next    *link     // its successor, while that is opening
+	before  *link     // whose successor it is, while it is opening
 	dropped bool
 }
 
@@ -71,7 +77,7 @@ func newLink(p *pool, c *connection, to destination) *link {
 	return l
 }
 
-var errOpenTimeout = errors.New("no link within 30s")
+var errOpenTimeout = errors.New("no link within " + defaultTimes.open.String())
 
 // open opens the link. What comes of it is for wait.
 func (l *link) open() {
@@ -80,8 +86,8 @@ func (l *link) open() {
 	// break it when they miss it; a canceled context does not.
 	ctx, cancel := context.WithCancelCause(l.ctx)
 	defer cancel(nil)
-	defer time.AfterFunc(openTimeout, func() { cancel(errOpenTimeout) }).Stop()
-	defer time.AfterFunc(openTimeout+linger, l.connection.cut).Stop()
+	defer time.AfterFunc(l.pool.times.open, func() { cancel(errOpenTimeout) }).Stop()
+	defer time.AfterFunc(l.pool.times.open+l.pool.times.linger, l.connection.cut).Stop()
 
 	l.sender, l.err = l.connection.client.NewSender(l.to.entity, nil)
 	if l.err == nil {
@@ -99,6 +105,7 @@ func (l *link) open() {
 		l.pool.dropLink(l)
 	}
 	close(l.ready)
+	l.pool.succeed(l)
 }
 
 // wait waits until the link is open.
@@ -117,23 +124,12 @@ func (l *link) send(ctx context.Context, m *azservicebus.AMQPAnnotatedMessage) e
 	case l.slots <- struct{}{}:
 	case <-l.ctx.Done():
 		l.pool.release(l)
-		return context.Cause(l.ctx)
+		return l.cause()
 	case <-ctx.Done():
 		l.pool.release(l)
 		return &interruption{stage: "while waiting for earlier messages"}
 	}
-	call, cancel := context.WithCancel(l.ctx) // without a deadline: see open
-	done := make(chan error, 1)
-	go func() {
-		defer l.pool.release(l)
-		defer cancel()
-		err := l.sender.SendAMQPAnnotatedMessage(call, m, nil)
-		<-l.slots
-		if err != nil {
-			err = l.broken(err)
-		}
-		done <- err
-	}()
+	done, cancel := l.begin(m) //nolint:contextcheck // what the SDK does not end in time outlives the attempt
 	select {
 	case err := <-done:
 		return err
@@ -146,7 +142,7 @@ func (l *link) send(ctx context.Context, m *azservicebus.AMQPAnnotatedMessage) e
 			return nil
 		}
 	default:
-		time.AfterFunc(linger, func() {
+		time.AfterFunc(l.pool.times.linger, func() {
 			if len(done) == 0 { // it still runs
 				l.connection.cut()
 			}
@@ -155,12 +151,34 @@ func (l *link) send(ctx context.Context, m *azservicebus.AMQPAnnotatedMessage) e
 	return &interruption{stage: "while waiting for the acknowledgement; the message may have arrived"}
 }
 
+// begin begins to send a message, which has a slot. The channel gets what
+// comes of it.
+func (l *link) begin(m *azservicebus.AMQPAnnotatedMessage) (chan error, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(l.ctx) // without a deadline: see open
+	done := make(chan error, 1)
+	go func() {
+		defer l.pool.release(l)
+		defer cancel()
+		err := l.sender.SendAMQPAnnotatedMessage(ctx, m, nil)
+		<-l.slots
+		switch {
+		case err == nil:
+		case l.ctx.Err() != nil:
+			err = l.cause()
+		case ctx.Err() == nil: // it was not the attempt that ended
+			err = l.broken(err)
+		}
+		done <- err
+	}()
+	return done, cancel
+}
+
+// cause is why the link has ended.
+func (l *link) cause() error { return context.Cause(l.ctx) }
+
 // broken returns why a message was not sent, and drops the link if it is not
 // the message's fault.
 func (l *link) broken(err error) error {
-	if l.ctx.Err() != nil {
-		return context.Cause(l.ctx)
-	}
 	err = l.connection.explain(err, true)
 	v := judge(err)
 	if v.link {
@@ -178,7 +196,7 @@ func (l *link) close() {
 	if l.sender == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	ctx, cancel := context.WithTimeout(l.pool.base, closeTimeout)
 	defer cancel()
 	defer time.AfterFunc(2*closeTimeout, l.connection.cut).Stop()
 	_ = l.sender.Close(ctx) // it is gone whatever comes of it

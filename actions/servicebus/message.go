@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 	"maps"
 	"math"
+	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
@@ -63,15 +63,14 @@ func (a *action) message(at scheduler.Attempt, rendered payload.Message, now tim
 }
 
 // messageID returns the id of a message for an idempotency key: the key
-// itself, or one as good that is short enough.
+// itself, or one as good that is short enough, however it is counted.
 func messageID(key string) string {
-	if utf8.RuneCountInString(key) <= maxID {
+	if len(key) <= maxID {
 		return key
 	}
 	sum := sha256.Sum256([]byte(key))
 	end := "~" + hex.EncodeToString(sum[:])
-	runes := []rune(key)
-	return string(runes[:maxID-len(end)]) + end
+	return strings.ToValidUTF8(key[:maxID-len(end)], "") + end
 }
 
 // setTTL lets m expire at an instant.

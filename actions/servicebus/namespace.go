@@ -14,9 +14,10 @@ import (
 
 // namespace is a Service Bus namespace and where it is.
 type namespace struct {
+	place
+
 	name   string // as messages name it
 	target string // its own host, in lower case, whatever it is mapped to
-	place
 }
 
 // place is what is dialled.
@@ -73,7 +74,8 @@ func readNamespace(text string, places endpoint.Map) (namespace, error) {
 		return n, nil
 	}
 	if nameLike.MatchString(text) && !strings.EqualFold(text, "localhost") {
-		return namespace{}, errors.New("is not a namespace: 1 to 50 letters, digits and hyphens, beginning with a letter and not ending in a hyphen")
+		return namespace{}, errors.New("is not a namespace: 1 to 50 letters, digits and hyphens, " +
+			"beginning with a letter and not ending in a hyphen")
 	}
 	p, err := parseEndpoint(text)
 	return namespace{name: strings.ToLower(p.authority()), target: strings.ToLower(p.address()), place: p}, err

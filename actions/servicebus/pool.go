@@ -31,7 +31,12 @@ func (d destination) account() account { return account{d.place, d.keyName, d.ke
 // maps and counters; nothing waits for a network under it.
 type pool struct {
 	config Config
+	times  times
 	dialer *net.Dialer
+
+	// base is what connections, and what closes them, go by: not an attempt,
+	// as they outlive it.
+	base context.Context //nolint:containedctx // see above
 
 	mu          sync.Mutex
 	links       map[destination]*link    // what attempts may use
@@ -46,6 +51,8 @@ type pool struct {
 func newPool(config Config) *pool {
 	return &pool{
 		config:      config,
+		base:        context.Background(),
+		times:       defaultTimes,
 		dialer:      config.Guard.Dialer(dialTimeout),
 		links:       make(map[destination]*link),
 		connections: make(map[account]*connection),
@@ -68,7 +75,7 @@ func (p *pool) send(ctx context.Context, to destination, m *azservicebus.AMQPAnn
 // acquire returns an open link to a destination, for the caller to release.
 func (p *pool) acquire(ctx context.Context, to destination) (*link, error) {
 	for {
-		l, wait, err := p.find(to)
+		l, wait, err := p.find(to) //nolint:contextcheck // a link outlives the attempt that opens it
 		switch {
 		case err != nil:
 			return nil, err
@@ -97,7 +104,7 @@ func (p *pool) find(to destination) (*link, <-chan struct{}, error) {
 		return nil, nil, errClosed
 	}
 	l, ok := p.links[to]
-	if ok && time.Since(l.made) > maxAge {
+	if ok && time.Since(l.made) > p.times.most {
 		p.drop(l)
 		ok = false
 	}
@@ -134,15 +141,50 @@ func (p *pool) open(to destination) (*link, error) {
 		p.connections[c.account] = c
 		p.living[c] = struct{}{}
 	}
-	l := newLink(p, c, to)
-	c.links++
+	l := p.start(c, to)
 	p.links[to] = l
 	if p.sweeper == nil {
-		p.sweeper = time.AfterFunc(p.config.IdleAfter, p.sweep)
+		p.sweeper = time.AfterFunc(min(p.config.IdleAfter, p.times.renew), p.sweep)
 	}
+	return l, nil
+}
+
+// start begins to open a link on a connection.
+func (p *pool) start(c *connection, to destination) *link {
+	l := newLink(p, c, to)
+	c.links++
 	p.use(l)
 	go l.open()
-	return l, nil
+	return l
+}
+
+// renew begins to open the successor of l.
+func (p *pool) renew(l *link) {
+	l.next = p.start(l.connection, l.to)
+	l.next.before = l
+}
+
+// succeed lets l, which is open or could not be opened, take the place of the
+// link whose successor it is. When it could not be opened for good, that goes
+// too, so that attempts find out why.
+func (p *pool) succeed(l *link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	old := l.before
+	if old == nil {
+		return
+	}
+	l.before, old.next = nil, nil
+	switch {
+	case l.err != nil && !judge(l.err).final || old.dropped && l.dropped:
+	case old.dropped || p.closed:
+		p.drop(l)
+	default:
+		p.drop(old)
+		if l.err == nil {
+			p.links[l.to] = l
+		}
+	}
 }
 
 // release ends one use of l.
@@ -167,7 +209,9 @@ func (p *pool) drop(l *link) {
 		return
 	}
 	l.dropped = true
-	delete(p.links, l.to)
+	if p.links[l.to] == l {
+		delete(p.links, l.to)
+	}
 	if p.freed != nil {
 		close(p.freed)
 		p.freed = nil
@@ -181,20 +225,17 @@ func (p *pool) drop(l *link) {
 func (p *pool) finish(l *link) {
 	c := l.connection
 	c.links--
-	last := c.links == 0
-	if last {
+	var what closer = l
+	if c.links == 0 {
 		p.forget(c)
+		what = c
 	}
-	p.tasks.Go(func() {
-		if !last {
-			l.close()
-			return
-		}
-		c.close()
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.living, c)
-	})
+	p.tasks.Go(what.close)
+}
+
+// closer is a link or a connection with all its links.
+type closer interface {
+	close()
 }
 
 // forget takes c from later links.
@@ -202,6 +243,13 @@ func (p *pool) forget(c *connection) {
 	if p.connections[c.account] == c {
 		delete(p.connections, c.account)
 	}
+}
+
+// bury takes c, which is closed, from the living.
+func (p *pool) bury(c *connection) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.living, c)
 }
 
 // dropLink is [pool.drop] for those who do not hold the mutex.
@@ -237,7 +285,8 @@ func (p *pool) evict() bool {
 	return oldest != nil
 }
 
-// sweep drops the links that are idle for too long, or too old.
+// sweep drops the links that are idle for too long, or too old, and renews
+// those in use.
 func (p *pool) sweep() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -245,23 +294,34 @@ func (p *pool) sweep() {
 		return
 	}
 	now := time.Now()
-	next := p.config.IdleAfter
+	next := min(p.config.IdleAfter, p.times.renew/2) // for links that are opened meanwhile
 	for _, l := range p.links {
-		if l.users > 0 {
-			continue
-		}
-		left := min(p.config.IdleAfter-now.Sub(l.used), maxAge-now.Sub(l.made))
-		if left <= 0 {
-			p.drop(l)
-		} else {
-			next = min(next, left)
-		}
+		next = min(next, p.inspect(l, now))
 	}
 	if len(p.links) == 0 {
 		p.sweeper = nil
 		return
 	}
-	p.sweeper.Reset(next)
+	p.sweeper.Reset(max(next, time.Millisecond))
+}
+
+// inspect does with l what its age and use ask for, and returns after which
+// time to look again.
+func (p *pool) inspect(l *link, now time.Time) time.Duration {
+	age, idle := now.Sub(l.made), time.Duration(0)
+	if l.users == 0 {
+		idle = now.Sub(l.used)
+	}
+	switch {
+	case l.users == 0 && (idle >= p.config.IdleAfter || age >= p.times.most):
+		p.drop(l)
+		return p.config.IdleAfter
+	case age >= p.times.renew && l.next == nil && age < p.times.most && idle < p.times.renew/2:
+		p.renew(l)
+	case age < p.times.renew:
+		return min(p.times.renew-age, p.config.IdleAfter-idle)
+	}
+	return p.config.IdleAfter - idle
 }
 
 // close drops everything and waits until it is gone.

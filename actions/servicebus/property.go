@@ -103,6 +103,8 @@ func customValue(v document.Value) any {
 		if f, err := strconv.ParseFloat(v.Text(), 64); err == nil {
 			return f
 		}
+		return nil
+	default:
+		return nil
 	}
-	return nil
 }

@@ -43,7 +43,7 @@ func reason(err error) string {
 		prefix, err = lost.prefix(), lost.cause
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok { // without the addresses, which say nothing to people
-		err = fmt.Errorf("%s: %w", op.Op, op.Err)
+		err = op.Err
 	}
 	return cut(oneLine(prefix+err.Error()), maxReason)
 }

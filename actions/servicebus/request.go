@@ -74,7 +74,8 @@ func readEntity(o *document.Object, k kind) string {
 	case n > maxEntity:
 		o.Problem(k.entity, "is %d characters long, at most %d are allowed", n, maxEntity)
 	case !entityPattern.MatchString(path):
-		o.Problem(k.entity, "is not the path of a %s: letters, digits and . - _ ~ / are allowed, with a letter or digit at either end", k.noun)
+		o.Problem(k.entity, "is not the path of a %s: letters, digits and . - _ ~ / are allowed, with a letter or digit at either end",
+			k.noun)
 	}
 	return path
 }

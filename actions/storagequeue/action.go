@@ -41,6 +41,9 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 
 // run does what an attempt does.
 func (a *action) run(ctx context.Context, at scheduler.Attempt, start time.Time) scheduler.Result {
+	if a.account.broken != "" {
+		return a.unsent(0, false, "the account "+a.account.broken) // it may be mended before the retry
+	}
 	message, err := a.content.Render(at)
 	if err != nil {
 		return a.unsent(0, true, err.Error())

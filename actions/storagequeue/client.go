@@ -20,7 +20,9 @@ type Config struct {
 	// Region is what the envelope azureScheduler tells as the region. Default: none.
 	Region string
 
-	// Guard decides which addresses may be dialled. It has no effect beside Transport. Default: all.
+	// Guard decides which addresses may be reached. With Proxy it is asked about the addresses that stand in endpoints only:
+	// what a name leads to is the proxy's to decide, and the proxy itself may be anywhere. It has no effect beside Transport.
+	// Default: all.
 	Guard *egress.Guard
 
 	// Proxy is the HTTP or SOCKS5 proxy that all requests pass through. It has no effect beside Transport. Default: none;
@@ -45,7 +47,7 @@ var _ scheduler.ActionReader = (*Client)(nil)
 
 // New returns a client. It does no I/O.
 func New(config Config) *Client {
-	c := &Client{endpoints: config.Endpoints, region: config.Region, transport: transport{config.Transport}}
+	c := &Client{endpoints: config.Endpoints, region: config.Region, transport: transport{RoundTripper: config.Transport}}
 	if config.Transport == nil {
 		c.transport = newTransport(config.Guard, config.Proxy)
 	}

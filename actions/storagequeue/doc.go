@@ -40,5 +40,5 @@
 //
 // The recorded status is the service's. A refusal is final as [scheduler.FinalStatus] says, such as 404 QueueNotFound,
 // 403 AuthenticationFailed and 413, but 409 is not: QueueBeingDeleted, QueueDisabled and AccountBeingCreated pass. No answer
-// has status 0 and is retried. Retry-After and x-ms-retry-after-ms are handed on.
+// has status 0 and is retried, unless jobs must not reach the address. Retry-After and x-ms-retry-after-ms are handed on.
 package storagequeue

@@ -2,6 +2,7 @@ package storagequeue
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -35,7 +37,8 @@ func (x *exchange) result(ctx context.Context) scheduler.Result {
 	case x.err == nil && len(x.answer.Messages) > 0 && x.answer.Messages[0].MessageID != nil:
 		return x.done(x.receipt())
 	case x.raw == nil:
-		return scheduler.Result{Failed: true, Message: prefix + "Request to account '" + x.account.name +
+		_, refused := errors.AsType[*egress.RefusedError](x.err)
+		return scheduler.Result{Failed: true, Final: refused, Message: prefix + "Request to account '" + x.account.name +
 			"' at '" + x.account.host + "' failed: " + x.reason(ctx)}
 	case x.raw.StatusCode == http.StatusCreated:
 		return x.created(ctx)

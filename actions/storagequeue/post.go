@@ -56,7 +56,9 @@ func (p *post) readTarget(o *document.Object, c *Client) {
 	o.Require("storageAccount")
 	if text, ok := o.String("storageAccount"); ok {
 		var err error
-		if p.account, err = findAccount(text, c.endpoints); err != nil {
+		p.account, err = findAccount(text, c.endpoints)
+		_, setting := errors.AsType[settingError](err)
+		if err != nil && (!setting || !o.Reader().Stored) { // a stored job stays readable, and fails at its attempts
 			o.Problem("storageAccount", "%v", err)
 		}
 	}

@@ -92,6 +92,8 @@ func TestTarget(t *testing.T) {
 		{"ftp://azurite/a", endpoint.Map{}, "", "must begin with https:// or http://"},
 		{"http:///a", endpoint.Map{}, "", "has no host"},
 		{"http://azurite:x/a", endpoint.Map{}, "", `is not a URL: invalid port ":x" after host`},
+		{"http://127.1:10001/abc", endpoint.Map{}, "", "has a host that is neither a name nor an address in its usual form"},
+		{"http://0X7f000001/abc", endpoint.Map{}, "", "has a host that is neither a name nor an address in its usual form"},
 		{"http://secret@azurite/a", endpoint.Map{}, "", "must not hold a user name: what gives access is sasToken"},
 		{"https://abc.queue.core.windows.net/?sig=secret", endpoint.Map{}, "", "has a query: write the endpoint up to the ?, " +
 			"and a shared access signature in sasToken"},
@@ -108,6 +110,27 @@ func TestTarget(t *testing.T) {
 		if err != nil || action.Target() != test.want {
 			t.Errorf("%q: %v, %v, want %s", test.account, action, err, test.want)
 		}
+	}
+}
+
+// TestStored reads a job that was accepted before the configuration was broken. It stays readable, and says at its attempts
+// what is wrong.
+func TestStored(t *testing.T) {
+	client := newClient(t, storagequeue.Config{Endpoints: endpoint.Map{Default: "{name}:10001"}})
+	v, err := document.Parse([]byte(`{"queueMessage":{"storageAccount":"abc","queueName":"myqueue","sasToken":"TOKEN","message":"m"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := document.NewReader()
+	r.Stored = true
+	action := client.ReadAction("storagequeue", r.Object(v, ""))
+	if err := r.Err(); err != nil {
+		t.Fatal(err)
+	}
+	wantFailure(t, action.Invoke(t.Context(), attempt()), 0, false, "StorageQueue Action - Nothing sent to queue 'myqueue' of account 'abc': "+
+		"the account has an endpoint in the scheduler's configuration that must begin with https:// or http://")
+	if target := action.Target(); target != "abc" {
+		t.Errorf("target %q", target)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -183,8 +182,7 @@ func (w *world) texts() []string {
 // wantFailure checks a result. message may have a * for what differs from run to run.
 func wantFailure(t *testing.T, got scheduler.Result, status int, final bool, message string) {
 	t.Helper()
-	head, tail, _ := strings.Cut(message, "*")
-	if !got.Failed || got.Status != status || got.Final != final || !strings.HasPrefix(got.Message, head) || !strings.HasSuffix(got.Message, tail) {
+	if !got.Failed || got.Status != status || got.Final != final || !matches(got.Message, message) {
 		t.Errorf("got  %+v\nwant status %d, final %t, %s", got, status, final, message)
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"crypto/tls"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/egress"
@@ -33,13 +35,19 @@ const (
 // transport is what the SDK sends requests by. It follows no redirect and bounds the answer.
 type transport struct {
 	http.RoundTripper
+
+	check *egress.Guard // of the addresses in URLs; nil: dialling checks
 }
 
 // newTransport returns the transport for a Config without one. The environment is never asked for a proxy. It speaks
 // HTTP/1.1 alone, as the service does.
 func newTransport(guard *egress.Guard, proxy *url.URL) transport {
+	var check *egress.Guard
+	if proxy != nil {
+		guard, check = nil, guard
+	}
 	t := &http.Transport{
-		DialContext: guard.Dialer(dialTimeout).DialContext,
+		DialContext: guard.DialContext(guard.Dialer(dialTimeout)),
 		TLSClientConfig: &tls.Config{
 			MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(tlsSessions),
 		},
@@ -53,12 +61,15 @@ func newTransport(guard *egress.Guard, proxy *url.URL) transport {
 	if proxy != nil {
 		t.Proxy = http.ProxyURL(proxy)
 	}
-	return transport{t}
+	return transport{t, check}
 }
 
 // Do implements the SDK's Transporter. The SDK reads the body of every answer to its end, before the request's context is
 // looked at again.
 func (t transport) Do(req *http.Request) (*http.Response, error) {
+	if err := t.checkURL(req.URL); err != nil {
+		return nil, err
+	}
 	resp, err := t.RoundTrip(req)
 	switch {
 	case err != nil || resp.Body == nil:
@@ -69,6 +80,23 @@ func (t transport) Do(req *http.Request) (*http.Response, error) {
 		resp.Body = bounded{io.LimitReader(resp.Body, maxAnswer), resp.Body}
 	}
 	return resp, err
+}
+
+// checkURL refuses what a proxy must not be asked for.
+func (t transport) checkURL(u *url.URL) error {
+	addr, err := netip.ParseAddr(u.Hostname())
+	if err != nil || t.check == nil {
+		return nil //nolint:nilerr // a name, which is the proxy's to look up
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return err
+	}
+	return t.check.CheckAddrPort(netip.AddrPortFrom(addr, uint16(n)))
 }
 
 // bounded is the beginning of a body.

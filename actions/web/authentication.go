@@ -47,17 +47,21 @@ func (r *request) readAuthentication(c *Client, o *document.Object) {
 		return // what else belongs there depends on the type
 	}
 	ao.Ignore(certificateMembers...)
+	var shown []document.Member
 	switch kind {
 	case authBasic:
 		r.auth = readBasic(ao)
 	case authCertificate:
-		r.auth = r.readCertificate(c, o, ao)
+		r.auth, shown = r.readCertificate(c, o, ao)
 	case authDirectory:
 		r.auth = readDirectory(c, ao)
 	case authOAuth2:
 		r.auth = readOAuth2(c, ao)
 	}
 	ao.Done()
+	if !ao.Reader().Stored {
+		show(o, shown)
+	}
 	if r.authorizes() && r.gives(headerAuthorization) {
 		o.Problem("headers."+headerAuthorization, "clashes with authentication, which sets it")
 	}

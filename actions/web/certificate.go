@@ -33,9 +33,9 @@ const decodeLimit = 5 * time.Second
 
 // readCertificate reads ao, the member authentication of o. When a document is
 // put, a certificate that stands in it is decoded, so that an unreadable one is
-// told at once, and described beside what was written.
-func (r *request) readCertificate(c *Client, o, ao *document.Object) authentication {
-	a := &certificate{client: c}
+// told at once, and shown is what answers tell of it.
+func (r *request) readCertificate(c *Client, o, ao *document.Object) (a *certificate, shown []document.Member) {
+	a = &certificate{client: c}
 	a.pfx, _ = ao.Secret("pfx")
 	a.password, _ = ao.Secret("password")
 	if ao.Require("pfx") && a.pfx.IsZero() && ao.Has("pfx") {
@@ -44,31 +44,45 @@ func (r *request) readCertificate(c *Client, o, ao *document.Object) authenticat
 	if r.uri != nil && r.uri.Scheme != "https" {
 		o.Problem("uri", "must begin with https:// for a client certificate")
 	}
-	if ao.Reader().Stored || a.pfx.Locked() || a.password.Locked() || a.pfx.IsZero() {
-		return a
+	if ao.Reader().Stored || a.pfx.IsZero() {
+		return a, nil
 	}
-	var described []document.Member
+	if a.pfx.Locked() || a.password.Locked() { // stored without the key at hand: it was described then
+		v, _ := o.Value("authentication")
+		return a, slices.DeleteFunc(slices.Clone(v.Members()), func(m document.Member) bool { return !describes(m) })
+	}
 	pfx, ok := a.pfx.Literal()
 	password, plain := a.password.Literal()
-	if ok && plain {
-		ctx, cancel := context.WithTimeout(context.Background(), decodeLimit)
-		defer cancel()
-		decoded, err := decodePFX(ctx, pfx, password)
-		switch {
-		case errors.Is(err, errPassword):
-			ao.Problem("password", "is not the password of pfx")
-		case err != nil:
-			ao.Problem("pfx", "%v", err)
-		default:
-			described = describe(decoded.Leaf)
-		}
+	if !ok || !plain {
+		return a, nil
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), decodeLimit)
+	defer cancel()
+	decoded, err := decodePFX(ctx, pfx, password)
+	switch {
+	case errors.Is(err, errPassword):
+		ao.Problem("password", "is not the password of pfx")
+	case err != nil:
+		ao.Problem("pfx", "%v", err)
+	default:
+		shown = describe(decoded.Leaf)
+	}
+	return a, shown
+}
+
+// describes reports whether m tells of a certificate.
+func describes(m document.Member) bool {
+	return slices.ContainsFunc(certificateMembers, func(name string) bool { return strings.EqualFold(name, m.Name) })
+}
+
+// show replaces what the authentication of o tells of a certificate.
+func show(o *document.Object, shown []document.Member) {
 	v, _ := o.Value("authentication")
-	kept := slices.DeleteFunc(slices.Clone(v.Members()), func(m document.Member) bool {
-		return slices.ContainsFunc(certificateMembers, func(name string) bool { return strings.EqualFold(name, m.Name) })
-	})
-	o.Set("authentication", document.ObjectValue(append(kept, described...)...))
-	return a
+	if len(shown) == 0 && !slices.ContainsFunc(v.Members(), describes) {
+		return
+	}
+	kept := slices.DeleteFunc(slices.Clone(v.Members()), describes)
+	o.Set("authentication", document.ObjectValue(append(kept, shown...)...))
 }
 
 // describe returns what an answer tells of a certificate.

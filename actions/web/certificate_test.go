@@ -26,7 +26,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"software.sslmate.com/src/go-pkcs12"
 
+	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // certificate makes a certificate that ends in 2049, signed by itself.
@@ -199,6 +202,7 @@ func TestCertificateShown(t *testing.T) {
 		"literal":   {`"type":"clientCertificate","pfx":` + file + `,"password":"pa55"`, false, plain + "," + described},
 		"sent back": {sent + `,"type":"clientCertificate","pfx":` + file + `,"password":"pa55"`, false, plain + "," + described},
 		"stored":    {`"type":"ClientCertificate","pfx":"not even read","password":"x","certificateThumbprint":"AA"`, true, plain + `,"certificateThumbprint":"AA"`},
+		"basic":     {sent + `,"type":"Basic","username":"u","password":"p"`, false, `"type":"Basic","username":"u"`},
 		"by name": {
 			sent + `,"type":"ClientCertificate","pfx":{"secretRef":"a"},"password":{"secretRef":"b"}`, false,
 			plain + `,"pfx":{"secretRef":"a"},"password":{"secretRef":"b"}`,
@@ -258,7 +262,7 @@ func TestCertificateProblems(t *testing.T) {
 
 // TestCertificateBomb has files whose keys would take ages to derive.
 func TestCertificateBomb(t *testing.T) {
-	for name, rounds := range map[string][]int64{"mac": {1, 1 << 40}, "sum": {3_000_000, 3_000_000}, "largest": {1<<63 - 1}} {
+	for name, rounds := range map[string][]int64{"mac": {1, 1 << 40}, "sum": {3_000_000, 3_000_000}, "largest": {1<<63 - 1}, "class": {-1}} {
 		t.Run(name, func(t *testing.T) {
 			type params struct {
 				Salt   []byte
@@ -266,9 +270,12 @@ func TestCertificateBomb(t *testing.T) {
 			}
 			var parts []asn1.RawValue
 			for _, n := range rounds {
-				inner, err := asn1.Marshal(params{[]byte("12345678"), n})
+				inner, err := asn1.Marshal(params{[]byte("12345678"), max(n, 1<<40*-n)})
 				if err != nil {
 					t.Fatal(err)
+				}
+				if n < 0 {
+					inner[2] |= 0x80 // the salt is of another class, which some readers do not look at
 				}
 				octets, err := asn1.Marshal(inner) // inside an octet string, as the parts of a file are
 				if err != nil {
@@ -298,5 +305,24 @@ func TestCertificateBesideTransport(t *testing.T) {
 	want := "Http Action - Client certificate failed: pfx cannot be used: this process has a transport of its own"
 	if !result.Failed || result.Message != want {
 		t.Errorf("got %+v", result)
+	}
+}
+
+// TestCertificateInDefinition checks that a job's properties tell of its
+// certificate, and do not show it.
+func TestCertificateInDefinition(t *testing.T) {
+	key := newKey(t)
+	file := quoted(pfx(t, pkcs12.Modern, key, certificate(t, "alice", key)))
+	v, err := document.Parse([]byte(`{"action":{"type":"https","request":` + certified("https://h/", file, `"pa55"`) + `}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := scheduler.ReadDefinition(v, scheduler.Limits{}, actions.New(web.New(web.Config{})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(d.Properties())
+	if !strings.Contains(got, `"certificateSubjectName":"CN=alice,O=Carillon"`) || strings.Contains(got, "pa55") || strings.Contains(got, file) {
+		t.Errorf("got %s", got)
 	}
 }

@@ -44,7 +44,7 @@ func (x *exchange) send(ctx context.Context, req *http.Request) {
 			resp.Body = http.NoBody
 		}
 		next, refused := x.redirect(ctx, resp)
-		if next == nil && resp.StatusCode == http.StatusUnauthorized && x.token != "" {
+		if next == nil && resp.StatusCode == http.StatusUnauthorized && x.token != "" && !x.success.has(resp.StatusCode) {
 			if next, err = x.renew(ctx); err != nil {
 				_ = resp.Body.Close()
 				x.fail(ctx, err)
@@ -79,9 +79,6 @@ func (x *exchange) host() string {
 // renew returns the last request with another token, the one time that an
 // attempt may ask for one; nil when there is no other.
 func (x *exchange) renew(ctx context.Context) (*http.Request, error) {
-	if x.success.has(http.StatusUnauthorized) {
-		return nil, nil
-	}
 	stale := x.token
 	x.token = ""
 	p, err := x.auth.prove(ctx, x.attempt, stale)

@@ -190,6 +190,12 @@ func TestGuardBehindProxy(t *testing.T) {
 	} {
 		wantRefusal(t, invoke(t, client, uri("http://"+host+"/")), host, reason)
 	}
+	result := invoke(t, client, `{"uri":"http://target.invalid/","method":"GET",
+		"authentication":{"type":"OAuth2","tokenUrl":"http://127.1/","clientId":"c","secret":"s3cret"}}`)
+	want := `Http Action - Token request to host '127.1' failed: "127.1" is neither a name nor an address in its usual form`
+	if !result.Final || result.Message != want {
+		t.Errorf("got  %+v\nwant %s", result, want)
+	}
 	if got := len(proxy.seen()); got != n {
 		t.Errorf("the proxy was asked %d times for what is refused", got-n)
 	}

@@ -17,8 +17,9 @@ var loginEndpoint = &url.URL{Scheme: "https", Host: "login.microsoftonline.com"}
 // oauth is authentication by a bearer token that is asked for with the client
 // credentials grant (RFC 6749, section 4.4).
 type oauth struct {
-	client *Client
 	tokenRequest
+
+	client *Client
 	secret document.Secret
 }
 

@@ -188,8 +188,11 @@ func TestTokenShared(t *testing.T) {
 	}
 	byName.Invoke(t.Context(), shared(map[string]string{"s": "other"}))
 	for _, other := range [][2]string{
-		{`"clientId":"c"`, `"clientId":"d"`}, {"login/token", "login/"}, {`"clientId"`, `"scope":"a","clientId"`},
-		{`"clientId"`, `"audience":"a","clientId"`}, {`"clientId"`, `"authStyle":"body","clientId"`},
+		{`"clientId":"c"`, `"clientId":"d"`},
+		{"login/token", "login/"},
+		{`"clientId"`, `"scope":"a","clientId"`},
+		{`"clientId"`, `"audience":"a","clientId"`},
+		{`"clientId"`, `"authStyle":"body","clientId"`},
 	} {
 		invoke(t, client, strings.Replace(oauthRequest, other[0], other[1], 1))
 	}
@@ -252,42 +255,51 @@ func TestTokenRenewedForAll(t *testing.T) {
 // TestTokenFailures has token servers that issue none.
 func TestTokenFailures(t *testing.T) {
 	for name, test := range map[string]struct {
-		answer *http.Response
+		status int // 0: err
+		body   string
 		err    error
 		want   string
 		final  bool
 		after  time.Duration
 	}{
 		"invalid client": {
-			answer: response(401, `{"error":"invalid_client","error_description":"AADSTS7000215: Invalid client secret provided.\r\nTrace ID: 1"}`),
-			want:   "401 Unauthorized: invalid_client (AADSTS7000215: Invalid client secret provided.)", final: true,
+			status: 401, body: `{"error":"invalid_client","error_description":"AADSTS7000215: Invalid client secret provided.\r\nTrace ID: 1"}`,
+			want: "401 Unauthorized: invalid_client (AADSTS7000215: Invalid client secret provided.)", final: true,
 		},
-		"invalid scope":  {answer: response(400, `{"error":"invalid_scope"}`), want: "400 Bad Request: invalid_scope", final: true},
-		"for a while":    {answer: response(400, `{"error":"temporarily_unavailable"}`), want: "400 Bad Request: temporarily_unavailable"},
-		"no JSON":        {answer: response(404, `<html>`), want: "404 Not Found", final: true},
-		"server error":   {answer: response(500, ``), want: "500 Internal Server Error"},
-		"busy":           {answer: &http.Response{StatusCode: 429, Header: http.Header{"Retry-After": {"7"}}, Body: http.NoBody}, want: "429 Too Many Requests", after: 7 * time.Second},
-		"redirect":       {answer: response(302, ``), want: "302 Found: redirects are not followed"},
-		"garbage":        {answer: response(200, `<html>`), want: "the answer is not a token in JSON"},
-		"empty":          {answer: response(200, ``), want: "the answer is not a token in JSON"},
-		"no token":       {answer: response(200, `{}`), want: "the answer has no access_token"},
-		"error as 200":   {answer: response(200, `{"error":"denied"}`), want: "the answer has no access_token but an error: denied"},
-		"bad token":      {answer: response(200, `{"access_token":"a\nb"}`), want: "the access_token has characters that no header can carry"},
-		"other type":     {answer: response(200, `{"access_token":"a","token_type":"mac"}`), want: `the token is of type "mac", only Bearer is known`},
-		"huge":           {answer: response(200, `{"access_token":"`+strings.Repeat("a", 70_000)+`"}`), want: "the answer is longer than 65536 bytes"},
-		"breaks off":     {answer: &http.Response{StatusCode: 200, Body: io.NopCloser(io.MultiReader(strings.NewReader("{"), broken{}))}, want: "the answer broke off: connection closed by the host"},
+		"invalid scope":  {status: 400, body: `{"error":"invalid_scope"}`, want: "400 Bad Request: invalid_scope", final: true},
+		"for a while":    {status: 400, body: `{"error":"temporarily_unavailable"}`, want: "400 Bad Request: temporarily_unavailable"},
+		"no JSON":        {status: 404, body: `<html>`, want: "404 Not Found", final: true},
+		"server error":   {status: 500, body: ``, want: "500 Internal Server Error"},
+		"busy":           {status: 429, want: "429 Too Many Requests", after: 7 * time.Second},
+		"redirect":       {status: 302, body: ``, want: "302 Found: redirects are not followed"},
+		"garbage":        {status: 200, body: `<html>`, want: "the answer is not a token in JSON"},
+		"empty":          {status: 200, body: ``, want: "the answer is not a token in JSON"},
+		"no token":       {status: 200, body: `{}`, want: "the answer has no access_token"},
+		"error as 200":   {status: 200, body: `{"error":"denied"}`, want: "the answer has no access_token but an error: denied"},
+		"bad token":      {status: 200, body: `{"access_token":"a\nb"}`, want: "the access_token has characters that no header can carry"},
+		"other type":     {status: 200, body: `{"access_token":"a","token_type":"mac"}`, want: `the token is of type "mac", only Bearer is known`},
+		"huge":           {status: 200, body: `{"access_token":"` + strings.Repeat("a", 70_000) + `"}`, want: "the answer is longer than 65536 bytes"},
+		"breaks off":     {status: 200, body: "{", want: "the answer broke off: connection closed by the host"},
 		"out of reach":   {err: errors.New("no way"), want: "no way"},
-		"control":        {answer: response(400, `{"error":"a\u0007b"}`), want: "400 Bad Request: a b", final: true},
-		"a long excuse":  {answer: response(400, `{"error":"e","error_description":"`+strings.Repeat("x", 9000)+`"}`), want: "400 Bad Request: e (" + strings.Repeat("x", 512-20), final: true},
-		"unauthorized":   {answer: response(403, `{"error":5}`), want: "403 Forbidden", final: true},
-		"request denied": {answer: response(408, `{}`), want: "408 Request Timeout"},
+		"control":        {status: 400, body: `{"error":"a\u0007b"}`, want: "400 Bad Request: a b", final: true},
+		"a long excuse":  {status: 400, body: `{"error":"e","error_description":"` + strings.Repeat("x", 9000) + `"}`, want: "400 Bad Request: e (" + strings.Repeat("x", 512-20), final: true},
+		"unauthorized":   {status: 403, body: `{"error":5}`, want: "403 Forbidden", final: true},
+		"request denied": {status: 408, body: `{}`, want: "408 Request Timeout"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := web.New(web.Config{Transport: tripper(func(req *http.Request) (*http.Response, error) {
 				if req.URL.Host != "login" {
 					t.Errorf("%s was asked", req.URL)
 				}
-				return test.answer, test.err
+				if test.status == 0 {
+					return nil, test.err
+				}
+				answer := response(test.status, test.body)
+				answer.Header.Set("Retry-After", "7")
+				if test.body == "{" {
+					answer.Body = io.NopCloser(io.MultiReader(answer.Body, broken{}))
+				}
+				return answer, nil
 			})})
 			result := invoke(t, client, oauthRequest)
 			want := "Http Action - Token request to host 'login' failed: " + test.want

@@ -24,8 +24,8 @@ var errPassword = errors.New("cannot be opened: the password is wrong")
 var decoding = make(chan struct{}, 2)
 
 // maxDerivation is how many rounds of key derivation a file may ask for where
-// that can be seen before it is opened: a second's work. Usual are 2,000 to
-// 100,000 for each of three keys.
+// that can be seen before it is opened: a few seconds' work. Usual are 2,000 to
+// 600,000 for each of three keys.
 const maxDerivation = 5_000_000
 
 // decodePFX returns the certificate, with its chain and key, in a PKCS#12 file
@@ -120,9 +120,8 @@ func derivation(der []byte, depth int) int64 {
 		if n, ok := small(v.Bytes); number && salted && ok {
 			total += n
 		}
-		octets := v.Class == asn1.ClassUniversal && v.Tag == asn1.TagOctetString
-		salted = octets
-		if v.IsCompound || octets {
+		salted = v.Tag == asn1.TagOctetString // of any class: not every reader looks at that
+		if v.IsCompound || salted {
 			total += derivation(v.Bytes, depth+1)
 		}
 		if total > maxDerivation {

@@ -39,7 +39,11 @@ func (c *Client) requestToken(ctx context.Context, timeout time.Duration, r *tok
 	f := &failure{what: "Token request to host '" + r.endpoint.Host + "'"}
 	resp, err := c.sendTokenRequest(ctx, r, secret, header)
 	if err != nil {
-		f.why, f.final = reason(ctx, err, timeout, time.Since(start)), isRefused(err)
+		if refused, ok := errors.AsType[*failure](err); ok {
+			f.why, f.final = refused.why, refused.final
+		} else {
+			f.why, f.final = reason(ctx, err, timeout, time.Since(start)), isRefused(err)
+		}
 		return token{}, f
 	}
 	defer resp.Body.Close()

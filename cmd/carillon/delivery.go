@@ -25,7 +25,7 @@ const everyOther = "*"
 
 // delivery reads the flags. own are addresses that are allowed beside those of the flags.
 func (f deliveryFlags) delivery(own ...netip.Prefix) (node.Delivery, error) {
-	d := node.Delivery{}
+	d := node.Delivery{Subjects: f.NATSSubject}
 	for _, text := range f.AllowTarget {
 		p, err := readPrefix(text)
 		if err != nil {

@@ -35,6 +35,12 @@ func TestScenarios(t *testing.T) {
 			[]string{"lost", "early", "stray", "duplicated"},
 		},
 		{
+			"-scenario deliver -n 50 -ahead 4s",
+			[]string{"http", "servicebus", "storagequeue", "jetstream"},
+			[]string{"delivered_s", "settled_s", "late_p99_ms", "rate_vs_http", "late_p50_vs_http"},
+			[]string{"lost", "early", "stray", "duplicated", "surplus_records"},
+		},
+		{
 			"-scenario steady -rate 20 -n 20 -interval 1s -warmup 1s -ahead 2s",
 			[]string{"carillon"},
 			[]string{"late_p50_ms", "cpu_cores"},
@@ -108,7 +114,7 @@ func runJSON(t *testing.T, args []string) map[string]map[string]float64 {
 // TestUsage checks what wrong command lines, and -h, are answered with.
 func TestUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                               "must be one of herd, steady, hold, register, next",
+		"":                               "must be one of herd, deliver, steady, hold, register, next",
 		"-scenario heard":                "must be one of",
 		"-scenario herd -n -1":           "-n -1: must be positive",
 		"-scenario herd -conn udp x":     `unexpected argument "x"`,
@@ -126,7 +132,7 @@ func TestUsage(t *testing.T) {
 	if status := run(t.Context(), []string{"-h"}, &stdout, &stdout); status != exitOK {
 		t.Errorf("-h: status %d", status)
 	}
-	for _, word := range []string{"herd", "steady", "hold", "register", "next", "-conn", "late_p99_ms", "ratio"} {
+	for _, word := range []string{"herd", "deliver", "steady", "hold", "register", "next", "-conn", "late_p99_ms", "ratio"} {
 		if !strings.Contains(stdout.String(), word) {
 			t.Errorf("-h does not tell of %s", word)
 		}

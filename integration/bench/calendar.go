@@ -21,6 +21,10 @@ type calendar struct {
 	step       time.Duration
 	grain      time.Duration
 	interval   time.Duration
+
+	// action returns the action of the job whose call has that key, as JSON;
+	// nil: a request to a URL.
+	action func(key string) string
 }
 
 // job returns the key of job i.
@@ -77,14 +81,20 @@ func dueOf(key string) (time.Time, bool) {
 	return due, err == nil
 }
 
-// document returns the job document of job i, which calls url.
+// document returns the job document of job i, which calls url unless the
+// calendar has another action.
 func (c calendar) document(i int, url string) []byte {
 	recurrence := ""
 	if c.interval > 0 {
 		recurrence = fmt.Sprintf(`"recurrence":{"frequency":"second","interval":%d},`, int(c.interval/time.Second))
 	}
-	return fmt.Appendf(nil, `{"startTime":%q,%s"action":{"type":"http","request":{"uri":%q,"method":"POST","body":%q}}}`,
-		c.start(i).Format(time.RFC3339Nano), recurrence, url, body)
+	action := ""
+	if c.action != nil {
+		action = c.action(c.occurrence(i, c.start(i)))
+	} else {
+		action = fmt.Sprintf(`{"type":"http","request":{"uri":%q,"method":"POST","body":%q}}`, url, body)
+	}
+	return fmt.Appendf(nil, `{"startTime":%q,%s"action":%s}`, c.start(i).Format(time.RFC3339Nano), recurrence, action)
 }
 
 // body is what every call sends.

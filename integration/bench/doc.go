@@ -1,7 +1,7 @@
 // Command bench measures Carillon: one process holds a NATS server on a fresh
 // directory, the scheduler, and the HTTP sink that its jobs call.
 //
-//	go run ./integration/bench -scenario herd|steady|hold|register|next -n N [-rate R] [-json]
+//	go run ./integration/bench -scenario herd|deliver|steady|hold|register|next -n N [-rate R] [-json]
 //
 // -h explains the scenarios and every figure. What it prints holds:
 //

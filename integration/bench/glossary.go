@@ -56,6 +56,10 @@ var glossary = []term{
 	{"ns_per_op", "next: nanoseconds that one step takes"},
 	{"allocs_per_op", "next: its allocations"},
 	{"bytes_per_op", "next: bytes it allocates"},
+	{"rate_vs_http", "deliver: delivered_per_s divided by that of HTTP in the same run"},
+	{"late_p50_vs_http", "deliver: late_p50_ms divided by that of HTTP"},
+	{"late_p99_vs_http", "deliver: late_p99_ms divided by that of HTTP"},
+	{"cpu_vs_http", "deliver: cpu_us_per_job, that of the emulator included, divided by that of HTTP with its sink"},
 	{"ratio", "bare delivered_s divided by Carillon's: 0.5 means half as fast as with no bookkeeping at all"},
 }
 

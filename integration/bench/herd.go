@@ -42,18 +42,29 @@ func herd(ctx context.Context, b *bench) ([]part, error) {
 	return parts, nil
 }
 
-func herdOfCarillon(ctx context.Context, b *bench) (p part, err error) {
+func herdOfCarillon(ctx context.Context, b *bench) (part, error) {
+	return b.herdTo(ctx, orderCarillon, toHTTP)
+}
+
+// herdTo measures Carillon's herd on a target.
+func (b *bench) herdTo(ctx context.Context, name string, open func(context.Context, *sink) (*target, error)) (p part, err error) {
 	st, err := b.newStage(ctx)
 	if err != nil {
 		return p, err
 	}
 	defer st.close()
-	sys, err := startSystem(ctx, st.engine, b.progress.log())
+	to, err := open(ctx, st.sink)
+	if err != nil {
+		return p, err
+	}
+	defer func() { err = errors.Join(err, to.close()) }()
+	sys, err := startSystem(ctx, st.engine, b.progress.log(), to.open...)
 	if err != nil {
 		return p, err
 	}
 	defer func() { err = errors.Join(err, sys.stop()) }()
-	h := b.newHerd(orderCarillon, st.sink, herdQuiet)
+	h := b.newHerd(name, st.sink, herdQuiet)
+	h.calendar.action, h.arrived, h.collect = to.action, to.arrived, to.collect
 	var written uint64
 	h.register = func(ctx context.Context) (took time.Duration, err error) {
 		if took, err = sys.putAll(ctx, b.progress, h.calendar, st.sink.url); err != nil {
@@ -100,7 +111,9 @@ type herdRun struct {
 	name     string
 	sink     *sink
 	calendar calendar
-	quiet    time.Duration // before the instant: the registration must be over, and the measurement begins
+	quiet    time.Duration                   // before the instant: the registration must be over, and the measurement begins
+	arrived  func() int                      // how many calls have
+	collect  func(ctx context.Context) error // tells the sink of what it has not seen
 	register func(ctx context.Context) (took time.Duration, err error)
 	settle   func(ctx context.Context, until time.Time) (figures, error)
 	profile  func() (end func() error, err error)
@@ -115,6 +128,8 @@ func (b *bench) newHerd(name string, s *sink, quiet time.Duration) *herdRun {
 	return &herdRun{
 		bench: b, name: name, sink: s, quiet: quiet,
 		calendar: calendar{collection: "default", prefix: "job-", jobs: b.n, first: due},
+		arrived:  s.distinct,
+		collect:  func(context.Context) error { return nil },
 		profile:  func() (func() error, error) { return func() error { return nil }, nil },
 	}
 }
@@ -145,6 +160,9 @@ func (h *herdRun) measure(ctx context.Context) (part, error) {
 	if err = errors.Join(err, end()); err != nil {
 		return part{}, err
 	}
+	if err := h.collect(ctx); err != nil {
+		return part{}, err
+	}
 	return h.part(took, settled, used), nil
 }
 
@@ -155,9 +173,9 @@ func (h *herdRun) release(ctx context.Context) (figures, error) {
 	if err := sleep(ctx, due); err != nil {
 		return nil, err
 	}
-	stop := h.progress.follow(h.name+": arrived", h.n, h.sink.distinct)
+	stop := h.progress.follow(h.name+": arrived", h.n, h.arrived)
 	defer stop()
-	if err := await(ctx, until, func() bool { return h.sink.distinct() >= h.n }); err != nil {
+	if err := await(ctx, until, func() bool { return h.arrived() >= h.n }); err != nil {
 		return nil, err
 	}
 	return h.settle(ctx, until)

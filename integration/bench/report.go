@@ -132,7 +132,7 @@ func (r *report) writeTable(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	parts := median(r.runs)
-	if len(parts) > 3 {
+	if len(parts) > 4 {
 		return writeRows(w, parts)
 	}
 	return writeColumns(w, parts)

@@ -16,6 +16,11 @@ var scenarios = []scenario{
 service, wait in JetStream, fire, call the sink, and leave a history record each.
 The bare baseline does the same with nothing of Carillon: N JetStream schedules for
 one instant, a pull consumer, 64 HTTP calls at a time, an acknowledgement.`, herd},
+	{"deliver", 10_000, `The herd of Carillon, once for each type of action: HTTP, messages to a Service Bus
+queue and to a storage queue through the emulators, and messages that JetStream
+stores. Each target runs in this process too, and says itself when a call arrived:
+HTTP and the storage queue when the request has come, the others when the message is
+enqueued or stored (Service Bus in whole milliseconds). The order turns with the runs.`, deliver},
 	{"steady", 0, `Jobs that recur every -interval fall due at -rate a second, evenly, at instants
 with millisecond fractions. After -warmup, every instant within -seconds is accounted
 for; one whose call has not come ten seconds after the end is lost.`, steady},

@@ -48,14 +48,17 @@ func newSink(ctx context.Context) (*sink, error) {
 
 // ServeHTTP notes the call. The answer is an empty 200.
 func (s *sink) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
-	now := time.Now()
-	key := r.Header.Get("Idempotency-Key")
+	s.note(r.Header.Get("Idempotency-Key"), time.Now())
+}
+
+// note notes that a call arrived.
+func (s *sink) note(key string, at time.Time) {
 	sh := s.shard(key)
 	sh.mu.Lock()
 	a := sh.arrivals[key]
 	a.calls++
 	if a.calls == 1 {
-		a.first = now
+		a.first = at
 		s.keys.Add(1)
 	}
 	sh.arrivals[key] = a

@@ -25,24 +25,48 @@ type system struct {
 	log     *slog.Logger
 	store   *store.Store
 	service *scheduler.Service
-	client  *web.Client
+	actions scheduler.ActionReader
+	closers []func() // of the actions' connections
 	end     context.CancelFunc
 	running errgroup.Group
 }
 
+// opener makes the actions of a type beside HTTP's, which may use the
+// scheduler's connection, and what closes their own.
+type opener func(nc *nats.Conn) (reader scheduler.ActionReader, end func(), err error)
+
 // startSystem connects to e, opens the store and lets the worker run.
-func startSystem(ctx context.Context, e *engine, log *slog.Logger) (*system, error) {
+func startSystem(ctx context.Context, e *engine, log *slog.Logger, more ...opener) (*system, error) {
 	nc, err := e.connect()
 	if err != nil {
 		return nil, err
 	}
-	s := &system{nc: nc, log: log, client: web.New(web.Config{})}
-	if err := s.open(ctx); err != nil {
-		nc.Close()
+	s := &system{nc: nc, log: log}
+	if err = s.openActions(more); err == nil {
+		err = s.open(ctx)
+	}
+	if err != nil {
+		s.close()
 		return nil, err
 	}
 	s.start(ctx)
 	return s, nil
+}
+
+// openActions makes the actions of all types.
+func (s *system) openActions(more []opener) error {
+	client := web.New(web.Config{})
+	readers := []scheduler.ActionReader{client}
+	s.closers = append(s.closers, client.CloseIdleConnections)
+	for _, open := range more {
+		reader, end, err := open(s.nc)
+		readers, s.closers = append(readers, reader), append(s.closers, end)
+		if err != nil {
+			return err
+		}
+	}
+	s.actions = actions.New(readers...)
+	return nil
 }
 
 func (s *system) open(ctx context.Context) (err error) {
@@ -52,13 +76,13 @@ func (s *system) open(ctx context.Context) (err error) {
 	if s.store, err = store.Open(ctx, s.nc, store.Config{Logger: s.log}); err != nil {
 		return err
 	}
-	s.service = scheduler.NewService(scheduler.ServiceConfig{Store: s.store, Actions: actions.New(s.client), Logger: s.log})
+	s.service = scheduler.NewService(scheduler.ServiceConfig{Store: s.store, Actions: s.actions, Logger: s.log})
 	return s.service.EnsureDefault(ctx)
 }
 
 func (s *system) start(ctx context.Context) {
 	ctx, s.end = context.WithCancel(context.WithoutCancel(ctx)) // stop ends it, whatever ctx does
-	worker := scheduler.NewWorker(scheduler.WorkerConfig{Store: s.store, Actions: actions.New(s.client), Logger: s.log})
+	worker := scheduler.NewWorker(scheduler.WorkerConfig{Store: s.store, Actions: s.actions, Logger: s.log})
 	s.running.Go(func() error { return s.service.Run(ctx) })
 	s.running.Go(func() error { return worker.Run(ctx) })
 }
@@ -67,9 +91,16 @@ func (s *system) start(ctx context.Context) {
 func (s *system) stop() error {
 	s.end()
 	err := s.running.Wait()
-	s.nc.Close()
-	s.client.CloseIdleConnections()
+	s.close()
 	return err
+}
+
+// close closes all connections.
+func (s *system) close() {
+	for _, end := range s.closers {
+		end()
+	}
+	s.nc.Close()
 }
 
 // putters is how many jobs are put at once.

@@ -6,9 +6,12 @@ import (
 	"net/netip"
 	"net/url"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/natsmsg"
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	"github.com/carillon-sched/carillon/actions/web"
@@ -39,6 +42,10 @@ type Delivery struct {
 	// their tokens. Default: Azure's.
 	LoginEndpoint *url.URL
 
+	// Subjects are those that jobs may publish to over the scheduler's own
+	// connection. Default: all but the scheduler's and the server's own.
+	Subjects []string
+
 	// RootCAs are trusted beside nothing else. Default: the system's.
 	RootCAs *x509.CertPool
 }
@@ -61,10 +68,12 @@ type targets struct {
 	web   *web.Client
 	bus   *servicebus.Client
 	queue *storagequeue.Client
+	nats  *natsmsg.Client
 }
 
-// open makes the clients of all action types. It does no I/O.
-func (d Delivery) open(version string) *targets {
+// open makes the clients of all action types. conn is the scheduler's own
+// connection, and prefix begins the subjects that are its own. It does no I/O.
+func (d Delivery) open(version string, conn *nats.Conn, prefix string) *targets {
 	t := &targets{
 		web: web.New(web.Config{
 			Version: version, Region: d.Region, Proxy: d.Proxy, Guard: d.Guard, RootCAs: d.RootCAs, LoginEndpoint: d.LoginEndpoint,
@@ -73,6 +82,7 @@ func (d Delivery) open(version string) *targets {
 			Endpoints: d.StorageQueues, Region: d.Region, Guard: d.Guard, Proxy: d.Proxy,
 		}),
 	}
+	t.nats = natsmsg.New(natsmsg.Config{Conn: conn, Prefix: prefix, Allow: d.Subjects, Guard: d.Guard, RootCAs: d.RootCAs})
 	bus := servicebus.Config{Version: version, Endpoints: d.ServiceBus, KeyOptional: d.AnyKey, Guard: d.Guard}
 	if d.RootCAs != nil {
 		bus.TLS = &tls.Config{RootCAs: d.RootCAs, MinVersion: tls.VersionTLS12}
@@ -83,7 +93,7 @@ func (d Delivery) open(version string) *targets {
 
 // reader reads the actions of jobs.
 func (t *targets) reader() *actions.Registry {
-	return actions.New(t.web, t.queue, t.bus)
+	return actions.New(t.web, t.queue, t.bus, t.nats)
 }
 
 // close closes the connections to targets.
@@ -91,4 +101,5 @@ func (t *targets) close() {
 	t.web.CloseIdleConnections()
 	t.queue.CloseIdleConnections()
 	t.bus.Close()
+	t.nats.Close()
 }

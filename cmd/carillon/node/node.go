@@ -35,7 +35,7 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{cfg: cfg, log: cfg.Logger, store: st, takeover: make(chan struct{}, 1)}
-	n.targets = cfg.Delivery.open(cfg.Version)
+	n.targets = cfg.Delivery.open(cfg.Version, cfg.Conn, cfg.Store.Prefix)
 	reader := n.targets.reader()
 	vault := scheduler.NewVault(scheduler.VaultConfig{Store: st, Keys: cfg.Keys})
 	n.service = scheduler.NewService(scheduler.ServiceConfig{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -102,9 +103,7 @@ func (w *queueWorld) sign(change func(*sas.QueueSignatureValues)) string {
 func (w *queueWorld) deliver(changes map[string]any) scheduler.Result {
 	w.t.Helper()
 	m := map[string]any{"storageAccount": w.url, "queueName": w.name, "message": "My message body"}
-	for name, value := range changes {
-		m[name] = value
-	}
+	maps.Copy(m, changes)
 	if m["sasToken"] == nil {
 		m["sasToken"] = w.sign(nil)
 	}
@@ -160,8 +159,11 @@ func TestStorageQueueForms(t *testing.T) {
 	}{
 		{map[string]any{"messageEncoding": "base64"}, "TXkgbWVzc2FnZSBib2R5", ""},
 		{map[string]any{"message": "{{.Job}}", "template": true}, "default/nightly", ""},
-		{map[string]any{"envelope": "azureScheduler", "messageEncoding": "none"}, `<?xml version="1.0" encoding="utf-16"?>`,
-			"<Region>West Europe</Region>\n  <Message>My message body</Message>\n</StorageQueueMessage>"},
+		{
+			map[string]any{"envelope": "azureScheduler", "messageEncoding": "none"},
+			`<?xml version="1.0" encoding="utf-16"?>`,
+			"<Region>West Europe</Region>\n  <Message>My message body</Message>\n</StorageQueueMessage>",
+		},
 		{map[string]any{"envelope": "azureScheduler"}, "PD94bWwgdmVyc2lvbj0iMS4wIiBlbmNvZGluZz0idXRmLTE2Ij8+", "L1N0b3JhZ2VRdWV1ZU1lc3NhZ2U+"},
 		{map[string]any{"envelope": "cloudevents"}, "{", "}"},
 	} {

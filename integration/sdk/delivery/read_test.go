@@ -11,7 +11,7 @@ import (
 // fromBus receives one message of a queue, or of a topic's subscription, with the SDK.
 func (s *system) fromBus(entity ...string) *azservicebus.ReceivedMessage {
 	s.t.Helper()
-	client, err := azservicebus.NewClientFromConnectionString(s.emulators.ServiceBus.ConnectionString(), nil)
+	client, err := azservicebus.NewClientFromConnectionString(s.bus.ConnectionString(), nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func (s *system) fromBus(entity ...string) *azservicebus.ReceivedMessage {
 // fromQueue takes one message out of a storage queue with the SDK, as soon as there is one.
 func (s *system) fromQueue(account, queue string) *azqueue.DequeuedMessage {
 	s.t.Helper()
-	m := dequeue(s.t, s.emulators.StorageQueue.ConnectionStringFor(account), queue)
+	m := dequeue(s.t, s.queues.ConnectionStringFor(account), queue)
 	if m == nil {
 		s.t.Fatalf("nothing in queue %s of account %s", queue, account)
 	}

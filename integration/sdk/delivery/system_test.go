@@ -2,11 +2,13 @@ package delivery
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +20,11 @@ import (
 	"github.com/carillon-sched/carillon/actions/endpoint"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/seal"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
@@ -29,13 +35,16 @@ const patience = 20 * time.Second
 
 // system is a NATS server, a scheduler, emulators and an HTTP target.
 type system struct {
-	t         *testing.T
-	server    *embedded.Server
-	nc        *nats.Conn
-	emulators emulatortest.Emulators
-	target    *target
-	config    node.Config
-	stop      func()
+	t      *testing.T
+	server *embedded.Server
+	nc     *nats.Conn
+	bus    *servicebus.Server
+	queues *storagequeue.Server
+	target *target
+	config node.Config
+	halt   func() // asks the scheduler to stop
+	stop   func() // and waits until it has
+	alarms *nats.Subscription
 
 	mu      sync.Mutex
 	records map[string][]*scheduler.Record // by job
@@ -44,18 +53,23 @@ type system struct {
 
 func newSystem(t *testing.T, change ...func(*node.Config)) *system {
 	t.Helper()
-	s := &system{t: t, emulators: emulatortest.New(t), target: newTarget(t), records: map[string][]*scheduler.Record{}, news: make(chan struct{})}
+	s := &system{t: t, bus: lenientBus(t), queues: lenientQueues(t), target: newTarget(t), records: map[string][]*scheduler.Record{}, news: make(chan struct{})}
 	var err error
 	if s.server, err = embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.server.Close)
 	s.nc = s.connect()
+	key, err := seal.NewKey("test")
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.config = node.Config{
+		Keys:   seal.NewKeyring(key),
 		Limits: scheduler.Limits{MinRetryInterval: time.Millisecond},
 		Delivery: node.Delivery{
-			ServiceBus:    endpoint.Map{Default: "amqp://" + s.emulators.ServiceBus.Addr()},
-			StorageQueues: endpoint.Map{Default: s.emulators.StorageQueue.URL() + "/{name}"},
+			ServiceBus:    endpoint.Map{Default: "amqp://" + s.bus.Addr()},
+			StorageQueues: endpoint.Map{Default: s.queues.URL() + "/{name}"},
 			AnyKey:        true,
 		},
 		Logger: slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelWarn})),
@@ -68,6 +82,33 @@ func newSystem(t *testing.T, change ...func(*node.Config)) *system {
 	}
 	s.start()
 	return s
+}
+
+// lenientBus and lenientQueues are emulators as carillon dev runs them: for any name, with any key.
+func lenientBus(t *testing.T) *servicebus.Server {
+	t.Helper()
+	return emulatortest.ServiceBus(t, servicebus.Config{Auth: auth.Lenient, AutoCreate: true})
+}
+
+func lenientQueues(t *testing.T) *storagequeue.Server {
+	t.Helper()
+	return queuesOf(t, storagequeue.Config{Keys: storagequeue.Lenient, AutoCreate: true})
+}
+
+// queuesOf is a storage queue emulator on a free port.
+func queuesOf(t *testing.T, config storagequeue.Config) *storagequeue.Server {
+	t.Helper()
+	config.Addr = "127.0.0.1:0"
+	server, err := storagequeue.Start(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
 }
 
 func (s *system) connect() *nats.Conn {
@@ -95,6 +136,7 @@ func (s *system) start() {
 	go func() { ended <- n.Run(ctx, func() error { close(begun); return nil }) }()
 	<-begun
 	var once sync.Once
+	s.halt = cancel
 	s.stop = func() {
 		once.Do(func() {
 			cancel()
@@ -274,6 +316,30 @@ func (h *target) get(t *testing.T, path string) received {
 	}
 }
 
+// inOrder checks the requests that came: each path with the number of the attempt.
+func (h *target) inOrder(t *testing.T, want ...string) {
+	t.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var got []string
+	for _, r := range h.requests {
+		got = append(got, r.path+" "+r.header.Get("X-Carillon-Attempt"))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("requests %q, want %q", got, want)
+	}
+}
+
+// parse reads a JSON object.
+func parse(t *testing.T, text string) map[string]any {
+	t.Helper()
+	v := map[string]any{}
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return v
+}
+
 // testLog writes log lines to the test's log.
 type testLog struct{ t *testing.T }
 
@@ -291,4 +357,11 @@ func differ(t *testing.T, what string, got, want map[string]any) {
 			t.Errorf("%s: %s is %v, want %v", what, name, g, w)
 		}
 	}
+}
+
+// first is the record of a job's first attempt.
+func (s *system) first(job string) *scheduler.Record {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.records[job][0]
 }

@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -68,9 +72,6 @@ func TestServiceBusQueue(t *testing.T) {
 // TestServiceBusTopic sends the action of the seed's example, which has no key.
 func TestServiceBusTopic(t *testing.T) {
 	s := newSystem(t)
-	if _, err := s.emulators.ServiceBus.Broker().Subscribe("t1", "all"); err != nil {
-		t.Fatal(err)
-	}
 	s.put("topic", `{"action": {"type": "serviceBusTopic", "serviceBusTopicMessage": {"topicPath": "t1",
 		"namespace": "mySBNamespace", "transportType": "netMessaging", "authentication": {"sasKeyName": "QPolicy", "type": "sharedAccessKey"},
 		"message": "Some message", "brokeredMessageProperties": {}, "customMessageProperties": {"appname": "FromScheduler"}}}}`)
@@ -81,7 +82,7 @@ func TestServiceBusTopic(t *testing.T) {
 }
 
 func TestStorageQueue(t *testing.T) {
-	s := newSystem(t)
+	s := newSystem(t, func(c *node.Config) { c.Delivery.Region = "here" })
 	s.put("plain", `{"action": {"type": "storageQueue", "queueMessage": {"storageAccount": "myStorageAccount", "queueName": "myqueue",
 		"sasToken": "TOKEN", "message": "My message body <&>"}}}`)
 	record := once(t, s, "plain")
@@ -104,9 +105,6 @@ func TestStorageQueue(t *testing.T) {
 	if !strings.HasPrefix(string(text), `<?xml version="1.0" encoding="utf-16"?>`) {
 		t.Errorf("got %s", text)
 	}
-	var envelope struct {
-		ExecutionTag, ClientRequestID, ExpectedExecutionTime, SchedulerJobID, SchedulerJobCollectionID, Region, Message string
-	}
 	var fields struct {
 		XMLName xml.Name `xml:"StorageQueueMessage"`
 		Inner   []struct {
@@ -117,30 +115,67 @@ func TestStorageQueue(t *testing.T) {
 	if err := xml.Unmarshal([]byte(strings.Replace(string(text), "utf-16", "utf-8", 1)), &fields); err != nil {
 		t.Fatal(err)
 	}
-	names := make([]string, len(fields.Inner))
+	names, texts := make([]string, len(fields.Inner)), map[string]any{}
 	for i, f := range fields.Inner {
-		names[i] = f.XMLName.Local
-		switch f.XMLName.Local {
-		case "ExecutionTag":
-			envelope.ExecutionTag = f.Text
-		case "ExpectedExecutionTime":
-			envelope.ExpectedExecutionTime = f.Text
-		case "SchedulerJobId":
-			envelope.SchedulerJobID = f.Text
-		case "SchedulerJobCollectionId":
-			envelope.SchedulerJobCollectionID = f.Text
-		case "Message":
-			envelope.Message = f.Text
-		}
+		names[i], texts[f.XMLName.Local] = f.XMLName.Local, f.Text
 	}
 	if got, want := strings.Join(names, " "), "ExecutionTag ClientRequestId ExpectedExecutionTime SchedulerJobId SchedulerJobCollectionId Region Message"; got != want {
 		t.Errorf("elements %s, want %s", got, want)
 	}
-	if len(envelope.ExecutionTag) != 32 || envelope.ExpectedExecutionTime != record.Nominal.Format("2006-01-02T15:04:05") ||
-		envelope.SchedulerJobID != "wrapped" || envelope.SchedulerJobCollectionID != "default" || envelope.Message != "membership" {
-		t.Errorf("got %+v", envelope)
-	}
+	differ(t, "envelope", texts, map[string]any{
+		"ExpectedExecutionTime": record.Nominal.UTC().Format("2006-01-02T15:04:05"), "SchedulerJobId": "wrapped",
+		"SchedulerJobCollectionId": "default", "Message": "membership", "Region": "here",
+	})
 	if m.ExpirationTime.Sub(*m.InsertionTime) != time.Hour {
 		t.Errorf("expires %s", m.ExpirationTime)
+	}
+}
+
+// natsJob is a job that sends a NATS message.
+func natsJob(mode, subject string) string {
+	return `{"action": {"type": "natsMessage", "natsMessage": {"mode": "` + mode + `", "subject": "` + subject + `", "message": "ring", "headers": {"X-Custom": "yes"}}}}`
+}
+
+func TestNATSMessage(t *testing.T) {
+	s := newSystem(t)
+	js, err := jetstream.New(s.nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "BELLS", Subjects: []string{"bells.>"}}); err != nil {
+		t.Fatal(err)
+	}
+	for mode, subject := range map[string]string{"publish": "plain.a", "jetstream": "bells.a", "request": "asked.a"} {
+		sub, err := s.nc.SubscribeSync(subject)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mode == "request" {
+			if _, err := s.nc.Subscribe(subject, func(m *nats.Msg) { _ = m.Respond([]byte("dong")) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		s.put(mode, natsJob(mode, subject))
+		record := once(t, s, mode)
+		m, err := sub.NextMsg(patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		differ(t, mode, map[string]any{
+			"data": string(m.Data), "id": m.Header.Get("Nats-Msg-Id"), "custom": m.Header.Get("X-Custom"), "job": m.Header.Get("Carillon-Job"),
+		}, map[string]any{"data": "ring", "id": record.Occurrence, "custom": "yes", "job": "default/" + mode})
+		if want := map[string]string{"request": "dong"}[mode]; record.Response != want || !strings.HasPrefix(record.Message, "NatsMessage Action - ") {
+			t.Errorf("%s: response %q, message %q", mode, record.Response, record.Message)
+		}
+	}
+	stream, err := js.Stream(t.Context(), "BELLS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := stream.CachedInfo().State.Msgs; n != 1 {
+		t.Errorf("%d messages in the stream", n)
 	}
 }

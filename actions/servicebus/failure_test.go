@@ -1,0 +1,187 @@
+package servicebus_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/servicebus"
+	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
+	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/broker"
+)
+
+// TestConditions has what each condition of the service makes of an attempt, at a send and at an attach, and shows that the next
+// attempt succeeds.
+func TestConditions(t *testing.T) {
+	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
+	p := through(t, server.Addr())
+	action := toQueue(t, newClient(t, behind(p)), "q1", `"message":"hello"`)
+	const answer = "ServiceBusQueue Action - Response from namespace 'ns': "
+	for condition, want := range map[string]struct {
+		status int
+		final  bool
+		hint   string
+	}{
+		"com.microsoft:server-busy":         {503, false, ""},
+		"com.microsoft:timeout":             {408, false, ""},
+		"com.microsoft:operation-cancelled": {503, false, ""},
+		"com.microsoft:entity-disabled":     {409, false, " (the queue 'q1' is disabled)"},
+		"com.microsoft:something-new":       {500, false, ""},
+		"amqp:resource-limit-exceeded":      {507, false, " (the queue 'q1' is full)"},
+		"amqp:link:message-size-exceeded":   {413, true, " (the message is larger than the queue 'q1' takes)"},
+		"amqp:unauthorized-access":          {401, true, " (the job gives no sasKey)"},
+		"amqp:not-found":                    {404, true, " (the queue 'q1' does not exist)"},
+		"amqp:not-allowed":                  {400, true, ""},
+		"amqp:internal-error":               {500, false, ""},
+		"amqp:connection:forced":            {503, false, ""},
+		"amqp:link:detach-forced":           {503, false, ""},
+	} {
+		for _, operation := range []broker.Operation{broker.OpSend, broker.OpAttach} {
+			if operation == broker.OpAttach {
+				server.Disconnect()
+				p.wait(t, 0)
+			}
+			server.Inject(emulator.Fault{Entity: "q1", Operation: operation, Condition: amqp.Symbol(condition), Description: "why"})
+			result := fail(t, action, want.status, want.final, answer+"'"+condition+"'"+want.hint)
+			if condition != "amqp:link:message-size-exceeded" && !strings.HasSuffix(result.Message, " why") {
+				t.Errorf("%s at %s: %q has no description", condition, operation, result.Message)
+			}
+			succeed(t, action, attempt())
+		}
+	}
+	if faults := server.Broker().Faults().List(); len(faults) > 0 {
+		t.Error("did not befall:", faults)
+	}
+}
+
+// TestBusyFor shows how long a busy service asks to be left alone.
+func TestBusyFor(t *testing.T) {
+	server, client := start(t)
+	server.Inject(emulator.Fault{
+		Operation: broker.OpSend, Condition: "com.microsoft:server-busy",
+		Description: "The request was terminated because the entity is being throttled. Error code: 50009. Please wait 10 seconds and try again.",
+	})
+	if got := fail(t, toQueue(t, client, "q1"), 503, false).RetryAfter; got != 10*time.Second {
+		t.Error(got)
+	}
+}
+
+// strict starts an emulator that checks keys, and knows the queue q1.
+func strict(t *testing.T) *emulator.Server {
+	t.Helper()
+	return emulatortest.ServiceBus(t, emulator.Config{
+		Auth: auth.Strict, Keys: map[string]string{"send": "r1ght", auth.DefaultName: auth.DefaultKey},
+		Entities: emulator.Entities{Queues: []emulator.Queue{{Name: "q1"}}},
+	})
+}
+
+// withKey returns an action for a queue with a key.
+func withKey(queue, name, key string) string {
+	return fmt.Sprintf(`{"serviceBusQueueMessage":{"namespace":"ns","queueName":%q,"authentication":{"sasKeyName":%q,"sasKey":%s}}}`, queue, name, key)
+}
+
+func TestUnauthorized(t *testing.T) {
+	server := strict(t)
+	client := newClient(t, dev(server))
+	right := mustRead(t, client, "ServiceBusQueue", withKey("q1", "send", `"r1ght"`))
+	succeed(t, right, attempt())
+	for _, wrong := range [][2]string{{"send", `"wr0ng"`}, {"other", `"r1ght"`}} {
+		action := mustRead(t, client, "ServiceBusQueue", withKey("q1", wrong[0], wrong[1]))
+		for range 2 {
+			result := fail(t, action, 401, true,
+				"Response from namespace 'ns': 'Unauthorized' (the key '"+wrong[0]+"' is wrong or may not send to the queue 'q1')")
+			if strings.Contains(result.Message, "r1ght") || strings.Contains(result.Message, "wr0ng") {
+				t.Error("the key is shown:", result.Message)
+			}
+			succeed(t, right, attempt())
+		}
+	}
+	succeed(t, toQueue(t, client, "q1"), attempt()) // the emulator's own key
+}
+
+func TestNotFound(t *testing.T) {
+	server := strict(t)
+	client := newClient(t, dev(server))
+	missing := mustRead(t, client, "ServiceBusQueue", withKey("q2", "send", `"r1ght"`))
+	fail(t, missing, 404, true, "Response from namespace 'ns': 'Not Found' (the queue 'q2' does not exist)")
+	if _, err := server.Broker().CreateQueue("q2", broker.QueueOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, missing, attempt())
+	// A queue that goes away while it is in use.
+	if err := server.Broker().DeleteQueue("q2"); err != nil {
+		t.Fatal(err)
+	}
+	fail(t, missing, 404, true)
+	fail(t, missing, 404, true)
+}
+
+func TestTooLarge(t *testing.T) {
+	server := emulatortest.ServiceBus(t, emulator.Config{MaxMessageSize: 4096, AutoCreate: true})
+	client := newClient(t, dev(server))
+	large := toQueue(t, client, "q1", `"message":"`+strings.Repeat("a", 5000)+`"`)
+	fail(t, large, 413, true, "'amqp:link:message-size-exceeded' (the message is larger than the queue 'q1' takes)")
+	succeed(t, toQueue(t, client, "q1"), attempt())
+}
+
+// TestConnectionDrop cuts the connection at a send and at an attach.
+func TestConnectionDrop(t *testing.T) {
+	server, client := start(t)
+	action := toQueue(t, client, "q1")
+	for range 3 {
+		succeed(t, action, attempt())
+		server.Inject(emulator.Fault{Operation: broker.OpSend, Drop: true})
+		fail(t, action, 0, false, "Request to namespace 'ns' at 127.0.0.1:", " failed: no acknowledgement, the message may have arrived: connection ")
+		server.Inject(emulator.Fault{Operation: broker.OpAttach, Drop: true})
+		fail(t, action, 0, false, " failed: connection ")
+	}
+}
+
+// TestUnreachable has namespaces where nobody is, or somebody else.
+func TestUnreachable(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := listener.Addr().String()
+	_ = listener.Close()
+	client := newClient(t, servicebus.Config{
+		KeyOptional: true,
+		Endpoints:   endpoint.Map{ByName: map[string]string{"ns": "amqp://" + nobody}},
+	})
+	action := toQueue(t, client, "q1")
+	for range 2 {
+		fail(t, action, 0, false, "ServiceBusQueue Action - Request to namespace 'ns' at "+nobody+" failed: connection refused")
+	}
+	unknown := mustRead(t, client, "ServiceBusQueue", `{"serviceBusQueueMessage":{"namespace":"amqp://name.invalid","queueName":"q1"}}`)
+	fail(t, unknown, 0, false, "ServiceBusQueue Action - Request to namespace 'name.invalid' failed: name ")
+}
+
+// TestSharedSecretTrouble has keys that cannot be had.
+func TestSharedSecretTrouble(t *testing.T) {
+	_, client := start(t)
+	action := mustRead(t, client, "ServiceBusQueue", withKey("q1", "send", `{"secretRef":"bus"}`))
+	fail(t, action, 0, false, `shared secret "bus" cannot be read here`)
+	at := attempt()
+	for key, want := range map[string]string{
+		"":                       "the shared access key is empty",
+		"a\n":                    "the shared access key must not contain semicolons, spaces or line breaks",
+		"SharedAccessKey=s3cret": "the shared access key is a connection string; ",
+	} {
+		at.Shared = func(string) (string, error) { return key, nil }
+		result := invoke(t, action, at)
+		wantFailure(t, result, 0, true, want)
+		if strings.Contains(result.Message, "s3cret") {
+			t.Error("the key is shown")
+		}
+	}
+	at.Shared = func(string) (string, error) { return "", errors.New("no such secret") }
+	wantFailure(t, invoke(t, action, at), 0, false, `shared secret "bus": no such secret`)
+}

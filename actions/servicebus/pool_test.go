@@ -1,0 +1,274 @@
+package servicebus
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+
+	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
+	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
+)
+
+// text is a message.
+func text(body string) *azservicebus.AMQPAnnotatedMessage {
+	return &azservicebus.AMQPAnnotatedMessage{Body: azservicebus.AMQPAnnotatedMessageBody{Data: [][]byte{[]byte(body)}}}
+}
+
+// queueAt is a queue of an emulator behind a plain address.
+func queueAt(tb testing.TB, address string) destination {
+	tb.Helper()
+	p, err := parseEndpoint("amqp://" + address)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return destination{place: p, keyName: emulatorName, key: emulatorKey, entity: "q1"}
+}
+
+// current returns the link that attempts use, and waits for one if there is none.
+func current(tb testing.TB, p *pool, to destination, unlike *link) *link {
+	tb.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for begun := time.Now(); time.Since(begun) < 10*time.Second; <-tick.C {
+		p.mu.Lock()
+		l := p.links[to]
+		p.mu.Unlock()
+		if l != nil && l != unlike {
+			return l
+		}
+	}
+	tb.Fatal("no link")
+	return nil
+}
+
+// TestRenewal shows that a link in use gets a successor on the same connection before it is too old, and that sends do not notice.
+func TestRenewal(t *testing.T) {
+	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
+	client := New(Config{})
+	defer client.Close()
+	p := client.pool
+	p.times.renew, p.times.most = 50*time.Millisecond, time.Hour
+	to := queueAt(t, server.Addr())
+
+	ctx, cancel := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	var sent atomic.Int64
+	for range 4 {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				if err := p.send(t.Context(), to, text("x")); err != nil { //nolint:contextcheck // ctx ends the loop, not a send
+					t.Error(err)
+				}
+				sent.Add(1)
+			}
+		})
+	}
+	first := current(t, p, to, nil)
+	second := current(t, p, to, first)
+	third := current(t, p, to, second)
+	cancel()
+	group.Wait()
+	if first.connection != third.connection {
+		t.Error("a new connection for a new link")
+	}
+	<-first.ctx.Done() // it was closed
+	if queue, err := server.Broker().Queue("q1"); err != nil || queue.Usage.Counts.Active != sent.Load() {
+		t.Errorf("%+v has not %d messages, %v", queue, sent.Load(), err)
+	}
+}
+
+// TestOldLink shows that a link which had no successor in time is not used any more.
+func TestOldLink(t *testing.T) {
+	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
+	client := New(Config{})
+	defer client.Close()
+	p := client.pool
+	p.times.most = time.Nanosecond
+	to := queueAt(t, server.Addr())
+	var before *link
+	for range 3 {
+		if err := p.send(t.Context(), to, text("x")); err != nil {
+			t.Fatal(err)
+		}
+		before = current(t, p, to, before)
+	}
+}
+
+// TestTimeoutKeepsLink shows that an attempt which ran out of time leaves the link to the others.
+func TestTimeoutKeepsLink(t *testing.T) {
+	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
+	client := New(Config{})
+	defer client.Close()
+	p := client.pool
+	to := queueAt(t, server.Addr())
+	if err := p.send(t.Context(), to, text("x")); err != nil {
+		t.Fatal(err)
+	}
+	l := current(t, p, to, nil)
+	server.Inject(emulator.Fault{Operation: "send", Delay: 200 * time.Millisecond})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, ok := errors.AsType[*interruption](p.send(ctx, to, text("x"))); !ok {
+		t.Error("not interrupted")
+	}
+	if err := p.send(t.Context(), to, text("x")); err != nil {
+		t.Error(err)
+	}
+	if current(t, p, to, nil) != l {
+		t.Error("the link was given up")
+	}
+}
+
+// TestRenewalRefused revokes what a link needs: its successor finds out, and attempts are told.
+func TestRenewalRefused(t *testing.T) {
+	server := emulatortest.ServiceBus(t, emulator.Config{Entities: emulator.Entities{Queues: []emulator.Queue{{Name: "q1"}}}})
+	client := New(Config{})
+	defer client.Close()
+	p := client.pool
+	to := queueAt(t, server.Addr())
+	if err := p.send(t.Context(), to, text("x")); err != nil {
+		t.Fatal(err)
+	}
+	old := current(t, p, to, nil)
+	server.Inject(emulator.Fault{Operation: "attach", Condition: "amqp:unauthorized-access"})
+	p.mu.Lock()
+	p.renew(old)
+	p.mu.Unlock()
+	<-old.ctx.Done() // dropped and closed
+	server.Inject(emulator.Fault{Operation: "attach", Condition: "amqp:unauthorized-access"})
+	if v := judge(p.send(t.Context(), to, text("x"))); v.status != 401 {
+		t.Errorf("%+v", v)
+	}
+
+	// What may pass costs nothing.
+	if err := p.send(t.Context(), to, text("x")); err != nil {
+		t.Fatal(err)
+	}
+	old = current(t, p, to, nil)
+	server.Inject(emulator.Fault{Operation: "attach", Condition: "com.microsoft:server-busy"})
+	p.mu.Lock()
+	p.renew(old)
+	next := old.next
+	p.mu.Unlock()
+	<-next.ready
+	if err := p.send(t.Context(), to, text("x")); err != nil {
+		t.Fatal(err)
+	}
+	if current(t, p, to, nil) != old {
+		t.Error("a link that works was given up")
+	}
+}
+
+// TestStuckConnection has a service that stops reading: attempts end in time, and what they leave in the SDK ends with the
+// connection, which is cut.
+func TestStuckConnection(t *testing.T) {
+	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
+	address, stall := stalling(t, server.Addr())
+	client := New(Config{})
+	defer client.Close()
+	p := client.pool
+	p.times.linger = 50 * time.Millisecond
+	to := queueAt(t, address)
+	if err := p.send(t.Context(), to, text("x")); err != nil {
+		t.Fatal(err)
+	}
+	old := current(t, p, to, nil)
+	stall()
+	large := text(strings.Repeat("x", 900_000))
+	var group sync.WaitGroup
+	for range 32 {
+		group.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			begun := time.Now()
+			if err := p.send(ctx, to, large); err == nil {
+				t.Error("sent to one who does not read")
+			}
+			if took := time.Since(begun); took > time.Second {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+	group.Wait()
+	select {
+	case <-old.ctx.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the connection was not cut")
+	}
+	if err := p.send(t.Context(), to, text("x")); err != nil {
+		t.Error(err)
+	}
+}
+
+// stalling returns the address of a proxy, and a function after which it passes nothing more on from the connections it has.
+func stalling(tb testing.TB, target string) (address string, stall func()) {
+	tb.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	var conns []net.Conn
+	var stalled []chan struct{}
+	group.Go(func() {
+		for {
+			in, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", target)
+			if err != nil {
+				_ = in.Close()
+				continue
+			}
+			stop := make(chan struct{})
+			mu.Lock()
+			conns, stalled = append(conns, in, out), append(stalled, stop)
+			mu.Unlock()
+			group.Go(func() { _, _ = io.Copy(in, out) })
+			group.Go(func() { _, _ = io.Copy(stoppable{out, stop}, in) })
+		}
+	})
+	tb.Cleanup(func() {
+		_ = listener.Close()
+		mu.Lock()
+		for _, conn := range conns {
+			_ = conn.Close()
+		}
+		mu.Unlock()
+		group.Wait()
+	})
+	return listener.Addr().String(), func() {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, stop := range stalled {
+			close(stop)
+		}
+		stalled = nil
+	}
+}
+
+// stoppable is a connection that takes nothing more once it is stopped.
+type stoppable struct {
+	net.Conn
+
+	stop <-chan struct{}
+}
+
+func (s stoppable) Write(b []byte) (int, error) {
+	select {
+	case <-s.stop:
+		return 0, io.ErrShortWrite
+	default:
+		return s.Conn.Write(b)
+	}
+}

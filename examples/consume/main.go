@@ -1,0 +1,152 @@
+// Command consume prints what arrives on a Service Bus queue, on a topic's subscription and on a storage queue, until it
+// is interrupted. It is an ordinary program on the SDKs of Azure: given other connection strings, it reads from Azure.
+//
+//	carillon dev --ports-file ports.json examples/actions
+//	go run ./examples/consume --ports ports.json --queue orders
+//	go run ./examples/consume --ports ports.json --topic sales --subscription all
+//	go run ./examples/consume --ports ports.json --account carillonexamples --storage-queue orders
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// options is what to read, and from where.
+type options struct {
+	serviceBus, storage        string // connection strings
+	queue, topic, subscription string // of Service Bus
+	account, storageQueue      string
+}
+
+func main() {
+	var o options
+	ports := flag.String("ports", "", "read the connection strings from this `file`, which carillon dev --ports-file writes")
+	flag.StringVar(&o.serviceBus, "service-bus", "", "`connection string` of the Service Bus namespace")
+	flag.StringVar(&o.storage, "storage", "", "`connection string` of the storage account")
+	flag.StringVar(&o.queue, "queue", "", "Service Bus queue to read")
+	flag.StringVar(&o.topic, "topic", "", "Service Bus topic to read")
+	flag.StringVar(&o.subscription, "subscription", "all", "the topic's subscription")
+	flag.StringVar(&o.account, "account", "", "storage account, when the emulator has it beside that of the connection string")
+	flag.StringVar(&o.storageQueue, "storage-queue", "", "storage queue to read")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := start(ctx, os.Stdout, *ports, o); err != nil {
+		log.Fatal(err) //nolint:gocritic // nothing is left to be stopped
+	}
+}
+
+// start fills in the connection strings and reads until ctx is done.
+func start(ctx context.Context, out io.Writer, ports string, o options) error {
+	if ports != "" {
+		if err := o.readPorts(ports); err != nil {
+			return err
+		}
+	}
+	if o.account != "" {
+		o.storage = withAccount(o.storage, o.account)
+	}
+	return consume(ctx, out, o)
+}
+
+// readPorts takes the connection strings that are not given from a ports file.
+func (o *options) readPorts(file string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var ports struct {
+		ServiceBus   string `json:"serviceBus"`
+		StorageQueue string `json:"storageQueue"`
+	}
+	if err := json.Unmarshal(data, &ports); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if o.serviceBus == "" {
+		o.serviceBus = ports.ServiceBus
+	}
+	if o.storage == "" {
+		o.storage = ports.StorageQueue
+	}
+	return nil
+}
+
+// withAccount returns the connection string for another account of the same emulator, which keeps each account under a
+// path of its name and has one key for all.
+func withAccount(connection, account string) string {
+	account = strings.ToLower(account)
+	parts := strings.Split(connection, ";")
+	var old string
+	for i, part := range parts {
+		if name, ok := strings.CutPrefix(part, "AccountName="); ok {
+			old, parts[i] = name, "AccountName="+account
+		}
+	}
+	for i, part := range parts {
+		if endpoint, ok := strings.CutSuffix(part, "/"+old); ok {
+			parts[i] = endpoint + "/" + account
+		}
+	}
+	return strings.Join(parts, ";")
+}
+
+// consume reads everything that o names, each by itself, and returns nil when ctx is done, or the first error.
+func consume(ctx context.Context, out io.Writer, o options) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	p := &printer{out: out}
+	var all sync.WaitGroup
+	run := func(name string, read func(ctx context.Context, p *printer, o options) error) {
+		all.Go(func() {
+			if err := read(ctx, p, o); err != nil && ctx.Err() == nil {
+				cancel(fmt.Errorf("%s: %w", name, err))
+			}
+		})
+	}
+	if o.queue != "" {
+		run("queue "+o.queue, readQueue)
+	}
+	if o.topic != "" {
+		run("topic "+o.topic, readSubscription)
+	}
+	if o.storageQueue != "" {
+		run("storage queue "+o.storageQueue, readStorageQueue)
+	}
+	if o.queue == "" && o.topic == "" && o.storageQueue == "" {
+		return errors.New("nothing to read: give --queue, --topic or --storage-queue")
+	}
+	all.Wait()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return nil
+}
+
+// printer prints messages whole, though they come from several readers.
+type printer struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func (p *printer) print(from, id, text string, properties map[string]any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintf(p.out, "%s  %s\n", from, id)
+	if len(properties) > 0 {
+		list, _ := json.Marshal(properties) //nolint:errchkjson // what cannot be shown is left out
+		fmt.Fprintf(p.out, "    %s\n", list)
+	}
+	fmt.Fprintf(p.out, "    %s\n", strings.ReplaceAll(text, "\n", "\n    "))
+}
