@@ -31,6 +31,9 @@
 //  7. A disabled or deleted job runs nothing more, beyond an attempt that was
 //     under way.
 //
+//  8. Secrets of jobs are sealed in the store and shown by no door; neither
+//     batons nor records nor logs hold them (package seal, [Vault]).
+//
 // Occurrences of one job are in order. Nothing is promised between jobs.
 //
 // # Parts

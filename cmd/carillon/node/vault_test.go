@@ -1,0 +1,209 @@
+package node_test
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/scheduler/seal"
+	"github.com/carillon-sched/carillon/store/embedded"
+)
+
+// vaultWorld is a node with everything that jobs can deliver to.
+type vaultWorld struct {
+	t       *testing.T
+	node    *running
+	dir     string
+	js      jetstream.JetStream
+	close   func() // the server
+	log     *lockedBuffer
+	mirror  *mirror
+	plain   *httptest.Server
+	secure  *httptest.Server
+	broker  *server.Server // another NATS server, with a password
+	planted map[string]string
+	dumps   dumps
+}
+
+func newVaultWorld(t *testing.T) *vaultWorld {
+	t.Helper()
+	w := &vaultWorld{t: t, dir: t.TempDir(), log: &lockedBuffer{}, planted: map[string]string{}}
+	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	w.mirror = &mirror{seen: &lockedBuffer{}, token: w.plant("access token"), clientSecret: w.plant("refused client secret")}
+	w.plain = httptest.NewServer(w.mirror)
+	t.Cleanup(w.plain.Close)
+	w.secure = httptest.NewUnstartedServer(w.mirror)
+	w.secure.TLS = &tls.Config{ClientAuth: tls.RequestClientCert, MinVersion: tls.VersionTLS12}
+	w.secure.StartTLS()
+	t.Cleanup(w.secure.Close)
+	w.startBroker()
+	delivery := w.delivery()
+
+	s, err := embedded.Start(t.Context(), embedded.Config{Dir: w.dir, Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.close = sync.OnceFunc(s.Close)
+	t.Cleanup(w.close)
+	nc, err := s.Connect(node.Observe(log, func() {})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { node.CloseConn(nc) })
+	if w.js, err = jetstream.New(nc); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := seal.NewKey("k1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, w.planted["the key itself"], _ = strings.Cut(k.Text(), ":")
+	n, err := node.Open(t.Context(), node.Config{Conn: nc, Listener: l, Delivery: delivery, Keys: seal.NewKeyring(k), Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.run(n, nc, l)
+	return w
+}
+
+// delivery starts the emulators and says where everything is.
+func (w *vaultWorld) delivery() node.Delivery {
+	w.t.Helper()
+	ctx := context.WithoutCancel(w.t.Context())
+	bus, err := servicebus.Start(ctx, servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", AutoCreate: true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = bus.Close() })
+	queue, err := storagequeue.Start(ctx, storagequeue.Config{Addr: "127.0.0.1:0", Keys: storagequeue.Lenient, AutoCreate: true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = queue.Close() })
+	roots := x509.NewCertPool()
+	roots.AddCert(w.secure.Certificate())
+	login, err := url.Parse(w.plain.URL + "/token")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return node.Delivery{
+		ServiceBus:    endpoint.Map{Default: "amqp://" + bus.Addr()},
+		StorageQueues: endpoint.Map{Default: queue.URL() + "/{name}"},
+		LoginEndpoint: login, RootCAs: roots,
+	}
+}
+
+func (w *vaultWorld) startBroker() {
+	w.t.Helper()
+	var err error
+	w.broker, err = server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, Username: "me", Password: w.plant("NATS password"),
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	go w.broker.Start()
+	w.t.Cleanup(func() { w.broker.Shutdown(); w.broker.WaitForShutdown() })
+	if !w.broker.ReadyForConnections(20 * time.Second) {
+		w.t.Fatal("the NATS server does not start")
+	}
+}
+
+func (w *vaultWorld) run(n *node.Node, nc *nats.Conn, l net.Listener) {
+	ctx, cancel := context.WithCancel(w.t.Context())
+	ended := make(chan error, 1)
+	begun := make(chan struct{})
+	go func() { ended <- n.Run(ctx, func() error { close(begun); return nil }) }()
+	<-begun
+	stop := func() error { cancel(); err := <-ended; ended <- err; return err }
+	w.t.Cleanup(func() { _ = stop() })
+	w.node = &running{n, nc, "http://" + l.Addr().String(), stop}
+}
+
+// plant makes a secret. It has characters that are written differently in JSON
+// and in URLs.
+func (w *vaultWorld) plant(kind string) string {
+	secret := "pl+nted/" + hex.EncodeToString([]byte(kind)) + "<&>=" + rand.Text()
+	w.planted[kind] = secret
+	return secret
+}
+
+// request asks the micro service.
+func (w *vaultWorld) request(subject, body string) {
+	w.t.Helper()
+	m, err := w.node.nc.Request("carillon.api."+subject, []byte(body), 20*time.Second)
+	if err != nil {
+		w.t.Fatalf("%s: %v", subject, err)
+	}
+	w.dumps.add("NATS "+subject, fmt.Sprint(m.Header)+string(m.Data))
+}
+
+// answer asks over REST, and keeps the answer.
+func (w *vaultWorld) answer(method, path, body string) string {
+	w.t.Helper()
+	text, _ := w.call(method, path, body)
+	return text
+}
+
+// put asks over REST for what must succeed.
+func (w *vaultWorld) put(method, path, body string) {
+	w.t.Helper()
+	if text, status := w.call(method, path, body); status/100 != 2 {
+		w.t.Errorf("%s %s: %d %s", method, path, status, text)
+	}
+}
+
+func (w *vaultWorld) call(method, path, body string) (text string, status int) {
+	w.t.Helper()
+	req, err := http.NewRequestWithContext(w.t.Context(), method, w.node.url+path, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.dumps.add("REST "+method+" "+path, fmt.Sprint(resp.Header)+string(data))
+	return string(data), resp.StatusCode
+}
+
+func (w *vaultWorld) await(what string, ok func() bool) {
+	w.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); <-tick.C {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("waited in vain for %s: %s", what, w.answer("GET", "/jobCollections/default/jobs", ""))
+		}
+	}
+}
