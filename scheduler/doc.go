@@ -30,7 +30,6 @@
 //     errorAction included; an edit counts from the next one.
 //  7. A disabled or deleted job runs nothing more, beyond an attempt that was
 //     under way.
-//
 //  8. Secrets of jobs are sealed in the store and shown by no door; neither
 //     batons nor records nor logs hold them (package seal, [Vault]).
 //
