@@ -64,12 +64,22 @@ var errClosed = errors.New("the scheduler is stopping")
 
 // send sends m and returns when it was acknowledged, soon after ctx is done,
 // or when it cannot be.
+//
+// What a link says that the service has closed can be long out of date: the
+// queue was deleted, and made again. So what an older link says about itself
+// is not taken for granted before a new one says the same.
 func (p *pool) send(ctx context.Context, to destination, m *azservicebus.AMQPAnnotatedMessage) error {
-	l, err := p.acquire(ctx, to)
-	if err != nil {
-		return err
+	start := time.Now()
+	for again := true; ; again = false {
+		l, err := p.acquire(ctx, to)
+		if err != nil {
+			return err
+		}
+		err = l.send(ctx, m) // which releases l
+		if err == nil || !again || l.made.After(start) || !judge(err).closed() {
+			return err
+		}
 	}
-	return l.send(ctx, m) // which releases l
 }
 
 // acquire returns an open link to a destination, for the caller to release.
