@@ -95,7 +95,7 @@ func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Re
 
 // errNotConnected is why nothing is sent on a connection that is being opened
 // again: the message would wait in memory and go out after the attempt failed.
-var errNotConnected = errors.New("the scheduler is not connected to NATS at the moment")
+var errNotConnected = errors.New("not connected to NATS at the moment")
 
 // errNoConn is why a job without servers fails in a process that has no
 // connection.

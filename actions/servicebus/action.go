@@ -2,6 +2,7 @@ package servicebus
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/payload"
@@ -56,7 +57,10 @@ func (a *action) send(ctx context.Context, at scheduler.Attempt, start time.Time
 		return a.failed(ctx, err, at.Timeout, time.Since(start))
 	}
 	where := a.noun + " '" + a.entity + "' of namespace '" + a.namespace.name + "'"
-	return scheduler.Result{Message: a.name + " Action - Message '" + id + "' sent to " + where}
+	return scheduler.Result{
+		Status:  http.StatusAccepted, // AMQP's outcome is called accepted
+		Message: a.name + " Action - Message '" + id + "' sent to " + where,
+	}
 }
 
 // unsent is the message of an attempt that got no answer.

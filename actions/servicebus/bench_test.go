@@ -10,6 +10,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
 	"github.com/carillon-sched/carillon/actions/servicebus"
+	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
+	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
 )
 
 const benchBody = `{"order":"4711","amount":12.5}`
@@ -33,6 +35,32 @@ func BenchmarkInvoke(b *testing.B) {
 			})
 		})
 	}
+}
+
+// BenchmarkHerd runs 20,000 attempts at once, of a client that has no
+// connection yet.
+func BenchmarkHerd(b *testing.B) {
+	const herd = 20_000
+	for b.Loop() {
+		b.StopTimer()
+		server := emulatortest.ServiceBus(b, emulator.Config{AutoCreate: true})
+		client := servicebus.New(dev(server))
+		action := toQueue(b, client, "q1", fmt.Sprintf(`"message":%q`, benchBody))
+		b.StartTimer()
+		var group sync.WaitGroup
+		for i := range herd {
+			group.Go(func() {
+				if result := action.Invoke(b.Context(), keyed(strconv.Itoa(i))); result.Failed {
+					b.Error(result.Message)
+				}
+			})
+		}
+		group.Wait()
+		b.StopTimer()
+		client.Close()
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(b.N)*herd/b.Elapsed().Seconds(), "sends/s")
 }
 
 // spread calls f b.N times from that many goroutines, and reports the rate.

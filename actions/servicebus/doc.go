@@ -23,18 +23,21 @@
 //
 // # What is guaranteed
 //
-//  1. An attempt is completed when the service has acknowledged the message.
+//  1. An attempt is completed, with status 202, when the service has
+//     acknowledged the message. Other statuses are HTTP's nearest to what the
+//     service said.
 //  2. Every try of one action in one occurrence has the same message-id. A
 //     queue or topic with duplicate detection therefore keeps one message of an
 //     occurrence, however often it was tried, within its history window; a
 //     job that gives a messageId of its own gives up on that, and a recurring
 //     one would have its later occurrences dropped.
-//  3. An attempt is tried once. The SDK's own retries are off but for one: when
-//     a link was closed by the service before, it is opened again at once.
-//     Repeating is the retry policy's task, and every try is recorded.
+//  3. An attempt is one try. Repeating is the retry policy's task, and every
+//     try is recorded, so the SDK's retries are off. One thing is mended on the
+//     spot: a link that the service has closed is opened again, once, and the
+//     message sent over the new one.
 //  4. An attempt ends with its context or after [scheduler.Attempt] Timeout,
 //     whichever is first, also when the SDK or the service does not answer.
-//     What it leaves behind in the SDK ends within half a minute, with the
+//     What it leaves behind in the SDK ends within a minute, with the
 //     connection if need be.
 //  5. Jobs share connections: one for each endpoint and key, with one link for
 //     each queue or topic. Another key has another connection, so a wrong key

@@ -28,6 +28,9 @@ type verdict struct {
 	connection bool // the connection neither
 }
 
+// closed reports whether the service has closed the link, and the link alone.
+func (v verdict) closed() bool { return v.answered && v.link && !v.connection }
+
 // meaning is what a condition of AMQP means.
 type meaning struct {
 	status int
@@ -87,7 +90,7 @@ func judge(err error) verdict {
 	if failure, ok := errors.AsType[*amqp.Error](err); ok {
 		v := condition(string(failure.Condition), failure.Description)
 		link, _ := errors.AsType[*amqp.LinkError](err)
-		v.link = link != nil
+		v.link = link != nil || v.status == http.StatusNotFound || v.status == http.StatusGone
 		return v
 	}
 	return verdict{text: reason(err), link: true, connection: true}

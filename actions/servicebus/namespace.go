@@ -119,28 +119,16 @@ func cutScheme(text string) (scheme, rest string) {
 // emulators are, unless the port is that of TLS.
 func parseEndpoint(text string) (place, error) {
 	scheme, rest := cutScheme(text)
-	host, port := rest, ""
-	if h, p, err := net.SplitHostPort(rest); err == nil {
-		host, port = h, p
-	} else if inner, ok := strings.CutPrefix(rest, "["); ok && strings.HasSuffix(inner, "]") {
-		host = strings.TrimSuffix(inner, "]")
+	p, local, err := parseHost(rest)
+	if err != nil {
+		return place{}, err
 	}
-	addr, addrErr := netip.ParseAddr(host)
-	if addrErr != nil && !hostPattern.MatchString(host) {
-		return place{}, errors.New("is neither a namespace nor an endpoint: write name, name.servicebus.windows.net, host:port, " +
-			"sb://host:port, amqp://host:port or amqps://host:port")
-	}
-	if n, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || n == 0) {
-		return place{}, fmt.Errorf("has port %q, which is not in 1-65535", port)
-	}
-	p := place{host: host, port: port}
 	switch scheme {
 	case "amqp":
 		p.plain = true
 	case "amqps":
 	case "", "sb":
-		local := strings.EqualFold(host, "localhost") || addrErr == nil && addr.IsLoopback()
-		p.plain = port == portPlain || local && port != portTLS
+		p.plain = p.port == portPlain || local && p.port != portTLS
 	default:
 		return place{}, fmt.Errorf("has scheme %q, which is not sb, amqp or amqps", scheme)
 	}
@@ -152,4 +140,24 @@ func parseEndpoint(text string) (place, error) {
 		p.port = portTLS
 	}
 	return p, nil
+}
+
+// parseHost reads host[:port]. local is this computer.
+func parseHost(text string) (p place, local bool, err error) {
+	p.host = text
+	if host, port, err := net.SplitHostPort(text); err == nil {
+		p.host, p.port = host, port
+	} else if inner, ok := strings.CutPrefix(text, "["); ok && strings.HasSuffix(inner, "]") {
+		p.host = strings.TrimSuffix(inner, "]")
+	}
+	addr, err := netip.ParseAddr(p.host)
+	if err != nil && !hostPattern.MatchString(p.host) || addr.Zone() != "" {
+		return p, false, errors.New("is neither a namespace nor an endpoint: write name, name.servicebus.windows.net, host:port, " +
+			"sb://host:port, amqp://host:port or amqps://host:port")
+	}
+	local = err == nil && addr.IsLoopback() || strings.EqualFold(p.host, "localhost")
+	if n, err := strconv.ParseUint(p.port, 10, 16); p.port != "" && (err != nil || n == 0) {
+		return p, local, fmt.Errorf("has port %q, which is not in 1-65535", p.port)
+	}
+	return p, local, nil
 }

@@ -64,12 +64,22 @@ var errClosed = errors.New("the scheduler is stopping")
 
 // send sends m and returns when it was acknowledged, soon after ctx is done,
 // or when it cannot be.
+//
+// What a link says that the service has closed can be long out of date: the
+// queue was deleted, and made again. So what an older link says about itself
+// is not taken for granted before a new one says the same.
 func (p *pool) send(ctx context.Context, to destination, m *azservicebus.AMQPAnnotatedMessage) error {
-	l, err := p.acquire(ctx, to)
-	if err != nil {
-		return err
+	start := time.Now()
+	for again := true; ; again = false {
+		l, err := p.acquire(ctx, to)
+		if err != nil {
+			return err
+		}
+		err = l.send(ctx, m) // which releases l
+		if err == nil || !again || l.made.After(start) || !judge(err).closed() {
+			return err
+		}
 	}
-	return l.send(ctx, m) // which releases l
 }
 
 // acquire returns an open link to a destination, for the caller to release.
@@ -156,35 +166,6 @@ func (p *pool) start(c *connection, to destination) *link {
 	p.use(l)
 	go l.open()
 	return l
-}
-
-// renew begins to open the successor of l.
-func (p *pool) renew(l *link) {
-	l.next = p.start(l.connection, l.to)
-	l.next.before = l
-}
-
-// succeed lets l, which is open or could not be opened, take the place of the
-// link whose successor it is. When it could not be opened for good, that goes
-// too, so that attempts find out why.
-func (p *pool) succeed(l *link) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	old := l.before
-	if old == nil {
-		return
-	}
-	l.before, old.next = nil, nil
-	switch {
-	case l.err != nil && !judge(l.err).final || old.dropped && l.dropped:
-	case old.dropped || p.closed:
-		p.drop(l)
-	default:
-		p.drop(old)
-		if l.err == nil {
-			p.links[l.to] = l
-		}
-	}
 }
 
 // release ends one use of l.
@@ -283,45 +264,6 @@ func (p *pool) evict() bool {
 		p.drop(oldest)
 	}
 	return oldest != nil
-}
-
-// sweep drops the links that are idle for too long, or too old, and renews
-// those in use.
-func (p *pool) sweep() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return
-	}
-	now := time.Now()
-	next := min(p.config.IdleAfter, p.times.renew/2) // for links that are opened meanwhile
-	for _, l := range p.links {
-		next = min(next, p.inspect(l, now))
-	}
-	if len(p.links) == 0 {
-		p.sweeper = nil
-		return
-	}
-	p.sweeper.Reset(max(next, time.Millisecond))
-}
-
-// inspect does with l what its age and use ask for, and returns after which
-// time to look again.
-func (p *pool) inspect(l *link, now time.Time) time.Duration {
-	age, idle := now.Sub(l.made), time.Duration(0)
-	if l.users == 0 {
-		idle = now.Sub(l.used)
-	}
-	switch {
-	case l.users == 0 && (idle >= p.config.IdleAfter || age >= p.times.most):
-		p.drop(l)
-		return p.config.IdleAfter
-	case age >= p.times.renew && l.next == nil && age < p.times.most && idle < p.times.renew/2:
-		p.renew(l)
-	case age < p.times.renew:
-		return min(p.times.renew-age, p.config.IdleAfter-idle)
-	}
-	return p.config.IdleAfter - idle
 }
 
 // close drops everything and waits until it is gone.

@@ -109,7 +109,7 @@ func invoke(tb testing.TB, action scheduler.Action, at scheduler.Attempt) schedu
 func succeed(tb testing.TB, action scheduler.Action, at scheduler.Attempt) scheduler.Result {
 	tb.Helper()
 	result := invoke(tb, action, at)
-	if result.Failed || result.Final || result.Status != 0 || result.Response != "" {
+	if result.Failed || result.Final || result.Status != 202 || result.Response != "" {
 		tb.Fatalf("%+v", result)
 	}
 	return result

@@ -103,8 +103,8 @@ func TestBodyContains(t *testing.T) {
 			}
 		}
 	}
-	result := invoke(t, answer(200, nil, strings.Repeat("x", web.DefaultMaxBody)+"needle"), request)
-	if want := `(the first 65536 bytes of the body do not contain "needle")`; !result.Failed || !strings.Contains(result.Message, want) {
+	result := invoke(t, answer(200, nil, strings.Repeat("x", 1<<20)+"needl"), request)
+	if want := `(the body does not contain "needle")`; !result.Failed || !strings.Contains(result.Message, want) {
 		t.Errorf("got %.200s", result.Message)
 	}
 }
@@ -138,11 +138,15 @@ func TestNoBody(t *testing.T) {
 	}
 }
 
-// TestLongBody checks that a long or endless body is cut, counts as complete,
-// and costs the server its connection.
+// TestLongBody checks that a body which is too long or endless is a failed
+// attempt, and costs the server its connection.
 func TestLongBody(t *testing.T) {
-	for name, length := range map[string]string{"endless": "", "announced": "1000000000000"} {
-		t.Run(name, func(t *testing.T) {
+	for length, want := range map[string]string{
+		"":              "(the body has more than the 16777216 bytes that are taken in)",
+		"104857600":     "(the body has 104857600 bytes, at most 16777216 are taken in)",
+		"1000000000000": "(the body has 1000000000000 bytes, at most 16777216 are taken in)",
+	} {
+		t.Run(length, func(t *testing.T) {
 			gone := make(chan struct{})
 			server := listen(t, func(w http.ResponseWriter, r *http.Request) {
 				defer close(gone)
@@ -157,7 +161,7 @@ func TestLongBody(t *testing.T) {
 				}
 			})
 			result := invoke(t, newClient(t, web.Config{}), uri(server.URL))
-			if result.Failed || len(result.Response) != scheduler.MaxResponse {
+			if !result.Failed || result.Final || len(result.Response) != scheduler.MaxResponse || !strings.Contains(result.Message, want) {
 				t.Errorf("got %+v", result)
 			}
 			<-gone
@@ -172,9 +176,16 @@ func TestMaxBody(t *testing.T) {
 	client := web.New(web.Config{MaxBody: 5000, Transport: tripper(func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Body: body}, nil
 	})})
-	invoke(t, client, uri("http://h/"))
-	if body.read != 5000 || body.closed != 1 {
-		t.Errorf("%d bytes read, closed %d times; want 5000 and once", body.read, body.closed)
+	result := invoke(t, client, uri("http://h/"))
+	if body.read != 5001 || body.closed != 1 {
+		t.Errorf("%d bytes read, closed %d times; want 5001 and once", body.read, body.closed)
+	}
+	if want := "(the body has more than the 5000 bytes that are taken in)"; !result.Failed || !strings.Contains(result.Message, want) {
+		t.Errorf("got %.200s", result.Message)
+	}
+	body = &countedBody{Reader: strings.NewReader(strings.Repeat("x", 5000))}
+	if result := invoke(t, client, uri("http://h/")); result.Failed || body.closed != 1 {
+		t.Errorf("as long as may be: got %.200s", result.Message)
 	}
 }
 

@@ -23,12 +23,9 @@ type Config struct {
 	// the header is left out.
 	Region string
 
-	// MaxBody is how many bytes of an answer's body are read at most. A body
-	// that ends within it leaves its connection reusable; a longer one is cut
-	// and its connection closed, and request.success.bodyContains is looked
-	// for in these bytes only. Raise it for targets that report at length
-	// while they still work, as they may stop when the connection closes.
-	// Default: 65536.
+	// MaxBody is how many bytes the body of an answer may have. An attempt
+	// whose answer is longer fails, and its connection is closed. Bodies are
+	// not kept in memory, but for an excerpt. Default: 16 MiB.
 	MaxBody int64
 
 	// Guard decides which addresses may be reached, by requests, redirects
@@ -65,7 +62,7 @@ type Config struct {
 }
 
 // DefaultMaxBody is the default of [Config] MaxBody, in bytes.
-const DefaultMaxBody = 64 << 10
+const DefaultMaxBody = 16 << 20
 
 // Client runs the HTTP and HTTPS actions of all jobs of a process, which share
 // its connections. It is safe for concurrent use.

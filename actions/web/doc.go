@@ -42,10 +42,9 @@
 //     was answered with 401: it is sent a second time, once, with a new token.
 //  2. An attempt is completed when the status is a success (2xx, or what
 //     request.success.status says), the body has arrived, and it contains
-//     request.success.bodyContains, if given. Only the first MaxBody bytes of
-//     a body are looked at; of these, [scheduler.MaxResponse] are recorded.
-//     What is longer is cut and its connection closed, so an endless body
-//     costs no more than that.
+//     request.success.bodyContains, if given. The first [scheduler.MaxResponse]
+//     bytes are recorded, and no more are kept. A body of more than MaxBody
+//     bytes is a failed attempt, so an endless one costs no more than that.
 //  3. An attempt ends with its context or after [scheduler.Attempt] Timeout,
 //     whichever is first, requests of tokens included, and leaves no body or
 //     goroutine behind, and no connection but an idle one that is kept for the

@@ -44,7 +44,7 @@ func (x *exchange) send(ctx context.Context, req *http.Request) {
 			resp.Body = http.NoBody
 		}
 		next, refused := x.redirect(ctx, resp)
-		if next == nil && resp.StatusCode == http.StatusUnauthorized && x.token != "" && !x.success.has(resp.StatusCode) {
+		if next == nil && resp.StatusCode == http.StatusUnauthorized && x.token != "" && !x.success.Has(resp.StatusCode) {
 			if next, err = x.renew(ctx); err != nil {
 				_ = resp.Body.Close()
 				x.fail(ctx, err)
@@ -106,9 +106,9 @@ func (x *exchange) discard(resp *http.Response) {
 func (x *exchange) take(ctx context.Context, resp *http.Response) {
 	defer resp.Body.Close()
 	x.answer = resp
-	limit := x.client.maxBody
-	if len(x.contains) == 0 && resp.ContentLength > limit {
-		limit = min(limit, scheduler.MaxResponse+1) // the connection is lost anyway
+	limit := x.client.maxBody + 1
+	if resp.ContentLength >= limit {
+		limit = scheduler.MaxResponse + 1 // for the record
 	}
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		limit = 0 // not asked for, not a body, and not under the context's control
@@ -117,13 +117,15 @@ func (x *exchange) take(ctx context.Context, resp *http.Response) {
 	switch {
 	case err != nil:
 		x.remark = fmt.Sprintf("the body broke off after %d bytes: %s", x.in.total, x.reason(ctx, err))
-	case !x.success.has(resp.StatusCode):
+	case resp.ContentLength > x.client.maxBody && x.sent.Method != http.MethodHead:
+		x.remark = fmt.Sprintf("the body has %d bytes, at most %d are taken in", resp.ContentLength, x.client.maxBody)
+	case x.in.total > x.client.maxBody:
+		x.remark = fmt.Sprintf("the body has more than the %d bytes that are taken in", x.client.maxBody)
+	case !x.success.Has(resp.StatusCode):
 		if x.custom {
 			x.remark = fmt.Sprintf("%d is not among the statuses of success", resp.StatusCode)
 		}
-	case !x.in.found && x.in.ended:
-		x.remark = fmt.Sprintf("the body does not contain %q", x.contains)
 	case !x.in.found:
-		x.remark = fmt.Sprintf("the first %d bytes of the body do not contain %q", x.in.total, x.contains)
+		x.remark = fmt.Sprintf("the body does not contain %q", x.contains)
 	}
 }

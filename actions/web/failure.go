@@ -77,7 +77,7 @@ func (x *exchange) result() scheduler.Result {
 		}
 	}
 	message, response := x.message()
-	success := x.success.has(x.answer.StatusCode)
+	success := x.success.Has(x.answer.StatusCode)
 	result := scheduler.Result{
 		Failed:   x.remark != "" || !success,
 		Final:    !success && scheduler.FinalStatus(x.answer.StatusCode),

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/actions/payload"
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
@@ -41,7 +42,7 @@ type request struct {
 	body      payload.Content
 	auth      authentication // nil: none
 	webhook   webhook        // nil: requests are not signed
-	success   statusSet
+	success   scheduler.StatusSet
 	custom    bool   // success is the job's own, not the default
 	contains  []byte // request.success.bodyContains; empty: anything will do
 	redirects int    // most redirects to follow
@@ -106,26 +107,14 @@ func (r *request) readSuccess(o *document.Object) {
 		r.readContains(so)
 	}
 	if !r.custom {
-		r.success.add(http.StatusOK, 299)
+		r.success.Add(http.StatusOK, 299)
 	}
 }
 
 func (r *request) readStatus(o *document.Object) {
-	patterns, ok := o.Strings("status")
-	if !ok {
-		return
-	}
-	r.custom = true
-	if len(patterns) == 0 {
+	r.success, r.custom = scheduler.ReadStatuses(o, "status")
+	if v, _ := o.Value("status"); r.custom && len(v.Items()) == 0 {
 		o.Problem("status", "must name at least one status")
-	}
-	for i, pattern := range patterns {
-		low, high, err := parseStatus(pattern)
-		if err != nil {
-			o.Reader().Problem(o.Element("status", i), "%v", err)
-			continue
-		}
-		r.success.add(low, high)
 	}
 }
 

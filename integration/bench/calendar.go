@@ -88,7 +88,7 @@ func (c calendar) document(i int, url string) []byte {
 	if c.interval > 0 {
 		recurrence = fmt.Sprintf(`"recurrence":{"frequency":"second","interval":%d},`, int(c.interval/time.Second))
 	}
-	action := ""
+	var action string
 	if c.action != nil {
 		action = c.action(c.occurrence(i, c.start(i)))
 	} else {

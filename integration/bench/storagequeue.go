@@ -38,8 +38,8 @@ func toStorageQueue(ctx context.Context, s *sink) (*target, error) {
 		return c, c.CloseIdleConnections, nil
 	}}
 	t.action = func(key string) string {
-		return fmt.Sprintf(`{"type":"storageQueue","queueMessage":{"storageAccount":"benchmark","queueName":%q,"sasToken":"TOKEN","message":%q}}`,
-			queueName, key)
+		return fmt.Sprintf(`{"type":"storageQueue","queueMessage":{"storageAccount":"benchmark","queueName":%q,"sasToken":"TOKEN",
+			"message":%q}}`, queueName, key)
 	}
 	t.close = func() error { return errors.Join(server.Close(), handler.Close()) }
 	return t, nil

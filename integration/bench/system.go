@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/seal"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -24,6 +25,7 @@ type system struct {
 	js      jetstream.JetStream
 	log     *slog.Logger
 	store   *store.Store
+	vault   *scheduler.Vault
 	service *scheduler.Service
 	actions scheduler.ActionReader
 	closers []func() // of the actions' connections
@@ -76,13 +78,18 @@ func (s *system) open(ctx context.Context) (err error) {
 	if s.store, err = store.Open(ctx, s.nc, store.Config{Logger: s.log}); err != nil {
 		return err
 	}
-	s.service = scheduler.NewService(scheduler.ServiceConfig{Store: s.store, Actions: s.actions, Logger: s.log})
+	key, err := seal.NewKey("bench")
+	if err != nil {
+		return err
+	}
+	s.vault = scheduler.NewVault(scheduler.VaultConfig{Store: s.store, Keys: seal.NewKeyring(key)})
+	s.service = scheduler.NewService(scheduler.ServiceConfig{Store: s.store, Actions: s.actions, Secrets: s.vault, Logger: s.log})
 	return s.service.EnsureDefault(ctx)
 }
 
 func (s *system) start(ctx context.Context) {
 	ctx, s.end = context.WithCancel(context.WithoutCancel(ctx)) // stop ends it, whatever ctx does
-	worker := scheduler.NewWorker(scheduler.WorkerConfig{Store: s.store, Actions: s.actions, Logger: s.log})
+	worker := scheduler.NewWorker(scheduler.WorkerConfig{Store: s.store, Actions: s.actions, Secrets: s.vault, Logger: s.log})
 	s.running.Go(func() error { return s.service.Run(ctx) })
 	s.running.Go(func() error { return worker.Run(ctx) })
 }

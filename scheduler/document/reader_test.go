@@ -185,3 +185,17 @@ func TestSuggestions(t *testing.T) {
 		}
 	}
 }
+
+// TestSet checks that a member that is set shows in the tree, also below other objects.
+func TestSet(t *testing.T) {
+	v, err := document.Parse([]byte(`{"a":{"B":1}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := document.NewReader().Object(v, "").Object("a")
+	a.Set("b", document.BoolValue(true))
+	a.Set("c", document.BoolValue(true))
+	if got := v.String(); got != `{"a":{"B":true}}` {
+		t.Errorf("got %s", got)
+	}
+}

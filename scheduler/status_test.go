@@ -1,4 +1,4 @@
-package web
+package scheduler
 
 import (
 	"slices"
@@ -26,13 +26,13 @@ func TestParseStatus(t *testing.T) {
 }
 
 func TestStatusSet(t *testing.T) {
-	var s statusSet
-	s.add(200, 204)
-	s.add(599, 599)
+	var s StatusSet
+	s.Add(200, 204)
+	s.Add(599, 599)
 	want := []int{200, 201, 202, 203, 204, 599}
 	var got []int
 	for status := -1; status < 2000; status++ {
-		if s.has(status) {
+		if s.Has(status) {
 			got = append(got, status)
 		}
 	}
@@ -58,9 +58,9 @@ func FuzzParseStatus(f *testing.F) {
 		if low < minStatus || high > maxStatus || low > high {
 			t.Fatalf("%q: got %d-%d", pattern, low, high)
 		}
-		var s statusSet
-		s.add(low, high)
-		if !s.has(low) || !s.has(high) || s.has(low-1) || s.has(high+1) {
+		var s StatusSet
+		s.Add(low, high)
+		if !s.Has(low) || !s.Has(high) || s.Has(low-1) || s.Has(high+1) {
 			t.Fatalf("%q: set %v does not hold %d-%d", pattern, s, low, high)
 		}
 	})
