@@ -292,3 +292,24 @@ func TestSpelling(t *testing.T) {
 		}
 	}
 }
+
+// TestAccountInAnyCase shows that an account is the same in any letter case, as a host's name is.
+func TestAccountInAnyCase(t *testing.T) {
+	s := start(t, storagequeue.Config{AutoCreate: true})
+	for _, account := range []string{"devstoreaccount1", "DevStoreAccount1"} {
+		cred, err := azqueue.NewSharedKeyCredential(account, storagequeue.DefaultKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, err := azqueue.NewQueueClientWithSharedKeyCredential(s.URL()+"/"+account+"/orders", cred, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.EnqueueMessage(t.Context(), account, nil); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := client.GetProperties(t.Context(), nil); account != "devstoreaccount1" && (err != nil || *p.ApproximateMessagesCount != 2) {
+			t.Errorf("%v, %v", p.ApproximateMessagesCount, err)
+		}
+	}
+}

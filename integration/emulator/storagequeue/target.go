@@ -44,7 +44,7 @@ func parseTarget(r *http.Request) (target, error) {
 		parts = parts[:len(parts)-1]
 	}
 	var t target
-	t.account, t.secondary = strings.CutSuffix(account, secondarySuffix)
+	t.account, t.secondary = strings.CutSuffix(strings.ToLower(account), secondarySuffix) // it is a host's name, elsewhere
 	if !isAccount(t.account) {
 		return t, wire.InvalidURI
 	}

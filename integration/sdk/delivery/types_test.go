@@ -86,7 +86,7 @@ func TestStorageQueue(t *testing.T) {
 	s.put("plain", `{"action": {"type": "storageQueue", "queueMessage": {"storageAccount": "myStorageAccount", "queueName": "myqueue",
 		"sasToken": "TOKEN", "message": "My message body <&>"}}}`)
 	record := once(t, s, "plain")
-	m := s.fromQueue("mystorageaccount", "myqueue")
+	m := s.fromQueue("myStorageAccount", "myqueue")
 	if *m.MessageText != "My message body <&>" || m.ExpirationTime.Sub(*m.InsertionTime) != 7*24*time.Hour {
 		t.Errorf("got %q, which expires %s", *m.MessageText, m.ExpirationTime)
 	}

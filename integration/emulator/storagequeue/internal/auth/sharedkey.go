@@ -42,12 +42,13 @@ func (r *Request) verifyHeader(header string, key []byte, now time.Time) error {
 	if !ok {
 		return wire.InvalidAuthentication
 	}
-	if a.account != r.Account {
+	if !strings.EqualFold(a.account, r.Account) {
 		return denied("The account " + a.account + " of the Authorization header is not that of the URL.")
 	}
 	if err := r.verifyDate(now); err != nil {
 		return err
 	}
+	r.Account = a.account // the client signs with its own spelling
 	var text string
 	for _, path := range r.paths() {
 		text = r.stringToSign(a.scheme, path)
