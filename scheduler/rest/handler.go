@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -45,8 +46,7 @@ func New(cfg Config) http.Handler {
 	}
 	mux := http.NewServeMux()
 	a.register(mux, "", resources, (*api).refuse)
-	a.register(mux, "", secrets, (*api).refuse)
-	a.register(mux, "", process, (*api).refuse)
+	a.register(mux, "", slices.Concat(secrets, process), (*api).refuse)
 	a.register(mux, "", awx, (*api).refuseAWX)
 	mux.Handle("/", a.handler(func(_ *api, _ http.ResponseWriter, r *http.Request) error {
 		return fault{http.StatusNotFound, "UnknownRoute", "there is nothing at " + r.URL.Path}
