@@ -1,37 +1,40 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"strings"
+
+	"golang.org/x/term"
 )
 
 // askSecret asks for a line on the terminal f without showing what is typed.
 func (t *terminal) askSecret(ctx context.Context, f *os.File, prompt string) (string, error) {
-	restore, err := silence(f)
+	fd := int(f.Fd())
+	before, err := term.GetState(fd)
 	if err != nil {
 		return "", hinted(fmt.Errorf("the terminal cannot be silenced: %w", err), "pipe the value in with --value-file -, or name a file")
 	}
-	defer func() {
-		restore()
-		fmt.Fprintln(t.err)
-	}()
+	defer fmt.Fprintln(t.err)
 	fmt.Fprint(t.err, prompt)
-	typed := make(chan string, 1)
+	type line struct {
+		text []byte
+		err  error
+	}
+	typed := make(chan line, 1)
 	go func() { // ends with the process at the latest
-		line, _ := bufio.NewReader(f).ReadString('\n')
-		typed <- strings.TrimRight(line, "\r\n")
+		text, err := term.ReadPassword(fd)
+		typed <- line{text, err}
 	}()
 	select {
-	case line := <-typed:
-		if line == "" {
-			return "", &usageError{errors.New("the value must not be empty")}
+	case l := <-typed:
+		if l.err == nil && len(l.text) == 0 {
+			l.err = &usageError{errors.New("the value must not be empty")}
 		}
-		return line, nil
+		return string(l.text), l.err
 	case <-ctx.Done():
+		_ = term.Restore(fd, before)
 		return "", context.Cause(ctx)
 	}
 }

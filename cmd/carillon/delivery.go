@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/carillon-sched/carillon/actions/egress"
@@ -83,12 +84,8 @@ func endpoints(flag string, byName map[string]string, schemes ...string) (endpoi
 // checkEndpoint checks that a URL has one of the schemes, and a host.
 func checkEndpoint(flag, text string, schemes ...string) error {
 	u, err := url.Parse(strings.ReplaceAll(text, "{name}", "name"))
-	if err == nil && u.Host != "" && u.User == nil {
-		for _, s := range schemes {
-			if u.Scheme == s {
-				return nil
-			}
-		}
+	if err == nil && u.Host != "" && u.User == nil && slices.Contains(schemes, u.Scheme) {
+		return nil
 	}
 	return &usageError{fmt.Errorf("--%s: %q is not an endpoint such as %s://localhost:5000", flag, text, schemes[0])}
 }

@@ -191,7 +191,8 @@ func (d *dev) run(ctx context.Context) error {
 // delivery sends jobs for Azure to the emulators, and lets all jobs reach this machine.
 func (d *dev) delivery() (node.Delivery, error) {
 	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
-	delivery, err := deliveryFlags{AllowTarget: d.cmd.Allow, LoginEndpoint: cmp.Or(d.cmd.Login, d.url()+"/echo/token")}.delivery(loopback...)
+	flags := deliveryFlags{AllowTarget: d.cmd.Allow, LoginEndpoint: cmp.Or(d.cmd.Login, d.url()+"/echo/token")}
+	delivery, err := flags.delivery(loopback...)
 	p := d.emulators.ports()
 	delivery.ServiceBus.Default, delivery.AnyKey = "amqp://"+p.AMQP, true
 	delivery.StorageQueues.Default = p.Queue + "/{name}"

@@ -68,7 +68,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"ready": ready, "until": until, "code": code, "term": term, "insist": insist, "tail": tail, "http": request,
+			"ready": ready, "until": until, "code": code, "term": terminate, "insist": insist, "tail": tail, "http": request,
 			"make": makeQueue, "send": send, "receive": receive,
 			"flood": flood, "salvage": salvage, "certificate": certificate, "trust": trust,
 		},
@@ -129,7 +129,7 @@ func code(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-func term(ts *testscript.TestScript, _ bool, args []string) {
+func terminate(ts *testscript.TestScript, _ bool, args []string) {
 	for i, c := range ts.BackgroundCmds() {
 		if len(args) == 0 || args[0] == strconv.Itoa(i) {
 			ts.Check(c.Process.Signal(syscall.SIGTERM))

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/carillon-sched/carillon/cmd/carillon/almanac"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/spec"
@@ -133,7 +135,7 @@ func (t *terminal) width() int {
 		}
 	}
 	if f, ok := t.out.(*os.File); ok {
-		if n := columns(f); n > 0 {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
 			return n
 		}
 	}

@@ -132,7 +132,7 @@ func token(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	if grant != "client_credentials" || client == "" {
 		w.WriteHeader(http.StatusBadRequest)
-		_ = json.NewEncoder(w).Encode(map[string]string{
+		_ = json.NewEncoder(w).Encode(map[string]string{ //nolint:errchkjson // strings; a caller that has gone does not matter
 			"error": "invalid_request", "error_description": "grant_type must be client_credentials, and client_id not empty",
 		})
 		return

@@ -52,14 +52,16 @@ type Delivery struct {
 
 // AllowOwn lets jobs reach a listener of this process: where it says that it
 // listens, and on loopback addresses when that is everywhere.
-func (d *Delivery) AllowOwn(addr string) {
+func (d Delivery) AllowOwn(addr string) {
 	a, err := netip.ParseAddrPort(addr)
 	if err != nil {
 		return
 	}
 	d.Guard.AllowAddr(a)
 	if a.Addr().IsUnspecified() {
-		d.Guard.AllowAddr(netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), a.Port()), netip.AddrPortFrom(netip.IPv6Loopback(), a.Port()))
+		for _, loopback := range []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback()} {
+			d.Guard.AllowAddr(netip.AddrPortFrom(loopback, a.Port()))
+		}
 	}
 }
 
