@@ -9,16 +9,19 @@ import (
 // Secret is a string that is written and never shown, or the name of one that is kept elsewhere. The zero Secret is
 // none. It prints as nothing but its kind, whatever the verb.
 type Secret struct {
-	text   string
+	text   *string // a pointer, so that what prints a struct around it does not follow; nil: none
 	ref    string
 	locked bool
 }
 
 // LiteralSecret returns a secret with that text.
-func LiteralSecret(text string) Secret { return Secret{text: text} }
+func LiteralSecret(text string) Secret { return Secret{text: &text} }
 
-// IsZero reports whether there is no secret.
-func (s Secret) IsZero() bool { return s == Secret{} }
+// IsZero reports whether there is no secret, or an empty one.
+func (s Secret) IsZero() bool {
+	text, literal := s.Literal()
+	return literal && text == ""
+}
 
 // Ref returns the name of the shared secret that stands in the document, "" when the secret itself does.
 func (s Secret) Ref() string { return s.ref }
@@ -27,7 +30,12 @@ func (s Secret) Ref() string { return s.ref }
 func (s Secret) Locked() bool { return s.locked }
 
 // Literal returns the secret, if it stands in the document and can be read.
-func (s Secret) Literal() (text string, ok bool) { return s.text, s.ref == "" && !s.locked }
+func (s Secret) Literal() (text string, ok bool) {
+	if s.text != nil {
+		text = *s.text
+	}
+	return text, s.ref == "" && !s.locked
+}
 
 // Format keeps secrets out of whatever is printed.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("(secret)")) }
@@ -57,7 +65,7 @@ func (o *Object) Secret(name string) (Secret, bool) {
 	i := o.find(name)
 	o.members[i].Value.secret = true
 	o.reader.secret = true
-	return Secret{text: v.text, locked: v.locked}, true
+	return Secret{text: &v.text, locked: v.locked}, true
 }
 
 // secretRef reads the form that names a shared secret.

@@ -47,9 +47,12 @@ func TestSecretsAreNotShown(t *testing.T) {
 	if refs := r.SecretRefs(); len(refs) != 1 || refs[0] != (document.SecretRef{Path: "b.secretRef", Name: "shared"}) {
 		t.Errorf("got %v", refs)
 	}
+	type around struct{ inner document.Secret }
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
-		if got := fmt.Sprintf(verb, secrets); strings.Contains(got, "s3cret") || strings.Contains(got, "733363726574") {
-			t.Errorf("%s prints %s", verb, got)
+		for _, value := range []any{secrets, secrets[0], &secrets[0], around{secrets[0]}, &around{secrets[0]}} {
+			if got := fmt.Sprintf(verb, value); strings.Contains(got, "s3cret") || strings.Contains(got, "733363726574") {
+				t.Errorf("%s prints %s", verb, got)
+			}
 		}
 	}
 }
