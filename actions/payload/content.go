@@ -3,6 +3,7 @@ package payload
 import (
 	"fmt"
 	"strings"
+	"text/template"
 	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -32,9 +33,9 @@ type Rules struct {
 // is an empty text.
 type Content struct {
 	text     string
-	template *template // nil: the text is sent as it is
-	envelope Envelope  // "" is none
-	event    event     // of the envelopes of CloudEvents
+	template *template.Template // nil: the text is sent as it is
+	envelope Envelope           // "" is none
+	event    event              // of the envelopes of CloudEvents
 	member   string
 	region   string
 }
@@ -111,7 +112,7 @@ func (c *Content) readTemplate(inner *document.Object, given bool) {
 	if !given {
 		return
 	}
-	t, err := newTemplate(c.text)
+	t, err := compile(c.text)
 	if err != nil {
 		inner.Problem(c.member, "%v", err)
 		return
@@ -147,7 +148,7 @@ func (c *Content) Render(a scheduler.Attempt) (Message, error) {
 	text := c.text
 	if c.template != nil {
 		var err error
-		if text, err = c.template.render(a); err != nil {
+		if text, err = execute(c.template, c.text, a); err != nil {
 			return Message{}, fmt.Errorf("template in %s: %w", c.member, err)
 		}
 	}

@@ -208,11 +208,11 @@ func TestRenderErrors(t *testing.T) {
 		},
 		{
 			`{"queueMessage":{"template":true,"message":"{{.Failure.Message}}{{.Failure.Message}}"}}`,
-			"template in message: line 1, column 23: the output is longer than the allowed 65536 bytes",
+			"template in message: the output is longer than the allowed 65536 bytes",
 		},
 		{
 			`{"queueMessage":{"template":true,"message":"{{$m := .Failure.Message}}\n{{print $m $m}}"}}`,
-			"template in message: line 2, column 3: the text that print makes is longer than the allowed 65536 bytes",
+			"template in message: line 2, column 3: print: the text is longer than the allowed 16384 bytes",
 		},
 	} {
 		c := mustRead(t, test.text)

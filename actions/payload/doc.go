@@ -9,8 +9,8 @@
 //
 // # Templates
 //
-// A template is text with parts in double braces, in the language of package text/template but for loops and templates
-// of its own, which there are not.
+// A template is text with parts in double braces, in the language of package text/template, which renders it, but for
+// loops and templates of its own, which there are not.
 //
 //	{{.Occurrence}}   id of the occurrence, collection/job@time
 //	{{.Nominal}}      the instant that the schedule names
@@ -31,19 +31,22 @@
 //	{{.Nominal.Unix}} .UnixMilli         since 1970
 //	{{.Nominal.Year}} .Month .Day .Hour .Minute .Second .YearDay .Weekday
 //
-// A method of a time that is none, such as .Previous at the first occurrence, returns no time, or nothing.
+// A method of a time that is none, such as .Previous at the first occurrence, returns no time, or nothing. A time that is
+// none prints as nothing, is null as JSON, and is before all others.
 //
-// Functions: and, or, not, eq, ne, lt, le, gt, ge, len, print, println and urlquery as in text/template, printf with an
-// argument of its kind for each verb; date; json (a value as JSON text, a text with its quotation marks); default
-// (its first argument when the second is empty); upper, lower, trim, base64; replace old new text; trunc n text (the
-// first n characters). Values compare within their kind, times by the instant.
+// Functions: and, or, not, len as in package text/template, print, println and printf, too, with widths up to 256; eq, ne,
+// lt, le, gt and ge, which compare numbers by what they are worth, times by the instant, and a job as its text; date; json (a
+// value as JSON text, a text with its quotation marks); default (its first argument when the second is empty); upper,
+// lower, trim, urlquery, base64; replace old new text; trunc n text (the first n characters).
 //
 // # What is guaranteed
 //
-//  1. A template with a mistake is refused when its job is put, with the line and the column: every part of it has been
-//     tried, also what stands behind a condition.
-//  2. Rendering ends. There are no loops, the output has 64 KiB at most, so has every text on the way, and all functions
-//     together handle 1 MiB. What goes beyond is an error, and a failed attempt.
+//  1. A template with a mistake is refused when its job is put, with the line and, where it is known, the column. Names of
+//     fields, methods and functions are looked up everywhere, also behind a condition. All else is tried with a job's
+//     first occurrence, and with an errorAction that has all there can be: what neither of them reaches, such as an argument
+//     behind a condition on .Failure.Status, can fail when it is sent.
+//  2. Rendering ends. There are no loops; the output has 64 KiB at most, what a function makes 16 KiB; a template has
+//     4,000 parts at most, and 64 calls of functions that make a text. What goes beyond is an error, and a failed attempt.
 //  3. A template has no effect, and reads nothing but the attempt: no secret, no environment, no clock. The same attempt
 //     gives the same message, also after a crash.
 //  4. A text that its envelope cannot hold is refused when its job is put, what a template makes of it when it is sent.

@@ -1,177 +1,213 @@
 package payload
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
-	"slices"
+	"reflect"
+	"regexp"
 	"strings"
-	"unicode/utf8"
+	"text/template"
+	"time"
 )
 
-// function is a function of templates.
-type function struct {
-	least, most int // how many arguments; most -1: any number
-	call        func(args []any) (any, error)
-	grows       func(args []any) int // bytes of the result, where it can be much longer than the arguments
+// functions are those that templates have beside builtins. None has an effect, or a result that depends on anything but
+// its arguments. Those of package text/template with the same names know neither times nor bounds.
+var functions = template.FuncMap{
+	"eq":       equal,
+	"ne":       func(a, b any) (bool, error) { same, err := equal(a, b); return !same, err },
+	"lt":       ordered(func(c int) bool { return c < 0 }),
+	"le":       ordered(func(c int) bool { return c <= 0 }),
+	"gt":       ordered(func(c int) bool { return c > 0 }),
+	"ge":       ordered(func(c int) bool { return c >= 0 }),
+	"print":    joined(fmt.Sprint),
+	"println":  joined(fmt.Sprintln),
+	"printf":   printf,
+	"json":     onText(toJSON),
+	"date":     func(layout string, m *moment) (string, error) { return m.Format(layout) },
+	"default":  fallback,
+	"upper":    onText(func(v any) string { return strings.ToUpper(text(v)) }),
+	"lower":    onText(func(v any) string { return strings.ToLower(text(v)) }),
+	"trim":     onText(func(v any) string { return strings.TrimSpace(text(v)) }),
+	"urlquery": onText(func(v any) string { return url.QueryEscape(text(v)) }),
+	"base64":   onText(func(v any) string { return base64.StdEncoding.EncodeToString([]byte(text(v))) }),
+	"replace":  replace,
+	"trunc":    trunc,
 }
 
-// functions are all there are, besides "and" and "or". None has an effect, or a result that depends on anything but its
-// arguments.
-var functions = map[string]function{
-	"not":      {1, 1, func(args []any) (any, error) { return !truth(args[0]), nil }, nil},
-	"eq":       {2, -1, equal, nil},
-	"ne":       {2, 2, unequal, nil},
-	"lt":       {2, 2, ordered(func(c int) bool { return c < 0 }), nil},
-	"le":       {2, 2, ordered(func(c int) bool { return c <= 0 }), nil},
-	"gt":       {2, 2, ordered(func(c int) bool { return c > 0 }), nil},
-	"ge":       {2, 2, ordered(func(c int) bool { return c >= 0 }), nil},
-	"len":      {1, 1, func(args []any) (any, error) { return int64(len(textOf(args[0]))), nil }, nil},
-	"print":    {0, -1, func(args []any) (any, error) { return fmt.Sprint(printable(args)...), nil }, nil},
-	"println":  {0, -1, func(args []any) (any, error) { return fmt.Sprintln(printable(args)...), nil }, nil},
-	"printf":   {1, -1, printf, widths},
-	"json":     {1, 1, func(args []any) (any, error) { return jsonOf(args[0]), nil }, nil},
-	"date":     {2, 2, nil, nil}, // see apply
-	"default":  {2, 2, fallback, nil},
-	"upper":    {1, 1, onText(strings.ToUpper), nil},
-	"lower":    {1, 1, onText(strings.ToLower), nil},
-	"trim":     {1, 1, onText(strings.TrimSpace), nil},
-	"urlquery": {1, 1, onText(url.QueryEscape), nil},
-	"base64":   {1, 1, onText(func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }), nil},
-	"replace":  {3, 3, replace, replaced},
-	"trunc":    {2, 2, trunc, nil},
-}
+// builtins are the functions of package text/template that templates have, too.
+var builtins = map[string]any{"and": true, "or": true, "not": true, "len": true}
 
-// unequal is the opposite of equal.
-func unequal(args []any) (any, error) {
-	same, err := equal(args)
-	return !truth(same), err
-}
+var errTooLong = fmt.Errorf("the text is longer than the allowed %d bytes", maxValue)
 
-// functionNames lists the functions for people.
-func functionNames() string {
-	return strings.Join(slices.Sorted(maps.Keys(functions)), ", ") + ", and, or"
-}
-
-// apply calls the function and keeps it within the bounds.
-func (f function) apply(r *run, name string, args []any) (any, error) {
-	switch {
-	case len(args) < f.least:
-		return nil, fmt.Errorf("%s needs %s", name, argumentCount(f.least))
-	case f.most >= 0 && len(args) > f.most:
-		return nil, fmt.Errorf("%s takes %s, not %d", name, argumentCount(f.most), len(args))
-	case slices.Contains(args, any(whole{})):
-		return nil, errWhole
+// within keeps what a function makes within the bounds.
+func within(made string) (string, error) {
+	if len(made) > maxValue {
+		return "", errTooLong
 	}
-	size := 32
-	for _, arg := range args {
-		size += sizeOf(arg)
+	return made, nil
+}
+
+// text is how a value is printed.
+func text(v any) string {
+	if s, ok := v.(string); ok {
+		return s
 	}
-	if f.grows != nil {
-		size += f.grows(args)
-		if size > 2*maxValue {
-			return nil, tooLong(name)
+	return fmt.Sprint(v)
+}
+
+func onText(f func(v any) string) func(v any) (string, error) {
+	return func(v any) (string, error) { return within(f(v)) }
+}
+
+func joined(f func(args ...any) string) func(args ...any) (string, error) {
+	return func(args ...any) (string, error) {
+		size := 0
+		for _, arg := range args {
+			if size += len(text(arg)); size > maxValue {
+				return "", errTooLong
+			}
 		}
+		return within(f(args...))
 	}
-	if err := r.charge(size); err != nil {
-		return nil, err
-	}
-	if name == "date" {
-		return r.date(args)
-	}
-	value, err := f.call(args)
-	if err != nil {
-		return nil, err
-	}
-	if text, ok := value.(string); ok {
-		if len(text) > maxValue {
-			return nil, tooLong(name)
+}
+
+// toJSON returns a value as JSON.
+func toJSON(v any) string {
+	switch v := v.(type) {
+	case bool, int, int64, float64:
+		return fmt.Sprint(v)
+	case *moment:
+		if v == nil {
+			return "null"
 		}
-		return value, r.charge(len(text))
-	}
-	return value, nil
-}
-
-func tooLong(name string) error {
-	return fmt.Errorf("the text that %s makes is longer than the allowed %d bytes", name, maxValue)
-}
-
-func argumentCount(n int) string {
-	if n == 1 {
-		return "one argument"
-	}
-	return fmt.Sprintf("%d arguments", n)
-}
-
-// sizeOf is the length of what a value prints, about.
-func sizeOf(v any) int {
-	if text, ok := v.(string); ok {
-		return len(text)
-	}
-	return len(textOf(v))
-}
-
-func onText(f func(string) string) func(args []any) (any, error) {
-	return func(args []any) (any, error) { return f(textOf(args[0])), nil }
-}
-
-// date formats its last argument, a time, by the layout before it.
-func (r *run) date(args []any) (any, error) {
-	m, ok := args[1].(moment)
-	if !ok {
-		if args[1] == nil {
-			return "", nil
+	case *failure:
+		if v == nil {
+			return "null"
 		}
-		return nil, fmt.Errorf("date takes a layout and a time, not %s", kindOf(args[1]))
+		return fmt.Sprintf(`{"status":%d,"attempts":%d,"message":%s}`, v.Status(), v.Attempts(), appendJSON(nil, v.Message()))
 	}
-	layout, ok := args[0].(string)
-	if !ok {
-		return nil, fmt.Errorf("date takes a layout, such as 2006-01-02, not %s", kindOf(args[0]))
-	}
-	return r.format(m, layout)
+	return string(appendJSON(nil, text(v)))
 }
 
 // fallback returns its last argument, or the one before if that is empty.
-func fallback(args []any) (any, error) {
-	if truth(args[1]) {
-		return args[1], nil
+func fallback(otherwise, v any) any {
+	if truth, _ := template.IsTrue(v); truth {
+		return v
 	}
-	return args[0], nil
+	return otherwise
 }
 
 // replace returns its third argument with each of the first replaced by the second.
-func replace(args []any) (any, error) {
-	if textOf(args[0]) == "" {
-		return nil, errors.New("replace cannot look for an empty text")
-	}
-	return strings.ReplaceAll(textOf(args[2]), textOf(args[0]), textOf(args[1])), nil
-}
-
-func replaced(args []any) int {
-	found, put := textOf(args[0]), textOf(args[1])
+func replace(old, replacement, v any) (string, error) {
+	found, put, in := text(old), text(replacement), text(v)
 	if found == "" {
-		return 0
+		return "", errors.New("cannot look for an empty text")
 	}
-	return strings.Count(textOf(args[2]), found) * len(put)
+	if len(in)+strings.Count(in, found)*(len(put)-len(found)) > maxValue {
+		return "", errTooLong
+	}
+	return strings.ReplaceAll(in, found, put), nil
 }
 
-// trunc returns the first characters of a text.
-func trunc(args []any) (any, error) {
-	n, ok := args[0].(int64)
-	if !ok || n < 0 {
-		return nil, errors.New("trunc takes a number of characters and a text")
+// trunc returns the first n characters of a text.
+func trunc(n int, v any) (string, error) {
+	if n < 0 {
+		return "", errors.New("a text cannot have fewer than no characters")
 	}
-	text := textOf(args[1])
-	if n >= int64(utf8.RuneCountInString(text)) {
-		return text, nil
-	}
-	for i := range text {
+	made := text(v)
+	for i := range made {
 		if n == 0 {
-			return text[:i], nil
+			return made[:i], nil
 		}
 		n--
 	}
-	return text, nil
+	return made, nil
+}
+
+// equal reports whether the first argument equals one of the others.
+func equal(a, b any, more ...any) (bool, error) {
+	for _, b := range append([]any{b}, more...) {
+		if c, err := compare(a, b); c == 0 || err != nil {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// ordered makes a function of a relation.
+func ordered(holds func(c int) bool) func(a, b any) (bool, error) {
+	return func(a, b any) (bool, error) {
+		c, err := compare(a, b)
+		return err == nil && holds(c), err
+	}
+}
+
+// compare compares two times by the instant, no time being the first, two numbers, or two texts.
+func compare(a, b any) (int, error) {
+	switch x := plain(a).(type) {
+	case time.Time:
+		if y, ok := plain(b).(time.Time); ok {
+			return x.Compare(y), nil
+		}
+	case float64:
+		if y, ok := plain(b).(float64); ok {
+			return cmp.Compare(x, y), nil
+		}
+	case string:
+		if y, ok := plain(b).(string); ok {
+			return strings.Compare(x, y), nil
+		}
+	}
+	return 0, fmt.Errorf("%s cannot be compared with %s", kindOf(reflect.TypeOf(a)), kindOf(reflect.TypeOf(b)))
+}
+
+// plain returns what a value compares by: a time.Time, a float64, or its text.
+func plain(v any) any {
+	switch v := v.(type) {
+	case *moment:
+		if v == nil {
+			return time.Time{}
+		}
+		return v.t
+	case int:
+		return float64(v)
+	case int64:
+		return float64(v)
+	case float64:
+		return v
+	}
+	return text(v)
+}
+
+// formats matches the formats of printf: no argument but by its turn, and no width or precision above 256.
+var formats = regexp.MustCompile(strings.ReplaceAll(
+	`^(?:[^%]|%%|%[-+# 0]*N?(?:\.N?)?[vsqxXdbocUtfFeEgG])*$`, "N", `(?:[01]?\d?\d|2[0-4]\d|25[0-6])`,
+))
+
+// printf formats as package fmt does, without that package's marks for errors.
+func printf(format string, args ...any) (string, error) {
+	if !formats.MatchString(format) {
+		return "", errors.New("the verbs are %v %s %q %x %d %b %o %c %U %t %f %e %g, with a width and a precision of at most 256")
+	}
+	size, marks := len(format), strings.Count(format, "%!")
+	for i, arg := range args {
+		printed := text(arg)
+		switch arg.(type) {
+		case bool, int, int64, float64:
+		default:
+			args[i] = printed
+		}
+		if size += 256 + len(printed); size > 2*maxValue {
+			return "", errTooLong
+		}
+		marks += strings.Count(printed, "%!")
+	}
+	made := fmt.Sprintf(format, args...)
+	if strings.Count(made, "%!") > marks {
+		return "", fmt.Errorf("the verbs of the format do not fit its arguments: %s", made)
+	}
+	return within(made)
 }

@@ -9,104 +9,83 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// moment is a time in a template. The zero time is no time: it prints as nothing, and what is made of it is no time, or
-// nothing, again.
+// moment is a time in a template. The nil moment is no time: it prints as nothing, and what is made of it is nothing, too.
 type moment struct{ t time.Time }
 
+// newMoment returns a time in UTC, the nil moment for the zero time.
+func newMoment(t time.Time) *moment {
+	if t.IsZero() {
+		return nil
+	}
+	return &moment{t.UTC()}
+}
+
 // String returns RFC 3339, with a fraction if there is one.
-func (m moment) String() string {
-	if m.t.IsZero() {
+func (m *moment) String() string {
+	if m == nil {
 		return ""
 	}
 	return m.t.Format(time.RFC3339Nano)
 }
 
-// maxLayout is the length in bytes of the longest layout of a time.
-const maxLayout = 256
-
-// method returns what the method of that name returns.
-func (r *run) method(m moment, name string, args []any) (any, error) {
-	switch name {
-	case "Format", "In", "Add", "Truncate":
-		if len(args) != 1 {
-			return nil, fmt.Errorf(".%s takes one text, not %d arguments", name, len(args))
-		}
-		text, ok := args[0].(string)
-		if !ok {
-			return nil, fmt.Errorf(".%s takes a text, not %s", name, kindOf(args[0]))
-		}
-		return r.timeMethod(m, name, text)
-	}
-	if len(args) > 0 {
-		return nil, fmt.Errorf(".%s takes no arguments", name)
-	}
-	part, ok := parts[name]
-	switch {
-	case name == "UTC":
-		return moment{m.t.UTC()}, nil
-	case !ok:
-		return nil, fmt.Errorf("a time has no field .%s; it has .Add, .Day, .Format, .Hour, .In, .Minute, .Month, "+
-			".Second, .Truncate, .Unix, .UnixMilli, .UTC, .Weekday, .Year and .YearDay", name)
-	case m.t.IsZero():
-		return nil, nil //nolint:nilnil // the value nil
-	}
-	return part(m.t), nil
+// Unix and the others are parts of a time: numbers, or nothing of no time.
+func (m *moment) Unix() any      { return part(m, time.Time.Unix) }
+func (m *moment) UnixMilli() any { return part(m, time.Time.UnixMilli) }
+func (m *moment) Year() any      { return part(m, time.Time.Year) }
+func (m *moment) Month() any     { return part(m, func(t time.Time) int { return int(t.Month()) }) }
+func (m *moment) Day() any       { return part(m, time.Time.Day) }
+func (m *moment) Hour() any      { return part(m, time.Time.Hour) }
+func (m *moment) Minute() any    { return part(m, time.Time.Minute) }
+func (m *moment) Second() any    { return part(m, time.Time.Second) }
+func (m *moment) YearDay() any   { return part(m, time.Time.YearDay) }
+func (m *moment) Weekday() any {
+	return part(m, func(t time.Time) string { return t.Weekday().String() })
 }
 
-// parts are the methods that return a number or a name.
-var parts = map[string]func(t time.Time) any{
-	"Unix":      func(t time.Time) any { return t.Unix() },
-	"UnixMilli": func(t time.Time) any { return t.UnixMilli() },
-	"Year":      func(t time.Time) any { return int64(t.Year()) },
-	"Month":     func(t time.Time) any { return int64(t.Month()) },
-	"Day":       func(t time.Time) any { return int64(t.Day()) },
-	"Hour":      func(t time.Time) any { return int64(t.Hour()) },
-	"Minute":    func(t time.Time) any { return int64(t.Minute()) },
-	"Second":    func(t time.Time) any { return int64(t.Second()) },
-	"YearDay":   func(t time.Time) any { return int64(t.YearDay()) },
-	"Weekday":   func(t time.Time) any { return t.Weekday().String() },
+func part[T any](m *moment, of func(time.Time) T) any {
+	if m == nil {
+		return (*moment)(nil) // the value nil would be printed
+	}
+	return of(m.t)
 }
 
-// timeMethod is one of the methods that take a text.
-func (r *run) timeMethod(m moment, name, text string) (any, error) {
-	if err := r.charge(64 + len(text)); err != nil {
-		return nil, err
+// Format writes m in a layout of package time, of at most 256 bytes.
+func (m *moment) Format(layout string) (string, error) {
+	const longest = 256
+	if len(layout) > longest {
+		return "", fmt.Errorf("the layout of a time is %d bytes long, at most %d are allowed", len(layout), longest)
 	}
-	switch name {
-	case "Format":
-		return r.format(m, text)
-	case "In":
-		loc, err := spec.LoadZone(text)
-		if err != nil || m.t.IsZero() {
-			return m, err
-		}
-		return moment{m.t.In(loc)}, nil
-	case "Truncate":
-		return m.truncate(text)
+	if laterSample.Due.Format(layout) == layout { // of which no part is what a layout writes for it
+		return "", fmt.Errorf("%q shows nothing of a time: a layout is the time 2006-01-02T15:04:05Z07:00 in the wanted form", layout)
 	}
-	return m.add(text)
-}
-
-// format writes m in a layout of package time.
-func (r *run) format(m moment, layout string) (any, error) {
-	if len(layout) > maxLayout {
-		return nil, fmt.Errorf("the layout of a time is %d bytes long, at most %d are allowed", len(layout), maxLayout)
-	}
-	if m.t.IsZero() {
+	if m == nil {
 		return "", nil
 	}
-	text := m.t.Format(layout)
-	if r.all && text == layout { // no part of the sample is what a layout writes for it
-		return nil, fmt.Errorf("%q shows nothing of a time: a layout is the time 2006-01-02T15:04:05Z07:00 in the wanted form", layout)
-	}
-	return text, nil
+	return m.t.Format(layout), nil
 }
 
-// add moves m by a duration, which may be negative: of Go (-1h30m) or of ISO 8601 (-P1D).
-func (m moment) add(text string) (any, error) {
-	d, negative, err := parseLength(text)
-	if err != nil || m.t.IsZero() {
-		return m, err
+// UTC returns m in UTC.
+func (m *moment) UTC() *moment {
+	if m == nil {
+		return nil
+	}
+	return &moment{m.t.UTC()}
+}
+
+// In returns m in a zone of the IANA database.
+func (m *moment) In(zone string) (*moment, error) {
+	loc, err := spec.LoadZone(zone)
+	if err != nil || m == nil {
+		return nil, err
+	}
+	return &moment{m.t.In(loc)}, nil
+}
+
+// Add returns m moved by a duration, which may be negative: of Go (-1h30m) or of ISO 8601 (-P1D).
+func (m *moment) Add(length string) (*moment, error) {
+	d, negative, err := parseLength(length)
+	if err != nil || m == nil {
+		return nil, err
 	}
 	t := d.AddTo(m.t)
 	if negative {
@@ -116,22 +95,19 @@ func (m moment) add(text string) (any, error) {
 		}
 		t = t.Add(-d.Exact)
 	}
-	if t.Year() < 1 || t.Year() > 9999 || t.IsZero() {
-		return nil, fmt.Errorf("%s and %s is not a time in the years 1 to 9999", m, text)
-	}
-	return moment{t}, nil
+	return inYears(t)
 }
 
-// truncate rounds m down to a multiple of a duration on the wall clock of its zone: to a day is to its midnight, to
-// seven days to a Monday's.
-func (m moment) truncate(text string) (any, error) {
-	d, negative, err := parseLength(text)
+// Truncate returns m rounded down to a multiple of a duration on the wall clock of its zone: to a day is to its midnight,
+// to seven days to a Monday's.
+func (m *moment) Truncate(length string) (*moment, error) {
+	d, negative, err := parseLength(length)
 	switch {
 	case err != nil:
 		return nil, err
 	case negative || d.Months != 0 || d.Exact <= 0:
-		return nil, fmt.Errorf("a time cannot be truncated to %s: the duration must be positive and without months", text)
-	case m.t.IsZero():
+		return nil, fmt.Errorf("a time cannot be truncated to %s: the duration must be positive and without months", length)
+	case m == nil:
 		return m, nil
 	}
 	_, offset := m.t.Zone()
@@ -141,10 +117,15 @@ func (m moment) truncate(text string) (any, error) {
 		w := t.UTC().Add(east)
 		t = time.Date(w.Year(), w.Month(), w.Day(), w.Hour(), w.Minute(), w.Second(), w.Nanosecond(), m.t.Location())
 	}
-	if t.Year() < 1 {
-		return nil, fmt.Errorf("%s truncated to %s is not in the years 1 to 9999", m, text)
+	return inYears(t)
+}
+
+// inYears returns a time, unless RFC 3339 cannot tell its year.
+func inYears(t time.Time) (*moment, error) {
+	if t.Year() < 1 || t.Year() > 9999 || t.IsZero() {
+		return nil, fmt.Errorf("a time must be in the years 1 to 9999, as %s is not", t.Format(time.DateTime))
 	}
-	return moment{t}, nil
+	return &moment{t}, nil
 }
 
 // parseLength reads a duration with an optional sign.

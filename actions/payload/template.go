@@ -3,9 +3,13 @@ package payload
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"sort"
+	"strconv"
 	"strings"
+	"text/template"
 	"text/template/parse"
 	"time"
 	"unicode/utf8"
@@ -17,31 +21,35 @@ import (
 const (
 	maxTemplate = 64 << 10 // bytes of a template
 	maxOutput   = 64 << 10 // bytes of what one makes
-	maxValue    = 64 << 10 // bytes of any text on the way
-	maxWork     = 1 << 20  // bytes that all functions of one rendering read and write
+	maxValue    = 16 << 10 // bytes of a text that a function makes
+	maxCalls    = 64       // calls in one of functions that make a text: 64 times 16 KiB are a few milliseconds
+	maxParts    = 4000     // texts, values, fields and calls in one
 )
 
-// template is a parsed template that was rendered once without error. It is immutable.
-type template struct {
-	text string
-	root *parse.ListNode
-}
+// root is the name of every template, which no message shows.
+const root = "t"
 
-// newTemplate parses text and looks at every part of it. The error names line and column.
-func newTemplate(text string) (*template, error) {
+// compile makes a template of text: it parses it, looks at every part of it, and renders two samples. Errors name the
+// line, and the column where it is known.
+func compile(text string) (*template.Template, error) {
 	if len(text) > maxTemplate {
 		return nil, fmt.Errorf("is a template of %d bytes, at most %d are allowed", len(text), maxTemplate)
 	}
-	root, err := parseTemplate(text)
+	tree, defined, err := parseTree(text)
 	if err != nil {
 		return nil, syntaxError(text, err)
 	}
-	t := &template{text: text, root: root}
-	run := run{attempt: &laterSample, all: true}
-	if err := run.list(whole{}, root); err != nil {
-		return nil, t.explain(err)
+	if err := check(text, tree, defined); err != nil {
+		return nil, err
 	}
-	if _, err := t.render(firstSample); err != nil {
+	t, err := template.New(root).Option("missingkey=error").Funcs(functions).AddParseTree(root, tree)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := execute(t, text, laterSample); err != nil {
+		return nil, err
+	}
+	if _, err := execute(t, text, firstSample); err != nil {
 		return nil, fmt.Errorf("cannot be rendered at a job's first occurrence, before which nothing ran: %w", err)
 	}
 	return t, nil
@@ -52,17 +60,14 @@ var (
 	firstSample = scheduler.Attempt{
 		Job:        scheduler.Key{Collection: "default", Job: "sample"},
 		Occurrence: "default/sample@2031-11-23T09:48:57Z",
-		ID:         "default/sample@2031-11-23T09:48:57Z#1",
 		Nominal:    time.Date(2031, 11, 23, 9, 48, 57, 0, time.UTC),
 		Due:        time.Date(2031, 11, 23, 9, 48, 57, 0, time.UTC),
 		Try:        1,
 		Key:        "default/sample@2031-11-23T09:48:57Z",
-		Timeout:    time.Minute,
 	}
 	laterSample = func() scheduler.Attempt {
 		a := firstSample
 		a.Try, a.Phase, a.Key = 6, scheduler.ErrorPhase, a.Key+"/error"
-		a.ID = a.Occurrence + "#6"
 		a.Due = a.Due.Add(2*time.Minute + 123456789)
 		a.Previous = a.Nominal.AddDate(0, 0, -1)
 		a.Failure = &scheduler.Failure{Status: 503, Attempts: 5, Message: "Http Action - Response from host 'x': 'Service Unavailable'"}
@@ -70,124 +75,89 @@ var (
 	}()
 )
 
-// render returns what the template makes for an attempt.
-func (t *template) render(a scheduler.Attempt) (string, error) {
-	run := run{attempt: &a, out: make([]byte, 0, len(t.text)+256)}
-	if err := run.list(whole{}, t.root); err != nil {
-		return "", t.explain(err)
+// execute returns what the template of a text makes for an attempt.
+func execute(t *template.Template, text string, a scheduler.Attempt) (string, error) {
+	var out output
+	if err := t.Execute(&out, newData(a)); err != nil {
+		return "", explain(text, err)
 	}
-	if !utf8.Valid(run.out) {
+	made := out.text.String()
+	if !utf8.ValidString(made) {
 		return "", errors.New("makes text that is not valid UTF-8")
 	}
-	return string(run.out), nil
+	return made, nil
 }
 
-// fault is an error at a place of a template.
-type fault struct {
-	pos parse.Pos
-	err error
-}
+// output keeps what a template writes, and stops one that writes too much.
+type output struct{ text strings.Builder }
 
-func (f fault) Error() string { return f.err.Error() }
-
-// explain puts the place before an error.
-func (t *template) explain(err error) error {
-	if f, ok := errors.AsType[fault](err); ok {
-		return fmt.Errorf("%s: %s", position(t.text, int(f.pos)), short(f.err.Error()))
+func (o *output) Write(p []byte) (int, error) {
+	if o.text.Len()+len(p) > maxOutput {
+		return 0, fmt.Errorf("the output is longer than the allowed %d bytes", maxOutput)
 	}
-	return err
+	return o.text.Write(p)
 }
 
-// maxComplaint is the length in bytes at which a message, which may quote the template, is cut.
-const maxComplaint = 400
+// parseTree parses a text. Beside its tree it returns those that the text defines by a name, and perhaps its own.
+func parseTree(text string) (*parse.Tree, map[string]*parse.Tree, error) {
+	defined := map[string]*parse.Tree{}
+	tree, err := parse.New(root).Parse(text, "", "", defined, functions, builtins)
+	return tree, defined, err
+}
 
-func short(message string) string {
-	if len(message) <= maxComplaint {
-		return message
+// located takes an error of package text/template apart: line, column (in bytes from 0; the parser has none), function,
+// message.
+var located = regexp.MustCompile(`(?s)^template: ` + root + `:(\d+):(?:(\d+):)? ` +
+	`(?:executing "` + root + `" at <.*?>: )?(?:error calling (\w+))?(.*)$`)
+
+// kinds are the types that messages of package text/template may name.
+var kinds = strings.NewReplacer(
+	"*payload.moment", "a time", "*payload.failure", "a failure", "payload.job", "a job", "payload.data", "the data",
+)
+
+// explain puts an error of rendering a text in plain words.
+func explain(text string, err error) error {
+	found := located.FindStringSubmatch(err.Error())
+	if found == nil {
+		return err
 	}
-	return strings.ToValidUTF8(message[:maxComplaint], "") + "…"
-}
-
-// parseTemplate parses a text. Which functions there are is looked at later, where the place of one is known.
-func parseTemplate(text string) (*parse.ListNode, error) {
-	t := parse.New("template")
-	t.Mode = parse.SkipFuncCheck
-	tree, err := t.Parse(text, "", "", map[string]*parse.Tree{})
-	if err != nil {
-		return nil, err
+	line, _ := strconv.Atoi(found[1])
+	offset, _ := strconv.Atoi(found[2])
+	for start := 0; line > 1; line-- {
+		next := strings.IndexByte(text[start:], '\n') + 1
+		start, offset = start+next, offset+next
 	}
-	return tree.Root, nil
+	return mistake(text, offset, kinds.Replace(found[3]+found[4]))
 }
 
-// syntaxError says where a text cannot be parsed, and why. The parser's errors name a line only; the column is found by
-// parsing beginnings of the text: the shortest one with the same error ends with what is wrong.
+// syntaxError puts an error of the parser in plain words. The parser knows its line. The column is found by parsing
+// beginnings of the text: the shortest one with the same error ends with what is wrong.
 func syntaxError(text string, err error) error {
-	message := complaint(err)
-	switch message {
-	case "unexpected EOF":
-		return errors.New("the template ends inside {{if}} or {{with}}: {{end}} is missing")
-	case "unclosed action", "unclosed comment", "unclosed left paren":
-		at := position(text, strings.LastIndex(text, "{{"))
-		return fmt.Errorf("%s: %s: }} is missing, or stands inside quotation marks", at, message)
-	}
-	same := func(n int) bool {
-		if n < len(text) && strings.HasSuffix(text[:n], "}") {
-			n++ // one bracket of two is an error of its own
-		}
-		_, shorter := parseTemplate(text[:n])
-		return shorter != nil && shorter.Error() == err.Error()
-	}
-	starts := actions(text)
-	wrong := sort.Search(len(starts), func(i int) bool { return same(starts[i]) }) // the action before this is
-	start, end := 0, len(text)
-	if wrong > 0 {
-		start = starts[wrong-1]
-	}
-	if wrong < len(starts) {
-		end = starts[wrong]
-	}
-	whole := strings.HasPrefix(message, "unterminated") || strings.HasPrefix(message, "unexpected {{")
-	if !whole { // an unterminated text is that, too, where its beginning ends
-		action := start
-		start += sort.Search(end-start, func(n int) bool { return same(action + n) }) - 1
-		for start > action && wordByte(text[start]) && wordByte(text[start-1]) {
-			start--
-		}
-	}
-	return fmt.Errorf("%s: %s", position(text, start), message)
-}
-
-// actions returns where the actions of a template begin.
-func actions(text string) []int {
-	var starts []int
-	for i := strings.Index(text, "{{"); i >= 0; {
-		starts = append(starts, i)
-		next := strings.Index(text[i+2:], "{{")
-		if next < 0 {
-			break
-		}
-		i += 2 + next
-	}
-	return starts
-}
-
-func wordByte(c byte) bool {
-	return c == '_' || c == '$' || c == '.' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= utf8.RuneSelf
-}
-
-// parserPrefix is what the parser puts before its messages.
-var parserPrefix = regexp.MustCompile(`^template: template:\d+: `)
-
-// complaint returns the message of a parser's error in its plainest words.
-func complaint(err error) string {
-	message := short(parserPrefix.ReplaceAllString(err.Error(), ""))
+	found := located.FindStringSubmatch(err.Error())
+	message := found[4]
 	switch {
-	case strings.Contains(message, "outside {{range}}"):
-		return message + ", which is not available: a template has no loops"
-	case strings.Contains(message, "multiple definition"):
-		return "{{define}} is not available: a template has no templates of its own"
-	case message == "missing value for command":
-		return "{{}} is empty: a value or a function is missing"
+	case strings.HasPrefix(message, "unclosed"), strings.HasPrefix(message, "unterminated"), message == "unexpected EOF":
+		return fmt.Errorf("line %s: %s: an {{end}}, a }} or a quotation mark is missing", found[1], message) // anywhere
+	case strings.HasSuffix(message, "not defined"):
+		message += "; there are " + strings.Join(slices.Sorted(maps.Keys(functions)), ", ") + ", and, or, not, len"
+	case strings.HasSuffix(message, "outside {{range}}"):
+		message += ", which is not available: a template has no loops"
 	}
-	return message
+	end := sort.Search(len(text), func(n int) bool {
+		for n < len(text) && text[n] == '}' { // one bracket of two is an error of its own
+			n++
+		}
+		_, _, shorter := parseTree(text[:n])
+		return shorter != nil && shorter.Error() == err.Error()
+	})
+	return mistake(text, strings.LastIndexAny(text[:end], " \t\r\n({|")+1, message)
+}
+
+// mistake is an error at a place of a text. It may quote the text, so it is cut.
+func mistake(text string, offset int, message string) error {
+	const most = 400
+	if len(message) > most {
+		message = strings.ToValidUTF8(message[:most], "") + "…"
+	}
+	return fmt.Errorf("%s: %s", position(text, offset), message)
 }
