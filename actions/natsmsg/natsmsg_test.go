@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/natsmsg"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -94,34 +95,16 @@ func next(tb testing.TB, sub *nats.Subscription) *nats.Msg {
 
 // attempt is the second try of an occurrence.
 func attempt() scheduler.Attempt {
-	nominal := time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
-	return scheduler.Attempt{
-		Job:        scheduler.Key{Collection: "default", Job: "nightly"},
-		Occurrence: "default/nightly@2026-03-01T09:30:00Z",
-		ID:         "default/nightly@2026-03-01T09:30:00Z#2",
-		Nominal:    nominal,
-		Due:        nominal.Add(30 * time.Second),
-		Try:        2,
-		Key:        "default/nightly@2026-03-01T09:30:00Z",
-		Timeout:    10 * time.Second,
-	}
+	a := actiontest.Attempt()
+	a.Timeout = 10 * time.Second
+	return a
 }
 
-// read reads an action whose member natsMessage is the given JSON, with the
-// paths of a job document.
+// read reads an action whose member natsMessage is the given JSON.
 func read(tb testing.TB, c *natsmsg.Client, r *document.Reader, body string) (scheduler.Action, error) {
 	tb.Helper()
-	v, err := document.Parse([]byte(`{"action":{"natsMessage":` + body + `}}`))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	o, ok := r.Object(v, "").Object("action")
-	if !ok {
-		tb.Fatal("no action")
-	}
-	action := c.ReadAction("natsMessage", o)
-	o.Done()
-	return action, r.Err()
+	a, _, err := actiontest.ReadWith(tb, r, c, "natsMessage", `{"natsMessage":`+body+`}`)
+	return a, err
 }
 
 // invoke runs one attempt of an action that is right.

@@ -9,31 +9,19 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/endpoint"
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // patience bounds every wait on the emulator; none should come near it.
 const patience = 20 * time.Second
 
 // attempt is the second try of an occurrence.
-func attempt() scheduler.Attempt {
-	nominal := time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
-	return scheduler.Attempt{
-		Job:        scheduler.Key{Collection: "default", Job: "nightly"},
-		Occurrence: "default/nightly@2026-03-01T09:30:00Z",
-		ID:         "default/nightly@2026-03-01T09:30:00Z#2",
-		Nominal:    nominal,
-		Due:        nominal.Add(30 * time.Second),
-		Try:        2,
-		Key:        "default/nightly@2026-03-01T09:30:00Z",
-		Timeout:    time.Minute,
-	}
-}
+func attempt() scheduler.Attempt { return actiontest.Attempt() }
 
 // keyed is that attempt with another idempotency key.
 func keyed(key string) scheduler.Attempt {
@@ -62,32 +50,17 @@ func start(tb testing.TB) (*emulator.Server, *servicebus.Client) {
 	return server, newClient(tb, dev(server))
 }
 
-// read reads an action from JSON, with the paths of a job document.
+// read reads an action from JSON.
 func read(tb testing.TB, client *servicebus.Client, kind, action string) (scheduler.Action, error) {
 	tb.Helper()
-	v, err := document.Parse([]byte(`{"action":` + action + `}`))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	r := document.NewReader()
-	o, ok := r.Object(v, "").Object("action")
-	if !ok {
-		tb.Fatal("no action")
-	}
-	o.Ignore("type")
-	a := client.ReadAction(kind, o)
-	o.Done()
-	return a, r.Err()
+	a, _, err := actiontest.Read(tb, client, kind, action)
+	return a, err
 }
 
 // mustRead is read for actions that are right.
 func mustRead(tb testing.TB, client *servicebus.Client, kind, action string) scheduler.Action {
 	tb.Helper()
-	a, err := read(tb, client, kind, action)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return a
+	return actiontest.MustRead(tb, client, kind, action)
 }
 
 // toQueue returns an action for a queue of the namespace ns, with more members of its message as JSON.

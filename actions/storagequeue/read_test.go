@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/endpoint"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
@@ -37,12 +38,12 @@ func TestTypes(t *testing.T) {
 func TestMissing(t *testing.T) {
 	client := newClient(t, storagequeue.Config{})
 	for text, want := range map[string]string{
-		`{"action":{}}`: "action.queueMessage: is required",
-		`{"action":{"queueMessage":{}}}`: "action.queueMessage.storageAccount: is required\naction.queueMessage.queueName: is required\n" +
+		`{}`: "action.queueMessage: is required",
+		`{"queueMessage":{}}`: "action.queueMessage.storageAccount: is required\naction.queueMessage.queueName: is required\n" +
 			"action.queueMessage.sasToken: is required\naction.queueMessage.message: is required",
-		`{"action":{"queueMessage":"x"}}`: "action.queueMessage: must be an object, not a string",
+		`{"queueMessage":"x"}`: "action.queueMessage: must be an object, not a string",
 	} {
-		action, _, err := readText(t, client, text)
+		action, _, err := actiontest.Read(t, client, "StorageQueue", text)
 		if diff := cmp.Diff(want, lines(err)); diff != "" || action != nil {
 			t.Errorf("%s: action %v (-want +got)\n%s", text, action, diff)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/sas"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/endpoint"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
@@ -22,19 +23,7 @@ import (
 type members map[string]any
 
 // attempt is the second try of an occurrence.
-func attempt() scheduler.Attempt {
-	nominal := time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
-	return scheduler.Attempt{
-		Job:        scheduler.Key{Collection: "default", Job: "nightly"},
-		Occurrence: "default/nightly@2026-03-01T09:30:00Z",
-		ID:         "default/nightly@2026-03-01T09:30:00Z#2",
-		Nominal:    nominal,
-		Due:        nominal.Add(30 * time.Second),
-		Try:        2,
-		Key:        "default/nightly@2026-03-01T09:30:00Z",
-		Timeout:    time.Minute,
-	}
-}
+func attempt() scheduler.Attempt { return actiontest.Attempt() }
 
 // job is a member queueMessage that is right, with changes; nil removes a member.
 func job(changes members) members {
@@ -48,30 +37,14 @@ func job(changes members) members {
 	return m
 }
 
-// read reads an action with the paths of a job document, and returns the document as it is then.
+// read reads an action, and returns the document as it is then.
 func read(tb testing.TB, client *storagequeue.Client, m members) (scheduler.Action, document.Value, error) {
 	tb.Helper()
-	text, err := json.Marshal(map[string]any{"action": map[string]any{"queueMessage": m}})
+	text, err := json.Marshal(map[string]any{"queueMessage": m})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return readText(tb, client, string(text))
-}
-
-func readText(tb testing.TB, client *storagequeue.Client, text string) (scheduler.Action, document.Value, error) {
-	tb.Helper()
-	v, err := document.Parse([]byte(text))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	r := document.NewReader()
-	o, ok := r.Object(v, "").Object("action")
-	if !ok {
-		tb.Fatal("no action")
-	}
-	action := client.ReadAction("StorageQueue", o)
-	o.Done()
-	return action, v, r.Err()
+	return actiontest.Read(tb, client, "StorageQueue", string(text))
 }
 
 // mustRead is read for members that are right.

@@ -1,0 +1,61 @@
+// Package actiontest has what the tests of action packages share: an attempt, and the reading of an action.
+package actiontest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Attempt is the second try of an occurrence of the job default/nightly. It may take a minute.
+func Attempt() scheduler.Attempt {
+	nominal := time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
+	return scheduler.Attempt{
+		Job:        scheduler.Key{Collection: "default", Job: "nightly"},
+		Occurrence: "default/nightly@2026-03-01T09:30:00Z",
+		ID:         "default/nightly@2026-03-01T09:30:00Z#2",
+		Nominal:    nominal,
+		Due:        nominal.Add(30 * time.Second),
+		Try:        2,
+		Key:        "default/nightly@2026-03-01T09:30:00Z",
+		Timeout:    time.Minute,
+	}
+}
+
+// Read reads an action of a type from JSON, as part of a job document, and returns the document as it is then. The error
+// is a [document.Problems], with the paths of a job.
+func Read(tb testing.TB, reader scheduler.ActionReader, kind, action string) (scheduler.Action, document.Value, error) {
+	tb.Helper()
+	return ReadWith(tb, document.NewReader(), reader, kind, action)
+}
+
+// ReadWith is [Read] with a document reader of the caller's.
+func ReadWith(
+	tb testing.TB, r *document.Reader, reader scheduler.ActionReader, kind, action string,
+) (scheduler.Action, document.Value, error) {
+	tb.Helper()
+	v, err := document.Parse([]byte(`{"action":` + action + `}`))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	o, ok := r.Object(v, "").Object("action")
+	if !ok {
+		tb.Fatal("no action")
+	}
+	o.Ignore("type")
+	a := reader.ReadAction(kind, o)
+	o.Done()
+	return a, v, r.Err()
+}
+
+// MustRead is [Read] for actions that are right.
+func MustRead(tb testing.TB, reader scheduler.ActionReader, kind, action string) scheduler.Action {
+	tb.Helper()
+	a, _, err := Read(tb, reader, kind, action)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return a
+}
