@@ -154,7 +154,7 @@ func (c *connection) secure(ctx context.Context, conn net.Conn) (net.Conn, error
 	return secured, nil
 }
 
-var errHandshakeTimeout = errors.New("TLS: no handshake within 10s")
+var errHandshakeTimeout = errors.New("TLS handshake timeout")
 
 // cut ends the connection without any ado. Whatever waits for it in the SDK
 // fails.
