@@ -93,7 +93,7 @@ func (c *connection) dial(ctx context.Context) (net.Conn, error) {
 
 // connect makes the network connection.
 func (c *connection) connect(ctx context.Context) (net.Conn, error) {
-	conn, err := c.pool.dialer.DialContext(ctx, "tcp", c.account.place.address())
+	conn, err := c.pool.dial(ctx, "tcp", c.account.place.address())
 	if err != nil {
 		return nil, err
 	}

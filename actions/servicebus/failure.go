@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 	"github.com/Azure/go-amqp"
 
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/netreason"
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -93,7 +94,8 @@ func judge(err error) verdict {
 		v.link = link != nil || v.status == http.StatusNotFound || v.status == http.StatusGone
 		return v
 	}
-	return verdict{text: reason(err), link: true, connection: true}
+	_, refused := errors.AsType[*egress.RefusedError](err)
+	return verdict{text: reason(err), final: refused, link: true, connection: true}
 }
 
 // judgeCode judges an error of the SDK that hides what is inside it.
@@ -146,7 +148,7 @@ func (a *action) failed(ctx context.Context, err error, timeout, elapsed time.Du
 	}
 	v := judge(err)
 	if !v.answered {
-		return scheduler.Result{Failed: true, Message: a.unsent(v.text)}
+		return scheduler.Result{Failed: true, Final: v.final, Message: a.unsent(v.text)}
 	}
 	text := a.name + " Action - Response from namespace '" + a.namespace.name + "': '" + v.title + "'"
 	if hint := a.hint(v); hint != "" {

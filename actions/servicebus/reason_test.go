@@ -4,12 +4,15 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"syscall"
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 	"github.com/Azure/go-amqp"
+
+	"github.com/carillon-sched/carillon/actions/egress"
 )
 
 // TestReason has what depends on this package's own limits, and on what was
@@ -48,6 +51,13 @@ func TestJudge(t *testing.T) {
 		"detached": {
 			&amqp.LinkError{RemoteErr: &amqp.Error{Condition: "amqp:resource-deleted", Description: "d"}},
 			verdict{answered: true, title: "amqp:resource-deleted", text: "d", status: 410, final: true, link: true},
+		},
+		"refused": {
+			&lostError{cause: egress.NewGuard().Check(netip.MustParseAddr("10.0.0.1"))},
+			verdict{
+				text:  "10.0.0.1 is a private address, which jobs must not reach; --allow-target 10.0.0.1/32 allows it",
+				final: true, link: true, connection: true,
+			},
 		},
 		"unknown": {errors.New("odd"), verdict{text: "odd", link: true, connection: true}},
 	} {
