@@ -192,7 +192,7 @@ func (l *login) apply(o *nats.Options) error {
 		_, err = o.SignatureCB([]byte("nonce"))
 	}
 	if err != nil {
-		return &statusError{statusUnauthorized, "the credentials file cannot be used: " + plain(err)}
+		return &statusError{statusUnauthorized, "the credentials file cannot be used: " + reason(err)}
 	}
 	return nil
 }

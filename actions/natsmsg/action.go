@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/actions/netreason"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -47,11 +48,10 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Result {
 	start := time.Now()
 	fail := func(err error) scheduler.Result {
-		elapsed := time.Since(start)
-		if elapsed > at.Timeout-at.Timeout/16 {
-			elapsed = at.Timeout // as the job says it
+		if ended := context.Cause(ctx); ended != nil && errors.Is(err, ended) {
+			return a.failed(fault{text: netreason.Ended(ctx, "", at.Timeout, time.Since(start))})
 		}
-		return a.failed(judge(err, elapsed))
+		return a.failed(judge(err))
 	}
 	if a.access.own() {
 		for _, subject := range []string{a.subject, a.replyTo} {
@@ -70,7 +70,7 @@ func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Re
 	}
 	defer release()
 	c := &call{subject: m.Subject, replyTo: m.Reply, asks: a.mode != publish}
-	ctx, end := l.watch.begin(ctx, c)
+	watched, end := l.watch.begin(ctx, c)
 	defer end()
 	if l.nc.Status() != nats.CONNECTED {
 		return fail(errNotConnected)
@@ -78,13 +78,13 @@ func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Re
 	var result scheduler.Result
 	switch a.mode {
 	case publish:
-		result, err = a.publish(ctx, l, m, c)
+		result, err = a.publish(watched, l, m, c)
 	case stored:
-		result, err = a.store(ctx, l, m)
+		result, err = a.store(watched, l, m)
 	case request:
-		result, err = a.request(ctx, l, m)
+		result, err = a.request(watched, l, m)
 	}
-	switch cause := context.Cause(ctx); {
+	switch cause := context.Cause(watched); {
 	case err == nil:
 		return result
 	case cause != nil: // says more than what the client made of it

@@ -1,19 +1,17 @@
 package natsmsg
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions/netreason"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -51,8 +49,8 @@ type statusError struct {
 // Error returns the text.
 func (e *statusError) Error() string { return e.text }
 
-// judge says what an error is worth. elapsed is how long the attempt took.
-func judge(err error, elapsed time.Duration) fault {
+// judge says what an error is worth.
+func judge(err error) fault {
 	if final, ok := errors.AsType[*finalError](err); ok {
 		return fault{0, true, final.Error()}
 	}
@@ -62,22 +60,19 @@ func judge(err error, elapsed time.Duration) fault {
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
 		return judgeStream(api)
 	}
-	if refused, ok := errors.AsType[*egress.RefusedError](err); ok {
-		return fault{0, true, refused.Error()}
+	if _, ok := errors.AsType[*egress.RefusedError](err); ok {
+		return fault{0, true, reason(err)}
 	}
 	for _, known := range answers {
 		if errors.Is(err, known.err) {
 			text := known.text
 			if text == "" {
-				text = plain(err)
+				text = reason(err)
 			}
 			return answered(known.status, text)
 		}
 	}
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return fault{text: "timed out after " + elapsed.Round(time.Millisecond).String()}
-	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrDisconnected):
+	if errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrDisconnected) {
 		return fault{text: errLost.Error()}
 	}
 	return fault{text: reason(err)}
@@ -120,7 +115,7 @@ const (
 
 // judgeStream says what a stream's refusal is worth.
 func judgeStream(api *jetstream.APIError) fault {
-	f := answered(api.Code, fmt.Sprintf("%s (JetStream error %d)", cut(api.Description), api.ErrorCode))
+	f := answered(api.Code, fmt.Sprintf("%s (JetStream error %d)", netreason.Line(api.Description, netreason.Max), api.ErrorCode))
 	if api.ErrorCode == streamTooLarge || api.ErrorCode == streamHeaderLarge {
 		f.status = statusTooLarge
 	}
@@ -130,43 +125,15 @@ func judgeStream(api *jetstream.APIError) fault {
 	return f
 }
 
-// maxReason is the length in bytes of the longest reason recorded.
-const maxReason = 256
+// limits are what reasons tell of connecting.
+var limits = netreason.Limits{Dial: dialTimeout, TLS: handshakeTimeout}
 
-// reason says in a few words why a connection could not be opened, or what
-// else went wrong.
+// reason says in a few words what went wrong, without the client's name.
 func reason(err error) string {
-	var (
-		dns *net.DNSError
-		op  *net.OpError
-	)
-	switch {
-	case errors.As(err, &dns) && dns.IsNotFound:
-		return "name not found"
-	case errors.As(err, &dns):
-		return "name lookup: " + cut(dns.Err)
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return "connection refused"
-	case errors.As(err, &op) && op.Timeout():
-		return fmt.Sprintf("no connection within %v", dialTimeout)
-	case errors.As(err, &op): // without the addresses
-		return cut(op.Op + ": " + op.Err.Error())
-	case errors.Is(err, nats.ErrTimeout):
+	op, ok := errors.AsType[*net.OpError](err)
+	if errors.Is(err, nats.ErrTimeout) || ok && op.Op == "read" && op.Timeout() {
 		return fmt.Sprintf("the server has not shaken hands within %v", handshakeTimeout)
 	}
-	return plain(err)
-}
-
-// plain returns the text of an error without the client's name.
-func plain(err error) string {
-	text := strings.TrimPrefix(err.Error(), "nats: ")
-	return cut(strings.TrimPrefix(text, "permissions violation: "))
-}
-
-// cut shortens a text to maxReason bytes of valid UTF-8.
-func cut(s string) string {
-	if len(s) <= maxReason {
-		return strings.ToValidUTF8(s, "\uFFFD")
-	}
-	return strings.ToValidUTF8(s[:maxReason], "")
+	text := strings.TrimPrefix(limits.Reason(err), "nats: ")
+	return strings.TrimPrefix(text, "permissions violation: ")
 }

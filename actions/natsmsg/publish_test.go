@@ -207,7 +207,7 @@ func TestCanceled(t *testing.T) {
 	stopping := errors.New("the worker stops")
 	time.AfterFunc(50*time.Millisecond, func() { cancel(stopping) })
 	got := invokeIn(ctx, t, client(t, natsmsg.Config{Conn: nc}), attempt(), `{"mode": "request", "subject": "slow"}`)
-	check(t, got, outcome{0, true, false, "failed: the worker stops"})
+	check(t, got, outcome{0, true, false, "failed: canceled: the worker stops"})
 }
 
 // The scheduler's own subjects, those of NATS, and those that the settings

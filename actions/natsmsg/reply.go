@@ -2,13 +2,13 @@ package natsmsg
 
 import (
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
+	"github.com/carillon-sched/carillon/actions/netreason"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -38,7 +38,7 @@ func judgeReply(h nats.Header) verdict {
 			return verdict{status: statusOK, text: "OK"}
 		}
 	}
-	v := verdict{failed: true, status: statusInternal, text: cut(strings.TrimSpace(code + " " + text))}
+	v := verdict{failed: true, status: statusInternal, text: netreason.Line(code+" "+text, netreason.Max)}
 	if n, err := strconv.Atoi(code); err == nil && n >= statusBadRequest && n <= 599 {
 		v.status = n
 	}
@@ -54,13 +54,5 @@ const maxRetryAfter = 366 * 24 * time.Hour
 // excerpt returns the beginning of an answer, at most [scheduler.MaxResponse]
 // bytes of valid UTF-8.
 func excerpt(data []byte) string {
-	s := strings.ToValidUTF8(string(data[:min(len(data), scheduler.MaxResponse+utf8.UTFMax)]), "\uFFFD")
-	if len(s) <= scheduler.MaxResponse {
-		return s
-	}
-	end := scheduler.MaxResponse
-	for !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end]
+	return netreason.Cut(string(data[:min(len(data), scheduler.MaxResponse+utf8.UTFMax)]), scheduler.MaxResponse)
 }

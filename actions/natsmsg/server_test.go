@@ -168,9 +168,14 @@ func TestGuard(t *testing.T) {
 	s := run(t)
 	_, port, _ := net.SplitHostPort(s.Addr().String())
 	c := client(t, natsmsg.Config{Guard: egress.NewGuard()})
-	for _, host := range []string{"127.0.0.1", "localhost"} {
-		got := invoke(t, c, attempt(), `{"subject": "x", "servers": "nats://`+host+`:`+port+`"}`)
-		check(t, got, outcome{0, true, true, "which jobs must not reach"})
+	for host, want := range map[string]string{
+		"127.0.0.1": "failed: 127.0.0.1 is a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it",
+		"localhost": "is a loopback address, which jobs must not reach; --allow-target ",
+	} {
+		for _, scheme := range []string{"nats://", "ws://"} {
+			got := invoke(t, c, attempt(), `{"subject": "x", "servers": "`+scheme+host+`:`+port+`"}`)
+			check(t, got, outcome{0, true, true, want})
+		}
 	}
 	c = client(t, natsmsg.Config{Guard: egress.NewGuard(netip.MustParsePrefix("127.0.0.0/8"))})
 	check(t, invoke(t, c, attempt(), `{"subject": "x", "servers": "nats://127.0.0.1:`+port+`"}`), outcome{status: 202})

@@ -93,7 +93,7 @@ func (c *connection) dial(ctx context.Context) (net.Conn, error) {
 
 // connect makes the network connection.
 func (c *connection) connect(ctx context.Context) (net.Conn, error) {
-	conn, err := c.pool.dialer.DialContext(ctx, "tcp", c.account.place.address())
+	conn, err := c.pool.dial(ctx, "tcp", c.account.place.address())
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (c *connection) secure(ctx context.Context, conn net.Conn) (net.Conn, error
 	return secured, nil
 }
 
-var errHandshakeTimeout = errors.New("TLS: no handshake within 10s")
+var errHandshakeTimeout = errors.New("TLS handshake timeout")
 
 // cut ends the connection without any ado. Whatever waits for it in the SDK
 // fails.

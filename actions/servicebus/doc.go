@@ -52,7 +52,8 @@
 // # Which failures are final
 //
 // A queue or topic that does not exist, a key that is refused, a message that
-// is too large and one that the service calls wrong stay so: a retry cannot
-// help. A service that is busy, a lost connection, a timeout, a full and a
+// is too large, one that the service calls wrong, and a namespace at addresses
+// that jobs must not reach (see package egress) stay so: a retry cannot help. A
+// service that is busy, a lost connection, a timeout, a full and a
 // disabled queue can be otherwise at the next try.
 package servicebus

@@ -3,7 +3,6 @@ package servicebus
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -13,6 +12,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 	"github.com/Azure/go-amqp"
 
+	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions/netreason"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -93,7 +94,8 @@ func judge(err error) verdict {
 		v.link = link != nil || v.status == http.StatusNotFound || v.status == http.StatusGone
 		return v
 	}
-	return verdict{text: reason(err), link: true, connection: true}
+	_, refused := errors.AsType[*egress.RefusedError](err)
+	return verdict{text: reason(err), final: refused, link: true, connection: true}
 }
 
 // judgeCode judges an error of the SDK that hides what is inside it.
@@ -141,19 +143,19 @@ func answered(status int, text string) verdict {
 
 // failed tells how an attempt failed.
 func (a *action) failed(ctx context.Context, err error, timeout, elapsed time.Duration) scheduler.Result {
-	if cut, ok := errors.AsType[*interruption](err); ok {
-		return scheduler.Result{Failed: true, Message: a.unsent(cut.explain(ctx, timeout, elapsed))}
+	if i, ok := errors.AsType[*interruption](err); ok {
+		return scheduler.Result{Failed: true, Message: a.unsent(netreason.Ended(ctx, i.stage, timeout, elapsed))}
 	}
 	v := judge(err)
 	if !v.answered {
-		return scheduler.Result{Failed: true, Message: a.unsent(v.text)}
+		return scheduler.Result{Failed: true, Final: v.final, Message: a.unsent(v.text)}
 	}
 	text := a.name + " Action - Response from namespace '" + a.namespace.name + "': '" + v.title + "'"
 	if hint := a.hint(v); hint != "" {
 		text += " (" + hint + ")"
 	}
 	if v.text != "" {
-		text += " " + cut(oneLine(v.text), maxDescription)
+		text += " " + netreason.Line(v.text, maxDescription)
 	}
 	return scheduler.Result{Failed: true, Final: v.final, Status: v.status, Message: text, RetryAfter: wait(v)}
 }
@@ -204,14 +206,3 @@ type interruption struct {
 
 // Error implements error.
 func (i *interruption) Error() string { return "interrupted " + i.stage }
-
-// explain says why the attempt ended.
-func (i *interruption) explain(ctx context.Context, timeout, elapsed time.Duration) string {
-	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Sprintf("canceled %s: %v", i.stage, context.Cause(ctx))
-	}
-	if timeout <= 0 || elapsed < timeout-timeout/16 { // the caller's deadline came well before
-		timeout = elapsed.Round(time.Millisecond)
-	}
-	return "timed out after " + strconv.FormatFloat(timeout.Seconds(), 'f', -1, 64) + "s " + i.stage
-}

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/endpoint"
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
@@ -179,6 +181,29 @@ func TestUnreachable(t *testing.T) {
 	}
 	unknown := mustRead(t, client, "ServiceBusQueue", `{"serviceBusQueueMessage":{"namespace":"amqp://name.invalid","queueName":"q1"}}`)
 	fail(t, unknown, 0, false, "ServiceBusQueue Action - Request to namespace 'name.invalid' failed: name ")
+}
+
+// TestGuard has a guard that refuses the emulator's address, which no retry can change, and one that lets it pass.
+func TestGuard(t *testing.T) {
+	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
+	config := dev(server)
+	config.Guard = egress.NewGuard()
+	refusing := newClient(t, config)
+	_, port, _ := net.SplitHostPort(server.Addr())
+	for _, namespace := range []string{"ns", "amqp://localhost:" + port, "amqps://127.0.0.1:" + port} {
+		action := mustRead(t, refusing, "ServiceBusQueue", `{"serviceBusQueueMessage":{"namespace":"`+namespace+`","queueName":"q1"}}`)
+		for range 2 { // the second is no other for what was learned from the first
+			fail(t, action, 0, true, " failed: ", " is a loopback address, which jobs must not reach; --allow-target ")
+		}
+	}
+	fail(t, toQueue(t, refusing, "q1"), 0, true, "ServiceBusQueue Action - Request to namespace 'ns' at "+server.Addr()+
+		" failed: 127.0.0.1 is a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it")
+
+	config.Guard.AllowAddr(netip.MustParseAddrPort(server.Addr()))
+	succeed(t, toQueue(t, refusing, "q1"), attempt())
+
+	config.Guard = egress.NewGuard(netip.MustParsePrefix("127.0.0.0/8"))
+	succeed(t, toQueue(t, newClient(t, config), "q1"), attempt())
 }
 
 // TestSharedSecretTrouble has keys that cannot be had.

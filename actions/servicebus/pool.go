@@ -32,7 +32,7 @@ func (d destination) account() account { return account{d.place, d.keyName, d.ke
 type pool struct {
 	config Config
 	times  times
-	dialer *net.Dialer
+	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 
 	// base is what connections, and what closes them, go by: not an attempt,
 	// as they outlive it.
@@ -53,7 +53,7 @@ func newPool(config Config) *pool {
 		config:      config,
 		base:        context.Background(),
 		times:       defaultTimes,
-		dialer:      config.Guard.Dialer(dialTimeout),
+		dial:        config.Guard.DialContext(config.Guard.Dialer(dialTimeout)),
 		links:       make(map[destination]*link),
 		connections: make(map[account]*connection),
 		living:      make(map[*connection]struct{}),

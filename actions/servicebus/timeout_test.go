@@ -68,7 +68,7 @@ func TestTimeouts(t *testing.T) {
 			at := attempt()
 			at.Timeout = 100 * time.Millisecond
 			result := invoke(t, action, at)
-			wantFailure(t, result, 0, false, " failed: timed out after 0.1s"+stage.stage)
+			wantFailure(t, result, 0, false, " failed: timed out after 100ms"+stage.stage)
 			if result.Duration > time.Second {
 				t.Errorf("timed out after %v", result.Duration)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 
 	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions/netreason"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -55,7 +56,7 @@ func (x *exchange) done(text string) scheduler.Result {
 func (x *exchange) receipt() string {
 	m := x.answer.Messages[0]
 	b := append(make([]byte, 0, 256), "Message '"...)
-	b = append(b, clip(*m.MessageID, 64)...)
+	b = append(b, netreason.Cut(*m.MessageID, 64)...)
 	b = append(b, "' put into queue '"+x.queue+"' of account '"+x.account.name+"'"...)
 	if m.InsertionTime != nil {
 		b = m.InsertionTime.UTC().AppendFormat(append(b, " at "...), time.RFC3339)
@@ -71,7 +72,7 @@ func (x *exchange) receipt() string {
 		b = expires.UTC().AppendFormat(append(b, ", expires "...), time.RFC3339)
 	}
 	if x.answer.RequestID != nil {
-		b = append(b, ", request "+clip(*x.answer.RequestID, 64)...)
+		b = append(b, ", request "+netreason.Cut(*x.answer.RequestID, 64)...)
 	}
 	return string(b)
 }
@@ -83,7 +84,7 @@ func (x *exchange) created(ctx context.Context) scheduler.Result {
 			Failed:   true,
 			Status:   http.StatusCreated,
 			Message:  prefix + "Response from account '" + x.account.name + "': 'Created' (status 201) is not the answer of a queue",
-			Response: clip(string(body), scheduler.MaxResponse),
+			Response: netreason.Cut(string(body), scheduler.MaxResponse),
 		}
 	}
 	return x.done("Message put into queue '" + x.queue + "' of account '" + x.account.name +
@@ -107,7 +108,7 @@ func (x *exchange) refused() scheduler.Result {
 		Final:      scheduler.FinalStatus(r.status) && r.status != http.StatusConflict, // what conflicts passes, as queues being deleted do
 		Status:     r.status,
 		Message:    b.String(),
-		Response:   clip(string(body), scheduler.MaxResponse),
+		Response:   netreason.Cut(string(body), scheduler.MaxResponse),
 		RetryAfter: retryAfter(x.raw.Header),
 	}
 }

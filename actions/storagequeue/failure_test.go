@@ -216,14 +216,18 @@ func TestNetwork(t *testing.T) {
 		want string
 	}{
 		{&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, "connection refused"},
-		{&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, "connection reset by peer"},
+		{&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, "connection reset by the host"},
 		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", IsNotFound: true}}, "name not found. Hint: there may be no account of that name."},
+		{
+			&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "h", IsNotFound: true}},
+			"name not found: h. Hint: there may be no account of that name.",
+		},
 		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "server misbehaving"}}, "name lookup: server misbehaving"},
 		{io.EOF, "connection closed by the host"},
 		{errors.New("http: server closed idle connection"), "connection closed by the host"},
-		{errors.New("net/http: TLS handshake timeout"), "TLS handshake timeout"},
+		{errors.New("net/http: TLS handshake timeout"), "TLS: no handshake within 10s"},
 		{errors.New("net/http: HTTP/1.x transport connection broken: malformed HTTP response"), "malformed HTTP response"},
-		{&net.OpError{Op: "dial", Err: errors.New("address 10.0.0.1 is not allowed")}, "address 10.0.0.1 is not allowed"},
+		{&net.OpError{Op: "dial", Err: errors.New("address 10.0.0.1 is not allowed")}, "dial: address 10.0.0.1 is not allowed"},
 		{&url.Error{Op: "Post", URL: "https://x/?sig=TOKEN", Err: errors.New("no")}, "no"},
 		{errors.New(strings.Repeat("é", 200)), strings.Repeat("é", 128)},
 	} {
@@ -316,9 +320,9 @@ func TestHungServer(t *testing.T) {
 		failed, final bool
 		want          string
 	}{
-		{0, true, false, "Request to account 'myaccount' at '*' failed: timed out after 0.05s"},
+		{0, true, false, "Request to account 'myaccount' at '*' failed: timed out after 50ms"},
 		{404, true, true, "Response from account 'myaccount': 'Not Found' (status 404)"},
-		{201, false, false, "Message put into queue 'myqueue' of account 'myaccount' (the answer broke off: timed out after 0.05s)"},
+		{201, false, false, "Message put into queue 'myqueue' of account 'myaccount' (the answer broke off: timed out after 50ms)"},
 	} {
 		gone := make(chan struct{})
 		m := listen(t, func(w http.ResponseWriter, r *http.Request) {

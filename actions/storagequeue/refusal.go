@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/queueerror"
+
+	"github.com/carillon-sched/carillon/actions/netreason"
 )
 
 // maxRefusal is the length in bytes at which the words of a service are cut.
@@ -46,12 +48,10 @@ func readRefusal(resp *http.Response, body []byte) refusal {
 	if r.code == "" {
 		r.code = http.StatusText(resp.StatusCode)
 	}
-	r.code = clip(oneLine(r.code), 64)
-	r.text = clip(oneLine(r.text), maxRefusal)
+	r.code = netreason.Line(r.code, 64)
+	r.text = netreason.Line(r.text, maxRefusal)
 	return r
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // The codes that the SDK has no name for.
 const (

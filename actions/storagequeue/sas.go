@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/carillon-sched/carillon/actions/netreason"
 )
 
 // token is a shared access signature (SAS).
@@ -96,7 +98,7 @@ func checkToken(values map[string]string) error {
 
 // printable is the beginning of a text with what could not be shown left out.
 func printable(text string) string {
-	return clip(strings.Map(func(r rune) rune {
+	return netreason.Cut(strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f {
 			return -1
 		}

@@ -28,7 +28,7 @@ func TestTLS(t *testing.T) {
 	result := w.post(nil)
 	host := strings.TrimPrefix(w.server.URL(), "https://")
 	wantFailure(t, result, 0, false, "StorageQueue Action - Request to account 'myaccount' at '"+host+"' failed: "+
-		"tls: failed to verify certificate: x509: certificate signed by unknown authority*")
+		"TLS: certificate signed by unknown authority*")
 
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(authority)

@@ -3,10 +3,10 @@ package web
 import (
 	"bytes"
 	"io"
-	"strings"
 	"sync"
 	"unicode/utf8"
 
+	"github.com/carillon-sched/carillon/actions/netreason"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -54,29 +54,8 @@ func (in *intake) read(body io.Reader, limit int64, want []byte) error {
 // bytes of valid UTF-8.
 func (in *intake) excerpt() []byte {
 	b := in.head[:in.kept]
-	if !utf8.Valid(b[:runeEnd(b, scheduler.MaxResponse)]) {
+	if !utf8.Valid(b[:netreason.End(b, scheduler.MaxResponse)]) {
 		b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
 	}
-	return b[:runeEnd(b, scheduler.MaxResponse)]
-}
-
-// cut shortens s to at most limit bytes without splitting a rune.
-func cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "")
-}
-
-// runeEnd returns the greatest index up to limit at which b can be cut without
-// splitting a rune.
-func runeEnd(b []byte, limit int) int {
-	if len(b) <= limit {
-		return len(b)
-	}
-	end := limit
-	for end > limit-utf8.UTFMax && !utf8.RuneStart(b[end]) {
-		end--
-	}
-	return end
+	return b[:netreason.End(b, scheduler.MaxResponse)]
 }

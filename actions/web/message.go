@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/carillon-sched/carillon/actions/netreason"
 )
 
 // maxMessageHeader is the length in bytes at which the headers in a message
@@ -89,5 +91,5 @@ func appendHeader(b []byte, h http.Header) []byte {
 	if len(b)-start <= maxMessageHeader {
 		return b
 	}
-	return append(b[:start+runeEnd(b[start:], maxMessageHeader)], "…\r\n"...)
+	return append(b[:start+netreason.End(b[start:], maxMessageHeader)], "…\r\n"...)
 }

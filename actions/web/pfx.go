@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"software.sslmate.com/src/go-pkcs12"
+
+	"github.com/carillon-sched/carillon/actions/netreason"
 )
 
 // errPassword says that a PKCS#12 file has another password.
@@ -75,7 +77,7 @@ func openPFX(data []byte, password string) (*tls.Certificate, error) {
 		return nil, errPassword
 	case err != nil:
 		return nil, fmt.Errorf("is not a PKCS#12 file with a certificate and its private key: %s",
-			cut(strings.ToValidUTF8(strings.TrimPrefix(err.Error(), "pkcs12: "), "\uFFFD"), maxReason))
+			netreason.Line(strings.TrimPrefix(err.Error(), "pkcs12: "), netreason.Max))
 	}
 	signer, ok := key.(crypto.Signer)
 	if !ok {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions/netreason"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -108,15 +109,7 @@ func tokenRefusal(status int, answer tokenAnswer) string {
 	if line, _, _ := strings.Cut(answer.Description, "\n"); line != "" {
 		text += " (" + strings.TrimSpace(line) + ")"
 	}
-	return cut(strings.Map(printable, strings.ToValidUTF8(text, "\uFFFD")), 2*maxReason)
-}
-
-// printable replaces control characters.
-func printable(c rune) rune {
-	if c < ' ' || c == 0x7f {
-		return ' '
-	}
-	return c
+	return netreason.Line(text, 2*netreason.Max)
 }
 
 // issued returns the token of an answer; parsing is how reading it went.
@@ -125,13 +118,13 @@ func issued(answer tokenAnswer, parsing error) (token, error) {
 	case parsing != nil:
 		return token{}, errors.New("the answer is not a token in JSON")
 	case answer.AccessToken == "" && answer.Error != "":
-		return token{}, fmt.Errorf("the answer has no access_token but an error: %s", cut(strings.Map(printable, answer.Error), maxReason))
+		return token{}, fmt.Errorf("the answer has no access_token but an error: %s", netreason.Line(answer.Error, netreason.Max))
 	case answer.AccessToken == "":
 		return token{}, errors.New("the answer has no access_token")
 	case strings.ContainsFunc(answer.AccessToken, func(c rune) bool { return c <= ' ' || c >= 0x7f }):
 		return token{}, errors.New("the access_token has characters that no header can carry")
 	case answer.TokenType != "" && !strings.EqualFold(answer.TokenType, "Bearer"):
-		return token{}, fmt.Errorf("the token is of type %q, only Bearer is known", cut(answer.TokenType, maxReason))
+		return token{}, fmt.Errorf("the token is of type %q, only Bearer is known", netreason.Cut(answer.TokenType, netreason.Max))
 	}
 	life := defaultTokenLife
 	if s, err := answer.ExpiresIn.Float64(); err == nil {

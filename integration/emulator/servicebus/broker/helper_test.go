@@ -49,6 +49,7 @@ func pass(d time.Duration) {
 // A spec is a message to send.
 type spec struct {
 	id, session, label string
+	partition          string
 	hasSession         bool
 	ttl                time.Duration
 	at                 time.Time
@@ -58,8 +59,15 @@ type spec struct {
 func build(tb testing.TB, s spec) amqp.Message {
 	tb.Helper()
 	raw := amqp.AppendHeader(nil, amqp.Header{Durable: true, Priority: 4, TTL: s.ttl})
+	var annotations amqp.Map
 	if !s.at.IsZero() {
-		raw = amqp.AppendMessageAnnotations(raw, amqp.Map{{Key: amqp.Symbol("x-opt-scheduled-enqueue-time"), Value: s.at}})
+		annotations = append(annotations, amqp.Pair{Key: amqp.Symbol("x-opt-scheduled-enqueue-time"), Value: s.at})
+	}
+	if s.partition != "" {
+		annotations = append(annotations, amqp.Pair{Key: amqp.Symbol("x-opt-partition-key"), Value: s.partition})
+	}
+	if annotations != nil {
+		raw = amqp.AppendMessageAnnotations(raw, annotations)
 	}
 	p := amqp.Properties{Subject: s.label, GroupID: s.session, HasGroupID: s.hasSession || s.session != ""}
 	if s.id != "" {

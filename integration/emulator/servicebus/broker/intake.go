@@ -6,12 +6,26 @@ import (
 	"encoding/hex"
 	"math"
 	"time"
+	"unicode/utf16"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/amqp"
 )
 
-// maxID is how long ids of messages and sessions may be.
+// maxID is how long ids of messages and sessions, and partition keys, may be: in UTF-16 code units, which is what .NET, and so
+// the service, counts as characters. A character beyond the basic plane, such as an emoji, counts as two.
 const maxID = 128
+
+// tooLong reports whether an id or key is longer than maxID.
+func tooLong(id string) bool {
+	if len(id) <= maxID { // no character has more code units than bytes
+		return false
+	}
+	units := 0
+	for _, r := range id {
+		units += utf16.RuneLen(r) // what is not UTF-8 counts as U+FFFD
+	}
+	return units > maxID
+}
 
 // An intake is a message on its way into an entity.
 type intake struct {
@@ -29,8 +43,10 @@ func newIntake(m amqp.Message, alone bool) (intake, error) {
 		id: amqp.IDString(properties.MessageID), session: properties.GroupID, hasSession: properties.HasGroupID,
 		message: &message{},
 	}
-	if len(in.id) > maxID || len(in.session) > maxID {
-		return in, fail(InvalidField, "The length of a message id or session id is more than %d characters.", maxID)
+	annotations := m.MessageAnnotations()
+	partition, _ := annotations.Get(keyPartition).(string)
+	if tooLong(in.id) || tooLong(in.session) || tooLong(partition) {
+		return in, fail(InvalidField, "The length of a message id, session id or partition key is more than %d characters.", maxID)
 	}
 	header := m.Header()
 	in.ttl = header.TTL
@@ -48,7 +64,7 @@ func newIntake(m amqp.Message, alone bool) (intake, error) {
 	if !alone || cap(in.message.bare) > 2*len(in.message.bare) {
 		in.message.bare = bytes.Clone(in.message.bare)
 	}
-	in.message.extra = extraOf(m.MessageAnnotations())
+	in.message.extra = extraOf(annotations)
 	return in, nil
 }
 

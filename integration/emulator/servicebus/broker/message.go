@@ -86,6 +86,9 @@ func (m *message) token(salt uint64) amqp.UUID {
 	return token
 }
 
+// keyPartition is an annotation of the sender, which the broker does not change.
+const keyPartition = "x-opt-partition-key"
+
 // The annotations that the broker writes, and so does not take from a sender.
 const (
 	keySequence        = "x-opt-sequence-number"

@@ -171,7 +171,7 @@ func (s *Source) Accept(id string) (*Session, error) {
 	if err := e.may(ReceiveDisabled); err != nil {
 		return nil, err
 	}
-	if len(id) > maxID {
+	if tooLong(id) {
 		return nil, fail(InvalidField, "The length of a session id is more than %d characters.", maxID)
 	}
 	state := e.session(id)

@@ -1,0 +1,51 @@
+package natsmsg
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/actions/egress"
+)
+
+// TestJudge has the errors that no test can bring about with a server, or not
+// in a short time.
+func TestJudge(t *testing.T) {
+	const silent = "the server has not shaken hands within 5s"
+	for _, test := range []struct {
+		err  error
+		want fault
+	}{
+		{
+			egress.NewGuard().Check(netip.MustParseAddr("127.0.0.1")),
+			fault{0, true, "127.0.0.1 is a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it"},
+		},
+		{&net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}, fault{0, false, "no connection within 5s"}},
+		{&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, fault{0, false, silent}},
+		{nats.ErrTimeout, fault{0, false, silent}},
+		{nats.ErrConnectionClosed, fault{0, false, "the connection to NATS was lost"}},
+		{nats.ErrSecureConnWanted, fault{0, false, "secure connection not available"}},
+		{nats.ErrBadSubject, fault{400, true, "invalid subject"}},
+		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, fault{0, false, "TLS: certificate signed by unknown authority"}},
+		{errors.New("nats: odd\nerror"), fault{0, false, "odd error"}},
+		{
+			&jetstream.APIError{Code: 400, ErrorCode: streamTooLarge, Description: "message size exceeds maximum allowed"},
+			fault{413, true, "message size exceeds maximum allowed (JetStream error 10054)"},
+		},
+		{
+			&jetstream.APIError{Code: 400, ErrorCode: accountExceeded, Description: "resource limits exceeded for account"},
+			fault{400, false, "resource limits exceeded for account (JetStream error 10002)"},
+		},
+	} {
+		if got := judge(test.err); got != test.want {
+			t.Errorf("%v:\ngot  %+v\nwant %+v", test.err, got, test.want)
+		}
+	}
+}

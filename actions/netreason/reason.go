@@ -1,0 +1,160 @@
+package netreason
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/carillon-sched/carillon/actions/egress"
+)
+
+// Max is the length in bytes of the longest reason.
+const Max = 256
+
+// Limits are the times that an action lets connecting take, which reasons name.
+type Limits struct {
+	Dial time.Duration // of name lookup and connecting
+	TLS  time.Duration // of the TLS handshake
+}
+
+// Reason says why there is no answer, or only a part of one. What it has no
+// words of its own for it tells as err does, on one line, without the URL and
+// the addresses that packages of the standard library add.
+//
+// An attempt whose context has ended is better explained by [Ended]: err may
+// be anything then.
+func (l Limits) Reason(err error) string {
+	for _, explain := range []func(error) string{refused, lookup, l.secure, system, closed, l.silent} {
+		if s := explain(err); s != "" {
+			return s
+		}
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	if e, ok := errors.AsType[*net.OpError](err); ok {
+		err = fmt.Errorf("%s: %w", e.Op, e.Err)
+	}
+	text := err.Error()
+	if _, cause, ok := strings.Cut(text, "transport connection broken: "); ok { // by net/http
+		text = cause
+	}
+	return Line(strings.TrimPrefix(strings.TrimPrefix(text, "net/"), "http: "), Max)
+}
+
+// refused explains that jobs must not reach an address.
+func refused(err error) string {
+	if e, ok := errors.AsType[*egress.RefusedError](err); ok {
+		return Line(e.Error(), Max)
+	}
+	return ""
+}
+
+// lookup explains that a name has no address.
+func lookup(err error) string {
+	e, ok := errors.AsType[*net.DNSError](err)
+	switch {
+	case !ok:
+		return ""
+	case e.IsNotFound && e.Name != "":
+		return Line("name not found: "+e.Name, Max)
+	case e.IsNotFound:
+		return "name not found"
+	case e.IsTimeout:
+		return "name lookup timed out"
+	}
+	return Line("name lookup: "+e.Err, Max)
+}
+
+// secure explains what TLS ends with.
+func (l Limits) secure(err error) string {
+	if e, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		if string(e.RecordHeader[:]) == "HTTP/" {
+			return "TLS: the host answers in plain HTTP"
+		}
+		return "TLS: the host does not speak TLS"
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return "TLS: the certificate is not valid for the host name"
+	}
+	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return Line("TLS: "+strings.TrimPrefix(e.Err.Error(), "x509: "), Max)
+	}
+	if e := operation(err, "remote error"); e != nil { // an alert, by crypto/tls, whose own type for them is not exported
+		return Line("TLS: the host answered: "+strings.TrimPrefix(e.Err.Error(), "tls: "), Max)
+	}
+	if strings.Contains(err.Error(), "TLS handshake timeout") { // by net/http, which has no type for it
+		return fmt.Sprintf("TLS: no handshake within %v", l.TLS)
+	}
+	return ""
+}
+
+// errnos are the errors of the operating system that people meet.
+var errnos = []struct {
+	errno  syscall.Errno
+	reason string
+}{
+	{syscall.ECONNREFUSED, "connection refused"},
+	{syscall.ECONNRESET, "connection reset by the host"},
+	{syscall.EPIPE, "connection closed by the host while the request was sent"},
+	{syscall.ECONNABORTED, "connection aborted"},
+	{syscall.EHOSTUNREACH, "host unreachable"},
+	{syscall.ENETUNREACH, "network unreachable"},
+	{syscall.ETIMEDOUT, "connection timed out"},
+	{syscall.EADDRNOTAVAIL, "no local port left"},
+	{syscall.EMFILE, "too many open files in the scheduler"},
+	{syscall.ENFILE, "too many open files on the scheduler's machine"},
+}
+
+// system explains an error of the operating system.
+func system(err error) string {
+	for _, e := range errnos {
+		if errors.Is(err, e.errno) {
+			return e.reason
+		}
+	}
+	return ""
+}
+
+// closed explains that a connection has ended before its time.
+func closed(err error) string {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		strings.Contains(err.Error(), "server closed idle connection") { // by net/http, which does not export it
+		return "connection closed by the host"
+	}
+	return ""
+}
+
+// silent explains that nothing came in time.
+func (l Limits) silent(err error) string {
+	if e := operation(err, "dial"); e != nil && e.Timeout() {
+		return fmt.Sprintf("no connection within %v", l.Dial)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return "the host is silent"
+	}
+	return ""
+}
+
+// operation returns the error of an operation of package net, such as dial,
+// which can be inside that of another; nil when there is none.
+func operation(err error, name string) *net.OpError {
+	for {
+		e, ok := errors.AsType[*net.OpError](err)
+		switch {
+		case !ok:
+			return nil
+		case e.Op == name:
+			return e
+		}
+		err = e.Err
+	}
+}
