@@ -2,7 +2,6 @@ package natsmsg
 
 import (
 	"crypto/x509"
-	"errors"
 	"strings"
 	"time"
 
@@ -104,7 +103,7 @@ func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
 	if !strings.EqualFold(kind, typeName) || !o.Require(member) {
 		return nil
 	}
-	before := problems(o)
+	before := o.Reader().Problems()
 	a := &action{client: c}
 	if mo, ok := o.Object(member); ok {
 		a.read(o, mo)
@@ -114,14 +113,8 @@ func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
 		}
 		mo.Done()
 	}
-	if problems(o) != before {
+	if o.Reader().Problems() != before {
 		return nil
 	}
 	return a
-}
-
-// problems counts what was reported so far.
-func problems(o *document.Object) int {
-	list, _ := errors.AsType[document.Problems](o.Reader().Err())
-	return len(list)
 }

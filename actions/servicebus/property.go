@@ -3,13 +3,13 @@ package servicebus
 import (
 	"strconv"
 	"time"
-	"unicode/utf8"
+	"unicode/utf16"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// maxID is how many characters an id or key of a message may have (Service
-// Bus' limit).
+// maxID is how many characters an id or key of a message may have, in UTF-16
+// as .NET counts them (Service Bus' limit).
 const maxID = 128
 
 // properties are the members of brokeredMessageProperties; nil and zero values
@@ -59,7 +59,7 @@ func readText(o *document.Object, name string, limit int) *string {
 	if !ok || text == "" {
 		return nil
 	}
-	if n := utf8.RuneCountInString(text); limit > 0 && n > limit {
+	if n := len(utf16.Encode([]rune(text))); limit > 0 && n > limit {
 		o.Problem(name, "is %d characters long, at most %d are allowed", n, limit)
 	}
 	return &text

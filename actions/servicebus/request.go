@@ -1,7 +1,6 @@
 package servicebus
 
 import (
-	"errors"
 	"regexp"
 	"unicode/utf8"
 
@@ -24,7 +23,7 @@ func (c *Client) readAction(k kind, o *document.Object) *action {
 	if !o.Require(k.member) {
 		return nil
 	}
-	before := problems(o)
+	before := o.Reader().Problems()
 	a := &action{kind: k, client: c}
 	if mo, ok := o.Object(k.member); ok {
 		a.namespace = c.readNamespace(mo)
@@ -39,16 +38,10 @@ func (c *Client) readAction(k kind, o *document.Object) *action {
 		a.custom = readCustom(mo)
 		mo.Done()
 	}
-	if problems(o) != before {
+	if o.Reader().Problems() != before {
 		return nil
 	}
 	return a
-}
-
-// problems counts what was reported so far.
-func problems(o *document.Object) int {
-	list, _ := errors.AsType[document.Problems](o.Reader().Err())
-	return len(list)
 }
 
 func (c *Client) readNamespace(o *document.Object) namespace {

@@ -35,7 +35,7 @@ func (c *Client) readPost(o *document.Object) (post, bool) {
 	if !o.Require("queueMessage") {
 		return p, false
 	}
-	before := problems(o)
+	before := o.Reader().Problems()
 	if inner, ok := o.Object("queueMessage"); ok {
 		p.readTarget(inner, c)
 		p.readToken(inner)
@@ -43,13 +43,7 @@ func (c *Client) readPost(o *document.Object) (post, bool) {
 		p.readTimes(inner)
 		inner.Done()
 	}
-	return p, problems(o) == before
-}
-
-// problems counts what was reported so far.
-func problems(o *document.Object) int {
-	list, _ := errors.AsType[document.Problems](o.Reader().Err())
-	return len(list)
+	return p, o.Reader().Problems() == before
 }
 
 func (p *post) readTarget(o *document.Object, c *Client) {

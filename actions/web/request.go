@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"unicode/utf8"
@@ -55,7 +54,7 @@ func (c *Client) readRequest(o *document.Object, secure bool) (request, bool) {
 	if !o.Require("request") {
 		return r, false
 	}
-	before := problems(o)
+	before := o.Reader().Problems()
 	if ro, ok := o.Object("request"); ok {
 		r.readTarget(ro, secure)
 		r.readHeaders(ro)
@@ -69,13 +68,7 @@ func (c *Client) readRequest(o *document.Object, secure bool) (request, bool) {
 		r.readWebhook(ro)
 		ro.Done()
 	}
-	return r, problems(o) == before
-}
-
-// problems counts what was reported so far.
-func problems(o *document.Object) int {
-	list, _ := errors.AsType[document.Problems](o.Reader().Err())
-	return len(list)
+	return r, o.Reader().Problems() == before
 }
 
 func (r *request) readTarget(o *document.Object, secure bool) {

@@ -21,6 +21,9 @@ func (r *Reader) Problem(path, format string, args ...any) { //nolint:goprintffu
 	r.problems = append(r.problems, Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
+// Problems returns how many problems were found so far: who reads a part of a document compares before and after.
+func (r *Reader) Problems() int { return len(r.problems) }
+
 // Err returns nil, or the [Problems] found so far.
 func (r *Reader) Err() error {
 	if len(r.problems) == 0 {

@@ -3,6 +3,7 @@ package protocol_test
 import (
 	"bytes"
 	"io"
+	"sync"
 	"testing"
 	"time"
 
@@ -117,15 +118,25 @@ func TestWrongProtocol(t *testing.T) {
 
 // TestSilentClient shows that a client which says nothing is cut off, and one that sends heartbeats is not.
 func TestSilentClient(t *testing.T) {
-	w := newWorld(t, func(c *protocol.Config) { c.IdleTimeout = 100 * time.Millisecond })
+	w := newWorld(t, func(c *protocol.Config) { c.IdleTimeout = time.Second })
 	alive, silent := w.connect(t), w.connect(t)
-	beat := time.NewTicker(20 * time.Millisecond)
-	defer beat.Stop()
-	for range 20 {
-		<-beat.C
-		alive.write(amqp.AppendFrame(nil, amqp.FrameAMQP, 0, nil, nil))
-	}
+	var beating sync.WaitGroup
+	stop := make(chan struct{})
+	beating.Go(func() {
+		beat := time.NewTicker(20 * time.Millisecond)
+		defer beat.Stop()
+		for {
+			select {
+			case <-beat.C:
+				_, _ = alive.socket.Write(amqp.AppendFrame(nil, amqp.FrameAMQP, 0, nil, nil)) // what follows shows an error
+			case <-stop:
+				return
+			}
+		}
+	})
 	silent.ended("amqp:connection:forced")
+	close(stop)
+	beating.Wait()
 	alive.send(&amqp.Close{}, nil)
 	alive.ended("")
 }
@@ -133,15 +144,11 @@ func TestSilentClient(t *testing.T) {
 // TestHeartbeats shows that the server keeps a connection alive for a client that wants to hear from it.
 func TestHeartbeats(t *testing.T) {
 	p := newWorld(t).begun(t, amqp.Open{IdleTimeout: 60}, 10)
-	begun := time.Now()
 	for range 4 {
 		frame, err := p.reader.Frame()
 		if err != nil || len(frame.Body) != 0 {
 			t.Fatal(frame, err)
 		}
-	}
-	if waited := time.Since(begun); waited > 400*time.Millisecond {
-		t.Error("four heartbeats took", waited)
 	}
 }
 
