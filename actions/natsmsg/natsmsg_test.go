@@ -86,7 +86,7 @@ func subscribe(tb testing.TB, nc *nats.Conn, subject string) *nats.Subscription 
 // next returns the next message of a subscription.
 func next(tb testing.TB, sub *nats.Subscription) *nats.Msg {
 	tb.Helper()
-	m, err := sub.NextMsg(5 * time.Second)
+	m, err := sub.NextMsg(20 * time.Second)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -140,7 +140,7 @@ func TestForbiddenWithoutHandler(t *testing.T) {
 		if !errors.Is(err, nats.ErrPermissionViolation) {
 			t.Error(err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(20 * time.Second):
 		t.Error("the owner's handler was not called")
 	}
 	nc.SetErrorHandler(nil)

@@ -187,7 +187,7 @@ func clients(t *testing.T, s *server.Server, want int) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for start := time.Now(); s.NumClients() != want; <-tick.C {
-		if time.Since(start) > 5*time.Second {
+		if time.Since(start) > 20*time.Second {
 			t.Fatalf("%d clients, want %d", s.NumClients(), want)
 		}
 	}
@@ -260,7 +260,7 @@ func TestSilentServer(t *testing.T) {
 	check(t, got, outcome{0, true, false, "timed out after "})
 	begin := time.Now()
 	c.Close()
-	if d := time.Since(begin); d > 3*time.Second {
+	if d := time.Since(begin); d > 10*time.Second {
 		t.Errorf("closing took %v", d)
 	}
 }

@@ -192,7 +192,7 @@ func TestStuckConnection(t *testing.T) {
 			if err := p.send(ctx, to, large); err == nil {
 				t.Error("sent to one who does not read")
 			}
-			if took := time.Since(begun); took > time.Second {
+			if took := time.Since(begun); took > 10*time.Second {
 				t.Errorf("took %v", took)
 			}
 		})

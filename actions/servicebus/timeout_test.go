@@ -69,19 +69,19 @@ func TestTimeouts(t *testing.T) {
 			at.Timeout = 100 * time.Millisecond
 			result := invoke(t, action, at)
 			wantFailure(t, result, 0, false, " failed: timed out after 100ms"+stage.stage)
-			if result.Duration > time.Second {
+			if result.Duration > 10*time.Second {
 				t.Errorf("timed out after %v", result.Duration)
 			}
 			ctx, cancel := context.WithCancelCause(t.Context())
 			time.AfterFunc(100*time.Millisecond, func() { cancel(errors.New("the worker is stopping")) })
 			result = action.Invoke(ctx, attempt())
 			wantFailure(t, result, 0, false, " failed: canceled"+stage.stage+": the worker is stopping")
-			if result.Duration > time.Second {
+			if result.Duration > 10*time.Second {
 				t.Errorf("canceled after %v", result.Duration)
 			}
 			begun := time.Now()
 			client.Close()
-			if took := time.Since(begun); took > 3*time.Second {
+			if took := time.Since(begun); took > 10*time.Second {
 				t.Errorf("closed after %v", took)
 			}
 		})
