@@ -14,7 +14,7 @@ import (
 //
 // The time that is told is the attempt's timeout ("timed out after 60s"), or
 // what has elapsed when the caller's deadline came well before, which is by
-// more than a sixteenth.
+// more than a sixteenth and more than 250 ms.
 func Ended(ctx context.Context, stage string, timeout, elapsed time.Duration) string {
 	if stage != "" {
 		stage = " " + stage
@@ -25,11 +25,13 @@ func Ended(ctx context.Context, stage string, timeout, elapsed time.Duration) st
 	case !errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return Line("canceled"+stage+": "+context.Cause(ctx).Error(), Max)
 	}
-	if timeout <= 0 || elapsed < timeout-timeout/16 {
+	if timeout <= 0 || elapsed < timeout-max(timeout/16, wellBefore) {
 		timeout = elapsed.Round(time.Millisecond)
 	}
 	return "timed out after " + seconds(timeout) + stage
 }
+
+const wellBefore = 250 * time.Millisecond
 
 // seconds is a time in seconds, or in less when it is shorter than one.
 func seconds(d time.Duration) string {

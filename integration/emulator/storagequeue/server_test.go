@@ -182,10 +182,13 @@ func TestClose(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for stack := range bytes.SplitSeq(goroutines(), []byte("\n\n")) {
-		if bytes.Contains(stack, []byte("storagequeue.")) && !bytes.Contains(stack, []byte("storagequeue_test.")) ||
-			bytes.Contains(stack, []byte("net/http.(*conn)")) {
-			t.Errorf("left running:\n%s\n\nbefore:\n%s", stack, before)
+	tick, deadline := time.NewTicker(time.Millisecond), time.After(20*time.Second)
+	defer tick.Stop()
+	for left := leftRunning(); left != nil; left = leftRunning() {
+		select {
+		case <-tick.C: // one that has nothing more to do may not have ended yet
+		case <-deadline:
+			t.Fatalf("left running:\n%s\n\nbefore:\n%s", left, before)
 		}
 	}
 	again, err := storagequeue.Start(t.Context(), storagequeue.Config{Addr: addr})
@@ -195,6 +198,17 @@ func TestClose(t *testing.T) {
 	if err := again.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// leftRunning returns the stack of a goroutine of the emulator, nil if there is none.
+func leftRunning() []byte {
+	for stack := range bytes.SplitSeq(goroutines(), []byte("\n\n")) {
+		if bytes.Contains(stack, []byte("storagequeue.")) && !bytes.Contains(stack, []byte("storagequeue_test.")) ||
+			bytes.Contains(stack, []byte("net/http.(*conn)")) {
+			return stack
+		}
+	}
+	return nil
 }
 
 func TestContextEnds(t *testing.T) {
