@@ -82,6 +82,12 @@ type Result struct {
 	// RetryAfter is how long the target asks to be left alone; 0 when it does
 	// not say.
 	RetryAfter time.Duration
+
+	// Blameless says that the attempt failed without the target being in
+	// trouble: it was not reached for, because of a secret, a template, a token
+	// server or an address that is refused, or it answered for a part of it
+	// only, such as a queue that is full. Its circuit does not count that.
+	Blameless bool
 }
 
 // MaxResponse is the length in bytes at which a recorded response is cut
