@@ -3,7 +3,6 @@ package scheduler
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -69,6 +68,8 @@ func (w *Worker) arrive(r *run) {
 	switch {
 	case j.State != Enabled && !b.OneOff:
 		w.endDisabled(r, j)
+	case j.State == Disabled && b.OneOff && !b.Manual && !b.Begun(): // it stood behind others when the job was disabled
+		w.dropOneOff(r)
 	case b.Begun() || b.OneOff:
 		r.use(w.library.at(w.settles, r.key(), b.Revision, j))
 		w.submit(r)
@@ -85,7 +86,7 @@ func (w *Worker) arrive(r *run) {
 func (w *Worker) admit(r *run, j *Job) {
 	a := j.Arrive(r.baton, time.Now())
 	later := a.Run && !a.Baton.Nominal.Equal(r.baton.Nominal)
-	r.baton, r.skips = a.Baton, a.skips
+	r.baton, r.skips = a.Baton, append(r.skips, a.skips...)
 	if later && r.suspect && w.takeUp(r) {
 		return // the later occurrence has been run before
 	}
@@ -114,6 +115,14 @@ func (w *Worker) endDisabled(r *run, j *Job) {
 		b.Seen = b.Nominal
 	}
 	w.settle(r, j, Step{State: j.State, Progress: b.Progress})
+}
+
+// dropOneOff ends a one-off of an occurrence that does not run any more.
+func (w *Worker) dropOneOff(r *run) {
+	r.skips = append(r.skips, skip{r.baton.Nominal, r.baton.Nominal, 1, ReasonDisabled})
+	if w.appendSkips(r) {
+		w.merge(r, r.baton, r.baton.Progress)
+	}
 }
 
 // postponedWait is how long a one-shot of a disabled collection waits before
@@ -149,30 +158,6 @@ func (w *Worker) postpone(r *run, j *Job) {
 		return
 	}
 	w.settle(r, j, s)
-}
-
-// trip puts off a run because its target's circuit is open. It must not block.
-func (w *Worker) trip(r *run, until time.Time) { w.step(func() { w.putOffUntil(r, until) }) }
-
-// putOffUntil lets a run wait until its target's circuit is half open, or a
-// little longer, so that not all come at once. The first time is recorded.
-func (w *Worker) putOffUntil(r *run, until time.Time) {
-	b, now := r.baton, time.Now()
-	if !w.appendSkips(r) {
-		return
-	}
-	if b.Postponed.IsZero() {
-		b.Postponed = now
-		rec := postponedRecord(r.key(), &b, now)
-		rec.Type, rec.Target = r.spec.Type, r.target
-		rec.Message = fmt.Sprintf("the circuit of %s is open after failures in a row; it is tried again at %s",
-			r.target, until.UTC().Format(time.RFC3339))
-		if !w.append(r, &rec) {
-			return
-		}
-	}
-	spread := min(r.rule.Breaker.OpenFor/4, 5*time.Second)
-	w.passOn(r, &b, until.Add(time.Duration(r.key().hash())%spread))
 }
 
 // retryLater gives a baton back that could not be dealt with, after a moment.

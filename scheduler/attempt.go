@@ -9,7 +9,16 @@ import (
 )
 
 // start runs an attempt that has been given a slot.
-func (w *Worker) start(r *run) { w.step(func() { w.attempt(r) }) }
+func (w *Worker) start(r *run) {
+	w.step(func() {
+		if !w.stands(w.settles, r) {
+			w.targets.forgo(r)
+			w.arrive(r)
+			return
+		}
+		w.attempt(r)
+	})
+}
 
 // attempt runs the action once, frees the slot, and settles the outcome.
 func (w *Worker) attempt(r *run) {

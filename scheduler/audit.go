@@ -193,17 +193,17 @@ func (s *Service) rederive(ctx context.Context, j *Job) error {
 		return s.carryOut(ctx, j, j.step(j.Progress, n, ok), 0)
 	}
 	switch {
-	case last.Outcome == OutcomePostponed && last.ID != "": // by an open circuit
-		b := last.baton()
-		b.Postponed = last.Ended
-		return s.carryOut(ctx, j, Step{Next: &b, State: j.State, Progress: b.Progress}, 0)
-	case last.Outcome == OutcomePostponed && j.oneShot():
+	case last.Outcome == OutcomePostponed && last.ID == "" && j.oneShot():
 		return s.carryOut(ctx, j, j.Begin(j.Progress), 0)
 	case last.OneOff: // of a job with overlap allow: the schedule goes on after it
 		p := j.Progress
 		p.Number, p.Runs, p.Seen = last.Progress.Number, last.Progress.Runs, last.Nominal
 		n, ok := j.plan(p).Next(last.Nominal)
 		return s.carryOut(ctx, j, j.step(p, n, ok), 0)
+	case last.Outcome == OutcomePostponed && last.ID != "": // because of its target
+		b := last.baton()
+		b.Held, b.Postponed, b.Waits = last.Ended, last.Ended, true
+		return s.carryOut(ctx, j, Step{Next: &b, State: j.State, Progress: b.Progress}, 0)
 	case last.ID == "": // a skip, likewise
 		p := last.Progress
 		n, ok := j.plan(p).Next(last.To)

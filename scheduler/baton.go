@@ -22,11 +22,13 @@ type Baton struct { //nolint:recvcheck // begin and tally return changed copies
 	Manual   bool      `json:"manual,omitempty"` // asked for by a run request
 	Resume   time.Time `json:"resume,omitzero"`  // manual: the planned occurrence it was put in front of
 	OneOff   bool      `json:"oneOff,omitempty"` // rides beside the job's baton; passes nothing on
-	Waits    bool      `json:"waits,omitempty"`  // the collection is disabled; postponed was recorded
+	Waits    bool      `json:"waits,omitempty"`  // it waits for its collection or its target; postponed was recorded
 	Failed   *Failure  `json:"failed,omitempty"` // error phase: how the main action failed
 
-	// Postponed is since when this attempt has been put off because its
-	// target's circuit is open; postponed was recorded.
+	// Held is until when a worker has put this attempt off because of its
+	// target: it is late, but not missed. Postponed is since when it has been
+	// put off because the target's circuit is open.
+	Held      time.Time `json:"held,omitzero"`
 	Postponed time.Time `json:"postponed,omitzero"`
 }
 
@@ -64,6 +66,15 @@ func DecodeBaton(data []byte) (Baton, error) {
 		return b, fmt.Errorf("baton: %w", err)
 	}
 	return b, nil
+}
+
+// wake is when the attempt may begin: when it is due, or later if it was put
+// off.
+func (b *Baton) wake() time.Time {
+	if b.Held.After(b.Due) {
+		return b.Held
+	}
+	return b.Due
 }
 
 // Begun reports whether an attempt of the baton's occurrence has already run.

@@ -9,7 +9,18 @@ type breaker struct {
 	failures int       // in a row
 	until    time.Time // open until then, half open afterwards; zero: closed
 	probing  bool      // half open, and the one attempt is under way
+	last     time.Time // failure
 }
+
+// quiet reports whether nothing has to be remembered: there was no failure, or
+// the last is long past.
+func (b *breaker) quiet(now time.Time) bool {
+	return b.failures == 0 || now.Sub(b.last) > forgetAfter && now.Sub(b.until) > forgetAfter
+}
+
+// forgetAfter is how long the failures of a target without attempts are
+// remembered.
+const forgetAfter = 10 * time.Minute
 
 // admits reports whether an attempt may begin.
 func (b *breaker) admits(now time.Time) bool {
@@ -29,14 +40,16 @@ func (b *breaker) begin(now time.Time) {
 // end notes how an attempt ended, and reports whether the circuit opened.
 func (b *breaker) end(rule *BreakerRule, res Result, now time.Time) bool {
 	wasProbe := b.probing
-	if wasProbe && !b.open(now) {
-		b.probing = false
+	b.probing = false
+	if res.Failed && res.Blameless {
+		return false // it says nothing about the target
 	}
 	if rule == nil || !trouble(res) {
 		*b = breaker{}
 		return false
 	}
 	b.failures++
+	b.last = now
 	if wasProbe || b.until.IsZero() && b.failures >= rule.Failures {
 		b.until = now.Add(rule.OpenFor)
 		return true
@@ -47,7 +60,11 @@ func (b *breaker) end(rule *BreakerRule, res Result, now time.Time) bool {
 // trouble reports whether a result shows that the target is in trouble, and
 // not only that it does not like the request.
 func trouble(res Result) bool {
-	return res.Failed && (res.Status == 0 || res.Status == 408 || res.Status == 429 || res.Status >= 500)
+	switch res.Status {
+	case 0, 408, 429, 500, 502, 503, 504:
+		return res.Failed
+	}
+	return false
 }
 
 // pacer spreads attempts evenly at a rate (the generic cell rate algorithm).

@@ -20,7 +20,7 @@ func newHold(expire func(*run)) *hold {
 	return &hold{nudge: make(chan struct{}, 1), expire: expire}
 }
 
-// add holds r until r.baton.Due. False means that the hold takes nothing more.
+// add holds r until its baton wakes. False means that the hold takes nothing more.
 func (h *hold) add(r *run) bool {
 	h.mu.Lock()
 	if h.closed {
@@ -74,7 +74,7 @@ func (h *hold) release(now time.Time) time.Duration {
 			h.mu.Unlock()
 			return time.Hour
 		}
-		if wait := h.queue[0].baton.Due.Sub(now); wait > 0 {
+		if wait := h.queue[0].baton.wake().Sub(now); wait > 0 {
 			h.mu.Unlock()
 			if later := time.Now(); later.Sub(now) < wait {
 				return wait - later.Sub(now)
@@ -92,7 +92,7 @@ func (h *hold) release(now time.Time) time.Duration {
 type dueQueue []*run //nolint:recvcheck // container/heap wants it so
 
 func (q dueQueue) Len() int           { return len(q) }
-func (q dueQueue) Less(i, j int) bool { return q[i].baton.Due.Before(q[j].baton.Due) }
+func (q dueQueue) Less(i, j int) bool { return q[i].baton.wake().Before(q[j].baton.wake()) }
 func (q dueQueue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
 
 // Push appends a run, for container/heap.

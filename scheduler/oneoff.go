@@ -81,7 +81,7 @@ func (w *Worker) mergeOnce(ctx context.Context, k Key, one Baton, p Progress) er
 		if !b.add(p, one.Nominal) {
 			return nil // by the worker before
 		}
-		at := j.armAt(b.Due, time.Now())
+		at := j.armAt(b.wake(), time.Now())
 		if at.IsZero() {
 			return w.store.Fire(ctx, slot, b.Encode(), st.Revision)
 		}

@@ -107,7 +107,7 @@ func (j *Job) After(ran *Job, b Baton, res Result, ended time.Time) Step {
 func (j *Job) retry(b Baton, res Result, ended time.Time) (*Baton, bool) {
 	next := b
 	next.Try++
-	next.Postponed = time.Time{}
+	next.Held, next.Postponed, next.Waits = time.Time{}, time.Time{}, false
 	id := b.attempt(j.Key).ID
 	if due, ok := j.Def.Action.in(b.Phase).Retry.Next(b.Attempt, id, res, ended); ok {
 		next.Attempt++
@@ -145,16 +145,20 @@ func (j *Job) proceed(p Progress, b Baton, now time.Time) Step {
 	if b.Manual && b.Resume.IsZero() {
 		return Step{State: j.State, Progress: p}
 	}
+	why := ReasonOverlap
+	if !b.Held.IsZero() {
+		why = ReasonPostponed
+	}
 	if j.Plan.Moves() && (b.Manual || p.Last.Sub(b.Nominal) >= spec.OnTime) {
 		p.Base = p.Last
 		n, ok := j.plan(p).First()
-		return j.leap(p, n, ok, now, ReasonOverlap)
+		return j.leap(p, n, ok, now, why)
 	}
 	if b.Manual {
-		return j.leap(p, b.Resume, true, now, ReasonOverlap)
+		return j.leap(p, b.Resume, true, now, why)
 	}
 	n, ok := j.plan(p).NextAfterRun(b.Nominal, p.Last)
-	return j.leap(p, n, ok, now, ReasonOverlap)
+	return j.leap(p, n, ok, now, why)
 }
 
 // plan returns the job's plan as its last executions have moved it.
@@ -229,10 +233,10 @@ type Arrival struct {
 }
 
 // Arrive applies the catch-up policy to b at the time it can run. Only the
-// first try of a planned occurrence can be missed: a retry, an errorAction or
-// a run by hand is carried out however late.
+// first try of a planned occurrence can be missed: a retry, an errorAction, a
+// run by hand or one that was put off is carried out however late.
 func (j *Job) Arrive(b Baton, now time.Time) Arrival {
-	if b.Begun() || b.Manual || b.OneOff || !now.After(b.Due) {
+	if b.Begun() || b.Manual || b.OneOff || !b.Held.IsZero() || !now.After(b.Due) {
 		return Arrival{Run: true, Baton: b}
 	}
 	w := j.Def.CatchUp.Window

@@ -14,7 +14,7 @@ const (
 	OutcomeCompleted Outcome = "completed" // an attempt succeeded
 	OutcomeFailed    Outcome = "failed"    // an attempt failed
 	OutcomeFaulted   Outcome = "faulted"   // an occurrence failed after all retries and its errorAction
-	OutcomePostponed Outcome = "postponed" // put off: the collection is disabled, or the circuit of the target is open
+	OutcomePostponed Outcome = "postponed" // put off: the collection is disabled, or the target's circuit or rate does not let it run yet
 	OutcomeSkipped   Outcome = "skipped"   // did not run; Reason says why
 )
 
@@ -26,9 +26,10 @@ type Reason string
 
 // The reasons of skipped occurrences.
 const (
-	ReasonOverlap  Reason = "overlap"  // an earlier occurrence was still running
-	ReasonCatchUp  Reason = "catchUp"  // missed while no scheduler ran, and not caught up
-	ReasonDisabled Reason = "disabled" // the job was disabled, or deleted
+	ReasonOverlap   Reason = "overlap"   // an earlier occurrence was still running
+	ReasonPostponed Reason = "postponed" // an earlier occurrence was put off because of its target
+	ReasonCatchUp   Reason = "catchUp"   // missed while no scheduler ran, and not caught up
+	ReasonDisabled  Reason = "disabled"  // the job was disabled, or deleted
 )
 
 // Record is one line of a job's history: an attempt, a faulted occurrence, or

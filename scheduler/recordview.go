@@ -34,7 +34,7 @@ import (
 //	retryAfter  seconds for which the target asked to be left alone, a number
 //	response    excerpt of the target's answer
 //	manual      true for a run by hand
-//	reason      why instants were skipped: overlap, catchUp, disabled
+//	reason      why instants were skipped: overlap, postponed, catchUp, disabled
 //	from, to    the first and the last of the skipped or postponed instants
 //	count       how many there were
 //

@@ -11,7 +11,7 @@ import (
 // waiting one with that sequence.
 func (s *Service) arm(ctx context.Context, j *Job, b *Baton, waiting uint64) error {
 	slot := Slot{Key: j.Key}
-	at := j.armAt(b.Due, time.Now())
+	at := j.armAt(b.wake(), time.Now())
 	if at.IsZero() {
 		return s.store.Fire(ctx, slot, b.Encode(), waiting)
 	}
@@ -98,7 +98,7 @@ func (s *Service) replanOnce(ctx context.Context, j *Job, was State) error {
 		return err
 	}
 	switch {
-	case b.Begun(), b.Revision == j.Revision:
+	case b.Begun(), b.Revision == j.Revision, b.Manual && !b.Held.IsZero(): // a run by hand is not planned anew
 		return nil
 	case b.Schedule != j.ScheduleGen:
 		return s.carryOut(ctx, j, j.Begin(b.Progress), st.Revision)

@@ -18,6 +18,7 @@ type run struct {
 	skips    []skip      // decided on arrival, recorded when the run is settled
 	suspect  bool        // it may have been run before
 	faulted  bool        // the history says already that its occurrence faulted
+	queued   time.Time   // when it began to wait for a slot
 	touched  atomic.Int64
 }
 

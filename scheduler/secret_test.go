@@ -108,6 +108,7 @@ func TestPutSecretAgain(t *testing.T) {
 func TestPatchKeepsSecrets(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.put("job", `{"recurrence": {"frequency": "minute"}, `+strings.Replace(locked, `"name"`, `"spare": "spare-key", "name"`, 1)+`}`)
+		time.Sleep(30 * time.Second) // between two occurrences
 		steps := []struct {
 			what string
 			do   func() error

@@ -423,10 +423,12 @@ func (s *Service) TriggerAt(ctx context.Context, k Key, asked time.Time) (occurr
 	if err != nil {
 		return "", err
 	}
-	if waiting.Begun() && waiting.Manual && waiting.Nominal.Equal(asked) {
-		return id, nil // the same request has been carried out, and is being retried
-	}
-	if waiting.Begun() {
+	switch held := !waiting.Held.IsZero(); {
+	case (waiting.Begun() || held) && waiting.Manual && waiting.Nominal.Equal(asked):
+		return id, nil // the same request has been carried out, and is being retried, or put off
+	case held:
+		return "", fmt.Errorf("job %s: %w: its target does not let it run before %s", k, ErrConflict, waiting.Held.Format(time.RFC3339))
+	case waiting.Begun():
 		return "", fmt.Errorf("job %s: %w: it waits for a retry at %s", k, ErrConflict, waiting.Due.Format(time.RFC3339))
 	}
 	b.Resume, b.Progress = waiting.Nominal, waiting.Progress

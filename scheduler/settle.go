@@ -77,7 +77,7 @@ func (w *Worker) settle(r *run, j *Job, s Step) {
 		w.end(r, j, s)
 		return
 	}
-	w.passOn(r, s.Next, j.armAt(s.Next.Due, time.Now()))
+	w.passOn(r, s.Next, j.armAt(s.Next.wake(), time.Now()))
 }
 
 // passOn publishes the next baton and acknowledges this one. Whoever finds

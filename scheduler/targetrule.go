@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,7 +41,8 @@ const (
 const anyTarget = "*"
 
 // readTargets reads the targets member of a collection: an object of rules by
-// target, which is a host, a host and port, or "*" for each other one.
+// target, which is a host, a host and port, "*.example.com" for every host
+// below, or "*" for each other one.
 func readTargets(o *document.Object) map[string]*TargetRule {
 	v, ok := o.Value("targets")
 	if !ok {
@@ -54,17 +56,38 @@ func readTargets(o *document.Object) map[string]*TargetRule {
 	rules := make(map[string]*TargetRule, len(v.Members()))
 	for _, m := range v.Members() {
 		name := strings.ToLower(m.Name)
-		if name == "" || strings.ContainsAny(name, " \t\r\n") || strings.Contains(name, "://") {
-			to.Reader().Problem(to.Path(m.Name), `is not a target: write a host, a host and port, or "*"`)
+		if !validTarget(name) {
+			to.Reader().Problem(to.Path(m.Name), `is not a target: write a host, a host and port, "*.example.com" or "*"`)
 		}
 		ro, ok := to.Object(m.Name)
 		if !ok {
 			continue
 		}
+		if rules[name] != nil {
+			to.Reader().Problem(to.Path(m.Name), "is given twice, in different letter case")
+		}
 		rules[name] = readTargetRule(ro)
 		ro.Done()
 	}
 	return rules
+}
+
+// validTarget reports whether name can be that of a target: a host as a URI
+// has it, with a port or, of an account at an endpoint of its own, a path.
+func validTarget(name string) bool {
+	host, port, err := net.SplitHostPort(name)
+	if err == nil {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			port, _, _ = strings.Cut(port, "/")
+			if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+				return false
+			}
+		}
+	} else {
+		host = name
+	}
+	host = strings.TrimPrefix(host, "*.")
+	return host == anyTarget && err != nil || host != "" && !strings.ContainsAny(host, " \t\r\n*?#@") && !strings.Contains(host, "//")
 }
 
 func readTargetRule(o *document.Object) *TargetRule {
@@ -84,6 +107,9 @@ func readTargetRule(o *document.Object) *TargetRule {
 	}
 	bo, ok := o.Object("circuitBreaker")
 	if !ok {
+		if !r.limits() {
+			o.Problem("", "has no rule: give concurrency, rate or circuitBreaker")
+		}
 		return r
 	}
 	r.Breaker = &BreakerRule{Failures: defaultTrouble, OpenFor: DefaultOpenFor, Most: DefaultPutOff}
@@ -93,7 +119,8 @@ func readTargetRule(o *document.Object) *TargetRule {
 	if d, ok := exactDuration(bo, "openFor", time.Second, maxOpenFor); ok {
 		r.Breaker.OpenFor = d
 	}
-	if d, ok := exactDuration(bo, "maxPostponement", time.Second, maxPutOff); ok {
+	r.Breaker.Most = max(r.Breaker.Most, r.Breaker.OpenFor)
+	if d, ok := exactDuration(bo, "maxPostponement", r.Breaker.OpenFor, maxPutOff); ok {
 		r.Breaker.Most = d
 	}
 	bo.Done()
@@ -103,8 +130,12 @@ func readTargetRule(o *document.Object) *TargetRule {
 // interval is the time between two attempts at the rule's rate.
 func (r *TargetRule) interval() time.Duration { return r.Per / time.Duration(r.Rate) }
 
+// limits reports whether the rule holds attempts back.
+func (r *TargetRule) limits() bool { return r.Rate > 0 || r.Concurrency > 0 }
+
 // rule returns what the collection imposes on attempts to a target, nil for
-// nothing: by host and port, by host, or for any.
+// nothing. The most exact name counts: the target as a whole, its host, the
+// nearest domain above it, any.
 func (c *Collection) rule(target string) *TargetRule {
 	if len(c.Targets) == 0 {
 		return nil
@@ -113,17 +144,23 @@ func (c *Collection) rule(target string) *TargetRule {
 	if r, ok := c.Targets[target]; ok {
 		return r
 	}
-	if host, _, err := net.SplitHostPort(target); err == nil {
-		if r, ok := c.Targets[host]; ok {
+	host, _, _ := strings.Cut(target, "/")
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	if r, ok := c.Targets[host]; ok {
+		return r
+	}
+	for domain := host; ; {
+		_, above, ok := strings.Cut(domain, ".")
+		if !ok {
+			return c.Targets[anyTarget]
+		}
+		if r, ok := c.Targets["*."+above]; ok {
 			return r
 		}
+		domain = above
 	}
-	if host, _, ok := strings.Cut(target, "/"); ok {
-		if r, ok := c.Targets[host]; ok {
-			return r
-		}
-	}
-	return c.Targets[anyTarget]
 }
 
 // rule returns what a collection imposes on attempts to a target, nil for

@@ -9,8 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -190,20 +188,7 @@ func TestPostponedBatonIsRestored(t *testing.T) {
 		w.put("job", `{"recurrence": {"frequency": "Day"}, "action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "GET"},
 			"retryPolicy": {"retryType": "fixed", "retryInterval": "PT1S", "retryCount": 3}}}`)
 		time.Sleep(5 * time.Second)
-		js, err := jetstream.New(w.nc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		timers, err := js.Stream(t.Context(), "CARILLON_TIMERS_0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := timers.Purge(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.service.Audit(t.Context(), true); err != nil {
-			t.Fatal(err)
-		}
+		w.loseTimers()
 		time.Sleep(time.Minute)
 		calls := w.sink.seen()
 		if got, want := w.outcomes("job"), "failed failed failed postponed completed"; got != want || calls[len(calls)-1].try != "4" {
@@ -216,12 +201,17 @@ func TestWrongTargetRules(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		for targets, want := range map[string]string{
 			`5`:                                "properties.targets: must be an object, not a number",
-			`{"http://x": {}}`:                 `properties.targets["http://x"]: is not a target: write a host, a host and port, or "*"`,
+			`{"http://x": {}}`:                 `properties.targets["http://x"]: is not a target: write a host, a host and port, "*.example.com" or "*"`,
 			`{"x": {"concurrency": 0}}`:        "properties.targets.x.concurrency: 0 is not in 1-1048576",
 			`{"x": {"rate": {"per": "PT1S"}}}`: "properties.targets.x.rate.limit: is required",
 			`{"x": {"rate": 5}}`:               "properties.targets.x.rate: must be an object, not a number",
 			`{"x": {"concurency": 5}}`:         `properties.targets.x.concurency: unknown field; did you mean "concurrency"?`,
-			`{"x": {"circuitBreaker": {"openFor": "P1M"}}}`: "properties.targets.x.circuitBreaker.openFor: P1M must not use years or months",
+			`{"x": {}}`:                        "properties.targets.x: has no rule: give concurrency, rate or circuitBreaker",
+			`{"X.example": {"concurrency": 1}, "x.example": {"concurrency": 2}}`:        `properties.targets["x.example"]: is given twice`,
+			`{"x:99999": {"concurrency": 1}}`:                                           `properties.targets["x:99999"]: is not a target`,
+			`{"a*.x": {"concurrency": 1}}`:                                              `properties.targets["a*.x"]: is not a target`,
+			`{"x": {"circuitBreaker": {"openFor": "PT1H", "maxPostponement": "PT1M"}}}`: "maxPostponement: PT1M is shorter than the allowed PT1H",
+			`{"x": {"circuitBreaker": {"openFor": "P1M"}}}`:                             "properties.targets.x.circuitBreaker.openFor: P1M must not use years or months",
 		} {
 			_, _, err := w.service.PutCollection(t.Context(), "other", []byte(`{"properties": {"targets": `+targets+`}}`))
 			if err == nil || !strings.Contains(err.Error(), want) {

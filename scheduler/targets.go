@@ -20,7 +20,7 @@ type targets struct {
 	limit     int // attempts in flight
 	perTarget int // to one target
 	start     func(*run)
-	postpone  func(*run, time.Time) // puts a run off: the circuit is open until then
+	putOff    func(deferral)
 
 	mu       sync.Mutex
 	byName   map[string]*target
@@ -43,9 +43,10 @@ type target struct {
 	listed   bool          // in targets.ready
 	isSlow   bool
 
-	rule    *TargetRule // nil: none
-	pacer   pacer
-	breaker breaker
+	collection, target string      // whose rule it is, and for what
+	rule               *TargetRule // nil: none
+	pacer              pacer
+	breaker            breaker
 }
 
 const (
@@ -56,8 +57,8 @@ const (
 	firstSlots = 8
 )
 
-func newTargets(limit, perTarget int, start func(*run), postpone func(*run, time.Time)) *targets {
-	return &targets{limit: limit, perTarget: perTarget, start: start, postpone: postpone, byName: map[string]*target{}}
+func newTargets(limit, perTarget int, start func(*run), putOff func(deferral)) *targets {
+	return &targets{limit: limit, perTarget: perTarget, start: start, putOff: putOff, byName: map[string]*target{}}
 }
 
 // submit starts r when a slot is free, and queues it behind its target's
@@ -70,13 +71,13 @@ func (t *targets) submit(r *run) bool {
 	}
 	g := t.byName[r.group]
 	if g == nil {
-		g = &target{name: r.group, allowed: min(firstSlots, t.perTarget)}
+		g = &target{name: r.group, collection: r.key().Collection, target: r.target, allowed: min(firstSlots, t.perTarget)}
 		t.byName[r.group] = g
 	}
 	g.rule = r.rule
-	if until, open := g.putsOff(r, time.Now()); open {
+	if d, open := g.putsOff(r, time.Now()); open {
 		t.mu.Unlock()
-		t.postpone(r, until)
+		t.putOff(d)
 		return true
 	}
 	g.queue = append(g.queue, r)
@@ -87,23 +88,19 @@ func (t *targets) submit(r *run) bool {
 	return true
 }
 
-// putsOff reports whether the circuit is open for r, and until when.
-func (g *target) putsOff(r *run, now time.Time) (until time.Time, open bool) {
+// putsOff reports whether the circuit is open for r.
+func (g *target) putsOff(r *run, now time.Time) (d deferral, open bool) {
 	if g.rule == nil || g.rule.Breaker == nil || !g.breaker.open(now) || r.forced(g.rule.Breaker, now) {
-		return time.Time{}, false
+		return d, false
 	}
-	return g.breaker.until, true
+	return deferral{r, g.breaker.until, delayCircuit, g.rule}, true
 }
 
 // done frees the slot of an attempt that ended with res.
 func (t *targets) done(r *run, res Result) {
 	t.mu.Lock()
 	g, d, now := t.byName[r.group], res.Duration, time.Now()
-	g.inFlight--
-	t.inFlight--
-	if g.isSlow {
-		t.slow--
-	}
+	t.leave(g)
 	g.progress = now
 	g.latency += (d - g.latency) / 4
 	if d < slowAfter {
@@ -111,38 +108,61 @@ func (t *targets) done(r *run, res Result) {
 	}
 	t.judge(g)
 	late := g.outcome(res, now)
-	if g.idle(now) {
-		delete(t.byName, g.name)
-	}
-	until, started := g.breaker.until, t.fill()
+	t.prune(g, now)
+	started := t.fill()
 	t.mu.Unlock()
 	t.startAll(started)
-	for _, r := range late {
-		t.postpone(r, until)
+	for _, d := range late {
+		t.putOff(d)
+	}
+}
+
+// forgo frees the slot of a run that did not begin its attempt after all.
+func (t *targets) forgo(r *run) {
+	t.mu.Lock()
+	g := t.byName[r.group]
+	t.leave(g)
+	g.breaker.probing = false
+	t.prune(g, time.Now())
+	started := t.fill()
+	t.mu.Unlock()
+	t.startAll(started)
+}
+
+// leave counts an attempt to g that is over.
+func (t *targets) leave(g *target) {
+	g.inFlight--
+	t.inFlight--
+	if g.isSlow {
+		t.slow--
+	}
+}
+
+// prune forgets g when there is nothing to be remembered of it.
+func (t *targets) prune(g *target, now time.Time) {
+	if g.inFlight == 0 && len(g.queue) == 0 && g.breaker.quiet(now) && !g.pacer.next.After(now) {
+		delete(t.byName, g.name)
 	}
 }
 
 // outcome tells the circuit how an attempt ended. When that opens it, the runs
 // that must be put off come out of the queue.
-func (g *target) outcome(res Result, now time.Time) []*run {
+func (g *target) outcome(res Result, now time.Time) []deferral {
 	if g.rule == nil || !g.breaker.end(g.rule.Breaker, res, now) {
 		return nil
 	}
-	var late, kept []*run
+	var late []deferral
+	kept := g.queue[:0]
 	for _, r := range g.queue {
-		if r.forced(g.rule.Breaker, now) {
-			kept = append(kept, r)
+		if d, open := g.putsOff(r, now); open {
+			late = append(late, d)
 		} else {
-			late = append(late, r)
+			kept = append(kept, r)
 		}
 	}
+	clear(g.queue[len(kept):])
 	g.queue = kept
 	return late
-}
-
-// idle reports whether nothing is to be remembered of g.
-func (g *target) idle(now time.Time) bool {
-	return g.inFlight == 0 && len(g.queue) == 0 && g.breaker == breaker{} && !g.pacer.next.After(now)
 }
 
 // backlog reports whether runs wait for a slot that an attempt to a quick
@@ -223,16 +243,15 @@ func (t *targets) wakeAt(at, now time.Time) {
 	t.timer = time.AfterFunc(at.Sub(now), t.refill)
 }
 
-// refill fills slots because time has passed.
+// refill fills slots because time has passed. Nothing starts after drain: that
+// waits for the lock.
 func (t *targets) refill() {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.timer = nil
-	var started []*run
 	if !t.closed {
-		started = t.fill()
+		t.startAll(t.fill())
 	}
-	t.mu.Unlock()
-	t.startAll(started)
 }
 
 func (t *targets) take(g *target, now time.Time) *run {
@@ -278,58 +297,91 @@ func (t *targets) judge(g *target) {
 }
 
 // review judges targets whose attempts have not ended yet: one that answers
-// nothing at all would never be found slow by what it answers.
-func (t *targets) review(now time.Time) {
+// nothing at all would never be found slow by what it answers. It also brings
+// the rules up to date, and forgets targets that are idle.
+func (t *targets) review(now time.Time, rule func(collection, target string) *TargetRule) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	for _, g := range t.byName {
 		if waited := now.Sub(g.progress); g.inFlight > 0 && waited > max(slowAfter, g.latency) {
 			g.latency = waited
 			t.judge(g)
 		}
-	}
-}
-
-// relieve takes out the runs for slow targets that are not likely to start
-// soon, all but the first few of each, and says after how long each may be
-// tried again.
-func (t *targets) relieve(few int) []deferral {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var out []deferral
-	for _, g := range t.byName {
-		if (g.isSlow || g.rule != nil) && len(g.queue) > few {
-			out = append(out, t.shed(g, few)...)
+		if g.rule != nil {
+			g.rule = rule(g.collection, g.target)
 		}
+		t.prune(g, now)
 	}
-	return out
+	started := t.fill()
+	t.mu.Unlock()
+	t.startAll(started)
 }
 
-// deferral is a run that goes back to waiting because its target is too busy.
-type deferral struct {
-	run   *run
-	after time.Duration
+// paceAhead is how far ahead of their turn runs for a target with a rate are
+// kept: the others wait outside the process, and take no place from others.
+const paceAhead = 3 * time.Second
+
+// pace puts off what the rates of targets do not let begin soon.
+func (t *targets) pace(now time.Time) {
+	t.shedAll(func(g *target) []deferral {
+		if g.rule == nil || g.rule.Rate == 0 {
+			return nil
+		}
+		each := g.rule.interval()
+		ready, keep := max(0, g.pacer.ready(g.rule).Sub(now)), 0
+		if ready <= paceAhead {
+			keep = int((paceAhead-ready)/each) + 1
+		}
+		return g.shed(keep, delayPace, func(i int) time.Time { return now.Add(min(ready+time.Duration(i)*each, maxPaceDelay)) })
+	})
 }
 
-// The bounds of how long a run for a busy target is put off.
+// relieve puts off the runs for targets that are slow or let few attempts run
+// at once, all but the first few of each: others need the place.
+func (t *targets) relieve(now time.Time, few int) {
+	t.shedAll(func(g *target) []deferral {
+		why, slots := delaySlow, g.allowed
+		switch {
+		case g.rule != nil && g.rule.Concurrency > 0:
+			why, slots = delayPace, min(slots, g.rule.Concurrency)
+		case !g.isSlow:
+			return nil
+		}
+		each := float64(g.latency) / float64(slots)
+		return g.shed(few, why, func(i int) time.Time {
+			return now.Add(min(max(time.Duration(float64(i)*each), minDelay), maxDelay))
+		})
+	})
+}
+
+// The bounds of how long a run is put off.
 const (
-	minDeferral = time.Second
-	maxDeferral = time.Minute
+	minDelay     = time.Second
+	maxDelay     = time.Minute
+	maxPaceDelay = 5 * time.Minute // a rule may change, and the turn come sooner
 )
 
-// shed takes all but the first keep runs out of a slow target's queue.
-func (t *targets) shed(g *target, keep int) []deferral {
+// shedAll puts off what shed takes out of each queue.
+func (t *targets) shedAll(shed func(*target) []deferral) {
+	t.mu.Lock()
+	var all []deferral
+	for _, g := range t.byName {
+		all = append(all, shed(g)...)
+	}
+	t.mu.Unlock()
+	for _, d := range all {
+		t.putOff(d)
+	}
+}
+
+// shed takes all but the first keep runs out of the queue. turn is when the
+// i-th may be tried again.
+func (g *target) shed(keep int, why delay, turn func(i int) time.Time) []deferral {
+	if len(g.queue) <= keep {
+		return nil
+	}
 	out := make([]deferral, 0, len(g.queue)-keep)
-	each := float64(g.latency) / float64(g.allowed)
-	if g.rule != nil && g.rule.Concurrency > 0 {
-		each = max(each, float64(g.latency)/float64(g.rule.Concurrency))
-	}
-	if g.rule != nil && g.rule.Rate > 0 {
-		each = max(each, float64(g.rule.interval()))
-	}
 	for i, r := range g.queue[keep:] {
-		turn := time.Duration(float64(keep+i) * each)
-		out = append(out, deferral{r, min(max(turn, minDeferral), maxDeferral)})
+		out = append(out, deferral{r, turn(keep + i), why, g.rule})
 	}
 	clear(g.queue[keep:])
 	g.queue = g.queue[:keep]

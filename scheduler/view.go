@@ -66,7 +66,7 @@ func (s *Service) view(ctx context.Context, j *Job) (*JobView, error) {
 	}
 	v := newView(j, b.Progress)
 	v.Status.Running, v.Status.Retry = running, b.Attempt
-	v.Status.Next = b.Due
+	v.Status.Next = b.wake()
 	return v, nil
 }
 

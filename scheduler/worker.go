@@ -123,7 +123,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	}
 	w.hold = newHold(w.expire)
 	w.loader = newLoader(w.library, w.await)
-	w.targets = newTargets(cfg.Concurrency, cfg.PerTarget, w.start, w.trip)
+	w.targets = newTargets(cfg.Concurrency, cfg.PerTarget, w.start, w.putOff)
 	w.endings = newEndings(w.writeEnding, w.targets.backlog)
 	for range cfg.Store.Lanes() {
 		w.wake = append(w.wake, make(chan struct{}, 1))
@@ -293,6 +293,7 @@ func (w *Worker) await(r *run) {
 // submit queues r for a slot; a worker that stops gives it back.
 func (w *Worker) submit(r *run) {
 	r.join(w.rooms.rule(r.key().Collection, r.target))
+	r.queued = time.Now()
 	if !w.targets.submit(r) {
 		w.giveBack(r)
 	}
@@ -322,12 +323,10 @@ func (w *Worker) tend(ctx context.Context) {
 		}
 		now := time.Now()
 		w.touch(now)
-		w.targets.review(now)
-		if w.free() > w.cfg.Hold*3/4 {
-			continue
-		}
-		for _, d := range w.targets.relieve(4 * w.cfg.PerTarget) {
-			w.step(func() { w.putOff(d) })
+		w.targets.review(now, w.rooms.rule)
+		w.targets.pace(now)
+		if w.free() <= w.cfg.Hold*3/4 {
+			w.targets.relieve(now, 4*w.cfg.PerTarget)
 		}
 	}
 }
@@ -349,16 +348,4 @@ func (w *Worker) touch(now time.Time) {
 			w.log.Warn("lease not renewed", "job", r.key().String(), "err", err)
 		}
 	}
-}
-
-// putOff lets a run for a busy target wait outside the process.
-func (w *Worker) putOff(d deferral) {
-	r := d.run
-	err := w.store.PassOn(w.settles, r.delivery.Slot, r.delivery.Body, time.Now().Add(d.after), r.delivery.Sequence)
-	if err != nil && !errors.Is(err, ErrConflict) {
-		w.log.Warn("baton for a busy target could not be put off", "job", r.key().String(), "target", r.target, "err", err)
-		w.giveBack(r)
-		return
-	}
-	w.ack(r)
 }
