@@ -300,5 +300,16 @@ func TestRuleIsTakenBack(t *testing.T) {
 		if n := len(w.sink.seen()); n != 6 {
 			t.Errorf("%d calls, want 6", n)
 		}
+		w.rules(`{"*": {"concurrency": 1}}`)
+		w.sink.answers(after(50*time.Second, http.StatusOK))
+		for i := range 4 {
+			w.put(fmt.Sprintf("again%d", i), `{`+failOnce+`}`)
+		}
+		time.Sleep(time.Second)
+		w.rules(`{}`)
+		time.Sleep(2 * time.Second)
+		if n := len(w.sink.seen()); n != 10 {
+			t.Errorf("%d calls, want 10", n)
+		}
 	})
 }
