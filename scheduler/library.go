@@ -64,6 +64,10 @@ func (l *library) changes(k Key) uint32 {
 	return l.seen[k.hash()%shards]
 }
 
+// unchanged reports whether the library would have heard of a change to k since
+// it had seen so many, and has not.
+func (l *library) unchanged(k Key, since uint32) bool { return l.live.Load() && l.changes(k) == since }
+
 func (l *library) load(ctx context.Context, k Key) (*Job, error) {
 	st, err := l.store.LoadJob(ctx, k)
 	if err != nil {
@@ -134,6 +138,9 @@ func (l *library) watch(ctx context.Context, lost func(error)) {
 		l.live.Store(false)
 		l.mu.Lock()
 		clear(l.jobs)
+		for i := range l.seen {
+			l.seen[i]++ // any job may change unseen until the watch stands again
+		}
 		l.mu.Unlock()
 		if ctx.Err() != nil {
 			return

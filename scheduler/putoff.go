@@ -99,11 +99,14 @@ func (w *Worker) stands(ctx context.Context, r *run) bool {
 	if time.Since(r.queued) < staleAfter {
 		return true
 	}
+	b := &r.baton
+	if w.library.unchanged(r.key(), r.changes) {
+		return b.Begun() || b.Manual || b.OneOff || w.rooms.open(r.key().Collection)
+	}
 	j, err := w.library.current(ctx, r.key(), r.job.Revision)
 	if err != nil {
 		return !errors.Is(err, ErrNotFound)
 	}
-	b := &r.baton
 	switch {
 	case b.OneOff:
 		return b.Manual || b.Begun() || j.State != Disabled

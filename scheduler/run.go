@@ -19,6 +19,7 @@ type run struct {
 	suspect  bool        // it may have been run before
 	faulted  bool        // the history says already that its occurrence faulted
 	queued   time.Time   // when it began to wait for a slot
+	changes  uint32      // that the library had seen then, see [library.changes]
 	touched  atomic.Int64
 }
 

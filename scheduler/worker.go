@@ -293,7 +293,7 @@ func (w *Worker) await(r *run) {
 // submit queues r for a slot; a worker that stops gives it back.
 func (w *Worker) submit(r *run) {
 	r.join(w.rooms.rule(r.key().Collection, r.target))
-	r.queued = time.Now()
+	r.queued, r.changes = time.Now(), w.library.changes(r.key())
 	if !w.targets.submit(r) {
 		w.giveBack(r)
 	}
