@@ -39,8 +39,10 @@ func (x *exchange) result(ctx context.Context) scheduler.Result {
 		return x.done(x.receipt())
 	case x.raw == nil:
 		_, refused := errors.AsType[*egress.RefusedError](x.err)
-		return scheduler.Result{Failed: true, Final: refused, Blameless: refused, Message: prefix + "Request to account '" + x.account.name +
-			"' at '" + x.account.host + "' failed: " + x.reason(ctx)}
+		return scheduler.Result{
+			Failed: true, Final: refused, Blameless: refused,
+			Message: prefix + "Request to account '" + x.account.name + "' at '" + x.account.host + "' failed: " + x.reason(ctx),
+		}
 	case x.raw.StatusCode == http.StatusCreated:
 		return x.created(ctx)
 	}

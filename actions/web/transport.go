@@ -20,7 +20,7 @@ type ownTransport struct {
 // newTransport returns the transport for a Config without one, with a client
 // certificate if own is one.
 func newTransport(c *Config, own *tls.Certificate) ownTransport {
-	config := &tls.Config{RootCAs: c.RootCAs} //nolint:gosec // the transport sets the least version
+	config := &tls.Config{RootCAs: c.RootCAs} // the transport sets the least version
 	if own != nil {
 		config.ClientSessionCache = tls.NewLRUClientSessionCache(certifiedSessions)
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
