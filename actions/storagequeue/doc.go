@@ -45,8 +45,8 @@
 // # Limits
 //
 // The target of an action, which rules of collections name, is <account>.queue.core.windows.net of an account that is given
-// by its name or by Azure's endpoint, also when the scheduler's configuration maps it elsewhere; and host[:port]/account of
-// one that is given by another endpoint. Attempts that have sent nothing, because of a secret, a template or a refused
+// by its name or by Azure's endpoint, also when the scheduler's configuration maps it elsewhere; and host[:port]/account, as
+// it stands there, of one that is given by another endpoint. Attempts that have sent nothing, because of a secret, a template or a refused
 // address, and those answered with 501 or 507, say nothing about the account and do not count for its circuit.
 //
 // A sasToken that a job gives is refused when it has expired, as it is of no use from the beginning. A job whose token

@@ -2,8 +2,10 @@ package web_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/carillon-sched/carillon/actions/egress"
@@ -51,5 +53,26 @@ func TestBlameless(t *testing.T) {
 	}
 	if result := invoke(t, client, `{"method":"POST",`+at+`/",`+token+closed+`}}`); !result.Failed || !result.Blameless {
 		t.Errorf("no connection to the token server: got %+v", result)
+	}
+}
+
+// TestBlamelessRenewal has a target that takes no token, and a token server that has no other one.
+func TestBlamelessRenewal(t *testing.T) {
+	asked := 0
+	server := listen(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path != "/token":
+			w.WriteHeader(http.StatusUnauthorized)
+		case asked == 0:
+			asked++
+			_, _ = io.WriteString(w, `{"access_token":"t0ken"}`)
+		default:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	result := invoke(t, newClient(t, web.Config{}), fmt.Sprintf(`{"uri":"%s/","method":"GET",
+		"authentication":{"type":"OAuth2","clientId":"c","secret":"s3cret","tokenUrl":"%s/token"}}`, server.URL, server.URL))
+	if !result.Failed || !result.Blameless || !strings.Contains(result.Message, "Token request to host ") {
+		t.Errorf("got %+v", result)
 	}
 }

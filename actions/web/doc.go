@@ -138,7 +138,8 @@
 // All other failures may pass, among them names that are not found,
 // certificates that do not fit, redirects that are not followed and shared
 // secrets that are not there. How long an answer of 429 or 503 asks to wait
-// (Retry-After, at most 24 h) is handed to the retry policy.
+// (Retry-After, or Azure's x-ms-retry-after-ms, at most 24 h) is handed to the
+// retry policy.
 //
 // # Limits
 //
