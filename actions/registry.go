@@ -54,7 +54,27 @@ func (g *Registry) ReadAction(kind string, o *document.Object) scheduler.Action 
 	if !ok {
 		return nil
 	}
-	return e.reader.ReadAction(e.kind, o)
+	action := e.reader.ReadAction(e.kind, o)
+	for _, m := range members {
+		if !slices.Contains(m.kinds, e.kind) && o.Has(m.name) {
+			o.Problem(m.name, "belongs to type %s, not %s", strings.Join(m.kinds, " or "), e.kind)
+			action = nil
+		}
+	}
+	return action
+}
+
+// members are those of an action that hold what belongs to its type, so that
+// one beside another type is told for what it is.
+var members = []struct {
+	name  string
+	kinds []string
+}{
+	{"request", []string{"Http", "Https"}},
+	{"queueMessage", []string{"StorageQueue"}},
+	{"serviceBusQueueMessage", []string{"ServiceBusQueue"}},
+	{"serviceBusTopicMessage", []string{"ServiceBusTopic"}},
+	{"natsMessage", []string{"NatsMessage"}},
 }
 
 // Types implements [scheduler.ActionReader].

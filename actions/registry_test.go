@@ -7,6 +7,10 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/actions"
+	"github.com/carillon-sched/carillon/actions/natsmsg"
+	"github.com/carillon-sched/carillon/actions/servicebus"
+	"github.com/carillon-sched/carillon/actions/storagequeue"
+	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -28,14 +32,48 @@ func TestRegistry(t *testing.T) {
 	if got, want := g.Types(), []string{"Http", "Https", "StorageQueue"}; !slices.Equal(got, want) {
 		t.Errorf("types: got %v, want %v", got, want)
 	}
+	empty := document.NewReader().Object(document.ObjectValue(), "")
 	for _, kind := range []string{"Http", "http", "HTTP", "storagequeue", "StorageQueue"} {
-		action, ok := g.ReadAction(kind, nil).(stand)
+		action, ok := g.ReadAction(kind, empty).(stand)
 		if !ok || !strings.EqualFold(action[0], kind) || !slices.Contains(g.Types(), action[0]) {
 			t.Errorf("%s: got %v", kind, action)
 		}
 	}
-	if action := g.ReadAction("Ftp", nil); action != nil {
+	if action := g.ReadAction("Ftp", empty); action != nil {
 		t.Errorf("Ftp: got %v, want nil", action)
+	}
+}
+
+// TestRegistryMembers gives each type the members of all: its own is read, and each of the others is told whose it is.
+func TestRegistryMembers(t *testing.T) {
+	g := actions.New(web.New(web.Config{}), storagequeue.New(storagequeue.Config{}), servicebus.New(servicebus.Config{}),
+		natsmsg.New(natsmsg.Config{}))
+	owners := map[string]string{
+		"request": "Http or Https", "queueMessage": "StorageQueue", "serviceBusQueueMessage": "ServiceBusQueue",
+		"serviceBusTopicMessage": "ServiceBusTopic", "natsMessage": "NatsMessage",
+	}
+	for _, kind := range g.Types() {
+		v, err := document.Parse([]byte(`{"request":{},"QUEUEMESSAGE":{},"serviceBusQueueMessage":{},"serviceBusTopicMessage":{},"natsMessage":{}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := document.NewReader()
+		o := r.Object(v, "")
+		if action := g.ReadAction(kind, o); action != nil {
+			t.Errorf("%s: read", kind)
+		}
+		o.Done()
+		got := "\n" + r.Err().Error() + "\n"
+		for member, owner := range owners {
+			problem := "\n" + member + ": belongs to type " + owner + ", not " + kind + "\n"
+			if slices.Contains(strings.Split(owner, " or "), kind) {
+				if !strings.Contains(got, "\n"+member+".") || strings.Contains(got, problem) {
+					t.Errorf("%s: %s is not read: %s", kind, member, got)
+				}
+			} else if !strings.Contains(got, problem) {
+				t.Errorf("%s: want %s, got %s", kind, problem, got)
+			}
+		}
 	}
 }
 

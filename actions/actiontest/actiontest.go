@@ -1,7 +1,8 @@
-// Package actiontest has what the tests of action packages share: an attempt, and the reading of an action.
+// Package actiontest has what the tests of action packages share: an attempt, and the reading and running of an action.
 package actiontest
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -58,4 +59,14 @@ func MustRead(tb testing.TB, reader scheduler.ActionReader, kind, action string)
 		tb.Fatal(err)
 	}
 	return a
+}
+
+// Invoke runs an attempt as the scheduler's worker does: it ends with its timeout, and is timed.
+func Invoke(ctx context.Context, action scheduler.Action, at scheduler.Attempt) scheduler.Result {
+	ctx, cancel := context.WithTimeout(ctx, at.Timeout)
+	defer cancel()
+	start := time.Now()
+	result := action.Invoke(ctx, at)
+	result.Duration = time.Since(start)
+	return result
 }

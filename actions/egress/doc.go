@@ -1,4 +1,4 @@
-// Package egress decides which addresses jobs may reach.
+// Package egress decides which addresses jobs may reach, and connects to them.
 //
 // Whoever may put a job chooses where this process connects to. Without a
 // [Guard] that includes what only this process should reach: its own ports,
@@ -25,5 +25,12 @@
 //     pass. Only TCP passes at all.
 //
 // Names are not judged, only what they lead to. What a proxy does with a name
-// is the proxy's matter.
+// is the proxy's matter, so a [Route] through one refuses the names that mean an
+// address everywhere, such as localhost and metadata.google.internal, as that
+// address; other names of the inside are for the proxy to refuse.
+//
+// # HTTP
+//
+// A [Route] is how actions that speak HTTP connect: one kind of transport, with
+// one set of limits, and [RetryAfter] reads how long an answer asks to wait.
 package egress

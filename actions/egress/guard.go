@@ -138,18 +138,30 @@ func (g *Guard) DialContext(d *net.Dialer) func(ctx context.Context, network, ad
 	}
 }
 
-// RefusedError says that jobs must not reach an address.
+// RefusedError says that jobs must not reach an address, or what is asked of a
+// proxy by name.
 type RefusedError struct {
-	Addr netip.Addr
+	Addr netip.Addr // invalid: the name is none that can be judged
 
+	name string // what leads to Addr; "": it was given itself
 	kind string // what the address is, such as "is a private address"
 }
 
-// Error names the address, why it is refused, and how to allow it.
+// Error names the address, why it is refused, and how to allow it, unless it is
+// one that nobody should.
 func (e *RefusedError) Error() string { return e.text() }
 
 func (e *RefusedError) text() string {
+	if !e.Addr.IsValid() && e.name != "" {
+		return fmt.Sprintf("%q is neither a name nor an address in its usual form", e.name)
+	}
+	text := fmt.Sprintf("%s %s, which jobs must not reach", e.Addr, e.kind)
+	if e.name != "" {
+		text = fmt.Sprintf("%q stands for %s, %s, which jobs must not reach", e.name, e.Addr, strings.TrimPrefix(e.kind, "is "))
+	}
+	if isMetadata(e.Addr) {
+		return text
+	}
 	addr := e.Addr.WithZone("")
-	return fmt.Sprintf("%s %s, which jobs must not reach; --allow-target %s allows it",
-		e.Addr, e.kind, netip.PrefixFrom(addr, addr.BitLen()))
+	return fmt.Sprintf("%s; --allow-target %s allows it", text, netip.PrefixFrom(addr, addr.BitLen()))
 }

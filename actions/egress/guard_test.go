@@ -46,7 +46,7 @@ func TestRefused(t *testing.T) {
 			addr := netip.MustParseAddr(text)
 			err := g.Check(addr)
 			r, ok := errors.AsType[*egress.RefusedError](err)
-			if !ok || r.Addr != addr.Unmap() || !strings.HasPrefix(err.Error(), addr.Unmap().String()+" "+kind+", which jobs must not reach; ") {
+			if !ok || r.Addr != addr.Unmap() || !strings.HasPrefix(err.Error(), addr.Unmap().String()+" "+kind+", which jobs must not reach") {
 				t.Errorf("%s: got %v, want %s", text, err, kind)
 			}
 			if err := (*egress.Guard)(nil).Check(addr); err != nil {
@@ -56,6 +56,31 @@ func TestRefused(t *testing.T) {
 	}
 	if err := g.Check(netip.Addr{}); err == nil {
 		t.Error("the zero address passes")
+	}
+}
+
+// TestHint checks that nobody is told how to reach what hands out credentials.
+func TestHint(t *testing.T) {
+	g := egress.NewGuard()
+	for text, want := range map[string]string{
+		"10.0.0.1":               "; --allow-target 10.0.0.1/32 allows it",
+		"169.254.1.1":            "; --allow-target 169.254.1.1/32 allows it",
+		"fd00::1":                "; --allow-target fd00::1/128 allows it",
+		"64:ff9b::10.0.0.1":      "; --allow-target 64:ff9b::a00:1/128 allows it",
+		"169.254.169.254":        "",
+		"::ffff:169.254.169.254": "",
+		"64:ff9b::a9fe:a9fe":     "",
+		"169.254.170.2":          "",
+		"168.63.129.16":          "",
+		"100.100.100.200":        "",
+		"192.0.0.192":            "",
+		"fd00:ec2::254":          "",
+		"fd20:ce::254":           "",
+	} {
+		err := g.Check(netip.MustParseAddr(text))
+		if err == nil || !strings.HasSuffix(err.Error(), ", which jobs must not reach"+want) {
+			t.Errorf("%s: got %v, want at its end %q", text, err, want)
+		}
 	}
 }
 

@@ -27,13 +27,16 @@ type access struct {
 // own reports whether the scheduler's own connection is meant.
 func (a *access) own() bool { return len(a.servers) == 0 }
 
+// ownTarget is the target of all that goes over the scheduler's own connection.
+const ownTarget = "nats"
+
 // target is what [scheduler.Action] Target returns: the first server.
 func (a *access) target() string {
 	if a.own() {
-		return "nats"
+		return ownTarget
 	}
 	_, host, _ := strings.Cut(a.servers[0], "://")
-	return host
+	return strings.ToLower(host)
 }
 
 // The limits of an access, in bytes.
@@ -56,8 +59,10 @@ func readAccess(o *document.Object) access {
 	if len(a.user) > maxUser {
 		o.Problem("user", "is %d bytes long, at most %d are allowed", len(a.user), maxUser)
 	}
-	if o.Has("user") != o.Has("password") {
-		o.Problem("user", "and password go together")
+	for _, pair := range [...][2]string{{"user", "password"}, {"password", "user"}} {
+		if o.Has(pair[0]) && !o.Has(pair[1]) {
+			o.Problem(pair[1], "is required beside %s", pair[0])
+		}
 	}
 	given := ""
 	for _, name := range []string{"credentials", "token", "user"} {
@@ -192,7 +197,7 @@ func (l *login) apply(o *nats.Options) error {
 		_, err = o.SignatureCB([]byte("nonce"))
 	}
 	if err != nil {
-		return &statusError{statusUnauthorized, "the credentials file cannot be used: " + reason(err)}
+		return &statusError{statusUnauthorized, "the credentials file cannot be used: " + reason(err), true}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -28,30 +29,18 @@ var _ scheduler.Action = (*action)(nil)
 // "nats" for the scheduler's own connection.
 func (a *action) Target() string { return a.access.target() }
 
-// Invoke implements [scheduler.Action].
+// Invoke implements [scheduler.Action]: it sends the message and judges the
+// outcome.
 func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Result {
 	start := time.Now()
-	if at.Timeout <= 0 {
-		at.Timeout = scheduler.DefaultTimeout
-	}
-	if deadline, ok := ctx.Deadline(); !ok || deadline.After(start.Add(at.Timeout)) {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, at.Timeout)
-		defer cancel()
-	}
-	result := a.attempt(ctx, at)
-	result.Duration = time.Since(start)
-	return result
-}
-
-// attempt sends the message and judges the outcome.
-func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Result {
-	start := time.Now()
 	fail := func(err error) scheduler.Result {
+		f := judge(err)
 		if ended := context.Cause(ctx); ended != nil && errors.Is(err, ended) {
-			return a.failed(fault{text: netreason.Ended(ctx, "", at.Timeout, time.Since(start))})
+			w, waited := errors.AsType[*waitError](err)
+			f = fault{text: netreason.Ended(ctx, w.stage(), at.Timeout, time.Since(start)), blameless: waited}
 		}
-		return a.failed(judge(err))
+		f.blameless = f.blameless || a.onSubject(err)
+		return a.failed(f)
 	}
 	if a.access.own() {
 		for _, subject := range []string{a.subject, a.replyTo} {
@@ -93,6 +82,14 @@ func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Re
 	return fail(err)
 }
 
+// onSubject reports whether err, on the scheduler's own connection, is about who
+// listens to the message's subject: nobody, or one who does not answer in time.
+// That connection serves all subjects.
+func (a *action) onSubject(err error) bool {
+	return a.access.own() && (errors.Is(err, nats.ErrNoResponders) ||
+		a.mode == request && errors.Is(err, context.DeadlineExceeded))
+}
+
 // errNotConnected is why nothing is sent on a connection that is being opened
 // again: the message would wait in memory and go out after the attempt failed.
 var errNotConnected = errors.New("not connected to NATS at the moment")
@@ -112,7 +109,7 @@ func (a *action) link(ctx context.Context, at scheduler.Attempt) (l *link, relea
 	}
 	who, err := a.access.reveal(at)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, &secretError{err}
 	}
 	return a.client.pool.get(ctx, who.key(), func(ctx context.Context) (*link, error) { return a.client.connect(ctx, who) })
 }
@@ -165,14 +162,14 @@ func noStream(ctx context.Context, l *link, subject string) error {
 	name, err := l.js.StreamNameBySubject(ctx, subject)
 	switch {
 	case err == nil:
-		return &statusError{statusUnavailable, fmt.Sprintf("stream '%s' has no leader at the moment", name)}
+		return &statusError{statusUnavailable, fmt.Sprintf("stream '%s' has no leader at the moment", name), true}
 	case errors.Is(err, jetstream.ErrStreamNotFound):
-		return &statusError{statusNotFound, "no stream takes this subject"}
+		return &statusError{statusNotFound, "no stream takes this subject", true}
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrJetStreamNotEnabled),
 		errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
-		return &statusError{statusUnavailable, "JetStream is off on the server, or for the account"}
+		return &statusError{statusUnavailable, "JetStream is off on the server, or for the account", false}
 	}
-	return &statusError{statusUnavailable, "no stream has answered"}
+	return &statusError{statusUnavailable, "no stream has answered", false}
 }
 
 // request sends the message and takes in the first answer.
@@ -186,6 +183,7 @@ func (a *action) request(ctx context.Context, l *link, m *nats.Msg) (scheduler.R
 	return scheduler.Result{
 		Failed:     verdict.failed,
 		Final:      verdict.failed && scheduler.FinalStatus(verdict.status),
+		Blameless:  verdict.failed && (a.access.own() || verdict.status == http.StatusNotImplemented),
 		Status:     verdict.status,
 		Message:    a.says("Response from subject '%s': '%s' Body: ", a.subject, verdict.text) + response,
 		Response:   response,
@@ -206,9 +204,10 @@ func (a *action) failed(f fault) scheduler.Result {
 		where = " on " + strings.Join(a.access.servers, ", ")
 	}
 	return scheduler.Result{
-		Failed:  true,
-		Final:   f.final,
-		Status:  f.status,
-		Message: a.says("%s to subject '%s'%s failed: %s", what, a.subject, where, f.text),
+		Failed:    true,
+		Final:     f.final,
+		Blameless: f.blameless,
+		Status:    f.status,
+		Message:   a.says("%s to subject '%s'%s failed: %s", what, a.subject, where, f.text),
 	}
 }

@@ -22,7 +22,7 @@ type Config struct {
 	Conn *nats.Conn
 
 	// Prefix is the subject prefix that the scheduler keeps to itself on
-	// Conn. Default: carillon.
+	// Conn. The default prefix is kept from jobs in any case. Default: carillon.
 	Prefix string
 
 	// Allow are the subjects that jobs may use on Conn, as patterns with * and
@@ -39,8 +39,8 @@ type Config struct {
 	RootCAs *x509.CertPool
 
 	// MaxConns is how many connections to jobs' own servers may be open at
-	// once; the one that has been idle for longest makes room for another.
-	// Default: 64.
+	// once; the one that has been idle for longest makes room for another,
+	// and while all are in use attempts wait. Default: 64.
 	MaxConns int
 
 	// IdleTimeout is how long such a connection is kept when no attempt uses

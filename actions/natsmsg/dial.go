@@ -29,6 +29,7 @@ func (c *Client) connect(ctx context.Context, who login) (*link, error) {
 	o := nats.GetDefaultOptions()
 	o.Name = "carillon"
 	o.AllowReconnect = false
+	o.NoRandomize = true             // the first server is the job's first choice
 	o.IgnoreDiscoveredServers = true // they are not the job's choice
 	o.SkipHostLookup = true          // the dialer looks up what it checks
 	o.CustomDialer = d

@@ -57,21 +57,35 @@
 //     attempt (403, final) in every mode, at once, also among many that it lets
 //     pass. So is one larger than the server takes (413, final).
 //  2. A message on the scheduler's own connection goes to no subject of the
-//     scheduler (Prefix), of NATS (the first token begins with $ or _), or
-//     beside Allow, and asks nobody to answer there. That is checked when a job
-//     is put and again at each attempt, because settings change.
+//     scheduler (Prefix), of one with the default prefix (carillon), of NATS
+//     (the first token begins with $ or _), or beside Allow, and asks nobody to
+//     answer there. That is checked when a job is put and again at each attempt,
+//     because settings change. What other schedulers of the same account have
+//     for prefixes is not known here: where there are some, Allow must leave
+//     their subjects out, or their jobs can be changed by a message.
 //  3. An attempt fails when its connection breaks. On the scheduler's
 //     connection nothing is sent while it is being opened again; a connection
 //     to a job's own servers is opened anew by the next attempt.
-//  4. An attempt ends with its context or after [scheduler.Attempt] Timeout,
-//     whichever is first, and leaves nothing behind but the connection, which
-//     others use. [Client.Close] ends those.
+//  4. An attempt ends with its context, and leaves nothing behind but the
+//     connection, which others use. [Client.Close] ends those.
 //  5. Connections to jobs' own servers are dialled through Guard, to the
-//     servers named and not to those that they name in turn. Certificates are
+//     servers named, in their order, and not to those that they name in turn. At
+//     most MaxConns are open; with all in use, attempts wait. Certificates are
 //     checked; credentials are sent unencrypted only to a server without TLS
 //     that is not given as tls or wss.
 //
 // Not guaranteed: that a message is sent once. One whose acknowledgement was
 // lost is sent again under the same Nats-Msg-Id, which a stream drops within
 // its duplicate window (2 minutes unless it is configured).
+//
+// # Limits
+//
+// The target of an action, which rules of collections name, is nats on the
+// scheduler's own connection, and host:port of the first of the job's own
+// servers. Its circuit does not count attempts that have not reached for it,
+// because of a secret, a template, a refused subject or address, or connections
+// that were all in use; nor what a stream answers about itself, such as that it
+// is full. On the scheduler's own connection, which serves all subjects, an
+// answer, no answer or nobody there to answer says nothing about it either: what
+// counts is that it was lost, or has not taken the message.
 package natsmsg

@@ -32,18 +32,23 @@ const (
 
 // fault says why an attempt failed.
 type fault struct {
-	status int // 0: nobody has answered
-	final  bool
-	text   string
+	status    int // 0: nobody has answered
+	final     bool
+	text      string
+	blameless bool // see [scheduler.Result]
 }
 
 // finalError is one that no retry can help and that no server has answered.
 type finalError struct{ error }
 
+// secretError is that a secret of the job cannot be had.
+type secretError struct{ error }
+
 // statusError is an answer put in the words of this package.
 type statusError struct {
-	status int
-	text   string
+	status    int
+	text      string
+	blameless bool // it is about one stream, or about the job's credentials
 }
 
 // Error returns the text.
@@ -52,16 +57,21 @@ func (e *statusError) Error() string { return e.text }
 // judge says what an error is worth.
 func judge(err error) fault {
 	if final, ok := errors.AsType[*finalError](err); ok {
-		return fault{0, true, final.Error()}
+		return fault{final: true, text: final.Error(), blameless: true}
+	}
+	if secret, ok := errors.AsType[*secretError](err); ok {
+		return fault{text: reason(secret.error), blameless: true}
 	}
 	if answer, ok := errors.AsType[*statusError](err); ok {
-		return answered(answer.status, answer.text)
+		f := answered(answer.status, answer.text)
+		f.blameless = answer.blameless
+		return f
 	}
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
 		return judgeStream(api)
 	}
 	if _, ok := errors.AsType[*egress.RefusedError](err); ok {
-		return fault{0, true, reason(err)}
+		return fault{final: true, text: reason(err), blameless: true}
 	}
 	for _, known := range answers {
 		if errors.Is(err, known.err) {
@@ -96,12 +106,11 @@ var answers = []struct {
 	{nats.ErrBadHeaderMsg, statusBadRequest, ""},
 	{nats.ErrHeadersNotSupported, statusBadRequest, ""},
 	{jetstream.ErrInvalidJSAck, statusBadGateway, "who has answered is not a stream: another subscriber took the message for a request"},
-	{errPoolFull, statusUnavailable, ""},
 }
 
 // answered is a failure with a status.
 func answered(status int, text string) fault {
-	return fault{status, scheduler.FinalStatus(status), text}
+	return fault{status: status, final: scheduler.FinalStatus(status), text: text}
 }
 
 // Error codes of JetStream that its status does not tell enough about
@@ -110,6 +119,7 @@ const (
 	streamTooLarge     jetstream.ErrorCode = 10054 // message size exceeds maximum allowed
 	streamHeaderLarge  jetstream.ErrorCode = 10097 // header size exceeds maximum allowed of 64k
 	accountExceeded    jetstream.ErrorCode = 10002 // resource limits exceeded for account
+	insufficient       jetstream.ErrorCode = 10023 // insufficient resources: of the server
 	duplicateInProcess jetstream.ErrorCode = 10158 // duplicate message id is in process
 )
 
@@ -122,6 +132,7 @@ func judgeStream(api *jetstream.APIError) fault {
 	if api.ErrorCode == accountExceeded || api.ErrorCode == duplicateInProcess {
 		f.final = false // it may be different soon
 	}
+	f.blameless = api.ErrorCode != insufficient // only this stream
 	return f
 }
 

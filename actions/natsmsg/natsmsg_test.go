@@ -119,7 +119,7 @@ func invokeIn(ctx context.Context, tb testing.TB, c *natsmsg.Client, at schedule
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return action.Invoke(ctx, at)
+	return actiontest.Invoke(ctx, action, at)
 }
 
 // outcome is what a test wants of a result.
@@ -135,6 +135,9 @@ func check(tb testing.TB, got scheduler.Result, want outcome) {
 	if got.Status != want.status || got.Failed != want.failed || got.Final != want.final {
 		tb.Errorf("status %d, failed %t, final %t; want %d, %t, %t: %s",
 			got.Status, got.Failed, got.Final, want.status, want.failed, want.final, got.Message)
+	}
+	if want.status == 0 && want.final && !got.Blameless {
+		tb.Errorf("%q is final without an answer, so it has not reached for the server", got.Message)
 	}
 	if !strings.HasPrefix(got.Message, "NatsMessage Action - ") || !strings.Contains(got.Message, want.text) {
 		tb.Errorf("message %q, want %q in it", got.Message, want.text)

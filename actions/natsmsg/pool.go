@@ -36,6 +36,7 @@ type pool struct {
 
 	mu     sync.Mutex
 	byKey  map[poolKey]*pooled
+	freed  chan struct{} // closed when there may be room; nil while nobody waits for that
 	closed bool
 }
 
@@ -53,11 +54,25 @@ type pooled struct {
 	timer  *time.Timer // closes it; nil while it never was unused
 }
 
-// Why there is no connection.
-var (
-	errPoolFull   = errors.New("too many connections to jobs' own servers are open, and all are in use")
-	errPoolClosed = errors.New("the scheduler is stopping")
-)
+// errPoolClosed is why there is no connection any more.
+var errPoolClosed = errors.New("the scheduler is stopping")
+
+// waitError is that an attempt ended while it waited for room in the pool.
+type waitError struct{ cause error }
+
+// Error tells the cause.
+func (e *waitError) Error() string { return e.stage() + ": " + e.cause.Error() }
+
+// Unwrap returns the cause.
+func (e *waitError) Unwrap() error { return e.cause }
+
+// stage says what the attempt was about to do, nothing for nil.
+func (e *waitError) stage() string {
+	if e == nil {
+		return ""
+	}
+	return "while all connections to jobs' own servers were in use"
+}
 
 func newPool(most int, idle time.Duration) *pool {
 	if most <= 0 {
@@ -75,7 +90,15 @@ func newPool(most int, idle time.Duration) *pool {
 // It waits until ctx ends; others may go on waiting. Call release when the
 // connection is used no more.
 func (p *pool) get(ctx context.Context, key poolKey, connect func(context.Context) (*link, error)) (l *link, release func(), err error) {
-	e, err := p.enter(key, connect) //nolint:contextcheck // a connection is opened for all who want it
+	e, full, err := p.enter(key, connect) //nolint:contextcheck // a connection is opened for all who want it
+	for full != nil {
+		select {
+		case <-full:
+			e, full, err = p.enter(key, connect) //nolint:contextcheck // as above
+		case <-ctx.Done():
+			return nil, nil, &waitError{context.Cause(ctx)}
+		}
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -92,21 +115,25 @@ func (p *pool) get(ctx context.Context, key poolKey, connect func(context.Contex
 	return e.link, func() { p.leave(e) }, nil
 }
 
-// enter counts one user more.
-func (p *pool) enter(key poolKey, connect func(context.Context) (*link, error)) (*pooled, error) {
+// enter counts one user more. While the pool is full of connections in use it
+// returns a channel, which is closed when it is worth asking again.
+func (p *pool) enter(key poolKey, connect func(context.Context) (*link, error)) (*pooled, <-chan struct{}, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, errPoolClosed
+		return nil, nil, errPoolClosed
 	}
 	e := p.byKey[key]
 	if e != nil && e.link != nil && e.link.nc.IsClosed() {
-		delete(p.byKey, key)
+		p.remove(e)
 		e = nil
 	}
 	if e == nil {
 		if len(p.byKey) >= p.most && !p.evict() {
-			return nil, errPoolFull
+			if p.freed == nil {
+				p.freed = make(chan struct{})
+			}
+			return nil, p.freed, nil
 		}
 		e = &pooled{key: key, ready: make(chan struct{})}
 		p.byKey[key] = e
@@ -116,7 +143,7 @@ func (p *pool) enter(key poolKey, connect func(context.Context) (*link, error)) 
 	if e.timer != nil {
 		e.timer.Stop()
 	}
-	return e, nil
+	return e, nil, nil
 }
 
 // leave counts one user less.
@@ -126,6 +153,9 @@ func (p *pool) leave(e *pooled) {
 	e.users--
 	if e.users > 0 {
 		return
+	}
+	if p.byKey[e.key] == e && p.freed != nil { // others wait for room
+		p.remove(e)
 	}
 	if p.byKey[e.key] != e {
 		e.close()
@@ -199,6 +229,15 @@ func (p *pool) remove(e *pooled) {
 	if e.timer != nil {
 		e.timer.Stop()
 	}
+	p.wake()
+}
+
+// wake lets those who wait for room ask again.
+func (p *pool) wake() {
+	if p.freed != nil {
+		close(p.freed)
+		p.freed = nil
+	}
 }
 
 // close closes the connection, if there is one yet.
@@ -216,6 +255,7 @@ func (p *pool) close() {
 		p.remove(e)
 		e.close()
 	}
+	p.wake()
 	p.mu.Unlock()
 	p.stop()
 	p.wg.Wait()

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/natsmsg"
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -217,17 +218,20 @@ func TestAllow(t *testing.T) {
 	nc := connect(t, run(t), nats.CustomInboxPrefix("answers"))
 	c := client(t, natsmsg.Config{Conn: nc, Prefix: "team.clock", Allow: []string{"orders.>", "events.*"}})
 	tests := map[string]string{
-		"orders.a.b":        "",
-		"events.a":          "",
-		"events.a.b":        "orders.>, events.*",
-		"orders":            "orders.>, events.*",
-		"team.clock":        "belongs to the scheduler",
-		"team.clock.fire.0": "belongs to the scheduler",
-		"team.other":        "orders.>, events.*",
-		"$JS.API.INFO":      "belongs to NATS",
-		"$KV.x.y":           "belongs to NATS",
-		"_INBOX.x":          "belongs to NATS",
-		"answers.x":         "inboxes",
+		"orders.a.b":               "",
+		"events.a":                 "",
+		"events.a.b":               "orders.>, events.*",
+		"orders":                   "orders.>, events.*",
+		"team.clock":               "belongs to the scheduler",
+		"team.clock.fire.0":        "belongs to the scheduler",
+		"team.other":               "orders.>, events.*",
+		"carillon":                 "belongs to a scheduler, whose subjects begin with carillon",
+		"carillon.spec.delete.a.b": "belongs to a scheduler, whose subjects begin with carillon",
+		"carillons.x":              "orders.>, events.*",
+		"$JS.API.INFO":             "belongs to NATS",
+		"$KV.x.y":                  "belongs to NATS",
+		"_INBOX.x":                 "belongs to NATS",
+		"answers.x":                "inboxes",
 	}
 	for subject, want := range tests {
 		for name, body := range map[string]string{
@@ -245,7 +249,7 @@ func TestAllow(t *testing.T) {
 				t.Fatalf("%s %s: stored: %v", name, subject, err)
 			}
 			if want != "" {
-				check(t, action.Invoke(t.Context(), attempt()), outcome{0, true, true, want})
+				check(t, actiontest.Invoke(t.Context(), action, attempt()), outcome{0, true, true, want})
 			}
 		}
 		if _, err := read(t, c, newReader(false), `{"subject": "`+subject+`", "servers": "nats://elsewhere"}`); err != nil {

@@ -74,9 +74,10 @@ func TestProblems(t *testing.T) {
 			`{"subject": "a", "servers": "a", "credentials": ` + creds + `, "token": "planted"}`,
 			[]string{`token: does not go with credentials: give one of credentials, token, and user with password`},
 		},
-		"half a login": {`{"subject": "a", "servers": "a", "password": "planted"}`, []string{`user: and password go together`}},
-		"template":     {`{"subject": "a", "message": "{{.Nope", "template": true}`, []string{`message: `}},
-		"envelope":     {`{"subject": "a", "envelope": "azureScheduler"}`, []string{`envelope: "azureScheduler" is not one of none, cloudevents, cloudeventsBinary`}},
+		"no user":     {`{"subject": "a", "servers": "a", "password": "planted"}`, []string{`user: is required beside password`}},
+		"no password": {`{"subject": "a", "servers": "a", "user": "me"}`, []string{`password: is required beside user`}},
+		"template":    {`{"subject": "a", "message": "{{.Nope", "template": true}`, []string{`message: `}},
+		"envelope":    {`{"subject": "a", "envelope": "azureScheduler"}`, []string{`envelope: "azureScheduler" is not one of none, cloudevents, cloudeventsBinary`}},
 	}
 	c := client(t, natsmsg.Config{})
 	for name, test := range tests {
@@ -105,7 +106,7 @@ func TestTarget(t *testing.T) {
 	c := client(t, natsmsg.Config{})
 	got := map[string]string{}
 	for _, servers := range []string{
-		``, `, "servers": "nats.example.com"`, `, "servers": "tls://a:1, nats://b"`, `, "servers": ["wss://c", "ws://d:2"]`, `, "servers": "[::1]"`,
+		``, `, "servers": "nats.example.com"`, `, "servers": "tls://A:1, nats://b"`, `, "servers": ["wss://c", "ws://d:2"]`, `, "servers": "[::1]"`,
 	} {
 		action, err := read(t, c, document.NewReader(), `{"subject": "a"`+servers+`}`)
 		if err != nil {
@@ -114,7 +115,7 @@ func TestTarget(t *testing.T) {
 		got[servers] = action.Target()
 	}
 	want := map[string]string{
-		``: "nats", `, "servers": "nats.example.com"`: "nats.example.com:4222", `, "servers": "tls://a:1, nats://b"`: "a:1",
+		``: "nats", `, "servers": "nats.example.com"`: "nats.example.com:4222", `, "servers": "tls://A:1, nats://b"`: "a:1",
 		`, "servers": ["wss://c", "ws://d:2"]`: "c:443", `, "servers": "[::1]"`: "[::1]:4222",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

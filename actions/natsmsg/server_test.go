@@ -217,10 +217,21 @@ func TestPool(t *testing.T) {
 		check(t, got, outcome{status: 200})
 	}()
 	m := next(t, held)
-	check(t, invoke(t, c, attempt(), body(a)), outcome{503, true, false, "all are in use"})
+	short := attempt()
+	short.Timeout = 50 * time.Millisecond
+	got := invoke(t, c, short, body(a))
+	check(t, got, outcome{0, true, false, "timed out after 50ms while all connections to jobs' own servers were in use"})
+	if !got.Blameless {
+		t.Error("the server is blamed for what this process does elsewhere")
+	}
+	var waiting sync.WaitGroup
+	for range 5 {
+		waiting.Go(func() { check(t, invoke(t, c, attempt(), body(a)), outcome{status: 202}) })
+	}
 	if err := m.Respond(nil); err != nil {
 		t.Error(err)
 	}
+	waiting.Wait()
 	<-done
 	c.Close()
 	clients(t, b, 1) // that of this test
@@ -229,6 +240,36 @@ func TestPool(t *testing.T) {
 	brief := client(t, natsmsg.Config{IdleTimeout: time.Millisecond})
 	check(t, invoke(t, brief, attempt(), body(a)), outcome{status: 202})
 	clients(t, a, 0)
+}
+
+// Closing the client ends the wait for a connection.
+func TestPoolCloses(t *testing.T) {
+	s := run(t)
+	c := client(t, natsmsg.Config{MaxConns: 1})
+	held := subscribe(t, connect(t, s), "slow")
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		invoke(t, c, attempt(), `{"mode": "request", "subject": "slow", "servers": "`+s.ClientURL()+`"}`)
+	})
+	next(t, held)
+	wg.Go(func() {
+		check(t, invoke(t, c, attempt(), `{"subject": "x", "servers": "nats://127.0.0.1:1"}`), outcome{0, true, false, "failed: "})
+	})
+	c.Close()
+	wg.Wait()
+}
+
+// Servers are tried in the job's order.
+func TestOrder(t *testing.T) {
+	first, second := run(t), run(t)
+	for range 10 {
+		c := client(t, natsmsg.Config{})
+		check(t, invoke(t, c, attempt(), `{"subject": "x", "servers": ["`+first.ClientURL()+`", "`+second.ClientURL()+`"]}`), outcome{status: 202})
+		if n := second.NumClients(); n != 0 {
+			t.Fatalf("the second server has %d clients", n)
+		}
+		c.Close()
+	}
 }
 
 // A connection that broke is replaced by the next attempt.

@@ -85,6 +85,8 @@ func (s subjectRules) refuses(subject string) error {
 		return nil // there is none, or it was reported
 	case matches(s.prefix+".>", subject) || subject == s.prefix:
 		return fmt.Errorf("%q belongs to the scheduler, whose subjects begin with %s"+hint, subject, s.prefix)
+	case matches(DefaultPrefix+".>", subject) || subject == DefaultPrefix:
+		return fmt.Errorf("%q belongs to a scheduler, whose subjects begin with %s"+hint, subject, DefaultPrefix)
 	case subject[0] == '$' || subject[0] == '_':
 		return fmt.Errorf("%q belongs to NATS itself, as all subjects do that begin with $ or _"+hint, subject)
 	case s.inbox != "" && matches(s.inbox+".>", subject):

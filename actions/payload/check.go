@@ -183,7 +183,11 @@ func (c *checker) fields(pos parse.Pos, typ reflect.Type, fields []string) refle
 			if len(known) > 0 {
 				hint = "; it has ." + strings.Join(slices.Sorted(maps.Keys(known)), ", .")
 			}
-			c.refusef(pos, "%s has no field .%s%s", kindOf(typ), name, hint)
+			what := "field"
+			if typ == reflect.TypeFor[*moment]() {
+				what = "field or method"
+			}
+			c.refusef(pos, "%s has no %s .%s%s", kindOf(typ), what, name, hint)
 			return nil
 		}
 		typ, pos = known[name], pos+parse.Pos(len(name)+1)

@@ -127,8 +127,15 @@ func explain(text string, err error) error {
 		next := strings.IndexByte(text[start:], '\n') + 1
 		start, offset = start+next, offset+next
 	}
-	return mistake(text, offset, kinds.Replace(found[3]+found[4]))
+	message := kinds.Replace(found[3] + found[4])
+	if name, ok := strings.CutSuffix(message, " has arguments but cannot be invoked as function"); ok {
+		message = "." + strings.TrimSpace(name) + " takes no arguments"
+	}
+	return mistake(text, offset, message)
 }
+
+// loop finds the words that people begin loops with, in the parser's error.
+var loop = regexp.MustCompile(`^function "(?i:while|for|foreach|each|loop|until|repeat)" not defined$`)
 
 // syntaxError puts an error of the parser in plain words. The parser knows its line. The column is found by parsing
 // beginnings of the text: the shortest one with the same error ends with what is wrong.
@@ -139,6 +146,10 @@ func syntaxError(text string, err error) error {
 	case strings.HasPrefix(message, "unclosed"), strings.HasPrefix(message, "unterminated"), message == "unexpected EOF":
 		return fmt.Errorf("line %s: %s: an {{end}}, a }} or a quotation mark is missing", found[1], message) // anywhere
 	case strings.HasSuffix(message, "not defined"):
+		if loop.MatchString(message) {
+			message += "; there are no loops"
+			break
+		}
 		message += "; there are " + strings.Join(slices.Sorted(maps.Keys(functions)), ", ") + ", and, or, not, len"
 	case strings.HasSuffix(message, "outside {{range}}"):
 		message += ", which is not available: a template has no loops"

@@ -28,28 +28,20 @@ var _ scheduler.Action = (*action)(nil)
 // same for every form of its name and wherever it is mapped to.
 func (a *action) Target() string { return a.namespace.target }
 
-// Invoke implements [scheduler.Action].
+// Invoke implements [scheduler.Action]: it renders the message of an attempt,
+// sends it, and tells how that ended.
 func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Result {
 	start := time.Now()
-	if deadline, ok := ctx.Deadline(); at.Timeout > 0 && (!ok || deadline.After(start.Add(at.Timeout))) {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, at.Timeout)
-		defer cancel()
-	}
-	result := a.send(ctx, at, start)
-	result.Duration = time.Since(start)
-	return result
-}
-
-// send renders the message of an attempt, sends it, and tells how that ended.
-func (a *action) send(ctx context.Context, at scheduler.Attempt, start time.Time) scheduler.Result {
 	rendered, err := a.content.Render(at)
 	if err != nil {
-		return scheduler.Result{Failed: true, Final: true, Message: a.name + " Action - The message cannot be made: " + err.Error()}
+		return scheduler.Result{
+			Failed: true, Final: true, Blameless: true,
+			Message: a.name + " Action - The message cannot be made: " + err.Error(),
+		}
 	}
 	key, final, err := a.authentication.reveal(at)
 	if err != nil {
-		return scheduler.Result{Failed: true, Final: final, Message: a.unsent(err.Error())}
+		return scheduler.Result{Failed: true, Final: final, Blameless: true, Message: a.unsent(err.Error())}
 	}
 	m, id := a.message(at, rendered, start)
 	to := destination{place: a.namespace.place, keyName: a.authentication.name, key: key, entity: a.entity}

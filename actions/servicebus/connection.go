@@ -9,12 +9,8 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
-)
 
-// The times that connecting may take.
-const (
-	dialTimeout = 10 * time.Second // for name lookup and connecting
-	tlsTimeout  = 10 * time.Second // for the TLS handshake
+	"github.com/carillon-sched/carillon/actions/egress"
 )
 
 // connection is a client of the SDK with one network connection: when that
@@ -40,6 +36,9 @@ type connection struct {
 	lost error    // the first error of the network
 }
 
+// errBadKey says that the SDK makes nothing of a key.
+var errBadKey = errors.New("the key or its name has a character that is not allowed")
+
 // newConnection returns a connection that is dialled when its first link is
 // opened.
 func newConnection(p *pool, a account) (*connection, error) {
@@ -56,7 +55,7 @@ func newConnection(p *pool, a account) (*connection, error) {
 		},
 	})
 	if err != nil {
-		return nil, errors.New("the key or its name has a character that is not allowed") // the SDK's error might show it
+		return nil, errBadKey // the SDK's error might show it
 	}
 	c.client = client
 	c.ctx, c.cancel = context.WithCancelCause(p.base)
@@ -141,7 +140,7 @@ func (c *connection) secure(ctx context.Context, conn net.Conn) (net.Conn, error
 	if config.ServerName == "" {
 		config.ServerName = c.account.place.host
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, tlsTimeout, errHandshakeTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, egress.TLSTimeout, errHandshakeTimeout)
 	defer cancel()
 	secured := tls.Client(conn, config)
 	if err := secured.HandshakeContext(ctx); err != nil {

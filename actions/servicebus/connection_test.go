@@ -274,7 +274,11 @@ func TestMaxLinks(t *testing.T) {
 	eventually(t, func() bool { return len(server.Broker().Faults().List()) == 0 })
 	at := attempt()
 	at.Timeout = 50 * time.Millisecond
-	wantFailure(t, invoke(t, action(2), at), 0, false, "timed out after 50ms while all links were in use")
+	result := invoke(t, action(2), at)
+	wantFailure(t, result, 0, false, "timed out after 50ms while all links were in use")
+	if !result.Blameless {
+		t.Error("the namespace is blamed for what this process does elsewhere")
+	}
 	group.Go(func() {
 		if result := invoke(t, action(3), attempt()); result.Failed {
 			t.Error(result.Message)

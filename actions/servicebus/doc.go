@@ -35,10 +35,9 @@
 //     try is recorded, so the SDK's retries are off. One thing is mended on the
 //     spot: a link that the service has closed is opened again, once, and the
 //     message sent over the new one.
-//  4. An attempt ends with its context or after [scheduler.Attempt] Timeout,
-//     whichever is first, also when the SDK or the service does not answer.
-//     What it leaves behind in the SDK ends within a minute, with the
-//     connection if need be.
+//  4. An attempt ends with its context, also when the SDK or the service does
+//     not answer. What it leaves behind in the SDK ends within a minute, with
+//     the connection if need be.
 //  5. Jobs share connections: one for each endpoint and key, with one link for
 //     each queue or topic. Another key has another connection, so a wrong key
 //     disturbs no job with the right one, and a changed key is used from the
@@ -56,4 +55,15 @@
 // that jobs must not reach (see package egress) stay so: a retry cannot help. A
 // service that is busy, a lost connection, a timeout, a full and a
 // disabled queue can be otherwise at the next try.
+//
+// # Limits
+//
+// The target of an action, which rules of collections name, is
+// <namespace>.servicebus.windows.net of a namespace that is given by its name or
+// by Azure's host name, also when the scheduler's configuration maps it
+// elsewhere (other clouds keep their own ending); and host:port of one that is
+// given by another endpoint. A namespace's circuit does not count attempts that
+// have not reached for it, because of a secret, a template, a refused address or
+// links that were all in use; nor answers about one queue, topic or message: one
+// that is not found, deleted, disabled, locked or full, or a message too large.
 package servicebus

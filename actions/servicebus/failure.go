@@ -25,6 +25,9 @@ type verdict struct {
 	status   int    // of HTTP, the nearest; 0 without an answer
 	final    bool   // a retry cannot help
 
+	// blameless says that the namespace is not to blame; see [scheduler.Result].
+	blameless bool
+
 	link       bool // the link is of no use any more
 	connection bool // the connection neither
 }
@@ -95,7 +98,10 @@ func judge(err error) verdict {
 		return v
 	}
 	_, refused := errors.AsType[*egress.RefusedError](err)
-	return verdict{text: reason(err), final: refused, link: true, connection: true}
+	return verdict{
+		text: reason(err), final: refused, link: true, connection: true,
+		blameless: refused || errors.Is(err, errBadKey),
+	}
 }
 
 // judgeCode judges an error of the SDK that hides what is inside it.
@@ -126,7 +132,7 @@ func condition(name, text string) verdict {
 	if !ok {
 		m.status = http.StatusInternalServerError
 	}
-	return verdict{answered: true, title: name, text: text, status: m.status, final: m.final}
+	return verdict{answered: true, title: name, text: text, status: m.status, final: m.final, blameless: aboutEntity(m.status)}
 }
 
 // answered judges the answer to a request for authorization.
@@ -138,17 +144,31 @@ func answered(status int, text string) verdict {
 	if title == "" {
 		title = strconv.Itoa(status)
 	}
-	return verdict{answered: true, title: title, text: text, status: status, final: scheduler.FinalStatus(status), link: true}
+	return verdict{
+		answered: true, title: title, text: text, status: status, final: scheduler.FinalStatus(status), link: true,
+		blameless: aboutEntity(status),
+	}
+}
+
+// aboutEntity reports whether a status is about one queue or topic, or one
+// message, and says nothing about the namespace.
+func aboutEntity(status int) bool {
+	switch status {
+	case http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusLocked,
+		http.StatusNotImplemented, http.StatusInsufficientStorage:
+		return true
+	}
+	return false
 }
 
 // failed tells how an attempt failed.
 func (a *action) failed(ctx context.Context, err error, timeout, elapsed time.Duration) scheduler.Result {
 	if i, ok := errors.AsType[*interruption](err); ok {
-		return scheduler.Result{Failed: true, Message: a.unsent(netreason.Ended(ctx, i.stage, timeout, elapsed))}
+		return scheduler.Result{Failed: true, Blameless: i.waited, Message: a.unsent(netreason.Ended(ctx, i.stage, timeout, elapsed))}
 	}
 	v := judge(err)
 	if !v.answered {
-		return scheduler.Result{Failed: true, Final: v.final, Message: a.unsent(v.text)}
+		return scheduler.Result{Failed: true, Final: v.final, Blameless: v.blameless, Message: a.unsent(v.text)}
 	}
 	text := a.name + " Action - Response from namespace '" + a.namespace.name + "': '" + v.title + "'"
 	if hint := a.hint(v); hint != "" {
@@ -157,7 +177,9 @@ func (a *action) failed(ctx context.Context, err error, timeout, elapsed time.Du
 	if v.text != "" {
 		text += " " + netreason.Line(v.text, maxDescription)
 	}
-	return scheduler.Result{Failed: true, Final: v.final, Status: v.status, Message: text, RetryAfter: wait(v)}
+	return scheduler.Result{
+		Failed: true, Final: v.final, Blameless: v.blameless, Status: v.status, Message: text, RetryAfter: wait(v),
+	}
 }
 
 // maxDescription is the length in bytes of the longest description recorded.
@@ -201,7 +223,8 @@ func wait(v verdict) time.Duration {
 
 // interruption is the error of an attempt that its context ended.
 type interruption struct {
-	stage string // what it was about to do
+	stage  string // what it was about to do
+	waited bool   // for others of this process: it has not reached for the namespace
 }
 
 // Error implements error.

@@ -27,23 +27,24 @@ func TestConditions(t *testing.T) {
 	action := toQueue(t, newClient(t, behind(p)), "q1", `"message":"hello"`)
 	const answer = "ServiceBusQueue Action - Response from namespace 'ns': "
 	for condition, want := range map[string]struct {
-		status int
-		final  bool
-		hint   string
+		status    int
+		final     bool
+		blameless bool
+		hint      string
 	}{
-		"com.microsoft:server-busy":         {503, false, ""},
-		"com.microsoft:timeout":             {408, false, ""},
-		"com.microsoft:operation-cancelled": {503, false, ""},
-		"com.microsoft:entity-disabled":     {409, false, " (the queue 'q1' is disabled)"},
-		"com.microsoft:something-new":       {500, false, ""},
-		"amqp:resource-limit-exceeded":      {507, false, " (the queue 'q1' is full)"},
-		"amqp:link:message-size-exceeded":   {413, true, " (the message is larger than the queue 'q1' takes)"},
-		"amqp:unauthorized-access":          {401, true, " (the job gives no sasKey)"},
-		"amqp:not-found":                    {404, true, " (the queue 'q1' does not exist)"},
-		"amqp:not-allowed":                  {400, true, ""},
-		"amqp:internal-error":               {500, false, ""},
-		"amqp:connection:forced":            {503, false, ""},
-		"amqp:link:detach-forced":           {503, false, ""},
+		"com.microsoft:server-busy":         {503, false, false, ""},
+		"com.microsoft:timeout":             {408, false, false, ""},
+		"com.microsoft:operation-cancelled": {503, false, false, ""},
+		"com.microsoft:entity-disabled":     {409, false, true, " (the queue 'q1' is disabled)"},
+		"com.microsoft:something-new":       {500, false, false, ""},
+		"amqp:resource-limit-exceeded":      {507, false, true, " (the queue 'q1' is full)"},
+		"amqp:link:message-size-exceeded":   {413, true, true, " (the message is larger than the queue 'q1' takes)"},
+		"amqp:unauthorized-access":          {401, true, false, " (the job gives no sasKey)"},
+		"amqp:not-found":                    {404, true, true, " (the queue 'q1' does not exist)"},
+		"amqp:not-allowed":                  {400, true, false, ""},
+		"amqp:internal-error":               {500, false, false, ""},
+		"amqp:connection:forced":            {503, false, false, ""},
+		"amqp:link:detach-forced":           {503, false, false, ""},
 	} {
 		for _, operation := range []broker.Operation{broker.OpSend, broker.OpAttach} {
 			if operation == broker.OpAttach {
@@ -54,6 +55,9 @@ func TestConditions(t *testing.T) {
 				Entity: "q1", Operation: operation, Condition: amqp.Symbol(condition), Description: "why", Count: 2,
 			})
 			result := fail(t, action, want.status, want.final, answer+"'"+condition+"'"+want.hint)
+			if result.Blameless != want.blameless {
+				t.Errorf("%s at %s: blameless: %t", condition, operation, result.Blameless)
+			}
 			if condition != "amqp:link:message-size-exceeded" && !strings.HasSuffix(result.Message, " why") {
 				t.Errorf("%s at %s: %q has no description", condition, operation, result.Message)
 			}
@@ -177,7 +181,9 @@ func TestUnreachable(t *testing.T) {
 	})
 	action := toQueue(t, client, "q1")
 	for range 2 {
-		fail(t, action, 0, false, "ServiceBusQueue Action - Request to namespace 'ns' at "+nobody+" failed: connection refused")
+		if fail(t, action, 0, false, "ServiceBusQueue Action - Request to namespace 'ns' at "+nobody+" failed: connection refused").Blameless {
+			t.Error("nobody is blamed for a refused connection")
+		}
 	}
 	unknown := mustRead(t, client, "ServiceBusQueue", `{"serviceBusQueueMessage":{"namespace":"amqp://name.invalid","queueName":"q1"}}`)
 	fail(t, unknown, 0, false, "ServiceBusQueue Action - Request to namespace 'name.invalid' failed: name ")
@@ -210,7 +216,9 @@ func TestGuard(t *testing.T) {
 func TestSharedSecretTrouble(t *testing.T) {
 	_, client := start(t)
 	action := mustRead(t, client, "ServiceBusQueue", withKey("q1", "send", `{"secretRef":"bus"}`))
-	fail(t, action, 0, false, `shared secret "bus" cannot be read here`)
+	if !fail(t, action, 0, false, `shared secret "bus" cannot be read here`).Blameless {
+		t.Error("the namespace is blamed for a secret")
+	}
 	at := attempt()
 	for key, want := range map[string]string{
 		"":                       "the shared access key is empty",

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+
+	"github.com/carillon-sched/carillon/actions/egress"
 )
 
 // account is what has a connection of its own.
@@ -53,7 +55,7 @@ func newPool(config Config) *pool {
 		config:      config,
 		base:        context.Background(),
 		times:       defaultTimes,
-		dial:        config.Guard.DialContext(config.Guard.Dialer(dialTimeout)),
+		dial:        config.Guard.DialContext(config.Guard.Dialer(egress.DialTimeout)),
 		links:       make(map[destination]*link),
 		connections: make(map[account]*connection),
 		living:      make(map[*connection]struct{}),
@@ -99,7 +101,7 @@ func (p *pool) acquire(ctx context.Context, to destination) (*link, error) {
 		select {
 		case <-wait:
 		case <-ctx.Done():
-			return nil, &interruption{stage: "while all links were in use"}
+			return nil, &interruption{stage: "while all links were in use", waited: true}
 		}
 	}
 }

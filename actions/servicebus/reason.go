@@ -3,11 +3,12 @@ package servicebus
 import (
 	"errors"
 
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/netreason"
 )
 
 // limits are what reasons tell of connecting.
-var limits = netreason.Limits{Dial: dialTimeout, TLS: tlsTimeout}
+var limits = netreason.Limits{Dial: egress.DialTimeout, TLS: egress.TLSTimeout}
 
 // reason says in a few words why there was no answer.
 func reason(err error) string {

@@ -42,7 +42,7 @@ func TestJudge(t *testing.T) {
 	}{
 		"too large": {
 			azservicebus.ErrMessageTooLarge,
-			verdict{answered: true, title: "amqp:link:message-size-exceeded", status: 413, final: true},
+			verdict{answered: true, title: "amqp:link:message-size-exceeded", status: 413, final: true, blameless: true},
 		},
 		"rejected": {
 			&amqp.Error{Condition: "com.microsoft:argument-error", Description: "d"},
@@ -50,15 +50,16 @@ func TestJudge(t *testing.T) {
 		},
 		"detached": {
 			&amqp.LinkError{RemoteErr: &amqp.Error{Condition: "amqp:resource-deleted", Description: "d"}},
-			verdict{answered: true, title: "amqp:resource-deleted", text: "d", status: 410, final: true, link: true},
+			verdict{answered: true, title: "amqp:resource-deleted", text: "d", status: 410, final: true, blameless: true, link: true},
 		},
 		"refused": {
 			&lostError{cause: egress.NewGuard().Check(netip.MustParseAddr("10.0.0.1"))},
 			verdict{
 				text:  "10.0.0.1 is a private address, which jobs must not reach; --allow-target 10.0.0.1/32 allows it",
-				final: true, link: true, connection: true,
+				final: true, blameless: true, link: true, connection: true,
 			},
 		},
+		"key":     {errBadKey, verdict{text: errBadKey.Error(), blameless: true, link: true, connection: true}},
 		"unknown": {errors.New("odd"), verdict{text: "odd", link: true, connection: true}},
 	} {
 		if got := judge(test.err); got != test.want {

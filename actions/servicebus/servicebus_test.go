@@ -75,7 +75,7 @@ func invoke(tb testing.TB, action scheduler.Action, at scheduler.Attempt) schedu
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), patience)
 	defer cancel()
-	return action.Invoke(ctx, at)
+	return actiontest.Invoke(ctx, action, at)
 }
 
 // succeed runs an attempt that must be completed.
@@ -100,6 +100,9 @@ func wantFailure(tb testing.TB, result scheduler.Result, status int, final bool,
 	tb.Helper()
 	if !result.Failed || result.Status != status || result.Final != final {
 		tb.Errorf("got %+v, want status %d, final %t", result, status, final)
+	}
+	if status == 0 && final && !result.Blameless {
+		tb.Errorf("%q is final without an answer, so it has not reached for the namespace", result.Message)
 	}
 	for _, part := range parts {
 		if !strings.Contains(result.Message, part) {

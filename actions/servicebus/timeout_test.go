@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
@@ -69,12 +70,15 @@ func TestTimeouts(t *testing.T) {
 			at.Timeout = 100 * time.Millisecond
 			result := invoke(t, action, at)
 			wantFailure(t, result, 0, false, " failed: timed out after 100ms"+stage.stage)
+			if result.Blameless {
+				t.Error("a timeout is nobody's fault")
+			}
 			if result.Duration > 10*time.Second {
 				t.Errorf("timed out after %v", result.Duration)
 			}
 			ctx, cancel := context.WithCancelCause(t.Context())
 			time.AfterFunc(100*time.Millisecond, func() { cancel(errors.New("the worker is stopping")) })
-			result = action.Invoke(ctx, attempt())
+			result = actiontest.Invoke(ctx, action, attempt())
 			wantFailure(t, result, 0, false, " failed: canceled"+stage.stage+": the worker is stopping")
 			if result.Duration > 10*time.Second {
 				t.Errorf("canceled after %v", result.Duration)

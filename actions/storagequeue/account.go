@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/endpoint"
 )
 
@@ -22,7 +23,7 @@ type account struct {
 	name     string // as messages show it
 	endpoint string // its URL, without a slash at the end
 	host     string // of the endpoint, with a port if there is one
-	target   string // host and path of the endpoint
+	target   string // what limits know it by: Azure's host of a name, else host and path of the endpoint
 	broken   string // what is wrong with the endpoint in the scheduler's configuration; "" for nothing
 }
 
@@ -57,10 +58,10 @@ func locate(name string, endpoints endpoint.Map) (account, error) {
 	u, err := parseEndpoint(where)
 	if err != nil {
 		err = fmt.Errorf("has an endpoint in the scheduler's configuration that %w", err)
-		return account{name: name, target: name, broken: err.Error()}, settingError{err}
+		return account{name: name, target: name + azureQueues, broken: err.Error()}, settingError{err}
 	}
 	a := place(u)
-	a.name = name
+	a.name, a.target = name, name+azureQueues // wherever it is mapped to
 	return a, nil
 }
 
@@ -126,7 +127,7 @@ func parseEndpoint(text string) (*url.URL, error) {
 		return nil, errors.New("must not hold a user name: what gives access is sasToken")
 	case u.Hostname() == "":
 		return nil, errors.New("has no host")
-	case oddHost(u.Hostname()):
+	case egress.OddHost(u.Hostname()):
 		return nil, errors.New("has a host that is neither a name nor an address in its usual form")
 	}
 	u.Host = strings.ToLower(u.Host)
@@ -135,18 +136,6 @@ func parseEndpoint(text string) (*url.URL, error) {
 		return nil, errors.New("has a path that is not an account's name: write http(s)://host:port/account, and the queue in queueName")
 	}
 	return u, nil
-}
-
-// oddHost finds what some resolvers take for an IPv4 address, such as 127.1 or 0x7f000001: its last part is a number (WHATWG
-// URL, "ends in a number"). A proxy would go there unchecked.
-func oddHost(host string) bool {
-	if _, err := netip.ParseAddr(host); err == nil {
-		return false
-	}
-	last := strings.TrimSuffix(strings.ToLower(host), ".")
-	last = last[strings.LastIndexByte(last, '.')+1:]
-	digits, hexadecimal := strings.CutPrefix(last, "0x")
-	return last == "" || strings.Trim(last, "0123456789") == "" || hexadecimal && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
 func oddInPath(r rune) bool {

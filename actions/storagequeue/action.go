@@ -23,24 +23,12 @@ type action struct {
 
 var _ scheduler.Action = (*action)(nil)
 
-// Target implements [scheduler.Action]: the account.
+// Target implements [scheduler.Action]: the account, see Limits in the package's comment.
 func (a *action) Target() string { return a.account.target }
 
 // Invoke implements [scheduler.Action].
 func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Result {
 	start := time.Now()
-	if deadline, ok := ctx.Deadline(); at.Timeout > 0 && (!ok || deadline.After(start.Add(at.Timeout))) {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, at.Timeout)
-		defer cancel()
-	}
-	result := a.run(ctx, at, start)
-	result.Duration = time.Since(start)
-	return result
-}
-
-// run does what an attempt does.
-func (a *action) run(ctx context.Context, at scheduler.Attempt, start time.Time) scheduler.Result {
 	if a.account.broken != "" {
 		return a.unsent(0, false, "the account "+a.account.broken) // it may be mended before the retry
 	}
@@ -73,9 +61,10 @@ func (a *action) run(ctx context.Context, at scheduler.Attempt, start time.Time)
 // unsent is the result of an attempt that has sent nothing.
 func (a *action) unsent(status int, final bool, reason string) scheduler.Result {
 	return scheduler.Result{
-		Failed:  true,
-		Final:   final,
-		Status:  status,
-		Message: prefix + "Nothing sent to queue '" + a.queue + "' of account '" + a.account.name + "': " + reason,
+		Failed:    true,
+		Final:     final,
+		Blameless: true,
+		Status:    status,
+		Message:   prefix + "Nothing sent to queue '" + a.queue + "' of account '" + a.account.name + "': " + reason,
 	}
 }

@@ -49,7 +49,7 @@ var _ scheduler.ActionReader = (*Client)(nil)
 func New(config Config) *Client {
 	c := &Client{endpoints: config.Endpoints, region: config.Region, transport: transport{RoundTripper: config.Transport}}
 	if config.Transport == nil {
-		c.transport = newTransport(config.Guard, config.Proxy)
+		c.transport = newTransport(egress.Route{Guard: config.Guard, Proxy: config.Proxy})
 	}
 	return c
 }

@@ -26,8 +26,8 @@
 //  2. An attempt is completed when the service has answered 201, because then the message is in the queue.
 //  3. What is longer than 64 KiB after its encoding, and what XML 1.0 cannot carry unencoded, is not sent: a job that
 //     gives it plainly is refused, and an attempt that makes it of a template or an envelope fails at once and for good.
-//  4. An attempt ends with its context or after [scheduler.Attempt] Timeout, whichever is first, and leaves nothing behind
-//     but an idle connection that is kept for the next attempt. Of an answer, the first 64 KiB are read.
+//  4. An attempt ends with its context, and leaves nothing behind but an idle connection that is kept for the next attempt.
+//     Of an answer, the first 64 KiB are read.
 //  5. No secret is recorded: neither the token nor its signature, nor the pop receipt of the message, which is why the
 //     answer to a successful attempt is not recorded as it came.
 //
@@ -41,4 +41,14 @@
 // The recorded status is the service's. A refusal is final as [scheduler.FinalStatus] says, such as 404 QueueNotFound,
 // 403 AuthenticationFailed and 413, but 409 is not: QueueBeingDeleted, QueueDisabled and AccountBeingCreated pass. No answer
 // has status 0 and is retried, unless jobs must not reach the address. Retry-After and x-ms-retry-after-ms are handed on.
+//
+// # Limits
+//
+// The target of an action, which rules of collections name, is <account>.queue.core.windows.net of an account that is given
+// by its name or by Azure's endpoint, also when the scheduler's configuration maps it elsewhere; and host[:port]/account, as
+// it stands there, of one that is given by another endpoint. Attempts that have sent nothing, because of a secret, a template or a refused
+// address, and those answered with 501 or 507, say nothing about the account and do not count for its circuit.
+//
+// A sasToken that a job gives is refused when it has expired, as it is of no use from the beginning. A job whose token
+// expires later stays as it is, can be read, and can be patched.
 package storagequeue

@@ -39,8 +39,10 @@ func (x *exchange) result(ctx context.Context) scheduler.Result {
 		return x.done(x.receipt())
 	case x.raw == nil:
 		_, refused := errors.AsType[*egress.RefusedError](x.err)
-		return scheduler.Result{Failed: true, Final: refused, Message: prefix + "Request to account '" + x.account.name +
-			"' at '" + x.account.host + "' failed: " + x.reason(ctx)}
+		return scheduler.Result{
+			Failed: true, Final: refused, Blameless: refused,
+			Message: prefix + "Request to account '" + x.account.name + "' at '" + x.account.host + "' failed: " + x.reason(ctx),
+		}
 	case x.raw.StatusCode == http.StatusCreated:
 		return x.created(ctx)
 	}
@@ -106,36 +108,10 @@ func (x *exchange) refused() scheduler.Result {
 	return scheduler.Result{
 		Failed:     true,
 		Final:      scheduler.FinalStatus(r.status) && r.status != http.StatusConflict, // what conflicts passes, as queues being deleted do
+		Blameless:  r.aboutQueue(),
 		Status:     r.status,
 		Message:    b.String(),
 		Response:   netreason.Cut(string(body), scheduler.MaxResponse),
-		RetryAfter: retryAfter(x.raw.Header),
+		RetryAfter: egress.RetryAfter(x.raw.Header),
 	}
-}
-
-// retryAfters are the headers by which a service asks to be left alone, and their unit.
-var retryAfters = []struct {
-	name string
-	unit time.Duration
-}{
-	{"X-Ms-Retry-After-Ms", time.Millisecond},
-	{"Retry-After-Ms", time.Millisecond},
-	{"Retry-After", time.Second},
-}
-
-// maxRetryAfter bounds what a service can ask for; the retry policy has bounds of its own.
-const maxRetryAfter = 24 * time.Hour
-
-// retryAfter is how long the service asks to be left alone; 0 when it does not say.
-func retryAfter(h http.Header) time.Duration {
-	for _, header := range retryAfters {
-		value := h.Get(header.name)
-		if n, err := strconv.ParseInt(value, 10, 64); err == nil && n > 0 {
-			return time.Duration(min(n, int64(maxRetryAfter/header.unit))) * header.unit
-		}
-		if t, err := http.ParseTime(value); err == nil && header.unit == time.Second {
-			return min(max(0, time.Until(t)), maxRetryAfter)
-		}
-	}
-	return 0
 }

@@ -65,17 +65,27 @@ func (p *post) readTarget(o *document.Object, c *Client) {
 	}
 }
 
+// readToken reads sasToken. One that a job gives is looked at when it is put: it may expire later, and a job that has one
+// that has expired can still be read, and changed where it is not changed.
 func (p *post) readToken(o *document.Object) {
 	o.Require("sasToken")
+	v, _ := o.Value("sasToken")
+	kept := v.HasSecrets() // it was put before, and a patch leaves it alone
 	secret, ok := o.Secret("sasToken")
 	if !ok {
 		return
 	}
 	p.token = secret
-	if text, ok := secret.Literal(); ok {
-		if _, err := parseToken(text); err != nil {
-			o.Problem("sasToken", "%v", err)
-		}
+	text, literal := secret.Literal()
+	if !literal || o.Reader().Stored {
+		return
+	}
+	t, err := parseToken(text)
+	if err == nil && !kept {
+		err = t.expired(time.Now())
+	}
+	if err != nil {
+		o.Problem("sasToken", "%v", err)
 	}
 }
 

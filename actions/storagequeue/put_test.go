@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/endpoint"
 	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
@@ -33,7 +34,7 @@ func TestPut(t *testing.T) {
 		"My message body", "", " \t\r\n<&\"'>]]> \u2028 é 🦄 ", "\u0085", `{"a":1}`, strings.Repeat("x", 65536), strings.Repeat("<", 65536),
 	} {
 		result := w.post(members{"message": text})
-		if result.Failed || result.Final || result.Status != http.StatusCreated || result.Response != "" || result.RetryAfter != 0 || result.Duration <= 0 {
+		if result.Failed || result.Final || result.Status != http.StatusCreated || result.Response != "" || result.RetryAfter != 0 {
 			t.Errorf("%.40q: %+v", text, result)
 		}
 		if got := w.texts(); !slices.Equal(got, []string{text}) {
@@ -138,7 +139,7 @@ func TestTokens(t *testing.T) {
 	}
 	shared := attempt()
 	shared.Shared = func(name string) (string, error) { return map[string]string{"queue": "?" + plain + "\n"}[name], nil }
-	result := mustRead(t, w.actions, job(members{"sasToken": members{"secretRef": "queue"}})).Invoke(t.Context(), shared)
+	result := actiontest.Invoke(t.Context(), mustRead(t, w.actions, job(members{"sasToken": members{"secretRef": "queue"}})), shared)
 	if result.Failed {
 		t.Errorf("shared: %s", result.Message)
 	}
@@ -152,7 +153,7 @@ func TestRequest(t *testing.T) {
 		return reply{http.StatusServiceUnavailable, nil, ""}.response(), nil
 	})
 	action := mustRead(t, client, job(members{"timeToLive": "never", "visibilityDelay": "PT30S", "sasToken": "?sv=1&sig=a%2Bb"}))
-	action.Invoke(t.Context(), attempt())
+	actiontest.Invoke(t.Context(), action, attempt())
 	want := "POST https://myaccount.queue.core.windows.net/myqueue/messages?messagettl=-1&sig=a%2Bb&sv=1&visibilitytimeout=30"
 	if line := got.Method + " " + got.URL.String(); line != want {
 		t.Errorf("got  %s\nwant %s", line, want)
@@ -177,7 +178,7 @@ func TestAccounts(t *testing.T) {
 	for round := range 2 {
 		for i := range many {
 			changes := members{"queueName": fmt.Sprintf("queue%d", i/2), "storageAccount": fmt.Sprintf("account%d", i%2), "sasToken": fmt.Sprintf("TOKEN%d", round)}
-			if result := mustRead(t, client, job(changes)).Invoke(t.Context(), attempt()); result.Failed ||
+			if result := actiontest.Invoke(t.Context(), mustRead(t, client, job(changes)), attempt()); result.Failed ||
 				!strings.Contains(result.Message, fmt.Sprintf("queue 'queue%d' of account 'account%d'", i/2, i%2)) {
 				t.Fatal(result)
 			}
@@ -222,7 +223,7 @@ func TestCloudEvent(t *testing.T) {
 	at := attempt()
 	at.Phase, at.Failure = scheduler.ErrorPhase, &scheduler.Failure{Status: 503, Attempts: 5, Message: "it was busy"}
 	changes := job(members{"envelope": "cloudevents", "message": `{"order":4711}`, "sasToken": w.sign(nil)})
-	if result := mustRead(t, w.actions, changes).Invoke(t.Context(), at); result.Failed {
+	if result := actiontest.Invoke(t.Context(), mustRead(t, w.actions, changes), at); result.Failed {
 		t.Fatal(result)
 	}
 	got := w.texts()
@@ -271,7 +272,7 @@ func TestUnrendered(t *testing.T) {
 	at := attempt()
 	at.Phase, at.Failure = scheduler.ErrorPhase, &scheduler.Failure{Message: "\x01"}
 	action := mustRead(t, client, job(members{"template": true, "message": "{{.Failure}}", "envelope": "azureScheduler"}))
-	wantFailure(t, action.Invoke(t.Context(), at), 0, true, "StorageQueue Action - Nothing sent to queue 'myqueue' of account 'myaccount': message: the character U+0001 at *")
+	wantFailure(t, actiontest.Invoke(t.Context(), action, at), 0, true, "StorageQueue Action - Nothing sent to queue 'myqueue' of account 'myaccount': message: the character U+0001 at *")
 }
 
 // TestConcurrent runs attempts of one action at once, the first of which make its client.
@@ -281,7 +282,7 @@ func TestConcurrent(t *testing.T) {
 	var group errgroup.Group
 	for range 32 {
 		group.Go(func() error {
-			if result := action.Invoke(t.Context(), attempt()); result.Failed {
+			if result := actiontest.Invoke(t.Context(), action, attempt()); result.Failed {
 				return errors.New(result.Message)
 			}
 			return nil

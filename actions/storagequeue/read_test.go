@@ -64,9 +64,9 @@ func TestTarget(t *testing.T) {
 		{"abc", endpoint.Map{}, "abc.queue.core.windows.net", ""},
 		{"ABC", endpoint.Map{}, "abc.queue.core.windows.net", ""},
 		{"https://ABC.queue.core.windows.net/", endpoint.Map{}, "abc.queue.core.windows.net", ""},
-		{"https://abc.queue.core.windows.net", mapped, "127.0.0.1:10001/abc", ""},
-		{"Abc", mapped, "127.0.0.1:10001/abc", ""},
-		{"far", mapped, "far.queue.example.com", ""},
+		{"https://abc.queue.core.windows.net", mapped, "abc.queue.core.windows.net", ""},
+		{"Abc", mapped, "abc.queue.core.windows.net", ""},
+		{"far", mapped, "far.queue.core.windows.net", ""},
 		{"broken", mapped, "", "has an endpoint in the scheduler's configuration that must begin with https:// or http://"},
 		{"http://127.0.0.1:10001/devstoreaccount1", mapped, "127.0.0.1:10001/devstoreaccount1", ""},
 		{"http://[::1]:10001/devstoreaccount1/", endpoint.Map{}, "[::1]:10001/devstoreaccount1", ""},
@@ -130,7 +130,7 @@ func TestStored(t *testing.T) {
 	}
 	wantFailure(t, action.Invoke(t.Context(), attempt()), 0, false, "StorageQueue Action - Nothing sent to queue 'myqueue' of account 'abc': "+
 		"the account has an endpoint in the scheduler's configuration that must begin with https:// or http://")
-	if target := action.Target(); target != "abc" {
+	if target := action.Target(); target != "abc.queue.core.windows.net" {
 		t.Errorf("target %q", target)
 	}
 }
@@ -238,6 +238,31 @@ func sorted(v document.Value) string {
 	return document.ObjectValue(document.Member{Name: "action", Value: inner}).String()
 }
 
+// TestTokenExpiredLater reads jobs again whose token was right when they were put.
+func TestTokenExpiredLater(t *testing.T) {
+	client := newClient(t, storagequeue.Config{})
+	const text = `{"action":{"queueMessage":{"storageAccount":"abc","queueName":"myqueue","message":"m","sasToken":` +
+		`"sv=2020-02-10&se=2020-01-01&sp=a&sig=abcd"}}}`
+	v, err := document.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		stored bool
+		want   string
+	}{
+		{true, ""},  // loaded from the store
+		{false, ""}, // patched: its token is marked as the secret that it has
+	} {
+		r := document.NewReader()
+		r.Stored = test.stored
+		o, _ := r.Object(v, "").Object("action")
+		if client.ReadAction("storagequeue", o) == nil || r.Err() != nil {
+			t.Errorf("stored %t: %v", test.stored, r.Err())
+		}
+	}
+}
+
 // TestToken has texts in place of a token. None of them may be in the problem.
 func TestToken(t *testing.T) {
 	const sig = "pDuGuo7S1rN%2BgJRWN5oy2zc4rGWlkpqHLCRA4%2FUTVdU%3D"
@@ -245,10 +270,12 @@ func TestToken(t *testing.T) {
 	for _, test := range []struct{ token, want string }{
 		{"TOKEN", ""},
 		{"?TOKEN", ""},
-		{"sv=2020-02-10&se=2026-01-01T00%3A00%3A00Z&sp=raup&sig=" + sig, ""},
-		{"?sv=2020-02-10&se=2020-01-01T00:00:00Z&sp=a&sig=" + sig, ""}, // expiry is no matter of the definition
+		{"sv=2020-02-10&se=9026-01-01T00%3A00%3A00Z&sp=raup&sig=" + sig, ""},
+		{"?sv=2020-02-10&se=2020-01-01T00:00:00Z&sp=a&sig=" + sig, "expired at 2020-01-01T00:00:00Z"},
+		{"sv=2020-02-10&se=2020-01-01&sp=a&sig=" + sig, "expired at 2020-01-01T00:00:00Z"},
+		{"TOKEN&", ""},
 		{" \n?sv=2020-02-10&si=policy&sig=" + sig + "\n", ""},
-		{"sv=2022-11-02&ss=bfqt&srt=sco&sp=rwdlacup&se=2026-01-01&sig=ab+/cd==", ""},
+		{"sv=2022-11-02&ss=bfqt&srt=sco&sp=rwdlacup&se=9026-01-01&sig=ab+/cd==", ""},
 		{"", "is empty"},
 		{"?", "is empty"},
 		{emulator.DefaultKey, "is the key of the account, which may do everything: " +
@@ -264,6 +291,11 @@ func TestToken(t *testing.T) {
 		{`"sv=2020-02-10&sig=` + sig + `"`, "has a space, a quote or another character that no query string has"},
 		{"sv=2020-02-10&sig=abc%2", "has a % without two hexadecimal digits after it"},
 		{"sv=2020-02-10&sig=ab%252Bcd%253D", "is escaped twice: its sig still has a % when it is unescaped"},
+		{"%%%zz&&==", "has a % without two hexadecimal digits after it"},
+		{"TOKEN%", "has a % without two hexadecimal digits after it"},
+		{"TOKEN&==", "has a value without a name before its ="},
+		{"sig=", "has an empty sig, which is the signature"},
+		{"sv=2020-02-10&sp=a&%73ig=", "has an empty sig, which is the signature"},
 		{"sv=2020-02-10&sp=a", "has no sig, which is the signature"},
 		{"sv=2020-02-10&sp=rup&sig=" + sig, "does not permit adding messages: its sp=rup has no a"},
 		{"sv=2020-02-10&sp=r%0A%C3%A9" + strings.Repeat("x", 20) + "&sig=" + sig, "does not permit adding messages: its sp=rxxxxxxxxxxxxxxx has no a"},

@@ -6,11 +6,12 @@ import (
 	"net"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/netreason"
 )
 
 // limits are what reasons tell of connecting.
-var limits = netreason.Limits{Dial: dialTimeout, TLS: tlsTimeout}
+var limits = netreason.Limits{Dial: egress.DialTimeout, TLS: egress.TLSTimeout}
 
 // reason says in a few words why there is no answer, or only a part of one. It shows no URL, which has the token in it.
 func (x *exchange) reason(ctx context.Context) string {

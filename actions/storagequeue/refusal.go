@@ -53,6 +53,12 @@ func readRefusal(resp *http.Response, body []byte) refusal {
 	return r
 }
 
+// aboutQueue reports whether a refusal says nothing about the account as a whole, although its status might be taken for
+// that.
+func (r refusal) aboutQueue() bool {
+	return r.status == http.StatusNotImplemented || r.status == http.StatusInsufficientStorage
+}
+
 // The codes that the SDK has no name for.
 const (
 	codeNoAuthentication queueerror.Code = "NoAuthenticationInformation"
@@ -93,8 +99,8 @@ func (x *exchange) tokenHint() string {
 	switch t := x.token; {
 	case !t.signed:
 		return "sasToken is not a shared access signature, as it has no sig."
-	case !t.expiry.IsZero() && t.expiry.Before(time.Now()):
-		return "sasToken expired at " + t.expiry.Format(time.RFC3339) + "."
+	case t.expired(time.Now()) != nil:
+		return "sasToken " + t.expired(time.Now()).Error() + "."
 	case t.start.After(time.Now()):
 		return "sasToken is not valid before " + t.start.Format(time.RFC3339) + "."
 	}

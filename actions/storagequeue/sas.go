@@ -24,8 +24,8 @@ type token struct {
 const accountKey = 64
 
 // parseToken reads a token as people paste it. It finds what is plainly not a token, or one for something else, but takes
-// a word such as the TOKEN of Azure's samples, which emulators accept. Expiry is none of its business: what it says of a
-// text is always the same. The error holds nothing of the text that is secret.
+// a word such as the TOKEN of Azure's samples, which emulators accept. Expiry is none of its business, see [token.expired]:
+// what it says of a text is always the same. The error holds nothing of the text that is secret.
 func parseToken(text string) (token, error) {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "?")
 	switch key, err := base64.StdEncoding.DecodeString(text); {
@@ -56,14 +56,18 @@ func parseQuery(text string) (token, error) {
 	values := map[string]string{}
 	parts := strings.Split(text, "&")
 	for i, part := range parts {
-		name, raw, _ := strings.Cut(part, "=")
-		if name == "sig" {
+		escaped, raw, _ := strings.Cut(part, "=")
+		name, err := url.QueryUnescape(escaped)
+		if err == nil && name == "sig" {
 			raw = strings.ReplaceAll(raw, "+", "%2B") // in base64 a plus is never a space
 			parts[i] = "sig=" + raw
 		}
-		value, err := url.QueryUnescape(raw)
-		if err != nil {
+		value, bad := url.QueryUnescape(raw)
+		switch {
+		case err != nil || bad != nil:
 			return token{}, errors.New("has a % without two hexadecimal digits after it")
+		case name == "" && part != "":
+			return token{}, errors.New("has a value without a name before its =")
 		}
 		values[name] = value
 		if name == "sig" {
@@ -80,10 +84,13 @@ func parseQuery(text string) (token, error) {
 
 // checkToken says what in the parameters of a token keeps it from adding messages to a queue.
 func checkToken(values map[string]string) error {
+	_, given := values["sig"]
 	lacks := func(name, letter string) bool { return values[name] != "" && !strings.Contains(values[name], letter) }
 	switch {
 	case strings.Contains(values["sig"], "%"):
 		return errors.New("is escaped twice: its sig still has a % when it is unescaped")
+	case values["sig"] == "" && given:
+		return errors.New("has an empty sig, which is the signature")
 	case values["sig"] == "" && values["sv"] != "":
 		return errors.New("has no sig, which is the signature")
 	case lacks("sp", "a"):
@@ -94,6 +101,14 @@ func checkToken(values map[string]string) error {
 		return fmt.Errorf("is not for messages: its srt=%s has no o", printable(values["srt"]))
 	}
 	return nil
+}
+
+// expired says that a token is of no use any more.
+func (t token) expired(now time.Time) error {
+	if t.expiry.IsZero() || t.expiry.After(now) {
+		return nil
+	}
+	return errors.New("expired at " + t.expiry.Format(time.RFC3339))
 }
 
 // printable is the beginning of a text with what could not be shown left out.

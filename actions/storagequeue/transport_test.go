@@ -81,7 +81,7 @@ func TestProxy(t *testing.T) {
 	if status, final := post("http://abc.queue.example.com"); status != 502 || final {
 		t.Errorf("a name: status %d, final %t", status, final)
 	}
-	for _, account := range []string{"http://169.254.169.254/abc", "http://[::1]:10001/abc", "https://10.0.0.1/abc"} {
+	for _, account := range []string{"http://169.254.169.254/abc", "http://[::1]:10001/abc", "https://10.0.0.1/abc", "http://localhost:10001/abc"} {
 		if status, final := post(account); status != 0 || !final {
 			t.Errorf("%s: status %d, final %t", account, status, final)
 		}

@@ -71,24 +71,16 @@ func (a *action) Target() string { return a.target }
 
 // Invoke implements [scheduler.Action].
 func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Result {
-	start := time.Now()
-	if deadline, ok := ctx.Deadline(); at.Timeout > 0 && (!ok || deadline.After(start.Add(at.Timeout))) {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, at.Timeout)
-		defer cancel()
-	}
 	in := intakes.Get().(*intake)
 	defer intakes.Put(in)
 
-	x := exchange{action: a, in: in, start: start, attempt: at, transport: a.client.transport}
+	x := exchange{action: a, in: in, start: time.Now(), attempt: at, transport: a.client.transport}
 	if req, err := x.request(ctx); err != nil {
-		x.fail(ctx, err)
+		x.failBefore(ctx, err)
 	} else {
 		x.send(ctx, req)
 	}
-	result := x.result()
-	result.Duration = time.Since(start)
-	return result
+	return x.result()
 }
 
 // request returns the first request of the attempt. The error is a [failure],

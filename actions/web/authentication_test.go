@@ -159,7 +159,15 @@ func TestAuthenticationProblems(t *testing.T) {
 		},
 		"directory": {
 			`"authentication":{"type":"ActiveDirectoryOAuth"}`,
-			[]string{"authentication.clientId: is required", "authentication.secret: is required", "authentication.tenant: is required", "authentication.audience: is required"},
+			[]string{"authentication.tenant: is required", "authentication.audience: is required", "authentication.clientId: is required", "authentication.secret: is required"},
+		},
+		"directory empty": {
+			`"authentication":{"type":"ActiveDirectoryOAuth","tenant":"","audience":"","clientId":"","secret":"e"}`,
+			[]string{"authentication.tenant: must not be empty", "authentication.audience: must not be empty", "authentication.clientId: must not be empty"},
+		},
+		"oauth empty": {
+			`"authentication":{"type":"OAuth2","tokenUrl":"https://h/","clientId":"","secret":"e"}`,
+			[]string{"authentication.clientId: must not be empty"},
 		},
 		"directory tenant": {
 			`"authentication":{"type":"ActiveDirectoryOAuth","tenant":"a/../b","audience":"c","clientId":"d","secret":"e"}`,

@@ -45,13 +45,13 @@
 //     request.success.bodyContains, if given. The first [scheduler.MaxResponse]
 //     bytes are recorded, and no more are kept. A body of more than MaxBody
 //     bytes is a failed attempt, so an endless one costs no more than that.
-//  3. An attempt ends with its context or after [scheduler.Attempt] Timeout,
-//     whichever is first, requests of tokens included, and leaves no body or
-//     goroutine behind, and no connection but an idle one that is kept for the
+//  3. An attempt ends with its context, requests of tokens included, and
+//     leaves no body or goroutine behind, and no connection but an idle one that is kept for the
 //     next attempt. (A dial under way is let finish for others, within 10 s.)
 //  4. Credentials stay with the host they were given for: see Redirects.
 //  5. With [Config] Guard no address that it refuses is connected to, whatever
-//     names, redirects or name servers lead there: see package egress.
+//     names, redirects or name servers lead there: see package egress. A proxy
+//     is not asked for them, nor for names such as localhost.
 //
 // Not guaranteed: that a target sees a call only once. A call whose answer was
 // lost is tried again under the same Idempotency-Key.
@@ -138,5 +138,14 @@
 // All other failures may pass, among them names that are not found,
 // certificates that do not fit, redirects that are not followed and shared
 // secrets that are not there. How long an answer of 429 or 503 asks to wait
-// (Retry-After, at most 24 h) is handed to the retry policy.
+// (Retry-After, or Azure's x-ms-retry-after-ms, at most 24 h) is handed to the
+// retry policy.
+//
+// # Limits
+//
+// The target of an action, which rules of collections name, is host:port of its
+// URI, in lower case and with the port made explicit. Attempts that have not
+// reached for it, because of a secret, a certificate, a template, a token server
+// or a refused address, and those answered with 501, say nothing about it and do
+// not count for its circuit.
 package web

@@ -47,7 +47,7 @@ func (x *exchange) send(ctx context.Context, req *http.Request) {
 		if next == nil && resp.StatusCode == http.StatusUnauthorized && x.token != "" && !x.success.Has(resp.StatusCode) {
 			if next, err = x.renew(ctx); err != nil {
 				_ = resp.Body.Close()
-				x.fail(ctx, err)
+				x.failBefore(ctx, err)
 				return
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/egress"
@@ -16,6 +15,7 @@ type failure struct {
 	what       string // what failed, such as "Token request to host 'x'"; empty: the request itself
 	why        string
 	final      bool // a retry cannot help
+	blameless  bool // it is not the target's; see [scheduler.Result]
 	retryAfter time.Duration
 }
 
@@ -26,16 +26,23 @@ func (f *failure) Error() string { return f.what + " failed: " + f.why }
 // sent, such as a secret. A retry may help: what is shared may be set.
 func unready(err error) error { return &failure{why: err.Error()} }
 
+// failBefore is fail for what goes before a request, such as asking for a
+// token, which the target is not to blame for.
+func (x *exchange) failBefore(ctx context.Context, err error) {
+	x.fail(ctx, err)
+	x.failure.blameless = true
+}
+
 // fail records why there is no answer. ctx is the attempt's context.
 func (x *exchange) fail(ctx context.Context, err error) {
-	f, ok := errors.AsType[*failure](err)
-	if !ok {
-		f = &failure{why: x.reason(ctx, err), final: isRefused(err)}
+	f := failure{why: x.reason(ctx, err), final: isRefused(err), blameless: isRefused(err)}
+	if known, ok := errors.AsType[*failure](err); ok {
+		f = *known // which others may be told, too
 	}
 	if f.what == "" {
 		f.what = "Request to host '" + x.host() + "'"
 	}
-	x.failure = f
+	x.failure = &f
 }
 
 // isRefused reports whether err is that jobs must not reach an address.
@@ -44,27 +51,13 @@ func isRefused(err error) bool {
 	return ok
 }
 
-// maxRetryAfter is the longest wait that a host may ask for.
-const maxRetryAfter = 24 * time.Hour
-
-// retryAfter returns how long an answer asks to wait (RFC 9110, section
-// 10.2.3: seconds or a date), 0 when it does not or has no right to.
+// retryAfter returns how long an answer asks to wait, 0 when it does not or has
+// no right to.
 func retryAfter(resp *http.Response) time.Duration {
 	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusServiceUnavailable {
 		return 0
 	}
-	text := resp.Header.Get("Retry-After")
-	if text == "" {
-		return 0
-	}
-	if n, err := strconv.ParseUint(text, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		return time.Duration(min(n, uint64(maxRetryAfter/time.Second))) * time.Second
-	}
-	at, err := http.ParseTime(text)
-	if err != nil {
-		return 0
-	}
-	return min(max(0, time.Until(at)), maxRetryAfter)
+	return egress.RetryAfter(resp.Header)
 }
 
 // result tells how the attempt ended. It is final when a status says that a
@@ -72,7 +65,7 @@ func retryAfter(resp *http.Response) time.Duration {
 func (x *exchange) result() scheduler.Result {
 	if f := x.failure; f != nil {
 		return scheduler.Result{
-			Failed: true, Final: f.final, RetryAfter: f.retryAfter,
+			Failed: true, Final: f.final, Blameless: f.blameless, RetryAfter: f.retryAfter,
 			Message: "Http Action - " + f.Error(),
 		}
 	}
@@ -87,6 +80,7 @@ func (x *exchange) result() scheduler.Result {
 	}
 	if result.Failed {
 		result.RetryAfter = retryAfter(x.answer)
+		result.Blameless = result.Status == http.StatusNotImplemented // of a method
 	}
 	return result
 }

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -148,7 +149,7 @@ func TestTLS(t *testing.T) {
 		{"https://" + mute, "TLS: the host does not speak TLS"},
 	} {
 		action := mustRead(t, newClient(t, web.Config{}), "Https", uri(test[0]))
-		wantFailure(t, action.Invoke(t.Context(), attempt()), strings.TrimPrefix(test[0], "https://"), test[1])
+		wantFailure(t, actiontest.Invoke(t.Context(), action, attempt()), strings.TrimPrefix(test[0], "https://"), test[1])
 	}
 }
 
@@ -161,7 +162,7 @@ var stuck = tripper(func(req *http.Request) (*http.Response, error) {
 // TestTimeout runs on fake time, without sockets.
 func TestTimeout(t *testing.T) {
 	for name, test := range map[string]struct {
-		timeout, deadline time.Duration // 0: none
+		timeout, deadline time.Duration // of the attempt, and of the worker; 0: none
 		want              string
 		after             time.Duration
 	}{
@@ -169,7 +170,6 @@ func TestTimeout(t *testing.T) {
 		"caller's":        {time.Minute, time.Minute, "60s", time.Minute},
 		"caller's sooner": {time.Minute, 59 * time.Second, "60s", 59 * time.Second},
 		"caller's much":   {time.Minute, 1500 * time.Millisecond, "1.5s", 1500 * time.Millisecond},
-		"no own":          {0, 3 * time.Second, "3s", 3 * time.Second},
 		"long":            {30 * time.Minute, time.Hour, "1800s", 30 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestTimeout(t *testing.T) {
 				}
 				at := attempt()
 				at.Timeout = test.timeout
-				result := mustRead(t, web.New(web.Config{Transport: stuck}), "Http", uri("http://h/")).Invoke(ctx, at)
+				result := actiontest.Invoke(ctx, mustRead(t, web.New(web.Config{Transport: stuck}), "Http", uri("http://h/")), at)
 				wantFailure(t, result, "h", "timed out after "+test.want)
 				if result.Duration != test.after {
 					t.Errorf("took %v, want %v", result.Duration, test.after)
@@ -196,7 +196,7 @@ func TestCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(errors.New("the worker stops")) })
-		result := mustRead(t, web.New(web.Config{Transport: stuck}), "Http", uri("http://h/")).Invoke(ctx, attempt())
+		result := actiontest.Invoke(ctx, mustRead(t, web.New(web.Config{Transport: stuck}), "Http", uri("http://h/")), attempt())
 		wantFailure(t, result, "h", "canceled: the worker stops")
 		if result.Duration != time.Second {
 			t.Errorf("took %v", result.Duration)
@@ -223,7 +223,7 @@ func TestHungServer(t *testing.T) {
 			})
 			at := attempt()
 			at.Timeout = 50 * time.Millisecond
-			result := mustRead(t, newClient(t, web.Config{}), "Http", uri(server.URL+path)).Invoke(t.Context(), at)
+			result := actiontest.Invoke(t.Context(), mustRead(t, newClient(t, web.Config{}), "Http", uri(server.URL+path)), at)
 			if !result.Failed || !strings.Contains(result.Message, want) {
 				t.Errorf("got %+v", result)
 			}
@@ -237,7 +237,7 @@ func TestAlreadyCanceled(t *testing.T) {
 	server := listen(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	result := mustRead(t, newClient(t, web.Config{}), "Http", fmt.Sprintf(`{"uri":%q,"method":"POST","body":"x"}`, server.URL)).Invoke(ctx, attempt())
+	result := actiontest.Invoke(ctx, mustRead(t, newClient(t, web.Config{}), "Http", fmt.Sprintf(`{"uri":%q,"method":"POST","body":"x"}`, server.URL)), attempt())
 	wantFailure(t, result, server.Listener.Addr().String(), "canceled: context canceled")
 	if n := len(server.seen()); n != 0 {
 		t.Errorf("%d requests", n)

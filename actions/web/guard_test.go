@@ -20,7 +20,7 @@ import (
 func wantRefusal(t *testing.T, result scheduler.Result, host, reason string) {
 	t.Helper()
 	want := "Http Action - Request to host '" + host + "' failed: " + reason
-	if !result.Failed || !result.Final || result.Status != 0 || result.Message != want {
+	if !result.Failed || !result.Final || !result.Blameless || result.Status != 0 || result.Message != want {
 		t.Errorf("got  %+v\nwant %s", result, want)
 	}
 }
@@ -35,7 +35,7 @@ func TestGuard(t *testing.T) {
 	wantRefusal(t, invoke(t, client, uri(server.URL)), host, loopbackRefused)
 	wantRefusal(t, invoke(t, client, uri("http://[::ffff:127.0.0.1]/")), "[::ffff:127.0.0.1]", loopbackRefused)
 	wantRefusal(t, invoke(t, client, uri("http://[::ffff:a9fe:a9fe]/latest/")), "[::ffff:a9fe:a9fe]",
-		"169.254.169.254 is a link-local address, which jobs must not reach; --allow-target 169.254.169.254/32 allows it")
+		"169.254.169.254 is a link-local address, which jobs must not reach")
 	if n := len(server.seen()); n != 0 {
 		t.Errorf("%d requests arrived", n)
 	}
@@ -52,7 +52,7 @@ func TestGuardRedirect(t *testing.T) {
 	})
 	client := newClient(t, web.Config{Guard: egress.NewGuard(netip.MustParsePrefix("127.0.0.0/8"))})
 	wantRefusal(t, invoke(t, client, uri(server.URL)), "169.254.169.254",
-		"169.254.169.254 is a link-local address, which jobs must not reach; --allow-target 169.254.169.254/32 allows it")
+		"169.254.169.254 is a link-local address, which jobs must not reach")
 }
 
 // names starts a name server whose nth answer (from 0) for any name is given
@@ -172,7 +172,7 @@ func TestGuardBehindProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := newClient(t, web.Config{Proxy: u, Guard: egress.NewGuard(netip.MustParsePrefix("10.1.0.0/16"))})
-	for _, allowed := range []string{"target.invalid", "localhost", "10.1.2.3", "1.2.3.4", "[2606:4700::1111]:8080", "0xg.example", "a.0xg"} {
+	for _, allowed := range []string{"target.invalid", "10.1.2.3", "1.2.3.4", "[2606:4700::1111]:8080", "0xg.example", "a.0xg"} {
 		if result := invoke(t, client, uri("http://"+allowed+"/")); result.Failed {
 			t.Errorf("%s: %s", allowed, result.Message)
 		}
@@ -182,6 +182,8 @@ func TestGuardBehindProxy(t *testing.T) {
 		"127.0.0.1":          loopbackRefused,
 		"[::ffff:127.0.0.1]": loopbackRefused,
 		"[::1]:81":           "::1 is a loopback address, which jobs must not reach; --allow-target ::1/128 allows it",
+		"localhost":          `"localhost" stands for 127.0.0.1, a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it`,
+		"metadata":           `"metadata" stands for 169.254.169.254, a link-local address, which jobs must not reach`,
 		"2130706433":         `"2130706433" is neither a name nor an address in its usual form`,
 		"127.1":              `"127.1" is neither a name nor an address in its usual form`,
 		"0x7F.1.":            `"0x7f.1." is neither a name nor an address in its usual form`,

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -94,7 +95,7 @@ func newClient(t *testing.T, config web.Config) *web.Client {
 // invoke runs one attempt.
 func invoke(t *testing.T, client *web.Client, request string) scheduler.Result {
 	t.Helper()
-	return mustRead(t, client, "Http", request).Invoke(t.Context(), attempt())
+	return actiontest.Invoke(t.Context(), mustRead(t, client, "Http", request), attempt())
 }
 
 func TestRequest(t *testing.T) {
@@ -143,7 +144,7 @@ func TestIdentity(t *testing.T) {
 	next.Occurrence = "default/nightly@2026-03-01T11:00:00.5Z"
 	next.ID, next.Key = next.Occurrence+"#1", next.Occurrence
 	for _, at := range []scheduler.Attempt{first, first, second, next} {
-		if result := action.Invoke(t.Context(), at); result.Failed {
+		if result := actiontest.Invoke(t.Context(), action, at); result.Failed {
 			t.Fatal(result.Message)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/web"
 )
 
@@ -28,7 +29,7 @@ func TestSlowHeader(t *testing.T) {
 	})
 	at := attempt()
 	at.Timeout = 50 * time.Millisecond
-	result := mustRead(t, newClient(t, web.Config{}), "Http", uri("http://"+host)).Invoke(t.Context(), at)
+	result := actiontest.Invoke(t.Context(), mustRead(t, newClient(t, web.Config{}), "Http", uri("http://"+host)), at)
 	wantFailure(t, result, host, "timed out after 50ms")
 	<-gone
 }
@@ -48,7 +49,7 @@ func TestSlowBody(t *testing.T) {
 	})
 	at := attempt()
 	at.Timeout = 50 * time.Millisecond
-	result := mustRead(t, newClient(t, web.Config{}), "Http", uri(server.URL)).Invoke(t.Context(), at)
+	result := actiontest.Invoke(t.Context(), mustRead(t, newClient(t, web.Config{}), "Http", uri(server.URL)), at)
 	if !result.Failed || result.Final || result.Status != 200 || !strings.Contains(result.Message, " bytes: timed out after 50ms)") {
 		t.Errorf("got %+v", result)
 	}
@@ -61,7 +62,7 @@ func TestNeverAnswers(t *testing.T) {
 	for _, scheme := range []string{"http://", "https://"} {
 		at := attempt()
 		at.Timeout = 50 * time.Millisecond
-		result := mustRead(t, newClient(t, web.Config{}), "Http", uri(scheme+host)).Invoke(t.Context(), at)
+		result := actiontest.Invoke(t.Context(), mustRead(t, newClient(t, web.Config{}), "Http", uri(scheme+host)), at)
 		wantFailure(t, result, host, "timed out after 50ms")
 	}
 }

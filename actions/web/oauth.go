@@ -35,17 +35,15 @@ type tokenRequest struct {
 // ID's first token endpoint, which takes a resource and not a scope.
 func readDirectory(c *Client, o *document.Object) authentication {
 	a := &oauth{client: c}
-	tenant, ok := o.String("tenant")
-	if ok && (tenant == "" || strings.Trim(tenant, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") != "" ||
+	tenant := needed(o, "tenant")
+	if tenant != "" && (strings.Trim(tenant, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") != "" ||
 		strings.Trim(tenant, ".") == "") {
 		o.Problem("tenant", "%q is not an id or a domain name", tenant)
 	}
 	a.endpoint = c.login.JoinPath(tenant, "oauth2", "token")
-	audience, _ := o.String("audience")
+	audience := needed(o, "audience")
 	a.form = []string{"resource", audience}
 	a.readClient(o)
-	o.Require("tenant")
-	o.Require("audience")
 	return a
 }
 
@@ -72,10 +70,19 @@ func readOAuth2(c *Client, o *document.Object) authentication {
 }
 
 func (a *oauth) readClient(o *document.Object) {
-	a.clientID, _ = o.String("clientId")
+	a.clientID = needed(o, "clientId")
 	a.secret, _ = o.Secret("secret")
-	o.Require("clientId")
 	o.Require("secret")
+}
+
+// needed reads a string that must be there and not be empty.
+func needed(o *document.Object, name string) string {
+	text, ok := o.String(name)
+	if ok && text == "" {
+		o.Problem(name, "must not be empty")
+	}
+	o.Require(name)
+	return text
 }
 
 func (a *oauth) prove(ctx context.Context, at scheduler.Attempt, stale string) (proof, error) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -152,7 +153,7 @@ func TestTokenLife(t *testing.T) {
 				action := mustRead(t, s.client(), "Http", oauthRequest)
 				use := func(want int) {
 					t.Helper()
-					if result := action.Invoke(t.Context(), attempt()); result.Failed {
+					if result := actiontest.Invoke(t.Context(), action, attempt()); result.Failed {
 						t.Error(result.Message)
 					}
 					if s.issued != want {
@@ -182,11 +183,11 @@ func TestTokenShared(t *testing.T) {
 	invoke(t, client, oauthRequest)
 	invoke(t, client, oauthRequest)
 	byName := mustRead(t, client, "Http", strings.Replace(oauthRequest, `"s3cret"`, `{"secretRef":"s"}`, 1))
-	byName.Invoke(t.Context(), shared(map[string]string{"s": "s3cret"}))
+	actiontest.Invoke(t.Context(), byName, shared(map[string]string{"s": "s3cret"}))
 	if s.issued != 1 {
 		t.Fatalf("%d tokens for one client", s.issued)
 	}
-	byName.Invoke(t.Context(), shared(map[string]string{"s": "other"}))
+	actiontest.Invoke(t.Context(), byName, shared(map[string]string{"s": "other"}))
 	for _, other := range [][2]string{
 		{`"clientId":"c"`, `"clientId":"d"`},
 		{"login/token", "login/"},
@@ -232,10 +233,10 @@ func TestTokenRenewedForAll(t *testing.T) {
 	s := &tokenServer{life: 3600}
 	client := s.client()
 	action := mustRead(t, client, "Http", oauthRequest)
-	action.Invoke(t.Context(), attempt())
+	actiontest.Invoke(t.Context(), action, attempt())
 	s.accept = func(token string) bool { return token == "t2" }
-	action.Invoke(t.Context(), attempt())
-	action.Invoke(t.Context(), attempt())
+	actiontest.Invoke(t.Context(), action, attempt())
+	actiontest.Invoke(t.Context(), action, attempt())
 	if diff := cmp.Diff([]string{"t1", "t1", "t2", "t2"}, s.shown); diff != "" || s.issued != 2 {
 		t.Errorf("%d issued\n%s", s.issued, diff)
 	}
@@ -332,7 +333,7 @@ func TestTokenServerHangs(t *testing.T) {
 		at := attempt()
 		at.Timeout = 50 * time.Millisecond
 		request := strings.Replace(oauthRequest, "http://login/token", server.URL+path, 1)
-		result := mustRead(t, newClient(t, web.Config{}), "Http", request).Invoke(t.Context(), at)
+		result := actiontest.Invoke(t.Context(), mustRead(t, newClient(t, web.Config{}), "Http", request), at)
 		want := "Http Action - Token request to host '" + server.Listener.Addr().String() + "' failed: " + want
 		if !result.Failed || result.Final || result.Message != want {
 			t.Errorf("got  %+v\nwant %s", result, want)
@@ -402,7 +403,7 @@ func TestTokenFlight(t *testing.T) {
 					}
 					wg.Go(func() {
 						defer cancel()
-						results[i] = action.Invoke(ctx, attempt())
+						results[i] = actiontest.Invoke(ctx, action, attempt())
 					})
 					synctest.Wait()
 				}
@@ -428,9 +429,9 @@ func TestTokenWaitTimesOut(t *testing.T) {
 		long, short := attempt(), attempt()
 		short.Timeout = time.Second
 		var wg sync.WaitGroup
-		wg.Go(func() { action.Invoke(t.Context(), long) })
+		wg.Go(func() { actiontest.Invoke(t.Context(), action, long) })
 		synctest.Wait()
-		result := action.Invoke(t.Context(), short)
+		result := actiontest.Invoke(t.Context(), action, short)
 		wantFailure(t, result, "target", "timed out after 1s")
 		if result.Duration != time.Second {
 			t.Errorf("took %v", result.Duration)

@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"software.sslmate.com/src/go-pkcs12"
@@ -19,6 +20,13 @@ import (
 
 // errPassword says that a PKCS#12 file has another password.
 var errPassword = errors.New("cannot be opened: the password is wrong")
+
+// errNotPFX says that a text is something else altogether.
+var errNotPFX = errors.New("is not a PKCS#12 file (.pfx, .p12)")
+
+// unreadable finds the errors, which have no type, of a file that does not have
+// the form of PKCS#12.
+var unreadable = regexp.MustCompile(`asn1:|error reading P12 data|trailing data`)
 
 // decoding holds a place for each file that is being decoded. Its keys are
 // derived by as much arithmetic as the file's maker chose, so there are few
@@ -55,7 +63,7 @@ func decodePFX(ctx context.Context, text, password string) (*tls.Certificate, er
 		defer func() {
 			<-decoding
 			if recover() != nil { // the file is the user's, and the parser may stumble over it
-				o.err = errors.New("is not a PKCS#12 file")
+				o.err = errNotPFX
 			}
 			done <- o
 		}()
@@ -75,6 +83,8 @@ func openPFX(data []byte, password string) (*tls.Certificate, error) {
 	switch {
 	case errors.Is(err, pkcs12.ErrIncorrectPassword), errors.Is(err, pkcs12.ErrDecryption):
 		return nil, errPassword
+	case err != nil && unreadable.MatchString(err.Error()):
+		return nil, errNotPFX
 	case err != nil:
 		return nil, fmt.Errorf("is not a PKCS#12 file with a certificate and its private key: %s",
 			netreason.Line(strings.TrimPrefix(err.Error(), "pkcs12: "), netreason.Max))

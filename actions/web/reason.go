@@ -4,11 +4,12 @@ import (
 	"context"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/netreason"
 )
 
 // limits are what reasons tell of connecting.
-var limits = netreason.Limits{Dial: dialTimeout, TLS: tlsTimeout}
+var limits = netreason.Limits{Dial: egress.DialTimeout, TLS: egress.TLSTimeout}
 
 // reason says in a few words why a request got no answer, or only a part of
 // one. ctx is the attempt's context and elapsed the time since its start.

@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/carillon-sched/carillon/actions/egress"
@@ -15,10 +17,10 @@ import (
 // deliveryFlags say what jobs may reach, and where it is.
 type deliveryFlags struct {
 	AllowTarget   []string          `name:"allow-target" help:"Addresses within this network that jobs may reach, as CIDR: 10.1.0.0/16. May be repeated." env:"CARILLON_ALLOW_TARGET" placeholder:"CIDR"`
-	ServiceBus    map[string]string `name:"service-bus" help:"Where a Service Bus namespace is that is not Azure's: amqps://HOST or, without TLS, amqp://HOST. The name * is every other namespace." env:"CARILLON_SERVICE_BUS" placeholder:"NAME=URL"`
-	StorageQueue  map[string]string `name:"storage-queue" help:"Where a storage account's queues are that is not Azure's; {name} stands for the account's name. The name * is every other account." env:"CARILLON_STORAGE_QUEUE" placeholder:"NAME=URL"`
+	ServiceBus    map[string]string `name:"service-bus" help:"Where a Service Bus namespace is that is not Azure's: amqps://HOST or, without TLS, amqp://HOST. The name * is every other namespace. Where HOST is an address jobs may reach it; a name that leads to a private one needs --allow-target too." env:"CARILLON_SERVICE_BUS" placeholder:"NAME=URL"`
+	StorageQueue  map[string]string `name:"storage-queue" help:"Where a storage account's queues are that is not Azure's; {name} stands for the account's name. The name * is every other account. Addresses and names count as for --service-bus." env:"CARILLON_STORAGE_QUEUE" placeholder:"NAME=URL"`
 	LoginEndpoint string            `name:"login-endpoint" help:"Authority that gives ActiveDirectoryOAuth jobs their tokens, when it is not Azure's." env:"CARILLON_LOGIN_ENDPOINT" placeholder:"URL"`
-	NATSSubject   []string          `name:"nats-subject" help:"Subjects that jobs may publish to over the scheduler's own connection, wildcards included. May be repeated. The scheduler's own are never among them." env:"CARILLON_NATS_SUBJECT" default:">" placeholder:"SUBJECT"`
+	NATSSubject   []string          `name:"nats-subject" help:"Subjects that jobs may publish to over the scheduler's own connection, wildcards included. May be repeated. The scheduler's own, and those that begin with carillon, are never among them. Schedulers with other prefixes in the same account are kept apart by nothing else: leave their subjects out." env:"CARILLON_NATS_SUBJECT" default:">" placeholder:"SUBJECT"`
 }
 
 // everyOther is the name that stands for each name that is not given.
@@ -42,14 +44,62 @@ func (f deliveryFlags) delivery(own ...netip.Prefix) (node.Delivery, error) {
 	if d.StorageQueues, err = endpoints("storage-queue", f.StorageQueue, "http", "https"); err != nil {
 		return d, err
 	}
-	if f.LoginEndpoint == "" {
-		return d, nil
+	if f.LoginEndpoint != "" {
+		if err := checkEndpoint("login-endpoint", f.LoginEndpoint, "https", "http"); err != nil {
+			return d, err
+		}
+		d.LoginEndpoint, err = url.Parse(f.LoginEndpoint)
 	}
-	if err := checkEndpoint("login-endpoint", f.LoginEndpoint, "https", "http"); err != nil {
-		return d, err
-	}
-	d.LoginEndpoint, err = url.Parse(f.LoginEndpoint)
+	f.allowEndpoints(d.Guard)
 	return d, err
+}
+
+// allowEndpoints lets jobs reach the addresses that the flags name as
+// endpoints, with their port. What names lead to others decide, so names allow
+// nothing, but for localhost.
+func (f deliveryFlags) allowEndpoints(g *egress.Guard) {
+	texts := slices.Collect(maps.Values(f.ServiceBus))
+	texts = slices.AppendSeq(texts, maps.Values(f.StorageQueue))
+	for _, text := range append(texts, f.LoginEndpoint) {
+		if u, err := url.Parse(strings.ReplaceAll(text, "{name}", "name")); err == nil {
+			g.AllowAddr(endpointAddrs(u)...)
+		}
+	}
+}
+
+// endpointPorts are the ports of endpoints that give none. What sb means
+// depends on who is there.
+var endpointPorts = map[string][]uint16{"amqp": {5672}, "amqps": {5671}, "sb": {5671, 5672}, "http": {80}, "https": {443}}
+
+// endpointAddrs returns the addresses that stand in an endpoint.
+func endpointAddrs(u *url.URL) []netip.AddrPort {
+	ports := endpointPorts[u.Scheme]
+	if n, err := strconv.ParseUint(u.Port(), 10, 16); err == nil {
+		ports = []uint16{uint16(n)}
+	}
+	var addrs []netip.Addr
+	if addr, err := netip.ParseAddr(u.Hostname()); err == nil {
+		addrs = append(addrs, addr)
+	} else if strings.EqualFold(u.Hostname(), "localhost") {
+		addrs = append(addrs, netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback())
+	}
+	var all []netip.AddrPort
+	for _, addr := range addrs {
+		for _, port := range ports {
+			all = append(all, netip.AddrPortFrom(addr, port))
+		}
+	}
+	return all
+}
+
+// checkProxy checks that a proxy, nil for none, is one that requests can go
+// through.
+func checkProxy(u *url.URL) error {
+	if u == nil || u.Host != "" && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
+		return nil
+	}
+	return hinted(&usageError{fmt.Errorf("--proxy: %q is not the URL of a proxy", u.Redacted())},
+		"write http://HOST:PORT; the schemes are http, https, socks5 and socks5h")
 }
 
 // readPrefix reads a CIDR, or one address.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"net/netip"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -25,6 +27,46 @@ func TestDelivery(t *testing.T) {
 	}
 	if got := d.ServiceBus.Find("Orders") + " " + d.ServiceBus.Find("x") + " " + d.StorageQueues.Find("acc"); got != "amqp://localhost:5672 amqps://bus.example http://127.0.0.1:10001/acc" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestEndpointsAreAllowed has endpoints at addresses that jobs may not reach otherwise.
+func TestEndpointsAreAllowed(t *testing.T) {
+	d, err := deliveryFlags{
+		ServiceBus:    map[string]string{"a": "amqp://10.1.2.3", "b": "amqps://10.1.2.4", "c": "sb://10.1.2.5", "d": "amqp://bus.example"},
+		StorageQueue:  map[string]string{"a": "http://10.1.2.6/{name}", "b": "https://[fd00::7]", "*": "http://10.1.2.8:10001/{name}", "l": "http://localhost:10002/x"},
+		LoginEndpoint: "https://10.1.2.9:8443",
+	}.delivery()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, allowed := range map[string]bool{
+		"10.1.2.3:5672": true, "10.1.2.3:5671": false, "10.1.2.4:5671": true, "10.1.2.5:5671": true, "10.1.2.5:5672": true,
+		"10.1.2.6:80": true, "10.1.2.6:443": false, "[fd00::7]:443": true, "10.1.2.8:10001": true, "10.1.2.8:80": false,
+		"127.0.0.1:10002": true, "[::1]:10002": true, "127.0.0.1:10001": false, "10.1.2.9:8443": true, "10.1.2.7:5672": false,
+	} {
+		if err := d.Guard.CheckAddrPort(netip.MustParseAddrPort(address)); (err == nil) != allowed {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+func TestProxyFlag(t *testing.T) {
+	for text, want := range map[string]bool{
+		"http://p:3128": true, "https://p": true, "socks5://p": true, "socks5h://u:s3cret@p:1080": true,
+		"ftp://x": false, "p:3128": false, "http:p": false, "//p": false, "ftp://u:s3cret@x": false,
+	} {
+		u, err := url.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = checkProxy(u)
+		if _, usage := errors.AsType[*usageError](err); usage == want || err != nil && strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: got %v", text, err)
+		}
+	}
+	if err := checkProxy(nil); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -116,10 +117,14 @@ func (e event) instants() string {
 // widest is the length at which a message is cut.
 const widest = 160
 
-// brief is a record's message without the response, on one line.
+// prefix is what Azure Scheduler's messages begin with: the type of the action,
+// which the job tells.
+var prefix = regexp.MustCompile(`^[A-Za-z]+ Action - `)
+
+// brief is a record's message without that and the response, on one line.
 func brief(message string) string {
 	message, _, _ = strings.Cut(message, " Response Headers:")
-	message = strings.TrimPrefix(message, "Http Action - ")
+	message = prefix.ReplaceAllString(message, "")
 	message = strings.Join(strings.Fields(message), " ")
 	if utf8.RuneCountInString(message) <= widest {
 		return message

@@ -42,6 +42,10 @@ func TestEvents(t *testing.T) {
 			"10:00:00.001  team/report           failed        +1.5 ms  errorAction, no connection " + strings.Repeat("é", 146) + "…",
 		},
 		{
+			attempt(scheduler.Record{Outcome: scheduler.OutcomeFailed, Message: "StorageQueue Action - Nothing sent to queue 'a Action - b'"}),
+			"10:00:00.001  team/report           failed        +1.5 ms  Nothing sent to queue 'a Action - b'",
+		},
+		{
 			scheduler.Record{Outcome: scheduler.OutcomeFaulted, Due: at, Ended: at.Add(time.Second), Message: "gave up"},
 			"10:00:01.000  team/report           faulted             -  gave up",
 		},

@@ -28,7 +28,7 @@ type serveCmd struct {
 	HTTP         string        `name:"http" help:"Where the REST API listens. It has no password: leave it on a loopback address, or put something before it that has." env:"CARILLON_HTTP" default:"127.0.0.1:8080" placeholder:"ADDR"`
 	Echo         bool          `help:"Answer at /echo what was received, to try jobs out." env:"CARILLON_SERVE_ECHO"`
 	Region       string        `help:"What targets are told as x-ms-scheduler-execution-region." env:"CARILLON_REGION" placeholder:"NAME"`
-	Proxy        *url.URL      `help:"HTTP or SOCKS5 proxy that jobs' requests go through." env:"CARILLON_PROXY" placeholder:"URL"`
+	Proxy        *url.URL      `help:"Proxy that jobs' requests over HTTP go through: http, https, socks5 or socks5h." env:"CARILLON_PROXY" placeholder:"URL"`
 	PortsFile    string        `help:"Write the addresses to this file, as JSON, once everything runs." env:"CARILLON_PORTS_FILE" placeholder:"FILE"`
 	MinRetryTime time.Duration `name:"min-retry-interval" help:"Shortest retryInterval of jobs, where a collection sets none." env:"CARILLON_MIN_RETRY_INTERVAL" default:"15s" placeholder:"DURATION"`
 }
@@ -78,6 +78,9 @@ Examples:
 // Run runs until it is interrupted.
 func (c serveCmd) Run(ctx context.Context, t *terminal) error {
 	if err := checkAddress("http", c.HTTP); err != nil {
+		return err
+	}
+	if err := checkProxy(c.Proxy); err != nil {
 		return err
 	}
 	if t.json {

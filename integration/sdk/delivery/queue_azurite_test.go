@@ -204,7 +204,7 @@ func TestStorageQueueRefused(t *testing.T) {
 	for want, changes := range map[string]map[string]any{
 		"'QueueNotFound' (status 404)": {"queueName": "delivery-none", "sasToken": w.sign(func(v *sas.QueueSignatureValues) { v.QueueName = "delivery-none" })},
 		"'AuthenticationFailed' (status 403)": {"sasToken": w.sign(func(v *sas.QueueSignatureValues) {
-			v.ExpiryTime = time.Now().Add(-time.Hour).UTC()
+			v.StartTime = time.Now().Add(time.Hour / 2).UTC()
 		})},
 		"'AuthorizationProtocolMismatch' (status 403)": {"sasToken": w.sign(func(v *sas.QueueSignatureValues) { v.Protocol = sas.ProtocolHTTPS })},
 	} {
