@@ -62,7 +62,7 @@ func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Re
 	}
 	m, err := a.compose(at)
 	if err != nil {
-		return fail(&finalError{err})
+		return fail(err)
 	}
 	l, release, err := a.link(ctx, at)
 	if err != nil {

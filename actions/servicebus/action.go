@@ -19,7 +19,8 @@ type action struct {
 	authentication authentication
 	content        payload.Content
 	properties     properties
-	custom         map[string]any // application properties
+	custom         map[string]any   // application properties, without
+	secrets        []secretProperty // those that are secret
 }
 
 var _ scheduler.Action = (*action)(nil)
@@ -51,7 +52,11 @@ func (a *action) send(ctx context.Context, at scheduler.Attempt, start time.Time
 	if err != nil {
 		return scheduler.Result{Failed: true, Final: final, Message: a.unsent(err.Error())}
 	}
-	m, id := a.message(at, rendered, start)
+	secrets, err := a.revealed(at)
+	if err != nil {
+		return scheduler.Result{Failed: true, Message: a.unsent(err.Error())}
+	}
+	m, id := a.message(at, rendered, secrets, start)
 	to := destination{place: a.namespace.place, keyName: a.authentication.name, key: key, entity: a.entity}
 	if err := a.client.pool.send(ctx, to, m); err != nil {
 		return a.failed(ctx, err, at.Timeout, time.Since(start))

@@ -112,14 +112,14 @@ func TestSecretHeaders(t *testing.T) {
 	server := listen(t, nil)
 	client := newClient(t, web.Config{})
 	request := fmt.Sprintf(`{"uri":%q,"method":"GET","headers":{"authorization":"Bearer s3cret","Cookie":"a=s3cret; b=c","X-Api-Key":"s3cret",
-		"x-access-token":"s3cret","X-Secret":"s3cret","X-Password":"s3cret","X-Hub-Signature":"s3cret","X-Tenant":{"secretRef":"tenant"},
+		"x-access-token":"s3cret","X-Secret":"s3cret","x-session":"s3cret","X-Token-V2":"s3cret","X-Author":"plain","X-Password":"s3cret","X-Hub-Signature":"s3cret","X-Tenant":{"secretRef":"tenant"},
 		"Private-Key":{"SECRETREF":"key"},"Idempotency-Key":"plain","X-Idempotency-Key":"plain","Accept":"plain"}}`, server.URL)
 	shown, err := properties(t, client, request, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	headers, _ := shown.Member("headers")
-	want := `{"X-Tenant":{"secretRef":"tenant"},"Private-Key":{"secretRef":"key"},` +
+	want := `{"X-Author":"plain","X-Tenant":{"secretRef":"tenant"},"Private-Key":{"secretRef":"key"},` +
 		`"Idempotency-Key":"plain","X-Idempotency-Key":"plain","Accept":"plain"}`
 	if diff := cmp.Diff(want, headers.String()); diff != "" {
 		t.Error(diff)
@@ -130,7 +130,7 @@ func TestSecretHeaders(t *testing.T) {
 	}
 	got := server.seen()[0].Header
 	for name, value := range map[string]string{
-		"Authorization": "Bearer s3cret", "Cookie": "a=s3cret; b=c", "X-Api-Key": "s3cret", "X-Access-Token": "s3cret",
+		"Authorization": "Bearer s3cret", "Cookie": "a=s3cret; b=c", "X-Api-Key": "s3cret", "X-Access-Token": "s3cret", "X-Session": "s3cret", "X-Token-V2": "s3cret",
 		"X-Tenant": "north", "Private-Key": "k3y", "Idempotency-Key": "plain", "Accept": "plain",
 	} {
 		if got.Get(name) != value {

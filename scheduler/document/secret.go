@@ -98,6 +98,9 @@ func (r *Reader) SecretRefs() []SecretRef { return r.refs }
 // far, locked or not. It costs nothing, unlike [Value.HasSecrets].
 func (r *Reader) HasSecrets() bool { return r.secret }
 
+// IsSecret reports whether the value is a secret, locked or not, that was read or stored as one.
+func (v Value) IsSecret() bool { return v.secret }
+
 // sealedMember is the one member of an object that stands for a sealed secret in a stored document.
 const sealedMember = "$sealed"
 

@@ -4,8 +4,9 @@
 //
 // Every member of a job that is a secret by its nature, whatever the action:
 // passwords, tokens and signatures (sasToken, sasKey, password, pfx, secret,
-// credentials, token), the keys of webhooks, and headers that carry
-// credentials. Besides, every shared secret, which jobs name as
+// credentials, token), the keys of webhooks, and the headers and application
+// properties that are named like credentials (document.IsCredential has the
+// rule). Besides, every shared secret, which jobs name as
 //
 //	"password": {"secretRef": "billing-password"}
 //
