@@ -138,6 +138,10 @@ func (c secretsListCmd) Run(ctx context.Context, t *terminal) error {
 	now := time.Now()
 	rows := make([][]string, len(all))
 	for i, s := range all {
+		if s.Problem != "" {
+			rows[i] = []string{s.Name, "", "", "", t.paint(red, s.Problem)}
+			continue
+		}
 		rows[i] = []string{s.Name, ago(s.Updated, now), ago(s.Created, now), s.Key, s.Description}
 	}
 	return t.table([]string{"NAME", "UPDATED", "CREATED", "KEY", "DESCRIPTION"}, rows)
@@ -246,7 +250,7 @@ func printRotation(t *terminal, r *scheduler.Rotation) {
 }
 
 type secretsKeygenCmd struct {
-	ID string `name:"id" help:"Id of the key: letters, digits, - and _. Default: today's date." placeholder:"ID"`
+	ID string `name:"id" help:"Id of the key: letters, digits, - and _. Default: today's date with a few random characters." placeholder:"ID"`
 }
 
 // Help shows examples.
@@ -266,7 +270,7 @@ Examples:
 func (c secretsKeygenCmd) Run(t *terminal) error {
 	id := c.ID
 	if id == "" {
-		id = time.Now().UTC().Format(time.DateOnly)
+		id = keyID("")
 	}
 	k, err := seal.NewKey(id)
 	if err != nil {
