@@ -138,7 +138,7 @@ func code(text string, from, digits int) (rune, bool) {
 		return 0, false
 	}
 	n, err := strconv.ParseUint(text[from:from+digits], 16, 16)
-	return rune(n), err == nil //nolint:gosec // of 16 bits
+	return rune(n), err == nil
 }
 
 // maxHalf is the length in bytes of the longest beginning of an escape, two of

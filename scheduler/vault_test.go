@@ -72,9 +72,9 @@ func newVaultTest(t *testing.T) *vaultTest {
 	return &vaultTest{t, store, NewVault(VaultConfig{Store: store, Keys: seal.NewKeyring(k)})}
 }
 
-// written is a secret as it is stored.
-func (t *vaultTest) written(name, text string) []byte {
-	sealed, err := t.vault.keys.Seal(sharedPlace(name), text)
+// written is the secret a as it is stored.
+func (t *vaultTest) written(text string) []byte {
+	sealed, err := t.vault.keys.Seal(sharedPlace("a"), text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,10 +85,11 @@ func (t *vaultTest) written(name, text string) []byte {
 	return data
 }
 
-func (t *vaultTest) want(name, want string) {
+// want checks what the vault has for a; "" is none.
+func (t *vaultTest) want(want string) {
 	t.Helper()
-	if got, err := t.vault.Shared(t.Context(), name); got != want || (err == nil) != (want != "") {
-		t.Errorf("%s: got %q, %v, want %q", name, got, err, want)
+	if got, err := t.vault.Shared(t.Context(), "a"); got != want || (err == nil) != (want != "") {
+		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 }
 
@@ -101,17 +102,17 @@ func TestVaultBeforeTheWatchStands(t *testing.T) {
 		defer cancel()
 		go v.vault.watch(ctx, func(error) {})
 		synctest.Wait()
-		v.store.secrets["a"] = Stored{Revision: 2, Data: v.written("a", "new")}
-		v.store.tell <- func(_ func(), changed func(string, uint64, []byte)) { changed("a", 1, v.written("a", "old")) }
+		v.store.secrets["a"] = Stored{Revision: 2, Data: v.written("new")}
+		v.store.tell <- func(_ func(), changed func(string, uint64, []byte)) { changed("a", 1, v.written("old")) }
 		synctest.Wait()
-		v.want("a", "new")
+		v.want("new")
 		v.store.tell <- func(ready func(), changed func(string, uint64, []byte)) {
-			changed("a", 2, v.written("a", "new"))
+			changed("a", 2, v.written("new"))
 			ready()
 		}
 		synctest.Wait()
 		delete(v.store.secrets, "a") // so that only the watch can know it
-		v.want("a", "new")
+		v.want("new")
 	})
 }
 
@@ -120,19 +121,19 @@ func TestVaultBeforeTheWatchStands(t *testing.T) {
 func TestVaultWithoutWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVaultTest(t)
-		v.vault.changed("a", 1, v.written("a", "old"))
+		v.vault.changed("a", 1, v.written("old"))
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go v.vault.watch(ctx, func(error) {})
 		synctest.Wait()
 		v.store.tell <- func(ready func(), _ func(string, uint64, []byte)) { ready() }
 		synctest.Wait()
-		v.want("a", "")
-		v.vault.changed("a", 2, v.written("a", "again"))
-		v.want("a", "again")
+		v.want("")
+		v.vault.changed("a", 2, v.written("again"))
+		v.want("again")
 		close(v.store.tell)
 		synctest.Wait()
-		v.want("a", "")
+		v.want("")
 	})
 }
 

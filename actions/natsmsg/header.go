@@ -135,7 +135,7 @@ func isToken(s string) bool {
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
 // begin begins the headers of an attempt with those that the job gives.
-func (h header) begin(at scheduler.Attempt) (headers, error) {
+func (h *header) begin(at scheduler.Attempt) (headers, error) {
 	all := make(nats.Header, len(h.given)+len(h.secrets)+16)
 	maps.Copy(all, h.given)
 	for _, s := range h.secrets {
@@ -148,7 +148,7 @@ func (h header) begin(at scheduler.Attempt) (headers, error) {
 		}
 		all[s.name] = []string{text}
 	}
-	return headers{h, all}, nil
+	return headers{*h, all}, nil
 }
 
 // headers are those of an attempt, as they are put together.

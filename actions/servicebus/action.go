@@ -3,6 +3,7 @@ package servicebus
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/payload"
@@ -23,11 +24,26 @@ type action struct {
 	secrets        []secretProperty // those that are secret
 }
 
-var _ scheduler.Action = (*action)(nil)
+var (
+	_ scheduler.Action    = (*action)(nil)
+	_ scheduler.Confidant = (*action)(nil)
+)
 
 // Target implements [scheduler.Action]: it is the host of the namespace, the
 // same for every form of its name and wherever it is mapped to.
 func (a *action) Target() string { return a.namespace.target }
+
+// Confides implements [scheduler.Confidant].
+func (a *action) Confides() []scheduler.Recipient {
+	scheme := "amqps://"
+	switch {
+	case a.namespace.mapped:
+		return []scheduler.Recipient{{Address: a.namespace.target}}
+	case a.namespace.plain:
+		scheme = "amqp://"
+	}
+	return []scheduler.Recipient{{Address: scheme + strings.ToLower(a.namespace.authority())}}
+}
 
 // Invoke implements [scheduler.Action].
 func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Result {

@@ -8,6 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
+	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/servicebus"
+	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // TestSecretProperties sends application properties that can be written but not read, and shared secrets as others.
@@ -45,5 +48,19 @@ func TestSecretProperties(t *testing.T) {
 	const problem = "action.serviceBusQueueMessage.customMessageProperties.Auth-Token.secretRef: is required"
 	if err == nil || !strings.HasPrefix(err.Error(), problem) || strings.Contains(err.Error(), "planted") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestConfides has who is shown the secrets of an action.
+func TestConfides(t *testing.T) {
+	client := newClient(t, servicebus.Config{KeyOptional: true, Endpoints: endpoint.Map{ByName: map[string]string{"here": "localhost"}}})
+	for namespace, want := range map[string]string{
+		"Shop": "amqps://shop.servicebus.windows.net", "sb://shop.servicebus.windows.net/": "amqps://shop.servicebus.windows.net",
+		"amqp://HOST": "amqp://host", "amqps://host": "amqps://host", "host:1": "amqps://host:1", "here": "here.servicebus.windows.net",
+	} {
+		action := mustRead(t, client, "ServiceBusQueue", `{"serviceBusQueueMessage":{"namespace":"`+namespace+`","queueName":"q1"}}`)
+		if diff := cmp.Diff([]scheduler.Recipient{{Address: want}}, action.(scheduler.Confidant).Confides()); diff != "" {
+			t.Errorf("%s: %s", namespace, diff)
+		}
 	}
 }

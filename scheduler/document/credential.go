@@ -12,7 +12,7 @@ import (
 // their end do not count. A name holds a credential when one of its words is authorization, credential, credentials,
 // password or passwd, or when the last word is
 //
-//   - auth, oauth, authentication, authenticate, cookie, cookies, cred, creds, pass, passcode, passphrase, pwd, session, sid,
+//   - auth, oauth, authentication, authenticate, cookies, cred, creds, pass, passcode, passphrase, pwd, session, sid,
 //     bearer, jwt, otp, sas, sig or hmac;
 //   - a word that ends in key, token, secret, signature, password, passwd, pwd, credential, credentials, authorization,
 //     cookie, sessionid, sessid, secretid, tokenid or keyid, such as apikey.
@@ -55,8 +55,9 @@ func wordSet(words string) map[string]bool {
 
 // The words of [IsCredential], in lower case.
 var (
-	everywhere   = wordSet("authorization credential credentials password passwd")
-	atEnd        = wordSet("auth oauth authentication authenticate cookies cred creds pass passcode passphrase session sid bearer jwt otp sas sig hmac")
+	everywhere = wordSet("authorization credential credentials password passwd")
+	atEnd      = wordSet("auth oauth authentication authenticate cookies cred creds pass passcode passphrase " +
+		"session sid bearer jwt otp sas sig hmac")
 	passedOver   = wordSet("id v value header current previous primary secondary old new upstream base hex sha md")
 	harmlessKeys = wordSet("idempotency partition routing ordering row sort grouping cache surrogate dedup deduplication public")
 	notKeys      = wordSet("monkey donkey turkey hockey jockey lackey whiskey")

@@ -15,6 +15,17 @@
 // shows one: whoever gets a job does not see its secrets, and patches it
 // without touching them.
 //
+// So that nothing is lost when a job is put back as it was got, a document that
+// is put must have something for every secret of the job: the secret, another
+// one, or null to drop it, or what it stands in. That does not go for an action
+// of another type, nor for an errorAction that is left out as a whole. And so
+// that whoever may change a job cannot read its secrets by having them sent to a
+// host of his own, a patch that gives an action another host, namespace, account,
+// server or token server, or the same one without TLS, is refused unless it
+// brings the action's secrets itself. Paths, queues and subjects are not looked
+// at. Nor are shared secrets: whoever may write jobs may use any of them by its
+// name, and so send it anywhere.
+//
 // Not sealed is everything else of a job: its payload, its other headers and
 // its URL. A secret in one of these is no secret. A spec that is published lies
 // in its stream in the clear until a scheduler takes it in and overwrites it;
