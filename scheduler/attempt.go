@@ -24,8 +24,9 @@ func (w *Worker) start(r *run) {
 func (w *Worker) attempt(r *run) {
 	a := r.baton.attempt(r.key())
 	a.Timeout = r.job.Def.Timeout
-	a.hidden, a.Shared = &hidden{}, w.shared
 	ctx, cancel := context.WithTimeout(w.actions, a.Timeout)
+	a.hidden = &hidden{}
+	a.Shared = func(name string) (string, error) { return w.secrets.Shared(ctx, name) }
 	started := time.Now()
 	res := a.hidden.clean(w.invoke(ctx, r.spec.Run, a))
 	res.Duration = time.Since(started)

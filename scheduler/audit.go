@@ -21,8 +21,14 @@ type AuditReport struct {
 	Findings []Finding `json:"findings"`
 	Fixed    int       `json:"fixed"`
 
+	// Unopened tells of secrets that this process has not the keys for, as far
+	// as a sample of the jobs shows.
+	Unopened []Unopened `json:"unopened,omitempty"`
+
 	// Duration of the audit in nanoseconds.
 	Duration time.Duration `json:"duration"`
+
+	sample []Key // of the jobs
 }
 
 // Finding is one thing an audit found wrong.
@@ -79,6 +85,9 @@ func (s *Service) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	err = g.Wait()
 	close(found)
 	<-done
+	if err == nil {
+		rep.Unopened, err = s.unopened(ctx, rep.sample)
+	}
 	rep.Jobs -= len(bare) - int(present.Load())
 	sort.Slice(rep.Findings, func(i, j int) bool { return rep.Findings[i].Name < rep.Findings[j].Name })
 	rep.Duration = time.Since(began)
@@ -121,6 +130,9 @@ func (s *Service) withoutBaton(ctx context.Context, rep *AuditReport, batons map
 	var bare []Key
 	err := s.store.EachJob(ctx, "", func(k Key) error {
 		rep.Jobs++
+		if len(rep.sample) < keySample { // in no particular order
+			rep.sample = append(rep.sample, k)
+		}
 		if _, ok := batons[k]; ok {
 			delete(batons, k)
 		} else {

@@ -11,29 +11,31 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// define reads and validates the definition that an edit brings.
-func (s *Service) define(ctx context.Context, e Edit) (*Definition, error) {
+// define reads and validates the definition that an edit brings. at is the path
+// of its properties in the document.
+func (s *Service) define(ctx context.Context, e Edit) (d *Definition, at string, err error) {
 	c, v, err := s.open(ctx, e)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	r := document.NewReader()
 	o := r.Object(v, "")
 	properties := readEnvelope(o, v, e.Key)
-	d := readProperties(properties.object, c.limits(s.limits), s.actions)
+	d = readProperties(properties.object, c.limits(s.limits), s.actions)
 	properties.object.Done()
 	if properties.wrapped {
+		at = "properties"
 		o.Done()
 	}
 	written := properties.find(v)
 	if err := s.secrets.check(ctx, properties.object, written); err != nil {
-		return nil, err
+		return nil, at, err
 	}
 	if err := r.Err(); err != nil {
-		return nil, AsInvalid(err)
+		return nil, at, AsInvalid(err)
 	}
 	d.keep(r, written)
-	return d, c.admits(e.Key, d)
+	return d, at, c.admits(e.Key, d)
 }
 
 // open checks the parts of an edit that come before its content: names, size,
@@ -139,7 +141,8 @@ func (s *Service) readPatch(ctx context.Context, e Edit) (*Collection, document.
 }
 
 // patched returns cur's definition merged with a patch. Secrets that the patch
-// does not name stay, also those that cannot be opened here.
+// does not name stay, also those that cannot be opened here, unless it sends
+// them elsewhere: then it is refused.
 func (s *Service) patched(ctx context.Context, cur *Job, patch document.Value, limits Limits) (*Definition, error) {
 	base := cur.Def.properties
 	if cur.State == Disabled {
@@ -148,6 +151,7 @@ func (s *Service) patched(ctx context.Context, cur *Job, patch document.Value, l
 		))
 	}
 	merged := document.Merge(base, patch).Clone() // a tree of its own, to be read
+	kept, locked := merged.SecretPaths()          // what the patch brings is not marked yet
 	r := document.NewReader()
 	o := r.Object(merged, "")
 	d := readProperties(o, limits, s.actions)
@@ -157,6 +161,9 @@ func (s *Service) patched(ctx context.Context, cur *Job, patch document.Value, l
 	}
 	if err := r.Err(); err != nil {
 		return nil, AsInvalid(err)
+	}
+	if err := checkKept(&cur.Def.Action, &d.Action, append(kept, locked...)); err != nil {
+		return nil, err
 	}
 	d.keep(r, merged)
 	d.secrets = d.secrets || cur.Def.secrets

@@ -80,17 +80,17 @@ func (s *Service) rotateShared(ctx context.Context, st Stored, r *Rotation) erro
 	name := st.Key.Job
 	for range casTries {
 		stored, err := decodeShared(name, st.Data)
+		var text string
+		if err == nil {
+			text, err = stored.open(s.secrets.keys)
+		}
 		if err != nil {
-			return err
+			r.fail(RotationFailure{Secret: name, Reason: err.Error()})
+			return nil //nolint:nilerr // it is told, and the others follow
 		}
 		if seal.KeyID(stored.Sealed) == r.Key {
 			r.count(&r.Skipped)
 			return nil
-		}
-		text, err := stored.open(s.secrets.keys)
-		if err != nil {
-			r.fail(RotationFailure{Secret: name, Reason: err.Error()})
-			return nil //nolint:nilerr // it is told, and the others follow
 		}
 		if stored.Sealed, err = s.secrets.keys.Seal(sharedPlace(name), text); err != nil {
 			return err

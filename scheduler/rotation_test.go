@@ -142,11 +142,25 @@ func TestRotationFailures(t *testing.T) {
 		if _, err := w.store.SaveJob(t.Context(), key("half"), []byte(half), st.Revision, false); err != nil {
 			t.Fatal(err)
 		}
+		if _, err := w.store.SaveSecret(t.Context(), "broken", []byte(`{"sealed`), 0); err != nil {
+			t.Fatal(err)
+		}
+		w.set("fake", planted)
+		st, err = w.store.LoadSecret(t.Context(), "fake")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fake := strings.Replace(string(st.Data), "v1.k2.", "v1.k3.", 1) // as a key of the same id seals it
+		if _, err := w.store.SaveSecret(t.Context(), "fake", []byte(fake), st.Revision); err != nil {
+			t.Fatal(err)
+		}
 		w.process(k3, k2)
 		const why = `the key is not known here: it was sealed with key \"lost\""`
-		want := `{"key":"k3","jobs":1,"secrets":0,"skipped":0,"failures":3,"failed":[` +
+		want := `{"key":"k3","jobs":1,"secrets":0,"skipped":0,"failures":5,"failed":[` +
 			`{"job":"default/gone","reason":"action.door.key: ` + why + `},{"job":"default/half","reason":"action.door.key: ` + why +
-			`},{"secret":"gone","reason":"it cannot be opened: ` + why + `}]}`
+			`},{"secret":"broken","reason":"what is stored of it cannot be read: unexpected end of JSON input"},` +
+			`{"secret":"fake","reason":"it cannot be opened: the sealed text is damaged, or was sealed for another place"},` +
+			`{"secret":"gone","reason":"it cannot be opened: ` + why + `}]}`
 		if got := w.rotate(); got != want {
 			t.Errorf("got %s\nwant %s", got, want)
 		}

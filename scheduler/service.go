@@ -80,11 +80,15 @@ type Edit struct {
 // not name takes its default. created tells which. A definition equal to the
 // present one changes nothing.
 //
+// Secrets are the exception: no view of a job shows them, so a document that
+// leaves out one that the job has may be such a view that is put back, and is
+// refused. Null drops a secret, or what it stands in.
+//
 // Errors: ErrInvalid with every problem; ErrNotFound when the collection does
 // not exist; ErrConflict when a quota is used up, or the job is completed or
 // faulted, which is final.
 func (s *Service) Put(ctx context.Context, e Edit) (v *JobView, created bool, err error) {
-	def, err := s.define(ctx, e)
+	def, at, err := s.define(ctx, e)
 	if err != nil {
 		return nil, false, s.hintSecrets(ctx, e.Key, err)
 	}
@@ -94,14 +98,15 @@ func (s *Service) Put(ctx context.Context, e Edit) (v *JobView, created bool, er
 			return v, err == nil, err
 		}
 	}
-	v, created, err = s.apply(ctx, e, func(*Job) (*Definition, error) { return def, nil })
+	v, created, err = s.apply(ctx, e, func(cur *Job) (*Definition, error) { return def, checkLeftOut(cur, def, at) })
 	s.creating.Store(created)
 	return v, created, err
 }
 
 // Patch merges a document into a job's definition (RFC 7396): what it does not
 // name stays, null removes. Errors as for Put, and ErrNotFound when the job
-// does not exist.
+// does not exist. A patch that sends an action's secrets to another host, or to
+// the same one unencrypted, must bring them itself; see [Confidant].
 func (s *Service) Patch(ctx context.Context, e Edit) (*JobView, error) {
 	c, patch, err := s.readPatch(ctx, e)
 	if err != nil {

@@ -22,6 +22,7 @@ type SharedSecret struct {
 	Created     time.Time
 	Updated     time.Time
 	Key         string // id of the key that it is sealed with
+	Problem     string // why it cannot be read; then nothing else but the name is known
 }
 
 // storedShared is a shared secret as it lies in the store.
@@ -34,10 +35,11 @@ type storedShared struct {
 	Updated     time.Time `json:"updated"`
 }
 
+// decodeShared reads a shared secret. With an error it has no more than its name.
 func decodeShared(name string, data []byte) (*storedShared, error) {
 	s := &storedShared{name: name}
 	if err := json.Unmarshal(data, s); err != nil {
-		return nil, fmt.Errorf("stored secret %s: %w", name, err)
+		return &storedShared{name: name}, fmt.Errorf("what is stored of it cannot be read: %w", err)
 	}
 	return s, nil
 }
@@ -51,14 +53,21 @@ func (s *storedShared) open(keys *seal.Keyring) (string, error) {
 }
 
 func (s *storedShared) shown() *SharedSecret {
-	return &SharedSecret{s.name, s.Description, s.Created, s.Updated, seal.KeyID(s.Sealed)}
+	return &SharedSecret{
+		Name: s.name, Description: s.Description, Created: s.Created, Updated: s.Updated, Key: seal.KeyID(s.Sealed),
+	}
 }
 
 // Document returns the secret as every door shows it:
 //
 //	{"name": "orders-sas", "description": "…", "created": "…", "updated": "…", "key": "2026-03"}
+//
+// One that cannot be read has a problem and no more.
 func (s *SharedSecret) Document() document.Value {
 	members := []document.Member{member("name", s.Name)}
+	if s.Problem != "" {
+		return document.ObjectValue(append(members, member("problem", s.Problem))...)
+	}
 	if s.Description != "" {
 		members = append(members, member("description", s.Description))
 	}
@@ -161,15 +170,18 @@ func (s *Service) saveShared(ctx context.Context, next *storedShared, replaces u
 	return nil
 }
 
-// Secrets returns all shared secrets by name, without their values.
+// Secrets returns all shared secrets by name, without their values. One that
+// cannot be read says so, and can be set anew or deleted.
 func (s *Service) Secrets(ctx context.Context) ([]*SharedSecret, error) {
 	all := []*SharedSecret{}
 	err := s.store.EachSecret(ctx, func(st Stored) error {
 		stored, err := decodeShared(st.Key.Job, st.Data)
-		if err == nil {
-			all = append(all, stored.shown())
+		shown := stored.shown()
+		if err != nil {
+			shown.Problem = err.Error()
 		}
-		return err
+		all = append(all, shown)
+		return nil
 	})
 	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
 	return all, err

@@ -90,7 +90,7 @@ type SecretStore interface {
 // listed one is its Key.Job.
 type SecretLister interface {
 	EachSecret(ctx context.Context, f func(Stored) error) error
-	WatchSecrets(ctx context.Context, changed func(name string, revision uint64, data []byte)) error
+	WatchSecrets(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error
 }
 
 // BatonReader finds batons.

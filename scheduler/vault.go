@@ -33,9 +33,10 @@ type Vault struct {
 	store SecretStore
 	list  SecretLister
 
-	mu     sync.RWMutex
-	live   bool // the watch stands
-	byName map[string]sharedEntry
+	mu       sync.RWMutex
+	watching bool // a watch is being set up, or stands: it will tell of every change
+	live     bool // the watch stands, and has told of all that there are
+	byName   map[string]sharedEntry
 }
 
 // sharedEntry is what is known of a shared secret.
@@ -126,10 +127,11 @@ func (v *Vault) check(ctx context.Context, o *document.Object, properties docume
 // be read from the store.
 const lookupTimeout = 5 * time.Second
 
-// Shared returns the text of a shared secret as it is now. The error is one for
-// an attempt's message, which names the secret already.
-func (v *Vault) Shared(name string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
+// Shared returns the text of a shared secret as it is now. It waits no longer
+// than ctx, of an attempt. The error is one for the attempt's message, which
+// names the secret already.
+func (v *Vault) Shared(ctx context.Context, name string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	st, err := v.load(ctx, name)
 	if errors.Is(err, ErrNotFound) {
@@ -164,16 +166,9 @@ func (v *Vault) load(ctx context.Context, name string) (sharedEntry, error) {
 // watch follows the changes of shared secrets until ctx is done.
 func (v *Vault) watch(ctx context.Context, lost func(error)) {
 	for ctx.Err() == nil {
-		err := v.list.WatchSecrets(ctx, func(name string, revision uint64, data []byte) {
-			v.mu.Lock()
-			v.live = true
-			v.mu.Unlock()
-			v.changed(name, revision, data)
-		})
-		v.mu.Lock()
-		v.live = false
-		clear(v.byName)
-		v.mu.Unlock()
+		v.watched(true, false)
+		err := v.list.WatchSecrets(ctx, func() { v.watched(true, true) }, v.changed)
+		v.watched(false, false)
 		if ctx.Err() != nil {
 			return
 		}
@@ -182,11 +177,22 @@ func (v *Vault) watch(ctx context.Context, lost func(error)) {
 	}
 }
 
+// watched notes how it stands with the watch. Without one nothing is kept in
+// mind: nobody would tell when it changes.
+func (v *Vault) watched(watching, live bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.watching, v.live = watching, live
+	if !watching {
+		clear(v.byName)
+	}
+}
+
 // changed notes a shared secret as it is now; data is nil for a deleted one.
 func (v *Vault) changed(name string, revision uint64, data []byte) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.byName[name].revision <= revision {
+	if v.watching && v.byName[name].revision <= revision {
 		v.byName[name] = sharedEntry{revision, data}
 	}
 }

@@ -86,7 +86,6 @@ type Worker struct {
 	store   Store
 	log     *slog.Logger
 	secrets *Vault
-	shared  func(name string) (string, error) // finds shared secrets
 	library *library
 	rooms   *collections
 	hold    *hold
@@ -118,7 +117,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	cfg = cfg.withDefaults()
 	w := &Worker{
 		cfg: cfg, store: cfg.Store, log: cfg.Logger, held: map[place]*run{}, busy: make(chan struct{}, 1), still: make(chan struct{}),
-		secrets: cfg.Secrets, shared: cfg.Secrets.Shared,
+		secrets: cfg.Secrets,
 		library: newLibrary(cfg.Store, cfg.Actions, cfg.Secrets), rooms: newCollections(cfg.Store),
 	}
 	w.hold = newHold(w.expire)

@@ -44,7 +44,7 @@ func (s *Store) EachCollection(ctx context.Context, f func(scheduler.Stored) err
 // WatchCollections calls changed for every collection, first as it is and then
 // at every change, until ctx is done; data is nil for a deleted one.
 func (s *Store) WatchCollections(ctx context.Context, changed func(name string, revision uint64, data []byte)) error {
-	return watchNames(ctx, s.collections, changed)
+	return watchNames(ctx, s.collections, func() {}, changed)
 }
 
 // eachName calls f for every value of a bucket, as load returns it.
@@ -75,8 +75,11 @@ func eachName(
 }
 
 // watchNames calls changed for every value of a bucket, first as it is and then
-// at every change, until ctx is done; data is nil for a deleted one.
-func watchNames(ctx context.Context, kv jetstream.KeyValue, changed func(name string, revision uint64, data []byte)) error {
+// at every change, until ctx is done; data is nil for a deleted one. ready is
+// called in between.
+func watchNames(
+	ctx context.Context, kv jetstream.KeyValue, ready func(), changed func(name string, revision uint64, data []byte),
+) error {
 	w, err := kv.WatchAll(ctx)
 	if err != nil {
 		return translate(err)
@@ -89,6 +92,7 @@ func watchNames(ctx context.Context, kv jetstream.KeyValue, changed func(name st
 			case !ok:
 				return fmt.Errorf("%w: the watch of bucket %s ended", scheduler.ErrUnavailable, kv.Bucket())
 			case e == nil: // all that were there have been seen
+				ready()
 			case e.Operation() == jetstream.KeyValuePut:
 				changed(e.Key(), e.Revision(), e.Value())
 			default:

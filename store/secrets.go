@@ -42,7 +42,8 @@ func (s *Store) EachSecret(ctx context.Context, f func(scheduler.Stored) error) 
 }
 
 // WatchSecrets calls changed for every shared secret, first as it is and then at
-// every change, until ctx is done; data is nil for a deleted one.
-func (s *Store) WatchSecrets(ctx context.Context, changed func(name string, revision uint64, data []byte)) error {
-	return watchNames(ctx, s.secrets, changed)
+// every change, until ctx is done; data is nil for a deleted one. ready is called
+// in between: when changed was called for all that there are.
+func (s *Store) WatchSecrets(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error {
+	return watchNames(ctx, s.secrets, ready, changed)
 }

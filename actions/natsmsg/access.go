@@ -2,6 +2,7 @@ package natsmsg
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -177,10 +178,15 @@ func (a *access) reveal(at scheduler.Attempt) (login, error) {
 	return l, nil
 }
 
-// key tells connections apart without keeping a secret.
+// key tells connections apart without keeping a secret. Each part goes with its
+// length, so that no two logins have the same parts in another division.
 func (l *login) key() [sha256.Size]byte {
-	parts := append([]string{l.credentials, l.token, l.user, l.password}, l.servers...)
-	return sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	var b []byte
+	for _, part := range append([]string{l.credentials, l.token, l.user, l.password}, l.servers...) {
+		b = binary.AppendUvarint(b, uint64(len(part)))
+		b = append(b, part...)
+	}
+	return sha256.Sum256(b)
 }
 
 // apply adds who connects to the options of a connection.

@@ -23,11 +23,27 @@ type action struct {
 	client *Client
 }
 
-var _ scheduler.Action = (*action)(nil)
+var (
+	_ scheduler.Action    = (*action)(nil)
+	_ scheduler.Confidant = (*action)(nil)
+)
 
 // Target implements [scheduler.Action]: host and port of the first server, or
 // "nats" for the scheduler's own connection.
 func (a *action) Target() string { return a.access.target() }
+
+// Confides implements [scheduler.Confidant]: any of the servers may be shown the
+// secrets.
+func (a *action) Confides() []scheduler.Recipient {
+	if a.access.own() {
+		return []scheduler.Recipient{{Address: "the scheduler's own NATS server"}}
+	}
+	all := make([]scheduler.Recipient, len(a.access.servers))
+	for i, server := range a.access.servers {
+		all[i].Address = strings.ToLower(server)
+	}
+	return all
+}
 
 // Invoke implements [scheduler.Action]: it sends the message and judges the
 // outcome.
@@ -51,7 +67,7 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 	}
 	m, err := a.compose(at)
 	if err != nil {
-		return fail(&finalError{err})
+		return fail(err)
 	}
 	l, release, err := a.link(ctx, at)
 	if err != nil {

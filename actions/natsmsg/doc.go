@@ -46,6 +46,10 @@
 //	content-type                  of a CloudEvent in structured mode
 //	ce-…                          the attributes of a CloudEvent in binary mode
 //
+// Headers named like credentials ([document.IsCredential]) are secrets: written
+// and never shown. The value of any may be {"secretRef": "name"}, a shared
+// secret that is looked up for each attempt.
+//
 // Other headers that begin with Nats- tell servers what to do, such as to
 // publish traces to any subject, and are refused. CloudEvents follow the NATS
 // protocol binding 1.0.3, whose binary mode is that of HTTP, with the data's

@@ -58,3 +58,26 @@ func TestJudge(t *testing.T) {
 		}
 	}
 }
+
+// TestLoginKeys shows that logins share a connection only when all their parts are the same.
+func TestLoginKeys(t *testing.T) {
+	logins := []login{
+		{servers: []string{"nats://a:4222"}, token: "t"},
+		{servers: []string{"nats://a:4222"}, credentials: "t"},
+		{servers: []string{"nats://a:4222"}, user: "u", password: "p"},
+		{servers: []string{"nats://a:4222"}, user: "u\x00p"},
+		{servers: []string{"nats://a:4222"}, token: "\x00u", password: "p"},
+		{servers: []string{"nats://a:4222"}, user: "\x00u", password: "p"},
+		{servers: []string{"nats://a:4222"}, token: "x\x00u", password: "p"},
+		{servers: []string{"nats://a:4222"}, token: "x", user: "u\x00p", password: ""},
+		{servers: []string{"nats://a:4222"}, token: "x", user: "u", password: "p\x00"},
+		{servers: []string{"", "nats://a:4222"}, token: "x", user: "u", password: "p"},
+	}
+	for i := range logins {
+		for j := range logins {
+			if same := logins[i].key() == logins[j].key(); same != (i == j) {
+				t.Errorf("%d and %d: same connection: %t", i, j, same)
+			}
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
@@ -21,28 +22,37 @@ const (
 
 // header is what a job gives as headers.
 type header struct {
-	given nats.Header
-	lower map[string]bool // their names in lower case
+	given   nats.Header
+	secrets []secretHeader
+	lower   map[string]bool // the names of all in lower case
 }
 
-// readHeader reads the member headers of o, an object of strings.
+// secretHeader is a header whose value is written and never shown.
+type secretHeader struct {
+	name  string
+	value document.Secret
+}
+
+// readHeader reads the member headers of o, an object of strings. Those named
+// like credentials are secrets, and any may be a shared one.
 func readHeader(o *document.Object) header {
 	v, ok := o.Value("headers")
 	if !ok {
 		return header{}
 	}
 	ho := o.Reader().Object(v, o.Path("headers"))
-	h := header{make(nats.Header, len(v.Members())), make(map[string]bool, len(v.Members()))}
+	h := header{given: make(nats.Header, len(v.Members())), lower: make(map[string]bool, len(v.Members()))}
 	count, size := 0, 0
 	for _, m := range v.Members() {
 		if m.Value.Kind() == document.KindNull {
 			continue // absent
 		}
 		count++
-		size += utf8.RuneCountInString(m.Name) + utf8.RuneCountInString(m.Value.Text())
-		if err := h.read(m); err != nil {
+		n, err := h.read(ho, m)
+		if err != nil {
 			ho.Problem(m.Name, "%v", err)
 		}
+		size += utf8.RuneCountInString(m.Name) + n
 	}
 	if count > maxHeaders {
 		ho.Problem("", "has %d headers, at most %d are allowed", count, maxHeaders)
@@ -53,28 +63,49 @@ func readHeader(o *document.Object) header {
 	return h
 }
 
-// read adds one header.
-func (h header) read(m document.Member) error {
+// read adds the header m of ho, and returns how many characters its value has,
+// as far as that is known.
+func (h *header) read(ho *document.Object, m document.Member) (int, error) {
 	lower, value := strings.ToLower(m.Name), m.Value.Text()
 	switch {
 	case !isToken(m.Name):
-		return errors.New("is not a header name: letters, digits and !#$%&'*+-.^_`|~ are allowed")
-	case m.Value.Kind() != document.KindString:
-		return fmt.Errorf("must be a string, not %s", m.Value.Kind())
+		return 0, errors.New("is not a header name: letters, digits and !#$%&'*+-.^_`|~ are allowed")
 	case lower == "nats-expected-stream":
-		return errors.New("is set by the scheduler: use expectStream")
+		return 0, errors.New("is set by the scheduler: use expectStream")
 	case lower == "nats-ttl":
-		return errors.New("is set by the scheduler: use timeToLive")
+		return 0, errors.New("is set by the scheduler: use timeToLive")
 	case isServers(lower):
-		return errors.New("tells NATS what to do with the message, and cannot be given")
-	case strings.ContainsFunc(value, isControl):
-		return errors.New("must not contain line breaks or control characters")
+		return 0, errors.New("tells NATS what to do with the message, and cannot be given")
 	case h.lower[lower]:
-		return errors.New("is given twice, in different letter case")
+		return 0, errors.New("is given twice, in different letter case")
 	}
 	h.lower[lower] = true
+	switch {
+	case document.IsCredential(m.Name) || m.Value.IsSecret() || m.Value.Kind() == document.KindObject:
+		return h.readSecret(ho, m.Name)
+	case m.Value.Kind() != document.KindString:
+		return 0, fmt.Errorf("must be a string, not %s", m.Value.Kind())
+	case strings.ContainsFunc(value, isControl):
+		return 0, errControl
+	}
 	h.given[m.Name] = []string{value}
-	return nil
+	return utf8.RuneCountInString(value), nil
+}
+
+var errControl = errors.New("must not contain line breaks or control characters")
+
+// readSecret adds a header whose value is a secret.
+func (h *header) readSecret(ho *document.Object, name string) (int, error) {
+	s, ok := ho.Secret(name)
+	if !ok {
+		return 0, nil // which was reported
+	}
+	h.secrets = append(h.secrets, secretHeader{name, s})
+	text, _ := s.Literal()
+	if strings.ContainsFunc(text, isControl) {
+		return 0, errControl
+	}
+	return utf8.RuneCountInString(text), nil
 }
 
 // isServers reports whether the header of that name, in lower case, means
@@ -104,10 +135,20 @@ func isToken(s string) bool {
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
 // begin begins the headers of an attempt with those that the job gives.
-func (h header) begin() headers {
-	all := make(nats.Header, len(h.given)+16)
+func (h *header) begin(at scheduler.Attempt) (headers, error) {
+	all := make(nats.Header, len(h.given)+len(h.secrets)+16)
 	maps.Copy(all, h.given)
-	return headers{h, all}
+	for _, s := range h.secrets {
+		text, err := at.Reveal(s.value)
+		if err != nil {
+			return headers{}, err
+		}
+		if strings.ContainsFunc(text, isControl) {
+			return headers{}, fmt.Errorf("the secret for header %s has line breaks or control characters", s.name)
+		}
+		all[s.name] = []string{text}
+	}
+	return headers{*h, all}, nil
 }
 
 // headers are those of an attempt, as they are put together.

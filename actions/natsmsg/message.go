@@ -100,15 +100,18 @@ const (
 	eventDataType     = "datacontenttype"
 )
 
-// compose returns the message of an attempt. An error is a failed attempt that
-// no retry can help.
+// compose returns the message of an attempt. An error is a failed attempt; a
+// [finalError] is one that no retry can help.
 func (m *message) compose(at scheduler.Attempt) (*nats.Msg, error) {
 	rendered, err := m.content.Render(at)
 	if err != nil {
-		return nil, err
+		return nil, &finalError{err}
 	}
 	id := payload.Identify(at)
-	h := m.header.begin()
+	h, err := m.header.begin(at)
+	if err != nil {
+		return nil, err
+	}
 	h.add(jetstream.MsgIDHeader, at.Key)
 	h.add(headerJob, at.Job.String())
 	h.add(headerOccurrence, at.Occurrence)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/actions/natsmsg"
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
@@ -153,5 +154,22 @@ func TestOtherTypes(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"NatsMessage"}, c.Types()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestConfides has who is shown the secrets of an action.
+func TestConfides(t *testing.T) {
+	c := client(t, natsmsg.Config{})
+	for servers, want := range map[string][]scheduler.Recipient{
+		``: {{Address: "the scheduler's own NATS server"}},
+		`, "servers": "tls://NATS.example.com, nats://b:1"`: {{Address: "tls://nats.example.com:4222"}, {Address: "nats://b:1"}},
+	} {
+		action, err := read(t, c, document.NewReader(), `{"subject": "a"`+servers+`}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, action.(scheduler.Confidant).Confides()); diff != "" {
+			t.Errorf("%s: %s", servers, diff)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package servicebus
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/payload"
@@ -19,14 +20,30 @@ type action struct {
 	authentication authentication
 	content        payload.Content
 	properties     properties
-	custom         map[string]any // application properties
+	custom         map[string]any   // application properties, without
+	secrets        []secretProperty // those that are secret
 }
 
-var _ scheduler.Action = (*action)(nil)
+var (
+	_ scheduler.Action    = (*action)(nil)
+	_ scheduler.Confidant = (*action)(nil)
+)
 
 // Target implements [scheduler.Action]: it is the host of the namespace, the
 // same for every form of its name and wherever it is mapped to.
 func (a *action) Target() string { return a.namespace.target }
+
+// Confides implements [scheduler.Confidant].
+func (a *action) Confides() []scheduler.Recipient {
+	scheme := "amqps://"
+	switch {
+	case a.namespace.mapped:
+		return []scheduler.Recipient{{Address: a.namespace.target}}
+	case a.namespace.plain:
+		scheme = "amqp://"
+	}
+	return []scheduler.Recipient{{Address: scheme + strings.ToLower(a.namespace.authority())}}
+}
 
 // Invoke implements [scheduler.Action]: it renders the message of an attempt,
 // sends it, and tells how that ended.
@@ -43,7 +60,11 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 	if err != nil {
 		return scheduler.Result{Failed: true, Final: final, Blameless: true, Message: a.unsent(err.Error())}
 	}
-	m, id := a.message(at, rendered, start)
+	secrets, err := a.revealed(at)
+	if err != nil {
+		return scheduler.Result{Failed: true, Message: a.unsent(err.Error())}
+	}
+	m, id := a.message(at, rendered, secrets, start)
 	to := destination{place: a.namespace.place, keyName: a.authentication.name, key: key, entity: a.entity}
 	if err := a.client.pool.send(ctx, to, m); err != nil {
 		return a.failed(ctx, err, at.Timeout, time.Since(start))

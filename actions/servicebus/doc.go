@@ -14,6 +14,11 @@
 //	cloudEvents:<name>    the attributes of a CloudEvent in binary mode, as application properties
 //	x-carillon-failed-…   what failed, as application properties of an errorAction's message
 //
+// Strings in customMessageProperties that are named like credentials
+// ([document.IsCredential]) are secrets: written and never shown. Any value there
+// may be {"secretRef": "name"}, a shared secret that is looked up for each
+// attempt.
+//
 // What the job gives is sent as given. A key that is longer than the 128
 // characters that Service Bus allows is shortened and ends in its SHA-256. An
 // empty string in brokeredMessageProperties counts as not given.

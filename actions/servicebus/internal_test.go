@@ -76,7 +76,7 @@ func TestEnvelopeProperties(t *testing.T) {
 		Attributes: []payload.Attribute{{Name: "id", Value: "i"}, {Name: "source", Value: "s"}},
 	}
 	a := &action{custom: map[string]any{"cloudEvents:source": "mine", "n": int64(1)}}
-	m, _ := a.message(scheduler.Attempt{Key: "k"}, rendered, time.Now())
+	m, _ := a.message(scheduler.Attempt{Key: "k"}, rendered, nil, time.Now())
 	want := map[string]any{"cloudEvents:id": "i", "cloudEvents:source": "mine", "n": int64(1)}
 	if diff := cmp.Diff(want, m.ApplicationProperties); diff != "" {
 		t.Error(diff)
@@ -86,7 +86,7 @@ func TestEnvelopeProperties(t *testing.T) {
 	}
 	own := "application/vnd.own"
 	a.properties.contentType = &own
-	if m, _ = a.message(scheduler.Attempt{Key: "k"}, rendered, time.Now()); *m.Properties.ContentType != own {
+	if m, _ = a.message(scheduler.Attempt{Key: "k"}, rendered, nil, time.Now()); *m.Properties.ContentType != own {
 		t.Error(*m.Properties.ContentType)
 	}
 	if len(a.custom) != 2 {

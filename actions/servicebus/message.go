@@ -30,7 +30,9 @@ const cloudEventPrefix = "cloudEvents:"
 const maxTTL = math.MaxUint32 * time.Millisecond
 
 // message returns what the attempt at sends of rendered, and its id.
-func (a *action) message(at scheduler.Attempt, rendered payload.Message, now time.Time) (*azservicebus.AMQPAnnotatedMessage, string) {
+func (a *action) message(
+	at scheduler.Attempt, rendered payload.Message, secrets map[string]any, now time.Time,
+) (*azservicebus.AMQPAnnotatedMessage, string) {
 	p := &a.properties
 	id := messageID(at.Key)
 	if p.messageID != nil {
@@ -38,7 +40,7 @@ func (a *action) message(at scheduler.Attempt, rendered payload.Message, now tim
 	}
 	m := &azservicebus.AMQPAnnotatedMessage{
 		Body:                  azservicebus.AMQPAnnotatedMessageBody{Data: [][]byte{[]byte(rendered.Body)}},
-		ApplicationProperties: a.applicationProperties(at, rendered),
+		ApplicationProperties: a.applicationProperties(at, rendered, secrets),
 		MessageAnnotations:    p.annotations(now),
 		Properties: &azservicebus.AMQPAnnotatedMessageProperties{
 			MessageID:      id,
@@ -101,12 +103,12 @@ func (p *properties) annotations(now time.Time) map[any]any {
 
 // applicationProperties returns those of a message. What the job gives wins.
 // The job's own map is shared by all messages, which only read it.
-func (a *action) applicationProperties(at scheduler.Attempt, rendered payload.Message) map[string]any {
+func (a *action) applicationProperties(at scheduler.Attempt, rendered payload.Message, secrets map[string]any) map[string]any {
 	fields := payload.FailureFields(at)
-	if len(fields) == 0 && len(rendered.Attributes) == 0 {
+	if len(fields) == 0 && len(rendered.Attributes) == 0 && len(secrets) == 0 {
 		return a.custom
 	}
-	m := make(map[string]any, len(fields)+len(rendered.Attributes)+len(a.custom))
+	m := make(map[string]any, len(fields)+len(rendered.Attributes)+len(a.custom)+len(secrets))
 	for _, f := range fields {
 		m[f.Name] = f.Value
 	}
@@ -114,5 +116,22 @@ func (a *action) applicationProperties(at scheduler.Attempt, rendered payload.Me
 		m[cloudEventPrefix+attribute.Name] = attribute.Value
 	}
 	maps.Copy(m, a.custom)
+	maps.Copy(m, secrets)
 	return m
+}
+
+// revealed returns the application properties that are secret; nil for none.
+func (a *action) revealed(at scheduler.Attempt) (map[string]any, error) {
+	if len(a.secrets) == 0 {
+		return nil, nil //nolint:nilnil // none is usual
+	}
+	m := make(map[string]any, len(a.secrets))
+	for _, s := range a.secrets {
+		text, err := at.Reveal(s.value)
+		if err != nil {
+			return nil, err
+		}
+		m[s.name] = text
+	}
+	return m, nil
 }

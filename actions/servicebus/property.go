@@ -65,28 +65,53 @@ func readText(o *document.Object, name string, limit int) *string {
 	return &text
 }
 
+// secretProperty is an application property whose value is written and never
+// shown.
+type secretProperty struct {
+	name  string
+	value document.Secret
+}
+
 // readCustom reads customMessageProperties: strings as in Azure Scheduler, and
-// numbers and booleans, which become AMQP's long or double and boolean.
-func readCustom(o *document.Object) map[string]any {
+// numbers and booleans, which become AMQP's long or double and boolean. Strings
+// that are named like credentials are secrets, and any value may be a shared
+// one.
+func readCustom(o *document.Object) (custom map[string]any, secrets []secretProperty) {
 	co, ok := o.Object("customMessageProperties")
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	co.IgnoreRest()
 	v, _ := o.Value("customMessageProperties")
-	custom := make(map[string]any, len(v.Members()))
+	custom = make(map[string]any, len(v.Members()))
 	for _, m := range v.Members() {
 		value := customValue(m.Value)
 		switch {
 		case m.Name == "":
 			co.Problem("", `"" cannot be the name of a property`)
+		case isSecret(m):
+			if s, ok := co.Secret(m.Name); ok {
+				secrets = append(secrets, secretProperty{m.Name, s})
+			}
 		case value != nil:
 			custom[m.Name] = value
 		case m.Value.Kind() != document.KindNull:
 			o.Reader().Problem(co.Path(m.Name), "must be a string, number or boolean, not %s", m.Value.Kind())
 		}
 	}
-	return custom
+	return custom, secrets
+}
+
+// isSecret reports whether the property m is a secret.
+func isSecret(m document.Member) bool {
+	switch m.Value.Kind() {
+	case document.KindObject: // the name of a shared one
+		return true
+	case document.KindString:
+		return document.IsCredential(m.Name) || m.Value.IsSecret()
+	default:
+		return false
+	}
 }
 
 // customValue returns what is sent for v, nil for what cannot be sent.

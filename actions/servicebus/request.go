@@ -35,7 +35,7 @@ func (c *Client) readAction(k kind, o *document.Object) *action {
 			Envelopes: []payload.Envelope{payload.CloudEvents, payload.CloudEventsBinary},
 		})
 		a.properties = readProperties(mo)
-		a.custom = readCustom(mo)
+		a.custom, a.secrets = readCustom(mo)
 		mo.Done()
 	}
 	if o.Reader().Problems() != before {

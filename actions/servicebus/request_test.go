@@ -105,7 +105,7 @@ func TestReadActionProblems(t *testing.T) {
 			members(rightPlace, rightKey, `"customMessageProperties":{"":"a","b c":[],"d":{},"e":"f"}`),
 			path + `customMessageProperties: "" cannot be the name of a property` + "\n" +
 				path + `customMessageProperties["b c"]: must be a string, number or boolean, not an array` + "\n" +
-				path + `customMessageProperties.d: must be a string, number or boolean, not an object`,
+				path + `customMessageProperties.d.secretRef: is required`,
 		},
 	}
 	client := newClient(t, servicebus.Config{Endpoints: endpoint.Map{ByName: map[string]string{"odd": "http://x"}}})

@@ -21,10 +21,21 @@ type action struct {
 	client *Client
 }
 
-var _ scheduler.Action = (*action)(nil)
+var (
+	_ scheduler.Action    = (*action)(nil)
+	_ scheduler.Confidant = (*action)(nil)
+)
 
 // Target implements [scheduler.Action]: the account, see Limits in the package's comment.
 func (a *action) Target() string { return a.account.target }
+
+// Confides implements [scheduler.Confidant].
+func (a *action) Confides() []scheduler.Recipient {
+	if a.account.endpoint == "" { // it is not known
+		return []scheduler.Recipient{{Address: a.account.target}}
+	}
+	return []scheduler.Recipient{{Address: a.account.endpoint}}
+}
 
 // Invoke implements [scheduler.Action].
 func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Result {

@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/endpoint"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
@@ -309,6 +310,20 @@ func TestToken(t *testing.T) {
 		}
 		if got := lines(err); got != want {
 			t.Errorf("%s: %s\nwant %s", test.token, got, want)
+		}
+	}
+}
+
+// TestConfides has who is shown the secrets of an action.
+func TestConfides(t *testing.T) {
+	client := newClient(t, storagequeue.Config{})
+	for account, want := range map[string]string{
+		"myStorageAccount": "https://mystorageaccount.queue.core.windows.net", "http://127.0.0.1:10001/devstoreaccount1/": "http://127.0.0.1:10001/devstoreaccount1",
+		"https://QUEUE.example.com": "https://queue.example.com",
+	} {
+		action := mustRead(t, client, members{"storageAccount": account, "queueName": "myqueue", "sasToken": "TOKEN", "message": "x"})
+		if diff := cmp.Diff([]scheduler.Recipient{{Address: want}}, action.(scheduler.Confidant).Confides()); diff != "" {
+			t.Errorf("%s: %s", account, diff)
 		}
 	}
 }

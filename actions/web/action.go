@@ -25,7 +25,10 @@ type action struct {
 	credentials []string // names of headers that stay with the first host
 }
 
-var _ scheduler.Action = (*action)(nil)
+var (
+	_ scheduler.Action    = (*action)(nil)
+	_ scheduler.Confidant = (*action)(nil)
+)
 
 // compile prepares r for running.
 func compile(c *Client, r request) *action {
@@ -68,6 +71,18 @@ func compile(c *Client, r request) *action {
 
 // Target implements [scheduler.Action].
 func (a *action) Target() string { return a.target }
+
+// Confides implements [scheduler.Confidant]: the host of the request, and the
+// token server, are shown secrets. A path is none of it but a token server's, in
+// which the tenant may stand.
+func (a *action) Confides() []scheduler.Recipient {
+	all := []scheduler.Recipient{{Address: site(a.uri)}}
+	if o, ok := a.auth.(*oauth); ok {
+		path := strings.TrimPrefix(o.endpoint.EscapedPath(), "/")
+		all = append(all, scheduler.Recipient{Role: "token server", Address: site(o.endpoint) + "/" + path})
+	}
+	return all
+}
 
 // Invoke implements [scheduler.Action].
 func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Result {

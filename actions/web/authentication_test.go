@@ -112,14 +112,14 @@ func TestSecretHeaders(t *testing.T) {
 	server := listen(t, nil)
 	client := newClient(t, web.Config{})
 	request := fmt.Sprintf(`{"uri":%q,"method":"GET","headers":{"authorization":"Bearer s3cret","Cookie":"a=s3cret; b=c","X-Api-Key":"s3cret",
-		"x-access-token":"s3cret","X-Secret":"s3cret","X-Password":"s3cret","X-Hub-Signature":"s3cret","X-Tenant":{"secretRef":"tenant"},
+		"x-access-token":"s3cret","X-Secret":"s3cret","x-session":"s3cret","X-Token-V2":"s3cret","X-Author":"plain","X-Password":"s3cret","X-Hub-Signature":"s3cret","X-Tenant":{"secretRef":"tenant"},
 		"Private-Key":{"SECRETREF":"key"},"Idempotency-Key":"plain","X-Idempotency-Key":"plain","Accept":"plain"}}`, server.URL)
 	shown, err := properties(t, client, request, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	headers, _ := shown.Member("headers")
-	want := `{"X-Tenant":{"secretRef":"tenant"},"Private-Key":{"secretRef":"key"},` +
+	want := `{"X-Author":"plain","X-Tenant":{"secretRef":"tenant"},"Private-Key":{"secretRef":"key"},` +
 		`"Idempotency-Key":"plain","X-Idempotency-Key":"plain","Accept":"plain"}`
 	if diff := cmp.Diff(want, headers.String()); diff != "" {
 		t.Error(diff)
@@ -130,7 +130,7 @@ func TestSecretHeaders(t *testing.T) {
 	}
 	got := server.seen()[0].Header
 	for name, value := range map[string]string{
-		"Authorization": "Bearer s3cret", "Cookie": "a=s3cret; b=c", "X-Api-Key": "s3cret", "X-Access-Token": "s3cret",
+		"Authorization": "Bearer s3cret", "Cookie": "a=s3cret; b=c", "X-Api-Key": "s3cret", "X-Access-Token": "s3cret", "X-Session": "s3cret", "X-Token-V2": "s3cret",
 		"X-Tenant": "north", "Private-Key": "k3y", "Idempotency-Key": "plain", "Accept": "plain",
 	} {
 		if got.Get(name) != value {
@@ -209,5 +209,28 @@ func TestAuthenticationProblems(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestConfides has who is shown the secrets of an action.
+func TestConfides(t *testing.T) {
+	client := web.New(web.Config{})
+	for members, want := range map[string][]scheduler.Recipient{
+		`"uri":"HTTP://H/a?b"`:      {{Address: "http://h"}},
+		`"uri":"https://h:443/"`:    {{Address: "https://h"}},
+		`"uri":"http://h:443/"`:     {{Address: "http://h:443"}},
+		`"uri":"https://[::1]:80/"`: {{Address: "https://[::1]:80"}},
+		`"uri":"https://h/","authentication":{"type":"Basic","username":"u","password":"p"}`: {{Address: "https://h"}},
+		`"uri":"https://h/","authentication":{"type":"OAuth2","tokenUrl":"https://L/t?u=v","clientId":"c","secret":"s"}`: {
+			{Address: "https://h"}, {Role: "token server", Address: "https://l/t"},
+		},
+		`"uri":"https://h/","authentication":{"type":"ActiveDirectoryOAuth","tenant":"n","audience":"a","clientId":"c","secret":"s"}`: {
+			{Address: "https://h"}, {Role: "token server", Address: "https://login.microsoftonline.com/n/oauth2/token"},
+		},
+	} {
+		action := mustRead(t, client, "Http", `{"method":"GET",`+members+`}`)
+		if diff := cmp.Diff(want, action.(scheduler.Confidant).Confides()); diff != "" {
+			t.Errorf("%s: %s", members, diff)
+		}
 	}
 }

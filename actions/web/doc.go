@@ -103,13 +103,12 @@
 // # Secrets
 //
 // Passwords, keys and tokens of the members above, and the headers named like
-// credentials, are written and never shown: Authorization, Cookie, and every
-// header whose name ends in key, token, secret, password or signature, but for
-// Idempotency-Key and X-Idempotency-Key. Each, and the value of any other
-// header but Host, may be {"secretRef": "name"} instead, a shared secret that
-// is looked up for each attempt. What comes back from a target is recorded
-// without them. The URI is no secret, its query included: put keys into
-// headers.
+// credentials, are written and never shown. [document.IsCredential] says which
+// names are: Authorization, Cookie, X-Api-Key, Session-Id and the like, but not
+// Idempotency-Key. Each, and the value of any other header but Host, may be
+// {"secretRef": "name"} instead, a shared secret that is looked up for each
+// attempt. What comes back from a target is recorded without them. The URI is
+// no secret, its query included: put keys into headers.
 //
 // # Redirects
 //

@@ -61,7 +61,7 @@ func (r *request) addHeader(ho *document.Object, m document.Member) (int, error)
 		return 0, errors.New("is set by the scheduler and cannot be given")
 	case r.gives(name):
 		return 0, errors.New("is given twice, in different letter case")
-	case isCredential(name) || m.Value.Kind() == document.KindObject && name != headerHost:
+	case document.IsCredential(m.Name) || m.Value.IsSecret() || m.Value.Kind() == document.KindObject && name != headerHost:
 		return r.addSecret(ho, m.Name, name)
 	case m.Value.Kind() != document.KindString:
 		return 0, fmt.Errorf("must be a string, not %s", m.Value.Kind())
@@ -124,23 +124,4 @@ func isFieldValue(s string) bool {
 		}
 	}
 	return true
-}
-
-// isCredential reports whether the header of that canonical name holds what
-// nobody but the host that it was given for must see. The idempotency key is
-// none: whoever does the work must know it.
-func isCredential(name string) bool {
-	switch name {
-	case headerAuthorization, "Proxy-Authorization", "Www-Authenticate", headerCookie, "Cookie2":
-		return true
-	case headerKey, "X-Idempotency-Key":
-		return false
-	}
-	name = strings.ToLower(name)
-	for _, end := range []string{"key", "token", "secret", "password", "signature"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
 }

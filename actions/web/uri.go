@@ -58,6 +58,16 @@ func checkURI(u *url.URL) error {
 	return nil
 }
 
+// site returns scheme://host in lower case, with the port unless it goes without
+// saying.
+func site(u *url.URL) string {
+	host := hostPort(u)
+	if port := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]; strings.HasSuffix(host, port) {
+		host = strings.TrimSuffix(host, port)
+	}
+	return u.Scheme + "://" + host
+}
+
 // hostPort returns host:port in lower case, with the port made explicit.
 func hostPort(u *url.URL) string {
 	port := u.Port()

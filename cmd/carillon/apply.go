@@ -36,7 +36,10 @@ Examples:
 
     carillon apply examples/jobs
     carillon apply -c billing report.yaml
-    carillon get --state enabled --json | carillon apply --server http://other:8080 -`
+    carillon get --state enabled --json | carillon apply --server http://other:8080 -
+
+Secrets are not in what "carillon get" shows. Jobs that are applied without the secrets they have are refused; on
+another scheduler add them first.`
 }
 
 // echoVariable is the variable that names a target for trying jobs out.

@@ -87,6 +87,7 @@ func usage(err error) error {
 	if p, ok := errors.AsType[*kong.ParseError](err); ok {
 		if n := p.Context.Selected(); n != nil {
 			hint = `run "` + n.FullPath() + ` --help"`
+			err = unshown(n, err)
 		}
 	}
 	return hinted(&usageError{err}, hint)

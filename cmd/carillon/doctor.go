@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -17,7 +18,8 @@ type doctorCmd struct {
 // Help shows examples.
 func (doctorCmd) Help() string {
 	return `Every enabled job has one message in NATS, its baton, that makes it run. The doctor compares jobs with batons.
-A scheduler does the same by itself at its start and every hour.
+A scheduler does the same by itself at its start and every hour. Besides, the doctor tells of secrets that the
+scheduler has not the key for: it looks at all shared secrets, and at those of a thousand jobs.
 
 The exit code is 1 when something is wrong and was not mended.
 
@@ -45,6 +47,10 @@ func (c doctorCmd) Run(ctx context.Context, t *terminal) error {
 	if left := len(report.Findings) - report.Fixed; err == nil && left > 0 {
 		err = c.unwell(left)
 	}
+	if err == nil && len(report.Unopened) > 0 {
+		err = hinted(errors.New("the scheduler has not the keys for all secrets in its store"),
+			"put the key back, at the end of the key file, or set the secrets again")
+	}
 	return err
 }
 
@@ -63,6 +69,10 @@ func printReport(t *terminal, r *scheduler.AuditReport) {
 			mark = t.paint(green, "mended")
 		}
 		t.printf("%s  %s  %s\n", mark, f.Name, f.Problem)
+	}
+	for _, u := range r.Unopened {
+		t.printf("%s  key %q  seals %s and %s, such as %s: %s\n", t.paint(red, "locked"), u.Key,
+			plural(u.Secrets, "shared secret", "shared secrets"), plural(u.Jobs, "job", "jobs"), u.Example, u.Reason)
 	}
 	t.printf("%s, %d waiting, %d running, %s in %s\n", plural(r.Jobs, "job", "jobs"), r.Waiting, r.Running,
 		plural(len(r.Findings), "problem", "problems"), r.Duration.Round(time.Millisecond))

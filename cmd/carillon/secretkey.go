@@ -1,12 +1,14 @@
 package main
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/seal"
@@ -84,7 +86,7 @@ func ownKeys(file string) (*seal.Keyring, error) {
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 		return readKeys(file)
 	}
-	k, err := seal.NewKey("dev-" + time.Now().UTC().Format("2006-01-02"))
+	k, err := seal.NewKey(keyID("dev-"))
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +94,12 @@ func ownKeys(file string) (*seal.Keyring, error) {
 		return nil, keyFileError(file, err)
 	}
 	return readKeys(file)
+}
+
+// keyID returns an id for a new key: today's date, and random characters, so
+// that two keys of one day are not taken for each other.
+func keyID(prefix string) string {
+	return prefix + time.Now().UTC().Format(time.DateOnly) + "-" + strings.ToLower(rand.Text()[:4])
 }
 
 // writeKey writes a new key file beside its place, and puts it there when it is

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
@@ -45,12 +42,14 @@ type secretsSetCmd struct {
 // Help shows examples.
 func (secretsSetCmd) Help() string {
 	return `Jobs name it as {"secretRef": "NAME"}, wherever a secret may stand, and use the new value from their next
-attempt on. The value is no argument: others would see it in the list of processes, and in the shell's history.
+attempt on. The value is no argument: others would see it in the list of processes, and in the shell's history. It
+is text of at most 12,288 bytes; put what is not, such as a .pfx file, in base64.
 
 Examples:
 
     carillon secrets set orders-sas
     carillon secrets set orders-sas --value-file token.txt --description "send to orders, until June"
+    base64 -w0 client.pfx | carillon secrets set client-pfx --value-file -
     az storage queue generate-sas … -o tsv | carillon secrets set orders-sas --value-file -`
 }
 
@@ -80,32 +79,6 @@ func (c secretsSetCmd) Run(ctx context.Context, t *terminal) error {
 	}
 	t.printf("%-9s %s\n", done, s.Name)
 	return nil
-}
-
-// maxValue is more than the scheduler takes.
-const maxValue = 64 << 10
-
-// value reads the value from the file, standard input or the terminal.
-func (c secretsSetCmd) value(ctx context.Context, t *terminal) (string, error) {
-	var data []byte
-	var err error
-	switch c.ValueFile {
-	case "":
-		f, ok := t.in.(*os.File)
-		if !ok || !isTerminal(f) {
-			return "", hinted(&usageError{errors.New("there is no terminal to ask for the value on")},
-				"pipe the value in with --value-file -, or name a file")
-		}
-		return t.askSecret(ctx, f, "Value of "+c.Name+" (not shown): ")
-	case "-":
-		data, err = io.ReadAll(io.LimitReader(t.in, maxValue))
-	default:
-		data, err = os.ReadFile(c.ValueFile)
-	}
-	if err != nil {
-		return "", err
-	}
-	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }
 
 type secretsListCmd struct{ remote }
@@ -138,6 +111,10 @@ func (c secretsListCmd) Run(ctx context.Context, t *terminal) error {
 	now := time.Now()
 	rows := make([][]string, len(all))
 	for i, s := range all {
+		if s.Problem != "" {
+			rows[i] = []string{s.Name, "", "", "", t.paint(red, s.Problem)}
+			continue
+		}
 		rows[i] = []string{s.Name, ago(s.Updated, now), ago(s.Created, now), s.Key, s.Description}
 	}
 	return t.table([]string{"NAME", "UPDATED", "CREATED", "KEY", "DESCRIPTION"}, rows)
@@ -246,7 +223,7 @@ func printRotation(t *terminal, r *scheduler.Rotation) {
 }
 
 type secretsKeygenCmd struct {
-	ID string `name:"id" help:"Id of the key: letters, digits, - and _. Default: today's date." placeholder:"ID"`
+	ID string `name:"id" help:"Id of the key: letters, digits, - and _. Default: today's date with a few random characters." placeholder:"ID"`
 }
 
 // Help shows examples.
@@ -266,7 +243,7 @@ Examples:
 func (c secretsKeygenCmd) Run(t *terminal) error {
 	id := c.ID
 	if id == "" {
-		id = time.Now().UTC().Format(time.DateOnly)
+		id = keyID("")
 	}
 	k, err := seal.NewKey(id)
 	if err != nil {

@@ -40,8 +40,8 @@ func (s Secret) Literal() (text string, ok bool) {
 // Format keeps secrets out of whatever is printed.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("(secret)")) }
 
-// maxSecret is the length in bytes of the longest secret, a certificate with its chain.
-const maxSecret = 12 << 10
+// MaxSecret is the length in bytes of the longest secret, a certificate with its chain.
+const MaxSecret = 12 << 10
 
 // secretRef is the member that names a shared secret.
 const secretRef = "secretRef"
@@ -58,8 +58,8 @@ func (o *Object) Secret(name string) (Secret, bool) {
 	case v.kind != KindString:
 		o.Problem(member("", name), "must be a string or {%q: name}, not %s", secretRef, v.kind)
 		return Secret{}, false
-	case len(v.text) > maxSecret && !v.locked:
-		o.Problem(member("", name), "is %d bytes long, at most %d are allowed", len(v.text), maxSecret)
+	case len(v.text) > MaxSecret && !v.locked:
+		o.Problem(member("", name), "is %d bytes long, at most %d are allowed", len(v.text), MaxSecret)
 		return Secret{}, false
 	}
 	i := o.find(name)
@@ -97,6 +97,9 @@ func (r *Reader) SecretRefs() []SecretRef { return r.refs }
 // HasSecrets reports whether a secret that stands in the document was read so
 // far, locked or not. It costs nothing, unlike [Value.HasSecrets].
 func (r *Reader) HasSecrets() bool { return r.secret }
+
+// IsSecret reports whether the value is a secret, locked or not, that was read or stored as one.
+func (v Value) IsSecret() bool { return v.secret }
 
 // sealedMember is the one member of an object that stands for a sealed secret in a stored document.
 const sealedMember = "$sealed"

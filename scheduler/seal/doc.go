@@ -4,8 +4,9 @@
 //
 // Every member of a job that is a secret by its nature, whatever the action:
 // passwords, tokens and signatures (sasToken, sasKey, password, pfx, secret,
-// credentials, token), the keys of webhooks, and headers that carry
-// credentials. Besides, every shared secret, which jobs name as
+// credentials, token), the keys of webhooks, and the headers and application
+// properties that are named like credentials (document.IsCredential has the
+// rule). Besides, every shared secret, which jobs name as
 //
 //	"password": {"secretRef": "billing-password"}
 //
@@ -13,6 +14,17 @@
 // history, results of specs, logs and metrics hold none at all, and no door
 // shows one: whoever gets a job does not see its secrets, and patches it
 // without touching them.
+//
+// So that nothing is lost when a job is put back as it was got, a document that
+// is put must have something for every secret of the job: the secret, another
+// one, or null to drop it, or what it stands in. That does not go for an action
+// of another type, nor for an errorAction that is left out as a whole. And so
+// that whoever may change a job cannot read its secrets by having them sent to a
+// host of his own, a patch that gives an action another host, namespace, account,
+// server or token server, or the same one without TLS, is refused unless it
+// brings the action's secrets itself. Paths, queues and subjects are not looked
+// at. Nor are shared secrets: whoever may write jobs may use any of them by its
+// name, and so send it anywhere.
 //
 // Not sealed is everything else of a job: its payload, its other headers and
 // its URL. A secret in one of these is no secret. A spec that is published lies

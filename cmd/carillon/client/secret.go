@@ -16,7 +16,8 @@ type Secret struct {
 	Description string    `json:"description,omitempty"`
 	Created     time.Time `json:"created"`
 	Updated     time.Time `json:"updated"`
-	Key         string    `json:"key"` // id of the key that seals it
+	Key         string    `json:"key"`               // id of the key that seals it
+	Problem     string    `json:"problem,omitempty"` // why it cannot be read; then only the name is known
 }
 
 func secretPath(name string) string { return "/secrets/" + url.PathEscape(name) }

@@ -1,0 +1,46 @@
+package document_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+func TestLeftOut(t *testing.T) {
+	parse := func(text string) document.Value {
+		v, err := document.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	old := parse(`{"headers": {"X-Api-Key": "s", "Accept": "a"}, "token": "s", "shared": {"secretRef": "n"}, "authentication":
+		{"type": "Basic", "password": "s"}, "list": [1]}`)
+	r := document.NewReader()
+	o := r.Object(old, "")
+	headers, _ := o.Object("headers")
+	headers.Secret("X-Api-Key")
+	authentication, _ := o.Object("authentication")
+	authentication.Secret("password")
+	for _, name := range []string{"token", "shared"} {
+		if _, ok := o.Secret(name); !ok {
+			t.Fatal(r.Err())
+		}
+	}
+	const token, password = "at.token", "at.authentication.password"
+	for next, want := range map[string][]string{
+		`{}`:                           {`at.headers.X-Api-Key`, token, password},
+		`{"headers": {"Accept": "a"}}`: {`at.headers.X-Api-Key`, token, password},
+		`{"headers": null, "token": null, "authentication": {"type": "basic", "password": null}}`:                           nil,
+		`{"HEADERS": {"x-api-key": "t"}, "TOKEN": {"secretRef": "x"}, "authentication": {"type": "Basic", "PASSWORD": ""}}`: nil,
+		`{"headers": 1, "token": "", "authentication": {"type": "OAuth2"}}`:                                                 nil,
+		`{"headers": {}, "token": "", "authentication": {}}`:                                                                {`at.headers.X-Api-Key`, password},
+		`[]`: nil,
+	} {
+		if diff := cmp.Diff(want, old.LeftOut("at", parse(next))); diff != "" {
+			t.Errorf("%s: %s", next, diff)
+		}
+	}
+}
