@@ -36,7 +36,7 @@ func TestSecretHeaders(t *testing.T) {
 		}
 		return "", errors.New("not found")
 	}
-	check(t, a.Invoke(t.Context(), at), outcome{status: 202})
+	check(t, actiontest.Invoke(t.Context(), a, at), outcome{status: 202})
 	got := map[string]string{}
 	m := next(t, sub)
 	for _, name := range []string{"X-Api-Key", "Session-Id", "X-Shop", "Idempotency-Key", "Nats-Msg-Id"} {
@@ -49,9 +49,9 @@ func TestSecretHeaders(t *testing.T) {
 		t.Error(diff)
 	}
 	shared["session"] = "a\nb"
-	check(t, a.Invoke(t.Context(), at), outcome{failed: true, text: "the secret for header Session-Id has line breaks or control characters"})
+	check(t, actiontest.Invoke(t.Context(), a, at), outcome{failed: true, text: "the secret for header Session-Id has line breaks or control characters"})
 	delete(shared, "session")
-	check(t, a.Invoke(t.Context(), at), outcome{failed: true, text: `shared secret "session": not found`})
+	check(t, actiontest.Invoke(t.Context(), a, at), outcome{failed: true, text: `shared secret "session": not found`})
 }
 
 // TestSecretHeaderProblems has what is told of secret headers when a job is put, without them.
