@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -152,10 +153,11 @@ type collections struct {
 	mu    sync.RWMutex
 	live  bool
 	byID  map[string]*Collection
+	seen  map[string]bool // named by this watch
 }
 
 func newCollections(store Store) *collections {
-	return &collections{store: store, load: store, byID: map[string]*Collection{}}
+	return &collections{store: store, load: store, byID: map[string]*Collection{}, seen: map[string]bool{}}
 }
 
 // open reports whether the collection's jobs may run. One that is not known
@@ -185,9 +187,9 @@ func (c *collections) get(ctx context.Context, name string) (*Collection, error)
 // watch follows the changes of collections until ctx is done.
 func (c *collections) watch(ctx context.Context, lost func(error)) {
 	for ctx.Err() == nil {
-		err := c.store.WatchCollections(ctx, c.changed)
+		err := c.store.WatchCollections(ctx, c.told, c.changed)
 		c.mu.Lock()
-		c.live = false
+		c.live, c.seen = false, map[string]bool{}
 		c.mu.Unlock()
 		if ctx.Err() != nil {
 			return
@@ -197,14 +199,24 @@ func (c *collections) watch(ctx context.Context, lost func(error)) {
 	}
 }
 
-func (c *collections) changed(name string, revision uint64, data []byte) {
+// told is called when the watch has told everything that there is: what it has
+// not named was deleted while there was no watch.
+func (c *collections) told() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.live = true
+	maps.DeleteFunc(c.byID, func(name string, _ *Collection) bool { return !c.seen[name] })
+}
+
+func (c *collections) changed(name string, revision uint64, data []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	delete(c.byID, name)
+	delete(c.seen, name)
 	if data == nil {
 		return
 	}
+	c.seen[name] = true
 	if col, err := decodeCollection(name, revision, data); err == nil {
 		c.byID[name] = col
 	}

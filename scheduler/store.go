@@ -76,7 +76,7 @@ type CollectionStore interface {
 // CollectionLister lists collections and tells of their changes.
 type CollectionLister interface {
 	EachCollection(ctx context.Context, f func(Stored) error) error
-	WatchCollections(ctx context.Context, changed func(name string, revision uint64, data []byte)) error
+	WatchCollections(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error
 }
 
 // SecretStore keeps shared secrets, as sealed as it gets them.

@@ -42,9 +42,10 @@ func (s *Store) EachCollection(ctx context.Context, f func(scheduler.Stored) err
 }
 
 // WatchCollections calls changed for every collection, first as it is and then
-// at every change, until ctx is done; data is nil for a deleted one.
-func (s *Store) WatchCollections(ctx context.Context, changed func(name string, revision uint64, data []byte)) error {
-	return watchNames(ctx, s.collections, func() {}, changed)
+// at every change, until ctx is done; data is nil for a deleted one. ready is
+// called in between.
+func (s *Store) WatchCollections(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error {
+	return watchNames(ctx, s.collections, ready, changed)
 }
 
 // eachName calls f for every value of a bucket, as load returns it.
