@@ -15,7 +15,9 @@ type lister struct {
 }
 
 // EachCollection is not called.
-func (l *lister) EachCollection(context.Context, func(Stored) error) error { return errors.ErrUnsupported }
+func (l *lister) EachCollection(context.Context, func(Stored) error) error {
+	return errors.ErrUnsupported
+}
 
 // WatchCollections tells what there is, and breaks off once after a minute.
 func (l *lister) WatchCollections(ctx context.Context, ready func(), changed func(string, uint64, []byte)) error {
