@@ -11,12 +11,16 @@ import (
 // start runs an attempt that has been given a slot.
 func (w *Worker) start(r *run) {
 	w.step(func() {
-		if !w.stands(w.settles, r) {
+		switch w.stands(w.settles, r) {
+		case runs:
+			w.attempt(r)
+		case again:
 			w.targets.forgo(r)
 			w.arrive(r)
-			return
+		case nobody:
+			w.targets.forgo(r)
+			w.ack(r)
 		}
-		w.attempt(r)
 	})
 }
 

@@ -214,7 +214,7 @@ func (s *Service) rederive(ctx context.Context, j *Job) error {
 		return s.carryOut(ctx, j, j.step(p, n, ok), 0)
 	case last.Outcome == OutcomePostponed && last.ID != "": // because of its target
 		b := last.baton()
-		b.Held, b.Postponed, b.Waits = last.Ended, last.Ended, true
+		b.Held, b.Postponed, b.Told = last.Ended, last.Ended, true
 		return s.carryOut(ctx, j, Step{Next: &b, State: j.State, Progress: b.Progress}, 0)
 	case last.ID == "": // a skip, likewise
 		p := last.Progress

@@ -22,7 +22,8 @@ type Baton struct { //nolint:recvcheck // begin and tally return changed copies
 	Manual   bool      `json:"manual,omitempty"` // asked for by a run request
 	Resume   time.Time `json:"resume,omitzero"`  // manual: the planned occurrence it was put in front of
 	OneOff   bool      `json:"oneOff,omitempty"` // rides beside the job's baton; passes nothing on
-	Waits    bool      `json:"waits,omitempty"`  // it waits for its collection or its target; postponed was recorded
+	Waits    bool      `json:"waits,omitempty"`  // the collection is disabled; postponed was recorded
+	Told     bool      `json:"told,omitempty"`   // a rule for its target delays it; postponed was recorded
 	Failed   *Failure  `json:"failed,omitempty"` // error phase: how the main action failed
 
 	// Held is until when a worker has put this attempt off because of its

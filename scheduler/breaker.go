@@ -30,17 +30,22 @@ func (b *breaker) admits(now time.Time) bool {
 // open reports whether attempts are to be put off.
 func (b *breaker) open(now time.Time) bool { return now.Before(b.until) }
 
-// begin notes that an attempt begins.
-func (b *breaker) begin(now time.Time) {
-	if !b.until.IsZero() && !now.Before(b.until) {
-		b.probing = true
+// begin notes that an attempt begins, and reports whether it is the one that
+// finds out.
+func (b *breaker) begin(now time.Time) (probe bool) {
+	if b.until.IsZero() || b.open(now) || b.probing {
+		return false
 	}
+	b.probing = true
+	return true
 }
 
-// end notes how an attempt ended, and reports whether the circuit opened.
-func (b *breaker) end(rule *BreakerRule, res Result, now time.Time) bool {
-	wasProbe := b.probing
-	b.probing = false
+// end notes how an attempt ended, and reports whether the circuit opened. probe
+// tells whether it was the one that finds out.
+func (b *breaker) end(rule *BreakerRule, res Result, now time.Time, probe bool) bool {
+	if probe {
+		b.probing = false
+	}
 	if res.Failed && res.Blameless {
 		return false // it says nothing about the target
 	}
@@ -50,7 +55,7 @@ func (b *breaker) end(rule *BreakerRule, res Result, now time.Time) bool {
 	}
 	b.failures++
 	b.last = now
-	if wasProbe || b.until.IsZero() && b.failures >= rule.Failures {
+	if probe || b.until.IsZero() && b.failures >= rule.Failures {
 		b.until = now.Add(rule.OpenFor)
 		return true
 	}
@@ -80,6 +85,9 @@ const slack = 20 * time.Millisecond
 func (p *pacer) ready(rule *TargetRule) time.Time {
 	return p.next.Add(-max(0, slack-rule.interval()))
 }
+
+// giveBack takes an attempt back that did not begin after all.
+func (p *pacer) giveBack(rule *TargetRule) { p.next = p.next.Add(-rule.interval()) }
 
 // take counts an attempt that begins.
 func (p *pacer) take(rule *TargetRule, now time.Time) {

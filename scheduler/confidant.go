@@ -107,10 +107,7 @@ func checkLeftOut(cur *Job, next *Definition, at string) error {
 	_, name, _ := strings.Cut(errorPath, ".")
 	oldError, _ := old.Member(name)
 	givenError, _ := given.Member(name)
-	var paths []string
-	if cur.Def.Action.Type == next.Action.Type {
-		paths = old.Without(name).LeftOut(mainPath, given)
-	}
+	paths := old.Without(name).LeftOut(mainPath, given)
 	paths = append(paths, oldError.LeftOut(errorPath, givenError)...)
 	if len(paths) == 0 {
 		return nil

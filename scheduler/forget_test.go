@@ -39,22 +39,27 @@ func TestBlameless(t *testing.T) {
 	now, b := time.Now(), breaker{}
 	failed, blameless := Result{Failed: true}, Result{Failed: true, Blameless: true}
 	for range 5 {
-		if b.end(rule, blameless, now) {
+		if b.end(rule, blameless, now, false) {
 			t.Fatal("opened")
 		}
 	}
-	b.end(rule, failed, now)
-	if b.end(rule, blameless, now) || !b.end(rule, failed, now) {
+	b.end(rule, failed, now, false)
+	if b.end(rule, blameless, now, false) || !b.end(rule, failed, now, false) {
 		t.Error("a blameless failure between two others was counted")
 	}
 	now = now.Add(2 * time.Minute)
-	b.begin(now)
-	b.end(rule, blameless, now)
+	if !b.begin(now) || b.begin(now) {
+		t.Error("not one attempt finds out")
+	}
+	b.end(rule, blameless, now, false) // of an attempt that began before
+	if b.admits(now) {
+		t.Error("another attempt finds out beside the first")
+	}
+	b.end(rule, blameless, now, true)
 	if !b.admits(now) || b.open(now) {
 		t.Error("a blameless failure of the attempt that finds out is not followed by another")
 	}
-	b.begin(now)
-	if !b.end(rule, failed, now) {
+	if !b.end(rule, failed, now, b.begin(now)) {
 		t.Error("the attempt that finds out failed, and the circuit did not open")
 	}
 }

@@ -107,7 +107,7 @@ func (j *Job) After(ran *Job, b Baton, res Result, ended time.Time) Step {
 func (j *Job) retry(b Baton, res Result, ended time.Time) (*Baton, bool) {
 	next := b
 	next.Try++
-	next.Held, next.Postponed, next.Waits = time.Time{}, time.Time{}, false
+	next.Held, next.Postponed, next.Told = time.Time{}, time.Time{}, false
 	id := b.attempt(j.Key).ID
 	if due, ok := j.Def.Action.in(b.Phase).Retry.Next(b.Attempt, id, res, ended); ok {
 		next.Attempt++

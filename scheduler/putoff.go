@@ -44,8 +44,8 @@ func (w *Worker) putOffNow(d deferral) {
 		}
 		b.Held = d.retryAt(&b, now)
 	}
-	if d.why != delaySlow && !b.Waits {
-		b.Waits = true
+	if d.why != delaySlow && !b.Told {
+		b.Told = true
 		rec := postponedRecord(r.key(), &b, now)
 		rec.Type, rec.Target, rec.Message = r.spec.Type, r.target, d.message(r, b.Held)
 		if !w.append(r, &rec) {
@@ -93,25 +93,40 @@ func (d deferral) message(r *run, until time.Time) string {
 // look at whether it is still to run.
 const staleAfter = time.Second
 
+// verdict is what becomes of a run whose turn has come late.
+type verdict uint8
+
+const (
+	runs   verdict = iota // as was decided when it became due
+	again                 // decide again: the job or its collection was disabled
+	nobody                // its job is not there any more
+)
+
 // stands reports whether what was decided when r became due still holds when
-// its turn comes: it may have been long.
-func (w *Worker) stands(ctx context.Context, r *run) bool {
+// its turn comes: it may have been long. An edit counts from the next
+// occurrence on, as for one that runs.
+func (w *Worker) stands(ctx context.Context, r *run) verdict {
 	if time.Since(r.queued) < staleAfter {
-		return true
+		return runs
 	}
 	b := &r.baton
+	waits := !b.Begun() && !b.Manual && !b.OneOff && !w.rooms.open(r.key().Collection)
 	if w.library.unchanged(r.key(), r.changes) {
-		return b.Begun() || b.Manual || b.OneOff || w.rooms.open(r.key().Collection)
+		if waits {
+			return again
+		}
+		return runs
 	}
 	j, err := w.library.current(ctx, r.key(), r.job.Revision)
-	if err != nil {
-		return !errors.Is(err, ErrNotFound)
-	}
 	switch {
-	case b.OneOff:
-		return b.Manual || b.Begun() || j.State != Disabled
-	case j.State != Enabled:
-		return false
+	case errors.Is(err, ErrNotFound), err == nil && j.UID != r.job.UID:
+		return nobody
+	case err != nil:
+		return runs
+	case b.OneOff && (b.Manual || b.Begun() || j.State != Disabled):
+		return runs
+	case waits, b.OneOff, j.State != Enabled:
+		return again
 	}
-	return b.Begun() || j.Revision == r.job.Revision && (b.Manual || w.rooms.open(j.Key.Collection))
+	return runs
 }

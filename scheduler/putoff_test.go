@@ -313,3 +313,113 @@ func TestRuleIsTakenBack(t *testing.T) {
 		}
 	})
 }
+
+// TestRuleIsTakenBackAtOnce takes a rate back while what waits for it is being put off.
+func TestRuleIsTakenBackAtOnce(t *testing.T) {
+	for wait := 100 * time.Millisecond; wait < 3*time.Second; wait += 300 * time.Millisecond {
+		inBubble(t, func(t *testing.T, w *world) {
+			w.rules(`{"*": {"rate": {"limit": 1, "per": "PT1H"}}}`)
+			due := w.herd(6)
+			time.Sleep(time.Until(due) + wait)
+			w.rules(`{}`)
+			time.Sleep(6 * time.Minute)
+			if n := len(w.sink.seen()); n != 6 {
+				t.Errorf("%d calls, want 6", n)
+			}
+		})
+	}
+}
+
+// TestQuickestRate has a rate that is no limit any more.
+func TestQuickestRate(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.rules(`{"*": {"rate": {"limit": 1048576, "per": "PT0.001S"}}}`)
+		w.sink.answers(after(3*time.Second, http.StatusOK))
+		due := w.herd(50)
+		time.Sleep(time.Until(due) + time.Minute)
+		if n := len(w.sink.seen()); n != 50 {
+			t.Errorf("%d calls, want 50", n)
+		}
+	})
+}
+
+// TestNameUsedAgainWhileQueued shows that a run of a deleted job does not become one of the next job of the name.
+func TestNameUsedAgainWhileQueued(t *testing.T) {
+	for name, body := range map[string]string{
+		"once":  `{` + failOnce + `}`,
+		"often": `{"recurrence": {"frequency": "Hour"}, ` + failOnce + `}`,
+		"allow": `{"overlap": "allow", "recurrence": {"frequency": "Hour"}, ` + failOnce + `}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				w.rules(`{"*": {"concurrency": 1}}`)
+				w.sink.answers(after(20*time.Second, http.StatusOK))
+				w.put("first", `{`+failOnce+`}`)
+				time.Sleep(time.Second)
+				w.put("job", body)
+				time.Sleep(5 * time.Second)
+				if err := w.service.Delete(t.Context(), key("job"), 0); err != nil {
+					t.Fatal(err)
+				}
+				w.put("job", `{"startTime": "2040-01-01T00:00:00Z", "action": {"type": "Http", "request": {"uri": "http://new.example/", "method": "GET"}}}`)
+				time.Sleep(5 * time.Minute)
+				if n := len(w.sink.seen()); n != 1 || w.outcomes("job") != "" {
+					t.Errorf("%d calls, want 1; history of the new job %q", n, w.outcomes("job"))
+				}
+				if next := w.get("job").Status.Next; next.Year() != 2040 {
+					t.Errorf("the new job runs at %s", next)
+				}
+			})
+		})
+	}
+}
+
+// TestEditWhileQueued edits jobs that are due and wait for a slot: what is due runs as it was, the edit counts from then on.
+func TestEditWhileQueued(t *testing.T) {
+	for name, patch := range map[string]string{
+		"description": `{"description": "edited"}`,
+		"schedule":    `{"startTime": "2040-01-01T00:00:00Z"}`,
+		"action":      `{"action": {"request": {"uri": "http://other.example/"}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				w.rules(`{"*": {"concurrency": 1}}`)
+				w.sink.answers(after(50*time.Second, http.StatusOK))
+				w.put("first", `{`+failOnce+`}`)
+				time.Sleep(time.Second)
+				w.put("job", `{"catchUp": {"policy": "skip"}, "recurrence": {"frequency": "Day"}, `+failOnce+`}`)
+				time.Sleep(5 * time.Second)
+				if _, err := w.service.Patch(t.Context(), scheduler.Edit{Key: key("job"), Body: []byte(patch)}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(5 * time.Minute)
+				if got := w.outcomes("job"); got != "completed" {
+					t.Errorf("history %q", got)
+				}
+			})
+		})
+	}
+}
+
+// TestCollectionDisabledWhilePutOff shows that every instant of a job has a record when both its target and its collection
+// held it back.
+func TestCollectionDisabledWhilePutOff(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.ail()
+		w.rules(`{"*": {"circuitBreaker": {"failures": 3, "openFor": "PT5M"}}}`)
+		w.openCircuit()
+		w.put("job", `{"recurrence": {"frequency": "Minute"}, `+failOnce+`}`)
+		time.Sleep(2 * time.Second)
+		if _, _, err := w.service.PutCollection(t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "disabled"}}`)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		told := 0
+		for _, r := range w.history("job") {
+			told += max(1, r.Count)
+		}
+		if told < 10 {
+			t.Errorf("%d of ten instants are in the history: %s", told, w.outcomes("job"))
+		}
+	})
+}

@@ -118,12 +118,15 @@ func attemptRecord(k Key, b *Baton, started time.Time, res Result, p Progress) R
 // postponedRecord is the record of an attempt that was put off before it
 // began: the audit finds in it what baton to restore.
 func postponedRecord(k Key, b *Baton, now time.Time) Record {
-	a := b.attempt(k)
+	a, p := b.attempt(k), b.Progress
+	if b.OneOff { // the job has gone on without it, and counts it
+		p = b.begin().Progress
+	}
 	return Record{
 		Job: k, ID: a.ID, Occurrence: a.Occurrence, Outcome: OutcomePostponed,
 		Nominal: b.Nominal, Due: b.Due, Ended: now, From: b.Nominal, To: b.Nominal, Count: 1,
 		Attempt: b.Attempt, Try: a.Try, Phase: b.Phase, Manual: b.Manual, OneOff: b.OneOff,
-		Failed: b.Failed, Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: b.Progress,
+		Failed: b.Failed, Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: p,
 	}
 }
 

@@ -20,6 +20,7 @@ type run struct {
 	faulted  bool        // the history says already that its occurrence faulted
 	queued   time.Time   // when it began to wait for a slot
 	changes  uint32      // that the library had seen then, see [library.changes]
+	probe    bool        // it finds out whether its target is back
 	touched  atomic.Int64
 }
 

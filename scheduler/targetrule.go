@@ -127,8 +127,8 @@ func readTargetRule(o *document.Object) *TargetRule {
 	return r
 }
 
-// interval is the time between two attempts at the rule's rate.
-func (r *TargetRule) interval() time.Duration { return r.Per / time.Duration(r.Rate) }
+// interval is the time between two attempts at the rule's rate, more than none.
+func (r *TargetRule) interval() time.Duration { return max(1, r.Per/time.Duration(r.Rate)) }
 
 // limits reports whether the rule holds attempts back.
 func (r *TargetRule) limits() bool { return r.Rate > 0 || r.Concurrency > 0 }

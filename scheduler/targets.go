@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -80,12 +81,22 @@ func (t *targets) submit(r *run) bool {
 		t.putOff(d)
 		return true
 	}
-	g.queue = append(g.queue, r)
+	g.enqueue(r)
 	t.list(g)
 	started := t.fill()
 	t.mu.Unlock()
 	t.startAll(started)
 	return true
+}
+
+// enqueue puts r behind the others. One that the circuit does not put off any
+// longer goes before them: it need not wait with them until the target is back.
+func (g *target) enqueue(r *run) {
+	if g.rule != nil && g.rule.Breaker != nil && r.forced(g.rule.Breaker, time.Now()) {
+		g.queue = slices.Insert(g.queue, 0, r)
+		return
+	}
+	g.queue = append(g.queue, r)
 }
 
 // putsOff reports whether the circuit is open for r.
@@ -107,7 +118,7 @@ func (t *targets) done(r *run, res Result) {
 		g.allowed = min(g.allowed+1, t.perTarget)
 	}
 	t.judge(g)
-	late := g.outcome(res, now)
+	late := g.outcome(r, res, now)
 	t.prune(g, now)
 	started := t.fill()
 	t.mu.Unlock()
@@ -122,7 +133,12 @@ func (t *targets) forgo(r *run) {
 	t.mu.Lock()
 	g := t.byName[r.group]
 	t.leave(g)
-	g.breaker.probing = false
+	if r.probe {
+		g.breaker.probing = false
+	}
+	if g.rule != nil && g.rule.Rate > 0 {
+		g.pacer.giveBack(g.rule)
+	}
 	t.prune(g, time.Now())
 	started := t.fill()
 	t.mu.Unlock()
@@ -147,8 +163,8 @@ func (t *targets) prune(g *target, now time.Time) {
 
 // outcome tells the circuit how an attempt ended. When that opens it, the runs
 // that must be put off come out of the queue.
-func (g *target) outcome(res Result, now time.Time) []deferral {
-	if g.rule == nil || !g.breaker.end(g.rule.Breaker, res, now) {
+func (g *target) outcome(r *run, res Result, now time.Time) []deferral {
+	if g.rule == nil || !g.breaker.end(g.rule.Breaker, res, now, r.probe) {
 		return nil
 	}
 	var late []deferral
@@ -192,6 +208,9 @@ func (t *targets) fill() []*run {
 		g := t.ready[0]
 		t.ready = t.ready[1:]
 		g.listed = false
+		if len(g.queue) == 0 {
+			continue // what waited was put off
+		}
 		if !t.admits(g) || g.rule != nil && !t.follows(g, now) {
 			t.list(g)
 			continue
@@ -214,8 +233,6 @@ func (t *targets) admits(g *target) bool {
 // waits for its rate is woken.
 func (t *targets) follows(g *target, now time.Time) bool {
 	switch {
-	case len(g.queue) == 0:
-		return false
 	case g.rule.Concurrency > 0 && g.inFlight >= g.rule.Concurrency:
 		return false
 	case g.rule.Breaker != nil && !g.breaker.admits(now) && !g.queue[0].forced(g.rule.Breaker, now):
@@ -249,6 +266,11 @@ func (t *targets) refill() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.timer = nil
+	t.refillNow()
+}
+
+// refillNow fills slots under the lock.
+func (t *targets) refillNow() {
 	if !t.closed {
 		t.startAll(t.fill())
 	}
@@ -261,8 +283,8 @@ func (t *targets) take(g *target, now time.Time) *run {
 	if g.inFlight == 0 {
 		g.progress = now
 	}
-	if g.rule != nil {
-		g.breaker.begin(now)
+	if r.probe = false; g.rule != nil {
+		r.probe = g.breaker.begin(now)
 		if g.rule.Rate > 0 {
 			g.pacer.take(g.rule, now)
 		}
@@ -301,6 +323,7 @@ func (t *targets) judge(g *target) {
 // the rules up to date, and forgets targets that are idle.
 func (t *targets) review(now time.Time, rule func(collection, target string) *TargetRule) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	for _, g := range t.byName {
 		if waited := now.Sub(g.progress); g.inFlight > 0 && waited > max(slowAfter, g.latency) {
 			g.latency = waited
@@ -311,9 +334,7 @@ func (t *targets) review(now time.Time, rule func(collection, target string) *Ta
 		}
 		t.prune(g, now)
 	}
-	started := t.fill()
-	t.mu.Unlock()
-	t.startAll(started)
+	t.refillNow()
 }
 
 // paceAhead is how far ahead of their turn runs for a target with a rate are
@@ -362,14 +383,12 @@ const (
 
 // shedAll puts off what shed takes out of each queue.
 func (t *targets) shedAll(shed func(*target) []deferral) {
-	t.mu.Lock()
-	var all []deferral
+	t.mu.Lock() // held to the end, as in refill
+	defer t.mu.Unlock()
 	for _, g := range t.byName {
-		all = append(all, shed(g)...)
-	}
-	t.mu.Unlock()
-	for _, d := range all {
-		t.putOff(d)
+		for _, d := range shed(g) {
+			t.putOff(d)
+		}
 	}
 }
 

@@ -6,15 +6,19 @@ import "strings"
 // or of what it stands in. path is where both stand. Objects with a member type, of which they have different words, are
 // different things, and the secrets of the one are none of the other. Names are matched without letter case.
 func (v Value) LeftOut(path string, next Value) []string {
-	if v.Kind() != KindObject || next.Kind() != KindObject || v.otherType(next) {
+	if v.Kind() != KindObject || next.Kind() != KindObject {
 		return nil // it was replaced
 	}
+	replaced := v.otherType(next)
 	var paths []string
 	for _, m := range v.members {
 		here := member(path, m.Name)
 		if there, ok := next.memberFold(m.Name); ok {
 			paths = append(paths, m.Value.LeftOut(here, there)...)
 			continue
+		}
+		if replaced {
+			continue // it belongs to the type that was
 		}
 		m.Value.eachSecret(here, func(path string, _ bool) { paths = append(paths, path) })
 	}

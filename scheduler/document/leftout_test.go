@@ -44,3 +44,29 @@ func TestLeftOut(t *testing.T) {
 		}
 	}
 }
+
+// TestLeftOutOfAnotherType shows that what both types have in common is compared, as of http and https.
+func TestLeftOutOfAnotherType(t *testing.T) {
+	old, err := document.Parse([]byte(`{"type": "Http", "token": "s", "request": {"headers": {"X-Api-Key": "s"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := document.NewReader().Object(old, "")
+	o.Secret("token")
+	request, _ := o.Object("request")
+	headers, _ := request.Object("headers")
+	headers.Secret("X-Api-Key")
+	for next, want := range map[string][]string{
+		`{"type": "Https", "request": {}}`:        {"request.headers.X-Api-Key"},
+		`{"type": "http", "request": {}}`:         {"token", "request.headers.X-Api-Key"},
+		`{"type": "StorageQueue", "message": {}}`: nil,
+	} {
+		v, err := document.Parse([]byte(next))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, old.LeftOut("", v)); diff != "" {
+			t.Errorf("%s: %s", next, diff)
+		}
+	}
+}
