@@ -42,23 +42,28 @@ func (l *lister) WatchCollections(ctx context.Context, ready func(), changed fun
 // TestCollectionsDeletedUnseen shows that a collection which was deleted while the watch was broken is not known any more.
 func TestCollectionsDeletedUnseen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		known := func(c *collections) (int, bool) {
+			c.mu.RLock()
+			defer c.mu.RUnlock()
+			return len(c.byID), c.live
+		}
 		c := &collections{store: &lister{t: t}, byID: map[string]*Collection{}, seen: map[string]bool{}}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go c.watch(ctx, func(error) {})
 		synctest.Wait()
-		if len(c.byID) != 2 || !c.live {
-			t.Errorf("at first %d collections are known, live %t", len(c.byID), c.live)
+		if n, live := known(c); n != 2 || !live {
+			t.Errorf("at first %d collections are known, live %t", n, live)
 		}
 		time.Sleep(time.Minute + time.Millisecond)
 		synctest.Wait()
-		if len(c.byID) != 2 || c.live {
-			t.Errorf("without a watch %d collections are known, live %t", len(c.byID), c.live)
+		if n, live := known(c); n != 2 || live {
+			t.Errorf("without a watch %d collections are known, live %t", n, live)
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if len(c.byID) != 1 || !c.live {
-			t.Errorf("in the end %d collections are known, live %t", len(c.byID), c.live)
+		if n, live := known(c); n != 1 || !live {
+			t.Errorf("in the end %d collections are known, live %t", n, live)
 		}
 	})
 }
