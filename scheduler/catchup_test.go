@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Three days without a worker, then one starts.
+// Half a day or three days without a worker, then one starts.
 func TestCatchUp(t *testing.T) {
 	tests := map[string]struct {
 		catchUp string // member of the job
@@ -21,20 +21,20 @@ func TestCatchUp(t *testing.T) {
 			"skipped(catchUp 216) completed", 72 * time.Hour,
 		},
 		"once, nothing in the window": {
-			`, "catchUp": {"window": "PT10M"}`, 72*time.Hour + 15*time.Minute,
-			"skipped(catchUp 217)", 0,
+			`, "catchUp": {"window": "PT10M"}`, 12*time.Hour + 15*time.Minute,
+			"skipped(catchUp 37)", 0,
 		},
 		"all": {
-			`, "catchUp": {"policy": "all"}`, 72*time.Hour + 10*time.Minute,
-			"skipped(catchUp 214) completed completed completed", 72 * time.Hour,
+			`, "catchUp": {"policy": "all"}`, 12*time.Hour + 10*time.Minute,
+			"skipped(catchUp 34) completed completed completed", 12 * time.Hour,
 		},
 		"all, wide window": {
 			`, "catchUp": {"policy": "all", "window": "P10D"}`, 100*time.Minute + time.Second,
 			"completed completed completed completed completed completed", 100 * time.Minute,
 		},
 		"skip": {
-			`, "catchUp": {"policy": "skip"}`, 72*time.Hour + 10*time.Minute,
-			"skipped(catchUp 217)", 0,
+			`, "catchUp": {"policy": "skip"}`, 12*time.Hour + 10*time.Minute,
+			"skipped(catchUp 37)", 0,
 		},
 	}
 	for name, test := range tests {

@@ -45,6 +45,7 @@ func TestPutWithoutSecrets(t *testing.T) {
 			"all headers":   {without(`"headers": {`+apiKey+`"Accept": "*/*"},`, ""), []string{"properties." + atKey + ":" + lost}},
 			"errorAction's": {without(session, ""), []string{"properties." + atSession + ":" + lost}},
 			"another type":  {without(session, "", `"type": "Https"`, `"type": "Http"`), []string{"properties." + atSession + ":" + lost}},
+			"http":          {without(apiKey, "", `"type": "Https"`, `"type": "Http"`), []string{"properties." + atKey + ":" + lost}},
 		}
 		for name, test := range refused {
 			_, _, err := w.service.Put(t.Context(), scheduler.Edit{Key: key("job"), Body: []byte(test.body)})
@@ -59,7 +60,6 @@ func TestPutWithoutSecrets(t *testing.T) {
 			"null for a header":          without(`"X-Api-Key": "`+planted+`"`, `"x-api-key": null`),
 			"null for all":               without(`{`+apiKey+`"Accept": "*/*"}`, "null"),
 			"a name instead":             without(`"X-Api-Key": "`+planted+`"`, `"X-Api-Key": {"secretRef": "tenant"}`),
-			"another type":               without(apiKey, "", `"type": "Https"`, `"type": "Http"`),
 			"no errorAction":             main + "}}}",
 			"another authentication":     without(`"OAuth2", "tokenUrl": "https://login.example.com/north", "clientId": "c", "secret": "`+planted+`"`, `"Basic", "username": "u", "password": "p"`),
 			"a new job without a secret": "",

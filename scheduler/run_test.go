@@ -59,11 +59,11 @@ func TestRunBusyJob(t *testing.T) {
 
 func TestRunDisabledJob(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		w.put("job", `{`+action+`, "state": "disabled", "recurrence": {"frequency": "Day"}}`)
+		w.put("job", `{`+action+`, "state": "disabled", "recurrence": {"frequency": "Hour"}}`)
 		if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(72 * time.Hour)
+		time.Sleep(5 * time.Hour)
 		if got, want := w.outcomes("job"), "completed/manual"; got != want {
 			t.Errorf("history %q, want %q", got, want)
 		}
