@@ -10,14 +10,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
-)
-
-// The limits of the headers that a job gives; those of HTTP actions.
-const (
-	maxHeaders    = 50
-	maxHeaderSize = 4096 // characters of all names and values together
 )
 
 // header is what a job gives as headers.
@@ -36,30 +31,11 @@ type secretHeader struct {
 // readHeader reads the member headers of o, an object of strings. Those named
 // like credentials are secrets, and any may be a shared one.
 func readHeader(o *document.Object) header {
-	v, ok := o.Value("headers")
-	if !ok {
+	if !o.Has("headers") {
 		return header{}
 	}
-	ho := o.Reader().Object(v, o.Path("headers"))
-	h := header{given: make(nats.Header, len(v.Members())), lower: make(map[string]bool, len(v.Members()))}
-	count, size := 0, 0
-	for _, m := range v.Members() {
-		if m.Value.Kind() == document.KindNull {
-			continue // absent
-		}
-		count++
-		n, err := h.read(ho, m)
-		if err != nil {
-			ho.Problem(m.Name, "%v", err)
-		}
-		size += utf8.RuneCountInString(m.Name) + n
-	}
-	if count > maxHeaders {
-		ho.Problem("", "has %d headers, at most %d are allowed", count, maxHeaders)
-	}
-	if size > maxHeaderSize {
-		ho.Problem("", "names and values are %d characters long together, at most %d are allowed", size, maxHeaderSize)
-	}
+	h := header{given: nats.Header{}, lower: map[string]bool{}}
+	payload.ReadHeaders(o, h.read)
 	return h
 }
 

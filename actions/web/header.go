@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
@@ -24,29 +25,9 @@ var refusedHeaders = map[string]bool{
 
 // readHeaders reads request.headers, an object of strings.
 func (r *request) readHeaders(o *document.Object) {
-	v, ok := o.Value("headers")
-	if !ok {
-		return
-	}
-	ho := o.Reader().Object(v, o.Path("headers"))
-	r.header = make(http.Header, len(v.Members()))
-	count, size := 0, 0
-	for _, m := range v.Members() {
-		if m.Value.Kind() == document.KindNull {
-			continue // absent
-		}
-		count++
-		n, err := r.addHeader(ho, m)
-		if err != nil {
-			ho.Problem(m.Name, "%v", err)
-		}
-		size += utf8.RuneCountInString(m.Name) + n
-	}
-	if count > maxHeaders {
-		ho.Problem("", "has %d headers, at most %d are allowed", count, maxHeaders)
-	}
-	if size > maxHeaderSize {
-		ho.Problem("", "names and values are %d characters long together, at most %d are allowed", size, maxHeaderSize)
+	if o.Has("headers") {
+		r.header = http.Header{}
+		payload.ReadHeaders(o, r.addHeader)
 	}
 }
 

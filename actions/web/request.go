@@ -15,8 +15,6 @@ import (
 // Carillon's.
 const (
 	maxURI         = 2048
-	maxHeaders     = 50   // headers
-	maxHeaderSize  = 4096 // all names and values together
 	maxRequestBody = 8192
 
 	maxRedirects     = 20
