@@ -82,11 +82,11 @@ func (d deferral) message(r *run, until time.Time) string {
 	case d.why == delayCircuit:
 		return fmt.Sprintf("the circuit of %s is open after failures in a row; this is tried again at %s", r.target, at)
 	case d.rule.Rate > 0:
-		return fmt.Sprintf("collection %s lets %d attempts to %s begin in %s; the turn of this one comes about %s",
-			r.key().Collection, d.rule.Rate, r.target, document.Duration{Exact: d.rule.Per}, at)
+		return fmt.Sprintf("collection %s limits attempts to %s to %d in %s; the turn of this one comes about %s",
+			r.key().Collection, r.target, d.rule.Rate, document.Duration{Exact: d.rule.Per}, at)
 	}
-	return fmt.Sprintf("collection %s lets %d attempts to %s run at once; this one is tried again at %s",
-		r.key().Collection, d.rule.Concurrency, r.target, at)
+	return fmt.Sprintf("collection %s limits attempts to %s to %d at once; this one is tried again at %s",
+		r.key().Collection, r.target, d.rule.Concurrency, at)
 }
 
 // staleAfter is how long a run may have waited for its slot without a second

@@ -17,7 +17,7 @@ import (
 // Carillon adds the type exponential: the first pause is Interval; each of the
 // next Doublings pauses is twice the one before; from then on each is longer
 // than the one before by the last of these, as Google Cloud Tasks does it; and
-// none is longer than Most.
+// none is longer than Most, but for its jitter.
 type RetryPolicy struct {
 	Type      RetryType
 	Interval  document.Duration // from the end of a failed attempt to the next one; with exponential the first time

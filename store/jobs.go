@@ -174,14 +174,6 @@ func (s *Store) EachJob(ctx context.Context, collection string, f func(scheduler
 	})
 }
 
-// CountJobs returns how many subjects a collection's jobs have, delete markers
-// of the last hour included, up to the first page of the server's index.
-func (s *Store) CountJobs(ctx context.Context, collection string) (int, error) {
-	n := 0
-	err := s.EachJob(ctx, collection, func(scheduler.Key) error { n++; return nil })
-	return n, err
-}
-
 // indexTimeout is how long a listing may take: the server sorts a million
 // subjects for every page of a hundred thousand.
 const indexTimeout = 5 * time.Minute
