@@ -65,7 +65,7 @@ func newWorld(t *testing.T, change ...func(*store.Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go s.Start()
+	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	w := &world{t: t, server: s, sink: &sink{answer: func(*call) (int, string) { return http.StatusOK, "ok" }}}
 	w.config = store.Config{Storage: jetstream.MemoryStorage, FinalAge: 2 * time.Hour}

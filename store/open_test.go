@@ -26,7 +26,7 @@ func run(t *testing.T, change func(*server.Options)) *server.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go s.Start()
+	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	if !s.ReadyForConnections(10 * time.Second) {
 		t.Fatal("the server does not get ready")

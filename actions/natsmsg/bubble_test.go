@@ -28,7 +28,7 @@ func inBubble(t *testing.T, f func(t *testing.T, nc *nats.Conn)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		go s.Start()
+		s.Start()
 		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 		for !s.Running() {
 			time.Sleep(time.Millisecond)

@@ -27,7 +27,7 @@ func run(tb testing.TB, change ...func(*server.Options)) *server.Server {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	go s.Start()
+	s.Start()
 	tb.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	if !s.ReadyForConnections(10 * time.Second) {
 		tb.Fatal("the server does not get ready")

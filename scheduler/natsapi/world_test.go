@@ -61,7 +61,7 @@ func newWorldIn(tb testing.TB, storage jetstream.StorageType) *world {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	go s.Start()
+	s.Start()
 	tb.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	k, err := seal.NewKey("k1")
 	if err != nil {

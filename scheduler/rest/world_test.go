@@ -49,7 +49,7 @@ func newWorld(t *testing.T, change ...func(*rest.Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go s.Start()
+	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	if !s.ReadyForConnections(patience) {
 		t.Fatal("the NATS server does not start")

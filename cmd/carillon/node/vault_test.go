@@ -127,7 +127,7 @@ func (w *vaultWorld) startBroker() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	go w.broker.Start()
+	w.broker.Start()
 	w.t.Cleanup(func() { w.broker.Shutdown(); w.broker.WaitForShutdown() })
 	if !w.broker.ReadyForConnections(20 * time.Second) {
 		w.t.Fatal("the NATS server does not start")
