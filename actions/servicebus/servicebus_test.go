@@ -18,7 +18,7 @@ import (
 )
 
 // patience bounds every wait on the emulator; none should come near it.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // attempt is the second try of an occurrence.
 func attempt() scheduler.Attempt { return actiontest.Attempt() }

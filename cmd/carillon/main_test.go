@@ -76,7 +76,7 @@ func TestScripts(t *testing.T) {
 }
 
 // patience bounds every wait.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // eventually polls until ok.
 func eventually(ts *testscript.TestScript, what string, ok func() bool) {

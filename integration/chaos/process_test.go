@@ -104,7 +104,7 @@ func (p *process) stop(ctx context.Context, t *testing.T) {
 const exitInterrupted = 130
 
 // patience is a bound on waits for what should take a moment. It only ends tests that hang.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // ready waits until the process says where it can be reached.
 func (p *process) ready(ctx context.Context, t *testing.T) endpoints {

@@ -13,8 +13,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// latest is how late the last occurrence of a herd may be when one of the processes that run it is killed. It is the time
-// after which the server gives out again what a dead process held, and a moment to run it.
+// latest is how late the last occurrence of a herd may be when one of the processes that run it is killed, beside the time
+// that running the herd takes, which is less than what putting it took. It is the time after which the server gives out
+// again what a dead process held, and a moment to run it.
 const latest = 12 * time.Second
 
 // TestTwoReplicas kills one of two schedulers that share a NATS server in the middle of a herd. The other one runs what is
@@ -33,19 +34,22 @@ func TestTwoReplicas(t *testing.T) {
 		apis[i] = newAPI(t, p.ready(ctx, t).HTTP)
 	}
 
-	// A tenth of the jobs tells how long all of them take; they are put again with the others.
+	// A tenth of the jobs tells how long all of them take; they are put again with the others. Waiting is cheap, so there is
+	// much to spare. On a machine that stalls even longer, the herd is due when the last job is put.
 	began := time.Now()
 	putAll(ctx, t, apis, n/10, newJob(target.url, began.Add(time.Hour)))
-	at := time.Now().Add(15*time.Since(began) + 3*time.Second).UTC().Truncate(time.Millisecond)
+	at := time.Now().Add(30*time.Since(began) + 10*time.Second).UTC().Truncate(time.Millisecond)
 	began = time.Now()
 	putAll(ctx, t, apis, n, newJob(target.url, at))
-	t.Logf("%d one-shots put over both processes in %s, due %s later", n, time.Since(began).Round(time.Millisecond),
-		time.Until(at).Round(time.Millisecond))
-	if time.Now().After(at.Add(-time.Second)) {
-		t.Fatal("putting the jobs took too long for a herd; the machine is too busy")
+	putting := time.Since(began)
+	whole := time.Now()
+	if whole.Before(at) {
+		whole = at
 	}
+	t.Logf("%d one-shots put over both processes in %s, due %s later", n, putting.Round(time.Millisecond),
+		time.Until(at).Round(time.Millisecond))
 
-	await(ctx, t, "a fifth of the herd", time.Until(at)+patience, func() bool { return target.distinct() >= n/5 })
+	await(ctx, t, "a fifth of the herd", time.Until(whole)+patience, func() bool { return target.distinct() >= n/5 })
 	dead := rng.IntN(len(replicas))
 	replicas[dead].kill()
 	killed := time.Now()
@@ -57,7 +61,7 @@ func TestTwoReplicas(t *testing.T) {
 	calls := target.seen()
 	duties := make([]duty, n)
 	for i := range n {
-		duties[i] = due("default/"+herdJob(i), at, at.Add(latest+still.sum()))
+		duties[i] = due("default/"+herdJob(i), at, whole.Add(latest+putting+still.sum()))
 	}
 	v := judge(t, duties, calls)
 	repeated := 0

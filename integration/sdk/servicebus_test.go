@@ -14,7 +14,7 @@ import (
 )
 
 // patience bounds every wait on the emulator; none should come near it.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // within returns a context that ends after the patience or with the test.
 func within(tb testing.TB) context.Context {

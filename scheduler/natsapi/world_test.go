@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds every wait of a test that something happens.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // world is a NATS server with a scheduler on it, but without a worker: batons
 // that are fired stay where they are.

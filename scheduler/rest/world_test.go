@@ -26,7 +26,7 @@ import (
 )
 
 // patience bounds every wait of a test that something happens.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // world is a scheduler with its HTTP API on a NATS server of its own.
 type world struct {

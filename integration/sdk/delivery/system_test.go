@@ -31,7 +31,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience bounds every wait.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // system is a NATS server, a scheduler, emulators and an HTTP target.
 type system struct {

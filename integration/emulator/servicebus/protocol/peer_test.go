@@ -12,7 +12,7 @@ import (
 )
 
 // patience bounds every wait on the server.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // A world is a server with one queue.
 type world struct {
