@@ -20,7 +20,7 @@ import (
 // The load and the faults of [TestKill9].
 const (
 	longestLife = 4 * time.Second // of a process, from its start
-	bound       = 12 * time.Second
+	bound       = 20 * time.Second
 	calm        = 4 * time.Second // instants looked at after the faults
 	onceEvery   = 80 * time.Millisecond
 )

@@ -16,7 +16,7 @@ import (
 // latest is how late the last occurrence of a herd may be when one of the processes that run it is killed, beside the time
 // that running the herd takes, which is less than what putting it took. It is the time after which the server gives out
 // again what a dead process held, and a moment to run it.
-const latest = 12 * time.Second
+const latest = 20 * time.Second
 
 // TestTwoReplicas kills one of two schedulers that share a NATS server in the middle of a herd. The other one runs what is
 // left.
