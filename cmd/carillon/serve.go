@@ -83,6 +83,9 @@ func (c serveCmd) Run(ctx context.Context, t *terminal) error {
 	if err := checkProxy(c.Proxy); err != nil {
 		return err
 	}
+	if err := errors.Join(checkRange("lanes", c.Lanes, 0, store.MaxLanes), checkRange("replicas", c.Replicas, 1, 5)); err != nil {
+		return err
+	}
 	if t.json {
 		c.LogFormat = "json"
 	}
@@ -126,7 +129,7 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 		return err
 	}
 	running.Store(n)
-	context.AfterFunc(ctx, func() { log.Info("stopping; a second signal ends it at once") })
+	defer context.AfterFunc(ctx, func() { log.Info("stopping; a second signal ends it at once") })()
 	err = n.Run(ctx, func() error {
 		here := ports{HTTP: "http://" + reachable(l.Addr()), NATS: nc.ConnectedUrlRedacted()}
 		log.Info("ready", "http", here.HTTP, "nats", here.NATS, "version", cfg.Version)
