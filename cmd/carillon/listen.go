@@ -51,14 +51,6 @@ func checkAddress(flag, addr string) error {
 	return nil
 }
 
-// checkRange makes sure that the value of a flag is within its bounds.
-func checkRange(flag string, n, least, most int) error {
-	if n < least || n > most {
-		return &usageError{fmt.Errorf("--%s: %d is not in %d-%d", flag, n, least, most)}
-	}
-	return nil
-}
-
 // reachable returns the address at which this machine reaches a listener.
 func reachable(addr net.Addr) string { return reachableAt(addr.String()) }
 

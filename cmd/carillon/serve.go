@@ -77,13 +77,7 @@ Examples:
 
 // Run runs until it is interrupted.
 func (c serveCmd) Run(ctx context.Context, t *terminal) error {
-	if err := checkAddress("http", c.HTTP); err != nil {
-		return err
-	}
-	if err := checkProxy(c.Proxy); err != nil {
-		return err
-	}
-	if err := errors.Join(checkRange("lanes", c.Lanes, 0, store.MaxLanes), checkRange("replicas", c.Replicas, 1, 5)); err != nil {
+	if err := c.check(); err != nil {
 		return err
 	}
 	if t.json {
