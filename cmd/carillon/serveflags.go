@@ -21,7 +21,7 @@ func (c serveCmd) check() error {
 		checkLeast("history-age", c.HistoryAge, time.Second), checkLeast("history-per-job", c.HistoryPer, 1),
 		checkLeast("final-age", c.FinalAge, time.Second), checkLeast("result-age", c.ResultAge, time.Second),
 		checkLeast("concurrency", c.Concurrency, 1), checkLeast("per-target", c.PerTarget, 0),
-		checkLeast("hold", c.Hold, 1), checkLeast("grace", c.Grace, 0),
+		checkLeast("hold", c.Hold, 1), checkLeast("grace", c.Grace, time.Millisecond),
 	}
 	if (c.Cert == "") != (c.Key == "") {
 		problems = append(problems, &usageError{errors.New("--nats-cert and --nats-key go together")})
