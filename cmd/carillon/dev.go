@@ -182,7 +182,8 @@ func (d *dev) run(ctx context.Context) error {
 		return err
 	}
 	d.suggest()
-	defer context.AfterFunc(ctx, func() { d.notef("stopping; a second signal ends it at once") })()
+	quiet := context.AfterFunc(ctx, func() { d.notef("stopping; a second signal ends it at once") })
+	defer quiet()
 	err = d.node.Run(ctx, func() error { return d.ready(ctx) })
 	d.side.Wait()
 	return errors.Join(err, removePorts(d.cmd.PortsFile))

@@ -123,7 +123,8 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 		return err
 	}
 	running.Store(n)
-	defer context.AfterFunc(ctx, func() { log.Info("stopping; a second signal ends it at once") })()
+	quiet := context.AfterFunc(ctx, func() { log.Info("stopping; a second signal ends it at once") })
+	defer quiet()
 	err = n.Run(ctx, func() error {
 		here := ports{HTTP: "http://" + reachable(l.Addr()), NATS: nc.ConnectedUrlRedacted()}
 		log.Info("ready", "http", here.HTTP, "nats", here.NATS, "version", cfg.Version)
