@@ -22,7 +22,7 @@ func checkOptions(q url.Values) error {
 	for _, name := range slices.Sorted(maps.Keys(q)) {
 		switch {
 		case name == "" && q.Get(name) != "":
-			return scheduler.Invalid("query", "has a value without a name; in a shell, $top is a variable unless the URL is in single quotes")
+			return scheduler.Invalid("query", "has a value without a name; in a shell, $top is a variable, but not in single quotes")
 		case strings.HasPrefix(name, "$") && !slices.Contains(listOptions, name):
 			return scheduler.Invalid(name, "unknown option; there are "+strings.Join(listOptions, ", "))
 		case slices.Contains(listOptions, "$"+name):
