@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
+	"regexp"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -87,10 +90,24 @@ func usage(err error) error {
 	if p, ok := errors.AsType[*kong.ParseError](err); ok {
 		if n := p.Context.Selected(); n != nil {
 			hint = `run "` + n.FullPath() + ` --help"`
-			err = unshown(n, err)
+			err = plainer(unshown(n, err))
 		}
 	}
 	return hinted(&usageError{err}, hint)
+}
+
+// oneOf is how the parser says that a flag has a value that is not among its
+// words, of which an empty one stands for the flag that is not given.
+var oneOf = regexp.MustCompile(`^(--[a-z-]+) must be one of (".*") but got (".*")$`)
+
+// plainer returns an error of the parser in the words of all other errors.
+func plainer(err error) error {
+	m := oneOf.FindStringSubmatch(err.Error())
+	if m == nil {
+		return err
+	}
+	words := strings.Split(strings.TrimSuffix(m[2], `,""`), ",")
+	return fmt.Errorf("%s: %s is not one of %s", m[1], m[3], strings.ReplaceAll(strings.Join(words, ", "), `"`, ""))
 }
 
 // interruptible returns a context that ends with the first SIGINT or SIGTERM.

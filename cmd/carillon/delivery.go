@@ -16,7 +16,7 @@ import (
 
 // deliveryFlags say what jobs may reach, and where it is.
 type deliveryFlags struct {
-	AllowTarget   []string          `name:"allow-target" help:"Addresses within this network that jobs may reach, as CIDR: 10.1.0.0/16. May be repeated." env:"CARILLON_ALLOW_TARGET" placeholder:"CIDR"`
+	AllowTarget   []string          `name:"allow-target" help:"Addresses that jobs may reach: one, or a network as CIDR, 10.1.0.0/16. May be repeated." env:"CARILLON_ALLOW_TARGET" placeholder:"CIDR"`
 	ServiceBus    map[string]string `name:"service-bus" help:"Where a Service Bus namespace is that is not Azure's: amqps://HOST or, without TLS, amqp://HOST. The name * is every other namespace. Where HOST is an address jobs may reach it; a name that leads to a private one needs --allow-target too." env:"CARILLON_SERVICE_BUS" placeholder:"NAME=URL"`
 	StorageQueue  map[string]string `name:"storage-queue" help:"Where a storage account's queues are that is not Azure's; {name} stands for the account's name. The name * is every other account. Addresses and names count as for --service-bus." env:"CARILLON_STORAGE_QUEUE" placeholder:"NAME=URL"`
 	LoginEndpoint string            `name:"login-endpoint" help:"Authority that gives ActiveDirectoryOAuth jobs their tokens, when it is not Azure's." env:"CARILLON_LOGIN_ENDPOINT" placeholder:"URL"`

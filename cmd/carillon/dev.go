@@ -35,7 +35,7 @@ type devCmd struct {
 	Queue     string   `name:"queue" help:"Where the storage queue emulator listens." default:"127.0.0.1:10001" placeholder:"ADDR"`
 	Data      string   `help:"Directory of jobs, history and the emulators' messages; one process at a time can use it." default:".carillon" placeholder:"DIR"`
 	Sync      string   `help:"How long a write may wait for the disk (what a power cut can cost), or always." default:"1s" placeholder:"DURATION"`
-	Allow     []string `name:"allow-target" help:"Addresses within this network that jobs may reach beside loopback ones, as CIDR: 10.1.0.0/16. May be repeated." placeholder:"CIDR"`
+	Allow     []string `name:"allow-target" help:"Addresses that jobs may reach beside loopback ones: one, or a network as CIDR, 10.1.0.0/16. May be repeated." placeholder:"CIDR"`
 	Login     string   `name:"login-endpoint" help:"Authority that gives ActiveDirectoryOAuth jobs their tokens: https://login.microsoftonline.com is Azure's. Without it, /echo/token does." placeholder:"URL"`
 	PortsFile string   `help:"Write the addresses and connection strings to this file, as JSON, once everything runs." placeholder:"FILE"`
 }
@@ -182,7 +182,8 @@ func (d *dev) run(ctx context.Context) error {
 		return err
 	}
 	d.suggest()
-	context.AfterFunc(ctx, func() { d.notef("stopping; a second signal ends it at once") })
+	quiet := context.AfterFunc(ctx, func() { d.notef("stopping; a second signal ends it at once") })
+	defer quiet()
 	err = d.node.Run(ctx, func() error { return d.ready(ctx) })
 	d.side.Wait()
 	return errors.Join(err, removePorts(d.cmd.PortsFile))

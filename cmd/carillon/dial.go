@@ -58,6 +58,9 @@ func (f natsFlags) dial(ctx context.Context, log *slog.Logger, reconnected func(
 
 // explain adds what to do about a connection that was refused.
 func (f natsFlags) explain(err error) error {
+	if is[*url.Error](err) { // which shows the URL, and with it a password
+		return &usageError{errors.New("--nats-url: not an address such as nats://127.0.0.1:4222")}
+	}
 	hint := "name the server with --nats-url or CARILLON_NATS_URL; --nats-wait waits for one that is still starting"
 	if errors.Is(err, nats.ErrAuthorization) {
 		hint = "give the user's credentials with --creds, or in the URL"

@@ -1,18 +1,30 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 )
 
 // logging are the flags of what a scheduler tells its operator.
 type logging struct {
-	LogLevel  slog.Level `help:"Least level of what is logged on stderr: debug, info, warn, error." env:"CARILLON_LOG_LEVEL" default:"${loglevel}" placeholder:"LEVEL"`
-	LogFormat string     `help:"Format of the log: text or json." enum:"text,json" env:"CARILLON_LOG_FORMAT" default:"text" placeholder:"FORMAT"`
+	LogLevel  logLevel `help:"Least level of what is logged on stderr: debug, info, warn, error." env:"CARILLON_LOG_LEVEL" default:"${loglevel}" placeholder:"LEVEL"`
+	LogFormat string   `help:"Format of the log: text or json." enum:"text,json" env:"CARILLON_LOG_FORMAT" default:"text" placeholder:"FORMAT"`
+}
+
+// logLevel is a level as it is written on the command line.
+type logLevel slog.Level
+
+// UnmarshalText reads a name, in any letter case.
+func (l *logLevel) UnmarshalText(text []byte) error {
+	if err := (*slog.Level)(l).UnmarshalText(text); err != nil {
+		return fmt.Errorf("%q is not one of debug, info, warn, error", text)
+	}
+	return nil
 }
 
 func (l logging) logger(w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: l.LogLevel}
+	options := &slog.HandlerOptions{Level: slog.Level(l.LogLevel)}
 	if l.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}

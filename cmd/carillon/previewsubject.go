@@ -184,7 +184,7 @@ func (s *subject) begin(now time.Time) {
 			return
 		}
 		s.timing.Start = start
-		s.assume("no DTSTART: counted from " + moment(start) + ", now in whole minutes; --start says otherwise")
+		s.assume("no DTSTART: counted from " + moment(start) + ", now in whole minutes; --start says otherwise; a job needs one of both")
 	}
 }
 

@@ -55,7 +55,7 @@ type storeFlags struct {
 
 type workFlags struct {
 	Concurrency int           `help:"Attempts in flight." env:"CARILLON_CONCURRENCY" default:"256" placeholder:"N"`
-	PerTarget   int           `help:"Of these, to one host and port. 0: a quarter." env:"CARILLON_PER_TARGET" default:"0" placeholder:"N"`
+	PerTarget   int           `help:"Of these, to one host and port. It begins with 8, and earns one with each answer within a second. 0: a quarter." env:"CARILLON_PER_TARGET" default:"0" placeholder:"N"`
 	Hold        int           `help:"Due jobs held in memory." env:"CARILLON_HOLD" default:"16384" placeholder:"N"`
 	Grace       time.Duration `help:"How long a stop waits for running attempts before it leaves them to another process." env:"CARILLON_GRACE" default:"20s" placeholder:"DURATION"`
 }
@@ -77,10 +77,7 @@ Examples:
 
 // Run runs until it is interrupted.
 func (c serveCmd) Run(ctx context.Context, t *terminal) error {
-	if err := checkAddress("http", c.HTTP); err != nil {
-		return err
-	}
-	if err := checkProxy(c.Proxy); err != nil {
+	if err := c.check(); err != nil {
 		return err
 	}
 	if t.json {
@@ -126,7 +123,8 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 		return err
 	}
 	running.Store(n)
-	context.AfterFunc(ctx, func() { log.Info("stopping; a second signal ends it at once") })
+	quiet := context.AfterFunc(ctx, func() { log.Info("stopping; a second signal ends it at once") })
+	defer quiet()
 	err = n.Run(ctx, func() error {
 		here := ports{HTTP: "http://" + reachable(l.Addr()), NATS: nc.ConnectedUrlRedacted()}
 		log.Info("ready", "http", here.HTTP, "nats", here.NATS, "version", cfg.Version)

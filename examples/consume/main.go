@@ -61,6 +61,19 @@ func start(ctx context.Context, out io.Writer, ports string, o options) error {
 	return consume(ctx, out, o)
 }
 
+// check makes sure that there is something to read, and somewhere to read it.
+func (o *options) check() error {
+	switch {
+	case o.queue == "" && o.topic == "" && o.storageQueue == "":
+		return errors.New("nothing to read: give --queue, --topic or --storage-queue")
+	case o.serviceBus == "" && (o.queue != "" || o.topic != ""):
+		return errors.New("no connection string of Service Bus: give --service-bus, or the --ports of a running carillon dev")
+	case o.storage == "" && o.storageQueue != "":
+		return errors.New("no connection string of a storage account: give --storage, or the --ports of a running carillon dev")
+	}
+	return nil
+}
+
 // readPorts takes the connection strings that are not given from a ports file.
 func (o *options) readPorts(file string) error {
 	data, err := os.ReadFile(file)
@@ -104,6 +117,9 @@ func withAccount(connection, account string) string {
 
 // consume reads everything that o names, each by itself, and returns nil when ctx is done, or the first error.
 func consume(ctx context.Context, out io.Writer, o options) error {
+	if err := o.check(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	p := &printer{out: out}
@@ -123,9 +139,6 @@ func consume(ctx context.Context, out io.Writer, o options) error {
 	}
 	if o.storageQueue != "" {
 		run("storage queue "+o.storageQueue, readStorageQueue)
-	}
-	if o.queue == "" && o.topic == "" && o.storageQueue == "" {
-		return errors.New("nothing to read: give --queue, --topic or --storage-queue")
 	}
 	all.Wait()
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {

@@ -133,12 +133,18 @@ func TestMistakes(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	other := filepath.Join(t.TempDir(), "other.json")
+	if err := os.WriteFile(other, []byte(`{"http": "http://127.0.0.1:1"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	got := []string{}
 	for _, test := range []struct {
 		ports string
 		o     options
 	}{
 		{"", options{}},
+		{other, options{topic: "q"}},
+		{other, options{storageQueue: "q"}},
 		{filepath.Join(t.TempDir(), "absent.json"), options{queue: "q"}},
 		{broken, options{queue: "q"}},
 		{"", options{queue: "q", serviceBus: "Endpoint=nowhere"}},
@@ -150,7 +156,10 @@ func TestMistakes(t *testing.T) {
 		}
 		got = append(got, err.Error())
 	}
-	want := []string{"nothing to read: give --queue, --topic or --storage-queue", "absent.json: no such file", "broken.json: unexpected end", "queue q: ", "storage queue q: "}
+	want := []string{
+		"nothing to read: give --queue, --topic or --storage-queue", "no connection string of Service Bus: give --service-bus",
+		"no connection string of a storage account: give --storage", "absent.json: no such file", "broken.json: unexpected end", "queue q: ", "storage queue q: ",
+	}
 	if !slices.EqualFunc(got, want, strings.Contains) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

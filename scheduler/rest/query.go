@@ -2,17 +2,43 @@ package rest
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
 )
+
+// listOptions are the parameters of a list that begin with a dollar sign.
+var listOptions = []string{"$top", "$skip", "$filter"}
+
+// checkOptions refuses what looks like an option of a list and is none: a page
+// or an order that nobody asked for would pass for the right one. Parameters of
+// other kinds are let be, as clients add some of their own.
+func checkOptions(q url.Values) error {
+	for _, name := range slices.Sorted(maps.Keys(q)) {
+		switch {
+		case name == "" && q.Get(name) != "":
+			return scheduler.Invalid("query", "has a value without a name; in a shell, $top is a variable, but not in single quotes")
+		case strings.HasPrefix(name, "$") && !slices.Contains(listOptions, name):
+			return scheduler.Invalid(name, "unknown option; there are "+strings.Join(listOptions, ", "))
+		case slices.Contains(listOptions, "$"+name):
+			return scheduler.Invalid(name, fmt.Sprintf("unknown option; did you mean %q?", "$"+name))
+		}
+	}
+	return nil
+}
 
 // pageOf reads $top and $skip.
 func pageOf(r *http.Request) (scheduler.Page, error) {
 	var p scheduler.Page
 	q := r.URL.Query()
+	if err := checkOptions(q); err != nil {
+		return p, err
+	}
 	if q.Has("$top") {
 		n, err := strconv.Atoi(q.Get("$top"))
 		if err != nil || n < 1 || n > scheduler.MaxPage {

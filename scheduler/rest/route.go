@@ -65,6 +65,6 @@ func notAllowed(methods []string) action {
 	allow := strings.Join(methods, ", ")
 	return func(_ *api, w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Allow", allow)
-		return fault{http.StatusMethodNotAllowed, "MethodNotAllowed", r.Method + " is not possible here; " + allow + " are"}
+		return fault{http.StatusMethodNotAllowed, "MethodNotAllowed", r.Method + " is not possible here, only " + allow}
 	}
 }

@@ -35,7 +35,7 @@ func TestSecrets(t *testing.T) {
 		{"PUT", "/jobCollections/default/jobs/other", refers, `400 "path":"action.request.authentication.password.secretRef","message":"no shared secret is called`},
 		{"POST", "/secrets/rotate", "", `200 {"key":"k1","jobs":0,"secrets":0,"skipped":0,"failures":0,"failed":[]}`},
 		{"POST", "/secrets/door", "", `404 "code":"UnknownRoute"`},
-		{"GET", "/secrets/door", "", `405 "message":"GET is not possible here; DELETE, POST, PUT are"`},
+		{"GET", "/secrets/door", "", `405 "message":"GET is not possible here, only DELETE, POST, PUT"`},
 	})
 }
 

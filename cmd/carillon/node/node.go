@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -54,8 +55,11 @@ func (n *Node) Service() *scheduler.Service { return n.service }
 // server may have forgotten meanwhile what it had delivered.
 func (n *Node) Reconnected() { n.worker.Suspect() }
 
-// errNotWorking is why a node that starts or stops is not ready.
-var errNotWorking = errors.New("starting, or stopping")
+// Why a node is not ready.
+var (
+	errNotWorking   = errors.New("starting, or stopping")
+	errNotConnected = errors.New("not connected to NATS at the moment")
+)
 
 // readyTimeout is how long NATS may take to answer a node that is ready.
 const readyTimeout = 2 * time.Second
@@ -65,9 +69,15 @@ func (n *Node) Ready(ctx context.Context) error {
 	if !n.working.Load() {
 		return errNotWorking
 	}
+	if !n.cfg.Conn.IsConnected() {
+		return errNotConnected
+	}
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	return n.cfg.Conn.FlushWithContext(ctx)
+	if err := n.cfg.Conn.FlushWithContext(ctx); err != nil {
+		return fmt.Errorf("NATS does not answer: %w", err)
+	}
+	return nil
 }
 
 // Run works until ctx is done and stops in good order. It calls ready once, when

@@ -113,6 +113,16 @@ func TestReady(t *testing.T) {
 	}
 }
 
+// TestNotConnected shows that a node without a connection says so, and not how
+// it has found out.
+func TestNotConnected(t *testing.T) {
+	n := start(t, always)
+	n.nc.Close()
+	if err := n.Ready(t.Context()); err == nil || err.Error() != "not connected to NATS at the moment" {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestLargeSpec shows that a spec much too large is answered, not lost.
 func TestLargeSpec(t *testing.T) {
 	n := start(t, always)

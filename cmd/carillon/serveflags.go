@@ -1,0 +1,63 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/store"
+)
+
+// check makes sure that the flags can be meant. A number that others would take for their default, or refuse in words of
+// their own once NATS is reached, is a mistake on the command line. All mistakes are told at once.
+func (c serveCmd) check() error {
+	problems := []error{
+		checkAddress("http", c.HTTP), checkProxy(c.Proxy),
+		checkLeast("min-retry-interval", c.MinRetryTime, time.Second),
+		checkLeast("nats-wait", c.Wait, 0),
+		checkRange("lanes", c.Lanes, 0, store.MaxLanes), checkRange("replicas", c.Replicas, 1, 5),
+		checkLeast("history-age", c.HistoryAge, time.Second), checkLeast("history-per-job", c.HistoryPer, 1),
+		checkLeast("final-age", c.FinalAge, time.Second), checkLeast("result-age", c.ResultAge, time.Second),
+		checkLeast("concurrency", c.Concurrency, 1), checkLeast("per-target", c.PerTarget, 0),
+		checkLeast("hold", c.Hold, 1), checkLeast("grace", c.Grace, time.Millisecond),
+	}
+	if (c.Cert == "") != (c.Key == "") {
+		problems = append(problems, &usageError{errors.New("--nats-cert and --nats-key go together")})
+	}
+	for _, subject := range c.NATSSubject {
+		problems = append(problems, checkSubject("nats-subject", subject))
+	}
+	return errors.Join(problems...)
+}
+
+// checkLeast makes sure that the value of a flag is not too small.
+func checkLeast[N cmp.Ordered](flag string, n, least N) error {
+	if n < least {
+		return &usageError{fmt.Errorf("--%s: %v is less than %v", flag, n, least)}
+	}
+	return nil
+}
+
+// checkRange makes sure that the value of a flag is within its bounds.
+func checkRange(flag string, n, least, most int) error {
+	if n < least || n > most {
+		return &usageError{fmt.Errorf("--%s: %d is not in %d-%d", flag, n, least, most)}
+	}
+	return nil
+}
+
+// checkSubject makes sure that the value of a flag is a NATS subject, which may have wildcards: one that is none would
+// match nothing.
+func checkSubject(flag, subject string) error {
+	tokens := strings.Split(subject, ".")
+	for i, token := range tokens {
+		wrong := token == "" || strings.ContainsAny(token, " \t\r\n") ||
+			len(token) > 1 && strings.ContainsAny(token, "*>") || token == ">" && i < len(tokens)-1
+		if wrong {
+			return &usageError{fmt.Errorf("--%s: %q is not a subject such as orders.new, orders.* or orders.>", flag, subject)}
+		}
+	}
+	return nil
+}
