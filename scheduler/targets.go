@@ -10,10 +10,10 @@ import (
 // process, and so many to one target, so that a slow or dead target cannot
 // take the slots that others need.
 //
-// A target begins with a few slots and earns one more with every quick answer,
-// so that one which answers nothing never gets many. A target whose attempts
-// take longer than slowAfter is slow; all slow targets together get at most
-// half of the slots.
+// A target begins with a few slots and earns one more with every quick answer
+// and every success, however long that took, so that one which answers nothing
+// never gets many. A target whose attempts take longer than slowAfter is slow;
+// all slow targets together get at most half of the slots.
 //
 // What a collection imposes on a target holds beside that, for the attempts of
 // its own jobs: they are a target of their own here.
@@ -114,7 +114,7 @@ func (t *targets) done(r *run, res Result) {
 	t.leave(g)
 	g.progress = now
 	g.latency += (d - g.latency) / 4
-	if d < slowAfter {
+	if d < slowAfter || !res.Failed {
 		g.allowed = min(g.allowed+1, t.perTarget)
 	}
 	t.judge(g)

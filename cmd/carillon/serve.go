@@ -55,7 +55,7 @@ type storeFlags struct {
 
 type workFlags struct {
 	Concurrency int           `help:"Attempts in flight." env:"CARILLON_CONCURRENCY" default:"256" placeholder:"N"`
-	PerTarget   int           `help:"Of these, to one host and port. It begins with 8, and earns one with each answer within a second. 0: a quarter." env:"CARILLON_PER_TARGET" default:"0" placeholder:"N"`
+	PerTarget   int           `help:"Of these, to one host and port. It begins with 8, and earns one with each success or answer within a second. 0: a quarter." env:"CARILLON_PER_TARGET" default:"0" placeholder:"N"`
 	Hold        int           `help:"Due jobs held in memory." env:"CARILLON_HOLD" default:"16384" placeholder:"N"`
 	Grace       time.Duration `help:"How long a stop waits for running attempts before it leaves them to another process." env:"CARILLON_GRACE" default:"20s" placeholder:"DURATION"`
 }
