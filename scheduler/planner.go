@@ -196,7 +196,7 @@ func (j *Job) step(p Progress, n time.Time, ok bool) Step {
 		return Step{State: Completed, Progress: p}
 	}
 	return Step{State: j.State, Progress: p, Next: &Baton{
-		Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: n, Due: j.due(p, n), Progress: p,
+		UID: j.mark(), Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: n, Due: j.due(p, n), Progress: p,
 	}}
 }
 

@@ -98,12 +98,14 @@ func (s *Service) replanOnce(ctx context.Context, j *Job, was State) error {
 		return err
 	}
 	switch {
+	case !b.serves(j): // left by a delete that was cut short
+		return s.carryOut(ctx, j, j.Begin(j.Progress), st.Revision)
 	case b.Begun(), b.Revision == j.Revision, b.Manual && !b.Held.IsZero(): // a run by hand is not planned anew
 		return nil
 	case b.Schedule != j.ScheduleGen:
 		return s.carryOut(ctx, j, j.Begin(b.Progress), st.Revision)
 	}
-	b.Revision, b.Due = j.Revision, j.due(b.Progress, b.Nominal)
+	b.UID, b.Revision, b.Due = j.mark(), j.Revision, j.due(b.Progress, b.Nominal)
 	return s.arm(ctx, j, &b, st.Revision)
 }
 
@@ -131,7 +133,7 @@ func (s *Service) carryOut(ctx context.Context, j *Job, step Step, waiting uint6
 // progress returns how far a job has got: from its baton, or, when it has
 // none, from its definition.
 func (s *Service) progress(ctx context.Context, j *Job) (Progress, error) {
-	b, _, err := s.baton(ctx, j.Key)
+	b, _, err := s.baton(ctx, j)
 	if errors.Is(err, ErrNotFound) {
 		return j.Progress, nil
 	}
@@ -139,8 +141,8 @@ func (s *Service) progress(ctx context.Context, j *Job) (Progress, error) {
 }
 
 // baton returns a job's baton, and whether it is running.
-func (s *Service) baton(ctx context.Context, k Key) (b Baton, running bool, err error) {
-	slot := Slot{Key: k}
+func (s *Service) baton(ctx context.Context, j *Job) (b Baton, running bool, err error) {
+	slot := Slot{Key: j.Key}
 	st, err := s.store.Waiting(ctx, slot)
 	if errors.Is(err, ErrNotFound) {
 		running = true
@@ -154,5 +156,8 @@ func (s *Service) baton(ctx context.Context, k Key) (b Baton, running bool, err 
 		return b, false, err
 	}
 	b, err = DecodeBaton(st.Data)
+	if err == nil && !b.serves(j) {
+		err = ErrNotFound
+	}
 	return b, running, err
 }
