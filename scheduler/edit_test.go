@@ -57,6 +57,26 @@ func TestDisableWhileRunning(t *testing.T) {
 	})
 }
 
+// What an attempt kept from running before its job was disabled has a record.
+func TestDisableWhileOverlapping(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(after(25*time.Second, http.StatusOK))
+		w.put("job", `{`+action+`, `+every10s+`}`)
+		time.Sleep(24 * time.Second)
+		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if got, want := w.outcomes("job"), "completed skipped(overlap 2) skipped(disabled 1)"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+	})
+}
+
 // A baton is fired half a second early. Disabling the job in that time keeps
 // it from running.
 func TestDisableWhileHeld(t *testing.T) {

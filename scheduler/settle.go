@@ -51,7 +51,8 @@ func (w *Worker) proceed(r *run, b Baton, res Result, ended time.Time) {
 	case b.OneOff && s.Next == nil:
 		w.merge(r, b, s.Progress)
 	case j.State == Disabled && !b.OneOff:
-		w.settle(r, j, Step{State: Disabled, Progress: s.Progress})
+		s.Next, s.State = nil, Disabled
+		w.settle(r, j, s)
 	default:
 		w.settle(r, j, s)
 	}
