@@ -68,7 +68,7 @@ func (w *Worker) arrive(r *run) {
 	switch {
 	case !b.serves(j):
 		w.dropStray(r)
-	case j.State != Enabled && !b.OneOff:
+	case j.State != Enabled && !b.OneOff && (!b.Manual || j.State.Final()): // a disabled job may be run by hand
 		w.endDisabled(r, j)
 	case j.State == Disabled && b.OneOff && !b.Manual && !b.Begun(): // it stood behind others when the job was disabled
 		w.dropOneOff(r)

@@ -91,7 +91,7 @@ func (j *Job) After(ran *Job, b Baton, res Result, ended time.Time) Step {
 	if faulted {
 		p.Faults++
 	}
-	if b.OneOff {
+	if b.OneOff || b.Manual && j.State == Disabled { // the schedule does not follow from it
 		return Step{State: j.State, Progress: p, Faulted: faulted}
 	}
 	s := j.proceed(p, b, ended)

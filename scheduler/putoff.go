@@ -135,7 +135,7 @@ func (w *Worker) stands(ctx context.Context, r *run) verdict {
 		return nobody
 	case err != nil:
 		return runs
-	case b.OneOff && (b.Manual || b.Begun() || j.State != Disabled):
+	case b.Manual && (b.OneOff || !j.State.Final()), b.OneOff && (b.Begun() || j.State != Disabled):
 		return runs
 	case waits, b.OneOff, j.State != Enabled:
 		return again

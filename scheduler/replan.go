@@ -161,3 +161,20 @@ func (s *Service) baton(ctx context.Context, j *Job) (b Baton, running bool, err
 	}
 	return b, running, err
 }
+
+// cancelPlanned removes the waiting baton of a job that was disabled. One of a
+// run by hand stays: that is not the schedule's, and goes on to its end.
+func (s *Service) cancelPlanned(ctx context.Context, j *Job) error {
+	slot := Slot{Key: j.Key}
+	st, err := s.store.Waiting(ctx, slot)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if b, err := DecodeBaton(st.Data); err == nil && b.Manual && b.serves(j) {
+		return nil
+	}
+	return s.store.Cancel(ctx, slot)
+}

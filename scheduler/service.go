@@ -285,7 +285,7 @@ func (s *Service) replace(ctx context.Context, cur, next *Job) (*JobView, error)
 	var err error
 	switch next.State { //nolint:exhaustive // a final state has been written, and needs no baton
 	case Disabled:
-		err = s.store.Cancel(ctx, Slot{Key: next.Key})
+		err = s.cancelPlanned(ctx, next)
 	case Enabled:
 		err = s.replan(ctx, next, cur.State)
 	}
@@ -338,7 +338,8 @@ func (s *Service) Enable(ctx context.Context, k Key) (*JobView, error) {
 	return s.Turn(ctx, k, Enabled, 0)
 }
 
-// Disable stops a job until it is enabled; an attempt that is running ends.
+// Disable stops a job until it is enabled; an attempt that is running ends, and
+// so does a run by hand, however long its target or its retries take.
 // ErrConflict when the job is completed or faulted.
 func (s *Service) Disable(ctx context.Context, k Key) (*JobView, error) {
 	return s.Turn(ctx, k, Disabled, 0)
@@ -445,6 +446,9 @@ func (s *Service) TriggerAt(ctx context.Context, k Key, asked time.Time) (occurr
 
 // triggerDisabled runs a disabled job once, on a one-off message.
 func (s *Service) triggerDisabled(ctx context.Context, j *Job, b Baton) error {
+	if held, _, err := s.baton(ctx, j); err == nil && held.Manual && held.Nominal.Equal(b.Nominal) {
+		return nil // the same request was carried out before the job was disabled, and has not ended
+	}
 	b.OneOff = true
 	b.Number = j.Progress.Number
 	err := s.store.Fire(ctx, Slot{Key: j.Key, OneOff: oneOffName(b.Nominal)}, b.Encode(), 0)

@@ -50,7 +50,7 @@ func (w *Worker) proceed(r *run, b Baton, res Result, ended time.Time) {
 	switch {
 	case b.OneOff && s.Next == nil:
 		w.merge(r, b, s.Progress)
-	case j.State == Disabled && !b.OneOff:
+	case j.State == Disabled && !b.OneOff && (s.Next == nil || !s.Next.Manual):
 		s.Next, s.State = nil, Disabled
 		w.settle(r, j, s)
 	default:
