@@ -79,7 +79,7 @@ func (e envelope) find(v document.Value) document.Value {
 		p, _ := v.Member("properties")
 		return p
 	}
-	return v.Without(envelopeNames...)
+	return v.Except(envelopeNames...)
 }
 
 // envelopeNames are the members beside the properties. They name the job; all
