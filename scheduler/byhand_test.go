@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,6 +60,38 @@ func TestDisableWhileRunByHandIsPutOff(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestEnableWhileRunByHandIsPutOff shows that what fell due while a job was disabled is not caught up when a run by hand, which
+// was there before, ends after that.
+func TestEnableWhileRunByHandIsPutOff(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		heal := w.ail()
+		w.rules(`{"*": {"circuitBreaker": {"failures": 3, "openFor": "PT20M", "maxPostponement": "PT1H"}}}`)
+		w.openCircuit()
+		w.put("job", `{"catchUp": {"policy": "all"}, "recurrence": {"frequency": "Minute"}, "startTime": "2000-01-01T00:02:00Z", `+failOnce+`}`)
+		if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		heal()
+		time.Sleep(15 * time.Minute)
+		records := w.history("job")
+		if got := w.outcomes("job"); !strings.HasPrefix(got, "postponed/manual skipped(disabled 9) completed/manual completed") {
+			t.Fatalf("history %q", got)
+		}
+		if first := records[3].Nominal; first.Sub(records[1].To) != time.Minute {
+			t.Errorf("it goes on at %s after skipping up to %s", first, records[1].To)
+		}
+		w.mustBeInOrder()
+	})
 }
 
 // TestDisableWhileRunByHandWaits disables a job whose run by hand stands in a queue of its target, or waits for a retry.

@@ -100,6 +100,8 @@ func (s *Service) replanOnce(ctx context.Context, j *Job, was State) error {
 	switch {
 	case !b.serves(j): // left by a delete that was cut short
 		return s.carryOut(ctx, j, j.Begin(j.Progress), st.Revision)
+	case b.Manual && was == Disabled && b.Schedule == j.ScheduleGen:
+		return s.resume(ctx, j, &b, st.Revision)
 	case b.Begun(), b.Revision == j.Revision, b.Manual && !b.Held.IsZero(): // a run by hand is not planned anew
 		return nil
 	case b.Schedule != j.ScheduleGen:
@@ -109,13 +111,34 @@ func (s *Service) replanOnce(ctx context.Context, j *Job, was State) error {
 	return s.arm(ctx, j, &b, st.Revision)
 }
 
-// carryOut arms the step's baton, or ends the job when it has none.
-func (s *Service) carryOut(ctx context.Context, j *Job, step Step, waiting uint64) error {
+// resume lets the schedule of a job that was disabled go on after the run by
+// hand b, which waits still.
+func (s *Service) resume(ctx context.Context, j *Job, b *Baton, waiting uint64) error {
+	step := j.Rejoin(b.Progress, time.Now().UTC())
+	if step.Next == nil || step.Next.Nominal.Equal(b.Resume) {
+		return nil
+	}
+	if err := s.appendSkips(ctx, j, &step); err != nil {
+		return err
+	}
+	b.Progress, b.Resume = step.Next.Progress, step.Next.Nominal
+	return s.arm(ctx, j, b, waiting)
+}
+
+func (s *Service) appendSkips(ctx context.Context, j *Job, step *Step) error {
 	for _, sk := range step.skips {
 		rec := sk.record(j.Key, time.Now().UTC(), step.Progress)
 		if err := s.store.Append(ctx, &rec); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// carryOut arms the step's baton, or ends the job when it has none.
+func (s *Service) carryOut(ctx context.Context, j *Job, step Step, waiting uint64) error {
+	if err := s.appendSkips(ctx, j, &step); err != nil {
+		return err
 	}
 	if step.Next != nil {
 		return s.arm(ctx, j, step.Next, waiting)
