@@ -230,7 +230,10 @@ func TestPatch(t *testing.T) {
 				t.Errorf("%s is missing in %s", want, got)
 			}
 		}
-		for _, body := range []string{`{"action": null}`, `{"id": "/jobCollections/default/jobs/other"}`, `{"status": {}}`, `{"state": "completed"}`, `{"recurence": {}}`} {
+		for _, body := range []string{
+			`{"action": null}`, `{"action": {"request": {"URI": "http://a.example/", "Uri": "http://b.example/"}}}`,
+			`{"id": "/jobCollections/default/jobs/other"}`, `{"status": {}}`, `{"state": "completed"}`, `{"recurence": {}}`,
+		} {
 			if _, err := edit(body); !errors.Is(err, scheduler.ErrInvalid) {
 				t.Errorf("%s: %v", body, err)
 			}
@@ -241,7 +244,10 @@ func TestPatch(t *testing.T) {
 		if v, err = edit(`{"description": "still off"}`); err != nil || v.Job.State != scheduler.Disabled {
 			t.Errorf("a patch that does not name the state changed it: %v %v", v, err)
 		}
-		for _, body := range []string{`{"id": "/JobCollections/default/jobs/job", "description": null, "startTime": null}`, `{"id": "/subscriptions/s/jobCollections/default/jobs/job", "properties": {"recurrence": null}}`} {
+		for _, body := range []string{
+			`{"id": "/JobCollections/default/jobs/job", "description": null, "startTime": null}`,
+			`{"id": "/subscriptions/s/jobCollections/default/jobs/job", "properties": {"recurrence": null}}`,
+		} {
 			w.put("job", `{`+action+`, "state": "disabled", "startTime": "2040-01-01", "description": "x", "recurrence": {"frequency": "Week"}}`)
 			v, err := edit(body)
 			if err != nil {
