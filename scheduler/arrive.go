@@ -66,7 +66,9 @@ func (w *Worker) arrive(r *run) {
 	}
 	b := &r.baton
 	switch {
-	case j.State != Enabled && !b.OneOff:
+	case !b.serves(j):
+		w.dropStray(r)
+	case j.State != Enabled && !b.OneOff && (!b.Manual || j.State.Final()): // a disabled job may be run by hand
 		w.endDisabled(r, j)
 	case j.State == Disabled && b.OneOff && !b.Manual && !b.Begun(): // it stood behind others when the job was disabled
 		w.dropOneOff(r)
@@ -90,7 +92,7 @@ func (w *Worker) admit(r *run, j *Job) {
 	if later && r.suspect && w.takeUp(r) {
 		return // the later occurrence has been run before
 	}
-	r.baton.Revision = j.Revision
+	r.baton.UID, r.baton.Revision = j.mark(), j.Revision
 	if !a.Run {
 		w.settle(r, j, a.Step)
 		return
@@ -115,6 +117,17 @@ func (w *Worker) endDisabled(r *run, j *Job) {
 		b.Seen = b.Nominal
 	}
 	w.settle(r, j, Step{State: j.State, Progress: b.Progress})
+}
+
+// dropStray ends a baton of an earlier job of the name. To delete that job was
+// to remove its message; when that was cut short, this one lies where the
+// present job's baton ought to be, and the audit has to look.
+func (w *Worker) dropStray(r *run) {
+	gone, err := w.passed(w.settles, r)
+	w.ack(r)
+	if err != nil || !gone {
+		w.cfg.OnTakeover()
+	}
 }
 
 // dropOneOff ends a one-off of an occurrence that does not run any more.

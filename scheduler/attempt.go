@@ -19,7 +19,7 @@ func (w *Worker) start(r *run) {
 			w.arrive(r)
 		case nobody:
 			w.targets.forgo(r)
-			w.ack(r)
+			w.dropStray(r)
 		}
 	})
 }

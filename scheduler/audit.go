@@ -234,7 +234,7 @@ func (s *Service) lastStep(ctx context.Context, j *Job) (*Record, error) {
 	err := s.store.Recent(ctx, j.Key, 0, outcomes, func(r *Record) bool {
 		n++
 		switch {
-		case r.Ended.Before(j.Created):
+		case r.Ended.Before(j.Created), !sameJob(r.UID, j.mark()):
 		case r.OneOff && (r.Manual || r.Schedule != j.ScheduleGen):
 		case r.OneOff: // they end in any order: the latest instant counts
 			if last == nil || r.Nominal.After(last.Nominal) {

@@ -12,6 +12,7 @@ import (
 type Baton struct { //nolint:recvcheck // begin and tally return changed copies
 	Progress
 
+	UID      string    `json:"uid,omitempty"`     // begins the job's, see [Job.mark]
 	Revision uint64    `json:"rev"`               // definition the baton was armed with
 	Schedule int       `json:"sched"`             // schedule generation of that definition
 	Nominal  time.Time `json:"nominal"`           // the occurrence's instant by the schedule
@@ -77,6 +78,21 @@ func (b *Baton) wake() time.Time {
 	}
 	return b.Due
 }
+
+// markLength is how much of a job's UID its batons and records carry: 40 bits
+// tell a few jobs of one name apart, and there is a baton for every job.
+const markLength = 8
+
+// mark is what tells j from an earlier job of its name, in batons and records.
+func (j *Job) mark() string { return j.UID[:min(markLength, len(j.UID))] }
+
+// serves reports whether b belongs to j, and not to an earlier job of its name
+// that was deleted.
+func (b *Baton) serves(j *Job) bool { return sameJob(b.UID, j.mark()) }
+
+// sameJob compares two marks. A baton or record without one comes from a
+// version that wrote none, and fits any job of the name.
+func sameJob(mark, other string) bool { return mark == "" || other == "" || mark == other }
 
 // Begun reports whether an attempt of the baton's occurrence has already run.
 func (b *Baton) Begun() bool { return b.Try > 0 }

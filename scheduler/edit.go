@@ -79,7 +79,7 @@ func (e envelope) find(v document.Value) document.Value {
 		p, _ := v.Member("properties")
 		return p
 	}
-	return v.Without(envelopeNames...)
+	return v.Except(envelopeNames...)
 }
 
 // envelopeNames are the members beside the properties. They name the job; all
@@ -131,6 +131,9 @@ func (s *Service) readPatch(ctx context.Context, e Edit) (*Collection, document.
 	r := document.NewReader()
 	o := r.Object(v, "")
 	env := readEnvelope(o, v, e.Key)
+	if id, ok := o.String("id"); ok && !isID(id, e.Key) {
+		o.Problem("id", "is %q, but the job that is patched is %s", id, e.Key)
+	}
 	if env.object.Has("status") {
 		env.object.Problem("status", "is read-only and must not be patched")
 	}
@@ -138,6 +141,13 @@ func (s *Service) readPatch(ctx context.Context, e Edit) (*Collection, document.
 		o.Done()
 	}
 	return c, env.find(v), AsInvalid(r.Err())
+}
+
+// isID reports whether an id, in the short form of views or with Azure's path
+// before it, is that of the job k.
+func isID(id string, k Key) bool {
+	end := "/jobCollections/" + k.Collection + "/jobs/" + k.Job
+	return len(id) >= len(end) && strings.EqualFold(id[len(id)-len(end):], end)
 }
 
 // patched returns cur's definition merged with a patch. Secrets that the patch

@@ -57,6 +57,26 @@ func TestDisableWhileRunning(t *testing.T) {
 	})
 }
 
+// What an attempt kept from running before its job was disabled has a record.
+func TestDisableWhileOverlapping(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(after(25*time.Second, http.StatusOK))
+		w.put("job", `{`+action+`, `+every10s+`}`)
+		time.Sleep(24 * time.Second)
+		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if got, want := w.outcomes("job"), "completed skipped(overlap 2) skipped(disabled 1)"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+	})
+}
+
 // A baton is fired half a second early. Disabling the job in that time keeps
 // it from running.
 func TestDisableWhileHeld(t *testing.T) {
@@ -210,7 +230,10 @@ func TestPatch(t *testing.T) {
 				t.Errorf("%s is missing in %s", want, got)
 			}
 		}
-		for _, body := range []string{`{"status": {}}`, `{"state": "completed"}`, `{"recurence": {}}`} {
+		for _, body := range []string{
+			`{"action": null}`, `{"action": {"request": {"URI": "http://a.example/", "Uri": "http://b.example/"}}}`,
+			`{"id": "/jobCollections/default/jobs/other"}`, `{"status": {}}`, `{"state": "completed"}`, `{"recurence": {}}`,
+		} {
 			if _, err := edit(body); !errors.Is(err, scheduler.ErrInvalid) {
 				t.Errorf("%s: %v", body, err)
 			}
@@ -220,6 +243,20 @@ func TestPatch(t *testing.T) {
 		}
 		if v, err = edit(`{"description": "still off"}`); err != nil || v.Job.State != scheduler.Disabled {
 			t.Errorf("a patch that does not name the state changed it: %v %v", v, err)
+		}
+		for _, body := range []string{
+			`{"id": "/JobCollections/default/jobs/job", "description": null, "startTime": null}`,
+			`{"id": "/subscriptions/s/jobCollections/default/jobs/job", "properties": {"recurrence": null}}`,
+		} {
+			w.put("job", `{`+action+`, "state": "disabled", "startTime": "2040-01-01", "description": "x", "recurrence": {"frequency": "Week"}}`)
+			v, err := edit(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			gone := strings.Contains(body, "recurrence")
+			if d := v.Job.Def; (d.Timing.Recurrence == nil) != gone || d.Timing.Start.IsZero() == gone || (d.Description == "") == gone {
+				t.Errorf("%s: got %s", body, v.Document())
+			}
 		}
 	})
 }

@@ -78,8 +78,8 @@ func (w *Worker) mergeOnce(ctx context.Context, k Key, one Baton, p Progress) er
 		if err != nil {
 			return err
 		}
-		if !b.add(p, one.Nominal) {
-			return nil // by the worker before
+		if !one.serves(j) || !b.add(p, one.Nominal) {
+			return nil // deleted, or done by the worker before
 		}
 		at := j.armAt(b.wake(), time.Now())
 		if at.IsZero() {
@@ -103,7 +103,7 @@ func (w *Worker) mergeOnce(ctx context.Context, k Key, one Baton, p Progress) er
 // when it was its last occurrence that did.
 func (w *Worker) mergeStored(ctx context.Context, k Key, one Baton, p Progress) error {
 	j, err := w.library.load(ctx, k)
-	if err != nil {
+	if err != nil || !one.serves(j) {
 		return err
 	}
 	if j.State == Enabled {

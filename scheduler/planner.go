@@ -91,7 +91,7 @@ func (j *Job) After(ran *Job, b Baton, res Result, ended time.Time) Step {
 	if faulted {
 		p.Faults++
 	}
-	if b.OneOff {
+	if b.OneOff || b.Manual && j.State == Disabled { // the schedule does not follow from it
 		return Step{State: j.State, Progress: p, Faulted: faulted}
 	}
 	s := j.proceed(p, b, ended)
@@ -196,7 +196,7 @@ func (j *Job) step(p Progress, n time.Time, ok bool) Step {
 		return Step{State: Completed, Progress: p}
 	}
 	return Step{State: j.State, Progress: p, Next: &Baton{
-		Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: n, Due: j.due(p, n), Progress: p,
+		UID: j.mark(), Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: n, Due: j.due(p, n), Progress: p,
 	}}
 }
 

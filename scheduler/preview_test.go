@@ -194,7 +194,7 @@ func TestPreviewOfWrongInput(t *testing.T) {
 		{"blank", " \n", "is empty"},
 		{"array", "[]", "must be an object, not an array"},
 		{"text", "hello", "must be an object, not a string"},
-		{"no JSON", `{"count": 1,}`, "1:13: expected a field name in double quotes"},
+		{"no JSON", `{"count": 1,}`, "1:13: expected a field name in double quotes; JSON has no comma before }"},
 		{"two documents", "count: 1\n---\ncount: 2\n", "holds 2 documents; one is expected"},
 		{"count 0", `{"count": 0}`, "count: 0 is not in 1-1000"},
 		{"count 1001", `{"count": 1001}`, "count: 1001 is not in 1-1000"},

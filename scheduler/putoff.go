@@ -33,6 +33,12 @@ func (w *Worker) putOff(d deferral) { w.step(func() { w.putOffNow(d) }) }
 
 func (w *Worker) putOffNow(d deferral) {
 	r, now := d.run, time.Now()
+	if !w.library.unchanged(r.key(), r.changes) {
+		if j, err := w.library.current(w.settles, r.key(), r.job.Revision); r.orphaned(j, err) {
+			w.dropStray(r)
+			return
+		}
+	}
 	if !w.appendSkips(r) {
 		return
 	}
@@ -102,6 +108,12 @@ const (
 	nobody                // its job is not there any more
 )
 
+// orphaned reports whether the job of r is not there any more, by what reading
+// its name has given.
+func (r *run) orphaned(j *Job, err error) bool {
+	return errors.Is(err, ErrNotFound) || err == nil && j.UID != r.job.UID
+}
+
 // stands reports whether what was decided when r became due still holds when
 // its turn comes: it may have been long. An edit counts from the next
 // occurrence on, as for one that runs.
@@ -119,11 +131,11 @@ func (w *Worker) stands(ctx context.Context, r *run) verdict {
 	}
 	j, err := w.library.current(ctx, r.key(), r.job.Revision)
 	switch {
-	case errors.Is(err, ErrNotFound), err == nil && j.UID != r.job.UID:
+	case r.orphaned(j, err):
 		return nobody
 	case err != nil:
 		return runs
-	case b.OneOff && (b.Manual || b.Begun() || j.State != Disabled):
+	case b.Manual && (b.OneOff || !j.State.Final()), b.OneOff && (b.Begun() || j.State != Disabled):
 		return runs
 	case waits, b.OneOff, j.State != Enabled:
 		return again

@@ -374,6 +374,28 @@ func TestNameUsedAgainWhileQueued(t *testing.T) {
 	}
 }
 
+// TestDeletedWhilePutOff shows that nothing of a deleted job is in the history of the next job of the name: what waits for its
+// rate is put off a moment later.
+func TestDeletedWhilePutOff(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.rules(`{"*": {"rate": {"limit": 1, "per": "PT1H"}}}`)
+		due := w.herd(6)
+		time.Sleep(time.Until(due) + 10*time.Millisecond)
+		for i := range 6 {
+			w.replace(fmt.Sprintf("job%d", i), `{"startTime": "2040-01-01T00:00:00Z", `+failOnce+`}`)
+		}
+		time.Sleep(2 * time.Hour)
+		for i := range 6 {
+			if got := w.outcomes(fmt.Sprintf("job%d", i)); got != "" {
+				t.Errorf("job%d: history %q", i, got)
+			}
+		}
+		if n := len(w.sink.seen()); n != 1 {
+			t.Errorf("%d calls, want 1", n)
+		}
+	})
+}
+
 // TestEditWhileQueued edits jobs that are due and wait for a slot: what is due runs as it was, the edit counts from then on.
 func TestEditWhileQueued(t *testing.T) {
 	for name, patch := range map[string]string{

@@ -66,6 +66,7 @@ type Record struct {
 	To     time.Time `json:"to,omitzero"`      // and the last
 	Count  int       `json:"count,omitempty"`  // how many
 
+	UID      string    `json:"uid,omitempty"` // of the baton
 	Revision uint64    `json:"rev,omitempty"`
 	Schedule int       `json:"sched,omitempty"`
 	Resume   time.Time `json:"resume,omitzero"`
@@ -107,7 +108,7 @@ func attemptRecord(k Key, b *Baton, started time.Time, res Result, p Progress) R
 		Nominal: b.Nominal, Due: b.Due, Started: started, Ended: started.Add(res.Duration),
 		Attempt: b.Attempt, Try: a.Try, Phase: b.Phase, Manual: b.Manual, OneOff: b.OneOff,
 		Status: res.Status, Message: res.Message, Response: res.Response, Duration: res.Duration, Final: res.Final,
-		RetryAfter: res.RetryAfter, Failed: b.Failed, Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: p,
+		RetryAfter: res.RetryAfter, Failed: b.Failed, UID: b.UID, Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: p,
 	}
 	if res.Failed {
 		r.Outcome = OutcomeFailed
@@ -126,7 +127,7 @@ func postponedRecord(k Key, b *Baton, now time.Time) Record {
 		Job: k, ID: a.ID, Occurrence: a.Occurrence, Outcome: OutcomePostponed,
 		Nominal: b.Nominal, Due: b.Due, Ended: now, From: b.Nominal, To: b.Nominal, Count: 1,
 		Attempt: b.Attempt, Try: a.Try, Phase: b.Phase, Manual: b.Manual, OneOff: b.OneOff,
-		Failed: b.Failed, Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: p,
+		Failed: b.Failed, UID: b.UID, Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: p,
 	}
 }
 
@@ -150,7 +151,7 @@ func (s skip) record(k Key, now time.Time, p Progress) Record {
 // and a redelivery take up a sequence where the history left it.
 func (r *Record) baton() Baton {
 	return Baton{
-		Revision: r.Revision, Schedule: r.Schedule, Nominal: r.Nominal, Due: r.Due,
+		UID: r.UID, Revision: r.Revision, Schedule: r.Schedule, Nominal: r.Nominal, Due: r.Due,
 		Attempt: r.Attempt, Try: r.Try - 1, Phase: r.Phase, Manual: r.Manual, OneOff: r.OneOff,
 		Resume: r.Resume, Progress: r.Progress, Failed: r.Failed,
 	}

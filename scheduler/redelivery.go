@@ -75,6 +75,7 @@ func (w *Worker) recorded(ctx context.Context, r *run) (*Record, error) {
 	err := w.store.Recent(ctx, r.key(), 0, outcomes, func(rec *Record) bool {
 		n++
 		switch {
+		case !sameJob(rec.UID, r.baton.UID):
 		case rec.Outcome == OutcomeFaulted:
 			r.faulted = r.faulted || rec.Occurrence == occurrence
 		case rec.ID == id:

@@ -98,22 +98,47 @@ func (s *Service) replanOnce(ctx context.Context, j *Job, was State) error {
 		return err
 	}
 	switch {
+	case !b.serves(j): // left by a delete that was cut short
+		return s.carryOut(ctx, j, j.Begin(j.Progress), st.Revision)
+	case b.Manual && was == Disabled && b.Schedule == j.ScheduleGen:
+		return s.resume(ctx, j, &b, st.Revision)
 	case b.Begun(), b.Revision == j.Revision, b.Manual && !b.Held.IsZero(): // a run by hand is not planned anew
 		return nil
 	case b.Schedule != j.ScheduleGen:
 		return s.carryOut(ctx, j, j.Begin(b.Progress), st.Revision)
 	}
-	b.Revision, b.Due = j.Revision, j.due(b.Progress, b.Nominal)
+	b.UID, b.Revision, b.Due = j.mark(), j.Revision, j.due(b.Progress, b.Nominal)
 	return s.arm(ctx, j, &b, st.Revision)
 }
 
-// carryOut arms the step's baton, or ends the job when it has none.
-func (s *Service) carryOut(ctx context.Context, j *Job, step Step, waiting uint64) error {
+// resume lets the schedule of a job that was disabled go on after the run by
+// hand b, which waits still.
+func (s *Service) resume(ctx context.Context, j *Job, b *Baton, waiting uint64) error {
+	step := j.Rejoin(b.Progress, time.Now().UTC())
+	if step.Next == nil || step.Next.Nominal.Equal(b.Resume) {
+		return nil
+	}
+	if err := s.appendSkips(ctx, j, &step); err != nil {
+		return err
+	}
+	b.Progress, b.Resume = step.Next.Progress, step.Next.Nominal
+	return s.arm(ctx, j, b, waiting)
+}
+
+func (s *Service) appendSkips(ctx context.Context, j *Job, step *Step) error {
 	for _, sk := range step.skips {
 		rec := sk.record(j.Key, time.Now().UTC(), step.Progress)
 		if err := s.store.Append(ctx, &rec); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// carryOut arms the step's baton, or ends the job when it has none.
+func (s *Service) carryOut(ctx context.Context, j *Job, step Step, waiting uint64) error {
+	if err := s.appendSkips(ctx, j, &step); err != nil {
+		return err
 	}
 	if step.Next != nil {
 		return s.arm(ctx, j, step.Next, waiting)
@@ -131,7 +156,7 @@ func (s *Service) carryOut(ctx context.Context, j *Job, step Step, waiting uint6
 // progress returns how far a job has got: from its baton, or, when it has
 // none, from its definition.
 func (s *Service) progress(ctx context.Context, j *Job) (Progress, error) {
-	b, _, err := s.baton(ctx, j.Key)
+	b, _, err := s.baton(ctx, j)
 	if errors.Is(err, ErrNotFound) {
 		return j.Progress, nil
 	}
@@ -139,8 +164,8 @@ func (s *Service) progress(ctx context.Context, j *Job) (Progress, error) {
 }
 
 // baton returns a job's baton, and whether it is running.
-func (s *Service) baton(ctx context.Context, k Key) (b Baton, running bool, err error) {
-	slot := Slot{Key: k}
+func (s *Service) baton(ctx context.Context, j *Job) (b Baton, running bool, err error) {
+	slot := Slot{Key: j.Key}
 	st, err := s.store.Waiting(ctx, slot)
 	if errors.Is(err, ErrNotFound) {
 		running = true
@@ -154,5 +179,25 @@ func (s *Service) baton(ctx context.Context, k Key) (b Baton, running bool, err 
 		return b, false, err
 	}
 	b, err = DecodeBaton(st.Data)
+	if err == nil && !b.serves(j) {
+		err = ErrNotFound
+	}
 	return b, running, err
+}
+
+// cancelPlanned removes the waiting baton of a job that was disabled. One of a
+// run by hand stays: that is not the schedule's, and goes on to its end.
+func (s *Service) cancelPlanned(ctx context.Context, j *Job) error {
+	slot := Slot{Key: j.Key}
+	st, err := s.store.Waiting(ctx, slot)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if b, err := DecodeBaton(st.Data); err == nil && b.Manual && b.serves(j) {
+		return nil
+	}
+	return s.store.Cancel(ctx, slot)
 }

@@ -285,7 +285,7 @@ func (s *Service) replace(ctx context.Context, cur, next *Job) (*JobView, error)
 	var err error
 	switch next.State { //nolint:exhaustive // a final state has been written, and needs no baton
 	case Disabled:
-		err = s.store.Cancel(ctx, Slot{Key: next.Key})
+		err = s.cancelPlanned(ctx, next)
 	case Enabled:
 		err = s.replan(ctx, next, cur.State)
 	}
@@ -338,7 +338,8 @@ func (s *Service) Enable(ctx context.Context, k Key) (*JobView, error) {
 	return s.Turn(ctx, k, Enabled, 0)
 }
 
-// Disable stops a job until it is enabled; an attempt that is running ends.
+// Disable stops a job until it is enabled; an attempt that is running ends, and
+// so does a run by hand, however long its target or its retries take.
 // ErrConflict when the job is completed or faulted.
 func (s *Service) Disable(ctx context.Context, k Key) (*JobView, error) {
 	return s.Turn(ctx, k, Disabled, 0)
@@ -406,16 +407,10 @@ func (s *Service) TriggerAt(ctx context.Context, k Key, asked time.Time) (occurr
 		return "", fmt.Errorf("job %s: %w: it is %s, which is final", k, ErrConflict, j.State)
 	}
 	asked = asked.UTC()
-	b := Baton{Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: asked, Due: asked, Manual: true}
+	b := Baton{UID: j.mark(), Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: asked, Due: asked, Manual: true}
 	id := OccurrenceID(k, asked)
 	if j.State == Disabled {
-		b.OneOff = true
-		b.Number = j.Progress.Number
-		err = s.store.Fire(ctx, Slot{Key: k, OneOff: oneOffName(asked)}, b.Encode(), 0)
-		if errors.Is(err, ErrConflict) {
-			err = nil // the same request has been carried out, and still runs
-		}
-		return id, err
+		return id, s.triggerDisabled(ctx, j, b)
 	}
 	st, err := s.store.Waiting(ctx, Slot{Key: k})
 	if errors.Is(err, ErrNotFound) {
@@ -429,6 +424,11 @@ func (s *Service) TriggerAt(ctx context.Context, k Key, asked time.Time) (occurr
 		return "", err
 	}
 	switch held := !waiting.Held.IsZero(); {
+	case !waiting.serves(j): // left by a delete that was cut short
+		if err := s.replan(ctx, j, Enabled); err != nil {
+			return "", err
+		}
+		return "", fmt.Errorf("job %s: %w: it is just being planned; try again", k, ErrConflict)
 	case (waiting.Begun() || held) && waiting.Manual && waiting.Nominal.Equal(asked):
 		return id, nil // the same request has been carried out, and is being retried, or put off
 	case held:
@@ -442,6 +442,20 @@ func (s *Service) TriggerAt(ctx context.Context, k Key, asked time.Time) (occurr
 		return id, s.busy(ctx, k, asked)
 	}
 	return id, err
+}
+
+// triggerDisabled runs a disabled job once, on a one-off message.
+func (s *Service) triggerDisabled(ctx context.Context, j *Job, b Baton) error {
+	if held, _, err := s.baton(ctx, j); err == nil && held.Manual && held.Nominal.Equal(b.Nominal) {
+		return nil // the same request was carried out before the job was disabled, and has not ended
+	}
+	b.OneOff = true
+	b.Number = j.Progress.Number
+	err := s.store.Fire(ctx, Slot{Key: j.Key, OneOff: oneOffName(b.Nominal)}, b.Encode(), 0)
+	if errors.Is(err, ErrConflict) {
+		return nil // the same request has been carried out, and still runs
+	}
+	return err
 }
 
 // busy explains why a job without a waiting baton cannot be run now: nil when

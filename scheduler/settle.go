@@ -29,8 +29,12 @@ func (w *Worker) proceed(r *run, b Baton, res Result, ended time.Time) {
 		w.retryLater(r, err) // the record says how far it got
 		return
 	}
-	if j.State.Final() && !b.OneOff || r.job != nil && r.job.UID != j.UID {
-		w.ack(r) // its end is written, or it was deleted and its name used again
+	if !b.serves(j) || r.job != nil && r.job.UID != j.UID {
+		w.dropStray(r) // it was deleted, and its name used again
+		return
+	}
+	if j.State.Final() && !b.OneOff {
+		w.ack(r) // its end is written
 		return
 	}
 	if r.job == nil {
@@ -46,8 +50,9 @@ func (w *Worker) proceed(r *run, b Baton, res Result, ended time.Time) {
 	switch {
 	case b.OneOff && s.Next == nil:
 		w.merge(r, b, s.Progress)
-	case j.State == Disabled && !b.OneOff:
-		w.settle(r, j, Step{State: Disabled, Progress: s.Progress})
+	case j.State == Disabled && !b.OneOff && (s.Next == nil || !s.Next.Manual):
+		s.Next, s.State = nil, Disabled
+		w.settle(r, j, s)
 	default:
 		w.settle(r, j, s)
 	}
@@ -62,7 +67,7 @@ func faultedRecord(k Key, b *Baton, res Result, ended time.Time, p Progress) Rec
 	return Record{
 		Job: k, Occurrence: OccurrenceID(k, b.Nominal), Outcome: OutcomeFaulted, Nominal: b.Nominal, Due: b.Due,
 		Ended: ended, Attempt: b.Attempt, Try: b.Try + 1, Phase: b.Phase, Manual: b.Manual, OneOff: b.OneOff,
-		Message: message, Revision: b.Revision, Schedule: b.Schedule, Progress: p,
+		Message: message, UID: b.UID, Revision: b.Revision, Schedule: b.Schedule, Progress: p,
 	}
 }
 

@@ -57,7 +57,7 @@ func (s *Service) view(ctx context.Context, j *Job) (*JobView, error) {
 	if j.State != Enabled {
 		return newView(j, j.Progress), nil
 	}
-	b, running, err := s.baton(ctx, j.Key)
+	b, running, err := s.baton(ctx, j)
 	if errors.Is(err, ErrNotFound) {
 		return newView(j, j.Progress), nil
 	}

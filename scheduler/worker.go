@@ -43,7 +43,8 @@ type WorkerConfig struct {
 
 	// OnTakeover is called when a baton comes that another worker had before:
 	// that worker may have died, and left endings unwritten that an audit
-	// finds. It must not block. Default: none.
+	// finds. Likewise when a baton of a deleted job took the place of that of
+	// the next job of the name. It must not block. Default: none.
 	OnTakeover func()
 
 	// Logger takes what no caller can be told. Default: discard.

@@ -3,6 +3,7 @@ package servicebus_test
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +68,7 @@ func TestEveryProperty(t *testing.T) {
 		"contentType":"text/plain","correlationId":"c1","forcePersistence":true,"label":"l1","messageId":"m1",
 		"partitionKey":"s1","replyTo":"q2","replyToSessionId":"r1","scheduledEnqueueTimeUtc":"2020-01-01T00:00:00Z",
 		"sessionId":"s1","timeToLive":"PT1H30M","to":"t1","viaPartitionKey":"v1"}`,
-		`"customMessageProperties":{"text":"a","whole":42,"real":1.5,"large":12345678901234567890,"yes":true,"none":null,"Name":"b","name":"c"}`)
+		`"customMessageProperties":{"text":"a","whole":42,"real":1.5,"large":-9223372036854775808,"huge":1e19,"yes":true,"none":null,"Name":"b","name":"c"}`)
 	succeed(t, action, attempt())
 	m := receive(t, server, "q1", 1)[0]
 
@@ -87,7 +88,7 @@ func TestEveryProperty(t *testing.T) {
 		t.Error(diff)
 	}
 	custom := map[string]any{
-		"text": "a", "whole": int64(42), "real": 1.5, "large": 12345678901234567890.0, "yes": true, "Name": "b", "name": "c",
+		"text": "a", "whole": int64(42), "real": 1.5, "large": int64(math.MinInt64), "huge": 1e19, "yes": true, "Name": "b", "name": "c",
 	}
 	if diff := cmp.Diff(custom, m.ApplicationProperties); diff != "" {
 		t.Error(diff)

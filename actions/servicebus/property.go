@@ -2,6 +2,7 @@ package servicebus
 
 import (
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf16"
 
@@ -85,7 +86,7 @@ func readCustom(o *document.Object) (custom map[string]any, secrets []secretProp
 	v, _ := o.Value("customMessageProperties")
 	custom = make(map[string]any, len(v.Members()))
 	for _, m := range v.Members() {
-		value := customValue(m.Value)
+		value, wrong := customValue(m.Value)
 		switch {
 		case m.Name == "":
 			co.Problem("", `"" cannot be the name of a property`)
@@ -93,10 +94,10 @@ func readCustom(o *document.Object) (custom map[string]any, secrets []secretProp
 			if s, ok := co.Secret(m.Name); ok {
 				secrets = append(secrets, secretProperty{m.Name, s})
 			}
+		case wrong != "" && (value == nil || !o.Reader().Stored):
+			o.Reader().Problem(co.Path(m.Name), "%s", wrong)
 		case value != nil:
 			custom[m.Name] = value
-		case m.Value.Kind() != document.KindNull:
-			o.Reader().Problem(co.Path(m.Name), "must be a string, number or boolean, not %s", m.Value.Kind())
 		}
 	}
 	return custom, secrets
@@ -114,22 +115,35 @@ func isSecret(m document.Member) bool {
 	}
 }
 
-// customValue returns what is sent for v, nil for what cannot be sent.
-func customValue(v document.Value) any {
+// customValue returns what is sent for v: nothing for null. wrong is why it
+// must not be given; with a value, jobs that were stored before have it.
+func customValue(v document.Value) (value any, wrong string) {
 	switch v.Kind() {
 	case document.KindString:
-		return v.Text()
+		return v.Text(), ""
 	case document.KindBool:
-		return v.Bool()
+		return v.Bool(), ""
 	case document.KindNumber:
-		if n, err := strconv.ParseInt(v.Text(), 10, 64); err == nil {
-			return n
-		}
-		if f, err := strconv.ParseFloat(v.Text(), 64); err == nil {
-			return f
-		}
-		return nil
+		return customNumber(v.Text())
+	case document.KindNull:
+		return nil, ""
 	default:
-		return nil
+		return nil, "must be a string, number or boolean, not " + v.Kind().String()
 	}
+}
+
+// customNumber returns a long, or a double for what is not written as a whole
+// number. One that neither can hold is refused rather than rounded.
+func customNumber(text string) (value any, wrong string) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, ""
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil:
+		return nil, "is larger than a double can be; give it as a string"
+	case !strings.ContainsAny(text, ".eE"):
+		return f, "is a whole number of more than 64 bits; give it as a string"
+	}
+	return f, ""
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/endpoint"
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // TestSecretProperties sends application properties that can be written but not read, and shared secrets as others.
@@ -62,5 +63,21 @@ func TestConfides(t *testing.T) {
 		if diff := cmp.Diff([]scheduler.Recipient{{Address: want}}, action.(scheduler.Confidant).Confides()); diff != "" {
 			t.Errorf("%s: %s", namespace, diff)
 		}
+	}
+}
+
+// TestStoredNumber reads a job that was accepted when a large number was still rounded.
+func TestStoredNumber(t *testing.T) {
+	server, client := start(t)
+	r := document.NewReader()
+	r.Stored = true
+	action, _, err := actiontest.ReadWith(t, r, client, "ServiceBusQueue",
+		`{"serviceBusQueueMessage":{"namespace":"ns","queueName":"q1","customMessageProperties":{"n":12345678901234567890}}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, action, attempt())
+	if got := receive(t, server, "q1", 1)[0].ApplicationProperties["n"]; got != 12345678901234567890.0 {
+		t.Errorf("got %v", got)
 	}
 }

@@ -102,10 +102,12 @@ func TestReadActionProblems(t *testing.T) {
 		"partition":    {properties(`{"sessionId":"a","partitionKey":"b"}`), path + "brokeredMessageProperties.partitionKey: must be the same as sessionId when both are given"},
 		"time to live": {properties(`{"timeToLive":"PT0S"}`), path + "brokeredMessageProperties.timeToLive: must be longer than zero, at least a millisecond"},
 		"custom": {
-			members(rightPlace, rightKey, `"customMessageProperties":{"":"a","b c":[],"d":{},"e":"f"}`),
+			members(rightPlace, rightKey, `"customMessageProperties":{"":"a","b c":[],"d":{},"e":"f","g":9223372036854775808,"h":1e999}`),
 			path + `customMessageProperties: "" cannot be the name of a property` + "\n" +
 				path + `customMessageProperties["b c"]: must be a string, number or boolean, not an array` + "\n" +
-				path + `customMessageProperties.d.secretRef: is required`,
+				path + `customMessageProperties.d.secretRef: is required` + "\n" +
+				path + "customMessageProperties.g: is a whole number of more than 64 bits; give it as a string\n" +
+				path + "customMessageProperties.h: is larger than a double can be; give it as a string",
 		},
 	}
 	client := newClient(t, servicebus.Config{Endpoints: endpoint.Map{ByName: map[string]string{"odd": "http://x"}}})

@@ -22,6 +22,15 @@ func (v Value) Without(names ...string) Value {
 	return v.filter(func(name string) bool { return !slices.Contains(names, name) })
 }
 
+// Except returns an object without the members of the given names: those that are null stay, as a patch needs them. A value
+// of another kind is returned as it is.
+func (v Value) Except(names ...string) Value {
+	if v.kind != KindObject {
+		return v
+	}
+	return ObjectValue(slices.DeleteFunc(slices.Clone(v.members), func(m Member) bool { return slices.Contains(names, m.Name) })...)
+}
+
 // Only returns an object with no members but those of the given names, and without those that are null.
 func (v Value) Only(names ...string) Value {
 	return v.filter(func(name string) bool { return slices.Contains(names, name) })

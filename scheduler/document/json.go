@@ -176,10 +176,13 @@ func (p *jsonParser) peek() byte {
 
 // fail returns a problem at the present position.
 func (p *jsonParser) fail(message string) error {
-	if p.pos >= len(p.text) {
+	switch next := p.peek(); {
+	case p.pos >= len(p.text):
 		message += ", but the document ends"
-	} else if p.text[p.pos] == '/' || p.text[p.pos] == '#' {
+	case next == '/' || next == '#':
 		message += "; JSON has no comments"
+	case (next == '}' || next == ']') && strings.HasSuffix(strings.TrimRight(p.text[:p.pos], " \t\r\n"), ","):
+		message += "; JSON has no comma before " + string(rune(next))
 	}
 	return Problem{Message: at(p.text, p.pos) + message}
 }

@@ -13,7 +13,13 @@ func TestMerge(t *testing.T) {
 		{`{"a":[1,2]}`, `{"a":[3]}`, `{"a":[3]}`},
 		{`{"a":1}`, `{"a":{"b":null,"c":1}}`, `{"a":{"c":1}}`},
 		{`{"a":1}`, `{"b":null}`, `{"a":1}`},
-		{`{"startTime":1}`, `{"STARTTIME":2,"Starttime":3}`, `{"startTime":3}`}, // the spelling that is there stays
+		{`{"startTime":1}`, `{"STARTTIME":2}`, `{"startTime":2}`}, // the spelling that is there stays
+		{`{"startTime":1}`, `{"STARTTIME":2,"Starttime":3}`, `{"startTime":2,"Starttime":3}`},
+		{`{"a":1}`, `{"X":1,"x":{"b":null}}`, `{"a":1,"X":1,"x":{}}`},
+		{`{"Name":1,"name":2}`, `{"name":3}`, `{"Name":1,"name":3}`}, // names of a map that are not the same
+		{`{"Name":1,"name":2}`, `{"name":null}`, `{"Name":1}`},
+		{`{"Name":1}`, `{"name":2,"Name":null}`, `{"name":2}`},
+		{`{"Name":1}`, `{"NAME":2,"name":3,"Name":4}`, `{"Name":4,"NAME":2,"name":3}`},
 		{`{"a":1}`, `[]`, `[]`},
 		{`[1]`, `{"a":1}`, `{"a":1}`},
 		{`{"frequency":"day","count":10}`, `{"frequency":"week"}`, `{"frequency":"week","count":10}`},
@@ -33,6 +39,9 @@ func TestWithoutAndOnly(t *testing.T) {
 	v := parse(t, `{"a":1,"b":null,"c":3,"d":4}`)
 	if got := v.Without("c").String(); got != `{"a":1,"d":4}` {
 		t.Errorf("Without: %s", got)
+	}
+	if got := v.Except("c").String(); got != `{"a":1,"b":null,"d":4}` {
+		t.Errorf("Except: %s", got)
 	}
 	if got := v.Only("c", "b").String(); got != `{"c":3}` {
 		t.Errorf("Only: %s", got)

@@ -16,6 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/echo"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/seal"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
@@ -46,7 +47,13 @@ func start(t *testing.T, ready func() error) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := node.Open(t.Context(), node.Config{Conn: nc, Listener: l, Handlers: map[string]http.Handler{"/echo": echo.Handler()}})
+	k, err := seal.NewKey("k1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := node.Open(t.Context(), node.Config{
+		Conn: nc, Listener: l, Handlers: map[string]http.Handler{"/echo": echo.Handler()}, Keys: seal.NewKeyring(k),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,147 @@
+package node_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// refusal is an action that no door takes, and every problem with it.
+type refusal struct {
+	action string
+	want   []string // path: message
+}
+
+var long = regexp.MustCompile(`@\d+`)
+
+// refusals reads them from a file: an action on a line, and below it, indented, its problems. @N stands for
+// the letter a, N times.
+func refusals(t *testing.T, file string) (all []refusal) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		text := strings.TrimSpace(line)
+		switch {
+		case text == "" || text[0] == '#':
+		case line[0] == ' ':
+			last := &all[len(all)-1]
+			last.want = append(last.want, text)
+		default:
+			all = append(all, refusal{action: long.ReplaceAllStringFunc(text, func(number string) string {
+				n, _ := strconv.Atoi(number[1:])
+				return strings.Repeat("a", n)
+			})})
+		}
+	}
+	return all
+}
+
+// problems returns the places and messages of an error document.
+func problems(t *testing.T, data []byte) []string {
+	t.Helper()
+	var doc struct {
+		Error struct {
+			Code    string `json:"code"`
+			Details []struct {
+				Path    string `json:"path"`
+				Message string `json:"message"`
+			} `json:"details"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(data, &doc); err != nil || doc.Error.Code != "BadRequest" {
+		t.Errorf("got %s, %v", data, err)
+	}
+	var all []string
+	for _, d := range doc.Error.Details {
+		all = append(all, d.Path+": "+d.Message)
+	}
+	return all
+}
+
+// TestWrongActions puts wrong actions of every type over REST, the micro service and as specs, as the action and as the
+// errorAction: each problem is told with its path and what would be right, and nothing is stored.
+func TestWrongActions(t *testing.T) {
+	n := start(t, always)
+	results, err := n.nc.SubscribeSync("carillon.spec-result.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := refusals(t, "testdata/refused.txt")
+	if len(all) < 150 {
+		t.Fatalf("only %d actions", len(all))
+	}
+	for _, r := range all {
+		body := `{"action":` + r.action + `}`
+		status, data := n.put(t, "wrong", body)
+		if status != http.StatusBadRequest {
+			t.Errorf("%s\ngot %d %s", r.action, status, data)
+			continue
+		}
+		differ := func(door string, got, want []string) {
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s: %s\n%s", door, r.action, diff)
+			}
+		}
+		differ("REST", problems(t, data), r.want)
+
+		reply, err := n.nc.Request("carillon.api.put.default.wrong", []byte(body), time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code := reply.Header.Get("Nats-Service-Error-Code"); code != "400" {
+			t.Errorf("%s: micro service: code %s", r.action, code)
+		}
+		differ("micro service", problems(t, reply.Data), r.want)
+
+		if err := n.nc.Publish("carillon.spec.put.default.wrong", []byte(body)); err != nil {
+			t.Fatal(err)
+		}
+		m, err := results.NextMsg(time.Minute)
+		if err != nil || m.Subject != "carillon.spec-result.rejected.default.wrong" {
+			t.Fatalf("%s: %+v, %v", r.action, m, err)
+		}
+		differ("spec", problems(t, m.Data), r.want)
+
+		_, data = n.put(t, "wrong", `{"action":{"type":"http","request":{"method":"GET","uri":"http://x.example/"},"errorAction":`+r.action+`}}`)
+		inner := make([]string, len(r.want))
+		for i, want := range r.want {
+			inner[i] = "action.errorAction" + strings.TrimPrefix(want, "action")
+		}
+		differ("errorAction", problems(t, data), inner)
+	}
+	views, _, err := n.Service().List(t.Context(), scheduler.DefaultCollection, "", scheduler.Page{})
+	if err != nil || len(views) > 0 {
+		t.Errorf("stored: %v, %v", views, err)
+	}
+}
+
+// put puts a job document over REST.
+func (n *running) put(t *testing.T, job, body string) (status int, data []byte) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, n.url+"/jobCollections/default/jobs/"+job, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if data, err = io.ReadAll(resp.Body); err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, data
+}

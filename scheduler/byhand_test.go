@@ -1,0 +1,139 @@
+package scheduler_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TestDisableWhileRunByHandIsPutOff disables a job whose run by hand its target holds back: the run is not the schedule's, and
+// goes on to its end; the schedule does not.
+func TestDisableWhileRunByHandIsPutOff(t *testing.T) {
+	for name, again := range map[string]bool{"stays disabled": false, "enabled again": true} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				heal := w.ail()
+				w.rules(breaker)
+				w.openCircuit()
+				w.put("job", `{"recurrence": {"frequency": "Day"}, "startTime": "2000-01-02T00:00:00Z", `+quickly+`}`)
+				asked := time.Now().UTC()
+				id, err := w.service.TriggerAt(t.Context(), key("job"), asked)
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+				if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+					t.Fatal(err)
+				}
+				if repeated, err := w.service.TriggerAt(t.Context(), key("job"), asked); err != nil || repeated != id {
+					t.Errorf("the same request again: %q, %v", repeated, err)
+				}
+				if again {
+					if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				heal()
+				time.Sleep(5 * time.Minute)
+				if got := w.outcomes("job"); got != "postponed/manual completed/manual" {
+					t.Errorf("history %q", got)
+				}
+				n := len(w.sink.seen())
+				if got := w.sink.seen()[n-1].key; got != id {
+					t.Errorf("the last call has the key %s, want %s", got, id)
+				}
+				time.Sleep(48 * time.Hour)
+				want := 0
+				if again {
+					want = 2
+				}
+				if got := len(w.sink.seen()) - n; got != want {
+					t.Errorf("%d calls in two days, want %d: %s", got, want, w.outcomes("job"))
+				}
+				if v := w.get("job"); v.Status.Executions != 1+want || v.Job.State.Final() {
+					t.Errorf("state %s, status %+v", v.Job.State, v.Status)
+				}
+				w.mustBeInOrder()
+			})
+		})
+	}
+}
+
+// TestEnableWhileRunByHandIsPutOff shows that what fell due while a job was disabled is not caught up when a run by hand, which
+// was there before, ends after that.
+func TestEnableWhileRunByHandIsPutOff(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		heal := w.ail()
+		w.rules(`{"*": {"circuitBreaker": {"failures": 3, "openFor": "PT20M", "maxPostponement": "PT1H"}}}`)
+		w.openCircuit()
+		w.put("job", `{"catchUp": {"policy": "all"}, "recurrence": {"frequency": "Minute"}, "startTime": "2000-01-01T00:02:00Z", `+failOnce+`}`)
+		if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		heal()
+		time.Sleep(15 * time.Minute)
+		records := w.history("job")
+		if got := w.outcomes("job"); !strings.HasPrefix(got, "postponed/manual skipped(disabled 9) completed/manual completed") {
+			t.Fatalf("history %q", got)
+		}
+		if first := records[3].Nominal; first.Sub(records[1].To) != time.Minute {
+			t.Errorf("it goes on at %s after skipping up to %s", first, records[1].To)
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// TestDisableWhileRunByHandWaits disables a job whose run by hand stands in a queue of its target, or waits for a retry.
+func TestDisableWhileRunByHandWaits(t *testing.T) {
+	t.Run("queue", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, w *world) {
+			w.rules(`{"*": {"concurrency": 1}}`)
+			w.sink.answers(after(20*time.Second, http.StatusOK))
+			w.put("first", `{`+failOnce+`}`)
+			w.put("job", `{"startTime": "2040-01-01T00:00:00Z", `+failOnce+`}`)
+			time.Sleep(time.Second)
+			w.disableAfterRun("job")
+			time.Sleep(time.Minute)
+			if got := w.outcomes("job"); got != "completed/manual" {
+				t.Errorf("history %q", got)
+			}
+		})
+	})
+	t.Run("retry", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, w *world) {
+			w.ail()
+			w.put("job", `{"startTime": "2040-01-01T00:00:00Z", `+quickly+`}`)
+			w.disableAfterRun("job")
+			time.Sleep(time.Minute)
+			if got := w.outcomes("job"); got != "failed/manual failed/manual failed/manual failed/manual faulted/manual" {
+				t.Errorf("history %q", got)
+			}
+			if v := w.get("job"); v.Job.State != scheduler.Disabled || v.Status.Executions != 4 || v.Status.Faults != 1 {
+				t.Errorf("state %s, status %+v", v.Job.State, v.Status)
+			}
+		})
+	})
+}
+
+// disableAfterRun asks for a run of a job, and disables the job two seconds later.
+func (w *world) disableAfterRun(name string) {
+	w.t.Helper()
+	if _, err := w.service.Trigger(w.t.Context(), key(name)); err != nil {
+		w.t.Fatal(err)
+	}
+	time.Sleep(2500 * time.Millisecond)
+	if _, err := w.service.Disable(w.t.Context(), key(name)); err != nil {
+		w.t.Fatal(err)
+	}
+}
