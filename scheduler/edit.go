@@ -248,16 +248,19 @@ func every(r spec.Recurrence) time.Duration {
 }
 
 // checkJobCount checks the collection's quota on jobs. The count includes jobs
-// deleted during the last hour, and jobs that finished but are still kept.
+// that finished but are still kept.
 func (s *Service) checkJobCount(ctx context.Context, collection string) error {
 	c, err := s.collections.get(ctx, collection)
 	if err != nil || c.MaxJobCount == 0 {
 		return err
 	}
-	n := 0
-	err = s.store.EachJob(ctx, collection, func(Key) error { n++; return nil })
-	if err == nil && n >= c.MaxJobCount {
-		err = fmt.Errorf("%w: collection %s has %d jobs, its quota (maxJobCount) is %d", ErrConflict, collection, n, c.MaxJobCount)
+	var keys []Key
+	err = s.store.EachJob(ctx, collection, func(k Key) error { keys = append(keys, k); return nil })
+	if err == nil && len(keys) >= c.MaxJobCount {
+		keys, err = s.existing(ctx, keys, c.MaxJobCount)
+	}
+	if err == nil && len(keys) >= c.MaxJobCount {
+		err = fmt.Errorf("%w: collection %s has %d jobs, its quota (maxJobCount) is %d", ErrConflict, collection, len(keys), c.MaxJobCount)
 	}
 	return err
 }

@@ -261,6 +261,47 @@ func TestPatch(t *testing.T) {
 	})
 }
 
+// TestDeletedJobsAreGone deletes a job in the middle: no page has a job twice because of it, and another may take its
+// place in the quota.
+func TestDeletedJobsAreGone(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		if _, _, err := w.service.PutCollection(t.Context(), "few", []byte(`{"properties": {"quota": {"maxJobCount": 3}}}`)); err != nil {
+			t.Fatal(err)
+		}
+		put := func(name string) error {
+			_, _, err := w.service.Put(t.Context(), scheduler.Edit{
+				Key: scheduler.Key{Collection: "few", Job: name}, Body: []byte(`{` + action + `, "state": "disabled"}`),
+			})
+			return err
+		}
+		for _, name := range []string{"a", "b", "c"} {
+			if err := put(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := put("d"); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "has 3 jobs") {
+			t.Errorf("a fourth job: %v", err)
+		}
+		if err := w.service.Delete(t.Context(), scheduler.Key{Collection: "few", Job: "b"}, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := put("d"); err != nil {
+			t.Errorf("in the place of a deleted job: %v", err)
+		}
+		var names []string
+		for skip, more := 0, true; more && skip < 9; skip++ {
+			page, after, err := w.service.List(t.Context(), "few", "", scheduler.Page{Skip: skip, Top: 1})
+			if err != nil || len(page) != 1 {
+				t.Fatalf("page %d: %v %v", skip, page, err)
+			}
+			names, more = append(names, page[0].Job.Key.Job), after
+		}
+		if got := strings.Join(names, " "); got != "a c d" {
+			t.Errorf("one by one: %s", got)
+		}
+	})
+}
+
 // mustBeInOrder fails the test when the audit finds anything.
 func (w *world) mustBeInOrder() {
 	w.t.Helper()

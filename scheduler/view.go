@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"time"
@@ -159,9 +160,11 @@ func (s *Service) List(ctx context.Context, collection string, state State, p Pa
 	}
 	sort.Slice(keys, func(i, j int) bool { return keys[i].Job < keys[j].Job })
 	skip := p.Skip
-	if state == "" { // without a filter, the part before the page need not be read
-		passed := min(skip, len(keys))
-		keys, skip = keys[passed:], 0
+	if state == "" { // without a filter, the part before the page need not be read one by one
+		if keys, err = s.existing(ctx, keys, skip+p.top()+1); err != nil {
+			return nil, false, err
+		}
+		keys, skip = keys[min(skip, len(keys)):], 0
 	}
 	for _, k := range keys {
 		v, err := s.viewOf(ctx, k)
@@ -181,6 +184,30 @@ func (s *Service) List(ctx context.Context, collection string, state State, p Pa
 		views = append(views, v)
 	}
 	return views, false, nil
+}
+
+// batchKeys is how many definitions are asked for at once.
+const batchKeys = 1024
+
+// existing returns the first n of keys whose jobs exist. The store's index has those of jobs, too, that were deleted
+// during the last hour.
+func (s *Service) existing(ctx context.Context, keys []Key, n int) ([]Key, error) {
+	var found []Key
+	for batch := range slices.Chunk(keys, min(max(n, 1), batchKeys)) {
+		there := make(map[Key]bool, len(batch))
+		if err := s.store.LoadJobs(ctx, batch, func(st Stored) { there[st.Key] = true }); err != nil {
+			return nil, err
+		}
+		for _, k := range batch {
+			if there[k] {
+				found = append(found, k)
+			}
+		}
+		if len(found) >= n {
+			return found[:n], nil
+		}
+	}
+	return found, nil
 }
 
 // History returns a page of a job's records, newest first, with one of the
