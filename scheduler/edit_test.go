@@ -288,16 +288,22 @@ func TestDeletedJobsAreGone(t *testing.T) {
 		if err := put("d"); err != nil {
 			t.Errorf("in the place of a deleted job: %v", err)
 		}
-		var names []string
-		for skip, more := 0, true; more && skip < 9; skip++ {
-			page, after, err := w.service.List(t.Context(), "few", "", scheduler.Page{Skip: skip, Top: 1})
-			if err != nil || len(page) != 1 {
-				t.Fatalf("page %d: %v %v", skip, page, err)
+		for name, next := range map[string]func(p *scheduler.Page, last string){
+			"skipping": func(p *scheduler.Page, _ string) { p.Skip++ },
+			"by name":  func(p *scheduler.Page, last string) { p.After = last },
+		} {
+			var names []string
+			p := scheduler.Page{Top: 1}
+			for more := true; more && len(names) < 9; next(&p, names[len(names)-1]) {
+				page, after, err := w.service.List(t.Context(), "few", "", p)
+				if err != nil || len(page) != 1 {
+					t.Fatalf("%s, page %+v: %v %v", name, p, page, err)
+				}
+				names, more = append(names, page[0].Job.Key.Job), after
 			}
-			names, more = append(names, page[0].Job.Key.Job), after
-		}
-		if got := strings.Join(names, " "); got != "a c d" {
-			t.Errorf("one by one: %s", got)
+			if got := strings.Join(names, " "); got != "a c d" {
+				t.Errorf("%s: %s", name, got)
+			}
 		}
 	})
 }

@@ -115,8 +115,9 @@ func number(name string, n int) document.Member {
 
 // Page says which part of a list is wanted.
 type Page struct {
-	Skip int
-	Top  int // 0: MaxPage
+	Skip  int
+	Top   int    // 0: MaxPage
+	After string // of a list of jobs: the name after which it goes on, where Skip begins to count
 }
 
 // MaxPage is the most entries a page has.
@@ -159,8 +160,9 @@ func (s *Service) List(ctx context.Context, collection string, state State, p Pa
 		return nil, false, err
 	}
 	sort.Slice(keys, func(i, j int) bool { return keys[i].Job < keys[j].Job })
-	skip := p.Skip
-	if state == "" { // without a filter, the part before the page need not be read one by one
+	passed := sort.Search(len(keys), func(i int) bool { return keys[i].Job > p.After })
+	keys, skip := keys[passed:], p.Skip
+	if skip > 0 && state == "" { // without a filter, the part before the page need not be read one by one
 		if keys, err = s.existing(ctx, keys, skip+p.top()+1); err != nil {
 			return nil, false, err
 		}

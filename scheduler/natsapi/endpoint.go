@@ -124,11 +124,11 @@ func history(ctx context.Context, s *scheduler.Service, r request) answer {
 	for i, rec := range records {
 		values[i] = rec.Document()
 	}
-	return listing(values, more, q, r.room)
+	return listing(values, more, q.behind, r.room)
 }
 
 func list(ctx context.Context, s *scheduler.Service, r request) answer {
-	q, err := readQuery(r.body)
+	q, err := readQuery(r.body, "$skiptoken")
 	if err != nil {
 		return answer{err: err}
 	}
@@ -144,7 +144,8 @@ func list(ctx context.Context, s *scheduler.Service, r request) answer {
 	for i, v := range views {
 		values[i] = v.Document()
 	}
-	return listing(values, more, q, r.room)
+	after := func(n int) string { return q.body(text("$skiptoken", views[n-1].Job.Key.Job)) }
+	return listing(values, more, after, r.room)
 }
 
 func preview(ctx context.Context, s *scheduler.Service, r request) answer {
@@ -172,8 +173,9 @@ type query struct {
 	filter string
 }
 
-// readQuery reads the body of a request for a listing; it may be empty.
-func readQuery(body []byte) (query, error) {
+// readQuery reads the body of a request for a listing; it may be empty. token
+// is the member that says after which name to go on, if there is one.
+func readQuery(body []byte, token ...string) (query, error) {
 	var q query
 	if strings.TrimSpace(string(body)) == "" {
 		return q, nil
@@ -188,6 +190,9 @@ func readQuery(body []byte) (query, error) {
 	skip, _ := o.Int("$skip", 0, math.MaxInt32)
 	q.filter, _ = o.String("$filter")
 	q.page = scheduler.Page{Top: int(top), Skip: int(skip)}
+	for _, name := range token {
+		q.page.After, _ = o.String(name)
+	}
 	o.Done()
 	return q, scheduler.AsInvalid(reader.Err())
 }
@@ -201,9 +206,12 @@ func parse(body []byte) (document.Value, error) {
 	return v, scheduler.AsInvalid(err)
 }
 
-// body asks for a page like q that skips so many entries.
-func (q query) body(skip int) string {
-	m := []document.Member{count("$skip", uint64(skip))}
+// behind asks for the page that follows n entries of q's.
+func (q query) behind(n int) string { return q.body(count("$skip", uint64(q.page.Skip+n))) }
+
+// body asks for a page like q that begins elsewhere.
+func (q query) body(begin document.Member) string {
+	m := []document.Member{begin}
 	if q.page.Top > 0 {
 		m = append(m, count("$top", uint64(q.page.Top)))
 	}
@@ -213,8 +221,9 @@ func (q query) body(skip int) string {
 	return document.ObjectValue(m...).String()
 }
 
-// listing answers with as many values as fit.
-func listing(values []document.Value, more bool, q query, room int) answer {
+// listing answers with as many values as fit. next asks for the page behind so
+// many of them.
+func listing(values []document.Value, more bool, next func(n int) string, room int) answer {
 	size := 0
 	for i, v := range values {
 		size += len(v.JSON()) + 1
@@ -223,11 +232,11 @@ func listing(values []document.Value, more bool, q query, room int) answer {
 			break
 		}
 	}
-	next := ""
+	link := ""
 	if more {
-		next = q.body(q.page.Skip + len(values))
+		link = next(len(values))
 	}
-	return answer{body: scheduler.Listing(values, next).JSON()}
+	return answer{body: scheduler.Listing(values, link).JSON()}
 }
 
 // semver is the pattern that micro services must match (semver.org).

@@ -57,7 +57,7 @@ func listSecrets(ctx context.Context, s *scheduler.Service, r request) answer {
 	for i, secret := range all {
 		values[i] = secret.Document()
 	}
-	return listing(values, more, q, r.room)
+	return listing(values, more, q.behind, r.room)
 }
 
 func rotateSecrets(ctx context.Context, s *scheduler.Service, _ request) answer {

@@ -30,7 +30,7 @@ func TestFaults(t *testing.T) {
 		{"GET", jobs + "?$top=101", "", `400 "path":"$top"`},
 		{"GET", jobs + "?$top=x", "", `400 "path":"$top"`},
 		{"GET", jobs + "?$skip=-1", "", `400 "path":"$skip"`},
-		{"GET", jobs + "?$orderby=name", "", `400 "$orderby: unknown option; there are $top, $skip, $filter"`},
+		{"GET", jobs + "?$orderby=name", "", `400 "$orderby: unknown option; there are $top, $skip, $filter, $skiptoken"`},
 		{"GET", jobs + "/job/history?top=5", "", `400 top: unknown option; did you mean \"$top\"?`},
 		{"GET", jobs + "?=5", "", `400 "path":"query"|single quotes`},
 		{"GET", jobs + "?_=1&api-version=2016-03-01&$top=1", "", `200 "default/job"`},

@@ -17,7 +17,7 @@ func (a *api) jobHistory(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page, err := pageOf(r)
+	page, err := pageOf(r, listOptions)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,11 @@ func (a *api) jobHistory(w http.ResponseWriter, r *http.Request) error {
 	for i, rec := range records {
 		values[i] = rec.Document()
 	}
-	return answer(w, http.StatusOK, scheduler.Listing(values, nextLink(r, page, len(records), more)))
+	next := ""
+	if more {
+		next = linkBehind(r, page, len(records))
+	}
+	return answer(w, http.StatusOK, scheduler.Listing(values, next))
 }
 
 // followOnly follows the records of a collection, or of all.

@@ -13,7 +13,7 @@ func key(r *http.Request) scheduler.Key {
 }
 
 func (a *api) listJobs(w http.ResponseWriter, r *http.Request) error {
-	page, err := pageOf(r)
+	page, err := pageOf(r, jobOptions)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,11 @@ func (a *api) listJobs(w http.ResponseWriter, r *http.Request) error {
 	for i, v := range views {
 		values[i] = v.Document()
 	}
-	return answer(w, http.StatusOK, scheduler.Listing(values, nextLink(r, page, len(views), more)))
+	next := ""
+	if more {
+		next = linkAfter(r, views[len(views)-1].Job.Key.Job)
+	}
+	return answer(w, http.StatusOK, scheduler.Listing(values, next))
 }
 
 func (a *api) putJob(w http.ResponseWriter, r *http.Request) error {

@@ -142,4 +142,11 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: %d different jobs, want %d", test.query, len(seen), total)
 		}
 	}
+
+	// What is deleted meanwhile moves nothing past the reader.
+	l := w.page("/jobCollections/default/jobs?$top=40")
+	w.must(http.MethodDelete, "/jobCollections/"+strings.Replace(all[3], "/", "/jobs/", 1), "")
+	if l = w.page(*l.NextLink); len(l.Value) != 40 || l.Value[0].Name != all[40] {
+		t.Errorf("after a delete the next page has %d jobs and begins with %s, want 40 from %s", len(l.Value), l.Value[0].Name, all[40])
+	}
 }

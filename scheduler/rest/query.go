@@ -12,33 +12,37 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// listOptions are the parameters of a list that begin with a dollar sign.
-var listOptions = []string{"$top", "$skip", "$filter"}
+// The parameters of a list that begin with a dollar sign.
+var (
+	listOptions = []string{"$top", "$skip", "$filter"}
+	jobOptions  = append(listOptions[:3:3], "$skiptoken")
+)
 
 // checkOptions refuses what looks like an option of a list and is none: a page
 // or an order that nobody asked for would pass for the right one. Parameters of
 // other kinds are let be, as clients add some of their own.
-func checkOptions(q url.Values) error {
+func checkOptions(q url.Values, options []string) error {
 	for _, name := range slices.Sorted(maps.Keys(q)) {
 		switch {
 		case name == "" && q.Get(name) != "":
 			return scheduler.Invalid("query", "has a value without a name; in a shell, $top is a variable, but not in single quotes")
-		case strings.HasPrefix(name, "$") && !slices.Contains(listOptions, name):
-			return scheduler.Invalid(name, "unknown option; there are "+strings.Join(listOptions, ", "))
-		case slices.Contains(listOptions, "$"+name):
+		case strings.HasPrefix(name, "$") && !slices.Contains(options, name):
+			return scheduler.Invalid(name, "unknown option; there are "+strings.Join(options, ", "))
+		case slices.Contains(options, "$"+name):
 			return scheduler.Invalid(name, fmt.Sprintf("unknown option; did you mean %q?", "$"+name))
 		}
 	}
 	return nil
 }
 
-// pageOf reads $top and $skip.
-func pageOf(r *http.Request) (scheduler.Page, error) {
+// pageOf reads $top and $skip, and $skiptoken if it is among the options.
+func pageOf(r *http.Request, options []string) (scheduler.Page, error) {
 	var p scheduler.Page
 	q := r.URL.Query()
-	if err := checkOptions(q); err != nil {
+	if err := checkOptions(q, options); err != nil {
 		return p, err
 	}
+	p.After = q.Get("$skiptoken")
 	if q.Has("$top") {
 		n, err := strconv.Atoi(q.Get("$top"))
 		if err != nil || n < 1 || n > scheduler.MaxPage {
@@ -69,14 +73,24 @@ func flag(r *http.Request, name string) (bool, error) {
 	return on, nil
 }
 
-// nextLink returns the URL of the page that begins behind n entries of this
-// one, or "" when there is none.
-func nextLink(r *http.Request, p scheduler.Page, n int, more bool) string {
-	if !more {
-		return ""
-	}
+// linkBehind returns the URL of the page that begins behind n entries of this
+// one.
+func linkBehind(r *http.Request, p scheduler.Page, n int) string {
 	q := r.URL.Query()
 	q.Set("$skip", strconv.Itoa(p.Skip+n))
+	return linkTo(r, q)
+}
+
+// linkAfter returns the URL of the page that begins after a name, whatever is
+// put and deleted before it meanwhile.
+func linkAfter(r *http.Request, name string) string {
+	q := r.URL.Query()
+	q.Del("$skip")
+	q.Set("$skiptoken", name)
+	return linkTo(r, q)
+}
+
+func linkTo(r *http.Request, q url.Values) string {
 	u := url.URL{Scheme: "http", Host: r.Host, Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: q.Encode()}
 	if r.TLS != nil {
 		u.Scheme = "https"

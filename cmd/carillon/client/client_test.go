@@ -111,7 +111,7 @@ func TestPages(t *testing.T) {
 		}
 		next := "null"
 		if skip+top < 250 {
-			next = `"more"`
+			next = fmt.Sprintf(`"http://elsewhere.example/jobs?$top=%d&$skip=%d"`, top, skip+top)
 		}
 		_, _ = io.WriteString(w, `], "nextLink": `+next+`}`)
 	}))

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -91,7 +92,6 @@ func all[T any](ctx context.Context, c *Client, path string, q url.Values, most 
 			top = min(top, most-len(entries))
 		}
 		q.Set("$top", strconv.Itoa(top))
-		q.Set("$skip", strconv.Itoa(len(entries)))
 		var page struct {
 			Value    []T     `json:"value"`
 			NextLink *string `json:"nextLink"`
@@ -103,6 +103,11 @@ func all[T any](ctx context.Context, c *Client, path string, q url.Values, most 
 		if page.NextLink == nil || len(page.Value) == 0 || most > 0 && len(entries) >= most {
 			return entries, nil
 		}
+		next, err := url.Parse(*page.NextLink)
+		if err != nil {
+			return nil, fmt.Errorf("%w: the server names no next page: %w", scheduler.ErrUnavailable, err)
+		}
+		q = next.Query() // not its host: there may be a proxy in between
 	}
 }
 
