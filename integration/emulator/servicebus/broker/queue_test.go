@@ -40,12 +40,15 @@ func TestSendAndReceive(t *testing.T) {
 			t.Errorf("%+v", header)
 		}
 		for key, want := range map[string]any{
-			"x-opt-sequence-number": int64(1), "x-opt-enqueue-sequence-number": int64(1), "x-opt-enqueued-time": now,
-			"x-opt-locked-until": now.Add(30 * time.Second), "x-opt-message-state": int32(0),
+			"x-opt-sequence-number": int64(1), "x-opt-enqueued-time": now, "x-opt-locked-until": now.Add(30 * time.Second),
+			"x-opt-enqueue-sequence-number": nil, "x-opt-message-state": nil,
 		} {
 			if got := annotations.Get(key); got != want {
 				t.Errorf("%s: %v (%T), want %v", key, got, got, want)
 			}
+		}
+		if got := m.DeliveryAnnotations(); len(got) != 1 || got.Get("x-opt-lock-token") != m.Token {
+			t.Errorf("delivery annotations %v, want the token %v", got, m.Token)
 		}
 		if m.Properties().Subject != "hello" || m.ApplicationProperties().Get("k") != int32(5) || string(m.Data()[0]) != "body of a" {
 			t.Error("the message has changed")
@@ -59,6 +62,30 @@ func TestSendAndReceive(t *testing.T) {
 		if info := must(b.Queue("q")); info.Usage.Counts.Total() != 0 || info.Usage.Size != 0 {
 			t.Errorf("%+v", info.Usage)
 		}
+	})
+}
+
+// TestAnnotationsOfTheSender shows that they come back beside those of the broker, which a sender cannot forge.
+func TestAnnotationsOfTheSender(t *testing.T) {
+	queue(t, broker.QueueOptions{}, func(t *testing.T, b *broker.Broker) {
+		send(t, b, "q", spec{id: "1", delivery: amqp.Map{
+			{Key: amqp.Symbol("x-opt-mine"), Value: "kept"}, {Key: amqp.Symbol("x-opt-lock-token"), Value: "forged"},
+		}})
+		wantMine := func(m got, token any) {
+			t.Helper()
+			if a := m.DeliveryAnnotations(); a.Get("x-opt-mine") != "kept" || a.Get("x-opt-lock-token") != token {
+				t.Errorf("%v", a)
+			}
+		}
+		wantMine(first(t, b, "q"), nil)
+		r := receive(t, b, "q", broker.ReceiverConfig{})
+		r.SetCredit(1)
+		m := r.next()
+		wantMine(m, m.Token)
+		r.settle(m, broker.Outcome{Kind: broker.Abandon})
+		gone := receive(t, b, "q", broker.ReceiverConfig{Mode: broker.ReceiveAndDelete})
+		gone.SetCredit(1)
+		wantMine(gone.next(), nil)
 	})
 }
 
@@ -220,10 +247,15 @@ func TestDeadLetter(t *testing.T) {
 		}
 		_, err := d.source.Settle(m.Token, broker.Outcome{Kind: broker.MoveDeadLetter}, nil)
 		wantCondition(t, err, broker.NotAllowed)
-		for range 20 { // no limit here
+		for range 20 { // no limit here, and nothing is counted
 			d.settle(m, broker.Outcome{Kind: broker.Abandon})
 			d.SetCredit(1)
 			m = d.next()
+		}
+		pass(time.Hour) // nor are locks that are lost
+		d.SetCredit(1)
+		if m = d.next(); m.Header().DeliveryCount != 0 {
+			t.Errorf("count %d", m.Header().DeliveryCount)
 		}
 		d.settle(m, broker.Outcome{})
 		if counts := must(b.Queue("q")).Usage.Counts; counts.Total() != 0 {
@@ -256,6 +288,11 @@ func TestDefer(t *testing.T) {
 		m := parse(t, deliveries[0])
 		if m.ApplicationProperties().Get("later") == nil || m.Token == (amqp.UUID{}) {
 			t.Errorf("%+v", m)
+		}
+		for _, m := range []got{m, first(t, b, "q")} {
+			if m.MessageAnnotations().Get("x-opt-message-state") != int32(1) {
+				t.Error("not deferred while it is locked")
+			}
 		}
 		pass(10 * time.Second) // the lock ends, and the message is deferred again
 		deliveries, _, err = r.source.ReceiveDeferred([]int64{1}, broker.PeekLock, nil)
