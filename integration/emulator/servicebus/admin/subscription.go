@@ -80,7 +80,7 @@ func (d *subscriptionDescription) apply(o *broker.SubscriptionOptions) error {
 	set(&o.MaxDeliveryCount, d.MaxDeliveryCount)
 	set(&o.RequiresSession, d.RequiresSession)
 	set(&o.DeadLetterOnExpiration, d.DeadLetteringOnMessageExpiration)
-	set(&o.UserMetadata, d.UserMetadata)
+	setText(&o.UserMetadata, d.UserMetadata)
 	if d.DeadLetteringOnFilterEvaluationExceptions != nil {
 		o.DropOnFilterError = !*d.DeadLetteringOnFilterEvaluationExceptions
 	}

@@ -160,8 +160,8 @@ func (e *entity) apply(s settings) (Receipt, error) {
 		return Receipt{}, err
 	}
 	defer e.unlock()
-	if s.RequiresSession != e.settings.RequiresSession || s.DuplicateDetection != e.settings.DuplicateDetection {
-		return Receipt{}, fail(ArgumentError, "'%s': RequiresSession and RequiresDuplicateDetection cannot be changed.", e.path)
+	if err := e.mayBecome(s); err != nil {
+		return Receipt{}, err
 	}
 	e.settings = s
 	e.seen.window = s.DuplicateWindow
@@ -182,6 +182,23 @@ func (e *entity) apply(s settings) (Receipt, error) {
 	e.dispatchAll(now, en)
 	en.remain(e)
 	return e.broker.commit(en), nil
+}
+
+// mayBecome reports which setting cannot be changed, if it would be, in the words of the service.
+func (e *entity) mayBecome(s settings) error {
+	kind := kind(e.kind.Load())
+	switch {
+	case s.RequiresSession != e.settings.RequiresSession:
+		return errFixed("RequiresSession", kind)
+	case s.DuplicateDetection != e.settings.DuplicateDetection:
+		return errFixed("RequiresDuplicateDetection", kind)
+	default:
+		return nil
+	}
+}
+
+func errFixed(property string, k kind) error {
+	return fail(ArgumentError, "The value for the %s property of an existing %v cannot be changed. ", property, k)
 }
 
 // expel ends the receivers of a queue.
@@ -247,7 +264,7 @@ func (e *entity) end() {
 func (b *Broker) deleteIdle(e *entity, now int64) {
 	err := b.remove(e, func() bool {
 		idle := e.settings.AutoDeleteOnIdle.Milliseconds()
-		return idle > 0 && e.accessed+idle <= now && len(e.receivers)+len(e.acceptors) == 0
+		return idle > 0 && e.lastUse()+idle <= now && len(e.receivers)+len(e.acceptors) == 0
 	})
 	if err != nil && Condition(err) != NotFound {
 		b.config.Logger.Error("auto-delete on idle", "entity", e.path, "err", err)
