@@ -43,6 +43,20 @@ func TestToken(t *testing.T) {
 	}
 }
 
+// TestRefusals shows that tokens are refused in the words of the service.
+func TestRefusals(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	ring := auth.Keyring{Mode: auth.Strict, Keys: map[string]string{"root": "key"}}
+	for want, token := range map[string]string{
+		"ExpiredToken: The token is expired. Expiration time:'Tue, 14 Nov 2023 22:12:20 UTC'.": auth.Sign("root", "key", "sb://h/q", now.Add(-time.Minute)),
+		"InvalidSignature: The token has an invalid signature.":                                auth.Sign("root", "wrong", "sb://h/q", now.Add(time.Minute)),
+	} {
+		if _, err := ring.Token(token, "sb://h/q", now); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
 func TestPassword(t *testing.T) {
 	ring := auth.Keyring{Mode: auth.Strict, Keys: map[string]string{"root": "key"}}
 	if ring.Password("root", "key") != nil || ring.Password("root", "wrong") == nil || ring.Password("other", "key") == nil {
