@@ -200,14 +200,18 @@ func TestServiceBusAdminAsTheService(t *testing.T) {
 		AccessRights: []admin.AccessRight{admin.AccessRightSend, admin.AccessRightListen}, KeyName: new("mine"),
 		PrimaryKey: new("cHJpbWFyeQ=="), SecondaryKey: new("c2Vjb25kYXJ5"),
 	}}
-	forward := "sb://" + server.HTTPAddr() + "/target"
-	made, err := client.CreateQueue(within(t), "made", &admin.CreateQueueOptions{Properties: &admin.QueueProperties{
-		ForwardTo: &forward, ForwardDeadLetteredMessagesTo: &forward, AuthorizationRules: rules,
-	}})
+	forward, dead := "sb://"+server.HTTPAddr()+"/target", "https://"+server.HTTPAddr()+"/target" // clients use either
+	properties := &admin.QueueProperties{ForwardTo: &forward, ForwardDeadLetteredMessagesTo: &dead, AuthorizationRules: rules}
+	made, err := client.CreateQueue(within(t), "made", &admin.CreateQueueOptions{Properties: properties})
 	must(t, err)
-	if *made.ForwardTo != forward || *made.ForwardDeadLetteredMessagesTo != forward {
-		t.Errorf("forwards to %s and %s, want %s", *made.ForwardTo, *made.ForwardDeadLetteredMessagesTo, forward)
+	if *made.ForwardTo != forward || *made.ForwardDeadLetteredMessagesTo != dead {
+		t.Errorf("forwards to %s and %s, want %s and %s", *made.ForwardTo, *made.ForwardDeadLetteredMessagesTo, forward, dead)
 	}
+	_, err = client.CreateQueue(within(t), "way", &admin.CreateQueueOptions{Properties: properties})
+	must(t, err)
+	bus := dial(t, server)
+	send(t, bus, "way", text("on"))
+	one(t, receiver(t, bus, "target"), "on")
 	got, err := client.GetQueue(within(t), "made", nil)
 	must(t, err)
 	if diff := cmp.Diff(rules, got.AuthorizationRules); diff != "" {

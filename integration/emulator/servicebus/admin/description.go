@@ -173,18 +173,6 @@ func setText(field, value *string) {
 	set(field, value)
 }
 
-// setPath replaces the name of another entity, which clients write as a URL and leave out when there is none.
-func setPath(field, value *string) {
-	path := ""
-	if value != nil {
-		path = strings.TrimSpace(*value)
-	}
-	if _, rest, ok := strings.Cut(path, "://"); ok {
-		_, path, _ = strings.Cut(rest, "/")
-	}
-	*field = strings.Trim(path, "/")
-}
-
 // setSize replaces a size in bytes that a description has in larger units.
 func setSize(field, value *int64, unit int64) {
 	if value != nil && *value >= 0 && *value < 1<<40 {
@@ -220,12 +208,15 @@ func durationText(d, byDefault time.Duration) *string {
 	return new(duration.Format(d))
 }
 
-// pathText returns the name of another entity as a URL, as clients write them, or nil.
+// pathText returns the address of another entity: as a client gave it, or that of a name. It is nil for none.
 func (q *query) pathText(path string) *string {
 	if path == "" {
 		return nil
 	}
-	return new("sb://" + q.host() + "/" + path)
+	if strings.Contains(path, "://") {
+		return &path
+	}
+	return new("https://" + q.host() + "/" + path)
 }
 
 func optionalText(text string) *string {

@@ -38,7 +38,6 @@ func (s *settings) complete(path string, k kind) error {
 	if s.Status == "" {
 		s.Status = Active
 	}
-	s.ForwardTo, s.ForwardDeadLettersTo = TargetName(s.ForwardTo), TargetName(s.ForwardDeadLettersTo)
 	bad := func(what string) error { return fail(ArgumentError, "'%s': %s", path, what) }
 	switch {
 	case s.LockDuration < 0 || s.DuplicateWindow < 0 || s.DefaultTTL < 0 || s.AutoDeleteOnIdle < 0:
@@ -51,7 +50,7 @@ func (s *settings) complete(path string, k kind) error {
 		return bad("unknown status '" + string(s.Status) + "'.")
 	case s.ForwardTo != "" && s.RequiresSession:
 		return bad("an entity that requires sessions cannot forward messages.")
-	case k == queueKind && (strings.EqualFold(s.ForwardTo, path) || strings.EqualFold(s.ForwardDeadLettersTo, path)):
+	case k == queueKind && (strings.EqualFold(TargetName(s.ForwardTo), path) || strings.EqualFold(TargetName(s.ForwardDeadLettersTo), path)):
 		return bad("an entity cannot forward to itself.")
 	default:
 		return nil

@@ -35,7 +35,8 @@ type QueueOptions struct {
 	// DuplicateDetection drops messages with an id that was seen within DuplicateWindow (default: 10 minutes). It cannot be changed.
 	DuplicateDetection bool
 	DuplicateWindow    time.Duration
-	// ForwardTo is the queue or topic to which all messages go on; ForwardDeadLettersTo that of the dead letters.
+	// ForwardTo is the queue or topic to which all messages go on; ForwardDeadLettersTo that of the dead letters. Either is a name
+	// or an address, see [TargetName], and kept as it is.
 	ForwardTo            string
 	ForwardDeadLettersTo string
 	// AutoDeleteOnIdle is after which time without use the queue deletes itself. Default: never.
