@@ -136,9 +136,10 @@ func (k Keyring) Password(name, key string) error {
 	return nil
 }
 
-// Path returns the path of an audience or address without scheme, host and slashes at the ends, in lower case.
+// Path returns the path of an audience or address without scheme, host, query and slashes at the ends, in lower case. The JavaScript
+// SDK signs its administration requests with their query.
 func Path(address string) string {
-	address = strings.ToLower(address)
+	address, _, _ = strings.Cut(strings.ToLower(address), "?")
 	if _, rest, ok := strings.Cut(address, "://"); ok {
 		_, address, _ = strings.Cut(rest, "/")
 	}

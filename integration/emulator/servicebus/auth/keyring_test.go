@@ -23,6 +23,7 @@ func TestToken(t *testing.T) {
 		{"good for what is below", good, "amqp://host:5672/queue/$management", true, true, true},
 		{"good by another scheme and host", good, "sb://other/queue", true, true, true},
 		{"good for the namespace", sign("root", "key+/=", "sb://host/", time.Hour), "amqp://host/any", true, true, true},
+		{"good for a request", sign("root", "key+/=", "https://host/queue?api-version=2021-05", time.Hour), "https://host/queue", true, true, true},
 		{"of another queue", good, "amqp://host/queue2", true, true, false},
 		{"of a wrong key", sign("root", "wrong", "amqp://host/queue", time.Hour), "amqp://host/queue", true, true, false},
 		{"of an unknown key", sign("other", "key+/=", "amqp://host/queue", time.Hour), "amqp://host/queue", true, true, false},
