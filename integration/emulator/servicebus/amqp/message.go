@@ -60,7 +60,7 @@ func parseSections(raw []byte) (m Message, ordered bool, err error) {
 }
 
 // has reports whether the message has a section already. Those of the body are one.
-func (m *Message) has(descriptor uint64) bool {
+func (m Message) has(descriptor uint64) bool {
 	switch descriptor {
 	case descHeader:
 		return m.header.present()

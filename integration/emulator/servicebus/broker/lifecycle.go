@@ -50,7 +50,7 @@ func (s *settings) complete(path string, k kind) error {
 		return bad("unknown status '" + string(s.Status) + "'.")
 	case s.ForwardTo != "" && s.RequiresSession:
 		return bad("an entity that requires sessions cannot forward messages.")
-	case k == queueKind && (strings.EqualFold(TargetName(s.ForwardTo), path) || strings.EqualFold(TargetName(s.ForwardDeadLettersTo), path)):
+	case k == queueKind && (leadsTo(s.ForwardTo, path) || leadsTo(s.ForwardDeadLettersTo, path)):
 		return bad("an entity cannot forward to itself.")
 	default:
 		return nil
@@ -62,6 +62,9 @@ func setDefault(d *time.Duration, value time.Duration) {
 		*d = value
 	}
 }
+
+// leadsTo reports whether a name or address is that of a queue.
+func leadsTo(address, name string) bool { return strings.EqualFold(TargetName(address), name) }
 
 // TargetName returns the name of an entity that is given by name or as an address.
 func TargetName(address string) string {

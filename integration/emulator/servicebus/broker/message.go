@@ -100,12 +100,12 @@ const (
 	keyState           = "x-opt-message-state"
 	keyScheduled       = "x-opt-scheduled-enqueue-time"
 	keySource          = "x-opt-deadletter-source"
-	keyToken           = "x-opt-lock-token"
+	keyLock            = "x-opt-lock-token"
 )
 
 var ownKeys = map[string]bool{
 	keySequence: true, keyEnqueued: true, keyLockedUntil: true, keyEnqueueSequence: true, keyState: true, keySource: true,
-	keyToken: true,
+	keyLock: true,
 }
 
 // Properties of dead letters.

@@ -69,7 +69,7 @@ func (m *message) appendDeliveryAnnotations(dst []byte, shown state) []byte {
 	if shown == locked {
 		pairs++
 		token := m.token(m.queue.entity.broker.salt)
-		dst = append(append(appendKey(dst, keyToken), codeUUID), token[:]...)
+		dst = append(append(appendKey(dst, keyLock), codeUUID), token[:]...)
 	}
 	if m.extra != nil {
 		dst = append(dst, m.extra.delivery...)
