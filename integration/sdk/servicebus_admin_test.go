@@ -191,3 +191,83 @@ func TestServiceBusNamespace(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestServiceBusAdminAsTheService shows what clients read beyond the settings, and that refusals are in the words of the service.
+func TestServiceBusAdminAsTheService(t *testing.T) {
+	server := startBus(t, queue("target", ""))
+	client := administer(t, server)
+	rules := []admin.AuthorizationRule{{
+		AccessRights: []admin.AccessRight{admin.AccessRightSend, admin.AccessRightListen}, KeyName: new("mine"),
+		PrimaryKey: new("cHJpbWFyeQ=="), SecondaryKey: new("c2Vjb25kYXJ5"),
+	}}
+	forward, dead := "sb://"+server.HTTPAddr()+"/target", "https://"+server.HTTPAddr()+"/target" // clients use either
+	properties := &admin.QueueProperties{ForwardTo: &forward, ForwardDeadLetteredMessagesTo: &dead, AuthorizationRules: rules}
+	made, err := client.CreateQueue(within(t), "made", &admin.CreateQueueOptions{Properties: properties})
+	must(t, err)
+	if *made.ForwardTo != forward || *made.ForwardDeadLetteredMessagesTo != dead {
+		t.Errorf("forwards to %s and %s, want %s and %s", *made.ForwardTo, *made.ForwardDeadLetteredMessagesTo, forward, dead)
+	}
+	_, err = client.CreateQueue(within(t), "way", &admin.CreateQueueOptions{Properties: properties})
+	must(t, err)
+	bus := dial(t, server)
+	send(t, bus, "way", text("on"))
+	one(t, receiver(t, bus, "target"), "on")
+	got, err := client.GetQueue(within(t), "made", nil)
+	must(t, err)
+	if diff := cmp.Diff(rules, got.AuthorizationRules); diff != "" {
+		t.Error(diff)
+	}
+	state, err := client.GetQueueRuntimeProperties(within(t), "made", nil)
+	must(t, err)
+	if !state.AccessedAt.IsZero() {
+		t.Error("accessed at", state.AccessedAt, "by nobody")
+	}
+	got.ForwardTo, got.ForwardDeadLetteredMessagesTo, got.AuthorizationRules = nil, nil, nil
+	_, err = client.UpdateQueue(within(t), "made", got.QueueProperties, nil)
+	must(t, err)
+	got, err = client.GetQueue(within(t), "made", nil)
+	must(t, err)
+	if got.ForwardTo != nil || got.ForwardDeadLetteredMessagesTo != nil || got.AuthorizationRules != nil {
+		t.Errorf("not removed: %+v", got.QueueProperties)
+	}
+	got.RequiresSession = new(true)
+	_, err = client.UpdateQueue(within(t), "made", got.QueueProperties, nil)
+	wantText(t, err, "The value for the RequiresSession property of an existing Queue cannot be changed")
+
+	topic, err := client.CreateTopic(within(t), "events", &admin.CreateTopicOptions{
+		Properties: &admin.TopicProperties{AuthorizationRules: rules},
+	})
+	must(t, err)
+	if diff := cmp.Diff(rules, topic.AuthorizationRules); diff != "" {
+		t.Error(diff)
+	}
+	topic.EnablePartitioning = new(true)
+	_, err = client.UpdateTopic(within(t), "events", topic.TopicProperties, nil)
+	wantText(t, err, "Partitioning cannot be changed for Topic. ")
+	_, err = client.UpdateTopic(within(t), "nothing", topic.TopicProperties, nil)
+	wantText(t, err, "404 Not Found")
+	subscription, err := client.CreateSubscription(within(t), "events", "all", nil)
+	must(t, err)
+	subscription.RequiresSession = new(true)
+	_, err = client.UpdateSubscription(within(t), "events", "all", subscription.SubscriptionProperties, nil)
+	wantText(t, err, "The value for the RequiresSession property of an existing Subscription cannot be changed")
+
+	_, err = client.CreateRule(within(t), "events", "all", &admin.CreateRuleOptions{
+		Name: new("correlation"), Filter: &admin.CorrelationFilter{Subject: new("x")},
+		Action: &admin.SQLAction{Expression: "SET a=@a SET b=2", Parameters: map[string]any{"@a": "x"}},
+	})
+	must(t, err)
+	counts, err := client.GetTopicRuntimeProperties(within(t), "events", nil)
+	must(t, err)
+	if counts.SQLFilterCount != 1 || counts.CorrelationFilterCount != 1 {
+		t.Errorf("%d and %d filters, want the default one and another", counts.SQLFilterCount, counts.CorrelationFilterCount)
+	}
+}
+
+// wantText checks that an error says something.
+func wantText(t *testing.T, err error, text string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), text) {
+		t.Errorf("got %v, want %q", err, text)
+	}
+}

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+	"github.com/Azure/go-amqp"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -42,7 +45,7 @@ func TestServiceBusSendAndReceive(t *testing.T) {
 		"partition key": {*sent.PartitionKey, *got.PartitionKey}, "time to live": {*sent.TimeToLive, *got.TimeToLive},
 		"properties": {sent.ApplicationProperties, got.ApplicationProperties}, "delivery count": {uint32(1), got.DeliveryCount},
 		"state": {azservicebus.MessageStateActive, got.State}, "sequence number": {int64(1), *got.SequenceNumber},
-		"enqueued sequence number": {int64(1), *got.EnqueuedSequenceNumber},
+		"enqueued sequence number": {(*int64)(nil), got.EnqueuedSequenceNumber}, // only what was forwarded has one
 	} {
 		if diff := cmp.Diff(pair[0], pair[1]); diff != "" {
 			t.Errorf("%s: sent -, received +\n%s", what, diff)
@@ -161,19 +164,39 @@ func TestServiceBusAnnotatedMessage(t *testing.T) {
 		{Data: [][]byte{[]byte("one"), []byte("two")}},
 	} {
 		must(t, s.SendAMQPAnnotatedMessage(within(t), &azservicebus.AMQPAnnotatedMessage{
-			Body:               body,
-			MessageAnnotations: map[any]any{"x-mine": "kept"},
-			Footer:             map[any]any{"foot": "er"},
-			Properties:         &azservicebus.AMQPAnnotatedMessageProperties{GroupSequence: new(uint32(7)), UserID: []byte("user")},
+			Body:                body,
+			DeliveryAnnotations: map[any]any{"x-hop": "kept too"},
+			MessageAnnotations:  map[any]any{"x-mine": "kept"},
+			Footer:              map[any]any{"foot": "er"},
+			Properties:          &azservicebus.AMQPAnnotatedMessageProperties{GroupSequence: new(uint32(7)), UserID: []byte("user")},
 		}, nil))
-		got := receive(t, receiver(t, client, "orders"), 1)[0].RawAMQPMessage
+		message := receive(t, receiver(t, client, "orders"), 1)[0]
+		got := message.RawAMQPMessage
 		if diff := cmp.Diff(body, got.Body); diff != "" {
 			t.Error(diff)
 		}
 		if got.MessageAnnotations["x-mine"] != "kept" || got.Footer["foot"] != "er" || *got.Properties.GroupSequence != 7 {
 			t.Errorf("%+v", got)
 		}
+		// The service adds these, and nothing else, to what was sent.
+		keys := slices.Sorted(maps.Keys(inText(got.MessageAnnotations)))
+		if want := []string{"x-mine", "x-opt-enqueued-time", "x-opt-locked-until", "x-opt-sequence-number"}; !slices.Equal(keys, want) {
+			t.Errorf("message annotations %q", keys)
+		}
+		if len(got.DeliveryAnnotations) != 2 || got.DeliveryAnnotations["x-hop"] != "kept too" ||
+			got.DeliveryAnnotations["x-opt-lock-token"] != amqp.UUID(message.LockToken) {
+			t.Errorf("delivery annotations %v", got.DeliveryAnnotations)
+		}
 	}
+}
+
+// inText returns annotations by the text of their keys.
+func inText(annotations map[any]any) map[string]any {
+	texts := map[string]any{}
+	for key, value := range annotations {
+		texts[fmt.Sprint(key)] = value
+	}
+	return texts
 }
 
 func TestServiceBusPeek(t *testing.T) {

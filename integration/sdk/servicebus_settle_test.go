@@ -55,7 +55,12 @@ func TestServiceBusDeadLetter(t *testing.T) {
 	if *dead.DeadLetterReason != "because" || *dead.DeadLetterErrorDescription != "it is bad" || dead.ApplicationProperties["extra"] != int64(1) {
 		t.Errorf("%+v", dead.ApplicationProperties)
 	}
-	must(t, deadLetters.CompleteMessage(within(t), dead, nil))
+	must(t, deadLetters.AbandonMessage(within(t), dead, nil))
+	again := one(t, deadLetters, "bad")
+	if dead.DeliveryCount != 1 || again.DeliveryCount != 1 { // they count no deliveries of their own
+		t.Error("delivery counts", dead.DeliveryCount, again.DeliveryCount)
+	}
+	must(t, deadLetters.CompleteMessage(within(t), again, nil))
 	none(t, deadLetters)
 }
 
@@ -75,7 +80,7 @@ func TestServiceBusDefer(t *testing.T) {
 		}
 		deferred, err := r.ReceiveDeferredMessages(within(t), numbers, nil)
 		must(t, err)
-		if len(deferred) != 1 || string(deferred[0].Body) != verdict || deferred[0].ApplicationProperties["later"] != any(true) {
+		if len(deferred) != 1 || deferred[0].State != azservicebus.MessageStateDeferred || string(deferred[0].Body) != verdict || deferred[0].ApplicationProperties["later"] != any(true) {
 			t.Fatalf("%d deferred messages", len(deferred))
 		}
 		must(t, r.RenewMessageLock(within(t), deferred[0], nil))

@@ -27,6 +27,9 @@ func ReadConfig(r io.Reader) (Entities, error) {
 	if err := json.Unmarshal(withoutComments(raw), &file); err != nil {
 		return Entities{}, err
 	}
+	if file.UserConfig == nil {
+		return Entities{}, errors.New("UserConfig: is missing")
+	}
 	d, taken := decoding{}, names{}
 	var entities Entities
 	for i, namespace := range file.UserConfig.Namespaces {
@@ -48,7 +51,7 @@ func ReadConfig(r io.Reader) (Entities, error) {
 
 type (
 	configFile struct {
-		UserConfig struct {
+		UserConfig *struct {
 			Namespaces []struct {
 				Name   string        `json:"Name"`
 				Queues []configQueue `json:"Queues"`
@@ -191,33 +194,36 @@ func (d *decoding) subscription(path string, c configSubscription) Subscription 
 	return subscription
 }
 
+// The types of filters in a config.
+const (
+	correlationType = "Correlation"
+	sqlType         = "Sql"
+)
+
 func (d *decoding) rule(path string, c configRule) broker.Rule {
 	rule := broker.Rule{Name: d.name(path, c.Name)}
-	p := c.Properties
+	p, at := c.Properties, path+".Properties."
 	var err error
-	switch {
-	case p.FilterType == "Correlation" || p.FilterType == "" && p.CorrelationFilter != nil:
+	switch kind := p.FilterType; {
+	case kind != "" && kind != correlationType && kind != sqlType:
+		d.problem(at+"FilterType", fmt.Errorf("%q is neither Correlation nor Sql", kind))
+	case kind == correlationType || kind == "" && p.CorrelationFilter != nil:
 		if p.CorrelationFilter == nil {
 			p.CorrelationFilter = &configCorrelation{}
 		}
-		rule.Filter, err = p.CorrelationFilter.filter()
-		path += ".Properties.CorrelationFilter"
+		if rule.Filter, err = p.CorrelationFilter.filter(); err != nil {
+			d.problem(at+"CorrelationFilter", err)
+		}
 	case p.SQLFilter != nil:
-		rule.Filter, err = filter.ParseSQL(p.SQLFilter.SQLExpression, nil)
-		path += ".Properties.SqlFilter.SqlExpression"
-	case p.FilterType == "Sql":
-		err = errors.New("is missing")
-		path += ".Properties.SqlFilter"
-	case p.FilterType != "":
-		err = fmt.Errorf("%q is neither Correlation nor Sql", p.FilterType)
-		path += ".Properties.FilterType"
-	}
-	if err != nil {
-		d.problem(path, err)
+		if rule.Filter, err = filter.ParseSQL(p.SQLFilter.SQLExpression, nil); err != nil {
+			d.problem(at+"SqlFilter.SqlExpression", err)
+		}
+	case kind == sqlType:
+		d.problem(at+"SqlFilter", errors.New("is missing"))
 	}
 	if p.Action != nil && p.Action.SQLExpression != "" {
 		if rule.Action, err = filter.ParseAction(p.Action.SQLExpression, nil); err != nil {
-			d.problem(path+".Properties.Action.SqlExpression", err)
+			d.problem(at+"Action.SqlExpression", err)
 		}
 	}
 	return rule

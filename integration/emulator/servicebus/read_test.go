@@ -67,14 +67,15 @@ func TestConfigProblems(t *testing.T) {
 	_, err := servicebus.ReadConfig(strings.NewReader(`{"UserConfig": {"Namespaces": [{
 		"Queues": [{"Properties": {"LockDuration": "a minute"}}],
 		"Topics": [{"Name": "t", "Subscriptions": [{"Name": "s", "Rules": [
-			{"Name": "a", "Properties": {"FilterType": "Odd"}},
-			{"Name": "b", "Properties": {"FilterType": "Sql", "SqlFilter": {"SqlExpression": "a = "}}},
+			{"Name": "a", "Properties": {"FilterType": "Odd", "SqlFilter": {"SqlExpression": "a = 1"}}},
+			{"Name": "b", "Properties": {"FilterType": "Sql", "SqlFilter": {"SqlExpression": "a = "}, "Action": {"SqlExpression": "PUT a"}}},
 			{"Name": "c", "Properties": {"FilterType": "Sql"}},
 			{"Name": "d", "Properties": {"CorrelationFilter": {"Properties": {"list": []}}}}]}]}]}]}}`))
 	for _, want := range []string{
 		"Namespaces[0].Queues[0].Name: is missing",
 		`Namespaces[0].Queues[0].Properties.LockDuration: "a minute" is not an ISO 8601 duration`,
-		"Subscriptions[0].Rules[0].Properties.FilterType", "Rules[1].Properties.SqlFilter.SqlExpression",
+		"Subscriptions[0].Rules[0].Properties.FilterType", "Rules[1].Properties.SqlFilter.SqlExpression: ",
+		"Rules[1].Properties.Action.SqlExpression: ",
 		"Rules[2].Properties.SqlFilter: is missing", "Rules[3].Properties.CorrelationFilter",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -111,6 +112,14 @@ func TestConfigConflicts(t *testing.T) {
 		if got := errorText(err); got != test.want {
 			t.Errorf("%s\n got %q\nwant %q", test.namespace, got, test.want)
 		}
+	}
+}
+
+// TestConfigOfAnotherKind shows that a file which is none is not taken for one without entities.
+func TestConfigOfAnotherKind(t *testing.T) {
+	_, err := servicebus.ReadConfig(strings.NewReader(`{"name": "package", "dependencies": {}}`))
+	if got := errorText(err); got != "UserConfig: is missing" {
+		t.Error(got)
 	}
 }
 

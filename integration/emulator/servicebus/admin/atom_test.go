@@ -31,7 +31,7 @@ func TestDecodeQueue(t *testing.T) {
 	if err := c.Queue.apply(&o); err != nil {
 		t.Fatal(err)
 	}
-	if o.LockDuration.Seconds() != 30 || !o.RequiresSession || o.ForwardTo != "other/queue" {
+	if o.LockDuration.Seconds() != 30 || !o.RequiresSession || broker.TargetName(o.ForwardTo) != "other/queue" {
 		t.Errorf("%+v", o)
 	}
 }

@@ -63,6 +63,8 @@ type topicDescription struct {
 	SupportOrdering                     *bool               `xml:"SupportOrdering"`
 	CountDetails                        *countDetails       `xml:"CountDetails"`
 	SubscriptionCount                   *int                `xml:"SubscriptionCount"`
+	SQLFilterCount                      *int                `xml:"SqlFilterCount"`
+	CorrelationFilterCount              *int                `xml:"CorrelationFilterCount"`
 	AutoDeleteOnIdle                    *string             `xml:"AutoDeleteOnIdle"`
 	EnablePartitioning                  *bool               `xml:"EnablePartitioning"`
 	EntityAvailabilityStatus            string              `xml:"EntityAvailabilityStatus,omitempty"`
@@ -95,8 +97,47 @@ type subscriptionDescription struct {
 	EntityAvailabilityStatus                  string           `xml:"EntityAvailabilityStatus,omitempty"`
 }
 
-// authorizationRules are accepted and not kept: keys are those of the emulator.
-type authorizationRules struct{}
+type (
+	// authorizationRules are kept and have no effect: keys are those of the emulator.
+	authorizationRules struct {
+		Rules []authorizationRule `xml:"AuthorizationRule"`
+	}
+	authorizationRule struct {
+		typed
+
+		ClaimType    string   `xml:"ClaimType"`
+		ClaimValue   string   `xml:"ClaimValue"`
+		Rights       []string `xml:"Rights>AccessRights"`
+		KeyName      string   `xml:"KeyName"`
+		PrimaryKey   string   `xml:"PrimaryKey"`
+		SecondaryKey string   `xml:"SecondaryKey"`
+	}
+)
+
+// setRules replaces the authorization rules, which a description leaves out when there are none.
+func setRules(field *[]broker.AuthorizationRule, value *authorizationRules) {
+	*field = nil
+	if value == nil {
+		return
+	}
+	for _, r := range value.Rules {
+		*field = append(*field, broker.AuthorizationRule{
+			Type: r.kind(), ClaimType: r.ClaimType, ClaimValue: r.ClaimValue, Rights: r.Rights, KeyName: r.KeyName,
+			PrimaryKey: r.PrimaryKey, SecondaryKey: r.SecondaryKey,
+		})
+	}
+}
+
+func newAuthorizationRules(rules []broker.AuthorizationRule) *authorizationRules {
+	a := &authorizationRules{}
+	for _, r := range rules {
+		a.Rules = append(a.Rules, authorizationRule{
+			typed: typed{Write: r.Type}, ClaimType: r.ClaimType, ClaimValue: r.ClaimValue, Rights: r.Rights, KeyName: r.KeyName,
+			PrimaryKey: r.PrimaryKey, SecondaryKey: r.SecondaryKey,
+		})
+	}
+	return a
+}
 
 // set replaces a field that a description has.
 func set[T any](field, value *T) {
@@ -118,16 +159,18 @@ func setDuration(field *time.Duration, name string, value *string) error {
 	return nil
 }
 
-// setPath replaces the name of another entity, which clients write as a URL.
-func setPath(field, value *string) {
-	if value == nil {
-		return
+// checkPartitioning refuses to change what the service does not change either.
+func checkPartitioning(is bool, value *bool, kind string) error {
+	if value != nil && *value != is {
+		return fmt.Errorf("%w: Partitioning cannot be changed for %s. ", errBadRequest, kind)
 	}
-	path := strings.TrimSpace(*value)
-	if _, rest, ok := strings.Cut(path, "://"); ok {
-		_, path, _ = strings.Cut(rest, "/")
-	}
-	*field = strings.Trim(path, "/")
+	return nil
+}
+
+// setText replaces a text that a description leaves out when there is none.
+func setText(field, value *string) {
+	*field = ""
+	set(field, value)
 }
 
 // setSize replaces a size in bytes that a description has in larger units.
@@ -165,10 +208,13 @@ func durationText(d, byDefault time.Duration) *string {
 	return new(duration.Format(d))
 }
 
-// pathText returns the name of another entity as a URL, or nil.
+// pathText returns the address of another entity: as a client gave it, or that of a name. It is nil for none.
 func (q *query) pathText(path string) *string {
 	if path == "" {
 		return nil
+	}
+	if strings.Contains(path, "://") {
+		return &path
 	}
 	return new("https://" + q.host() + "/" + path)
 }

@@ -24,7 +24,7 @@ func (q *query) putQueue(name string, d *queueDescription) {
 	var options broker.QueueOptions
 	if q.updating() {
 		info, err := q.broker.Queue(name)
-		if q.failed(err) {
+		if q.failed(err) || q.failed(checkPartitioning(info.Options.Partitioning, d.EnablePartitioning, "Queue")) {
 			return
 		}
 		options = info.Options
@@ -49,14 +49,15 @@ func (d *queueDescription) apply(o *broker.QueueOptions) error {
 	set(&o.RequiresSession, d.RequiresSession)
 	set(&o.DeadLetterOnExpiration, d.DeadLetteringOnMessageExpiration)
 	set(&o.DuplicateDetection, d.RequiresDuplicateDetection)
-	set(&o.UserMetadata, d.UserMetadata)
+	setText(&o.UserMetadata, d.UserMetadata)
+	setRules(&o.AuthorizationRules, d.AuthorizationRules)
 	set(&o.Partitioning, d.EnablePartitioning)
 	set(&o.Express, d.EnableExpress)
 	if d.EnableBatchedOperations != nil {
 		o.NoBatching = !*d.EnableBatchedOperations
 	}
-	setPath(&o.ForwardTo, d.ForwardTo)
-	setPath(&o.ForwardDeadLettersTo, d.ForwardDeadLetteredMessagesTo)
+	setText(&o.ForwardTo, d.ForwardTo)
+	setText(&o.ForwardDeadLettersTo, d.ForwardDeadLetteredMessagesTo)
 	setSize(&o.MaxSize, d.MaxSizeInMegabytes, megabyte)
 	setSize(&o.MaxMessageSize, d.MaxMessageSizeInKilobytes, kilobyte)
 	return errors.Join(
@@ -87,7 +88,7 @@ func (q *query) queueEntry(info broker.QueueInfo) entry {
 		SizeInBytes:                         &u.Size,
 		MessageCount:                        new(u.Counts.Total()),
 		IsAnonymousAccessible:               new(false),
-		AuthorizationRules:                  &authorizationRules{},
+		AuthorizationRules:                  newAuthorizationRules(o.AuthorizationRules),
 		Status:                              statusText(o.Status),
 		ForwardTo:                           q.pathText(o.ForwardTo),
 		UserMetadata:                        optionalText(o.UserMetadata),

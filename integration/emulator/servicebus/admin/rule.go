@@ -66,6 +66,15 @@ type (
 	}
 )
 
+// kind is what the attribute says, without the prefix that the client has chosen.
+func (t typed) kind() string {
+	_, kind, ok := strings.Cut(t.Read, ":")
+	if !ok {
+		return t.Read
+	}
+	return kind
+}
+
 // compatibility is the level of the SQL dialect.
 const compatibility = 20
 
@@ -144,11 +153,7 @@ func (d *ruleDescription) rule(name string) (broker.Rule, error) {
 }
 
 func (f *ruleFilter) filter() (filter.Filter, error) {
-	_, kind, ok := strings.Cut(f.Read, ":")
-	if !ok {
-		kind = f.Read
-	}
-	switch kind {
+	switch kind := f.kind(); kind {
 	case "TrueFilter":
 		return filter.TrueFilter(), nil
 	case "FalseFilter":

@@ -80,15 +80,15 @@ func (d *subscriptionDescription) apply(o *broker.SubscriptionOptions) error {
 	set(&o.MaxDeliveryCount, d.MaxDeliveryCount)
 	set(&o.RequiresSession, d.RequiresSession)
 	set(&o.DeadLetterOnExpiration, d.DeadLetteringOnMessageExpiration)
-	set(&o.UserMetadata, d.UserMetadata)
+	setText(&o.UserMetadata, d.UserMetadata)
 	if d.DeadLetteringOnFilterEvaluationExceptions != nil {
 		o.DropOnFilterError = !*d.DeadLetteringOnFilterEvaluationExceptions
 	}
 	if d.EnableBatchedOperations != nil {
 		o.NoBatching = !*d.EnableBatchedOperations
 	}
-	setPath(&o.ForwardTo, d.ForwardTo)
-	setPath(&o.ForwardDeadLettersTo, d.ForwardDeadLetteredMessagesTo)
+	setText(&o.ForwardTo, d.ForwardTo)
+	setText(&o.ForwardDeadLettersTo, d.ForwardDeadLetteredMessagesTo)
 	return errors.Join(
 		setDuration(&o.LockDuration, "LockDuration", d.LockDuration),
 		setDuration(&o.DefaultTTL, "DefaultMessageTimeToLive", d.DefaultMessageTimeToLive),

@@ -16,7 +16,7 @@ func (q *query) putTopic(name string, d *topicDescription) {
 	var options broker.TopicOptions
 	if q.updating() {
 		info, err := q.broker.Topic(name)
-		if q.failed(err) {
+		if q.failed(err) || q.failed(checkPartitioning(info.Options.Partitioning, d.EnablePartitioning, "Topic")) {
 			return
 		}
 		options = info.Options
@@ -38,7 +38,8 @@ func (q *query) putTopic(name string, d *topicDescription) {
 // apply changes options to what the description says.
 func (d *topicDescription) apply(o *broker.TopicOptions) error {
 	set(&o.DuplicateDetection, d.RequiresDuplicateDetection)
-	set(&o.UserMetadata, d.UserMetadata)
+	setText(&o.UserMetadata, d.UserMetadata)
+	setRules(&o.AuthorizationRules, d.AuthorizationRules)
 	set(&o.SupportOrdering, d.SupportOrdering)
 	set(&o.Partitioning, d.EnablePartitioning)
 	set(&o.Express, d.EnableExpress)
@@ -67,7 +68,7 @@ func (q *query) topicEntry(info broker.TopicInfo) entry {
 		SizeInBytes:                         &u.Size,
 		FilteringMessagesBeforePublishing:   new(false),
 		IsAnonymousAccessible:               new(false),
-		AuthorizationRules:                  &authorizationRules{},
+		AuthorizationRules:                  newAuthorizationRules(o.AuthorizationRules),
 		Status:                              statusText(o.Status),
 		UserMetadata:                        optionalText(o.UserMetadata),
 		CreatedAt:                           stamp(u.Created),
@@ -76,6 +77,8 @@ func (q *query) topicEntry(info broker.TopicInfo) entry {
 		SupportOrdering:                     &o.SupportOrdering,
 		CountDetails:                        counts(u.Counts),
 		SubscriptionCount:                   &info.Subscriptions,
+		SQLFilterCount:                      &info.SQLFilters,
+		CorrelationFilterCount:              &info.CorrelationFilters,
 		AutoDeleteOnIdle:                    durationText(o.AutoDeleteOnIdle, 0),
 		EnablePartitioning:                  &o.Partitioning,
 		EntityAvailabilityStatus:            "Available",

@@ -21,28 +21,62 @@ func (s section) present() bool { return s.end > s.start }
 
 // ParseMessage finds the sections of an encoded message and checks that each can be decoded. The message refers to raw,
 // which must not change any more.
+//
+// Sections may come in any order, as there are clients that write the footer before the body; the message has them in that of the
+// standard.
 func ParseMessage(raw []byte) (Message, error) {
-	m := Message{raw: raw}
+	m, ordered, err := parseSections(raw)
+	if err == nil && !ordered {
+		m, _, err = parseSections(m.Edit(nil, Edit{}))
+	}
+	return m, err
+}
+
+// parseSections reports too whether the sections are in order.
+func parseSections(raw []byte) (m Message, ordered bool, err error) {
+	m, ordered = Message{raw: raw}, true
 	r := newReader(raw)
 	last := uint64(0)
 	for len(r.b) > 0 {
 		s := section{start: len(raw) - len(r.b)}
 		descriptor, err := r.descriptor()
 		if err != nil {
-			return Message{}, err
+			return Message{}, false, err
 		}
-		if descriptor < last || descriptor == last && descriptor != descData && descriptor != descSequence {
-			return Message{}, malformed("section %#x after %#x", descriptor, last)
+		repeats := descriptor == last && (descriptor == descData || descriptor == descSequence)
+		if m.has(descriptor) && !repeats {
+			return Message{}, false, malformed("section %#x after %#x", descriptor, last)
 		}
+		ordered = ordered && descriptor >= last
 		last = descriptor
 		s.value = len(raw) - len(r.b)
 		if err := r.checkSection(descriptor); err != nil {
-			return Message{}, err
+			return Message{}, false, err
 		}
 		s.end = len(raw) - len(r.b)
 		m = m.with(descriptor, s)
 	}
-	return m, nil
+	return m, ordered, nil
+}
+
+// has reports whether the message has a section already. Those of the body are one.
+func (m Message) has(descriptor uint64) bool {
+	switch descriptor {
+	case descHeader:
+		return m.header.present()
+	case descDeliveryAnnots:
+		return m.delivery.present()
+	case descMessageAnnots:
+		return m.annotations.present()
+	case descProperties:
+		return m.properties.present()
+	case descApplicationProps:
+		return m.application.present()
+	case descFooter:
+		return m.footer.present()
+	default:
+		return m.body.present()
+	}
 }
 
 // checkSection goes over the value of a section and checks its type.

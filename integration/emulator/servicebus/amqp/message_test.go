@@ -3,6 +3,7 @@ package amqp_test
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -134,10 +135,27 @@ func TestEdit(t *testing.T) {
 	}
 }
 
+// TestOrderOfSections shows that sections are put in order, and that those which are keep their bytes.
+func TestOrderOfSections(t *testing.T) {
+	footer := amqp.Append(nil, amqp.Described{uint64(0x78), amqp.Map{{amqp.Symbol("f"), "oot"}}})
+	properties := amqp.AppendProperties(nil, amqp.Properties{MessageID: "id"})
+	data := amqp.AppendData(amqp.AppendData(nil, []byte("x")), []byte("y"))
+	want := slices.Concat(properties, data, footer)
+	for _, raw := range [][]byte{want, slices.Concat(properties, footer, data), slices.Concat(footer, data, properties)} {
+		m := parse(t, raw)
+		if !bytes.Equal(m.Bytes(), want) || m.Properties().MessageID != "id" || len(m.Data()) != 2 {
+			t.Errorf("%x became %x", raw, m.Bytes())
+		}
+	}
+	if m := parse(t, want); &m.Bytes()[0] != &want[0] {
+		t.Error("a message in order was copied")
+	}
+}
+
 func TestMalformedMessages(t *testing.T) {
 	data := amqp.AppendData(nil, []byte("x"))
 	tests := map[string][]byte{
-		"sections out of order":    append(bytes.Clone(data), amqp.AppendProperties(nil, amqp.Properties{})...),
+		"two bodies":               append(append(bytes.Clone(data), amqp.AppendProperties(nil, amqp.Properties{})...), data...),
 		"two of one section":       append(amqp.AppendProperties(nil, amqp.Properties{}), amqp.AppendProperties(nil, amqp.Properties{})...),
 		"data after a value":       append(amqp.AppendValue(nil, 1.5), data...),
 		"an unknown section":       amqp.Append(nil, amqp.Described{uint64(0x99), "x"}),

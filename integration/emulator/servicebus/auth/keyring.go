@@ -77,7 +77,7 @@ func (k Keyring) Token(token, audience string, now time.Time) (time.Time, error)
 	}
 	until := time.Unix(expiry, 0)
 	if !until.After(now) {
-		return time.Time{}, denied("the token has expired")
+		return time.Time{}, refused("ExpiredToken: The token is expired. Expiration time:'" + until.UTC().Format(time.RFC1123) + "'.")
 	}
 	if k.Mode != Strict {
 		return until, nil
@@ -100,7 +100,7 @@ func (k Keyring) verify(values map[string]string, audience string) error {
 		return denied("the signature is malformed")
 	}
 	if !hmac.Equal([]byte(signature), []byte(sign(key, values["sr"], values["se"]))) {
-		return denied("the signature is wrong")
+		return refused("InvalidSignature: The token has an invalid signature.")
 	}
 	resource, err := url.QueryUnescape(values["sr"])
 	if err != nil || !covers(Path(resource), Path(audience)) {
@@ -136,9 +136,10 @@ func (k Keyring) Password(name, key string) error {
 	return nil
 }
 
-// Path returns the path of an audience or address without scheme, host and slashes at the ends, in lower case.
+// Path returns the path of an audience or address without scheme, host, query and slashes at the ends, in lower case. The JavaScript
+// SDK signs its administration requests with their query.
 func Path(address string) string {
-	address = strings.ToLower(address)
+	address, _, _ = strings.Cut(strings.ToLower(address), "?")
 	if _, rest, ok := strings.Cut(address, "://"); ok {
 		_, address, _ = strings.Cut(rest, "/")
 	}
@@ -151,3 +152,11 @@ func covers(resource, path string) bool {
 }
 
 func denied(why string) error { return fmt.Errorf("%w: %s", ErrDenied, why) }
+
+// A refused token is one that the service has words for, to which clients add theirs.
+type refused string
+
+func (r refused) Error() string { return string(r) }
+
+// Unwrap makes it one of ErrDenied.
+func (refused) Unwrap() error { return ErrDenied }

@@ -23,6 +23,7 @@ func TestToken(t *testing.T) {
 		{"good for what is below", good, "amqp://host:5672/queue/$management", true, true, true},
 		{"good by another scheme and host", good, "sb://other/queue", true, true, true},
 		{"good for the namespace", sign("root", "key+/=", "sb://host/", time.Hour), "amqp://host/any", true, true, true},
+		{"good for a request", sign("root", "key+/=", "https://host/queue?api-version=2021-05", time.Hour), "https://host/queue", true, true, true},
 		{"of another queue", good, "amqp://host/queue2", true, true, false},
 		{"of a wrong key", sign("root", "wrong", "amqp://host/queue", time.Hour), "amqp://host/queue", true, true, false},
 		{"of an unknown key", sign("other", "key+/=", "amqp://host/queue", time.Hour), "amqp://host/queue", true, true, false},
@@ -39,6 +40,20 @@ func TestToken(t *testing.T) {
 			if got := err == nil; got != want || !got && !errors.Is(err, auth.ErrDenied) || got && !until.After(now) {
 				t.Errorf("%s, %s: until %v, %v", test.name, mode, until, err)
 			}
+		}
+	}
+}
+
+// TestRefusals shows that tokens are refused in the words of the service.
+func TestRefusals(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	ring := auth.Keyring{Mode: auth.Strict, Keys: map[string]string{"root": "key"}}
+	for want, token := range map[string]string{
+		"ExpiredToken: The token is expired. Expiration time:'Tue, 14 Nov 2023 22:12:20 UTC'.": auth.Sign("root", "key", "sb://h/q", now.Add(-time.Minute)),
+		"InvalidSignature: The token has an invalid signature.":                                auth.Sign("root", "wrong", "sb://h/q", now.Add(time.Minute)),
+	} {
+		if _, err := ring.Token(token, "sb://h/q", now); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }

@@ -116,7 +116,7 @@ func (e *entity) loseLock(m *message, now int64, en *entry) {
 	delivered := m.fetched
 	m.leave()
 	if delivered {
-		m.count++
+		m.fail()
 		en.count(m)
 	}
 	e.giveBack(m, en)

@@ -115,6 +115,7 @@ func TestRestart(t *testing.T) {
 		same(t, b, dir)
 
 		send(t, b, "q", ids(10)...)
+		send(t, b, "q", spec{id: "annotated", delivery: amqp.Map{{Key: amqp.Symbol("x-opt-mine"), Value: "kept"}}})
 		send(t, b, "q", spec{id: "ttl", ttl: time.Second}, spec{id: "later", at: time.Now().Add(time.Hour)})
 		send(t, b, "forwards", spec{id: "forwarded"})
 		send(t, b, "sessions", spec{id: "a", session: "s"}, spec{id: "b", session: "other"})

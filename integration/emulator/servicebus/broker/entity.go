@@ -16,6 +16,11 @@ const (
 	subscriptionKind
 )
 
+// String is the name of the kind in errors.
+func (k kind) String() string {
+	return [...]string{"Queue", "Topic", "Subscription"}[k]
+}
+
 // settings are the options of an entity of any kind.
 type settings struct {
 	QueueOptions
@@ -47,8 +52,9 @@ type entity struct {
 	size      int64
 	created   int64
 	updated   int64
-	accessed  int64
-	pending   bool // messages wait to go on to another entity
+	loaded    int64 // when this process began to know the entity
+	accessed  int64 // since then; 0 for never
+	pending   bool  // messages wait to go on to another entity
 	messages  heap[*message]
 	seen      duplicates
 	receivers []*Receiver
@@ -66,7 +72,7 @@ func newEntity(b *Broker, id uint64, k kind, topic *entity, name string) *entity
 	now := time.Now().UnixMilli()
 	e := &entity{
 		broker: b, id: id, name: name, path: name, topic: topic,
-		created: now, updated: now, accessed: now, nonce: newNonce(),
+		created: now, updated: now, loaded: now, nonce: newNonce(),
 	}
 	e.kind.Store(uint32(k))
 	if topic != nil {
@@ -146,7 +152,7 @@ func (e *entity) arrange() {
 func (e *entity) nextDue() int64 {
 	due := earlier(e.messages.next(), e.locks.next())
 	if idle := e.settings.AutoDeleteOnIdle; idle > 0 && !e.deleted {
-		due = earlier(due, e.accessed+idle.Milliseconds())
+		due = earlier(due, e.lastUse()+idle.Milliseconds())
 	}
 	return earlier(due, e.seen.due())
 }
@@ -187,7 +193,7 @@ func (e *entity) see(now int64) {
 	if len(e.receivers)+len(e.acceptors) > 0 {
 		e.accessed = now
 	}
-	unused := idle > 0 && e.accessed+idle <= now
+	unused := idle > 0 && e.lastUse()+idle <= now
 	e.dispatchAll(now, en)
 	e.broker.commit(en)
 	e.unlock()
@@ -227,11 +233,20 @@ func (e *entity) counts() Counts {
 }
 
 func (e *entity) usage() Usage {
-	return Usage{
-		Counts: e.counts(), Size: e.size,
-		Created: time.UnixMilli(e.created).UTC(), Updated: time.UnixMilli(e.updated).UTC(), Accessed: time.UnixMilli(e.accessed).UTC(),
+	usage := Usage{
+		Counts: e.counts(), Size: e.size, Created: time.UnixMilli(e.created).UTC(), Updated: time.UnixMilli(e.updated).UTC(),
 	}
+	switch {
+	case e.accessed != 0:
+		usage.Accessed = time.UnixMilli(e.accessed).UTC()
+	case e.is(subscriptionKind): // the service takes their creation for an access
+		usage.Accessed = usage.Created
+	}
+	return usage
 }
+
+// lastUse is since when the entity is idle.
+func (e *entity) lastUse() int64 { return max(e.loaded, e.accessed) }
 
 // dispatchAll gives out what can be given out in all queues.
 func (e *entity) dispatchAll(now int64, en *entry) {

@@ -77,6 +77,7 @@ const (
 	flagScheduled = 1 << iota
 	flagParked
 	flagExtra
+	flagDelivery // of the extra
 )
 
 func (en *entry) store(m *message) {
@@ -93,6 +94,9 @@ func (en *entry) store(m *message) {
 	}
 	if m.extra != nil {
 		flags |= flagExtra
+		if m.extra.deliveryPairs > 0 {
+			flags |= flagDelivery
+		}
 	}
 	en.buf = append(en.buf, byte(m.queue.part), flags, m.header, m.hops)
 	for _, n := range []int64{m.seq, m.enqueueSeq, m.enqueued, m.expires, int64(m.ttl), int64(m.count)} {
@@ -106,6 +110,10 @@ func (en *entry) store(m *message) {
 		en.number(uint64(x.pairs))
 		en.text(x.source)
 		en.number(uint64(x.scheduled))
+		if x.deliveryPairs > 0 {
+			en.bytes(x.delivery)
+			en.number(uint64(x.deliveryPairs))
+		}
 	}
 	en.bytes(m.bare)
 }

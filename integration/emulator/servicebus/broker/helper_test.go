@@ -54,11 +54,15 @@ type spec struct {
 	ttl                time.Duration
 	at                 time.Time
 	properties         amqp.Map
+	delivery           amqp.Map // delivery annotations
 }
 
 func build(tb testing.TB, s spec) amqp.Message {
 	tb.Helper()
 	raw := amqp.AppendHeader(nil, amqp.Header{Durable: true, Priority: 4, TTL: s.ttl})
+	if s.delivery != nil {
+		raw = amqp.AppendDeliveryAnnotations(raw, s.delivery)
+	}
 	var annotations amqp.Map
 	if !s.at.IsZero() {
 		annotations = append(annotations, amqp.Pair{Key: amqp.Symbol("x-opt-scheduled-enqueue-time"), Value: s.at})

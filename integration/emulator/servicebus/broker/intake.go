@@ -64,7 +64,7 @@ func newIntake(m amqp.Message, alone bool) (intake, error) {
 	if !alone || cap(in.message.bare) > 2*len(in.message.bare) {
 		in.message.bare = bytes.Clone(in.message.bare)
 	}
-	in.message.extra = extraOf(annotations)
+	in.message.extra = extraOf(annotations, m.DeliveryAnnotations())
 	return in, nil
 }
 
@@ -116,23 +116,33 @@ func frontSection(b []byte) (size int, ok bool) {
 }
 
 // extraOf keeps the annotations of the sender.
-func extraOf(annotations amqp.Map) *extra {
-	var x *extra
+func extraOf(annotations, delivery amqp.Map) *extra {
+	if len(annotations)+len(delivery) == 0 {
+		return nil
+	}
+	x := extra{}
+	x.annotations, x.pairs = foreign(annotations)
+	x.delivery, x.deliveryPairs = foreign(delivery)
+	if x.pairs+x.deliveryPairs == 0 {
+		return nil
+	}
+	if at, ok := annotations.Get(keyScheduled).(time.Time); ok {
+		x.scheduled = at.UnixMilli()
+	}
+	return &x
+}
+
+// foreign encodes the annotations that are not the broker's.
+func foreign(annotations amqp.Map) (encoded []byte, pairs int) {
 	for _, pair := range annotations {
 		key, _ := pair.Key.(amqp.Symbol)
 		if key == "" || ownKeys[string(key)] {
 			continue
 		}
-		if x == nil {
-			x = &extra{}
-		}
-		if at, ok := pair.Value.(time.Time); ok && key == keyScheduled {
-			x.scheduled = at.UnixMilli()
-		}
-		x.annotations = amqp.Append(amqp.Append(x.annotations, key), pair.Value)
-		x.pairs++
+		encoded = amqp.Append(amqp.Append(encoded, key), pair.Value)
+		pairs++
 	}
-	return x
+	return encoded, pairs
 }
 
 // scheduledFor returns when a message is to be enqueued, or 0 for now.

@@ -44,3 +44,13 @@ func TestAcceptCountsCharacters(t *testing.T) {
 		}
 	})
 }
+
+func TestMessageWithoutID(t *testing.T) {
+	queue(t, broker.QueueOptions{}, func(t *testing.T, b *broker.Broker) {
+		send(t, b, "q", spec{}, spec{})
+		all := peek(t, b, "q")
+		if len(all) != 2 || len(all[0]) != 32 || all[0] == all[1] {
+			t.Errorf("ids %v", all)
+		}
+	})
+}

@@ -38,7 +38,6 @@ func (s *settings) complete(path string, k kind) error {
 	if s.Status == "" {
 		s.Status = Active
 	}
-	s.ForwardTo, s.ForwardDeadLettersTo = TargetName(s.ForwardTo), TargetName(s.ForwardDeadLettersTo)
 	bad := func(what string) error { return fail(ArgumentError, "'%s': %s", path, what) }
 	switch {
 	case s.LockDuration < 0 || s.DuplicateWindow < 0 || s.DefaultTTL < 0 || s.AutoDeleteOnIdle < 0:
@@ -51,7 +50,7 @@ func (s *settings) complete(path string, k kind) error {
 		return bad("unknown status '" + string(s.Status) + "'.")
 	case s.ForwardTo != "" && s.RequiresSession:
 		return bad("an entity that requires sessions cannot forward messages.")
-	case k == queueKind && (strings.EqualFold(s.ForwardTo, path) || strings.EqualFold(s.ForwardDeadLettersTo, path)):
+	case k == queueKind && (leadsTo(s.ForwardTo, path) || leadsTo(s.ForwardDeadLettersTo, path)):
 		return bad("an entity cannot forward to itself.")
 	default:
 		return nil
@@ -63,6 +62,9 @@ func setDefault(d *time.Duration, value time.Duration) {
 		*d = value
 	}
 }
+
+// leadsTo reports whether a name or address is that of a queue.
+func leadsTo(address, name string) bool { return strings.EqualFold(TargetName(address), name) }
 
 // TargetName returns the name of an entity that is given by name or as an address.
 func TargetName(address string) string {
@@ -160,8 +162,8 @@ func (e *entity) apply(s settings) (Receipt, error) {
 		return Receipt{}, err
 	}
 	defer e.unlock()
-	if s.RequiresSession != e.settings.RequiresSession || s.DuplicateDetection != e.settings.DuplicateDetection {
-		return Receipt{}, fail(ArgumentError, "'%s': RequiresSession and RequiresDuplicateDetection cannot be changed.", e.path)
+	if err := e.mayBecome(s); err != nil {
+		return Receipt{}, err
 	}
 	e.settings = s
 	e.seen.window = s.DuplicateWindow
@@ -182,6 +184,23 @@ func (e *entity) apply(s settings) (Receipt, error) {
 	e.dispatchAll(now, en)
 	en.remain(e)
 	return e.broker.commit(en), nil
+}
+
+// mayBecome reports which setting cannot be changed, if it would be, in the words of the service.
+func (e *entity) mayBecome(s settings) error {
+	kind := kind(e.kind.Load())
+	switch {
+	case s.RequiresSession != e.settings.RequiresSession:
+		return errFixed("RequiresSession", kind)
+	case s.DuplicateDetection != e.settings.DuplicateDetection:
+		return errFixed("RequiresDuplicateDetection", kind)
+	default:
+		return nil
+	}
+}
+
+func errFixed(property string, k kind) error {
+	return fail(ArgumentError, "The value for the %s property of an existing %v cannot be changed. ", property, k)
 }
 
 // expel ends the receivers of a queue.
@@ -247,7 +266,7 @@ func (e *entity) end() {
 func (b *Broker) deleteIdle(e *entity, now int64) {
 	err := b.remove(e, func() bool {
 		idle := e.settings.AutoDeleteOnIdle.Milliseconds()
-		return idle > 0 && e.accessed+idle <= now && len(e.receivers)+len(e.acceptors) == 0
+		return idle > 0 && e.lastUse()+idle <= now && len(e.receivers)+len(e.acceptors) == 0
 	})
 	if err != nil && Condition(err) != NotFound {
 		b.config.Logger.Error("auto-delete on idle", "entity", e.path, "err", err)

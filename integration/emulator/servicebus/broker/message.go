@@ -55,10 +55,12 @@ type message struct {
 
 // extra is what few messages have.
 type extra struct {
-	annotations []byte // encoded keys and values
-	pairs       int
-	source      string // the entity of which it is a dead letter
-	scheduled   int64  // when it is to be enqueued
+	annotations   []byte // encoded keys and values
+	pairs         int
+	delivery      []byte // the same of delivery annotations
+	deliveryPairs int
+	source        string // the entity of which it is a dead letter
+	scheduled     int64  // when it is to be enqueued
 }
 
 // expired reports whether the message's time is over. That of dead letters never is.
@@ -73,7 +75,7 @@ func (m *message) place() *int32 { return &m.index }
 func (m *message) size() int64 {
 	size := len(m.bare)
 	if m.extra != nil {
-		size += len(m.extra.annotations)
+		size += len(m.extra.annotations) + len(m.extra.delivery)
 	}
 	return int64(size)
 }
@@ -98,11 +100,12 @@ const (
 	keyState           = "x-opt-message-state"
 	keyScheduled       = "x-opt-scheduled-enqueue-time"
 	keySource          = "x-opt-deadletter-source"
+	keyLock            = "x-opt-lock-token"
 )
 
 var ownKeys = map[string]bool{
 	keySequence: true, keyEnqueued: true, keyLockedUntil: true, keyEnqueueSequence: true, keyState: true, keySource: true,
-	"x-opt-lock-token": true,
+	keyLock: true,
 }
 
 // Properties of dead letters.

@@ -35,7 +35,8 @@ type QueueOptions struct {
 	// DuplicateDetection drops messages with an id that was seen within DuplicateWindow (default: 10 minutes). It cannot be changed.
 	DuplicateDetection bool
 	DuplicateWindow    time.Duration
-	// ForwardTo is the queue or topic to which all messages go on; ForwardDeadLettersTo that of the dead letters.
+	// ForwardTo is the queue or topic to which all messages go on; ForwardDeadLettersTo that of the dead letters. Either is a name
+	// or an address, see [TargetName], and kept as it is.
 	ForwardTo            string
 	ForwardDeadLettersTo string
 	// AutoDeleteOnIdle is after which time without use the queue deletes itself. Default: never.
@@ -46,10 +47,22 @@ type QueueOptions struct {
 	MaxMessageSize int64
 	Status         Status
 	UserMetadata   string
-	// Partitioning, Express and NoBatching are kept for whoever asks, and have no effect.
-	Partitioning bool
-	Express      bool
-	NoBatching   bool
+	// Partitioning, Express, NoBatching and AuthorizationRules are kept for whoever asks, and have no effect.
+	Partitioning       bool
+	Express            bool
+	NoBatching         bool
+	AuthorizationRules []AuthorizationRule
+}
+
+// An AuthorizationRule is a key of an entity.
+type AuthorizationRule struct {
+	Type         string
+	ClaimType    string
+	ClaimValue   string
+	Rights       []string
+	KeyName      string
+	PrimaryKey   string
+	SecondaryKey string
 }
 
 // TopicOptions say how a topic works. Fields are as those of [QueueOptions].
@@ -66,6 +79,7 @@ type TopicOptions struct {
 	Partitioning       bool
 	Express            bool
 	NoBatching         bool
+	AuthorizationRules []AuthorizationRule
 }
 
 // SubscriptionOptions say how a subscription works. Fields are as those of [QueueOptions].
@@ -116,7 +130,7 @@ type Usage struct {
 	Size     int64 // bytes of all messages
 	Created  time.Time
 	Updated  time.Time
-	Accessed time.Time // last send or receive
+	Accessed time.Time // last send or receive since the broker was loaded; else zero, or when a subscription was created
 }
 
 // QueueInfo describes a queue.
@@ -132,6 +146,9 @@ type TopicInfo struct {
 	Options       TopicOptions
 	Usage         Usage // Active is always 0: messages are in the subscriptions
 	Subscriptions int
+	// Rules of the subscriptions, by kind. One that takes all messages, or none, is one of SQL.
+	SQLFilters         int
+	CorrelationFilters int
 }
 
 // SubscriptionInfo describes a subscription.

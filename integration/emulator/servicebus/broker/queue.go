@@ -17,9 +17,9 @@ func (q *queue) bySession() bool { return q.part == mainPart && q.entity.setting
 func (q *queue) destination() string {
 	switch q.part {
 	case mainPart:
-		return q.entity.settings.ForwardTo
+		return TargetName(q.entity.settings.ForwardTo)
 	case deadPart:
-		return q.entity.settings.ForwardDeadLettersTo
+		return TargetName(q.entity.settings.ForwardDeadLettersTo)
 	default:
 		return ""
 	}

@@ -40,12 +40,15 @@ func TestSendAndReceive(t *testing.T) {
 			t.Errorf("%+v", header)
 		}
 		for key, want := range map[string]any{
-			"x-opt-sequence-number": int64(1), "x-opt-enqueue-sequence-number": int64(1), "x-opt-enqueued-time": now,
-			"x-opt-locked-until": now.Add(30 * time.Second), "x-opt-message-state": int32(0),
+			"x-opt-sequence-number": int64(1), "x-opt-enqueued-time": now, "x-opt-locked-until": now.Add(30 * time.Second),
+			"x-opt-enqueue-sequence-number": nil, "x-opt-message-state": nil,
 		} {
 			if got := annotations.Get(key); got != want {
 				t.Errorf("%s: %v (%T), want %v", key, got, got, want)
 			}
+		}
+		if got := m.DeliveryAnnotations(); len(got) != 1 || got.Get("x-opt-lock-token") != m.Token {
+			t.Errorf("delivery annotations %v, want the token %v", got, m.Token)
 		}
 		if m.Properties().Subject != "hello" || m.ApplicationProperties().Get("k") != int32(5) || string(m.Data()[0]) != "body of a" {
 			t.Error("the message has changed")
@@ -58,16 +61,6 @@ func TestSendAndReceive(t *testing.T) {
 		wantCondition(t, err, broker.MessageLockLost)
 		if info := must(b.Queue("q")); info.Usage.Counts.Total() != 0 || info.Usage.Size != 0 {
 			t.Errorf("%+v", info.Usage)
-		}
-	})
-}
-
-func TestMessageWithoutID(t *testing.T) {
-	queue(t, broker.QueueOptions{}, func(t *testing.T, b *broker.Broker) {
-		send(t, b, "q", spec{}, spec{})
-		all := peek(t, b, "q")
-		if len(all) != 2 || len(all[0]) != 32 || all[0] == all[1] {
-			t.Errorf("ids %v", all)
 		}
 	})
 }
@@ -220,10 +213,15 @@ func TestDeadLetter(t *testing.T) {
 		}
 		_, err := d.source.Settle(m.Token, broker.Outcome{Kind: broker.MoveDeadLetter}, nil)
 		wantCondition(t, err, broker.NotAllowed)
-		for range 20 { // no limit here
+		for range 20 { // no limit here, and nothing is counted
 			d.settle(m, broker.Outcome{Kind: broker.Abandon})
 			d.SetCredit(1)
 			m = d.next()
+		}
+		pass(time.Hour) // nor are locks that are lost
+		d.SetCredit(1)
+		if m = d.next(); m.Header().DeliveryCount != 0 {
+			t.Errorf("count %d", m.Header().DeliveryCount)
 		}
 		d.settle(m, broker.Outcome{})
 		if counts := must(b.Queue("q")).Usage.Counts; counts.Total() != 0 {
@@ -256,6 +254,11 @@ func TestDefer(t *testing.T) {
 		m := parse(t, deliveries[0])
 		if m.ApplicationProperties().Get("later") == nil || m.Token == (amqp.UUID{}) {
 			t.Errorf("%+v", m)
+		}
+		for _, m := range []got{m, first(t, b, "q")} {
+			if m.MessageAnnotations().Get("x-opt-message-state") != int32(1) {
+				t.Error("not deferred while it is locked")
+			}
 		}
 		pass(10 * time.Second) // the lock ends, and the message is deferred again
 		deliveries, _, err = r.source.ReceiveDeferred([]int64{1}, broker.PeekLock, nil)

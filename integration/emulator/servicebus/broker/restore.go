@@ -145,6 +145,9 @@ func (e *entity) replayStore(d *decoder) {
 	m.parked = flags&flagParked != 0
 	if flags&flagExtra != 0 {
 		m.extra = &extra{annotations: clone(d.bytes()), pairs: int(d.number()), source: string(d.bytes()), scheduled: int64(d.number())}
+		if flags&flagDelivery != 0 {
+			m.extra.delivery, m.extra.deliveryPairs = clone(d.bytes()), int(d.number())
+		}
 	}
 	m.bare = clone(d.bytes())
 	q := e.queueOf(p)

@@ -136,7 +136,7 @@ func (e *entity) endSession(s *session, lost bool, en *entry) {
 		delivered := m.fetched
 		m.leave()
 		if lost && delivered {
-			m.count++
+			m.fail()
 			en.count(m)
 		}
 		e.giveBack(m, en)
@@ -292,7 +292,7 @@ func (s *Source) SessionState(id string) ([]byte, error) {
 // maxState is how large the state of a session may be.
 const maxState = 1 << 20
 
-// SetSessionState replaces the state of a locked session; nil removes it. It fails with SessionLockLost.
+// SetSessionState replaces the state of a locked session; an empty one removes it. It fails with SessionLockLost.
 func (s *Source) SetSessionState(id string, state []byte) (Receipt, error) {
 	e, err := s.lockSessions()
 	if err != nil {
@@ -306,7 +306,10 @@ func (s *Source) SetSessionState(id string, state []byte) (Receipt, error) {
 	if len(state) > maxState {
 		return Receipt{}, fail(ResourceLimitExceeded, "The state of a session may have %d bytes.", maxState)
 	}
-	locked.data, locked.hasData, locked.updated = slices.Clone(state), state != nil, nowMilli()
+	locked.data, locked.hasData, locked.updated = nil, len(state) > 0, nowMilli()
+	if locked.hasData {
+		locked.data = slices.Clone(state)
+	}
 	en := e.broker.entry()
 	en.session(e, locked)
 	return e.broker.commit(en), nil

@@ -94,7 +94,7 @@ func (e *entity) settle(m *message, outcome Outcome, now int64, en *entry) {
 	}
 	m.leave()
 	if outcome.Kind == Abandon {
-		m.count++
+		m.fail()
 	}
 	if outcome.Kind == Defer {
 		m.park()
@@ -110,6 +110,13 @@ func (e *entity) settle(m *message, outcome Outcome, now int64, en *entry) {
 	if outcome.Kind != Defer {
 		e.giveBack(m, en)
 		q.dispatchFor(m, now, en)
+	}
+}
+
+// fail counts a delivery that failed. The service does not count those of dead letters, which keep the number they died with.
+func (m *message) fail() {
+	if m.queue.part == mainPart {
+		m.count++
 	}
 }
 

@@ -1,11 +1,14 @@
 package broker
 
+import "github.com/carillon-sched/carillon/integration/emulator/servicebus/filter"
+
 func (o TopicOptions) settings() settings {
 	return settings{
 		QueueOptions: QueueOptions{
 			DefaultTTL: o.DefaultTTL, DuplicateDetection: o.DuplicateDetection, DuplicateWindow: o.DuplicateWindow,
 			AutoDeleteOnIdle: o.AutoDeleteOnIdle, MaxSize: o.MaxSize, MaxMessageSize: o.MaxMessageSize, Status: o.Status,
 			UserMetadata: o.UserMetadata, Partitioning: o.Partitioning, Express: o.Express, NoBatching: o.NoBatching,
+			AuthorizationRules: o.AuthorizationRules,
 		},
 		SupportOrdering: o.SupportOrdering,
 	}
@@ -13,17 +16,27 @@ func (o TopicOptions) settings() settings {
 
 func topicInfo(e *entity) TopicInfo {
 	s := e.settings
-	return TopicInfo{
+	info := TopicInfo{
 		Name: e.name,
 		Options: TopicOptions{
 			DefaultTTL: s.DefaultTTL, DuplicateDetection: s.DuplicateDetection, DuplicateWindow: s.DuplicateWindow,
 			AutoDeleteOnIdle: s.AutoDeleteOnIdle, MaxSize: s.MaxSize, MaxMessageSize: s.MaxMessageSize, Status: s.Status,
 			UserMetadata: s.UserMetadata, SupportOrdering: s.SupportOrdering, Partitioning: s.Partitioning, Express: s.Express,
-			NoBatching: s.NoBatching,
+			NoBatching: s.NoBatching, AuthorizationRules: s.AuthorizationRules,
 		},
 		Usage:         e.usage(),
 		Subscriptions: len(*e.subscriptions.Load()),
 	}
+	for _, subscription := range *e.subscriptions.Load() {
+		for _, rule := range *subscription.rules.Load() {
+			if rule.Filter.Kind() == filter.Correlation {
+				info.CorrelationFilters++
+			} else {
+				info.SQLFilters++
+			}
+		}
+	}
+	return info
 }
 
 // CreateTopic makes a topic. It fails with EntityExists if there is a queue or topic of the name, or ArgumentError.

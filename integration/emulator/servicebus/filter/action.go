@@ -36,15 +36,11 @@ func ParseAction(statements string, parameters amqp.Map) (*Action, error) {
 		if a.statements = append(a.statements, s); len(a.statements) > MaxStatements {
 			return nil, p.errorf("more than %d statements", MaxStatements)
 		}
-		more, err := p.accept(tokenSymbol, ";")
-		if err != nil {
+		if _, err := p.accept(tokenSymbol, ";"); err != nil { // which may be left out
 			return nil, err
 		}
 		if p.token.kind == tokenEnd {
 			return a, nil
-		}
-		if !more {
-			return nil, p.errorf("\";\" or the end is due, not %v", p.token)
 		}
 	}
 }

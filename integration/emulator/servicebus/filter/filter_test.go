@@ -290,6 +290,7 @@ func TestAction(t *testing.T) {
 		"SET sys.SessionId = quantity; REMOVE user.quantity":     {"blue", nil, "red", "5"},
 		"REMOVE sys.label; SET quantity = NULL":                  {"blue", nil, "", "s1"},
 		"SET quantity = 1; SET color = quantity + 0.5":           {1.5, int64(1), "red", "s1"},
+		"SET color = 'a' SET quantity = 7 REMOVE sys.label":      {"a", int64(7), "", "s1"}, // semicolons may be left out
 		"SET color = @p": {now, int32(5), "red", "s1"},
 	}
 	for text, want := range tests {
@@ -324,7 +325,7 @@ func TestActionErrors(t *testing.T) {
 		"SET a":                         `at 6: "=" is due, not the end`,
 		"SET a = ":                      "at 9: an expression is due, not the end",
 		"SET a = (b = 1)":               "at 9: an expression is due, not a predicate",
-		"SET a = 1 SET b = 2":           `at 11: ";" or the end is due, not "SET"`,
+		"SET a = 1 b = 2":               `at 11: SET or REMOVE is due, not "b"`,
 		"REMOVE 1":                      `at 8: the name of a property is due, not "1"`,
 		"SET sys.SequenceNumber = 1":    "at 5: system property SequenceNumber cannot be changed",
 		strings.Repeat("REMOVE a;", 40): "at 297: more than 32 statements",

@@ -126,21 +126,11 @@ func (r *request) receiveDeferred() response {
 	}
 	messages := make(amqp.List, len(deliveries))
 	for i, d := range deliveries {
-		messages[i] = amqp.Map{{Key: "message", Value: withToken(d)}, {Key: "lock-token", Value: d.Token}}
+		messages[i] = amqp.Map{{Key: "message", Value: d.Payload}, {Key: "lock-token", Value: d.Token}}
 	}
 	answer := ok(amqp.Map{{Key: "messages", Value: messages}})
 	answer.receipt = receipt
 	return answer
-}
-
-// withToken returns the message of a delivery with its lock token in the delivery annotations, where some clients look for it.
-func withToken(d broker.Delivery) []byte {
-	m, err := amqp.ParseMessage(d.Payload)
-	if err != nil {
-		return d.Payload
-	}
-	annotations := m.DeliveryAnnotations().With(amqp.Symbol("x-opt-lock-token"), d.Token)
-	return m.Edit(nil, amqp.Edit{DeliveryAnnotations: &annotations})
 }
 
 // verdicts are the outcomes by their names in a request, one of which is misspelled there.

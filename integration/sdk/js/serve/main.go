@@ -15,6 +15,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 )
 
@@ -58,19 +59,29 @@ func serve(ctx context.Context, path string, stdin io.Reader, stdout io.Writer) 
 	if err != nil {
 		return err
 	}
-	queues, err := storagequeue.Start(ctx, storagequeue.Config{Addr: "127.0.0.1:0"})
+	strict, err := servicebus.Start(ctx, servicebus.Config{
+		Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Auth: auth.Strict, TLS: &tls.Config{
+			Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12,
+		},
+	})
 	if err != nil {
 		return errors.Join(err, server.Close())
+	}
+	queues, err := storagequeue.Start(ctx, storagequeue.Config{Addr: "127.0.0.1:0"})
+	if err != nil {
+		return errors.Join(err, server.Close(), strict.Close())
 	}
 	err = json.NewEncoder(stdout).Encode(map[string]string{
 		"STORAGE_CONNECTION_STRING":          queues.ConnectionString(),
 		"SERVICEBUS_CONNECTION_STRING":       server.ConnectionString(),
 		"SERVICEBUS_ADMIN_CONNECTION_STRING": server.AdminConnectionString(),
+		"STRICT_CONNECTION_STRING":           strict.ConnectionString(),
+		"STRICT_ADMIN_CONNECTION_STRING":     strict.AdminConnectionString(),
 		"SERVICEBUS_HTTP":                    "http://" + server.HTTPAddr(),
 		"NODE_EXTRA_CA_CERTS":                root,
 	})
 	if err == nil {
 		_, err = io.Copy(io.Discard, stdin)
 	}
-	return errors.Join(err, queues.Close(), server.Close()) //nolint:contextcheck // closing has a patience of its own
+	return errors.Join(err, queues.Close(), server.Close(), strict.Close()) //nolint:contextcheck // closing has a patience of its own
 }

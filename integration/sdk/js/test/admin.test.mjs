@@ -80,3 +80,25 @@ test("topics, subscriptions and rules", async () => {
 test("namespace", async () => {
   assert.equal((await admin.getNamespaceProperties()).name, "sbemulatorns");
 });
+
+// Where keys are strict, the right one does everything, and no other anything.
+test("strict keys", async () => {
+  const { STRICT_CONNECTION_STRING: bus, STRICT_ADMIN_CONNECTION_STRING: administration } = process.env;
+  const retryOptions = { maxRetries: 0, timeoutInMs: 15000 };
+  const owner = new ServiceBusAdministrationClient(administration);
+  await owner.createQueue("guarded");
+  await owner.createTopic("guarded-topic");
+  await owner.createSubscription("guarded-topic", "s");
+  assert.deepEqual((await all(owner.listRules("guarded-topic", "s"))).map((rule) => rule.name), ["$Default"]);
+  assert.deepEqual((await all(owner.listQueues())).map((queue) => queue.name), ["guarded"]);
+  const client = new ServiceBusClient(bus, { retryOptions });
+  await client.createSender("guarded").sendMessages({ body: "x" });
+  assert.equal((await client.createReceiver("guarded").peekMessages(1)).length, 1);
+  await client.close();
+
+  const wrong = (text) => text.replace(/SharedAccessKey=[^;]*/, "SharedAccessKey=wrong");
+  await assert.rejects(new ServiceBusAdministrationClient(wrong(administration)).getQueue("guarded"), { statusCode: 401 });
+  const stranger = new ServiceBusClient(wrong(bus), { retryOptions });
+  await assert.rejects(stranger.createSender("guarded").sendMessages({ body: "x" }), { code: "UnauthorizedAccess" });
+  await stranger.close();
+});

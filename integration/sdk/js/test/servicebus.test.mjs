@@ -51,6 +51,30 @@ describe("messages", () => {
     await receiver.completeMessage(got);
   });
 
+  test("have all that AMQP has", async () => {
+    const sent = {
+      bodyType: "data",
+      body: "text",
+      header: { durable: true, priority: 7 },
+      deliveryAnnotations: { hop: 1 },
+      messageAnnotations: { mine: 2 },
+      footer: { foot: 3 },
+    };
+    await sender.sendMessages(sent);
+    await sender.sendMessages({ bodyType: "value", body: { a: [1, "x"] }, footer: { foot: 4 } });
+    await sender.sendMessages({ bodyType: "sequence", body: [1, "x"] });
+    const got = [];
+    while (got.length < 3) {
+      got.push(...(await receiver.receiveMessages(3 - got.length, { maxWaitTimeInMs: 10000 })));
+    }
+    const [data, value, sequence] = got.map((message) => message._rawAmqpMessage);
+    assert.deepEqual(got.map((message) => message.body), ["text", { a: [1, "x"] }, [1, "x"]]);
+    assert.deepEqual([data.bodyType, value.bodyType, sequence.bodyType], ["data", "value", "sequence"]);
+    assert.deepEqual([data.footer.foot, value.footer.foot], [3, 4]);
+    assert.deepEqual([data.deliveryAnnotations.hop, data.messageAnnotations.mine, data.header.priority], [1, 2, 7]);
+    await Promise.all(got.map((message) => receiver.completeMessage(message)));
+  });
+
   test("are sent in batches", async () => {
     const batch = await sender.createMessageBatch();
     for (let i = 0; i < 50; i++) {
@@ -171,6 +195,7 @@ describe("settlement", () => {
     await receiver.deferMessage(message);
     await none(receiver);
     const [deferred] = await receiver.receiveDeferredMessages(message.sequenceNumber);
+    assert.equal(deferred.state, "deferred");
     assert.equal(deferred.body, "later");
     await receiver.completeMessage(deferred);
   });

@@ -197,6 +197,8 @@ func (s *sas) verifySource(remote netip.Addr) error {
 
 func (s *sas) verifyNeed(need Need) error {
 	switch {
+	case !s.account && need.Queue == "":
+		return wire.NotAuthorized // no signature of a queue would do
 	case !s.account:
 		if !strings.ContainsAny(s.permissions, need.Queue) {
 			return wire.PermissionMismatch

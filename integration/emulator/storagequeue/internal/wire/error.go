@@ -123,6 +123,8 @@ var (
 			"including the signature.")
 	PermissionMismatch = fault(http.StatusForbidden, "AuthorizationPermissionMismatch",
 		"This request is not authorized to perform this operation using this permission.")
+	NotAuthorized = fault(http.StatusForbidden, "AuthorizationFailure",
+		"This request is not authorized to perform this operation.")
 	ProtocolMismatch = fault(http.StatusForbidden, "AuthorizationProtocolMismatch",
 		"This request is not authorized to perform this operation using this protocol.")
 	ResourceTypeMismatch = fault(http.StatusForbidden, "AuthorizationResourceTypeMismatch",

@@ -64,7 +64,7 @@ func (n *node) policy() (Policy, error) {
 	case !ok || id == "":
 		return p, MissingNode.With("XmlNodeName", "Id")
 	case len(id) > maxPolicyID:
-		return p, InvalidNode.With("XmlNodeName", "Id").With("XmlNodeValue", id)
+		return p, InvalidXML.With("Reason", "an identifier has up to 64 characters")
 	}
 	p.ID = id
 	access, err := n.child("AccessPolicy")

@@ -106,7 +106,7 @@ func TestParsePolicies(t *testing.T) {
 		{one("<Id>a</Id><AccessPolicy><Other/></AccessPolicy>"), "UnsupportedXmlNode", nil},
 		{one("<Id>a</Id><Other/>"), "UnsupportedXmlNode", nil},
 		{one(""), "MissingRequiredXmlNode", nil},
-		{one("<Id>" + strings.Repeat("a", 65) + "</Id>"), "InvalidXmlNodeValue", nil},
+		{one("<Id>" + strings.Repeat("a", 65) + "</Id>"), "InvalidXmlDocument", nil},
 		{"<SignedIdentifiers>" + many[:2*len(many)/6] + "</SignedIdentifiers>", "InvalidXmlNodeValue", nil}, // twice the same
 		{"<SignedIdentifiers>" + many + "</SignedIdentifiers>", "InvalidXmlDocument", nil},
 		{"<SignedIdentifiers><Other/></SignedIdentifiers>", "UnsupportedXmlNode", nil},
