@@ -285,9 +285,11 @@ func (m *mosaic) withinLast(l layers, s int64) (int64, bool) {
 
 func (m *mosaic) next(w int64) (int64, bool) {
 	var memory barren
+	var ahead [maxTiles]int64
 	day, second := divide(w, dayLength)
+	m.expect(&ahead, day)
 	for range m.patience() {
-		found, ok := m.nextDay(day)
+		found, ok := m.nextDay(day, &ahead)
 		if !ok {
 			return 0, false
 		}
@@ -309,9 +311,11 @@ func (m *mosaic) next(w int64) (int64, bool) {
 
 func (m *mosaic) last(w int64) (int64, bool) {
 	var memory barren
+	var behind [maxTiles]int64
 	day, second := divide(w, dayLength)
+	m.recall(&behind, day)
 	for range m.patience() {
-		found, ok := m.lastDay(day)
+		found, ok := m.lastDay(day, &behind)
 		if !ok {
 			return 0, false
 		}
@@ -331,8 +335,23 @@ func (m *mosaic) last(w int64) (int64, bool) {
 	return 0, false
 }
 
-// nextDay returns the first day not before day that has a plus tile and may have times left.
-func (m *mosaic) nextDay(day int64) (int64, bool) {
+// expect fills ahead for a search of days from day on.
+func (m *mosaic) expect(ahead *[maxTiles]int64, day int64) {
+	for i := range m.plus {
+		ahead[i] = day - 1
+	}
+}
+
+// recall fills behind for a search of days from day back.
+func (m *mosaic) recall(behind *[maxTiles]int64, day int64) {
+	for i := range m.plus {
+		behind[i] = day + 1
+	}
+}
+
+// nextDay returns the first day not before day that has a plus tile and may have times left. ahead holds, for each plus
+// tile, a day before which the search will not find it, so that tiles with rare days are looked for rarely.
+func (m *mosaic) nextDay(day int64, ahead *[maxTiles]int64) (int64, bool) {
 	for range searchLimit {
 		live, ok := m.live.next(day)
 		if !ok {
@@ -340,9 +359,12 @@ func (m *mosaic) nextDay(day int64) (int64, bool) {
 		}
 		best := int64(forever)
 		for i := range m.plus {
-			if found, ok := m.plus[i].dates.next(live); ok {
-				best = min(best, found)
+			if ahead[i] < live {
+				if ahead[i], ok = m.plus[i].dates.next(live); !ok {
+					ahead[i] = forever
+				}
 			}
+			best = min(best, ahead[i])
 		}
 		if best == live || best == forever {
 			return best, best != forever
@@ -352,8 +374,9 @@ func (m *mosaic) nextDay(day int64) (int64, bool) {
 	return 0, false
 }
 
-// lastDay returns the last day not after day that has a plus tile and may have times left.
-func (m *mosaic) lastDay(day int64) (int64, bool) {
+// lastDay returns the last day not after day that has a plus tile and may have times left. behind holds, for each plus
+// tile, a day after which the search will not find it.
+func (m *mosaic) lastDay(day int64, behind *[maxTiles]int64) (int64, bool) {
 	for range searchLimit {
 		live, ok := m.live.last(day)
 		if !ok {
@@ -361,9 +384,12 @@ func (m *mosaic) lastDay(day int64) (int64, bool) {
 		}
 		best := int64(-forever)
 		for i := range m.plus {
-			if found, ok := m.plus[i].dates.last(live); ok {
-				best = max(best, found)
+			if behind[i] > live {
+				if behind[i], ok = m.plus[i].dates.last(live); !ok {
+					behind[i] = -forever
+				}
 			}
+			best = max(best, behind[i])
 		}
 		if best == live || best == -forever {
 			return best, best != -forever
@@ -427,8 +453,10 @@ func (m *mosaic) plain() bool {
 
 // walk counts day by day. The sizes that it finds out are kept.
 func (m *mosaic) walk(first, final int64, sizes map[layers]int64) int64 {
+	var ahead [maxTiles]int64
+	m.expect(&ahead, first)
 	n := int64(0)
-	for day, ok := m.nextDay(first); ok && day <= final; day, ok = m.nextDay(day + 1) {
+	for day, ok := m.nextDay(first, &ahead); ok && day <= final; day, ok = m.nextDay(day+1, &ahead) {
 		l := m.layersOf(day)
 		size, known := sizes[l]
 		if !known {
