@@ -7,6 +7,80 @@ type dates struct {
 	days  *yearDays
 	cycle *cycle
 	unit  dateUnit
+	rare  []int64 // all of them, in order, if it is known that they are few; else nil
+}
+
+// fewDates is how many days make dates rare.
+const fewDates = 512
+
+// newDates returns the days that lie in the units of a cycle, with the rare ones looked up beforehand: every search of
+// them would take as many steps as there are units without any.
+func newDates(days *yearDays, cycle *cycle, unit dateUnit) dates {
+	if unit == byMonth {
+		months := every(mod(cycle.anchor, 12), gcd(cycle.stride, 12), 12)
+		if months != 1<<12-1 && cycle.length == 1 {
+			days = days.and(newYearDays(months, newMonthDays(func(int, int) uint32 { return 1<<32 - 1 })))
+		}
+	}
+	d := dates{days: days, cycle: cycle, unit: unit}
+	if unit != eachDay && d.expected() < 4*fewDates {
+		d.rare = d.list()
+	}
+	return d
+}
+
+// with returns the dates on other days: some of d's, or those and others.
+func (d *dates) with(days *yearDays) dates {
+	if days == d.days {
+		return *d
+	}
+	return newDates(days, d.cycle, d.unit)
+}
+
+// less returns the dates that are in some of the days.
+func (d *dates) less(days *yearDays) dates {
+	if d.rare == nil {
+		return d.with(days)
+	}
+	rare := []int64{}
+	for _, day := range d.rare {
+		if days.has(day) {
+			rare = append(rare, day)
+		}
+	}
+	return dates{days, d.cycle, d.unit, rare}
+}
+
+// or returns the days of both, which are limited in the same way.
+func (d *dates) or(o *dates) dates {
+	days := d.days.or(o.days)
+	if d.rare == nil || o.rare == nil || days == d.days {
+		return d.with(days)
+	}
+	rare := slices.Concat(d.rare, o.rare)
+	slices.Sort(rare)
+	return dates{days, d.cycle, d.unit, slices.Compact(rare)}
+}
+
+// expected returns how many of the days there should be in the calendar, if days and cycle have nothing to do with each
+// other.
+func (d *dates) expected() int {
+	perYear := 0
+	for _, n := range d.days.sizes {
+		perYear += int(n)
+	}
+	return perYear * lastYear / shapes * int(d.cycle.size) / int(d.cycle.length*d.cycle.stride)
+}
+
+// list returns all days, nil if they are too many.
+func (d *dates) list() []int64 {
+	list := []int64{}
+	for day, ok := d.next(firstOfAll); ok; day, ok = d.next(day + 1) {
+		if list = append(list, day); len(list) > fewDates {
+			return nil
+		}
+	}
+	return list
 }
 
 // dateUnit is what the cycle of dates counts.
@@ -130,6 +204,13 @@ func (d *dates) has(day int64) bool {
 
 // next returns the first day of the set not before day.
 func (d *dates) next(day int64) (int64, bool) {
+	if d.rare != nil {
+		i, _ := slices.BinarySearch(d.rare, day)
+		if i == len(d.rare) {
+			return 0, false
+		}
+		return d.rare[i], true
+	}
 	for range searchLimit {
 		found, ok := d.days.next(day)
 		if !ok || d.unit == eachDay {
@@ -150,6 +231,13 @@ func (d *dates) next(day int64) (int64, bool) {
 
 // last returns the last day of the set not after day.
 func (d *dates) last(day int64) (int64, bool) {
+	if d.rare != nil {
+		i, _ := slices.BinarySearch(d.rare, day+1)
+		if i == 0 {
+			return 0, false
+		}
+		return d.rare[i-1], true
+	}
 	if d.unit != eachDay && d.cycle.size == 0 {
 		return 0, false
 	}
@@ -183,6 +271,10 @@ func (d *dates) count(a, b int64) int64 {
 		return d.days.count(a, b)
 	case d.unit == byDay && d.days == everyDay:
 		return d.cycle.count(a, b)
+	case d.rare != nil:
+		from, _ := slices.BinarySearch(d.rare, a)
+		to, _ := slices.BinarySearch(d.rare, b+1)
+		return int64(to - from)
 	}
 	n := int64(0)
 	for number := d.number(a); ; number++ {

@@ -72,9 +72,9 @@ func (t *tile) without(o *tile) []tile {
 	if both.empty || hours == 0 || minutes == 0 || t.times.seconds&o.times.seconds == 0 {
 		return []tile{*t}
 	}
-	common := dates{both, t.dates.cycle, t.dates.unit}
+	common := t.dates.less(both)
 	return []tile{
-		{dates{t.dates.days.but(o.dates.days), t.dates.cycle, t.dates.unit}, t.times},
+		{t.dates.less(t.dates.days.but(o.dates.days)), t.times},
 		{common, times{t.times.hours &^ o.times.hours, t.times.minutes, t.times.seconds}},
 		{common, times{hours, t.times.minutes &^ o.times.minutes, t.times.seconds}},
 		{common, times{hours, minutes, t.times.seconds &^ o.times.seconds}},
@@ -116,7 +116,7 @@ func (t *tile) join(o *tile) (tile, bool) {
 	a, b := t.times, o.times
 	switch {
 	case a == b:
-		return tile{dates{t.dates.days.or(o.dates.days), t.dates.cycle, t.dates.unit}, a}, true
+		return tile{t.dates.or(&o.dates), a}, true
 	case t.dates.days != o.dates.days && t.dates.days.shapes != o.dates.days.shapes:
 		return tile{}, false
 	case a.minutes == b.minutes && a.seconds == b.seconds:

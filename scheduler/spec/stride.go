@@ -73,10 +73,11 @@ func (s *stride) tiles() []tile {
 		t.times = s.tile.times.unit(second, s.unit)
 		if days := s.grid.stride / common; days > 1 {
 			cycle := stepCycle(day, days)
-			t.dates.cycle, t.dates.unit = &cycle, byDay
+			allowed := t.dates.days
 			if days%7 == 0 {
-				t.dates.days = t.dates.days.and(daysOfWeek(1 << weekdayOf(day)))
+				allowed = allowed.and(daysOfWeek(1 << weekdayOf(day)))
 			}
+			t.dates = newDates(allowed, &cycle, byDay)
 		}
 		tiles = append(tiles, t)
 	}
