@@ -83,37 +83,24 @@ func everyNth(days *yearDays, n int64, firsts ...int64) []dates {
 	return found
 }
 
-// with returns the dates on other days: some of d's, or those and others.
-func (d *dates) with(days *yearDays) dates {
-	if days == d.days {
-		return *d
-	}
-	return newDates(days, d.cycle, d.unit)
-}
-
 // less returns the dates that are in some of the days.
 func (d *dates) less(days *yearDays) dates {
-	if d.rare == nil {
-		return d.with(days)
+	part := dates{days: days, cycle: d.cycle, unit: d.unit}
+	if d.rare != nil {
+		part.rare = slices.DeleteFunc(slices.Clone(d.rare), func(day int64) bool { return !days.has(day) })
 	}
-	rare := []int64{}
-	for _, day := range d.rare {
-		if days.has(day) {
-			rare = append(rare, day)
-		}
-	}
-	return dates{days, d.cycle, d.unit, rare}
+	return part
 }
 
 // or returns the days of both, which are limited in the same way.
 func (d *dates) or(o *dates) dates {
-	days := d.days.or(o.days)
-	if d.rare == nil || o.rare == nil || days == d.days {
-		return d.with(days)
+	both := dates{days: d.days.or(o.days), cycle: d.cycle, unit: d.unit}
+	if d.rare != nil && o.rare != nil {
+		both.rare = slices.Concat(d.rare, o.rare)
+		slices.Sort(both.rare)
+		both.rare = slices.Compact(both.rare)
 	}
-	rare := slices.Concat(d.rare, o.rare)
-	slices.Sort(rare)
-	return dates{days, d.cycle, d.unit, slices.Compact(rare)}
+	return both
 }
 
 // dateUnit is what the cycle of dates counts.
