@@ -88,7 +88,7 @@ func (p *cronPattern) tile(h hash, and bool) tile {
 		times: p.times(h),
 	}
 	if years := p.fields[cronYear]; !years.free() {
-		t.dates.cycle, t.dates.unit = yearCycle(years.values(cronYear, h)), byYear
+		t.dates = newDates(t.dates.days, yearCycle(years.values(cronYear, h)), byYear)
 	}
 	return t
 }

@@ -7,6 +7,100 @@ type dates struct {
 	days  *yearDays
 	cycle *cycle
 	unit  dateUnit
+	rare  []int64 // all of them, in order, if it is known that they are few; else nil
+}
+
+// fewDates is how many days make dates rare.
+const fewDates = 512
+
+// newDates returns the days that lie in the units of a cycle, with the rare ones looked up beforehand: every search of
+// them would take as many steps as there are units without any.
+func newDates(days *yearDays, cycle *cycle, unit dateUnit) dates {
+	d := dates{days: days, cycle: cycle, unit: unit}
+	switch {
+	case unit == byDay && cycle.length == 1:
+		return everyNth(days, cycle.stride, cycle.anchor)[0]
+	case unit == byMonth && cycle.length == 1 && gcd(cycle.stride, 12) > 1:
+		months := every(mod(cycle.anchor, 12), gcd(cycle.stride, 12), 12)
+		d.days = days.and(newYearDays(months, newMonthDays(func(int, int) uint32 { return 1<<32 - 1 })))
+	}
+	if d.unit != eachDay && d.days.inCalendar()*cycle.size/(cycle.length*cycle.stride) < 4*fewDates {
+		d.rare = d.list()
+	}
+	return d
+}
+
+// list returns all days, nil if they are too many.
+func (d *dates) list() []int64 {
+	list := []int64{}
+	for day, ok := d.next(firstOfAll); ok; day, ok = d.next(day + 1) {
+		if list = append(list, day); len(list) > fewDates {
+			return nil
+		}
+	}
+	return list
+}
+
+// everyNth returns, for each of some first days, the days that are a multiple of n away from it. What the days and the
+// steps have in common is looked up beforehand, where that is less work than searches would be later: from whichever
+// side has less to go through, which for the days is once for all.
+func everyNth(days *yearDays, n int64, firsts ...int64) []dates {
+	const mostDays, mostSteps, mostResidues = 200_000, 30_000, 1 << 14
+	found := make([]dates, len(firsts))
+	for i, first := range firsts {
+		cycle := stepCycle(first, n)
+		found[i] = dates{days: days, cycle: &cycle, unit: byDay}
+		if n%7 == 0 {
+			found[i].days = days.and(daysOfWeek(1 << weekdayOf(first)))
+		}
+	}
+	size, steps := days.inCalendar(), int64(len(firsts))*(lastDay-firstOfAll)/n
+	switch {
+	case size/n >= 4*fewDates:
+	case n <= mostResidues && size <= mostDays && size <= 10*steps:
+		lists := make([][]int64, n) // by what is left when days are divided by n
+		for _, first := range firsts {
+			lists[mod(first, n)] = []int64{}
+		}
+		for day := range days.all() {
+			if i := mod(day, n); lists[i] != nil {
+				lists[i] = append(lists[i], day)
+			}
+		}
+		for i, first := range firsts {
+			found[i].rare = lists[mod(first, n)]
+		}
+	case steps <= mostSteps:
+		for i := range found {
+			found[i].rare = []int64{}
+			for day, _ := found[i].cycle.next(firstOfAll); day <= lastDay; day += n {
+				if days.has(day) {
+					found[i].rare = append(found[i].rare, day)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// less returns the dates that are in some of the days.
+func (d *dates) less(days *yearDays) dates {
+	part := dates{days: days, cycle: d.cycle, unit: d.unit}
+	if d.rare != nil {
+		part.rare = slices.DeleteFunc(slices.Clone(d.rare), func(day int64) bool { return !days.has(day) })
+	}
+	return part
+}
+
+// or returns the days of both, which are limited in the same way.
+func (d *dates) or(o *dates) dates {
+	both := dates{days: d.days.or(o.days), cycle: d.cycle, unit: d.unit}
+	if d.rare != nil && o.rare != nil {
+		both.rare = slices.Concat(d.rare, o.rare)
+		slices.Sort(both.rare)
+		both.rare = slices.Compact(both.rare)
+	}
+	return both
 }
 
 // dateUnit is what the cycle of dates counts.
@@ -130,6 +224,13 @@ func (d *dates) has(day int64) bool {
 
 // next returns the first day of the set not before day.
 func (d *dates) next(day int64) (int64, bool) {
+	if d.rare != nil {
+		i, _ := slices.BinarySearch(d.rare, day)
+		if i == len(d.rare) {
+			return 0, false
+		}
+		return d.rare[i], true
+	}
 	for range searchLimit {
 		found, ok := d.days.next(day)
 		if !ok || d.unit == eachDay {
@@ -150,6 +251,13 @@ func (d *dates) next(day int64) (int64, bool) {
 
 // last returns the last day of the set not after day.
 func (d *dates) last(day int64) (int64, bool) {
+	if d.rare != nil {
+		i, _ := slices.BinarySearch(d.rare, day+1)
+		if i == 0 {
+			return 0, false
+		}
+		return d.rare[i-1], true
+	}
 	if d.unit != eachDay && d.cycle.size == 0 {
 		return 0, false
 	}
@@ -183,6 +291,10 @@ func (d *dates) count(a, b int64) int64 {
 		return d.days.count(a, b)
 	case d.unit == byDay && d.days == everyDay:
 		return d.cycle.count(a, b)
+	case d.rare != nil:
+		from, _ := slices.BinarySearch(d.rare, a)
+		to, _ := slices.BinarySearch(d.rare, b+1)
+		return int64(to - from)
 	}
 	n := int64(0)
 	for number := d.number(a); ; number++ {

@@ -47,6 +47,7 @@
 // [DST]).
 //
 // Searches for two cycles that meet give up after many thousand steps, which takes longer than the 400 years in which
-// the calendar repeats itself. What gives up never fires; an EXRULE that leaves nothing of very many instances, taken out
-// one by one, is refused when it is compiled.
+// the calendar repeats itself. What gives up never fires. Days that meet a cycle a few hundred times in the whole calendar
+// are looked up once, when the rule is compiled. An EXRULE that leaves nothing of very many instances, taken out one by
+// one, means never if the rule has ended by then or both have come back to where they began; else it is refused.
 package spec

@@ -72,9 +72,9 @@ func (t *tile) without(o *tile) []tile {
 	if both.empty || hours == 0 || minutes == 0 || t.times.seconds&o.times.seconds == 0 {
 		return []tile{*t}
 	}
-	common := dates{both, t.dates.cycle, t.dates.unit}
+	common := t.dates.less(both)
 	return []tile{
-		{dates{t.dates.days.but(o.dates.days), t.dates.cycle, t.dates.unit}, t.times},
+		{t.dates.less(t.dates.days.but(o.dates.days)), t.times},
 		{common, times{t.times.hours &^ o.times.hours, t.times.minutes, t.times.seconds}},
 		{common, times{hours, t.times.minutes &^ o.times.minutes, t.times.seconds}},
 		{common, times{hours, minutes, t.times.seconds &^ o.times.seconds}},
@@ -116,7 +116,7 @@ func (t *tile) join(o *tile) (tile, bool) {
 	a, b := t.times, o.times
 	switch {
 	case a == b:
-		return tile{dates{t.dates.days.or(o.dates.days), t.dates.cycle, t.dates.unit}, a}, true
+		return tile{t.dates.or(&o.dates), a}, true
 	case t.dates.days != o.dates.days && t.dates.days.shapes != o.dates.days.shapes:
 		return tile{}, false
 	case a.minutes == b.minutes && a.seconds == b.seconds:
@@ -285,9 +285,11 @@ func (m *mosaic) withinLast(l layers, s int64) (int64, bool) {
 
 func (m *mosaic) next(w int64) (int64, bool) {
 	var memory barren
+	var ahead [maxTiles]int64
 	day, second := divide(w, dayLength)
+	m.expect(&ahead, day)
 	for range m.patience() {
-		found, ok := m.nextDay(day)
+		found, ok := m.nextDay(day, &ahead)
 		if !ok {
 			return 0, false
 		}
@@ -309,9 +311,11 @@ func (m *mosaic) next(w int64) (int64, bool) {
 
 func (m *mosaic) last(w int64) (int64, bool) {
 	var memory barren
+	var behind [maxTiles]int64
 	day, second := divide(w, dayLength)
+	m.recall(&behind, day)
 	for range m.patience() {
-		found, ok := m.lastDay(day)
+		found, ok := m.lastDay(day, &behind)
 		if !ok {
 			return 0, false
 		}
@@ -327,48 +331,6 @@ func (m *mosaic) last(w int64) (int64, bool) {
 			}
 		}
 		day, second = day-1, dayLength-1
-	}
-	return 0, false
-}
-
-// nextDay returns the first day not before day that has a plus tile and may have times left.
-func (m *mosaic) nextDay(day int64) (int64, bool) {
-	for range searchLimit {
-		live, ok := m.live.next(day)
-		if !ok {
-			return 0, false
-		}
-		best := int64(forever)
-		for i := range m.plus {
-			if found, ok := m.plus[i].dates.next(live); ok {
-				best = min(best, found)
-			}
-		}
-		if best == live || best == forever {
-			return best, best != forever
-		}
-		day = best
-	}
-	return 0, false
-}
-
-// lastDay returns the last day not after day that has a plus tile and may have times left.
-func (m *mosaic) lastDay(day int64) (int64, bool) {
-	for range searchLimit {
-		live, ok := m.live.last(day)
-		if !ok {
-			return 0, false
-		}
-		best := int64(-forever)
-		for i := range m.plus {
-			if found, ok := m.plus[i].dates.last(live); ok {
-				best = max(best, found)
-			}
-		}
-		if best == live || best == -forever {
-			return best, best != -forever
-		}
-		day = best
 	}
 	return 0, false
 }
@@ -427,8 +389,10 @@ func (m *mosaic) plain() bool {
 
 // walk counts day by day. The sizes that it finds out are kept.
 func (m *mosaic) walk(first, final int64, sizes map[layers]int64) int64 {
+	var ahead [maxTiles]int64
+	m.expect(&ahead, first)
 	n := int64(0)
-	for day, ok := m.nextDay(first); ok && day <= final; day, ok = m.nextDay(day + 1) {
+	for day, ok := m.nextDay(first, &ahead); ok && day <= final; day, ok = m.nextDay(day+1, &ahead) {
 		l := m.layersOf(day)
 		size, known := sizes[l]
 		if !known {
@@ -459,24 +423,4 @@ func (m *mosaic) size(l layers, a, b int64) int64 {
 		}
 	}
 	return int64(n)
-}
-
-// barren remembers the layers, the latest few, that leave nothing of a day.
-type barren struct {
-	seen [8]layers
-	n    int
-}
-
-func (b *barren) knows(l layers) bool {
-	for i := range min(b.n, len(b.seen)) {
-		if b.seen[i] == l {
-			return true
-		}
-	}
-	return false
-}
-
-func (b *barren) add(l layers) {
-	b.seen[b.n%len(b.seen)] = l
-	b.n++
 }

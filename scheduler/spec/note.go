@@ -62,24 +62,30 @@ func (s *zoned) notes(from, to int64) []note {
 	var list []note
 	for st := s.zone.at(from); st.end <= to && len(list) < mostNotes; {
 		st = s.zone.at(st.end)
-		if text := s.remark(st); text != "" {
-			list = append(list, note{st.start, text})
+		a, b := st.changed()
+		first, ok := s.walls.next(a)
+		if !ok {
+			break
+		}
+		if first <= b {
+			list = append(list, note{st.start, s.remark(st, first, b)})
+		} else if first-margin > st.end { // nothing happens at the changes in between
+			st = s.zone.at(first - margin)
 		}
 	}
 	return list
 }
 
-// remark says what the change at the start of a stretch does to the set, "" if nothing.
-func (s *zoned) remark(st stretch) string {
+// changed returns the first and the last second on the wall that the change at the start of a stretch jumps over, or
+// shows twice.
+func (st stretch) changed() (a, b int64) {
+	a, b = st.start+st.before, st.start+st.offset
+	return min(a, b), max(a, b) - 1
+}
+
+// remark says what the change at the start of a stretch does to the set, of which the times from first to b are changed.
+func (s *zoned) remark(st stretch, first, b int64) string {
 	jump := st.offset - st.before
-	a, b := st.start+st.before, st.start+st.offset-1 // jumped over
-	if jump < 0 {
-		a, b = st.start+st.offset, st.start+st.before-1 // shown twice
-	}
-	first, ok := s.walls.next(a)
-	if !ok || first > b {
-		return ""
-	}
 	last, _ := s.walls.last(b)
 	times := wallText(first, 0)
 	verb, many := "s", false

@@ -31,13 +31,13 @@ func (r *Recur) calendar(anchor time.Time, s Setting) Schedule {
 	case recurMonths:
 		month, _ := monthOf(day)
 		cycle = stepCycle(month, int64(r.n))
-		t.dates = dates{newYearDays(1<<12-1, clampedTo(anchor.Day())), &cycle, byMonth}
+		t.dates = newDates(newYearDays(1<<12-1, clampedTo(anchor.Day())), &cycle, byMonth)
 	case recurWeeks:
 		cycle = stepCycle(day, 7*int64(r.n))
-		t.dates = dates{everyDay, &cycle, byDay}
+		t.dates = newDates(everyDay, &cycle, byDay)
 	default:
 		cycle = stepCycle(day, int64(r.n))
-		t.dates = dates{everyDay, &cycle, byDay}
+		t.dates = newDates(everyDay, &cycle, byDay)
 	}
 	return newZoned(newMosaic([]tile{t}, nil), s.zone(), s.DST.or(GapShift, OverlapFirst))
 }

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -154,7 +155,7 @@ func (c *setCompiler) set(rules []rrule) (walls, error) {
 			break
 		}
 		minus = slices.DeleteFunc(minus, ended(end))
-		set, err := c.era(plus, minus, first)
+		set, err := c.era(plus, minus, first, end)
 		if err != nil {
 			return nil, err
 		}
@@ -174,7 +175,7 @@ func (c *setCompiler) set(rules []rrule) (walls, error) {
 
 // era returns the set of terms that hold all the time, as it is from an instant on. Tiles, and strides from strides that
 // step on the same grid, are taken out of the sets themselves; what else there is, second by second.
-func (c *setCompiler) era(plus, minus []term, begin int64) (walls, error) {
+func (c *setCompiler) era(plus, minus []term, begin, end int64) (walls, error) {
 	var tiles, tilesOut []tile
 	var strides, stridesOut []*stride
 	for _, t := range plus {
@@ -195,16 +196,16 @@ func (c *setCompiler) era(plus, minus []term, begin int64) (walls, error) {
 	for _, s := range strides {
 		sets = append(sets, s.without(tilesOut, stridesOut))
 	}
-	return c.without(together(sets), rest, begin)
-}
-
-// without takes out of a set what can only be taken out second by second.
-func (c *setCompiler) without(set walls, excluded anyOf, begin int64) (walls, error) {
-	if _, none := set.(nothing); none || len(excluded) == 0 {
+	set := together(sets)
+	if isNothing(set) || len(rest) == 0 {
 		return set, nil
 	}
-	e := &except{set, excluded}
-	if _, _, exhausted := e.search(max(begin, int64(firstOfAll)*dayLength)); exhausted {
+	begin = max(begin, int64(firstOfAll)*dayLength)
+	gaveUp, some, exhausted := newExcept(&span{set, begin, end}, rest).search(begin)
+	switch turn := turnOf(slices.Concat(tiles, tilesOut), slices.Concat(strides, stridesOut)); {
+	case some:
+		return newExcept(set, rest), nil
+	case exhausted && (turn == 0 || gaveUp-begin <= turn):
 		return nil, &SyntaxError{
 			Column:  c.excluded[0].column,
 			Field:   "EXRULE",
@@ -212,7 +213,44 @@ func (c *setCompiler) without(set walls, excluded anyOf, begin int64) (walls, er
 			Hint:    "leave the excluded times out of the RRULE by its BY parts",
 		}
 	}
-	return e, nil
+	return nothing{}, nil
+}
+
+// turnOf returns a number of seconds after which sets repeat themselves, 0 if that takes longer than the calendar.
+func turnOf(tiles []tile, strides []*stride) int64 {
+	turn := int64(1)
+	join := func(n int64) {
+		if turn /= gcd(turn, n); turn > lastInstant/n {
+			turn = 0
+			return
+		}
+		turn *= n
+	}
+	for _, s := range strides {
+		join(s.unit * s.grid.stride)
+		tiles = append(tiles, s.tile)
+	}
+	for _, t := range tiles {
+		days := int64(1)
+		switch {
+		case t.dates.days.weekly():
+			days = 7
+		case t.dates.days != everyDay:
+			days = daysPer400Years
+		}
+		join(days * dayLength)
+		switch c := t.dates.cycle; t.dates.unit {
+		case eachDay:
+		case byDay:
+			join(c.stride * c.length * dayLength)
+		default:
+			return 0
+		}
+		if turn == 0 {
+			return 0
+		}
+	}
+	return turn
 }
 
 // together returns the union of sets as one set.
@@ -266,12 +304,13 @@ func (c *setCompiler) bound(t *term) error {
 	if t.rule.count == 0 || len(t.tiles)+len(t.strides) == 0 {
 		return nil
 	}
-	last, ok := nth(t.walls(), t.first, int64(t.rule.count))
+	years := int64(100 / (len(c.rules) + len(c.excluded)))
+	last, ok := nth(t.walls(), t.first, int64(t.rule.count), years)
 	if !ok {
 		return &SyntaxError{
 			Column:  t.rule.column,
 			Field:   "part COUNT",
-			Message: "the last instance is more than a hundred years away",
+			Message: fmt.Sprintf("the last instance is more than %d years away", years),
 			Hint:    "leave COUNT out, or end the rule with UNTIL",
 		}
 	}
@@ -295,8 +334,8 @@ func (c *setCompiler) lastOf(until rruleUntil) int64 {
 }
 
 // nth returns the n-th second of a set from a given one on, a second beyond the calendar if there are fewer. It is not ok
-// if that takes more than a hundred years to count, which only sets do that are not counted year by year.
-func nth(set walls, from, n int64) (w int64, ok bool) {
+// if that takes more than so many years to count, which only sets do that are not counted year by year.
+func nth(set walls, from, n, years int64) (w int64, ok bool) {
 	const few = 1000
 	if n <= few {
 		w, ok = set.next(from)
@@ -318,7 +357,7 @@ func nth(set walls, from, n int64) (w int64, ok bool) {
 		if low += step + 1; low > lastInstant {
 			return forever, true
 		}
-		if !yearly(set) && low-from > 100*366*dayLength {
+		if !yearly(set) && low-from > years*366*dayLength {
 			_, more := set.next(low)
 			return forever, !more
 		}

@@ -52,6 +52,18 @@ func TestRRuleFar(t *testing.T) {
 			[]string{"2102-09-08T07:59:00Z"},
 		},
 		{
+			"each COUNT counts its own rule, what both give included", "DTSTART:20260101T000000Z RRULE:FREQ=DAILY;COUNT=3 RRULE:FREQ=DAILY;INTERVAL=2;COUNT=3",
+			DST{},
+			"2025-01-01T00:00:00Z",
+			[]string{"2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z", "2026-01-05T00:00:00Z"},
+		},
+		{
+			"steps that take out the rule that lasts longest", "DTSTART:20181103T001500Z RRULE:FREQ=WEEKLY;COUNT=2 RRULE:FREQ=HOURLY;INTERVAL=24;COUNT=3 EXRULE:FREQ=HOURLY;INTERVAL=7",
+			DST{},
+			"2018-11-01T00:00:00Z",
+			[]string{"2018-11-04T00:15:00Z", "2018-11-05T00:15:00Z"},
+		},
+		{
 			"an UNTIL in a gap, beside a rule without", "DTSTART;TZID=America/New_York:20260307T023000 RRULE:FREQ=DAILY;UNTIL=20260308T070000Z RRULE:FREQ=YEARLY;BYMONTH=7",
 			DST{},
 			"2026-03-01T00:00:00Z",

@@ -159,7 +159,7 @@ func (e *expander) positions(d dates) []tile {
 	}
 	tiles := make([]tile, 0, len(order))
 	for _, time := range order {
-		tiles = append(tiles, tile{dates{chosen[time], d.cycle, d.unit}, all.number(time)})
+		tiles = append(tiles, tile{d.less(chosen[time]), all.number(time)})
 	}
 	return tiles
 }

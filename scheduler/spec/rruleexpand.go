@@ -103,33 +103,38 @@ func maskOf(values []int) uint64 {
 
 // daily compiles a frequency of a day or more.
 func (e *expander) daily() []tile {
-	d := dates{days: e.days()}
-	day, _ := divide(e.begin, dayLength)
-	interval := int64(e.interval)
-	switch {
-	case interval == 1:
-	case e.freq == freqYearly:
-		year, _ := yearOf(day)
-		cycle := stepCycle(year, interval)
-		d.cycle, d.unit = &cycle, byYear
-	case e.freq == freqMonthly:
-		month, _ := monthOf(day)
-		cycle := stepCycle(month, interval)
-		d.cycle, d.unit = &cycle, byMonth
-	case e.freq == freqWeekly:
-		cycle := maskCycle(day-e.sinceWeekStart(day), 7*interval, 1<<7-1)
-		d.cycle, d.unit = &cycle, byDay
-	default:
-		cycle := stepCycle(day, interval)
-		d.cycle, d.unit = &cycle, byDay
-		if interval%7 == 0 {
-			d.days = d.days.and(daysOfWeek(1 << weekdayOf(day)))
-		}
-	}
+	d := e.dates()
 	if len(e.bySetPos) == 0 {
 		return []tile{{d, e.times()}}
 	}
 	return e.positions(d)
+}
+
+// dates returns the days that the parts and the interval of a frequency of a day or more leave.
+func (e *expander) dates() dates {
+	days := e.days()
+	day, _ := divide(e.begin, dayLength)
+	interval := int64(e.interval)
+	switch {
+	case interval == 1:
+		return dates{days: days}
+	case e.freq == freqYearly:
+		year, _ := yearOf(day)
+		cycle := stepCycle(year, interval)
+		return newDates(days, &cycle, byYear)
+	case e.freq == freqMonthly:
+		month, _ := monthOf(day)
+		cycle := stepCycle(month, interval)
+		return newDates(days, &cycle, byMonth)
+	case e.freq == freqWeekly:
+		cycle := maskCycle(day-e.sinceWeekStart(day), 7*interval, 1<<7-1)
+		return newDates(days, &cycle, byDay)
+	}
+	cycle := stepCycle(day, interval)
+	if interval%7 == 0 {
+		days = days.and(daysOfWeek(1 << weekdayOf(day)))
+	}
+	return newDates(days, &cycle, byDay)
 }
 
 // sinceWeekStart returns how many days of its week come before a day.

@@ -142,10 +142,17 @@ func (p *rruleParser) unknown(params []rruleText, t rruleText, name string) {
 		hint = "did you mean " + meant + "?"
 	case slices.Contains(rrulePartNames(), strings.Split(name, "=")[0]):
 		hint = "a rule has no blanks in it"
+	case looksLikeCron(name):
+		hint = "a cron expression belongs into recurrence.cron"
 	case len(params) == 0 && !strings.ContainsAny(name, ":="):
 		hint = "a rule looks like RRULE:FREQ=DAILY;BYHOUR=9"
 	}
 	p.problem(t.column(), "", fmt.Sprintf("%q is not DTSTART:…, RRULE:… or EXRULE:…", short(t.text)), hint)
+}
+
+// looksLikeCron reports whether the first word of a text is that of a cron expression: a shortcut or minutes.
+func looksLikeCron(word string) bool {
+	return strings.HasPrefix(word, "@") || word != "" && len(word) < 6 && strings.Trim(word, "0123456789*/,-") == ""
 }
 
 // dtstart reads DTSTART.

@@ -69,7 +69,8 @@ func TestParseRRuleErrors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"", `there is no rule; hint: a rule looks like RRULE:FREQ=DAILY;BYHOUR=9`},
 		{"every 5 minutes", `column 1: "every" is not DTSTART:…, RRULE:… or EXRULE:…; hint: a rule looks like RRULE:FREQ=DAILY;BYHOUR=9`},
-		{"*/5 * * * *", `column 1: "*/5" is not DTSTART:…, RRULE:… or EXRULE:…; hint: a rule looks like RRULE:FREQ=DAILY;BYHOUR=9`},
+		{"*/5 * * * *", `column 1: "*/5" is not DTSTART:…, RRULE:… or EXRULE:…; hint: a cron expression belongs into recurrence.cron`},
+		{"@daily", `column 1: "@daily" is not DTSTART:…, RRULE:… or EXRULE:…; hint: a cron expression belongs into recurrence.cron`},
 		{"DTSTART:20240101T000000Z", `there is a DTSTART, but no RRULE; hint: add RRULE:FREQ=DAILY, or use startTime alone for a single run`},
 		{"EXRULE:FREQ=DAILY", `there is an EXRULE, but no RRULE from which it could take something out`},
 		{"RULE:FREQ=DAILY", `column 1: "RULE:FREQ=DAILY" is not DTSTART:…, RRULE:… or EXRULE:…; hint: did you mean RRULE?`},

@@ -57,6 +57,7 @@ func (s *stride) unitsOfDay() times {
 // days: for them to do so, k·step must be as far from the unit as the anchor is, modulo the units of a day.
 func (s *stride) tiles() []tile {
 	var tiles []tile
+	var firsts []int64 // for each tile, a day on which the steps meet it
 	perDay := dayLength / s.unit
 	common := gcd(s.grid.stride, perDay)
 	units := s.unitsOfDay()
@@ -71,14 +72,12 @@ func (s *stride) tiles() []tile {
 		day, _ := divide(s.grid.anchor+k*s.grid.stride, perDay)
 		t := s.tile
 		t.times = s.tile.times.unit(second, s.unit)
-		if days := s.grid.stride / common; days > 1 {
-			cycle := stepCycle(day, days)
-			t.dates.cycle, t.dates.unit = &cycle, byDay
-			if days%7 == 0 {
-				t.dates.days = t.dates.days.and(daysOfWeek(1 << weekdayOf(day)))
-			}
+		tiles, firsts = append(tiles, t), append(firsts, day)
+	}
+	if days := s.grid.stride / common; days > 1 {
+		for i, d := range everyNth(s.tile.dates.days, days, firsts...) {
+			tiles[i].dates = d
 		}
-		tiles = append(tiles, t)
 	}
 	return tiles
 }

@@ -161,7 +161,7 @@ func TestWallSets(t *testing.T) {
 		a, b, c := someTile(r), someTile(r), someTile(r)
 		from, to := someDays(r)
 		low, high := from+r.Int64N(4*dayLength), to-r.Int64N(4*dayLength)
-		set := &except{anyOf{&span{&a, low, high}, &b}, anyOf{&c}}
+		set := newExcept(anyOf{&span{&a, low, high}, &b}, anyOf{&c})
 		has := func(w int64) bool { return (a.holds(w) && w >= low && w <= high || b.holds(w)) && !c.holds(w) }
 		checkWalls(t, set, has, from, to)
 	}

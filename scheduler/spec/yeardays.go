@@ -1,6 +1,9 @@
 package spec
 
-import "math/bits"
+import (
+	"iter"
+	"math/bits"
+)
 
 // yearDays is a set of days of the calendar that looks the same in all years of one shape. What months, days of the
 // month, weekdays, numbered weekdays, days of the year and ISO weeks say is such a set, and so is every union,
@@ -100,6 +103,41 @@ func (y *yearDays) measure() {
 		n := y.shapes[i].size()
 		y.sizes[i] = int16(n)
 		y.empty = y.empty && n == 0
+	}
+}
+
+// weekly reports whether the set is certain weekdays and nothing else.
+func (y *yearDays) weekly() bool {
+	weekdays := uint64(0)
+	for day := range 7 {
+		weekdays |= y.shapes[0][0] >> day & 1 << day // the first year begins on a Monday
+	}
+	return y.shapes == daysOfWeek(weekdays).shapes
+}
+
+// inCalendar returns about how many of the days the calendar has.
+func (y *yearDays) inCalendar() int64 {
+	n := int64(0)
+	for _, size := range y.sizes {
+		n += int64(size)
+	}
+	return n * lastYear / shapes
+}
+
+// all goes through the days of the calendar.
+func (y *yearDays) all() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		first := int64(firstOfAll)
+		for year := int64(1); year <= lastYear; year++ {
+			for i, word := range y.shapes[shapeOf(year, first)] {
+				for ; word != 0; word &= word - 1 {
+					if !yield(first + int64(i*64+bits.TrailingZeros64(word))) {
+						return
+					}
+				}
+			}
+			first = firstDay(12 * (year + 1))
+		}
 	}
 }
 
