@@ -190,10 +190,10 @@ func TestPreviewName(t *testing.T) {
 // TestPreviewOfWrongInput checks that every problem is told, with its path.
 func TestPreviewOfWrongInput(t *testing.T) {
 	for _, test := range []struct{ name, body, want string }{ // want: all problems
-		{"empty", "", "is empty"},
-		{"blank", " \n", "is empty"},
-		{"array", "[]", "must be an object, not an array"},
-		{"text", "hello", "must be an object, not a string"},
+		{"empty", "", "the document is empty"},
+		{"blank", " \n", "the document is empty"},
+		{"array", "[]", "the document must be an object, not an array"},
+		{"text", "hello", "the document must be an object, not a string"},
 		{"no JSON", `{"count": 1,}`, "1:13: expected a field name in double quotes; JSON has no comma before }"},
 		{"two documents", "count: 1\n---\ncount: 2\n", "holds 2 documents; one is expected"},
 		{"count 0", `{"count": 0}`, "count: 0 is not in 1-1000"},

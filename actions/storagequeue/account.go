@@ -159,7 +159,7 @@ func checkAccount(name string) error {
 		return fmt.Errorf("has %q in it: an account's name has 3 to 24 letters and digits and nothing else; "+
 			"an endpoint begins with http:// or https://", firstRune(name[i:]))
 	case len(name) < 3 || len(name) > 24:
-		return fmt.Errorf("is %d characters long: an account's name has 3 to 24 letters and digits", len(name))
+		return fmt.Errorf("has a length of %d: an account's name has 3 to 24 letters and digits", len(name))
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func checkQueue(name string) error {
 	case i >= 0:
 		return fmt.Errorf("has %q in it: %s", firstRune(name[i:]), rule)
 	case len(name) < 3 || len(name) > 63:
-		return fmt.Errorf("is %d characters long: %s", len(name), rule)
+		return fmt.Errorf("has a length of %d: %s", len(name), rule)
 	case name[0] == '-' || name[len(name)-1] == '-':
 		return fmt.Errorf("begins or ends with a dash: %s", rule)
 	case strings.Contains(name, "--"):

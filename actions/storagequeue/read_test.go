@@ -73,8 +73,8 @@ func TestTarget(t *testing.T) {
 		{"http://[::1]:10001/devstoreaccount1/", endpoint.Map{}, "[::1]:10001/devstoreaccount1", ""},
 		{"https://abc.queue.core.usgovcloudapi.net", mapped, "abc.queue.core.usgovcloudapi.net", ""},
 		{"https://queues.example.com", endpoint.Map{}, "queues.example.com", ""},
-		{"", endpoint.Map{}, "", "is 0 characters long: an account's name has 3 to 24 letters and digits"},
-		{"ab", endpoint.Map{}, "", "is 2 characters long: an account's name has 3 to 24 letters and digits"},
+		{"", endpoint.Map{}, "", "has a length of 0: an account's name has 3 to 24 letters and digits"},
+		{"ab", endpoint.Map{}, "", "has a length of 2: an account's name has 3 to 24 letters and digits"},
 		{"my-account", endpoint.Map{}, "", "has '-' in it: an account's name has 3 to 24 letters and digits and nothing else; " +
 			"an endpoint begins with http:// or https://"},
 		{"ünder", endpoint.Map{}, "", "has 'ü' in it: an account's name has 3 to 24 letters and digits and nothing else; " +
@@ -149,8 +149,8 @@ func TestRefused(t *testing.T) {
 		{"queueName", "My-Queue", "has upper-case letters: write my-queue"},
 		{"queueName", "my_queue", "has '_' in it: " + rule},
 		{"queueName", "q/é", "has '/' in it: " + rule},
-		{"queueName", "ab", "is 2 characters long: " + rule},
-		{"queueName", strings.Repeat("q", 64), "is 64 characters long: " + rule},
+		{"queueName", "ab", "has a length of 2: " + rule},
+		{"queueName", strings.Repeat("q", 64), "has a length of 64: " + rule},
 		{"queueName", "-abc", "begins or ends with a dash: " + rule},
 		{"queueName", "abc-", "begins or ends with a dash: " + rule},
 		{"queueName", "a--b", "has two dashes together: " + rule},

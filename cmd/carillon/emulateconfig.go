@@ -25,9 +25,6 @@ func readEntities(file string) (servicebus.Entities, error) {
 	}
 	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
 	entities, err := servicebus.ReadConfig(bytes.NewReader(raw))
-	if err == nil && !bytes.Contains(bytes.ToLower(raw), []byte(`"userconfig"`)) { // another program's, which would make nothing
-		return entities, fmt.Errorf("%s: has no UserConfig: it is not a config.json of Microsoft's emulator", file)
-	}
 	return entities, placed(file, raw, err)
 }
 

@@ -41,7 +41,7 @@ func ParseAll(data []byte) ([]Value, error) {
 	}
 	start := strings.TrimLeft(text, " \t\r\n")
 	if start == "" {
-		return nil, Problem{Message: "is empty"}
+		return nil, Problem{Message: "the document is empty"}
 	}
 	if start[0] != '{' && start[0] != '[' {
 		return parseYAML(text)

@@ -41,10 +41,10 @@ func TestParse(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	tests := []struct{ text, want string }{
-		{"", "is empty"},
-		{" \n\t", "is empty"},
-		{"# nothing", "is empty"},
-		{"---\n---\n", "is empty"},
+		{"", "the document is empty"},
+		{" \n\t", "the document is empty"},
+		{"# nothing", "the document is empty"},
+		{"---\n---\n", "the document is empty"},
 		{"\xff", "1:1: not valid UTF-8"},
 		{"{\"a\":\n \"\xc3\"}", "2:3: not valid UTF-8"},
 		{`{"a":1} x`, "1:9: nothing may follow the document"},

@@ -44,5 +44,9 @@ func (r *Reader) Object(v Value, path string) *Object {
 
 // mismatch reports a value of the wrong kind.
 func (r *Reader) mismatch(path string, want Kind, v Value) {
+	if path == "" {
+		r.Problem(path, "the document must be %s, not %s", want, v.kind)
+		return
+	}
 	r.Problem(path, "must be %s, not %s", want, v.kind)
 }

@@ -158,7 +158,7 @@ func TestObjectOfAnotherKind(t *testing.T) {
 		o.String("b")
 		o.Done()
 	})
-	if diff := cmp.Diff([]string{"must be an object, not an array"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"the document must be an object, not an array"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

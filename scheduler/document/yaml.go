@@ -29,7 +29,7 @@ func parseYAML(text string) ([]Value, error) {
 		text = text[len(chunk):]
 	}
 	if len(values) == 0 {
-		return nil, Problem{Message: "is empty"}
+		return nil, Problem{Message: "the document is empty"}
 	}
 	return values, nil
 }

@@ -83,7 +83,7 @@ func TestPreview(t *testing.T) {
 		},
 		{later, `200 {"utc":["2099-01-01T00:00:00Z"],"local":["2099-01-01T00:00:00Z"],"complete":true,`},
 		{`{"recurrence": {"frequency": "minute"}, "count": 1000}`, `200 {"utc":["`},
-		{``, `400 {"error":{"code":"BadRequest","message":"is empty"`},
+		{``, `400 {"error":{"code":"BadRequest","message":"the document is empty"`},
 		{`{"count": 0}`, `400 {"error":{"code":"BadRequest","message":"count: 0 is not in 1-1000","details":[{"path":"count",`},
 	} {
 		status, body := w.ask(t, "preview", step.body)

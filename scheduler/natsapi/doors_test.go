@@ -23,7 +23,7 @@ var wrong = []struct {
 	{"broken JSON", "", `{"action": {"type": "Http",}`, `expected a field name in double quotes`},
 	{"broken YAML", "", "action:\n  type: Http\n request: 1\n", `3:`},
 	{"empty", "", "", `is empty`},
-	{"no object", "", `[]`, `[] must be an object, not an array`},
+	{"no object", "", `[]`, `[] the document must be an object, not an array`},
 	{"unknown field", "", `{"actoin": 1, ` + action + `}`, `[actoin] unknown field; did you mean "action"?`},
 	{"unknown field inside", "", `{"recurrence": {"frequency": "day", "intervall": 2}, ` + action + `}`, `[recurrence.intervall] unknown field; did you mean "interval"?`},
 	{"17 KB", "", `{"description": "` + strings.Repeat("x", 17<<10) + `", ` + action + `}`, `bytes long, at most 16384 (16 KB) are allowed`},
@@ -96,8 +96,8 @@ func TestWrongPreview(t *testing.T) {
 	web := httptest.NewServer(rest.New(rest.Config{Service: w.service}))
 	t.Cleanup(web.Close)
 	for _, test := range []struct{ body, want string }{
-		{"", "BadRequest: [] is empty"},
-		{"[]", "BadRequest: [] must be an object, not an array"},
+		{"", "BadRequest: [] the document is empty"},
+		{"[]", "BadRequest: [] the document must be an object, not an array"},
 		{
 			`{"properties": {"timeZone": "Europe/Berln", "recurrence": {"cron": "0 0 32 * *"}}, "count": 1001, "cuont": 1}`,
 			`BadRequest: [properties.timeZone] "Europe/Berln" is not a time zone; did you mean "Europe/Berlin"? [properties.recurrence.cron] column 5, field 3`,

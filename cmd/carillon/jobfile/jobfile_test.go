@@ -128,7 +128,7 @@ func TestProblems(t *testing.T) {
 		"1st.yaml", "unset.yaml", "nameless.yml", "good.yaml", "twice.yaml", "gone.yaml", "-")
 	check(t, "problems", problems,
 		"syntax.json: 3:1: expected a field name in double quotes; JSON has no comma before }",
-		"empty.yaml: is empty",
+		"empty.yaml: the document is empty",
 		"text.yaml: must be an object, not a string",
 		`1st.yaml: job: "1st" must begin with a letter`,
 		"unset.yaml: action.uri: the variable CARILLON_NO is not set",

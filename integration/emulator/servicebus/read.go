@@ -28,7 +28,7 @@ func ReadConfig(r io.Reader) (Entities, error) {
 		return Entities{}, err
 	}
 	if file.UserConfig == nil {
-		return Entities{}, errors.New("UserConfig: is missing")
+		return Entities{}, errors.New("UserConfig is missing: this is not a config.json of Microsoft's emulator")
 	}
 	d, taken := decoding{}, names{}
 	var entities Entities

@@ -118,7 +118,7 @@ func TestConfigConflicts(t *testing.T) {
 // TestConfigOfAnotherKind shows that a file which is none is not taken for one without entities.
 func TestConfigOfAnotherKind(t *testing.T) {
 	_, err := servicebus.ReadConfig(strings.NewReader(`{"name": "package", "dependencies": {}}`))
-	if got := errorText(err); got != "UserConfig: is missing" {
+	if got := errorText(err); got != "UserConfig is missing: this is not a config.json of Microsoft's emulator" {
 		t.Error(got)
 	}
 }
