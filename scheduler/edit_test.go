@@ -261,6 +261,25 @@ func TestPatch(t *testing.T) {
 	})
 }
 
+// TestPatchOfFinalState asks a job that has ended to run again.
+func TestPatchOfFinalState(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{`+action+`}`)
+		time.Sleep(time.Minute)
+		for body, want := range map[string]error{
+			`{"state": "enabled"}`:                 scheduler.ErrConflict,
+			`{"properties": {"state": "enabled"}}`: scheduler.ErrConflict,
+			`{"state": "disabled"}`:                scheduler.ErrConflict,
+			`{"state": "completed"}`:               scheduler.ErrInvalid,
+			`{}`:                                   nil,
+		} {
+			if _, err := w.service.Patch(t.Context(), scheduler.Edit{Key: key("job"), Body: []byte(body)}); !errors.Is(err, want) {
+				t.Errorf("%s: %v, want %v", body, err, want)
+			}
+		}
+	})
+}
+
 // TestDeletedJobsAreGone deletes a job in the middle: no page has a job twice because of it, and another may take its
 // place in the quota.
 func TestDeletedJobsAreGone(t *testing.T) {

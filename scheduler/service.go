@@ -120,9 +120,17 @@ func (s *Service) Patch(ctx context.Context, e Edit) (*JobView, error) {
 		if err != nil {
 			return nil, err
 		}
+		again := e.SpecSequence > 0 && e.SpecSequence == cur.SpecSequence // done before, and the job has run since
+		if _, turned := patch.Member("state"); turned && cur.State.Final() && !again {
+			return nil, finalError(cur)
+		}
 		return def, c.admits(e.Key, def)
 	})
 	return v, err
+}
+
+func finalError(j *Job) error {
+	return fmt.Errorf("job %s: %w: it is %s, which is final", j.Key, ErrConflict, j.State)
 }
 
 // casTries bounds the repetitions of an edit that others keep overtaking.
@@ -364,7 +372,7 @@ func (s *Service) Turn(ctx context.Context, k Key, state State, specSequence uin
 			return s.superseded(ctx, cur)
 		}
 		if cur.State.Final() {
-			return nil, fmt.Errorf("job %s: %w: it is %s, which is final", k, ErrConflict, cur.State)
+			return nil, finalError(cur)
 		}
 		if cur.State == state {
 			return s.unchanged(ctx, cur)
@@ -404,7 +412,7 @@ func (s *Service) TriggerAt(ctx context.Context, k Key, asked time.Time) (occurr
 	case j == nil:
 		return "", fmt.Errorf("job %s: %w", k, ErrNotFound)
 	case j.State.Final():
-		return "", fmt.Errorf("job %s: %w: it is %s, which is final", k, ErrConflict, j.State)
+		return "", finalError(j)
 	}
 	asked = asked.UTC()
 	b := Baton{UID: j.mark(), Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: asked, Due: asked, Manual: true}
