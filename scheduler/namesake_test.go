@@ -180,3 +180,29 @@ func TestBatonWithoutUID(t *testing.T) {
 		}
 	})
 }
+
+// TestNameUsedAgainAfterSkips deletes a job while the attempt runs that is late after an outage. The skips that are recorded
+// with it are not taken for the next job's.
+func TestNameUsedAgainAfterSkips(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{"recurrence": {"frequency": "Minute"}, `+at("old")+`}`)
+		time.Sleep(70 * time.Second)
+		w.stopWorker()
+		time.Sleep(10 * time.Minute)
+		w.sink.answers(after(30*time.Second, http.StatusOK))
+		w.startWorker()
+		time.Sleep(5 * time.Second)
+		later := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+		w.replace("job", `{"startTime": "`+later+`", "recurrence": {"frequency": "Minute", "count": 1}, `+at("new")+`}`)
+		time.Sleep(time.Minute)
+		if got := w.outcomes("job"); got != "skipped(catchUp 9) completed" {
+			t.Fatalf("history %q", got)
+		}
+		w.loseTimers()
+		time.Sleep(70 * time.Minute)
+		calls := w.sink.seen()
+		if last := calls[len(calls)-1]; last.host != "new.example" || last.at.Format(time.RFC3339) != later {
+			t.Errorf("the last call was of %s at %s, want one of new.example at %s", last.host, last.at, later)
+		}
+	})
+}

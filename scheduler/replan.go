@@ -127,7 +127,7 @@ func (s *Service) resume(ctx context.Context, j *Job, b *Baton, waiting uint64) 
 
 func (s *Service) appendSkips(ctx context.Context, j *Job, step *Step) error {
 	for _, sk := range step.skips {
-		rec := sk.record(j.Key, time.Now().UTC(), step.Progress)
+		rec := sk.record(j.Key, j.mark(), time.Now().UTC(), step.Progress)
 		if err := s.store.Append(ctx, &rec); err != nil {
 			return err
 		}

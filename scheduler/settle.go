@@ -147,7 +147,7 @@ func (w *Worker) writeEnd(ctx context.Context, j *Job, x ending) error {
 // appendSkips records what r skipped.
 func (w *Worker) appendSkips(r *run) bool {
 	for _, s := range r.skips {
-		rec := s.record(r.key(), time.Now(), r.baton.Progress)
+		rec := s.record(r.key(), r.baton.UID, time.Now(), r.baton.Progress)
 		if !w.append(r, &rec) {
 			return false
 		}
