@@ -206,3 +206,52 @@ func TestNameUsedAgainAfterSkips(t *testing.T) {
 		}
 	})
 }
+
+// TestDeleteCutShortBesideOneOff leaves the baton of a deleted job whose occurrence has ended on a one-off: a worker that takes
+// over does not plan the next job of the name from it.
+func TestDeleteCutShortBesideOneOff(t *testing.T) {
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.startWorker()
+		due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second).Format(time.RFC3339)
+		w.put("job", `{"overlap": "allow", "startTime": "`+due+`", "recurrence": {"frequency": "Day"}, `+at("old")+`}`)
+		time.Sleep(10 * time.Second)
+		slot := scheduler.Slot{Key: key("job")}
+		st, err := w.store.Waiting(t.Context(), slot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(15 * time.Second)
+		w.stopWorker() // as if it had died before it passed the baton on
+		err = w.store.Cancel(t.Context(), slot)
+		if err == nil {
+			err = w.store.Fire(t.Context(), slot, st.Data, 0)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut := scheduler.NewService(scheduler.ServiceConfig{Store: forgetful{w.store}, Actions: w.actions(), Secrets: w.vault})
+		if err := cut.Delete(t.Context(), key("job"), 0); err != nil {
+			t.Fatal(err)
+		}
+		w.put("job", `{"overlap": "allow", "recurrence": {"frequency": "Minute", "count": 2}, `+at("new")+`}`)
+		time.Sleep(time.Second) // what fired before a worker began is suspect
+		looks := make(chan struct{}, 10)
+		w.startWorker(func(c *scheduler.WorkerConfig) { c.OnTakeover = func() { looks <- struct{}{} } })
+		time.Sleep(15 * time.Second)
+		if len(looks) == 0 {
+			t.Fatal("nobody asked for an audit")
+		}
+		if _, err := w.service.Audit(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if n := len(w.sink.seen()); n != 3 {
+			t.Errorf("%d calls, want one of the old job and two of the new: %s", n, w.outcomes("job"))
+		}
+	})
+}
+
+// Forget leaves everything as it is.
+func (forgetful) Forget(context.Context, scheduler.Key) error { return nil }
