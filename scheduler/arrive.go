@@ -159,7 +159,7 @@ func (w *Worker) postpone(r *run, j *Job) {
 	}
 	if !b.Waits {
 		last := j.lastDue(b, now)
-		rec := skip{b.Nominal, last, max(1, j.plan(b.Progress).Count(b.Nominal, last)), ""}.record(j.Key, now, s.Progress)
+		rec := skip{b.Nominal, last, max(1, j.plan(b.Progress).Count(b.Nominal, last)), ""}.record(j.Key, b.UID, now, s.Progress)
 		rec.Outcome = OutcomePostponed
 		rec.Message = "collection " + j.Key.Collection + " is disabled"
 		if !w.append(r, &rec) {

@@ -1,9 +1,11 @@
 package scheduler_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -136,4 +138,147 @@ func (w *world) disableAfterRun(name string) {
 	if _, err := w.service.Disable(w.t.Context(), key(name)); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// TestEndWhileDisabled shows that what fell due while a job was disabled is skipped, and not caught up, also when it was the
+// last of the schedule.
+func TestEndWhileDisabled(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		heal := w.ail()
+		w.rules(`{"*": {"circuitBreaker": {"failures": 3, "openFor": "PT20M", "maxPostponement": "PT1H"}}}`)
+		w.openCircuit()
+		w.put("job", `{"catchUp": {"policy": "all"}, "startTime": "2000-01-01T00:02:00Z", `+
+			`"recurrence": {"frequency": "Minute", "endTime": "2000-01-01T00:08:00Z"}, `+failOnce+`}`)
+		if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		heal()
+		time.Sleep(45 * time.Minute)
+		if got := w.outcomes("job"); got != "postponed/manual skipped(disabled 7) completed/manual" {
+			t.Errorf("history %q", got)
+		}
+		if v := w.get("job"); v.Job.State != scheduler.Completed {
+			t.Errorf("state %s", v.Job.State)
+		}
+	})
+}
+
+// TestNewScheduleWhileRunByHandIsRetried gives a job a new schedule and disables it while a run by hand is retried: what ran
+// before does not use up the new schedule's count.
+func TestNewScheduleWhileRunByHandIsRetried(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{"recurrence": {"frequency": "Minute", "count": 5}, `+quickly+`}`)
+		time.Sleep(2*time.Minute + 10*time.Second)
+		heal := w.ail()
+		if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(1500 * time.Millisecond)
+		w.put("job", `{"state": "disabled", "recurrence": {"frequency": "Minute", "count": 2}, `+quickly+`}`)
+		time.Sleep(time.Minute)
+		heal()
+		before := w.outcomes("job")
+		if want := "completed completed completed failed/manual failed/manual failed/manual failed/manual faulted/manual"; before != want {
+			t.Fatalf("history %q", before)
+		}
+		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		if got := strings.TrimPrefix(w.outcomes("job"), before); got != " completed completed" {
+			t.Errorf("history goes on with %q", got)
+		}
+	})
+}
+
+// slowSaves is a store that takes seconds to write a definition.
+type slowSaves struct{ scheduler.Store }
+
+// SaveJob takes two seconds.
+func (s slowSaves) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
+	time.Sleep(2 * time.Second)
+	return s.Store.SaveJob(ctx, k, data, replaces, final)
+}
+
+// TestEnableWhileEndIsWritten enables a job while a worker, which has found it disabled, writes down how far it got: the job
+// goes on, without an audit.
+func TestEnableWhileEndIsWritten(t *testing.T) {
+	for name, manual := range map[string]bool{"by schedule": false, "by hand": true} {
+		t.Run(name, func(t *testing.T) {
+			freshTimers()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.startWorker(func(c *scheduler.WorkerConfig) { c.Store = slowSaves{w.store} })
+				w.sink.answers(after(20*time.Second, http.StatusOK))
+				start := time.Now().Add(time.Hour)
+				if !manual {
+					start = time.Now().Add(5 * time.Second)
+				}
+				w.put("job", `{"startTime": "`+start.UTC().Format(time.RFC3339Nano)+`", "recurrence": {"frequency": "Hour"}, `+failOnce+`}`)
+				if manual {
+					time.Sleep(5 * time.Second)
+					if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					time.Sleep(time.Until(start))
+				}
+				time.Sleep(10 * time.Second)
+				if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(11 * time.Second)
+				if n := len(w.history("job")); n != 1 {
+					t.Fatalf("%d records before the end is written", n)
+				}
+				if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(150 * time.Minute)
+				if n := len(w.sink.seen()); n != 3 {
+					t.Errorf("%d calls, want 3: %s", n, w.outcomes("job"))
+				}
+				w.mustBeInOrder()
+			})
+		})
+	}
+}
+
+// TestNewScheduleWhileEndIsWritten gives a job a new schedule while a worker writes down that it has completed: an audit is
+// asked for at once, and the job goes on.
+func TestNewScheduleWhileEndIsWritten(t *testing.T) {
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		looks := make(chan struct{}, 10)
+		w.startWorker(func(c *scheduler.WorkerConfig) {
+			c.Store, c.OnTakeover = slowSaves{w.store}, func() { looks <- struct{}{} }
+		})
+		w.put("job", `{`+failOnce+`}`)
+		time.Sleep(time.Second)
+		if n := len(w.history("job")); n != 1 {
+			t.Fatalf("%d records before the end is written", n)
+		}
+		w.put("job", `{"startTime": "2000-01-01T00:10:00Z", `+failOnce+`}`)
+		time.Sleep(15 * time.Second)
+		if len(looks) == 0 {
+			t.Fatal("nobody asked for an audit")
+		}
+		if _, err := w.service.Audit(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if n := len(w.sink.seen()); n != 2 {
+			t.Errorf("%d calls, want 2: %s", n, w.outcomes("job"))
+		}
+		w.mustBeInOrder()
+	})
 }

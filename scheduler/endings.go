@@ -128,7 +128,11 @@ func (w *Worker) writeEnding(ctx context.Context, x ending) {
 	defer cancel()
 	err := w.saveEnd(ctx, x, w.library.peek(x.key))
 	w.library.forget(x.key)
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	switch {
+	case err == nil || errors.Is(err, ErrNotFound):
+	case errors.Is(err, errOvertaken):
+		w.cfg.OnTakeover() // the edit may have taken the baton that is acknowledged now for one that goes on
+	default:
 		w.log.Warn("the end of a job was not written; the audit will", "job", x.key.String(), "err", err)
 	}
 }

@@ -180,3 +180,78 @@ func TestBatonWithoutUID(t *testing.T) {
 		}
 	})
 }
+
+// TestNameUsedAgainAfterSkips deletes a job while the attempt runs that is late after an outage. The skips that are recorded
+// with it are not taken for the next job's.
+func TestNameUsedAgainAfterSkips(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{"recurrence": {"frequency": "Minute"}, `+at("old")+`}`)
+		time.Sleep(70 * time.Second)
+		w.stopWorker()
+		time.Sleep(10 * time.Minute)
+		w.sink.answers(after(30*time.Second, http.StatusOK))
+		w.startWorker()
+		time.Sleep(5 * time.Second)
+		later := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+		w.replace("job", `{"startTime": "`+later+`", "recurrence": {"frequency": "Minute", "count": 1}, `+at("new")+`}`)
+		time.Sleep(time.Minute)
+		if got := w.outcomes("job"); got != "skipped(catchUp 9) completed" {
+			t.Fatalf("history %q", got)
+		}
+		w.loseTimers()
+		time.Sleep(70 * time.Minute)
+		calls := w.sink.seen()
+		if last := calls[len(calls)-1]; last.host != "new.example" || last.at.Format(time.RFC3339) != later {
+			t.Errorf("the last call was of %s at %s, want one of new.example at %s", last.host, last.at, later)
+		}
+	})
+}
+
+// TestDeleteCutShortBesideOneOff leaves the baton of a deleted job whose occurrence has ended on a one-off: a worker that takes
+// over does not plan the next job of the name from it.
+func TestDeleteCutShortBesideOneOff(t *testing.T) {
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.startWorker()
+		due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second).Format(time.RFC3339)
+		w.put("job", `{"overlap": "allow", "startTime": "`+due+`", "recurrence": {"frequency": "Day"}, `+at("old")+`}`)
+		time.Sleep(10 * time.Second)
+		slot := scheduler.Slot{Key: key("job")}
+		st, err := w.store.Waiting(t.Context(), slot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(15 * time.Second)
+		w.stopWorker() // as if it had died before it passed the baton on
+		err = w.store.Cancel(t.Context(), slot)
+		if err == nil {
+			err = w.store.Fire(t.Context(), slot, st.Data, 0)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut := scheduler.NewService(scheduler.ServiceConfig{Store: forgetful{w.store}, Actions: w.actions(), Secrets: w.vault})
+		if err := cut.Delete(t.Context(), key("job"), 0); err != nil {
+			t.Fatal(err)
+		}
+		w.put("job", `{"overlap": "allow", "recurrence": {"frequency": "Minute", "count": 2}, `+at("new")+`}`)
+		time.Sleep(time.Second) // what fired before a worker began is suspect
+		looks := make(chan struct{}, 10)
+		w.startWorker(func(c *scheduler.WorkerConfig) { c.OnTakeover = func() { looks <- struct{}{} } })
+		time.Sleep(15 * time.Second)
+		if len(looks) == 0 {
+			t.Fatal("nobody asked for an audit")
+		}
+		if _, err := w.service.Audit(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if n := len(w.sink.seen()); n != 3 {
+			t.Errorf("%d calls, want one of the old job and two of the new: %s", n, w.outcomes("job"))
+		}
+	})
+}
+
+// Forget leaves everything as it is.
+func (forgetful) Forget(context.Context, scheduler.Key) error { return nil }

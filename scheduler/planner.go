@@ -154,8 +154,11 @@ func (j *Job) proceed(p Progress, b Baton, now time.Time) Step {
 		n, ok := j.plan(p).First()
 		return j.leap(p, n, ok, now, why)
 	}
-	if b.Manual {
+	if b.Manual && b.Resume.After(p.Seen) {
 		return j.leap(p, b.Resume, true, now, why)
+	}
+	if b.Manual { // skipped meanwhile, as the last of the schedule
+		return j.step(p, b.Resume, false)
 	}
 	n, ok := j.plan(p).NextAfterRun(b.Nominal, p.Last)
 	return j.leap(p, n, ok, now, why)

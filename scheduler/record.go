@@ -66,7 +66,7 @@ type Record struct {
 	To     time.Time `json:"to,omitzero"`      // and the last
 	Count  int       `json:"count,omitempty"`  // how many
 
-	UID      string    `json:"uid,omitempty"` // of the baton
+	UID      string    `json:"uid,omitempty"` // of the baton, see [Job.mark]
 	Revision uint64    `json:"rev,omitempty"`
 	Schedule int       `json:"sched,omitempty"`
 	Resume   time.Time `json:"resume,omitzero"`
@@ -139,11 +139,11 @@ type skip struct {
 }
 
 // record turns the skip into a history record. due is when the first of the
-// instants was due, now the time of the decision.
-func (s skip) record(k Key, now time.Time, p Progress) Record {
+// instants was due, now the time of the decision, uid the mark of the job.
+func (s skip) record(k Key, uid string, now time.Time, p Progress) Record {
 	return Record{
 		Job: k, Occurrence: OccurrenceID(k, s.from), Outcome: OutcomeSkipped, Reason: s.reason,
-		Nominal: s.from, From: s.from, To: s.to, Count: s.count, Ended: now, Progress: p,
+		Nominal: s.from, From: s.from, To: s.to, Count: s.count, Ended: now, UID: uid, Progress: p,
 	}
 }
 

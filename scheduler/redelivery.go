@@ -56,6 +56,8 @@ func (w *Worker) leaveBehind(r *run) {
 		w.ack(r)
 	case err != nil:
 		w.retryLater(r, err)
+	case !r.baton.serves(j):
+		w.dropStray(r)
 	default:
 		w.goOn(r, j)
 	}

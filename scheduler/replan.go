@@ -115,19 +115,22 @@ func (s *Service) replanOnce(ctx context.Context, j *Job, was State) error {
 // hand b, which waits still.
 func (s *Service) resume(ctx context.Context, j *Job, b *Baton, waiting uint64) error {
 	step := j.Rejoin(b.Progress, time.Now().UTC())
-	if step.Next == nil || step.Next.Nominal.Equal(b.Resume) {
+	if step.Next != nil && step.Next.Nominal.Equal(b.Resume) {
 		return nil
 	}
 	if err := s.appendSkips(ctx, j, &step); err != nil {
 		return err
 	}
-	b.Progress, b.Resume = step.Next.Progress, step.Next.Nominal
+	b.Progress = step.Progress // when nothing is left, its Seen says so
+	if step.Next != nil {
+		b.Resume = step.Next.Nominal
+	}
 	return s.arm(ctx, j, b, waiting)
 }
 
 func (s *Service) appendSkips(ctx context.Context, j *Job, step *Step) error {
 	for _, sk := range step.skips {
-		rec := sk.record(j.Key, time.Now().UTC(), step.Progress)
+		rec := sk.record(j.Key, j.mark(), time.Now().UTC(), step.Progress)
 		if err := s.store.Append(ctx, &rec); err != nil {
 			return err
 		}

@@ -113,26 +113,30 @@ func (w *Worker) end(r *run, j *Job, s Step) {
 	err := w.persist(r, func(ctx context.Context) error {
 		return w.saveEnd(ctx, ending{key: r.key(), uid: j.UID, schedule: r.baton.Schedule, step: s}, j)
 	})
+	w.library.forget(r.key())
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		w.giveBack(r)
+		w.giveBack(r) // it comes again, and is planned by what is stored then
 		return
 	}
-	w.library.forget(r.key())
 	w.ack(r)
 }
 
 // writeEnd saves a job's last state over the revision of j. An edit that gave
-// the job a new schedule meanwhile wins: it has its own baton.
+// the job a new schedule meanwhile wins, and so does one
+// that enabled it: errOvertaken.
 func (w *Worker) writeEnd(ctx context.Context, j *Job, x ending) error {
 	s := x.step
 	switch {
 	case j.UID != x.uid, j.State.Final():
 		return nil // another job of the name, or written already
 	case s.State.Final() && j.ScheduleGen != x.schedule, !s.State.Final() && j.State == Enabled:
-		return nil // edited meanwhile; the edit has armed it, or will
+		return errOvertaken // the edit has armed it, or left that to the worker that had its baton
 	}
 	next := *j
 	next.Progress = s.Progress
+	if j.ScheduleGen != x.schedule {
+		next.Progress = s.Progress.afresh() // what ran of the schedule before counts no more
+	}
 	if s.State.Final() && j.State == Enabled {
 		next.State = s.State
 	}
@@ -147,7 +151,7 @@ func (w *Worker) writeEnd(ctx context.Context, j *Job, x ending) error {
 // appendSkips records what r skipped.
 func (w *Worker) appendSkips(r *run) bool {
 	for _, s := range r.skips {
-		rec := s.record(r.key(), time.Now(), r.baton.Progress)
+		rec := s.record(r.key(), r.baton.UID, time.Now(), r.baton.Progress)
 		if !w.append(r, &rec) {
 			return false
 		}

@@ -44,7 +44,8 @@ type WorkerConfig struct {
 	// OnTakeover is called when a baton comes that another worker had before:
 	// that worker may have died, and left endings unwritten that an audit
 	// finds. Likewise when a baton of a deleted job took the place of that of
-	// the next job of the name. It must not block. Default: none.
+	// the next job of the name, and when a job was edited while its end was
+	// written. It must not block. Default: none.
 	OnTakeover func()
 
 	// Logger takes what no caller can be told. Default: discard.

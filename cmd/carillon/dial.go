@@ -72,7 +72,10 @@ func (f natsFlags) explain(err error) error {
 func redacted(urls string) string {
 	parts := strings.Split(urls, ",")
 	for i, part := range parts {
-		if u, err := url.Parse(strings.TrimSpace(part)); err == nil {
+		if part = strings.TrimSpace(part); !strings.Contains(part, "://") {
+			part = "nats://" + part // as the client takes it
+		}
+		if u, err := url.Parse(part); err == nil {
 			parts[i] = u.Redacted()
 		}
 	}

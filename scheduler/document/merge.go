@@ -3,6 +3,7 @@ package document
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Merge returns base changed by patch as RFC 7396 (JSON Merge Patch) says: members of objects are merged, null removes a
@@ -18,9 +19,10 @@ func Merge(base, patch Value) Value {
 		members = slices.Clone(base.members)
 	}
 	changed := make([]bool, len(members))
+	find := targets(members, patch.members)
 	for _, change := range patch.members {
-		i := target(members, patch.members, change.Name)
-		if i < 0 || changed[i] {
+		i, ok := find(change.Name)
+		if !ok || changed[i] {
 			added = append(added, Member{Name: change.Name, Value: Merge(Value{}, change.Value)})
 			continue
 		}
@@ -29,18 +31,35 @@ func Merge(base, patch Value) Value {
 	return ObjectValue(slices.DeleteFunc(append(members, added...), func(m Member) bool { return m.Value.kind == KindNull })...)
 }
 
-// target returns which of members the change of a name is meant for, -1 for none: the one of that very name, or else the first
-// in another letter case that no change names itself.
-func target(members, changes []Member, name string) int {
-	found := -1
+// targets returns which of members the change of a name is meant for: the one of that very name, or else the first in another
+// letter case that no change names itself. It looks at each name once, as a patch may have as many as fit into it.
+func targets(members, changes []Member) (find func(name string) (i int, ok bool)) {
+	named := make(map[string]bool, len(changes))
+	for _, c := range changes {
+		named[c.Name] = true
+	}
+	same, alike := make(map[string]int, len(members)), make(map[string]int, len(members))
 	for i, m := range members {
-		if m.Name == name {
-			return i
-		}
-		own := func(c Member) bool { return c.Name == m.Name }
-		if found < 0 && strings.EqualFold(m.Name, name) && !slices.ContainsFunc(changes, own) {
-			found = i
+		same[m.Name] = i
+		if _, earlier := alike[folded(m.Name)]; !earlier && !named[m.Name] {
+			alike[folded(m.Name)] = i
 		}
 	}
-	return found
+	return func(name string) (i int, ok bool) {
+		if i, ok = same[name]; !ok {
+			i, ok = alike[folded(name)]
+		}
+		return i, ok
+	}
+}
+
+// folded returns a name that is the same for all names that [strings.EqualFold] takes for equal.
+func folded(name string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return least
+	}, name)
 }

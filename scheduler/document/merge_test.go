@@ -20,6 +20,7 @@ func TestMerge(t *testing.T) {
 		{`{"Name":1,"name":2}`, `{"name":null}`, `{"Name":1}`},
 		{`{"Name":1}`, `{"name":2,"Name":null}`, `{"name":2}`},
 		{`{"Name":1}`, `{"NAME":2,"name":3,"Name":4}`, `{"Name":4,"NAME":2,"name":3}`},
+		{`{"ſtart":1,"Kelvin":2}`, `{"START":3,"kelvin":4}`, `{"ſtart":3,"Kelvin":4}`}, // letters of more than two cases
 		{`{"a":1}`, `[]`, `[]`},
 		{`[1]`, `{"a":1}`, `{"a":1}`},
 		{`{"frequency":"day","count":10}`, `{"frequency":"week"}`, `{"frequency":"week","count":10}`},
@@ -32,6 +33,24 @@ func TestMerge(t *testing.T) {
 		if base.String() != test.base || patch.String() != test.patch {
 			t.Errorf("Merge(%s, %s) changed them to %s, %s", test.base, test.patch, base, patch)
 		}
+	}
+}
+
+// TestMergeManyNames merges a patch of names that differ in letter case alone. Were each compared with all others for each
+// other, this would take hours.
+func TestMergeManyNames(t *testing.T) {
+	const there = 1 << 14
+	var all []document.Member
+	for i := range 2 * there {
+		name := []byte("aaaaaaaaaaaaaaa")
+		for bit := range name {
+			name[bit] -= byte(i>>bit&1) * ('a' - 'A')
+		}
+		all = append(all, document.Member{Name: string(name), Value: document.StringValue("x")})
+	}
+	merged := document.Merge(document.ObjectValue(all[:there]...), document.ObjectValue(all...))
+	if n := len(merged.Members()); n != len(all) {
+		t.Errorf("%d members, want %d", n, len(all))
 	}
 }
 
