@@ -12,7 +12,9 @@ import (
 
 const queueEntry = `<entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml">
 	<QueueDescription xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect">
-		<LockDuration>PT30S</LockDuration><RequiresSession>true</RequiresSession><ForwardTo>sb://host/other/queue</ForwardTo>
+		<LockDuration>PT30S</LockDuration><RequiresSession>true</RequiresSession><ForwardTo>
+			sb://host/other/queue
+		</ForwardTo>
 		<AuthorizationRules><AuthorizationRule><Rights><AccessRights>Send</AccessRights></Rights></AuthorizationRule></AuthorizationRules>
 	</QueueDescription></content></entry>`
 
@@ -31,7 +33,7 @@ func TestDecodeQueue(t *testing.T) {
 	if err := c.Queue.apply(&o); err != nil {
 		t.Fatal(err)
 	}
-	if o.LockDuration.Seconds() != 30 || !o.RequiresSession || broker.TargetName(o.ForwardTo) != "other/queue" {
+	if o.LockDuration.Seconds() != 30 || !o.RequiresSession || o.ForwardTo != "sb://host/other/queue" {
 		t.Errorf("%+v", o)
 	}
 }

@@ -173,6 +173,12 @@ func setText(field, value *string) {
 	set(field, value)
 }
 
+// setAddress replaces the name or address of another entity, as setText does, without the blanks of indented XML.
+func setAddress(field, value *string) {
+	setText(field, value)
+	*field = strings.TrimSpace(*field)
+}
+
 // setSize replaces a size in bytes that a description has in larger units.
 func setSize(field, value *int64, unit int64) {
 	if value != nil && *value >= 0 && *value < 1<<40 {

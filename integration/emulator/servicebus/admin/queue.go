@@ -56,8 +56,8 @@ func (d *queueDescription) apply(o *broker.QueueOptions) error {
 	if d.EnableBatchedOperations != nil {
 		o.NoBatching = !*d.EnableBatchedOperations
 	}
-	setText(&o.ForwardTo, d.ForwardTo)
-	setText(&o.ForwardDeadLettersTo, d.ForwardDeadLetteredMessagesTo)
+	setAddress(&o.ForwardTo, d.ForwardTo)
+	setAddress(&o.ForwardDeadLettersTo, d.ForwardDeadLetteredMessagesTo)
 	setSize(&o.MaxSize, d.MaxSizeInMegabytes, megabyte)
 	setSize(&o.MaxMessageSize, d.MaxMessageSizeInKilobytes, kilobyte)
 	return errors.Join(

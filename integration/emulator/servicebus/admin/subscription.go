@@ -87,8 +87,8 @@ func (d *subscriptionDescription) apply(o *broker.SubscriptionOptions) error {
 	if d.EnableBatchedOperations != nil {
 		o.NoBatching = !*d.EnableBatchedOperations
 	}
-	setText(&o.ForwardTo, d.ForwardTo)
-	setText(&o.ForwardDeadLettersTo, d.ForwardDeadLetteredMessagesTo)
+	setAddress(&o.ForwardTo, d.ForwardTo)
+	setAddress(&o.ForwardDeadLettersTo, d.ForwardDeadLetteredMessagesTo)
 	return errors.Join(
 		setDuration(&o.LockDuration, "LockDuration", d.LockDuration),
 		setDuration(&o.DefaultTTL, "DefaultMessageTimeToLive", d.DefaultMessageTimeToLive),

@@ -110,6 +110,7 @@ func TestConflicts(t *testing.T) {
 		{MaxDeliveryCount: -1},
 		{Status: "Odd"},
 		{ForwardTo: "Z"},
+		{ForwardTo: "sb://host/z"},
 		{ForwardDeadLettersTo: "z"},
 		{ForwardTo: "q", RequiresSession: true},
 	} {

@@ -73,6 +73,7 @@ for (const [name, connect] of Object.entries(clients)) {
       await first;
       const cut = await fetch(`${process.env.SERVICEBUS_HTTP}/api/disconnect`, { method: "POST" });
       assert.equal(cut.status, 200);
+      assert.equal((await cut.json()).connections, 1);
       const other = connect();
       await other.createSender("transport-cut").sendMessages({ body: "after" });
       await second;
