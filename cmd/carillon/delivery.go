@@ -92,13 +92,20 @@ func endpointAddrs(u *url.URL) []netip.AddrPort {
 	return all
 }
 
-// checkProxy checks that a proxy, nil for none, is one that requests can go
-// through.
-func checkProxy(u *url.URL) error {
-	if u == nil || u.Host != "" && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
-		return nil
+// readProxy reads the URL of a proxy that requests can go through, nil for
+// none. What is wrong is told without a password that may be in it.
+func readProxy(text string) (*url.URL, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // no proxy
 	}
-	return hinted(&usageError{fmt.Errorf("--proxy: %q is not the URL of a proxy", u.Redacted())},
+	u, err := url.Parse(text)
+	if err == nil && u.Host != "" && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
+		return u, nil
+	}
+	if at := strings.LastIndex(text, "@"); at >= 0 {
+		text = "…" + text[at:]
+	}
+	return nil, hinted(&usageError{fmt.Errorf("--proxy: %q is not the URL of a proxy", text)},
 		"write http://HOST:PORT; the schemes are http, https, socks5 and socks5h")
 }
 

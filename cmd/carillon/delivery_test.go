@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"net/netip"
-	"net/url"
 	"strings"
 	"testing"
 )
@@ -54,19 +53,16 @@ func TestEndpointsAreAllowed(t *testing.T) {
 func TestProxyFlag(t *testing.T) {
 	for text, want := range map[string]bool{
 		"http://p:3128": true, "https://p": true, "socks5://p": true, "socks5h://u:s3cret@p:1080": true,
-		"ftp://x": false, "p:3128": false, "http:p": false, "//p": false, "ftp://u:s3cret@x": false,
+		"ftp://x": false, "p:3128": false, "http:p": false, "//p": false, "ftp://u:s3cret@x": false, "u:s3cret@x:80": false,
+		"http://u:s3cret%zz@x": false, "http://u:s3cret@x:port": false, "http://u:s3cret@\x00@x": false,
 	} {
-		u, err := url.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = checkProxy(u)
+		_, err := readProxy(text)
 		if _, usage := errors.AsType[*usageError](err); usage == want || err != nil && strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: got %v", text, err)
 		}
 	}
-	if err := checkProxy(nil); err != nil {
-		t.Error(err)
+	if u, err := readProxy(""); u != nil || err != nil {
+		t.Errorf("without a proxy: %v %v", u, err)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"net/url"
 	"sync/atomic"
 	"time"
 
@@ -28,7 +27,7 @@ type serveCmd struct {
 	HTTP         string        `name:"http" help:"Where the REST API listens. It has no password: leave it on a loopback address, or put something before it that has." env:"CARILLON_HTTP" default:"127.0.0.1:8080" placeholder:"ADDR"`
 	Echo         bool          `help:"Answer at /echo what was received, to try jobs out." env:"CARILLON_SERVE_ECHO"`
 	Region       string        `help:"What targets are told as x-ms-scheduler-execution-region." env:"CARILLON_REGION" placeholder:"NAME"`
-	Proxy        *url.URL      `help:"Proxy that jobs' requests over HTTP go through: http, https, socks5 or socks5h." env:"CARILLON_PROXY" placeholder:"URL"`
+	Proxy        string        `help:"Proxy that jobs' requests over HTTP go through: http, https, socks5 or socks5h." env:"CARILLON_PROXY" placeholder:"URL"`
 	PortsFile    string        `help:"Write the addresses to this file, as JSON, once everything runs." env:"CARILLON_PORTS_FILE" placeholder:"FILE"`
 	MinRetryTime time.Duration `name:"min-retry-interval" help:"Shortest retryInterval of jobs, where a collection sets none." env:"CARILLON_MIN_RETRY_INTERVAL" default:"15s" placeholder:"DURATION"`
 }
@@ -135,7 +134,8 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 
 func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 	delivery, err := c.delivery()
-	delivery.Region, delivery.Proxy = c.Region, c.Proxy
+	delivery.Region = c.Region
+	delivery.Proxy, _ = readProxy(c.Proxy) // checked
 	storage := jetstream.FileStorage
 	if c.Storage == "memory" {
 		storage = jetstream.MemoryStorage

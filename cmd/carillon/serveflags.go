@@ -13,8 +13,10 @@ import (
 // check makes sure that the flags can be meant. A number that others would take for their default, or refuse in words of
 // their own once NATS is reached, is a mistake on the command line. All mistakes are told at once.
 func (c serveCmd) check() error {
+	_, proxy := readProxy(c.Proxy)
+	_, delivery := c.delivery()
 	problems := []error{
-		checkAddress("http", c.HTTP), checkProxy(c.Proxy),
+		checkAddress("http", c.HTTP), proxy, delivery,
 		checkLeast("min-retry-interval", c.MinRetryTime, time.Second),
 		checkLeast("nats-wait", c.Wait, 0),
 		checkRange("lanes", c.Lanes, 0, store.MaxLanes), checkRange("replicas", c.Replicas, 1, 5),
