@@ -56,7 +56,7 @@ func everyNth(days *yearDays, n int64, firsts ...int64) []dates {
 	}
 	size, steps := days.inCalendar(), int64(len(firsts))*(lastDay-firstOfAll)/n
 	switch {
-	case size/n >= 4*fewDates:
+	case size*int64(len(firsts))/n > 2*fewDates: // many enough for a search to meet one soon, and too many to keep
 	case n <= mostResidues && size <= mostDays && size <= 10*steps:
 		lists := make([][]int64, n) // by what is left when days are divided by n
 		for _, first := range firsts {
@@ -79,6 +79,9 @@ func everyNth(days *yearDays, n int64, firsts ...int64) []dates {
 				}
 			}
 		}
+	}
+	for i := range found {
+		found[i].rare = slices.Clip(found[i].rare)
 	}
 	return found
 }

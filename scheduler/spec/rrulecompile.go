@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -181,7 +182,8 @@ func (c *setCompiler) era(plus, minus []term, begin, end int64) (walls, error) {
 	for _, t := range plus {
 		tiles, strides = append(tiles, t.tiles...), append(strides, t.strides...)
 	}
-	for _, t := range minus {
+	few := func(a, b term) int { return cmp.Compare(len(a.tiles), len(b.tiles)) } // those are taken out first
+	for _, t := range slices.SortedStableFunc(slices.Values(minus), few) {
 		tilesOut, stridesOut = append(tilesOut, t.tiles...), append(stridesOut, t.strides...)
 	}
 	var rest anyOf

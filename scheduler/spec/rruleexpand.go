@@ -169,7 +169,9 @@ func (e *expander) hourly() (p piece) {
 			continue
 		}
 		s := newStride(unit, anchor, int64(e.interval), tile{d, t})
-		if s.sparse() {
+		if tiles := s.daily(); tiles != nil {
+			p.tiles = append(p.tiles, tiles...)
+		} else if s.sparse() {
 			p.tiles = append(p.tiles, s.tiles()...)
 		} else if s.reach() {
 			p.strides = append(p.strides, s)
