@@ -197,6 +197,28 @@ func TestLeftOutAcrossEdits(t *testing.T) {
 	})
 }
 
+// The collection is disabled while the clock is changed.
+func TestLeftOutWhilePostponed(t *testing.T) {
+	inSpring(t, func(t *testing.T, w *world) {
+		w.inNewYork("daily", "30 2 * * *", gapSkip)
+		w.inNewYork("often", "*/30 * * * *", plain)
+		until(-40 * time.Minute)
+		off := []byte(`{"properties": {"state": "disabled"}}`)
+		if _, _, err := w.service.PutCollection(t.Context(), scheduler.DefaultCollection, off); err != nil {
+			t.Fatal(err)
+		}
+		until(40 * time.Minute)
+		w.mustTell("daily", 1, "2026-03-08 02:30")
+		w.mustTell("often", 2, "2026-03-08 02:00 to 02:30")
+		if got := w.outcomes("daily"); strings.Contains(got, "postponed") {
+			t.Errorf("history %q: nothing was due", got)
+		}
+		if got, want := w.outcomes("often"), "postponed postponed skipped(dst 2) postponed"; !strings.HasSuffix(got, want) {
+			t.Errorf("history %q, want %q at its end", got, want)
+		}
+	})
+}
+
 // The worker dies after it has recorded the change, and before it has passed
 // the baton on; the baton comes again.
 func TestLeftOutOnceAfterCrash(t *testing.T) {
