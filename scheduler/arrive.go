@@ -46,7 +46,7 @@ func (w *Worker) expire(r *run) {
 // plain reports whether r may run as it is: enabled, and with nothing to
 // record, to pass on or to read.
 func (w *Worker) plain(j *Job, r *run) bool {
-	if j.State != Enabled || j.Def.Overlap != OverlapSkip || !w.rooms.open(j.Key.Collection) {
+	if j.State != Enabled || j.Def.Overlap != OverlapSkip || !r.baton.Gap.IsZero() || !w.rooms.open(j.Key.Collection) {
 		return false
 	}
 	a := j.Arrive(r.baton, time.Now())
@@ -76,16 +76,22 @@ func (w *Worker) arrive(r *run) {
 		r.use(w.library.at(w.settles, r.key(), b.Revision, j))
 		w.submit(r)
 	case b.Schedule != j.ScheduleGen && !b.Manual:
-		w.settle(r, j, j.Begin(b.Progress)) // edited before it was due
-	case !w.rooms.open(j.Key.Collection) && !b.Manual:
-		w.postpone(r, j)
+		w.beginAnew(r, j)
 	default:
 		w.admit(r, j)
 	}
 }
 
-// admit applies the catch-up and overlap policies, and lets r run.
+// admit passes the change of a clock that r came for, applies the catch-up and
+// overlap policies, and lets r run if its collection is enabled.
 func (w *Worker) admit(r *run, j *Job) {
+	if !r.baton.Gap.IsZero() && w.leaveOut(r, j) {
+		return
+	}
+	if !w.rooms.open(j.Key.Collection) && !r.baton.Manual {
+		w.postpone(r, j)
+		return
+	}
 	a := j.Arrive(r.baton, time.Now())
 	later := a.Run && !a.Baton.Nominal.Equal(r.baton.Nominal)
 	r.baton, r.skips = a.Baton, append(r.skips, a.skips...)
@@ -112,8 +118,12 @@ func (w *Worker) admit(r *run, j *Job) {
 // endDisabled ends a baton whose job was disabled or finished meanwhile.
 func (w *Worker) endDisabled(r *run, j *Job) {
 	b := r.baton
-	if !b.Begun() && !b.Manual && !b.OneOff && j.State == Disabled {
-		r.skips = append(r.skips, skip{b.Nominal, b.Nominal, 1, ReasonDisabled})
+	if !b.Begun() && !b.Manual && !b.OneOff && j.State == Disabled && !b.next().After(time.Now()) {
+		if b.Schedule == j.ScheduleGen {
+			passed, skips := j.passGaps(b, time.Now())
+			b, r.skips = passed, append(r.skips, skips...)
+		}
+		r.skips = append(r.skips, skip{from: b.Nominal, to: b.Nominal, count: 1, reason: ReasonDisabled})
 		b.Seen = b.Nominal
 	}
 	w.settle(r, j, Step{State: j.State, Progress: b.Progress})
@@ -132,7 +142,7 @@ func (w *Worker) dropStray(r *run) {
 
 // dropOneOff ends a one-off of an occurrence that does not run any more.
 func (w *Worker) dropOneOff(r *run) {
-	r.skips = append(r.skips, skip{r.baton.Nominal, r.baton.Nominal, 1, ReasonDisabled})
+	r.skips = append(r.skips, skip{from: r.baton.Nominal, to: r.baton.Nominal, count: 1, reason: ReasonDisabled})
 	if w.appendSkips(r) {
 		w.merge(r, r.baton, r.baton.Progress)
 	}
@@ -153,13 +163,17 @@ func (w *Worker) postpone(r *run, j *Job) {
 		again.Waits = true
 		s.Next = &again
 	} else {
-		b.Seen = j.lastDue(b, now)
+		last := j.lastDue(b, now)
+		b.Seen = b.Nominal
+		left := j.leftOut(b.Progress, last)
+		b.Seen = last
 		n, ok := j.plan(b.Progress).Next(b.Seen)
 		s = j.step(b.Progress, n, ok)
+		s.skips = append(left, s.skips...)
 	}
 	if !b.Waits {
 		last := j.lastDue(b, now)
-		rec := skip{b.Nominal, last, max(1, j.plan(b.Progress).Count(b.Nominal, last)), ""}.record(j.Key, b.UID, now, s.Progress)
+		rec := skip{from: b.Nominal, to: last, count: max(1, j.plan(b.Progress).Count(b.Nominal, last))}.record(j.Key, b.UID, now, s.Progress)
 		rec.Outcome = OutcomePostponed
 		rec.Message = "collection " + j.Key.Collection + " is disabled"
 		if !w.append(r, &rec) {

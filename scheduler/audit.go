@@ -226,7 +226,7 @@ func (s *Service) rederive(ctx context.Context, j *Job) error {
 }
 
 // lastStep returns the newest record that says where the job's own baton was:
-// an attempt, or a skip.
+// an attempt, or a skip of instants.
 func (s *Service) lastStep(ctx context.Context, j *Job) (*Record, error) {
 	var last *Record
 	n := 0
@@ -234,7 +234,7 @@ func (s *Service) lastStep(ctx context.Context, j *Job) (*Record, error) {
 	err := s.store.Recent(ctx, j.Key, 0, outcomes, func(r *Record) bool {
 		n++
 		switch {
-		case r.Ended.Before(j.Created), !sameJob(r.UID, j.mark()):
+		case r.Ended.Before(j.Created), !sameJob(r.UID, j.mark()), r.Reason == ReasonDST:
 		case r.OneOff && (r.Manual || r.Schedule != j.ScheduleGen):
 		case r.OneOff: // they end in any order: the latest instant counts
 			if last == nil || r.Nominal.After(last.Nominal) {

@@ -27,6 +27,10 @@ type Baton struct { //nolint:recvcheck // begin and tally return changed copies
 	Told     bool      `json:"told,omitempty"`   // a rule for its target delays it; postponed was recorded
 	Failed   *Failure  `json:"failed,omitempty"` // error phase: how the main action failed
 
+	// Gap is the next change of a clock, not after Nominal, that jumps over
+	// times of the schedule. That they are left out is recorded when it comes.
+	Gap time.Time `json:"gap,omitzero"`
+
 	// Held is until when a worker has put this attempt off because of its
 	// target: it is late, but not missed. Postponed is since when it has been
 	// put off because the target's circuit is open.
@@ -70,14 +74,26 @@ func DecodeBaton(data []byte) (Baton, error) {
 	return b, nil
 }
 
-// wake is when the attempt may begin: when it is due, or later if it was put
+// next is when the attempt may begin: when it is due, or later if it was put
 // off.
-func (b *Baton) wake() time.Time {
+func (b *Baton) next() time.Time {
 	if b.Held.After(b.Due) {
 		return b.Held
 	}
 	return b.Due
 }
+
+// wake is when a worker has something to do: at the next attempt, or at a
+// change of the clock before it.
+func (b *Baton) wake() time.Time {
+	if b.gapFirst() {
+		return b.Gap
+	}
+	return b.next()
+}
+
+// gapFirst reports whether the clock jumps over times before b's instant.
+func (b *Baton) gapFirst() bool { return !b.Gap.IsZero() && b.Gap.Before(b.Nominal) }
 
 // markLength is how much of a job's UID its batons and records carry: 40 bits
 // tell a few jobs of one name apart, and there is a baton for every job.

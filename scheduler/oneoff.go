@@ -12,6 +12,9 @@ import (
 // one: it rides its own one-off message, and the job's baton goes on at once.
 // The one-off comes first; a crash in between is found by its subject.
 func (w *Worker) detach(r *run, j *Job) {
+	if !w.appendSkips(r) { // first: who finds the one-off takes them for recorded
+		return
+	}
 	one := oneOff(r.baton)
 	slot := Slot{Key: j.Key, OneOff: oneOffName(one.Nominal)}
 	err := w.persist(r, func(ctx context.Context) error {

@@ -186,20 +186,25 @@ func (j *Job) leap(p Progress, n time.Time, ok bool, now time.Time, why Reason) 
 		next, more = last, true
 		last, _ = plan.Last(last.Add(-time.Nanosecond))
 	}
+	before := p
 	p.Seen = last
 	s := j.step(p, next, more)
-	s.skips = []skip{{n, last, plan.Count(n, last), why}}
+	s.skips = append(j.leftOut(before, last), s.skips...)
+	s.skips = append(s.skips, skip{from: n, to: last, count: plan.Count(n, last), reason: why})
 	return s
 }
 
 // step builds the baton of the occurrence at n, or ends the job when there is
 // none left.
 func (j *Job) step(p Progress, n time.Time, ok bool) Step {
-	if !ok || j.exhausted(p) {
+	if j.exhausted(p) {
 		return Step{State: Completed, Progress: p}
 	}
+	if !ok {
+		return Step{State: Completed, Progress: p, skips: j.lastGap(p)}
+	}
 	return Step{State: j.State, Progress: p, Next: &Baton{
-		UID: j.mark(), Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: n, Due: j.due(p, n), Progress: p,
+		UID: j.mark(), Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: n, Due: j.due(p, n), Gap: j.gap(p, n), Progress: p,
 	}}
 }
 
@@ -262,7 +267,7 @@ func (j *Job) arriveOnce(b Baton, now time.Time, window time.Duration) Arrival {
 	if now.Sub(last) > window {
 		return j.pass(b, last)
 	}
-	return j.jump(b, last)
+	return j.jump(b, last, now)
 }
 
 // arriveAll runs the earliest instant inside the window.
@@ -275,7 +280,7 @@ func (j *Job) arriveAll(b Baton, now time.Time, window time.Duration) Arrival {
 	if !ok || first.After(now) {
 		return j.pass(b, j.lastDue(b, now))
 	}
-	return j.jump(b, first)
+	return j.jump(b, first, now)
 }
 
 // lastDue is the last instant of the schedule from b's on that has passed.
@@ -288,7 +293,7 @@ func (j *Job) lastDue(b Baton, now time.Time) time.Time {
 }
 
 // jump skips from b's instant to a later one and runs that.
-func (j *Job) jump(b Baton, to time.Time) Arrival {
+func (j *Job) jump(b Baton, to, now time.Time) Arrival {
 	if !to.After(b.Nominal) {
 		return Arrival{Run: true, Baton: b}
 	}
@@ -297,14 +302,20 @@ func (j *Job) jump(b Baton, to time.Time) Arrival {
 	if !ok || before.Before(b.Nominal) {
 		before = b.Nominal
 	}
-	gap := skip{b.Nominal, before, plan.Count(b.Nominal, before), ReasonCatchUp}
+	missed := skip{from: b.Nominal, to: before, count: plan.Count(b.Nominal, before), reason: ReasonCatchUp}
+	b.Seen = b.Nominal
+	skips := append(j.leftOut(b.Progress, before), missed)
 	b.Seen, b.Nominal, b.Due = before, to, j.due(b.Progress, to)
-	return Arrival{Run: true, Baton: b, skips: []skip{gap}}
+	b.Gap = j.gap(b.Progress, to)
+	b, more := j.passGaps(b, now)
+	return Arrival{Run: true, Baton: b, skips: append(skips, more...)}
 }
 
 // pass skips everything from b's instant to last and plans the one after.
 func (j *Job) pass(b Baton, last time.Time) Arrival {
 	p := b.Progress
+	p.Seen = b.Nominal
+	skips := j.leftOut(p, last)
 	p.Seen = last
 	plan := j.plan(p)
 	next, ok := plan.Next(last)
@@ -312,6 +323,7 @@ func (j *Job) pass(b Baton, last time.Time) Arrival {
 		ok = false
 	}
 	s := j.step(p, next, ok)
-	s.skips = []skip{{b.Nominal, last, max(1, plan.Count(b.Nominal, last)), ReasonCatchUp}}
+	s.skips = append(skips, s.skips...)
+	s.skips = append(s.skips, skip{from: b.Nominal, to: last, count: max(1, plan.Count(b.Nominal, last)), reason: ReasonCatchUp})
 	return Arrival{Baton: b, Step: s}
 }

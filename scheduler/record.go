@@ -30,6 +30,12 @@ const (
 	ReasonPostponed Reason = "postponed" // an earlier occurrence was put off because of its target
 	ReasonCatchUp   Reason = "catchUp"   // missed while no scheduler ran, and not caught up
 	ReasonDisabled  Reason = "disabled"  // the job was disabled, or deleted
+
+	// ReasonDST: the clock jumped over them, and the schedule leaves such times
+	// out. They are no instants, so Nominal, From and To are the change of the
+	// clock, the first instant after them, and Message has the times on the
+	// wall. There is no Occurrence: one at that instant may well run.
+	ReasonDST Reason = "dst"
 )
 
 // Record is one line of a job's history: an attempt, a faulted occurrence, or
@@ -136,15 +142,20 @@ type skip struct {
 	from, to time.Time
 	count    int
 	reason   Reason
+	message  string
 }
 
 // record turns the skip into a history record. due is when the first of the
 // instants was due, now the time of the decision, uid the mark of the job.
 func (s skip) record(k Key, uid string, now time.Time, p Progress) Record {
-	return Record{
-		Job: k, Occurrence: OccurrenceID(k, s.from), Outcome: OutcomeSkipped, Reason: s.reason,
-		Nominal: s.from, From: s.from, To: s.to, Count: s.count, Ended: now, UID: uid, Progress: p,
+	r := Record{
+		Job: k, Outcome: OutcomeSkipped, Reason: s.reason,
+		Nominal: s.from, From: s.from, To: s.to, Count: s.count, Message: s.message, Ended: now, UID: uid, Progress: p,
 	}
+	if s.reason != ReasonDST {
+		r.Occurrence = OccurrenceID(k, s.from)
+	}
+	return r
 }
 
 // batonOf returns the begun baton whose attempt r records: how the audit

@@ -34,7 +34,7 @@ import (
 //	retryAfter  seconds for which the target asked to be left alone, a number
 //	response    excerpt of the target's answer
 //	manual      true for a run by hand
-//	reason      why instants were skipped: overlap, postponed, catchUp, disabled
+//	reason      why instants were skipped: overlap, postponed, catchUp, disabled, dst
 //	from, to    the first and the last of the skipped or postponed instants
 //	count       how many there were
 //
@@ -119,6 +119,9 @@ func (r *Record) entryID() string {
 	ticks := unixTicks + at.Unix()*10_000_000 + int64(at.Nanosecond()/100)
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%s %s %s", r.Outcome, r.ID, r.Occurrence)
+	if r.Reason == ReasonDST { // it has neither
+		_, _ = fmt.Fprintf(h, "%s %d", r.Reason, r.Nominal.Unix())
+	}
 	return fmt.Sprintf("%020d:%020d", maxTicks-ticks, h.Sum64()&math.MaxInt64)
 }
 

@@ -51,6 +51,15 @@ func TestRecordDocument(t *testing.T) {
 			`"status":"Skipped"
 			"reason":"catchUp","from":"2016-03-30T20:39:53.8021951Z","to":"2016-03-30T21:39:53.8021951Z","count":61}}`,
 		},
+		{
+			"left out",
+			scheduler.Record{
+				Job: k, Outcome: scheduler.OutcomeSkipped, Reason: scheduler.ReasonDST, Nominal: at, From: at, To: at, Count: 2,
+				Message: "02:00 to 02:30 do not exist", Ended: at,
+			},
+			`"expectedExecutionTime":"2016-03-30T20:39:53.8021951Z","actionName":"MainAction","status":"Skipped","message":"02:00 to 02:30 do not exist"
+			"reason":"dst","from":"2016-03-30T20:39:53.8021951Z","to":"2016-03-30T20:39:53.8021951Z","count":2}}`,
+		},
 		{"postponed", scheduler.Record{Job: k, Outcome: scheduler.OutcomePostponed, Ended: at, Message: "collection default is disabled"}, `"status":"Postponed","message":"collection`},
 	} {
 		got := test.record.Document().String()

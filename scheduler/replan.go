@@ -129,7 +129,11 @@ func (s *Service) resume(ctx context.Context, j *Job, b *Baton, waiting uint64) 
 }
 
 func (s *Service) appendSkips(ctx context.Context, j *Job, step *Step) error {
-	for _, sk := range step.skips {
+	skips, err := untold(ctx, s.store, j.Key, step.skips)
+	if err != nil {
+		return err
+	}
+	for _, sk := range skips {
 		rec := sk.record(j.Key, j.mark(), time.Now().UTC(), step.Progress)
 		if err := s.store.Append(ctx, &rec); err != nil {
 			return err
@@ -141,6 +145,9 @@ func (s *Service) appendSkips(ctx context.Context, j *Job, step *Step) error {
 // carryOut arms the step's baton, or ends the job when it has none.
 func (s *Service) carryOut(ctx context.Context, j *Job, step Step, waiting uint64) error {
 	if err := s.appendSkips(ctx, j, &step); err != nil {
+		return err
+	}
+	if err := s.passTold(ctx, j, step.Next); err != nil {
 		return err
 	}
 	if step.Next != nil {

@@ -245,6 +245,11 @@ func (s *Service) create(ctx context.Context, rev uint64, e Edit, def *Definitio
 	if err := s.save(ctx, j, rev); err != nil {
 		return nil, err
 	}
+	if first.Next == nil { // all it had may be left out by a clock
+		if err := s.appendSkips(ctx, j, &first); err != nil {
+			return nil, err
+		}
+	}
 	if j.State != Enabled {
 		return newView(j, Progress{}), nil
 	}

@@ -150,6 +150,14 @@ func (w *Worker) writeEnd(ctx context.Context, j *Job, x ending) error {
 
 // appendSkips records what r skipped.
 func (w *Worker) appendSkips(r *run) bool {
+	if r.suspect {
+		skips, err := untold(w.settles, w.store, r.key(), r.skips)
+		if err != nil {
+			w.retryLater(r, err)
+			return false
+		}
+		r.skips = skips
+	}
 	for _, s := range r.skips {
 		rec := s.record(r.key(), r.baton.UID, time.Now(), r.baton.Progress)
 		if !w.append(r, &rec) {
@@ -186,7 +194,8 @@ func (w *Worker) appended(ctx context.Context, rec *Record) (there bool, err err
 	n := 0
 	err = w.store.Recent(ctx, rec.Job, 0, []Outcome{rec.Outcome}, func(other *Record) bool {
 		n++
-		there = other.ID == rec.ID && other.Occurrence == rec.Occurrence && other.Ended.Equal(rec.Ended)
+		there = other.ID == rec.ID && other.Occurrence == rec.Occurrence &&
+			other.Nominal.Equal(rec.Nominal) && other.Ended.Equal(rec.Ended)
 		return !there && n < recheckDepth
 	})
 	return there, err

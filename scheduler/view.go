@@ -67,7 +67,7 @@ func (s *Service) view(ctx context.Context, j *Job) (*JobView, error) {
 	}
 	v := newView(j, b.Progress)
 	v.Status.Running, v.Status.Retry = running, b.Attempt
-	v.Status.Next = b.wake()
+	v.Status.Next = b.next()
 	return v, nil
 }
 

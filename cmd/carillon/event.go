@@ -111,6 +111,9 @@ func (e event) instants() string {
 	if e.count == 1 {
 		return local(e.from, clock)
 	}
+	if e.from.Equal(e.to) { // of times that a clock jumped over
+		return fmt.Sprintf("%d at %s", e.count, local(e.from, clock))
+	}
 	return fmt.Sprintf("%d instants from %s to %s", e.count, local(e.from, clock), local(e.to, clock))
 }
 

@@ -54,6 +54,14 @@ func TestEvents(t *testing.T) {
 			"10:00:00.000  team/report           skipped             -  2 instants from 10:00:00.000 to 10:01:00.000, because of overlap",
 		},
 		{
+			scheduler.Record{
+				Outcome: scheduler.OutcomeSkipped, Reason: scheduler.ReasonDST, Ended: at, From: at, To: at, Count: 12,
+				Message: "2026-03-08 02:00 to 02:55 do not exist in America/New_York: do not run",
+			},
+			"10:00:00.000  team/report           skipped             -  12 at 10:00:00.000, because of dst, " +
+				"2026-03-08 02:00 to 02:55 do not exist in America/New_York: do not run",
+		},
+		{
 			scheduler.Record{Outcome: scheduler.OutcomePostponed, Ended: at, From: at, To: at, Count: 1},
 			"10:00:00.000  team/report           postponed           -  10:00:00.000",
 		},

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -123,13 +124,13 @@ func (f cronField) englishMonthDays(h hash, of string) string {
 	} else if len(days) > 0 {
 		words = append(words, englishNumbers("day", days, strconv.Itoa))
 	}
-	for _, item := range f {
-		switch item.form {
-		case nearestWeekday:
+	for i, item := range f {
+		switch {
+		case slices.Contains(f[:i], item): // said twice
+		case item.form == nearestWeekday:
 			words = append(words, fmt.Sprintf("the weekday nearest to day %d", item.lo))
-		case lastOfMonth:
+		case item.form == lastOfMonth:
 			words = append(words, "the last day")
-		default:
 		}
 	}
 	return englishList(words, "and") + of
@@ -188,7 +189,10 @@ func (f cronField) numbered(of string) []string {
 		default:
 			continue
 		}
-		words = append(words, fmt.Sprintf("the %s %s%s", englishOrdinal(nth), englishWeekday((item.lo+6)%7), of))
+		word := fmt.Sprintf("the %s %s%s", englishOrdinal(nth), englishWeekday((item.lo+6)%7), of)
+		if !slices.Contains(words, word) {
+			words = append(words, word)
+		}
 	}
 	return words
 }

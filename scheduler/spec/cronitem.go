@@ -206,7 +206,7 @@ func (f *fieldParser) drawn(w cronWord) cronField {
 		rest = ""
 	}
 	if rest != "" {
-		f.wrong(column, fmt.Sprintf("%q after %c", short(rest), w.text[0]), fmt.Sprintf(
+		f.wrong(column, fmt.Sprintf("%s after %c", f.quote(cronWord{rest, column}), w.text[0]), fmt.Sprintf(
 			"%[1]c stands alone in its field: %[1]c, %[1]c(0-7), %[1]c/15 or %[1]c(30-59)/10", w.text[0],
 		))
 		return nil
@@ -220,7 +220,7 @@ func (f *fieldParser) drawRange(w cronWord) (lo, hi int, ok bool) {
 	_, okLow := digits(from)
 	_, okHigh := digits(to)
 	if !okLow || !okHigh {
-		f.wrong(w.column, fmt.Sprintf("%q is not a range of two numbers", short(w.text)), "for example H(0-7)")
+		f.wrong(w.column, f.quote(w)+" is not a range of two numbers", "for example H(0-7)")
 		return 0, 0, false
 	}
 	if lo, ok = f.value(cronWord{from, w.column}); !ok {

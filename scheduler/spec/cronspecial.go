@@ -1,9 +1,6 @@
 package spec
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // special reads the items that only Obsidian's two fields of days have: L, 15W, 5L and 5#2. It reports whether the item
 // is meant as one, and whether it is right.
@@ -68,7 +65,8 @@ func (f *fieldParser) specialWeekday(w cronWord) (item cronItem, special, ok boo
 		if item.nth, ok = digits(nth); ok && item.nth >= 1 && item.nth <= 5 {
 			return item, true, true
 		}
-		f.wrong(w.column+len(weekday)+1, fmt.Sprintf("%q after # is not in 1-5; a month has up to 5 of a weekday", short(nth)), "")
+		number := cronWord{nth, w.column + len(weekday) + 1}
+		f.wrong(number.column, f.quote(number)+" after # is not in 1-5; a month has up to 5 of a weekday", "")
 	case w.text == "L":
 		f.wrong(w.column, "L needs a day of the week before it",
 			"5L is the last Friday of the month; the last day of the month is L in field 3 (day of month); Saturday is 6 or SAT")
