@@ -104,13 +104,13 @@ func (w *Worker) beginAnew(r *run, j *Job) {
 }
 
 // told returns the changes of the clock, by their Unix seconds, that are among
-// a job's last records of what was left out.
-func told(ctx context.Context, store Store, k Key) (map[int64]bool, error) {
+// the last records of what was left out of the job with a mark.
+func told(ctx context.Context, store Store, k Key, mark string) (map[int64]bool, error) {
 	there := map[int64]bool{}
 	n := 0
 	err := store.Recent(ctx, k, 0, []Outcome{OutcomeSkipped}, func(rec *Record) bool {
 		n++
-		if rec.Reason == ReasonDST {
+		if rec.Reason == ReasonDST && sameJob(rec.UID, mark) {
 			there[rec.Nominal.Unix()] = true
 		}
 		return n < recheckDepth
@@ -120,12 +120,12 @@ func told(ctx context.Context, store Store, k Key) (map[int64]bool, error) {
 
 // untold returns those of the skips that the history does not have: a change
 // of the clock is recorded once, also when what recorded it was cut short.
-func untold(ctx context.Context, store Store, k Key, skips []skip) ([]skip, error) {
+func untold(ctx context.Context, store Store, k Key, mark string, skips []skip) ([]skip, error) {
 	isTold := func(s skip) bool { return s.reason == ReasonDST }
 	if !slices.ContainsFunc(skips, isTold) {
 		return skips, nil
 	}
-	there, err := told(ctx, store, k)
+	there, err := told(ctx, store, k, mark)
 	return slices.DeleteFunc(slices.Clone(skips), func(s skip) bool { return isTold(s) && there[s.from.Unix()] }), err
 }
 
@@ -135,7 +135,7 @@ func (s *Service) passTold(ctx context.Context, j *Job, b *Baton) error {
 	if b == nil || b.Gap.IsZero() {
 		return nil
 	}
-	there, err := told(ctx, s.store, j.Key)
+	there, err := told(ctx, s.store, j.Key, j.mark())
 	for err == nil && !b.Gap.IsZero() && there[b.Gap.Unix()] {
 		*b = j.passGap(*b)
 	}

@@ -129,7 +129,7 @@ func (s *Service) resume(ctx context.Context, j *Job, b *Baton, waiting uint64) 
 }
 
 func (s *Service) appendSkips(ctx context.Context, j *Job, step *Step) error {
-	skips, err := untold(ctx, s.store, j.Key, step.skips)
+	skips, err := untold(ctx, s.store, j.Key, j.mark(), step.skips)
 	if err != nil {
 		return err
 	}

@@ -151,7 +151,7 @@ func (w *Worker) writeEnd(ctx context.Context, j *Job, x ending) error {
 // appendSkips records what r skipped.
 func (w *Worker) appendSkips(r *run) bool {
 	if r.suspect {
-		skips, err := untold(w.settles, w.store, r.key(), r.skips)
+		skips, err := untold(w.settles, w.store, r.key(), r.baton.UID, r.skips)
 		if err != nil {
 			w.retryLater(r, err)
 			return false
