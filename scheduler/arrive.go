@@ -173,7 +173,8 @@ func (w *Worker) postpone(r *run, j *Job) {
 	}
 	if !b.Waits {
 		last := j.lastDue(b, now)
-		rec := skip{from: b.Nominal, to: last, count: max(1, j.plan(b.Progress).Count(b.Nominal, last))}.record(j.Key, b.UID, now, s.Progress)
+		due := skip{from: b.Nominal, to: last, count: max(1, j.plan(b.Progress).Count(b.Nominal, last))}
+		rec := due.record(j.Key, b.UID, now, s.Progress)
 		rec.Outcome = OutcomePostponed
 		rec.Message = "collection " + j.Key.Collection + " is disabled"
 		if !w.append(r, &rec) {
