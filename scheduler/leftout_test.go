@@ -18,12 +18,12 @@ import (
 // spring is when the clocks of New York jump from 02:00 to 03:00.
 var spring = time.Date(2026, 3, 8, 7, 0, 0, 0, time.UTC)
 
-// inSpring runs f in a bubble whose time is at 00:30 on 7 March 2026 in New York.
-func inSpring(t *testing.T, f func(t *testing.T, w *world)) {
+// inSpring runs f in a bubble whose time is so long before the change of the clock.
+func inSpring(t *testing.T, before time.Duration, f func(t *testing.T, w *world)) {
 	t.Helper()
 	freshTimers()
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(spring.Add(-25*time.Hour - 30*time.Minute))) // no server ticks yet
+		time.Sleep(time.Until(spring.Add(-before))) // no server ticks yet
 		w := newWorld(t)
 		w.startWorker()
 		f(t, w)
@@ -71,7 +71,7 @@ func (w *world) mustTell(name string, count int, text string) {
 
 func TestLeftOut(t *testing.T) {
 	const daily = "30 2 * * *"
-	inSpring(t, func(t *testing.T, w *world) {
+	inSpring(t, 25*time.Hour+30*time.Minute, func(t *testing.T, w *world) {
 		w.inNewYork("daily", daily, gapSkip)
 		w.inNewYork("limited", daily, `, "count": 2`+gapSkip)
 		w.inNewYork("hourly", "0 * * * *", plain)
@@ -126,7 +126,7 @@ func TestLeftOut(t *testing.T) {
 
 // What was missed and not caught up is told apart from what did not exist.
 func TestLeftOutWhileNothingRan(t *testing.T) {
-	inSpring(t, func(t *testing.T, w *world) {
+	inSpring(t, 90*time.Minute, func(t *testing.T, w *world) {
 		w.inNewYork("once", "*/30 * * * *", plain)
 		w.inNewYork("all", "0 * * * *", `}, "catchUp": {"policy": "all", "window": "P10D"}`)
 		w.inNewYork("skip", "*/30 * * * *", `}, "catchUp": {"policy": "skip"}`)
@@ -151,7 +151,7 @@ func TestLeftOutWhileNothingRan(t *testing.T) {
 
 // An occurrence runs while the clock is changed, and others are skipped.
 func TestLeftOutWhileOneRuns(t *testing.T) {
-	inSpring(t, func(t *testing.T, w *world) {
+	inSpring(t, 30*time.Minute, func(t *testing.T, w *world) {
 		w.sink.answers(after(25*time.Minute, http.StatusOK))
 		until(-20 * time.Minute)
 		w.inNewYork("job", "*/5 * * * *", `}, "timeout": "PT30M"`)
@@ -165,7 +165,7 @@ func TestLeftOutWhileOneRuns(t *testing.T) {
 
 // A job that is disabled, edited or turned off and on meanwhile.
 func TestLeftOutAcrossEdits(t *testing.T) {
-	inSpring(t, func(t *testing.T, w *world) {
+	inSpring(t, 2*time.Hour, func(t *testing.T, w *world) {
 		turn := func(name string, s scheduler.State) {
 			t.Helper()
 			if _, err := w.service.Turn(t.Context(), key(name), s, 0); err != nil {
@@ -173,7 +173,7 @@ func TestLeftOutAcrossEdits(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"described", "off", "again", "moved", "before", "restarted"} {
-			w.inNewYork(name, "30 2 * * *", gapSkip)
+			w.inNewYork(name, "30 2,6 * * *", gapSkip)
 		}
 		until(-time.Hour)
 		turn("off", scheduler.Disabled)
@@ -181,13 +181,13 @@ func TestLeftOutAcrossEdits(t *testing.T) {
 		until(time.Hour)
 		turn("off", scheduler.Enabled)
 		turn("again", scheduler.Disabled)
-		w.inNewYork("described", "30 2 * * *", gapSkip+`, "description": "d"`)
-		w.inNewYork("moved", "31 2 * * *", gapSkip)
+		w.inNewYork("described", "30 2,6 * * *", gapSkip+`, "description": "d"`)
+		w.inNewYork("moved", "31 2,6 * * *", gapSkip)
 		w.stopWorker()
 		w.startWorker()
 		until(2 * time.Hour)
 		turn("again", scheduler.Enabled)
-		until(26 * time.Hour)
+		until(4 * time.Hour)
 		for _, name := range []string{"described", "off", "again", "moved", "restarted"} {
 			w.mustTell(name, 1, "2026-03-08 02:30")
 		}
@@ -199,7 +199,7 @@ func TestLeftOutAcrossEdits(t *testing.T) {
 
 // The collection is disabled while the clock is changed.
 func TestLeftOutWhilePostponed(t *testing.T) {
-	inSpring(t, func(t *testing.T, w *world) {
+	inSpring(t, time.Hour, func(t *testing.T, w *world) {
 		w.inNewYork("daily", "30 2 * * *", gapSkip)
 		w.inNewYork("often", "*/30 * * * *", plain)
 		until(-40 * time.Minute)
@@ -222,13 +222,13 @@ func TestLeftOutWhilePostponed(t *testing.T) {
 // The worker dies after it has recorded the change, and before it has passed
 // the baton on; the baton comes again.
 func TestLeftOutOnceAfterCrash(t *testing.T) {
-	inSpring(t, func(_ *testing.T, w *world) {
-		w.inNewYork("daily", "30 2 * * *", gapSkip)
+	inSpring(t, 30*time.Minute, func(_ *testing.T, w *world) {
+		w.inNewYork("daily", "30 2,4 * * *", gapSkip)
 		w.inNewYork("hourly", "0 * * * *", plain)
 		until(-time.Minute)
 		w.stopWorker()
 		w.startWorker(func(c *scheduler.WorkerConfig) { c.Store = &doubtful{Store: w.store} })
-		until(25*time.Hour + 30*time.Minute)
+		until(2 * time.Hour)
 		w.mustTell("daily", 1, "2026-03-08 02:30")
 		w.mustTell("hourly", 1, "2026-03-08 02:00")
 	})
@@ -257,14 +257,14 @@ func (d *doubtful) Append(ctx context.Context, r *scheduler.Record) error {
 // Nothing runs while the clock is changed, and the schedule is edited before
 // a worker comes back.
 func TestLeftOutBeforeEdit(t *testing.T) {
-	inSpring(t, func(t *testing.T, w *world) {
-		w.inNewYork("job", "30 2 * * *", gapSkip)
+	inSpring(t, 50*time.Minute, func(t *testing.T, w *world) {
+		w.inNewYork("job", "30 1-2 * * *", gapSkip)
 		until(-time.Minute)
 		w.stopWorker()
 		until(time.Minute)
-		w.inNewYork("job", "30 1 * * *", gapSkip)
+		w.inNewYork("job", "30 4 * * *", gapSkip)
 		w.startWorker()
-		until(24 * time.Hour)
+		until(2 * time.Hour)
 		w.mustTell("job", 1, "2026-03-08 02:30")
 		if got, want := w.outcomes("job"), "completed skipped(dst 1) completed"; got != want {
 			t.Errorf("history %q, want %q", got, want)
@@ -275,9 +275,9 @@ func TestLeftOutBeforeEdit(t *testing.T) {
 // The timers stream is lost after the change has been recorded. The baton that
 // the audit derives from the history does not tell it again.
 func TestLeftOutOnceAfterLoss(t *testing.T) {
-	inSpring(t, func(t *testing.T, w *world) {
-		w.inNewYork("daily", "30 2 * * *", gapSkip)
-		w.inNewYork("fresh", "30 2 8-9 3 *", gapSkip)
+	inSpring(t, 30*time.Minute, func(t *testing.T, w *world) {
+		w.inNewYork("daily", "30 2,4 * * *", gapSkip)
+		w.inNewYork("fresh", "30 2,4 8 3 *", gapSkip)
 		until(15 * time.Minute)
 		w.stopWorker()
 		js, err := jetstream.New(w.nc)
@@ -295,7 +295,7 @@ func TestLeftOutOnceAfterLoss(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.startWorker()
-		until(25 * time.Hour)
+		until(2 * time.Hour)
 		w.mustTell("daily", 1, "2026-03-08 02:30")
 		w.mustTell("fresh", 1, "2026-03-08 02:30")
 		if got, want := w.outcomes("fresh"), "skipped(dst 1) completed"; got != want {

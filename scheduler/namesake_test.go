@@ -88,7 +88,7 @@ func TestNameUsedAgainWhileRunning(t *testing.T) {
 				w.put("job", `{`+overlap+`"startTime": "`+due+`", "recurrence": {"frequency": "Day"}, `+at("old")+`}`)
 				time.Sleep(25 * time.Second)
 				later := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-				w.replace("job", `{"startTime": "`+later+`", "recurrence": {"frequency": "Day"}, `+at("new")+`}`)
+				w.replace("job", `{"startTime": "`+later+`", "recurrence": {"frequency": "Hour"}, `+at("new")+`}`)
 				time.Sleep(time.Minute)
 				if v := w.get("job"); v.Status.Executions != 0 {
 					t.Errorf("%d executions of a job that has not run yet", v.Status.Executions)
@@ -97,7 +97,7 @@ func TestNameUsedAgainWhileRunning(t *testing.T) {
 				if next := w.get("job").Status.Next.Format(time.RFC3339); next != later {
 					t.Errorf("after the audit it runs at %s, want %s", next, later)
 				}
-				time.Sleep(25 * time.Hour)
+				time.Sleep(150 * time.Minute)
 				if v := w.get("job"); v.Status.Executions != 2 || len(w.sink.seen()) != 3 {
 					t.Errorf("%d executions, want 2; %d calls, want 3", v.Status.Executions, len(w.sink.seen()))
 				}
