@@ -64,26 +64,33 @@ func TestDisableWhileRunByHandIsPutOff(t *testing.T) {
 	}
 }
 
+// disabledWhileItsRunWaits puts a job, asks for a run of it that the circuit of its target puts off, and disables the job for
+// ten minutes. Then the target is in order again.
+func (w *world) disabledWhileItsRunWaits(body string) {
+	w.t.Helper()
+	heal := w.ail()
+	w.rules(`{"*": {"circuitBreaker": {"failures": 3, "openFor": "PT20M", "maxPostponement": "PT1H"}}}`)
+	w.openCircuit()
+	w.put("job", body)
+	if _, err := w.service.Trigger(w.t.Context(), key("job")); err != nil {
+		w.t.Fatal(err)
+	}
+	time.Sleep(time.Second)
+	if _, err := w.service.Disable(w.t.Context(), key("job")); err != nil {
+		w.t.Fatal(err)
+	}
+	time.Sleep(10 * time.Minute)
+	if _, err := w.service.Enable(w.t.Context(), key("job")); err != nil {
+		w.t.Fatal(err)
+	}
+	heal()
+}
+
 // TestEnableWhileRunByHandIsPutOff shows that what fell due while a job was disabled is not caught up when a run by hand, which
 // was there before, ends after that.
 func TestEnableWhileRunByHandIsPutOff(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		heal := w.ail()
-		w.rules(`{"*": {"circuitBreaker": {"failures": 3, "openFor": "PT20M", "maxPostponement": "PT1H"}}}`)
-		w.openCircuit()
-		w.put("job", `{"catchUp": {"policy": "all"}, "recurrence": {"frequency": "Minute"}, "startTime": "2000-01-01T00:02:00Z", `+failOnce+`}`)
-		if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Second)
-		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(10 * time.Minute)
-		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
-		heal()
+		w.disabledWhileItsRunWaits(`{"catchUp": {"policy": "all"}, "recurrence": {"frequency": "Minute"}, "startTime": "2000-01-01T00:02:00Z", ` + failOnce + `}`)
 		time.Sleep(15 * time.Minute)
 		records := w.history("job")
 		if got := w.outcomes("job"); !strings.HasPrefix(got, "postponed/manual skipped(disabled 9) completed/manual completed") {
@@ -144,23 +151,8 @@ func (w *world) disableAfterRun(name string) {
 // last of the schedule.
 func TestEndWhileDisabled(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		heal := w.ail()
-		w.rules(`{"*": {"circuitBreaker": {"failures": 3, "openFor": "PT20M", "maxPostponement": "PT1H"}}}`)
-		w.openCircuit()
-		w.put("job", `{"catchUp": {"policy": "all"}, "startTime": "2000-01-01T00:02:00Z", `+
-			`"recurrence": {"frequency": "Minute", "endTime": "2000-01-01T00:08:00Z"}, `+failOnce+`}`)
-		if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Second)
-		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(10 * time.Minute)
-		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
-		heal()
+		w.disabledWhileItsRunWaits(`{"catchUp": {"policy": "all"}, "startTime": "2000-01-01T00:02:00Z", ` +
+			`"recurrence": {"frequency": "Minute", "endTime": "2000-01-01T00:08:00Z"}, ` + failOnce + `}`)
 		time.Sleep(45 * time.Minute)
 		if got := w.outcomes("job"); got != "postponed/manual skipped(disabled 7) completed/manual" {
 			t.Errorf("history %q", got)

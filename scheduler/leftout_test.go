@@ -9,8 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -280,20 +278,7 @@ func TestLeftOutOnceAfterLoss(t *testing.T) {
 		w.inNewYork("fresh", "30 2,4 8 3 *", gapSkip)
 		until(15 * time.Minute)
 		w.stopWorker()
-		js, err := jetstream.New(w.nc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := js.DeleteStream(t.Context(), "CARILLON_TIMERS_0"); err != nil {
-			t.Fatal(err)
-		}
-		if w.store, err = store.Open(t.Context(), w.nc, w.config); err != nil {
-			t.Fatal(err)
-		}
-		w.service = w.newService(newKey(t, "k1"))
-		if _, err := w.service.Audit(t.Context(), true); err != nil {
-			t.Fatal(err)
-		}
+		w.loseTimers()
 		w.startWorker()
 		until(2 * time.Hour)
 		w.mustTell("daily", 1, "2026-03-08 02:30")

@@ -122,8 +122,8 @@ func (w *Worker) end(r *run, j *Job, s Step) {
 }
 
 // writeEnd saves a job's last state over the revision of j. An edit that gave
-// the job a new schedule meanwhile wins, and so does one
-// that enabled it: errOvertaken.
+// the job a new schedule meanwhile wins, and so does one that enabled it:
+// errOvertaken.
 func (w *Worker) writeEnd(ctx context.Context, j *Job, x ending) error {
 	s := x.step
 	switch {

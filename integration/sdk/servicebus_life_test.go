@@ -151,7 +151,7 @@ func TestServiceBusDeleted(t *testing.T) {
 // TestServiceBusManyConnections shows that a thousand clients are served side by side.
 func TestServiceBusManyConnections(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a thousand clients")
+		t.Skip("a thousand clients; run it without -short")
 	}
 	server := startBus(t, queue("orders", ""))
 	const clients = 1000

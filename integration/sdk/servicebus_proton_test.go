@@ -18,7 +18,7 @@ func TestServiceBusProton(t *testing.T) {
 		}
 	}
 	if python == "" {
-		t.Skip("python3 has no module proton")
+		t.Skip("python3 has no module proton; on Debian: apt-get install python3-qpid-proton")
 	}
 	server := startBus(t, queue("orders", ""), func(c *servicebus.Config) { c.AutoCreate = true })
 	out, err := exec.CommandContext(within(t), python, "qpid/suite.py", server.Addr()).CombinedOutput()

@@ -57,9 +57,10 @@ type APIConfig struct {
 //	<prefix>.api.secret-rotate               answers what was sealed again ([scheduler.Service.RotateSecrets])
 //
 // and the JSON is that of the REST API. history, list and secret-list take a body
-// {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or none; nextLink is
-// the body that asks for the next page, or null. A page ends early when more
-// would not fit into a message.
+// {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or none; list takes
+// "$skiptoken" too, the name after which to begin. nextLink is the body that
+// asks for the next page, or null. A page ends early when more would not fit
+// into a message.
 //
 // The header Carillon-Status has the number that REST would answer with: 201
 // when put has made the job. An error is told as micro services do, in the

@@ -43,7 +43,8 @@
 //  4. An edit that has been received is carried out even when its client goes
 //     away in the middle.
 //  5. A listing has up to 100 entries ($top: 1 to 100) and, when there are
-//     more, nextLink: the URL of the next page, else null.
+//     more, nextLink: the URL of the next page, else null. That of jobs begins
+//     after the last name ($skiptoken), whatever is put or deleted meanwhile.
 //  6. A live tail is NDJSON (application/x-ndjson): one record on each line, as
 //     in the history, for everything recorded after its header was sent. It
 //     ends with the client, or with the context of the server. A client that

@@ -54,15 +54,16 @@ type QueueOptions struct {
 	AuthorizationRules []AuthorizationRule
 }
 
-// An AuthorizationRule is a key of an entity.
+// An AuthorizationRule describes a key of an entity as administration clients write it. The broker keeps it and gives it back; it
+// opens nothing, as keys are those of the whole server.
 type AuthorizationRule struct {
-	Type         string
-	ClaimType    string
-	ClaimValue   string
-	Rights       []string
+	Type         string   // "SharedAccessAuthorizationRule", say
+	ClaimType    string   // "SharedAccessKey", say
+	ClaimValue   string   // "None", say
+	Rights       []string // of Manage, Send and Listen
 	KeyName      string
-	PrimaryKey   string
-	SecondaryKey string
+	PrimaryKey   string // in base64
+	SecondaryKey string // in base64
 }
 
 // TopicOptions say how a topic works. Fields are as those of [QueueOptions].
