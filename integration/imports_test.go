@@ -31,6 +31,7 @@ type layer struct {
 var layers = []layer{
 	{path: "scheduler/document", never: []string{"net/http", "github.com/nats-io/..."}},
 	{path: "scheduler/spec/...", imports: []string{"scheduler/document"}, never: []string{"net/http", "github.com/nats-io/..."}},
+	{path: "scheduler/cache", imports: []string{"scheduler"}, never: []string{"net/http", "github.com/nats-io/..."}},
 	{path: "scheduler/seal", never: []string{"net/http", "github.com/nats-io/..."}},
 	{path: "scheduler", imports: []string{"scheduler/spec/...", "scheduler/document", "scheduler/seal"}, never: []string{"net/http", "github.com/nats-io/..."}},
 	{path: "scheduler/rest/...", imports: decisions},
@@ -70,6 +71,8 @@ func TestMisdirected(t *testing.T) {
 		{"scheduler", "scheduler/spec", ""},
 		{"scheduler", "scheduler/seal", ""},
 		{"scheduler/seal", "scheduler/document", "may not import"},
+		{"scheduler/cache", "scheduler", ""},
+		{"scheduler/cache", "scheduler/document", "may not import"},
 		{"scheduler", "store", "may not import"},
 		{"scheduler", "example.org/metrics", "example.org/metrics → net/http"},
 		{"scheduler", "github.com/nats-io/nats.go", "may not depend on"},
