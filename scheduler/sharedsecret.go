@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/seal"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 )
 
 // SharedSecret is a named secret that jobs refer to, as it is shown: all but

@@ -7,7 +7,7 @@ import (
 	"sort"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/seal"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 )
 
 // Unopened tells of secrets in the store that this process cannot open: it has

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/seal"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 )
 
 // VaultConfig says what a vault works with. Store is required.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/seal"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 )
 
 // keyFlags are the flags that name the keys of secrets. A key itself is never a

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carillon-sched/carillon/scheduler/seal"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 )
 
 func newKey(tb testing.TB, id string) seal.Key {
