@@ -3,6 +3,7 @@ package cache
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -24,9 +25,9 @@ func evict(key string, revision uint64) step {
 	return func(t *table[string, string]) { t.evict(key, 0, revision) }
 }
 
-// keep keeps what was read when the table had counted so many changes.
-func keep(key, value string, revision uint64, before uint32) step {
-	return func(t *table[string, string]) { t.keep(key, 0, value, revision, before) }
+// keep keeps a=x, which was read when the table had counted so many changes.
+func keep(revision uint64, before uint32) step {
+	return func(t *table[string, string]) { t.keep("a", 0, "x", revision, before) }
 }
 
 // shown lists the values of a table by key, with their revisions: those that can be relied upon, those that are known,
@@ -64,12 +65,12 @@ func TestTable(t *testing.T) {
 		},
 		{
 			"without a watch nothing is kept", false,
-			[]step{keep("a", "x", 1, 0)},
+			[]step{keep(1, 0)},
 			" |  | 0",
 		},
 		{
 			"nothing is kept before the watch stands", false,
-			[]step{begin, keep("a", "x", 1, 0)},
+			[]step{begin, keep(1, 0)},
 			" |  | 0",
 		},
 		{
@@ -166,42 +167,42 @@ func TestTable(t *testing.T) {
 
 		{
 			"what was read is kept", false,
-			[]step{begin, ready, keep("a", "x", 1, 0)},
+			[]step{begin, ready, keep(1, 0)},
 			"a=x@1 | a=x@1 | 0",
 		},
 		{
 			"not after a change", false,
-			[]step{begin, ready, evict("a", 2), keep("a", "x", 1, 0)},
+			[]step{begin, ready, evict("a", 2), keep(1, 0)},
 			" |  | 1",
 		},
 		{
 			"also of a key of the same shard", false,
-			[]step{begin, ready, evict("b", 2), keep("a", "x", 1, 0)},
+			[]step{begin, ready, evict("b", 2), keep(1, 0)},
 			" |  | 1",
 		},
 		{
 			"but when it was read behind it", false,
-			[]step{begin, ready, evict("b", 2), keep("a", "x", 1, 1)},
+			[]step{begin, ready, evict("b", 2), keep(1, 1)},
 			"a=x@1 | a=x@1 | 1",
 		},
 		{
 			"a change removes an older value", false,
-			[]step{begin, ready, keep("a", "x", 1, 0), evict("a", 2)},
+			[]step{begin, ready, keep(1, 0), evict("a", 2)},
 			" |  | 1",
 		},
 		{
 			"and not the one that it tells of", false,
-			[]step{begin, ready, keep("a", "x", 2, 0), evict("a", 2)},
+			[]step{begin, ready, keep(2, 0), evict("a", 2)},
 			"a=x@2 | a=x@2 | 1",
 		},
 		{
 			"a change of another key removes nothing", false,
-			[]step{begin, ready, keep("a", "x", 1, 0), evict("b", 2)},
+			[]step{begin, ready, keep(1, 0), evict("b", 2)},
 			"a=x@1 | a=x@1 | 1",
 		},
 		{
 			"nothing is kept of a read through which the watch was lost", false,
-			[]step{begin, ready, lose, begin, ready, keep("a", "x", 1, 0)},
+			[]step{begin, ready, lose, begin, ready, keep(1, 0)},
 			" |  | 1",
 		},
 	}
@@ -256,9 +257,9 @@ func TestLimit(t *testing.T) {
 		tab := newTable(1)
 		tab.limit, tab.live = test.limit, true
 		for i := range test.kept {
-			tab.keep(fmt.Sprint(i), 0, "x", 1, 0)
+			tab.keep(strconv.Itoa(i), 0, "x", 1, 0)
 		}
-		if _, ok := tab.peek(fmt.Sprint(test.kept - 1)); !ok || len(tab.entries) != test.want {
+		if _, ok := tab.peek(strconv.Itoa(test.kept - 1)); !ok || len(tab.entries) != test.want {
 			t.Errorf("%+v: %d entries, the last one is there: %t", test, len(tab.entries), ok)
 		}
 	}

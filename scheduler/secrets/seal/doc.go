@@ -11,7 +11,7 @@
 //	"password": {"secretRef": "billing-password"}
 //
 // They lie sealed in the bucket of jobs and in that of shared secrets. Batons,
-// history, results of specs, logs and metrics hold none at all, and no door
+// history, results of specs, logs and metrics hold none at all, and no API
 // shows one: whoever gets a job does not see its secrets, and patches it
 // without touching them.
 //

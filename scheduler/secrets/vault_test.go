@@ -1,4 +1,4 @@
-package scheduler
+package secrets
 
 import (
 	"context"
@@ -8,40 +8,41 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 )
 
 // watchStore holds shared secrets as other processes leave them, and a watch that tells of them when the test lets it.
 type watchStore struct {
-	secrets map[string]Stored
+	secrets map[string]scheduler.Stored
 	tell    chan func(ready func(), changed func(string, uint64, []byte)) // closed: the watch is lost
 	hangs   bool                                                          // a read does not answer
 }
 
-func (s *watchStore) LoadSecret(ctx context.Context, name string) (Stored, error) {
+func (s *watchStore) Load(ctx context.Context, name string) (scheduler.Stored, error) {
 	if s.hangs {
 		<-ctx.Done()
-		return Stored{}, ctx.Err()
+		return scheduler.Stored{}, ctx.Err()
 	}
 	if st, ok := s.secrets[name]; ok {
 		return st, nil
 	}
-	return Stored{}, ErrNotFound
+	return scheduler.Stored{}, scheduler.ErrNotFound
 }
 
-func (s *watchStore) SaveSecret(_ context.Context, name string, data []byte, replaces uint64) (uint64, error) {
-	s.secrets[name] = Stored{Key: Key{Job: name}, Revision: replaces + 1, Data: data}
+func (s *watchStore) Save(_ context.Context, name string, data []byte, replaces uint64) (uint64, error) {
+	s.secrets[name] = scheduler.Stored{Key: scheduler.Key{Job: name}, Revision: replaces + 1, Data: data}
 	return replaces + 1, nil
 }
 
-func (s *watchStore) RemoveSecret(_ context.Context, name string, _ uint64) error {
+func (s *watchStore) Remove(_ context.Context, name string, _ uint64) error {
 	delete(s.secrets, name)
 	return nil
 }
 
-func (s *watchStore) EachSecret(context.Context, func(Stored) error) error { return nil }
+func (s *watchStore) Each(context.Context, func(scheduler.Stored) error) error { return nil }
 
-func (s *watchStore) WatchSecrets(ctx context.Context, ready func(), changed func(string, uint64, []byte)) error {
+func (s *watchStore) Watch(ctx context.Context, ready func(), changed func(string, uint64, []byte)) error {
 	for {
 		select {
 		case f, ok := <-s.tell:
@@ -68,8 +69,8 @@ func newVaultTest(t *testing.T) *vaultTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &watchStore{secrets: map[string]Stored{}, tell: make(chan func(func(), func(string, uint64, []byte)))}
-	return &vaultTest{t, store, NewVault(VaultConfig{Store: store, Keys: seal.NewKeyring(k)})}
+	store := &watchStore{secrets: map[string]scheduler.Stored{}, tell: make(chan func(func(), func(string, uint64, []byte)))}
+	return &vaultTest{t, store, NewVault(Config{Store: store, Keys: seal.NewKeyring(k)})}
 }
 
 // written is the secret a as it is stored.
@@ -100,9 +101,9 @@ func TestVaultBeforeTheWatchStands(t *testing.T) {
 		v := newVaultTest(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go v.vault.watch(ctx, func(error) {})
+		go v.vault.Run(ctx, func(error) {})
 		synctest.Wait()
-		v.store.secrets["a"] = Stored{Revision: 2, Data: v.written("new")}
+		v.store.secrets["a"] = scheduler.Stored{Revision: 2, Data: v.written("new")}
 		v.store.tell <- func(_ func(), changed func(string, uint64, []byte)) { changed("a", 1, v.written("old")) }
 		synctest.Wait()
 		v.want("new")
@@ -121,15 +122,15 @@ func TestVaultBeforeTheWatchStands(t *testing.T) {
 func TestVaultWithoutWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVaultTest(t)
-		v.vault.changed("a", 1, v.written("old"))
+		v.vault.shared.Note("a", 1, v.written("old"))
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go v.vault.watch(ctx, func(error) {})
+		go v.vault.Run(ctx, func(error) {})
 		synctest.Wait()
 		v.store.tell <- func(ready func(), _ func(string, uint64, []byte)) { ready() }
 		synctest.Wait()
 		v.want("")
-		v.vault.changed("a", 2, v.written("again"))
+		v.vault.shared.Note("a", 2, v.written("again"))
 		v.want("again")
 		close(v.store.tell)
 		synctest.Wait()
