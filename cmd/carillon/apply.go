@@ -131,7 +131,13 @@ func (t *terminal) printResult(r jobfile.Result) {
 	}
 }
 
-// applied is a result for programs.
+// applyReport is what became of job files, for programs.
+type applyReport struct {
+	Jobs     []applied         `json:"jobs"`
+	Problems []jobfile.Problem `json:"problems"`
+}
+
+// applied is one of its results.
 type applied struct {
 	Job     string          `json:"job"`
 	File    string          `json:"file"`
@@ -139,14 +145,14 @@ type applied struct {
 }
 
 func (t *terminal) printResults(results []jobfile.Result, problems []jobfile.Problem) error {
-	jobs := []applied{}
+	report := applyReport{Jobs: []applied{}, Problems: append([]jobfile.Problem{}, problems...)}
 	for _, r := range results {
-		problems = append(problems, r.Problems...)
+		report.Problems = append(report.Problems, r.Problems...)
 		if r.Verdict != "" {
-			jobs = append(jobs, applied{r.Job.Key.String(), r.Job.File, r.Verdict})
+			report.Jobs = append(report.Jobs, applied{r.Job.Key.String(), r.Job.File, r.Verdict})
 		}
 	}
-	return t.printJSON(map[string]any{"jobs": jobs, "problems": append([]jobfile.Problem{}, problems...)})
+	return t.printJSON(report)
 }
 
 // firstUnavailable returns the first error that is no fault of a file: one

@@ -67,7 +67,7 @@ func (c getCmd) list(ctx context.Context, t *terminal, api *client.Client) error
 		for i, j := range jobs {
 			documents[i] = j.Document
 		}
-		return t.printJSON(map[string]any{"value": documents, "nextLink": nil})
+		return t.printJSON(list[json.RawMessage]{Value: documents})
 	}
 	if len(jobs) == 0 {
 		t.complain("hint", `the collection has no such jobs; create some with "carillon apply"`)

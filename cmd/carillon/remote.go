@@ -48,6 +48,12 @@ type several struct {
 	Names []string `arg:"" name:"job" help:"Names of jobs: job, or collection/job."`
 }
 
+// doneJob is a result for programs.
+type doneJob struct {
+	Job    string `json:"job"`
+	Result string `json:"result"`
+}
+
 // each does do to every job, says what was done, and goes on after an error.
 func (s several) each(ctx context.Context, t *terminal, done string, do func(context.Context, *client.Client, scheduler.Key) error) error {
 	c, err := s.client()
@@ -70,7 +76,7 @@ func (s several) each(ctx context.Context, t *terminal, done string, do func(con
 			t.fail(err)
 			failed = append(failed, err)
 		case t.json:
-			_ = t.printJSON(map[string]string{"job": k.String(), "result": done}) // a map of strings
+			_ = t.printJSON(doneJob{k.String(), done}) // of strings
 		default:
 			t.printf("%-9s %s\n", done, k)
 		}

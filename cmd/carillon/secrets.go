@@ -102,7 +102,7 @@ func (c secretsListCmd) Run(ctx context.Context, t *terminal) error {
 		return err
 	}
 	if t.json {
-		return t.printJSON(map[string]any{"value": append([]*client.Secret{}, all...), "nextLink": nil})
+		return t.printJSON(list[*client.Secret]{Value: append([]*client.Secret{}, all...)})
 	}
 	if len(all) == 0 {
 		t.complain("hint", `there are no shared secrets; "carillon secrets set NAME" makes one`)
@@ -156,12 +156,18 @@ func (c secretsDeleteCmd) Run(ctx context.Context, t *terminal) error {
 			t.fail(err)
 			failed = append(failed, err)
 		case t.json:
-			_ = t.printJSON(map[string]string{"secret": name, "result": "deleted"}) // a map of strings
+			_ = t.printJSON(deletedSecret{"deleted", name}) // of strings
 		default:
 			t.printf("%-9s %s\n", "deleted", name)
 		}
 	}
 	return reported(failed)
+}
+
+// deletedSecret is a result for programs.
+type deletedSecret struct {
+	Result string `json:"result"`
+	Secret string `json:"secret"`
 }
 
 type secretsRotateCmd struct{ remote }
@@ -226,6 +232,12 @@ type secretsKeygenCmd struct {
 	ID string `name:"id" help:"Id of the key: letters, digits, - and _. Default: today's date with a few random characters." placeholder:"ID"`
 }
 
+// madeKey is a key for programs: its id, and its line in a key file.
+type madeKey struct {
+	ID   string `json:"id"`
+	Line string `json:"line"`
+}
+
 // Help shows examples.
 func (secretsKeygenCmd) Help() string {
 	return `Prints one line: the key's id, a colon, and 32 random bytes in base64. A key file holds such lines; the first key
@@ -250,7 +262,7 @@ func (c secretsKeygenCmd) Run(t *terminal) error {
 		return &usageError{err}
 	}
 	if t.json {
-		return t.printJSON(map[string]string{"id": k.ID(), "line": k.Text()})
+		return t.printJSON(madeKey{k.ID(), k.Text()})
 	}
 	t.printf("%s\n", k.Text())
 	return nil

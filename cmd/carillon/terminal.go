@@ -60,6 +60,12 @@ func (t *terminal) printJSON(v any) error {
 	return enc.Encode(v)
 }
 
+// list is a whole list for programs, in the shape of a page of the API.
+type list[T any] struct {
+	NextLink *string `json:"nextLink"` // none follows
+	Value    []T     `json:"value"`
+}
+
 // table prints rows in columns under a heading.
 func (t *terminal) table(heading []string, rows [][]string) error {
 	w := tabwriter.NewWriter(t.out, 0, 0, 3, ' ', 0)
