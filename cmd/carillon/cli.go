@@ -28,6 +28,7 @@ type cli struct {
 	Preview previewCmd `cmd:"" help:"Show when a schedule would run."`
 	Secrets secretsCmd `cmd:"" help:"Keep secrets that jobs name, and the keys that seal them."`
 	Doctor  doctorCmd  `cmd:"" help:"Look for jobs that would never run."`
+	Docs    docsCmd    `cmd:"" help:"Print the reference pages."`
 	Version versionCmd `cmd:"" help:"Show the version."`
 
 	JSON bool `name:"json" help:"Print JSON, for programs."`
@@ -35,7 +36,7 @@ type cli struct {
 
 const description = `Carillon is a job scheduler on NATS JetStream.
 
-A job is a JSON or YAML document: when to run, what to call, how to retry. Start with "carillon dev examples/jobs".`
+A job is a JSON or YAML document: when to run, what to call, how to retry. Start with "carillon dev examples/jobs"; "carillon docs" has the reference.`
 
 // run carries a command line out and returns the exit code.
 func run(args []string, t *terminal) int {
