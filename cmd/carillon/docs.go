@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/docs"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -27,7 +28,7 @@ Examples:
 }
 
 // Run lists the pages, or prints one.
-func (c docsCmd) Run(t *terminal) error {
+func (c docsCmd) Run(t *terminal.Terminal) error {
 	if c.Page == "" {
 		return c.list(t)
 	}
@@ -35,25 +36,25 @@ func (c docsCmd) Run(t *terminal) error {
 	if missing, ok := err.(*docs.MissingError); ok { //nolint:errorlint // Find gives no other
 		return missingPage(missing)
 	}
-	if t.json {
-		return t.printJSON(p)
+	if t.JSON {
+		return t.PrintJSON(p)
 	}
-	t.printf("%s", p.Text)
+	t.Printf("%s", p.Text)
 	return nil
 }
 
-func (docsCmd) list(t *terminal) error {
+func (docsCmd) list(t *terminal.Terminal) error {
 	pages := docs.Pages()
-	if t.json {
+	if t.JSON {
 		for i := range pages {
 			pages[i].Text = ""
 		}
-		return t.printJSON(list[docs.Page]{Value: pages})
+		return t.PrintJSON(terminal.List[docs.Page]{Value: pages})
 	}
 	for _, p := range pages {
-		t.printf("%-14s %s\n", p.Name, p.Summary)
+		t.Printf("%-14s %s\n", p.Name, p.Summary)
 	}
-	t.printf("\n\"carillon docs PAGE\" prints one.\n")
+	t.Printf("\n\"carillon docs PAGE\" prints one.\n")
 	return nil
 }
 
@@ -62,9 +63,9 @@ func missingPage(missing *docs.MissingError) error {
 	err := fmt.Errorf("%w: %w", missing, scheduler.ErrNotFound)
 	switch len(missing.Near) {
 	case 0:
-		return hinted(err, `"carillon docs" lists the pages`)
+		return terminal.Hinted(err, `"carillon docs" lists the pages`)
 	case 1:
-		return hinted(err, fmt.Sprintf("did you mean %q?", "carillon docs "+missing.Near[0]))
+		return terminal.Hinted(err, fmt.Sprintf("did you mean %q?", "carillon docs "+missing.Near[0]))
 	}
-	return hinted(err, "several begin so: "+strings.Join(missing.Near, ", "))
+	return terminal.Hinted(err, "several begin so: "+strings.Join(missing.Near, ", "))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/docs"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
@@ -65,7 +66,7 @@ func TestReadmeCommands(t *testing.T) {
 			for _, m := range command.FindAllStringSubmatch(block, -1) {
 				line, _, _ := strings.Cut(m[1], " # ")
 				line, _, _ = strings.Cut(line, " > ")
-				parser, _ := newParser(&terminal{out: io.Discard, err: io.Discard})
+				parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
 				if _, err := parser.Parse(words(line)); err != nil {
 					t.Errorf("%s: carillon %s: %v", file, line, err)
 				}
@@ -81,7 +82,7 @@ func TestReadmeCommands(t *testing.T) {
 // TestCommandHelp parses the examples in the help of every command, and looks for its row in the page of the commands.
 func TestCommandHelp(t *testing.T) {
 	page := read(t, pageFile("cli"))
-	parser, _ := newParser(&terminal{out: io.Discard, err: io.Discard})
+	parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
 	example := regexp.MustCompile(`(?m)^    carillon (.*?)(?: {3,}.*| \|.*| >.*)?$`)
 	for _, command := range parser.Model.Leaves(true) {
 		if !strings.Contains(page, "\n| `"+command.FullPath()) {
@@ -92,7 +93,7 @@ func TestCommandHelp(t *testing.T) {
 			t.Errorf("%s: has no examples in its help", command.FullPath())
 		}
 		for _, m := range examples {
-			parser, _ := newParser(&terminal{out: io.Discard, err: io.Discard})
+			parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
 			if _, err := parser.Parse(words(m[1])); err != nil && !strings.Contains(err.Error(), "no such file") {
 				t.Errorf("%s: carillon %s: %v", command.FullPath(), m[1], err)
 			}

@@ -24,7 +24,7 @@ type Node struct {
 	targets *targets
 
 	takeover chan struct{} // another worker has died, or stopped
-	working  atomic.Bool   // the worker and the doors run, and no stop was asked for
+	working  atomic.Bool   // the worker and the APIs run, and no stop was asked for
 }
 
 // Open opens the store, which creates what is missing, and the default

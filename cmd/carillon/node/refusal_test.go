@@ -16,7 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// refusal is an action that no door takes, and every problem with it.
+// refusal is an action that no API takes, and every problem with it.
 type refusal struct {
 	action string
 	want   []string // path: message
@@ -90,9 +90,9 @@ func TestWrongActions(t *testing.T) {
 			t.Errorf("%s\ngot %d %s", r.action, status, data)
 			continue
 		}
-		differ := func(door string, got, want []string) {
+		differ := func(api string, got, want []string) {
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s: %s\n%s", door, r.action, diff)
+				t.Errorf("%s: %s\n%s", api, r.action, diff)
 			}
 		}
 		differ("REST", problems(t, data), r.want)
