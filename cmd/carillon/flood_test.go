@@ -15,7 +15,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 	"github.com/rogpeppe/go-internal/testscript"
-
 )
 
 // floodLanes is how many sends are under way at a time, on each connection.

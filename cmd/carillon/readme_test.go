@@ -55,6 +55,17 @@ func blocks(text, language string) []string {
 	return found
 }
 
+// TestReadmeIsShort keeps the README to two pages, with the product on the first screen.
+func TestReadmeIsShort(t *testing.T) {
+	lines := strings.Split(readme(t), "\n")
+	if len(lines) > 140 {
+		t.Errorf("it has %d lines; what is over 140 belongs into a page of cmd/carillon/docs", len(lines))
+	}
+	if first := strings.Join(lines[:17], "\n"); !strings.Contains(first, "$ go run ./cmd/carillon dev examples/jobs") {
+		t.Error("the first 17 lines do not show the product")
+	}
+}
+
 // TestReadmeCommands parses every command line of the README and of all pages.
 func TestReadmeCommands(t *testing.T) {
 	command := regexp.MustCompile(`(?m)^(?: {4}\$ )?\(?(?:umask 077; )?(?:go run \./cmd/)?carillon (.*)$`)

@@ -68,9 +68,18 @@ func (s Jobs) Each(ctx context.Context, t *terminal.Terminal, done string, do fu
 			return err
 		}
 	}
+	return EachOf(ctx, t, keys, done, func(k scheduler.Key) error { return do(ctx, c, k) },
+		func(k scheduler.Key) any { return doneJob{k.String(), done} })
+}
+
+// EachOf does do to every thing, says what was done, and goes on after an error, but not without a scheduler. document is
+// what programs are told of a thing that is done.
+func EachOf[T any](
+	ctx context.Context, t *terminal.Terminal, things []T, done string, do func(T) error, document func(T) any,
+) error {
 	var failed []error
-	for _, k := range keys {
-		err := do(ctx, c, k)
+	for _, thing := range things {
+		err := do(thing)
 		switch {
 		case errors.Is(err, scheduler.ErrUnavailable), ctx.Err() != nil:
 			return err
@@ -78,9 +87,9 @@ func (s Jobs) Each(ctx context.Context, t *terminal.Terminal, done string, do fu
 			t.Fail(err)
 			failed = append(failed, err)
 		case t.JSON:
-			_ = t.PrintJSON(doneJob{k.String(), done}) // of strings
+			_ = t.PrintJSON(document(thing)) // of strings
 		default:
-			t.Printf("%-9s %s\n", done, k)
+			t.Printf("%-9s %v\n", done, thing)
 		}
 	}
 	return terminal.Reported(failed...)

@@ -2,7 +2,6 @@ package secrets
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -148,25 +147,12 @@ func (c Delete) Run(ctx context.Context, t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	var failed []error
-	for _, name := range c.Names {
-		err := scheduler.ValidateName("secret", name)
-		if err == nil {
-			err = api.DeleteSecret(ctx, name, c.Force)
-		}
-		switch {
-		case errors.Is(err, scheduler.ErrUnavailable), ctx.Err() != nil:
+	return remote.EachOf(ctx, t, c.Names, "deleted", func(name string) error {
+		if err := scheduler.ValidateName("secret", name); err != nil {
 			return err
-		case err != nil:
-			t.Fail(err)
-			failed = append(failed, err)
-		case t.JSON:
-			_ = t.PrintJSON(deletedSecret{"deleted", name}) // of strings
-		default:
-			t.Printf("%-9s %s\n", "deleted", name)
 		}
-	}
-	return terminal.Reported(failed...)
+		return api.DeleteSecret(ctx, name, c.Force)
+	}, func(name string) any { return deletedSecret{"deleted", name} })
 }
 
 // deletedSecret is a result for programs.
