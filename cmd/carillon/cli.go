@@ -41,7 +41,8 @@ type cli struct {
 
 const description = `Carillon is a job scheduler on NATS JetStream.
 
-A job is a JSON or YAML document: when to run, what to call, how to retry. Start with "carillon dev examples/jobs"; "carillon docs" has the reference.`
+A job is a JSON or YAML document: when to run, what to call, how to retry. Start with "carillon dev examples/jobs";
+"carillon docs" has the reference.`
 
 // run carries a command line out and returns the exit code.
 func run(args []string, t *terminal.Terminal) int {

@@ -59,7 +59,8 @@ func (c doctorCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 func (c doctorCmd) unwell(left int) error {
 	err := fmt.Errorf("%s not in order", terminal.Plural(left, "job is", "jobs are"))
 	if c.Fix {
-		return terminal.Hinted(err, `run "carillon doctor --fix" again: a job that was just being edited may look like one that is broken`)
+		return terminal.Hinted(err,
+			`run "carillon doctor --fix" again: a job that was just being edited may look like one that is broken`)
 	}
 	return terminal.Hinted(err, `mend with "carillon doctor --fix"`)
 }
@@ -74,7 +75,8 @@ func printReport(t *terminal.Terminal, r *scheduler.AuditReport) {
 	}
 	for _, u := range r.Unopened {
 		t.Printf("%s  key %q  seals %s and %s, such as %s: %s\n", t.Paint(terminal.Red, "locked"), u.Key,
-			terminal.Plural(u.Secrets, "shared secret", "shared secrets"), terminal.Plural(u.Jobs, "job", "jobs"), u.Example, u.Reason)
+			terminal.Plural(u.Secrets, "shared secret", "shared secrets"), terminal.Plural(u.Jobs, "job", "jobs"),
+			u.Example, u.Reason)
 	}
 	t.Printf("%s, %d waiting, %d running, %s in %s\n", terminal.Plural(r.Jobs, "job", "jobs"), r.Waiting, r.Running,
 		terminal.Plural(len(r.Findings), "problem", "problems"), r.Duration.Round(time.Millisecond))

@@ -103,7 +103,8 @@ func printJob(t *terminal.Terminal, j *client.Job) error {
 		return err
 	}
 	now := time.Now()
-	t.Printf("# %s, %s\n# next: %s, last: %s\n", j.State, when(j.Properties), next(j, now), terminal.Ago(j.Status.Last, now))
+	t.Printf("# %s, %s\n# next: %s, last: %s\n",
+		j.State, when(j.Properties), next(j, now), terminal.Ago(j.Status.Last, now))
 	t.Printf("%s", text)
 	return nil
 }

@@ -94,7 +94,7 @@ func TestReadmeCommands(t *testing.T) {
 func TestCommandHelp(t *testing.T) {
 	page := read(t, pageFile("cli"))
 	parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
-	example := regexp.MustCompile(`(?m)^    carillon (.*?)(?: {3,}.*| \|.*| >.*)?$`)
+	example := regexp.MustCompile(`(?m)^ {4}carillon (.*?)(?: {3,}.*| \|.*| >.*)?$`)
 	for _, command := range parser.Model.Leaves(true) {
 		if !strings.Contains(page, "\n| `"+command.FullPath()) {
 			t.Errorf("%s: has no row in %s", command.FullPath(), pageFile("cli"))
@@ -123,7 +123,7 @@ func words(line string) []string {
 
 // TestReadmeSchedules reads the example of every schedule language.
 func TestReadmeSchedules(t *testing.T) {
-	examples := regexp.MustCompile("(?m)^    ({.*})$").FindAllStringSubmatch(read(t, pageFile("schedules")), -1)
+	examples := regexp.MustCompile("(?m)^ {4}({.*})$").FindAllStringSubmatch(read(t, pageFile("schedules")), -1)
 	if len(examples) != 7 {
 		t.Errorf("%d examples were found, want 7", len(examples))
 	}

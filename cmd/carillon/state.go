@@ -6,7 +6,6 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
-	"github.com/carillon-sched/carillon/scheduler"
 )
 
 type runCmd struct{ remote.Jobs }
@@ -24,7 +23,7 @@ Examples:
 
 // Run runs the jobs.
 func (c runCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	return c.Each(ctx, t, "started", func(ctx context.Context, api *client.Client, k scheduler.Key) error { return api.Run(ctx, k) })
+	return c.Each(ctx, t, "started", (*client.Client).Run)
 }
 
 type enableCmd struct{ remote.Jobs }
@@ -40,7 +39,7 @@ Example:
 
 // Run enables the jobs.
 func (c enableCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	return c.Each(ctx, t, "enabled", func(ctx context.Context, api *client.Client, k scheduler.Key) error { return api.Enable(ctx, k) })
+	return c.Each(ctx, t, "enabled", (*client.Client).Enable)
 }
 
 type disableCmd struct{ remote.Jobs }
@@ -56,7 +55,7 @@ Example:
 
 // Run disables the jobs.
 func (c disableCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	return c.Each(ctx, t, "disabled", func(ctx context.Context, api *client.Client, k scheduler.Key) error { return api.Disable(ctx, k) })
+	return c.Each(ctx, t, "disabled", (*client.Client).Disable)
 }
 
 type deleteCmd struct{ remote.Jobs }
@@ -72,5 +71,5 @@ Example:
 
 // Run deletes the jobs.
 func (c deleteCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	return c.Each(ctx, t, "deleted", func(ctx context.Context, api *client.Client, k scheduler.Key) error { return api.Delete(ctx, k) })
+	return c.Each(ctx, t, "deleted", (*client.Client).Delete)
 }

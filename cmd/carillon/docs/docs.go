@@ -1,8 +1,8 @@
 // Package docs holds the reference pages that `carillon docs` prints and the README links.
 //
-// A page is one Markdown file of this folder, named in lower case. It begins with its title, "# Title", and a paragraph of
-// one line that says what it tells. Whoever adds a file adds a page; the README has to link it. Pages are fit for a
-// terminal as they are: but for code, no line has more than 120 characters.
+// A page is one Markdown file of this folder, named in lower case. It begins with its title, "# Title", and a
+// paragraph of one line that says what it tells. Whoever adds a file adds a page; the README has to link it. Pages
+// are fit for a terminal as they are: but for code, no line has more than 120 characters.
 package docs
 
 import (
@@ -42,7 +42,8 @@ func Pages() []Page {
 func read(file, text string) Page {
 	title, rest, _ := strings.Cut(text, "\n")
 	summary, _, _ := strings.Cut(strings.TrimLeft(rest, "\n"), "\n")
-	return Page{Name: strings.TrimSuffix(file, ".md"), Title: strings.TrimPrefix(title, "# "), Summary: summary, Text: text}
+	name := strings.TrimSuffix(file, ".md")
+	return Page{Name: name, Title: strings.TrimPrefix(title, "# "), Summary: summary, Text: text}
 }
 
 // MissingError says that no page has a name, or that several begin with it.

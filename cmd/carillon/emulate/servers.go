@@ -147,7 +147,8 @@ func (e *Servers) Ports() listen.Ports {
 	return p
 }
 
-// Pasteable returns the connection strings for people to copy, each on a line of its own: one for each configured key and account.
+// Pasteable returns the connection strings for people to copy, each on a line of its own: one for each configured
+// key and account.
 func (e *Servers) Pasteable(keys, accounts map[string]string) string {
 	var b strings.Builder
 	if e.bus != nil {

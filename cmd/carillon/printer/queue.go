@@ -31,7 +31,8 @@ func (q *Queue) run() {
 	for r := range q.records {
 		q.printer.Print(OfRecord(r), r.Document())
 		if n := q.dropped.Swap(0); n > 0 {
-			q.printer.t.Complain("hint", terminal.Plural(int(n), "line was", "lines were")+` left out here; "carillon history" has them`)
+			lines := terminal.Plural(int(n), "line was", "lines were")
+			q.printer.t.Complain("hint", lines+` left out here; "carillon history" has them`)
 		}
 	}
 }

@@ -57,7 +57,9 @@ type doneJob struct {
 }
 
 // Each does do to every job, says what was done, and goes on after an error.
-func (s Jobs) Each(ctx context.Context, t *terminal.Terminal, done string, do func(context.Context, *client.Client, scheduler.Key) error) error {
+func (s Jobs) Each(
+	ctx context.Context, t *terminal.Terminal, done string, do func(*client.Client, context.Context, scheduler.Key) error,
+) error {
 	c, err := s.Client()
 	if err != nil {
 		return err
@@ -68,12 +70,12 @@ func (s Jobs) Each(ctx context.Context, t *terminal.Terminal, done string, do fu
 			return err
 		}
 	}
-	return EachOf(ctx, t, keys, done, func(k scheduler.Key) error { return do(ctx, c, k) },
+	return EachOf(ctx, t, keys, done, func(k scheduler.Key) error { return do(c, ctx, k) },
 		func(k scheduler.Key) any { return doneJob{k.String(), done} })
 }
 
-// EachOf does do to every thing, says what was done, and goes on after an error, but not without a scheduler. document is
-// what programs are told of a thing that is done.
+// EachOf does do to every thing, says what was done, and goes on after an error, but not without a scheduler.
+// document is what programs are told of a thing that is done.
 func EachOf[T any](
 	ctx context.Context, t *terminal.Terminal, things []T, done string, do func(T) error, document func(T) any,
 ) error {

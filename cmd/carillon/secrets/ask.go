@@ -15,7 +15,8 @@ func ask(ctx context.Context, t *terminal.Terminal, f *os.File, prompt string) (
 	fd := int(f.Fd())
 	before, err := term.GetState(fd)
 	if err != nil {
-		return "", terminal.Hinted(fmt.Errorf("the terminal cannot be silenced: %w", err), "pipe the value in with --value-file -, or name a file")
+		return "", terminal.Hinted(fmt.Errorf("the terminal cannot be silenced: %w", err),
+			"pipe the value in with --value-file -, or name a file")
 	}
 	defer fmt.Fprintln(t.Err)
 	fmt.Fprint(t.Err, prompt)

@@ -199,7 +199,8 @@ func (c Rotate) Run(ctx context.Context, t *terminal.Terminal) error {
 		printRotation(t, r)
 	}
 	if err == nil && r.Failures > 0 {
-		err = terminal.Hinted(fmt.Errorf("%s not sealed again", terminal.Plural(r.Failures, "secret or job was", "secrets or jobs were")),
+		failed := terminal.Plural(r.Failures, "secret or job was", "secrets or jobs were")
+		err = terminal.Hinted(fmt.Errorf("%s not sealed again", failed),
 			"put back the key they were sealed with, at the end of the key file, or set them again")
 	}
 	return err

@@ -19,7 +19,8 @@ import (
 // given where it does not belong.
 func Unshown(command *kong.Node, err error) error {
 	if command.FullPath() == "carillon secrets set" && strings.HasPrefix(err.Error(), "unexpected argument") {
-		return errors.New("there is an argument too many; the value of a secret is none: it is asked for, or read with --value-file")
+		return errors.New("there is an argument too many; " +
+			"the value of a secret is none: it is asked for, or read with --value-file")
 	}
 	return err
 }
