@@ -41,7 +41,11 @@ var layers = []layer{
 	{path: "actions/...", imports: decisions, never: []string{"github.com/nats-io/..."}},
 	{path: "cmd/...", imports: append([]string{"integration/emulator/..."}, product...)}, // for `carillon emulate`
 	{path: "examples/...", imports: append([]string{"integration/emulator/..."}, product...)},
-	{path: "integration/emulator/..."}, // of use without the rest of the project
+	// The emulators are of use without the rest of the project, and each without the other.
+	{path: "integration/emulator/internal/..."},
+	{path: "integration/emulator/servicebus/...", imports: []string{"integration/emulator/internal/..."}},
+	{path: "integration/emulator/storagequeue/...", imports: []string{"integration/emulator/internal/..."}},
+	{path: "integration/emulator/emulatortest", imports: []string{"integration/emulator/servicebus", "integration/emulator/storagequeue"}},
 	{path: "integration/sdk/...", imports: []string{"integration/emulator/..."}},
 	{path: "integration/bench", imports: append([]string{"integration/emulator/..."}, product...)},
 	{path: "integration/...", imports: product},
@@ -85,8 +89,11 @@ func TestMisdirected(t *testing.T) {
 		{"actions/web", "store", "may not import"},
 		{"cmd/carillon", "integration/emulator/servicebus", ""},
 		{"cmd/carillon", "integration/bench", "may not import"},
-		{"integration/emulator/servicebus", "integration/emulator/servicebus/broker", ""},
+		{"integration/emulator/servicebus", "integration/emulator/servicebus/internal/broker", ""},
+		{"integration/emulator/servicebus", "integration/emulator/internal/wal", ""},
+		{"integration/emulator/servicebus", "integration/emulator/storagequeue", "may not import"},
 		{"integration/emulator/servicebus", "scheduler", "may not import"},
+		{"integration/emulator/emulatortest", "integration/emulator/servicebus", ""},
 		{"integration/emulator/emulatortest", "integration/sdk", "may not import"},
 		{"integration/sdk/js/serve", "integration/emulator/emulatortest", ""},
 		{"integration/sdk", "store", "may not import"},

@@ -18,7 +18,6 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store/embedded"
@@ -127,7 +126,7 @@ func (c devCmd) emulation(t *terminal) emulation {
 	log := c.logger(t.err)
 	return emulation{
 		data:  c.Data,
-		bus:   &servicebus.Config{Addr: c.AMQP, HTTPAddr: "127.0.0.1:0", Auth: auth.Lenient, AutoCreate: true, Logger: log},
+		bus:   &servicebus.Config{Addr: c.AMQP, HTTPAddr: "127.0.0.1:0", Auth: servicebus.Lenient, AutoCreate: true, Logger: log},
 		queue: &storagequeue.Config{Addr: c.Queue, Keys: storagequeue.Lenient, AutoCreate: true, Logger: log},
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 )
 
@@ -94,7 +93,7 @@ func (c emulateCmd) emulation(t *terminal) (emulation, error) {
 			return emulation{}, err
 		}
 	}
-	mode, err := auth.ParseMode(c.Keys)
+	mode, err := servicebus.ParseAuth(c.Keys)
 	switch {
 	case err != nil:
 		return emulation{}, &usageError{fmt.Errorf("--keys: %q is not strict, lenient or off", c.Keys)}
@@ -113,7 +112,7 @@ func (c emulateCmd) emulation(t *terminal) (emulation, error) {
 	cfg := emulation{data: c.Data, file: c.Config}
 	if !c.NoServiceBus {
 		if c.Keys == "" && len(c.SASKey) > 0 {
-			mode = auth.Strict
+			mode = servicebus.Strict
 		}
 		entities, err := readEntities(c.Config)
 		if err != nil {
@@ -131,7 +130,7 @@ func (c emulateCmd) emulation(t *terminal) (emulation, error) {
 		cfg.queue = &storagequeue.Config{
 			Addr: c.Queue, Accounts: c.Account, Certificate: certificate, AutoCreate: c.AutoCreate, Logger: c.logger(t.err),
 		}
-		if c.Keys != "" && mode != auth.Strict {
+		if c.Keys != "" && mode != servicebus.Strict {
 			cfg.queue.Keys = storagequeue.Lenient
 		}
 	}

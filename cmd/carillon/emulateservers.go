@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
@@ -149,7 +148,7 @@ func (e *emulators) pasteable(keys, accounts map[string]string) string {
 	var b strings.Builder
 	if e.bus != nil {
 		b.WriteString("Service Bus connection string:\n")
-		for _, name := range sortedOr(keys, auth.DefaultName) {
+		for _, name := range sortedOr(keys, servicebus.DefaultKeyName) {
 			b.WriteString(e.bus.ConnectionStringFor(name) + "\n")
 		}
 		b.WriteString("\n")

@@ -3,7 +3,14 @@ package servicebus
 import (
 	"fmt"
 
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+)
+
+// QueueOptions, TopicOptions and SubscriptionOptions say how an entity works. Their zero values are plain ones.
+type (
+	QueueOptions        = broker.QueueOptions
+	TopicOptions        = broker.TopicOptions
+	SubscriptionOptions = broker.SubscriptionOptions
 )
 
 // Entities are queues and topics that a config names.
@@ -15,7 +22,7 @@ type Entities struct {
 // A Queue is a queue to be made.
 type Queue struct {
 	Name    string
-	Options broker.QueueOptions
+	Options QueueOptions
 }
 
 // A Topic is a topic to be made, with its subscriptions.
@@ -28,8 +35,8 @@ type Topic struct {
 // A Subscription is a subscription to be made. Without rules it takes every message.
 type Subscription struct {
 	Name    string
-	Options broker.SubscriptionOptions
-	Rules   []broker.Rule
+	Options SubscriptionOptions
+	Rules   []Rule
 }
 
 // install makes the entities. Those that the broker has already are brought up to date; what else it has is left alone.
@@ -69,7 +76,7 @@ func (e Entities) install(b *broker.Broker) error {
 }
 
 func (s Subscription) install(b *broker.Broker, topic string) error {
-	var first *broker.Rule
+	var first *Rule
 	if len(s.Rules) > 0 {
 		first = &s.Rules[0]
 	}

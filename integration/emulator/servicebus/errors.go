@@ -6,8 +6,8 @@ import (
 	"net"
 	"net/netip"
 
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/amqp"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/journal"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/journal"
 )
 
 // ErrDataInUse is wrapped by the error of [Start] when another process uses the folder of the data.

@@ -12,10 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/admin"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/broker"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/protocol"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/admin"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/protocol"
 )
 
 // A Server is an emulator that runs.
@@ -179,23 +179,14 @@ func (s *Server) keyName() string {
 }
 
 func rank(name string) int {
-	if name == auth.DefaultName {
+	if name == DefaultKeyName {
 		return 0
 	}
 	return 1
 }
 
-// A Fault is something that goes wrong on purpose, such as the next three sends to an entity failing as busy.
-type Fault = broker.Fault
-
-// Inject orders a fault.
-func (s *Server) Inject(fault Fault) { s.broker.Faults().Add(fault) }
-
-// Heal forgets all faults that have not befallen yet.
-func (s *Server) Heal() { s.broker.Faults().Clear() }
-
-// Disconnect cuts all connections as a broken network would, and returns how many there were.
-func (s *Server) Disconnect() int { return s.protocol.Drop() }
+// A Broker has the entities and their messages.
+type Broker = broker.Broker
 
 // Broker is what has the entities, for tests that look at or change them without a client.
-func (s *Server) Broker() *broker.Broker { return s.broker }
+func (s *Server) Broker() *Broker { return s.broker }
