@@ -6,12 +6,12 @@ import (
 	"net"
 	"net/netip"
 
+	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/journal"
 )
 
 // ErrDataInUse is wrapped by the error of [Start] when another process uses the folder of the data.
-var ErrDataInUse = journal.ErrLocked
+var ErrDataInUse = wal.ErrLocked
 
 // A ListenError says that Start cannot listen on an address.
 type ListenError struct {

@@ -6,11 +6,11 @@ import (
 	"net"
 	"net/netip"
 
-	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/logfile"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
 )
 
 // ErrDataInUse is wrapped by the error of [Start] and [Open] when another process uses the folder of the data.
-var ErrDataInUse = logfile.ErrLocked
+var ErrDataInUse = wal.ErrLocked
 
 // A ListenError says that Start cannot listen on an address.
 type ListenError struct {

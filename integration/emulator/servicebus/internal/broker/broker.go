@@ -3,14 +3,18 @@ package broker
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
 
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/journal"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
 )
+
+// journalFormat is that of all data there is.
+var journalFormat = wal.Segmented("carillon journal 1\n")
 
 // Config says how a broker works. The zero value keeps everything in memory and refuses entities that were not created.
 type Config struct {
@@ -36,7 +40,7 @@ type Broker struct {
 	faults    Faults
 	timetable *timetable
 	salt      uint64 // scrambles sequence numbers in tokens
-	log       *journal.Log
+	log       *wal.Log
 
 	snapshotAt  atomic.Int64 // the position at which the next one is due
 	snapshotDue chan struct{}
@@ -63,15 +67,17 @@ func New(config Config) *Broker {
 }
 
 // Load reads what the journal has. It comes before everything else, and only once. After it, [Broker.Run] must be called: it
-// closes the journal.
+// closes the wal.
 func (b *Broker) Load() error {
 	if b.config.Dir == "" {
 		return nil
 	}
-	r := &restorer{broker: b, byID: map[uint64]*entity{}, asOf: map[uint64]journal.Position{}}
-	log, err := journal.Open(journal.Config{Dir: b.config.Dir, Sync: b.config.Sync}, r)
+	r := newRestorer(b)
+	log, err := wal.Open(wal.Config{
+		Dir: b.config.Dir, Sync: b.config.Sync, Format: journalFormat, Restore: r.Restore, Replay: r.Replay,
+	})
 	if err != nil {
-		return err
+		return fmt.Errorf("journal: %w", err)
 	}
 	b.log = log
 	b.snapshotAt.Store(int64(log.Next()) - log.Size() + b.config.SnapshotAfter)
@@ -81,7 +87,7 @@ func (b *Broker) Load() error {
 	return nil
 }
 
-// Run serves locks, expiries and schedules until ctx ends or the journal cannot be written any more, and then closes the journal.
+// Run serves locks, expiries and schedules until ctx ends or the journal cannot be written any more, and then closes the wal.
 func (b *Broker) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -101,7 +107,10 @@ func (b *Broker) Run(ctx context.Context) error {
 	if b.log == nil {
 		return nil
 	}
-	return b.log.Close()
+	if err := b.log.Close(); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	return nil
 }
 
 // runSnapshots makes snapshots when the journal has become long.

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"sync"
 
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/journal"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
 )
 
-// Kinds of changes in an entry of the journal. Each is followed by the id of the entity.
+// Kinds of changes in an entry of the wal. Each is followed by the id of the entity.
 const (
 	opEntity   = 'E' // the definition of an entity
 	opDelete   = 'D'
@@ -21,7 +21,7 @@ const (
 )
 
 // An entry collects what one operation changes, to be written as one. All methods may be called on nil, when there is no
-// journal.
+// wal.
 type entry struct{ buf []byte }
 
 var entries = sync.Pool{New: func() any { return &entry{} }}
@@ -29,7 +29,7 @@ var entries = sync.Pool{New: func() any { return &entry{} }}
 // keptEntry is how large a buffer is kept for the next entry.
 const keptEntry = 64 << 10
 
-// entry returns an empty entry, or nil if there is no journal.
+// entry returns an empty entry, or nil if there is no wal.
 func (b *Broker) entry() *entry {
 	if b.log == nil {
 		return nil
@@ -37,7 +37,7 @@ func (b *Broker) entry() *entry {
 	return entries.Get().(*entry)
 }
 
-// commit appends an entry to the journal. Its entities are still locked, so that entries come in the order of what they tell.
+// commit appends an entry to the wal. Its entities are still locked, so that entries come in the order of what they tell.
 func (b *Broker) commit(en *entry) Receipt {
 	if en == nil {
 		return Receipt{}
@@ -192,7 +192,7 @@ func (en *entry) forget(e *entity) {
 }
 
 // considerSnapshot asks for a snapshot when the journal has become long.
-func (b *Broker) considerSnapshot(position journal.Position) {
+func (b *Broker) considerSnapshot(position wal.Position) {
 	if int64(position) < b.snapshotAt.Load() {
 		return
 	}
@@ -208,19 +208,25 @@ const snapshotPart = 4 << 20
 // snapshot replaces the journal so far with what there is.
 func (b *Broker) snapshot() error {
 	written := int64(0)
-	err := b.log.Snapshot(func(s *journal.Snapshot) error {
-		for _, e := range b.all() {
-			for _, part := range e.parts() {
-				written += int64(len(part))
-				if err := s.Add(part); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
+	s, err := b.log.Snapshot()
+	if err == nil {
+		err = s.Done(b.addAll(s, &written))
+	}
 	b.snapshotAt.Store(int64(b.log.Next()) + max(b.config.SnapshotAfter, 2*written))
 	return err
+}
+
+// addAll adds all there is to a snapshot, and counts the bytes.
+func (b *Broker) addAll(s *wal.Snapshot, written *int64) error {
+	for _, e := range b.all() {
+		for _, part := range e.parts() {
+			*written += int64(len(part))
+			if err := s.Add(part); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // parts returns all there is of an entity, in parts that each begin with the position as of which they are.

@@ -1,7 +1,5 @@
 package broker
 
-import "github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/journal"
-
 // Snapshot makes a snapshot of the journal at once.
 func (b *Broker) Snapshot() error { return b.snapshot() }
 
@@ -10,7 +8,7 @@ func (b *Broker) Flush() error { return b.log.Wait(b.log.Next()) }
 
 // Replay takes a record as if it came from the journal, and puts everything in its place.
 func (b *Broker) Replay(record []byte) error {
-	r := &restorer{broker: b, byID: map[uint64]*entity{}, asOf: map[uint64]journal.Position{}}
+	r := newRestorer(b)
 	for _, e := range b.all() {
 		r.byID[e.id] = e
 	}

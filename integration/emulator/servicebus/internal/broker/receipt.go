@@ -1,12 +1,12 @@
 package broker
 
-import "github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/journal"
+import "github.com/carillon-sched/carillon/integration/emulator/internal/wal"
 
 // A Receipt says when what was done has been written to the journal, which is when it may be acknowledged. Other receivers may
 // have seen it before. The zero value is one that has been.
 type Receipt struct {
-	log      *journal.Log
-	position journal.Position
+	log      *wal.Log
+	position wal.Position
 }
 
 // Done reports whether it has been written. Without a journal it always has.

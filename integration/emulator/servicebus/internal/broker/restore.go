@@ -6,17 +6,21 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/journal"
 )
 
 var errRecord = errors.New("a record of the journal is not understood")
 
-// A restorer rebuilds a broker from its journal. Nothing else uses the broker meanwhile.
+// A restorer rebuilds a broker from its wal. Nothing else uses the broker meanwhile.
 type restorer struct {
 	broker *Broker
 	byID   map[uint64]*entity
-	asOf   map[uint64]journal.Position // what the snapshot has of an entity already
+	asOf   map[uint64]wal.Position // what the snapshot has of an entity already
+}
+
+func newRestorer(b *Broker) *restorer {
+	return &restorer{broker: b, byID: map[uint64]*entity{}, asOf: map[uint64]wal.Position{}}
 }
 
 // Restore takes a part of a snapshot.
@@ -26,7 +30,7 @@ func (r *restorer) Restore(part []byte) error {
 		return errRecord
 	}
 	d := &decoder{b: part[n:]}
-	first := journal.Position(position)
+	first := wal.Position(position)
 	for len(d.b) > 0 && d.err == nil {
 		id, err := r.change(d, -1)
 		if err != nil {
@@ -38,7 +42,7 @@ func (r *restorer) Restore(part []byte) error {
 }
 
 // Replay takes a record.
-func (r *restorer) Replay(position journal.Position, record []byte) error {
+func (r *restorer) Replay(position wal.Position, record []byte) error {
 	d := &decoder{b: record}
 	for len(d.b) > 0 && d.err == nil {
 		if _, err := r.change(d, position); err != nil {
@@ -50,7 +54,7 @@ func (r *restorer) Replay(position journal.Position, record []byte) error {
 
 // change takes one change of an entity, whose id it returns, unless it is known from the snapshot. A position below 0 is that of
 // the snapshot.
-func (r *restorer) change(d *decoder, position journal.Position) (uint64, error) {
+func (r *restorer) change(d *decoder, position wal.Position) (uint64, error) {
 	op, id := d.byte(), d.number()
 	asOf, ok := r.asOf[id]
 	known := ok && position >= 0 && position <= asOf

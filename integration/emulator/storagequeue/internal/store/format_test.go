@@ -10,7 +10,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/logfile"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
@@ -115,14 +115,14 @@ func rewritten(t *testing.T, dir string) []byte {
 	if err := os.CopyFS(from, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
-	out, err := logfile.Open(logfile.Config{Dir: to}, nil)
+	out, err := wal.Open(wal.Config{Dir: to, Format: fileFormat, Replay: func(wal.Position, []byte) error { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := logfile.Open(logfile.Config{Dir: from}, func(record []byte) error {
+	in, err := wal.Open(wal.Config{Dir: from, Format: fileFormat, Replay: func(_ wal.Position, record []byte) error {
 		out.Append(record)
 		return nil
-	})
+	}})
 	if err := errors.Join(err, in.Close(), out.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package logfile
+package wal
 
 import (
 	"errors"
@@ -16,3 +16,6 @@ func tryLock(f *os.File) error {
 	}
 	return err
 }
+
+// syncDir does nothing: directories cannot be synced.
+func syncDir(string) error { return nil }

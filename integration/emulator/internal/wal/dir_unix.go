@@ -1,6 +1,6 @@
 //go:build unix
 
-package logfile
+package wal
 
 import (
 	"errors"
@@ -21,4 +21,14 @@ func tryLock(f *os.File) error {
 			return err
 		}
 	}
+}
+
+// syncDir has the disk confirm which files there are.
+func syncDir(name string) error {
+	dir, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
 }

@@ -1,4 +1,4 @@
-package journal_test
+package wal_test
 
 import (
 	"testing"
