@@ -165,7 +165,7 @@ func TestHerdLosesConnection(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, func() bool { return len(server.Broker().Faults().List()) == 0 })
+	eventually(t, func() bool { return len(server.Broker().Faults().All()) == 0 })
 	server.Disconnect()
 	group.Wait()
 	if failed.Load() < 200 {
@@ -269,7 +269,7 @@ func TestMaxLinks(t *testing.T) {
 		a := action(i)
 		group.Go(func() { a.Invoke(ctx, attempt()) })
 	}
-	eventually(t, func() bool { return len(server.Broker().Faults().List()) == 0 })
+	eventually(t, func() bool { return len(server.Broker().Faults().All()) == 0 })
 	at := attempt()
 	at.Timeout = 50 * time.Millisecond
 	result := invoke(t, action(2), at)

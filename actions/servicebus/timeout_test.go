@@ -100,7 +100,7 @@ func TestCloseEndsAttempts(t *testing.T) {
 	for range 10 {
 		group.Go(func() { wantFailure(t, invoke(t, action, attempt()), 0, false, "the scheduler is stopping") })
 	}
-	eventually(t, func() bool { return len(server.Broker().Faults().List()) == 0 })
+	eventually(t, func() bool { return len(server.Broker().Faults().All()) == 0 })
 	client.Close()
 	group.Wait()
 }

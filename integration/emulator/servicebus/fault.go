@@ -2,26 +2,26 @@ package servicebus
 
 import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
 )
 
 // A Fault is something that goes wrong on purpose, such as the next three sends to an entity failing as busy.
-type Fault = broker.Fault
+type Fault = fault.Fault
 
 // A Condition is what an error of the service is known by, such as com.microsoft:server-busy.
 type Condition = amqp.Symbol
 
 // An Operation is what a [Fault] befalls.
-type Operation = broker.Operation
+type Operation = fault.Operation
 
 // The operations. A fault for AnyOperation befalls the next, whatever it is.
 const (
-	AnyOperation = broker.AnyOperation
-	OpAttach     = broker.OpAttach
-	OpSend       = broker.OpSend
-	OpReceive    = broker.OpReceive
-	OpSettle     = broker.OpSettle
-	OpManage     = broker.OpManage // requests to $management
+	AnyOperation = fault.AnyOperation
+	OpAttach     = fault.OpAttach
+	OpSend       = fault.OpSend
+	OpReceive    = fault.OpReceive
+	OpSettle     = fault.OpSettle
+	OpManage     = fault.OpManage // requests to $management
 )
 
 // Inject orders a fault.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/duration"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
 )
 
 // newAPI returns the JSON interface. Pages of other origins may not change anything through a visitor's browser.
@@ -160,15 +161,15 @@ type faultJSON struct {
 
 func (h *handler) listFaults(*http.Request) (any, error) {
 	faults := []faultJSON{}
-	for _, f := range h.broker.Faults().List() {
-		fault := faultJSON{
+	for _, f := range h.broker.Faults().All() {
+		shown := faultJSON{
 			Entity: f.Entity, Operation: string(f.Operation), Count: f.Count, Condition: string(f.Condition),
 			Description: f.Description, Drop: f.Drop,
 		}
 		if f.Delay > 0 {
-			fault.Delay = duration.Format(f.Delay)
+			shown.Delay = duration.Format(f.Delay)
 		}
-		faults = append(faults, fault)
+		faults = append(faults, shown)
 	}
 	return map[string]any{"faults": faults}, nil
 }
@@ -181,36 +182,36 @@ func (h *handler) addFault(r *http.Request) (any, error) {
 	if err := decoder.Decode(&asked); err != nil {
 		return nil, fmt.Errorf("%w: %w", errBadRequest, err)
 	}
-	fault, err := asked.fault()
+	ordered, err := asked.fault()
 	if err != nil {
 		return nil, err
 	}
-	h.broker.Faults().Add(fault)
+	h.broker.Faults().Add(ordered)
 	return h.listFaults(r)
 }
 
-func (f faultJSON) fault() (broker.Fault, error) {
+func (f faultJSON) fault() (fault.Fault, error) {
 	var problems []error
-	fault := broker.Fault{
-		Entity: f.Entity, Operation: broker.Operation(f.Operation), Count: f.Count, Description: f.Description, Drop: f.Drop,
+	ordered := fault.Fault{
+		Entity: f.Entity, Operation: fault.Operation(f.Operation), Count: f.Count, Description: f.Description, Drop: f.Drop,
 		Condition: asSymbol(f.Condition),
 	}
-	switch fault.Operation {
-	case broker.AnyOperation, broker.OpAttach, broker.OpSend, broker.OpReceive, broker.OpSettle, broker.OpManage:
+	switch ordered.Operation {
+	case fault.AnyOperation, fault.OpAttach, fault.OpSend, fault.OpReceive, fault.OpSettle, fault.OpManage:
 	default:
 		problems = append(problems,
 			fmt.Errorf("%w: operation: %q is none of attach, send, receive, settle, manage", errBadRequest, f.Operation))
 	}
 	if f.Delay != "" {
 		var err error
-		if fault.Delay, err = parseDelay(f.Delay); err != nil {
+		if ordered.Delay, err = parseDelay(f.Delay); err != nil {
 			problems = append(problems, fmt.Errorf("%w: delay: %q: %w", errBadRequest, f.Delay, err))
 		}
 	}
 	if f.Condition == "" && f.Delay == "" && !f.Drop {
 		problems = append(problems, fmt.Errorf("%w: a fault needs a condition, a delay or drop", errBadRequest))
 	}
-	return fault, errors.Join(problems...)
+	return ordered, errors.Join(problems...)
 }
 
 // parseDelay takes a duration as Service Bus or as Go writes it.

@@ -195,35 +195,3 @@ func TestQueueBecomesTopic(t *testing.T) {
 	_, err := b.Source("asked-for/Subscriptions/s")
 	wantCondition(t, err, broker.NotFound)
 }
-
-func TestFaults(t *testing.T) {
-	faults := broker.New(broker.Config{}).Faults()
-	faults.Add(broker.Fault{Entity: "Q", Operation: broker.OpSend, Condition: broker.ServerBusy, Count: 2})
-	faults.Add(broker.Fault{Drop: true})
-	if _, ok := faults.Take("other", broker.OpSend); !ok {
-		t.Error("the fault for all does not befall")
-	}
-	if _, ok := faults.Take("q", broker.OpReceive); ok {
-		t.Error("a fault of another operation")
-	}
-	for range 2 {
-		fault, ok := faults.Take("q", broker.OpSend)
-		wantCondition(t, fault.Err(), broker.ServerBusy)
-		if !ok || len(faults.List()) > 1 {
-			t.Error(ok, faults.List())
-		}
-	}
-	if _, ok := faults.Take("q", broker.OpSend); ok {
-		t.Error("more than was ordered")
-	}
-	faults.Add(broker.Fault{Count: -1})
-	for range 5 {
-		if fault, ok := faults.Take("x", broker.OpManage); !ok || fault.Err() != nil {
-			t.Error("no fault")
-		}
-	}
-	faults.Clear()
-	if _, ok := faults.Take("x", broker.OpManage); ok {
-		t.Error("a fault after all were cleared")
-	}
-}

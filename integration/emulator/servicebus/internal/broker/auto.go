@@ -27,15 +27,15 @@ func (b *Broker) becomeTopic(e *entity) bool {
 	e.mu.Lock()
 	defer e.unlock()
 	main := &e.queues[mainPart]
-	if e.deleted || !e.settings.Auto || len(e.receivers) > 0 || e.queues[deadPart].shelf.count > 0 ||
-		main.shelf.count != main.ready.count+main.scheduled {
+	if e.deleted || !e.settings.Auto || len(e.receivers) > 0 || e.queues[deadPart].shelf.Len() > 0 ||
+		main.shelf.Len() != main.ready.Len()+main.scheduled {
 		return false
 	}
 	e.kind.Store(uint32(topicKind))
-	for _, m := range main.shelf.all() {
+	for _, m := range main.shelf.All() {
 		if m.state == ready {
 			m.due = 0
-			e.messages.fix(m)
+			e.messages.Fix(m)
 		}
 	}
 	en := b.entry()

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 
 	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/index"
 )
 
 // journalFormat is that of all data there is.
@@ -37,8 +39,8 @@ type Config struct {
 // A Broker has all entities of a namespace.
 type Broker struct {
 	config    Config
-	faults    Faults
-	timetable *timetable
+	faults    fault.List
+	timetable *index.Timetable[*entity]
 	salt      uint64 // scrambles sequence numbers in tokens
 	log       *wal.Log
 
@@ -62,7 +64,7 @@ func New(config Config) *Broker {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Broker{
-		config: config, timetable: newTimetable(), salt: newNonce(), snapshotDue: make(chan struct{}, 1), entities: map[string]*entity{},
+		config: config, timetable: index.NewTimetable[*entity](), salt: newNonce(), snapshotDue: make(chan struct{}, 1), entities: map[string]*entity{},
 	}
 }
 
@@ -102,7 +104,7 @@ func (b *Broker) Run(ctx context.Context) error {
 			}
 		})
 	}
-	b.timetable.run(ctx, func(e *entity, now int64) { e.see(now) })
+	b.timetable.Run(ctx, func(e *entity, now int64) { e.see(now) })
 	group.Wait()
 	if b.log == nil {
 		return nil
@@ -128,7 +130,7 @@ func (b *Broker) runSnapshots(ctx context.Context) {
 }
 
 // Faults returns what goes wrong on purpose.
-func (b *Broker) Faults() *Faults { return &b.faults }
+func (b *Broker) Faults() *fault.List { return &b.faults }
 
 // MaxMessageSize is how many bytes a message may have unless its entity says otherwise.
 func (b *Broker) MaxMessageSize() int64 { return b.config.MaxMessageSize }

@@ -23,13 +23,12 @@ func (q *queue) dispatch(now int64, en *entry) {
 		return
 	}
 	for len(q.hungry) > 0 {
-		m := q.ready.pop()
+		m := q.ready.Pop()
 		if m == nil {
 			return
 		}
 		if m.expired(now) {
-			m.state = gone
-			q.ready.push(m) // expire takes it from where it stands
+			q.ready.Push(m) // expire takes it from where it stands
 			q.entity.expire(m, en)
 			continue
 		}
@@ -46,13 +45,12 @@ func (q *queue) dispatch(now int64, en *entry) {
 func (s *session) dispatch(now int64, en *entry) {
 	r := s.receiver()
 	for r != nil && r.hungry {
-		m := s.ready.pop()
+		m := s.ready.Pop()
 		if m == nil {
 			return
 		}
 		if m.expired(now) {
-			m.state = gone
-			s.ready.push(m)
+			s.ready.Push(m)
 			m.queue.entity.expire(m, en)
 			continue
 		}
@@ -79,12 +77,12 @@ func (m *message) hold(r *Receiver, now int64) {
 	if m.session == nil {
 		m.lockedUntil = now + e.settings.LockDuration.Milliseconds()
 		m.due = m.lockedUntil
-		e.messages.fix(m)
+		e.messages.Fix(m)
 		return
 	}
 	if m.index != 0 {
 		m.due = 0
-		e.messages.fix(m)
+		e.messages.Fix(m)
 	}
 	m.lockedUntil = m.session.lockedUntil
 	m.session.locked = append(m.session.locked, m)
@@ -140,7 +138,7 @@ func (e *entity) giveBack(m *message, en *entry) {
 func (m *message) park() {
 	m.state, m.parked = deferred, true
 	if m.due = m.expires; m.due != 0 && m.queue.part == mainPart {
-		m.queue.entity.messages.fix(m)
+		m.queue.entity.messages.Fix(m)
 	}
 }
 

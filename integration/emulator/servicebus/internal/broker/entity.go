@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/index"
 )
 
 // A kind is a kind of entity.
@@ -55,16 +57,16 @@ type entity struct {
 	loaded    int64 // when this process began to know the entity
 	accessed  int64 // since then; 0 for never
 	pending   bool  // messages wait to go on to another entity
-	messages  heap[*message]
-	seen      duplicates
+	messages  index.Heap[*message]
+	seen      index.Duplicates
 	receivers []*Receiver
 
 	sessions  map[string]*session
-	locks     heap[*session]
+	locks     index.Heap[*session]
 	offers    []*session  // that may be free and have messages
 	acceptors []*acceptor // that wait for one
 
-	visit   visit
+	visit   index.Visit[*entity]
 	visitAt int64 // when the timetable has the next visit; 0 for never
 }
 
@@ -81,7 +83,7 @@ func newEntity(b *Broker, id uint64, k kind, topic *entity, name string) *entity
 	for i := range e.queues {
 		e.queues[i].entity, e.queues[i].part = e, part(i)
 	}
-	e.visit.entity = e
+	e.visit.Entity = e
 	e.subscriptions.Store(&[]*entity{})
 	e.rules.Store(&[]Rule{})
 	return e
@@ -144,17 +146,17 @@ func (e *entity) release() bool {
 func (e *entity) arrange() {
 	if due := e.nextDue(); due != 0 && (e.visitAt == 0 || due < e.visitAt) {
 		e.visitAt = due
-		e.broker.timetable.set(&e.visit, due)
+		e.broker.timetable.Set(&e.visit, due)
 	}
 }
 
 // nextDue is when something is to be done in the entity; 0 for never.
 func (e *entity) nextDue() int64 {
-	due := earlier(e.messages.next(), e.locks.next())
+	due := earlier(e.messages.Next(), e.locks.Next())
 	if idle := e.settings.AutoDeleteOnIdle; idle > 0 && !e.deleted {
 		due = earlier(due, e.lastUse()+idle.Milliseconds())
 	}
-	return earlier(due, e.seen.due())
+	return earlier(due, e.seen.Due())
 }
 
 // earlier is the earlier of two times, of which 0 is never.
@@ -175,20 +177,20 @@ func (e *entity) see(now int64) {
 	}
 	en := e.broker.entry()
 	for {
-		m, ok := e.messages.first(now)
+		m, ok := e.messages.First(now)
 		if !ok {
 			break
 		}
 		e.overdue(m, now, en)
 	}
 	for {
-		s, ok := e.locks.first(now)
+		s, ok := e.locks.First(now)
 		if !ok {
 			break
 		}
 		e.endSession(s, true, en)
 	}
-	e.seen.forget(now)
+	e.seen.Forget(now)
 	idle := e.settings.AutoDeleteOnIdle.Milliseconds()
 	if len(e.receivers)+len(e.acceptors) > 0 {
 		e.accessed = now
@@ -213,7 +215,7 @@ func (e *entity) overdue(m *message, now int64, en *entry) {
 		e.expire(m, en)
 	default:
 		m.due = 0
-		e.messages.fix(m)
+		e.messages.Fix(m)
 	}
 }
 
@@ -221,10 +223,10 @@ func (e *entity) overdue(m *message, now int64, en *entry) {
 func (e *entity) counts() Counts {
 	queued := &e.queues[mainPart]
 	counts := Counts{
-		Active:             int64(queued.shelf.count - queued.scheduled),
+		Active:             int64(queued.shelf.Len() - queued.scheduled),
 		Scheduled:          int64(queued.scheduled),
-		DeadLetter:         int64(e.queues[deadPart].shelf.count),
-		TransferDeadLetter: int64(e.queues[transferPart].shelf.count),
+		DeadLetter:         int64(e.queues[deadPart].shelf.Len()),
+		TransferDeadLetter: int64(e.queues[transferPart].shelf.Len()),
 	}
 	if queued.goesOn() {
 		counts.Active, counts.Transfer = 0, counts.Active

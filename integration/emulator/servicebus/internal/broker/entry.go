@@ -247,8 +247,8 @@ func (e *entity) parts() [][]byte {
 	}
 	en.remain(e)
 	en.sequence(e)
-	for _, s := range e.seen.order {
-		en.seen(e, s.id, s.at)
+	for _, s := range e.seen.Sightings() {
+		en.seen(e, s.ID, s.At)
 		turn()
 	}
 	for _, s := range e.sessions {
@@ -258,7 +258,7 @@ func (e *entity) parts() [][]byte {
 		}
 	}
 	for i := range e.queues {
-		e.queues[i].shelf.ascend(0, func(m *message) bool {
+		e.queues[i].shelf.Ascend(0, func(m *message) bool {
 			en.store(m)
 			turn()
 			return true

@@ -28,7 +28,7 @@ func (b *Broker) Record(path string) []byte {
 	en.remain(e)
 	en.sequence(e)
 	for i := range e.queues {
-		for _, m := range e.queues[i].shelf.all() {
+		for _, m := range e.queues[i].shelf.All() {
 			en.store(m)
 			en.count(m)
 		}

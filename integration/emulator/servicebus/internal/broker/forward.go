@@ -44,14 +44,14 @@ func (b *Broker) pumpSome(e *entity) (more bool) {
 			continue
 		}
 		for range pumpBatch {
-			m := q.ready.pop()
+			m := q.ready.Pop()
 			if m == nil {
 				break
 			}
 			m.state = gone
 			e.goOn(m, targets[i], now, en)
 		}
-		more = more || q.ready.count > 0
+		more = more || q.ready.Len() > 0
 		if targets[i] != nil {
 			targets[i].serve(now, en)
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/index"
 )
 
 // How long names may be.
@@ -118,7 +120,7 @@ func (b *Broker) register(k kind, topicName, name string, s settings, rules []Ru
 	b.lastID++
 	e := newEntity(b, b.lastID, k, topic, name)
 	e.settings = s
-	e.seen.window = s.DuplicateWindow
+	e.seen.Window = s.DuplicateWindow
 	for i := range rules {
 		rules[i].Created = time.UnixMilli(e.created).UTC()
 	}
@@ -166,7 +168,7 @@ func (e *entity) apply(s settings) (Receipt, error) {
 		return Receipt{}, err
 	}
 	e.settings = s
-	e.seen.window = s.DuplicateWindow
+	e.seen.Window = s.DuplicateWindow
 	now, en := nowMilli(), e.broker.entry()
 	e.updated = now
 	if err := e.may(ReceiveDisabled); err != nil {
@@ -177,7 +179,7 @@ func (e *entity) apply(s settings) (Receipt, error) {
 	for i := range e.queues {
 		q := &e.queues[i]
 		if q.goesOn() {
-			e.pending = e.pending || q.ready.count > 0
+			e.pending = e.pending || q.ready.Len() > 0
 			q.expel(fail(NotAllowed, "'%s' has auto-forwarding enabled.", e.path), en)
 		}
 	}
@@ -255,10 +257,10 @@ func (e *entity) end() {
 	}
 	for i := range e.queues {
 		q := &e.queues[i]
-		q.shelf, q.ready, q.hungry, q.scheduled = shelf{}, lineup{}, nil, 0
+		q.shelf, q.ready, q.hungry, q.scheduled = index.Shelf[*message]{}, index.Lineup[*message]{}, nil, 0
 	}
-	e.messages, e.locks, e.sessions, e.offers = heap[*message]{}, heap[*session]{}, nil, nil
-	e.seen = duplicates{}
+	e.messages, e.locks, e.sessions, e.offers = index.Heap[*message]{}, index.Heap[*session]{}, nil, nil
+	e.seen = index.Duplicates{}
 	e.pending = false
 }
 

@@ -68,8 +68,11 @@ func (m *message) expired(now int64) bool {
 	return m.expires != 0 && m.expires <= now && m.queue.part == mainPart
 }
 
-func (m *message) when() int64   { return m.due }
-func (m *message) place() *int32 { return &m.index }
+// Number, Ready, When and Place are for the indexes.
+func (m *message) Number() int64 { return m.seq }
+func (m *message) Ready() bool   { return m.state == ready }
+func (m *message) When() int64   { return m.due }
+func (m *message) Place() *int32 { return &m.index }
 
 // size is what a message counts for in its entity.
 func (m *message) size() int64 {

@@ -1,11 +1,15 @@
 package broker
 
+import (
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/index"
+)
+
 // A queue is one of an entity's queues.
 type queue struct {
 	entity    *entity
 	part      part
-	shelf     shelf
-	ready     lineup // without sessions
+	shelf     index.Shelf[*message]
+	ready     index.Lineup[*message] // without sessions
 	scheduled int
 	hungry    []*Receiver // with credit and room, in the order of their turns
 }
@@ -33,7 +37,7 @@ func (q *queue) goesOn() bool {
 // add puts a message in a queue. Its place there is up to the caller.
 func (q *queue) add(m *message, en *entry) {
 	m.queue = q
-	q.shelf.put(m)
+	q.shelf.Put(m)
 	q.entity.size += m.size()
 	en.store(m)
 }
@@ -61,18 +65,19 @@ func (q *queue) stand(m *message, en *entry) {
 		m.due = m.expires
 	}
 	if m.due != 0 || m.index != 0 {
-		e.messages.fix(m)
+		e.messages.Fix(m)
 	}
+	m.state = ready
 	if m.session == nil {
-		q.ready.push(m)
+		q.ready.Push(m)
 		return
 	}
-	m.session.ready.push(m)
+	m.session.ready.Push(m)
 	e.offer(m.session, en)
 }
 
 // lineup is where a message stands when it is ready.
-func (m *message) lineup() *lineup {
+func (m *message) lineup() *index.Lineup[*message] {
 	if m.session != nil {
 		return &m.session.ready
 	}
@@ -85,7 +90,7 @@ func (m *message) leave() {
 	switch m.state {
 	case ready:
 		m.state = gone
-		m.lineup().drop()
+		m.lineup().Drop()
 	case locked:
 		m.unhold()
 	case scheduled:
@@ -95,7 +100,7 @@ func (m *message) leave() {
 	m.state = gone
 	if m.index != 0 {
 		m.due = 0
-		e.messages.fix(m)
+		e.messages.Fix(m)
 	}
 }
 
@@ -103,7 +108,7 @@ func (m *message) leave() {
 func (m *message) remove(en *entry) {
 	m.leave()
 	q := m.queue
-	q.shelf.remove(m)
+	q.shelf.Remove(m)
 	q.entity.size -= m.size()
 	en.remove(m)
 	if m.session != nil {

@@ -86,7 +86,7 @@ func (r *restorer) change(d *decoder, position wal.Position) (uint64, error) {
 	case opSeen:
 		message, at := string(d.bytes()), d.number()
 		if e != nil && d.err == nil {
-			e.seen.remember(message, int64(at))
+			e.seen.Remember(message, int64(at))
 		}
 	case opSequence:
 		if seq := int64(d.number()); e != nil {
@@ -124,7 +124,7 @@ func (r *restorer) define(id uint64, encoded []byte) error {
 		e.kind.Store(uint32(topicKind))
 	}
 	e.created, e.updated, e.settings = d.Created, d.Updated, d.Settings
-	e.seen.window = d.Settings.DuplicateWindow
+	e.seen.Window = d.Settings.DuplicateWindow
 	rules := make([]Rule, 0, len(d.Rules))
 	for _, definition := range d.Rules {
 		rule, err := definition.rule()
@@ -183,7 +183,7 @@ func (e *entity) replayCount(d *decoder) {
 	if q == nil {
 		return
 	}
-	if m := q.shelf.get(int64(seq)); m != nil {
+	if m := q.shelf.Get(int64(seq)); m != nil {
 		m.count, m.parked = uint32(count), flags&flagParked != 0
 	}
 }
@@ -216,8 +216,8 @@ func (e *entity) queueOf(p part) *queue {
 
 // discard takes a message out of the shelf, where it has no other place yet.
 func (q *queue) discard(seq int64) {
-	if m := q.shelf.get(seq); m != nil {
-		q.shelf.remove(m)
+	if m := q.shelf.Get(seq); m != nil {
+		q.shelf.Remove(m)
 		q.entity.size -= m.size()
 	}
 }
@@ -227,7 +227,7 @@ func (e *entity) revive() {
 	e.mu.Lock()
 	for i := range e.queues {
 		q := &e.queues[i]
-		for _, m := range q.shelf.all() {
+		for _, m := range q.shelf.All() {
 			if q.bySession() {
 				id, _ := groupOf(m.bare)
 				m.session = e.session(id)
@@ -236,7 +236,7 @@ func (e *entity) revive() {
 			switch {
 			case m.state == scheduled:
 				q.scheduled++
-				e.messages.fix(m)
+				e.messages.Fix(m)
 			case m.parked:
 				m.park()
 			default:

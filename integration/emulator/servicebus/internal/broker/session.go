@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/index"
 )
 
 // A Session is a locked session of a source. It is closed with its receiver, or by itself.
@@ -21,15 +23,15 @@ type session struct {
 	index       int32 // in the heap of locks
 	offered     bool  // is among the offers
 	messages    int   // in all states
-	ready       lineup
+	ready       index.Lineup[*message]
 	locked      []*message
 	data        []byte // what users call the state
 	hasData     bool
 	updated     int64 // when data was set
 }
 
-func (s *session) when() int64   { return s.lockedUntil }
-func (s *session) place() *int32 { return &s.index }
+func (s *session) When() int64   { return s.lockedUntil }
+func (s *session) Place() *int32 { return &s.index }
 
 // receiver is who gets the messages, or nil.
 func (s *session) receiver() *Receiver {
@@ -101,7 +103,7 @@ func (e *entity) offer(s *session, en *entry) {
 		}
 		return
 	}
-	if s.ready.count == 0 {
+	if s.ready.Len() == 0 {
 		return
 	}
 	if len(e.acceptors) > 0 {
@@ -121,7 +123,7 @@ func (e *entity) grant(s *session) *Session {
 	e.withdraw(s)
 	s.holder = &Session{entity: e, state: s}
 	s.lockedUntil = nowMilli() + e.settings.LockDuration.Milliseconds()
-	e.locks.fix(s)
+	e.locks.Fix(s)
 	return s.holder
 }
 
@@ -130,7 +132,7 @@ func (e *entity) endSession(s *session, lost bool, en *entry) {
 	r := s.receiver()
 	s.holder = nil
 	s.lockedUntil = 0
-	e.locks.fix(s)
+	e.locks.Fix(s)
 	for len(s.locked) > 0 {
 		m := s.locked[0]
 		delivered := m.fetched
@@ -238,7 +240,7 @@ func (e *entity) takeOffer() *session {
 		e.offers[0] = nil
 		e.offers = e.offers[1:]
 		s.offered = false
-		if s.holder == nil && s.ready.count > 0 {
+		if s.holder == nil && s.ready.Len() > 0 {
 			return s
 		}
 	}
@@ -268,7 +270,7 @@ func (s *Source) RenewSession(id string) (time.Time, error) {
 	}
 	e.accessed = nowMilli()
 	state.lockedUntil = e.accessed + e.settings.LockDuration.Milliseconds()
-	e.locks.fix(state)
+	e.locks.Fix(state)
 	for _, m := range state.locked {
 		m.lockedUntil = state.lockedUntil
 	}

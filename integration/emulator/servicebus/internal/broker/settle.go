@@ -37,7 +37,7 @@ func (q *queue) find(token amqp.UUID, now int64) (*message, error) {
 	if seq <= 0 {
 		return nil, errLockLost()
 	}
-	m := q.shelf.get(seq)
+	m := q.shelf.Get(seq)
 	if m == nil || m.state != locked || m.nonce != nonce || m.lockedUntil <= now {
 		return nil, errLockLost()
 	}
@@ -125,7 +125,7 @@ func (m *message) renew(now int64) {
 	e := m.queue.entity
 	m.lockedUntil = now + e.settings.LockDuration.Milliseconds()
 	m.due = m.lockedUntil
-	e.messages.fix(m)
+	e.messages.Fix(m)
 }
 
 // Renew prolongs the lock of a message and returns until when. It fails with MessageLockLost.

@@ -36,7 +36,7 @@ func (s *Source) Peek(from int64, most int, session *string) ([]Delivery, error)
 	defer e.unlock()
 	e.accessed = nowMilli()
 	var found []Delivery
-	q.shelf.ascend(max(from, 0), func(m *message) bool {
+	q.shelf.Ascend(max(from, 0), func(m *message) bool {
 		if len(found) >= most {
 			return false
 		}
@@ -73,7 +73,7 @@ func (s *Source) ReceiveDeferred(sequence []int64, mode Mode, session *string) (
 	now := nowMilli()
 	messages := make([]*message, 0, min(len(sequence), 1024))
 	for i, seq := range sequence {
-		m := q.shelf.get(max(seq, 0))
+		m := q.shelf.Get(max(seq, 0))
 		if m == nil || m.state != deferred || m.expired(now) || slices.Contains(sequence[:i], seq) ||
 			q.bySession() && (session == nil || m.session.id != *session) {
 			return nil, Receipt{}, errNoMessage(seq, "deferred")
@@ -105,7 +105,7 @@ func (s *Source) Delete(most int, before time.Time) (int, Receipt, error) {
 	}
 	defer e.unlock()
 	var chosen []*message
-	q.shelf.ascend(0, func(m *message) bool {
+	q.shelf.Ascend(0, func(m *message) bool {
 		if m.state == ready && (before.IsZero() || m.enqueued < before.UnixMilli()) {
 			chosen = append(chosen, m)
 		}

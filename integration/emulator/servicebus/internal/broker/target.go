@@ -122,10 +122,10 @@ func (e *entity) accepts(intakes []intake) error {
 func (e *entity) admit(in *intake, now int64, en *entry) int64 {
 	m := in.message
 	if e.settings.DuplicateDetection && in.id != "" {
-		if e.seen.known(in.id, now) {
+		if e.seen.Known(in.id, now) {
 			return 0
 		}
-		e.seen.remember(in.id, now)
+		e.seen.Remember(in.id, now)
 		en.seen(e, in.id, now)
 	}
 	q := &e.queues[mainPart]
@@ -140,7 +140,7 @@ func (e *entity) admit(in *intake, now int64, en *entry) int64 {
 		m.seq, m.enqueueSeq, m.enqueued, m.state, m.due = e.seq, e.seq, now, scheduled, at
 		q.scheduled++
 		q.add(m, en)
-		e.messages.fix(m)
+		e.messages.Fix(m)
 		return m.seq
 	}
 	m.live(in.ttl, e.settings.DefaultTTL, now)
@@ -178,7 +178,7 @@ func (t *Target) Cancel(sequence []int64) (Receipt, error) {
 	defer e.unlock()
 	messages := make([]*message, 0, min(len(sequence), 1024))
 	for i, seq := range sequence {
-		m := e.queues[mainPart].shelf.get(max(seq, 0))
+		m := e.queues[mainPart].shelf.Get(max(seq, 0))
 		if m == nil || m.state != scheduled || slices.Contains(sequence[:i], seq) {
 			return Receipt{}, errNoMessage(seq, "scheduled")
 		}

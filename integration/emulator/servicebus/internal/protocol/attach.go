@@ -6,7 +6,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
 )
 
 const (
@@ -58,7 +58,7 @@ func (s *session) attachIncoming(p *amqp.Attach) error {
 	if p.Target != nil {
 		path = entityPath(p.Target.Address)
 	}
-	s.conn.guard(path, broker.OpAttach, func(err error) {
+	s.conn.guard(path, fault.OpAttach, func(err error) {
 		if s.incoming[p.Handle] != l {
 			return // detached meanwhile
 		}
@@ -118,7 +118,7 @@ func (s *session) attachOutgoing(p *amqp.Attach) error {
 	if p.Source != nil {
 		path = entityPath(p.Source.Address)
 	}
-	s.conn.guard(path, broker.OpAttach, func(err error) {
+	s.conn.guard(path, fault.OpAttach, func(err error) {
 		if s.outgoing[p.Handle] != l {
 			return // detached meanwhile
 		}

@@ -3,6 +3,7 @@ package protocol
 import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
 )
 
 // An entityFeed delivers the messages of an entity, or of one session of it.
@@ -50,7 +51,7 @@ func (f *entityFeed) release() { f.receiver.Close() }
 // settle carries out the client's verdict.
 func (f *entityFeed) settle(d *outDelivery, state amqp.State) {
 	c := f.link.session.conn
-	c.guard(f.source.Path(), broker.OpSettle, func(err error) {
+	c.guard(f.source.Path(), fault.OpSettle, func(err error) {
 		var receipt broker.Receipt
 		answer := state
 		if err == nil {

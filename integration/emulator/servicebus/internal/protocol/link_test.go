@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
 )
 
 // TestSettleModes shows that the modes are echoed, without which some clients refuse the link.
@@ -157,7 +157,7 @@ func TestWithoutCredit(t *testing.T) {
 	p := w.connect(t)
 	p.attachSender(0, &amqp.Terminus{Address: "orders"})
 	p.attachSender(1, &amqp.Terminus{Address: "$cbs"})
-	w.broker.Faults().Add(broker.Fault{Operation: broker.OpSend, Count: -1, Delay: time.Hour}) // no answers, so no new credit
+	w.broker.Faults().Add(fault.Fault{Operation: fault.OpSend, Count: -1, Delay: time.Hour}) // no answers, so no new credit
 	var flood []byte
 	for i := range uint32(1001) {
 		flood = amqp.AppendFrame(flood, amqp.FrameAMQP, 0, &amqp.Transfer{DeliveryID: amqp.Some(i), DeliveryTag: []byte{0}}, data("x"))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
 )
 
 // How many answers, and bytes of them, may wait for credit on a link before it is detached.
@@ -57,7 +58,7 @@ func (n node) take(d *inDelivery) {
 		r.reply(n.answer(r))
 		return
 	}
-	n.conn.guard(n.entity, broker.OpManage, func(err error) {
+	n.conn.guard(n.entity, fault.OpManage, func(err error) {
 		if err != nil {
 			r.reply(failure(err))
 			return

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
 )
 
 // An outgoing link carries messages to the client. Its fields are guarded by conn.mu, but for queued.
@@ -74,7 +74,7 @@ func (l *outgoing) flow(p *amqp.Flow) {
 		l.allow(p)
 		return
 	}
-	l.session.conn.guard(l.entity, broker.OpReceive, func(err error) {
+	l.session.conn.guard(l.entity, fault.OpReceive, func(err error) {
 		if err != nil {
 			l.detach(err)
 			return

@@ -5,6 +5,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
 )
 
 // maxBatch is how many messages one transfer may hold.
@@ -21,7 +22,7 @@ func (s *entitySink) release() {}
 
 // take sends one message, or those of a batch.
 func (s *entitySink) take(d *inDelivery) {
-	s.conn.guard(s.target.Path(), broker.OpSend, func(err error) {
+	s.conn.guard(s.target.Path(), fault.OpSend, func(err error) {
 		var receipt broker.Receipt
 		if err == nil {
 			receipt, err = s.send(d)

@@ -1,4 +1,7 @@
-package broker
+// Package fault has what goes wrong on purpose: faults are ordered for operations
+// on entities, and befall them in the order they were added, each as often as it
+// says. The protocol asks before every operation.
+package fault
 
 import (
 	"slices"
@@ -10,7 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 )
 
-// An Operation is what a fault befalls.
+// An Operation is what a [Fault] befalls.
 type Operation string
 
 // The operations. A fault for AnyOperation befalls the next, whatever it is.
@@ -52,16 +55,15 @@ func (f Fault) befalls(entity string, operation Operation) bool {
 	return (f.Entity == "" || strings.EqualFold(f.Entity, entity)) && (f.Operation == AnyOperation || f.Operation == operation)
 }
 
-// Faults are the faults that have been ordered. The broker itself does not look at them; the protocol does. The zero value has
-// none.
-type Faults struct {
+// A List has the faults that have been ordered. The zero value has none.
+type List struct {
 	any  atomic.Bool
 	mu   sync.Mutex
 	list []Fault
 }
 
 // Add orders a fault. Faults befall in the order they were added.
-func (f *Faults) Add(fault Fault) {
+func (f *List) Add(fault Fault) {
 	if fault.Count == 0 {
 		fault.Count = 1
 	}
@@ -72,7 +74,7 @@ func (f *Faults) Add(fault Fault) {
 }
 
 // Take returns the fault that befalls an operation on an entity. It costs nothing while there are none.
-func (f *Faults) Take(entity string, operation Operation) (Fault, bool) {
+func (f *List) Take(entity string, operation Operation) (Fault, bool) {
 	if !f.any.Load() {
 		return Fault{}, false
 	}
@@ -93,15 +95,15 @@ func (f *Faults) Take(entity string, operation Operation) (Fault, bool) {
 	return taken, true
 }
 
-// List returns the faults that have not befallen yet.
-func (f *Faults) List() []Fault {
+// All returns the faults that have not befallen yet.
+func (f *List) All() []Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.list)
 }
 
 // Clear forgets all faults.
-func (f *Faults) Clear() {
+func (f *List) Clear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.list = nil

@@ -1,4 +1,4 @@
-package broker
+package index
 
 import (
 	"slices"
@@ -10,18 +10,19 @@ import (
 // TestLineup compares a lineup with a sorted list.
 func TestLineup(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var l lineup
+		var l Lineup[*message]
 		var want, taken []*message
 		next := int64(0)
 		insert := func(m *message) {
-			l.push(m)
+			m.ready = true
+			l.Push(m)
 			i, _ := slices.BinarySearchFunc(want, m.seq, func(m *message, seq int64) int { return int(m.seq - seq) })
 			want = slices.Insert(want, i, m)
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) {
-				if l.count != len(want) {
-					t.Fatalf("count %d, want %d", l.count, len(want))
+				if l.Len() != len(want) {
+					t.Fatalf("count %d, want %d", l.Len(), len(want))
 				}
 				if cap(l.items) > 4096+8*len(want) {
 					t.Fatalf("room for %d where %d are", cap(l.items), len(want))
@@ -35,7 +36,7 @@ func TestLineup(t *testing.T) {
 			},
 			"pop": func(t *rapid.T) {
 				for range rapid.IntRange(1, 50).Draw(t, "n") {
-					m := l.pop()
+					m := l.Pop()
 					if len(want) == 0 {
 						if m != nil {
 							t.Fatalf("got %d from an empty lineup", m.seq)
@@ -45,7 +46,7 @@ func TestLineup(t *testing.T) {
 					if m != want[0] {
 						t.Fatalf("got %d, want %d", m.seq, want[0].seq)
 					}
-					m.state = locked
+					m.ready = false
 					want, taken = want[1:], append(taken, m)
 				}
 			},
@@ -59,8 +60,8 @@ func TestLineup(t *testing.T) {
 			"drop": func(t *rapid.T) {
 				for range min(len(want), rapid.IntRange(1, 80).Draw(t, "n")) {
 					i := rapid.IntRange(0, len(want)-1).Draw(t, "i")
-					want[i].state = gone
-					l.drop()
+					want[i].ready = false
+					l.Drop()
 					want = slices.Delete(want, i, i+1)
 				}
 			},

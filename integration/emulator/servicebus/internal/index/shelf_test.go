@@ -1,4 +1,4 @@
-package broker
+package index
 
 import (
 	"slices"
@@ -10,30 +10,30 @@ import (
 // TestShelf compares a shelf with a map.
 func TestShelf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var s shelf
+		var s Shelf[*message]
 		want := map[int64]*message{}
 		seq := func(t *rapid.T) int64 {
 			return rapid.OneOf(rapid.Int64Range(1, 300), rapid.Int64Range(1<<40, 1<<40+200)).Draw(t, "seq")
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) {
-				if s.count != len(want) {
-					t.Fatalf("count %d, want %d", s.count, len(want))
+				if s.Len() != len(want) {
+					t.Fatalf("count %d, want %d", s.Len(), len(want))
 				}
 			},
 			"put": func(t *rapid.T) {
 				if n := seq(t); want[n] == nil {
 					want[n] = &message{seq: n}
-					s.put(want[n])
+					s.Put(want[n])
 				}
 			},
 			"remove": func(t *rapid.T) {
 				n := seq(t)
-				if s.get(n) != want[n] {
+				if s.Get(n) != want[n] {
 					t.Fatalf("got another message for %d", n)
 				}
 				if m := want[n]; m != nil {
-					s.remove(m)
+					s.Remove(m)
 					delete(want, n)
 				}
 			},
@@ -46,7 +46,7 @@ func TestShelf(t *testing.T) {
 					}
 				}
 				slices.Sort(expected)
-				s.ascend(from, func(m *message) bool {
+				s.Ascend(from, func(m *message) bool {
 					got = append(got, m.seq)
 					return true
 				})

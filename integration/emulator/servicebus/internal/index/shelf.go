@@ -1,4 +1,4 @@
-package broker
+package index
 
 import (
 	"math/bits"
@@ -7,22 +7,32 @@ import (
 
 const chunkSize = 64
 
-// A shelf has messages by sequence number. Numbers that are near each other share memory, whatever is missing between them.
-type shelf struct {
-	chunks []*chunk // by base
-	spare  *chunk
+// A Numbered thing has a number, above 0, that does not change.
+type Numbered interface {
+	comparable
+	Number() int64
+}
+
+// A Shelf has messages by number. Numbers that are near each other share memory, whatever is missing between them. The
+// zero value is empty.
+type Shelf[T Numbered] struct {
+	chunks []*chunk[T] // by base
+	spare  *chunk[T]
 	count  int
 }
 
 // A chunk has the messages of sequence numbers from base on.
-type chunk struct {
+type chunk[T Numbered] struct {
 	base  int64
 	used  uint64 // bit i says that slots[i] is taken
-	slots [chunkSize]*message
+	slots [chunkSize]T
 }
 
+// Len is how many messages there are.
+func (s *Shelf[T]) Len() int { return s.count }
+
 // locate returns the index of the chunk for a number, or of the one before which it would be.
-func (s *shelf) locate(base int64) int {
+func (s *Shelf[T]) locate(base int64) int {
 	n := len(s.chunks)
 	if n == 0 || s.chunks[n-1].base < base {
 		return n
@@ -33,42 +43,44 @@ func (s *shelf) locate(base int64) int {
 	return sort.Search(n, func(i int) bool { return s.chunks[i].base >= base })
 }
 
-// put adds a message, whose number must not be there yet.
-func (s *shelf) put(m *message) {
-	base := m.seq &^ (chunkSize - 1)
+// Put adds a message, whose number must not be there yet.
+func (s *Shelf[T]) Put(m T) {
+	base := m.Number() &^ (chunkSize - 1)
 	i := s.locate(base)
 	if i == len(s.chunks) || s.chunks[i].base != base {
 		fresh := s.spare
 		if s.spare = nil; fresh == nil {
-			fresh = &chunk{}
+			fresh = &chunk[T]{}
 		}
 		fresh.base = base
 		s.chunks = append(s.chunks, nil)
 		copy(s.chunks[i+1:], s.chunks[i:])
 		s.chunks[i] = fresh
 	}
-	c, slot := s.chunks[i], m.seq-base
+	c, slot := s.chunks[i], m.Number()-base
 	c.slots[slot] = m
 	c.used |= 1 << slot
 	s.count++
 }
 
-// get returns a message, or nil.
-func (s *shelf) get(seq int64) *message {
+// Get returns a message, or the zero value.
+func (s *Shelf[T]) Get(seq int64) T {
 	base := seq &^ (chunkSize - 1)
 	i := s.locate(base)
 	if i == len(s.chunks) || s.chunks[i].base != base {
-		return nil
+		var none T
+		return none
 	}
 	return s.chunks[i].slots[seq-base]
 }
 
-// remove takes a message away.
-func (s *shelf) remove(m *message) {
-	base := m.seq &^ (chunkSize - 1)
+// Remove takes a message away.
+func (s *Shelf[T]) Remove(m T) {
+	base := m.Number() &^ (chunkSize - 1)
 	i := s.locate(base)
-	c, slot := s.chunks[i], m.seq-base
-	c.slots[slot] = nil
+	c, slot := s.chunks[i], m.Number()-base
+	var none T
+	c.slots[slot] = none
 	c.used &^= 1 << slot
 	s.count--
 	if c.used != 0 {
@@ -83,9 +95,9 @@ func (s *shelf) remove(m *message) {
 	s.chunks = append(s.chunks[:i], s.chunks[i+1:]...)
 }
 
-// ascend calls f with the messages from a number on, in order, until f returns false. f may remove the message it is called with
-// only after ascend has returned.
-func (s *shelf) ascend(from int64, f func(*message) bool) {
+// Ascend calls f with the messages from a number on, in order, until f returns false. f may remove the message it is called with
+// only after Ascend has returned.
+func (s *Shelf[T]) Ascend(from int64, f func(T) bool) {
 	base := from &^ (chunkSize - 1)
 	for i := s.locate(base); i < len(s.chunks); i++ {
 		c := s.chunks[i]
@@ -101,10 +113,10 @@ func (s *shelf) ascend(from int64, f func(*message) bool) {
 	}
 }
 
-// all returns all messages, in order.
-func (s *shelf) all() []*message {
-	messages := make([]*message, 0, s.count)
-	s.ascend(0, func(m *message) bool {
+// All returns all messages, in order.
+func (s *Shelf[T]) All() []T {
+	messages := make([]T, 0, s.count)
+	s.Ascend(0, func(m T) bool {
 		messages = append(messages, m)
 		return true
 	})
