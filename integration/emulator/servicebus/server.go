@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/admin"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
@@ -90,14 +91,14 @@ func (s *Server) listen(ctx context.Context) error {
 	if err := s.config.Entities.install(s.broker); err != nil {
 		return err
 	}
-	listener, err := listenOn(ctx, "AMQP", s.config.Addr)
+	listener, err := listen.TCP(ctx, s.config.Addr)
 	if err != nil {
-		return err
+		return &ListenError{"AMQP", s.config.Addr, err}
 	}
 	s.amqpAddr = listener.Addr()
-	web, err := listenOn(ctx, "HTTP", s.config.HTTPAddr)
+	web, err := listen.TCP(ctx, s.config.HTTPAddr)
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return errors.Join(&ListenError{"HTTP", s.config.HTTPAddr, err}, listener.Close())
 	}
 	s.httpAddr = web.Addr()
 	s.ended.Go(func() { _ = s.protocol.Serve(listener) }) //nolint:contextcheck // as above
