@@ -6,12 +6,14 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
-// QueueOptions, TopicOptions and SubscriptionOptions say how an entity works. Their zero values are plain ones.
-type (
-	QueueOptions        = broker.QueueOptions
-	TopicOptions        = broker.TopicOptions
-	SubscriptionOptions = broker.SubscriptionOptions
-)
+// QueueOptions say how a queue works. The zero value is a plain queue.
+type QueueOptions = broker.QueueOptions
+
+// TopicOptions say how a topic works. The zero value is a plain topic.
+type TopicOptions = broker.TopicOptions
+
+// SubscriptionOptions say how a subscription works. The zero value is a plain subscription.
+type SubscriptionOptions = broker.SubscriptionOptions
 
 // Entities are queues and topics that a config names.
 type Entities struct {

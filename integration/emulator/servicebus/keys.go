@@ -27,8 +27,8 @@ const (
 	DefaultKey     = auth.DefaultKey
 )
 
-// SignToken returns a shared access signature for a resource such as sb://host/queue, made with the key of a name and good until
-// its expiry.
+// SignToken returns a shared access signature for a resource such as sb://host/queue, made with the key of a name and
+// good until its expiry.
 func SignToken(name, key, resource string, expiry time.Time) string {
 	return auth.Sign(name, key, resource, expiry)
 }

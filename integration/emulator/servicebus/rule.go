@@ -15,14 +15,15 @@ type Filter = filter.Filter
 // An Action changes the messages of a [Rule].
 type Action = filter.Action
 
-// A CorrelationFilter matches messages whose properties are equal to all of its own that are not empty; see [NewCorrelation].
+// A CorrelationFilter matches messages whose properties are equal to all of its own that are not empty; see
+// [NewCorrelation].
 type CorrelationFilter = filter.CorrelationFilter
 
 // Properties are names, or the names of parameters with their "@", and their values: text, numbers, booleans or times.
 type Properties = amqp.Map
 
-// ParseFilter compiles a SQL expression such as "sys.Label = 'x' AND price > @limit". It fails on a mistake of syntax, with its
-// place.
+// ParseFilter compiles a SQL expression such as "sys.Label = 'x' AND price > @limit". It fails on a mistake of syntax,
+// with its place.
 func ParseFilter(expression string, parameters Properties) (Filter, error) {
 	return filter.ParseSQL(expression, parameters)
 }

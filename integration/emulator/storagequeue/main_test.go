@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	if *child != "" {
 		os.Exit(serveUntilKilled(*child))
 	}
-	leak.Main(m)
+	os.Exit(leak.Run(m))
 }
 
 func goroutines() []byte {

@@ -10,13 +10,14 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Main runs the tests of a package, fails when a goroutine of an emulator or a client is left then, and ends the process.
-func Main(m *testing.M) {
+// Run runs the tests of a package and returns its exit code: a failure too when a goroutine of an emulator or a client
+// is left then.
+func Run(m *testing.M) int {
 	code := m.Run()
 	http.DefaultClient.CloseIdleConnections()
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
-	os.Exit(code)
+	return code
 }

@@ -8,8 +8,8 @@ import (
 	"net/netip"
 )
 
-// TCP listens on an address, such as 127.0.0.1:0 for a free port. An IPv4 address is listened on with IPv4 alone, also 0.0.0.0. The
-// error is the reason, without the address.
+// TCP listens on an address, such as 127.0.0.1:0 for a free port. An IPv4 address is listened on with IPv4 alone, also
+// 0.0.0.0. The error is the reason, without the address.
 func TCP(ctx context.Context, addr string) (net.Listener, error) {
 	network := "tcp"
 	if at, err := netip.ParseAddrPort(addr); err == nil && at.Addr().Is4() {

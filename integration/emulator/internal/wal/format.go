@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// A Position is a place in a log: how many bytes of records and their heads are before it. Positions of a [Segmented] log count
-// from its very beginning, those of a [Single] one from the beginning of the file that was opened.
+// A Position is a place in a log: how many bytes of records and their heads are before it. Positions of a [Segmented]
+// log count from its very beginning, those of a [Single] one from the beginning of the file that was opened.
 type Position int64
 
 // A Format is how a log stands in the files of its directory.
@@ -35,7 +35,8 @@ type framing interface {
 	torn(b []byte, at Position) bool
 }
 
-// Segmented is the format of a log in files that are named by the position at which they begin, with snapshots beside them.
+// Segmented is the format of a log in files that are named by the position at which they begin, with snapshots beside
+// them.
 func Segmented(magic string) Format {
 	hexadecimal := func(suffix string) fileName { return fileName{base: 16, digits: 16, suffix: suffix} }
 	return Format{
@@ -49,7 +50,9 @@ func Single(magic, prefix string) Format {
 	numbered := func(suffix string) fileName {
 		return fileName{prefix: prefix + "-", base: 10, digits: 6, suffix: suffix}
 	}
-	return Format{magic: magic, lock: prefix + ".lock", logs: numbered(".log"), drafts: numbered(".new"), framing: summed{}}
+	return Format{
+		magic: magic, lock: prefix + ".lock", logs: numbered(".log"), drafts: numbered(".new"), framing: summed{},
+	}
 }
 
 // head is what the file with a number begins with.
@@ -61,7 +64,8 @@ func (f *Format) head(number int64) []byte {
 	return head
 }
 
-// headTorn reports whether a file has no more than a part of its head, or the zeros that some file systems leave after losing power.
+// headTorn reports whether a file has no more than a part of its head, or the zeros that some file systems leave after
+// losing power.
 func (f *Format) headTorn(content []byte, number int64) bool {
 	head := f.head(number)
 	return len(content) < len(head) && bytes.HasPrefix(head, content) || len(content) <= len(head) && zeros(content)

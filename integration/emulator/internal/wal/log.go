@@ -14,11 +14,11 @@ type Config struct {
 	Format Format
 	// Sync has the disk confirm each write. Default: false.
 	Sync bool
-	// Restore takes a part of the last snapshot, in the order they were added. Required if the format is [Segmented]; with
-	// [Single], Replay takes them.
+	// Restore takes a part of the last snapshot, in the order they were added. Required if the format is [Segmented];
+	// with [Single], Replay takes them.
 	Restore func(part []byte) error
-	// Replay takes a record that was appended after the snapshot was begun. The position is that after the record. Required. The
-	// bytes are to keep for either, but not to change.
+	// Replay takes a record that was appended after the snapshot was begun. The position is that after the record.
+	// Required. The bytes are to keep for either, but not to change.
 	Replay func(position Position, record []byte) error
 }
 
@@ -65,8 +65,8 @@ type waiter struct {
 	call     func(error)
 }
 
-// Append adds a record and returns the position after it. It does not wait. Records are in the order of the calls. A record of a
-// [Segmented] log must not be empty.
+// Append adds a record and returns the position after it. It does not wait. Records are in the order of the calls. A
+// record of a [Segmented] log must not be empty.
 func (l *Log) Append(record []byte) Position {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,8 +106,8 @@ func (l *Log) Written(position Position) bool {
 	return l.done >= position
 }
 
-// Then calls f when all up to a position is written, or with the error when it cannot be: before it returns if that is known,
-// or else from another goroutine. While f runs nothing is written.
+// Then calls f when all up to a position is written, or with the error when it cannot be: before it returns if that is
+// known, or else from another goroutine. While f runs nothing is written.
 func (l *Log) Then(position Position, f func(error)) {
 	l.mu.Lock()
 	if l.done < position && l.err == nil {

@@ -33,6 +33,9 @@ type contents struct {
 	positions      []Position
 }
 
+// all are the parts and then the records.
+func (c *contents) all() []string { return slices.Concat(c.parts, c.records) }
+
 func (c *contents) config(dir string, format Format) Config {
 	return Config{
 		Dir: dir, Format: format,

@@ -140,7 +140,8 @@ func (l *Log) read(name string, number int64) ([]byte, error) {
 	return rest, nil
 }
 
-// replay reads a file of records. The last one may end in an unfinished record, which is cut off, and is left open for writing.
+// replay reads a file of records. The last one may end in an unfinished record, which is cut off, and is left open for
+// writing.
 func (l *Log) replay(number int64, last bool) error {
 	name := filepath.Join(l.config.Dir, l.format.logs.of(number))
 	rest, err := l.read(name, number)
@@ -183,7 +184,8 @@ func (l *Log) replay(number int64, last bool) error {
 
 // create makes an empty file for the records from the next on.
 func (l *Log) create(number int64) error {
-	file, err := os.OpenFile(filepath.Join(l.config.Dir, l.format.logs.of(number)), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	name := filepath.Join(l.config.Dir, l.format.logs.of(number))
+	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}

@@ -152,8 +152,8 @@ func TestOneOwner(t *testing.T) {
 func TestFileNames(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{
-		"queues-000001.log", "queues-1234567.log", "queues-1.log", "queues-0000002.log", "queues-00000x.log", "queues-000003.new",
-		"000004.log", "queues-.log", "0000000000000010.log", "10.log", "0000000000000001.snapshot", "lock",
+		"queues-000001.log", "queues-1234567.log", "queues-1.log", "queues-0000002.log", "queues-00000x.log",
+		"queues-000003.new", "000004.log", "queues-.log", "0000000000000010.log", "10.log", "0000000000000001.snapshot", "lock",
 	} {
 		write(t, filepath.Join(dir, name), nil)
 	}
@@ -172,8 +172,8 @@ func TestFileNames(t *testing.T) {
 	}
 }
 
-// FuzzOpen opens a log with anything in its file: it comes up with a prefix or an error, and comes up the same again. What it takes is
-// what was framed.
+// FuzzOpen opens a log with anything in its file: it comes up with a prefix or an error, and comes up the same again.
+// What it takes is what was framed.
 func FuzzOpen(f *testing.F) {
 	for _, format := range []Format{segmented, single} {
 		whole, begins := framed(format, firstNumber(format), "one", "two")

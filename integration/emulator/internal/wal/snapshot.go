@@ -16,7 +16,8 @@ const (
 
 var errBusy = errors.New("a snapshot is being made")
 
-// A Snapshot takes the parts of a state that stands for the records before. It is for one goroutine, and ends with [Snapshot.Done].
+// A Snapshot takes the parts of a state that stands for the records before. It is for one goroutine, and ends with
+// [Snapshot.Done].
 type Snapshot struct {
 	log    *Log
 	at     Position // where it was begun
@@ -29,9 +30,9 @@ type Snapshot struct {
 	err    error
 }
 
-// Snapshot begins a snapshot, one at a time. It does no I/O. All records that are appended from now on come after it: with [Single],
-// the state must be exactly that before them, so that the caller keeps others from appending until it knows what to add; with
-// [Segmented], a part may be of any later moment if it says so.
+// Snapshot begins a snapshot, one at a time. It does no I/O. All records that are appended from now on come after it:
+// with [Single], the state must be exactly that before them, so that the caller keeps others from appending until it
+// knows what to add; with [Segmented], a part may be of any later moment if it says so.
 func (l *Log) Snapshot() (*Snapshot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,7 +69,8 @@ func (s *Snapshot) Add(part []byte) error {
 }
 
 func (s *Snapshot) add(record []byte) error {
-	if s.open(); s.err != nil {
+	s.open()
+	if s.err != nil {
 		return s.err
 	}
 	s.buf = s.log.format.framing.append(s.buf[:0], s.size, record)
@@ -98,8 +100,8 @@ func (s *Snapshot) number() int64 {
 	return s.log.number + 1 // nothing else changes it before Done
 }
 
-// Done puts the state in the place of the records before it, or drops it if there is an error: that of the caller, or one of its own.
-// Then everything is as if there had been no snapshot.
+// Done puts the state in the place of the records before it, or drops it if there is an error: that of the caller, or
+// one of its own. Then everything is as if there had been no snapshot.
 func (s *Snapshot) Done(err error) error {
 	l := s.log
 	if s.turned != nil {
@@ -123,7 +125,8 @@ func (s *Snapshot) Done(err error) error {
 
 func (s *Snapshot) finish() error {
 	l := s.log
-	if s.open(); s.err == nil && l.format.segmented {
+	s.open()
+	if s.err == nil && l.format.segmented {
 		s.err = s.add([]byte{partEnd})
 	}
 	if s.err == nil {
@@ -165,8 +168,9 @@ func (s *Snapshot) putBeside() error {
 	return nil
 }
 
-// replace copies what was appended since the snapshot was begun behind it, and has the log go on there. It is called by the writer.
-// What it returns is fatal: the next start takes the new file, so that nothing may go to the old one any more.
+// replace copies what was appended since the snapshot was begun behind it, and has the log go on there. It is called by
+// the writer. What it returns is fatal: the next start takes the new file, so that nothing may go to the old one any
+// more.
 func (s *Snapshot) replace(end Position) error {
 	l, number := s.log, s.number()
 	from := int64(len(l.format.head(l.number))) + int64(s.at-l.begin)

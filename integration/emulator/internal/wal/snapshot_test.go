@@ -87,15 +87,11 @@ func TestSnapshot(t *testing.T) {
 			t.Errorf("files (-want +got):\n%s", diff)
 		}
 		l, c := open(t, dir, format)
-		if got := append(c.parts, c.records...); !cmp.Equal(got, []string{"part 1", "part 2", "meanwhile 1", "meanwhile 2", "meanwhile 3", "after"}) {
-			t.Errorf("got %q", got)
-		}
+		same(t, []string{"part 1", "part 2", "meanwhile 1", "meanwhile 2", "meanwhile 3", "after"}, c.all())
 		snapshot(t, l, "again")
 		closeLog(t, l)
 		l, c = open(t, dir, format)
-		if got := append(c.parts, c.records...); !cmp.Equal(got, []string{"again"}) {
-			t.Errorf("got %q", got)
-		}
+		same(t, []string{"again"}, c.all())
 		closeLog(t, l)
 	})
 }
@@ -195,8 +191,12 @@ func TestCrashedSnapshot(t *testing.T) {
 		files  map[string][]byte
 		want   []string
 	}{
-		{"before the rename", single, map[string][]byte{"queues-000001.log": content("old"), "queues-000002.new": content("new")}, []string{"old"}},
-		{"after the rename", single, map[string][]byte{"queues-000001.log": content("old"), "queues-000002.log": content("new")}, []string{"new"}},
+		{"before the rename", single, map[string][]byte{
+			"queues-000001.log": content("old"), "queues-000002.new": content("new"),
+		}, []string{"old"}},
+		{"after the rename", single, map[string][]byte{
+			"queues-000001.log": content("old"), "queues-000002.log": content("new"),
+		}, []string{"new"}},
 		{"beside", segmented, map[string][]byte{"0000000000000000.snapshot.tmp": []byte("half")}, nil},
 	} {
 		dir := t.TempDir()

@@ -64,12 +64,13 @@ func New(config Config) *Broker {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Broker{
-		config: config, timetable: index.NewTimetable[*entity](), salt: newNonce(), snapshotDue: make(chan struct{}, 1), entities: map[string]*entity{},
+		config: config, timetable: index.NewTimetable[*entity](), salt: newNonce(),
+		snapshotDue: make(chan struct{}, 1), entities: map[string]*entity{},
 	}
 }
 
 // Load reads what the journal has. It comes before everything else, and only once. After it, [Broker.Run] must be called: it
-// closes the wal.
+// closes the journal.
 func (b *Broker) Load() error {
 	if b.config.Dir == "" {
 		return nil
@@ -89,7 +90,7 @@ func (b *Broker) Load() error {
 	return nil
 }
 
-// Run serves locks, expiries and schedules until ctx ends or the journal cannot be written any more, and then closes the wal.
+// Run serves locks, expiries and schedules until ctx ends or the journal cannot be written any more, and then closes the journal.
 func (b *Broker) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

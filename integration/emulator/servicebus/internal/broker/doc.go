@@ -23,6 +23,10 @@
 //  6. Nothing runs for a message that waits. One goroutine serves all locks,
 //     expiries, schedules and idle entities, and sleeps until the first is due.
 //
+// Package index finds messages, by number, turn and time; package wal keeps the
+// journal; the faults of package fault are here for the protocol, which asks for
+// them before every operation.
+//
 // Bodies and properties are never decoded and written again; the exceptions are
 // what Service Bus itself adds: an id for a message without one, the reason of
 // a dead letter, and properties that a receiver or a rule changes.

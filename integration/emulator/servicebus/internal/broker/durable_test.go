@@ -70,7 +70,7 @@ func look(tb testing.TB, b *broker.Broker) state {
 	return s
 }
 
-// same looks at a broker, and at what comes up from its wal.
+// same looks at a broker, and at what comes up from its journal.
 func same(t *testing.T, b *broker.Broker, dir string) {
 	t.Helper()
 	if err := b.Flush(); err != nil {

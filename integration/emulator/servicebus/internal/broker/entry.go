@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
 )
 
-// Kinds of changes in an entry of the wal. Each is followed by the id of the entity.
+// Kinds of changes in an entry of the journal. Each is followed by the id of the entity.
 const (
 	opEntity   = 'E' // the definition of an entity
 	opDelete   = 'D'
@@ -21,7 +21,7 @@ const (
 )
 
 // An entry collects what one operation changes, to be written as one. All methods may be called on nil, when there is no
-// wal.
+// journal.
 type entry struct{ buf []byte }
 
 var entries = sync.Pool{New: func() any { return &entry{} }}
@@ -29,7 +29,7 @@ var entries = sync.Pool{New: func() any { return &entry{} }}
 // keptEntry is how large a buffer is kept for the next entry.
 const keptEntry = 64 << 10
 
-// entry returns an empty entry, or nil if there is no wal.
+// entry returns an empty entry, or nil if there is no journal.
 func (b *Broker) entry() *entry {
 	if b.log == nil {
 		return nil
@@ -37,7 +37,7 @@ func (b *Broker) entry() *entry {
 	return entries.Get().(*entry)
 }
 
-// commit appends an entry to the wal. Its entities are still locked, so that entries come in the order of what they tell.
+// commit appends an entry to the journal. Its entities are still locked, so that entries come in the order of what they tell.
 func (b *Broker) commit(en *entry) Receipt {
 	if en == nil {
 		return Receipt{}

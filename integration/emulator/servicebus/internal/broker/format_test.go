@@ -15,15 +15,16 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
 )
 
-// firstFormat has what fill does, as the first version with a journal wrote it. It is never written again: whoever changes the
-// format adds another one.
+// firstFormat has what fill does, as the first version with a journal wrote it. It is never written again: whoever
+// changes the format adds another one.
 const firstFormat = "testdata/format1"
 
 // fill has one of everything that is kept, part of it in a snapshot and part of it in the log after.
 func fill(t *testing.T, b *broker.Broker) {
 	t.Helper()
 	must(b.CreateQueue("q", broker.QueueOptions{
-		DuplicateDetection: true, DeadLetterOnExpiration: true, LockDuration: 30 * time.Second, MaxDeliveryCount: 2, UserMetadata: "mine",
+		DuplicateDetection: true, DeadLetterOnExpiration: true, LockDuration: 30 * time.Second, MaxDeliveryCount: 2,
+		UserMetadata: "mine",
 	}))
 	must(b.CreateQueue("sessions", broker.QueueOptions{RequiresSession: true}))
 	must(b.CreateQueue("forwards", broker.QueueOptions{ForwardTo: "q"}))
@@ -51,9 +52,10 @@ func fill(t *testing.T, b *broker.Broker) {
 	if err := b.DeleteQueue("gone"); err != nil {
 		t.Fatal(err)
 	}
-	must(b.CreateRule("t", "s", broker.Rule{Name: "correlation", Filter: must(filter.NewCorrelation(filter.CorrelationFilter{
+	correlation := must(filter.NewCorrelation(filter.CorrelationFilter{
 		Label: "x", Properties: amqp.Map{{Key: "p", Value: int32(1)}},
-	}))}))
+	}))
+	must(b.CreateRule("t", "s", broker.Rule{Name: "correlation", Filter: correlation}))
 	send(t, b, "t", spec{id: "matches", properties: amqp.Map{{Key: "n", Value: int64(5)}}}, spec{id: "does not"})
 	send(t, b, "forwards", spec{id: "forwarded"})
 	send(t, b, "q", spec{id: "scheduled late", at: time.Now().Add(2 * time.Hour)}, spec{id: "1"}) // a duplicate
@@ -76,7 +78,8 @@ func setState(t *testing.T, b *broker.Broker, id, state string) {
 	must(source(t, b, "sessions").SetSessionState(id, []byte(state)))
 }
 
-// TestFirstFormat opens data that an earlier version wrote: all is there as if this version had done it, and in the same bytes.
+// TestFirstFormat opens data that an earlier version wrote: all is there as if this version had done it, and in the
+// same bytes.
 func TestFirstFormat(t *testing.T) {
 	durable(t, func(t *testing.T, b *broker.Broker, dir string) {
 		fill(t, b)

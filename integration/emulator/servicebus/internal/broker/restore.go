@@ -12,7 +12,7 @@ import (
 
 var errRecord = errors.New("a record of the journal is not understood")
 
-// A restorer rebuilds a broker from its wal. Nothing else uses the broker meanwhile.
+// A restorer rebuilds a broker from its journal. Nothing else uses the broker meanwhile.
 type restorer struct {
 	broker *Broker
 	byID   map[uint64]*entity

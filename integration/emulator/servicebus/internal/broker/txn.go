@@ -13,7 +13,7 @@ type Txn struct {
 	size   int64
 }
 
-// maxTxn is how many bytes of messages a transaction may have. They become one record of the wal.
+// maxTxn is how many bytes of messages a transaction may have. They become one record of the journal.
 const maxTxn = 64 << 20
 
 // txnSend is messages for a target.

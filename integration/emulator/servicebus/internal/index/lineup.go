@@ -9,8 +9,8 @@ type Member interface {
 	Ready() bool
 }
 
-// A Lineup has messages that are ready, in the order of their numbers. A message that is taken away from the middle stays until
-// its turn comes, but is not given out. The zero value is empty.
+// A Lineup has messages that are ready, in the order of their numbers. A message that is taken away from the middle
+// stays until its turn comes, but is not given out. The zero value is empty.
 type Lineup[T Member] struct {
 	items []T
 	head  int // items before are gone
@@ -20,7 +20,8 @@ type Lineup[T Member] struct {
 // Len is how many messages are ready.
 func (l *Lineup[T]) Len() int { return l.count }
 
-// Push puts a message that is ready in its place, which is at the end for a new one, and near the front for one that comes back.
+// Push puts a message that is ready in its place, which is at the end for a new one, and near the front for one that
+// comes back.
 func (l *Lineup[T]) Push(m T) {
 	number := m.Number()
 	l.count++

@@ -95,8 +95,8 @@ func (s *Shelf[T]) Remove(m T) {
 	s.chunks = append(s.chunks[:i], s.chunks[i+1:]...)
 }
 
-// Ascend calls f with the messages from a number on, in order, until f returns false. f may remove the message it is called with
-// only after Ascend has returned.
+// Ascend calls f with the messages from a number on, in order, until f returns false. f may remove the message it is
+// called with only after Ascend has returned.
 func (s *Shelf[T]) Ascend(from int64, f func(T) bool) {
 	base := from &^ (chunkSize - 1)
 	for i := s.locate(base); i < len(s.chunks); i++ {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -14,8 +15,8 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
-// firstFormat has what fill does, as the first version with a file wrote it. It is never written again: whoever changes the format
-// adds another one.
+// firstFormat has what fill does, as the first version with a file wrote it. It is never written again: whoever changes
+// the format adds another one.
 const firstFormat = "testdata/format1"
 
 // filledAt is when fill was.
@@ -92,8 +93,9 @@ func TestFirstFormat(t *testing.T) {
 			t.Errorf("%s: the receipt is not taken: %v", m.Text, err)
 		}
 	}
-	if got := take(t, old, 10, time.Minute, filledAt); len(got) != 4 || got[0].Text != "taken twice" || got[0].DequeueCount != 3 {
-		t.Errorf("taken: %+v", got)
+	taken := take(t, old, 10, time.Minute, filledAt)
+	if len(taken) != 4 || taken[0].Text != "taken twice" || taken[0].DequeueCount != 3 {
+		t.Errorf("taken: %+v", taken)
 	}
 }
 
@@ -103,7 +105,7 @@ func TestSameBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := rewritten(t, firstFormat); string(got) != string(want) {
+	if got := rewritten(t, firstFormat); !bytes.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
