@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -223,6 +224,39 @@ func TestClosed(t *testing.T) {
 			t.Error("a snapshot after the end")
 		}
 	})
+}
+
+// TestAppendWhileClosing has a record come when the log is being closed and the ones before are not written yet.
+func TestAppendWhileClosing(t *testing.T) {
+	dir := t.TempDir()
+	l, _ := open(t, dir, single)
+	gate := make(chan struct{})
+	l.Then(l.Next()+1, func(error) { <-gate }) // nothing is written meanwhile
+	first := l.Append([]byte("one"))
+	for !l.Written(first) {
+		runtime.Gosched()
+	}
+	l.Append([]byte("two"))
+	closed := make(chan error, 1)
+	go func() { closed <- l.Close() }()
+	for {
+		l.mu.Lock()
+		closing := l.closing
+		l.mu.Unlock()
+		if closing {
+			break
+		}
+		runtime.Gosched()
+	}
+	late := l.Append([]byte("late"))
+	close(gate)
+	if err := l.Wait(late); err == nil {
+		t.Error("a record that was not written is confirmed")
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	wantRecords(t, dir, single, "one", "two")
 }
 
 // TestFailedWrite has a file that takes nothing any more: nothing is confirmed then.

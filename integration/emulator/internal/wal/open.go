@@ -74,7 +74,7 @@ func (l *Log) load() error {
 	}
 	l.done = l.next
 	if l.file == nil {
-		if err := l.create(l.firstNumber(numbers)); err != nil {
+		if err := l.create(l.firstNumber(numbers), l.next); err != nil {
 			return err
 		}
 	}
@@ -182,8 +182,8 @@ func (l *Log) replay(number int64, last bool) error {
 	return err
 }
 
-// create makes an empty file for the records from the next on.
-func (l *Log) create(number int64) error {
+// create makes an empty file for the records from a position on.
+func (l *Log) create(number int64, begin Position) error {
 	name := filepath.Join(l.config.Dir, l.format.logs.of(number))
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -192,7 +192,7 @@ func (l *Log) create(number int64) error {
 	if _, err := file.Write(l.format.head(number)); err != nil {
 		return errors.Join(err, file.Close())
 	}
-	l.file, l.number = file, number
+	l.file, l.number, l.begin = file, number, begin
 	return syncDir(l.config.Dir)
 }
 

@@ -56,8 +56,7 @@ func (l *Log) turn(at Position) error {
 	if err := errors.Join(l.file.Sync(), l.file.Close()); err != nil {
 		return err
 	}
-	l.begin = at
-	return l.create(int64(at))
+	return l.create(int64(at), at)
 }
 
 // Add adds a part of the state. After an error all others return the same.
