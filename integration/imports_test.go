@@ -26,29 +26,45 @@ type layer struct {
 	never   []string // packages that must not come in through other modules or the standard library either
 }
 
-// layers is the import direction: cmd → scheduler/{rest,natsapi,console}, store, actions → scheduler → scheduler/spec →
-// scheduler/document. The first layer that matches a package counts, and each package must have one.
+// layers is the import direction: cmd → scheduler/{rest,natsapi,console} → service, worker → cache, limits, secrets, step →
+// scheduler → scheduler/spec → scheduler/document. Service and worker never import each other. The first layer that
+// matches a package counts, and each package must have one.
 var layers = []layer{
-	{path: "scheduler/document", never: []string{"net/http", "github.com/nats-io/..."}},
-	{path: "scheduler/spec/...", imports: []string{"scheduler/document"}, never: []string{"net/http", "github.com/nats-io/..."}},
-	{path: "scheduler/seal", never: []string{"net/http", "github.com/nats-io/..."}},
-	{path: "scheduler", imports: []string{"scheduler/spec/...", "scheduler/document", "scheduler/seal"}, never: []string{"net/http", "github.com/nats-io/..."}},
-	{path: "scheduler/rest/...", imports: decisions},
-	{path: "scheduler/natsapi/...", imports: decisions},
-	{path: "scheduler/console/...", imports: decisions},
+	{path: "scheduler/document", never: outside},
+	{path: "scheduler/spec/...", imports: []string{"scheduler/document"}, never: outside},
+	{path: "scheduler", imports: []string{"scheduler/spec/...", "scheduler/document"}, never: outside},
+	{path: "scheduler/view", imports: decisions, never: outside},
+	{path: "scheduler/limits", imports: []string{"scheduler", "scheduler/document"}, never: outside},
+	{path: "scheduler/intake", imports: decisions, never: outside},
+	{path: "scheduler/cache", imports: decisions, never: outside},
+	{path: "scheduler/secrets/seal", never: outside},
+	{path: "scheduler/secrets", imports: append([]string{"scheduler/cache", "scheduler/secrets/seal"}, decisions...), never: outside},
+	{path: "scheduler/step", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
+	{path: "scheduler/service", imports: append([]string{"scheduler/view"}, rooms...), never: outside},
+	{path: "scheduler/worker", imports: append([]string{"scheduler/limits"}, rooms...), never: outside},
+	{path: "scheduler/rest/...", imports: apis},
+	{path: "scheduler/natsapi/...", imports: apis},
+	{path: "scheduler/console/...", imports: apis},
 	{path: "store/...", imports: decisions},
 	{path: "actions/natsmsg/...", imports: append([]string{"actions/..."}, decisions...)},
 	{path: "actions/...", imports: decisions, never: []string{"github.com/nats-io/..."}},
 	{path: "cmd/...", imports: append([]string{"integration/emulator/..."}, product...)}, // for `carillon emulate`
 	{path: "examples/...", imports: append([]string{"integration/emulator/..."}, product...)},
-	{path: "integration/emulator/..."}, // of use without the rest of the project
+	// The emulators are of use without the rest of the project, and each without the other.
+	{path: "integration/emulator/internal/..."},
+	{path: "integration/emulator/servicebus/...", imports: []string{"integration/emulator/internal/..."}},
+	{path: "integration/emulator/storagequeue/...", imports: []string{"integration/emulator/internal/..."}},
+	{path: "integration/emulator/emulatortest", imports: []string{"integration/emulator/servicebus", "integration/emulator/storagequeue"}},
 	{path: "integration/sdk/...", imports: []string{"integration/emulator/..."}},
 	{path: "integration/bench", imports: append([]string{"integration/emulator/..."}, product...)},
 	{path: "integration/...", imports: product},
 }
 
 var (
+	outside   = []string{"net/http", "github.com/nats-io/..."}
 	decisions = []string{"scheduler", "scheduler/spec/...", "scheduler/document"}
+	rooms     = append([]string{"scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step"}, decisions...)
+	apis      = append([]string{"scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/view"}, decisions...)
 	product   = []string{"scheduler/...", "store/...", "actions/..."}
 )
 
@@ -68,11 +84,19 @@ func TestMisdirected(t *testing.T) {
 		{"scheduler/spec", "scheduler/document", ""},
 		{"scheduler/spec", "scheduler", "may not import"},
 		{"scheduler", "scheduler/spec", ""},
-		{"scheduler", "scheduler/seal", ""},
-		{"scheduler/seal", "scheduler/document", "may not import"},
+		{"scheduler", "scheduler/service", "may not import"},
+		{"scheduler/service", "scheduler/step", ""},
+		{"scheduler/service", "scheduler/worker", "may not import"},
+		{"scheduler/worker", "scheduler/service", "may not import"},
+		{"scheduler/worker", "scheduler/limits", ""},
+		{"scheduler/secrets/seal", "scheduler/document", "may not import"},
 		{"scheduler", "store", "may not import"},
 		{"scheduler", "example.org/metrics", "example.org/metrics → net/http"},
 		{"scheduler", "github.com/nats-io/nats.go", "may not depend on"},
+		{"scheduler", "scheduler/limits", "may not import"},
+		{"scheduler/limits", "scheduler", ""},
+		{"scheduler/limits", "scheduler/spec", "may not import"},
+		{"scheduler/limits", "net/http", "may not depend on"},
 		{"scheduler/rest", "scheduler/spec", ""},
 		{"scheduler/rest", "scheduler/console", "may not import"},
 		{"scheduler/rest", "net/http", ""},
@@ -85,8 +109,11 @@ func TestMisdirected(t *testing.T) {
 		{"actions/web", "store", "may not import"},
 		{"cmd/carillon", "integration/emulator/servicebus", ""},
 		{"cmd/carillon", "integration/bench", "may not import"},
-		{"integration/emulator/servicebus", "integration/emulator/servicebus/broker", ""},
+		{"integration/emulator/servicebus", "integration/emulator/servicebus/internal/broker", ""},
+		{"integration/emulator/servicebus", "integration/emulator/internal/wal", ""},
+		{"integration/emulator/servicebus", "integration/emulator/storagequeue", "may not import"},
 		{"integration/emulator/servicebus", "scheduler", "may not import"},
+		{"integration/emulator/emulatortest", "integration/emulator/servicebus", ""},
 		{"integration/emulator/emulatortest", "integration/sdk", "may not import"},
 		{"integration/sdk/js/serve", "integration/emulator/emulatortest", ""},
 		{"integration/sdk", "store", "may not import"},

@@ -51,7 +51,8 @@ type Attempt struct {
 	// Shared finds the text of a shared secret by its name; nil finds none.
 	Shared func(name string) (string, error)
 
-	hidden *hidden // what must not be recorded; nil: nothing is kept in mind
+	// Redact keeps a text out of the attempt's record; nil: nothing is kept out.
+	Redact func(text string)
 }
 
 // Failure is what an errorAction is told about the action that failed.

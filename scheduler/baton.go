@@ -9,10 +9,11 @@ import (
 
 // Baton is the one durable message of an enabled job. It says which attempt
 // comes next and carries the job's progress, so that firing reads nothing.
-type Baton struct { //nolint:recvcheck // begin and tally return changed copies
+type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	Progress
 
-	UID      string    `json:"uid,omitempty"`     // begins the job's, see [Job.mark]
+	Kind     Kind      `json:"-"`                 // stored as manual and oneOff
+	UID      string    `json:"uid,omitempty"`     // the job's incarnation, see [Job.Incarnation]
 	Revision uint64    `json:"rev"`               // definition the baton was armed with
 	Schedule int       `json:"sched"`             // schedule generation of that definition
 	Nominal  time.Time `json:"nominal"`           // the occurrence's instant by the schedule
@@ -20,45 +21,37 @@ type Baton struct { //nolint:recvcheck // begin and tally return changed copies
 	Attempt  int       `json:"attempt,omitempty"` // tries of this phase before this one
 	Try      int       `json:"try,omitempty"`     // tries of this occurrence before this one
 	Phase    Phase     `json:"phase,omitempty"`
-	Manual   bool      `json:"manual,omitempty"` // asked for by a run request
 	Resume   time.Time `json:"resume,omitzero"`  // manual: the planned occurrence it was put in front of
-	OneOff   bool      `json:"oneOff,omitempty"` // rides beside the job's baton; passes nothing on
-	Waits    bool      `json:"waits,omitempty"`  // the collection is disabled; postponed was recorded
-	Told     bool      `json:"told,omitempty"`   // a rule for its target delays it; postponed was recorded
 	Failed   *Failure  `json:"failed,omitempty"` // error phase: how the main action failed
+
+	// Postponed: the collection is disabled, and the record of that is written.
+	Postponed bool `json:"waits,omitempty"`
 
 	// Gap is the next change of a clock, not after Nominal, that jumps over
 	// times of the schedule. That they are left out is recorded when it comes.
 	Gap time.Time `json:"gap,omitzero"`
 
-	// Held is until when a worker has put this attempt off because of its
-	// target: it is late, but not missed. Postponed is since when it has been
-	// put off because the target's circuit is open.
-	Held      time.Time `json:"held,omitzero"`
-	Postponed time.Time `json:"postponed,omitzero"`
+	// Deferred until is when this attempt may run after a worker has put it off
+	// because of its target: it is late, but not missed. DeferredSince is when
+	// the target's open circuit first did so. DeferralRecorded: a rule for the
+	// target is why, and the record of that is written.
+	DeferredUntil    time.Time `json:"held,omitzero"`
+	DeferredSince    time.Time `json:"postponed,omitzero"`
+	DeferralRecorded bool      `json:"told,omitempty"`
 }
 
-// Progress is what a job has done so far.
-type Progress struct {
-	Number     int       `json:"number,omitempty"` // occurrences begun, by schedule or by hand
-	Runs       int       `json:"runs,omitempty"`   // occurrences begun by schedule: what recurrence.count limits
-	Executions int       `json:"executions,omitempty"`
-	Failures   int       `json:"failures,omitempty"`
-	Faults     int       `json:"faults,omitempty"`
-	Last       time.Time `json:"last,omitzero"`  // start of the last attempt
-	Seen       time.Time `json:"seen,omitzero"`  // last nominal instant that was run or skipped
-	Base       time.Time `json:"base,omitzero"`  // last execution that moved the schedule, see [spec.Plan.Moved]
-	Ran        time.Time `json:"ran,omitzero"`   // nominal instant of the last occurrence that ran
-	Prior      time.Time `json:"prior,omitzero"` // and of the one before
+// plainBaton is a baton without its methods and its kind.
+type plainBaton Baton
 
-	// Merged are the one-offs last counted in, by their nominal instants in Unix
-	// nanoseconds: none is counted twice after a crash.
-	Merged []int64 `json:"merged,omitempty"`
+// storedBaton is a baton as it lies in the store.
+type storedBaton struct {
+	*plainBaton
+	kindFlags
 }
 
 // Encode returns the baton's message body.
 func (b *Baton) Encode() []byte {
-	data, err := json.Marshal(b)
+	data, err := json.Marshal(storedBaton{(*plainBaton)(b), b.Kind.flags()})
 	if err != nil {
 		panic("scheduler: baton cannot be encoded: " + err.Error()) // only plain fields: a defect
 	}
@@ -68,63 +61,83 @@ func (b *Baton) Encode() []byte {
 // DecodeBaton reads a message body.
 func DecodeBaton(data []byte) (Baton, error) {
 	var b Baton
-	if err := json.Unmarshal(data, &b); err != nil {
+	stored := storedBaton{plainBaton: (*plainBaton)(&b)}
+	if err := json.Unmarshal(data, &stored); err != nil {
 		return b, fmt.Errorf("baton: %w", err)
 	}
+	b.Kind = stored.kind()
 	return b, nil
 }
 
-// next is when the attempt may begin: when it is due, or later if it was put
-// off.
-func (b *Baton) next() time.Time {
-	if b.Held.After(b.Due) {
-		return b.Held
+// MayRun is when the attempt may begin: when it is due, or later if it was
+// deferred.
+func (b *Baton) MayRun() time.Time {
+	if b.DeferredUntil.After(b.Due) {
+		return b.DeferredUntil
 	}
 	return b.Due
 }
 
-// wake is when a worker has something to do: at the next attempt, or at a
+// Wake is when a worker has something to do: at the next attempt, or at a
 // change of the clock before it.
-func (b *Baton) wake() time.Time {
+func (b *Baton) Wake() time.Time {
 	if b.gapFirst() {
 		return b.Gap
 	}
-	return b.next()
+	return b.MayRun()
 }
 
 // gapFirst reports whether the clock jumps over times before b's instant.
 func (b *Baton) gapFirst() bool { return !b.Gap.IsZero() && b.Gap.Before(b.Nominal) }
 
-// markLength is how much of a job's UID its batons and records carry: 40 bits
-// tell a few jobs of one name apart, and there is a baton for every job.
-const markLength = 8
-
-// mark is what tells j from an earlier job of its name, in batons and records.
-func (j *Job) mark() string { return j.UID[:min(markLength, len(j.UID))] }
-
-// serves reports whether b belongs to j, and not to an earlier job of its name
+// BelongsTo reports whether b is of j, and not of an earlier job of its name
 // that was deleted.
-func (b *Baton) serves(j *Job) bool { return sameJob(b.UID, j.mark()) }
-
-// sameJob compares two marks. A baton or record without one comes from a
-// version that wrote none, and fits any job of the name.
-func sameJob(mark, other string) bool { return mark == "" || other == "" || mark == other }
+func (b *Baton) BelongsTo(j *Job) bool { return SameIncarnation(b.UID, j.Incarnation()) }
 
 // Begun reports whether an attempt of the baton's occurrence has already run.
 func (b *Baton) Begun() bool { return b.Try > 0 }
 
-// begin returns the baton as it is while its attempt runs: the first attempt
+// Deferred reports whether the attempt was put off because of its target.
+func (b *Baton) Deferred() bool { return !b.DeferredUntil.IsZero() }
+
+// Begin returns the baton as it is while its attempt runs: the first attempt
 // of an occurrence counts the occurrence.
-func (b Baton) begin() Baton {
+func (b Baton) Begin() Baton {
 	if b.Begun() {
 		return b
 	}
 	b.Number++
-	if !b.Manual {
+	if !b.Kind.IsManual() {
 		b.Runs++
 	}
 	return b
 }
+
+// tally returns the progress with an attempt that ended.
+func (b Baton) tally(started time.Time, res Result) Progress {
+	p := b.Progress
+	p.Executions++
+	p.Last = started
+	if res.Failed {
+		p.Failures++
+	}
+	p.ran(b.Nominal)
+	if !b.Kind.IsManual() {
+		p.Seen = b.Nominal
+	}
+	return p
+}
+
+// Detached is the baton that carries the occurrence of b beside the job's own.
+// Its counters start at zero: they are added to the job's when it has ended.
+func (b Baton) Detached() Baton {
+	b.Kind = Detached
+	b.Progress = Progress{Number: b.Number, Runs: b.Runs, Ran: b.Ran, Prior: b.Prior}
+	return b
+}
+
+// DetachedName is the last subject token of the message of a detached run.
+func DetachedName(nominal time.Time) string { return strconv.FormatInt(nominal.UnixNano(), 36) }
 
 // OccurrenceID returns collection/job@nominal.
 func OccurrenceID(k Key, nominal time.Time) string {
@@ -139,8 +152,13 @@ func appendOccurrence(p []byte, k Key, nominal time.Time) []byte {
 	return nominal.UTC().AppendFormat(p, time.RFC3339Nano)
 }
 
-// attempt describes the baton's attempt to an action.
-func (b *Baton) attempt(k Key) Attempt {
+// attemptID is the occurrence's id and the number of the try.
+func (b *Baton) attemptID(k Key) string {
+	return OccurrenceID(k, b.Nominal) + "#" + strconv.Itoa(b.Try+1)
+}
+
+// AttemptOf describes the baton's attempt to an action.
+func (b *Baton) AttemptOf(k Key) Attempt {
 	id := OccurrenceID(k, b.Nominal)
 	key := id
 	if b.Phase == ErrorPhase {

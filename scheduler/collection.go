@@ -1,11 +1,8 @@
 package scheduler
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -34,16 +31,16 @@ type storedCollection struct {
 	Properties json.RawMessage `json:"properties"`
 }
 
-// defaultCollection is what the default collection is until someone puts it.
-func defaultCollection() *Collection {
+// NewDefaultCollection is what the default collection is until someone puts it.
+func NewDefaultCollection() *Collection {
 	return &Collection{
 		Name: DefaultCollection, State: Enabled,
 		properties: document.ObjectValue(), top: document.ObjectValue(),
 	}
 }
 
-// readCollection reads a collection document.
-func readCollection(name string, v document.Value) (*Collection, error) {
+// ReadCollection reads a collection document.
+func ReadCollection(name string, v document.Value) (*Collection, error) {
 	r := document.NewReader()
 	o := r.Object(v, "")
 	o.Ignore("id", "type")
@@ -98,11 +95,13 @@ func (c *Collection) readProperties(o *document.Object) {
 	q.Done()
 }
 
-func (c *Collection) encode() ([]byte, error) {
+// Encode returns the collection as it is stored.
+func (c *Collection) Encode() ([]byte, error) {
 	return json.Marshal(storedCollection{c.top.JSON(), c.properties.JSON()})
 }
 
-func decodeCollection(name string, revision uint64, data []byte) (*Collection, error) {
+// DecodeCollection reads a stored collection.
+func DecodeCollection(name string, revision uint64, data []byte) (*Collection, error) {
 	var s storedCollection
 	if err := json.Unmarshal(data, &s); err != nil {
 		return nil, fmt.Errorf("stored collection %s: %w", name, err)
@@ -112,7 +111,7 @@ func decodeCollection(name string, revision uint64, data []byte) (*Collection, e
 		return nil, fmt.Errorf("stored collection %s: %w", name, err)
 	}
 	v := document.ObjectValue(document.Member{Name: "properties", Value: properties})
-	c, err := readCollection(name, v)
+	c, err := ReadCollection(name, v)
 	if err != nil {
 		return nil, fmt.Errorf("stored collection %s: %w", name, err)
 	}
@@ -123,101 +122,17 @@ func decodeCollection(name string, revision uint64, data []byte) (*Collection, e
 	return c, nil
 }
 
-// Document returns the collection as users see it.
-func (c *Collection) Document() document.Value {
-	members := []document.Member{
-		{Name: "id", Value: document.StringValue("/jobCollections/" + c.Name)},
-		{Name: "type", Value: document.StringValue("Microsoft.Scheduler/jobCollections")},
-		{Name: "name", Value: document.StringValue(c.Name)},
-	}
-	members = append(members, c.top.Members()...)
-	properties := append([]document.Member{}, c.properties.Without("state").Members()...)
-	properties = append(properties, document.Member{Name: "state", Value: document.StringValue(string(c.State))})
-	return document.ObjectValue(append(members, document.Member{Name: "properties", Value: document.ObjectValue(properties...)})...)
+// Settings returns the collection's own properties, without its state, and what
+// stands beside them: location and tags.
+func (c *Collection) Settings() (properties, top document.Value) {
+	return c.properties.Without("state"), c.top
 }
 
-// limits are what the collection allows its jobs, with the process's limits
+// Limits are what the collection allows its jobs, with the process's limits
 // where it has none of its own.
-func (c *Collection) limits(process Limits) Limits {
+func (c *Collection) Limits(process Limits) Limits {
 	if c.MinRetryInterval > 0 {
 		process.MinRetryInterval = c.MinRetryInterval
 	}
 	return process
-}
-
-// collections knows every collection's current form: there are few, and every
-// occurrence asks for one.
-type collections struct {
-	store CollectionLister
-	load  CollectionStore
-	mu    sync.RWMutex
-	live  bool
-	byID  map[string]*Collection
-	seen  map[string]bool // named by this watch
-}
-
-func newCollections(store Store) *collections {
-	return &collections{store: store, load: store, byID: map[string]*Collection{}, seen: map[string]bool{}}
-}
-
-// open reports whether the collection's jobs may run. One that is not known
-// does not stop them.
-func (c *collections) open(name string) bool {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	col := c.byID[name]
-	return col == nil || col.State != Disabled
-}
-
-// get returns a collection, from the store unless the watch stands.
-func (c *collections) get(ctx context.Context, name string) (*Collection, error) {
-	c.mu.RLock()
-	col, live := c.byID[name], c.live
-	c.mu.RUnlock()
-	if live && col != nil {
-		return col, nil
-	}
-	st, err := c.load.LoadCollection(ctx, name)
-	if err != nil {
-		return nil, fmt.Errorf("collection %s: %w", name, err)
-	}
-	return decodeCollection(name, st.Revision, st.Data)
-}
-
-// watch follows the changes of collections until ctx is done.
-func (c *collections) watch(ctx context.Context, lost func(error)) {
-	for ctx.Err() == nil {
-		err := c.store.WatchCollections(ctx, c.told, c.changed)
-		c.mu.Lock()
-		c.live, c.seen = false, map[string]bool{}
-		c.mu.Unlock()
-		if ctx.Err() != nil {
-			return
-		}
-		lost(err)
-		pause(ctx, time.Second)
-	}
-}
-
-// told is called when the watch has told everything that there is: what it has
-// not named was deleted while there was no watch.
-func (c *collections) told() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.live = true
-	maps.DeleteFunc(c.byID, func(name string, _ *Collection) bool { return !c.seen[name] })
-}
-
-func (c *collections) changed(name string, revision uint64, data []byte) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.byID, name)
-	delete(c.seen, name)
-	if data == nil {
-		return
-	}
-	c.seen[name] = true
-	if col, err := decodeCollection(name, revision, data); err == nil {
-		c.byID[name] = col
-	}
 }

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -37,10 +38,49 @@ func Invalid(path, message string) error {
 	return &invalidError{document.Problems{{Path: path, Message: message}}}
 }
 
-// AsInvalid marks err, a document's problems, as [ErrInvalid]; nil stays nil.
+// AsInvalid marks err, a document's problems or one of them, as [ErrInvalid];
+// nil stays nil.
 func AsInvalid(err error) error {
 	if err == nil {
 		return nil
 	}
 	return &invalidError{err}
+}
+
+// ProblemsIn returns every problem in err's tree, in order.
+func ProblemsIn(err error) document.Problems {
+	switch e := err.(type) { //nolint:errorlint // the tree is walked here
+	case document.Problems:
+		return e
+	case document.Problem:
+		return document.Problems{e}
+	case interface{ Unwrap() error }:
+		return ProblemsIn(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		var all document.Problems
+		for _, inner := range e.Unwrap() {
+			all = append(all, ProblemsIn(inner)...)
+		}
+		return all
+	}
+	return nil
+}
+
+// CheckSize returns [ErrInvalid] when n bytes are too many for a job or
+// collection document.
+func CheckSize(n int) error {
+	if n <= MaxJobSize {
+		return nil
+	}
+	return Invalid("", fmt.Sprintf("the document is %d bytes long, at most %d (16 KB) are allowed", n, MaxJobSize))
+}
+
+// ParseDocument parses the body of a request, JSON or YAML. The error matches
+// [ErrInvalid]: the body is longer than [MaxJobSize], or it is no document.
+func ParseDocument(body []byte) (document.Value, error) {
+	if err := CheckSize(len(body)); err != nil {
+		return document.Value{}, err
+	}
+	v, err := document.Parse(body)
+	return v, AsInvalid(err)
 }

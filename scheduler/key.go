@@ -1,9 +1,6 @@
 package scheduler
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // MaxName is the longest a job or collection name may be, in bytes.
 const MaxName = 100
@@ -21,8 +18,8 @@ type Key struct {
 // String returns collection/job, the form used in ids, messages and output.
 func (k Key) String() string { return k.Collection + "/" + k.Job }
 
-// hash spreads jobs evenly: FNV-1a of collection.job.
-func (k Key) hash() uint32 {
+// Hash spreads jobs evenly: FNV-1a of collection.job.
+func (k Key) Hash() uint32 {
 	h := uint32(2166136261)
 	for _, s := range [...]string{k.Collection, ".", k.Job} {
 		for i := range len(s) {
@@ -42,15 +39,6 @@ func (k Key) Validate() error {
 		return err
 	}
 	return ValidateName("job", k.Job)
-}
-
-// ParseKey reads "collection/job", or "job" alone for the default collection.
-func ParseKey(s string) (Key, error) {
-	k := Key{Collection: DefaultCollection, Job: s}
-	if c, j, ok := strings.Cut(s, "/"); ok {
-		k = Key{Collection: c, Job: j}
-	}
-	return k, k.Validate()
 }
 
 // ValidateName checks a job or collection name: a letter, then letters,

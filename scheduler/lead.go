@@ -19,14 +19,14 @@ const (
 	widest = 2 * time.Second
 )
 
-// armAt returns when JetStream is to fire a baton of j that is due at due:
+// ArmAt returns when JetStream is to fire a baton of j that is due at due:
 // the lead before it, and up to two seconds earlier for jobs with long
 // intervals, so that the batons of a herd come one after the other. Zero
 // means at once.
-func (j *Job) armAt(due, now time.Time) time.Time {
+func (j *Job) ArmAt(due, now time.Time) time.Time {
 	least := floor
 	if j.Def.Overlap == OverlapAllow {
-		// The counts of its one-offs are added to a baton while it waits, so
+		// The counts of its detached runs are added to a baton while it waits, so
 		// one of every second must wait, too.
 		least = lead + timerStep
 	}
@@ -40,12 +40,12 @@ func (j *Job) armAt(due, now time.Time) time.Time {
 // none below a minute, two seconds from an hour on.
 func (j *Job) spread() time.Duration {
 	interval := time.Hour
-	if !j.oneShot() {
+	if !j.OneShot() {
 		interval = j.Plan.Interval()
 	}
 	if interval < time.Minute {
 		return 0
 	}
 	window := min(widest, time.Duration(float64(interval)/float64(time.Hour)*float64(widest)))
-	return time.Duration(float64(j.Key.hash()) / (1 << 32) * float64(window))
+	return time.Duration(float64(j.Key.Hash()) / (1 << 32) * float64(window))
 }

@@ -54,8 +54,7 @@ type Record struct {
 	Attempt    int           `json:"attempt"` // 0 = the first try of the action
 	Try        int           `json:"try,omitempty"`
 	Phase      Phase         `json:"phase,omitempty"`
-	Manual     bool          `json:"manual,omitempty"`
-	OneOff     bool          `json:"oneOff,omitempty"`
+	Kind       Kind          `json:"-"`                // stored as manual and oneOff
 	Status     int           `json:"status,omitempty"` // the target's status code
 	Message    string        `json:"message,omitempty"`
 	Response   string        `json:"response,omitempty"`
@@ -72,29 +71,40 @@ type Record struct {
 	To     time.Time `json:"to,omitzero"`      // and the last
 	Count  int       `json:"count,omitempty"`  // how many
 
-	UID      string    `json:"uid,omitempty"` // of the baton, see [Job.mark]
+	UID      string    `json:"uid,omitempty"` // of the baton: the job's incarnation, see [Job.Incarnation]
 	Revision uint64    `json:"rev,omitempty"`
 	Schedule int       `json:"sched,omitempty"`
 	Resume   time.Time `json:"resume,omitzero"`
 	Progress Progress  `json:"progress,omitzero"` // after this record
 }
 
+// plainRecord is a record without its methods and its kind.
+type plainRecord Record
+
+// storedRecord is a record as it lies in the store.
+type storedRecord struct {
+	*plainRecord
+	kindFlags
+}
+
 // Encode returns the record as it is stored. A response that ends the message
 // anyway is not stored twice.
 func (r *Record) Encode() ([]byte, error) {
-	stored := *r
+	stored := plainRecord(*r)
 	if r.Response != "" && strings.HasSuffix(r.Message, r.Response) {
 		stored.Response, stored.Tail = "", len(r.Response)
 	}
-	return json.Marshal(&stored)
+	return json.Marshal(storedRecord{&stored, r.Kind.flags()})
 }
 
 // DecodeRecord reads a stored record.
 func DecodeRecord(data []byte) (*Record, error) {
 	r := &Record{}
-	if err := json.Unmarshal(data, r); err != nil {
+	stored := storedRecord{plainRecord: (*plainRecord)(r)}
+	if err := json.Unmarshal(data, &stored); err != nil {
 		return nil, err
 	}
+	r.Kind = stored.kind()
 	if r.Tail > 0 && r.Tail <= len(r.Message) {
 		r.Response = r.Message[len(r.Message)-r.Tail:]
 	}
@@ -105,36 +115,70 @@ func DecodeRecord(data []byte) (*Record, error) {
 // Lateness is how long after its due time the attempt started.
 func (r *Record) Lateness() time.Duration { return r.Started.Sub(r.Due) }
 
-// attemptRecord is the record of an attempt that ended. b is the baton as
-// begun, p the progress after the attempt.
-func attemptRecord(k Key, b *Baton, started time.Time, res Result, p Progress) Record {
-	a := b.attempt(k)
-	r := Record{
-		Job: k, ID: a.ID, Occurrence: a.Occurrence, Outcome: OutcomeCompleted,
-		Nominal: b.Nominal, Due: b.Due, Started: started, Ended: started.Add(res.Duration),
-		Attempt: b.Attempt, Try: a.Try, Phase: b.Phase, Manual: b.Manual, OneOff: b.OneOff,
-		Status: res.Status, Message: res.Message, Response: res.Response, Duration: res.Duration, Final: res.Final,
-		RetryAfter: res.RetryAfter, Failed: b.Failed, UID: b.UID, Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: p,
+// IsAttempt reports whether the record is one of an attempt, or of one that was
+// deferred, and not of instants that were left out.
+func (r *Record) IsAttempt() bool { return r.ID != "" }
+
+// Same reports whether two records of a job say the same of the same: one that
+// is written again, because nobody knows whether it was stored.
+func (r *Record) Same(other *Record) bool {
+	return other.ID == r.ID && other.Occurrence == r.Occurrence &&
+		other.Nominal.Equal(r.Nominal) && other.Ended.Equal(r.Ended)
+}
+
+// recordOf begins a record of the occurrence of b.
+func recordOf(k Key, b *Baton, outcome Outcome, ended time.Time) Record {
+	return Record{
+		Job: k, Occurrence: OccurrenceID(k, b.Nominal), Outcome: outcome, Nominal: b.Nominal, Due: b.Due, Ended: ended,
+		Attempt: b.Attempt, Try: b.Try + 1, Phase: b.Phase, Kind: b.Kind, UID: b.UID, Revision: b.Revision,
+		Schedule: b.Schedule, Progress: b.Progress,
 	}
+}
+
+// AttemptRecord is the record of the attempt of b, under the definition j, that
+// started and ended with res, and the baton as it is then: begun, and counted.
+func AttemptRecord(j *Job, b Baton, started time.Time, res Result) (*Record, Baton) {
+	b = b.Begin()
+	b.Progress = b.tally(started, res)
+	r := recordOf(j.Key, &b, OutcomeCompleted, started.Add(res.Duration))
 	if res.Failed {
 		r.Outcome = OutcomeFailed
 	}
+	r.ID, r.Started, r.Failed, r.Resume = b.attemptID(j.Key), started, b.Failed, b.Resume
+	r.Status, r.Message, r.Response, r.Duration = res.Status, res.Message, res.Response, res.Duration
+	r.Final, r.RetryAfter = res.Final, res.RetryAfter
+	r.attribute(j, b.Phase)
+	return &r, b
+}
+
+// attribute names the action and its target.
+func (r *Record) attribute(j *Job, p Phase) {
+	action := j.Def.Action.In(p)
+	r.Type, r.Target = action.Type, action.Run.Target()
+}
+
+// deferredRecord is the record of an attempt that was put off before it began:
+// the audit finds in it what baton to restore.
+func deferredRecord(j *Job, b *Baton, now time.Time, why string) Record {
+	counted := *b
+	if b.Kind.IsDetached() { // the job has gone on without it, and counts it
+		counted = b.Begin()
+	}
+	r := recordOf(j.Key, b, OutcomePostponed, now)
+	r.ID, r.Failed, r.Resume, r.Message = b.attemptID(j.Key), b.Failed, b.Resume, why
+	r.From, r.To, r.Count, r.Progress = b.Nominal, b.Nominal, 1, counted.Progress
+	r.attribute(j, b.Phase)
 	return r
 }
 
-// postponedRecord is the record of an attempt that was put off before it
-// began: the audit finds in it what baton to restore.
-func postponedRecord(k Key, b *Baton, now time.Time) Record {
-	a, p := b.attempt(k), b.Progress
-	if b.OneOff { // the job has gone on without it, and counts it
-		p = b.begin().Progress
+// faultedRecord is the record of an occurrence that failed for good.
+func faultedRecord(k Key, b *Baton, res Result, ended time.Time, p Progress) Record {
+	r := recordOf(k, b, OutcomeFaulted, ended)
+	r.Message, r.Progress = res.Message, p
+	if b.Failed != nil {
+		r.Message = b.Failed.Message
 	}
-	return Record{
-		Job: k, ID: a.ID, Occurrence: a.Occurrence, Outcome: OutcomePostponed,
-		Nominal: b.Nominal, Due: b.Due, Ended: now, From: b.Nominal, To: b.Nominal, Count: 1,
-		Attempt: b.Attempt, Try: a.Try, Phase: b.Phase, Manual: b.Manual, OneOff: b.OneOff,
-		Failed: b.Failed, UID: b.UID, Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: p,
-	}
+	return r
 }
 
 // skip is a run of instants that will not run.
@@ -145,25 +189,37 @@ type skip struct {
 	message  string
 }
 
-// record turns the skip into a history record. due is when the first of the
-// instants was due, now the time of the decision, uid the mark of the job.
-func (s skip) record(k Key, uid string, now time.Time, p Progress) Record {
+// record turns the skip into a history record. now is the time of the
+// decision.
+func (s skip) record(j *Job, now time.Time, p Progress) Record {
 	r := Record{
-		Job: k, Outcome: OutcomeSkipped, Reason: s.reason,
-		Nominal: s.from, From: s.from, To: s.to, Count: s.count, Message: s.message, Ended: now, UID: uid, Progress: p,
+		Job: j.Key, Outcome: OutcomeSkipped, Reason: s.reason,
+		Nominal: s.from, From: s.from, To: s.to, Count: s.count, Message: s.message, Ended: now, UID: j.Incarnation(), Progress: p,
 	}
 	if s.reason != ReasonDST {
-		r.Occurrence = OccurrenceID(k, s.from)
+		r.Occurrence = OccurrenceID(j.Key, s.from)
 	}
 	return r
 }
 
-// batonOf returns the begun baton whose attempt r records: how the audit
-// and a redelivery take up a sequence where the history left it.
+// skipped turns skips into records.
+func (j *Job) skipped(skips []skip, now time.Time, p Progress) []Record {
+	if len(skips) == 0 {
+		return nil
+	}
+	records := make([]Record, len(skips))
+	for i, s := range skips {
+		records[i] = s.record(j, now, p)
+	}
+	return records
+}
+
+// baton returns the begun baton whose attempt r records: with it the audit and
+// a redelivery take up a sequence where the history left it.
 func (r *Record) baton() Baton {
 	return Baton{
 		UID: r.UID, Revision: r.Revision, Schedule: r.Schedule, Nominal: r.Nominal, Due: r.Due,
-		Attempt: r.Attempt, Try: r.Try - 1, Phase: r.Phase, Manual: r.Manual, OneOff: r.OneOff,
+		Attempt: r.Attempt, Try: r.Try - 1, Phase: r.Phase, Kind: r.Kind,
 		Resume: r.Resume, Progress: r.Progress, Failed: r.Failed,
 	}
 }

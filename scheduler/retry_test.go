@@ -1,141 +1,124 @@
 package scheduler_test
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions"
+	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-const failing = `"action": {"type": "Http", "request": {"uri": "http://target.example/fails", "method": "POST"},
-	"retryPolicy": {"retryType": "fixed", "retryInterval": "PT10S", "retryCount": 2}`
-
-// fails answers 500 to the main action and 200 to everything else.
-func fails(c *call) (int, string) {
-	if strings.HasSuffix(c.url, "/fails") {
-		return http.StatusInternalServerError, ""
+// policyOf reads a retry policy as part of a job.
+func policyOf(t *testing.T, policy string) (*scheduler.RetryPolicy, error) {
+	t.Helper()
+	v, err := document.Parse([]byte(`{"action": {"type": "Http", "request": {"uri": "http://x.example", "method": "GET"}, "retryPolicy": ` + policy + `}}`))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return http.StatusOK, ""
+	reading := scheduler.Reading{Actions: actions.New(web.New(web.Config{}))}
+	d, err := reading.Definition(v)
+	if err != nil {
+		return nil, err
+	}
+	return &d.Action.Retry, nil
 }
 
-func TestRetryAndErrorAction(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.sink.answers(fails)
-		w.put("job", `{`+failing+`, "errorAction": {"type": "Http", "request": {"uri": "http://target.example/alarm", "method": "POST"}}}}`)
-		begin := time.Now()
-		time.Sleep(time.Minute)
-		if got, want := w.outcomes("job"), "failed failed failed completed/error faulted"; got != want {
-			t.Fatalf("history %q, want %q", got, want)
+// pauses are those of a policy between attempts that end with res.
+func pauses(p *scheduler.RetryPolicy, res scheduler.Result) string {
+	ended := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	var all []string
+	for attempt := 0; ; attempt++ {
+		due, ok := p.Next(attempt, "default/job@x#1", res, ended)
+		if !ok {
+			return strings.Join(all, " ")
 		}
-		calls := w.sink.seen()
-		for i, want := range []time.Duration{0, 10 * time.Second, 20 * time.Second, 20 * time.Second} {
-			if d := calls[i].at.Sub(begin); d < want || d > want+50*time.Millisecond {
-				t.Errorf("call %d after %v, want %v", i, d, want)
-			}
-		}
-		if calls[0].key != calls[2].key || calls[3].key == calls[0].key {
-			t.Errorf("keys %q, %q, %q: the tries of one action share a key, the errorAction has its own",
-				calls[0].key, calls[2].key, calls[3].key)
-		}
-		v := w.get("job")
-		if v.Job.State != scheduler.Faulted || v.Status.Executions != 4 || v.Status.Failures != 3 || v.Status.Faults != 1 {
-			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
-		}
-	})
+		all = append(all, due.Sub(ended).String())
+	}
 }
 
-// A recurring job whose occurrence faulted goes on, and what fell due while it
-// was retried is recorded as skipped.
-func TestFaultedOccurrenceOfRecurringJob(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.sink.answers(fails)
-		w.put("job", `{`+failing+`}, "recurrence": {"frequency": "Second", "interval": 15, "count": 2}}`)
-		time.Sleep(2 * time.Minute)
-		want := "failed failed failed faulted skipped(overlap 1) failed failed failed faulted"
-		if got := w.outcomes("job"); got != want {
-			t.Fatalf("history %q, want %q", got, want)
+func TestBackoff(t *testing.T) {
+	busy := scheduler.Result{Failed: true, Status: 503}
+	later := scheduler.Result{Failed: true, Status: 503, RetryAfter: 2 * time.Minute}
+	missing := scheduler.Result{Failed: true, Status: 404, Final: true}
+	tests := []struct {
+		policy string
+		res    scheduler.Result
+		want   string
+	}{
+		{`{}`, busy, "30s 30s 30s 30s"},
+		{`{"retryType": "none"}`, busy, ""},
+		// The example of Google Cloud Tasks' documentation of maxDoublings.
+		{
+			`{"retryType": "exponential", "retryInterval": "PT15S", "maxRetryInterval": "PT450S", "maxDoublings": 3, "retryCount": 8, "jitter": "PT0S"}`, busy,
+			"15s 30s 1m0s 2m0s 4m0s 6m0s 7m30s 7m30s",
+		},
+		{`{"retryType": "exponential", "retryInterval": "PT1M", "maxDoublings": 0, "jitter": "PT0S"}`, busy, "1m0s 2m0s 3m0s 4m0s"},
+		{`{"retryType": "exponential", "retryInterval": "PT50M", "jitter": "PT0S"}`, busy, "50m0s 1h0m0s 1h0m0s 1h0m0s"},
+		{`{"retryType": "exponential", "retryInterval": "PT2H", "jitter": "PT0S"}`, busy, "2h0m0s 2h0m0s 2h0m0s 2h0m0s"},
+		{`{}`, later, "2m0s 2m0s 2m0s 2m0s"},
+		{`{"retryInterval": "PT5M"}`, later, "5m0s 5m0s 5m0s 5m0s"},
+		{`{"retryType": "exponential", "maxRetryInterval": "PT90S", "jitter": "PT0S"}`, later, "1m30s 1m30s 1m30s 1m30s"},
+		{`{}`, scheduler.Result{Failed: true, Status: 429, RetryAfter: 1 << 62}, "1h0m0s 1h0m0s 1h0m0s 1h0m0s"},
+		{`{}`, missing, ""},
+		{`{"finalOn": []}`, missing, "30s 30s 30s 30s"},
+		{`{"finalOn": ["500-503"]}`, missing, "30s 30s 30s 30s"},
+		{`{"finalOn": ["4xx", "503"]}`, busy, ""},
+		{`{"finalOn": ["4xx"]}`, scheduler.Result{Failed: true}, "30s 30s 30s 30s"},
+	}
+	for _, test := range tests {
+		p, err := policyOf(t, test.policy)
+		if err != nil {
+			t.Errorf("%s: %v", test.policy, err)
+			continue
 		}
-		v := w.get("job")
-		if v.Job.State != scheduler.Faulted || v.Status.Faults != 2 || v.Status.Executions != 6 {
-			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
+		if got := pauses(p, test.res); got != test.want {
+			t.Errorf("%s after %d: pauses %s, want %s", test.policy, test.res.Status, got, test.want)
 		}
-		if n := w.history("job")[5].Progress.Number; n != 2 {
-			t.Errorf("second occurrence has the number %d", n)
-		}
-	})
+	}
 }
 
-// The errorAction has a retry policy of its own, or the main action's.
-func TestErrorActionRetries(t *testing.T) {
-	for name, test := range map[string]struct{ policy, want string }{
-		"inherited": {"", "failed failed failed failed/error failed/error failed/error faulted"},
-		"its own":   {`, "retryPolicy": {"retryType": "none"}`, "failed failed failed failed/error faulted"},
+// TestRetryJitter shows that a pause is never shorter for its jitter, differs
+// between jobs, and is the same whoever computes it.
+func TestRetryJitter(t *testing.T) {
+	for policy, most := range map[string]time.Duration{
+		`{"retryType": "exponential", "retryInterval": "PT100S"}`: 10 * time.Second,
+		`{"retryInterval": "PT100S", "jitter": "PT30S"}`:          30 * time.Second,
 	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
-				w.sink.answers(func(*call) (int, string) { return http.StatusBadGateway, "" })
-				w.put("job", `{`+failing+`, "errorAction": {"type": "Http",
-					"request": {"uri": "http://target.example/alarm", "method": "POST"}`+test.policy+`}}}`)
-				time.Sleep(2 * time.Minute)
-				if got := w.outcomes("job"); got != test.want {
-					t.Errorf("history %q, want %q", got, test.want)
-				}
-			})
-		})
+		p, err := policyOf(t, policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, seen := time.Now(), map[time.Duration]bool{}
+		for _, id := range []string{"a/b@x#1", "a/b@x#2", "a/c@x#1", "a/d@x#1"} {
+			due, _ := p.Next(0, id, scheduler.Result{Failed: true}, now)
+			again, _ := p.Next(0, id, scheduler.Result{Failed: true}, now)
+			d := due.Sub(now) - 100*time.Second
+			if d < 0 || d >= most || !due.Equal(again) {
+				t.Errorf("%s: %s has a jitter of %v, then %v", policy, id, d, again.Sub(now))
+			}
+			seen[d] = true
+		}
+		if len(seen) < 3 {
+			t.Errorf("%s: the same jitter for most of them: %v", policy, seen)
+		}
 	}
 }
 
-func TestDefaultRetries(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.sink.answers(func(*call) (int, string) { return http.StatusServiceUnavailable, "" })
-		w.put("job", `{`+action+`}`)
-		time.Sleep(10 * time.Minute)
-		calls := w.sink.seen()
-		if len(calls) != 5 {
-			t.Fatalf("%d calls, want 5: one and four retries", len(calls))
+func TestWrongRetryPolicies(t *testing.T) {
+	for policy, want := range map[string]string{
+		`{"retryType": "expo"}`:                                `action.retryPolicy.retryType: "expo" is not one of none, fixed, exponential; did you mean "exponential"?`,
+		`{"maxDoublings": 3}`:                                  "action.retryPolicy.maxDoublings: goes with retryType exponential only",
+		`{"retryType": "exponential", "retryInterval": "P1M"}`: "action.retryPolicy.retryInterval: P1M must not use years or months",
+		`{"retryType": "exponential", "retryInterval": "PT1M", "maxRetryInterval": "PT1S"}`: "action.retryPolicy.maxRetryInterval: PT1S is shorter than the allowed PT1M",
+		`{"retryType": "exponential", "maxDoublings": 31}`:                                  "action.retryPolicy.maxDoublings: 31 is not in 0-30",
+		`{"finalOn": ["4x", "404"]}`:                                                        `action.retryPolicy.finalOn[0]: "4x" is not a status: write 200, 2xx or 200-204`,
+		`{"jitter": "P1M"}`:                                                                 "action.retryPolicy.jitter: P1M must not use years or months",
+	} {
+		if _, err := policyOf(t, policy); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", policy, err, want)
 		}
-		for i := range 4 {
-			if d := calls[i+1].at.Sub(calls[i].at); d < 30*time.Second || d > 30*time.Second+50*time.Millisecond {
-				t.Errorf("retry %d after %v, want 30 s", i+1, d)
-			}
-		}
-	})
-}
-
-func TestPanicIsAFailedAttempt(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.sink.answers(func(c *call) (int, string) {
-			if c.n == 0 {
-				panic("boom")
-			}
-			return http.StatusOK, ""
-		})
-		w.put("job", `{`+failing+`}}`)
-		time.Sleep(time.Minute)
-		if got, want := w.outcomes("job"), "failed completed"; got != want {
-			t.Fatalf("history %q, want %q", got, want)
-		}
-		if m := w.history("job")[0].Message; !strings.Contains(m, "boom") {
-			t.Errorf("message %q does not name the panic", m)
-		}
-	})
-}
-
-// The counters are the ones of the Azure documentation's sample: one try and
-// four retries of one occurrence, nothing else in that time.
-func TestRetriesSuppressOccurrences(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.sink.answers(after(100*time.Millisecond, http.StatusInternalServerError))
-		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
-		time.Sleep(2*time.Minute + 10*time.Second)
-		v := w.get("job")
-		if s := v.Status; s.Executions != 5 || s.Failures != 5 || s.Faults != 1 {
-			t.Errorf("status %+v, want 5 executions, 5 failures, 1 faulted", s)
-		}
-		if v.Job.State != scheduler.Enabled {
-			t.Errorf("state %s", v.Job.State)
-		}
-	})
+	}
 }

@@ -28,11 +28,11 @@ func (a Attempt) Reveal(s document.Secret) (string, error) {
 }
 
 // Hide keeps a text out of the attempt's record: its message and response show
-// [Hidden] in its place, also where it is escaped as in JSON, HTML or a URL, or
+// *** in its place, also where it is escaped as in JSON, HTML or a URL, or
 // encoded in base64 or hexadecimal. An action hides what it makes of secrets,
 // such as a token it was given for one.
 func (a Attempt) Hide(text string) {
-	if a.hidden != nil {
-		a.hidden.add(text)
+	if a.Redact != nil {
+		a.Redact(text)
 	}
 }

@@ -127,16 +127,13 @@ func readTargetRule(o *document.Object) *TargetRule {
 	return r
 }
 
-// interval is the time between two attempts at the rule's rate, more than none.
-func (r *TargetRule) interval() time.Duration { return max(1, r.Per/time.Duration(r.Rate)) }
-
 // limits reports whether the rule holds attempts back.
 func (r *TargetRule) limits() bool { return r.Rate > 0 || r.Concurrency > 0 }
 
-// rule returns what the collection imposes on attempts to a target, nil for
+// Rule returns what the collection imposes on attempts to a target, nil for
 // nothing. The most exact name counts: the target as a whole, its host, the
 // nearest domain above it, any.
-func (c *Collection) rule(target string) *TargetRule {
+func (c *Collection) Rule(target string) *TargetRule {
 	if len(c.Targets) == 0 {
 		return nil
 	}
@@ -161,16 +158,4 @@ func (c *Collection) rule(target string) *TargetRule {
 		}
 		domain = above
 	}
-}
-
-// rule returns what a collection imposes on attempts to a target, nil for
-// nothing.
-func (c *collections) rule(name, target string) *TargetRule {
-	c.mu.RLock()
-	col := c.byID[name]
-	c.mu.RUnlock()
-	if col == nil {
-		return nil
-	}
-	return col.rule(target)
 }

@@ -113,7 +113,7 @@ func (s *Store) Cancel(ctx context.Context, slot scheduler.Slot) error {
 	return translate(s.timers[s.Lane(slot.Key)].Purge(ctx, jetstream.WithPurgeSubject(s.timerSubject(slot))))
 }
 
-// Clear removes every baton of a job, waiting or running, one-offs included.
+// Clear removes every baton of a job, waiting or running, detached runs included.
 func (s *Store) Clear(ctx context.Context, k scheduler.Key) error {
 	st := s.timers[s.Lane(k)]
 	slot := scheduler.Slot{Key: k}

@@ -21,7 +21,6 @@ func (s *Store) Deliver(ctx context.Context, lane int, wake <-chan struct{}, roo
 
 // delivery reads a message of a fire subject.
 func (s *Store) delivery(m *nats.Msg) (*scheduler.Delivery, bool) {
-	l := lease{s.nc, m.Reply}
 	meta, err := m.Metadata()
 	if err != nil {
 		s.cfg.Logger.Error("message without JetStream metadata", "subject", m.Subject, "err", err)
@@ -30,11 +29,11 @@ func (s *Store) delivery(m *nats.Msg) (*scheduler.Delivery, bool) {
 	slot, ok := s.slotOf(m.Subject)
 	if !ok {
 		s.cfg.Logger.Error("message on a fire subject that names no job; removed", "subject", m.Subject)
-		_ = l.Ack()
+		_ = s.leases.keep(m.Reply).Ack()
 		return nil, false
 	}
 	return &scheduler.Delivery{
 		Slot: slot, Body: m.Data, Sequence: meta.Sequence.Stream,
-		Deliveries: int(meta.NumDelivered), Fired: meta.Timestamp, Lease: l,
+		Deliveries: int(meta.NumDelivered), Fired: meta.Timestamp, Lease: s.leases.keep(m.Reply),
 	}, true
 }

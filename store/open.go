@@ -25,6 +25,7 @@ type Store struct {
 	history     jetstream.Stream
 	specs       jetstream.Stream
 	timers      []jetstream.Stream
+	leases      *leases
 }
 
 // ackWait is how long the server waits for a sign of life before it gives a
@@ -50,7 +51,9 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{cfg: cfg, nc: nc, js: js}
+	s := &Store{cfg: cfg, nc: nc, js: js, leases: &leases{nc: nc, lost: func(err error) {
+		cfg.Logger.Warn("lease not renewed", "err", err)
+	}}}
 	if err := s.checkServer(ctx); err != nil {
 		return nil, err
 	}
@@ -90,7 +93,7 @@ func (s *Store) checkServer(ctx context.Context) error {
 // openSettings reads the settings every replica shares, or writes them at the
 // first start.
 func (s *Store) openSettings(ctx context.Context) error {
-	kv, err := s.bucket(ctx, jetstream.KeyValueConfig{
+	kv, err := s.openBucket(ctx, jetstream.KeyValueConfig{
 		Bucket: s.cfg.bucket("settings"), Description: "Carillon: settings shared by all replicas",
 	})
 	if err != nil {
@@ -132,7 +135,7 @@ const jobRevisions = 8
 const markerAge = time.Hour
 
 func (s *Store) openBuckets(ctx context.Context) (err error) {
-	s.jobs, err = s.bucket(ctx, jetstream.KeyValueConfig{
+	s.jobs, err = s.openBucket(ctx, jetstream.KeyValueConfig{
 		Bucket: s.cfg.bucket("jobs"), Description: "Carillon: job definitions",
 		History: jobRevisions, LimitMarkerTTL: markerAge,
 	})
@@ -143,20 +146,20 @@ func (s *Store) openBuckets(ctx context.Context) (err error) {
 	if err != nil {
 		return translate(err)
 	}
-	s.collections, err = s.bucket(ctx, jetstream.KeyValueConfig{
+	s.collections, err = s.openBucket(ctx, jetstream.KeyValueConfig{
 		Bucket: s.cfg.bucket("collections"), Description: "Carillon: job collections", History: 1,
 	})
 	if err != nil {
 		return err
 	}
-	s.secrets, err = s.bucket(ctx, jetstream.KeyValueConfig{
+	s.secrets, err = s.openBucket(ctx, jetstream.KeyValueConfig{
 		Bucket: s.cfg.bucket("secrets"), Description: "Carillon: shared secrets, sealed", History: 1,
 	})
 	return err
 }
 
-// bucket opens a key-value bucket, or creates it.
-func (s *Store) bucket(ctx context.Context, cfg jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+// openBucket opens a key-value bucket, or creates it.
+func (s *Store) openBucket(ctx context.Context, cfg jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
 	cfg.Replicas, cfg.Storage = s.cfg.Replicas, s.cfg.Storage
 	kv, err := s.js.KeyValue(ctx, cfg.Bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-
-	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // The bounds of a pull request.
@@ -176,22 +174,3 @@ func (p *puller) forget() {
 	p.asked = 0
 	p.mu.Unlock()
 }
-
-// lease answers for one delivered message.
-type lease struct {
-	nc    *nats.Conn
-	reply string
-}
-
-// Ack removes the message from its stream.
-func (l lease) Ack() error { return l.send("+ACK") }
-
-// Touch tells the server that the message is still being worked on.
-func (l lease) Touch() error { return l.send("+WPI") }
-
-// GiveBack lets another worker have the message at once.
-func (l lease) GiveBack() error { return l.send("-NAK") }
-
-func (l lease) send(verb string) error { return translate(l.nc.Publish(l.reply, []byte(verb))) }
-
-var _ scheduler.Lease = lease{}

@@ -31,9 +31,9 @@ func (s *Store) batonSubject(kind string, slot scheduler.Slot) string {
 	b = append(b, slot.Collection...)
 	b = append(b, '.')
 	b = append(b, slot.Job...)
-	if slot.OneOff != "" {
+	if slot.Detached != "" {
 		b = append(b, '.')
-		b = append(b, slot.OneOff...)
+		b = append(b, slot.Detached...)
 	}
 	return string(b)
 }
@@ -44,13 +44,13 @@ func (s *Store) slotOf(subject string) (scheduler.Slot, bool) {
 	if !ok {
 		return scheduler.Slot{}, false
 	}
-	t := strings.Split(rest, ".") // kind, lane, collection, job[, one-off]
+	t := strings.Split(rest, ".") // kind, lane, collection, job[, detached run]
 	if len(t) != 4 && len(t) != 5 {
 		return scheduler.Slot{}, false
 	}
 	slot := scheduler.Slot{Key: scheduler.Key{Collection: t[2], Job: t[3]}}
 	if len(t) == 5 {
-		slot.OneOff = t[4]
+		slot.Detached = t[4]
 	}
 	return slot, true
 }

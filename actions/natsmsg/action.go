@@ -24,17 +24,17 @@ type action struct {
 }
 
 var (
-	_ scheduler.Action    = (*action)(nil)
-	_ scheduler.Confidant = (*action)(nil)
+	_ scheduler.Action            = (*action)(nil)
+	_ scheduler.SecretDestination = (*action)(nil)
 )
 
 // Target implements [scheduler.Action]: host and port of the first server, or
 // "nats" for the scheduler's own connection.
 func (a *action) Target() string { return a.access.target() }
 
-// Confides implements [scheduler.Confidant]: any of the servers may be shown the
+// Recipients implements [scheduler.SecretDestination]: any of the servers may be shown the
 // secrets.
-func (a *action) Confides() []scheduler.Recipient {
+func (a *action) Recipients() []scheduler.Recipient {
 	if a.access.own() {
 		return []scheduler.Recipient{{Address: "the scheduler's own NATS server"}}
 	}

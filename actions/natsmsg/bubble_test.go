@@ -15,6 +15,8 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/natsmsg"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -80,13 +82,13 @@ func TestJobs(t *testing.T) {
 			t.Fatal(err)
 		}
 		registry := client(t, natsmsg.Config{Conn: nc})
-		service := scheduler.NewService(scheduler.ServiceConfig{Store: st, Actions: registry})
-		if err := service.EnsureDefault(t.Context()); err != nil {
+		jobs := service.New(service.Config{Store: st, Actions: registry})
+		if err := jobs.EnsureDefault(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- scheduler.NewWorker(scheduler.WorkerConfig{Store: st, Actions: registry}).Run(ctx) }()
+		go func() { ended <- worker.New(worker.Config{Store: st, Actions: registry}).Run(ctx) }()
 
 		due := time.Now().Add(time.Minute).UTC()
 		for name, message := range map[string]string{
@@ -96,7 +98,7 @@ func TestJobs(t *testing.T) {
 			body := fmt.Sprintf(`{"startTime": %q, "action": {"type": "natsmessage", "natsMessage": %s,
 				"errorAction": {"type": "natsMessage", "natsMessage": {"subject": "alarm.%s"}}}}`, due.Format(time.RFC3339), message, name)
 			key := scheduler.Key{Collection: scheduler.DefaultCollection, Job: name}
-			if _, _, err := service.Put(t.Context(), scheduler.Edit{Key: key, Body: []byte(body)}); err != nil {
+			if _, _, err := jobs.Put(t.Context(), service.Edit{Key: key, Body: []byte(body)}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -168,7 +168,7 @@ func TestConfides(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, action.(scheduler.Confidant).Confides()); diff != "" {
+		if diff := cmp.Diff(want, action.(scheduler.SecretDestination).Recipients()); diff != "" {
 			t.Errorf("%s: %s", servers, diff)
 		}
 	}

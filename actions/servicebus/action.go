@@ -25,16 +25,16 @@ type action struct {
 }
 
 var (
-	_ scheduler.Action    = (*action)(nil)
-	_ scheduler.Confidant = (*action)(nil)
+	_ scheduler.Action            = (*action)(nil)
+	_ scheduler.SecretDestination = (*action)(nil)
 )
 
 // Target implements [scheduler.Action]: it is the host of the namespace, the
 // same for every form of its name and wherever it is mapped to.
 func (a *action) Target() string { return a.namespace.target }
 
-// Confides implements [scheduler.Confidant].
-func (a *action) Confides() []scheduler.Recipient {
+// Recipients implements [scheduler.SecretDestination].
+func (a *action) Recipients() []scheduler.Recipient {
 	scheme := "amqps://"
 	switch {
 	case a.namespace.mapped:

@@ -17,8 +17,6 @@ import (
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/broker"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -157,7 +155,7 @@ func TestHerdLosesConnection(t *testing.T) {
 	server, client := start(t)
 	action := toQueue(t, client, "q1")
 	succeed(t, action, attempt())
-	server.Inject(emulator.Fault{Operation: broker.OpSend, Count: 200, Delay: time.Minute})
+	server.Inject(emulator.Fault{Operation: emulator.OpSend, Count: 200, Delay: time.Minute})
 	var group sync.WaitGroup
 	var failed atomic.Int64
 	for i := range 300 {
@@ -167,7 +165,7 @@ func TestHerdLosesConnection(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, func() bool { return len(server.Broker().Faults().List()) == 0 })
+	eventually(t, func() bool { return len(server.Broker().Faults().All()) == 0 })
 	server.Disconnect()
 	group.Wait()
 	if failed.Load() < 200 {
@@ -265,13 +263,13 @@ func TestMaxLinks(t *testing.T) {
 	p.wait(t, 2)
 
 	// With all links in use, an attempt waits.
-	server.Inject(emulator.Fault{Operation: broker.OpSend, Count: 2, Delay: time.Minute})
+	server.Inject(emulator.Fault{Operation: emulator.OpSend, Count: 2, Delay: time.Minute})
 	ctx, cancel := context.WithCancel(t.Context())
 	for i := range 2 {
 		a := action(i)
 		group.Go(func() { a.Invoke(ctx, attempt()) })
 	}
-	eventually(t, func() bool { return len(server.Broker().Faults().List()) == 0 })
+	eventually(t, func() bool { return len(server.Broker().Faults().All()) == 0 })
 	at := attempt()
 	at.Timeout = 50 * time.Millisecond
 	result := invoke(t, action(2), at)
@@ -317,7 +315,7 @@ func TestTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := emulatortest.ServiceBus(t, emulator.Config{
-		AutoCreate: true, Auth: auth.Strict, TLS: &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
+		AutoCreate: true, Auth: emulator.Strict, TLS: &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
 	})
 	_, port, err := net.SplitHostPort(server.Addr())
 	if err != nil {

@@ -14,9 +14,6 @@ import (
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/amqp"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/broker"
 )
 
 // TestConditions has what each condition of the service makes of an attempt, at a send and at an attach, and shows that the next
@@ -46,13 +43,13 @@ func TestConditions(t *testing.T) {
 		"amqp:connection:forced":            {503, false, false, ""},
 		"amqp:link:detach-forced":           {503, false, false, ""},
 	} {
-		for _, operation := range []broker.Operation{broker.OpSend, broker.OpAttach} {
-			if operation == broker.OpAttach {
+		for _, operation := range []emulator.Operation{emulator.OpSend, emulator.OpAttach} {
+			if operation == emulator.OpAttach {
 				server.Disconnect()
 				p.wait(t, 0)
 			}
 			server.Inject(emulator.Fault{
-				Entity: "q1", Operation: operation, Condition: amqp.Symbol(condition), Description: "why", Count: 2,
+				Entity: "q1", Operation: operation, Condition: emulator.Condition(condition), Description: "why", Count: 2,
 			})
 			result := fail(t, action, want.status, want.final, answer+"'"+condition+"'"+want.hint)
 			if result.Blameless != want.blameless {
@@ -71,7 +68,7 @@ func TestConditions(t *testing.T) {
 func TestBusyFor(t *testing.T) {
 	server, client := start(t)
 	server.Inject(emulator.Fault{
-		Operation: broker.OpSend, Condition: "com.microsoft:server-busy",
+		Operation: emulator.OpSend, Condition: "com.microsoft:server-busy",
 		Description: "The request was terminated because the entity is being throttled. Error code: 50009. Please wait 10 seconds and try again.",
 	})
 	if got := fail(t, toQueue(t, client, "q1"), 503, false).RetryAfter; got != 10*time.Second {
@@ -83,7 +80,7 @@ func TestBusyFor(t *testing.T) {
 func strict(t *testing.T) *emulator.Server {
 	t.Helper()
 	return emulatortest.ServiceBus(t, emulator.Config{
-		Auth: auth.Strict, Keys: map[string]string{"send": "r1ght", auth.DefaultName: auth.DefaultKey},
+		Auth: emulator.Strict, Keys: map[string]string{"send": "r1ght", emulator.DefaultKeyName: emulator.DefaultKey},
 		Entities: emulator.Entities{Queues: []emulator.Queue{{Name: "q1"}}},
 	})
 }
@@ -117,7 +114,7 @@ func TestNotFound(t *testing.T) {
 	client := newClient(t, dev(server))
 	missing := mustRead(t, client, "ServiceBusQueue", withKey("q2", "send", `"r1ght"`))
 	fail(t, missing, 404, true, "Response from namespace 'ns': 'Not Found' (the queue 'q2' does not exist)")
-	if _, err := server.Broker().CreateQueue("q2", broker.QueueOptions{}); err != nil {
+	if _, err := server.Broker().CreateQueue("q2", emulator.QueueOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	succeed(t, missing, attempt())
@@ -139,7 +136,7 @@ func TestDetached(t *testing.T) {
 		if err := server.Broker().DeleteQueue("q1"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := server.Broker().CreateQueue("q1", broker.QueueOptions{}); err != nil {
+		if _, err := server.Broker().CreateQueue("q1", emulator.QueueOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -160,9 +157,9 @@ func TestConnectionDrop(t *testing.T) {
 	action := toQueue(t, client, "q1")
 	for range 3 {
 		succeed(t, action, attempt())
-		server.Inject(emulator.Fault{Operation: broker.OpSend, Drop: true})
+		server.Inject(emulator.Fault{Operation: emulator.OpSend, Drop: true})
 		fail(t, action, 0, false, "Request to namespace 'ns' at 127.0.0.1:", " failed: no acknowledgement, the message may have arrived: connection ")
-		server.Inject(emulator.Fault{Operation: broker.OpAttach, Drop: true})
+		server.Inject(emulator.Fault{Operation: emulator.OpAttach, Drop: true})
 		fail(t, action, 0, false, " failed: connection ")
 	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/broker"
 )
 
 // The examples of seed 001, as they are but for comments.
@@ -130,7 +129,7 @@ func TestLongTimeToLive(t *testing.T) {
 
 func TestSession(t *testing.T) {
 	server := emulatortest.ServiceBus(t, emulator.Config{Entities: emulator.Entities{
-		Queues: []emulator.Queue{{Name: "q1", Options: broker.QueueOptions{RequiresSession: true}}},
+		Queues: []emulator.Queue{{Name: "q1", Options: emulator.QueueOptions{RequiresSession: true}}},
 	}})
 	client := newClient(t, dev(server))
 	fail(t, toQueue(t, client, "q1"), 400, true, "'amqp:not-allowed' (the queue 'q1' needs a sessionId in brokeredMessageProperties)")
@@ -186,7 +185,7 @@ func TestSubscriptions(t *testing.T) {
 // TestDuplicateDetection shows that tries of one action in one occurrence make one message.
 func TestDuplicateDetection(t *testing.T) {
 	server := emulatortest.ServiceBus(t, emulator.Config{Entities: emulator.Entities{
-		Queues: []emulator.Queue{{Name: "q1", Options: broker.QueueOptions{DuplicateDetection: true}}},
+		Queues: []emulator.Queue{{Name: "q1", Options: emulator.QueueOptions{DuplicateDetection: true}}},
 	}})
 	client := newClient(t, dev(server))
 	action := toQueue(t, client, "q1", `"message":"hello"`)

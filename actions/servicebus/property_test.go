@@ -60,7 +60,7 @@ func TestConfides(t *testing.T) {
 		"amqp://HOST": "amqp://host", "amqps://host": "amqps://host", "host:1": "amqps://host:1", "here": "here.servicebus.windows.net",
 	} {
 		action := mustRead(t, client, "ServiceBusQueue", `{"serviceBusQueueMessage":{"namespace":"`+namespace+`","queueName":"q1"}}`)
-		if diff := cmp.Diff([]scheduler.Recipient{{Address: want}}, action.(scheduler.Confidant).Confides()); diff != "" {
+		if diff := cmp.Diff([]scheduler.Recipient{{Address: want}}, action.(scheduler.SecretDestination).Recipients()); diff != "" {
 			t.Errorf("%s: %s", namespace, diff)
 		}
 	}

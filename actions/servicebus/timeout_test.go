@@ -12,7 +12,6 @@ import (
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/broker"
 )
 
 // silent is a server that accepts connections and never says a word.
@@ -51,8 +50,8 @@ func TestTimeouts(t *testing.T) {
 	}{
 		"SASL":   {"amqp://" + mute, emulator.Fault{}, false, " while connecting"},
 		"TLS":    {"amqps://" + mute, emulator.Fault{}, false, " while connecting"},
-		"attach": {"amqp://" + server.Addr(), emulator.Fault{Operation: broker.OpAttach, Delay: time.Minute}, false, " while connecting"},
-		"send":   {"amqp://" + server.Addr(), emulator.Fault{Operation: broker.OpSend, Delay: time.Minute}, true, " while waiting for the acknowledgement; the message may have arrived"},
+		"attach": {"amqp://" + server.Addr(), emulator.Fault{Operation: emulator.OpAttach, Delay: time.Minute}, false, " while connecting"},
+		"send":   {"amqp://" + server.Addr(), emulator.Fault{Operation: emulator.OpSend, Delay: time.Minute}, true, " while waiting for the acknowledgement; the message may have arrived"},
 	}
 	for name, stage := range stages {
 		t.Run(name, func(t *testing.T) {
@@ -96,12 +95,12 @@ func TestTimeouts(t *testing.T) {
 func TestCloseEndsAttempts(t *testing.T) {
 	server, client := start(t)
 	action := toQueue(t, client, "q1")
-	server.Inject(emulator.Fault{Operation: broker.OpSend, Count: 10, Delay: time.Minute})
+	server.Inject(emulator.Fault{Operation: emulator.OpSend, Count: 10, Delay: time.Minute})
 	var group sync.WaitGroup
 	for range 10 {
 		group.Go(func() { wantFailure(t, invoke(t, action, attempt()), 0, false, "the scheduler is stopping") })
 	}
-	eventually(t, func() bool { return len(server.Broker().Faults().List()) == 0 })
+	eventually(t, func() bool { return len(server.Broker().Faults().All()) == 0 })
 	client.Close()
 	group.Wait()
 }

@@ -22,15 +22,15 @@ type action struct {
 }
 
 var (
-	_ scheduler.Action    = (*action)(nil)
-	_ scheduler.Confidant = (*action)(nil)
+	_ scheduler.Action            = (*action)(nil)
+	_ scheduler.SecretDestination = (*action)(nil)
 )
 
 // Target implements [scheduler.Action]: the account, see Limits in the package's comment.
 func (a *action) Target() string { return a.account.target }
 
-// Confides implements [scheduler.Confidant].
-func (a *action) Confides() []scheduler.Recipient {
+// Recipients implements [scheduler.SecretDestination].
+func (a *action) Recipients() []scheduler.Recipient {
 	if a.account.endpoint == "" { // it is not known
 		return []scheduler.Recipient{{Address: a.account.target}}
 	}

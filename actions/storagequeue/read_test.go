@@ -322,7 +322,7 @@ func TestConfides(t *testing.T) {
 		"https://QUEUE.example.com": "https://queue.example.com",
 	} {
 		action := mustRead(t, client, members{"storageAccount": account, "queueName": "myqueue", "sasToken": "TOKEN", "message": "x"})
-		if diff := cmp.Diff([]scheduler.Recipient{{Address: want}}, action.(scheduler.Confidant).Confides()); diff != "" {
+		if diff := cmp.Diff([]scheduler.Recipient{{Address: want}}, action.(scheduler.SecretDestination).Recipients()); diff != "" {
 			t.Errorf("%s: %s", account, diff)
 		}
 	}

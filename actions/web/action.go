@@ -26,8 +26,8 @@ type action struct {
 }
 
 var (
-	_ scheduler.Action    = (*action)(nil)
-	_ scheduler.Confidant = (*action)(nil)
+	_ scheduler.Action            = (*action)(nil)
+	_ scheduler.SecretDestination = (*action)(nil)
 )
 
 // compile prepares r for running.
@@ -72,10 +72,10 @@ func compile(c *Client, r request) *action {
 // Target implements [scheduler.Action].
 func (a *action) Target() string { return a.target }
 
-// Confides implements [scheduler.Confidant]: the host of the request, and the
+// Recipients implements [scheduler.SecretDestination]: the host of the request, and the
 // token server, are shown secrets. A path is none of it but a token server's, in
 // which the tenant may stand.
-func (a *action) Confides() []scheduler.Recipient {
+func (a *action) Recipients() []scheduler.Recipient {
 	all := []scheduler.Recipient{{Address: site(a.uri)}}
 	if o, ok := a.auth.(*oauth); ok {
 		path := strings.TrimPrefix(o.endpoint.EscapedPath(), "/")

@@ -229,7 +229,7 @@ func TestConfides(t *testing.T) {
 		},
 	} {
 		action := mustRead(t, client, "Http", `{"method":"GET",`+members+`}`)
-		if diff := cmp.Diff(want, action.(scheduler.Confidant).Confides()); diff != "" {
+		if diff := cmp.Diff(want, action.(scheduler.SecretDestination).Recipients()); diff != "" {
 			t.Errorf("%s: %s", members, diff)
 		}
 	}

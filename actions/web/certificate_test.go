@@ -318,11 +318,12 @@ func TestCertificateInDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := scheduler.ReadDefinition(v, scheduler.Limits{}, actions.New(web.New(web.Config{})))
+	reading := scheduler.Reading{Actions: actions.New(web.New(web.Config{}))}
+	d, err := reading.Definition(v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := string(d.Properties())
+	got := d.Document().String()
 	if !strings.Contains(got, `"certificateSubjectName":"CN=alice,O=Carillon"`) || strings.Contains(got, "pa55") || strings.Contains(got, file) {
 		t.Errorf("got %s", got)
 	}

@@ -9,12 +9,14 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
 type applyCmd struct {
-	remote
-	within
+	remote.Server
+	remote.Within
 
 	Paths []string `arg:"" name:"path" help:"Job files, directories of them, or - for standard input."`
 }
@@ -56,20 +58,20 @@ func lookupWith(env jobfile.Lookup, echo string) jobfile.Lookup {
 }
 
 // Run applies the files.
-func (c applyCmd) Run(ctx context.Context, t *terminal) error {
-	api, err := c.client()
+func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal) error {
+	api, err := c.Client()
 	if err != nil {
 		return err
 	}
 	files, problems := jobfile.Find(c.Paths)
-	reader := jobfile.Reader{Lookup: lookupWith(t.lookup, api.URL()+"/echo"), Collection: c.Collection, Stdin: t.in}
+	reader := jobfile.Reader{Lookup: lookupWith(t.Lookup, api.URL()+"/echo"), Collection: c.Collection, Stdin: t.In}
 	jobs, wrong := reader.Read(files)
 	results := jobfile.Apply(ctx, jobs, putOver(api))
-	err = t.report(append(problems, wrong...), results)
-	if !t.json || errors.Is(err, scheduler.ErrUnavailable) {
+	err = report(t, append(problems, wrong...), results)
+	if !t.JSON || errors.Is(err, scheduler.ErrUnavailable) {
 		return err
 	}
-	return errors.Join(t.printResults(results, append(problems, wrong...)), err)
+	return errors.Join(printResults(t, results, append(problems, wrong...)), err)
 }
 
 // putOver puts jobs over the REST API.
@@ -97,16 +99,16 @@ func verdict(created bool, state scheduler.State, applied jobfile.Verdict) jobfi
 
 // report tells what became of job files. problems are of files whose jobs were
 // not put.
-func (t *terminal) report(problems []jobfile.Problem, results []jobfile.Result) error {
+func report(t *terminal.Terminal, problems []jobfile.Problem, results []jobfile.Result) error {
 	for _, r := range results {
 		problems = append(problems, r.Problems...)
 	}
 	if err := firstUnavailable(problems); err != nil {
 		return err
 	}
-	if !t.json {
+	if !t.JSON {
 		for _, r := range results {
-			t.printResult(r)
+			printResult(t, r)
 		}
 	}
 	if len(problems) == 0 {
@@ -114,39 +116,48 @@ func (t *terminal) report(problems []jobfile.Problem, results []jobfile.Result) 
 	}
 	causes := make([]error, len(problems))
 	for i, p := range problems {
-		t.complain("error", p.String())
-		causes[i] = cmp.Or(p.Cause, errSeveral)
+		t.Complain("error", p.String())
+		causes[i] = cmp.Or(p.Cause, errFile)
 	}
-	return hinted(reported(causes), applyHint(problems))
+	return terminal.Hinted(terminal.Reported(causes...), applyHint(problems))
 }
 
-func (t *terminal) printResult(r jobfile.Result) {
+// errFile is the cause of a problem that no scheduler was asked about.
+var errFile = errors.New("a job file is not in order")
+
+func printResult(t *terminal.Terminal, r jobfile.Result) {
 	switch r.Verdict {
 	case "":
 	case jobfile.Ended:
-		t.printf("%s     %s: it ran already and is over; %q frees the name\n",
-			t.paint(yellow, "ended"), r.Job.Key, "carillon delete "+r.Job.Key.String())
+		t.Printf("%s     %s: it ran already and is over; %q frees the name\n",
+			t.Paint(terminal.Yellow, "ended"), r.Job.Key, "carillon delete "+r.Job.Key.String())
 	default:
-		t.printf("%-9s %s\n", r.Verdict, r.Job.Key)
+		t.Printf("%-9s %s\n", r.Verdict, r.Job.Key)
 	}
 }
 
-// applied is a result for programs.
+// applyReport is what became of job files, for programs.
+type applyReport struct {
+	Jobs     []applied         `json:"jobs"`
+	Problems []jobfile.Problem `json:"problems"`
+}
+
+// applied is one of its results.
 type applied struct {
 	Job     string          `json:"job"`
 	File    string          `json:"file"`
 	Verdict jobfile.Verdict `json:"result"`
 }
 
-func (t *terminal) printResults(results []jobfile.Result, problems []jobfile.Problem) error {
-	jobs := []applied{}
+func printResults(t *terminal.Terminal, results []jobfile.Result, problems []jobfile.Problem) error {
+	report := applyReport{Jobs: []applied{}, Problems: append([]jobfile.Problem{}, problems...)}
 	for _, r := range results {
-		problems = append(problems, r.Problems...)
+		report.Problems = append(report.Problems, r.Problems...)
 		if r.Verdict != "" {
-			jobs = append(jobs, applied{r.Job.Key.String(), r.Job.File, r.Verdict})
+			report.Jobs = append(report.Jobs, applied{r.Job.Key.String(), r.Job.File, r.Verdict})
 		}
 	}
-	return t.printJSON(map[string]any{"jobs": jobs, "problems": append([]jobfile.Problem{}, problems...)})
+	return t.PrintJSON(report)
 }
 
 // firstUnavailable returns the first error that is no fault of a file: one

@@ -8,15 +8,15 @@ import (
 
 // notef tells people something; programs do not need it.
 func (d *dev) notef(format string, args ...any) {
-	if !d.t.json {
-		fmt.Fprintf(d.t.err, format+"\n", args...)
+	if !d.t.JSON {
+		fmt.Fprintf(d.t.Err, format+"\n", args...)
 	}
 }
 
 // sayf is for people, on stdout.
 func (d *dev) sayf(format string, args ...any) {
-	if !d.t.json {
-		d.t.printf(format+"\n", args...)
+	if !d.t.JSON {
+		d.t.Printf(format+"\n", args...)
 	}
 }
 
@@ -28,10 +28,10 @@ func (d *dev) greet() {
 	d.sayf("  NATS   %s", d.nats.URL())
 	d.sayf("  echo   %s/echo", d.url())
 	p := d.ports()
-	d.sayf("  AMQP   %s, Service Bus; its admin is at %s", p.AMQP, d.emulators.admin())
+	d.sayf("  AMQP   %s, Service Bus; its admin is at %s", p.AMQP, d.emulators.Admin())
 	d.sayf("  queue  %s", p.Queue)
 	d.sayf("")
-	d.sayf("%s", strings.TrimSuffix(d.emulators.pasteable(nil, nil), "\n"))
+	d.sayf("%s", strings.TrimSuffix(d.emulators.Pasteable(nil, nil), "\n"))
 }
 
 // suggest names three commands to try next.

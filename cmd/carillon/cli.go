@@ -11,58 +11,65 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/emulate"
+	"github.com/carillon-sched/carillon/cmd/carillon/preview"
+	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
 // cli is the command line.
 type cli struct {
-	Dev     devCmd     `cmd:"" help:"Run everything on this machine, to try jobs out."`
-	Serve   serveCmd   `cmd:"" help:"Run a scheduler beside a NATS server."`
-	Emulate emulateCmd `cmd:"" help:"Run the Service Bus and storage queue emulators alone."`
-	Apply   applyCmd   `cmd:"" help:"Create or update jobs from files."`
-	Get     getCmd     `cmd:"" help:"Show jobs."`
-	Run     runCmd     `cmd:"" help:"Run jobs now, besides their schedule."`
-	Enable  enableCmd  `cmd:"" help:"Let disabled jobs run again."`
-	Disable disableCmd `cmd:"" help:"Stop jobs until they are enabled."`
-	Delete  deleteCmd  `cmd:"" help:"Delete jobs with their history."`
-	History historyCmd `cmd:"" help:"Show what ran, and how it ended."`
-	Preview previewCmd `cmd:"" help:"Show when a schedule would run."`
-	Secrets secretsCmd `cmd:"" help:"Keep secrets that jobs name, and the keys that seal them."`
-	Doctor  doctorCmd  `cmd:"" help:"Look for jobs that would never run."`
-	Version versionCmd `cmd:"" help:"Show the version."`
+	Dev     devCmd          `cmd:"" help:"Run everything on this machine, to try jobs out."`
+	Serve   serveCmd        `cmd:"" help:"Run a scheduler beside a NATS server."`
+	Emulate emulate.Command `cmd:"" help:"Run the Service Bus and storage queue emulators alone."`
+	Apply   applyCmd        `cmd:"" help:"Create or update jobs from files."`
+	Get     getCmd          `cmd:"" help:"Show jobs."`
+	Run     runCmd          `cmd:"" help:"Run jobs now, besides their schedule."`
+	Enable  enableCmd       `cmd:"" help:"Let disabled jobs run again."`
+	Disable disableCmd      `cmd:"" help:"Stop jobs until they are enabled."`
+	Delete  deleteCmd       `cmd:"" help:"Delete jobs with their history."`
+	History historyCmd      `cmd:"" help:"Show what ran, and how it ended."`
+	Preview preview.Command `cmd:"" help:"Show when a schedule would run."`
+	Secrets secrets.Command `cmd:"" help:"Keep secrets that jobs name, and the keys that seal them."`
+	Doctor  doctorCmd       `cmd:"" help:"Look for jobs that would never run."`
+	Docs    docsCmd         `cmd:"" help:"Print the reference pages."`
+	Version versionCmd      `cmd:"" help:"Show the version."`
 
 	JSON bool `name:"json" help:"Print JSON, for programs."`
 }
 
 const description = `Carillon is a job scheduler on NATS JetStream.
 
-A job is a JSON or YAML document: when to run, what to call, how to retry. Start with "carillon dev examples/jobs".`
+A job is a JSON or YAML document: when to run, what to call, how to retry. Start with "carillon dev examples/jobs";
+"carillon docs" has the reference.`
 
 // run carries a command line out and returns the exit code.
-func run(args []string, t *terminal) int {
+func run(args []string, t *terminal.Terminal) int {
 	parser, c := newParser(t)
 	if len(args) == 0 {
 		_, _ = parser.Parse([]string{"--help"})
-		return exitUsage
+		return terminal.ExitUsage
 	}
 	command, err := parser.Parse(args)
-	if t.helped {
-		return exitOK
+	if t.Helped {
+		return terminal.ExitOK
 	}
 	if err != nil {
-		return t.fail(usage(err))
+		return t.Fail(usage(err))
 	}
-	t.json = c.JSON
+	t.JSON = c.JSON
 	ctx, stop := interruptible()
 	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))
-	return t.fail(command.Run(t))
+	return t.Fail(command.Run(t))
 }
 
-func newParser(t *terminal) (*kong.Kong, *cli) {
+func newParser(t *terminal.Terminal) (*kong.Kong, *cli) {
 	c := &cli{}
 	parser, err := kong.New(c,
-		kong.Name("carillon"), kong.Description(description), kong.Writers(t.out, t.err),
-		kong.Exit(func(int) { t.helped = true }), // only help exits by itself
+		kong.Name("carillon"), kong.Description(description), kong.Writers(t.Out, t.Err),
+		kong.Exit(func(int) { t.Helped = true }), // only help exits by itself
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 100}),
 		kong.ValueFormatter(describe),
 	)
@@ -90,10 +97,10 @@ func usage(err error) error {
 	if p, ok := errors.AsType[*kong.ParseError](err); ok {
 		if n := p.Context.Selected(); n != nil {
 			hint = `run "` + n.FullPath() + ` --help"`
-			err = plainer(unshown(n, err))
+			err = plainer(secrets.Unshown(n, err))
 		}
 	}
-	return hinted(&usageError{err}, hint)
+	return terminal.Hinted(terminal.Usage(err), hint)
 }
 
 // oneOf is how the parser says that a flag has a value that is not among its

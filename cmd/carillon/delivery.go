@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"maps"
 	"net/netip"
 	"net/url"
@@ -12,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/endpoint"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
 // deliveryFlags say what jobs may reach, and where it is.
@@ -105,7 +105,7 @@ func readProxy(text string) (*url.URL, error) {
 	if at := strings.LastIndex(text, "@"); at >= 0 {
 		text = "…" + text[at:]
 	}
-	return nil, hinted(&usageError{fmt.Errorf("--proxy: %q is not the URL of a proxy", text)},
+	return nil, terminal.Hinted(terminal.Usagef("--proxy: %q is not the URL of a proxy", text),
 		"write http://HOST:PORT; the schemes are http, https, socks5 and socks5h")
 }
 
@@ -118,7 +118,7 @@ func readPrefix(text string) (netip.Prefix, error) {
 	if a, err := netip.ParseAddr(text); err == nil {
 		return netip.PrefixFrom(a, a.BitLen()), nil
 	}
-	return netip.Prefix{}, hinted(&usageError{fmt.Errorf("--allow-target: %q is not a range of addresses", text)},
+	return netip.Prefix{}, terminal.Hinted(terminal.Usagef("--allow-target: %q is not a range of addresses", text),
 		"write 10.1.0.0/16, 127.0.0.1 or fd00::/8; names are not possible, as anybody can make one for any address")
 }
 
@@ -144,5 +144,5 @@ func checkEndpoint(flag, text string, schemes ...string) error {
 	if err == nil && u.Host != "" && u.User == nil && slices.Contains(schemes, u.Scheme) {
 		return nil
 	}
-	return &usageError{fmt.Errorf("--%s: %q is not an endpoint such as %s://localhost:5000", flag, text, schemes[0])}
+	return terminal.Usagef("--%s: %q is not an endpoint such as %s://localhost:5000", flag, text, schemes[0])
 }

@@ -1,10 +1,11 @@
 package main
 
 import (
-	"errors"
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
 func TestDelivery(t *testing.T) {
@@ -57,7 +58,7 @@ func TestProxyFlag(t *testing.T) {
 		"http://u:s3cret%zz@x": false, "http://u:s3cret@x:port": false, "http://u:s3cret@\x00@x": false,
 	} {
 		_, err := readProxy(text)
-		if _, usage := errors.AsType[*usageError](err); usage == want || err != nil && strings.Contains(err.Error(), "s3cret") {
+		if usage := terminal.ExitCode(err) == terminal.ExitUsage; usage == want || err != nil && strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: got %v", text, err)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -15,17 +14,23 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/echo"
+	"github.com/carillon-sched/carillon/cmd/carillon/emulate"
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
+	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/cmd/carillon/printer"
+	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
 type devCmd struct {
-	logging `embed:"" set:"loglevel=warn"`
+	terminal.Logging `embed:"" set:"loglevel=warn"`
 
 	Paths     []string `arg:"" name:"path" optional:"" help:"Job files, or directories of them, to apply at the start."`
 	Watch     bool     `short:"w" help:"Apply job files again when they change. Jobs whose files go away stay."`
@@ -74,31 +79,31 @@ const devGrace = 3 * time.Second
 // dev is a running `carillon dev`.
 type dev struct {
 	cmd       devCmd
-	t         *terminal
+	t         *terminal.Terminal
 	listener  net.Listener
 	nats      *embedded.Server
-	emulators *emulators
+	emulators *emulate.Servers
 	node      *node.Node
 	jobs      *watcher
-	records   *tape
+	records   *printer.Queue
 	example   string // a job to try commands on; "" when there is none
 	side      sync.WaitGroup
 }
 
 // Run runs until it is interrupted.
-func (c devCmd) Run(ctx context.Context, t *terminal) error {
+func (c devCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	for _, f := range [][2]string{{"http", c.HTTP}, {"nats", c.NATS}, {"amqp", c.AMQP}, {"queue", c.Queue}} {
-		if err := checkAddress(f[0], f[1]); err != nil {
+		if err := listen.CheckAddress(f[0], f[1]); err != nil {
 			return err
 		}
 	}
 	if _, err := (deliveryFlags{AllowTarget: c.Allow, LoginEndpoint: c.Login}).delivery(); err != nil {
 		return err
 	}
-	if err := removePorts(c.PortsFile); err != nil {
+	if err := listen.RemovePorts(c.PortsFile); err != nil {
 		return err
 	}
-	l, err := listen(ctx, c.HTTP)
+	l, err := listen.HTTP(ctx, c.HTTP)
 	if err != nil {
 		return err
 	}
@@ -108,7 +113,7 @@ func (c devCmd) Run(ctx context.Context, t *terminal) error {
 		return asked(ctx, err)
 	}
 	defer server.Close()
-	e, err := startEmulators(ctx, c.emulation(t))
+	e, err := emulate.Start(ctx, c.emulation(t))
 	if err != nil {
 		return err
 	}
@@ -116,33 +121,33 @@ func (c devCmd) Run(ctx context.Context, t *terminal) error {
 	running, end := context.WithCancel(ctx)
 	defer end()
 	go func() {
-		e.wait(running)
+		e.Wait(running)
 		end()
 	}()
-	return errors.Join(asked(running, d.run(running)), e.close()) //nolint:contextcheck // what the scheduler delivers to ends after it
+	return errors.Join(asked(running, d.run(running)), e.Close()) //nolint:contextcheck // what the scheduler delivers to ends after it
 }
 
 // emulation is both emulators, for programs with whatever connection strings they have.
-func (c devCmd) emulation(t *terminal) emulation {
-	log := c.logger(t.err)
-	return emulation{
-		data:  c.Data,
-		bus:   &servicebus.Config{Addr: c.AMQP, HTTPAddr: "127.0.0.1:0", Auth: auth.Lenient, AutoCreate: true, Logger: log},
-		queue: &storagequeue.Config{Addr: c.Queue, Keys: storagequeue.Lenient, AutoCreate: true, Logger: log},
+func (c devCmd) emulation(t *terminal.Terminal) emulate.Config {
+	log := c.Logger(t.Err)
+	return emulate.Config{
+		Data:  c.Data,
+		Bus:   &servicebus.Config{Addr: c.AMQP, HTTPAddr: "127.0.0.1:0", Auth: servicebus.Lenient, AutoCreate: true, Logger: log},
+		Queue: &storagequeue.Config{Addr: c.Queue, Keys: storagequeue.Lenient, AutoCreate: true, Logger: log},
 	}
 }
 
-func (c devCmd) startNATS(ctx context.Context, t *terminal) (*embedded.Server, error) {
-	cfg := embedded.Config{Dir: c.Data, Addr: c.NATS, Logger: c.logger(t.err), SyncAlways: c.Sync == "always"}
+func (c devCmd) startNATS(ctx context.Context, t *terminal.Terminal) (*embedded.Server, error) {
+	cfg := embedded.Config{Dir: c.Data, Addr: c.NATS, Logger: c.Logger(t.Err), SyncAlways: c.Sync == "always"}
 	if !cfg.SyncAlways {
 		d, err := time.ParseDuration(c.Sync)
 		if err != nil || d <= 0 {
-			return nil, &usageError{fmt.Errorf("--sync: %q is neither a duration such as 1s nor always", c.Sync)}
+			return nil, terminal.Usagef("--sync: %q is neither a duration such as 1s nor always", c.Sync)
 		}
 		cfg.SyncInterval = d
 	}
-	_, percent := t.lookup("GOGC")
-	_, limit := t.lookup("GOMEMLIMIT")
+	_, percent := t.Lookup("GOGC")
+	_, limit := t.Lookup("GOMEMLIMIT")
 	if !percent && !limit {
 		embedded.TuneMemory()
 	}
@@ -152,18 +157,18 @@ func (c devCmd) startNATS(ctx context.Context, t *terminal) (*embedded.Server, e
 // run opens the scheduler on the running server, applies the job files, and
 // works.
 func (d *dev) run(ctx context.Context) error {
-	log := d.cmd.logger(d.t.err)
+	log := d.cmd.Logger(d.t.Err)
 	nc, err := d.nats.Connect(node.Observe(log, func() {})...)
 	if err != nil {
-		return &unavailableError{err}
+		return terminal.Unavailable(err)
 	}
 	defer node.CloseConn(nc)
-	keys, err := ownKeys(filepath.Join(d.cmd.Data, keyFileName))
+	keys, err := secrets.OwnKeys(filepath.Join(d.cmd.Data, secrets.KeyFileName))
 	if err != nil {
 		return err
 	}
-	d.records = newTape(d.t)
-	defer d.records.end()
+	d.records = printer.NewQueue(d.t)
+	defer d.records.End()
 	delivery, err := d.delivery()
 	if err != nil {
 		return err
@@ -172,7 +177,7 @@ func (d *dev) run(ctx context.Context) error {
 		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version,
 		Handlers: echoes(), Delivery: delivery,
 		Limits: scheduler.Limits{MinRetryInterval: time.Second},
-		Worker: scheduler.WorkerConfig{OnRecord: d.records.take, Grace: devGrace},
+		Worker: worker.Config{OnRecord: d.records.Take, Grace: devGrace},
 	})
 	if err != nil {
 		return err
@@ -186,7 +191,7 @@ func (d *dev) run(ctx context.Context) error {
 	defer quiet()
 	err = d.node.Run(ctx, func() error { return d.ready(ctx) })
 	d.side.Wait()
-	return errors.Join(err, removePorts(d.cmd.PortsFile))
+	return errors.Join(err, listen.RemovePorts(d.cmd.PortsFile))
 }
 
 // delivery sends jobs for Azure to the emulators, and lets all jobs reach this machine.
@@ -194,7 +199,7 @@ func (d *dev) delivery() (node.Delivery, error) {
 	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 	flags := deliveryFlags{AllowTarget: d.cmd.Allow, LoginEndpoint: cmp.Or(d.cmd.Login, d.url()+"/echo/token")}
 	delivery, err := flags.delivery(loopback...)
-	p := d.emulators.ports()
+	p := d.emulators.Ports()
 	delivery.ServiceBus.Default, delivery.AnyKey = "amqp://"+p.AMQP, true
 	delivery.StorageQueues.Default = p.Queue + "/{name}"
 	for _, l := range []string{d.listener.Addr().String(), p.AMQP, strings.TrimPrefix(p.Queue, "http://")} {
@@ -211,17 +216,17 @@ func (d *dev) applyFiles(ctx context.Context) error {
 	}
 	d.jobs = &watcher{
 		paths: slices.Clone(d.cmd.Paths), put: d.put, t: d.t,
-		reader: jobfile.Reader{Lookup: lookupWith(d.t.lookup, d.url()+"/echo"), Stdin: d.t.in},
+		reader: jobfile.Reader{Lookup: lookupWith(d.t.Lookup, d.url()+"/echo"), Stdin: d.t.In},
 	}
 	results, err := d.jobs.apply(ctx)
 	for _, r := range results {
-		d.records.printer.widen(r.Job.Key.String())
+		d.records.Widen(r.Job.Key.String())
 		if d.example == "" && r.Verdict != "" && r.Verdict != jobfile.Ended {
 			d.example = r.Job.Key.String()
 		}
 	}
 	if d.cmd.Watch {
-		d.t.fail(err)
+		d.t.Fail(err)
 		return nil
 	}
 	return err
@@ -232,10 +237,10 @@ func (d *dev) applyFiles(ctx context.Context) error {
 // second start of a set of examples is to work like the first.
 func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Verdict, error) {
 	began := time.Now()
-	service := d.node.Service()
-	v, created, err := service.Put(ctx, scheduler.Edit{Key: j.Key, Body: j.Body})
+	jobs := d.node.Service()
+	v, created, err := jobs.Put(ctx, service.Edit{Key: j.Key, Body: j.Body})
 	if errors.Is(err, scheduler.ErrConflict) {
-		if now, failed := service.Get(ctx, j.Key); failed == nil && now.Job.State.Final() {
+		if now, failed := jobs.Get(ctx, j.Key); failed == nil && now.Job.State.Final() {
 			return jobfile.Ended, nil
 		}
 	}
@@ -253,7 +258,7 @@ func (d *dev) ready(ctx context.Context) error {
 	if d.cmd.Watch && d.jobs != nil {
 		d.side.Go(func() { d.jobs.watch(ctx) })
 	}
-	return d.ports().write(d.cmd.PortsFile)
+	return d.ports().Write(d.cmd.PortsFile)
 }
 
 // echoes are the handlers of /echo and what is below it.
@@ -263,11 +268,11 @@ func echoes() map[string]http.Handler {
 }
 
 // ports is where everything can be reached.
-func (d *dev) ports() ports {
-	p := d.emulators.ports()
+func (d *dev) ports() listen.Ports {
+	p := d.emulators.Ports()
 	p.HTTP, p.NATS = d.url(), d.nats.URL()
 	return p
 }
 
 // url is where the REST API is.
-func (d *dev) url() string { return "http://" + reachable(d.listener.Addr()) }
+func (d *dev) url() string { return "http://" + listen.Reachable(d.listener.Addr()) }

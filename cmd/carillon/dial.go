@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/url"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
@@ -58,14 +58,14 @@ func (f natsFlags) dial(ctx context.Context, log *slog.Logger, reconnected func(
 
 // explain adds what to do about a connection that was refused.
 func (f natsFlags) explain(err error) error {
-	if is[*url.Error](err) { // which shows the URL, and with it a password
-		return &usageError{errors.New("--nats-url: not an address such as nats://127.0.0.1:4222")}
+	if _, ok := errors.AsType[*url.Error](err); ok { // which shows the URL, and with it a password
+		return terminal.Usagef("--nats-url: not an address such as nats://127.0.0.1:4222")
 	}
 	hint := "name the server with --nats-url or CARILLON_NATS_URL; --nats-wait waits for one that is still starting"
 	if errors.Is(err, nats.ErrAuthorization) {
 		hint = "give the user's credentials with --creds, or in the URL"
 	}
-	return hinted(&unavailableError{fmt.Errorf("NATS at %s: %w", redacted(f.URL), err)}, hint)
+	return terminal.Hinted(terminal.Unavailablef("NATS at %s: %w", redacted(f.URL), err), hint)
 }
 
 // redacted hides the passwords of a list of URLs.

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 type doctorCmd struct {
-	remote
+	remote.Server
 
 	Fix bool `help:"Mend what is found."`
 }
@@ -30,8 +32,8 @@ Examples:
 }
 
 // Run looks for jobs without baton, and batons without job.
-func (c doctorCmd) Run(ctx context.Context, t *terminal) error {
-	api, err := c.client()
+func (c doctorCmd) Run(ctx context.Context, t *terminal.Terminal) error {
+	api, err := c.Client()
 	if err != nil {
 		return err
 	}
@@ -39,49 +41,43 @@ func (c doctorCmd) Run(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	if t.json {
-		err = t.printJSON(report)
+	if t.JSON {
+		err = t.PrintJSON(report)
 	} else {
 		printReport(t, report)
 	}
 	if left := len(report.Findings) - report.Fixed; err == nil && left > 0 {
 		err = c.unwell(left)
 	}
-	if err == nil && len(report.Unopened) > 0 {
-		err = hinted(errors.New("the scheduler has not the keys for all secrets in its store"),
+	if err == nil && len(report.Undecryptable) > 0 {
+		err = terminal.Hinted(errors.New("the scheduler has not the keys for all secrets in its store"),
 			"put the key back, at the end of the key file, or set the secrets again")
 	}
 	return err
 }
 
 func (c doctorCmd) unwell(left int) error {
-	err := fmt.Errorf("%s not in order", plural(left, "job is", "jobs are"))
+	err := fmt.Errorf("%s not in order", terminal.Plural(left, "job is", "jobs are"))
 	if c.Fix {
-		return hinted(err, `run "carillon doctor --fix" again: a job that was just being edited may look like one that is broken`)
+		return terminal.Hinted(err,
+			`run "carillon doctor --fix" again: a job that was just being edited may look like one that is broken`)
 	}
-	return hinted(err, `mend with "carillon doctor --fix"`)
+	return terminal.Hinted(err, `mend with "carillon doctor --fix"`)
 }
 
-func printReport(t *terminal, r *scheduler.AuditReport) {
+func printReport(t *terminal.Terminal, r *service.AuditReport) {
 	for _, f := range r.Findings {
-		mark := t.paint(red, "found ")
+		mark := t.Paint(terminal.Red, "found ")
 		if f.Fixed {
-			mark = t.paint(green, "mended")
+			mark = t.Paint(terminal.Green, "mended")
 		}
-		t.printf("%s  %s  %s\n", mark, f.Name, f.Problem)
+		t.Printf("%s  %s  %s\n", mark, f.Name, f.Problem)
 	}
-	for _, u := range r.Unopened {
-		t.printf("%s  key %q  seals %s and %s, such as %s: %s\n", t.paint(red, "locked"), u.Key,
-			plural(u.Secrets, "shared secret", "shared secrets"), plural(u.Jobs, "job", "jobs"), u.Example, u.Reason)
+	for _, u := range r.Undecryptable {
+		t.Printf("%s  key %q  seals %s and %s, such as %s: %s\n", t.Paint(terminal.Red, "locked"), u.Key,
+			terminal.Plural(u.Secrets, "shared secret", "shared secrets"), terminal.Plural(u.Jobs, "job", "jobs"),
+			u.Example, u.Reason)
 	}
-	t.printf("%s, %d waiting, %d running, %s in %s\n", plural(r.Jobs, "job", "jobs"), r.Waiting, r.Running,
-		plural(len(r.Findings), "problem", "problems"), r.Duration.Round(time.Millisecond))
-}
-
-// plural returns "1 job" or "2 jobs".
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
+	t.Printf("%s, %d waiting, %d running, %s in %s\n", terminal.Plural(r.Jobs, "job", "jobs"), r.Waiting, r.Running,
+		terminal.Plural(len(r.Findings), "problem", "problems"), r.Duration.Round(time.Millisecond))
 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
@@ -180,24 +179,4 @@ func receiveFromQueue(ctx context.Context, connection, queue string) (string, er
 	message := got.Messages[0]
 	_, err = client.DeleteMessage(ctx, *message.MessageID, *message.PopReceipt, nil)
 	return *message.MessageText, err
-}
-
-// TestPosition shows the places of mistakes in a file.
-func TestPosition(t *testing.T) {
-	raw := []byte("{\n  \"a\": }\n")
-	for _, test := range []struct {
-		offset       int64
-		line, column int
-	}{
-		{0, 1, 1},
-		{1, 1, 1},
-		{3, 2, 1},
-		{10, 2, 8}, // the brace
-		{12, 3, 1},
-		{99, 3, 1},
-	} {
-		if line, column := position(raw, test.offset); line != test.line || column != test.column {
-			t.Errorf("%d: %d:%d, want %d:%d", test.offset, line, column, test.line, test.column)
-		}
-	}
 }

@@ -3,19 +3,20 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/goccy/go-yaml"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
 type getCmd struct {
-	remote
-	within
+	remote.Server
+	remote.Within
 
 	Name  string `arg:"" name:"job" optional:"" help:"Name of a job: job, or collection/job. Without it, all of the collection are listed."`
 	State string `help:"List only jobs in this state: enabled, disabled, completed or faulted." enum:"enabled,disabled,completed,faulted," default:"" placeholder:"STATE"`
@@ -32,15 +33,15 @@ func (getCmd) Help() string {
 }
 
 // Run shows one job, or lists a collection.
-func (c getCmd) Run(ctx context.Context, t *terminal) error {
-	api, err := c.client()
+func (c getCmd) Run(ctx context.Context, t *terminal.Terminal) error {
+	api, err := c.Client()
 	if err != nil {
 		return err
 	}
 	if c.Name == "" {
 		return c.list(ctx, t, api)
 	}
-	k, err := c.key(c.Name)
+	k, err := c.Key(c.Name)
 	if err != nil {
 		return err
 	}
@@ -48,40 +49,40 @@ func (c getCmd) Run(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	if t.json {
-		return t.printJSON(j.Document)
+	if t.JSON {
+		return t.PrintJSON(j.Document)
 	}
 	return printJob(t, j)
 }
 
-func (c getCmd) list(ctx context.Context, t *terminal, api *client.Client) error {
+func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	if err := scheduler.ValidateName("collection", c.Collection); err != nil {
-		return &usageError{err}
+		return terminal.Usage(err)
 	}
 	jobs, err := api.List(ctx, c.Collection, scheduler.State(c.State))
 	if err != nil {
 		return err
 	}
-	if t.json {
+	if t.JSON {
 		documents := make([]json.RawMessage, len(jobs))
 		for i, j := range jobs {
 			documents[i] = j.Document
 		}
-		return t.printJSON(map[string]any{"value": documents, "nextLink": nil})
+		return t.PrintJSON(terminal.List[json.RawMessage]{Value: documents})
 	}
 	if len(jobs) == 0 {
-		t.complain("hint", `the collection has no such jobs; create some with "carillon apply"`)
+		t.Complain("hint", `the collection has no such jobs; create some with "carillon apply"`)
 		return nil
 	}
 	now := time.Now()
 	rows := make([][]string, len(jobs))
 	for i, j := range jobs {
 		rows[i] = []string{
-			j.Name, string(j.State), next(j, now), ago(j.Status.Last, now),
+			j.Name, string(j.State), next(j, now), terminal.Ago(j.Status.Last, now),
 			strconv.Itoa(j.Status.Executions), strconv.Itoa(j.Status.Failures), when(j.Properties),
 		}
 	}
-	return t.table([]string{"JOB", "STATE", "NEXT", "LAST", "RUNS", "FAILED", "SCHEDULE"}, rows)
+	return t.Table([]string{"JOB", "STATE", "NEXT", "LAST", "RUNS", "FAILED", "SCHEDULE"}, rows)
 }
 
 // next says when a job runs next.
@@ -92,40 +93,18 @@ func next(j *client.Job, now time.Time) string {
 	case j.Status.Next.IsZero():
 		return "-"
 	}
-	return "in " + span(j.Status.Next.Sub(now))
-}
-
-func ago(t, now time.Time) string {
-	if t.IsZero() {
-		return "-"
-	}
-	return span(now.Sub(t)) + " ago"
-}
-
-// span is a length of time in its two largest units.
-func span(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch d = max(0, d); {
-	case d < time.Second:
-		return d.Round(time.Millisecond).String()
-	case d < time.Hour:
-		return d.Round(time.Second).String()
-	case d < day:
-		d = d.Round(time.Minute)
-		return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
-	}
-	d = d.Round(time.Hour)
-	return fmt.Sprintf("%dd%dh", d/day, d%day/time.Hour)
+	return "in " + terminal.Span(j.Status.Next.Sub(now))
 }
 
 // printJob prints a job as YAML.
-func printJob(t *terminal, j *client.Job) error {
+func printJob(t *terminal.Terminal, j *client.Job) error {
 	text, err := yaml.JSONToYAML(j.Document)
 	if err != nil {
 		return err
 	}
 	now := time.Now()
-	t.printf("# %s, %s\n# next: %s, last: %s\n", j.State, when(j.Properties), next(j, now), ago(j.Status.Last, now))
-	t.printf("%s", text)
+	t.Printf("# %s, %s\n# next: %s, last: %s\n",
+		j.State, when(j.Properties), next(j, now), terminal.Ago(j.Status.Last, now))
+	t.Printf("%s", text)
 	return nil
 }

@@ -2,17 +2,19 @@ package main
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/printer"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
 type historyCmd struct {
-	remote
-	within
+	remote.Server
+	remote.Within
 
 	Name    string   `arg:"" name:"job" optional:"" help:"Name of a job: job, or collection/job. With --follow also collection/ for all of its jobs, or nothing for all there are."`
 	Follow  bool     `short:"f" help:"Print what happens from now on, until interrupted."`
@@ -36,8 +38,8 @@ Examples:
 }
 
 // Run shows a history.
-func (c historyCmd) Run(ctx context.Context, t *terminal) error {
-	api, err := c.client()
+func (c historyCmd) Run(ctx context.Context, t *terminal.Terminal) error {
+	api, err := c.Client()
 	if err != nil {
 		return err
 	}
@@ -50,13 +52,13 @@ func (c historyCmd) Run(ctx context.Context, t *terminal) error {
 		outcomes[i] = scheduler.Outcome(o)
 	}
 	if c.Follow {
-		p := newPrinter(t, clock)
-		return api.Follow(ctx, k, outcomes, func(r *client.Record) { p.print(eventOf(r), r.Document) })
+		p := printer.New(t, printer.Clock)
+		return api.Follow(ctx, k, outcomes, func(r *client.Record) { p.Print(printer.Of(r), r.Document) })
 	}
 	records, err := api.History(ctx, k, outcomes, c.Top)
-	p := newPrinter(t, calendar)
+	p := printer.New(t, printer.Dated)
 	for _, r := range slices.Backward(records) {
-		p.print(eventOf(r), r.Document)
+		p.Print(printer.Of(r), r.Document)
 	}
 	return err
 }
@@ -67,17 +69,17 @@ func (c historyCmd) target() (scheduler.Key, error) {
 	collection, whole := strings.CutSuffix(c.Name, "/")
 	switch {
 	case c.Top < 1:
-		return scheduler.Key{}, &usageError{errors.New("--top must be at least 1")}
+		return scheduler.Key{}, terminal.Usagef("--top must be at least 1")
 	case c.Name != "" && !whole:
-		return c.key(c.Name)
+		return c.Key(c.Name)
 	case !c.Follow:
-		return scheduler.Key{}, hinted(&usageError{errors.New("whose history?")},
+		return scheduler.Key{}, terminal.Hinted(terminal.Usagef("whose history?"),
 			`name a job, or watch all of them with "carillon history --follow"`)
 	case c.Name == "":
 		return scheduler.Key{}, nil
 	}
 	if err := scheduler.ValidateName("collection", collection); err != nil {
-		return scheduler.Key{}, &usageError{err}
+		return scheduler.Key{}, terminal.Usage(err)
 	}
 	return scheduler.Key{Collection: collection}, nil
 }

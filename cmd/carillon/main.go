@@ -4,8 +4,12 @@ package main
 import (
 	"os"
 	_ "time/tzdata" // time zones are those of this program, whatever the host has
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
 func main() {
-	os.Exit(run(os.Args[1:], system()))
+	t := terminal.System()
+	t.Version = thisBuild().Version
+	os.Exit(run(os.Args[1:], t))
 }

@@ -19,6 +19,9 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/listen"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
 func TestMain(m *testing.M) {
@@ -90,7 +93,7 @@ func eventually(ts *testscript.TestScript, what string, ok func() bool) {
 }
 
 func ready(ts *testscript.TestScript, _ bool, args []string) {
-	var p ports
+	var p listen.Ports
 	eventually(ts, args[0], func() bool {
 		data, err := os.ReadFile(ts.MkAbs(args[0]))
 		return err == nil && json.Unmarshal(data, &p) == nil // it is there as a whole or not at all
@@ -164,7 +167,7 @@ func tail(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	_ = cmd.Process.Signal(os.Interrupt)
 	_ = cmd.Wait() // the exit code says how it ended
-	if code := cmd.ProcessState.ExitCode(); !seen || code != exitInterrupted {
+	if code := cmd.ProcessState.ExitCode(); !seen || code != terminal.ExitInterrupted {
 		ts.Fatalf("match: %v, exit code %d", seen, code)
 	}
 }

@@ -3,14 +3,18 @@ package main
 import (
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/docs"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
@@ -18,14 +22,29 @@ import (
 // root is where the README is.
 const root = "../.."
 
-func readme(t *testing.T) string {
+func readme(t *testing.T) string { return read(t, "README.md") }
+
+// read returns a file below root.
+func read(t *testing.T, file string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(root, "README.md"))
+	data, err := os.ReadFile(filepath.Join(root, file))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(data)
 }
+
+// documents are the files that people read, below root.
+func documents() []string {
+	files := []string{"README.md", ".github/CONTRIBUTING.md"}
+	for _, p := range docs.Pages() {
+		files = append(files, pageFile(p.Name))
+	}
+	return files
+}
+
+// pageFile is the file of a reference page, below root.
+func pageFile(page string) string { return "cmd/carillon/docs/" + page + ".md" }
 
 // blocks returns the fenced blocks of a language.
 func blocks(text, language string) []string {
@@ -36,45 +55,75 @@ func blocks(text, language string) []string {
 	return found
 }
 
-// TestReadmeCommands parses every command line of the README.
+// TestReadmeIsShort keeps the README to two pages, with the product on the first screen.
+func TestReadmeIsShort(t *testing.T) {
+	lines := strings.Split(readme(t), "\n")
+	if len(lines) > 140 {
+		t.Errorf("it has %d lines; what is over 140 belongs into a page of cmd/carillon/docs", len(lines))
+	}
+	if first := strings.Join(lines[:17], "\n"); !strings.Contains(first, "$ go run ./cmd/carillon dev examples/jobs") {
+		t.Error("the first 17 lines do not show the product")
+	}
+}
+
+// TestReadmeCommands parses every command line of the README and of all pages.
 func TestReadmeCommands(t *testing.T) {
-	text := readme(t)
-	command := regexp.MustCompile(`(?m)^(?: {4}\$ )?(?:go run \./cmd/)?carillon (.*)$`)
+	command := regexp.MustCompile(`(?m)^(?: {4}\$ )?\(?(?:umask 077; )?(?:go run \./cmd/)?carillon (.*)$`)
 	count := 0
-	top, _, _ := strings.Cut(text, "\n## ")
-	for _, block := range append(blocks(text, "sh"), top) {
-		for _, m := range command.FindAllStringSubmatch(block, -1) {
-			line, _, _ := strings.Cut(m[1], " # ")
-			line, _, _ = strings.Cut(line, " > ")
-			parser, _ := newParser(&terminal{out: io.Discard, err: io.Discard})
-			if _, err := parser.Parse(words(line)); err != nil {
-				t.Errorf("carillon %s: %v", line, err)
+	for _, file := range documents() {
+		text := read(t, file)
+		top, _, _ := strings.Cut(text, "\n## ")
+		for _, block := range append(blocks(text, "sh"), top) {
+			for _, m := range command.FindAllStringSubmatch(block, -1) {
+				line, _, _ := strings.Cut(m[1], " # ")
+				line, _, _ = strings.Cut(line, " > ")
+				parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
+				if _, err := parser.Parse(words(line)); err != nil {
+					t.Errorf("%s: carillon %s: %v", file, line, err)
+				}
+				count++
 			}
-			count++
 		}
 	}
-	if count < 5 {
+	if count < 20 {
 		t.Errorf("only %d commands were found", count)
 	}
 }
 
-// words splits a command line as a shell does, as far as the README goes.
-func words(line string) []string {
-	var list []string
-	for i, part := range strings.Split(line, "'") {
-		if i%2 == 1 {
-			list = append(list, part)
-			continue
+// TestCommandHelp parses the examples in the help of every command, and looks for its row in the page of the commands.
+func TestCommandHelp(t *testing.T) {
+	page := read(t, pageFile("cli"))
+	parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
+	example := regexp.MustCompile(`(?m)^ {4}carillon (.*?)(?: {3,}.*| \|.*| >.*)?$`)
+	for _, command := range parser.Model.Leaves(true) {
+		if !strings.Contains(page, "\n| `"+command.FullPath()) {
+			t.Errorf("%s: has no row in %s", command.FullPath(), pageFile("cli"))
 		}
-		list = append(list, strings.Fields(part)...)
+		examples := example.FindAllStringSubmatch(command.Detail, -1)
+		if len(examples) == 0 && command.Name != "version" {
+			t.Errorf("%s: has no examples in its help", command.FullPath())
+		}
+		for _, m := range examples {
+			parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
+			if _, err := parser.Parse(words(m[1])); err != nil && !strings.Contains(err.Error(), "no such file") {
+				t.Errorf("%s: carillon %s: %v", command.FullPath(), m[1], err)
+			}
+		}
+	}
+}
+
+// words splits a command line as a shell does, as far as the README and the help go.
+func words(line string) []string {
+	list := regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`).FindAllString(line, -1)
+	for i, word := range list {
+		list[i] = strings.Trim(word, `'"`)
 	}
 	return list
 }
 
 // TestReadmeSchedules reads the example of every schedule language.
 func TestReadmeSchedules(t *testing.T) {
-	_, section, _ := strings.Cut(readme(t), "\n## Schedules\n")
-	examples := regexp.MustCompile("(?m) `({.*})` \\|$").FindAllStringSubmatch(section, -1)
+	examples := regexp.MustCompile("(?m)^ {4}({.*})$").FindAllStringSubmatch(read(t, pageFile("schedules")), -1)
 	if len(examples) != 7 {
 		t.Errorf("%d examples were found, want 7", len(examples))
 	}
@@ -116,14 +165,72 @@ func TestReadmeJob(t *testing.T) {
 	}
 }
 
-// TestReadmeLinks looks for the files that the README points to.
+// TestReadmeLinks follows every relative link of the README, the pages and the contributors' page, to the file and to the
+// heading in it, and looks for a link to every page in the README.
 func TestReadmeLinks(t *testing.T) {
-	for _, m := range regexp.MustCompile(`\]\(([^)#]+)\)`).FindAllStringSubmatch(readme(t), -1) {
-		if strings.Contains(m[1], "://") {
-			continue
+	inline := regexp.MustCompile(`\]\(([^) ]+)\)`)
+	defined := regexp.MustCompile(`(?m)^\[([^\]]+)\]: (\S+)$`)
+	linked := map[string]bool{}
+	for _, file := range documents() {
+		text := read(t, file)
+		var targets []string
+		for _, m := range inline.FindAllStringSubmatch(text, -1) {
+			targets = append(targets, m[1])
 		}
-		if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
-			t.Error(err)
+		for _, m := range defined.FindAllStringSubmatch(text, -1) {
+			targets = append(targets, m[2])
+			if strings.Count(text, "["+m[1]+"]") < 2 {
+				t.Errorf("%s: the link [%s] is defined and not used", file, m[1])
+			}
+		}
+		for _, target := range targets {
+			if strings.Contains(target, "://") {
+				continue
+			}
+			name, heading, _ := strings.Cut(target, "#")
+			to := file
+			if name != "" {
+				to = path.Join(path.Dir(file), name)
+			}
+			if _, err := os.Stat(filepath.Join(root, to)); err != nil {
+				t.Errorf("%s: %v", file, err)
+			} else if heading != "" && !slices.Contains(headings(read(t, to)), heading) {
+				t.Errorf("%s: %s has no heading #%s", file, to, heading)
+			}
+			if file == "README.md" {
+				linked[to] = true
+			}
+		}
+	}
+	for _, file := range documents()[1:] {
+		if !linked[file] {
+			t.Errorf("README.md does not link %s", file)
+		}
+	}
+}
+
+// headings returns the headings of a text as links name them.
+func headings(text string) []string {
+	var names []string
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+		name := regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		names = append(names, strings.ReplaceAll(name, " ", "-"))
+	}
+	return names
+}
+
+// TestReadmeReferences looks for the definition of every link in the pages that is named in brackets alone.
+func TestReadmeReferences(t *testing.T) {
+	named := regexp.MustCompile(`(?:^|[ (])\[([^\]|]+)\](?:[ ,;.)]|$)`)
+	for _, p := range docs.Pages() {
+		prose := regexp.MustCompile("(?s)```.*?```").ReplaceAllString(p.Text, "")
+		prose = regexp.MustCompile("`[^`]*`").ReplaceAllString(prose, "")
+		for line := range strings.Lines(prose) {
+			for _, m := range named.FindAllStringSubmatch(strings.TrimRight(line, "\n"), -1) {
+				if !strings.HasPrefix(line, "    ") && !strings.Contains(p.Text, "\n["+m[1]+"]: ") {
+					t.Errorf("%s: the link [%s] leads nowhere", p.Name, m[1])
+				}
+			}
 		}
 	}
 }

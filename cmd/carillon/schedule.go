@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
 // schedule is the part of a job that says when it runs.
@@ -76,7 +78,7 @@ func elements(schedule json.RawMessage) string {
 	add("monthDays", len(e.MonthDays), e.MonthDays)
 	add("weekDays", len(e.WeekDays), e.WeekDays)
 	if n := len(e.MonthlyOccurrences); n > 0 {
-		parts = append(parts, plural(n, "monthly occurrence", "monthly occurrences"))
+		parts = append(parts, terminal.Plural(n, "monthly occurrence", "monthly occurrences"))
 	}
 	add("hours", len(e.Hours), e.Hours)
 	add("minutes", len(e.Minutes), e.Minutes)

@@ -10,19 +10,23 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/seal"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 )
 
 type serveCmd struct {
-	logging       `embed:"" set:"loglevel=info"`
-	natsFlags     `embed:"" group:"Connection to NATS"`
-	deliveryFlags `embed:"" group:"What jobs may reach"`
-	storeFlags    `embed:"" group:"What is stored"`
-	workFlags     `embed:"" group:"How much is done at once"`
-	keyFlags      `embed:"" group:"Secrets"`
+	terminal.Logging `embed:"" set:"loglevel=info"`
+	natsFlags        `embed:"" group:"Connection to NATS"`
+	deliveryFlags    `embed:"" group:"What jobs may reach"`
+	storeFlags       `embed:"" group:"What is stored"`
+	workFlags        `embed:"" group:"How much is done at once"`
+	secrets.KeyFlags `embed:"" group:"Secrets"`
 
 	HTTP         string        `name:"http" help:"Where the REST API listens. It has no password: leave it on a loopback address, or put something before it that has." env:"CARILLON_HTTP" default:"127.0.0.1:8080" placeholder:"ADDR"`
 	Echo         bool          `help:"Answer at /echo what was received, to try jobs out." env:"CARILLON_SERVE_ECHO"`
@@ -75,26 +79,26 @@ Examples:
 }
 
 // Run runs until it is interrupted.
-func (c serveCmd) Run(ctx context.Context, t *terminal) error {
+func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if t.json {
+	if t.JSON {
 		c.LogFormat = "json"
 	}
-	keys, err := c.keys(t)
+	keys, err := c.Keys(t)
 	if err != nil {
 		return err
 	}
-	if err := removePorts(c.PortsFile); err != nil {
+	if err := listen.RemovePorts(c.PortsFile); err != nil {
 		return err
 	}
-	l, err := listen(ctx, c.HTTP)
+	l, err := listen.HTTP(ctx, c.HTTP)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	return asked(ctx, c.serve(ctx, l, keys, c.logger(t.err)))
+	return asked(ctx, c.serve(ctx, l, keys, c.Logger(t.Err)))
 }
 
 func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring, log *slog.Logger) error {
@@ -125,11 +129,11 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 	quiet := context.AfterFunc(ctx, func() { log.Info("stopping; a second signal ends it at once") })
 	defer quiet()
 	err = n.Run(ctx, func() error {
-		here := ports{HTTP: "http://" + reachable(l.Addr()), NATS: nc.ConnectedUrlRedacted()}
+		here := listen.Ports{HTTP: "http://" + listen.Reachable(l.Addr()), NATS: nc.ConnectedUrlRedacted()}
 		log.Info("ready", "http", here.HTTP, "nats", here.NATS, "version", cfg.Version)
-		return here.write(c.PortsFile)
+		return here.Write(c.PortsFile)
 	})
-	return errors.Join(err, removePorts(c.PortsFile))
+	return errors.Join(err, listen.RemovePorts(c.PortsFile))
 }
 
 func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
@@ -146,7 +150,7 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 			HistoryPerJob: c.HistoryPer, FinalAge: c.FinalAge, ResultAge: c.ResultAge,
 		},
 		Limits:   scheduler.Limits{MinRetryInterval: c.MinRetryTime},
-		Worker:   scheduler.WorkerConfig{Concurrency: c.Concurrency, PerTarget: c.PerTarget, Hold: c.Hold, Grace: c.Grace},
+		Worker:   worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, Hold: c.Hold, Grace: c.Grace},
 		Delivery: delivery, Version: thisBuild().Version, Logger: log,
 	}, err
 }

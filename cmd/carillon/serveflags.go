@@ -3,10 +3,11 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/listen"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -16,7 +17,7 @@ func (c serveCmd) check() error {
 	_, proxy := readProxy(c.Proxy)
 	_, delivery := c.delivery()
 	problems := []error{
-		checkAddress("http", c.HTTP), proxy, delivery,
+		listen.CheckAddress("http", c.HTTP), proxy, delivery,
 		checkLeast("min-retry-interval", c.MinRetryTime, time.Second),
 		checkLeast("nats-wait", c.Wait, 0),
 		checkRange("lanes", c.Lanes, 0, store.MaxLanes), checkRange("replicas", c.Replicas, 1, 5),
@@ -26,7 +27,7 @@ func (c serveCmd) check() error {
 		checkLeast("hold", c.Hold, 1), checkLeast("grace", c.Grace, time.Millisecond),
 	}
 	if (c.Cert == "") != (c.Key == "") {
-		problems = append(problems, &usageError{errors.New("--nats-cert and --nats-key go together")})
+		problems = append(problems, terminal.Usagef("--nats-cert and --nats-key go together"))
 	}
 	for _, subject := range c.NATSSubject {
 		problems = append(problems, checkSubject("nats-subject", subject))
@@ -37,7 +38,7 @@ func (c serveCmd) check() error {
 // checkLeast makes sure that the value of a flag is not too small.
 func checkLeast[N cmp.Ordered](flag string, n, least N) error {
 	if n < least {
-		return &usageError{fmt.Errorf("--%s: %v is less than %v", flag, n, least)}
+		return terminal.Usagef("--%s: %v is less than %v", flag, n, least)
 	}
 	return nil
 }
@@ -45,7 +46,7 @@ func checkLeast[N cmp.Ordered](flag string, n, least N) error {
 // checkRange makes sure that the value of a flag is within its bounds.
 func checkRange(flag string, n, least, most int) error {
 	if n < least || n > most {
-		return &usageError{fmt.Errorf("--%s: %d is not in %d-%d", flag, n, least, most)}
+		return terminal.Usagef("--%s: %d is not in %d-%d", flag, n, least, most)
 	}
 	return nil
 }
@@ -58,7 +59,7 @@ func checkSubject(flag, subject string) error {
 		wrong := token == "" || strings.ContainsAny(token, " \t\r\n") ||
 			len(token) > 1 && strings.ContainsAny(token, "*>") || token == ">" && i < len(tokens)-1
 		if wrong {
-			return &usageError{fmt.Errorf("--%s: %q is not a subject such as orders.new, orders.* or orders.>", flag, subject)}
+			return terminal.Usagef("--%s: %q is not a subject such as orders.new, orders.* or orders.>", flag, subject)
 		}
 	}
 	return nil

@@ -4,10 +4,11 @@ import (
 	"context"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
-	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
-type runCmd struct{ several }
+type runCmd struct{ remote.Jobs }
 
 // Help shows examples.
 func (runCmd) Help() string {
@@ -21,11 +22,11 @@ Examples:
 }
 
 // Run runs the jobs.
-func (c runCmd) Run(ctx context.Context, t *terminal) error {
-	return c.each(ctx, t, "started", func(ctx context.Context, api *client.Client, k scheduler.Key) error { return api.Run(ctx, k) })
+func (c runCmd) Run(ctx context.Context, t *terminal.Terminal) error {
+	return c.Each(ctx, t, "started", (*client.Client).Run)
 }
 
-type enableCmd struct{ several }
+type enableCmd struct{ remote.Jobs }
 
 // Help shows examples.
 func (enableCmd) Help() string {
@@ -37,11 +38,11 @@ Example:
 }
 
 // Run enables the jobs.
-func (c enableCmd) Run(ctx context.Context, t *terminal) error {
-	return c.each(ctx, t, "enabled", func(ctx context.Context, api *client.Client, k scheduler.Key) error { return api.Enable(ctx, k) })
+func (c enableCmd) Run(ctx context.Context, t *terminal.Terminal) error {
+	return c.Each(ctx, t, "enabled", (*client.Client).Enable)
 }
 
-type disableCmd struct{ several }
+type disableCmd struct{ remote.Jobs }
 
 // Help shows examples.
 func (disableCmd) Help() string {
@@ -53,11 +54,11 @@ Example:
 }
 
 // Run disables the jobs.
-func (c disableCmd) Run(ctx context.Context, t *terminal) error {
-	return c.each(ctx, t, "disabled", func(ctx context.Context, api *client.Client, k scheduler.Key) error { return api.Disable(ctx, k) })
+func (c disableCmd) Run(ctx context.Context, t *terminal.Terminal) error {
+	return c.Each(ctx, t, "disabled", (*client.Client).Disable)
 }
 
-type deleteCmd struct{ several }
+type deleteCmd struct{ remote.Jobs }
 
 // Help shows examples.
 func (deleteCmd) Help() string {
@@ -69,6 +70,6 @@ Example:
 }
 
 // Run deletes the jobs.
-func (c deleteCmd) Run(ctx context.Context, t *terminal) error {
-	return c.each(ctx, t, "deleted", func(ctx context.Context, api *client.Client, k scheduler.Key) error { return api.Delete(ctx, k) })
+func (c deleteCmd) Run(ctx context.Context, t *terminal.Terminal) error {
+	return c.Each(ctx, t, "deleted", (*client.Client).Delete)
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"runtime"
 	"runtime/debug"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
 // version is set by a release build: -ldflags "-X main.version=v1.2.3".
@@ -51,18 +53,18 @@ func (b build) named() build {
 type versionCmd struct{}
 
 // Run prints the version.
-func (versionCmd) Run(t *terminal) error {
+func (versionCmd) Run(t *terminal.Terminal) error {
 	b := thisBuild()
-	if t.json {
-		return t.printJSON(b)
+	if t.JSON {
+		return t.PrintJSON(b)
 	}
-	t.printf("carillon %s, %s, %s\n", b.Version, b.Go, b.System)
+	t.Printf("carillon %s, %s, %s\n", b.Version, b.Go, b.System)
 	if b.Commit != "" {
 		changed := ""
 		if b.Changed {
 			changed = ", with changes"
 		}
-		t.printf("commit %s of %s%s\n", b.Commit, b.Time, changed)
+		t.Printf("commit %s of %s%s\n", b.Commit, b.Time, changed)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
 // stamp tells whether a file changed.
@@ -22,7 +23,7 @@ type watcher struct {
 	paths  []string
 	reader jobfile.Reader
 	put    jobfile.Put
-	t      *terminal
+	t      *terminal.Terminal
 	seen   map[string]stamp
 }
 
@@ -42,7 +43,7 @@ func (w *watcher) apply(ctx context.Context) ([]jobfile.Result, error) {
 	w.seen = now
 	w.paths = slices.DeleteFunc(w.paths, func(path string) bool { return path == jobfile.Stdin }) // it is read up
 	results := jobfile.Apply(ctx, jobs, w.put)
-	return results, w.t.report(append(problems, wrong...), results)
+	return results, report(w.t, append(problems, wrong...), results)
 }
 
 func stamps(files []string) map[string]stamp {
@@ -69,7 +70,7 @@ func (w *watcher) watch(ctx context.Context) {
 		select {
 		case <-tick.C:
 			_, err := w.apply(ctx)
-			w.t.fail(err)
+			w.t.Fail(err)
 		case <-ctx.Done():
 			return
 		}

@@ -153,12 +153,11 @@ type printer struct {
 	out io.Writer
 }
 
-func (p *printer) print(from, id, text string, properties map[string]any) {
+func (p *printer) print(from, id, text string, has properties) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	fmt.Fprintf(p.out, "%s  %s\n", from, id)
-	if len(properties) > 0 {
-		list, _ := json.Marshal(properties) //nolint:errchkjson // what cannot be shown is left out
+	if list, err := json.Marshal(has); err == nil && string(list) != "{}" { // what cannot be shown is left out
 		fmt.Fprintf(p.out, "    %s\n", list)
 	}
 	fmt.Fprintf(p.out, "    %s\n", strings.ReplaceAll(text, "\n", "\n    "))

@@ -42,7 +42,7 @@ func receive(ctx context.Context, p *printer, from string, receiver *azservicebu
 			return err
 		}
 		for _, m := range messages {
-			p.print(from, m.MessageID, string(m.Body), properties(m))
+			p.print(from, m.MessageID, string(m.Body), propertiesOf(m))
 			if err := receiver.CompleteMessage(ctx, m, nil); err != nil {
 				return err
 			}
@@ -50,22 +50,27 @@ func receive(ctx context.Context, p *printer, from string, receiver *azservicebu
 	}
 }
 
-// properties are those of a message that its sender gave, system properties in front of custom ones.
-func properties(m *azservicebus.ReceivedMessage) map[string]any {
-	all := map[string]any{}
-	for name, value := range map[string]*string{
-		"contentType": m.ContentType, "correlationId": m.CorrelationID, "label": m.Subject, "partitionKey": m.PartitionKey,
-		"replyTo": m.ReplyTo, "replyToSessionId": m.ReplyToSessionID, "sessionId": m.SessionID, "to": m.To,
-	} {
-		if value != nil {
-			all[name] = *value
-		}
+// properties are those of a message that its sender gave.
+type properties struct {
+	ContentType      *string        `json:"contentType,omitempty"`
+	CorrelationID    *string        `json:"correlationId,omitempty"`
+	Custom           map[string]any `json:"custom,omitempty"`
+	Label            *string        `json:"label,omitempty"`
+	PartitionKey     *string        `json:"partitionKey,omitempty"`
+	ReplyTo          *string        `json:"replyTo,omitempty"`
+	ReplyToSessionID *string        `json:"replyToSessionId,omitempty"`
+	SessionID        *string        `json:"sessionId,omitempty"`
+	TimeToLive       string         `json:"timeToLive,omitempty"`
+	To               *string        `json:"to,omitempty"`
+}
+
+func propertiesOf(m *azservicebus.ReceivedMessage) properties {
+	p := properties{
+		ContentType: m.ContentType, CorrelationID: m.CorrelationID, Custom: m.ApplicationProperties, Label: m.Subject,
+		PartitionKey: m.PartitionKey, ReplyTo: m.ReplyTo, ReplyToSessionID: m.ReplyToSessionID, SessionID: m.SessionID, To: m.To,
 	}
 	if m.TimeToLive != nil && *m.TimeToLive > 0 {
-		all["timeToLive"] = m.TimeToLive.String()
+		p.TimeToLive = m.TimeToLive.String()
 	}
-	if len(m.ApplicationProperties) > 0 {
-		all["custom"] = m.ApplicationProperties
-	}
-	return all
+	return p
 }

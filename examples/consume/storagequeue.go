@@ -27,7 +27,7 @@ func readStorageQueue(ctx context.Context, p *printer, o options) error {
 			return err
 		}
 		for _, m := range answer.Messages {
-			p.print("storage queue "+o.storageQueue, *m.MessageID, plain(*m.MessageText), nil)
+			p.print("storage queue "+o.storageQueue, *m.MessageID, plain(*m.MessageText), properties{})
 			if _, err := queue.DeleteMessage(ctx, *m.MessageID, *m.PopReceipt, nil); err != nil {
 				return err
 			}

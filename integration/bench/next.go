@@ -95,14 +95,14 @@ var recurrences = []struct{ name, json string }{
 
 // microSteps returns the steps as of now.
 func microSteps(now time.Time) ([]micro, error) {
-	registry := actions.New(web.New(web.Config{}))
+	reading := scheduler.Reading{Actions: actions.New(web.New(web.Config{})), Now: now}
 	read := func(recurrence string) (*scheduler.Definition, error) {
 		start := now.AddDate(-10, 0, 0).Format(time.RFC3339Nano)
 		v, err := document.Parse(fmt.Appendf(nil, `{"startTime":%q,"recurrence":%s,%s}`, start, recurrence, action))
 		if err != nil {
 			return nil, err
 		}
-		return scheduler.ReadDefinition(v, scheduler.Limits{}, registry)
+		return reading.Definition(v)
 	}
 	var steps []micro
 	for _, r := range recurrences {
@@ -120,7 +120,7 @@ func microSteps(now time.Time) ([]micro, error) {
 	return append(steps, micro{"parse and read a job", func() error {
 		v, err := document.Parse(weekly)
 		if err == nil {
-			_, err = scheduler.ReadDefinition(v, scheduler.Limits{}, registry)
+			_, err = reading.Definition(v)
 		}
 		return err
 	}}), nil

@@ -14,7 +14,10 @@ import (
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/seal"
+	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -25,8 +28,8 @@ type system struct {
 	js      jetstream.JetStream
 	log     *slog.Logger
 	store   *store.Store
-	vault   *scheduler.Vault
-	service *scheduler.Service
+	vault   *secrets.Vault
+	service *service.Service
 	actions scheduler.ActionReader
 	closers []func() // of the actions' connections
 	end     context.CancelFunc
@@ -82,14 +85,14 @@ func (s *system) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.vault = scheduler.NewVault(scheduler.VaultConfig{Store: s.store, Keys: seal.NewKeyring(key)})
-	s.service = scheduler.NewService(scheduler.ServiceConfig{Store: s.store, Actions: s.actions, Secrets: s.vault, Logger: s.log})
+	s.vault = secrets.NewVault(secrets.Config{Store: s.store.Secrets(), Keys: seal.NewKeyring(key)})
+	s.service = service.New(service.Config{Store: s.store, Actions: s.actions, Secrets: s.vault, Logger: s.log})
 	return s.service.EnsureDefault(ctx)
 }
 
 func (s *system) start(ctx context.Context) {
 	ctx, s.end = context.WithCancel(context.WithoutCancel(ctx)) // stop ends it, whatever ctx does
-	worker := scheduler.NewWorker(scheduler.WorkerConfig{Store: s.store, Actions: s.actions, Secrets: s.vault, Logger: s.log})
+	worker := worker.New(worker.Config{Store: s.store, Actions: s.actions, Secrets: s.vault, Logger: s.log})
 	s.running.Go(func() error { return s.service.Run(ctx) })
 	s.running.Go(func() error { return worker.Run(ctx) })
 }
@@ -137,7 +140,7 @@ func (s *system) putAll(ctx context.Context, p *progress, c calendar, url string
 
 // put puts job i of a calendar, which must be new.
 func (s *system) put(ctx context.Context, c calendar, i int, url string) error {
-	v, created, err := s.service.Put(ctx, scheduler.Edit{Key: c.job(i), Body: c.document(i, url)})
+	v, created, err := s.service.Put(ctx, service.Edit{Key: c.job(i), Body: c.document(i, url)})
 	if err != nil {
 		return fmt.Errorf("job %s: %w", c.job(i), err)
 	}

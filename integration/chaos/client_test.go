@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // registrars is how many jobs are put at once.
@@ -81,8 +82,8 @@ func (a *api) get(ctx context.Context, job string) (status, error) {
 }
 
 // doctor asks for an audit that mends nothing.
-func (a *api) doctor(ctx context.Context) (scheduler.AuditReport, error) {
-	var report scheduler.AuditReport
+func (a *api) doctor(ctx context.Context) (service.AuditReport, error) {
+	var report service.AuditReport
 	err := a.do(ctx, http.MethodPost, "/doctor?fix=false", nil, &report)
 	return report, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // The jobs of [TestLostTimers] that are looked at one by one; the others only wait.
@@ -88,7 +89,7 @@ func TestLostTimers(t *testing.T) {
 	// Every job but those of every second has one message, at rest or in a worker's hands.
 	await(ctx, t, "every enabled job has its baton", patience, func() bool { return messages(ctx, js, timersStream) >= n })
 	whole := time.Since(second.began)
-	var report scheduler.AuditReport
+	var report service.AuditReport
 	await(ctx, t, "the doctor finds nothing", patience, func() bool {
 		var err error
 		if report, err = b.doctor(ctx); err != nil {

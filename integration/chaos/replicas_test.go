@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // latest is how late the last occurrence of a herd may be when one of the processes that run it is killed, beside the time
@@ -80,7 +81,7 @@ func TestTwoReplicas(t *testing.T) {
 		percentile(late, 50), percentile(late, 90), percentile(late, 99), v.worst.Round(time.Millisecond), repeated,
 		100*float64(repeated)/float64(n))
 
-	var report scheduler.AuditReport
+	var report service.AuditReport
 	ended := within(ctx, patience, func() bool {
 		var err error
 		report, err = apis[1-dead].doctor(ctx)

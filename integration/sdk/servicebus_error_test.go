@@ -9,7 +9,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
 )
 
 // shortly is when scheduled messages of the tests are due.
@@ -42,7 +41,7 @@ func TestServiceBusAutoCreate(t *testing.T) {
 // TestServiceBusStrictKeys shows that strict mode wants the right key, and that the right key does.
 func TestServiceBusStrictKeys(t *testing.T) {
 	server := startBus(t, queue("orders", ""), func(c *servicebus.Config) {
-		c.Auth, c.Keys = auth.Strict, map[string]string{"root": "c2VjcmV0"}
+		c.Auth, c.Keys = servicebus.Strict, map[string]string{"root": "c2VjcmV0"}
 	})
 	good := server.ConnectionString()
 	if !strings.Contains(good, "SharedAccessKeyName=root;SharedAccessKey=c2VjcmV0") {
@@ -61,7 +60,7 @@ func TestServiceBusStrictKeys(t *testing.T) {
 		}
 	}
 	host := strings.TrimPrefix(strings.Split(good, ";")[0], "Endpoint=")
-	token := auth.Sign("root", "c2VjcmV0", host+"/orders", time.Now().Add(time.Hour))
+	token := servicebus.SignToken("root", "c2VjcmV0", host+"/orders", time.Now().Add(time.Hour))
 	client := dialString(t, "Endpoint="+host+";SharedAccessSignature="+token+";UseDevelopmentEmulator=true", quick)
 	send(t, client, "orders", text("by signature"))
 }
@@ -69,6 +68,6 @@ func TestServiceBusStrictKeys(t *testing.T) {
 // TestServiceBusAnyKey shows that lenient mode takes whatever key a program has.
 func TestServiceBusAnyKey(t *testing.T) {
 	server := startBus(t, queue("orders", ""))
-	connection := strings.Replace(server.ConnectionString(), auth.DefaultKey, "anything", 1)
-	send(t, dialString(t, strings.Replace(connection, auth.DefaultName, "anyone", 1), quick), "orders", text("x"))
+	connection := strings.Replace(server.ConnectionString(), servicebus.DefaultKey, "anything", 1)
+	send(t, dialString(t, strings.Replace(connection, servicebus.DefaultKeyName, "anyone", 1), quick), "orders", text("x"))
 }

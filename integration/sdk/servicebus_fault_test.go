@@ -10,8 +10,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/amqp"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/broker"
 )
 
 // TestServiceBusFaults shows that what is made to fail does, as often as asked for, and that the SDK recovers.
@@ -84,7 +82,7 @@ func TestServiceBusConditions(t *testing.T) {
 		"com.microsoft:session-cannot-be-locked": false,
 		"com.microsoft:message-lock-lost":        false,
 	} {
-		server.Inject(servicebus.Fault{Operation: broker.OpSend, Condition: amqp.Symbol(condition)})
+		server.Inject(servicebus.Fault{Operation: servicebus.OpSend, Condition: servicebus.Condition(condition)})
 		if err := s.SendMessage(within(t), text("x"), nil); again != (err == nil) {
 			t.Errorf("%s: %v", condition, err)
 		}
@@ -103,7 +101,7 @@ func TestServiceBusManagementFaults(t *testing.T) {
 		"amqp:not-found":            false,
 		"amqp:unauthorized-access":  false,
 	} {
-		server.Inject(servicebus.Fault{Operation: broker.OpManage, Condition: amqp.Symbol(condition)})
+		server.Inject(servicebus.Fault{Operation: servicebus.OpManage, Condition: servicebus.Condition(condition)})
 		if _, err := r.PeekMessages(within(t), 1, nil); again != (err == nil) {
 			t.Errorf("%s: %v", condition, err)
 		}

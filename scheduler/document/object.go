@@ -32,6 +32,13 @@ func (o *Object) Problem(path, format string, args ...any) { //nolint:goprintffu
 	o.reader.Problem(join(o.path, path), format, args...)
 }
 
+// Report reports a problem that was found inside the object by other means, with its path seen from the object. It
+// keeps its cause.
+func (o *Object) Report(p Problem) {
+	p.Path = join(o.path, p.Path)
+	o.reader.problems = append(o.reader.problems, p)
+}
+
 // Has reports whether the member is there and not null.
 func (o *Object) Has(name string) bool {
 	_, ok := o.Value(name)
@@ -44,7 +51,7 @@ func (o *Object) Require(name string) bool {
 		return true
 	}
 	if !o.broken {
-		o.reader.Problem(o.Path(name), "is required")
+		o.Report(Problem{member("", name), ErrRequired.Error(), ErrRequired})
 	}
 	return false
 }

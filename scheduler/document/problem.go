@@ -1,16 +1,22 @@
 package document
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 )
 
 // Problem is one thing wrong in a document. Path names the place, such as "recurrence.schedule.hours[2]"; it is empty
-// for the document itself. Message says what is wrong, and what would be right.
+// for the document itself. Message says what is wrong, and what would be right. Cause is the error that says the same to
+// programs, such as a syntax error with its column; nil when there is none.
 type Problem struct {
 	Path    string `json:"path"`
 	Message string `json:"message"`
+	Cause   error  `json:"-"`
 }
+
+// ErrRequired is the cause of a [Problem] with a member that is missing.
+var ErrRequired = errors.New("is required")
 
 // Error returns "path: message".
 func (p Problem) Error() string {
@@ -19,6 +25,9 @@ func (p Problem) Error() string {
 	}
 	return p.Path + ": " + p.Message
 }
+
+// Unwrap returns the cause.
+func (p Problem) Unwrap() error { return p.Cause }
 
 // Problems is everything found wrong in a document, in the order of detection.
 type Problems []Problem

@@ -15,12 +15,14 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // APIConfig says how the micro service works. Conn and Service are required.
 type APIConfig struct {
 	Conn    *nats.Conn
-	Service *scheduler.Service
+	Service *service.Service
 
 	// Prefix begins the subjects, as it does those of the store. Default
 	// "carillon".
@@ -50,11 +52,11 @@ type APIConfig struct {
 //	<prefix>.api.disable.<collection>.<job>  answers the job
 //	<prefix>.api.history.<collection>.<job>  answers {"value": […], "nextLink": …}, newest first
 //	<prefix>.api.list.<collection>           answers {"value": […], "nextLink": …}, by name
-//	<prefix>.api.preview                     body: a job ([scheduler.Service.Preview]); answers when it would run
+//	<prefix>.api.preview                     body: a job ([service.Previewer.Preview]); answers when it would run
 //	<prefix>.api.secret-put.<name>           body: {"value": "…", "description": "…"}; answers the shared secret without its value
 //	<prefix>.api.secret-delete.<name>        body: none, or {"force": true}, where jobs refer to it; answers nothing
 //	<prefix>.api.secret-list                 answers {"value": […], "nextLink": …}, by name, without values
-//	<prefix>.api.secret-rotate               answers what was sealed again ([scheduler.Service.RotateSecrets])
+//	<prefix>.api.secret-rotate               answers what was sealed again ([service.SecretKeeper.RotateSecrets])
 //
 // and the JSON is that of the REST API. history, list and secret-list take a body
 // {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or none; list takes
@@ -65,7 +67,7 @@ type APIConfig struct {
 // The header Carillon-Status has the number that REST would answer with: 201
 // when put has made the job. An error is told as micro services do, in the
 // headers Nats-Service-Error-Code (that number) and Nats-Service-Error, with
-// the error document ([scheduler.ErrorDocument]) as the body.
+// the error document ([view.Error]) as the body.
 //
 // Requests are answered side by side, so the service's own statistics count
 // them but know neither errors nor times; these are in each endpoint's data.
@@ -211,11 +213,11 @@ func (a *API) reply(m micro.Request, ans answer) {
 	out.Data = ans.body
 	out.Header.Set(statusHeader, strconv.Itoa(max(ans.status, 200)))
 	if ans.err != nil {
-		d := scheduler.DescribeError(ans.err)
+		d := view.DescribeError(ans.err)
 		if d.Status == 500 {
 			a.log.Error("request failed because of a defect", "subject", m.Subject(), "err", ans.err)
 		}
-		out.Data = d.Document().JSON()
+		out.Data = view.JSON(d.Document())
 		out.Header.Set(statusHeader, strconv.Itoa(d.Status))
 		out.Header.Set(micro.ErrorCodeHeader, strconv.Itoa(d.Status))
 		out.Header.Set(micro.ErrorHeader, oneLine(d.Message))

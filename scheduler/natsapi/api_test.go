@@ -12,6 +12,8 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // ask asks the micro service and returns status and body.
@@ -91,7 +93,7 @@ func TestPreview(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", step.body, got, step.want)
 		}
 	}
-	if views, _, err := w.service.List(w.ctx, "default", "", scheduler.Page{}); err != nil || len(views) > 0 {
+	if views, _, err := w.service.List(w.ctx, "default", "", view.Page{}); err != nil || len(views) > 0 {
 		t.Errorf("jobs: %v, %v", views, err)
 	}
 }
@@ -133,7 +135,7 @@ func TestPages(t *testing.T) {
 			body = later
 		}
 		k := scheduler.Key{Collection: "default", Job: fmt.Sprintf("j%03d", i)}
-		if _, _, err := w.service.Put(w.ctx, scheduler.Edit{Key: k, Body: []byte(body)}); err != nil {
+		if _, _, err := w.service.Put(w.ctx, service.Edit{Key: k, Body: []byte(body)}); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, k.String())

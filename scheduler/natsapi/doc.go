@@ -1,4 +1,4 @@
-// Package natsapi is the scheduler's door on NATS. It has two halves.
+// Package natsapi is the scheduler's API on NATS. It has two halves.
 //
 // # Published specs
 //
@@ -24,7 +24,7 @@
 //
 // created comes with put, occurrence (its id) with run, and superseded (true)
 // when a later spec has written the job already and this one was left out. The
-// error is the same as that of the other doors ([scheduler.ErrorDocument]). A
+// error is the same as that of the other APIs ([view.Error]). A
 // subject that names no job, or no verb, is rejected on the rest of that
 // subject; what a subject cannot hold is replaced by _.
 //

@@ -9,8 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go/micro"
 
-	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/rest"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // wrong is input that every door refuses in the same words.
@@ -78,12 +78,12 @@ func TestWrongInput(t *testing.T) {
 			if got := askOverHTTP(t, http.MethodPut, web.URL+"/jobCollections/default/jobs/"+job, test.body).String(); got != spec {
 				t.Errorf("REST:\ngot  %s\nwant %s", got, spec)
 			}
-			if _, more, err := w.service.List(w.ctx, "default", "", scheduler.Page{}); err != nil || more {
+			if _, more, err := w.service.List(w.ctx, "default", "", view.Page{}); err != nil || more {
 				t.Errorf("list: %v, %v", more, err)
 			}
 		})
 	}
-	if views, _, err := w.service.List(w.ctx, "default", "", scheduler.Page{}); err != nil || len(views) > 0 {
+	if views, _, err := w.service.List(w.ctx, "default", "", view.Page{}); err != nil || len(views) > 0 {
 		t.Errorf("jobs: %v, %v", views, err)
 	}
 }

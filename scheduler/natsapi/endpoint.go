@@ -2,12 +2,15 @@ package natsapi
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"regexp"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // endpoint is one operation of the micro service.
@@ -15,7 +18,7 @@ type endpoint struct {
 	name    string
 	subject string // below <prefix>.api.
 	answers string // for people who look at the service's info
-	call    func(ctx context.Context, s *scheduler.Service, r request) answer
+	call    func(ctx context.Context, s *service.Service, r request) answer
 }
 
 // request is a request as an endpoint sees it.
@@ -64,8 +67,8 @@ var endpoints = []endpoint{
 	{"malformed-secret-delete", "secret-delete.*.>", "why the name is wrong", malformed},
 }
 
-func put(ctx context.Context, s *scheduler.Service, r request) answer {
-	v, created, err := s.Put(ctx, scheduler.Edit{Key: r.key(), Body: r.body})
+func put(ctx context.Context, s *service.Service, r request) answer {
+	v, created, err := s.Put(ctx, service.Edit{Key: r.key(), Body: r.body})
 	ans := job(v, err)
 	if created {
 		ans.status = 201
@@ -73,19 +76,19 @@ func put(ctx context.Context, s *scheduler.Service, r request) answer {
 	return ans
 }
 
-func get(ctx context.Context, s *scheduler.Service, r request) answer {
+func get(ctx context.Context, s *service.Service, r request) answer {
 	return job(s.Get(ctx, r.key()))
 }
 
-func patch(ctx context.Context, s *scheduler.Service, r request) answer {
-	return job(s.Patch(ctx, scheduler.Edit{Key: r.key(), Body: r.body}))
+func patch(ctx context.Context, s *service.Service, r request) answer {
+	return job(s.Patch(ctx, service.Edit{Key: r.key(), Body: r.body}))
 }
 
-func remove(ctx context.Context, s *scheduler.Service, r request) answer {
+func remove(ctx context.Context, s *service.Service, r request) answer {
 	return answer{err: s.Delete(ctx, r.key(), 0)}
 }
 
-func run(ctx context.Context, s *scheduler.Service, r request) answer {
+func run(ctx context.Context, s *service.Service, r request) answer {
 	id, err := s.Trigger(ctx, r.key())
 	if err != nil {
 		return answer{err: err}
@@ -93,26 +96,26 @@ func run(ctx context.Context, s *scheduler.Service, r request) answer {
 	return answer{body: document.ObjectValue(text("occurrence", id)).JSON()}
 }
 
-func turn(state scheduler.State) func(context.Context, *scheduler.Service, request) answer {
-	return func(ctx context.Context, s *scheduler.Service, r request) answer {
+func turn(state scheduler.State) func(context.Context, *service.Service, request) answer {
+	return func(ctx context.Context, s *service.Service, r request) answer {
 		return job(s.Turn(ctx, r.key(), state, 0))
 	}
 }
 
 // job answers with a job's document.
-func job(v *scheduler.JobView, err error) answer {
+func job(v *view.Job, err error) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	return answer{body: v.Document().JSON()}
+	return answer{body: view.JSON(v)}
 }
 
-func history(ctx context.Context, s *scheduler.Service, r request) answer {
+func history(ctx context.Context, s *service.Service, r request) answer {
 	q, err := readQuery(r.body)
 	if err != nil {
 		return answer{err: err}
 	}
-	outcomes, err := scheduler.HistoryFilter(q.filter)
+	outcomes, err := view.HistoryFilter(q.filter)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -120,19 +123,19 @@ func history(ctx context.Context, s *scheduler.Service, r request) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	values := make([]document.Value, len(records))
+	values := make([]json.RawMessage, len(records))
 	for i, rec := range records {
-		values[i] = rec.Document()
+		values[i] = view.JSON(view.Record(rec))
 	}
 	return listing(values, more, q.behind, r.room)
 }
 
-func list(ctx context.Context, s *scheduler.Service, r request) answer {
+func list(ctx context.Context, s *service.Service, r request) answer {
 	q, err := readQuery(r.body, "$skiptoken")
 	if err != nil {
 		return answer{err: err}
 	}
-	state, err := scheduler.JobFilter(q.filter)
+	state, err := view.JobFilter(q.filter)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -140,24 +143,24 @@ func list(ctx context.Context, s *scheduler.Service, r request) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	values := make([]document.Value, len(views))
+	values := make([]json.RawMessage, len(views))
 	for i, v := range views {
-		values[i] = v.Document()
+		values[i] = view.JSON(v)
 	}
 	after := func(n int) string { return q.body(text("$skiptoken", views[n-1].Job.Key.Job)) }
 	return listing(values, more, after, r.room)
 }
 
-func preview(ctx context.Context, s *scheduler.Service, r request) answer {
+func preview(ctx context.Context, s *service.Service, r request) answer {
 	p, err := s.Preview(ctx, r.body)
 	if err != nil {
 		return answer{err: err}
 	}
-	return answer{body: p.Document().JSON()}
+	return answer{body: view.JSON(view.Preview(p))}
 }
 
 // malformed tells what is wrong with a name of too many tokens.
-func malformed(_ context.Context, _ *scheduler.Service, r request) answer {
+func malformed(_ context.Context, _ *service.Service, r request) answer {
 	switch r.verb {
 	case "list":
 		return answer{err: scheduler.ValidateName("collection", r.name)}
@@ -169,7 +172,7 @@ func malformed(_ context.Context, _ *scheduler.Service, r request) answer {
 
 // query is the part of a listing that is asked for.
 type query struct {
-	page   scheduler.Page
+	page   view.Page
 	filter string
 }
 
@@ -180,30 +183,21 @@ func readQuery(body []byte, token ...string) (query, error) {
 	if strings.TrimSpace(string(body)) == "" {
 		return q, nil
 	}
-	v, err := parse(body)
+	v, err := scheduler.ParseDocument(body)
 	if err != nil {
 		return q, err
 	}
 	reader := document.NewReader()
 	o := reader.Object(v, "")
-	top, _ := o.Int("$top", 1, scheduler.MaxPage)
+	top, _ := o.Int("$top", 1, view.MaxPage)
 	skip, _ := o.Int("$skip", 0, math.MaxInt32)
 	q.filter, _ = o.String("$filter")
-	q.page = scheduler.Page{Top: int(top), Skip: int(skip)}
+	q.page = view.Page{Top: int(top), Skip: int(skip)}
 	for _, name := range token {
 		q.page.After, _ = o.String(name)
 	}
 	o.Done()
 	return q, scheduler.AsInvalid(reader.Err())
-}
-
-// parse reads the body of a request.
-func parse(body []byte) (document.Value, error) {
-	if err := scheduler.CheckSize(len(body)); err != nil {
-		return document.Value{}, err
-	}
-	v, err := document.Parse(body)
-	return v, scheduler.AsInvalid(err)
 }
 
 // behind asks for the page that follows n entries of q's.
@@ -223,10 +217,10 @@ func (q query) body(begin document.Member) string {
 
 // listing answers with as many values as fit. next asks for the page behind so
 // many of them.
-func listing(values []document.Value, more bool, next func(n int) string, room int) answer {
+func listing(values []json.RawMessage, more bool, next func(n int) string, room int) answer {
 	size := 0
 	for i, v := range values {
-		size += len(v.JSON()) + 1
+		size += len(v) + 1
 		if size > room && i > 0 {
 			values, more = values[:i], true
 			break
@@ -236,7 +230,7 @@ func listing(values []document.Value, more bool, next func(n int) string, room i
 	if more {
 		link = next(len(values))
 	}
-	return answer{body: scheduler.Listing(values, link).JSON()}
+	return answer{body: view.JSON(view.NewList(values, link))}
 }
 
 // semver is the pattern that micro services must match (semver.org).

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Source is where published specs come from and their results go. The package
@@ -36,7 +39,7 @@ type SpecLog interface {
 
 // IngestConfig says how specs are taken in. Service and Source are required.
 type IngestConfig struct {
-	Service *scheduler.Service
+	Service *service.Service
 	Source  Source
 
 	// Concurrency is how many specs are worked on at once; those of one job
@@ -56,14 +59,15 @@ type IngestConfig struct {
 type Ingest struct {
 	cfg    IngestConfig
 	log    *slog.Logger
-	intake *intake
+	room   *intake.Room[*item]
 	queues []queue
 	seed   maphash.Seed
 
 	workers  sync.WaitGroup     // goroutines that empty a queue
 	work     context.Context    //nolint:containedctx // of what a spec does; outlives a stop by the grace
 	abandon  context.CancelFunc // ends work
-	stopping chan struct{}      // closed by a stop
+	stopping context.Context    //nolint:containedctx // ended by a stop
+	halt     context.CancelFunc // ends stopping
 }
 
 // stopGrace is how long a stop waits for the specs that are being worked on.
@@ -81,8 +85,8 @@ func NewIngest(cfg IngestConfig) *Ingest {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Ingest{
-		cfg: cfg, log: cfg.Logger, intake: newIntake(cfg.Hold), seed: maphash.MakeSeed(),
-		queues: make([]queue, cfg.Concurrency), stopping: make(chan struct{}),
+		cfg: cfg, log: cfg.Logger, room: intake.NewRoom[*item](cfg.Hold, min(256, max(1, cfg.Hold/8)), 1), seed: maphash.MakeSeed(),
+		queues: make([]queue, cfg.Concurrency),
 	}
 }
 
@@ -91,13 +95,10 @@ func NewIngest(cfg IngestConfig) *Ingest {
 func (n *Ingest) Run(ctx context.Context) error {
 	n.work, n.abandon = context.WithCancel(context.WithoutCancel(ctx))
 	defer n.abandon()
-	ended := make(chan struct{})
-	var side sync.WaitGroup
-	side.Go(func() { n.intake.tend(ended, n.log) })
-	err := n.cfg.Source.DeliverSpecs(ctx, n.intake.wake, n.intake.room, func(s scheduler.PublishedSpec) { n.take(ctx, s) })
+	n.stopping, n.halt = context.WithCancel(context.WithoutCancel(ctx))
+	defer n.halt()
+	err := n.cfg.Source.DeliverSpecs(ctx, n.room.Wake(0), n.room.Ask, func(s scheduler.PublishedSpec) { n.take(ctx, s) })
 	n.stop()
-	close(ended)
-	side.Wait()
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -106,7 +107,7 @@ func (n *Ingest) Run(ctx context.Context) error {
 
 // stop gives back what waits and sees the rest to its end.
 func (n *Ingest) stop() {
-	close(n.stopping)
+	n.halt()
 	for i := range n.queues {
 		for _, it := range n.queues[i].drain() {
 			n.giveBack(it)
@@ -120,7 +121,8 @@ func (n *Ingest) stop() {
 // take receives a spec. It runs on the connection's goroutine and must not
 // block.
 func (n *Ingest) take(ctx context.Context, s scheduler.PublishedSpec) {
-	it := n.intake.keep(s)
+	it := newItem(s)
+	n.room.Keep(it)
 	if ctx.Err() != nil {
 		n.giveBack(it)
 		return
@@ -150,7 +152,7 @@ func (n *Ingest) handle(q *queue, it *item) {
 		return
 	}
 	if err == nil {
-		body := r.document().JSON()
+		body := view.JSON(r.event())
 		err = n.persist(it, func(ctx context.Context) error {
 			return n.cfg.Source.PublishResult(ctx, r.verdict(), resultName(it.Name), body)
 		})
@@ -165,7 +167,7 @@ func (n *Ingest) handle(q *queue, it *item) {
 	if err := it.Lease.Ack(); err != nil {
 		n.log.Warn("spec not acknowledged", "job", it.Name, "err", err)
 	}
-	n.intake.release(it)
+	n.room.Release(it)
 }
 
 // eraseTries bounds the tries to overwrite a spec: a NATS user that may not
@@ -185,40 +187,13 @@ func (n *Ingest) erase(it *item) {
 }
 
 func (n *Ingest) giveBack(it *item) {
-	if err := it.Lease.GiveBack(); err != nil {
+	if err := it.Lease.Nak(); err != nil {
 		n.log.Warn("spec not given back", "job", it.Name, "err", err)
 	}
-	n.intake.release(it)
+	n.room.Release(it)
 }
-
-// The pauses between tries of what the store did not take.
-const (
-	firstPause = 50 * time.Millisecond
-	lastPause  = 5 * time.Second
-)
 
 // persist repeats f while the store is away, until the ingest stops.
 func (n *Ingest) persist(it *item, f func(context.Context) error) error {
-	for wait := firstPause; ; wait = min(2*wait, lastPause) {
-		err := f(n.work)
-		if !errors.Is(err, scheduler.ErrUnavailable) {
-			return err
-		}
-		n.log.Warn("the store did not take a spec; trying again", "job", it.Name, "wait", wait, "err", err)
-		if !n.pause(wait) {
-			return err
-		}
-	}
-}
-
-// pause waits for d; false when the ingest stops.
-func (n *Ingest) pause(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-n.stopping:
-		return false
-	}
+	return intake.Persist(n.work, n.stopping, n.log, it.Name, f)
 }

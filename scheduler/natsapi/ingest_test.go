@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
+	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // TestVerbs follows one job through every verb.
@@ -246,7 +247,7 @@ func TestSuperseded(t *testing.T) {
 	w.ingest()
 	next := w.results()
 	k := scheduler.Key{Collection: "default", Job: "job"}
-	before, _, err := w.service.Put(w.ctx, scheduler.Edit{Key: k, Body: []byte(later), SpecSequence: 100})
+	before, _, err := w.service.Put(w.ctx, service.Edit{Key: k, Body: []byte(later), SpecSequence: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // result is what became of a spec.
@@ -42,40 +42,42 @@ func (r *result) delicate() bool {
 	return r.decision.view.Job.Def.HasSecrets()
 }
 
-// document returns the result event.
-func (r *result) document() document.Value {
-	m := []document.Member{
-		text("verdict", r.verdict()), text("verb", clip(r.item.Verb)), text("job", clip(r.item.key().String())),
-	}
-	if r.err == nil {
-		m = append(m, r.decision.members(r.item.Verb)...)
-	} else {
-		m = append(m, document.Member{Name: "error", Value: scheduler.DescribeError(r.err).Value()})
-	}
-	m = append(m, count("specSequence", r.item.Sequence), text("time", time.Now().UTC().Format(time.RFC3339Nano)))
-	return document.ObjectValue(m...)
+// event is the result as it is published.
+type event struct {
+	Verdict      string      `json:"verdict"`
+	Verb         string      `json:"verb"`
+	Job          string      `json:"job"`
+	Created      *bool       `json:"created,omitempty"`    // of put
+	Occurrence   string      `json:"occurrence,omitempty"` // of run: what it started
+	Superseded   bool        `json:"superseded,omitempty"`
+	State        string      `json:"state,omitempty"`
+	Revision     uint64      `json:"revision,omitempty"`
+	Next         time.Time   `json:"nextExecutionTime,omitzero"`
+	Error        *view.Error `json:"error,omitempty"`
+	SpecSequence uint64      `json:"specSequence"`
+	Time         time.Time   `json:"time"`
 }
 
-// members are what an accepted spec's result says of the job.
-func (d *decision) members(verb string) []document.Member {
-	var m []document.Member
-	if verb == "put" {
-		m = append(m, document.Member{Name: "created", Value: document.BoolValue(d.created)})
+// event returns what is told of the result.
+func (r *result) event() event {
+	e := event{
+		Verdict: r.verdict(), Verb: clip(r.item.Verb), Job: clip(r.item.key().String()),
+		SpecSequence: r.item.Sequence, Time: time.Now().UTC(),
 	}
-	if d.occurrence != "" {
-		m = append(m, text("occurrence", d.occurrence))
+	if r.err != nil {
+		described := view.DescribeError(r.err)
+		e.Error = &described
+		return e
 	}
-	if d.view == nil {
-		return m
+	d := &r.decision
+	if r.item.Verb == "put" {
+		e.Created = &d.created
 	}
-	if d.view.Superseded {
-		m = append(m, document.Member{Name: "superseded", Value: document.BoolValue(true)})
+	e.Occurrence = d.occurrence
+	if v := d.view; v != nil {
+		e.Superseded, e.State, e.Revision, e.Next = v.Superseded, string(v.Job.State), v.Job.Revision, v.Status.Next.UTC()
 	}
-	m = append(m, text("state", string(d.view.Job.State)), count("revision", d.view.Job.Revision))
-	if next := d.view.Status.Next; !next.IsZero() {
-		m = append(m, text("nextExecutionTime", next.UTC().Format(time.RFC3339Nano)))
-	}
-	return m
+	return e
 }
 
 func text(name, s string) document.Member {

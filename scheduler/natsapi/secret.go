@@ -6,14 +6,16 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-func putSecret(ctx context.Context, s *scheduler.Service, r request) answer {
+func putSecret(ctx context.Context, s *service.Service, r request) answer {
 	secret, created, err := s.PutSecret(ctx, r.name, r.body)
 	if err != nil {
 		return answer{err: err}
 	}
-	ans := answer{body: secret.Document().JSON()}
+	ans := answer{body: view.JSON(secret)}
 	if created {
 		ans.status = 201
 	}
@@ -21,10 +23,10 @@ func putSecret(ctx context.Context, s *scheduler.Service, r request) answer {
 }
 
 // removeSecret deletes a shared secret. The body is empty, or {"force": true}.
-func removeSecret(ctx context.Context, s *scheduler.Service, r request) answer {
+func removeSecret(ctx context.Context, s *service.Service, r request) answer {
 	force := false
 	if len(r.body) > 0 {
-		v, err := parse(r.body)
+		v, err := scheduler.ParseDocument(r.body)
 		if err != nil {
 			return answer{err: err}
 		}
@@ -39,7 +41,7 @@ func removeSecret(ctx context.Context, s *scheduler.Service, r request) answer {
 	return answer{err: s.DeleteSecret(ctx, r.name, force)}
 }
 
-func listSecrets(ctx context.Context, s *scheduler.Service, r request) answer {
+func listSecrets(ctx context.Context, s *service.Service, r request) answer {
 	all, err := s.Secrets(ctx)
 	if err != nil {
 		return answer{err: err}
@@ -53,14 +55,14 @@ func listSecrets(ctx context.Context, s *scheduler.Service, r request) answer {
 	if more {
 		all = all[:q.page.Top]
 	}
-	values := make([]document.Value, len(all))
+	values := make([]json.RawMessage, len(all))
 	for i, secret := range all {
-		values[i] = secret.Document()
+		values[i] = view.JSON(secret)
 	}
 	return listing(values, more, q.behind, r.room)
 }
 
-func rotateSecrets(ctx context.Context, s *scheduler.Service, _ request) answer {
+func rotateSecrets(ctx context.Context, s *service.Service, _ request) answer {
 	rotation, err := s.RotateSecrets(ctx)
 	if err != nil {
 		return answer{err: err}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // counters are what an endpoint has done.
@@ -33,7 +33,7 @@ func (c *counters) end(began time.Time, err error) {
 	c.busy += time.Since(began)
 	if err != nil {
 		c.errors++
-		c.last = scheduler.DescribeError(err).Message
+		c.last = view.DescribeError(err).Message
 	}
 }
 

@@ -10,47 +10,50 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // decision is what a verb did.
 type decision struct {
-	view       *scheduler.JobView // nil after delete and run
-	created    bool               // put made the job
-	occurrence string             // run: what it started
+	view       *view.Job // nil after delete and run
+	created    bool      // put made the job
+	occurrence string    // run: what it started
 }
 
 // verb carries out a spec for a job.
-type verb func(ctx context.Context, s *scheduler.Service, k scheduler.Key, it *item) (decision, error)
+type verb func(ctx context.Context, s *service.Service, k scheduler.Key, it *item) (decision, error)
 
 // verbs are all that a spec can ask for.
 var verbs = map[string]verb{
-	"put": func(ctx context.Context, s *scheduler.Service, k scheduler.Key, it *item) (decision, error) {
-		view, created, err := s.Put(ctx, it.edit(k))
-		return decision{view: view, created: created}, err
+	"put": func(ctx context.Context, s *service.Service, k scheduler.Key, it *item) (decision, error) {
+		v, created, err := s.Put(ctx, it.edit(k))
+		return decision{view: v, created: created}, err
 	},
-	"patch": func(ctx context.Context, s *scheduler.Service, k scheduler.Key, it *item) (decision, error) {
-		view, err := s.Patch(ctx, it.edit(k))
-		return decision{view: view}, err
+	"patch": func(ctx context.Context, s *service.Service, k scheduler.Key, it *item) (decision, error) {
+		v, err := s.Patch(ctx, it.edit(k))
+		return decision{view: v}, err
 	},
-	"delete": func(ctx context.Context, s *scheduler.Service, k scheduler.Key, it *item) (decision, error) {
+	"delete": func(ctx context.Context, s *service.Service, k scheduler.Key, it *item) (decision, error) {
 		return decision{}, s.Delete(ctx, k, it.Sequence)
 	},
-	"run": func(ctx context.Context, s *scheduler.Service, k scheduler.Key, it *item) (decision, error) {
+	"run": func(ctx context.Context, s *service.Service, k scheduler.Key, it *item) (decision, error) {
 		occurrence, err := s.TriggerAt(ctx, k, it.Published)
 		return decision{occurrence: occurrence}, err
 	},
-	"enable": func(ctx context.Context, s *scheduler.Service, k scheduler.Key, it *item) (decision, error) {
-		view, err := s.Turn(ctx, k, scheduler.Enabled, it.Sequence)
-		return decision{view: view}, err
+	"enable": func(ctx context.Context, s *service.Service, k scheduler.Key, it *item) (decision, error) {
+		v, err := s.Turn(ctx, k, scheduler.Enabled, it.Sequence)
+		return decision{view: v}, err
 	},
-	"disable": func(ctx context.Context, s *scheduler.Service, k scheduler.Key, it *item) (decision, error) {
-		view, err := s.Turn(ctx, k, scheduler.Disabled, it.Sequence)
-		return decision{view: view}, err
+	"disable": func(ctx context.Context, s *service.Service, k scheduler.Key, it *item) (decision, error) {
+		v, err := s.Turn(ctx, k, scheduler.Disabled, it.Sequence)
+		return decision{view: v}, err
 	},
 }
 
-func (it *item) edit(k scheduler.Key) scheduler.Edit {
-	return scheduler.Edit{Key: k, Body: it.Body, SpecSequence: it.Sequence}
+func (it *item) edit(k scheduler.Key) service.Edit {
+	return service.Edit{Key: k, Body: it.Body, SpecSequence: it.Sequence}
 }
 
 func (it *item) key() scheduler.Key { return keyOf(it.Name) }
@@ -94,7 +97,7 @@ func (n *Ingest) decide(ctx context.Context, q *queue, it *item) (result, error)
 	if errors.Is(r.err, scheduler.ErrUnavailable) || ctx.Err() != nil {
 		return r, r.err
 	}
-	if r.err != nil && scheduler.DescribeError(r.err).Code == "InternalError" {
+	if r.err != nil && view.DescribeError(r.err).Code == "InternalError" {
 		n.log.Error("spec rejected because of a defect", "job", it.Name, "verb", it.Verb, "err", r.err)
 	}
 	return r, nil
@@ -141,7 +144,7 @@ func (n *Ingest) awaitTurn(ctx context.Context, q *queue, it *item) error {
 		if q.overtakes(it) {
 			return errOvertakes
 		}
-		if time.Since(begin) > turnPatience || !n.pause(wait) {
+		if time.Since(begin) > turnPatience || !intake.Pause(n.stopping, wait) {
 			return errNotYet
 		}
 	}

@@ -16,10 +16,11 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
-	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
-	"github.com/carillon-sched/carillon/scheduler/seal"
+	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -41,7 +42,7 @@ type world struct {
 	nc      *nats.Conn // of the publisher
 	js      jetstream.JetStream
 	store   *store.Store
-	service *scheduler.Service
+	service *service.Service
 	storage jetstream.StorageType
 	dir     string // what the server keeps on disk
 	keys    *seal.Keyring
@@ -94,15 +95,15 @@ func (w *world) connect() *nats.Conn {
 
 // open opens the store and a service on a connection of their own, as one
 // process does.
-func (w *world) open() (*store.Store, *scheduler.Service) {
+func (w *world) open() (*store.Store, *service.Service) {
 	w.tb.Helper()
 	st, err := store.Open(w.ctx, w.connect(), store.Config{Storage: w.storage})
 	if err != nil {
 		w.tb.Fatal(err)
 	}
-	service := scheduler.NewService(scheduler.ServiceConfig{
+	service := service.New(service.Config{
 		Store: st, Actions: actions.New(web.New(web.Config{})),
-		Secrets: scheduler.NewVault(scheduler.VaultConfig{Store: st, Keys: w.keys}),
+		Secrets: secrets.NewVault(secrets.Config{Store: st.Secrets(), Keys: w.keys}),
 	})
 	if err := service.EnsureDefault(w.ctx); err != nil {
 		w.tb.Fatal(err)

@@ -5,8 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // fault is an error of HTTP's own, which the service knows nothing of.
@@ -22,9 +21,9 @@ func (f fault) Error() string { return f.message }
 // retryAfter is how many seconds a client should wait after a 503.
 const retryAfter = "1"
 
-// answer sends a value.
-func answer(w http.ResponseWriter, status int, v document.Value) error {
-	send(w, status, v.JSON())
+// answer sends a view.
+func answer(w http.ResponseWriter, status int, v any) error {
+	send(w, status, view.JSON(v))
 	return nil
 }
 
@@ -40,11 +39,11 @@ func send(w http.ResponseWriter, status int, body []byte) {
 }
 
 // describe returns the document of any error.
-func describe(err error) scheduler.ErrorDocument {
+func describe(err error) view.Error {
 	if f, ok := err.(fault); ok { //nolint:errorlint // faults are not wrapped
-		return scheduler.ErrorDocument{Status: f.status, Code: f.code, Message: f.message}
+		return view.Error{Status: f.status, Code: f.code, Message: f.message}
 	}
-	return scheduler.DescribeError(err)
+	return view.DescribeError(err)
 }
 
 // refusal sends an error.
@@ -54,7 +53,7 @@ type refusal func(a *api, w http.ResponseWriter, r *http.Request, err error)
 func (a *api) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	d := describe(err)
 	a.note(w, r, d.Status, err)
-	send(w, d.Status, d.Document().JSON())
+	send(w, d.Status, view.JSON(d.Document()))
 }
 
 // note does what belongs to an error beside its document.

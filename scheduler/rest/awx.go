@@ -7,12 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/spec"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// awx are the operations that AWX has at the same paths (seed 004). A path
+// awx are the operations that AWX has at the same paths. A path
 // without its last slash is answered too, and not redirected: that would lose
 // the body.
 var awx = []operation{
@@ -32,21 +33,26 @@ func (a *api) previewAWX(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := scheduler.PreviewAWX(rrule, time.Now())
+	p, err := service.PreviewAWX(rrule, time.Now())
 	if err != nil {
 		return err
 	}
-	return answer(w, http.StatusOK, p.DocumentAWX())
+	return answer(w, http.StatusOK, view.AWXPreview(p))
+}
+
+// awxZone is a time zone as AWX names it.
+type awxZone struct {
+	Name string `json:"name"`
 }
 
 // zoneInfo names all time zones.
 func (a *api) zoneInfo(w http.ResponseWriter, _ *http.Request) error {
 	names := spec.ZoneNames()
-	zones := make([]document.Value, len(names))
+	zones := make([]awxZone, len(names))
 	for i, name := range names {
-		zones[i] = document.ObjectValue(document.Member{Name: "name", Value: document.StringValue(name)})
+		zones[i] = awxZone{name}
 	}
-	return answer(w, http.StatusOK, document.ArrayValue(zones...))
+	return answer(w, http.StatusOK, zones)
 }
 
 // readAWX returns the member rrule of a body. As in AWX, an empty body is an

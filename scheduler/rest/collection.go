@@ -3,8 +3,7 @@ package rest
 import (
 	"net/http"
 
-	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 func (a *api) listCollections(w http.ResponseWriter, r *http.Request) error {
@@ -12,11 +11,7 @@ func (a *api) listCollections(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	values := make([]document.Value, len(all))
-	for i, c := range all {
-		values[i] = c.Document()
-	}
-	return answer(w, http.StatusOK, scheduler.Listing(values, ""))
+	return answer(w, http.StatusOK, view.ListOf(all, view.Collection, ""))
 }
 
 func (a *api) putCollection(w http.ResponseWriter, r *http.Request) error {
@@ -28,7 +23,7 @@ func (a *api) putCollection(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, putStatus(created), c.Document())
+	return answer(w, putStatus(created), view.Collection(c))
 }
 
 func putStatus(created bool) int {
@@ -43,7 +38,7 @@ func (a *api) getCollection(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, http.StatusOK, c.Document())
+	return answer(w, http.StatusOK, view.Collection(c))
 }
 
 func (a *api) deleteCollection(w http.ResponseWriter, r *http.Request) error {

@@ -17,8 +17,8 @@
 //	GET    /secrets                                   shared secrets by name, without their values
 //	PUT    /secrets/{name}                            {"value": "…", "description": "…"}: make (201) or replace (200) one
 //	DELETE /secrets/{name}?force=true|false           409 while jobs refer to it, unless forced
-//	POST   /secrets/rotate                            seal everything with the first key ([scheduler.Service.RotateSecrets])
-//	POST   /preview                                   when a job would run; nothing is stored ([scheduler.Service.Preview])
+//	POST   /secrets/rotate                            seal everything with the first key ([service.SecretKeeper.RotateSecrets])
+//	POST   /preview                                   when a job would run; nothing is stored ([service.Previewer.Preview])
 //	POST   /doctor?fix=true|false                     the audit's report; fix repairs what it finds
 //	GET    /healthz                                   200 while the process lives
 //	GET    /readyz                                    200 when it can serve, else 503
@@ -30,7 +30,7 @@
 //  1. Success is 200, or 201 for what was created. Deleting answers nothing.
 //     Everything else is JSON in the shape of Azure Scheduler 2016-03-01.
 //  2. An error is {"error": {"code", "message", "details": [{"path", "message"}]}}
-//     with the status and code of [scheduler.ErrorDocument]; details has
+//     with the status and code of [view.Error]; details has
 //     every problem of the input. Beyond those of the service there are 404
 //     UnknownRoute, 405 MethodNotAllowed (with Allow), 413 RequestTooLarge
 //     and 403 CrossOrigin. 503 carries Retry-After. The text of a defect

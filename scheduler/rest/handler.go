@@ -6,12 +6,12 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // Config says what the API serves. Service is required.
 type Config struct {
-	Service *scheduler.Service
+	Service *service.Service
 
 	// Ready returns nil when the process can serve, or why it cannot; /readyz
 	// asks it. Default: always ready.
@@ -26,7 +26,7 @@ type Config struct {
 
 // api serves the requests.
 type api struct {
-	service *scheduler.Service
+	service *service.Service
 	ready   func(ctx context.Context) error
 	log     *slog.Logger
 	version string

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // jobHistory answers with a page of a job's records, or follows them.
 func (a *api) jobHistory(w http.ResponseWriter, r *http.Request) error {
-	outcomes, err := scheduler.HistoryFilter(r.URL.Query().Get("$filter"))
+	outcomes, err := view.HistoryFilter(r.URL.Query().Get("$filter"))
 	if err != nil {
 		return err
 	}
@@ -35,20 +35,16 @@ func (a *api) jobHistory(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	values := make([]document.Value, len(records))
-	for i, rec := range records {
-		values[i] = rec.Document()
-	}
 	next := ""
 	if more {
 		next = linkBehind(r, page, len(records))
 	}
-	return answer(w, http.StatusOK, scheduler.Listing(values, next))
+	return answer(w, http.StatusOK, view.ListOf(records, view.Record, next))
 }
 
 // followOnly follows the records of a collection, or of all.
 func (a *api) followOnly(w http.ResponseWriter, r *http.Request) error {
-	outcomes, err := scheduler.HistoryFilter(r.URL.Query().Get("$filter"))
+	outcomes, err := view.HistoryFilter(r.URL.Query().Get("$filter"))
 	if err != nil {
 		return err
 	}
@@ -102,7 +98,7 @@ func (t *tail) open() {
 	t.write(nil)
 }
 
-func (t *tail) send(rec *scheduler.Record) { t.write(append(rec.Document().JSON(), '\n')) }
+func (t *tail) send(rec *scheduler.Record) { t.write(append(view.JSON(view.Record(rec)), '\n')) }
 
 func (t *tail) write(p []byte) {
 	t.mu.Lock()

@@ -5,6 +5,8 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // key returns the job that the path names.
@@ -17,7 +19,7 @@ func (a *api) listJobs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	state, err := scheduler.JobFilter(r.URL.Query().Get("$filter"))
+	state, err := view.JobFilter(r.URL.Query().Get("$filter"))
 	if err != nil {
 		return err
 	}
@@ -25,15 +27,11 @@ func (a *api) listJobs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	values := make([]document.Value, len(views))
-	for i, v := range views {
-		values[i] = v.Document()
-	}
 	next := ""
 	if more {
 		next = linkAfter(r, views[len(views)-1].Job.Key.Job)
 	}
-	return answer(w, http.StatusOK, scheduler.Listing(values, next))
+	return answer(w, http.StatusOK, view.NewList(views, next))
 }
 
 func (a *api) putJob(w http.ResponseWriter, r *http.Request) error {
@@ -41,7 +39,7 @@ func (a *api) putJob(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v, created, err := a.service.Put(lasting(r), scheduler.Edit{Key: key(r), Body: body})
+	v, created, err := a.service.Put(lasting(r), service.Edit{Key: key(r), Body: body})
 	return answerJob(w, putStatus(created), v, err)
 }
 
@@ -55,7 +53,7 @@ func (a *api) patchJob(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v, err := a.service.Patch(lasting(r), scheduler.Edit{Key: key(r), Body: body})
+	v, err := a.service.Patch(lasting(r), service.Edit{Key: key(r), Body: body})
 	return answerJob(w, http.StatusOK, v, err)
 }
 
@@ -85,9 +83,9 @@ func (a *api) disableJob(w http.ResponseWriter, r *http.Request) error {
 	return answerJob(w, http.StatusOK, v, err)
 }
 
-func answerJob(w http.ResponseWriter, status int, v *scheduler.JobView, err error) error {
+func answerJob(w http.ResponseWriter, status int, v *view.Job, err error) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, status, v.Document())
+	return answer(w, status, v)
 }

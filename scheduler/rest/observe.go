@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"runtime/debug"
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 const requestIDHeader = "X-Ms-Request-Id"
@@ -29,7 +31,7 @@ func (a *api) observe(next http.Handler) http.Handler {
 				panic(http.ErrAbortHandler) // half an answer is out: end the connection
 			}
 			if p != nil {
-				send(out, http.StatusInternalServerError, describe(fmt.Errorf("panic: %v", p)).Document().JSON())
+				send(out, http.StatusInternalServerError, view.JSON(describe(fmt.Errorf("panic: %v", p)).Document()))
 			}
 			a.log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", out.status,
 				"duration", time.Since(begin), "requestId", id)

@@ -1,6 +1,10 @@
 package rest
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
 
 // preview tells when a job would run.
 func (a *api) preview(w http.ResponseWriter, r *http.Request) error {
@@ -12,5 +16,5 @@ func (a *api) preview(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, http.StatusOK, p.Document())
+	return answer(w, http.StatusOK, view.Preview(p))
 }

@@ -1,24 +1,22 @@
 package rest
 
-import (
-	"encoding/json"
-	"net/http"
+import "net/http"
 
-	"github.com/carillon-sched/carillon/scheduler/document"
-)
+// processStatus is what the process says of itself.
+type processStatus struct {
+	Status  string `json:"status"`
+	Version string `json:"version,omitempty"`
+}
 
 func (a *api) health(w http.ResponseWriter, _ *http.Request) error {
-	return answer(w, http.StatusOK, document.ObjectValue(
-		document.Member{Name: "status", Value: document.StringValue("ok")},
-		document.Member{Name: "version", Value: document.StringValue(a.version)},
-	))
+	return answer(w, http.StatusOK, processStatus{"ok", a.version})
 }
 
 func (a *api) readiness(w http.ResponseWriter, r *http.Request) error {
 	if err := a.ready(r.Context()); err != nil {
 		return fault{http.StatusServiceUnavailable, "NotReady", err.Error()}
 	}
-	return answer(w, http.StatusOK, document.ObjectValue(document.Member{Name: "status", Value: document.StringValue("ready")}))
+	return answer(w, http.StatusOK, processStatus{Status: "ready"})
 }
 
 // doctor runs the audit.
@@ -31,10 +29,5 @@ func (a *api) doctor(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := json.Marshal(report)
-	if err != nil {
-		return err
-	}
-	send(w, http.StatusOK, body)
-	return nil
+	return answer(w, http.StatusOK, report)
 }

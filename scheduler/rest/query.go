@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // The parameters of a list that begin with a dollar sign.
@@ -36,8 +37,8 @@ func checkOptions(q url.Values, options []string) error {
 }
 
 // pageOf reads $top and $skip, and $skiptoken if it is among the options.
-func pageOf(r *http.Request, options []string) (scheduler.Page, error) {
-	var p scheduler.Page
+func pageOf(r *http.Request, options []string) (view.Page, error) {
+	var p view.Page
 	q := r.URL.Query()
 	if err := checkOptions(q, options); err != nil {
 		return p, err
@@ -45,8 +46,8 @@ func pageOf(r *http.Request, options []string) (scheduler.Page, error) {
 	p.After = q.Get("$skiptoken")
 	if q.Has("$top") {
 		n, err := strconv.Atoi(q.Get("$top"))
-		if err != nil || n < 1 || n > scheduler.MaxPage {
-			return p, scheduler.Invalid("$top", fmt.Sprintf("%q is not a number in 1-%d", q.Get("$top"), scheduler.MaxPage))
+		if err != nil || n < 1 || n > view.MaxPage {
+			return p, scheduler.Invalid("$top", fmt.Sprintf("%q is not a number in 1-%d", q.Get("$top"), view.MaxPage))
 		}
 		p.Top = n
 	}
@@ -75,7 +76,7 @@ func flag(r *http.Request, name string) (bool, error) {
 
 // linkBehind returns the URL of the page that begins behind n entries of this
 // one.
-func linkBehind(r *http.Request, p scheduler.Page, n int) string {
+func linkBehind(r *http.Request, p view.Page, n int) string {
 	q := r.URL.Query()
 	q.Set("$skip", strconv.Itoa(p.Skip+n))
 	return linkTo(r, q)

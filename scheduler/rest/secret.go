@@ -1,11 +1,9 @@
 package rest
 
 import (
-	"encoding/json"
 	"net/http"
 
-	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // secrets are the operations on shared secrets. None answers with a value.
@@ -21,11 +19,7 @@ func (a *api) listSecrets(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	values := make([]document.Value, len(all))
-	for i, s := range all {
-		values[i] = s.Document()
-	}
-	return answer(w, http.StatusOK, scheduler.Listing(values, ""))
+	return answer(w, http.StatusOK, view.NewList(all, ""))
 }
 
 func (a *api) putSecret(w http.ResponseWriter, r *http.Request) error {
@@ -37,7 +31,7 @@ func (a *api) putSecret(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, putStatus(created), s.Document())
+	return answer(w, putStatus(created), s)
 }
 
 func (a *api) deleteSecret(w http.ResponseWriter, r *http.Request) error {
@@ -62,10 +56,5 @@ func (a *api) rotateSecrets(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := json.Marshal(rotation)
-	if err != nil {
-		return err
-	}
-	send(w, http.StatusOK, body)
-	return nil
+	return answer(w, http.StatusOK, rotation)
 }

@@ -21,7 +21,10 @@ import (
 	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/rest"
-	"github.com/carillon-sched/carillon/scheduler/seal"
+	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -34,8 +37,8 @@ type world struct {
 	nc      *nats.Conn
 	store   *store.Store
 	actions scheduler.ActionReader
-	service *scheduler.Service
-	vault   *scheduler.Vault
+	service *service.Service
+	vault   *secrets.Vault
 	api     *httptest.Server
 	log     *bytes.Buffer // after the API is closed
 	serving atomic.Int64  // requests under way
@@ -71,8 +74,8 @@ func newWorld(t *testing.T, change ...func(*rest.Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.vault = scheduler.NewVault(scheduler.VaultConfig{Store: w.store, Keys: seal.NewKeyring(k)})
-	w.service = scheduler.NewService(scheduler.ServiceConfig{Store: w.store, Actions: w.actions, Secrets: w.vault})
+	w.vault = secrets.NewVault(secrets.Config{Store: w.store.Secrets(), Keys: seal.NewKeyring(k)})
+	w.service = service.New(service.Config{Store: w.store, Actions: w.actions, Secrets: w.vault})
 	if err := w.service.EnsureDefault(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +104,7 @@ func (w *world) serve(change []func(*rest.Config)) {
 // work runs a worker until the test ends.
 func (w *world) work() {
 	w.t.Helper()
-	worker := scheduler.NewWorker(scheduler.WorkerConfig{Store: w.store, Actions: w.actions, Secrets: w.vault})
+	worker := worker.New(worker.Config{Store: w.store, Actions: w.actions, Secrets: w.vault})
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- worker.Run(ctx) }()

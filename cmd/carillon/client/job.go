@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // Job is a job as the API shows it.
@@ -138,12 +139,12 @@ func (c *Client) Delete(ctx context.Context, k scheduler.Key) error {
 }
 
 // Doctor compares jobs with batons, and mends what is wrong when fix is set.
-func (c *Client) Doctor(ctx context.Context, fix bool) (*scheduler.AuditReport, error) {
+func (c *Client) Doctor(ctx context.Context, fix bool) (*service.AuditReport, error) {
 	path := "/doctor"
 	if fix {
 		path += "?fix=true"
 	}
-	r := &scheduler.AuditReport{}
+	r := &service.AuditReport{}
 	_, err := c.call(ctx, http.MethodPost, path, nil, r)
 	return r, err
 }

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/secrets"
 )
 
 // Secret is a shared secret as the API shows it: all but its value.
@@ -57,11 +57,11 @@ func (c *Client) DeleteSecret(ctx context.Context, name string, force bool) erro
 
 // RotateSecrets seals the secrets of every job and every shared secret with the
 // server's first key. It takes as long as it takes.
-func (c *Client) RotateSecrets(ctx context.Context) (*scheduler.Rotation, error) {
+func (c *Client) RotateSecrets(ctx context.Context) (*secrets.Rotation, error) {
 	patient := *c
 	patient.http = &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}}
 	defer patient.http.CloseIdleConnections()
-	r := &scheduler.Rotation{}
+	r := &secrets.Rotation{}
 	_, err := patient.call(ctx, http.MethodPost, "/secrets/rotate", nil, r)
 	return r, err
 }

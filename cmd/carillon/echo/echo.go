@@ -119,6 +119,18 @@ func (e *Echo) answer(w http.ResponseWriter, code int) {
 // tokenLife is how long a token says it is good for.
 const tokenLife = time.Hour
 
+// tokenAnswer and tokenRefusal are the answers of RFC 6749, sections 5.1 and 5.2.
+type tokenAnswer struct {
+	AccessToken string `json:"access_token"`
+	ExpiresIn   int    `json:"expires_in"` // seconds
+	TokenType   string `json:"token_type"`
+}
+
+type tokenRefusal struct {
+	Error       string `json:"error"`
+	Description string `json:"error_description"`
+}
+
 // token answers a request for an access token by client credentials. It takes
 // any client and any secret.
 func token(w http.ResponseWriter, r *http.Request) {
@@ -132,12 +144,12 @@ func token(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	if grant != "client_credentials" || client == "" {
 		w.WriteHeader(http.StatusBadRequest)
-		_ = json.NewEncoder(w).Encode(map[string]string{ //nolint:errchkjson // strings; a caller that has gone does not matter
-			"error": "invalid_request", "error_description": "grant_type must be client_credentials, and client_id not empty",
+		_ = json.NewEncoder(w).Encode(tokenRefusal{ //nolint:errchkjson // strings; a caller that has gone does not matter
+			"invalid_request", "grant_type must be client_credentials, and client_id not empty",
 		})
 		return
 	}
-	_ = json.NewEncoder(w).Encode(map[string]any{ //nolint:errchkjson // strings and a number
-		"access_token": "echo-" + rand.Text(), "token_type": "Bearer", "expires_in": int(tokenLife.Seconds()),
+	_ = json.NewEncoder(w).Encode(tokenAnswer{ //nolint:errchkjson // strings and a number
+		"echo-" + rand.Text(), int(tokenLife.Seconds()), "Bearer",
 	})
 }

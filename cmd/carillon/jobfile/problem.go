@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Problem is one thing wrong with a job file.
@@ -30,7 +31,7 @@ func (p Problem) String() string {
 // problemsOf turns an error of a document into problems: one for each that a
 // validation found, else one for the error.
 func problemsOf(file, job string, err error) []Problem {
-	found := scheduler.DescribeError(scheduler.AsInvalid(err)).Details
+	found := view.DescribeError(scheduler.AsInvalid(err)).Details
 	if len(found) == 0 {
 		return []Problem{{File: file, Job: job, Message: strings.TrimPrefix(err.Error(), "job "+job+": "), Cause: err}}
 	}

@@ -47,7 +47,7 @@ func (n *Node) tookOver() {
 
 func (n *Node) auditOnce(ctx context.Context) {
 	report, err := n.service.Audit(ctx, true)
-	for _, u := range report.Unopened {
+	for _, u := range report.Undecryptable {
 		n.log.Warn("the store holds secrets that this process cannot open", "key", u.Key, "shared", u.Secrets, "jobs", u.Jobs,
 			"first", u.Example, "err", u.Reason)
 	}

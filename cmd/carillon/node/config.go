@@ -9,7 +9,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/seal"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -39,7 +40,7 @@ type Config struct {
 
 	// Worker says how much is done at once. Its Store, Actions, Secrets and
 	// Logger are the node's.
-	Worker scheduler.WorkerConfig
+	Worker worker.Config
 
 	// Delivery says what actions may reach, and where it is.
 	Delivery Delivery

@@ -1,5 +1,5 @@
 // Package node puts one Carillon process together: the store, the service, a
-// worker, and the doors over NATS and HTTP. `carillon dev` and `carillon serve`
+// worker, and the APIs over NATS and HTTP. `carillon dev` and `carillon serve`
 // are this package with different surroundings.
 //
 // A node stops in this order: it takes no more batons and specs, and /readyz

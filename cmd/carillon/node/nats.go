@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 )
 
-// openNATS opens the doors over NATS: published specs, and request and reply.
+// openNATS opens the APIs over NATS: published specs, and request and reply.
 func (n *Node) openNATS(ctx context.Context, g *errgroup.Group) {
 	ingest := natsapi.NewIngest(natsapi.IngestConfig{Service: n.service, Source: n.store, Logger: n.log})
 	api := natsapi.NewAPI(natsapi.APIConfig{

@@ -10,7 +10,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/cache"
+	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -19,12 +22,12 @@ type Node struct {
 	cfg     Config
 	log     *slog.Logger
 	store   *store.Store
-	service *scheduler.Service
-	worker  *scheduler.Worker
+	service *service.Service
+	worker  *worker.Worker
 	targets *targets
 
 	takeover chan struct{} // another worker has died, or stopped
-	working  atomic.Bool   // the worker and the doors run, and no stop was asked for
+	working  atomic.Bool   // the worker and the APIs run, and no stop was asked for
 }
 
 // Open opens the store, which creates what is missing, and the default
@@ -38,18 +41,19 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	n := &Node{cfg: cfg, log: cfg.Logger, store: st, takeover: make(chan struct{}, 1)}
 	n.targets = cfg.Delivery.open(cfg.Version, cfg.Conn, cfg.Store.Prefix)
 	reader := n.targets.reader()
-	vault := scheduler.NewVault(scheduler.VaultConfig{Store: st, Keys: cfg.Keys})
-	n.service = scheduler.NewService(scheduler.ServiceConfig{
-		Store: st, Actions: reader, Limits: cfg.Limits, Secrets: vault, Logger: n.log,
+	vault := secrets.NewVault(secrets.Config{Store: st.Secrets(), Keys: cfg.Keys})
+	collections := cache.NewCollections(st.Collections())
+	n.service = service.New(service.Config{
+		Store: st, Actions: reader, Limits: cfg.Limits, Secrets: vault, Collections: collections, Logger: n.log,
 	})
-	cfg.Worker.Secrets = vault
+	cfg.Worker.Secrets, cfg.Worker.Collections = vault, collections
 	cfg.Worker.Store, cfg.Worker.Actions, cfg.Worker.OnTakeover = st, reader, n.tookOver
-	n.worker = scheduler.NewWorker(cfg.Worker)
+	n.worker = worker.New(cfg.Worker)
 	return n, n.service.EnsureDefault(ctx)
 }
 
 // Service does what users ask for. It works before Run, and after.
-func (n *Node) Service() *scheduler.Service { return n.service }
+func (n *Node) Service() *service.Service { return n.service }
 
 // Reconnected tells the node that its connection was lost and is back. The
 // server may have forgotten meanwhile what it had delivered.

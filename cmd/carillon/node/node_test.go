@@ -16,7 +16,8 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/echo"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/seal"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
@@ -92,7 +93,7 @@ func TestStopEndsLiveTails(t *testing.T) {
 	_, tail := get(t, n.url+"/history?follow=true")
 	k := scheduler.Key{Collection: "default", Job: "once"}
 	body := `{"action": {"type": "http", "request": {"method": "GET", "uri": "` + n.url + `/echo"}}}`
-	if _, _, err := n.Service().Put(t.Context(), scheduler.Edit{Key: k, Body: []byte(body)}); err != nil {
+	if _, _, err := n.Service().Put(t.Context(), service.Edit{Key: k, Body: []byte(body)}); err != nil {
 		t.Fatal(err)
 	}
 	r := bufio.NewReader(tail)

@@ -14,9 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// refusal is an action that no door takes, and every problem with it.
+// refusal is an action that no API takes, and every problem with it.
 type refusal struct {
 	action string
 	want   []string // path: message
@@ -90,9 +91,9 @@ func TestWrongActions(t *testing.T) {
 			t.Errorf("%s\ngot %d %s", r.action, status, data)
 			continue
 		}
-		differ := func(door string, got, want []string) {
+		differ := func(api string, got, want []string) {
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s: %s\n%s", door, r.action, diff)
+				t.Errorf("%s: %s\n%s", api, r.action, diff)
 			}
 		}
 		differ("REST", problems(t, data), r.want)
@@ -122,7 +123,7 @@ func TestWrongActions(t *testing.T) {
 		}
 		differ("errorAction", problems(t, data), inner)
 	}
-	views, _, err := n.Service().List(t.Context(), scheduler.DefaultCollection, "", scheduler.Page{})
+	views, _, err := n.Service().List(t.Context(), scheduler.DefaultCollection, "", view.Page{})
 	if err != nil || len(views) > 0 {
 		t.Errorf("stored: %v, %v", views, err)
 	}

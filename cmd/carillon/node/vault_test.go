@@ -26,7 +26,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
-	"github.com/carillon-sched/carillon/scheduler/seal"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 

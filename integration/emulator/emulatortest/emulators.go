@@ -12,6 +12,7 @@
 package emulatortest
 
 import (
+	"io"
 	"testing"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
@@ -43,11 +44,7 @@ func ServiceBus(tb testing.TB, config servicebus.Config) *servicebus.Server {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
+	closeAfter(tb, server)
 	return server
 }
 
@@ -57,10 +54,16 @@ func storageQueue(tb testing.TB) *storagequeue.Server {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	closeAfter(tb, server)
+	return server
+}
+
+// closeAfter closes a server when the test ends.
+func closeAfter(tb testing.TB, server io.Closer) {
+	tb.Helper()
 	tb.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			tb.Error(err)
 		}
 	})
-	return server
 }

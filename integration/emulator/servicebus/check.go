@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
 // names are those that are taken, in lower case, with the path of whatever has them.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
-
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
 )
 
 // Config says what an emulator has and where it listens. The zero value is one on the ports of Microsoft's emulator, without
@@ -22,8 +20,8 @@ type Config struct {
 	TLS *tls.Config
 	// Keys are the shared access keys by name. Default: that of Microsoft's emulator.
 	Keys map[string]string
-	// Auth says how strictly keys are checked. Default lenient: any key will do.
-	Auth auth.Mode
+	// Auth says how strictly keys are checked. Default [Lenient]: any key will do.
+	Auth Auth
 	// Entities are made at the start, or brought up to date if the data has them already. ReadConfig reads them.
 	Entities Entities
 	// AutoCreate makes queues, topics and subscriptions when they are first used. Default: what is unknown is refused.
@@ -55,10 +53,10 @@ func (c Config) withDefaults() (Config, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	if len(c.Keys) == 0 {
-		c.Keys = map[string]string{auth.DefaultName: auth.DefaultKey}
+		c.Keys = map[string]string{DefaultKeyName: DefaultKey}
 	}
 	var problems []error
-	mode, err := auth.ParseMode(string(c.Auth))
+	mode, err := ParseAuth(string(c.Auth))
 	if err != nil {
 		problems = append(problems, fmt.Errorf("auth: %w", err))
 	}

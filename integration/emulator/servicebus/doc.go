@@ -15,9 +15,10 @@
 // WebSocket and HTTP, with or without TLS. Without a folder for data everything
 // is in memory.
 //
-// # Parts
+// # Parts, below internal
 //
 // Package amqp is the codec, protocol serves connections, broker has the
-// entities and their messages, filter the rules of subscriptions, journal what
-// survives a restart, admin the HTTP interfaces, and auth the keys.
+// entities and their messages, filter the rules of subscriptions, admin the HTTP
+// interfaces, and auth the keys. What survives a restart is in a write-ahead log,
+// package wal beside both emulators.
 package servicebus

@@ -3,8 +3,17 @@ package servicebus
 import (
 	"fmt"
 
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
+
+// QueueOptions say how a queue works. The zero value is a plain queue.
+type QueueOptions = broker.QueueOptions
+
+// TopicOptions say how a topic works. The zero value is a plain topic.
+type TopicOptions = broker.TopicOptions
+
+// SubscriptionOptions say how a subscription works. The zero value is a plain subscription.
+type SubscriptionOptions = broker.SubscriptionOptions
 
 // Entities are queues and topics that a config names.
 type Entities struct {
@@ -15,7 +24,7 @@ type Entities struct {
 // A Queue is a queue to be made.
 type Queue struct {
 	Name    string
-	Options broker.QueueOptions
+	Options QueueOptions
 }
 
 // A Topic is a topic to be made, with its subscriptions.
@@ -28,8 +37,8 @@ type Topic struct {
 // A Subscription is a subscription to be made. Without rules it takes every message.
 type Subscription struct {
 	Name    string
-	Options broker.SubscriptionOptions
-	Rules   []broker.Rule
+	Options SubscriptionOptions
+	Rules   []Rule
 }
 
 // install makes the entities. Those that the broker has already are brought up to date; what else it has is left alone.
@@ -69,7 +78,7 @@ func (e Entities) install(b *broker.Broker) error {
 }
 
 func (s Subscription) install(b *broker.Broker, topic string) error {
-	var first *broker.Rule
+	var first *Rule
 	if len(s.Rules) > 0 {
 		first = &s.Rules[0]
 	}

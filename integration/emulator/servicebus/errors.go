@@ -1,17 +1,14 @@
 package servicebus
 
 import (
-	"context"
 	"errors"
-	"net"
-	"net/netip"
 
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/amqp"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/journal"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 )
 
 // ErrDataInUse is wrapped by the error of [Start] when another process uses the folder of the data.
-var ErrDataInUse = journal.ErrLocked
+var ErrDataInUse = wal.ErrLocked
 
 // A ListenError says that Start cannot listen on an address.
 type ListenError struct {
@@ -42,19 +39,3 @@ func (e *EntityError) Error() string {
 
 // Unwrap returns the reason.
 func (e *EntityError) Unwrap() error { return e.Err }
-
-// listenOn listens. An IPv4 address is listened on with IPv4 alone, also 0.0.0.0.
-func listenOn(ctx context.Context, port, addr string) (net.Listener, error) {
-	network := "tcp"
-	if at, err := netip.ParseAddrPort(addr); err == nil && at.Addr().Is4() {
-		network = "tcp4"
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, network, addr)
-	if err == nil {
-		return listener, nil
-	}
-	if op, ok := errors.AsType[*net.OpError](err); ok {
-		err = op.Err // the rest of it is said already
-	}
-	return nil, &ListenError{port, addr, err}
-}

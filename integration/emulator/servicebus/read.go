@@ -7,10 +7,9 @@ import (
 	"io"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/amqp"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/broker"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/duration"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/filter"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/duration"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
 )
 
 // maxConfig is how large a config may be.
@@ -141,7 +140,7 @@ func (d *decoding) duration(path, text string) time.Duration {
 func (d *decoding) queue(path string, c configQueue) Queue {
 	p, at := c.Properties, path+".Properties."
 	d.forward(at, c.Name, p)
-	return Queue{Name: d.name(path, c.Name), Options: broker.QueueOptions{
+	return Queue{Name: d.name(path, c.Name), Options: QueueOptions{
 		LockDuration:           d.lock(at+"LockDuration", p.LockDuration),
 		MaxDeliveryCount:       p.MaxDeliveryCount,
 		RequiresSession:        p.RequiresSession,
@@ -157,7 +156,7 @@ func (d *decoding) queue(path string, c configQueue) Queue {
 
 func (d *decoding) topic(path string, c configTopic) Topic {
 	p, at := c.Properties, path+".Properties."
-	topic := Topic{Name: d.name(path, c.Name), Options: broker.TopicOptions{
+	topic := Topic{Name: d.name(path, c.Name), Options: TopicOptions{
 		DefaultTTL:         d.duration(at+"DefaultMessageTimeToLive", p.DefaultMessageTimeToLive),
 		DuplicateDetection: p.RequiresDuplicateDetection,
 		DuplicateWindow:    d.duration(at+"DuplicateDetectionHistoryTimeWindow", p.DuplicateDetectionHistoryTimeWindow),
@@ -175,7 +174,7 @@ func (d *decoding) topic(path string, c configTopic) Topic {
 func (d *decoding) subscription(path string, c configSubscription) Subscription {
 	p, at := c.Properties, path+".Properties."
 	d.forward(at, "", p)
-	subscription := Subscription{Name: d.name(path, c.Name), Options: broker.SubscriptionOptions{
+	subscription := Subscription{Name: d.name(path, c.Name), Options: SubscriptionOptions{
 		LockDuration:           d.lock(at+"LockDuration", p.LockDuration),
 		MaxDeliveryCount:       p.MaxDeliveryCount,
 		RequiresSession:        p.RequiresSession,
@@ -200,8 +199,8 @@ const (
 	sqlType         = "Sql"
 )
 
-func (d *decoding) rule(path string, c configRule) broker.Rule {
-	rule := broker.Rule{Name: d.name(path, c.Name)}
+func (d *decoding) rule(path string, c configRule) Rule {
+	rule := Rule{Name: d.name(path, c.Name)}
 	p, at := c.Properties, path+".Properties."
 	var err error
 	switch kind := p.FilterType; {

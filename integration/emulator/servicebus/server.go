@@ -12,10 +12,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/admin"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/broker"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/protocol"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/admin"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/protocol"
 )
 
 // A Server is an emulator that runs.
@@ -90,14 +91,14 @@ func (s *Server) listen(ctx context.Context) error {
 	if err := s.config.Entities.install(s.broker); err != nil {
 		return err
 	}
-	listener, err := listenOn(ctx, "AMQP", s.config.Addr)
+	listener, err := listen.TCP(ctx, s.config.Addr)
 	if err != nil {
-		return err
+		return &ListenError{"AMQP", s.config.Addr, err}
 	}
 	s.amqpAddr = listener.Addr()
-	web, err := listenOn(ctx, "HTTP", s.config.HTTPAddr)
+	web, err := listen.TCP(ctx, s.config.HTTPAddr)
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return errors.Join(&ListenError{"HTTP", s.config.HTTPAddr, err}, listener.Close())
 	}
 	s.httpAddr = web.Addr()
 	s.ended.Go(func() { _ = s.protocol.Serve(listener) }) //nolint:contextcheck // as above
@@ -179,23 +180,14 @@ func (s *Server) keyName() string {
 }
 
 func rank(name string) int {
-	if name == auth.DefaultName {
+	if name == DefaultKeyName {
 		return 0
 	}
 	return 1
 }
 
-// A Fault is something that goes wrong on purpose, such as the next three sends to an entity failing as busy.
-type Fault = broker.Fault
-
-// Inject orders a fault.
-func (s *Server) Inject(fault Fault) { s.broker.Faults().Add(fault) }
-
-// Heal forgets all faults that have not befallen yet.
-func (s *Server) Heal() { s.broker.Faults().Clear() }
-
-// Disconnect cuts all connections as a broken network would, and returns how many there were.
-func (s *Server) Disconnect() int { return s.protocol.Drop() }
+// A Broker has the entities and their messages.
+type Broker = broker.Broker
 
 // Broker is what has the entities, for tests that look at or change them without a client.
-func (s *Server) Broker() *broker.Broker { return s.broker }
+func (s *Server) Broker() *Broker { return s.broker }

@@ -4,7 +4,7 @@ import (
 	"crypto/tls"
 	"net"
 
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/protocol"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/protocol"
 )
 
 // sniffing is a listener of connections that speak TLS or do not.

@@ -3,13 +3,11 @@ package storagequeue_test
 import (
 	"bytes"
 	"flag"
-	"fmt"
-	"net/http"
 	"os"
 	"runtime/pprof"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/leak"
 )
 
 // child makes the test binary an emulator that is to be killed.
@@ -21,13 +19,7 @@ func TestMain(m *testing.M) {
 	if *child != "" {
 		os.Exit(serveUntilKilled(*child))
 	}
-	code := m.Run()
-	http.DefaultClient.CloseIdleConnections()
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+	os.Exit(leak.Run(m))
 }
 
 func goroutines() []byte {

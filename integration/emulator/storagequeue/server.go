@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 )
 
 // How long a client may take, and how long Close waits for requests that are being carried out.
@@ -53,9 +55,9 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := listenOn(ctx, cfg.Addr)
+	listener, err := listen.TCP(ctx, cfg.Addr)
 	if err != nil {
-		return nil, errors.Join(err, handler.Close())
+		return nil, errors.Join(&ListenError{cfg.Addr, err}, handler.Close())
 	}
 	s := &Server{
 		handler: handler, addr: listener.Addr(), everywhere: strings.HasPrefix(cfg.Addr, ":"), scheme: "http",

@@ -13,8 +13,6 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/broker"
 )
 
 // quick retries three times without much of a pause.
@@ -40,7 +38,7 @@ func TestServiceBusFaults(t *testing.T) {
 		{"quota", servicebus.Fault{Condition: "amqp:resource-limit-exceeded"}, "failed completed", 0, "resource-limit-exceeded"},
 	}
 	for _, test := range tests {
-		test.fault.Entity, test.fault.Operation = test.name, broker.OpSend
+		test.fault.Entity, test.fault.Operation = test.name, servicebus.OpSend
 		s.bus.Inject(test.fault)
 		s.put(test.name, `{"action": {`+busAction("serviceBusQueue", "queueName", test.name, "shop")+quick+`}}`)
 		if got := s.ended(test.name); got != test.want {
@@ -62,7 +60,7 @@ func TestServiceBusFaults(t *testing.T) {
 
 // TestServiceBusStrict sends with a wrong key, and then with the right one.
 func TestServiceBusStrict(t *testing.T) {
-	strict := emulatortest.ServiceBus(t, servicebus.Config{Auth: auth.Strict, Keys: map[string]string{"send": "right"}, AutoCreate: true})
+	strict := emulatortest.ServiceBus(t, servicebus.Config{Auth: servicebus.Strict, Keys: map[string]string{"send": "right"}, AutoCreate: true})
 	s := newSystem(t, func(c *node.Config) {
 		c.Delivery.ServiceBus.ByName = map[string]string{"strict": "amqp://" + strict.Addr()}
 	})
@@ -83,7 +81,7 @@ func TestServiceBusStrict(t *testing.T) {
 // TestServiceBusDuplicates shows that what is sent twice under one id arrives once where duplicates are detected.
 func TestServiceBusDuplicates(t *testing.T) {
 	s := newSystem(t)
-	if _, err := s.bus.Broker().CreateQueue("once", broker.QueueOptions{DuplicateDetection: true}); err != nil {
+	if _, err := s.bus.Broker().CreateQueue("once", servicebus.QueueOptions{DuplicateDetection: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"a", "b"} {

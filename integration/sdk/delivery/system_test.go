@@ -21,10 +21,9 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/seal"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
@@ -87,7 +86,7 @@ func newSystem(t *testing.T, change ...func(*node.Config)) *system {
 // lenientBus and lenientQueues are emulators as carillon dev runs them: for any name, with any key.
 func lenientBus(t *testing.T) *servicebus.Server {
 	t.Helper()
-	return emulatortest.ServiceBus(t, servicebus.Config{Auth: auth.Lenient, AutoCreate: true})
+	return emulatortest.ServiceBus(t, servicebus.Config{Auth: servicebus.Lenient, AutoCreate: true})
 }
 
 func lenientQueues(t *testing.T) *storagequeue.Server {

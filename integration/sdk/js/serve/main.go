@@ -15,7 +15,6 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 )
 
@@ -60,7 +59,7 @@ func serve(ctx context.Context, path string, stdin io.Reader, stdout io.Writer) 
 		return err
 	}
 	strict, err := servicebus.Start(ctx, servicebus.Config{
-		Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Auth: auth.Strict, TLS: &tls.Config{
+		Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Auth: servicebus.Strict, TLS: &tls.Config{
 			Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12,
 		},
 	})

@@ -2,7 +2,7 @@
 //
 //  1. Every change is a record. The same function applies a record when it is made and when it is read again, so that a restart
 //     leads to the same state: visibility, dequeue counts and pop receipts included.
-//  2. A method returns when the records of what it did are safe in the sense of package logfile. A method that only reads may
+//  2. A method returns when the records of what it did are safe in the sense of package wal. A method that only reads may
 //     show a change a moment before that.
 //  3. Time is passed in, and does not run backwards between calls that overtake each other. A message that has expired is gone for
 //     every method; its memory is freed at the next use of its queue.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/logfile"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
@@ -59,7 +59,7 @@ type edit struct {
 
 // change runs a function with the lock held and returns when the records that it made are safe.
 func (s *Store) change(f func(note func(record)) error) error {
-	var position logfile.Position
+	var position wal.Position
 	var broken error
 	s.mu.Lock()
 	err := f(func(r record) {
@@ -82,8 +82,8 @@ func (s *Store) change(f func(note func(record)) error) error {
 	if s.log == nil || position == 0 {
 		return nil
 	}
-	if err := s.log.Commit(position); err != nil {
-		return err
+	if err := s.log.Wait(position); err != nil {
+		return fmt.Errorf("log: %w", err)
 	}
 	s.rewrite()
 	return nil
@@ -97,7 +97,7 @@ func joined(err, broken error) error {
 }
 
 // replay applies a record of the file.
-func (s *Store) replay(b []byte) error {
+func (s *Store) replay(_ wal.Position, b []byte) error {
 	var r record
 	if err := json.Unmarshal(b, &r); err != nil {
 		return err

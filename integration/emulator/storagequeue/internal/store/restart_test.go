@@ -227,7 +227,7 @@ func TestRewriteWhileInUse(t *testing.T) {
 func TestForeignRecords(t *testing.T) {
 	for _, record := range []string{`{`, `{"op":"other","account":"a","queue":"q"}`, `{"op":"put","account":"a","queue":"q"}`} {
 		s := &Store{accounts: map[string]*account{"a": {queues: map[string]*queue{"q": newQueue(nil)}}}}
-		if err := s.replay([]byte(record)); err == nil {
+		if err := s.replay(0, []byte(record)); err == nil {
 			t.Errorf("%s was taken", record)
 		}
 	}

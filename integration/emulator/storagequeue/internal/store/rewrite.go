@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
 )
 
 // rewrite replaces the file by the records of what there is now, if it has become too long.
@@ -14,28 +16,33 @@ func (s *Store) rewrite() {
 		s.mu.Unlock()
 		return
 	}
-	w := s.log.Rewrite()
-	if w == nil { // another call is at it
+	snapshot, err := s.log.Snapshot()
+	if err != nil { // another call is at it, or nothing can be written any more
 		s.mu.Unlock()
 		return
 	}
 	records := s.snapshot()
 	s.mu.Unlock()
 
-	for i := range records {
-		b, err := json.Marshal(&records[i])
-		if err != nil {
-			w.Fail(err)
-			break
-		}
-		w.Write(b)
-	}
-	if err := w.Done(); err != nil {
+	if err := snapshot.Done(addAll(snapshot, records)); err != nil {
 		s.cfg.Logger.Warn("rewriting the log did not succeed", "err", err)
 	}
 	s.mu.Lock()
 	s.rewriteAt = max(s.cfg.RewriteAt, 2*s.log.Size())
 	s.mu.Unlock()
+}
+
+func addAll(snapshot *wal.Snapshot, records []record) error {
+	for i := range records {
+		b, err := json.Marshal(&records[i])
+		if err != nil {
+			return err
+		}
+		if err := snapshot.Add(b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // snapshot returns the records that lead to the present state. It is called with the lock held, so it copies and encodes nothing.

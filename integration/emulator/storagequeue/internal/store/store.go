@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/logfile"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
@@ -36,6 +36,9 @@ var (
 	ErrTooLate     = errors.New("the message expires before that")
 )
 
+// fileFormat is that of all data there is.
+var fileFormat = wal.Single("carillon storage queues 1\n", "queues")
+
 // A Name is that of a queue.
 type Name struct {
 	Account, Queue string
@@ -44,7 +47,7 @@ type Name struct {
 // A Store is used by many goroutines at a time.
 type Store struct {
 	cfg Config
-	log *logfile.File // nil: memory only
+	log *wal.Log // nil: memory only
 
 	mu        sync.Mutex
 	accounts  map[string]*account
@@ -70,7 +73,7 @@ func Open(cfg Config) (*Store, error) {
 	if cfg.Dir == "" {
 		return s, nil
 	}
-	log, err := logfile.Open(logfile.Config{Dir: cfg.Dir, Sync: cfg.Sync}, s.replay)
+	log, err := wal.Open(wal.Config{Dir: cfg.Dir, Sync: cfg.Sync, Format: fileFormat, Replay: s.replay})
 	if err != nil {
 		return nil, err
 	}
@@ -86,12 +89,12 @@ func (s *Store) Close() error {
 	return s.log.Close()
 }
 
-// Failed is closed when nothing can be kept any more.
+// Failed is closed when nothing can be kept any more: a write has gone wrong, or the store is closed.
 func (s *Store) Failed() <-chan struct{} {
 	if s.log == nil {
 		return nil
 	}
-	return s.log.Failed()
+	return s.log.Ended()
 }
 
 // Properties returns the settings of an account.

@@ -1,0 +1,60 @@
+package docs_test
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/docs"
+)
+
+// TestPages holds every page to its form.
+func TestPages(t *testing.T) {
+	form := regexp.MustCompile(`^# [A-Z].+\n\n[A-Z].+\.\n\n`)
+	for _, p := range docs.Pages() {
+		if !form.MatchString(p.Text) {
+			t.Errorf("%s: does not begin with a title and a line that says what it tells", p.Name)
+		}
+		if n := utf8.RuneCountInString(p.Summary); n > 95 {
+			t.Errorf("%s: the summary has %d characters, more than a line of the list has room for", p.Name, n)
+		}
+		if !strings.HasSuffix(p.Text, "\n") || strings.HasSuffix(p.Text, "\n\n") {
+			t.Errorf("%s: does not end with one line break", p.Name)
+		}
+		fence := false
+		for line := range strings.Lines(p.Text) {
+			line = strings.TrimSuffix(line, "\n")
+			fence = fence != strings.HasPrefix(line, "```")
+			code := fence || strings.HasPrefix(line, "    ")
+			if n := utf8.RuneCountInString(line); n > 120 && !code {
+				t.Errorf("%s: a line has %d characters: %s", p.Name, n, line)
+			}
+		}
+		if fence {
+			t.Errorf("%s: a block of code does not end", p.Name)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	for name, want := range map[string]string{
+		"jobs": "jobs", "JOBS": "jobs", "jobs.md": "jobs", "sched": "schedules", "how": "how-it-works", "cli": "cli",
+	} {
+		if p, err := docs.Find(name); err != nil || p.Name != want {
+			t.Errorf("%s: got %q, %v, want %q", name, p.Name, err, want)
+		}
+	}
+	for name, want := range map[string][]string{
+		"shedule": {"schedules"}, "Guarantee5": {"guarantees"}, "natz": {"nats"},
+		"s": {"schedules", "secrets"}, "t": {"targets", "testing"}, "retries": nil, "xyzxyz": nil, "": nil,
+	} {
+		p, err := docs.Find(name)
+		missing, ok := errors.AsType[*docs.MissingError](err)
+		if !ok || !slices.Equal(missing.Near, want) {
+			t.Errorf("%q: got %q, %v, want %q", name, p.Name, missing, want)
+		}
+	}
+}

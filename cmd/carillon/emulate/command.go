@@ -1,0 +1,224 @@
+package emulate
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/listen"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+)
+
+// Command is `carillon emulate`.
+type Command struct {
+	terminal.Logging `embed:"" set:"loglevel=warn"`
+
+	Config       string            `help:"Queues, topics and subscriptions to make, as a config.json of Microsoft's emulator." placeholder:"FILE"`
+	AutoCreate   bool              `help:"Make queues, topics and subscriptions when they are first used, instead of refusing them."`
+	AMQP         string            `name:"amqp" help:"Where Service Bus listens for AMQP." default:"127.0.0.1:5672" placeholder:"ADDR"`
+	HTTP         string            `name:"http" help:"Where Service Bus listens for its admin clients, /health, /api and AMQP over WebSocket." default:"127.0.0.1:5300" placeholder:"ADDR"`
+	Queue        string            `name:"queue" help:"Where storage queues listen." default:"127.0.0.1:10001" placeholder:"ADDR"`
+	NoServiceBus bool              `help:"Run without Service Bus."`
+	NoQueue      bool              `help:"Run without storage queues."`
+	Keys         string            `help:"How keys are checked: strict, lenient (every account, any key) or off. Default: strict for storage queues and with --sas-key, else lenient." placeholder:"MODE"`
+	SASKey       map[string]string `name:"sas-key" mapsep:"none" help:"A shared access key of Service Bus, instead of the usual one; may be repeated." placeholder:"NAME=KEY"`
+	Account      map[string]string `mapsep:"none" help:"A storage account with its key in base64, instead of devstoreaccount1; may be repeated." placeholder:"NAME=KEY"`
+	Cert         string            `help:"Certificate, in PEM, with which Service Bus serves TLS too, on the same ports, and storage queues HTTPS alone." placeholder:"FILE"`
+	Key          string            `help:"The private key of --cert, in PEM." placeholder:"FILE"`
+	Data         string            `help:"Directory that keeps everything for the next start; one process at a time can use it. Default: memory." placeholder:"DIR"`
+	PortsFile    string            `help:"Write the addresses and connection strings to this file, as JSON, once everything runs." placeholder:"FILE"`
+}
+
+// Help shows examples.
+func (Command) Help() string {
+	return `Runs emulators of Azure Service Bus and Azure Queue Storage in one process, without a scheduler, a container
+or a database, and prints the connection strings. Programs use them through Azure's SDKs, unchanged:
+
+    Go  client, err := azservicebus.NewClientFromConnectionString("Endpoint=sb://127.0.0.1:5672;
+            SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=SAS_KEY_VALUE;
+            UseDevelopmentEmulator=true;", nil)
+        service, err := azqueue.NewServiceClientFromConnectionString("DefaultEndpointsProtocol=http;
+            AccountName=devstoreaccount1;AccountKey=Eby8vdM02xNOc…;
+            QueueEndpoint=http://127.0.0.1:10001/devstoreaccount1;", nil)
+
+    JS  const client = new ServiceBusClient("Endpoint=sb://127.0.0.1:5672;…;UseDevelopmentEmulator=true;")
+        const service = QueueServiceClient.fromConnectionString("DefaultEndpointsProtocol=http;…;")
+
+Each string is one line without blanks; copy the printed ones. Queues and topics are those of --config, those
+that admin clients make and, with --auto-create, whatever is used. Without --data everything is gone at the end.
+--json prints what the ports file has.
+
+Admin clients of Service Bus take its string with the HTTP port, 5300. They insist on HTTPS: give --cert and --key,
+and let them trust the certificate (SSL_CERT_FILE for Go, NODE_EXTRA_CA_CERTS for Node.js), or give their options a
+transport that speaks HTTP instead. With --cert, storage queues speak HTTPS alone.
+
+Whose keys are to be checked says so: --sas-key for Service Bus, whose keys are strict with it, and --account for
+storage queues, whose keys are strict anyway. The strings that are printed have these keys.
+
+Port 0 takes a free port. Stay on loopback addresses: the keys are no secret. SIGTERM ends it in good order.
+
+Examples:
+
+    carillon emulate --auto-create
+    carillon emulate --config config.json --data .emulators
+    carillon emulate --no-queue --amqp 127.0.0.1:0 --http 127.0.0.1:0 --ports-file ports.json
+    carillon emulate --config config.json --sas-key orders=c2VjcmV0 --account shop=c2VjcmV0
+    carillon emulate --auto-create --cert cert.pem --key key.pem
+    carillon emulate --keys lenient --amqp 0.0.0.0:5672 --http 0.0.0.0:5300 --queue 0.0.0.0:10001`
+}
+
+// Run runs until it is interrupted.
+func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
+	cfg, err := c.config(t)
+	if err != nil {
+		return err
+	}
+	if err := listen.RemovePorts(c.PortsFile); err != nil {
+		return err
+	}
+	e, err := Start(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	err = c.serve(ctx, t, e)
+	return errors.Join(err, listen.RemovePorts(c.PortsFile), e.Close()) //nolint:contextcheck // ctx has ended
+}
+
+// config is what the flags ask for.
+func (c Command) config(t *terminal.Terminal) (Config, error) {
+	for _, f := range [][2]string{{"amqp", c.AMQP}, {"http", c.HTTP}, {"queue", c.Queue}} {
+		if err := listen.CheckAddress(f[0], f[1]); err != nil {
+			return Config{}, err
+		}
+	}
+	mode, err := servicebus.ParseAuth(c.Keys)
+	switch {
+	case err != nil:
+		return Config{}, terminal.Usagef("--keys: %q is not strict, lenient or off", c.Keys)
+	case c.NoServiceBus && c.NoQueue:
+		return Config{}, terminal.Usagef("--no-service-bus and --no-queue leave nothing to run")
+	case c.NoServiceBus && c.Config != "":
+		return Config{}, terminal.Usagef("--config is for Service Bus, which --no-service-bus leaves out")
+	}
+	if err := checkKeys(c.SASKey, c.Account); err != nil {
+		return Config{}, err
+	}
+	certificate, err := c.certificate()
+	if err != nil {
+		return Config{}, err
+	}
+	cfg := Config{Data: c.Data, file: c.Config}
+	if !c.NoServiceBus {
+		if c.Keys == "" && len(c.SASKey) > 0 {
+			mode = servicebus.Strict
+		}
+		entities, err := readEntities(c.Config)
+		if err != nil {
+			return Config{}, err
+		}
+		cfg.Bus = &servicebus.Config{
+			Addr: c.AMQP, HTTPAddr: c.HTTP, Auth: mode, Keys: c.SASKey, Entities: entities,
+			AutoCreate: c.AutoCreate, Logger: c.Logger(t.Err),
+		}
+		if certificate != nil {
+			cfg.Bus.TLS = &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12}
+		}
+	}
+	if !c.NoQueue {
+		cfg.Queue = &storagequeue.Config{
+			Addr: c.Queue, Accounts: c.Account, Certificate: certificate, AutoCreate: c.AutoCreate, Logger: c.Logger(t.Err),
+		}
+		if c.Keys != "" && mode != servicebus.Strict {
+			cfg.Queue.Keys = storagequeue.Lenient
+		}
+	}
+	return cfg, nil
+}
+
+// checkKeys finds what is wrong with keys on the command line.
+func checkKeys(sas, accounts map[string]string) error {
+	for name, key := range sas {
+		if name == "" || key == "" {
+			return terminal.Usagef("--sas-key: %q is not NAME=KEY", name+"="+key)
+		}
+	}
+	for name, key := range accounts {
+		if err := storagequeue.CheckAccount(name, key); err != nil {
+			return terminal.Usagef("--account: %w", err)
+		}
+	}
+	return nil
+}
+
+// certificate reads that of the flags; nil is none.
+func (c Command) certificate() (*tls.Certificate, error) {
+	if c.Cert == "" && c.Key == "" {
+		return nil, nil //nolint:nilnil // none is no mistake
+	}
+	if c.Cert == "" || c.Key == "" {
+		return nil, terminal.Usagef("--cert and --key go together")
+	}
+	read, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+	if err != nil {
+		return nil, terminal.Usagef("--cert, --key: %w", err)
+	}
+	return &read, nil
+}
+
+// serve tells where the emulators are and waits for the end.
+func (c Command) serve(ctx context.Context, t *terminal.Terminal, e *Servers) error {
+	p := e.Ports()
+	if err := p.Write(c.PortsFile); err != nil {
+		return err
+	}
+	if t.JSON {
+		if err := t.PrintJSON(p); err != nil {
+			return err
+		}
+	} else {
+		c.greet(t, e, p)
+	}
+	e.Wait(ctx)
+	if !t.JSON && ctx.Err() != nil {
+		fmt.Fprintln(t.Err, "stopping; a second signal ends it at once")
+	}
+	return nil
+}
+
+// greet says what runs where.
+func (c Command) greet(t *terminal.Terminal, e *Servers, p listen.Ports) {
+	where := "in memory"
+	if c.Data != "" {
+		where = "in " + c.Data
+	}
+	t.Printf("carillon %s, emulators, data %s\n\n", t.Version, where)
+	if e.bus != nil {
+		t.Printf("  Service Bus    %s, %s\n", p.AMQP, c.entities(e))
+		t.Printf("  its admin      %s\n", p.HTTP)
+	}
+	if e.queue != nil {
+		t.Printf("  storage queue  %s\n", p.Queue)
+	}
+	t.Printf("\n%s\nCtrl-C stops.\n", e.Pasteable(c.SASKey, c.Account))
+}
+
+// entities says which entities Service Bus has at the start.
+func (c Command) entities(e *Servers) string {
+	queues, topics := len(e.entities.Queues), len(e.entities.Topics)
+	var words []string
+	if c.Config != "" {
+		words = append(words, fmt.Sprintf("%s and %s of %s",
+			terminal.Plural(queues, "queue", "queues"), terminal.Plural(topics, "topic", "topics"), filepath.Base(c.Config)))
+	}
+	if c.AutoCreate {
+		words = append(words, "makes what is used")
+	} else {
+		words = append(words, "refuses what does not exist")
+	}
+	return strings.Join(words, ", ")
+}

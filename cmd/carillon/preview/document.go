@@ -1,0 +1,203 @@
+package preview
+
+import (
+	"cmp"
+	"errors"
+	"strings"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
+
+// document reads the timing of a job, or of a recurrence alone, from JSON or YAML. file is where it comes from; empty if
+// it was typed or piped.
+func (c Command) document(t *terminal.Terminal, file, text string) (*subject, []fault) {
+	if c.Dialect != "" {
+		return nil, []fault{{text: "--dialect goes with an expression", hint: `the member "dialect" of a recurrence says it`}}
+	}
+	s := &subject{}
+	nameless := false
+	if file == "" {
+		text, nameless = named(text)
+	} else {
+		s.where = file + ": "
+	}
+	reader := jobfile.Reader{Lookup: lenient(t.Lookup), Stdin: strings.NewReader(text)}
+	jobs, problems := reader.Read([]string{cmp.Or(file, jobfile.Stdin)})
+	if len(problems) > 0 {
+		return nil, problemFaults(file, problems)
+	}
+	job, faults := c.choose(jobs)
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	if !nameless {
+		s.name = job.Key.Job
+	}
+	v, err := document.Parse(job.Body)
+	if err != nil {
+		return nil, faultsOf(s.where, "", err)
+	}
+	if err := s.readDocument(v); err != nil {
+		return nil, s.documentFaults(v, err)
+	}
+	return s, nil
+}
+
+// named gives the only document of a text a name if it has none, which only a file can do without.
+func named(text string) (whole string, nameless bool) {
+	v, err := document.Parse([]byte(text))
+	if err != nil || v.Kind() != document.KindObject {
+		return text, false
+	}
+	if _, ok := v.Member("name"); ok {
+		return text, false
+	}
+	if _, list := v.Member("value"); list {
+		return text, false
+	}
+	name := document.Member{Name: "name", Value: document.StringValue(hashName)}
+	return document.ObjectValue(append([]document.Member{name}, v.Members()...)...).String(), true
+}
+
+// lenient leaves variables alone that are not set. Most are for the action, which does not matter here.
+func lenient(env jobfile.Lookup) jobfile.Lookup {
+	return func(name string) (string, bool) {
+		if v, ok := env(name); ok {
+			return v, true
+		}
+		return "${" + name + "}", true
+	}
+}
+
+func problemFaults(file string, problems []jobfile.Problem) []fault {
+	faults := make([]fault, len(problems))
+	for i, p := range problems {
+		if file == "" {
+			p.File = "" // there is nothing to tell it from
+		}
+		faults[i] = fault{text: p.String()}
+	}
+	return faults
+}
+
+// choose returns the job that --name names if there are several.
+func (c Command) choose(jobs []jobfile.Job) (jobfile.Job, []fault) {
+	if len(jobs) == 1 {
+		return jobs[0], nil
+	}
+	names := make([]string, len(jobs))
+	for i, j := range jobs {
+		if c.Name == j.Key.Job || c.Name == j.Key.String() {
+			return j, nil
+		}
+		names[i] = j.Key.Job
+	}
+	text := "there are " + terminal.Plural(len(jobs), "job", "jobs") + ": " + strings.Join(names, ", ")
+	return jobfile.Job{}, []fault{{text: text, hint: "choose one with --name"}}
+}
+
+// readDocument reads a job or a recurrence. The error is a [document.Problems].
+func (s *subject) readDocument(v document.Value) error {
+	r := document.NewReader()
+	o := r.Object(v, "")
+	switch {
+	case o.Has("frequency"), o.Has("cron"), o.Has("rrule"):
+		o.Ignore("name", "collection")
+		recurrence := spec.ReadRecurrence(o)
+		s.timing.Recurrence = &recurrence
+	default:
+		s.job = true
+		o.Ignore("id", "type", "name", "collection")
+		if inner, ok := o.Object("properties"); ok {
+			o.Done()
+			o = inner
+		}
+		o.Ignore("action", "state", "status", "jitter", "timeout", "overlap", "catchUp", "labels", "description")
+		s.timing = spec.ReadTiming(o)
+	}
+	o.Done()
+	if err := r.Err(); err != nil {
+		return err
+	}
+	for _, place := range []string{"", "recurrence", "properties.recurrence"} {
+		s.keepText(v, place)
+	}
+	return nil
+}
+
+// keepText takes the text of the rule, and its dialect, from the recurrence at a path, if it has one.
+func (s *subject) keepText(v document.Value, path string) {
+	recurrence, ok := find(v, path)
+	if !ok {
+		return
+	}
+	for _, member := range []string{"cron", "rrule"} {
+		text, ok := recurrence.Member(member)
+		if !ok {
+			continue
+		}
+		dialect, _ := recurrence.Member("dialect")
+		s.text, s.dsari = text.Text(), dialect.Text() == string(spec.Dsari)
+		s.where += strings.TrimPrefix(path+"."+member, ".") + ": "
+	}
+}
+
+// find returns the value at a path of plain names.
+func find(v document.Value, path string) (document.Value, bool) {
+	ok := true
+	for name := range strings.SplitSeq(path, ".") {
+		if ok && name != "" {
+			v, ok = v.Member(name)
+		}
+	}
+	return v, ok
+}
+
+// documentFaults returns what is wrong with a document. If it is the text of a rule, the fault can point at the place.
+func (s *subject) documentFaults(v document.Value, err error) []fault {
+	problems, ok := errors.AsType[document.Problems](err)
+	if !ok {
+		return faultsOf(s.where, "", err)
+	}
+	var faults []fault
+	pointed := map[string]bool{}
+	for _, p := range problems {
+		switch inside := s.insideRule(v, p.Path); {
+		case pointed[p.Path]:
+		case len(inside) > 0:
+			pointed[p.Path] = true
+			faults = append(faults, inside...)
+		default:
+			faults = append(faults, fault{text: s.where + p.Error()})
+		}
+	}
+	return faults
+}
+
+// insideRule returns what is wrong with the text of a rule at a path; nothing if there is none or it is right.
+func (s *subject) insideRule(v document.Value, path string) []fault {
+	text, ok := find(v, path)
+	parent, member := "", path
+	if i := strings.LastIndexByte(path, '.'); i >= 0 {
+		parent, member = path[:i], path[i+1:]
+	}
+	if !ok || text.Kind() != document.KindString || member != "cron" && member != "rrule" {
+		return nil
+	}
+	recurrence, _ := find(v, parent)
+	named, _ := recurrence.Member("dialect")
+	dialect := spec.Dialect(named.Text())
+	var err error
+	if member == "cron" {
+		_, err = spec.ParseCron(text.Text(), cmp.Or(dialect, spec.Obsidian))
+	} else {
+		_, err = spec.ParseRRule(text.Text(), cmp.Or(dialect, spec.RFC5545))
+	}
+	if err == nil {
+		return nil
+	}
+	return faultsOf(s.where+path+": ", text.Text(), err)
+}

@@ -1,0 +1,139 @@
+package preview
+
+import (
+	"errors"
+	"strings"
+	"unicode"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
+
+// fault is one thing wrong with what a preview was asked for.
+type fault struct {
+	text string // what is wrong
+	hint string // what was probably meant; may be empty
+
+	source string // the text of the schedule in which it is wrong; empty if there is nothing to point at
+	column int    // where in it, in characters from 1
+
+	cause error // an error that is not a mistake of the user, such as a file that cannot be read; else nil
+}
+
+// faultsOf returns what is wrong with the text of a schedule. where goes before each message.
+func faultsOf(where, source string, err error) []fault {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var faults []fault
+		for _, one := range joined.Unwrap() {
+			faults = append(faults, faultsOf(where, source, one)...)
+		}
+		return faults
+	}
+	wrong, ok := errors.AsType[*spec.SyntaxError](err)
+	if !ok {
+		return []fault{{text: where + err.Error()}}
+	}
+	words := *wrong
+	words.Hint = ""
+	return []fault{{text: where + words.Error(), hint: wrong.Hint, source: source, column: wrong.Column}}
+}
+
+// errPreview is the mistake that a preview ends with after its faults are printed.
+var errPreview = errors.New("there is no preview")
+
+// refuse prints faults and returns the error that ends the process.
+func refuse(t *terminal.Terminal, faults []fault) error {
+	said := map[string]bool{}
+	result := terminal.Reported(terminal.Usage(errPreview))
+	for _, f := range faults {
+		for line := range strings.Lines(f.text) {
+			t.Complain("error", strings.TrimSuffix(line, "\n"))
+		}
+		if f.column > 0 {
+			text, caret := excerpt(f.source, f.column)
+			_, _ = t.Err.Write([]byte("    " + text + "\n    " + caret + "\n"))
+		}
+		if f.hint != "" && !said[f.hint] {
+			said[f.hint] = true
+			t.Complain("hint", f.hint)
+		}
+		if f.cause != nil {
+			result = terminal.Reported(f.cause)
+		}
+	}
+	return result
+}
+
+// maxExcerpt is how many characters of a long text are shown.
+const maxExcerpt = 100
+
+// excerpt returns the line of a text that has the column, and a line with a caret that stands below it. The column is
+// counted in characters of the whole text, from 1; it may be the one behind the last.
+func excerpt(text string, column int) (line, caret string) {
+	runes := []rune(text)
+	at := min(column-1, len(runes))
+	begin, end := at, at
+	for begin > 0 && !newline(runes[begin-1]) {
+		begin--
+	}
+	for end < len(runes) && !newline(runes[end]) {
+		end++
+	}
+	before, after := "", ""
+	if end-begin > maxExcerpt {
+		if from := at - maxExcerpt/2; from > begin {
+			begin, before = from, "…"
+		}
+		if to := begin + maxExcerpt; to < end {
+			end, after = to, "…"
+		}
+	}
+	indent := cells(before)
+	for _, r := range runes[begin:at] {
+		indent += cells(printable(r))
+	}
+	var b strings.Builder
+	for _, r := range runes[begin:end] {
+		b.WriteString(printable(r))
+	}
+	return strings.TrimRight(before+b.String()+after, " "), strings.Repeat(" ", indent) + "^"
+}
+
+func newline(r rune) bool { return r == '\n' || r == '\r' }
+
+// printable returns a character as it is shown in an excerpt: one that moves the cursor or nothing at all as a blank.
+func printable(r rune) string {
+	if !unicode.IsPrint(r) {
+		return " "
+	}
+	return string(r)
+}
+
+// cells returns how many columns of a terminal a text takes.
+func cells(s string) int {
+	n := 0
+	for _, r := range s {
+		switch {
+		case unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r):
+		case r >= 0x1100 && unicode.In(r, wide):
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// wide are the characters that take two columns, near enough: East Asian letters, full-width forms, pictures.
+var wide = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{0x1100, 0x115F, 1},
+		{0x2E80, 0xA4CF, 1},
+		{0xAC00, 0xD7A3, 1},
+		{0xF900, 0xFAFF, 1},
+		{0xFE30, 0xFE6F, 1},
+		{0xFF00, 0xFF60, 1},
+		{0xFFE0, 0xFFE6, 1},
+	},
+	R32: []unicode.Range32{{0x1F300, 0x1FAFF, 1}, {0x20000, 0x3FFFD, 1}},
+}

@@ -1,0 +1,235 @@
+package preview
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
+
+// subject is what a preview shows.
+type subject struct {
+	timing spec.Timing
+	text   string // of the rule; empty if it has none
+	where  string // goes before what is wrong with the rule: the file and the path in it, or nothing
+
+	name    string // the job's, empty if it has none
+	job     bool   // the document is a whole job, which starts as it says and not otherwise
+	dsari   bool   // hashes are made from the name
+	assumed bool   // the schedule counts from now, for want of a start
+
+	notes []string // what was assumed
+}
+
+// hashName stands for the name of a job that has none.
+const hashName = "job"
+
+// subject reads the expression or the file.
+func (c Command) subject(t *terminal.Terminal) (*subject, []fault) {
+	switch {
+	case len(c.Expression) > 0 && c.File != "":
+		return nil, []fault{{text: "an expression and --file exclude each other"}}
+	case len(c.Expression) > 1:
+		return nil, []fault{{
+			text: "the expression is several words",
+			hint: "put it in single quotes, so that the shell leaves it alone: carillon preview '0 9 * * 1-5'",
+		}}
+	case c.File != "":
+		return c.file(t)
+	case len(c.Expression) == 0:
+		return nil, []fault{{text: "the expression is missing", hint: `run "carillon preview --help" for examples of every language`}}
+	}
+	text := c.Expression[0]
+	s, faults := c.read(t, "", text)
+	if len(faults) > 0 && isFile(text) {
+		return nil, []fault{{text: "\"" + text + "\" is a file, not an expression", hint: "carillon preview -f " + text}}
+	}
+	return s, faults
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+// causeOf drops the operation and the path from the error of a file.
+func causeOf(err error) string {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err
+	}
+	return err.Error()
+}
+
+// file reads the subject from a file.
+func (c Command) file(t *terminal.Terminal) (*subject, []fault) {
+	if c.File != "-" {
+		data, err := os.ReadFile(c.File)
+		if err != nil {
+			return nil, []fault{{text: c.File + ": " + causeOf(err), cause: err}}
+		}
+		return c.read(t, c.File, string(data))
+	}
+	data, err := io.ReadAll(t.In)
+	if err != nil {
+		return nil, []fault{{text: "standard input: " + causeOf(err), cause: err}}
+	}
+	return c.read(t, "", string(data))
+}
+
+// read reads the subject from a text. file is where it comes from; empty if it was typed or piped.
+func (c Command) read(t *terminal.Terminal, file, text string) (*subject, []fault) {
+	if isDocument(file, text) {
+		return c.document(t, file, text)
+	}
+	s := &subject{text: text}
+	if file != "" {
+		s.where = file + ": "
+	}
+	dialect, parse := languageOf(text, spec.Dialect(c.Dialect))
+	rule, err := parse(text, dialect)
+	if err != nil {
+		return nil, faultsOf(s.where, text, err)
+	}
+	s.dsari = dialect == spec.Dsari
+	s.timing.Recurrence = &spec.Recurrence{Rule: rule}
+	return s, nil
+}
+
+// asDocument and asRRule are how texts begin that are not cron.
+var (
+	asDocument = regexp.MustCompile(`^\s*(?:#.*\n\s*)*(?:\{|\[|---|["']?[A-Za-z]\w*["']?\s*:(?:\s|$))`)
+	asRRule    = regexp.MustCompile(`(?i)^\s*(?:DTSTART|RRULE:|EXRULE:|RDATE|EXDATE|BEGIN:|(?:FREQ|INTERVAL|COUNT|UNTIL|WKST|BY[A-Z]+)=)`)
+	asRandom   = regexp.MustCompile(`(?:^|[\s,])R(?:$|[\s,/(])`) // in dsari's cron
+	asStart    = regexp.MustCompile(`(?i)^\s*DTSTART`)
+)
+
+// isDocument reports whether a text is JSON or YAML.
+func isDocument(file, text string) bool {
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".json", ".yaml", ".yml":
+		return true
+	}
+	return asDocument.MatchString(text) && !asStart.MatchString(text)
+}
+
+// languageOf returns the dialect of an expression and what parses it.
+func languageOf(text string, asked spec.Dialect) (spec.Dialect, func(string, spec.Dialect) (spec.Rule, error)) {
+	switch isRRule := asRRule.MatchString(text); {
+	case asked == spec.RFC5545, asked == spec.AWX:
+		return asked, spec.ParseRRule
+	case isRRule && asked == spec.Dsari:
+		return asked, spec.ParseRRule
+	case isRRule && asked == "":
+		return spec.RFC5545, spec.ParseRRule
+	}
+	return cmp.Or(asked, spec.Obsidian), spec.ParseCron
+}
+
+// take applies the flags, which replace what a document says, and assumes what is still open.
+func (s *subject) take(f flags) {
+	timing := &s.timing
+	s.name = cmp.Or(f.name, s.name)
+	timing.Name = s.name
+	if f.zone != nil {
+		timing.Zone = f.zone
+	}
+	if !f.start.IsZero() {
+		timing.Start = f.start
+	}
+	if f.dst.Gap != spec.GapDefault {
+		timing.DST.Gap = f.dst.Gap
+	}
+	if f.dst.Overlap != spec.OverlapDefault {
+		timing.DST.Overlap = f.dst.Overlap
+	}
+	if timing.Recurrence != nil && !f.end.IsZero() {
+		timing.Recurrence.End = f.end
+	}
+	if s.dsari && s.name == "" {
+		timing.Name = hashName
+		s.notes = append(s.notes, `the hash is that of the name "`+hashName+`"; --name gives the job's own`)
+	}
+	if s.dsari && asRandom.MatchString(s.text) {
+		s.notes = append(s.notes, "R was drawn for this preview; a job draws its own")
+	}
+	if timing.Start.IsZero() && timing.Recurrence != nil {
+		s.begin(f.now)
+	}
+}
+
+// begin assumes a start where the schedule counts from it and has none.
+func (s *subject) begin(now time.Time) {
+	start := roundUp(now, time.Minute)
+	switch rule := s.timing.Recurrence.Rule.(type) {
+	case nil:
+		s.assume("no startTime: counted from the creation of the job, here " + moment(now))
+	case *spec.Recur:
+		switch {
+		case len(strings.Fields(s.text)) > 3: // a date and time of its own
+		case s.job:
+			s.assume("counted from the creation of the job, here " + moment(now))
+		default:
+			s.timing.Start = start
+			s.assume("counted from " + moment(start) + ", now in whole minutes; --start says otherwise")
+		}
+	default:
+		if s.job || !needsStart(rule, s.setting(now), start) {
+			return
+		}
+		s.timing.Start = start
+		s.assume("no DTSTART: counted from " + moment(start) + ", now in whole minutes; --start says otherwise; a job needs one of both")
+	}
+}
+
+// assume notes where the schedule counts from.
+func (s *subject) assume(note string) { s.assumed, s.notes = true, append(s.notes, note) }
+
+// needsStart reports whether a rule is without meaning until it has a start.
+func needsStart(rule spec.Rule, s spec.Setting, start time.Time) bool {
+	if _, err := rule.Compile(s); err == nil {
+		return false
+	}
+	s.Start = start
+	_, err := rule.Compile(s)
+	return err == nil
+}
+
+// setting returns what a rule needs to know.
+func (s *subject) setting(now time.Time) spec.Setting {
+	t := s.timing
+	return spec.Setting{Name: t.Name, Zone: t.Zone, DST: t.DST, Start: t.Start, Created: now, End: t.Recurrence.End}
+}
+
+// plan makes the plan of a job that is created now.
+func (s *subject) plan(now time.Time) (*spec.Plan, []fault) {
+	if r := s.timing.Recurrence; r != nil && r.Rule != nil && s.text != "" {
+		if _, err := r.Rule.Compile(s.setting(now)); err != nil {
+			return nil, faultsOf(s.where, s.text, err)
+		}
+	}
+	plan, err := spec.NewPlan(s.timing, now)
+	if err != nil {
+		return nil, faultsOf(s.where, "", err)
+	}
+	return plan, nil
+}
+
+// strict returns the plan as it would be if times that the clock jumps over did not run at all. What is in the plan and
+// not in this one was moved.
+func (s *subject) strict(now time.Time) *spec.Plan {
+	timing := s.timing
+	timing.DST.Gap = spec.GapSkip
+	plan, err := spec.NewPlan(timing, now)
+	if err != nil {
+		return nil
+	}
+	return plan
+}

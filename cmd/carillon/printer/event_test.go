@@ -1,0 +1,98 @@
+package printer
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// TestEvents prints records of every kind, both as this process has them and as
+// they come over the API.
+func TestEvents(t *testing.T) {
+	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.Local) //nolint:gosmopolitan // people are shown their own time
+	attempt := func(r scheduler.Record) scheduler.Record {
+		r.Due, r.Started, r.Duration = at, at.Add(1500*time.Microsecond), 12*time.Millisecond
+		r.Ended = r.Started.Add(r.Duration)
+		r.ID = "id"
+		return r
+	}
+	tests := []struct {
+		record scheduler.Record
+		want   string
+	}{
+		{
+			attempt(scheduler.Record{Outcome: scheduler.OutcomeCompleted, Status: 200, Message: "not shown"}),
+			"10:00:00.001  team/report           completed     +1.5 ms  200 in 12.0 ms",
+		},
+		{
+			attempt(scheduler.Record{
+				Outcome: scheduler.OutcomeFailed, Status: 503, Attempt: 2, Kind: scheduler.Manual,
+				Message: "Http Action - Response from host 'h': 'Service Unavailable' Response Headers: A: b\r\n Body: x",
+			}),
+			"10:00:00.001  team/report           failed        +1.5 ms  503 in 12.0 ms, run by hand, retry 2, Response from host 'h': 'Service Unavailable'",
+		},
+		{
+			attempt(scheduler.Record{Outcome: scheduler.OutcomeFailed, Phase: scheduler.ErrorPhase, Message: "no\nconnection " + strings.Repeat("é", 200)}),
+			"10:00:00.001  team/report           failed        +1.5 ms  errorAction, no connection " + strings.Repeat("é", 146) + "…",
+		},
+		{
+			attempt(scheduler.Record{Outcome: scheduler.OutcomeFailed, Message: "StorageQueue Action - Nothing sent to queue 'a Action - b'"}),
+			"10:00:00.001  team/report           failed        +1.5 ms  Nothing sent to queue 'a Action - b'",
+		},
+		{
+			scheduler.Record{Outcome: scheduler.OutcomeFaulted, Due: at, Ended: at.Add(time.Second), Message: "gave up"},
+			"10:00:01.000  team/report           faulted             -  gave up",
+		},
+		{
+			scheduler.Record{Outcome: scheduler.OutcomeSkipped, Reason: scheduler.ReasonOverlap, Ended: at, From: at, To: at.Add(time.Minute), Count: 2},
+			"10:00:00.000  team/report           skipped             -  2 instants from 10:00:00.000 to 10:01:00.000, because of overlap",
+		},
+		{
+			scheduler.Record{
+				Outcome: scheduler.OutcomeSkipped, Reason: scheduler.ReasonDST, Ended: at, From: at, To: at, Count: 12,
+				Message: "2026-03-08 02:00 to 02:55 do not exist in America/New_York: do not run",
+			},
+			"10:00:00.000  team/report           skipped             -  12 at 10:00:00.000, because of dst, " +
+				"2026-03-08 02:00 to 02:55 do not exist in America/New_York: do not run",
+		},
+		{
+			scheduler.Record{Outcome: scheduler.OutcomePostponed, Ended: at, From: at, To: at, Count: 1},
+			"10:00:00.000  team/report           postponed           -  10:00:00.000",
+		},
+	}
+	for _, test := range tests {
+		test.record.Job = scheduler.Key{Collection: "team", Job: "report"}
+		over := &client.Record{}
+		if err := json.Unmarshal(view.JSON(view.Record(&test.record)), over); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range []Event{OfRecord(&test.record), Of(over)} {
+			var out strings.Builder
+			New(&terminal.Terminal{Out: &out}, Clock).Print(e, nil)
+			if diff := cmp.Diff(test.want+"\n", out.String()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		}
+	}
+}
+
+func TestColour(t *testing.T) {
+	var out strings.Builder
+	e := Event{job: strings.Repeat("j", 60), outcome: scheduler.OutcomeFailed}
+	p := New(&terminal.Terminal{Out: &out, Colour: true}, Clock)
+	p.Print(e, nil)
+	if !strings.Contains(out.String(), "\x1b[31mfailed   \x1b[0m") {
+		t.Errorf("got %q", out.String())
+	}
+	if p.width != longestColumn {
+		t.Errorf("the column is %d wide", p.width)
+	}
+}

@@ -1,0 +1,264 @@
+package secrets
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+)
+
+// Command are the commands that deal with secrets.
+type Command struct {
+	Set    Set    `cmd:"" help:"Set a shared secret."`
+	List   List   `cmd:"" help:"List shared secrets, without their values."`
+	Delete Delete `cmd:"" help:"Delete shared secrets."`
+	Rotate Rotate `cmd:"" help:"Seal everything with the scheduler's first key."`
+	Keygen Keygen `cmd:"" help:"Make a key, for a key file."`
+}
+
+// Help tells what secrets are.
+func (Command) Help() string {
+	return `A password, token or key in a job can be written and used, but never read again: it is left out of whatever
+"carillon get" and the APIs show, and sealed in the store with a key that only the schedulers have. Instead of
+the secret itself a job may name a shared one:
+
+    password: {secretRef: billing-password}
+
+It is looked up at every attempt, so that a new value needs no change of the jobs.`
+}
+
+// Set sets a shared secret.
+type Set struct {
+	remote.Server
+
+	Name        string `arg:"" help:"Name of the secret."`
+	ValueFile   string `name:"value-file" help:"File with the value, or - for standard input. A line break at its end is left out. Without it the value is asked for." placeholder:"FILE"`
+	Description string `help:"What it is for." placeholder:"TEXT"`
+}
+
+// Help shows examples.
+func (Set) Help() string {
+	return `Jobs name it as {"secretRef": "NAME"}, wherever a secret may stand, and use the new value from their next
+attempt on. The value is no argument: others would see it in the list of processes, and in the shell's history. It
+is text of at most 12,288 bytes; put what is not, such as a .pfx file, in base64.
+
+Examples:
+
+    carillon secrets set orders-sas
+    carillon secrets set orders-sas --value-file token.txt --description "send to orders, until June"
+    base64 -w0 client.pfx | carillon secrets set client-pfx --value-file -
+    az storage queue generate-sas … -o tsv | carillon secrets set orders-sas --value-file -`
+}
+
+// Run sets the secret.
+func (c Set) Run(ctx context.Context, t *terminal.Terminal) error {
+	api, err := c.Client()
+	if err != nil {
+		return err
+	}
+	if err := scheduler.ValidateName("secret", c.Name); err != nil {
+		return terminal.Usage(err)
+	}
+	value, err := c.value(ctx, t)
+	if err != nil {
+		return err
+	}
+	s, created, err := api.PutSecret(ctx, c.Name, value, c.Description)
+	if err != nil {
+		return err
+	}
+	if t.JSON {
+		return t.PrintJSON(s)
+	}
+	done := "updated"
+	if created {
+		done = "created"
+	}
+	t.Printf("%-9s %s\n", done, s.Name)
+	return nil
+}
+
+// List lists shared secrets.
+type List struct{ remote.Server }
+
+// Help shows examples.
+func (List) Help() string {
+	return `Examples:
+
+    carillon secrets list
+    carillon secrets list --json`
+}
+
+// Run lists the secrets.
+func (c List) Run(ctx context.Context, t *terminal.Terminal) error {
+	api, err := c.Client()
+	if err != nil {
+		return err
+	}
+	all, err := api.Secrets(ctx)
+	if err != nil {
+		return err
+	}
+	if t.JSON {
+		return t.PrintJSON(terminal.List[*client.Secret]{Value: append([]*client.Secret{}, all...)})
+	}
+	if len(all) == 0 {
+		t.Complain("hint", `there are no shared secrets; "carillon secrets set NAME" makes one`)
+		return nil
+	}
+	now := time.Now()
+	rows := make([][]string, len(all))
+	for i, s := range all {
+		if s.Problem != "" {
+			rows[i] = []string{s.Name, "", "", "", t.Paint(terminal.Red, s.Problem)}
+			continue
+		}
+		rows[i] = []string{s.Name, terminal.Ago(s.Updated, now), terminal.Ago(s.Created, now), s.Key, s.Description}
+	}
+	return t.Table([]string{"NAME", "UPDATED", "CREATED", "KEY", "DESCRIPTION"}, rows)
+}
+
+// Delete deletes shared secrets.
+type Delete struct {
+	remote.Server
+
+	Names []string `arg:"" name:"name" help:"Names of secrets."`
+	Force bool     `help:"Delete them also while jobs refer to them. Attempts of these fail from then on."`
+}
+
+// Help shows examples.
+func (Delete) Help() string {
+	return `A secret that jobs refer to which may still run stays, and they are named (exit code 4).
+
+Examples:
+
+    carillon secrets delete orders-sas
+    carillon secrets delete --force orders-sas`
+}
+
+// Run deletes the secrets, and goes on after an error.
+func (c Delete) Run(ctx context.Context, t *terminal.Terminal) error {
+	api, err := c.Client()
+	if err != nil {
+		return err
+	}
+	return remote.EachOf(ctx, t, c.Names, "deleted", func(name string) error {
+		if err := scheduler.ValidateName("secret", name); err != nil {
+			return err
+		}
+		return api.DeleteSecret(ctx, name, c.Force)
+	}, func(name string) any { return deletedSecret{"deleted", name} })
+}
+
+// deletedSecret is a result for programs.
+type deletedSecret struct {
+	Result string `json:"result"`
+	Secret string `json:"secret"`
+}
+
+// Rotate seals everything with the first key.
+type Rotate struct{ remote.Server }
+
+// Help tells how keys are changed.
+func (Rotate) Help() string {
+	return `How to change the key, without a moment in which anything fails:
+
+ 1. "carillon secrets keygen" and add the line at the end of every scheduler's key file; restart them, one
+    after the other. All can open with the new key now.
+ 2. Move the line to the front of every key file; restart. All seal with the new key now.
+ 3. "carillon secrets rotate". It changes no job but in what its secrets are sealed with, and can be repeated.
+ 4. When nothing failed, and the occurrences that were under way have ended, remove the old line; restart.
+
+Sealing again does not take back what was read with a stolen key, nor what lies in old revisions and backups:
+then set new secrets as well.
+
+Examples:
+
+    carillon secrets rotate
+    carillon secrets rotate --json`
+}
+
+// Run rotates.
+func (c Rotate) Run(ctx context.Context, t *terminal.Terminal) error {
+	api, err := c.Client()
+	if err != nil {
+		return err
+	}
+	r, err := api.RotateSecrets(ctx)
+	if err != nil {
+		return err
+	}
+	if t.JSON {
+		err = t.PrintJSON(r)
+	} else {
+		printRotation(t, r)
+	}
+	if err == nil && r.Failures > 0 {
+		failed := terminal.Plural(r.Failures, "secret or job was", "secrets or jobs were")
+		err = terminal.Hinted(fmt.Errorf("%s not sealed again", failed),
+			"put back the key they were sealed with, at the end of the key file, or set them again")
+	}
+	return err
+}
+
+func printRotation(t *terminal.Terminal, r *secrets.Rotation) {
+	for _, f := range r.Failed {
+		what := "secret " + f.Secret
+		if f.Job != "" {
+			what = "job " + f.Job
+		}
+		t.Printf("%s  %s  %s\n", t.Paint(terminal.Red, "failed"), what, f.Reason)
+	}
+	if more := r.Failures - len(r.Failed); more > 0 {
+		t.Printf("%s  %d more\n", t.Paint(terminal.Red, "failed"), more)
+	}
+	t.Printf("key %s: %s and %s sealed again, %d had it before\n", r.Key,
+		terminal.Plural(r.Jobs, "job", "jobs"), terminal.Plural(r.Secrets, "shared secret", "shared secrets"), r.Skipped)
+}
+
+// Keygen makes a key.
+type Keygen struct {
+	ID string `name:"id" help:"Id of the key: letters, digits, - and _. Default: today's date with a few random characters." placeholder:"ID"`
+}
+
+// madeKey is a key for programs: its id, and its line in a key file.
+type madeKey struct {
+	ID   string `json:"id"`
+	Line string `json:"line"`
+}
+
+// Help shows examples.
+func (Keygen) Help() string {
+	return `Prints one line: the key's id, a colon, and 32 random bytes in base64. A key file holds such lines; the first key
+seals, all open. Keep a copy apart from the store's backups: without the key nobody can read the secrets, and
+they must be set again.
+
+Examples:
+
+    (umask 077; carillon secrets keygen > secret.key)
+    carillon serve --secret-key-file secret.key
+    carillon secrets keygen --id 2026-03 >> secret.key`
+}
+
+// Run makes the key. It asks no scheduler.
+func (c Keygen) Run(t *terminal.Terminal) error {
+	id := c.ID
+	if id == "" {
+		id = keyID("")
+	}
+	k, err := seal.NewKey(id)
+	if err != nil {
+		return terminal.Usage(err)
+	}
+	if t.JSON {
+		return t.PrintJSON(madeKey{k.ID(), k.Text()})
+	}
+	t.Printf("%s\n", k.Text())
+	return nil
+}

@@ -1,0 +1,119 @@
+package secrets
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+)
+
+// KeyFlags are the flags that name the keys of secrets. A key itself is never a
+// flag: the list of processes shows those.
+type KeyFlags struct {
+	SecretKeyFile string `name:"secret-key-file" help:"File of the keys that seal secrets (\"carillon secrets keygen\"): the first seals, all open. The environment variable CARILLON_SECRET_KEY may hold its text instead. Without either, jobs with secrets are refused." env:"CARILLON_SECRET_KEY_FILE" placeholder:"FILE"`
+}
+
+// keyVariable holds the text of a key file.
+const keyVariable = "CARILLON_SECRET_KEY"
+
+// keyFileError is what is wrong with a key file. It ends a start like any other
+// thing that the process needs and cannot have.
+func keyFileError(file string, err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err // the path is named already
+	}
+	return terminal.Unavailablef("secret key file %s: %w", file, err)
+}
+
+// Keys reads the keys from the file or the environment; nil when neither is
+// given.
+func (f KeyFlags) Keys(t *terminal.Terminal) (*seal.Keyring, error) {
+	text, _ := t.Lookup(keyVariable)
+	switch {
+	case text != "" && f.SecretKeyFile != "":
+		return nil, terminal.Usagef("--secret-key-file and the variable %s are both given; one is enough", keyVariable)
+	case text != "":
+		keys, err := seal.ParseKeys(text)
+		if err != nil {
+			return nil, terminal.Hinted(terminal.Unavailablef("variable %s: %w", keyVariable, err), keygenHint)
+		}
+		return keys, nil
+	case f.SecretKeyFile != "":
+		return readKeys(f.SecretKeyFile)
+	}
+	return nil, nil //nolint:nilnil // no keys are a way to run
+}
+
+const keygenHint = `"carillon secrets keygen" makes a key`
+
+// othersMay are the permissions that nobody but its owner may have on a key file.
+const othersMay fs.FileMode = 0o077
+
+// readKeys reads a key file, which must not be open to others.
+func readKeys(file string) (*seal.Keyring, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, terminal.Hinted(keyFileError(file, err), keygenHint)
+	}
+	if mode := info.Mode().Perm(); mode&othersMay != 0 && runtime.GOOS != "windows" {
+		return nil, terminal.Hinted(keyFileError(file, fmt.Errorf("others may read or change it (mode %04o)", mode)),
+			fmt.Sprintf("run: chmod 600 %s; where that cannot be, give the text in %s", file, keyVariable))
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, keyFileError(file, err)
+	}
+	keys, err := seal.ParseKeys(string(data))
+	if err != nil {
+		return nil, terminal.Hinted(keyFileError(file, err), keygenHint)
+	}
+	return keys, nil
+}
+
+// KeyFileName is the key file that `carillon dev` makes in its data directory.
+const KeyFileName = "secret.key"
+
+// OwnKeys reads a key file of this program's own, and makes it when it is not
+// there. It is there as a whole or not at all.
+func OwnKeys(file string) (*seal.Keyring, error) {
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		return readKeys(file)
+	}
+	k, err := seal.NewKey(keyID("dev-"))
+	if err != nil {
+		return nil, err
+	}
+	if err := writeKey(file, k); err != nil {
+		return nil, keyFileError(file, err)
+	}
+	return readKeys(file)
+}
+
+// keyID returns an id for a new key: today's date, and random characters, so
+// that two keys of one day are not taken for each other.
+func keyID(prefix string) string {
+	return prefix + time.Now().UTC().Format(time.DateOnly) + "-" + strings.ToLower(rand.Text()[:4])
+}
+
+// writeKey writes a new key file beside its place, and puts it there when it is
+// on the disk.
+func writeKey(file string, k seal.Key) error {
+	f, err := os.CreateTemp(filepath.Dir(file), KeyFileName+".*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // what was renamed is not there
+	_, err = f.WriteString("# Seals the secrets of jobs. Whoever loses it loses them.\n" + k.Text() + "\n")
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), file)
+}

@@ -1,0 +1,72 @@
+package terminal
+
+import (
+	"errors"
+	"fmt"
+)
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+// Unwrap returns what the mistake is.
+func (e *usageError) Unwrap() error { return e.error }
+
+// Usage says that an error is a mistake on the command line.
+func Usage(err error) error { return &usageError{err} }
+
+// Usagef is [fmt.Errorf] of a mistake on the command line.
+func Usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// hintedError says what to do about an error.
+type hintedError struct {
+	error
+
+	hint string
+}
+
+// Unwrap returns the error.
+func (e *hintedError) Unwrap() error { return e.error }
+
+// Hinted adds a hint to an error; nil stays nil.
+func Hinted(err error, hint string) error {
+	if err == nil {
+		return nil
+	}
+	return &hintedError{err, hint}
+}
+
+// reportedError is an error whose lines are printed already.
+type reportedError struct{ error }
+
+// Unwrap returns the error.
+func (e *reportedError) Unwrap() error { return e.error }
+
+// Reported returns an error for those that were printed, with the exit code that
+// they share or, when they differ, that of a plain failure; nil for none.
+func Reported(errs ...error) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	for _, err := range errs {
+		if ExitCode(err) != ExitCode(errs[0]) {
+			return &reportedError{errSeveral}
+		}
+	}
+	return &reportedError{errs[0]}
+}
+
+var errSeveral = errors.New("several things went wrong")
+
+// unavailableError is something this process needs and cannot have.
+type unavailableError struct{ error }
+
+// Unwrap returns the reason.
+func (e *unavailableError) Unwrap() error { return e.error }
+
+// Unavailable says that an error is about something this process needs and cannot have.
+func Unavailable(err error) error { return &unavailableError{err} }
+
+// Unavailablef is [fmt.Errorf] of something this process needs and cannot have.
+func Unavailablef(format string, args ...any) error {
+	return &unavailableError{fmt.Errorf(format, args...)}
+}

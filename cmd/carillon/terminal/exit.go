@@ -1,0 +1,99 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/embedded"
+)
+
+// The exit codes.
+const (
+	ExitOK          = 0
+	ExitFailure     = 1
+	ExitUsage       = 2
+	ExitNotFound    = 3
+	ExitConflict    = 4
+	ExitUnavailable = 5
+	ExitInterrupted = 130
+)
+
+// ExitCode is the code that a command's error ends the process with.
+func ExitCode(err error) int {
+	switch {
+	case err == nil:
+		return ExitOK
+	case is[*usageError](err):
+		return ExitUsage
+	case errors.Is(err, context.Canceled):
+		return ExitInterrupted
+	case errors.Is(err, scheduler.ErrNotFound):
+		return ExitNotFound
+	case errors.Is(err, scheduler.ErrConflict):
+		return ExitConflict
+	case errors.Is(err, scheduler.ErrUnavailable), is[*unavailableError](err), is[*store.SettingError](err),
+		is[*embedded.PortError](err), is[*embedded.DirError](err), is[*embedded.InUseError](err), is[*embedded.StartError](err):
+		return ExitUnavailable
+	}
+	return ExitFailure
+}
+
+func is[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
+}
+
+// Fail prints an error with its hints, and returns the exit code.
+func (t *Terminal) Fail(err error) int {
+	code := ExitCode(err)
+	if err == nil || code == ExitInterrupted {
+		return code
+	}
+	if !is[*reportedError](err) {
+		for line := range strings.Lines(err.Error()) {
+			t.Complain("error", strings.TrimSuffix(line, "\n"))
+		}
+	}
+	if hint := hintOf(err); hint != "" {
+		t.Complain("hint", hint)
+	}
+	return code
+}
+
+// Complain prints a line for people on stderr.
+func (t *Terminal) Complain(kind, text string) { fmt.Fprintf(t.Err, "carillon: %s: %s\n", kind, text) }
+
+// hintOf returns the hint that comes with an error, or one for its kind.
+func hintOf(err error) string {
+	if h, ok := errors.AsType[*hintedError](err); ok {
+		return h.hint
+	}
+	if e, ok := errors.AsType[*store.SettingError](err); ok {
+		return settingHint(e)
+	}
+	switch {
+	case is[*client.UnreachableError](err):
+		return `start a scheduler with "carillon dev", or name its address with --server or CARILLON_SERVER`
+	case is[*embedded.PortError](err):
+		return "another program uses that port, perhaps a second carillon; choose one with --nats, port 0 takes any free one"
+	case is[*embedded.InUseError](err):
+		return "end that process, or give this one a directory of its own with --data"
+	case is[*embedded.DirError](err):
+		return "choose another directory with --data"
+	}
+	return ""
+}
+
+// settingHint says where a setting of the store is made.
+func settingHint(e *store.SettingError) string {
+	switch e.Setting {
+	case "jetstream", "permissions":
+		return "this is a setting of the NATS server"
+	}
+	return "the setting is --" + e.Setting
+}

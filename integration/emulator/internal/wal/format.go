@@ -1,0 +1,114 @@
+package wal
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Position is a place in a log: how many bytes of records and their heads are before it. Positions of a [Segmented]
+// log count from its very beginning, those of a [Single] one from the beginning of the file that was opened.
+type Position int64
+
+// A Format is how a log stands in the files of its directory.
+type Format struct {
+	segmented bool
+	magic     string // what every file begins with
+	lock      string // the name of the lock file
+	logs      fileName
+	snapshots fileName // of a segmented log
+	drafts    fileName // of snapshots that are being made
+	framing   framing
+}
+
+// A framing is how a record stands in a file.
+type framing interface {
+	// append appends a record that is at a position.
+	append(dst []byte, at Position, record []byte) []byte
+	// cut takes the record at a position off the front of b, or returns false if there is no intact one.
+	cut(b []byte, at Position) (record, rest []byte, ok bool)
+	// torn reports whether b, from which no record can be cut, is what an unfinished write leaves at the end of a file.
+	torn(b []byte, at Position) bool
+}
+
+// Segmented is the format of a log in files that are named by the position at which they begin, with snapshots beside
+// them.
+func Segmented(magic string) Format {
+	hexadecimal := func(suffix string) fileName { return fileName{base: 16, digits: 16, suffix: suffix} }
+	return Format{
+		segmented: true, magic: magic, lock: "lock", logs: hexadecimal(".log"), snapshots: hexadecimal(".snapshot"),
+		drafts: hexadecimal(".snapshot.tmp"), framing: positioned{},
+	}
+}
+
+// Single is the format of a log in one file, which a snapshot replaces. The names of files begin with the prefix.
+func Single(magic, prefix string) Format {
+	numbered := func(suffix string) fileName {
+		return fileName{prefix: prefix + "-", base: 10, digits: 6, suffix: suffix}
+	}
+	return Format{
+		magic: magic, lock: prefix + ".lock", logs: numbered(".log"), drafts: numbered(".new"), framing: summed{},
+	}
+}
+
+// head is what the file with a number begins with.
+func (f *Format) head(number int64) []byte {
+	head := []byte(f.magic)
+	if f.segmented {
+		head = binary.BigEndian.AppendUint64(head, uint64(number))
+	}
+	return head
+}
+
+// headTorn reports whether a file has no more than a part of its head, or the zeros that some file systems leave after
+// losing power.
+func (f *Format) headTorn(content []byte, number int64) bool {
+	head := f.head(number)
+	return len(content) < len(head) && bytes.HasPrefix(head, content) || len(content) <= len(head) && zeros(content)
+}
+
+// zeros reports whether there is nothing else in b.
+func zeros(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
+
+// A fileName is a pattern of names that have a number.
+type fileName struct {
+	prefix, suffix string
+	base, digits   int // at least so many digits
+}
+
+// of is the name with a number.
+func (f fileName) of(number int64) string {
+	digits := strconv.FormatInt(number, f.base)
+	return f.prefix + strings.Repeat("0", max(f.digits-len(digits), 0)) + digits + f.suffix
+}
+
+// list returns the numbers of the files in a directory that have such a name, in order.
+func (f fileName) list(dir string) ([]int64, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var numbers []int64
+	for _, entry := range entries {
+		digits := strings.TrimSuffix(strings.TrimPrefix(entry.Name(), f.prefix), f.suffix)
+		if number, err := strconv.ParseInt(digits, f.base, 64); err == nil && entry.Name() == f.of(number) {
+			numbers = append(numbers, number)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers, nil
+}
+
+// remove removes the files with a number below a limit. What cannot be removed is left to the next one.
+func (f fileName) remove(dir string, limit int64) {
+	numbers, err := f.list(dir)
+	for _, number := range numbers {
+		if err == nil && number < limit {
+			_ = os.Remove(filepath.Join(dir, f.of(number)))
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package wal
+
+import (
+	"errors"
+	"os"
+	"sync"
+)
+
+// Config says where a log is, what takes its records, and how safe it is.
+type Config struct {
+	// Dir is the directory of the files, which is made if it is not there. Required.
+	Dir string
+	// Format is how the log stands in them. Required.
+	Format Format
+	// Sync has the disk confirm each write. Default: false.
+	Sync bool
+	// Restore takes a part of the last snapshot, in the order they were added. Required if the format is [Segmented];
+	// with [Single], Replay takes them.
+	Restore func(part []byte) error
+	// Replay takes a record that was appended after the snapshot was begun. The position is that after the record.
+	// Required. The bytes are to keep for either, but not to change.
+	Replay func(position Position, record []byte) error
+}
+
+// ErrLocked is wrapped by the error of [Open] when another process has the directory.
+var ErrLocked = errors.New("in use by another process")
+
+// errClosed is what waits for a log that is closed.
+var errClosed = errors.New("the log is closed")
+
+// A Log takes records. Its methods may be called by many goroutines at a time.
+type Log struct {
+	config  Config
+	format  *Format
+	lock    *os.File
+	written chan struct{}
+
+	file   *os.File // of the writer once it runs, as the next two
+	number int64    // in the name of the file
+	begin  Position // of the file's first record
+
+	mu       sync.Mutex
+	wake     *sync.Cond
+	pending  []byte   // appended, not written
+	cut      *cut     // of the snapshot
+	next     Position // of the next record
+	done     Position // up to which all is written
+	base     Position // where the oldest file that is needed begins
+	waiters  []waiter
+	err      error
+	closing  bool
+	snapshot *Snapshot // that is being made
+}
+
+// A cut is something to do when all up to a place is written and nothing after it is. If it fails, the log does.
+type cut struct {
+	at   int // in pending
+	do   func(Position) error
+	done chan error
+}
+
+// A waiter is called when all up to a position is written.
+type waiter struct {
+	position Position
+	call     func(error)
+}
+
+// Append adds a record and returns the position after it. It does not wait. Records are in the order of the calls. A
+// record of a [Segmented] log must not be empty.
+func (l *Log) Append(record []byte) Position {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil || l.closing {
+		return l.next + 1 // up to which nothing is ever written
+	}
+	before := len(l.pending)
+	l.pending = l.format.framing.append(l.pending, l.next, record)
+	if before == 0 {
+		l.wake.Signal()
+	}
+	l.next += Position(len(l.pending) - before)
+	return l.next
+}
+
+// Ended is closed when nothing more is written: after [Log.Close], or since a write went wrong.
+func (l *Log) Ended() <-chan struct{} { return l.written }
+
+// Next is the position of the next record.
+func (l *Log) Next() Position {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.next
+}
+
+// Size is how many bytes of records there are: since the last snapshot, or with it if the format is [Single].
+func (l *Log) Size() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return int64(l.next - l.base)
+}
+
+// Written reports whether all up to a position is written.
+func (l *Log) Written(position Position) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.done >= position
+}
+
+// Then calls f when all up to a position is written, or with the error when it cannot be: before it returns if that is
+// known, or else from another goroutine. While f runs nothing is written.
+func (l *Log) Then(position Position, f func(error)) {
+	l.mu.Lock()
+	if l.done < position && l.err == nil {
+		l.waiters = append(l.waiters, waiter{position, f})
+		l.mu.Unlock()
+		return
+	}
+	err := l.err
+	if l.done >= position {
+		err = nil
+	}
+	l.mu.Unlock()
+	f(err)
+}
+
+// Wait returns when all up to a position is written, or the error when it cannot be.
+func (l *Log) Wait(position Position) error {
+	result := make(chan error, 1)
+	l.Then(position, func(err error) { result <- err })
+	return <-result
+}
+
+// Close writes what was appended and closes the files.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	if l.closing {
+		l.mu.Unlock()
+		<-l.written
+		return nil
+	}
+	l.closing = true
+	l.wake.Signal()
+	l.mu.Unlock()
+	<-l.written
+	err := l.err // the writer has ended and set it
+	if errors.Is(err, errClosed) {
+		err = nil
+	}
+	return errors.Join(err, l.file.Sync(), l.file.Close(), l.lock.Close())
+}

@@ -1,0 +1,327 @@
+package wal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var (
+	segmented = Segmented("carillon test 1\n")
+	single    = Single("carillon test 2\n", "queues")
+)
+
+// eachFormat runs a test with either format.
+func eachFormat(t *testing.T, f func(t *testing.T, format Format)) {
+	t.Helper()
+	t.Run("segmented", func(t *testing.T) { f(t, segmented) })
+	t.Run("single", func(t *testing.T) { f(t, single) })
+}
+
+// contents are what a log has given back.
+type contents struct {
+	parts, records []string
+	positions      []Position
+}
+
+// all are the parts and then the records.
+func (c *contents) all() []string { return slices.Concat(c.parts, c.records) }
+
+func (c *contents) config(dir string, format Format) Config {
+	return Config{
+		Dir: dir, Format: format,
+		Restore: func(part []byte) error {
+			c.parts = append(c.parts, string(part))
+			return nil
+		},
+		Replay: func(position Position, record []byte) error {
+			c.records = append(c.records, string(record))
+			c.positions = append(c.positions, position)
+			return nil
+		},
+	}
+}
+
+func open(tb testing.TB, dir string, format Format) (*Log, *contents) {
+	tb.Helper()
+	c := &contents{}
+	l, err := Open(c.config(dir, format))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = l.Close() })
+	return l, c
+}
+
+func put(tb testing.TB, l *Log, records ...string) {
+	tb.Helper()
+	var last Position
+	for _, record := range records {
+		last = l.Append([]byte(record))
+	}
+	if err := l.Wait(last); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func closeLog(tb testing.TB, l *Log) {
+	tb.Helper()
+	if err := l.Close(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func same(t *testing.T, want, got []string) {
+	t.Helper()
+	if !slices.Equal(want, got) {
+		t.Errorf("want %q, got %q", want, got)
+	}
+}
+
+// wantRecords opens a log and checks what is there.
+func wantRecords(t *testing.T, dir string, format Format, want ...string) {
+	t.Helper()
+	l, c := open(t, dir, format)
+	if diff := cmp.Diff(want, c.records); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	closeLog(t, l)
+}
+
+// path returns the only file with a suffix.
+func path(tb testing.TB, dir, suffix string) string {
+	tb.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
+	if err != nil || len(names) != 1 {
+		tb.Fatalf("%v, %v", names, err)
+	}
+	return names[0]
+}
+
+func file(tb testing.TB, dir, suffix string) []byte {
+	tb.Helper()
+	content, err := os.ReadFile(path(tb, dir, suffix))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return content
+}
+
+func write(tb testing.TB, name string, content []byte) {
+	tb.Helper()
+	if err := os.WriteFile(name, content, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func TestReplay(t *testing.T) {
+	eachFormat(t, func(t *testing.T, format Format) {
+		dir := filepath.Join(t.TempDir(), "new", "folder")
+		l, c := open(t, dir, format)
+		same(t, nil, c.records)
+		first := l.Append([]byte("one"))
+		second := l.Append([]byte("two"))
+		if err := l.Wait(second); err != nil || !l.Written(first) {
+			t.Fatal(err)
+		}
+		closeLog(t, l)
+		l, c = open(t, dir, format)
+		same(t, []string{"one", "two"}, c.records)
+		if !slices.Equal(c.positions, []Position{first, second}) || l.Next() != second {
+			t.Errorf("positions %v, %v", c.positions, l.Next())
+		}
+		l.Append([]byte("three"))
+		closeLog(t, l)
+		wantRecords(t, dir, format, "one", "two", "three")
+	})
+}
+
+// TestEmptyRecord is of a single log alone.
+func TestEmptyRecord(t *testing.T) {
+	dir := t.TempDir()
+	l, _ := open(t, dir, single)
+	put(t, l, "one", "", "three")
+	closeLog(t, l)
+	wantRecords(t, dir, single, "one", "", "three")
+}
+
+// TestConfirmedIsInTheFile reads the file as another process would after this one was killed.
+func TestConfirmedIsInTheFile(t *testing.T) {
+	eachFormat(t, func(t *testing.T, format Format) {
+		for _, disk := range []bool{false, true} {
+			dir := t.TempDir()
+			config := (&contents{}).config(dir, format)
+			config.Sync = disk
+			l, err := Open(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(t, l, "one", "two")
+			killed := t.TempDir()
+			write(t, filepath.Join(killed, filepath.Base(path(t, dir, ".log"))), file(t, dir, ".log"))
+			wantRecords(t, killed, format, "one", "two")
+			closeLog(t, l)
+		}
+	})
+}
+
+func TestManyWriters(t *testing.T) {
+	eachFormat(t, func(t *testing.T, format Format) {
+		dir := t.TempDir()
+		l, _ := open(t, dir, format)
+		const writers, each = 8, 50
+		var group sync.WaitGroup
+		for i := range writers {
+			group.Go(func() {
+				for j := range each {
+					record := fmt.Appendf(nil, "%d-%d", i, j)
+					if err := l.Wait(l.Append(record)); err != nil {
+						t.Error(err)
+					}
+					if content := file(t, dir, ".log"); !bytes.Contains(content, record) {
+						t.Errorf("%s is not in the file", record)
+					}
+				}
+			})
+		}
+		group.Wait()
+		closeLog(t, l)
+		_, c := open(t, dir, format)
+		next := map[string]int{}
+		for _, record := range c.records {
+			writer, i, _ := strings.Cut(record, "-")
+			if strconv.Itoa(next[writer]) != i {
+				t.Fatalf("%s is out of order", record)
+			}
+			next[writer]++
+		}
+		if len(c.records) != writers*each {
+			t.Errorf("got %d records", len(c.records))
+		}
+	})
+}
+
+func TestClosed(t *testing.T) {
+	eachFormat(t, func(t *testing.T, format Format) {
+		l, _ := open(t, t.TempDir(), format)
+		closeLog(t, l)
+		closeLog(t, l)
+		<-l.Ended()
+		if err := l.Wait(l.Append([]byte("late"))); err == nil {
+			t.Error("a record after the end was confirmed")
+		}
+		if _, err := l.Snapshot(); err == nil {
+			t.Error("a snapshot after the end")
+		}
+	})
+}
+
+// TestAppendWhileClosing has a record come when the log is being closed and the ones before are not written yet.
+func TestAppendWhileClosing(t *testing.T) {
+	dir := t.TempDir()
+	l, _ := open(t, dir, single)
+	gate := make(chan struct{})
+	l.Then(l.Next()+1, func(error) { <-gate }) // nothing is written meanwhile
+	first := l.Append([]byte("one"))
+	for !l.Written(first) {
+		runtime.Gosched()
+	}
+	l.Append([]byte("two"))
+	closed := make(chan error, 1)
+	go func() { closed <- l.Close() }()
+	for {
+		l.mu.Lock()
+		closing := l.closing
+		l.mu.Unlock()
+		if closing {
+			break
+		}
+		runtime.Gosched()
+	}
+	late := l.Append([]byte("late"))
+	close(gate)
+	if err := l.Wait(late); err == nil {
+		t.Error("a record that was not written is confirmed")
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	wantRecords(t, dir, single, "one", "two")
+}
+
+// TestFailedWrite has a file that takes nothing any more: nothing is confirmed then.
+func TestFailedWrite(t *testing.T) {
+	eachFormat(t, func(t *testing.T, format Format) {
+		dir := t.TempDir()
+		l, _ := open(t, dir, format)
+		put(t, l, "kept")
+		l.file.Close()
+		var first error
+		for range 3 {
+			position := l.Append([]byte("lost"))
+			err := l.Wait(position)
+			if err == nil || l.Written(position) || first != nil && !errors.Is(err, first) {
+				t.Errorf("a record that was not written is confirmed, or with another error: %v", err)
+			}
+			first = err
+		}
+		<-l.Ended()
+		if _, err := l.Snapshot(); err == nil {
+			t.Error("a snapshot of what is not written")
+		}
+		if err := l.Close(); err == nil {
+			t.Error("closed as if nothing had happened")
+		}
+		wantRecords(t, dir, format, "kept")
+	})
+}
+
+func BenchmarkAppend(b *testing.B) {
+	l, _ := open(b, b.TempDir(), segmented)
+	record := make([]byte, 1024)
+	b.ReportAllocs()
+	b.SetBytes(int64(len(record)))
+	var last Position
+	for b.Loop() {
+		last = l.Append(record)
+		if last%(1<<24) < 1032 {
+			if err := l.Wait(last); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	closeLog(b, l)
+}
+
+func BenchmarkWait(b *testing.B) {
+	for _, disk := range []bool{false, true} {
+		b.Run(fmt.Sprintf("sync=%v", disk), func(b *testing.B) {
+			config := (&contents{}).config(b.TempDir(), single)
+			config.Sync = disk
+			l, err := Open(config)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer closeLog(b, l)
+			record := make([]byte, 500)
+			b.SetParallelism(16)
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if err := l.Wait(l.Append(record)); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+		})
+	}
+}

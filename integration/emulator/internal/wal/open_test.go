@@ -1,0 +1,202 @@
+package wal
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// framed returns a file with records, and where each begins.
+func framed(format Format, number int64, records ...string) (content []byte, begins []int) {
+	content = format.head(number)
+	head := len(content)
+	for _, record := range records {
+		begins = append(begins, len(content))
+		content = format.framing.append(content, Position(len(content)-head), []byte(record))
+	}
+	return content, begins
+}
+
+// firstNumber is that of the first file of a log.
+func firstNumber(format Format) int64 {
+	if format.segmented {
+		return 0
+	}
+	return 1
+}
+
+// place writes the first file of a log.
+func place(t *testing.T, dir string, format Format, content []byte) string {
+	t.Helper()
+	name := filepath.Join(dir, format.logs.of(firstNumber(format)))
+	write(t, name, content)
+	return name
+}
+
+// TestTornTail cuts a file at every byte.
+func TestTornTail(t *testing.T) {
+	eachFormat(t, func(t *testing.T, format Format) {
+		whole, begins := framed(format, firstNumber(format), "whole", "torn record")
+		for length := range whole {
+			dir := t.TempDir()
+			place(t, dir, format, whole[:length])
+			var want []string
+			if length >= begins[1] {
+				want = []string{"whole"}
+			}
+			l, c := open(t, dir, format)
+			same(t, want, c.records)
+			put(t, l, "next")
+			closeLog(t, l)
+			wantRecords(t, dir, format, append(want, "next")...)
+		}
+	})
+}
+
+// TestZeroTail has what some file systems leave after losing power.
+func TestZeroTail(t *testing.T) {
+	eachFormat(t, func(t *testing.T, format Format) {
+		dir := t.TempDir()
+		whole, _ := framed(format, firstNumber(format), "whole")
+		place(t, dir, format, append(whole, make([]byte, 9000)...))
+		wantRecords(t, dir, format, "whole")
+		place(t, dir, format, make([]byte, len(format.head(1))))
+		wantRecords(t, dir, format)
+	})
+}
+
+// TestDamage flips every byte before the last record in turn, and more.
+func TestDamage(t *testing.T) {
+	eachFormat(t, func(t *testing.T, format Format) {
+		whole, begins := framed(format, firstNumber(format), "first", "second")
+		for i := range begins[1] {
+			damaged := bytes.Clone(whole)
+			damaged[i] ^= 0x55
+			offset := begins[0]
+			if i < offset {
+				offset = 0 // the head of the file
+			}
+			wantCorrupt(t, format, damaged, offset)
+		}
+		wantCorrupt(t, format, []byte("something else entirely, and nothing of ours"), 0)
+	})
+	whole, begins := framed(single, 1, "first", "second")
+	wantCorrupt(t, single, append(append(whole[:begins[1]:begins[1]], make([]byte, 9000)...), 1), begins[1])
+	holed := bytes.Clone(whole)
+	holed[len(holed)-1] ^= 1
+	dir := t.TempDir()
+	place(t, dir, single, holed)
+	wantRecords(t, dir, single, "first") // the last record has a hole
+}
+
+// wantCorrupt opens a damaged file: the error says where, and the file stays as it is.
+func wantCorrupt(t *testing.T, format Format, content []byte, offset int) {
+	t.Helper()
+	dir := t.TempDir()
+	name := place(t, dir, format, content)
+	_, err := Open((&contents{}).config(dir, format))
+	corrupt, ok := errors.AsType[*CorruptError](err)
+	if !ok || corrupt.Offset != int64(offset) || corrupt.File != name {
+		t.Errorf("%q: %v, want one at byte %d", content, err, offset)
+	}
+	if got := file(t, dir, ".log"); !bytes.Equal(got, content) {
+		t.Error("the file has changed")
+	}
+}
+
+// TestRecordInRecord shows that a record which has the end of another log within is not taken for two.
+func TestRecordInRecord(t *testing.T) {
+	inner, _ := framed(segmented, 0, "inner")
+	whole, _ := framed(segmented, 0, "outer"+string(inner))
+	dir := t.TempDir()
+	place(t, dir, segmented, whole[:len(whole)-1])
+	wantRecords(t, dir, segmented)
+}
+
+func TestMissingLog(t *testing.T) {
+	dir := t.TempDir()
+	l, _ := open(t, dir, segmented)
+	put(t, l, "one")
+	snapshot(t, l)
+	closeLog(t, l)
+	if err := os.Remove(path(t, dir, ".snapshot")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open((&contents{}).config(dir, segmented)); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestOneOwner(t *testing.T) {
+	eachFormat(t, func(t *testing.T, format Format) {
+		dir := t.TempDir()
+		l, _ := open(t, dir, format)
+		if _, err := Open((&contents{}).config(dir, format)); !errors.Is(err, ErrLocked) {
+			t.Errorf("a second owner: %v", err)
+		}
+		put(t, l, "one")
+		closeLog(t, l)
+		config, refusal := (&contents{}).config(dir, format), errors.New("no")
+		config.Replay = func(Position, []byte) error { return refusal }
+		if _, err := Open(config); !errors.Is(err, refusal) {
+			t.Errorf("got %v", err)
+		}
+		wantRecords(t, dir, format, "one") // the lock is free again
+	})
+}
+
+// TestFileNames has names that are like those of a log.
+func TestFileNames(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{
+		"queues-000001.log", "queues-1234567.log", "queues-1.log", "queues-0000002.log", "queues-00000x.log",
+		"queues-000003.new", "000004.log", "queues-.log", "0000000000000010.log", "10.log", "0000000000000001.snapshot", "lock",
+	} {
+		write(t, filepath.Join(dir, name), nil)
+	}
+	for _, test := range []struct {
+		name fileName
+		want []int64
+	}{
+		{single.logs, []int64{1, 1234567}},
+		{single.drafts, []int64{3}},
+		{segmented.logs, []int64{16}},
+		{segmented.snapshots, []int64{1}},
+	} {
+		if got, err := test.name.list(dir); err != nil || !slices.Equal(got, test.want) {
+			t.Errorf("%+v: got %v, %v", test.name, got, err)
+		}
+	}
+}
+
+// FuzzOpen opens a log with anything in its file: it comes up with a prefix or an error, and comes up the same again.
+// What it takes is what was framed.
+func FuzzOpen(f *testing.F) {
+	for _, format := range []Format{segmented, single} {
+		whole, begins := framed(format, firstNumber(format), "one", "two")
+		f.Add(format.segmented, whole)
+		f.Add(format.segmented, whole[:begins[0]])
+		f.Add(format.segmented, append(whole[:begins[0]:begins[0]], make([]byte, 100)...))
+	}
+	f.Fuzz(func(t *testing.T, isSegmented bool, content []byte) {
+		format := single
+		if isSegmented {
+			format = segmented
+		}
+		dir := t.TempDir()
+		place(t, dir, format, content)
+		first := &contents{}
+		l, err := Open(first.config(dir, format))
+		if err != nil {
+			return
+		}
+		closeLog(t, l)
+		if whole, _ := framed(format, firstNumber(format), first.records...); !bytes.Equal(file(t, dir, ".log"), whole) {
+			t.Errorf("%q was read from %q", first.records, content)
+		}
+		wantRecords(t, dir, format, first.records...)
+	})
+}

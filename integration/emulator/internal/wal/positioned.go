@@ -1,0 +1,56 @@
+package wal
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// positioned frames records with a checksum that covers their position. There are no empty ones.
+type positioned struct{}
+
+const (
+	positionedHead = 8
+	// maxPositioned is the length of the longest record that is believed to be one.
+	maxPositioned = 256 << 20
+)
+
+// checksum covers a record and its position.
+func (positioned) checksum(at Position, record []byte) uint32 {
+	var head [12]byte
+	binary.BigEndian.PutUint64(head[:], uint64(at))
+	binary.BigEndian.PutUint32(head[8:], uint32(len(record)))
+	return crc32.Update(crc32.Checksum(head[:], castagnoli), castagnoli, record)
+}
+
+func (p positioned) append(dst []byte, at Position, record []byte) []byte {
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(record)))
+	dst = binary.BigEndian.AppendUint32(dst, p.checksum(at, record))
+	return append(dst, record...)
+}
+
+func (p positioned) cut(b []byte, at Position) (record, rest []byte, ok bool) {
+	if len(b) < positionedHead {
+		return nil, b, false
+	}
+	size, sum := binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])
+	if size == 0 || size > maxPositioned || uint64(size) > uint64(len(b)-positionedHead) {
+		return nil, b, false
+	}
+	record = b[positionedHead : positionedHead+int(size)]
+	if p.checksum(at, record) != sum {
+		return nil, b, false
+	}
+	return record, b[positionedHead+int(size):], true
+}
+
+// torn reports whether no intact record begins in b, after its first byte.
+func (p positioned) torn(b []byte, at Position) bool {
+	for i := 1; i+positionedHead < len(b); i++ {
+		if _, _, ok := p.cut(b[i:], at+Position(i)); ok {
+			return false
+		}
+	}
+	return true
+}

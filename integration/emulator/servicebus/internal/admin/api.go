@@ -1,0 +1,236 @@
+package admin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/duration"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
+)
+
+// newAPI returns the JSON interface. Pages of other origins may not change anything through a visitor's browser.
+func (h *handler) newAPI() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, serve := range map[string]func(*http.Request) (any, error){
+		"GET /api/entities":    h.listEntities,
+		"GET /api/messages":    h.peek,
+		"DELETE /api/messages": h.purge,
+		"GET /api/deadletters": h.deadLetters,
+		"POST /api/resubmit":   h.resubmit,
+		"GET /api/faults":      h.listFaults,
+		"POST /api/faults":     h.addFault,
+		"DELETE /api/faults":   h.clearFaults,
+		"POST /api/disconnect": h.disconnect,
+		"GET /api/connections": h.countConnections,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			answer, err := serve(r)
+			if err != nil {
+				writeJSONError(w, statusOf(err), err)
+				return
+			}
+			writeJSON(w, http.StatusOK, answer)
+		})
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		writeJSONError(w, http.StatusNotFound, fmt.Errorf("there is no %s %s", r.Method, r.URL.Path))
+	})
+	return http.NewCrossOriginProtection().Handler(mux)
+}
+
+func (h *handler) serveAPI(w http.ResponseWriter, r *http.Request) {
+	if err := h.authorize(r); err != nil {
+		writeJSONError(w, http.StatusUnauthorized, err)
+		return
+	}
+	h.api.ServeHTTP(w, r)
+}
+
+func writeJSON(w http.ResponseWriter, status int, answer any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(answer) //nolint:errchkjson // the client may be gone
+}
+
+func writeJSONError(w http.ResponseWriter, status int, err error) {
+	code := strings.ToLower(strings.ReplaceAll(http.StatusText(status), " ", "_"))
+	writeJSON(w, status, map[string]any{"error": map[string]string{"code": code, "message": err.Error()}})
+}
+
+type (
+	entitiesJSON struct {
+		Queues []entityJSON `json:"queues"`
+		Topics []topicJSON  `json:"topics"`
+	}
+	entityJSON struct {
+		Name            string     `json:"name"`
+		Path            string     `json:"path"`
+		Status          string     `json:"status"`
+		RequiresSession bool       `json:"requiresSession"`
+		Size            int64      `json:"sizeInBytes"`
+		Counts          countsJSON `json:"counts"`
+	}
+	topicJSON struct {
+		Name          string       `json:"name"`
+		Path          string       `json:"path"`
+		Status        string       `json:"status"`
+		Size          int64        `json:"sizeInBytes"`
+		Scheduled     int64        `json:"scheduled"`
+		Subscriptions []entityJSON `json:"subscriptions"`
+	}
+	countsJSON struct {
+		Active             int64 `json:"active"`
+		DeadLetter         int64 `json:"deadLetter"`
+		Scheduled          int64 `json:"scheduled"`
+		Transfer           int64 `json:"transfer"`
+		TransferDeadLetter int64 `json:"transferDeadLetter"`
+	}
+)
+
+// listEntities lists all entities with their counts.
+func (h *handler) listEntities(*http.Request) (any, error) {
+	list := entitiesJSON{Queues: []entityJSON{}, Topics: []topicJSON{}}
+	for _, info := range h.broker.Queues() {
+		o := info.Options
+		list.Queues = append(list.Queues, newEntityJSON(info.Name, info.Name, o.Status, o.RequiresSession, info.Usage))
+	}
+	for _, info := range h.broker.Topics() {
+		topic := topicJSON{
+			Name: info.Name, Path: info.Name, Status: *statusText(info.Options.Status), Size: info.Usage.Size,
+			Scheduled: info.Usage.Counts.Scheduled, Subscriptions: []entityJSON{},
+		}
+		subscriptions, err := h.broker.Subscriptions(info.Name)
+		if err != nil {
+			continue // deleted meanwhile
+		}
+		for _, s := range subscriptions {
+			topic.Subscriptions = append(topic.Subscriptions, newEntityJSON(
+				s.Name, s.Topic+"/Subscriptions/"+s.Name, s.Options.Status, s.Options.RequiresSession, s.Usage,
+			))
+		}
+		list.Topics = append(list.Topics, topic)
+	}
+	return list, nil
+}
+
+func newEntityJSON(name, path string, status broker.Status, sessions bool, u broker.Usage) entityJSON {
+	return entityJSON{
+		Name: name, Path: path, Status: *statusText(status), RequiresSession: sessions, Size: u.Size, Counts: countsJSON(u.Counts),
+	}
+}
+
+// number returns a parameter of the query that is a positive integer.
+func number(r *http.Request, name string, absent int64) (int64, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return absent, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("%w: %s: %q is not a positive number", errBadRequest, name, text)
+	}
+	return n, nil
+}
+
+// entityOf returns the path that a request is about.
+func entityOf(r *http.Request) (string, error) {
+	path := strings.Trim(r.URL.Query().Get("entity"), "/")
+	if path == "" {
+		return "", fmt.Errorf("%w: entity: is missing", errBadRequest)
+	}
+	return path, nil
+}
+
+type faultJSON struct {
+	Entity      string `json:"entity,omitempty"`
+	Operation   string `json:"operation,omitempty"`
+	Count       int    `json:"count,omitempty"`
+	Condition   string `json:"condition,omitempty"`
+	Description string `json:"description,omitempty"`
+	Delay       string `json:"delay,omitempty"`
+	Drop        bool   `json:"drop,omitempty"`
+}
+
+func (h *handler) listFaults(*http.Request) (any, error) {
+	faults := []faultJSON{}
+	for _, f := range h.broker.Faults().All() {
+		shown := faultJSON{
+			Entity: f.Entity, Operation: string(f.Operation), Count: f.Count, Condition: string(f.Condition),
+			Description: f.Description, Drop: f.Drop,
+		}
+		if f.Delay > 0 {
+			shown.Delay = duration.Format(f.Delay)
+		}
+		faults = append(faults, shown)
+	}
+	return map[string]any{"faults": faults}, nil
+}
+
+// addFault orders a fault.
+func (h *handler) addFault(r *http.Request) (any, error) {
+	var asked faultJSON
+	decoder := json.NewDecoder(r.Body)
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&asked); err != nil {
+		return nil, fmt.Errorf("%w: %w", errBadRequest, err)
+	}
+	ordered, err := asked.fault()
+	if err != nil {
+		return nil, err
+	}
+	h.broker.Faults().Add(ordered)
+	return h.listFaults(r)
+}
+
+func (f faultJSON) fault() (fault.Fault, error) {
+	var problems []error
+	ordered := fault.Fault{
+		Entity: f.Entity, Operation: fault.Operation(f.Operation), Count: f.Count, Description: f.Description, Drop: f.Drop,
+		Condition: asSymbol(f.Condition),
+	}
+	switch ordered.Operation {
+	case fault.AnyOperation, fault.OpAttach, fault.OpSend, fault.OpReceive, fault.OpSettle, fault.OpManage:
+	default:
+		problems = append(problems,
+			fmt.Errorf("%w: operation: %q is none of attach, send, receive, settle, manage", errBadRequest, f.Operation))
+	}
+	if f.Delay != "" {
+		var err error
+		if ordered.Delay, err = parseDelay(f.Delay); err != nil {
+			problems = append(problems, fmt.Errorf("%w: delay: %q: %w", errBadRequest, f.Delay, err))
+		}
+	}
+	if f.Condition == "" && f.Delay == "" && !f.Drop {
+		problems = append(problems, fmt.Errorf("%w: a fault needs a condition, a delay or drop", errBadRequest))
+	}
+	return ordered, errors.Join(problems...)
+}
+
+// parseDelay takes a duration as Service Bus or as Go writes it.
+func parseDelay(text string) (time.Duration, error) {
+	if strings.HasPrefix(text, "P") {
+		return duration.Parse(text)
+	}
+	return time.ParseDuration(text)
+}
+
+func (h *handler) clearFaults(r *http.Request) (any, error) {
+	h.broker.Faults().Clear()
+	return h.listFaults(r)
+}
+
+func (h *handler) disconnect(*http.Request) (any, error) {
+	return map[string]int{"connections": h.connections.Drop()}, nil
+}
+
+func (h *handler) countConnections(*http.Request) (any, error) {
+	return map[string]int{"connections": h.connections.Connections()}, nil
+}

@@ -1,0 +1,112 @@
+package admin
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+)
+
+// Config says what is administered.
+type Config struct {
+	// Broker has the entities. It is required.
+	Broker *broker.Broker
+	// Keys checks tokens. Unless it is strict, requests need none.
+	Keys auth.Keyring
+	// Connections are those of clients. It is required.
+	Connections Connections
+}
+
+// Connections can be counted and cut.
+type Connections interface {
+	Connections() int
+	Drop() int
+}
+
+// maxBody is how large the body of a request may be.
+const maxBody = 1 << 20
+
+// handler serves the interfaces.
+type handler struct {
+	broker      *broker.Broker
+	keys        auth.Keyring
+	connections Connections
+	started     time.Time
+	api         http.Handler
+}
+
+// New returns what serves the interfaces.
+func New(config Config) http.Handler {
+	h := &handler{broker: config.Broker, keys: config.Keys, connections: config.Connections, started: time.Now()}
+	h.api = h.newAPI()
+	return h
+}
+
+// ServeHTTP tells the interfaces apart.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	path := strings.Trim(r.URL.Path, "/")
+	if !r.URL.Query().Has("api-version") {
+		switch {
+		case path == "health":
+			h.health(w)
+			return
+		case path == "api" || strings.HasPrefix(path, "api/"):
+			h.serveAPI(w, r)
+			return
+		}
+	}
+	if err := h.authorize(r); err != nil {
+		writeError(w, http.StatusUnauthorized, err.Error())
+		return
+	}
+	h.serveATOM(w, r, path)
+}
+
+// authorize checks the token of a request.
+func (h *handler) authorize(r *http.Request) error {
+	token := r.Header.Get("Authorization")
+	if token == "" && h.keys.Mode != auth.Strict {
+		return nil
+	}
+	_, err := h.keys.Token(token, "https://"+r.Host+r.URL.Path, time.Now())
+	return err
+}
+
+func (*handler) health(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write([]byte(`{"status":"healthy","message":"Service is healthy."}` + "\n"))
+}
+
+// statuses are the HTTP statuses of conditions.
+var statuses = map[string]int{
+	string(broker.NotFound):              http.StatusNotFound,
+	string(broker.RuleNotFound):          http.StatusNotFound,
+	string(broker.MessageNotFound):       http.StatusNotFound,
+	string(broker.EntityExists):          http.StatusConflict,
+	string(broker.ArgumentError):         http.StatusBadRequest,
+	string(broker.InvalidField):          http.StatusBadRequest,
+	string(broker.NotAllowed):            http.StatusBadRequest,
+	string(broker.EntityDisabled):        http.StatusForbidden,
+	string(broker.ResourceLimitExceeded): http.StatusForbidden,
+	string(broker.ServerBusy):            http.StatusServiceUnavailable,
+}
+
+// errBadRequest is wrapped by errors that are the client's.
+var errBadRequest = errors.New("bad request")
+
+func statusOf(err error) int {
+	if errors.Is(err, errBadRequest) {
+		return http.StatusBadRequest
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return http.StatusRequestEntityTooLarge
+	}
+	if status, ok := statuses[string(broker.Condition(err))]; ok {
+		return status
+	}
+	return http.StatusInternalServerError
+}

@@ -1,0 +1,362 @@
+package admin
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+)
+
+// deadLetterSuffix leads to the dead letters of an entity.
+const deadLetterSuffix = "/$DeadLetterQueue"
+
+// What one request is about at most.
+const (
+	defaultMessages = 50
+	maxMessages     = 500
+	maxResubmit     = 10_000
+)
+
+type messageJSON struct {
+	SequenceNumber int64          `json:"sequenceNumber"`
+	MessageID      string         `json:"messageId"`
+	EnqueuedTime   time.Time      `json:"enqueuedTime"`
+	State          string         `json:"state"`
+	DeliveryCount  uint32         `json:"deliveryCount"`
+	SessionID      string         `json:"sessionId,omitempty"`
+	CorrelationID  string         `json:"correlationId,omitempty"`
+	Subject        string         `json:"subject,omitempty"`
+	ContentType    string         `json:"contentType,omitempty"`
+	To             string         `json:"to,omitempty"`
+	ReplyTo        string         `json:"replyTo,omitempty"`
+	ScheduledTime  *time.Time     `json:"scheduledEnqueueTime,omitempty"`
+	Properties     map[string]any `json:"applicationProperties,omitempty"`
+	// Body is text, and Base64 the body if it is not. A body that is a value is its text.
+	Body   *string `json:"body,omitempty"`
+	Base64 []byte  `json:"bodyBase64,omitempty"`
+}
+
+// peek shows messages without locking them.
+func (h *handler) peek(r *http.Request) (any, error) {
+	path, err := entityOf(r)
+	if err != nil {
+		return nil, err
+	}
+	return h.show(r, path)
+}
+
+// deadLetters shows the dead letters of an entity.
+func (h *handler) deadLetters(r *http.Request) (any, error) {
+	path, err := entityOf(r)
+	if err != nil {
+		return nil, err
+	}
+	return h.show(r, withSuffix(path))
+}
+
+func withSuffix(path string) string {
+	if strings.HasSuffix(strings.ToLower(path), strings.ToLower(deadLetterSuffix)) {
+		return path
+	}
+	return path + deadLetterSuffix
+}
+
+func (h *handler) show(r *http.Request, path string) (any, error) {
+	from, err := number(r, "from", 0)
+	if err != nil {
+		return nil, err
+	}
+	top, err := number(r, "top", defaultMessages)
+	if err != nil {
+		return nil, err
+	}
+	source, err := h.existing(path)
+	if err != nil {
+		return nil, err
+	}
+	var session *string
+	if values := r.URL.Query(); values.Has("session") {
+		session = new(values.Get("session"))
+	}
+	deliveries, err := source.Peek(from, int(min(top, maxMessages)), session)
+	if err != nil {
+		return nil, err
+	}
+	messages := []messageJSON{}
+	for _, d := range deliveries {
+		m, err := amqp.ParseMessage(d.Payload)
+		if err != nil {
+			return nil, err
+		}
+		messages = append(messages, newMessageJSON(d, m))
+	}
+	return map[string]any{"messages": messages}, nil
+}
+
+// existing returns the source at a path. Unlike a client's, a question of this interface makes no entity.
+func (h *handler) existing(path string) (*broker.Source, error) {
+	name, _, _ := cutFold(path, "/$deadletterqueue")
+	name, _, _ = cutFold(name, "/$transfer")
+	var err error
+	if topic, subscription, ok := cutFold(name, "/subscriptions"); ok {
+		_, err = h.broker.Subscription(topic, strings.Trim(subscription, "/"))
+	} else {
+		_, err = h.broker.Queue(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h.broker.Source(path)
+}
+
+func newMessageJSON(d broker.Delivery, m amqp.Message) messageJSON {
+	p, annotations := m.Properties(), m.MessageAnnotations()
+	j := messageJSON{
+		SequenceNumber: d.Sequence,
+		MessageID:      amqp.IDString(p.MessageID),
+		State:          "active",
+		DeliveryCount:  m.Header().DeliveryCount,
+		SessionID:      p.GroupID,
+		CorrelationID:  amqp.IDString(p.CorrelationID),
+		Subject:        p.Subject,
+		ContentType:    p.ContentType,
+		To:             p.To,
+		ReplyTo:        p.ReplyTo,
+	}
+	j.EnqueuedTime, _ = annotations.Get("x-opt-enqueued-time").(time.Time)
+	if scheduled, ok := annotations.Get("x-opt-scheduled-enqueue-time").(time.Time); ok {
+		j.ScheduledTime = &scheduled
+	}
+	switch annotations.Get("x-opt-message-state") {
+	case int32(1):
+		j.State = "deferred"
+	case int32(2):
+		j.State = "scheduled"
+	}
+	for _, pair := range m.ApplicationProperties() {
+		if j.Properties == nil {
+			j.Properties = map[string]any{}
+		}
+		j.Properties[fmt.Sprint(pair.Key)] = plain(pair.Value)
+	}
+	j.setBody(m)
+	return j
+}
+
+func (j *messageJSON) setBody(m amqp.Message) {
+	if value, ok := m.Value(); ok {
+		j.Body = new(fmt.Sprint(plain(value)))
+		return
+	}
+	var body []byte
+	for _, data := range m.Data() {
+		body = append(body, data...)
+	}
+	if utf8.Valid(body) {
+		j.Body = new(string(body))
+	} else {
+		j.Base64 = body
+	}
+}
+
+// plain returns a value as JSON can have it.
+func plain(value any) any {
+	switch v := value.(type) {
+	case nil, bool, string, time.Time, uint8, uint16, uint32, int8, int16, int32:
+		return v
+	case int64:
+		return whole(v, strconv.FormatInt(v, 10))
+	case uint64:
+		return whole(int64(min(v, math.MaxInt64)), strconv.FormatUint(v, 10))
+	case float32:
+		return finite(float64(v))
+	case float64:
+		return finite(v)
+	case amqp.Symbol:
+		return string(v)
+	case []byte:
+		return base64.StdEncoding.EncodeToString(v)
+	case amqp.UUID:
+		return v.String()
+	case amqp.Char:
+		return string(rune(v))
+	case amqp.Decimal:
+		return hex.EncodeToString([]byte(v))
+	case amqp.List:
+		return plainAll(v)
+	case amqp.Array:
+		return plainAll(v)
+	case amqp.Map:
+		object := map[string]any{}
+		for _, pair := range v {
+			object[fmt.Sprint(plain(pair.Key))] = plain(pair.Value)
+		}
+		return object
+	case amqp.Described:
+		return plain(v.Value)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// whole returns a number as such if every reader of JSON can hold it, and else as text.
+func whole(n int64, text string) any {
+	const exact = 1 << 53
+	if n > -exact && n < exact {
+		return n
+	}
+	return text
+}
+
+func finite(f float64) any {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return fmt.Sprint(f)
+	}
+	return f
+}
+
+func plainAll(values []any) []any {
+	all := make([]any, len(values))
+	for i, value := range values {
+		all[i] = plain(value)
+	}
+	return all
+}
+
+func asSymbol(text string) amqp.Symbol { return amqp.Symbol(text) }
+
+// purge deletes the messages of an entity that are not locked.
+func (h *handler) purge(r *http.Request) (any, error) {
+	path, err := entityOf(r)
+	if err != nil {
+		return nil, err
+	}
+	source, err := h.existing(path)
+	if err != nil {
+		return nil, err
+	}
+	n, receipt, err := source.Delete(math.MaxInt32, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	return map[string]int{"deleted": n}, receipt.Wait()
+}
+
+// resubmit sends dead letters again, to the queue or topic that they came from.
+func (h *handler) resubmit(r *http.Request) (any, error) {
+	path, err := entityOf(r)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := sequenceNumbers(r)
+	if err != nil {
+		return nil, err
+	}
+	source, err := h.existing(withSuffix(path))
+	if err != nil {
+		return nil, err
+	}
+	name := strings.TrimSuffix(source.Path(), deadLetterSuffix)
+	topic, _, isSubscription := cutFold(name, "/subscriptions")
+	if isSubscription {
+		name = topic
+	}
+	target, err := h.broker.Target(name)
+	if err != nil {
+		return nil, err
+	}
+	n, err := again(h.broker, source, target, wanted)
+	return map[string]int{"resubmitted": n}, err
+}
+
+// sequenceNumbers returns the dead letters that a request names; none means all.
+func sequenceNumbers(r *http.Request) ([]int64, error) {
+	var numbers []int64
+	for _, text := range r.URL.Query()["sequence"] {
+		for one := range strings.SplitSeq(text, ",") {
+			n, err := strconv.ParseInt(strings.TrimSpace(one), 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("%w: sequence: %q is not a number", errBadRequest, one)
+			}
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers, nil
+}
+
+// again moves dead letters back, all of them in one transaction.
+func again(b *broker.Broker, source *broker.Source, target *broker.Target, wanted []int64) (int, error) {
+	receiver, err := source.Receive(broker.ReceiverConfig{Wake: func() {}})
+	if err != nil {
+		return 0, err
+	}
+	defer receiver.Close()
+	receiver.SetCredit(math.MaxInt32)
+	var unwanted []amqp.UUID
+	defer func() { // after the search, which would find them again
+		for _, token := range unwanted {
+			_, _ = source.Settle(token, broker.Outcome{Kind: broker.Release}, nil)
+		}
+	}()
+	txn := b.Begin()
+	n := 0
+	for n < maxResubmit {
+		d, ok := receiver.Next(nil)
+		if !ok {
+			break
+		}
+		if len(wanted) > 0 && !slices.Contains(wanted, d.Sequence) {
+			unwanted = append(unwanted, d.Token)
+			continue
+		}
+		if err := move(d, source, target, txn); err != nil {
+			txn.Rollback()
+			return 0, err
+		}
+		n++
+	}
+	receipt, err := txn.Commit()
+	if err != nil {
+		return 0, err
+	}
+	return n, receipt.Wait()
+}
+
+// move sends one dead letter again without what made it one.
+func move(d broker.Delivery, source *broker.Source, target *broker.Target, txn *broker.Txn) error {
+	m, err := amqp.ParseMessage(d.Payload)
+	if err != nil {
+		return err
+	}
+	header := m.Header()
+	header.DeliveryCount = 0
+	properties := m.ApplicationProperties().Without("DeadLetterReason").Without("DeadLetterErrorDescription")
+	annotations := amqp.Map{}
+	for _, pair := range m.MessageAnnotations() {
+		switch pair.Key {
+		case amqp.Symbol("x-opt-partition-key"), amqp.Symbol("x-opt-via-partition-key"):
+			annotations = append(annotations, pair)
+		}
+	}
+	raw := m.Edit(nil, amqp.Edit{
+		Header: &header, DeliveryAnnotations: &amqp.Map{}, MessageAnnotations: &annotations, ApplicationProperties: &properties,
+	})
+	fresh, err := amqp.ParseMessage(raw)
+	if err != nil {
+		return err
+	}
+	if _, err := target.Send([]amqp.Message{fresh}, txn); err != nil {
+		return err
+	}
+	_, err = source.Settle(d.Token, broker.Outcome{Kind: broker.Complete}, txn)
+	return err
+}

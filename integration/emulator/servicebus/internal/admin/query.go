@@ -1,0 +1,186 @@
+package admin
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+)
+
+// A query is one request to the ATOM interface.
+type query struct {
+	broker *broker.Broker
+	w      http.ResponseWriter
+	r      *http.Request
+}
+
+// serveATOM finds out what a path is about. The names of queues and topics may have slashes, so it is read from its end.
+func (h *handler) serveATOM(w http.ResponseWriter, r *http.Request, path string) {
+	q := &query{broker: h.broker, w: w, r: r}
+	lower := strings.ToLower(path)
+	switch {
+	case path == "":
+		writeXML(w, http.StatusOK, "application/atom+xml;type=feed;charset=utf-8", feed{
+			Space: atomSpace, ID: q.url(""), Title: text{"text", "Publicly Listed Services"}, Links: []link{{"self", q.url("")}},
+		})
+		return
+	case lower == "$namespaceinfo":
+		q.namespace(h.started)
+		return
+	case lower == "$resources/queues":
+		q.listQueues()
+		return
+	case lower == "$resources/topics":
+		q.listTopics()
+		return
+	}
+	topic, rest, isSubscription := cutFold(path, "/subscriptions")
+	if !isSubscription {
+		q.entity(path)
+		return
+	}
+	rest = strings.Trim(rest, "/")
+	name, rule, isRule := cutFold(rest, "/rules")
+	rule = strings.Trim(rule, "/")
+	switch {
+	case rest == "":
+		q.listSubscriptions(topic)
+	case !isRule:
+		q.subscription(topic, rest)
+	case rule == "":
+		q.listRules(topic, name)
+	default:
+		q.rule(topic, name, rule)
+	}
+}
+
+// cutFold cuts a path at the last segment that a lower-case separator is, in whatever case.
+func cutFold(path, separator string) (before, after string, found bool) {
+	for at := len(path); at > 0; {
+		at = strings.LastIndex(strings.ToLower(path[:at]), separator)
+		if at < 0 {
+			break
+		}
+		after = path[at+len(separator):]
+		if after == "" || after[0] == '/' {
+			return path[:at], after, true
+		}
+	}
+	return path, "", false
+}
+
+// entity acts on a queue or topic.
+func (q *query) entity(name string) {
+	switch q.r.Method {
+	case http.MethodGet, http.MethodHead:
+		if info, err := q.broker.Queue(name); err == nil {
+			writeEntry(q.w, http.StatusOK, q.queueEntry(info))
+			return
+		}
+		info, err := q.broker.Topic(name)
+		if q.failed(err) {
+			return
+		}
+		writeEntry(q.w, http.StatusOK, q.topicEntry(info))
+	case http.MethodDelete:
+		err := q.broker.DeleteQueue(name)
+		if broker.Condition(err) == broker.NotFound {
+			err = q.broker.DeleteTopic(name)
+		}
+		if !q.failed(err) {
+			q.w.WriteHeader(http.StatusOK)
+		}
+	case http.MethodPut:
+		c, err := decodeEntry(q.r.Body)
+		switch {
+		case q.failed(err):
+		case c.Queue != nil:
+			q.putQueue(name, c.Queue)
+		case c.Topic != nil:
+			q.putTopic(name, c.Topic)
+		default:
+			writeError(q.w, http.StatusBadRequest, "The body has neither a QueueDescription nor a TopicDescription.")
+		}
+	default:
+		q.notAllowed()
+	}
+}
+
+// updating reports whether a PUT changes what is there. Otherwise it makes what is not.
+func (q *query) updating() bool { return q.r.Header.Get("If-Match") != "" }
+
+// status is that of a successful PUT.
+func (q *query) status() int {
+	if q.updating() {
+		return http.StatusOK
+	}
+	return http.StatusCreated
+}
+
+// failed answers with an error, if there is one.
+func (q *query) failed(err error) bool {
+	if err == nil {
+		return false
+	}
+	detail := err.Error()
+	status := statusOf(err)
+	if status == http.StatusConflict {
+		detail = "SubCode=40900. " + detail
+	}
+	writeError(q.w, status, detail)
+	return true
+}
+
+func (q *query) notAllowed() {
+	writeError(q.w, http.StatusMethodNotAllowed, "The method "+q.r.Method+" is not supported.")
+}
+
+// host is the name and port by which the client knows the emulator.
+func (q *query) host() string { return q.r.Host }
+
+// url is that of a path.
+func (q *query) url(path string) string {
+	u := url.URL{Scheme: "https", Host: q.host(), Path: "/" + path, RawQuery: "api-version=2021-05"}
+	return u.String()
+}
+
+// The sizes of a page.
+const (
+	defaultPage = 100
+	maxPage     = 1000
+)
+
+// page returns the range of a list of n elements that the request asks for.
+func (q *query) page(n int) (from, to int) {
+	values := q.r.URL.Query()
+	skip, err := strconv.Atoi(values.Get("$skip"))
+	if err != nil || skip < 0 {
+		skip = 0
+	}
+	top, err := strconv.Atoi(values.Get("$top"))
+	if err != nil || top <= 0 {
+		top = defaultPage
+	}
+	from = min(skip, n)
+	return from, min(from+min(top, maxPage), n)
+}
+
+// writeFeed answers with the part of a list that the request asks for, and where the next part is.
+func (q *query) writeFeed(path, title string, n int, element func(int) entry) {
+	if q.r.Method != http.MethodGet {
+		q.notAllowed()
+		return
+	}
+	from, to := q.page(n)
+	f := feed{Space: atomSpace, ID: q.url(path), Title: text{"text", title}, Links: []link{{"self", q.url(path)}}}
+	for i := from; i < to; i++ {
+		f.Entries = append(f.Entries, element(i))
+	}
+	if to < n {
+		next := url.Values{"$skip": {strconv.Itoa(to)}, "$top": {strconv.Itoa(to - from)}}
+		f.Links = append(f.Links, link{"next", q.url(path) + "&" + next.Encode()})
+	}
+	writeXML(q.w, http.StatusOK, "application/atom+xml;type=feed;charset=utf-8", f)
+}

@@ -1,0 +1,282 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
+)
+
+// ruleDescription is a rule.
+type ruleDescription struct {
+	spaces
+
+	Filter    *ruleFilter `xml:"Filter"`
+	Action    *ruleAction `xml:"Action"`
+	CreatedAt string      `xml:"CreatedAt,omitempty"`
+	Name      string      `xml:"Name"`
+}
+
+type (
+	// typed is the attribute that says of which kind an element is. Clients write it with any prefix, and read it as "i:type".
+	typed struct {
+		Read  string `xml:"http://www.w3.org/2001/XMLSchema-instance type,attr,omitempty"`
+		Write string `xml:"i:type,attr,omitempty"`
+	}
+	ruleFilter struct {
+		typed
+
+		CorrelationID      *string    `xml:"CorrelationId"`
+		MessageID          *string    `xml:"MessageId"`
+		To                 *string    `xml:"To"`
+		ReplyTo            *string    `xml:"ReplyTo"`
+		Label              *string    `xml:"Label"`
+		SessionID          *string    `xml:"SessionId"`
+		ReplyToSessionID   *string    `xml:"ReplyToSessionId"`
+		ContentType        *string    `xml:"ContentType"`
+		Properties         *keyValues `xml:"Properties"`
+		SQLExpression      *string    `xml:"SqlExpression"`
+		CompatibilityLevel *int       `xml:"CompatibilityLevel"`
+		Parameters         *keyValues `xml:"Parameters"`
+	}
+	ruleAction struct {
+		typed
+
+		SQLExpression      *string    `xml:"SqlExpression"`
+		CompatibilityLevel *int       `xml:"CompatibilityLevel"`
+		Parameters         *keyValues `xml:"Parameters"`
+	}
+	keyValues struct {
+		Items []keyValue `xml:"KeyValueOfstringanyType"`
+	}
+	keyValue struct {
+		Key   string       `xml:"Key"`
+		Value keyValueItem `xml:"Value"`
+	}
+	keyValueItem struct {
+		typed
+
+		Schema string `xml:"xmlns:d6p1,attr,omitempty"`
+		Text   string `xml:",chardata"`
+	}
+)
+
+// kind is what the attribute says, without the prefix that the client has chosen.
+func (t typed) kind() string {
+	_, kind, ok := strings.Cut(t.Read, ":")
+	if !ok {
+		return t.Read
+	}
+	return kind
+}
+
+// compatibility is the level of the SQL dialect.
+const compatibility = 20
+
+func (q *query) listRules(topic, subscription string) {
+	rules, err := q.broker.Rules(topic, subscription)
+	if q.failed(err) {
+		return
+	}
+	q.writeFeed(topic+"/Subscriptions/"+subscription+"/Rules", "Rules", len(rules), func(i int) entry {
+		return q.ruleEntry(topic, subscription, rules[i])
+	})
+}
+
+// rule acts on one rule.
+func (q *query) rule(topic, subscription, name string) {
+	switch q.r.Method {
+	case http.MethodGet, http.MethodHead:
+		rule, err := q.broker.Rule(topic, subscription, name)
+		if !q.failed(err) {
+			writeEntry(q.w, http.StatusOK, q.ruleEntry(topic, subscription, rule))
+		}
+	case http.MethodDelete:
+		if !q.failed(q.broker.DeleteRule(topic, subscription, name)) {
+			q.w.WriteHeader(http.StatusOK)
+		}
+	case http.MethodPut:
+		c, err := decodeEntry(q.r.Body)
+		if q.failed(err) {
+			return
+		}
+		if c.Rule == nil {
+			writeError(q.w, http.StatusBadRequest, "The body has no RuleDescription.")
+			return
+		}
+		q.putRule(topic, subscription, name, c.Rule)
+	default:
+		q.notAllowed()
+	}
+}
+
+func (q *query) putRule(topic, subscription, name string, d *ruleDescription) {
+	rule, err := d.rule(name)
+	if q.failed(err) {
+		return
+	}
+	put := q.broker.CreateRule
+	if q.updating() {
+		put = q.broker.UpdateRule
+	}
+	rule, err = put(topic, subscription, rule)
+	if !q.failed(err) {
+		writeEntry(q.w, q.status(), q.ruleEntry(topic, subscription, rule))
+	}
+}
+
+// rule returns what the description says.
+func (d *ruleDescription) rule(name string) (broker.Rule, error) {
+	rule := broker.Rule{Name: name}
+	var err error
+	if d.Filter != nil {
+		if rule.Filter, err = d.Filter.filter(); err != nil {
+			return broker.Rule{}, fmt.Errorf("%w: Filter: %w", errBadRequest, err)
+		}
+	}
+	if d.Action == nil || d.Action.SQLExpression == nil || *d.Action.SQLExpression == "" {
+		return rule, nil
+	}
+	parameters, err := d.Action.Parameters.values()
+	if err != nil {
+		return broker.Rule{}, err
+	}
+	if rule.Action, err = filter.ParseAction(*d.Action.SQLExpression, parameters); err != nil {
+		return broker.Rule{}, fmt.Errorf("%w: Action: %w", errBadRequest, err)
+	}
+	return rule, nil
+}
+
+func (f *ruleFilter) filter() (filter.Filter, error) {
+	switch kind := f.kind(); kind {
+	case "TrueFilter":
+		return filter.TrueFilter(), nil
+	case "FalseFilter":
+		return filter.FalseFilter(), nil
+	case "CorrelationFilter":
+		properties, err := f.Properties.values()
+		if err != nil {
+			return filter.Filter{}, err
+		}
+		return filter.NewCorrelation(filter.CorrelationFilter{
+			CorrelationID: value(f.CorrelationID), MessageID: value(f.MessageID), To: value(f.To), ReplyTo: value(f.ReplyTo),
+			Label: value(f.Label), SessionID: value(f.SessionID), ReplyToSessionID: value(f.ReplyToSessionID),
+			ContentType: value(f.ContentType), Properties: properties,
+		})
+	case "SqlFilter", "":
+		parameters, err := f.Parameters.values()
+		if err != nil {
+			return filter.Filter{}, err
+		}
+		return filter.ParseSQL(value(f.SQLExpression), parameters)
+	default:
+		return filter.Filter{}, fmt.Errorf("%q is no kind of filter", kind)
+	}
+}
+
+func value(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// values returns typed values by their names.
+func (k *keyValues) values() (amqp.Map, error) {
+	if k == nil {
+		return nil, nil
+	}
+	values := make(amqp.Map, 0, len(k.Items))
+	for _, item := range k.Items {
+		v, err := item.Value.parse()
+		if err != nil {
+			return nil, fmt.Errorf("%w: %q: %w", errBadRequest, item.Key, err)
+		}
+		values = append(values, amqp.Pair{Key: item.Key, Value: v})
+	}
+	return values, nil
+}
+
+func (v keyValueItem) parse() (any, error) {
+	_, kind, _ := strings.Cut(v.Read, ":")
+	switch kind {
+	case "string", "":
+		return v.Text, nil
+	case "boolean":
+		return strconv.ParseBool(strings.TrimSpace(v.Text))
+	case "int", "long", "short", "byte":
+		return strconv.ParseInt(strings.TrimSpace(v.Text), 10, 64)
+	case "double", "float", "decimal":
+		return strconv.ParseFloat(strings.TrimSpace(v.Text), 64)
+	case "dateTime":
+		return time.Parse(time.RFC3339Nano, strings.TrimSpace(v.Text))
+	default:
+		return nil, fmt.Errorf("%q is no type of a value", v.Read)
+	}
+}
+
+// newKeyValues writes typed values, or nil for none.
+func newKeyValues(values amqp.Map) *keyValues {
+	if len(values) == 0 {
+		return nil
+	}
+	k := &keyValues{}
+	for _, pair := range values {
+		kind, text := "string", fmt.Sprint(pair.Value)
+		switch v := pair.Value.(type) {
+		case bool:
+			kind = "boolean"
+		case int32, int64, uint32, uint64, int16, uint16, int8, uint8:
+			kind = "int"
+		case float32, float64:
+			kind = "double"
+		case time.Time:
+			kind, text = "dateTime", v.UTC().Format(time.RFC3339Nano)
+		}
+		k.Items = append(k.Items, keyValue{Key: fmt.Sprint(pair.Key), Value: keyValueItem{
+			typed: typed{Write: "d6p1:" + kind}, Schema: schemaSpace, Text: text,
+		}})
+	}
+	return k
+}
+
+func (q *query) ruleEntry(topic, subscription string, rule broker.Rule) entry {
+	path := topic + "/Subscriptions/" + subscription + "/Rules/" + rule.Name
+	action := &ruleAction{typed: typed{Write: "EmptyRuleAction"}}
+	if rule.Action != nil {
+		action = &ruleAction{
+			typed: typed{Write: "SqlRuleAction"}, SQLExpression: new(rule.Action.Expression()), CompatibilityLevel: new(compatibility),
+			Parameters: newKeyValues(rule.Action.Parameters()),
+		}
+	}
+	return q.newEntry(path, rule.Name, rule.Created, rule.Created, content{Rule: &ruleDescription{
+		spaces: newSpaces(), Filter: newRuleFilter(rule.Filter), Action: action, CreatedAt: stamp(rule.Created), Name: rule.Name,
+	}})
+}
+
+func newRuleFilter(f filter.Filter) *ruleFilter {
+	switch f.Kind() {
+	case filter.Correlation:
+		c := f.Correlation()
+		return &ruleFilter{
+			typed: typed{Write: "CorrelationFilter"}, CorrelationID: optionalText(c.CorrelationID), MessageID: optionalText(c.MessageID),
+			To: optionalText(c.To), ReplyTo: optionalText(c.ReplyTo), Label: optionalText(c.Label), SessionID: optionalText(c.SessionID),
+			ReplyToSessionID: optionalText(c.ReplyToSessionID), ContentType: optionalText(c.ContentType),
+			Properties: newKeyValues(c.Properties),
+		}
+	case filter.SQL:
+		return &ruleFilter{
+			typed: typed{Write: "SqlFilter"}, SQLExpression: new(f.Expression()), CompatibilityLevel: new(compatibility),
+			Parameters: newKeyValues(f.Parameters()),
+		}
+	case filter.False:
+		return &ruleFilter{typed: typed{Write: "FalseFilter"}, SQLExpression: new("1=0"), CompatibilityLevel: new(compatibility)}
+	default:
+		return &ruleFilter{typed: typed{Write: "TrueFilter"}, SQLExpression: new("1=1"), CompatibilityLevel: new(compatibility)}
+	}
+}

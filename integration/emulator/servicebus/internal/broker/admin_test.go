@@ -1,0 +1,197 @@
+package broker_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+)
+
+func TestOptions(t *testing.T) {
+	b := broker.New(broker.Config{})
+	want := broker.QueueOptions{LockDuration: time.Minute, MaxDeliveryCount: 10, DuplicateWindow: 10 * time.Minute, Status: broker.Active}
+	if diff := cmp.Diff(want, must(b.CreateQueue("Zeta", broker.QueueOptions{})).Options); diff != "" {
+		t.Error(diff)
+	}
+	want = broker.QueueOptions{
+		LockDuration: time.Second, MaxDeliveryCount: 3, RequiresSession: true, DefaultTTL: time.Hour, DeadLetterOnExpiration: true,
+		DuplicateDetection: true, DuplicateWindow: time.Second, ForwardDeadLettersTo: "zeta", AutoDeleteOnIdle: time.Hour, MaxSize: 1,
+		MaxMessageSize: 2, Status: broker.SendDisabled, UserMetadata: "meta", Partitioning: true, Express: true, NoBatching: true,
+	}
+	must(b.CreateQueue("alpha", want))
+	info := must(b.Queue("ALPHA"))
+	if diff := cmp.Diff(want, info.Options); diff != "" || info.Name != "alpha" {
+		t.Error(diff)
+	}
+	topic := broker.TopicOptions{
+		DefaultTTL: time.Hour, DuplicateDetection: true, DuplicateWindow: time.Second, AutoDeleteOnIdle: time.Hour, MaxSize: 1, MaxMessageSize: 2,
+		Status: broker.SendDisabled, UserMetadata: "meta", SupportOrdering: true, Partitioning: true, Express: true, NoBatching: true,
+	}
+	if diff := cmp.Diff(topic, must(b.CreateTopic("topic", topic)).Options); diff != "" {
+		t.Error(diff)
+	}
+	sub := broker.SubscriptionOptions{
+		LockDuration: time.Second, MaxDeliveryCount: 3, RequiresSession: true, DefaultTTL: time.Hour, DeadLetterOnExpiration: true,
+		DropOnFilterError: true, ForwardDeadLettersTo: "zeta", AutoDeleteOnIdle: time.Hour, Status: broker.ReceiveDisabled, UserMetadata: "meta",
+		NoBatching: true,
+	}
+	if diff := cmp.Diff(sub, must(b.CreateSubscription("topic", "sub", sub, nil)).Options); diff != "" {
+		t.Error(diff)
+	}
+	if queues := b.Queues(); len(queues) != 2 || queues[0].Name != "alpha" || queues[1].Name != "Zeta" {
+		t.Errorf("%+v", queues)
+	}
+	if topics := b.Topics(); len(topics) != 1 || topics[0].Subscriptions != 1 {
+		t.Errorf("%+v", topics)
+	}
+	if subs := must(b.Subscriptions("topic")); len(subs) != 1 || subs[0].Topic != "topic" || subs[0].Name != "sub" {
+		t.Errorf("%+v", subs)
+	}
+}
+
+func TestUpdates(t *testing.T) {
+	b := broker.New(broker.Config{})
+	must(b.CreateTopic("t", broker.TopicOptions{}))
+	must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, nil))
+	if info := must(b.UpdateTopic("t", broker.TopicOptions{UserMetadata: "new"})); info.Options.UserMetadata != "new" {
+		t.Errorf("%+v", info)
+	}
+	r := receive(t, b, "t/Subscriptions/s", broker.ReceiverConfig{})
+	info := must(b.UpdateSubscription("t", "s", broker.SubscriptionOptions{ForwardTo: "q", MaxDeliveryCount: 2}))
+	if info.Options.MaxDeliveryCount != 2 || info.Options.ForwardTo != "q" {
+		t.Errorf("%+v", info)
+	}
+	wantCondition(t, r.Err(), broker.NotAllowed)
+	if len(must(b.Rules("t", "s"))) != 1 {
+		t.Error("the rules have changed")
+	}
+	if err := b.DeleteSubscription("T", "S"); err != nil {
+		t.Error(err)
+	}
+	_, err := b.UpdateSubscription("t", "s", broker.SubscriptionOptions{})
+	wantCondition(t, err, broker.NotFound)
+}
+
+func TestConflicts(t *testing.T) {
+	b := broker.New(broker.Config{})
+	must(b.CreateQueue("q", broker.QueueOptions{}))
+	must(b.CreateTopic("t", broker.TopicOptions{}))
+	must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, nil))
+	try := func(want amqp.Symbol, err error) {
+		t.Helper()
+		wantCondition(t, err, want)
+	}
+	_, err := b.CreateQueue("Q", broker.QueueOptions{})
+	try(broker.EntityExists, err)
+	_, err = b.CreateQueue("T", broker.QueueOptions{})
+	try(broker.EntityExists, err)
+	_, err = b.CreateTopic("q", broker.TopicOptions{})
+	try(broker.EntityExists, err)
+	_, err = b.CreateSubscription("t", "S", broker.SubscriptionOptions{}, nil)
+	try(broker.EntityExists, err)
+	_, err = b.CreateSubscription("q", "s", broker.SubscriptionOptions{}, nil)
+	try(broker.NotFound, err)
+	_, err = b.UpdateQueue("missing", broker.QueueOptions{})
+	try(broker.NotFound, err)
+	_, err = b.UpdateQueue("t", broker.QueueOptions{})
+	try(broker.NotFound, err)
+	_, err = b.UpdateQueue("q", broker.QueueOptions{RequiresSession: true})
+	try(broker.ArgumentError, err)
+	for _, name := range []string{"", "/", "a//b", "-a", "a b", "ä", strings.Repeat("x", 261), "t/subscriptions/x", "a/$management"} {
+		_, err = b.CreateQueue(name, broker.QueueOptions{})
+		try(broker.ArgumentError, err)
+	}
+	for _, options := range []broker.QueueOptions{
+		{LockDuration: -1},
+		{MaxDeliveryCount: -1},
+		{Status: "Odd"},
+		{ForwardTo: "Z"},
+		{ForwardTo: "sb://host/z"},
+		{ForwardDeadLettersTo: "z"},
+		{ForwardTo: "q", RequiresSession: true},
+	} {
+		_, err = b.CreateQueue("z", options)
+		try(broker.ArgumentError, err)
+	}
+	try(broker.NotFound, b.DeleteTopic("q"))
+	try(broker.NotFound, b.DeleteSubscription("t", "missing"))
+	if err := b.DeleteTopic("T"); err != nil {
+		t.Error(err)
+	}
+	_, err = b.Subscription("t", "s")
+	try(broker.NotFound, err)
+	_, err = b.Source("t/Subscriptions/s")
+	try(broker.NotFound, err)
+}
+
+func TestPaths(t *testing.T) {
+	b := broker.New(broker.Config{})
+	must(b.CreateQueue("Path/To/Queue", broker.QueueOptions{}))
+	must(b.CreateTopic("Topic", broker.TopicOptions{}))
+	must(b.CreateSubscription("topic", "Sub", broker.SubscriptionOptions{}, nil))
+	for path, want := range map[string]string{
+		"path/to/queue":                                      "Path/To/Queue",
+		"/path/to/queue/":                                    "Path/To/Queue",
+		"path/to/queue/$management":                          "Path/To/Queue",
+		"path/to/queue/$deadletterqueue":                     "Path/To/Queue/$DeadLetterQueue",
+		"path/to/queue/$DeadLetterQueue/$management":         "Path/To/Queue/$DeadLetterQueue",
+		"TOPIC/SUBSCRIPTIONS/SUB":                            "Topic/Subscriptions/Sub",
+		"Topic/Subscriptions/Sub/$Transfer/$DeadLetterQueue": "Topic/Subscriptions/Sub/$Transfer/$DeadLetterQueue",
+	} {
+		if s := source(t, b, path); s.Path() != want || !b.Exists(path) {
+			t.Errorf("%s leads to %s", path, s.Path())
+		}
+	}
+	for _, path := range []string{"", "/", "path/to", "topic/subscriptions/other", "topic/subscriptions/", "$management", "$cbs"} {
+		if _, err := b.Source(path); broker.Condition(err) != broker.NotFound || b.Exists(path) {
+			t.Errorf("%s leads somewhere: %v", path, err)
+		}
+	}
+}
+
+func TestAutoCreate(t *testing.T) {
+	b := broker.New(broker.Config{AutoCreate: true})
+	for _, path := range []string{"new/Subscriptions/sub", "other/Subscriptions/sub/$DeadLetterQueue", "queue"} {
+		if !b.Exists(path) {
+			t.Errorf("%s could not be", path)
+		}
+		source(t, b, path)
+	}
+	target(t, b, "new")
+	target(t, b, "sent")
+	if len(b.Queues()) != 2 || len(b.Topics()) != 2 {
+		t.Errorf("%d queues, %d topics", len(b.Queues()), len(b.Topics()))
+	}
+	receiver, err := source(t, b, "queue").Receive(broker.ReceiverConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer receiver.Close()
+	for _, path := range []string{"", "bad name", "queue/Subscriptions/x"} {
+		_, err := b.Source(path)
+		wantCondition(t, err, broker.NotFound)
+	}
+}
+
+// TestQueueBecomesTopic shows that a sender may come before anybody has said that there are subscriptions.
+func TestQueueBecomesTopic(t *testing.T) {
+	dir := t.TempDir()
+	b, stop := start(t, broker.Config{Dir: dir, AutoCreate: true})
+	defer stop()
+	send(t, b, "t", spec{id: "1", ttl: time.Hour}, spec{id: "2"})
+	to := target(t, b, "t")
+	wantIDs(t, peek(t, b, "t/Subscriptions/s"), "1", "2")
+	if _, err := to.Send([]amqp.Message{build(t, spec{id: "3"})}, nil); err != nil {
+		t.Fatal(err)
+	}
+	wantIDs(t, peek(t, b, "t/Subscriptions/s"), "1", "2", "3")
+	must(b.Topic("t"))
+	same(t, b, dir)
+	must(b.CreateQueue("asked-for", broker.QueueOptions{}))
+	_, err := b.Source("asked-for/Subscriptions/s")
+	wantCondition(t, err, broker.NotFound)
+}

@@ -1,0 +1,162 @@
+package broker
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/index"
+)
+
+// journalFormat is that of all data there is.
+var journalFormat = wal.Segmented("carillon journal 1\n")
+
+// Config says how a broker works. The zero value keeps everything in memory and refuses entities that were not created.
+type Config struct {
+	// Dir is where the journal is. Default: none, everything is in memory.
+	Dir string
+	// Sync waits for the disk before anything is acknowledged, so that not even a power cut loses it. Default: false, which
+	// outlives the process but perhaps not the machine.
+	Sync bool
+	// SnapshotAfter is after how many bytes of journal a snapshot is made, which keeps it short. The next is made when there is
+	// twice as much journal as snapshot, but not before. Default: 64 MiB.
+	SnapshotAfter int64
+	// AutoCreate makes queues, topics and subscriptions when they are first asked for.
+	AutoCreate bool
+	// MaxMessageSize is how many bytes a message may have. Default: 1 MiB.
+	MaxMessageSize int64
+	// Logger takes what an operator should know. Default: nothing is logged.
+	Logger *slog.Logger
+}
+
+// A Broker has all entities of a namespace.
+type Broker struct {
+	config    Config
+	faults    fault.List
+	timetable *index.Timetable[*entity]
+	salt      uint64 // scrambles sequence numbers in tokens
+	log       *wal.Log
+
+	snapshotAt  atomic.Int64 // the position at which the next one is due
+	snapshotDue chan struct{}
+
+	mu       sync.RWMutex
+	entities map[string]*entity // by path in lower case
+	lastID   uint64
+}
+
+// New returns a broker without entities. It works at once, but nothing expires or falls due until [Broker.Run].
+func New(config Config) *Broker {
+	if config.MaxMessageSize <= 0 {
+		config.MaxMessageSize = 1 << 20
+	}
+	if config.SnapshotAfter <= 0 {
+		config.SnapshotAfter = 64 << 20
+	}
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Broker{
+		config: config, timetable: index.NewTimetable[*entity](), salt: newNonce(),
+		snapshotDue: make(chan struct{}, 1), entities: map[string]*entity{},
+	}
+}
+
+// Load reads what the journal has. It comes before everything else, and only once. After it, [Broker.Run] must be called: it
+// closes the journal.
+func (b *Broker) Load() error {
+	if b.config.Dir == "" {
+		return nil
+	}
+	r := newRestorer(b)
+	log, err := wal.Open(wal.Config{
+		Dir: b.config.Dir, Sync: b.config.Sync, Format: journalFormat, Restore: r.Restore, Replay: r.Replay,
+	})
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	b.log = log
+	b.snapshotAt.Store(int64(log.Next()) - log.Size() + b.config.SnapshotAfter)
+	for _, e := range b.all() {
+		e.revive()
+	}
+	return nil
+}
+
+// Run serves locks, expiries and schedules until ctx ends or the journal cannot be written any more, and then closes the journal.
+func (b *Broker) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var group sync.WaitGroup
+	if b.log != nil {
+		group.Go(func() { b.runSnapshots(ctx) })
+		group.Go(func() {
+			select {
+			case <-ctx.Done():
+			case <-b.log.Ended():
+				cancel()
+			}
+		})
+	}
+	b.timetable.Run(ctx, func(e *entity, now int64) { e.see(now) })
+	group.Wait()
+	if b.log == nil {
+		return nil
+	}
+	if err := b.log.Close(); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	return nil
+}
+
+// runSnapshots makes snapshots when the journal has become long.
+func (b *Broker) runSnapshots(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-b.snapshotDue:
+		}
+		if err := b.snapshot(); err != nil {
+			b.config.Logger.Error("snapshot of the journal", slog.Any("err", err))
+		}
+	}
+}
+
+// Faults returns what goes wrong on purpose.
+func (b *Broker) Faults() *fault.List { return &b.faults }
+
+// MaxMessageSize is how many bytes a message may have unless its entity says otherwise.
+func (b *Broker) MaxMessageSize() int64 { return b.config.MaxMessageSize }
+
+// all returns all entities, by id: topics come before their subscriptions.
+func (b *Broker) all() []*entity {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return slices.SortedFunc(maps.Values(b.entities), func(x, y *entity) int { return cmp.Compare(x.id, y.id) })
+}
+
+// insert adds an entity. b.mu is held, or nothing else runs yet.
+func (b *Broker) insert(e *entity) {
+	b.entities[lower(e.path)] = e
+	if e.topic != nil {
+		subscriptions := append(slices.Clone(*e.topic.subscriptions.Load()), e)
+		e.topic.subscriptions.Store(&subscriptions)
+	}
+}
+
+// drop takes an entity out. b.mu is held, or nothing else runs yet.
+func (b *Broker) drop(e *entity) {
+	delete(b.entities, lower(e.path))
+	if e.topic != nil {
+		subscriptions := slices.DeleteFunc(slices.Clone(*e.topic.subscriptions.Load()), func(s *entity) bool { return s == e })
+		e.topic.subscriptions.Store(&subscriptions)
+	}
+}

@@ -1,0 +1,259 @@
+package broker_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
+)
+
+// crash returns a copy of a journal as it would be if the process ended at this moment.
+func crash(tb testing.TB, dir string) string {
+	tb.Helper()
+	copied := tb.TempDir()
+	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+		tb.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(copied, "lock")); err != nil {
+		tb.Fatal(err)
+	}
+	return copied
+}
+
+// state is all that can be seen of a broker.
+type state struct {
+	Queues        []broker.QueueInfo
+	Topics        []broker.TopicInfo
+	Subscriptions []broker.SubscriptionInfo
+	Rules         []string
+	Messages      map[string][][]byte
+}
+
+func look(tb testing.TB, b *broker.Broker) state {
+	tb.Helper()
+	s := state{Queues: b.Queues(), Topics: b.Topics(), Messages: map[string][][]byte{}}
+	var paths []string
+	for i, q := range s.Queues {
+		paths = append(paths, q.Name)
+		s.Queues[i].Usage.Accessed = time.Time{}
+	}
+	for i, topic := range s.Topics {
+		s.Topics[i].Usage.Accessed = time.Time{}
+		for _, sub := range must(b.Subscriptions(topic.Name)) {
+			sub.Usage.Accessed = time.Time{}
+			s.Subscriptions = append(s.Subscriptions, sub)
+			paths = append(paths, topic.Name+"/Subscriptions/"+sub.Name)
+			for _, rule := range must(b.Rules(topic.Name, sub.Name)) {
+				s.Rules = append(s.Rules, fmt.Sprint(rule.Name, rule.Created, rule.Filter.Kind(), rule.Filter.Expression(), rule.Filter.Parameters(),
+					rule.Filter.Correlation(), rule.Action.Expression()))
+			}
+		}
+	}
+	for _, path := range paths {
+		for _, suffix := range []string{"", "/$DeadLetterQueue", "/$Transfer/$DeadLetterQueue"} {
+			for _, d := range must(source(tb, b, path+suffix).Peek(0, 10000, nil)) {
+				s.Messages[path+suffix] = append(s.Messages[path+suffix], d.Payload)
+			}
+		}
+	}
+	return s
+}
+
+// same looks at a broker, and at what comes up from its journal.
+func same(t *testing.T, b *broker.Broker, dir string) {
+	t.Helper()
+	if err := b.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	want := look(t, b)
+	again, stop := start(t, broker.Config{Dir: crash(t, dir)})
+	defer stop()
+	if diff := cmp.Diff(want, look(t, again), cmp.Comparer(bytes.Equal)); diff != "" {
+		t.Errorf("after the restart: %s", diff)
+	}
+}
+
+func durable(t *testing.T, f func(t *testing.T, b *broker.Broker, dir string)) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		b, stop := start(t, broker.Config{Dir: dir})
+		defer stop()
+		f(t, b, dir)
+	})
+}
+
+func TestRestart(t *testing.T) {
+	durable(t, func(t *testing.T, b *broker.Broker, dir string) {
+		must(b.CreateQueue("q", broker.QueueOptions{DuplicateDetection: true, DeadLetterOnExpiration: true}))
+		must(b.CreateQueue("sessions", broker.QueueOptions{RequiresSession: true, UserMetadata: "x"}))
+		must(b.CreateQueue("forwards", broker.QueueOptions{ForwardTo: "q"}))
+		must(b.CreateTopic("t", broker.TopicOptions{}))
+		must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, &broker.Rule{
+			Name: "r", Filter: must(filter.ParseSQL("n > @n", amqp.Map{{Key: "@n", Value: int64(1)}})),
+			Action: must(filter.ParseAction("SET n = n + 1", nil)),
+		}))
+		must(b.CreateRule("t", "s", broker.Rule{Name: "c", Filter: must(filter.NewCorrelation(filter.CorrelationFilter{
+			Label: "x", Properties: amqp.Map{{Key: "p", Value: int32(1)}},
+		}))}))
+		must(b.CreateQueue("gone", broker.QueueOptions{}))
+		send(t, b, "gone", ids(3)...)
+		if err := b.DeleteQueue("gone"); err != nil {
+			t.Fatal(err)
+		}
+		same(t, b, dir)
+
+		send(t, b, "q", ids(10)...)
+		send(t, b, "q", spec{id: "annotated", delivery: amqp.Map{{Key: amqp.Symbol("x-opt-mine"), Value: "kept"}}})
+		send(t, b, "q", spec{id: "ttl", ttl: time.Second}, spec{id: "later", at: time.Now().Add(time.Hour)})
+		send(t, b, "forwards", spec{id: "forwarded"})
+		send(t, b, "sessions", spec{id: "a", session: "s"}, spec{id: "b", session: "other"})
+		send(t, b, "t", spec{id: "in", properties: amqp.Map{{Key: "n", Value: int64(5)}}}, spec{id: "out"})
+		same(t, b, dir)
+
+		r := receive(t, b, "q", broker.ReceiverConfig{})
+		r.SetCredit(6)
+		r.settle(r.next(), broker.Outcome{})
+		r.settle(r.next(), broker.Outcome{Kind: broker.Defer, Properties: amqp.Map{{Key: "k", Value: "v"}}})
+		r.settle(r.next(), broker.Outcome{Kind: broker.Defer})
+		r.settle(r.next(), broker.Outcome{Kind: broker.Abandon})
+		r.settle(r.next(), broker.Outcome{Kind: broker.MoveDeadLetter, Reason: "no"})
+		txn := b.Begin()
+		must(r.source.Settle(r.next().Token, broker.Outcome{}, txn))
+		must(target(t, b, "t").Send([]amqp.Message{build(t, spec{id: "txn", label: "x", properties: amqp.Map{{Key: "p", Value: int8(1)}}})}, txn))
+		same(t, b, dir)
+		receipt := must(txn.Commit())
+		if err := receipt.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		same(t, b, dir)
+		pass(2 * time.Second)
+		session := must(source(t, b, "sessions").Accept("s"))
+		must(source(t, b, "sessions").SetSessionState("s", []byte("kept")))
+		session.Close()
+		same(t, b, dir)
+		send(t, b, "q", spec{id: "4"}) // a duplicate
+		pass(2 * time.Hour)            // locks end, and what was scheduled is active
+		same(t, b, dir)
+
+		again, stop := start(t, broker.Config{Dir: crash(t, dir)})
+		defer stop()
+		send(t, again, "q", spec{id: "new"})
+		last := must(source(t, again, "q").Peek(14, 10, nil))
+		if m := parse(t, last[len(last)-1]); m.id() != "new" || m.Sequence < 14 {
+			t.Errorf("sequence number %d", m.Sequence)
+		}
+		must(source(t, again, "sessions").Accept("s"))
+		if kept := must(source(t, again, "sessions").SessionState("s")); string(kept) != "kept" {
+			t.Errorf("%q", kept)
+		}
+	})
+}
+
+func TestDuplicatesAfterRestart(t *testing.T) {
+	durable(t, func(t *testing.T, b *broker.Broker, dir string) {
+		must(b.CreateQueue("q", broker.QueueOptions{DuplicateDetection: true}))
+		send(t, b, "q", spec{id: "a"})
+		again, stop := start(t, broker.Config{Dir: crash(t, dir)})
+		defer stop()
+		send(t, again, "q", spec{id: "a"}, spec{id: "b"})
+		wantIDs(t, peek(t, again, "q"), "a", "b")
+	})
+}
+
+// TestScheduleAfterRestart shows that time goes on while the process does not.
+func TestScheduleAfterRestart(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		b, stop := start(t, broker.Config{Dir: dir})
+		must(b.CreateTopic("t", broker.TopicOptions{}))
+		must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, nil))
+		send(t, b, "t", spec{id: "1", at: time.Now().Add(time.Hour)})
+		stop()
+		time.Sleep(2 * time.Hour)
+		b, stop = start(t, broker.Config{Dir: dir})
+		defer stop()
+		synctest.Wait()
+		wantIDs(t, peek(t, b, "t/Subscriptions/s"), "1")
+	})
+}
+
+// TestJournalStaysShort shows that what has been settled leaves the disk.
+func TestJournalStaysShort(t *testing.T) {
+	dir := t.TempDir()
+	b, stop := start(t, broker.Config{Dir: dir, SnapshotAfter: 20_000})
+	must(b.CreateQueue("q", broker.QueueOptions{}))
+	send(t, b, "q", spec{id: "stays"})
+	r := receive(t, b, "q", broker.ReceiverConfig{})
+	r.SetCredit(1)
+	r.settle(r.next(), broker.Outcome{Kind: broker.Defer})
+	for range 2000 {
+		send(t, b, "q", spec{id: "goes"})
+		r.SetCredit(1)
+		r.settle(r.next(), broker.Outcome{})
+	}
+	tick, deadline := time.NewTicker(5*time.Millisecond), time.After(20*time.Second)
+	defer tick.Stop()
+	for size := sizeOf(dir); size > 100_000; size = sizeOf(dir) { // without snapshots it would be 300,000
+		select {
+		case <-tick.C: // they are written in the background
+		case <-deadline:
+			t.Fatalf("the journal has %d bytes", size)
+		}
+	}
+	stop()
+	b, stop = start(t, broker.Config{Dir: dir})
+	defer stop()
+	wantIDs(t, peek(t, b, "q"), "stays")
+}
+
+// sizeOf is how many bytes the files of a directory have.
+func sizeOf(dir string) int64 {
+	size := int64(0)
+	for _, entry := range must(os.ReadDir(dir)) {
+		if info, err := entry.Info(); err == nil { // it may just have been removed
+			size += info.Size()
+		}
+	}
+	return size
+}
+
+// TestLargeSnapshot has more in one entity than fits one part.
+func TestLargeSnapshot(t *testing.T) {
+	durable(t, func(t *testing.T, b *broker.Broker, dir string) {
+		must(b.CreateQueue("q", broker.QueueOptions{}))
+		for i := range 20 {
+			send(t, b, "q", spec{id: strconv.Itoa(i), label: strings.Repeat("x", 500_000)})
+		}
+		if err := b.Snapshot(); err != nil {
+			t.Fatal(err)
+		}
+		send(t, b, "q", spec{id: "after"})
+		same(t, b, dir)
+	})
+}
+
+func TestClosedJournal(t *testing.T) {
+	b, stop := start(t, broker.Config{Dir: t.TempDir()})
+	must(b.CreateQueue("q", broker.QueueOptions{}))
+	stop()
+	receipt, err := target(t, b, "q").Send([]amqp.Message{build(t, spec{})}, nil)
+	if err == nil {
+		err = receipt.Wait()
+	}
+	wantCondition(t, err, broker.InternalError)
+	called := make(chan error, 1)
+	receipt.Then(func(err error) { called <- err })
+	wantCondition(t, <-called, broker.InternalError)
+}

@@ -1,0 +1,143 @@
+package broker_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
+)
+
+// firstFormat has what fill does, as the first version with a journal wrote it. It is never written again: whoever
+// changes the format adds another one.
+const firstFormat = "testdata/format1"
+
+// fill has one of everything that is kept, part of it in a snapshot and part of it in the log after.
+func fill(t *testing.T, b *broker.Broker) {
+	t.Helper()
+	must(b.CreateQueue("q", broker.QueueOptions{
+		DuplicateDetection: true, DeadLetterOnExpiration: true, LockDuration: 30 * time.Second, MaxDeliveryCount: 2,
+		UserMetadata: "mine",
+	}))
+	must(b.CreateQueue("sessions", broker.QueueOptions{RequiresSession: true}))
+	must(b.CreateQueue("forwards", broker.QueueOptions{ForwardTo: "q"}))
+	must(b.CreateTopic("t", broker.TopicOptions{DefaultTTL: 24 * time.Hour}))
+	must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, &broker.Rule{
+		Name: "sql", Filter: must(filter.ParseSQL("n > @n", amqp.Map{{Key: "@n", Value: int64(1)}})),
+		Action: must(filter.ParseAction("SET n = n + 1", nil)),
+	}))
+	must(b.CreateQueue("gone", broker.QueueOptions{}))
+	send(t, b, "gone", ids(2)...)
+	send(t, b, "q", ids(6)...)
+	send(t, b, "q", spec{id: "annotated", delivery: amqp.Map{{Key: amqp.Symbol("x-opt-mine"), Value: "kept"}}})
+	send(t, b, "q", spec{id: "expires", ttl: time.Second}, spec{id: "scheduled", at: time.Now().Add(time.Hour)})
+	send(t, b, "sessions", spec{id: "a", session: "one"}, spec{id: "b", session: "two"})
+	r := receive(t, b, "q", broker.ReceiverConfig{})
+	r.SetCredit(3)
+	r.settle(r.next(), broker.Outcome{})
+	r.settle(r.next(), broker.Outcome{Kind: broker.Defer, Properties: amqp.Map{{Key: "k", Value: "v"}}})
+	r.settle(r.next(), broker.Outcome{Kind: broker.MoveDeadLetter, Reason: "no", Description: "not at all"})
+	setState(t, b, "one", "state")
+	pass(2 * time.Second)
+	if err := b.Snapshot(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.DeleteQueue("gone"); err != nil {
+		t.Fatal(err)
+	}
+	correlation := must(filter.NewCorrelation(filter.CorrelationFilter{
+		Label: "x", Properties: amqp.Map{{Key: "p", Value: int32(1)}},
+	}))
+	must(b.CreateRule("t", "s", broker.Rule{Name: "correlation", Filter: correlation}))
+	send(t, b, "t", spec{id: "matches", properties: amqp.Map{{Key: "n", Value: int64(5)}}}, spec{id: "does not"})
+	send(t, b, "forwards", spec{id: "forwarded"})
+	send(t, b, "q", spec{id: "scheduled late", at: time.Now().Add(2 * time.Hour)}, spec{id: "1"}) // a duplicate
+	r.SetCredit(3)
+	r.settle(r.next(), broker.Outcome{Kind: broker.Abandon})
+	r.settle(r.next(), broker.Outcome{Kind: broker.Defer})
+	r.settle(r.next(), broker.Outcome{Kind: broker.MoveDeadLetter, Reason: "late"})
+	r.Close()
+	setState(t, b, "two", "other")
+	if err := b.Flush(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// setState sets the state of a session.
+func setState(t *testing.T, b *broker.Broker, id, state string) {
+	t.Helper()
+	session := must(source(t, b, "sessions").Accept(id))
+	defer session.Close()
+	must(source(t, b, "sessions").SetSessionState(id, []byte(state)))
+}
+
+// TestFirstFormat opens data that an earlier version wrote: all is there as if this version had done it, and in the
+// same bytes.
+func TestFirstFormat(t *testing.T) {
+	durable(t, func(t *testing.T, b *broker.Broker, dir string) {
+		fill(t, b)
+		for _, name := range dataFiles(t, firstFormat) {
+			want, got := must(os.ReadFile(filepath.Join(firstFormat, name))), must(os.ReadFile(filepath.Join(dir, name)))
+			if !bytes.Equal(want, got) {
+				t.Errorf("%s is written in other bytes", name)
+			}
+		}
+		kept := t.TempDir()
+		if err := os.CopyFS(kept, os.DirFS(firstFormat)); err != nil {
+			t.Fatal(err)
+		}
+		old, stop := start(t, broker.Config{Dir: kept})
+		defer stop()
+		if diff := cmp.Diff(look(t, b), look(t, old), cmp.Comparer(bytes.Equal)); diff != "" {
+			t.Errorf("the data of an earlier version (-want +got): %s", diff)
+		}
+		use(t, old)
+	})
+}
+
+// use checks what is in the data of fill, and that all goes on from there.
+func use(t *testing.T, b *broker.Broker) {
+	t.Helper()
+	wantIDs(t, peek(t, b, "q"), "2", "4", "5", "annotated", "scheduled", "forwarded", "scheduled late")
+	wantIDs(t, peek(t, b, "q/$DeadLetterQueue"), "3", "6", "expires")
+	wantIDs(t, peek(t, b, "t/Subscriptions/s"), "matches")
+	wantReason(t, first(t, b, "q/$DeadLetterQueue"), "no")
+	for id, want := range map[string]string{"one": "state", "two": "other"} {
+		session := must(source(t, b, "sessions").Accept(id))
+		if got := must(source(t, b, "sessions").SessionState(id)); string(got) != want {
+			t.Errorf("session %s has state %q", id, got)
+		}
+		session.Close()
+	}
+	deferred, _, err := source(t, b, "q").ReceiveDeferred([]int64{2, 5}, broker.PeekLock, nil)
+	if err != nil || len(deferred) != 2 || parse(t, deferred[0]).ApplicationProperties().Get("k") != "v" {
+		t.Errorf("%d deferred messages, %v", len(deferred), err)
+	}
+	send(t, b, "q", spec{id: "1"}, spec{id: "new"}) // the first is a duplicate still
+	pass(3 * time.Hour)
+	r := receive(t, b, "q", broker.ReceiverConfig{})
+	r.SetCredit(10)
+	wantIDs(t, r.all(), "4", "annotated", "forwarded", "new", "scheduled", "scheduled late")
+	r.Close()
+	synctest.Wait()
+}
+
+// dataFiles are the names of the files that a version left.
+func dataFiles(t *testing.T, dir string) []string {
+	t.Helper()
+	var names []string
+	for _, entry := range must(os.ReadDir(dir)) {
+		names = append(names, entry.Name())
+	}
+	if len(names) != 2 {
+		t.Fatalf("the data has the files %v", names)
+	}
+	return names
+}

@@ -1,0 +1,305 @@
+package broker
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/index"
+)
+
+// How long names may be.
+const (
+	maxName             = 260
+	maxSubscriptionName = 50
+)
+
+var namePattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._~/-]*[A-Za-z0-9_~-])?$`)
+
+// checkName reports what is wrong with the name of an entity or rule.
+func checkName(name string, longest int) error {
+	switch {
+	case name == "" || len(name) > longest:
+		return fail(ArgumentError, "The entity name '%.300s' must have between 1 and %d characters.", name, longest)
+	case !namePattern.MatchString(name) || strings.Contains(name, "//") || strings.Contains(lower(name)+"/", subscriptionsInfix):
+		return fail(ArgumentError, "The entity name '%s' may have letters, digits, '.', '-', '_', '~' and '/', and must begin and end "+
+			"with a letter or digit.", name)
+	default:
+		return nil
+	}
+}
+
+// complete sets what is not set to its default, and reports what is wrong.
+func (s *settings) complete(path string, k kind) error {
+	setDefault(&s.LockDuration, time.Minute)
+	setDefault(&s.DuplicateWindow, 10*time.Minute)
+	if s.MaxDeliveryCount == 0 {
+		s.MaxDeliveryCount = 10
+	}
+	if s.Status == "" {
+		s.Status = Active
+	}
+	bad := func(what string) error { return fail(ArgumentError, "'%s': %s", path, what) }
+	switch {
+	case s.LockDuration < 0 || s.DuplicateWindow < 0 || s.DefaultTTL < 0 || s.AutoDeleteOnIdle < 0:
+		return bad("a duration is negative.")
+	case s.LockDuration > MaxLockDuration:
+		return bad("LockDuration is longer than 5 minutes.")
+	case s.MaxDeliveryCount < 0 || s.MaxSize < 0 || s.MaxMessageSize < 0:
+		return bad("a limit is negative.")
+	case !slices.Contains([]Status{Active, Disabled, SendDisabled, ReceiveDisabled}, s.Status):
+		return bad("unknown status '" + string(s.Status) + "'.")
+	case s.ForwardTo != "" && s.RequiresSession:
+		return bad("an entity that requires sessions cannot forward messages.")
+	case k == queueKind && (leadsTo(s.ForwardTo, path) || leadsTo(s.ForwardDeadLettersTo, path)):
+		return bad("an entity cannot forward to itself.")
+	default:
+		return nil
+	}
+}
+
+func setDefault(d *time.Duration, value time.Duration) {
+	if *d == 0 {
+		*d = value
+	}
+}
+
+// leadsTo reports whether a name or address is that of a queue.
+func leadsTo(address, name string) bool { return strings.EqualFold(TargetName(address), name) }
+
+// TargetName returns the name of an entity that is given by name or as an address.
+func TargetName(address string) string {
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		_, address, _ = strings.Cut(rest, "/")
+	}
+	return strings.Trim(address, "/")
+}
+
+// create makes an entity.
+func (b *Broker) create(k kind, topicName, name string, s settings, rules []Rule) (*entity, error) {
+	longest := maxName
+	if k == subscriptionKind {
+		longest = maxSubscriptionName
+	}
+	if err := checkName(name, longest); err != nil {
+		return nil, err
+	}
+	path := name
+	if k == subscriptionKind {
+		path = topicName + "/Subscriptions/" + name
+	}
+	if err := s.complete(path, k); err != nil {
+		return nil, err
+	}
+	e, receipt, err := b.register(k, topicName, name, s, rules)
+	if err != nil {
+		return nil, err
+	}
+	return e, receipt.Wait()
+}
+
+// register makes an entity with checked settings.
+func (b *Broker) register(k kind, topicName, name string, s settings, rules []Rule) (*entity, Receipt, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var topic *entity
+	path := name
+	if k == subscriptionKind {
+		topic = b.entities[lower(topicName)]
+		if topic == nil || !topic.is(topicKind) {
+			return nil, Receipt{}, errNotFound(topicName)
+		}
+		topic.mu.Lock() // nothing is sent meanwhile
+		defer topic.mu.Unlock()
+		path = topic.name + "/Subscriptions/" + name
+	}
+	if b.entities[lower(path)] != nil {
+		return nil, Receipt{}, fail(EntityExists, "The messaging entity '%s' already exists.", path)
+	}
+	b.lastID++
+	e := newEntity(b, b.lastID, k, topic, name)
+	e.settings = s
+	e.seen.Window = s.DuplicateWindow
+	for i := range rules {
+		rules[i].Created = time.UnixMilli(e.created).UTC()
+	}
+	e.rules.Store(&rules)
+	e.mu.Lock()
+	defer e.unlock()
+	b.insert(e)
+	en := b.entry()
+	en.remain(e)
+	return e, b.commit(en), nil
+}
+
+// find returns the entity of a kind at a path.
+func (b *Broker) find(k kind, path string) (*entity, error) {
+	e := b.entity(path)
+	if e == nil || !e.is(k) {
+		return nil, errNotFound(path)
+	}
+	return e, nil
+}
+
+// update gives an entity other settings.
+func (b *Broker) update(k kind, path string, s settings) (*entity, error) {
+	e, err := b.find(k, path)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.complete(e.path, k); err != nil {
+		return nil, err
+	}
+	receipt, err := e.apply(s)
+	if err != nil {
+		return nil, err
+	}
+	return e, receipt.Wait()
+}
+
+// apply gives the entity checked settings.
+func (e *entity) apply(s settings) (Receipt, error) {
+	if err := e.lock(); err != nil {
+		return Receipt{}, err
+	}
+	defer e.unlock()
+	if err := e.mayBecome(s); err != nil {
+		return Receipt{}, err
+	}
+	e.settings = s
+	e.seen.Window = s.DuplicateWindow
+	now, en := nowMilli(), e.broker.entry()
+	e.updated = now
+	if err := e.may(ReceiveDisabled); err != nil {
+		for len(e.receivers) > 0 {
+			e.receivers[0].detach(err, en)
+		}
+	}
+	for i := range e.queues {
+		q := &e.queues[i]
+		if q.goesOn() {
+			e.pending = e.pending || q.ready.Len() > 0
+			q.expel(fail(NotAllowed, "'%s' has auto-forwarding enabled.", e.path), en)
+		}
+	}
+	e.dispatchAll(now, en)
+	en.remain(e)
+	return e.broker.commit(en), nil
+}
+
+// mayBecome reports which setting cannot be changed, if it would be, in the words of the service.
+func (e *entity) mayBecome(s settings) error {
+	kind := kind(e.kind.Load())
+	switch {
+	case s.RequiresSession != e.settings.RequiresSession:
+		return errFixed("RequiresSession", kind)
+	case s.DuplicateDetection != e.settings.DuplicateDetection:
+		return errFixed("RequiresDuplicateDetection", kind)
+	default:
+		return nil
+	}
+}
+
+func errFixed(property string, k kind) error {
+	return fail(ArgumentError, "The value for the %s property of an existing %v cannot be changed. ", property, k)
+}
+
+// expel ends the receivers of a queue.
+func (q *queue) expel(err error, en *entry) {
+	for _, r := range slices.Clone(q.entity.receivers) {
+		if r.source.queue == q {
+			r.detach(err, en)
+		}
+	}
+}
+
+// remove deletes an entity and, of a topic, the subscriptions. expect says under which condition, asked with its lock held; nil is
+// always.
+func (b *Broker) remove(e *entity, condition func() bool) error {
+	receipt, err := b.unregister(e, condition)
+	if err != nil {
+		return err
+	}
+	return receipt.Wait()
+}
+
+func (b *Broker) unregister(e *entity, condition func() bool) (Receipt, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	doomed := append([]*entity{e}, *e.subscriptions.Load()...)
+	all := lockAll(doomed)
+	defer unlockAll(all)
+	if e.deleted {
+		return Receipt{}, errNotFound(e.path)
+	}
+	if condition != nil && !condition() {
+		return Receipt{}, nil
+	}
+	en := b.entry()
+	for _, gone := range slices.Backward(all) { // subscriptions before their topic
+		gone.end()
+		b.drop(gone)
+		en.forget(gone)
+	}
+	return b.commit(en), nil
+}
+
+// end lets all know that the entity is gone, and its messages go.
+func (e *entity) end() {
+	e.deleted = true
+	for _, a := range e.acceptors {
+		close(a.got)
+	}
+	e.acceptors = nil
+	for len(e.receivers) > 0 {
+		e.receivers[0].detach(errNotFound(e.path), nil)
+	}
+	for i := range e.queues {
+		q := &e.queues[i]
+		q.shelf, q.ready, q.hungry, q.scheduled = index.Shelf[*message]{}, index.Lineup[*message]{}, nil, 0
+	}
+	e.messages, e.locks, e.sessions, e.offers = index.Heap[*message]{}, index.Heap[*session]{}, nil, nil
+	e.seen = index.Duplicates{}
+	e.pending = false
+}
+
+// deleteIdle deletes an entity that has not been used for its time.
+func (b *Broker) deleteIdle(e *entity, now int64) {
+	err := b.remove(e, func() bool {
+		idle := e.settings.AutoDeleteOnIdle.Milliseconds()
+		return idle > 0 && e.lastUse()+idle <= now && len(e.receivers)+len(e.acceptors) == 0
+	})
+	if err != nil && Condition(err) != NotFound {
+		b.config.Logger.Error("auto-delete on idle", "entity", e.path, "err", err)
+	}
+}
+
+// infos describes entities, by name.
+func infos[T any](entities []*entity, describe func(*entity) T) []T {
+	slices.SortFunc(entities, func(a, b *entity) int { return strings.Compare(lower(a.name), lower(b.name)) })
+	described := make([]T, 0, len(entities))
+	for _, e := range entities {
+		e.mu.Lock()
+		if !e.deleted {
+			described = append(described, describe(e))
+		}
+		e.mu.Unlock()
+	}
+	return described
+}
+
+// describe describes one entity.
+func describe[T any](e *entity, err error, info func(*entity) T) (T, error) {
+	if err != nil {
+		var none T
+		return none, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return info(e), nil
+}
+
+func (b *Broker) ofKind(k kind) []*entity {
+	return slices.DeleteFunc(b.all(), func(e *entity) bool { return !e.is(k) })
+}

@@ -1,0 +1,152 @@
+package broker
+
+import (
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+)
+
+// A state is where a message is in its life.
+type state uint8
+
+const (
+	ready state = iota
+	locked
+	deferred
+	scheduled
+	gone // settled, expired or moved; only a lineup may still refer to it
+)
+
+// A part is one of the queues that an entity has.
+type part uint8
+
+const (
+	mainPart part = iota
+	deadPart
+	transferPart // dead letters that could not be forwarded
+	parts
+)
+
+// A message is one in one queue. All times are in milliseconds since 1970.
+type message struct {
+	queue   *queue
+	session *session  // nil without one
+	holder  *Receiver // who has it, if locked
+	txn     *Txn      // which will settle it
+	extra   *extra    // nil for none
+
+	bare []byte // the sections after the annotations: properties, application properties, body and footer
+
+	seq         int64
+	enqueueSeq  int64 // of the entity it was first sent to
+	enqueued    int64
+	expires     int64 // 0 for never
+	due         int64 // when the entity has to look at it; 0 for never
+	lockedUntil int64
+	nonce       uint64 // part of the token
+
+	ttl     uint32 // milliseconds; 0 for none
+	count   uint32 // of deliveries that failed
+	index   int32  // in the heap, or with a session in its locked messages
+	state   state
+	header  uint8 // priority, and durable in the highest bit
+	hops    uint8
+	fetched bool // by its holder
+	parked  bool // has been deferred, and is again after a lock
+}
+
+// extra is what few messages have.
+type extra struct {
+	annotations   []byte // encoded keys and values
+	pairs         int
+	delivery      []byte // the same of delivery annotations
+	deliveryPairs int
+	source        string // the entity of which it is a dead letter
+	scheduled     int64  // when it is to be enqueued
+}
+
+// expired reports whether the message's time is over. That of dead letters never is.
+func (m *message) expired(now int64) bool {
+	return m.expires != 0 && m.expires <= now && m.queue.part == mainPart
+}
+
+// Number, Ready, When and Place are for the indexes.
+func (m *message) Number() int64 { return m.seq }
+func (m *message) Ready() bool   { return m.state == ready }
+func (m *message) When() int64   { return m.due }
+func (m *message) Place() *int32 { return &m.index }
+
+// size is what a message counts for in its entity.
+func (m *message) size() int64 {
+	size := len(m.bare)
+	if m.extra != nil {
+		size += len(m.extra.annotations) + len(m.extra.delivery)
+	}
+	return int64(size)
+}
+
+// token returns what settles the message while it is locked: where it is and which lock it is, both scrambled.
+func (m *message) token(salt uint64) amqp.UUID {
+	var token amqp.UUID
+	putUint64(token[:8], m.nonce)
+	putUint64(token[8:], uint64(m.seq)^salt)
+	return token
+}
+
+// keyPartition is an annotation of the sender, which the broker does not change.
+const keyPartition = "x-opt-partition-key"
+
+// The annotations that the broker writes, and so does not take from a sender.
+const (
+	keySequence        = "x-opt-sequence-number"
+	keyEnqueued        = "x-opt-enqueued-time"
+	keyLockedUntil     = "x-opt-locked-until"
+	keyEnqueueSequence = "x-opt-enqueue-sequence-number"
+	keyState           = "x-opt-message-state"
+	keyScheduled       = "x-opt-scheduled-enqueue-time"
+	keySource          = "x-opt-deadletter-source"
+	keyLock            = "x-opt-lock-token"
+)
+
+var ownKeys = map[string]bool{
+	keySequence: true, keyEnqueued: true, keyLockedUntil: true, keyEnqueueSequence: true, keyState: true, keySource: true,
+	keyLock: true,
+}
+
+// Properties of dead letters.
+const (
+	reasonKey      = "DeadLetterReason"
+	descriptionKey = "DeadLetterErrorDescription"
+)
+
+// clone returns a copy that is in no queue.
+func (m *message) clone() *message {
+	c := *m
+	c.queue, c.session, c.holder, c.txn = nil, nil, nil, nil
+	c.due, c.lockedUntil, c.nonce, c.index, c.state, c.fetched, c.parked = 0, 0, 0, 0, ready, false, false
+	return &c
+}
+
+// annotate sets application properties.
+func (m *message) annotate(set amqp.Map) {
+	if len(set) == 0 {
+		return
+	}
+	parsed, err := amqp.ParseMessage(m.bare)
+	if err != nil {
+		return // it was parsed when it came
+	}
+	properties := parsed.ApplicationProperties()
+	for _, pair := range set {
+		properties = properties.With(pair.Key, pair.Value)
+	}
+	m.bare = parsed.Edit(nil, amqp.Edit{ApplicationProperties: &properties})
+}
+
+// setSource says of which entity the message is a dead letter.
+func (m *message) setSource(path string) {
+	fresh := extra{}
+	if m.extra != nil {
+		fresh = *m.extra // others may share it
+	}
+	fresh.source = path
+	m.extra = &fresh
+}

@@ -1,0 +1,161 @@
+package broker
+
+import (
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
+)
+
+// A Status says what an entity lets happen.
+type Status string
+
+// The statuses. The empty status is Active.
+const (
+	Active          Status = "Active"
+	Disabled        Status = "Disabled"
+	SendDisabled    Status = "SendDisabled"
+	ReceiveDisabled Status = "ReceiveDisabled"
+)
+
+// MaxLockDuration is the longest lock there is.
+const MaxLockDuration = 5 * time.Minute
+
+// QueueOptions say how a queue works. The zero value is a plain queue.
+type QueueOptions struct {
+	// LockDuration is how long a receiver has for a message, or a session, at most [MaxLockDuration]. Default: a minute.
+	LockDuration time.Duration
+	// MaxDeliveryCount is how often a message is tried before it becomes a dead letter. Default: 10.
+	MaxDeliveryCount int
+	// RequiresSession has every message belong to a session. It cannot be changed.
+	RequiresSession bool
+	// DefaultTTL is how long a message lives that does not say, and the most that one may say. Default: for ever.
+	DefaultTTL time.Duration
+	// DeadLetterOnExpiration keeps messages that have expired as dead letters.
+	DeadLetterOnExpiration bool
+	// DuplicateDetection drops messages with an id that was seen within DuplicateWindow (default: 10 minutes). It cannot be changed.
+	DuplicateDetection bool
+	DuplicateWindow    time.Duration
+	// ForwardTo is the queue or topic to which all messages go on; ForwardDeadLettersTo that of the dead letters. Either is a name
+	// or an address, see [TargetName], and kept as it is.
+	ForwardTo            string
+	ForwardDeadLettersTo string
+	// AutoDeleteOnIdle is after which time without use the queue deletes itself. Default: never.
+	AutoDeleteOnIdle time.Duration
+	// MaxSize is how many bytes the messages of the queue may have. Default: no limit.
+	MaxSize int64
+	// MaxMessageSize is how many bytes one message may have. Default: the broker's limit.
+	MaxMessageSize int64
+	Status         Status
+	UserMetadata   string
+	// Partitioning, Express, NoBatching and AuthorizationRules are kept for whoever asks, and have no effect.
+	Partitioning       bool
+	Express            bool
+	NoBatching         bool
+	AuthorizationRules []AuthorizationRule
+}
+
+// An AuthorizationRule describes a key of an entity as administration clients write it. The broker keeps it and gives it back; it
+// opens nothing, as keys are those of the whole server.
+type AuthorizationRule struct {
+	Type         string   // "SharedAccessAuthorizationRule", say
+	ClaimType    string   // "SharedAccessKey", say
+	ClaimValue   string   // "None", say
+	Rights       []string // of Manage, Send and Listen
+	KeyName      string
+	PrimaryKey   string // in base64
+	SecondaryKey string // in base64
+}
+
+// TopicOptions say how a topic works. Fields are as those of [QueueOptions].
+type TopicOptions struct {
+	DefaultTTL         time.Duration
+	DuplicateDetection bool
+	DuplicateWindow    time.Duration
+	AutoDeleteOnIdle   time.Duration
+	MaxSize            int64
+	MaxMessageSize     int64
+	Status             Status
+	UserMetadata       string
+	SupportOrdering    bool
+	Partitioning       bool
+	Express            bool
+	NoBatching         bool
+	AuthorizationRules []AuthorizationRule
+}
+
+// SubscriptionOptions say how a subscription works. Fields are as those of [QueueOptions].
+type SubscriptionOptions struct {
+	LockDuration           time.Duration
+	MaxDeliveryCount       int
+	RequiresSession        bool
+	DefaultTTL             time.Duration
+	DeadLetterOnExpiration bool
+	// DropOnFilterError drops messages on which a filter fails. Else they become dead letters of the subscription.
+	DropOnFilterError    bool
+	ForwardTo            string
+	ForwardDeadLettersTo string
+	AutoDeleteOnIdle     time.Duration
+	Status               Status
+	UserMetadata         string
+	NoBatching           bool
+}
+
+// A Rule has the messages that a subscription takes, and what is changed on them.
+type Rule struct {
+	Name    string
+	Filter  filter.Filter
+	Action  *filter.Action // nil for none
+	Created time.Time      // set by the broker
+}
+
+// DefaultRule is the name of the rule that a new subscription has: it takes every message.
+const DefaultRule = "$Default"
+
+// Counts are the messages of an entity.
+type Counts struct {
+	Active             int64
+	DeadLetter         int64
+	Scheduled          int64
+	Transfer           int64
+	TransferDeadLetter int64
+}
+
+// Total is the number of all messages.
+func (c Counts) Total() int64 {
+	return c.Active + c.DeadLetter + c.Scheduled + c.Transfer + c.TransferDeadLetter
+}
+
+// Usage is what an entity holds and when it was used.
+type Usage struct {
+	Counts   Counts
+	Size     int64 // bytes of all messages
+	Created  time.Time
+	Updated  time.Time
+	Accessed time.Time // last send or receive since the broker was loaded; else zero, or when a subscription was created
+}
+
+// QueueInfo describes a queue.
+type QueueInfo struct {
+	Name    string
+	Options QueueOptions
+	Usage   Usage
+}
+
+// TopicInfo describes a topic.
+type TopicInfo struct {
+	Name          string
+	Options       TopicOptions
+	Usage         Usage // Active is always 0: messages are in the subscriptions
+	Subscriptions int
+	// Rules of the subscriptions, by kind. One that takes all messages, or none, is one of SQL.
+	SQLFilters         int
+	CorrelationFilters int
+}
+
+// SubscriptionInfo describes a subscription.
+type SubscriptionInfo struct {
+	Topic   string
+	Name    string
+	Options SubscriptionOptions
+	Usage   Usage
+}

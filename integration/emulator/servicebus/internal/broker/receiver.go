@@ -1,0 +1,206 @@
+package broker
+
+import (
+	"slices"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+)
+
+// A Mode says how messages are received.
+type Mode uint8
+
+// The modes.
+const (
+	PeekLock Mode = iota
+	ReceiveAndDelete
+)
+
+// ReceiverConfig says what a receiver gets and how it learns of it.
+type ReceiverConfig struct {
+	Mode Mode
+	// Session is the session whose messages are wanted, of the same source. Default: none.
+	Session *Session
+	// Wake is called when Next has something after it had nothing, or Err has an error. It must neither block nor call the
+	// broker: it is called with locks held. Required.
+	Wake func()
+}
+
+// mailboxSize is how many messages a receiver is given that it has not fetched.
+const mailboxSize = 64
+
+// A Receiver gets messages as long as it has credit. Its fields are guarded by the mutex of the entity.
+type Receiver struct {
+	source  *Source
+	config  ReceiverConfig
+	credit  uint32
+	mailbox []*message // given and not fetched
+	hungry  bool       // has credit and room
+	waiting bool       // Next had nothing
+	closed  bool
+	err     error
+}
+
+// Receive makes a receiver. It fails with NotAllowed if the entity requires a session and config has none, and with
+// EntityDisabled.
+func (s *Source) Receive(config ReceiverConfig) (*Receiver, error) {
+	e := s.queue.entity
+	if err := e.lock(); err != nil {
+		return nil, err
+	}
+	defer e.unlock()
+	switch {
+	case s.queue.bySession() && config.Session == nil:
+		return nil, fail(NotAllowed, "It is not possible for an entity that requires sessions to create a non-sessionful message receiver.")
+	case s.queue.destination() != "":
+		return nil, fail(NotAllowed, "Cannot create a message receiver on '%s', an entity with auto-forwarding enabled.", s.Path())
+	}
+	if err := e.may(ReceiveDisabled); err != nil {
+		return nil, err
+	}
+	r := &Receiver{source: s, config: config, waiting: true}
+	if session := config.Session; session != nil {
+		if session.state.holder != session {
+			return nil, errSessionLockLost(session.state.id)
+		}
+		session.receiver = r
+	}
+	e.receivers = append(e.receivers, r)
+	e.accessed = nowMilli()
+	return r, nil
+}
+
+// SetCredit says how many messages Next may return from now on, those included that wait for it already.
+func (r *Receiver) SetCredit(credit uint32) {
+	e := r.source.queue.entity
+	e.mu.Lock()
+	defer e.unlock()
+	if r.closed || r.err != nil {
+		return
+	}
+	now, en := nowMilli(), e.broker.entry()
+	r.credit = credit
+	for uint64(len(r.mailbox)) > uint64(credit) {
+		e.returnLast(r, en)
+	}
+	r.setHungry()
+	r.feed(now, en)
+	e.broker.commit(en)
+}
+
+// returnLast takes the last message back from a mailbox.
+func (e *entity) returnLast(r *Receiver, en *entry) {
+	m := r.mailbox[len(r.mailbox)-1]
+	m.leave()
+	m.queue.stand(m, en)
+}
+
+// Next returns the next message and uses one credit. When it returns false, there is none for this receiver at this moment,
+// which answers a drain; Wake tells when that changes. The payload is written to buf from its start, as far as it fits.
+func (r *Receiver) Next(buf []byte) (Delivery, bool) {
+	e := r.source.queue.entity
+	e.mu.Lock()
+	defer e.unlock()
+	if len(r.mailbox) == 0 {
+		r.waiting = true
+		return Delivery{}, false
+	}
+	now := nowMilli()
+	m := r.mailbox[0]
+	copy(r.mailbox, r.mailbox[1:])
+	r.mailbox[len(r.mailbox)-1] = nil
+	r.mailbox = r.mailbox[:len(r.mailbox)-1]
+	r.credit--
+	m.fetched = true
+	e.accessed = now
+	var d Delivery
+	if r.config.Mode == ReceiveAndDelete {
+		d = Delivery{Payload: m.appendDelivery(buf[:0], ready), Sequence: m.seq}
+		en := e.broker.entry()
+		m.remove(en)
+		e.broker.commit(en)
+	} else {
+		if m.session == nil && m.lockedUntil-now < e.settings.LockDuration.Milliseconds()-1000 {
+			m.renew(now) // it has waited
+		}
+		d = m.delivery(buf)
+	}
+	if wasHungry := r.hungry; !wasHungry {
+		r.setHungry()
+		if r.hungry {
+			en := e.broker.entry()
+			r.feed(now, en)
+			e.broker.commit(en)
+		}
+	}
+	return d, true
+}
+
+// delivery is a locked message for its receiver.
+func (m *message) delivery(buf []byte) Delivery {
+	return Delivery{
+		Payload:     m.appendDelivery(buf[:0], locked),
+		Token:       m.token(m.queue.entity.broker.salt),
+		LockedUntil: time.UnixMilli(m.lockedUntil).UTC(),
+		Sequence:    m.seq,
+	}
+}
+
+// Err says why there will never be a message again: the entity was deleted (NotFound) or disabled (EntityDisabled), or the
+// session's lock was lost (SessionLockLost). It is nil before.
+func (r *Receiver) Err() error {
+	e := r.source.queue.entity
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return r.err
+}
+
+// Close gives back the messages that were not fetched. Those that were stay locked, unless the session ends with the receiver.
+// It closes the session too.
+func (r *Receiver) Close() {
+	e := r.source.queue.entity
+	e.mu.Lock()
+	defer e.unlock()
+	if r.closed {
+		return
+	}
+	r.closed = true
+	now, en := nowMilli(), e.broker.entry()
+	r.detach(nil, en)
+	if s := r.config.Session; s != nil && s.state.holder == s {
+		e.endSession(s.state, false, en)
+	}
+	if !e.deleted {
+		e.accessed = now
+		r.source.queue.dispatch(now, en)
+	}
+	e.broker.commit(en)
+}
+
+// detach ends the receiver's part in the entity, with an error if that is not of its own will.
+func (r *Receiver) detach(err error, en *entry) {
+	e := r.source.queue.entity
+	if r.err == nil {
+		r.err = err
+	}
+	for len(r.mailbox) > 0 {
+		e.returnLast(r, en)
+	}
+	r.setHungry()
+	if i := slices.Index(e.receivers, r); i >= 0 {
+		e.receivers = slices.Delete(e.receivers, i, i+1)
+	}
+	if err != nil && !r.closed {
+		r.config.Wake()
+	}
+}
+
+// A Delivery is a message for a receiver.
+type Delivery struct {
+	// Payload is the message with the annotations of the broker.
+	Payload []byte
+	// Token is what settles the message; zero if nothing does.
+	Token       amqp.UUID
+	LockedUntil time.Time // zero if not locked
+	Sequence    int64
+}

@@ -1,0 +1,248 @@
+package broker
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+)
+
+var errRecord = errors.New("a record of the journal is not understood")
+
+// A restorer rebuilds a broker from its journal. Nothing else uses the broker meanwhile.
+type restorer struct {
+	broker *Broker
+	byID   map[uint64]*entity
+	asOf   map[uint64]wal.Position // what the snapshot has of an entity already
+}
+
+func newRestorer(b *Broker) *restorer {
+	return &restorer{broker: b, byID: map[uint64]*entity{}, asOf: map[uint64]wal.Position{}}
+}
+
+// Restore takes a part of a snapshot.
+func (r *restorer) Restore(part []byte) error {
+	position, n := binary.Uvarint(part)
+	if n <= 0 {
+		return errRecord
+	}
+	d := &decoder{b: part[n:]}
+	first := wal.Position(position)
+	for len(d.b) > 0 && d.err == nil {
+		id, err := r.change(d, -1)
+		if err != nil {
+			return err
+		}
+		r.asOf[id] = first
+	}
+	return d.err
+}
+
+// Replay takes a record.
+func (r *restorer) Replay(position wal.Position, record []byte) error {
+	d := &decoder{b: record}
+	for len(d.b) > 0 && d.err == nil {
+		if _, err := r.change(d, position); err != nil {
+			return err
+		}
+	}
+	return d.err
+}
+
+// change takes one change of an entity, whose id it returns, unless it is known from the snapshot. A position below 0 is that of
+// the snapshot.
+func (r *restorer) change(d *decoder, position wal.Position) (uint64, error) {
+	op, id := d.byte(), d.number()
+	asOf, ok := r.asOf[id]
+	known := ok && position >= 0 && position <= asOf
+	if op == opEntity {
+		definition := d.bytes()
+		if d.err != nil || known {
+			return id, d.err
+		}
+		return id, r.define(id, definition)
+	}
+	e := r.byID[id]
+	if known {
+		e = nil // the change is read, and has no effect
+	}
+	switch op {
+	case opDelete:
+		if e != nil {
+			delete(r.byID, id)
+			r.broker.drop(e)
+		}
+	case opStore:
+		e.replayStore(d)
+	case opRemove:
+		e.replayRemove(d)
+	case opCount:
+		e.replayCount(d)
+	case opSession:
+		e.replaySession(d)
+	case opSeen:
+		message, at := string(d.bytes()), d.number()
+		if e != nil && d.err == nil {
+			e.seen.Remember(message, int64(at))
+		}
+	case opSequence:
+		if seq := int64(d.number()); e != nil {
+			e.seq = max(e.seq, seq)
+		}
+	default:
+		return id, errRecord
+	}
+	return id, d.err
+}
+
+// define makes an entity, or gives it other settings.
+func (r *restorer) define(id uint64, encoded []byte) error {
+	var d definition
+	if err := json.Unmarshal(encoded, &d); err != nil { //nolint:musttag // as they were written
+		return fmt.Errorf("%w: %w", errRecord, err)
+	}
+	e := r.byID[id]
+	if e == nil {
+		var topic *entity
+		if d.Kind == subscriptionKind {
+			if topic = r.byID[d.Topic]; topic == nil {
+				return fmt.Errorf("%w: subscription %q has no topic", errRecord, d.Name)
+			}
+		}
+		if err := checkName(d.Name, maxName); err != nil || d.Kind > subscriptionKind {
+			return fmt.Errorf("%w: entity %q of kind %d", errRecord, d.Name, d.Kind)
+		}
+		e = newEntity(r.broker, id, d.Kind, topic, d.Name)
+		r.byID[id] = e
+		r.broker.insert(e)
+		r.broker.lastID = max(r.broker.lastID, id)
+	}
+	if e.is(queueKind) && d.Kind == topicKind {
+		e.kind.Store(uint32(topicKind))
+	}
+	e.created, e.updated, e.settings = d.Created, d.Updated, d.Settings
+	e.seen.Window = d.Settings.DuplicateWindow
+	rules := make([]Rule, 0, len(d.Rules))
+	for _, definition := range d.Rules {
+		rule, err := definition.rule()
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.path, err)
+		}
+		rules = append(rules, rule)
+	}
+	e.rules.Store(&rules)
+	return nil
+}
+
+// replayStore takes a message, which is not put in its place before all is read. As in all of these methods, the entity may be nil.
+func (e *entity) replayStore(d *decoder) {
+	p, flags := d.part(), d.byte()
+	m := &message{header: d.byte(), hops: d.byte()}
+	m.seq, m.enqueueSeq, m.enqueued, m.expires = int64(d.number()), int64(d.number()), int64(d.number()), int64(d.number())
+	m.ttl, m.count = uint32(d.number()), uint32(d.number())
+	if flags&flagScheduled != 0 {
+		m.state, m.due = scheduled, int64(d.number())
+	}
+	m.parked = flags&flagParked != 0
+	if flags&flagExtra != 0 {
+		m.extra = &extra{annotations: clone(d.bytes()), pairs: int(d.number()), source: string(d.bytes()), scheduled: int64(d.number())}
+		if flags&flagDelivery != 0 {
+			m.extra.delivery, m.extra.deliveryPairs = clone(d.bytes()), int(d.number())
+		}
+	}
+	m.bare = clone(d.bytes())
+	q := e.queueOf(p)
+	if d.err == nil && m.seq <= 0 {
+		d.err = errRecord
+	}
+	if d.err != nil || q == nil {
+		return
+	}
+	if _, err := amqp.ParseMessage(m.bare); err != nil {
+		d.err = fmt.Errorf("%w: message %d of %s: %w", errRecord, m.seq, e.path, err)
+		return
+	}
+	q.discard(m.seq)
+	q.add(m, nil)
+	e.seq = max(e.seq, m.seq)
+}
+
+func (e *entity) replayRemove(d *decoder) {
+	p, seq := d.part(), d.number()
+	if q := e.queueOf(p); q != nil {
+		q.discard(int64(seq))
+	}
+}
+
+func (e *entity) replayCount(d *decoder) {
+	p, flags, seq, count := d.part(), d.byte(), d.number(), d.number()
+	q := e.queueOf(p)
+	if q == nil {
+		return
+	}
+	if m := q.shelf.Get(int64(seq)); m != nil {
+		m.count, m.parked = uint32(count), flags&flagParked != 0
+	}
+}
+
+func (e *entity) replaySession(d *decoder) {
+	id, updated := string(d.bytes()), int64(d.number())
+	has := d.byte() == 1
+	var data []byte
+	if has {
+		data = clone(d.bytes())
+	}
+	if e == nil || d.err != nil {
+		return
+	}
+	s := e.session(id)
+	s.data, s.hasData, s.updated = data, has, updated
+	e.tidySession(s)
+}
+
+// clone keeps bytes without the record that they are part of.
+func clone(b []byte) []byte { return append([]byte(nil), b...) }
+
+// queueOf returns one of the queues, or nil.
+func (e *entity) queueOf(p part) *queue {
+	if e == nil || p >= parts {
+		return nil
+	}
+	return &e.queues[p]
+}
+
+// discard takes a message out of the shelf, where it has no other place yet.
+func (q *queue) discard(seq int64) {
+	if m := q.shelf.Get(seq); m != nil {
+		q.shelf.Remove(m)
+		q.entity.size -= m.size()
+	}
+}
+
+// revive puts the messages that were read in their places.
+func (e *entity) revive() {
+	e.mu.Lock()
+	for i := range e.queues {
+		q := &e.queues[i]
+		for _, m := range q.shelf.All() {
+			if q.bySession() {
+				id, _ := groupOf(m.bare)
+				m.session = e.session(id)
+				m.session.messages++
+			}
+			switch {
+			case m.state == scheduled:
+				q.scheduled++
+				e.messages.Fix(m)
+			case m.parked:
+				m.park()
+			default:
+				q.stand(m, nil)
+			}
+		}
+	}
+	e.unlock()
+}

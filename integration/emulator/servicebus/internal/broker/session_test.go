@@ -1,0 +1,263 @@
+package broker_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+)
+
+func sessionQueue(t *testing.T, f func(t *testing.T, b *broker.Broker)) {
+	t.Helper()
+	queue(t, broker.QueueOptions{RequiresSession: true, LockDuration: 10 * time.Second, MaxDeliveryCount: 2}, f)
+}
+
+func TestSessionIsRequired(t *testing.T) {
+	sessionQueue(t, func(t *testing.T, b *broker.Broker) {
+		_, err := target(t, b, "q").Send([]amqp.Message{build(t, spec{})}, nil)
+		wantCondition(t, err, broker.NotAllowed)
+		_, err = source(t, b, "q").Receive(broker.ReceiverConfig{})
+		wantCondition(t, err, broker.NotAllowed)
+		_, err = source(t, b, deadLetters).Accept("s")
+		wantCondition(t, err, broker.NotAllowed)
+		send(t, b, "q", spec{hasSession: true}) // an empty id is one
+		if _, err = source(t, b, "q").Accept(""); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestSessionsAreApart(t *testing.T) {
+	sessionQueue(t, func(t *testing.T, b *broker.Broker) {
+		send(t, b, "q", spec{id: "a1", session: "a"}, spec{id: "b1", session: "b"}, spec{id: "a2", session: "a"})
+		from := source(t, b, "q")
+		s := must(from.Accept("a"))
+		_, err := from.Accept("a")
+		wantCondition(t, err, broker.SessionCannotBeLocked)
+		r := receive(t, b, "q", broker.ReceiverConfig{Session: s})
+		r.SetCredit(10)
+		one, two := r.next(), r.next()
+		if one.id() != "a1" || two.id() != "a2" || one.LockedUntil != s.LockedUntil() {
+			t.Error(one.id(), two.id())
+		}
+		if _, ok := r.Next(nil); ok {
+			t.Error("a message of another session")
+		}
+		send(t, b, "q", spec{id: "b2", session: "b"}, spec{id: "a3", session: "a"})
+		wantIDs(t, r.all(), "a3")
+		_, err = from.Renew(one.Token)
+		wantCondition(t, err, broker.NotAllowed)
+		r.settle(one, broker.Outcome{})
+		r.settle(two, broker.Outcome{Kind: broker.Abandon})
+		again := r.next()
+		if again.id() != "a2" || again.Header().DeliveryCount != 1 {
+			t.Error(again.id())
+		}
+		id := "b"
+		var found []string
+		for _, d := range must(from.Peek(0, 10, &id)) {
+			found = append(found, parse(t, d).id())
+		}
+		wantIDs(t, found, "b1", "b2")
+		r.Close() // gives back what is not settled, which does not count
+		s = must(from.AcceptNext(context.Background()))
+		if s.ID() != "b" {
+			t.Errorf("session %q", s.ID())
+		}
+		s = must(from.AcceptNext(context.Background()))
+		r = receive(t, b, "q", broker.ReceiverConfig{Session: s})
+		r.SetCredit(10)
+		m := r.next()
+		if m.id() != "a2" || m.Header().DeliveryCount != 1 {
+			t.Error(m.id())
+		}
+		wantIDs(t, r.all(), "a3")
+	})
+}
+
+func TestSessionLockExpiry(t *testing.T) {
+	sessionQueue(t, func(t *testing.T, b *broker.Broker) {
+		send(t, b, "q", spec{id: "1", session: "s"}, spec{id: "2", session: "s"})
+		from := source(t, b, "q")
+		r := receive(t, b, "q", broker.ReceiverConfig{Session: must(from.Accept("s"))})
+		r.SetCredit(2)
+		m := r.next()
+		pass(9 * time.Second)
+		until, err := from.RenewSession("s")
+		if err != nil || until != time.Now().UTC().Add(10*time.Second) {
+			t.Error(until, err)
+		}
+		pass(9 * time.Second)
+		if r.Err() != nil {
+			t.Error("the lock did not hold")
+		}
+		pass(time.Second)
+		wantCondition(t, r.Err(), broker.SessionLockLost)
+		_, err = from.Settle(m.Token, broker.Outcome{}, nil)
+		wantCondition(t, err, broker.MessageLockLost)
+		_, err = from.RenewSession("s")
+		wantCondition(t, err, broker.SessionLockLost)
+		_, err = from.SessionState("s")
+		wantCondition(t, err, broker.SessionLockLost)
+		r.Close()
+		r = receive(t, b, "q", broker.ReceiverConfig{Session: must(from.Accept("s"))})
+		r.SetCredit(2)
+		if m = r.next(); m.id() != "1" || m.Header().DeliveryCount != 1 {
+			t.Error("the delivery did not count")
+		}
+		if m = r.next(); m.id() != "2" || m.Header().DeliveryCount != 0 {
+			t.Error("a delivery that was not fetched has counted")
+		}
+		pass(10 * time.Second)
+		wantIDs(t, peek(t, b, deadLetters), "1")
+	})
+}
+
+func TestAcceptNextWaits(t *testing.T) {
+	sessionQueue(t, func(t *testing.T, b *broker.Broker) {
+		from := source(t, b, "q")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		begun := time.Now()
+		_, err := from.AcceptNext(ctx)
+		wantCondition(t, err, broker.Timeout)
+		if time.Since(begun) != time.Minute {
+			t.Errorf("after %v", time.Since(begun))
+		}
+		got := make(chan string, 2)
+		for range 2 {
+			go func() { got <- must(from.AcceptNext(context.Background())).ID() }()
+		}
+		synctest.Wait()
+		send(t, b, "q", spec{session: "a"}, spec{session: "a"})
+		if id := <-got; id != "a" {
+			t.Error(id)
+		}
+		synctest.Wait()
+		if len(got) != 0 {
+			t.Error("one session was given to two")
+		}
+		pass(10 * time.Second) // the first lock ends
+		if id := <-got; id != "a" {
+			t.Error(id)
+		}
+		ended := make(chan error, 1)
+		go func() {
+			_, err := from.AcceptNext(context.Background())
+			ended <- err
+		}()
+		synctest.Wait()
+		if err := b.DeleteQueue("q"); err != nil {
+			t.Error(err)
+		}
+		wantCondition(t, <-ended, broker.NotFound)
+	})
+}
+
+func TestSessionState(t *testing.T) {
+	sessionQueue(t, func(t *testing.T, b *broker.Broker) {
+		from := source(t, b, "q")
+		_, err := from.SetSessionState("s", []byte("x"))
+		wantCondition(t, err, broker.SessionLockLost)
+		s := must(from.Accept("s"))
+		if state, err := from.SessionState("s"); state != nil || err != nil {
+			t.Error(state, err)
+		}
+		must(from.SetSessionState("s", []byte("state")))
+		s.Close()
+		set := time.Now()
+		pass(time.Second)
+		send(t, b, "q", spec{session: "m"})
+		for _, want := range []struct {
+			after     time.Time
+			skip, top int
+			ids       []string
+		}{
+			{time.Time{}, 0, 100, []string{"m", "s"}},
+			{time.Time{}, 1, 100, []string{"s"}},
+			{time.Time{}, 0, 1, []string{"m"}},
+			{time.Time{}, 5, 1, nil},
+			{set.Add(-time.Second), 0, 100, []string{"s"}},
+			{set, 0, 100, nil},
+		} {
+			wantIDs(t, must(from.Sessions(want.after, want.skip, want.top)), want.ids...)
+		}
+		s = must(from.Accept("s"))
+		if state := must(from.SessionState("s")); string(state) != "state" {
+			t.Errorf("%q", state)
+		}
+		must(from.SetSessionState("s", []byte{})) // clients have no other way to send nothing
+		if state, err := from.SessionState("s"); state != nil || err != nil {
+			t.Error(state, err)
+		}
+		s.Close()
+		wantIDs(t, must(from.Sessions(time.Time{}, 0, 100)), "m")
+	})
+}
+
+func TestTTLInSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := broker.New(broker.Config{}) // does not run, so that only receivers look
+		must(b.CreateQueue("q", broker.QueueOptions{RequiresSession: true, DeadLetterOnExpiration: true, LockDuration: 10 * time.Second}))
+		send(t, b, "q", spec{id: "1", session: "s", ttl: time.Second}, spec{id: "2", session: "s"})
+		from := source(t, b, "q")
+		r := receive(t, b, "q", broker.ReceiverConfig{Session: must(from.Accept("s"))})
+		time.Sleep(time.Second)
+		r.SetCredit(5)
+		wantIDs(t, r.all(), "2")
+		wantIDs(t, peek(t, b, deadLetters), "1")
+		time.Sleep(9 * time.Second)
+		s, err := from.Accept("s") // the lock of the first is over
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantCondition(t, r.Err(), broker.SessionLockLost)
+		r = receive(t, b, "q", broker.ReceiverConfig{Session: s})
+		r.SetCredit(5)
+		if m := r.next(); m.id() != "2" || m.Header().DeliveryCount != 1 {
+			t.Error(m.id())
+		}
+	})
+}
+
+func TestScheduleInSession(t *testing.T) {
+	sessionQueue(t, func(t *testing.T, b *broker.Broker) {
+		send(t, b, "q", spec{id: "1", session: "s", at: time.Now().Add(time.Minute), ttl: time.Hour})
+		got := make(chan *broker.Session)
+		go func() { got <- must(source(t, b, "q").AcceptNext(context.Background())) }()
+		begun := time.Now()
+		s := <-got
+		if time.Since(begun) != time.Minute {
+			t.Errorf("after %v", time.Since(begun))
+		}
+		r := receive(t, b, "q", broker.ReceiverConfig{Session: s})
+		r.SetCredit(1)
+		if m := r.next(); m.Header().TTL != time.Hour {
+			t.Errorf("ttl %v", m.Header().TTL)
+		}
+	})
+}
+
+func TestDeferInSession(t *testing.T) {
+	sessionQueue(t, func(t *testing.T, b *broker.Broker) {
+		send(t, b, "q", spec{id: "1", session: "s"})
+		from := source(t, b, "q")
+		r := receive(t, b, "q", broker.ReceiverConfig{Session: must(from.Accept("s"))})
+		r.SetCredit(2)
+		r.settle(r.next(), broker.Outcome{Kind: broker.Defer})
+		id, other := "s", "other"
+		_, _, err := from.ReceiveDeferred([]int64{1}, broker.PeekLock, nil)
+		wantCondition(t, err, broker.MessageNotFound)
+		_, _, err = from.ReceiveDeferred([]int64{1}, broker.PeekLock, &other)
+		wantCondition(t, err, broker.SessionLockLost)
+		d, _, err := from.ReceiveDeferred([]int64{1}, broker.PeekLock, &id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.settle(parse(t, d[0]), broker.Outcome{})
+		wantIDs(t, peek(t, b, "q"))
+	})
+}

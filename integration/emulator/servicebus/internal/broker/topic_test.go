@@ -1,0 +1,204 @@
+package broker_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
+)
+
+func topic(t *testing.T, f func(t *testing.T, b *broker.Broker)) {
+	t.Helper()
+	bubble(t, func(t *testing.T, b *broker.Broker) {
+		must(b.CreateTopic("t", broker.TopicOptions{}))
+		f(t, b)
+	})
+}
+
+func sql(expression string) filter.Filter { return must(filter.ParseSQL(expression, nil)) }
+
+func subscribe(b *broker.Broker, name string, options broker.SubscriptionOptions, rules ...broker.Rule) {
+	must(b.CreateSubscription("t", name, options, nil))
+	for _, rule := range rules {
+		must(b.CreateRule("t", name, rule))
+	}
+	if len(rules) > 0 {
+		if err := b.DeleteRule("t", name, broker.DefaultRule); err != nil {
+			panic(err)
+		}
+	}
+}
+
+func TestSubscriptions(t *testing.T) {
+	topic(t, func(t *testing.T, b *broker.Broker) {
+		subscribe(b, "all", broker.SubscriptionOptions{})
+		subscribe(b, "red", broker.SubscriptionOptions{}, broker.Rule{Name: "r", Filter: sql("sys.Label = 'red'")})
+		subscribe(b, "some", broker.SubscriptionOptions{},
+			broker.Rule{Name: "a", Filter: must(filter.NewCorrelation(filter.CorrelationFilter{Label: "red"}))},
+			broker.Rule{Name: "b", Filter: sql("n > 1")})
+		subscribe(b, "none", broker.SubscriptionOptions{}, broker.Rule{Name: "no", Filter: filter.FalseFilter()})
+		send(t, b, "t", spec{id: "0", label: "grey"}, spec{id: "1", label: "red"},
+			spec{id: "2", label: "red", properties: amqp.Map{{Key: "n", Value: int64(2)}}},
+			spec{id: "3", properties: amqp.Map{{Key: "n", Value: int64(2)}}})
+		wantIDs(t, peek(t, b, "t/Subscriptions/all"), "0", "1", "2", "3")
+		wantIDs(t, peek(t, b, "T/subscriptions/RED"), "1", "2")
+		wantIDs(t, peek(t, b, "t/Subscriptions/some"), "1", "2", "3") // once, whatever rules match
+		wantIDs(t, peek(t, b, "t/Subscriptions/none"))
+		m := first(t, b, "t/Subscriptions/red")
+		if m.Sequence != 1 || m.MessageAnnotations().Get("x-opt-enqueue-sequence-number") != int64(2) {
+			t.Errorf("numbers %d, %v", m.Sequence, m.MessageAnnotations())
+		}
+		_, err := b.Source("t")
+		wantCondition(t, err, broker.NotAllowed)
+		_, err = b.Target("t/Subscriptions/all")
+		wantCondition(t, err, broker.NotAllowed)
+	})
+}
+
+func TestActions(t *testing.T) {
+	topic(t, func(t *testing.T, b *broker.Broker) {
+		subscribe(b, "s", broker.SubscriptionOptions{RequiresSession: true},
+			broker.Rule{Name: "a", Action: must(filter.ParseAction("SET sys.SessionId = 'a'; SET n = n + 1", nil))},
+			broker.Rule{Name: "b", Action: must(filter.ParseAction("SET sys.SessionId = 'b'; REMOVE n", nil))},
+			broker.Rule{Name: "c", Filter: sql("n = 1")})
+		send(t, b, "t", spec{id: "1", session: "c", properties: amqp.Map{{Key: "n", Value: int64(1)}}})
+		got := map[string]any{}
+		for _, d := range must(source(t, b, "t/subscriptions/s").Peek(0, 10, nil)) {
+			m := parse(t, d)
+			got[m.Properties().GroupID] = m.ApplicationProperties().Get("n")
+			if string(m.Data()[0]) != "body of 1" {
+				t.Error("the body has changed")
+			}
+		}
+		if len(got) != 3 || got["a"] != int64(2) || got["b"] != nil || got["c"] != int64(1) {
+			t.Errorf("%v", got)
+		}
+		wantIDs(t, must(source(t, b, "t/subscriptions/s").Sessions(time.Time{}, 0, 10)), "a", "b", "c")
+	})
+}
+
+func TestFilterErrors(t *testing.T) {
+	topic(t, func(t *testing.T, b *broker.Broker) {
+		bad := broker.Rule{Name: "bad", Filter: sql("1/0 = 1")}
+		subscribe(b, "keep", broker.SubscriptionOptions{}, bad)
+		subscribe(b, "drop", broker.SubscriptionOptions{DropOnFilterError: true}, bad)
+		subscribe(b, "session", broker.SubscriptionOptions{RequiresSession: true})
+		send(t, b, "t", spec{id: "1"})
+		wantIDs(t, peek(t, b, "t/subscriptions/keep"))
+		wantReason(t, first(t, b, "t/subscriptions/keep/$DeadLetterQueue"), "FilterEvaluationException")
+		wantIDs(t, peek(t, b, "t/subscriptions/drop/$DeadLetterQueue"))
+		wantReason(t, first(t, b, "t/subscriptions/session/$DeadLetterQueue"), "Session ID is null")
+	})
+}
+
+func TestScheduleOnTopic(t *testing.T) {
+	topic(t, func(t *testing.T, b *broker.Broker) {
+		subscribe(b, "s", broker.SubscriptionOptions{DefaultTTL: time.Minute})
+		send(t, b, "t", spec{id: "1", at: time.Now().Add(time.Hour)})
+		wantIDs(t, peek(t, b, "t/subscriptions/s"))
+		if counts := must(b.Topic("t")).Usage.Counts; counts.Scheduled != 1 {
+			t.Errorf("%+v", counts)
+		}
+		pass(time.Hour)
+		wantIDs(t, peek(t, b, "t/subscriptions/s"), "1")
+		if counts := must(b.Topic("t")).Usage.Counts; counts.Total() != 0 {
+			t.Errorf("%+v", counts)
+		}
+		pass(time.Minute)
+		wantIDs(t, peek(t, b, "t/subscriptions/s"))
+	})
+}
+
+func TestRules(t *testing.T) {
+	topic(t, func(t *testing.T, b *broker.Broker) {
+		must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, &broker.Rule{Name: "own", Filter: sql("a = 1")}))
+		_, err := b.CreateRule("t", "s", broker.Rule{Name: "OWN"})
+		wantCondition(t, err, broker.EntityExists)
+		must(b.CreateRule("t", "s", broker.Rule{Name: "Another"}))
+		rules := must(b.Rules("t", "s"))
+		if len(rules) != 2 || rules[0].Name != "Another" || rules[1].Filter.Expression() != "a = 1" || rules[0].Created.IsZero() {
+			t.Errorf("%+v", rules)
+		}
+		must(b.UpdateRule("t", "s", broker.Rule{Name: "own", Filter: sql("a = 2")}))
+		if rule := must(b.Rule("t", "s", "own")); rule.Filter.Expression() != "a = 2" {
+			t.Errorf("%+v", rule)
+		}
+		wantCondition(t, b.DeleteRule("t", "s", "missing"), broker.RuleNotFound)
+		_, err = b.UpdateRule("t", "s", broker.Rule{Name: "missing"})
+		wantCondition(t, err, broker.RuleNotFound)
+		_, err = b.Rule("t", "s", "missing")
+		wantCondition(t, err, broker.RuleNotFound)
+		_, err = b.Rules("t", "missing")
+		wantCondition(t, err, broker.NotFound)
+	})
+}
+
+func TestForward(t *testing.T) {
+	bubble(t, func(t *testing.T, b *broker.Broker) {
+		must(b.CreateQueue("a", broker.QueueOptions{ForwardTo: "t"}))
+		must(b.CreateTopic("t", broker.TopicOptions{}))
+		must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{ForwardTo: "sb://host/b/"}, nil))
+		must(b.CreateQueue("b", broker.QueueOptions{ForwardDeadLettersTo: "dead", DeadLetterOnExpiration: true}))
+		must(b.CreateQueue("dead", broker.QueueOptions{}))
+		send(t, b, "b", spec{id: "0"})
+		send(t, b, "a", spec{id: "1"})
+		wantIDs(t, peek(t, b, "b"), "0", "1")
+		d := must(source(t, b, "b").Peek(2, 1, nil))
+		if m := parse(t, d[0]); m.MessageAnnotations().Get("x-opt-enqueue-sequence-number") != int64(1) {
+			t.Errorf("%v", m.MessageAnnotations())
+		}
+		_, err := source(t, b, "a").Receive(broker.ReceiverConfig{})
+		wantCondition(t, err, broker.NotAllowed)
+		r := receive(t, b, "b", broker.ReceiverConfig{})
+		r.SetCredit(1)
+		r.settle(r.next(), broker.Outcome{Kind: broker.MoveDeadLetter, Reason: "why"})
+		m := first(t, b, "dead")
+		wantReason(t, m, "why")
+		if m.id() != "0" || m.MessageAnnotations().Get("x-opt-deadletter-source") != "b" {
+			t.Errorf("%v", m.MessageAnnotations())
+		}
+		send(t, b, "b", spec{id: "2", ttl: time.Second})
+		pass(time.Second)
+		wantIDs(t, peek(t, b, "dead"), "0", "2")
+		if counts := must(b.Queue("a")).Usage.Counts; counts.Total() != 0 {
+			t.Errorf("%+v", counts)
+		}
+	})
+}
+
+func TestForwardThatCannot(t *testing.T) {
+	bubble(t, func(t *testing.T, b *broker.Broker) {
+		const transfer = "/$Transfer/$DeadLetterQueue"
+		must(b.CreateQueue("x", broker.QueueOptions{ForwardTo: "y"}))
+		must(b.CreateQueue("y", broker.QueueOptions{ForwardTo: "x"}))
+		send(t, b, "x", spec{id: "loop"})
+		wantReason(t, first(t, b, "x"+transfer), "MaxTransferHopCountExceeded")
+		must(b.CreateQueue("a", broker.QueueOptions{ForwardTo: "later"}))
+		send(t, b, "a", spec{id: "lost"})
+		wantReason(t, first(t, b, "a"+transfer), "MessagingEntityNotFound")
+		must(b.CreateQueue("later", broker.QueueOptions{RequiresSession: true}))
+		send(t, b, "a", spec{id: "no session"}, spec{id: "fine", session: "s"})
+		wantIDs(t, peek(t, b, "later"), "fine")
+		wantIDs(t, peek(t, b, "a"+transfer), "lost", "no session")
+		if counts := must(b.Queue("a")).Usage.Counts; counts.TransferDeadLetter != 2 || counts.Total() != 2 {
+			t.Errorf("%+v", counts)
+		}
+		must(b.CreateQueue("was", broker.QueueOptions{}))
+		send(t, b, "was", ids(600)...)
+		must(b.UpdateQueue("was", broker.QueueOptions{ForwardTo: "now"}))
+		if n := len(peek(t, b, "was"+transfer)); n != 600 {
+			t.Errorf("%d messages have gone on", n)
+		}
+	})
+}
+
+func TestDuplicatesOnTopic(t *testing.T) {
+	bubble(t, func(t *testing.T, b *broker.Broker) {
+		must(b.CreateTopic("t", broker.TopicOptions{DuplicateDetection: true}))
+		must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, nil))
+		send(t, b, "t", spec{id: "1"}, spec{id: "1"})
+		wantIDs(t, peek(t, b, "t/subscriptions/s"), "1")
+	})
+}

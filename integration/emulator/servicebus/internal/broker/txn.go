@@ -1,0 +1,145 @@
+package broker
+
+import (
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+)
+
+// A Txn is a transaction over sends and settlements. It may be used from one goroutine at a time.
+type Txn struct {
+	broker *Broker
+	ended  bool
+	sends  []txnSend
+	ends   []txnSettle
+	size   int64
+}
+
+// maxTxn is how many bytes of messages a transaction may have. They become one record of the journal.
+const maxTxn = 64 << 20
+
+// txnSend is messages for a target.
+type txnSend struct {
+	target  *entity
+	intakes []intake
+}
+
+// txnSettle is the settlement of a message.
+type txnSettle struct {
+	entity  *entity
+	message *message
+	nonce   uint64
+	outcome Outcome
+}
+
+// Begin starts a transaction, which ends with Commit or Rollback.
+func (b *Broker) Begin() *Txn { return &Txn{broker: b} }
+
+func errTxnEnded() error { return fail(NotAllowed, "The transaction has ended.") }
+
+// send notes messages. The target is asked at once whether it would take them.
+func (t *Txn) send(e *entity, intakes []intake) error {
+	if t.ended {
+		return errTxnEnded()
+	}
+	if err := e.lock(); err != nil {
+		return err
+	}
+	defer e.unlock()
+	if err := e.accepts(intakes); err != nil {
+		return err
+	}
+	for _, in := range intakes {
+		t.size += in.message.size()
+	}
+	if t.size > maxTxn {
+		return fail(ResourceLimitExceeded, "The messages of a transaction may have %d bytes.", maxTxn)
+	}
+	t.sends = append(t.sends, txnSend{e, append([]intake{}, intakes...)})
+	return nil
+}
+
+// settle notes a settlement. The entity is locked.
+func (t *Txn) settle(m *message, outcome Outcome) error {
+	if t.ended {
+		return errTxnEnded()
+	}
+	outcome.Properties = append(amqp.Map{}, outcome.Properties...)
+	m.txn = t
+	t.ends = append(t.ends, txnSettle{m.queue.entity, m, m.nonce, outcome})
+	return nil
+}
+
+// Commit does all of the transaction or fails with TransactionRollback and does nothing of it. Messages that it would have
+// settled stay locked then.
+func (t *Txn) Commit() (Receipt, error) {
+	if t.ended {
+		return Receipt{}, errTxnEnded()
+	}
+	t.ended = true
+	involved := make([]*entity, 0, len(t.sends)+len(t.ends))
+	for _, s := range t.sends {
+		involved = append(involved, s.target)
+	}
+	for _, s := range t.ends {
+		involved = append(involved, s.entity)
+	}
+	all := t.broker.lockTargets(involved)
+	defer unlockAll(all)
+	now := nowMilli()
+	if err := t.check(now); err != nil {
+		t.forget()
+		return Receipt{}, fail(TransactionRollback, "The transaction was rolled back: %s", err)
+	}
+	en := t.broker.entry()
+	for _, s := range t.ends {
+		s.message.txn = nil
+		s.entity.settle(s.message, s.outcome, now, en)
+	}
+	for _, s := range t.sends {
+		for i := range s.intakes {
+			s.target.admit(&s.intakes[i], now, en)
+		}
+		s.target.accessed = now
+		s.target.serve(now, en)
+	}
+	return t.broker.commit(en), nil
+}
+
+// check reports why the transaction cannot be committed, if so. All its entities are locked.
+func (t *Txn) check(now int64) error {
+	for _, s := range t.ends {
+		m := s.message
+		if s.entity.deleted || m.txn != t || m.nonce != s.nonce || m.lockedUntil <= now {
+			return errLockLost()
+		}
+	}
+	for _, s := range t.sends {
+		if err := s.target.accepts(s.intakes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget lets go of the messages. Their entities are locked.
+func (t *Txn) forget() {
+	for _, s := range t.ends {
+		if s.message.txn == t {
+			s.message.txn = nil
+		}
+	}
+}
+
+// Rollback forgets the transaction. Messages that it would have settled stay locked.
+func (t *Txn) Rollback() {
+	if t.ended {
+		return
+	}
+	t.ended = true
+	for _, s := range t.ends {
+		s.entity.mu.Lock()
+		if s.message.txn == t {
+			s.message.txn = nil
+		}
+		s.entity.mu.Unlock()
+	}
+}

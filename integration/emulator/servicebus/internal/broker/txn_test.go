@@ -1,0 +1,83 @@
+package broker_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+)
+
+func twoQueues(t *testing.T, f func(t *testing.T, b *broker.Broker, r *client, m got)) {
+	t.Helper()
+	queue(t, broker.QueueOptions{LockDuration: 10 * time.Second}, func(t *testing.T, b *broker.Broker) {
+		must(b.CreateQueue("other", broker.QueueOptions{}))
+		send(t, b, "q", spec{id: "in"})
+		r := receive(t, b, "q", broker.ReceiverConfig{})
+		r.SetCredit(10)
+		f(t, b, r, r.next())
+	})
+}
+
+func TestCommit(t *testing.T) {
+	twoQueues(t, func(t *testing.T, b *broker.Broker, r *client, m got) {
+		txn := b.Begin()
+		if _, err := target(t, b, "other").Send([]amqp.Message{build(t, spec{id: "out"})}, txn); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.source.Settle(m.Token, broker.Outcome{}, txn); err != nil {
+			t.Fatal(err)
+		}
+		_, err := r.source.Settle(m.Token, broker.Outcome{}, nil)
+		wantCondition(t, err, broker.NotAllowed)
+		wantIDs(t, peek(t, b, "other"))
+		wantIDs(t, peek(t, b, "q"), "in")
+		if _, err := txn.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		wantIDs(t, peek(t, b, "other"), "out")
+		wantIDs(t, peek(t, b, "q"))
+		_, err = txn.Commit()
+		wantCondition(t, err, broker.NotAllowed)
+	})
+}
+
+func TestRollback(t *testing.T) {
+	twoQueues(t, func(t *testing.T, b *broker.Broker, r *client, m got) {
+		txn := b.Begin()
+		must(target(t, b, "other").Send([]amqp.Message{build(t, spec{id: "out"})}, txn))
+		must(r.source.Settle(m.Token, broker.Outcome{}, txn))
+		txn.Rollback()
+		wantIDs(t, peek(t, b, "other"))
+		r.settle(m, broker.Outcome{}) // still locked
+	})
+}
+
+func TestCommitAfterLockIsLost(t *testing.T) {
+	twoQueues(t, func(t *testing.T, b *broker.Broker, r *client, m got) {
+		txn := b.Begin()
+		must(target(t, b, "other").Send([]amqp.Message{build(t, spec{id: "out"})}, txn))
+		must(r.source.Settle(m.Token, broker.Outcome{}, txn))
+		pass(10 * time.Second)
+		_, err := txn.Commit()
+		wantCondition(t, err, broker.TransactionRollback)
+		wantIDs(t, peek(t, b, "other"))
+		if again := r.next(); again.Header().DeliveryCount != 1 {
+			t.Error("the delivery did not count")
+		}
+	})
+}
+
+func TestCommitToDeletedQueue(t *testing.T) {
+	twoQueues(t, func(t *testing.T, b *broker.Broker, r *client, m got) {
+		txn := b.Begin()
+		must(target(t, b, "other").Send([]amqp.Message{build(t, spec{id: "out"})}, txn))
+		must(r.source.Settle(m.Token, broker.Outcome{}, txn))
+		if err := b.DeleteQueue("other"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := txn.Commit()
+		wantCondition(t, err, broker.TransactionRollback)
+		r.settle(m, broker.Outcome{Kind: broker.Abandon})
+	})
+}

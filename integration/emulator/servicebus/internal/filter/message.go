@@ -1,0 +1,138 @@
+package filter
+
+import (
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+)
+
+// A Message is a message as filters see it. It decodes what they ask for once, and is for one goroutine.
+type Message struct {
+	message  amqp.Message
+	enqueued time.Time
+	sequence int64
+
+	hasProperties  bool
+	properties     amqp.Properties
+	hasApplication bool
+	application    amqp.Map
+	hasAnnotations bool
+	annotations    amqp.Map
+}
+
+// NewMessage returns the view of a message that was enqueued at a time with a sequence number.
+func NewMessage(m amqp.Message, enqueued time.Time, sequence int64) *Message {
+	return &Message{message: m, enqueued: enqueued, sequence: sequence}
+}
+
+// Properties returns the decoded properties.
+func (m *Message) Properties() *amqp.Properties {
+	if !m.hasProperties {
+		m.properties, m.hasProperties = m.message.Properties(), true
+	}
+	return &m.properties
+}
+
+// Application returns the decoded application properties, which the caller must not change.
+func (m *Message) Application() amqp.Map {
+	if !m.hasApplication {
+		m.application, m.hasApplication = m.message.ApplicationProperties(), true
+	}
+	return m.application
+}
+
+// Annotations returns the decoded message annotations, which the caller must not change.
+func (m *Message) Annotations() amqp.Map {
+	if !m.hasAnnotations {
+		m.annotations, m.hasAnnotations = m.message.MessageAnnotations(), true
+	}
+	return m.annotations
+}
+
+// user returns an application property.
+func (m *Message) user(name string) value {
+	properties := m.Application()
+	for _, pair := range properties {
+		if key, ok := pair.Key.(string); ok && key == name {
+			return valueOf(pair.Value)
+		}
+	}
+	for _, pair := range properties {
+		if key, ok := pair.Key.(string); ok && strings.EqualFold(key, name) {
+			return valueOf(pair.Value)
+		}
+	}
+	return value{}
+}
+
+// A systemProperty is what "sys." leads to.
+type systemProperty struct {
+	get func(m *Message) value
+	set func(p *amqp.Properties, text string) // nil if it cannot be set
+}
+
+// system has the system properties by their names in lower case.
+var system = map[string]systemProperty{
+	"messageid": {
+		func(m *Message) value { return valueOf(m.Properties().MessageID) },
+		func(p *amqp.Properties, text string) { p.MessageID = text },
+	},
+	"correlationid": {
+		func(m *Message) value { return valueOf(m.Properties().CorrelationID) },
+		func(p *amqp.Properties, text string) { p.CorrelationID = text },
+	},
+	"to": {
+		func(m *Message) value { return optionalText(m.Properties().To) },
+		func(p *amqp.Properties, text string) { p.To = text },
+	},
+	"replyto": {
+		func(m *Message) value { return optionalText(m.Properties().ReplyTo) },
+		func(p *amqp.Properties, text string) { p.ReplyTo = text },
+	},
+	"label":   subject,
+	"subject": subject,
+	"sessionid": {
+		func(m *Message) value { return optionalText(m.Properties().GroupID) },
+		func(p *amqp.Properties, text string) { p.GroupID, p.HasGroupID = text, text != "" },
+	},
+	"replytosessionid": {
+		func(m *Message) value { return optionalText(m.Properties().ReplyToGroupID) },
+		func(p *amqp.Properties, text string) { p.ReplyToGroupID = text },
+	},
+	"contenttype": {
+		func(m *Message) value { return optionalText(m.Properties().ContentType) },
+		func(p *amqp.Properties, text string) { p.ContentType = text },
+	},
+	"timetolive": {get: func(m *Message) value { return integerOf(m.message.Header().TTL.Milliseconds()) }},
+	"expiresatutc": {get: func(m *Message) value {
+		ttl := m.message.Header().TTL
+		if ttl == 0 {
+			return value{}
+		}
+		return instantOf(m.enqueued.Add(ttl))
+	}},
+	"enqueuedtimeutc":         {get: func(m *Message) value { return instantOf(m.enqueued) }},
+	"sequencenumber":          {get: func(m *Message) value { return integerOf(m.sequence) }},
+	"enqueuedsequencenumber":  {get: func(m *Message) value { return integerOf(m.sequence) }},
+	"deliverycount":           {get: func(m *Message) value { return integerOf(int64(m.message.Header().DeliveryCount)) }},
+	"forcepersistence":        {get: func(m *Message) value { return boolOf(m.message.Header().Durable) }},
+	"size":                    {get: func(m *Message) value { return integerOf(int64(m.message.Len())) }},
+	"partitionkey":            {get: annotation("x-opt-partition-key")},
+	"viapartitionkey":         {get: annotation("x-opt-via-partition-key")},
+	"scheduledenqueuetimeutc": {get: annotation("x-opt-scheduled-enqueue-time")},
+	"deadlettersource":        {get: annotation("x-opt-deadletter-source")},
+	"lockeduntilutc":          {get: absent},
+	"locktoken":               {get: absent},
+}
+
+var subject = systemProperty{
+	func(m *Message) value { return optionalText(m.Properties().Subject) },
+	func(p *amqp.Properties, text string) { p.Subject = text },
+}
+
+func annotation(name string) func(*Message) value {
+	return func(m *Message) value { return valueOf(m.Annotations().Get(name)) }
+}
+
+func absent(*Message) value { return value{} }

@@ -1,0 +1,172 @@
+package filter
+
+import (
+	"cmp"
+	"encoding/hex"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+)
+
+type valueKind uint8
+
+const (
+	unknown valueKind = iota
+	boolean
+	integer
+	float
+	text
+	instant // milliseconds since 1970
+	uuid    // 16 bytes
+	bytes
+	failed // text says why
+)
+
+// A value is the result of an expression. It is a struct, so that evaluation need not allocate.
+type value struct {
+	kind   valueKind
+	number int64 // of boolean, integer and instant
+	float  float64
+	text   string
+}
+
+func boolOf(b bool) value {
+	if b {
+		return value{kind: boolean, number: 1}
+	}
+	return value{kind: boolean}
+}
+
+func textOf(s string) value    { return value{kind: text, text: s} }
+func integerOf(n int64) value  { return value{kind: integer, number: n} }
+func floatOf(f float64) value  { return value{kind: float, float: f} }
+func failure(why string) value { return value{kind: failed, text: why} }
+
+func instantOf(t time.Time) value {
+	if t.IsZero() {
+		return value{}
+	}
+	return value{kind: instant, number: t.UnixMilli()}
+}
+
+// optionalText is unknown for an empty string, which is how a property that is not there is decoded.
+func optionalText(s string) value {
+	if s == "" {
+		return value{}
+	}
+	return textOf(s)
+}
+
+// valueOf returns the value of an AMQP value. Lists, maps and the like are unknown.
+func valueOf(v any) value {
+	switch v := v.(type) {
+	case bool:
+		return boolOf(v)
+	case int8:
+		return integerOf(int64(v))
+	case int16:
+		return integerOf(int64(v))
+	case int32:
+		return integerOf(int64(v))
+	case int64:
+		return integerOf(v)
+	case uint8:
+		return integerOf(int64(v))
+	case uint16:
+		return integerOf(int64(v))
+	case uint32:
+		return integerOf(int64(v))
+	case uint64:
+		if v > math.MaxInt64 {
+			return floatOf(float64(v))
+		}
+		return integerOf(int64(v))
+	case float32:
+		return floatOf(float64(v))
+	case float64:
+		return floatOf(v)
+	case string:
+		return textOf(v)
+	case amqp.Symbol:
+		return textOf(string(v))
+	case amqp.Char:
+		return textOf(string(rune(v)))
+	case time.Time:
+		return instantOf(v)
+	case amqp.UUID:
+		return value{kind: uuid, text: string(v[:])}
+	case []byte:
+		return value{kind: bytes, text: string(v)}
+	default:
+		return value{}
+	}
+}
+
+// amqp returns the AMQP value; unknown is null.
+func (v value) amqp() any {
+	switch v.kind {
+	case boolean:
+		return v.number != 0
+	case integer:
+		return v.number
+	case float:
+		return v.float
+	case text:
+		return v.text
+	case instant:
+		return time.UnixMilli(v.number).UTC()
+	case uuid:
+		return amqp.UUID([]byte(v.text))
+	case bytes:
+		return []byte(v.text)
+	default:
+		return nil
+	}
+}
+
+func (v value) isNumber() bool { return v.kind == integer || v.kind == float }
+
+func (v value) asFloat() float64 {
+	if v.kind == integer {
+		return float64(v.number)
+	}
+	return v.float
+}
+
+// compare orders two values, or returns false if they have no order.
+func compare(a, b value) (int, bool) {
+	switch {
+	case a.kind == integer && b.kind == integer, a.kind == instant && b.kind == instant, a.kind == boolean && b.kind == boolean:
+		return cmp.Compare(a.number, b.number), true
+	case a.isNumber() && b.isNumber():
+		x, y := a.asFloat(), b.asFloat()
+		return cmp.Compare(x, y), !math.IsNaN(x) && !math.IsNaN(y)
+	case a.kind == text && b.kind == text, a.kind == bytes && b.kind == bytes, a.kind == uuid && b.kind == uuid:
+		return strings.Compare(a.text, b.text), true
+	case a.kind == text && (b.kind == instant || b.kind == uuid):
+		return compare(a.as(b.kind), b)
+	case b.kind == text && (a.kind == instant || a.kind == uuid):
+		return compare(a, b.as(a.kind))
+	default:
+		return 0, false
+	}
+}
+
+// as reads text as an instant or a UUID, for which there are no constants.
+func (v value) as(kind valueKind) value {
+	if kind == instant {
+		for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", time.DateOnly} {
+			if t, err := time.Parse(layout, v.text); err == nil {
+				return instantOf(t)
+			}
+		}
+		return value{}
+	}
+	raw, err := hex.DecodeString(strings.ReplaceAll(strings.Trim(v.text, "{}"), "-", ""))
+	if err != nil || len(raw) != 16 {
+		return value{}
+	}
+	return value{kind: uuid, text: string(raw)}
+}

@@ -1,0 +1,199 @@
+package protocol
+
+import (
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
+)
+
+const (
+	cbsAddress       = "$cbs"
+	managementSuffix = "/$management"
+)
+
+// entityPath returns the path in an address, which may be a URL.
+func entityPath(address string) string {
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		_, address, _ = strings.Cut(rest, "/")
+	}
+	return strings.Trim(address, "/")
+}
+
+// nodePath returns the entity to whose "$management" an address leads, or false.
+func nodePath(path string) (string, bool) {
+	at := len(path) - len(managementSuffix)
+	if at <= 0 || !strings.EqualFold(path[at:], managementSuffix) {
+		return path, false
+	}
+	return path[:at], true
+}
+
+// permitted checks that the client has shown a token for a path.
+func (c *conn) permitted(path string) error {
+	if c.trusted || c.server.config.Keys.Mode != auth.Strict {
+		return nil
+	}
+	now := time.Now()
+	path = auth.Path(path)
+	for {
+		if until, ok := c.tokens[path]; ok && until.After(now) {
+			return nil
+		}
+		if path == "" {
+			return &amqp.Error{Condition: condUnauthorized, Description: "Unauthorized access. 'Send' or 'Listen' claims are required."}
+		}
+		path = path[:max(strings.LastIndexByte(path, '/'), 0)]
+	}
+}
+
+// attachIncoming begins a link on which the client sends.
+func (s *session) attachIncoming(p *amqp.Attach) error {
+	l := &incoming{session: s, name: p.Name, handle: p.Handle, maxSize: s.conn.server.config.MaxMessageSize}
+	s.incoming[p.Handle] = l
+	s.conn.links++
+	path := ""
+	if p.Target != nil {
+		path = entityPath(p.Target.Address)
+	}
+	s.conn.guard(path, fault.OpAttach, func(err error) {
+		if s.incoming[p.Handle] != l {
+			return // detached meanwhile
+		}
+		if err == nil {
+			l.sink, err = s.openSink(p, l, path)
+		}
+		if err != nil {
+			s.dropIncoming(p.Handle)
+			s.refuse(p, err)
+			return
+		}
+		l.deliveryCount = p.InitialDeliveryCount
+		s.conn.send(s.channel, &amqp.Attach{
+			Name: p.Name, Handle: p.Handle, Receiver: true,
+			SndSettleMode: p.SndSettleMode, RcvSettleMode: p.RcvSettleMode,
+			Source: p.Source, Target: p.Target, MaxMessageSize: uint64(l.maxSize),
+			Properties: amqp.Map{{Key: amqp.Symbol("com.microsoft:max-message-batch-size"), Value: uint64(l.maxSize)}},
+		}, nil)
+		l.grant()
+	})
+	return nil
+}
+
+// openSink returns what takes the messages of a link.
+func (s *session) openSink(p *amqp.Attach, l *incoming, path string) (sink, error) {
+	c := s.conn
+	switch {
+	case p.Target == nil:
+		return nil, &amqp.Error{Condition: condInvalid, Description: "a link without a target"}
+	case p.Target.Coordinator:
+		return &coordinator{conn: c}, nil
+	case path == cbsAddress:
+		return node{conn: c, answer: (*request).cbs}, nil
+	case path == "":
+		return nil, &amqp.Error{Condition: condNotImplemented, Description: "a target without an address is not supported"}
+	}
+	if err := c.permitted(path); err != nil {
+		return nil, err
+	}
+	if entity, ok := nodePath(path); ok {
+		return c.management(entity)
+	}
+	target, err := c.server.config.Broker.Target(path)
+	if err != nil {
+		return nil, err
+	}
+	l.maxSize = int(target.MaxMessageSize())
+	return &entitySink{conn: c, target: target}, nil
+}
+
+// attachOutgoing begins a link on which the client receives.
+func (s *session) attachOutgoing(p *amqp.Attach) error {
+	l := &outgoing{session: s, name: p.Name, handle: p.Handle, presettled: p.SndSettleMode == amqp.SenderSettled}
+	s.outgoing[p.Handle] = l
+	s.conn.links++
+	path := ""
+	if p.Source != nil {
+		path = entityPath(p.Source.Address)
+	}
+	s.conn.guard(path, fault.OpAttach, func(err error) {
+		if s.outgoing[p.Handle] != l {
+			return // detached meanwhile
+		}
+		if err == nil {
+			err = s.openFeed(p, l, path)
+		}
+		if err != nil {
+			s.dropOutgoing(p.Handle)
+			s.refuse(p, err)
+		}
+	})
+	return nil
+}
+
+// openFeed gives a link what it delivers and answers its attach, now or when a session has been found for it.
+func (s *session) openFeed(p *amqp.Attach, l *outgoing, path string) error {
+	c := s.conn
+	entity, isNode := nodePath(path)
+	switch {
+	case p.Source == nil:
+		return &amqp.Error{Condition: condInvalid, Description: "a link without a source"}
+	case path == "":
+		return &amqp.Error{Condition: condNotImplemented, Description: "a source without an address is not supported"}
+	case path == cbsAddress || isNode:
+		if isNode {
+			if err := c.permitted(entity); err != nil {
+				return err
+			}
+			if !c.server.config.Broker.Exists(entity) {
+				return notFound(entity)
+			}
+		}
+		l.feed = &replyFeed{}
+		l.addresses = []string{p.Name}
+		if p.Target != nil && p.Target.Address != "" {
+			l.addresses = append(l.addresses, p.Target.Address)
+		}
+		for _, address := range l.addresses {
+			c.replies[address] = l
+		}
+		l.accept(p, nil)
+		return nil
+	}
+	if err := c.permitted(path); err != nil {
+		return err
+	}
+	source, err := c.server.config.Broker.Source(path)
+	if err != nil {
+		return err
+	}
+	if p.Source.Filter.Has(sessionFilter) {
+		return s.openSession(p, l, source)
+	}
+	return l.receive(p, source, nil)
+}
+
+// accept answers the attach of a link whose feed is there.
+func (l *outgoing) accept(p *amqp.Attach, properties amqp.Map) {
+	l.session.conn.send(l.session.channel, &amqp.Attach{
+		Name: p.Name, Handle: p.Handle,
+		SndSettleMode: p.SndSettleMode, RcvSettleMode: p.RcvSettleMode,
+		Source: p.Source, Target: p.Target,
+		MaxMessageSize: uint64(l.session.conn.server.config.MaxMessageSize),
+		Properties:     properties,
+	}, nil)
+}
+
+func notFound(entity string) error {
+	return &amqp.Error{Condition: condNotFound, Description: "The messaging entity '" + entity + "' could not be found."}
+}
+
+// asError returns an error as clients are told of it.
+func asError(err error) *amqp.Error {
+	if e, ok := err.(*amqp.Error); ok { //nolint:errorlint // wrapped errors are for the log
+		return e
+	}
+	return &amqp.Error{Condition: condInternal, Description: err.Error()}
+}

@@ -1,0 +1,267 @@
+package protocol
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+)
+
+// What a connection may have at most.
+const (
+	maxFrame   = 64 << 10
+	maxChannel = 65535
+	// maxSessions bounds what a client that only ever begins sessions costs.
+	maxSessions = 8192
+	// maxLinks does the same for links.
+	maxLinks = 10_000
+	// maxUnsettled is how many messages a session may have that the client neither settles nor gives back.
+	maxUnsettled = 50_000
+	// maxUnderway is how many bytes of messages may wait for the broker before the client is read no further.
+	maxUnderway = 16 << 20
+	// maxHeld adds to that the messages of which only a part has come, as a client can begin one on every link.
+	maxHeld = 64 << 20
+	// grace is how long the last bytes may take to be written.
+	grace = time.Second
+	// lingering is how long a client has to close its side.
+	lingering = 200 * time.Millisecond
+)
+
+// A conn is one connection. Its goroutine reads frames and acts on them; a second one writes.
+type conn struct {
+	server *Server
+	socket net.Conn
+	reader *amqp.Reader
+	log    *slog.Logger
+	ctx    context.Context //nolint:containedctx // ends with the connection, whose methods are called from many places
+	cancel context.CancelFunc
+
+	name      string        // the client's container id
+	trusted   bool          // the client gave a key, and needs no tokens
+	peerFrame int           // the largest frame the client takes
+	peerIdle  time.Duration // after which silence the client gives up; 0 for never
+
+	woken   chan struct{} // wakes the writer
+	written chan struct{} // closed when the writer has ended
+	ready   readyLinks
+	taken   []*outgoing // the writer's, kept for its memory
+	scratch []byte      // the writer's, for the payload of a message
+
+	completed completions
+
+	mu       sync.Mutex
+	space    *sync.Cond // the output has become shorter
+	out      []byte
+	closing  bool // out holds the last bytes
+	links    int  // of all sessions
+	held     int  // bytes of messages from the client, whole or not
+	underway int  // bytes of whole messages that have no answer yet
+	sessions map[uint16]*session
+	replies  map[string]*outgoing // links that take answers, by address and by name
+	locked   map[string]string    // ids of the sessions that links have, by the link's name
+	tokens   map[string]time.Time // until when which path may be used
+	txns     transactions
+}
+
+func newConn(server *Server, socket net.Conn) *conn {
+	ctx, cancel := context.WithCancel(server.ctx)
+	c := &conn{
+		server:   server,
+		socket:   socket,
+		reader:   amqp.NewReader(socket, maxFrame),
+		log:      server.config.Logger.With(slog.String("client", socket.RemoteAddr().String())),
+		ctx:      ctx,
+		cancel:   cancel,
+		woken:    make(chan struct{}, 1),
+		written:  make(chan struct{}),
+		sessions: map[uint16]*session{},
+		replies:  map[string]*outgoing{},
+		locked:   map[string]string{},
+		tokens:   map[string]time.Time{},
+		txns:     transactions{},
+		scratch:  make([]byte, 0, 4<<10),
+	}
+	c.space = sync.NewCond(&c.mu)
+	return c
+}
+
+// run serves the connection until it ends, and returns why.
+func (c *conn) run() error {
+	defer c.cancel()
+	stop := context.AfterFunc(c.ctx, func() { c.socket.Close() })
+	if err := c.handshake(); err != nil {
+		stop()
+		c.socket.Close()
+		return err
+	}
+	stop()
+	go c.write()
+	err := c.read()
+	c.mu.Lock()
+	c.close(farewell(err))
+	c.mu.Unlock()
+	c.wake()
+	<-c.written
+	return err
+}
+
+// read acts on frames until the client closes the connection or breaks the rules.
+func (c *conn) read() error {
+	for {
+		if !c.reader.Ready() {
+			c.wake() // the client has no more to say for now: answer
+			if err := c.await(); err != nil {
+				return err
+			}
+		}
+		frame, err := c.reader.Frame()
+		if err != nil {
+			return err
+		}
+		if frame.Kind != amqp.FrameAMQP {
+			return fmt.Errorf("%w: a frame of type %d", amqp.ErrMalformed, frame.Kind)
+		}
+		if len(frame.Body) == 0 {
+			continue // a heartbeat
+		}
+		performative, payload, err := amqp.Decode(frame.Body)
+		if err != nil {
+			return err
+		}
+		if done, err := c.handle(frame.Channel, performative, payload); done || err != nil {
+			return err
+		}
+	}
+}
+
+// await gives the client time to say something.
+func (c *conn) await() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return net.ErrClosed
+	}
+	return c.socket.SetReadDeadline(time.Now().Add(2 * c.server.config.IdleTimeout))
+}
+
+// handle acts on one performative. An error, or done, ends the connection.
+func (c *conn) handle(channel uint16, performative amqp.Performative, payload []byte) (done bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.awaitSpace()
+	if c.closing {
+		return true, nil
+	}
+	switch p := performative.(type) {
+	case *amqp.Close:
+		return true, nil
+	case *amqp.Begin:
+		return false, c.begin(channel, p)
+	case *amqp.Open:
+		return false, violation("a second open")
+	}
+	s := c.sessions[channel]
+	switch {
+	case s == nil:
+		return false, violation("%T on channel %d, which has no session", performative, channel)
+	case s.ended:
+		if _, ok := performative.(*amqp.End); ok {
+			delete(c.sessions, channel)
+		}
+		return false, nil // sent before the client knew
+	}
+	if err := s.handle(performative, payload); err != nil {
+		s.end(err)
+	}
+	if c.held > maxHeld {
+		return false, &amqp.Error{Condition: condLimit, Description: "too many messages begun and not ended"}
+	}
+	return false, nil
+}
+
+// begin opens a session on the client's channel number, which is used in both directions.
+func (c *conn) begin(channel uint16, p *amqp.Begin) error {
+	if c.sessions[channel] != nil {
+		return violation("a second begin on channel %d", channel)
+	}
+	if len(c.sessions) >= maxSessions {
+		return &amqp.Error{Condition: condLimit, Description: fmt.Sprintf("more than %d sessions on a connection", maxSessions)}
+	}
+	s := newSession(c, channel, p)
+	c.sessions[channel] = s
+	c.send(channel, &amqp.Begin{
+		RemoteChannel:  amqp.Some(uint32(channel)),
+		NextOutgoingID: s.nextOutgoing,
+		IncomingWindow: sessionWindow,
+		OutgoingWindow: sessionWindow,
+		HandleMax:      maxHandle,
+	}, nil)
+	return nil
+}
+
+// close ends all that the connection has and says goodbye. The caller holds c.mu.
+func (c *conn) close(reason *amqp.Error) {
+	if c.closing {
+		return
+	}
+	for _, s := range c.sessions {
+		s.release()
+	}
+	c.txns.abandon()
+	c.out = amqp.AppendFrame(c.out, amqp.FrameAMQP, 0, &amqp.Close{Error: reason}, nil)
+	c.closing = true
+	c.space.Broadcast()
+}
+
+// abort ends the connection without a word.
+func (c *conn) abort() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut()
+}
+
+// cut is abort for a caller that holds c.mu.
+func (c *conn) cut() {
+	c.close(nil)
+	c.out = nil
+	c.socket.Close()
+	c.wake()
+}
+
+// shut ends the connection from outside: the client is told, if it listens within the grace.
+func (c *conn) shut(reason *amqp.Error) {
+	c.mu.Lock()
+	c.close(reason)
+	c.mu.Unlock()
+	_ = c.socket.SetWriteDeadline(time.Now().Add(grace))
+	c.wake()
+}
+
+// violation is the error for what the standard does not allow.
+func violation(format string, args ...any) error {
+	return &amqp.Error{Condition: condFraming, Description: fmt.Sprintf(format, args...)}
+}
+
+// farewell returns what a client is told when its connection ends for err.
+func farewell(err error) *amqp.Error {
+	if reason, ok := errors.AsType[*amqp.Error](err); ok {
+		return reason
+	}
+	switch {
+	case err == nil, errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed):
+		return nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &amqp.Error{Condition: condForced, Description: "the client has been silent for too long"}
+	case errors.Is(err, amqp.ErrMalformed), errors.Is(err, amqp.ErrFrameTooLarge):
+		return &amqp.Error{Condition: condFraming, Description: err.Error()}
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,178 @@
+package protocol
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+)
+
+// linkCredit is how many messages a client may have under way on one link.
+const linkCredit = 1000
+
+// An incoming link carries messages from the client. Its fields are guarded by conn.mu.
+type incoming struct {
+	session *session
+	name    string
+	handle  uint32
+	refused bool // detached by the server; the client has not answered yet
+	sink    sink
+	maxSize int
+
+	deliveryCount uint32
+	credit        uint32 // what the client has left
+	open          int    // messages that have no answer yet
+	assembly      *inDelivery
+}
+
+// A sink takes the messages of an incoming link.
+type sink interface {
+	// take carries out what the message asks for and has d.answer called once, now or later.
+	take(d *inDelivery)
+	// release gives back what the sink holds.
+	release()
+}
+
+// An inDelivery is a message from the client.
+type inDelivery struct {
+	link    *incoming
+	id      uint32
+	format  uint32
+	settled bool // the client wants no answer
+	txn     []byte
+	payload []byte
+	aborted bool
+	whole   bool
+}
+
+// transfer takes one frame of a message.
+func (l *incoming) transfer(p *amqp.Transfer, payload []byte) {
+	if l.refused {
+		return
+	}
+	if l.assembly == nil {
+		if l.credit == 0 {
+			l.detach(&amqp.Error{Condition: condOverCredit, Description: "a transfer without credit"})
+			return
+		}
+		if !p.DeliveryID.Present {
+			l.detach(&amqp.Error{Condition: condInvalid, Description: "a transfer without a delivery id"})
+			return
+		}
+		l.credit--
+		l.open++
+		l.deliveryCount++
+		l.assembly = &inDelivery{link: l, id: p.DeliveryID.Value, format: p.MessageFormat.Value}
+	}
+	d := l.assembly
+	d.settled = d.settled || p.Settled
+	if state, ok := p.State.(amqp.Transactional); ok {
+		d.txn = bytes.Clone(state.TxnID)
+	}
+	switch {
+	case p.Aborted:
+		d.aborted = true
+	case len(d.payload)+len(payload) > l.maxSize:
+		l.detachTooLarge(d)
+		return
+	default:
+		d.payload = append(d.payload, payload...)
+		l.session.conn.held += len(payload)
+	}
+	if p.More && !p.Aborted {
+		return
+	}
+	l.assembly = nil
+	if d.aborted {
+		l.closed(d)
+		return
+	}
+	d.whole = true
+	l.session.conn.underway += len(d.payload)
+	l.sink.take(d)
+}
+
+// detachTooLarge refuses a message that is larger than the link allows. The message is rejected for clients that look at that, and
+// the link ends, because the rest of the message may still be on its way.
+func (l *incoming) detachTooLarge(d *inDelivery) {
+	reason := &amqp.Error{
+		Condition:   condTooLarge,
+		Description: fmt.Sprintf("The message exceeds the maximum size of %d bytes.", l.maxSize),
+	}
+	l.assembly = nil
+	d.answer(amqp.Rejected{Error: reason})
+	l.detach(reason)
+}
+
+// answer ends the delivery with its outcome. The caller holds conn.mu.
+func (d *inDelivery) answer(state amqp.State) {
+	s := d.link.session
+	s.conn.drop(d)
+	if s.ended || s.incoming[d.link.handle] != d.link || d.link.refused {
+		return // the link has ended meanwhile
+	}
+	if !d.settled {
+		if d.txn != nil {
+			if _, declared := state.(amqp.Rejected); !declared {
+				state = amqp.Transactional{TxnID: d.txn, Outcome: state}
+			}
+		}
+		s.conn.send(s.channel, &amqp.Disposition{Receiver: true, First: d.id, Last: d.id, Settled: true, State: state}, nil)
+	}
+	d.link.closed(d)
+}
+
+// drop stops counting the memory of a message.
+func (c *conn) drop(d *inDelivery) {
+	c.held -= len(d.payload)
+	if d.whole {
+		c.underway -= len(d.payload)
+		c.space.Broadcast()
+	}
+	d.payload = nil
+}
+
+// closed counts a message as done with and gives the client new credit when it has used half.
+func (l *incoming) closed(d *inDelivery) {
+	l.session.conn.drop(d)
+	l.open--
+	if l.credit+uint32(max(l.open, 0)) <= linkCredit/2 {
+		l.grant()
+	}
+}
+
+// grant lets the client send what makes linkCredit messages under way.
+func (l *incoming) grant() {
+	l.credit = linkCredit - uint32(l.open)
+	l.sendFlow()
+}
+
+func (l *incoming) sendFlow() {
+	l.session.sendFlow(func(p *amqp.Flow) {
+		p.Handle = amqp.Some(l.handle)
+		p.DeliveryCount = amqp.Some(l.deliveryCount)
+		p.LinkCredit = amqp.Some(l.credit)
+	})
+}
+
+// detach ends the link for the server.
+func (l *incoming) detach(err error) {
+	if l.refused {
+		return
+	}
+	l.release()
+	l.refused = true
+	l.session.conn.send(l.session.channel, &amqp.Detach{Handle: l.handle, Closed: true, Error: asError(err)}, nil)
+}
+
+// release gives back what the link holds.
+func (l *incoming) release() {
+	if l.assembly != nil {
+		l.session.conn.drop(l.assembly)
+		l.assembly = nil
+	}
+	if l.sink != nil {
+		l.sink.release()
+		l.sink = nil
+	}
+}

@@ -1,0 +1,169 @@
+package protocol
+
+import (
+	"net/http"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+)
+
+// operations are what "$management" can be asked for, after "com.microsoft:".
+var operations = map[string]func(*request) response{
+	"renew-lock":                 (*request).renewLock,
+	"peek-message":               (*request).peek,
+	"schedule-message":           (*request).schedule,
+	"cancel-scheduled-message":   (*request).cancelScheduled,
+	"receive-by-sequence-number": (*request).receiveDeferred,
+	"update-disposition":         (*request).updateDisposition,
+	"batch-delete-messages":      (*request).batchDelete,
+	"renew-session-lock":         (*request).renewSession,
+	"get-session-state":          (*request).sessionState,
+	"set-session-state":          (*request).setSessionState,
+	"get-message-sessions":       (*request).sessions,
+	"add-rule":                   (*request).addRule,
+	"remove-rule":                (*request).removeRule,
+	"enumerate-rules":            (*request).enumerateRules,
+}
+
+const operationPrefix = "com.microsoft:"
+
+// management returns the node that manages an entity.
+func (c *conn) management(entity string) (sink, error) {
+	if !c.server.config.Broker.Exists(entity) {
+		return nil, notFound(entity)
+	}
+	return node{conn: c, entity: entity, answer: (*request).manage}, nil
+}
+
+// manage answers a request to "$management".
+func (r *request) manage() response {
+	if len(r.operation) > len(operationPrefix) {
+		if operation := operations[r.operation[len(operationPrefix):]]; operation != nil {
+			return operation(r)
+		}
+	}
+	return response{
+		code: http.StatusNotImplemented, condition: condNotImplemented,
+		description: "The operation '" + r.operation + "' is not supported.",
+	}
+}
+
+// ok is the answer to a request that was carried out.
+func ok(body amqp.Map) response {
+	return response{code: http.StatusOK, description: "OK", body: body}
+}
+
+// noContent is the answer when there is nothing to return.
+func noContent() response {
+	return response{code: http.StatusNoContent, description: "No content"}
+}
+
+// invalid is the answer to a request that lacks something.
+func invalid(field string) response {
+	return failure(&amqp.Error{Condition: condInvalid, Description: "The request has no valid '" + field + "'."})
+}
+
+// codes are the status codes of conditions. Clients try again after some, which is why lost locks are gone (410).
+var codes = map[amqp.Symbol]int32{
+	broker.NotFound:              http.StatusNotFound,
+	broker.MessageNotFound:       http.StatusNotFound,
+	broker.RuleNotFound:          http.StatusNotFound,
+	broker.SessionNotFound:       http.StatusNotFound,
+	broker.EntityExists:          http.StatusConflict,
+	broker.SessionCannotBeLocked: http.StatusConflict,
+	broker.MessageLockLost:       http.StatusGone,
+	broker.SessionLockLost:       http.StatusGone,
+	broker.NotAllowed:            http.StatusBadRequest,
+	broker.InvalidField:          http.StatusBadRequest,
+	broker.ArgumentError:         http.StatusBadRequest,
+	broker.MessageSizeExceeded:   http.StatusBadRequest,
+	condUnknownTxn:               http.StatusBadRequest,
+	condDecode:                   http.StatusBadRequest,
+	broker.EntityDisabled:        http.StatusForbidden,
+	broker.ResourceLimitExceeded: http.StatusForbidden,
+	condUnauthorized:             http.StatusUnauthorized,
+	broker.ServerBusy:            http.StatusServiceUnavailable,
+	broker.Timeout:               http.StatusRequestTimeout,
+}
+
+// failure is the answer to a request that failed.
+func failure(err error) response {
+	e := asError(err)
+	code, ok := codes[e.Condition]
+	if !ok {
+		code = http.StatusInternalServerError
+	}
+	return response{code: code, description: e.Description, condition: e.Condition}
+}
+
+func (r *request) source() (*broker.Source, error) {
+	return r.conn.server.config.Broker.Source(r.entity)
+}
+
+func (r *request) target() (*broker.Target, error) {
+	return r.conn.server.config.Broker.Target(r.entity)
+}
+
+// session returns the session that the request is about, or nil. Some clients do not name it, but the link that has it.
+func (r *request) session() *string {
+	if id, ok := r.body.Get("session-id").(string); ok {
+		return &id
+	}
+	link, _ := r.parameters.Get("associated-link-name").(string)
+	if id, ok := r.conn.locked[link]; ok {
+		return &id
+	}
+	return nil
+}
+
+// number returns a field of the body that is an integer.
+func (r *request) number(field string, absent int64) int64 {
+	switch n := r.body.Get(field).(type) {
+	case int32:
+		return int64(n)
+	case int64:
+		return n
+	case uint32:
+		return int64(n)
+	case uint64:
+		return int64(min(n, 1<<62))
+	default:
+		return absent
+	}
+}
+
+// items returns a field of the body that is a list or an array.
+func (r *request) items(field string) []any {
+	switch items := r.body.Get(field).(type) {
+	case amqp.Array:
+		return items
+	case amqp.List:
+		return items
+	default:
+		return nil
+	}
+}
+
+// numbers returns the sequence numbers in the body.
+func (r *request) numbers() []int64 {
+	items := r.items("sequence-numbers")
+	numbers := make([]int64, 0, len(items))
+	for _, item := range items {
+		if n, ok := item.(int64); ok {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}
+
+// tokens returns the lock tokens in the body.
+func (r *request) tokens() []amqp.UUID {
+	items := r.items("lock-tokens")
+	tokens := make([]amqp.UUID, 0, len(items))
+	for _, item := range items {
+		if token, ok := item.(amqp.UUID); ok {
+			tokens = append(tokens, token)
+		}
+	}
+	return tokens
+}

@@ -1,0 +1,195 @@
+package protocol
+
+import (
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+)
+
+// What one answer holds at most.
+const (
+	maxPeek      = 256
+	maxPeekBytes = 1 << 20
+)
+
+func (r *request) renewLock() response {
+	tokens := r.tokens()
+	if len(tokens) == 0 {
+		return invalid("lock-tokens")
+	}
+	source, err := r.source()
+	if err != nil {
+		return failure(err)
+	}
+	expirations := make(amqp.Array, len(tokens))
+	for i, token := range tokens {
+		until, err := source.Renew(token)
+		if err != nil {
+			return failure(err)
+		}
+		expirations[i] = until
+	}
+	return ok(amqp.Map{{Key: "expirations", Value: expirations}})
+}
+
+func (r *request) peek() response {
+	most := r.number("message-count", 1)
+	if most <= 0 {
+		return invalid("message-count")
+	}
+	source, err := r.source()
+	if err != nil {
+		return failure(err)
+	}
+	peeked, err := source.Peek(r.number("from-sequence-number", 0), int(min(most, maxPeek)), r.session())
+	if err != nil {
+		return failure(err)
+	}
+	messages, size := amqp.List{}, 0
+	for _, d := range peeked {
+		if size += len(d.Payload); size > maxPeekBytes && len(messages) > 0 {
+			break // the client peeks on from the last it got
+		}
+		messages = append(messages, amqp.Map{{Key: "message", Value: d.Payload}})
+	}
+	if len(messages) == 0 {
+		return noContent()
+	}
+	return ok(amqp.Map{{Key: "messages", Value: messages}})
+}
+
+func (r *request) schedule() response {
+	var messages []amqp.Message
+	for _, item := range r.items("messages") {
+		entry, _ := item.(amqp.Map)
+		raw, _ := entry.Get("message").([]byte)
+		m, err := amqp.ParseMessage(raw)
+		if err != nil {
+			return failure(&amqp.Error{Condition: condDecode, Description: err.Error()})
+		}
+		messages = append(messages, m)
+	}
+	if len(messages) == 0 {
+		return invalid("messages")
+	}
+	target, err := r.target()
+	if err != nil {
+		return failure(err)
+	}
+	txn, err := r.conn.txns.find(r.txn)
+	if err != nil {
+		return failure(err)
+	}
+	numbers, receipt, err := target.Schedule(messages, txn)
+	if err != nil {
+		return failure(err)
+	}
+	sequence := make(amqp.Array, len(numbers))
+	for i, number := range numbers {
+		sequence[i] = number
+	}
+	answer := ok(amqp.Map{{Key: "sequence-numbers", Value: sequence}})
+	answer.receipt = receipt
+	return answer
+}
+
+func (r *request) cancelScheduled() response {
+	target, err := r.target()
+	if err != nil {
+		return failure(err)
+	}
+	receipt, err := target.Cancel(r.numbers())
+	if err != nil {
+		return failure(err)
+	}
+	answer := ok(amqp.Map{})
+	answer.receipt = receipt
+	return answer
+}
+
+func (r *request) receiveDeferred() response {
+	mode := broker.PeekLock
+	if r.number("receiver-settle-mode", 1) == amqp.ReceiverFirst {
+		mode = broker.ReceiveAndDelete
+	}
+	source, err := r.source()
+	if err != nil {
+		return failure(err)
+	}
+	deliveries, receipt, err := source.ReceiveDeferred(r.numbers(), mode, r.session())
+	if err != nil {
+		return failure(err)
+	}
+	if len(deliveries) == 0 {
+		return noContent()
+	}
+	messages := make(amqp.List, len(deliveries))
+	for i, d := range deliveries {
+		messages[i] = amqp.Map{{Key: "message", Value: d.Payload}, {Key: "lock-token", Value: d.Token}}
+	}
+	answer := ok(amqp.Map{{Key: "messages", Value: messages}})
+	answer.receipt = receipt
+	return answer
+}
+
+// verdicts are the outcomes by their names in a request, one of which is misspelled there.
+var verdicts = map[string]broker.OutcomeKind{
+	"completed": broker.Complete,
+	"abandoned": broker.Abandon,
+	"unlocked":  broker.Release,
+	"suspended": broker.MoveDeadLetter,
+	"defered":   broker.Defer,
+	"deferred":  broker.Defer,
+}
+
+func (r *request) updateDisposition() response {
+	status, _ := r.body.Get("disposition-status").(string)
+	kind, known := verdicts[status]
+	if !known {
+		return invalid("disposition-status")
+	}
+	tokens := r.tokens()
+	if len(tokens) == 0 {
+		return invalid("lock-tokens")
+	}
+	outcome := broker.Outcome{Kind: kind}
+	outcome.Reason, _ = r.body.Get("deadletter-reason").(string)
+	outcome.Description, _ = r.body.Get("deadletter-description").(string)
+	if modified, ok := r.body.Get("properties-to-modify").(amqp.Map); ok {
+		outcome.Properties = asProperties(modified)
+	}
+	source, err := r.source()
+	if err != nil {
+		return failure(err)
+	}
+	txn, err := r.conn.txns.find(r.txn)
+	if err != nil {
+		return failure(err)
+	}
+	answer := ok(amqp.Map{})
+	for _, token := range tokens {
+		if answer.receipt, err = source.Settle(token, outcome, txn); err != nil {
+			return failure(err)
+		}
+	}
+	return answer
+}
+
+func (r *request) batchDelete() response {
+	source, err := r.source()
+	if err != nil {
+		return failure(err)
+	}
+	before, _ := r.body.Get("enqueued-time-utc").(time.Time)
+	n, receipt, err := source.Delete(int(r.number("message-count", 0)), before)
+	if err != nil {
+		return failure(err)
+	}
+	if n == 0 {
+		return noContent()
+	}
+	answer := ok(amqp.Map{{Key: "message-count", Value: int32(n)}})
+	answer.receipt = receipt
+	return answer
+}

@@ -1,0 +1,151 @@
+package protocol
+
+import (
+	"strings"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
+)
+
+// Descriptors of rules and their parts. Filters have one zero less than rules and actions.
+const (
+	descRule        uint64 = 0x13700000004
+	descNoAction    uint64 = 0x13700000005
+	descSQLAction   uint64 = 0x13700000006
+	descSQL         uint64 = 0x1370000006
+	descTrue        uint64 = 0x1370000007
+	descFalse       uint64 = 0x1370000008
+	descCorrelation uint64 = 0x1370000009
+)
+
+// subscription returns the topic and the name of the subscription that is managed.
+func (r *request) subscription() (topic, name string, err error) {
+	const separator = "/subscriptions/"
+	at := strings.LastIndex(strings.ToLower(r.entity), separator)
+	if at < 0 {
+		return "", "", &amqp.Error{Condition: condNotAllowed, Description: "'" + r.entity + "' is not a subscription and has no rules."}
+	}
+	return r.entity[:at], r.entity[at+len(separator):], nil
+}
+
+func (r *request) addRule() response {
+	topic, name, err := r.subscription()
+	if err != nil {
+		return failure(err)
+	}
+	rule := broker.Rule{}
+	rule.Name, _ = r.body.Get("rule-name").(string)
+	description, isMap := r.body.Get("rule-description").(amqp.Map)
+	if rule.Name == "" || !isMap {
+		return invalid("rule-description")
+	}
+	if rule.Filter, err = parseFilter(description); err != nil {
+		return failure(&amqp.Error{Condition: broker.ArgumentError, Description: err.Error()})
+	}
+	action, _ := description.Get("sql-rule-action").(amqp.Map)
+	if expression, _ := action.Get("expression").(string); expression != "" {
+		if rule.Action, err = filter.ParseAction(expression, nil); err != nil {
+			return failure(&amqp.Error{Condition: broker.ArgumentError, Description: err.Error()})
+		}
+	}
+	if _, err := r.conn.server.config.Broker.CreateRule(topic, name, rule); err != nil {
+		return failure(err)
+	}
+	return ok(amqp.Map{})
+}
+
+// parseFilter returns the filter in the description of a rule.
+func parseFilter(description amqp.Map) (filter.Filter, error) {
+	if sql, ok := description.Get("sql-filter").(amqp.Map); ok {
+		expression, _ := sql.Get("expression").(string)
+		return filter.ParseSQL(expression, nil)
+	}
+	correlation, ok := description.Get("correlation-filter").(amqp.Map)
+	if !ok {
+		return filter.TrueFilter(), nil
+	}
+	text := func(field string) string {
+		value, _ := correlation.Get(field).(string)
+		return value
+	}
+	properties, _ := correlation.Get("properties").(amqp.Map)
+	return filter.NewCorrelation(filter.CorrelationFilter{
+		CorrelationID:    text("correlation-id"),
+		MessageID:        text("message-id"),
+		To:               text("to"),
+		ReplyTo:          text("reply-to"),
+		Label:            text("label"),
+		SessionID:        text("session-id"),
+		ReplyToSessionID: text("reply-to-session-id"),
+		ContentType:      text("content-type"),
+		Properties:       asProperties(properties),
+	})
+}
+
+func (r *request) removeRule() response {
+	topic, name, err := r.subscription()
+	if err != nil {
+		return failure(err)
+	}
+	rule, _ := r.body.Get("rule-name").(string)
+	if err := r.conn.server.config.Broker.DeleteRule(topic, name, rule); err != nil {
+		return failure(err)
+	}
+	return ok(amqp.Map{})
+}
+
+func (r *request) enumerateRules() response {
+	topic, name, err := r.subscription()
+	if err != nil {
+		return failure(err)
+	}
+	rules, err := r.conn.server.config.Broker.Rules(topic, name)
+	if err != nil {
+		return failure(err)
+	}
+	skip := min(max(r.number("skip", 0), 0), int64(len(rules)))
+	top := min(max(r.number("top", 100), 0), int64(len(rules))-skip)
+	described := amqp.List{}
+	for _, rule := range rules[skip : skip+top] {
+		described = append(described, amqp.Map{{Key: "rule-description", Value: describeRule(rule)}})
+	}
+	if len(described) == 0 {
+		return noContent()
+	}
+	return ok(amqp.Map{{Key: "rules", Value: described}})
+}
+
+// describeRule returns a rule as clients expect it, always with an action.
+func describeRule(rule broker.Rule) amqp.Described {
+	action := amqp.Described{Descriptor: descNoAction, Value: amqp.List{}}
+	if rule.Action != nil {
+		action = amqp.Described{Descriptor: descSQLAction, Value: amqp.List{rule.Action.Expression(), int32(20)}}
+	}
+	return amqp.Described{Descriptor: descRule, Value: amqp.List{describeFilter(rule.Filter), action, rule.Name, rule.Created}}
+}
+
+func describeFilter(f filter.Filter) amqp.Described {
+	switch f.Kind() {
+	case filter.True:
+		return amqp.Described{Descriptor: descTrue, Value: amqp.List{}}
+	case filter.False:
+		return amqp.Described{Descriptor: descFalse, Value: amqp.List{}}
+	case filter.SQL:
+		return amqp.Described{Descriptor: descSQL, Value: amqp.List{f.Expression(), int32(20)}}
+	default:
+		c := f.Correlation()
+		return amqp.Described{Descriptor: descCorrelation, Value: amqp.List{
+			optional(c.CorrelationID), optional(c.MessageID), optional(c.To), optional(c.ReplyTo), optional(c.Label),
+			optional(c.SessionID), optional(c.ReplyToSessionID), optional(c.ContentType), c.Properties,
+		}}
+	}
+}
+
+// optional returns null for an empty text.
+func optional(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}

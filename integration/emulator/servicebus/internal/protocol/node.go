@@ -1,0 +1,141 @@
+package protocol
+
+import (
+	"log/slog"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
+)
+
+// How many answers, and bytes of them, may wait for credit on a link before it is detached.
+const (
+	maxReplies    = 1000
+	maxReplyBytes = 8 << 20
+)
+
+// A node answers requests: "$cbs", or the "$management" of an entity. It is the sink of the link that requests come on.
+type node struct {
+	conn   *conn
+	entity string // that is managed; empty for "$cbs"
+	answer func(*request) response
+}
+
+// A request is one message to a node.
+type request struct {
+	conn       *conn
+	entity     string
+	txn        []byte
+	operation  string
+	properties amqp.Properties
+	parameters amqp.Map // the application properties
+	value      any      // the body
+	body       amqp.Map // the body if it is a map
+}
+
+// A response goes back to where the request says.
+type response struct {
+	code        int32
+	description string
+	condition   amqp.Symbol
+	body        amqp.Map
+	receipt     broker.Receipt // what has to be written before
+}
+
+// take answers the request, or refuses a message that is none.
+func (n node) take(d *inDelivery) {
+	m, err := amqp.ParseMessage(d.payload)
+	if err != nil {
+		d.answer(amqp.Rejected{Error: &amqp.Error{Condition: condDecode, Description: err.Error()}})
+		return
+	}
+	r := &request{conn: n.conn, entity: n.entity, txn: d.txn, properties: m.Properties(), parameters: m.ApplicationProperties()}
+	r.value, _ = m.Value()
+	r.body, _ = r.value.(amqp.Map)
+	r.operation, _ = r.parameters.Get("operation").(string)
+	d.answer(amqp.Accepted{})
+	if n.entity == "" {
+		r.reply(n.answer(r))
+		return
+	}
+	n.conn.guard(n.entity, fault.OpManage, func(err error) {
+		if err != nil {
+			r.reply(failure(err))
+			return
+		}
+		answer := n.answer(r)
+		n.conn.finish(answer.receipt, nil, func(err error) {
+			if err != nil {
+				answer = failure(err)
+			}
+			r.reply(answer)
+		})
+	})
+}
+
+func (node) release() {}
+
+// reply sends the answer on the link that the request names.
+func (r *request) reply(answer response) {
+	c := r.conn
+	link := c.replies[r.properties.ReplyTo]
+	if link == nil {
+		c.log.Debug("no link takes the answer", slog.String("operation", r.operation), slog.String("address", r.properties.ReplyTo))
+		return
+	}
+	correlation := r.properties.MessageID
+	if correlation == nil {
+		correlation = r.properties.CorrelationID
+	}
+	raw := amqp.AppendProperties(nil, amqp.Properties{CorrelationID: correlation})
+	raw = amqp.AppendApplicationProperties(raw, answer.parameters())
+	raw = amqp.AppendValue(raw, answer.body)
+	if feed, ok := link.feed.(*replyFeed); ok {
+		feed.push(link, raw)
+	}
+}
+
+// parameters are the application properties of an answer. Clients differ in which spelling they look at.
+func (a response) parameters() amqp.Map {
+	parameters := amqp.Map{
+		{Key: "statusCode", Value: a.code},
+		{Key: "status-code", Value: a.code},
+		{Key: "statusDescription", Value: a.description},
+		{Key: "status-description", Value: a.description},
+	}
+	if a.condition != "" {
+		parameters = append(parameters, amqp.Pair{Key: "errorCondition", Value: a.condition})
+	}
+	return parameters
+}
+
+// A replyFeed holds the answers that wait for credit.
+type replyFeed struct {
+	waiting [][]byte
+	size    int
+}
+
+func (f *replyFeed) push(link *outgoing, raw []byte) {
+	if len(f.waiting) >= maxReplies || f.size > maxReplyBytes {
+		link.detach(&amqp.Error{Condition: condLimit, Description: "too many answers wait for credit"})
+		return
+	}
+	f.waiting = append(f.waiting, raw)
+	f.size += len(raw)
+	link.session.conn.ready.add(link)
+}
+
+func (f *replyFeed) next([]byte) (outMessage, bool, error) {
+	if len(f.waiting) == 0 {
+		return outMessage{}, false, nil
+	}
+	raw := f.waiting[0]
+	f.waiting[0] = nil
+	f.size -= len(raw)
+	f.waiting = f.waiting[1:]
+	return outMessage{payload: raw}, true, nil
+}
+
+func (*replyFeed) settle(d *outDelivery, _ amqp.State) { d.answer(amqp.Accepted{}) }
+
+func (f *replyFeed) release() { f.waiting = nil }

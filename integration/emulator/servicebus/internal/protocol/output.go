@@ -1,0 +1,129 @@
+package protocol
+
+import (
+	"io"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+)
+
+// The bounds of what waits to be written to one client.
+const (
+	// fullOutput stops the making of deliveries.
+	fullOutput = 256 << 10
+	// overfullOutput stops the reading of frames, whose answers come on top of the deliveries.
+	overfullOutput = 1 << 20
+	// keptOutput is how large a buffer is kept between writes.
+	keptOutput = 64 << 10
+)
+
+// send appends a frame to the output. The caller holds c.mu.
+func (c *conn) send(channel uint16, p amqp.Performative, payload []byte) {
+	if !c.closing {
+		c.out = amqp.AppendFrame(c.out, amqp.FrameAMQP, channel, p, payload)
+	}
+}
+
+// wake lets the writer look for something to do. It never blocks.
+func (c *conn) wake() {
+	select {
+	case c.woken <- struct{}{}:
+	default:
+	}
+}
+
+// awaitSpace blocks while the client does not take what it is sent, or the broker not what the client sends. The caller holds
+// c.mu.
+func (c *conn) awaitSpace() {
+	for (len(c.out) > overfullOutput || c.underway > maxUnderway) && !c.closing {
+		c.space.Wait()
+	}
+}
+
+// write writes the output until the connection closes, and makes deliveries as fast as the client takes them.
+func (c *conn) write() {
+	defer close(c.written)
+	defer c.socket.Close()
+	beat := time.NewTimer(c.beat())
+	defer beat.Stop()
+	var spare []byte
+	for {
+		select {
+		case <-c.woken:
+		case <-beat.C:
+			c.mu.Lock()
+			if len(c.out) == 0 {
+				c.out = amqp.AppendFrame(c.out, amqp.FrameAMQP, 0, nil, nil)
+			}
+			c.mu.Unlock()
+		}
+		for {
+			batch, last := c.collect(spare)
+			if len(batch) > 0 {
+				if err := c.flush(batch, c.patience(last)); err != nil {
+					c.abort()
+					return
+				}
+			}
+			if last {
+				c.linger()
+				return
+			}
+			if spare = batch[:0]; cap(spare) > keptOutput {
+				spare = nil
+			}
+			if len(batch) == 0 {
+				break
+			}
+		}
+		beat.Reset(c.beat())
+	}
+}
+
+// collect makes the deliveries that are due and takes the output. It says whether it is the last.
+func (c *conn) collect(spare []byte) (batch []byte, last bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, end := range c.completed.take() {
+		end()
+	}
+	if !c.closing {
+		c.deliver()
+	}
+	batch, c.out = c.out, spare
+	c.space.Broadcast()
+	return batch, c.closing
+}
+
+// linger reads on for a moment after the last write: closing a socket that has unread input would have the client lose what it has
+// not read either, the reason for the end among it.
+func (c *conn) linger() {
+	if c.socket.SetReadDeadline(time.Now().Add(lingering)) == nil {
+		_, _ = io.Copy(io.Discard, c.socket)
+	}
+}
+
+// patience is how long the client may take to read.
+func (c *conn) patience(last bool) time.Duration {
+	if last {
+		return min(grace, c.server.config.WriteTimeout)
+	}
+	return c.server.config.WriteTimeout
+}
+
+// flush writes one batch to the client, which must take it in time.
+func (c *conn) flush(batch []byte, timeout time.Duration) error {
+	if err := c.socket.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
+		return err
+	}
+	_, err := c.socket.Write(batch)
+	return err
+}
+
+// beat is how long the connection may be silent: half of what the client tolerates.
+func (c *conn) beat() time.Duration {
+	if c.peerIdle == 0 {
+		return time.Minute
+	}
+	return max(c.peerIdle/2, 10*time.Millisecond)
+}

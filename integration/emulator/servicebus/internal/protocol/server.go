@@ -1,0 +1,150 @@
+package protocol
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+)
+
+// Config says what a server serves and how patient it is.
+type Config struct {
+	// Broker has the entities. It is required.
+	Broker *broker.Broker
+	// Keys checks tokens. The zero value takes every token that is well formed.
+	Keys auth.Keyring
+	// TLS serves clients that begin with a TLS handshake as well as those that do not. Nil refuses the former.
+	TLS *tls.Config
+	// MaxMessageSize bounds a message or batch in bytes. Default 1 MiB.
+	MaxMessageSize int
+	// IdleTimeout is half of how long a client may be silent; clients are told to send something within it. Default one minute.
+	IdleTimeout time.Duration
+	// HandshakeTimeout is how long a client may take to open the connection. Default 20 seconds.
+	HandshakeTimeout time.Duration
+	// WriteTimeout is how long a client may leave unread what it was sent. Default 30 seconds.
+	WriteTimeout time.Duration
+	// Logger takes what happens to connections. Default none.
+	Logger *slog.Logger
+}
+
+// A Server serves AMQP connections.
+type Server struct {
+	config Config
+	id     string          // the container id
+	ctx    context.Context //nolint:containedctx // ends with the server; connections begin at any time
+	cancel context.CancelFunc
+	ended  sync.WaitGroup // connections
+
+	mu     sync.Mutex
+	closed bool
+	conns  map[*conn]bool
+}
+
+// New returns a server. It does no I/O.
+func New(config Config) *Server {
+	if config.MaxMessageSize <= 0 {
+		config.MaxMessageSize = 1 << 20
+	}
+	if config.IdleTimeout <= 0 {
+		config.IdleTimeout = time.Minute
+	}
+	if config.HandshakeTimeout <= 0 {
+		config.HandshakeTimeout = 20 * time.Second
+	}
+	if config.WriteTimeout <= 0 {
+		config.WriteTimeout = 30 * time.Second
+	}
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Server{config: config, id: "carillon", ctx: ctx, cancel: cancel, conns: map[*conn]bool{}}
+}
+
+// Serve accepts connections until the listener is closed or the server is.
+func (s *Server) Serve(listener net.Listener) error {
+	stop := context.AfterFunc(s.ctx, func() { listener.Close() })
+	defer stop()
+	var pause time.Duration
+	for {
+		socket, err := listener.Accept()
+		switch {
+		case err == nil:
+			pause = 0
+			go s.ServeConn(socket)
+		case errors.Is(err, net.ErrClosed):
+			return nil
+		default: // out of file descriptors, say
+			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+			s.config.Logger.Error("no connection accepted", slog.Any("err", err))
+			select {
+			case <-time.After(pause):
+			case <-s.ctx.Done():
+				return nil
+			}
+		}
+	}
+}
+
+// ServeConn serves one connection until it ends. A connection that begins with a TLS handshake is served through it.
+func (s *Server) ServeConn(socket net.Conn) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		socket.Close()
+		return
+	}
+	s.ended.Add(1)
+	c := newConn(s, Sniff(socket, s.config.TLS))
+	s.conns[c] = true
+	s.mu.Unlock()
+	defer s.ended.Done()
+	defer func() {
+		s.mu.Lock()
+		delete(s.conns, c)
+		s.mu.Unlock()
+	}()
+	err := c.run()
+	c.log.Debug("connection ended", slog.Any("err", err))
+}
+
+// Drop ends every connection without a word, as a broken network would, and returns how many there were.
+func (s *Server) Drop() int {
+	conns := s.list()
+	for _, c := range conns {
+		c.abort()
+	}
+	return len(conns)
+}
+
+// Connections returns how many clients there are.
+func (s *Server) Connections() int { return len(s.list()) }
+
+func (s *Server) list() []*conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	conns := make([]*conn, 0, len(s.conns))
+	for c := range s.conns {
+		conns = append(conns, c)
+	}
+	return conns
+}
+
+// Close tells every client that the server is going, and returns when all connections have ended.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.cancel()
+	for _, c := range s.list() {
+		c.shut(&amqp.Error{Condition: condForced, Description: "the server is shutting down"})
+	}
+	s.ended.Wait()
+}

@@ -1,0 +1,233 @@
+package protocol
+
+import (
+	"fmt"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+)
+
+const (
+	// sessionWindow is how many transfers a client may send ahead.
+	sessionWindow = 5000
+	// maxHandle is the largest handle, and so bounds the links of a session.
+	maxHandle = 255
+)
+
+// A session is a two-way conversation with windows in both directions. All its methods want conn.mu held.
+type session struct {
+	conn    *conn
+	channel uint16
+	ended   bool // by the server; the client has not answered yet
+
+	incoming map[uint32]*incoming // links on which the client sends, by handle
+	outgoing map[uint32]*outgoing // links on which the client receives
+
+	nextIncoming uint32 // id of the client's next transfer
+	window       uint32 // how many more transfers the client may send
+
+	nextOutgoing uint32 // id of the next transfer to the client
+	peerWindow   uint32 // how many more transfers the client takes
+	nextDelivery uint32
+	unsettled    map[uint32]*outDelivery // by delivery id
+}
+
+func newSession(c *conn, channel uint16, p *amqp.Begin) *session {
+	return &session{
+		conn: c, channel: channel,
+		incoming: map[uint32]*incoming{}, outgoing: map[uint32]*outgoing{}, unsettled: map[uint32]*outDelivery{},
+		nextIncoming: p.NextOutgoingID, window: sessionWindow, peerWindow: p.IncomingWindow,
+	}
+}
+
+// handle acts on one performative. An error ends the session.
+func (s *session) handle(performative amqp.Performative, payload []byte) error {
+	switch p := performative.(type) {
+	case *amqp.Attach:
+		return s.attach(p)
+	case *amqp.Detach:
+		return s.detached(p)
+	case *amqp.Flow:
+		return s.flow(p)
+	case *amqp.Transfer:
+		return s.transfer(p, payload)
+	case *amqp.Disposition:
+		s.disposition(p)
+	case *amqp.End:
+		s.release()
+		delete(s.conn.sessions, s.channel)
+		s.conn.send(s.channel, &amqp.End{}, nil)
+	}
+	return nil
+}
+
+// end ends the session because of what the client did.
+func (s *session) end(err error) {
+	s.release()
+	s.ended = true
+	s.conn.send(s.channel, &amqp.End{Error: asError(err)}, nil)
+}
+
+// release gives back what the links of the session hold.
+func (s *session) release() {
+	for _, l := range s.incoming {
+		l.release()
+	}
+	for _, l := range s.outgoing {
+		l.release()
+	}
+	s.conn.links -= len(s.incoming) + len(s.outgoing)
+	clear(s.incoming)
+	clear(s.outgoing)
+	clear(s.unsettled)
+}
+
+// attach begins a link. The server's handle is the client's.
+func (s *session) attach(p *amqp.Attach) error {
+	switch {
+	case p.Handle > maxHandle:
+		return &amqp.Error{Condition: condHandle, Description: fmt.Sprintf("handle %d is above %d", p.Handle, maxHandle)}
+	case s.incoming[p.Handle] != nil || s.outgoing[p.Handle] != nil:
+		return &amqp.Error{Condition: condHandleInUse, Description: fmt.Sprintf("handle %d is in use", p.Handle)}
+	case s.conn.links >= maxLinks:
+		return &amqp.Error{Condition: condLimit, Description: fmt.Sprintf("more than %d links on a connection", maxLinks)}
+	case p.Receiver:
+		return s.attachOutgoing(p)
+	default:
+		return s.attachIncoming(p)
+	}
+}
+
+// refuse answers an attach with one that has neither source nor target, and a detach that says why.
+func (s *session) refuse(p *amqp.Attach, err error) {
+	answer := &amqp.Attach{
+		Name: p.Name, Handle: p.Handle, Receiver: !p.Receiver, SndSettleMode: p.SndSettleMode, RcvSettleMode: p.RcvSettleMode,
+	}
+	s.conn.send(s.channel, answer, nil)
+	s.conn.send(s.channel, &amqp.Detach{Handle: p.Handle, Closed: true, Error: asError(err)}, nil)
+}
+
+// detached ends a link for the client, or takes note of its answer to a detach.
+func (s *session) detached(p *amqp.Detach) error {
+	var refused bool
+	if l := s.incoming[p.Handle]; l != nil {
+		refused = l.refused
+		l.release()
+		s.dropIncoming(p.Handle)
+	} else if l := s.outgoing[p.Handle]; l != nil {
+		refused = l.refused
+		l.release()
+		s.dropOutgoing(p.Handle)
+	} else {
+		return nil // the answer to a refusal
+	}
+	if !refused {
+		s.conn.send(s.channel, &amqp.Detach{Handle: p.Handle, Closed: p.Closed}, nil)
+	}
+	return nil
+}
+
+// dropIncoming forgets a link.
+func (s *session) dropIncoming(handle uint32) {
+	delete(s.incoming, handle)
+	s.conn.links--
+}
+
+// dropOutgoing forgets a link.
+func (s *session) dropOutgoing(handle uint32) {
+	delete(s.outgoing, handle)
+	s.conn.links--
+}
+
+// flow takes note of the client's window and of a link's credit.
+func (s *session) flow(p *amqp.Flow) error {
+	s.peerWindow = p.IncomingWindow
+	if p.NextIncomingID.Present { // what is on its way takes from the window
+		s.peerWindow -= min(s.nextOutgoing-p.NextIncomingID.Value, s.peerWindow)
+	}
+	if !p.Handle.Present {
+		if p.Echo {
+			s.sendFlow(nil)
+		}
+		s.readyAll()
+		return nil
+	}
+	if l := s.outgoing[p.Handle.Value]; l != nil {
+		l.flow(p)
+		s.readyAll()
+		return nil
+	}
+	if l := s.incoming[p.Handle.Value]; l != nil {
+		if p.Echo {
+			l.sendFlow()
+		}
+		return nil
+	}
+	return nil // a link that has been detached meanwhile
+}
+
+// readyAll lets every link that was held up by the window go on.
+func (s *session) readyAll() {
+	for _, l := range s.outgoing {
+		if l.partial != nil || l.credit > 0 {
+			s.conn.ready.add(l)
+		}
+	}
+}
+
+// sendFlow tells the client of the session's windows and, if link is not nil, of what it sets.
+func (s *session) sendFlow(link func(*amqp.Flow)) {
+	p := &amqp.Flow{
+		NextIncomingID: amqp.Some(s.nextIncoming),
+		IncomingWindow: s.window,
+		NextOutgoingID: s.nextOutgoing,
+		OutgoingWindow: sessionWindow,
+	}
+	if link != nil {
+		link(p)
+	}
+	s.conn.send(s.channel, p, nil)
+}
+
+// transfer takes one frame of a message.
+func (s *session) transfer(p *amqp.Transfer, payload []byte) error {
+	if s.window == 0 {
+		return &amqp.Error{Condition: condWindow, Description: "a transfer outside the window"}
+	}
+	s.nextIncoming++
+	s.window--
+	if s.window < sessionWindow/2 {
+		s.window = sessionWindow
+		s.sendFlow(nil)
+	}
+	l := s.incoming[p.Handle]
+	if l == nil {
+		if s.outgoing[p.Handle] != nil {
+			return &amqp.Error{Condition: condNotAllowed, Description: "a transfer on a link for receiving"}
+		}
+		return nil // sent before the client knew of the detach
+	}
+	l.transfer(p, payload)
+	return nil
+}
+
+// disposition settles deliveries. The range may be as wide as the client likes; what it costs is bounded by what is unsettled.
+func (s *session) disposition(p *amqp.Disposition) {
+	if !p.Receiver {
+		return // the server settles first what a client sends
+	}
+	if width := p.Last - p.First; uint64(width) < uint64(len(s.unsettled)) {
+		for id := p.First; ; id++ {
+			if d := s.unsettled[id]; d != nil {
+				d.settle(p)
+			}
+			if id == p.Last {
+				return
+			}
+		}
+	}
+	for id, d := range s.unsettled {
+		if id-p.First <= p.Last-p.First {
+			d.settle(p)
+		}
+	}
+}

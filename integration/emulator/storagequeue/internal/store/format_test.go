@@ -1,0 +1,136 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
+)
+
+// firstFormat has what fill does, as the first version with a file wrote it. It is never written again: whoever changes
+// the format adds another one.
+const firstFormat = "testdata/format1"
+
+// filledAt is when fill was.
+var filledAt = start.Add(time.Minute)
+
+// fill has one of everything that is kept, part of it in a rewritten file and part of it appended after.
+func fill(t *testing.T, s *Store) {
+	t.Helper()
+	check := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone := Name{Account: "account", Queue: "gone"}
+	_, err := s.CreateQueue(orders, map[string]string{"color": "red"})
+	check(err)
+	_, err = s.CreateQueue(gone, nil)
+	check(err)
+	check(s.SetPolicies(orders, []wire.Policy{{ID: "a", Start: start, Permission: "r"}}))
+	check(s.ChangeProperties("account", func(p wire.Properties) (wire.Properties, error) {
+		p.Logging.Read = true
+		return p, nil
+	}))
+	put(t, s, "deleted", 0, start)
+	put(t, s, "taken twice", 0, start)
+	put(t, s, "hidden", 30*time.Minute, start)
+	check(s.Delete(orders, take(t, s, 1, 0, start)[0].ID, take(t, s, 1, 0, start)[0].Receipt, start))
+	take(t, s, 1, time.Second, start)
+	s.mu.Lock()
+	s.rewriteAt = 1
+	s.mu.Unlock()
+	s.rewrite()
+	take(t, s, 1, 10*time.Minute, filledAt)
+	updated := put(t, s, "old", 0, filledAt)
+	_, err = s.Update(orders, updated.ID, updated.Receipt, new("updated"), filledAt, filledAt)
+	check(err)
+	put(t, s, "visible", 0, filledAt)
+	check(s.SetMetadata(orders, map[string]string{"color": "blue"}))
+	check(s.DeleteQueue(gone))
+}
+
+// TestFirstFormat opens a file that an earlier version wrote: all is there and goes on from there.
+func TestFirstFormat(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(firstFormat)); err != nil {
+		t.Fatal(err)
+	}
+	old, err := Open(Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = old.Close() }()
+	fresh, err := Open(Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = fresh.Close() }()
+	fill(t, fresh)
+	unlike := gocmp.FilterPath(func(p gocmp.Path) bool {
+		name := p.Last().String()
+		return name == ".ID" && p.Index(-2).Type().Name() == "Message" || name == ".Receipt"
+	}, gocmp.Ignore()) // they are random
+	want, got := (&world{store: fresh, now: filledAt}), (&world{store: old, now: filledAt})
+	wantProperties, wantQueues := want.state()
+	properties, queues := got.state()
+	if diff := gocmp.Diff(wantProperties, properties) + gocmp.Diff(wantQueues, queues, unlike); diff != "" {
+		t.Errorf("the data of an earlier version (-want +got):\n%s", diff)
+	}
+	if got := texts(queues[0].Messages); !slices.Equal(got, []string{"taken twice", "hidden", "updated", "visible"}) {
+		t.Errorf("the messages are %q", got)
+	}
+	for _, m := range queues[0].Messages {
+		if _, err := old.Update(orders, m.ID, m.Receipt, nil, filledAt, filledAt); err != nil {
+			t.Errorf("%s: the receipt is not taken: %v", m.Text, err)
+		}
+	}
+	taken := take(t, old, 10, time.Minute, filledAt)
+	if len(taken) != 4 || taken[0].Text != "taken twice" || taken[0].DequeueCount != 3 {
+		t.Errorf("taken: %+v", taken)
+	}
+}
+
+// TestSameBytes writes the records of an earlier version again.
+func TestSameBytes(t *testing.T) {
+	want, err := os.ReadFile(filepath.Join(firstFormat, "queues-000002.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := rewritten(t, firstFormat); !bytes.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// rewritten returns what a new file has to which the records of another were appended.
+func rewritten(t *testing.T, dir string) []byte {
+	t.Helper()
+	from, to := t.TempDir(), t.TempDir()
+	if err := os.CopyFS(from, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	out, err := wal.Open(wal.Config{Dir: to, Format: fileFormat, Replay: func(wal.Position, []byte) error { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := wal.Open(wal.Config{Dir: from, Format: fileFormat, Replay: func(_ wal.Position, record []byte) error {
+		out.Append(record)
+		return nil
+	}})
+	if err := errors.Join(err, in.Close(), out.Close()); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(filepath.Join(to, "queues-000001.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}

@@ -1,0 +1,88 @@
+package scheduler
+
+import (
+	"time"
+	"unicode/utf8"
+)
+
+// After says what follows an attempt of b, as begun and counted, that ended
+// with res and is recorded. ran is the definition it ran under: its retry
+// policies serve the occurrence to its end. j is the job as it is now, nil when
+// there is none: it plans what is next.
+func After(ran, j *Job, b Baton, res Result, ended time.Time) Decision {
+	switch {
+	case j == nil:
+		return Decision{Verdict: Drop}
+	case !b.BelongsTo(j) || ran.UID != j.UID: // deleted, and its name used again
+		return Decision{Verdict: Orphan}
+	case j.State.Final() && !b.Kind.IsDetached():
+		return Decision{Verdict: Drop} // its end is written
+	}
+	s, faulted := j.after(ran, b, res, ended)
+	if faulted {
+		s = s.after([]Record{faultedRecord(j.Key, &b, res, ended, s.Progress)})
+	}
+	switch {
+	case b.Kind.IsDetached():
+		s.Merge = s.Next == nil
+	case j.State == Disabled && (s.Next == nil || !s.Next.Kind.IsManual()):
+		s.Next, s.State = nil, Disabled
+	}
+	return Decision{Verdict: Proceed, Step: s}
+}
+
+// after plans what follows an attempt for a job that is there, and reports
+// whether its occurrence failed for good.
+func (j *Job) after(ran *Job, b Baton, res Result, ended time.Time) (s Step, faulted bool) {
+	if res.Failed {
+		if next, ok := ran.retry(b, res, ended); ok {
+			return Step{Next: next, State: j.State, Progress: next.Progress}, false
+		}
+	}
+	p, faulted := b.Progress, b.Phase == ErrorPhase || res.Failed
+	if faulted {
+		p.Faults++
+	}
+	if b.Kind.IsDetached() || b.Kind == Manual && j.State == Disabled { // the schedule does not follow from it
+		return Step{State: j.State, Progress: p}, faulted
+	}
+	s = j.following(p, b, ended)
+	if s.Next == nil && s.State == Completed && faulted && b.Kind == Planned {
+		s.State = Faulted
+	}
+	return s, faulted
+}
+
+// retry returns the baton of the next attempt of the same occurrence: a retry
+// of this action, or the first try of the errorAction.
+func (j *Job) retry(b Baton, res Result, ended time.Time) (*Baton, bool) {
+	next := b
+	next.Try++
+	next.DeferredUntil, next.DeferredSince, next.DeferralRecorded = time.Time{}, time.Time{}, false
+	if due, ok := j.Def.Action.In(b.Phase).Retry.Next(b.Attempt, b.attemptID(j.Key), res, ended); ok {
+		next.Attempt++
+		next.Due = due
+		return &next, true
+	}
+	if b.Phase == MainPhase && j.Def.Action.OnError != nil {
+		next.Phase, next.Attempt, next.Due = ErrorPhase, 0, ended
+		next.Failed = &Failure{Status: res.Status, Attempts: b.Attempt + 1, Message: cutText(res.Message, maxFailureMessage)}
+		return &next, true
+	}
+	return nil, false
+}
+
+// maxFailureMessage is the length in bytes at which an errorAction's knowledge
+// of what failed is cut: it rides in the baton.
+const maxFailureMessage = 2048
+
+// cutText cuts text at a length in bytes, between two characters.
+func cutText(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}

@@ -1,0 +1,201 @@
+package cache
+
+import (
+	"context"
+	"hash/maphash"
+	"sync"
+	"time"
+)
+
+// Config says what a mirror shows and how much of it. Watch and Load are
+// required, and one of Decode and Revision.
+type Config[K comparable, V any] struct {
+	// Watch calls changed for every change of a value, in the order of the
+	// changes of a key, until ctx is done or the watch is lost. With Decode, it
+	// first calls it for every value that there is; data is nil for one that was
+	// deleted. It calls ready once: from then on no change goes unseen, and with
+	// Decode every value has been told of. It calls neither after its return.
+	Watch func(ctx context.Context, ready func(), changed func(key K, revision uint64, data []byte)) error
+
+	// Load reads a value from the store.
+	Load func(ctx context.Context, key K) (V, error)
+
+	// Decode makes a value of what the watch tells. One that cannot be decoded is
+	// not known: it is read when it is needed, and Load tells what is wrong with
+	// it. Default: none; data is not looked at, and a change removes the value.
+	Decode func(key K, revision uint64, data []byte) (V, error)
+
+	// Revision returns the revision of a value that was read. It is not needed
+	// with Decode, when nothing is kept but what the watch tells.
+	Revision func(V) uint64
+
+	// Limit is how many values are kept of those that were read. An eighth of
+	// them, at random, makes room for more. Default: no limit.
+	Limit int
+
+	// Shards is how many counts of changes there are. Default: one.
+	Shards int
+
+	// Retain lets [Mirror.Known] answer also when the watch is lost, until the
+	// next one has told of everything.
+	Retain bool
+}
+
+// Mirror holds the values of a bucket. It is safe for concurrent use. While
+// [Mirror.Run] does not run, it reads each value each time.
+type Mirror[K comparable, V any] struct {
+	cfg  Config[K, V]
+	seed maphash.Seed
+	turn chan struct{} // held by the runner that watches
+
+	mu    sync.RWMutex
+	table table[K, V]
+}
+
+// New returns an empty mirror. It does no I/O.
+func New[K comparable, V any](cfg Config[K, V]) *Mirror[K, V] {
+	return &Mirror[K, V]{
+		cfg: cfg, seed: maphash.MakeSeed(), turn: make(chan struct{}, 1),
+		table: table[K, V]{
+			entries: map[K]entry[V]{}, changes: make([]uint32, max(1, cfg.Shards)),
+			limit: cfg.Limit, retain: cfg.Retain,
+		},
+	}
+}
+
+// Peek returns a value if it can be had without reading, which takes a watch.
+func (m *Mirror[K, V]) Peek(key K) (V, bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	e, ok := m.table.peek(key)
+	return e.value, ok
+}
+
+// Known returns a value as it was last known to be. There may be a newer one that
+// the watch has not told of, or has not because it is lost ([Config.Retain]).
+func (m *Mirror[K, V]) Known(key K) (V, bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	e, ok := m.table.known(key)
+	return e.value, ok
+}
+
+// Current returns a value as it is now, from the store if need be. atLeast is a
+// revision that is known to exist, or 0: what the mirror holds may be older for
+// the moment in which the watch has not told of it yet. The error is that of
+// [Config.Load].
+func (m *Mirror[K, V]) Current(ctx context.Context, key K, atLeast uint64) (V, error) {
+	m.mu.RLock()
+	e, ok := m.table.peek(key)
+	m.mu.RUnlock()
+	if ok && e.revision >= atLeast {
+		return e.value, nil
+	}
+	before := m.Changes(key)
+	v, err := m.cfg.Load(ctx, key)
+	if err == nil {
+		m.Keep(key, v, before)
+	}
+	return v, err
+}
+
+// Changes counts the changes of keys like this one that were told of so far.
+func (m *Mirror[K, V]) Changes(key K) uint32 {
+	shard := m.shard(key)
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.table.changes[shard]
+}
+
+// Unchanged reports whether the mirror would have been told of a change of the
+// value since it had counted so many, and was not.
+func (m *Mirror[K, V]) Unchanged(key K, since uint32) bool {
+	shard := m.shard(key)
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.table.unchanged(shard, since)
+}
+
+// Keep takes in a value that was read, unless there may be a newer one: before is
+// what [Mirror.Changes] returned before it was read. With [Config.Decode], it
+// does nothing.
+func (m *Mirror[K, V]) Keep(key K, v V, before uint32) {
+	if m.cfg.Decode != nil {
+		return
+	}
+	shard, revision := m.shard(key), m.cfg.Revision(v)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.table.keep(key, shard, v, revision, before)
+}
+
+// Forget removes a value that is not needed again.
+func (m *Mirror[K, V]) Forget(key K) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.table.entries, key)
+}
+
+// Note takes in what the bucket holds for a key since a revision; data is nil for
+// nothing. A process notes its own writes, which the watch tells of later.
+func (m *Mirror[K, V]) Note(key K, revision uint64, data []byte) {
+	shard, e := m.shard(key), entry[V]{revision: revision, deleted: true}
+	if m.cfg.Decode != nil && data != nil {
+		if v, err := m.cfg.Decode(key, revision, data); err == nil {
+			e.value, e.deleted = v, false
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.cfg.Decode == nil {
+		m.table.evict(key, shard, revision)
+	} else {
+		m.table.tell(key, shard, e)
+	}
+}
+
+// Run watches until ctx is done. When the watch is lost, it calls lost and tries
+// again after a second. Of several runners one watches; the others wait until it
+// ends.
+func (m *Mirror[K, V]) Run(ctx context.Context, lost func(error)) {
+	select {
+	case m.turn <- struct{}{}:
+		defer func() { <-m.turn }()
+	case <-ctx.Done():
+		return
+	}
+	for ctx.Err() == nil {
+		m.change((*table[K, V]).begin)
+		err := m.cfg.Watch(ctx, func() { m.change((*table[K, V]).ready) }, m.Note)
+		m.change((*table[K, V]).lose)
+		if ctx.Err() != nil {
+			return
+		}
+		lost(err)
+		pause(ctx, time.Second)
+	}
+}
+
+func (m *Mirror[K, V]) change(f func(*table[K, V])) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f(&m.table)
+}
+
+func (m *Mirror[K, V]) shard(key K) int {
+	n := len(m.table.changes)
+	if n == 1 {
+		return 0
+	}
+	return int(maphash.Comparable(m.seed, key) % uint64(n))
+}
+
+// pause waits for d, or until ctx is done.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

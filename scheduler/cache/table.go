@@ -1,0 +1,110 @@
+package cache
+
+import "maps"
+
+// table is what a mirror knows, and how it stands with the watch. Its methods
+// are the rules; none of them waits.
+type table[K comparable, V any] struct {
+	entries map[K]entry[V]
+	changes []uint32 // told of, by shard
+	limit   int      // entries kept of those that were read; 0: no limit
+	retain  bool     // entries outlive the watch
+
+	watch    uint64 // number of the present watch, or the last one
+	watching bool   // a watch is being set up, or stands: it will tell of every change
+	live     bool   // the watch stands, and has told of all that there is
+}
+
+// entry is what is known of a key.
+type entry[V any] struct {
+	value    V
+	revision uint64
+	deleted  bool   // there is no value, or none that can be decoded
+	watch    uint64 // that it is known from
+}
+
+// begin notes that a watch is being set up.
+func (t *table[K, V]) begin() {
+	t.watch++
+	t.watching = true
+}
+
+// ready notes that the watch has told of everything: what it has not named was
+// deleted while there was no watch.
+func (t *table[K, V]) ready() {
+	t.live = true
+	maps.DeleteFunc(t.entries, func(_ K, e entry[V]) bool { return e.watch != t.watch })
+}
+
+// lose notes that there is no watch: any value may change unseen until the next
+// one stands.
+func (t *table[K, V]) lose() {
+	t.watching, t.live = false, false
+	if !t.retain {
+		clear(t.entries)
+	}
+	for i := range t.changes {
+		t.changes[i]++
+	}
+}
+
+// tell takes in an entry. One of an earlier watch does not stand in its way: the
+// bucket may be another one. Without a watch nobody would tell when it changes.
+func (t *table[K, V]) tell(key K, shard int, e entry[V]) {
+	t.changes[shard]++
+	old := t.entries[key]
+	if t.watching && (old.watch != t.watch || old.revision <= e.revision) {
+		e.watch = t.watch
+		t.entries[key] = e
+	}
+}
+
+// evict removes an entry that is older than a revision.
+func (t *table[K, V]) evict(key K, shard int, revision uint64) {
+	t.changes[shard]++
+	if old, ok := t.entries[key]; ok && old.revision < revision {
+		delete(t.entries, key)
+	}
+}
+
+// keep takes in a value that was read, unless a newer one may have been told of
+// since the shard had counted so many changes.
+func (t *table[K, V]) keep(key K, shard int, v V, revision uint64, before uint32) {
+	if !t.unchanged(shard, before) {
+		return
+	}
+	if t.limit > 0 && len(t.entries) >= t.limit {
+		t.dropSome()
+	}
+	t.entries[key] = entry[V]{value: v, revision: revision, watch: t.watch}
+}
+
+// dropSome makes room: map order is random enough for a cache whose misses cost
+// one read.
+func (t *table[K, V]) dropSome() {
+	enough := len(t.entries) - max(1, t.limit/8)
+	for key := range t.entries {
+		if len(t.entries) <= enough {
+			return
+		}
+		delete(t.entries, key)
+	}
+}
+
+func (t *table[K, V]) unchanged(shard int, since uint32) bool {
+	return t.live && t.changes[shard] == since
+}
+
+// known returns the entry of a key that has a value.
+func (t *table[K, V]) known(key K) (entry[V], bool) {
+	e, ok := t.entries[key]
+	return e, ok && !e.deleted
+}
+
+// peek returns the entry of a key that has a value which can be relied upon.
+func (t *table[K, V]) peek(key K) (entry[V], bool) {
+	if !t.live {
+		return entry[V]{}, false
+	}
+	return t.known(key)
+}

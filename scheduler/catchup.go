@@ -1,0 +1,101 @@
+package scheduler
+
+import "time"
+
+// lateGrace is how late an occurrence may start without counting as missed
+// under [CatchUpSkip]. It covers a redelivery after a crash.
+const lateGrace = 30 * time.Second
+
+// arrival is what the catch-up policy makes of a baton that can run now.
+type arrival struct {
+	run   bool  // run an attempt of baton
+	baton Baton // the one that came, or a later occurrence in its place
+	skips []skip
+	step  Step // when not run: what follows instead
+}
+
+// arrive applies the catch-up policy to b at the time it can run. Only the
+// first try of a planned occurrence can be missed: a retry, an errorAction, a
+// run by hand or one that was deferred is carried out however late.
+func (j *Job) arrive(b Baton, now time.Time) arrival {
+	if b.Begun() || b.Kind != Planned || b.Deferred() || !now.After(b.Due) {
+		return arrival{run: true, baton: b}
+	}
+	window := j.Def.CatchUp.Window
+	switch j.Def.CatchUp.Policy {
+	case CatchUpAll:
+		return j.catchUpAll(b, now, window)
+	case CatchUpSkip:
+		if now.Sub(b.Due) <= min(lateGrace, window) {
+			return arrival{run: true, baton: b}
+		}
+		return j.skipThrough(b, j.lastDue(b, now), now)
+	default:
+		return j.catchUpOnce(b, now, window)
+	}
+}
+
+// catchUpOnce runs the latest of the instants that have passed.
+func (j *Job) catchUpOnce(b Baton, now time.Time, window time.Duration) arrival {
+	last := j.lastDue(b, now)
+	if now.Sub(last) > window {
+		return j.skipThrough(b, last, now)
+	}
+	return j.skipUpTo(b, last, now)
+}
+
+// catchUpAll runs the earliest instant inside the window.
+func (j *Job) catchUpAll(b Baton, now time.Time, window time.Duration) arrival {
+	oldest := now.Add(-window)
+	if !b.Nominal.Before(oldest) {
+		return arrival{run: true, baton: b}
+	}
+	first, ok := j.plan(b.Progress).Next(oldest.Add(-time.Nanosecond))
+	if !ok || first.After(now) {
+		return j.skipThrough(b, j.lastDue(b, now), now)
+	}
+	return j.skipUpTo(b, first, now)
+}
+
+// lastDue is the last instant of the schedule from b's on that has passed.
+func (j *Job) lastDue(b Baton, now time.Time) time.Time {
+	last, ok := j.plan(b.Progress).Last(now)
+	if !ok || last.Before(b.Nominal) || j.OneShot() {
+		return b.Nominal
+	}
+	return last
+}
+
+// skipUpTo skips from b's instant to a later one and runs that.
+func (j *Job) skipUpTo(b Baton, to, now time.Time) arrival {
+	if !to.After(b.Nominal) {
+		return arrival{run: true, baton: b}
+	}
+	plan := j.plan(b.Progress)
+	before, ok := plan.Last(to.Add(-time.Nanosecond))
+	if !ok || before.Before(b.Nominal) {
+		before = b.Nominal
+	}
+	missed := skip{from: b.Nominal, to: before, count: plan.Count(b.Nominal, before), reason: ReasonCatchUp}
+	b.Seen = b.Nominal
+	skips := append(j.gapsUpTo(b.Progress, before), missed)
+	b.Seen, b.Nominal, b.Due = before, to, j.due(b.Progress, to)
+	b.Gap = j.gap(b.Progress, to)
+	b, more := j.passGaps(b, now)
+	return arrival{run: true, baton: b, skips: append(skips, more...)}
+}
+
+// skipThrough skips everything from b's instant to last and plans the one after.
+func (j *Job) skipThrough(b Baton, last, now time.Time) arrival {
+	p := b.Progress
+	p.Seen = b.Nominal
+	gaps := j.gapsUpTo(p, last)
+	p.Seen = last
+	plan := j.plan(p)
+	next, ok := plan.Next(last)
+	s := j.step(p, next, ok && !j.OneShot(), now)
+	missed := skip{from: b.Nominal, to: last, count: max(1, plan.Count(b.Nominal, last)), reason: ReasonCatchUp}
+	s = s.after(j.skipped(gaps, now, p))
+	s.Records = append(s.Records, missed.record(j, now, p))
+	return arrival{baton: b, step: s}
+}

@@ -1,0 +1,184 @@
+package scheduler
+
+import "time"
+
+// Standing says whether a baton may go on, by what its job and its collection
+// are at the moment.
+type Standing uint8
+
+// The standings of a baton. All but GoesOn keep it from beginning an attempt.
+const (
+	GoesOn  Standing = iota
+	Gone             // its job was deleted
+	Foreign          // its job was deleted, and another one has the name now
+	Over             // its job was disabled, or has come to its end
+	Dropped          // it is a detached occurrence that has not begun, of a job that was disabled
+	Closed           // its collection is disabled, and it is planned and has not begun
+)
+
+// StandingOf answers for b. j is its job as it is now, nil when there is none,
+// and open whether the collection's jobs may run. A run by hand goes on while
+// its job or collection is disabled, and so does what has begun of a detached
+// run. It does not ask what the baton was armed for.
+func (b *Baton) StandingOf(j *Job, open bool) Standing {
+	switch {
+	case j == nil:
+		return Gone
+	case !b.BelongsTo(j):
+		return Foreign
+	case !b.Kind.IsDetached() && (j.State.Final() || j.State == Disabled && b.Kind != Manual):
+		return Over
+	case b.Kind == Detached && !b.Begun() && j.State == Disabled:
+		return Dropped
+	case b.Kind == Planned && !b.Begun() && !open:
+		return Closed
+	}
+	return GoesOn
+}
+
+// Verdict is what becomes of a baton.
+type Verdict uint8
+
+// The verdicts.
+const (
+	// Run: run an attempt of Baton, under the definition of its revision.
+	Run Verdict = iota
+
+	// Detach: Baton runs detached, on a message of its own. Step takes the
+	// job's own baton on.
+	Detach
+
+	// Skip: it does not run, or not as it came. Carry out Step.
+	Skip
+
+	// Wait: it is not yet time. Carry out Step, whose baton waits for the same
+	// occurrence.
+	Wait
+
+	// Restart: the job has another schedule than the one the baton was armed
+	// for. Carry out [Job.Restart].
+	Restart
+
+	// Proceed: an attempt is recorded. Carry out Step.
+	Proceed
+
+	// Drop: there is nothing left to do.
+	Drop
+
+	// Orphan: the baton is of an earlier job of the name. Deleting that one
+	// was to remove its message; when that was cut short, it lies where the
+	// present job's baton ought to be, so an audit has to look.
+	Orphan
+)
+
+// Decision is what becomes of a baton, and what that takes.
+type Decision struct {
+	Verdict Verdict
+	Baton   Baton    // Run, Detach: what is run; after [Recover], what was
+	Records []Record // Run, Detach: what was skipped on the way, recorded before the attempt is
+	Later   bool     // Run, Wait, Detach: Baton is of a later occurrence than the one that came
+	Step    Step
+}
+
+// Decide says what becomes of a baton that a worker has and that is due, before
+// an attempt. j is its job as it is now, nil when there is none, and open
+// whether the collection's jobs may run.
+func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
+	standing := b.StandingOf(j, open)
+	switch standing {
+	case Gone:
+		return Decision{Verdict: Drop}
+	case Foreign:
+		return Decision{Verdict: Orphan}
+	case Over:
+		return Decision{Verdict: Skip, Step: j.stop(b, now)}
+	case Dropped:
+		s := j.end(b.Progress, []skip{{from: b.Nominal, to: b.Nominal, count: 1, reason: ReasonDisabled}}, now)
+		s.Merge = true
+		return Decision{Verdict: Skip, Step: s}
+	case GoesOn, Closed:
+	}
+	if b.Begun() || b.Kind.IsDetached() {
+		return Decision{Verdict: Run, Baton: b}
+	}
+	if b.Schedule != j.ScheduleGen && b.Kind == Planned {
+		return Decision{Verdict: Restart}
+	}
+	var skips []skip
+	if !b.Gap.IsZero() {
+		if b, skips = j.passGaps(b, now); b.MayRun().After(now) {
+			return Decision{Verdict: Wait, Step: j.wait(b, skips, now)}
+		}
+	}
+	if standing == Closed {
+		return Decision{Verdict: Skip, Step: j.postpone(b, skips, now)}
+	}
+	return j.admit(b, skips, now)
+}
+
+// admit applies the policies of catch-up and overlap to a baton whose time has
+// come. skips are what was left out on the way to it.
+func (j *Job) admit(b Baton, skips []skip, now time.Time) Decision {
+	a := j.arrive(b, now)
+	skips = append(skips, a.skips...)
+	if !a.run {
+		return Decision{Verdict: Skip, Step: a.step.after(j.skipped(skips, now, b.Progress))}
+	}
+	next := a.baton
+	next.UID, next.Revision = j.Incarnation(), j.Revision
+	d := Decision{Verdict: Run, Baton: next, Later: !next.Nominal.Equal(b.Nominal)}
+	if next.Due.After(now) { // a later occurrence, with its jitter to come
+		d.Verdict, d.Step = Wait, j.wait(next, skips, now)
+		return d
+	}
+	d.Records = j.skipped(skips, now, next.Progress)
+	if j.Def.Overlap == OverlapAllow && b.Kind == Planned {
+		d.Verdict, d.Step = Detach, j.beside(next, now)
+	}
+	return d
+}
+
+// stop ends a baton whose job was disabled or finished meanwhile.
+func (j *Job) stop(b Baton, now time.Time) Step {
+	var skips []skip
+	if !b.Begun() && b.Kind == Planned && j.State == Disabled && !b.MayRun().After(now) {
+		if b.Schedule == j.ScheduleGen {
+			b, skips = j.passGaps(b, now)
+		}
+		skips = append(skips, skip{from: b.Nominal, to: b.Nominal, count: 1, reason: ReasonDisabled})
+		b.Seen = b.Nominal
+	}
+	return j.end(b.Progress, skips, now)
+}
+
+// postponedWait is how long a one-shot of a disabled collection waits before
+// it looks again.
+const postponedWait = time.Minute
+
+// postpone records that the collection is disabled, and goes on to the next
+// occurrence. A one-shot has none: it waits for the collection.
+func (j *Job) postpone(b Baton, skips []skip, now time.Time) Step {
+	last, plan := j.lastDue(b, now), j.plan(b.Progress)
+	due := skip{from: b.Nominal, to: last, count: max(1, plan.Count(b.Nominal, last)), message: "collection " + j.Key.Collection + " is disabled"}
+	recorded := b.Postponed
+	var s Step
+	if j.OneShot() {
+		again := b
+		again.Postponed = true
+		s = Step{Next: &again, At: now.Add(postponedWait), State: j.State, Progress: b.Progress}
+	} else {
+		b.Seen = b.Nominal
+		gaps := j.gapsUpTo(b.Progress, last)
+		b.Seen = last
+		n, ok := plan.Next(last)
+		s = j.step(b.Progress, n, ok, now)
+		s = s.after(j.skipped(gaps, now, s.Progress))
+	}
+	s = s.after(j.skipped(skips, now, b.Progress))
+	if !recorded {
+		r := due.record(j, now, s.Progress)
+		r.Outcome = OutcomePostponed
+		s = s.after([]Record{r})
+	}
+	return s
+}

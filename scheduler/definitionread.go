@@ -1,0 +1,165 @@
+package scheduler
+
+import (
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
+
+// properties reads the members of the properties object. The caller calls
+// o.Done, as the object may hold members of an envelope too.
+func (r *Reading) properties(o *document.Object) *Definition {
+	d := &Definition{State: Enabled, Overlap: OverlapSkip, Timeout: DefaultTimeout}
+	o.Ignore("status") // read-only: a document that was fetched may be put back as it is
+	if v, ok := o.Value("state"); ok && State(strings.ToLower(v.Text())).Final() {
+		o.Problem("state", "%q is set by the scheduler; enabled and disabled may be asked for", v.Text())
+	} else if s, ok := o.Enum("state", string(Enabled), string(Disabled)); ok {
+		d.State = State(s)
+	}
+	d.readTiming(o, r)
+	d.readAction(o, r)
+	d.readPolicies(o)
+	d.readNotes(o)
+	return d
+}
+
+// readTiming reads when the job runs. What only shows when the text of a
+// schedule is compiled is reported here, where its path is known; a stored
+// definition is compiled once, as a job.
+func (d *Definition) readTiming(o *document.Object, r *Reading) {
+	d.Timing = spec.ReadTiming(o)
+	recurrence := d.Timing.Recurrence
+	if recurrence == nil || r.stored {
+		return
+	}
+	if !recurrence.End.IsZero() && recurrence.End.Before(d.Timing.Start) {
+		o.Problem("recurrence.endTime", "is before startTime")
+	}
+	if recurrence.Rule == nil {
+		return
+	}
+	plan, err := d.newPlan(r.Key, r.UID, r.Now)
+	for _, p := range ProblemsIn(err) {
+		o.Report(p)
+	}
+	if err == nil {
+		d.plan = &compiledPlan{plan, r.Key.Job, r.UID, r.Now}
+	}
+}
+
+func (d *Definition) readAction(o *document.Object, r *Reading) {
+	if !o.Require("action") {
+		return
+	}
+	ao, ok := o.Object("action")
+	if !ok {
+		return
+	}
+	d.Action = r.action(ao, DefaultRetryPolicy(), true)
+	ao.Done()
+}
+
+// action reads an action or errorAction; inherited is the retry policy of one
+// that has none.
+func (r *Reading) action(o *document.Object, inherited RetryPolicy, main bool) ActionSpec {
+	var s ActionSpec
+	kind, ok := o.Enum("type", r.Actions.Types()...)
+	if ok {
+		s.Type = kind
+		s.Run = r.Actions.ReadAction(kind, o)
+	}
+	if !ok {
+		o.Require("type")
+	}
+	s.Retry = r.retryPolicy(o, inherited)
+	if s.Type == "" {
+		defer o.IgnoreRest() // what else belongs there depends on the type
+	}
+	if !main {
+		return s
+	}
+	if eo, ok := o.Object("errorAction"); ok {
+		onError := r.action(eo, s.Retry, false)
+		eo.Done()
+		s.OnError = &onError
+	}
+	return s
+}
+
+func (d *Definition) readPolicies(o *document.Object) {
+	if v, ok := exactDuration(o, "jitter", 0, 24*time.Hour); ok {
+		d.Jitter = v
+	}
+	if v, ok := exactDuration(o, "timeout", MinTimeout, MaxTimeout); ok {
+		d.Timeout = v
+	}
+	if v, ok := o.Enum("overlap", string(OverlapSkip), string(OverlapAllow)); ok {
+		d.Overlap = Overlap(v)
+	}
+	d.CatchUp = CatchUp{CatchUpOnce, DefaultCatchUpWindow}
+	if d.Timing.Recurrence == nil {
+		d.CatchUp.Window = unlimitedWindow
+	}
+	co, ok := o.Object("catchUp")
+	if !ok {
+		return
+	}
+	if v, ok := co.Enum("policy", string(CatchUpOnce), string(CatchUpAll), string(CatchUpSkip)); ok {
+		d.CatchUp.Policy = CatchUpPolicy(v)
+	}
+	if v, ok := exactDuration(co, "window", time.Second, 366*24*time.Hour); ok {
+		d.CatchUp.Window = v
+	}
+	co.Done()
+}
+
+// MaxDescription is the length in bytes of the longest description.
+const MaxDescription = 1024
+
+// The limits of labels.
+const (
+	maxLabels      = 64
+	maxLabelLength = 256
+)
+
+func (d *Definition) readNotes(o *document.Object) {
+	if labels, ok := o.StringMap("labels"); ok {
+		if len(labels) > maxLabels {
+			o.Problem("labels", "has %d members, at most %d are allowed", len(labels), maxLabels)
+		}
+		for name, value := range labels {
+			if name == "" || len(name) > maxLabelLength || len(value) > maxLabelLength {
+				o.Problem("labels", "label %q: names must not be empty, names and values at most %d bytes", name, maxLabelLength)
+			}
+		}
+		d.Labels = labels
+	}
+	if text, ok := o.String("description"); ok {
+		if len(text) > MaxDescription {
+			o.Problem("description", "is %d bytes long, at most %d are allowed", len(text), MaxDescription)
+		}
+		d.Description = text
+	}
+}
+
+// exactDuration reads a duration without calendar units.
+func exactDuration(o *document.Object, name string, least, most time.Duration) (time.Duration, bool) {
+	d, ok := o.Duration(name)
+	if !ok {
+		return 0, false
+	}
+	v := d.Exact
+	switch {
+	case d.Months > 0:
+		o.Problem(name, "%s must not use years or months, whose length varies", d)
+	case v < least:
+		o.Problem(name, "%s is shorter than the allowed %s", d, document.Duration{Exact: least})
+	case v > most:
+		o.Problem(name, "%s is longer than the allowed %s", d, document.Duration{Exact: most})
+	default:
+		return v, true
+	}
+	return 0, false
+}

@@ -1,0 +1,191 @@
+package limits
+
+import (
+	"sync"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Config says how many slots there are, and what becomes of runs. All fields
+// are required.
+type Config[R Caller] struct {
+	// Concurrency is how many attempts may be in flight.
+	Concurrency int
+
+	// PerTarget is how many of them may go to one target.
+	PerTarget int
+
+	// Start is called with a run that has been given a slot, which is its own
+	// until Done or Forgo. It must not block, and must not call the Limiter
+	// before it returns.
+	Start func(R)
+
+	// Defer is called with a run that is to wait outside the process. It must
+	// not block, and must not call the Limiter before it returns.
+	Defer func(R, Deferral)
+}
+
+// Limiter hands out slots to runs. It is safe for concurrent use.
+type Limiter[R Caller] struct {
+	cfg Config[R]
+
+	mu       sync.Mutex
+	groups   map[string]*queue[R]
+	ready    []*queue[R] // those with runs, in turn
+	inFlight int
+	slow     int // attempts in flight to slow targets
+	closed   bool
+	timer    *time.Timer // wakes the targets that wait for their rate; nil: none does
+	wake     time.Time   // when it does
+}
+
+// New returns a Limiter with every slot free.
+func New[R Caller](cfg Config[R]) *Limiter[R] {
+	return &Limiter[R]{cfg: cfg, groups: map[string]*queue[R]{}}
+}
+
+// Submit starts r when a slot is free, queues it behind its target's others
+// when none is, and defers it when its target's circuit is open. False means
+// that no more attempts are started.
+func (l *Limiter[R]) Submit(r R) bool {
+	c := r.call()
+	c.enter(time.Now())
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return false
+	}
+	q := l.groups[c.group]
+	if q == nil {
+		q = &queue[R]{group: c.group, target: target{
+			collection: c.Key.Collection, name: c.Target, slots: slots{allowed: min(firstSlots, l.cfg.PerTarget)},
+		}}
+		l.groups[c.group] = q
+	}
+	q.rule = c.Rule
+	now := time.Now()
+	if d, open := q.defers(c, now); open {
+		l.mu.Unlock()
+		l.cfg.Defer(r, d)
+		return true
+	}
+	q.push(r, now)
+	l.list(q)
+	started := l.fill(now)
+	l.mu.Unlock()
+	l.start(started)
+	return true
+}
+
+// Done frees the slot of a run whose attempt ended with res. When that opens
+// the circuit, runs that wait are deferred.
+func (l *Limiter[R]) Done(r R, res scheduler.Result) {
+	l.mu.Lock()
+	c, now := r.call(), time.Now()
+	q := l.leave(c)
+	moved, opened := q.end(c, res, l.cfg.PerTarget, now)
+	l.slow += moved
+	var late []deferred[R]
+	if opened {
+		late = q.retreat(now)
+	}
+	l.prune(q, now)
+	started := l.fill(now)
+	l.mu.Unlock()
+	l.start(started)
+	l.putOff(late)
+}
+
+// Forgo frees the slot of a run that did not begin its attempt after all.
+func (l *Limiter[R]) Forgo(r R) {
+	l.mu.Lock()
+	c, now := r.call(), time.Now()
+	q := l.leave(c)
+	q.forgo(c)
+	l.prune(q, now)
+	started := l.fill(now)
+	l.mu.Unlock()
+	l.start(started)
+}
+
+// Backlog reports whether runs wait for a slot that an attempt to a quick
+// target will free.
+func (l *Limiter[R]) Backlog() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, q := range l.ready {
+		if q.quick() {
+			return true
+		}
+	}
+	return false
+}
+
+// Review looks after targets by the clock, about every second: it finds those
+// slow that answer nothing, brings the rules up to date, and forgets targets
+// that are idle. rule returns what a collection has for a target now; it must
+// not call the Limiter.
+func (l *Limiter[R]) Review(now time.Time, rule func(collection, target string) *scheduler.TargetRule) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, q := range l.groups {
+		l.slow += q.slots.review(now)
+		if q.rule != nil {
+			q.rule = rule(q.collection, q.name)
+		}
+		l.prune(q, now)
+	}
+	l.refill()
+}
+
+// Pace defers what the rates of targets do not let begin soon.
+func (l *Limiter[R]) Pace(now time.Time) {
+	l.shed(now, func(t *target) (shedding, bool) { return t.ahead(now) })
+}
+
+// Shed defers the runs for targets that are slow or let few attempts run at
+// once, all but the first few of each: others need the place.
+func (l *Limiter[R]) Shed(now time.Time, few int) {
+	l.shed(now, func(t *target) (shedding, bool) { return t.surplus(few) })
+}
+
+// Drain empties every queue, returns what waited, and starts nothing more.
+func (l *Limiter[R]) Drain() []R {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	var all []R
+	for _, q := range l.groups {
+		all = append(all, q.runs...)
+		q.runs = nil
+	}
+	l.ready = nil
+	return all
+}
+
+// shed defers what by sheds of each queue.
+func (l *Limiter[R]) shed(now time.Time, by func(*target) (shedding, bool)) {
+	l.mu.Lock() // held to the end, as in woken
+	defer l.mu.Unlock()
+	for _, q := range l.groups {
+		if s, ok := by(&q.target); ok {
+			l.putOff(q.shed(s, now))
+		}
+	}
+}
+
+func (l *Limiter[R]) start(runs []R) {
+	for _, r := range runs {
+		l.cfg.Start(r)
+	}
+}
+
+func (l *Limiter[R]) putOff(runs []deferred[R]) {
+	for _, d := range runs {
+		l.cfg.Defer(d.run, d.Deferral)
+	}
+}

@@ -1,0 +1,182 @@
+package limits
+
+import (
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+func TestTargetAdmits(t *testing.T) {
+	pair := &scheduler.TargetRule{Concurrency: 2}
+	paced := &scheduler.TargetRule{Rate: 1, Per: time.Second}
+	broken := &scheduler.TargetRule{Breaker: circuit}
+	all := &scheduler.TargetRule{Concurrency: 2, Rate: 1, Per: time.Second, Breaker: circuit}
+	some, next := slots{inFlight: 1, allowed: 8}, pacer{next: now.Add(time.Second)}
+	long, brief := &Call{PostponedSince: now.Add(-time.Hour)}, &Call{PostponedSince: now.Add(-time.Minute)}
+	for name, test := range map[string]struct {
+		target target
+		call   *Call // nil: never deferred
+		ok     bool
+		wakes  time.Duration // from now; 0: not by the clock
+	}{
+		"no rule":               {target: target{slots: some}, ok: true},
+		"no rule, no slot":      {target: target{slots: slots{inFlight: 8, allowed: 8}}},
+		"below its concurrency": {target: target{slots: some, rule: pair}, ok: true},
+		"at its concurrency":    {target: target{slots: slots{inFlight: 2, allowed: 8}, rule: pair}},
+		"at its rate's turn": {
+			target: target{slots: some, rule: paced, pacer: pacer{next: now}}, ok: true,
+		},
+		"before its rate's turn": {
+			target: target{slots: some, rule: paced, pacer: next}, wakes: time.Second,
+		},
+		"before its turn, rate taken back": {target: target{slots: some, rule: broken, pacer: next}, ok: true},
+		"before its turn, and no slot": {
+			target: target{slots: slots{inFlight: 8, allowed: 8}, rule: paced, pacer: next},
+		},
+		"before its turn, at its concurrency": {
+			target: target{slots: slots{inFlight: 2, allowed: 8}, rule: all, pacer: next},
+		},
+		"before its turn, circuit open": {
+			target: target{slots: some, rule: all, pacer: next, breaker: circuits["open"]},
+		},
+		"circuit closed": {target: target{slots: some, rule: broken}, ok: true},
+		"circuit open":   {target: target{slots: some, rule: broken, breaker: circuits["open"]}},
+		"circuit open, its rule taken back": {
+			target: target{slots: some, rule: pair, breaker: circuits["open"]}, ok: true,
+		},
+		"circuit half open": {
+			target: target{slots: some, rule: broken, breaker: circuits["half open"]}, ok: true,
+		},
+		"probing": {
+			target: target{slots: some, rule: broken, breaker: circuits["probing"]},
+		},
+		"circuit open, deferred for long": {
+			target: target{slots: some, rule: broken, breaker: circuits["open"]}, call: long, ok: true,
+		},
+		"circuit open, deferred before": {
+			target: target{slots: some, rule: broken, breaker: circuits["open"]}, call: brief,
+		},
+		"probing, deferred for long": {
+			target: target{slots: some, rule: broken, breaker: circuits["probing"]}, call: long, ok: true,
+		},
+		"before its turn, deferred for long": {
+			target: target{slots: some, rule: all, pacer: next, breaker: circuits["open"]}, call: long,
+			wakes: time.Second,
+		},
+	} {
+		c := test.call
+		if c == nil {
+			c = &Call{}
+		}
+		var wakes time.Duration
+		at, ok := test.target.admits(c, true, now)
+		if !at.IsZero() {
+			wakes = at.Sub(now)
+		}
+		if ok != test.ok || wakes != test.wakes {
+			t.Errorf("%s: %t, woken after %s; want %t, %s", name, ok, wakes, test.ok, test.wakes)
+		}
+	}
+}
+
+func TestTargetDefers(t *testing.T) {
+	broken := &scheduler.TargetRule{Breaker: circuit}
+	long := Call{PostponedSince: now.Add(-time.Hour)}
+	for name, test := range map[string]struct {
+		rule      *scheduler.TargetRule
+		circuit   string
+		call      Call
+		defers    bool
+		overtakes bool
+	}{
+		"no rule":                {circuit: "open"},
+		"no circuit in the rule": {rule: &scheduler.TargetRule{Concurrency: 1}, circuit: "open", call: long},
+		"closed":                 {rule: broken, circuit: "closed"},
+		"open":                   {rule: broken, circuit: "open", defers: true},
+		"half open":              {rule: broken, circuit: "half open"},
+		"probing":                {rule: broken, circuit: "probing"},
+		"open, deferred before": {
+			rule: broken, circuit: "open", call: Call{PostponedSince: now.Add(1 - time.Hour)}, defers: true,
+		},
+		"open, deferred for long":   {rule: broken, circuit: "open", call: long, overtakes: true},
+		"closed, deferred for long": {rule: broken, circuit: "closed", call: long, overtakes: true},
+	} {
+		g := target{rule: test.rule, breaker: circuits[test.circuit]}
+		d, defers := g.defers(&test.call, now)
+		if defers != test.defers {
+			t.Errorf("%s: deferred %t, want %t", name, defers, test.defers)
+		}
+		if got := g.overtakes(&test.call, now); got != test.overtakes {
+			t.Errorf("%s: goes first %t, want %t", name, got, test.overtakes)
+		}
+		if want := (Deferral{now.Add(time.Minute), DelayCircuit, broken}); defers && d != want {
+			t.Errorf("%s: %+v, want %+v", name, d, want)
+		}
+	}
+}
+
+// TestRunIsCounted begins a run, and takes that back or ends it.
+func TestRunIsCounted(t *testing.T) {
+	rule := &scheduler.TargetRule{Rate: 1, Per: time.Minute, Breaker: circuit}
+	c := &Call{probe: true} // of an attempt before
+	g := target{rule: rule, pacer: pacer{next: now}, breaker: circuits["half open"]}
+	g.begin(c, now)
+	want := target{
+		rule: rule, slots: slots{inFlight: 1, progress: now}, pacer: pacer{next: now.Add(time.Minute)},
+		breaker: circuits["probing"],
+	}
+	if !c.probe || g != want {
+		t.Errorf("begun: %+v, %+v", c, g)
+	}
+	forgone := g
+	forgone.forgo(c)
+	if forgone.breaker != circuits["half open"] || !forgone.pacer.next.Equal(now) {
+		t.Errorf("forgone: %+v", forgone)
+	}
+	if moved, opened := g.end(c, failed, 10, now); moved != 0 || !opened || g.breaker != circuits["open again"] {
+		t.Errorf("ended: %d moved, opened %t, %+v", moved, opened, g)
+	}
+	free := target{breaker: circuits["half open"]}
+	free.begin(c, now)
+	if c.probe || free.breaker != circuits["half open"] || !free.pacer.next.IsZero() {
+		t.Errorf("begun without a rule: %+v, %+v", c, free)
+	}
+}
+
+func TestTargetIdle(t *testing.T) {
+	for name, test := range map[string]struct {
+		target target
+		want   bool
+	}{
+		"new":                    {target: target{}, want: true},
+		"with an attempt":        {target: target{slots: slots{inFlight: 1}}},
+		"after a failure":        {target: target{breaker: circuits["closed, one failure"]}},
+		"before its rate's turn": {target: target{pacer: pacer{next: now.Add(1)}}},
+		"at its rate's turn":     {target: target{pacer: pacer{next: now}}, want: true},
+	} {
+		if got := test.target.idle(now); got != test.want {
+			t.Errorf("%s: idle %t, want %t", name, got, test.want)
+		}
+	}
+}
+
+func TestTargetQuick(t *testing.T) {
+	pair := &scheduler.TargetRule{Concurrency: 2}
+	for name, test := range map[string]struct {
+		target target
+		want   bool
+	}{
+		"quick":                      {target: target{}, want: true},
+		"slow":                       {target: target{slots: slots{inFlight: 1, slow: true}}},
+		"with attempts under a rule": {target: target{slots: slots{inFlight: 1}, rule: pair}, want: true},
+		"waiting for its circuit":    {target: target{rule: pair}},
+		"with attempts at a rate": {
+			target: target{slots: slots{inFlight: 1}, rule: &scheduler.TargetRule{Rate: 1, Per: time.Second}},
+		},
+	} {
+		if got := test.target.quick(); got != test.want {
+			t.Errorf("%s: quick %t, want %t", name, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package scheduler
+
+import (
+	"hash/fnv"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
+
+// Begin plans the first baton of a job whose schedule is new.
+func (j *Job) Begin(p Progress, now time.Time) Step {
+	n, ok := j.first()
+	return j.step(p.afresh(), n, ok, now)
+}
+
+// first is the first run of the schedule. Without a startTime that is at once
+// when the job is new; an edit of a recurring job is no reason to run it.
+func (j *Job) first() (time.Time, bool) {
+	if j.ScheduleGen > 1 && !j.OneShot() && j.Def.Timing.Start.IsZero() {
+		return j.Plan.Next(j.Anchor)
+	}
+	return j.Plan.First()
+}
+
+// Rejoin plans the next baton of a job that had none for a while, because it
+// was disabled until now. Instants that passed meanwhile are skipped; a
+// one-shot that has not run yet runs.
+func (j *Job) Rejoin(p Progress, now time.Time) Step {
+	if j.OneShot() || p.Seen.IsZero() {
+		if p.Runs > 0 {
+			return j.step(p, time.Time{}, false, now)
+		}
+		if first, ok := j.first(); j.OneShot() || ok && !first.Before(now) {
+			return j.step(p, first, ok, now)
+		}
+	}
+	after := p.Seen
+	if after.IsZero() {
+		after = j.Anchor.Add(-time.Nanosecond)
+	}
+	n, ok := j.plan(p).Next(after)
+	return j.skipTo(p, n, ok, now, ReasonDisabled)
+}
+
+// Restart begins the present schedule of j with a baton of the schedule before,
+// which was not due yet. What the clock jumped over until then, the old one left
+// out; old is the definition the baton was armed with, as far as it is kept.
+func (j *Job) Restart(old *Job, b Baton, now time.Time) Step {
+	s := j.Begin(b.Progress, now)
+	if b.Gap.IsZero() || b.Gap.After(j.Anchor) || old.ScheduleGen != b.Schedule {
+		return s
+	}
+	_, skips := old.passGaps(b, j.Anchor)
+	return s.after(j.skipped(skips, now, b.Progress))
+}
+
+// following plans the occurrence after the one of b, which ended now.
+func (j *Job) following(p Progress, b Baton, now time.Time) Step {
+	if b.Schedule != j.ScheduleGen {
+		return j.Begin(p, now)
+	}
+	manual := b.Kind.IsManual()
+	if manual && b.Resume.IsZero() {
+		return Step{State: j.State, Progress: p}
+	}
+	why := ReasonOverlap
+	if b.Deferred() {
+		why = ReasonPostponed
+	}
+	if j.Plan.Moves() && (manual || p.Last.Sub(b.Nominal) >= spec.OnTime) {
+		p.Base = p.Last
+		n, ok := j.plan(p).First()
+		return j.skipTo(p, n, ok, now, why)
+	}
+	if manual && b.Resume.After(p.Seen) {
+		return j.skipTo(p, b.Resume, true, now, why)
+	}
+	if manual { // skipped meanwhile, as the last of the schedule
+		return j.step(p, b.Resume, false, now)
+	}
+	n, ok := j.plan(p).NextAfterRun(b.Nominal, p.Last)
+	return j.skipTo(p, n, ok, now, why)
+}
+
+// beside takes the job's own baton on from the occurrence of b, which runs
+// detached.
+func (j *Job) beside(b Baton, now time.Time) Step {
+	b = b.Begin()
+	b.Seen = b.Nominal
+	b.ran(b.Nominal)
+	n, ok := j.plan(b.Progress).Next(b.Nominal)
+	return j.step(b.Progress, n, ok, now)
+}
+
+// plan returns the job's plan as its last executions have moved it.
+func (j *Job) plan(p Progress) *spec.Plan { return j.Plan.Moved(p.Base) }
+
+// skipTo plans the occurrence at n, or, when n has already passed, what the
+// policies make of the instants from n to now.
+func (j *Job) skipTo(p Progress, n time.Time, ok bool, now time.Time, why Reason) Step {
+	if !ok || !j.due(p, n).Before(now) || j.OneShot() || j.exhausted(p) {
+		return j.step(p, n, ok, now)
+	}
+	plan := j.plan(p)
+	if j.Def.CatchUp.Policy == CatchUpAll && why != ReasonDisabled {
+		return j.step(p, n, true, now)
+	}
+	last, found := plan.Last(now.Add(-time.Nanosecond))
+	if !found || last.Before(n) {
+		last = n
+	}
+	next, more := plan.Next(last)
+	if last.After(n) && !j.due(p, last).Before(now) { // its jitter is still to come
+		next, more = last, true
+		last, _ = plan.Last(last.Add(-time.Nanosecond))
+	}
+	gaps := j.gapsUpTo(p, last)
+	p.Seen = last
+	s := j.step(p, next, more, now)
+	missed := skip{from: n, to: last, count: plan.Count(n, last), reason: why}
+	s = s.after(j.skipped(gaps, now, p))
+	s.Records = append(s.Records, missed.record(j, now, p))
+	return s
+}
+
+// due is the instant at which the occurrence at nominal runs: nominal plus its
+// jitter. The jitter is a hash of the occurrence, so every replica and every
+// restart computes the same, and it never reaches the next occurrence.
+func (j *Job) due(p Progress, nominal time.Time) time.Time {
+	width := j.Def.Jitter
+	if width <= 0 {
+		return nominal
+	}
+	if next, ok := j.plan(p).Next(nominal); ok {
+		width = min(width, next.Sub(nominal))
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(appendOccurrence(nil, j.Key, nominal))
+	return nominal.Add(time.Duration(h.Sum64() % uint64(width)))
+}

@@ -1,0 +1,60 @@
+package scheduler
+
+import (
+	"slices"
+	"time"
+)
+
+// Progress is what a job has done so far.
+type Progress struct {
+	Number     int       `json:"number,omitempty"`     // occurrences begun, by schedule or by hand
+	Runs       int       `json:"runs,omitempty"`       // occurrences begun by schedule: what recurrence.count limits
+	Executions int       `json:"executions,omitempty"` // attempts that ended
+	Failures   int       `json:"failures,omitempty"`   // of these, the failed ones
+	Faults     int       `json:"faults,omitempty"`     // occurrences that failed for good
+	Last       time.Time `json:"last,omitzero"`        // start of the last attempt
+	Seen       time.Time `json:"seen,omitzero"`        // last nominal instant that was run or skipped
+	Base       time.Time `json:"base,omitzero"`        // last execution that moved the schedule, see [spec.Plan.Moved]
+	Ran        time.Time `json:"ran,omitzero"`         // nominal instant of the last occurrence that ran
+	Prior      time.Time `json:"prior,omitzero"`       // and of the one before
+
+	// Merged are the detached runs last counted in, by their nominal instants
+	// in Unix nanoseconds: none is counted twice after a crash.
+	Merged []int64 `json:"merged,omitempty"`
+}
+
+// afresh is the progress of a job whose schedule is new: the counters stay, and
+// the count begins again.
+func (p *Progress) afresh() Progress {
+	next := *p
+	next.Runs, next.Seen, next.Base = 0, time.Time{}, time.Time{}
+	return next
+}
+
+// ran notes that the occurrence of an instant runs.
+func (p *Progress) ran(nominal time.Time) {
+	if !p.Ran.Equal(nominal) {
+		p.Prior, p.Ran = p.Ran, nominal
+	}
+}
+
+// mergedKept is how many detached runs are remembered as counted in: more than
+// end within the seconds that a redelivery takes.
+const mergedKept = 32
+
+// Merge adds the counters of the detached run of an instant. False means that
+// they had been added before.
+func (p *Progress) Merge(q Progress, nominal time.Time) bool {
+	id := nominal.UnixNano()
+	if slices.Contains(p.Merged, id) {
+		return false
+	}
+	p.Merged = append(slices.Clone(p.Merged[max(0, len(p.Merged)-mergedKept+1):]), id)
+	p.Executions += q.Executions
+	p.Failures += q.Failures
+	p.Faults += q.Faults
+	if q.Last.After(p.Last) {
+		p.Last = q.Last
+	}
+	return true
+}

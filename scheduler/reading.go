@@ -1,0 +1,160 @@
+package scheduler
+
+import (
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Limits are what a collection, or the process, allows its jobs.
+type Limits struct {
+	MinRetryInterval time.Duration // 0: 15 s
+}
+
+// Reading says for whom and within what limits a job document is read. Actions
+// is required.
+type Reading struct {
+	Limits
+
+	Actions ActionReader
+	Key     Key       // the job's name
+	UID     string    // the job's, if it is new
+	Now     time.Time // stands in for a missing startTime
+
+	stored bool // it was accepted once; limits that changed since do not break it
+}
+
+func (r *Reading) minRetryInterval() time.Duration {
+	switch {
+	case r.stored:
+		return 0
+	case r.MinRetryInterval > 0:
+		return r.MinRetryInterval
+	}
+	return DefaultMinRetryInterval
+}
+
+// Draft is a job document that has been read, and may be wrong yet: who keeps
+// its secrets has to look at it, too.
+type Draft struct {
+	Object  *document.Object // of the properties, for more problems
+	Written document.Value   // the properties, canonical by having been read
+	At      string           // where they stand in the document: "properties", or "" for the document itself
+
+	def *Definition
+}
+
+// Definition returns what the document says. The error matches [ErrInvalid] and
+// holds every problem with its path.
+func (d *Draft) Definition() (*Definition, error) {
+	r := d.Object.Reader()
+	if err := r.Err(); err != nil {
+		return nil, AsInvalid(err)
+	}
+	d.def.properties = d.Written.Without("state", "status")
+	d.def.secrets, d.def.refs = d.def.secrets || r.HasSecrets(), r.SecretRefs()
+	return d.def, nil
+}
+
+// Document reads a whole job document: the properties, with or without the
+// envelope around them.
+func (r *Reading) Document(v document.Value) *Draft {
+	o := document.NewReader().Object(v, "")
+	inner, at := readEnvelope(o, r.Key)
+	d := &Draft{Object: inner, At: at, def: r.properties(inner)}
+	inner.Done()
+	if inner != o {
+		o.Done()
+	}
+	d.Written = enveloped(v, at)
+	return d
+}
+
+// Properties reads the properties of a job.
+func (r *Reading) Properties(v document.Value) *Draft {
+	reader := document.NewReader()
+	reader.Stored = r.stored
+	o := reader.Object(v, "")
+	d := &Draft{Object: o, Written: v, def: r.properties(o)}
+	o.Done()
+	return d
+}
+
+// Definition reads the properties of a job, and is done with them.
+func (r *Reading) Definition(properties document.Value) (*Definition, error) {
+	return r.Properties(properties).Definition()
+}
+
+// Patched reads the definition of j merged with a patch (RFC 7396), as
+// [ReadPatch] returns it. Secrets that the patch does not name stay, also those
+// that cannot be opened here. kept is where these stand.
+func (r *Reading) Patched(j *Job, patch document.Value) (d *Draft, kept []string) {
+	base := j.Def.properties
+	if j.State == Disabled {
+		base = document.Merge(base, document.ObjectValue(
+			document.Member{Name: "state", Value: document.StringValue(string(Disabled))},
+		))
+	}
+	merged := document.Merge(base, patch).Clone() // a tree of its own, to be read
+	open, locked := merged.SecretPaths()          // what the patch brings is not marked yet
+	d = r.Properties(merged)
+	d.def.secrets = j.Def.secrets
+	return d, append(open, locked...)
+}
+
+// ReadPatch reads a patch document of the job k down to its properties.
+func ReadPatch(k Key, v document.Value) (document.Value, error) {
+	if v.Kind() != document.KindObject {
+		return v, Invalid("", "must be an object, not "+v.Kind().String())
+	}
+	r := document.NewReader()
+	o := r.Object(v, "")
+	inner, at := readEnvelope(o, k)
+	if id, ok := o.String("id"); ok && !isID(id, k) {
+		o.Problem("id", "is %q, but the job that is patched is %s", id, k)
+	}
+	if inner.Has("status") {
+		inner.Problem("status", "is read-only and must not be patched")
+	}
+	if inner != o {
+		o.Done()
+	}
+	return enveloped(v, at), AsInvalid(r.Err())
+}
+
+// envelopeNames are the members beside the properties. They name the job; all
+// are read-only.
+var envelopeNames = []string{"id", "type", "name", "collection"}
+
+// readEnvelope reads the members around the properties, checks that they name
+// the job k, and returns the object of the properties and where it is.
+func readEnvelope(o *document.Object, k Key) (properties *document.Object, at string) {
+	o.Ignore("id", "type")
+	if name, ok := o.String("name"); ok && name != k.Job && name != k.String() {
+		o.Problem("name", "is %q, but the job is put as %q", name, k.String())
+	}
+	if c, ok := o.String("collection"); ok && c != k.Collection {
+		o.Problem("collection", "is %q, but the job is put into %q", c, k.Collection)
+	}
+	if inner, ok := o.Object("properties"); ok {
+		return inner, "properties"
+	}
+	return o, ""
+}
+
+// enveloped returns the properties of a document that was read.
+func enveloped(v document.Value, at string) document.Value {
+	if at == "" {
+		return v.Except(envelopeNames...)
+	}
+	p, _ := v.Member(at)
+	return p
+}
+
+// isID reports whether an id, in the short form of views or with Azure's path
+// before it, is that of the job k.
+func isID(id string, k Key) bool {
+	end := "/jobCollections/" + k.Collection + "/jobs/" + k.Job
+	return len(id) >= len(end) && strings.EqualFold(id[len(id)-len(end):], end)
+}

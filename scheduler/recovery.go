@@ -1,0 +1,137 @@
+package scheduler
+
+import (
+	"slices"
+	"time"
+)
+
+// Recover says what becomes of a baton whose attempt is recorded already, as
+// search found: it was delivered again, or to a worker that cannot tell. j is its
+// job as it is now, and ran the definition the attempt ran under; both are nil
+// when there is none.
+//
+// The places where the worker before may have stopped, in order: before the
+// action or before the record (there is none, and the attempt is run, under the
+// same key), after the record (here), after passing on (the store says so), and
+// after writing the job's end (the definition says so).
+func Recover(ran, j *Job, b Baton, search *AttemptSearch, now time.Time) Decision {
+	record := search.Found
+	if record.Kind.IsDetached() && !b.Kind.IsDetached() { // it ran beside the job's baton, and has ended: that one goes on alone
+		switch b.StandingOf(j, true) {
+		case Gone:
+			return Decision{Verdict: Drop}
+		case Foreign:
+			return Decision{Verdict: Orphan}
+		case GoesOn, Over, Dropped, Closed:
+		}
+		return Decision{Verdict: Proceed, Baton: b, Step: j.beside(b, now)}
+	}
+	d := After(ran, j, record.baton(), record.result(), record.Ended)
+	d.Baton = record.baton()
+	if search.Faulted {
+		d.Step.Records = slices.DeleteFunc(d.Step.Records, func(r Record) bool { return r.Outcome == OutcomeFaulted })
+	}
+	return d
+}
+
+// HistoryDepth is how many records are looked through for that of an attempt.
+// It is among the last ones unless many detached runs ended beside it.
+const HistoryDepth = 64
+
+// AttemptSearch looks through a history, newest first, for the record of a
+// baton's attempt.
+type AttemptSearch struct {
+	Found   *Record // nil: there is none
+	Faulted bool    // it is recorded, too, that the occurrence faulted
+
+	baton      *Baton
+	id         string
+	occurrence string
+	seen       int
+}
+
+// SearchedOutcomes are the outcomes that an [AttemptSearch] has to see.
+var SearchedOutcomes = []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeFaulted}
+
+// NewAttemptSearch returns a search for the record of the attempt of b.
+func NewAttemptSearch(k Key, b *Baton) *AttemptSearch {
+	return &AttemptSearch{baton: b, id: b.attemptID(k), occurrence: OccurrenceID(k, b.Nominal)}
+}
+
+// Look takes the next record, and reports whether to go on.
+func (s *AttemptSearch) Look(r *Record) bool {
+	s.seen++
+	switch {
+	case !SameIncarnation(r.UID, s.baton.UID):
+	case r.Outcome == OutcomeFaulted:
+		s.Faulted = s.Faulted || r.Occurrence == s.occurrence
+	case r.ID == s.id:
+		s.Found = r
+	}
+	return s.Found == nil && s.seen < HistoryDepth
+}
+
+// PlaceSearch looks through a history, newest first, for the record that says
+// where a job's own baton was: of an attempt, or of instants that were skipped.
+type PlaceSearch struct {
+	Found *Record // nil: the history does not say
+
+	job  *Job
+	seen int
+}
+
+// PlaceOutcomes are the outcomes that a [PlaceSearch] has to see.
+var PlaceOutcomes = []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeSkipped, OutcomePostponed}
+
+// NewPlaceSearch returns a search for where the baton of j was.
+func NewPlaceSearch(j *Job) *PlaceSearch { return &PlaceSearch{job: j} }
+
+// Look takes the next record, and reports whether to go on. Detached runs end
+// in any order: of these, the latest instant counts.
+func (s *PlaceSearch) Look(r *Record) bool {
+	s.seen++
+	j := s.job
+	switch {
+	case r.Ended.Before(j.Created), !SameIncarnation(r.UID, j.Incarnation()), r.Reason == ReasonDST:
+	case r.Kind == ManualDetached, r.Kind == Detached && r.Schedule != j.ScheduleGen:
+	case r.Kind == Detached:
+		if s.Found == nil || r.Nominal.After(s.Found.Nominal) {
+			s.Found = r
+		}
+	case s.Found == nil:
+		s.Found = r
+	}
+	return (s.Found == nil || s.Found.Kind.IsDetached()) && s.seen < HistoryDepth
+}
+
+// Rederive plans the baton of an enabled job that has none, from the record that
+// says where it was; nil when the history does not say. What fell due meanwhile
+// is left to the catch-up policy when the baton arrives.
+func (j *Job) Rederive(last *Record, now time.Time) Step {
+	switch {
+	case last == nil && j.Progress.Seen.IsZero():
+		return j.Begin(j.Progress, now)
+	case last == nil:
+		return j.onwards(j.Progress, j.Progress.Seen, now)
+	case last.Outcome == OutcomePostponed && !last.IsAttempt() && j.OneShot(): // its collection was disabled
+		return j.Begin(j.Progress, now)
+	case last.Kind.IsDetached(): // overlap allow: the schedule goes on after it
+		p := j.Progress
+		p.Number, p.Runs, p.Seen = last.Progress.Number, last.Progress.Runs, last.Nominal
+		return j.onwards(p, last.Nominal, now)
+	case last.Outcome == OutcomePostponed && last.IsAttempt(): // deferred because of its target
+		b := last.baton()
+		b.DeferredUntil, b.DeferredSince, b.DeferralRecorded = last.Ended, last.Ended, true
+		return Step{Next: &b, State: j.State, Progress: b.Progress}
+	case !last.IsAttempt(): // skipped, or postponed with its collection
+		return j.onwards(last.Progress, last.To, now)
+	}
+	s, _ := j.after(j, last.baton(), last.result(), last.Ended)
+	return s
+}
+
+// onwards goes on with the schedule after an instant.
+func (j *Job) onwards(p Progress, after, now time.Time) Step {
+	n, ok := j.plan(p).Next(after)
+	return j.step(p, n, ok, now)
+}

@@ -1,0 +1,133 @@
+package secrets
+
+import (
+	"html"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// appendDecoded appends what the first n bytes of text stand for: an escape, or a
+// byte.
+func appendDecoded(dst []byte, text string) (decoded []byte, n int) {
+	switch text[0] {
+	case '\\':
+		if dst, n = appendBackslash(dst, text); n > 0 {
+			return dst, n
+		}
+	case '%':
+		if c, ok := code(text, 1, 2); ok {
+			if c == '+' { // see below
+				c = ' '
+			}
+			return append(dst, byte(c)), 3
+		}
+	case '&':
+		if n = strings.IndexByte(text[:min(len(text), maxEntity)], ';') + 1; n > 2 {
+			if char := html.UnescapeString(text[:n]); char != text[:n] {
+				return append(dst, strings.ReplaceAll(char, "+", " ")...), n
+			}
+		}
+	case '+': // a space in forms, and itself elsewhere: both are taken for the same
+		return append(dst, ' '), 1
+	}
+	return append(dst, text[0]), 1
+}
+
+// maxEntity is the length in bytes of the longest HTML entity that is looked
+// for; the longest one there is has 33.
+const maxEntity = 40
+
+// appendBackslash appends what an escape at the beginning of text stands for; n
+// is 0 when there is none.
+func appendBackslash(dst []byte, text string) (decoded []byte, n int) {
+	if len(text) < 2 {
+		return dst, 0
+	}
+	switch c := text[1]; c {
+	case 'u':
+		r, ok := code(text, 2, 4)
+		if !ok {
+			return dst, 0
+		}
+		n = 6
+		if utf16.IsSurrogate(r) { // half of a character
+			low, ok := code(text, 8, 4)
+			if !ok || text[6:8] != `\u` {
+				return dst, 0
+			}
+			r, n = utf16.DecodeRune(r, low), 12
+		}
+		return appendRune(dst, r), n
+	case 'x':
+		if r, ok := code(text, 2, 2); ok {
+			return appendRune(dst, r), 4
+		}
+		return dst, 0
+	default:
+		if i := strings.IndexByte("bfnrt", c); i >= 0 {
+			return append(dst, "\b\f\n\r\t"[i]), 2
+		}
+		if c > ' ' && c < utf8.RuneSelf && !isWord(c) {
+			return appendRune(dst, rune(c)), 2
+		}
+		return dst, 0
+	}
+}
+
+// appendRune appends r, and a space for a plus, as everywhere in a layer.
+func appendRune(dst []byte, r rune) []byte {
+	if r == '+' {
+		r = ' '
+	}
+	return utf8.AppendRune(dst, r)
+}
+
+func isWord(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' }
+
+// code reads a hexadecimal number of so many digits at text[from:].
+func code(text string, from, digits int) (rune, bool) {
+	if len(text) < from+digits {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(text[from:from+digits], 16, 16)
+	return rune(n), err == nil
+}
+
+// maxPartial is the length in bytes of the longest beginning of an escape, two of
+// \u1234 for one character.
+const maxPartial = 11
+
+const hexDigits = "0123456789abcdefABCDEF"
+
+// notInEntity reports whether r cannot stand in an HTML entity.
+func notInEntity(r rune) bool { return r >= utf8.RuneSelf || r != '#' && !isWord(byte(r)) }
+
+// partialEscape returns the length of the escape that text ends with the beginning
+// of, 0 when there is none.
+func partialEscape(text string) int {
+	for n := min(maxPartial, len(text)); n > 0; n-- {
+		tail := text[len(text)-n:]
+		_, used := appendDecoded(nil, tail)
+		switch tail[0] {
+		case '\\':
+			if used == 1 && (n == 1 || tail[1] == 'u' || tail[1] == 'x') && strings.Trim(tail, `\ux`+hexDigits) == "" {
+				return n
+			}
+		case '%':
+			if used == 1 && n <= 2 && strings.Trim(tail[1:], hexDigits) == "" {
+				return n
+			}
+		case '&':
+			if used == 1 && !strings.ContainsFunc(tail[1:], notInEntity) {
+				return n
+			}
+		default:
+			if tail[0] >= utf8.RuneSelf && utf8.RuneStart(tail[0]) && !utf8.FullRuneInString(tail) {
+				return n
+			}
+		}
+	}
+	return 0
+}

@@ -1,0 +1,194 @@
+package secrets
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// ManagerConfig says what a manager works with. All of it is required.
+type ManagerConfig struct {
+	// Vault has the shared secrets and the keys.
+	Vault *Vault
+
+	// Jobs keeps the jobs, whose secrets are rotated and looked into.
+	Jobs JobStore
+
+	// Refers reports whether a stored job refers to a shared secret, also when
+	// that cannot be told. It is asked about jobs that may still run and look as
+	// if they did.
+	Refers func(st scheduler.Stored, name string) bool
+}
+
+// JobStore is what a manager needs of the stored jobs.
+type JobStore interface {
+	JobReader
+	RewriteJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error)
+}
+
+// JobReader reads stored jobs.
+type JobReader interface {
+	EachJob(ctx context.Context, collection string, f func(scheduler.Key) error) error
+	LoadJob(ctx context.Context, k scheduler.Key) (scheduler.Stored, error)
+	LoadJobs(ctx context.Context, keys []scheduler.Key, each func(scheduler.Stored)) error
+}
+
+// Manager does what users ask for of shared secrets and of the keys of a store.
+// It is safe for concurrent use.
+type Manager struct {
+	vault  *Vault
+	jobs   JobStore
+	refers func(st scheduler.Stored, name string) bool
+}
+
+// NewManager returns a manager. It does no I/O.
+func NewManager(cfg ManagerConfig) *Manager {
+	return &Manager{vault: cfg.Vault, jobs: cfg.Jobs, refers: cfg.Refers}
+}
+
+// casTries bounds the repetitions of a write that others keep overtaking.
+const casTries = 10
+
+// Put sets a shared secret to the value in a document
+//
+//	{"value": "…", "description": "…"}
+//
+// and returns it without. created tells whether it is new. Jobs that name it
+// use the new value from their next attempt on.
+//
+// Errors: ErrInvalid with every problem, also when there is no key to seal it
+// with.
+func (m *Manager) Put(ctx context.Context, name string, body []byte) (shown *SharedSecret, created bool, err error) {
+	if err := scheduler.ValidateName("secret", name); err != nil {
+		return nil, false, err
+	}
+	next, err := m.vault.readShared(name, body)
+	if err != nil {
+		return nil, false, err
+	}
+	for range casTries {
+		st, err := m.vault.store.Load(ctx, name)
+		if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
+			return nil, false, fmt.Errorf("secret %s: %w", name, err)
+		}
+		next.Created = next.Updated
+		if old, err := decodeShared(name, st.Data); err == nil && st.Revision > 0 {
+			next.Created = old.Created
+		}
+		err = m.vault.save(ctx, next, st.Revision)
+		if !errors.Is(err, scheduler.ErrConflict) {
+			return next.shown(), st.Revision == 0, err
+		}
+	}
+	err = fmt.Errorf("%w: %s; try again", scheduler.ErrConflict, overtaken)
+	return nil, false, fmt.Errorf("secret %s: %w", name, err)
+}
+
+// List returns all shared secrets by name, without their values. One that
+// cannot be read says so, and can be set anew or deleted.
+func (m *Manager) List(ctx context.Context) ([]*SharedSecret, error) {
+	all := []*SharedSecret{}
+	err := m.vault.store.Each(ctx, func(st scheduler.Stored) error {
+		stored, err := decodeShared(st.Key.Job, st.Data)
+		shown := stored.shown()
+		if err != nil {
+			shown.Problem = err.Error()
+		}
+		all = append(all, shown)
+		return nil
+	})
+	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
+	return all, err
+}
+
+// Delete deletes a shared secret. ErrNotFound when there is none of that name;
+// ErrConflict when jobs that may still run refer to it, unless force is set:
+// their attempts fail from then on. A job that is put at the same moment is not
+// seen.
+func (m *Manager) Delete(ctx context.Context, name string, force bool) error {
+	if err := scheduler.ValidateName("secret", name); err != nil {
+		return err
+	}
+	st, err := m.vault.store.Load(ctx, name)
+	if err != nil {
+		return fmt.Errorf("secret %s: %w", name, err)
+	}
+	if !force {
+		if err := m.checkUnused(ctx, name); err != nil {
+			return err
+		}
+	}
+	if err := m.vault.store.Remove(ctx, name, st.Revision); err != nil {
+		return fmt.Errorf("secret %s: %w", name, err)
+	}
+	return nil
+}
+
+// namedUsers is how many jobs an error names that refer to a secret.
+const namedUsers = 5
+
+// checkUnused returns ErrConflict when jobs refer to a shared secret.
+func (m *Manager) checkUnused(ctx context.Context, name string) error {
+	var mu sync.Mutex
+	var users []string
+	mark := []byte(`"secretRef":"` + name + `"`) // as it looks in the store
+	err := m.scanJobs(ctx, func(_ context.Context, st scheduler.Stored) error {
+		if !bytes.Contains(st.Data, mark) || scheduler.StoredState(st.Data).Final() || !m.refers(st, name) {
+			return nil
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		users = append(users, st.Key.String())
+		return nil
+	})
+	if err != nil || len(users) == 0 {
+		return err
+	}
+	sort.Strings(users)
+	named := strings.Join(users[:min(len(users), namedUsers)], ", ")
+	if more := len(users) - namedUsers; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Errorf("secret %s: %w: jobs refer to it: %s", name, scheduler.ErrConflict, named)
+}
+
+// How a scan of all jobs reads them.
+const (
+	scanWorkers = 32
+	scanChunk   = 128 // jobs in one request
+)
+
+// scanJobs calls f for every stored job, for many at the same time.
+func (m *Manager) scanJobs(ctx context.Context, f func(context.Context, scheduler.Stored) error) error {
+	var keys []scheduler.Key
+	if err := m.jobs.EachJob(ctx, "", func(k scheduler.Key) error { keys = append(keys, k); return nil }); err != nil {
+		return err
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(scanWorkers)
+	for chunk := range slices.Chunk(keys, scanChunk) {
+		g.Go(func() error {
+			var found []scheduler.Stored
+			err := m.jobs.LoadJobs(gctx, chunk, func(st scheduler.Stored) { found = append(found, st) })
+			if err != nil {
+				return err
+			}
+			for _, st := range found {
+				if err := f(gctx, st); err != nil {
+					return fmt.Errorf("job %s: %w", st.Key, err)
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}

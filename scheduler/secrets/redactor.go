@@ -1,0 +1,175 @@
+package secrets
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Redacted stands for a secret in a message.
+const Redacted = "***"
+
+// minLength is the length in bytes of the shortest text that is redacted:
+// shorter ones are found everywhere.
+const minLength = 4
+
+// maxDecodings is how often escapes are decoded in search of a secret: a target
+// may show JSON in JSON, or a URL in HTML.
+const maxDecodings = 3
+
+// Redactor knows what must not be recorded of an attempt. The zero Redactor
+// knows of nothing; it is safe for concurrent use.
+//
+// A target that shows what it was sent may escape it in countless ways. So the
+// ways are not listed: the escapes of the text are decoded, layer by layer, and
+// each layer is searched. Escapes that are part of the secret itself are decoded
+// with those of the text, so the secret is looked for as it is on each layer.
+type Redactor struct {
+	mu    sync.Mutex
+	forms []string // that secrets take on some layer
+}
+
+// Add keeps a text out of results from now on, if it is not too short.
+func (r *Redactor) Add(text string) {
+	if len(text) < minLength {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.addForms(text)
+	if trimmed := strings.TrimSpace(text); trimmed != text { // as headers are sent
+		r.addForms(trimmed)
+	}
+}
+
+// addForms adds what text may look like on some layer.
+func (r *Redactor) addForms(text string) {
+	sum := hex.EncodeToString([]byte(text))
+	encoded := []string{
+		text, sum, strings.ToUpper(sum),
+		strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(text)), "="),
+		strings.TrimRight(base64.URLEncoding.EncodeToString([]byte(text)), "="),
+	}
+	for _, form := range encoded {
+		for range maxDecodings + 1 {
+			if len(form) < minLength {
+				break
+			}
+			if !slices.Contains(r.forms, form) {
+				r.forms = append(r.forms, form)
+			}
+			if !escaped(form) {
+				break
+			}
+			form = layer{text: form}.decode().text
+		}
+	}
+}
+
+// Clean returns a result with [Redacted] in the place of every secret. A response
+// is cut at a length, so it may end with the beginning of one.
+func (r *Redactor) Clean(res scheduler.Result) scheduler.Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.forms) == 0 {
+		return res
+	}
+	response := r.cleanText(res.Response)
+	if head, ok := strings.CutSuffix(res.Message, res.Response); ok && res.Response != "" {
+		res.Message = r.cleanText(head) + response
+	} else {
+		res.Message = r.cleanText(res.Message)
+	}
+	res.Response = response
+	return res
+}
+
+// ellipsis is where an action says that it has left something out.
+const ellipsis = "…"
+
+func (r *Redactor) cleanText(text string) string {
+	var found []match
+	l := layer{text: text}
+	for range maxDecodings + 1 {
+		for _, form := range r.forms {
+			found = l.find(found, form)
+		}
+		from := 0
+		for {
+			n := strings.Index(l.text[from:], ellipsis)
+			if n < 0 {
+				break
+			}
+			found = r.findTruncated(found, l, from, from+n)
+			from += n + len(ellipsis)
+		}
+		found = r.findTruncated(found, l, from, len(l.text))
+		if !escaped(l.text) {
+			break
+		}
+		l = l.decode()
+	}
+	return redact(text, found)
+}
+
+// findTruncated adds where the part of l from..to, which was cut at its end,
+// shows the beginning of a secret. An escape may be cut in two.
+func (r *Redactor) findTruncated(found []match, l layer, from, to int) []match {
+	part := l.text[from:to]
+	partial := partialEscape(part)
+	for _, end := range [2]int{len(part), len(part) - partial} {
+		for _, form := range r.forms {
+			if n := overlap(part[:end], form); n > 0 {
+				found = append(found, match{l.origin(from + end - n), l.origin(to)})
+			}
+		}
+		if partial == 0 {
+			break
+		}
+	}
+	return found
+}
+
+// overlap returns the length of the longest beginning of secret that text ends
+// with, 0 when it is too short to tell.
+func overlap(text, secret string) int {
+	i := max(0, len(text)-len(secret))
+	for {
+		n := strings.Index(text[i:], secret[:minLength])
+		if n < 0 {
+			return 0
+		}
+		i += n
+		if strings.HasPrefix(secret, text[i:]) {
+			return len(text) - i
+		}
+		i++
+	}
+}
+
+// match is a part of a text that shows a secret.
+type match struct{ from, to int }
+
+// redact returns text with [Redacted] for every match. Those that overlap are
+// one.
+func redact(text string, matches []match) string {
+	if len(matches) == 0 {
+		return text
+	}
+	slices.SortFunc(matches, func(a, b match) int { return a.from - b.from })
+	var b strings.Builder
+	end := 0
+	for i, m := range matches {
+		if i == 0 || m.from >= end {
+			b.WriteString(text[end:m.from])
+			b.WriteString(Redacted)
+		}
+		end = max(end, m.to)
+	}
+	b.WriteString(text[end:])
+	return b.String()
+}

@@ -1,0 +1,188 @@
+package secrets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"sync"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+)
+
+// Rotation is what a rotation of keys did.
+type Rotation struct {
+	Key      string            `json:"key"`      // id of the key that everything is sealed with now
+	Jobs     int               `json:"jobs"`     // sealed again
+	Secrets  int               `json:"secrets"`  // shared ones, sealed again
+	Skipped  int               `json:"skipped"`  // jobs with secrets, and shared secrets, that had this key already
+	Failures int               `json:"failures"` // what could not be sealed again
+	Failed   []RotationFailure `json:"failed"`   // of these, the first hundred by name
+}
+
+// RotationFailure is something that could not be sealed again.
+type RotationFailure struct {
+	Job    string `json:"job,omitempty"`    // collection/job
+	Secret string `json:"secret,omitempty"` // name of a shared secret
+	Reason string `json:"reason"`
+}
+
+// maxFailed is how many failures a rotation tells one by one.
+const maxFailed = 100
+
+// Rotate seals the secrets of every job, and every shared secret, with the
+// first key of this process, each by compare-and-set. Nothing else changes: a
+// job keeps its generation, its schedule and its baton. It may be repeated, and
+// cut short, at any time. Earlier revisions of definitions, of which the store
+// keeps a few for occurrences under way, stay as they are.
+//
+// Errors: ErrConflict when there is no key.
+func (m *Manager) Rotate(ctx context.Context) (*Rotation, error) {
+	r := &rotator{vault: m.vault, jobs: m.jobs, did: Rotation{Key: m.vault.keys.First(), Failed: []RotationFailure{}}}
+	if r.did.Key == "" {
+		return nil, fmt.Errorf("%w: %s", scheduler.ErrConflict, noKey)
+	}
+	err := m.vault.store.Each(ctx, func(st scheduler.Stored) error { return r.rotateShared(ctx, st) })
+	if err != nil {
+		return &r.did, err
+	}
+	err = m.scanJobs(ctx, r.rotateJob)
+	failed := r.did.Failed
+	sort.Slice(failed, func(i, j int) bool {
+		a, b := failed[i], failed[j]
+		return a.Secret+"\x00"+a.Job < b.Secret+"\x00"+b.Job
+	})
+	r.did.Failures = len(failed)
+	r.did.Failed = failed[:min(len(failed), maxFailed)]
+	return &r.did, err
+}
+
+// rotator is a rotation under way.
+type rotator struct {
+	vault *Vault
+	jobs  JobStore
+
+	mu  sync.Mutex
+	did Rotation
+}
+
+// overtaken is why something could not be written that does not keep still.
+const overtaken = "it was changed by others all the while"
+
+func (r *rotator) fail(f RotationFailure) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.did.Failed = append(r.did.Failed, f)
+}
+
+func (r *rotator) count(counter *int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	*counter++
+}
+
+// rotateShared seals a shared secret again.
+func (r *rotator) rotateShared(ctx context.Context, st scheduler.Stored) error {
+	name := st.Key.Job
+	for range casTries {
+		stored, err := decodeShared(name, st.Data)
+		var text string
+		if err == nil {
+			text, err = stored.open(r.vault.keys)
+		}
+		if err != nil {
+			r.fail(RotationFailure{Secret: name, Reason: err.Error()})
+			return nil //nolint:nilerr // it is told, and the others follow
+		}
+		if seal.KeyID(stored.Sealed) == r.did.Key {
+			r.count(&r.did.Skipped)
+			return nil
+		}
+		if stored.Sealed, err = r.vault.keys.Seal(sharedPlace(name), text); err != nil {
+			return err
+		}
+		if err = r.vault.save(ctx, stored, st.Revision); err == nil {
+			r.count(&r.did.Secrets)
+		}
+		if !errors.Is(err, scheduler.ErrConflict) {
+			return err
+		}
+		if st, err = r.vault.store.Load(ctx, name); err != nil {
+			return unlessGone(err)
+		}
+	}
+	r.fail(RotationFailure{Secret: name, Reason: overtaken})
+	return nil
+}
+
+// unlessGone drops the error of something that was deleted meanwhile.
+func unlessGone(err error) error {
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// rotateJob seals the secrets of a job again. Its action is not read: that of a
+// type which this process does not know is rotated like any other.
+func (r *rotator) rotateJob(ctx context.Context, st scheduler.Stored) error {
+	for range casTries {
+		data, stale, wrong := r.vault.reseal(st.Key, st.Data)
+		if stale {
+			_, err := r.jobs.RewriteJob(ctx, st.Key, data, st.Revision, scheduler.StoredState(st.Data).Final())
+			if errors.Is(err, scheduler.ErrConflict) {
+				if st, err = r.jobs.LoadJob(ctx, st.Key); err != nil {
+					return unlessGone(err)
+				}
+				continue
+			}
+			if err != nil {
+				return err
+			}
+		}
+		switch {
+		case wrong != nil:
+			r.fail(RotationFailure{Job: st.Key.String(), Reason: wrong.Error()})
+		case stale:
+			r.count(&r.did.Jobs)
+		case data != nil:
+			r.count(&r.did.Skipped)
+		}
+		return nil
+	}
+	r.fail(RotationFailure{Job: st.Key.String(), Reason: overtaken})
+	return nil
+}
+
+// reseal returns a stored job with its secrets sealed with the first key: nil
+// when it has none. stale tells whether that changed anything. The error says
+// that some could not be opened; they are as they were.
+func (v *Vault) reseal(k scheduler.Key, data []byte) (resealed []byte, stale bool, err error) {
+	head, properties, missing := scheduler.SplitStored(data)
+	if missing != nil || !document.MayHoldSealed(properties) {
+		return nil, false, nil
+	}
+	tree, err := document.Parse(properties)
+	if err != nil {
+		return nil, false, err
+	}
+	opened := tree.Unseal("", func(path, sealed string) (string, error) {
+		text, failed := v.keys.Open(jobPlace(k, path), sealed)
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", path, failed))
+		} else if seal.KeyID(sealed) != v.keys.First() {
+			stale = true
+		}
+		return text, failed
+	})
+	if !stale {
+		return data, false, err
+	}
+	again, failed := v.Seal(k, opened)
+	if failed != nil {
+		return nil, false, failed
+	}
+	return scheduler.JoinStored(head, again.JSON()), true, err
+}

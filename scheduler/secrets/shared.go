@@ -1,0 +1,115 @@
+package secrets
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+)
+
+// SharedSecret is a named secret that jobs refer to, as it is shown: all but
+// its text. One that cannot be read has a problem and no more.
+type SharedSecret struct {
+	Name        string    `json:"name"`
+	Description string    `json:"description,omitempty"`
+	Created     time.Time `json:"created,omitzero"`
+	Updated     time.Time `json:"updated,omitzero"`
+	Key         string    `json:"key,omitempty"`     // id of the key that it is sealed with
+	Problem     string    `json:"problem,omitempty"` // why it cannot be read; then nothing else but the name is known
+}
+
+// storedShared is a shared secret as it lies in the store.
+type storedShared struct {
+	name string
+
+	Sealed      string    `json:"sealed"`
+	Description string    `json:"description,omitempty"`
+	Created     time.Time `json:"created"`
+	Updated     time.Time `json:"updated"`
+}
+
+// decodeShared reads a shared secret. With an error it has no more than its name.
+func decodeShared(name string, data []byte) (*storedShared, error) {
+	s := &storedShared{name: name}
+	if err := json.Unmarshal(data, s); err != nil {
+		return &storedShared{name: name}, fmt.Errorf("what is stored of it cannot be read: %w", err)
+	}
+	return s, nil
+}
+
+func (s *storedShared) open(keys *seal.Keyring) (string, error) {
+	text, err := keys.Open(sharedPlace(s.name), s.Sealed)
+	if err != nil {
+		return "", fmt.Errorf("it cannot be opened: %w", err)
+	}
+	return text, nil
+}
+
+func (s *storedShared) shown() *SharedSecret {
+	return &SharedSecret{
+		Name: s.name, Description: s.Description, Created: s.Created.UTC(), Updated: s.Updated.UTC(),
+		Key: seal.KeyID(s.Sealed),
+	}
+}
+
+// readShared reads the body of a request to set a secret, and seals it.
+func (v *Vault) readShared(name string, body []byte) (*storedShared, error) {
+	doc, err := scheduler.ParseDocument(body)
+	if err != nil {
+		return nil, err
+	}
+	r := document.NewReader()
+	o := r.Object(doc, "")
+	s := &storedShared{name: name, Updated: time.Now().UTC()}
+	text := readValue(o)
+	if d, ok := o.String("description"); ok {
+		if len(d) > scheduler.MaxDescription {
+			o.Problem("description", "is %d bytes long, at most %d are allowed", len(d), scheduler.MaxDescription)
+		}
+		s.Description = d
+	}
+	o.Done()
+	if v.keys.First() == "" {
+		o.Problem("value", "%s", noKey)
+	}
+	if err := r.Err(); err != nil {
+		return nil, scheduler.AsInvalid(err)
+	}
+	s.Sealed, err = v.keys.Seal(sharedPlace(name), text)
+	return s, err
+}
+
+// readValue reads the text of a shared secret.
+func readValue(o *document.Object) string {
+	if v, ok := o.Value("value"); ok && v.Kind() != document.KindString {
+		o.Problem("value", "must be a string, not %s", v.Kind())
+		return ""
+	}
+	if !o.Require("value") {
+		return ""
+	}
+	secret, ok := o.Secret("value")
+	text, _ := secret.Literal()
+	if ok && text == "" {
+		o.Problem("value", "must not be empty")
+	}
+	return text
+}
+
+// save writes a shared secret over the revision that it replaces.
+func (v *Vault) save(ctx context.Context, next *storedShared, replaces uint64) error {
+	data, err := json.Marshal(next)
+	if err != nil {
+		return err
+	}
+	revision, err := v.store.Save(ctx, next.name, data, replaces)
+	if err != nil {
+		return fmt.Errorf("secret %s: %w", next.name, err)
+	}
+	v.shared.Note(next.name, revision, data) // the watch will say the same
+	return nil
+}

@@ -1,0 +1,150 @@
+package secrets
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/cache"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+)
+
+// Config says what a vault works with.
+type Config struct {
+	// Store keeps the shared secrets. It is required for all but sealing.
+	Store scheduler.Bucket
+
+	// Keys seal and open. Default: none; secrets are then refused, and those
+	// that are stored stay locked.
+	Keys *seal.Keyring
+}
+
+// Vault seals the secrets of jobs on their way to the store and opens them on
+// the way back, and it finds shared secrets by name. One serves a process, its
+// service and its worker; it is safe for concurrent use. A nil Vault seals like
+// one without keys.
+//
+// [Vault.Run] keeps it informed of changes. While that does not run, or has lost
+// its watch, shared secrets are read from the store each time.
+type Vault struct {
+	keys   *seal.Keyring
+	store  scheduler.Bucket
+	shared *cache.Mirror[string, scheduler.Stored] // as they are stored
+}
+
+var _ scheduler.Sealer = (*Vault)(nil)
+
+// NewVault returns a vault. It does no I/O.
+func NewVault(cfg Config) *Vault {
+	v := &Vault{keys: cfg.Keys, store: cfg.Store}
+	if cfg.Store == nil {
+		return v
+	}
+	v.shared = cache.New(cache.Config[string, scheduler.Stored]{
+		Watch: cfg.Store.Watch, Load: cfg.Store.Load,
+		Decode: func(name string, revision uint64, data []byte) (scheduler.Stored, error) {
+			return scheduler.Stored{Key: scheduler.Key{Job: name}, Revision: revision, Data: data}, nil
+		},
+	})
+	return v
+}
+
+// Run follows the changes of shared secrets until ctx is done. It calls lost when
+// it has lost its watch, and tries again. It may run several times in a process.
+func (v *Vault) Run(ctx context.Context, lost func(error)) { v.shared.Run(ctx, lost) }
+
+// noKey is what is wrong with a secret when there is nothing to seal it with.
+const noKey = "this scheduler has no key to seal secrets with; start it with --secret-key-file"
+
+// jobPlace is what a secret of a job is sealed for.
+func jobPlace(k scheduler.Key, path string) string { return "job " + k.String() + " " + path }
+
+// sharedPlace is what a shared secret is sealed for.
+func sharedPlace(name string) string { return "secret " + name }
+
+// keyring returns the keys; a nil vault has none.
+func (v *Vault) keyring() *seal.Keyring {
+	if v == nil {
+		return nil
+	}
+	return v.keys
+}
+
+// Seal returns the properties of a job as they are stored. Secrets that could
+// not be opened go back as they came. ErrInvalid when there is no key.
+func (v *Vault) Seal(k scheduler.Key, properties document.Value) (document.Value, error) {
+	return properties.Seal("", func(path, text string) (string, error) {
+		sealed, err := v.keyring().Seal(jobPlace(k, path), text)
+		if errors.Is(err, seal.ErrNoKey) {
+			err = scheduler.Invalid(path, noKey)
+		}
+		return sealed, err
+	})
+}
+
+// Unseal opens the secrets of stored properties as far as there are keys.
+func (v *Vault) Unseal(k scheduler.Key, properties document.Value) document.Value {
+	return properties.Unseal("", func(path, sealed string) (string, error) {
+		return v.keyring().Open(jobPlace(k, path), sealed)
+	})
+}
+
+// Check reports what cannot be kept of the secrets of a job that is written: a
+// secret without a key to seal it with, and the name of a shared one that is
+// not there. o is the object that the properties were read from, and its reader
+// gets the problems. The error is the store's.
+func (v *Vault) Check(ctx context.Context, o *document.Object, properties document.Value) error {
+	r := o.Reader()
+	if path, reserved := properties.Reserved(); reserved {
+		o.Problem(path, "a member must not have this name, which the store keeps for itself")
+	}
+	if v.keyring().First() == "" && r.HasSecrets() {
+		open, _ := properties.SecretPaths()
+		for _, path := range open {
+			o.Problem(path, "%s", noKey)
+		}
+	}
+	for _, ref := range r.SecretRefs() {
+		if scheduler.ValidateName("secret", ref.Name) != nil { // it may be the secret itself, so it is not repeated
+			const message = "is not a name: a letter, then letters, digits, - and _, at most %d in all"
+			r.Problem(ref.Path, message, scheduler.MaxName)
+			continue
+		}
+		_, err := v.shared.Current(ctx, ref.Name, 0)
+		if errors.Is(err, scheduler.ErrNotFound) {
+			r.Problem(ref.Path, `no shared secret is called %q; "carillon secrets set %s" makes it`, ref.Name, ref.Name)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookupTimeout bounds how long an attempt waits for a shared secret that must
+// be read from the store.
+const lookupTimeout = 5 * time.Second
+
+// errNoShared is why a job that names a deleted secret fails.
+var errNoShared = errors.New(`there is none of that name; set it with "carillon secrets set"`)
+
+// Shared returns the text of a shared secret as it is now. It waits no longer
+// than ctx, of an attempt, and five seconds. The error is one for the attempt's
+// message, which names the secret already.
+func (v *Vault) Shared(ctx context.Context, name string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	st, err := v.shared.Current(ctx, name, 0)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return "", errNoShared
+	}
+	if err != nil {
+		return "", err
+	}
+	s, err := decodeShared(name, st.Data)
+	if err != nil {
+		return "", err
+	}
+	return s.open(v.keys)
+}

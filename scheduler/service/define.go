@@ -1,0 +1,115 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// define reads and validates the definition that an edit brings. at is the path
+// of its properties in the document.
+func (e Editor) define(ctx context.Context, edit Edit) (r *scheduler.Reading, d *scheduler.Definition, at string, err error) {
+	c, v, err := e.open(ctx, edit)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	r = e.reading(c, edit.Key)
+	draft := r.Document(v)
+	if err := e.house.Secrets.Check(ctx, draft.Object, draft.Written); err != nil {
+		return nil, nil, draft.At, err
+	}
+	d, err = draft.Definition()
+	if err != nil {
+		return nil, nil, draft.At, err
+	}
+	return r, d, draft.At, c.Admits(d, r)
+}
+
+// open checks the parts of an edit that come before its content: names, size,
+// syntax and the collection.
+func (e Editor) open(ctx context.Context, edit Edit) (*scheduler.Collection, document.Value, error) {
+	if err := edit.Key.Validate(); err != nil {
+		return nil, document.Value{}, err
+	}
+	v, err := scheduler.ParseDocument(edit.Body)
+	if err != nil {
+		return nil, v, err
+	}
+	c, err := e.house.Collections.Get(ctx, edit.Key.Collection)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		err = fmt.Errorf("collection %s: %w; create it first", edit.Key.Collection, scheduler.ErrNotFound)
+	}
+	return c, v, err
+}
+
+// reading is how a document for a job of the collection is read.
+func (e Editor) reading(c *scheduler.Collection, k scheduler.Key) *scheduler.Reading {
+	return &scheduler.Reading{
+		Limits: c.Limits(e.house.Limits), Actions: e.house.Actions, Key: k, UID: newUID(), Now: time.Now().UTC(),
+	}
+}
+
+// patched returns cur's definition merged with a patch. It is refused when it
+// sends secrets elsewhere that it does not name.
+func (e Editor) patched(
+	ctx context.Context, r *scheduler.Reading, cur *scheduler.Job, patch document.Value,
+) (*scheduler.Definition, error) {
+	draft, kept := r.Patched(cur, patch)
+	if err := e.house.Secrets.Check(ctx, draft.Object, draft.Written); err != nil {
+		return nil, err
+	}
+	d, err := draft.Definition()
+	if err != nil {
+		return nil, err
+	}
+	return d, scheduler.CheckKept(&cur.Def.Action, &d.Action, kept)
+}
+
+// secretMissing is added to "is required" where the job has a secret: whoever
+// puts back what get has shown cannot know what is missing.
+const secretMissing = "; secrets are not shown by get: send it again, or use PATCH"
+
+// hintSecrets explains the problems of a document that was put without the
+// secrets that its job has.
+func (e Editor) hintSecrets(ctx context.Context, k scheduler.Key, err error) error {
+	if !errors.Is(err, document.ErrRequired) {
+		return err
+	}
+	cur, _, failed := e.house.find(ctx, k)
+	if failed != nil || cur == nil {
+		return err // the document's problems are what counts
+	}
+	open, locked := cur.Def.Document().SecretPaths()
+	problems := slices.Clone(scheduler.ProblemsIn(err))
+	for i, p := range problems {
+		path := strings.TrimPrefix(p.Path, "properties.")
+		if errors.Is(p, document.ErrRequired) && (slices.Contains(open, path) || slices.Contains(locked, path)) {
+			problems[i].Message += secretMissing
+		}
+	}
+	return scheduler.AsInvalid(problems)
+}
+
+// checkJobCount checks the collection's quota on jobs. The count includes jobs
+// that finished but are still kept.
+func (e Editor) checkJobCount(ctx context.Context, collection string) error {
+	c, err := e.house.Collections.Get(ctx, collection)
+	if err != nil || c.MaxJobCount == 0 {
+		return err
+	}
+	keys, err := e.reads.keys(ctx, collection)
+	if err == nil && len(keys) >= c.MaxJobCount {
+		keys, err = e.reads.existing(ctx, keys, c.MaxJobCount)
+	}
+	if err == nil && len(keys) >= c.MaxJobCount {
+		err = fmt.Errorf("%w: collection %s has %d jobs, its quota (maxJobCount) is %d",
+			scheduler.ErrConflict, collection, len(keys), c.MaxJobCount)
+	}
+	return err
+}

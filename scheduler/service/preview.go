@@ -1,0 +1,113 @@
+package service
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
+
+// Previewer tells when jobs would run.
+type Previewer struct{}
+
+// The number of runs in a preview.
+const (
+	DefaultPreview = 10
+	MaxPreview     = 1000
+)
+
+// Preview tells when a job would run. Nothing is stored, and no collection is
+// asked. The document is a job's, in either of its forms, of which only
+// startTime, timeZone, dst and recurrence are read; beside them it may have
+//
+//	name   from which dsari's hashes are made; default "". If there is an action, the job of collection/job
+//	now    when the job is created; default: the present, or after if that is earlier
+//	after  only runs after this instant are told; default: all, the first one included
+//	count  how many, 1-1000; default 10
+//
+// Errors: ErrInvalid with every problem. A recurrence that ends before it
+// starts is none here: it never runs, and the notes say why.
+func (Previewer) Preview(_ context.Context, body []byte) (*spec.Preview, error) {
+	v, err := scheduler.ParseDocument(body)
+	if err != nil {
+		return nil, err
+	}
+	r := document.NewReader()
+	q := readPreview(r, v)
+	if err := r.Err(); err != nil {
+		return nil, scheduler.AsInvalid(err)
+	}
+	preview := q.plan.Preview(q.after, q.count)
+	return &preview, nil
+}
+
+// previewQuery is a request for a preview.
+type previewQuery struct {
+	plan  *spec.Plan
+	after time.Time // zero: from the first run on
+	count int
+}
+
+// readPreview reads a request. What is wrong goes to the reader.
+func readPreview(r *document.Reader, v document.Value) previewQuery {
+	var q previewQuery
+	o := r.Object(v, "")
+	properties, wrapped := o.Object("properties")
+	if !wrapped {
+		properties = o
+	}
+	timing := readPreviewed(properties)
+	sound := r.Err() == nil // else the problems of a plan would be repetitions
+	timing.Name = readPreviewName(o, properties.Has("action"))
+	now, known := o.Time("now")
+	after, late := o.Time("after")
+	if late && after.IsZero() { // which would be none
+		after = after.Add(1)
+	}
+	q.after = after
+	if !known {
+		now = time.Now().UTC()
+		if !q.after.IsZero() && q.after.Before(now) { // who asks about the past means a job that was there
+			now = q.after
+		}
+	}
+	if n, ok := o.Int("count", 1, MaxPreview); ok {
+		q.count = int(n)
+	} else {
+		q.count = DefaultPreview
+	}
+	o.Done()
+	if wrapped {
+		properties.Done()
+	}
+	if !sound {
+		return q
+	}
+	plan, err := spec.NewPlan(timing, now)
+	for _, p := range scheduler.ProblemsIn(err) {
+		properties.Report(p)
+	}
+	q.plan = plan
+	return q
+}
+
+// readPreviewed reads the properties of a job of which only the timing counts.
+func readPreviewed(o *document.Object) spec.Timing {
+	o.Ignore("action", "state", "status", "jitter", "timeout", "overlap", "catchUp", "labels", "description")
+	return spec.ReadTiming(o)
+}
+
+// readPreviewName reads the members that name a job. Any name will do, as it is
+// but a seed here. That of a whole job, which has an action, may be
+// collection/job as everywhere; the seed is then the job's name.
+func readPreviewName(o *document.Object, whole bool) string {
+	o.Ignore("id", "type", "collection")
+	name, _ := o.String("name")
+	if _, job, ok := strings.Cut(name, "/"); ok && whole {
+		return job
+	}
+	return name
+}

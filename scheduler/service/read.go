@@ -1,0 +1,150 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// Reader reads jobs and their histories.
+type Reader struct {
+	house *house
+	plans *planner
+}
+
+// Get returns a job with its status. scheduler.ErrNotFound when there is none.
+func (r Reader) Get(ctx context.Context, k scheduler.Key) (*view.Job, error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
+	}
+	j, err := r.house.load(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	return r.view(ctx, j)
+}
+
+// view adds the status that the baton carries.
+func (r Reader) view(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
+	if j.State != scheduler.Enabled {
+		return view.NewJob(j, j.Progress), nil
+	}
+	b, running, err := r.plans.baton(ctx, j)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return view.NewJob(j, j.Progress), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("job %s: %w", j.Key, err)
+	}
+	return view.NewRunning(j, &b, running), nil
+}
+
+// List returns a page of a collection's jobs by name, of one state when state
+// is not empty. more tells whether jobs follow.
+func (r Reader) List(ctx context.Context, collection string, state scheduler.State, p view.Page) (views []*view.Job, more bool, err error) {
+	if err := errors.Join(scheduler.ValidateName("collection", collection), p.Validate()); err != nil {
+		return nil, false, err
+	}
+	if _, err := r.house.Collections.Get(ctx, collection); err != nil {
+		return nil, false, err
+	}
+	keys, err := r.keys(ctx, collection)
+	if err != nil {
+		return nil, false, err
+	}
+	sort.Slice(keys, func(i, j int) bool { return keys[i].Job < keys[j].Job })
+	passed := sort.Search(len(keys), func(i int) bool { return keys[i].Job > p.After })
+	keys, skip := keys[passed:], p.Skip
+	if skip > 0 && state == "" { // without a filter, the part before the page need not be read one by one
+		if keys, err = r.existing(ctx, keys, skip+p.Size()+1); err != nil {
+			return nil, false, err
+		}
+		keys, skip = keys[min(skip, len(keys)):], 0
+	}
+	for _, k := range keys {
+		v, err := r.Get(ctx, k)
+		if errors.Is(err, scheduler.ErrNotFound) || v != nil && state != "" && v.Job.State != state {
+			continue
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		if skip > 0 {
+			skip--
+			continue
+		}
+		if len(views) == p.Size() {
+			return views, true, nil
+		}
+		views = append(views, v)
+	}
+	return views, false, nil
+}
+
+// keys returns the jobs of a collection by the store's index, in no particular
+// order.
+func (r Reader) keys(ctx context.Context, collection string) (keys []scheduler.Key, err error) {
+	err = r.house.Store.EachJob(ctx, collection, func(k scheduler.Key) error { keys = append(keys, k); return nil })
+	return keys, err
+}
+
+// batchKeys is how many definitions are asked for at once.
+const batchKeys = 1024
+
+// existing returns the first n of keys whose jobs exist. The store's index has those of jobs, too, that were deleted
+// during the last hour.
+func (r Reader) existing(ctx context.Context, keys []scheduler.Key, n int) ([]scheduler.Key, error) {
+	var found []scheduler.Key
+	for batch := range slices.Chunk(keys, min(max(n, 1), batchKeys)) {
+		there := make(map[scheduler.Key]bool, len(batch))
+		if err := r.house.Store.LoadJobs(ctx, batch, func(st scheduler.Stored) { there[st.Key] = true }); err != nil {
+			return nil, err
+		}
+		for _, k := range batch {
+			if there[k] {
+				found = append(found, k)
+			}
+		}
+		if len(found) >= n {
+			return found[:n], nil
+		}
+	}
+	return found, nil
+}
+
+// History returns a page of a job's records, newest first, with one of the
+// outcomes when any are given. more tells whether records follow.
+func (r Reader) History(ctx context.Context, k scheduler.Key, outcomes []scheduler.Outcome, p view.Page) (records []*scheduler.Record, more bool, err error) {
+	if err := errors.Join(k.Validate(), p.Validate()); err != nil {
+		return nil, false, err
+	}
+	if _, err := r.house.Store.LoadJob(ctx, k); err != nil {
+		return nil, false, fmt.Errorf("job %s: %w", k, err)
+	}
+	skip := p.Skip
+	err = r.house.Store.Recent(ctx, k, 0, outcomes, func(r *scheduler.Record) bool {
+		switch {
+		case skip > 0:
+			skip--
+		case len(records) == p.Size():
+			more = true
+		default:
+			records = append(records, r)
+		}
+		return !more
+	})
+	return records, more, err
+}
+
+// Follow calls ready once, and then f for every record written from then on:
+// of one job, of a collection when k.Job is empty, or of all when k is the
+// zero scheduler.Key, until ctx is done. f may be called a last time while Follow
+// returns.
+func (r Reader) Follow(ctx context.Context, k scheduler.Key, ready func(), f func(*scheduler.Record)) error {
+	return r.house.Store.Follow(ctx, k, ready, f)
+}

@@ -1,0 +1,177 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/step"
+)
+
+// planner makes batons follow their jobs' definitions.
+type planner struct{ house *house }
+
+// carryOut carries out a step, which takes the place of the waiting baton with
+// that sequence, or of none.
+func (p *planner) carryOut(ctx context.Context, j *scheduler.Job, s scheduler.Step, waiting uint64) error {
+	return p.house.steps.CarryOut(ctx, j, s, step.From{Slot: scheduler.Slot{Key: j.Key}, Waiting: waiting, Schedule: j.ScheduleGen})
+}
+
+// armFirst arms a new job's first baton. Where one is already, an audit has
+// armed it, or it is of an earlier job of the name, whose delete was cut short.
+func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, first scheduler.Step) error {
+	from := step.From{Slot: scheduler.Slot{Key: j.Key}}
+	err := p.house.steps.Move(ctx, j, first, from)
+	if !errors.Is(err, scheduler.ErrConflict) {
+		return err
+	}
+	st, err := p.house.Store.Waiting(ctx, from.Slot)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return nil // running: the worker finds another job, and drops it
+	}
+	if err != nil {
+		return err
+	}
+	if old, err := scheduler.DecodeBaton(st.Data); err == nil && old.Revision >= j.Revision {
+		return nil
+	}
+	from.Waiting = st.Revision
+	if err := p.house.steps.Move(ctx, j, first, from); !errors.Is(err, scheduler.ErrConflict) {
+		return err
+	}
+	return nil
+}
+
+// How often, and after what time, a baton is looked at again that a worker has:
+// it plans from the current definition, but it may have read the one before a
+// moment ago.
+const (
+	runningLooks = 3
+	runningPause = 100 * time.Millisecond
+)
+
+// replan makes an enabled job's baton follow its definition. was is the state
+// before the edit.
+func (p *planner) replan(ctx context.Context, j *scheduler.Job, was scheduler.State) error {
+	looks := 0
+	for range casTries {
+		again, err := p.replanOnce(ctx, j, was)
+		if again {
+			if looks++; looks > runningLooks {
+				return nil
+			}
+			intake.Pause(ctx, runningPause)
+			continue
+		}
+		if !errors.Is(err, scheduler.ErrConflict) {
+			return err
+		}
+	}
+	return fmt.Errorf("job %s: %w: its baton kept moving; try again", j.Key, scheduler.ErrConflict)
+}
+
+// replanOnce looks for the baton and decides; again says to look once more.
+func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was scheduler.State) (again bool, err error) {
+	found, sequence, err := p.locate(ctx, j.Key)
+	if err != nil {
+		return false, err
+	}
+	what, s := j.Replan(was, found, time.Now().UTC())
+	switch what {
+	case scheduler.LookAgain:
+		return true, nil
+	case scheduler.ReplaceIt:
+		return false, p.carryOut(ctx, j, s, sequence)
+	case scheduler.DeriveAgain:
+		return false, p.rederive(ctx, j)
+	case scheduler.LeaveAlone:
+	}
+	return false, nil
+}
+
+// locate looks for a job's own baton. sequence is that of a waiting one.
+func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Found, sequence uint64, err error) {
+	slot := scheduler.Slot{Key: k}
+	st, err := p.house.Store.Waiting(ctx, slot)
+	if err == nil {
+		b, err := scheduler.DecodeBaton(st.Data)
+		return scheduler.Found{Waiting: &b}, st.Revision, err
+	}
+	if !errors.Is(err, scheduler.ErrNotFound) {
+		return f, 0, err
+	}
+	st, err = p.house.Store.Running(ctx, slot)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return f, 0, nil
+	}
+	if err != nil {
+		return f, 0, err
+	}
+	b, err := scheduler.DecodeBaton(st.Data)
+	if err != nil {
+		b = scheduler.Baton{} // it follows no definition; its worker sees to it
+	}
+	return scheduler.Found{Running: &b}, 0, nil
+}
+
+// rederive arms the baton that follows the last thing the history knows of the
+// job; without a history, the first one.
+func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
+	search := scheduler.NewPlaceSearch(j)
+	if err := p.house.Store.Recent(ctx, j.Key, 0, scheduler.PlaceOutcomes, search.Look); err != nil {
+		return err
+	}
+	return p.carryOut(ctx, j, j.Rederive(search.Found, time.Now().UTC()), 0)
+}
+
+// progress returns how far a job has got: from its baton, or, when it has
+// none, from its definition.
+func (p *planner) progress(ctx context.Context, j *scheduler.Job) (scheduler.Progress, error) {
+	b, _, err := p.baton(ctx, j)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return j.Progress, nil
+	}
+	return b.Progress, err
+}
+
+// baton returns a job's baton, and whether it is running.
+func (p *planner) baton(ctx context.Context, j *scheduler.Job) (b scheduler.Baton, running bool, err error) {
+	slot := scheduler.Slot{Key: j.Key}
+	st, err := p.house.Store.Waiting(ctx, slot)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		running = true
+		st, err = p.house.Store.Running(ctx, slot)
+		if errors.Is(err, scheduler.ErrNotFound) { // it may have been passed on between the two looks
+			running = false
+			st, err = p.house.Store.Waiting(ctx, slot)
+		}
+	}
+	if err != nil {
+		return b, false, err
+	}
+	b, err = scheduler.DecodeBaton(st.Data)
+	if err == nil && !b.BelongsTo(j) {
+		err = scheduler.ErrNotFound
+	}
+	return b, running, err
+}
+
+// cancelPlanned removes the waiting baton of a job that was disabled. One of a
+// run by hand stays: that is not the schedule's, and goes on to its end.
+func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job) error {
+	slot := scheduler.Slot{Key: j.Key}
+	st, err := p.house.Store.Waiting(ctx, slot)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Kind.IsManual() && b.BelongsTo(j) {
+		return nil
+	}
+	return p.house.Store.Cancel(ctx, slot)
+}

@@ -1,0 +1,141 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/cache"
+	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/step"
+)
+
+// Config says how a service works. Store and Actions are required.
+type Config struct {
+	Store   scheduler.Store
+	Actions scheduler.ActionReader
+
+	// Limits apply to jobs of collections that set none of their own.
+	Limits scheduler.Limits
+
+	// Secrets seals the secrets of jobs. Default: a vault without keys, with
+	// which jobs that have secrets are refused.
+	Secrets *secrets.Vault
+
+	// Collections are those of the store; a worker in the same process may share
+	// them. Default: the service's own.
+	Collections *cache.Collections
+
+	// Logger takes what no caller can be told. Default: discard.
+	Logger *slog.Logger
+}
+
+func (c Config) withDefaults() Config {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Secrets == nil {
+		c.Secrets = secrets.NewVault(secrets.Config{Store: c.Store.Secrets()})
+	}
+	if c.Collections == nil {
+		c.Collections = cache.NewCollections(c.Store.Collections())
+	}
+	return c
+}
+
+// Service does everything that users ask of the scheduler. It is one part for
+// each kind of request.
+type Service struct {
+	Editor
+	Runner
+	Reader
+	CollectionKeeper
+	Auditor
+	SecretKeeper
+	Previewer
+
+	house *house
+}
+
+// house is what the parts of a service share.
+type house struct {
+	Config
+
+	steps *step.Executor
+}
+
+// New returns a service. Run keeps it quick; it also works without.
+func New(cfg Config) *Service {
+	h := &house{Config: cfg.withDefaults()}
+	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load})
+	planner := &planner{h}
+	reader := Reader{h, planner}
+	editor := Editor{house: h, plans: planner, reads: reader, creating: &atomic.Bool{}}
+	secrets := newSecrets(h)
+	return &Service{
+		Editor: editor, Runner: Runner{h, planner}, Reader: reader, CollectionKeeper: CollectionKeeper{h, editor},
+		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, house: h,
+	}
+}
+
+// Run follows the collections and the shared secrets until ctx is done, so that
+// they need not be read for every job and every attempt.
+func (s *Service) Run(ctx context.Context) error {
+	var watches sync.WaitGroup
+	watches.Go(func() { s.house.Secrets.Run(ctx, s.house.lost("shared secrets")) })
+	watches.Go(func() { s.house.Collections.Run(ctx, s.house.lost("collections")) })
+	watches.Wait()
+	return nil
+}
+
+func (h *house) lost(what string) func(error) {
+	return func(err error) {
+		h.Logger.Warn("lost a watch; reading "+what+" from the store until it stands again", "err", err)
+	}
+}
+
+// find returns the job, or nil and what its delete marker says.
+func (h *house) find(ctx context.Context, k scheduler.Key) (*scheduler.Job, scheduler.Stored, error) {
+	st, err := h.Store.LoadJob(ctx, k)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return nil, st, nil
+	}
+	if err != nil {
+		return nil, st, fmt.Errorf("job %s: %w", k, err)
+	}
+	j, err := h.decode(st)
+	return j, st, err
+}
+
+// load returns the job; ErrNotFound when there is none.
+func (h *house) load(ctx context.Context, k scheduler.Key) (*scheduler.Job, error) {
+	j, _, err := h.find(ctx, k)
+	if j == nil && err == nil {
+		err = fmt.Errorf("job %s: %w", k, scheduler.ErrNotFound)
+	}
+	return j, err
+}
+
+func (h *house) decode(st scheduler.Stored) (*scheduler.Job, error) {
+	return scheduler.DecodeJob(st.Key, st.Revision, st.Data, h.Actions, h.Secrets)
+}
+
+// casTries bounds the repetitions of an edit that others keep overtaking.
+const casTries = 10
+
+// contended is what an edit ends with that was overtaken too often.
+func contended(what string) error {
+	return fmt.Errorf("%s: %w: it was changed by others all the while; try again", what, scheduler.ErrConflict)
+}
+
+// overtaken marks a compare-and-set that lost: the edit starts over.
+func overtaken(err error) error {
+	if errors.Is(err, scheduler.ErrConflict) {
+		return step.ErrOvertaken
+	}
+	return err
+}

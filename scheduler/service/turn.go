@@ -1,0 +1,91 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/step"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// Enable lets a disabled job run again. Instants that passed meanwhile are
+// recorded as skipped. ErrConflict when the job is completed or faulted.
+func (e Editor) Enable(ctx context.Context, k scheduler.Key) (*view.Job, error) {
+	return e.Turn(ctx, k, scheduler.Enabled, 0)
+}
+
+// Disable stops a job until it is enabled; an attempt that is running ends, and
+// so does a run by hand, however long its target or its retries take.
+// ErrConflict when the job is completed or faulted.
+func (e Editor) Disable(ctx context.Context, k scheduler.Key) (*view.Job, error) {
+	return e.Turn(ctx, k, scheduler.Disabled, 0)
+}
+
+// Turn enables or disables a job. specSequence is the stream sequence of the
+// spec that asked for it, 0 if none did; a job that a later spec has written
+// stays as it is, and the view says so.
+func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State, specSequence uint64) (*view.Job, error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
+	}
+	for range casTries {
+		cur, err := e.house.load(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		if specSequence > 0 && cur.SpecSequence > specSequence {
+			return e.superseded(ctx, cur)
+		}
+		if cur.State.Final() {
+			return nil, finalError(cur)
+		}
+		if cur.State == state {
+			return e.unchanged(ctx, cur)
+		}
+		v, err := e.replace(ctx, cur, cur.Turned(state, time.Now().UTC(), specSequence))
+		if !errors.Is(err, step.ErrOvertaken) {
+			return v, err
+		}
+	}
+	return nil, contended("job " + k.String())
+}
+
+// Delete removes a job, its batons and its history. ErrNotFound when it does
+// not exist. An attempt that is running ends; nothing follows it.
+func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64) error {
+	if err := k.Validate(); err != nil {
+		return err
+	}
+	for range casTries {
+		st, err := e.house.Store.LoadJob(ctx, k)
+		if errors.Is(err, scheduler.ErrNotFound) && specSequence > 0 && st.SpecSequence == specSequence {
+			return e.sweep(ctx, k) // this spec deleted it, and was cut short
+		}
+		if err != nil {
+			return fmt.Errorf("job %s: %w", k, err)
+		}
+		if scheduler.StoredSpecSequence(st.Data) > specSequence && specSequence > 0 {
+			return fmt.Errorf("job %s: %w: a later spec put it again", k, scheduler.ErrConflict)
+		}
+		err = e.house.Store.RemoveJob(ctx, k, st.Revision, specSequence)
+		if errors.Is(err, scheduler.ErrConflict) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("job %s: %w", k, err)
+		}
+		return e.sweep(ctx, k)
+	}
+	return contended("job " + k.String())
+}
+
+// sweep removes what a deleted job leaves.
+func (e Editor) sweep(ctx context.Context, k scheduler.Key) error {
+	if err := e.house.Store.Clear(ctx, k); err != nil {
+		return fmt.Errorf("job %s: deleted, but its baton is still there and will be dropped when due: %w", k, err)
+	}
+	return e.house.Store.Forget(ctx, k)
+}

@@ -1,0 +1,55 @@
+package scheduler
+
+import "time"
+
+// Step is what follows for a job: what is recorded, and then its next baton or
+// its end. Package step carries it out.
+type Step struct {
+	Records  []Record  // written first, in order
+	Next     *Baton    // nil: the job has no baton any more
+	At       time.Time // when JetStream is to fire Next; zero: as [Job.ArmAt] says
+	State    State     // the job's state from now on
+	Progress Progress  // what the job has done when Next begins, or in the end
+
+	// Merge: the baton was a detached run's, and Progress is what it adds to
+	// that of its job.
+	Merge bool
+}
+
+// after returns the step with records before its own.
+func (s Step) after(records []Record) Step {
+	if len(records) > 0 {
+		s.Records = append(records[:len(records):len(records)], s.Records...)
+	}
+	return s
+}
+
+// step builds the baton of the occurrence at n, or ends the job when there is
+// none left. now is the time of the decision.
+func (j *Job) step(p Progress, n time.Time, ok bool, now time.Time) Step {
+	if j.exhausted(p) {
+		return Step{State: Completed, Progress: p}
+	}
+	if !ok {
+		return Step{State: Completed, Progress: p, Records: j.skipped(j.lastGap(p), now, p)}
+	}
+	return Step{State: j.State, Progress: p, Next: &Baton{
+		UID: j.Incarnation(), Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: n, Due: j.due(p, n), Gap: j.gap(p, n), Progress: p,
+	}}
+}
+
+// wait lets b go on waiting. The records are of what was left out so far.
+func (j *Job) wait(b Baton, skips []skip, now time.Time) Step {
+	return Step{Next: &b, State: j.State, Progress: b.Progress, Records: j.skipped(skips, now, b.Progress)}
+}
+
+// end takes the job's baton away.
+func (j *Job) end(p Progress, skips []skip, now time.Time) Step {
+	return Step{State: j.State, Progress: p, Records: j.skipped(skips, now, p)}
+}
+
+// exhausted reports whether recurrence.count is used up.
+func (j *Job) exhausted(p Progress) bool {
+	limit := j.Plan.MaxRuns()
+	return limit > 0 && p.Runs >= limit
+}

@@ -1,0 +1,136 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// ErrOvertaken says that a compare-and-set lost against an edit.
+var ErrOvertaken = errors.New("overtaken")
+
+// Config says what an executor works with. Store, Secrets and Load are required.
+type Config struct {
+	Store   scheduler.Store
+	Secrets scheduler.Sealer
+
+	// Load reads a job as it is now.
+	Load func(ctx context.Context, k scheduler.Key) (*scheduler.Job, error)
+
+	// Current returns a job that is at least as new as a revision, which may be
+	// cheaper. Default: Load.
+	Current func(ctx context.Context, k scheduler.Key, atLeast uint64) (*scheduler.Job, error)
+
+	// Persist carries out a write, and may repeat it. Default: once.
+	Persist func(ctx context.Context, k scheduler.Key, write func(context.Context) error) error
+
+	// OnRecord is called with every record, after it is stored. Default: none.
+	OnRecord func(*scheduler.Record)
+}
+
+// Executor carries out steps.
+type Executor struct{ cfg Config }
+
+// New returns an executor.
+func New(cfg Config) *Executor {
+	if cfg.Current == nil {
+		cfg.Current = func(ctx context.Context, k scheduler.Key, _ uint64) (*scheduler.Job, error) { return cfg.Load(ctx, k) }
+	}
+	if cfg.Persist == nil {
+		cfg.Persist = func(ctx context.Context, _ scheduler.Key, write func(context.Context) error) error { return write(ctx) }
+	}
+	if cfg.OnRecord == nil {
+		cfg.OnRecord = func(*scheduler.Record) {}
+	}
+	return &Executor{cfg}
+}
+
+// From says where the baton is that a step moves. With neither a waiting nor a
+// running one, the job has none.
+type From struct {
+	Slot     scheduler.Slot
+	Waiting  uint64           // sequence of the waiting baton
+	Running  uint64           // sequence of the running baton
+	Baton    *scheduler.Baton // of a detached run that is to be merged
+	Schedule int              // generation of the schedule that the step was decided for
+}
+
+// CarryOut records what the step says, which may be in the history already, and
+// then moves the job's baton or writes its end.
+func (e *Executor) CarryOut(ctx context.Context, j *scheduler.Job, s scheduler.Step, from From) error {
+	if err := e.Record(ctx, j.Key, s.Records, true); err != nil {
+		return err
+	}
+	if s.Next != nil && !s.Next.Gap.IsZero() {
+		gaps, err := e.recordedGaps(ctx, j.Key, j.Incarnation())
+		if err != nil {
+			return err
+		}
+		next := j.PassRecordedGaps(*s.Next, gaps)
+		s.Next = &next
+	}
+	return e.Move(ctx, j, s, from)
+}
+
+// Record writes records, in order. Those of changes of the clock that the
+// history has already are left out if they are doubtful.
+func (e *Executor) Record(ctx context.Context, k scheduler.Key, records []scheduler.Record, doubtful bool) error {
+	if doubtful {
+		var err error
+		if records, err = e.unrecorded(ctx, k, records); err != nil {
+			return err
+		}
+	}
+	for i := range records {
+		if err := e.append(ctx, &records[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// append writes a record. Only the answer to a first try may have been lost, so
+// a repetition looks for it.
+func (e *Executor) append(ctx context.Context, r *scheduler.Record) error {
+	again := false
+	err := e.cfg.Persist(ctx, r.Job, func(ctx context.Context) error {
+		if again {
+			if there, err := e.recorded(ctx, r); there || err != nil {
+				return err
+			}
+		}
+		again = true
+		return e.cfg.Store.Append(ctx, r)
+	})
+	if err == nil {
+		e.cfg.OnRecord(r)
+	}
+	return err
+}
+
+// Move publishes the next baton of the step, writes the job's end when it has
+// none, or counts a detached run in. j is the definition as it was last seen.
+func (e *Executor) Move(ctx context.Context, j *scheduler.Job, s scheduler.Step, from From) error {
+	switch {
+	case s.Merge:
+		return e.merge(ctx, j.Key, *from.Baton, s.Progress)
+	case s.Next == nil:
+		return e.end(ctx, j, s, from)
+	}
+	at := s.At
+	if at.IsZero() {
+		at = j.ArmAt(s.Next.Wake(), time.Now())
+	}
+	body, store := s.Next.Encode(), e.cfg.Store
+	return e.cfg.Persist(ctx, j.Key, func(ctx context.Context) error {
+		switch {
+		case from.Running != 0:
+			return store.PassOn(ctx, from.Slot, body, at, from.Running)
+		case at.IsZero():
+			return store.Fire(ctx, from.Slot, body, from.Waiting)
+		}
+		return store.Arm(ctx, from.Slot, body, at, from.Waiting)
+	})
+}

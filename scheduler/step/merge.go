@@ -1,0 +1,75 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/intake"
+)
+
+// mergePause is the time between looks for a job's baton that is on its way.
+const mergePause = 200 * time.Millisecond
+
+// merge adds the counts of a detached run that has ended to those of its job, by
+// compare-and-set: on the waiting baton, or on the definition when there is
+// none. It waits while the baton is in a worker's hands.
+func (e *Executor) merge(ctx context.Context, k scheduler.Key, detached scheduler.Baton, p scheduler.Progress) error {
+	for {
+		err := e.cfg.Persist(ctx, k, func(ctx context.Context) error { return e.mergeOnce(ctx, k, detached, p) })
+		if !errors.Is(err, scheduler.ErrConflict) || !intake.Pause(ctx, mergePause) {
+			return err
+		}
+	}
+}
+
+// mergeOnce returns ErrConflict when the baton is not where it can be changed.
+func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, detached scheduler.Baton, p scheduler.Progress) error {
+	slot := scheduler.Slot{Key: k}
+	st, err := e.cfg.Store.Waiting(ctx, slot)
+	if err == nil {
+		return e.mergeWaiting(ctx, st, detached, p)
+	}
+	if !errors.Is(err, scheduler.ErrNotFound) {
+		return err
+	}
+	if _, err = e.cfg.Store.Running(ctx, slot); err == nil {
+		return scheduler.ErrConflict
+	}
+	if !errors.Is(err, scheduler.ErrNotFound) {
+		return err
+	}
+	j, err := e.cfg.Load(ctx, k)
+	switch {
+	case err != nil || !detached.BelongsTo(j):
+		return err
+	case j.State == scheduler.Enabled:
+		return scheduler.ErrConflict // its baton is on the way
+	}
+	if next, counts := j.MergeStored(detached, p); counts {
+		return e.save(ctx, next)
+	}
+	return nil
+}
+
+// mergeWaiting adds to the waiting baton.
+func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detached scheduler.Baton, p scheduler.Progress) error {
+	b, err := scheduler.DecodeBaton(st.Data)
+	if err != nil {
+		return err
+	}
+	j, err := e.cfg.Current(ctx, st.Key, b.Revision)
+	if err != nil {
+		return err
+	}
+	if !detached.BelongsTo(j) || !b.Merge(p, detached.Nominal) {
+		return nil // deleted, or done by the worker before
+	}
+	slot := scheduler.Slot{Key: st.Key}
+	at := j.ArmAt(b.Wake(), time.Now())
+	if at.IsZero() {
+		return e.cfg.Store.Fire(ctx, slot, b.Encode(), st.Revision)
+	}
+	return e.cfg.Store.Arm(ctx, slot, b.Encode(), at, st.Revision)
+}

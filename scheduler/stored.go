@@ -1,0 +1,166 @@
+package scheduler
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Sealer seals the secrets of a job's properties for the store and opens them
+// again. Package secrets implements it.
+type Sealer interface {
+	// Seal returns the properties as they are stored. Secrets that could not be
+	// opened go back as they came.
+	Seal(k Key, properties document.Value) (document.Value, error)
+
+	// Unseal opens the secrets of stored properties as far as there are keys.
+	Unseal(k Key, properties document.Value) document.Value
+}
+
+// sealed returns the properties as they are stored.
+func (d *Definition) sealed(k Key, secrets Sealer) (document.Value, error) {
+	if !d.secrets {
+		return d.properties, nil
+	}
+	return secrets.Seal(k, d.properties)
+}
+
+// storedMeta is what is stored of a job beside its properties.
+type storedMeta struct {
+	UID          string    `json:"uid"`
+	Generation   int       `json:"generation"`
+	ScheduleGen  int       `json:"scheduleGeneration"`
+	Created      time.Time `json:"created"`
+	Updated      time.Time `json:"updated"`
+	Anchor       time.Time `json:"anchor"`
+	SpecSequence uint64    `json:"specSequence,omitempty"`
+	State        State     `json:"state"`
+	Progress     Progress  `json:"progress,omitzero"`
+}
+
+// storedJob is a job as it lies in the store. The properties are a document of
+// their own: they are canonical JSON already, and read by ReadDefinition.
+type storedJob struct {
+	Properties document.Value
+	Meta       storedMeta
+	Sealed     bool // secrets are in the properties
+}
+
+// Encode returns the job as it is stored: one object with the members of
+// storedMeta and, last, properties, whose secrets are sealed.
+func (j *Job) Encode(secrets Sealer) ([]byte, error) {
+	properties, err := j.Def.sealed(j.Key, secrets)
+	if err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(storedMeta{
+		j.UID, j.Generation, j.ScheduleGen, j.Created, j.Updated, j.Anchor, j.SpecSequence, j.State, j.Progress,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return append(properties.AppendJSON(append(data[:len(data)-1], propertiesMember...)), '}'), nil
+}
+
+// propertiesMember begins the last member of a stored job. Nothing before it
+// holds text of a user, so its first occurrence is the one.
+const propertiesMember = `,"properties":`
+
+// SplitStored cuts a stored job into what precedes the member properties and
+// that member's value.
+func SplitStored(data []byte) (head, properties []byte, err error) {
+	head, rest, ok := bytes.Cut(data, []byte(propertiesMember))
+	if !ok || len(rest) == 0 {
+		return nil, nil, errors.New("properties: missing")
+	}
+	return head, rest[:len(rest)-1], nil
+}
+
+// JoinStored is the reverse of [SplitStored].
+func JoinStored(head, properties []byte) []byte {
+	return slices.Concat(head, []byte(propertiesMember), properties, []byte("}"))
+}
+
+// decodeMeta reads what precedes the properties of a stored job.
+func decodeMeta(data []byte) (m storedMeta, err error) {
+	head, _, err := SplitStored(data)
+	if err != nil {
+		return m, err
+	}
+	err = json.Unmarshal(slices.Concat(head, []byte("}")), &m)
+	return m, err
+}
+
+// decodeStored splits a stored job without validating its properties. Their
+// secrets are opened as far as there are keys.
+func decodeStored(k Key, data []byte, secrets Sealer) (s storedJob, err error) {
+	if s.Meta, err = decodeMeta(data); err != nil {
+		return s, err
+	}
+	_, properties, err := SplitStored(data)
+	if err != nil {
+		return s, err
+	}
+	s.Properties, err = document.Parse(properties)
+	if s.Sealed = document.MayHoldSealed(properties); s.Sealed {
+		s.Properties = secrets.Unseal(k, s.Properties)
+	}
+	return s, err
+}
+
+// DecodeJob reads and compiles a stored job. A secret whose key is not known
+// stays locked: it is stored again as it was, and attempts that need it fail.
+func DecodeJob(k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
+	s, err := decodeStored(k, data, secrets)
+	if err != nil {
+		return nil, fmt.Errorf("stored job %s: %w", k, err)
+	}
+	reading := Reading{Actions: actions, Key: k, stored: true}
+	def, err := reading.Definition(s.Properties)
+	if err != nil {
+		return nil, fmt.Errorf("stored job %s: %w", k, err)
+	}
+	def.secrets = def.secrets || s.Sealed
+	m := s.Meta
+	j := &Job{
+		Key: k, Revision: revision, UID: m.UID, Generation: m.Generation, ScheduleGen: m.ScheduleGen,
+		Created: m.Created, Updated: m.Updated, Anchor: m.Anchor, SpecSequence: m.SpecSequence,
+		State: m.State, Progress: m.Progress, Def: def,
+	}
+	if err := j.compile(); err != nil {
+		return nil, fmt.Errorf("stored job %s: %w", k, err)
+	}
+	return j, nil
+}
+
+// StoredSpecSequence returns the SpecSequence of a stored job without reading
+// the rest of it, 0 when it cannot be read.
+func StoredSpecSequence(data []byte) uint64 {
+	s, err := decodeMeta(data)
+	if err != nil {
+		return 0
+	}
+	return s.SpecSequence
+}
+
+// StoredState returns the state of a stored job without reading the rest of
+// it, enabled when it cannot be read.
+func StoredState(data []byte) State {
+	s, err := decodeMeta(data)
+	if err != nil {
+		return Enabled
+	}
+	return s.State
+}
+
+// SameDefinition reports whether a stored revision of the job holds the same
+// definition as j: writes that are no edits leave the generation as it is.
+func (j *Job) SameDefinition(data []byte) bool {
+	m, err := decodeMeta(data)
+	return err == nil && j.UID == m.UID && j.Generation == m.Generation
+}

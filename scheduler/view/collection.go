@@ -1,0 +1,18 @@
+package view
+
+import (
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Collection returns a collection as users see it.
+func Collection(c *scheduler.Collection) document.Value {
+	text := func(name, text string) document.Member {
+		return document.Member{Name: name, Value: document.StringValue(text)}
+	}
+	properties, top := c.Settings()
+	members := []document.Member{text("id", collectionID(c.Name)), text("type", collectionType), text("name", c.Name)}
+	members = append(members, top.Members()...)
+	all := append(append([]document.Member{}, properties.Members()...), text("state", string(c.State)))
+	return document.ObjectValue(append(members, document.Member{Name: "properties", Value: document.ObjectValue(all...)})...)
+}

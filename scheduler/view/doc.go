@@ -1,0 +1,25 @@
+// Package view is what the APIs of the scheduler answer, and the parameters of
+// lists that they are asked with. All of them show the same JSON, in the form of
+// Azure Scheduler where that has one.
+//
+//  1. No view shows a secret.
+//  2. Times are RFC 3339 in UTC, durations seconds as a number.
+//  3. An error names every wrong place of the input by its path.
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// JSON returns a view as compact JSON, in which nothing is escaped that JSON
+// does not require to be.
+func JSON(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("view: " + err.Error()) // plain fields, and documents that were read: a defect
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

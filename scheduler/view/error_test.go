@@ -1,0 +1,52 @@
+package view_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+func TestDescribeError(t *testing.T) {
+	var many document.Problems
+	for i := range 7 {
+		many = append(many, document.Problem{Path: fmt.Sprintf("p%d", i), Message: "is wrong"})
+	}
+	tests := []struct {
+		err     error
+		status  int
+		details int
+		want    string
+	}{
+		{
+			scheduler.Invalid("recurrence.interval", `0 is not in 1-1000; "zero"`), 400, 1,
+			`{"error":{"code":"BadRequest","message":"recurrence.interval: 0 is not in 1-1000; \"zero\"","details":[{"path":"recurrence.interval","message":"0 is not in 1-1000; \"zero\""}]}}`,
+		},
+		{errors.Join(nil, scheduler.Invalid("a", "x"), fmt.Errorf("b: %w", scheduler.Invalid("b", "y"))), 400, 2, ""},
+		{scheduler.AsInvalid(many), 400, 7, ""},
+		{scheduler.AsInvalid(document.Problem{Message: "1:2: is empty"}), 400, 1, ""},
+		{scheduler.AsInvalid(errors.New("plain")), 400, 0, `{"error":{"code":"BadRequest","message":"plain"}}`},
+		{fmt.Errorf("job a/b: %w", scheduler.ErrNotFound), 404, 0, `{"error":{"code":"ResourceNotFound","message":"job a/b: not found"}}`},
+		{fmt.Errorf("job a/b: %w: busy", scheduler.ErrConflict), 409, 0, `{"error":{"code":"Conflict","message":"job a/b: conflict: busy"}}`},
+		{fmt.Errorf("%w: no answer", scheduler.ErrUnavailable), 503, 0, `{"error":{"code":"ServiceUnavailable","message":"unavailable: no answer"}}`},
+		{context.DeadlineExceeded, 503, 0, ""},
+		{errors.New("secret"), 500, 0, `{"error":{"code":"InternalError","message":"a defect of the scheduler; its log says more"}}`},
+	}
+	for _, test := range tests {
+		d := view.DescribeError(test.err)
+		if d.Status != test.status || len(d.Details) != test.details {
+			t.Errorf("%v: got %+v, want status %d and %d details", test.err, d, test.status, test.details)
+		}
+		if got := string(view.JSON(d.Document())); test.want != "" && got != test.want {
+			t.Errorf("%v: got %s, want %s", test.err, got, test.want)
+		}
+	}
+	if got, want := view.DescribeError(scheduler.AsInvalid(many)).Message,
+		"p0: is wrong; p1: is wrong; p2: is wrong; p3: is wrong; p4: is wrong; and 2 more"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

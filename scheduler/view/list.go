@@ -1,0 +1,118 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// List is a page of anything.
+type List[T any] struct {
+	Value    []T     `json:"value"`
+	NextLink *string `json:"nextLink"`
+}
+
+// ListOf returns a page of what show makes of each item; see [NewList].
+func ListOf[T, V any](items []T, show func(T) V, next string) List[V] {
+	page := make([]V, len(items))
+	for i, item := range items {
+		page[i] = show(item)
+	}
+	return NewList(page, next)
+}
+
+// NewList returns a page as {"value": […], "nextLink": …}. next tells how to ask
+// for the page that follows, in the API's own way; "" makes nextLink null: there
+// is none.
+func NewList[T any](page []T, next string) List[T] {
+	if page == nil {
+		page = []T{}
+	}
+	if next == "" {
+		return List[T]{Value: page}
+	}
+	return List[T]{page, &next}
+}
+
+// JobFilter reads the $filter of a list of jobs: "state eq <state>", in any
+// letter case. Empty means all. [ErrInvalid] for anything else.
+func JobFilter(filter string) (scheduler.State, error) {
+	if strings.TrimSpace(filter) == "" {
+		return "", nil
+	}
+	states := []scheduler.State{scheduler.Enabled, scheduler.Disabled, scheduler.Completed, scheduler.Faulted}
+	word, ok := comparison(filter, "state")
+	for _, s := range states {
+		if ok && strings.EqualFold(word, string(s)) {
+			return s, nil
+		}
+	}
+	return "", scheduler.Invalid("$filter", fmt.Sprintf("%q is not of the form: state eq %s", filter, alternatives(states)))
+}
+
+// HistoryFilter reads the $filter of a history: "status eq <outcome>", or
+// several of these joined by "or", in any letter case; "outcome" may stand for
+// "status". Empty means all. [ErrInvalid] for anything else.
+func HistoryFilter(filter string) ([]scheduler.Outcome, error) {
+	if strings.TrimSpace(filter) == "" {
+		return nil, nil
+	}
+	var outcomes []scheduler.Outcome
+	for _, part := range splitOr(filter) {
+		o, ok := outcomeFilter(part)
+		if !ok {
+			return nil, scheduler.Invalid("$filter", fmt.Sprintf(
+				"%q is not of the form: status eq %s; several may be joined by or", filter, alternatives(scheduler.Outcomes),
+			))
+		}
+		outcomes = append(outcomes, o)
+	}
+	return outcomes, nil
+}
+
+func outcomeFilter(part string) (scheduler.Outcome, bool) {
+	word, ok := comparison(part, "status")
+	if !ok {
+		word, ok = comparison(part, "outcome")
+	}
+	for _, o := range scheduler.Outcomes {
+		if ok && strings.EqualFold(word, string(o)) {
+			return o, true
+		}
+	}
+	return "", false
+}
+
+// splitOr cuts a filter at its ors.
+func splitOr(filter string) []string {
+	parts := []string{""}
+	for word := range strings.FieldsSeq(filter) {
+		if strings.EqualFold(word, "or") {
+			parts = append(parts, "")
+			continue
+		}
+		parts[len(parts)-1] += word + " "
+	}
+	return parts
+}
+
+// comparison reads "field eq word", where word may be in single quotes.
+func comparison(text, field string) (word string, ok bool) {
+	f := strings.Fields(text)
+	if len(f) != 3 || !strings.EqualFold(f[0], field) || !strings.EqualFold(f[1], "eq") {
+		return "", false
+	}
+	if word, ok = strings.CutPrefix(f[2], "'"); ok {
+		return strings.CutSuffix(word, "'")
+	}
+	return f[2], true
+}
+
+func alternatives[T ~string](words []T) string {
+	texts := make([]string, len(words))
+	for i, w := range words {
+		texts[i] = string(w)
+	}
+	return strings.Join(texts, "|")
+}

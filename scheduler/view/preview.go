@@ -1,0 +1,47 @@
+package view
+
+import (
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
+
+// awxPreview is what AWX tells of a schedule.
+type awxPreview struct {
+	Local []time.Time `json:"local"`
+	UTC   []time.Time `json:"utc"`
+}
+
+// preview is what a job would do.
+type preview struct {
+	UTC         []time.Time `json:"utc"`
+	Local       []time.Time `json:"local"`    // the same instants, on the clock of timeZone
+	Complete    bool        `json:"complete"` // nothing follows them
+	Description string      `json:"description"`
+	Notes       []string    `json:"notes"`
+	TimeZone    string      `json:"timeZone"`
+}
+
+// Preview returns a preview as every API answers it:
+//
+//	{"utc": […], "local": […], "complete": true, "description": "…", "notes": […], "timeZone": "Europe/Berlin"}
+func Preview(p *spec.Preview) any {
+	return preview{
+		UTC: timesIn(p.Times, time.UTC), Local: timesIn(p.Times, p.Zone), Complete: p.Complete,
+		Description: p.Description, Notes: append([]string{}, p.Notes...), TimeZone: p.Zone.String(),
+	}
+}
+
+// AWXPreview returns a preview as AWX answers it: {"local": […], "utc": […]}.
+func AWXPreview(p *spec.Preview) any {
+	return awxPreview{Local: timesIn(p.Times, p.Zone), UTC: timesIn(p.Times, time.UTC)}
+}
+
+// timesIn returns instants on the clock of a zone.
+func timesIn(times []time.Time, zone *time.Location) []time.Time {
+	local := make([]time.Time, len(times))
+	for i, t := range times {
+		local[i] = t.In(zone)
+	}
+	return local
+}

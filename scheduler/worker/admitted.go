@@ -1,0 +1,103 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// due is called when a held baton is due. It must not block: only what needs
+// nothing to be read or written goes on at once.
+func (w *Worker) due(r *run) {
+	j, known := w.jobs.Peek(r.key())
+	if known && j.Revision == r.baton.Revision {
+		d := scheduler.Decide(j, w.cfg.Collections.Open(r.key().Collection), r.baton, time.Now())
+		if d.Verdict == scheduler.Run && !d.Later && len(d.Records) == 0 {
+			w.submit(r, j, d)
+			return
+		}
+	}
+	w.liveOn(r, admitted)
+}
+
+// admit has package scheduler decide what a due baton amounts to.
+func (w *Worker) admit(r *run) stage {
+	j, err := w.current(r)
+	if err != nil {
+		return w.retryLater(r, err)
+	}
+	d := scheduler.Decide(j, w.cfg.Collections.Open(r.key().Collection), r.baton, time.Now())
+	if d.Later && r.suspect {
+		r.baton = d.Baton
+		if next, found := w.recover(r); found {
+			return next // the later occurrence has been run before
+		}
+	}
+	switch d.Verdict { //nolint:exhaustive // the others do not let it run
+	case scheduler.Run:
+		return w.submit(r, w.jobs.At(w.settles, d.Baton.Revision, j), d)
+	case scheduler.Detach:
+		return w.detach(r, j, d)
+	}
+	return w.carry(r, j, d)
+}
+
+// submit queues r for a slot of its target; a worker that stops gives it back.
+// ran is the definition that it runs under.
+func (w *Worker) submit(r *run, ran *scheduler.Job, d scheduler.Decision) stage {
+	r.baton = d.Baton
+	r.skipped = append(r.skipped, d.Records...)
+	r.use(ran)
+	r.Key, r.Rule = r.key(), w.cfg.Collections.Rule(r.key().Collection, r.Target)
+	r.PostponedSince, r.changes = r.baton.DeferredSince, w.jobs.Changes(r.key())
+	if !w.limiter.Submit(r) {
+		return w.giveBack(r)
+	}
+	return away // then attempted
+}
+
+// detach lets an occurrence of a job with overlap allow run beside the next
+// one: it rides a message of its own, and the job's baton goes on at once. That
+// message comes first; a crash in between is found by its subject.
+func (w *Worker) detach(r *run, j *scheduler.Job, d scheduler.Decision) stage {
+	// Who finds the detached run takes what was skipped before it for recorded.
+	if err := w.steps.Record(w.settles, r.key(), d.Records, r.suspect); err != nil {
+		return w.giveBack(r)
+	}
+	detached := d.Baton.Detached()
+	slot := scheduler.Slot{Key: j.Key, Detached: scheduler.DetachedName(detached.Nominal)}
+	err := w.persist(w.settles, j.Key, func(ctx context.Context) error {
+		return w.cfg.Store.Fire(ctx, slot, detached.Encode(), 0)
+	})
+	if err != nil && !errors.Is(err, scheduler.ErrConflict) {
+		return w.giveBack(r)
+	}
+	r.baton = d.Baton
+	return w.carry(r, j, d)
+}
+
+// patience is how long a run may have waited for its slot without a second look
+// at whether it is still to run.
+const patience = time.Second
+
+// standing looks again whether a run may go on whose turn came late. What was
+// decided when it became due holds otherwise: an edit counts from the next
+// occurrence on, as for one that runs.
+func (w *Worker) standing(r *run) scheduler.Standing {
+	open := w.cfg.Collections.Open(r.key().Collection)
+	if open && w.jobs.Unchanged(r.key(), r.changes) {
+		return scheduler.GoesOn
+	}
+	j, err := w.jobs.Current(w.settles, r.key(), r.job.Revision)
+	switch {
+	case errors.Is(err, scheduler.ErrNotFound):
+		return scheduler.Gone
+	case err != nil:
+		return scheduler.GoesOn
+	case j.UID != r.job.UID:
+		return scheduler.Foreign
+	}
+	return r.baton.StandingOf(j, open)
+}

@@ -1,0 +1,58 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/secrets"
+)
+
+// errStopping is why an attempt is canceled when the worker stops.
+var errStopping = errors.New("the scheduler is stopping")
+
+// attempt runs the action of a run that has been given a slot, and frees the
+// slot.
+func (w *Worker) attempt(r *run) stage {
+	if r.Waited(time.Now()) >= patience {
+		switch w.standing(r) {
+		case scheduler.GoesOn:
+		case scheduler.Gone, scheduler.Foreign:
+			w.limiter.Forgo(r)
+			return w.dropOrphan(r)
+		case scheduler.Over, scheduler.Dropped, scheduler.Closed:
+			w.limiter.Forgo(r)
+			return admitted // decide again
+		}
+	}
+	ctx, cancel := context.WithTimeout(w.attempts, r.job.Def.Timeout)
+	defer cancel()
+	redactor := &secrets.Redactor{}
+	a := r.baton.AttemptOf(r.key())
+	a.Timeout, a.Redact = r.job.Def.Timeout, redactor.Add
+	a.Shared = func(name string) (string, error) { return w.cfg.Secrets.Shared(ctx, name) }
+	r.started = time.Now()
+	r.result = redactor.Clean(w.invoke(ctx, r.action.Run, a))
+	r.result.Duration = time.Since(r.started)
+	r.result.Final = r.result.Failed && r.action.Retry.Final(r.result)
+	w.limiter.Done(r, r.result)
+	if r.result.Failed && errors.Is(context.Cause(ctx), errStopping) {
+		return w.giveBack(r) // cut short by the stop, not by the target: repeated under the same key
+	}
+	return recorded
+}
+
+// invoke calls the action; a panic is a failed attempt.
+func (w *Worker) invoke(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (res scheduler.Result) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.log.Error("action panicked", "job", a.Job.String(), "occurrence", a.Occurrence,
+				"attempt", a.ID, "err", p, "stack", string(debug.Stack()))
+			res = scheduler.Result{Failed: true, Message: fmt.Sprintf("the action panicked: %v", p)}
+		}
+	}()
+	return action.Invoke(ctx, a)
+}

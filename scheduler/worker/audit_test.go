@@ -1,0 +1,57 @@
+package worker_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/store"
+)
+
+// The timers stream is lost while nothing runs. The audit derives every baton
+// again, from the definition and the last record.
+func TestAuditRestoresBatons(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(fails)
+		far := time.Now().Add(30 * 24 * time.Hour).UTC()
+		w.put("new", `{`+action+`, "startTime": "`+far.Format(time.RFC3339)+`"}`)
+		w.put("recurring", `{`+action+`, "recurrence": {"frequency": "Minute", "count": 5}}`)
+		w.put("retrying", `{`+failing+`}}`)
+		w.put("done", `{`+action+`}`)
+		w.put("off", `{`+action+`, "state": "disabled"}`)
+		time.Sleep(125 * time.Second)
+		w.put("late", `{`+failing+`}}`)
+		time.Sleep(5 * time.Second)
+		w.stopWorker()
+		js, err := jetstream.New(w.nc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := js.DeleteStream(t.Context(), "CARILLON_TIMERS_0"); err != nil {
+			t.Fatal(err)
+		}
+		if w.store, err = store.Open(t.Context(), w.nc, store.Config{Storage: jetstream.MemoryStorage}); err != nil {
+			t.Fatal(err)
+		}
+		rep, err := w.service.Audit(t.Context(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep.Fixed != 3 || len(rep.Findings) != 3 {
+			t.Errorf("audit: %+v, want new, recurring and late restored", rep)
+		}
+		w.startWorker()
+		time.Sleep(10 * time.Minute)
+		if got, want := w.outcomes("recurring"), "completed completed completed completed completed"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+		if got, want := w.outcomes("late"), "failed failed failed faulted"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+		if next := w.get("new").Status.Next; !next.Equal(far.Truncate(time.Second)) {
+			t.Errorf("next %s, want %s", next, far)
+		}
+		w.mustBeInOrder()
+	})
+}

@@ -1,0 +1,310 @@
+package worker_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/actions"
+	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/worker"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// world is a whole scheduler in a bubble: a real NATS server, the real store,
+// a service, workers, and targets that answer without sockets.
+type world struct {
+	t       *testing.T
+	server  *server.Server
+	config  store.Config
+	nc      *nats.Conn
+	store   *store.Store
+	service *service.Service
+	vault   *secrets.Vault
+	sink    *sink
+	stop    context.CancelFunc
+	ended   chan error
+}
+
+// inBubble runs f on fake time.
+func inBubble(t *testing.T, f func(t *testing.T, w *world)) {
+	t.Helper()
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.startWorker()
+		f(t, w)
+	})
+}
+
+// freshTimers empties the pool of timers that the NATS client keeps for the
+// whole process: a timer of one bubble must not be used in the next. A
+// sync.Pool is empty after two collections.
+func freshTimers() {
+	runtime.GC() //nolint:revive // see above
+	runtime.GC() //nolint:revive // see above
+}
+
+func newWorld(t *testing.T, change ...func(*store.Config)) *world {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{
+		DontListen: true, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	w := &world{t: t, server: s, sink: &sink{answer: func(*call) (int, string) { return http.StatusOK, "ok" }}}
+	w.config = store.Config{Storage: jetstream.MemoryStorage, FinalAge: 2 * time.Hour}
+	for _, f := range change {
+		f(&w.config)
+	}
+	w.nc, w.store = w.open()
+	w.service = w.newService(newKey(t, "k1"))
+	if err := w.service.EnsureDefault(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// open connects and opens the store, as one process does.
+func (w *world) open() (*nats.Conn, *store.Store) {
+	w.t.Helper()
+	for !w.server.Running() {
+		time.Sleep(time.Millisecond)
+	}
+	nc, err := nats.Connect("", nats.InProcessServer(w.server))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for { // the JetStream API answers a moment after Running reports true
+		if _, err := js.AccountInfo(w.t.Context()); err == nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	st, err := store.Open(w.t.Context(), nc, w.config)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return nc, st
+}
+
+// newService returns a service with these keys, and makes its vault the one of
+// workers that are started from now on.
+func (w *world) newService(keys ...seal.Key) *service.Service {
+	cfg := secrets.Config{Store: w.store.Secrets()}
+	if len(keys) > 0 {
+		cfg.Keys = seal.NewKeyring(keys[0], keys[1:]...)
+	}
+	w.vault = secrets.NewVault(cfg)
+	return service.New(service.Config{
+		Store: w.store, Actions: w.actions(), Limits: scheduler.Limits{MinRetryInterval: time.Second}, Secrets: w.vault,
+	})
+}
+
+func newKey(t *testing.T, id string) seal.Key {
+	t.Helper()
+	k, err := seal.NewKey(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func (w *world) actions() scheduler.ActionReader {
+	return actions.New(web.New(web.Config{Transport: w.sink}), lockedReader{w.sink})
+}
+
+// startWorker runs a worker until the test ends or stopWorker is called.
+func (w *world) startWorker(change ...func(*worker.Config)) {
+	cfg := worker.Config{
+		Store: w.store, Actions: w.actions(), Secrets: w.vault, Logger: slog.New(slog.NewTextHandler(testLog{w.t}, nil)),
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	worker := worker.New(cfg)
+	ctx, cancel := context.WithCancel(w.t.Context())
+	ended := make(chan error, 1)
+	w.stop, w.ended = cancel, ended
+	go func() { ended <- worker.Run(ctx) }()
+	w.t.Cleanup(w.stopWorker)
+}
+
+func (w *world) stopWorker() {
+	if w.stop == nil {
+		return
+	}
+	w.stop()
+	if err := <-w.ended; err != nil {
+		w.t.Errorf("worker: %v", err)
+	}
+	w.stop = nil
+}
+
+// put puts a job document and fails the test when it is refused.
+func (w *world) put(name, body string) *view.Job {
+	w.t.Helper()
+	v, _, err := w.service.Put(w.t.Context(), service.Edit{Key: key(name), Body: []byte(body)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return v
+}
+
+func key(name string) scheduler.Key {
+	return scheduler.Key{Collection: scheduler.DefaultCollection, Job: name}
+}
+
+// get returns a job's view.
+func (w *world) get(name string) *view.Job {
+	w.t.Helper()
+	v, err := w.service.Get(w.t.Context(), key(name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return v
+}
+
+// history returns a job's records, oldest first.
+func (w *world) history(name string) []*scheduler.Record {
+	w.t.Helper()
+	var all []*scheduler.Record
+	err := w.store.Recent(w.t.Context(), key(name), 0, nil, func(r *scheduler.Record) bool {
+		all = append([]*scheduler.Record{r}, all...)
+		return true
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+// outcomes returns the history in short: one word for each record.
+func (w *world) outcomes(name string) string {
+	w.t.Helper()
+	var words []string
+	for _, r := range w.history(name) {
+		word := string(r.Outcome)
+		if r.Phase == scheduler.ErrorPhase && r.Outcome != scheduler.OutcomeFaulted {
+			word += "/error"
+		}
+		if r.Kind.IsManual() {
+			word += "/manual"
+		}
+		if r.Outcome == scheduler.OutcomeSkipped {
+			word += fmt.Sprintf("(%s %d)", r.Reason, r.Count)
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+// sink is a target: it notes every call and answers without a socket.
+type sink struct {
+	mu     sync.Mutex
+	calls  []*call
+	answer func(*call) (status int, body string)
+}
+
+// call is one request that a target got.
+type call struct {
+	at   time.Time
+	url  string
+	key  string
+	try  string
+	n    int // calls with the same key before this one
+	host string
+	ctx  context.Context //nolint:containedctx // the request, as far as a test wants it
+}
+
+// RoundTrip notes the request and answers it.
+func (s *sink) RoundTrip(req *http.Request) (*http.Response, error) {
+	c := &call{
+		at: time.Now(), url: req.URL.String(), key: req.Header.Get("Idempotency-Key"), host: req.URL.Host,
+		try: req.Header.Get("X-Carillon-Attempt"), ctx: req.Context(),
+	}
+	status, body := s.note(c)
+	if status == 0 {
+		return nil, context.Cause(req.Context())
+	}
+	return &http.Response{
+		Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{}, Body: http.NoBody, ContentLength: int64(len(body)), Request: req,
+	}, nil
+}
+
+// note notes a call and decides its answer.
+func (s *sink) note(c *call) (status int, body string) {
+	s.mu.Lock()
+	for _, other := range s.calls {
+		if other.key == c.key {
+			c.n++
+		}
+	}
+	s.calls = append(s.calls, c)
+	answer := s.answer
+	s.mu.Unlock()
+	return answer(c)
+}
+
+// seen returns the calls so far.
+func (s *sink) seen() []*call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]*call{}, s.calls...)
+}
+
+// answers replaces how the target answers.
+func (s *sink) answers(f func(*call) (int, string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = f
+}
+
+// after answers with a status once d has passed, or fails when the attempt is
+// over before.
+func after(d time.Duration, status int) func(*call) (int, string) {
+	return func(c *call) (int, string) {
+		select {
+		case <-time.After(d):
+			return status, ""
+		case <-c.ctx.Done():
+			return 0, ""
+		}
+	}
+}
+
+// testLog writes log lines to the test's log.
+type testLog struct{ t *testing.T }
+
+// Write logs one line.
+func (l testLog) Write(p []byte) (int, error) {
+	l.t.Log(strings.TrimSpace(string(p)))
+	return len(p), nil
+}
+
+const action = `"action": {"type": "Http", "request": {"uri": "http://target.example/hook", "method": "POST", "body": "x"}}`

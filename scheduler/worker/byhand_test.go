@@ -1,0 +1,277 @@
+package worker_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/worker"
+)
+
+// TestDisableWhileRunByHandIsPutOff disables a job whose run by hand its target holds back: the run is not the schedule's, and
+// goes on to its end; the schedule does not.
+func TestDisableWhileRunByHandIsPutOff(t *testing.T) {
+	for name, again := range map[string]bool{"stays disabled": false, "enabled again": true} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				heal := w.ail()
+				w.rules(breaker)
+				w.openCircuit()
+				w.put("job", `{"recurrence": {"frequency": "Hour"}, "startTime": "2000-01-01T01:00:00Z", `+quickly+`}`)
+				asked := time.Now().UTC()
+				id, err := w.service.TriggerAt(t.Context(), key("job"), asked)
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+				if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+					t.Fatal(err)
+				}
+				if repeated, err := w.service.TriggerAt(t.Context(), key("job"), asked); err != nil || repeated != id {
+					t.Errorf("the same request again: %q, %v", repeated, err)
+				}
+				if again {
+					if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				heal()
+				time.Sleep(5 * time.Minute)
+				if got := w.outcomes("job"); got != "postponed/manual completed/manual" {
+					t.Errorf("history %q", got)
+				}
+				n := len(w.sink.seen())
+				if got := w.sink.seen()[n-1].key; got != id {
+					t.Errorf("the last call has the key %s, want %s", got, id)
+				}
+				time.Sleep(2 * time.Hour)
+				want := 0
+				if again {
+					want = 2
+				}
+				if got := len(w.sink.seen()) - n; got != want {
+					t.Errorf("%d calls in two hours, want %d: %s", got, want, w.outcomes("job"))
+				}
+				if v := w.get("job"); v.Status.Executions != 1+want || v.Job.State.Final() {
+					t.Errorf("state %s, status %+v", v.Job.State, v.Status)
+				}
+				w.mustBeInOrder()
+			})
+		})
+	}
+}
+
+// disabledWhileItsRunWaits puts a job, asks for a run of it that the circuit of its target puts off, and disables the job for
+// ten minutes. Then the target is in order again.
+func (w *world) disabledWhileItsRunWaits(body string) {
+	w.t.Helper()
+	heal := w.ail()
+	w.rules(`{"*": {"circuitBreaker": {"failures": 3, "openFor": "PT20M", "maxPostponement": "PT1H"}}}`)
+	w.openCircuit()
+	w.put("job", body)
+	if _, err := w.service.Trigger(w.t.Context(), key("job")); err != nil {
+		w.t.Fatal(err)
+	}
+	time.Sleep(time.Second)
+	if _, err := w.service.Disable(w.t.Context(), key("job")); err != nil {
+		w.t.Fatal(err)
+	}
+	time.Sleep(10 * time.Minute)
+	if _, err := w.service.Enable(w.t.Context(), key("job")); err != nil {
+		w.t.Fatal(err)
+	}
+	heal()
+}
+
+// TestEnableWhileRunByHandIsPutOff shows that what fell due while a job was disabled is not caught up when a run by hand, which
+// was there before, ends after that.
+func TestEnableWhileRunByHandIsPutOff(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.disabledWhileItsRunWaits(`{"catchUp": {"policy": "all"}, "recurrence": {"frequency": "Minute"}, "startTime": "2000-01-01T00:02:00Z", ` + failOnce + `}`)
+		time.Sleep(15 * time.Minute)
+		records := w.history("job")
+		if got := w.outcomes("job"); !strings.HasPrefix(got, "postponed/manual skipped(disabled 9) completed/manual completed") {
+			t.Fatalf("history %q", got)
+		}
+		if first := records[3].Nominal; first.Sub(records[1].To) != time.Minute {
+			t.Errorf("it goes on at %s after skipping up to %s", first, records[1].To)
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// TestDisableWhileRunByHandWaits disables a job whose run by hand stands in a queue of its target, or waits for a retry.
+func TestDisableWhileRunByHandWaits(t *testing.T) {
+	t.Run("queue", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, w *world) {
+			w.rules(`{"*": {"concurrency": 1}}`)
+			w.sink.answers(after(20*time.Second, http.StatusOK))
+			w.put("first", `{`+failOnce+`}`)
+			w.put("job", `{"startTime": "2040-01-01T00:00:00Z", `+failOnce+`}`)
+			time.Sleep(time.Second)
+			w.disableAfterRun("job")
+			time.Sleep(time.Minute)
+			if got := w.outcomes("job"); got != "completed/manual" {
+				t.Errorf("history %q", got)
+			}
+		})
+	})
+	t.Run("retry", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, w *world) {
+			w.ail()
+			w.put("job", `{"startTime": "2040-01-01T00:00:00Z", `+quickly+`}`)
+			w.disableAfterRun("job")
+			time.Sleep(time.Minute)
+			if got := w.outcomes("job"); got != "failed/manual failed/manual failed/manual failed/manual faulted/manual" {
+				t.Errorf("history %q", got)
+			}
+			if v := w.get("job"); v.Job.State != scheduler.Disabled || v.Status.Executions != 4 || v.Status.Faults != 1 {
+				t.Errorf("state %s, status %+v", v.Job.State, v.Status)
+			}
+		})
+	})
+}
+
+// disableAfterRun asks for a run of a job, and disables the job two seconds later.
+func (w *world) disableAfterRun(name string) {
+	w.t.Helper()
+	if _, err := w.service.Trigger(w.t.Context(), key(name)); err != nil {
+		w.t.Fatal(err)
+	}
+	time.Sleep(2500 * time.Millisecond)
+	if _, err := w.service.Disable(w.t.Context(), key(name)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// TestEndWhileDisabled shows that what fell due while a job was disabled is skipped, and not caught up, also when it was the
+// last of the schedule.
+func TestEndWhileDisabled(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.disabledWhileItsRunWaits(`{"catchUp": {"policy": "all"}, "startTime": "2000-01-01T00:02:00Z", ` +
+			`"recurrence": {"frequency": "Minute", "endTime": "2000-01-01T00:08:00Z"}, ` + failOnce + `}`)
+		time.Sleep(45 * time.Minute)
+		if got := w.outcomes("job"); got != "postponed/manual skipped(disabled 7) completed/manual" {
+			t.Errorf("history %q", got)
+		}
+		if v := w.get("job"); v.Job.State != scheduler.Completed {
+			t.Errorf("state %s", v.Job.State)
+		}
+	})
+}
+
+// TestNewScheduleWhileRunByHandIsRetried gives a job a new schedule and disables it while a run by hand is retried: what ran
+// before does not use up the new schedule's count.
+func TestNewScheduleWhileRunByHandIsRetried(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{"recurrence": {"frequency": "Minute", "count": 5}, `+quickly+`}`)
+		time.Sleep(2*time.Minute + 10*time.Second)
+		heal := w.ail()
+		if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(1500 * time.Millisecond)
+		w.put("job", `{"state": "disabled", "recurrence": {"frequency": "Minute", "count": 2}, `+quickly+`}`)
+		time.Sleep(time.Minute)
+		heal()
+		before := w.outcomes("job")
+		if want := "completed completed completed failed/manual failed/manual failed/manual failed/manual faulted/manual"; before != want {
+			t.Fatalf("history %q", before)
+		}
+		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		if got := strings.TrimPrefix(w.outcomes("job"), before); got != " completed completed" {
+			t.Errorf("history goes on with %q", got)
+		}
+	})
+}
+
+// slowSaves is a store that takes seconds to write a definition.
+type slowSaves struct{ scheduler.Store }
+
+// SaveJob takes two seconds.
+func (s slowSaves) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
+	time.Sleep(2 * time.Second)
+	return s.Store.SaveJob(ctx, k, data, replaces, final)
+}
+
+// TestEnableWhileEndIsWritten enables a job while a worker, which has found it disabled, writes down how far it got: the job
+// goes on, without an audit.
+func TestEnableWhileEndIsWritten(t *testing.T) {
+	for name, manual := range map[string]bool{"by schedule": false, "by hand": true} {
+		t.Run(name, func(t *testing.T) {
+			freshTimers()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.startWorker(func(c *worker.Config) { c.Store = slowSaves{w.store} })
+				w.sink.answers(after(20*time.Second, http.StatusOK))
+				start := time.Now().Add(time.Hour)
+				if !manual {
+					start = time.Now().Add(5 * time.Second)
+				}
+				w.put("job", `{"startTime": "`+start.UTC().Format(time.RFC3339Nano)+`", "recurrence": {"frequency": "Hour"}, `+failOnce+`}`)
+				if manual {
+					time.Sleep(5 * time.Second)
+					if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					time.Sleep(time.Until(start))
+				}
+				time.Sleep(10 * time.Second)
+				if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(11 * time.Second)
+				if n := len(w.history("job")); n != 1 {
+					t.Fatalf("%d records before the end is written", n)
+				}
+				if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(150 * time.Minute)
+				if n := len(w.sink.seen()); n != 3 {
+					t.Errorf("%d calls, want 3: %s", n, w.outcomes("job"))
+				}
+				w.mustBeInOrder()
+			})
+		})
+	}
+}
+
+// TestNewScheduleWhileEndIsWritten gives a job a new schedule while a worker writes down that it has completed: an audit is
+// asked for at once, and the job goes on.
+func TestNewScheduleWhileEndIsWritten(t *testing.T) {
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		looks := make(chan struct{}, 10)
+		w.startWorker(func(c *worker.Config) {
+			c.Store, c.OnTakeover = slowSaves{w.store}, func() { looks <- struct{}{} }
+		})
+		w.put("job", `{`+failOnce+`}`)
+		time.Sleep(time.Second)
+		if n := len(w.history("job")); n != 1 {
+			t.Fatalf("%d records before the end is written", n)
+		}
+		w.put("job", `{"startTime": "2000-01-01T00:10:00Z", `+failOnce+`}`)
+		time.Sleep(15 * time.Second)
+		if len(looks) == 0 {
+			t.Fatal("nobody asked for an audit")
+		}
+		if _, err := w.service.Audit(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if n := len(w.sink.seen()); n != 2 {
+			t.Errorf("%d calls, want 2: %s", n, w.outcomes("job"))
+		}
+		w.mustBeInOrder()
+	})
+}

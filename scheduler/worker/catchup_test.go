@@ -1,0 +1,137 @@
+package worker_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Half a day or three days without a worker, then one starts.
+func TestCatchUp(t *testing.T) {
+	tests := map[string]struct {
+		catchUp string // member of the job
+		off     time.Duration
+		want    string
+		last    time.Duration // nominal time of the last run, after the start
+	}{
+		"once": {
+			"", 72*time.Hour + 10*time.Minute,
+			"skipped(catchUp 216) completed", 72 * time.Hour,
+		},
+		"once, nothing in the window": {
+			`, "catchUp": {"window": "PT10M"}`, 12*time.Hour + 15*time.Minute,
+			"skipped(catchUp 37)", 0,
+		},
+		"all": {
+			`, "catchUp": {"policy": "all"}`, 12*time.Hour + 10*time.Minute,
+			"skipped(catchUp 34) completed completed completed", 12 * time.Hour,
+		},
+		"all, wide window": {
+			`, "catchUp": {"policy": "all", "window": "P10D"}`, 100*time.Minute + time.Second,
+			"completed completed completed completed completed completed", 100 * time.Minute,
+		},
+		"skip": {
+			`, "catchUp": {"policy": "skip"}`, 12*time.Hour + 10*time.Minute,
+			"skipped(catchUp 37)", 0,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				w.stopWorker()
+				start := time.Now().UTC()
+				w.put("job", `{`+action+`, "startTime": "`+start.Format(time.RFC3339Nano)+`",
+					"recurrence": {"frequency": "Minute", "interval": 20}`+test.catchUp+`}`)
+				time.Sleep(test.off)
+				w.startWorker()
+				time.Sleep(time.Minute)
+				if got := w.outcomes("job"); got != test.want {
+					t.Errorf("history %q, want %q", got, test.want)
+				}
+				calls := w.sink.seen()
+				if test.last == 0 {
+					if len(calls) > 0 {
+						t.Errorf("%d calls, want none", len(calls))
+					}
+				} else if want := scheduler.OccurrenceID(key("job"), start.Add(test.last)); calls[len(calls)-1].key != want {
+					t.Errorf("last call for %s, want %s", calls[len(calls)-1].key, want)
+				}
+				next := start.Add(test.off.Truncate(20*time.Minute) + 20*time.Minute)
+				if got := w.get("job").Status.Next; !got.Equal(next) {
+					t.Errorf("next at %s, want %s", got, next)
+				}
+				w.mustBeInOrder()
+			})
+		})
+	}
+}
+
+// A one-shot has no later occurrence to take its place: it runs however late,
+// unless a window says otherwise.
+func TestCatchUpOneShot(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.stopWorker()
+		start := `"startTime": "` + time.Now().Add(time.Minute).UTC().Format(time.RFC3339) + `"`
+		w.put("late", `{`+action+`, `+start+`}`)
+		w.put("windowed", `{`+action+`, `+start+`, "catchUp": {"window": "PT1H"}}`)
+		time.Sleep(72 * time.Hour)
+		w.startWorker()
+		time.Sleep(time.Minute)
+		if got, want := w.outcomes("late"), "completed"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+		if got, want := w.outcomes("windowed"), "skipped(catchUp 1)"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+		if s := w.get("windowed").Job.State; s != scheduler.Completed {
+			t.Errorf("state %s", s)
+		}
+	})
+}
+
+// Under catchUp all, what falls due while an occurrence runs is run after it.
+func TestCatchUpAllBuffers(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(func(c *call) (int, string) {
+			if len(w.sink.seen()) == 1 {
+				return after(35*time.Second, http.StatusOK)(c)
+			}
+			return http.StatusOK, ""
+		})
+		w.put("job", `{`+action+`, "catchUp": {"policy": "all"}, "recurrence": {"frequency": "Second", "interval": 10, "count": 6}}`)
+		time.Sleep(52 * time.Second)
+		if got, want := w.outcomes("job"), "completed completed completed completed completed completed"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+	})
+}
+
+func TestDisabledCollectionPostpones(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		state := func(s string) {
+			t.Helper()
+			_, _, err := w.service.PutCollection(t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "`+s+`"}}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		state("disabled")
+		time.Sleep(time.Second)
+		w.put("once", `{`+action+`}`)
+		w.put("often", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
+		time.Sleep(150 * time.Second)
+		if n := len(w.sink.seen()); n != 0 {
+			t.Errorf("%d calls while the collection is disabled", n)
+		}
+		state("enabled")
+		time.Sleep(61 * time.Second)
+		if got, want := w.outcomes("once"), "postponed completed"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+		if got, want := w.outcomes("often"), "postponed postponed postponed completed"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+	})
+}

@@ -1,0 +1,203 @@
+package worker_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/worker"
+)
+
+// mortal is a store as a process sees it that dies at one point: from then on
+// nothing it does reaches the server, and nothing comes back. Its connection is
+// closed, too, so that its leases are not renewed.
+type mortal struct {
+	scheduler.Store
+
+	nc     *nats.Conn
+	dead   atomic.Bool
+	point  string // operation at which the process dies
+	before bool   // dies before it takes effect, otherwise right after
+	skip   int32  // operations of that name to let pass
+}
+
+// die reports whether the operation takes effect, and whether its caller
+// learns of it.
+func (m *mortal) die(op string) (effect, answer bool) {
+	if m.dead.Load() {
+		return false, false
+	}
+	if op != m.point || atomic.AddInt32(&m.skip, -1) >= 0 {
+		return true, true
+	}
+	m.dead.Store(true)
+	return !m.before, false
+}
+
+// bury ends what a process does on its own.
+func (m *mortal) bury() {
+	if m.dead.Load() {
+		m.nc.Close()
+	}
+}
+
+func (m *mortal) do(op string, f func() error) error {
+	effect, answer := m.die(op)
+	var err error
+	if effect {
+		err = f()
+	}
+	m.bury()
+	if !answer {
+		return fmt.Errorf("%w: this process is dead", scheduler.ErrUnavailable)
+	}
+	return err
+}
+
+func (m *mortal) Append(ctx context.Context, r *scheduler.Record) error {
+	return m.do("record "+string(r.Outcome), func() error { return m.Store.Append(ctx, r) })
+}
+
+func (m *mortal) PassOn(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, running uint64) error {
+	return m.do("pass on", func() error { return m.Store.PassOn(ctx, slot, body, at, running) })
+}
+
+func (m *mortal) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (rev uint64, err error) {
+	err = m.do("end", func() error {
+		rev, err = m.Store.SaveJob(ctx, k, data, replaces, final)
+		return err
+	})
+	return rev, err
+}
+
+func (m *mortal) Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*scheduler.Delivery)) error {
+	open := func() int {
+		if m.dead.Load() {
+			return 0
+		}
+		return room()
+	}
+	return m.Store.Deliver(ctx, lane, wake, open, func(d *scheduler.Delivery) {
+		if effect, _ := m.die("take"); !effect {
+			go m.bury() // the connection calls
+			return
+		}
+		d.Lease = mortalLease{d.Lease, m}
+		take(d)
+	})
+}
+
+type mortalLease struct {
+	scheduler.Lease
+
+	m *mortal
+}
+
+func (l mortalLease) Ack() error { return l.m.do("ack", l.Lease.Ack) }
+func (l mortalLease) Nak() error { return l.m.do("nak", l.Lease.Nak) }
+
+// TestCrashPoints kills a worker at every step of an occurrence, and lets
+// another one take over. No occurrence is lost, none is recorded twice, only
+// those whose record was not stored run again, under the same key, and the
+// job never has two batons.
+func TestCrashPoints(t *testing.T) {
+	recurring := `{` + action + `, "catchUp": {"policy": "all"}, "recurrence": {"frequency": "Second", "interval": 20, "count": 4}}`
+	quick := `{` + action + `, "catchUp": {"policy": "all"}, "recurrence": {"frequency": "Second", "count": 4}}`
+	once := `{` + action + `}`
+	retried := `{` + failing + `}}`
+	overlapping := `{` + action + `, "overlap": "allow", "recurrence": {"frequency": "Second", "interval": 20, "count": 4}}`
+	four := "completed completed completed completed"
+	failed := "failed failed failed faulted"
+	tests := []struct {
+		name, job, point string
+		before           bool
+		skip             int32
+		want             string
+		repeats          int // calls beyond one for each attempt
+	}{
+		{"taken", recurring, "take", true, 1, four, 0},
+		{"ran, not recorded", recurring, "record completed", true, 1, four, 1},
+		{"recorded", recurring, "record completed", false, 1, four, 0},
+		{"recorded, not passed on", recurring, "pass on", true, 1, four, 0},
+		{"passed on, not acknowledged", recurring, "pass on", false, 1, four, 0},
+		{"acknowledgement lost", recurring, "ack", true, 1, four, 0},
+		{"quick: ran, not recorded", quick, "record completed", true, 1, four, 1},
+		{"quick: passed on", quick, "pass on", false, 1, four, 0},
+		{"quick: acknowledgement lost", quick, "ack", true, 1, four, 0},
+		{"one-shot: ran, not recorded", once, "record completed", true, 0, "completed", 1},
+		{"one-shot: recorded", once, "record completed", false, 0, "completed", 0},
+		{"one-shot: end not written", once, "end", true, 0, "completed", 0},
+		{"one-shot: end written", once, "end", false, 0, "completed", 0},
+		{"retry: failure not recorded", retried, "record failed", true, 1, failed, 1},
+		{"retry: failure recorded", retried, "record failed", false, 1, failed, 0},
+		{"retry: passed on", retried, "pass on", false, 1, failed, 0},
+		{"retry: faulted not recorded", retried, "record faulted", true, 0, failed, 0},
+		{"retry: end written", retried, "end", false, 0, failed, 0},
+		{"overlapping: passed on", overlapping, "pass on", false, 1, four, 1},
+		{"overlapping: not passed on", overlapping, "pass on", true, 1, four, 1},
+		{"overlapping: one-off recorded", overlapping, "record completed", false, 1, four, 1},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			freshTimers()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				_, other := w.open()
+				nc, own := w.open()
+				m := &mortal{Store: own, nc: nc, point: test.point, before: test.before, skip: test.skip}
+				w.sink.answers(func(*call) (int, string) {
+					if test.want == failed {
+						return http.StatusInternalServerError, ""
+					}
+					return http.StatusOK, ""
+				})
+				w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
+				dying := w.stop
+				w.put("job", test.job)
+				for !m.dead.Load() {
+					time.Sleep(10 * time.Millisecond)
+					if time.Since(epoch) > time.Hour {
+						t.Fatal("the worker never came to the point where it dies")
+					}
+				}
+				ended := w.ended
+				w.startWorker(func(c *worker.Config) { c.Store = other })
+				time.Sleep(3 * time.Minute)
+				if test.point == "end" { // written behind: what was lost with the process is the audit's
+					if _, err := w.service.Audit(t.Context(), true); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if got := w.outcomes("job"); got != test.want {
+					t.Errorf("history %q, want %q", got, test.want)
+				}
+				keys := map[string]bool{}
+				for _, c := range w.sink.seen() {
+					keys[c.key+"#"+c.try] = true
+				}
+				// A one-off may have run, unrecorded, before its job's baton was passed on.
+				if got := len(w.sink.seen()) - len(keys); got != test.repeats && (got != 0 || test.job != overlapping) {
+					t.Errorf("%d repeated calls, want %d", got, test.repeats)
+				}
+				if v := w.get("job"); !v.Job.State.Final() || v.Status.Executions != len(keys) {
+					t.Errorf("state %s, status %+v, want final with %d executions", v.Job.State, v.Status, len(keys))
+				}
+				w.mustBeInOrder()
+				dying()
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// epoch is where fake time begins in every bubble.
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -1,0 +1,291 @@
+package worker_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/worker"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// spring is when the clocks of New York jump from 02:00 to 03:00.
+var spring = time.Date(2026, 3, 8, 7, 0, 0, 0, time.UTC)
+
+// inSpring runs f in a bubble whose time is so long before the change of the clock.
+func inSpring(t *testing.T, before time.Duration, f func(t *testing.T, w *world)) {
+	t.Helper()
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(spring.Add(-before))) // no server ticks yet
+		w := newWorld(t)
+		w.startWorker()
+		f(t, w)
+	})
+}
+
+// inNewYork puts a job with a cron pattern on New York's clock.
+func (w *world) inNewYork(name, cron, more string) {
+	w.t.Helper()
+	w.put(name, `{`+action+`, "timeZone": "America/New_York", "recurrence": {"cron": "`+cron+`"`+more+`}`)
+}
+
+const (
+	gapSkip = `}, "dst": {"gap": "skip"}`
+	plain   = `}`
+)
+
+// leftOut returns the records of what the clock jumped over.
+func (w *world) leftOut(name string) []*scheduler.Record {
+	w.t.Helper()
+	var list []*scheduler.Record
+	for _, r := range w.history(name) {
+		if r.Reason == scheduler.ReasonDST {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// until sleeps until an instant so long after the change of the clock.
+func until(d time.Duration) { time.Sleep(time.Until(spring.Add(d))) }
+
+// mustTell checks that the history has one record of the change.
+func (w *world) mustTell(name string, count int, text string) {
+	w.t.Helper()
+	list := w.leftOut(name)
+	if len(list) != 1 {
+		w.t.Fatalf("%s: %d records of what was left out, want 1: %s", name, len(list), w.outcomes(name))
+	}
+	r := list[0]
+	if r.Count != count || !r.Nominal.Equal(spring) || !r.From.Equal(spring) || !r.To.Equal(spring) || !strings.HasPrefix(r.Message, text) {
+		w.t.Errorf("%s: %d at %s (%s to %s): %q; want %d at %s: %q", name, r.Count, r.Nominal, r.From, r.To, r.Message, count, spring, text)
+	}
+}
+
+func TestLeftOut(t *testing.T) {
+	const daily = "30 2 * * *"
+	inSpring(t, 25*time.Hour+30*time.Minute, func(t *testing.T, w *world) {
+		w.inNewYork("daily", daily, gapSkip)
+		w.inNewYork("limited", daily, `, "count": 2`+gapSkip)
+		w.inNewYork("hourly", "0 * * * *", plain)
+		w.inNewYork("jitter", "0 * * * *", `}, "jitter": "PT10M"`)
+		w.inNewYork("beside", "0 * * * *", `}, "overlap": "allow"`)
+		w.inNewYork("moved", daily, plain)
+		w.inNewYork("elsewhere", "30 3 * * *", gapSkip)
+		w.inNewYork("last", "30 2 8 3 * 2026", gapSkip)
+
+		until(-time.Minute)
+		for _, name := range []string{"daily", "limited", "hourly", "jitter", "beside", "moved", "elsewhere"} {
+			if list := w.leftOut(name); len(list) > 0 {
+				t.Errorf("%s: recorded before the clock was changed", name)
+			}
+		}
+		next := spring.Add(23*time.Hour + 30*time.Minute)
+		if got := w.get("daily").Status.Next; !got.Equal(next) {
+			t.Errorf("next at %s, want %s", got, next)
+		}
+		until(15 * time.Minute)
+		w.mustTell("daily", 1, "2026-03-08 02:30 does not exist in America/New_York: does not run")
+		if got := w.leftOut("daily")[0].Ended; !got.Equal(spring) {
+			t.Errorf("recorded at %s, want %s", got, spring)
+		}
+		if got := w.get("daily").Status.Next; !got.Equal(next) {
+			t.Errorf("next at %s, want %s", got, next)
+		}
+		until(25*time.Hour + 15*time.Minute)
+		for _, name := range []string{"daily", "limited", "last"} {
+			w.mustTell(name, 1, "2026-03-08 02:30")
+		}
+		for _, name := range []string{"hourly", "jitter", "beside"} {
+			w.mustTell(name, 1, "2026-03-08 02:00")
+			if got := strings.Count(w.outcomes(name), "completed"); got != 51 {
+				t.Errorf("%s: %d runs, want 51", name, got)
+			}
+		}
+		for _, name := range []string{"moved", "elsewhere"} {
+			if list := w.leftOut(name); len(list) > 0 {
+				t.Errorf("%s: %s", name, w.outcomes(name))
+			}
+		}
+		if got, want := w.outcomes("limited"), "completed skipped(dst 1) completed"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+		if got, want := w.get("limited").Job.State, scheduler.Completed; got != want {
+			t.Errorf("state %s, want %s", got, want)
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// What was missed and not caught up is told apart from what did not exist.
+func TestLeftOutWhileNothingRan(t *testing.T) {
+	inSpring(t, 90*time.Minute, func(t *testing.T, w *world) {
+		w.inNewYork("once", "*/30 * * * *", plain)
+		w.inNewYork("all", "0 * * * *", `}, "catchUp": {"policy": "all", "window": "P10D"}`)
+		w.inNewYork("skip", "*/30 * * * *", `}, "catchUp": {"policy": "skip"}`)
+		w.inNewYork("daily", "30 2 * * *", gapSkip)
+		until(-65 * time.Minute)
+		w.stopWorker()
+		until(40 * time.Minute)
+		w.startWorker()
+		until(55 * time.Minute)
+		w.mustTell("once", 2, "2026-03-08 02:00 to 02:30")
+		w.mustTell("all", 1, "2026-03-08 02:00")
+		w.mustTell("skip", 2, "2026-03-08 02:00 to 02:30")
+		w.mustTell("daily", 1, "2026-03-08 02:30")
+		for _, name := range []string{"once", "skip"} {
+			if !strings.Contains(w.outcomes(name), "skipped(catchUp") {
+				t.Errorf("%s: %s", name, w.outcomes(name))
+			}
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// An occurrence runs while the clock is changed, and others are skipped.
+func TestLeftOutWhileOneRuns(t *testing.T) {
+	inSpring(t, 30*time.Minute, func(t *testing.T, w *world) {
+		w.sink.answers(after(25*time.Minute, http.StatusOK))
+		until(-20 * time.Minute)
+		w.inNewYork("job", "*/5 * * * *", `}, "timeout": "PT30M"`)
+		until(45 * time.Minute)
+		w.mustTell("job", 12, "2026-03-08 02:00 to 02:55")
+		if !strings.Contains(w.outcomes("job"), "skipped(overlap") {
+			t.Error(w.outcomes("job"))
+		}
+	})
+}
+
+// A job that is disabled, edited or turned off and on meanwhile.
+func TestLeftOutAcrossEdits(t *testing.T) {
+	inSpring(t, 2*time.Hour, func(t *testing.T, w *world) {
+		turn := func(name string, s scheduler.State) {
+			t.Helper()
+			if _, err := w.service.Turn(t.Context(), key(name), s, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, name := range []string{"described", "off", "again", "moved", "before", "restarted"} {
+			w.inNewYork(name, "30 2,6 * * *", gapSkip)
+		}
+		until(-time.Hour)
+		turn("off", scheduler.Disabled)
+		w.inNewYork("before", "30 5 * * *", gapSkip)
+		until(time.Hour)
+		turn("off", scheduler.Enabled)
+		turn("again", scheduler.Disabled)
+		w.inNewYork("described", "30 2,6 * * *", gapSkip+`, "description": "d"`)
+		w.inNewYork("moved", "31 2,6 * * *", gapSkip)
+		w.stopWorker()
+		w.startWorker()
+		until(2 * time.Hour)
+		turn("again", scheduler.Enabled)
+		until(4 * time.Hour)
+		for _, name := range []string{"described", "off", "again", "moved", "restarted"} {
+			w.mustTell(name, 1, "2026-03-08 02:30")
+		}
+		if list := w.leftOut("before"); len(list) > 0 {
+			t.Errorf("before: %s", w.outcomes("before"))
+		}
+	})
+}
+
+// The collection is disabled while the clock is changed.
+func TestLeftOutWhilePostponed(t *testing.T) {
+	inSpring(t, time.Hour, func(t *testing.T, w *world) {
+		w.inNewYork("daily", "30 2 * * *", gapSkip)
+		w.inNewYork("often", "*/30 * * * *", plain)
+		until(-40 * time.Minute)
+		off := []byte(`{"properties": {"state": "disabled"}}`)
+		if _, _, err := w.service.PutCollection(t.Context(), scheduler.DefaultCollection, off); err != nil {
+			t.Fatal(err)
+		}
+		until(40 * time.Minute)
+		w.mustTell("daily", 1, "2026-03-08 02:30")
+		w.mustTell("often", 2, "2026-03-08 02:00 to 02:30")
+		if got := w.outcomes("daily"); strings.Contains(got, "postponed") {
+			t.Errorf("history %q: nothing was due", got)
+		}
+		if got, want := w.outcomes("often"), "postponed postponed skipped(dst 2) postponed"; !strings.HasSuffix(got, want) {
+			t.Errorf("history %q, want %q at its end", got, want)
+		}
+	})
+}
+
+// The worker dies after it has recorded the change, and before it has passed
+// the baton on; the baton comes again.
+func TestLeftOutOnceAfterCrash(t *testing.T) {
+	inSpring(t, 30*time.Minute, func(_ *testing.T, w *world) {
+		w.inNewYork("daily", "30 2,4 * * *", gapSkip)
+		w.inNewYork("hourly", "0 * * * *", plain)
+		until(-time.Minute)
+		w.stopWorker()
+		w.startWorker(func(c *worker.Config) { c.Store = &doubtful{Store: w.store} })
+		until(2 * time.Hour)
+		w.mustTell("daily", 1, "2026-03-08 02:30")
+		w.mustTell("hourly", 1, "2026-03-08 02:00")
+	})
+}
+
+// doubtful is a store that records what is left out and says that it did
+// not, once for each job: the run is given back.
+type doubtful struct {
+	*store.Store
+
+	failed sync.Map // by job
+}
+
+// Append implements [scheduler.Store].
+func (d *doubtful) Append(ctx context.Context, r *scheduler.Record) error {
+	err := d.Store.Append(ctx, r)
+	if err != nil || r.Reason != scheduler.ReasonDST {
+		return err
+	}
+	if _, again := d.failed.LoadOrStore(r.Job, true); !again {
+		return scheduler.ErrConflict
+	}
+	return nil
+}
+
+// Nothing runs while the clock is changed, and the schedule is edited before
+// a worker comes back.
+func TestLeftOutBeforeEdit(t *testing.T) {
+	inSpring(t, 50*time.Minute, func(t *testing.T, w *world) {
+		w.inNewYork("job", "30 1-2 * * *", gapSkip)
+		until(-time.Minute)
+		w.stopWorker()
+		until(time.Minute)
+		w.inNewYork("job", "30 4 * * *", gapSkip)
+		w.startWorker()
+		until(2 * time.Hour)
+		w.mustTell("job", 1, "2026-03-08 02:30")
+		if got, want := w.outcomes("job"), "completed skipped(dst 1) completed"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+	})
+}
+
+// The timers stream is lost after the change has been recorded. The baton that
+// the audit derives from the history does not tell it again.
+func TestLeftOutOnceAfterLoss(t *testing.T) {
+	inSpring(t, 30*time.Minute, func(t *testing.T, w *world) {
+		w.inNewYork("daily", "30 2,4 * * *", gapSkip)
+		w.inNewYork("fresh", "30 2,4 8 3 *", gapSkip)
+		until(15 * time.Minute)
+		w.stopWorker()
+		w.loseTimers()
+		w.startWorker()
+		until(2 * time.Hour)
+		w.mustTell("daily", 1, "2026-03-08 02:30")
+		w.mustTell("fresh", 1, "2026-03-08 02:30")
+		if got, want := w.outcomes("fresh"), "skipped(dst 1) completed"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+	})
+}

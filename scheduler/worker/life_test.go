@@ -1,0 +1,83 @@
+package worker_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
+)
+
+func TestTwoDays(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		start := time.Now().UTC().Truncate(time.Minute).Add(time.Minute)
+		w.put("hourly", `{`+action+`, "startTime": "`+start.Format(time.RFC3339)+`", "recurrence": {"frequency": "Hour"}}`)
+		time.Sleep(48*time.Hour + 2*time.Minute)
+		calls := w.sink.seen()
+		if len(calls) != 49 {
+			t.Fatalf("%d calls in 48 hours, want 49", len(calls))
+		}
+		for i, c := range calls {
+			due := start.Add(time.Duration(i) * time.Hour)
+			if late := c.at.Sub(due); late < 0 || late > 10*time.Millisecond {
+				t.Errorf("call %d at %s, due %s", i, c.at, due)
+			}
+			if want := "default/hourly@" + due.Format(time.RFC3339); c.key != want {
+				t.Errorf("call %d has the key %q, want %q", i, c.key, want)
+			}
+		}
+		v := w.get("hourly")
+		if v.Status.Executions != 49 || v.Status.Failures != 0 || !v.Status.Next.Equal(start.Add(49*time.Hour)) {
+			t.Errorf("status %+v", v.Status)
+		}
+	})
+}
+
+func TestOneShot(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("once", `{`+action+`}`)
+		time.Sleep(2 * time.Second)
+		if got := w.outcomes("once"); got != "completed" {
+			t.Errorf("history %q", got)
+		}
+		v := w.get("once")
+		if v.Job.State != scheduler.Completed || v.Status.Executions != 1 {
+			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
+		}
+		time.Sleep(3 * time.Hour)
+		if _, err := w.service.Get(t.Context(), key("once")); err == nil {
+			t.Error("a completed job is still there after its time")
+		}
+	})
+}
+
+// Several lanes, under another prefix: every operation finds its job's lane.
+func TestLanes(t *testing.T) {
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, func(c *store.Config) { c.Lanes, c.Prefix = 4, "team.sched" })
+		w.startWorker()
+		for i := range 40 {
+			w.put(fmt.Sprintf("job%d", i), `{`+action+`, "recurrence": {"frequency": "Minute", "count": 3}}`)
+		}
+		time.Sleep(30 * time.Second)
+		for i := range 10 {
+			if _, err := w.service.Trigger(t.Context(), key(fmt.Sprintf("job%d", i))); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.service.Delete(t.Context(), key(fmt.Sprintf("job%d", i+10)), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Hour)
+		if n := len(w.sink.seen()); n != 30*3+10+10 {
+			t.Errorf("%d calls, want 110: 30 jobs thrice, 10 runs by hand, 10 before their job was deleted", n)
+		}
+		rep, err := w.service.Audit(t.Context(), false)
+		if err != nil || rep.Jobs != 30 || len(rep.Findings) > 0 {
+			t.Errorf("audit: %+v, %v", rep, err)
+		}
+	})
+}

@@ -1,0 +1,259 @@
+package worker_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/worker"
+)
+
+// at is an action that calls a host of its own.
+func at(host string) string {
+	return `"action": {"type": "Http", "request": {"uri": "http://` + host + `.example/", "method": "GET"}, "retryPolicy": {"retryType": "none"}}`
+}
+
+// replace deletes a job and puts another of its name.
+func (w *world) replace(name, body string) {
+	w.t.Helper()
+	if err := w.service.Delete(w.t.Context(), key(name), 0); err != nil {
+		w.t.Fatal(err)
+	}
+	w.put(name, body)
+}
+
+// TestNameUsedAgainWhileHeld deletes a job in the moment in which a worker holds its baton, and puts another one of the name:
+// the deleted job does not run, the other one runs at its own times, and no key is used twice.
+func TestNameUsedAgainWhileHeld(t *testing.T) {
+	for name, test := range map[string]struct {
+		old, recurs string
+		start       time.Duration // of the next job, from when the first was due
+		calls       int           // within ten minutes
+	}{
+		"later":          {start: time.Minute, calls: 1},
+		"same instant":   {calls: 1},
+		"moments before": {start: -50 * time.Millisecond, calls: 1},
+		"moments after":  {start: 50 * time.Millisecond, calls: 1},
+		"years later":    {start: 20 * 365 * 24 * time.Hour},
+		"often":          {recurs: `"recurrence": {"frequency": "Minute"}, `, calls: 10},
+		"often, later":   {recurs: `"recurrence": {"frequency": "Minute"}, `, start: time.Minute, calls: 9},
+		"beside itself":  {old: `"overlap": "allow", `, recurs: `"overlap": "allow", "recurrence": {"frequency": "Minute"}, `, calls: 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second)
+				w.put("job", `{`+test.old+`"startTime": "`+due.Format(time.RFC3339Nano)+`", "recurrence": {"frequency": "Day"}, `+at("old")+`}`)
+				time.Sleep(time.Until(due) - 100*time.Millisecond)
+				if !w.get("job").Status.Running {
+					t.Fatal("the baton is not with the worker yet")
+				}
+				start := due.Add(test.start)
+				w.replace("job", `{"startTime": "`+start.Format(time.RFC3339Nano)+`", `+test.recurs+at("new")+`}`)
+				time.Sleep(time.Until(due) + 10*time.Minute - time.Second)
+				calls, keys := w.sink.seen(), map[string]bool{}
+				for i, c := range calls {
+					keys[c.key] = true
+					if want := start.Add(time.Duration(i) * time.Minute); c.host != "new.example" || c.at.Before(want) || c.at.Sub(want) > time.Second {
+						t.Errorf("call of %s at %s, want one of new.example at %s", c.host, c.at, want)
+					}
+				}
+				if len(calls) != test.calls || len(keys) != len(calls) {
+					t.Errorf("%d calls under %d keys, want %d", len(calls), len(keys), test.calls)
+				}
+				if v := w.get("job"); v.Status.Executions != test.calls {
+					t.Errorf("%d executions, want %d: %s", v.Status.Executions, test.calls, w.outcomes("job"))
+				}
+				w.mustBeInOrder()
+			})
+		})
+	}
+}
+
+// TestNameUsedAgainWhileRunning deletes a job while its attempt runs. What the attempt leaves is not taken for the next job's,
+// neither by a worker that takes over nor by the audit.
+func TestNameUsedAgainWhileRunning(t *testing.T) {
+	for name, overlap := range map[string]string{"alone": "", "one-off": `"overlap": "allow", `} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				w.sink.answers(func(c *call) (int, string) {
+					if c.host == "old.example" {
+						return after(30*time.Second, http.StatusOK)(c)
+					}
+					return http.StatusOK, ""
+				})
+				due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second).Format(time.RFC3339)
+				w.put("job", `{`+overlap+`"startTime": "`+due+`", "recurrence": {"frequency": "Day"}, `+at("old")+`}`)
+				time.Sleep(25 * time.Second)
+				later := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+				w.replace("job", `{"startTime": "`+later+`", "recurrence": {"frequency": "Hour"}, `+at("new")+`}`)
+				time.Sleep(time.Minute)
+				if v := w.get("job"); v.Status.Executions != 0 {
+					t.Errorf("%d executions of a job that has not run yet", v.Status.Executions)
+				}
+				w.loseTimers()
+				if next := w.get("job").Status.Next.Format(time.RFC3339); next != later {
+					t.Errorf("after the audit it runs at %s, want %s", next, later)
+				}
+				time.Sleep(150 * time.Minute)
+				if v := w.get("job"); v.Status.Executions != 2 || len(w.sink.seen()) != 3 {
+					t.Errorf("%d executions, want 2; %d calls, want 3", v.Status.Executions, len(w.sink.seen()))
+				}
+			})
+		})
+	}
+}
+
+// forgetful is a store as a process sees it that dies in the middle of a delete: the batons stay.
+type forgetful struct{ scheduler.Store }
+
+// Clear leaves everything as it is.
+func (forgetful) Clear(context.Context, scheduler.Key) error { return nil }
+
+// TestDeleteCutShort leaves the baton of a deleted job in its place. It does not run as the next job of the name, and that one
+// gets its own.
+func TestDeleteCutShort(t *testing.T) {
+	for name, lead := range map[string]time.Duration{"waiting": 10 * time.Second, "held": 100 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			freshTimers()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				looks := make(chan struct{}, 10)
+				w.startWorker(func(c *worker.Config) { c.OnTakeover = func() { looks <- struct{}{} } })
+				due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second)
+				w.put("job", `{"startTime": "`+due.Format(time.RFC3339)+`", `+at("old")+`}`)
+				time.Sleep(time.Until(due) - lead)
+				cut := service.New(service.Config{Store: forgetful{w.store}, Actions: w.actions(), Secrets: w.vault})
+				if err := cut.Delete(t.Context(), key("job"), 0); err != nil {
+					t.Fatal(err)
+				}
+				w.put("job", `{"startTime": "1999-01-01T00:00:00Z", `+at("new")+`}`) // at once
+				time.Sleep(time.Minute)
+				for len(looks) > 0 {
+					<-looks
+					if _, err := w.service.Audit(t.Context(), true); err != nil {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(time.Minute)
+				calls := w.sink.seen()
+				if len(calls) != 1 || calls[0].host != "new.example" {
+					t.Errorf("%d calls, want one of the new job", len(calls))
+				}
+				if got := w.outcomes("job"); got != "completed" {
+					t.Errorf("history %q", got)
+				}
+			})
+		})
+	}
+}
+
+// TestBatonWithoutUID shows that a baton which an earlier version wrote, without the job's uid, is run and passed on.
+func TestBatonWithoutUID(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute", "count": 3}}`)
+		time.Sleep(10 * time.Second)
+		slot := scheduler.Slot{Key: key("job")}
+		st, err := w.store.Waiting(t.Context(), slot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := scheduler.DecodeBaton(st.Data)
+		if err != nil || b.UID == "" {
+			t.Fatalf("baton %s, %v", st.Data, err)
+		}
+		b.UID = ""
+		if strings.Contains(string(b.Encode()), "uid") {
+			t.Fatal("it has a uid still")
+		}
+		if err := w.store.Arm(t.Context(), slot, b.Encode(), b.Due.Add(-time.Second), st.Revision); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if got := w.outcomes("job"); got != "completed completed completed" {
+			t.Errorf("history %q", got)
+		}
+		if v := w.get("job"); v.Job.State != scheduler.Completed {
+			t.Errorf("state %s", v.Job.State)
+		}
+	})
+}
+
+// TestNameUsedAgainAfterSkips deletes a job while the attempt runs that is late after an outage. The skips that are recorded
+// with it are not taken for the next job's.
+func TestNameUsedAgainAfterSkips(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{"recurrence": {"frequency": "Minute"}, `+at("old")+`}`)
+		time.Sleep(70 * time.Second)
+		w.stopWorker()
+		time.Sleep(10 * time.Minute)
+		w.sink.answers(after(30*time.Second, http.StatusOK))
+		w.startWorker()
+		time.Sleep(5 * time.Second)
+		later := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+		w.replace("job", `{"startTime": "`+later+`", "recurrence": {"frequency": "Minute", "count": 1}, `+at("new")+`}`)
+		time.Sleep(time.Minute)
+		if got := w.outcomes("job"); got != "skipped(catchUp 9) completed" {
+			t.Fatalf("history %q", got)
+		}
+		w.loseTimers()
+		time.Sleep(70 * time.Minute)
+		calls := w.sink.seen()
+		if last := calls[len(calls)-1]; last.host != "new.example" || last.at.Format(time.RFC3339) != later {
+			t.Errorf("the last call was of %s at %s, want one of new.example at %s", last.host, last.at, later)
+		}
+	})
+}
+
+// TestDeleteCutShortBesideOneOff leaves the baton of a deleted job whose occurrence has ended on a one-off: a worker that takes
+// over does not plan the next job of the name from it.
+func TestDeleteCutShortBesideOneOff(t *testing.T) {
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.startWorker()
+		due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second).Format(time.RFC3339)
+		w.put("job", `{"overlap": "allow", "startTime": "`+due+`", "recurrence": {"frequency": "Day"}, `+at("old")+`}`)
+		time.Sleep(10 * time.Second)
+		slot := scheduler.Slot{Key: key("job")}
+		st, err := w.store.Waiting(t.Context(), slot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(15 * time.Second)
+		w.stopWorker() // as if it had died before it passed the baton on
+		err = w.store.Cancel(t.Context(), slot)
+		if err == nil {
+			err = w.store.Fire(t.Context(), slot, st.Data, 0)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut := service.New(service.Config{Store: forgetful{w.store}, Actions: w.actions(), Secrets: w.vault})
+		if err := cut.Delete(t.Context(), key("job"), 0); err != nil {
+			t.Fatal(err)
+		}
+		w.put("job", `{"overlap": "allow", "recurrence": {"frequency": "Minute", "count": 2}, `+at("new")+`}`)
+		time.Sleep(time.Second) // what fired before a worker began is suspect
+		looks := make(chan struct{}, 10)
+		w.startWorker(func(c *worker.Config) { c.OnTakeover = func() { looks <- struct{}{} } })
+		time.Sleep(15 * time.Second)
+		if len(looks) == 0 {
+			t.Fatal("nobody asked for an audit")
+		}
+		if _, err := w.service.Audit(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if n := len(w.sink.seen()); n != 3 {
+			t.Errorf("%d calls, want one of the old job and two of the new: %s", n, w.outcomes("job"))
+		}
+	})
+}
+
+// Forget leaves everything as it is.
+func (forgetful) Forget(context.Context, scheduler.Key) error { return nil }

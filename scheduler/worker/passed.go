@@ -1,0 +1,79 @@
+package worker
+
+import (
+	"errors"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/step"
+)
+
+// pass carries out what follows for the job, and acknowledges the baton. Whoever
+// finds that the job's baton is elsewhere already has nothing left to do.
+func (w *Worker) pass(r *run) stage {
+	s, from := r.step, step.From{
+		Slot: r.delivery.Slot, Running: r.delivery.Sequence, Baton: &r.baton, Schedule: r.baton.Schedule,
+	}
+	records := append(r.skipped, s.Records...)
+	if err := w.steps.Record(w.settles, r.key(), records, r.suspect); err != nil {
+		return w.giveBack(r)
+	}
+	ends := s.Next == nil && !s.Merge
+	if ends && s.State.Final() {
+		if w.limiter.Backlog() {
+			w.jobs.Forget(r.key()) // others need the place before the end is written
+		}
+		w.finalizer.add(step.EndingOf(r.current, s, from), func() { w.ack(r) })
+		return away
+	}
+	ctx := w.settles
+	if s.Merge {
+		ctx = w.attempts // it may take long, and ends with the attempts
+	}
+	err := w.steps.Move(ctx, r.current, s, from)
+	if ends {
+		w.jobs.Forget(r.key())
+	}
+	switch {
+	case err == nil, errors.Is(err, scheduler.ErrConflict) && s.Next != nil, errors.Is(err, scheduler.ErrNotFound) && s.Next == nil:
+		return w.ack(r)
+	}
+	return w.giveBack(r) // it comes again, and is planned by what is stored then
+}
+
+// dropOrphan ends a baton of an earlier job of the name. To delete that job was
+// to remove its message; when that was cut short, this one lies where the
+// present job's baton ought to be, and the audit has to look.
+func (w *Worker) dropOrphan(r *run) stage {
+	gone, err := w.passedOn(r)
+	w.ack(r)
+	if err != nil || !gone {
+		w.cfg.OnTakeover()
+	}
+	return away
+}
+
+// ack ends a run in this process, and removes its message.
+func (w *Worker) ack(r *run) stage {
+	if err := r.delivery.Lease.Ack(); err != nil {
+		w.log.Warn("baton not acknowledged", "job", r.key().String(), "err", err)
+	}
+	w.room.Release(r.place())
+	return away
+}
+
+// giveBack ends a run in this process, and lets another worker have its message.
+func (w *Worker) giveBack(r *run) stage {
+	w.room.Release(r.place()) // first: it may come again at once
+	if err := r.delivery.Lease.Nak(); err != nil {
+		w.log.Warn("baton not given back", "job", r.key().String(), "err", err)
+	}
+	return away
+}
+
+// retryLater gives a baton back that could not be dealt with, after a moment.
+func (w *Worker) retryLater(r *run, err error) stage {
+	w.log.Warn("baton put back for a moment", "job", r.key().String(), "err", err)
+	intake.Pause(w.attempts, retryPause)
+	return w.giveBack(r)
+}

@@ -1,0 +1,93 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// take receives a baton. It runs on the connection's goroutine and must not
+// block: what needs to read goes on in a goroutine of its own.
+func (w *Worker) take(ctx context.Context, d *scheduler.Delivery) {
+	b, err := scheduler.DecodeBaton(d.Body)
+	r := &run{delivery: d, baton: b}
+	if !w.room.Keep(r.place()) {
+		return // the run under way answers for it
+	}
+	if d.Deliveries > 1 {
+		w.cfg.OnTakeover()
+	}
+	switch {
+	case err != nil:
+		w.log.Error("unreadable baton removed; the audit restores the job", "job", r.key().String(), "err", err)
+		w.ack(r)
+	case ctx.Err() != nil:
+		w.giveBack(r)
+	case d.Deliveries > 1 || d.Fired.UnixNano() < w.suspect.Load():
+		r.suspect = true
+		w.liveOn(r, received)
+	default:
+		w.live(r, received)
+	}
+}
+
+// receive looks whether a run that is suspect has been run before, and has its
+// definition read while there is time.
+func (w *Worker) receive(r *run) stage {
+	if r.suspect {
+		if next, found := w.recover(r); found {
+			return next
+		}
+	}
+	if _, known := w.jobs.Peek(r.key()); !known {
+		w.loader.add(r) // then held
+		return away
+	}
+	return held
+}
+
+// recover goes on from the history record of r's attempt; found is false when
+// there is none. An attempt that is in the history is not run again: the baton is
+// passed on from the record, unless that happened too.
+func (w *Worker) recover(r *run) (next stage, found bool) {
+	search := scheduler.NewAttemptSearch(r.key(), &r.baton)
+	err := w.cfg.Store.Recent(w.settles, r.key(), 0, scheduler.SearchedOutcomes, search.Look)
+	if err != nil {
+		return w.retryLater(r, err), true
+	}
+	if search.Found == nil {
+		return away, false
+	}
+	gone, err := w.passedOn(r)
+	if err != nil {
+		return w.retryLater(r, err), true
+	}
+	if gone {
+		return w.ack(r), true
+	}
+	j, err := w.current(r)
+	if err != nil {
+		return w.retryLater(r, err), true // the record says how far it got
+	}
+	d := scheduler.Recover(w.definition(r, j), j, r.baton, search, time.Now())
+	r.baton = d.Baton
+	return w.carry(r, j, d), true
+}
+
+// passedOn reports whether the slot's baton has gone on from r already.
+func (w *Worker) passedOn(r *run) (bool, error) {
+	_, err := w.cfg.Store.Waiting(w.settles, r.delivery.Slot)
+	if err == nil {
+		return true, nil
+	}
+	if !errors.Is(err, scheduler.ErrNotFound) {
+		return false, err
+	}
+	last, err := w.cfg.Store.Running(w.settles, r.delivery.Slot)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return true, nil // removed: deleted, or acknowledged after all
+	}
+	return err == nil && last.Revision != r.delivery.Sequence, err
+}

@@ -1,0 +1,306 @@
+package worker_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// The secrets of these tests, and a job with one of them.
+const (
+	planted = "pl4nted-s3cret"
+	other   = "0ther-s3cret"
+	locked  = `"action": {"type": "locked", "door": {"key": "` + planted + `", "name": "n"}}`
+)
+
+// raw is a job as it lies in the store.
+func (w *world) raw(name string) string {
+	w.t.Helper()
+	st, err := w.store.LoadJob(w.t.Context(), key(name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(st.Data)
+}
+
+// patch patches a job.
+func (w *world) patch(name, body string) (*view.Job, error) {
+	w.t.Helper()
+	return w.service.Patch(w.t.Context(), service.Edit{Key: key(name), Body: []byte(body)})
+}
+
+// calls are what the doors were told, in order.
+func (w *world) calls() string {
+	var all []string
+	for _, c := range w.sink.seen() {
+		all = append(all, strings.TrimSpace(c.url))
+	}
+	return strings.Join(all, ", ")
+}
+
+// problems are those of an error that is one of the input.
+func problems(t *testing.T, err error) string {
+	t.Helper()
+	if !errors.Is(err, scheduler.ErrInvalid) {
+		t.Fatalf("got %v, want ErrInvalid", err)
+	}
+	if strings.Contains(err.Error(), planted) {
+		t.Errorf("the error shows the secret: %v", err)
+	}
+	return err.Error()
+}
+
+// TestSecretIsSealed shows that a job's secret reaches its target, and neither
+// the store, nor a view, nor the history.
+func TestSecretIsSealed(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		v := w.put("job", `{`+locked+`}`)
+		if strings.Contains(w.raw("job"), planted) || !strings.Contains(w.raw("job"), `"key":{"$sealed":"v1.k1.`) {
+			t.Errorf("stored as %s", w.raw("job"))
+		}
+		time.Sleep(time.Minute)
+		if got := w.calls(); got != "n "+planted {
+			t.Errorf("the door was told %q", got)
+		}
+		if strings.Contains(w.raw("job"), planted) || !strings.Contains(w.raw("job"), `"state":"completed"`) {
+			t.Errorf("after its end stored as %s", w.raw("job"))
+		}
+		for _, shown := range []string{string(view.JSON(v)), string(view.JSON(w.get("job"))), v.Job.Def.Document().String()} {
+			if strings.Contains(shown, planted) || strings.Contains(shown, "v1.k1") || strings.Contains(shown, `"key"`) {
+				t.Errorf("shown as %s", shown)
+			}
+		}
+		if r := w.history("job")[0]; r.Response != "you said ***ok" || strings.Contains(r.Message, planted) {
+			t.Errorf("recorded as %q, %q", r.Message, r.Response)
+		}
+	})
+}
+
+// TestPutSecretAgain shows that a definition's secrets count when it is compared
+// with the present one.
+func TestPutSecretAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		const when = `"startTime": "2099-01-01T00:00:00Z", `
+		w.put("job", `{`+when+locked+`}`)
+		if v := w.put("job", `{`+when+locked+`}`); v.Job.Generation != 1 {
+			t.Errorf("generation %d after the same document", v.Job.Generation)
+		}
+		v := w.put("job", `{`+when+strings.ReplaceAll(locked, planted, other)+`}`)
+		if v.Job.Generation != 2 || v.Job.ScheduleGen != 1 {
+			t.Errorf("generation %d, of the schedule %d after a new secret", v.Job.Generation, v.Job.ScheduleGen)
+		}
+		if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if got := w.calls(); got != "n "+other {
+			t.Errorf("the door was told %q", got)
+		}
+	})
+}
+
+// TestPatchKeepsSecrets shows that whatever is done to a job, its secrets stay
+// unless they are named.
+func TestPatchKeepsSecrets(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{"recurrence": {"frequency": "minute"}, `+strings.Replace(locked, `"name"`, `"spare": "spare-key", "name"`, 1)+`}`)
+		time.Sleep(30 * time.Second) // between two occurrences
+		steps := []struct {
+			what string
+			do   func() error
+			want string
+		}{
+			{"a patch of something else", func() error { _, err := w.patch("job", `{"description": "d"}`); return err }, "n " + planted + " spare-key"},
+			{"a patch beside it", func() error {
+				_, err := w.patch("job", `{"properties": {"action": {"door": {"name": "m"}}}}`)
+				return err
+			}, "m " + planted + " spare-key"},
+			{"a patch that removes one", func() error {
+				_, err := w.patch("job", `{"action": {"door": {"spare": null}}}`)
+				return err
+			}, "m " + planted},
+			{"a patch that changes one", func() error {
+				_, err := w.patch("job", `{"action": {"DOOR": {"KEY": "`+other+`"}}}`)
+				return err
+			}, "m " + other},
+			{"disabling and enabling", func() error {
+				if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+					return err
+				}
+				time.Sleep(2 * time.Minute)
+				if _, err := w.patch("job", `{"description": "disabled"}`); err != nil {
+					return err
+				}
+				_, err := w.service.Enable(t.Context(), key("job"))
+				return err
+			}, "m " + other},
+		}
+		for _, step := range steps {
+			if err := step.do(); err != nil {
+				t.Fatalf("%s: %v", step.what, err)
+			}
+			time.Sleep(time.Minute)
+			calls := w.sink.seen()
+			if got := strings.TrimSpace(calls[len(calls)-1].url); got != step.want {
+				t.Errorf("after %s the door was told %q, want %q", step.what, got, step.want)
+			}
+			for _, secret := range []string{planted, other, "spare-key"} {
+				if strings.Contains(w.raw("job"), secret) {
+					t.Errorf("after %s stored as %s", step.what, w.raw("job"))
+				}
+			}
+		}
+		if got := problems(t, func() error { _, err := w.patch("job", `{"action": {"door": {"key": null}}}`); return err }()); got != "action.door.key: is required" {
+			t.Errorf("got %s", got)
+		}
+	})
+}
+
+// TestSecretProblems has what is wrong with the secrets of a document.
+func TestSecretProblems(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("there", `{"startTime": "2099-01-01T00:00:00Z", `+locked+`}`)
+		const door = `{"action": {"type": "locked", "door": {"name": "n"}}}`
+		const hint = "is required; secrets are not shown by get: send it again, or use PATCH"
+		put := func(name, body string) error {
+			_, _, err := w.service.Put(t.Context(), service.Edit{Key: key(name), Body: []byte(body)})
+			return err
+		}
+		ref := func(name string) string {
+			return strings.Replace(locked, `"`+planted+`"`, `{"secretRef": "`+name+`"}`, 1)
+		}
+		const nobody = `no shared secret is called "nobody"; "carillon secrets set nobody" makes it`
+		tests := map[string]struct {
+			err  error
+			want string
+		}{
+			"put back as shown":    {put("there", string(view.JSON(w.get("there")))), "properties.action.door.key: " + hint},
+			"put back unwrapped":   {put("there", door), "action.door.key: " + hint},
+			"of a new job":         {put("new", door), "action.door.key: is required"},
+			"unknown name":         {put("new", `{`+ref("nobody")+`}`), "action.door.key.secretRef: " + nobody},
+			"unknown name wrapped": {put("new", `{"properties": {`+ref("nobody")+`}}`), "properties.action.door.key.secretRef: " + nobody},
+			"unknown name patched": {func() error {
+				_, err := w.patch("there", `{"action": {"door": {"key": {"secretRef": "nobody"}}}}`)
+				return err
+			}(), "action.door.key.secretRef: " + nobody},
+			"a secret for a name": {put("new", `{`+ref(planted+"&sig=")+`}`), "action.door.key.secretRef: is not a name: a letter"},
+			"sealed already": {
+				put("new", `{"labels": {"$sealed": "v1.k1.AAAA"}, `+locked+`}`),
+				"labels.$sealed: a member must not have this name, which the store keeps for itself",
+			},
+			"every problem": {
+				put("new", `{"jitter": "x", `+strings.Replace(ref("nobody"), `"name"`, `"spare": 5, "name"`, 1)+`}`),
+				"action.door.spare: must be a string or {\"secretRef\": name}, not a number\njitter: \"x\" is not",
+			},
+		}
+		for name, test := range tests {
+			if got := problems(t, test.err); !strings.Contains(got, test.want) || name == "of a new job" && got != test.want {
+				t.Errorf("%s: got %s, want %s", name, got, test.want)
+			}
+		}
+		if got := problems(t, tests["every problem"].err); !strings.Contains(got, nobody) {
+			t.Errorf("got %s", got)
+		}
+		keyless := w.newService()
+		_, _, err := keyless.Put(t.Context(), service.Edit{Key: key("new"), Body: []byte(`{"properties": {` + locked + `}}`)})
+		const want = "properties.action.door.key: this scheduler has no key to seal secrets with; start it with --secret-key-file"
+		if got := problems(t, err); got != want {
+			t.Errorf("got %s", got)
+		}
+	})
+}
+
+// TestWithoutTheKey shows that a process without the key that a secret was
+// sealed with loses nothing, and that attempts fail and say why.
+func TestWithoutTheKey(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		k1 := newKey(t, "k1")
+		w.service = w.newService(k1)
+		w.stopWorker()
+		w.put("job", `{"recurrence": {"frequency": "minute"}, `+locked+`}`)
+		_, sealed, _ := strings.Cut(w.raw("job"), `{"$sealed":`)
+		sealed, _, _ = strings.Cut(sealed, "}")
+
+		w.service = w.newService(newKey(t, "k2"))
+		w.startWorker()
+		time.Sleep(90 * time.Second)
+		const want = "a secret of the job cannot be opened: this process does not have the key it was sealed with"
+		if r := w.history("job")[0]; r.Message != want || w.calls() != "" {
+			t.Errorf("recorded %q, the door was told %q", r.Message, w.calls())
+		}
+		if w.get("job").Job.State != scheduler.Enabled {
+			t.Error("the job cannot be got")
+		}
+		if _, err := w.patch("job", `{"description": "d"}`); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.raw("job"); !strings.Contains(got, sealed) || !strings.Contains(got, `"generation":4`) {
+			t.Errorf("stored as %s", got)
+		}
+		w.stopWorker()
+		w.service = w.newService(k1)
+		w.startWorker()
+		time.Sleep(2 * time.Minute)
+		if got := w.calls(); !strings.HasPrefix(got, "n "+planted) {
+			t.Errorf("with the key back the door was told %q", got)
+		}
+	})
+}
+
+// TestSealedForItsPlace shows that a sealed secret that was copied to another
+// job does not open there.
+func TestSealedForItsPlace(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{"startTime": "2099-01-01T00:00:00Z", `+locked+`}`)
+		if _, err := w.store.SaveJob(t.Context(), key("thief"), []byte(w.raw("job")), 0, false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.service.Trigger(t.Context(), key("thief")); err == nil {
+			t.Fatal("it has no baton yet")
+		}
+		if _, err := w.service.Audit(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.service.Trigger(t.Context(), key("thief")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if r := w.history("thief")[0]; w.calls() != "" || r.Outcome != scheduler.OutcomeFailed {
+			t.Errorf("the door was told %q, recorded %+v", w.calls(), r)
+		}
+	})
+}
+
+// TestErrorActionSecret shows that the secrets of an errorAction are kept like
+// those of an action.
+func TestErrorActionSecret(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(func(c *call) (int, string) {
+			if c.n == 0 && !strings.Contains(c.key, "/error") {
+				return http.StatusInternalServerError, ""
+			}
+			return http.StatusOK, ""
+		})
+		w.put("job", `{"action": {"type": "locked", "door": {"key": "`+planted+`", "name": "n"}, "retryPolicy": {"retryType": "none"},
+			"errorAction": {"type": "locked", "door": {"key": "`+other+`", "name": "e"}}}}`)
+		time.Sleep(time.Minute)
+		if got := w.calls(); got != "n "+planted+", e "+other {
+			t.Errorf("the doors were told %q", got)
+		}
+		if raw := w.raw("job"); strings.Count(raw, "$sealed") != 2 || strings.Contains(raw, other) {
+			t.Errorf("stored as %s", raw)
+		}
+	})
+}

@@ -1,0 +1,254 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/cache"
+	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/limits"
+	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/step"
+)
+
+// Config says how a worker works. Store and Actions are required.
+type Config struct {
+	Store   scheduler.Store
+	Actions scheduler.ActionReader
+
+	// Secrets opens what is sealed in jobs, and finds shared secrets.
+	// Default: a vault without keys.
+	Secrets *secrets.Vault
+
+	// Collections are those of the store; a service in the same process may
+	// share them. Default: the worker's own.
+	Collections *cache.Collections
+
+	// Concurrency is how many attempts may be in flight in this process.
+	// Raise it when targets are many and slow. Default 256.
+	Concurrency int
+
+	// PerTarget is how many of them may go to one target (host and port).
+	// Default a quarter of Concurrency.
+	PerTarget int
+
+	// Hold is how many batons this process holds in memory at most: waiting
+	// for their instant, for a slot, or running. It bounds the memory (about
+	// 2 KB each) and what a dead worker delays. Default 16384.
+	Hold int
+
+	// Grace is how long a stop waits for running attempts before it cancels
+	// them and lets another worker repeat them. Default 20 s.
+	Grace time.Duration
+
+	// OnRecord is called with every record this process writes to a history,
+	// after it is stored. It must not block. Default: none.
+	OnRecord func(*scheduler.Record)
+
+	// OnTakeover is called when a baton comes that another worker had before:
+	// that worker may have died, and left endings unwritten that an audit
+	// finds. Likewise when a baton of a deleted job took the place of that of
+	// the next job of the name, and when a job was edited while its end was
+	// written. It must not block. Default: none.
+	OnTakeover func()
+
+	// Logger takes what no caller can be told. Default: discard.
+	Logger *slog.Logger
+}
+
+func (c Config) withDefaults() Config {
+	if c.Concurrency <= 0 {
+		c.Concurrency = 256
+	}
+	if c.PerTarget <= 0 {
+		c.PerTarget = max(1, c.Concurrency/4)
+	}
+	if c.Hold <= 0 {
+		c.Hold = 1 << 14
+	}
+	if c.Grace <= 0 {
+		c.Grace = 20 * time.Second
+	}
+	if c.Secrets == nil {
+		c.Secrets = secrets.NewVault(secrets.Config{Store: c.Store.Secrets()})
+	}
+	if c.Collections == nil {
+		c.Collections = cache.NewCollections(c.Store.Collections())
+	}
+	if c.OnTakeover == nil {
+		c.OnTakeover = func() {}
+	}
+	if c.OnRecord == nil {
+		c.OnRecord = func(*scheduler.Record) {}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// Worker runs attempts. Its methods are the stages of a run's life (life.go),
+// and what happens between them.
+type Worker struct {
+	cfg       Config
+	log       *slog.Logger
+	jobs      *cache.Jobs
+	room      *intake.Room[place]
+	loader    *loader
+	timers    *timers
+	limiter   *limits.Limiter[*run]
+	steps     *step.Executor
+	finalizer *finalizer
+
+	suspect atomic.Int64 // batons fired before this Unix nanosecond may have been run already
+
+	lives    sync.WaitGroup  // runs under way outside the queues
+	attempts context.Context //nolint:containedctx // ends all attempts of this worker
+	cancel   context.CancelCauseFunc
+	settles  context.Context //nolint:containedctx // ends what the attempts leave to be stored
+	abandon  context.CancelFunc
+}
+
+// New returns a worker that does nothing before Run.
+func New(cfg Config) *Worker {
+	cfg = cfg.withDefaults()
+	w := &Worker{
+		cfg: cfg, log: cfg.Logger, jobs: cache.NewJobs(cfg.Store, cfg.Actions, cfg.Secrets),
+		room: intake.NewRoom[place](cfg.Hold, min(256, max(1, cfg.Hold/8)), cfg.Store.Lanes()),
+	}
+	w.loader = newLoader(w.jobs, func(r *run) { w.live(r, held) })
+	w.timers = newTimers(w.due)
+	w.limiter = limits.New(limits.Config[*run]{
+		Concurrency: cfg.Concurrency, PerTarget: cfg.PerTarget,
+		Start: func(r *run) { w.liveOn(r, attempted) }, Defer: w.deferRun,
+	})
+	w.steps = step.New(step.Config{
+		Store: cfg.Store, Secrets: cfg.Secrets, Load: w.jobs.Load, Current: w.jobs.Current, Persist: w.persist, OnRecord: cfg.OnRecord,
+	})
+	w.finalizer = newFinalizer(w.finalize, w.limiter.Backlog)
+	return w
+}
+
+// Suspect says that the server may have lost track of what was delivered, as
+// after a reconnect: batons fired until now are checked against the history
+// before they run.
+func (w *Worker) Suspect() { w.suspect.Store(time.Now().UnixNano()) }
+
+// Run works until ctx is done, then stops in good order: it takes no more
+// batons, gives back those that have not started, waits Grace for the others,
+// and returns nil.
+func (w *Worker) Run(ctx context.Context) error {
+	w.Suspect()
+	base := context.WithoutCancel(ctx)
+	w.attempts, w.cancel = context.WithCancelCause(base)
+	w.settles, w.abandon = context.WithCancel(base)
+	defer w.cancel(errStopping)
+	defer w.abandon()
+
+	background, stop := context.WithCancel(base)
+	var side sync.WaitGroup
+	side.Go(func() { w.jobs.Run(background, w.lost("definitions")) })
+	side.Go(func() { w.cfg.Collections.Run(background, w.lost("collections")) })
+	side.Go(func() { w.review(background) })
+	side.Go(func() { w.finalizer.work(background) })
+	side.Go(func() { w.loader.work(background) })
+	timing, letGo := context.WithCancel(base)
+	still := make(chan struct{}) // the timers hand on nothing more
+	side.Go(func() {
+		w.timers.work(timing.Done())
+		close(still)
+	})
+
+	lanes, laneCtx := errgroup.WithContext(ctx)
+	for lane := range w.cfg.Store.Lanes() {
+		lanes.Go(func() error {
+			return w.cfg.Store.Deliver(laneCtx, lane, w.room.Wake(lane), w.room.Ask, func(d *scheduler.Delivery) { w.take(laneCtx, d) })
+		})
+	}
+	err := lanes.Wait()
+	letGo()
+	<-still
+	w.stop()
+	stop()
+	side.Wait()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// stop gives back what has not started and sees the rest to its end.
+func (w *Worker) stop() {
+	for _, r := range append(w.timers.drain(), w.limiter.Drain()...) {
+		w.giveBack(r)
+	}
+	ended := make(chan struct{})
+	go func() {
+		w.lives.Wait()
+		close(ended)
+	}()
+	timer := time.NewTimer(w.cfg.Grace)
+	defer timer.Stop()
+	select {
+	case <-ended:
+		return
+	case <-timer.C:
+	}
+	w.cancel(errStopping)
+	timer.Reset(w.cfg.Grace)
+	select {
+	case <-ended:
+	case <-timer.C:
+		w.abandon()
+		<-ended
+	}
+}
+
+func (w *Worker) lost(what string) func(error) {
+	return func(err error) {
+		w.log.Warn("lost a watch; reading "+what+" from the store until it stands again", "err", err)
+	}
+}
+
+// persist repeats a write until the store takes or refuses it. The baton stays
+// with this worker meanwhile; a stop ends the wait.
+func (w *Worker) persist(ctx context.Context, k scheduler.Key, write func(context.Context) error) error {
+	return intake.Persist(ctx, w.attempts, w.log, k.String(), write)
+}
+
+// The rhythm of what a worker does by the clock.
+const (
+	reviewEvery = time.Second
+	retryPause  = time.Second
+)
+
+// review looks after busy targets.
+func (w *Worker) review(ctx context.Context) {
+	tick := time.NewTicker(reviewEvery)
+	defer tick.Stop()
+	for {
+		next := tick.C
+		if w.room.Empty() {
+			next = nil // nothing to look after
+		}
+		select {
+		case <-next:
+		case <-w.room.Busy():
+			continue
+		case <-ctx.Done():
+			return
+		}
+		now := time.Now()
+		w.limiter.Review(now, w.cfg.Collections.Rule)
+		w.limiter.Pace(now)
+		if w.room.Free() <= w.cfg.Hold*3/4 {
+			w.limiter.Shed(now, 4*w.cfg.PerTarget)
+		}
+	}
+}

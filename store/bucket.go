@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// bucket keeps values by name in a key-value bucket: collections, and shared
+// secrets as sealed as it gets them.
+type bucket struct{ kv jetstream.KeyValue }
+
+var _ scheduler.Bucket = bucket{}
+
+// Collections keeps the settings of collections.
+func (s *Store) Collections() scheduler.Bucket { return bucket{s.collections} }
+
+// Secrets keeps shared secrets.
+func (s *Store) Secrets() scheduler.Bucket { return bucket{s.secrets} }
+
+// Load returns a value as it was saved. scheduler.ErrNotFound when there is none.
+func (b bucket) Load(ctx context.Context, name string) (scheduler.Stored, error) {
+	e, err := b.kv.Get(ctx, name)
+	if err != nil {
+		return scheduler.Stored{}, translate(err)
+	}
+	return scheduler.Stored{Key: scheduler.Key{Job: name}, Revision: e.Revision(), Data: e.Value()}, nil
+}
+
+// Save writes a value over the revision it replaces (0: none may exist) and
+// returns the new revision. scheduler.ErrConflict when the revision is stale.
+func (b bucket) Save(ctx context.Context, name string, data []byte, replaces uint64) (uint64, error) {
+	if replaces == 0 {
+		rev, err := b.kv.Create(ctx, name, data)
+		return rev, translate(err)
+	}
+	rev, err := b.kv.Update(ctx, name, data, replaces)
+	return rev, translate(err)
+}
+
+// Remove deletes a value at a revision. scheduler.ErrConflict when the revision
+// is stale.
+func (b bucket) Remove(ctx context.Context, name string, revision uint64) error {
+	return translate(b.kv.Purge(ctx, name, jetstream.LastRevision(revision)))
+}
+
+// Each calls f for every value.
+func (b bucket) Each(ctx context.Context, f func(scheduler.Stored) error) error {
+	names, err := b.kv.Keys(ctx)
+	if errors.Is(err, jetstream.ErrNoKeysFound) {
+		return nil
+	}
+	if err != nil {
+		return translate(err)
+	}
+	for _, name := range names {
+		st, err := b.Load(ctx, name)
+		if errors.Is(err, scheduler.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := f(st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Watch calls changed for every value, first as it is and then at every change,
+// until ctx is done; data is nil for a deleted one. ready is called in between:
+// when changed was called for all that there are.
+func (b bucket) Watch(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error {
+	w, err := b.kv.WatchAll(ctx)
+	if err != nil {
+		return translate(err)
+	}
+	defer func() { _ = w.Stop() }()
+	for {
+		select {
+		case e, ok := <-w.Updates():
+			switch {
+			case !ok:
+				return fmt.Errorf("%w: the watch of bucket %s ended", scheduler.ErrUnavailable, b.kv.Bucket())
+			case e == nil: // all that were there have been seen
+				ready()
+			case e.Operation() == jetstream.KeyValuePut:
+				changed(e.Key(), e.Revision(), e.Value())
+			default:
+				changed(e.Key(), e.Revision(), nil)
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}

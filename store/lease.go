@@ -1,0 +1,104 @@
+package store
+
+import (
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// The rhythm of lease keeping. The server takes a message back when it hears
+// nothing of it for ackWait.
+const (
+	renewEvery = time.Second
+	renewAfter = 3 * time.Second
+)
+
+// leases keeps the messages that this process has: it renews each until it was
+// answered for. It has a goroutine while there are any.
+type leases struct {
+	nc   *nats.Conn
+	lost func(error) // one could not be renewed
+
+	mu   sync.Mutex
+	held map[*lease]struct{}
+	idle chan struct{} // closed when nothing is held any more; ends the goroutine
+}
+
+// lease answers for one delivered message.
+type lease struct {
+	keeper  *leases
+	reply   string
+	renewed time.Time // under the keeper's lock
+}
+
+var _ scheduler.Lease = (*lease)(nil)
+
+// Ack removes the message from its stream.
+func (l *lease) Ack() error { return l.keeper.end(l, "+ACK") }
+
+// Nak lets another worker have the message at once.
+func (l *lease) Nak() error { return l.keeper.end(l, "-NAK") }
+
+// keep begins to renew the lease of a message.
+func (k *leases) keep(reply string) *lease {
+	l := &lease{keeper: k, reply: reply, renewed: time.Now()}
+	k.mu.Lock()
+	if len(k.held) == 0 {
+		k.held, k.idle = map[*lease]struct{}{}, make(chan struct{})
+		go k.renew(k.idle)
+	}
+	k.held[l] = struct{}{}
+	k.mu.Unlock()
+	return l
+}
+
+// end answers for a message.
+func (k *leases) end(l *lease, verb string) error {
+	k.mu.Lock()
+	if delete(k.held, l); len(k.held) == 0 && k.idle != nil {
+		close(k.idle)
+		k.idle = nil
+	}
+	k.mu.Unlock()
+	return translate(k.nc.Publish(l.reply, []byte(verb)))
+}
+
+// renew tells the server of the messages that are still being worked on, until
+// there are none, or the connection is closed for good.
+func (k *leases) renew(idle <-chan struct{}) {
+	tick := time.NewTicker(renewEvery)
+	defer tick.Stop()
+	closed := k.nc.StatusChanged(nats.CLOSED)
+	defer k.nc.RemoveStatusListener(closed)
+	for !k.nc.IsClosed() {
+		select {
+		case now := <-tick.C:
+			for _, l := range k.stale(now) {
+				if err := k.nc.Publish(l.reply, []byte("+WPI")); err != nil {
+					k.lost(err)
+				}
+			}
+		case <-idle:
+			return
+		case <-closed:
+			return
+		}
+	}
+}
+
+// stale returns the leases that are due, and counts them as renewed.
+func (k *leases) stale(now time.Time) []*lease {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var due []*lease
+	for l := range k.held {
+		if now.Sub(l.renewed) >= renewAfter {
+			l.renewed = now
+			due = append(due, l)
+		}
+	}
+	return due
+}
