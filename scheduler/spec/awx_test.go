@@ -17,7 +17,7 @@ type awxRow struct {
 }
 
 func TestAWXVectors(t *testing.T) {
-	for _, row := range rows[awxRow](t, "awx.jsonl") {
+	for _, row := range rows[awxRow](t, "testdata/awx.jsonl") {
 		_, err := ParseRRule(row.RRule, AWX)
 		if accepted := err == nil; accepted != (row.Expected == "accept") {
 			t.Errorf("%s: %q: error %v, expected %s", row.ID, row.RRule, err, row.Expected)

@@ -105,8 +105,7 @@ func (p *awxParser) dtstart(params []string, value string) string {
 		switch {
 		case strings.HasPrefix(upper, "TZID="): // it is found only as the last one, in upper case
 			name, exact := strings.CutPrefix(param, "TZID=")
-			_, known := slices.BinarySearch(zoneNames(), name)
-			zoned = exact && known && i == len(params)-1
+			zoned = exact && knownZone(name) && i == len(params)-1
 		case upper != "VALUE=DATE-TIME" && upper != "VALUE=DATE":
 			return "unsupported parm: " + upper
 		case kind != "":

@@ -2,34 +2,16 @@ package spec
 
 import "time"
 
-// Recurrence describes when a job recurs: as Azure Scheduler has it, or by a rule in one of the other languages.
-// [ReadRecurrence] reads one from JSON.
-type Recurrence struct {
-	// Rule is the text of recurrence.cron or recurrence.rrule. With it, of the other fields only Count and End are used.
-	Rule Rule
-
-	// Frequency is the unit between occurrences. Required without a Rule.
-	Frequency Frequency
-
-	// Interval is the number of units between occurrences. At most 18 months, 78 weeks, 548 days, or 1000 of the shorter
-	// units; years have no limit. Default: 1.
-	Interval int
-
-	// Count is how many times the job runs before it is completed. A schedule does not know what ran, so the caller
-	// counts ([Plan.MaxRuns]). Zero: no limit. With End, whichever comes first ends the job.
-	Count int
-
-	// End is the last instant at which the job may run. It may lie in the past: the job then never runs. Zero: no end.
-	End time.Time
-
-	// Schedule limits or expands the occurrences within the frequency. Zero: as is.
-	Schedule Elements
-
-	// Anchor says what the occurrences are counted from. Default: the start.
-	Anchor Anchor
+// azureRecurrence is when a job recurs, as Azure Scheduler has it.
+type azureRecurrence struct {
+	Frequency Frequency // required
+	Interval  int       // in units of the frequency; 0 is 1
+	Schedule  Elements  // limits or expands the occurrences
+	Anchor    Anchor    // what the occurrences are counted from
+	End       time.Time // the last instant; zero: none
 }
 
-// Elements is the schedule of a [Recurrence]. Each element is a set; order and repetition mean nothing, and an empty
+// Elements is the schedule of a recurrence. Each element is a set; order and repetition mean nothing, and an empty
 // element is not there.
 type Elements struct {
 	// Minutes of the hour, 0-59. For Second and Minute they limit, for longer frequencies they replace the start's minute.
@@ -61,7 +43,7 @@ type MonthlyOccurrence struct {
 	Occurrence int
 }
 
-// Anchor says what the occurrences of a [Recurrence] are counted from.
+// Anchor says what the occurrences of a recurrence are counted from.
 type Anchor uint8
 
 const (
@@ -69,7 +51,7 @@ const (
 	AnchorGrid Anchor = iota
 
 	// AnchorLastExecution counts from the moment the last occurrence was really started, as Azure did. It applies to a
-	// recurrence without schedule; see [Plan.NextAfterRun].
+	// recurrence without schedule.
 	AnchorLastExecution
 )
 
@@ -91,4 +73,4 @@ func (e Elements) empty() bool {
 }
 
 // interval returns Interval with its default.
-func (r Recurrence) interval() int { return max(r.Interval, 1) }
+func (r azureRecurrence) interval() int { return max(r.Interval, 1) }

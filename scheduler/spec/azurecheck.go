@@ -11,19 +11,8 @@ import (
 // report takes a problem at a path seen from the object that is being checked.
 type report func(path, format string, args ...any)
 
-// Validate returns nil or [document.Problems]: everything wrong in r, with paths seen from the recurrence.
-func (r Recurrence) Validate() error {
-	reader := document.NewReader()
-	if r.Rule == nil {
-		r.validateAzure(reader)
-	}
-	if r.Count < 0 {
-		reader.Problem("count", "%d is less than 1", r.Count)
-	}
-	return reader.Err()
-}
-
-func (r Recurrence) validateAzure(reader *document.Reader) {
+// check reports everything wrong in r, with paths seen from the recurrence.
+func (r azureRecurrence) check(reader *document.Reader) {
 	if !r.Frequency.valid() {
 		reader.Problem("frequency", "is required")
 	}
@@ -36,7 +25,7 @@ func (r Recurrence) validateAzure(reader *document.Reader) {
 	r.checkAnchor(reader.Problem)
 }
 
-func (r Recurrence) checkAnchor(problem report) {
+func (r azureRecurrence) checkAnchor(problem report) {
 	switch {
 	case int(r.Anchor) >= len(anchorNames):
 		problem("anchor", "is unknown")

@@ -1,30 +1,27 @@
 package spec
 
-import "time"
+import (
+	"time"
 
-// Compile returns the occurrences of r from start on. A zero start is the time of creation: the job's first run is then
-// at once ([Plan] sees to it), and the occurrences count from there. The error is a [document.Problems].
-func (r Recurrence) Compile(start, created time.Time) (Schedule, error) {
-	if err := r.Validate(); err != nil {
-		return nil, err
-	}
-	if start.IsZero() {
-		start = created
-	}
-	c := compiler{Recurrence: r, start: start.UTC(), seconds: start.Unix()}
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// compile returns the occurrences of r, which is valid, from start on.
+func (r azureRecurrence) compile(start time.Time) Schedule {
+	c := compiler{azureRecurrence: r, start: start.UTC(), seconds: start.Unix()}
 	phase := time.Duration(start.Nanosecond())
 	if r.Frequency != Second {
 		second := c.start.Second()
 		phase += time.Duration(second) * time.Second
 		c.seconds -= int64(second)
 	}
-	return newSeries(c.pattern(), phase, start, r.End), nil
+	return newSeries(c.pattern(), phase, start, r.End)
 }
 
 // compiler turns a recurrence into a pattern. The pattern has whole minutes, unless the frequency is Second; what the
 // start has beyond them is added to every occurrence.
 type compiler struct {
-	Recurrence
+	azureRecurrence
 
 	start   time.Time // UTC
 	seconds int64     // the start since the epoch, less what is added later
@@ -130,4 +127,17 @@ func mask(values []int, all uint64) uint64 {
 		set |= 1 << n
 	}
 	return set
+}
+
+// after returns the instant one interval after t.
+func (r azureRecurrence) after(t time.Time) time.Time {
+	n := r.interval()
+	switch r.Frequency {
+	case Year:
+		return document.Duration{Months: 12 * min(n, 10_000)}.AddTo(t)
+	case Month:
+		return document.Duration{Months: n}.AddTo(t)
+	default:
+		return t.Add(r.Frequency.Times(n))
+	}
 }

@@ -8,56 +8,13 @@ import (
 	"time"
 )
 
-// Describe says in plain English when the job runs, without a full stop: "at 05:15 and 17:15 on the third Wednesday of
-// every month, America/New_York".
-func (p *Plan) Describe() string {
-	r := p.timing.Recurrence
-	if r == nil {
-		if p.timing.Start.IsZero() {
-			return "once, at once"
-		}
-		return "once, at " + stampText(p.timing.Start) + ", UTC"
-	}
-	text := r.text(p)
-	if r.Count > 0 {
-		text += fmt.Sprintf(", %s at most", englishCount(r.Count, "run"))
-	}
-	if !r.End.IsZero() {
-		text += ", until " + stampText(r.End) + " UTC"
-	}
-	return text
-}
-
-// text describes the recurrence without its limits.
-func (r Recurrence) text(p *Plan) string {
-	setting := p.timing.setting(p.created)
-	switch rule := r.Rule.(type) {
-	case nil:
-	case *ruleSet:
-		return rule.describe(setting, p.rule)
-	default:
-		return rule.Describe(setting)
-	}
-	return r.english(p.timing.Start, p.created)
-}
-
-// stampText writes an instant as people do, in UTC.
-func stampText(t time.Time) string {
-	t = t.UTC()
-	text := t.Format("2006-01-02 15:04")
-	if t.Second() > 0 || t.Nanosecond() > 0 {
-		text = t.Format("2006-01-02 15:04:05.999999999")
-	}
-	return text
-}
-
-// english describes an Azure recurrence of a job.
-func (r Recurrence) english(start, created time.Time) string {
+// describe says in plain English when a job with that start, zero for none, runs.
+func (r azureRecurrence) describe(start, created time.Time) string {
 	anchor, first := start, ""
 	if start.IsZero() {
 		anchor, first = created, "at once, then "
 	}
-	c := compiler{Recurrence: r, start: anchor.UTC()}
+	c := compiler{azureRecurrence: r, start: anchor.UTC()}
 	switch {
 	case r.Schedule.empty() && start.IsZero() && (r.Frequency < Day || r.Anchor == AnchorLastExecution):
 		return first + englishEvery(r.interval(), r.Frequency.unitName()) + r.englishBase()
@@ -100,7 +57,7 @@ func (c *compiler) englishSteps() string {
 }
 
 // englishBase says that the steps are counted from the last execution, if they are.
-func (r Recurrence) englishBase() string {
+func (r azureRecurrence) englishBase() string {
 	if r.Anchor == AnchorLastExecution {
 		return " after the last execution"
 	}

@@ -50,23 +50,6 @@ func (c *compiler) monthDays() func(weekday, length int) uint32 {
 	}
 }
 
-// dayMask returns the days of a month of that length; no days say nothing and are all of them.
-func dayMask(days []int, length int) uint32 {
-	if len(days) == 0 {
-		return lengthMask(length)
-	}
-	set := uint32(0)
-	for _, day := range days {
-		if day < 0 {
-			day += length + 1
-		}
-		if day > 0 {
-			set |= 1 << day
-		}
-	}
-	return set
-}
-
 // occurrenceMask returns the days of a month that begins on that weekday (from Monday); no occurrences say nothing and
 // are all days.
 func occurrenceMask(occurrences []MonthlyOccurrence, weekday, length int) uint32 {
@@ -75,32 +58,7 @@ func occurrenceMask(occurrences []MonthlyOccurrence, weekday, length int) uint32
 	}
 	set := uint32(0)
 	for _, m := range occurrences {
-		set |= m.mask(weekday, length)
+		set |= nthWeekday(m.Day, m.Occurrence, weekday, length)
 	}
 	return set
-}
-
-// mask returns the days that m is in a month that begins on that weekday (from Monday).
-func (m MonthlyOccurrence) mask(weekday, length int) uint32 {
-	first := 1 + (int(m.Day+6)%7-weekday+7)%7
-	last := first + (length-first)/7*7
-	switch {
-	case m.Occurrence > 0:
-		return within(first+7*(m.Occurrence-1), length)
-	case m.Occurrence < 0:
-		return within(last+7*(m.Occurrence+1), length)
-	}
-	set := uint32(0)
-	for day := first; day <= last; day += 7 {
-		set |= 1 << day
-	}
-	return set
-}
-
-// within returns the mask of one day, empty if the month does not have it.
-func within(day, length int) uint32 {
-	if day < 1 || day > length {
-		return 0
-	}
-	return 1 << day
 }

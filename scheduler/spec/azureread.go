@@ -8,42 +8,28 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// ReadRecurrence reads a recurrence object: the members frequency, interval, schedule and anchor, or cron or rrule with
-// dialect, and with any of them count and endTime. What is wrong goes to the object's reader, all of it; the result is
-// then of no use. The caller calls o.Done, so that it may ask for members of its own.
-func ReadRecurrence(o *document.Object) Recurrence {
-	var r Recurrence
-	if checkSources(o) {
-		r.Rule = readRule(o)
-		r.Count, r.End = readLimits(o)
-		return r
-	}
+// readStep reads the members frequency and interval of a recurrence.
+func readStep(o *document.Object) (f Frequency, interval int) {
 	if name, ok := o.Enum("frequency", FrequencyNames()...); ok {
-		r.Frequency = frequency(name)
+		f = frequency(name)
 	}
-	r.Interval = 1
-	if n, ok := o.Int("interval", 1, int64(r.Frequency.maxInterval())); ok {
-		r.Interval = int(n)
+	if n, ok := o.Int("interval", 1, int64(f.maxInterval())); ok {
+		return f, int(n)
 	}
-	r.Count, r.End = readLimits(o)
-	if inner, ok := o.Object("schedule"); ok {
-		r.Schedule = readElements(inner)
-		r.Schedule.check(r.Frequency, inner.Problem)
-	}
-	if name, _ := o.Enum("anchor", anchorNames...); name == anchorNames[AnchorLastExecution] {
-		r.Anchor = AnchorLastExecution
-	}
-	r.checkAnchor(o.Problem)
-	return r
+	return f, 1
 }
 
-// readLimits reads what ends a recurrence of any kind.
-func readLimits(o *document.Object) (count int, end time.Time) {
-	if n, ok := o.Int("count", 1, math.MaxInt32); ok {
-		count = int(n)
+// readSchedule reads the members schedule and anchor of a recurrence with a frequency.
+func readSchedule(o *document.Object, f Frequency) (e Elements, a Anchor) {
+	if inner, ok := o.Object("schedule"); ok {
+		e = readElements(inner)
+		e.check(f, inner.Problem)
 	}
-	end, _ = o.Time("endTime")
-	return count, end
+	if name, _ := o.Enum("anchor", anchorNames...); name == anchorNames[AnchorLastExecution] {
+		a = AnchorLastExecution
+	}
+	azureRecurrence{Schedule: e, Anchor: a}.checkAnchor(o.Problem)
+	return e, a
 }
 
 func readElements(o *document.Object) Elements {

@@ -1,5 +1,7 @@
 package spec
 
+import "time"
+
 // Days are counted from 1970-01-01 (day 0), months from January of the year 0 (month 0), both in the proleptic Gregorian
 // calendar. Weekdays here count from Monday (0) to Sunday (6). The conversions are Howard Hinnant's ("chrono-Compatible
 // Low-Level Date Algorithms"), with years that begin in March, so that a leap day is the last of its year.
@@ -7,7 +9,6 @@ package spec
 const (
 	daysPer400Years = 146_097
 	daysToEpoch     = 719_468 // from 0000-03-01 to 1970-01-01
-	lastMonth       = 9999*12 + 11
 )
 
 // monthOf returns the month of a day and the day's place in it, 1-31.
@@ -43,31 +44,6 @@ func monthLength(month int64) int64 {
 
 var lengths = [12]uint8{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 
-// divide returns the quotient rounded down and the remainder, which is not negative. The divisor b is positive.
-func divide(a, b int64) (quotient, remainder int64) {
-	quotient, remainder = a/b, a%b
-	if remainder < 0 {
-		return quotient - 1, remainder + b
-	}
-	return quotient, remainder
-}
-
-// divideUp returns the quotient rounded up.
-func divideUp(a, b int64) int64 {
-	quotient, remainder := divide(a, b)
-	if remainder > 0 {
-		quotient++
-	}
-	return quotient
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
-}
-
 // yearOf returns the year of a day and the day's place in it, from 0.
 func yearOf(day int64) (year, dayOfYear int64) {
 	era, doe := divide(day+daysToEpoch, daysPer400Years)
@@ -85,3 +61,6 @@ func yearOf(day int64) (year, dayOfYear int64) {
 
 // leap reports whether a year has 366 days.
 func leap(year int64) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }
+
+// mondayBased counts a weekday from Monday.
+func mondayBased(day time.Weekday) int64 { return int64(day+6) % 7 }

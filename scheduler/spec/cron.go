@@ -1,6 +1,9 @@
 package spec
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Cron is a cron expression, parsed: one pattern or, in the Obsidian dialect, several, of which any fires. Where the pages
 // of Obsidian (seed 002) and dsari (seed 003) are silent, these readings hold:
@@ -38,7 +41,7 @@ type cronItem struct {
 	star         bool // begins with *, which matters for days (either or both) and for the policy at changes of the clock
 	stepped      bool // has a step
 	lo, hi, step int  // the numbers from lo to hi, step apart; a single number is lo
-	nth          int  // for nthWeekday
+	nth          int  // for numberedWeekday
 	draw         hash // for randomValue
 }
 
@@ -46,13 +49,13 @@ type cronItem struct {
 type cronForm uint8
 
 const (
-	plainValues    cronForm = iota // *, 5, 1-5, */2, 1/2, 1-31/2
-	lastOfMonth                    // L: the last day of the month
-	nearestWeekday                 // 15W: the day from Monday to Friday nearest to day lo, in the same month
-	lastWeekday                    // 5L: the last Friday
-	nthWeekday                     // 5#2: the second Friday
-	hashedValue                    // H: the job's own value in lo…hi; with a step, that one and each step after it
-	randomValue                    // R: the same, drawn when the text was parsed
+	plainValues     cronForm = iota // *, 5, 1-5, */2, 1/2, 1-31/2
+	lastOfMonth                     // L: the last day of the month
+	nearestWeekday                  // 15W: the day from Monday to Friday nearest to day lo, in the same month
+	lastWeekday                     // 5L: the last Friday
+	numberedWeekday                 // 5#2: the second Friday
+	hashedValue                     // H: the job's own value in lo…hi; with a step, that one and each step after it
+	randomValue                     // R: the same, drawn when the text was parsed
 )
 
 // cronPart is a field of a pattern. The numbers are those that the hash needs: see hashField.
@@ -102,6 +105,11 @@ func (part cronPart) most() int {
 // */1, counts as a restriction where cron asks.
 func (f cronField) free() bool {
 	return len(f) == 0 || len(f) == 1 && f[0].star && !f[0].stepped
+}
+
+// has reports whether an item has that form.
+func (f cronField) has(form cronForm) bool {
+	return slices.ContainsFunc(f, func(item cronItem) bool { return item.form == form })
 }
 
 // wild reports whether the field begins with *, as in */5.
@@ -160,4 +168,15 @@ func (f cronField) mask(part cronPart, h hash) uint64 {
 		set |= 1 << n
 	}
 	return set
+}
+
+// location returns the zone that all patterns name.
+func (c *Cron) location() *time.Location {
+	zone := c.patterns[0].zone
+	for _, pattern := range c.patterns[1:] {
+		if pattern.zone != zone {
+			return nil
+		}
+	}
+	return zone
 }

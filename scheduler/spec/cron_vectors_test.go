@@ -1,9 +1,6 @@
 package spec
 
 import (
-	"bufio"
-	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,27 +16,6 @@ type cronRow struct {
 	Expected                             []time.Time `json:"expected_utc"`
 	Or                                   []time.Time `json:"expected_or_utc"`
 	And                                  []time.Time `json:"expected_and_utc"`
-}
-
-// rows reads the lines of a file of testdata.
-func rows[T any](t *testing.T, name string) []T {
-	t.Helper()
-	file, err := os.Open("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	var list []T
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var row T
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, row)
-	}
-	return list
 }
 
 // dialects returns the dialects a row is valid in.
@@ -59,7 +35,7 @@ func (r cronRow) text(dialect Dialect) string {
 }
 
 func TestCronVectors(t *testing.T) {
-	for _, row := range rows[cronRow](t, "cron.jsonl") {
+	for _, row := range rows[cronRow](t, "testdata/cron.jsonl") {
 		for _, dialect := range row.dialects() {
 			rule, err := ParseCron(row.text(dialect), dialect)
 			if row.Group == "error" {
@@ -103,58 +79,6 @@ func (r cronRow) expect(t *testing.T, rule Rule, expected []time.Time, dialect D
 	consistent(t, schedule, r.After, got)
 }
 
-func zoneNamed(tb testing.TB, name string) *time.Location {
-	tb.Helper()
-	zone, err := LoadZone(name)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return zone
-}
-
-func compiled(tb testing.TB, rule Rule, s Setting) Schedule {
-	tb.Helper()
-	schedule, err := rule.Compile(s)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return schedule
-}
-
-// nexts returns up to n instants after t.
-func nexts(s Schedule, t time.Time, n int) []time.Time {
-	var list []time.Time
-	for len(list) < n {
-		var ok bool
-		if t, ok = s.Next(t); !ok {
-			break
-		}
-		list = append(list, t)
-	}
-	return list
-}
-
-// consistent checks that Last and Count agree with the instants that Next has listed.
-func consistent(tb testing.TB, s Schedule, after time.Time, list []time.Time) {
-	tb.Helper()
-	for i, at := range list {
-		if !at.After(after) || i > 0 && !at.After(list[i-1]) {
-			tb.Fatalf("%v does not come after %v", at, list[max(i-1, 0)])
-		}
-		if last, ok := s.Last(at); !ok || !last.Equal(at) {
-			tb.Fatalf("Last(%v) = %v, %v", at, last, ok)
-		}
-		if i > 0 {
-			if last, ok := s.Last(at.Add(-1)); !ok || !last.Equal(list[i-1]) {
-				tb.Fatalf("Last just before %v = %v, %v, not %v", at, last, ok, list[i-1])
-			}
-		}
-		if n := s.Count(after.Add(1), at); n != i+1 {
-			tb.Fatalf("Count after %v to %v = %d, not %d", after, at, n, i+1)
-		}
-	}
-}
-
 func TestCronDSTVectors(t *testing.T) {
 	type row struct {
 		ID, Expr, TZ string
@@ -169,7 +93,7 @@ func TestCronDSTVectors(t *testing.T) {
 		"shift_first":  {GapShift, OverlapFirst},
 		"gapend_first": {GapNext, OverlapFirst},
 	}
-	for _, row := range rows[row](t, "cron_dst.jsonl") {
+	for _, row := range rows[row](t, "testdata/cron_dst.jsonl") {
 		for policy, expected := range row.Policies {
 			name, _, _ := strings.Cut(policy, " ")
 			dst, known := settings[name]

@@ -29,6 +29,18 @@ func (c *Cron) Compile(s Setting) (Schedule, error) {
 	return clip(unionOf(schedules...), s.Start, s.End), nil
 }
 
+// Differs implements [Rule].
+func (c *Cron) Differs(a, b Setting) bool {
+	return a.Name != b.Name && c.draws(hashedValue) || a.Seed != b.Seed && c.draws(randomValue)
+}
+
+// draws reports whether a position is left to be chosen in that way.
+func (c *Cron) draws(form cronForm) bool {
+	return slices.ContainsFunc(c.patterns, func(p cronPattern) bool {
+		return slices.ContainsFunc(p.fields[:], func(f cronField) bool { return f.has(form) })
+	})
+}
+
 // cronClock is the patterns that hang on one clock.
 type cronClock struct {
 	zone  *time.Location
@@ -57,7 +69,7 @@ func (c *Cron) seeded(seed string) *Cron {
 	drawn.patterns = slices.Clone(c.patterns)
 	for i := range drawn.patterns {
 		for part, field := range drawn.patterns[i].fields {
-			if slices.ContainsFunc(field, func(item cronItem) bool { return item.form == randomValue }) {
+			if field.has(randomValue) {
 				field = slices.Clone(field)
 				for j := range field {
 					field[j].draw = hashOf(fmt.Sprintf("%s %d %d", seed, part, j))
@@ -164,13 +176,12 @@ func nearestTo(day, weekday, length int) int {
 func (f cronField) occurrences(weekday, length int) uint32 {
 	set := uint32(0)
 	for _, item := range f {
-		m := MonthlyOccurrence{time.Weekday(item.lo % 7), item.nth}
+		day := time.Weekday(item.lo % 7)
 		switch item.form {
 		case lastWeekday:
-			m.Occurrence = -1
-			set |= m.mask(weekday, length)
-		case nthWeekday:
-			set |= m.mask(weekday, length)
+			set |= nthWeekday(day, -1, weekday, length)
+		case numberedWeekday:
+			set |= nthWeekday(day, item.nth, weekday, length)
 		default:
 		}
 	}

@@ -99,11 +99,14 @@ func (f cronField) englishDates(h hash, months string, everyYear bool) string {
 		return f.englishMonthDays(h, ofMonth(months)) + f.existing(days, months)
 	case days[0] == 29 && month.Month() == time.February && everyYear:
 		return "29 February of leap years"
-	case everyYear && days[0] <= int(lengths[month.Month()-1]):
+	case everyYear && int64(days[0]) <= monthLength(commonYear*12+int64(month.Month())-1):
 		months += " every year"
 	}
 	return fmt.Sprintf("%d %s", days[0], months)
 }
+
+// commonYear is a year without a leap day.
+const commonYear = 2001
 
 // existing says, of a day that not every month has, that it is skipped.
 func (f cronField) existing(days []int, months string) string {
@@ -185,7 +188,7 @@ func (f cronField) numbered(of string) []string {
 		switch item.form {
 		case lastWeekday:
 			nth = -1
-		case nthWeekday:
+		case numberedWeekday:
 		default:
 			continue
 		}

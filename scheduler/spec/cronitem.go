@@ -59,7 +59,7 @@ func (f cronField) mixed() bool {
 		switch item.form {
 		case plainValues:
 			plain++
-		case lastWeekday, nthWeekday:
+		case lastWeekday, numberedWeekday:
 			numbered++
 		default:
 		}

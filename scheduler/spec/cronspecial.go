@@ -58,7 +58,7 @@ func (f *fieldParser) specialWeekday(w cronWord) (item cronItem, special, ok boo
 	case numbered && weekday == "":
 		f.wrong(w.column, "# needs a day of the week before it", "5#2 is the second Friday of the month")
 	case numbered:
-		item.form = nthWeekday
+		item.form = numberedWeekday
 		if item.lo, ok = f.value(cronWord{weekday, w.column}); !ok {
 			return item, true, false
 		}

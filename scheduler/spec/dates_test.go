@@ -62,3 +62,17 @@ func TestRareDates(t *testing.T) {
 		t.Errorf("only %d of 200 dates were rare", rare)
 	}
 }
+
+// TestRareDatesAreFew bounds what is kept of the days that a rule meets.
+func TestRareDatesAreFew(t *testing.T) {
+	firstOfMonth := newYearDays(1<<12-1, newMonthDays(func(int, int) uint32 { return 1 << 1 }))
+	for n := int64(1); n < 2000; n += 7 {
+		kept := 0
+		for _, d := range everyNth(firstOfMonth, n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11) {
+			kept += cap(d.rare)
+		}
+		if kept > 4*fewDates {
+			t.Fatalf("every %d days: %d days are kept", n, kept)
+		}
+	}
+}

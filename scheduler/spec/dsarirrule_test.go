@@ -16,7 +16,7 @@ type dsariRRuleRow struct {
 
 func TestDsariRRuleVectors(t *testing.T) {
 	n := 0
-	for _, row := range rows[dsariRRuleRow](t, "hash.jsonl") {
+	for _, row := range rows[dsariRRuleRow](t, "testdata/hash.jsonl") {
 		if row.Kind != "rrule_hash_doc" {
 			continue
 		}

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"fmt"
-	"math/bits"
 	"strconv"
 	"strings"
 	"time"
@@ -139,15 +138,6 @@ func stepOf(values []int) int {
 		}
 	}
 	return step
-}
-
-// setBits returns the places of the bits that are set, ascending.
-func setBits(set uint64) []int {
-	places := make([]int, 0, bits.OnesCount64(set))
-	for ; set != 0; set &= set - 1 {
-		places = append(places, bits.TrailingZeros64(set))
-	}
-	return places
 }
 
 // englishNumbers returns "minute 5", "minutes 0 to 5 and 7".

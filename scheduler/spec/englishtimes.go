@@ -41,14 +41,6 @@ func (w wordedTimes) list() []string {
 	return list
 }
 
-// clockTime returns "09:05", or "09:05:30" if there are seconds.
-func clockTime(hour, minute, second int) string {
-	if second == 0 {
-		return fmt.Sprintf("%02d:%02d", hour, minute)
-	}
-	return fmt.Sprintf("%02d:%02d:%02d", hour, minute, second)
-}
-
 // interval describes times at equal distances, one second each: "every 15 minutes from 09:00 to 17:45". It returns ""
 // for others.
 func (w wordedTimes) interval() string {

@@ -1,10 +1,7 @@
 package spec
 
 import (
-	"errors"
 	"time"
-
-	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // Plan is what a job does from the moment it is created: its first run and the rest. It applies the table of startTime
@@ -33,7 +30,22 @@ type Plan struct {
 
 // NewPlan returns the plan of a job. A zero created stands for a job that was created before everything, so that its
 // start is never in the past. The error is a [document.Problems], with paths seen from the job's properties.
-func NewPlan(t Timing, created time.Time) (*Plan, error) {
+//
+// The text of a rule is compiled here and nowhere else: who has a plan need not compile it again for a job ([Plan.For]), and
+// has its description ([Plan.Describe]) and its shortest interval ([Plan.MinInterval]).
+func NewPlan(t Timing, created time.Time) (*Plan, error) { return newPlan(t, created, nil) }
+
+// For returns the plan of a job with the same timing: its name, the seed of its random positions and its creation, as in
+// [Timing] and [NewPlan]. The text is compiled again only if it depends on them, as dsari's hashes and random positions do;
+// the error is that of NewPlan, nil if it does not.
+func (p *Plan) For(name, seed string, created time.Time) (*Plan, error) {
+	t := p.timing
+	t.Name, t.Seed = name, seed
+	return newPlan(t, created, p)
+}
+
+// newPlan returns a plan. It takes the rule's instants from another plan of the same timing, if they are the same.
+func newPlan(t Timing, created time.Time, other *Plan) (*Plan, error) {
 	t.Start, created = t.Start.Round(0).UTC(), created.Round(0).UTC() // no monotonic clock
 	p := &Plan{timing: t, created: created}
 	if t.Recurrence == nil {
@@ -42,7 +54,7 @@ func NewPlan(t Timing, created time.Time) (*Plan, error) {
 		return p, nil
 	}
 	p.recurrence = *t.Recurrence
-	if err := p.compile(); err != nil {
+	if err := p.compile(other); err != nil {
 		return nil, err
 	}
 	p.gap = Forever
@@ -53,17 +65,13 @@ func NewPlan(t Timing, created time.Time) (*Plan, error) {
 }
 
 // compile finds the schedule of a recurrence and its first instant.
-func (p *Plan) compile() error {
+func (p *Plan) compile(other *Plan) error {
 	start, created, r := p.timing.Start, p.created, &p.recurrence
 	if r.Rule != nil {
-		if err := r.Validate(); err != nil {
-			return below("recurrence", err)
+		if err := p.compileRule(other); err != nil {
+			return err
 		}
-		schedule, err := r.Rule.Compile(p.timing.setting(created))
-		if err != nil {
-			return problemsOf("recurrence."+memberOf(r.Rule), err)
-		}
-		p.rule, p.schedule = schedule, clip(schedule, start, r.End)
+		p.schedule = clip(p.rule, start, r.End)
 		p.first, p.runs = p.schedule.Next(later(start, created).Add(-1))
 		return nil
 	}
@@ -81,24 +89,21 @@ func (p *Plan) compile() error {
 	return nil
 }
 
-// below puts the paths of problems under a member.
-func below(member string, err error) error {
-	problems, ok := errors.AsType[document.Problems](err)
-	if !ok {
-		return err
+// compileRule finds the instants of a rule alone.
+func (p *Plan) compileRule(other *Plan) error {
+	rule, setting := p.recurrence.Rule, p.timing.setting(p.created)
+	if other != nil && !rule.Differs(other.timing.setting(other.created), setting) {
+		p.rule = other.rule
+		return nil
 	}
-	moved := make(document.Problems, len(problems))
-	for i, p := range problems {
-		moved[i] = document.Problem{Path: member + "." + p.Path, Message: p.Message}
+	if err := p.recurrence.Validate(); err != nil {
+		return below("recurrence", err)
 	}
-	return moved
-}
-
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
+	var err error
+	if p.rule, err = rule.Compile(setting); err != nil {
+		return problemsOf("recurrence."+memberOf(rule), err)
 	}
-	return a
+	return nil
 }
 
 // First returns the first run, false if the job never runs.
@@ -182,7 +187,7 @@ func (p *Plan) NextAfterRun(nominal, started time.Time) (time.Time, bool) {
 	if p.recurrence.Anchor != AnchorLastExecution {
 		return p.Next(nominal)
 	}
-	next := p.recurrence.after(later(nominal, started).Round(0).UTC())
+	next := p.recurrence.azure().after(later(nominal, started).Round(0).UTC())
 	return p.within(next, p.runs)
 }
 
@@ -192,19 +197,6 @@ func (p *Plan) within(t time.Time, ok bool) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	return t, true
-}
-
-// after returns the instant one interval after t.
-func (r Recurrence) after(t time.Time) time.Time {
-	n := r.interval()
-	switch r.Frequency {
-	case Year:
-		return document.Duration{Months: 12 * min(n, 10_000)}.AddTo(t)
-	case Month:
-		return document.Duration{Months: n}.AddTo(t)
-	default:
-		return t.Add(r.Frequency.Times(n))
-	}
 }
 
 // Anchor says what the occurrences are counted from.
@@ -223,7 +215,7 @@ func (p *Plan) MinInterval() time.Duration {
 	case p.recurrence.Rule != nil:
 		return smallestGap(p.schedule, p.first, 1000)
 	}
-	return p.recurrence.Frequency.Times(p.recurrence.interval())
+	return p.recurrence.Frequency.Times(max(p.recurrence.Interval, 1))
 }
 
 // Interval returns the smallest gap between the job's first runs, which is good enough to spread load and nothing else.

@@ -60,29 +60,7 @@ func (p *Plan) spent(until time.Time) int {
 // countable reports whether the runs until an instant can be counted without walking, in a time that nobody notices.
 func (p *Plan) countable(until time.Time) bool {
 	const most = daysPer400Years * dayLength
-	return until.Unix()-p.first.Unix() < most && countable(p.schedule)
-}
-
-// countable reports whether a schedule counts without walking.
-func countable(s Schedule) bool {
-	switch s := s.(type) {
-	case *series:
-		return true
-	case *window:
-		return countable(s.schedule)
-	case *zoned:
-		walls := s.walls
-		if part, ok := walls.(*span); ok {
-			walls = part.walls
-		}
-		switch walls := walls.(type) {
-		case *tile, wallSteps:
-			return true
-		case *mosaic:
-			return walls.plain()
-		}
-	}
-	return false
+	return until.Unix()-p.first.Unix() < most && isCountable(p.schedule)
 }
 
 // notes returns what is remarkable about the runs from an instant on.
@@ -137,17 +115,4 @@ func (p *Plan) Zone() *time.Location {
 		}
 	}
 	return p.timing.zone()
-}
-
-func (r *ruleSet) location() *time.Location { return r.zone }
-
-// location returns the zone that all patterns name.
-func (c *Cron) location() *time.Location {
-	zone := c.patterns[0].zone
-	for _, pattern := range c.patterns[1:] {
-		if pattern.zone != zone {
-			return nil
-		}
-	}
-	return zone
 }

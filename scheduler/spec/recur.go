@@ -71,6 +71,9 @@ func (r *Recur) Compile(s Setting) (Schedule, error) {
 	return clip(schedule, later(anchor, s.begin()), s.End), nil
 }
 
+// Differs implements [Rule].
+func (r *Recur) Differs(a, b Setting) bool { return !a.begin().Equal(b.begin()) }
+
 // countedFrom returns the instant and the runs that follow it.
 func (r *Recur) countedFrom(anchor time.Time, s Setting) Schedule {
 	anchor = anchor.Round(0)

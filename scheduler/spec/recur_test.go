@@ -19,7 +19,7 @@ type recurRow struct {
 }
 
 func TestRecurVectors(t *testing.T) {
-	for _, row := range rows[recurRow](t, "obsidian_recur.jsonl") {
+	for _, row := range rows[recurRow](t, "testdata/obsidian_recur.jsonl") {
 		rule, err := ParseCron(row.Expr, Obsidian)
 		if row.Group == "error" {
 			if err == nil {

@@ -54,13 +54,13 @@ func checkRRule(t *testing.T, row *rruleRow, setting Setting, want []time.Time) 
 }
 
 func TestRRuleVectors(t *testing.T) {
-	for _, row := range rows[rruleRow](t, "rrule.jsonl") {
+	for _, row := range rows[rruleRow](t, "testdata/rrule.jsonl") {
 		checkRRule(t, &row, Setting{}, row.Expected)
 	}
 }
 
 func TestRRuleAmbiguousVectors(t *testing.T) {
-	for _, row := range rows[rruleRow](t, "rrule_ambiguous.jsonl") {
+	for _, row := range rows[rruleRow](t, "testdata/rrule_ambiguous.jsonl") {
 		checkRRule(t, &row, Setting{}, row.Readings[row.Recommended])
 	}
 }
@@ -71,7 +71,7 @@ func TestRRuleDSTVectors(t *testing.T) {
 		"skip_gap_both_overlap":   {GapSkip, OverlapBoth},
 		"shift_gap_first_overlap": {GapShift, OverlapFirst},
 	}
-	for _, row := range rows[rruleRow](t, "rrule_dst.jsonl") {
+	for _, row := range rows[rruleRow](t, "testdata/rrule_dst.jsonl") {
 		known := 0
 		for name, want := range row.Policies {
 			if dst, ok := policies[name]; ok {
@@ -87,7 +87,7 @@ func TestRRuleDSTVectors(t *testing.T) {
 }
 
 func TestRRuleErrorVectors(t *testing.T) {
-	for _, row := range rows[rruleRow](t, "rrule_errors.jsonl") {
+	for _, row := range rows[rruleRow](t, "testdata/rrule_errors.jsonl") {
 		rule, err := ParseRRule(row.Text, RFC5545)
 		var s Schedule
 		if err == nil {
@@ -106,7 +106,7 @@ func TestRRuleErrorVectors(t *testing.T) {
 }
 
 func TestAWXPreviews(t *testing.T) {
-	for _, row := range rows[awxRow](t, "awx.jsonl") {
+	for _, row := range rows[awxRow](t, "testdata/awx.jsonl") {
 		if row.Expected != "accept" {
 			continue
 		}

@@ -41,6 +41,11 @@ func (r *ruleSet) Compile(s Setting) (Schedule, error) {
 	return delay(schedule, time.Duration(s.Start.Nanosecond())), nil
 }
 
+// Differs implements [Rule].
+func (r *ruleSet) Differs(a, b Setting) bool {
+	return r.dialect == Dsari && !r.hasStart && a.Name != b.Name
+}
+
 // setCompiler makes one set of wall-clock seconds of a rule set.
 type setCompiler struct {
 	*ruleSet
@@ -202,7 +207,7 @@ func (c *setCompiler) era(plus, minus []term, begin, end int64) (walls, error) {
 	if isNothing(set) || len(rest) == 0 {
 		return set, nil
 	}
-	begin = max(begin, int64(firstOfAll)*dayLength)
+	begin = max(begin, firstSecond)
 	gaveUp, some, exhausted := newExcept(&span{set, begin, end}, rest).search(begin)
 	switch turn := turnOf(slices.Concat(tiles, tilesOut), slices.Concat(strides, stridesOut)); {
 	case some:
@@ -216,83 +221,6 @@ func (c *setCompiler) era(plus, minus []term, begin, end int64) (walls, error) {
 		}
 	}
 	return nothing{}, nil
-}
-
-// turnOf returns a number of seconds after which sets repeat themselves, 0 if that takes longer than the calendar.
-func turnOf(tiles []tile, strides []*stride) int64 {
-	turn := int64(1)
-	join := func(n int64) {
-		if turn /= gcd(turn, n); turn > lastInstant/n {
-			turn = 0
-			return
-		}
-		turn *= n
-	}
-	for _, s := range strides {
-		join(s.unit * s.grid.stride)
-		tiles = append(tiles, s.tile)
-	}
-	for _, t := range tiles {
-		days := int64(1)
-		switch {
-		case t.dates.days.weekly():
-			days = 7
-		case t.dates.days != everyDay:
-			days = daysPer400Years
-		}
-		join(days * dayLength)
-		switch c := t.dates.cycle; t.dates.unit {
-		case eachDay:
-		case byDay:
-			join(c.stride * c.length * dayLength)
-		default:
-			return 0
-		}
-		if turn == 0 {
-			return 0
-		}
-	}
-	return turn
-}
-
-// together returns the union of sets as one set.
-func together(sets []walls) walls {
-	sets = slices.DeleteFunc(sets, isNothing)
-	switch len(sets) {
-	case 0:
-		return nothing{}
-	case 1:
-		return sets[0]
-	}
-	return anyOf(sets)
-}
-
-// apart returns the union of sets that have nothing in common.
-func apart(sets []walls) walls {
-	sets = slices.DeleteFunc(sets, isNothing)
-	switch len(sets) {
-	case 0:
-		return nothing{}
-	case 1:
-		return sets[0]
-	}
-	return disjoint{sets}
-}
-
-func isNothing(set walls) bool {
-	_, none := set.(nothing)
-	return none
-}
-
-// patchwork returns the plus tiles without the minus tiles, however many there are of the plus tiles.
-func patchwork(plus, minus []tile) walls {
-	plus = merge(plus)
-	var sets []walls
-	for len(plus) > maxTiles {
-		sets = append(sets, newMosaic(plus[:maxTiles], minus))
-		plus = plus[maxTiles:]
-	}
-	return together(append(sets, newMosaic(plus, minus)))
 }
 
 // bound finds out when a rule begins and ends.
@@ -333,58 +261,4 @@ func (c *setCompiler) lastOf(until rruleUntil) int64 {
 		return st.start + st.before - 1
 	}
 	return w
-}
-
-// nth returns the n-th second of a set from a given one on, a second beyond the calendar if there are fewer. It is not ok
-// if that takes more than so many years to count, which only sets do that are not counted year by year.
-func nth(set walls, from, n, years int64) (w int64, ok bool) {
-	const few = 1000
-	if n <= few {
-		w, ok = set.next(from)
-		for ; ok && n > 1; n-- {
-			w, ok = set.next(w + 1)
-		}
-		if !ok {
-			return forever, true
-		}
-		return w, true
-	}
-	low, step := from, int64(dayLength)
-	for {
-		size := set.count(low, low+step)
-		if size >= n {
-			break
-		}
-		n -= size
-		if low += step + 1; low > lastInstant {
-			return forever, true
-		}
-		if !yearly(set) && low-from > years*366*dayLength {
-			_, more := set.next(low)
-			return forever, !more
-		}
-		step *= 2
-	}
-	for high := low + step; low < high; { // it is in low…high
-		middle := low + (high-low)/2
-		if size := set.count(low, middle); size < n {
-			low, n = middle+1, n-size
-		} else {
-			high = middle
-		}
-	}
-	return low, true
-}
-
-// yearly reports whether a set is counted by years, not by days.
-func yearly(set walls) bool {
-	switch set := set.(type) {
-	case *tile:
-		return set.dates.unit == eachDay || set.dates.unit == byYear
-	case *mosaic:
-		return set.plain()
-	case nothing:
-		return true
-	}
-	return false
 }

@@ -1,7 +1,5 @@
 package spec
 
-import "math/bits"
-
 // days returns the days that the parts leave, whatever the interval.
 func (e *expander) days() *yearDays {
 	months := uint64(1<<12 - 1)
@@ -14,7 +12,7 @@ func (e *expander) days() *yearDays {
 		days = newYearDays(months, newMonthDays(func(weekday, length int) uint32 {
 			set := dayMask(e.byMonthDay, length)
 			if len(e.byDay) > 0 && !nthInYear {
-				set &= occurrenceMask(e.occurrences(), weekday, length)
+				set &= e.weekdaysOf(weekday, length)
 			}
 			return set
 		}))
@@ -41,17 +39,19 @@ func (e *expander) numbered() bool {
 	return false
 }
 
-// occurrences returns BYDAY as the occurrences of weekdays in a month. Shorter periods than a month have no use for the
-// numbers (python-dateutil; RFC 5545 forbids them there). A number that no month reaches stands for no day.
-func (e *expander) occurrences() []MonthlyOccurrence {
-	list := make([]MonthlyOccurrence, len(e.byDay))
-	for i, d := range e.byDay {
-		list[i].Day = d.day
-		if e.freq <= freqMonthly {
-			list[i].Occurrence = d.n
+// weekdaysOf returns the days of BYDAY in a month that begins on that weekday (from Monday). Shorter periods than a month
+// have no use for the numbers (python-dateutil; RFC 5545 forbids them there). A number that no month reaches stands for no
+// day.
+func (e *expander) weekdaysOf(weekday, length int) uint32 {
+	set := uint32(0)
+	for _, d := range e.byDay {
+		n := d.n
+		if e.freq > freqMonthly {
+			n = 0
 		}
+		set |= nthWeekday(d.day, n, weekday, length)
 	}
-	return list
+	return set
 }
 
 // daysOfYearWeekdays sets the weekdays of BYDAY, numbered in the year.
@@ -173,24 +173,6 @@ func place(p, size int) (day, time int) {
 	return int(q), int(r)
 }
 
-// number returns the n-th time of a set, from 0, as a set.
-func (t *times) number(n int) times {
-	minutes, seconds := bits.OnesCount64(t.minutes), bits.OnesCount64(t.seconds)
-	return times{
-		uint32(nthBit(uint64(t.hours), n/(minutes*seconds))),
-		nthBit(t.minutes, n/seconds%minutes),
-		nthBit(t.seconds, n%seconds),
-	}
-}
-
-// nthBit returns the n-th bit of a set, from 0.
-func nthBit(set uint64, n int) uint64 {
-	for range n {
-		set &= set - 1
-	}
-	return set & -set
-}
-
 // choose applies BYSETPOS to the times of a day, an hour or a minute, which are the periods of those frequencies.
 func (e *expander) choose(all times) []times {
 	if len(e.bySetPos) == 0 {
@@ -234,7 +216,7 @@ func (e *expander) choose(all times) []times {
 // month or week.
 func (e *expander) pick(from *yearDays, place int) *yearDays {
 	return fillYearDays(func(s shape, days *dayBits) {
-		set := &from.shapes[s.weekday*4+s.kind]
+		set := from.of(s)
 		switch e.freq {
 		case freqYearly:
 			pickIn(set, 0, s.length(), place, days)
@@ -266,8 +248,8 @@ func pickIn(set *dayBits, a, b, place int, days *dayBits) {
 // around it.
 func (e *expander) pickInWeeks(from *yearDays, s shape, place int, days *dayBits) {
 	before, after := s.neighbours()
-	past, future := &from.shapes[before.weekday*4+before.kind], &from.shapes[after.weekday*4+after.kind]
-	set := &from.shapes[s.weekday*4+s.kind]
+	past, future := from.of(before), from.of(after)
+	set := from.of(s)
 	has := func(day int) bool {
 		switch length := s.length(); {
 		case day < 0:
@@ -296,18 +278,4 @@ func (e *expander) pickInWeeks(from *yearDays, s shape, place int, days *dayBits
 			days.set(found[at])
 		}
 	}
-}
-
-// neighbours returns the shapes of the years before and after, as far as they matter in December and January.
-func (s shape) neighbours() (before, after shape) {
-	before, after = shape{(s.weekday + 6) % 7, noLeap}, shape{(s.weekday + s.length()) % 7, noLeap}
-	switch s.kind {
-	case leapYear:
-		before.kind, after.kind = leapNext, leapPast
-	case leapPast:
-		before.weekday, before.kind = (s.weekday+5)%7, leapYear
-	case leapNext:
-		after.kind = leapYear
-	}
-	return before, after
 }

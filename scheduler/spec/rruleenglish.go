@@ -100,15 +100,6 @@ func (w *setWords) untilWords(u *rruleUntil) string {
 	return words
 }
 
-// englishDate returns "2 September 1997".
-func englishDate(wall int64) string { return time.Unix(wall, 0).UTC().Format("2 January 2006") }
-
-// englishMoment returns "2 September 1997 09:00".
-func englishMoment(wall int64) string {
-	second := mod(wall, dayLength)
-	return englishDate(wall) + " " + clockTime(int(second/3600), int(second/60%60), int(second%60))
-}
-
 // ruleWords puts one rule, filled in, into words.
 type ruleWords struct {
 	expander

@@ -90,17 +90,6 @@ func (e *expander) times() times {
 	return t
 }
 
-// maskOf returns the bits of the values that are not negative.
-func maskOf(values []int) uint64 {
-	set := uint64(0)
-	for _, n := range values {
-		if n >= 0 {
-			set |= 1 << n
-		}
-	}
-	return set
-}
-
 // daily compiles a frequency of a day or more.
 func (e *expander) daily() []tile {
 	d := e.dates()
@@ -141,9 +130,6 @@ func (e *expander) dates() dates {
 func (e *expander) sinceWeekStart(day int64) int64 {
 	return mod(weekdayOf(day)-mondayBased(e.weekStart), 7)
 }
-
-// mondayBased counts a weekday from Monday.
-func mondayBased(day time.Weekday) int64 { return int64(day+6) % 7 }
 
 // hourly compiles a frequency of less than a day. Steps that come back to the same times every day make tiles, and so do
 // those that meet few times of day, however seldom.
@@ -204,13 +190,4 @@ func (e *expander) repeats(anchor int64) *times {
 		return nil
 	}
 	return t
-}
-
-// every returns the numbers below length that are a multiple of step away from start.
-func every(start, step, length int64) uint64 {
-	set := uint64(0)
-	for n := start % step; n < length; n += step {
-		set |= 1 << n
-	}
-	return set
 }

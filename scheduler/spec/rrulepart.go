@@ -132,28 +132,6 @@ func (p *rruleParser) positive(name string, value rruleText) int {
 	return 1
 }
 
-// smallNumber reads digits, nine at most besides leading zeros.
-func smallNumber(text string) (int, bool) {
-	if !onlyDigits(text) {
-		return 0, false
-	}
-	text = strings.TrimLeft(text, "0")
-	return number(text[:min(len(text), 9)]), len(text) <= 9
-}
-
-// signedNumber reads digits that may have a sign before them.
-func signedNumber(text string) (int, bool) {
-	bare := strings.TrimPrefix(text, "-")
-	if bare == text {
-		bare = strings.TrimPrefix(text, "+")
-	}
-	n, ok := smallNumber(bare)
-	if text != "" && text[0] == '-' {
-		n = -n
-	}
-	return n, ok
-}
-
 // numbers reads a list of numbers.
 func (p *rruleParser) numbers(into *[]int, list rruleList, name string, value rruleText) {
 	for _, item := range value.split(',') {

@@ -87,3 +87,6 @@ var rruleFreqNames = []string{
 
 // String returns the frequency as it is written.
 func (f rruleFreq) String() string { return rruleFreqNames[f] }
+
+// location returns the zone of DTSTART, nil if it has none.
+func (r *ruleSet) location() *time.Location { return r.zone }

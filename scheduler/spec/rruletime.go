@@ -70,17 +70,3 @@ func rruleTimeHint(text string) string {
 	}
 	return ""
 }
-
-// onlyDigits reports whether a text consists of at least one digit and nothing else.
-func onlyDigits(text string) bool {
-	return text != "" && strings.Trim(text, "0123456789") == ""
-}
-
-// number returns the value of at most nine digits; of none, 0.
-func number(text string) int {
-	n := 0
-	for i := range len(text) {
-		n = n*10 + int(text[i]-'0')
-	}
-	return n
-}

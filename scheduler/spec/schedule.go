@@ -15,3 +15,20 @@ type Schedule interface {
 	// and what is excluded step by step.
 	Count(from, to time.Time) int
 }
+
+// countable is a schedule that may count without walking.
+type countable interface{ countable() bool }
+
+// isCountable reports whether a schedule counts without walking, in a time that nobody notices.
+func isCountable(s Schedule) bool {
+	c, ok := s.(countable)
+	return ok && c.countable()
+}
+
+// later returns the later of two instants.
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}

@@ -12,9 +12,6 @@ type series struct {
 	final   int64 // less than first if there is no occurrence at all
 }
 
-// endOfTime is the last instant of every schedule.
-var endOfTime = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
-
 // newSeries returns the part of p in start…end, both included. A zero end is none.
 func newSeries(p pattern, phase time.Duration, start, end time.Time) *series {
 	s := &series{pattern: p, second: int64(phase / time.Second), nano: int64(phase % time.Second), final: -1}
@@ -75,3 +72,6 @@ func (s *series) floor(t time.Time) int64 {
 func (s *series) time(seconds int64) time.Time {
 	return time.Unix(seconds+s.second, s.nano).UTC()
 }
+
+// countable implements countable.
+func (s *series) countable() bool { return true }

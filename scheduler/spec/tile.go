@@ -1,16 +1,5 @@
 package spec
 
-// walls is a set of wall-clock seconds: seconds since 1970-01-01T00:00:00 on a clock that is never changed. A zone makes
-// instants of them (zoned).
-type walls interface {
-	// next returns the first second of the set not before w, false if there is none up to the year 9999.
-	next(w int64) (int64, bool)
-	// last returns the last second of the set not after w, false if there is none from the year 1 on.
-	last(w int64) (int64, bool)
-	// count returns how many seconds of the set lie in a…b.
-	count(a, b int64) int64
-}
-
 // tile is the plainest set of wall-clock seconds: certain times on certain dates.
 type tile struct {
 	dates dates

@@ -12,7 +12,6 @@ type times struct {
 const (
 	allHours   = 1<<24 - 1
 	allMinutes = 1<<60 - 1 // and seconds
-	dayLength  = 86_400
 )
 
 // allDay is every second of the day.
@@ -96,4 +95,35 @@ func (t *times) before(s int64) int64 {
 		}
 	}
 	return int64(n)
+}
+
+// after returns the first time after s, false if there is none that day.
+func (t *times) after(s int64) (int64, bool) {
+	if s == dayLength-1 {
+		return 0, false
+	}
+	return t.next(s + 1)
+}
+
+// unit returns the part of the times that lies in the unit of the day with a given second.
+func (t *times) unit(second, unit int64) times {
+	part := *t
+	part.hours &= 1 << (second / 3600)
+	if unit < 3600 {
+		part.minutes &= 1 << (second / 60 % 60)
+	}
+	if unit < 60 {
+		part.seconds &= 1 << (second % 60)
+	}
+	return part
+}
+
+// number returns the n-th time of a set, from 0, as a set.
+func (t *times) number(n int) times {
+	minutes, seconds := bits.OnesCount64(t.minutes), bits.OnesCount64(t.seconds)
+	return times{
+		uint32(nthBit(uint64(t.hours), n/(minutes*seconds))),
+		nthBit(t.minutes, n/seconds%minutes),
+		nthBit(t.seconds, n%seconds),
+	}
 }

@@ -1,6 +1,10 @@
 package spec
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // union is the instants of several schedules, equal ones once.
 type union []Schedule
@@ -51,51 +55,41 @@ func (u union) Count(from, to time.Time) int {
 	return n
 }
 
-// window is the part of a schedule in start…end, both included.
-type window struct {
-	schedule   Schedule
-	start, end time.Time
+func (u union) notes(from, to int64) []note {
+	var list []note
+	for _, s := range u {
+		if n, ok := s.(noted); ok {
+			list = append(list, n.notes(from, to)...)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b note) int { return cmp.Compare(a.at, b.at) })
+	list = slices.CompactFunc(list, func(a, b note) bool { return a == b })
+	return list[:min(len(list), mostNotes)]
 }
 
-// clip returns the part of a schedule in start…end, both included. A zero start or end is none.
-func clip(s Schedule, start, end time.Time) Schedule {
-	if start.IsZero() && end.IsZero() {
-		return s
+// nextGap puts together what several schedules leave out at one change: what they have in common counts once.
+func (u union) nextGap(from, to int64) (best gap, some bool) {
+	var all []gap
+	for _, part := range u {
+		s, ok := part.(gapped)
+		if !ok {
+			continue
+		}
+		g, ok := s.nextGap(from, to)
+		if !ok {
+			continue
+		}
+		if g.at() < to {
+			to, all = g.at(), all[:0]
+		}
+		all = append(all, g)
 	}
-	if end.IsZero() {
-		end = endOfTime
+	if len(all) == 0 {
+		return gap{}, false
 	}
-	return &window{s, start, end}
-}
-
-// Next implements [Schedule].
-func (w *window) Next(after time.Time) (time.Time, bool) {
-	if after.Before(w.start) {
-		after = w.start.Add(-1)
+	best = all[0]
+	for _, g := range all[1:] {
+		best = best.with(g)
 	}
-	t, ok := w.schedule.Next(after)
-	return t, ok && !t.After(w.end)
-}
-
-// Last implements [Schedule].
-func (w *window) Last(notAfter time.Time) (time.Time, bool) {
-	if notAfter.After(w.end) {
-		notAfter = w.end
-	}
-	t, ok := w.schedule.Last(notAfter)
-	return t, ok && !t.Before(w.start)
-}
-
-// Count implements [Schedule].
-func (w *window) Count(from, to time.Time) int {
-	if from.Before(w.start) {
-		from = w.start
-	}
-	if to.After(w.end) {
-		to = w.end
-	}
-	if from.After(to) {
-		return 0
-	}
-	return w.schedule.Count(from, to)
+	return best, true
 }

@@ -28,7 +28,6 @@ type stretch struct {
 }
 
 const (
-	forever   = math.MaxInt64
 	tailYear  = 2100
 	tailCycle = 28 // years in which every shape of a year occurs, within a century
 	// margin is more than any difference between a wall clock and UTC, in seconds.

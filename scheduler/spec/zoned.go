@@ -23,21 +23,15 @@ func newZoned(w walls, loc *time.Location, dst DST) Schedule {
 	return &zoned{w, zoneOf(loc), dst.Gap, dst.Overlap == OverlapFirst}
 }
 
-// The instants at which every schedule begins and ends, in seconds.
-var (
-	firstInstant = int64(firstOfAll) * dayLength
-	lastInstant  = endOfTime.Unix()
-)
-
 // Next implements [Schedule].
 func (s *zoned) Next(after time.Time) (time.Time, bool) {
-	u, ok := s.from(max(after.Unix(), firstInstant-1) + 1)
+	u, ok := s.from(max(after.Unix(), firstSecond-1) + 1)
 	return instant(u, ok)
 }
 
 // Last implements [Schedule].
 func (s *zoned) Last(notAfter time.Time) (time.Time, bool) {
-	u, ok := s.to(min(notAfter.Unix(), lastInstant))
+	u, ok := s.to(min(notAfter.Unix(), lastSecond))
 	return instant(u, ok)
 }
 
@@ -54,15 +48,15 @@ func (s *zoned) Count(from, to time.Time) int {
 	if from.Nanosecond() > 0 {
 		a++
 	}
-	return int(s.count(max(a, firstInstant), min(to.Unix(), lastInstant)))
+	return int(s.count(max(a, firstSecond), min(to.Unix(), lastSecond)))
 }
 
 // from returns the first instant not before u.
 func (s *zoned) from(u int64) (int64, bool) {
-	for u <= lastInstant {
+	for u <= lastSecond {
 		st := s.zone.at(u)
 		if t, ok := s.nextIn(st, u); ok {
-			return t, t <= lastInstant
+			return t, t <= lastSecond
 		}
 		if st.end == forever {
 			break
@@ -114,10 +108,10 @@ func (s *zoned) moved(st stretch, u int64) (int64, bool) {
 
 // to returns the last instant not after u.
 func (s *zoned) to(u int64) (int64, bool) {
-	for u >= firstInstant {
+	for u >= firstSecond {
 		st := s.zone.at(u)
 		if t, ok := s.lastIn(st, u); ok {
-			return t, t >= firstInstant
+			return t, t >= firstSecond
 		}
 		if st.start == math.MinInt64 {
 			break
@@ -193,3 +187,5 @@ func (s *zoned) movedAlone(st stretch, a, b int64) int64 {
 	}
 	return n
 }
+
+func (s *zoned) countable() bool { return countableSet(s.walls) }

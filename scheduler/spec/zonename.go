@@ -19,7 +19,7 @@ func LoadZone(name string) (*time.Location, error) {
 	if loc, ok := located.Load(name); ok {
 		return loc.(*time.Location), nil
 	}
-	if _, known := slices.BinarySearch(zoneNames(), name); !known { // a host's database has more: leap seconds, paths
+	if !knownZone(name) { // a host's database has more: leap seconds, paths
 		return nil, unknownZone(name)
 	}
 	loc, err := time.LoadLocation(name)
@@ -28,6 +28,12 @@ func LoadZone(name string) (*time.Location, error) {
 	}
 	kept, _ := located.LoadOrStore(name, loc)
 	return kept.(*time.Location), nil
+}
+
+// knownZone reports whether a zone has that name.
+func knownZone(name string) bool {
+	_, known := slices.BinarySearch(zoneNames(), name)
+	return known
 }
 
 func unknownZone(name string) error {

@@ -8,40 +8,6 @@ type monthly struct {
 	days   monthDays
 }
 
-// monthDays holds the days of a month as a mask, bit 1 to bit 31, for each of the 28 shapes that a month can have: by
-// the weekday of its first day (from Monday) and its length less 28.
-type monthDays [7][4]uint32
-
-// newMonthDays returns the days that the function calls for in a month of each shape.
-func newMonthDays(days func(weekday, length int) uint32) *monthDays {
-	var m monthDays
-	for weekday := range m {
-		for i := range m[weekday] {
-			m[weekday][i] = days(weekday, 28+i) & lengthMask(28+i)
-		}
-	}
-	return &m
-}
-
-// lengthMask returns the mask of all days of a month.
-func lengthMask(length int) uint32 { return 1<<length<<1 - 2 }
-
-// possible reports whether there is a year in which the month (0 is January) has one of the days.
-func (m *monthDays) possible(month int64) bool {
-	i := int(lengths[month]) - 28
-	for weekday := range m {
-		if m[weekday][i] != 0 || month == 1 && m[weekday][1] != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// of returns the days of a month, whose first day is given.
-func (m *monthDays) of(month, first int64) uint32 {
-	return m[weekdayOf(first)][monthLength(month)-28]
-}
-
 func (m *monthly) next(day int64) (int64, bool) {
 	month, dayOfMonth := monthOf(day)
 	later := ^uint32(0) << dayOfMonth

@@ -1,5 +1,54 @@
 package spec
 
+// sparse reports whether the steps meet so few times of day that each is better looked for by itself.
+func (s *stride) sparse() bool {
+	units := s.unitsOfDay()
+	perDay := dayLength / s.unit
+	n := units.size() / gcd(s.grid.stride, perDay)
+	return n <= 8 || n <= maxTiles && (s.grid.stride >= perDay || perDay%s.grid.stride == 0)
+}
+
+// unitsOfDay returns the times of the tile at which its units begin.
+func (s *stride) unitsOfDay() times {
+	t := s.tile.times
+	if s.unit > 1 {
+		t.seconds &= -t.seconds
+	}
+	if s.unit > 60 {
+		t.minutes &= -t.minutes
+	}
+	return t
+}
+
+// tiles returns the set as tiles, one for each unit of the day. Steps meet a given unit of the day, if ever, every so many
+// days: for them to do so, k·step must be as far from the unit as the anchor is, modulo the units of a day.
+func (s *stride) tiles() []tile {
+	var tiles []tile
+	var firsts []int64 // for each tile, a day on which the steps meet it
+	perDay := dayLength / s.unit
+	common := gcd(s.grid.stride, perDay)
+	units := s.unitsOfDay()
+	for second, ok := units.next(0); ok; second, ok = units.after(second) {
+		place := second / s.unit
+		distance := place - s.grid.anchor
+		if mod(distance, common) != 0 {
+			continue
+		}
+		turn := perDay / common
+		k := mod(mod(distance/common, turn)*inverse(s.grid.stride/common, turn), turn)
+		day, _ := divide(s.grid.anchor+k*s.grid.stride, perDay)
+		t := s.tile
+		t.times = s.tile.times.unit(second, s.unit)
+		tiles, firsts = append(tiles, t), append(firsts, day)
+	}
+	if days := s.grid.stride / common; days > 1 {
+		for i, d := range everyNth(s.tile.dates.days, days, firsts...) {
+			tiles[i].dates = d
+		}
+	}
+	return tiles
+}
+
 // mostProducts is up to how many tiles a stride is better said in tiles.
 const mostProducts = 16
 

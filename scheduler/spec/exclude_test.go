@@ -2,44 +2,9 @@ package spec
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 )
-
-// TestStridesOfADay compares strides whose steps come back every day with the tiles that stand for them.
-func TestStridesOfADay(t *testing.T) {
-	random := rand.New(rand.NewPCG(7, 11))
-	said := map[int64]int{}
-	for _, unit := range []int64{1, 60, 3600} {
-		for step := int64(1); step*unit <= dayLength/2; step++ {
-			times := times{random.Uint32() & allHours, random.Uint64() & allMinutes, random.Uint64() & allMinutes}
-			s := newStride(unit, random.Int64N(1e6), step, tile{everyDate, times})
-			tiles := s.daily()
-			if tiles == nil {
-				continue
-			}
-			said[unit]++
-			if dayLength%(step*unit) != 0 {
-				t.Fatalf("every %d units of %d s are not the same every day", step, unit)
-			}
-			for second := range int64(dayLength) {
-				in := 0
-				for _, tile := range tiles {
-					if at, ok := tile.times.next(second); ok && at == second {
-						in++
-					}
-				}
-				if _, want := s.within(second, second); (in == 1) != want || in > 1 {
-					t.Fatalf("every %d units of %d s: second %d is in %d tiles, but in the stride: %t", step, unit, second, in, want)
-				}
-			}
-		}
-	}
-	if said[60] < 20 || said[1] < 40 || said[3600] != 0 {
-		t.Errorf("said in tiles: %v", said)
-	}
-}
 
 // TestExcludedForMonths takes months out of sets second by second of which a search would have to pass tens of thousands.
 func TestExcludedForMonths(t *testing.T) {
@@ -78,19 +43,5 @@ func TestExclusionOfManyTiles(t *testing.T) {
 	}
 	if at, ok := compiled(t, rule, Setting{}).Next(time.Time{}); ok {
 		t.Errorf("fires at %s, want never", at)
-	}
-}
-
-// TestRareDatesAreFew bounds what is kept of the days that a rule meets.
-func TestRareDatesAreFew(t *testing.T) {
-	firstOfMonth := newYearDays(1<<12-1, newMonthDays(func(int, int) uint32 { return 1 << 1 }))
-	for n := int64(1); n < 2000; n += 7 {
-		kept := 0
-		for _, d := range everyNth(firstOfMonth, n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11) {
-			kept += cap(d.rare)
-		}
-		if kept > 4*fewDates {
-			t.Fatalf("every %d days: %d days are kept", n, kept)
-		}
 	}
 }

@@ -1,6 +1,36 @@
 package spec
 
-import "github.com/carillon-sched/carillon/scheduler/document"
+import (
+	"math"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// ReadRecurrence reads a recurrence object: the members frequency, interval, schedule and anchor, or cron or rrule with
+// dialect, and with any of them count and endTime. What is wrong goes to the object's reader, all of it; the result is
+// then of no use. The caller calls o.Done, so that it may ask for members of its own.
+func ReadRecurrence(o *document.Object) Recurrence {
+	var r Recurrence
+	if checkSources(o) {
+		r.Rule = readRule(o)
+		r.Count, r.End = readLimits(o)
+		return r
+	}
+	r.Frequency, r.Interval = readStep(o)
+	r.Count, r.End = readLimits(o)
+	r.Schedule, r.Anchor = readSchedule(o, r.Frequency)
+	return r
+}
+
+// readLimits reads what ends a recurrence of any kind.
+func readLimits(o *document.Object) (count int, end time.Time) {
+	if n, ok := o.Int("count", 1, math.MaxInt32); ok {
+		count = int(n)
+	}
+	end, _ = o.Time("endTime")
+	return count, end
+}
 
 // The members of a recurrence that hold a rule as text.
 const (

@@ -1,0 +1,113 @@
+package spec
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// member is the definition of a set of wall-clock seconds: whether a second belongs to it.
+type member func(w int64) bool
+
+// checkWalls compares a set with its definition over every second of from…to, and at random places.
+func checkWalls(t *testing.T, set walls, has member, from, to int64) {
+	t.Helper()
+	var list []int64
+	for w := from; w <= to; w++ {
+		if has(w) {
+			list = append(list, w)
+		}
+	}
+	r := rand.New(rand.NewPCG(uint64(from), 7))
+	for range 300 {
+		w := from + r.Int64N(to-from+1)
+		i, found := slices.BinarySearch(list, w)
+		next, ok := set.next(w)
+		if want := i < len(list); want && (!ok || next != list[i]) || !want && ok && next <= to {
+			t.Fatalf("next(%d) = %d %v, want %v", w, next, ok, list[i:])
+		}
+		before := i
+		if found {
+			before++
+		}
+		last, ok := set.last(w)
+		if want := before > 0; want && (!ok || last != list[before-1]) || !want && ok && last >= from {
+			t.Fatalf("last(%d) = %d %v, want %v", w, last, ok, list[:before])
+		}
+		if got := set.count(w, to); got != int64(len(list)-i) {
+			t.Fatalf("count(%d, %d) = %d, want %d", w, to, got, len(list)-i)
+		}
+	}
+}
+
+// someTile returns a tile with random dates and times, dense or sparse.
+func someTile(r *rand.Rand) tile {
+	days := daysOfWeek(r.Uint64N(1<<7) | 1<<r.IntN(7))
+	if r.IntN(2) == 0 {
+		days = days.or(newYearDays(r.Uint64(), newMonthDays(func(_, _ int) uint32 { return r.Uint32() & r.Uint32() })))
+	}
+	d := dates{days: days}
+	switch c := stepCycle(r.Int64N(50), 1+r.Int64N(9)); r.IntN(5) {
+	case 0:
+		d.cycle, d.unit = &c, byDay
+	case 1:
+		d.cycle, d.unit = &c, byMonth
+	default:
+	}
+	t := times{1 << r.IntN(24), 1 << r.IntN(60), 1 << r.IntN(60)}
+	for range r.IntN(6) {
+		t.hours |= 1 << r.IntN(24)
+		t.minutes |= 1 << r.IntN(60)
+		t.seconds |= 1 << r.IntN(60)
+	}
+	if r.IntN(3) == 0 {
+		t.minutes = allMinutes
+	}
+	if r.IntN(3) == 0 {
+		t.hours = allHours
+	}
+	return tile{d, t}
+}
+
+// holds is the definition of a tile.
+func (t *tile) holds(w int64) bool {
+	day, second := divide(w, dayLength)
+	if !t.dates.days.has(day) || !t.times.at(second) {
+		return false
+	}
+	if t.dates.unit == eachDay {
+		return true
+	}
+	number := day
+	if t.dates.unit == byMonth {
+		number, _ = monthOf(day)
+	}
+	return mod(number-t.dates.cycle.anchor, t.dates.cycle.stride) == 0
+}
+
+func someDays(r *rand.Rand) (from, to int64) {
+	const days = 3
+	from = (r.Int64N(60_000) - 20_000) * dayLength
+	return from, from + days*dayLength - 1
+}
+
+func TestTile(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 12 {
+		set := someTile(r)
+		from, to := someDays(r)
+		checkWalls(t, &set, set.holds, from, to)
+	}
+}
+
+func TestWallSets(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for range 12 {
+		a, b, c := someTile(r), someTile(r), someTile(r)
+		from, to := someDays(r)
+		low, high := from+r.Int64N(4*dayLength), to-r.Int64N(4*dayLength)
+		set := newExcept(anyOf{&span{&a, low, high}, &b}, anyOf{&c})
+		has := func(w int64) bool { return (a.holds(w) && w >= low && w <= high || b.holds(w)) && !c.holds(w) }
+		checkWalls(t, set, has, from, to)
+	}
+}
