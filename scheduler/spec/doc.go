@@ -30,20 +30,20 @@
 //     it skips that month.
 //   - Minutes without hours are the minutes of every hour; hours without minutes take startTime's minute.
 //   - For the frequencies hour, minute and second, hours only limit, and so do minutes unless the frequency is hour.
-//   - Weeks begin on Monday. monthDays and monthlyOccurrences together mean both.
+//   - Weeks begin on Monday. MonthDays and monthlyOccurrences together mean both.
 //   - An empty array or an empty schedule says nothing.
 //
 // # The languages that are text
 //
-// [ParseCron] reads the cron of Obsidian Scheduler and of dsari, [ParseRRule] the iCalendar recurrence of RFC 5545, of
+// [Parse] reads the cron of Obsidian Scheduler and of dsari, [Parse] the iCalendar recurrence of RFC 5545, of
 // AWX and of dsari; their comments say how their documents are read where they are silent. No other package knows a
 // dialect.
 //
 // Such a rule is a set of wall-clock seconds on the clock of a zone. All of them are put together from a few shapes: the
-// days of a year, which depend on the weekday of its first day and on where the leap years are ([yearDays]); those days
-// limited to every n-th day, month or year ([dates]); the same times on all of them ([tile]); every n-th second, minute
-// or hour ([stride]); and what remains of such sets when others are taken out ([mosaic]). Each shape finds its next
-// element by arithmetic. A zone then makes instants of the seconds, under the policy for changes of its clock ([zoned],
+// days of a year, which depend on the weekday of its first day and on where the leap years are ([calendar.YearDays]); those days
+// limited to every n-th day, month or year ([calendar.Dates]); the same times on all of them ([localtime.Tile]); every n-th second, minute
+// or hour ([localtime.StepSet]); and what remains of such sets when others are taken out ([localtime.Difference]). Each shape finds its next
+// element by arithmetic. A zone then makes instants of the seconds, under the policy for changes of its clock ([instant.zoned],
 // [DST]).
 //
 // Searches for two cycles that meet give up after many thousand steps, which takes longer than the 400 years in which

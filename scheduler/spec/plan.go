@@ -2,6 +2,9 @@ package spec
 
 import (
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 )
 
 // Plan is what a job does from the moment it is created: its first run and the rest. It applies the table of startTime
@@ -49,8 +52,8 @@ func newPlan(t Timing, created time.Time, other *Plan) (*Plan, error) {
 	t.Start, created = t.Start.Round(0).UTC(), created.Round(0).UTC() // no monotonic clock
 	p := &Plan{timing: t, created: created}
 	if t.Recurrence == nil {
-		p.first, p.gap = later(t.Start, created), Forever
-		p.runs = !p.first.After(endOfTime)
+		p.first, p.gap = instant.Later(t.Start, created), Forever
+		p.runs = !p.first.After(calendar.EndOfTime)
 		return p, nil
 	}
 	p.recurrence = *t.Recurrence
@@ -71,8 +74,8 @@ func (p *Plan) compile(other *Plan) error {
 		if err := p.compileRule(other); err != nil {
 			return err
 		}
-		p.schedule = clip(p.rule, start, r.End)
-		p.first, p.runs = p.schedule.Next(later(start, created).Add(-1))
+		p.schedule = instant.Clip(p.rule, start, r.End)
+		p.first, p.runs = p.schedule.Next(instant.Later(start, created).Add(-1))
 		return nil
 	}
 	schedule, err := r.Compile(start, created)
@@ -84,7 +87,7 @@ func (p *Plan) compile(other *Plan) error {
 		p.first, p.runs = created, r.End.IsZero() || !created.After(r.End)
 		p.extra = schedule.Count(created, created) == 0
 	} else {
-		p.first, p.runs = schedule.Next(later(start, created).Add(-1))
+		p.first, p.runs = schedule.Next(instant.Later(start, created).Add(-1))
 	}
 	return nil
 }
@@ -147,15 +150,15 @@ func (p *Plan) Count(from, to time.Time) int {
 		n = 1
 	}
 	if p.schedule != nil {
-		n += p.schedule.Count(later(from, p.first), to)
+		n += p.schedule.Count(instant.Later(from, p.first), to)
 	}
 	return n
 }
 
 // base is a rule whose occurrences are counted from the last execution that moved them: Obsidian's @recur.
 type base interface {
-	// anchoredAt returns the occurrences after an execution at t, the first of them one interval later.
-	anchoredAt(t time.Time, s Setting) Schedule
+	// AnchoredAt returns the occurrences after an execution at t, the first of them one interval later.
+	AnchoredAt(t time.Time, s Setting) Schedule
 }
 
 // Moves reports whether an execution by hand, or a late one, moves the occurrences that follow ([Plan.Moved]), as it does
@@ -176,7 +179,7 @@ func (p *Plan) Moved(at time.Time) *Plan {
 		return p
 	}
 	moved := *p
-	moved.schedule = clip(rule.anchoredAt(at, p.timing.setting(p.created)), p.timing.Start, p.recurrence.End)
+	moved.schedule = instant.Clip(rule.AnchoredAt(at, p.timing.setting(p.created)), p.timing.Start, p.recurrence.End)
 	moved.first, moved.runs = moved.schedule.Next(at)
 	return &moved
 }
@@ -187,13 +190,13 @@ func (p *Plan) NextAfterRun(nominal, started time.Time) (time.Time, bool) {
 	if p.recurrence.Anchor != AnchorLastExecution {
 		return p.Next(nominal)
 	}
-	next := p.recurrence.azure().after(later(nominal, started).Round(0).UTC())
+	next := p.recurrence.azure().After(instant.Later(nominal, started).Round(0).UTC())
 	return p.within(next, p.runs)
 }
 
 // within returns an instant unless the job has ended by then.
 func (p *Plan) within(t time.Time, ok bool) (time.Time, bool) {
-	if !ok || t.After(endOfTime) || !p.recurrence.End.IsZero() && t.After(p.recurrence.End) {
+	if !ok || t.After(calendar.EndOfTime) || !p.recurrence.End.IsZero() && t.After(p.recurrence.End) {
 		return time.Time{}, false
 	}
 	return t, true

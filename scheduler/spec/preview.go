@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/english"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 )
 
 // Preview is what a plan is going to do.
@@ -59,8 +63,8 @@ func (p *Plan) spent(until time.Time) int {
 
 // countable reports whether the runs until an instant can be counted without walking, in a time that nobody notices.
 func (p *Plan) countable(until time.Time) bool {
-	const most = daysPer400Years * dayLength
-	return until.Unix()-p.first.Unix() < most && isCountable(p.schedule)
+	const most = calendar.DaysPer400Years * calendar.DayLength
+	return until.Unix()-p.first.Unix() < most && instant.Countable(p.schedule)
 }
 
 // notes returns what is remarkable about the runs from an instant on.
@@ -84,7 +88,7 @@ func (p *Plan) notes(from time.Time, times []time.Time) []string {
 		if start := p.timing.Start; from.Before(start) {
 			from = start
 		}
-		notes = append(notes, notesOf(p.schedule, from, times[len(times)-1])...)
+		notes = append(notes, instant.Notes(p.schedule, from, times[len(times)-1])...)
 	}
 	return notes
 }
@@ -92,25 +96,25 @@ func (p *Plan) notes(from time.Time, times []time.Time) []string {
 // whyNever says why a recurrence never runs.
 func (p *Plan) whyNever() string {
 	if end := p.recurrence.End; !end.IsZero() {
-		return "no time matches until the end, " + stampText(end) + " UTC"
+		return "no time matches until the end, " + english.Stamp(end) + " UTC"
 	}
 	if last, ok := p.schedule.Last(p.created); ok {
-		return "its last time was " + stampText(last) + " UTC"
+		return "its last time was " + english.Stamp(last) + " UTC"
 	}
 	return "no time matches"
 }
 
 // local is a rule whose clock hangs in a zone of its own.
 type local interface {
-	// location returns the rule's zone, nil if it has none or several.
-	location() *time.Location
+	// Location returns the rule's zone, nil if it has none or several.
+	Location() *time.Location
 }
 
 // Zone returns the zone of the clock that people look at: the one the rule names or, if it names none or several, the
 // job's.
 func (p *Plan) Zone() *time.Location {
 	if rule, ok := p.recurrence.Rule.(local); ok {
-		if zone := rule.location(); zone != nil {
+		if zone := rule.Location(); zone != nil {
 			return zone
 		}
 	}

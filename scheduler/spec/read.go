@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/azure"
+	"github.com/carillon-sched/carillon/scheduler/spec/rrule"
 )
 
 // ReadRecurrence reads a recurrence object: the members frequency, interval, schedule and anchor, or cron or rrule with
@@ -17,9 +20,9 @@ func ReadRecurrence(o *document.Object) Recurrence {
 		r.Count, r.End = readLimits(o)
 		return r
 	}
-	r.Frequency, r.Interval = readStep(o)
+	r.Frequency, r.Interval = azure.ReadStep(o)
 	r.Count, r.End = readLimits(o)
-	r.Schedule, r.Anchor = readSchedule(o, r.Frequency)
+	r.Schedule, r.Anchor = azure.ReadSchedule(o, r.Frequency)
 	return r
 }
 
@@ -40,7 +43,7 @@ const (
 
 // memberOf returns the member of a recurrence that a rule comes from.
 func memberOf(r Rule) string {
-	if _, ok := r.(*ruleSet); ok {
+	if _, ok := r.(*rrule.Set); ok {
 		return memberRRule
 	}
 	return memberCron

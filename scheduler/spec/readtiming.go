@@ -1,6 +1,9 @@
 package spec
 
-import "github.com/carillon-sched/carillon/scheduler/document"
+import (
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
+)
 
 // ReadTiming reads the members startTime, timeZone, dst and recurrence of a job's properties. What is wrong goes to the
 // object's reader, all of it; the result is then of no use. The caller calls o.Done, so that it may ask for members of its
@@ -16,7 +19,7 @@ func ReadTiming(o *document.Object) Timing {
 		t.Zone = loc
 	}
 	if inner, ok := o.Object("dst"); ok {
-		t.DST = readDST(inner)
+		t.DST = instant.ReadDST(inner)
 		inner.Done()
 	}
 	if inner, ok := o.Object("recurrence"); ok {

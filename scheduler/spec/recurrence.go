@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/azure"
 )
 
 // Recurrence describes when a job recurs: as Azure Scheduler has it, or by a rule in one of the other languages.
@@ -34,15 +36,15 @@ type Recurrence struct {
 }
 
 // azure returns the recurrence without what all languages have in common, its end apart.
-func (r Recurrence) azure() azureRecurrence {
-	return azureRecurrence{r.Frequency, r.Interval, r.Schedule, r.Anchor, r.End}
+func (r Recurrence) azure() azure.Recurrence {
+	return azure.Recurrence{Frequency: r.Frequency, Interval: r.Interval, Schedule: r.Schedule, Anchor: r.Anchor, End: r.End}
 }
 
 // Validate returns nil or [document.Problems]: everything wrong in r, with paths seen from the recurrence.
 func (r Recurrence) Validate() error {
 	reader := document.NewReader()
 	if r.Rule == nil {
-		r.azure().check(reader)
+		r.azure().Check(reader)
 	}
 	if r.Count < 0 {
 		reader.Problem("count", "%d is less than 1", r.Count)
@@ -59,9 +61,9 @@ func (r Recurrence) Compile(start, created time.Time) (Schedule, error) {
 	if start.IsZero() {
 		start = created
 	}
-	return r.azure().compile(start), nil
+	return r.azure().Compile(start), nil
 }
 
 // ShortestInterval returns how short the interval of r, which has no Rule, can be on a calendar and on a clock: a month has
 // 28 days, a day of a zone two hours less than others. It exists to compare the gaps of rules with a quota.
-func (r Recurrence) ShortestInterval() time.Duration { return r.azure().shortestInterval() }
+func (r Recurrence) ShortestInterval() time.Duration { return r.azure().ShortestInterval() }

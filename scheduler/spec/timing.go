@@ -26,7 +26,7 @@ type Timing struct {
 }
 
 // zone returns Zone with its default.
-func (t Timing) zone() *time.Location { return Setting{Zone: t.Zone}.zone() }
+func (t Timing) zone() *time.Location { return Setting{Zone: t.Zone}.Location() }
 
 // setting returns what a rule needs to know of a job created at that time.
 func (t Timing) setting(created time.Time) Setting {
