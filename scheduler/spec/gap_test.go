@@ -30,7 +30,7 @@ func planOf(t *testing.T, properties string, created time.Time) *Plan {
 	return p
 }
 
-func TestLeftOut(t *testing.T) {
+func TestDSTGap(t *testing.T) {
 	tests := map[string]struct{ timing, want string }{
 		"next is the policy": {`"recurrence": {"cron": "30 2 * * *"}`, ""},
 		"skip":               {`"recurrence": {"cron": "30 2 * * *"}, "dst": {"gap": "skip"}`, "2026-03-08T07:00:00Z 1 2026-03-08 02:30"},
@@ -71,9 +71,9 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// What is left out is every time on the wall, of the second before a change on, that no instant shows; found out second
+// What a gap takes is every local time, of the second before a change on, that no instant shows; found out second
 // by second in zones whose clocks jump by an hour, by half of one, by a day and at midnight.
-func TestLeftOutEverySecond(t *testing.T) {
+func TestDSTGapEverySecond(t *testing.T) {
 	zones := []string{"America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "America/Sao_Paulo", "Africa/Casablanca", "UTC"}
 	rules := []string{"*/7 * * * *", "30 2 * * *", "0 0 * * *", "15 0,2 * * * ; */9 * * * *"}
 	from, to := time.Date(2011, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2013, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -92,11 +92,11 @@ func TestLeftOutEverySecond(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			onWall, err := NewPlan(Timing{Recurrence: recurrence}, from.AddDate(0, -1, 0))
+			local, err := NewPlan(Timing{Recurrence: recurrence}, from.AddDate(0, -1, 0))
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := jumpedOver(zone, onWall, from, to)
+			want := jumpedOver(zone, local, from, to)
 			for after := from; ; {
 				g, ok := p.LeftOut(after, to)
 				if !ok {
@@ -116,14 +116,14 @@ func TestLeftOutEverySecond(t *testing.T) {
 }
 
 // jumpedOver counts the times of a plan, which counts in UTC, that the clock of a zone jumps over at each change.
-func jumpedOver(zone *time.Location, onWall *Plan, from, to time.Time) map[time.Time]int {
+func jumpedOver(zone *time.Location, local *Plan, from, to time.Time) map[time.Time]int {
 	counts := map[time.Time]int{}
 	_, before := from.In(zone).Zone()
 	for t := from; !t.After(to); t = t.Add(15 * time.Minute) { // no clock is changed at other times
 		_, offset := t.In(zone).Zone()
 		for w := before; w < offset; w++ {
 			at := t.Add(time.Duration(w) * time.Second)
-			if onWall.Count(at, at) > 0 {
+			if local.Count(at, at) > 0 {
 				counts[t]++
 			}
 		}
@@ -132,7 +132,7 @@ func jumpedOver(zone *time.Location, onWall *Plan, from, to time.Time) map[time.
 	return counts
 }
 
-func BenchmarkLeftOut(b *testing.B) {
+func BenchmarkDSTGap(b *testing.B) {
 	zone, err := LoadZone("America/New_York")
 	if err != nil {
 		b.Fatal(err)

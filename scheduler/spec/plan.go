@@ -8,17 +8,17 @@ import (
 )
 
 // Plan is what a job does from the moment it is created: its first run and the rest. It applies the table of startTime
-// on the Azure page (seed 000):
+// "Details: startTime" on the Azure page:
 //
 //	startTime     a single run     a recurrence
 //	none          at once          at once, then the occurrences counted from the creation
 //	past          at once          the occurrences counted from startTime, those before the creation discarded
 //	now, future   at startTime     the occurrences counted from startTime
 //
-// "At once" is the creation time itself; that run counts towards the recurrence's count. No run is after the recurrence's
-// end, not even one at once. A cron or iCalendar rule says itself when it fires: it has no run at once, only its
-// occurrences from the creation and startTime on. @recur fires when its schedule starts. A Plan is immutable and safe for
-// concurrent use.
+// "At once" is the creation time itself; that run counts towards the recurrence's count. No run is after the
+// recurrence's end, not even one at once. A cron or iCalendar rule says itself when it fires: it has no run at once,
+// only its occurrences from the creation and startTime on. @recur fires when its schedule starts. A Plan is immutable
+// and safe for concurrent use.
 type Plan struct {
 	timing     Timing
 	created    time.Time
@@ -34,13 +34,13 @@ type Plan struct {
 // NewPlan returns the plan of a job. A zero created stands for a job that was created before everything, so that its
 // start is never in the past. The error is a [document.Problems], with paths seen from the job's properties.
 //
-// The text of a rule is compiled here and nowhere else: who has a plan need not compile it again for a job ([Plan.For]), and
-// has its description ([Plan.Describe]) and its shortest interval ([Plan.MinInterval]).
+// The text of a rule is compiled here and nowhere else: who has a plan need not compile it again for a job
+// ([Plan.For]), and has its description ([Plan.Describe]) and its shortest interval ([Plan.MinInterval]).
 func NewPlan(t Timing, created time.Time) (*Plan, error) { return newPlan(t, created, nil) }
 
-// For returns the plan of a job with the same timing: its name, the seed of its random positions and its creation, as in
-// [Timing] and [NewPlan]. The text is compiled again only if it depends on them, as dsari's hashes and random positions do;
-// the error is that of NewPlan, nil if it does not.
+// For returns the plan of a job with the same timing: its name, the seed of its random positions and its creation, as
+// in [Timing] and [NewPlan]. The text is compiled again only if it depends on them, as dsari's hashes and random
+// positions do; the error is that of NewPlan, nil if it does not.
 func (p *Plan) For(name, seed string, created time.Time) (*Plan, error) {
 	t := p.timing
 	t.Name, t.Seed = name, seed
@@ -139,8 +139,8 @@ func (p *Plan) Last(notAfter time.Time) (time.Time, bool) {
 	return p.first, true
 }
 
-// Count returns how many runs lie in from…to, both included. For a recurrence, a pattern or a plain rule it costs about the
-// same for any length of time; unions in several zones, and exclusions by odd steps, are walked.
+// Count returns how many runs lie in from…to, both included. For a recurrence, a pattern or a plain rule it costs about
+// the same for any length of time; unions in several zones, and exclusions by odd steps, are walked.
 func (p *Plan) Count(from, to time.Time) int {
 	if !p.runs || to.Before(p.first) || to.Before(from) {
 		return 0
@@ -161,8 +161,8 @@ type base interface {
 	AnchoredAt(t time.Time, s Setting) Schedule
 }
 
-// Moves reports whether an execution by hand, or a late one, moves the occurrences that follow ([Plan.Moved]), as it does
-// with @recur (seed 002, note on ad hoc jobs).
+// Moves reports whether an execution by hand, or a late one, moves the occurrences that follow ([Plan.Moved]), as it
+// does with @recur (Obsidian's page Cron, the note on ad hoc jobs).
 func (p *Plan) Moves() bool {
 	_, moves := p.recurrence.Rule.(base)
 	return moves
@@ -171,8 +171,8 @@ func (p *Plan) Moves() bool {
 // OnTime is how late an execution may start without moving the base of an @recur, which counts minutes.
 const OnTime = time.Minute
 
-// Moved returns the plan of a job whose last execution that moved its occurrences was at that time. It is the plan itself
-// if nothing moves it, or for a zero time.
+// Moved returns the plan of a job whose last execution that moved its occurrences was at that time. It is the plan
+// itself if nothing moves it, or for a zero time.
 func (p *Plan) Moved(at time.Time) *Plan {
 	rule, moves := p.recurrence.Rule.(base)
 	if !moves || at.IsZero() {
@@ -185,7 +185,8 @@ func (p *Plan) Moved(at time.Time) *Plan {
 }
 
 // NextAfterRun returns the run after the occurrence nominal, which was really started at started. On a grid that is
-// Next(nominal). With [AnchorLastExecution] it is one interval after started, so that a late start moves all that follow.
+// Next(nominal). With [AnchorLastExecution] it is one interval after started, so that a late start moves all that
+// follow.
 func (p *Plan) NextAfterRun(nominal, started time.Time) (time.Time, bool) {
 	if p.recurrence.Anchor != AnchorLastExecution {
 		return p.Next(nominal)
@@ -208,8 +209,8 @@ func (p *Plan) Anchor() Anchor { return p.recurrence.Anchor }
 // MaxRuns returns the recurrence's count, zero if there is no limit.
 func (p *Plan) MaxRuns() int { return p.recurrence.Count }
 
-// MinInterval returns what a collection's quota maxRecurrence is compared with: the interval of an Azure recurrence as it
-// is written, [Frequency.Times], whatever its schedule makes of it; the smallest gap between the next thousand
+// MinInterval returns what a collection's quota maxRecurrence is compared with: the interval of an Azure recurrence as
+// it is written, [Frequency.Times], whatever its schedule makes of it; the smallest gap between the next thousand
 // occurrences of a rule. It is Forever for a job that runs once.
 func (p *Plan) MinInterval() time.Duration {
 	switch {

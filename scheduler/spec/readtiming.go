@@ -6,8 +6,8 @@ import (
 )
 
 // ReadTiming reads the members startTime, timeZone, dst and recurrence of a job's properties. What is wrong goes to the
-// object's reader, all of it; the result is then of no use. The caller calls o.Done, so that it may ask for members of its
-// own, and gives the job's name.
+// object's reader, all of it; the result is then of no use. The caller calls o.Done, so that it may ask for members of
+// its own, and gives the job's name.
 func ReadTiming(o *document.Object) Timing {
 	var t Timing
 	t.Start, _ = o.Time("startTime")

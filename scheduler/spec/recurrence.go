@@ -11,14 +11,15 @@ import (
 // Recurrence describes when a job recurs: as Azure Scheduler has it, or by a rule in one of the other languages.
 // [ReadRecurrence] reads one from JSON.
 type Recurrence struct {
-	// Rule is the text of recurrence.cron or recurrence.rrule. With it, of the other fields only Count and End are used.
+	// Rule is the text of recurrence.cron or recurrence.rrule. With it, of the other fields only Count and End are
+	// used.
 	Rule Rule
 
 	// Frequency is the unit between occurrences. Required without a Rule.
 	Frequency Frequency
 
-	// Interval is the number of units between occurrences. At most 18 months, 78 weeks, 548 days, or 1000 of the shorter
-	// units; years have no limit. Default: 1.
+	// Interval is the number of units between occurrences. At most 18 months, 78 weeks, 548 days, or 1000 of the
+	// shorter units; years have no limit. Default: 1.
 	Interval int
 
 	// Count is how many times the job runs before it is completed. A schedule does not know what ran, so the caller
@@ -52,8 +53,9 @@ func (r Recurrence) Validate() error {
 	return reader.Err()
 }
 
-// Compile returns the occurrences of r, which has no Rule, from start on. A zero start is the time of creation: the job's
-// first run is then at once ([Plan] sees to it), and the occurrences count from there. The error is a [document.Problems].
+// Compile returns the occurrences of r, which has no Rule, from start on. A zero start is the time of creation: the
+// job's first run is then at once ([Plan] sees to it), and the occurrences count from there. The error is a
+// [document.Problems].
 func (r Recurrence) Compile(start, created time.Time) (Schedule, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
@@ -64,6 +66,6 @@ func (r Recurrence) Compile(start, created time.Time) (Schedule, error) {
 	return r.azure().Compile(start), nil
 }
 
-// ShortestInterval returns how short the interval of r, which has no Rule, can be on a calendar and on a clock: a month has
-// 28 days, a day of a zone two hours less than others. It exists to compare the gaps of rules with a quota.
+// ShortestInterval returns how short the interval of r, which has no Rule, can be on a calendar and on a clock: a month
+// has 28 days, a day of a zone two hours less than others. It exists to compare the gaps of rules with a quota.
 func (r Recurrence) ShortestInterval() time.Duration { return r.azure().ShortestInterval() }

@@ -15,7 +15,8 @@ type Timing struct {
 	// Start is startTime. Zero: none.
 	Start time.Time
 
-	// Zone is timeZone, where a rule's clock hangs that names no zone of its own. nil: UTC. Azure recurrences count UTC.
+	// Zone is timeZone, where a rule's clock hangs that names no zone of its own. nil: UTC. Azure recurrences count
+	// UTC.
 	Zone *time.Location
 
 	// DST replaces the rule's own policy at changes of the clock.

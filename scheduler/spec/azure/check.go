@@ -76,7 +76,8 @@ func (e Elements) checkOccurrences(problem report) {
 	}
 }
 
-// checkOnly reports an element that belongs to one frequency and comes with another (seed 000, table of elements).
+// checkOnly reports an element that belongs to one frequency and comes with another (the table of elements on Azure's
+// page).
 func checkOnly(name string, size int, only, f Frequency, problem report) {
 	if size > 0 && f != only {
 		problem(name, "can be used with the frequency %s only, not with %s", only, f)

@@ -52,23 +52,23 @@ func (c *compiler) grid() pattern {
 	unit := int64(frequencies[c.Frequency].length / time.Second)
 	perDay, interval := 86_400/unit, int64(c.interval())
 	anchor, _ := calendar.Divide(c.seconds, unit)
-	allowed := clock{hourMask(c.Schedule.Hours), minuteMask(c.Schedule.Minutes)}
+	allowed := calendar.Times{Hours: hourMask(c.Schedule.Hours), Minutes: minuteMask(c.Schedule.Minutes), Seconds: 1}
 	times := sharp
 	if c.Frequency == Hour {
-		times.minutes = c.clock().minutes
-		allowed.minutes = 1
+		times.Minutes = c.clock().Minutes
+		allowed.Minutes = 1
 	}
 	cycle := calendar.NewCycle(anchor, interval, perDay/calendar.GCD(perDay, interval), func(phase int64) bool {
 		_, period := calendar.Divide(anchor+phase*interval, perDay)
 		second := period * unit
-		return allowed.hours>>(second/3600)&1 == 1 && allowed.minutes>>(second/60%60)&1 == 1
+		return allowed.Hours>>(second/3600)&1 == 1 && allowed.Minutes>>(second/60%60)&1 == 1
 	})
 	return pattern{unit, c.limit(cycle, perDay), times}
 }
 
 // days returns the days of a daily or weekly recurrence. Weeks are counted from the Monday of the start's week (ISO
-// 8601; the page lists Monday first), so that with an interval of 2 a Sunday and the Monday after it are not in the same
-// week.
+// 8601; the page lists Monday first), so that with an interval of 2 a Sunday and the Monday after it are not in the
+// same week.
 func (c *compiler) days() calendar.Cycle {
 	day, _ := calendar.Divide(c.seconds, 86_400)
 	if c.Frequency == Day {
@@ -90,16 +90,16 @@ func (c *compiler) limit(cycle calendar.Cycle, perDay int64) periods {
 	return &limited{cycle, perDay, calendar.MaskCycle(0, 12, monthMask(c.Schedule.Months))}
 }
 
-// clock returns the times of day of a frequency of a day or more: each hour with each minute. "When a job has a schedule
-// but no specified hours and minutes, these values default to the hours and minutes in the first execution"; but
-// {"minutes":[15]} is every hour (examples of the page).
-func (c *compiler) clock() clock {
-	times := clock{1 << c.start.Hour(), 1 << c.start.Minute()}
+// clock returns the times of day of a frequency of a day or more: each hour with each minute. "When a job has a
+// schedule but no specified hours and minutes, these values default to the hours and minutes in the first execution";
+// but {"minutes":[15]} is every hour (examples of the page).
+func (c *compiler) clock() calendar.Times {
+	times := calendar.Times{Hours: 1 << c.start.Hour(), Minutes: 1 << c.start.Minute(), Seconds: 1}
 	if len(c.Schedule.Minutes) > 0 {
-		times = clock{hourMask(nil), minuteMask(c.Schedule.Minutes)}
+		times.Hours, times.Minutes = hourMask(nil), minuteMask(c.Schedule.Minutes)
 	}
 	if len(c.Schedule.Hours) > 0 {
-		times.hours = hourMask(c.Schedule.Hours)
+		times.Hours = hourMask(c.Schedule.Hours)
 	}
 	return times
 }

@@ -27,7 +27,8 @@ func (r Recurrence) Describe(start, created time.Time) string {
 		return first + c.englishGrid() + ", UTC"
 	}
 	clock := c.clock()
-	phrase, allDay := english.Times(calendar.Times{Hours: clock.hours, Minutes: clock.minutes, Seconds: 1 << c.start.Second()})
+	clock.Seconds = 1 << c.start.Second()
+	phrase, allDay := english.Times(clock)
 	return first + phrase + c.englishDays(allDay) + c.englishAnchor() + ", UTC"
 }
 
@@ -96,7 +97,7 @@ func (c *compiler) englishGrid() string {
 	phrase := english.Every(c.interval(), c.Frequency.unitName()) + ", counted from " + english.Stamp(c.start)
 	e := c.Schedule
 	if c.Frequency == Hour {
-		phrase += ", at " + english.Numbers("minute", calendar.Ones(c.clock().minutes), strconv.Itoa)
+		phrase += ", at " + english.Numbers("minute", calendar.Ones(c.clock().Minutes), strconv.Itoa)
 	} else if len(e.Minutes) > 0 {
 		phrase += ", at " + english.Numbers("minute", calendar.Ones(minuteMask(e.Minutes)), strconv.Itoa) + " only"
 	}
@@ -162,8 +163,8 @@ func (c *compiler) englishWeek(every, months string) string {
 	return phrase
 }
 
-// englishMonthDays describes the days of certain months: "the last Friday of every month", "day 13 of every month if that
-// is a Friday".
+// englishMonthDays describes the days of certain months: "the last Friday of every month", "day 13 of every month if
+// that is a Friday".
 func (c *compiler) englishMonthDays(of string) string {
 	e := c.Schedule
 	var days []string

@@ -39,8 +39,9 @@ func (c *compiler) months() calendar.Cycle {
 // MonthDays returns the function that says which days of a month the recurrence has.
 //
 // Without a schedule it is the start's day, or the last day of a shorter month: always counted from the start, so that
-// a job of 31 January does not stay on the 29th after February. With a schedule, days that a month lacks are skipped, as
-// the page says of MonthDays [31]; the start's day, which stands for MonthDays where there are none, is no exception.
+// a job of 31 January does not stay on the 29th after February. With a schedule, days that a month lacks are skipped,
+// as the page says of MonthDays [31]; the start's day, which stands for MonthDays where there are none, is no
+// exception.
 func (c *compiler) monthDays() func(weekday, length int) uint32 {
 	e, day := c.Schedule, c.start.Day()
 	switch {

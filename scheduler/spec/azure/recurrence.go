@@ -14,7 +14,8 @@ type Recurrence struct {
 // Elements is the schedule of a recurrence. Each element is a set; order and repetition mean nothing, and an empty
 // element is not there.
 type Elements struct {
-	// Minutes of the hour, 0-59. For Second and Minute they limit, for longer frequencies they replace the start's minute.
+	// Minutes of the hour, 0-59. For Second and Minute they limit, for longer frequencies they replace the start's
+	// minute.
 	Minutes []int
 
 	// Hours of the day, 0-23. Up to Hour they limit, for longer frequencies they replace the start's hour; they default
@@ -28,7 +29,8 @@ type Elements struct {
 	// skipped.
 	MonthDays []int
 
-	// Months 1-12, which limit; for Year they replace the start's month. From the classic API (seed 001).
+	// Months 1-12, which limit; for Year they replace the start's month. They are on Azure's page "Scheduler concepts"
+	// only.
 	Months []int
 
 	// MonthlyOccurrences, for Month only. Together with MonthDays a day must satisfy both.

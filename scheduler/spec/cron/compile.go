@@ -11,8 +11,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/localtime"
 )
 
-// Compile implements [language.Rule]. Patterns of one zone and one policy become one set of wall-clock times; the others are
-// united as instants, equal ones once (seed 002: "the job will fire if it matches any of the supplied patterns").
+// Compile implements [language.Rule]. Patterns of one zone and one policy become one set of local times; the others are
+// united as instants, equal ones once (Obsidian: "the job will fire if it matches any of the supplied patterns").
 func (c *Expression) Compile(s language.Setting) (instant.Schedule, error) {
 	c = c.seeded(s.Seed)
 	var clocks []cronClock
@@ -86,10 +86,10 @@ func (c *Expression) seeded(seed string) *Expression {
 	return &drawn
 }
 
-// policy returns what happens at changes of the clock, as Debian's cron has it (cron(8)): a pattern whose hour or minute
-// begins with * follows the clock, so that no hour is lost and none is run for twice; a pattern with a fixed time runs once
-// a day, after the gap if it falls into one. Every hour written as 0-23 follows the clock as well. What the job asks for
-// goes before.
+// policy returns what happens at changes of the clock, as Debian's cron has it (cron(8)): a pattern whose hour or
+// minute begins with * follows the clock, so that no hour is lost and none is run for twice; a pattern with a fixed
+// time runs once a day, after the gap if it falls into one. Every hour written as 0-23 follows the clock as well. What
+// the job asks for goes before.
 func (p *cronPattern) policy(asked instant.DST) instant.DST {
 	everyHour := p.fields[cronHour].mask(cronHour, 0) == calendar.AllHours
 	if p.fields[cronMinute].wild() || p.fields[cronHour].wild() || everyHour {
@@ -98,10 +98,11 @@ func (p *cronPattern) policy(asked instant.DST) instant.DST {
 	return asked.Or(instant.GapNext, instant.OverlapFirst)
 }
 
-// tile returns the pattern's wall-clock times.
+// tile returns the pattern's local times.
 func (p *cronPattern) tile(h language.Hash, and bool) localtime.Tile {
+	months := p.fields[cronMonth].mask(cronMonth, h) >> 1
 	t := localtime.Tile{
-		Dates: calendar.Dates{Days: calendar.NewYearDays(p.fields[cronMonth].mask(cronMonth, h)>>1, calendar.NewMonthDays(p.days(h, and)))},
+		Dates: calendar.Dates{Days: calendar.NewYearDays(months, calendar.NewMonthDays(p.days(h, and)))},
 		Times: p.times(h),
 	}
 	if years := p.fields[cronYear]; !years.free() {
@@ -156,7 +157,7 @@ func (f cronField) ends(weekday, length int) uint32 {
 }
 
 // nearestTo returns the day from Monday to Friday that is nearest to a day of a month, "as it will not jump over the
-// boundary of a month's days" (seed 002). It is 0 if the month does not have the day, which is then skipped.
+// boundary of a month's days" (Obsidian). It is 0 if the month does not have the day, which is then skipped.
 func nearestTo(day, weekday, length int) int {
 	const saturday, sunday = 5, 6
 	if day > length {

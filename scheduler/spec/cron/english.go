@@ -12,8 +12,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 )
 
-// Describe implements [language.Rule]. Of a dsari expression it describes what the job's name makes of it. Each pattern is
-// described on its own; a zone that all share is named once.
+// Describe implements [language.Rule]. Of a dsari expression it describes what the job's name makes of it. Each pattern
+// is described on its own; a zone that all share is named once.
 func (c *Expression) Describe(s language.Setting) string {
 	c = c.seeded(s.Seed)
 	phrases := make([]string, len(c.patterns))
@@ -123,7 +123,8 @@ func (f cronField) existing(days []int, months string) string {
 	return ""
 }
 
-// englishMonthDays describes days of the month: "day 13", "days 1 to 7", "the last day", "the weekday nearest to day 15".
+// englishMonthDays describes days of the month: "day 13", "days 1 to 7", "the last day", "the weekday nearest to day
+// 15".
 func (f cronField) englishMonthDays(h language.Hash, of string) string {
 	var words []string
 	if days := f.values(cronDay, h); len(days) > english.FewWords && english.StepOf(days) > 1 {

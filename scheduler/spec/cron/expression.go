@@ -7,22 +7,23 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 )
 
-// Expression is a cron expression, parsed: one pattern or, in the Obsidian dialect, several, of which any fires. Where the pages
-// of Obsidian (seed 002) and dsari (seed 003) are silent, these readings hold:
+// Expression is a cron expression, parsed: one pattern or, in the Obsidian dialect, several, of which any fires. Where
+// the pages of Obsidian Scheduler and dsari are silent, these readings hold:
 //
 //   - A field of days is restricted unless it is a bare *; if both are, a day that either allows is right. See And.
 //   - 31W is skipped in a month without a 31st, as 31 is.
-//   - 1/2 in the day of week runs to Saturday. 7 is Sunday also at the end of a range, and so are SUN and 0 there: FRI-SUN.
-//     Every other range that runs backwards is an error.
+//   - 1/2 in the day of week runs to Saturday. 7 is Sunday also at the end of a range, and so are SUN and 0 there:
+//     FRI-SUN. Every other range that runs backwards is an error.
 //   - A step that is longer than its range gives the range's first value.
 //   - A list of years that is over, or a day that never comes, is no error; there is no next instant.
-//   - An H in the day of month may be 29 to 31, as croniter has it, and skips shorter months. R is drawn when the text is
-//     parsed, once. The hashed second of a line of five fields is part of every time.
-//   - A pattern with * in its minute or hour follows the clock when it is changed; any other runs once a day. See [instant.DST].
+//   - An H in the day of month may be 29 to 31, as croniter has it, and skips shorter months. R is drawn when the text
+//     is parsed, once. The hashed second of a line of five fields is part of every time.
+//   - A pattern with * in its minute or hour follows the clock when it is changed; any other runs once a day. See
+//     [instant.DST].
 type Expression struct {
-	// And changes what a pattern means that restricts both the day of the month and the day of the week: true is days that
-	// satisfy both, false, as cron has it everywhere, days that satisfy either. Obsidian's page is silent; it calls its
-	// expressions "cron syntax". Set it before the rule is used.
+	// And changes what a pattern means that restricts both the day of the month and the day of the week: true is days
+	// that satisfy both, false, as cron has it everywhere, days that satisfy either. Obsidian's page is silent; it
+	// calls its expressions "cron syntax". Set it before the rule is used.
 	And bool
 
 	patterns []cronPattern
@@ -73,7 +74,8 @@ const (
 	cronYear    = cronSecond + 1
 )
 
-// cronParts holds what differs between the fields (seed 002, "Special Characters and Allowed Values"; seed 003).
+// cronParts holds what differs between the fields ("Special Characters and Allowed Values" on Obsidian's page; dsari's
+// Schedule Format).
 var cronParts = [...]struct {
 	name   string
 	one    string // the same in a sentence
@@ -95,7 +97,8 @@ var (
 	cronWeekdays = []string{"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"}
 )
 
-// most returns the last number that * and a step reach. The 7 of a week is a second name of Sunday, which they have had.
+// most returns the last number that * and a step reach. The 7 of a week is a second name of Sunday, which they have
+// had.
 func (part cronPart) most() int {
 	if part == cronWeekday {
 		return 6

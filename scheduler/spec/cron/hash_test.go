@@ -92,7 +92,7 @@ func TestRandomIsDrawnOnce(t *testing.T) {
 	}
 }
 
-// TestHashedSecond checks that a line without seconds has the job's own (seed 003), and the shortcuts too.
+// TestHashedSecond checks that a line without seconds has the job's own, and the shortcuts too.
 func TestHashedSecond(t *testing.T) {
 	for text, second := range map[string]int{"* * * * *": 32, "* * * * * 5": 5, "@hourly": 32, "@midnight": 32} {
 		rule, err := Parse(text, language.Dsari)

@@ -108,7 +108,7 @@ func (f *fieldParser) span(w cronWord, stepped bool) (cronItem, bool) {
 		return cronItem{}, false
 	}
 	switch {
-	case !ranged && stepped: // "the value before the slash indicates the start value" (seed 002)
+	case !ranged && stepped: // Obsidian: the value before the slash is the start
 		return cronItem{lo: lo, hi: max(lo, f.part.most()), step: 1}, true
 	case !ranged:
 		return cronItem{lo: lo, hi: lo, step: 1}, true
@@ -187,7 +187,7 @@ func isDraw(text string) bool {
 	return (text[0] == 'H' || text[0] == 'R') && (len(text) == 1 || strings.IndexByte("(/,-", text[1]) >= 0)
 }
 
-// drawn reads H, H(a-b), H/n and H(a-b)/n, and the same with R (seed 003).
+// drawn reads H, H(a-b), H/n and H(a-b)/n, and the same with R, as dsari has them.
 func (f *fieldParser) drawn(w cronWord) cronField {
 	info := cronParts[f.part]
 	item := cronItem{form: hashedValue, lo: info.lo, hi: f.part.most()}

@@ -53,21 +53,21 @@ func newOracle(text string, dialect language.Dialect, zone *time.Location, dst i
 	return &o
 }
 
-// fires reports whether an instant is an occurrence. Wall-clock times are held as if they were UTC.
+// fires reports whether an instant is an occurrence. Local times are held as if they were UTC.
 func (o *oracle) fires(t time.Time) bool {
-	wall := wallOf(t.In(o.zone))
+	local := localOf(t.In(o.zone))
 	if o.end.IsZero() || !t.Before(o.end) || t.Before(o.begin) {
 		o.begin, o.end = t.In(o.zone).ZoneBounds()
 		o.before, o.start = time.Time{}, time.Time{}
 		if !o.begin.IsZero() {
-			o.start = wallOf(o.begin.In(o.zone))
-			o.before = wallOf(o.begin.Add(-time.Second).In(o.zone)).Add(time.Second)
+			o.start = localOf(o.begin.In(o.zone))
+			o.before = localOf(o.begin.Add(-time.Second).In(o.zone)).Add(time.Second)
 		}
 	}
-	if o.dst.Overlap == instant.OverlapFirst && wall.Before(o.before) {
+	if o.dst.Overlap == instant.OverlapFirst && local.Before(o.before) {
 		return false // shown before
 	}
-	if o.matches(wall) {
+	if o.matches(local) {
 		return true
 	}
 	switch moved := o.before.Add(t.Sub(o.begin)); {
@@ -83,7 +83,7 @@ func (o *oracle) fires(t time.Time) bool {
 	return false
 }
 
-func wallOf(t time.Time) time.Time {
+func localOf(t time.Time) time.Time {
 	_, offset := t.Zone()
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }

@@ -26,14 +26,16 @@ func Parse(text string, dialect language.Dialect) (language.Rule, error) {
 	words := splitCron([]rune(text))
 	switch {
 	case dialect != language.Obsidian && dialect != language.Dsari:
-		p.problem(0, "", fmt.Sprintf("%q is not a dialect of cron; those are %q and %q", dialect, language.Obsidian, language.Dsari), "")
+		p.problem(0, "",
+			fmt.Sprintf("%q is not a dialect of cron; those are %q and %q", dialect, language.Obsidian, language.Dsari), "")
 	case utf8.RuneCountInString(text) > maxCronText:
 		p.problem(0, "", fmt.Sprintf("the expression is longer than %d characters", maxCronText), "")
 	case dialect == language.Obsidian && isRecur(words):
 		return parseRecur(words)
 	case isRRule(words):
 		p.problem(words[0].column, "", "found an RRULE; "+p.layout(),
-			fmt.Sprintf("it belongs into recurrence.rrule, with its dialect: %s, %s or %s", language.RFC5545, language.AWX, language.Dsari))
+			fmt.Sprintf("it belongs into recurrence.rrule, with its dialect: %s, %s or %s",
+				language.RFC5545, language.AWX, language.Dsari))
 	}
 	if len(p.problems) > 0 {
 		return nil, p.err()
@@ -163,7 +165,7 @@ func (p *cronParser) pattern(words []cronWord) cronPattern {
 }
 
 // fields reads the fields of a pattern. An Obsidian pattern has the second 0; a dsari pattern without one has the job's
-// own (seed 003: "it is assumed to be H").
+// own (dsari's Schedule Format: "it is assumed to be H").
 func (p *cronParser) fields(words []cronWord) cronPattern {
 	var pattern cronPattern
 	most := 7
@@ -211,7 +213,7 @@ func (p *cronParser) countHint(n int) string {
 
 const cronExamples = "for example, 30 19 * * 5 is 19:30 on every Friday, and */15 9-17 * * 1-5 is every 15 minutes of a working day"
 
-// isRecur reports whether the text is a recurrence of seed 002.
+// isRecur reports whether the text is an @recur.
 func isRecur(words []cronWord) bool {
 	return len(words) > 0 && strings.EqualFold(words[0].text, "@recur")
 }

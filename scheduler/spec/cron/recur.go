@@ -11,11 +11,11 @@ import (
 )
 
 // Recur is Obsidian's recurrence, "@recur 3 weeks 2015-01-15 00:00": an interval that no cron pattern can express, and
-// optionally a date and time to count it from (seed 002, "Recurrence").
+// optionally a date and time to count it from ("Recurrence" on Obsidian's page).
 //
 // Minutes and hours are elapsed time. Days, weeks and months are counted on the calendar of the zone: the time of day
-// stays, a month that is too short has its last day, and what is counted is always from the same anchor, so that nothing
-// drifts.
+// stays, a month that is too short has its last day, and what is counted is always from the same anchor, so that
+// nothing drifts.
 type Recur struct {
 	n     int
 	unit  recurUnit
@@ -33,8 +33,8 @@ const (
 	recurMonths
 )
 
-// recurUnits are the units with their names (seed 002, "Interval Types") and the largest interval that makes sense: a
-// thousand years and more.
+// recurUnits are the units with their names ("Interval Types" on Obsidian's page) and the largest interval that makes
+// sense: a thousand years and more.
 var recurUnits = [...]struct {
 	words []string // the second is the name
 	most  int
@@ -62,8 +62,8 @@ func recurUnitOf(word string) recurUnit {
 // elapsed reports whether the interval is a length of time, not a number of days.
 func (r *Recur) elapsed() bool { return r.unit <= recurHours }
 
-// Compile implements [language.Rule]. The interval is counted from the date and time of the text or, without it, from where the
-// setting begins, the effective date of seed 002. The first run is the first one not before both.
+// Compile implements [language.Rule]. The interval is counted from the date and time of the text or, without it, from
+// where the setting begins, Obsidian's effective date. The first run is the first one not before both.
 func (r *Recur) Compile(s language.Setting) (instant.Schedule, error) {
 	if r.start.IsZero() {
 		return instant.Clip(r.countedFrom(s.Begin(), s), s.Begin(), s.End), nil
@@ -95,8 +95,8 @@ func (r *Recur) countedFrom(anchor time.Time, s language.Setting) instant.Schedu
 }
 
 // AnchoredAt returns the runs after one that was really started at t, the first of them one interval later: "Recurring
-// intervals are calculated from the last execution time, if available" (seed 002), so that a late run, and one by hand,
-// moves all that follow.
+// intervals are calculated from the last execution time, if available" (Obsidian's page), so that a late run, and one
+// by hand, moves all that follow.
 func (r *Recur) AnchoredAt(t time.Time, s language.Setting) instant.Schedule {
 	return instant.Clip(r.countedFrom(t, s), t.Add(1), s.End)
 }

@@ -113,28 +113,28 @@ func recurOracle(r *Recur, anchor time.Time, k int, zone *time.Location) time.Ti
 	if k == 0 {
 		return anchor
 	}
-	wall := wallOf(anchor)
+	local := localOf(anchor)
 	switch n := k * r.n; r.unit {
 	case recurMinutes:
 		return anchor.Add(time.Duration(n) * time.Minute)
 	case recurHours:
 		return anchor.Add(time.Duration(n) * time.Hour)
 	case recurDays:
-		wall = wall.AddDate(0, 0, n)
+		local = local.AddDate(0, 0, n)
 	case recurWeeks:
-		wall = wall.AddDate(0, 0, 7*n)
+		local = local.AddDate(0, 0, 7*n)
 	default:
-		first := time.Date(wall.Year(), wall.Month(), 1, wall.Hour(), wall.Minute(), wall.Second(), 0, time.UTC).AddDate(0, n, 0)
-		wall = first.AddDate(0, 0, min(wall.Day(), first.AddDate(0, 1, -1).Day())-1)
+		first := time.Date(local.Year(), local.Month(), 1, local.Hour(), local.Minute(), local.Second(), 0, time.UTC).AddDate(0, n, 0)
+		local = first.AddDate(0, 0, min(local.Day(), first.AddDate(0, 1, -1).Day())-1)
 	}
-	_, before := wall.Add(-26 * time.Hour).In(zone).Zone()
-	_, after := wall.Add(26 * time.Hour).In(zone).Zone()
+	_, before := local.Add(-26 * time.Hour).In(zone).Zone()
+	_, after := local.Add(26 * time.Hour).In(zone).Zone()
 	for _, offset := range []int{max(before, after), min(before, after)} {
-		if t := wall.Add(-time.Duration(offset) * time.Second); wallOf(t.In(zone)).Equal(wall) {
+		if t := local.Add(-time.Duration(offset) * time.Second); localOf(t.In(zone)).Equal(local) {
 			return t
 		}
 	}
-	return wall.Add(-time.Duration(before) * time.Second) // in a gap: RFC 5545, section 3.3.5
+	return local.Add(-time.Duration(before) * time.Second) // in a gap: RFC 5545, section 3.3.5
 }
 
 // TestRecurAtChangesOfTheClock has the cases that the oracle meets rarely.

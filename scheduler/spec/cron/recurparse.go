@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/spelling"
 )
 
-// recurLayout is the date and time of an @recur: yyyy-MM-dd HH:mm in seed 002.
+// recurLayout is the date and time of an @recur: yyyy-MM-dd HH:mm on Obsidian's page.
 const recurLayout = "2006-01-02 15:04"
 
 const recurForm = "@recur is followed by a number, a unit and optionally a date and time (yyyy-MM-dd HH:mm)"
@@ -84,7 +84,8 @@ func (p *cronParser) recurUnit(words []cronWord) recurUnit {
 			}
 		}
 	}
-	p.problem(word.column, "unit", fmt.Sprintf("%q is not a unit; those are %s", spelling.Short(word.text), strings.Join(names, "; ")), hint)
+	p.problem(word.column, "unit",
+		fmt.Sprintf("%q is not a unit; those are %s", spelling.Short(word.text), strings.Join(names, "; ")), hint)
 	return 0
 }
 
@@ -122,6 +123,7 @@ func (p *cronParser) recurStart(words []cronWord) time.Time {
 	case len(words) == 2 && len(words[0].text) == 10 && len(words[1].text) == 5 && strings.Contains(fmt.Sprint(err), "out of range"):
 		hint = "there is no such date or time"
 	}
-	p.problem(words[0].column, "start", fmt.Sprintf("%q is not a date and time in the form yyyy-MM-dd HH:mm", spelling.Short(text)), hint)
+	p.problem(words[0].column, "start",
+		fmt.Sprintf("%q is not a date and time in the form yyyy-MM-dd HH:mm", spelling.Short(text)), hint)
 	return time.Time{}
 }

@@ -39,5 +39,6 @@ func (r *Recur) calendar(anchor time.Time, s language.Setting) instant.Schedule 
 		cycle = calendar.StepCycle(day, int64(r.n))
 		t.Dates = calendar.NewDates(calendar.EveryDay, &cycle, calendar.ByDay)
 	}
-	return instant.NewZoned(localtime.NewDifference([]localtime.Tile{t}, nil), s.Location(), s.DST.Or(instant.GapShift, instant.OverlapFirst))
+	set := localtime.NewDifference([]localtime.Tile{t}, nil)
+	return instant.NewZoned(set, s.Location(), s.DST.Or(instant.GapShift, instant.OverlapFirst))
 }

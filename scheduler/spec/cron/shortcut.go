@@ -9,8 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/spelling"
 )
 
-// cronShortcuts are the shortcuts by name. Those of Obsidian are fixed times, those of dsari the job's own (seeds 002 and
-// 003).
+// cronShortcuts are the shortcuts by name. Those of Obsidian are fixed times, those of dsari the job's own.
 var cronShortcuts = map[language.Dialect]map[string]string{
 	language.Obsidian: {
 		"@yearly":   "0 0 1 1 *",

@@ -42,8 +42,8 @@ func (e AWXErrors) Unwrap() []error {
 	return list
 }
 
-// parseAWX reads a recurrence under AWX's limitations. Three judges look at it, and the first who finds something is the
-// one who is heard: AWX's checks, then what its document forbids but its checks let through, then RFC 5545.
+// parseAWX reads a recurrence under AWX's limitations. Three judges look at it, and the first who finds something is
+// the one who is heard: AWX's checks, then what its document forbids but its checks let through, then RFC 5545.
 func parseAWX(text string) (*Set, error) {
 	if len(text) > maxRRuleText {
 		return nil, AWXErrors(parseRRule(text, language.AWX).problems)
@@ -69,7 +69,8 @@ func parseAWX(text string) (*Set, error) {
 		if words.Field != "" {
 			words.Message = words.Field + " " + words.Message
 		}
-		check.errors = append(check.errors, &language.SyntaxError{Column: words.Column, Message: awxFailed + words.Message, Hint: words.Hint})
+		words.Field, words.Message = "", awxFailed+words.Message
+		check.errors = append(check.errors, &words)
 	}
 	return nil, check.errors
 }

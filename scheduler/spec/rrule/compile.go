@@ -13,10 +13,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
 )
 
-// Compile implements [language.Rule]. The first instance is the first match from DTSTART on; a DTSTART that does not match is
-// none (as in python-dateutil; RFC 5545 leaves it undefined). COUNT counts times on the wall, those in a gap of the clock
-// included. A set that excludes so much, in so irregular a way, that nothing is found among many thousand instances is
-// refused.
+// Compile implements [language.Rule]. The first instance is the first match from DTSTART on; a DTSTART that does not
+// match is none (as in python-dateutil; RFC 5545 leaves it undefined). COUNT counts local times, those in a gap of the
+// clock included. A set that excludes so much, in so irregular a way, that nothing is found among many thousand
+// instances is refused.
 func (r *Set) Compile(s language.Setting) (instant.Schedule, error) {
 	if r.dialect == language.Dsari {
 		r = r.hashed(s.Name)
@@ -52,7 +52,7 @@ func (r *Set) Differs(a, b language.Setting) bool {
 	return r.dialect == language.Dsari && !r.hasStart && a.Name != b.Name
 }
 
-// setCompiler makes one set of wall-clock seconds of a rule set.
+// setCompiler makes one set of local times of a rule set.
 type setCompiler struct {
 	*Set
 
@@ -62,8 +62,8 @@ type setCompiler struct {
 	bounded bool  // nothing comes before begin
 }
 
-// schedule returns the instants of the set. An UNTIL is an instant. Where a policy moves times, or repeats them, past an
-// UNTIL that other rules do not have, each rule is a schedule of its own.
+// schedule returns the instants of the set. An UNTIL is an instant. Where a policy moves times, or repeats them, past
+// an UNTIL that other rules do not have, each rule is a schedule of its own.
 func (c *setCompiler) schedule(dst instant.DST) (instant.Schedule, error) {
 	if dst.Gap != instant.GapShift && dst.Overlap == instant.OverlapFirst {
 		return c.instants(c.rules, dst)
@@ -99,19 +99,19 @@ func (c *setCompiler) instants(rules []rrule, dst instant.DST) (instant.Schedule
 	return instant.NewZoned(set, c.loc, dst), nil
 }
 
-// piece is what becomes of one rule: tiles, as far as it can be told by tiles, and strides for the rest.
+// piece is what becomes of one rule: tiles, as far as it can be told by tiles, and step sets for the rest.
 type piece struct {
-	tiles   []localtime.Tile
-	strides []*localtime.StepSet
+	tiles    []localtime.Tile
+	stepSets []*localtime.StepSet
 }
 
-// walls returns the whole set of a piece. Its tiles and strides have nothing in common: they differ in their times.
-func (p *piece) walls() localtime.Set {
+// set returns the whole set of a piece. Its tiles and step sets have nothing in common: they differ in their times.
+func (p *piece) set() localtime.Set {
 	var sets []localtime.Set
 	for tiles := range slices.Chunk(localtime.Merge(p.tiles), localtime.MaxTiles) {
 		sets = append(sets, localtime.NewDifference(tiles, nil))
 	}
-	for _, s := range p.strides {
+	for _, s := range p.stepSets {
 		sets = append(sets, s)
 	}
 	return localtime.DisjointUnionOf(sets)
@@ -133,7 +133,7 @@ func (c *setCompiler) terms(rules []rrule) ([]term, error) {
 		if err := c.bound(&t); err != nil {
 			return nil, err
 		}
-		if t.first <= t.final && len(t.tiles)+len(t.strides) > 0 {
+		if t.first <= t.final && len(t.tiles)+len(t.stepSets) > 0 {
 			list = append(list, t)
 		}
 	}
@@ -185,20 +185,20 @@ func (c *setCompiler) set(rules []rrule) (localtime.Set, error) {
 	return ages, nil
 }
 
-// era returns the set of terms that hold all the time, as it is from an instant on. Tiles, and strides from strides that
-// step on the same grid, are taken out of the sets themselves; what else there is, second by second.
+// era returns the set of terms that hold all the time, as it is from an instant on. Tiles, and step sets from step
+// sets that step on the same grid, are taken out of the sets themselves; what else there is, second by second.
 func (c *setCompiler) era(plus, minus []term, begin, end int64) (localtime.Set, error) {
 	var tiles, tilesOut []localtime.Tile
-	var strides, stridesOut []*localtime.StepSet
+	var steps, stepsOut []*localtime.StepSet
 	for _, t := range plus {
-		tiles, strides = append(tiles, t.tiles...), append(strides, t.strides...)
+		tiles, steps = append(tiles, t.tiles...), append(steps, t.stepSets...)
 	}
 	few := func(a, b term) int { return cmp.Compare(len(a.tiles), len(b.tiles)) } // those are taken out first
 	for _, t := range slices.SortedStableFunc(slices.Values(minus), few) {
-		tilesOut, stridesOut = append(tilesOut, t.tiles...), append(stridesOut, t.strides...)
+		tilesOut, stepsOut = append(tilesOut, t.tiles...), append(stepsOut, t.stepSets...)
 	}
 	var rest localtime.Union
-	for _, s := range stridesOut {
+	for _, s := range stepsOut {
 		rest = append(rest, s)
 	}
 	if len(tilesOut) > localtime.MaxTiles {
@@ -206,8 +206,8 @@ func (c *setCompiler) era(plus, minus []term, begin, end int64) (localtime.Set, 
 		tilesOut = tilesOut[:localtime.MaxTiles]
 	}
 	sets := []localtime.Set{localtime.DifferenceOf(tiles, tilesOut)}
-	for _, s := range strides {
-		sets = append(sets, s.Without(tilesOut, stridesOut))
+	for _, s := range steps {
+		sets = append(sets, s.Without(tilesOut, stepsOut))
 	}
 	set := localtime.UnionOf(sets)
 	if localtime.IsNothing(set) || len(rest) == 0 {
@@ -215,7 +215,7 @@ func (c *setCompiler) era(plus, minus []term, begin, end int64) (localtime.Set, 
 	}
 	begin = max(begin, calendar.FirstSecond)
 	gaveUp, some, exhausted := localtime.NewExcept(&localtime.Range{Set: set, First: begin, Final: end}, rest).Search(begin)
-	switch turn := localtime.PeriodOf(slices.Concat(tiles, tilesOut), slices.Concat(strides, stridesOut)); {
+	switch turn := localtime.PeriodOf(slices.Concat(tiles, tilesOut), slices.Concat(steps, stepsOut)); {
 	case some:
 		return localtime.NewExcept(set, rest), nil
 	case exhausted && (turn == 0 || gaveUp-begin <= turn):
@@ -237,11 +237,11 @@ func (c *setCompiler) bound(t *term) error {
 	if t.rule.until.given {
 		t.final = c.lastOf(t.rule.until)
 	}
-	if t.rule.count == 0 || len(t.tiles)+len(t.strides) == 0 {
+	if t.rule.count == 0 || len(t.tiles)+len(t.stepSets) == 0 {
 		return nil
 	}
 	years := int64(100 / (len(c.rules) + len(c.excluded)))
-	last, ok := localtime.Nth(t.walls(), t.first, int64(t.rule.count), years)
+	last, ok := localtime.Nth(t.set(), t.first, int64(t.rule.count), years)
 	if !ok {
 		return &language.SyntaxError{
 			Column:  t.rule.column,
@@ -254,7 +254,7 @@ func (c *setCompiler) bound(t *term) error {
 	return nil
 }
 
-// lastOf returns the last wall-clock second that is not after an UNTIL: of a second that is shown twice, the first time
+// lastOf returns the last local time that is not after an UNTIL: of a second that is shown twice, the first time
 // counts.
 func (c *setCompiler) lastOf(until rruleUntil) int64 {
 	u := int64(until.at)

@@ -44,9 +44,9 @@ func (e *expander) numbered() bool {
 	return false
 }
 
-// weekdaysOf returns the days of BYDAY in a month that begins on that weekday (from Monday). Shorter periods than a month
-// have no use for the numbers (python-dateutil; RFC 5545 forbids them there). A number that no month reaches stands for no
-// day.
+// weekdaysOf returns the days of BYDAY in a month that begins on that weekday (from Monday). Shorter periods than a
+// month have no use for the numbers (python-dateutil; RFC 5545 forbids them there). A number that no month reaches
+// stands for no day.
 func (e *expander) weekdaysOf(weekday, length int) uint32 {
 	set := uint32(0)
 	for _, d := range e.byDay {

@@ -14,8 +14,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
 )
 
-// Describe implements [language.Rule]. Of a dsari rule it describes what the job's name makes of it. What is counted from
-// somewhere is counted from the start that is named, unless it says otherwise.
+// Describe implements [language.Rule]. Of a dsari rule it describes what the job's name makes of it. What is counted
+// from somewhere is counted from the start that is named, unless it says otherwise.
 func (r *Set) Describe(s language.Setting) string {
 	compiled, err := r.Compile(s)
 	if err != nil {
@@ -24,7 +24,8 @@ func (r *Set) Describe(s language.Setting) string {
 	return r.DescribeCompiled(s, compiled)
 }
 
-// DescribeCompiled is Describe for who has compiled the rule already. A nil schedule is not asked whether it ever fires.
+// DescribeCompiled is Describe for who has compiled the rule already. A nil schedule is not asked whether it ever
+// fires.
 func (r *Set) DescribeCompiled(s language.Setting, compiled instant.Schedule) string {
 	set := r
 	if r.dialect == language.Dsari {
@@ -124,7 +125,7 @@ func (r *ruleWords) phrase() string {
 	if r.weekStart != time.Monday && (len(r.byWeekNo) > 0 || r.freq == freqWeekly && (r.interval > 1 || len(r.bySetPos) > 0)) {
 		phrase += ", weeks beginning on " + r.weekStart.String()
 	}
-	if r.interval > 1 && r.counted && (r.freq <= freqDaily || r.strides()) {
+	if r.interval > 1 && r.counted && (r.freq <= freqDaily || r.drifts()) {
 		phrase += ", counted from " + r.origin()
 	}
 	return phrase
@@ -161,8 +162,8 @@ func (r *ruleWords) origin() string {
 	}
 }
 
-// strides reports whether the rule steps through the days without coming back to the same times.
-func (r *ruleWords) strides() bool { return r.freq > freqDaily && r.repeats(r.step()) == nil }
+// drifts reports whether the rule steps through the days without coming back to the same times.
+func (r *ruleWords) drifts() bool { return r.freq > freqDaily && r.repeats(r.step()) == nil }
 
 // step returns the number, since 1970, of the hour, minute or second from which the rule is counted.
 func (r *ruleWords) step() int64 {
@@ -177,7 +178,7 @@ func (r *ruleWords) clock() (phrase string, allDay bool) {
 		return english.Times(t)
 	}
 	if repeats := r.repeats(r.step()); repeats != nil {
-		t = calendar.Times{Hours: t.Hours & repeats.Hours, Minutes: t.Minutes & repeats.Minutes, Seconds: t.Seconds & repeats.Seconds}
+		t = t.And(repeats)
 		if t.Size() > 0 {
 			return english.Times(t)
 		}

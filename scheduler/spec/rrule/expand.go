@@ -22,11 +22,11 @@ func (c *setCompiler) piece(r *rrule) piece {
 	return e.hourly()
 }
 
-// expander turns a rule into tiles or strides.
+// expander turns a rule into tiles or step sets.
 type expander struct {
 	rrule
 
-	begin int64 // where the rule is counted from, on the wall
+	begin int64 // where the rule is counted from, a local time
 }
 
 // fill completes the rule by what it takes from its start (RFC 5545 section 3.3.10, "information missing"): what is not
@@ -134,8 +134,8 @@ func (e *expander) sinceWeekStart(day int64) int64 {
 	return calendar.Mod(calendar.WeekdayOf(day)-calendar.MondayBased(e.weekStart), 7)
 }
 
-// hourly compiles a frequency of less than a day. Steps that come back to the same times every day make tiles, and so do
-// those that meet few times of day, however seldom.
+// hourly compiles a frequency of less than a day. Steps that come back to the same times every day make tiles, and so
+// do those that meet few times of day, however seldom.
 func (e *expander) hourly() (p piece) {
 	unit := int64(3600)
 	switch e.freq {
@@ -151,10 +151,7 @@ func (e *expander) hourly() (p piece) {
 	for _, part := range localtime.Merge(chosen(e.choose(e.times()))) {
 		t := part.Times
 		if repeats != nil {
-			t.Hours &= repeats.Hours
-			t.Minutes &= repeats.Minutes
-			t.Seconds &= repeats.Seconds
-			p.tiles = append(p.tiles, localtime.Tile{Dates: d, Times: t})
+			p.tiles = append(p.tiles, localtime.Tile{Dates: d, Times: t.And(repeats)})
 			continue
 		}
 		s := localtime.NewStepSet(unit, anchor, int64(e.interval), localtime.Tile{Dates: d, Times: t})
@@ -163,7 +160,7 @@ func (e *expander) hourly() (p piece) {
 		} else if s.Sparse() {
 			p.tiles = append(p.tiles, s.Tiles()...)
 		} else if s.Reach() {
-			p.strides = append(p.strides, s)
+			p.stepSets = append(p.stepSets, s)
 		}
 	}
 	return p

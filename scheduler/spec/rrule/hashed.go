@@ -9,7 +9,7 @@ import (
 )
 
 // hashed returns the set with every position that its rules leave open filled in from the job's name, as "H" does it in
-// dsari's cron: "RRULE:FREQ=DAILY" is "H H * * *", with a hashed second (seed 003).
+// dsari's cron: "RRULE:FREQ=DAILY" is "H H * * *", with a hashed second (dsari's Schedule Format).
 //
 // A rule that repeats every n units is put on the grid of those units from 1 January 1970 on whose first one is the
 // hash modulo n: the same for ever, whenever the scheduler is restarted, and "FREQ=MINUTELY;INTERVAL=5" is
@@ -65,7 +65,7 @@ func (r *rrule) fillIn(h language.Hash) {
 	}
 }
 
-// grid returns a second, since 1970 on the wall, of a period in which the rule is due. A position that is named is not
+// grid returns a local time in a period in which the rule is due. A position that is named is not
 // hashed: "FREQ=HOURLY;INTERVAL=4;BYHOUR=1,5,9" is due at 01, whatever the job is called.
 func (r *rrule) grid(h language.Hash) int64 {
 	phase := func(field language.HashField, n int) int64 { return int64(uint64(h>>field) % uint64(n)) }
@@ -104,7 +104,8 @@ func (r *rrule) grid(h language.Hash) int64 {
 	}
 }
 
-// onWeekday returns a day, or the next one on a weekday of BYDAY if the interval is one of weeks and would miss it always.
+// onWeekday returns a day, or the next one on a weekday of BYDAY if the interval is one of weeks and would miss it
+// always.
 func (r *rrule) onWeekday(day int64) int64 {
 	if len(r.byDay) == 0 || r.interval%7 != 0 {
 		return day

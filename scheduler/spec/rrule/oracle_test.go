@@ -8,9 +8,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
 )
 
-// rruleOracle is RFC 5545 read aloud, with python-dateutil's readings: it decides of one reading of the wall clock
+// rruleOracle is RFC 5545 read aloud, with python-dateutil's readings: it decides of one reading of the clock
 // whether it is an instance of a rule, with package time and nothing else. It is slow and has no arithmetic in common
-// with the code under test. Wall times are in UTC here.
+// with the code under test. Local times are in UTC here.
 type rruleOracle struct {
 	rrule
 
@@ -98,7 +98,7 @@ func (o *rruleOracle) has(at time.Time) bool {
 	return len(o.bySetPos) == 0 || o.positioned(at)
 }
 
-// period returns the number of the period in which a wall time lies.
+// period returns the number of the period in which a local time lies.
 func (o *rruleOracle) period(at time.Time) int {
 	switch o.freq {
 	case freqYearly:
@@ -118,7 +118,7 @@ func (o *rruleOracle) period(at time.Time) int {
 	}
 }
 
-// weekOf returns the first day of the week of a wall time.
+// weekOf returns the first day of the week of a local time.
 func (o *rruleOracle) weekOf(at time.Time) time.Time {
 	day := midnight(at)
 	for day.Weekday() != o.weekStart {
@@ -135,7 +135,7 @@ func (o *rruleOracle) onGrid(at time.Time) bool {
 	return (o.period(at)-o.period(o.start))%o.interval == 0
 }
 
-// positioned applies BYSETPOS to everything that matches in the period of a wall time.
+// positioned applies BYSETPOS to everything that matches in the period of a local time.
 func (o *rruleOracle) positioned(at time.Time) bool {
 	all := o.ofPeriod(at)
 	i := slices.IndexFunc(all, at.Equal)
@@ -211,8 +211,8 @@ func (o *rruleOracle) weekMatches(day time.Time) bool {
 	return slices.Contains(o.byWeekNo, week) || slices.Contains(o.byWeekNo, week-weeks-1)
 }
 
-// oracleWalls returns the wall times of a set on the days from…to.
-func oracleWalls(set *Set, from, to time.Time) []int64 {
+// oracleLocalTimes returns the local times of a set on the days from…to.
+func oracleLocalTimes(set *Set, from, to time.Time) []int64 {
 	start := time.Unix(int64(set.start), 0).UTC()
 	var rules, excluded []*rruleOracle
 	for i := range set.rules {
@@ -224,7 +224,7 @@ func oracleWalls(set *Set, from, to time.Time) []int64 {
 	for _, o := range slices.Concat(rules, excluded) {
 		o.count(to)
 	}
-	var walls []int64
+	var times []int64
 	for day := midnight(from); !day.After(to); day = day.AddDate(0, 0, 1) {
 		out := map[int64]bool{}
 		for _, o := range excluded {
@@ -235,37 +235,37 @@ func oracleWalls(set *Set, from, to time.Time) []int64 {
 		for _, o := range rules {
 			for _, at := range o.ofDay(day) {
 				if !out[at.Unix()] && !o.ended(set, at) {
-					walls = append(walls, at.Unix())
+					times = append(times, at.Unix())
 				}
 			}
 		}
 	}
-	slices.Sort(walls)
-	return slices.Compact(walls)
+	slices.Sort(times)
+	return slices.Compact(times)
 }
 
-// ended reports whether a wall time is after the rule's UNTIL.
-func (o *rruleOracle) ended(set *Set, wall time.Time) bool {
+// ended reports whether a local time is after the rule's UNTIL.
+func (o *rruleOracle) ended(set *Set, local time.Time) bool {
 	if !o.until.given {
 		return false
 	}
 	until := int64(o.until.at)
 	if !o.until.utc {
-		return wall.Unix() > until
+		return local.Unix() > until
 	}
-	at := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, set.zone)
+	at := time.Date(local.Year(), local.Month(), local.Day(), local.Hour(), local.Minute(), local.Second(), 0, set.zone)
 	return at.Unix() > until
 }
 
-// oracleInstants returns the instants at which a zone's clock shows wall times. Of two, the first counts; a time that is
+// oracleInstants returns the instants at which a zone's clock shows local times. Of two, the first counts; a time that is
 // skipped is moved by the gap, if it is not to be left out.
-func oracleInstants(walls []int64, zone *time.Location, skip bool) []int64 {
+func oracleInstants(times []int64, zone *time.Location, skip bool) []int64 {
 	offset := func(u int64) int64 {
 		_, seconds := time.Unix(u, 0).In(zone).Zone()
 		return int64(seconds)
 	}
 	var list []int64
-	for _, w := range walls {
+	for _, w := range times {
 		before, after := offset(w-tz.Margin), offset(w+tz.Margin)
 		switch u := w - before; {
 		case offset(u) == before:

@@ -89,7 +89,8 @@ func (p *rruleParser) part(r *rrule, name string, at, value rruleText) {
 	case "FREQ":
 		freq := slices.Index(rruleFreqNames, value.upper())
 		if freq < 0 {
-			wrong(fmt.Sprintf("%q is not one of %s", spelling.Short(value.text), strings.Join(rruleFreqNames, ", ")), freqHint(value.upper()))
+			wrong(fmt.Sprintf("%q is not one of %s", spelling.Short(value.text), strings.Join(rruleFreqNames, ", ")),
+				freqHint(value.upper()))
 			return
 		}
 		r.freq = rruleFreq(freq)
@@ -194,7 +195,8 @@ func (p *rruleParser) days(r *rrule, value rruleText) {
 func (p *rruleParser) until(r *rrule, value rruleText) {
 	t, problem := parseRRuleTime(value.text, p.set.dialect == language.AWX)
 	if problem != "" {
-		p.problem(value.column(), partField("UNTIL"), fmt.Sprintf("%q %s", spelling.Short(value.text), problem), rruleTimeHint(value.text))
+		p.problem(value.column(), partField("UNTIL"), fmt.Sprintf("%q %s", spelling.Short(value.text), problem),
+			rruleTimeHint(value.text))
 		return
 	}
 	r.until = rruleUntil{given: true, utc: t.utc, at: t.at, date: t.date, short: t.short, column: value.column()}

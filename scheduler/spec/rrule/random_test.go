@@ -76,7 +76,7 @@ func (r randomRule) days(numbered bool) string {
 	return strings.Join(words, ",")
 }
 
-// start returns a random wall time.
+// start returns a random local time.
 func (r randomRule) start() time.Time {
 	return time.Date(1997+r.IntN(35), time.Month(1+r.IntN(12)), 1+r.IntN(31), r.IntN(24), r.IntN(60), r.IntN(3)*15, 0, time.UTC)
 }
@@ -129,10 +129,10 @@ func checkAgainstOracle(t *testing.T, seed uint64) {
 	for _, rule := range slices.Concat(set.rules, set.excluded) { // no more than some hundred thousand instances
 		days = min(days, []int{400, 400, 400, 400, 60, 10, 2}[rule.freq])
 	}
-	walls := oracleWalls(set, from, from.AddDate(0, 0, days))
+	times := oracleLocalTimes(set, from, from.AddDate(0, 0, days))
 	first, final := midnight(from).Unix()+tz.Margin, midnight(from).Unix()+int64(days)*calendar.DayLength-tz.Margin
 	within := func(u int64) bool { return u >= first && u <= final }
-	want := slices.DeleteFunc(oracleInstants(walls, zone, skip), func(u int64) bool { return !within(u) })
+	want := slices.DeleteFunc(oracleInstants(times, zone, skip), func(u int64) bool { return !within(u) })
 	begin, end := time.Unix(first, 0), time.Unix(final, 0)
 	if n := s.Count(begin, end); n != len(want) {
 		t.Errorf("seed %d, skip %v: %q\n%d runs from %v to %v, want %d", seed, skip, text, n, begin, end, len(want))

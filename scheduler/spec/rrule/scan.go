@@ -62,8 +62,8 @@ func (t rruleText) append(more rruleText) rruleText {
 	return rruleText{t.text + more.text, slices.Concat(t.at[:len(t.text)], more.at)}
 }
 
-// rrulePieces returns the properties of a text: what stands between blanks or line ends. With unfold, a line that begins
-// with a blank continues the one before it (RFC 5545, section 3.1) unless a property begins there.
+// rrulePieces returns the properties of a text: what stands between blanks or line ends. With unfold, a line that
+// begins with a blank continues the one before it (RFC 5545, section 3.1) unless a property begins there.
 func rrulePieces(text string, unfold bool) []rruleText {
 	var list []rruleText
 	columns := columnsOf(text)

@@ -6,7 +6,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 )
 
-// localTime is a reading of a clock on the wall: the seconds from 1970-01-01T00:00:00 on that clock.
+// localTime is a reading of a clock: the seconds from 1970-01-01T00:00:00 on that clock.
 type localTime int64
 
 // Set is an iCalendar recurrence: a start and the rules that are counted from it. What the excluded rules name is

@@ -18,6 +18,7 @@ func DivideUp(a, b int64) int64 {
 	return quotient
 }
 
+// GCD returns the greatest common divisor.
 func GCD(a, b int64) int64 {
 	for b != 0 {
 		a, b = b, a%b
@@ -25,6 +26,7 @@ func GCD(a, b int64) int64 {
 	return a
 }
 
+// Mod returns the remainder of Divide.
 func Mod(a, b int64) int64 {
 	_, rest := Divide(a, b)
 	return rest

@@ -2,13 +2,14 @@ package calendar
 
 import "time"
 
-// Days are counted from 1970-01-01 (day 0), months from January of the year 0 (month 0), both in the proleptic Gregorian
-// calendar. Weekdays here count from Monday (0) to Sunday (6). The conversions are Howard Hinnant's ("chrono-Compatible
+// Weekdays count from Monday (0) to Sunday (6). The conversions are Howard Hinnant's ("chrono-Compatible
 // Low-Level Date Algorithms"), with years that begin in March, so that a leap day is the last of its year.
 
 const (
+	// DaysPer400Years is after how many days the calendar repeats itself.
 	DaysPer400Years = 146_097
-	daysToEpoch     = 719_468 // from 0000-03-01 to 1970-01-01
+
+	daysToEpoch = 719_468 // from 0000-03-01 to 1970-01-01
 )
 
 // MonthOf returns the month of a day and the day's place in it, 1-31.

@@ -2,8 +2,8 @@ package calendar
 
 import "math/bits"
 
-// Cycle is a periodic set of whole numbers (seconds, days, months …): anchor + k·stride for each whole k whose phase, k
-// modulo length, has its bit set. "Every 20 minutes, at 9 o'clock only" is a stride of 20 minutes and a length of 72,
+// Cycle is a periodic set of whole numbers (seconds, days, months …): anchor + k·step for each whole k whose phase, k
+// modulo length, has its bit set. "Every 20 minutes, at 9 o'clock only" is a step of 20 minutes and a length of 72,
 // after which the times of day repeat.
 type Cycle struct {
 	Anchor, Step int64
@@ -13,8 +13,8 @@ type Cycle struct {
 }
 
 // NewCycle returns a cycle of length phases, of which those are set that has says.
-func NewCycle(anchor, stride, length int64, has func(phase int64) bool) Cycle {
-	c := Cycle{Anchor: anchor, Step: stride, Length: length, phases: make([]uint64, (length+63)/64)}
+func NewCycle(anchor, step, length int64, has func(phase int64) bool) Cycle {
+	c := Cycle{Anchor: anchor, Step: step, Length: length, phases: make([]uint64, (length+63)/64)}
 	for phase := range length {
 		if has(phase) {
 			c.phases[phase/64] |= 1 << (phase % 64)
@@ -29,9 +29,9 @@ func MaskCycle(anchor, length int64, mask uint64) Cycle {
 	return Cycle{anchor, 1, length, []uint64{mask}, int64(bits.OnesCount64(mask))}
 }
 
-// StepCycle returns every stride-th number.
-func StepCycle(anchor, stride int64) Cycle {
-	return Cycle{anchor, stride, 1, []uint64{1}, 1}
+// StepCycle returns every step-th number.
+func StepCycle(anchor, step int64) Cycle {
+	return Cycle{anchor, step, 1, []uint64{1}, 1}
 }
 
 // Drop takes a phase out of the set.

@@ -10,7 +10,7 @@ import (
 func TestCycle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		set := rapid.SliceOfN(rapid.Bool(), 1, 200).Draw(t, "phases")
-		c := NewCycle(rapid.Int64Range(-500, 500).Draw(t, "anchor"), rapid.Int64Range(1, 9).Draw(t, "stride"), int64(len(set)),
+		c := NewCycle(rapid.Int64Range(-500, 500).Draw(t, "anchor"), rapid.Int64Range(1, 9).Draw(t, "step"), int64(len(set)),
 			func(phase int64) bool { return set[phase] })
 		has := func(x int64) bool {
 			k, rest := Divide(x-c.Anchor, c.Step)

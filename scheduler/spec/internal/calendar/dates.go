@@ -33,6 +33,7 @@ func (d *Dates) Or(o *Dates) Dates {
 // dateUnit is what the cycle of dates counts.
 type dateUnit uint8
 
+// What the cycle of dates may count.
 const (
 	EachDay dateUnit = iota // there is no cycle
 	ByDay                   // from 1970-01-01

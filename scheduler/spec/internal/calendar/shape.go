@@ -1,9 +1,10 @@
 package calendar
 
-// A year's shape is the weekday of 1 January and where the leap years are: ISO weeks and weeks cut by the new year look
-// over the year's edges.
+// Shapes is how many shapes a year can have: weekdays of 1 January, and places of the leap years around. ISO weeks and
+// weeks cut by the new year look over the year's edges.
 const Shapes = 7 * 4
 
+// Where the leap years are.
 const (
 	noLeap   = iota // neither it nor its neighbours
 	leapYear        // the year itself

@@ -9,6 +9,7 @@ type Times struct {
 	Minutes, Seconds uint64
 }
 
+// Every bit of a part of [Times].
 const (
 	AllHours   = 1<<24 - 1
 	AllMinutes = 1<<60 - 1 // and seconds
@@ -16,6 +17,11 @@ const (
 
 // AllDay is every second of the day.
 var AllDay = Times{AllHours, AllMinutes, AllMinutes}
+
+// And returns the times whose hour, minute and second are in both sets.
+func (t *Times) And(o *Times) Times {
+	return Times{t.Hours & o.Hours, t.Minutes & o.Minutes, t.Seconds & o.Seconds}
+}
 
 // Size returns how many times there are.
 func (t *Times) Size() int64 {

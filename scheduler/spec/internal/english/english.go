@@ -9,9 +9,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 )
 
-// The descriptions of all languages are put together from the phrases below. They are exact: a reader can write the
-// rule again. Hours are written with two digits, so that "of every hour from 09 to 17" cannot be read as minutes.
-
 // List joins words as English does: "a", "a and b", "a, b and c". The conjunction is "and" or "or".
 func List(words []string, conjunction string) string {
 	if len(words) < 2 {
@@ -158,8 +155,8 @@ func Contiguous(values []int) bool {
 	return len(values) > 0 && values[len(values)-1]-values[0] == len(values)-1
 }
 
-// wayRound returns the distance between ascending numbers of 0…size-1 if it is always the same, the one from the last to
-// the first of the next turn included. Otherwise, and for a single number, it is 0.
+// wayRound returns the distance between ascending numbers of 0…size-1 if it is always the same, the one from the last
+// to the first of the next turn included. Otherwise, and for a single number, it is 0.
 func wayRound(values []int, size int) int {
 	for i := 1; i < len(values); i++ {
 		if (values[i]-values[i-1])*len(values) != size {

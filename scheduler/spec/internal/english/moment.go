@@ -18,12 +18,12 @@ func Stamp(t time.Time) string {
 }
 
 // Date returns "2 September 1997".
-func Date(wall int64) string { return time.Unix(wall, 0).UTC().Format("2 January 2006") }
+func Date(local int64) string { return time.Unix(local, 0).UTC().Format("2 January 2006") }
 
 // Moment returns "2 September 1997 09:00".
-func Moment(wall int64) string {
-	second := calendar.Mod(wall, calendar.DayLength)
-	return Date(wall) + " " + Clock(int(second/3600), int(second/60%60), int(second%60))
+func Moment(local int64) string {
+	second := calendar.Mod(local, calendar.DayLength)
+	return Date(local) + " " + Clock(int(second/3600), int(second/60%60), int(second%60))
 }
 
 // Clock returns "09:05", or "09:05:30" if there are seconds.

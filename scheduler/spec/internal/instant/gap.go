@@ -15,8 +15,8 @@ type DSTGap struct {
 	Text  string    // in English, as in the notes of a preview
 }
 
-// NextGap returns the first change of a clock after an instant, and not after until, that takes times from a schedule. A
-// zero until is no limit.
+// NextGap returns the first change of a clock after an instant, and not after until, that takes times from a schedule.
+// A zero until is no limit.
 func NextGap(s Schedule, after, until time.Time) (DSTGap, bool) {
 	g, ok := s.(gapped)
 	if !ok {
@@ -30,7 +30,7 @@ func NextGap(s Schedule, after, until time.Time) (DSTGap, bool) {
 	if !ok {
 		return DSTGap{}, false
 	}
-	text := found.zoned.remark(found.stretch, found.first, found.last)
+	text := found.zoned.remark(found.interval, found.first, found.last)
 	return DSTGap{At: time.Unix(found.at(), 0).UTC(), Count: found.count, Text: text}, true
 }
 
@@ -40,16 +40,16 @@ type gapped interface {
 	nextGap(from, to int64) (gap, bool)
 }
 
-// gap is a change of a clock that jumps over times of a set of wall-clock seconds.
+// gap is a change of a clock that jumps over times of a set of local times.
 type gap struct {
 	zoned       *zoned
-	stretch     tz.Interval // that begins with the change
-	first, last int64       // wall-clock seconds: the first time of the set, and the last second that do not exist
+	interval    tz.Interval // that begins with the change
+	first, last int64       // local times: the first time of the set, and the last second that do not exist
 	count       int
 }
 
 // at returns the instant of the change.
-func (g gap) at() int64 { return g.stretch.Start }
+func (g gap) at() int64 { return g.interval.Start }
 
 // with returns what two schedules leave out at one change. In different zones they have nothing in common.
 func (g gap) with(other gap) gap {

@@ -2,7 +2,8 @@ package instant
 
 import "time"
 
-// Schedule is a compiled schedule: a set of instants, in UTC. Implementations are immutable and safe for concurrent use.
+// Schedule is a compiled schedule: a set of instants, in UTC. Implementations are immutable and safe for concurrent
+// use.
 type Schedule interface {
 	// Next returns the first instant strictly after t, false when there is none.
 	Next(after time.Time) (time.Time, bool)
@@ -10,9 +11,9 @@ type Schedule interface {
 	// Last returns the last instant not after t, false when there is none.
 	Last(notAfter time.Time) (time.Time, bool)
 
-	// Count returns how many instants lie in from…to, both included. It does not walk them, so that ten years of minutes
-	// cost about as much as ten minutes; only what several schedules of a union have in common is found out by walking,
-	// and what is excluded step by step.
+	// Count returns how many instants lie in from…to, both included. It does not walk them, so that ten years of
+	// minutes cost about as much as ten minutes; only what several schedules of a union have in common is found out by
+	// walking, and what is excluded step by step.
 	Count(from, to time.Time) int
 }
 

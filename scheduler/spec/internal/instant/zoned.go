@@ -9,9 +9,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
 )
 
-// zoned is a set of wall-clock seconds on the clock of a zone. It is the Schedule of every rule that has a clock.
+// zoned is a set of local times on the clock of a zone. It is the Schedule of every rule that has a clock.
 //
-// A stretch of time with one offset shows each wall-clock second once, so it is searched as it is. What happens at its
+// An interval with one offset shows each local time once, so it is searched as it is. What happens at its
 // start, when the clock was changed, is added: after a jump forward, the seconds that were jumped over; after a jump
 // back, the seconds that are shown again are left out if they shall happen once. No instant comes twice and none is out
 // of order, because every search is one for instants.
@@ -22,7 +22,7 @@ type zoned struct {
 	first bool // of two equal times, only the first counts
 }
 
-// NewZoned returns the instants of wall-clock seconds in a zone. dst leaves nothing open.
+// NewZoned returns the instants of local times in a zone. dst leaves nothing open.
 func NewZoned(w localtime.Set, loc *time.Location, dst DST) Schedule {
 	return &zoned{w, tz.Of(loc), dst.Gap, dst.Overlap == OverlapFirst}
 }
@@ -65,7 +65,7 @@ func (s *zoned) from(u int64) (int64, bool) {
 		if st.End == calendar.Forever {
 			break
 		}
-		// Whatever is left shows, on the wall, a time of the set after the end of this stretch, give or take the margin.
+		// Whatever is left shows a local time of the set after the end of this interval, give or take the margin.
 		w, ok := s.set.Next(st.End - tz.Margin)
 		if !ok {
 			break
@@ -75,7 +75,7 @@ func (s *zoned) from(u int64) (int64, bool) {
 	return 0, false
 }
 
-// nextIn returns the first instant in a stretch not before u, which is in it.
+// nextIn returns the first instant in an interval not before u, which is in it.
 func (s *zoned) nextIn(st tz.Interval, u int64) (int64, bool) {
 	t, ok := s.set.Next(max(u, s.once(st)) + st.Offset)
 	t, ok = t-st.Offset, ok && t-st.Offset < st.End
@@ -87,7 +87,7 @@ func (s *zoned) nextIn(st tz.Interval, u int64) (int64, bool) {
 	return t, ok
 }
 
-// once returns the instant of a stretch from which its wall-clock times count: after those that were shown before, if
+// once returns the instant of an interval from which its local times count: after those that were shown before, if
 // the first time counts.
 func (s *zoned) once(st tz.Interval) int64 {
 	if s.first && st.Before > st.Offset {
@@ -96,7 +96,7 @@ func (s *zoned) once(st tz.Interval) int64 {
 	return max(st.Start, -1<<60)
 }
 
-// moved returns the first instant not before u of the times that were jumped over at the start of a stretch.
+// moved returns the first instant not before u of the times that were jumped over at the start of an interval.
 func (s *zoned) moved(st tz.Interval, u int64) (int64, bool) {
 	switch s.gap {
 	case GapShift:
@@ -129,7 +129,7 @@ func (s *zoned) to(u int64) (int64, bool) {
 	return 0, false
 }
 
-// lastIn returns the last instant in a stretch not after u, which is in it.
+// lastIn returns the last instant in an interval not after u, which is in it.
 func (s *zoned) lastIn(st tz.Interval, u int64) (int64, bool) {
 	t, ok := s.set.Last(u + st.Offset)
 	t, ok = t-st.Offset, ok && t-st.Offset >= s.once(st)
@@ -141,7 +141,7 @@ func (s *zoned) lastIn(st tz.Interval, u int64) (int64, bool) {
 	return t, ok
 }
 
-// movedLast returns the last instant not after u of the times that were jumped over at the start of a stretch.
+// movedLast returns the last instant not after u of the times that were jumped over at the start of an interval.
 func (s *zoned) movedLast(st tz.Interval, u int64) (int64, bool) {
 	switch s.gap {
 	case GapShift:
@@ -177,8 +177,8 @@ func (s *zoned) count(a, b int64) int64 {
 	return n
 }
 
-// movedAlone counts the instants in a…b of times that were jumped over at the start of a stretch, without those that are
-// instants anyway.
+// movedAlone counts the instants in a…b of times that were jumped over at the start of an interval, without those that
+// are instants anyway.
 func (s *zoned) movedAlone(st tz.Interval, a, b int64) int64 {
 	n := int64(0)
 	for t, ok := s.moved(st, a); ok && t <= b; t, ok = s.moved(st, t+1) {

@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
 )
 
-// mapped lists the instants in from…to, whole minutes, that a policy makes of a set of wall-clock minutes, straight from
+// mapped lists the instants in from…to, whole minutes, that a policy makes of a set of local minutes, straight from
 // the policy's definition and with package time's offsets.
 func mapped(loc *time.Location, dst DST, set *localtime.Tile, from, to int64) []int64 {
 	offset := func(u int64) int64 {

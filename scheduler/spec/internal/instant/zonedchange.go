@@ -9,7 +9,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
 )
 
-// remark says what the change at the start of a stretch does to the set, of which the times from first to b are changed.
+// remark says what the change at the start of an interval does to the set, of which the times from first to b are
+// changed.
 func (s *zoned) remark(st tz.Interval, first, b int64) string {
 	jump := st.Offset - st.Before
 	last, _ := s.set.Last(b)
@@ -58,7 +59,7 @@ func (s *zoned) instead(st tz.Interval, first int64, many bool) string {
 	return "does not run"
 }
 
-// localText writes a wall-clock second, without the date if it is that of another.
+// localText writes a local time, without the date if it is that of another.
 func localText(w, other int64) string {
 	day, second := calendar.Divide(w, calendar.DayLength)
 	clock := english.Clock(int(second/3600), int(second/60%60), int(second%60))

@@ -2,17 +2,18 @@ package language
 
 import "hash/crc32"
 
-// Hash stands for a job's name where a schedule leaves a position to it: an H of dsari's cron, a part that a dsari RRULE
-// does not name. It spreads jobs evenly and gives the same job the same position for ever (seed 003).
+// Hash stands for a job's name where a schedule leaves a position to it: an H of dsari's cron, a part that a dsari
+// RRULE does not name. It spreads jobs evenly and gives the same job the same position for ever.
 //
 // The values are those of croniter 6.3, so that jobs which move here keep their times: position i of a field is
 // (crc32(name) >> field) modulo the number of values.
 type Hash uint32
 
-// HashField is a field whose position may be hashed. Its value is how far the hash is shifted for it, so that the fields
-// of a job are not all alike.
+// HashField is a field whose position may be hashed. Its value is how far the hash is shifted for it, so that the
+// fields of a job are not all alike.
 type HashField uint
 
+// The fields, in the order of a line of cron.
 const (
 	HashMinute HashField = iota
 	HashHour

@@ -9,10 +9,10 @@ type Dialect string
 
 // The dialects of cron are [Obsidian] and [Dsari], those of iCalendar recurrence [RFC5545], [AWX] and Dsari.
 const (
-	Obsidian Dialect = "obsidian" // Obsidian Scheduler's cron, with L, W, #, year, zone, ";" and @recur (seed 002)
-	Dsari    Dialect = "dsari"    // dsari's cron with hashes, and its RRULE with hashed positions (seed 003)
+	Obsidian Dialect = "obsidian" // Obsidian Scheduler's cron, with L, W, #, year, zone, ";" and @recur
+	Dsari    Dialect = "dsari"    // dsari's cron with hashes, and its RRULE with hashed positions
 	RFC5545  Dialect = "rfc5545"  // iCalendar: DTSTART, RRULE and EXRULE
-	AWX      Dialect = "awx"      // iCalendar within AWX's limitations (seed 004)
+	AWX      Dialect = "awx"      // iCalendar within AWX's limitations
 )
 
 // Rule is the text of a schedule language, parsed. It is immutable and safe for concurrent use.
@@ -21,8 +21,8 @@ type Rule interface {
 	// could not show, such as a start that is missing.
 	Compile(s Setting) (instant.Schedule, error)
 
-	// Differs reports whether the instants may be others for b than for a, two settings that differ in nothing but Name,
-	// Seed and Created. For settings that do not differ so, what was compiled for one serves the other.
+	// Differs reports whether the instants may be others for b than for a, two settings that differ in nothing but
+	// Name, Seed and Created. For settings that do not differ so, what was compiled for one serves the other.
 	Differs(a, b Setting) bool
 
 	// Describe says in plain English when the rule fires, without a full stop.

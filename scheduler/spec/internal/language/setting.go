@@ -11,8 +11,8 @@ type Setting struct {
 	// Name is the job's, from which dsari's hashes are made.
 	Name string
 
-	// Seed is where random positions (dsari's R) are drawn from, so that they are the same on every host and after every
-	// restart. Empty: they were drawn when the text was parsed.
+	// Seed is where random positions (dsari's R) are drawn from, so that they are the same on every host and after
+	// every restart. Empty: they were drawn when the text was parsed.
 	Seed string
 
 	// Zone is where the rule's clock hangs if the text names no zone. nil: UTC.
@@ -21,8 +21,8 @@ type Setting struct {
 	// DST replaces parts of the rule's own policy at changes of the clock.
 	DST instant.DST
 
-	// Start is the job's startTime. Nothing is due before it, and rules that are counted from somewhere are counted from
-	// it if they do not say. Zero: none.
+	// Start is the job's startTime. Nothing is due before it, and rules that are counted from somewhere are counted
+	// from it if they do not say. Zero: none.
 	Start time.Time
 
 	// Created is when the job was created.

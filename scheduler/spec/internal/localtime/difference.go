@@ -7,18 +7,18 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 )
 
-// Difference is a union of tiles without another union of tiles. Which tiles lie on a day decides what times it has, so the
-// work for a day does not depend on how many seconds are taken out of it.
+// Difference is a union of tiles without another union of tiles. Which tiles lie on a day decides what times it has, so
+// the work for a day does not depend on how many seconds are taken out of it.
 type Difference struct {
 	plus, minus []Tile
 	live        *calendar.YearDays // no time is left on any other day
 }
 
-// MaxTiles bounds the tiles of one kind in a mosaic: they are numbered by bits.
+// MaxTiles bounds the tiles of one kind in a set difference: they are numbered by bits.
 const MaxTiles = 64
 
-// NewDifference returns the seconds of the plus tiles that are in none of the minus tiles. There are at most MaxTiles of
-// each.
+// NewDifference returns the seconds of the plus tiles that are in none of the minus tiles. There are at most MaxTiles
+// of each.
 func NewDifference(plus, minus []Tile) Set {
 	plus, minus = subtract(Merge(plus), Merge(minus))
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 )
 
-func TestMosaic(t *testing.T) {
+func TestDifference(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 12 {
 		var plus, minus []Tile
@@ -30,12 +30,12 @@ func TestMosaic(t *testing.T) {
 		}
 		has := func(w int64) bool { return some(plus, w) && !some(minus, w) }
 		from, to := someDays(r)
-		checkWalls(t, NewDifference(plus, minus), has, from, to)
+		checkSet(t, NewDifference(plus, minus), has, from, to)
 	}
 }
 
-// TestMosaicCount compares a count over many years, which is made by years, with one made by days.
-func TestMosaicCount(t *testing.T) {
+// TestDifferenceCount compares a count over many years, which is made by years, with one made by days.
+func TestDifferenceCount(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for range 20 {
 		a, b, c := someTile(r), someTile(r), someTile(r)

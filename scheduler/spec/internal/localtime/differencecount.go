@@ -7,6 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 )
 
+// Count implements [Set].
 func (m *Difference) Count(a, b int64) int64 {
 	if a > b {
 		return 0

@@ -52,6 +52,7 @@ func (m *Difference) withinLast(l layers, s int64) (int64, bool) {
 	return 0, false
 }
 
+// Next implements [Set].
 func (m *Difference) Next(w int64) (int64, bool) {
 	var memory barren
 	var ahead [MaxTiles]int64
@@ -78,6 +79,7 @@ func (m *Difference) Next(w int64) (int64, bool) {
 	return 0, false
 }
 
+// Last implements [Set].
 func (m *Difference) Last(w int64) (int64, bool) {
 	var memory barren
 	var behind [MaxTiles]int64

@@ -1,8 +1,9 @@
 package localtime
 
-// Eras are parts of sets of wall-clock seconds, one after the other.
+// Eras are parts of sets of local times, one after the other.
 type Eras []Range
 
+// Next implements [Set].
 func (e Eras) Next(w int64) (int64, bool) {
 	for i := range e {
 		if w <= e[i].Final {
@@ -14,6 +15,7 @@ func (e Eras) Next(w int64) (int64, bool) {
 	return 0, false
 }
 
+// Last implements [Set].
 func (e Eras) Last(w int64) (int64, bool) {
 	for i := len(e) - 1; i >= 0; i-- {
 		if w >= e[i].First {
@@ -25,6 +27,7 @@ func (e Eras) Last(w int64) (int64, bool) {
 	return 0, false
 }
 
+// Count implements [Set].
 func (e Eras) Count(a, b int64) int64 {
 	n := int64(0)
 	for i := range e {

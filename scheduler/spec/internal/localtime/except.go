@@ -1,15 +1,15 @@
 package localtime
 
-// except is a set of wall-clock seconds without the seconds of others.
-type except struct {
+// Except is a set of local times without those of others.
+type Except struct {
 	set      Set
 	excluded Union
 	patience int // how many seconds, excluded one by one, a search passes before it gives up
 }
 
 // NewExcept returns a set without others. Whoever makes it finds out with search whether that ever gives up.
-func NewExcept(set Set, excluded Union) *except {
-	return &except{set, excluded, 200_000 / (effort(set) + effort(excluded))}
+func NewExcept(set Set, excluded Union) *Except {
+	return &Except{set, excluded, 200_000 / (effort(set) + effort(excluded))}
 }
 
 // effort tells, roughly, how much work a look into a set is, compared with a tile.
@@ -38,13 +38,14 @@ func effort(set Set) int {
 	return 1
 }
 
-func (e *except) Next(w int64) (int64, bool) {
+// Next implements [Set].
+func (e *Except) Next(w int64) (int64, bool) {
 	found, ok, _ := e.Search(w)
 	return found, ok
 }
 
 // Search returns the first second not before w. If it gives up, it is exhausted, and found is where it has come to.
-func (e *except) Search(w int64) (found int64, ok, exhausted bool) {
+func (e *Except) Search(w int64) (found int64, ok, exhausted bool) {
 	for range e.patience {
 		if w, ok = e.set.Next(w); !ok {
 			return 0, false, false
@@ -57,7 +58,8 @@ func (e *except) Search(w int64) (found int64, ok, exhausted bool) {
 	return w, false, true
 }
 
-func (e *except) Last(w int64) (int64, bool) {
+// Last implements [Set].
+func (e *Except) Last(w int64) (int64, bool) {
 	for range e.patience {
 		found, ok := e.set.Last(w)
 		if !ok {
@@ -71,7 +73,8 @@ func (e *except) Last(w int64) (int64, bool) {
 	return 0, false
 }
 
-func (e *except) Count(a, b int64) int64 {
+// Count implements [Set].
+func (e *Except) Count(a, b int64) int64 {
 	n := e.set.Count(a, b)
 	both := 0
 	for w, ok := e.set.Next(a); ok && w <= b; w, ok = e.set.Next(w + 1) {

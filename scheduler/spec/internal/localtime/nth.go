@@ -4,8 +4,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 )
 
-// Nth returns the n-th second of a set from a given one on, a second beyond the calendar if there are fewer. It is not ok
-// if that takes more than so many years to count, which only sets do that are not counted year by year.
+// Nth returns the n-th second of a set from a given one on, a second beyond the calendar if there are fewer. It is not
+// ok if that takes more than so many years to count, which only sets do that are not counted year by year.
 func Nth(set Set, from, n, years int64) (w int64, ok bool) {
 	const few = 1000
 	if n <= few {

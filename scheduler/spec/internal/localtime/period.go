@@ -5,7 +5,7 @@ import (
 )
 
 // PeriodOf returns a number of seconds after which sets repeat themselves, 0 if that takes longer than the calendar.
-func PeriodOf(tiles []Tile, strides []*StepSet) int64 {
+func PeriodOf(tiles []Tile, steps []*StepSet) int64 {
 	turn := int64(1)
 	join := func(n int64) {
 		if turn /= calendar.GCD(turn, n); turn > calendar.LastSecond/n {
@@ -14,7 +14,7 @@ func PeriodOf(tiles []Tile, strides []*StepSet) int64 {
 		}
 		turn *= n
 	}
-	for _, s := range strides {
+	for _, s := range steps {
 		join(s.unit * s.grid.Step)
 		tiles = append(tiles, s.tile)
 	}

@@ -1,7 +1,6 @@
 package localtime
 
-// Set is a set of wall-clock seconds: seconds since 1970-01-01T00:00:00 on a clock that is never changed. A zone makes
-// instants of them (zoned).
+// Set is a set of local times, each the seconds since 1970-01-01T00:00:00 on a clock that is never changed.
 type Set interface {
 	// Next returns the first second of the set not before w, false if there is none up to the year 9999.
 	Next(w int64) (int64, bool)
@@ -14,12 +13,16 @@ type Set interface {
 // Nothing is the empty set.
 type Nothing struct{}
 
+// Next implements [Set].
 func (Nothing) Next(int64) (int64, bool) { return 0, false }
 
+// Last implements [Set].
 func (Nothing) Last(int64) (int64, bool) { return 0, false }
 
+// Count implements [Set].
 func (Nothing) Count(_, _ int64) int64 { return 0 }
 
+// IsNothing reports whether a set is [Nothing].
 func IsNothing(set Set) bool {
 	_, none := set.(Nothing)
 	return none

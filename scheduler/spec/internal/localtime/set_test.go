@@ -8,11 +8,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 )
 
-// member is the definition of a set of wall-clock seconds: whether a second belongs to it.
+// member is the definition of a set of local times: whether a second belongs to it.
 type member func(w int64) bool
 
-// checkWalls compares a set with its definition over every second of from…to, and at random places.
-func checkWalls(t *testing.T, set Set, has member, from, to int64) {
+// checkSet compares a set with its definition over every second of from…to, and at random places.
+func checkSet(t *testing.T, set Set, has member, from, to int64) {
 	t.Helper()
 	var list []int64
 	for w := from; w <= to; w++ {
@@ -98,11 +98,11 @@ func TestTile(t *testing.T) {
 	for range 12 {
 		set := someTile(r)
 		from, to := someDays(r)
-		checkWalls(t, &set, set.holds, from, to)
+		checkSet(t, &set, set.holds, from, to)
 	}
 }
 
-func TestWallSets(t *testing.T) {
+func TestSets(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 12 {
 		a, b, c := someTile(r), someTile(r), someTile(r)
@@ -110,6 +110,6 @@ func TestWallSets(t *testing.T) {
 		low, high := from+r.Int64N(4*calendar.DayLength), to-r.Int64N(4*calendar.DayLength)
 		set := NewExcept(Union{&Range{&a, low, high}, &b}, Union{&c})
 		has := func(w int64) bool { return (a.holds(w) && w >= low && w <= high || b.holds(w)) && !c.holds(w) }
-		checkWalls(t, set, has, from, to)
+		checkSet(t, set, has, from, to)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 )
 
-func TestStride(t *testing.T) {
+func TestStepSet(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 12 {
 		unit := []int64{1, 60, 3600}[r.IntN(3)]
@@ -23,20 +23,20 @@ func TestStride(t *testing.T) {
 		}
 		s := NewStepSet(unit, anchor, step, set)
 		if set.Dates.Unit == calendar.EachDay { // as the languages have it
-			checkWalls(t, DifferenceOf(s.Tiles(), nil), has, from, to)
+			checkSet(t, DifferenceOf(s.Tiles(), nil), has, from, to)
 		}
 		if s.Reach() {
-			checkWalls(t, s, has, from, to)
+			checkSet(t, s, has, from, to)
 		} else {
-			checkWalls(t, Nothing{}, has, from, to)
+			checkSet(t, Nothing{}, has, from, to)
 		}
 		minus := someTile(r)
-		checkWalls(t, s.Without([]Tile{minus}, nil), func(w int64) bool { return has(w) && !minus.holds(w) }, from, to)
+		checkSet(t, s.Without([]Tile{minus}, nil), func(w int64) bool { return has(w) && !minus.holds(w) }, from, to)
 	}
 }
 
-// TestStrideCount compares a count over years with one made second by second.
-func TestStrideCount(t *testing.T) {
+// TestStepSetCount compares a count over years with one made second by second.
+func TestStepSetCount(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for range 12 {
 		unit := []int64{1, 60, 3600}[r.IntN(3)]
@@ -55,8 +55,8 @@ func TestStrideCount(t *testing.T) {
 	}
 }
 
-// TestStridesOfADay compares strides whose steps come back every day with the tiles that stand for them.
-func TestStridesOfADay(t *testing.T) {
+// TestStepSetsOfADay compares step sets whose steps come back every day with the tiles that stand for them.
+func TestStepSetsOfADay(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 11))
 	said := map[int64]int{}
 	for _, unit := range []int64{1, 60, 3600} {
@@ -79,7 +79,7 @@ func TestStridesOfADay(t *testing.T) {
 					}
 				}
 				if _, want := s.within(second, second); (in == 1) != want || in > 1 {
-					t.Fatalf("every %d units of %d s: second %d is in %d tiles, but in the stride: %t", step, unit, second, in, want)
+					t.Fatalf("every %d units of %d s: second %d is in %d tiles, but in the step set: %t", step, unit, second, in, want)
 				}
 			}
 		}

@@ -6,11 +6,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 )
 
+// Count implements [Set].
 func (s *StepSet) Count(a, b int64) int64 {
 	if a > b {
 		return 0
 	}
-	if s.unit == 1 && s.tile.Dates.Unit == calendar.EachDay && s.tile.Dates.Days == calendar.EveryDay && s.tile.Times == calendar.AllDay {
+	everyDay := s.tile.Dates.Unit == calendar.EachDay && s.tile.Dates.Days == calendar.EveryDay
+	if everyDay && s.unit == 1 && s.tile.Times == calendar.AllDay {
 		return s.grid.Count(a, b)
 	}
 	if s.long {
@@ -27,9 +29,9 @@ func (s *StepSet) Count(a, b int64) int64 {
 		return d.part(first, a, b)
 	}
 	n := d.part(first, a, (first+1)*calendar.DayLength-1) + d.part(final, final*calendar.DayLength, b)
-	turn := s.grid.Step / calendar.GCD(s.grid.Step, calendar.DayLength/s.unit) // days after which the steps come back to the same times
+	turn := s.grid.Step / calendar.GCD(s.grid.Step, calendar.DayLength/s.unit) // days until the steps repeat themselves
 	first++
-	if s.tile.Dates.Unit == calendar.EachDay && s.tile.Dates.Days == calendar.EveryDay && final-first > 2*turn {
+	if everyDay && final-first > 2*turn {
 		turns := (final - first) / turn
 		n += turns * d.days(first, first+turn-1)
 		first += turns * turn
@@ -37,7 +39,7 @@ func (s *StepSet) Count(a, b int64) int64 {
 	return n + d.days(first, final-1)
 }
 
-// dayCount counts a stride day by day. It remembers the sizes of days, by how far the first step is from midnight.
+// dayCount counts a step set day by day. It remembers the sizes of days, by how far the first step is from midnight.
 type dayCount struct {
 	*StepSet
 

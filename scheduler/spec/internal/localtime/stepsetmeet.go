@@ -50,16 +50,17 @@ func windowsOf(t calendar.Times, unit int64) windows {
 func (w windows) meeting(a, s, m int64) int64 {
 	best := int64(-1)
 	for _, run := range w {
-		if k := firstMultiple(calendar.Mod(s, m), m, calendar.Mod(run[0]-a, m), calendar.Mod(run[0]-a, m)+run[1]-run[0]); k >= 0 && (best < 0 || k < best) {
+		low := calendar.Mod(run[0]-a, m)
+		if k := firstMultiple(calendar.Mod(s, m), m, low, low+run[1]-run[0]); k >= 0 && (best < 0 || k < best) {
 			best = k
 		}
 	}
 	return best
 }
 
-// firstMultiple returns the smallest k, not negative, for which k·s mod m lies in low…high, where low is less than m and
-// high may be beyond it, in the next turn. It is -1 if there is none. Like Euclid's algorithm it takes a number of steps
-// that grows with the logarithm of m.
+// firstMultiple returns the smallest k, not negative, for which k·s mod m lies in low…high, where low is less than m
+// and high may be beyond it, in the next turn. It is -1 if there is none. Like Euclid's algorithm it takes a number of
+// steps that grows with the logarithm of m.
 func firstMultiple(s, m, low, high int64) int64 {
 	switch {
 	case low == 0 || high >= m:

@@ -74,6 +74,7 @@ func (s *StepSet) lastWithin(a, b int64) (int64, bool) {
 	return midnight + time, ok && midnight+time >= a
 }
 
+// Next implements [Set].
 func (s *StepSet) Next(w int64) (int64, bool) {
 	for range calendar.SearchLimit {
 		if s.long {
@@ -104,6 +105,7 @@ func (s *StepSet) Next(w int64) (int64, bool) {
 	return 0, false
 }
 
+// Last implements [Set].
 func (s *StepSet) Last(w int64) (int64, bool) {
 	for range calendar.SearchLimit {
 		if s.long {

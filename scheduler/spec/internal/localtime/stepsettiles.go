@@ -24,8 +24,8 @@ func (s *StepSet) unitsOfDay() calendar.Times {
 	return t
 }
 
-// Tiles returns the set as tiles, one for each unit of the day. Steps meet a given unit of the day, if ever, every so many
-// days: for them to do so, k·step must be as far from the unit as the anchor is, modulo the units of a day.
+// Tiles returns the set as tiles, one for each unit of the day. Steps meet a given unit of the day, if ever, every so
+// many days: for them to do so, k·step must be as far from the unit as the anchor is, modulo the units of a day.
 func (s *StepSet) Tiles() []Tile {
 	var tiles []Tile
 	var firsts []int64 // for each tile, a day on which the steps meet it
@@ -53,12 +53,12 @@ func (s *StepSet) Tiles() []Tile {
 	return tiles
 }
 
-// mostProducts is up to how many tiles a stride is better said in tiles.
+// mostProducts is up to how many tiles a step set is better said in tiles.
 const mostProducts = 16
 
-// DailyTiles returns the set as tiles if its steps come back to the same times every day, and these are a few products of
-// hours, minutes and seconds: every 90 seconds are the even minutes, say, and the odd ones and a half. Of tiles others can
-// be taken out without looking at every second. It is nil if they are not.
+// DailyTiles returns the set as tiles if its steps come back to the same times every day, and these are a few products
+// of hours, minutes and seconds: every 90 seconds are the even minutes, say, and the odd ones and a half. Of tiles
+// others can be taken out without looking at every second. It is nil if they are not.
 func (s *StepSet) DailyTiles() []Tile {
 	perHour := 3600 / s.unit
 	if perHour == 1 || calendar.DayLength/s.unit%s.grid.Step != 0 {

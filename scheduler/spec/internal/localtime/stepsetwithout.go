@@ -6,7 +6,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 )
 
-// covers reports whether every step of another stride, at the tile's times of its unit, is a step of s too.
+// covers reports whether every step of another step set, at the tile's times of its unit, is a step of s too.
 func (s *StepSet) covers(o *StepSet) bool {
 	if s.unit > o.unit {
 		return false
@@ -31,7 +31,7 @@ func (s *StepSet) covers(o *StepSet) bool {
 	return true
 }
 
-// Without returns the set without tiles and without other strides, as far as those step on all of its own steps.
+// Without returns the set without tiles and without other step sets, as far as those step on all of its own steps.
 func (s *StepSet) Without(minus []Tile, excluded []*StepSet) Set {
 	minus = slices.Clone(minus)
 	for _, e := range excluded {
@@ -49,7 +49,7 @@ func (s *StepSet) Without(minus []Tile, excluded []*StepSet) Set {
 	return &filtered{s, filter}
 }
 
-// filtered is the part of a stride that lies in another set.
+// filtered is the part of a step set that lies in another set.
 type filtered struct {
 	steps  *StepSet
 	filter Set

@@ -4,12 +4,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 )
 
-// Tile is the plainest set of wall-clock seconds: certain times on certain dates.
+// Tile is the plainest set of local times: certain times on certain dates.
 type Tile struct {
 	Dates calendar.Dates
 	Times calendar.Times
 }
 
+// Next implements [Set].
 func (t *Tile) Next(w int64) (int64, bool) {
 	day, second := calendar.Divide(w, calendar.DayLength)
 	found, ok := t.Dates.Next(day)
@@ -25,6 +26,7 @@ func (t *Tile) Next(w int64) (int64, bool) {
 	return found*calendar.DayLength + t.Times.First(), true
 }
 
+// Last implements [Set].
 func (t *Tile) Last(w int64) (int64, bool) {
 	day, second := calendar.Divide(w, calendar.DayLength)
 	found, ok := t.Dates.Last(day)
@@ -41,6 +43,7 @@ func (t *Tile) Last(w int64) (int64, bool) {
 	return found*calendar.DayLength + s, ok
 }
 
+// Count implements [Set].
 func (t *Tile) Count(a, b int64) int64 {
 	if a > b {
 		return 0

@@ -6,8 +6,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 )
 
-// subtract takes the minus tiles out of the plus tiles where that leaves tiles, and returns the minus tiles for which it
-// does not: those whose cycle has nothing to do with that of a plus tile.
+// subtract takes the minus tiles out of the plus tiles where that leaves tiles, and returns the minus tiles for which
+// it does not: those whose cycle has nothing to do with that of a plus tile.
 func subtract(plus, minus []Tile) (left, rest []Tile) {
 	for i := range minus {
 		var cut []Tile
@@ -32,8 +32,8 @@ func subtract(plus, minus []Tile) (left, rest []Tile) {
 	return plus, rest
 }
 
-// without returns what is left of a tile without another whose cycle lets all its days pass: the days that the other does
-// not have, and on those that it has the hours, the minutes and the seconds that it does not have.
+// without returns what is left of a tile without another whose cycle lets all its days pass: the days that the other
+// does not have, and on those that it has the hours, the minutes and the seconds that it does not have.
 func (t *Tile) without(o *Tile) []Tile {
 	both := t.Dates.Days.And(o.Dates.Days)
 	hours, minutes := t.Times.Hours&o.Times.Hours, t.Times.Minutes&o.Times.Minutes

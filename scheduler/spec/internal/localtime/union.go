@@ -2,9 +2,10 @@ package localtime
 
 import "slices"
 
-// Union is a union of sets of wall-clock seconds.
+// Union is a union of sets of local times.
 type Union []Set
 
+// Next implements [Set].
 func (u Union) Next(w int64) (best int64, some bool) {
 	for _, set := range u {
 		if found, ok := set.Next(w); ok && (!some || found < best) {
@@ -14,6 +15,7 @@ func (u Union) Next(w int64) (best int64, some bool) {
 	return best, some
 }
 
+// Last implements [Set].
 func (u Union) Last(w int64) (best int64, some bool) {
 	for _, set := range u {
 		if found, ok := set.Last(w); ok && (!some || found > best) {
@@ -41,9 +43,10 @@ func (u Union) Count(a, b int64) int64 {
 	return n
 }
 
-// DisjointUnion is a union of sets of wall-clock seconds that have nothing in common.
+// DisjointUnion is a union of sets of local times that have nothing in common.
 type DisjointUnion struct{ Union }
 
+// Count implements [Set].
 func (u DisjointUnion) Count(a, b int64) int64 {
 	n := int64(0)
 	for _, set := range u.Union {

@@ -1,3 +1,4 @@
+// Package spectest is what the tests of several schedule languages have in common.
 package spectest
 
 import (
@@ -10,8 +11,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
 )
 
-// Awkward are zones whose clocks do unusual things: half-hour and two-hour changes, changes at midnight, a day left out,
-// winter time that is "daylight saving", Ramadan, one change a year.
+// Awkward are zones whose clocks do unusual things: half-hour and two-hour changes, changes at midnight, a day left
+// out, winter time that is "daylight saving", Ramadan, one change a year.
 var Awkward = []string{
 	"America/New_York", "Europe/London", "Europe/Dublin", "Australia/Lord_Howe", "Antarctica/Troll", "America/Sao_Paulo",
 	"America/Havana", "Asia/Beirut", "Pacific/Apia", "Africa/Casablanca", "Asia/Kathmandu", "America/St_Johns",
@@ -52,7 +53,8 @@ func ZoneNamed(tb testing.TB, name string) *time.Location {
 // Compiled compiles a rule.
 func Compiled[Setting, Schedule any](tb testing.TB, rule interface {
 	Compile(s Setting) (Schedule, error)
-}, s Setting) Schedule {
+}, s Setting,
+) Schedule {
 	tb.Helper()
 	schedule, err := rule.Compile(s)
 	if err != nil {

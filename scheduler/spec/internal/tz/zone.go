@@ -29,7 +29,7 @@ type Interval struct {
 	Before     int64 // the offset before start
 }
 
-// Changed returns the first and the last second on the wall that the change at the start of a stretch jumps over, or
+// Changed returns the first and the last second on the clock that the change at the start of an interval jumps over, or
 // shows twice.
 func (st Interval) Changed() (a, b int64) {
 	a, b = st.Start+st.Before, st.Start+st.Offset
@@ -39,7 +39,7 @@ func (st Interval) Changed() (a, b int64) {
 const (
 	tailYear  = 2100
 	tailCycle = 28 // years in which every shape of a year occurs, within a century
-	// Margin is more than any difference between a wall clock and UTC, in seconds.
+	// Margin is more than any difference between a local clock and UTC, in seconds.
 	Margin = 30 * 3600
 )
 
@@ -82,7 +82,7 @@ func changesOf(t time.Time, end int64) []transition {
 		if bound.IsZero() {
 			return list
 		}
-		if !bound.After(t) { // where package time computes by rule, it ends a stretch 365 days after each new year
+		if !bound.After(t) { // where package time computes by rule, it ends an interval 365 days after each new year
 			bound = t.Add(calendar.DayLength * time.Second)
 		}
 		if t = bound; t.Unix() >= end {
@@ -95,7 +95,7 @@ func changesOf(t time.Time, end int64) []transition {
 	}
 }
 
-// At returns the stretch of an instant.
+// At returns the interval of an instant.
 func (z *Zone) At(u int64) Interval {
 	if u >= tailStart && len(z.tail[0][0]) > 0 {
 		return z.future(u)
@@ -121,7 +121,7 @@ func (z *Zone) At(u int64) Interval {
 	return s
 }
 
-// future returns the stretch of an instant from the year 2100 on, in a zone that still changes its clock then.
+// future returns the interval of an instant from the year 2100 on, in a zone that still changes its clock then.
 func (z *Zone) future(u int64) Interval {
 	day, _ := calendar.Divide(u, calendar.DayLength)
 	year, _ := calendar.YearOf(day)
@@ -132,7 +132,7 @@ func (z *Zone) future(u int64) Interval {
 	}
 	var s Interval
 	if i < 0 {
-		if year == tailYear { // the stretch began in the list
+		if year == tailYear { // the interval began in the list
 			s = Interval{z.changes[len(z.changes)-1].at, first + list[0].at, z.changes[len(z.changes)-1].offset, 0}
 			s.Before = z.changes[max(len(z.changes)-2, 0)].offset
 			return s

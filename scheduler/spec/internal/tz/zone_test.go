@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 )
 
-// TestZone compares the offsets, and the edges of the stretches, with those of package time, from before the first zone
+// TestZone compares the offsets, and the edges of the intervals, with those of package time, from before the first zone
 // until long after the time zone database's last year.
 func TestZone(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
