@@ -30,9 +30,15 @@ type layer struct {
 // scheduler/document. The first layer that matches a package counts, and each package must have one.
 var layers = []layer{
 	{path: "scheduler/document", never: []string{"net/http", "github.com/nats-io/..."}},
-	{path: "scheduler/spec/...", imports: []string{"scheduler/document"}, never: []string{"net/http", "github.com/nats-io/..."}},
+	{path: "scheduler/spec", imports: []string{"scheduler/spec/...", "scheduler/document"}, never: effects},
+	{path: "scheduler/spec/azure", imports: []string{"scheduler/spec/internal/...", "scheduler/document"}, never: effects},
+	{path: "scheduler/spec/cron", imports: []string{"scheduler/spec/internal/..."}, never: effects},
+	{path: "scheduler/spec/rrule", imports: []string{"scheduler/spec/internal/..."}, never: effects},
+	{path: "scheduler/spec/internal/calendar", never: effects},
+	{path: "scheduler/spec/internal/spelling", never: effects},
+	{path: "scheduler/spec/internal/...", imports: []string{"scheduler/document"}, never: effects},
 	{path: "scheduler/seal", never: []string{"net/http", "github.com/nats-io/..."}},
-	{path: "scheduler", imports: []string{"scheduler/spec/...", "scheduler/document", "scheduler/seal"}, never: []string{"net/http", "github.com/nats-io/..."}},
+	{path: "scheduler", imports: []string{"scheduler/spec", "scheduler/document", "scheduler/seal"}, never: []string{"net/http", "github.com/nats-io/..."}},
 	{path: "scheduler/rest/...", imports: decisions},
 	{path: "scheduler/natsapi/...", imports: decisions},
 	{path: "scheduler/console/...", imports: decisions},
@@ -48,8 +54,9 @@ var layers = []layer{
 }
 
 var (
-	decisions = []string{"scheduler", "scheduler/spec/...", "scheduler/document"}
+	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
 	product   = []string{"scheduler/...", "store/...", "actions/..."}
+	effects   = []string{"net/http", "github.com/nats-io/..."}
 )
 
 func TestImportDirection(t *testing.T) {
@@ -67,6 +74,13 @@ func TestMisdirected(t *testing.T) {
 		{"scheduler/document", "scheduler", "may not import"},
 		{"scheduler/spec", "scheduler/document", ""},
 		{"scheduler/spec", "scheduler", "may not import"},
+		{"scheduler/spec", "scheduler/spec/cron", ""},
+		{"scheduler/spec/cron", "scheduler/spec", "may not import"},
+		{"scheduler/spec/cron", "scheduler/spec/rrule", "may not import"},
+		{"scheduler/spec/cron", "scheduler/spec/internal/localtime", ""},
+		{"scheduler/spec/internal/instant", "scheduler/spec/cron", "may not import"},
+		{"scheduler/spec/internal/calendar", "scheduler/spec/internal/localtime", "may not import"},
+		{"scheduler", "scheduler/spec/rrule", "may not import"},
 		{"scheduler", "scheduler/spec", ""},
 		{"scheduler", "scheduler/seal", ""},
 		{"scheduler/seal", "scheduler/document", "may not import"},
