@@ -61,7 +61,7 @@ func TestDSTGap(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := planOf(t, `{"timeZone": "America/New_York", `+test.timing+`}`, created)
 			got := ""
-			if g, ok := p.LeftOut(created, created.AddDate(2, 0, 0)); ok {
+			if g, ok := p.DSTGap(created, created.AddDate(2, 0, 0)); ok {
 				got = g.At.Format(time.RFC3339) + " " + strconv.Itoa(g.Count) + " " + g.Text
 			}
 			if test.want == "" && got != "" || !strings.HasPrefix(got, test.want) {
@@ -98,7 +98,7 @@ func TestDSTGapEverySecond(t *testing.T) {
 			}
 			want := jumpedOver(zone, local, from, to)
 			for after := from; ; {
-				g, ok := p.LeftOut(after, to)
+				g, ok := p.DSTGap(after, to)
 				if !ok {
 					break
 				}
@@ -148,6 +148,6 @@ func BenchmarkDSTGap(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		p.LeftOut(start, start.Add(time.Minute))
+		p.DSTGap(start, start.Add(time.Minute))
 	}
 }
