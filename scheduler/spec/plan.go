@@ -7,8 +7,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 )
 
-// Plan is what a job does from the moment it is created: its first run and the rest. It applies the table of startTime
-// "Details: startTime" on the Azure page:
+// Plan is what a job does from the moment it is created: its first run and the rest. It applies the table
+// "Details: startTime" of the Azure page:
 //
 //	startTime     a single run     a recurrence
 //	none          at once          at once, then the occurrences counted from the creation
@@ -38,9 +38,9 @@ type Plan struct {
 // ([Plan.For]), and has its description ([Plan.Describe]) and its shortest interval ([Plan.MinInterval]).
 func NewPlan(t Timing, created time.Time) (*Plan, error) { return newPlan(t, created, nil) }
 
-// For returns the plan of a job with the same timing: its name, the seed of its random positions and its creation, as
-// in [Timing] and [NewPlan]. The text is compiled again only if it depends on them, as dsari's hashes and random
-// positions do; the error is that of NewPlan, nil if it does not.
+// For returns the plan of a job that has the timing of p but a name, a seed of random positions and a creation of its
+// own, as in [Timing] and [NewPlan]. The text of a rule is compiled again only if it depends on them, as dsari's hashes
+// and an @recur without a start do. The error is that of NewPlan, nil if nothing is compiled.
 func (p *Plan) For(name, seed string, created time.Time) (*Plan, error) {
 	t := p.timing
 	t.Name, t.Seed = name, seed

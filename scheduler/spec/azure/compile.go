@@ -125,11 +125,7 @@ func mask(values []int, all uint64) uint64 {
 	if len(values) == 0 {
 		return all
 	}
-	set := uint64(0)
-	for _, n := range values {
-		set |= 1 << n
-	}
-	return set
+	return calendar.BitsOf(values)
 }
 
 // After returns the instant one interval after t.

@@ -2,6 +2,7 @@ package azure
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -100,11 +101,4 @@ func (f Frequency) maxInterval() int {
 func (f Frequency) valid() bool { return f >= Second && f <= Year }
 
 // frequency returns the frequency of that name, which FrequencyNames holds, or none.
-func frequency(name string) Frequency {
-	for f := range frequencies {
-		if frequencies[f].name == name {
-			return Frequency(f)
-		}
-	}
-	return 0
-}
+func frequency(name string) Frequency { return Frequency(slices.Index(FrequencyNames(), name) + 1) }

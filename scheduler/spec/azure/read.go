@@ -2,7 +2,7 @@ package azure
 
 import (
 	"math"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -66,6 +66,11 @@ func readOccurrence(o *document.Object) MonthlyOccurrence {
 	return m
 }
 
+// weekday returns the weekday of a name that weekdayNames holds, Sunday of any other.
+func weekday(name string) time.Weekday {
+	return time.Weekday((slices.Index(weekdayNames(), name) + 1) % 7)
+}
+
 // weekdayNames returns Monday to Sunday, in the order in which Azure lists them.
 func weekdayNames() []string {
 	names := make([]string, 7)
@@ -73,14 +78,4 @@ func weekdayNames() []string {
 		names[i] = time.Weekday((i + 1) % 7).String()
 	}
 	return names
-}
-
-// weekday returns the weekday of that name, Sunday if it has none.
-func weekday(name string) time.Weekday {
-	for day := time.Sunday; day <= time.Saturday; day++ {
-		if strings.EqualFold(day.String(), name) {
-			return day
-		}
-	}
-	return time.Sunday
 }

@@ -77,5 +77,5 @@ func (s *series) time(seconds int64) time.Time {
 	return time.Unix(seconds+s.second, s.nano).UTC()
 }
 
-// Countable implements countable.
+// Countable reports that counting needs no walk; see [instant.Countable].
 func (s *series) Countable() bool { return true }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 )
 
@@ -168,11 +169,7 @@ func (f cronField) values(part cronPart, h language.Hash) []int {
 
 // mask returns the values as bits.
 func (f cronField) mask(part cronPart, h language.Hash) uint64 {
-	set := uint64(0)
-	for _, n := range f.values(part, h) {
-		set |= 1 << n
-	}
-	return set
+	return calendar.BitsOf(f.values(part, h))
 }
 
 // Location returns the zone that all patterns name.

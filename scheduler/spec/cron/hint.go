@@ -52,17 +52,11 @@ func (f *fieldParser) foreign(w cronWord) bool {
 
 // digitOf returns the value of a decimal digit of any script.
 func digitOf(r rune) (int, bool) {
-	for _, block := range unicode.Nd.R16 {
-		if r >= rune(block.Lo) && r <= rune(block.Hi) {
-			return int(r-rune(block.Lo)) % 10, true
-		}
+	zero := r // of its block, or of one that ends where its own begins
+	for unicode.Is(unicode.Nd, zero-1) {
+		zero--
 	}
-	for _, block := range unicode.Nd.R32 {
-		if r >= rune(block.Lo) && r <= rune(block.Hi) {
-			return int(r-rune(block.Lo)) % 10, true
-		}
-	}
-	return 0, false
+	return int(r-zero) % 10, unicode.Is(unicode.Nd, r)
 }
 
 // outside returns the hint for a number out of range.

@@ -3,7 +3,6 @@ package cron
 import (
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
@@ -167,19 +166,11 @@ func (f *fieldParser) step(w cronWord) (int, bool) {
 
 // digits returns the number that a text of ASCII digits is. One that is too large for any use is maxStep+1.
 func digits(text string) (int, bool) {
-	for i := range len(text) {
-		if text[i] < '0' || text[i] > '9' {
-			return 0, false
-		}
+	n, small := spelling.SmallNumber(text)
+	if !small {
+		n = maxStep + 1
 	}
-	if text == "" {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil || n > maxStep {
-		return maxStep + 1, true
-	}
-	return int(n), true
+	return n, small || spelling.OnlyDigits(text)
 }
 
 // isDraw reports whether a field is to be an H or an R of dsari.

@@ -1,7 +1,6 @@
 package cron
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,14 +37,14 @@ func Parse(text string, dialect language.Dialect) (language.Rule, error) {
 				language.RFC5545, language.AWX, language.Dsari))
 	}
 	if len(p.problems) > 0 {
-		return nil, p.err()
+		return nil, language.Join(p.problems, maxCronProblems)
 	}
 	rule := &Expression{}
 	for _, pattern := range p.split(words) {
 		rule.patterns = append(rule.patterns, p.pattern(pattern))
 	}
 	if len(p.problems) > 0 {
-		return nil, p.err()
+		return nil, language.Join(p.problems, maxCronProblems)
 	}
 	return rule, nil
 }
@@ -84,19 +83,6 @@ type cronParser struct {
 
 func (p *cronParser) problem(column int, field, message, hint string) {
 	p.problems = append(p.problems, &language.SyntaxError{Column: column, Field: field, Message: message, Hint: hint})
-}
-
-// err returns the problems as one error.
-func (p *cronParser) err() error {
-	if len(p.problems) == 1 {
-		return p.problems[0]
-	}
-	slices.SortStableFunc(p.problems, func(a, b *language.SyntaxError) int { return a.Column - b.Column })
-	var list []error
-	for _, problem := range p.problems[:min(len(p.problems), maxCronProblems)] {
-		list = append(list, problem)
-	}
-	return errors.Join(list...)
 }
 
 // split returns the words of each pattern. Only Obsidian unites patterns.

@@ -21,7 +21,7 @@ func parseRecur(words []cronWord) (language.Rule, error) {
 	for i, word := range words {
 		if word.text == ";" {
 			p.problem(word.column, "", "found \";\"; @recur cannot be united with other patterns", "make a job of each")
-			return nil, p.err()
+			return nil, language.Join(p.problems, maxCronProblems)
 		}
 		if i == 5 {
 			p.problem(word.column, "", fmt.Sprintf("found %q after the date and time; %s", spelling.Short(word.text), recurForm), "")
@@ -31,7 +31,7 @@ func parseRecur(words []cronWord) (language.Rule, error) {
 	if len(words) < 3 {
 		p.problem(words[len(words)-1].column, "", fmt.Sprintf("%q is not complete; %s", spelling.Short(textOf(words)), recurForm),
 			p.recurHint(words))
-		return nil, p.err()
+		return nil, language.Join(p.problems, maxCronProblems)
 	}
 	rule.unit = p.recurUnit(words)
 	rule.n = p.recurNumber(words[1], rule.unit)
@@ -39,7 +39,7 @@ func parseRecur(words []cronWord) (language.Rule, error) {
 		rule.start = p.recurStart(words[3:min(len(words), 5)])
 	}
 	if len(p.problems) > 0 {
-		return nil, p.err()
+		return nil, language.Join(p.problems, maxCronProblems)
 	}
 	return rule, nil
 }

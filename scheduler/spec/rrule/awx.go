@@ -1,8 +1,6 @@
 package rrule
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
@@ -63,8 +61,7 @@ func parseAWX(text string) (*Set, error) {
 	if len(p.problems) == 0 {
 		return &p.set, nil
 	}
-	slices.SortStableFunc(p.problems, func(a, b *language.SyntaxError) int { return cmp.Compare(a.Column, b.Column) })
-	for _, problem := range p.problems[:min(len(p.problems), maxRRuleErrors)] {
+	for _, problem := range language.InOrder(p.problems, maxRRuleErrors) {
 		words := *problem
 		if words.Field != "" {
 			words.Message = words.Field + " " + words.Message

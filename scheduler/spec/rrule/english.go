@@ -226,7 +226,7 @@ func (r *ruleWords) within() string {
 // and only weekdays are given, else everything followed by what is left of it.
 func (r *ruleWords) positioned(clock, phrase string) string {
 	words := make([]string, 0, len(r.bySetPos))
-	for _, n := range r.sortedPositions() {
+	for _, n := range endsLast(r.bySetPos) {
 		words = append(words, "the "+english.Ordinal(n))
 	}
 	positions := english.List(words, "and")
@@ -239,9 +239,6 @@ func (r *ruleWords) positioned(clock, phrase string) string {
 	}
 	return fmt.Sprintf("%s, of these only %s in each %s", phrase, positions, period)
 }
-
-// sortedPositions returns BYSETPOS with what counts from the end at the end.
-func (r *ruleWords) sortedPositions() []int { return endsLast(r.bySetPos) }
 
 // unit returns "month" for MONTHLY.
 func (f rruleFreq) unit() string {

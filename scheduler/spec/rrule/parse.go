@@ -1,8 +1,6 @@
 package rrule
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,7 +42,7 @@ func parseRuleSet(text string, dialect language.Dialect) (*Set, error) {
 	}
 	p := parseRRule(text, dialect)
 	if len(p.problems) > 0 {
-		return nil, p.err()
+		return nil, language.Join(p.problems, maxRRuleErrors)
 	}
 	return &p.set, nil
 }
@@ -75,16 +73,6 @@ func parseRRule(text string, dialect language.Dialect) *rruleParser {
 // problem notes that something is wrong.
 func (p *rruleParser) problem(column int, field, message, hint string) {
 	p.problems = append(p.problems, &language.SyntaxError{Column: column, Field: field, Message: message, Hint: hint})
-}
-
-// err returns the problems in the order of their places.
-func (p *rruleParser) err() error {
-	slices.SortStableFunc(p.problems, func(a, b *language.SyntaxError) int { return cmp.Compare(a.Column, b.Column) })
-	var list []error
-	for _, problem := range p.problems[:min(len(p.problems), maxRRuleErrors)] {
-		list = append(list, problem)
-	}
-	return errors.Join(list...)
 }
 
 // property reads one property.

@@ -1,5 +1,11 @@
 package instant
 
+import (
+	"slices"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
 // DST is what a rule makes of the two changes of a clock. The zero value leaves it to the rule's dialect:
 //
 //	Obsidian and dsari cron   next, first; a pattern with * in its minute or hour follows the clock: skip, both
@@ -59,3 +65,15 @@ func (d DST) Or(gap Gap, overlap Overlap) DST {
 
 // Literal follows the clock: what it jumps over does not happen, what it shows twice happens twice.
 var Literal = DST{GapSkip, OverlapBoth}
+
+// ReadDST reads the members gap and overlap.
+func ReadDST(o *document.Object) DST {
+	var d DST
+	if name, ok := o.Enum("gap", gapNames[1:]...); ok {
+		d.Gap = Gap(slices.Index(gapNames, name))
+	}
+	if name, ok := o.Enum("overlap", overlapNames[1:]...); ok {
+		d.Overlap = Overlap(slices.Index(overlapNames, name))
+	}
+	return d
+}

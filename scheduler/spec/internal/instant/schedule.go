@@ -17,12 +17,9 @@ type Schedule interface {
 	Count(from, to time.Time) int
 }
 
-// counter is a schedule that may count without walking.
-type counter interface{ Countable() bool }
-
 // Countable reports whether a schedule counts without walking, in a time that nobody notices.
 func Countable(s Schedule) bool {
-	c, ok := s.(counter)
+	c, ok := s.(interface{ Countable() bool })
 	return ok && c.Countable()
 }
 

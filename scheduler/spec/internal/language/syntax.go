@@ -1,7 +1,10 @@
 package language
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,23 +18,33 @@ type SyntaxError struct {
 
 // Error returns the error in one line: "column 5, field 3 (day of month): 32 is not in 1-31; hint: …".
 func (e *SyntaxError) Error() string {
-	var b strings.Builder
+	place, text := e.Field, e.Message
 	if e.Column > 0 {
-		fmt.Fprintf(&b, "column %d", e.Column)
+		place = strings.TrimSuffix(fmt.Sprintf("column %d, %s", e.Column, e.Field), ", ")
 	}
-	if e.Field != "" {
-		if b.Len() > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(e.Field)
+	if place != "" {
+		text = place + ": " + text
 	}
-	if b.Len() > 0 {
-		b.WriteString(": ")
-	}
-	b.WriteString(e.Message)
 	if e.Hint != "" {
-		b.WriteString("; hint: ")
-		b.WriteString(e.Hint)
+		text += "; hint: " + e.Hint
 	}
-	return b.String()
+	return text
+}
+
+// InOrder returns problems in the order of their places, so many at most.
+func InOrder(problems []*SyntaxError, most int) []*SyntaxError {
+	slices.SortStableFunc(problems, func(a, b *SyntaxError) int { return cmp.Compare(a.Column, b.Column) })
+	return problems[:min(len(problems), most)]
+}
+
+// Join returns problems in order as one error: the problem itself if there is one.
+func Join(problems []*SyntaxError, most int) error {
+	if len(problems) == 1 {
+		return problems[0]
+	}
+	var list []error
+	for _, problem := range InOrder(problems, most) {
+		list = append(list, problem)
+	}
+	return errors.Join(list...)
 }

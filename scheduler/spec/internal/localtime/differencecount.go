@@ -63,7 +63,7 @@ func (m *Difference) plain() bool {
 // walk counts day by day. The sizes that it finds out are kept.
 func (m *Difference) walk(first, final int64, sizes map[layers]int64) int64 {
 	var ahead [MaxTiles]int64
-	m.expect(&ahead, first)
+	m.begin(&ahead, first-1)
 	n := int64(0)
 	for day, ok := m.nextDay(first, &ahead); ok && day <= final; day, ok = m.nextDay(day+1, &ahead) {
 		l := m.layersOf(day)

@@ -4,17 +4,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 )
 
-// expect fills ahead for a search of days from day on.
-func (m *Difference) expect(ahead *[MaxTiles]int64, day int64) {
+// begin fills found for a search of days: each plus tile has been looked for up to a day.
+func (m *Difference) begin(found *[MaxTiles]int64, day int64) {
 	for i := range m.plus {
-		ahead[i] = day - 1
-	}
-}
-
-// recall fills behind for a search of days from day back.
-func (m *Difference) recall(behind *[MaxTiles]int64, day int64) {
-	for i := range m.plus {
-		behind[i] = day + 1
+		found[i] = day
 	}
 }
 

@@ -57,7 +57,7 @@ func (m *Difference) Next(w int64) (int64, bool) {
 	var memory barren
 	var ahead [MaxTiles]int64
 	day, second := calendar.Divide(w, calendar.DayLength)
-	m.expect(&ahead, day)
+	m.begin(&ahead, day-1)
 	for range m.patience() {
 		found, ok := m.nextDay(day, &ahead)
 		if !ok {
@@ -84,7 +84,7 @@ func (m *Difference) Last(w int64) (int64, bool) {
 	var memory barren
 	var behind [MaxTiles]int64
 	day, second := calendar.Divide(w, calendar.DayLength)
-	m.recall(&behind, day)
+	m.begin(&behind, day+1)
 	for range m.patience() {
 		found, ok := m.lastDay(day, &behind)
 		if !ok {

@@ -24,7 +24,7 @@ func (s *StepSet) Count(a, b int64) int64 {
 	}
 	first, _ := calendar.Divide(a, calendar.DayLength)
 	final, _ := calendar.Divide(b, calendar.DayLength)
-	d := s.dayByDay()
+	d := &dayCount{s, map[int64]int64{}}
 	if first == final {
 		return d.part(first, a, b)
 	}
@@ -45,8 +45,6 @@ type dayCount struct {
 
 	sizes map[int64]int64
 }
-
-func (s *StepSet) dayByDay() *dayCount { return &dayCount{s, map[int64]int64{}} }
 
 // part returns how many seconds of the set lie in a…b, two seconds of a day.
 func (d *dayCount) part(day, a, b int64) int64 {

@@ -56,25 +56,19 @@ func (u DisjointUnion) Count(a, b int64) int64 {
 }
 
 // UnionOf returns the union of sets as one set.
-func UnionOf(sets []Set) Set {
-	sets = slices.DeleteFunc(sets, IsNothing)
-	switch len(sets) {
-	case 0:
-		return Nothing{}
-	case 1:
-		return sets[0]
-	}
-	return Union(sets)
-}
+func UnionOf(sets []Set) Set { return join(sets, func(sets Union) Set { return sets }) }
 
 // DisjointUnionOf returns the union of sets that have nothing in common.
 func DisjointUnionOf(sets []Set) Set {
-	sets = slices.DeleteFunc(sets, IsNothing)
-	switch len(sets) {
+	return join(sets, func(sets Union) Set { return DisjointUnion{sets} })
+}
+
+func join(sets []Set, several func(sets Union) Set) Set {
+	switch sets = slices.DeleteFunc(sets, IsNothing); len(sets) {
 	case 0:
 		return Nothing{}
 	case 1:
 		return sets[0]
 	}
-	return DisjointUnion{sets}
+	return several(sets)
 }

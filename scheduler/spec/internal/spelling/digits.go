@@ -1,6 +1,9 @@
 package spelling
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // OnlyDigits reports whether a text consists of at least one digit and nothing else.
 func OnlyDigits(text string) bool {
@@ -9,10 +12,7 @@ func OnlyDigits(text string) bool {
 
 // Number returns the value of at most nine digits; of none, 0.
 func Number(text string) int {
-	n := 0
-	for i := range len(text) {
-		n = n*10 + int(text[i]-'0')
-	}
+	n, _ := strconv.Atoi(text)
 	return n
 }
 
