@@ -27,7 +27,8 @@ type layer struct {
 }
 
 // layers is the import direction: cmd → scheduler/{rest,natsapi,console}, store, actions → scheduler → scheduler/spec →
-// its languages → what they are made of → scheduler/document. No other package imports a language. The first layer that matches a package counts, and each package must have one.
+// its languages → what they are made of → scheduler/document. No other package imports a language. The first layer that
+// matches a package counts, and each package must have one.
 var layers = []layer{
 	{path: "scheduler/document", never: []string{"net/http", "github.com/nats-io/..."}},
 	{path: "scheduler/spec", imports: []string{"scheduler/spec/...", "scheduler/document"}, never: effects},
