@@ -27,12 +27,19 @@ type layer struct {
 }
 
 // layers is the import direction: cmd → scheduler/{rest,natsapi,console} → service, worker → cache, limits, secrets, step →
-// scheduler → scheduler/spec → scheduler/document. Service and worker never import each other. The first layer that
-// matches a package counts, and each package must have one.
+// scheduler → scheduler/spec → its languages → what they are made of → scheduler/document. Service and worker never
+// import each other, and nobody but spec imports a language. The first layer that matches a package counts, and each
+// package must have one.
 var layers = []layer{
 	{path: "scheduler/document", never: outside},
-	{path: "scheduler/spec/...", imports: []string{"scheduler/document"}, never: outside},
-	{path: "scheduler", imports: []string{"scheduler/spec/...", "scheduler/document"}, never: outside},
+	{path: "scheduler/spec", imports: []string{"scheduler/spec/...", "scheduler/document"}, never: outside},
+	{path: "scheduler/spec/azure", imports: []string{"scheduler/spec/internal/...", "scheduler/document"}, never: outside},
+	{path: "scheduler/spec/cron", imports: []string{"scheduler/spec/internal/..."}, never: outside},
+	{path: "scheduler/spec/rrule", imports: []string{"scheduler/spec/internal/..."}, never: outside},
+	{path: "scheduler/spec/internal/calendar", never: outside},
+	{path: "scheduler/spec/internal/spelling", never: outside},
+	{path: "scheduler/spec/internal/...", imports: []string{"scheduler/document"}, never: outside},
+	{path: "scheduler", imports: []string{"scheduler/spec", "scheduler/document"}, never: outside},
 	{path: "scheduler/view", imports: decisions, never: outside},
 	{path: "scheduler/limits", imports: []string{"scheduler", "scheduler/document"}, never: outside},
 	{path: "scheduler/intake", imports: decisions, never: outside},
@@ -62,7 +69,7 @@ var layers = []layer{
 
 var (
 	outside   = []string{"net/http", "github.com/nats-io/..."}
-	decisions = []string{"scheduler", "scheduler/spec/...", "scheduler/document"}
+	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
 	rooms     = append([]string{"scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step"}, decisions...)
 	apis      = append([]string{"scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/view"}, decisions...)
 	product   = []string{"scheduler/...", "store/...", "actions/..."}
@@ -83,6 +90,13 @@ func TestMisdirected(t *testing.T) {
 		{"scheduler/document", "scheduler", "may not import"},
 		{"scheduler/spec", "scheduler/document", ""},
 		{"scheduler/spec", "scheduler", "may not import"},
+		{"scheduler/spec", "scheduler/spec/cron", ""},
+		{"scheduler/spec/cron", "scheduler/spec", "may not import"},
+		{"scheduler/spec/cron", "scheduler/spec/rrule", "may not import"},
+		{"scheduler/spec/cron", "scheduler/spec/internal/localtime", ""},
+		{"scheduler/spec/internal/instant", "scheduler/spec/cron", "may not import"},
+		{"scheduler/spec/internal/calendar", "scheduler/spec/internal/localtime", "may not import"},
+		{"scheduler", "scheduler/spec/rrule", "may not import"},
 		{"scheduler", "scheduler/spec", ""},
 		{"scheduler", "scheduler/service", "may not import"},
 		{"scheduler/service", "scheduler/step", ""},

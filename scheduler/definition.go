@@ -24,7 +24,7 @@ type Definition struct {
 	properties document.Value       // canonical, without state and status
 	secrets    bool                 // secrets stand in the properties, locked or not
 	refs       []document.SecretRef // shared secrets that the properties name
-	plan       *compiledPlan        // of a text rule that was checked while it was read; nil: not compiled yet
+	plan       *spec.Plan           // of a text rule that was checked while it was read; nil: not compiled yet
 }
 
 // ActionSpec is an action with its retry policy and errorAction.

@@ -40,12 +40,12 @@ func (d *Definition) readTiming(o *document.Object, r *Reading) {
 	if recurrence.Rule == nil {
 		return
 	}
-	plan, err := d.newPlan(r.Key, r.UID, r.Now)
+	plan, err := d.planFor(r.Key, r.UID, r.Now)
 	for _, p := range ProblemsIn(err) {
 		o.Report(p)
 	}
 	if err == nil {
-		d.plan = &compiledPlan{plan, r.Key.Job, r.UID, r.Now}
+		d.plan = plan
 	}
 }
 

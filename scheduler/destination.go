@@ -107,8 +107,8 @@ func CheckOmitted(cur *Job, next *Definition, at string) error {
 	_, name, _ := strings.Cut(errorPath, ".")
 	oldError, _ := old.Member(name)
 	givenError, _ := given.Member(name)
-	paths := old.Without(name).LeftOut(mainPath, given)
-	paths = append(paths, oldError.LeftOut(errorPath, givenError)...)
+	paths := old.Without(name).Omitted(mainPath, given)
+	paths = append(paths, oldError.Omitted(errorPath, givenError)...)
 	if len(paths) == 0 {
 		return nil
 	}

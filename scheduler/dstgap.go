@@ -15,7 +15,7 @@ import (
 // gap returns the first change of the clock after what p has seen, and not
 // after the instant n, that leaves times out; zero if there is none.
 func (j *Job) gap(p Progress, n time.Time) time.Time {
-	g, _ := j.plan(p).LeftOut(j.seen(p), n)
+	g, _ := j.plan(p).DSTGap(j.seen(p), n)
 	return g.At
 }
 
@@ -31,7 +31,7 @@ func (j *Job) seen(p Progress) time.Time {
 func (j *Job) gapsUpTo(p Progress, to time.Time) []skip {
 	var list []skip
 	plan := j.plan(p)
-	for g, ok := plan.LeftOut(j.seen(p), to); ok; g, ok = plan.LeftOut(g.At, to) {
+	for g, ok := plan.DSTGap(j.seen(p), to); ok; g, ok = plan.DSTGap(g.At, to) {
 		list = append(list, gapSkip(g))
 	}
 	return list
@@ -40,7 +40,7 @@ func (j *Job) gapsUpTo(p Progress, to time.Time) []skip {
 // lastGap returns what is left out next by a schedule that has no instant any
 // more: no baton waits for that change.
 func (j *Job) lastGap(p Progress) []skip {
-	g, ok := j.plan(p).LeftOut(j.seen(p), time.Time{})
+	g, ok := j.plan(p).DSTGap(j.seen(p), time.Time{})
 	if !ok {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (j *Job) lastGap(p Progress) []skip {
 func (j *Job) passGaps(b Baton, now time.Time) (Baton, []skip) {
 	var list []skip
 	for !b.Gap.IsZero() && !b.Gap.After(now) && (b.gapFirst() || !b.Due.After(now)) {
-		if g, ok := j.plan(b.Progress).LeftOut(b.Gap.Add(-time.Nanosecond), b.Gap); ok {
+		if g, ok := j.plan(b.Progress).DSTGap(b.Gap.Add(-time.Nanosecond), b.Gap); ok {
 			list = append(list, gapSkip(g))
 		}
 		b = j.passGap(b)
@@ -80,6 +80,6 @@ func (j *Job) PassRecordedGaps(b Baton, recorded map[int64]bool) Baton {
 	return b
 }
 
-func gapSkip(g spec.LeftOut) skip {
+func gapSkip(g spec.DSTGap) skip {
 	return skip{from: g.At, to: g.At, count: g.Count, reason: ReasonDST, message: g.Text}
 }

@@ -1,24 +1,24 @@
 package spec
 
 import (
-	"errors"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 )
 
-// Plan is what a job does from the moment it is created: its first run and the rest. It applies the table of startTime
-// on the Azure page (seed 000):
+// Plan is what a job does from the moment it is created: its first run and the rest. It applies the table
+// "Details: startTime" of the Azure page:
 //
 //	startTime     a single run     a recurrence
 //	none          at once          at once, then the occurrences counted from the creation
 //	past          at once          the occurrences counted from startTime, those before the creation discarded
 //	now, future   at startTime     the occurrences counted from startTime
 //
-// "At once" is the creation time itself; that run counts towards the recurrence's count. No run is after the recurrence's
-// end, not even one at once. A cron or iCalendar rule says itself when it fires: it has no run at once, only its
-// occurrences from the creation and startTime on. @recur fires when its schedule starts. A Plan is immutable and safe for
-// concurrent use.
+// "At once" is the creation time itself; that run counts towards the recurrence's count. No run is after the
+// recurrence's end, not even one at once. A cron or iCalendar rule says itself when it fires: it has no run at once,
+// only its occurrences from the creation and startTime on. @recur fires when its schedule starts. A Plan is immutable
+// and safe for concurrent use.
 type Plan struct {
 	timing     Timing
 	created    time.Time
@@ -33,16 +33,31 @@ type Plan struct {
 
 // NewPlan returns the plan of a job. A zero created stands for a job that was created before everything, so that its
 // start is never in the past. The error is a [document.Problems], with paths seen from the job's properties.
-func NewPlan(t Timing, created time.Time) (*Plan, error) {
+//
+// The text of a rule is compiled here and nowhere else: who has a plan need not compile it again for a job
+// ([Plan.For]), and has its description ([Plan.Describe]) and its shortest interval ([Plan.MinInterval]).
+func NewPlan(t Timing, created time.Time) (*Plan, error) { return newPlan(t, created, nil) }
+
+// For returns the plan of a job that has the timing of p but a name, a seed of random positions and a creation of its
+// own, as in [Timing] and [NewPlan]. The text of a rule is compiled again only if it depends on them, as dsari's hashes
+// and an @recur without a start do. The error is that of NewPlan, nil if nothing is compiled.
+func (p *Plan) For(name, seed string, created time.Time) (*Plan, error) {
+	t := p.timing
+	t.Name, t.Seed = name, seed
+	return newPlan(t, created, p)
+}
+
+// newPlan returns a plan. It takes the rule's instants from another plan of the same timing, if they are the same.
+func newPlan(t Timing, created time.Time, other *Plan) (*Plan, error) {
 	t.Start, created = t.Start.Round(0).UTC(), created.Round(0).UTC() // no monotonic clock
 	p := &Plan{timing: t, created: created}
 	if t.Recurrence == nil {
-		p.first, p.gap = later(t.Start, created), Forever
-		p.runs = !p.first.After(endOfTime)
+		p.first, p.gap = instant.Later(t.Start, created), Forever
+		p.runs = !p.first.After(calendar.EndOfTime)
 		return p, nil
 	}
 	p.recurrence = *t.Recurrence
-	if err := p.compile(); err != nil {
+	if err := p.compile(other); err != nil {
 		return nil, err
 	}
 	p.gap = Forever
@@ -53,18 +68,14 @@ func NewPlan(t Timing, created time.Time) (*Plan, error) {
 }
 
 // compile finds the schedule of a recurrence and its first instant.
-func (p *Plan) compile() error {
+func (p *Plan) compile(other *Plan) error {
 	start, created, r := p.timing.Start, p.created, &p.recurrence
 	if r.Rule != nil {
-		if err := r.Validate(); err != nil {
-			return below("recurrence", err)
+		if err := p.compileRule(other); err != nil {
+			return err
 		}
-		schedule, err := r.Rule.Compile(p.timing.setting(created))
-		if err != nil {
-			return problemsOf("recurrence."+memberOf(r.Rule), err)
-		}
-		p.rule, p.schedule = schedule, clip(schedule, start, r.End)
-		p.first, p.runs = p.schedule.Next(later(start, created).Add(-1))
+		p.schedule = instant.Clip(p.rule, start, r.End)
+		p.first, p.runs = p.schedule.Next(instant.Later(start, created).Add(-1))
 		return nil
 	}
 	schedule, err := r.Compile(start, created)
@@ -76,29 +87,26 @@ func (p *Plan) compile() error {
 		p.first, p.runs = created, r.End.IsZero() || !created.After(r.End)
 		p.extra = schedule.Count(created, created) == 0
 	} else {
-		p.first, p.runs = schedule.Next(later(start, created).Add(-1))
+		p.first, p.runs = schedule.Next(instant.Later(start, created).Add(-1))
 	}
 	return nil
 }
 
-// below puts the paths of problems under a member.
-func below(member string, err error) error {
-	problems, ok := errors.AsType[document.Problems](err)
-	if !ok {
-		return err
+// compileRule finds the instants of a rule alone.
+func (p *Plan) compileRule(other *Plan) error {
+	rule, setting := p.recurrence.Rule, p.timing.setting(p.created)
+	if other != nil && !rule.Differs(other.timing.setting(other.created), setting) {
+		p.rule = other.rule
+		return nil
 	}
-	moved := make(document.Problems, len(problems))
-	for i, p := range problems {
-		moved[i] = document.Problem{Path: member + "." + p.Path, Message: p.Message}
+	if err := p.recurrence.Validate(); err != nil {
+		return below("recurrence", err)
 	}
-	return moved
-}
-
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
+	var err error
+	if p.rule, err = rule.Compile(setting); err != nil {
+		return problemsOf("recurrence."+memberOf(rule), err)
 	}
-	return a
+	return nil
 }
 
 // First returns the first run, false if the job never runs.
@@ -131,8 +139,8 @@ func (p *Plan) Last(notAfter time.Time) (time.Time, bool) {
 	return p.first, true
 }
 
-// Count returns how many runs lie in from…to, both included. For a recurrence, a pattern or a plain rule it costs about the
-// same for any length of time; unions in several zones, and exclusions by odd steps, are walked.
+// Count returns how many runs lie in from…to, both included. For a recurrence, a pattern or a plain rule it costs about
+// the same for any length of time; unions in several zones, and exclusions by odd steps, are walked.
 func (p *Plan) Count(from, to time.Time) int {
 	if !p.runs || to.Before(p.first) || to.Before(from) {
 		return 0
@@ -142,19 +150,19 @@ func (p *Plan) Count(from, to time.Time) int {
 		n = 1
 	}
 	if p.schedule != nil {
-		n += p.schedule.Count(later(from, p.first), to)
+		n += p.schedule.Count(instant.Later(from, p.first), to)
 	}
 	return n
 }
 
 // base is a rule whose occurrences are counted from the last execution that moved them: Obsidian's @recur.
 type base interface {
-	// anchoredAt returns the occurrences after an execution at t, the first of them one interval later.
-	anchoredAt(t time.Time, s Setting) Schedule
+	// AnchoredAt returns the occurrences after an execution at t, the first of them one interval later.
+	AnchoredAt(t time.Time, s Setting) Schedule
 }
 
-// Moves reports whether an execution by hand, or a late one, moves the occurrences that follow ([Plan.Moved]), as it does
-// with @recur (seed 002, note on ad hoc jobs).
+// Moves reports whether an execution by hand, or a late one, moves the occurrences that follow ([Plan.Moved]), as it
+// does with @recur (Obsidian's page Cron, the note on ad hoc jobs).
 func (p *Plan) Moves() bool {
 	_, moves := p.recurrence.Rule.(base)
 	return moves
@@ -163,48 +171,36 @@ func (p *Plan) Moves() bool {
 // OnTime is how late an execution may start without moving the base of an @recur, which counts minutes.
 const OnTime = time.Minute
 
-// Moved returns the plan of a job whose last execution that moved its occurrences was at that time. It is the plan itself
-// if nothing moves it, or for a zero time.
+// Moved returns the plan of a job whose last execution that moved its occurrences was at that time. It is the plan
+// itself if nothing moves it, or for a zero time.
 func (p *Plan) Moved(at time.Time) *Plan {
 	rule, moves := p.recurrence.Rule.(base)
 	if !moves || at.IsZero() {
 		return p
 	}
 	moved := *p
-	moved.schedule = clip(rule.anchoredAt(at, p.timing.setting(p.created)), p.timing.Start, p.recurrence.End)
+	moved.schedule = instant.Clip(rule.AnchoredAt(at, p.timing.setting(p.created)), p.timing.Start, p.recurrence.End)
 	moved.first, moved.runs = moved.schedule.Next(at)
 	return &moved
 }
 
 // NextAfterRun returns the run after the occurrence nominal, which was really started at started. On a grid that is
-// Next(nominal). With [AnchorLastExecution] it is one interval after started, so that a late start moves all that follow.
+// Next(nominal). With [AnchorLastExecution] it is one interval after started, so that a late start moves all that
+// follow.
 func (p *Plan) NextAfterRun(nominal, started time.Time) (time.Time, bool) {
 	if p.recurrence.Anchor != AnchorLastExecution {
 		return p.Next(nominal)
 	}
-	next := p.recurrence.after(later(nominal, started).Round(0).UTC())
+	next := p.recurrence.azure().After(instant.Later(nominal, started).Round(0).UTC())
 	return p.within(next, p.runs)
 }
 
 // within returns an instant unless the job has ended by then.
 func (p *Plan) within(t time.Time, ok bool) (time.Time, bool) {
-	if !ok || t.After(endOfTime) || !p.recurrence.End.IsZero() && t.After(p.recurrence.End) {
+	if !ok || t.After(calendar.EndOfTime) || !p.recurrence.End.IsZero() && t.After(p.recurrence.End) {
 		return time.Time{}, false
 	}
 	return t, true
-}
-
-// after returns the instant one interval after t.
-func (r Recurrence) after(t time.Time) time.Time {
-	n := r.interval()
-	switch r.Frequency {
-	case Year:
-		return document.Duration{Months: 12 * min(n, 10_000)}.AddTo(t)
-	case Month:
-		return document.Duration{Months: n}.AddTo(t)
-	default:
-		return t.Add(r.Frequency.Times(n))
-	}
 }
 
 // Anchor says what the occurrences are counted from.
@@ -213,8 +209,8 @@ func (p *Plan) Anchor() Anchor { return p.recurrence.Anchor }
 // MaxRuns returns the recurrence's count, zero if there is no limit.
 func (p *Plan) MaxRuns() int { return p.recurrence.Count }
 
-// MinInterval returns what a collection's quota maxRecurrence is compared with: the interval of an Azure recurrence as it
-// is written, [Frequency.Times], whatever its schedule makes of it; the smallest gap between the next thousand
+// MinInterval returns what a collection's quota maxRecurrence is compared with: the interval of an Azure recurrence as
+// it is written, [Frequency.Times], whatever its schedule makes of it; the smallest gap between the next thousand
 // occurrences of a rule. It is Forever for a job that runs once.
 func (p *Plan) MinInterval() time.Duration {
 	switch {
@@ -223,7 +219,7 @@ func (p *Plan) MinInterval() time.Duration {
 	case p.recurrence.Rule != nil:
 		return smallestGap(p.schedule, p.first, 1000)
 	}
-	return p.recurrence.Frequency.Times(p.recurrence.interval())
+	return p.recurrence.Frequency.Times(max(p.recurrence.Interval, 1))
 }
 
 // Interval returns the smallest gap between the job's first runs, which is good enough to spread load and nothing else.

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/english"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 )
 
 // Preview is what a plan is going to do.
@@ -59,30 +63,8 @@ func (p *Plan) spent(until time.Time) int {
 
 // countable reports whether the runs until an instant can be counted without walking, in a time that nobody notices.
 func (p *Plan) countable(until time.Time) bool {
-	const most = daysPer400Years * dayLength
-	return until.Unix()-p.first.Unix() < most && countable(p.schedule)
-}
-
-// countable reports whether a schedule counts without walking.
-func countable(s Schedule) bool {
-	switch s := s.(type) {
-	case *series:
-		return true
-	case *window:
-		return countable(s.schedule)
-	case *zoned:
-		walls := s.walls
-		if part, ok := walls.(*span); ok {
-			walls = part.walls
-		}
-		switch walls := walls.(type) {
-		case *tile, wallSteps:
-			return true
-		case *mosaic:
-			return walls.plain()
-		}
-	}
-	return false
+	const most = calendar.DaysPer400Years * calendar.DayLength
+	return until.Unix()-p.first.Unix() < most && instant.Countable(p.schedule)
 }
 
 // notes returns what is remarkable about the runs from an instant on.
@@ -106,7 +88,7 @@ func (p *Plan) notes(from time.Time, times []time.Time) []string {
 		if start := p.timing.Start; from.Before(start) {
 			from = start
 		}
-		notes = append(notes, notesOf(p.schedule, from, times[len(times)-1])...)
+		notes = append(notes, instant.Notes(p.schedule, from, times[len(times)-1])...)
 	}
 	return notes
 }
@@ -114,40 +96,27 @@ func (p *Plan) notes(from time.Time, times []time.Time) []string {
 // whyNever says why a recurrence never runs.
 func (p *Plan) whyNever() string {
 	if end := p.recurrence.End; !end.IsZero() {
-		return "no time matches until the end, " + stampText(end) + " UTC"
+		return "no time matches until the end, " + english.Stamp(end) + " UTC"
 	}
 	if last, ok := p.schedule.Last(p.created); ok {
-		return "its last time was " + stampText(last) + " UTC"
+		return "its last time was " + english.Stamp(last) + " UTC"
 	}
 	return "no time matches"
 }
 
 // local is a rule whose clock hangs in a zone of its own.
 type local interface {
-	// location returns the rule's zone, nil if it has none or several.
-	location() *time.Location
+	// Location returns the rule's zone, nil if it has none or several.
+	Location() *time.Location
 }
 
 // Zone returns the zone of the clock that people look at: the one the rule names or, if it names none or several, the
 // job's.
 func (p *Plan) Zone() *time.Location {
 	if rule, ok := p.recurrence.Rule.(local); ok {
-		if zone := rule.location(); zone != nil {
+		if zone := rule.Location(); zone != nil {
 			return zone
 		}
 	}
 	return p.timing.zone()
-}
-
-func (r *ruleSet) location() *time.Location { return r.zone }
-
-// location returns the zone that all patterns name.
-func (c *Cron) location() *time.Location {
-	zone := c.patterns[0].zone
-	for _, pattern := range c.patterns[1:] {
-		if pattern.zone != zone {
-			return nil
-		}
-	}
-	return zone
 }

@@ -1,0 +1,43 @@
+package document
+
+import "strings"
+
+// Omitted returns the paths of the secrets of v that next has nothing for: neither a value, nor null in place of the secret
+// or of what it stands in. path is where both stand. Objects with a member type, of which they have different words, are
+// different things, and the secrets of the one are none of the other. Names are matched without letter case.
+func (v Value) Omitted(path string, next Value) []string {
+	if v.Kind() != KindObject || next.Kind() != KindObject {
+		return nil // it was replaced
+	}
+	replaced := v.otherType(next)
+	var paths []string
+	for _, m := range v.members {
+		here := member(path, m.Name)
+		if there, ok := next.memberFold(m.Name); ok {
+			paths = append(paths, m.Value.Omitted(here, there)...)
+			continue
+		}
+		if replaced {
+			continue // it belongs to the type that was
+		}
+		m.Value.eachSecret(here, func(path string, _ bool) { paths = append(paths, path) })
+	}
+	return paths
+}
+
+// otherType reports whether both have a type, and not the same.
+func (v Value) otherType(next Value) bool {
+	here, ok := v.memberFold("type")
+	there, also := next.memberFold("type")
+	return ok && also && !strings.EqualFold(here.text, there.text)
+}
+
+// memberFold returns the member of that name, in whatever letter case.
+func (v Value) memberFold(name string) (Value, bool) {
+	for i := range v.members {
+		if strings.EqualFold(v.members[i].Name, name) {
+			return v.members[i].Value, true
+		}
+	}
+	return Value{}, false
+}

@@ -1,0 +1,209 @@
+package cron
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/english"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
+)
+
+// Describe implements [language.Rule]. Of a dsari expression it describes what the job's name makes of it. Each pattern
+// is described on its own; a zone that all share is named once.
+func (c *Expression) Describe(s language.Setting) string {
+	c = c.seeded(s.Seed)
+	phrases := make([]string, len(c.patterns))
+	zone := c.patterns[0].zoneOf(s)
+	shared := true
+	for i := range c.patterns {
+		phrases[i] = c.patterns[i].english(language.HashOf(s.Name), c.And)
+		shared = shared && c.patterns[i].zoneOf(s).String() == zone.String()
+	}
+	switch {
+	case !shared:
+		for i := range phrases {
+			phrases[i] += english.Zone(c.patterns[i].zoneOf(s))
+		}
+		return strings.Join(phrases, "; ")
+	case len(phrases) > 1:
+		return strings.Join(phrases, "; ") + ", all in " + zone.String()
+	}
+	return phrases[0] + english.Zone(zone)
+}
+
+// english describes a pattern for a job with that hash.
+func (p *cronPattern) english(h language.Hash, and bool) string {
+	times := p.times(h)
+	phrase, allDay := english.Times(times)
+	phrase += p.englishDays(h, and, allDay)
+	if years := p.fields[cronYear]; !years.free() {
+		phrase += " in " + english.Years(years.values(cronYear, h))
+	}
+	if t := p.tile(h, and); t.Never() {
+		phrase += ", which never happens"
+	}
+	return phrase
+}
+
+// englishDays describes the days and months: " on the third Wednesday of every month". It is empty for every day if the
+// times are of the whole day.
+func (p *cronPattern) englishDays(h language.Hash, and, allDay bool) string {
+	day, week := p.fields[cronDay], p.fields[cronWeekday]
+	months := ""
+	if set := p.fields[cronMonth].mask(cronMonth, h) >> 1; set != 1<<12-1 {
+		months = english.Months(set)
+	}
+	switch {
+	case day.free() && week.free():
+		return p.englishEveryDay(months, allDay)
+	case week.free():
+		return " on " + day.englishDates(h, months, p.fields[cronYear].free())
+	case day.free():
+		return " " + week.englishWeek(h, months)
+	case and:
+		return " on " + day.englishMonthDays(h, ofMonth(months)) + " if that is " + week.englishAny(h, "")
+	}
+	phrase := " on " + day.englishMonthDays(h, " of the month") + " or on " + week.englishAny(h, " of the month")
+	if months != "" {
+		phrase += ", in " + months
+	}
+	return phrase
+}
+
+func (p *cronPattern) englishEveryDay(months string, allDay bool) string {
+	switch {
+	case months != "" && allDay:
+		return " in " + months
+	case months != "":
+		return " every day in " + months
+	case allDay:
+		return ""
+	}
+	return " every day"
+}
+
+// ofMonth returns " of every month" or " of January and July".
+func ofMonth(months string) string {
+	if months == "" {
+		return " of every month"
+	}
+	return " of " + months
+}
+
+// englishDates describes days of the month: "29 February every year", "days 1 and 15 of every month".
+func (f cronField) englishDates(h language.Hash, months string, everyYear bool) string {
+	days := f.values(cronDay, h)
+	month, err := time.Parse("January", months)
+	switch {
+	case err != nil || len(days) != 1 || len(f) != 1:
+		return f.englishMonthDays(h, ofMonth(months)) + f.existing(days, months)
+	case days[0] == 29 && month.Month() == time.February && everyYear:
+		return "29 February of leap years"
+	case everyYear && int64(days[0]) <= calendar.MonthLength(commonYear*12+int64(month.Month())-1):
+		months += " every year"
+	}
+	return fmt.Sprintf("%d %s", days[0], months)
+}
+
+// commonYear is a year without a leap day.
+const commonYear = 2001
+
+// existing says, of a day that not every month has, that it is skipped.
+func (f cronField) existing(days []int, months string) string {
+	if len(f) == 1 && f[0].form == nearestWeekday {
+		days = []int{f[0].lo}
+	}
+	if months == "" && len(days) == 1 && days[0] > 28 {
+		return " that has it"
+	}
+	return ""
+}
+
+// englishMonthDays describes days of the month: "day 13", "days 1 to 7", "the last day", "the weekday nearest to day
+// 15".
+func (f cronField) englishMonthDays(h language.Hash, of string) string {
+	var words []string
+	if days := f.values(cronDay, h); len(days) > english.FewWords && english.StepOf(days) > 1 {
+		words = append(words, english.Series(days, "day", strconv.Itoa))
+	} else if len(days) > 0 {
+		words = append(words, english.Numbers("day", days, strconv.Itoa))
+	}
+	for i, item := range f {
+		switch {
+		case slices.Contains(f[:i], item): // said twice
+		case item.form == nearestWeekday:
+			words = append(words, fmt.Sprintf("the weekday nearest to day %d", item.lo))
+		case item.form == lastOfMonth:
+			words = append(words, "the last day")
+		}
+	}
+	return english.List(words, "and") + of
+}
+
+// englishWeek describes days of the week: "every Friday", "on Monday to Friday", "on the second Friday of every month".
+func (f cronField) englishWeek(h language.Hash, months string) string {
+	if words := f.numbered(ofMonth(months)); len(words) > 0 {
+		return "on " + english.List(words, "and")
+	}
+	weekdays := fromMonday(f.mask(cronWeekday, h))
+	names := english.Weekdays(weekdays)
+	switch {
+	case weekdays == 1<<7-1:
+		names = "every day"
+	case strings.Contains(names, " to "):
+		names = "on " + names
+	default:
+		names = "every " + names
+	}
+	if months != "" {
+		names += " in " + months
+	}
+	return names
+}
+
+// englishAny describes days of the week as one of several conditions: "a Friday", "a Monday or a Friday", "any day from
+// Monday to Friday", "the last Friday".
+func (f cronField) englishAny(h language.Hash, of string) string {
+	if words := f.numbered(of); len(words) > 0 {
+		return english.List(words, "or")
+	}
+	weekdays := calendar.Ones(fromMonday(f.mask(cronWeekday, h)))
+	if len(weekdays) == 7 {
+		return "any day of the week"
+	}
+	if len(weekdays) > 2 && english.Contiguous(weekdays) {
+		return "any day from " + english.Weekday(weekdays[0]) + " to " + english.Weekday(weekdays[len(weekdays)-1])
+	}
+	names := make([]string, len(weekdays))
+	for i, weekday := range weekdays {
+		names[i] = "a " + english.Weekday(weekday)
+	}
+	return english.List(names, "or")
+}
+
+// numbered returns the numbered weekdays of the field: "the second Friday of every month".
+func (f cronField) numbered(of string) []string {
+	var words []string
+	for _, item := range f {
+		nth := item.nth
+		switch item.form {
+		case lastWeekday:
+			nth = -1
+		case numberedWeekday:
+		default:
+			continue
+		}
+		word := fmt.Sprintf("the %s %s%s", english.Ordinal(nth), english.Weekday((item.lo+6)%7), of)
+		if !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// fromMonday turns weekdays from Sunday into weekdays from Monday.
+func fromMonday(weekdays uint64) uint64 { return weekdays>>1 | weekdays&1<<6 }

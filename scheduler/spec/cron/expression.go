@@ -1,0 +1,184 @@
+package cron
+
+import (
+	"slices"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
+)
+
+// Expression is a cron expression, parsed: one pattern or, in the Obsidian dialect, several, of which any fires. Where
+// the pages of Obsidian Scheduler and dsari are silent, these readings hold:
+//
+//   - A field of days is restricted unless it is a bare *; if both are, a day that either allows is right. See And.
+//   - 31W is skipped in a month without a 31st, as 31 is.
+//   - 1/2 in the day of week runs to Saturday. 7 is Sunday also at the end of a range, and so are SUN and 0 there:
+//     FRI-SUN. Every other range that runs backwards is an error.
+//   - A step that is longer than its range gives the range's first value.
+//   - A list of years that is over, or a day that never comes, is no error; there is no next instant.
+//   - An H in the day of month may be 29 to 31, as croniter has it, and skips shorter months. R is drawn when the text
+//     is parsed, once. The hashed second of a line of five fields is part of every time.
+//   - A pattern with * in its minute or hour follows the clock when it is changed; any other runs once a day. See
+//     [instant.DST].
+type Expression struct {
+	// And changes what a pattern means that restricts both the day of the month and the day of the week: true is days
+	// that satisfy both, false, as cron has it everywhere, days that satisfy either. Obsidian's page is silent; it
+	// calls its expressions "cron syntax". Set it before the rule is used.
+	And bool
+
+	patterns []cronPattern
+}
+
+// cronPattern is a line of fields.
+type cronPattern struct {
+	fields [cronYear + 1]cronField
+	zone   *time.Location // of the pattern itself; nil: the setting's
+}
+
+// cronField is a list of items, any of which matches. Without items, every value does.
+type cronField []cronItem
+
+// cronItem is an element of a field's list.
+type cronItem struct {
+	form         cronForm
+	star         bool          // begins with *, which matters for days (either or both) and for the policy at changes of the clock
+	stepped      bool          // has a step
+	lo, hi, step int           // the numbers from lo to hi, step apart; a single number is lo
+	nth          int           // for numberedWeekday
+	draw         language.Hash // for randomValue
+}
+
+// cronForm is what an item says about its numbers.
+type cronForm uint8
+
+const (
+	plainValues     cronForm = iota // *, 5, 1-5, */2, 1/2, 1-31/2
+	lastOfMonth                     // L: the last day of the month
+	nearestWeekday                  // 15W: the day from Monday to Friday nearest to day lo, in the same month
+	lastWeekday                     // 5L: the last Friday
+	numberedWeekday                 // 5#2: the second Friday
+	hashedValue                     // H: the job's own value in lo…hi; with a step, that one and each step after it
+	randomValue                     // R: the same, drawn when the text was parsed
+)
+
+// cronPart is a field of a pattern. The numbers are those that the hash needs: see HashField.
+type cronPart int
+
+const (
+	cronMinute  = cronPart(language.HashMinute)
+	cronHour    = cronPart(language.HashHour)
+	cronDay     = cronPart(language.HashDay)
+	cronMonth   = cronPart(language.HashMonth)
+	cronWeekday = cronPart(language.HashWeekday)
+	cronSecond  = cronPart(language.HashSecond)
+	cronYear    = cronSecond + 1
+)
+
+// cronParts holds what differs between the fields ("Special Characters and Allowed Values" on Obsidian's page; dsari's
+// Schedule Format).
+var cronParts = [...]struct {
+	name   string
+	one    string // the same in a sentence
+	values string // what is allowed, in words
+	lo, hi int
+	names  []string // of lo, lo+1 …
+}{
+	cronMinute:  {"minute", "a minute", "minutes are 0-59", 0, 59, nil},
+	cronHour:    {"hour", "an hour", "hours are 0-23", 0, 23, nil},
+	cronDay:     {"day of month", "a day of the month", "days of the month are 1-31", 1, 31, nil},
+	cronMonth:   {"month", "a month", "months are 1-12 or JAN-DEC", 1, 12, cronMonths},
+	cronWeekday: {"day of week", "a day of the week", "days of the week are 0-7 (0 and 7 are Sunday) or SUN-SAT", 0, 7, cronWeekdays},
+	cronSecond:  {"second", "a second", "seconds are 0-59", 0, 59, nil},
+	cronYear:    {"year", "a year", "years are 2010-2999", 2010, 2999, nil},
+}
+
+var (
+	cronMonths   = []string{"JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"}
+	cronWeekdays = []string{"SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"}
+)
+
+// most returns the last number that * and a step reach. The 7 of a week is a second name of Sunday, which they have
+// had.
+func (part cronPart) most() int {
+	if part == cronWeekday {
+		return 6
+	}
+	return cronParts[part].hi
+}
+
+// free reports whether the field is a bare *, which restricts nothing. Every other way to say the same, such as 1-31 or
+// */1, counts as a restriction where cron asks.
+func (f cronField) free() bool {
+	return len(f) == 0 || len(f) == 1 && f[0].star && !f[0].stepped
+}
+
+// has reports whether an item has that form.
+func (f cronField) has(form cronForm) bool {
+	return slices.ContainsFunc(f, func(item cronItem) bool { return item.form == form })
+}
+
+// wild reports whether the field begins with *, as in */5.
+func (f cronField) wild() bool { return len(f) == 0 || f[0].star }
+
+// of returns the item with its numbers known, for a job with that hash: lo to hi, step apart.
+func (i cronItem) of(part cronPart, h language.Hash) cronItem {
+	switch i.form {
+	case hashedValue:
+	case randomValue:
+		h = i.draw
+	default:
+		return i
+	}
+	if i.step == 0 {
+		i.lo = h.Pick(language.HashField(part), i.lo, i.hi)
+		i.hi, i.step = i.lo, 1
+	} else {
+		i.lo = h.Step(language.HashField(part), i.lo, i.hi, i.step)
+	}
+	return i
+}
+
+// values returns the numbers of the plain and the hashed items, ascending, without repetition.
+func (f cronField) values(part cronPart, h language.Hash) []int {
+	info := cronParts[part]
+	if len(f) == 0 {
+		f = cronField{{lo: info.lo, hi: part.most(), step: 1}}
+	}
+	listed := make([]bool, info.hi-info.lo+1)
+	for _, item := range f {
+		if item.form == plainValues || item.form == hashedValue || item.form == randomValue {
+			item = item.of(part, h)
+			for n := item.lo; n <= item.hi; n += item.step {
+				listed[n-info.lo] = true
+			}
+		}
+	}
+	if part == cronWeekday { // Sunday's second name
+		listed[0] = listed[0] || listed[7]
+		listed = listed[:7]
+	}
+	var values []int
+	for i, ok := range listed {
+		if ok {
+			values = append(values, info.lo+i)
+		}
+	}
+	return values
+}
+
+// mask returns the values as bits.
+func (f cronField) mask(part cronPart, h language.Hash) uint64 {
+	return calendar.BitsOf(f.values(part, h))
+}
+
+// Location returns the zone that all patterns name.
+func (c *Expression) Location() *time.Location {
+	zone := c.patterns[0].zone
+	for _, pattern := range c.patterns[1:] {
+		if pattern.zone != zone {
+			return nil
+		}
+	}
+	return zone
+}

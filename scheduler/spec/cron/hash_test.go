@@ -1,0 +1,107 @@
+package cron
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/spectest"
+)
+
+// hashRow is a line of testdata/hash.jsonl.
+type hashRow struct {
+	Kind, Name, Expr string
+
+	After  time.Time
+	Fields []any       `json:"fields_recommended"`
+	Next   []time.Time `json:"next_utc_recommended"`
+}
+
+// TestHashVectors compares with the values of croniter 6.3.
+func TestHashVectors(t *testing.T) {
+	parts := []cronPart{cronMinute, cronHour, cronDay, cronMonth, cronWeekday, cronSecond}
+	for _, row := range spectest.Rows[hashRow](t, "../testdata/hash.jsonl") {
+		if row.Kind != "exact" {
+			continue
+		}
+		text := row.Expr
+		if len(row.Fields) == 5 { // the row has no second, where dsari hashes one
+			text = cronRow{Expr: text}.text(language.Dsari)
+		}
+		rule, err := Parse(text, language.Dsari)
+		if err != nil {
+			t.Errorf("%q: %v", row.Expr, err)
+			continue
+		}
+		for i, field := range row.Fields {
+			if field != "*" {
+				got := rule.(*Expression).patterns[0].fields[parts[i]].values(parts[i], language.HashOf(row.Name))
+				if want := fmt.Sprint(field); fmt.Sprint(got) != want {
+					t.Errorf("%q of %q: field %d is %v, not %v", row.Expr, row.Name, i+1, got, want)
+				}
+			}
+		}
+		schedule := spectest.Compiled(t, rule, language.Setting{Name: row.Name})
+		if got := spectest.Nexts(schedule, row.After, len(row.Next)); !slices.EqualFunc(got, row.Next, time.Time.Equal) {
+			t.Errorf("%q of %q:\ngot      %v\nexpected %v", row.Expr, row.Name, got, row.Next)
+		}
+	}
+}
+
+// TestHashEdges has the rows at the edges of the syntax: what must be accepted, and with which values; what not.
+func TestHashEdges(t *testing.T) {
+	reject := []string{"H(0-60) * * * *", "H/0 * * * *", "H(1-) * * * *", "X X * * *", "H H * H(0-3) *", "H,30 * * * *", "H-5 * * * *", "H(5-5) * * * *", "H(9-5) * * * *"}
+	for _, text := range reject {
+		if _, err := Parse(text, language.Dsari); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+	for text, want := range map[string]string{
+		"H H * * H(0-7)": "at 11:10:32 every Sunday, UTC",
+		"h h * * *":      "at 11:10:32 every day, UTC",
+	} {
+		rule, err := Parse(text, language.Dsari)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rule.Describe(language.Setting{Name: "hello"}); got != want {
+			t.Errorf("%q: %s, not %s", text, got, want)
+		}
+	}
+}
+
+// TestRandomIsDrawnOnce checks that R differs between parses and never within one.
+func TestRandomIsDrawnOnce(t *testing.T) {
+	seen := map[string]bool{}
+	for range 64 {
+		rule, err := Parse("R R(1-5) r/7 * * R(10-50)/20", language.Dsari)
+		if err != nil {
+			t.Fatal(err)
+		}
+		description := rule.Describe(language.Setting{Name: "a"})
+		a, b := spectest.Compiled(t, rule, language.Setting{Name: "a"}), spectest.Compiled(t, rule, language.Setting{Name: "b"})
+		if !slices.Equal(spectest.Nexts(a, time.Time{}, 9), spectest.Nexts(b, time.Time{}, 9)) || rule.Describe(language.Setting{Name: "b"}) != description {
+			t.Fatal("R depends on the name")
+		}
+		seen[description] = true
+	}
+	if len(seen) < 32 {
+		t.Errorf("64 draws gave %d schedules", len(seen))
+	}
+}
+
+// TestHashedSecond checks that a line without seconds has the job's own, and the shortcuts too.
+func TestHashedSecond(t *testing.T) {
+	for text, second := range map[string]int{"* * * * *": 32, "* * * * * 5": 5, "@hourly": 32, "@midnight": 32} {
+		rule, err := Parse(text, language.Dsari)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, ok := spectest.Compiled(t, rule, language.Setting{Name: "hello"}).Next(time.Unix(0, 0))
+		if !ok || at.Second() != second {
+			t.Errorf("%q is due at second %d, not %d", text, at.Second(), second)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package calendar
+
+import "math/bits"
+
+// Cycle is a periodic set of whole numbers (seconds, days, months …): anchor + k·step for each whole k whose phase, k
+// modulo length, has its bit set. "Every 20 minutes, at 9 o'clock only" is a step of 20 minutes and a length of 72,
+// after which the times of day repeat.
+type Cycle struct {
+	Anchor, Step int64
+	Length       int64
+	phases       []uint64 // bits; phases beyond the last word are not set
+	size         int64    // bits set
+}
+
+// NewCycle returns a cycle of length phases, of which those are set that has says.
+func NewCycle(anchor, step, length int64, has func(phase int64) bool) Cycle {
+	c := Cycle{Anchor: anchor, Step: step, Length: length, phases: make([]uint64, (length+63)/64)}
+	for phase := range length {
+		if has(phase) {
+			c.phases[phase/64] |= 1 << (phase % 64)
+			c.size++
+		}
+	}
+	return c
+}
+
+// MaskCycle returns a cycle of consecutive numbers whose first phases are given and whose others are not set.
+func MaskCycle(anchor, length int64, mask uint64) Cycle {
+	return Cycle{anchor, 1, length, []uint64{mask}, int64(bits.OnesCount64(mask))}
+}
+
+// StepCycle returns every step-th number.
+func StepCycle(anchor, step int64) Cycle {
+	return Cycle{anchor, step, 1, []uint64{1}, 1}
+}
+
+// Drop takes a phase out of the set.
+func (c *Cycle) Drop(phase int64) {
+	c.size -= int64(c.phases[phase/64] >> (phase % 64) & 1)
+	c.phases[phase/64] &^= 1 << (phase % 64)
+}
+
+// Next returns the first number of the set not before x, false if the set is empty.
+func (c *Cycle) Next(x int64) (int64, bool) {
+	if c.size == 0 {
+		return 0, false
+	}
+	turn, phase := Divide(DivideUp(x-c.Anchor, c.Step), c.Length)
+	if phase = c.phaseFrom(phase); phase < 0 {
+		turn, phase = turn+1, c.phaseFrom(0)
+	}
+	return c.Anchor + (turn*c.Length+phase)*c.Step, true
+}
+
+// Last returns the last number of the set not after x. The set must not be empty.
+func (c *Cycle) Last(x int64) int64 {
+	k, _ := Divide(x-c.Anchor, c.Step)
+	turn, phase := Divide(k, c.Length)
+	if phase = c.phaseTo(phase); phase < 0 {
+		turn, phase = turn-1, c.phaseTo(c.Length-1)
+	}
+	return c.Anchor + (turn*c.Length+phase)*c.Step
+}
+
+// Count returns how many numbers of the set lie in a…b.
+func (c *Cycle) Count(a, b int64) int64 {
+	if a > b {
+		return 0
+	}
+	end, _ := Divide(b-c.Anchor, c.Step)
+	return c.rank(end+1) - c.rank(DivideUp(a-c.Anchor, c.Step))
+}
+
+// rank returns how many of the set come before k, from some fixed place on.
+func (c *Cycle) rank(k int64) int64 {
+	turn, phase := Divide(k, c.Length)
+	n := turn * c.size
+	for i, word := range c.phases {
+		rest := phase - int64(i)*64
+		if rest <= 0 {
+			break
+		}
+		if rest < 64 {
+			word &= 1<<rest - 1
+		}
+		n += int64(bits.OnesCount64(word))
+	}
+	return n
+}
+
+// phaseFrom returns the first phase not before from whose bit is set, or -1.
+func (c *Cycle) phaseFrom(from int64) int64 {
+	for i := from / 64; i < int64(len(c.phases)); i++ {
+		word := c.phases[i]
+		if i == from/64 {
+			word &^= 1<<(from%64) - 1
+		}
+		if word != 0 {
+			return i*64 + int64(bits.TrailingZeros64(word))
+		}
+	}
+	return -1
+}
+
+// phaseTo returns the last phase not after to whose bit is set, or -1.
+func (c *Cycle) phaseTo(to int64) int64 {
+	to = min(to, int64(len(c.phases))*64-1)
+	for i := to / 64; i >= 0; i-- {
+		word := c.phases[i]
+		if i == to/64 {
+			word &= 1<<(to%64)<<1 - 1
+		}
+		if word != 0 {
+			return i*64 + 63 - int64(bits.LeadingZeros64(word))
+		}
+	}
+	return -1
+}

@@ -1,0 +1,233 @@
+package calendar
+
+import "slices"
+
+// Dates is a set of days: those of days, limited to the days, months or years of a cycle if there is one.
+type Dates struct {
+	Days  *YearDays
+	Cycle *Cycle
+	Unit  dateUnit
+	rare  []int64 // all of them, in order, if it is known that they are few; else nil
+}
+
+// Less returns the dates that are in some of the days.
+func (d *Dates) Less(days *YearDays) Dates {
+	part := Dates{Days: days, Cycle: d.Cycle, Unit: d.Unit}
+	if d.rare != nil {
+		part.rare = slices.DeleteFunc(slices.Clone(d.rare), func(day int64) bool { return !days.Has(day) })
+	}
+	return part
+}
+
+// Or returns the days of both, which are limited in the same way.
+func (d *Dates) Or(o *Dates) Dates {
+	both := Dates{Days: d.Days.Or(o.Days), Cycle: d.Cycle, Unit: d.Unit}
+	if d.rare != nil && o.rare != nil {
+		both.rare = slices.Concat(d.rare, o.rare)
+		slices.Sort(both.rare)
+		both.rare = slices.Compact(both.rare)
+	}
+	return both
+}
+
+// dateUnit is what the cycle of dates counts.
+type dateUnit uint8
+
+// What the cycle of dates may count.
+const (
+	EachDay dateUnit = iota // there is no cycle
+	ByDay                   // from 1970-01-01
+	ByMonth                 // from January of the year 0
+	ByYear                  // of our era
+)
+
+// EveryDate is all days.
+var EveryDate = Dates{Days: EveryDay}
+
+// YearCycle returns the cycle, for [ByYear], of the listed years.
+func YearCycle(years []int) *Cycle {
+	last := int64(0)
+	for _, year := range years {
+		last = max(last, int64(year))
+	}
+	c := Cycle{Step: 1, Length: lastYear + 1, phases: make([]uint64, last/64+1)}
+	for _, year := range years {
+		if word := &c.phases[year/64]; *word>>(year%64)&1 == 0 {
+			*word |= 1 << (year % 64)
+			c.size++
+		}
+	}
+	return &c
+}
+
+// SameCycle reports whether two sets are limited in the same way.
+func (d *Dates) SameCycle(o *Dates) bool {
+	if d.Unit != o.Unit || d.Unit == EachDay {
+		return d.Unit == o.Unit
+	}
+	a, b := d.Cycle, o.Cycle
+	return a.Anchor == b.Anchor && a.Step == b.Step && a.Length == b.Length && slices.Equal(a.phases, b.phases)
+}
+
+// Inside reports whether the cycle lets no day pass that other's does not. It says no when that is hard to tell.
+func (d *Dates) Inside(other *Dates) bool {
+	if other.Unit == EachDay {
+		return true
+	}
+	if d.Unit != other.Unit {
+		return false
+	}
+	const most = 4096
+	period, others := d.Cycle.Step*d.Cycle.Length, other.Cycle.Step*other.Cycle.Length
+	turns := others / GCD(period, others) // after which both are as they were
+	if d.Cycle.size > most/max(turns, 1) {
+		return false
+	}
+	x, ok := d.Cycle.Next(d.Cycle.Anchor)
+	for range turns * d.Cycle.size {
+		if found, _ := other.Cycle.Next(x); !ok || found != x {
+			return false
+		}
+		x, ok = d.Cycle.Next(x + 1)
+	}
+	return true
+}
+
+// number returns the number of a day's unit.
+func (d *Dates) number(day int64) int64 {
+	switch d.Unit {
+	case ByMonth:
+		month, _ := MonthOf(day)
+		return month
+	case ByYear:
+		year, _ := YearOf(day)
+		return year
+	default:
+		return day
+	}
+}
+
+// begin returns the first day of a unit.
+func (d *Dates) begin(number int64) int64 {
+	switch d.Unit {
+	case ByMonth:
+		return FirstDay(number)
+	case ByYear:
+		return FirstDay(12 * number)
+	default:
+		return number
+	}
+}
+
+// end is a number that no unit of the calendar reaches.
+func (d *Dates) end() int64 {
+	switch d.Unit {
+	case ByMonth:
+		return LastMonth + 1
+	case ByYear:
+		return lastYear + 1
+	default:
+		return lastDay + 1
+	}
+}
+
+// Has reports whether the day is in the set.
+func (d *Dates) Has(day int64) bool {
+	if !d.Days.Has(day) {
+		return false
+	}
+	if d.Unit == EachDay {
+		return true
+	}
+	number := d.number(day)
+	found, ok := d.Cycle.Next(number)
+	return ok && found == number
+}
+
+// Next returns the first day of the set not before day.
+func (d *Dates) Next(day int64) (int64, bool) {
+	if d.rare != nil {
+		i, _ := slices.BinarySearch(d.rare, day)
+		if i == len(d.rare) {
+			return 0, false
+		}
+		return d.rare[i], true
+	}
+	for range SearchLimit {
+		found, ok := d.Days.Next(day)
+		if !ok || d.Unit == EachDay {
+			return found, ok
+		}
+		number := d.number(found)
+		allowed, ok := d.Cycle.Next(number)
+		if allowed == number && ok {
+			return found, true
+		}
+		if !ok || allowed >= d.end() {
+			return 0, false
+		}
+		day = d.begin(allowed)
+	}
+	return 0, false
+}
+
+// Last returns the last day of the set not after day.
+func (d *Dates) Last(day int64) (int64, bool) {
+	if d.rare != nil {
+		i, _ := slices.BinarySearch(d.rare, day+1)
+		if i == 0 {
+			return 0, false
+		}
+		return d.rare[i-1], true
+	}
+	if d.Unit != EachDay && d.Cycle.size == 0 {
+		return 0, false
+	}
+	for range SearchLimit {
+		found, ok := d.Days.Last(day)
+		if !ok || d.Unit == EachDay {
+			return found, ok
+		}
+		number := d.number(found)
+		allowed := d.Cycle.Last(number)
+		if allowed == number {
+			return found, true
+		}
+		day = d.begin(allowed+1) - 1
+		if day < firstOfAll {
+			return 0, false
+		}
+	}
+	return 0, false
+}
+
+// Count returns how many days of the set lie in a…b.
+func (d *Dates) Count(a, b int64) int64 {
+	switch {
+	case a > b:
+		return 0
+	case d.Unit == EachDay:
+		return d.Days.Count(a, b)
+	case d.Unit == ByDay && d.Days == EveryDay:
+		return d.Cycle.Count(a, b)
+	case d.rare != nil:
+		from, _ := slices.BinarySearch(d.rare, a)
+		to, _ := slices.BinarySearch(d.rare, b+1)
+		return int64(to - from)
+	}
+	n := int64(0)
+	for number := d.number(a); ; number++ {
+		found, ok := d.Cycle.Next(number)
+		if !ok || found >= d.end() || d.begin(found) > b {
+			return n
+		}
+		number = found
+		n += d.Days.Count(max(a, d.begin(number)), min(b, d.begin(number+1)-1))
+	}
+}
+
+// Never reports whether the set is empty.
+func (d *Dates) Never() bool {
+	_, ok := d.Next(firstOfAll)
+	return !ok
+}

@@ -1,0 +1,33 @@
+package instant
+
+import (
+	"time"
+)
+
+// note is a remark about a change of a clock.
+type note struct {
+	at   int64 // the change, in seconds since the epoch
+	text string
+}
+
+// noted is a Schedule that knows what the changes of a clock do to it.
+type noted interface {
+	// notes returns remarks about the changes in from…to, in order, a few at most.
+	notes(from, to int64) []note
+}
+
+// mostNotes bounds the remarks of one schedule.
+const mostNotes = 20
+
+// Notes returns the remarks of a schedule, if it has any to make.
+func Notes(s Schedule, from, to time.Time) []string {
+	n, ok := s.(noted)
+	if !ok {
+		return nil
+	}
+	var list []string
+	for _, remark := range n.notes(from.Unix(), to.Unix()) {
+		list = append(list, remark.text)
+	}
+	return list
+}

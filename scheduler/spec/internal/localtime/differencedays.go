@@ -1,0 +1,82 @@
+package localtime
+
+import (
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+)
+
+// begin fills found for a search of days: each plus tile has been looked for up to a day.
+func (m *Difference) begin(found *[MaxTiles]int64, day int64) {
+	for i := range m.plus {
+		found[i] = day
+	}
+}
+
+// nextDay returns the first day not before day that has a plus tile and may have times left. ahead holds, for each plus
+// tile, a day before which the search will not find it, so that tiles with rare days are looked for rarely.
+func (m *Difference) nextDay(day int64, ahead *[MaxTiles]int64) (int64, bool) {
+	for range calendar.SearchLimit {
+		live, ok := m.live.Next(day)
+		if !ok {
+			return 0, false
+		}
+		best := int64(calendar.Forever)
+		for i := range m.plus {
+			if ahead[i] < live {
+				if ahead[i], ok = m.plus[i].Dates.Next(live); !ok {
+					ahead[i] = calendar.Forever
+				}
+			}
+			best = min(best, ahead[i])
+		}
+		if best == live || best == calendar.Forever {
+			return best, best != calendar.Forever
+		}
+		day = best
+	}
+	return 0, false
+}
+
+// lastDay returns the last day not after day that has a plus tile and may have times left. behind holds, for each plus
+// tile, a day after which the search will not find it.
+func (m *Difference) lastDay(day int64, behind *[MaxTiles]int64) (int64, bool) {
+	for range calendar.SearchLimit {
+		live, ok := m.live.Last(day)
+		if !ok {
+			return 0, false
+		}
+		best := int64(-calendar.Forever)
+		for i := range m.plus {
+			if behind[i] > live {
+				if behind[i], ok = m.plus[i].Dates.Last(live); !ok {
+					behind[i] = -calendar.Forever
+				}
+			}
+			best = max(best, behind[i])
+		}
+		if best == live || best == -calendar.Forever {
+			return best, best != -calendar.Forever
+		}
+		day = best
+	}
+	return 0, false
+}
+
+// barren remembers the layers, the latest few, that leave nothing of a day.
+type barren struct {
+	seen [8]layers
+	n    int
+}
+
+func (b *barren) knows(l layers) bool {
+	for i := range min(b.n, len(b.seen)) {
+		if b.seen[i] == l {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *barren) add(l layers) {
+	b.seen[b.n%len(b.seen)] = l
+	b.n++
+}

@@ -1,0 +1,111 @@
+package localtime
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+)
+
+func TestStepSet(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for range 12 {
+		unit := []int64{1, 60, 3600}[r.IntN(3)]
+		step := 1 + r.Int64N(100)
+		anchor, set := r.Int64N(1000), someTile(r)
+		has := func(w int64) bool {
+			number, _ := calendar.Divide(w, unit)
+			return calendar.Mod(number-anchor, step) == 0 && set.holds(w)
+		}
+		from, to := someDays(r)
+		if r.IntN(3) == 0 {
+			step = 80_000/unit + r.Int64N(10_000/unit+10)
+		}
+		s := NewStepSet(unit, anchor, step, set)
+		if set.Dates.Unit == calendar.EachDay { // as the languages have it
+			checkSet(t, DifferenceOf(s.Tiles(), nil), has, from, to)
+		}
+		if s.Reach() {
+			checkSet(t, s, has, from, to)
+		} else {
+			checkSet(t, Nothing{}, has, from, to)
+		}
+		minus := someTile(r)
+		checkSet(t, s.Without([]Tile{minus}, nil), func(w int64) bool { return has(w) && !minus.holds(w) }, from, to)
+	}
+}
+
+// TestStepSetCount compares a count over years with one made second by second.
+func TestStepSetCount(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for range 12 {
+		unit := []int64{1, 60, 3600}[r.IntN(3)]
+		set := someTile(r)
+		set.Dates = calendar.EveryDate
+		s := NewStepSet(unit, r.Int64N(1000), 7+r.Int64N(30), set)
+		from := r.Int64N(300 * calendar.DayLength)
+		to := from + r.Int64N(200*calendar.DayLength)
+		want := int64(0)
+		for w, ok := s.Next(from); ok && w <= to; w, ok = s.Next(w + 1) {
+			want++
+		}
+		if got := s.Count(from, to); got != want {
+			t.Errorf("every %d of %d s: %d, want %d", s.grid.Step, unit, got, want)
+		}
+	}
+}
+
+// TestStepSetsOfADay compares step sets whose steps come back every day with the tiles that stand for them.
+func TestStepSetsOfADay(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 11))
+	said := map[int64]int{}
+	for _, unit := range []int64{1, 60, 3600} {
+		for step := int64(1); step*unit <= calendar.DayLength/2; step++ {
+			times := calendar.Times{Hours: random.Uint32() & calendar.AllHours, Minutes: random.Uint64() & calendar.AllMinutes, Seconds: random.Uint64() & calendar.AllMinutes}
+			s := NewStepSet(unit, random.Int64N(1e6), step, Tile{calendar.EveryDate, times})
+			tiles := s.DailyTiles()
+			if tiles == nil {
+				continue
+			}
+			said[unit]++
+			if calendar.DayLength%(step*unit) != 0 {
+				t.Fatalf("every %d units of %d s are not the same every day", step, unit)
+			}
+			for second := range int64(calendar.DayLength) {
+				in := 0
+				for _, tile := range tiles {
+					if at, ok := tile.Times.Next(second); ok && at == second {
+						in++
+					}
+				}
+				if _, want := s.within(second, second); (in == 1) != want || in > 1 {
+					t.Fatalf("every %d units of %d s: second %d is in %d tiles, but in the step set: %t", step, unit, second, in, want)
+				}
+			}
+		}
+	}
+	if said[60] < 20 || said[1] < 40 || said[3600] != 0 {
+		t.Errorf("said in tiles: %v", said)
+	}
+}
+
+// TestFirstMultiple compares with trying.
+func TestFirstMultiple(t *testing.T) {
+	for m := int64(1); m < 40; m++ {
+		for s := range m {
+			for low := range m {
+				for high := low; high < low+m; high++ {
+					want := int64(-1)
+					for k := int64(0); k < m && want < 0; k++ {
+						if at := k * s % m; at >= low && at <= high || at+m >= low && at+m <= high {
+							want = k
+						}
+					}
+					if got := firstMultiple(s, m, low, high); got != want {
+						t.Fatalf("multiples of %d modulo %d in %d…%d: %d, want %d", s, m, low, high, got, want)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package localtime
+
+import (
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+)
+
+// Sparse reports whether the steps meet so few times of day that each is better looked for by itself.
+func (s *StepSet) Sparse() bool {
+	units := s.unitsOfDay()
+	perDay := calendar.DayLength / s.unit
+	n := units.Size() / calendar.GCD(s.grid.Step, perDay)
+	return n <= 8 || n <= MaxTiles && (s.grid.Step >= perDay || perDay%s.grid.Step == 0)
+}
+
+// unitsOfDay returns the times of the tile at which its units begin.
+func (s *StepSet) unitsOfDay() calendar.Times {
+	t := s.tile.Times
+	if s.unit > 1 {
+		t.Seconds &= -t.Seconds
+	}
+	if s.unit > 60 {
+		t.Minutes &= -t.Minutes
+	}
+	return t
+}
+
+// Tiles returns the set as tiles, one for each unit of the day. Steps meet a given unit of the day, if ever, every so
+// many days: for them to do so, k·step must be as far from the unit as the anchor is, modulo the units of a day.
+func (s *StepSet) Tiles() []Tile {
+	var tiles []Tile
+	var firsts []int64 // for each tile, a day on which the steps meet it
+	perDay := calendar.DayLength / s.unit
+	common := calendar.GCD(s.grid.Step, perDay)
+	units := s.unitsOfDay()
+	for second, ok := units.Next(0); ok; second, ok = units.After(second) {
+		place := second / s.unit
+		distance := place - s.grid.Anchor
+		if calendar.Mod(distance, common) != 0 {
+			continue
+		}
+		turn := perDay / common
+		k := calendar.Mod(calendar.Mod(distance/common, turn)*calendar.Inverse(s.grid.Step/common, turn), turn)
+		day, _ := calendar.Divide(s.grid.Anchor+k*s.grid.Step, perDay)
+		t := s.tile
+		t.Times = s.tile.Times.Unit(second, s.unit)
+		tiles, firsts = append(tiles, t), append(firsts, day)
+	}
+	if days := s.grid.Step / common; days > 1 {
+		for i, d := range calendar.EveryNth(s.tile.Dates.Days, days, firsts...) {
+			tiles[i].Dates = d
+		}
+	}
+	return tiles
+}
+
+// mostProducts is up to how many tiles a step set is better said in tiles.
+const mostProducts = 16
+
+// DailyTiles returns the set as tiles if its steps come back to the same times every day, and these are a few products
+// of hours, minutes and seconds: every 90 seconds are the even minutes, say, and the odd ones and a half. Of tiles
+// others can be taken out without looking at every second. It is nil if they are not.
+func (s *StepSet) DailyTiles() []Tile {
+	perHour := 3600 / s.unit
+	if perHour == 1 || calendar.DayLength/s.unit%s.grid.Step != 0 {
+		return nil
+	}
+	var products []calendar.Times
+	hoursOf := s.stepsOfHours(perHour)
+	common := calendar.GCD(s.grid.Step, perHour)
+	for n := calendar.Mod(s.grid.Anchor, common); n < perHour; n += common {
+		second := n * s.unit
+		t := s.tile.Times
+		t.Hours &= hoursOf(n)
+		t.Minutes &= 1 << (second / 60)
+		if s.unit == 1 {
+			t.Seconds &= 1 << (second % 60)
+		}
+		if t.Hours == 0 || t.Minutes == 0 || t.Seconds == 0 {
+			continue
+		}
+		if products = joinMinutes(products, t); len(products) > mostProducts {
+			return nil
+		}
+	}
+	tiles := []Tile{}
+	for _, t := range products {
+		tiles = append(tiles, Tile{s.tile.Dates, t})
+	}
+	return tiles
+}
+
+// stepsOfHours returns a function that tells the hours in which a step falls on the n-th unit.
+func (s *StepSet) stepsOfHours(perHour int64) func(n int64) uint32 {
+	if perHour%s.grid.Step == 0 {
+		return func(int64) uint32 { return calendar.AllHours }
+	}
+	return func(n int64) uint32 {
+		hours := uint32(0)
+		for hour := range int64(24) {
+			if calendar.Mod(hour*perHour+n-s.grid.Anchor, s.grid.Step) == 0 {
+				hours |= 1 << hour
+			}
+		}
+		return hours
+	}
+}
+
+// joinMinutes adds times to a list, in which those that differ in their minutes only are one.
+func joinMinutes(list []calendar.Times, t calendar.Times) []calendar.Times {
+	for i := range list {
+		if list[i].Hours == t.Hours && list[i].Seconds == t.Seconds {
+			list[i].Minutes |= t.Minutes
+			return list
+		}
+	}
+	return append(list, t)
+}

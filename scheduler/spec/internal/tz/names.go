@@ -1,0 +1,123 @@
+package tz
+
+import (
+	_ "embed"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/spelling"
+)
+
+//go:generate go run names_generate.go
+
+//go:embed zones.txt
+var zonesText string
+
+// zoneNames are the names of the time zone database, in order.
+var zoneNames = sync.OnceValue(func() []string { return strings.Fields(zonesText) })
+
+// Names returns the names that [Load] knows, in alphabetical order: the zones of the IANA time zone database and
+// their older names.
+func Names() []string { return slices.Clone(zoneNames()) }
+
+// Suggest returns the zone that a name was probably meant to be, an empty text if none comes to mind: a difference
+// in letter case or in blanks, a city alone, an abbreviation, an offset, a name that Windows has for it, a misspelling.
+func Suggest(name string) string {
+	if len(name) > 64 {
+		return ""
+	}
+	folded := foldZone(name)
+	if meant := zonesBySlang[folded]; meant != "" {
+		return meant
+	}
+	if meant := zonesByFold()[folded]; meant != "" {
+		return meant
+	}
+	if meant := zoneOfOffset(strings.ToUpper(name)); meant != "" {
+		return meant
+	}
+	for i := range len(name) { // a prefix of another vendor: /citadel.org/20210210_1/Europe/Berlin
+		if name[i] == '/' {
+			if meant := zonesByFold()[foldZone(name[i+1:])]; meant != "" {
+				return meant
+			}
+		}
+	}
+	if len(folded) < 4 {
+		return ""
+	}
+	return zonesByFold()[spelling.Nearest(folded, zoneFolds())]
+}
+
+// zonesByFold holds the zones by their folded names and by those of their cities.
+var zonesByFold = sync.OnceValue(func() map[string]string {
+	zones := map[string]string{}
+	for _, name := range zoneNames() {
+		city := name[strings.LastIndexByte(name, '/')+1:]
+		if len(city) > 3 && city != name && !strings.HasPrefix(name, "Etc/") {
+			if fold := foldZone(city); zones[fold] == "" {
+				zones[fold] = name
+			}
+		}
+	}
+	for _, name := range zoneNames() { // whole names go before cities
+		zones[foldZone(name)] = name
+	}
+	return zones
+})
+
+// zoneFolds holds the keys of zonesByFold, in order.
+var zoneFolds = sync.OnceValue(func() []string {
+	folds := make([]string, 0, len(zonesByFold()))
+	for fold := range zonesByFold() {
+		folds = append(folds, fold)
+	}
+	slices.Sort(folds)
+	return folds
+})
+
+// foldZone makes names equal that differ in letter case, blanks and punctuation. It keeps the sign of an offset.
+func foldZone(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c >= 'A' && c <= 'Z':
+			b.WriteByte(c + 'a' - 'A')
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			b.WriteByte(c)
+		case (c == '+' || c == '-') && i+1 < len(name) && name[i+1] >= '0' && name[i+1] <= '9':
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// zoneOfOffset returns the zone of a fixed offset: Etc/GMT-2 for "UTC+2", "+02:00" or "GMT+0200". The signs of these
+// zones are the other way round (POSIX).
+func zoneOfOffset(name string) string {
+	offset := strings.TrimPrefix(strings.TrimPrefix(name, "UTC"), "GMT")
+	if len(offset) < 2 || offset[0] != '+' && offset[0] != '-' {
+		return ""
+	}
+	sign, digit := offset[:1], strings.Replace(offset[1:], ":", "", 1)
+	if len(digit) > 2 {
+		if !strings.HasSuffix(digit, "00") {
+			return ""
+		}
+		digit = digit[:len(digit)-2]
+	}
+	hours, ok := spelling.SmallNumber(digit)
+	switch {
+	case !ok:
+		return ""
+	case hours == 0:
+		return "UTC"
+	case sign == "+" && hours <= 14:
+		return "Etc/GMT-" + strconv.Itoa(hours)
+	case sign == "-" && hours <= 12:
+		return "Etc/GMT+" + strconv.Itoa(hours)
+	}
+	return ""
+}

@@ -1,0 +1,89 @@
+package tz
+
+import (
+	"archive/zip"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestZoneNamesAreThoseOfGo compares the list with the database that the toolchain has, if it has it as a file.
+func TestZoneNamesAreThoseOfGo(t *testing.T) {
+	archive, err := zip.OpenReader(filepath.Join(runtime.GOROOT(), "lib", "time", "zoneinfo.zip")) //nolint:staticcheck // only a test's second source
+	if err != nil {
+		t.Skipf("needs a Go installation with its time zones in GOROOT/lib/time: %v", err)
+	}
+	t.Cleanup(func() { _ = archive.Close() })
+	var names []string
+	for _, file := range archive.File {
+		if !strings.HasSuffix(file.Name, "/") && file.Name != "Factory" {
+			names = append(names, file.Name)
+		}
+	}
+	slices.Sort(names)
+	if !slices.Equal(names, Names()) {
+		t.Error("zones.txt is not that of this toolchain: go generate")
+	}
+}
+
+func TestZoneNames(t *testing.T) {
+	names := Names()
+	if !slices.IsSorted(names) || len(slices.Compact(names)) != len(Names()) || len(names) < 500 {
+		t.Fatalf("%d names, not in order or with duplicates", len(names))
+	}
+	for _, name := range names {
+		loc, err := Load(name)
+		if err != nil || loc.String() != name {
+			t.Errorf("%s: %v, %v", name, loc, err)
+		}
+	}
+	names[0] = "changed"
+	if Names()[0] == "changed" {
+		t.Error("the list can be changed")
+	}
+}
+
+func TestSuggestZone(t *testing.T) {
+	for name, want := range map[string]string{
+		"america/new_york":                     "America/New_York",
+		"America/New York":                     "America/New_York",
+		"US-Eastern":                           "US/Eastern",
+		"New_York":                             "America/New_York",
+		"kolkata":                              "Asia/Kolkata",
+		"Europe/Lodnon":                        "Europe/London",
+		"Amerika/Chicago":                      "America/Chicago",
+		"Berlin":                               "Europe/Berlin",
+		"utc":                                  "UTC",
+		"Z":                                    "UTC",
+		"PST":                                  "America/Los_Angeles",
+		"IST":                                  "Asia/Kolkata",
+		"Eastern Standard Time":                "America/New_York",
+		"W. Europe Standard Time":              "Europe/Berlin",
+		"Central Standard Time (Mexico)":       "America/Mexico_City",
+		"UTC+2":                                "Etc/GMT-2",
+		"GMT-0500":                             "Etc/GMT+5",
+		"+05:30":                               "",
+		"-08:00":                               "Etc/GMT+8",
+		"+00:00":                               "UTC",
+		"/citadel.org/20210210_1/Europe/Paris": "Europe/Paris",
+		"Mars/Olympus":                         "",
+		"":                                     "",
+		"x":                                    "",
+		strings.Repeat("a", 5000):              "",
+	} {
+		if got := Suggest(name); got != want {
+			t.Errorf("suggestZone(%q) = %q, want %q", name, got, want)
+		}
+	}
+	for slang, name := range zonesBySlang {
+		if _, err := time.LoadLocation(name); err != nil {
+			t.Error(err)
+		}
+		if slices.ContainsFunc(Names(), func(name string) bool { return foldZone(name) == slang }) {
+			t.Errorf("%q is a zone", slang)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package spec
+
+import (
+	"math"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/azure"
+	"github.com/carillon-sched/carillon/scheduler/spec/rrule"
+)
+
+// ReadRecurrence reads a recurrence object: the members frequency, interval, schedule and anchor, or cron or rrule with
+// dialect, and with any of them count and endTime. What is wrong goes to the object's reader, all of it; the result is
+// then of no use. The caller calls o.Done, so that it may ask for members of its own.
+func ReadRecurrence(o *document.Object) Recurrence {
+	var r Recurrence
+	if checkSources(o) {
+		r.Rule = readRule(o)
+		r.Count, r.End = readLimits(o)
+		return r
+	}
+	r.Frequency, r.Interval = azure.ReadStep(o)
+	r.Count, r.End = readLimits(o)
+	r.Schedule, r.Anchor = azure.ReadSchedule(o, r.Frequency)
+	return r
+}
+
+// readLimits reads what ends a recurrence of any kind.
+func readLimits(o *document.Object) (count int, end time.Time) {
+	if n, ok := o.Int("count", 1, math.MaxInt32); ok {
+		count = int(n)
+	}
+	end, _ = o.Time("endTime")
+	return count, end
+}
+
+// The members of a recurrence that hold a rule as text.
+const (
+	memberCron  = "cron"
+	memberRRule = "rrule"
+)
+
+// memberOf returns the member of a recurrence that a rule comes from.
+func memberOf(r Rule) string {
+	if _, ok := r.(*rrule.Set); ok {
+		return memberRRule
+	}
+	return memberCron
+}
+
+// readRule reads the members cron, rrule and dialect, of which one rule comes out; nil if there is none or it is wrong.
+func readRule(o *document.Object) Rule {
+	cron, isCron := o.String(memberCron)
+	rrule, isRRule := o.String(memberRRule)
+	dialects, dialect := []string{string(Obsidian), string(Dsari)}, Obsidian
+	if o.Has(memberRRule) {
+		dialects, dialect = []string{string(RFC5545), string(AWX), string(Dsari)}, RFC5545
+	}
+	if name, ok := o.Enum("dialect", dialects...); ok {
+		dialect = Dialect(name)
+	}
+	var rule Rule
+	var err error
+	member := memberCron
+	switch {
+	case isCron && !o.Has(memberRRule):
+		rule, err = ParseCron(cron, dialect)
+	case isRRule && !o.Has(memberCron):
+		member = memberRRule
+		rule, err = ParseRRule(rrule, dialect)
+	}
+	if err != nil {
+		for _, p := range problemsOf(member, err) {
+			o.Problem(p.Path, "%s", p.Message)
+		}
+		return nil
+	}
+	return rule
+}
+
+// checkSources reports a recurrence that is not told by exactly one of frequency, cron and rrule, and members that only
+// go with a frequency.
+func checkSources(o *document.Object) (text bool) {
+	var given []string
+	for _, name := range []string{"frequency", memberCron, memberRRule} {
+		if o.Has(name) {
+			given = append(given, name)
+		}
+	}
+	switch {
+	case len(given) == 0:
+		o.Problem("frequency", "is required; or cron, or rrule")
+		return false
+	case len(given) > 1:
+		o.Problem(given[1], "cannot be used together with %s; a recurrence has one of frequency, cron and rrule", given[0])
+	}
+	text = given[len(given)-1] != "frequency"
+	if text {
+		for _, name := range []string{"interval", "schedule", "anchor"} {
+			if o.Has(name) {
+				o.Problem(name, "goes with frequency only; %s says it itself", given[len(given)-1])
+				o.Ignore(name)
+			}
+		}
+	} else if o.Has("dialect") {
+		o.Problem("dialect", "goes with cron or rrule only")
+	}
+	return text
+}

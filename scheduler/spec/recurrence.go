@@ -1,0 +1,71 @@
+package spec
+
+import (
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/azure"
+)
+
+// Recurrence describes when a job recurs: as Azure Scheduler has it, or by a rule in one of the other languages.
+// [ReadRecurrence] reads one from JSON.
+type Recurrence struct {
+	// Rule is the text of recurrence.cron or recurrence.rrule. With it, of the other fields only Count and End are
+	// used.
+	Rule Rule
+
+	// Frequency is the unit between occurrences. Required without a Rule.
+	Frequency Frequency
+
+	// Interval is the number of units between occurrences. At most 18 months, 78 weeks, 548 days, or 1000 of the
+	// shorter units; years have no limit. Default: 1.
+	Interval int
+
+	// Count is how many times the job runs before it is completed. A schedule does not know what ran, so the caller
+	// counts ([Plan.MaxRuns]). Zero: no limit. With End, whichever comes first ends the job.
+	Count int
+
+	// End is the last instant at which the job may run. It may lie in the past: the job then never runs. Zero: no end.
+	End time.Time
+
+	// Schedule limits or expands the occurrences within the frequency. Zero: as is.
+	Schedule Elements
+
+	// Anchor says what the occurrences are counted from. Default: the start. See [Plan.NextAfterRun].
+	Anchor Anchor
+}
+
+// azure returns the recurrence without what all languages have in common, its end apart.
+func (r Recurrence) azure() azure.Recurrence {
+	return azure.Recurrence{Frequency: r.Frequency, Interval: r.Interval, Schedule: r.Schedule, Anchor: r.Anchor, End: r.End}
+}
+
+// Validate returns nil or [document.Problems]: everything wrong in r, with paths seen from the recurrence.
+func (r Recurrence) Validate() error {
+	reader := document.NewReader()
+	if r.Rule == nil {
+		r.azure().Check(reader)
+	}
+	if r.Count < 0 {
+		reader.Problem("count", "%d is less than 1", r.Count)
+	}
+	return reader.Err()
+}
+
+// Compile returns the occurrences of r, which has no Rule, from start on. A zero start is the time of creation: the
+// job's first run is then at once ([Plan] sees to it), and the occurrences count from there. The error is a
+// [document.Problems].
+func (r Recurrence) Compile(start, created time.Time) (Schedule, error) {
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	if start.IsZero() {
+		start = created
+	}
+	return r.azure().Compile(start), nil
+}
+
+// ShortestInterval returns how short the interval of r, which has no Rule, can be on a calendar and on a clock: a month
+// has 28 days, a day of a zone two hours less than others. It exists to compare the gaps of rules with a quota.
+func (r Recurrence) ShortestInterval() time.Duration { return r.azure().ShortestInterval() }

@@ -1,0 +1,270 @@
+package rrule
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/localtime"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
+)
+
+// Compile implements [language.Rule]. The first instance is the first match from DTSTART on; a DTSTART that does not
+// match is none (as in python-dateutil; RFC 5545 leaves it undefined). COUNT counts local times, those in a gap of the
+// clock included. A set that excludes so much, in so irregular a way, that nothing is found among many thousand
+// instances is refused.
+func (r *Set) Compile(s language.Setting) (instant.Schedule, error) {
+	if r.dialect == language.Dsari {
+		r = r.hashed(s.Name)
+	}
+	c := setCompiler{Set: r, loc: r.zone, begin: int64(r.start), bounded: r.hasStart}
+	if c.loc == nil {
+		c.loc = s.Location()
+	}
+	c.zone = tz.Of(c.loc)
+	if !r.hasStart && r.dialect != language.Dsari {
+		if s.Start.IsZero() {
+			return nil, &language.SyntaxError{
+				Message: "DTSTART is missing, and the job has no startTime to count from",
+				Hint:    "begin with DTSTART, such as DTSTART;TZID=America/New_York:20300115T120000, or set startTime",
+			}
+		}
+		u := s.Start.Unix()
+		c.begin, c.bounded = u+c.zone.At(u).Offset, true
+	}
+	gap := instant.GapSkip
+	if r.dialect == language.RFC5545 {
+		gap = instant.GapShift
+	}
+	schedule, err := c.schedule(s.DST.Or(gap, instant.OverlapFirst))
+	if err != nil || r.hasStart || r.dialect == language.Dsari {
+		return schedule, err
+	}
+	return instant.Delay(schedule, time.Duration(s.Start.Nanosecond())), nil
+}
+
+// Differs implements [language.Rule].
+func (r *Set) Differs(a, b language.Setting) bool {
+	return r.dialect == language.Dsari && !r.hasStart && a.Name != b.Name
+}
+
+// setCompiler makes one set of local times of a rule set.
+type setCompiler struct {
+	*Set
+
+	loc     *time.Location
+	zone    *tz.Zone
+	begin   int64 // DTSTART
+	bounded bool  // nothing comes before begin
+}
+
+// schedule returns the instants of the set. An UNTIL is an instant. Where a policy moves times, or repeats them, past
+// an UNTIL that other rules do not have, each rule is a schedule of its own.
+func (c *setCompiler) schedule(dst instant.DST) (instant.Schedule, error) {
+	if dst.Gap != instant.GapShift && dst.Overlap == instant.OverlapFirst {
+		return c.instants(c.rules, dst)
+	}
+	var schedules []instant.Schedule
+	for rest := c.rules; len(rest) > 0; {
+		var same, others []rrule
+		for _, rule := range rest {
+			if rule.until == rest[0].until {
+				same = append(same, rule)
+			} else {
+				others = append(others, rule)
+			}
+		}
+		schedule, err := c.instants(same, dst)
+		if err != nil {
+			return nil, err
+		}
+		if until := rest[0].until; until.given && until.utc {
+			schedule = instant.Clip(schedule, time.Time{}, time.Unix(int64(until.at), 0).UTC())
+		}
+		schedules, rest = append(schedules, schedule), others
+	}
+	return instant.UnionOf(schedules...), nil
+}
+
+// instants returns the instants of some of the rules, without the excluded ones.
+func (c *setCompiler) instants(rules []rrule, dst instant.DST) (instant.Schedule, error) {
+	set, err := c.set(rules)
+	if err != nil {
+		return nil, err
+	}
+	return instant.NewZoned(set, c.loc, dst), nil
+}
+
+// piece is what becomes of one rule: tiles, as far as it can be told by tiles, and step sets for the rest.
+type piece struct {
+	tiles    []localtime.Tile
+	stepSets []*localtime.StepSet
+}
+
+// set returns the whole set of a piece. Its tiles and step sets have nothing in common: they differ in their times.
+func (p *piece) set() localtime.Set {
+	var sets []localtime.Set
+	for tiles := range slices.Chunk(localtime.Merge(p.tiles), localtime.MaxTiles) {
+		sets = append(sets, localtime.NewDifference(tiles, nil))
+	}
+	for _, s := range p.stepSets {
+		sets = append(sets, s)
+	}
+	return localtime.DisjointUnionOf(sets)
+}
+
+// term is a rule with its piece and its bounds.
+type term struct {
+	piece
+
+	rule         *rrule
+	first, final int64
+}
+
+// terms compiles rules.
+func (c *setCompiler) terms(rules []rrule) ([]term, error) {
+	list := make([]term, 0, len(rules))
+	for i := range rules {
+		t := term{c.piece(&rules[i]), &rules[i], -calendar.Forever, calendar.Forever}
+		if err := c.bound(&t); err != nil {
+			return nil, err
+		}
+		if t.first <= t.final && len(t.tiles)+len(t.stepSets) > 0 {
+			list = append(list, t)
+		}
+	}
+	return list, nil
+}
+
+// set returns the union of the rules without the excluded ones. Between any two ends of rules, the same rules hold all
+// the time.
+func (c *setCompiler) set(rules []rrule) (localtime.Set, error) {
+	plus, err := c.terms(rules)
+	if err != nil {
+		return nil, err
+	}
+	minus, err := c.terms(c.excluded)
+	if err != nil {
+		return nil, err
+	}
+	var ends []int64
+	for _, t := range slices.Concat(plus, minus) {
+		ends = append(ends, t.final)
+	}
+	slices.Sort(ends)
+	ended := func(end int64) func(term) bool { return func(t term) bool { return t.final < end } }
+	var ages localtime.Eras
+	first := int64(-calendar.Forever)
+	if c.bounded {
+		first = c.begin
+	}
+	for _, end := range slices.Compact(ends) {
+		if plus = slices.DeleteFunc(plus, ended(end)); len(plus) == 0 {
+			break
+		}
+		minus = slices.DeleteFunc(minus, ended(end))
+		set, err := c.era(plus, minus, first, end)
+		if err != nil {
+			return nil, err
+		}
+		if _, none := set.(localtime.Nothing); !none {
+			ages = append(ages, localtime.Range{Set: set, First: first, Final: end})
+		}
+		first = end + 1
+	}
+	switch len(ages) {
+	case 0:
+		return localtime.Nothing{}, nil
+	case 1:
+		return &ages[0], nil
+	}
+	return ages, nil
+}
+
+// era returns the set of terms that hold all the time, as it is from an instant on. Tiles, and step sets from step
+// sets that step on the same grid, are taken out of the sets themselves; what else there is, second by second.
+func (c *setCompiler) era(plus, minus []term, begin, end int64) (localtime.Set, error) {
+	var tiles, tilesOut []localtime.Tile
+	var steps, stepsOut []*localtime.StepSet
+	for _, t := range plus {
+		tiles, steps = append(tiles, t.tiles...), append(steps, t.stepSets...)
+	}
+	few := func(a, b term) int { return cmp.Compare(len(a.tiles), len(b.tiles)) } // those are taken out first
+	for _, t := range slices.SortedStableFunc(slices.Values(minus), few) {
+		tilesOut, stepsOut = append(tilesOut, t.tiles...), append(stepsOut, t.stepSets...)
+	}
+	var rest localtime.Union
+	for _, s := range stepsOut {
+		rest = append(rest, s)
+	}
+	if len(tilesOut) > localtime.MaxTiles {
+		rest = append(rest, localtime.DifferenceOf(tilesOut[localtime.MaxTiles:], nil))
+		tilesOut = tilesOut[:localtime.MaxTiles]
+	}
+	sets := []localtime.Set{localtime.DifferenceOf(tiles, tilesOut)}
+	for _, s := range steps {
+		sets = append(sets, s.Without(tilesOut, stepsOut))
+	}
+	set := localtime.UnionOf(sets)
+	if localtime.IsNothing(set) || len(rest) == 0 {
+		return set, nil
+	}
+	begin = max(begin, calendar.FirstSecond)
+	gaveUp, some, exhausted := localtime.NewExcept(&localtime.Range{Set: set, First: begin, Final: end}, rest).Search(begin)
+	switch turn := localtime.PeriodOf(slices.Concat(tiles, tilesOut), slices.Concat(steps, stepsOut)); {
+	case some:
+		return localtime.NewExcept(set, rest), nil
+	case exhausted && (turn == 0 || gaveUp-begin <= turn):
+		return nil, &language.SyntaxError{
+			Column:  c.excluded[0].column,
+			Field:   "EXRULE",
+			Message: "nothing is left of the first many thousand instances",
+			Hint:    "leave the excluded times out of the RRULE by its BY parts",
+		}
+	}
+	return localtime.Nothing{}, nil
+}
+
+// bound finds out when a rule begins and ends.
+func (c *setCompiler) bound(t *term) error {
+	if c.bounded {
+		t.first = c.begin
+	}
+	if t.rule.until.given {
+		t.final = c.lastOf(t.rule.until)
+	}
+	if t.rule.count == 0 || len(t.tiles)+len(t.stepSets) == 0 {
+		return nil
+	}
+	years := int64(100 / (len(c.rules) + len(c.excluded)))
+	last, ok := localtime.Nth(t.set(), t.first, int64(t.rule.count), years)
+	if !ok {
+		return &language.SyntaxError{
+			Column:  t.rule.column,
+			Field:   "part COUNT",
+			Message: fmt.Sprintf("the last instance is more than %d years away", years),
+			Hint:    "leave COUNT out, or end the rule with UNTIL",
+		}
+	}
+	t.final = min(t.final, last)
+	return nil
+}
+
+// lastOf returns the last local time that is not after an UNTIL: of a second that is shown twice, the first time
+// counts.
+func (c *setCompiler) lastOf(until rruleUntil) int64 {
+	u := int64(until.at)
+	if !until.utc {
+		return u
+	}
+	st := c.zone.At(u)
+	w := u + st.Offset
+	if again := st.Before - st.Offset; again > 0 && u-st.Start < again {
+		return st.Start + st.Before - 1
+	}
+	return w
+}

@@ -1,0 +1,193 @@
+package rrule
+
+import (
+	"slices"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/localtime"
+)
+
+// piece compiles one rule, but for where it begins and ends.
+func (c *setCompiler) piece(r *rrule) piece {
+	begin := c.begin
+	if r.hasAnchor {
+		begin = int64(r.anchor)
+	}
+	e := expander{rrule: *r, begin: begin}
+	e.fill()
+	if e.freq <= freqDaily {
+		return piece{tiles: e.daily()}
+	}
+	return e.hourly()
+}
+
+// expander turns a rule into tiles or step sets.
+type expander struct {
+	rrule
+
+	begin int64 // where the rule is counted from, a local time
+}
+
+// fill completes the rule by what it takes from its start (RFC 5545 section 3.3.10, "information missing"): what is not
+// given of a period longer than the part itself. A frequency with an interval of whole longer periods is said in those.
+func (e *expander) fill() {
+	day, second := calendar.Divide(e.begin, calendar.DayLength)
+	month, dayOfMonth := calendar.MonthOf(day)
+	if len(e.byWeekNo)+len(e.byYearDay)+len(e.byMonthDay)+len(e.byDay) == 0 {
+		switch e.freq {
+		case freqYearly:
+			if len(e.byMonth) == 0 {
+				e.byMonth = []int{int(calendar.Mod(month, 12)) + 1}
+			}
+			e.byMonthDay = []int{int(dayOfMonth)}
+		case freqMonthly:
+			e.byMonthDay = []int{int(dayOfMonth)}
+		case freqWeekly:
+			e.byDay = []nthDay{{0, time.Weekday((calendar.WeekdayOf(day) + 1) % 7)}}
+		default:
+		}
+	}
+	hour, minute, second := second/3600, second/60%60, second%60
+	if len(e.byHour) == 0 && e.freq < freqHourly {
+		e.byHour = []int{int(hour)}
+	}
+	if len(e.byMinute) == 0 && e.freq < freqMinutely {
+		e.byMinute = []int{int(minute)}
+	}
+	if len(e.bySecond) == 0 && e.freq < freqSecondly {
+		e.bySecond = []int{int(second)}
+	}
+	e.lift(freqSecondly, 60, &e.bySecond, second)
+	e.lift(freqMinutely, 60, &e.byMinute, minute)
+	e.lift(freqHourly, 24, &e.byHour, hour)
+}
+
+// lift says a frequency whose interval is a multiple of the next longer period in that period: every 120 minutes are
+// every 2 hours, at the start's minute. By is the part that limits it, empty for no limit.
+func (e *expander) lift(freq rruleFreq, perPeriod int, by *[]int, at int64) {
+	if e.freq != freq || e.interval%perPeriod != 0 {
+		return
+	}
+	if len(*by) > 0 && !slices.Contains(*by, int(at)) {
+		*by = []int{-1} // never
+	} else {
+		*by = []int{int(at)}
+	}
+	e.freq--
+	e.interval /= perPeriod
+}
+
+// times returns the times of day that the parts leave.
+func (e *expander) times() calendar.Times {
+	t := calendar.AllDay
+	if len(e.byHour) > 0 {
+		t.Hours = uint32(calendar.BitsOf(e.byHour) & calendar.AllHours)
+	}
+	if len(e.byMinute) > 0 {
+		t.Minutes = calendar.BitsOf(e.byMinute) & calendar.AllMinutes
+	}
+	if len(e.bySecond) > 0 {
+		t.Seconds = calendar.BitsOf(e.bySecond) & calendar.AllMinutes // no clock shows a leap second
+	}
+	return t
+}
+
+// daily compiles a frequency of a day or more.
+func (e *expander) daily() []localtime.Tile {
+	d := e.dates()
+	if len(e.bySetPos) == 0 {
+		return []localtime.Tile{{Dates: d, Times: e.times()}}
+	}
+	return e.positions(d)
+}
+
+// dates returns the days that the parts and the interval of a frequency of a day or more leave.
+func (e *expander) dates() calendar.Dates {
+	days := e.days()
+	day, _ := calendar.Divide(e.begin, calendar.DayLength)
+	interval := int64(e.interval)
+	switch {
+	case interval == 1:
+		return calendar.Dates{Days: days}
+	case e.freq == freqYearly:
+		year, _ := calendar.YearOf(day)
+		cycle := calendar.StepCycle(year, interval)
+		return calendar.NewDates(days, &cycle, calendar.ByYear)
+	case e.freq == freqMonthly:
+		month, _ := calendar.MonthOf(day)
+		cycle := calendar.StepCycle(month, interval)
+		return calendar.NewDates(days, &cycle, calendar.ByMonth)
+	case e.freq == freqWeekly:
+		cycle := calendar.MaskCycle(day-e.sinceWeekStart(day), 7*interval, 1<<7-1)
+		return calendar.NewDates(days, &cycle, calendar.ByDay)
+	}
+	cycle := calendar.StepCycle(day, interval)
+	if interval%7 == 0 {
+		days = days.And(calendar.DaysOfWeek(1 << calendar.WeekdayOf(day)))
+	}
+	return calendar.NewDates(days, &cycle, calendar.ByDay)
+}
+
+// sinceWeekStart returns how many days of its week come before a day.
+func (e *expander) sinceWeekStart(day int64) int64 {
+	return calendar.Mod(calendar.WeekdayOf(day)-calendar.MondayBased(e.weekStart), 7)
+}
+
+// hourly compiles a frequency of less than a day. Steps that come back to the same times every day make tiles, and so
+// do those that meet few times of day, however seldom.
+func (e *expander) hourly() (p piece) {
+	unit := int64(3600)
+	switch e.freq {
+	case freqMinutely:
+		unit = 60
+	case freqSecondly:
+		unit = 1
+	default:
+	}
+	anchor, _ := calendar.Divide(e.begin, unit)
+	d := calendar.Dates{Days: e.days()}
+	repeats := e.repeats(anchor)
+	for _, part := range localtime.Merge(chosen(e.choose(e.times()))) {
+		t := part.Times
+		if repeats != nil {
+			p.tiles = append(p.tiles, localtime.Tile{Dates: d, Times: t.And(repeats)})
+			continue
+		}
+		s := localtime.NewStepSet(unit, anchor, int64(e.interval), localtime.Tile{Dates: d, Times: t})
+		if tiles := s.DailyTiles(); tiles != nil {
+			p.tiles = append(p.tiles, tiles...)
+		} else if s.Sparse() {
+			p.tiles = append(p.tiles, s.Tiles()...)
+		} else if s.Reach() {
+			p.stepSets = append(p.stepSets, s)
+		}
+	}
+	return p
+}
+
+// chosen returns times as tiles of all days, so that they can be merged.
+func chosen(list []calendar.Times) []localtime.Tile {
+	tiles := make([]localtime.Tile, len(list))
+	for i, t := range list {
+		tiles[i] = localtime.Tile{Dates: calendar.EveryDate, Times: t}
+	}
+	return tiles
+}
+
+// repeats returns the times of day that the steps visit if they are the same every day and a product of hours, minutes
+// and seconds, else nil.
+func (e *expander) repeats(anchor int64) *calendar.Times {
+	t := &calendar.Times{Hours: calendar.AllHours, Minutes: calendar.AllMinutes, Seconds: calendar.AllMinutes}
+	switch {
+	case e.freq == freqHourly && 24%e.interval == 0:
+		t.Hours = uint32(calendar.StepBits(calendar.Mod(anchor, 24), int64(e.interval), 24))
+	case e.freq == freqMinutely && 60%e.interval == 0:
+		t.Minutes = calendar.StepBits(calendar.Mod(anchor, 60), int64(e.interval), 60)
+	case e.freq == freqSecondly && 60%e.interval == 0:
+		t.Seconds = calendar.StepBits(calendar.Mod(anchor, 60), int64(e.interval), 60)
+	default:
+		return nil
+	}
+	return t
+}

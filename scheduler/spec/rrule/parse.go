@@ -1,0 +1,282 @@
+package rrule
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/spelling"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
+)
+
+// Bounds of a recurrence's text. They are far beyond what a schedule needs.
+const (
+	maxRRuleText   = 16_384 // bytes
+	maxRRules      = 64     // RRULEs and EXRULEs together
+	maxRRuleErrors = 16     // problems reported at once
+	maxRRuleNumber = 999_999_999
+)
+
+// Parse reads an iCalendar recurrence: properties DTSTART, RRULE and EXRULE, separated by line ends or blanks, in
+// any order and any letter case. A rule may stand without its "RRULE:" in the dialects RFC5545 and Dsari.
+//
+// It is strict. What RFC 5545 forbids for its form is refused, with these exceptions, which follow python-dateutil:
+// parts that the RFC does not allow together limit each other, COUNT and UNTIL may both be given, and DTSTART may be
+// missing, in which case the schedule's start stands for it. Not supported are RDATE, EXDATE and the parts of RFC 7529.
+// BYSECOND=60, the leap second, is valid and never matches.
+//
+// The error is one or several *[language.SyntaxError], joined, or [AWXErrors] in the dialect AWX.
+func Parse(text string, dialect language.Dialect) (language.Rule, error) {
+	set, err := parseRuleSet(text, dialect)
+	if err != nil {
+		return nil, err
+	}
+	return set, nil
+}
+
+func parseRuleSet(text string, dialect language.Dialect) (*Set, error) {
+	if dialect == language.AWX {
+		return parseAWX(text)
+	}
+	p := parseRRule(text, dialect)
+	if len(p.problems) > 0 {
+		return nil, language.Join(p.problems, maxRRuleErrors)
+	}
+	return &p.set, nil
+}
+
+// rruleParser collects what a text says and what is wrong with it.
+type rruleParser struct {
+	set      Set
+	problems []*language.SyntaxError
+
+	start   rruleText // DTSTART's value
+	started bool      // there was one
+	strange bool      // a word was found that is no property; others are not reported
+}
+
+func parseRRule(text string, dialect language.Dialect) *rruleParser {
+	p := &rruleParser{set: Set{dialect: dialect}}
+	if len(text) > maxRRuleText {
+		p.problem(0, "", fmt.Sprintf("the text has %d bytes; at most %d are allowed", len(text), maxRRuleText), "")
+		return p
+	}
+	for _, property := range rrulePieces(text, dialect != language.AWX) {
+		p.property(property)
+	}
+	p.finish()
+	return p
+}
+
+// problem notes that something is wrong.
+func (p *rruleParser) problem(column int, field, message, hint string) {
+	p.problems = append(p.problems, &language.SyntaxError{Column: column, Field: field, Message: message, Hint: hint})
+}
+
+// property reads one property.
+func (p *rruleParser) property(t rruleText) {
+	colon := t.index(':')
+	if colon < 0 {
+		p.bare(t)
+		return
+	}
+	params := t.before(colon).split(';')
+	name, value := params[0].upper(), t.after(colon)
+	params = params[1:]
+	switch name {
+	case "DTSTART":
+		p.dtstart(t, params, value)
+	case "RRULE", "EXRULE":
+		for _, param := range params {
+			p.problem(param.column(), name, fmt.Sprintf("parameter %q is not allowed here", param.text), "")
+		}
+		p.rule(value, name == "EXRULE")
+	case "RDATE":
+		p.problem(t.column(), name, "single dates are not supported", "add another RRULE for them")
+	case "EXDATE":
+		p.problem(t.column(), name, "single dates cannot be excluded",
+			"exclude them with a rule, such as EXRULE:FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=25")
+	default:
+		p.unknown(params, t, name)
+	}
+}
+
+// bare reads a property without a colon: a rule without its name, or a mistake.
+func (p *rruleParser) bare(t rruleText) {
+	name, _, _ := strings.Cut(t.upper(), "=")
+	if strings.Contains(t.text, "=") && (name == "FREQ" || slices.Contains(rrulePartNames(), name) && len(p.set.rules) == 0) {
+		if p.set.dialect == language.AWX {
+			p.problem(t.column(), "", fmt.Sprintf("%q has no name", t.text), "write RRULE:"+t.text)
+			return
+		}
+		p.rule(t, false)
+		return
+	}
+	if slices.Contains(rruleProperties, name) {
+		p.problem(t.column(), name, "has no colon behind it", "write "+name+":… without blanks in it")
+		p.strange = true
+		return
+	}
+	p.unknown(nil, t, t.upper())
+}
+
+// unknown reports something that is not a property, once.
+func (p *rruleParser) unknown(params []rruleText, t rruleText, name string) {
+	if p.strange {
+		return
+	}
+	p.strange = true
+	hint := ""
+	switch meant := spelling.Nearest(name, rruleProperties); {
+	case meant != "":
+		hint = "did you mean " + meant + "?"
+	case slices.Contains(rrulePartNames(), strings.Split(name, "=")[0]):
+		hint = "a rule has no blanks in it"
+	case looksLikeCron(name):
+		hint = "a cron expression belongs into recurrence.cron"
+	case len(params) == 0 && !strings.ContainsAny(name, ":="):
+		hint = "a rule looks like RRULE:FREQ=DAILY;BYHOUR=9"
+	}
+	p.problem(t.column(), "", fmt.Sprintf("%q is not DTSTART:…, RRULE:… or EXRULE:…", spelling.Short(t.text)), hint)
+}
+
+// looksLikeCron reports whether the first word of a text is that of a cron expression: a shortcut or minutes.
+func looksLikeCron(word string) bool {
+	return strings.HasPrefix(word, "@") || word != "" && len(word) < 6 && strings.Trim(word, "0123456789*/,-") == ""
+}
+
+// dtstart reads DTSTART.
+func (p *rruleParser) dtstart(t rruleText, params []rruleText, value rruleText) {
+	if p.started {
+		p.problem(t.column(), "DTSTART", "stands here again; one is allowed", "")
+		return
+	}
+	p.started, p.start, p.set.hasStart = true, value, true
+	kind := p.startParams(params)
+	start, problem := parseRRuleTime(value.text, p.set.dialect == language.AWX)
+	switch {
+	case problem != "":
+		p.problem(value.column(), "DTSTART", fmt.Sprintf("%q %s", spelling.Short(value.text), problem), rruleTimeHint(value.text))
+	case start.utc && p.set.zone != nil:
+		p.problem(value.column(), "DTSTART", "has a TZID and ends in Z", "leave one of them out")
+	case start.date && kind != "DATE":
+		p.problem(value.column(), "DTSTART", fmt.Sprintf("%q has no time", value.text),
+			fmt.Sprintf("write %sT000000, or DTSTART;VALUE=DATE:%s", value.text, value.text))
+	case !start.date && kind == "DATE":
+		p.problem(value.column(), "DTSTART", fmt.Sprintf("VALUE=DATE, but %q has a time", value.text), "")
+	}
+	if start.utc && p.set.zone == nil {
+		p.set.zone = time.UTC
+	}
+	p.set.start, p.set.dateOnly = start.at, start.date
+}
+
+// startParams reads the parameters of DTSTART and returns its VALUE.
+func (p *rruleParser) startParams(params []rruleText) (kind string) {
+	seen := map[string]bool{}
+	for _, param := range params {
+		equals := param.index('=')
+		if equals < 0 {
+			p.problem(param.column(), "DTSTART", fmt.Sprintf("parameter %q has no value", param.text), "")
+			continue
+		}
+		name, value := param.before(equals).upper(), param.after(equals)
+		if seen[name] {
+			p.problem(param.column(), "DTSTART", "parameter "+name+" stands here again", "")
+			continue
+		}
+		seen[name] = true
+		switch name {
+		case "TZID":
+			p.zone(value)
+		case "VALUE":
+			kind = value.upper()
+			if kind != "DATE" && kind != "DATE-TIME" {
+				p.problem(value.column(), "DTSTART", fmt.Sprintf("VALUE is %q; DATE and DATE-TIME are allowed", value.text), "")
+			}
+		default:
+			p.problem(param.column(), "DTSTART", fmt.Sprintf("parameter %q is not TZID or VALUE", spelling.Short(name)),
+				spelling.DidYouMean(name, []string{"TZID", "VALUE"}))
+		}
+	}
+	return kind
+}
+
+// zone reads a TZID. On an unknown one it assumes UTC, so that no other error follows from it.
+func (p *rruleParser) zone(value rruleText) {
+	name := value.text
+	if len(name) > 1 && name[0] == '"' && name[len(name)-1] == '"' {
+		name = name[1 : len(name)-1]
+	}
+	zone, err := tz.Load(name)
+	if err != nil {
+		zone = time.UTC
+		hint := ""
+		if meant := tz.Suggest(name); meant != "" {
+			hint = "did you mean " + meant + "?"
+		}
+		p.problem(value.column(), "DTSTART", fmt.Sprintf("TZID %q is not a time zone of the IANA database", spelling.Short(name)), hint)
+	}
+	p.set.zone = zone
+}
+
+// rule reads the value of an RRULE or EXRULE.
+func (p *rruleParser) rule(value rruleText, excluded bool) {
+	if len(p.set.rules)+len(p.set.excluded) == maxRRules {
+		p.problem(value.column(), "", fmt.Sprintf("more than %d rules", maxRRules), "")
+		return
+	}
+	r := p.parts(value)
+	if excluded {
+		p.set.excluded = append(p.set.excluded, r)
+	} else {
+		p.set.rules = append(p.set.rules, r)
+	}
+}
+
+// finish checks what only the whole text shows.
+func (p *rruleParser) finish() {
+	if len(p.set.rules) == 0 && len(p.problems) == 0 {
+		switch {
+		case len(p.set.excluded) > 0:
+			p.problem(0, "", "there is an EXRULE, but no RRULE from which it could take something out", "")
+		case p.started:
+			p.problem(0, "", "there is a DTSTART, but no RRULE", "add RRULE:FREQ=DAILY, or use startTime alone for a single run")
+		default:
+			p.problem(0, "", "there is no rule", "a rule looks like RRULE:FREQ=DAILY;BYHOUR=9")
+		}
+	}
+	for _, r := range slices.Concat(p.set.rules, p.set.excluded) {
+		p.checkUntil(&r)
+	}
+}
+
+// checkUntil compares the kind of UNTIL with that of DTSTART, as RFC 5545 demands. Without DTSTART every kind is fine,
+// and so it is for dsari, whose UNTIL hangs in the schedule's zone unless it ends in Z.
+func (p *rruleParser) checkUntil(r *rrule) {
+	u, set := &r.until, &p.set
+	if !u.given || !set.hasStart || set.dialect == language.Dsari || set.dateOnly && u.date {
+		return
+	}
+	switch {
+	case set.zone != nil && u.utc, set.dialect == language.AWX && u.short:
+	case set.zone != nil && set.dialect == language.AWX:
+		p.problem(u.column, "", awxUntilKind, utcHint(set, u))
+	case set.zone != nil:
+		p.problem(u.column, "RRULE part UNTIL", "is not in UTC, but DTSTART has a time zone: UNTIL must end in Z", utcHint(set, u))
+	case u.utc:
+		p.problem(u.column, "RRULE part UNTIL", "is in UTC, but DTSTART has no time zone", "leave out the Z, or add one to DTSTART")
+	}
+}
+
+// utcHint returns the UNTIL that was probably meant: the same reading of DTSTART's clock, in UTC.
+func utcHint(set *Set, u *rruleUntil) string {
+	at := time.Unix(int64(u.at), 0).UTC()
+	if u.date {
+		at = at.Add(24*time.Hour - time.Second)
+	}
+	local := time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, set.zone)
+	return "write " + local.UTC().Format("20060102T150405Z")
+}

@@ -1,0 +1,96 @@
+package rrule
+
+import (
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
+)
+
+// localTime is a reading of a clock: the seconds from 1970-01-01T00:00:00 on that clock.
+type localTime int64
+
+// Set is an iCalendar recurrence: a start and the rules that are counted from it. What the excluded rules name is
+// taken out of what the others name. It is immutable.
+type Set struct {
+	dialect language.Dialect // [RFC5545], [language.AWX] or [language.Dsari]
+
+	// start is DTSTART as written, on the clock of zone. A date without a time is its midnight.
+	start    localTime
+	hasStart bool // false: no DTSTART was written, start is 0
+	dateOnly bool // DTSTART is a date without a time
+
+	// zone is that of DTSTART: its TZID, or UTC if it ends in Z. nil: none was written, the setting's zone applies.
+	zone *time.Location
+
+	rules    []rrule // RRULEs, at least one
+	excluded []rrule // EXRULEs
+}
+
+// rrule is one RRULE or EXRULE. Lists are ascending and without duplicates; an empty one means that the part was not
+// written.
+type rrule struct {
+	freq      rruleFreq
+	interval  int          // 1 or more
+	count     int          // 0: none was written
+	until     rruleUntil   // the last time that may be an instance
+	weekStart time.Weekday // WKST, Monday if none was written
+
+	byMonth    []int    // 1…12
+	byWeekNo   []int    // -53…53 without 0
+	byYearDay  []int    // -366…366 without 0
+	byMonthDay []int    // -31…31 without 0
+	byDay      []nthDay // by weekday from Monday, then by n
+	byHour     []int    // 0…23
+	byMinute   []int    // 0…59
+	bySecond   []int    // 0…60; 60 is the leap second, which no clock of this package shows
+	bySetPos   []int    // -366…366 without 0
+
+	// anchor replaces the set's start for this rule if hasAnchor is set: dsari's hashes put each rule on its own grid.
+	anchor    localTime
+	hasAnchor bool
+
+	column int    // where the rule's value stands in the text, in characters from 1
+	text   string // its value as written, "FREQ=DAILY;COUNT=3"
+}
+
+// rruleUntil is the end of a rule, included. The zero value is no end.
+type rruleUntil struct {
+	given  bool
+	utc    bool      // at is UTC; else it is on the clock of the set's zone
+	at     localTime // a date without a time is its midnight
+	date   bool      // only a date was written
+	short  bool      // a time without seconds was written, which AWX reads on the clock of DTSTART
+	column int       // where it stands
+}
+
+// nthDay is an item of BYDAY. n is 0 for every such weekday, 2 for the second, -1 for the last. It counts in the month,
+// of a yearly rule without BYMONTH in the year. Other frequencies have no use for it, as in python-dateutil: 2MO is MO.
+type nthDay struct {
+	n   int
+	day time.Weekday
+}
+
+// rruleFreq is a frequency, from the longest period to the shortest.
+type rruleFreq uint8
+
+const (
+	freqYearly rruleFreq = iota
+	freqMonthly
+	freqWeekly
+	freqDaily
+	freqHourly
+	freqMinutely
+	freqSecondly
+)
+
+// rruleFreqNames are the names of frequencies as they are written, by their values.
+var rruleFreqNames = []string{
+	freqYearly: "YEARLY", freqMonthly: "MONTHLY", freqWeekly: "WEEKLY", freqDaily: "DAILY",
+	freqHourly: "HOURLY", freqMinutely: "MINUTELY", freqSecondly: "SECONDLY",
+}
+
+// String returns the frequency as it is written.
+func (f rruleFreq) String() string { return rruleFreqNames[f] }
+
+// Location returns the zone of DTSTART, nil if it has none.
+func (r *Set) Location() *time.Location { return r.zone }

@@ -1,0 +1,92 @@
+package spec
+
+import (
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/azure"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
+)
+
+// What every schedule language is made of, and what is made of it.
+type (
+	// Rule is the text of a schedule language, parsed.
+	Rule = language.Rule
+	// Setting is what a rule needs to know beside its text.
+	Setting = language.Setting
+	// SyntaxError is one thing that is wrong with the text of a schedule.
+	SyntaxError = language.SyntaxError
+	// Schedule is a compiled schedule: a set of instants, in UTC.
+	Schedule = instant.Schedule
+	// DSTGap is what a change of a clock takes from a schedule that skips the times which do not exist.
+	DSTGap = instant.DSTGap
+)
+
+// Dialect names a schedule language that is written as text.
+type Dialect = language.Dialect
+
+// The dialects of cron are [Obsidian] and [Dsari], those of iCalendar recurrence [RFC5545], [AWX] and Dsari.
+const (
+	Obsidian = language.Obsidian
+	Dsari    = language.Dsari
+	RFC5545  = language.RFC5545
+	AWX      = language.AWX
+)
+
+// The policy at changes of the clock.
+type (
+	// DST is what a rule makes of the two changes of a clock. The zero value leaves it to the rule's dialect.
+	DST = instant.DST
+	// Gap is what becomes of an occurrence at a time that the clock jumps over.
+	Gap = instant.Gap
+	// Overlap is what becomes of an occurrence at a time that the clock shows twice.
+	Overlap = instant.Overlap
+)
+
+// The ways with a gap and with an overlap.
+const (
+	GapDefault     = instant.GapDefault
+	GapNext        = instant.GapNext
+	GapShift       = instant.GapShift
+	GapSkip        = instant.GapSkip
+	OverlapDefault = instant.OverlapDefault
+	OverlapFirst   = instant.OverlapFirst
+	OverlapBoth    = instant.OverlapBoth
+)
+
+// What a [Recurrence] without a rule says, as Azure Scheduler has it.
+type (
+	// Frequency is the unit of time between the occurrences.
+	Frequency = azure.Frequency
+	// Elements is the schedule of a recurrence, which limits or expands its occurrences.
+	Elements = azure.Elements
+	// MonthlyOccurrence is a weekday of a month, such as its second Friday.
+	MonthlyOccurrence = azure.MonthlyOccurrence
+	// Anchor says what the occurrences are counted from.
+	Anchor = azure.Anchor
+)
+
+// The frequencies and the anchors.
+const (
+	Second = azure.Second
+	Minute = azure.Minute
+	Hour   = azure.Hour
+	Day    = azure.Day
+	Week   = azure.Week
+	Month  = azure.Month
+	Year   = azure.Year
+
+	AnchorGrid          = azure.AnchorGrid
+	AnchorLastExecution = azure.AnchorLastExecution
+)
+
+// Forever is the interval of what does not recur: the longest time.Duration, 292 years.
+const Forever = azure.Forever
+
+// LoadZone returns the zone of that name in the IANA time zone database. Names are exact, those of [ZoneNames]:
+// "America/New_York", "UTC". The error says which name was probably meant.
+func LoadZone(name string) (*time.Location, error) { return tz.Load(name) }
+
+// ZoneNames returns the names that [LoadZone] knows, in alphabetical order.
+func ZoneNames() []string { return tz.Names() }
