@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/egress"
-	"github.com/carillon-sched/carillon/actions/endpoint"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -21,7 +20,7 @@ type Config struct {
 	// Endpoints says where namespaces are that are not Azure's, by their names
 	// without .servicebus.windows.net: host:port, or a URL with the scheme sb,
 	// amqp (plain) or amqps (TLS). Default: <name>.servicebus.windows.net.
-	Endpoints endpoint.Map
+	Endpoints egress.Endpoints
 
 	// KeyOptional accepts jobs without sasKey, as Azure Scheduler returns
 	// them, and signs with the key of Microsoft's emulator. It is for

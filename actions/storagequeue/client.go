@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/actions/egress"
-	"github.com/carillon-sched/carillon/actions/endpoint"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -15,7 +14,7 @@ import (
 type Config struct {
 	// Endpoints says where accounts are, by name: http(s)://host[:port][/account]. A job that gives an endpoint itself is
 	// not looked up, unless that is Azure's own. Default: every account is at https://<account>.queue.core.windows.net.
-	Endpoints endpoint.Map
+	Endpoints egress.Endpoints
 
 	// Region is what the envelope azureScheduler tells as the region. Default: none.
 	Region string
@@ -37,7 +36,7 @@ type Config struct {
 // Client runs the storage queue actions of all jobs of a process, which share its connections. It is safe for concurrent
 // use.
 type Client struct {
-	endpoints endpoint.Map
+	endpoints egress.Endpoints
 	region    string
 	transport transport
 	queues    queues

@@ -12,7 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/sas"
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -89,7 +89,7 @@ func newWorld(tb testing.TB, config emulator.Config) *world {
 		}
 	})
 	w := &world{tb: tb, server: server}
-	w.actions = newClient(tb, storagequeue.Config{Endpoints: endpoint.Map{Default: server.URL() + "/{name}"}, Region: "here"})
+	w.actions = newClient(tb, storagequeue.Config{Endpoints: egress.Endpoints{Default: server.URL() + "/{name}"}, Region: "here"})
 	w.key, err = azqueue.NewSharedKeyCredential("myaccount", emulator.DefaultKey)
 	w.must(err)
 	transport := &http.Transport{}

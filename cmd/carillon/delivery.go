@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/actions/egress"
-	"github.com/carillon-sched/carillon/actions/endpoint"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 )
 
@@ -123,8 +122,8 @@ func readPrefix(text string) (netip.Prefix, error) {
 }
 
 // endpoints reads a flag that says where names are.
-func endpoints(flag string, byName map[string]string, schemes ...string) (endpoint.Map, error) {
-	m := endpoint.Map{ByName: map[string]string{}}
+func endpoints(flag string, byName map[string]string, schemes ...string) (egress.Endpoints, error) {
+	m := egress.Endpoints{ByName: map[string]string{}}
 	for name, text := range byName {
 		if err := checkEndpoint(flag, text, schemes...); err != nil {
 			return m, err

@@ -8,7 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 	"github.com/nats-io/nats.go"
 
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -30,7 +30,7 @@ func toServiceBus(ctx context.Context, s *sink) (*target, error) {
 		queueName, body)
 	t := newTarget(s)
 	t.open = []opener{func(*nats.Conn) (scheduler.ActionReader, func(), error) {
-		c := servicebus.New(servicebus.Config{Endpoints: endpoint.Map{Default: "amqp://" + server.Addr()}, KeyOptional: true})
+		c := servicebus.New(servicebus.Config{Endpoints: egress.Endpoints{Default: "amqp://" + server.Addr()}, KeyOptional: true})
 		return c, c.Close, nil
 	}}
 	t.action = func(string) string { return action }

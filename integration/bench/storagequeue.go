@@ -12,7 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -34,7 +34,7 @@ func toStorageQueue(ctx context.Context, s *sink) (*target, error) {
 	go func() { _ = server.Serve(l) }() // until close
 	t := newTarget(s)
 	t.open = []opener{func(*nats.Conn) (scheduler.ActionReader, func(), error) {
-		c := storagequeue.New(storagequeue.Config{Endpoints: endpoint.Map{Default: "http://" + l.Addr().String() + "/{name}"}})
+		c := storagequeue.New(storagequeue.Config{Endpoints: egress.Endpoints{Default: "http://" + l.Addr().String() + "/{name}"}})
 		return c, c.CloseIdleConnections, nil
 	}}
 	t.action = func(key string) string {

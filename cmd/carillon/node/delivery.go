@@ -10,7 +10,6 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/egress"
-	"github.com/carillon-sched/carillon/actions/endpoint"
 	"github.com/carillon-sched/carillon/actions/natsmsg"
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
@@ -32,8 +31,8 @@ type Delivery struct {
 
 	// ServiceBus says where namespaces are, StorageQueues where accounts have
 	// their queues. Default: at Azure.
-	ServiceBus    endpoint.Map
-	StorageQueues endpoint.Map
+	ServiceBus    egress.Endpoints
+	StorageQueues egress.Endpoints
 
 	// AnyKey accepts Service Bus jobs without a key. It is for emulators.
 	AnyKey bool

@@ -22,7 +22,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
@@ -112,8 +112,8 @@ func (w *vaultWorld) delivery() node.Delivery {
 		w.t.Fatal(err)
 	}
 	return node.Delivery{
-		ServiceBus:    endpoint.Map{Default: "amqp://" + bus.Addr()},
-		StorageQueues: endpoint.Map{Default: queue.URL() + "/{name}"},
+		ServiceBus:    egress.Endpoints{Default: "amqp://" + bus.Addr()},
+		StorageQueues: egress.Endpoints{Default: queue.URL() + "/{name}"},
 		LoginEndpoint: login, RootCAs: roots,
 	}
 }
