@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/actions/netreason"
+	"github.com/carillon-sched/carillon/actions/pool"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -52,8 +53,8 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 	fail := func(err error) scheduler.Result {
 		f := judge(err)
 		if ended := context.Cause(ctx); ended != nil && errors.Is(err, ended) {
-			w, waited := errors.AsType[*waitError](err)
-			f = fault{text: netreason.Ended(ctx, w.stage(), at.Timeout, time.Since(start)), blameless: waited}
+			stage, waited := waiting(err)
+			f = fault{text: netreason.Ended(ctx, stage, at.Timeout, time.Since(start)), blameless: waited}
 		}
 		f.blameless = f.blameless || a.onSubject(err)
 		return a.failed(f)
@@ -127,7 +128,20 @@ func (a *action) link(ctx context.Context, at scheduler.Attempt) (l *link, relea
 	if err != nil {
 		return nil, nil, &secretError{err}
 	}
-	return a.client.pool.get(ctx, who.key(), func(ctx context.Context) (*link, error) { return a.client.connect(ctx, who) })
+	lease, err := a.client.pool.Get(ctx, who.key(), func() (*link, error) { return a.client.linkTo(who), nil })
+	if err != nil {
+		return nil, nil, err
+	}
+	return lease.Conn, lease.Release, nil
+}
+
+// waiting reports whether err is that an attempt ended while it waited for room
+// in the pool, and at which stage that is.
+func waiting(err error) (stage string, ok bool) {
+	if w, ok := errors.AsType[*pool.WaitError](err); ok && w.Full {
+		return "while all connections to jobs' own servers were in use", true
+	}
+	return "", false
 }
 
 // publish sends the message. The server has taken it, and not refused it, when

@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions/pool"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -60,7 +61,7 @@ const (
 type Client struct {
 	rules subjectRules
 	own   *link // on the scheduler's connection; nil: there is none
-	pool  *pool
+	pool  *pool.Pool[loginKey, *link]
 	guard *egress.Guard
 	roots *x509.CertPool
 }
@@ -69,15 +70,20 @@ var _ scheduler.ActionReader = (*Client)(nil)
 
 // New returns a client. It does no I/O. Call [Client.Close] in the end.
 func New(config Config) *Client {
+	if config.MaxConns <= 0 {
+		config.MaxConns = DefaultMaxConns
+	}
+	if config.IdleTimeout <= 0 {
+		config.IdleTimeout = DefaultIdleTimeout
+	}
 	c := &Client{
 		rules: newSubjectRules(&config),
 		guard: config.Guard,
 		roots: config.RootCAs,
-		pool:  newPool(config.MaxConns, config.IdleTimeout),
+		pool:  pool.New[loginKey, *link](pool.Config{Max: config.MaxConns, IdleTimeout: config.IdleTimeout}),
 	}
 	if config.Conn != nil {
-		c.own = newLink(config.Conn, newWatch(config.Conn.Opts.InboxPrefix))
-		c.own.watch.attach(config.Conn)
+		c.own = ownLink(config.Conn)
 	}
 	return c
 }
@@ -85,7 +91,7 @@ func New(config Config) *Client {
 // Close closes the connections to jobs' own servers, at once: an attempt that
 // uses one fails. It leaves the scheduler's connection open. A process calls
 // it when its worker has stopped.
-func (c *Client) Close() { c.pool.close() }
+func (c *Client) Close() { c.pool.Close() }
 
 // typeName is the action type, in canonical spelling, and member the member
 // that holds what belongs to it.
