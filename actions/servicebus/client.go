@@ -55,13 +55,15 @@ const (
 // its connections. It is safe for concurrent use.
 type Client struct {
 	config Config
-	pool   *pool
+	links  *links
 }
 
 var _ scheduler.ActionReader = (*Client)(nil)
 
 // New returns a client. It does no I/O.
-func New(config Config) *Client {
+func New(config Config) *Client { return newClient(config, defaultTimes) }
+
+func newClient(config Config, times times) *Client {
 	if config.Version == "" {
 		config.Version = "dev"
 	}
@@ -71,13 +73,13 @@ func New(config Config) *Client {
 	if config.MaxLinks <= 0 {
 		config.MaxLinks = DefaultMaxLinks
 	}
-	return &Client{config: config, pool: newPool(config)}
+	return &Client{config: config, links: newLinks(config, times)}
 }
 
 // Close closes all connections. Attempts under way fail, and so do later ones.
 // No goroutine of the client is left when Close returns, which takes two
 // seconds at most when namespaces do not answer.
-func (c *Client) Close() { c.pool.close() }
+func (c *Client) Close() { c.links.close() }
 
 // kind is one of the two action types.
 type kind struct {
