@@ -57,6 +57,22 @@ func (g *Guard) AllowAddr(addrs ...netip.AddrPort) {
 	}
 }
 
+// AllowListener lets jobs reach a listener of this process, given by its address:
+// where it says that it listens, and on loopback addresses when that is
+// everywhere.
+func (g *Guard) AllowListener(address string) {
+	a, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return
+	}
+	g.AllowAddr(a)
+	if a.Addr().IsUnspecified() {
+		for _, loopback := range []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback()} {
+			g.AllowAddr(netip.AddrPortFrom(loopback, a.Port()))
+		}
+	}
+}
+
 // Check returns nil when jobs may reach addr, else a [RefusedError].
 func (g *Guard) Check(addr netip.Addr) error {
 	if g == nil {

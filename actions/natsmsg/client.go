@@ -103,6 +103,9 @@ const (
 // Types implements [scheduler.ActionReader].
 func (c *Client) Types() []string { return []string{typeName} }
 
+// Member returns the member of an action that holds what belongs to a type.
+func (*Client) Member(string) string { return member }
+
 // ReadAction implements [scheduler.ActionReader]: it reads the member
 // natsMessage of o.
 func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {

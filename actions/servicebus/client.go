@@ -89,22 +89,35 @@ type kind struct {
 	noun   string
 }
 
-var (
-	queueKind = kind{"ServiceBusQueue", "serviceBusQueueMessage", "queueName", "queue"}
-	topicKind = kind{"ServiceBusTopic", "serviceBusTopicMessage", "topicPath", "topic"}
-)
+var kinds = []kind{
+	{"ServiceBusQueue", "serviceBusQueueMessage", "queueName", "queue"},
+	{"ServiceBusTopic", "serviceBusTopicMessage", "topicPath", "topic"},
+}
+
+func findKind(name string) (kind, bool) {
+	for _, k := range kinds {
+		if strings.EqualFold(name, k.name) {
+			return k, true
+		}
+	}
+	return kind{}, false
+}
 
 // Types implements [scheduler.ActionReader].
-func (c *Client) Types() []string { return []string{queueKind.name, topicKind.name} }
+func (c *Client) Types() []string { return []string{kinds[0].name, kinds[1].name} }
+
+// Member returns the member of an action that holds what belongs to a type.
+func (*Client) Member(name string) string {
+	k, _ := findKind(name)
+	return k.member
+}
 
 // ReadAction implements [scheduler.ActionReader]: it reads the member
 // serviceBusQueueMessage or serviceBusTopicMessage of o.
 func (c *Client) ReadAction(name string, o *document.Object) scheduler.Action {
-	for _, k := range []kind{queueKind, topicKind} {
-		if strings.EqualFold(name, k.name) {
-			if a := c.readAction(k, o); a != nil {
-				return a
-			}
+	if k, ok := findKind(name); ok {
+		if a := c.readAction(k, o); a != nil {
+			return a
 		}
 	}
 	return nil

@@ -30,7 +30,7 @@ func BenchmarkInvoke(b *testing.B) {
 	for _, parallel := range []int{1, 64, 256} {
 		b.Run(fmt.Sprintf("parallel=%d", parallel), func(b *testing.B) {
 			client := storagequeue.New(storagequeue.Config{Endpoints: egress.Endpoints{Default: lenient(b).URL() + "/{name}"}})
-			b.Cleanup(client.CloseIdleConnections)
+			b.Cleanup(client.Close)
 			action := mustRead(b, client, job(nil))
 			b.ReportAllocs()
 			b.SetParallelism(parallel)

@@ -53,11 +53,18 @@ func New(config Config) *Client {
 	return c
 }
 
-// typeQueue is the action type in canonical spelling.
-const typeQueue = "StorageQueue"
+// typeQueue is the action type, in canonical spelling, and member the member
+// that holds what belongs to it.
+const (
+	typeQueue = "StorageQueue"
+	member    = "queueMessage"
+)
 
 // Types implements [scheduler.ActionReader].
 func (c *Client) Types() []string { return []string{typeQueue} }
+
+// Member returns the member of an action that holds what belongs to a type.
+func (*Client) Member(string) string { return member }
 
 // ReadAction implements [scheduler.ActionReader]: it reads the member queueMessage of o.
 func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
@@ -71,5 +78,5 @@ func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
 	return &action{post: p, client: c}
 }
 
-// CloseIdleConnections closes the connections that no request uses. A process calls it when its worker has stopped.
-func (c *Client) CloseIdleConnections() { c.transport.closeIdle() }
+// Close closes the connections that no request uses. A process calls it when its worker has stopped.
+func (c *Client) Close() { c.transport.closeIdle() }

@@ -25,7 +25,7 @@ func Example() {
 	defer server.Close() //nolint:errcheck // it is only not to leave goroutines
 
 	client := storagequeue.New(storagequeue.Config{Endpoints: egress.Endpoints{Default: server.URL() + "/{name}"}})
-	defer client.CloseIdleConnections()
+	defer client.Close()
 
 	job, err := document.Parse([]byte(`{
 		"type": "storageQueue",

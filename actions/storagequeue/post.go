@@ -32,11 +32,11 @@ type post struct {
 // readPost reads the member queueMessage of the action o and reports every problem; it returns false when there was one.
 func (c *Client) readPost(o *document.Object) (post, bool) {
 	var p post
-	if !o.Require("queueMessage") {
+	if !o.Require(member) {
 		return p, false
 	}
 	before := o.Reader().Problems()
-	if inner, ok := o.Object("queueMessage"); ok {
+	if inner, ok := o.Object(member); ok {
 		p.readTarget(inner, c)
 		p.readToken(inner)
 		p.readContent(o, inner, c.region)

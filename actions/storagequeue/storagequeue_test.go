@@ -61,7 +61,7 @@ func mustRead(tb testing.TB, client *storagequeue.Client, m members) scheduler.A
 func newClient(tb testing.TB, config storagequeue.Config) *storagequeue.Client {
 	tb.Helper()
 	client := storagequeue.New(config)
-	tb.Cleanup(client.CloseIdleConnections)
+	tb.Cleanup(client.Close)
 	return client
 }
 

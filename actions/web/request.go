@@ -49,11 +49,11 @@ type request struct {
 // problem; it returns false when there was one. secure asks for https.
 func (c *Client) readRequest(o *document.Object, secure bool) (request, bool) {
 	var r request
-	if !o.Require("request") {
+	if !o.Require(member) {
 		return r, false
 	}
 	before := o.Reader().Problems()
-	if ro, ok := o.Object("request"); ok {
+	if ro, ok := o.Object(member); ok {
 		r.readTarget(ro, secure)
 		r.readHeaders(ro)
 		r.body = payload.Read(o, ro, payload.Rules{

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/actions/egress"
-	"github.com/carillon-sched/carillon/cmd/carillon/node"
 )
 
 // deliveryFlags say what jobs may reach, and where it is.
@@ -26,8 +26,8 @@ type deliveryFlags struct {
 const everyOther = "*"
 
 // delivery reads the flags. own are addresses that are allowed beside those of the flags.
-func (f deliveryFlags) delivery(own ...netip.Prefix) (node.Delivery, error) {
-	d := node.Delivery{Subjects: f.NATSSubject}
+func (f deliveryFlags) delivery(own ...netip.Prefix) (builtin.Config, error) {
+	d := builtin.Config{Subjects: f.NATSSubject}
 	for _, text := range f.AllowTarget {
 		p, err := readPrefix(text)
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
+	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
@@ -67,7 +68,7 @@ func newSystem(t *testing.T, change ...func(*node.Config)) *system {
 	s.config = node.Config{
 		Keys:   seal.NewKeyring(key),
 		Limits: scheduler.Limits{MinRetryInterval: time.Millisecond},
-		Delivery: node.Delivery{
+		Delivery: builtin.Config{
 			ServiceBus:    egress.Endpoints{Default: "amqp://" + s.bus.Addr()},
 			StorageQueues: egress.Endpoints{Default: s.queues.URL() + "/{name}"},
 			AnyKey:        true,
