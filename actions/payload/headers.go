@@ -6,7 +6,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// The limits of the headers of an action, of whatever protocol (Azure Scheduler's; reference: azure-scheduler.md, 2.10).
+// The limits of the headers of an action, of whatever protocol (Azure Scheduler Limits, Defaults, and Error Codes).
 const (
 	maxHeaders    = 50
 	maxHeaderSize = 4096 // characters of all names and values together

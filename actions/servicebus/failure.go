@@ -41,9 +41,9 @@ type meaning struct {
 	final  bool
 }
 
-// meanings are the conditions that the service is known to give (reference:
-// service-bus.md, 1.9, and the SDKs' tables). One that is not here means a
-// failure of the service, which may pass.
+// meanings are the conditions that the service is known to give (AMQP errors in
+// Azure Service Bus, and the SDKs' tables). One that is not here means a failure
+// of the service, which may pass.
 var meanings = map[string]meaning{
 	"amqp:decode-error":                      {http.StatusBadRequest, true},
 	"amqp:illegal-state":                     {http.StatusInternalServerError, false},

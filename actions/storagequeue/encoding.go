@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxText is the length of the longest message in bytes of UTF-8, after its encoding (reference: storage-queue.md, 4.1).
+// maxText is the length of the longest message in bytes of UTF-8, after its encoding (Azure Storage REST API, Put Message).
 const maxText = 64 << 10
 
 // The encodings of a message.

@@ -26,7 +26,7 @@ type proof struct {
 }
 
 // The authentication types, in canonical spelling. The first four are Azure
-// Scheduler's (reference: azure-scheduler.md, 2.9).
+// Scheduler's (its documentation, Scheduler Outbound Authentication).
 const (
 	authNone        = "NotSpecified"
 	authBasic       = "Basic"

@@ -11,8 +11,7 @@ import (
 )
 
 // The limits of a request, in characters where nothing else is said (Azure
-// Scheduler's; reference: azure-scheduler.md, 2.10). The last three are
-// Carillon's.
+// Scheduler Limits, Defaults, and Error Codes). The last three are Carillon's.
 const (
 	maxURI         = 2048
 	maxRequestBody = 8192
