@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/actions/pool"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -109,20 +110,18 @@ func (*Client) Member(string) string { return member }
 // ReadAction implements [scheduler.ActionReader]: it reads the member
 // natsMessage of o.
 func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
-	if !strings.EqualFold(kind, typeName) || !o.Require(member) {
+	if !strings.EqualFold(kind, typeName) {
 		return nil
 	}
-	before := o.Reader().Problems()
 	a := &action{client: c}
-	if mo, ok := o.Object(member); ok {
+	ok := payload.ReadMember(o, member, func(mo *document.Object) {
 		a.read(o, mo)
 		a.access = readAccess(mo)
 		if a.access.own() && !o.Reader().Stored {
 			c.rules.check(mo, a.subject, a.replyTo)
 		}
-		mo.Done()
-	}
-	if o.Reader().Problems() != before {
+	})
+	if !ok {
 		return nil
 	}
 	return a

@@ -88,7 +88,7 @@ func (d *dialer) end() {
 // that the guard refused it if there were others, as a retry may reach these.
 // The client keeps to itself that a connection was refused.
 func (d *dialer) explain(err error) error {
-	_, isRefusal := errors.AsType[*egress.RefusedError](err)
+	isRefusal := egress.IsRefused(err)
 	switch {
 	case d.refused != nil && !d.reached:
 		return d.refused

@@ -70,7 +70,7 @@ func judge(err error) fault {
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
 		return judgeStream(api)
 	}
-	if _, ok := errors.AsType[*egress.RefusedError](err); ok {
+	if egress.IsRefused(err) {
 		return fault{final: true, text: reason(err), blameless: true}
 	}
 	for _, known := range answers {

@@ -97,7 +97,7 @@ func judge(err error) verdict {
 		v.link = link != nil || v.status == http.StatusNotFound || v.status == http.StatusGone
 		return v
 	}
-	_, refused := errors.AsType[*egress.RefusedError](err)
+	refused := egress.IsRefused(err)
 	return verdict{
 		text: reason(err), final: refused, link: true, connection: true,
 		blameless: refused || errors.Is(err, errBadKey),

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions/lru"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -39,14 +40,17 @@ type Client struct {
 	endpoints egress.Endpoints
 	region    string
 	transport transport
-	queues    queues
+	queues    *lru.Cache[access, *queue]
 }
 
 var _ scheduler.ActionReader = (*Client)(nil)
 
 // New returns a client. It does no I/O.
 func New(config Config) *Client {
-	c := &Client{endpoints: config.Endpoints, region: config.Region, transport: transport{RoundTripper: config.Transport}}
+	c := &Client{
+		endpoints: config.Endpoints, region: config.Region, transport: transport{RoundTripper: config.Transport},
+		queues: lru.New[access, *queue](maxQueues, nil),
+	}
 	if config.Transport == nil {
 		c.transport = newTransport(egress.Route{Guard: config.Guard, Proxy: config.Proxy})
 	}

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"crypto/sha1" //nolint:gosec // a thumbprint is SHA-1 by its definition, and protects nothing
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
 	"errors"
@@ -105,7 +104,7 @@ func (a *certificate) prove(ctx context.Context, at scheduler.Attempt, _ string)
 	if err != nil {
 		return proof{}, unready(err)
 	}
-	t, err := a.client.certified.transport(ctx, pfx, password, a.client.withCertificate)
+	t, err := a.client.withCertificate(ctx, pfx, password)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return proof{}, ctx.Err()
@@ -113,13 +112,4 @@ func (a *certificate) prove(ctx context.Context, at scheduler.Attempt, _ string)
 		return proof{}, &failure{what: "Client certificate", why: "pfx " + err.Error()}
 	}
 	return proof{transport: t}, nil
-}
-
-// withCertificate returns a transport that shows a client certificate to
-// whoever asks for one.
-func (c *Client) withCertificate(own *tls.Certificate) (transport, error) {
-	if c.config.Transport != nil {
-		return nil, errors.New("cannot be used: this process has a transport of its own")
-	}
-	return newTransport(&c.config, own), nil
 }

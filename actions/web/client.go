@@ -88,6 +88,7 @@ func New(config Config) *Client {
 		region:    config.Region,
 		maxBody:   config.MaxBody,
 		login:     config.LoginEndpoint,
+		certified: newCertified(),
 	}
 	if c.login == nil {
 		c.login = loginEndpoint
@@ -143,5 +144,5 @@ func (c *Client) Close() {
 	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
-	c.certified.closeIdle()
+	c.certified.Each(transport.CloseIdleConnections)
 }

@@ -48,11 +48,7 @@ type request struct {
 // problem; it returns false when there was one. secure asks for https.
 func (c *Client) readRequest(o *document.Object, secure bool) (request, bool) {
 	var r request
-	if !o.Require(member) {
-		return r, false
-	}
-	before := o.Reader().Problems()
-	if ro, ok := o.Object(member); ok {
+	ok := payload.ReadMember(o, member, func(ro *document.Object) {
 		r.readTarget(ro, secure)
 		r.readHeaders(ro)
 		r.body = payload.Read(o, ro, payload.Rules{
@@ -63,9 +59,8 @@ func (c *Client) readRequest(o *document.Object, secure bool) (request, bool) {
 		r.readRedirects(ro)
 		r.readAuthentication(c, ro)
 		r.readWebhook(ro)
-		ro.Done()
-	}
-	return r, o.Reader().Problems() == before
+	})
+	return r, ok
 }
 
 func (r *request) readTarget(o *document.Object, secure bool) {
