@@ -58,7 +58,7 @@ func compile(c *Client, r request) *action {
 		ProtoMinor: 1,
 	}
 	for _, s := range r.secrets {
-		a.credentials = append(a.credentials, s.name)
+		a.credentials = append(a.credentials, s.Name)
 	}
 	if r.authorizes() {
 		a.credentials = append(a.credentials, headerAuthorization)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -86,7 +87,7 @@ func readBasic(o *document.Object) authentication {
 	b := new(basic)
 	b.username, _ = o.String("username")
 	b.password, _ = o.Secret("password")
-	if o.Require("username") && (strings.Contains(b.username, ":") || !isFieldValue(b.username)) {
+	if o.Require("username") && (strings.Contains(b.username, ":") || !payload.IsHeaderValue(b.username)) {
 		o.Problem("username", "must not contain a colon or control characters")
 	}
 	o.Require("password")

@@ -32,9 +32,9 @@ var methods = []string{
 type request struct {
 	uri       *url.URL
 	method    string
-	header    http.Header    // canonical names, without Host and secrets
-	secrets   []secretHeader // those whose values are secrets
-	host      string         // the job's Host header; empty: the uri's host
+	header    http.Header            // canonical names, without Host and secrets
+	secrets   []payload.SecretHeader // those whose values are secrets
+	host      string                 // the job's Host header; empty: the uri's host
 	body      payload.Content
 	auth      authentication // nil: none
 	webhook   webhook        // nil: requests are not signed
