@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -205,7 +206,7 @@ func (l *login) apply(o *nats.Options) error {
 		_, err = o.SignatureCB([]byte("nonce"))
 	}
 	if err != nil {
-		return &statusError{statusUnauthorized, "the credentials file cannot be used: " + reason(err), true}
+		return &statusError{http.StatusUnauthorized, "the credentials file cannot be used: " + reason(err), true}
 	}
 	return nil
 }

@@ -61,8 +61,8 @@ const (
 // connections. It is safe for concurrent use.
 type Client struct {
 	rules subjectRules
-	own   *link // on the scheduler's connection; nil: there is none
-	pool  *pool.Pool[loginKey, *link]
+	own   *connection // on the scheduler's connection; nil: there is none
+	pool  *pool.Pool[loginKey, *connection]
 	guard *egress.Guard
 	roots *x509.CertPool
 }
@@ -81,10 +81,10 @@ func New(config Config) *Client {
 		rules: newSubjectRules(&config),
 		guard: config.Guard,
 		roots: config.RootCAs,
-		pool:  pool.New[loginKey, *link](pool.Config{Max: config.MaxConns, IdleTimeout: config.IdleTimeout}),
+		pool:  pool.New[loginKey, *connection](pool.Config{Max: config.MaxConns, IdleTimeout: config.IdleTimeout}),
 	}
 	if config.Conn != nil {
-		c.own = ownLink(config.Conn)
+		c.own = ownConnection(config.Conn)
 	}
 	return c
 }

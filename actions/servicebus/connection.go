@@ -115,7 +115,7 @@ func (c *connection) note(err error) {
 // explain returns the error of the network in the place of one of the SDK that
 // hides it. sent tells that a message was under way.
 func (c *connection) explain(err error, sent bool) error {
-	if v := judge(err); v.answered {
+	if f := judge(err); f.answered {
 		return err
 	}
 	c.mu.Lock()

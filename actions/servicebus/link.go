@@ -160,11 +160,11 @@ func (l *link) cause() error { return context.Cause(l.ctx) }
 // the message's fault.
 func (l *link) broken(err error, lease *lease) error {
 	err = l.connection.explain(err, true)
-	v := judge(err)
-	if v.link {
+	f := judge(err)
+	if f.link {
 		lease.Drop()
 	}
-	if v.link && v.final {
+	if f.link && f.final {
 		l.cancel(err) // the others need not find out by themselves, one after the other
 	}
 	return err

@@ -95,21 +95,21 @@ func describe(leaf *x509.Certificate) []document.Member {
 	return members
 }
 
-func (a *certificate) prove(ctx context.Context, at scheduler.Attempt, _ string) (proof, error) {
+func (a *certificate) authenticate(ctx context.Context, at scheduler.Attempt, _ string) (credential, error) {
 	pfx, err := at.Reveal(a.pfx)
 	if err != nil {
-		return proof{}, unready(err)
+		return credential{}, unready(err)
 	}
 	password, err := at.Reveal(a.password)
 	if err != nil {
-		return proof{}, unready(err)
+		return credential{}, unready(err)
 	}
 	t, err := a.client.withCertificate(ctx, pfx, password)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return proof{}, ctx.Err()
+		return credential{}, ctx.Err()
 	case err != nil:
-		return proof{}, &failure{what: "Client certificate", why: "pfx " + err.Error()}
+		return credential{}, &failure{what: "Client certificate", why: "pfx " + err.Error()}
 	}
-	return proof{transport: t}, nil
+	return credential{transport: t}, nil
 }
