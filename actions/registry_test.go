@@ -86,7 +86,8 @@ func (c *closing) Close() { c.times++ }
 func TestRegistryCloses(t *testing.T) {
 	c := &closing{stand: stand{"Http"}}
 	g := actions.New(stand{"StorageQueue"}, c)
-	if g.Close(); c.times != 1 {
+	g.Close()
+	if c.times != 1 {
 		t.Errorf("closed %d times", c.times)
 	}
 }

@@ -90,7 +90,10 @@ var answers = []struct {
 	{nats.ErrBadSubject, http.StatusBadRequest, ""},
 	{nats.ErrBadHeaderMsg, http.StatusBadRequest, ""},
 	{nats.ErrHeadersNotSupported, http.StatusBadRequest, ""},
-	{jetstream.ErrInvalidJSAck, http.StatusBadGateway, "who has answered is not a stream: another subscriber took the message for a request"},
+	{
+		jetstream.ErrInvalidJSAck, http.StatusBadGateway,
+		"who has answered is not a stream: another subscriber took the message for a request",
+	},
 }
 
 // answered is a failure with a status.

@@ -2,70 +2,9 @@ package pool
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 )
-
-// Conn is a connection that a pool keeps.
-type Conn interface {
-	// Open opens it, once. ctx ends when the pool is closed. Users under way
-	// must then end by themselves, so that the pool can close the connection;
-	// that is also for Open to see to.
-	Open(ctx context.Context) error
-
-	// Usable reports whether somebody more may use it, false when it has
-	// broken. It is asked when it is open, and must not wait.
-	Usable() bool
-
-	// Close closes it, once, when nobody uses it any more. It is called for one
-	// that could not be opened, too.
-	Close()
-}
-
-// Config is how a pool keeps its connections.
-type Config struct {
-	// Max is how many connections are kept at once. It must be positive.
-	Max int
-
-	// IdleTimeout is how long one is kept that nobody uses. It must be
-	// positive.
-	IdleTimeout time.Duration
-
-	// RenewAfter is the age at which a connection that is in use, or was not
-	// long ago, gets a successor. Default: it gets none.
-	RenewAfter time.Duration
-
-	// MaxAge is the age above which a connection is given to nobody. Default:
-	// none.
-	MaxAge time.Duration
-
-	// Final reports whether an error of opening a successor is one that its
-	// predecessor must not outlive, such as that it may not be opened any more.
-	// Attempts then find out why. Default: none is.
-	Final func(error) bool
-}
-
-// ErrClosed is the error of those who ask a pool that is closed.
-var ErrClosed = errors.New("the scheduler is stopping")
-
-// WaitError is the error of those whose context ended while they waited for a
-// connection.
-type WaitError struct {
-	Full  bool  // they waited for room; false: for the connection to be opened
-	Cause error // of the context's end
-}
-
-// Error implements error.
-func (e *WaitError) Error() string {
-	if e.Full {
-		return "while all connections were in use: " + e.Cause.Error()
-	}
-	return "while connecting: " + e.Cause.Error()
-}
-
-// Unwrap returns the cause.
-func (e *WaitError) Unwrap() error { return e.Cause }
 
 // Pool keeps one connection for each key. It is safe for concurrent use. What
 // its mutex guards are maps and counters; nothing waits for a network under it.
@@ -82,24 +21,6 @@ type Pool[K comparable, C Conn] struct {
 	tasks   sync.WaitGroup // users, and goroutines that close
 }
 
-// entry is a connection of a pool, opening or open.
-type entry[K comparable, C Conn] struct {
-	key   K
-	conn  C
-	dial  func() (C, error) // for a successor; nil unless there are successors
-	made  time.Time
-	ready chan struct{} // closed when it is open, or could not be opened
-	err   error         // why it is not open
-
-	// Guarded by the mutex of the pool.
-	users   int // opening it is one, too
-	open    bool
-	used    time.Time    // when the last user ended
-	next    *entry[K, C] // its successor, while that is opening
-	before  *entry[K, C] // whose successor it is, while it is opening
-	dropped bool
-}
-
 // New returns a pool. It does no I/O. Call [Pool.Close] in the end.
 func New[K comparable, C Conn](config Config) *Pool[K, C] {
 	p := &Pool[K, C]{config: config, entries: map[K]*entry[K, C]{}}
@@ -112,7 +33,7 @@ func New[K comparable, C Conn](config Config) *Pool[K, C] {
 // opening, [ErrClosed], or a [WaitError] when ctx ends first.
 func (p *Pool[K, C]) Get(ctx context.Context, key K, dial func() (C, error)) (*Lease[K, C], error) {
 	for {
-		e, freed, err := p.find(key, dial) //nolint:contextcheck // opened for all who want it
+		e, freed, err := p.find(key, dial)
 		switch {
 		case err != nil:
 			return nil, err
@@ -191,9 +112,6 @@ func (p *Pool[K, C]) open(e *entry[K, C]) {
 		p.succeed(e)
 	}
 }
-
-// broken reports whether a connection that was open can be used no more.
-func (e *entry[K, C]) broken() bool { return e.open && !e.conn.Usable() }
 
 // use counts a user.
 func (p *Pool[K, C]) use(e *entry[K, C]) {

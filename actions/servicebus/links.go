@@ -89,7 +89,7 @@ type lease = pool.Lease[destination, *link]
 
 // acquire returns an open link to a destination, for the caller to release.
 func (ls *links) acquire(ctx context.Context, to destination) (*lease, error) {
-	lease, err := ls.pool.Get(ctx, to, func() (*link, error) { return ls.linkTo(to) }) //nolint:contextcheck // a link outlives the attempt that opens it
+	lease, err := ls.pool.Get(ctx, to, func() (*link, error) { return ls.linkTo(to) })
 	if wait, ok := errors.AsType[*pool.WaitError](err); ok {
 		if wait.Full {
 			return nil, &interruption{stage: "while all links were in use", waited: true}

@@ -161,9 +161,7 @@ func wantFailure(t *testing.T, got scheduler.Result, status int, final bool, mes
 }
 
 // tripper is a transport without a network.
-type tripper func(*http.Request) (*http.Response, error)
-
-func (f tripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+type tripper = actiontest.Tripper
 
 // serve returns an action client whose service is a function.
 func serve(tb testing.TB, f tripper) *storagequeue.Client {
