@@ -100,17 +100,17 @@ func (p *Pool[K, C]) start(key K, dial func() (C, error)) (*entry[K, C], error) 
 // open opens a connection.
 func (p *Pool[K, C]) open(e *entry[K, C]) {
 	defer p.release(e)
-	e.err = e.conn.Open(p.ctx)
-	close(e.ready)
+	err := e.conn.Open(p.ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e.open = e.err == nil
+	e.err, e.open = err, err == nil
 	if !e.open {
 		p.drop(e)
 	}
 	if e.before != nil {
 		p.succeed(e)
 	}
+	close(e.ready) // in the end: whoever hears of a failure and asks again gets another
 }
 
 // use counts a user.

@@ -316,6 +316,22 @@ func TestFailedOpening(t *testing.T) {
 	})
 }
 
+// TestFailureIsForgotten tries again as soon as it has heard of a failure.
+func TestFailureIsForgotten(t *testing.T) {
+	in(t, pool.Config{Max: 1}, func(w *world) {
+		w.set(0, nil)
+		for range 2000 {
+			w.set(0, errors.New("refused"))
+			if _, err := w.get(w.Context(), "a"); err == nil {
+				w.Fatal("opened")
+			}
+			w.set(0, nil)
+			w.touch("a")
+			w.Drop(func(*conn) bool { return true })
+		}
+	})
+}
+
 // TestOpeningOutlivesAttempt has an attempt that ends while its connection is being opened: others have it.
 func TestOpeningOutlivesAttempt(t *testing.T) {
 	in(t, pool.Config{Max: 1}, func(w *world) {
