@@ -14,6 +14,8 @@ import (
 type Registry struct {
 	readers map[string]entry // by type in lower case
 	types   []string         // canonical, sorted
+	members []member
+	closers []closer
 }
 
 // entry is one action type: its canonical spelling and who reads it.
@@ -21,6 +23,23 @@ type entry struct {
 	kind   string
 	reader scheduler.ActionReader
 }
+
+// member is one of an action that holds what belongs to its type, so that one
+// beside another type is told for what it is.
+type member struct {
+	name  string
+	kinds []string
+}
+
+// Beside the methods of a [scheduler.ActionReader], a reader may have these.
+type (
+	// memberReader knows the member of an action that holds what belongs to
+	// one of its types. The registry refuses it beside other types.
+	memberReader interface{ Member(kind string) string }
+
+	// closer has connections to close.
+	closer interface{ Close() }
+)
 
 var _ scheduler.ActionReader = (*Registry)(nil)
 
@@ -32,6 +51,9 @@ func New(readers ...scheduler.ActionReader) *Registry {
 	for _, reader := range readers {
 		for _, kind := range reader.Types() {
 			g.add(kind, reader)
+		}
+		if c, ok := reader.(closer); ok {
+			g.closers = append(g.closers, c)
 		}
 	}
 	slices.Sort(g.types)
@@ -45,6 +67,20 @@ func (g *Registry) add(kind string, reader scheduler.ActionReader) {
 	}
 	g.readers[folded] = entry{kind, reader}
 	g.types = append(g.types, kind)
+	if m, ok := reader.(memberReader); ok {
+		g.own(m.Member(kind), kind)
+	}
+}
+
+// own notes which type a member belongs to.
+func (g *Registry) own(name, kind string) {
+	for i := range g.members {
+		if g.members[i].name == name {
+			g.members[i].kinds = append(g.members[i].kinds, kind)
+			return
+		}
+	}
+	g.members = append(g.members, member{name, []string{kind}})
 }
 
 // ReadAction implements [scheduler.ActionReader]. kind may be in any letter
@@ -55,7 +91,7 @@ func (g *Registry) ReadAction(kind string, o *document.Object) scheduler.Action 
 		return nil
 	}
 	action := e.reader.ReadAction(e.kind, o)
-	for _, m := range members {
+	for _, m := range g.members {
 		if !slices.Contains(m.kinds, e.kind) && o.Has(m.name) {
 			o.Problem(m.name, "belongs to type %s, not %s", strings.Join(m.kinds, " or "), e.kind)
 			action = nil
@@ -64,18 +100,13 @@ func (g *Registry) ReadAction(kind string, o *document.Object) scheduler.Action 
 	return action
 }
 
-// members are those of an action that hold what belongs to its type, so that
-// one beside another type is told for what it is.
-var members = []struct {
-	name  string
-	kinds []string
-}{
-	{"request", []string{"Http", "Https"}},
-	{"queueMessage", []string{"StorageQueue"}},
-	{"serviceBusQueueMessage", []string{"ServiceBusQueue"}},
-	{"serviceBusTopicMessage", []string{"ServiceBusTopic"}},
-	{"natsMessage", []string{"NatsMessage"}},
-}
-
 // Types implements [scheduler.ActionReader].
 func (g *Registry) Types() []string { return slices.Clone(g.types) }
+
+// Close closes the connections of all readers. A process calls it when its worker
+// has stopped.
+func (g *Registry) Close() {
+	for _, c := range g.closers {
+		c.Close()
+	}
+}

@@ -7,10 +7,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/actions"
-	"github.com/carillon-sched/carillon/actions/natsmsg"
-	"github.com/carillon-sched/carillon/actions/servicebus"
-	"github.com/carillon-sched/carillon/actions/storagequeue"
-	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -46,8 +43,8 @@ func TestRegistry(t *testing.T) {
 
 // TestRegistryMembers gives each type the members of all: its own is read, and each of the others is told whose it is.
 func TestRegistryMembers(t *testing.T) {
-	g := actions.New(web.New(web.Config{}), storagequeue.New(storagequeue.Config{}), servicebus.New(servicebus.Config{}),
-		natsmsg.New(natsmsg.Config{}))
+	g := builtin.New(builtin.Config{})
+	defer g.Close()
 	owners := map[string]string{
 		"request": "Http or Https", "queueMessage": "StorageQueue", "serviceBusQueueMessage": "ServiceBusQueue",
 		"serviceBusTopicMessage": "ServiceBusTopic", "natsMessage": "NatsMessage",
@@ -74,6 +71,24 @@ func TestRegistryMembers(t *testing.T) {
 				t.Errorf("%s: want %s, got %s", kind, problem, got)
 			}
 		}
+	}
+}
+
+// closing counts how often it is closed.
+type closing struct {
+	stand
+
+	times int
+}
+
+func (c *closing) Close() { c.times++ }
+
+func TestRegistryCloses(t *testing.T) {
+	c := &closing{stand: stand{"Http"}}
+	g := actions.New(stand{"StorageQueue"}, c)
+	g.Close()
+	if c.times != 1 {
+		t.Errorf("closed %d times", c.times)
 	}
 }
 

@@ -54,6 +54,7 @@ var layers = []layer{
 	{path: "scheduler/console/...", imports: apis},
 	{path: "store/...", imports: decisions},
 	{path: "actions/natsmsg/...", imports: append([]string{"actions/..."}, decisions...)},
+	{path: "actions/builtin", imports: append([]string{"actions/..."}, decisions...)},
 	{path: "actions/...", imports: decisions, never: []string{"github.com/nats-io/..."}},
 	{path: "cmd/...", imports: append([]string{"integration/emulator/..."}, product...)}, // for `carillon emulate`
 	{path: "examples/...", imports: append([]string{"integration/emulator/..."}, product...)},
@@ -119,6 +120,8 @@ func TestMisdirected(t *testing.T) {
 		{"store", "actions", "may not import"},
 		{"actions", "actions/natsmsg", ""},
 		{"actions/natsmsg", "github.com/nats-io/nats.go", ""},
+		{"actions/builtin", "actions/natsmsg", ""},
+		{"actions/pool", "github.com/nats-io/nats.go", "may not depend on"},
 		{"actions/web", "github.com/nats-io/nats.go", "may not depend on"},
 		{"actions/web", "store", "may not import"},
 		{"cmd/carillon", "integration/emulator/servicebus", ""},

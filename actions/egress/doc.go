@@ -1,4 +1,5 @@
-// Package egress decides which addresses jobs may reach, and connects to them.
+// Package egress decides which addresses jobs may reach, where the names they
+// give are, and connects to them.
 //
 // Whoever may put a job chooses where this process connects to. Without a
 // [Guard] that includes what only this process should reach: its own ports,
@@ -28,6 +29,11 @@
 // is the proxy's matter, so a [Route] through one refuses the names that mean an
 // address everywhere, such as localhost and metadata.google.internal, as that
 // address; other names of the inside are for the proxy to refuse.
+//
+// # Endpoints
+//
+// [Endpoints] say where the names are that jobs give. What they lead to is
+// dialled through the guard like any other address.
 //
 // # HTTP
 //

@@ -57,6 +57,22 @@ func (g *Guard) AllowAddr(addrs ...netip.AddrPort) {
 	}
 }
 
+// AllowListener lets jobs reach a listener of this process, given by its address:
+// where it says that it listens, and on loopback addresses when that is
+// everywhere.
+func (g *Guard) AllowListener(address string) {
+	a, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return
+	}
+	g.AllowAddr(a)
+	if a.Addr().IsUnspecified() {
+		for _, loopback := range []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback()} {
+			g.AllowAddr(netip.AddrPortFrom(loopback, a.Port()))
+		}
+	}
+}
+
 // Check returns nil when jobs may reach addr, else a [RefusedError].
 func (g *Guard) Check(addr netip.Addr) error {
 	if g == nil {
@@ -132,7 +148,7 @@ func (g *Guard) DialContext(d *net.Dialer) func(ctx context.Context, network, ad
 		passed := new(atomic.Bool)
 		conn, err := d.DialContext(context.WithValue(ctx, passedKey{}, passed), network, address)
 		if r, ok := errors.AsType[*RefusedError](err); ok && passed.Load() {
-			return nil, fmt.Errorf("the host's other addresses cannot be reached, and %s", r.text())
+			return nil, fmt.Errorf("the host's other addresses cannot be reached, and %s", r.Error())
 		}
 		return conn, err
 	}
@@ -149,9 +165,7 @@ type RefusedError struct {
 
 // Error names the address, why it is refused, and how to allow it, unless it is
 // one that nobody should.
-func (e *RefusedError) Error() string { return e.text() }
-
-func (e *RefusedError) text() string {
+func (e *RefusedError) Error() string {
 	if !e.Addr.IsValid() && e.name != "" {
 		return fmt.Sprintf("%q is neither a name nor an address in its usual form", e.name)
 	}
@@ -164,4 +178,11 @@ func (e *RefusedError) text() string {
 	}
 	addr := e.Addr.WithZone("")
 	return fmt.Sprintf("%s; --allow-target %s allows it", text, netip.PrefixFrom(addr, addr.BitLen()))
+}
+
+// IsRefused reports whether err is a [RefusedError], which no retry can help
+// and no target is to blame for.
+func IsRefused(err error) bool {
+	_, ok := errors.AsType[*RefusedError](err)
+	return ok
 }

@@ -141,6 +141,23 @@ func TestAllowAddr(t *testing.T) {
 	}
 }
 
+func TestAllowListener(t *testing.T) {
+	for listener, allowed := range map[string]map[string]bool{
+		"127.0.0.1:80": {"127.0.0.1:80": true, "[::1]:80": false, "127.0.0.1:81": false},
+		"0.0.0.0:80":   {"127.0.0.1:80": true, "[::1]:80": true, "127.0.0.1:81": false, "10.0.0.1:80": false},
+		"[::]:80":      {"127.0.0.1:80": true, "[::1]:80": true, "[::1]:81": false},
+		"here:80":      {"127.0.0.1:80": false},
+	} {
+		g := egress.NewGuard()
+		g.AllowListener(listener)
+		for text, want := range allowed {
+			if err := g.CheckAddrPort(netip.MustParseAddrPort(text)); (err == nil) != want {
+				t.Errorf("listener %s: %s: %v, want allowed: %t", listener, text, err, want)
+			}
+		}
+	}
+}
+
 // listen accepts connections on an address of this machine until the test ends.
 func listen(t *testing.T, address string) netip.AddrPort {
 	t.Helper()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -178,9 +179,11 @@ func (a *access) reveal(at scheduler.Attempt) (login, error) {
 	return l, nil
 }
 
+type loginKey [sha256.Size]byte
+
 // key tells connections apart without keeping a secret. Each part goes with its
 // length, so that no two logins have the same parts in another division.
-func (l *login) key() [sha256.Size]byte {
+func (l *login) key() loginKey {
 	var b []byte
 	for _, part := range append([]string{l.credentials, l.token, l.user, l.password}, l.servers...) {
 		b = binary.AppendUvarint(b, uint64(len(part)))
@@ -203,7 +206,7 @@ func (l *login) apply(o *nats.Options) error {
 		_, err = o.SignatureCB([]byte("nonce"))
 	}
 	if err != nil {
-		return &statusError{statusUnauthorized, "the credentials file cannot be used: " + reason(err), true}
+		return &statusError{http.StatusUnauthorized, "the credentials file cannot be used: " + reason(err), true}
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/actions/netreason"
+	"github.com/carillon-sched/carillon/actions/pool"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -52,8 +53,8 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 	fail := func(err error) scheduler.Result {
 		f := judge(err)
 		if ended := context.Cause(ctx); ended != nil && errors.Is(err, ended) {
-			w, waited := errors.AsType[*waitError](err)
-			f = fault{text: netreason.Ended(ctx, w.stage(), at.Timeout, time.Since(start)), blameless: waited}
+			stage, waited := waiting(err)
+			f = failure{text: netreason.Ended(ctx, stage, at.Timeout, time.Since(start)), blameless: waited}
 		}
 		f.blameless = f.blameless || a.onSubject(err)
 		return a.failed(f)
@@ -69,25 +70,25 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 	if err != nil {
 		return fail(err)
 	}
-	l, release, err := a.link(ctx, at)
+	conn, release, err := a.connection(ctx, at)
 	if err != nil {
 		return fail(err)
 	}
 	defer release()
 	c := &call{subject: m.Subject, replyTo: m.Reply, asks: a.mode != publish}
-	watched, end := l.watch.begin(ctx, c)
+	watched, end := conn.watch.begin(ctx, c)
 	defer end()
-	if l.nc.Status() != nats.CONNECTED {
+	if conn.nc.Status() != nats.CONNECTED {
 		return fail(errNotConnected)
 	}
 	var result scheduler.Result
 	switch a.mode {
 	case publish:
-		result, err = a.publish(watched, l, m, c)
+		result, err = a.publish(watched, conn, m, c)
 	case stored:
-		result, err = a.store(watched, l, m)
+		result, err = a.store(watched, conn, m)
 	case request:
-		result, err = a.request(watched, l, m)
+		result, err = a.request(watched, conn, m)
 	}
 	switch cause := context.Cause(watched); {
 	case err == nil:
@@ -114,9 +115,9 @@ var errNotConnected = errors.New("not connected to NATS at the moment")
 // connection.
 var errNoConn = errors.New("this process has no connection to NATS of its own: the job must name servers")
 
-// link returns the connection for an attempt. Call release when it is used no
+// connection returns the connection for an attempt. Call release when it is used no
 // more.
-func (a *action) link(ctx context.Context, at scheduler.Attempt) (l *link, release func(), err error) {
+func (a *action) connection(ctx context.Context, at scheduler.Attempt) (conn *connection, release func(), err error) {
 	if a.access.own() {
 		if a.client.own == nil {
 			return nil, nil, &finalError{errNoConn}
@@ -127,41 +128,54 @@ func (a *action) link(ctx context.Context, at scheduler.Attempt) (l *link, relea
 	if err != nil {
 		return nil, nil, &secretError{err}
 	}
-	return a.client.pool.get(ctx, who.key(), func(ctx context.Context) (*link, error) { return a.client.connect(ctx, who) })
+	lease, err := a.client.pool.Get(ctx, who.key(), func() (*connection, error) { return a.client.connectionTo(who), nil })
+	if err != nil {
+		return nil, nil, err
+	}
+	return lease.Conn, lease.Release, nil
+}
+
+// waiting reports whether err is that an attempt ended while it waited for room
+// in the pool, and at which stage that is.
+func waiting(err error) (stage string, ok bool) {
+	if w, ok := errors.AsType[*pool.WaitError](err); ok && w.Full {
+		return "while all connections to jobs' own servers were in use", true
+	}
+	return "", false
 }
 
 // publish sends the message. The server has taken it, and not refused it, when
 // it has answered the flush.
-func (a *action) publish(ctx context.Context, l *link, m *nats.Msg, c *call) (scheduler.Result, error) {
-	err := l.nc.PublishMsg(m)
+func (a *action) publish(ctx context.Context, conn *connection, m *nats.Msg, c *call) (scheduler.Result, error) {
+	err := conn.nc.PublishMsg(m)
 	if err == nil {
-		err = l.nc.FlushWithContext(ctx)
+		err = conn.nc.FlushWithContext(ctx)
 	}
 	if err == nil {
-		err = l.watch.refusal(ctx, l.nc, c)
+		err = conn.watch.refusal(ctx, conn.nc, c)
 	}
 	return scheduler.Result{
-		Status:  statusAccepted,
+		Status:  http.StatusAccepted,
 		Message: a.says("Published to subject '%s'", a.subject),
 	}, err
 }
 
 // store sends the message to JetStream and waits until it is stored.
-func (a *action) store(ctx context.Context, l *link, m *nats.Msg) (scheduler.Result, error) {
-	ack, err := l.js.PublishMsg(ctx, m)
+func (a *action) store(ctx context.Context, conn *connection, m *nats.Msg) (scheduler.Result, error) {
+	ack, err := conn.js.PublishMsg(ctx, m)
 	switch {
 	case errors.Is(err, jetstream.ErrNoStreamResponse):
-		return scheduler.Result{}, noStream(ctx, l, a.subject)
+		return scheduler.Result{}, noStream(ctx, conn, a.subject)
 	case err != nil:
 		return scheduler.Result{}, err
 	case ack.Duplicate:
 		return scheduler.Result{
-			Status:  statusOK,
+			Status:  http.StatusOK,
 			Message: a.says("Subject '%s': stream '%s' has the message already, at sequence %d", a.subject, ack.Stream, ack.Sequence),
 		}, nil
 	}
 	return scheduler.Result{
-		Status:  statusCreated,
+		Status:  http.StatusCreated,
 		Message: a.says("Subject '%s': stored in stream '%s' at sequence %d", a.subject, ack.Stream, ack.Sequence),
 	}, nil
 }
@@ -172,25 +186,25 @@ const lookupTimeout = 2 * time.Second
 
 // noStream finds out why nobody has taken a message for a stream: there is no
 // stream for it, or the one there is has no leader at the moment.
-func noStream(ctx context.Context, l *link, subject string) error {
+func noStream(ctx context.Context, conn *connection, subject string) error {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
-	name, err := l.js.StreamNameBySubject(ctx, subject)
+	name, err := conn.js.StreamNameBySubject(ctx, subject)
 	switch {
 	case err == nil:
-		return &statusError{statusUnavailable, fmt.Sprintf("stream '%s' has no leader at the moment", name), true}
+		return &statusError{http.StatusServiceUnavailable, fmt.Sprintf("stream '%s' has no leader at the moment", name), true}
 	case errors.Is(err, jetstream.ErrStreamNotFound):
-		return &statusError{statusNotFound, "no stream takes this subject", true}
+		return &statusError{http.StatusNotFound, "no stream takes this subject", true}
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrJetStreamNotEnabled),
 		errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
-		return &statusError{statusUnavailable, "JetStream is off on the server, or for the account", false}
+		return &statusError{http.StatusServiceUnavailable, "JetStream is off on the server, or for the account", false}
 	}
-	return &statusError{statusUnavailable, "no stream has answered", false}
+	return &statusError{http.StatusServiceUnavailable, "no stream has answered", false}
 }
 
 // request sends the message and takes in the first answer.
-func (a *action) request(ctx context.Context, l *link, m *nats.Msg) (scheduler.Result, error) {
-	reply, err := l.nc.RequestMsgWithContext(ctx, m)
+func (a *action) request(ctx context.Context, conn *connection, m *nats.Msg) (scheduler.Result, error) {
+	reply, err := conn.nc.RequestMsgWithContext(ctx, m)
 	if err != nil {
 		return scheduler.Result{}, err
 	}
@@ -213,7 +227,7 @@ func (*action) says(format string, args ...any) string {
 }
 
 // failed is the result of an attempt that came to nothing.
-func (a *action) failed(f fault) scheduler.Result {
+func (a *action) failed(f failure) scheduler.Result {
 	what := map[mode]string{publish: "Publish", stored: "JetStream publish", request: "Request"}[a.mode]
 	where := ""
 	if !a.access.own() {

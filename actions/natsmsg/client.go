@@ -8,6 +8,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions/payload"
+	"github.com/carillon-sched/carillon/actions/pool"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -59,8 +61,8 @@ const (
 // connections. It is safe for concurrent use.
 type Client struct {
 	rules subjectRules
-	own   *link // on the scheduler's connection; nil: there is none
-	pool  *pool
+	own   *connection // on the scheduler's connection; nil: there is none
+	pool  *pool.Pool[loginKey, *connection]
 	guard *egress.Guard
 	roots *x509.CertPool
 }
@@ -69,15 +71,20 @@ var _ scheduler.ActionReader = (*Client)(nil)
 
 // New returns a client. It does no I/O. Call [Client.Close] in the end.
 func New(config Config) *Client {
+	if config.MaxConns <= 0 {
+		config.MaxConns = DefaultMaxConns
+	}
+	if config.IdleTimeout <= 0 {
+		config.IdleTimeout = DefaultIdleTimeout
+	}
 	c := &Client{
 		rules: newSubjectRules(&config),
 		guard: config.Guard,
 		roots: config.RootCAs,
-		pool:  newPool(config.MaxConns, config.IdleTimeout),
+		pool:  pool.New[loginKey, *connection](pool.Config{Max: config.MaxConns, IdleTimeout: config.IdleTimeout}),
 	}
 	if config.Conn != nil {
-		c.own = newLink(config.Conn, newWatch(config.Conn.Opts.InboxPrefix))
-		c.own.watch.attach(config.Conn)
+		c.own = ownConnection(config.Conn)
 	}
 	return c
 }
@@ -85,7 +92,7 @@ func New(config Config) *Client {
 // Close closes the connections to jobs' own servers, at once: an attempt that
 // uses one fails. It leaves the scheduler's connection open. A process calls
 // it when its worker has stopped.
-func (c *Client) Close() { c.pool.close() }
+func (c *Client) Close() { c.pool.Close() }
 
 // typeName is the action type, in canonical spelling, and member the member
 // that holds what belongs to it.
@@ -97,23 +104,24 @@ const (
 // Types implements [scheduler.ActionReader].
 func (c *Client) Types() []string { return []string{typeName} }
 
+// Member returns the member of an action that holds what belongs to a type.
+func (*Client) Member(string) string { return member }
+
 // ReadAction implements [scheduler.ActionReader]: it reads the member
 // natsMessage of o.
 func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
-	if !strings.EqualFold(kind, typeName) || !o.Require(member) {
+	if !strings.EqualFold(kind, typeName) {
 		return nil
 	}
-	before := o.Reader().Problems()
 	a := &action{client: c}
-	if mo, ok := o.Object(member); ok {
+	ok := payload.ReadMember(o, member, func(mo *document.Object) {
 		a.read(o, mo)
 		a.access = readAccess(mo)
 		if a.access.own() && !o.Reader().Stored {
 			c.rules.check(mo, a.subject, a.replyTo)
 		}
-		mo.Done()
-	}
-	if o.Reader().Problems() != before {
+	})
+	if !ok {
 		return nil
 	}
 	return a

@@ -23,8 +23,7 @@ const (
 // connect opens a connection to a job's own servers. It is not reconnected:
 // when it breaks, the next attempt opens another, so nothing goes on in the
 // background of an attempt that has ended.
-func (c *Client) connect(ctx context.Context, who login) (*link, error) {
-	w := newWatch("")
+func (c *Client) connect(ctx context.Context, who login, w *watch) (*nats.Conn, error) {
 	d := &dialer{ctx: ctx, dialer: c.guard.Dialer(dialTimeout), guard: c.guard}
 	o := nats.GetDefaultOptions()
 	o.Name = "carillon"
@@ -46,7 +45,7 @@ func (c *Client) connect(ctx context.Context, who login) (*link, error) {
 	if err != nil {
 		return nil, d.explain(err)
 	}
-	return newLink(nc, w), nil
+	return nc, nil
 }
 
 // dialer dials for one connection under its context.
@@ -89,7 +88,7 @@ func (d *dialer) end() {
 // that the guard refused it if there were others, as a retry may reach these.
 // The client keeps to itself that a connection was refused.
 func (d *dialer) explain(err error) error {
-	_, isRefusal := errors.AsType[*egress.RefusedError](err)
+	isRefusal := egress.IsRefused(err)
 	switch {
 	case d.refused != nil && !d.reached:
 		return d.refused

@@ -2,7 +2,6 @@ package natsmsg
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"strings"
 	"unicode/utf8"
@@ -18,71 +17,45 @@ import (
 // header is what a job gives as headers.
 type header struct {
 	given   nats.Header
-	secrets []secretHeader
+	secrets []payload.SecretHeader
 	lower   map[string]bool // the names of all in lower case
 }
 
-// secretHeader is a header whose value is written and never shown.
-type secretHeader struct {
-	name  string
-	value document.Secret
-}
-
-// readHeader reads the member headers of o, an object of strings. Those named
-// like credentials are secrets, and any may be a shared one.
+// readHeader reads the member headers of o, an object of strings.
 func readHeader(o *document.Object) header {
 	if !o.Has("headers") {
 		return header{}
 	}
 	h := header{given: nats.Header{}, lower: map[string]bool{}}
-	payload.ReadHeaders(o, h.read)
+	payload.ReadHeaders(o, &h)
 	return h
 }
 
-// read adds the header m of ho, and returns how many characters its value has,
-// as far as that is known.
-func (h *header) read(ho *document.Object, m document.Member) (int, error) {
-	lower, value := strings.ToLower(m.Name), m.Value.Text()
+// CheckHeader implements [payload.Headers].
+func (h *header) CheckHeader(m document.Member) error {
+	lower := strings.ToLower(m.Name)
 	switch {
-	case !isToken(m.Name):
-		return 0, errors.New("is not a header name: letters, digits and !#$%&'*+-.^_`|~ are allowed")
 	case lower == "nats-expected-stream":
-		return 0, errors.New("is set by the scheduler: use expectStream")
+		return errors.New("is set by the scheduler: use expectStream")
 	case lower == "nats-ttl":
-		return 0, errors.New("is set by the scheduler: use timeToLive")
+		return errors.New("is set by the scheduler: use timeToLive")
 	case isServers(lower):
-		return 0, errors.New("tells NATS what to do with the message, and cannot be given")
+		return errors.New("tells NATS what to do with the message, and cannot be given")
 	case h.lower[lower]:
-		return 0, errors.New("is given twice, in different letter case")
+		return errors.New("is given twice, in different letter case")
 	}
 	h.lower[lower] = true
-	switch {
-	case document.IsCredential(m.Name) || m.Value.IsSecret() || m.Value.Kind() == document.KindObject:
-		return h.readSecret(ho, m.Name)
-	case m.Value.Kind() != document.KindString:
-		return 0, fmt.Errorf("must be a string, not %s", m.Value.Kind())
-	case strings.ContainsFunc(value, isControl):
-		return 0, errControl
-	}
-	h.given[m.Name] = []string{value}
+	return nil
+}
+
+// SetHeader implements [payload.Headers].
+func (h *header) SetHeader(name, value string) (int, error) {
+	h.given[name] = []string{value}
 	return utf8.RuneCountInString(value), nil
 }
 
-var errControl = errors.New("must not contain line breaks or control characters")
-
-// readSecret adds a header whose value is a secret.
-func (h *header) readSecret(ho *document.Object, name string) (int, error) {
-	s, ok := ho.Secret(name)
-	if !ok {
-		return 0, nil // which was reported
-	}
-	h.secrets = append(h.secrets, secretHeader{name, s})
-	text, _ := s.Literal()
-	if strings.ContainsFunc(text, isControl) {
-		return 0, errControl
-	}
-	return utf8.RuneCountInString(text), nil
-}
+// SetSecretHeader implements [payload.Headers].
+func (h *header) SetSecretHeader(s payload.SecretHeader) { h.secrets = append(h.secrets, s) }
 
 // isServers reports whether the header of that name, in lower case, means
 // something to the server. One of them, Nats-Trace-Dest, makes it publish to
@@ -95,34 +68,16 @@ func isServers(lower string) bool {
 	return strings.HasPrefix(lower, "nats-") || lower == "status" || lower == "description"
 }
 
-// isToken reports whether s is a header name (RFC 9110, section 5.6.2; what
-// clients of NATS take, see its ADR-4, is hardly more).
-func isToken(s string) bool {
-	for _, c := range []byte(s) {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (c < '0' || c > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// isControl reports whether r cannot stand in a header value.
-func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
-
 // begin begins the headers of an attempt with those that the job gives.
 func (h *header) begin(at scheduler.Attempt) (headers, error) {
 	all := make(nats.Header, len(h.given)+len(h.secrets)+16)
 	maps.Copy(all, h.given)
 	for _, s := range h.secrets {
-		text, err := at.Reveal(s.value)
+		text, err := s.Reveal(at)
 		if err != nil {
 			return headers{}, err
 		}
-		if strings.ContainsFunc(text, isControl) {
-			return headers{}, fmt.Errorf("the secret for header %s has line breaks or control characters", s.name)
-		}
-		all[s.name] = []string{text}
+		all[s.Name] = []string{text}
 	}
 	return headers{*h, all}, nil
 }

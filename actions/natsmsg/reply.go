@@ -1,6 +1,7 @@
 package natsmsg
 
 import (
+	"net/http"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -34,12 +35,12 @@ func judgeReply(h nats.Header) verdict {
 	code, text := h.Get(micro.ErrorCodeHeader), h.Get(micro.ErrorHeader)
 	if code == "" && text == "" {
 		code, text = h.Get(headerStatus), h.Get(headerDescription)
-		if n, err := strconv.Atoi(code); err != nil || n < statusBadRequest {
-			return verdict{status: statusOK, text: "OK"}
+		if n, err := strconv.Atoi(code); err != nil || n < http.StatusBadRequest {
+			return verdict{status: http.StatusOK, text: "OK"}
 		}
 	}
-	v := verdict{failed: true, status: statusInternal, text: netreason.Line(code+" "+text, netreason.Max)}
-	if n, err := strconv.Atoi(code); err == nil && n >= statusBadRequest && n <= 599 {
+	v := verdict{failed: true, status: http.StatusInternalServerError, text: netreason.Line(code+" "+text, netreason.Max)}
+	if n, err := strconv.Atoi(code); err == nil && n >= http.StatusBadRequest && n <= 599 {
 		v.status = n
 	}
 	if s, err := strconv.Atoi(h.Get(headerRetryAfter)); err == nil && s > 0 && s <= int(maxRetryAfter/time.Second) {

@@ -18,11 +18,11 @@ import (
 type watch struct {
 	inbox string // prefix of the inboxes that answers come to
 
-	mu    sync.Mutex
-	calls map[*call]struct{}
-	seen  error         // the last violation that was handled
-	news  chan struct{} // closed when seen changes
-	deaf  error         // answers cannot be received
+	mu       sync.Mutex
+	calls    map[*call]struct{}
+	seen     error         // the last violation that was handled
+	news     chan struct{} // closed when seen changes
+	inboxErr error         // why answers cannot be received; nil: they can
 }
 
 // call is a message under way.
@@ -70,8 +70,8 @@ func (w *watch) begin(ctx context.Context, c *call) (watched context.Context, en
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calls[c] = struct{}{}
-	if c.asks && w.deaf != nil {
-		c.cancel(w.deaf)
+	if c.asks && w.inboxErr != nil {
+		c.cancel(w.inboxErr)
 	}
 	return ctx, func() {
 		c.cancel(nil)
@@ -90,10 +90,10 @@ func (w *watch) failed(_ *nats.Conn, _ *nats.Subscription, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if subscription && strings.HasPrefix(subject, w.inbox) {
-		w.deaf = err
+		w.inboxErr = err
 	}
 	for c := range w.calls {
-		if subscription && c.asks && w.deaf != nil || !subscription && (c.subject == subject || c.replyTo == subject) {
+		if subscription && c.asks && w.inboxErr != nil || !subscription && (c.subject == subject || c.replyTo == subject) {
 			c.cancel(err)
 		}
 	}
@@ -106,7 +106,7 @@ func (w *watch) failed(_ *nats.Conn, _ *nats.Subscription, err error) {
 func (w *watch) lost(_ *nats.Conn, _ error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.deaf = nil
+	w.inboxErr = nil
 	for c := range w.calls {
 		c.cancel(errLost)
 	}

@@ -25,6 +25,11 @@ type Limits struct {
 	TLS  time.Duration // of the TLS handshake
 }
 
+// Reason is [Limits.Reason] with the limits of package egress.
+func Reason(err error) string {
+	return Limits{Dial: egress.DialTimeout, TLS: egress.TLSTimeout}.Reason(err)
+}
+
 // Reason says why there is no answer, or only a part of one. What it has no
 // words of its own for it tells as err does, on one line, without the URL and
 // the addresses that packages of the standard library add.

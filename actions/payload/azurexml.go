@@ -8,9 +8,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// azureXML returns the text in the envelope that Azure Scheduler put around the messages of storage queues (reference:
-// azure-scheduler.md, 2.7, and storage-queue.md, 4.4). The declaration says utf-16, as Azure's did, although the message
-// travels as UTF-8: consumers read it from a string. The execution time has neither zone nor fraction.
+// azureXML returns the text in the envelope that Azure Scheduler put around the messages of storage queues (Azure WebJobs
+// SDK, issue 85, has one). The declaration says utf-16, as Azure's did, although the message travels as UTF-8: consumers
+// read it from a string. The execution time has neither zone nor fraction.
 func azureXML(a scheduler.Attempt, region, text string) string {
 	id := Identify(a)
 	var b strings.Builder

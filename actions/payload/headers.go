@@ -1,20 +1,51 @@
 package payload
 
 import (
+	"errors"
+	"fmt"
+	"strings"
 	"unicode/utf8"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// The limits of the headers of an action, of whatever protocol (Azure Scheduler's; reference: azure-scheduler.md, 2.10).
+// The limits of the headers of an action, of whatever protocol (Azure Scheduler Limits, Defaults, and Error Codes).
 const (
 	maxHeaders    = 50
 	maxHeaderSize = 4096 // characters of all names and values together
 )
 
-// ReadHeaders calls add for every member of the object headers of o that is not null, and checks the limits. add returns how many
-// characters the value has, as far as that is known, or what is wrong with the header.
-func ReadHeaders(o *document.Object, add func(ho *document.Object, m document.Member) (int, error)) {
+// Headers takes in the headers of an action.
+type Headers interface {
+	// CheckHeader says what is wrong with a header, but for its name's and its value's characters.
+	CheckHeader(m document.Member) error
+
+	// SetHeader adds a header, and returns how many characters of its value count; or says what is wrong with that.
+	SetHeader(name, value string) (int, error)
+
+	// SetSecretHeader adds a header whose value is a secret.
+	SetSecretHeader(SecretHeader)
+}
+
+// SecretHeader is a header whose value is written and never shown.
+type SecretHeader struct {
+	Name  string
+	Value document.Secret
+}
+
+// Reveal returns the value for an attempt.
+func (s SecretHeader) Reveal(at scheduler.Attempt) (string, error) {
+	text, err := at.Reveal(s.Value)
+	if err == nil && !IsHeaderValue(text) {
+		err = fmt.Errorf("the secret for header %s has line breaks or control characters", s.Name)
+	}
+	return text, err
+}
+
+// ReadHeaders gives to every header of the object headers of o that is not null, and checks the limits. Those named like
+// credentials are secrets, and any may be a shared one.
+func ReadHeaders(o *document.Object, to Headers) {
 	v, ok := o.Value("headers")
 	if !ok {
 		return
@@ -26,7 +57,7 @@ func ReadHeaders(o *document.Object, add func(ho *document.Object, m document.Me
 			continue // absent
 		}
 		count++
-		n, err := add(ho, m)
+		n, err := readHeader(ho, m, to)
 		if err != nil {
 			ho.Problem(m.Name, "%v", err)
 		}
@@ -38,4 +69,53 @@ func ReadHeaders(o *document.Object, add func(ho *document.Object, m document.Me
 	if size > maxHeaderSize {
 		ho.Problem("", "names and values are %d characters long together, at most %d are allowed", size, maxHeaderSize)
 	}
+}
+
+// readHeader reads the header m of ho, and returns how many characters its value has, as far as that is known.
+func readHeader(ho *document.Object, m document.Member, to Headers) (int, error) {
+	if !isToken(m.Name) {
+		return 0, errors.New("is not a header name: letters, digits and !#$%&'*+-.^_`|~ are allowed")
+	}
+	if err := to.CheckHeader(m); err != nil {
+		return 0, err
+	}
+	value := m.Value.Text()
+	switch {
+	case document.IsCredential(m.Name) || m.Value.IsSecret() || m.Value.Kind() == document.KindObject:
+		secret, ok := ho.Secret(m.Name)
+		if !ok {
+			return 0, nil // which was reported
+		}
+		to.SetSecretHeader(SecretHeader{m.Name, secret})
+		if value, _ = secret.Literal(); IsHeaderValue(value) {
+			return utf8.RuneCountInString(value), nil
+		}
+	case m.Value.Kind() != document.KindString:
+		return 0, fmt.Errorf("must be a string, not %s", m.Value.Kind())
+	case IsHeaderValue(value):
+		return to.SetHeader(m.Name, value)
+	}
+	return 0, errors.New("must not contain line breaks or control characters")
+}
+
+// isToken reports whether s is a header name (RFC 9110, section 5.6.2; what clients of NATS take, see its ADR-4, is hardly
+// more).
+func isToken(s string) bool {
+	for _, c := range []byte(s) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (c < '0' || c > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// IsHeaderValue reports whether s can be a header value (RFC 9110, section 5.5): no control character but the tab.
+func IsHeaderValue(s string) bool {
+	for _, c := range []byte(s) {
+		if c < ' ' && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return true
 }

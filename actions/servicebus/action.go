@@ -66,7 +66,7 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 	}
 	m, id := a.message(at, rendered, secrets, start)
 	to := destination{place: a.namespace.place, keyName: a.authentication.name, key: key, entity: a.entity}
-	if err := a.client.pool.send(ctx, to, m); err != nil {
+	if err := a.client.links.send(ctx, to, m); err != nil {
 		return a.failed(ctx, err, at.Timeout, time.Since(start))
 	}
 	where := a.noun + " '" + a.entity + "' of namespace '" + a.namespace.name + "'"

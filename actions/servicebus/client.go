@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/egress"
-	"github.com/carillon-sched/carillon/actions/endpoint"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -21,7 +20,7 @@ type Config struct {
 	// Endpoints says where namespaces are that are not Azure's, by their names
 	// without .servicebus.windows.net: host:port, or a URL with the scheme sb,
 	// amqp (plain) or amqps (TLS). Default: <name>.servicebus.windows.net.
-	Endpoints endpoint.Map
+	Endpoints egress.Endpoints
 
 	// KeyOptional accepts jobs without sasKey, as Azure Scheduler returns
 	// them, and signs with the key of Microsoft's emulator. It is for
@@ -56,13 +55,15 @@ const (
 // its connections. It is safe for concurrent use.
 type Client struct {
 	config Config
-	pool   *pool
+	links  *links
 }
 
 var _ scheduler.ActionReader = (*Client)(nil)
 
 // New returns a client. It does no I/O.
-func New(config Config) *Client {
+func New(config Config) *Client { return newClient(config, defaultTimes) }
+
+func newClient(config Config, times times) *Client {
 	if config.Version == "" {
 		config.Version = "dev"
 	}
@@ -72,13 +73,13 @@ func New(config Config) *Client {
 	if config.MaxLinks <= 0 {
 		config.MaxLinks = DefaultMaxLinks
 	}
-	return &Client{config: config, pool: newPool(config)}
+	return &Client{config: config, links: newLinks(config, times)}
 }
 
 // Close closes all connections. Attempts under way fail, and so do later ones.
 // No goroutine of the client is left when Close returns, which takes two
 // seconds at most when namespaces do not answer.
-func (c *Client) Close() { c.pool.close() }
+func (c *Client) Close() { c.links.close() }
 
 // kind is one of the two action types.
 type kind struct {
@@ -88,22 +89,35 @@ type kind struct {
 	noun   string
 }
 
-var (
-	queueKind = kind{"ServiceBusQueue", "serviceBusQueueMessage", "queueName", "queue"}
-	topicKind = kind{"ServiceBusTopic", "serviceBusTopicMessage", "topicPath", "topic"}
-)
+var kinds = []kind{
+	{"ServiceBusQueue", "serviceBusQueueMessage", "queueName", "queue"},
+	{"ServiceBusTopic", "serviceBusTopicMessage", "topicPath", "topic"},
+}
+
+func findKind(name string) (kind, bool) {
+	for _, k := range kinds {
+		if strings.EqualFold(name, k.name) {
+			return k, true
+		}
+	}
+	return kind{}, false
+}
 
 // Types implements [scheduler.ActionReader].
-func (c *Client) Types() []string { return []string{queueKind.name, topicKind.name} }
+func (c *Client) Types() []string { return []string{kinds[0].name, kinds[1].name} }
+
+// Member returns the member of an action that holds what belongs to a type.
+func (*Client) Member(name string) string {
+	k, _ := findKind(name)
+	return k.member
+}
 
 // ReadAction implements [scheduler.ActionReader]: it reads the member
 // serviceBusQueueMessage or serviceBusTopicMessage of o.
 func (c *Client) ReadAction(name string, o *document.Object) scheduler.Action {
-	for _, k := range []kind{queueKind, topicKind} {
-		if strings.EqualFold(name, k.name) {
-			if a := c.readAction(k, o); a != nil {
-				return a
-			}
+	if k, ok := findKind(name); ok {
+		if a := c.readAction(k, o); a != nil {
+			return a
 		}
 	}
 	return nil

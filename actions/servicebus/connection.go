@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
 	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions/pool"
 )
 
 // connection is a client of the SDK with one network connection: when that
@@ -21,14 +22,14 @@ import (
 // serves as well. So the connection goes through the guard's dialer, and can be
 // cut.
 type connection struct {
-	pool    *pool
+	owner   *links
 	account account
 	client  *azservicebus.Client
 
 	ctx    context.Context //nolint:containedctx // ends with the connection, on which links are opened at any time
 	cancel context.CancelCauseFunc
 
-	links int // not finished; guarded by the mutex of the pool
+	links int // not closed; guarded by the mutex of its owner
 
 	mu   sync.Mutex
 	net  net.Conn // nil: not yet connected
@@ -41,14 +42,14 @@ var errBadKey = errors.New("the key or its name has a character that is not allo
 
 // newConnection returns a connection that is dialled when its first link is
 // opened.
-func newConnection(p *pool, a account) (*connection, error) {
-	c := &connection{pool: p, account: a}
+func newConnection(owner *links, a account) (*connection, error) {
+	c := &connection{owner: owner, account: a}
 	text := "Endpoint=sb://" + a.place.authority() + ";SharedAccessKeyName=" + a.keyName + ";SharedAccessKey=" + a.key
 	if a.place.plain {
 		text += ";UseDevelopmentEmulator=true"
 	}
 	client, err := azservicebus.NewClientFromConnectionString(text, &azservicebus.ClientOptions{
-		ApplicationID: "Carillon/" + p.config.Version,
+		ApplicationID: "Carillon/" + owner.config.Version,
 		RetryOptions:  azservicebus.RetryOptions{MaxRetries: -1},
 		NewWebSocketConn: func(ctx context.Context, _ azservicebus.NewWebSocketConnArgs) (net.Conn, error) {
 			return c.dial(ctx)
@@ -58,7 +59,7 @@ func newConnection(p *pool, a account) (*connection, error) {
 		return nil, errBadKey // the SDK's error might show it
 	}
 	c.client = client
-	c.ctx, c.cancel = context.WithCancelCause(p.base)
+	c.ctx, c.cancel = context.WithCancelCause(owner.ctx)
 	return c, nil
 }
 
@@ -92,7 +93,7 @@ func (c *connection) dial(ctx context.Context) (net.Conn, error) {
 
 // connect makes the network connection.
 func (c *connection) connect(ctx context.Context) (net.Conn, error) {
-	conn, err := c.pool.dial(ctx, "tcp", c.account.place.address())
+	conn, err := c.owner.dial(ctx, "tcp", c.account.place.address())
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func (c *connection) note(err error) {
 // explain returns the error of the network in the place of one of the SDK that
 // hides it. sent tells that a message was under way.
 func (c *connection) explain(err error, sent bool) error {
-	if v := judge(err); v.answered {
+	if f := judge(err); f.answered {
 		return err
 	}
 	c.mu.Lock()
@@ -134,8 +135,8 @@ func (c *connection) usable() bool {
 // secure speaks TLS on conn, which it closes if that fails.
 func (c *connection) secure(ctx context.Context, conn net.Conn) (net.Conn, error) {
 	config := &tls.Config{}
-	if c.pool.config.TLS != nil {
-		config = c.pool.config.TLS.Clone()
+	if c.owner.config.TLS != nil {
+		config = c.owner.config.TLS.Clone()
 	}
 	if config.ServerName == "" {
 		config.ServerName = c.account.place.host
@@ -158,7 +159,7 @@ var errHandshakeTimeout = errors.New("TLS handshake timeout")
 // cut ends the connection without any ado. Whatever waits for it in the SDK
 // fails.
 func (c *connection) cut() {
-	c.pool.dropConnection(c)
+	c.owner.drop(c)
 	c.mu.Lock()
 	conn := c.net
 	c.over = true
@@ -171,12 +172,11 @@ func (c *connection) cut() {
 
 // close ends the connection in good order, if the service agrees in time.
 func (c *connection) close() {
-	c.cancel(errClosed)
-	ctx, cancel := context.WithTimeout(c.pool.base, closeTimeout)
+	c.cancel(pool.ErrClosed)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), closeTimeout)
 	defer cancel()
 	defer time.AfterFunc(2*closeTimeout, c.cut).Stop()
 	_ = c.client.Close(ctx) // it is gone whatever comes of it
-	c.pool.bury(c)
 }
 
 // watched is a network connection that tells when it is closed, which the SDK
@@ -189,7 +189,7 @@ type watched struct {
 
 // Close implements [net.Conn].
 func (w *watched) Close() error {
-	w.connection.pool.dropConnection(w.connection)
+	w.connection.owner.drop(w.connection)
 	return w.Conn.Close()
 }
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
@@ -97,7 +97,7 @@ func (p *proxy) wait(tb testing.TB, open int64) {
 
 // behind is the config of a client of a proxy, which has every namespace.
 func behind(p *proxy) servicebus.Config {
-	return servicebus.Config{Endpoints: endpoint.Map{Default: "amqp://" + p.Addr().String()}, KeyOptional: true}
+	return servicebus.Config{Endpoints: egress.Endpoints{Default: "amqp://" + p.Addr().String()}, KeyOptional: true}
 }
 
 // TestConnectionsAreShared shows that jobs share a connection, and links.

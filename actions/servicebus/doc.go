@@ -6,8 +6,8 @@
 //
 // The body is the job's message as UTF-8 text, the system properties are those
 // of brokeredMessageProperties, and the application properties those of
-// customMessageProperties (reference: service-bus.md, section 5). The
-// scheduler adds, where the job gives nothing itself:
+// customMessageProperties (Azure Scheduler REST API 2016-03-01,
+// ServiceBusMessage). The scheduler adds, where the job gives nothing itself:
 //
 //	message-id            the attempt's idempotency key, the same for every try of one action in one occurrence
 //	content-type          that of the envelope, if there is one

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -23,7 +23,7 @@ func Example() {
 	defer server.Close() //nolint:errcheck // of an example
 
 	client := servicebus.New(servicebus.Config{
-		Endpoints:   endpoint.Map{Default: "amqp://" + server.Addr()},
+		Endpoints:   egress.Endpoints{Default: "amqp://" + server.Addr()},
 		KeyOptional: true,
 	})
 	defer client.Close()

@@ -17,8 +17,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// verdict is what an error means.
-type verdict struct {
+// failure is what an error means.
+type failure struct {
 	answered bool   // the service said so
 	title    string // in its words: a condition of AMQP, or a status
 	text     string // its description, or why there is no answer
@@ -33,7 +33,7 @@ type verdict struct {
 }
 
 // closed reports whether the service has closed the link, and the link alone.
-func (v verdict) closed() bool { return v.answered && v.link && !v.connection }
+func (f failure) closed() bool { return f.answered && f.link && !f.connection }
 
 // meaning is what a condition of AMQP means.
 type meaning struct {
@@ -41,9 +41,9 @@ type meaning struct {
 	final  bool
 }
 
-// meanings are the conditions that the service is known to give (reference:
-// service-bus.md, 1.9, and the SDKs' tables). One that is not here means a
-// failure of the service, which may pass.
+// meanings are the conditions that the service is known to give (AMQP errors in
+// Azure Service Bus, and the SDKs' tables). One that is not here means a failure
+// of the service, which may pass.
 var meanings = map[string]meaning{
 	"amqp:decode-error":                      {http.StatusBadRequest, true},
 	"amqp:illegal-state":                     {http.StatusInternalServerError, false},
@@ -81,62 +81,62 @@ type rpcError interface {
 }
 
 // judge says what an error of the SDK, or of this package, means.
-func judge(err error) verdict {
+func judge(err error) failure {
 	if errors.Is(err, azservicebus.ErrMessageTooLarge) {
 		return condition(string(amqp.ErrCondMessageSizeExceeded), "")
 	}
-	if failure, ok := errors.AsType[*azservicebus.Error](err); ok {
-		return judgeCode(failure)
+	if e, ok := errors.AsType[*azservicebus.Error](err); ok {
+		return judgeCode(e)
 	}
 	if answer, ok := errors.AsType[rpcError](err); ok {
 		return answered(answer.RPCCode(), answer.Error())
 	}
-	if failure, ok := errors.AsType[*amqp.Error](err); ok {
-		v := condition(string(failure.Condition), failure.Description)
+	if e, ok := errors.AsType[*amqp.Error](err); ok {
+		f := condition(string(e.Condition), e.Description)
 		link, _ := errors.AsType[*amqp.LinkError](err)
-		v.link = link != nil || v.status == http.StatusNotFound || v.status == http.StatusGone
-		return v
+		f.link = link != nil || f.status == http.StatusNotFound || f.status == http.StatusGone
+		return f
 	}
-	_, refused := errors.AsType[*egress.RefusedError](err)
-	return verdict{
+	refused := egress.IsRefused(err)
+	return failure{
 		text: reason(err), final: refused, link: true, connection: true,
 		blameless: refused || errors.Is(err, errBadKey),
 	}
 }
 
 // judgeCode judges an error of the SDK that hides what is inside it.
-func judgeCode(failure *azservicebus.Error) verdict {
-	text := strings.TrimPrefix(failure.Error(), "("+string(failure.Code)+"): ")
-	var v verdict
+func judgeCode(e *azservicebus.Error) failure {
+	text := strings.TrimPrefix(e.Error(), "("+string(e.Code)+"): ")
+	var f failure
 	switch m := conditionPattern.FindStringSubmatch(text); {
 	case m != nil:
-		v = condition(m[1], m[2])
-	case failure.Code == azservicebus.CodeUnauthorizedAccess:
-		v = answered(http.StatusUnauthorized, text)
-	case failure.Code == azservicebus.CodeNotFound:
-		v = answered(http.StatusNotFound, text)
+		f = condition(m[1], m[2])
+	case e.Code == azservicebus.CodeUnauthorizedAccess:
+		f = answered(http.StatusUnauthorized, text)
+	case e.Code == azservicebus.CodeNotFound:
+		f = answered(http.StatusNotFound, text)
 	default:
-		v = verdict{text: reason(errors.New(text))}
+		f = failure{text: reason(errors.New(text))}
 	}
-	v.link = failure.Code != azservicebus.CodeTimeout
-	v.connection = failure.Code == azservicebus.CodeConnectionLost
-	return v
+	f.link = e.Code != azservicebus.CodeTimeout
+	f.connection = e.Code == azservicebus.CodeConnectionLost
+	return f
 }
 
 // conditionPattern finds what go-amqp's errors print.
 var conditionPattern = regexp.MustCompile(`(?s)\*Error\{Condition: ([^,]*), Description: (.*), Info: `)
 
 // condition judges an error with a condition of AMQP.
-func condition(name, text string) verdict {
+func condition(name, text string) failure {
 	m, ok := meanings[name]
 	if !ok {
 		m.status = http.StatusInternalServerError
 	}
-	return verdict{answered: true, title: name, text: text, status: m.status, final: m.final, blameless: aboutEntity(m.status)}
+	return failure{answered: true, title: name, text: text, status: m.status, final: m.final, blameless: aboutEntity(m.status)}
 }
 
 // answered judges the answer to a request for authorization.
-func answered(status int, text string) verdict {
+func answered(status int, text string) failure {
 	if _, description, ok := strings.Cut(text, "and description: "); ok {
 		text = description
 	}
@@ -144,7 +144,7 @@ func answered(status int, text string) verdict {
 	if title == "" {
 		title = strconv.Itoa(status)
 	}
-	return verdict{
+	return failure{
 		answered: true, title: title, text: text, status: status, final: scheduler.FinalStatus(status), link: true,
 		blameless: aboutEntity(status),
 	}
@@ -166,43 +166,43 @@ func (a *action) failed(ctx context.Context, err error, timeout, elapsed time.Du
 	if i, ok := errors.AsType[*interruption](err); ok {
 		return scheduler.Result{Failed: true, Blameless: i.waited, Message: a.unsent(netreason.Ended(ctx, i.stage, timeout, elapsed))}
 	}
-	v := judge(err)
-	if !v.answered {
-		return scheduler.Result{Failed: true, Final: v.final, Blameless: v.blameless, Message: a.unsent(v.text)}
+	f := judge(err)
+	if !f.answered {
+		return scheduler.Result{Failed: true, Final: f.final, Blameless: f.blameless, Message: a.unsent(f.text)}
 	}
-	text := a.name + " Action - Response from namespace '" + a.namespace.name + "': '" + v.title + "'"
-	if hint := a.hint(v); hint != "" {
+	text := a.name + " Action - Response from namespace '" + a.namespace.name + "': '" + f.title + "'"
+	if hint := a.hint(f); hint != "" {
 		text += " (" + hint + ")"
 	}
-	if v.text != "" {
-		text += " " + netreason.Line(v.text, maxDescription)
+	if f.text != "" {
+		text += " " + netreason.Line(f.text, maxDescription)
 	}
 	return scheduler.Result{
-		Failed: true, Final: v.final, Blameless: v.blameless, Status: v.status, Message: text, RetryAfter: wait(v),
+		Failed: true, Final: f.final, Blameless: f.blameless, Status: f.status, Message: text, RetryAfter: wait(f),
 	}
 }
 
 // maxDescription is the length in bytes of the longest description recorded.
 const maxDescription = 512
 
-// hint says in the job's terms what v means, where the service's own words
+// hint says in the job's terms what f means, where the service's own words
 // may not do.
-func (a *action) hint(v verdict) string {
+func (a *action) hint(f failure) string {
 	place := a.noun + " '" + a.entity + "'"
 	switch {
-	case v.status == http.StatusNotFound || v.status == http.StatusGone:
+	case f.status == http.StatusNotFound || f.status == http.StatusGone:
 		return "the " + place + " does not exist"
-	case v.status == http.StatusUnauthorized && !a.authentication.given():
+	case f.status == http.StatusUnauthorized && !a.authentication.given():
 		return "the job gives no sasKey"
-	case v.status == http.StatusUnauthorized || v.status == http.StatusForbidden:
+	case f.status == http.StatusUnauthorized || f.status == http.StatusForbidden:
 		return "the key '" + a.authentication.name + "' is wrong or may not send to the " + place
-	case v.status == http.StatusRequestEntityTooLarge:
+	case f.status == http.StatusRequestEntityTooLarge:
 		return "the message is larger than the " + place + " takes"
-	case v.status == http.StatusInsufficientStorage:
+	case f.status == http.StatusInsufficientStorage:
 		return "the " + place + " is full"
-	case v.title == "com.microsoft:entity-disabled":
+	case f.title == "com.microsoft:entity-disabled":
 		return "the " + place + " is disabled"
-	case v.title == "amqp:not-allowed" && a.properties.sessionID == nil && strings.Contains(strings.ToLower(v.text), "session"):
+	case f.title == "amqp:not-allowed" && a.properties.sessionID == nil && strings.Contains(strings.ToLower(f.text), "session"):
 		return "the " + place + " needs a sessionId in brokeredMessageProperties"
 	}
 	return ""
@@ -212,9 +212,9 @@ func (a *action) hint(v verdict) string {
 // busy: "Please wait 10 seconds and try again."
 var waitPattern = regexp.MustCompile(`(?i)\bwait (\d{1,4}) seconds?\b`)
 
-func wait(v verdict) time.Duration {
-	m := waitPattern.FindStringSubmatch(v.text)
-	if m == nil || v.final {
+func wait(f failure) time.Duration {
+	m := waitPattern.FindStringSubmatch(f.text)
+	if m == nil || f.final {
 		return 0
 	}
 	n, _ := strconv.Atoi(m[1]) // digits

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/egress"
-	"github.com/carillon-sched/carillon/actions/endpoint"
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
@@ -174,7 +173,7 @@ func TestUnreachable(t *testing.T) {
 	_ = listener.Close()
 	client := newClient(t, servicebus.Config{
 		KeyOptional: true,
-		Endpoints:   endpoint.Map{ByName: map[string]string{"ns": "amqp://" + nobody}},
+		Endpoints:   egress.Endpoints{ByName: map[string]string{"ns": "amqp://" + nobody}},
 	})
 	action := toQueue(t, client, "q1")
 	for range 2 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/egress"
 )
 
 // FuzzReadNamespace shows that whatever is taken for a namespace can be dialled, and cannot bring anything else into a connection
@@ -18,7 +18,7 @@ func FuzzReadNamespace(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		n, err := readNamespace(text, endpoint.Map{})
+		n, err := readNamespace(text, egress.Endpoints{})
 		if err != nil {
 			return
 		}

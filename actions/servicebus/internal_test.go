@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -40,14 +40,14 @@ func TestReadNamespace(t *testing.T) {
 		"amqps://localhost":    {"localhost", "localhost:5671", "localhost:5671", "localhost", false},
 		"10.0.0.1":             {"10.0.0.1", "10.0.0.1:5671", "10.0.0.1:5671", "10.0.0.1", false},
 	}
-	places := endpoint.Map{ByName: map[string]string{"mapped": "sb://127.0.0.1:7000"}}
+	places := egress.Endpoints{ByName: map[string]string{"mapped": "sb://127.0.0.1:7000"}}
 	for text, w := range tests {
 		n, err := readNamespace(text, places)
 		if got := (want{n.name, n.target, n.address(), n.authority(), n.plain}); got != w || err != nil {
 			t.Errorf("%s:\ngot  %+v, %v\nwant %+v", text, got, err, w)
 		}
 	}
-	everything := endpoint.Map{Default: "amqp://127.0.0.1:7000"}
+	everything := egress.Endpoints{Default: "amqp://127.0.0.1:7000"}
 	for text, mapped := range map[string]bool{"any": true, "any" + azure: true, "localhost:1": false, "bus.example.com": false} {
 		if n, err := readNamespace(text, everything); n.mapped != mapped || err != nil {
 			t.Errorf("%s: %+v, %v", text, n, err)

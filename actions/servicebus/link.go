@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+
+	"github.com/carillon-sched/carillon/actions/pool"
 )
 
 // times are the times of links. Tests have shorter ones.
@@ -43,93 +45,75 @@ const maxUnsettled = 512
 // The SDK opens one link for each of the calls that come before there is one,
 // so no call is made before the link is open.
 type link struct {
-	pool       *pool
 	connection *connection
 	to         destination
 	made       time.Time
 	slots      chan struct{} // has one element for each message under way
+	sender     *azservicebus.Sender
 
 	ctx    context.Context //nolint:containedctx // ends with the link; calls come from many attempts
 	cancel context.CancelCauseFunc
-
-	ready  chan struct{} // closed when it is open, or cannot be opened
-	sender *azservicebus.Sender
-	err    error // why it is not open
-
-	// Guarded by the mutex of the pool.
-	users   int
-	used    time.Time // when the last one ended
-	next    *link     // its successor, while that is opening
-	before  *link     // whose successor it is, while it is opening
-	dropped bool
 }
 
-func newLink(p *pool, c *connection, to destination) *link {
-	l := &link{
-		pool:       p,
-		connection: c,
-		to:         to,
-		made:       time.Now(),
-		slots:      make(chan struct{}, maxUnsettled),
-		ready:      make(chan struct{}),
-	}
+var _ pool.Conn = (*link)(nil)
+
+func newLink(c *connection, to destination) *link {
+	l := &link{connection: c, to: to, made: time.Now(), slots: make(chan struct{}, maxUnsettled)}
 	l.ctx, l.cancel = context.WithCancelCause(c.ctx)
 	return l
 }
 
 var errOpenTimeout = errors.New("no link within " + defaultTimes.open.String())
 
-// open opens the link. What comes of it is for wait.
-func (l *link) open() {
-	defer l.pool.release(l)
+// Open implements [pool.Conn]. It goes by the context of the link, which ends
+// with its connection and when the client is closed.
+func (l *link) Open(context.Context) error {
+	return l.open() //nolint:contextcheck // see above
+}
+
+func (l *link) open() error {
 	// A deadline would become that of single writes to the connection, which
 	// break it when they miss it; a canceled context does not.
 	ctx, cancel := context.WithCancelCause(l.ctx)
 	defer cancel(nil)
-	defer time.AfterFunc(l.pool.times.open, func() { cancel(errOpenTimeout) }).Stop()
-	defer time.AfterFunc(l.pool.times.open+l.pool.times.linger, l.connection.cut).Stop()
+	times := l.connection.owner.times
+	defer time.AfterFunc(times.open, func() { cancel(errOpenTimeout) }).Stop()
+	defer time.AfterFunc(times.open+times.linger, l.connection.cut).Stop()
 
-	l.sender, l.err = l.connection.client.NewSender(l.to.entity, nil)
-	if l.err == nil {
+	var err error
+	if l.sender, err = l.connection.client.NewSender(l.to.entity, nil); err == nil {
 		// To make a batch needs the link, for the limit of its size.
-		_, l.err = l.sender.NewMessageBatch(ctx, nil)
+		_, err = l.sender.NewMessageBatch(ctx, nil)
 	}
-	if l.err != nil {
-		l.err = l.connection.explain(l.err, false)
-		if ctx.Err() != nil {
-			l.err = context.Cause(ctx)
-		}
-		if judge(l.err).connection {
-			l.pool.dropConnection(l.connection)
-		}
-		l.pool.dropLink(l)
+	if err == nil {
+		return nil
 	}
-	close(l.ready)
-	l.pool.succeed(l)
+	err = l.connection.explain(err, false)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if judge(err).connection {
+		l.connection.owner.drop(l.connection)
+	}
+	return err
 }
 
-// wait waits until the link is open.
-func (l *link) wait(ctx context.Context) error {
-	select {
-	case <-l.ready:
-		return l.err
-	case <-ctx.Done():
-		return &interruption{stage: "while connecting"}
-	}
-}
+// Usable implements [pool.Conn].
+func (l *link) Usable() bool { return l.ctx.Err() == nil }
 
-// send sends a message and releases the link, when the SDK has let go of it.
-func (l *link) send(ctx context.Context, m *azservicebus.AMQPAnnotatedMessage) error {
+// send sends a message under a lease of the link, which it releases when the
+// SDK has let go of it.
+func (l *link) send(ctx context.Context, m *azservicebus.AMQPAnnotatedMessage, lease *lease) error {
 	select {
 	case l.slots <- struct{}{}:
 	case <-l.ctx.Done():
-		l.pool.release(l)
+		lease.Release()
 		return l.cause()
 	case <-ctx.Done():
-		l.pool.release(l)
+		lease.Release()
 		return &interruption{stage: "while waiting for earlier messages"}
 	}
-	done, cancel := l.begin(m) //nolint:contextcheck // what the SDK does not end in time outlives the attempt
+	done, cancel := l.begin(m, lease) //nolint:contextcheck // what the SDK does not end in time outlives the attempt
 	select {
 	case err := <-done:
 		return err
@@ -142,7 +126,7 @@ func (l *link) send(ctx context.Context, m *azservicebus.AMQPAnnotatedMessage) e
 			return nil
 		}
 	default:
-		time.AfterFunc(l.pool.times.linger, func() {
+		time.AfterFunc(l.connection.owner.times.linger, func() {
 			if len(done) == 0 { // it still runs
 				l.connection.cut()
 			}
@@ -153,11 +137,11 @@ func (l *link) send(ctx context.Context, m *azservicebus.AMQPAnnotatedMessage) e
 
 // begin begins to send a message, which has a slot. The channel gets what
 // comes of it.
-func (l *link) begin(m *azservicebus.AMQPAnnotatedMessage) (chan error, context.CancelFunc) {
+func (l *link) begin(m *azservicebus.AMQPAnnotatedMessage, lease *lease) (chan error, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(l.ctx) // without a deadline: see open
 	done := make(chan error, 1)
 	go func() {
-		defer l.pool.release(l)
+		defer lease.Release()
 		defer cancel()
 		err := l.sender.SendAMQPAnnotatedMessage(ctx, m, nil)
 		<-l.slots
@@ -166,7 +150,7 @@ func (l *link) begin(m *azservicebus.AMQPAnnotatedMessage) (chan error, context.
 		case l.ctx.Err() != nil:
 			err = l.cause()
 		case ctx.Err() == nil: // it was not the attempt that ended
-			err = l.broken(err)
+			err = l.broken(err, lease)
 		}
 		done <- err
 	}()
@@ -178,25 +162,30 @@ func (l *link) cause() error { return context.Cause(l.ctx) }
 
 // broken returns why a message was not sent, and drops the link if it is not
 // the message's fault.
-func (l *link) broken(err error) error {
+func (l *link) broken(err error, lease *lease) error {
 	err = l.connection.explain(err, true)
-	v := judge(err)
-	if v.link {
-		l.pool.dropLink(l)
+	f := judge(err)
+	if f.link {
+		lease.Drop()
 	}
-	if v.link && v.final {
+	if f.link && f.final {
 		l.cancel(err) // the others need not find out by themselves, one after the other
 	}
 	return err
 }
 
-// close closes the link.
-func (l *link) close() {
-	l.cancel(errClosed)
+// Close implements [pool.Conn]. It closes the connection if that has no other
+// link.
+func (l *link) Close() {
+	l.cancel(pool.ErrClosed)
+	if l.connection.owner.leave(l.connection) {
+		l.connection.close()
+		return
+	}
 	if l.sender == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(l.pool.base, closeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), closeTimeout)
 	defer cancel()
 	defer time.AfterFunc(2*closeTimeout, l.connection.cut).Stop()
 	_ = l.sender.Close(ctx) // it is gone whatever comes of it

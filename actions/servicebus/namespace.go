@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/egress"
 )
 
 // namespace is a Service Bus namespace and where it is.
@@ -55,7 +55,7 @@ func (p place) authority() string {
 // readNamespace reads the forms that a job may give a namespace in: a name,
 // Azure's host name, or an endpoint. Names, in either form, are looked up in
 // places.
-func readNamespace(text string, places endpoint.Map) (namespace, error) {
+func readNamespace(text string, places egress.Endpoints) (namespace, error) {
 	if strings.Contains(strings.ToLower(text), "endpoint=") { // it has a key, so it must not be shown
 		return namespace{}, errors.New("is a connection string; give its host here, and its key name and key in authentication")
 	}

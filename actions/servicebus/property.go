@@ -14,7 +14,8 @@ import (
 const maxID = 128
 
 // properties are the members of brokeredMessageProperties; nil and zero values
-// are not given (reference: service-bus.md, section 5).
+// are not given (Azure Scheduler REST API 2016-03-01,
+// ServiceBusBrokeredMessageProperties).
 type properties struct {
 	contentType, correlationID, label, messageID *string
 	replyTo, replyToSessionID, sessionID, to     *string

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -54,7 +54,7 @@ func TestSecretProperties(t *testing.T) {
 
 // TestConfides has who is shown the secrets of an action.
 func TestConfides(t *testing.T) {
-	client := newClient(t, servicebus.Config{KeyOptional: true, Endpoints: endpoint.Map{ByName: map[string]string{"here": "localhost"}}})
+	client := newClient(t, servicebus.Config{KeyOptional: true, Endpoints: egress.Endpoints{ByName: map[string]string{"here": "localhost"}}})
 	for namespace, want := range map[string]string{
 		"Shop": "amqps://shop.servicebus.windows.net", "sb://shop.servicebus.windows.net/": "amqps://shop.servicebus.windows.net",
 		"amqp://HOST": "amqp://host", "amqps://host": "amqps://host", "host:1": "amqps://host:1", "here": "here.servicebus.windows.net",

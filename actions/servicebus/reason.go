@@ -3,19 +3,15 @@ package servicebus
 import (
 	"errors"
 
-	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/netreason"
 )
-
-// limits are what reasons tell of connecting.
-var limits = netreason.Limits{Dial: egress.DialTimeout, TLS: egress.TLSTimeout}
 
 // reason says in a few words why there was no answer.
 func reason(err error) string {
 	if lost, ok := errors.AsType[*lostError](err); ok {
-		return lost.prefix() + limits.Reason(lost.cause)
+		return lost.prefix() + netreason.Reason(lost.cause)
 	}
-	return limits.Reason(err)
+	return netreason.Reason(err)
 }
 
 // lostError is an error of the network connection, which the SDK hides.

@@ -38,29 +38,29 @@ func TestReason(t *testing.T) {
 func TestJudge(t *testing.T) {
 	for name, test := range map[string]struct {
 		err  error
-		want verdict
+		want failure
 	}{
 		"too large": {
 			azservicebus.ErrMessageTooLarge,
-			verdict{answered: true, title: "amqp:link:message-size-exceeded", status: 413, final: true, blameless: true},
+			failure{answered: true, title: "amqp:link:message-size-exceeded", status: 413, final: true, blameless: true},
 		},
 		"rejected": {
 			&amqp.Error{Condition: "com.microsoft:argument-error", Description: "d"},
-			verdict{answered: true, title: "com.microsoft:argument-error", text: "d", status: 400, final: true},
+			failure{answered: true, title: "com.microsoft:argument-error", text: "d", status: 400, final: true},
 		},
 		"detached": {
 			&amqp.LinkError{RemoteErr: &amqp.Error{Condition: "amqp:resource-deleted", Description: "d"}},
-			verdict{answered: true, title: "amqp:resource-deleted", text: "d", status: 410, final: true, blameless: true, link: true},
+			failure{answered: true, title: "amqp:resource-deleted", text: "d", status: 410, final: true, blameless: true, link: true},
 		},
 		"refused": {
 			&lostError{cause: egress.NewGuard().Check(netip.MustParseAddr("10.0.0.1"))},
-			verdict{
+			failure{
 				text:  "10.0.0.1 is a private address, which jobs must not reach; --allow-target 10.0.0.1/32 allows it",
 				final: true, blameless: true, link: true, connection: true,
 			},
 		},
-		"key":     {errBadKey, verdict{text: errBadKey.Error(), blameless: true, link: true, connection: true}},
-		"unknown": {errors.New("odd"), verdict{text: "odd", link: true, connection: true}},
+		"key":     {errBadKey, failure{text: errBadKey.Error(), blameless: true, link: true, connection: true}},
+		"unknown": {errors.New("odd"), failure{text: "odd", link: true, connection: true}},
 	} {
 		if got := judge(test.err); got != test.want {
 			t.Errorf("%s:\ngot  %+v\nwant %+v", name, got, test.want)

@@ -20,12 +20,8 @@ var entityPattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._~/-]*[A-Za-z0-9
 // readAction reads an action of kind k and reports every problem; it returns
 // nil when there was one.
 func (c *Client) readAction(k kind, o *document.Object) *action {
-	if !o.Require(k.member) {
-		return nil
-	}
-	before := o.Reader().Problems()
 	a := &action{kind: k, client: c}
-	if mo, ok := o.Object(k.member); ok {
+	ok := payload.ReadMember(o, k.member, func(mo *document.Object) {
 		a.namespace = c.readNamespace(mo)
 		a.entity = readEntity(mo, k)
 		mo.Enum("transportType", "notSpecified", "netMessaging", "AMQP")
@@ -36,9 +32,8 @@ func (c *Client) readAction(k kind, o *document.Object) *action {
 		})
 		a.properties = readProperties(mo)
 		a.custom, a.secrets = readCustom(mo)
-		mo.Done()
-	}
-	if o.Reader().Problems() != before {
+	})
+	if !ok {
 		return nil
 	}
 	return a

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -110,7 +110,7 @@ func TestReadActionProblems(t *testing.T) {
 				path + "customMessageProperties.h: is larger than a double can be; give it as a string",
 		},
 	}
-	client := newClient(t, servicebus.Config{Endpoints: endpoint.Map{ByName: map[string]string{"odd": "http://x"}}})
+	client := newClient(t, servicebus.Config{Endpoints: egress.Endpoints{ByName: map[string]string{"odd": "http://x"}}})
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			action, err := read(t, client, "ServiceBusQueue", test.action)
@@ -178,7 +178,7 @@ func TestReadActionOtherType(t *testing.T) {
 }
 
 func TestTarget(t *testing.T) {
-	client := newClient(t, servicebus.Config{Endpoints: endpoint.Map{ByName: map[string]string{"mapped": "amqp://127.0.0.1:1"}}})
+	client := newClient(t, servicebus.Config{Endpoints: egress.Endpoints{ByName: map[string]string{"mapped": "amqp://127.0.0.1:1"}}})
 	for namespace, want := range map[string]string{
 		"Orders":                              "orders.servicebus.windows.net",
 		"sb://ORDERS.servicebus.windows.net/": "orders.servicebus.windows.net",

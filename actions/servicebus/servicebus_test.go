@@ -10,7 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
@@ -40,7 +40,7 @@ func newClient(tb testing.TB, config servicebus.Config) *servicebus.Client {
 
 // dev is what `carillon dev` has: every namespace is the emulator, and takes any key.
 func dev(server *emulator.Server) servicebus.Config {
-	return servicebus.Config{Endpoints: endpoint.Map{Default: "amqp://" + server.Addr()}, KeyOptional: true}
+	return servicebus.Config{Endpoints: egress.Endpoints{Default: "amqp://" + server.Addr()}, KeyOptional: true}
 }
 
 // start starts an emulator that makes entities when they are first used, and returns a client for it.

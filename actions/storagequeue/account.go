@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/actions/egress"
-	"github.com/carillon-sched/carillon/actions/endpoint"
 )
 
 // Where Azure keeps accounts: https://<account>.queue.core.windows.net.
@@ -31,7 +30,7 @@ type account struct {
 type settingError struct{ error }
 
 // findAccount finds the account that a job names, by its name or its endpoint.
-func findAccount(text string, endpoints endpoint.Map) (account, error) {
+func findAccount(text string, endpoints egress.Endpoints) (account, error) {
 	switch {
 	case isConnectionString(text): // not shown: it holds a key
 		return account{}, errors.New("is a connection string: write only the name of the account, " +
@@ -50,7 +49,7 @@ func findAccount(text string, endpoints endpoint.Map) (account, error) {
 }
 
 // locate finds the endpoint of an account. It is what the configuration says, or Azure's.
-func locate(name string, endpoints endpoint.Map) (account, error) {
+func locate(name string, endpoints egress.Endpoints) (account, error) {
 	where := endpoints.Find(name)
 	if where == "" {
 		where = "https://" + name + azureQueues
@@ -66,7 +65,7 @@ func locate(name string, endpoints endpoint.Map) (account, error) {
 }
 
 // findEndpoint finds the account at an endpoint that a job gives. If that is Azure's, it is no more than a name.
-func findEndpoint(text string, endpoints endpoint.Map) (account, error) {
+func findEndpoint(text string, endpoints egress.Endpoints) (account, error) {
 	u, err := parseEndpoint(text)
 	if err != nil {
 		return account{}, err

@@ -55,7 +55,7 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 	if err != nil {
 		return a.unsent(0, false, err.Error()) // the secret may be there at the retry
 	}
-	to, err := a.client.queues.open(door{a.account.endpoint, a.queue, secret}, a.client.transport)
+	to, err := a.client.open(access{a.account.endpoint, a.queue, secret})
 	if err != nil {
 		return a.unsent(0, true, err.Error())
 	}

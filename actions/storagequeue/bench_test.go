@@ -8,7 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 )
@@ -29,8 +29,8 @@ func lenient(b *testing.B) *emulator.Server {
 func BenchmarkInvoke(b *testing.B) {
 	for _, parallel := range []int{1, 64, 256} {
 		b.Run(fmt.Sprintf("parallel=%d", parallel), func(b *testing.B) {
-			client := storagequeue.New(storagequeue.Config{Endpoints: endpoint.Map{Default: lenient(b).URL() + "/{name}"}})
-			b.Cleanup(client.CloseIdleConnections)
+			client := storagequeue.New(storagequeue.Config{Endpoints: egress.Endpoints{Default: lenient(b).URL() + "/{name}"}})
+			b.Cleanup(client.Close)
 			action := mustRead(b, client, job(nil))
 			b.ReportAllocs()
 			b.SetParallelism(parallel)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/actions/egress"
-	"github.com/carillon-sched/carillon/actions/endpoint"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -22,7 +21,7 @@ func TestBlameless(t *testing.T) {
 		})
 	}
 	busy := answers(http.StatusServiceUnavailable, nil)
-	broken := newClient(t, storagequeue.Config{Endpoints: endpoint.Map{Default: "http://{name}.invalid:1"}})
+	broken := newClient(t, storagequeue.Config{Endpoints: egress.Endpoints{Default: "http://{name}.invalid:1"}})
 	guarded := newClient(t, storagequeue.Config{Guard: egress.NewGuard()})
 	for name, test := range map[string]struct {
 		client  *storagequeue.Client

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/actions/egress"
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/lru"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -15,7 +15,7 @@ import (
 type Config struct {
 	// Endpoints says where accounts are, by name: http(s)://host[:port][/account]. A job that gives an endpoint itself is
 	// not looked up, unless that is Azure's own. Default: every account is at https://<account>.queue.core.windows.net.
-	Endpoints endpoint.Map
+	Endpoints egress.Endpoints
 
 	// Region is what the envelope azureScheduler tells as the region. Default: none.
 	Region string
@@ -37,28 +37,38 @@ type Config struct {
 // Client runs the storage queue actions of all jobs of a process, which share its connections. It is safe for concurrent
 // use.
 type Client struct {
-	endpoints endpoint.Map
+	endpoints egress.Endpoints
 	region    string
 	transport transport
-	queues    queues
+	queues    *lru.Cache[access, *queue]
 }
 
 var _ scheduler.ActionReader = (*Client)(nil)
 
 // New returns a client. It does no I/O.
 func New(config Config) *Client {
-	c := &Client{endpoints: config.Endpoints, region: config.Region, transport: transport{RoundTripper: config.Transport}}
+	c := &Client{
+		endpoints: config.Endpoints, region: config.Region, transport: transport{RoundTripper: config.Transport},
+		queues: lru.New[access, *queue](maxQueues, nil),
+	}
 	if config.Transport == nil {
 		c.transport = newTransport(egress.Route{Guard: config.Guard, Proxy: config.Proxy})
 	}
 	return c
 }
 
-// typeQueue is the action type in canonical spelling.
-const typeQueue = "StorageQueue"
+// typeQueue is the action type, in canonical spelling, and member the member
+// that holds what belongs to it.
+const (
+	typeQueue = "StorageQueue"
+	member    = "queueMessage"
+)
 
 // Types implements [scheduler.ActionReader].
 func (c *Client) Types() []string { return []string{typeQueue} }
+
+// Member returns the member of an action that holds what belongs to a type.
+func (*Client) Member(string) string { return member }
 
 // ReadAction implements [scheduler.ActionReader]: it reads the member queueMessage of o.
 func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
@@ -72,5 +82,5 @@ func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
 	return &action{post: p, client: c}
 }
 
-// CloseIdleConnections closes the connections that no request uses. A process calls it when its worker has stopped.
-func (c *Client) CloseIdleConnections() { c.transport.closeIdle() }
+// Close closes the connections that no request uses. A process calls it when its worker has stopped.
+func (c *Client) Close() { c.transport.closeIdle() }

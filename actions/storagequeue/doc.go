@@ -3,7 +3,7 @@
 //
 // # The job's part
 //
-// The member queueMessage of the action has Azure Scheduler's members (reference: azure-scheduler.md, 2.3):
+// The member queueMessage of the action has Azure Scheduler's members (its REST API 2016-03-01, StorageQueueMessage):
 //
 //	storageAccount   the account's name, in any letter case, or its endpoint: http(s)://host[:port][/account]
 //	queueName        3 to 63 lower-case letters, digits and single dashes
@@ -17,7 +17,8 @@
 //	messageEncoding  none or base64, which is of UTF-8. Default: base64 in the envelope azureScheduler, else none
 //
 // Both times are whole seconds; a month counts as 30.44 days. Azure Scheduler and Azure Functions encode in base64, the
-// SDKs of today do not, so consumers have to be told which of the two they get (reference: storage-queue.md, 4.3).
+// SDKs of today do not, so consumers have to be told which of the two they get (Azure Functions: messageEncoding of the
+// queue trigger in host.json).
 //
 // # What is guaranteed
 //

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxText is the length of the longest message in bytes of UTF-8, after its encoding (reference: storage-queue.md, 4.1).
+// maxText is the length of the longest message in bytes of UTF-8, after its encoding (Azure Storage REST API, Put Message).
 const maxText = 64 << 10
 
 // The encodings of a message.
@@ -16,14 +16,14 @@ const (
 	encodeBase64 = "base64"
 )
 
-// unfit says why a text cannot be a message.
-type unfit struct {
+// invalidText says why a text cannot be a message.
+type invalidText struct {
 	status int // that the service answers, or would
 	reason string
 }
 
 // encode returns a text as it is put into the queue.
-func encode(text, encoding string) (string, *unfit) {
+func encode(text, encoding string) (string, *invalidText) {
 	if encoding == encodeBase64 {
 		if n := base64.StdEncoding.EncodedLen(len(text)); n > maxText {
 			return "", tooLong(n, " in base64")
@@ -36,17 +36,17 @@ func encode(text, encoding string) (string, *unfit) {
 	for i, r := range text {
 		switch _, size := utf8.DecodeRuneInString(text[i:]); {
 		case r == utf8.RuneError && size == 1:
-			return "", &unfit{http.StatusBadRequest, fmt.Sprintf("is not UTF-8 from byte %d on: use messageEncoding base64", i)}
+			return "", &invalidText{http.StatusBadRequest, fmt.Sprintf("is not UTF-8 from byte %d on: use messageEncoding base64", i)}
 		case !inXML(r):
-			return "", &unfit{http.StatusBadRequest, fmt.Sprintf("has the character %U at byte %d, "+
+			return "", &invalidText{http.StatusBadRequest, fmt.Sprintf("has the character %U at byte %d, "+
 				"which XML cannot carry: use messageEncoding base64", r, i)}
 		}
 	}
 	return text, nil
 }
 
-func tooLong(n int, how string) *unfit {
-	return &unfit{http.StatusRequestEntityTooLarge, fmt.Sprintf("is %d bytes long%s, at most %d are allowed", n, how, maxText)}
+func tooLong(n int, how string) *invalidText {
+	return &invalidText{http.StatusRequestEntityTooLarge, fmt.Sprintf("is %d bytes long%s, at most %d are allowed", n, how, maxText)}
 }
 
 // inXML reports whether XML 1.0 has the character (section 2.2 of its specification).

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/actions"
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -24,8 +24,8 @@ func Example() {
 	}
 	defer server.Close() //nolint:errcheck // it is only not to leave goroutines
 
-	client := storagequeue.New(storagequeue.Config{Endpoints: endpoint.Map{Default: server.URL() + "/{name}"}})
-	defer client.CloseIdleConnections()
+	client := storagequeue.New(storagequeue.Config{Endpoints: egress.Endpoints{Default: server.URL() + "/{name}"}})
+	defer client.Close()
 
 	job, err := document.Parse([]byte(`{
 		"type": "storageQueue",

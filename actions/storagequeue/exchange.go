@@ -2,7 +2,6 @@ package storagequeue
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -38,7 +37,7 @@ func (x *exchange) result(ctx context.Context) scheduler.Result {
 	case x.err == nil && len(x.answer.Messages) > 0 && x.answer.Messages[0].MessageID != nil:
 		return x.done(x.receipt())
 	case x.raw == nil:
-		_, refused := errors.AsType[*egress.RefusedError](x.err)
+		refused := egress.IsRefused(x.err)
 		return scheduler.Result{
 			Failed: true, Final: refused, Blameless: refused,
 			Message: prefix + "Request to account '" + x.account.name + "' at '" + x.account.host + "' failed: " + x.reason(ctx),

@@ -1,7 +1,6 @@
 package storagequeue_test
 
 import (
-	"context"
 	"encoding/base64"
 	"errors"
 	"io"
@@ -256,53 +255,14 @@ func TestEmulatorDown(t *testing.T) {
 	}
 }
 
-// stuck is a service that never answers.
-var stuck = tripper(func(req *http.Request) (*http.Response, error) {
-	<-req.Context().Done()
-	return nil, req.Context().Err()
-})
-
-// TestTimeout runs on fake time, without sockets.
-func TestTimeout(t *testing.T) {
-	for name, test := range map[string]struct {
-		timeout, deadline time.Duration // of the attempt, and of the worker; 0: none
-		want              string
-		after             time.Duration
-	}{
-		"own":             {time.Minute, 0, "60s", time.Minute},
-		"caller's sooner": {time.Minute, 59 * time.Second, "60s", 59 * time.Second},
-		"caller's much":   {time.Minute, 1500 * time.Millisecond, "1.5s", 1500 * time.Millisecond},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx := t.Context()
-				if test.deadline > 0 {
-					var cancel context.CancelFunc
-					ctx, cancel = context.WithTimeout(ctx, test.deadline)
-					defer cancel()
-				}
-				at := attempt()
-				at.Timeout = test.timeout
-				result := actiontest.Invoke(ctx, mustRead(t, storagequeue.New(storagequeue.Config{Transport: stuck}), job(nil)), at)
-				wantFailure(t, result, 0, false,
-					"StorageQueue Action - Request to account 'myaccount' at 'myaccount.queue.core.windows.net' failed: timed out after "+test.want)
-				if result.Duration != test.after {
-					t.Errorf("took %v, want %v", result.Duration, test.after)
-				}
-			})
-		})
-	}
-}
-
-func TestCanceled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(time.Second, func() { cancel(errors.New("the worker stops")) })
-		result := actiontest.Invoke(ctx, mustRead(t, storagequeue.New(storagequeue.Config{Transport: stuck}), job(nil)), attempt())
-		wantFailure(t, result, 0, false, "StorageQueue Action - Request to account '*' failed: canceled: the worker stops")
-		if result.Duration != time.Second {
-			t.Errorf("took %v", result.Duration)
-		}
+func TestInterruptions(t *testing.T) {
+	actiontest.Interruptions(t, func(t *testing.T, transport http.RoundTripper) scheduler.Action {
+		t.Helper()
+		return mustRead(t, storagequeue.New(storagequeue.Config{Transport: transport}), job(nil))
+	}, func(t *testing.T, result scheduler.Result, reason string) {
+		t.Helper()
+		wantFailure(t, result, 0, false,
+			"StorageQueue Action - Request to account 'myaccount' at 'myaccount.queue.core.windows.net' failed: "+reason)
 	})
 }
 

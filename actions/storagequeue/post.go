@@ -32,18 +32,13 @@ type post struct {
 // readPost reads the member queueMessage of the action o and reports every problem; it returns false when there was one.
 func (c *Client) readPost(o *document.Object) (post, bool) {
 	var p post
-	if !o.Require("queueMessage") {
-		return p, false
-	}
-	before := o.Reader().Problems()
-	if inner, ok := o.Object("queueMessage"); ok {
+	ok := payload.ReadMember(o, member, func(inner *document.Object) {
 		p.readTarget(inner, c)
 		p.readToken(inner)
 		p.readContent(o, inner, c.region)
 		p.readTimes(inner)
-		inner.Done()
-	}
-	return p, o.Reader().Problems() == before
+	})
+	return p, ok
 }
 
 func (p *post) readTarget(o *document.Object, c *Client) {

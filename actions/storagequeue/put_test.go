@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
@@ -173,7 +173,7 @@ func TestAccounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = server.Close() }()
-	client := newClient(t, storagequeue.Config{Endpoints: endpoint.Map{Default: server.URL() + "/{name}"}})
+	client := newClient(t, storagequeue.Config{Endpoints: egress.Endpoints{Default: server.URL() + "/{name}"}})
 	const many = 600
 	for round := range 2 {
 		for i := range many {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -53,53 +53,53 @@ func TestMissing(t *testing.T) {
 
 // TestTarget finds accounts, by name and by endpoint.
 func TestTarget(t *testing.T) {
-	mapped := endpoint.Map{
+	mapped := egress.Endpoints{
 		ByName:  map[string]string{"Far": "HTTPS://Far.Queue.example.com/", "broken": "ftp://x"},
 		Default: "http://127.0.0.1:10001/{name}",
 	}
 	for _, test := range []struct {
 		account    string
-		endpoints  endpoint.Map
+		endpoints  egress.Endpoints
 		want, fail string
 	}{
-		{"abc", endpoint.Map{}, "abc.queue.core.windows.net", ""},
-		{"ABC", endpoint.Map{}, "abc.queue.core.windows.net", ""},
-		{"https://ABC.queue.core.windows.net/", endpoint.Map{}, "abc.queue.core.windows.net", ""},
+		{"abc", egress.Endpoints{}, "abc.queue.core.windows.net", ""},
+		{"ABC", egress.Endpoints{}, "abc.queue.core.windows.net", ""},
+		{"https://ABC.queue.core.windows.net/", egress.Endpoints{}, "abc.queue.core.windows.net", ""},
 		{"https://abc.queue.core.windows.net", mapped, "abc.queue.core.windows.net", ""},
 		{"Abc", mapped, "abc.queue.core.windows.net", ""},
 		{"far", mapped, "far.queue.core.windows.net", ""},
 		{"broken", mapped, "", "has an endpoint in the scheduler's configuration that must begin with https:// or http://"},
 		{"http://127.0.0.1:10001/devstoreaccount1", mapped, "127.0.0.1:10001/devstoreaccount1", ""},
-		{"http://[::1]:10001/devstoreaccount1/", endpoint.Map{}, "[::1]:10001/devstoreaccount1", ""},
+		{"http://[::1]:10001/devstoreaccount1/", egress.Endpoints{}, "[::1]:10001/devstoreaccount1", ""},
 		{"https://abc.queue.core.usgovcloudapi.net", mapped, "abc.queue.core.usgovcloudapi.net", ""},
-		{"https://queues.example.com", endpoint.Map{}, "queues.example.com", ""},
-		{"", endpoint.Map{}, "", "has a length of 0: an account's name has 3 to 24 letters and digits"},
-		{"ab", endpoint.Map{}, "", "has a length of 2: an account's name has 3 to 24 letters and digits"},
-		{"my-account", endpoint.Map{}, "", "has '-' in it: an account's name has 3 to 24 letters and digits and nothing else; " +
+		{"https://queues.example.com", egress.Endpoints{}, "queues.example.com", ""},
+		{"", egress.Endpoints{}, "", "has a length of 0: an account's name has 3 to 24 letters and digits"},
+		{"ab", egress.Endpoints{}, "", "has a length of 2: an account's name has 3 to 24 letters and digits"},
+		{"my-account", egress.Endpoints{}, "", "has '-' in it: an account's name has 3 to 24 letters and digits and nothing else; " +
 			"an endpoint begins with http:// or https://"},
-		{"ünder", endpoint.Map{}, "", "has 'ü' in it: an account's name has 3 to 24 letters and digits and nothing else; " +
+		{"ünder", egress.Endpoints{}, "", "has 'ü' in it: an account's name has 3 to 24 letters and digits and nothing else; " +
 			"an endpoint begins with http:// or https://"},
-		{"abc.queue.core.windows.net", endpoint.Map{}, "", "is a host name: write the account's name alone, abc, or https://abc.queue.core.windows.net"},
-		{"http://abc.queue.core.windows.net", endpoint.Map{}, "", "must be https://abc.queue.core.windows.net: " +
+		{"abc.queue.core.windows.net", egress.Endpoints{}, "", "is a host name: write the account's name alone, abc, or https://abc.queue.core.windows.net"},
+		{"http://abc.queue.core.windows.net", egress.Endpoints{}, "", "must be https://abc.queue.core.windows.net: " +
 			"over http everybody on the way sees the signature"},
-		{"https://abc-secondary.queue.core.windows.net", endpoint.Map{}, "", "is the secondary of the account, which takes no messages"},
-		{"https://a-c.queue.core.windows.net", endpoint.Map{}, "", "has '-' in it: an account's name has 3 to 24 letters and digits and nothing else; " +
+		{"https://abc-secondary.queue.core.windows.net", egress.Endpoints{}, "", "is the secondary of the account, which takes no messages"},
+		{"https://a-c.queue.core.windows.net", egress.Endpoints{}, "", "has '-' in it: an account's name has 3 to 24 letters and digits and nothing else; " +
 			"an endpoint begins with http:// or https://"},
-		{"https://abc.queue.core.windows.net/orders", endpoint.Map{}, "", "has a path: write https://abc.queue.core.windows.net, " +
+		{"https://abc.queue.core.windows.net/orders", egress.Endpoints{}, "", "has a path: write https://abc.queue.core.windows.net, " +
 			"and the queue in queueName"},
-		{"https://abc.blob.core.windows.net", endpoint.Map{}, "", "is not where queues are: write https://abc.queue.core.windows.net, or abc alone"},
-		{"http://127.0.0.1:10001", endpoint.Map{}, "", "does not name the account: write http://127.0.0.1:10001/devstoreaccount1 or the like"},
-		{"http://azurite:10001/", endpoint.Map{}, "", "does not name the account: write http://azurite:10001/devstoreaccount1 or the like"},
-		{"http://azurite:10001/a/b", endpoint.Map{}, "", "has a path that is not an account's name: write http(s)://host:port/account, and the queue in queueName"},
-		{"ftp://azurite/a", endpoint.Map{}, "", "must begin with https:// or http://"},
-		{"http:///a", endpoint.Map{}, "", "has no host"},
-		{"http://azurite:x/a", endpoint.Map{}, "", `is not a URL: invalid port ":x" after host`},
-		{"http://127.1:10001/abc", endpoint.Map{}, "", "has a host that is neither a name nor an address in its usual form"},
-		{"http://0X7f000001/abc", endpoint.Map{}, "", "has a host that is neither a name nor an address in its usual form"},
-		{"http://secret@azurite/a", endpoint.Map{}, "", "must not hold a user name: what gives access is sasToken"},
-		{"https://abc.queue.core.windows.net/?sig=secret", endpoint.Map{}, "", "has a query: write the endpoint up to the ?, " +
+		{"https://abc.blob.core.windows.net", egress.Endpoints{}, "", "is not where queues are: write https://abc.queue.core.windows.net, or abc alone"},
+		{"http://127.0.0.1:10001", egress.Endpoints{}, "", "does not name the account: write http://127.0.0.1:10001/devstoreaccount1 or the like"},
+		{"http://azurite:10001/", egress.Endpoints{}, "", "does not name the account: write http://azurite:10001/devstoreaccount1 or the like"},
+		{"http://azurite:10001/a/b", egress.Endpoints{}, "", "has a path that is not an account's name: write http(s)://host:port/account, and the queue in queueName"},
+		{"ftp://azurite/a", egress.Endpoints{}, "", "must begin with https:// or http://"},
+		{"http:///a", egress.Endpoints{}, "", "has no host"},
+		{"http://azurite:x/a", egress.Endpoints{}, "", `is not a URL: invalid port ":x" after host`},
+		{"http://127.1:10001/abc", egress.Endpoints{}, "", "has a host that is neither a name nor an address in its usual form"},
+		{"http://0X7f000001/abc", egress.Endpoints{}, "", "has a host that is neither a name nor an address in its usual form"},
+		{"http://secret@azurite/a", egress.Endpoints{}, "", "must not hold a user name: what gives access is sasToken"},
+		{"https://abc.queue.core.windows.net/?sig=secret", egress.Endpoints{}, "", "has a query: write the endpoint up to the ?, " +
 			"and a shared access signature in sasToken"},
-		{"AccountName=abc;AccountKey=secret", endpoint.Map{}, "", "is a connection string: write only the name of the account, " +
+		{"AccountName=abc;AccountKey=secret", egress.Endpoints{}, "", "is a connection string: write only the name of the account, " +
 			"and a shared access signature in sasToken"},
 	} {
 		action, _, err := read(t, newClient(t, storagequeue.Config{Endpoints: test.endpoints}), job(members{"storageAccount": test.account}))
@@ -118,7 +118,7 @@ func TestTarget(t *testing.T) {
 // TestStored reads a job that was accepted before the configuration was broken. It stays readable, and says at its attempts
 // what is wrong.
 func TestStored(t *testing.T) {
-	client := newClient(t, storagequeue.Config{Endpoints: endpoint.Map{Default: "{name}:10001"}})
+	client := newClient(t, storagequeue.Config{Endpoints: egress.Endpoints{Default: "{name}:10001"}})
 	v, err := document.Parse([]byte(`{"queueMessage":{"storageAccount":"abc","queueName":"myqueue","sasToken":"TOKEN","message":"m"}}`))
 	if err != nil {
 		t.Fatal(err)

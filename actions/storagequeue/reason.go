@@ -6,19 +6,15 @@ import (
 	"net"
 	"time"
 
-	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/netreason"
 )
-
-// limits are what reasons tell of connecting.
-var limits = netreason.Limits{Dial: egress.DialTimeout, TLS: egress.TLSTimeout}
 
 // reason says in a few words why there is no answer, or only a part of one. It shows no URL, which has the token in it.
 func (x *exchange) reason(ctx context.Context) string {
 	if text := netreason.Ended(ctx, "", x.timeout, time.Since(x.start)); text != "" {
 		return text
 	}
-	text := limits.Reason(x.err)
+	text := netreason.Reason(x.err)
 	if dns, ok := errors.AsType[*net.DNSError](x.err); ok && dns.IsNotFound {
 		text += ". Hint: there may be no account of that name."
 	}

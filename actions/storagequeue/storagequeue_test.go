@@ -12,7 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/sas"
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -61,7 +61,7 @@ func mustRead(tb testing.TB, client *storagequeue.Client, m members) scheduler.A
 func newClient(tb testing.TB, config storagequeue.Config) *storagequeue.Client {
 	tb.Helper()
 	client := storagequeue.New(config)
-	tb.Cleanup(client.CloseIdleConnections)
+	tb.Cleanup(client.Close)
 	return client
 }
 
@@ -89,7 +89,7 @@ func newWorld(tb testing.TB, config emulator.Config) *world {
 		}
 	})
 	w := &world{tb: tb, server: server}
-	w.actions = newClient(tb, storagequeue.Config{Endpoints: endpoint.Map{Default: server.URL() + "/{name}"}, Region: "here"})
+	w.actions = newClient(tb, storagequeue.Config{Endpoints: egress.Endpoints{Default: server.URL() + "/{name}"}, Region: "here"})
 	w.key, err = azqueue.NewSharedKeyCredential("myaccount", emulator.DefaultKey)
 	w.must(err)
 	transport := &http.Transport{}
@@ -161,9 +161,7 @@ func wantFailure(t *testing.T, got scheduler.Result, status int, final bool, mes
 }
 
 // tripper is a transport without a network.
-type tripper func(*http.Request) (*http.Response, error)
-
-func (f tripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+type tripper = actiontest.Tripper
 
 // serve returns an action client whose service is a function.
 func serve(tb testing.TB, f tripper) *storagequeue.Client {

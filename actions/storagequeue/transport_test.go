@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/actions/egress"
-	"github.com/carillon-sched/carillon/actions/endpoint"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
@@ -33,7 +32,7 @@ func TestTLS(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(authority)
 	w.actions = newClient(t, storagequeue.Config{
-		Endpoints: endpoint.Map{Default: w.server.URL() + "/{name}"},
+		Endpoints: egress.Endpoints{Default: w.server.URL() + "/{name}"},
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}},
 	})
 	if result := w.post(nil); result.Failed {
@@ -44,7 +43,7 @@ func TestTLS(t *testing.T) {
 // TestGuard has a guard that refuses the emulator's address, and one that lets it pass.
 func TestGuard(t *testing.T) {
 	w := newWorld(t, emulator.Config{AutoCreate: true})
-	config := storagequeue.Config{Endpoints: endpoint.Map{Default: w.server.URL() + "/{name}"}, Guard: egress.NewGuard()}
+	config := storagequeue.Config{Endpoints: egress.Endpoints{Default: w.server.URL() + "/{name}"}, Guard: egress.NewGuard()}
 	w.actions = newClient(t, config)
 	host := strings.TrimPrefix(w.server.URL(), "http://")
 	wantFailure(t, w.post(nil), 0, true, "StorageQueue Action - Request to account 'myaccount' at '"+host+"' failed: "+

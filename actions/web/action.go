@@ -58,7 +58,7 @@ func compile(c *Client, r request) *action {
 		ProtoMinor: 1,
 	}
 	for _, s := range r.secrets {
-		a.credentials = append(a.credentials, s.name)
+		a.credentials = append(a.credentials, s.Name)
 	}
 	if r.authorizes() {
 		a.credentials = append(a.credentials, headerAuthorization)
@@ -86,8 +86,8 @@ func (a *action) Recipients() []scheduler.Recipient {
 
 // Invoke implements [scheduler.Action].
 func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Result {
-	in := intakes.Get().(*intake)
-	defer intakes.Put(in)
+	in := bodyReaders.Get().(*bodyReader)
+	defer bodyReaders.Put(in)
 
 	x := exchange{action: a, in: in, start: time.Now(), attempt: at, transport: a.client.transport}
 	if req, err := x.request(ctx); err != nil {
@@ -170,7 +170,7 @@ func (x *exchange) authorize(ctx context.Context, h http.Header) error {
 	if x.auth == nil {
 		return nil
 	}
-	p, err := x.auth.prove(ctx, x.attempt, "")
+	p, err := x.auth.authenticate(ctx, x.attempt, "")
 	if err != nil {
 		return err
 	}

@@ -6,27 +6,28 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // authentication is how an attempt proves to its target who sends it.
 type authentication interface {
-	// prove returns the proof for an attempt. stale is a token that the
+	// authenticate returns the credential of an attempt. stale is a token that the
 	// target did not accept; "" when it has seen none. The error is a
 	// [failure], or ctx's.
-	prove(ctx context.Context, at scheduler.Attempt, stale string) (proof, error)
+	authenticate(ctx context.Context, at scheduler.Attempt, stale string) (credential, error)
 }
 
-// proof is what a request is sent with.
-type proof struct {
+// credential is what a request is sent with.
+type credential struct {
 	authorization string            // the header; empty: none
 	token         string            // in authorization, when another can be asked for
 	transport     http.RoundTripper // with a client certificate; nil: the client's own
 }
 
 // The authentication types, in canonical spelling. The first four are Azure
-// Scheduler's (reference: azure-scheduler.md, 2.9).
+// Scheduler's (its documentation, Scheduler Outbound Authentication).
 const (
 	authNone        = "NotSpecified"
 	authBasic       = "Basic"
@@ -86,19 +87,19 @@ func readBasic(o *document.Object) authentication {
 	b := new(basic)
 	b.username, _ = o.String("username")
 	b.password, _ = o.Secret("password")
-	if o.Require("username") && (strings.Contains(b.username, ":") || !isFieldValue(b.username)) {
+	if o.Require("username") && (strings.Contains(b.username, ":") || !payload.IsHeaderValue(b.username)) {
 		o.Problem("username", "must not contain a colon or control characters")
 	}
 	o.Require("password")
 	return b
 }
 
-func (b *basic) prove(_ context.Context, at scheduler.Attempt, _ string) (proof, error) {
+func (b *basic) authenticate(_ context.Context, at scheduler.Attempt, _ string) (credential, error) {
 	password, err := at.Reveal(b.password)
 	if err != nil {
-		return proof{}, unready(err)
+		return credential{}, unready(err)
 	}
-	return proof{authorization: basicHeader(at, b.username, password)}, nil
+	return credential{authorization: basicHeader(at, b.username, password)}, nil
 }
 
 // basicHeader returns the value of an Authorization header.

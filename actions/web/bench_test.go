@@ -31,7 +31,7 @@ func BenchmarkInvoke(b *testing.B) {
 	for _, parallel := range []int{1, 64, 256} {
 		b.Run(fmt.Sprintf("parallel=%d", parallel), func(b *testing.B) {
 			client := web.New(web.Config{Version: "1", Region: "here"})
-			b.Cleanup(client.CloseIdleConnections)
+			b.Cleanup(client.Close)
 			action := mustRead(b, client, "Http", fmt.Sprintf(`{"uri":%q,"method":"POST","body":%q}`, sink(b).URL, benchBody))
 			b.ReportAllocs()
 			b.SetParallelism(parallel)

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"crypto/sha1" //nolint:gosec // a thumbprint is SHA-1 by its definition, and protects nothing
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
 	"errors"
@@ -96,30 +95,21 @@ func describe(leaf *x509.Certificate) []document.Member {
 	return members
 }
 
-func (a *certificate) prove(ctx context.Context, at scheduler.Attempt, _ string) (proof, error) {
+func (a *certificate) authenticate(ctx context.Context, at scheduler.Attempt, _ string) (credential, error) {
 	pfx, err := at.Reveal(a.pfx)
 	if err != nil {
-		return proof{}, unready(err)
+		return credential{}, unready(err)
 	}
 	password, err := at.Reveal(a.password)
 	if err != nil {
-		return proof{}, unready(err)
+		return credential{}, unready(err)
 	}
-	t, err := a.client.certified.transport(ctx, pfx, password, a.client.withCertificate)
+	t, err := a.client.withCertificate(ctx, pfx, password)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return proof{}, ctx.Err()
+		return credential{}, ctx.Err()
 	case err != nil:
-		return proof{}, &failure{what: "Client certificate", why: "pfx " + err.Error()}
+		return credential{}, &failure{what: "Client certificate", why: "pfx " + err.Error()}
 	}
-	return proof{transport: t}, nil
-}
-
-// withCertificate returns a transport that shows a client certificate to
-// whoever asks for one.
-func (c *Client) withCertificate(own *tls.Certificate) (transport, error) {
-	if c.config.Transport != nil {
-		return nil, errors.New("cannot be used: this process has a transport of its own")
-	}
-	return newTransport(&c.config, own), nil
+	return credential{transport: t}, nil
 }

@@ -88,6 +88,7 @@ func New(config Config) *Client {
 		region:    config.Region,
 		maxBody:   config.MaxBody,
 		login:     config.LoginEndpoint,
+		certified: newCertified(),
 	}
 	if c.login == nil {
 		c.login = loginEndpoint
@@ -113,8 +114,14 @@ const (
 	typeHTTPS = "Https"
 )
 
+// member is the member of an action that holds what belongs to either type.
+const member = "request"
+
 // Types implements [scheduler.ActionReader].
 func (c *Client) Types() []string { return []string{typeHTTP, typeHTTPS} }
+
+// Member returns the member of an action that holds what belongs to a type.
+func (*Client) Member(string) string { return member }
 
 // ReadAction implements [scheduler.ActionReader]: it reads the member request
 // of o. Type Https requires an https uri; type Http takes either scheme, as
@@ -131,11 +138,11 @@ func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
 	return compile(c, r)
 }
 
-// CloseIdleConnections closes the connections that no request uses. A process
+// Close closes the connections that no request uses. A process
 // calls it when its worker has stopped.
-func (c *Client) CloseIdleConnections() {
+func (c *Client) Close() {
 	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
-	c.certified.closeIdle()
+	c.certified.Each(transport.CloseIdleConnections)
 }

@@ -5,8 +5,8 @@
 //
 // The method, headers and body are sent as the job gives them; package payload
 // says what request.template and request.envelope make of the body. The
-// scheduler adds these headers (reference: azure-scheduler.md, 2.7 and the
-// choices table):
+// scheduler adds these headers, of which those that begin with x-ms- are Azure
+// Scheduler's:
 //
 //	Idempotency-Key                        the same for every try of one action in one occurrence
 //	traceparent                            W3C trace context: one trace for each occurrence, one span for each attempt
@@ -59,8 +59,8 @@
 // # Authentication
 //
 // request.authentication has a type and its members. The first four are Azure
-// Scheduler's (reference: azure-scheduler.md, 2.9); members marked * are
-// secrets.
+// Scheduler's (its documentation, Scheduler Outbound Authentication); members
+// marked * are secrets.
 //
 //	NotSpecified
 //	Basic                username, password*

@@ -23,7 +23,7 @@ func Example() {
 	defer target.Close()
 
 	client := web.New(web.Config{Version: "1.0.0"})
-	defer client.CloseIdleConnections()
+	defer client.Close()
 	registry := actions.New(client)
 
 	job, err := document.Parse([]byte(strings.ReplaceAll(`{

@@ -10,9 +10,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// intake takes in an answer's body: it keeps the beginning, looks for a text,
+// bodyReader takes in an answer's body: it keeps the beginning, looks for a text,
 // and bounds how much is read. Values are pooled.
-type intake struct {
+type bodyReader struct {
 	head   [scheduler.MaxResponse + utf8.UTFMax]byte // the beginning, and whether it is cut inside a rune
 	kept   int                                       // bytes in head
 	total  int64                                     // bytes read
@@ -22,11 +22,11 @@ type intake struct {
 	out    []byte                                    // where the message is put together
 }
 
-var intakes = sync.Pool{New: func() any { return new(intake) }}
+var bodyReaders = sync.Pool{New: func() any { return new(bodyReader) }}
 
 // read reads body to its end, or up to limit bytes, and looks for want. The
 // error is the body's own, never [io.EOF].
-func (in *intake) read(body io.Reader, limit int64, want []byte) error {
+func (in *bodyReader) read(body io.Reader, limit int64, want []byte) error {
 	in.kept, in.total, in.ended, in.found = 0, 0, false, len(want) == 0
 	carried := 0 // bytes at the window's start that may begin an occurrence of want
 	for in.total < limit {
@@ -52,7 +52,7 @@ func (in *intake) read(body io.Reader, limit int64, want []byte) error {
 
 // excerpt returns the beginning of the body, at most [scheduler.MaxResponse]
 // bytes of valid UTF-8.
-func (in *intake) excerpt() []byte {
+func (in *bodyReader) excerpt() []byte {
 	b := in.head[:in.kept]
 	if !utf8.Valid(b[:netreason.End(b, scheduler.MaxResponse)]) {
 		b = bytes.ToValidUTF8(b, []byte("\uFFFD"))

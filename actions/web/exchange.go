@@ -14,7 +14,7 @@ import (
 type exchange struct {
 	*action
 
-	in      *intake
+	in      *bodyReader
 	start   time.Time
 	attempt scheduler.Attempt
 
@@ -81,7 +81,7 @@ func (x *exchange) host() string {
 func (x *exchange) renew(ctx context.Context) (*http.Request, error) {
 	stale := x.token
 	x.token = ""
-	p, err := x.auth.prove(ctx, x.attempt, stale)
+	p, err := x.auth.authenticate(ctx, x.attempt, stale)
 	if err != nil || p.token == stale {
 		return nil, err
 	}

@@ -35,7 +35,8 @@ func (x *exchange) failBefore(ctx context.Context, err error) {
 
 // fail records why there is no answer. ctx is the attempt's context.
 func (x *exchange) fail(ctx context.Context, err error) {
-	f := failure{why: x.reason(ctx, err), final: isRefused(err), blameless: isRefused(err)}
+	refused := egress.IsRefused(err)
+	f := failure{why: x.reason(ctx, err), final: refused, blameless: refused}
 	if known, ok := errors.AsType[*failure](err); ok {
 		f = *known // which others may be told, too
 	}
@@ -43,12 +44,6 @@ func (x *exchange) fail(ctx context.Context, err error) {
 		f.what = "Request to host '" + x.host() + "'"
 	}
 	x.failure = &f
-}
-
-// isRefused reports whether err is that jobs must not reach an address.
-func isRefused(err error) bool {
-	_, ok := errors.AsType[*egress.RefusedError](err)
-	return ok
 }
 
 // retryAfter returns how long an answer asks to wait, 0 when it does not or has

@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,7 +9,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
@@ -153,54 +151,13 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// stuck is a transport whose host never answers.
-var stuck = tripper(func(req *http.Request) (*http.Response, error) {
-	<-req.Context().Done()
-	return nil, req.Context().Err()
-})
-
-// TestTimeout runs on fake time, without sockets.
-func TestTimeout(t *testing.T) {
-	for name, test := range map[string]struct {
-		timeout, deadline time.Duration // of the attempt, and of the worker; 0: none
-		want              string
-		after             time.Duration
-	}{
-		"own":             {time.Minute, 0, "60s", time.Minute},
-		"caller's":        {time.Minute, time.Minute, "60s", time.Minute},
-		"caller's sooner": {time.Minute, 59 * time.Second, "60s", 59 * time.Second},
-		"caller's much":   {time.Minute, 1500 * time.Millisecond, "1.5s", 1500 * time.Millisecond},
-		"long":            {30 * time.Minute, time.Hour, "1800s", 30 * time.Minute},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx := t.Context()
-				if test.deadline > 0 {
-					var cancel context.CancelFunc
-					ctx, cancel = context.WithTimeout(ctx, test.deadline)
-					defer cancel()
-				}
-				at := attempt()
-				at.Timeout = test.timeout
-				result := actiontest.Invoke(ctx, mustRead(t, web.New(web.Config{Transport: stuck}), "Http", uri("http://h/")), at)
-				wantFailure(t, result, "h", "timed out after "+test.want)
-				if result.Duration != test.after {
-					t.Errorf("took %v, want %v", result.Duration, test.after)
-				}
-			})
-		})
-	}
-}
-
-func TestCanceled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(time.Second, func() { cancel(errors.New("the worker stops")) })
-		result := actiontest.Invoke(ctx, mustRead(t, web.New(web.Config{Transport: stuck}), "Http", uri("http://h/")), attempt())
-		wantFailure(t, result, "h", "canceled: the worker stops")
-		if result.Duration != time.Second {
-			t.Errorf("took %v", result.Duration)
-		}
+func TestInterruptions(t *testing.T) {
+	actiontest.Interruptions(t, func(t *testing.T, transport http.RoundTripper) scheduler.Action {
+		t.Helper()
+		return mustRead(t, web.New(web.Config{Transport: transport}), "Http", uri("http://h/"))
+	}, func(t *testing.T, result scheduler.Result, reason string) {
+		t.Helper()
+		wantFailure(t, result, "h", reason)
 	})
 }
 

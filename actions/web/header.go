@@ -8,7 +8,6 @@ import (
 	"net/textproto"
 	"net/url"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/actions/payload"
@@ -27,41 +26,45 @@ var refusedHeaders = map[string]bool{
 func (r *request) readHeaders(o *document.Object) {
 	if o.Has("headers") {
 		r.header = http.Header{}
-		payload.ReadHeaders(o, r.addHeader)
+		payload.ReadHeaders(o, r)
 	}
 }
 
-// addHeader adds the header m of ho and returns how many characters its value
-// has.
-func (r *request) addHeader(ho *document.Object, m document.Member) (int, error) {
-	name, value := textproto.CanonicalMIMEHeaderKey(m.Name), m.Value.Text()
+// CheckHeader implements [payload.Headers].
+func (r *request) CheckHeader(m document.Member) error {
+	name := textproto.CanonicalMIMEHeaderKey(m.Name)
 	switch {
-	case !isToken(m.Name):
-		return 0, errors.New("is not a header name: letters, digits and !#$%&'*+-.^_`|~ are allowed")
 	case refusedHeaders[name]:
-		return 0, errors.New("is set by the scheduler and cannot be given")
+		return errors.New("is set by the scheduler and cannot be given")
 	case r.gives(name):
-		return 0, errors.New("is given twice, in different letter case")
-	case document.IsCredential(m.Name) || m.Value.IsSecret() || m.Value.Kind() == document.KindObject && name != headerHost:
-		return r.addSecret(ho, m.Name, name)
-	case m.Value.Kind() != document.KindString:
-		return 0, fmt.Errorf("must be a string, not %s", m.Value.Kind())
-	case !isFieldValue(value):
-		return 0, errNoFieldValue
-	case name == headerHost:
+		return errors.New("is given twice, in different letter case")
+	case name == headerHost && m.Value.Kind() == document.KindObject && !m.Value.IsSecret():
+		return fmt.Errorf("must be a string, not %s", m.Value.Kind())
+	}
+	return nil
+}
+
+// SetHeader implements [payload.Headers].
+func (r *request) SetHeader(name, value string) (int, error) {
+	name = textproto.CanonicalMIMEHeaderKey(name)
+	if name == headerHost {
 		return 0, r.setHost(value)
 	}
 	r.header[name] = []string{value}
 	return utf8.RuneCountInString(value), nil
 }
 
-var errNoFieldValue = errors.New("must not contain line breaks or control characters")
+// SetSecretHeader implements [payload.Headers].
+func (r *request) SetSecretHeader(h payload.SecretHeader) {
+	h.Name = textproto.CanonicalMIMEHeaderKey(h.Name)
+	r.secrets = append(r.secrets, h)
+}
 
 // gives reports whether the job gives the header of that canonical name itself.
 func (r *request) gives(name string) bool {
 	_, plain := r.header[name]
 	return plain || name == headerHost && r.host != "" ||
-		slices.ContainsFunc(r.secrets, func(s secretHeader) bool { return s.name == name })
+		slices.ContainsFunc(r.secrets, func(s payload.SecretHeader) bool { return s.Name == name })
 }
 
 func (r *request) setHost(value string) error {
@@ -83,26 +86,4 @@ func setContentType(h http.Header, body string) {
 	default:
 		h[headerContentType] = []string{"text/plain; charset=utf-8"}
 	}
-}
-
-// isToken reports whether s is a header name (RFC 9110, section 5.6.2).
-func isToken(s string) bool {
-	for _, c := range []byte(s) {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (c < '0' || c > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// isFieldValue reports whether s can be a header value (RFC 9110, section
-// 5.5): no control character but the tab.
-func isFieldValue(s string) bool {
-	for _, c := range []byte(s) {
-		if c < ' ' && c != '\t' || c == 0x7f {
-			return false
-		}
-	}
-	return true
 }

@@ -88,7 +88,7 @@ func (s *target) seen() []seen {
 func newClient(t *testing.T, config web.Config) *web.Client {
 	t.Helper()
 	client := web.New(config)
-	t.Cleanup(client.CloseIdleConnections)
+	t.Cleanup(client.Close)
 	return client
 }
 

@@ -14,8 +14,8 @@ import (
 const maxMessageHeader = 2048
 
 // message returns the answer in the words of Azure Scheduler's history
-// (reference: azure-scheduler.md, 2.8), with Carillon's remarks in between,
-// and the excerpt of the body, which is its last part:
+// (its REST API 2016-03-01, Jobs - List Job History), with Carillon's remarks in
+// between, and the excerpt of the body, which is its last part:
 //
 //	Http Action - Response from host 'example.com': 'OK' Response Headers: Date: …
 //	 Body: …

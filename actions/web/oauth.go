@@ -85,10 +85,10 @@ func needed(o *document.Object, name string) string {
 	return text
 }
 
-func (a *oauth) prove(ctx context.Context, at scheduler.Attempt, stale string) (proof, error) {
+func (a *oauth) authenticate(ctx context.Context, at scheduler.Attempt, stale string) (credential, error) {
 	secret, err := at.Reveal(a.secret)
 	if err != nil {
-		return proof{}, unready(err)
+		return credential{}, unready(err)
 	}
 	var header string
 	if a.inHeader { // both are encoded like a form first (RFC 6749, section 2.3.1)
@@ -98,10 +98,10 @@ func (a *oauth) prove(ctx context.Context, at scheduler.Attempt, stale string) (
 		return a.client.requestToken(ctx, at.Timeout, &a.tokenRequest, secret, header)
 	})
 	if err != nil {
-		return proof{}, err
+		return credential{}, err
 	}
 	at.Hide(token)
-	return proof{authorization: "Bearer " + token, token: token}, nil
+	return credential{authorization: "Bearer " + token, token: token}, nil
 }
 
 // key finds the token in the cache: jobs that ask for the same with the same

@@ -425,7 +425,7 @@ func TestTokenFlight(t *testing.T) {
 // TestTokenWaitTimesOut has an attempt that waits for another's token.
 func TestTokenWaitTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		action := mustRead(t, web.New(web.Config{Transport: stuck}), "Http", oauthRequest)
+		action := mustRead(t, web.New(web.Config{Transport: actiontest.Stuck}), "Http", oauthRequest)
 		long, short := attempt(), attempt()
 		short.Timeout = time.Second
 		var wg sync.WaitGroup

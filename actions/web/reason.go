@@ -4,12 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/netreason"
 )
-
-// limits are what reasons tell of connecting.
-var limits = netreason.Limits{Dial: egress.DialTimeout, TLS: egress.TLSTimeout}
 
 // reason says in a few words why a request got no answer, or only a part of
 // one. ctx is the attempt's context and elapsed the time since its start.
@@ -17,5 +13,5 @@ func reason(ctx context.Context, err error, timeout, elapsed time.Duration) stri
 	if text := netreason.Ended(ctx, "", timeout, elapsed); text != "" {
 		return text
 	}
-	return limits.Reason(err)
+	return netreason.Reason(err)
 }

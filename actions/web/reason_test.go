@@ -67,7 +67,7 @@ func TestOwnTransportTLS(t *testing.T) {
 		if string(body) != want {
 			t.Errorf("got %q, want %q", body, want)
 		}
-		c.CloseIdleConnections()
+		c.Close()
 		server.Close()
 	}
 }

@@ -11,8 +11,7 @@ import (
 )
 
 // The limits of a request, in characters where nothing else is said (Azure
-// Scheduler's; reference: azure-scheduler.md, 2.10). The last three are
-// Carillon's.
+// Scheduler Limits, Defaults, and Error Codes). The last three are Carillon's.
 const (
 	maxURI         = 2048
 	maxRequestBody = 8192
@@ -33,9 +32,9 @@ var methods = []string{
 type request struct {
 	uri       *url.URL
 	method    string
-	header    http.Header    // canonical names, without Host and secrets
-	secrets   []secretHeader // those whose values are secrets
-	host      string         // the job's Host header; empty: the uri's host
+	header    http.Header            // canonical names, without Host and secrets
+	secrets   []payload.SecretHeader // those whose values are secrets
+	host      string                 // the job's Host header; empty: the uri's host
 	body      payload.Content
 	auth      authentication // nil: none
 	webhook   webhook        // nil: requests are not signed
@@ -49,11 +48,7 @@ type request struct {
 // problem; it returns false when there was one. secure asks for https.
 func (c *Client) readRequest(o *document.Object, secure bool) (request, bool) {
 	var r request
-	if !o.Require("request") {
-		return r, false
-	}
-	before := o.Reader().Problems()
-	if ro, ok := o.Object("request"); ok {
+	ok := payload.ReadMember(o, member, func(ro *document.Object) {
 		r.readTarget(ro, secure)
 		r.readHeaders(ro)
 		r.body = payload.Read(o, ro, payload.Rules{
@@ -64,9 +59,8 @@ func (c *Client) readRequest(o *document.Object, secure bool) (request, bool) {
 		r.readRedirects(ro)
 		r.readAuthentication(c, ro)
 		r.readWebhook(ro)
-		ro.Done()
-	}
-	return r, o.Reader().Problems() == before
+	})
+	return r, ok
 }
 
 func (r *request) readTarget(o *document.Object, secure bool) {

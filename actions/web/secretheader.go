@@ -2,49 +2,21 @@ package web
 
 import (
 	"encoding/base64"
-	"fmt"
 	"net/http"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/document"
 )
-
-// secretHeader is a header whose value is written and never shown.
-type secretHeader struct {
-	name  string // canonical
-	value document.Secret
-}
-
-// addSecret adds a header whose value is a secret, and returns how many
-// characters it has, as far as that is known. given is the name as the job
-// writes it.
-func (r *request) addSecret(ho *document.Object, given, name string) (int, error) {
-	s, ok := ho.Secret(given)
-	if !ok {
-		return 0, nil // which was reported
-	}
-	r.secrets = append(r.secrets, secretHeader{name, s})
-	text, _ := s.Literal()
-	if !isFieldValue(text) {
-		return 0, errNoFieldValue
-	}
-	return utf8.RuneCountInString(text), nil
-}
 
 // revealTo sets the headers that are secrets.
 func (a *action) revealTo(h http.Header, at scheduler.Attempt) error {
 	for _, s := range a.secrets {
-		text, err := at.Reveal(s.value)
+		text, err := s.Reveal(at)
 		if err != nil {
 			return unready(err)
 		}
-		if !isFieldValue(text) {
-			return unready(fmt.Errorf("the secret for header %s has line breaks or control characters", s.name))
-		}
-		hideParts(at, s.name, text)
-		h[s.name] = []string{text}
+		hideParts(at, s.Name, text)
+		h[s.Name] = []string{text}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/netreason"
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -43,7 +44,7 @@ func (c *Client) requestToken(ctx context.Context, timeout time.Duration, r *tok
 		if refused, ok := errors.AsType[*failure](err); ok {
 			f.why, f.final = refused.why, refused.final
 		} else {
-			f.why, f.final = reason(ctx, err, timeout, time.Since(start)), isRefused(err)
+			f.why, f.final = reason(ctx, err, timeout, time.Since(start)), egress.IsRefused(err)
 		}
 		return token{}, f
 	}

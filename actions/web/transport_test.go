@@ -69,7 +69,7 @@ func TestNoHiddenRepetition(t *testing.T) {
 		if n := requests.Load(); n != 2 {
 			t.Errorf("%d requests, want 2", n)
 		}
-		client.CloseIdleConnections()
+		client.Close()
 	}
 }
 

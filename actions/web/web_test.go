@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"net/http"
 	"testing"
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
@@ -10,9 +9,7 @@ import (
 )
 
 // tripper is a transport without a network.
-type tripper func(*http.Request) (*http.Response, error)
-
-func (f tripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+type tripper = actiontest.Tripper
 
 // attempt is the second try of an occurrence.
 func attempt() scheduler.Attempt { return actiontest.Attempt() }

@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/actions/egress"
-	"github.com/carillon-sched/carillon/actions/endpoint"
-	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
@@ -27,8 +26,8 @@ type deliveryFlags struct {
 const everyOther = "*"
 
 // delivery reads the flags. own are addresses that are allowed beside those of the flags.
-func (f deliveryFlags) delivery(own ...netip.Prefix) (node.Delivery, error) {
-	d := node.Delivery{Subjects: f.NATSSubject}
+func (f deliveryFlags) delivery(own ...netip.Prefix) (builtin.Config, error) {
+	d := builtin.Config{Subjects: f.NATSSubject}
 	for _, text := range f.AllowTarget {
 		p, err := readPrefix(text)
 		if err != nil {
@@ -123,8 +122,8 @@ func readPrefix(text string) (netip.Prefix, error) {
 }
 
 // endpoints reads a flag that says where names are.
-func endpoints(flag string, byName map[string]string, schemes ...string) (endpoint.Map, error) {
-	m := endpoint.Map{ByName: map[string]string{}}
+func endpoints(flag string, byName map[string]string, schemes ...string) (egress.Endpoints, error) {
+	m := egress.Endpoints{ByName: map[string]string{}}
 	for name, text := range byName {
 		if err := checkEndpoint(flag, text, schemes...); err != nil {
 			return m, err

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/cmd/carillon/echo"
 	"github.com/carillon-sched/carillon/cmd/carillon/emulate"
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
@@ -195,7 +196,7 @@ func (d *dev) run(ctx context.Context) error {
 }
 
 // delivery sends jobs for Azure to the emulators, and lets all jobs reach this machine.
-func (d *dev) delivery() (node.Delivery, error) {
+func (d *dev) delivery() (builtin.Config, error) {
 	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 	flags := deliveryFlags{AllowTarget: d.cmd.Allow, LoginEndpoint: cmp.Or(d.cmd.Login, d.url()+"/echo/token")}
 	delivery, err := flags.delivery(loopback...)
@@ -203,7 +204,7 @@ func (d *dev) delivery() (node.Delivery, error) {
 	delivery.ServiceBus.Default, delivery.AnyKey = "amqp://"+p.AMQP, true
 	delivery.StorageQueues.Default = p.Queue + "/{name}"
 	for _, l := range []string{d.listener.Addr().String(), p.AMQP, strings.TrimPrefix(p.Queue, "http://")} {
-		delivery.AllowOwn(l)
+		delivery.Guard.AllowListener(l)
 	}
 	return delivery, err
 }

@@ -119,7 +119,7 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 	cfg.Conn, cfg.Listener, cfg.Keys = nc, l, keys
 	if c.Echo {
 		cfg.Handlers = echoes()
-		cfg.Delivery.AllowOwn(l.Addr().String())
+		cfg.Delivery.Guard.AllowListener(l.Addr().String())
 	}
 	n, err := node.Open(ctx, cfg)
 	if err != nil {

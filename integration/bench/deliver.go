@@ -7,7 +7,7 @@ import (
 
 // target is what the calls of a herd go to.
 type target struct {
-	open    []opener                        // the actions that call it; none: HTTP's
+	options []option                        // with which actions find it
 	action  func(key string) string         // of the job whose call has that key, as JSON; nil: a request to the sink
 	arrived func() int                      // how many calls have
 	collect func(ctx context.Context) error // tells the sink of the calls, if they do not pass through it

@@ -58,7 +58,7 @@ func (b *bench) herdTo(ctx context.Context, name string, open func(context.Conte
 		return p, err
 	}
 	defer func() { err = errors.Join(err, to.close()) }()
-	sys, err := startSystem(ctx, st.engine, b.progress.log(), to.open...)
+	sys, err := startSystem(ctx, st.engine, b.progress.log(), to.options...)
 	if err != nil {
 		return p, err
 	}

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-sched/carillon/actions/natsmsg"
-	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/actions/builtin"
 )
 
 // The stream that the messages go to. It is on the scheduler's own server.
@@ -22,13 +20,12 @@ const (
 func toJetStream(ctx context.Context, s *sink) (*target, error) {
 	var stream jetstream.Stream
 	t := newTarget(s)
-	t.open = []opener{func(nc *nats.Conn) (scheduler.ActionReader, func(), error) {
-		js, err := jetstream.New(nc)
+	t.options = []option{func(c *builtin.Config) error {
+		js, err := jetstream.New(c.Conn)
 		if err == nil {
 			stream, err = js.CreateStream(ctx, jetstream.StreamConfig{Name: herdStream, Subjects: []string{herdSubject}})
 		}
-		c := natsmsg.New(natsmsg.Config{Conn: nc})
-		return c, c.Close, err
+		return err
 	}}
 	action := fmt.Sprintf(`{"type":"natsMessage","natsMessage":{"mode":"jetstream","subject":%q,"message":%q}}`, herdSubject, body)
 	t.action = func(string) string { return action }

@@ -9,8 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/actions"
-	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
@@ -95,7 +94,7 @@ var recurrences = []struct{ name, json string }{
 
 // microSteps returns the steps as of now.
 func microSteps(now time.Time) ([]micro, error) {
-	reading := scheduler.Reading{Actions: actions.New(web.New(web.Config{})), Now: now}
+	reading := scheduler.Reading{Actions: builtin.New(builtin.Config{}), Now: now}
 	read := func(recurrence string) (*scheduler.Definition, error) {
 		start := now.AddDate(-10, 0, 0).Format(time.RFC3339Nano)
 		v, err := document.Parse(fmt.Appendf(nil, `{"startTime":%q,"recurrence":%s,%s}`, start, recurrence, action))

@@ -6,12 +6,9 @@ import (
 	"fmt"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
-	"github.com/nats-io/nats.go"
 
-	"github.com/carillon-sched/carillon/actions/endpoint"
-	"github.com/carillon-sched/carillon/actions/servicebus"
+	"github.com/carillon-sched/carillon/actions/builtin"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
-	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // peekBatch is how many messages are looked at together.
@@ -29,9 +26,9 @@ func toServiceBus(ctx context.Context, s *sink) (*target, error) {
 	action := fmt.Sprintf(`{"type":"serviceBusQueue","serviceBusQueueMessage":{"namespace":"benchmark","queueName":%q,"message":%q}}`,
 		queueName, body)
 	t := newTarget(s)
-	t.open = []opener{func(*nats.Conn) (scheduler.ActionReader, func(), error) {
-		c := servicebus.New(servicebus.Config{Endpoints: endpoint.Map{Default: "amqp://" + server.Addr()}, KeyOptional: true})
-		return c, c.Close, nil
+	t.options = []option{func(c *builtin.Config) error {
+		c.ServiceBus.Default, c.AnyKey = "amqp://"+server.Addr(), true
+		return nil
 	}}
 	t.action = func(string) string { return action }
 	t.arrived = func() int {

@@ -10,12 +10,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
-	"github.com/carillon-sched/carillon/actions/endpoint"
-	"github.com/carillon-sched/carillon/actions/storagequeue"
+	"github.com/carillon-sched/carillon/actions/builtin"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
-	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // toStorageQueue is a queue of the storage queue emulator. The service tells
@@ -33,9 +29,9 @@ func toStorageQueue(ctx context.Context, s *sink) (*target, error) {
 	server := &http.Server{Handler: &watched{handler, s}, ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(l) }() // until close
 	t := newTarget(s)
-	t.open = []opener{func(*nats.Conn) (scheduler.ActionReader, func(), error) {
-		c := storagequeue.New(storagequeue.Config{Endpoints: endpoint.Map{Default: "http://" + l.Addr().String() + "/{name}"}})
-		return c, c.CloseIdleConnections, nil
+	t.options = []option{func(c *builtin.Config) error {
+		c.StorageQueues.Default = "http://" + l.Addr().String() + "/{name}"
+		return nil
 	}}
 	t.action = func(key string) string {
 		return fmt.Sprintf(`{"type":"storageQueue","queueMessage":{"storageAccount":"benchmark","queueName":%q,"sasToken":"TOKEN",

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/actions"
-	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
@@ -30,24 +30,23 @@ type system struct {
 	store   *store.Store
 	vault   *secrets.Vault
 	service *service.Service
-	actions scheduler.ActionReader
-	closers []func() // of the actions' connections
+	actions *actions.Registry
 	end     context.CancelFunc
 	running errgroup.Group
 }
 
-// opener makes the actions of a type beside HTTP's, which may use the
-// scheduler's connection, and what closes their own.
-type opener func(nc *nats.Conn) (reader scheduler.ActionReader, end func(), err error)
+// option changes where actions find their targets. The scheduler's connection is
+// there already.
+type option func(*builtin.Config) error
 
 // startSystem connects to e, opens the store and lets the worker run.
-func startSystem(ctx context.Context, e *engine, log *slog.Logger, more ...opener) (*system, error) {
+func startSystem(ctx context.Context, e *engine, log *slog.Logger, options ...option) (*system, error) {
 	nc, err := e.connect()
 	if err != nil {
 		return nil, err
 	}
 	s := &system{nc: nc, log: log}
-	if err = s.openActions(more); err == nil {
+	if err = s.openActions(options); err == nil {
 		err = s.open(ctx)
 	}
 	if err != nil {
@@ -59,18 +58,14 @@ func startSystem(ctx context.Context, e *engine, log *slog.Logger, more ...opene
 }
 
 // openActions makes the actions of all types.
-func (s *system) openActions(more []opener) error {
-	client := web.New(web.Config{})
-	readers := []scheduler.ActionReader{client}
-	s.closers = append(s.closers, client.CloseIdleConnections)
-	for _, open := range more {
-		reader, end, err := open(s.nc)
-		readers, s.closers = append(readers, reader), append(s.closers, end)
-		if err != nil {
+func (s *system) openActions(options []option) error {
+	config := builtin.Config{Conn: s.nc}
+	for _, set := range options {
+		if err := set(&config); err != nil {
 			return err
 		}
 	}
-	s.actions = actions.New(readers...)
+	s.actions = builtin.New(config)
 	return nil
 }
 
@@ -107,8 +102,8 @@ func (s *system) stop() error {
 
 // close closes all connections.
 func (s *system) close() {
-	for _, end := range s.closers {
-		end()
+	if s.actions != nil {
+		s.actions.Close()
 	}
 	s.nc.Close()
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/scheduler/worker"
@@ -42,8 +43,9 @@ type Config struct {
 	// Logger are the node's.
 	Worker worker.Config
 
-	// Delivery says what actions may reach, and where it is.
-	Delivery Delivery
+	// Delivery says what actions may reach, and where it is. Its Version, Conn
+	// and Prefix are the node's.
+	Delivery builtin.Config
 
 	// AuditEvery is how often jobs are compared with batons, besides at the
 	// start. Default one hour.

@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/carillon-sched/carillon/actions"
+	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/scheduler/cache"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -24,7 +26,7 @@ type Node struct {
 	store   *store.Store
 	service *service.Service
 	worker  *worker.Worker
-	targets *targets
+	actions *actions.Registry
 
 	takeover chan struct{} // another worker has died, or stopped
 	working  atomic.Bool   // the worker and the APIs run, and no stop was asked for
@@ -39,15 +41,15 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{cfg: cfg, log: cfg.Logger, store: st, takeover: make(chan struct{}, 1)}
-	n.targets = cfg.Delivery.open(cfg.Version, cfg.Conn, cfg.Store.Prefix)
-	reader := n.targets.reader()
+	cfg.Delivery.Version, cfg.Delivery.Conn, cfg.Delivery.Prefix = cfg.Version, cfg.Conn, cfg.Store.Prefix
+	n.actions = builtin.New(cfg.Delivery)
 	vault := secrets.NewVault(secrets.Config{Store: st.Secrets(), Keys: cfg.Keys})
 	collections := cache.NewCollections(st.Collections())
 	n.service = service.New(service.Config{
-		Store: st, Actions: reader, Limits: cfg.Limits, Secrets: vault, Collections: collections, Logger: n.log,
+		Store: st, Actions: n.actions, Limits: cfg.Limits, Secrets: vault, Collections: collections, Logger: n.log,
 	})
 	cfg.Worker.Secrets, cfg.Worker.Collections = vault, collections
-	cfg.Worker.Store, cfg.Worker.Actions, cfg.Worker.OnTakeover = st, reader, n.tookOver
+	cfg.Worker.Store, cfg.Worker.Actions, cfg.Worker.OnTakeover = st, n.actions, n.tookOver
 	n.worker = worker.New(cfg.Worker)
 	return n, n.service.EnsureDefault(ctx)
 }
@@ -87,7 +89,7 @@ func (n *Node) Ready(ctx context.Context) error {
 // Run works until ctx is done and stops in good order. It calls ready once, when
 // everything runs; an error of that, like one of the work, ends the node.
 func (n *Node) Run(ctx context.Context, ready func() error) error {
-	defer n.targets.close()
+	defer n.actions.Close()
 	side, stopSide := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopSide()
 	outer, _ := errgroup.WithContext(side)

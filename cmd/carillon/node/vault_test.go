@@ -22,7 +22,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
@@ -92,7 +93,7 @@ func newVaultWorld(t *testing.T) *vaultWorld {
 }
 
 // delivery starts the emulators and says where everything is.
-func (w *vaultWorld) delivery() node.Delivery {
+func (w *vaultWorld) delivery() builtin.Config {
 	w.t.Helper()
 	ctx := context.WithoutCancel(w.t.Context())
 	bus, err := servicebus.Start(ctx, servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", AutoCreate: true})
@@ -111,9 +112,9 @@ func (w *vaultWorld) delivery() node.Delivery {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return node.Delivery{
-		ServiceBus:    endpoint.Map{Default: "amqp://" + bus.Addr()},
-		StorageQueues: endpoint.Map{Default: queue.URL() + "/{name}"},
+	return builtin.Config{
+		ServiceBus:    egress.Endpoints{Default: "amqp://" + bus.Addr()},
+		StorageQueues: egress.Endpoints{Default: queue.URL() + "/{name}"},
 		LoginEndpoint: login, RootCAs: roots,
 	}
 }

@@ -45,7 +45,7 @@ type queueWorld struct {
 func newQueueWorld(t *testing.T, name string) *queueWorld {
 	t.Helper()
 	w := &queueWorld{t: t, url: *queueAzurite, name: name, actions: queueaction.New(queueaction.Config{Region: "West Europe"})}
-	t.Cleanup(w.actions.CloseIdleConnections)
+	t.Cleanup(w.actions.Close)
 	if w.url == "" {
 		server, err := storagequeue.Start(context.WithoutCancel(t.Context()), storagequeue.Config{Addr: "127.0.0.1:0"})
 		w.must(err)

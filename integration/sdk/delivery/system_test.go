@@ -17,7 +17,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
-	"github.com/carillon-sched/carillon/actions/endpoint"
+	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
@@ -66,9 +67,9 @@ func newSystem(t *testing.T, change ...func(*node.Config)) *system {
 	s.config = node.Config{
 		Keys:   seal.NewKeyring(key),
 		Limits: scheduler.Limits{MinRetryInterval: time.Millisecond},
-		Delivery: node.Delivery{
-			ServiceBus:    endpoint.Map{Default: "amqp://" + s.bus.Addr()},
-			StorageQueues: endpoint.Map{Default: s.queues.URL() + "/{name}"},
+		Delivery: builtin.Config{
+			ServiceBus:    egress.Endpoints{Default: "amqp://" + s.bus.Addr()},
+			StorageQueues: egress.Endpoints{Default: s.queues.URL() + "/{name}"},
 			AnyKey:        true,
 		},
 		Logger: slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelWarn})),

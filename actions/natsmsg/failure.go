@@ -15,23 +15,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// The statuses of HTTP that stand for what NATS answers.
-const (
-	statusOK           = http.StatusOK
-	statusCreated      = http.StatusCreated
-	statusAccepted     = http.StatusAccepted
-	statusBadRequest   = http.StatusBadRequest
-	statusUnauthorized = http.StatusUnauthorized
-	statusForbidden    = http.StatusForbidden
-	statusNotFound     = http.StatusNotFound
-	statusTooLarge     = http.StatusRequestEntityTooLarge
-	statusInternal     = http.StatusInternalServerError
-	statusBadGateway   = http.StatusBadGateway
-	statusUnavailable  = http.StatusServiceUnavailable
-)
-
-// fault says why an attempt failed.
-type fault struct {
+// failure says why an attempt failed.
+type failure struct {
 	status    int // 0: nobody has answered
 	final     bool
 	text      string
@@ -55,12 +40,12 @@ type statusError struct {
 func (e *statusError) Error() string { return e.text }
 
 // judge says what an error is worth.
-func judge(err error) fault {
+func judge(err error) failure {
 	if final, ok := errors.AsType[*finalError](err); ok {
-		return fault{final: true, text: final.Error(), blameless: true}
+		return failure{final: true, text: final.Error(), blameless: true}
 	}
 	if secret, ok := errors.AsType[*secretError](err); ok {
-		return fault{text: reason(secret.error), blameless: true}
+		return failure{text: reason(secret.error), blameless: true}
 	}
 	if answer, ok := errors.AsType[*statusError](err); ok {
 		f := answered(answer.status, answer.text)
@@ -70,8 +55,8 @@ func judge(err error) fault {
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
 		return judgeStream(api)
 	}
-	if _, ok := errors.AsType[*egress.RefusedError](err); ok {
-		return fault{final: true, text: reason(err), blameless: true}
+	if egress.IsRefused(err) {
+		return failure{final: true, text: reason(err), blameless: true}
 	}
 	for _, known := range answers {
 		if errors.Is(err, known.err) {
@@ -83,9 +68,9 @@ func judge(err error) fault {
 		}
 	}
 	if errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrDisconnected) {
-		return fault{text: errLost.Error()}
+		return failure{text: errLost.Error()}
 	}
-	return fault{text: reason(err)}
+	return failure{text: reason(err)}
 }
 
 // answers are errors of the NATS client that stand for an answer.
@@ -94,23 +79,26 @@ var answers = []struct {
 	status int
 	text   string // "": the error's
 }{
-	{nats.ErrPermissionViolation, statusForbidden, ""},
-	{nats.ErrNoResponders, statusUnavailable, "no responders: nobody is subscribed to the subject"},
-	{nats.ErrMaxPayload, statusTooLarge, "the message is larger than the server takes"},
-	{nats.ErrAuthorization, statusUnauthorized, "the server refuses the credentials"},
-	{nats.ErrAuthExpired, statusUnauthorized, "the credentials have expired"},
-	{nats.ErrAuthRevoked, statusUnauthorized, "the credentials were revoked"},
-	{nats.ErrAccountAuthExpired, statusUnauthorized, "the account's credentials have expired"},
-	{nats.ErrNkeysNotSupported, statusUnauthorized, "the server does not take a credentials file"},
-	{nats.ErrBadSubject, statusBadRequest, ""},
-	{nats.ErrBadHeaderMsg, statusBadRequest, ""},
-	{nats.ErrHeadersNotSupported, statusBadRequest, ""},
-	{jetstream.ErrInvalidJSAck, statusBadGateway, "who has answered is not a stream: another subscriber took the message for a request"},
+	{nats.ErrPermissionViolation, http.StatusForbidden, ""},
+	{nats.ErrNoResponders, http.StatusServiceUnavailable, "no responders: nobody is subscribed to the subject"},
+	{nats.ErrMaxPayload, http.StatusRequestEntityTooLarge, "the message is larger than the server takes"},
+	{nats.ErrAuthorization, http.StatusUnauthorized, "the server refuses the credentials"},
+	{nats.ErrAuthExpired, http.StatusUnauthorized, "the credentials have expired"},
+	{nats.ErrAuthRevoked, http.StatusUnauthorized, "the credentials were revoked"},
+	{nats.ErrAccountAuthExpired, http.StatusUnauthorized, "the account's credentials have expired"},
+	{nats.ErrNkeysNotSupported, http.StatusUnauthorized, "the server does not take a credentials file"},
+	{nats.ErrBadSubject, http.StatusBadRequest, ""},
+	{nats.ErrBadHeaderMsg, http.StatusBadRequest, ""},
+	{nats.ErrHeadersNotSupported, http.StatusBadRequest, ""},
+	{
+		jetstream.ErrInvalidJSAck, http.StatusBadGateway,
+		"who has answered is not a stream: another subscriber took the message for a request",
+	},
 }
 
 // answered is a failure with a status.
-func answered(status int, text string) fault {
-	return fault{status: status, final: scheduler.FinalStatus(status), text: text}
+func answered(status int, text string) failure {
+	return failure{status: status, final: scheduler.FinalStatus(status), text: text}
 }
 
 // Error codes of JetStream that its status does not tell enough about
@@ -124,10 +112,10 @@ const (
 )
 
 // judgeStream says what a stream's refusal is worth.
-func judgeStream(api *jetstream.APIError) fault {
+func judgeStream(api *jetstream.APIError) failure {
 	f := answered(api.Code, fmt.Sprintf("%s (JetStream error %d)", netreason.Line(api.Description, netreason.Max), api.ErrorCode))
 	if api.ErrorCode == streamTooLarge || api.ErrorCode == streamHeaderLarge {
-		f.status = statusTooLarge
+		f.status = http.StatusRequestEntityTooLarge
 	}
 	if api.ErrorCode == accountExceeded || api.ErrorCode == duplicateInProcess {
 		f.final = false // it may be different soon

@@ -32,17 +32,19 @@ func queueAt(tb testing.TB, address string) destination {
 	return destination{place: p, keyName: emulatorName, key: emulatorKey, entity: "q1"}
 }
 
-// current returns the link that attempts use, and waits for one if there is none.
-func current(tb testing.TB, p *pool, to destination, unlike *link) *link {
+// current returns the link that attempts use, and waits for one unlike another.
+func current(tb testing.TB, ls *links, to destination, unlike *link) *link {
 	tb.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for begun := time.Now(); time.Since(begun) < 10*time.Second; <-tick.C {
-		p.mu.Lock()
-		l := p.links[to]
-		p.mu.Unlock()
-		if l != nil && l != unlike {
-			return l
+		lease, err := ls.acquire(tb.Context(), to)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		lease.Release()
+		if lease.Conn != unlike {
+			return lease.Conn
 		}
 	}
 	tb.Fatal("no link")
@@ -52,10 +54,9 @@ func current(tb testing.TB, p *pool, to destination, unlike *link) *link {
 // TestRenewal shows that a link in use gets a successor on the same connection before it is too old, and that sends do not notice.
 func TestRenewal(t *testing.T) {
 	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
-	client := New(Config{})
+	client := newClient(Config{}, times{open: time.Minute, renew: 50 * time.Millisecond, most: time.Hour, linger: time.Minute})
 	defer client.Close()
-	p := client.pool
-	p.times.renew, p.times.most = 50*time.Millisecond, time.Hour
+	ls := client.links
 	to := queueAt(t, server.Addr())
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -64,16 +65,16 @@ func TestRenewal(t *testing.T) {
 	for range 4 {
 		group.Go(func() {
 			for ctx.Err() == nil {
-				if err := p.send(t.Context(), to, text("x")); err != nil { //nolint:contextcheck // ctx ends the loop, not a send
+				if err := ls.send(t.Context(), to, text("x")); err != nil { //nolint:contextcheck // ctx ends the loop, not a send
 					t.Error(err)
 				}
 				sent.Add(1)
 			}
 		})
 	}
-	first := current(t, p, to, nil)
-	second := current(t, p, to, first)
-	third := current(t, p, to, second)
+	first := current(t, ls, to, nil)
+	second := current(t, ls, to, first)
+	third := current(t, ls, to, second)
 	cancel()
 	group.Wait()
 	if first.connection != third.connection {
@@ -88,17 +89,16 @@ func TestRenewal(t *testing.T) {
 // TestOldLink shows that a link which had no successor in time is not used any more.
 func TestOldLink(t *testing.T) {
 	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
-	client := New(Config{})
+	client := newClient(Config{}, times{open: time.Minute, renew: time.Hour, most: time.Nanosecond, linger: time.Minute})
 	defer client.Close()
-	p := client.pool
-	p.times.most = time.Nanosecond
+	ls := client.links
 	to := queueAt(t, server.Addr())
 	var before *link
 	for range 3 {
-		if err := p.send(t.Context(), to, text("x")); err != nil {
+		if err := ls.send(t.Context(), to, text("x")); err != nil {
 			t.Fatal(err)
 		}
-		before = current(t, p, to, before)
+		before = current(t, ls, to, before)
 	}
 }
 
@@ -107,22 +107,22 @@ func TestTimeoutKeepsLink(t *testing.T) {
 	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
 	client := New(Config{})
 	defer client.Close()
-	p := client.pool
+	ls := client.links
 	to := queueAt(t, server.Addr())
-	if err := p.send(t.Context(), to, text("x")); err != nil {
+	if err := ls.send(t.Context(), to, text("x")); err != nil {
 		t.Fatal(err)
 	}
-	l := current(t, p, to, nil)
+	l := current(t, ls, to, nil)
 	server.Inject(emulator.Fault{Operation: "send", Delay: 200 * time.Millisecond})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, ok := errors.AsType[*interruption](p.send(ctx, to, text("x"))); !ok {
+	if _, ok := errors.AsType[*interruption](ls.send(ctx, to, text("x"))); !ok {
 		t.Error("not interrupted")
 	}
-	if err := p.send(t.Context(), to, text("x")); err != nil {
+	if err := ls.send(t.Context(), to, text("x")); err != nil {
 		t.Error(err)
 	}
-	if current(t, p, to, nil) != l {
+	if current(t, ls, to, nil) != l {
 		t.Error("the link was given up")
 	}
 }
@@ -130,40 +130,46 @@ func TestTimeoutKeepsLink(t *testing.T) {
 // TestRenewalRefused revokes what a link needs: its successor finds out, and attempts are told.
 func TestRenewalRefused(t *testing.T) {
 	server := emulatortest.ServiceBus(t, emulator.Config{Entities: emulator.Entities{Queues: []emulator.Queue{{Name: "q1"}}}})
-	client := New(Config{})
+	const renew = 100 * time.Millisecond
+	client := newClient(Config{}, times{open: time.Minute, renew: renew, most: time.Hour, linger: time.Minute})
 	defer client.Close()
-	p := client.pool
+	ls := client.links
 	to := queueAt(t, server.Addr())
-	if err := p.send(t.Context(), to, text("x")); err != nil {
+	refuse := func(condition string, times int) {
+		server.Inject(emulator.Fault{Operation: "attach", Condition: emulator.Condition(condition), Count: times})
+	}
+	if err := ls.send(t.Context(), to, text("x")); err != nil {
 		t.Fatal(err)
 	}
-	old := current(t, p, to, nil)
-	server.Inject(emulator.Fault{Operation: "attach", Condition: "amqp:unauthorized-access"})
-	p.mu.Lock()
-	p.renew(old)
-	p.mu.Unlock()
-	<-old.ctx.Done() // dropped and closed
-	server.Inject(emulator.Fault{Operation: "attach", Condition: "amqp:unauthorized-access"})
-	if v := judge(p.send(t.Context(), to, text("x"))); v.status != 401 {
+	old := current(t, ls, to, nil)
+	refuse("amqp:unauthorized-access", -1)
+	for old.ctx.Err() == nil { // until it is dropped and closed
+		if err := ls.send(t.Context(), to, text("x")); err != nil && judge(err).status != 401 {
+			t.Fatal(err)
+		}
+	}
+	if v := judge(ls.send(t.Context(), to, text("x"))); v.status != 401 {
 		t.Errorf("%+v", v)
 	}
+	server.Heal()
 
 	// What may pass costs nothing.
-	if err := p.send(t.Context(), to, text("x")); err != nil {
+	if err := ls.send(t.Context(), to, text("x")); err != nil {
 		t.Fatal(err)
 	}
-	old = current(t, p, to, nil)
-	server.Inject(emulator.Fault{Operation: "attach", Condition: "com.microsoft:server-busy"})
-	p.mu.Lock()
-	p.renew(old)
-	next := old.next
-	p.mu.Unlock()
-	<-next.ready
-	if err := p.send(t.Context(), to, text("x")); err != nil {
-		t.Fatal(err)
+	old = current(t, ls, to, nil)
+	const plenty = 1000
+	refuse("com.microsoft:server-busy", plenty)
+	for begun := time.Now(); time.Since(begun) < 3*renew; {
+		if err := ls.send(t.Context(), to, text("x")); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if current(t, p, to, nil) != old {
+	if current(t, ls, to, nil) != old {
 		t.Error("a link that works was given up")
+	}
+	if left := server.Broker().Faults().All()[0].Count; left == plenty {
+		t.Error("no successor was tried")
 	}
 }
 
@@ -172,15 +178,16 @@ func TestRenewalRefused(t *testing.T) {
 func TestStuckConnection(t *testing.T) {
 	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
 	address, stall := stalling(t, server.Addr())
-	client := New(Config{})
+	brief := defaultTimes
+	brief.linger = 50 * time.Millisecond
+	client := newClient(Config{}, brief)
 	defer client.Close()
-	p := client.pool
-	p.times.linger = 50 * time.Millisecond
+	ls := client.links
 	to := queueAt(t, address)
-	if err := p.send(t.Context(), to, text("x")); err != nil {
+	if err := ls.send(t.Context(), to, text("x")); err != nil {
 		t.Fatal(err)
 	}
-	old := current(t, p, to, nil)
+	old := current(t, ls, to, nil)
 	stall()
 	large := text(strings.Repeat("x", 900_000))
 	var group sync.WaitGroup
@@ -189,7 +196,7 @@ func TestStuckConnection(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()
 			begun := time.Now()
-			if err := p.send(ctx, to, large); err == nil {
+			if err := ls.send(ctx, to, large); err == nil {
 				t.Error("sent to one who does not read")
 			}
 			if took := time.Since(begun); took > 10*time.Second {
@@ -203,7 +210,7 @@ func TestStuckConnection(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("the connection was not cut")
 	}
-	if err := p.send(t.Context(), to, text("x")); err != nil {
+	if err := ls.send(t.Context(), to, text("x")); err != nil {
 		t.Error(err)
 	}
 }

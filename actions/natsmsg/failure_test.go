@@ -21,37 +21,37 @@ func TestJudge(t *testing.T) {
 	const silent = "the server has not shaken hands within 5s"
 	for _, test := range []struct {
 		err  error
-		want fault
+		want failure
 	}{
 		{
 			egress.NewGuard().Check(netip.MustParseAddr("127.0.0.1")),
-			fault{final: true, text: "127.0.0.1 is a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it", blameless: true},
+			failure{final: true, text: "127.0.0.1 is a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it", blameless: true},
 		},
-		{&net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}, fault{0, false, "no connection within 5s", false}},
-		{&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, fault{0, false, silent, false}},
-		{nats.ErrTimeout, fault{0, false, silent, false}},
-		{nats.ErrConnectionClosed, fault{0, false, "the connection to NATS was lost", false}},
-		{nats.ErrSecureConnWanted, fault{0, false, "secure connection not available", false}},
-		{nats.ErrBadSubject, fault{400, true, "invalid subject", false}},
-		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, fault{0, false, "TLS: certificate signed by unknown authority", false}},
-		{errors.New("nats: odd\nerror"), fault{0, false, "odd error", false}},
+		{&net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}, failure{0, false, "no connection within 5s", false}},
+		{&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, failure{0, false, silent, false}},
+		{nats.ErrTimeout, failure{0, false, silent, false}},
+		{nats.ErrConnectionClosed, failure{0, false, "the connection to NATS was lost", false}},
+		{nats.ErrSecureConnWanted, failure{0, false, "secure connection not available", false}},
+		{nats.ErrBadSubject, failure{400, true, "invalid subject", false}},
+		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, failure{0, false, "TLS: certificate signed by unknown authority", false}},
+		{errors.New("nats: odd\nerror"), failure{0, false, "odd error", false}},
 		{
 			&jetstream.APIError{Code: 400, ErrorCode: streamTooLarge, Description: "message size exceeds maximum allowed"},
-			fault{413, true, "message size exceeds maximum allowed (JetStream error 10054)", true},
+			failure{413, true, "message size exceeds maximum allowed (JetStream error 10054)", true},
 		},
 		{
 			&jetstream.APIError{Code: 400, ErrorCode: accountExceeded, Description: "resource limits exceeded for account"},
-			fault{400, false, "resource limits exceeded for account (JetStream error 10002)", true},
+			failure{400, false, "resource limits exceeded for account (JetStream error 10002)", true},
 		},
 		{
 			&jetstream.APIError{Code: 503, ErrorCode: 10077, Description: "maximum messages exceeded"},
-			fault{503, false, "maximum messages exceeded (JetStream error 10077)", true},
+			failure{503, false, "maximum messages exceeded (JetStream error 10077)", true},
 		},
 		{
 			&jetstream.APIError{Code: 503, ErrorCode: insufficient, Description: "insufficient resources"},
-			fault{503, false, "insufficient resources (JetStream error 10023)", false},
+			failure{503, false, "insufficient resources (JetStream error 10023)", false},
 		},
-		{&secretError{errors.New("shared secret \"a\": not found")}, fault{text: "shared secret \"a\": not found", blameless: true}},
+		{&secretError{errors.New("shared secret \"a\": not found")}, failure{text: "shared secret \"a\": not found", blameless: true}},
 	} {
 		if got := judge(test.err); got != test.want {
 			t.Errorf("%v:\ngot  %+v\nwant %+v", test.err, got, test.want)

@@ -1,0 +1,78 @@
+// Package builtin puts together the action types of this module. A new type
+// needs a package below actions, and a line in [New]; the rest of the program
+// finds it in the [actions.Registry].
+package builtin
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/url"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/actions"
+	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions/natsmsg"
+	"github.com/carillon-sched/carillon/actions/servicebus"
+	"github.com/carillon-sched/carillon/actions/storagequeue"
+	"github.com/carillon-sched/carillon/actions/web"
+)
+
+// Config says what actions may reach, and where it is. The zero value reaches
+// everything, where Azure has it, but no NATS without servers in the job.
+type Config struct {
+	// Guard decides which addresses may be dialled. Default: all.
+	Guard *egress.Guard
+
+	// Version and Region are what targets are told as the scheduler's.
+	// Default: dev, and no region.
+	Version string
+	Region  string
+
+	// Proxy is what requests over HTTP go through. Default: none.
+	Proxy *url.URL
+
+	// RootCAs are trusted beside nothing else. Default: the system's.
+	RootCAs *x509.CertPool
+
+	// ServiceBus says where namespaces are, StorageQueues where accounts have
+	// their queues. Default: at Azure.
+	ServiceBus    egress.Endpoints
+	StorageQueues egress.Endpoints
+
+	// AnyKey accepts Service Bus jobs without a key. It is for emulators.
+	AnyKey bool
+
+	// LoginEndpoint is the authority that gives ActiveDirectoryOAuth jobs
+	// their tokens. Default: Azure's.
+	LoginEndpoint *url.URL
+
+	// Conn is the scheduler's own connection, for NATS messages of jobs that
+	// name no servers, and Prefix begins the subjects on it that are its own.
+	// Default: none, and carillon.
+	Conn   *nats.Conn
+	Prefix string
+
+	// Subjects are those that jobs may publish to on Conn. Default: all but
+	// the scheduler's and the server's own.
+	Subjects []string
+}
+
+// New returns the clients of all action types. It does no I/O. Call
+// [actions.Registry.Close] in the end.
+func New(c Config) *actions.Registry {
+	var busTLS *tls.Config
+	if c.RootCAs != nil {
+		busTLS = &tls.Config{RootCAs: c.RootCAs, MinVersion: tls.VersionTLS12}
+	}
+	return actions.New(
+		web.New(web.Config{
+			Version: c.Version, Region: c.Region, Proxy: c.Proxy, Guard: c.Guard, RootCAs: c.RootCAs, LoginEndpoint: c.LoginEndpoint,
+		}),
+		storagequeue.New(storagequeue.Config{Endpoints: c.StorageQueues, Region: c.Region, Guard: c.Guard, Proxy: c.Proxy}),
+		servicebus.New(servicebus.Config{
+			Version: c.Version, Endpoints: c.ServiceBus, KeyOptional: c.AnyKey, Guard: c.Guard, TLS: busTLS,
+		}),
+		natsmsg.New(natsmsg.Config{Conn: c.Conn, Prefix: c.Prefix, Allow: c.Subjects, Guard: c.Guard, RootCAs: c.RootCAs}),
+	)
+}

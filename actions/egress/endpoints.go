@@ -1,0 +1,31 @@
+package egress
+
+import "strings"
+
+// Endpoints says where names are that jobs give, such as those of Service Bus
+// namespaces and storage accounts. The zero value knows none, so every name is
+// where its service keeps it.
+type Endpoints struct {
+	// ByName holds the endpoints of single names, in any letter case.
+	ByName map[string]string
+
+	// Default is the endpoint of every other name. {name} in it stands for
+	// the name. Default: none.
+	Default string
+}
+
+// Find returns the endpoint of a name, "" when there is none.
+func (e Endpoints) Find(name string) string {
+	found, ok := e.ByName[name]
+	if !ok {
+		for n, other := range e.ByName {
+			if strings.EqualFold(n, name) {
+				found, ok = other, true
+			}
+		}
+	}
+	if !ok {
+		found = e.Default
+	}
+	return strings.ReplaceAll(found, "{name}", name)
+}

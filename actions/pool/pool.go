@@ -1,0 +1,205 @@
+package pool
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Pool keeps one connection for each key. It is safe for concurrent use. What
+// its mutex guards are maps and counters; nothing waits for a network under it.
+type Pool[K comparable, C Conn] struct {
+	config Config
+	ctx    context.Context //nolint:containedctx // of openings, which outlive the attempts that begin them
+	cancel context.CancelCauseFunc
+
+	mu      sync.Mutex
+	entries map[K]*entry[K, C] // what may be given to somebody
+	freed   chan struct{}      // closed when there may be room; nil while nobody waits for that
+	sweeper *time.Timer        // nil while there is nothing to sweep
+	closed  bool
+	tasks   sync.WaitGroup // users, and goroutines that close
+}
+
+// New returns a pool. It does no I/O. Call [Pool.Close] in the end.
+func New[K comparable, C Conn](config Config) *Pool[K, C] {
+	p := &Pool[K, C]{config: config, entries: map[K]*entry[K, C]{}}
+	p.ctx, p.cancel = context.WithCancelCause(context.Background())
+	return p
+}
+
+// Get returns the connection of a key, when it is open. If there is none, dial
+// makes one, without doing I/O, for the pool to open. The error is dial's, that of
+// opening, [ErrClosed], or a [WaitError] when ctx ends first.
+func (p *Pool[K, C]) Get(ctx context.Context, key K, dial func() (C, error)) (*Lease[K, C], error) {
+	for {
+		e, freed, err := p.find(key, dial)
+		switch {
+		case err != nil:
+			return nil, err
+		case e != nil:
+			return p.lease(ctx, e)
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return nil, &WaitError{Full: true, Cause: context.Cause(ctx)}
+		}
+	}
+}
+
+// find returns the connection of a key, which may still be opening, with the
+// caller as its user. While all are in use it returns a channel instead; when
+// that is closed, the caller asks again.
+func (p *Pool[K, C]) find(key K, dial func() (C, error)) (*entry[K, C], <-chan struct{}, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, nil, ErrClosed
+	}
+	e := p.entries[key]
+	if e != nil && (e.broken() || p.tooOld(time.Since(e.made))) {
+		p.drop(e)
+		e = nil
+	}
+	if e == nil {
+		if len(p.entries) >= p.config.Max && !p.evict() {
+			if p.freed == nil {
+				p.freed = make(chan struct{})
+			}
+			return nil, p.freed, nil
+		}
+		var err error
+		if e, err = p.start(key, dial); err != nil {
+			return nil, nil, err
+		}
+		p.entries[key] = e
+		if p.sweeper == nil {
+			p.sweeper = time.AfterFunc(p.interval(), p.sweep)
+		}
+	}
+	p.use(e)
+	return e, nil, nil
+}
+
+// start begins to open a connection.
+func (p *Pool[K, C]) start(key K, dial func() (C, error)) (*entry[K, C], error) {
+	conn, err := dial()
+	if err != nil {
+		return nil, err
+	}
+	e := &entry[K, C]{key: key, conn: conn, made: time.Now(), ready: make(chan struct{})}
+	if p.config.RenewAfter > 0 {
+		e.dial = dial
+	}
+	p.use(e)
+	go p.open(e)
+	return e, nil
+}
+
+// open opens a connection.
+func (p *Pool[K, C]) open(e *entry[K, C]) {
+	defer p.release(e)
+	err := e.conn.Open(p.ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e.err, e.open = err, err == nil
+	if !e.open {
+		p.drop(e)
+	}
+	if e.before != nil {
+		p.succeed(e)
+	}
+	close(e.ready) // in the end: whoever hears of a failure and asks again gets another
+}
+
+// use counts a user.
+func (p *Pool[K, C]) use(e *entry[K, C]) {
+	e.users++
+	p.tasks.Add(1)
+}
+
+// release ends one use.
+func (p *Pool[K, C]) release(e *entry[K, C]) {
+	defer p.tasks.Done()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e.users--
+	e.used = time.Now()
+	switch {
+	case e.users > 0:
+	case e.dropped:
+		p.tasks.Go(e.conn.Close)
+	case p.freed != nil: // others wait for room
+		p.drop(e)
+	}
+}
+
+// drop gives e to nobody any more. It is closed when nobody uses it.
+func (p *Pool[K, C]) drop(e *entry[K, C]) {
+	if e.dropped {
+		return
+	}
+	e.dropped = true
+	if p.entries[e.key] == e {
+		delete(p.entries, e.key)
+	}
+	p.wake()
+	if e.users == 0 {
+		p.tasks.Go(e.conn.Close)
+	}
+}
+
+// wake lets those who wait for room ask again.
+func (p *Pool[K, C]) wake() {
+	if p.freed != nil {
+		close(p.freed)
+		p.freed = nil
+	}
+}
+
+// evict makes room, if not all connections are in use.
+func (p *Pool[K, C]) evict() bool {
+	var oldest *entry[K, C]
+	for _, e := range p.entries {
+		if e.broken() {
+			oldest = e
+			break
+		}
+		if e.users == 0 && (oldest == nil || e.used.Before(oldest.used)) {
+			oldest = e
+		}
+	}
+	if oldest != nil {
+		p.drop(oldest)
+	}
+	return oldest != nil
+}
+
+// Drop takes the connections that match from later users.
+func (p *Pool[K, C]) Drop(match func(C) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range p.entries {
+		if match(e.conn) {
+			p.drop(e)
+		}
+	}
+}
+
+// Close closes every connection, and returns when its users have ended and it is
+// closed.
+func (p *Pool[K, C]) Close() {
+	p.mu.Lock()
+	p.closed = true
+	if p.sweeper != nil {
+		p.sweeper.Stop()
+	}
+	for _, e := range p.entries {
+		p.drop(e)
+	}
+	p.wake()
+	p.mu.Unlock()
+	p.cancel(ErrClosed)
+	p.tasks.Wait()
+}
