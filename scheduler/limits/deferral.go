@@ -2,7 +2,6 @@ package limits
 
 import (
 	"fmt"
-	"hash/fnv"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -33,7 +32,7 @@ const (
 // rule allows. It is for deferrals by DelayCircuit.
 func (d Deferral) RetryAt(k scheduler.Key, since, now time.Time) time.Time {
 	spread := min(d.Rule.Breaker.OpenFor/4, 5*time.Second)
-	share := (uint64(hash(k))*0x9E3779B97F4A7C15 + uint64(now.UnixNano())) % uint64(spread)
+	share := (uint64(k.Hash())*0x9E3779B97F4A7C15 + uint64(now.UnixNano())) % uint64(spread)
 	at := d.Until.Add(time.Duration(share))
 	if last := since.Add(d.Rule.Breaker.Most); at.After(last) {
 		at = last
@@ -57,16 +56,4 @@ func (d Deferral) Message(k scheduler.Key, target string, until time.Time) strin
 	}
 	return fmt.Sprintf("collection %s limits attempts to %s to %d at once; this one is tried again at %s",
 		k.Collection, target, d.Rule.Concurrency, at)
-}
-
-// hash spreads jobs evenly.
-func hash(k scheduler.Key) uint32 {
-	f := fnv.New32a()
-	f.Write([]byte(k.Collection + "." + k.Job))
-	h := f.Sum32()
-	// FNV leaves the high bits of short, similar names alike: mix them.
-	h ^= h >> 16
-	h *= 0x85ebca6b
-	h ^= h >> 13
-	return h
 }

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -87,4 +88,133 @@ func (t *target) idle(now time.Time) bool {
 // ends, and not by a rate or a circuit.
 func (t *target) quick() bool {
 	return !t.slots.slow && (t.rule == nil || t.slots.inFlight > 0 && t.rule.Rate == 0)
+}
+
+// slots is how many attempts a target may have in flight, which it earns, and
+// how long they take.
+type slots struct {
+	inFlight int
+	allowed  int
+	latency  time.Duration // moving average of its attempts
+	progress time.Time     // when an attempt last ended, or the first one began
+	slow     bool
+}
+
+const (
+	// slowAfter is the mean duration of an attempt from which a target is slow.
+	slowAfter = time.Second
+
+	// firstSlots is what a target may have before it has answered.
+	firstSlots = 8
+)
+
+// admits reports whether one more attempt may begin. slowRoom tells whether
+// one may to any slow target.
+func (s *slots) admits(slowRoom bool) bool { return s.inFlight < s.allowed && (!s.slow || slowRoom) }
+
+// begin counts an attempt that begins.
+func (s *slots) begin(now time.Time) {
+	if s.inFlight == 0 {
+		s.progress = now
+	}
+	s.inFlight++
+}
+
+// answered learns from an attempt that ended, and is counted no more. most is
+// how many slots a target may earn.
+func (s *slots) answered(res scheduler.Result, most int, now time.Time) (moved int) {
+	s.progress = now
+	s.latency += (res.Duration - s.latency) / 4
+	if res.Duration < slowAfter || !res.Failed {
+		s.allowed = min(s.allowed+1, most)
+	}
+	return s.judge()
+}
+
+// review judges a target whose attempts have not ended yet: one that answers
+// nothing at all would never be found slow by what it answers.
+func (s *slots) review(now time.Time) (moved int) {
+	if waited := now.Sub(s.progress); s.inFlight > 0 && waited > max(slowAfter, s.latency) {
+		s.latency = waited
+		return s.judge()
+	}
+	return 0
+}
+
+// judge decides whether the target is slow. moved is by how many there are
+// more attempts in flight to slow targets, or fewer.
+func (s *slots) judge() (moved int) {
+	slow := s.latency >= slowAfter
+	if slow == s.slow {
+		return 0
+	}
+	if s.slow = slow; slow {
+		return s.inFlight
+	}
+	return -s.inFlight
+}
+
+// queue is the runs that wait for one target.
+type queue[R Caller] struct {
+	target
+
+	group  string
+	runs   []R
+	listed bool // among those that wait for a slot
+}
+
+// deferred is a run that leaves its queue for outside the process.
+type deferred[R Caller] struct {
+	Deferral
+
+	run R
+}
+
+// push puts r behind the others, or before them.
+func (q *queue[R]) push(r R, now time.Time) {
+	if q.overtakes(r.call(), now) {
+		q.runs = slices.Insert(q.runs, 0, r)
+		return
+	}
+	q.runs = append(q.runs, r)
+}
+
+// pop takes the first run out and counts it.
+func (q *queue[R]) pop(now time.Time) R {
+	var none R
+	r := q.runs[0]
+	q.runs[0] = none
+	q.runs = q.runs[1:]
+	q.begin(r.call(), now)
+	return r
+}
+
+// retreat takes the runs out for which the circuit is open.
+func (q *queue[R]) retreat(now time.Time) []deferred[R] {
+	var out []deferred[R]
+	kept := q.runs[:0]
+	for _, r := range q.runs {
+		if d, open := q.defers(r.call(), now); open {
+			out = append(out, deferred[R]{d, r})
+		} else {
+			kept = append(kept, r)
+		}
+	}
+	clear(q.runs[len(kept):])
+	q.runs = kept
+	return out
+}
+
+// shed takes out what s sheds.
+func (q *queue[R]) shed(s shedding, now time.Time) []deferred[R] {
+	if len(q.runs) <= s.keep {
+		return nil
+	}
+	out := make([]deferred[R], 0, len(q.runs)-s.keep)
+	for i, r := range q.runs[s.keep:] {
+		out = append(out, deferred[R]{Deferral{now.Add(s.turn(s.keep + i)), s.why, q.rule}, r})
+	}
+	clear(q.runs[s.keep:])
+	q.runs = q.runs[:s.keep]
+	return out
 }

@@ -35,13 +35,13 @@ func (r Reader) view(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 		return view.NewJob(j, j.Progress), nil
 	}
 	b, running, err := r.plans.baton(ctx, j)
-	if errors.Is(err, scheduler.ErrNotFound) {
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("job %s: %w", j.Key, err)
+	case b == nil:
 		return view.NewJob(j, j.Progress), nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("job %s: %w", j.Key, err)
-	}
-	return view.NewRunning(j, &b, running), nil
+	return view.NewRunning(j, b, running), nil
 }
 
 // List returns a page of a collection's jobs by name, of one state when state

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,25 +97,28 @@ func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was schedule
 func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Found, sequence uint64, err error) {
 	slot := scheduler.Slot{Key: k}
 	st, err := p.house.Store.Waiting(ctx, slot)
-	if err == nil {
-		b, err := scheduler.DecodeBaton(st.Data)
-		return scheduler.Found{Waiting: &b}, st.Revision, err
-	}
-	if !errors.Is(err, scheduler.ErrNotFound) {
-		return f, 0, err
-	}
-	st, err = p.house.Store.Running(ctx, slot)
 	if errors.Is(err, scheduler.ErrNotFound) {
-		return f, 0, nil
+		running, failed := p.house.Store.Running(ctx, slot)
+		if failed == nil {
+			b, unreadable := scheduler.DecodeBaton(running.Data)
+			if unreadable != nil {
+				b = scheduler.Baton{} // it follows no definition; its worker sees to it
+			}
+			return scheduler.Found{Running: &b}, 0, nil
+		}
+		if !errors.Is(failed, scheduler.ErrNotFound) {
+			return f, 0, failed
+		}
+		st, err = p.house.Store.Waiting(ctx, slot) // it may have been passed on between the two looks
+		if errors.Is(err, scheduler.ErrNotFound) {
+			return f, 0, nil
+		}
 	}
 	if err != nil {
 		return f, 0, err
 	}
 	b, err := scheduler.DecodeBaton(st.Data)
-	if err != nil {
-		b = scheduler.Baton{} // it follows no definition; its worker sees to it
-	}
-	return scheduler.Found{Running: &b}, 0, nil
+	return scheduler.Found{Waiting: &b}, st.Revision, err
 }
 
 // rederive arms the baton that follows the last thing the history knows of the
@@ -131,32 +135,21 @@ func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
 // none, from its definition.
 func (p *planner) progress(ctx context.Context, j *scheduler.Job) (scheduler.Progress, error) {
 	b, _, err := p.baton(ctx, j)
-	if errors.Is(err, scheduler.ErrNotFound) {
-		return j.Progress, nil
+	if err != nil || b == nil {
+		return j.Progress, err
 	}
-	return b.Progress, err
+	return b.Progress, nil
 }
 
-// baton returns a job's baton, and whether it is running.
-func (p *planner) baton(ctx context.Context, j *scheduler.Job) (b scheduler.Baton, running bool, err error) {
-	slot := scheduler.Slot{Key: j.Key}
-	st, err := p.house.Store.Waiting(ctx, slot)
-	if errors.Is(err, scheduler.ErrNotFound) {
-		running = true
-		st, err = p.house.Store.Running(ctx, slot)
-		if errors.Is(err, scheduler.ErrNotFound) { // it may have been passed on between the two looks
-			running = false
-			st, err = p.house.Store.Waiting(ctx, slot)
-		}
+// baton returns a job's own baton, nil when it has none, and whether a worker
+// has it.
+func (p *planner) baton(ctx context.Context, j *scheduler.Job) (b *scheduler.Baton, running bool, err error) {
+	found, _, err := p.locate(ctx, j.Key)
+	b = cmp.Or(found.Waiting, found.Running)
+	if err != nil || b == nil || !b.BelongsTo(j) {
+		return nil, false, err
 	}
-	if err != nil {
-		return b, false, err
-	}
-	b, err = scheduler.DecodeBaton(st.Data)
-	if err == nil && !b.BelongsTo(j) {
-		err = scheduler.ErrNotFound
-	}
-	return b, running, err
+	return b, found.Running != nil, nil
 }
 
 // cancelPlanned removes the waiting baton of a job that was disabled. One of a

@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -42,43 +41,34 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 	if j.State == scheduler.Disabled {
 		return id, r.triggerDisabled(ctx, j, asked)
 	}
-	st, err := r.house.Store.Waiting(ctx, scheduler.Slot{Key: k})
-	if errors.Is(err, scheduler.ErrNotFound) {
-		return id, r.busy(ctx, j, asked)
-	}
-	if err != nil {
+	found, sequence, err := r.plans.locate(ctx, k)
+	switch {
+	case err != nil:
 		return "", err
-	}
-	waiting, err := scheduler.DecodeBaton(st.Data)
-	if err != nil {
-		return "", err
-	}
-	if !waiting.BelongsTo(j) { // left by a delete that was cut short
+	case found.Waiting == nil:
+		return id, j.TriggerBusy(found.Running, asked)
+	case !found.Waiting.BelongsTo(j): // left by a delete that was cut short
 		if err := r.plans.replan(ctx, j, scheduler.Enabled); err != nil {
 			return "", err
 		}
-		return "", fmt.Errorf("job %s: %w: it is just being planned; try again", k, scheduler.ErrConflict)
+		return "", j.TriggerBusy(nil, asked)
 	}
-	b, err := j.Trigger(&waiting, asked)
-	if err != nil {
-		return "", err
+	b, err := j.Trigger(found.Waiting, asked)
+	if err != nil || b == nil {
+		return id, err
 	}
-	if b == nil {
-		return id, nil
-	}
-	err = r.house.Store.Fire(ctx, scheduler.Slot{Key: k}, b.Encode(), st.Revision)
-	if errors.Is(err, scheduler.ErrConflict) {
-		return id, r.busy(ctx, j, asked)
+	err = r.house.Store.Fire(ctx, scheduler.Slot{Key: k}, b.Encode(), sequence)
+	if errors.Is(err, scheduler.ErrConflict) { // it has fired meanwhile
+		if found, _, err = r.plans.locate(ctx, k); err == nil {
+			err = j.TriggerBusy(found.Running, asked)
+		}
 	}
 	return id, err
 }
 
 // triggerDisabled runs a disabled job once, detached.
 func (r Runner) triggerDisabled(ctx context.Context, j *scheduler.Job, asked time.Time) error {
-	var own *scheduler.Baton
-	if b, _, err := r.plans.baton(ctx, j); err == nil {
-		own = &b
-	}
+	own, _, _ := r.plans.baton(ctx, j) // one that cannot be read is no such request
 	b := j.TriggerDisabled(own, asked)
 	if b == nil {
 		return nil
@@ -89,21 +79,4 @@ func (r Runner) triggerDisabled(ctx context.Context, j *scheduler.Job, asked tim
 		return nil // the same request has been carried out, and still runs
 	}
 	return err
-}
-
-// busy explains why a job without a waiting baton cannot be run now: nil when
-// what runs is what was asked for.
-func (r Runner) busy(ctx context.Context, j *scheduler.Job, asked time.Time) error {
-	st, err := r.house.Store.Running(ctx, scheduler.Slot{Key: j.Key})
-	if errors.Is(err, scheduler.ErrNotFound) {
-		return j.TriggerBusy(nil, asked)
-	}
-	if err != nil {
-		return err
-	}
-	running, err := scheduler.DecodeBaton(st.Data)
-	if err != nil {
-		running = scheduler.Baton{} // not the same request, whatever it is
-	}
-	return j.TriggerBusy(&running, asked)
 }
