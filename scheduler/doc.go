@@ -1,4 +1,6 @@
-// Package scheduler is the vocabulary of Carillon and its engine.
+// Package scheduler is the vocabulary of Carillon and its decisions. It is pure:
+// it has no goroutine, no lock, no clock and no I/O. The time is passed in, and
+// what follows from a decision is carried out by the packages below it.
 //
 // # One baton per job
 //
@@ -13,6 +15,29 @@
 // the schedule ride in the baton; a definition is read once and then kept until
 // it is edited. In the steady state firing a job reads nothing and writes two
 // messages: the history record and the next baton.
+//
+// # The life of a run
+//
+//	store: a timer fires ─▶ puller.go delivers, and renews the lease
+//	                            │
+//	worker (life.go)            ▼                                decided here
+//	  received.go    is it known? was it run before? ········▶ Recover  recovery.go
+//	     ▼
+//	  held.go        in memory, until the exact instant
+//	     ▼
+//	  admitted.go    may it run, and what? ··················▶ Decide   decide.go
+//	     │             run │ detach │ skip │ wait │ restart │ drop │ orphan
+//	     ▼           a slot of its target: limits/limiter.go ▶ Defer    defer.go
+//	  attempted.go   the action is called, secrets are redacted
+//	     ▼
+//	  recorded.go    the history has it ·····················▶ After    after.go
+//	     ▼                                                       retry │ next │ end
+//	  passed.go      step/executor.go: records, then the next baton, or the end
+//	                            │
+//	store: PassOn, and the message is acknowledged ─▶ waiting
+//
+// An edit goes the other way: service/put.go and define.go read it with a
+// [Reading], store the job, and have its baton follow by [Job.Replan].
 //
 // # What is guaranteed
 //
@@ -30,17 +55,29 @@
 //     errorAction included; an edit counts from the next one.
 //  7. A disabled or deleted job runs nothing more, beyond an attempt that was
 //     under way.
-//  8. Secrets of jobs are sealed in the store and shown by no door; neither
-//     batons nor records nor logs hold them (package seal, [Vault]).
+//  8. Secrets of jobs are sealed in the store and shown by no API; neither
+//     batons nor records nor logs hold them (package secrets).
 //
 // Occurrences of one job are in order. Nothing is promised between jobs.
 //
-// # Parts
+// # The words
 //
-// [Service] does what users ask: put, patch, get, delete, run, enable, disable,
-// list, history, audit. [Worker] runs what is due. What follows an attempt is
-// decided by pure functions on [Job] (Begin, Rejoin, Arrive, After), given the
-// baton, the result and the time. Running an [Action] is the only effect on
-// the outside world. [Store] is implemented by package store, [Action] by the
-// packages below actions.
+// A job has a [Definition], which users write, and a [Progress]. Each instant of
+// its schedule is an occurrence, whose nominal time is its identity; it is due
+// when it may run, its jitter later. One try of its action is an attempt, and
+// attempts and everything that did not run are records. A run is planned, by
+// hand, or detached from the job's baton ([Kind]). What follows from a decision
+// is a [Step]: records, and the next baton or the job's end.
+//
+// # The rooms around it
+//
+//	service    what users ask for           cache     mirrors of buckets
+//	worker     what is due                  limits    slots, rates, circuits of targets
+//	step       carries out a Step           secrets   sealing, revealing, redacting, rotation
+//	view       what the APIs show           intake    what a process holds of a stream
+//	rest, natsapi   the APIs                document, spec   reading jobs, and their schedules
+//
+// [Store] is implemented by package store, [Action] by the packages below
+// actions. Imports point from the rooms to here, and service and worker do not
+// know each other; integration/imports_test.go says so.
 package scheduler

@@ -12,7 +12,7 @@ import (
 //
 // The defaults and limits are Azure Scheduler's: an absent policy is fixed
 // with 4 retries 30 s apart; the interval is 15 s to 18 months, the count 0
-// to 20 (seed "Scheduler concepts", retryPolicy).
+// to 20 ("Azure Scheduler concepts, terminology, and entities", retryPolicy).
 //
 // Carillon adds the type exponential: the first pause is Interval; each of the
 // next Doublings pauses is twice the one before; from then on each is longer

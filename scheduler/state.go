@@ -4,7 +4,7 @@ package scheduler
 type State string
 
 // The states of a job. Users set enabled and disabled; completed and faulted
-// are final and set by the scheduler (seed "Scheduler concepts", state).
+// are final and set by the scheduler ("Azure Scheduler concepts, terminology, and entities", state).
 const (
 	Enabled   State = "enabled"
 	Disabled  State = "disabled"

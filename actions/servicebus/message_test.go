@@ -15,7 +15,7 @@ import (
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
 )
 
-// The examples of seed 001, as they are but for comments.
+// The examples of Azure Scheduler's documentation ("Job action types"), as they are but for comments.
 const (
 	seedTopic = `{"type":"serviceBusTopic","serviceBusTopicMessage":{"topicPath":"t1","namespace":"mySBNamespace",` +
 		`"transportType":"netMessaging","authentication":{"sasKeyName":"QPolicy","type":"sharedAccessKey"},"message":"Some message",` +

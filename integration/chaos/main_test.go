@@ -20,6 +20,10 @@ var seedFlag = flag.Uint64("seed", 0, "seed of the faults; 0 draws one")
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if testing.Short() {
+		fmt.Println("skipped by -short: run go test ./integration/chaos")
+		return
+	}
 	_ = flag.Set("test.parallel", "3") // those tests wait most of the time
 	code := m.Run()
 	if dir := binaries.dir; dir != "" {

@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -12,6 +13,11 @@ import (
 // TestMain checks that no goroutine is left, of an emulator or a client. Against Azurite it does not: what the SDK keeps for the
 // next request only ends with the server.
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Println("skipped by -short: run go test ./integration/sdk")
+		return
+	}
 	code := m.Run()
 	http.DefaultClient.CloseIdleConnections()
 	if *azurite != "" {

@@ -9,7 +9,7 @@ import (
 )
 
 // ParseDuration reads a length of time in one of two forms: ISO 8601, as Azure Scheduler's reference has it, or .NET's
-// TimeSpan, as its wire format had it (reference, "Full job JSON").
+// TimeSpan, as its wire format had it (Azure Scheduler REST API, 2016-03-01).
 //
 //	P1Y2M10DT2H30M, PT30S, PT1.5S, P2W    units in this order, whole except seconds; weeks stand alone
 //	00:01:00, 1.12:00:00, 00:00:00.5      [days.]hh:mm:ss[.fraction]

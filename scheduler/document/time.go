@@ -15,7 +15,7 @@ import (
 //	2012-08-04T02:00:00+02:00         an offset, which fixes the instant
 //
 // The result is in UTC. Years are 0001-9999, offsets at most 23:59; leap seconds and 24:00 do not exist. Source: "Dates
-// and DateTime values" of the Azure Scheduler recurrence page (seed 000).
+// and DateTime values" of the Azure Scheduler recurrence page.
 func ParseTime(text string) (time.Time, error) {
 	s := scanner{rest: text}
 	year, month, day := s.number(4, "year"), s.dashed("month"), s.dashed("day")

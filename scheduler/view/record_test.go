@@ -11,7 +11,7 @@ import (
 )
 
 // TestRecordDocument renders every outcome. The first id is one that the real
-// service gave out (reference, "History JSON").
+// service gave out (Azure Scheduler REST API, "List Job History").
 func TestRecordDocument(t *testing.T) {
 	at := time.Date(2016, 3, 30, 20, 39, 53, 802195100, time.UTC)
 	k := key("http_job")

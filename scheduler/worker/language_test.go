@@ -54,7 +54,7 @@ func TestLanguages(t *testing.T) {
 	})
 }
 
-// TestRecurMoves shows that an @recur counts from the last execution, one by hand included (seed 002, the note on ad hoc
+// TestRecurMoves shows that an @recur counts from the last execution, one by hand included (Obsidian Scheduler, "Scheduling Jobs", the note on ad hoc
 // jobs).
 func TestRecurMoves(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {

@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -28,7 +29,14 @@ import (
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Println("skipped by -short: run go test ./integration/sdk/delivery")
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // patience bounds every wait.
 const patience = time.Minute

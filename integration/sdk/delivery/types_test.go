@@ -69,7 +69,7 @@ func TestServiceBusQueue(t *testing.T) {
 	}
 }
 
-// TestServiceBusTopic sends the action of the seed's example, which has no key.
+// TestServiceBusTopic sends the action of Azure Scheduler's example, which has no key.
 func TestServiceBusTopic(t *testing.T) {
 	s := newSystem(t)
 	s.put("topic", `{"action": {"type": "serviceBusTopic", "serviceBusTopicMessage": {"topicPath": "t1",
