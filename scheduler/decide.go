@@ -159,7 +159,10 @@ const postponedWait = time.Minute
 // occurrence. A one-shot has none: it waits for the collection.
 func (j *Job) postpone(b Baton, skips []skip, now time.Time) Step {
 	last, plan := j.lastDue(b, now), j.plan(b.Progress)
-	due := skip{from: b.Nominal, to: last, count: max(1, plan.Count(b.Nominal, last)), message: "collection " + j.Key.Collection + " is disabled"}
+	due := skip{
+		from: b.Nominal, to: last, count: max(1, plan.Count(b.Nominal, last)),
+		message: "collection " + j.Key.Collection + " is disabled",
+	}
 	recorded := b.Postponed
 	var s Step
 	if j.OneShot() {

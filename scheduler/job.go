@@ -33,7 +33,8 @@ func NewJob(k Key, uid string, def *Definition, now time.Time, specSequence uint
 		Key: k, UID: uid, Generation: 1, ScheduleGen: 1, Created: now, Updated: now, Anchor: now,
 		SpecSequence: specSequence, State: def.State, Def: def,
 	}
-	return j, j.compile()
+	err := j.compile()
+	return j, err
 }
 
 // Edited returns j with a new definition. A new schedule starts afresh: its

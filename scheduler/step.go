@@ -1,6 +1,9 @@
 package scheduler
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Step is what follows for a job: what is recorded, and then its next baton or
 // its end. Package step carries it out.
@@ -19,7 +22,7 @@ type Step struct {
 // after returns the step with records before its own.
 func (s Step) after(records []Record) Step {
 	if len(records) > 0 {
-		s.Records = append(records[:len(records):len(records)], s.Records...)
+		s.Records = append(slices.Clip(records), s.Records...)
 	}
 	return s
 }

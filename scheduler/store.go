@@ -27,7 +27,7 @@ type Stored struct {
 //
 // It is an interface because a crash is one: a test lets a process die between
 // two of its calls.
-type Store interface {
+type Store interface { //nolint:interfacebloat // the sum of its parts
 	Jobs
 	Batons
 	History
@@ -40,7 +40,7 @@ type Store interface {
 }
 
 // Jobs keeps definitions. They are written by compare-and-set.
-type Jobs interface {
+type Jobs interface { //nolint:interfacebloat // all that definitions need
 	LoadJob(ctx context.Context, k Key) (Stored, error)
 	LoadJobAt(ctx context.Context, k Key, revision uint64) (Stored, error)
 	LoadJobs(ctx context.Context, keys []Key, each func(Stored)) error
@@ -52,7 +52,7 @@ type Jobs interface {
 }
 
 // Bucket keeps values by name. They are written by compare-and-set.
-type Bucket interface {
+type Bucket interface { //nolint:interfacebloat // all that named values need
 	Load(ctx context.Context, name string) (Stored, error)
 	Save(ctx context.Context, name string, data []byte, replaces uint64) (uint64, error)
 	Remove(ctx context.Context, name string, revision uint64) error
@@ -62,7 +62,7 @@ type Bucket interface {
 
 // Batons keeps batons, lane by lane, and delivers those that are due. Every move
 // is one atomic message.
-type Batons interface {
+type Batons interface { //nolint:interfacebloat // every move of a baton
 	Waiting(ctx context.Context, slot Slot) (Stored, error)
 	Running(ctx context.Context, slot Slot) (Stored, error)
 	FindBatons(ctx context.Context, keys []Key, found func(Key)) error
@@ -79,7 +79,7 @@ type Batons interface {
 }
 
 // History keeps records.
-type History interface {
+type History interface { //nolint:interfacebloat // all that records need
 	Append(ctx context.Context, r *Record) error
 	Forget(ctx context.Context, k Key) error
 	Recent(ctx context.Context, k Key, before uint64, outcomes []Outcome, f func(*Record) bool) error

@@ -26,7 +26,8 @@ func (j *Job) Trigger(waiting *Baton, asked time.Time) (*Baton, error) {
 	case under && waiting.isRequest(asked):
 		return nil, nil //nolint:nilnil // nothing is to be done
 	case waiting.Deferred():
-		return nil, fmt.Errorf("job %s: %w: its target does not let it run before %s", j.Key, ErrConflict, waiting.DeferredUntil.Format(time.RFC3339))
+		return nil, fmt.Errorf("job %s: %w: its target does not let it run before %s",
+			j.Key, ErrConflict, waiting.DeferredUntil.Format(time.RFC3339))
 	case waiting.Begun():
 		return nil, fmt.Errorf("job %s: %w: it waits for a retry at %s", j.Key, ErrConflict, waiting.Due.Format(time.RFC3339))
 	}

@@ -58,7 +58,8 @@ func (k *leases) keep(reply string) *lease {
 // end answers for a message.
 func (k *leases) end(l *lease, verb string) error {
 	k.mu.Lock()
-	if delete(k.held, l); len(k.held) == 0 && k.idle != nil {
+	delete(k.held, l)
+	if len(k.held) == 0 && k.idle != nil {
 		close(k.idle)
 		k.idle = nil
 	}

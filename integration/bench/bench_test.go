@@ -21,10 +21,10 @@ func TestMain(m *testing.M) {
 // TestScenarios runs every scenario, as typed, with little to do. It looks at
 // what arrived, never at how long that took.
 func TestScenarios(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("skipped by -short: run go test ./integration/bench")
 	}
-	t.Parallel()
 	for _, test := range []struct {
 		args    string
 		parts   []string

@@ -144,7 +144,7 @@ func (n *Ingest) awaitTurn(ctx context.Context, q *queue, it *item) error {
 		if q.overtakes(it) {
 			return errOvertakes
 		}
-		if time.Since(begin) > turnPatience || !intake.Pause(n.stopping, wait) {
+		if time.Since(begin) > turnPatience || !intake.Pause(n.stopping, wait) { //nolint:contextcheck // a stop ends the wait
 			return errNotYet
 		}
 	}

@@ -33,7 +33,9 @@ func (c CollectionKeeper) bucket() scheduler.Bucket { return c.house.Store.Colle
 
 // PutCollection creates a collection or replaces its settings; its jobs stay
 // as they are. created tells which.
-func (c CollectionKeeper) PutCollection(ctx context.Context, name string, body []byte) (put *scheduler.Collection, created bool, err error) {
+func (c CollectionKeeper) PutCollection(
+	ctx context.Context, name string, body []byte,
+) (put *scheduler.Collection, created bool, err error) {
 	if err := scheduler.ValidateName("collection", name); err != nil {
 		return nil, false, err
 	}

@@ -144,7 +144,8 @@ func (e Editor) write(
 		return e.unchanged(ctx, cur)
 	}
 	if cur.State.Final() && !cur.Equals(def) {
-		return nil, fmt.Errorf("job %s: %w: it is %s, which is final; delete it to use the name again", cur.Key, scheduler.ErrConflict, cur.State)
+		return nil, fmt.Errorf("job %s: %w: it is %s, which is final; delete it to use the name again",
+			cur.Key, scheduler.ErrConflict, cur.State)
 	}
 	next, err := cur.Edited(def, time.Now().UTC(), edit.SpecSequence)
 	if err != nil {

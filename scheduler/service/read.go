@@ -119,7 +119,9 @@ func (r Reader) existing(ctx context.Context, keys []scheduler.Key, n int) ([]sc
 
 // History returns a page of a job's records, newest first, with one of the
 // outcomes when any are given. more tells whether records follow.
-func (r Reader) History(ctx context.Context, k scheduler.Key, outcomes []scheduler.Outcome, p view.Page) (records []*scheduler.Record, more bool, err error) {
+func (r Reader) History(
+	ctx context.Context, k scheduler.Key, outcomes []scheduler.Outcome, p view.Page,
+) (records []*scheduler.Record, more bool, err error) {
 	if err := errors.Join(k.Validate(), p.Validate()); err != nil {
 		return nil, false, err
 	}

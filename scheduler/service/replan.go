@@ -61,7 +61,8 @@ func (p *planner) replan(ctx context.Context, j *scheduler.Job, was scheduler.St
 	for range casTries {
 		again, err := p.replanOnce(ctx, j, was)
 		if again {
-			if looks++; looks > runningLooks {
+			looks++
+			if looks > runningLooks {
 				return nil
 			}
 			intake.Pause(ctx, runningPause)

@@ -94,7 +94,7 @@ func (s *Service) Run(ctx context.Context) error {
 
 func (h *house) lost(what string) func(error) {
 	return func(err error) {
-		h.Logger.Warn("lost a watch; reading "+what+" from the store until it stands again", "err", err)
+		h.Logger.Warn("lost a watch; reading from the store until it stands again", "of", what, "err", err)
 	}
 }
 

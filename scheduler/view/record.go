@@ -73,7 +73,8 @@ func Record(r *scheduler.Record) any {
 		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Nominal: r.Nominal.UTC(), Due: r.Due.UTC(), From: r.From.UTC(), To: r.To.UTC(),
 		Action: "MainAction", Status: status(r.Outcome), Message: r.Message, Retry: r.Attempt, Repeat: r.Progress.Number,
 		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, Target: r.Target, StatusCode: r.Status, Final: r.Final,
-		RetryAfter: max(0, r.RetryAfter.Seconds()), Response: r.Response, Manual: r.Kind.IsManual(), Reason: string(r.Reason), Count: r.Count,
+		RetryAfter: max(0, r.RetryAfter.Seconds()), Response: r.Response, Manual: r.Kind.IsManual(),
+		Reason: string(r.Reason), Count: r.Count,
 	}
 	if r.Phase == scheduler.ErrorPhase {
 		p.Action = "ErrorAction"

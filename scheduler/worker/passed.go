@@ -14,8 +14,8 @@ func (w *Worker) pass(r *run) stage {
 	s, from := r.step, step.From{
 		Slot: r.delivery.Slot, Running: r.delivery.Sequence, Baton: &r.baton, Schedule: r.baton.Schedule,
 	}
-	records := append(r.skipped, s.Records...)
-	if err := w.steps.Record(w.settles, r.key(), records, r.suspect); err != nil {
+	r.skipped = append(r.skipped, s.Records...)
+	if err := w.steps.Record(w.settles, r.key(), r.skipped, r.suspect); err != nil {
 		return w.giveBack(r)
 	}
 	ends := s.Next == nil && !s.Merge

@@ -6,8 +6,8 @@ import "github.com/carillon-sched/carillon/scheduler"
 // has package scheduler decide what follows.
 func (w *Worker) record(r *run) stage {
 	attempt, b := scheduler.AttemptRecord(r.job, r.baton, r.started, r.result)
-	records := append(r.skipped, *attempt)
-	if err := w.steps.Record(w.settles, r.key(), records, r.suspect); err != nil {
+	r.skipped = append(r.skipped, *attempt)
+	if err := w.steps.Record(w.settles, r.key(), r.skipped, r.suspect); err != nil {
 		return w.giveBack(r)
 	}
 	r.skipped = nil

@@ -212,7 +212,7 @@ func (w *Worker) stop() {
 
 func (w *Worker) lost(what string) func(error) {
 	return func(err error) {
-		w.log.Warn("lost a watch; reading "+what+" from the store until it stands again", "err", err)
+		w.log.Warn("lost a watch; reading from the store until it stands again", "of", what, "err", err)
 	}
 }
 
