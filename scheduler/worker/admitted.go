@@ -19,11 +19,12 @@ func (w *Worker) due(r *run) {
 			return
 		}
 	}
-	w.liveOn(r, admitted)
+	w.liveOn(admitted{r})
 }
 
-// admit has package scheduler decide what a due baton amounts to.
-func (w *Worker) admit(r *run) stage {
+// enter has package scheduler decide what a due baton amounts to.
+func (a admitted) enter(w *Worker) stage {
+	r := a.run
 	j, err := w.current(r)
 	if err != nil {
 		return w.retryLater(r, err)
@@ -55,7 +56,7 @@ func (w *Worker) submit(r *run, ran *scheduler.Job, d scheduler.Decision) stage 
 	if !w.limiter.Submit(r) {
 		return w.giveBack(r)
 	}
-	return away // then attempted
+	return nil // then attempted
 }
 
 // detach lets an occurrence of a job with overlap allow run beside the next

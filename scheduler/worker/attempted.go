@@ -14,9 +14,9 @@ import (
 // errStopping is why an attempt is canceled when the worker stops.
 var errStopping = errors.New("the scheduler is stopping")
 
-// attempt runs the action of a run that has been given a slot, and frees the
-// slot.
-func (w *Worker) attempt(r *run) stage {
+// enter runs the action of a run that has been given a slot, and frees the slot.
+func (a attempted) enter(w *Worker) stage {
+	r := a.run
 	if r.Waited(time.Now()) >= patience {
 		switch w.standing(r) {
 		case scheduler.GoesOn:
@@ -25,24 +25,24 @@ func (w *Worker) attempt(r *run) stage {
 			return w.dropOrphan(r)
 		case scheduler.Over, scheduler.Dropped, scheduler.Closed:
 			w.limiter.Forgo(r)
-			return admitted // decide again
+			return admitted(a) // decide again
 		}
 	}
 	ctx, cancel := context.WithTimeout(w.attempts, r.job.Def.Timeout)
 	defer cancel()
 	redactor := &secrets.Redactor{}
-	a := r.baton.AttemptOf(r.key())
-	a.Timeout, a.Redact = r.job.Def.Timeout, redactor.Add
-	a.Shared = func(name string) (string, error) { return w.cfg.Secrets.Shared(ctx, name) }
+	attempt := r.baton.AttemptOf(r.key())
+	attempt.Timeout, attempt.Redact = r.job.Def.Timeout, redactor.Add
+	attempt.Shared = func(name string) (string, error) { return w.cfg.Secrets.Shared(ctx, name) }
 	r.started = time.Now()
-	r.result = redactor.Clean(w.invoke(ctx, r.action.Run, a))
+	r.result = redactor.Clean(w.invoke(ctx, r.action.Run, attempt))
 	r.result.Duration = time.Since(r.started)
 	r.result.Final = r.result.Failed && r.action.Retry.Final(r.result)
 	w.limiter.Done(r, r.result)
 	if r.result.Failed && errors.Is(context.Cause(ctx), errStopping) {
 		return w.giveBack(r) // cut short by the stop, not by the target: repeated under the same key
 	}
-	return recorded
+	return recorded(a)
 }
 
 // invoke calls the action; a panic is a failed attempt.

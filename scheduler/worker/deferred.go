@@ -9,7 +9,7 @@ import (
 
 // deferRun lets a run wait for its target outside the process. It must not block.
 func (w *Worker) deferRun(r *run, d limits.Deferral) {
-	w.lives.Go(func() { w.live(r, w.deferNow(r, d, time.Now())) })
+	w.lives.Go(func() { w.live(w.deferNow(r, d, time.Now())) })
 }
 
 func (w *Worker) deferNow(r *run, d limits.Deferral, now time.Time) stage {
@@ -30,5 +30,5 @@ func (w *Worker) deferNow(r *run, d limits.Deferral, now time.Time) stage {
 		until.Message = d.Message(r.Key, r.Target, until.At)
 	}
 	r.current, r.step = r.job, r.job.Defer(r.baton, until, now)
-	return passed
+	return passed{r}
 }

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// hold keeps r in memory until it is due; a worker that stops gives it back.
-func (w *Worker) hold(r *run) stage {
-	if !w.timers.add(r) {
-		return w.giveBack(r)
+// enter keeps a run in memory until it is due; a worker that stops gives it back.
+func (r held) enter(w *Worker) stage {
+	if !w.timers.add(r.run) {
+		return w.giveBack(r.run)
 	}
-	return away // then admitted
+	return nil // then admitted
 }
 
 // timers keeps batons in memory until the exact instant they are due, then hands

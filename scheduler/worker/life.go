@@ -8,8 +8,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/limits"
 )
 
-// stage is where a run is in its life.
-type stage uint8
+// stage is where a run is in its life. To enter it is to do what belongs there.
+// That returns the next one, or nil when the run waits in a queue, which takes it
+// on, or has left this process.
+type stage interface {
+	enter(w *Worker) stage
+}
 
 // The stages of a run, in order. Each is entered once.
 //
@@ -26,37 +30,27 @@ type stage uint8
 //	passed     the next baton is stored, this one is done    passed.go
 //
 // A run that is not to begin goes from admitted to passed, one that is found in
-// the history from received to passed, and one whose turn came too late from
+// the history from received to passed, one that has to wait for its target from
+// admitted to passed (deferred.go), and one whose turn came too late from
 // attempted back to admitted.
-const (
-	received stage = iota
-	held
-	admitted
-	attempted
-	recorded
-	passed
-	away // in a queue, which takes it on, or out of this process
+type (
+	received  struct{ *run }
+	held      struct{ *run }
+	admitted  struct{ *run }
+	attempted struct{ *run }
+	recorded  struct{ *run }
+	passed    struct{ *run }
 )
 
-// enter is what a worker does with a run in each stage. It returns the next one.
-var enter = [...]func(*Worker, *run) stage{
-	received:  (*Worker).receive,
-	held:      (*Worker).hold,
-	admitted:  (*Worker).admit,
-	attempted: (*Worker).attempt,
-	recorded:  (*Worker).record,
-	passed:    (*Worker).pass,
-}
-
 // live takes a run through its life from a stage on, as far as it goes at once.
-func (w *Worker) live(r *run, s stage) {
-	for s != away {
-		s = enter[s](w, r)
+func (w *Worker) live(s stage) {
+	for s != nil {
+		s = s.enter(w)
 	}
 }
 
 // liveOn is live in a goroutine of its own, for which a stop waits.
-func (w *Worker) liveOn(r *run, s stage) { w.lives.Go(func() { w.live(r, s) }) }
+func (w *Worker) liveOn(s stage) { w.lives.Go(func() { w.live(s) }) }
 
 // run is a delivered baton on its way through this process.
 type run struct {
@@ -105,7 +99,7 @@ func (w *Worker) carry(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 		r.step = d.Step
 	}
 	r.current = j
-	return passed
+	return passed{r}
 }
 
 // current returns the job of r as it is now, nil when there is none.

@@ -8,10 +8,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/step"
 )
 
-// pass carries out what follows for the job, and acknowledges the baton. Whoever
+// enter carries out what follows for the job, and acknowledges the baton. Whoever
 // finds that the job's baton is elsewhere already has nothing left to do.
-func (w *Worker) pass(r *run) stage {
-	s, from := r.step, step.From{
+func (p passed) enter(w *Worker) stage {
+	r, s := p.run, p.step
+	from := step.From{
 		Slot: r.delivery.Slot, Running: r.delivery.Sequence, Baton: &r.baton, Schedule: r.baton.Schedule,
 	}
 	r.skipped = append(r.skipped, s.Records...)
@@ -24,7 +25,7 @@ func (w *Worker) pass(r *run) stage {
 			w.jobs.Forget(r.key()) // others need the place before the end is written
 		}
 		w.finalizer.add(step.EndingOf(r.current, s, from), func() { w.ack(r) })
-		return away
+		return nil
 	}
 	ctx := w.settles
 	if s.Merge {
@@ -50,7 +51,7 @@ func (w *Worker) dropOrphan(r *run) stage {
 	if err != nil || !gone {
 		w.cfg.OnTakeover()
 	}
-	return away
+	return nil
 }
 
 // ack ends a run in this process, and removes its message.
@@ -59,7 +60,7 @@ func (w *Worker) ack(r *run) stage {
 		w.log.Warn("baton not acknowledged", "job", r.key().String(), "err", err)
 	}
 	w.room.Release(r.place())
-	return away
+	return nil
 }
 
 // giveBack ends a run in this process, and lets another worker have its message.
@@ -68,7 +69,7 @@ func (w *Worker) giveBack(r *run) stage {
 	if err := r.delivery.Lease.Nak(); err != nil {
 		w.log.Warn("baton not given back", "job", r.key().String(), "err", err)
 	}
-	return away
+	return nil
 }
 
 // retryLater gives a baton back that could not be dealt with, after a moment.

@@ -27,25 +27,25 @@ func (w *Worker) take(ctx context.Context, d *scheduler.Delivery) {
 		w.giveBack(r)
 	case d.Deliveries > 1 || d.Fired.UnixNano() < w.suspect.Load():
 		r.suspect = true
-		w.liveOn(r, received)
+		w.liveOn(received{r})
 	default:
-		w.live(r, received)
+		w.live(received{r})
 	}
 }
 
-// receive looks whether a run that is suspect has been run before, and has its
+// enter looks whether a run that is suspect has been run before, and has its
 // definition read while there is time.
-func (w *Worker) receive(r *run) stage {
+func (r received) enter(w *Worker) stage {
 	if r.suspect {
-		if next, found := w.recover(r); found {
+		if next, found := w.recover(r.run); found {
 			return next
 		}
 	}
 	if _, known := w.jobs.Peek(r.key()); !known {
-		w.loader.add(r) // then held
-		return away
+		w.loader.add(r.run) // then held
+		return nil
 	}
-	return held
+	return held(r)
 }
 
 // recover goes on from the history record of r's attempt; found is false when
@@ -58,7 +58,7 @@ func (w *Worker) recover(r *run) (next stage, found bool) {
 		return w.retryLater(r, err), true
 	}
 	if search.Found == nil {
-		return away, false
+		return nil, false
 	}
 	gone, err := w.passedOn(r)
 	if err != nil {

@@ -2,9 +2,10 @@ package worker
 
 import "github.com/carillon-sched/carillon/scheduler"
 
-// record writes down the attempt, after what was skipped on the way to it, and
+// enter writes down the attempt, after what was skipped on the way to it, and
 // has package scheduler decide what follows.
-func (w *Worker) record(r *run) stage {
+func (s recorded) enter(w *Worker) stage {
+	r := s.run
 	attempt, b := scheduler.AttemptRecord(r.job, r.baton, r.started, r.result)
 	r.skipped = append(r.skipped, *attempt)
 	if err := w.steps.Record(w.settles, r.key(), r.skipped, r.suspect); err != nil {

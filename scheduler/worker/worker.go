@@ -122,11 +122,11 @@ func New(cfg Config) *Worker {
 		cfg: cfg, log: cfg.Logger, jobs: cache.NewJobs(cfg.Store, cfg.Actions, cfg.Secrets),
 		room: intake.NewRoom[place](cfg.Hold, min(256, max(1, cfg.Hold/8)), cfg.Store.Lanes()),
 	}
-	w.loader = newLoader(w.jobs, func(r *run) { w.live(r, held) })
+	w.loader = newLoader(w.jobs, func(r *run) { w.live(held{r}) })
 	w.timers = newTimers(w.due)
 	w.limiter = limits.New(limits.Config[*run]{
 		Concurrency: cfg.Concurrency, PerTarget: cfg.PerTarget,
-		Start: func(r *run) { w.liveOn(r, attempted) }, Defer: w.deferRun,
+		Start: func(r *run) { w.liveOn(attempted{r}) }, Defer: w.deferRun,
 	})
 	w.steps = step.New(step.Config{
 		Store: cfg.Store, Secrets: cfg.Secrets, Load: w.jobs.Load, Current: w.jobs.Current, Persist: w.persist, OnRecord: cfg.OnRecord,
