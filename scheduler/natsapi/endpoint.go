@@ -6,6 +6,7 @@ import (
 	"math"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -46,13 +47,13 @@ type answer struct {
 }
 
 var endpoints = []endpoint{
-	{"put", "put.*.*", "the job", put},
+	{"put", "put.*.*", "the job", do},
 	{"get", "get.*.*", "the job", get},
-	{"patch", "patch.*.*", "the job", patch},
-	{"delete", "delete.*.*", "nothing", remove},
-	{"run", "run.*.*", "the id of the occurrence", run},
-	{"enable", "enable.*.*", "the job", turn(scheduler.Enabled)},
-	{"disable", "disable.*.*", "the job", turn(scheduler.Disabled)},
+	{"patch", "patch.*.*", "the job", do},
+	{"delete", "delete.*.*", "nothing", do},
+	{"run", "run.*.*", "the id of the occurrence", do},
+	{"enable", "enable.*.*", "the job", do},
+	{"disable", "disable.*.*", "the job", do},
 	{"history", "history.*.*", "a page of records, newest first", history},
 	{"list", "list.*", "a page of jobs, by name", list},
 	{"preview", "preview", "when a job would run", preview},
@@ -67,39 +68,31 @@ var endpoints = []endpoint{
 	{"malformed-secret-delete", "secret-delete.*.>", "why the name is wrong", malformed},
 }
 
-func put(ctx context.Context, s *service.Service, r request) answer {
-	v, created, err := s.Put(ctx, service.Edit{Key: r.key(), Body: r.body})
-	ans := job(v, err)
-	if created {
+// do carries out what the request's verb asks for of a job.
+func do(ctx context.Context, s *service.Service, r request) answer {
+	d, err := carryOut(ctx, s, r.verb, service.Edit{Key: r.key(), Body: r.body}, time.Now())
+	switch {
+	case err != nil:
+		return answer{err: err}
+	case d.occurrence != "":
+		return answer{body: view.JSON(started{d.occurrence})}
+	case d.view == nil:
+		return answer{}
+	}
+	ans := job(d.view, nil)
+	if d.created {
 		ans.status = 201
 	}
 	return ans
 }
 
+// started tells of a run by hand.
+type started struct {
+	Occurrence string `json:"occurrence"` // its id
+}
+
 func get(ctx context.Context, s *service.Service, r request) answer {
 	return job(s.Get(ctx, r.key()))
-}
-
-func patch(ctx context.Context, s *service.Service, r request) answer {
-	return job(s.Patch(ctx, service.Edit{Key: r.key(), Body: r.body}))
-}
-
-func remove(ctx context.Context, s *service.Service, r request) answer {
-	return answer{err: s.Delete(ctx, r.key(), 0)}
-}
-
-func run(ctx context.Context, s *service.Service, r request) answer {
-	id, err := s.Trigger(ctx, r.key())
-	if err != nil {
-		return answer{err: err}
-	}
-	return answer{body: document.ObjectValue(text("occurrence", id)).JSON()}
-}
-
-func turn(state scheduler.State) func(context.Context, *service.Service, request) answer {
-	return func(ctx context.Context, s *service.Service, r request) answer {
-		return job(s.Turn(ctx, r.key(), state, 0))
-	}
 }
 
 // job answers with a job's document.
@@ -111,15 +104,15 @@ func job(v *view.Job, err error) answer {
 }
 
 func history(ctx context.Context, s *service.Service, r request) answer {
-	q, err := readQuery(r.body)
+	q, err := readQuery(r.body, false)
 	if err != nil {
 		return answer{err: err}
 	}
-	outcomes, err := view.HistoryFilter(q.filter)
+	outcomes, err := view.HistoryFilter(q.Filter)
 	if err != nil {
 		return answer{err: err}
 	}
-	records, more, err := s.History(ctx, r.key(), outcomes, q.page)
+	records, more, err := s.History(ctx, r.key(), outcomes, q.page())
 	if err != nil {
 		return answer{err: err}
 	}
@@ -131,15 +124,15 @@ func history(ctx context.Context, s *service.Service, r request) answer {
 }
 
 func list(ctx context.Context, s *service.Service, r request) answer {
-	q, err := readQuery(r.body, "$skiptoken")
+	q, err := readQuery(r.body, true)
 	if err != nil {
 		return answer{err: err}
 	}
-	state, err := view.JobFilter(q.filter)
+	state, err := view.JobFilter(q.Filter)
 	if err != nil {
 		return answer{err: err}
 	}
-	views, more, err := s.List(ctx, r.name, state, q.page)
+	views, more, err := s.List(ctx, r.name, state, q.page())
 	if err != nil {
 		return answer{err: err}
 	}
@@ -147,7 +140,7 @@ func list(ctx context.Context, s *service.Service, r request) answer {
 	for i, v := range views {
 		values[i] = view.JSON(v)
 	}
-	after := func(n int) string { return q.body(text("$skiptoken", views[n-1].Job.Key.Job)) }
+	after := func(n int) string { return q.after(views[n-1].Job.Key.Job) }
 	return listing(values, more, after, r.room)
 }
 
@@ -170,16 +163,20 @@ func malformed(_ context.Context, _ *service.Service, r request) answer {
 	return answer{err: r.key().Validate()}
 }
 
-// query is the part of a listing that is asked for.
+// query is the part of a listing that is asked for: the body of a request, and
+// the nextLink of its answer.
 type query struct {
-	page   view.Page
-	filter string
+	Skip   int    `json:"$skip,omitempty"`
+	After  string `json:"$skiptoken,omitempty"` // the name after which to go on
+	Top    int    `json:"$top,omitempty"`
+	Filter string `json:"$filter,omitempty"`
 }
 
-// readQuery reads the body of a request for a listing; it may be empty. token
-// is the member that says after which name to go on, if there is one.
-func readQuery(body []byte, token ...string) (query, error) {
-	var q query
+func (q query) page() view.Page { return view.Page{Skip: q.Skip, Top: q.Top, After: q.After} }
+
+// readQuery reads the body of a request for a listing; it may be empty. byName
+// says that it may go on after a name.
+func readQuery(body []byte, byName bool) (q query, err error) {
 	if strings.TrimSpace(string(body)) == "" {
 		return q, nil
 	}
@@ -191,28 +188,25 @@ func readQuery(body []byte, token ...string) (query, error) {
 	o := reader.Object(v, "")
 	top, _ := o.Int("$top", 1, view.MaxPage)
 	skip, _ := o.Int("$skip", 0, math.MaxInt32)
-	q.filter, _ = o.String("$filter")
-	q.page = view.Page{Top: int(top), Skip: int(skip)}
-	for _, name := range token {
-		q.page.After, _ = o.String(name)
+	q.Top, q.Skip = int(top), int(skip)
+	q.Filter, _ = o.String("$filter")
+	if byName {
+		q.After, _ = o.String("$skiptoken")
 	}
 	o.Done()
 	return q, scheduler.AsInvalid(reader.Err())
 }
 
 // behind asks for the page that follows n entries of q's.
-func (q query) behind(n int) string { return q.body(count("$skip", uint64(q.page.Skip+n))) }
+func (q query) behind(n int) string {
+	q.Skip, q.After = q.Skip+n, ""
+	return string(view.JSON(q))
+}
 
-// body asks for a page like q that begins elsewhere.
-func (q query) body(begin document.Member) string {
-	m := []document.Member{begin}
-	if q.page.Top > 0 {
-		m = append(m, count("$top", uint64(q.page.Top)))
-	}
-	if q.filter != "" {
-		m = append(m, text("$filter", q.filter))
-	}
-	return document.ObjectValue(m...).String()
+// after asks for the page that follows a name.
+func (q query) after(name string) string {
+	q.Skip, q.After = 0, name
+	return string(view.JSON(q))
 }
 
 // listing answers with as many values as fit. next asks for the page behind so

@@ -1,12 +1,10 @@
 package natsapi
 
 import (
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
-	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -78,14 +76,6 @@ func (r *result) event() event {
 		e.Superseded, e.State, e.Revision, e.Next = v.Superseded, string(v.Job.State), v.Job.Revision, v.Status.Next.UTC()
 	}
 	return e
-}
-
-func text(name, s string) document.Member {
-	return document.Member{Name: name, Value: document.StringValue(s)}
-}
-
-func count(name string, n uint64) document.Member {
-	return document.Member{Name: name, Value: document.NumberValue(strconv.FormatUint(n, 10))}
 }
 
 // longestName is the longest part of a foreign subject that is repeated; a

@@ -46,14 +46,14 @@ func listSecrets(ctx context.Context, s *service.Service, r request) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	q, err := readQuery(r.body)
+	q, err := readQuery(r.body, false)
 	if err != nil {
 		return answer{err: err}
 	}
-	all = all[min(q.page.Skip, len(all)):]
-	more := q.page.Top > 0 && len(all) > q.page.Top
+	all = all[min(q.Skip, len(all)):]
+	more := q.Top > 0 && len(all) > q.Top
 	if more {
-		all = all[:q.page.Top]
+		all = all[:q.Top]
 	}
 	values := make([]json.RawMessage, len(all))
 	for i, secret := range all {

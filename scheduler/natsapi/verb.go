@@ -22,38 +22,26 @@ type decision struct {
 	occurrence string    // run: what it started
 }
 
-// verb carries out a spec for a job.
-type verb func(ctx context.Context, s *service.Service, k scheduler.Key, it *item) (decision, error)
+// verbs are all that can be asked for of a job, sorted.
+var verbs = []string{"delete", "disable", "enable", "patch", "put", "run"}
 
-// verbs are all that a spec can ask for.
-var verbs = map[string]verb{
-	"put": func(ctx context.Context, s *service.Service, k scheduler.Key, it *item) (decision, error) {
-		v, created, err := s.Put(ctx, it.edit(k))
-		return decision{view: v, created: created}, err
-	},
-	"patch": func(ctx context.Context, s *service.Service, k scheduler.Key, it *item) (decision, error) {
-		v, err := s.Patch(ctx, it.edit(k))
-		return decision{view: v}, err
-	},
-	"delete": func(ctx context.Context, s *service.Service, k scheduler.Key, it *item) (decision, error) {
-		return decision{}, s.Delete(ctx, k, it.Sequence)
-	},
-	"run": func(ctx context.Context, s *service.Service, k scheduler.Key, it *item) (decision, error) {
-		occurrence, err := s.TriggerAt(ctx, k, it.Published)
-		return decision{occurrence: occurrence}, err
-	},
-	"enable": func(ctx context.Context, s *service.Service, k scheduler.Key, it *item) (decision, error) {
-		v, err := s.Turn(ctx, k, scheduler.Enabled, it.Sequence)
-		return decision{view: v}, err
-	},
-	"disable": func(ctx context.Context, s *service.Service, k scheduler.Key, it *item) (decision, error) {
-		v, err := s.Turn(ctx, k, scheduler.Disabled, it.Sequence)
-		return decision{view: v}, err
-	},
-}
-
-func (it *item) edit(k scheduler.Key) service.Edit {
-	return service.Edit{Key: k, Body: it.Body, SpecSequence: it.Sequence}
+// carryOut does what a verb asks for. asked is when that was.
+func carryOut(ctx context.Context, s *service.Service, verb string, e service.Edit, asked time.Time) (d decision, err error) {
+	switch verb {
+	case "put":
+		d.view, d.created, err = s.Put(ctx, e)
+	case "patch":
+		d.view, err = s.Patch(ctx, e)
+	case "delete":
+		err = s.Delete(ctx, e.Key, e.SpecSequence)
+	case "run":
+		d.occurrence, err = s.TriggerAt(ctx, e.Key, asked)
+	case "enable":
+		d.view, err = s.Turn(ctx, e.Key, scheduler.Enabled, e.SpecSequence)
+	case "disable":
+		d.view, err = s.Turn(ctx, e.Key, scheduler.Disabled, e.SpecSequence)
+	}
+	return d, err
 }
 
 func (it *item) key() scheduler.Key { return keyOf(it.Name) }
@@ -62,8 +50,8 @@ func (it *item) key() scheduler.Key { return keyOf(it.Name) }
 func (it *item) check() error {
 	k := it.key()
 	var wrong []error
-	if verbs[it.Verb] == nil {
-		wrong = append(wrong, scheduler.Invalid("verb", fmt.Sprintf("%q is not one of %s", clip(it.Verb), verbNames())))
+	if !slices.Contains(verbs, it.Verb) {
+		wrong = append(wrong, scheduler.Invalid("verb", fmt.Sprintf("%q is not one of %s", clip(it.Verb), strings.Join(verbs, ", "))))
 	}
 	wrong = append(wrong, scheduler.ValidateName("collection", k.Collection), scheduler.ValidateName("job", k.Job))
 	if it.takesBody() {
@@ -73,15 +61,6 @@ func (it *item) check() error {
 }
 
 func (it *item) takesBody() bool { return it.Verb == "put" || it.Verb == "patch" }
-
-func verbNames() string {
-	names := make([]string, 0, len(verbs))
-	for name := range verbs {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
-}
 
 // decide carries a spec out. The error is one that says to try again, or that
 // the ingest has stopped; every other one is part of the result.
@@ -112,7 +91,8 @@ func (n *Ingest) do(ctx context.Context, it *item) (d decision, err error) {
 			err = errPanicked
 		}
 	}()
-	return verbs[it.Verb](ctx, n.cfg.Service, it.key(), it)
+	edit := service.Edit{Key: it.key(), Body: it.Body, SpecSequence: it.Sequence}
+	return carryOut(ctx, n.cfg.Service, it.Verb, edit, it.Published)
 }
 
 var (
