@@ -27,7 +27,7 @@ func inBuckets(t *testing.T, f func(t *testing.T, w *world, b scheduler.Bucket))
 // TestBucket makes each write from each state. A conflict leaves the value as it
 // was.
 func TestBucket(t *testing.T) {
-	inBuckets(t, func(t *testing.T, w *world, b scheduler.Bucket) {
+	inBuckets(t, func(t *testing.T, _ *world, b scheduler.Bucket) {
 		ctx := t.Context()
 		is := func(name, want string, revision uint64) {
 			t.Helper()

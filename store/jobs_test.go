@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -179,7 +180,7 @@ func TestLoadJobAt(t *testing.T) {
 			if i > 0 {
 				replaces = revs[i-1]
 			}
-			revs = append(revs, w.save(fmt.Sprint(i), replaces, false))
+			revs = append(revs, w.save(strconv.Itoa(i), replaces, false))
 		}
 		at := func(when string, revision uint64, body string) {
 			t.Helper()

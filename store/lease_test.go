@@ -104,7 +104,9 @@ func TestLease(t *testing.T) {
 	}{
 		{"held for minutes: it stays", func(*world, *scheduler.Delivery) {}, 0, false},
 		{"done with: it is removed", func(w *world, d *scheduler.Delivery) { w.must(d.Lease.Ack()) }, 0, true},
-		{"given back: another has it at once", func(w *world, d *scheduler.Delivery) { w.must(d.Lease.Nak()) }, 100 * time.Millisecond, false},
+		{"given back: another has it at once", func(w *world, d *scheduler.Delivery) {
+			w.must(d.Lease.Nak())
+		}, 100 * time.Millisecond, false},
 		{"its holder has died: another has it after ten seconds", func(w *world, _ *scheduler.Delivery) {
 			w.nc.Close()
 		}, 11 * time.Second, false},

@@ -2,11 +2,17 @@ package store_test
 
 import (
 	"fmt"
+	"net"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
 )
 
 // fireMany fires n batons, each beside the job.
@@ -21,7 +27,7 @@ func (w *world) fireMany(n int) {
 // and that the rest comes when there is room again.
 func TestRoomIsNotExceeded(t *testing.T) {
 	for _, room := range []int{1, 5, 300} {
-		t.Run(fmt.Sprint(room), func(t *testing.T) {
+		t.Run(strconv.Itoa(room), func(t *testing.T) {
 			inBubble(t, func(t *testing.T, w *world) {
 				var free atomic.Int64
 				free.Store(int64(room))
@@ -76,7 +82,9 @@ func TestPulling(t *testing.T) {
 		within  time.Duration
 	}{
 		{"at once", func(*world) {}, 50 * time.Millisecond},
-		{"after an hour of silence, in which requests expired", func(*world) { time.Sleep(time.Hour) }, 50 * time.Millisecond},
+		{"after an hour of silence, in which requests expired", func(*world) {
+			time.Sleep(time.Hour)
+		}, 50 * time.Millisecond},
 		{"after a reconnect, which the server forgets requests at", func(w *world) {
 			w.must(w.nc.ForceReconnect())
 		}, 5 * time.Second},
@@ -115,6 +123,43 @@ func TestPulling(t *testing.T) {
 			})
 		})
 	}
+}
+
+// relay leads a connection to one server after another.
+type relay struct{ to atomic.Pointer[server.Server] }
+
+// InProcessConn implements [nats.InProcessConnProvider].
+func (r *relay) InProcessConn() (net.Conn, error) { return r.to.Load().InProcessConn() }
+
+// TestAnotherServer shows that batons come a moment after a reconnect to a server
+// that knows nothing of what was asked for.
+func TestAnotherServer(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		r := &relay{}
+		r.to.Store(w.server)
+		nc, err := nats.Connect("", nats.InProcessServer(r))
+		w.must(err)
+		defer nc.Close()
+		s, err := open(t, nc, store.Config{})
+		w.must(err)
+		h := w.deliver(s, wide, nil)
+		time.Sleep(time.Second)
+
+		old := w.server
+		w.server = run(t, nil)
+		_, other := w.open()
+		w.must(other.Fire(t.Context(), own, []byte("b"), 0))
+		r.to.Store(w.server)
+		began := time.Now()
+		w.must(nc.ForceReconnect()) // before the old one can say that it goes
+		old.Shutdown()
+		d := h.take()
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("delivered after %s", took)
+		}
+		w.must(d.Lease.Ack())
+		h.stop()
+	})
 }
 
 // TestStopLosesNothing shows that what was on its way when a worker stopped still
