@@ -12,9 +12,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// stored is all that an earlier version had written when its process died, and
-// what it showed of that. The file of the first one, stored-v1.json, was made
-// by a version that kept each message of each stream as it lay in the server.
+// stored is all that an earlier version had written when its process died, each
+// message of each stream, and what it showed of that. A file of it is never made
+// anew: it says what was stored once.
 type stored struct {
 	Version string         `json:"version"` // commit of the version that wrote it
 	Taken   time.Time      `json:"taken"`   // when its process died
