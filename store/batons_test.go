@@ -1,0 +1,391 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// moves is a slot, and what was done to it.
+type moves struct {
+	*world
+
+	ctx  context.Context //nolint:containedctx // of the test
+	slot scheduler.Slot
+}
+
+// waiting returns the sequence of the baton that waits, 0 when none does.
+func (m *moves) waiting() uint64 {
+	st, err := m.store.Waiting(m.ctx, m.slot)
+	return m.sequence(st, err)
+}
+
+// running returns the sequence of the baton that runs, 0 when none does.
+func (m *moves) running() uint64 {
+	st, err := m.store.Running(m.ctx, m.slot)
+	return m.sequence(st, err)
+}
+
+func (m *moves) sequence(st scheduler.Stored, err error) uint64 {
+	m.t.Helper()
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return 0
+	}
+	m.must(err)
+	if st.Key != m.slot.Key {
+		m.t.Errorf("the baton of %s is of %s", m.slot.Key, st.Key)
+	}
+	return st.Revision
+}
+
+// bodies returns what waits and what runs.
+func (m *moves) bodies() (waiting, running string) {
+	m.t.Helper()
+	if st, err := m.store.Waiting(m.ctx, m.slot); err == nil {
+		waiting = string(st.Data)
+	}
+	if st, err := m.store.Running(m.ctx, m.slot); err == nil {
+		running = string(st.Data)
+	}
+	return waiting, running
+}
+
+func (m *moves) arm(body string, waiting uint64) error {
+	return m.store.Arm(m.ctx, m.slot, []byte(body), time.Now().Add(time.Minute), waiting)
+}
+
+func (m *moves) fire(body string, waiting uint64) error {
+	return m.store.Fire(m.ctx, m.slot, []byte(body), waiting)
+}
+
+func (m *moves) passToTimer(body string, running uint64) error {
+	return m.store.PassOn(m.ctx, m.slot, []byte(body), time.Now().Add(time.Minute), running)
+}
+
+func (m *moves) passToFire(body string, running uint64) error {
+	return m.store.PassOn(m.ctx, m.slot, []byte(body), time.Time{}, running)
+}
+
+// armed has "old" wait, and returns its sequence.
+func (m *moves) armed() uint64 {
+	m.must(m.arm("old", 0))
+	return m.waiting()
+}
+
+// fired has "old" run, which waited, and returns the sequence it had then.
+func (m *moves) fired() uint64 {
+	seq := m.armed()
+	time.Sleep(2 * time.Minute)
+	return seq
+}
+
+// TestMoves makes each move from each state. A conflict leaves all as it was.
+func TestMoves(t *testing.T) {
+	tests := []struct {
+		name             string
+		move             func(m *moves) error
+		want             error
+		waiting, running string // afterwards
+	}{
+		{"arm a job that has no baton", func(m *moves) error {
+			return m.arm("new", 0)
+		}, nil, "new", ""},
+		{"arm in place of the baton that waits", func(m *moves) error {
+			return m.arm("new", m.armed())
+		}, nil, "new", ""},
+		{"arm as if none waited", func(m *moves) error {
+			m.armed()
+			return m.arm("new", 0)
+		}, scheduler.ErrConflict, "old", ""},
+		{"arm in place of a baton that was replaced", func(m *moves) error {
+			seq := m.armed()
+			m.must(m.arm("newer", seq))
+			return m.arm("new", seq)
+		}, scheduler.ErrConflict, "newer", ""},
+		{"arm in place of a baton that has fired", func(m *moves) error {
+			return m.arm("new", m.fired())
+		}, scheduler.ErrConflict, "", "old"},
+		{"arm beside a baton that runs", func(m *moves) error {
+			m.fired()
+			return m.arm("new", 0)
+		}, nil, "new", "old"},
+		{"arm in place of a baton that was canceled", func(m *moves) error {
+			seq := m.armed()
+			m.must(m.store.Cancel(m.ctx, m.slot))
+			return m.arm("new", seq)
+		}, scheduler.ErrConflict, "", ""},
+
+		{"fire a job that has no baton", func(m *moves) error {
+			return m.fire("new", 0)
+		}, nil, "", "new"},
+		{"fire in place of the baton that waits", func(m *moves) error {
+			return m.fire("new", m.armed())
+		}, nil, "", "new"},
+		{"fire beside a baton that waits", func(m *moves) error {
+			m.armed()
+			return m.fire("new", 0)
+		}, nil, "old", "new"},
+		{"fire although something runs", func(m *moves) error {
+			m.fired()
+			return m.fire("new", 0)
+		}, scheduler.ErrConflict, "", "old"},
+		{"fire in place of a baton that was replaced", func(m *moves) error {
+			seq := m.armed()
+			m.must(m.arm("newer", seq))
+			return m.fire("new", seq)
+		}, scheduler.ErrConflict, "newer", ""},
+		{"fire in place of a baton that has fired", func(m *moves) error {
+			return m.fire("new", m.fired())
+		}, scheduler.ErrConflict, "", "old"},
+		{"fire in place of a baton that was fired by hand", func(m *moves) error {
+			seq := m.armed()
+			m.must(m.fire("newer", seq))
+			return m.fire("new", seq)
+		}, scheduler.ErrConflict, "", "newer"},
+
+		{"pass on to wait", func(m *moves) error {
+			m.fired()
+			return m.passToTimer("new", m.running())
+		}, nil, "new", "old"},
+		{"pass on to run at once", func(m *moves) error {
+			m.fired()
+			return m.passToFire("new", m.running())
+		}, nil, "", "new"},
+		{"pass on to wait, overtaken by who did so too", func(m *moves) error {
+			m.fired()
+			seq := m.running()
+			m.must(m.passToFire("newer", seq))
+			return m.passToTimer("new", seq)
+		}, scheduler.ErrConflict, "", "newer"},
+		{"pass on to run at once, overtaken likewise", func(m *moves) error {
+			m.fired()
+			seq := m.running()
+			m.must(m.passToFire("newer", seq))
+			return m.passToFire("new", seq)
+		}, scheduler.ErrConflict, "", "newer"},
+		{"pass on what has been removed", func(m *moves) error {
+			m.fired()
+			seq := m.running()
+			m.must(m.store.Clear(m.ctx, m.slot.Key))
+			return m.passToTimer("new", seq)
+		}, scheduler.ErrConflict, "", ""},
+		{"pass on to wait in place of one that waits: whoever runs it is the last to plan", func(m *moves) error {
+			m.fired()
+			m.must(m.passToTimer("newer", m.running()))
+			return m.passToTimer("new", m.running())
+		}, nil, "new", "old"},
+
+		{"cancel what waits", func(m *moves) error {
+			m.armed()
+			return m.store.Cancel(m.ctx, m.slot)
+		}, nil, "", ""},
+		{"cancel what runs already", func(m *moves) error {
+			m.fired()
+			return m.store.Cancel(m.ctx, m.slot)
+		}, nil, "", "old"},
+		{"cancel nothing", func(m *moves) error {
+			return m.store.Cancel(m.ctx, m.slot)
+		}, nil, "", ""},
+	}
+	for _, slot := range []scheduler.Slot{own, beside("x1")} {
+		for _, test := range tests {
+			t.Run(test.name+" "+slot.Detached, func(t *testing.T) {
+				inBubble(t, func(t *testing.T, w *world) {
+					err := test.move(&moves{w, t.Context(), slot})
+					mustBe(t, "the move", err, test.want)
+					m := &moves{w, t.Context(), slot}
+					if waiting, running := m.bodies(); waiting != test.waiting || running != test.running {
+						t.Errorf("%q waits and %q runs, want %q and %q", waiting, running, test.waiting, test.running)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestCanceledTimerNeverFires shows that the timer goes in the same step in which
+// another baton takes its place.
+func TestCanceledTimerNeverFires(t *testing.T) {
+	for name, move := range map[string]func(m *moves, waiting uint64) error{
+		"fired in its place": func(m *moves, waiting uint64) error { return m.fire("new", waiting) },
+		"armed in its place": func(m *moves, waiting uint64) error {
+			return m.store.Arm(m.ctx, m.slot, []byte("new"), time.Now().Add(24*time.Hour), waiting)
+		},
+		"canceled": func(m *moves, _ uint64) error { return m.store.Cancel(m.ctx, m.slot) },
+		"cleared":  func(m *moves, _ uint64) error { return m.store.Clear(m.ctx, m.slot.Key) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				m := &moves{w, t.Context(), own}
+				w.must(move(m, m.armed()))
+				time.Sleep(time.Hour)
+				if _, running := m.bodies(); running == "old" {
+					t.Error("the timer has fired")
+				}
+			})
+		})
+	}
+}
+
+// TestTimerIsExact shows that a baton fires at most a quarter of a second after
+// its time, which is kept to the nanosecond.
+func TestTimerIsExact(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		due := time.Now().Add(90*time.Second + 123456789*time.Nanosecond)
+		w.must(w.store.Arm(t.Context(), own, []byte("b"), due, 0))
+		time.Sleep(time.Until(due) - time.Millisecond)
+		if _, err := w.store.Running(t.Context(), own); !errors.Is(err, scheduler.ErrNotFound) {
+			t.Errorf("fired before its time: %v", err)
+		}
+		time.Sleep(300 * time.Millisecond)
+		if _, err := w.store.Running(t.Context(), own); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestClear shows that every baton of a job goes, and none of another.
+func TestClear(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx, later := t.Context(), time.Now().Add(time.Hour)
+		slots := []scheduler.Slot{own, beside("x1"), beside("x2")}
+		for _, k := range alike {
+			slots = append(slots, scheduler.Slot{Key: k}, scheduler.Slot{Key: k, Detached: "x1"})
+		}
+		for _, slot := range slots {
+			w.must(w.store.Arm(ctx, slot, []byte("t"), later, 0))
+			w.must(w.store.Fire(ctx, slot, []byte("f"), 0))
+		}
+		w.must(w.store.Clear(ctx, job))
+		for _, slot := range slots {
+			var want error
+			if slot.Key == job {
+				want = scheduler.ErrNotFound
+			}
+			_, waiting := w.store.Waiting(ctx, slot)
+			_, running := w.store.Running(ctx, slot)
+			mustBe(t, slot.String()+" "+slot.Detached+", waiting", waiting, want)
+			mustBe(t, slot.String()+" "+slot.Detached+", running", running, want)
+		}
+		w.must(w.store.Clear(ctx, job)) // there is nothing to do
+	})
+}
+
+// TestFindBatons finds what waits or runs among jobs, in all lanes, and nothing
+// that only runs beside its job.
+func TestFindBatons(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx, later := t.Context(), time.Now().Add(time.Hour)
+		w.must(w.store.Arm(ctx, own, []byte("t"), later, 0))
+		w.must(w.store.Fire(ctx, scheduler.Slot{Key: alike[0]}, []byte("f"), 0))
+		w.must(w.store.Fire(ctx, scheduler.Slot{Key: alike[1], Detached: "x1"}, []byte("f"), 0))
+		both := scheduler.Slot{Key: alike[2]}
+		w.must(w.store.Arm(ctx, both, []byte("t"), later, 0))
+		w.must(w.store.Fire(ctx, both, []byte("f"), 0))
+		for name, test := range map[string]struct{ among, want []scheduler.Key }{
+			"all":          {append([]scheduler.Key{job}, alike...), []scheduler.Key{job, alike[0], alike[2]}},
+			"some":         {[]scheduler.Key{job, alike[1]}, []scheduler.Key{job}},
+			"none of them": {[]scheduler.Key{{Collection: "c", Job: "other"}}, nil},
+			"of none":      {nil, nil},
+		} {
+			found := map[scheduler.Key]bool{}
+			w.must(w.store.FindBatons(ctx, test.among, func(k scheduler.Key) { found[k] = true }))
+			for _, k := range test.want {
+				if !found[k] {
+					t.Errorf("%s: %s is not found", name, k)
+				}
+			}
+			if len(found) != len(test.want) {
+				t.Errorf("%s: found %v, want %v", name, found, test.want)
+			}
+		}
+	})
+}
+
+// TestEachBaton lists every slot that has a baton, a slot with two of them twice.
+func TestEachBaton(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx, later := t.Context(), time.Now().Add(time.Hour)
+		list := func() (all []string) {
+			w.must(w.store.EachBaton(ctx, 0, func(slot scheduler.Slot, waiting bool) error {
+				kind := "runs"
+				if waiting {
+					kind = "waits"
+				}
+				all = append(all, kind+" "+slot.String()+" "+slot.Detached)
+				return nil
+			}))
+			slices.Sort(all)
+			return all
+		}
+		if got := list(); len(got) != 0 {
+			t.Errorf("listed %q in an empty lane", got)
+		}
+		w.must(w.store.Arm(ctx, own, []byte("t"), later, 0))
+		w.must(w.store.Fire(ctx, own, []byte("f"), 0))
+		w.must(w.store.Fire(ctx, beside("x1"), []byte("f"), 0))
+		w.must(w.store.Arm(ctx, scheduler.Slot{Key: alike[2]}, []byte("t"), later, 0))
+		want := []string{"runs c/job ", "runs c/job x1", "waits c/job ", "waits c2/job "}
+		if got := list(); !slices.Equal(got, want) {
+			t.Errorf("listed %q, want %q", got, want)
+		}
+		enough, n := errors.New("enough"), 0
+		err := w.store.EachBaton(ctx, 0, func(scheduler.Slot, bool) error { n++; return enough })
+		if !errors.Is(err, enough) || n != 1 {
+			t.Errorf("went on %d times after an error: %v", n, err)
+		}
+	})
+}
+
+// TestUnavailable shows what every operation says when the connection is gone.
+func TestUnavailable(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx, s := t.Context(), w.store
+		w.nc.Close()
+		nothing := func(scheduler.Stored) error { return nil }
+		for name, err := range map[string]error{
+			"Arm":        s.Arm(ctx, own, nil, time.Now().Add(time.Hour), 0),
+			"Fire":       s.Fire(ctx, own, nil, 0),
+			"PassOn":     s.PassOn(ctx, own, nil, time.Time{}, 1),
+			"Cancel":     s.Cancel(ctx, own),
+			"Clear":      s.Clear(ctx, job),
+			"Waiting":    second(s.Waiting(ctx, own)),
+			"Running":    second(s.Running(ctx, own)),
+			"FindBatons": s.FindBatons(ctx, []scheduler.Key{job}, func(scheduler.Key) {}),
+			"EachBaton":  s.EachBaton(ctx, 0, func(scheduler.Slot, bool) error { return nil }),
+			"Deliver": s.Deliver(ctx, 0, nil, func() int { return 1 }, func(*scheduler.Delivery) {
+			}),
+			"LoadJob":    second(s.LoadJob(ctx, job)),
+			"LoadJobAt":  second(s.LoadJobAt(ctx, job, 1)),
+			"LoadJobs":   s.LoadJobs(ctx, []scheduler.Key{job}, func(scheduler.Stored) {}),
+			"EachJob":    s.EachJob(ctx, "", func(scheduler.Key) error { return nil }),
+			"SaveJob":    second(s.SaveJob(ctx, job, nil, 0, false)),
+			"RewriteJob": second(s.RewriteJob(ctx, job, nil, 1, true)),
+			"RemoveJob":  s.RemoveJob(ctx, job, 1, 0),
+			"WatchJobs":  s.WatchJobs(ctx, func() {}, func(scheduler.Key, uint64) {}),
+			"Load":       second(s.Collections().Load(ctx, "a")),
+			"Save":       second(s.Collections().Save(ctx, "a", nil, 0)),
+			"Save over":  second(s.Collections().Save(ctx, "a", nil, 1)),
+			"Remove":     s.Collections().Remove(ctx, "a", 1),
+			"Each":       s.Secrets().Each(ctx, nothing),
+			"Watch":      s.Secrets().Watch(ctx, func() {}, func(string, uint64, []byte) {}),
+			"Append":     s.Append(ctx, &scheduler.Record{Job: job, Outcome: scheduler.OutcomeCompleted}),
+			"Recent":     s.Recent(ctx, job, 0, nil, func(*scheduler.Record) bool { return true }),
+			"Follow":     s.Follow(ctx, job, func() {}, func(*scheduler.Record) {}),
+			"Forget":     s.Forget(ctx, job),
+			"IsFirst":    second(s.IsFirstSpec(ctx, "c.job", 1)),
+			"EraseSpec":  s.EraseSpec(ctx, 1),
+			"Specs":      s.DeliverSpecs(ctx, nil, func() int { return 1 }, func(scheduler.PublishedSpec) {}),
+			"Result":     s.PublishResult(ctx, "accepted", "c.job", nil),
+		} {
+			mustBe(t, name, err, scheduler.ErrUnavailable)
+		}
+	})
+}
+
+// second is the error of a call that returns something else, too.
+func second[T any](_ T, err error) error { return err }

@@ -1,0 +1,124 @@
+package store_test
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// world is a store on a real server, in a bubble of fake time.
+type world struct {
+	t      *testing.T
+	server *server.Server
+	nc     *nats.Conn // of the store
+	store  *store.Store
+	js     jetstream.JetStream // of another connection: what lies in the server
+}
+
+// inBubble runs f on fake time, with a store that keeps histories for two hours
+// and final jobs for three.
+func inBubble(t *testing.T, f func(t *testing.T, w *world)) {
+	t.Helper()
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, server: run(t, nil)}
+		w.nc, w.store = w.open()
+		js, err := jetstream.New(w.connect())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.js = js
+		f(t, w)
+	})
+}
+
+// freshTimers empties the pool of timers that the NATS client keeps for the
+// whole process: a timer of one bubble must not be used in the next. A
+// sync.Pool is empty after two collections.
+func freshTimers() {
+	runtime.GC() //nolint:revive // see above
+	runtime.GC() //nolint:revive // see above
+}
+
+// connect returns a connection once JetStream answers.
+func (w *world) connect() *nats.Conn {
+	w.t.Helper()
+	nc := connect(w.t, w.server)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for { // the JetStream API answers a moment after the server is ready
+		if _, err := js.AccountInfo(w.t.Context()); err == nil {
+			return nc
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// open opens the store on a connection of its own, as one process does.
+func (w *world) open() (*nats.Conn, *store.Store) {
+	w.t.Helper()
+	nc := w.connect()
+	st, err := open(w.t, nc, store.Config{HistoryAge: 2 * time.Hour, FinalAge: 3 * time.Hour})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return nc, st
+}
+
+// must fails the test when something went wrong that is not under test.
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// mustBe fails the test when an error is not of the kind that is wanted, or of
+// another one besides. nil wants none.
+func mustBe(t *testing.T, what string, err, want error) {
+	t.Helper()
+	if want == nil && err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+	for _, kind := range []error{scheduler.ErrConflict, scheduler.ErrNotFound, scheduler.ErrUnavailable} {
+		if got := errors.Is(err, kind); got != errors.Is(want, kind) {
+			t.Errorf("%s: %v, want %v", what, err, want)
+		}
+	}
+}
+
+// messages is how many messages a stream has.
+func (w *world) messages(stream string) uint64 {
+	w.t.Helper()
+	st, err := w.js.Stream(w.t.Context(), stream)
+	w.must(err)
+	return st.CachedInfo().State.Msgs
+}
+
+// running reports whether a goroutine of the process is in a function.
+func running(function string) bool {
+	buf := make([]byte, 1<<20)
+	return strings.Contains(string(buf[:runtime.Stack(buf, true)]), function)
+}
+
+// job is the job of these tests, and alike are those that are named like it.
+var (
+	job   = scheduler.Key{Collection: "c", Job: "job"}
+	alike = []scheduler.Key{{Collection: "c", Job: "job2"}, {Collection: "c", Job: "jo"}, {Collection: "c2", Job: "job"}}
+	own   = scheduler.Slot{Key: job}
+)
+
+// beside is the slot of a detached run of the job.
+func beside(name string) scheduler.Slot { return scheduler.Slot{Key: job, Detached: name} }

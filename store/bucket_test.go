@@ -1,0 +1,161 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// inBuckets runs f for each bucket of a store.
+func inBuckets(t *testing.T, f func(t *testing.T, w *world, b scheduler.Bucket)) {
+	t.Helper()
+	for name, of := range map[string]func(w *world) scheduler.Bucket{
+		"collections": func(w *world) scheduler.Bucket { return w.store.Collections() },
+		"secrets":     func(w *world) scheduler.Bucket { return w.store.Secrets() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) { f(t, w, of(w)) })
+		})
+	}
+}
+
+// TestBucket makes each write from each state. A conflict leaves the value as it
+// was.
+func TestBucket(t *testing.T) {
+	inBuckets(t, func(t *testing.T, _ *world, b scheduler.Bucket) {
+		ctx := t.Context()
+		is := func(name, want string, revision uint64) {
+			t.Helper()
+			st, err := b.Load(ctx, name)
+			if want == "" {
+				mustBe(t, "Load", err, scheduler.ErrNotFound)
+			} else if err != nil || string(st.Data) != want || st.Revision != revision || st.Key.Job != name {
+				t.Errorf("loaded %+v, %v, want %q", st, err, want)
+			}
+		}
+		save := func(what, body string, replaces uint64, want error) uint64 {
+			t.Helper()
+			rev, err := b.Save(ctx, "a", []byte(body), replaces)
+			mustBe(t, what, err, want)
+			return rev
+		}
+		is("a", "", 0)
+		save("over what never was", "1", 7, scheduler.ErrConflict)
+		first := save("new", "1", 0, nil)
+		is("a", "1", first)
+		save("new, and there already", "2", 0, scheduler.ErrConflict)
+		is("a", "1", first)
+		last := save("over the last", "2", first, nil)
+		save("over an earlier one", "3", first, scheduler.ErrConflict)
+		is("a", "2", last)
+		mustBe(t, "remove an earlier one", b.Remove(ctx, "a", first), scheduler.ErrConflict)
+		is("a", "2", last)
+		mustBe(t, "remove the last", b.Remove(ctx, "a", last), nil)
+		is("a", "", 0)
+		mustBe(t, "remove it again", b.Remove(ctx, "a", last), scheduler.ErrConflict)
+		save("over what was removed", "3", last, scheduler.ErrConflict)
+		is("a", "3", save("new, after it was removed", "3", 0, nil))
+	})
+}
+
+// TestBucketsAreApart shows that a collection and a secret may have one name.
+func TestBucketsAreApart(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		_, err := w.store.Collections().Save(t.Context(), "a", []byte("collection"), 0)
+		w.must(err)
+		_, err = w.store.Secrets().Load(t.Context(), "a")
+		mustBe(t, "the secret", err, scheduler.ErrNotFound)
+	})
+}
+
+func TestEachValue(t *testing.T) {
+	inBuckets(t, func(t *testing.T, w *world, b scheduler.Bucket) {
+		ctx := t.Context()
+		each := func() (all []string) {
+			w.must(b.Each(ctx, func(st scheduler.Stored) error {
+				all = append(all, fmt.Sprintf("%s %s %d", st.Key.Job, st.Data, st.Revision))
+				return nil
+			}))
+			slices.Sort(all)
+			return all
+		}
+		if got := each(); len(got) != 0 {
+			t.Errorf("an empty bucket has %q", got)
+		}
+		for _, name := range []string{"a", "b", "c"} {
+			_, err := b.Save(ctx, name, []byte("of "+name), 0)
+			w.must(err)
+		}
+		w.must(b.Remove(ctx, "b", 2))
+		if got, want := each(), []string{"a of a 1", "c of c 3"}; !slices.Equal(got, want) {
+			t.Errorf("there are %q, want %q", got, want)
+		}
+		enough, n := errors.New("enough"), 0
+		err := b.Each(ctx, func(scheduler.Stored) error { n++; return enough })
+		if !errors.Is(err, enough) || n != 1 {
+			t.Errorf("went on %d times after an error: %v", n, err)
+		}
+	})
+}
+
+// TestWatchValues shows that a watch tells what there is, then that it has, and
+// then every change, until its context ends or it is lost.
+func TestWatchValues(t *testing.T) {
+	ends := map[string]struct {
+		do   func(w *world, cancel func())
+		want error
+	}{
+		"ended":           {func(_ *world, cancel func()) { cancel() }, nil},
+		"connection lost": {func(w *world, _ func()) { w.nc.Close() }, scheduler.ErrUnavailable},
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			inBuckets(t, func(t *testing.T, w *world, b scheduler.Bucket) {
+				for _, name := range []string{"a", "b"} {
+					_, err := b.Save(t.Context(), name, []byte("of "+name), 0)
+					w.must(err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				seen, ended := make(chan string, 100), make(chan error, 1)
+				go func() {
+					ended <- b.Watch(ctx, func() { seen <- "ready" }, func(name string, revision uint64, data []byte) {
+						if data == nil {
+							data = []byte("none")
+						}
+						seen <- fmt.Sprintf("%s %s %d", name, data, revision)
+					})
+				}()
+				time.Sleep(time.Second)
+				_, err := b.Save(t.Context(), "a", []byte("another"), 1)
+				w.must(err)
+				w.must(b.Remove(t.Context(), "b", 2))
+				time.Sleep(time.Second) // a change that the next overtakes at once may be left out
+				_, err = b.Save(t.Context(), "b", []byte("back"), 0)
+				w.must(err)
+				for _, want := range []string{"a of a 1", "b of b 2", "ready", "a another 3", "b none 4", "b back 5"} {
+					select {
+					case got := <-seen:
+						if got != want {
+							t.Errorf("told %q, want %q", got, want)
+						}
+					case <-time.After(time.Minute):
+						t.Fatalf("not told %q", want)
+					}
+				}
+				end.do(w, cancel)
+				select {
+				case err := <-ended:
+					mustBe(t, "the watch", err, end.want)
+				case <-time.After(time.Minute):
+					t.Error("the watch goes on")
+				}
+			})
+		})
+	}
+}

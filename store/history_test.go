@@ -1,0 +1,198 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// record appends a record whose message is text.
+func (w *world) record(k scheduler.Key, outcome scheduler.Outcome, text string) {
+	w.t.Helper()
+	w.must(w.store.Append(w.t.Context(), &scheduler.Record{Job: k, Outcome: outcome, Message: text, Ended: time.Now()}))
+}
+
+// recent returns the messages of the records that are found, at most n.
+func (w *world) recent(k scheduler.Key, before uint64, n int, outcomes ...scheduler.Outcome) (all []string) {
+	w.t.Helper()
+	w.must(w.store.Recent(w.t.Context(), k, before, outcomes, func(r *scheduler.Record) bool {
+		if r.Job != k || r.Sequence == 0 {
+			w.t.Errorf("record %+v of %s", r, k)
+		}
+		all = append(all, r.Message)
+		return len(all) < n
+	}))
+	return all
+}
+
+// TestRecent finds records newest first, by outcome and from a place on.
+func TestRecent(t *testing.T) {
+	const (
+		completed, failed = scheduler.OutcomeCompleted, scheduler.OutcomeFailed
+		faulted, skipped  = scheduler.OutcomeFaulted, scheduler.OutcomeSkipped
+	)
+	type outcomes = []scheduler.Outcome
+	inBubble(t, func(t *testing.T, w *world) {
+		w.record(alike[0], completed, "alike") // 1
+		for i, o := range []scheduler.Outcome{completed, failed, failed, faulted, skipped, completed} {
+			w.record(job, o, strconv.Itoa(i+2)) // 2 to 7
+		}
+		w.record(alike[1], completed, "alike") // 8
+		w.record(job, scheduler.OutcomePostponed, "9")
+		tests := []struct {
+			name     string
+			job      scheduler.Key
+			before   uint64
+			outcomes outcomes
+			most     int
+			want     []string
+		}{
+			{"all", job, 0, nil, 99, []string{"9", "7", "6", "5", "4", "3", "2"}},
+			{"the last", job, 0, nil, 1, []string{"9"}},
+			{"the last three", job, 0, nil, 3, []string{"9", "7", "6"}},
+			{"failed", job, 0, outcomes{failed}, 99, []string{"4", "3"}},
+			{"completed and skipped", job, 0, outcomes{completed, skipped}, 99, []string{"7", "6", "2"}},
+			{"of an outcome there is none of", alike[0], 0, outcomes{faulted}, 99, nil},
+			{"before the last", job, 9, nil, 99, []string{"7", "6", "5", "4", "3", "2"}},
+			{"before one of another job", job, 8, nil, 2, []string{"7", "6"}},
+			{"before one in the middle", job, 5, nil, 99, []string{"4", "3", "2"}},
+			{"failed before the second of them", job, 4, outcomes{failed}, 99, []string{"3"}},
+			{"before the first", job, 2, nil, 99, nil},
+			{"before all that there is", job, 1, nil, 99, nil},
+			{"before what is to come", job, 1000, nil, 2, []string{"9", "7"}},
+			{"of a job that has none", scheduler.Key{Collection: "c", Job: "none"}, 0, nil, 99, nil},
+		}
+		for _, test := range tests {
+			if got := w.recent(test.job, test.before, test.most, test.outcomes...); !slices.Equal(got, test.want) {
+				t.Errorf("%s: found %q, want %q", test.name, got, test.want)
+			}
+		}
+	})
+}
+
+// TestHistoryIsBounded shows how long records are kept, and how many: of each
+// outcome apart, so that many of one kind do not push out the others.
+func TestHistoryIsBounded(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		few, err := open(t, w.connect(), store.Config{Prefix: "few", HistoryPerJob: 3, HistoryAge: time.Hour})
+		w.must(err)
+		w.store = few
+		w.record(job, scheduler.OutcomeFaulted, "faulted")
+		for i := range 10 {
+			w.record(job, scheduler.OutcomeCompleted, strconv.Itoa(i))
+		}
+		if got, want := w.recent(job, 0, 99), []string{"9", "8", "7", "faulted"}; !slices.Equal(got, want) {
+			t.Errorf("found %q, want %q", got, want)
+		}
+		if few.HistoryAge() != time.Hour {
+			t.Errorf("records are kept for %s", few.HistoryAge())
+		}
+		time.Sleep(61 * time.Minute)
+		if got := w.recent(job, 0, 99); len(got) != 0 {
+			t.Errorf("found %q after an hour", got)
+		}
+	})
+}
+
+// TestForget removes the records of one job.
+func TestForget(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.must(w.store.Forget(t.Context(), job)) // there are none
+		for _, k := range append(alike, job) {
+			w.record(k, scheduler.OutcomeCompleted, "1")
+			w.record(k, scheduler.OutcomeSkipped, "2")
+		}
+		w.must(w.store.Forget(t.Context(), job))
+		if got := w.recent(job, 0, 99); len(got) != 0 {
+			t.Errorf("found %q", got)
+		}
+		for _, k := range alike {
+			if got := w.recent(k, 0, 99); len(got) != 2 {
+				t.Errorf("found %q of %s", got, k)
+			}
+		}
+	})
+}
+
+// TestUnreadableRecord shows that what is no record is an error when it is looked
+// for, and nothing to who follows.
+func TestUnreadableRecord(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		f := w.follow(job)
+		_, err := w.js.Publish(t.Context(), "carillon.history.c.job.completed", []byte("?"))
+		w.must(err)
+		w.record(job, scheduler.OutcomeFailed, "fine")
+		f.mustSee("c/job fine")
+		err = w.store.Recent(t.Context(), job, 0, nil, func(*scheduler.Record) bool { return true })
+		if err == nil {
+			t.Error("it is found")
+		}
+		if got := w.recent(job, 0, 99, scheduler.OutcomeFailed); !slices.Equal(got, []string{"fine"}) {
+			t.Errorf("found %q", got)
+		}
+	})
+}
+
+// follower sees what a store tells of new records.
+type follower struct {
+	t     *testing.T
+	seen  chan string
+	stop  context.CancelFunc
+	ended chan error
+}
+
+// follow follows once the server has taken note.
+func (w *world) follow(k scheduler.Key) *follower {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(w.t.Context())
+	w.t.Cleanup(cancel)
+	f := &follower{w.t, make(chan string, 100), cancel, make(chan error, 1)}
+	ready := make(chan struct{})
+	go func() {
+		f.ended <- w.store.Follow(ctx, k, func() { close(ready) }, func(r *scheduler.Record) {
+			f.seen <- fmt.Sprintf("%s %s", r.Job, r.Message)
+		})
+	}()
+	<-ready
+	return f
+}
+
+func (f *follower) mustSee(want ...string) {
+	f.t.Helper()
+	time.Sleep(time.Second)
+	var got []string
+	for len(f.seen) > 0 {
+		got = append(got, <-f.seen)
+	}
+	if !slices.Equal(got, want) {
+		f.t.Errorf("told %q, want %q", got, want)
+	}
+}
+
+// TestFollow shows which records are told: those of a job, of a collection, or
+// all, from when the follower is ready until its context ends.
+func TestFollow(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.record(job, scheduler.OutcomeCompleted, "before")
+		ofJob, ofCollection, ofAll := w.follow(job), w.follow(scheduler.Key{Collection: "c"}), w.follow(scheduler.Key{})
+		for i, k := range []scheduler.Key{job, alike[0], alike[2]} {
+			w.record(k, scheduler.Outcomes[i], strconv.Itoa(i))
+		}
+		ofJob.mustSee("c/job 0")
+		ofCollection.mustSee("c/job 0", "c/job2 1")
+		ofAll.mustSee("c/job 0", "c/job2 1", "c2/job 2")
+		ofAll.stop()
+		if err := <-ofAll.ended; err != nil {
+			t.Errorf("ended with %v", err)
+		}
+		w.record(job, scheduler.OutcomeCompleted, "after")
+		ofAll.mustSee()
+		ofJob.mustSee("c/job after")
+	})
+}

@@ -1,0 +1,307 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// save saves the job, and returns its revision.
+func (w *world) save(body string, replaces uint64, final bool) uint64 {
+	w.t.Helper()
+	rev, err := w.store.SaveJob(w.t.Context(), job, []byte(body), replaces, final)
+	w.must(err)
+	return rev
+}
+
+// TestJobWrites makes each write from each state. A conflict leaves the definition
+// as it was.
+func TestJobWrites(t *testing.T) {
+	save := func(replaces uint64) func(context.Context, *store.Store) error {
+		return func(ctx context.Context, s *store.Store) error {
+			return second(s.SaveJob(ctx, job, []byte("new"), replaces, false))
+		}
+	}
+	rewrite := func(replaces uint64, final bool) func(context.Context, *store.Store) error {
+		return func(ctx context.Context, s *store.Store) error {
+			return second(s.RewriteJob(ctx, job, []byte("new"), replaces, final))
+		}
+	}
+	remove := func(revision uint64) func(context.Context, *store.Store) error {
+		return func(ctx context.Context, s *store.Store) error { return s.RemoveJob(ctx, job, revision, 0) }
+	}
+	none := func(*world) {}
+	one := func(w *world) { w.save("old", 0, false) }                            // revision 1
+	two := func(w *world) { w.save("older", 0, false); w.save("old", 1, false) } // revision 2
+	deleted := func(w *world) { one(w); w.must(w.store.RemoveJob(w.t.Context(), job, 1, 0)) }
+	final := func(w *world) { w.save("old", 0, true) }
+	expired := func(w *world) { final(w); time.Sleep(200 * time.Minute) }
+	tests := []struct {
+		name   string
+		before func(*world)
+		write  func(context.Context, *store.Store) error
+		want   error
+		body   string // afterwards; "" when there is no job
+	}{
+		{"save a new job", none, save(0), nil, "new"},
+		{"save a new job over a revision there never was", none, save(3), scheduler.ErrConflict, ""},
+		{"save a new job that there is already", one, save(0), scheduler.ErrConflict, "old"},
+		{"save over the last revision", two, save(2), nil, "new"},
+		{"save over an earlier revision", two, save(1), scheduler.ErrConflict, "old"},
+		{"save over the last revision of a deleted job", deleted, save(1), scheduler.ErrConflict, ""},
+		{"save over the marker of a deleted job", deleted, save(2), nil, "new"},
+		{"save as new what was deleted a moment ago", deleted, save(0), scheduler.ErrConflict, ""},
+		{"save over a final one that has expired", expired, save(1), scheduler.ErrConflict, ""},
+		{"save over the marker of an expired one", expired, save(2), nil, "new"},
+
+		{"rewrite the last revision", two, rewrite(2, false), nil, "new"},
+		{"rewrite an earlier revision", two, rewrite(1, false), scheduler.ErrConflict, "old"},
+		{"rewrite a deleted job", deleted, rewrite(1, false), scheduler.ErrConflict, ""},
+		{"rewrite a final one", final, rewrite(1, true), nil, "new"},
+		{"rewrite an earlier revision as a final one", two, rewrite(1, true), scheduler.ErrConflict, "old"},
+		{"rewrite a final one that was deleted", deleted, rewrite(1, true), scheduler.ErrConflict, ""},
+		{"rewrite a final one that has expired", expired, rewrite(1, true), scheduler.ErrConflict, ""},
+
+		{"remove the last revision", two, remove(2), nil, ""},
+		{"remove an earlier revision", two, remove(1), scheduler.ErrConflict, "old"},
+		{"remove a deleted job", deleted, remove(1), scheduler.ErrConflict, ""},
+		{"remove a job there never was", none, remove(1), scheduler.ErrConflict, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				test.before(w)
+				mustBe(t, "the write", test.write(t.Context(), w.store), test.want)
+				st, err := w.store.LoadJob(t.Context(), job)
+				if test.body == "" {
+					mustBe(t, "LoadJob", err, scheduler.ErrNotFound)
+				} else if err != nil || string(st.Data) != test.body {
+					t.Errorf("stored is %q, %v, want %q", st.Data, err, test.body)
+				}
+			})
+		})
+	}
+}
+
+// TestFinalJobsExpire shows how long final definitions are kept: three hours
+// here, and not longer for being written anew, but for an hour that it takes.
+func TestFinalJobsExpire(t *testing.T) {
+	rewritten := func(after time.Duration) func(w *world) {
+		return func(w *world) {
+			rev := w.save("final", 0, true)
+			time.Sleep(after)
+			_, err := w.store.RewriteJob(w.t.Context(), job, []byte("final"), rev, true)
+			w.must(err)
+		}
+	}
+	tests := []struct {
+		name  string
+		write func(w *world)
+		kept  time.Duration // 0: for good
+	}{
+		{"a final one", func(w *world) { w.save("final", 0, true) }, 3 * time.Hour},
+		{"one that is not final", func(w *world) { w.save("active", 0, false) }, 0},
+		{"rewritten at once", rewritten(time.Second), 3 * time.Hour},
+		{"rewritten after an hour and a half", rewritten(90 * time.Minute), 3 * time.Hour},
+		{"rewritten shortly before its end", rewritten(179 * time.Minute), 179*time.Minute + time.Hour},
+		{"one that was not final, rewritten as final", func(w *world) {
+			w.save("active", 0, false)
+			time.Sleep(time.Hour)
+			_, err := w.store.RewriteJob(w.t.Context(), job, []byte("final"), 1, true)
+			w.must(err)
+		}, 4 * time.Hour},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				began := time.Now()
+				test.write(w)
+				end := test.kept
+				if end == 0 {
+					end = 24 * time.Hour
+				}
+				time.Sleep(time.Until(began.Add(end - 5*time.Second)))
+				_, err := w.store.LoadJob(t.Context(), job)
+				mustBe(t, "before", err, nil)
+				time.Sleep(10 * time.Second)
+				var want error
+				if test.kept != 0 {
+					want = scheduler.ErrNotFound
+				}
+				_, err = w.store.LoadJob(t.Context(), job)
+				mustBe(t, "after", err, want)
+			})
+		})
+	}
+}
+
+// TestDeleteMarker shows what is remembered of a deleted job, and for how long.
+func TestDeleteMarker(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		for _, specSequence := range []uint64{0, 42} {
+			rev := uint64(0)
+			if st, err := w.store.LoadJob(t.Context(), job); errors.Is(err, scheduler.ErrNotFound) {
+				rev = st.Revision
+			}
+			rev = w.save("body", rev, false)
+			w.must(w.store.RemoveJob(t.Context(), job, rev, specSequence))
+			st, err := w.store.LoadJob(t.Context(), job)
+			mustBe(t, "deleted", err, scheduler.ErrNotFound)
+			if st.SpecSequence != specSequence || st.Revision != rev+1 {
+				t.Errorf("the marker is %+v, want spec %d at revision %d", st, specSequence, rev+1)
+			}
+		}
+		time.Sleep(61 * time.Minute)
+		st, err := w.store.LoadJob(t.Context(), job)
+		mustBe(t, "long deleted", err, scheduler.ErrNotFound)
+		if st.SpecSequence != 0 {
+			t.Errorf("the marker is still there: %+v", st)
+		}
+	})
+}
+
+// TestLoadJobAt shows which revisions are kept: the last eight, until the job is
+// final.
+func TestLoadJobAt(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx, s := t.Context(), w.store
+		strange, err := s.SaveJob(ctx, alike[0], []byte("alike"), 0, false)
+		w.must(err)
+		var revs []uint64
+		for i := range 9 {
+			replaces := uint64(0)
+			if i > 0 {
+				replaces = revs[i-1]
+			}
+			revs = append(revs, w.save(strconv.Itoa(i), replaces, false))
+		}
+		at := func(when string, revision uint64, body string) {
+			t.Helper()
+			st, err := s.LoadJobAt(ctx, job, revision)
+			if body == "" {
+				mustBe(t, when, err, scheduler.ErrNotFound)
+			} else if err != nil || string(st.Data) != body || st.Revision != revision || st.Key != job {
+				t.Errorf("%s: %+v, %v, want %q", when, st, err, body)
+			}
+		}
+		at("the ninth from the end", revs[0], "")
+		at("the eighth from the end", revs[1], "1")
+		at("the last", revs[8], "8")
+		at("one that is to come", revs[8]+1, "")
+		at("one of another job", strange, "")
+		last := w.save("final", revs[8], true)
+		at("one before it became final", revs[8], "")
+		at("the final one", last, "final")
+		w.must(s.RemoveJob(ctx, job, last, 0))
+		at("the delete marker", last+1, "")
+	})
+}
+
+// TestListJobs shows which jobs are found: by their names, and in the index,
+// which has the deleted ones for another hour.
+func TestListJobs(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx, s := t.Context(), w.store
+		each := func(collection string) (all []string) {
+			w.must(s.EachJob(ctx, collection, func(k scheduler.Key) error { all = append(all, k.String()); return nil }))
+			slices.Sort(all)
+			return all
+		}
+		if got := each(""); len(got) != 0 {
+			t.Errorf("listed %q in an empty store", got)
+		}
+		rev := w.save("job", 0, false)
+		for _, k := range alike {
+			_, err := s.SaveJob(ctx, k, []byte(k.Job), 0, false)
+			w.must(err)
+		}
+		w.must(s.RemoveJob(ctx, job, rev, 0))
+
+		var loaded []string
+		keys := append([]scheduler.Key{job, {Collection: "c", Job: "never"}}, alike...)
+		w.must(s.LoadJobs(ctx, keys, func(st scheduler.Stored) {
+			loaded = append(loaded, fmt.Sprintf("%s %s %d", st.Key, st.Data, st.Revision))
+		}))
+		slices.Sort(loaded)
+		if want := []string{"c/jo jo 3", "c/job2 job2 2", "c2/job job 4"}; !slices.Equal(loaded, want) {
+			t.Errorf("loaded %q, want %q", loaded, want)
+		}
+		w.must(s.LoadJobs(ctx, keys[:2], func(st scheduler.Stored) { t.Errorf("loaded %s", st.Key) }))
+
+		for collection, want := range map[string][]string{
+			"": {"c/jo", "c/job", "c/job2", "c2/job"}, "c": {"c/jo", "c/job", "c/job2"}, "c2": {"c2/job"}, "c3": nil,
+		} {
+			if got := each(collection); !slices.Equal(got, want) {
+				t.Errorf("collection %q: listed %q, want %q", collection, got, want)
+			}
+		}
+		time.Sleep(61 * time.Minute)
+		if got, want := each("c"), []string{"c/jo", "c/job2"}; !slices.Equal(got, want) {
+			t.Errorf("an hour later: listed %q, want %q", got, want)
+		}
+		enough, n := errors.New("enough"), 0
+		err := s.EachJob(ctx, "", func(scheduler.Key) error { n++; return enough })
+		if !errors.Is(err, enough) || n != 1 {
+			t.Errorf("went on %d times after an error: %v", n, err)
+		}
+	})
+}
+
+// TestWatchJobs shows that changes are told from the moment on at which the watch
+// stands, until its context ends or it is lost. One that the next overtakes at
+// once may be left out.
+func TestWatchJobs(t *testing.T) {
+	for name, end := range map[string]struct {
+		do   func(w *world, cancel func())
+		want error
+	}{
+		"ended":           {func(_ *world, cancel func()) { cancel() }, nil},
+		"connection lost": {func(w *world, _ func()) { w.nc.Close() }, scheduler.ErrUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				w.save("before", 0, false)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				ready, ended := make(chan struct{}), make(chan error, 1)
+				seen := make(chan string, 100)
+				go func() {
+					ended <- w.store.WatchJobs(ctx, func() { close(ready) }, func(k scheduler.Key, revision uint64) {
+						seen <- fmt.Sprintf("%s %d", k, revision)
+					})
+				}()
+				<-ready
+				_, other := w.open()
+				rev, err := other.SaveJob(t.Context(), job, []byte("after"), 1, false)
+				w.must(err)
+				time.Sleep(time.Second)
+				w.must(other.RemoveJob(t.Context(), job, rev, 0))
+				_, err = other.SaveJob(t.Context(), alike[2], []byte("final"), 0, true)
+				w.must(err)
+				for _, want := range []string{"c/job 2", "c/job 3", "c2/job 4"} {
+					if got := <-seen; got != want {
+						t.Errorf("told %q, want %q", got, want)
+					}
+				}
+				time.Sleep(time.Second)
+				if len(seen) > 0 {
+					t.Errorf("told %q, too", <-seen)
+				}
+				end.do(w, cancel)
+				select {
+				case err := <-ended:
+					mustBe(t, "the watch", err, end.want)
+				case <-time.After(time.Minute):
+					t.Error("the watch goes on")
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,229 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// hands takes what a lane delivers, until the test ends or stop is called.
+type hands struct {
+	t    *testing.T
+	got  chan *scheduler.Delivery
+	stop func()
+}
+
+// deliver has a store deliver batons as long as there is room; took is told of
+// each.
+func (w *world) deliver(s *store.Store, room func() int, wake <-chan struct{}, took ...func()) *hands {
+	ctx, cancel := context.WithCancel(w.t.Context())
+	h, ended := &hands{t: w.t, got: make(chan *scheduler.Delivery, 1000)}, make(chan error, 1)
+	go func() {
+		ended <- s.Deliver(ctx, 0, wake, room, func(d *scheduler.Delivery) {
+			for _, f := range took {
+				f()
+			}
+			h.got <- d
+		})
+	}()
+	stopped := false
+	h.stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-ended; err != nil {
+			w.t.Errorf("Deliver: %v", err)
+		}
+	}
+	w.t.Cleanup(h.stop)
+	return h
+}
+
+func wide() int { return 100 }
+
+// take waits for a delivery.
+func (h *hands) take() *scheduler.Delivery {
+	h.t.Helper()
+	select {
+	case d := <-h.got:
+		return d
+	case <-time.After(time.Minute):
+		h.t.Fatal("nothing is delivered")
+		return nil
+	}
+}
+
+// none makes sure that nothing is delivered for a while.
+func (h *hands) none(d time.Duration) {
+	h.t.Helper()
+	select {
+	case got := <-h.got:
+		h.t.Errorf("%s is delivered, for the %d. time", got.Body, got.Deliveries)
+	case <-time.After(d):
+	}
+}
+
+// TestDelivery has what a worker learns of a fired timer.
+func TestDelivery(t *testing.T) {
+	for _, slot := range []scheduler.Slot{own, beside("x1")} {
+		t.Run(slot.Detached, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				h := w.deliver(w.store, wide, nil)
+				due := time.Now().Add(3 * time.Hour)
+				w.must(w.store.Arm(t.Context(), slot, []byte("body"), due, 0))
+				h.none(time.Until(due) - time.Second)
+				d := h.take()
+				st, err := w.store.Running(t.Context(), slot)
+				w.must(err)
+				if d.Slot != slot || string(d.Body) != "body" || d.Deliveries != 1 || d.Sequence != st.Revision {
+					t.Errorf("delivered %+v, want sequence %d", d, st.Revision)
+				}
+				if late := d.Fired.Sub(due); late < 0 || late > 300*time.Millisecond {
+					t.Errorf("fired %s after its time", late)
+				}
+			})
+		})
+	}
+}
+
+// TestLease has what becomes of a delivered baton, by what its holder does.
+func TestLease(t *testing.T) {
+	tests := []struct {
+		name   string
+		after  func(w *world, d *scheduler.Delivery) // what the holder does
+		within time.Duration                         // until it is delivered again; 0: never
+		gone   bool                                  // from the server
+	}{
+		{"held for minutes: it stays", func(*world, *scheduler.Delivery) {}, 0, false},
+		{"done with: it is removed", func(w *world, d *scheduler.Delivery) { w.must(d.Lease.Ack()) }, 0, true},
+		{"given back: another has it at once", func(w *world, d *scheduler.Delivery) {
+			w.must(d.Lease.Nak())
+		}, 100 * time.Millisecond, false},
+		{"its holder has died: another has it after ten seconds", func(w *world, _ *scheduler.Delivery) {
+			w.nc.Close()
+		}, 11 * time.Second, false},
+		{"its holder died late: ten seconds from the last renewal", func(w *world, _ *scheduler.Delivery) {
+			time.Sleep(5 * time.Minute)
+			w.nc.Close()
+		}, 11 * time.Second, false},
+		{"its holder died after it was done with", func(w *world, d *scheduler.Delivery) {
+			w.must(d.Lease.Ack())
+			w.must(w.nc.Flush())
+			w.nc.Close()
+		}, 0, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				h := w.deliver(w.store, wide, nil)
+				w.must(w.store.Fire(t.Context(), own, []byte("b"), 0))
+				d := h.take()
+				_, second := w.open()
+				other := w.deliver(second, wide, nil)
+				go h.stop() // takes nothing more, and holds what it has
+				time.Sleep(time.Second)
+				test.after(w, d)
+				began := time.Now()
+				if test.within == 0 {
+					other.none(5 * time.Minute)
+				} else {
+					again := other.take()
+					if took := time.Since(began); took > test.within {
+						t.Errorf("delivered again after %s, want %s", took, test.within)
+					}
+					if again.Deliveries != 2 || again.Sequence != d.Sequence || string(again.Body) != "b" {
+						t.Errorf("delivered again as %+v", again)
+					}
+				}
+				if _, err := second.Running(t.Context(), own); errors.Is(err, scheduler.ErrNotFound) != test.gone {
+					t.Errorf("gone is %v, want %t", err, test.gone)
+				}
+			})
+		})
+	}
+}
+
+// TestLeaseOutlivesItsDelivery shows that what is held is renewed after the lane
+// delivers no more: a worker that stops sees its attempts to their end.
+func TestLeaseOutlivesItsDelivery(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		h := w.deliver(w.store, wide, nil)
+		w.must(w.store.Fire(t.Context(), own, []byte("b"), 0))
+		d := h.take()
+		h.stop()
+		_, second := w.open()
+		other := w.deliver(second, wide, nil)
+		other.none(5 * time.Minute)
+		w.must(d.Lease.Ack())
+		other.none(5 * time.Minute)
+	})
+}
+
+const renewing = "store.(*leases).renew"
+
+// TestLeaseGoroutine shows that renewing takes a goroutine while something is
+// held, and none else.
+func TestLeaseGoroutine(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		h := w.deliver(w.store, wide, nil)
+		is := func(when string, want bool) {
+			t.Helper()
+			time.Sleep(time.Second)
+			if running(renewing) != want {
+				t.Errorf("%s: renewing is %t", when, !want)
+			}
+		}
+		is("nothing is held", false)
+		var held []*scheduler.Delivery
+		for _, name := range []string{"x1", "x2"} {
+			w.must(w.store.Fire(t.Context(), beside(name), []byte("b"), 0))
+			held = append(held, h.take())
+		}
+		is("two are held", true)
+		w.must(held[0].Lease.Ack())
+		is("one is held", true)
+		w.must(held[1].Lease.Nak())
+		again := h.take() // at once
+		is("it is held again", true)
+		w.must(again.Lease.Ack())
+		is("none is held", false)
+		w.must(again.Lease.Ack()) // a second time
+		w.must(w.store.Fire(t.Context(), own, []byte("b"), 0))
+		late := h.take()
+		is("another is held", true)
+		h.none(5 * time.Minute)
+		w.nc.Close()
+		is("the connection is closed", false)
+		mustBe(t, "Ack", late.Lease.Ack(), scheduler.ErrUnavailable)
+		mustBe(t, "Nak", late.Lease.Nak(), scheduler.ErrUnavailable)
+	})
+}
+
+// TestLeaseAcrossReconnect shows that a connection that is lost for a moment
+// loses no lease.
+func TestLeaseAcrossReconnect(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		h := w.deliver(w.store, wide, nil)
+		w.must(w.store.Fire(t.Context(), own, []byte("b"), 0))
+		d := h.take()
+		for range 5 {
+			w.must(w.nc.ForceReconnect())
+			h.none(30 * time.Second)
+		}
+		if w.nc.Status() != nats.CONNECTED {
+			t.Fatalf("the connection is %s", w.nc.Status())
+		}
+		w.must(d.Lease.Ack())
+		time.Sleep(time.Second)
+		_, err := w.store.Running(t.Context(), own)
+		mustBe(t, "acknowledged", err, scheduler.ErrNotFound)
+	})
+}

@@ -1,0 +1,200 @@
+package store_test
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// fireMany fires n batons, each beside the job.
+func (w *world) fireMany(n int) {
+	w.t.Helper()
+	for i := range n {
+		w.must(w.store.Fire(w.t.Context(), beside(fmt.Sprintf("x%d", i)), []byte("b"), 0))
+	}
+}
+
+// TestRoomIsNotExceeded shows that no more is delivered than there is room for,
+// and that the rest comes when there is room again.
+func TestRoomIsNotExceeded(t *testing.T) {
+	for _, room := range []int{1, 5, 300} {
+		t.Run(strconv.Itoa(room), func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				var free atomic.Int64
+				free.Store(int64(room))
+				wake := make(chan struct{}, 1)
+				n := 2*room + 1
+				h := w.deliver(w.store, func() int { return int(free.Load()) }, wake, func() { free.Add(-1) })
+				w.fireMany(n)
+				var held []*scheduler.Delivery
+				for left := n; left > 0; {
+					time.Sleep(time.Minute)
+					for len(h.got) > 0 {
+						held = append(held, <-h.got)
+					}
+					if want := min(left, room); len(held) != want {
+						t.Fatalf("%d are delivered, want %d", len(held), want)
+					}
+					for _, d := range held {
+						w.must(d.Lease.Ack())
+					}
+					left -= len(held)
+					held = held[:0]
+					free.Store(int64(room))
+					wake <- struct{}{}
+				}
+				h.none(time.Minute)
+			})
+		})
+	}
+}
+
+// TestNothingWithoutRoom shows that nothing is asked for while there is no room.
+func TestNothingWithoutRoom(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		h := w.deliver(w.store, func() int { return 0 }, nil)
+		w.fireMany(3)
+		h.none(5 * time.Minute)
+		other := w.deliver(w.store, wide, nil)
+		for range 3 {
+			if d := other.take(); d.Deliveries != 1 {
+				t.Errorf("delivered for the %d. time", d.Deliveries)
+			}
+		}
+	})
+}
+
+// TestPulling shows that batons come within a moment, whatever happened to the
+// request for them.
+func TestPulling(t *testing.T) {
+	tests := []struct {
+		name    string
+		disturb func(w *world)
+		within  time.Duration
+	}{
+		{"at once", func(*world) {}, 50 * time.Millisecond},
+		{"after an hour of silence, in which requests expired", func(*world) {
+			time.Sleep(time.Hour)
+		}, 50 * time.Millisecond},
+		{"after a reconnect, which the server forgets requests at", func(w *world) {
+			w.must(w.nc.ForceReconnect())
+		}, 5 * time.Second},
+		{"after many reconnects", func(w *world) {
+			for range 10 {
+				w.must(w.nc.ForceReconnect())
+				time.Sleep(time.Second)
+			}
+		}, 5 * time.Second},
+		{"after the consumer was made anew", func(w *world) {
+			w.must(w.js.DeleteConsumer(w.t.Context(), "CARILLON_TIMERS_0", "workers"))
+			time.Sleep(time.Minute)
+			w.open()
+		}, time.Second},
+		{"after the stream was made anew", func(w *world) {
+			w.must(w.js.DeleteStream(w.t.Context(), "CARILLON_TIMERS_0"))
+			time.Sleep(time.Minute)
+			w.open()
+		}, 35 * time.Second},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				h := w.deliver(w.store, wide, nil)
+				time.Sleep(time.Second)
+				test.disturb(w)
+				_, other := w.open()
+				began := time.Now()
+				w.must(other.Fire(t.Context(), own, []byte("b"), 0))
+				d := h.take()
+				if took := time.Since(began); took > test.within {
+					t.Errorf("delivered after %s, want %s", took, test.within)
+				}
+				w.must(d.Lease.Ack())
+				h.none(time.Minute)
+			})
+		})
+	}
+}
+
+// relay leads a connection to one server after another.
+type relay struct{ to atomic.Pointer[server.Server] }
+
+// InProcessConn implements [nats.InProcessConnProvider].
+func (r *relay) InProcessConn() (net.Conn, error) { return r.to.Load().InProcessConn() }
+
+// TestAnotherServer shows that batons come a moment after a reconnect to a server
+// that knows nothing of what was asked for.
+func TestAnotherServer(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		r := &relay{}
+		r.to.Store(w.server)
+		nc, err := nats.Connect("", nats.InProcessServer(r))
+		w.must(err)
+		defer nc.Close()
+		s, err := open(t, nc, store.Config{})
+		w.must(err)
+		h := w.deliver(s, wide, nil)
+		time.Sleep(time.Second)
+
+		old := w.server
+		w.server = run(t, nil)
+		_, other := w.open()
+		w.must(other.Fire(t.Context(), own, []byte("b"), 0))
+		r.to.Store(w.server)
+		began := time.Now()
+		w.must(nc.ForceReconnect()) // before the old one can say that it goes
+		old.Shutdown()
+		d := h.take()
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("delivered after %s", took)
+		}
+		w.must(d.Lease.Ack())
+		h.stop()
+	})
+}
+
+// TestStopLosesNothing shows that what was on its way when a worker stopped still
+// reaches it, so that it can be given back at once.
+func TestStopLosesNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		h := w.deliver(w.store, func() int { return 1000 }, nil)
+		w.fireMany(200)
+		h.stop()
+		taken := len(h.got)
+		for range taken {
+			w.must((<-h.got).Lease.Nak())
+		}
+		other := w.deliver(w.store, func() int { return 1000 }, nil)
+		time.Sleep(time.Second)
+		if n := len(other.got); n != 200 {
+			t.Errorf("%d are delivered to the next worker, %d were to the first, want 200", n, taken)
+		}
+	})
+}
+
+// TestForeignMessage shows that what lies on a fire subject and names no job is
+// removed, and keeps no baton from being delivered.
+func TestForeignMessage(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		_, err := w.js.Publish(t.Context(), "carillon.fire.0.a.b.c.d", []byte("?"))
+		w.must(err)
+		h := w.deliver(w.store, wide, nil)
+		w.must(w.store.Fire(t.Context(), own, []byte("b"), 0))
+		if d := h.take(); d.Slot != own {
+			t.Errorf("delivered %+v", d)
+		}
+		time.Sleep(time.Second)
+		if n := w.messages("CARILLON_TIMERS_0"); n != 1 {
+			t.Errorf("%d messages are left, want the baton", n)
+		}
+	})
+}

@@ -1,0 +1,170 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// publish publishes a spec, and returns its sequence.
+func (w *world) publish(subject, body string) uint64 {
+	w.t.Helper()
+	ack, err := w.js.Publish(w.t.Context(), "carillon.spec."+subject, []byte(body))
+	w.must(err)
+	return ack.Sequence
+}
+
+// specs takes published specs, as many at once as there is room for.
+func (w *world) specs(room func() int) <-chan scheduler.PublishedSpec {
+	ctx, cancel := context.WithCancel(w.t.Context())
+	got, ended := make(chan scheduler.PublishedSpec, 100), make(chan error, 1)
+	go func() {
+		ended <- w.store.DeliverSpecs(ctx, nil, room, func(s scheduler.PublishedSpec) { got <- s })
+	}()
+	w.t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.t.Errorf("DeliverSpecs: %v", err)
+		}
+	})
+	return got
+}
+
+// take waits for a spec.
+func take(t *testing.T, specs <-chan scheduler.PublishedSpec) scheduler.PublishedSpec {
+	t.Helper()
+	select {
+	case s := <-specs:
+		return s
+	case <-time.After(time.Minute):
+		t.Fatal("no spec is delivered")
+		return scheduler.PublishedSpec{}
+	}
+}
+
+// TestDeliverSpecs has what is learned of a published spec, well-formed or not.
+func TestDeliverSpecs(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		got := w.specs(wide)
+		for _, test := range []struct{ subject, verb, name string }{
+			{"put.c.job", "put", "c.job"},
+			{"delete.c.job", "delete", "c.job"},
+			{"whatever.c.job", "whatever", "c.job"},
+			{"put.job", "put", "job"},
+			{"put.a.b.c", "put", "a.b.c"},
+			{"put", "put", ""},
+		} {
+			published := time.Now()
+			sequence := w.publish(test.subject, "body")
+			s := take(t, got)
+			if s.Verb != test.verb || s.Name != test.name || string(s.Body) != "body" || s.Sequence != sequence {
+				t.Errorf("%s is delivered as %+v", test.subject, s)
+			}
+			if s.Published.Sub(published).Abs() > time.Second {
+				t.Errorf("published at %s, want %s", s.Published, published)
+			}
+			w.must(s.Lease.Ack())
+		}
+		time.Sleep(time.Second)
+		if n := w.messages("CARILLON_SPECS"); n != 0 {
+			t.Errorf("%d specs are left", n)
+		}
+	})
+}
+
+// TestSpecLease shows that a spec that is held stays, that one given back comes
+// again, and that those of a dead process come to another one.
+func TestSpecLease(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		sequence := w.publish("put.c.job", "body")
+		got := w.specs(wide)
+		s := take(t, got)
+		time.Sleep(5 * time.Minute)
+		w.must(s.Lease.Nak())
+		if s = take(t, got); s.Sequence != sequence {
+			t.Errorf("delivered %d, want %d", s.Sequence, sequence)
+		}
+		time.Sleep(5 * time.Minute)
+		if len(got) > 0 {
+			t.Error("it is delivered again while it is held")
+		}
+		w.nc.Close()
+		w.nc, w.store = w.open()
+		if s = take(t, w.specs(wide)); s.Sequence != sequence {
+			t.Errorf("delivered %d, want %d", s.Sequence, sequence)
+		}
+	})
+}
+
+// TestIsFirstSpec shows which spec of a name is the first that is not done with.
+func TestIsFirstSpec(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		first := func(when string, sequence uint64, want bool) {
+			t.Helper()
+			got, err := w.store.IsFirstSpec(ctx, "c.job", sequence)
+			if err != nil || got != want {
+				t.Errorf("%s: %t, %v, want %t", when, got, err, want)
+			}
+		}
+		first("there is none", 1, false)
+		other := w.publish("put.c.job2", "of another name")
+		one := w.publish("put.c.job", "1")
+		two := w.publish("disable.c.job", "2, of another verb")
+		first("of another name", other, false)
+		first("the first", one, true)
+		first("the second, while the first is there", two, false)
+		got := w.specs(wide)
+		for range 3 {
+			if s := take(t, got); s.Sequence == one {
+				first("the first, while it is worked on", one, true)
+				w.must(s.Lease.Ack())
+			}
+		}
+		time.Sleep(time.Second)
+		first("the first, which is done with", one, false)
+		first("the second, after that", two, true)
+	})
+}
+
+// TestEraseSpec shows that a spec is gone, and that one that is gone is no error.
+func TestEraseSpec(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		one, two := w.publish("put.c.job", "1"), w.publish("put.c.job", "2")
+		w.must(w.store.EraseSpec(ctx, one))
+		if n := w.messages("CARILLON_SPECS"); n != 1 {
+			t.Errorf("%d specs are left, want 1", n)
+		}
+		w.must(w.store.EraseSpec(ctx, one))
+		w.must(w.store.EraseSpec(ctx, 1000))
+		s := take(t, w.specs(wide))
+		if s.Sequence != two {
+			t.Errorf("delivered %d, want %d", s.Sequence, two)
+		}
+		w.must(s.Lease.Ack())
+		time.Sleep(time.Second)
+		w.must(w.store.EraseSpec(ctx, two)) // it was acknowledged
+	})
+}
+
+// TestPublishResult shows where results lie, and for how long.
+func TestPublishResult(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		w.must(w.store.PublishResult(ctx, "accepted", "c.job", []byte("1")))
+		w.must(w.store.PublishResult(ctx, "rejected", "", []byte("2")))
+		st, err := w.js.Stream(ctx, "CARILLON_SPEC_RESULTS")
+		w.must(err)
+		for subject, want := range map[string]string{
+			"carillon.spec-result.accepted.c.job": "1", "carillon.spec-result.rejected": "2",
+		} {
+			m, err := st.GetLastMsgForSubject(ctx, subject)
+			if err != nil || string(m.Data) != want {
+				t.Errorf("%s: %v, %v", subject, m, err)
+			}
+		}
+	})
+}
