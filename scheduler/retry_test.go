@@ -122,3 +122,14 @@ func TestWrongRetryPolicies(t *testing.T) {
 		}
 	}
 }
+
+// TestFinalStatus: no repetition helps a request that is wrong, but one that came at the wrong time.
+func TestFinalStatus(t *testing.T) {
+	for status, want := range map[int]bool{
+		0: false, 200: false, 399: false, 400: true, 404: true, 408: false, 410: true, 425: false, 429: false, 499: true, 500: false, 503: false,
+	} {
+		if got := scheduler.FinalStatus(status); got != want {
+			t.Errorf("%d: got %t", status, got)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package scheduler_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TestKinds says what the kinds of runs have in common.
+func TestKinds(t *testing.T) {
+	for kind, want := range map[scheduler.Kind][2]bool{
+		scheduler.Planned: {false, false}, scheduler.Manual: {true, false},
+		scheduler.Detached: {false, true}, scheduler.ManualDetached: {true, true},
+	} {
+		if got := [2]bool{kind.IsManual(), kind.IsDetached()}; got != want {
+			t.Errorf("kind %d: by hand, detached: got %t, want %t", kind, got, want)
+		}
+	}
+}
+
+// TestWake: a worker has something to do when the attempt may run, or when the clock jumps over times before its instant.
+func TestWake(t *testing.T) {
+	j := job(t, minutely)
+	for name, row := range map[string]struct {
+		b            scheduler.Baton
+		mayRun, wake string
+	}{
+		"an occurrence":                           {baton(j, "09:00:00"), "09:00:00", "09:00:00"},
+		"a retry":                                 {baton(j, "09:00:00", begun), "09:00:10", "09:00:10"},
+		"one that its target deferred":            {baton(j, "09:00:00", deferred("09:05:00")), "09:05:00", "09:05:00"},
+		"one that is due later than deferred":     {baton(j, "09:00:00", begun, deferred("09:00:05")), "09:00:10", "09:00:10"},
+		"with a gap before it":                    {baton(j, "09:00:00", gapAt("08:30:00")), "09:00:00", "08:30:00"},
+		"with a gap at its instant":               {baton(j, "09:00:00", gapAt("09:00:00")), "09:00:00", "09:00:00"},
+		"a retry, with a gap at its instant":      {baton(j, "09:00:00", begun, gapAt("09:00:00")), "09:00:10", "09:00:10"},
+		"deferred, with a gap before its instant": {baton(j, "09:00:00", deferred("09:05:00"), gapAt("08:30:00")), "09:05:00", "08:30:00"},
+	} {
+		mustSay(t, name, clock(row.b.MayRun())+"; "+clock(row.b.Wake()), row.mayRun+"; "+row.wake)
+		if got, want := row.b.Deferred(), !row.b.DeferredUntil.IsZero(); got != want {
+			t.Errorf("%s: deferred %t", name, got)
+		}
+	}
+}
+
+// TestAttemptOf says what an action is told.
+func TestAttemptOf(t *testing.T) {
+	j := job(t, minutely)
+	had := func(b *scheduler.Baton) { b.Ran, b.Prior = at("08:59:00"), at("08:58:00") }
+	retried := func(b *scheduler.Baton) { b.Ran, b.Prior = at("09:00:00"), at("08:59:00") }
+	const id = "default/job@2026-03-02T09:00:00Z"
+	for name, row := range map[string]struct {
+		b    scheduler.Baton
+		want scheduler.Attempt
+	}{
+		"the first try": {baton(j, "09:00:00", had), scheduler.Attempt{
+			ID: id + "#1", Key: id, Due: at("09:00:00"), Try: 1, Previous: at("08:59:00"),
+		}},
+		"a retry has the same key": {baton(j, "09:00:00", begun, retried), scheduler.Attempt{
+			ID: id + "#2", Key: id, Due: at("09:00:10"), Try: 2, Previous: at("08:59:00"),
+		}},
+		"the errorAction is another call": {baton(j, "09:00:00", inErrorAction(1), retried), scheduler.Attempt{
+			ID: id + "#2", Key: id + "/error", Due: at("09:00:00"), Try: 2, Phase: scheduler.ErrorPhase, Failure: failure, Previous: at("08:59:00"),
+		}},
+		"nothing ran before": {baton(j, "09:00:00"), scheduler.Attempt{ID: id + "#1", Key: id, Due: at("09:00:00"), Try: 1}},
+	} {
+		row.want.Job, row.want.Occurrence, row.want.Nominal = key, id, at("09:00:00")
+		if diff := cmp.Diff(row.want, row.b.AttemptOf(key)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+// TestNames: occurrences and detached messages are named by their instants, to the nanosecond, on the clock of UTC.
+func TestNames(t *testing.T) {
+	nominal := at("09:00:00.000000001")
+	if got := scheduler.OccurrenceID(key, at("2026-03-02T10:00:00.000000001+01:00")); got != "default/job@2026-03-02T09:00:00.000000001Z" {
+		t.Error(got)
+	}
+	if a, b := scheduler.DetachedName(nominal), scheduler.DetachedName(at("09:00:00")); a == b || a != "dgs691yvpc01" {
+		t.Errorf("%s, %s", a, b)
+	}
+}
+
+// TestAttemptRecord has what is recorded of an attempt, and the baton that it was of.
+func TestAttemptRecord(t *testing.T) {
+	j := job(t, errorAction+minutely)
+	res := scheduler.Result{
+		Failed: true, Final: true, Status: 404, Message: "no such thing", Response: "thing", Duration: 2 * time.Second, RetryAfter: time.Second,
+	}
+	b := baton(j, "09:00:00", byHand("09:01:00"))
+	got, counted := scheduler.AttemptRecord(j, b, at("09:00:00.1"), res)
+	want := &scheduler.Record{
+		Job: key, ID: "default/job@2026-03-02T09:00:00Z#1", Occurrence: "default/job@2026-03-02T09:00:00Z", Outcome: scheduler.OutcomeFailed,
+		Nominal: at("09:00:00"), Due: at("09:00:00"), Started: at("09:00:00.1"), Ended: at("09:00:02.1"), Try: 1, Kind: scheduler.Manual,
+		Status: 404, Message: "no such thing", Response: "thing", Duration: 2 * time.Second, Final: true, RetryAfter: time.Second, Type: "None",
+		Target: "target:80", UID: incarnation, Revision: revision, Schedule: 1, Resume: at("09:01:00"), Progress: counted.Progress,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error("of the action (-want +got)\n" + diff)
+	}
+	counted.Progress = b.Progress
+	if diff := cmp.Diff(b, counted); diff != "" {
+		t.Error("but for its progress, the baton was changed (-want +got)\n" + diff)
+	}
+	if got.Lateness() != time.Second/10 || !got.IsAttempt() || (&scheduler.Record{}).IsAttempt() {
+		t.Errorf("late by %s, an attempt: %t", got.Lateness(), got.IsAttempt())
+	}
+	got, _ = scheduler.AttemptRecord(j, baton(j, "09:00:00", inErrorAction(2)), at("09:00:12"), succeeds)
+	want = &scheduler.Record{
+		Job: key, ID: "default/job@2026-03-02T09:00:00Z#3", Occurrence: "default/job@2026-03-02T09:00:00Z", Outcome: scheduler.OutcomeCompleted,
+		Nominal: at("09:00:00"), Due: at("09:00:00"), Started: at("09:00:12"), Ended: at("09:00:13"), Attempt: 1, Try: 3, Phase: scheduler.ErrorPhase,
+		Status: 200, Message: "fine", Duration: time.Second, Type: "None", Target: "other:80", Failed: failure, UID: incarnation,
+		Revision: revision, Schedule: 1, Progress: got.Progress,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error("of the errorAction (-want +got)\n" + diff)
+	}
+}
+
+// TestFaultedRecord has what is recorded of an occurrence that failed for good: the message is that of its action.
+func TestFaultedRecord(t *testing.T) {
+	j := job(t, errorAction+minutely)
+	got := fault(t, j, baton(j, "09:00:00", inErrorAction(2)), "09:00:12", failsFinal)
+	want := &scheduler.Record{
+		Job: key, Occurrence: "default/job@2026-03-02T09:00:00Z", Outcome: scheduler.OutcomeFaulted, Nominal: at("09:00:00"), Due: at("09:00:00"),
+		Ended: at("09:00:13"), Attempt: 1, Try: 3, Phase: scheduler.ErrorPhase, Message: "out of order", UID: incarnation,
+		Revision: revision, Schedule: 1, Progress: got.Progress,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error("(-want +got)\n" + diff)
+	}
+	none := job(t, noRetry+minutely)
+	if got := fault(t, none, baton(none, "09:00:00"), "09:00:00", failsFinal); got.Message != "no such thing" {
+		t.Errorf("without an errorAction: %q", got.Message)
+	}
+}
+
+// TestSame: a record is the same as one that was read, whatever the store adds.
+func TestSame(t *testing.T) {
+	j := job(t, minutely)
+	mine := attempt(j, baton(j, "09:00:00"), "09:00:00", succeeds)
+	data, err := mine.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := scheduler.DecodeRecord(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read.Sequence = 12
+	if !mine.Same(read) {
+		t.Error("a record is not the same once it is stored")
+	}
+	for name, other := range map[string]*scheduler.Record{
+		"of another try":        attempt(j, baton(j, "09:00:00", try(2)), "09:00:00", succeeds),
+		"of another occurrence": attempt(j, baton(j, "09:01:00"), "09:00:00", succeeds),
+		"that ended later":      attempt(j, baton(j, "09:00:00"), "09:00:01", succeeds),
+		"that it faulted":       fault(t, job(t, noRetry+minutely), baton(j, "09:00:00"), "09:00:00", fails),
+	} {
+		if mine.Same(other) {
+			t.Errorf("a record %s is the same", name)
+		}
+	}
+}

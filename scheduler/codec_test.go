@@ -1,0 +1,228 @@
+package scheduler_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// What is stored of the least and the fullest baton and record, but for their kinds.
+const (
+	leastBaton   = `{"rev":7,"sched":1,"nominal":"2026-03-02T09:00:00Z","due":"2026-03-02T09:00:00Z"}`
+	fullestBaton = `{"number":5,"runs":4,"executions":9,"failures":2,"faults":1,"last":"2026-03-02T09:00:00.25Z",` +
+		`"seen":"2026-03-02T09:00:00Z","base":"2026-03-02T08:00:00Z","ran":"2026-03-02T09:00:00Z","prior":"2026-03-02T08:59:00Z",` +
+		`"merged":[1,2],"uid":"01234567","rev":7,"sched":2,"nominal":"2026-03-02T09:00:00Z","due":"2026-03-02T09:00:10Z",` +
+		`"attempt":1,"try":2,"phase":"error","resume":"2026-03-02T09:01:00Z","waits":true,"told":true,` +
+		`"failed":{"status":500,"attempts":1,"message":"out of order"},"gap":"2026-03-02T08:30:00Z",` +
+		`"held":"2026-03-02T09:00:20Z","postponed":"2026-03-02T09:00:11Z"}`
+	leastRecord   = `{"outcome":"skipped","ended":"2026-03-02T09:00:11Z","attempt":0}`
+	fullestRecord = `{"id":"default/job@2026-03-02T09:00:00Z#3","occurrence":"default/job@2026-03-02T09:00:00Z","outcome":"failed",` +
+		`"nominal":"2026-03-02T09:00:00Z","due":"2026-03-02T09:00:10Z","started":"2026-03-02T09:00:10Z","ended":"2026-03-02T09:00:11Z",` +
+		`"attempt":1,"try":3,"phase":"error","status":500,"message":"it said: out of order","tail":12,"duration":1000000000,` +
+		`"final":true,"retryAfter":60000000000,"type":"Http","target":"target:80",` +
+		`"failed":{"status":500,"attempts":1,"message":"out of order"},"reason":"overlap","from":"2026-03-02T09:00:00Z",` +
+		`"to":"2026-03-02T09:02:00Z","count":3,"uid":"01234567","rev":7,"sched":2,"resume":"2026-03-02T09:01:00Z",` +
+		`"progress":{"number":5,"runs":4}}`
+)
+
+// storedKinds are the members that a kind is stored as.
+var storedKinds = map[scheduler.Kind]string{
+	scheduler.Planned: "", scheduler.Manual: `,"manual":true`, scheduler.Detached: `,"oneOff":true`,
+	scheduler.ManualDetached: `,"manual":true,"oneOff":true`,
+}
+
+// with adds members to a stored object.
+func with(stored, members string) string { return strings.TrimSuffix(stored, "}") + members + "}" }
+
+// members are those of a stored object, in no order.
+func members(t *testing.T, data []byte) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(data, &m); err != nil {
+		t.Fatalf("%s: %v", data, err)
+	}
+	return m
+}
+
+var (
+	failure = &scheduler.Failure{Status: 500, Attempts: 1, Message: "out of order"}
+	least   = scheduler.Baton{Revision: 7, Schedule: 1, Nominal: at("09:00:00"), Due: at("09:00:00")}
+	fullest = scheduler.Baton{
+		Progress: scheduler.Progress{
+			Number: 5, Runs: 4, Executions: 9, Failures: 2, Faults: 1, Last: at("09:00:00.25"), Seen: at("09:00:00"),
+			Base: at("08:00:00"), Ran: at("09:00:00"), Prior: at("08:59:00"), Merged: []int64{1, 2},
+		},
+		UID: incarnation, Revision: 7, Schedule: 2, Nominal: at("09:00:00"), Due: at("09:00:10"), Attempt: 1, Try: 2,
+		Phase: scheduler.ErrorPhase, Resume: at("09:01:00"), Postponed: true, DeferralRecorded: true, Failed: failure,
+		Gap: at("08:30:00"), DeferredUntil: at("09:00:20"), DeferredSince: at("09:00:11"),
+	}
+	skipOnly = scheduler.Record{Outcome: scheduler.OutcomeSkipped, Ended: at("09:00:11")}
+	whole    = scheduler.Record{
+		ID: "default/job@2026-03-02T09:00:00Z#3", Occurrence: "default/job@2026-03-02T09:00:00Z", Outcome: scheduler.OutcomeFailed,
+		Nominal: at("09:00:00"), Due: at("09:00:10"), Started: at("09:00:10"), Ended: at("09:00:11"), Attempt: 1, Try: 3,
+		Phase: scheduler.ErrorPhase, Status: 500, Message: "it said: out of order", Response: "out of order",
+		Duration: time.Second, Final: true, RetryAfter: time.Minute, Type: "Http", Target: "target:80", Failed: failure,
+		Reason: scheduler.ReasonOverlap, From: at("09:00:00"), To: at("09:02:00"), Count: 3, UID: incarnation,
+		Revision: 7, Schedule: 2, Resume: at("09:01:00"), Progress: scheduler.Progress{Number: 5, Runs: 4},
+	}
+)
+
+// TestStoredBaton: batons are stored as they have been since the first version.
+func TestStoredBaton(t *testing.T) {
+	for stored, b := range map[string]scheduler.Baton{leastBaton: least, fullestBaton: fullest} {
+		for kind, flags := range storedKinds {
+			b.Kind = kind
+			want := with(stored, flags)
+			if diff := cmp.Diff(members(t, []byte(want)), members(t, b.Encode())); diff != "" {
+				t.Errorf("stored of kind %d (-want +got)\n%s", kind, diff)
+			}
+			got, err := scheduler.DecodeBaton([]byte(want))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(b, got); diff != "" {
+				t.Errorf("read of kind %d (-want +got)\n%s", kind, diff)
+			}
+		}
+	}
+	for _, wrong := range []string{"", "{", `{"rev": "7"}`, `{"nominal": "nine"}`} {
+		if b, err := scheduler.DecodeBaton([]byte(wrong)); err == nil || !strings.HasPrefix(err.Error(), "baton: ") {
+			t.Errorf("%q is read as %+v, %v", wrong, b, err)
+		}
+	}
+}
+
+// TestStoredRecord: records are stored as they have been since the first version.
+func TestStoredRecord(t *testing.T) {
+	for stored, r := range map[string]scheduler.Record{leastRecord: skipOnly, fullestRecord: whole} {
+		for kind, flags := range storedKinds {
+			r.Kind = kind
+			want := with(stored, flags)
+			data, err := r.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(members(t, []byte(want)), members(t, data)); diff != "" {
+				t.Errorf("stored of kind %d (-want +got)\n%s", kind, diff)
+			}
+			got, err := scheduler.DecodeRecord([]byte(want))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(&r, got); diff != "" {
+				t.Errorf("read of kind %d (-want +got)\n%s", kind, diff)
+			}
+		}
+	}
+	for _, wrong := range []string{"", "{", `{"attempt": "none"}`} {
+		if r, err := scheduler.DecodeRecord([]byte(wrong)); err == nil {
+			t.Errorf("%q is read as %+v", wrong, r)
+		}
+	}
+}
+
+// TestStoredResponse: a response that ends the message is stored once, and one that does not is stored beside it.
+func TestStoredResponse(t *testing.T) {
+	for name, test := range map[string]struct{ message, response, want string }{
+		"it ends the message":              {"500: out of order", "out of order", `"message":"500: out of order","tail":12`},
+		"it is the message":                {"out of order", "out of order", `"message":"out of order","tail":12`},
+		"it stands beside the message":     {"out of order", "later", `"message":"out of order","response":"later"`},
+		"there is none":                    {"out of order", "", `"message":"out of order"`},
+		"it is longer than the message":    {"order", "out of order", `"message":"order","response":"out of order"`},
+		"it is there without a message":    {"", "later", `"response":"later"`},
+		"it is of more than one byte each": {"500: größer", "größer", `"message":"500: größer","tail":8`},
+	} {
+		r := scheduler.Record{Outcome: scheduler.OutcomeFailed, Message: test.message, Response: test.response}
+		data, err := r.Encode()
+		if err != nil || !strings.Contains(string(data), test.want) || strings.Contains(string(data), "tail") != strings.Contains(test.want, "tail") {
+			t.Errorf("%s: stored as %s, %v", name, data, err)
+		}
+		if r.Response != test.response || r.Tail != 0 {
+			t.Errorf("%s: the record itself was changed: %+v", name, r)
+		}
+		got, err := scheduler.DecodeRecord(data)
+		if err != nil || got.Response != test.response || got.Message != test.message || got.Tail != 0 {
+			t.Errorf("%s: read as %+v, %v", name, got, err)
+		}
+	}
+	if r, err := scheduler.DecodeRecord([]byte(`{"message": "short", "tail": 99}`)); err != nil || r.Response != "" || r.Tail != 0 {
+		t.Errorf("a tail that is longer than its message: %+v, %v", r, err)
+	}
+}
+
+// TestCodecs writes and reads any batons and records.
+func TestCodecs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := batons().Draw(t, "baton")
+		got, err := scheduler.DecodeBaton(b.Encode())
+		if diff := cmp.Diff(b, got); err != nil || diff != "" {
+			t.Fatalf("%v (-want +got)\n%s", err, diff)
+		}
+		r := recordsOf(b).Draw(t, "record")
+		data, err := r.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := scheduler.DecodeRecord(data)
+		if diff := cmp.Diff(&r, read); err != nil || diff != "" {
+			t.Fatalf("%v (-want +got)\n%s", err, diff)
+		}
+	})
+}
+
+// instants are zero or any time to the nanosecond.
+func instants() *rapid.Generator[time.Time] {
+	return rapid.OneOf(rapid.Just(time.Time{}), rapid.Custom(func(t *rapid.T) time.Time {
+		return time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "seconds"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds")).UTC()
+	}))
+}
+
+func batons() *rapid.Generator[scheduler.Baton] {
+	return rapid.Custom(func(t *rapid.T) scheduler.Baton {
+		count, when, flag := rapid.IntRange(0, 99), instants(), rapid.Bool()
+		b := scheduler.Baton{
+			Progress: scheduler.Progress{
+				Number: count.Draw(t, "number"), Runs: count.Draw(t, "runs"), Executions: count.Draw(t, "executions"),
+				Failures: count.Draw(t, "failures"), Faults: count.Draw(t, "faults"), Last: when.Draw(t, "last"), Seen: when.Draw(t, "seen"),
+				Base: when.Draw(t, "base"), Ran: when.Draw(t, "ran"), Prior: when.Draw(t, "prior"),
+			},
+			Kind: rapid.SampledFrom(anyKind).Draw(t, "kind"), UID: rapid.StringN(0, 8, -1).Draw(t, "uid"),
+			Revision: rapid.Uint64().Draw(t, "revision"), Schedule: count.Draw(t, "schedule"), Nominal: when.Draw(t, "nominal"),
+			Due: when.Draw(t, "due"), Attempt: count.Draw(t, "attempt"), Try: count.Draw(t, "try"),
+			Phase:  rapid.SampledFrom([]scheduler.Phase{scheduler.MainPhase, scheduler.ErrorPhase}).Draw(t, "phase"),
+			Resume: when.Draw(t, "resume"), Postponed: flag.Draw(t, "postponed"), Gap: when.Draw(t, "gap"),
+			DeferredUntil: when.Draw(t, "until"), DeferredSince: when.Draw(t, "since"), DeferralRecorded: flag.Draw(t, "recorded"),
+		}
+		if merged := rapid.SliceOfN(rapid.Int64(), 0, 3).Draw(t, "merged"); len(merged) > 0 {
+			b.Merged = merged
+		}
+		if flag.Draw(t, "failed") {
+			b.Failed = &scheduler.Failure{Status: count.Draw(t, "status"), Attempts: count.Draw(t, "attempts"), Message: rapid.String().Draw(t, "message")}
+		}
+		return b
+	})
+}
+
+func recordsOf(b scheduler.Baton) *rapid.Generator[scheduler.Record] {
+	return rapid.Custom(func(t *rapid.T) scheduler.Record {
+		text, span := rapid.StringN(0, 9, -1), rapid.Map(rapid.Int64(), func(n int64) time.Duration { return time.Duration(n) })
+		r := scheduler.Record{
+			ID: text.Draw(t, "id"), Occurrence: text.Draw(t, "occurrence"), Outcome: rapid.SampledFrom(scheduler.Outcomes).Draw(t, "outcome"),
+			Nominal: b.Nominal, Due: b.Due, Started: b.Last, Ended: b.Seen, Attempt: b.Attempt, Try: b.Try, Phase: b.Phase, Kind: b.Kind,
+			Status: b.Number, Message: text.Draw(t, "message"), Response: text.Draw(t, "response"), Duration: span.Draw(t, "duration"),
+			Final: b.Postponed, RetryAfter: span.Draw(t, "retryAfter"), Type: text.Draw(t, "type"), Target: text.Draw(t, "target"),
+			Failed: b.Failed, Reason: scheduler.Reason(text.Draw(t, "reason")), From: b.Ran, To: b.Prior, Count: b.Runs, UID: b.UID,
+			Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: b.Progress,
+		}
+		if rapid.Bool().Draw(t, "repeated") {
+			r.Message += r.Response
+		}
+		return r
+	})
+}

@@ -1,0 +1,118 @@
+package scheduler_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TestEnd writes how a baton of the first schedule ended into a job that may have been edited meanwhile.
+func TestEnd(t *testing.T) {
+	j := job(t, minutely)
+	edit := edited(t, j, "08:30:00", once)
+	had := scheduler.Progress{Number: 3, Runs: 3, Executions: 4, Seen: at("09:02:00")}
+	const whole, afresh = "begun 3; runs 3; attempts 4; seen 09:02:00", "begun 3; attempts 4"
+	const written, overtook = "written already", "overtaken"
+	for _, row := range []struct {
+		name  string
+		job   *scheduler.Job // as it is now
+		state scheduler.State
+		want  string
+	}{
+		{"its schedule is over", j, scheduler.Completed, "completed; " + whole},
+		{"its last occurrence faulted", j, scheduler.Faulted, "faulted; " + whole},
+		{"its schedule is over, and it was disabled", in(scheduler.Disabled, j), scheduler.Completed, "disabled; " + whole},
+		{"its schedule is over, but another has begun", edit, scheduler.Completed, overtook},
+		{"likewise, and it was disabled", in(scheduler.Disabled, edit), scheduler.Completed, overtook},
+		{"it was disabled", in(scheduler.Disabled, j), scheduler.Disabled, "disabled; " + whole},
+		{"it was disabled, and is enabled again", j, scheduler.Disabled, overtook},
+		{"it was disabled, and given another schedule", in(scheduler.Disabled, edit), scheduler.Disabled, "disabled; " + afresh},
+		{"a run by hand with nothing to resume ended", j, scheduler.Enabled, overtook},
+		{"it is written", in(scheduler.Completed, j), scheduler.Completed, written},
+		{"it is written, as another end", in(scheduler.Faulted, j), scheduler.Completed, written},
+		{"another job has the name", namesake(j), scheduler.Completed, written},
+		{"another job has the name, and is disabled", namesake(in(scheduler.Disabled, j)), scheduler.Disabled, written},
+	} {
+		next, verdict := row.job.End(scheduler.Ending{Key: key, UID: uid, Schedule: 1, State: row.state, Progress: had})
+		got := map[scheduler.EndingVerdict]string{scheduler.EndingWritten: written, scheduler.EndingOvertook: overtook}[verdict]
+		if verdict == scheduler.WriteEnding {
+			got = string(next.State) + "; " + progressSaid(next.Progress)
+		}
+		mustSay(t, row.name, got, row.want)
+	}
+	if j.State != scheduler.Enabled || !j.Progress.Seen.IsZero() {
+		t.Errorf("the job itself was changed: %s, %+v", j.State, j.Progress)
+	}
+}
+
+// TestMergeStored adds a detached run to a job that has no baton any more.
+func TestMergeStored(t *testing.T) {
+	over := in(scheduler.Completed, job(t, minutely))
+	over.Progress = scheduler.Progress{Number: 3, Runs: 3, Executions: 2, Last: at("09:01:00")}
+	off := in(scheduler.Disabled, over)
+	fine := scheduler.Progress{Executions: 1, Last: at("09:02:00")}
+	bad := scheduler.Progress{Executions: 2, Failures: 2, Faults: 1, Last: at("09:02:30")}
+	run := func(number int, kind scheduler.Kind) scheduler.Baton {
+		return baton(over, "09:02:00", of(kind), func(b *scheduler.Baton) { b.Number = number })
+	}
+	const plus, plusBad = "begun 3; runs 3; attempts 3; last 09:02:00", "begun 3; runs 3; attempts 4; failed 2; faults 1; last 09:02:30"
+	for _, row := range []struct {
+		name string
+		job  *scheduler.Job
+		run  scheduler.Baton
+		adds scheduler.Progress
+		want string
+	}{
+		{"its last occurrence succeeded", over, run(3, scheduler.Detached), fine, "completed; " + plus},
+		{"its last occurrence faulted, and so did the job", over, run(3, scheduler.Detached), bad, "faulted; " + plusBad},
+		{"an occurrence before the last faulted", over, run(2, scheduler.Detached), bad, "completed; " + plusBad},
+		{"a run by hand faulted", over, run(3, scheduler.ManualDetached), bad, "completed; " + plusBad},
+		{"its last occurrence faulted, and the job is disabled", off, run(3, scheduler.Detached), bad, "disabled; " + plusBad},
+	} {
+		next, ok := row.job.MergeStored(row.run, row.adds)
+		if !ok {
+			t.Fatalf("%s: it does not count", row.name)
+		}
+		mustSay(t, row.name, string(next.State)+"; "+progressSaid(next.Progress), row.want)
+		if again, ok := next.MergeStored(row.run, row.adds); ok || again != nil {
+			t.Errorf("%s: it counts twice: %+v", row.name, again)
+		}
+	}
+	want := scheduler.Progress{Number: 3, Runs: 3, Executions: 2, Last: at("09:01:00")}
+	if diff := cmp.Diff(want, over.Progress); diff != "" {
+		t.Error("the job itself was changed\n" + diff)
+	}
+}
+
+// TestMerge: none of the runs that were last counted in is counted again.
+func TestMerge(t *testing.T) {
+	var p scheduler.Progress
+	one := scheduler.Progress{Executions: 2, Failures: 1, Last: at("09:00:00")}
+	const runs = 40
+	for n := range runs {
+		nominal := at("09:00:00").Add(time.Duration(n) * time.Second)
+		if !p.Merge(one, nominal) {
+			t.Fatalf("run %d does not count", n)
+		}
+		if p.Merge(one, nominal) {
+			t.Fatalf("run %d counts twice", n)
+		}
+	}
+	if p.Executions != 2*runs || p.Failures != runs || !p.Last.Equal(one.Last) {
+		t.Errorf("%+v", p)
+	}
+	if len(p.Merged) != 32 || p.Merge(one, at("09:00:00").Add((runs-32)*time.Second)) {
+		t.Errorf("%d runs are remembered", len(p.Merged))
+	}
+	before := p
+	before.Merge(one, at("10:00:00"))
+	if p.Merged[0] == before.Merged[0] || p.Executions != 2*runs {
+		t.Error("progress that is merged shares its list with another")
+	}
+	older := scheduler.Progress{Last: at("09:30:00")}
+	older.Merge(one, at("08:00:00"))
+	mustSay(t, "the last attempt is the latest", progressSaid(older), "attempts 2; failed 1; last 09:30:00")
+}

@@ -1,0 +1,101 @@
+package scheduler_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+var replannings = map[scheduler.Replanning]string{
+	scheduler.LeaveAlone: "leave alone", scheduler.LookAgain: "look again", scheduler.ReplaceIt: "replace", scheduler.DeriveAgain: "derive again",
+}
+
+// replanned is what an edit makes of a baton, in short.
+func replanned(r scheduler.Replanning, s scheduler.Step) string {
+	if r == scheduler.ReplaceIt {
+		return replannings[r] + "; " + stepSaid(s)
+	}
+	return replannings[r]
+}
+
+// TestReplan has enabled jobs that were edited, and their batons.
+func TestReplan(t *testing.T) {
+	j := job(t, minutely)
+	edit := edited(t, j, "08:30:00", minutely+`, "description": "with another text"`)
+	hourly := edited(t, j, "08:30:00", once+`, "recurrence": {"frequency": "Hour"}`)
+	waits := func(changes ...change) scheduler.Found {
+		b := baton(j, "09:05:00", changes...)
+		return scheduler.Found{Waiting: &b}
+	}
+	runs := func(changes ...change) scheduler.Found {
+		b := baton(j, "09:05:00", changes...)
+		return scheduler.Found{Running: &b}
+	}
+	newer := func(b *scheduler.Baton) { b.Revision = edit.Revision }
+	hand := func(b *scheduler.Baton) { b.Nominal, b.Due = at("09:04:07"), at("09:04:07"); byHand("09:05:00")(b) }
+	had := in(scheduler.Enabled, edit)
+	had.Progress = scheduler.Progress{Runs: 3, Seen: at("09:02:00")}
+	for _, row := range []struct {
+		name  string
+		job   *scheduler.Job
+		was   scheduler.State
+		found scheduler.Found
+		want  string
+	}{
+		{"it waits: it follows the edit", edit, scheduler.Enabled, waits(), "replace; next 09:05:00"},
+		{"it waits, and follows the edit already", edit, scheduler.Enabled, waits(newer), "leave alone"},
+		{"it waits for a retry", edit, scheduler.Enabled, waits(begun), "leave alone"},
+		{"it waits, by hand: that follows the edit, too", edit, scheduler.Enabled, waits(hand), "replace; next 09:04:07 by hand resume 09:05:00"},
+		{"it waits, by hand, for its target", edit, scheduler.Enabled, waits(hand, deferred("09:10:00")), "leave alone"},
+		{"it waits, planned, for its target", edit, scheduler.Enabled, waits(deferred("09:10:00")), "replace; next 09:05:00 deferred until 09:10:00"},
+		{"it is of an earlier job of the name", namesake(edit), scheduler.Enabled, waits(), "replace; next 09:00:00"},
+		{"it does not say whose it is", edit, scheduler.Enabled, waits(unmarked), "replace; next 09:05:00"},
+
+		{"its schedule is another now", hourly, scheduler.Enabled, waits(), "replace; next 09:00:00"},
+		{"its schedule is another now: a retry ends first", hourly, scheduler.Enabled, waits(begun), "leave alone"},
+		{"its schedule is another now, and it was disabled", hourly, scheduler.Disabled, waits(hand), "replace; next 09:00:00"},
+
+		{"a worker has it, as it was", edit, scheduler.Enabled, runs(), "look again"},
+		{"a worker has it, as it is", edit, scheduler.Enabled, runs(newer), "leave alone"},
+		{"a worker has it, and it was disabled", edit, scheduler.Disabled, runs(), "look again"},
+
+		{"it is lost", edit, scheduler.Enabled, scheduler.Found{}, "derive again"},
+		{"the job was at its end", edit, scheduler.Completed, scheduler.Found{}, "derive again"},
+		{"there is none: the job was disabled", had, scheduler.Disabled, scheduler.Found{}, "replace; skipped for disabled 3 from 09:03:00 to 09:05:00; next 09:06:00"},
+		{"there is none: the job was disabled, with another schedule", hourly, scheduler.Disabled, scheduler.Found{}, "replace; skipped for disabled 1 at 09:00:00; next 10:00:00"},
+
+		{"the job was disabled, and its run by hand waits still", edit, scheduler.Disabled, waits(hand, seen("09:04:00"), deferred("09:10:00")), "replace; skipped for disabled 1 at 09:05:00; next 09:04:07 by hand deferred until 09:10:00 resume 09:06:00"},
+		{"likewise, and nothing has fallen due", edit, scheduler.Disabled, waits(hand, seen("09:05:00"), begun, byHand("09:06:00")), "leave alone"},
+	} {
+		r, s := row.job.Replan(row.was, row.found, at("09:05:30"))
+		mustSay(t, row.name, replanned(r, s), row.want)
+	}
+}
+
+// TestReplanMarks: the baton that follows an edit is the one that waits, as of the edit.
+func TestReplanMarks(t *testing.T) {
+	j := job(t, minutely)
+	b := baton(j, "09:05:00", ran(4), seen("09:04:00"), gapAt("09:04:30"), unmarked)
+	edit := edited(t, j, "08:30:00", minutely+`, "jitter": "PT40S"`)
+	_, s := edit.Replan(scheduler.Enabled, scheduler.Found{Waiting: &b}, at("09:04:30"))
+	want := b
+	want.UID, want.Revision, want.Due = incarnation, edit.Revision, s.Next.Due
+	if diff := cmp.Diff(want, *s.Next); diff != "" {
+		t.Error("(-want +got)\n" + diff)
+	}
+	if jitter := s.Next.Due.Sub(s.Next.Nominal); jitter <= 0 || b.Revision == edit.Revision {
+		t.Errorf("it is due %s later, and what waits is of revision %d", jitter, b.Revision)
+	}
+}
+
+// TestReplanResumesAtTheEnd: nothing is left of the schedule when its job is enabled, but a run by hand waits.
+func TestReplanResumesAtTheEnd(t *testing.T) {
+	j := job(t, ending)
+	b := baton(j, "09:00:07", byHand("09:01:00"), seen("09:00:00"))
+	r, s := j.Replan(scheduler.Disabled, scheduler.Found{Waiting: &b}, at("09:30:00"))
+	mustSay(t, "what fell due is skipped", replanned(r, s), "replace; skipped for disabled 2 from 09:01:00 to 09:02:00; next 09:00:07 by hand resume 09:01:00")
+	mustSay(t, "it knows that nothing is left", progressSaid(s.Next.Progress), "seen 09:02:00")
+	mustFollow(t, []afterRow{{"and the job is completed by it", j, j, *s.Next, "09:30:00", succeeds, "proceed; no baton, completed"}})
+}

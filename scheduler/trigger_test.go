@@ -1,0 +1,94 @@
+package scheduler_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// triggered is the baton of a run by hand, or why there is none.
+func triggered(b *scheduler.Baton, err error) string {
+	switch {
+	case err != nil && !errors.Is(err, scheduler.ErrConflict):
+		return "not a conflict: " + err.Error()
+	case err != nil:
+		return err.Error()
+	case b == nil:
+		return "nothing to do"
+	}
+	return batonSaid(b) + "; " + progressSaid(b.Progress)
+}
+
+// TestTrigger asks for a run at 09:00:07, in front of the baton that waits.
+func TestTrigger(t *testing.T) {
+	j := job(t, minutely)
+	asked := at("09:00:07")
+	hand := func(nominal string, changes ...change) scheduler.Baton {
+		return baton(j, nominal, append([]change{byHand("09:01:00")}, changes...)...)
+	}
+	for _, row := range []struct {
+		name    string
+		waiting scheduler.Baton
+		want    string
+	}{
+		{"the planned occurrence waits", baton(j, "09:01:00", ran(4), seen("09:00:00")), "09:00:07 by hand resume 09:01:00; begun 4; runs 4; seen 09:00:00"},
+		{"the planned occurrence waits for a retry", baton(j, "09:00:00", begun), "job default/job: conflict: it waits for a retry at 2026-03-02T09:00:10Z"},
+		{"the planned occurrence waits for its target", baton(j, "09:00:00", deferred("09:05:00")), "job default/job: conflict: its target does not let it run before 2026-03-02T09:05:00Z"},
+		{"its retry waits for its target", baton(j, "09:00:00", begun, deferred("09:05:00")), "job default/job: conflict: its target does not let it run before 2026-03-02T09:05:00Z"},
+		{"the same request waits for a retry", hand("09:00:07", begun), "nothing to do"},
+		{"the same request waits for its target", hand("09:00:07", deferred("09:05:00")), "nothing to do"},
+		{"another request waits for a retry", hand("09:00:06", begun), "job default/job: conflict: it waits for a retry at 2026-03-02T09:00:16Z"},
+		{"another request waits for its target", hand("09:00:06", deferred("09:05:00")), "job default/job: conflict: its target does not let it run before 2026-03-02T09:05:00Z"},
+	} {
+		b, err := j.Trigger(&row.waiting, asked)
+		mustSay(t, row.name, triggered(b, err), row.want)
+	}
+	waiting := baton(j, "09:01:00", ran(4), gapAt("09:00:30"), outdated)
+	got, _ := j.Trigger(&waiting, asked)
+	want := &scheduler.Baton{
+		Kind: scheduler.Manual, UID: incarnation, Revision: revision, Schedule: 1, Nominal: asked, Due: asked,
+		Resume: at("09:01:00"), Progress: waiting.Progress,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error("the baton (-want +got)\n" + diff)
+	}
+}
+
+// TestTriggerDisabled asks for a run of a disabled job, which may have a baton of a run by hand still.
+func TestTriggerDisabled(t *testing.T) {
+	j := in(scheduler.Disabled, job(t, minutely))
+	j.Progress = scheduler.Progress{Number: 4, Runs: 3, Executions: 6}
+	planned, same, other := baton(j, "09:00:07"), baton(j, "09:00:07", byHand("09:01:00")), baton(j, "09:00:06", byHand("09:01:00"))
+	const runs = "09:00:07 by hand, detached; begun 4"
+	for name, row := range map[string]struct {
+		own  *scheduler.Baton
+		want string
+	}{
+		"it has no baton":                   {nil, runs},
+		"the same request has not ended":    {&same, "nothing to do"},
+		"another request has not ended":     {&other, runs},
+		"an occurrence at that very moment": {&planned, runs},
+	} {
+		mustSay(t, name, triggered(j.TriggerDisabled(row.own, at("09:00:07")), nil), row.want)
+	}
+}
+
+// TestTriggerBusy asks for a run while no baton waits.
+func TestTriggerBusy(t *testing.T) {
+	j := job(t, minutely)
+	planned, same, other := baton(j, "09:00:07"), baton(j, "09:00:07", byHand("09:01:00")), baton(j, "09:00:06", byHand("09:01:00"))
+	for name, row := range map[string]struct {
+		running *scheduler.Baton
+		want    string
+	}{
+		"no worker has it either":       {nil, "job default/job: conflict: it is just being planned; try again"},
+		"a planned occurrence runs":     {&planned, "job default/job: conflict: it is running, or about to"},
+		"another request runs":          {&other, "job default/job: conflict: it is running, or about to"},
+		"what was asked for is running": {&same, "nothing to do"},
+	} {
+		mustSay(t, name, triggered(nil, j.TriggerBusy(row.running, at("09:00:07"))), row.want)
+	}
+}
