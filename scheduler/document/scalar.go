@@ -109,7 +109,7 @@ func (r *Reader) word(v Value, path string, allowed []string) (string, bool) {
 		}
 	}
 	hint := ""
-	if near := nearest(v.text, allowed); near != "" {
+	if near := Nearest(v.text, allowed); near != "" {
 		hint = "; did you mean " + strconv.Quote(near) + "?"
 	}
 	r.Problem(path, "%q is not one of %s%s", v.text, strings.Join(allowed, ", "), hint)

@@ -14,9 +14,6 @@ type Secret struct {
 	locked bool
 }
 
-// LiteralSecret returns a secret with that text.
-func LiteralSecret(text string) Secret { return Secret{text: &text} }
-
 // IsZero reports whether there is no secret, or an empty one.
 func (s Secret) IsZero() bool {
 	text, literal := s.Literal()
