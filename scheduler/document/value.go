@@ -15,24 +15,14 @@ const (
 	KindObject
 )
 
-// String returns the kind with its article, as messages use it: "a string", "an array", "null".
-func (k Kind) String() string {
-	switch k {
-	case KindNull:
-		return "null"
-	case KindBool:
-		return "a boolean"
-	case KindNumber:
-		return "a number"
-	case KindString:
-		return "a string"
-	case KindArray:
-		return "an array"
-	case KindObject:
-		return "an object"
-	}
-	return "unknown"
+// kinds are the kinds as messages name them.
+var kinds = [...]string{
+	KindNull: "null", KindBool: "a boolean", KindNumber: "a number", KindString: "a string", KindArray: "an array",
+	KindObject: "an object",
 }
+
+// String returns the kind with its article, as messages use it: "a string", "an array", "null".
+func (k Kind) String() string { return kinds[k] }
 
 // Value is a node of a parsed document. Copies share what is below them. Slices that a Value hands out must not be
 // written to; only an [Object] does that.
