@@ -172,7 +172,7 @@ func (e *expander) positions(d calendar.Dates) []localtime.Tile {
 // place returns the day, from 0, or from -1 at the period's end, and the time, from 0, of a position.
 func place(p, size int) (day, time int) {
 	if p > 0 {
-		return (p - 1) / size, (p - 1) % size
+		p--
 	}
 	q, r := calendar.Divide(int64(p), int64(size))
 	return int(q), int(r)
