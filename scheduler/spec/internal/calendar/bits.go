@@ -31,6 +31,49 @@ func Ones(set uint64) []int {
 	return places
 }
 
+// nextBit returns the place of the first bit that is set from a place on, or -1.
+func nextBit(words []uint64, from int64) int64 {
+	for i := from / 64; i < int64(len(words)); i++ {
+		word := words[i]
+		if i == from/64 {
+			word = word >> (from % 64) << (from % 64)
+		}
+		if word != 0 {
+			return i*64 + int64(bits.TrailingZeros64(word))
+		}
+	}
+	return -1
+}
+
+// lastBit returns the place of the last bit that is set up to a place, or -1.
+func lastBit(words []uint64, to int64) int64 {
+	to = min(to, int64(len(words))*64-1)
+	for i := to / 64; i >= 0; i-- {
+		word := words[i]
+		if i == to/64 {
+			word &= 1<<(to%64)<<1 - 1
+		}
+		if word != 0 {
+			return i*64 + int64(bits.Len64(word)) - 1
+		}
+	}
+	return -1
+}
+
+// bitsBefore returns how many bits are set before a place.
+func bitsBefore(words []uint64, end int64) int64 {
+	n := 0
+	for _, word := range words {
+		if end < 64 {
+			n += bits.OnesCount64(word & (1<<end - 1))
+			break
+		}
+		n += bits.OnesCount64(word)
+		end -= 64
+	}
+	return int64(n)
+}
+
 // nthBit returns the n-th bit of a set, from 0.
 func nthBit(set uint64, n int) uint64 {
 	for range n {
