@@ -149,13 +149,9 @@ func (c *compiler) englishWeek(every, months string) string {
 	if weekdays == 0 {
 		weekdays = 1 << ((c.start.Weekday() + 6) % 7)
 	}
-	names := english.Weekdays(weekdays)
-	phrase := " every " + names
-	if strings.Contains(names, " to ") {
-		phrase = " on " + names
-	}
+	phrase := " " + english.EachWeekday(weekdays)
 	if c.interval() > 1 {
-		phrase = " on " + names + " of " + every
+		phrase = " on " + english.Weekdays(weekdays) + " of " + every
 	}
 	if months != "" {
 		phrase += ", in " + months

@@ -1,6 +1,8 @@
 package rrule
 
 import (
+	"slices"
+
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/localtime"
 )
@@ -36,12 +38,7 @@ func (e *expander) days() *calendar.YearDays {
 
 // numbered reports whether an item of BYDAY has a number.
 func (e *expander) numbered() bool {
-	for _, d := range e.byDay {
-		if d.n != 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.byDay, func(d nthDay) bool { return d.n != 0 })
 }
 
 // weekdaysOf returns the days of BYDAY in a month that begins on that weekday (from Monday). Shorter periods than a
