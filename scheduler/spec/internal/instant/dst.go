@@ -66,14 +66,14 @@ func (d DST) Or(gap Gap, overlap Overlap) DST {
 // Literal follows the clock: what it jumps over does not happen, what it shows twice happens twice.
 var Literal = DST{GapSkip, OverlapBoth}
 
+// NewDST returns the policy of those names; any other name leaves it open.
+func NewDST(gap, overlap string) DST {
+	return DST{Gap(max(slices.Index(gapNames, gap), 0)), Overlap(max(slices.Index(overlapNames, overlap), 0))}
+}
+
 // ReadDST reads the members gap and overlap.
 func ReadDST(o *document.Object) DST {
-	var d DST
-	if name, ok := o.Enum("gap", gapNames[1:]...); ok {
-		d.Gap = Gap(slices.Index(gapNames, name))
-	}
-	if name, ok := o.Enum("overlap", overlapNames[1:]...); ok {
-		d.Overlap = Overlap(slices.Index(overlapNames, name))
-	}
-	return d
+	gap, _ := o.Enum("gap", gapNames[1:]...)
+	overlap, _ := o.Enum("overlap", overlapNames[1:]...)
+	return NewDST(gap, overlap)
 }
