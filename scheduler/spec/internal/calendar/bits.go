@@ -33,31 +33,32 @@ func Ones(set uint64) []int {
 
 // nextBit returns the place of the first bit that is set from a place on, or -1.
 func nextBit(words []uint64, from int64) int64 {
-	for i := from / 64; i < int64(len(words)); i++ {
-		word := words[i]
-		if i == from/64 {
-			word = word >> (from % 64) << (from % 64)
-		}
-		if word != 0 {
-			return i*64 + int64(bits.TrailingZeros64(word))
-		}
+	i := from / 64
+	if i >= int64(len(words)) {
+		return -1
 	}
-	return -1
+	word := words[i] >> (from % 64) << (from % 64)
+	for word == 0 {
+		if i++; i == int64(len(words)) {
+			return -1
+		}
+		word = words[i]
+	}
+	return i*64 + int64(bits.TrailingZeros64(word))
 }
 
 // lastBit returns the place of the last bit that is set up to a place, or -1.
 func lastBit(words []uint64, to int64) int64 {
 	to = min(to, int64(len(words))*64-1)
-	for i := to / 64; i >= 0; i-- {
-		word := words[i]
-		if i == to/64 {
-			word &= 1<<(to%64)<<1 - 1
+	i := to / 64
+	word := words[i] & (1<<(to%64)<<1 - 1)
+	for word == 0 {
+		if i--; i < 0 {
+			return -1
 		}
-		if word != 0 {
-			return i*64 + int64(bits.Len64(word)) - 1
-		}
+		word = words[i]
 	}
-	return -1
+	return i*64 + int64(bits.Len64(word)) - 1
 }
 
 // bitsBefore returns how many bits are set before a place.

@@ -40,4 +40,4 @@ func (d *delayed) move(t time.Time, ok bool) (time.Time, bool) {
 	return t.Add(d.by), true
 }
 
-func (d *delayed) nextGap(from, to int64) (gap, bool) { return nextGap(d.schedule, from, to) }
+func (d *delayed) nextGap(from, to int64) (gap, bool) { return gapsOf(d.schedule).nextGap(from, to) }

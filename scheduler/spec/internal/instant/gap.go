@@ -22,7 +22,7 @@ func NextGap(s Schedule, after, until time.Time) (DSTGap, bool) {
 	if !until.IsZero() {
 		to = until.Unix()
 	}
-	found, ok := nextGap(s, after.Unix()+1, to)
+	found, ok := gapsOf(s).nextGap(after.Unix()+1, to)
 	if !ok {
 		return DSTGap{}, false
 	}
@@ -36,13 +36,18 @@ type gapped interface {
 	nextGap(from, to int64) (gap, bool)
 }
 
-// nextGap returns the first change in from…to that takes times from a schedule.
-func nextGap(s Schedule, from, to int64) (gap, bool) {
+// gapsOf returns the schedule as one that may leave times out.
+func gapsOf(s Schedule) gapped {
 	if g, ok := s.(gapped); ok {
-		return g.nextGap(from, to)
+		return g
 	}
-	return gap{}, false
+	return gapless{}
 }
+
+// gapless is a Schedule that leaves nothing out.
+type gapless struct{}
+
+func (gapless) nextGap(_, _ int64) (gap, bool) { return gap{}, false }
 
 // gap is a change of a clock that jumps over times of a set of local times.
 type gap struct {

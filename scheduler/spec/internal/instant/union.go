@@ -69,7 +69,7 @@ func (u union) notes(from, to int64) []note {
 func (u union) nextGap(from, to int64) (best gap, some bool) {
 	var all []gap
 	for _, s := range u {
-		g, ok := nextGap(s, from, to)
+		g, ok := gapsOf(s).nextGap(from, to)
 		if !ok {
 			continue
 		}

@@ -66,7 +66,7 @@ func (w *window) nextGap(from, to int64) (gap, bool) {
 	if !w.start.IsZero() { // what the clock jumps over comes before the change
 		from = max(from, w.start.Unix()+1)
 	}
-	return nextGap(w.schedule, from, min(to, w.end.Unix()))
+	return gapsOf(w.schedule).nextGap(from, min(to, w.end.Unix()))
 }
 
 func (w *window) Countable() bool { return Countable(w.schedule) }
