@@ -98,19 +98,21 @@ func (r *rrule) onWeekday(day int64) int64 {
 	return day
 }
 
+// leapYear is a year with a leap day.
+const leapYear = 2000
+
 // possible returns a day of the month, or -1, its last day, if none of the rule's months has that day: a job whose hash
 // is 30 February runs on the last of February instead of never.
 func (r *rrule) possible(day int) int {
-	lengths := [...]int{31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 	step := int64(1)
 	if r.freq == freqMonthly {
 		step = calendar.GCD(int64(r.interval), 12)
 	}
 	anchor, _ := calendar.Divide(int64(r.anchor), calendar.DayLength)
 	begin, _ := calendar.MonthOf(anchor)
-	for i, length := range lengths {
-		due := (int64(i)-begin)%step == 0 && (len(r.byMonth) == 0 || slices.Contains(r.byMonth, i+1))
-		if due && day <= length {
+	for i := range int64(12) {
+		due := (i-begin)%step == 0 && (len(r.byMonth) == 0 || slices.Contains(r.byMonth, int(i)+1))
+		if due && int64(day) <= calendar.MonthLength(leapYear*12+i) {
 			return day
 		}
 	}

@@ -39,7 +39,8 @@ func nextBit(words []uint64, from int64) int64 {
 	}
 	word := words[i] >> (from % 64) << (from % 64)
 	for word == 0 {
-		if i++; i == int64(len(words)) {
+		i++
+		if i == int64(len(words)) {
 			return -1
 		}
 		word = words[i]
@@ -53,7 +54,8 @@ func lastBit(words []uint64, to int64) int64 {
 	i := to / 64
 	word := words[i] & (1<<(to%64)<<1 - 1)
 	for word == 0 {
-		if i--; i < 0 {
+		i--
+		if i < 0 {
 			return -1
 		}
 		word = words[i]

@@ -19,6 +19,11 @@ type DST struct {
 	Overlap Overlap
 }
 
+// NewDST returns the policy of those names; any other name leaves it open.
+func NewDST(gap, overlap string) DST {
+	return DST{Gap(max(slices.Index(gapNames, gap), 0)), Overlap(max(slices.Index(overlapNames, overlap), 0))}
+}
+
 // Gap is what becomes of an occurrence at a time that the clock jumps over.
 type Gap uint8
 
@@ -65,11 +70,6 @@ func (d DST) Or(gap Gap, overlap Overlap) DST {
 
 // Literal follows the clock: what it jumps over does not happen, what it shows twice happens twice.
 var Literal = DST{GapSkip, OverlapBoth}
-
-// NewDST returns the policy of those names; any other name leaves it open.
-func NewDST(gap, overlap string) DST {
-	return DST{Gap(max(slices.Index(gapNames, gap), 0)), Overlap(max(slices.Index(overlapNames, overlap), 0))}
-}
 
 // ReadDST reads the members gap and overlap.
 func ReadDST(o *document.Object) DST {

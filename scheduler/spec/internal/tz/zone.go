@@ -131,7 +131,8 @@ func (z *Zone) future(u int64) Interval {
 // come those of the years around it.
 func (z *Zone) change(year int64, i int) transition {
 	for ; i < 0; i += len(z.year(year)) {
-		if year--; year < tailYear {
+		year--
+		if year < tailYear {
 			return z.changes[max(len(z.changes)+i, 0)]
 		}
 	}
