@@ -10,7 +10,7 @@ import (
 
 // ReadStep reads the members frequency and interval of a recurrence.
 func ReadStep(o *document.Object) (f Frequency, interval int) {
-	if name, ok := o.Enum("frequency", FrequencyNames()...); ok {
+	if name, ok := o.Enum("frequency", frequencyNames[1:]...); ok {
 		f = frequency(name)
 	}
 	if n, ok := o.Int("interval", 1, int64(f.maxInterval())); ok {
