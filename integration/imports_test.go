@@ -37,7 +37,6 @@ var layers = []layer{
 	{path: "scheduler/spec/cron", imports: []string{"scheduler/spec/internal/..."}, never: outside},
 	{path: "scheduler/spec/rrule", imports: []string{"scheduler/spec/internal/..."}, never: outside},
 	{path: "scheduler/spec/internal/calendar", never: outside},
-	{path: "scheduler/spec/internal/spelling", never: outside},
 	{path: "scheduler/spec/internal/...", imports: []string{"scheduler/document"}, never: outside},
 	{path: "scheduler", imports: []string{"scheduler/spec", "scheduler/document"}, never: outside},
 	{path: "scheduler/view", imports: decisions, never: outside},

@@ -19,32 +19,22 @@ func (o *Object) IgnoreRest() {
 // Without returns an object without the members of the given names, and without those that are null. A value of another
 // kind is returned as it is.
 func (v Value) Without(names ...string) Value {
-	return v.filter(func(name string) bool { return !slices.Contains(names, name) })
+	return v.drop(func(m Member) bool { return m.Value.kind == KindNull || slices.Contains(names, m.Name) })
 }
 
 // Except returns an object without the members of the given names: those that are null stay, as a patch needs them. A value
 // of another kind is returned as it is.
 func (v Value) Except(names ...string) Value {
-	if v.kind != KindObject {
-		return v
-	}
-	return ObjectValue(slices.DeleteFunc(slices.Clone(v.members), func(m Member) bool { return slices.Contains(names, m.Name) })...)
+	return v.drop(func(m Member) bool { return slices.Contains(names, m.Name) })
 }
 
 // Only returns an object with no members but those of the given names, and without those that are null.
 func (v Value) Only(names ...string) Value {
-	return v.filter(func(name string) bool { return slices.Contains(names, name) })
+	return v.drop(func(m Member) bool { return m.Value.kind == KindNull || !slices.Contains(names, m.Name) })
 }
 
-func (v Value) filter(keep func(name string) bool) Value {
-	if v.kind != KindObject {
-		return v
-	}
-	kept := make([]Member, 0, len(v.members))
-	for _, m := range v.members {
-		if keep(m.Name) && m.Value.kind != KindNull {
-			kept = append(kept, m)
-		}
-	}
-	return ObjectValue(kept...)
+// drop returns an object without some of its members.
+func (v Value) drop(some func(m Member) bool) Value {
+	v.members = slices.DeleteFunc(slices.Clone(v.members), some)
+	return v
 }

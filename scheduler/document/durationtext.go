@@ -85,22 +85,20 @@ func (r *durationReader) add(number string, unit byte) {
 		return
 	}
 	n := (&scanner{rest: number}).number(len(number), "")
-	switch unit {
-	case 'Y':
-		r.months(12 * n)
-	case 'M':
-		r.months(n)
-	case 'W':
-		r.exact(n, 7*24*time.Hour)
-	case 'D':
-		r.exact(n, 24*time.Hour)
-	case 'h':
-		r.exact(n, time.Hour)
-	case 'm':
-		r.exact(n, time.Minute)
-	default:
-		r.exact(n, time.Second)
-	}
+	length := durationUnits[unit]
+	r.months(n * length.Months)
+	r.exact(n, length.Exact)
+}
+
+// durationUnits are the units of durations by their letters; see units.
+var durationUnits = map[byte]Duration{
+	'Y': {Months: 12},
+	'M': {Months: 1},
+	'W': {Exact: 7 * 24 * time.Hour},
+	'D': {Exact: 24 * time.Hour},
+	'h': {Exact: time.Hour},
+	'm': {Exact: time.Minute},
+	'S': {Exact: time.Second},
 }
 
 var errTooLong = errors.New("it is too long")

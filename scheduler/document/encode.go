@@ -1,6 +1,10 @@
 package document
 
-import "unicode/utf8"
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
 
 // JSON returns the value as compact JSON: members in document order, numbers as they were written, nothing escaped that
 // JSON does not require to be. Secrets are left out; [Value.Seal] is the one way to keep them.
@@ -20,10 +24,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 	switch v.kind {
 	case KindNull:
 	case KindBool:
-		if v.truth {
-			return append(dst, "true"...)
-		}
-		return append(dst, "false"...)
+		return strconv.AppendBool(dst, v.truth)
 	case KindNumber:
 		return append(dst, v.text...)
 	case KindString:
@@ -92,19 +93,8 @@ func appendQuoted(dst []byte, s string) []byte {
 // appendEscape appends the shortest escape of c.
 func appendEscape(dst []byte, c byte) []byte {
 	const hex = "0123456789abcdef"
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', c)
-	case '\b':
-		return append(dst, '\\', 'b')
-	case '\f':
-		return append(dst, '\\', 'f')
-	case '\n':
-		return append(dst, '\\', 'n')
-	case '\r':
-		return append(dst, '\\', 'r')
-	case '\t':
-		return append(dst, '\\', 't')
+	if i := strings.IndexByte(escaped, c); i >= 0 {
+		return append(dst, '\\', escapes[i])
 	}
 	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }

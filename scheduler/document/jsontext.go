@@ -10,58 +10,51 @@ import (
 func (p *jsonParser) string() (string, error) {
 	p.pos++
 	start := p.pos
-	for ; p.pos < len(p.text); p.pos++ {
+	var begun strings.Builder // what comes before start, if there were escapes
+	for p.pos < len(p.text) {
 		switch c := p.text[p.pos]; {
 		case c == '"':
+			text := p.text[start:p.pos]
 			p.pos++
-			return p.text[start : p.pos-1], nil
+			if begun.Len() == 0 {
+				return text, nil
+			}
+			begun.WriteString(text)
+			return begun.String(), nil
 		case c == '\\':
-			return p.escaped(start)
+			begun.WriteString(p.text[start:p.pos])
+			if err := p.escape(&begun); err != nil {
+				return "", err
+			}
+			start = p.pos
 		case c < 0x20:
 			return "", p.fail("a control character in a string must be escaped")
+		default:
+			p.pos++
 		}
 	}
 	return "", p.fail("expected a closing quote")
 }
 
-// escaped reads on in a string that began at start, from its first backslash.
-func (p *jsonParser) escaped(start int) (string, error) {
-	var b strings.Builder
-	b.WriteString(p.text[start:p.pos])
-	for p.pos < len(p.text) {
-		c := p.text[p.pos]
-		switch {
-		case c == '"':
-			p.pos++
-			return b.String(), nil
-		case c == '\\':
-			if err := p.escape(&b); err != nil {
-				return "", err
-			}
-			continue
-		case c < 0x20:
-			return "", p.fail("a control character in a string must be escaped")
-		}
-		b.WriteByte(c)
-		p.pos++
-	}
-	return "", p.fail("expected a closing quote")
-}
+// The letters behind a backslash, and what they stand for.
+const (
+	escapes = `"\bfnrt/`
+	escaped = "\"\\\b\f\n\r\t" // and / for itself, which needs no escape
+)
 
 // escape reads one escape sequence, whose backslash is next.
 func (p *jsonParser) escape(b *strings.Builder) error {
-	const from, to = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
 	p.pos++
 	c := p.peek()
 	if c == 'u' {
 		p.pos--
 		return p.unicode(b)
 	}
-	i := strings.IndexByte(from, c)
+	i := strings.IndexByte(escapes, c)
 	if i < 0 {
 		return p.fail(`unknown escape; use \n, \t, \" or \uXXXX`)
 	}
-	b.WriteByte(to[i])
+	b.WriteByte((escaped + "/")[i])
 	p.pos++
 	return nil
 }

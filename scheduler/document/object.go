@@ -107,7 +107,7 @@ func (o *Object) unknown(name string) {
 		o.Problem("", `unknown field ""`)
 		return
 	}
-	near, path := nearest(name, o.known), member("", name)
+	near, path := Nearest(name, o.known), member("", name)
 	switch {
 	case near == "":
 		o.Problem(path, "unknown field")

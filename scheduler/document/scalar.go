@@ -42,29 +42,22 @@ func (o *Object) Enum(name string, allowed ...string) (string, bool) {
 }
 
 // Time returns a member that is a date or an instant in one of the forms of [ParseTime], in UTC.
-func (o *Object) Time(name string) (time.Time, bool) {
-	text, ok := o.String(name)
-	if !ok {
-		return time.Time{}, false
-	}
-	t, err := ParseTime(text)
-	if err != nil {
-		o.reader.Problem(o.Path(name), "%v", err)
-	}
-	return t, err == nil
-}
+func (o *Object) Time(name string) (time.Time, bool) { return parsed(o, name, ParseTime) }
 
 // Duration returns a member that is a length of time in one of the forms of [ParseDuration].
-func (o *Object) Duration(name string) (Duration, bool) {
+func (o *Object) Duration(name string) (Duration, bool) { return parsed(o, name, ParseDuration) }
+
+// parsed returns a member that is a text with a meaning.
+func parsed[T any](o *Object, name string, parse func(text string) (T, error)) (value T, ok bool) {
 	text, ok := o.String(name)
 	if !ok {
-		return Duration{}, false
+		return value, false
 	}
-	d, err := ParseDuration(text)
+	value, err := parse(text)
 	if err != nil {
 		o.reader.Problem(o.Path(name), "%v", err)
 	}
-	return d, err == nil
+	return value, err == nil
 }
 
 // integer reads v, found at path, as a whole number in minimum…maximum.
@@ -109,7 +102,7 @@ func (r *Reader) word(v Value, path string, allowed []string) (string, bool) {
 		}
 	}
 	hint := ""
-	if near := nearest(v.text, allowed); near != "" {
+	if near := Nearest(v.text, allowed); near != "" {
 		hint = "; did you mean " + strconv.Quote(near) + "?"
 	}
 	r.Problem(path, "%q is not one of %s%s", v.text, strings.Join(allowed, ", "), hint)

@@ -14,9 +14,6 @@ type Secret struct {
 	locked bool
 }
 
-// LiteralSecret returns a secret with that text.
-func LiteralSecret(text string) Secret { return Secret{text: &text} }
-
 // IsZero reports whether there is no secret, or an empty one.
 func (s Secret) IsZero() bool {
 	text, literal := s.Literal()
@@ -201,29 +198,6 @@ func (v Value) sealed() (string, bool) {
 		return "", false
 	}
 	return v.members[0].Value.text, true
-}
-
-// each returns v with f applied to its elements or members.
-func (v Value) each(path string, f func(path string, inner Value) (Value, error)) (Value, error) {
-	var err error
-	if v.items != nil {
-		v.items = slices.Clone(v.items)
-	}
-	for i := range v.items {
-		if v.items[i], err = f(element(path, i), v.items[i]); err != nil {
-			return v, err
-		}
-	}
-	if v.members != nil {
-		v.members = slices.Clone(v.members)
-	}
-	for i := range v.members {
-		m := &v.members[i]
-		if m.Value, err = f(member(path, m.Name), m.Value); err != nil {
-			return v, err
-		}
-	}
-	return v, nil
 }
 
 // Equal reports whether two trees are the same, members in the same order, secrets included.

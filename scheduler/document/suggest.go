@@ -1,10 +1,13 @@
 package document
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// nearest returns the name closest to word, without regard to case: one that begins with it, or that is at most one edit
+// Nearest returns the name closest to word, without regard to case: one that begins with it, or that is at most one edit
 // away per three letters of the longer of the two, and at most three. It returns "" if none is that near.
-func nearest(word string, names []string) string {
+func Nearest(word string, names []string) string {
 	best, bestDistance := "", 4
 	if len(word) > 64 {
 		return "" // no field has such a name; do not pay for the comparison
@@ -15,7 +18,7 @@ func nearest(word string, names []string) string {
 		if len(word) > 2 && strings.HasPrefix(lower, word) {
 			return name
 		}
-		d := distance(word, lower)
+		d := Distance(word, lower, bestDistance)
 		if d < bestDistance && d <= (max(len(word), len(name))+2)/3 {
 			best, bestDistance = name, d
 		}
@@ -23,9 +26,9 @@ func nearest(word string, names []string) string {
 	return best
 }
 
-// distance returns how many letters must be inserted, deleted, replaced or swapped with their neighbour to make a into
-// b (optimal string alignment).
-func distance(a, b string) int {
+// Distance returns how many letters must be inserted, deleted, replaced or swapped with their neighbour to make a into b
+// (optimal string alignment). It may give up when that is limit or more.
+func Distance(a, b string, limit int) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		last[j] = j
@@ -41,6 +44,9 @@ func distance(a, b string) int {
 			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
 				row[j+1] = min(row[j+1], before[j-1]+1)
 			}
+		}
+		if slices.Min(row) >= limit {
+			return limit
 		}
 		before, last, row = last, row, before
 	}

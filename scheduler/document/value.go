@@ -15,24 +15,14 @@ const (
 	KindObject
 )
 
-// String returns the kind with its article, as messages use it: "a string", "an array", "null".
-func (k Kind) String() string {
-	switch k {
-	case KindNull:
-		return "null"
-	case KindBool:
-		return "a boolean"
-	case KindNumber:
-		return "a number"
-	case KindString:
-		return "a string"
-	case KindArray:
-		return "an array"
-	case KindObject:
-		return "an object"
-	}
-	return "unknown"
+// kinds are the kinds as messages name them.
+var kinds = [...]string{
+	KindNull: "null", KindBool: "a boolean", KindNumber: "a number", KindString: "a string", KindArray: "an array",
+	KindObject: "an object",
 }
+
+// String returns the kind with its article, as messages use it: "a string", "an array", "null".
+func (k Kind) String() string { return kinds[k] }
 
 // Value is a node of a parsed document. Copies share what is below them. Slices that a Value hands out must not be
 // written to; only an [Object] does that.
@@ -94,12 +84,24 @@ func (v Value) Member(name string) (Value, bool) {
 
 // Clone returns a value that shares nothing that an [Object] may write to.
 func (v Value) Clone() Value {
+	v, _ = v.each("", func(_ string, inner Value) (Value, error) { return inner.Clone(), nil })
+	return v
+}
+
+// each returns v with f applied to its elements or members, whose paths begin with that of v.
+func (v Value) each(path string, f func(path string, inner Value) (Value, error)) (Value, error) {
+	var err error
 	v.items, v.members = slices.Clone(v.items), slices.Clone(v.members)
 	for i := range v.items {
-		v.items[i] = v.items[i].Clone()
+		if v.items[i], err = f(element(path, i), v.items[i]); err != nil {
+			return v, err
+		}
 	}
 	for i := range v.members {
-		v.members[i].Value = v.members[i].Value.Clone()
+		m := &v.members[i]
+		if m.Value, err = f(member(path, m.Name), m.Value); err != nil {
+			return v, err
+		}
 	}
-	return v
+	return v, nil
 }

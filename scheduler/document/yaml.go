@@ -37,21 +37,17 @@ func parseYAML(text string) ([]Value, error) {
 // documentLength returns the length of the first document of a stream: up to the next line that is "---", which YAML
 // allows at the start of a line for no other purpose. Comments and %directives before the first --- belong to it.
 func documentLength(text string) int {
-	content := false
-	for pos := 0; pos < len(text); {
-		length := strings.IndexByte(text[pos:], '\n') + 1
-		if length == 0 {
-			length = len(text) - pos
-		}
-		line := strings.TrimRight(text[pos:pos+length], " \t\r\n")
+	content, length := false, 0
+	for whole := range strings.Lines(text) {
+		line := strings.TrimRight(whole, " \t\r\n")
 		marker := line == "---" || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "---\t")
 		if marker && content {
-			return pos
+			return length
 		}
 		content = content || marker || line != "" && line[0] != '#' && line[0] != '%'
-		pos += length
+		length += len(whole)
 	}
-	return len(text)
+	return length
 }
 
 // parseChunk reads the documents of a text that begins after line lines of its stream.

@@ -2,7 +2,6 @@ package document
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -130,25 +129,12 @@ func (r *yamlReader) alias(n *ast.AliasNode, depth int) (Value, error) {
 
 // repeat copies v, so that the document stays a tree, and charges for what it holds.
 func (r *yamlReader) repeat(n *ast.AliasNode, v Value, depth int) (Value, error) {
-	var err error
-	v.items, v.members = slices.Clone(v.items), slices.Clone(v.members)
-	for i := range v.items {
-		if err = r.charge(n, depth+1); err == nil {
-			v.items[i], err = r.repeat(n, v.items[i], depth+1)
+	return v.each("", func(_ string, inner Value) (Value, error) {
+		if err := r.charge(n, depth+1); err != nil {
+			return inner, err
 		}
-		if err != nil {
-			return v, err
-		}
-	}
-	for i := range v.members {
-		if err = r.charge(n, depth+1); err == nil {
-			v.members[i].Value, err = r.repeat(n, v.members[i].Value, depth+1)
-		}
-		if err != nil {
-			return v, err
-		}
-	}
-	return v, nil
+		return r.repeat(n, inner, depth+1)
+	})
 }
 
 // charge counts a value against the limits.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 )
 
 // planOf returns the plan of a job whose timing is written in JSON.
@@ -88,7 +89,7 @@ func TestDSTGapEverySecond(t *testing.T) {
 				t.Fatal(err)
 			}
 			recurrence := &Recurrence{Rule: rule}
-			p, err := NewPlan(Timing{Zone: zone, DST: DST{Gap: GapSkip, Overlap: OverlapFirst}, Recurrence: recurrence}, from)
+			p, err := NewPlan(Timing{Zone: zone, DST: DST{Gap: GapSkip, Overlap: instant.OverlapFirst}, Recurrence: recurrence}, from)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -192,15 +192,10 @@ func (p *Plan) NextAfterRun(nominal, started time.Time) (time.Time, bool) {
 		return p.Next(nominal)
 	}
 	next := p.recurrence.azure().After(instant.Later(nominal, started).Round(0).UTC())
-	return p.within(next, p.runs)
-}
-
-// within returns an instant unless the job has ended by then.
-func (p *Plan) within(t time.Time, ok bool) (time.Time, bool) {
-	if !ok || t.After(calendar.EndOfTime) || !p.recurrence.End.IsZero() && t.After(p.recurrence.End) {
+	if end := p.recurrence.End; !p.runs || next.After(calendar.EndOfTime) || !end.IsZero() && next.After(end) {
 		return time.Time{}, false
 	}
-	return t, true
+	return next, true
 }
 
 // Anchor says what the occurrences are counted from.

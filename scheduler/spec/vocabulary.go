@@ -34,26 +34,15 @@ const (
 	AWX      = language.AWX
 )
 
-// The policy at changes of the clock.
-type (
-	// DST is what a rule makes of the two changes of a clock. The zero value leaves it to the rule's dialect.
-	DST = instant.DST
-	// Gap is what becomes of an occurrence at a time that the clock jumps over.
-	Gap = instant.Gap
-	// Overlap is what becomes of an occurrence at a time that the clock shows twice.
-	Overlap = instant.Overlap
-)
+// DST is what a rule makes of the two changes of a clock. The zero value leaves it to the rule's dialect.
+type DST = instant.DST
 
-// The ways with a gap and with an overlap.
-const (
-	GapDefault     = instant.GapDefault
-	GapNext        = instant.GapNext
-	GapShift       = instant.GapShift
-	GapSkip        = instant.GapSkip
-	OverlapDefault = instant.OverlapDefault
-	OverlapFirst   = instant.OverlapFirst
-	OverlapBoth    = instant.OverlapBoth
-)
+// GapSkip is the policy of [DST] by which what a clock jumps over does not happen.
+const GapSkip = instant.GapSkip
+
+// NewDST returns the policy of those names: "next", "shift" or "skip" for a gap and "first" or "both" for an overlap. Any
+// other name leaves it to the rule's dialect.
+func NewDST(gap, overlap string) DST { return instant.NewDST(gap, overlap) }
 
 // What a [Recurrence] without a rule says, as Azure Scheduler has it.
 type (

@@ -9,6 +9,8 @@ import (
 	"embed"
 	"fmt"
 	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 //go:embed *.md
@@ -58,10 +60,10 @@ func (e *MissingError) Error() string { return fmt.Sprintf("there is no page %q"
 // Find returns the page of a name, in any letter case, or the only one whose name begins so. The error is a
 // [*MissingError].
 func Find(name string) (Page, error) {
-	pages := Pages()
 	wanted := strings.TrimSuffix(strings.ToLower(name), ".md")
-	var near []string
-	for _, p := range pages {
+	var names, near []string
+	for _, p := range Pages() {
+		names = append(names, p.Name)
 		if p.Name == wanted {
 			return p, nil
 		}
@@ -72,32 +74,8 @@ func Find(name string) (Page, error) {
 	if len(near) == 1 {
 		return Find(near[0])
 	}
-	least := max(2, len(wanted)/3) + 1 // what differs more was not meant
-	for _, p := range pages {
-		if d := distance(wanted, p.Name); len(near) < 2 && d < least {
-			near, least = []string{p.Name}, d
-		}
+	if meant := document.Nearest(wanted, names); len(near) == 0 && meant != "" {
+		near = []string{meant}
 	}
 	return Page{}, &MissingError{Name: name, Near: near}
-}
-
-// distance is how many letters have to be put in, left out or changed to make one word another (Levenshtein).
-func distance(from, to string) int {
-	row := make([]int, len(to)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(from) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(to) {
-			changed := diagonal
-			if from[i] != to[j] {
-				changed++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(changed, diagonal+1, row[j]+1)
-		}
-	}
-	return row[len(to)]
 }

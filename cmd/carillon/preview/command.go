@@ -144,14 +144,9 @@ func (c Command) flags() (f flags, faults []fault) {
 	if c.Count < 1 || c.Count > service.MaxPreview {
 		wrong("count", fmt.Errorf("%d is not in 1-%d", c.Count, service.MaxPreview))
 	}
-	f.dst = spec.DST{Gap: gaps[c.Gap], Overlap: overlaps[c.Overlap]}
+	f.dst = spec.NewDST(c.Gap, c.Overlap)
 	return f, faults
 }
-
-var (
-	gaps     = map[string]spec.Gap{"next": spec.GapNext, "shift": spec.GapShift, "skip": spec.GapSkip}
-	overlaps = map[string]spec.Overlap{"first": spec.OverlapFirst, "both": spec.OverlapBoth}
-)
 
 // roundUp returns the first moment not before t that is a multiple of d.
 func roundUp(t time.Time, d time.Duration) time.Time {

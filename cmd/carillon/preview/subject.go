@@ -144,12 +144,7 @@ func (s *subject) take(f flags) {
 	if !f.start.IsZero() {
 		timing.Start = f.start
 	}
-	if f.dst.Gap != spec.GapDefault {
-		timing.DST.Gap = f.dst.Gap
-	}
-	if f.dst.Overlap != spec.OverlapDefault {
-		timing.DST.Overlap = f.dst.Overlap
-	}
+	timing.DST = f.dst.Or(timing.DST.Gap, timing.DST.Overlap)
 	if timing.Recurrence != nil && !f.end.IsZero() {
 		timing.Recurrence.End = f.end
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
@@ -20,7 +19,7 @@ func (r Recurrence) Describe(start, created time.Time) string {
 	c := compiler{Recurrence: r, start: anchor.UTC()}
 	switch {
 	case r.Schedule.empty() && start.IsZero() && (r.Frequency < Day || r.Anchor == AnchorLastExecution):
-		return first + english.Every(r.interval(), r.Frequency.unitName()) + r.englishBase()
+		return first + english.Every(r.interval(), r.Frequency.String()) + r.englishBase()
 	case r.Schedule.empty():
 		return first + c.englishSteps() + ", UTC"
 	case r.Frequency < Day:
@@ -32,12 +31,9 @@ func (r Recurrence) Describe(start, created time.Time) string {
 	return first + phrase + c.englishDays(allDay) + c.englishAnchor() + ", UTC"
 }
 
-// unitName returns "day" for Day.
-func (f Frequency) unitName() string { return strings.ToLower(f.String()) }
-
 // englishSteps describes a recurrence without schedule.
 func (c *compiler) englishSteps() string {
-	unit, clock := c.Frequency.unitName(), english.Clock(c.start.Clock())
+	unit, clock := c.Frequency.String(), english.Clock(c.start.Clock())
 	every := english.Each(c.interval(), unit)
 	if c.Anchor == AnchorLastExecution {
 		return "first at " + english.Stamp(c.start) + ", then " + english.Every(c.interval(), unit) + c.englishBase()
@@ -94,7 +90,7 @@ func (c *compiler) englishAnchor() string {
 
 // englishGrid describes a frequency of less than a day with a schedule that limits it.
 func (c *compiler) englishGrid() string {
-	phrase := english.Every(c.interval(), c.Frequency.unitName()) + ", counted from " + english.Stamp(c.start)
+	phrase := english.Every(c.interval(), c.Frequency.String()) + ", counted from " + english.Stamp(c.start)
 	e := c.Schedule
 	if c.Frequency == Hour {
 		phrase += ", at " + english.Numbers("minute", calendar.Ones(c.clock().Minutes), strconv.Itoa)
@@ -112,7 +108,7 @@ func (c *compiler) englishGrid() string {
 
 // englishDays describes the days of a frequency of a day or more with a schedule.
 func (c *compiler) englishDays(allDay bool) string {
-	e, every := c.Schedule, english.Each(c.interval(), c.Frequency.unitName())
+	e, every := c.Schedule, english.Each(c.interval(), c.Frequency.String())
 	months := ""
 	if len(e.Months) > 0 {
 		months = english.Months(monthMask(e.Months))
@@ -149,13 +145,9 @@ func (c *compiler) englishWeek(every, months string) string {
 	if weekdays == 0 {
 		weekdays = 1 << ((c.start.Weekday() + 6) % 7)
 	}
-	names := english.Weekdays(weekdays)
-	phrase := " every " + names
-	if strings.Contains(names, " to ") {
-		phrase = " on " + names
-	}
+	phrase := " " + english.EachWeekday(weekdays)
 	if c.interval() > 1 {
-		phrase = " on " + names + " of " + every
+		phrase = " on " + english.Weekdays(weekdays) + " of " + every
 	}
 	if months != "" {
 		phrase += ", in " + months

@@ -23,37 +23,29 @@ const (
 	Year
 )
 
+// frequencyNames are the frequencies as they are written, by their values.
+var frequencyNames = []string{"none", "second", "minute", "hour", "day", "week", "month", "year"}
+
 // frequencies holds what differs between frequencies.
 var frequencies = [...]struct {
-	name        string
 	maxInterval int           // Azure: 18 months, 78 weeks, 548 days, 1000 hours or minutes
 	length      time.Duration // mean length; exact up to Week
 }{
-	0:      {"none", 0, 0},
-	Second: {"second", 1000, time.Second},
-	Minute: {"minute", 1000, time.Minute},
-	Hour:   {"hour", 1000, time.Hour},
-	Day:    {"day", 548, 24 * time.Hour},
-	Week:   {"week", 78, 7 * 24 * time.Hour},
-	Month:  {"month", 18, document.Month},
-	Year:   {"year", math.MaxInt32, 12 * document.Month},
-}
-
-// FrequencyNames are the frequencies as they are written, from the shortest to the longest.
-func FrequencyNames() []string {
-	names := make([]string, 0, len(frequencies)-1)
-	for _, f := range frequencies[1:] {
-		names = append(names, f.name)
-	}
-	return names
+	Second: {1000, time.Second},
+	Minute: {1000, time.Minute},
+	Hour:   {1000, time.Hour},
+	Day:    {548, 24 * time.Hour},
+	Week:   {78, 7 * 24 * time.Hour},
+	Month:  {18, document.Month},
+	Year:   {math.MaxInt32, 12 * document.Month},
 }
 
 // String returns the name in lower case, as Azure's answers have it.
 func (f Frequency) String() string {
 	if !f.valid() {
-		return frequencies[0].name
+		return frequencyNames[0]
 	}
-	return frequencies[f].name
+	return frequencyNames[f]
 }
 
 // Times returns how long interval units last, months and years as the mean of the calendar (30.44 and 365.24 days). It
@@ -100,5 +92,5 @@ func (f Frequency) maxInterval() int {
 
 func (f Frequency) valid() bool { return f >= Second && f <= Year }
 
-// frequency returns the frequency of that name, which FrequencyNames holds, or none.
-func frequency(name string) Frequency { return Frequency(slices.Index(FrequencyNames(), name) + 1) }
+// frequency returns the frequency of that name, or none.
+func frequency(name string) Frequency { return Frequency(max(slices.Index(frequencyNames, name), 0)) }

@@ -10,7 +10,7 @@ import (
 
 // ReadStep reads the members frequency and interval of a recurrence.
 func ReadStep(o *document.Object) (f Frequency, interval int) {
-	if name, ok := o.Enum("frequency", FrequencyNames()...); ok {
+	if name, ok := o.Enum("frequency", frequencyNames[1:]...); ok {
 		f = frequency(name)
 	}
 	if n, ok := o.Int("interval", 1, int64(f.maxInterval())); ok {
@@ -38,7 +38,7 @@ func readElements(o *document.Object) Elements {
 	e.Hours, _ = o.Ints("hours", math.MinInt32, math.MaxInt32)
 	e.MonthDays, _ = o.Ints("monthDays", math.MinInt32, math.MaxInt32)
 	e.Months, _ = o.Ints("months", math.MinInt32, math.MaxInt32)
-	names, _ := o.Enums("weekDays", weekdayNames()...)
+	names, _ := o.Enums("weekDays", weekdayNames...)
 	for _, name := range names {
 		e.WeekDays = append(e.WeekDays, weekday(name))
 	}
@@ -53,7 +53,7 @@ func readElements(o *document.Object) Elements {
 func readOccurrence(o *document.Object) MonthlyOccurrence {
 	var m MonthlyOccurrence
 	if o.Require("day") {
-		name, _ := o.Enum("day", weekdayNames()...)
+		name, _ := o.Enum("day", weekdayNames...)
 		m.Day = weekday(name)
 	}
 	if n, ok := o.Int("occurrence", math.MinInt32, math.MaxInt32); ok {
@@ -68,14 +68,8 @@ func readOccurrence(o *document.Object) MonthlyOccurrence {
 
 // weekday returns the weekday of a name that weekdayNames holds, Sunday of any other.
 func weekday(name string) time.Weekday {
-	return time.Weekday((slices.Index(weekdayNames(), name) + 1) % 7)
+	return time.Weekday((slices.Index(weekdayNames, name) + 1) % 7)
 }
 
-// weekdayNames returns Monday to Sunday, in the order in which Azure lists them.
-func weekdayNames() []string {
-	names := make([]string, 7)
-	for i := range names {
-		names[i] = time.Weekday((i + 1) % 7).String()
-	}
-	return names
-}
+// weekdayNames are the weekdays in the order in which Azure lists them.
+var weekdayNames = []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}

@@ -8,7 +8,6 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
-	"github.com/carillon-sched/carillon/scheduler/spec/internal/spectest"
 )
 
 var cronBenchmarks = []struct{ name, text string }{
@@ -30,12 +29,12 @@ func instants(zone *time.Location) []time.Time {
 func BenchmarkCronNext(b *testing.B) {
 	for _, bench := range cronBenchmarks {
 		for _, name := range []string{"UTC", "America/New_York"} {
-			zone := spectest.ZoneNamed(b, name)
+			zone := zoneNamed(b, name)
 			rule, err := Parse(bench.text, language.Obsidian)
 			if err != nil {
 				b.Fatal(err)
 			}
-			ours := spectest.Compiled(b, rule, language.Setting{Zone: zone})
+			ours := compiled(b, rule, language.Setting{Zone: zone})
 			robfig, err := cron.ParseStandard(bench.text)
 			if err != nil {
 				b.Fatal(err)
@@ -72,7 +71,7 @@ func BenchmarkCronParse(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			rule, _ := Parse(text, language.Obsidian)
-			spectest.Compiled(b, rule, language.Setting{})
+			compiled(b, rule, language.Setting{})
 		}
 	})
 	b.Run("robfig", func(b *testing.B) {

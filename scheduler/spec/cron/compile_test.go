@@ -7,12 +7,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
-	"github.com/carillon-sched/carillon/scheduler/spec/internal/spectest"
 )
 
 // TestCronSetting checks what a setting changes: the zone of patterns without one, the edges, the policy.
 func TestCronSetting(t *testing.T) {
-	newYork := spectest.ZoneNamed(t, "America/New_York")
+	newYork := zoneNamed(t, "America/New_York")
 	for _, c := range []struct {
 		name, text      string
 		s               language.Setting
@@ -68,7 +67,7 @@ func TestCronSetting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		expectTimes(t, c.name, spectest.Compiled(t, rule, c.s), c.after, c.expected)
+		expectTimes(t, c.name, compiled(t, rule, c.s), c.after, c.expected)
 	}
 }
 
@@ -79,7 +78,7 @@ func TestCronNever(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		schedule := spectest.Compiled(t, rule, language.Setting{Zone: spectest.ZoneNamed(t, "America/New_York")})
+		schedule := compiled(t, rule, language.Setting{Zone: zoneNamed(t, "America/New_York")})
 		begin, from := time.Now(), time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 		if at, ok := schedule.Next(from); ok {
 			t.Errorf("%q fires at %v", text, at)
@@ -103,7 +102,7 @@ func TestCronAllocatesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := time.Date(2025, 3, 9, 6, 59, 0, 0, time.UTC)
-		schedule := spectest.Compiled(t, rule, language.Setting{Zone: spectest.ZoneNamed(t, "America/New_York"), Start: at.AddDate(-10, 0, 0)})
+		schedule := compiled(t, rule, language.Setting{Zone: zoneNamed(t, "America/New_York"), Start: at.AddDate(-10, 0, 0)})
 		if n := testing.AllocsPerRun(100, func() { schedule.Next(at) }); n != 0 {
 			t.Errorf("%q: %v allocations", text, n)
 		}
@@ -112,7 +111,7 @@ func TestCronAllocatesNothing(t *testing.T) {
 
 // TestEveryHourSpelledOut shows that every hour loses none when clocks change, however it is written.
 func TestEveryHourSpelledOut(t *testing.T) {
-	zone := spectest.ZoneNamed(t, "America/New_York")
+	zone := zoneNamed(t, "America/New_York")
 	after := time.Date(2025, 11, 2, 4, 0, 0, 0, time.UTC) // an hour before the day of 25 hours has its second 01:30
 	for _, text := range []string{"30 * * * *", "30 0-23 * * *", "30 */1 * * *", "30 0/1 * * *"} {
 		rule, err := Parse(text, language.Obsidian)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
-	"github.com/carillon-sched/carillon/scheduler/spec/internal/spectest"
 )
 
 // TestCronAgainstRobfig compares random expressions with github.com/robfig/cron where the two mean the same: without a 7
@@ -37,8 +36,8 @@ func TestCronAgainstRobfig(t *testing.T) {
 			t.Fatalf("%q: %v", text, err)
 		}
 		for _, name := range []string{"UTC", "America/New_York", "Europe/London"} {
-			zone := spectest.ZoneNamed(t, name)
-			ours := spectest.Compiled(t, rule, language.Setting{Zone: zone, DST: instant.Literal})
+			zone := zoneNamed(t, name)
+			ours := compiled(t, rule, language.Setting{Zone: zone, DST: instant.Literal})
 			at := time.Unix(1_100_000_000+r.Int64N(900_000_000), 0).In(zone)
 			for range 20 {
 				want := theirs.Next(at)

@@ -149,15 +149,9 @@ func (f cronField) englishWeek(h language.Hash, months string) string {
 	if words := f.numbered(ofMonth(months)); len(words) > 0 {
 		return "on " + english.List(words, "and")
 	}
-	weekdays := fromMonday(f.mask(cronWeekday, h))
-	names := english.Weekdays(weekdays)
-	switch {
-	case weekdays == 1<<7-1:
-		names = "every day"
-	case strings.Contains(names, " to "):
-		names = "on " + names
-	default:
-		names = "every " + names
+	names := "every day"
+	if weekdays := fromMonday(f.mask(cronWeekday, h)); weekdays != 1<<7-1 {
+		names = english.EachWeekday(weekdays)
 	}
 	if months != "" {
 		names += " in " + months

@@ -9,7 +9,6 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
-	"github.com/carillon-sched/carillon/scheduler/spec/internal/spectest"
 )
 
 // TestCronDescriptions compares every description of testdata/describe_cron.golden. The file is made to be read: titles
@@ -36,7 +35,7 @@ func TestCronDescriptions(t *testing.T) {
 				case "and":
 					and = true
 				default:
-					setting.Zone = spectest.ZoneNamed(t, word)
+					setting.Zone = zoneNamed(t, word)
 				}
 			}
 		case strings.HasPrefix(line, "    "):

@@ -8,7 +8,6 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
-	"github.com/carillon-sched/carillon/scheduler/spec/internal/spectest"
 )
 
 // TestObsidianSeed has every expression of Obsidian's page "Cron" with what the page says of it.
@@ -56,7 +55,7 @@ func TestObsidianSeed(t *testing.T) {
 		if strings.HasPrefix(example.text, "@recur") {
 			s.Start = time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC) // the effective date
 		}
-		expectTimes(t, example.text+" ("+example.meaning+")", spectest.Compiled(t, rule, s), example.after, example.expected)
+		expectTimes(t, example.text+" ("+example.meaning+")", compiled(t, rule, s), example.after, example.expected)
 	}
 }
 
@@ -65,7 +64,7 @@ func expectTimes(t *testing.T, name string, s instant.Schedule, after, expected 
 	t.Helper()
 	want := strings.Split(expected, ", ")
 	var got []string
-	for _, at := range spectest.Nexts(s, localTime(t, after, time.UTC), len(want)) {
+	for _, at := range nexts(s, localTime(t, after, time.UTC), len(want)) {
 		got = append(got, at.Format(recurLayout))
 	}
 	if !slices.Equal(got, want) {
@@ -85,7 +84,7 @@ func TestObsidianRecurTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := spectest.Compiled(t, rule, language.Setting{Start: localTime(t, row.effective, time.UTC), End: localTime(t, row.end, time.UTC)})
+		s := compiled(t, rule, language.Setting{Start: localTime(t, row.effective, time.UTC), End: localTime(t, row.end, time.UTC)})
 		first, ok := s.Next(time.Time{})
 		if ok != (row.first != "") || ok && first.Format(recurLayout) != row.first {
 			t.Errorf("%s from %s to %s: first %v %v, not %s", row.pattern, row.effective, row.end, first, ok, row.first)

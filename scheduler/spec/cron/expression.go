@@ -175,10 +175,8 @@ func (f cronField) mask(part cronPart, h language.Hash) uint64 {
 // Location returns the zone that all patterns name.
 func (c *Expression) Location() *time.Location {
 	zone := c.patterns[0].zone
-	for _, pattern := range c.patterns[1:] {
-		if pattern.zone != zone {
-			return nil
-		}
+	if slices.ContainsFunc(c.patterns, func(p cronPattern) bool { return p.zone != zone }) {
+		return nil
 	}
 	return zone
 }

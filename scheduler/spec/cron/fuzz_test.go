@@ -10,7 +10,6 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
-	"github.com/carillon-sched/carillon/scheduler/spec/internal/spectest"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
 )
 
@@ -37,8 +36,8 @@ func FuzzParseCron(f *testing.F) {
 				continue
 			}
 			s := language.Setting{Name: "job1", Zone: time.UTC, Created: time.Unix(1_704_874_837, 5)}
-			schedule := spectest.Compiled(t, rule, s)
-			spectest.Nexts(schedule, s.Created, 10)
+			schedule := compiled(t, rule, s)
+			nexts(schedule, s.Created, 10)
 			if took := time.Since(begin); took > time.Second {
 				t.Fatalf("%q took %v", text, took)
 			}
@@ -94,13 +93,13 @@ func FuzzNextCron(f *testing.F) {
 		const edge = 253_402_300_799 // the end of the year 9999
 		at = min(max(at, -62_135_596_800), edge)
 		s := language.Setting{
-			Name: text, Zone: spectest.ZoneNamed(t, names[int(zone)%len(names)]), Created: time.Unix(at-1000, 0),
+			Name: text, Zone: zoneNamed(t, names[int(zone)%len(names)]), Created: time.Unix(at-1000, 0),
 			DST: instant.DST{Gap: instant.Gap(policy % 4), Overlap: instant.Overlap(policy / 4 % 3)},
 		}
-		schedule := spectest.Compiled(t, rule, s)
-		list := spectest.Nexts(schedule, time.Unix(at, 0), 12)
-		spectest.Consistent(t, schedule, time.Unix(at, 0), list)
-		if !slices.Equal(list, spectest.Nexts(schedule, time.Unix(at, 0), 12)) {
+		schedule := compiled(t, rule, s)
+		list := nexts(schedule, time.Unix(at, 0), 12)
+		consistent(t, schedule, time.Unix(at, 0), list)
+		if !slices.Equal(list, nexts(schedule, time.Unix(at, 0), 12)) {
 			t.Fatalf("%q answers differently when it is asked again", text)
 		}
 	})
@@ -121,8 +120,8 @@ func TestCronBounds(t *testing.T) {
 		for _, dialect := range []language.Dialect{language.Obsidian, language.Dsari} {
 			begin := time.Now()
 			if rule, err := Parse(text, dialect); err == nil {
-				s := language.Setting{Zone: spectest.ZoneNamed(t, "America/New_York"), Created: begin}
-				spectest.Nexts(spectest.Compiled(t, rule, s), begin, 10)
+				s := language.Setting{Zone: zoneNamed(t, "America/New_York"), Created: begin}
+				nexts(compiled(t, rule, s), begin, 10)
 				rule.Describe(s)
 			}
 			took := time.Since(begin)

@@ -43,8 +43,8 @@ func TestHashVectors(t *testing.T) {
 				}
 			}
 		}
-		schedule := spectest.Compiled(t, rule, language.Setting{Name: row.Name})
-		if got := spectest.Nexts(schedule, row.After, len(row.Next)); !slices.EqualFunc(got, row.Next, time.Time.Equal) {
+		schedule := compiled(t, rule, language.Setting{Name: row.Name})
+		if got := nexts(schedule, row.After, len(row.Next)); !slices.EqualFunc(got, row.Next, time.Time.Equal) {
 			t.Errorf("%q of %q:\ngot      %v\nexpected %v", row.Expr, row.Name, got, row.Next)
 		}
 	}
@@ -81,8 +81,8 @@ func TestRandomIsDrawnOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		description := rule.Describe(language.Setting{Name: "a"})
-		a, b := spectest.Compiled(t, rule, language.Setting{Name: "a"}), spectest.Compiled(t, rule, language.Setting{Name: "b"})
-		if !slices.Equal(spectest.Nexts(a, time.Time{}, 9), spectest.Nexts(b, time.Time{}, 9)) || rule.Describe(language.Setting{Name: "b"}) != description {
+		a, b := compiled(t, rule, language.Setting{Name: "a"}), compiled(t, rule, language.Setting{Name: "b"})
+		if !slices.Equal(nexts(a, time.Time{}, 9), nexts(b, time.Time{}, 9)) || rule.Describe(language.Setting{Name: "b"}) != description {
 			t.Fatal("R depends on the name")
 		}
 		seen[description] = true
@@ -99,7 +99,7 @@ func TestHashedSecond(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, ok := spectest.Compiled(t, rule, language.Setting{Name: "hello"}).Next(time.Unix(0, 0))
+		at, ok := compiled(t, rule, language.Setting{Name: "hello"}).Next(time.Unix(0, 0))
 		if !ok || at.Second() != second {
 			t.Errorf("%q is due at second %d, not %d", text, at.Second(), second)
 		}

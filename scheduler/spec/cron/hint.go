@@ -154,9 +154,7 @@ func (f *fieldParser) misplaced(text string) string {
 	case isSpecial(text) && f.dialect == language.Obsidian:
 		return "L and W stand in field 3 (day of month), L and # in field 5 (day of week)"
 	case allLetters(text) && cronParts[f.part].names != nil:
-		if name := spelling.Nearest(text, cronParts[f.part].names); name != "" {
-			return fmt.Sprintf("did you mean %s?", name)
-		}
+		return spelling.DidYouMean(text, cronParts[f.part].names)
 	}
 	return ""
 }

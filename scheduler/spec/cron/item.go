@@ -56,17 +56,7 @@ func (f *fieldParser) field(word cronWord) cronField {
 
 // mixed reports whether plain weekdays stand beside numbered ones. Obsidian's page does not say what that means.
 func (f cronField) mixed() bool {
-	plain, numbered := 0, 0
-	for _, item := range f {
-		switch item.form {
-		case plainValues:
-			plain++
-		case lastWeekday, numberedWeekday:
-			numbered++
-		default:
-		}
-	}
-	return plain > 0 && numbered > 0
+	return f.has(plainValues) && (f.has(lastWeekday) || f.has(numberedWeekday))
 }
 
 // item reads one element of a list. If it returns false and has not said why, the whole element means nothing.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
-	"github.com/carillon-sched/carillon/scheduler/spec/internal/spectest"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
 )
 
@@ -289,13 +288,13 @@ func TestCronEverySecond(t *testing.T) {
 		if i%3 == 0 {
 			name = names[r.IntN(len(names))]
 		}
-		text, zone, dst := randomCron(r, dialect), spectest.ZoneNamed(t, name), policies[r.IntN(len(policies))]
+		text, zone, dst := randomCron(r, dialect), zoneNamed(t, name), policies[r.IntN(len(policies))]
 		rule, err := Parse(text, dialect)
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
 		rule.(*Expression).And = r.IntN(4) == 0
-		schedule := spectest.Compiled(t, rule, language.Setting{Zone: zone, DST: dst})
+		schedule := compiled(t, rule, language.Setting{Zone: zone, DST: dst})
 		o := newOracle(text, dialect, zone, dst)
 		o.and = rule.(*Expression).And
 		from := time.Unix(1_000_000_000+r.Int64N(1_200_000_000), 0)
@@ -318,7 +317,7 @@ func TestCronSampledDays(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
-		schedule := spectest.Compiled(t, rule, language.Setting{})
+		schedule := compiled(t, rule, language.Setting{})
 		o := newOracle(text, language.Obsidian, time.UTC, instant.DST{Gap: instant.GapNext, Overlap: instant.OverlapFirst})
 		from := time.Date(1995+r.IntN(60), 1, 1, 12, 0, 0, 0, time.UTC)
 		var want []time.Time
@@ -327,7 +326,7 @@ func TestCronSampledDays(t *testing.T) {
 				want = append(want, at)
 			}
 		}
-		got := spectest.Nexts(schedule, from.Add(-1), len(want))
+		got := nexts(schedule, from.Add(-1), len(want))
 		if !slices.EqualFunc(got, want, time.Time.Equal) {
 			t.Fatalf("%q from %v: %d and %d days; first got %v, expected %v", text, from, len(got), len(want), got[:min(9, len(got))], want[:min(9, len(want))])
 		}

@@ -101,11 +101,6 @@ func (r *Recur) AnchoredAt(t time.Time, s language.Setting) instant.Schedule {
 	return instant.Clip(r.countedFrom(t, s), t.Add(1), s.End)
 }
 
-// after returns the run that follows one started at t.
-func (r *Recur) after(t time.Time, s language.Setting) (time.Time, bool) {
-	return r.AnchoredAt(t, s).Next(t)
-}
-
 // Describe implements [language.Rule].
 func (r *Recur) Describe(s language.Setting) string {
 	origin := "the job's start"

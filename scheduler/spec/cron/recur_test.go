@@ -44,7 +44,7 @@ func (r recurRow) check(t *testing.T, rule *Recur) {
 	t.Helper()
 	zone := time.UTC
 	if r.TZ != "" {
-		zone = spectest.ZoneNamed(t, r.TZ)
+		zone = zoneNamed(t, r.TZ)
 	}
 	s := language.Setting{Zone: zone, Start: localTime(t, r.Effective, zone)}
 	if r.End != nil {
@@ -53,11 +53,11 @@ func (r recurRow) check(t *testing.T, rule *Recur) {
 	if r.Recommended != "" {
 		r.Expected, r.N = r.Readings[r.Recommended], len(r.Readings[r.Recommended])
 	}
-	schedule, after := spectest.Compiled(t, rule, s), s.Start.Add(-1)
+	schedule, after := compiled(t, rule, s), s.Start.Add(-1)
 	if r.Last != nil {
 		after = localTime(t, *r.Last, zone)
 		schedule = rule.AnchoredAt(after, s)
-		if first, ok := rule.after(after, s); !ok || !first.Equal(r.Expected[0]) {
+		if first, ok := rule.AnchoredAt(after, s).Next(after); !ok || !first.Equal(r.Expected[0]) {
 			t.Errorf("%s %q: after(%v) = %v", r.ID, r.Expr, after, first)
 		}
 	}
@@ -65,11 +65,11 @@ func (r recurRow) check(t *testing.T, rule *Recur) {
 	if !r.Complete {
 		n = len(r.Expected)
 	}
-	got := spectest.Nexts(schedule, after, n)
+	got := nexts(schedule, after, n)
 	if !slices.EqualFunc(got, r.Expected, time.Time.Equal) {
 		t.Errorf("%s %q from %s to %v:\ngot      %v\nexpected %v", r.ID, r.Expr, r.Effective, r.End, got, r.Expected)
 	}
-	spectest.Consistent(t, schedule, after, got)
+	consistent(t, schedule, after, got)
 }
 
 func localTime(t *testing.T, text string, zone *time.Location) time.Time {
@@ -89,20 +89,20 @@ func TestRecurOracle(t *testing.T) {
 	for range 400 {
 		unit := recurMinutes + recurUnit(r.IntN(5))
 		rule := &Recur{n: 1 + r.IntN(40), unit: unit}
-		zone := spectest.ZoneNamed(t, names[r.IntN(len(names))])
+		zone := zoneNamed(t, names[r.IntN(len(names))])
 		anchor := time.Unix(1_000_000_000+60*r.Int64N(20_000_000), 0).In(zone)
 		var want []time.Time
 		for k := range 40 {
 			want = append(want, recurOracle(rule, anchor, k, zone))
 		}
 		s := language.Setting{Zone: zone, Start: anchor, End: want[len(want)-1]}
-		schedule := spectest.Compiled(t, rule, s)
-		got := spectest.Nexts(schedule, anchor.Add(-time.Hour), len(want)+1)
+		schedule := compiled(t, rule, s)
+		got := nexts(schedule, anchor.Add(-time.Hour), len(want)+1)
 		if !slices.EqualFunc(got, want, time.Time.Equal) {
 			t.Fatalf("every %d %ss from %v:\ngot      %v\nexpected %v", rule.n, unit.name(), anchor, got, want)
 		}
-		spectest.Consistent(t, schedule, anchor.Add(-time.Hour), got)
-		if next, ok := rule.after(anchor, s); !ok || !next.Equal(want[1]) {
+		consistent(t, schedule, anchor.Add(-time.Hour), got)
+		if next, ok := rule.AnchoredAt(anchor, s).Next(anchor); !ok || !next.Equal(want[1]) {
 			t.Fatalf("every %d %ss after %v: %v %v, not %v", rule.n, unit.name(), anchor, next, ok, want[1])
 		}
 	}
@@ -139,7 +139,7 @@ func recurOracle(r *Recur, anchor time.Time, k int, zone *time.Location) time.Ti
 
 // TestRecurAtChangesOfTheClock has the cases that the oracle meets rarely.
 func TestRecurAtChangesOfTheClock(t *testing.T) {
-	zone := spectest.ZoneNamed(t, "America/New_York")
+	zone := zoneNamed(t, "America/New_York")
 	second := time.Date(2025, 11, 2, 6, 30, 0, 0, time.UTC) // the second 01:30 of that night
 	for _, c := range []struct {
 		text     string
@@ -158,9 +158,9 @@ func TestRecurAtChangesOfTheClock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		schedule := spectest.Compiled(t, rule, c.s)
+		schedule := compiled(t, rule, c.s)
 		expectTimes(t, c.text, schedule, "2025-03-01 00:00", c.expected)
-		spectest.Consistent(t, schedule, time.Time{}, spectest.Nexts(schedule, time.Time{}, 9))
+		consistent(t, schedule, time.Time{}, nexts(schedule, time.Time{}, 9))
 	}
 }
 
@@ -170,9 +170,9 @@ func TestRecurKeepsFractions(t *testing.T) {
 	created := time.Date(2024, 1, 31, 10, 0, 3, 250_000_000, time.UTC)
 	for unit := recurMinutes; unit <= recurMonths; unit++ {
 		rule := &Recur{n: 1, unit: unit}
-		schedule := spectest.Compiled(t, rule, language.Setting{Created: created})
-		got := spectest.Nexts(schedule, created.Add(-1), 3)
-		spectest.Consistent(t, schedule, created.Add(-1), got)
+		schedule := compiled(t, rule, language.Setting{Created: created})
+		got := nexts(schedule, created.Add(-1), 3)
+		consistent(t, schedule, created.Add(-1), got)
 		if len(got) != 3 || !got[0].Equal(created) || got[2].Nanosecond() != created.Nanosecond() {
 			t.Errorf("%s: %v", unit.name(), got)
 		}

@@ -46,13 +46,11 @@ func parseRecur(words []cronWord) (language.Rule, error) {
 
 // recurHint returns the hint for an @recur without unit: the number and the unit may be written in one.
 func (p *cronParser) recurHint(words []cronWord) string {
-	if len(words) < 2 {
-		return "for example, @recur 3 weeks"
-	}
-	number := words[1].text[:len(words[1].text)-len(strings.TrimLeft(words[1].text, "0123456789"))]
-	unit := recurUnitOf(words[1].text[len(number):])
-	if number != "" && unit > 0 {
-		return fmt.Sprintf("a blank stands between the two: @recur %s %s", number, words[1].text[len(number):])
+	if len(words) > 1 {
+		unit := strings.TrimLeft(words[1].text, "0123456789")
+		if number := strings.TrimSuffix(words[1].text, unit); number != "" && recurUnitOf(unit) > 0 {
+			return fmt.Sprintf("a blank stands between the two: @recur %s %s", number, unit)
+		}
 	}
 	return "for example, @recur 3 weeks"
 }

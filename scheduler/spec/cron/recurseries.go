@@ -22,23 +22,17 @@ func (r *Recur) steps(anchor time.Time) instant.Schedule {
 // policy at changes of the clock is that of RFC 5545, unless the job asks otherwise.
 func (r *Recur) calendar(anchor time.Time, s language.Setting) instant.Schedule {
 	day := calendar.FirstDay(int64(anchor.Year())*12+int64(anchor.Month())-1) + int64(anchor.Day()) - 1
-	t := localtime.Tile{
-		Dates: calendar.EveryDate,
-		Times: calendar.Times{Hours: 1 << anchor.Hour(), Minutes: 1 << anchor.Minute(), Seconds: 1 << anchor.Second()},
-	}
-	var cycle calendar.Cycle
-	switch r.unit {
+	var dates calendar.Dates
+	switch n := int64(r.n); r.unit {
 	case recurMonths:
-		month, _ := calendar.MonthOf(day)
-		cycle = calendar.StepCycle(month, int64(r.n))
-		t.Dates = calendar.NewDates(calendar.NewYearDays(1<<12-1, calendar.ClampedTo(anchor.Day())), &cycle, calendar.ByMonth)
+		days := calendar.NewYearDays(1<<12-1, calendar.ClampedTo(anchor.Day()))
+		dates = calendar.Stepped(days, calendar.ByMonth, day, n)
 	case recurWeeks:
-		cycle = calendar.StepCycle(day, 7*int64(r.n))
-		t.Dates = calendar.NewDates(calendar.EveryDay, &cycle, calendar.ByDay)
+		dates = calendar.Stepped(calendar.EveryDay, calendar.ByDay, day, 7*n)
 	default:
-		cycle = calendar.StepCycle(day, int64(r.n))
-		t.Dates = calendar.NewDates(calendar.EveryDay, &cycle, calendar.ByDay)
+		dates = calendar.Stepped(calendar.EveryDay, calendar.ByDay, day, n)
 	}
-	set := localtime.NewDifference([]localtime.Tile{t}, nil)
+	times := calendar.Times{Hours: 1 << anchor.Hour(), Minutes: 1 << anchor.Minute(), Seconds: 1 << anchor.Second()}
+	set := localtime.NewDifference([]localtime.Tile{{Dates: dates, Times: times}}, nil)
 	return instant.NewZoned(set, s.Location(), s.DST.Or(instant.GapShift, instant.OverlapFirst))
 }

@@ -86,8 +86,5 @@ func (p *cronParser) shortcutHint(name string, words []cronWord) string {
 		}
 		return hint
 	}
-	if near := spelling.Nearest(name, append([]string{"@recur"}, cronShortcutNames...)); near != "" {
-		return fmt.Sprintf("did you mean %s?", near)
-	}
-	return ""
+	return spelling.DidYouMean(name, append([]string{"@recur"}, cronShortcutNames...))
 }

@@ -71,16 +71,16 @@ func (r cronRow) check(t *testing.T, rule language.Rule, dialect language.Dialec
 
 func (r cronRow) expect(t *testing.T, rule language.Rule, expected []time.Time, dialect language.Dialect) {
 	t.Helper()
-	schedule := spectest.Compiled(t, rule, language.Setting{Zone: spectest.ZoneNamed(t, r.TZ)})
+	schedule := compiled(t, rule, language.Setting{Zone: zoneNamed(t, r.TZ)})
 	n := r.N
 	if !r.Complete {
 		n = min(n, len(expected)) // the row was cut short
 	}
-	got := spectest.Nexts(schedule, r.After, n)
+	got := nexts(schedule, r.After, n)
 	if !slices.EqualFunc(got, expected, time.Time.Equal) {
 		t.Errorf("%s %s %q in %s after %v:\ngot      %v\nexpected %v", r.ID, dialect, r.Expr, r.TZ, r.After, got, expected)
 	}
-	spectest.Consistent(t, schedule, r.After, got)
+	consistent(t, schedule, r.After, got)
 }
 
 func TestCronDSTVectors(t *testing.T) {
@@ -110,12 +110,12 @@ func TestCronDSTVectors(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				schedule := spectest.Compiled(t, rule, language.Setting{Zone: spectest.ZoneNamed(t, row.TZ), DST: dst})
-				got := spectest.Nexts(schedule, row.After, row.N)
+				schedule := compiled(t, rule, language.Setting{Zone: zoneNamed(t, row.TZ), DST: dst})
+				got := nexts(schedule, row.After, row.N)
 				if !slices.EqualFunc(got, expected, time.Time.Equal) {
 					t.Errorf("%s %q in %s, %s:\ngot      %v\nexpected %v", row.ID, row.Expr, row.TZ, policy, got, expected)
 				}
-				spectest.Consistent(t, schedule, row.After, got)
+				consistent(t, schedule, row.After, got)
 			}
 		}
 	}

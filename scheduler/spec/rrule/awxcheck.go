@@ -55,9 +55,12 @@ func (c *awxCheck) add(i int, message string) {
 
 // limits makes AWX's own checks, in its order.
 func (c *awxCheck) limits() {
-	if c.dates(strings.Index(strings.ToLower(c.text), "exdate:"), awxNoEXDATE) ||
-		c.dates(strings.Index(strings.ToLower(c.text), "rdate:"), awxNoRDATE) {
-		return
+	lower := strings.ToLower(c.text)
+	for _, single := range []struct{ name, message string }{{"exdate:", awxNoEXDATE}, {"rdate:", awxNoRDATE}} {
+		if at := strings.Index(lower, single.name); at >= 0 {
+			c.add(min(at, len(c.text)), single.message)
+			return // then it is the only error
+		}
 	}
 	starts := awxStartAt.FindAllStringIndex(c.text, -1)
 	if len(starts) == 0 {
@@ -69,23 +72,13 @@ func (c *awxCheck) limits() {
 	if len(starts) > 1 {
 		c.add(starts[1][0], awxStarts)
 	}
-	if !strings.Contains(strings.ToLower(c.text), "rrule:") {
+	if !strings.Contains(lower, "rrule:") {
 		c.add(0, awxNoRule)
 	}
 	c.rules(awxRuleAt, awxNumberAt, awxCountAt, func(rule string) string { return rule })
 	if column, message := parseLikeAWX(c.text); message != "" {
 		c.errors = append(c.errors, &language.SyntaxError{Column: column, Message: awxFailed + message})
 	}
-}
-
-// dates notes that single dates are not allowed, which is then the only error.
-func (c *awxCheck) dates(at int, message string) bool {
-	if at < 0 {
-		return false
-	}
-	c.errors = nil
-	c.add(min(at, len(c.text)), message)
-	return true
 }
 
 // rules checks every rule, as the expressions find it.

@@ -1,6 +1,8 @@
 package rrule
 
 import (
+	"slices"
+
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/localtime"
 )
@@ -36,12 +38,7 @@ func (e *expander) days() *calendar.YearDays {
 
 // numbered reports whether an item of BYDAY has a number.
 func (e *expander) numbered() bool {
-	for _, d := range e.byDay {
-		if d.n != 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.byDay, func(d nthDay) bool { return d.n != 0 })
 }
 
 // weekdaysOf returns the days of BYDAY in a month that begins on that weekday (from Monday). Shorter periods than a
@@ -172,7 +169,7 @@ func (e *expander) positions(d calendar.Dates) []localtime.Tile {
 // place returns the day, from 0, or from -1 at the period's end, and the time, from 0, of a position.
 func place(p, size int) (day, time int) {
 	if p > 0 {
-		return (p - 1) / size, (p - 1) % size
+		p--
 	}
 	q, r := calendar.Divide(int64(p), int64(size))
 	return int(q), int(r)

@@ -167,7 +167,7 @@ func (r *ruleWords) drifts() bool { return r.freq > freqDaily && r.repeats(r.ste
 
 // step returns the number, since 1970, of the hour, minute or second from which the rule is counted.
 func (r *ruleWords) step() int64 {
-	n, _ := calendar.Divide(r.begin, map[rruleFreq]int64{freqHourly: 3600, freqMinutely: 60, freqSecondly: 1}[r.freq])
+	n, _ := calendar.Divide(r.begin, r.freq.seconds())
 	return n
 }
 
@@ -238,11 +238,6 @@ func (r *ruleWords) positioned(clock, phrase string) string {
 		return fmt.Sprintf("%s on %s of %s in %s", clock, positions, days, english.Each(r.interval, period))
 	}
 	return fmt.Sprintf("%s, of these only %s in each %s", phrase, positions, period)
-}
-
-// unit returns "month" for MONTHLY.
-func (f rruleFreq) unit() string {
-	return [...]string{"year", "month", "week", "day", "hour", "minute", "second"}[f]
 }
 
 // numbers reports whether an item of BYDAY has a number that counts.

@@ -119,29 +119,21 @@ func (r *ruleWords) conditions(months, yearDays, monthDays []int, weekdays []nth
 
 // weekdayWords returns the weekdays as a subject: "every Tuesday and Thursday", "on Monday to Friday", "every day".
 func (r *ruleWords) weekdayWords() string {
-	set := r.weekdays()
-	names := english.Weekdays(set)
-	switch {
-	case set == 0 || set == 1<<7-1:
-		return everyDayWords
-	case strings.Contains(names, " to "):
-		return "on " + names
+	if set := r.weekdays(); set != 0 && set != 1<<7-1 {
+		return english.EachWeekday(set)
 	}
-	return "every " + names
+	return everyDayWords
 }
 
 // nthDays returns weekdays of which some may be numbered: "the first Sunday and the last Sunday of every month",
 // or, as a condition, "a Friday", "a Monday or Friday", "the first Monday of the month or a Tuesday".
 func (r *ruleWords) nthDays(conjunction, of string) string {
 	var words []string
-	for _, d := range r.byDay {
-		if d.n > 0 && r.numbers() {
-			words = append(words, "the "+english.Ordinal(d.n)+" "+d.day.String())
-		}
-	}
-	for _, d := range r.byDay {
-		if d.n < 0 && r.numbers() {
-			words = append(words, "the "+english.Ordinal(d.n)+" "+d.day.String())
+	for _, sign := range []int{1, -1} {
+		for _, d := range r.byDay {
+			if sign*d.n > 0 && r.numbers() {
+				words = append(words, "the "+english.Ordinal(d.n)+" "+d.day.String())
+			}
 		}
 	}
 	phrase := english.List(words, conjunction)

@@ -34,33 +34,45 @@ type expander struct {
 func (e *expander) fill() {
 	day, second := calendar.Divide(e.begin, calendar.DayLength)
 	month, dayOfMonth := calendar.MonthOf(day)
-	if len(e.byWeekNo)+len(e.byYearDay)+len(e.byMonthDay)+len(e.byDay) == 0 {
-		switch e.freq {
-		case freqYearly:
-			if len(e.byMonth) == 0 {
-				e.byMonth = []int{int(calendar.Mod(month, 12)) + 1}
-			}
-			e.byMonthDay = []int{int(dayOfMonth)}
-		case freqMonthly:
-			e.byMonthDay = []int{int(dayOfMonth)}
-		case freqWeekly:
-			e.byDay = []nthDay{{0, time.Weekday((calendar.WeekdayOf(day) + 1) % 7)}}
-		default:
-		}
-	}
 	hour, minute, second := second/3600, second/60%60, second%60
-	if len(e.byHour) == 0 && e.freq < freqHourly {
-		e.byHour = []int{int(hour)}
-	}
-	if len(e.byMinute) == 0 && e.freq < freqMinutely {
-		e.byMinute = []int{int(minute)}
-	}
-	if len(e.bySecond) == 0 && e.freq < freqSecondly {
-		e.bySecond = []int{int(second)}
-	}
+	e.complete(defaults{
+		month:    int(calendar.Mod(month, 12)) + 1,
+		monthDay: func() int { return int(dayOfMonth) },
+		weekday:  time.Weekday((calendar.WeekdayOf(day) + 1) % 7),
+		clock:    [3]int{int(hour), int(minute), int(second)},
+	})
 	e.lift(freqSecondly, 60, &e.bySecond, second)
 	e.lift(freqMinutely, 60, &e.byMinute, minute)
 	e.lift(freqHourly, 24, &e.byHour, hour)
+}
+
+// defaults are what a rule takes where it names nothing itself.
+type defaults struct {
+	month    int // from 1
+	monthDay func() int
+	weekday  time.Weekday
+	clock    [3]int // hour, minute and second
+}
+
+// complete fills in what is not given of a period longer than the part itself.
+func (r *rrule) complete(d defaults) {
+	if len(r.byWeekNo)+len(r.byYearDay)+len(r.byMonthDay)+len(r.byDay) == 0 {
+		if r.freq == freqYearly && len(r.byMonth) == 0 {
+			r.byMonth = []int{d.month}
+		}
+		switch r.freq {
+		case freqYearly, freqMonthly:
+			r.byMonthDay = []int{d.monthDay()}
+		case freqWeekly:
+			r.byDay = []nthDay{{0, d.weekday}}
+		default:
+		}
+	}
+	for i, list := range []*[]int{&r.byHour, &r.byMinute, &r.bySecond} {
+		if len(*list) == 0 && r.freq < freqHourly+rruleFreq(i) {
+			*list = []int{d.clock[i]}
+		}
+	}
 }
 
 // lift says a frequency whose interval is a multiple of the next longer period in that period: every 120 minutes are
@@ -111,22 +123,16 @@ func (e *expander) dates() calendar.Dates {
 	case interval == 1:
 		return calendar.Dates{Days: days}
 	case e.freq == freqYearly:
-		year, _ := calendar.YearOf(day)
-		cycle := calendar.StepCycle(year, interval)
-		return calendar.NewDates(days, &cycle, calendar.ByYear)
+		return calendar.Stepped(days, calendar.ByYear, day, interval)
 	case e.freq == freqMonthly:
-		month, _ := calendar.MonthOf(day)
-		cycle := calendar.StepCycle(month, interval)
-		return calendar.NewDates(days, &cycle, calendar.ByMonth)
+		return calendar.Stepped(days, calendar.ByMonth, day, interval)
 	case e.freq == freqWeekly:
 		cycle := calendar.MaskCycle(day-e.sinceWeekStart(day), 7*interval, 1<<7-1)
 		return calendar.NewDates(days, &cycle, calendar.ByDay)
-	}
-	cycle := calendar.StepCycle(day, interval)
-	if interval%7 == 0 {
+	case interval%7 == 0:
 		days = days.And(calendar.DaysOfWeek(1 << calendar.WeekdayOf(day)))
 	}
-	return calendar.NewDates(days, &cycle, calendar.ByDay)
+	return calendar.Stepped(days, calendar.ByDay, day, interval)
 }
 
 // sinceWeekStart returns how many days of its week come before a day.
@@ -137,14 +143,7 @@ func (e *expander) sinceWeekStart(day int64) int64 {
 // hourly compiles a frequency of less than a day. Steps that come back to the same times every day make tiles, and so
 // do those that meet few times of day, however seldom.
 func (e *expander) hourly() (p piece) {
-	unit := int64(3600)
-	switch e.freq {
-	case freqMinutely:
-		unit = 60
-	case freqSecondly:
-		unit = 1
-	default:
-	}
+	unit := e.freq.seconds()
 	anchor, _ := calendar.Divide(e.begin, unit)
 	d := calendar.Dates{Days: e.days()}
 	repeats := e.repeats(anchor)

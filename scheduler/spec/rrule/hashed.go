@@ -37,32 +37,14 @@ func hashRules(rules []rrule, h language.Hash) []rrule {
 // fillIn fills in what the rule does not name, from the longest period to the shortest.
 func (r *rrule) fillIn(h language.Hash) {
 	r.anchor, r.hasAnchor = localTime(r.grid(h)), true
-	if len(r.byWeekNo)+len(r.byYearDay)+len(r.byMonthDay)+len(r.byDay) == 0 {
-		switch r.freq {
-		case freqYearly, freqMonthly:
-			if r.freq == freqYearly && len(r.byMonth) == 0 {
-				r.byMonth = []int{h.Pick(language.HashMonth, 1, 12)}
-			}
-			r.byMonthDay = []int{r.possible(h.Pick(language.HashDay, 1, 31))}
-		case freqWeekly:
-			r.byDay = []nthDay{{0, time.Weekday(h.Pick(language.HashWeekday, 0, 6))}}
-		default:
-		}
-	}
-	for _, open := range []struct {
-		list  *[]int
-		freq  rruleFreq
-		field language.HashField
-		last  int
-	}{
-		{&r.byHour, freqHourly, language.HashHour, 23},
-		{&r.byMinute, freqMinutely, language.HashMinute, 59},
-		{&r.bySecond, freqSecondly, language.HashSecond, 59},
-	} {
-		if len(*open.list) == 0 && r.freq < open.freq {
-			*open.list = []int{h.Pick(open.field, 0, open.last)}
-		}
-	}
+	r.complete(defaults{
+		month:    h.Pick(language.HashMonth, 1, 12),
+		monthDay: func() int { return r.possible(h.Pick(language.HashDay, 1, 31)) },
+		weekday:  time.Weekday(h.Pick(language.HashWeekday, 0, 6)),
+		clock: [3]int{
+			h.Pick(language.HashHour, 0, 23), h.Pick(language.HashMinute, 0, 59), h.Pick(language.HashSecond, 0, 59),
+		},
+	})
 }
 
 // grid returns a local time in a period in which the rule is due. A position that is named is not
@@ -116,19 +98,21 @@ func (r *rrule) onWeekday(day int64) int64 {
 	return day
 }
 
+// leapYear is a year with a leap day.
+const leapYear = 2000
+
 // possible returns a day of the month, or -1, its last day, if none of the rule's months has that day: a job whose hash
 // is 30 February runs on the last of February instead of never.
 func (r *rrule) possible(day int) int {
-	lengths := [...]int{31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 	step := int64(1)
 	if r.freq == freqMonthly {
 		step = calendar.GCD(int64(r.interval), 12)
 	}
 	anchor, _ := calendar.Divide(int64(r.anchor), calendar.DayLength)
 	begin, _ := calendar.MonthOf(anchor)
-	for i, length := range lengths {
-		due := (int64(i)-begin)%step == 0 && (len(r.byMonth) == 0 || slices.Contains(r.byMonth, i+1))
-		if due && day <= length {
+	for i := range int64(12) {
+		due := (i-begin)%step == 0 && (len(r.byMonth) == 0 || slices.Contains(r.byMonth, int(i)+1))
+		if due && int64(day) <= calendar.MonthLength(leapYear*12+i) {
 			return day
 		}
 	}

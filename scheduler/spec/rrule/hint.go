@@ -27,10 +27,8 @@ func partHint(name string) string {
 
 // freqHint says which frequency was meant.
 func freqHint(value string) string {
-	for word, freq := range map[string]rruleFreq{
-		"YEAR": freqYearly, "MONTH": freqMonthly, "WEEK": freqWeekly, "DAY": freqDaily,
-		"HOUR": freqHourly, "MINUTE": freqMinutely, "SECOND": freqSecondly,
-	} {
+	for freq := freqYearly; freq <= freqSecondly; freq++ {
+		word := strings.ToUpper(freq.unit())
 		if value == word || value == word+"S" || value == word+"LY" {
 			return "did you mean " + freq.String() + "?"
 		}

@@ -51,13 +51,13 @@ func TestParseRRuleReads(t *testing.T) {
 	}
 	want := rrule{
 		freq: freqMonthly, interval: 2, count: 3, weekStart: time.Sunday,
-		until:   rruleUntil{given: true, utc: true, at: 1_893_456_000, column: 70},
+		until:   rruleUntil{rruleTime: rruleTime{utc: true, at: 1_893_456_000}, given: true, column: 70},
 		byMonth: []int{1, 2}, byWeekNo: []int{-1, 1}, byYearDay: []int{366}, byMonthDay: []int{-31, 1},
 		byDay:  []nthDay{{0, time.Monday}, {1, time.Monday}, {2, time.Tuesday}, {-1, time.Friday}, {0, time.Sunday}},
 		byHour: []int{0}, byMinute: []int{59}, bySecond: []int{60}, bySetPos: []int{-366},
 		column: 32, text: text[31:],
 	}
-	unexported := cmp.AllowUnexported(rrule{}, rruleUntil{}, nthDay{})
+	unexported := cmp.AllowUnexported(rrule{}, rruleUntil{}, rruleTime{}, nthDay{})
 	if diff := cmp.Diff(want, set.rules[0], unexported); diff != "" {
 		t.Error(diff)
 	}

@@ -199,5 +199,5 @@ func (p *rruleParser) until(r *rrule, value rruleText) {
 			rruleTimeHint(value.text))
 		return
 	}
-	r.until = rruleUntil{given: true, utc: t.utc, at: t.at, date: t.date, short: t.short, column: value.column()}
+	r.until = rruleUntil{rruleTime: t, given: true, column: value.column()}
 }

@@ -30,17 +30,11 @@ func (t rruleText) after(i int) rruleText  { return t.cut(i+1, len(t.text)) }
 // split returns the pieces between separators; a piece may be empty. Separators within double quotes do not count.
 func (t rruleText) split(separator byte) []rruleText {
 	var pieces []rruleText
-	begin, quoted := 0, false
-	for i := range len(t.text) {
-		switch c := t.text[i]; {
-		case c == '"':
-			quoted = !quoted
-		case c == separator && !quoted:
-			pieces = append(pieces, t.cut(begin, i))
-			begin = i + 1
-		}
+	for i := t.index(separator); i >= 0; i = t.index(separator) {
+		pieces = append(pieces, t.before(i))
+		t = t.after(i)
 	}
-	return append(pieces, t.cut(begin, len(t.text)))
+	return append(pieces, t)
 }
 
 // index returns where c stands first outside double quotes, -1 if nowhere.

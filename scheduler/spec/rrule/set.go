@@ -53,14 +53,13 @@ type rrule struct {
 	text   string // its value as written, "FREQ=DAILY;COUNT=3"
 }
 
-// rruleUntil is the end of a rule, included. The zero value is no end.
+// rruleUntil is the end of a rule, included. The zero value is no end. What is not UTC is on the clock of the set's zone;
+// a date without a time is its midnight, and a time without seconds is one that AWX reads on the clock of DTSTART.
 type rruleUntil struct {
+	rruleTime
+
 	given  bool
-	utc    bool      // at is UTC; else it is on the clock of the set's zone
-	at     localTime // a date without a time is its midnight
-	date   bool      // only a date was written
-	short  bool      // a time without seconds was written, which AWX reads on the clock of DTSTART
-	column int       // where it stands
+	column int // where it stands
 }
 
 // nthDay is an item of BYDAY. n is 0 for every such weekday, 2 for the second, -1 for the last. It counts in the month,
@@ -91,6 +90,16 @@ var rruleFreqNames = []string{
 
 // String returns the frequency as it is written.
 func (f rruleFreq) String() string { return rruleFreqNames[f] }
+
+// unit returns "month" for MONTHLY.
+func (f rruleFreq) unit() string {
+	return [...]string{"year", "month", "week", "day", "hour", "minute", "second"}[f]
+}
+
+// seconds returns the length of a unit that is shorter than a day.
+func (f rruleFreq) seconds() int64 {
+	return [...]int64{freqHourly: 3600, freqMinutely: 60, freqSecondly: 1}[f]
+}
 
 // Location returns the zone of DTSTART, nil if it has none.
 func (r *Set) Location() *time.Location { return r.zone }

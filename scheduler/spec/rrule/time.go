@@ -61,11 +61,10 @@ func parseRRuleTime(text string, short bool) (t rruleTime, problem string) {
 
 // rruleTimeHint says what to do about a text that parseRRuleTime did not take; empty if that is not plain.
 func rruleTimeHint(text string) string {
-	body := strings.ToUpper(strings.TrimSuffix(strings.ToUpper(text), "Z"))
-	if i := strings.LastIndexAny(body, "+-"); i > 8 && strings.ContainsAny(body, "T") && i > strings.Index(body, "T") {
+	upper := strings.ToUpper(text)
+	if i := strings.LastIndexAny(upper, "+-"); i > 8 && strings.Contains(upper, "T") && i > strings.Index(upper, "T") {
 		return "an offset cannot be written: end UTC in Z, and name a zone with DTSTART;TZID=…"
 	}
-	upper := strings.ToUpper(text)
 	if bare := strings.NewReplacer("-", "", ":", "").Replace(upper); bare != upper {
 		if _, problem := parseRRuleTime(bare, false); problem == "" {
 			return "write " + bare

@@ -31,6 +31,52 @@ func Ones(set uint64) []int {
 	return places
 }
 
+// nextBit returns the place of the first bit that is set from a place on, or -1.
+func nextBit(words []uint64, from int64) int64 {
+	i := from / 64
+	if i >= int64(len(words)) {
+		return -1
+	}
+	word := words[i] >> (from % 64) << (from % 64)
+	for word == 0 {
+		i++
+		if i == int64(len(words)) {
+			return -1
+		}
+		word = words[i]
+	}
+	return i*64 + int64(bits.TrailingZeros64(word))
+}
+
+// lastBit returns the place of the last bit that is set up to a place, or -1.
+func lastBit(words []uint64, to int64) int64 {
+	to = min(to, int64(len(words))*64-1)
+	i := to / 64
+	word := words[i] & (1<<(to%64)<<1 - 1)
+	for word == 0 {
+		i--
+		if i < 0 {
+			return -1
+		}
+		word = words[i]
+	}
+	return i*64 + int64(bits.Len64(word)) - 1
+}
+
+// bitsBefore returns how many bits are set before a place.
+func bitsBefore(words []uint64, end int64) int64 {
+	n := 0
+	for _, word := range words {
+		if end < 64 {
+			n += bits.OnesCount64(word & (1<<end - 1))
+			break
+		}
+		n += bits.OnesCount64(word)
+		end -= 64
+	}
+	return int64(n)
+}
+
 // nthBit returns the n-th bit of a set, from 0.
 func nthBit(set uint64, n int) uint64 {
 	for range n {

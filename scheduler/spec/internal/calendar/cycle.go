@@ -46,8 +46,8 @@ func (c *Cycle) Next(x int64) (int64, bool) {
 		return 0, false
 	}
 	turn, phase := Divide(DivideUp(x-c.Anchor, c.Step), c.Length)
-	if phase = c.phaseFrom(phase); phase < 0 {
-		turn, phase = turn+1, c.phaseFrom(0)
+	if phase = nextBit(c.phases, phase); phase < 0 {
+		turn, phase = turn+1, nextBit(c.phases, 0)
 	}
 	return c.Anchor + (turn*c.Length+phase)*c.Step, true
 }
@@ -56,8 +56,8 @@ func (c *Cycle) Next(x int64) (int64, bool) {
 func (c *Cycle) Last(x int64) int64 {
 	k, _ := Divide(x-c.Anchor, c.Step)
 	turn, phase := Divide(k, c.Length)
-	if phase = c.phaseTo(phase); phase < 0 {
-		turn, phase = turn-1, c.phaseTo(c.Length-1)
+	if phase = lastBit(c.phases, phase); phase < 0 {
+		turn, phase = turn-1, lastBit(c.phases, c.Length-1)
 	}
 	return c.Anchor + (turn*c.Length+phase)*c.Step
 }
@@ -74,45 +74,5 @@ func (c *Cycle) Count(a, b int64) int64 {
 // rank returns how many of the set come before k, from some fixed place on.
 func (c *Cycle) rank(k int64) int64 {
 	turn, phase := Divide(k, c.Length)
-	n := turn * c.size
-	for i, word := range c.phases {
-		rest := phase - int64(i)*64
-		if rest <= 0 {
-			break
-		}
-		if rest < 64 {
-			word &= 1<<rest - 1
-		}
-		n += int64(bits.OnesCount64(word))
-	}
-	return n
-}
-
-// phaseFrom returns the first phase not before from whose bit is set, or -1.
-func (c *Cycle) phaseFrom(from int64) int64 {
-	for i := from / 64; i < int64(len(c.phases)); i++ {
-		word := c.phases[i]
-		if i == from/64 {
-			word &^= 1<<(from%64) - 1
-		}
-		if word != 0 {
-			return i*64 + int64(bits.TrailingZeros64(word))
-		}
-	}
-	return -1
-}
-
-// phaseTo returns the last phase not after to whose bit is set, or -1.
-func (c *Cycle) phaseTo(to int64) int64 {
-	to = min(to, int64(len(c.phases))*64-1)
-	for i := to / 64; i >= 0; i-- {
-		word := c.phases[i]
-		if i == to/64 {
-			word &= 1<<(to%64)<<1 - 1
-		}
-		if word != 0 {
-			return i*64 + 63 - int64(bits.LeadingZeros64(word))
-		}
-	}
-	return -1
+	return turn*c.size + bitsBefore(c.phases, phase)
 }

@@ -119,18 +119,6 @@ func (d *Dates) begin(number int64) int64 {
 	}
 }
 
-// end is a number that no unit of the calendar reaches.
-func (d *Dates) end() int64 {
-	switch d.Unit {
-	case ByMonth:
-		return LastMonth + 1
-	case ByYear:
-		return lastYear + 1
-	default:
-		return lastDay + 1
-	}
-}
-
 // Has reports whether the day is in the set.
 func (d *Dates) Has(day int64) bool {
 	if !d.Days.Has(day) {
@@ -163,10 +151,9 @@ func (d *Dates) Next(day int64) (int64, bool) {
 		if allowed == number && ok {
 			return found, true
 		}
-		if !ok || allowed >= d.end() {
+		if day = d.begin(allowed); !ok || day > lastDay {
 			return 0, false
 		}
-		day = d.begin(allowed)
 	}
 	return 0, false
 }
@@ -218,7 +205,7 @@ func (d *Dates) Count(a, b int64) int64 {
 	n := int64(0)
 	for number := d.number(a); ; number++ {
 		found, ok := d.Cycle.Next(number)
-		if !ok || found >= d.end() || d.begin(found) > b {
+		if !ok || d.begin(found) > min(b, lastDay) {
 			return n
 		}
 		number = found

@@ -22,6 +22,13 @@ func NewDates(days *YearDays, cycle *Cycle, unit dateUnit) Dates {
 	return d
 }
 
+// Stepped returns the days that lie in every n-th unit, counted from the unit of a day.
+func Stepped(days *YearDays, unit dateUnit, from, n int64) Dates {
+	counted := Dates{Unit: unit}
+	cycle := StepCycle(counted.number(from), n)
+	return NewDates(days, &cycle, unit)
+}
+
 // list returns all days, nil if they are too many.
 func (d *Dates) list() []int64 {
 	list := []int64{}

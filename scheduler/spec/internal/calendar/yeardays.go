@@ -47,7 +47,7 @@ var EveryDay = FillYearDays(func(s Shape, days *DayBits) {
 func (y *YearDays) measure() {
 	y.none = true
 	for i := range y.years {
-		n := y.years[i].size()
+		n := y.years[i].Count(0, 365)
 		y.sizes[i] = int16(n)
 		y.none = y.none && n == 0
 	}

@@ -103,6 +103,15 @@ func Weekdays(weekdays uint64) string {
 	return List(Spans(calendar.Ones(weekdays&(1<<7-1)), Weekday), "and")
 }
 
+// EachWeekday returns "every Tuesday and Thursday", "on Monday to Friday".
+func EachWeekday(weekdays uint64) string {
+	names := Weekdays(weekdays)
+	if strings.Contains(names, " to ") {
+		return "on " + names
+	}
+	return "every " + names
+}
+
 // Weekday returns the name of a weekday, from Monday (0).
 func Weekday(n int) string { return time.Weekday((n + 1) % 7).String() }
 

@@ -40,9 +40,4 @@ func (d *delayed) move(t time.Time, ok bool) (time.Time, bool) {
 	return t.Add(d.by), true
 }
 
-func (d *delayed) nextGap(from, to int64) (gap, bool) {
-	if s, ok := d.schedule.(gapped); ok {
-		return s.nextGap(from, to)
-	}
-	return gap{}, false
-}
+func (d *delayed) nextGap(from, to int64) (gap, bool) { return gapsOf(d.schedule).nextGap(from, to) }

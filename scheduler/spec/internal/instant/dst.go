@@ -19,6 +19,11 @@ type DST struct {
 	Overlap Overlap
 }
 
+// NewDST returns the policy of those names; any other name leaves it open.
+func NewDST(gap, overlap string) DST {
+	return DST{Gap(max(slices.Index(gapNames, gap), 0)), Overlap(max(slices.Index(overlapNames, overlap), 0))}
+}
+
 // Gap is what becomes of an occurrence at a time that the clock jumps over.
 type Gap uint8
 
@@ -68,12 +73,7 @@ var Literal = DST{GapSkip, OverlapBoth}
 
 // ReadDST reads the members gap and overlap.
 func ReadDST(o *document.Object) DST {
-	var d DST
-	if name, ok := o.Enum("gap", gapNames[1:]...); ok {
-		d.Gap = Gap(slices.Index(gapNames, name))
-	}
-	if name, ok := o.Enum("overlap", overlapNames[1:]...); ok {
-		d.Overlap = Overlap(slices.Index(overlapNames, name))
-	}
-	return d
+	gap, _ := o.Enum("gap", gapNames[1:]...)
+	overlap, _ := o.Enum("overlap", overlapNames[1:]...)
+	return NewDST(gap, overlap)
 }

@@ -18,15 +18,11 @@ type DSTGap struct {
 // NextGap returns the first change of a clock after an instant, and not after until, that takes times from a schedule.
 // A zero until is no limit.
 func NextGap(s Schedule, after, until time.Time) (DSTGap, bool) {
-	g, ok := s.(gapped)
-	if !ok {
-		return DSTGap{}, false
-	}
 	to := int64(math.MaxInt64 - 1) // an interval without an end ends later
 	if !until.IsZero() {
 		to = until.Unix()
 	}
-	found, ok := g.nextGap(after.Unix()+1, to)
+	found, ok := gapsOf(s).nextGap(after.Unix()+1, to)
 	if !ok {
 		return DSTGap{}, false
 	}
@@ -39,6 +35,19 @@ type gapped interface {
 	// NextGap returns the first change in from…to that takes times from the schedule.
 	nextGap(from, to int64) (gap, bool)
 }
+
+// gapsOf returns the schedule as one that may leave times out.
+func gapsOf(s Schedule) gapped {
+	if g, ok := s.(gapped); ok {
+		return g
+	}
+	return gapless{}
+}
+
+// gapless is a Schedule that leaves nothing out.
+type gapless struct{}
+
+func (gapless) nextGap(_, _ int64) (gap, bool) { return gap{}, false }
 
 // gap is a change of a clock that jumps over times of a set of local times.
 type gap struct {

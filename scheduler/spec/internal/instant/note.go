@@ -21,13 +21,16 @@ const mostNotes = 20
 
 // Notes returns the remarks of a schedule, if it has any to make.
 func Notes(s Schedule, from, to time.Time) []string {
-	n, ok := s.(noted)
-	if !ok {
-		return nil
-	}
 	var list []string
-	for _, remark := range n.notes(from.Unix(), to.Unix()) {
+	for _, remark := range notesOf(s, from.Unix(), to.Unix()) {
 		list = append(list, remark.text)
 	}
 	return list
+}
+
+func notesOf(s Schedule, from, to int64) []note {
+	if n, ok := s.(noted); ok {
+		return n.notes(from, to)
+	}
+	return nil
 }

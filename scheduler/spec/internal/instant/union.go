@@ -58,9 +58,7 @@ func (u union) Count(from, to time.Time) int {
 func (u union) notes(from, to int64) []note {
 	var list []note
 	for _, s := range u {
-		if n, ok := s.(noted); ok {
-			list = append(list, n.notes(from, to)...)
-		}
+		list = append(list, notesOf(s, from, to)...)
 	}
 	slices.SortStableFunc(list, func(a, b note) int { return cmp.Compare(a.at, b.at) })
 	list = slices.CompactFunc(list, func(a, b note) bool { return a == b })
@@ -70,12 +68,8 @@ func (u union) notes(from, to int64) []note {
 // NextGap puts together what several schedules leave out at one change: what they have in common counts once.
 func (u union) nextGap(from, to int64) (best gap, some bool) {
 	var all []gap
-	for _, part := range u {
-		s, ok := part.(gapped)
-		if !ok {
-			continue
-		}
-		g, ok := s.nextGap(from, to)
+	for _, s := range u {
+		g, ok := gapsOf(s).nextGap(from, to)
 		if !ok {
 			continue
 		}

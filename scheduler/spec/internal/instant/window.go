@@ -56,25 +56,17 @@ func (w *window) Count(from, to time.Time) int {
 }
 
 func (w *window) notes(from, to int64) []note {
-	n, ok := w.schedule.(noted)
-	if !ok {
-		return nil
-	}
 	if !w.start.IsZero() {
 		from = max(from, w.start.Unix())
 	}
-	return n.notes(from, min(to, w.end.Unix()))
+	return notesOf(w.schedule, from, min(to, w.end.Unix()))
 }
 
 func (w *window) nextGap(from, to int64) (gap, bool) {
-	s, ok := w.schedule.(gapped)
-	if !ok {
-		return gap{}, false
-	}
 	if !w.start.IsZero() { // what the clock jumps over comes before the change
 		from = max(from, w.start.Unix()+1)
 	}
-	return s.nextGap(from, min(to, w.end.Unix()))
+	return gapsOf(w.schedule).nextGap(from, min(to, w.end.Unix()))
 }
 
 func (w *window) Countable() bool { return Countable(w.schedule) }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/localtime"
-	"github.com/carillon-sched/carillon/scheduler/spec/internal/spectest"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
 )
 
@@ -56,11 +55,22 @@ var everyPolicy = []DST{
 	{GapSkip, OverlapBoth},
 }
 
+// awkward are zones whose clocks do unusual things: half-hour and two-hour changes, changes at midnight, a day left
+// out, winter time that is "daylight saving", Ramadan, one change a year.
+var awkward = []string{
+	"America/New_York", "Europe/London", "Europe/Dublin", "Australia/Lord_Howe", "Antarctica/Troll", "America/Sao_Paulo",
+	"America/Havana", "Asia/Beirut", "Pacific/Apia", "Africa/Casablanca", "Asia/Kathmandu", "America/St_Johns",
+	"Pacific/Chatham", "Asia/Gaza", "America/Godthab", "Africa/Monrovia", "Europe/Volgograd", "Antarctica/Casey", "UTC",
+}
+
 // TestZonedAtChanges compares every policy with its definition, around changes of awkward clocks.
 func TestZonedAtChanges(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for _, name := range spectest.Awkward {
-		loc := spectest.ZoneNamed(t, name)
+	for _, name := range awkward {
+		loc, err := tz.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for range 12 {
 			year := time.Date(1970+r.IntN(150), 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 			change := tz.Of(loc).At(year).End

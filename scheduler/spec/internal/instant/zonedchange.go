@@ -12,35 +12,24 @@ import (
 // remark says what the change at the start of an interval does to the set, of which the times from first to b are
 // changed.
 func (s *zoned) remark(st tz.Interval, first, b int64) string {
-	jump := st.Offset - st.Before
 	last, _ := s.set.Last(b)
-	times := localText(first, 0)
-	verb, many := "s", false
+	times, words := localText(first, 0), verbs{"occurs", "does", "runs"}
 	if last > first {
 		times += " to " + localText(last, first)
-		verb, many = "", true
+		words = verbs{"occur", "do", "run"}
 	}
-	if jump < 0 {
-		return fmt.Sprintf("%s occur%s twice in %s: %s", times, verb, s.zone.Name, s.again(many))
+	if st.Offset > st.Before {
+		return fmt.Sprintf("%s %s not exist in %s: %s", times, words.do, s.zone.Name, s.instead(st, first, last > first))
 	}
-	does := "does"
-	if many {
-		does = "do"
+	often := "both times"
+	if s.first {
+		often = "the first time only"
 	}
-	return fmt.Sprintf("%s %s not exist in %s: %s", times, does, s.zone.Name, s.instead(st, first, many))
+	return fmt.Sprintf("%s %s twice in %s: %s %s", times, words.occur, s.zone.Name, words.run, often)
 }
 
-// again says what becomes of times that are shown twice.
-func (s *zoned) again(many bool) string {
-	run := "runs"
-	if many {
-		run = "run"
-	}
-	if s.first {
-		return run + " the first time only"
-	}
-	return run + " both times"
-}
+// verbs are what the sentence of a remark is made of, in one number.
+type verbs struct{ occur, do, run string }
 
 // instead says what becomes of times that are jumped over.
 func (s *zoned) instead(st tz.Interval, first int64, many bool) string {

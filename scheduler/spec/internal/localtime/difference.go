@@ -91,18 +91,17 @@ func on(tiles []Tile, s calendar.Shape, day int64) uint64 {
 
 // layersOf returns which tiles lie on a day.
 func (m *Difference) layersOf(day int64) layers {
-	var l layers
-	for i := range m.plus {
-		if m.plus[i].Dates.Has(day) {
-			l.plus |= 1 << i
+	return layers{onDay(m.plus, day), onDay(m.minus, day)}
+}
+
+func onDay(tiles []Tile, day int64) uint64 {
+	set := uint64(0)
+	for i := range tiles {
+		if tiles[i].Dates.Has(day) {
+			set |= 1 << i
 		}
 	}
-	for i := range m.minus {
-		if m.minus[i].Dates.Has(day) {
-			l.minus |= 1 << i
-		}
-	}
-	return l
+	return set
 }
 
 // secondsOf returns the seconds of a minute that are left.

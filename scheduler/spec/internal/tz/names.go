@@ -2,6 +2,7 @@ package tz
 
 import (
 	_ "embed"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/spelling"
 )
 
-//go:generate go run names_generate.go
+//go:generate go test -run TestZoneNamesAreThoseOfGo -update .
 
 //go:embed zones.txt
 var zonesText string
@@ -29,7 +30,7 @@ func Suggest(name string) string {
 		return ""
 	}
 	folded := foldZone(name)
-	if meant := zonesBySlang[folded]; meant != "" {
+	if meant := zonesBySlang()[folded]; meant != "" {
 		return meant
 	}
 	if meant := zonesByFold()[folded]; meant != "" {
@@ -70,12 +71,7 @@ var zonesByFold = sync.OnceValue(func() map[string]string {
 
 // zoneFolds holds the keys of zonesByFold, in order.
 var zoneFolds = sync.OnceValue(func() []string {
-	folds := make([]string, 0, len(zonesByFold()))
-	for fold := range zonesByFold() {
-		folds = append(folds, fold)
-	}
-	slices.Sort(folds)
-	return folds
+	return slices.Sorted(maps.Keys(zonesByFold()))
 })
 
 // foldZone makes names equal that differ in letter case, blanks and punctuation. It keeps the sign of an offset.

@@ -2,6 +2,8 @@ package tz
 
 import (
 	"archive/zip"
+	"flag"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -10,7 +12,10 @@ import (
 	"time"
 )
 
-// TestZoneNamesAreThoseOfGo compares the list with the database that the toolchain has, if it has it as a file.
+var update = flag.Bool("update", false, "write zones.txt")
+
+// TestZoneNamesAreThoseOfGo compares the list with the database that the toolchain has, if it has it as a file. With
+// -update it writes the list.
 func TestZoneNamesAreThoseOfGo(t *testing.T) {
 	archive, err := zip.OpenReader(filepath.Join(runtime.GOROOT(), "lib", "time", "zoneinfo.zip")) //nolint:staticcheck // only a test's second source
 	if err != nil {
@@ -24,6 +29,12 @@ func TestZoneNamesAreThoseOfGo(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
+	if *update {
+		if err := os.WriteFile("zones.txt", []byte(strings.Join(names, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
 	if !slices.Equal(names, Names()) {
 		t.Error("zones.txt is not that of this toolchain: go generate")
 	}
@@ -78,7 +89,7 @@ func TestSuggestZone(t *testing.T) {
 			t.Errorf("suggestZone(%q) = %q, want %q", name, got, want)
 		}
 	}
-	for slang, name := range zonesBySlang {
+	for slang, name := range zonesBySlang() {
 		if _, err := time.LoadLocation(name); err != nil {
 			t.Error(err)
 		}

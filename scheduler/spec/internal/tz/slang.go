@@ -1,49 +1,23 @@
 package tz
 
-// zonesBySlang holds zones by what people and Windows call them, folded. An abbreviation with several meanings has the
-// one with the most people.
-var zonesBySlang = map[string]string{
-	"z": "UTC", "utctime": "UTC", "coordinateduniversaltime": "UTC", "greenwichmeantime": "Europe/London",
+import (
+	_ "embed"
+	"strings"
+	"sync"
+)
 
-	"et": "America/New_York", "edt": "America/New_York", "eastern": "America/New_York", "easterntime": "America/New_York",
-	"ct": "America/Chicago", "cst": "America/Chicago", "cdt": "America/Chicago", "centraltime": "America/Chicago",
-	"mt": "America/Denver", "mdt": "America/Denver", "mountaintime": "America/Denver",
-	"pt": "America/Los_Angeles", "pst": "America/Los_Angeles", "pdt": "America/Los_Angeles",
-	"pacifictime": "America/Los_Angeles", "akst": "America/Anchorage", "akdt": "America/Anchorage",
-	"ast": "America/Halifax", "adt": "America/Halifax", "nst": "America/St_Johns", "ndt": "America/St_Johns",
-	"brt": "America/Sao_Paulo", "art": "America/Argentina/Buenos_Aires",
-	"bst": "Europe/London", "west": "Europe/Lisbon", "cest": "Europe/Berlin", "mez": "Europe/Berlin",
-	"mesz": "Europe/Berlin", "eest": "Europe/Athens", "msk": "Europe/Moscow", "trt": "Europe/Istanbul",
-	"sast": "Africa/Johannesburg", "eat": "Africa/Nairobi", "wat": "Africa/Lagos", "gst": "Asia/Dubai",
-	"pkt": "Asia/Karachi", "ist": "Asia/Kolkata", "ict": "Asia/Bangkok", "wib": "Asia/Jakarta", "sgt": "Asia/Singapore",
-	"hkt": "Asia/Hong_Kong", "pht": "Asia/Manila", "awst": "Australia/Perth", "jst": "Asia/Tokyo", "kst": "Asia/Seoul",
-	"acst": "Australia/Darwin", "acdt": "Australia/Adelaide", "aest": "Australia/Brisbane", "aedt": "Australia/Sydney",
-	"nzst": "Pacific/Auckland", "nzdt": "Pacific/Auckland",
+//go:embed slang.txt
+var slangText string
 
-	"hawaiianstandardtime": "Pacific/Honolulu", "alaskanstandardtime": "America/Anchorage",
-	"pacificstandardtime": "America/Los_Angeles", "mountainstandardtime": "America/Denver",
-	"usmountainstandardtime": "America/Phoenix", "centralstandardtime": "America/Chicago",
-	"easternstandardtime": "America/New_York", "useasternstandardtime": "America/Indiana/Indianapolis",
-	"atlanticstandardtime": "America/Halifax", "newfoundlandstandardtime": "America/St_Johns",
-	"centralamericastandardtime": "America/Guatemala", "canadacentralstandardtime": "America/Regina",
-	"centralstandardtimemexico": "America/Mexico_City", "sapacificstandardtime": "America/Bogota",
-	"venezuelastandardtime": "America/Caracas", "pacificsastandardtime": "America/Santiago",
-	"esouthamericastandardtime": "America/Sao_Paulo", "argentinastandardtime": "America/Argentina/Buenos_Aires",
-	"gmtstandardtime": "Europe/London", "greenwichstandardtime": "Atlantic/Reykjavik",
-	"weuropestandardtime": "Europe/Berlin", "centraleuropestandardtime": "Europe/Budapest",
-	"centraleuropeanstandardtime": "Europe/Warsaw", "romancestandardtime": "Europe/Paris",
-	"gtbstandardtime": "Europe/Bucharest", "flestandardtime": "Europe/Kyiv", "eeuropestandardtime": "Europe/Chisinau",
-	"russianstandardtime": "Europe/Moscow", "turkeystandardtime": "Europe/Istanbul", "israelstandardtime": "Asia/Jerusalem",
-	"egyptstandardtime": "Africa/Cairo", "southafricastandardtime": "Africa/Johannesburg",
-	"eafricastandardtime": "Africa/Nairobi", "wcentralafricastandardtime": "Africa/Lagos",
-	"moroccostandardtime": "Africa/Casablanca", "arabicstandardtime": "Asia/Baghdad", "arabstandardtime": "Asia/Riyadh",
-	"arabianstandardtime": "Asia/Dubai", "iranstandardtime": "Asia/Tehran", "pakistanstandardtime": "Asia/Karachi",
-	"indiastandardtime": "Asia/Kolkata", "srilankastandardtime": "Asia/Colombo", "nepalstandardtime": "Asia/Kathmandu",
-	"bangladeshstandardtime": "Asia/Dhaka", "seasiastandardtime": "Asia/Bangkok", "chinastandardtime": "Asia/Shanghai",
-	"singaporestandardtime": "Asia/Singapore", "taipeistandardtime": "Asia/Taipei", "tokyostandardtime": "Asia/Tokyo",
-	"koreastandardtime": "Asia/Seoul", "waustraliastandardtime": "Australia/Perth",
-	"cenaustraliastandardtime": "Australia/Adelaide", "auscentralstandardtime": "Australia/Darwin",
-	"auseasternstandardtime": "Australia/Sydney",
-	"eaustraliastandardtime": "Australia/Brisbane", "tasmaniastandardtime": "Australia/Hobart",
-	"newzealandstandardtime": "Pacific/Auckland",
-}
+// zonesBySlang returns the zones by what people and Windows call them, folded. An abbreviation with several meanings has
+// the one with the most people.
+var zonesBySlang = sync.OnceValue(func() map[string]string {
+	zones := map[string]string{}
+	for line := range strings.Lines(slangText) {
+		zone, names, _ := strings.Cut(line, " ")
+		for name := range strings.FieldsSeq(names) {
+			zones[name] = zone
+		}
+	}
+	return zones
+})

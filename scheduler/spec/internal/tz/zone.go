@@ -1,6 +1,7 @@
 package tz
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sync"
@@ -100,15 +101,7 @@ func (z *Zone) At(u int64) Interval {
 	if u >= tailStart && len(z.tail[0][0]) > 0 {
 		return z.future(u)
 	}
-	i, found := slices.BinarySearchFunc(z.changes, u, func(c transition, u int64) int {
-		switch {
-		case c.at < u:
-			return -1
-		case c.at > u:
-			return 1
-		}
-		return 0
-	})
+	i, found := slices.BinarySearchFunc(z.changes, u, func(c transition, u int64) int { return cmp.Compare(c.at, u) })
 	if !found {
 		i--
 	}
@@ -124,33 +117,31 @@ func (z *Zone) At(u int64) Interval {
 // future returns the interval of an instant from the year 2100 on, in a zone that still changes its clock then.
 func (z *Zone) future(u int64) Interval {
 	day, _ := calendar.Divide(u, calendar.DayLength)
-	year, _ := calendar.YearOf(day)
-	list, first := z.year(year), calendar.FirstDay(year*12)*calendar.DayLength
+	year, dayOfYear := calendar.YearOf(day)
+	list, first := z.year(year), (day-dayOfYear)*calendar.DayLength
 	i := len(list) - 1
 	for i >= 0 && first+list[i].at > u {
 		i--
 	}
-	var s Interval
-	if i < 0 {
-		if year == tailYear { // the interval began in the list
-			s = Interval{z.changes[len(z.changes)-1].at, first + list[0].at, z.changes[len(z.changes)-1].offset, 0}
-			s.Before = z.changes[max(len(z.changes)-2, 0)].offset
-			return s
+	last := z.change(year, i)
+	return Interval{last.at, z.change(year, i+1).at, last.offset, z.change(year, i-1).offset}
+}
+
+// change returns a change of a year from 2100 on, by its place among them from 0. Before and after those of the year
+// come those of the years around it.
+func (z *Zone) change(year int64, i int) transition {
+	for ; i < 0; i += len(z.year(year)) {
+		year--
+		if year < tailYear {
+			return z.changes[max(len(z.changes)+i, 0)]
 		}
-		earlier := z.year(year - 1)
-		last := earlier[len(earlier)-1]
-		s.Start, s.Offset = calendar.FirstDay((year-1)*12)*calendar.DayLength+last.at, last.offset
-		s.Before = earlier[(2*len(earlier)-2)%len(earlier)].offset
-	} else {
-		s.Start, s.Offset = first+list[i].at, list[i].offset
-		s.Before = list[(i-1+len(list))%len(list)].offset
 	}
-	if i+1 < len(list) {
-		s.End = first + list[i+1].at
-	} else {
-		s.End = calendar.FirstDay((year+1)*12)*calendar.DayLength + z.year(year + 1)[0].at
+	for ; i >= len(z.year(year)); year++ {
+		i -= len(z.year(year))
 	}
-	return s
+	c := z.year(year)[i]
+	c.at += calendar.FirstDay(year*12) * calendar.DayLength
+	return c
 }
 
 // year returns the changes of a year from 2100 on.
