@@ -14,7 +14,8 @@ func below(member string, err error) error {
 	}
 	moved := make(document.Problems, len(problems))
 	for i, p := range problems {
-		moved[i] = document.Problem{Path: member + "." + p.Path, Message: p.Message}
+		p.Path = member + "." + p.Path
+		moved[i] = p
 	}
 	return moved
 }
@@ -23,7 +24,7 @@ func below(member string, err error) error {
 func problemsOf(path string, err error) document.Problems {
 	var list document.Problems
 	for _, one := range flatten(err) {
-		list = append(list, document.Problem{Path: path, Message: one.Error()})
+		list = append(list, document.Problem{Path: path, Message: one.Error(), Cause: one})
 	}
 	return list
 }

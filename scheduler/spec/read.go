@@ -72,7 +72,7 @@ func readRule(o *document.Object) Rule {
 	}
 	if err != nil {
 		for _, p := range problemsOf(member, err) {
-			o.Problem(p.Path, "%s", p.Message)
+			o.Report(p)
 		}
 		return nil
 	}

@@ -1,0 +1,37 @@
+package scheduler_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
+
+// TestProblemsKeepTheirCause has what programs find in the error of a document, whatever wraps it.
+func TestProblemsKeepTheirCause(t *testing.T) {
+	read := func(text string) error {
+		v, err := document.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reading := scheduler.Reading{Actions: noActions{}, Key: key, Now: time.Now()}
+		_, err = reading.Document(v).Definition()
+		return err
+	}
+	for _, text := range []string{
+		`{"recurrence": {"cron": "0 0 32 * *"}, "action": {"type": "None"}}`,
+		`{"properties": {"recurrence": {"rrule": "RRULE:FREQ=DAILY;BYDAY=XX"}, "action": {"type": "None"}}}`,
+	} {
+		err := read(text)
+		syntax, ok := errors.AsType[*spec.SyntaxError](err)
+		if !ok || syntax.Column == 0 || !errors.Is(err, scheduler.ErrInvalid) {
+			t.Errorf("%s: %v holds %+v, want a syntax error with its column", text, err, syntax)
+		}
+	}
+	if err := read(`{"recurrence": {"cron": "0 9 * * *"}}`); !errors.Is(err, document.ErrRequired) {
+		t.Errorf("%v is not that of a member that is missing", err)
+	}
+}
