@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/printer"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
@@ -53,12 +52,12 @@ func (c historyCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	}
 	if c.Follow {
 		p := printer.New(t, printer.Clock)
-		return api.Follow(ctx, k, outcomes, func(r *client.Record) { p.Print(printer.Of(r), r.Document) })
+		return api.Follow(ctx, k, outcomes, p.Print)
 	}
 	records, err := api.History(ctx, k, outcomes, c.Top)
 	p := printer.New(t, printer.Dated)
 	for _, r := range slices.Backward(records) {
-		p.Print(printer.Of(r), r.Document)
+		p.Print(r)
 	}
 	return err
 }

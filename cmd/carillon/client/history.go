@@ -23,8 +23,6 @@ type Record struct {
 	Action   string    `json:"actionName"`
 	Started  time.Time `json:"startTime"`
 	Ended    time.Time `json:"endTime"`
-	Nominal  time.Time `json:"expectedExecutionTime"`
-	Due      time.Time `json:"dueTime"`
 	Lateness float64   `json:"lateness"` // seconds
 	Duration float64   `json:"duration"` // seconds
 	Retry    int       `json:"retryCount"`

@@ -7,30 +7,19 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Job is a job as the API shows it.
 type Job struct {
 	Name       string // collection/job
 	State      scheduler.State
-	Status     Status
+	Status     view.Status
 	Properties json.RawMessage
 	Document   json.RawMessage // all of it
-}
-
-// Status is what the scheduler reports of a job.
-type Status struct {
-	Executions int       `json:"executionCount"`
-	Failures   int       `json:"failureCount"`
-	Faults     int       `json:"faultedCount"`
-	Last       time.Time `json:"lastExecutionTime"`
-	Next       time.Time `json:"nextExecutionTime"`
-	Running    bool      `json:"running"`
-	Retry      int       `json:"retryCount"`
 }
 
 // UnmarshalJSON reads a job document.
@@ -41,7 +30,7 @@ func (j *Job) UnmarshalJSON(data []byte) error {
 	}
 	var properties struct {
 		State  scheduler.State `json:"state"`
-		Status Status          `json:"status"`
+		Status view.Status     `json:"status"`
 	}
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return err

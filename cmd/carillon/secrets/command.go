@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -106,7 +105,7 @@ func (c List) Run(ctx context.Context, t *terminal.Terminal) error {
 		return err
 	}
 	if t.JSON {
-		return t.PrintJSON(terminal.List[*client.Secret]{Value: append([]*client.Secret{}, all...)})
+		return t.PrintJSON(terminal.List[*secrets.SharedSecret]{Value: append([]*secrets.SharedSecret{}, all...)})
 	}
 	if len(all) == 0 {
 		t.Complain("hint", `there are no shared secrets; "carillon secrets set NAME" makes one`)
