@@ -58,16 +58,12 @@ func lookupWith(env jobfile.Lookup, echo string) jobfile.Lookup {
 }
 
 // Run applies the files.
-func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	api, err := c.Client()
-	if err != nil {
-		return err
-	}
+func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	files, problems := jobfile.Find(c.Paths)
 	reader := jobfile.Reader{Lookup: lookupWith(t.Lookup, api.URL()+"/echo"), Collection: c.Collection, Stdin: t.In}
 	jobs, wrong := reader.Read(files)
 	results := jobfile.Apply(ctx, jobs, putOver(api))
-	err = report(t, append(problems, wrong...), results)
+	err := report(t, append(problems, wrong...), results)
 	if !t.JSON || errors.Is(err, scheduler.ErrUnavailable) {
 		return err
 	}

@@ -33,11 +33,7 @@ func (getCmd) Help() string {
 }
 
 // Run shows one job, or lists a collection.
-func (c getCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	api, err := c.Client()
-	if err != nil {
-		return err
-	}
+func (c getCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	if c.Name == "" {
 		return c.list(ctx, t, api)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/printer"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
@@ -37,11 +38,7 @@ Examples:
 }
 
 // Run shows a history.
-func (c historyCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	api, err := c.Client()
-	if err != nil {
-		return err
-	}
+func (c historyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	k, err := c.target()
 	if err != nil {
 		return err

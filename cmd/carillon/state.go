@@ -22,8 +22,8 @@ Examples:
 }
 
 // Run runs the jobs.
-func (c runCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	return c.Each(ctx, t, "started", (*client.Client).Run)
+func (c runCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	return c.Each(ctx, t, "started", api.Run)
 }
 
 type enableCmd struct{ remote.Jobs }
@@ -38,8 +38,8 @@ Example:
 }
 
 // Run enables the jobs.
-func (c enableCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	return c.Each(ctx, t, "enabled", (*client.Client).Enable)
+func (c enableCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	return c.Each(ctx, t, "enabled", api.Enable)
 }
 
 type disableCmd struct{ remote.Jobs }
@@ -54,8 +54,8 @@ Example:
 }
 
 // Run disables the jobs.
-func (c disableCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	return c.Each(ctx, t, "disabled", (*client.Client).Disable)
+func (c disableCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	return c.Each(ctx, t, "disabled", api.Disable)
 }
 
 type deleteCmd struct{ remote.Jobs }
@@ -70,6 +70,6 @@ Example:
 }
 
 // Run deletes the jobs.
-func (c deleteCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	return c.Each(ctx, t, "deleted", (*client.Client).Delete)
+func (c deleteCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	return c.Each(ctx, t, "deleted", api.Delete)
 }

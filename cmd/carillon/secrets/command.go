@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -56,11 +57,7 @@ Examples:
 }
 
 // Run sets the secret.
-func (c Set) Run(ctx context.Context, t *terminal.Terminal) error {
-	api, err := c.Client()
-	if err != nil {
-		return err
-	}
+func (c Set) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	if err := scheduler.ValidateName("secret", c.Name); err != nil {
 		return terminal.Usage(err)
 	}
@@ -95,11 +92,7 @@ func (List) Help() string {
 }
 
 // Run lists the secrets.
-func (c List) Run(ctx context.Context, t *terminal.Terminal) error {
-	api, err := c.Client()
-	if err != nil {
-		return err
-	}
+func (List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	all, err := api.Secrets(ctx)
 	if err != nil {
 		return err
@@ -142,11 +135,7 @@ Examples:
 }
 
 // Run deletes the secrets, and goes on after an error.
-func (c Delete) Run(ctx context.Context, t *terminal.Terminal) error {
-	api, err := c.Client()
-	if err != nil {
-		return err
-	}
+func (c Delete) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	return remote.EachOf(ctx, t, c.Names, "deleted", func(name string) error {
 		if err := scheduler.ValidateName("secret", name); err != nil {
 			return err
@@ -184,11 +173,7 @@ Examples:
 }
 
 // Run rotates.
-func (c Rotate) Run(ctx context.Context, t *terminal.Terminal) error {
-	api, err := c.Client()
-	if err != nil {
-		return err
-	}
+func (Rotate) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	r, err := api.RotateSecrets(ctx)
 	if err != nil {
 		return err
