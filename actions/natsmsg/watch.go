@@ -154,8 +154,7 @@ func (w *watch) refusal(ctx context.Context, nc *nats.Conn, c *call) error {
 
 // await waits until the violation was handled.
 func (w *watch) await(ctx context.Context, violation error) bool {
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
+	late := time.After(patience)
 	for {
 		w.mu.Lock()
 		seen, news := w.seen, w.news
@@ -165,7 +164,7 @@ func (w *watch) await(ctx context.Context, violation error) bool {
 		}
 		select {
 		case <-news:
-		case <-timer.C:
+		case <-late:
 			return false
 		case <-ctx.Done():
 			return true

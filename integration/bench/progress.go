@@ -40,12 +40,11 @@ func (p *progress) follow(what string, n int, done func() int) (stop func()) {
 	quit := make(chan struct{})
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
+		tick := time.Tick(time.Second)
 		before := 0
 		for {
 			select {
-			case <-tick.C:
+			case <-tick:
 			case <-quit:
 				return
 			}

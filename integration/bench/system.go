@@ -173,8 +173,7 @@ func (s *system) messages(ctx context.Context, stream string) (int, error) {
 func (s *system) reach(
 	ctx context.Context, stream string, until time.Time, done func(jetstream.StreamState) bool,
 ) (at time.Time, state jetstream.StreamState, err error) {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
+	tick := time.Tick(20 * time.Millisecond)
 	for {
 		state, err = s.state(ctx, stream)
 		at = time.Now()
@@ -182,7 +181,7 @@ func (s *system) reach(
 			return at, state, err
 		}
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-ctx.Done():
 			return at, state, context.Cause(ctx)
 		}

@@ -45,11 +45,10 @@ const stallTick = 5 * time.Millisecond
 
 // watch notes by how much its sleep is exceeded.
 func (m *meter) watch() {
-	tick := time.NewTicker(stallTick)
-	defer tick.Stop()
+	tick := time.Tick(stallTick)
 	for last := time.Now(); ; {
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-m.quit:
 			return
 		}

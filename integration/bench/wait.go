@@ -7,10 +7,8 @@ import (
 
 // sleep waits until t, or until ctx is done.
 func sleep(ctx context.Context, t time.Time) error {
-	timer := time.NewTimer(time.Until(t))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(time.Until(t)):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -19,11 +17,10 @@ func sleep(ctx context.Context, t time.Time) error {
 
 // await waits until done, and no longer than until.
 func await(ctx context.Context, until time.Time, done func() bool) error {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
+	tick := time.Tick(5 * time.Millisecond)
 	for !done() && time.Now().Before(until) {
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -78,10 +78,8 @@ func delay(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		e.answer(w, http.StatusOK)
 	case <-r.Context().Done():
 	}

@@ -114,14 +114,14 @@ func (e *Servers) Wait(ctx context.Context) {
 
 // Close ends the emulators.
 func (e *Servers) Close() error {
-	var errs []error
+	var queue, bus error
 	if e.queue != nil {
-		errs = append(errs, failure("storage queue emulator", e.queue.Close()))
+		queue = failure("storage queue emulator", e.queue.Close())
 	}
 	if e.bus != nil {
-		errs = append(errs, failure("Service Bus emulator", e.bus.Close()))
+		bus = failure("Service Bus emulator", e.bus.Close())
 	}
-	return errors.Join(errs...)
+	return errors.Join(queue, bus)
 }
 
 // failure says which emulator an error is of; nil stays nil.

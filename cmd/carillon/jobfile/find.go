@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
 // Stdin is the path that stands for standard input.
@@ -19,7 +21,7 @@ func Find(paths []string) (files []string, problems []Problem) {
 	for _, path := range paths {
 		found, err := find(path)
 		if err != nil {
-			problems = append(problems, Problem{File: path, Message: reason(err)})
+			problems = append(problems, Problem{File: path, Message: terminal.WithoutPath(err).Error()})
 			continue
 		}
 		for _, f := range found {
@@ -67,12 +69,4 @@ func isJobFile(path string) bool {
 		return true
 	}
 	return false
-}
-
-// reason drops the operation and the path from a file error.
-func reason(err error) string {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		err = p.Err
-	}
-	return err.Error()
 }

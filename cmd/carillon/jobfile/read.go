@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -61,7 +62,7 @@ func (r Reader) readFile(file string) ([]Job, []Problem) {
 		file = stdinName
 	}
 	if err != nil {
-		return nil, []Problem{{File: file, Message: reason(err)}}
+		return nil, []Problem{{File: file, Message: terminal.WithoutPath(err).Error()}}
 	}
 	docs, err := document.ParseAll(data)
 	if err != nil {

@@ -2,9 +2,7 @@ package preview
 
 import (
 	"cmp"
-	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -60,26 +58,18 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// causeOf drops the operation and the path from the error of a file.
-func causeOf(err error) string {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		err = p.Err
-	}
-	return err.Error()
-}
-
 // file reads the subject from a file.
 func (c Command) file(t *terminal.Terminal) (*subject, []fault) {
 	if c.File != "-" {
 		data, err := os.ReadFile(c.File)
 		if err != nil {
-			return nil, []fault{{text: c.File + ": " + causeOf(err), cause: err}}
+			return nil, []fault{{text: c.File + ": " + terminal.WithoutPath(err).Error(), cause: err}}
 		}
 		return c.read(t, c.File, string(data))
 	}
 	data, err := io.ReadAll(t.In)
 	if err != nil {
-		return nil, []fault{{text: "standard input: " + causeOf(err), cause: err}}
+		return nil, []fault{{text: "standard input: " + terminal.WithoutPath(err).Error(), cause: err}}
 	}
 	return c.read(t, "", string(data))
 }

@@ -3,7 +3,16 @@ package terminal
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 )
+
+// WithoutPath drops the operation and the path from the error of a file that the message names already.
+func WithoutPath(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
 
 // usageError is a mistake on the command line.
 type usageError struct{ error }
