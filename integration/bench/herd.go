@@ -64,7 +64,7 @@ func (b *bench) herdTo(ctx context.Context, name string, open func(context.Conte
 	}
 	defer func() { err = errors.Join(err, sys.stop()) }()
 	h := b.newHerd(name, st.sink, herdQuiet)
-	h.calendar.action, h.arrived, h.collect = to.action, to.arrived, to.collect
+	h.calendar.action, h.target = to.action, to
 	var written uint64
 	h.register = func(ctx context.Context) (took time.Duration, err error) {
 		if took, err = sys.putAll(ctx, b.progress, h.calendar, st.sink.url); err != nil {
@@ -111,9 +111,8 @@ type herdRun struct {
 	name     string
 	sink     *sink
 	calendar calendar
-	quiet    time.Duration                   // before the instant: the registration must be over, and the measurement begins
-	arrived  func() int                      // how many calls have
-	collect  func(ctx context.Context) error // tells the sink of what it has not seen
+	*target
+	quiet    time.Duration // before the instant: the registration must be over, and the measurement begins
 	register func(ctx context.Context) (took time.Duration, err error)
 	settle   func(ctx context.Context, until time.Time) (figures, error)
 	profile  func() (end func() error, err error)
@@ -128,8 +127,7 @@ func (b *bench) newHerd(name string, s *sink, quiet time.Duration) *herdRun {
 	return &herdRun{
 		bench: b, name: name, sink: s, quiet: quiet,
 		calendar: calendar{collection: "default", prefix: "job-", jobs: b.n, first: due},
-		arrived:  s.distinct,
-		collect:  func(context.Context) error { return nil },
+		target:   newTarget(s),
 		profile:  func() (func() error, error) { return func() error { return nil }, nil },
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 )
@@ -104,15 +105,11 @@ type byPart []part
 func (p byPart) MarshalJSON() ([]byte, error) {
 	var members []string
 	for _, q := range p {
-		name, err := json.Marshal(q.name)
-		if err != nil {
-			return nil, err
-		}
 		value, err := json.Marshal(q.figures)
 		if err != nil {
 			return nil, err
 		}
-		members = append(members, string(name)+":"+string(value))
+		members = append(members, strconv.Quote(q.name)+":"+string(value))
 	}
 	return []byte("{" + strings.Join(members, ",") + "}"), nil
 }

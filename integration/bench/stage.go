@@ -29,6 +29,20 @@ func (o *options) newStage(ctx context.Context) (*stage, error) {
 	return s, nil
 }
 
+// alone measures a system that runs on a stage for nothing else.
+func (b *bench) alone(ctx context.Context, measure func(*stage, *system) (figures, error)) ([]part, error) {
+	st, err := b.newStage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer st.close()
+	fs, err := b.withSystem(ctx, st, func(sys *system) (figures, error) {
+		fs, err := measure(st, sys)
+		return append(fs, memory()...), err
+	})
+	return []part{{orderCarillon, fs}}, err
+}
+
 // close stops what runs and removes the directory.
 func (s *stage) close() {
 	if s.engine != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
@@ -55,6 +56,18 @@ func startSystem(ctx context.Context, e *engine, log *slog.Logger, options ...op
 	}
 	s.start(ctx)
 	return s, nil
+}
+
+// withSystem lets a system run on a stage while use does what is measured.
+func (b *bench) withSystem(
+	ctx context.Context, st *stage, use func(*system) (figures, error), options ...option,
+) (fs figures, err error) {
+	sys, err := startSystem(ctx, st.engine, b.progress.log(), options...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, sys.stop()) }()
+	return use(sys)
 }
 
 // openActions makes the actions of all types.
