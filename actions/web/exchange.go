@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions/netreason"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -65,7 +66,7 @@ func (x *exchange) send(ctx context.Context, req *http.Request) {
 
 // reason explains err.
 func (x *exchange) reason(ctx context.Context, err error) string {
-	return reason(ctx, err, x.attempt.Timeout, time.Since(x.start))
+	return netreason.Explain(ctx, err, x.attempt.Timeout, time.Since(x.start))
 }
 
 // host is whom the last request went to, or the first goes to.
