@@ -65,7 +65,7 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 		return scheduler.Result{Failed: true, Message: a.unsent(err.Error())}
 	}
 	m, id := a.message(at, rendered, secrets, start)
-	to := destination{place: a.namespace.place, keyName: a.authentication.name, key: key, entity: a.entity}
+	to := destination{account{a.namespace.place, a.authentication.name, key}, a.entity}
 	if err := a.client.links.send(ctx, to, m); err != nil {
 		return a.failed(ctx, err, at.Timeout, time.Since(start))
 	}

@@ -1,6 +1,7 @@
 package servicebus
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -138,9 +139,7 @@ func (c *connection) secure(ctx context.Context, conn net.Conn) (net.Conn, error
 	if c.owner.config.TLS != nil {
 		config = c.owner.config.TLS.Clone()
 	}
-	if config.ServerName == "" {
-		config.ServerName = c.account.place.host
-	}
+	config.ServerName = cmp.Or(config.ServerName, c.account.place.host)
 	ctx, cancel := context.WithTimeoutCause(ctx, egress.TLSTimeout, errHandshakeTimeout)
 	defer cancel()
 	secured := tls.Client(conn, config)
