@@ -1,6 +1,7 @@
 package natsmsg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -39,9 +40,7 @@ var errLost = errors.New("the connection to NATS was lost")
 // newWatch returns a watch; inbox is the connection's inbox prefix, "" for the
 // default.
 func newWatch(inbox string) *watch {
-	if inbox == "" {
-		inbox = strings.TrimSuffix(nats.InboxPrefix, ".")
-	}
+	inbox = cmp.Or(inbox, strings.TrimSuffix(nats.InboxPrefix, "."))
 	return &watch{inbox: inbox + ".", calls: map[*call]struct{}{}, news: make(chan struct{})}
 }
 

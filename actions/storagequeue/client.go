@@ -83,4 +83,4 @@ func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
 }
 
 // Close closes the connections that no request uses. A process calls it when its worker has stopped.
-func (c *Client) Close() { c.transport.closeIdle() }
+func (c *Client) Close() { (&http.Client{Transport: c.transport.RoundTripper}).CloseIdleConnections() }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"crypto/x509"
 	"net"
 	"net/http"
@@ -84,20 +85,14 @@ func New(config Config) *Client {
 	c := &Client{
 		config:    config,
 		transport: config.Transport,
-		agent:     "Carillon/" + config.Version,
+		agent:     "Carillon/" + cmp.Or(config.Version, "dev"),
 		region:    config.Region,
 		maxBody:   config.MaxBody,
-		login:     config.LoginEndpoint,
+		login:     cmp.Or(config.LoginEndpoint, loginEndpoint),
 		certified: newCertified(),
-	}
-	if c.login == nil {
-		c.login = loginEndpoint
 	}
 	if config.Transport != nil {
 		c.config.Proxy = nil
-	}
-	if config.Version == "" {
-		c.agent += "dev"
 	}
 	if c.maxBody <= 0 {
 		c.maxBody = DefaultMaxBody
@@ -141,8 +136,6 @@ func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
 // Close closes the connections that no request uses. A process
 // calls it when its worker has stopped.
 func (c *Client) Close() {
-	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
-		t.CloseIdleConnections()
-	}
+	(&http.Client{Transport: c.transport}).CloseIdleConnections()
 	c.certified.Each(transport.CloseIdleConnections)
 }

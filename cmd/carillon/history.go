@@ -16,10 +16,10 @@ type historyCmd struct {
 	remote.Server
 	remote.Within
 
-	Name    string   `arg:"" name:"job" optional:"" help:"Name of a job: job, or collection/job. With --follow also collection/ for all of its jobs, or nothing for all there are."`
-	Follow  bool     `short:"f" help:"Print what happens from now on, until interrupted."`
-	Top     int      `short:"n" help:"How many records to show." default:"20" placeholder:"N"`
-	Outcome []string `help:"Show only this outcome: completed, failed, faulted, postponed or skipped. May be repeated." enum:"completed,failed,faulted,postponed,skipped" placeholder:"OUTCOME"`
+	Name    string              `arg:"" name:"job" optional:"" help:"Name of a job: job, or collection/job. With --follow also collection/ for all of its jobs, or nothing for all there are."`
+	Follow  bool                `short:"f" help:"Print what happens from now on, until interrupted."`
+	Top     int                 `short:"n" help:"How many records to show." default:"20" placeholder:"N"`
+	Outcome []scheduler.Outcome `help:"Show only this outcome: completed, failed, faulted, postponed or skipped. May be repeated." enum:"completed,failed,faulted,postponed,skipped" placeholder:"OUTCOME"`
 }
 
 // Help shows examples.
@@ -43,15 +43,11 @@ func (c historyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.C
 	if err != nil {
 		return err
 	}
-	outcomes := make([]scheduler.Outcome, len(c.Outcome))
-	for i, o := range c.Outcome {
-		outcomes[i] = scheduler.Outcome(o)
-	}
 	if c.Follow {
 		p := printer.New(t, printer.Clock)
-		return api.Follow(ctx, k, outcomes, p.Print)
+		return api.Follow(ctx, k, c.Outcome, p.Print)
 	}
-	records, err := api.History(ctx, k, outcomes, c.Top)
+	records, err := api.History(ctx, k, c.Outcome, c.Top)
 	p := printer.New(t, printer.Dated)
 	for _, r := range slices.Backward(records) {
 		p.Print(r)

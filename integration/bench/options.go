@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -92,9 +93,7 @@ func readOptions(args []string) (options, error) {
 	if o.scenario.name == "steady" && o.n > 0 {
 		o.window = time.Duration(o.n) * time.Second / time.Duration(max(1, o.rate))
 	}
-	if o.n == 0 {
-		o.n = o.scenario.n
-	}
+	o.n = cmp.Or(o.n, o.scenario.n)
 	err := o.check()
 	return o, err
 }

@@ -1,6 +1,7 @@
 package jobfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -143,13 +144,7 @@ func (r Reader) key(file string, doc document.Value, only bool) (scheduler.Key, 
 	if c, job, cut := strings.Cut(name, "/"); cut {
 		return scheduler.Key{Collection: c, Job: job}, nil
 	}
-	if collection == "" {
-		collection = r.Collection
-	}
-	if collection == "" {
-		collection = scheduler.DefaultCollection
-	}
-	return scheduler.Key{Collection: collection, Job: name}, nil
+	return scheduler.Key{Collection: cmp.Or(collection, r.Collection, scheduler.DefaultCollection), Job: name}, nil
 }
 
 // text returns a member that is a string, "" for any other. One of the wrong

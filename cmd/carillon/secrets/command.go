@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -232,11 +233,7 @@ Examples:
 
 // Run makes the key. It asks no scheduler.
 func (c Keygen) Run(t *terminal.Terminal) error {
-	id := c.ID
-	if id == "" {
-		id = keyID("")
-	}
-	k, err := seal.NewKey(id)
+	k, err := seal.NewKey(cmp.Or(c.ID, keyID("")))
 	if err != nil {
 		return terminal.Usage(err)
 	}
