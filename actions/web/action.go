@@ -34,8 +34,8 @@ var (
 func compile(c *Client, r request) *action {
 	h := make(http.Header, len(r.header)+3)
 	h[headerAgent] = []string{c.agent}
-	if c.region != "" {
-		h[headerRegion] = []string{c.region}
+	if c.config.Region != "" {
+		h[headerRegion] = []string{c.config.Region}
 	}
 	typed := r.gives(headerContentType)
 	if !typed {

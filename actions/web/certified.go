@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"net/http"
 
@@ -31,9 +30,7 @@ func newCertified() certified {
 // withCertificate returns the transport that shows the certificate in pfx to
 // whoever asks for one.
 func (c *Client) withCertificate(ctx context.Context, pfx, password string) (http.RoundTripper, error) {
-	b := binary.AppendUvarint(nil, uint64(len(pfx)))
-	key := sha256.Sum256(append(append(b, pfx...), password...))
-	return c.certified.Get(key, func() (transport, error) {
+	return c.certified.Get(lru.Digest(pfx, password), func() (transport, error) {
 		decoded, err := decodePFX(ctx, pfx, password)
 		if err != nil {
 			return nil, err

@@ -71,8 +71,6 @@ type Client struct {
 	config    Config
 	transport http.RoundTripper
 	agent     string
-	region    string
-	maxBody   int64
 	login     *url.URL
 	tokens    tokens
 	certified certified
@@ -86,16 +84,14 @@ func New(config Config) *Client {
 		config:    config,
 		transport: config.Transport,
 		agent:     "Carillon/" + cmp.Or(config.Version, "dev"),
-		region:    config.Region,
-		maxBody:   config.MaxBody,
 		login:     cmp.Or(config.LoginEndpoint, loginEndpoint),
 		certified: newCertified(),
 	}
 	if config.Transport != nil {
 		c.config.Proxy = nil
 	}
-	if c.maxBody <= 0 {
-		c.maxBody = DefaultMaxBody
+	if c.config.MaxBody <= 0 {
+		c.config.MaxBody = DefaultMaxBody
 	}
 	if c.transport == nil {
 		c.transport = newTransport(&c.config, nil)

@@ -3,10 +3,10 @@ package web
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"net/url"
 	"strings"
 
+	"github.com/carillon-sched/carillon/actions/lru"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -111,10 +111,5 @@ func (r *tokenRequest) key(secret string) [sha256.Size]byte {
 	if r.inHeader {
 		style = "header"
 	}
-	var b []byte
-	for _, part := range append([]string{r.endpoint.String(), r.clientID, secret, style}, r.form...) {
-		b = binary.AppendUvarint(b, uint64(len(part)))
-		b = append(b, part...)
-	}
-	return sha256.Sum256(b)
+	return lru.Digest(append([]string{r.endpoint.String(), r.clientID, secret, style}, r.form...)...)
 }

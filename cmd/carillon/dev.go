@@ -276,4 +276,4 @@ func (d *dev) ports() listen.Ports {
 }
 
 // url is where the REST API is.
-func (d *dev) url() string { return "http://" + listen.Reachable(d.listener.Addr()) }
+func (d *dev) url() string { return "http://" + listen.Reachable(d.listener.Addr().String()) }

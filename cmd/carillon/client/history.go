@@ -37,10 +37,7 @@ type Record struct {
 
 // UnmarshalJSON reads a history document.
 func (r *Record) UnmarshalJSON(data []byte) error {
-	var doc struct {
-		Name       string          `json:"name"` // collection/job/id
-		Properties json.RawMessage `json:"properties"`
-	}
+	var doc resource // its name is collection/job/id
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return err
 	}

@@ -22,12 +22,15 @@ type Job struct {
 	Document   json.RawMessage // all of it
 }
 
+// resource is what the documents of jobs and records have in common.
+type resource struct {
+	Name       string          `json:"name"`
+	Properties json.RawMessage `json:"properties"`
+}
+
 // UnmarshalJSON reads a job document.
 func (j *Job) UnmarshalJSON(data []byte) error {
-	var doc struct {
-		Name       string          `json:"name"`
-		Properties json.RawMessage `json:"properties"`
-	}
+	var doc resource
 	var properties struct {
 		State  scheduler.State `json:"state"`
 		Status view.Status     `json:"status"`

@@ -137,7 +137,7 @@ func (e *Servers) Ports() listen.Ports {
 	var p listen.Ports
 	if e.bus != nil {
 		p.HTTP = e.Admin()
-		p.AMQP = listen.ReachableAt(e.bus.Addr())
+		p.AMQP = listen.Reachable(e.bus.Addr())
 		p.ServiceBus, p.ServiceBusAdmin = e.bus.ConnectionString(), e.bus.AdminConnectionString()
 	}
 	if e.queue != nil {
@@ -175,4 +175,4 @@ func sortedOr(m map[string]string, name string) []string {
 }
 
 // Admin is where Service Bus is administered.
-func (e *Servers) Admin() string { return "http://" + listen.ReachableAt(e.bus.HTTPAddr()) }
+func (e *Servers) Admin() string { return "http://" + listen.Reachable(e.bus.HTTPAddr()) }

@@ -54,10 +54,7 @@ func CheckAddress(flag, addr string) error {
 }
 
 // Reachable returns the address at which this machine reaches a listener.
-func Reachable(addr net.Addr) string { return ReachableAt(addr.String()) }
-
-// ReachableAt is like [Reachable].
-func ReachableAt(addr string) string {
+func Reachable(addr string) string {
 	a, err := netip.ParseAddrPort(addr)
 	if err != nil || !a.Addr().IsUnspecified() {
 		return addr
