@@ -101,8 +101,8 @@ func readHeader(ho *document.Object, m document.Member, to Headers) (int, error)
 // isToken reports whether s is a header name (RFC 9110, section 5.6.2; what clients of NATS take, see its ADR-4, is hardly
 // more).
 func isToken(s string) bool {
-	const token = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	return s != "" && strings.Trim(s, token) == ""
+	const characters = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	return s != "" && strings.Trim(s, characters) == ""
 }
 
 // IsHeaderValue reports whether s can be a header value (RFC 9110, section 5.5): no control character but the tab.

@@ -23,6 +23,7 @@ type account struct {
 // destination is what has a link of its own: a queue or topic, and a key.
 type destination struct {
 	account
+
 	entity string
 }
 

@@ -12,6 +12,7 @@ import (
 // jobsCmd does one thing to each of several jobs.
 type jobsCmd struct {
 	remote.Jobs
+
 	done string // what is said of a job
 	do   func(*client.Client, context.Context, scheduler.Key) error
 	help string
@@ -27,29 +28,41 @@ func (c jobsCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 
 // The commands that do one thing to each of several jobs.
 var (
-	runCmd = jobsCmd{done: "started", do: (*client.Client).Run, help: `The schedule goes on as planned, and the run does not count for recurrence.count. A disabled job runs once. A
+	runCmd = jobsCmd{
+		done: "started", do: (*client.Client).Run,
+		help: `The schedule goes on as planned, and the run does not count for recurrence.count. A disabled job runs once. A
 job that is running or waits for a retry is a conflict (exit code 4).
 
 Examples:
 
     carillon run hello
-    carillon run billing/report billing/invoices`}
+    carillon run billing/report billing/invoices`,
+	}
 
-	enableCmd = jobsCmd{done: "enabled", do: (*client.Client).Enable, help: `Instants that passed meanwhile are recorded as skipped.
-
-Example:
-
-    carillon enable billing/report`}
-
-	disableCmd = jobsCmd{done: "disabled", do: (*client.Client).Disable, help: `An attempt that is running comes to its end; nothing follows it.
+	enableCmd = jobsCmd{
+		done: "enabled", do: (*client.Client).Enable,
+		help: `Instants that passed meanwhile are recorded as skipped.
 
 Example:
 
-    carillon disable billing/report`}
+    carillon enable billing/report`,
+	}
 
-	deleteCmd = jobsCmd{done: "deleted", do: (*client.Client).Delete, help: `An attempt that is running comes to its end; nothing follows it. The history goes with the job.
+	disableCmd = jobsCmd{
+		done: "disabled", do: (*client.Client).Disable,
+		help: `An attempt that is running comes to its end; nothing follows it.
 
 Example:
 
-    carillon delete hello`}
+    carillon disable billing/report`,
+	}
+
+	deleteCmd = jobsCmd{
+		done: "deleted", do: (*client.Client).Delete,
+		help: `An attempt that is running comes to its end; nothing follows it. The history goes with the job.
+
+Example:
+
+    carillon delete hello`,
+	}
 )

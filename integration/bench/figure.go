@@ -28,7 +28,7 @@ func (fs figures) find(name string) (float64, bool) {
 }
 
 // MarshalJSON writes an object with the figures in their order.
-func (fs figures) MarshalJSON() ([]byte, error) {
+func (fs figures) MarshalJSON() ([]byte, error) { //nolint:unparam // it is json.Marshaler's
 	members := make([]string, len(fs))
 	for i, f := range fs {
 		members[i] = strconv.Quote(f.name) + ":" + f.text() // names and numbers need no escapes

@@ -107,11 +107,11 @@ func (s *system) settle(ctx context.Context, c calendar, written uint64, until t
 // herdRun is one herd, of Carillon or bare.
 type herdRun struct {
 	*bench
+	*target
 
 	name     string
 	sink     *sink
 	calendar calendar
-	*target
 	quiet    time.Duration // before the instant: the registration must be over, and the measurement begins
 	register func(ctx context.Context) (took time.Duration, err error)
 	settle   func(ctx context.Context, until time.Time) (figures, error)

@@ -16,7 +16,6 @@ func steady(ctx context.Context, b *bench) ([]part, error) {
 }
 
 func (b *bench) recur(ctx context.Context, st *stage, sys *system) (figures, error) {
-
 	c := b.steadyCalendar()
 	b.progress.sayf("%d jobs every %s, the first due at %s", c.jobs, b.interval, c.first.Format("15:04:05.000"))
 	took, err := sys.putAll(ctx, b.progress, c, st.sink.url)
