@@ -126,20 +126,16 @@ const putters = 256
 
 // putAll puts the jobs of a calendar and returns how long that took.
 func (s *system) putAll(ctx context.Context, p *progress, c calendar, url string) (time.Duration, error) {
-	var next, done atomic.Int64
+	var done atomic.Int64
 	began := time.Now()
 	stop := p.follow("put", c.jobs, func() int { return int(done.Load()) })
 	defer stop()
 	g, ctx := errgroup.WithContext(ctx)
-	for range min(putters, c.jobs) {
+	g.SetLimit(putters)
+	for i := range c.jobs {
 		g.Go(func() error {
-			for i := int(next.Add(1)) - 1; i < c.jobs; i = int(next.Add(1)) - 1 {
-				if err := s.put(ctx, c, i, url); err != nil {
-					return err
-				}
-				done.Add(1)
-			}
-			return nil
+			defer done.Add(1)
+			return s.put(ctx, c, i, url)
 		})
 	}
 	err := g.Wait()

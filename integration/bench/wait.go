@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
@@ -26,4 +27,22 @@ func await(ctx context.Context, until time.Time, done func() bool) error {
 		}
 	}
 	return nil
+}
+
+// every calls f at an interval until the returned function is called, which waits for the last call.
+func every(interval time.Duration, f func()) (stop func()) {
+	quit := make(chan struct{})
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		tick := time.Tick(interval)
+		for {
+			select {
+			case <-tick:
+				f()
+			case <-quit:
+				return
+			}
+		}
+	})
+	return func() { close(quit); ended.Wait() }
 }
