@@ -5,9 +5,12 @@ import (
 	"encoding/binary"
 )
 
+// Key stands for texts.
+type Key = [sha256.Size]byte
+
 // Digest returns a key that stands for texts without keeping them, as some are secrets. Each goes with its length, so
 // that no two lists have the same texts in another division.
-func Digest(texts ...string) [sha256.Size]byte {
+func Digest(texts ...string) Key {
 	var b []byte
 	for _, text := range texts {
 		b = binary.AppendUvarint(b, uint64(len(text)))

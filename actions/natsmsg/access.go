@@ -1,7 +1,6 @@
 package natsmsg
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
@@ -179,10 +178,8 @@ func (a *access) reveal(at scheduler.Attempt) (login, error) {
 	return l, nil
 }
 
-type loginKey [sha256.Size]byte
-
 // key tells connections apart without keeping a secret.
-func (l *login) key() loginKey {
+func (l *login) key() lru.Key {
 	return lru.Digest(append([]string{l.credentials, l.token, l.user, l.password}, l.servers...)...)
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -145,12 +146,10 @@ func answered(status int, text string) failure {
 // aboutEntity reports whether a status is about one queue or topic, or one
 // message, and says nothing about the namespace.
 func aboutEntity(status int) bool {
-	switch status {
-	case http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusLocked,
-		http.StatusNotImplemented, http.StatusInsufficientStorage:
-		return true
-	}
-	return false
+	return slices.Contains([]int{
+		http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusLocked,
+		http.StatusNotImplemented, http.StatusInsufficientStorage,
+	}, status)
 }
 
 // failed tells how an attempt failed.

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"net/http"
 
@@ -17,15 +16,6 @@ type transport interface {
 
 // maxCertified is how many client certificates are kept decoded.
 const maxCertified = 256
-
-// certified are the transports with a client certificate, by what it is made of.
-// Connections with different certificates must not mix, and those with the same
-// are shared by all jobs. The requests of one that is dropped end as they would.
-type certified = *lru.Cache[[sha256.Size]byte, transport]
-
-func newCertified() certified {
-	return lru.New[[sha256.Size]byte](maxCertified, transport.CloseIdleConnections)
-}
 
 // withCertificate returns the transport that shows the certificate in pfx to
 // whoever asks for one.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions/lru"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -73,7 +74,11 @@ type Client struct {
 	agent     string
 	login     *url.URL
 	tokens    tokens
-	certified certified
+	// certified are the transports with a client certificate, by what it is
+	// made of. Connections with different certificates must not mix, and those
+	// with the same are shared by all jobs. The requests of one that is dropped
+	// end as they would.
+	certified *lru.Cache[lru.Key, transport]
 }
 
 var _ scheduler.ActionReader = (*Client)(nil)
@@ -85,7 +90,7 @@ func New(config Config) *Client {
 		transport: config.Transport,
 		agent:     "Carillon/" + cmp.Or(config.Version, "dev"),
 		login:     cmp.Or(config.LoginEndpoint, loginEndpoint),
-		certified: newCertified(),
+		certified: lru.New[lru.Key](maxCertified, transport.CloseIdleConnections),
 	}
 	if config.Transport != nil {
 		c.config.Proxy = nil

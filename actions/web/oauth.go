@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"crypto/sha256"
 	"net/url"
 	"strings"
 
@@ -106,7 +105,7 @@ func (a *oauth) authenticate(ctx context.Context, at scheduler.Attempt, stale st
 
 // key finds the token in the cache: jobs that ask for the same with the same
 // secret share it.
-func (r *tokenRequest) key(secret string) [sha256.Size]byte {
+func (r *tokenRequest) key(secret string) lru.Key {
 	style := "body"
 	if r.inHeader {
 		style = "header"
