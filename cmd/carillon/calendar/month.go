@@ -106,18 +106,17 @@ func (m Months) between() string {
 
 // cell returns a day of a month that has so many, blank if it has no such day.
 func (m Months) cell(one *month, day, last int) string {
-	inside := day >= 1 && day <= last
-	switch {
-	case m.Mark == nil && !inside:
-		return "    "
-	case !inside:
-		return "  "
-	case m.Mark == nil && one.days[day]:
-		return fmt.Sprintf("[%2d]", day)
-	case m.Mark == nil:
-		return fmt.Sprintf(" %2d ", day)
-	case one.days[day]:
-		return m.Mark(fmt.Sprintf("%2d", day))
+	text, marked := "  ", false
+	if day >= 1 && day <= last {
+		text, marked = fmt.Sprintf("%2d", day), one.days[day]
 	}
-	return fmt.Sprintf("%2d", day)
+	switch {
+	case m.Mark == nil && marked:
+		return "[" + text + "]"
+	case m.Mark == nil:
+		return " " + text + " "
+	case marked:
+		return m.Mark(text)
+	}
+	return text
 }

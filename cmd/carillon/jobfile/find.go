@@ -52,7 +52,7 @@ func find(path string) ([]string, error) {
 			return err
 		case hidden && e.IsDir():
 			return fs.SkipDir
-		case !hidden && !e.IsDir() && isJobFile(p):
+		case !hidden && !e.IsDir() && HasName(p):
 			files = append(files, p)
 		}
 		return nil
@@ -63,7 +63,8 @@ func find(path string) ([]string, error) {
 	return files, err
 }
 
-func isJobFile(path string) bool {
+// HasName reports whether a file is called as job files are.
+func HasName(path string) bool {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".json", ".yaml", ".yml":
 		return true

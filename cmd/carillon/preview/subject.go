@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
@@ -103,11 +103,7 @@ var (
 
 // isDocument reports whether a text is JSON or YAML.
 func isDocument(file, text string) bool {
-	switch strings.ToLower(filepath.Ext(file)) {
-	case ".json", ".yaml", ".yml":
-		return true
-	}
-	return asDocument.MatchString(text) && !asStart.MatchString(text)
+	return jobfile.HasName(file) || asDocument.MatchString(text) && !asStart.MatchString(text)
 }
 
 // languageOf returns the dialect of an expression and what parses it.

@@ -50,12 +50,6 @@ type Jobs struct {
 	Names []string `arg:"" name:"job" help:"Names of jobs: job, or collection/job."`
 }
 
-// doneJob is a result for programs.
-type doneJob struct {
-	Job    string `json:"job"`
-	Result string `json:"result"`
-}
-
 // Each does do to every job, says what was done, and goes on after an error.
 func (s Jobs) Each(
 	ctx context.Context, t *terminal.Terminal, done string, do func(context.Context, scheduler.Key) error,
@@ -68,7 +62,7 @@ func (s Jobs) Each(
 		}
 	}
 	return EachOf(ctx, t, keys, done, func(k scheduler.Key) error { return do(ctx, k) },
-		func(k scheduler.Key) any { return doneJob{k.String(), done} })
+		func(k scheduler.Key) any { return map[string]string{"job": k.String(), "result": done} })
 }
 
 // EachOf does do to every thing, says what was done, and goes on after an error, but not without a scheduler.

@@ -142,13 +142,7 @@ func (c Delete) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 			return err
 		}
 		return api.DeleteSecret(ctx, name, c.Force)
-	}, func(name string) any { return deletedSecret{"deleted", name} })
-}
-
-// deletedSecret is a result for programs.
-type deletedSecret struct {
-	Result string `json:"result"`
-	Secret string `json:"secret"`
+	}, func(name string) any { return map[string]string{"result": "deleted", "secret": name} })
 }
 
 // Rotate seals everything with the first key.
@@ -212,12 +206,6 @@ type Keygen struct {
 	ID string `name:"id" help:"Id of the key: letters, digits, - and _. Default: today's date with a few random characters." placeholder:"ID"`
 }
 
-// madeKey is a key for programs: its id, and its line in a key file.
-type madeKey struct {
-	ID   string `json:"id"`
-	Line string `json:"line"`
-}
-
 // Help shows examples.
 func (Keygen) Help() string {
 	return `Prints one line: the key's id, a colon, and 32 random bytes in base64. A key file holds such lines; the first key
@@ -238,7 +226,7 @@ func (c Keygen) Run(t *terminal.Terminal) error {
 		return terminal.Usage(err)
 	}
 	if t.JSON {
-		return t.PrintJSON(madeKey{k.ID(), k.Text()})
+		return t.PrintJSON(map[string]string{"id": k.ID(), "line": k.Text()})
 	}
 	t.Printf("%s\n", k.Text())
 	return nil
