@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -22,8 +21,6 @@ func herd(ctx context.Context, b *bench) ([]part, error) {
 	}
 	parts := make([]part, 0, len(sides))
 	for _, measure := range sides {
-		debug.FreeOSMemory() // what came before must neither help nor hinder
-		forgetPeak()
 		p, err := measure(ctx, b)
 		if err != nil {
 			return nil, err

@@ -17,8 +17,6 @@ const (
 
 // hold keeps many jobs that are not due for long.
 func hold(ctx context.Context, b *bench) ([]part, error) {
-	debug.FreeOSMemory()
-	forgetPeak()
 	st, err := b.newStage(ctx)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"runtime/debug"
 )
 
 // stage is what a part of a run plays on: a server on an empty directory, and
@@ -14,6 +15,8 @@ type stage struct {
 }
 
 func (o *options) newStage(ctx context.Context) (*stage, error) {
+	debug.FreeOSMemory() // what came before must neither help nor hinder
+	forgetPeak()
 	dir, err := os.MkdirTemp(o.dir, "carillon-bench-")
 	if err != nil {
 		return nil, err
