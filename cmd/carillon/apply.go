@@ -132,13 +132,7 @@ func printResult(t *terminal.Terminal, r jobfile.Result) {
 	}
 }
 
-// applyReport is what became of job files, for programs.
-type applyReport struct {
-	Jobs     []applied         `json:"jobs"`
-	Problems []jobfile.Problem `json:"problems"`
-}
-
-// applied is one of its results.
+// applied is what became of a job, for programs.
 type applied struct {
 	Job     string          `json:"job"`
 	File    string          `json:"file"`
@@ -146,14 +140,14 @@ type applied struct {
 }
 
 func printResults(t *terminal.Terminal, results []jobfile.Result, problems []jobfile.Problem) error {
-	report := applyReport{Jobs: []applied{}, Problems: append([]jobfile.Problem{}, problems...)}
+	jobs, all := []applied{}, append([]jobfile.Problem{}, problems...)
 	for _, r := range results {
-		report.Problems = append(report.Problems, r.Problems...)
+		all = append(all, r.Problems...)
 		if r.Verdict != "" {
-			report.Jobs = append(report.Jobs, applied{r.Job.Key.String(), r.Job.File, r.Verdict})
+			jobs = append(jobs, applied{r.Job.Key.String(), r.Job.File, r.Verdict})
 		}
 	}
-	return t.PrintJSON(report)
+	return t.PrintJSON(map[string]any{"jobs": jobs, "problems": all})
 }
 
 // firstUnavailable returns the first error that is no fault of a file: one

@@ -101,10 +101,7 @@ func (c devCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	if _, err := (deliveryFlags{AllowTarget: c.Allow, LoginEndpoint: c.Login}).delivery(); err != nil {
 		return err
 	}
-	if err := listen.RemovePorts(c.PortsFile); err != nil {
-		return err
-	}
-	l, err := listen.HTTP(ctx, c.HTTP)
+	l, err := listen.HTTP(ctx, c.HTTP, c.PortsFile)
 	if err != nil {
 		return err
 	}

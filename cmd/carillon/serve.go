@@ -90,10 +90,7 @@ func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	if err := listen.RemovePorts(c.PortsFile); err != nil {
-		return err
-	}
-	l, err := listen.HTTP(ctx, c.HTTP)
+	l, err := listen.HTTP(ctx, c.HTTP, c.PortsFile)
 	if err != nil {
 		return err
 	}

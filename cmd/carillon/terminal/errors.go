@@ -76,6 +76,4 @@ func (e *unavailableError) Unwrap() error { return e.error }
 func Unavailable(err error) error { return &unavailableError{err} }
 
 // Unavailablef is [fmt.Errorf] of something this process needs and cannot have.
-func Unavailablef(format string, args ...any) error {
-	return &unavailableError{fmt.Errorf(format, args...)}
-}
+func Unavailablef(format string, args ...any) error { return Unavailable(fmt.Errorf(format, args...)) }
