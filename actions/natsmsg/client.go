@@ -68,8 +68,6 @@ type Client struct {
 	roots *x509.CertPool
 }
 
-var _ scheduler.ActionReader = (*Client)(nil)
-
 // New returns a client. It does no I/O. Call [Client.Close] in the end.
 func New(config Config) *Client {
 	if config.MaxConns <= 0 {

@@ -24,10 +24,7 @@ type action struct {
 	secrets        []secretProperty // those that are secret
 }
 
-var (
-	_ scheduler.Action            = (*action)(nil)
-	_ scheduler.SecretDestination = (*action)(nil)
-)
+var _ scheduler.SecretDestination = (*action)(nil)
 
 // Target implements [scheduler.Action]: it is the host of the namespace, the
 // same for every form of its name and wherever it is mapped to.

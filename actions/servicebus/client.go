@@ -59,8 +59,6 @@ type Client struct {
 	links  *links
 }
 
-var _ scheduler.ActionReader = (*Client)(nil)
-
 // New returns a client. It does no I/O.
 func New(config Config) *Client { return newClient(config, defaultTimes) }
 

@@ -42,8 +42,6 @@ func (f failure) closed() bool { return f.answered && f.link && !f.connection }
 // of the service, which may pass.
 var meanings = map[string]int{
 	"amqp:decode-error":                      http.StatusBadRequest,
-	"amqp:illegal-state":                     http.StatusInternalServerError,
-	"amqp:internal-error":                    http.StatusInternalServerError,
 	"amqp:invalid-field":                     http.StatusBadRequest,
 	"amqp:not-allowed":                       http.StatusBadRequest,
 	"amqp:not-found":                         http.StatusNotFound,

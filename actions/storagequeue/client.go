@@ -43,8 +43,6 @@ type Client struct {
 	queues    *lru.Cache[access, *queue]
 }
 
-var _ scheduler.ActionReader = (*Client)(nil)
-
 // New returns a client. It does no I/O.
 func New(config Config) *Client {
 	c := &Client{

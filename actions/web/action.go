@@ -25,10 +25,7 @@ type action struct {
 	credentials []string // names of headers that stay with the first host
 }
 
-var (
-	_ scheduler.Action            = (*action)(nil)
-	_ scheduler.SecretDestination = (*action)(nil)
-)
+var _ scheduler.SecretDestination = (*action)(nil)
 
 // compile prepares r for running.
 func compile(c *Client, r request) *action {

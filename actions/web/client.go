@@ -81,8 +81,6 @@ type Client struct {
 	certified *lru.Cache[lru.Key, transport]
 }
 
-var _ scheduler.ActionReader = (*Client)(nil)
-
 // New returns a client. It does no I/O.
 func New(config Config) *Client {
 	c := &Client{
