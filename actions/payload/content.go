@@ -147,6 +147,7 @@ func (c *Content) Render(a scheduler.Attempt) (Message, error) {
 		}
 	}
 	switch c.envelope {
+	case None:
 	case CloudEvents:
 		return c.event.structured(a, text), nil
 	case CloudEventsBinary:

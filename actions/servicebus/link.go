@@ -68,6 +68,10 @@ var errOpenTimeout = errors.New("no link within " + defaultTimes.open.String())
 // Open implements [pool.Conn]. It goes by the context of the link, which ends
 // with its connection and when the client is closed.
 func (l *link) Open(context.Context) error {
+	return l.open() //nolint:contextcheck // see above
+}
+
+func (l *link) open() error {
 	// A deadline would become that of single writes to the connection, which
 	// break it when they miss it; a canceled context does not.
 	ctx, cancel := context.WithCancelCause(l.ctx)

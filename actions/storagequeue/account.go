@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/actions/egress"
 )
@@ -138,6 +139,11 @@ func oddInPath(r rune) bool {
 	return !isLower(r) && (r < 'A' || r > 'Z') && r != '-' && r != '_'
 }
 
+func firstRune(text string) rune {
+	r, _ := utf8.DecodeRuneInString(text)
+	return r
+}
+
 // isLower reports whether a character is a lower-case letter or a digit.
 func isLower(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }
 
@@ -148,7 +154,7 @@ func checkAccount(name string) error {
 	switch i := strings.IndexFunc(name, func(r rune) bool { return !isLower(r) }); {
 	case i >= 0:
 		return fmt.Errorf("has %q in it: an account's name has 3 to 24 letters and digits and nothing else; "+
-			"an endpoint begins with http:// or https://", []rune(name[i:])[0])
+			"an endpoint begins with http:// or https://", firstRune(name[i:]))
 	case len(name) < 3 || len(name) > 24:
 		return fmt.Errorf("has a length of %d: an account's name has 3 to 24 letters and digits", len(name))
 	}
@@ -163,7 +169,7 @@ func checkQueue(name string) error {
 	case i >= 0 && !strings.ContainsFunc(strings.ToLower(name), bad):
 		return fmt.Errorf("has upper-case letters: write %s", strings.ToLower(name))
 	case i >= 0:
-		return fmt.Errorf("has %q in it: %s", []rune(name[i:])[0], rule)
+		return fmt.Errorf("has %q in it: %s", firstRune(name[i:]), rule)
 	case len(name) < 3 || len(name) > 63:
 		return fmt.Errorf("has a length of %d: %s", len(name), rule)
 	case name[0] == '-' || name[len(name)-1] == '-':

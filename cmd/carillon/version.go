@@ -23,10 +23,8 @@ type build struct {
 
 func thisBuild() build {
 	b := build{Version: version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		info = &debug.BuildInfo{}
-	}
+	info, _ := debug.ReadBuildInfo()
+	info = cmp.Or(info, &debug.BuildInfo{}) // without module support there is none
 	if info.Main.Version != "(devel)" {
 		b.Version = cmp.Or(b.Version, info.Main.Version)
 	}
