@@ -41,8 +41,6 @@ type (
 	closer interface{ Close() }
 )
 
-var _ scheduler.ActionReader = (*Registry)(nil)
-
 // New returns a registry of the types of all readers. It panics when two of
 // them own the same type, in any letter case: that is a defect of the program,
 // not of its input.

@@ -16,16 +16,14 @@ type Endpoints struct {
 
 // Find returns the endpoint of a name, "" when there is none.
 func (e Endpoints) Find(name string) string {
-	found, ok := e.ByName[name]
-	if !ok {
-		for n, other := range e.ByName {
-			if strings.EqualFold(n, name) {
-				found, ok = other, true
-			}
+	found := e.Default
+	for n, other := range e.ByName {
+		if strings.EqualFold(n, name) {
+			found = other
 		}
 	}
-	if !ok {
-		found = e.Default
+	if exact, ok := e.ByName[name]; ok {
+		found = exact
 	}
 	return strings.ReplaceAll(found, "{name}", name)
 }

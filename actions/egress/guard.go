@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -17,7 +18,7 @@ import (
 // runs in. A nil Guard refuses none. It is safe for concurrent use.
 type Guard struct {
 	allow []netip.Prefix
-	exact atomic.Pointer[[]netip.AddrPort]
+	exact sync.Map // keys: netip.AddrPort
 }
 
 // NewGuard returns a guard that lets the given networks pass. An IPv4-mapped
@@ -42,18 +43,8 @@ func (g *Guard) AllowAddr(addrs ...netip.AddrPort) {
 	if g == nil {
 		return
 	}
-	for {
-		old := g.exact.Load()
-		var list []netip.AddrPort
-		if old != nil {
-			list = slices.Clone(*old)
-		}
-		for _, a := range addrs {
-			list = append(list, netip.AddrPortFrom(a.Addr().Unmap(), a.Port()))
-		}
-		if g.exact.CompareAndSwap(old, &list) {
-			return
-		}
+	for _, a := range addrs {
+		g.exact.Store(netip.AddrPortFrom(a.Addr().Unmap(), a.Port()), true)
 	}
 }
 
@@ -67,9 +58,7 @@ func (g *Guard) AllowListener(address string) {
 	}
 	g.AllowAddr(a)
 	if a.Addr().IsUnspecified() {
-		for _, loopback := range []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback()} {
-			g.AllowAddr(netip.AddrPortFrom(loopback, a.Port()))
-		}
+		g.AllowAddr(netip.AddrPortFrom(loopback, a.Port()), netip.AddrPortFrom(netip.IPv6Loopback(), a.Port()))
 	}
 }
 
@@ -91,7 +80,7 @@ func (g *Guard) CheckAddrPort(addr netip.AddrPort) error {
 	if g == nil {
 		return nil
 	}
-	if exact := g.exact.Load(); exact != nil && slices.Contains(*exact, netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())) {
+	if _, ok := g.exact.Load(netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())); ok {
 		return nil
 	}
 	return g.Check(addr.Addr())

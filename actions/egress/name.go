@@ -2,6 +2,7 @@ package egress
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -60,15 +61,10 @@ var metadata = []netip.Prefix{
 // service.
 func isMetadata(addr netip.Addr) bool {
 	addr = addr.WithZone("").Unmap()
-	for _, p := range metadata {
-		if p.Contains(addr) {
-			return true
-		}
+	if slices.ContainsFunc(metadata, func(p netip.Prefix) bool { return p.Contains(addr) }) {
+		return true
 	}
-	if !addr.Is6() {
-		return false
-	}
-	for _, e := range embedding {
+	for _, e := range embedding { // of IPv6 alone
 		if e.prefix.Contains(addr) && isMetadata(embedded(addr, e.at, e.flipped)) {
 			return true
 		}

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"crypto/tls"
 	"net"
 	"net/http"
@@ -56,12 +57,8 @@ type Route struct {
 // the default. It speaks HTTP/1.1 unless that is changed. Before each request
 // ask [Route.Check].
 func (r Route) Transport(config *tls.Config) *http.Transport {
-	if config == nil {
-		config = &tls.Config{}
-	}
-	if config.MinVersion == 0 {
-		config.MinVersion = tls.VersionTLS12
-	}
+	config = cmp.Or(config, &tls.Config{})
+	config.MinVersion = cmp.Or(config.MinVersion, tls.VersionTLS12)
 	if config.ClientSessionCache == nil {
 		config.ClientSessionCache = tls.NewLRUClientSessionCache(tlsSessions)
 	}
@@ -94,14 +91,7 @@ func (r Route) Check(u *url.URL) error {
 		return nil
 	}
 	host := u.Hostname()
-	port, err := strconv.ParseUint(u.Port(), 10, 16)
-	switch {
-	case err == nil:
-	case u.Scheme == "https":
-		port = 443
-	default:
-		port = 80
-	}
+	port, _ := strconv.ParseUint(Port(u), 10, 16)
 	addr, err := netip.ParseAddr(host)
 	if err == nil {
 		return r.Guard.CheckAddrPort(netip.AddrPortFrom(addr, uint16(port)))
@@ -110,6 +100,14 @@ func (r Route) Check(u *url.URL) error {
 		return &RefusedError{name: strings.ToLower(host)}
 	}
 	return r.Guard.checkName(host, uint16(port))
+}
+
+// Port is the port of a URL of HTTP, also where it goes without saying.
+func Port(u *url.URL) string {
+	if u.Scheme == "https" {
+		return cmp.Or(u.Port(), "443")
+	}
+	return cmp.Or(u.Port(), "80")
 }
 
 // OddHost reports whether a host is neither an address nor a name, but what

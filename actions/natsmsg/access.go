@@ -1,8 +1,6 @@
 package natsmsg
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-sched/carillon/actions/lru"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -179,17 +178,9 @@ func (a *access) reveal(at scheduler.Attempt) (login, error) {
 	return l, nil
 }
 
-type loginKey [sha256.Size]byte
-
-// key tells connections apart without keeping a secret. Each part goes with its
-// length, so that no two logins have the same parts in another division.
-func (l *login) key() loginKey {
-	var b []byte
-	for _, part := range append([]string{l.credentials, l.token, l.user, l.password}, l.servers...) {
-		b = binary.AppendUvarint(b, uint64(len(part)))
-		b = append(b, part...)
-	}
-	return sha256.Sum256(b)
+// key tells connections apart without keeping a secret.
+func (l *login) key() lru.Key {
+	return lru.Digest(append([]string{l.credentials, l.token, l.user, l.password}, l.servers...)...)
 }
 
 // apply adds who connects to the options of a connection.

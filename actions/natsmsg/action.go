@@ -24,10 +24,7 @@ type action struct {
 	client *Client
 }
 
-var (
-	_ scheduler.Action            = (*action)(nil)
-	_ scheduler.SecretDestination = (*action)(nil)
-)
+var _ scheduler.SecretDestination = (*action)(nil)
 
 // Target implements [scheduler.Action]: host and port of the first server, or
 // "nats" for the scheduler's own connection.

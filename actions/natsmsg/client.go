@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions/lru"
 	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/actions/pool"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -62,12 +63,10 @@ const (
 type Client struct {
 	rules subjectRules
 	own   *connection // on the scheduler's connection; nil: there is none
-	pool  *pool.Pool[loginKey, *connection]
+	pool  *pool.Pool[lru.Key, *connection]
 	guard *egress.Guard
 	roots *x509.CertPool
 }
-
-var _ scheduler.ActionReader = (*Client)(nil)
 
 // New returns a client. It does no I/O. Call [Client.Close] in the end.
 func New(config Config) *Client {
@@ -81,7 +80,7 @@ func New(config Config) *Client {
 		rules: newSubjectRules(&config),
 		guard: config.Guard,
 		roots: config.RootCAs,
-		pool:  pool.New[loginKey, *connection](pool.Config{Max: config.MaxConns, IdleTimeout: config.IdleTimeout}),
+		pool:  pool.New[lru.Key, *connection](pool.Config{Max: config.MaxConns, IdleTimeout: config.IdleTimeout}),
 	}
 	if config.Conn != nil {
 		c.own = ownConnection(config.Conn)

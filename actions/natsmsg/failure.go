@@ -1,6 +1,7 @@
 package natsmsg
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -60,11 +61,7 @@ func judge(err error) failure {
 	}
 	for _, known := range answers {
 		if errors.Is(err, known.err) {
-			text := known.text
-			if text == "" {
-				text = reason(err)
-			}
-			return answered(known.status, text)
+			return answered(known.status, cmp.Or(known.text, reason(err)))
 		}
 	}
 	if errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrDisconnected) {

@@ -23,9 +23,6 @@ type header struct {
 
 // readHeader reads the member headers of o, an object of strings.
 func readHeader(o *document.Object) header {
-	if !o.Has("headers") {
-		return header{}
-	}
 	h := header{given: nats.Header{}, lower: map[string]bool{}}
 	payload.ReadHeaders(o, &h)
 	return h

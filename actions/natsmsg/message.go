@@ -2,6 +2,7 @@ package natsmsg
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -81,12 +82,7 @@ func (m *message) readStream(mo *document.Object) {
 
 // isPlain reports whether s has no character that a stream's name cannot have.
 func isPlain(s string) bool {
-	for _, r := range s {
-		if r <= ' ' || r == 0x7f || r == '.' || r == '*' || r == '>' || r == '/' || r == '\\' {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`.*>/\`, r) })
 }
 
 // Names of headers that the scheduler fills in. Nats-Msg-Id is JetStream's

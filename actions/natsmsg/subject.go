@@ -1,6 +1,7 @@
 package natsmsg
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -53,10 +54,7 @@ type subjectRules struct {
 }
 
 func newSubjectRules(c *Config) subjectRules {
-	s := subjectRules{prefix: c.Prefix, allow: slices.Clone(c.Allow)}
-	if s.prefix == "" {
-		s.prefix = DefaultPrefix
-	}
+	s := subjectRules{prefix: cmp.Or(c.Prefix, DefaultPrefix), allow: slices.Clone(c.Allow)}
 	if len(s.allow) == 0 {
 		s.allow = []string{">"}
 	}
@@ -92,10 +90,8 @@ func (s subjectRules) refuses(subject string) error {
 	case s.inbox != "" && matches(s.inbox+".>", subject):
 		return fmt.Errorf("%q is among the scheduler's inboxes"+hint, subject)
 	}
-	for _, pattern := range s.allow {
-		if matches(pattern, subject) {
-			return nil
-		}
+	if slices.ContainsFunc(s.allow, func(pattern string) bool { return matches(pattern, subject) }) {
+		return nil
 	}
 	return fmt.Errorf("%q is none of the subjects that this scheduler lets jobs use: %s"+hint, subject, strings.Join(s.allow, ", "))
 }

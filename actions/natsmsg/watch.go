@@ -1,6 +1,7 @@
 package natsmsg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -39,9 +40,7 @@ var errLost = errors.New("the connection to NATS was lost")
 // newWatch returns a watch; inbox is the connection's inbox prefix, "" for the
 // default.
 func newWatch(inbox string) *watch {
-	if inbox == "" {
-		inbox = strings.TrimSuffix(nats.InboxPrefix, ".")
-	}
+	inbox = cmp.Or(inbox, strings.TrimSuffix(nats.InboxPrefix, "."))
 	return &watch{inbox: inbox + ".", calls: map[*call]struct{}{}, news: make(chan struct{})}
 }
 
@@ -154,8 +153,7 @@ func (w *watch) refusal(ctx context.Context, nc *nats.Conn, c *call) error {
 
 // await waits until the violation was handled.
 func (w *watch) await(ctx context.Context, violation error) bool {
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
+	late := time.After(patience)
 	for {
 		w.mu.Lock()
 		seen, news := w.seen, w.news
@@ -165,7 +163,7 @@ func (w *watch) await(ctx context.Context, violation error) bool {
 		}
 		select {
 		case <-news:
-		case <-timer.C:
+		case <-late:
 			return false
 		case <-ctx.Done():
 			return true

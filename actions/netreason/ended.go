@@ -31,6 +31,15 @@ func Ended(ctx context.Context, stage string, timeout, elapsed time.Duration) st
 	return "timed out after " + seconds(timeout) + stage
 }
 
+// Explain says why there is no answer, or only a part of one: the end of the attempt's context if that has ended, as
+// [Ended] says it, else err.
+func Explain(ctx context.Context, err error, timeout, elapsed time.Duration) string {
+	if text := Ended(ctx, "", timeout, elapsed); text != "" {
+		return text
+	}
+	return Reason(err)
+}
+
 const wellBefore = 250 * time.Millisecond
 
 // seconds is a time in seconds, or in less when it is shorter than one.

@@ -38,15 +38,18 @@ func azureXML(a scheduler.Attempt, region, text string) string {
 // 1.0, section 2.11).
 var xmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\r", "&#xD;")
 
+// InXML reports whether XML 1.0 has a character (section 2.2 of its specification).
+func InXML(r rune) bool {
+	return r == '\t' || r == '\n' || r == '\r' || r >= ' ' && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000
+}
+
 // checkXML reports the first character of text that no XML document can hold (XML 1.0, section 2.2).
 func checkXML(text string) error {
 	for i, r := range text {
-		switch {
-		case r == '\t', r == '\n', r == '\r', r >= ' ' && r < 0xFFFE, r > 0xFFFF:
-			continue
+		if !InXML(r) {
+			return fmt.Errorf("the character %U at %s cannot be sent in the envelope %s: XML does not have it",
+				r, position(text, i), AzureScheduler)
 		}
-		return fmt.Errorf("the character %U at %s cannot be sent in the envelope %s: XML does not have it",
-			r, position(text, i), AzureScheduler)
 	}
 	if !utf8.ValidString(text) {
 		return fmt.Errorf("is not valid UTF-8, which the envelope %s needs", AzureScheduler)

@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"strconv"
@@ -102,10 +103,7 @@ func parseReference(text string) (*url.URL, bool) {
 func (e event) attributes(a scheduler.Attempt) []Attribute {
 	list := make([]Attribute, 0, 12)
 	add := func(name, value, otherwise string) {
-		if value == "" {
-			value = otherwise
-		}
-		if value != "" {
+		if value = cmp.Or(value, otherwise); value != "" {
 			list = append(list, Attribute{name, value})
 		}
 	}

@@ -64,8 +64,10 @@ func Read(action, inner *document.Object, rules Rules) Content {
 		c.readTemplate(inner, given)
 		return c
 	}
-	if err := c.checkText(); err != nil {
-		inner.Problem(rules.Member, "%v", err)
+	if c.envelope == AzureScheduler {
+		if err := checkXML(c.text); err != nil {
+			inner.Problem(rules.Member, "%v", err)
+		}
 	}
 	return c
 }
@@ -118,14 +120,6 @@ func (c *Content) readTemplate(inner *document.Object, given bool) {
 		return
 	}
 	c.template = t
-}
-
-// checkText reports what the envelope cannot hold.
-func (c *Content) checkText() error {
-	if c.envelope == AzureScheduler {
-		return checkXML(c.text)
-	}
-	return nil
 }
 
 // Text returns the text as the job gives it.

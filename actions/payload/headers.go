@@ -101,21 +101,11 @@ func readHeader(ho *document.Object, m document.Member, to Headers) (int, error)
 // isToken reports whether s is a header name (RFC 9110, section 5.6.2; what clients of NATS take, see its ADR-4, is hardly
 // more).
 func isToken(s string) bool {
-	for _, c := range []byte(s) {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (c < '0' || c > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
-			return false
-		}
-	}
-	return s != ""
+	const characters = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	return s != "" && strings.Trim(s, characters) == ""
 }
 
 // IsHeaderValue reports whether s can be a header value (RFC 9110, section 5.5): no control character but the tab.
 func IsHeaderValue(s string) bool {
-	for _, c := range []byte(s) {
-		if c < ' ' && c != '\t' || c == 0x7f {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f })
 }

@@ -24,10 +24,7 @@ type action struct {
 	secrets        []secretProperty // those that are secret
 }
 
-var (
-	_ scheduler.Action            = (*action)(nil)
-	_ scheduler.SecretDestination = (*action)(nil)
-)
+var _ scheduler.SecretDestination = (*action)(nil)
 
 // Target implements [scheduler.Action]: it is the host of the namespace, the
 // same for every form of its name and wherever it is mapped to.
@@ -65,7 +62,7 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 		return scheduler.Result{Failed: true, Message: a.unsent(err.Error())}
 	}
 	m, id := a.message(at, rendered, secrets, start)
-	to := destination{place: a.namespace.place, keyName: a.authentication.name, key: key, entity: a.entity}
+	to := destination{account{a.namespace.place, a.authentication.name, key}, a.entity}
 	if err := a.client.links.send(ctx, to, m); err != nil {
 		return a.failed(ctx, err, at.Timeout, time.Since(start))
 	}

@@ -1,6 +1,7 @@
 package servicebus
 
 import (
+	"cmp"
 	"crypto/tls"
 	"strings"
 	"time"
@@ -58,15 +59,11 @@ type Client struct {
 	links  *links
 }
 
-var _ scheduler.ActionReader = (*Client)(nil)
-
 // New returns a client. It does no I/O.
 func New(config Config) *Client { return newClient(config, defaultTimes) }
 
 func newClient(config Config, times times) *Client {
-	if config.Version == "" {
-		config.Version = "dev"
-	}
+	config.Version = cmp.Or(config.Version, "dev")
 	if config.IdleAfter <= 0 {
 		config.IdleAfter = DefaultIdleAfter
 	}
@@ -115,10 +112,9 @@ func (*Client) Member(name string) string {
 // ReadAction implements [scheduler.ActionReader]: it reads the member
 // serviceBusQueueMessage or serviceBusTopicMessage of o.
 func (c *Client) ReadAction(name string, o *document.Object) scheduler.Action {
-	if k, ok := findKind(name); ok {
-		if a := c.readAction(k, o); a != nil {
-			return a
-		}
+	k, ok := findKind(name)
+	if !ok {
+		return nil
 	}
-	return nil
+	return c.readAction(k, o)
 }

@@ -1,6 +1,7 @@
 package servicebus
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -105,11 +106,12 @@ func (c *connection) connect(ctx context.Context) (net.Conn, error) {
 
 // note keeps the first error of the network in mind.
 func (c *connection) note(err error) {
+	if err == nil || errors.Is(err, net.ErrClosed) {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.lost == nil && !errors.Is(err, net.ErrClosed) {
-		c.lost = err
-	}
+	c.lost = cmp.Or(c.lost, err)
 }
 
 // explain returns the error of the network in the place of one of the SDK that
@@ -138,9 +140,7 @@ func (c *connection) secure(ctx context.Context, conn net.Conn) (net.Conn, error
 	if c.owner.config.TLS != nil {
 		config = c.owner.config.TLS.Clone()
 	}
-	if config.ServerName == "" {
-		config.ServerName = c.account.place.host
-	}
+	config.ServerName = cmp.Or(config.ServerName, c.account.place.host)
 	ctx, cancel := context.WithTimeoutCause(ctx, egress.TLSTimeout, errHandshakeTimeout)
 	defer cancel()
 	secured := tls.Client(conn, config)
@@ -196,17 +196,13 @@ func (w *watched) Close() error {
 // Read implements [net.Conn].
 func (w *watched) Read(b []byte) (int, error) {
 	n, err := w.Conn.Read(b)
-	if err != nil {
-		w.connection.note(err)
-	}
+	w.connection.note(err)
 	return n, err
 }
 
 // Write implements [net.Conn].
 func (w *watched) Write(b []byte) (int, error) {
 	n, err := w.Conn.Write(b)
-	if err != nil {
-		w.connection.note(err)
-	}
+	w.connection.note(err)
 	return n, err
 }

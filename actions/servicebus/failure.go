@@ -1,10 +1,12 @@
 package servicebus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,42 +37,34 @@ type failure struct {
 // closed reports whether the service has closed the link, and the link alone.
 func (f failure) closed() bool { return f.answered && f.link && !f.connection }
 
-// meaning is what a condition of AMQP means.
-type meaning struct {
-	status int
-	final  bool
-}
-
-// meanings are the conditions that the service is known to give (AMQP errors in
+// meanings are the statuses of the conditions that the service is known to give (AMQP errors in
 // Azure Service Bus, and the SDKs' tables). One that is not here means a failure
 // of the service, which may pass.
-var meanings = map[string]meaning{
-	"amqp:decode-error":                      {http.StatusBadRequest, true},
-	"amqp:illegal-state":                     {http.StatusInternalServerError, false},
-	"amqp:internal-error":                    {http.StatusInternalServerError, false},
-	"amqp:invalid-field":                     {http.StatusBadRequest, true},
-	"amqp:not-allowed":                       {http.StatusBadRequest, true},
-	"amqp:not-found":                         {http.StatusNotFound, true},
-	"amqp:not-implemented":                   {http.StatusNotImplemented, true},
-	"amqp:precondition-failed":               {http.StatusPreconditionFailed, true},
-	"amqp:resource-deleted":                  {http.StatusGone, true},
-	"amqp:resource-limit-exceeded":           {http.StatusInsufficientStorage, false},
-	"amqp:resource-locked":                   {http.StatusLocked, false},
-	"amqp:unauthorized-access":               {http.StatusUnauthorized, true},
-	"amqp:connection:forced":                 {http.StatusServiceUnavailable, false},
-	"amqp:link:detach-forced":                {http.StatusServiceUnavailable, false},
-	"amqp:link:message-size-exceeded":        {http.StatusRequestEntityTooLarge, true},
-	"amqp:link:transfer-limit-exceeded":      {http.StatusTooManyRequests, false},
-	"com.microsoft:argument-error":           {http.StatusBadRequest, true},
-	"com.microsoft:argument-out-of-range":    {http.StatusBadRequest, true},
-	"com.microsoft:auth-failed":              {http.StatusUnauthorized, true},
-	"com.microsoft:entity-disabled":          {http.StatusConflict, false},
-	"com.microsoft:operation-cancelled":      {http.StatusServiceUnavailable, false},
-	"com.microsoft:partition-not-owned":      {http.StatusServiceUnavailable, false},
-	"com.microsoft:publisher-revoked":        {http.StatusForbidden, true},
-	"com.microsoft:server-busy":              {http.StatusServiceUnavailable, false},
-	"com.microsoft:timeout":                  {http.StatusRequestTimeout, false},
-	"com.microsoft:session-cannot-be-locked": {http.StatusConflict, false},
+var meanings = map[string]int{
+	"amqp:decode-error":                      http.StatusBadRequest,
+	"amqp:invalid-field":                     http.StatusBadRequest,
+	"amqp:not-allowed":                       http.StatusBadRequest,
+	"amqp:not-found":                         http.StatusNotFound,
+	"amqp:not-implemented":                   http.StatusNotImplemented,
+	"amqp:precondition-failed":               http.StatusPreconditionFailed,
+	"amqp:resource-deleted":                  http.StatusGone,
+	"amqp:resource-limit-exceeded":           http.StatusInsufficientStorage,
+	"amqp:resource-locked":                   http.StatusLocked,
+	"amqp:unauthorized-access":               http.StatusUnauthorized,
+	"amqp:connection:forced":                 http.StatusServiceUnavailable,
+	"amqp:link:detach-forced":                http.StatusServiceUnavailable,
+	"amqp:link:message-size-exceeded":        http.StatusRequestEntityTooLarge,
+	"amqp:link:transfer-limit-exceeded":      http.StatusTooManyRequests,
+	"com.microsoft:argument-error":           http.StatusBadRequest,
+	"com.microsoft:argument-out-of-range":    http.StatusBadRequest,
+	"com.microsoft:auth-failed":              http.StatusUnauthorized,
+	"com.microsoft:entity-disabled":          http.StatusConflict,
+	"com.microsoft:operation-cancelled":      http.StatusServiceUnavailable,
+	"com.microsoft:partition-not-owned":      http.StatusServiceUnavailable,
+	"com.microsoft:publisher-revoked":        http.StatusForbidden,
+	"com.microsoft:server-busy":              http.StatusServiceUnavailable,
+	"com.microsoft:timeout":                  http.StatusRequestTimeout,
+	"com.microsoft:session-cannot-be-locked": http.StatusConflict,
 }
 
 // rpcError is what the SDK's error for an answer to a request for
@@ -128,11 +122,11 @@ var conditionPattern = regexp.MustCompile(`(?s)\*Error\{Condition: ([^,]*), Desc
 
 // condition judges an error with a condition of AMQP.
 func condition(name, text string) failure {
-	m, ok := meanings[name]
-	if !ok {
-		m.status = http.StatusInternalServerError
-	}
-	return failure{answered: true, title: name, text: text, status: m.status, final: m.final, blameless: aboutEntity(m.status)}
+	status := cmp.Or(meanings[name], http.StatusInternalServerError)
+	// What is disabled or locked may be otherwise soon, and what is not implemented never is.
+	final := scheduler.FinalStatus(status) && status != http.StatusConflict && status != http.StatusLocked
+	final = final || status == http.StatusNotImplemented
+	return failure{answered: true, title: name, text: text, status: status, final: final, blameless: aboutEntity(status)}
 }
 
 // answered judges the answer to a request for authorization.
@@ -140,10 +134,7 @@ func answered(status int, text string) failure {
 	if _, description, ok := strings.Cut(text, "and description: "); ok {
 		text = description
 	}
-	title := http.StatusText(status)
-	if title == "" {
-		title = strconv.Itoa(status)
-	}
+	title := cmp.Or(http.StatusText(status), strconv.Itoa(status))
 	return failure{
 		answered: true, title: title, text: text, status: status, final: scheduler.FinalStatus(status), link: true,
 		blameless: aboutEntity(status),
@@ -153,12 +144,10 @@ func answered(status int, text string) failure {
 // aboutEntity reports whether a status is about one queue or topic, or one
 // message, and says nothing about the namespace.
 func aboutEntity(status int) bool {
-	switch status {
-	case http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusLocked,
-		http.StatusNotImplemented, http.StatusInsufficientStorage:
-		return true
-	}
-	return false
+	return slices.Contains([]int{
+		http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusLocked,
+		http.StatusNotImplemented, http.StatusInsufficientStorage,
+	}, status)
 }
 
 // failed tells how an attempt failed.

@@ -22,13 +22,10 @@ type account struct {
 
 // destination is what has a link of its own: a queue or topic, and a key.
 type destination struct {
-	place   place
-	keyName string
-	key     string
-	entity  string
-}
+	account
 
-func (d destination) account() account { return account{d.place, d.keyName, d.key} }
+	entity string
+}
 
 // links are the links of a client, and the connections below them.
 type links struct {
@@ -103,10 +100,10 @@ func (ls *links) acquire(ctx context.Context, to destination) (*lease, error) {
 func (ls *links) linkTo(to destination) (*link, error) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	c, ok := ls.connections[to.account()]
+	c, ok := ls.connections[to.account]
 	if !ok {
 		var err error
-		if c, err = newConnection(ls, to.account()); err != nil {
+		if c, err = newConnection(ls, to.account); err != nil {
 			return nil, err
 		}
 		ls.connections[c.account] = c

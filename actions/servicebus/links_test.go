@@ -29,7 +29,7 @@ func queueAt(tb testing.TB, address string) destination {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return destination{place: p, keyName: emulatorName, key: emulatorKey, entity: "q1"}
+	return destination{account{p, emulatorName, emulatorKey}, "q1"}
 }
 
 // current returns the link that attempts use, and waits for one unlike another.

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/actions/payload"
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
@@ -19,7 +20,7 @@ var entityPattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._~/-]*[A-Za-z0-9
 
 // readAction reads an action of kind k and reports every problem; it returns
 // nil when there was one.
-func (c *Client) readAction(k kind, o *document.Object) *action {
+func (c *Client) readAction(k kind, o *document.Object) scheduler.Action {
 	a := &action{kind: k, client: c}
 	ok := payload.ReadMember(o, k.member, func(mo *document.Object) {
 		a.namespace = c.readNamespace(mo)

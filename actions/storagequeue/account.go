@@ -1,10 +1,12 @@
 package storagequeue
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -50,11 +52,7 @@ func findAccount(text string, endpoints egress.Endpoints) (account, error) {
 
 // locate finds the endpoint of an account. It is what the configuration says, or Azure's.
 func locate(name string, endpoints egress.Endpoints) (account, error) {
-	where := endpoints.Find(name)
-	if where == "" {
-		where = "https://" + name + azureQueues
-	}
-	u, err := parseEndpoint(where)
+	u, err := parseEndpoint(cmp.Or(endpoints.Find(name), "https://"+name+azureQueues))
 	if err != nil {
 		err = fmt.Errorf("has an endpoint in the scheduler's configuration that %w", err)
 		return account{name: name, target: name + azureQueues, broken: err.Error()}, settingError{err}
@@ -185,10 +183,6 @@ func checkQueue(name string) error {
 // isConnectionString reports whether a text is what Azure's portal calls a connection string.
 func isConnectionString(text string) bool {
 	folded := strings.ToLower(text)
-	for _, part := range []string{"accountkey=", "accountname=", "defaultendpointsprotocol=", "sharedaccesssignature=", "queueendpoint="} {
-		if strings.Contains(folded, part) {
-			return true
-		}
-	}
-	return false
+	parts := []string{"accountkey=", "accountname=", "defaultendpointsprotocol=", "sharedaccesssignature=", "queueendpoint="}
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(folded, part) })
 }

@@ -1,6 +1,7 @@
 package storagequeue
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -21,20 +22,14 @@ type action struct {
 	client *Client
 }
 
-var (
-	_ scheduler.Action            = (*action)(nil)
-	_ scheduler.SecretDestination = (*action)(nil)
-)
+var _ scheduler.SecretDestination = (*action)(nil)
 
 // Target implements [scheduler.Action]: the account, see Limits in the package's comment.
 func (a *action) Target() string { return a.account.target }
 
 // Recipients implements [scheduler.SecretDestination].
 func (a *action) Recipients() []scheduler.Recipient {
-	if a.account.endpoint == "" { // it is not known
-		return []scheduler.Recipient{{Address: a.account.target}}
-	}
-	return []scheduler.Recipient{{Address: a.account.endpoint}}
+	return []scheduler.Recipient{{Address: cmp.Or(a.account.endpoint, a.account.target)}} // it may not be known
 }
 
 // Invoke implements [scheduler.Action].

@@ -43,8 +43,6 @@ type Client struct {
 	queues    *lru.Cache[access, *queue]
 }
 
-var _ scheduler.ActionReader = (*Client)(nil)
-
 // New returns a client. It does no I/O.
 func New(config Config) *Client {
 	c := &Client{
@@ -83,4 +81,4 @@ func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
 }
 
 // Close closes the connections that no request uses. A process calls it when its worker has stopped.
-func (c *Client) Close() { c.transport.closeIdle() }
+func (c *Client) Close() { (&http.Client{Transport: c.transport.RoundTripper}).CloseIdleConnections() }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"unicode/utf8"
+
+	"github.com/carillon-sched/carillon/actions/payload"
 )
 
 // maxText is the length of the longest message in bytes of UTF-8, after its encoding (Azure Storage REST API, Put Message).
@@ -37,7 +39,7 @@ func encode(text, encoding string) (string, *invalidText) {
 		switch _, size := utf8.DecodeRuneInString(text[i:]); {
 		case r == utf8.RuneError && size == 1:
 			return "", &invalidText{http.StatusBadRequest, fmt.Sprintf("is not UTF-8 from byte %d on: use messageEncoding base64", i)}
-		case !inXML(r):
+		case !payload.InXML(r):
 			return "", &invalidText{http.StatusBadRequest, fmt.Sprintf("has the character %U at byte %d, "+
 				"which XML cannot carry: use messageEncoding base64", r, i)}
 		}
@@ -47,9 +49,4 @@ func encode(text, encoding string) (string, *invalidText) {
 
 func tooLong(n int, how string) *invalidText {
 	return &invalidText{http.StatusRequestEntityTooLarge, fmt.Sprintf("is %d bytes long%s, at most %d are allowed", n, how, maxText)}
-}
-
-// inXML reports whether XML 1.0 has the character (section 2.2 of its specification).
-func inXML(r rune) bool {
-	return r == '\t' || r == '\n' || r == '\r' || r >= ' ' && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000
 }

@@ -107,15 +107,14 @@ func (p *post) readContent(action, o *document.Object, region string) {
 }
 
 func (p *post) readTimes(o *document.Object) {
-	life := readTimeToLive(o)
-	p.options.TimeToLive = life
+	p.options.TimeToLive = readTimeToLive(o)
 	delay, ok := wholeSeconds(o, "visibilityDelay", 0, maxDelay)
 	if !ok {
 		return
 	}
 	p.options.VisibilityTimeout = &delay
 	limit := int32(defaultTimeToLive / time.Second)
-	if life != nil {
+	if life := p.options.TimeToLive; life != nil {
 		limit = *life
 	}
 	if limit != neverExpires && delay >= limit {

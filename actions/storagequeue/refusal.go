@@ -2,6 +2,7 @@ package storagequeue
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"net/http"
 	"strings"
@@ -37,18 +38,13 @@ func readRefusal(resp *http.Response, body []byte) refusal {
 	r := refusal{status: resp.StatusCode, code: resp.Header.Get("X-Ms-Error-Code")}
 	var e errorBody
 	if xml.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &e) == nil {
-		if r.code == "" {
-			r.code = e.Code
-		}
+		r.code = cmp.Or(r.code, e.Code)
 		r.text = e.Message
 		for _, detail := range e.Details {
 			r.text += " " + detail.XMLName.Local + ": " + detail.Text
 		}
 	}
-	if r.code == "" {
-		r.code = http.StatusText(resp.StatusCode)
-	}
-	r.code = netreason.Line(r.code, 64)
+	r.code = netreason.Line(cmp.Or(r.code, http.StatusText(resp.StatusCode)), 64)
 	r.text = netreason.Line(r.text, maxRefusal)
 	return r
 }

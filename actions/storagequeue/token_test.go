@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/carillon-sched/carillon/actions/payload"
 )
 
 // TestHidden checks what of a token is kept out of records.
@@ -56,7 +58,7 @@ func FuzzEncode(f *testing.F) {
 		if bad != nil {
 			return
 		}
-		if len(got) > maxText || strings.ContainsFunc(got, func(r rune) bool { return !inXML(r) }) || strings.ToValidUTF8(got, "") != got {
+		if len(got) > maxText || strings.ContainsFunc(got, func(r rune) bool { return !payload.InXML(r) }) || strings.ToValidUTF8(got, "") != got {
 			t.Errorf("%q: %q", text, got)
 		}
 	})

@@ -44,9 +44,3 @@ type bounded struct {
 	io.Reader
 	io.Closer
 }
-
-func (t transport) closeIdle() {
-	if c, ok := t.RoundTripper.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
-}

@@ -25,17 +25,14 @@ type action struct {
 	credentials []string // names of headers that stay with the first host
 }
 
-var (
-	_ scheduler.Action            = (*action)(nil)
-	_ scheduler.SecretDestination = (*action)(nil)
-)
+var _ scheduler.SecretDestination = (*action)(nil)
 
 // compile prepares r for running.
 func compile(c *Client, r request) *action {
 	h := make(http.Header, len(r.header)+3)
 	h[headerAgent] = []string{c.agent}
-	if c.region != "" {
-		h[headerRegion] = []string{c.region}
+	if c.config.Region != "" {
+		h[headerRegion] = []string{c.config.Region}
 	}
 	typed := r.gives(headerContentType)
 	if !typed {

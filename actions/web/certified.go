@@ -2,8 +2,6 @@ package web
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"net/http"
 
@@ -19,21 +17,10 @@ type transport interface {
 // maxCertified is how many client certificates are kept decoded.
 const maxCertified = 256
 
-// certified are the transports with a client certificate, by what it is made of.
-// Connections with different certificates must not mix, and those with the same
-// are shared by all jobs. The requests of one that is dropped end as they would.
-type certified = *lru.Cache[[sha256.Size]byte, transport]
-
-func newCertified() certified {
-	return lru.New[[sha256.Size]byte](maxCertified, transport.CloseIdleConnections)
-}
-
 // withCertificate returns the transport that shows the certificate in pfx to
 // whoever asks for one.
 func (c *Client) withCertificate(ctx context.Context, pfx, password string) (http.RoundTripper, error) {
-	b := binary.AppendUvarint(nil, uint64(len(pfx)))
-	key := sha256.Sum256(append(append(b, pfx...), password...))
-	return c.certified.Get(key, func() (transport, error) {
+	return c.certified.Get(lru.Digest(pfx, password), func() (transport, error) {
 		decoded, err := decodePFX(ctx, pfx, password)
 		if err != nil {
 			return nil, err

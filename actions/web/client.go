@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"crypto/x509"
 	"net"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions/lru"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -70,37 +72,29 @@ type Client struct {
 	config    Config
 	transport http.RoundTripper
 	agent     string
-	region    string
-	maxBody   int64
 	login     *url.URL
 	tokens    tokens
-	certified certified
+	// certified are the transports with a client certificate, by what it is
+	// made of. Connections with different certificates must not mix, and those
+	// with the same are shared by all jobs. The requests of one that is dropped
+	// end as they would.
+	certified *lru.Cache[lru.Key, transport]
 }
-
-var _ scheduler.ActionReader = (*Client)(nil)
 
 // New returns a client. It does no I/O.
 func New(config Config) *Client {
 	c := &Client{
 		config:    config,
 		transport: config.Transport,
-		agent:     "Carillon/" + config.Version,
-		region:    config.Region,
-		maxBody:   config.MaxBody,
-		login:     config.LoginEndpoint,
-		certified: newCertified(),
-	}
-	if c.login == nil {
-		c.login = loginEndpoint
+		agent:     "Carillon/" + cmp.Or(config.Version, "dev"),
+		login:     cmp.Or(config.LoginEndpoint, loginEndpoint),
+		certified: lru.New[lru.Key](maxCertified, transport.CloseIdleConnections),
 	}
 	if config.Transport != nil {
 		c.config.Proxy = nil
 	}
-	if config.Version == "" {
-		c.agent += "dev"
-	}
-	if c.maxBody <= 0 {
-		c.maxBody = DefaultMaxBody
+	if c.config.MaxBody <= 0 {
+		c.config.MaxBody = DefaultMaxBody
 	}
 	if c.transport == nil {
 		c.transport = newTransport(&c.config, nil)
@@ -141,8 +135,6 @@ func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
 // Close closes the connections that no request uses. A process
 // calls it when its worker has stopped.
 func (c *Client) Close() {
-	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
-		t.CloseIdleConnections()
-	}
+	(&http.Client{Transport: c.transport}).CloseIdleConnections()
 	c.certified.Each(transport.CloseIdleConnections)
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions/netreason"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -65,7 +66,7 @@ func (x *exchange) send(ctx context.Context, req *http.Request) {
 
 // reason explains err.
 func (x *exchange) reason(ctx context.Context, err error) string {
-	return reason(ctx, err, x.attempt.Timeout, time.Since(x.start))
+	return netreason.Explain(ctx, err, x.attempt.Timeout, time.Since(x.start))
 }
 
 // host is whom the last request went to, or the first goes to.
@@ -106,7 +107,7 @@ func (x *exchange) discard(resp *http.Response) {
 func (x *exchange) take(ctx context.Context, resp *http.Response) {
 	defer resp.Body.Close()
 	x.answer = resp
-	limit := x.client.maxBody + 1
+	limit := x.client.config.MaxBody + 1
 	if resp.ContentLength >= limit {
 		limit = scheduler.MaxResponse + 1 // for the record
 	}
@@ -117,10 +118,10 @@ func (x *exchange) take(ctx context.Context, resp *http.Response) {
 	switch {
 	case err != nil:
 		x.remark = fmt.Sprintf("the body broke off after %d bytes: %s", x.in.total, x.reason(ctx, err))
-	case resp.ContentLength > x.client.maxBody && x.sent.Method != http.MethodHead:
-		x.remark = fmt.Sprintf("the body has %d bytes, at most %d are taken in", resp.ContentLength, x.client.maxBody)
-	case x.in.total > x.client.maxBody:
-		x.remark = fmt.Sprintf("the body has more than the %d bytes that are taken in", x.client.maxBody)
+	case resp.ContentLength > x.client.config.MaxBody && x.sent.Method != http.MethodHead:
+		x.remark = fmt.Sprintf("the body has %d bytes, at most %d are taken in", resp.ContentLength, x.client.config.MaxBody)
+	case x.in.total > x.client.config.MaxBody:
+		x.remark = fmt.Sprintf("the body has more than the %d bytes that are taken in", x.client.config.MaxBody)
 	case !x.success.Has(resp.StatusCode):
 		if x.custom {
 			x.remark = fmt.Sprintf("%d is not among the statuses of success", resp.StatusCode)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -40,9 +41,7 @@ func (x *exchange) fail(ctx context.Context, err error) {
 	if known, ok := errors.AsType[*failure](err); ok {
 		f = *known // which others may be told, too
 	}
-	if f.what == "" {
-		f.what = "Request to host '" + x.host() + "'"
-	}
+	f.what = cmp.Or(f.what, "Request to host '"+x.host()+"'")
 	x.failure = &f
 }
 

@@ -24,10 +24,8 @@ var refusedHeaders = map[string]bool{
 
 // readHeaders reads request.headers, an object of strings.
 func (r *request) readHeaders(o *document.Object) {
-	if o.Has("headers") {
-		r.header = http.Header{}
-		payload.ReadHeaders(o, r)
-	}
+	r.header = http.Header{}
+	payload.ReadHeaders(o, r)
 }
 
 // CheckHeader implements [payload.Headers].

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
@@ -64,10 +65,7 @@ func (x *exchange) appendRedirects(b []byte) []byte {
 
 // statusText is the reason phrase that goes with status, or the status itself.
 func statusText(status int) string {
-	if text := http.StatusText(status); text != "" {
-		return text
-	}
-	return strconv.Itoa(status)
+	return cmp.Or(http.StatusText(status), strconv.Itoa(status))
 }
 
 // appendHeader appends h, sorted by name, each as "name: value\r\n", and cuts

@@ -2,11 +2,10 @@ package web
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"net/url"
 	"strings"
 
+	"github.com/carillon-sched/carillon/actions/lru"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -106,15 +105,10 @@ func (a *oauth) authenticate(ctx context.Context, at scheduler.Attempt, stale st
 
 // key finds the token in the cache: jobs that ask for the same with the same
 // secret share it.
-func (r *tokenRequest) key(secret string) [sha256.Size]byte {
+func (r *tokenRequest) key(secret string) lru.Key {
 	style := "body"
 	if r.inHeader {
 		style = "header"
 	}
-	var b []byte
-	for _, part := range append([]string{r.endpoint.String(), r.clientID, secret, style}, r.form...) {
-		b = binary.AppendUvarint(b, uint64(len(part)))
-		b = append(b, part...)
-	}
-	return sha256.Sum256(b)
+	return lru.Digest(append([]string{r.endpoint.String(), r.clientID, secret, style}, r.form...)...)
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carillon-sched/carillon/actions/netreason"
 )
 
 // TestReason has what depends on this package's own limits, and on when the
@@ -21,13 +23,13 @@ func TestReason(t *testing.T) {
 		"no connection within 10s":     &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded},
 		"TLS: no handshake within 10s": errors.New("net/http: TLS handshake timeout"),
 	} {
-		if got := reason(t.Context(), err, time.Minute, time.Minute); got != want {
+		if got := netreason.Explain(t.Context(), err, time.Minute, time.Minute); got != want {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}
 	}
 	ended, cancel := context.WithTimeout(t.Context(), -1)
 	defer cancel()
-	if got := reason(ended, io.EOF, time.Minute, time.Minute); got != "timed out after 60s" {
+	if got := netreason.Explain(ended, io.EOF, time.Minute, time.Minute); got != "timed out after 60s" {
 		t.Errorf("got %q", got)
 	}
 }

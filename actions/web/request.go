@@ -53,7 +53,7 @@ func (c *Client) readRequest(o *document.Object, secure bool) (request, bool) {
 		r.readHeaders(ro)
 		r.body = payload.Read(o, ro, payload.Rules{
 			Member: "body", MaxSize: maxRequestBody,
-			Envelopes: []payload.Envelope{payload.CloudEvents, payload.CloudEventsBinary}, Region: c.region,
+			Envelopes: []payload.Envelope{payload.CloudEvents, payload.CloudEventsBinary}, Region: c.config.Region,
 		})
 		r.readSuccess(ro)
 		r.readRedirects(ro)

@@ -2,9 +2,10 @@ package web
 
 import (
 	"context"
-	"crypto/sha256"
 	"sync"
 	"time"
+
+	"github.com/carillon-sched/carillon/actions/lru"
 )
 
 // The life of a token in the cache.
@@ -25,7 +26,7 @@ type token struct {
 // under way; whoever needs the token meanwhile waits for it.
 type tokens struct {
 	mu      sync.Mutex
-	entries map[[sha256.Size]byte]*tokenEntry
+	entries map[lru.Key]*tokenEntry
 }
 
 type tokenEntry struct {
@@ -45,7 +46,7 @@ type flight struct {
 // get returns a token other than stale: the cached one, or what fetch returns.
 // An error of the token server is everybody's who waited for it. The error is
 // a [failure], or ctx's.
-func (c *tokens) get(ctx context.Context, key [sha256.Size]byte, stale string, fetch func() (token, error)) (string, error) {
+func (c *tokens) get(ctx context.Context, key lru.Key, stale string, fetch func() (token, error)) (string, error) {
 	for {
 		text, f, mine := c.look(key, stale)
 		if f == nil {
@@ -68,7 +69,7 @@ func (c *tokens) get(ctx context.Context, key [sha256.Size]byte, stale string, f
 
 // look returns the cached token, or the flight that will bring one; mine when
 // the caller has to fly it.
-func (c *tokens) look(key [sha256.Size]byte, stale string) (text string, f *flight, mine bool) {
+func (c *tokens) look(key lru.Key, stale string) (text string, f *flight, mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.entries[key]
@@ -88,7 +89,7 @@ func (c *tokens) look(key [sha256.Size]byte, stale string) (text string, f *flig
 }
 
 // fly asks for a token and keeps it.
-func (c *tokens) fly(ctx context.Context, key [sha256.Size]byte, f *flight, fetch func() (token, error)) {
+func (c *tokens) fly(ctx context.Context, key lru.Key, f *flight, fetch func() (token, error)) {
 	defer func() { // also when fetch panics
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -103,7 +104,7 @@ func (c *tokens) fly(ctx context.Context, key [sha256.Size]byte, f *flight, fetc
 	}
 }
 
-func (c *tokens) keep(key [sha256.Size]byte, t token) {
+func (c *tokens) keep(key lru.Key, t token) {
 	life := min(t.life, maxTokenLife)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +117,7 @@ func (c *tokens) keep(key [sha256.Size]byte, t token) {
 // that nobody waits for.
 func (c *tokens) makeRoom() {
 	if c.entries == nil {
-		c.entries = make(map[[sha256.Size]byte]*tokenEntry)
+		c.entries = make(map[lru.Key]*tokenEntry)
 	}
 	for _, every := range []bool{false, true} {
 		if len(c.entries) < maxTokens {

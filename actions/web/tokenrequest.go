@@ -44,7 +44,7 @@ func (c *Client) requestToken(ctx context.Context, timeout time.Duration, r *tok
 		if refused, ok := errors.AsType[*failure](err); ok {
 			f.why, f.final = refused.why, refused.final
 		} else {
-			f.why, f.final = reason(ctx, err, timeout, time.Since(start)), egress.IsRefused(err)
+			f.why, f.final = netreason.Explain(ctx, err, timeout, time.Since(start)), egress.IsRefused(err)
 		}
 		return token{}, f
 	}
@@ -52,7 +52,7 @@ func (c *Client) requestToken(ctx context.Context, timeout time.Duration, r *tok
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxTokenAnswer+1))
 	switch {
 	case err != nil:
-		f.why = "the answer broke off: " + reason(ctx, err, timeout, time.Since(start))
+		f.why = "the answer broke off: " + netreason.Explain(ctx, err, timeout, time.Since(start))
 		return token{}, f
 	case len(body) > maxTokenAnswer:
 		f.why = fmt.Sprintf("the answer is longer than %d bytes", maxTokenAnswer)

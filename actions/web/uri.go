@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/carillon-sched/carillon/actions/egress"
 )
 
 // parseURI reads request.uri: absolute, http or https, with a host and without
@@ -70,12 +72,5 @@ func site(u *url.URL) string {
 
 // hostPort returns host:port in lower case, with the port made explicit.
 func hostPort(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = "80"
-		if u.Scheme == "https" {
-			port = "443"
-		}
-	}
-	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+	return net.JoinHostPort(strings.ToLower(u.Hostname()), egress.Port(u))
 }

@@ -58,16 +58,12 @@ func lookupWith(env jobfile.Lookup, echo string) jobfile.Lookup {
 }
 
 // Run applies the files.
-func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	api, err := c.Client()
-	if err != nil {
-		return err
-	}
+func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	files, problems := jobfile.Find(c.Paths)
 	reader := jobfile.Reader{Lookup: lookupWith(t.Lookup, api.URL()+"/echo"), Collection: c.Collection, Stdin: t.In}
 	jobs, wrong := reader.Read(files)
 	results := jobfile.Apply(ctx, jobs, putOver(api))
-	err = report(t, append(problems, wrong...), results)
+	err := report(t, append(problems, wrong...), results)
 	if !t.JSON || errors.Is(err, scheduler.ErrUnavailable) {
 		return err
 	}
@@ -136,13 +132,7 @@ func printResult(t *terminal.Terminal, r jobfile.Result) {
 	}
 }
 
-// applyReport is what became of job files, for programs.
-type applyReport struct {
-	Jobs     []applied         `json:"jobs"`
-	Problems []jobfile.Problem `json:"problems"`
-}
-
-// applied is one of its results.
+// applied is what became of a job, for programs.
 type applied struct {
 	Job     string          `json:"job"`
 	File    string          `json:"file"`
@@ -150,14 +140,14 @@ type applied struct {
 }
 
 func printResults(t *terminal.Terminal, results []jobfile.Result, problems []jobfile.Problem) error {
-	report := applyReport{Jobs: []applied{}, Problems: append([]jobfile.Problem{}, problems...)}
+	jobs, all := []applied{}, append([]jobfile.Problem{}, problems...)
 	for _, r := range results {
-		report.Problems = append(report.Problems, r.Problems...)
+		all = append(all, r.Problems...)
 		if r.Verdict != "" {
-			report.Jobs = append(report.Jobs, applied{r.Job.Key.String(), r.Job.File, r.Verdict})
+			jobs = append(jobs, applied{r.Job.Key.String(), r.Job.File, r.Verdict})
 		}
 	}
-	return t.PrintJSON(report)
+	return t.PrintJSON(map[string]any{"jobs": jobs, "problems": all})
 }
 
 // firstUnavailable returns the first error that is no fault of a file: one

@@ -25,10 +25,10 @@ type cli struct {
 	Emulate emulate.Command `cmd:"" help:"Run the Service Bus and storage queue emulators alone."`
 	Apply   applyCmd        `cmd:"" help:"Create or update jobs from files."`
 	Get     getCmd          `cmd:"" help:"Show jobs."`
-	Run     runCmd          `cmd:"" help:"Run jobs now, besides their schedule."`
-	Enable  enableCmd       `cmd:"" help:"Let disabled jobs run again."`
-	Disable disableCmd      `cmd:"" help:"Stop jobs until they are enabled."`
-	Delete  deleteCmd       `cmd:"" help:"Delete jobs with their history."`
+	Run     jobsCmd         `cmd:"" help:"Run jobs now, besides their schedule."`
+	Enable  jobsCmd         `cmd:"" help:"Let disabled jobs run again."`
+	Disable jobsCmd         `cmd:"" help:"Stop jobs until they are enabled."`
+	Delete  jobsCmd         `cmd:"" help:"Delete jobs with their history."`
 	History historyCmd      `cmd:"" help:"Show what ran, and how it ended."`
 	Preview preview.Command `cmd:"" help:"Show when a schedule would run."`
 	Secrets secrets.Command `cmd:"" help:"Keep secrets that jobs name, and the keys that seal them."`
@@ -66,7 +66,7 @@ func run(args []string, t *terminal.Terminal) int {
 }
 
 func newParser(t *terminal.Terminal) (*kong.Kong, *cli) {
-	c := &cli{}
+	c := &cli{Run: runCmd, Enable: enableCmd, Disable: disableCmd, Delete: deleteCmd}
 	parser, err := kong.New(c,
 		kong.Name("carillon"), kong.Description(description), kong.Writers(t.Out, t.Err),
 		kong.Exit(func(int) { t.Helped = true }), // only help exits by itself

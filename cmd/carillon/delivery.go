@@ -123,16 +123,12 @@ func readPrefix(text string) (netip.Prefix, error) {
 
 // endpoints reads a flag that says where names are.
 func endpoints(flag string, byName map[string]string, schemes ...string) (egress.Endpoints, error) {
-	m := egress.Endpoints{ByName: map[string]string{}}
-	for name, text := range byName {
+	m := egress.Endpoints{ByName: maps.Clone(byName), Default: byName[everyOther]}
+	delete(m.ByName, everyOther)
+	for _, text := range byName {
 		if err := checkEndpoint(flag, text, schemes...); err != nil {
 			return m, err
 		}
-		if name == everyOther {
-			m.Default = text
-			continue
-		}
-		m.ByName[name] = text
 	}
 	return m, nil
 }

@@ -101,10 +101,7 @@ func (c devCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	if _, err := (deliveryFlags{AllowTarget: c.Allow, LoginEndpoint: c.Login}).delivery(); err != nil {
 		return err
 	}
-	if err := listen.RemovePorts(c.PortsFile); err != nil {
-		return err
-	}
-	l, err := listen.HTTP(ctx, c.HTTP)
+	l, err := listen.HTTP(ctx, c.HTTP, c.PortsFile)
 	if err != nil {
 		return err
 	}
@@ -276,4 +273,4 @@ func (d *dev) ports() listen.Ports {
 }
 
 // url is where the REST API is.
-func (d *dev) url() string { return "http://" + listen.Reachable(d.listener.Addr()) }
+func (d *dev) url() string { return "http://" + listen.Reachable(d.listener.Addr().String()) }

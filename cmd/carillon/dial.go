@@ -46,11 +46,9 @@ func (f natsFlags) dial(ctx context.Context, log *slog.Logger, reconnected func(
 		if !errors.Is(err, nats.ErrNoServers) || time.Now().After(deadline) {
 			return nil, f.explain(err)
 		}
-		timer := time.NewTimer(between)
 		select {
-		case <-timer.C:
+		case <-time.After(between):
 		case <-ctx.Done():
-			timer.Stop()
 			return nil, context.Cause(ctx)
 		}
 	}

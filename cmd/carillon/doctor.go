@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -32,11 +33,7 @@ Examples:
 }
 
 // Run looks for jobs without baton, and batons without job.
-func (c doctorCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	api, err := c.Client()
-	if err != nil {
-		return err
-	}
+func (c doctorCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	report, err := api.Doctor(ctx, c.Fix)
 	if err != nil {
 		return err

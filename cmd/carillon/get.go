@@ -33,11 +33,7 @@ func (getCmd) Help() string {
 }
 
 // Run shows one job, or lists a collection.
-func (c getCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	api, err := c.Client()
-	if err != nil {
-		return err
-	}
+func (c getCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	if c.Name == "" {
 		return c.list(ctx, t, api)
 	}
@@ -79,7 +75,7 @@ func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	for i, j := range jobs {
 		rows[i] = []string{
 			j.Name, string(j.State), next(j, now), terminal.Ago(j.Status.Last, now),
-			strconv.Itoa(j.Status.Executions), strconv.Itoa(j.Status.Failures), when(j.Properties),
+			strconv.Itoa(j.Status.Executions), strconv.Itoa(j.Status.Failures), j.Status.Schedule,
 		}
 	}
 	return t.Table([]string{"JOB", "STATE", "NEXT", "LAST", "RUNS", "FAILED", "SCHEDULE"}, rows)
@@ -104,7 +100,7 @@ func printJob(t *terminal.Terminal, j *client.Job) error {
 	}
 	now := time.Now()
 	t.Printf("# %s, %s\n# next: %s, last: %s\n",
-		j.State, when(j.Properties), next(j, now), terminal.Ago(j.Status.Last, now))
+		j.State, j.Status.Schedule, next(j, now), terminal.Ago(j.Status.Last, now))
 	t.Printf("%s", text)
 	return nil
 }

@@ -16,10 +16,10 @@ type historyCmd struct {
 	remote.Server
 	remote.Within
 
-	Name    string   `arg:"" name:"job" optional:"" help:"Name of a job: job, or collection/job. With --follow also collection/ for all of its jobs, or nothing for all there are."`
-	Follow  bool     `short:"f" help:"Print what happens from now on, until interrupted."`
-	Top     int      `short:"n" help:"How many records to show." default:"20" placeholder:"N"`
-	Outcome []string `help:"Show only this outcome: completed, failed, faulted, postponed or skipped. May be repeated." enum:"completed,failed,faulted,postponed,skipped" placeholder:"OUTCOME"`
+	Name    string              `arg:"" name:"job" optional:"" help:"Name of a job: job, or collection/job. With --follow also collection/ for all of its jobs, or nothing for all there are."`
+	Follow  bool                `short:"f" help:"Print what happens from now on, until interrupted."`
+	Top     int                 `short:"n" help:"How many records to show." default:"20" placeholder:"N"`
+	Outcome []scheduler.Outcome `help:"Show only this outcome: completed, failed, faulted, postponed or skipped. May be repeated." enum:"completed,failed,faulted,postponed,skipped" placeholder:"OUTCOME"`
 }
 
 // Help shows examples.
@@ -38,27 +38,19 @@ Examples:
 }
 
 // Run shows a history.
-func (c historyCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	api, err := c.Client()
-	if err != nil {
-		return err
-	}
+func (c historyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	k, err := c.target()
 	if err != nil {
 		return err
 	}
-	outcomes := make([]scheduler.Outcome, len(c.Outcome))
-	for i, o := range c.Outcome {
-		outcomes[i] = scheduler.Outcome(o)
-	}
 	if c.Follow {
 		p := printer.New(t, printer.Clock)
-		return api.Follow(ctx, k, outcomes, func(r *client.Record) { p.Print(printer.Of(r), r.Document) })
+		return api.Follow(ctx, k, c.Outcome, p.Print)
 	}
-	records, err := api.History(ctx, k, outcomes, c.Top)
+	records, err := api.History(ctx, k, c.Outcome, c.Top)
 	p := printer.New(t, printer.Dated)
 	for _, r := range slices.Backward(records) {
-		p.Print(printer.Of(r), r.Document)
+		p.Print(r)
 	}
 	return err
 }

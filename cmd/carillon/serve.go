@@ -90,10 +90,7 @@ func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	if err := listen.RemovePorts(c.PortsFile); err != nil {
-		return err
-	}
-	l, err := listen.HTTP(ctx, c.HTTP)
+	l, err := listen.HTTP(ctx, c.HTTP, c.PortsFile)
 	if err != nil {
 		return err
 	}
@@ -129,7 +126,7 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 	quiet := context.AfterFunc(ctx, func() { log.Info("stopping; a second signal ends it at once") })
 	defer quiet()
 	err = n.Run(ctx, func() error {
-		here := listen.Ports{HTTP: "http://" + listen.Reachable(l.Addr()), NATS: nc.ConnectedUrlRedacted()}
+		here := listen.Ports{HTTP: "http://" + listen.Reachable(l.Addr().String()), NATS: nc.ConnectedUrlRedacted()}
 		log.Info("ready", "http", here.HTTP, "nats", here.NATS, "version", cfg.Version)
 		return here.Write(c.PortsFile)
 	})

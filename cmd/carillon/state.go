@@ -6,70 +6,63 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
 )
 
-type runCmd struct{ remote.Jobs }
+// jobsCmd does one thing to each of several jobs.
+type jobsCmd struct {
+	remote.Jobs
+
+	done string // what is said of a job
+	do   func(*client.Client, context.Context, scheduler.Key) error
+	help string
+}
 
 // Help shows examples.
-func (runCmd) Help() string {
-	return `The schedule goes on as planned, and the run does not count for recurrence.count. A disabled job runs once. A
+func (c jobsCmd) Help() string { return c.help }
+
+// Run does it.
+func (c jobsCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	return c.Each(ctx, t, c.done, func(ctx context.Context, k scheduler.Key) error { return c.do(api, ctx, k) })
+}
+
+// The commands that do one thing to each of several jobs.
+var (
+	runCmd = jobsCmd{
+		done: "started", do: (*client.Client).Run,
+		help: `The schedule goes on as planned, and the run does not count for recurrence.count. A disabled job runs once. A
 job that is running or waits for a retry is a conflict (exit code 4).
 
 Examples:
 
     carillon run hello
-    carillon run billing/report billing/invoices`
-}
+    carillon run billing/report billing/invoices`,
+	}
 
-// Run runs the jobs.
-func (c runCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	return c.Each(ctx, t, "started", (*client.Client).Run)
-}
-
-type enableCmd struct{ remote.Jobs }
-
-// Help shows examples.
-func (enableCmd) Help() string {
-	return `Instants that passed meanwhile are recorded as skipped.
+	enableCmd = jobsCmd{
+		done: "enabled", do: (*client.Client).Enable,
+		help: `Instants that passed meanwhile are recorded as skipped.
 
 Example:
 
-    carillon enable billing/report`
-}
+    carillon enable billing/report`,
+	}
 
-// Run enables the jobs.
-func (c enableCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	return c.Each(ctx, t, "enabled", (*client.Client).Enable)
-}
-
-type disableCmd struct{ remote.Jobs }
-
-// Help shows examples.
-func (disableCmd) Help() string {
-	return `An attempt that is running comes to its end; nothing follows it.
+	disableCmd = jobsCmd{
+		done: "disabled", do: (*client.Client).Disable,
+		help: `An attempt that is running comes to its end; nothing follows it.
 
 Example:
 
-    carillon disable billing/report`
-}
+    carillon disable billing/report`,
+	}
 
-// Run disables the jobs.
-func (c disableCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	return c.Each(ctx, t, "disabled", (*client.Client).Disable)
-}
-
-type deleteCmd struct{ remote.Jobs }
-
-// Help shows examples.
-func (deleteCmd) Help() string {
-	return `An attempt that is running comes to its end; nothing follows it. The history goes with the job.
+	deleteCmd = jobsCmd{
+		done: "deleted", do: (*client.Client).Delete,
+		help: `An attempt that is running comes to its end; nothing follows it. The history goes with the job.
 
 Example:
 
-    carillon delete hello`
-}
-
-// Run deletes the jobs.
-func (c deleteCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	return c.Each(ctx, t, "deleted", (*client.Client).Delete)
-}
+    carillon delete hello`,
+	}
+)

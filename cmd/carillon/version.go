@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"runtime"
 	"runtime/debug"
 
@@ -22,13 +23,12 @@ type build struct {
 
 func thisBuild() build {
 	b := build{Version: version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b.named()
+	info, _ := debug.ReadBuildInfo()
+	info = cmp.Or(info, &debug.BuildInfo{}) // without module support there is none
+	if info.Main.Version != "(devel)" {
+		b.Version = cmp.Or(b.Version, info.Main.Version)
 	}
-	if b.Version == "" && info.Main.Version != "(devel)" {
-		b.Version = info.Main.Version
-	}
+	b.Version = cmp.Or(b.Version, "0.0.0-dev")
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
@@ -38,14 +38,6 @@ func thisBuild() build {
 		case "vcs.modified":
 			b.Changed = s.Value == "true"
 		}
-	}
-	return b.named()
-}
-
-// named makes sure that there is a version.
-func (b build) named() build {
-	if b.Version == "" {
-		b.Version = "0.0.0-dev"
 	}
 	return b
 }

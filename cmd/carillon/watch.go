@@ -49,12 +49,10 @@ func (w *watcher) apply(ctx context.Context) ([]jobfile.Result, error) {
 func stamps(files []string) map[string]stamp {
 	m := make(map[string]stamp, len(files))
 	for _, f := range files {
-		info, err := os.Stat(f)
-		if err != nil {
-			m[f] = stamp{}
-			continue
+		m[f] = stamp{}
+		if info, err := os.Stat(f); err == nil {
+			m[f] = stamp{info.Size(), info.ModTime()}
 		}
-		m[f] = stamp{info.Size(), info.ModTime()}
 	}
 	return m
 }
@@ -64,11 +62,10 @@ const lookEvery = 500 * time.Millisecond
 
 // watch applies what changes until ctx is done.
 func (w *watcher) watch(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
+	tick := time.Tick(lookEvery)
 	for {
 		select {
-		case <-tick.C:
+		case <-tick:
 			_, err := w.apply(ctx)
 			w.t.Fail(err)
 		case <-ctx.Done():

@@ -8,6 +8,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,12 +88,8 @@ func (o *options) readPorts(file string) error {
 	if err := json.Unmarshal(data, &ports); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	if o.serviceBus == "" {
-		o.serviceBus = ports.ServiceBus
-	}
-	if o.storage == "" {
-		o.storage = ports.StorageQueue
-	}
+	o.serviceBus = cmp.Or(o.serviceBus, ports.ServiceBus)
+	o.storage = cmp.Or(o.storage, ports.StorageQueue)
 	return nil
 }
 

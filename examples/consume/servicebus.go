@@ -8,34 +8,31 @@ import (
 
 // readQueue prints and completes the messages of a Service Bus queue.
 func readQueue(ctx context.Context, p *printer, o options) error {
-	client, err := azservicebus.NewClientFromConnectionString(o.serviceBus, nil)
-	if err != nil {
-		return err
-	}
-	defer client.Close(context.WithoutCancel(ctx)) //nolint:errcheck // what was read is completed
-	receiver, err := client.NewReceiverForQueue(o.queue, nil)
-	if err != nil {
-		return err
-	}
-	return receive(ctx, p, "queue "+o.queue, receiver)
+	return receive(ctx, p, o, "queue "+o.queue, func(c *azservicebus.Client) (*azservicebus.Receiver, error) {
+		return c.NewReceiverForQueue(o.queue, nil)
+	})
 }
 
 // readSubscription prints and completes the messages of a topic's subscription.
 func readSubscription(ctx context.Context, p *printer, o options) error {
+	return receive(ctx, p, o, "topic "+o.topic+"/"+o.subscription, func(c *azservicebus.Client) (*azservicebus.Receiver, error) {
+		return c.NewReceiverForSubscription(o.topic, o.subscription, nil)
+	})
+}
+
+// receive waits for messages until ctx is done. A message that was printed is completed; one that was not comes again.
+func receive(
+	ctx context.Context, p *printer, o options, from string, open func(*azservicebus.Client) (*azservicebus.Receiver, error),
+) error {
 	client, err := azservicebus.NewClientFromConnectionString(o.serviceBus, nil)
 	if err != nil {
 		return err
 	}
 	defer client.Close(context.WithoutCancel(ctx)) //nolint:errcheck // what was read is completed
-	receiver, err := client.NewReceiverForSubscription(o.topic, o.subscription, nil)
+	receiver, err := open(client)
 	if err != nil {
 		return err
 	}
-	return receive(ctx, p, "topic "+o.topic+"/"+o.subscription, receiver)
-}
-
-// receive waits for messages until ctx is done. A message that was printed is completed; one that was not comes again.
-func receive(ctx context.Context, p *printer, from string, receiver *azservicebus.Receiver) error {
 	for {
 		messages, err := receiver.ReceiveMessages(ctx, 10, nil)
 		if err != nil {

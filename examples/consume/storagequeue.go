@@ -19,8 +19,7 @@ func readStorageQueue(ctx context.Context, p *printer, o options) error {
 	if err != nil {
 		return err
 	}
-	tick := time.NewTicker(pause)
-	defer tick.Stop()
+	tick := time.Tick(pause)
 	for {
 		answer, err := queue.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: new(int32(32))})
 		if err != nil && !queueerror.HasCode(err, queueerror.QueueNotFound) {
@@ -36,7 +35,7 @@ func readStorageQueue(ctx context.Context, p *printer, o options) error {
 			continue
 		}
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-ctx.Done():
 			return nil
 		}

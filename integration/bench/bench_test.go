@@ -152,7 +152,7 @@ func TestAccount(t *testing.T) {
 	}
 	defer s.close()
 	arrive := func(key string, at time.Time, calls int) {
-		s.shard(key).arrivals[key] = arrival{at, calls}
+		s.arrivals[key] = arrival{at, calls}
 	}
 	// Of 4 jobs with 2 instants each, one is lost and one is called three times.
 	for i := range c.jobs {

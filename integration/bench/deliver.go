@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"runtime/debug"
 )
 
 // target is what the calls of a herd go to.
@@ -43,8 +42,6 @@ func deliver(ctx context.Context, b *bench) ([]part, error) {
 	parts := make([]part, len(destinations))
 	for i := range destinations {
 		at := (b.run + i) % len(destinations)
-		debug.FreeOSMemory() // what came before must neither help nor hinder
-		forgetPeak()
 		p, err := b.herdTo(ctx, destinations[at].name, destinations[at].open)
 		if err != nil {
 			return nil, err

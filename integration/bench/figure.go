@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -30,23 +28,12 @@ func (fs figures) find(name string) (float64, bool) {
 }
 
 // MarshalJSON writes an object with the figures in their order.
-func (fs figures) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
+func (fs figures) MarshalJSON() ([]byte, error) { //nolint:unparam // it is json.Marshaler's
+	members := make([]string, len(fs))
 	for i, f := range fs {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		name, err := json.Marshal(f.name)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(name)
-		b.WriteByte(':')
-		b.WriteString(f.text())
+		members[i] = strconv.Quote(f.name) + ":" + f.text() // names and numbers need no escapes
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return []byte("{" + strings.Join(members, ",") + "}"), nil
 }
 
 // text is the value with four significant digits, and never fewer than its

@@ -24,9 +24,7 @@ Scenarios:
 	}
 	fmt.Fprint(w, "\nFlags:\n\n")
 	var o options
-	var name string
-	var seconds float64
-	f := o.flags(&name, &seconds)
+	f := o.flags()
 	f.SetOutput(w)
 	f.PrintDefaults()
 	fmt.Fprint(w, "\nFigures:\n\n")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -13,7 +12,8 @@ import (
 
 // herd lets all jobs fall due at one instant, in Carillon and in the baseline.
 func herd(ctx context.Context, b *bench) ([]part, error) {
-	sides := []func(context.Context, *bench) (part, error){herdOfCarillon, herdOfBare}
+	ofCarillon := func(ctx context.Context, b *bench) (part, error) { return b.herdTo(ctx, orderCarillon, toHTTP) }
+	sides := []func(context.Context, *bench) (part, error){ofCarillon, herdOfBare}
 	if !b.baseline {
 		sides = sides[:1]
 	}
@@ -22,8 +22,6 @@ func herd(ctx context.Context, b *bench) ([]part, error) {
 	}
 	parts := make([]part, 0, len(sides))
 	for _, measure := range sides {
-		debug.FreeOSMemory() // what came before must neither help nor hinder
-		forgetPeak()
 		p, err := measure(ctx, b)
 		if err != nil {
 			return nil, err
@@ -40,10 +38,6 @@ func herd(ctx context.Context, b *bench) ([]part, error) {
 	bare, _ := parts[1].figures.find("delivered_s")
 	parts[0].figures = append(parts[0].figures, figure{"ratio", bare / carillon})
 	return parts, nil
-}
-
-func herdOfCarillon(ctx context.Context, b *bench) (part, error) {
-	return b.herdTo(ctx, orderCarillon, toHTTP)
 }
 
 // herdTo measures Carillon's herd on a target.
@@ -64,7 +58,7 @@ func (b *bench) herdTo(ctx context.Context, name string, open func(context.Conte
 	}
 	defer func() { err = errors.Join(err, sys.stop()) }()
 	h := b.newHerd(name, st.sink, herdQuiet)
-	h.calendar.action, h.arrived, h.collect = to.action, to.arrived, to.collect
+	h.calendar.action, h.target = to.action, to
 	var written uint64
 	h.register = func(ctx context.Context) (took time.Duration, err error) {
 		if took, err = sys.putAll(ctx, b.progress, h.calendar, st.sink.url); err != nil {
@@ -107,13 +101,12 @@ func (s *system) settle(ctx context.Context, c calendar, written uint64, until t
 // herdRun is one herd, of Carillon or bare.
 type herdRun struct {
 	*bench
+	*target
 
 	name     string
 	sink     *sink
 	calendar calendar
-	quiet    time.Duration                   // before the instant: the registration must be over, and the measurement begins
-	arrived  func() int                      // how many calls have
-	collect  func(ctx context.Context) error // tells the sink of what it has not seen
+	quiet    time.Duration // before the instant: the registration must be over, and the measurement begins
 	register func(ctx context.Context) (took time.Duration, err error)
 	settle   func(ctx context.Context, until time.Time) (figures, error)
 	profile  func() (end func() error, err error)
@@ -128,8 +121,7 @@ func (b *bench) newHerd(name string, s *sink, quiet time.Duration) *herdRun {
 	return &herdRun{
 		bench: b, name: name, sink: s, quiet: quiet,
 		calendar: calendar{collection: "default", prefix: "job-", jobs: b.n, first: due},
-		arrived:  s.distinct,
-		collect:  func(context.Context) error { return nil },
+		target:   newTarget(s),
 		profile:  func() (func() error, error) { return func() error { return nil }, nil },
 	}
 }

@@ -17,44 +17,35 @@ const (
 
 // hold keeps many jobs that are not due for long.
 func hold(ctx context.Context, b *bench) ([]part, error) {
-	debug.FreeOSMemory()
-	forgetPeak()
 	st, err := b.newStage(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer st.close()
-	fs, err := b.fill(ctx, st)
-	if err != nil {
-		return nil, err
-	}
-	if b.restart {
-		again, err := b.reopen(ctx, st)
-		if err != nil {
-			return nil, err
-		}
+	fs, err := b.withSystem(ctx, st, func(sys *system) (figures, error) { return b.fill(ctx, st, sys) })
+	if err == nil && b.restart {
+		var again figures
+		again, err = b.reopen(ctx, st)
 		fs = append(fs, again...)
 	}
-	return []part{{orderCarillon, fs}}, nil
+	return []part{{orderCarillon, fs}}, err
 }
 
-// fill puts the jobs and reads the memory. The scheduler is stopped then; the
-// server is still up.
-func (b *bench) fill(ctx context.Context, st *stage) (fs figures, err error) {
-	sys, err := startSystem(ctx, st.engine, b.progress.log())
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, sys.stop()) }()
-	c := calendar{
+// distant is when the held jobs are due.
+func (b *bench) distant() calendar {
+	return calendar{
 		collection: "default", prefix: "job-", jobs: b.n, grain: time.Millisecond,
 		first: time.Now().UTC().Add(holdFirst).Truncate(time.Millisecond), step: (holdLast - holdFirst) / time.Duration(b.n),
 	}
+}
+
+// fill puts the jobs and reads the memory.
+func (b *bench) fill(ctx context.Context, st *stage, sys *system) (figures, error) {
 	end, err := b.profile()
 	if err != nil {
 		return nil, err
 	}
-	took, err := sys.putAll(ctx, b.progress, c, st.sink.url)
+	took, err := sys.putAll(ctx, b.progress, b.distant(), st.sink.url)
 	if err := errors.Join(err, end()); err != nil {
 		return nil, err
 	}
@@ -65,7 +56,7 @@ func (b *bench) fill(ctx context.Context, st *stage) (fs figures, err error) {
 	if err := sleep(ctx, time.Now().Add(b.idle)); err != nil {
 		return nil, err
 	}
-	fs = figures{
+	fs := figures{
 		{"register_s", took.Seconds()},
 		{"register_per_s", float64(b.n) / took.Seconds()},
 	}

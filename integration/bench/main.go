@@ -43,15 +43,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	rep, err := measure(ctx, o, stderr)
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		fmt.Fprintln(stderr, "bench: interrupted")
 		return exitInterrupted
-	case err != nil:
-		fmt.Fprintf(stderr, "bench: error: %v\n", err)
-		return exitFailure
 	}
-	if err := rep.write(stdout, o.json); err != nil {
+	if err == nil {
+		err = rep.write(stdout, o.json)
+	}
+	if err != nil {
 		fmt.Fprintf(stderr, "bench: error: %v\n", err)
 		return exitFailure
 	}

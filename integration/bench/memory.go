@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"os"
 	"strconv"
 	"strings"
@@ -15,14 +13,9 @@ func resident() (now, peak int64) {
 	if err != nil {
 		return 0, 0
 	}
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	for lines.Scan() {
-		name, value, _ := strings.Cut(lines.Text(), ":")
-		fields := strings.Fields(value)
-		if len(fields) == 0 {
-			continue
-		}
-		kb, _ := strconv.ParseInt(fields[0], 10, 64)
+	for line := range strings.Lines(string(data)) {
+		name, value, _ := strings.Cut(line, ":")
+		kb, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(value, "kB\n")), 10, 64)
 		switch name {
 		case "VmRSS":
 			now = kb << 10

@@ -95,17 +95,17 @@ var recurrences = []struct{ name, json string }{
 // microSteps returns the steps as of now.
 func microSteps(now time.Time) ([]micro, error) {
 	reading := scheduler.Reading{Actions: builtin.New(builtin.Config{}), Now: now}
-	read := func(recurrence string) (*scheduler.Definition, error) {
-		start := now.AddDate(-10, 0, 0).Format(time.RFC3339Nano)
-		v, err := document.Parse(fmt.Appendf(nil, `{"startTime":%q,"recurrence":%s,%s}`, start, recurrence, action))
+	read := func(text []byte) (*scheduler.Definition, error) {
+		v, err := document.Parse(text)
 		if err != nil {
 			return nil, err
 		}
 		return reading.Definition(v)
 	}
+	start := now.AddDate(-10, 0, 0).Format(time.RFC3339Nano)
 	var steps []micro
 	for _, r := range recurrences {
-		def, err := read(r.json)
+		def, err := read(fmt.Appendf(nil, `{"startTime":%q,"recurrence":%s,%s}`, start, r.json, action))
 		if err != nil {
 			return nil, err
 		}
@@ -117,10 +117,7 @@ func microSteps(now time.Time) ([]micro, error) {
 	}
 	weekly := []byte(sample)
 	return append(steps, micro{"parse and read a job", func() error {
-		v, err := document.Parse(weekly)
-		if err == nil {
-			_, err = reading.Definition(v)
-		}
+		_, err := read(weekly)
 		return err
 	}}), nil
 }

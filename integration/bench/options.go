@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,8 +13,10 @@ import (
 
 // options are the command line.
 type options struct {
+	name     string // of the scenario
 	scenario scenario
 	n        int
+	seconds  float64
 	rate     int
 	interval time.Duration
 	warmup   time.Duration
@@ -46,14 +49,14 @@ const (
 	orderBare      = "bare"
 )
 
-// flags declares the command line. name and seconds need a second look.
-func (o *options) flags(name *string, seconds *float64) *flag.FlagSet {
+// flags declares the command line.
+func (o *options) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(io.Discard) // errors are written by run, help by writeHelp
-	f.StringVar(name, "scenario", "", "`one of` "+strings.Join(scenarioNames(), ", "))
+	f.StringVar(&o.name, "scenario", "", "`one of` "+strings.Join(scenarioNames(), ", "))
 	f.IntVar(&o.n, "n", 0, "how many `jobs`, specs or repetitions; steady: occurrences to measure, in place of -seconds")
 	f.IntVar(&o.rate, "rate", 500, "steady: `occurrences` a second")
-	f.Float64Var(seconds, "seconds", 20, "steady: `length` of the measurement in seconds")
+	f.Float64Var(&o.seconds, "seconds", 20, "steady: `length` of the measurement in seconds")
 	f.DurationVar(&o.warmup, "warmup", 5*time.Second, "steady: `time` that the jobs run before it")
 	f.DurationVar(&o.interval, "interval", 10*time.Second, "steady: whole seconds between the occurrences of a job")
 	f.DurationVar(&o.ahead, "ahead", 0, "herd, steady: `time` for the registration before the first instant is due; 0 takes a guess by -n")
@@ -74,27 +77,23 @@ func (o *options) flags(name *string, seconds *float64) *flag.FlagSet {
 // readOptions reads the command line.
 func readOptions(args []string) (options, error) {
 	var o options
-	var name string
-	var seconds float64
-	f := o.flags(&name, &seconds)
+	f := o.flags()
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
 	if f.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
-	i := slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == name })
+	i := slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == o.name })
 	if i < 0 {
-		return o, fmt.Errorf("-scenario %q: must be one of %s", name, strings.Join(scenarioNames(), ", "))
+		return o, fmt.Errorf("-scenario %q: must be one of %s", o.name, strings.Join(scenarioNames(), ", "))
 	}
 	o.scenario = scenarios[i]
-	o.window = time.Duration(seconds * float64(time.Second))
+	o.window = time.Duration(o.seconds * float64(time.Second))
 	if o.scenario.name == "steady" && o.n > 0 {
 		o.window = time.Duration(o.n) * time.Second / time.Duration(max(1, o.rate))
 	}
-	if o.n == 0 {
-		o.n = o.scenario.n
-	}
+	o.n = cmp.Or(o.n, o.scenario.n)
 	err := o.check()
 	return o, err
 }

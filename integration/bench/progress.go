@@ -37,22 +37,10 @@ func (p *progress) log() *slog.Logger {
 // follow writes a line each second until the returned function is called:
 // what, how many of n are done, and how many more since the line before.
 func (p *progress) follow(what string, n int, done func() int) (stop func()) {
-	quit := make(chan struct{})
-	var ended sync.WaitGroup
-	ended.Go(func() {
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		before := 0
-		for {
-			select {
-			case <-tick.C:
-			case <-quit:
-				return
-			}
-			now := done()
-			p.sayf("%s: %d of %d, %d/s", what, now, n, now-before)
-			before = now
-		}
+	before := 0
+	return every(time.Second, func() {
+		now := done()
+		p.sayf("%s: %d of %d, %d/s", what, now, n, now-before)
+		before = now
 	})
-	return func() { close(quit); ended.Wait() }
 }

@@ -17,30 +17,20 @@ import (
 const publishWindow = 4000
 
 // register publishes specs, which the scheduler takes in meanwhile.
-func register(ctx context.Context, b *bench) (parts []part, err error) {
-	st, err := b.newStage(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer st.close()
-	sys, err := startSystem(ctx, st.engine, b.progress.log())
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, sys.stop()) }()
+func register(ctx context.Context, b *bench) ([]part, error) {
+	return b.alone(ctx, func(st *stage, sys *system) (figures, error) { return b.publishJobs(ctx, st, sys) })
+}
+
+func (b *bench) publishJobs(ctx context.Context, st *stage, sys *system) (fs figures, err error) {
 	stop := sys.ingest(ctx)
 	defer func() { err = errors.Join(err, stop()) }()
 
-	c := calendar{
-		collection: "default", prefix: "job-", jobs: b.n, grain: time.Millisecond,
-		first: time.Now().UTC().Add(holdFirst).Truncate(time.Millisecond), step: (holdLast - holdFirst) / time.Duration(b.n),
-	}
 	end, err := b.profile()
 	if err != nil {
 		return nil, err
 	}
 	m := startMeter()
-	published, accepted, err := b.publishAll(ctx, st, sys, c)
+	published, accepted, err := b.publishAll(ctx, st, sys, b.distant())
 	used := m.stop()
 	if err := errors.Join(err, end()); err != nil {
 		return nil, err
@@ -49,14 +39,13 @@ func register(ctx context.Context, b *bench) (parts []part, err error) {
 	if err != nil {
 		return nil, err
 	}
-	fs := figures{
+	fs = figures{
 		{"published_s", published.Seconds()},
 		{"accepted_s", accepted.Seconds()},
 		{"accepted_per_s", float64(b.n) / accepted.Seconds()},
 		{"rejected", float64(rejected)},
 	}
-	fs = append(fs, used.per(b.n, "job")...)
-	return []part{{orderCarillon, append(fs, memory()...)}}, nil
+	return append(fs, used.per(b.n, "job")...), nil
 }
 
 // ingest lets the scheduler take in published specs until the returned

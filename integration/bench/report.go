@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 )
@@ -104,15 +105,11 @@ type byPart []part
 func (p byPart) MarshalJSON() ([]byte, error) {
 	var members []string
 	for _, q := range p {
-		name, err := json.Marshal(q.name)
-		if err != nil {
-			return nil, err
-		}
 		value, err := json.Marshal(q.figures)
 		if err != nil {
 			return nil, err
 		}
-		members = append(members, string(name)+":"+string(value))
+		members = append(members, strconv.Quote(q.name)+":"+string(value))
 	}
 	return []byte("{" + strings.Join(members, ",") + "}"), nil
 }
@@ -132,43 +129,32 @@ func (r *report) writeTable(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	parts := median(r.runs)
-	if len(parts) > 4 {
-		return writeRows(w, parts)
-	}
-	return writeColumns(w, parts)
-}
-
-// writeColumns writes a line for each figure and a column for each part.
-func writeColumns(w io.Writer, parts []part) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	for _, p := range parts {
-		fmt.Fprintf(tw, "\t%s", p.name)
-	}
-	fmt.Fprintln(tw, "\t")
-	for _, name := range figureNames(parts) {
-		fmt.Fprint(tw, name)
-		for _, p := range parts {
-			text := "-"
-			if v, ok := p.figures.find(name); ok {
-				text = figure{name, v}.text()
-			}
-			fmt.Fprintf(tw, "\t%s", text)
-		}
-		fmt.Fprintln(tw, "\t")
-	}
-	return tw.Flush()
-}
-
-// writeRows writes a line for each part and a column for each figure.
-func writeRows(w io.Writer, parts []part) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
 	names := figureNames(parts)
-	fmt.Fprintf(tw, "\t%s\t\n", strings.Join(names, "\t"))
-	for _, p := range parts {
-		fmt.Fprint(tw, p.name)
-		for _, name := range names {
-			v, _ := p.figures.find(name)
-			fmt.Fprintf(tw, "\t%s", figure{name, v}.text())
+	titles := make([]string, len(parts))
+	for i, p := range parts {
+		titles[i] = p.name
+	}
+	text := func(part, name int) string {
+		v, ok := parts[part].figures.find(names[name])
+		if !ok {
+			return "-"
+		}
+		return figure{value: v}.text()
+	}
+	if len(parts) > 4 {
+		return writeGrid(w, titles, names, text)
+	}
+	return writeGrid(w, names, titles, func(row, column int) string { return text(column, row) })
+}
+
+// writeGrid writes a table of figures.
+func writeGrid(w io.Writer, rows, columns []string, figure func(row, column int) string) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(tw, "\t%s\t\n", strings.Join(columns, "\t"))
+	for i, row := range rows {
+		fmt.Fprint(tw, row)
+		for j := range columns {
+			fmt.Fprintf(tw, "\t%s", figure(i, j))
 		}
 		fmt.Fprintln(tw, "\t")
 	}

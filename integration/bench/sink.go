@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"hash/maphash"
 	"net"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -15,15 +13,9 @@ import (
 type sink struct {
 	url    string
 	server *http.Server
-	seed   maphash.Seed
-	shards [64]shard
-	keys   atomic.Int64 // distinct ones
-}
 
-// shard is the part of the arrivals that one lock guards.
-type shard struct {
 	mu       sync.Mutex
-	arrivals map[string]arrival
+	arrivals map[string]arrival // by key
 }
 
 // arrival is what came under one key.
@@ -37,10 +29,7 @@ func newSink(ctx context.Context) (*sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sink{url: "http://" + l.Addr().String() + "/", seed: maphash.MakeSeed()}
-	for i := range s.shards {
-		s.shards[i].arrivals = map[string]arrival{}
-	}
+	s := &sink{url: "http://" + l.Addr().String() + "/", arrivals: map[string]arrival{}}
 	s.server = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
 	go func() { _ = s.server.Serve(l) }() // until close
 	return s, nil
@@ -53,43 +42,37 @@ func (s *sink) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 
 // note notes that a call arrived.
 func (s *sink) note(key string, at time.Time) {
-	sh := s.shard(key)
-	sh.mu.Lock()
-	a := sh.arrivals[key]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.arrivals[key]
 	a.calls++
 	if a.calls == 1 {
 		a.first = at
-		s.keys.Add(1)
 	}
-	sh.arrivals[key] = a
-	sh.mu.Unlock()
-}
-
-func (s *sink) shard(key string) *shard {
-	return &s.shards[maphash.String(s.seed, key)%uint64(len(s.shards))]
+	s.arrivals[key] = a
 }
 
 // distinct is how many keys have arrived.
-func (s *sink) distinct() int { return int(s.keys.Load()) }
+func (s *sink) distinct() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.arrivals)
+}
 
 // find returns what arrived under a key.
 func (s *sink) find(key string) (arrival, bool) {
-	sh := s.shard(key)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	a, ok := sh.arrivals[key]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, ok := s.arrivals[key]
 	return a, ok
 }
 
 // each calls f with everything that arrived.
 func (s *sink) each(f func(key string, a arrival)) {
-	for i := range s.shards {
-		sh := &s.shards[i]
-		sh.mu.Lock()
-		for key, a := range sh.arrivals {
-			f(key, a)
-		}
-		sh.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, a := range s.arrivals {
+		f(key, a)
 	}
 }
 

@@ -11,18 +11,11 @@ import (
 const steadyGrace = 10 * time.Second
 
 // steady lets jobs recur so that they fall due at an even rate.
-func steady(ctx context.Context, b *bench) (parts []part, err error) {
-	st, err := b.newStage(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer st.close()
-	sys, err := startSystem(ctx, st.engine, b.progress.log())
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, sys.stop()) }()
+func steady(ctx context.Context, b *bench) ([]part, error) {
+	return b.alone(ctx, func(st *stage, sys *system) (figures, error) { return b.recur(ctx, st, sys) })
+}
 
+func (b *bench) recur(ctx context.Context, st *stage, sys *system) (figures, error) {
 	c := b.steadyCalendar()
 	b.progress.sayf("%d jobs every %s, the first due at %s", c.jobs, b.interval, c.first.Format("15:04:05.000"))
 	took, err := sys.putAll(ctx, b.progress, c, st.sink.url)
@@ -47,8 +40,7 @@ func steady(ctx context.Context, b *bench) (parts []part, err error) {
 	fs = append(fs, t.lateness()...)
 	fs = append(fs, t.faults()...)
 	fs = append(fs, figure{"cpu_cores", used.cpu.Seconds() / used.wall.Seconds()})
-	fs = append(fs, used.per(n, "run")...)
-	return []part{{orderCarillon, append(fs, memory()...)}}, nil
+	return append(fs, used.per(n, "run")...), nil
 }
 
 // steadyCalendar has as many jobs as it takes to reach the rate, at whole

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
@@ -55,6 +56,18 @@ func startSystem(ctx context.Context, e *engine, log *slog.Logger, options ...op
 	}
 	s.start(ctx)
 	return s, nil
+}
+
+// withSystem lets a system run on a stage while use does what is measured.
+func (b *bench) withSystem(
+	ctx context.Context, st *stage, use func(*system) (figures, error), options ...option,
+) (fs figures, err error) {
+	sys, err := startSystem(ctx, st.engine, b.progress.log(), options...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, sys.stop()) }()
+	return use(sys)
 }
 
 // openActions makes the actions of all types.
@@ -113,20 +126,16 @@ const putters = 256
 
 // putAll puts the jobs of a calendar and returns how long that took.
 func (s *system) putAll(ctx context.Context, p *progress, c calendar, url string) (time.Duration, error) {
-	var next, done atomic.Int64
+	var done atomic.Int64
 	began := time.Now()
 	stop := p.follow("put", c.jobs, func() int { return int(done.Load()) })
 	defer stop()
 	g, ctx := errgroup.WithContext(ctx)
-	for range min(putters, c.jobs) {
+	g.SetLimit(putters)
+	for i := range c.jobs {
 		g.Go(func() error {
-			for i := int(next.Add(1)) - 1; i < c.jobs; i = int(next.Add(1)) - 1 {
-				if err := s.put(ctx, c, i, url); err != nil {
-					return err
-				}
-				done.Add(1)
-			}
-			return nil
+			defer done.Add(1)
+			return s.put(ctx, c, i, url)
 		})
 	}
 	err := g.Wait()
@@ -173,8 +182,7 @@ func (s *system) messages(ctx context.Context, stream string) (int, error) {
 func (s *system) reach(
 	ctx context.Context, stream string, until time.Time, done func(jetstream.StreamState) bool,
 ) (at time.Time, state jetstream.StreamState, err error) {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
+	tick := time.Tick(20 * time.Millisecond)
 	for {
 		state, err = s.state(ctx, stream)
 		at = time.Now()
@@ -182,7 +190,7 @@ func (s *system) reach(
 			return at, state, err
 		}
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-ctx.Done():
 			return at, state, context.Cause(ctx)
 		}

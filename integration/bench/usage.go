@@ -2,7 +2,6 @@ package main
 
 import (
 	"runtime"
-	"sync"
 	"time"
 )
 
@@ -21,13 +20,17 @@ type meter struct {
 	began time.Time
 	at    usage
 	stall time.Duration
-	quit  chan struct{}
-	ended sync.WaitGroup
+	end   func() // of watching for stalls
 }
 
 func startMeter() *meter {
-	m := &meter{quit: make(chan struct{})}
-	m.ended.Go(m.watch)
+	m := &meter{}
+	last := time.Now()
+	m.end = every(stallTick, func() { // notes by how much an interval is exceeded
+		now := time.Now()
+		m.stall = max(m.stall, now.Sub(last)-stallTick)
+		last = now
+	})
 	m.at, m.began = readUsage(), time.Now()
 	return m
 }
@@ -43,28 +46,11 @@ func readUsage() usage {
 // stallTick is how long the watch sleeps at a time.
 const stallTick = 5 * time.Millisecond
 
-// watch notes by how much its sleep is exceeded.
-func (m *meter) watch() {
-	tick := time.NewTicker(stallTick)
-	defer tick.Stop()
-	for last := time.Now(); ; {
-		select {
-		case <-tick.C:
-		case <-m.quit:
-			return
-		}
-		now := time.Now()
-		m.stall = max(m.stall, now.Sub(last)-stallTick)
-		last = now
-	}
-}
-
 // stop returns the usage since the start.
 func (m *meter) stop() usage {
 	u := readUsage()
 	u.wall = time.Since(m.began)
-	close(m.quit)
-	m.ended.Wait()
+	m.end()
 	u.cpu -= m.at.cpu
 	u.others = max(0, u.others-m.at.others)
 	u.mallocs -= m.at.mallocs

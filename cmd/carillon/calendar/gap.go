@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -38,9 +39,5 @@ func Gap(from, to time.Time) string {
 
 // fraction writes nanoseconds as a decimal fraction of a second: ".25", and "" for 0.
 func fraction(nanos int) string {
-	if nanos == 0 {
-		return ""
-	}
-	digits := strconv.Itoa(nanos)
-	return "." + strings.TrimRight(strings.Repeat("0", 9-len(digits))+digits, "0")
+	return strings.TrimRight(strings.TrimRight(fmt.Sprintf(".%09d", nanos), "0"), ".")
 }

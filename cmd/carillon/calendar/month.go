@@ -33,7 +33,8 @@ func (m Months) Lines() (lines []string, left int) {
 		months, left = months[:m.Most], len(months)-m.Most
 	}
 	const between = "   "
-	size := width(m.heading())
+	heading, _ := m.layout()
+	size := width(heading)
 	abreast := min(max(1, (m.Width+len(between))/(size+len(between))), 3)
 	for begin := 0; begin < len(months); begin += abreast {
 		if begin > 0 {
@@ -71,18 +72,20 @@ func (m Months) marked() []*month {
 	return months
 }
 
-// heading returns the names of the weekdays in their columns. Where days are marked by brackets, columns are wider.
-func (m Months) heading() string {
+// layout returns the names of the weekdays in their columns, and what separates two days. Where days are marked by
+// brackets, columns are wider, and the brackets bring their own room.
+func (m Months) layout() (heading, between string) {
 	if m.Mark == nil {
-		return " Mo  Tu  We  Th  Fr  Sa  Su "
+		return " Mo  Tu  We  Th  Fr  Sa  Su ", ""
 	}
-	return "Mo Tu We Th Fr Sa Su"
+	return "Mo Tu We Th Fr Sa Su", " "
 }
 
 // draw returns the lines of a month, all of the same width: its name, the weekdays, six weeks.
 func (m Months) draw(one *month, size int) []string {
+	heading, between := m.layout()
 	title := one.first.Format("January 2006")
-	lines := []string{pad(strings.Repeat(" ", (size-len(title))/2)+title, size), m.heading()}
+	lines := []string{pad(strings.Repeat(" ", (size-len(title))/2)+title, size), heading}
 	day := 1 - (int(one.first.Weekday())+6)%7 // that of the first Monday, in days from the month's first
 	last := one.first.AddDate(0, 1, -1).Day()
 	for range 6 {
@@ -91,33 +94,24 @@ func (m Months) draw(one *month, size int) []string {
 			cells[i] = m.cell(one, day, last)
 			day++
 		}
-		lines = append(lines, strings.Join(cells, m.between()))
+		lines = append(lines, strings.Join(cells, between))
 	}
 	return lines
 }
 
-// between is what separates two days; brackets bring their own room.
-func (m Months) between() string {
-	if m.Mark == nil {
-		return ""
-	}
-	return " "
-}
-
 // cell returns a day of a month that has so many, blank if it has no such day.
 func (m Months) cell(one *month, day, last int) string {
-	inside := day >= 1 && day <= last
-	switch {
-	case m.Mark == nil && !inside:
-		return "    "
-	case !inside:
-		return "  "
-	case m.Mark == nil && one.days[day]:
-		return fmt.Sprintf("[%2d]", day)
-	case m.Mark == nil:
-		return fmt.Sprintf(" %2d ", day)
-	case one.days[day]:
-		return m.Mark(fmt.Sprintf("%2d", day))
+	text, marked := "  ", false
+	if day >= 1 && day <= last {
+		text, marked = fmt.Sprintf("%2d", day), one.days[day]
 	}
-	return fmt.Sprintf("%2d", day)
+	switch {
+	case m.Mark == nil && marked:
+		return "[" + text + "]"
+	case m.Mark == nil:
+		return " " + text + " "
+	case marked:
+		return m.Mark(text)
+	}
+	return text
 }

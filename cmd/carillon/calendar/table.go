@@ -1,7 +1,10 @@
 package calendar
 
 import (
+	"fmt"
+	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
 	"unicode/utf8"
 )
@@ -24,16 +27,15 @@ type Row struct {
 
 // Rows returns the lines of the table. Seconds are shown if one of the instants is not on a whole minute.
 func (t Table) Rows() []Row {
-	clock, decimals := "15:04", ""
+	clock, decimals := "15:04", 0
 	for _, at := range t.Times {
-		if at.Nanosecond() > 0 {
-			clock, decimals = "15:04:05", widest(decimals, fraction(at.Nanosecond()))
-		} else if at.Second() > 0 || offset(at.In(t.Zone))%60 != 0 {
+		decimals = max(decimals, len(fraction(at.Nanosecond()))-1)
+		if at.Nanosecond() > 0 || at.Second() > 0 || offset(at.In(t.Zone))%60 != 0 {
 			clock = "15:04:05"
 		}
 	}
-	if decimals != "" {
-		clock += "." + strings.Repeat("0", len(decimals)-1)
+	if decimals > 0 {
+		clock += "." + strings.Repeat("0", decimals)
 	}
 	rows := make([]Row, len(t.Times))
 	var previous time.Time
@@ -56,38 +58,26 @@ func (t Table) Rows() []Row {
 	return rows
 }
 
-func widest(a, b string) string {
-	if len(b) > len(a) {
-		return b
-	}
-	return a
-}
-
 // Lines returns the table as it is printed, with a heading, in columns. Marks are printed in emphasis.
 func (t Table) Lines(emphasis func(text string) string) []string {
-	rows := append([]Row{{"LOCAL TIME (" + t.Zone.String() + ")", "UTC", "GAP", ""}}, t.Rows()...)
+	rows := t.Rows()
+	heading := "LOCAL TIME (" + t.Zone.String() + ")\tUTC\tGAP\t"
+	if slices.ContainsFunc(rows, func(row Row) bool { return row.Marks != "" }) {
+		heading += "DST"
+	}
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, heading)
 	for _, row := range rows {
 		if row.Marks != "" {
-			rows[0].Marks = "DST"
-			break
+			row.Marks = emphasis(row.Marks)
 		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", row.Local, row.UTC, row.Gap, row.Marks)
 	}
-	var local, utc, gap int
-	for _, row := range rows {
-		local, utc, gap = max(local, width(row.Local)), max(utc, width(row.UTC)), max(gap, width(row.Gap))
-	}
-	lines := make([]string, len(rows))
-	for i, row := range rows {
-		line := strings.Join([]string{pad(row.Local, local), pad(row.UTC, utc), pad(row.Gap, gap)}, "  ")
-		switch {
-		case row.Marks == "":
-			line = strings.TrimRight(line, " ")
-		case i == 0:
-			line += "  " + row.Marks
-		default:
-			line += "  " + emphasis(row.Marks)
-		}
-		lines[i] = line
+	_ = w.Flush() // a builder takes everything
+	lines := make([]string, 0, len(rows)+1)
+	for line := range strings.Lines(b.String()) {
+		lines = append(lines, strings.TrimRight(line, " \n"))
 	}
 	return lines
 }

@@ -61,12 +61,21 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte) (*h
 	if resp.StatusCode/100 == 2 {
 		return resp, nil
 	}
+	data, err := c.body(ctx, resp)
+	if err != nil {
+		return nil, err
+	}
+	return nil, refusal(resp, data)
+}
+
+// body reads the body of an answer.
+func (c *Client) body(ctx context.Context, resp *http.Response) ([]byte, error) {
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return nil, unreachable(ctx, c.base, err)
 	}
-	return nil, refusal(resp, data)
+	return data, nil
 }
 
 // call makes a request and decodes its answer into out, unless that is nil.
@@ -75,13 +84,9 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, out
 	if err != nil {
 		return 0, err
 	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return 0, unreachable(ctx, c.base, err)
-	}
-	if out == nil {
-		return resp.StatusCode, nil
+	data, err := c.body(ctx, resp)
+	if err != nil || out == nil {
+		return resp.StatusCode, err
 	}
 	if err := json.Unmarshal(data, out); err != nil {
 		return 0, &Error{Status: resp.StatusCode, Message: c.base + " does not answer as Carillon does: " + err.Error()}

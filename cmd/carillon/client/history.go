@@ -23,8 +23,6 @@ type Record struct {
 	Action   string    `json:"actionName"`
 	Started  time.Time `json:"startTime"`
 	Ended    time.Time `json:"endTime"`
-	Nominal  time.Time `json:"expectedExecutionTime"`
-	Due      time.Time `json:"dueTime"`
 	Lateness float64   `json:"lateness"` // seconds
 	Duration float64   `json:"duration"` // seconds
 	Retry    int       `json:"retryCount"`
@@ -39,10 +37,7 @@ type Record struct {
 
 // UnmarshalJSON reads a history document.
 func (r *Record) UnmarshalJSON(data []byte) error {
-	var doc struct {
-		Name       string          `json:"name"` // collection/job/id
-		Properties json.RawMessage `json:"properties"`
-	}
+	var doc resource // its name is collection/job/id
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return err
 	}

@@ -7,41 +7,32 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Job is a job as the API shows it.
 type Job struct {
-	Name       string // collection/job
-	State      scheduler.State
-	Status     Status
-	Properties json.RawMessage
-	Document   json.RawMessage // all of it
+	Name     string // collection/job
+	State    scheduler.State
+	Status   view.Status
+	Document json.RawMessage // all of it
 }
 
-// Status is what the scheduler reports of a job.
-type Status struct {
-	Executions int       `json:"executionCount"`
-	Failures   int       `json:"failureCount"`
-	Faults     int       `json:"faultedCount"`
-	Last       time.Time `json:"lastExecutionTime"`
-	Next       time.Time `json:"nextExecutionTime"`
-	Running    bool      `json:"running"`
-	Retry      int       `json:"retryCount"`
+// resource is what the documents of jobs and records have in common.
+type resource struct {
+	Name       string          `json:"name"`
+	Properties json.RawMessage `json:"properties"`
 }
 
 // UnmarshalJSON reads a job document.
 func (j *Job) UnmarshalJSON(data []byte) error {
-	var doc struct {
-		Name       string          `json:"name"`
-		Properties json.RawMessage `json:"properties"`
-	}
+	var doc resource
 	var properties struct {
 		State  scheduler.State `json:"state"`
-		Status Status          `json:"status"`
+		Status view.Status     `json:"status"`
 	}
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return err
@@ -49,7 +40,7 @@ func (j *Job) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(doc.Properties, &properties); err != nil {
 		return err
 	}
-	*j = Job{doc.Name, properties.State, properties.Status, doc.Properties, append(json.RawMessage(nil), data...)}
+	*j = Job{doc.Name, properties.State, properties.Status, append(json.RawMessage(nil), data...)}
 	return nil
 }
 

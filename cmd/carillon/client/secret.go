@@ -5,25 +5,14 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 )
 
-// Secret is a shared secret as the API shows it: all but its value.
-type Secret struct {
-	Name        string    `json:"name"`
-	Description string    `json:"description,omitempty"`
-	Created     time.Time `json:"created"`
-	Updated     time.Time `json:"updated"`
-	Key         string    `json:"key"`               // id of the key that seals it
-	Problem     string    `json:"problem,omitempty"` // why it cannot be read; then only the name is known
-}
-
 func secretPath(name string) string { return "/secrets/" + url.PathEscape(name) }
 
 // PutSecret sets a shared secret. created tells whether it is new.
-func (c *Client) PutSecret(ctx context.Context, name, value, description string) (s *Secret, created bool, err error) {
+func (c *Client) PutSecret(ctx context.Context, name, value, description string) (s *secrets.SharedSecret, created bool, err error) {
 	body, err := json.Marshal(struct {
 		Value       string `json:"value"`
 		Description string `json:"description,omitempty"`
@@ -31,15 +20,15 @@ func (c *Client) PutSecret(ctx context.Context, name, value, description string)
 	if err != nil {
 		return nil, false, err
 	}
-	s = &Secret{}
+	s = &secrets.SharedSecret{}
 	status, err := c.call(ctx, http.MethodPut, secretPath(name), body, s)
 	return s, status == http.StatusCreated, err
 }
 
 // Secrets returns all shared secrets by name.
-func (c *Client) Secrets(ctx context.Context) ([]*Secret, error) {
+func (c *Client) Secrets(ctx context.Context) ([]*secrets.SharedSecret, error) {
 	var page struct {
-		Value []*Secret `json:"value"`
+		Value []*secrets.SharedSecret `json:"value"`
 	}
 	_, err := c.call(ctx, http.MethodGet, "/secrets", nil, &page)
 	return page.Value, err

@@ -53,7 +53,7 @@ func Handler() http.Handler {
 
 func ok(w http.ResponseWriter, r *http.Request) {
 	if e, ok := receive(w, r); ok {
-		e.answer(w, http.StatusOK)
+		answer(w, http.StatusOK, e)
 	}
 }
 
@@ -64,7 +64,7 @@ func status(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if e, ok := receive(w, r); ok {
-		e.answer(w, code)
+		answer(w, code, e)
 	}
 }
 
@@ -78,11 +78,9 @@ func delay(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
-		e.answer(w, http.StatusOK)
+	case <-time.After(d):
+		answer(w, http.StatusOK, e)
 	case <-r.Context().Done():
 	}
 }
@@ -107,13 +105,14 @@ func receive(w http.ResponseWriter, r *http.Request) (*Echo, bool) {
 	return e, true
 }
 
-func (e *Echo) answer(w http.ResponseWriter, code int) {
+// answer answers with a value as JSON.
+func answer(w http.ResponseWriter, code int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	if code == http.StatusNoContent || code == http.StatusNotModified {
 		return // these have no body
 	}
-	_ = json.NewEncoder(w).Encode(e) //nolint:errchkjson // the times are now; a caller that has gone does not matter
+	_ = json.NewEncoder(w).Encode(v) //nolint:errchkjson // the times are now; a caller that has gone does not matter
 }
 
 // tokenLife is how long a token says it is good for.
@@ -140,16 +139,11 @@ func token(w http.ResponseWriter, r *http.Request) {
 	if !basic {
 		client = r.PostFormValue("client_id")
 	}
-	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	if grant != "client_credentials" || client == "" {
-		w.WriteHeader(http.StatusBadRequest)
-		_ = json.NewEncoder(w).Encode(tokenRefusal{ //nolint:errchkjson // strings; a caller that has gone does not matter
-			"invalid_request", "grant_type must be client_credentials, and client_id not empty",
-		})
+		refusal := tokenRefusal{"invalid_request", "grant_type must be client_credentials, and client_id not empty"}
+		answer(w, http.StatusBadRequest, refusal)
 		return
 	}
-	_ = json.NewEncoder(w).Encode(tokenAnswer{ //nolint:errchkjson // strings and a number
-		"echo-" + rand.Text(), int(tokenLife.Seconds()), "Bearer",
-	})
+	answer(w, http.StatusOK, tokenAnswer{"echo-" + rand.Text(), int(tokenLife.Seconds()), "Bearer"})
 }

@@ -19,10 +19,7 @@ func readEntities(file string) (servicebus.Entities, error) {
 	}
 	raw, err := os.ReadFile(file)
 	if err != nil {
-		if p, ok := errors.AsType[*os.PathError](err); ok {
-			err = p.Err
-		}
-		return servicebus.Entities{}, terminal.Usagef("--config: %s: %w", file, err)
+		return servicebus.Entities{}, terminal.Usagef("--config: %s: %w", file, terminal.WithoutPath(err))
 	}
 	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
 	entities, err := servicebus.ReadConfig(bytes.NewReader(raw))

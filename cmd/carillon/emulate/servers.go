@@ -114,14 +114,14 @@ func (e *Servers) Wait(ctx context.Context) {
 
 // Close ends the emulators.
 func (e *Servers) Close() error {
-	var errs []error
+	var queue, bus error
 	if e.queue != nil {
-		errs = append(errs, failure("storage queue emulator", e.queue.Close()))
+		queue = failure("storage queue emulator", e.queue.Close())
 	}
 	if e.bus != nil {
-		errs = append(errs, failure("Service Bus emulator", e.bus.Close()))
+		bus = failure("Service Bus emulator", e.bus.Close())
 	}
-	return errors.Join(errs...)
+	return errors.Join(queue, bus)
 }
 
 // failure says which emulator an error is of; nil stays nil.
@@ -137,7 +137,7 @@ func (e *Servers) Ports() listen.Ports {
 	var p listen.Ports
 	if e.bus != nil {
 		p.HTTP = e.Admin()
-		p.AMQP = listen.ReachableAt(e.bus.Addr())
+		p.AMQP = listen.Reachable(e.bus.Addr())
 		p.ServiceBus, p.ServiceBusAdmin = e.bus.ConnectionString(), e.bus.AdminConnectionString()
 	}
 	if e.queue != nil {
@@ -175,4 +175,4 @@ func sortedOr(m map[string]string, name string) []string {
 }
 
 // Admin is where Service Bus is administered.
-func (e *Servers) Admin() string { return "http://" + listen.ReachableAt(e.bus.HTTPAddr()) }
+func (e *Servers) Admin() string { return "http://" + listen.Reachable(e.bus.HTTPAddr()) }

@@ -78,10 +78,5 @@ func (e *expander) variable(name, path string) string {
 
 // isName reports whether s can be the rest of a variable's name.
 func isName(s string) bool {
-	for _, c := range []byte(s) {
-		if c != '_' && (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
-			return false
-		}
-	}
-	return s != ""
+	return s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }

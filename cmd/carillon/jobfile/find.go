@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
 // Stdin is the path that stands for standard input.
@@ -19,7 +21,7 @@ func Find(paths []string) (files []string, problems []Problem) {
 	for _, path := range paths {
 		found, err := find(path)
 		if err != nil {
-			problems = append(problems, Problem{File: path, Message: reason(err)})
+			problems = append(problems, Problem{File: path, Message: terminal.WithoutPath(err).Error()})
 			continue
 		}
 		for _, f := range found {
@@ -50,7 +52,7 @@ func find(path string) ([]string, error) {
 			return err
 		case hidden && e.IsDir():
 			return fs.SkipDir
-		case !hidden && !e.IsDir() && isJobFile(p):
+		case !hidden && !e.IsDir() && HasName(p):
 			files = append(files, p)
 		}
 		return nil
@@ -61,18 +63,11 @@ func find(path string) ([]string, error) {
 	return files, err
 }
 
-func isJobFile(path string) bool {
+// HasName reports whether a file is called as job files are.
+func HasName(path string) bool {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".json", ".yaml", ".yml":
 		return true
 	}
 	return false
-}
-
-// reason drops the operation and the path from a file error.
-func reason(err error) string {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		err = p.Err
-	}
-	return err.Error()
 }

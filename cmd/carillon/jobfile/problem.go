@@ -1,6 +1,7 @@
 package jobfile
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -19,13 +20,8 @@ type Problem struct {
 
 // String returns "file: job: path: message" without what is empty.
 func (p Problem) String() string {
-	parts := make([]string, 0, 4)
-	for _, part := range []string{p.File, p.Job, p.Path, p.Message} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	return strings.Join(parts, ": ")
+	parts := []string{p.File, p.Job, p.Path, p.Message}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
 // problemsOf turns an error of a document into problems: one for each that a

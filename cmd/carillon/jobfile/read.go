@@ -1,6 +1,7 @@
 package jobfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -61,7 +63,7 @@ func (r Reader) readFile(file string) ([]Job, []Problem) {
 		file = stdinName
 	}
 	if err != nil {
-		return nil, []Problem{{File: file, Message: reason(err)}}
+		return nil, []Problem{{File: file, Message: terminal.WithoutPath(err).Error()}}
 	}
 	docs, err := document.ParseAll(data)
 	if err != nil {
@@ -142,13 +144,7 @@ func (r Reader) key(file string, doc document.Value, only bool) (scheduler.Key, 
 	if c, job, cut := strings.Cut(name, "/"); cut {
 		return scheduler.Key{Collection: c, Job: job}, nil
 	}
-	if collection == "" {
-		collection = r.Collection
-	}
-	if collection == "" {
-		collection = scheduler.DefaultCollection
-	}
-	return scheduler.Key{Collection: collection, Job: name}, nil
+	return scheduler.Key{Collection: cmp.Or(collection, r.Collection, scheduler.DefaultCollection), Job: name}, nil
 }
 
 // text returns a member that is a string, "" for any other. One of the wrong

@@ -23,8 +23,11 @@ func (e *addressError) Error() string { return fmt.Sprintf("%s address %s: %v", 
 // Unwrap returns the reason.
 func (e *addressError) Unwrap() error { return e.err }
 
-// HTTP listens for HTTP on the address of the flag --http.
-func HTTP(ctx context.Context, addr string) (net.Listener, error) {
+// HTTP listens for HTTP on the address of the flag --http. A ports file of the process before is removed first.
+func HTTP(ctx context.Context, addr, portsFile string) (net.Listener, error) {
+	if err := RemovePorts(portsFile); err != nil {
+		return nil, err
+	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err == nil {
 		return l, nil
@@ -54,10 +57,7 @@ func CheckAddress(flag, addr string) error {
 }
 
 // Reachable returns the address at which this machine reaches a listener.
-func Reachable(addr net.Addr) string { return ReachableAt(addr.String()) }
-
-// ReachableAt is like [Reachable].
-func ReachableAt(addr string) string {
+func Reachable(addr string) string {
 	a, err := netip.ParseAddrPort(addr)
 	if err != nil || !a.Addr().IsUnspecified() {
 		return addr

@@ -15,18 +15,15 @@ const takeoverDelay = 15 * time.Second
 func (n *Node) audit(ctx context.Context) {
 	for {
 		n.auditOnce(ctx)
-		timer := time.NewTimer(n.cfg.AuditEvery/2 + rand.N(n.cfg.AuditEvery)) //nolint:gosec // it need not be secret
 		select {
-		case <-timer.C:
+		case <-time.After(n.cfg.AuditEvery/2 + rand.N(n.cfg.AuditEvery)): //nolint:gosec // it need not be secret
 		case <-n.takeover:
-			timer.Reset(takeoverDelay)
 			select {
-			case <-timer.C:
+			case <-time.After(takeoverDelay):
 			case <-ctx.Done():
 			}
 		case <-ctx.Done():
 		}
-		timer.Stop()
 		if ctx.Err() != nil {
 			return
 		}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"log/slog"
 	"net"
 	"net/http"
@@ -60,18 +61,12 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if c.Store.Logger == nil {
-		c.Store.Logger = c.Logger
-	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	c.Store.Logger = cmp.Or(c.Store.Logger, c.Logger)
 	if c.AuditEvery <= 0 {
 		c.AuditEvery = time.Hour
 	}
-	if c.Version == "" {
-		c.Version = "dev"
-	}
+	c.Version = cmp.Or(c.Version, "dev")
 	c.Worker.Logger = c.Logger
 	return c
 }

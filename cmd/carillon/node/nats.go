@@ -54,10 +54,8 @@ func CloseConn(nc *nats.Conn) {
 	if nc.Drain() != nil {
 		return
 	}
-	timer := time.NewTimer(closePatience)
-	defer timer.Stop()
 	select {
 	case <-closed:
-	case <-timer.C:
+	case <-time.After(closePatience):
 	}
 }

@@ -2,15 +2,13 @@ package preview
 
 import (
 	"cmp"
-	"errors"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
@@ -60,26 +58,18 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// causeOf drops the operation and the path from the error of a file.
-func causeOf(err error) string {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		err = p.Err
-	}
-	return err.Error()
-}
-
 // file reads the subject from a file.
 func (c Command) file(t *terminal.Terminal) (*subject, []fault) {
 	if c.File != "-" {
 		data, err := os.ReadFile(c.File)
 		if err != nil {
-			return nil, []fault{{text: c.File + ": " + causeOf(err), cause: err}}
+			return nil, []fault{{text: c.File + ": " + terminal.WithoutPath(err).Error(), cause: err}}
 		}
 		return c.read(t, c.File, string(data))
 	}
 	data, err := io.ReadAll(t.In)
 	if err != nil {
-		return nil, []fault{{text: "standard input: " + causeOf(err), cause: err}}
+		return nil, []fault{{text: "standard input: " + terminal.WithoutPath(err).Error(), cause: err}}
 	}
 	return c.read(t, "", string(data))
 }
@@ -113,11 +103,7 @@ var (
 
 // isDocument reports whether a text is JSON or YAML.
 func isDocument(file, text string) bool {
-	switch strings.ToLower(filepath.Ext(file)) {
-	case ".json", ".yaml", ".yml":
-		return true
-	}
-	return asDocument.MatchString(text) && !asStart.MatchString(text)
+	return jobfile.HasName(file) || asDocument.MatchString(text) && !asStart.MatchString(text)
 }
 
 // languageOf returns the dialect of an expression and what parses it.

@@ -12,50 +12,21 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Event is a history record as one line for people.
-type Event struct {
-	job      string
-	outcome  scheduler.Outcome
-	at       time.Time // when the attempt started, or when it was decided that there is none
-	attempt  bool
-	late     time.Duration
-	took     time.Duration
-	retry    int
-	code     int
-	onError  bool // the errorAction's
-	manual   bool
-	message  string
-	reason   string
-	from, to time.Time
-	count    int
-}
+// event is a history record as one line for people.
+type event struct{ *client.Record }
 
-// Of returns the event of a record that came over the API.
-func Of(r *client.Record) Event {
-	e := Event{
-		job: r.Job, outcome: scheduler.Outcome(strings.ToLower(r.Status)), at: r.Started, attempt: !r.Started.IsZero(),
-		late: seconds(r.Lateness), took: seconds(r.Duration), retry: r.Retry, code: r.Code, onError: r.Action == "ErrorAction",
-		manual: r.Manual, message: r.Message, reason: r.Reason, from: r.From, to: r.To, count: r.Count,
-	}
-	if !e.attempt {
-		e.at = r.Ended
-	}
-	return e
-}
+// outcome is how the attempt or the occurrence ended.
+func (e event) outcome() scheduler.Outcome { return scheduler.Outcome(strings.ToLower(e.Status)) }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+// attempted reports whether there was an attempt, not only a decision that there is none.
+func (e event) attempted() bool { return !e.Started.IsZero() }
 
-// OfRecord returns the event of a record of this process.
-func OfRecord(r *scheduler.Record) Event {
-	e := Event{
-		job: r.Job.String(), outcome: r.Outcome, at: r.Started, attempt: !r.Started.IsZero(),
-		late: r.Lateness(), took: r.Duration, retry: r.Attempt, code: r.Status, onError: r.Phase == scheduler.ErrorPhase,
-		manual: r.Kind.IsManual(), message: r.Message, reason: string(r.Reason), from: r.From, to: r.To, count: r.Count,
+// at is when the attempt started, or when it was decided that there is none.
+func (e event) at() time.Time {
+	if e.attempted() {
+		return e.Started
 	}
-	if !e.attempt {
-		e.at = r.Ended
-	}
-	return e
+	return e.Ended
 }
 
 // colours are those of the outcomes.
@@ -77,44 +48,42 @@ func local(t time.Time, layout string) string {
 }
 
 // lateness is how late the attempt started, in milliseconds.
-func (e Event) lateness() string {
-	if !e.attempt {
+func (e event) lateness() string {
+	if !e.attempted() {
 		return "-"
 	}
-	return "+" + milliseconds(e.late)
+	return "+" + milliseconds(e.Lateness)
 }
 
-func milliseconds(d time.Duration) string {
-	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
-}
+func milliseconds(seconds float64) string { return fmt.Sprintf("%.1f ms", seconds*1000) }
 
 // detail is the rest of the line.
-func (e Event) detail() string {
+func (e event) detail() string {
 	var parts []string
 	add := func(yes bool, format string, args ...any) {
 		if yes {
 			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
-	add(e.attempt && e.code != 0, "%d in %s", e.code, milliseconds(e.took))
-	add(e.manual, "run by hand")
-	add(e.onError && e.attempt, "errorAction")
-	add(e.retry > 0 && e.attempt, "retry %d", e.retry)
-	add(e.count > 0, "%s", e.instants())
-	add(e.reason != "", "because of %s", e.reason)
-	add(e.outcome != scheduler.OutcomeCompleted && e.message != "", "%s", brief(e.message))
+	add(e.attempted() && e.Code != 0, "%d in %s", e.Code, milliseconds(e.Duration))
+	add(e.Manual, "run by hand")
+	add(e.Action == "ErrorAction" && e.attempted(), "errorAction")
+	add(e.Retry > 0 && e.attempted(), "retry %d", e.Retry)
+	add(e.Count > 0, "%s", e.instants())
+	add(e.Reason != "", "because of %s", e.Reason)
+	add(e.outcome() != scheduler.OutcomeCompleted && e.Message != "", "%s", brief(e.Message))
 	return strings.Join(parts, ", ")
 }
 
 // instants says which instants were skipped or postponed.
-func (e Event) instants() string {
-	if e.count == 1 {
-		return local(e.from, Clock)
+func (e event) instants() string {
+	if e.Count == 1 {
+		return local(e.From, Clock)
 	}
-	if e.from.Equal(e.to) { // of times that a clock jumped over
-		return fmt.Sprintf("%d at %s", e.count, local(e.from, Clock))
+	if e.From.Equal(e.To) { // of times that a clock jumped over
+		return fmt.Sprintf("%d at %s", e.Count, local(e.From, Clock))
 	}
-	return fmt.Sprintf("%d instants from %s to %s", e.count, local(e.from, Clock), local(e.to, Clock))
+	return fmt.Sprintf("%d instants from %s to %s", e.Count, local(e.From, Clock), local(e.To, Clock))
 }
 
 // widest is the length at which a message is cut.

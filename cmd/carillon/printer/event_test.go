@@ -74,10 +74,13 @@ func TestEvents(t *testing.T) {
 		if err := json.Unmarshal(view.JSON(view.Record(&test.record)), over); err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range []Event{OfRecord(&test.record), Of(over)} {
-			var out strings.Builder
-			New(&terminal.Terminal{Out: &out}, Clock).Print(e, nil)
-			if diff := cmp.Diff(test.want+"\n", out.String()); diff != "" {
+		var here, there strings.Builder
+		queue := NewQueue(&terminal.Terminal{Out: &here})
+		queue.Take(&test.record)
+		queue.End()
+		New(&terminal.Terminal{Out: &there}, Clock).Print(over)
+		for _, got := range []string{here.String(), there.String()} {
+			if diff := cmp.Diff(test.want+"\n", got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		}
@@ -86,9 +89,8 @@ func TestEvents(t *testing.T) {
 
 func TestColour(t *testing.T) {
 	var out strings.Builder
-	e := Event{job: strings.Repeat("j", 60), outcome: scheduler.OutcomeFailed}
 	p := New(&terminal.Terminal{Out: &out, Colour: true}, Clock)
-	p.Print(e, nil)
+	p.Print(&client.Record{Job: strings.Repeat("j", 60), Status: "Failed"})
 	if !strings.Contains(out.String(), "\x1b[31mfailed   \x1b[0m") {
 		t.Errorf("got %q", out.String())
 	}

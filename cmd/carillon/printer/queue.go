@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"sync/atomic"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -31,7 +32,10 @@ func NewQueue(t *terminal.Terminal) *Queue {
 func (q *Queue) run() {
 	defer close(q.ended)
 	for r := range q.records {
-		q.printer.Print(OfRecord(r), json.RawMessage(view.JSON(view.Record(r))))
+		shown := &client.Record{}
+		if json.Unmarshal(view.JSON(view.Record(r)), shown) == nil { // it is what the API shows
+			q.printer.Print(shown)
+		}
 		if n := q.dropped.Swap(0); n > 0 {
 			lines := terminal.Plural(int(n), "line was", "lines were")
 			q.printer.t.Complain("hint", lines+` left out here; "carillon history" has them`)

@@ -15,8 +15,8 @@ type Server struct {
 	Address string `name:"server" help:"Address of the scheduler's REST API." default:"http://127.0.0.1:8080" env:"CARILLON_SERVER" placeholder:"URL"`
 }
 
-// Client returns a client of the scheduler. It does no I/O.
-func (r Server) Client() (*client.Client, error) {
+// ProvideClient returns a client of the scheduler, which kong gives to a command's Run. It does no I/O.
+func (r Server) ProvideClient() (*client.Client, error) {
 	c, err := client.New(r.Address)
 	if err != nil {
 		return nil, terminal.Usage(err)
@@ -50,28 +50,19 @@ type Jobs struct {
 	Names []string `arg:"" name:"job" help:"Names of jobs: job, or collection/job."`
 }
 
-// doneJob is a result for programs.
-type doneJob struct {
-	Job    string `json:"job"`
-	Result string `json:"result"`
-}
-
 // Each does do to every job, says what was done, and goes on after an error.
 func (s Jobs) Each(
-	ctx context.Context, t *terminal.Terminal, done string, do func(*client.Client, context.Context, scheduler.Key) error,
+	ctx context.Context, t *terminal.Terminal, done string, do func(context.Context, scheduler.Key) error,
 ) error {
-	c, err := s.Client()
-	if err != nil {
-		return err
-	}
 	keys := make([]scheduler.Key, len(s.Names))
 	for i, name := range s.Names {
+		var err error
 		if keys[i], err = s.Key(name); err != nil {
 			return err
 		}
 	}
-	return EachOf(ctx, t, keys, done, func(k scheduler.Key) error { return do(c, ctx, k) },
-		func(k scheduler.Key) any { return doneJob{k.String(), done} })
+	return EachOf(ctx, t, keys, done, func(k scheduler.Key) error { return do(ctx, k) },
+		func(k scheduler.Key) any { return map[string]string{"job": k.String(), "result": done} })
 }
 
 // EachOf does do to every thing, says what was done, and goes on after an error, but not without a scheduler.

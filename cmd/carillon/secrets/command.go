@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -57,11 +58,7 @@ Examples:
 }
 
 // Run sets the secret.
-func (c Set) Run(ctx context.Context, t *terminal.Terminal) error {
-	api, err := c.Client()
-	if err != nil {
-		return err
-	}
+func (c Set) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	if err := scheduler.ValidateName("secret", c.Name); err != nil {
 		return terminal.Usage(err)
 	}
@@ -96,17 +93,13 @@ func (List) Help() string {
 }
 
 // Run lists the secrets.
-func (c List) Run(ctx context.Context, t *terminal.Terminal) error {
-	api, err := c.Client()
-	if err != nil {
-		return err
-	}
+func (List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	all, err := api.Secrets(ctx)
 	if err != nil {
 		return err
 	}
 	if t.JSON {
-		return t.PrintJSON(terminal.List[*client.Secret]{Value: append([]*client.Secret{}, all...)})
+		return t.PrintJSON(terminal.List[*secrets.SharedSecret]{Value: append([]*secrets.SharedSecret{}, all...)})
 	}
 	if len(all) == 0 {
 		t.Complain("hint", `there are no shared secrets; "carillon secrets set NAME" makes one`)
@@ -143,23 +136,13 @@ Examples:
 }
 
 // Run deletes the secrets, and goes on after an error.
-func (c Delete) Run(ctx context.Context, t *terminal.Terminal) error {
-	api, err := c.Client()
-	if err != nil {
-		return err
-	}
+func (c Delete) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	return remote.EachOf(ctx, t, c.Names, "deleted", func(name string) error {
 		if err := scheduler.ValidateName("secret", name); err != nil {
 			return err
 		}
 		return api.DeleteSecret(ctx, name, c.Force)
-	}, func(name string) any { return deletedSecret{"deleted", name} })
-}
-
-// deletedSecret is a result for programs.
-type deletedSecret struct {
-	Result string `json:"result"`
-	Secret string `json:"secret"`
+	}, func(name string) any { return map[string]string{"result": "deleted", "secret": name} })
 }
 
 // Rotate seals everything with the first key.
@@ -185,11 +168,7 @@ Examples:
 }
 
 // Run rotates.
-func (c Rotate) Run(ctx context.Context, t *terminal.Terminal) error {
-	api, err := c.Client()
-	if err != nil {
-		return err
-	}
+func (Rotate) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	r, err := api.RotateSecrets(ctx)
 	if err != nil {
 		return err
@@ -227,12 +206,6 @@ type Keygen struct {
 	ID string `name:"id" help:"Id of the key: letters, digits, - and _. Default: today's date with a few random characters." placeholder:"ID"`
 }
 
-// madeKey is a key for programs: its id, and its line in a key file.
-type madeKey struct {
-	ID   string `json:"id"`
-	Line string `json:"line"`
-}
-
 // Help shows examples.
 func (Keygen) Help() string {
 	return `Prints one line: the key's id, a colon, and 32 random bytes in base64. A key file holds such lines; the first key
@@ -248,16 +221,12 @@ Examples:
 
 // Run makes the key. It asks no scheduler.
 func (c Keygen) Run(t *terminal.Terminal) error {
-	id := c.ID
-	if id == "" {
-		id = keyID("")
-	}
-	k, err := seal.NewKey(id)
+	k, err := seal.NewKey(cmp.Or(c.ID, keyID("")))
 	if err != nil {
 		return terminal.Usage(err)
 	}
 	if t.JSON {
-		return t.PrintJSON(madeKey{k.ID(), k.Text()})
+		return t.PrintJSON(map[string]string{"id": k.ID(), "line": k.Text()})
 	}
 	t.Printf("%s\n", k.Text())
 	return nil

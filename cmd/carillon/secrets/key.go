@@ -27,10 +27,7 @@ const keyVariable = "CARILLON_SECRET_KEY"
 // keyFileError is what is wrong with a key file. It ends a start like any other
 // thing that the process needs and cannot have.
 func keyFileError(file string, err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		err = p.Err // the path is named already
-	}
-	return terminal.Unavailablef("secret key file %s: %w", file, err)
+	return terminal.Unavailablef("secret key file %s: %w", file, terminal.WithoutPath(err))
 }
 
 // Keys reads the keys from the file or the environment; nil when neither is

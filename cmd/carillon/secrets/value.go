@@ -31,9 +31,7 @@ const maxValue = 16 << 20
 
 // value reads the value from the file, standard input or the terminal.
 func (c Set) value(ctx context.Context, t *terminal.Terminal) (string, error) {
-	var data []byte
-	var err error
-	from := c.ValueFile
+	in, from := t.In, "standard input"
 	switch c.ValueFile {
 	case "":
 		f, ok := t.In.(*os.File)
@@ -47,26 +45,20 @@ func (c Set) value(ctx context.Context, t *terminal.Terminal) (string, error) {
 		}
 		return text, checkValue("the value", text)
 	case "-":
-		from = "standard input"
-		data, err = io.ReadAll(io.LimitReader(t.In, maxValue))
 	default:
-		data, err = readStart(c.ValueFile)
+		f, err := os.Open(c.ValueFile)
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		in, from = f, c.ValueFile
 	}
+	data, err := io.ReadAll(io.LimitReader(in, maxValue))
 	if err != nil {
 		return "", err
 	}
 	text := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 	return text, checkValue(from, text)
-}
-
-// readStart reads a file, up to maxValue.
-func readStart(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxValue))
 }
 
 // checkValue refuses what would not arrive as it is: JSON has text only.

@@ -3,7 +3,16 @@ package terminal
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 )
+
+// WithoutPath drops the operation and the path from the error of a file that the message names already.
+func WithoutPath(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
 
 // usageError is a mistake on the command line.
 type usageError struct{ error }
@@ -67,6 +76,4 @@ func (e *unavailableError) Unwrap() error { return e.error }
 func Unavailable(err error) error { return &unavailableError{err} }
 
 // Unavailablef is [fmt.Errorf] of something this process needs and cannot have.
-func Unavailablef(format string, args ...any) error {
-	return &unavailableError{fmt.Errorf(format, args...)}
-}
+func Unavailablef(format string, args ...any) error { return Unavailable(fmt.Errorf(format, args...)) }
