@@ -75,7 +75,7 @@ func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	for i, j := range jobs {
 		rows[i] = []string{
 			j.Name, string(j.State), next(j, now), terminal.Ago(j.Status.Last, now),
-			strconv.Itoa(j.Status.Executions), strconv.Itoa(j.Status.Failures), j.Status.Schedule,
+			strconv.Itoa(j.Status.Executions), strconv.Itoa(j.Status.Failures), when(j.Properties),
 		}
 	}
 	return t.Table([]string{"JOB", "STATE", "NEXT", "LAST", "RUNS", "FAILED", "SCHEDULE"}, rows)
@@ -100,7 +100,7 @@ func printJob(t *terminal.Terminal, j *client.Job) error {
 	}
 	now := time.Now()
 	t.Printf("# %s, %s\n# next: %s, last: %s\n",
-		j.State, j.Status.Schedule, next(j, now), terminal.Ago(j.Status.Last, now))
+		j.State, when(j.Properties), next(j, now), terminal.Ago(j.Status.Last, now))
 	t.Printf("%s", text)
 	return nil
 }

@@ -15,10 +15,11 @@ import (
 
 // Job is a job as the API shows it.
 type Job struct {
-	Name     string // collection/job
-	State    scheduler.State
-	Status   view.Status
-	Document json.RawMessage // all of it
+	Name       string // collection/job
+	State      scheduler.State
+	Status     view.Status
+	Properties json.RawMessage
+	Document   json.RawMessage // all of it
 }
 
 // resource is what the documents of jobs and records have in common.
@@ -40,7 +41,7 @@ func (j *Job) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(doc.Properties, &properties); err != nil {
 		return err
 	}
-	*j = Job{doc.Name, properties.State, properties.Status, append(json.RawMessage(nil), data...)}
+	*j = Job{doc.Name, properties.State, properties.Status, doc.Properties, append(json.RawMessage(nil), data...)}
 	return nil
 }
 
