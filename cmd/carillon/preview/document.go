@@ -156,48 +156,19 @@ func find(v document.Value, path string) (document.Value, bool) {
 	return v, ok
 }
 
-// documentFaults returns what is wrong with a document. If it is the text of a rule, the fault can point at the place.
+// documentFaults returns what is wrong with a document. In the text of a rule, a fault points at the place.
 func (s *subject) documentFaults(v document.Value, err error) []fault {
 	problems, ok := errors.AsType[document.Problems](err)
 	if !ok {
 		return faultsOf(s.where, "", err)
 	}
 	var faults []fault
-	pointed := map[string]bool{}
 	for _, p := range problems {
-		switch inside := s.insideRule(v, p.Path); {
-		case pointed[p.Path]:
-		case len(inside) > 0:
-			pointed[p.Path] = true
-			faults = append(faults, inside...)
-		default:
-			faults = append(faults, fault{text: s.where + p.Error()})
+		if text, ok := find(v, p.Path); ok && p.Cause != nil {
+			faults = append(faults, faultsOf(s.where+p.Path+": ", text.Text(), p.Cause)...)
+			continue
 		}
+		faults = append(faults, fault{text: s.where + p.Error()})
 	}
 	return faults
-}
-
-// insideRule returns what is wrong with the text of a rule at a path; nothing if there is none or it is right.
-func (s *subject) insideRule(v document.Value, path string) []fault {
-	text, ok := find(v, path)
-	parent, member := "", path
-	if i := strings.LastIndexByte(path, '.'); i >= 0 {
-		parent, member = path[:i], path[i+1:]
-	}
-	if !ok || text.Kind() != document.KindString || member != "cron" && member != "rrule" {
-		return nil
-	}
-	recurrence, _ := find(v, parent)
-	named, _ := recurrence.Member("dialect")
-	dialect := spec.Dialect(named.Text())
-	var err error
-	if member == "cron" {
-		_, err = spec.ParseCron(text.Text(), cmp.Or(dialect, spec.Obsidian))
-	} else {
-		_, err = spec.ParseRRule(text.Text(), cmp.Or(dialect, spec.RFC5545))
-	}
-	if err == nil {
-		return nil
-	}
-	return faultsOf(s.where+path+": ", text.Text(), err)
 }
