@@ -30,11 +30,15 @@ func (b *Baton) StandingOf(j *Job, open bool) Standing {
 		return Over
 	case b.Kind == Detached && !b.Begun() && j.State == Disabled:
 		return Dropped
-	case b.Kind == Planned && !b.Begun() && !open:
+	case b.NeedsOpen() && !open:
 		return Closed
 	}
 	return GoesOn
 }
+
+// NeedsOpen reports whether b waits while its collection is disabled: only what
+// is planned and has not begun does.
+func (b *Baton) NeedsOpen() bool { return b.Kind == Planned && !b.Begun() }
 
 // Verdict is what becomes of a baton.
 type Verdict uint8
@@ -74,7 +78,7 @@ const (
 // Decision is what becomes of a baton, and what that takes.
 type Decision struct {
 	Verdict Verdict
-	Baton   Baton    // Run, Detach: what is run; after [Recover], what was
+	Baton   Baton    // Run, Detach: what is run; of [Recover], what was
 	Records []Record // Run, Detach: what was skipped on the way, recorded before the attempt is
 	Later   bool     // Run, Wait, Detach: Baton is of a later occurrence than the one that came
 	Step    Step

@@ -1,22 +1,19 @@
 package scheduler
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Recover says what becomes of a baton whose attempt is recorded already, as
 // search found: it was delivered again, or to a worker that cannot tell. j is its
-// job as it is now, and ran the definition the attempt ran under; both are nil
-// when there is none.
+// job as it is now, and ran the definition of the revision of
+// [AttemptSearch.Baton]; both are nil when there is none.
 //
 // The places where the worker before may have stopped, in order: before the
 // action or before the record (there is none, and the attempt is run, under the
 // same key), after the record (here), after passing on (the store says so), and
 // after writing the job's end (the definition says so).
-func Recover(ran, j *Job, b Baton, search *AttemptSearch, now time.Time) Decision {
-	record := search.Found
-	if record.Kind.IsDetached() && !b.Kind.IsDetached() { // it ran beside the job's baton, and has ended: that one goes on alone
+func Recover(ran, j *Job, search *AttemptSearch, now time.Time) Decision {
+	record, b := search.Found, search.Baton()
+	if search.besideIt() { // it has ended: the job's own baton goes on alone
 		switch b.StandingOf(j, true) {
 		case Gone:
 			return Decision{Verdict: Drop}
@@ -26,10 +23,10 @@ func Recover(ran, j *Job, b Baton, search *AttemptSearch, now time.Time) Decisio
 		}
 		return Decision{Verdict: Proceed, Baton: b, Step: j.beside(b, now)}
 	}
-	d := After(ran, j, record.baton(), record.result(), record.Ended)
-	d.Baton = record.baton()
+	d := After(ran, j, b, record.result(), record.Ended)
+	d.Baton = b
 	if search.Faulted {
-		d.Step.Records = slices.DeleteFunc(d.Step.Records, func(r Record) bool { return r.Outcome == OutcomeFaulted })
+		d.Step = d.Step.WithoutFaulted()
 	}
 	return d
 }
@@ -44,17 +41,32 @@ type AttemptSearch struct {
 	Found   *Record // nil: there is none
 	Faulted bool    // it is recorded, too, that the occurrence faulted
 
-	baton      *Baton
+	baton      Baton
 	id         string
 	occurrence string
 	seen       int
+}
+
+// Baton returns the baton that the record which was found goes on from: the one
+// of its attempt, or, when that ran detached, the job's own that was looked for.
+func (s *AttemptSearch) Baton() Baton {
+	if s.besideIt() {
+		return s.baton
+	}
+	return s.Found.baton()
+}
+
+// besideIt reports whether the attempt ran detached, beside the baton that was
+// looked for.
+func (s *AttemptSearch) besideIt() bool {
+	return s.Found.Kind.IsDetached() && !s.baton.Kind.IsDetached()
 }
 
 // SearchedOutcomes are the outcomes that an [AttemptSearch] has to see.
 var SearchedOutcomes = []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeFaulted}
 
 // NewAttemptSearch returns a search for the record of the attempt of b.
-func NewAttemptSearch(k Key, b *Baton) *AttemptSearch {
+func NewAttemptSearch(k Key, b Baton) *AttemptSearch {
 	return &AttemptSearch{baton: b, id: b.attemptID(k), occurrence: OccurrenceID(k, b.Nominal)}
 }
 

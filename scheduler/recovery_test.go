@@ -43,7 +43,7 @@ type recoverRow struct {
 }
 
 func (r *recoverRow) recovered(now time.Time) string {
-	search := scheduler.NewAttemptSearch(key, &r.baton)
+	search := scheduler.NewAttemptSearch(key, r.baton)
 	for _, rec := range r.history {
 		if !search.Look(rec) {
 			break
@@ -52,7 +52,7 @@ func (r *recoverRow) recovered(now time.Time) string {
 	if search.Found == nil {
 		return "again; " + said(scheduler.Decide(r.now, true, r.baton, now))
 	}
-	return said(scheduler.Recover(r.ran, r.now, r.baton, search, now))
+	return said(scheduler.Recover(r.ran, r.now, search, now))
 }
 
 func mustRecover(t *testing.T, rows []recoverRow) {
@@ -115,9 +115,9 @@ func TestRecoverFailure(t *testing.T) {
 		{"its errorAction: success recorded, fault not", handled, handled, onError, history{errorEnded, mainFailed}, "proceed; faulted 09:00:00; no baton, faulted"},
 		{"its errorAction: fault recorded", handled, handled, onError, history{errorFaulted, errorEnded, mainFailed}, "proceed; no baton, faulted"},
 	})
-	search := scheduler.NewAttemptSearch(key, &second)
+	search := scheduler.NewAttemptSearch(key, second)
 	search.Look(other)
-	d := scheduler.Recover(two, two, second, search, at("09:01:00"))
+	d := scheduler.Recover(two, two, search, at("09:01:00"))
 	mustSay(t, "the baton that is passed on, as it was counted", batonSaid(&d.Baton)+"; "+progressSaid(d.Baton.Progress),
 		"09:00:00 try 2; begun 1; runs 1; attempts 1; failed 1; last 09:00:11; seen 09:00:00; ran 09:00:00")
 }
@@ -141,9 +141,9 @@ func TestRecoverOverlap(t *testing.T) {
 		{"detached: failure recorded", j, j, beside, history{failed}, "proceed; next 09:00:00 detached due 09:00:11 try 2"},
 		{"detached: recorded, the schedule is over", three, in(scheduler.Completed, three), lastBeside, history{attempt(three, lastBeside, "09:02:00", succeeds)}, "proceed; merge"},
 	})
-	search := scheduler.NewAttemptSearch(key, &own)
+	search := scheduler.NewAttemptSearch(key, own)
 	search.Look(ended)
-	d := scheduler.Recover(j, j, own, search, at("09:00:12"))
+	d := scheduler.Recover(j, j, search, at("09:00:12"))
 	mustSay(t, "the job's own baton goes on alone", batonSaid(&d.Baton)+"; "+progressSaid(d.Step.Next.Progress), "09:00:00; begun 1; runs 1; seen 09:00:00; ran 09:00:00")
 	if diff := cmp.Diff(own, d.Baton); diff != "" {
 		t.Error("the baton that came (-want +got)\n" + diff)
@@ -181,7 +181,7 @@ func TestAttemptSearch(t *testing.T) {
 		{"it is the last one that is looked at", b, append(slices.Clone(others[:scheduler.HistoryDepth-1]), found), "found"},
 		{"it lies too deep", b, append(slices.Clone(others), found), ""},
 	} {
-		search := scheduler.NewAttemptSearch(key, &row.b)
+		search := scheduler.NewAttemptSearch(key, row.b)
 		looks := 0
 		for _, r := range row.history {
 			looks++

@@ -27,6 +27,13 @@ func (s Step) after(records []Record) Step {
 	return s
 }
 
+// WithoutFaulted returns the step without the record that the occurrence
+// faulted, which the history has already.
+func (s Step) WithoutFaulted() Step {
+	s.Records = slices.DeleteFunc(s.Records, func(r Record) bool { return r.Outcome == OutcomeFaulted })
+	return s
+}
+
 // step builds the baton of the occurrence at n, or ends the job when there is
 // none left. now is the time of the decision.
 func (j *Job) step(p Progress, n time.Time, ok bool, now time.Time) Step {

@@ -29,11 +29,11 @@ func (s *Store) delivery(m *nats.Msg) (*scheduler.Delivery, bool) {
 	slot, ok := s.slotOf(m.Subject)
 	if !ok {
 		s.cfg.Logger.Error("message on a fire subject that names no job; removed", "subject", m.Subject)
-		_ = s.leases.keep(m.Reply).Ack()
+		_ = m.Ack()
 		return nil, false
 	}
 	return &scheduler.Delivery{
 		Slot: slot, Body: m.Data, Sequence: meta.Sequence.Stream,
-		Deliveries: int(meta.NumDelivered), Fired: meta.Timestamp, Lease: s.leases.keep(m.Reply),
+		Deliveries: int(meta.NumDelivered), Fired: meta.Timestamp, Lease: s.leases.keep(place{meta.Stream, meta.Sequence.Stream}, m.Reply),
 	}, true
 }

@@ -17,21 +17,31 @@ const (
 )
 
 // leases keeps the messages that this process has: it renews each until it was
-// answered for. It has a goroutine while there are any.
+// answered for. One that is delivered again while it is kept, as after the
+// connection was lost for long, has the lease that it had. There is a goroutine
+// while there are any.
 type leases struct {
 	nc   *nats.Conn
 	lost func(error) // one could not be renewed
 
 	mu   sync.Mutex
-	held map[*lease]struct{}
+	held map[place]*lease
 	idle chan struct{} // closed when nothing is held any more; ends the goroutine
+}
+
+// place is where a message lies.
+type place struct {
+	stream   string
+	sequence uint64
 }
 
 // lease answers for one delivered message.
 type lease struct {
-	keeper  *leases
-	reply   string
-	renewed time.Time // under the keeper's lock
+	keeper *leases
+	place  place
+
+	reply   string    // of the last delivery; under the keeper's lock, as is renewed
+	renewed time.Time // when the server last heard of it
 }
 
 var _ scheduler.Lease = (*lease)(nil)
@@ -43,28 +53,35 @@ func (l *lease) Ack() error { return l.keeper.end(l, "+ACK") }
 func (l *lease) Nak() error { return l.keeper.end(l, "-NAK") }
 
 // keep begins to renew the lease of a message.
-func (k *leases) keep(reply string) *lease {
-	l := &lease{keeper: k, reply: reply, renewed: time.Now()}
+func (k *leases) keep(at place, reply string) *lease {
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	if len(k.held) == 0 {
-		k.held, k.idle = map[*lease]struct{}{}, make(chan struct{})
+		k.held, k.idle = map[place]*lease{}, make(chan struct{})
 		go k.renew(k.idle)
 	}
-	k.held[l] = struct{}{}
-	k.mu.Unlock()
+	l := k.held[at]
+	if l == nil {
+		l = &lease{keeper: k, place: at}
+		k.held[at] = l
+	}
+	l.reply, l.renewed = reply, time.Now()
 	return l
 }
 
 // end answers for a message.
 func (k *leases) end(l *lease, verb string) error {
 	k.mu.Lock()
-	delete(k.held, l)
+	reply := l.reply
+	if k.held[l.place] == l {
+		delete(k.held, l.place)
+	}
 	if len(k.held) == 0 && k.idle != nil {
 		close(k.idle)
 		k.idle = nil
 	}
 	k.mu.Unlock()
-	return translate(k.nc.Publish(l.reply, []byte(verb)))
+	return translate(k.nc.Publish(reply, []byte(verb)))
 }
 
 // renew tells the server of the messages that are still being worked on, until
@@ -77,8 +94,8 @@ func (k *leases) renew(idle <-chan struct{}) {
 	for !k.nc.IsClosed() {
 		select {
 		case now := <-tick.C:
-			for _, l := range k.stale(now) {
-				if err := k.nc.Publish(l.reply, []byte("+WPI")); err != nil {
+			for _, reply := range k.stale(now) {
+				if err := k.nc.Publish(reply, []byte("+WPI")); err != nil {
 					k.lost(err)
 				}
 			}
@@ -90,15 +107,16 @@ func (k *leases) renew(idle <-chan struct{}) {
 	}
 }
 
-// stale returns the leases that are due, and counts them as renewed.
-func (k *leases) stale(now time.Time) []*lease {
+// stale returns where to renew the leases that are due, and counts them as
+// renewed.
+func (k *leases) stale(now time.Time) []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	var due []*lease
-	for l := range k.held {
+	var due []string
+	for _, l := range k.held {
 		if now.Sub(l.renewed) >= renewAfter {
 			l.renewed = now
-			due = append(due, l)
+			due = append(due, l.reply)
 		}
 	}
 	return due

@@ -25,7 +25,8 @@ func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room fun
 		verb, name, _ := strings.Cut(rest, ".")
 		take(scheduler.PublishedSpec{
 			Verb: verb, Name: name, Body: m.Data,
-			Sequence: meta.Sequence.Stream, Published: meta.Timestamp, Lease: s.leases.keep(m.Reply),
+			Sequence: meta.Sequence.Stream, Published: meta.Timestamp,
+			Lease: s.leases.keep(place{meta.Stream, meta.Sequence.Stream}, m.Reply),
 		})
 	})
 }

@@ -110,7 +110,7 @@ func (n *Ingest) stop() {
 	n.halt()
 	for i := range n.queues {
 		for _, it := range n.queues[i].drain() {
-			n.giveBack(it)
+			n.nak(it)
 		}
 	}
 	late := time.AfterFunc(stopGrace, n.abandon)
@@ -124,7 +124,7 @@ func (n *Ingest) take(ctx context.Context, s scheduler.PublishedSpec) {
 	it := newItem(s)
 	n.room.Keep(it)
 	if ctx.Err() != nil {
-		n.giveBack(it)
+		n.nak(it)
 		return
 	}
 	q := &n.queues[maphash.String(n.seed, s.Name)%uint64(len(n.queues))]
@@ -158,7 +158,7 @@ func (n *Ingest) handle(q *queue, it *item) {
 		})
 	}
 	if err != nil {
-		n.giveBack(it) // stopped, or not its turn
+		n.nak(it) // stopped, or not its turn
 		return
 	}
 	if r.delicate() {
@@ -186,9 +186,9 @@ func (n *Ingest) erase(it *item) {
 	}
 }
 
-func (n *Ingest) giveBack(it *item) {
+func (n *Ingest) nak(it *item) {
 	if err := it.Lease.Nak(); err != nil {
-		n.log.Warn("spec not given back", "job", it.Name, "err", err)
+		n.log.Warn("spec not returned", "job", it.Name, "err", err)
 	}
 	n.room.Release(it)
 }

@@ -78,7 +78,7 @@ func (p *planner) replan(ctx context.Context, j *scheduler.Job, was scheduler.St
 // replanOnce looks for the baton and decides; again says to look once more.
 func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was scheduler.State) (again bool, err error) {
 	found, sequence, err := p.locate(ctx, j.Key)
-	if err != nil {
+	if err != nil && found.Running == nil {
 		return false, err
 	}
 	what, s := j.Replan(was, found, time.Now().UTC())
@@ -94,18 +94,17 @@ func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was schedule
 	return false, nil
 }
 
-// locate looks for a job's own baton. sequence is that of a waiting one.
+// locate looks for a job's own baton. sequence is that of a waiting one. A
+// running one that cannot be read comes with the error: it follows no
+// definition, and its worker sees to it.
 func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Found, sequence uint64, err error) {
 	slot := scheduler.Slot{Key: k}
 	st, err := p.house.Store.Waiting(ctx, slot)
 	if errors.Is(err, scheduler.ErrNotFound) {
 		running, failed := p.house.Store.Running(ctx, slot)
 		if failed == nil {
-			b, unreadable := scheduler.DecodeBaton(running.Data)
-			if unreadable != nil {
-				b = scheduler.Baton{} // it follows no definition; its worker sees to it
-			}
-			return scheduler.Found{Running: &b}, 0, nil
+			b, err := scheduler.DecodeBaton(running.Data)
+			return scheduler.Found{Running: &b}, 0, err
 		}
 		if !errors.Is(failed, scheduler.ErrNotFound) {
 			return f, 0, failed

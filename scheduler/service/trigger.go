@@ -43,7 +43,7 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 	}
 	found, sequence, err := r.plans.locate(ctx, k)
 	switch {
-	case err != nil:
+	case err != nil && found.Running == nil:
 		return "", err
 	case found.Waiting == nil:
 		return id, j.TriggerBusy(found.Running, asked)
@@ -59,7 +59,7 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 	}
 	err = r.house.Store.Fire(ctx, scheduler.Slot{Key: k}, b.Encode(), sequence)
 	if errors.Is(err, scheduler.ErrConflict) { // it has fired meanwhile
-		if found, _, err = r.plans.locate(ctx, k); err == nil {
+		if found, _, err = r.plans.locate(ctx, k); err == nil || found.Running != nil {
 			err = j.TriggerBusy(found.Running, asked)
 		}
 	}

@@ -23,7 +23,8 @@ type Config struct {
 	// cheaper. Default: Load.
 	Current func(ctx context.Context, k scheduler.Key, atLeast uint64) (*scheduler.Job, error)
 
-	// Persist carries out a write, and may repeat it. Default: once.
+	// Persist carries out a request to the store, and may repeat it. Default:
+	// once.
 	Persist func(ctx context.Context, k scheduler.Key, write func(context.Context) error) error
 
 	// OnRecord is called with every record, after it is stored. Default: none.

@@ -22,13 +22,15 @@ func (e *Executor) recorded(ctx context.Context, r *scheduler.Record) (there boo
 // among the last records of what was left out of an incarnation of a job.
 func (e *Executor) recordedGaps(ctx context.Context, k scheduler.Key, incarnation string) (map[int64]bool, error) {
 	there := map[int64]bool{}
-	n := 0
-	err := e.cfg.Store.Recent(ctx, k, 0, []scheduler.Outcome{scheduler.OutcomeSkipped}, func(r *scheduler.Record) bool {
-		n++
-		if r.Reason == scheduler.ReasonDST && scheduler.SameIncarnation(r.UID, incarnation) {
-			there[r.Nominal.Unix()] = true
-		}
-		return n < scheduler.HistoryDepth
+	err := e.cfg.Persist(ctx, k, func(ctx context.Context) error {
+		n := 0
+		return e.cfg.Store.Recent(ctx, k, 0, []scheduler.Outcome{scheduler.OutcomeSkipped}, func(r *scheduler.Record) bool {
+			n++
+			if r.Reason == scheduler.ReasonDST && scheduler.SameIncarnation(r.UID, incarnation) {
+				there[r.Nominal.Unix()] = true
+			}
+			return n < scheduler.HistoryDepth
+		})
 	})
 	return there, err
 }

@@ -12,14 +12,14 @@ import (
 	"encoding/json"
 )
 
-// JSON returns a view as compact JSON, in which nothing is escaped that JSON
-// does not require to be.
+// JSON returns a view as compact JSON. Beside what JSON requires, only the line
+// separators U+2028 and U+2029 are escaped.
 func JSON(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic("view: " + err.Error()) // plain fields, and documents that were read: a defect
+		panic("view: " + err.Error()) // plain fields, times of this era, and documents that were read: a defect
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -8,18 +8,18 @@ import (
 
 // awxPreview is what AWX tells of a schedule.
 type awxPreview struct {
-	Local []time.Time `json:"local"`
-	UTC   []time.Time `json:"utc"`
+	Local []string `json:"local"`
+	UTC   []string `json:"utc"`
 }
 
 // preview is what a job would do.
 type preview struct {
-	UTC         []time.Time `json:"utc"`
-	Local       []time.Time `json:"local"`    // the same instants, on the clock of timeZone
-	Complete    bool        `json:"complete"` // nothing follows them
-	Description string      `json:"description"`
-	Notes       []string    `json:"notes"`
-	TimeZone    string      `json:"timeZone"`
+	UTC         []string `json:"utc"`
+	Local       []string `json:"local"`    // the same instants, on the clock of timeZone
+	Complete    bool     `json:"complete"` // nothing follows them
+	Description string   `json:"description"`
+	Notes       []string `json:"notes"`
+	TimeZone    string   `json:"timeZone"`
 }
 
 // Preview returns a preview as every API answers it:
@@ -38,10 +38,10 @@ func AWXPreview(p *spec.Preview) any {
 }
 
 // timesIn returns instants on the clock of a zone.
-func timesIn(times []time.Time, zone *time.Location) []time.Time {
-	local := make([]time.Time, len(times))
+func timesIn(times []time.Time, zone *time.Location) []string {
+	local := make([]string, len(times))
 	for i, t := range times {
-		local[i] = t.In(zone)
+		local[i] = t.In(zone).Format(time.RFC3339Nano) // which [time.Time] does not, where it is the year 10000
 	}
 	return local
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -22,13 +23,13 @@ type recordProperties struct {
 	Occurrence string    `json:"occurrence,omitempty"`
 	Attempt    string    `json:"attemptId,omitempty"`
 	Due        time.Time `json:"dueTime,omitzero"`
-	Lateness   *float64  `json:"lateness,omitempty"`
-	Duration   *float64  `json:"duration,omitempty"`
+	Lateness   *seconds  `json:"lateness,omitempty"`
+	Duration   *seconds  `json:"duration,omitempty"`
 	ActionType string    `json:"actionType,omitempty"`
 	Target     string    `json:"target,omitempty"`
 	StatusCode int       `json:"statusCode,omitempty"`
 	Final      bool      `json:"final,omitempty"`
-	RetryAfter float64   `json:"retryAfter,omitempty"`
+	RetryAfter seconds   `json:"retryAfter,omitzero"`
 	Response   string    `json:"response,omitempty"`
 	Manual     bool      `json:"manual,omitempty"`
 	Reason     string    `json:"reason,omitempty"`
@@ -73,17 +74,25 @@ func Record(r *scheduler.Record) any {
 		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Nominal: r.Nominal.UTC(), Due: r.Due.UTC(), From: r.From.UTC(), To: r.To.UTC(),
 		Action: "MainAction", Status: status(r.Outcome), Message: r.Message, Retry: r.Attempt, Repeat: r.Progress.Number,
 		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, Target: r.Target, StatusCode: r.Status, Final: r.Final,
-		RetryAfter: max(0, r.RetryAfter.Seconds()), Response: r.Response, Manual: r.Kind.IsManual(),
+		RetryAfter: seconds(max(0, r.RetryAfter)), Response: r.Response, Manual: r.Kind.IsManual(),
 		Reason: string(r.Reason), Count: r.Count,
 	}
 	if r.Phase == scheduler.ErrorPhase {
 		p.Action = "ErrorAction"
 	}
 	if !r.Started.IsZero() {
-		lateness, duration := r.Lateness().Seconds(), r.Duration.Seconds()
+		lateness, duration := seconds(r.Lateness()), seconds(r.Duration)
 		p.Lateness, p.Duration = &lateness, &duration
 	}
 	return resource{jobID(r.Job) + "/history/" + id, recordType, r.Job.String() + "/" + id, p}
+}
+
+// seconds is a length of time as a JSON number, exact to the nanosecond.
+type seconds time.Duration
+
+// MarshalJSON returns the number.
+func (s seconds) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, time.Duration(s).Seconds(), 'f', -1, 64), nil
 }
 
 // status is an outcome as Azure Scheduler spells it.

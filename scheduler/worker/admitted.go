@@ -11,23 +11,25 @@ import (
 // due is called when a held baton is due. It must not block: only what needs
 // nothing to be read or written goes on at once.
 func (w *Worker) due(r *run) {
-	j, known := w.jobs.Peek(r.key())
-	if known && j.Revision == r.baton.Revision {
+	if j, known := w.jobs.Peek(r.key()); known && j.Revision == r.baton.Revision {
 		d := scheduler.Decide(j, w.cfg.Collections.Open(r.key().Collection), r.baton, time.Now())
 		if d.Verdict == scheduler.Run && !d.Later && len(d.Records) == 0 {
-			w.submit(r, j, d)
+			r.current = j
+			w.live(admitted{r})
 			return
 		}
 	}
 	w.liveOn(admitted{r})
 }
 
-// enter has package scheduler decide what a due baton amounts to.
-func (a admitted) enter(w *Worker) stage {
-	r := a.run
-	j, err := w.current(r)
-	if err != nil {
-		return w.retryLater(r, err)
+// admit has package scheduler decide what a due baton amounts to.
+func (w *Worker) admit(r *run) stage {
+	j := r.current // by due
+	if r.current = nil; j == nil {
+		var err error
+		if j, err = w.jobOf(r); err != nil {
+			return w.retryLater(r, err)
+		}
 	}
 	d := scheduler.Decide(j, w.cfg.Collections.Open(r.key().Collection), r.baton, time.Now())
 	if d.Later && r.suspect {
@@ -54,9 +56,9 @@ func (w *Worker) submit(r *run, ran *scheduler.Job, d scheduler.Decision) stage 
 	r.Key, r.Rule = r.key(), w.cfg.Collections.Rule(r.key().Collection, r.Target)
 	r.PostponedSince, r.changes = r.baton.DeferredSince, w.jobs.Changes(r.key())
 	if !w.limiter.Submit(r) {
-		return w.giveBack(r)
+		return w.nak(r)
 	}
-	return nil // then attempted
+	return nil // then attempted, or deferred
 }
 
 // detach lets an occurrence of a job with overlap allow run beside the next
@@ -65,7 +67,7 @@ func (w *Worker) submit(r *run, ran *scheduler.Job, d scheduler.Decision) stage 
 func (w *Worker) detach(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 	// Who finds the detached run takes what was skipped before it for recorded.
 	if err := w.steps.Record(w.settles, r.key(), d.Records, r.suspect); err != nil {
-		return w.giveBack(r)
+		return w.nak(r)
 	}
 	detached := d.Baton.Detached()
 	slot := scheduler.Slot{Key: j.Key, Detached: scheduler.DetachedName(detached.Nominal)}
@@ -73,7 +75,7 @@ func (w *Worker) detach(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 		return w.cfg.Store.Fire(ctx, slot, detached.Encode(), 0)
 	})
 	if err != nil && !errors.Is(err, scheduler.ErrConflict) {
-		return w.giveBack(r)
+		return w.nak(r)
 	}
 	r.baton = d.Baton
 	return w.carry(r, j, d)
@@ -88,8 +90,11 @@ const patience = time.Second
 // occurrence on, as for one that runs.
 func (w *Worker) standing(r *run) scheduler.Standing {
 	open := w.cfg.Collections.Open(r.key().Collection)
-	if open && w.jobs.Unchanged(r.key(), r.changes) {
-		return scheduler.GoesOn
+	if w.jobs.Unchanged(r.key(), r.changes) { // only its collection may have been
+		if open || !r.baton.NeedsOpen() {
+			return scheduler.GoesOn
+		}
+		return scheduler.Closed
 	}
 	j, err := w.jobs.Current(w.settles, r.key(), r.job.Revision)
 	switch {

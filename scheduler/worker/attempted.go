@@ -14,9 +14,8 @@ import (
 // errStopping is why an attempt is canceled when the worker stops.
 var errStopping = errors.New("the scheduler is stopping")
 
-// enter runs the action of a run that has been given a slot, and frees the slot.
-func (a attempted) enter(w *Worker) stage {
-	r := a.run
+// attempt runs the action of a run that has been given a slot, and frees the slot.
+func (w *Worker) attempt(r *run) stage {
 	if r.Waited(time.Now()) >= patience {
 		switch w.standing(r) {
 		case scheduler.GoesOn:
@@ -25,7 +24,7 @@ func (a attempted) enter(w *Worker) stage {
 			return w.dropOrphan(r)
 		case scheduler.Over, scheduler.Dropped, scheduler.Closed:
 			w.limiter.Forgo(r)
-			return admitted(a) // decide again
+			return admitted{r} // decide again
 		}
 	}
 	ctx, cancel := context.WithTimeout(w.attempts, r.job.Def.Timeout)
@@ -40,9 +39,9 @@ func (a attempted) enter(w *Worker) stage {
 	r.result.Final = r.result.Failed && r.action.Retry.Final(r.result)
 	w.limiter.Done(r, r.result)
 	if r.result.Failed && errors.Is(context.Cause(ctx), errStopping) {
-		return w.giveBack(r) // cut short by the stop, not by the target: repeated under the same key
+		return w.nak(r) // cut short by the stop, not by the target: repeated under the same key
 	}
-	return recorded(a)
+	return recorded{r}
 }
 
 // invoke calls the action; a panic is a failed attempt.

@@ -7,12 +7,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/limits"
 )
 
-// deferRun lets a run wait for its target outside the process. It must not block.
-func (w *Worker) deferRun(r *run, d limits.Deferral) {
-	w.lives.Go(func() { w.live(w.deferNow(r, d, time.Now())) })
-}
-
-func (w *Worker) deferNow(r *run, d limits.Deferral, now time.Time) stage {
+// postpone lets a run wait for its target outside the process.
+func (w *Worker) postpone(r *run, d limits.Deferral) stage {
+	now := time.Now()
 	if !w.jobs.Unchanged(r.key(), r.changes) {
 		if standing := w.standing(r); standing == scheduler.Gone || standing == scheduler.Foreign {
 			return w.dropOrphan(r)

@@ -41,13 +41,13 @@ type ending struct {
 
 // The bounds of how endings are written.
 const (
-	endingWriters  = 64
-	endingPause    = 5 * time.Millisecond
-	endingPatience = 10 * time.Second // how long an ending waits for a quiet moment
+	finalWriters  = 64
+	finalPause    = 5 * time.Millisecond
+	finalPatience = 10 * time.Second // how long an ending waits for a quiet moment
 )
 
 func newFinalizer(write func(context.Context, scheduler.Ending), busy func() bool) *finalizer {
-	return &finalizer{write: write, busy: busy, wake: make(chan struct{}, endingWriters)}
+	return &finalizer{write: write, busy: busy, wake: make(chan struct{}, finalWriters)}
 }
 
 // add takes an ending to be written; ack acknowledges its baton.
@@ -69,7 +69,7 @@ func (f *finalizer) add(x scheduler.Ending, ack func()) {
 // work writes endings until ctx is done, and then those that are left.
 func (f *finalizer) work(ctx context.Context) {
 	var writers sync.WaitGroup
-	for range endingWriters {
+	for range finalWriters {
 		writers.Go(func() {
 			for {
 				select {
@@ -91,8 +91,8 @@ func (f *finalizer) drain(ctx context.Context) {
 		if !ok {
 			return
 		}
-		for ctx.Err() == nil && f.busy() && time.Since(x.since) < endingPatience {
-			intake.Pause(ctx, endingPause)
+		for ctx.Err() == nil && f.busy() && time.Since(x.since) < finalPatience {
+			intake.Pause(ctx, finalPause)
 		}
 		f.write(context.WithoutCancel(ctx), x.Ending)
 		f.written()
@@ -125,7 +125,7 @@ func (f *finalizer) next() (ending, bool) {
 
 // finalize saves a final state. What cannot be written is left to the audit.
 func (w *Worker) finalize(ctx context.Context, x scheduler.Ending) {
-	ctx, cancel := context.WithTimeout(ctx, endingPatience)
+	ctx, cancel := context.WithTimeout(ctx, finalPatience)
 	defer cancel()
 	seen, _ := w.jobs.Peek(x.Key)
 	err := w.steps.End(ctx, x, seen)

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// enter keeps a run in memory until it is due; a worker that stops gives it back.
-func (r held) enter(w *Worker) stage {
-	if !w.timers.add(r.run) {
-		return w.giveBack(r.run)
+// hold keeps a run in memory until it is due; a worker that stops gives it back.
+func (w *Worker) hold(r *run) stage {
+	if !w.timers.add(r) {
+		return w.nak(r)
 	}
 	return nil // then admitted
 }

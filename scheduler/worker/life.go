@@ -8,45 +8,57 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/limits"
 )
 
-// stage is where a run is in its life. To enter it is to do what belongs there.
-// That returns the next one, or nil when the run waits in a queue, which takes it
-// on, or has left this process.
-type stage interface {
-	enter(w *Worker) stage
-}
+// stage is a run in one of the places of its life.
+type stage any
 
-// The stages of a run, in order. Each is entered once.
-//
-//	received   the store has delivered the baton             received.go
-//	   │       (definitions are read, many at once: loader.go)
-//	held       in memory, until the exact instant            held.go
-//	   │       (one timer for all of them)
-//	admitted   scheduler.Decide: may it run, and what?       admitted.go
-//	   │       (a slot of its target: package limits)
-//	attempted  the action is called                          attempted.go
-//	   │
-//	recorded   the history has it; scheduler.After           recorded.go
-//	   │
-//	passed     the next baton is stored, this one is done    passed.go
-//
-// A run that is not to begin goes from admitted to passed, one that is found in
-// the history from received to passed, one that has to wait for its target from
-// admitted to passed (deferred.go), and one whose turn came too late from
-// attempted back to admitted.
+// The stages of a run's life, in order. Each is in a file of its name.
 type (
-	received  struct{ *run }
-	held      struct{ *run }
-	admitted  struct{ *run }
-	attempted struct{ *run }
-	recorded  struct{ *run }
-	passed    struct{ *run }
+	received  struct{ *run } // the store has delivered the baton
+	held      struct{ *run } // it is known, and waits in memory for its exact instant
+	admitted  struct{ *run } // it is due: package scheduler decides whether it may run
+	attempted struct{ *run } // it has a slot of its target: the action is called
+	recorded  struct{ *run } // the attempt is over: the history gets it, and what follows is decided
+	passed    struct{ *run } // what follows is known: the next baton is stored, this one acknowledged
+
+	// deferred is off the straight way: the target's limits do not let it run.
+	deferred struct {
+		*run
+		limits.Deferral
+	}
 )
 
-// live takes a run through its life from a stage on, as far as it goes at once.
+// live takes a run through its life from a stage on, until it waits in a queue,
+// which takes it on, or has left this process.
 func (w *Worker) live(s stage) {
 	for s != nil {
-		s = s.enter(w)
+		switch at := s.(type) {
+		case received: // → held; or passed, when the history has the attempt already
+			s = w.receive(at.run)
+		case held: // → admitted, by the timers
+			s = w.hold(at.run)
+		case admitted: // → attempted or deferred, by the limiter; or passed, when it does not run
+			s = w.admit(at.run)
+		case deferred: // → passed
+			s = w.postpone(at.run, at.Deferral)
+		case attempted: // → recorded; or admitted again, when its turn came too late
+			s = w.attempt(at.run)
+		case recorded: // → passed
+			s = w.record(at.run)
+		case passed: // the end
+			s = w.pass(at.run)
+		}
 	}
+}
+
+// connect makes the queues between the stages, which take runs on.
+func (w *Worker) connect() {
+	w.loader = newLoader(w.jobs, func(r *run) { w.live(held{r}) })
+	w.timers = newTimers(w.due) // admitted
+	w.limiter = limits.New(limits.Config[*run]{
+		Concurrency: w.cfg.Concurrency, PerTarget: w.cfg.PerTarget,
+		Start: func(r *run) { w.liveOn(attempted{r}) },
+		Defer: func(r *run, d limits.Deferral) { w.liveOn(deferred{r, d}) },
+	})
 }
 
 // liveOn is live in a goroutine of its own, for which a stop waits.
@@ -65,6 +77,7 @@ type run struct {
 	changes  uint32                // of jobs like its own that were known when it began to wait for a slot
 	started  time.Time             // when the attempt began
 	result   scheduler.Result      // of the attempt
+	faulted  bool                  // the history says already that its occurrence faulted
 	current  *scheduler.Job        // the definition that what follows was decided for
 	step     scheduler.Step        // what follows
 }
@@ -94,7 +107,11 @@ func (w *Worker) carry(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 	case scheduler.Orphan:
 		return w.dropOrphan(r)
 	case scheduler.Restart:
-		r.step = j.Restart(w.definition(r, j), r.baton, time.Now())
+		old := j
+		if !r.baton.Gap.IsZero() {
+			old = w.definition(r, j)
+		}
+		r.step = j.Restart(old, r.baton, time.Now())
 	case scheduler.Run, scheduler.Detach, scheduler.Skip, scheduler.Wait, scheduler.Proceed:
 		r.step = d.Step
 	}
@@ -102,8 +119,8 @@ func (w *Worker) carry(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 	return passed{r}
 }
 
-// current returns the job of r as it is now, nil when there is none.
-func (w *Worker) current(r *run) (*scheduler.Job, error) {
+// jobOf returns the job of r as it is now, nil when there is none.
+func (w *Worker) jobOf(r *run) (*scheduler.Job, error) {
 	j, err := w.jobs.Current(w.settles, r.key(), r.baton.Revision)
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return nil, nil //nolint:nilnil // absence is an answer

@@ -8,16 +8,16 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/step"
 )
 
-// enter carries out what follows for the job, and acknowledges the baton. Whoever
+// pass carries out what follows for the job, and acknowledges the baton. Whoever
 // finds that the job's baton is elsewhere already has nothing left to do.
-func (p passed) enter(w *Worker) stage {
-	r, s := p.run, p.step
+func (w *Worker) pass(r *run) stage {
+	s := r.step
 	from := step.From{
 		Slot: r.delivery.Slot, Running: r.delivery.Sequence, Baton: &r.baton, Schedule: r.baton.Schedule,
 	}
 	r.skipped = append(r.skipped, s.Records...)
 	if err := w.steps.Record(w.settles, r.key(), r.skipped, r.suspect); err != nil {
-		return w.giveBack(r)
+		return w.nak(r)
 	}
 	ends := s.Next == nil && !s.Merge
 	if ends && s.State.Final() {
@@ -39,7 +39,7 @@ func (p passed) enter(w *Worker) stage {
 	case err == nil, errors.Is(err, scheduler.ErrConflict) && s.Next != nil, errors.Is(err, scheduler.ErrNotFound) && s.Next == nil:
 		return w.ack(r)
 	}
-	return w.giveBack(r) // it comes again, and is planned by what is stored then
+	return w.nak(r) // it comes again, and is planned by what is stored then
 }
 
 // dropOrphan ends a baton of an earlier job of the name. To delete that job was
@@ -63,11 +63,11 @@ func (w *Worker) ack(r *run) stage {
 	return nil
 }
 
-// giveBack ends a run in this process, and lets another worker have its message.
-func (w *Worker) giveBack(r *run) stage {
+// nak ends a run in this process, and lets another worker have its message.
+func (w *Worker) nak(r *run) stage {
 	w.room.Release(r.place()) // first: it may come again at once
 	if err := r.delivery.Lease.Nak(); err != nil {
-		w.log.Warn("baton not given back", "job", r.key().String(), "err", err)
+		w.log.Warn("baton not returned", "job", r.key().String(), "err", err)
 	}
 	return nil
 }
@@ -76,5 +76,5 @@ func (w *Worker) giveBack(r *run) stage {
 func (w *Worker) retryLater(r *run, err error) stage {
 	w.log.Warn("baton put back for a moment", "job", r.key().String(), "err", err)
 	intake.Pause(w.attempts, retryPause)
-	return w.giveBack(r)
+	return w.nak(r)
 }

@@ -24,7 +24,7 @@ func (w *Worker) take(ctx context.Context, d *scheduler.Delivery) {
 		w.log.Error("unreadable baton removed; the audit restores the job", "job", r.key().String(), "err", err)
 		w.ack(r)
 	case ctx.Err() != nil:
-		w.giveBack(r)
+		w.nak(r)
 	case d.Deliveries > 1 || d.Fired.UnixNano() < w.suspect.Load():
 		r.suspect = true
 		w.liveOn(received{r})
@@ -33,33 +33,35 @@ func (w *Worker) take(ctx context.Context, d *scheduler.Delivery) {
 	}
 }
 
-// enter looks whether a run that is suspect has been run before, and has its
+// receive looks whether a run that is suspect has been run before, and has its
 // definition read while there is time.
-func (r received) enter(w *Worker) stage {
+func (w *Worker) receive(r *run) stage {
 	if r.suspect {
-		if next, found := w.recover(r.run); found {
+		if next, found := w.recover(r); found {
 			return next
 		}
 	}
 	if _, known := w.jobs.Peek(r.key()); !known {
-		w.loader.add(r.run) // then held
+		w.loader.add(r) // then held
 		return nil
 	}
-	return held(r)
+	return held{r}
 }
 
 // recover goes on from the history record of r's attempt; found is false when
 // there is none. An attempt that is in the history is not run again: the baton is
 // passed on from the record, unless that happened too.
 func (w *Worker) recover(r *run) (next stage, found bool) {
-	search := scheduler.NewAttemptSearch(r.key(), &r.baton)
+	search := scheduler.NewAttemptSearch(r.key(), r.baton)
 	err := w.cfg.Store.Recent(w.settles, r.key(), 0, scheduler.SearchedOutcomes, search.Look)
 	if err != nil {
 		return w.retryLater(r, err), true
 	}
+	r.faulted = search.Faulted
 	if search.Found == nil {
 		return nil, false
 	}
+	r.skipped = nil // recorded before the attempt was
 	gone, err := w.passedOn(r)
 	if err != nil {
 		return w.retryLater(r, err), true
@@ -67,13 +69,12 @@ func (w *Worker) recover(r *run) (next stage, found bool) {
 	if gone {
 		return w.ack(r), true
 	}
-	j, err := w.current(r)
+	r.baton = search.Baton()
+	j, err := w.jobOf(r)
 	if err != nil {
 		return w.retryLater(r, err), true // the record says how far it got
 	}
-	d := scheduler.Recover(w.definition(r, j), j, r.baton, search, time.Now())
-	r.baton = d.Baton
-	return w.carry(r, j, d), true
+	return w.carry(r, j, scheduler.Recover(w.definition(r, j), j, search, time.Now())), true
 }
 
 // passedOn reports whether the slot's baton has gone on from r already.

@@ -52,7 +52,7 @@ type Config struct {
 	OnRecord func(*scheduler.Record)
 
 	// OnTakeover is called when a baton comes that another worker had before:
-	// that worker may have died, and left endings unwritten that an audit
+	// that worker may have died, and left ends unwritten that an audit
 	// finds. Likewise when a baton of a deleted job took the place of that of
 	// the next job of the name, and when a job was edited while its end was
 	// written. It must not block. Default: none.
@@ -122,12 +122,7 @@ func New(cfg Config) *Worker {
 		cfg: cfg, log: cfg.Logger, jobs: cache.NewJobs(cfg.Store, cfg.Actions, cfg.Secrets),
 		room: intake.NewRoom[place](cfg.Hold, min(256, max(1, cfg.Hold/8)), cfg.Store.Lanes()),
 	}
-	w.loader = newLoader(w.jobs, func(r *run) { w.live(held{r}) })
-	w.timers = newTimers(w.due)
-	w.limiter = limits.New(limits.Config[*run]{
-		Concurrency: cfg.Concurrency, PerTarget: cfg.PerTarget,
-		Start: func(r *run) { w.liveOn(attempted{r}) }, Defer: w.deferRun,
-	})
+	w.connect()
 	w.steps = step.New(step.Config{
 		Store: cfg.Store, Secrets: cfg.Secrets, Load: w.jobs.Load, Current: w.jobs.Current, Persist: w.persist, OnRecord: cfg.OnRecord,
 	})
@@ -186,7 +181,7 @@ func (w *Worker) Run(ctx context.Context) error {
 // stop gives back what has not started and sees the rest to its end.
 func (w *Worker) stop() {
 	for _, r := range append(w.timers.drain(), w.limiter.Drain()...) {
-		w.giveBack(r)
+		w.nak(r)
 	}
 	ended := make(chan struct{})
 	go func() {
