@@ -91,7 +91,7 @@ func (p *parser) enter() {
 // isPredicate says that a node is true, false or unknown whatever the message.
 func isPredicate(n node) bool {
 	switch n.(type) {
-	case notNode, boolNode, andNode, orNode, isNull, inNode, compareNode, likeNode:
+	case notNode, boolNode, junction, isNull, inNode, compareNode, likeNode:
 		return true
 	default:
 		return false
@@ -124,16 +124,11 @@ func (p *parser) expression(n node, at int) node {
 }
 
 // or parses a predicate, or an expression if there is no operator of predicates.
-func (p *parser) or() node {
-	return p.chain("OR", p.and, func(left, right node) node { return orNode{left, right} })
-}
-
-func (p *parser) and() node {
-	return p.chain("AND", p.not, func(left, right node) node { return andNode{left, right} })
-}
+func (p *parser) or() node  { return p.chain("OR", p.and, boolOf(true)) }
+func (p *parser) and() node { return p.chain("AND", p.not, boolOf(false)) }
 
 // chain parses operands with a keyword between them.
-func (p *parser) chain(keyword string, operand func() node, join func(left, right node) node) node {
+func (p *parser) chain(keyword string, operand func() node, decisive value) node {
 	at := p.token.position
 	left := operand()
 	if p.isKeyword(keyword) {
@@ -141,7 +136,7 @@ func (p *parser) chain(keyword string, operand func() node, join func(left, righ
 	}
 	for p.accept(tokenKeyword, keyword) {
 		at := p.token.position
-		left = join(left, p.predicate(operand(), at))
+		left = junction{decisive, left, p.predicate(operand(), at)}
 	}
 	return left
 }
