@@ -58,7 +58,7 @@ func (r *request) schedule() response {
 		raw, _ := entry.Get("message").([]byte)
 		m, err := amqp.ParseMessage(raw)
 		if err != nil {
-			return failure(&amqp.Error{Condition: condDecode, Description: err.Error()})
+			return failure(undecodable(err))
 		}
 		messages = append(messages, m)
 	}
