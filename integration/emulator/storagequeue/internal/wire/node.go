@@ -178,6 +178,13 @@ func element(b *bytes.Buffer, name, text string) {
 	b.WriteString("</" + name + ">")
 }
 
+// optional writes an element with text, if there is any.
+func optional(b *bytes.Buffer, name, text string) {
+	if text != "" {
+		element(b, name, text)
+	}
+}
+
 // escape writes text as it is in a document: as it came, but for what a reader would take for markup or change. What no document
 // can have becomes a replacement character.
 func escape(b *bytes.Buffer, text string) {

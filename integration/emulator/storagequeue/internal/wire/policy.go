@@ -93,15 +93,9 @@ func Policies(policies []Policy) []byte {
 		b.WriteString("<SignedIdentifier>")
 		element(&b, "Id", p.ID)
 		b.WriteString("<AccessPolicy>")
-		if !p.Start.IsZero() {
-			element(&b, "Start", ISOTime(p.Start))
-		}
-		if !p.Expiry.IsZero() {
-			element(&b, "Expiry", ISOTime(p.Expiry))
-		}
-		if p.Permission != "" {
-			element(&b, "Permission", p.Permission)
-		}
+		optional(&b, "Start", OptionalISOTime(p.Start))
+		optional(&b, "Expiry", OptionalISOTime(p.Expiry))
+		optional(&b, "Permission", p.Permission)
 		b.WriteString("</AccessPolicy></SignedIdentifier>")
 	}
 	b.WriteString("</SignedIdentifiers>")
