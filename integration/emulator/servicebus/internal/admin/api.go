@@ -123,7 +123,8 @@ func (h *handler) listEntities(*http.Request) (any, error) {
 
 func newEntityJSON(name, path string, status broker.Status, sessions bool, u broker.Usage) entityJSON {
 	return entityJSON{
-		Name: name, Path: path, Status: statusText(status), RequiresSession: sessions, Size: u.Size, Counts: countsJSON(u.Counts),
+		Name: name, Path: path, Status: statusText(status), RequiresSession: sessions, Size: u.Size,
+		Counts: countsJSON(u.Counts),
 	}
 }
 

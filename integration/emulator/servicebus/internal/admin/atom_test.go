@@ -27,7 +27,7 @@ const ruleEntry = `<entry xmlns="http://www.w3.org/2005/Atom"><content type="app
 		</KeyValueOfstringanyType></Parameters></Filter><Name>r</Name></RuleDescription></content></entry>`
 
 func newQuery() *query {
-	return &query{broker: broker.New(broker.Config{}), r: httptest.NewRequest(http.MethodPut, "/", nil)}
+	return &query{broker: broker.New(broker.Config{}), r: httptest.NewRequest(http.MethodPut, "/", http.NoBody)}
 }
 
 func TestDecodeQueue(t *testing.T) {

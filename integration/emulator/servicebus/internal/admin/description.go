@@ -49,7 +49,7 @@ func (d *description) UnmarshalXML(decoder *xml.Decoder, start xml.StartElement)
 			Text    string `xml:",chardata"`
 		} `xml:",any"`
 	}
-	if err := decoder.DecodeElement(&read, &start); err != nil {
+	if err := decoder.DecodeElement(&read, &start); err != nil { //nolint:musttag // any name
 		return err
 	}
 	d.rules, d.first, d.given = read.Rules, read.First, map[string]string{}
@@ -113,7 +113,7 @@ func (q *query) partitioning(field *bool, kind string) member {
 	m.set = func(text string) error {
 		err := set(text)
 		if err == nil && q.updating() && *field != was {
-			return fmt.Errorf("Partitioning cannot be changed for %s. ", kind) //nolint:revive,staticcheck // in the words of the service
+			return badBody("Partitioning cannot be changed for " + kind + ". ")
 		}
 		return err
 	}
@@ -160,14 +160,14 @@ func span(name string, field *time.Duration, byDefault time.Duration) member {
 	}}
 }
 
-func status(field *broker.Status) member {
-	return member{name: "Status", value: statusText(*field), set: func(text string) error {
+func status(name string, field *broker.Status) member {
+	return member{name: name, value: statusText(*field), set: func(text string) error {
 		switch status := broker.Status(text); status {
 		case broker.Active, broker.Disabled, broker.SendDisabled, broker.ReceiveDisabled:
 			*field = status
 		case "":
 		default:
-			return fmt.Errorf("Status: %q is unknown", text) //nolint:revive,staticcheck // as the member is called
+			return fmt.Errorf("%s: %q is unknown", name, text)
 		}
 		return nil
 	}}

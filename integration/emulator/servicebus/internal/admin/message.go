@@ -84,7 +84,7 @@ func (h *handler) show(r *http.Request, suffix string) (any, error) {
 	return map[string]any{"messages": messages}, nil
 }
 
-// existing returns the source that a request is about, which ends in a suffix. Unlike a client's, a question of this interface
+// existing returns the source that a request is about, with a suffix. Unlike a client's, a question of this interface
 // makes no entity.
 func (h *handler) existing(r *http.Request, suffix string) (*broker.Source, error) {
 	path, err := entityOf(r)

@@ -19,9 +19,8 @@ func (q *query) listQueues() {
 }
 
 // putQueue makes or changes a queue.
-func (q *query) putQueue(name string, d *description) (entry, error) {
+func (q *query) putQueue(name string, d *description) (_ entry, err error) {
 	var info broker.QueueInfo
-	var err error
 	put := q.broker.CreateQueue
 	if q.updating() {
 		put = q.broker.UpdateQueue
@@ -58,7 +57,7 @@ func (q *query) queueMembers(info *broker.QueueInfo) []member {
 		shown("MessageCount", u.Counts.Total()),
 		shown("IsAnonymousAccessible", false),
 		shown("AuthorizationRules", newAuthorizationRules(o.AuthorizationRules)),
-		status(&o.Status),
+		status("Status", &o.Status),
 		q.address("ForwardTo", &o.ForwardTo),
 		metadata(&o.UserMetadata),
 		shown("CreatedAt", stamp(u.Created)),

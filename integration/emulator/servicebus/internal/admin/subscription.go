@@ -70,7 +70,7 @@ func (q *query) subscriptionMembers(info *broker.SubscriptionInfo) []member {
 		shown("MessageCount", u.Counts.Total()),
 		deliveries(&o.MaxDeliveryCount),
 		inverse("EnableBatchedOperations", &o.NoBatching),
-		status(&o.Status),
+		status("Status", &o.Status),
 		q.address("ForwardTo", &o.ForwardTo),
 		shown("CreatedAt", stamp(u.Created)),
 		shown("UpdatedAt", stamp(u.Updated)),

@@ -8,9 +8,8 @@ func (q *query) listTopics() {
 }
 
 // putTopic makes or changes a topic.
-func (q *query) putTopic(name string, d *description) (entry, error) {
+func (q *query) putTopic(name string, d *description) (_ entry, err error) {
 	var info broker.TopicInfo
-	var err error
 	put := q.broker.CreateTopic
 	if q.updating() {
 		put = q.broker.UpdateTopic
@@ -43,7 +42,7 @@ func (q *query) topicMembers(info *broker.TopicInfo) []member {
 		shown("FilteringMessagesBeforePublishing", false),
 		shown("IsAnonymousAccessible", false),
 		shown("AuthorizationRules", newAuthorizationRules(o.AuthorizationRules)),
-		status(&o.Status),
+		status("Status", &o.Status),
 		metadata(&o.UserMetadata),
 		shown("CreatedAt", stamp(u.Created)),
 		shown("UpdatedAt", stamp(u.Updated)),

@@ -60,7 +60,8 @@ func Unmarshal(b []byte) (value any, rest []byte, err error) {
 	return value, r.b, nil
 }
 
-// A reader decodes from the front of b. The first error stays; after it there is nothing to read, and every value is null or zero.
+// A reader decodes from the front of b. The first error stays; after it there is nothing to read, and every value is
+// null or zero.
 type reader struct {
 	b     []byte
 	err   error
@@ -264,7 +265,8 @@ func (r *reader) open(code byte) (inner reader, count int) {
 	if inner.budget -= count; inner.budget < 0 {
 		inner.fail(malformed("%d elements in %d bytes", count, len(b)))
 	}
-	if inner.enter(); inner.err != nil {
+	inner.enter()
+	if inner.err != nil {
 		return inner, 0
 	}
 	return inner, count

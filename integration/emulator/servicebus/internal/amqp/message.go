@@ -40,7 +40,7 @@ func parseSections(raw []byte) (m Message, ordered bool, err error) {
 	for len(r.b) > 0 {
 		s := section{start: len(raw) - len(r.b)}
 		descriptor := r.descriptor()
-		place := m.place(descriptor)
+		place := placeOf(&m, descriptor)
 		repeats := descriptor == last && (descriptor == descData || descriptor == descSequence)
 		if place.present() && !repeats {
 			r.fail(malformed("section %#x after %#x", descriptor, last))
@@ -61,8 +61,8 @@ func parseSections(raw []byte) (m Message, ordered bool, err error) {
 	return m, ordered, nil
 }
 
-// place returns where the message keeps a section. Those of the body are one.
-func (m *Message) place(descriptor uint64) *section {
+// placeOf returns where a message keeps a section. Those of the body are one.
+func placeOf(m *Message, descriptor uint64) *section {
 	switch descriptor {
 	case descHeader:
 		return &m.header

@@ -27,7 +27,7 @@ func ParseAction(statements string, parameters amqp.Map) (*Action, error) {
 	a := &Action{expression: statements, parameters: parameters}
 	for {
 		if a.statements = append(a.statements, p.statement()); len(a.statements) > MaxStatements {
-			p.fail("more than %d statements", MaxStatements)
+			p.failf("more than %d statements", MaxStatements)
 		}
 		p.accept(tokenSymbol, ";") // which may be left out
 		switch {
@@ -43,21 +43,21 @@ func ParseAction(statements string, parameters amqp.Map) (*Action, error) {
 func (p *parser) statement() statement {
 	remove := p.isKeyword("REMOVE")
 	if !remove && !p.isKeyword("SET") {
-		p.fail("SET or REMOVE is due, not %v", p.token)
+		p.failf("SET or REMOVE is due, not %v", p.token)
 	}
 	p.advance()
 	at := p.token.position
 	target := p.property()
 	if target.system {
 		if known, ok := system[strings.ToLower(target.name)]; !ok || known.set == nil {
-			p.failAt(at, "system property %s cannot be changed", target.name)
+			p.failAtf(at, "system property %s cannot be changed", target.name)
 		}
 	}
 	if remove {
 		return statement{target: target}
 	}
 	if !p.isSymbol("=") {
-		p.fail("\"=\" is due, not %v", p.token)
+		p.failf("\"=\" is due, not %v", p.token)
 	}
 	return statement{target, p.operand()}
 }

@@ -39,7 +39,7 @@ func ParseSQL(expression string, parameters amqp.Map) (Filter, error) {
 	p := newParser(expression, parameters)
 	root := p.or()
 	if p.token.kind != tokenEnd {
-		p.fail("an operator or the end is due, not %v", p.token)
+		p.failf("an operator or the end is due, not %v", p.token)
 	}
 	if root = p.predicate(root, 0); p.err != nil {
 		return Filter{}, p.err

@@ -18,8 +18,8 @@ const (
 	maxText = 64 << 10 // what "+" may make of text
 )
 
-// A parser compiles tokens by recursive descent. The first error stays; after it there is nothing but the end to parse, and what the
-// methods return is of no use.
+// A parser compiles tokens by recursive descent. The first error stays; after it there is nothing but the end to parse,
+// and what the methods return is of no use.
 type parser struct {
 	lexer      lexer
 	token      token
@@ -31,7 +31,7 @@ type parser struct {
 func newParser(input string, parameters amqp.Map) *parser {
 	p := &parser{lexer: lexer{input: input}, parameters: parameters}
 	if len(input) > MaxLength {
-		p.failAt(MaxLength, "longer than %d bytes", MaxLength)
+		p.failAtf(MaxLength, "longer than %d bytes", MaxLength)
 	}
 	p.advance()
 	return p
@@ -46,10 +46,10 @@ func (p *parser) advance() {
 	}
 }
 
-// fail reports a problem with the present token.
-func (p *parser) fail(format string, args ...any) { p.failAt(p.token.position, format, args...) }
+// failf reports a problem with the present token.
+func (p *parser) failf(format string, args ...any) { p.failAtf(p.token.position, format, args...) }
 
-func (p *parser) failAt(at int, format string, args ...any) {
+func (p *parser) failAtf(at int, format string, args ...any) {
 	if p.err == nil {
 		p.err = p.lexer.errorf(at, format, args...)
 		p.token = token{}
@@ -75,7 +75,7 @@ func (p *parser) accept(kind tokenKind, text string) bool {
 // expect returns the node if the token is next, and steps over it.
 func (p *parser) expect(kind tokenKind, text string, n node) node {
 	if !p.accept(kind, text) {
-		p.fail("%q is due, not %v", text, p.token)
+		p.failf("%q is due, not %v", text, p.token)
 	}
 	return n
 }
@@ -84,7 +84,7 @@ func (p *parser) expect(kind tokenKind, text string, n node) node {
 func (p *parser) enter() {
 	p.depth++
 	if p.depth > MaxDepth {
-		p.fail("nested deeper than %d", MaxDepth)
+		p.failf("nested deeper than %d", MaxDepth)
 	}
 }
 
@@ -111,14 +111,14 @@ func (p *parser) predicate(n node, at int) node {
 			return boolNode{n}
 		}
 	}
-	p.failAt(at, "a predicate is due, such as a comparison")
+	p.failAtf(at, "a predicate is due, such as a comparison")
 	return n
 }
 
 // expression checks that a node is not a predicate.
 func (p *parser) expression(n node, at int) node {
 	if isPredicate(n) {
-		p.failAt(at, "an expression is due, not a predicate")
+		p.failAtf(at, "an expression is due, not a predicate")
 	}
 	return n
 }
@@ -176,7 +176,7 @@ func (p *parser) comparison() node {
 	case p.isKeyword("LIKE"):
 		n = p.like(left)
 	default:
-		p.fail("IN or LIKE is due, not %v", p.token)
+		p.failf("IN or LIKE is due, not %v", p.token)
 	}
 	if negated {
 		return notNode{n}
@@ -202,7 +202,7 @@ func (p *parser) isNull(left node) node {
 func (p *parser) in(left node) node {
 	p.advance()
 	if !p.isSymbol("(") {
-		p.fail("\"(\" is due, not %v", p.token)
+		p.failf("\"(\" is due, not %v", p.token)
 	}
 	n := inNode{operand: left}
 	for {
@@ -219,7 +219,7 @@ func (p *parser) like(left node) node {
 		at := p.token.position
 		n.escape = p.operand()
 		if c, ok := n.escape.(constant); ok && (c.value.kind != text || len([]rune(c.value.text)) != 1) {
-			p.failAt(at, "ESCAPE wants one character")
+			p.failAtf(at, "ESCAPE wants one character")
 		}
 	}
 	return n
@@ -272,7 +272,7 @@ func (p *parser) primary() node {
 	case tokenParameter:
 		name := "@" + t.text
 		if !p.parameters.Has(name) {
-			p.fail("parameter %s has no value", name)
+			p.failf("parameter %s has no value", name)
 		}
 		return p.constant(valueOf(p.parameters.Get(name)))
 	case tokenName, tokenQuotedName:
@@ -282,7 +282,7 @@ func (p *parser) primary() node {
 	case tokenEnd, tokenSymbol:
 	}
 	if !p.isSymbol("(") {
-		p.fail("an expression is due, not %v", t)
+		p.failf("an expression is due, not %v", t)
 		return nil
 	}
 	p.enter()
@@ -310,7 +310,7 @@ func (p *parser) keyword() node {
 		p.expect(tokenSymbol, "(", nil)
 		return p.expect(tokenSymbol, ")", notNode{isNull{p.property().node()}})
 	default:
-		p.fail("an expression is due, not %v", p.token)
+		p.failf("an expression is due, not %v", p.token)
 		return nil
 	}
 }
@@ -326,7 +326,7 @@ func (p *parser) number() node {
 	}
 	f, err := strconv.ParseFloat(strings.TrimRight(digits, "fFdDmM"), 64)
 	if err != nil || base == 16 || math.IsInf(f, 0) {
-		p.fail("%q is not a number", p.token.text)
+		p.failf("%q is not a number", p.token.text)
 	}
 	return p.constant(floatOf(f))
 }

@@ -26,8 +26,9 @@ func (p *parser) name() node {
 	if !p.isSymbol("(") || first.kind != tokenName {
 		return target.node()
 	}
-	if end := first.position + len(first.text); target.system || strings.TrimSpace(p.lexer.input[end:p.token.position]) != "" {
-		p.fail("a system property is not a function")
+	end := first.position + len(first.text)
+	if target.system || strings.TrimSpace(p.lexer.input[end:p.token.position]) != "" {
+		p.failf("a system property is not a function")
 	}
 	return p.call(first)
 }
@@ -40,11 +41,11 @@ func (p *parser) call(name token) node {
 		return p.expect(tokenSymbol, ")", newIDNode{})
 	case "p", "property":
 	default:
-		p.failAt(name.position, "there is no function %q", name.text)
+		p.failAtf(name.position, "there is no function %q", name.text)
 	}
 	argument := p.token
 	if argument.kind != tokenText && argument.kind != tokenName && argument.kind != tokenQuotedName {
-		p.fail("the name of a property is due, not %v", argument)
+		p.failf("the name of a property is due, not %v", argument)
 	}
 	p.advance()
 	return p.expect(tokenSymbol, ")", userNode{argument.text})
@@ -54,7 +55,7 @@ func (p *parser) call(name token) node {
 func (p *parser) property() property {
 	first := p.token
 	if first.kind != tokenName && first.kind != tokenQuotedName {
-		p.fail("the name of a property is due, not %v", first)
+		p.failf("the name of a property is due, not %v", first)
 	}
 	p.advance()
 	if !p.isSymbol(".") {
@@ -62,11 +63,11 @@ func (p *parser) property() property {
 	}
 	scope := strings.ToLower(first.text)
 	if scope != "sys" && scope != "user" {
-		p.failAt(first.position, "scope %q is neither sys nor user", first.text)
+		p.failAtf(first.position, "scope %q is neither sys nor user", first.text)
 	}
 	p.advance()
 	if p.token.kind != tokenName && p.token.kind != tokenQuotedName && p.token.kind != tokenKeyword {
-		p.fail("the name of a property is due, not %v", p.token)
+		p.failf("the name of a property is due, not %v", p.token)
 	}
 	name := p.lexer.input[p.token.position : p.token.position+len(p.token.text)]
 	if p.token.kind == tokenQuotedName {

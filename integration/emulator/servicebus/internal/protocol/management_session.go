@@ -56,5 +56,6 @@ func (r *request) sessions(source *broker.Source) response {
 	if len(found) == 0 {
 		return noContent()
 	}
-	return ok(amqp.Map{{Key: "skip", Value: int32(skip) + int32(len(found))}, {Key: "sessions-ids", Value: arrayOf(found)}})
+	next := int32(skip) + int32(len(found))
+	return ok(amqp.Map{{Key: "skip", Value: next}, {Key: "sessions-ids", Value: arrayOf(found)}})
 }

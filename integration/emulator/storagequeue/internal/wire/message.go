@@ -42,7 +42,8 @@ func ParseMessage(body []byte) (text string, ok bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
-	if root.only("MessageText"); root.document.err != nil {
+	root.only("MessageText")
+	if root.document.err != nil {
 		return "", false, InvalidXML.With("Reason", "there is more than the MessageText")
 	}
 	text, ok = root.value("MessageText")
