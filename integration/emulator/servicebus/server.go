@@ -1,11 +1,11 @@
 package servicebus
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -170,20 +170,10 @@ func (s *Server) connectionTo(addr net.Addr, name string) string {
 
 // keyName chooses the key of connection strings: the usual one, or the first.
 func (s *Server) keyName() string {
-	names := make([]string, 0, len(s.config.Keys))
-	for name := range s.config.Keys {
-		names = append(names, name)
+	if _, ok := s.config.Keys[DefaultKeyName]; ok {
+		return DefaultKeyName
 	}
-	return slices.MinFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
-	})
-}
-
-func rank(name string) int {
-	if name == DefaultKeyName {
-		return 0
-	}
-	return 1
+	return slices.Min(slices.Collect(maps.Keys(s.config.Keys)))
 }
 
 // A Broker has the entities and their messages.

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -162,10 +163,8 @@ func (c *call) policy(id string) (wire.Policy, bool) {
 	if err != nil {
 		return wire.Policy{}, false
 	}
-	for _, policy := range queue.Policies {
-		if policy.ID == id {
-			return policy, true
-		}
+	if i := slices.IndexFunc(queue.Policies, func(p wire.Policy) bool { return p.ID == id }); i >= 0 {
+		return queue.Policies[i], true
 	}
 	return wire.Policy{}, false
 }

@@ -104,7 +104,7 @@ func (h *handler) listEntities(*http.Request) (any, error) {
 	}
 	for _, info := range h.broker.Topics() {
 		topic := topicJSON{
-			Name: info.Name, Path: info.Name, Status: *statusText(info.Options.Status), Size: info.Usage.Size,
+			Name: info.Name, Path: info.Name, Status: statusText(info.Options.Status), Size: info.Usage.Size,
 			Scheduled: info.Usage.Counts.Scheduled, Subscriptions: []entityJSON{},
 		}
 		subscriptions, err := h.broker.Subscriptions(info.Name)
@@ -123,7 +123,8 @@ func (h *handler) listEntities(*http.Request) (any, error) {
 
 func newEntityJSON(name, path string, status broker.Status, sessions bool, u broker.Usage) entityJSON {
 	return entityJSON{
-		Name: name, Path: path, Status: *statusText(status), RequiresSession: sessions, Size: u.Size, Counts: countsJSON(u.Counts),
+		Name: name, Path: path, Status: statusText(status), RequiresSession: sessions, Size: u.Size,
+		Counts: countsJSON(u.Counts),
 	}
 }
 

@@ -47,12 +47,12 @@ type (
 	}
 	// content has exactly one of its descriptions.
 	content struct {
-		Type         string                   `xml:"type,attr"`
-		Queue        *queueDescription        `xml:"QueueDescription"`
-		Topic        *topicDescription        `xml:"TopicDescription"`
-		Subscription *subscriptionDescription `xml:"SubscriptionDescription"`
-		Rule         *ruleDescription         `xml:"RuleDescription"`
-		Namespace    *namespaceInfo           `xml:"NamespaceInfo"`
+		Type         string           `xml:"type,attr"`
+		Queue        *description     `xml:"QueueDescription"`
+		Topic        *description     `xml:"TopicDescription"`
+		Subscription *description     `xml:"SubscriptionDescription"`
+		Rule         *ruleDescription `xml:"RuleDescription"`
+		Namespace    *namespaceInfo   `xml:"NamespaceInfo"`
 	}
 )
 

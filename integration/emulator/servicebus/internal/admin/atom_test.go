@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -24,16 +26,20 @@ const ruleEntry = `<entry xmlns="http://www.w3.org/2005/Atom"><content type="app
 		<Parameters><KeyValueOfstringanyType><Key>@a</Key><Value p4:type="l28:int" xmlns:l28="http://www.w3.org/2001/XMLSchema">5</Value>
 		</KeyValueOfstringanyType></Parameters></Filter><Name>r</Name></RuleDescription></content></entry>`
 
+func newQuery() *query {
+	return &query{broker: broker.New(broker.Config{}), r: httptest.NewRequest(http.MethodPut, "/", http.NoBody)}
+}
+
 func TestDecodeQueue(t *testing.T) {
 	c, err := decodeEntry(strings.NewReader(queueEntry))
 	if err != nil || c.Queue == nil {
 		t.Fatal(err)
 	}
-	var o broker.QueueOptions
-	if err := c.Queue.apply(&o); err != nil {
+	var info broker.QueueInfo
+	if err := c.Queue.apply(newQuery().queueMembers(&info)); err != nil {
 		t.Fatal(err)
 	}
-	if o.LockDuration.Seconds() != 30 || !o.RequiresSession || o.ForwardTo != "sb://host/other/queue" {
+	if o := info.Options; o.LockDuration.Seconds() != 30 || !o.RequiresSession || o.ForwardTo != "sb://host/other/queue" {
 		t.Errorf("%+v", o)
 	}
 }
@@ -66,7 +72,7 @@ func TestBadEntries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Queue.apply(&broker.QueueOptions{}); !errors.Is(err, errBadRequest) {
+		if err := c.Queue.apply(newQuery().queueMembers(&broker.QueueInfo{})); !errors.Is(err, errBadRequest) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -102,13 +108,13 @@ func FuzzDecodeEntry(f *testing.F) {
 			return
 		}
 		if c.Queue != nil {
-			_ = c.Queue.apply(&broker.QueueOptions{})
+			_ = c.Queue.apply(newQuery().queueMembers(&broker.QueueInfo{}))
 		}
 		if c.Topic != nil {
-			_ = c.Topic.apply(&broker.TopicOptions{})
+			_ = c.Topic.apply(newQuery().topicMembers(&broker.TopicInfo{}))
 		}
 		if c.Subscription != nil {
-			_ = c.Subscription.apply(&broker.SubscriptionOptions{})
+			_ = c.Subscription.apply(newQuery().subscriptionMembers(&broker.SubscriptionInfo{}))
 		}
 		if c.Rule == nil {
 			return

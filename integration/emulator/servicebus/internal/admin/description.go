@@ -1,7 +1,11 @@
 package admin
 
 import (
+	"cmp"
+	"encoding/xml"
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -9,93 +13,205 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/duration"
 )
 
-// queueDescription is a queue. In a request, what is not there is nil.
-type queueDescription struct {
-	spaces
+// A description is a queue, topic or subscription: its members in an answer, and in a request what is there.
+type description struct {
+	members []member
 
-	LockDuration                        *string             `xml:"LockDuration"`
-	MaxSizeInMegabytes                  *int64              `xml:"MaxSizeInMegabytes"`
-	RequiresDuplicateDetection          *bool               `xml:"RequiresDuplicateDetection"`
-	RequiresSession                     *bool               `xml:"RequiresSession"`
-	DefaultMessageTimeToLive            *string             `xml:"DefaultMessageTimeToLive"`
-	DeadLetteringOnMessageExpiration    *bool               `xml:"DeadLetteringOnMessageExpiration"`
-	DuplicateDetectionHistoryTimeWindow *string             `xml:"DuplicateDetectionHistoryTimeWindow"`
-	MaxDeliveryCount                    *int                `xml:"MaxDeliveryCount"`
-	EnableBatchedOperations             *bool               `xml:"EnableBatchedOperations"`
-	SizeInBytes                         *int64              `xml:"SizeInBytes"`
-	MessageCount                        *int64              `xml:"MessageCount"`
-	IsAnonymousAccessible               *bool               `xml:"IsAnonymousAccessible"`
-	AuthorizationRules                  *authorizationRules `xml:"AuthorizationRules"`
-	Status                              *string             `xml:"Status"`
-	ForwardTo                           *string             `xml:"ForwardTo"`
-	UserMetadata                        *string             `xml:"UserMetadata"`
-	CreatedAt                           string              `xml:"CreatedAt,omitempty"`
-	UpdatedAt                           string              `xml:"UpdatedAt,omitempty"`
-	AccessedAt                          string              `xml:"AccessedAt,omitempty"`
-	SupportOrdering                     *bool               `xml:"SupportOrdering"`
-	CountDetails                        *countDetails       `xml:"CountDetails"`
-	AutoDeleteOnIdle                    *string             `xml:"AutoDeleteOnIdle"`
-	EnablePartitioning                  *bool               `xml:"EnablePartitioning"`
-	EntityAvailabilityStatus            string              `xml:"EntityAvailabilityStatus,omitempty"`
-	EnableExpress                       *bool               `xml:"EnableExpress"`
-	ForwardDeadLetteredMessagesTo       *string             `xml:"ForwardDeadLetteredMessagesTo"`
-	MaxMessageSizeInKilobytes           *int64              `xml:"MaxMessageSizeInKilobytes"`
+	given map[string]string // the texts of elements by their names
+	rules *authorizationRules
+	first *ruleDescription // of a new subscription
 }
 
-// topicDescription is a topic.
-type topicDescription struct {
-	spaces
-
-	DefaultMessageTimeToLive            *string             `xml:"DefaultMessageTimeToLive"`
-	MaxSizeInMegabytes                  *int64              `xml:"MaxSizeInMegabytes"`
-	RequiresDuplicateDetection          *bool               `xml:"RequiresDuplicateDetection"`
-	DuplicateDetectionHistoryTimeWindow *string             `xml:"DuplicateDetectionHistoryTimeWindow"`
-	EnableBatchedOperations             *bool               `xml:"EnableBatchedOperations"`
-	SizeInBytes                         *int64              `xml:"SizeInBytes"`
-	FilteringMessagesBeforePublishing   *bool               `xml:"FilteringMessagesBeforePublishing"`
-	IsAnonymousAccessible               *bool               `xml:"IsAnonymousAccessible"`
-	AuthorizationRules                  *authorizationRules `xml:"AuthorizationRules"`
-	Status                              *string             `xml:"Status"`
-	UserMetadata                        *string             `xml:"UserMetadata"`
-	CreatedAt                           string              `xml:"CreatedAt,omitempty"`
-	UpdatedAt                           string              `xml:"UpdatedAt,omitempty"`
-	AccessedAt                          string              `xml:"AccessedAt,omitempty"`
-	SupportOrdering                     *bool               `xml:"SupportOrdering"`
-	CountDetails                        *countDetails       `xml:"CountDetails"`
-	SubscriptionCount                   *int                `xml:"SubscriptionCount"`
-	SQLFilterCount                      *int                `xml:"SqlFilterCount"`
-	CorrelationFilterCount              *int                `xml:"CorrelationFilterCount"`
-	AutoDeleteOnIdle                    *string             `xml:"AutoDeleteOnIdle"`
-	EnablePartitioning                  *bool               `xml:"EnablePartitioning"`
-	EntityAvailabilityStatus            string              `xml:"EntityAvailabilityStatus,omitempty"`
-	EnableExpress                       *bool               `xml:"EnableExpress"`
-	MaxMessageSizeInKilobytes           *int64              `xml:"MaxMessageSizeInKilobytes"`
+// MarshalXML writes the members in their order, which some clients depend on.
+func (d *description) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
+	start.Attr = []xml.Attr{
+		{Name: xml.Name{Local: "xmlns"}, Value: busSpace},
+		{Name: xml.Name{Local: "xmlns:i"}, Value: instanceSpace},
+	}
+	if err := e.EncodeToken(start); err != nil {
+		return err
+	}
+	for _, m := range d.members {
+		if err := e.EncodeElement(m.value, xml.StartElement{Name: xml.Name{Local: m.name}}); err != nil {
+			return err
+		}
+	}
+	return e.EncodeToken(start.End())
 }
 
-// subscriptionDescription is a subscription.
-type subscriptionDescription struct {
-	spaces
-
-	LockDuration                              *string          `xml:"LockDuration"`
-	RequiresSession                           *bool            `xml:"RequiresSession"`
-	DefaultMessageTimeToLive                  *string          `xml:"DefaultMessageTimeToLive"`
-	DeadLetteringOnMessageExpiration          *bool            `xml:"DeadLetteringOnMessageExpiration"`
-	DeadLetteringOnFilterEvaluationExceptions *bool            `xml:"DeadLetteringOnFilterEvaluationExceptions"`
-	DefaultRuleDescription                    *ruleDescription `xml:"DefaultRuleDescription"`
-	MessageCount                              *int64           `xml:"MessageCount"`
-	MaxDeliveryCount                          *int             `xml:"MaxDeliveryCount"`
-	EnableBatchedOperations                   *bool            `xml:"EnableBatchedOperations"`
-	Status                                    *string          `xml:"Status"`
-	ForwardTo                                 *string          `xml:"ForwardTo"`
-	CreatedAt                                 string           `xml:"CreatedAt,omitempty"`
-	UpdatedAt                                 string           `xml:"UpdatedAt,omitempty"`
-	AccessedAt                                string           `xml:"AccessedAt,omitempty"`
-	CountDetails                              *countDetails    `xml:"CountDetails"`
-	UserMetadata                              *string          `xml:"UserMetadata"`
-	ForwardDeadLetteredMessagesTo             *string          `xml:"ForwardDeadLetteredMessagesTo"`
-	AutoDeleteOnIdle                          *string          `xml:"AutoDeleteOnIdle"`
-	EntityAvailabilityStatus                  string           `xml:"EntityAvailabilityStatus,omitempty"`
+// UnmarshalXML reads what is there.
+func (d *description) UnmarshalXML(decoder *xml.Decoder, start xml.StartElement) error {
+	var read struct {
+		Rules    *authorizationRules `xml:"AuthorizationRules"`
+		First    *ruleDescription    `xml:"DefaultRuleDescription"`
+		Elements []struct {
+			XMLName xml.Name
+			Text    string `xml:",chardata"`
+		} `xml:",any"`
+	}
+	if err := decoder.DecodeElement(&read, &start); err != nil { //nolint:musttag // any name
+		return err
+	}
+	d.rules, d.first, d.given = read.Rules, read.First, map[string]string{}
+	for _, element := range read.Elements {
+		d.given[element.XMLName.Local] = element.Text
+	}
+	return nil
 }
+
+// apply changes what the members are of to what the description says.
+func (d *description) apply(members []member) error {
+	var problems []error
+	for _, m := range members {
+		text, given := d.given[m.name]
+		if m.set == nil || !given && !m.clears {
+			continue
+		}
+		if err := m.set(text); err != nil {
+			problems = append(problems, fmt.Errorf("%w: %w", errBadRequest, err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// A member is an element of a description.
+type member struct {
+	name   string
+	value  any                     // in an answer; nil leaves it out
+	set    func(text string) error // takes what a request says; nil if only the emulator knows
+	clears bool                    // a request without it says that there is none
+}
+
+// shown is a member that cannot be changed.
+func shown(name string, value any) member { return member{name: name, value: value} }
+
+func flag(name string, field *bool) member {
+	return member{name: name, value: *field, set: func(text string) (err error) {
+		*field, err = parseFlag(text)
+		return err
+	}}
+}
+
+// inverse is a flag whose field says the opposite.
+func inverse(name string, field *bool) member {
+	return member{name: name, value: !*field, set: func(text string) error {
+		is, err := parseFlag(text)
+		*field = !is
+		return err
+	}}
+}
+
+// parseFlag reads a flag, which is false if it is empty.
+func parseFlag(text string) (bool, error) {
+	return strconv.ParseBool(strings.TrimSpace(cmp.Or(text, "false")))
+}
+
+// partitioning is the flag that the service does not let a client change either.
+func (q *query) partitioning(field *bool, kind string) member {
+	m := flag("EnablePartitioning", field)
+	was, set := *field, m.set
+	m.set = func(text string) error {
+		err := set(text)
+		if err == nil && q.updating() && *field != was {
+			return badBody("Partitioning cannot be changed for " + kind + ". ")
+		}
+		return err
+	}
+	return m
+}
+
+// size is a member that is in units of its field, and that of an entity without a limit a large one.
+func size(name string, field *int64, unit, byDefault int64) member {
+	value := byDefault
+	if *field != 0 {
+		value = *field / unit
+	}
+	return member{name: name, value: value, set: func(text string) error {
+		n, err := parseInteger(text)
+		if err == nil && n >= 0 && n < 1<<40 {
+			*field = n * unit
+		}
+		return err
+	}}
+}
+
+func deliveries(field *int) member {
+	return member{name: "MaxDeliveryCount", value: cmp.Or(*field, defaultDeliveries), set: func(text string) error {
+		n, err := parseInteger(text)
+		*field = int(n)
+		return err
+	}}
+}
+
+// parseInteger reads a number, which is 0 if it is empty.
+func parseInteger(text string) (int64, error) {
+	return strconv.ParseInt(strings.TrimSpace(cmp.Or(text, "0")), 10, 64)
+}
+
+// span is a member that is a duration.
+func span(name string, field *time.Duration, byDefault time.Duration) member {
+	return member{name: name, value: duration.Format(cmp.Or(*field, byDefault)), set: func(text string) error {
+		length, err := duration.Parse(strings.TrimSpace(text))
+		if err != nil {
+			return fmt.Errorf("%s: %q is %w", name, text, err)
+		}
+		*field = length
+		return nil
+	}}
+}
+
+func status(name string, field *broker.Status) member {
+	return member{name: name, value: statusText(*field), set: func(text string) error {
+		switch status := broker.Status(text); status {
+		case broker.Active, broker.Disabled, broker.SendDisabled, broker.ReceiveDisabled:
+			*field = status
+		case "":
+		default:
+			return fmt.Errorf("%s: %q is unknown", name, text)
+		}
+		return nil
+	}}
+}
+
+func statusText(status broker.Status) string { return string(cmp.Or(status, broker.Active)) }
+
+// metadata is the text that users keep with an entity.
+func metadata(field *string) member {
+	return member{name: "UserMetadata", value: optionalText(*field), clears: true, set: func(text string) error {
+		*field = text
+		return nil
+	}}
+}
+
+// address is the name or address of another entity, without the blanks of indented XML.
+func (q *query) address(name string, field *string) member {
+	return member{name: name, value: q.pathText(*field), clears: true, set: func(text string) error {
+		*field = strings.TrimSpace(text)
+		return nil
+	}}
+}
+
+// pathText returns the address of another entity: as a client gave it, or that of a name. It is nil for none.
+func (q *query) pathText(path string) *string {
+	if path == "" || strings.Contains(path, "://") {
+		return optionalText(path)
+	}
+	return new("https://" + q.host() + "/" + path)
+}
+
+func optionalText(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// The sizes that entities have for clients if they are not limited.
+const (
+	unlimitedMegabytes = 1024
+	megabyte           = 1 << 20
+	kilobyte           = 1 << 10
+)
 
 type (
 	// authorizationRules are kept and have no effect: keys are those of the emulator.
@@ -137,113 +253,6 @@ func newAuthorizationRules(rules []broker.AuthorizationRule) *authorizationRules
 		})
 	}
 	return a
-}
-
-// set replaces a field that a description has.
-func set[T any](field, value *T) {
-	if value != nil {
-		*field = *value
-	}
-}
-
-// setDuration replaces a duration that a description has.
-func setDuration(field *time.Duration, name string, value *string) error {
-	if value == nil {
-		return nil
-	}
-	length, err := duration.Parse(strings.TrimSpace(*value))
-	if err != nil {
-		return fmt.Errorf("%w: %s: %q is %w", errBadRequest, name, *value, err)
-	}
-	*field = length
-	return nil
-}
-
-// checkPartitioning refuses to change what the service does not change either.
-func checkPartitioning(is bool, value *bool, kind string) error {
-	if value != nil && *value != is {
-		return fmt.Errorf("%w: Partitioning cannot be changed for %s. ", errBadRequest, kind)
-	}
-	return nil
-}
-
-// setText replaces a text that a description leaves out when there is none.
-func setText(field, value *string) {
-	*field = ""
-	set(field, value)
-}
-
-// setAddress replaces the name or address of another entity, as setText does, without the blanks of indented XML.
-func setAddress(field, value *string) {
-	setText(field, value)
-	*field = strings.TrimSpace(*field)
-}
-
-// setSize replaces a size in bytes that a description has in larger units.
-func setSize(field, value *int64, unit int64) {
-	if value != nil && *value >= 0 && *value < 1<<40 {
-		*field = *value * unit
-	}
-}
-
-func setStatus(field *broker.Status, value *string) error {
-	if value == nil || *value == "" {
-		return nil
-	}
-	switch status := broker.Status(*value); status {
-	case broker.Active, broker.Disabled, broker.SendDisabled, broker.ReceiveDisabled:
-		*field = status
-		return nil
-	default:
-		return fmt.Errorf("%w: Status: %q is unknown", errBadRequest, *value)
-	}
-}
-
-func statusText(status broker.Status) *string {
-	if status == "" {
-		status = broker.Active
-	}
-	return new(string(status))
-}
-
-// durationText returns a duration, or what an entity has by default.
-func durationText(d, byDefault time.Duration) *string {
-	if d == 0 {
-		d = byDefault
-	}
-	return new(duration.Format(d))
-}
-
-// pathText returns the address of another entity: as a client gave it, or that of a name. It is nil for none.
-func (q *query) pathText(path string) *string {
-	if path == "" {
-		return nil
-	}
-	if strings.Contains(path, "://") {
-		return &path
-	}
-	return new("https://" + q.host() + "/" + path)
-}
-
-func optionalText(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
-// The sizes that entities have for clients if they are not limited.
-const (
-	unlimitedMegabytes = 1024
-	megabyte           = 1 << 20
-	kilobyte           = 1 << 10
-)
-
-func sizeText(size, unit, byDefault int64) *int64 {
-	if size == 0 {
-		return &byDefault
-	}
-	return new(size / unit)
 }
 
 func counts(c broker.Counts) *countDetails {

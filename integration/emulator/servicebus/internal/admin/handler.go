@@ -98,6 +98,14 @@ var statuses = map[string]int{
 // errBadRequest is wrapped by errors that are the client's.
 var errBadRequest = errors.New("bad request")
 
+// A badBody says what the body of a request lacks.
+type badBody string
+
+func (b badBody) Error() string { return string(b) }
+
+// Unwrap makes it one of errBadRequest.
+func (badBody) Unwrap() error { return errBadRequest }
+
 func statusOf(err error) int {
 	if errors.Is(err, errBadRequest) {
 		return http.StatusBadRequest

@@ -46,31 +46,13 @@ type messageJSON struct {
 }
 
 // peek shows messages without locking them.
-func (h *handler) peek(r *http.Request) (any, error) {
-	path, err := entityOf(r)
-	if err != nil {
-		return nil, err
-	}
-	return h.show(r, path)
-}
+func (h *handler) peek(r *http.Request) (any, error) { return h.show(r, "") }
 
 // deadLetters shows the dead letters of an entity.
-func (h *handler) deadLetters(r *http.Request) (any, error) {
-	path, err := entityOf(r)
-	if err != nil {
-		return nil, err
-	}
-	return h.show(r, withSuffix(path))
-}
+func (h *handler) deadLetters(r *http.Request) (any, error) { return h.show(r, deadLetterSuffix) }
 
-func withSuffix(path string) string {
-	if strings.HasSuffix(strings.ToLower(path), strings.ToLower(deadLetterSuffix)) {
-		return path
-	}
-	return path + deadLetterSuffix
-}
-
-func (h *handler) show(r *http.Request, path string) (any, error) {
+// show shows messages of the entity with a suffix.
+func (h *handler) show(r *http.Request, suffix string) (any, error) {
 	from, err := number(r, "from", 0)
 	if err != nil {
 		return nil, err
@@ -79,7 +61,7 @@ func (h *handler) show(r *http.Request, path string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	source, err := h.existing(path)
+	source, err := h.existing(r, suffix)
 	if err != nil {
 		return nil, err
 	}
@@ -102,11 +84,18 @@ func (h *handler) show(r *http.Request, path string) (any, error) {
 	return map[string]any{"messages": messages}, nil
 }
 
-// existing returns the source at a path. Unlike a client's, a question of this interface makes no entity.
-func (h *handler) existing(path string) (*broker.Source, error) {
+// existing returns the source that a request is about, with a suffix. Unlike a client's, a question of this interface
+// makes no entity.
+func (h *handler) existing(r *http.Request, suffix string) (*broker.Source, error) {
+	path, err := entityOf(r)
+	if err != nil {
+		return nil, err
+	}
+	if !strings.HasSuffix(strings.ToLower(path), strings.ToLower(suffix)) {
+		path += suffix
+	}
 	name, _, _ := cutFold(path, "/$deadletterqueue")
 	name, _, _ = cutFold(name, "/$transfer")
-	var err error
 	if topic, subscription, ok := cutFold(name, "/subscriptions"); ok {
 		_, err = h.broker.Subscription(topic, strings.Trim(subscription, "/"))
 	} else {
@@ -236,11 +225,7 @@ func asSymbol(text string) amqp.Symbol { return amqp.Symbol(text) }
 
 // purge deletes the messages of an entity that are not locked.
 func (h *handler) purge(r *http.Request) (any, error) {
-	path, err := entityOf(r)
-	if err != nil {
-		return nil, err
-	}
-	source, err := h.existing(path)
+	source, err := h.existing(r, "")
 	if err != nil {
 		return nil, err
 	}
@@ -253,15 +238,11 @@ func (h *handler) purge(r *http.Request) (any, error) {
 
 // resubmit sends dead letters again, to the queue or topic that they came from.
 func (h *handler) resubmit(r *http.Request) (any, error) {
-	path, err := entityOf(r)
-	if err != nil {
-		return nil, err
-	}
 	wanted, err := sequenceNumbers(r)
 	if err != nil {
 		return nil, err
 	}
-	source, err := h.existing(withSuffix(path))
+	source, err := h.existing(r, deadLetterSuffix)
 	if err != nil {
 		return nil, err
 	}

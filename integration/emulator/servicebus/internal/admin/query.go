@@ -73,51 +73,62 @@ func cutFold(path, separator string) (before, after string, found bool) {
 
 // entity acts on a queue or topic.
 func (q *query) entity(name string) {
-	switch q.r.Method {
-	case http.MethodGet, http.MethodHead:
+	q.act(func() (entry, error) {
 		if info, err := q.broker.Queue(name); err == nil {
-			writeEntry(q.w, http.StatusOK, q.queueEntry(info))
-			return
+			return q.queueEntry(info), nil
 		}
 		info, err := q.broker.Topic(name)
-		if q.failed(err) {
-			return
-		}
-		writeEntry(q.w, http.StatusOK, q.topicEntry(info))
-	case http.MethodDelete:
+		return q.topicEntry(info), err
+	}, func() error {
 		err := q.broker.DeleteQueue(name)
 		if broker.Condition(err) == broker.NotFound {
-			err = q.broker.DeleteTopic(name)
+			return q.broker.DeleteTopic(name)
 		}
-		if !q.failed(err) {
-			q.w.WriteHeader(http.StatusOK)
-		}
-	case http.MethodPut:
-		c, err := decodeEntry(q.r.Body)
+		return err
+	}, func(c content) (entry, error) {
 		switch {
-		case q.failed(err):
 		case c.Queue != nil:
-			q.putQueue(name, c.Queue)
+			return q.putQueue(name, c.Queue)
 		case c.Topic != nil:
-			q.putTopic(name, c.Topic)
+			return q.putTopic(name, c.Topic)
 		default:
-			writeError(q.w, http.StatusBadRequest, "The body has neither a QueueDescription nor a TopicDescription.")
+			return entry{}, badBody("The body has neither a QueueDescription nor a TopicDescription.")
+		}
+	})
+}
+
+// act does with one entity what the request asks for.
+func (q *query) act(get func() (entry, error), remove func() error, put func(content) (entry, error)) {
+	var e entry
+	var err error
+	status := http.StatusOK
+	switch q.r.Method {
+	case http.MethodGet, http.MethodHead:
+		e, err = get()
+	case http.MethodDelete:
+		if !q.failed(remove()) {
+			q.w.WriteHeader(status)
+		}
+		return
+	case http.MethodPut:
+		var c content
+		if c, err = decodeEntry(q.r.Body); err == nil {
+			e, err = put(c)
+		}
+		if !q.updating() {
+			status = http.StatusCreated
 		}
 	default:
 		q.notAllowed()
+		return
+	}
+	if !q.failed(err) {
+		writeEntry(q.w, status, e)
 	}
 }
 
 // updating reports whether a PUT changes what is there. Otherwise it makes what is not.
 func (q *query) updating() bool { return q.r.Header.Get("If-Match") != "" }
-
-// status is that of a successful PUT.
-func (q *query) status() int {
-	if q.updating() {
-		return http.StatusOK
-	}
-	return http.StatusCreated
-}
 
 // failed answers with an error, if there is one.
 func (q *query) failed(err error) bool {

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -90,44 +89,26 @@ func (q *query) listRules(topic, subscription string) {
 
 // rule acts on one rule.
 func (q *query) rule(topic, subscription, name string) {
-	switch q.r.Method {
-	case http.MethodGet, http.MethodHead:
+	q.act(func() (entry, error) {
 		rule, err := q.broker.Rule(topic, subscription, name)
-		if !q.failed(err) {
-			writeEntry(q.w, http.StatusOK, q.ruleEntry(topic, subscription, rule))
-		}
-	case http.MethodDelete:
-		if !q.failed(q.broker.DeleteRule(topic, subscription, name)) {
-			q.w.WriteHeader(http.StatusOK)
-		}
-	case http.MethodPut:
-		c, err := decodeEntry(q.r.Body)
-		if q.failed(err) {
-			return
-		}
+		return q.ruleEntry(topic, subscription, rule), err
+	}, func() error {
+		return q.broker.DeleteRule(topic, subscription, name)
+	}, func(c content) (entry, error) {
 		if c.Rule == nil {
-			writeError(q.w, http.StatusBadRequest, "The body has no RuleDescription.")
-			return
+			return entry{}, badBody("The body has no RuleDescription.")
 		}
-		q.putRule(topic, subscription, name, c.Rule)
-	default:
-		q.notAllowed()
-	}
-}
-
-func (q *query) putRule(topic, subscription, name string, d *ruleDescription) {
-	rule, err := d.rule(name)
-	if q.failed(err) {
-		return
-	}
-	put := q.broker.CreateRule
-	if q.updating() {
-		put = q.broker.UpdateRule
-	}
-	rule, err = put(topic, subscription, rule)
-	if !q.failed(err) {
-		writeEntry(q.w, q.status(), q.ruleEntry(topic, subscription, rule))
-	}
+		rule, err := c.Rule.rule(name)
+		if err != nil {
+			return entry{}, err
+		}
+		put := q.broker.CreateRule
+		if q.updating() {
+			put = q.broker.UpdateRule
+		}
+		rule, err = put(topic, subscription, rule)
+		return q.ruleEntry(topic, subscription, rule), err
+	})
 }
 
 // rule returns what the description says.

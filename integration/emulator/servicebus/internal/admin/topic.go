@@ -1,10 +1,6 @@
 package admin
 
-import (
-	"errors"
-
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
-)
+import "github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 
 func (q *query) listTopics() {
 	topics := q.broker.Topics()
@@ -12,77 +8,54 @@ func (q *query) listTopics() {
 }
 
 // putTopic makes or changes a topic.
-func (q *query) putTopic(name string, d *topicDescription) {
-	var options broker.TopicOptions
-	if q.updating() {
-		info, err := q.broker.Topic(name)
-		if q.failed(err) || q.failed(checkPartitioning(info.Options.Partitioning, d.EnablePartitioning, "Topic")) {
-			return
-		}
-		options = info.Options
-	}
-	if q.failed(d.apply(&options)) {
-		return
-	}
+func (q *query) putTopic(name string, d *description) (_ entry, err error) {
+	var info broker.TopicInfo
 	put := q.broker.CreateTopic
 	if q.updating() {
 		put = q.broker.UpdateTopic
+		info, err = q.broker.Topic(name)
 	}
-	info, err := put(name, options)
-	if q.failed(err) {
-		return
+	if err == nil {
+		err = d.apply(q.topicMembers(&info))
 	}
-	writeEntry(q.w, q.status(), q.topicEntry(info))
-}
-
-// apply changes options to what the description says.
-func (d *topicDescription) apply(o *broker.TopicOptions) error {
-	set(&o.DuplicateDetection, d.RequiresDuplicateDetection)
-	setText(&o.UserMetadata, d.UserMetadata)
-	setRules(&o.AuthorizationRules, d.AuthorizationRules)
-	set(&o.SupportOrdering, d.SupportOrdering)
-	set(&o.Partitioning, d.EnablePartitioning)
-	set(&o.Express, d.EnableExpress)
-	if d.EnableBatchedOperations != nil {
-		o.NoBatching = !*d.EnableBatchedOperations
+	if err == nil {
+		setRules(&info.Options.AuthorizationRules, d.rules)
+		info, err = put(name, info.Options)
 	}
-	setSize(&o.MaxSize, d.MaxSizeInMegabytes, megabyte)
-	setSize(&o.MaxMessageSize, d.MaxMessageSizeInKilobytes, kilobyte)
-	return errors.Join(
-		setDuration(&o.DefaultTTL, "DefaultMessageTimeToLive", d.DefaultMessageTimeToLive),
-		setDuration(&o.DuplicateWindow, "DuplicateDetectionHistoryTimeWindow", d.DuplicateDetectionHistoryTimeWindow),
-		setDuration(&o.AutoDeleteOnIdle, "AutoDeleteOnIdle", d.AutoDeleteOnIdle),
-		setStatus(&o.Status, d.Status),
-	)
+	return q.topicEntry(info), err
 }
 
 func (q *query) topicEntry(info broker.TopicInfo) entry {
-	o, u := info.Options, info.Usage
-	return q.newEntry(info.Name, info.Name, u.Created, u.Updated, content{Topic: &topicDescription{
-		spaces:                              newSpaces(),
-		DefaultMessageTimeToLive:            durationText(o.DefaultTTL, 0),
-		MaxSizeInMegabytes:                  sizeText(o.MaxSize, megabyte, unlimitedMegabytes),
-		RequiresDuplicateDetection:          &o.DuplicateDetection,
-		DuplicateDetectionHistoryTimeWindow: durationText(o.DuplicateWindow, defaultWindow),
-		EnableBatchedOperations:             new(!o.NoBatching),
-		SizeInBytes:                         &u.Size,
-		FilteringMessagesBeforePublishing:   new(false),
-		IsAnonymousAccessible:               new(false),
-		AuthorizationRules:                  newAuthorizationRules(o.AuthorizationRules),
-		Status:                              statusText(o.Status),
-		UserMetadata:                        optionalText(o.UserMetadata),
-		CreatedAt:                           stamp(u.Created),
-		UpdatedAt:                           stamp(u.Updated),
-		AccessedAt:                          stamp(u.Accessed),
-		SupportOrdering:                     &o.SupportOrdering,
-		CountDetails:                        counts(u.Counts),
-		SubscriptionCount:                   &info.Subscriptions,
-		SQLFilterCount:                      &info.SQLFilters,
-		CorrelationFilterCount:              &info.CorrelationFilters,
-		AutoDeleteOnIdle:                    durationText(o.AutoDeleteOnIdle, 0),
-		EnablePartitioning:                  &o.Partitioning,
-		EntityAvailabilityStatus:            "Available",
-		EnableExpress:                       &o.Express,
-		MaxMessageSizeInKilobytes:           sizeText(o.MaxMessageSize, kilobyte, q.broker.MaxMessageSize()/kilobyte),
-	}})
+	d := &description{members: q.topicMembers(&info)}
+	return q.newEntry(info.Name, info.Name, info.Usage.Created, info.Usage.Updated, content{Topic: d})
+}
+
+func (q *query) topicMembers(info *broker.TopicInfo) []member {
+	o, u := &info.Options, info.Usage
+	return []member{
+		span("DefaultMessageTimeToLive", &o.DefaultTTL, 0),
+		size("MaxSizeInMegabytes", &o.MaxSize, megabyte, unlimitedMegabytes),
+		flag("RequiresDuplicateDetection", &o.DuplicateDetection),
+		span("DuplicateDetectionHistoryTimeWindow", &o.DuplicateWindow, defaultWindow),
+		inverse("EnableBatchedOperations", &o.NoBatching),
+		shown("SizeInBytes", u.Size),
+		shown("FilteringMessagesBeforePublishing", false),
+		shown("IsAnonymousAccessible", false),
+		shown("AuthorizationRules", newAuthorizationRules(o.AuthorizationRules)),
+		status("Status", &o.Status),
+		metadata(&o.UserMetadata),
+		shown("CreatedAt", stamp(u.Created)),
+		shown("UpdatedAt", stamp(u.Updated)),
+		shown("AccessedAt", stamp(u.Accessed)),
+		flag("SupportOrdering", &o.SupportOrdering),
+		shown("CountDetails", counts(u.Counts)),
+		shown("SubscriptionCount", info.Subscriptions),
+		shown("SqlFilterCount", info.SQLFilters),
+		shown("CorrelationFilterCount", info.CorrelationFilters),
+		span("AutoDeleteOnIdle", &o.AutoDeleteOnIdle, 0),
+		q.partitioning(&o.Partitioning, "Topic"),
+		shown("EntityAvailabilityStatus", "Available"),
+		flag("EnableExpress", &o.Express),
+		size("MaxMessageSizeInKilobytes", &o.MaxMessageSize, kilobyte, q.broker.MaxMessageSize()/kilobyte),
+	}
 }

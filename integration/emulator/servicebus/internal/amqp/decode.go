@@ -54,13 +54,17 @@ const (
 // Unmarshal decodes one value and returns what follows it. Nothing in the value refers to b.
 func Unmarshal(b []byte) (value any, rest []byte, err error) {
 	r := newReader(b)
-	value, err = r.value()
-	return value, r.b, err
+	if value = r.value(); r.err != nil {
+		return nil, nil, r.err
+	}
+	return value, r.b, nil
 }
 
-// A reader decodes from the front of b.
+// A reader decodes from the front of b. The first error stays; after it there is nothing to read, and every value is
+// null or zero.
 type reader struct {
 	b     []byte
+	err   error
 	depth int
 	// budget is how many more elements may be decoded. An element with a width takes a byte at least, so only arrays of
 	// elements without one can exceed it.
@@ -75,79 +79,79 @@ func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrMalformed, fmt.Sprintf(format, args...))
 }
 
-// take returns the next n bytes.
-func (r *reader) take(n int) ([]byte, error) {
-	if n < 0 || n > len(r.b) {
-		return nil, malformed("%d bytes wanted where %d are left", n, len(r.b))
+// fail ends the reading, unless err is nil.
+func (r *reader) fail(err error) {
+	if err != nil && r.err == nil {
+		r.err, r.b = err, nil
 	}
-	taken := r.b[:n:n]
-	r.b = r.b[n:]
-	return taken, nil
 }
 
-// code returns the next format code.
-func (r *reader) code() (byte, error) {
-	if len(r.b) == 0 {
-		return 0, malformed("ends where a value is due")
-	}
-	code := r.b[0]
-	r.b = r.b[1:]
-	return code, nil
-}
-
-// enter counts one level of nesting; leave it with r.depth--.
-func (r *reader) enter() error {
-	r.depth++
-	if r.depth > MaxDepth {
-		return malformed("nested deeper than %d", MaxDepth)
-	}
+func (r *reader) unknown(code byte) any {
+	r.fail(malformed("format code %#02x is unknown", code))
 	return nil
 }
 
-// value decodes the next value with its constructor.
-func (r *reader) value() (any, error) {
-	code, err := r.code()
-	if err != nil {
-		return nil, err
+// take returns the next n bytes.
+func (r *reader) take(n int) []byte {
+	if n < 0 || n > len(r.b) {
+		r.fail(malformed("%d bytes wanted where %d are left", n, len(r.b)))
+		return nil
 	}
+	taken := r.b[:n:n]
+	r.b = r.b[n:]
+	return taken
+}
+
+// code returns the next format code.
+func (r *reader) code() byte {
+	if len(r.b) == 0 {
+		r.fail(malformed("ends where a value is due"))
+		return codeNull
+	}
+	code := r.b[0]
+	r.b = r.b[1:]
+	return code
+}
+
+// enter counts one level of nesting; leave it with r.depth--.
+func (r *reader) enter() {
+	r.depth++
+	if r.depth > MaxDepth {
+		r.fail(malformed("nested deeper than %d", MaxDepth))
+	}
+}
+
+// value decodes the next value with its constructor.
+func (r *reader) value() any {
+	code := r.code()
 	if code != codeDescribed {
 		return r.body(code)
 	}
-	if err := r.enter(); err != nil {
-		return nil, err
-	}
-	defer func() { r.depth-- }()
-	descriptor, err := r.value()
-	if err != nil {
-		return nil, err
-	}
-	value, err := r.value()
-	return Described{descriptor, value}, err
+	r.enter()
+	described := Described{Descriptor: r.value(), Value: r.value()}
+	r.depth--
+	return described
 }
 
 // body decodes a value whose format code has been read.
-func (r *reader) body(code byte) (any, error) {
+func (r *reader) body(code byte) any {
 	switch code >> 4 {
 	case 0x4:
-		return empty(code)
+		return r.empty(code)
 	case 0x5, 0x6, 0x7, 0x8, 0x9:
-		b, err := r.take(1 << (code>>4 - 5))
-		if err != nil {
-			return nil, err
+		if b := r.take(1 << (code>>4 - 5)); b != nil {
+			return r.fixed(code, b)
 		}
-		return fixed(code, b)
+		return nil
 	case 0xa, 0xb:
-		b, err := r.variable(code)
-		if err != nil {
-			return nil, err
-		}
+		b := r.variable(code)
 		switch code {
 		case codeBinary8, codeBinary32:
-			return append([]byte{}, b...), nil
+			return append([]byte{}, b...)
 		case codeString8, codeString32:
-			return string(b), nil
+			return string(b)
 		case codeSymbol8, codeSymbol32:
-			return Symbol(b), nil
+			return Symbol(b)
 		}
 	case 0xc, 0xd:
 		return r.compound(code)
@@ -156,204 +160,179 @@ func (r *reader) body(code byte) (any, error) {
 			return r.array(code)
 		}
 	}
-	return nil, malformed("format code %#02x is unknown", code)
+	return r.unknown(code)
 }
 
 // empty returns the value of a format code without a body.
-func empty(code byte) (any, error) {
+func (r *reader) empty(code byte) any {
 	switch code {
 	case codeNull:
-		return nil, nil //nolint:nilnil // null is a value
+		return nil
 	case codeTrue:
-		return true, nil
+		return true
 	case codeFalse:
-		return false, nil
+		return false
 	case codeUint0:
-		return uint32(0), nil
+		return uint32(0)
 	case codeUlong0:
-		return uint64(0), nil
+		return uint64(0)
 	case codeList0:
-		return List{}, nil
+		return List{}
 	default:
-		return nil, malformed("format code %#02x is unknown", code)
+		return r.unknown(code)
 	}
 }
 
 // fixed decodes a value of 1, 2, 4, 8 or 16 bytes.
 //
 //nolint:cyclop // one case for each type
-func fixed(code byte, b []byte) (any, error) {
+func (r *reader) fixed(code byte, b []byte) any {
 	order := binary.BigEndian
 	switch code {
 	case codeUbyte:
-		return b[0], nil
+		return b[0]
 	case codeByte:
-		return int8(b[0]), nil
+		return int8(b[0])
 	case codeSmallUint:
-		return uint32(b[0]), nil
+		return uint32(b[0])
 	case codeSmallUlong:
-		return uint64(b[0]), nil
+		return uint64(b[0])
 	case codeSmallInt:
-		return int32(int8(b[0])), nil
+		return int32(int8(b[0]))
 	case codeSmallLong:
-		return int64(int8(b[0])), nil
+		return int64(int8(b[0]))
 	case codeBoolean:
-		return b[0] != 0, nil
+		return b[0] != 0
 	case codeUshort:
-		return order.Uint16(b), nil
+		return order.Uint16(b)
 	case codeShort:
-		return int16(order.Uint16(b)), nil
+		return int16(order.Uint16(b))
 	case codeUint:
-		return order.Uint32(b), nil
+		return order.Uint32(b)
 	case codeInt:
-		return int32(order.Uint32(b)), nil
+		return int32(order.Uint32(b))
 	case codeFloat:
-		return math.Float32frombits(order.Uint32(b)), nil
+		return math.Float32frombits(order.Uint32(b))
 	case codeChar:
-		return Char(order.Uint32(b)), nil
+		return Char(order.Uint32(b))
 	case codeUlong:
-		return order.Uint64(b), nil
+		return order.Uint64(b)
 	case codeLong:
-		return int64(order.Uint64(b)), nil
+		return int64(order.Uint64(b))
 	case codeDouble:
-		return math.Float64frombits(order.Uint64(b)), nil
+		return math.Float64frombits(order.Uint64(b))
 	case codeTimestamp:
-		return time.UnixMilli(int64(order.Uint64(b))).UTC(), nil
+		return time.UnixMilli(int64(order.Uint64(b))).UTC()
 	case codeDecimal32, codeDecimal64, codeDecimal128:
-		return Decimal(b), nil
+		return Decimal(b)
 	case codeUUID:
-		return UUID(b), nil
+		return UUID(b)
 	default:
-		return nil, malformed("format code %#02x is unknown", code)
+		return r.unknown(code)
 	}
+}
+
+// number reads an unsigned integer of some bytes.
+func (r *reader) number(width int) uint64 {
+	number := uint64(0)
+	for _, digit := range r.take(width) {
+		number = number<<8 | uint64(digit)
+	}
+	return number
 }
 
 // size reads a size or count, of one byte if the format code is of the narrow kind.
-func (r *reader) size(code byte) (int, error) {
+func (r *reader) size(code byte) int {
 	if narrow := code&0x10 == 0; narrow {
-		b, err := r.take(1)
-		if err != nil {
-			return 0, err
-		}
-		return int(b[0]), nil
+		return int(r.number(1))
 	}
-	b, err := r.take(4)
-	if err != nil {
-		return 0, err
-	}
-	size := binary.BigEndian.Uint32(b)
+	size := r.number(4)
 	if size > math.MaxInt32 {
-		return 0, malformed("a size of %d", size)
+		r.fail(malformed("a size of %d", size))
+		return 0
 	}
-	return int(size), nil
+	return int(size)
 }
 
 // variable returns the bytes of a binary, string or symbol.
-func (r *reader) variable(code byte) ([]byte, error) {
-	n, err := r.size(code)
-	if err != nil {
-		return nil, err
-	}
-	return r.take(n)
-}
+func (r *reader) variable(code byte) []byte { return r.take(r.size(code)) }
 
 // open returns a reader over the elements of a list, map or array, and their number.
-func (r *reader) open(code byte) (inner reader, count int, err error) {
-	n, err := r.size(code)
-	if err != nil {
-		return reader{}, 0, err
-	}
-	b, err := r.take(n)
-	if err != nil {
-		return reader{}, 0, err
-	}
-	inner = reader{b: b, depth: r.depth, budget: r.budget}
-	if count, err = inner.size(code); err != nil {
-		return reader{}, 0, err
-	}
+func (r *reader) open(code byte) (inner reader, count int) {
+	b := r.variable(code)
+	inner = reader{b: b, err: r.err, depth: r.depth, budget: r.budget}
+	count = inner.size(code)
 	if inner.budget -= count; inner.budget < 0 {
-		return reader{}, 0, malformed("%d elements in %d bytes", count, n)
+		inner.fail(malformed("%d elements in %d bytes", count, len(b)))
 	}
-	if err := inner.enter(); err != nil {
-		return reader{}, 0, err
+	inner.enter()
+	if inner.err != nil {
+		return inner, 0
 	}
-	return inner, count, nil
+	return inner, count
 }
 
 // shut ends a list, map or array.
-func (r *reader) shut(inner reader) error {
+func (r *reader) shut(inner reader) {
 	r.budget = inner.budget
+	r.fail(inner.err)
 	if len(inner.b) != 0 {
-		return malformed("%d bytes after the last element", len(inner.b))
+		r.fail(malformed("%d bytes after the last element", len(inner.b)))
 	}
-	return nil
 }
 
 // compound decodes a list or map.
-func (r *reader) compound(code byte) (any, error) {
-	inner, count, err := r.open(code)
-	if err != nil {
-		return nil, err
-	}
-	if count > len(inner.b) {
-		return nil, malformed("%d elements in %d bytes", count, len(inner.b))
-	}
-	switch code {
-	case codeList8, codeList32:
+func (r *reader) compound(code byte) any {
+	inner, count := r.open(code)
+	isMap := code == codeMap8 || code == codeMap32
+	switch {
+	case !isMap && code != codeList8 && code != codeList32:
+		return r.unknown(code)
+	case count > len(inner.b):
+		r.fail(malformed("%d elements in %d bytes", count, len(inner.b)))
+		return nil
+	case isMap:
+		pairs := make(Map, inner.pairs(count))
+		for i := range pairs {
+			pairs[i] = Pair{Key: inner.value(), Value: inner.value()}
+		}
+		r.shut(inner)
+		return pairs
+	default:
 		list := make(List, count)
 		for i := range list {
-			if list[i], err = inner.value(); err != nil {
-				return nil, err
-			}
+			list[i] = inner.value()
 		}
-		return list, r.shut(inner)
-	case codeMap8, codeMap32:
-		if count%2 != 0 {
-			return nil, malformed("a map of %d keys and values", count)
-		}
-		pairs := make(Map, count/2)
-		for i := range pairs {
-			if pairs[i].Key, err = inner.value(); err != nil {
-				return nil, err
-			}
-			if pairs[i].Value, err = inner.value(); err != nil {
-				return nil, err
-			}
-		}
-		return pairs, r.shut(inner)
-	default:
-		return nil, malformed("format code %#02x is unknown", code)
+		r.shut(inner)
+		return list
 	}
 }
 
+// pairs is how many keys with values the elements of a map are.
+func (r *reader) pairs(count int) int {
+	if count%2 != 0 {
+		r.fail(malformed("a map of %d keys and values", count))
+	}
+	return count / 2
+}
+
 // array decodes an array: one constructor, then the bodies of its elements.
-func (r *reader) array(code byte) (any, error) {
-	inner, count, err := r.open(code)
-	if err != nil {
-		return nil, err
-	}
-	element, err := inner.code()
-	if err != nil {
-		return nil, err
-	}
+func (r *reader) array(code byte) any {
+	inner, count := r.open(code)
+	element := inner.code()
 	var descriptor any
 	described := element == codeDescribed
 	if described {
-		if descriptor, err = inner.value(); err != nil {
-			return nil, err
-		}
-		if element, err = inner.code(); err != nil {
-			return nil, err
-		}
+		descriptor = inner.value()
+		element = inner.code()
 	}
 	items := make(Array, count)
 	for i := range items {
-		if items[i], err = inner.body(element); err != nil {
-			return nil, err
-		}
+		items[i] = inner.body(element)
 		if described {
 			items[i] = Described{descriptor, items[i]}
 		}
 	}
-	return items, r.shut(inner)
+	r.shut(inner)
+	return items
 }

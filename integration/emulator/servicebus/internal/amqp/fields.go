@@ -1,28 +1,26 @@
 package amqp
 
+import "bytes"
+
 // A fields decodes the elements of a described list one by one. An element that is null, or that a shorter list does not
-// have, is the zero value. The first error stays.
+// have, is the zero value.
 type fields struct {
 	reader
 
 	left int
-	err  error
 }
 
 // openFields reads the constructor of a list and returns its fields; the outer reader goes on after the list.
 func (r *reader) openFields() fields {
-	code, err := r.code()
-	if err != nil {
-		return fields{err: err}
-	}
-	switch code {
+	switch code := r.code(); code {
 	case codeList0:
 		return fields{reader: reader{depth: r.depth, budget: r.budget}}
 	case codeList8, codeList32:
-		inner, count, err := r.open(code)
-		return fields{reader: inner, left: count, err: err}
+		inner, count := r.open(code)
+		return fields{reader: inner, left: count}
 	default:
-		return fields{err: malformed("format code %#02x where a list is due", code)}
+		r.fail(malformed("format code %#02x where a list is due", code))
+		return fields{reader: reader{err: r.err}}
 	}
 }
 
@@ -44,9 +42,7 @@ func (f *fields) any() any {
 	if !f.more() {
 		return nil
 	}
-	var value any
-	value, f.err = f.value()
-	return value
+	return f.value()
 }
 
 // number decodes an unsigned integer, or returns absent.
@@ -54,26 +50,15 @@ func (f *fields) number(absent uint64) uint64 {
 	if !f.more() {
 		return absent
 	}
-	code, err := f.code()
-	if err != nil {
-		f.err = err
-		return absent
-	}
-	switch code {
+	switch code := f.code(); code {
 	case codeUint0, codeUlong0:
 		return 0
 	case codeUbyte, codeSmallUint, codeSmallUlong, codeUshort, codeUint, codeUlong:
+		return f.reader.number(int(widths[code]))
 	default:
-		f.err = malformed("format code %#02x where an unsigned integer is due", code)
+		f.fail(malformed("format code %#02x where an unsigned integer is due", code))
 		return absent
 	}
-	b, err := f.take(int(widths[code]))
-	f.err = err
-	number := uint64(0)
-	for _, digit := range b {
-		number = number<<8 | uint64(digit)
-	}
-	return number
 }
 
 func (f *fields) uint(absent uint32) uint32 { return uint32(f.number(uint64(absent))) }
@@ -93,25 +78,14 @@ type Optional struct {
 // Some returns an integer that is present.
 func Some(value uint32) Optional { return Optional{value, true} }
 
-func (f *fields) bool() bool { return f.flag(false) }
-
-func (f *fields) flag(absent bool) bool {
+func (f *fields) bool() bool {
 	if !f.more() {
-		return absent
+		return false
 	}
-	code, err := f.code()
-	if err != nil {
-		f.err = err
-		return absent
-	}
-	value, err := f.body(code)
-	if err != nil {
-		f.err = err
-		return absent
-	}
+	value := f.body(f.code())
 	flag, ok := value.(bool)
 	if !ok {
-		f.err = malformed("%T where a boolean is due", value)
+		f.fail(malformed("%T where a boolean is due", value))
 	}
 	return flag
 }
@@ -124,30 +98,17 @@ func (f *fields) bytes() []byte {
 	if !f.more() {
 		return nil
 	}
-	code, err := f.code()
-	if err != nil {
-		f.err = err
-		return nil
-	}
-	switch code {
+	switch code := f.code(); code {
 	case codeBinary8, codeBinary32, codeString8, codeString32, codeSymbol8, codeSymbol32:
+		return f.variable(code)
 	default:
-		f.err = malformed("format code %#02x where text is due", code)
+		f.fail(malformed("format code %#02x where text is due", code))
 		return nil
 	}
-	b, err := f.variable(code)
-	f.err = err
-	return b
 }
 
 // binary decodes a binary into memory of its own.
-func (f *fields) binary() []byte {
-	b := f.bytes()
-	if b == nil {
-		return nil
-	}
-	return append([]byte{}, b...)
-}
+func (f *fields) binary() []byte { return bytes.Clone(f.bytes()) }
 
 // table decodes a map.
 func (f *fields) table() Map {
@@ -186,19 +147,13 @@ func (f *fields) symbols() []Symbol {
 	}
 }
 
-func (f *fields) fail(err error) {
-	if f.err == nil {
-		f.err = err
-	}
-}
-
 // close ends the list. Fields beyond those of the standard are passed over.
 func (f *fields) close() error {
 	for ; f.err == nil && f.left > 0; f.left-- {
-		f.err = f.skip()
+		f.skip()
 	}
-	if f.err == nil && len(f.b) != 0 {
-		f.err = malformed("%d bytes after the last field", len(f.b))
+	if len(f.b) != 0 {
+		f.fail(malformed("%d bytes after the last field", len(f.b)))
 	}
 	return f.err
 }
@@ -208,46 +163,32 @@ func (f *fields) described() (descriptor uint64, inner fields, ok bool) {
 	if !f.more() {
 		return 0, fields{}, false
 	}
-	descriptor, err := f.descriptor()
-	if err != nil {
-		f.err = err
-		return 0, fields{}, false
-	}
+	descriptor = f.descriptor()
 	inner = f.openFields()
-	if inner.err != nil {
-		f.err = inner.err
-		return 0, fields{}, false
-	}
-	return descriptor, inner, true
+	f.fail(inner.err)
+	return descriptor, inner, f.err == nil
 }
 
 // descriptor reads the marker of a described value and its descriptor, a number or one of the standard's symbols.
-func (r *reader) descriptor() (uint64, error) {
-	code, err := r.code()
-	if err != nil {
-		return 0, err
-	}
-	if code != codeDescribed {
-		return 0, malformed("format code %#02x where a described value is due", code)
+func (r *reader) descriptor() uint64 {
+	if code := r.code(); code != codeDescribed {
+		r.fail(malformed("format code %#02x where a described value is due", code))
+		return 0
 	}
 	if len(r.b) >= 2 && r.b[0] == codeSmallUlong {
-		descriptor := uint64(r.b[1])
-		r.b = r.b[2:]
-		return descriptor, nil
+		return uint64(r.take(2)[1])
 	}
-	value, err := r.value()
-	if err != nil {
-		return 0, err
-	}
-	switch value := value.(type) {
+	switch value := r.value().(type) {
 	case uint64:
-		return value, nil
+		return value
 	case Symbol:
-		if descriptor, ok := descriptors[value]; ok {
-			return descriptor, nil
+		descriptor, ok := descriptors[value]
+		if !ok {
+			r.fail(malformed("descriptor %.40q is unknown", string(value)))
 		}
-		return 0, malformed("descriptor %.40q is unknown", string(value))
+		return descriptor
 	default:
-		return 0, malformed("a descriptor of type %T", value)
+		r.fail(malformed("a descriptor of type %T", value))
+		return 0
 	}
 }

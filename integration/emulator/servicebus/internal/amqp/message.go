@@ -39,93 +39,70 @@ func parseSections(raw []byte) (m Message, ordered bool, err error) {
 	last := uint64(0)
 	for len(r.b) > 0 {
 		s := section{start: len(raw) - len(r.b)}
-		descriptor, err := r.descriptor()
-		if err != nil {
-			return Message{}, false, err
-		}
+		descriptor := r.descriptor()
+		place := placeOf(&m, descriptor)
 		repeats := descriptor == last && (descriptor == descData || descriptor == descSequence)
-		if m.has(descriptor) && !repeats {
-			return Message{}, false, malformed("section %#x after %#x", descriptor, last)
+		if place.present() && !repeats {
+			r.fail(malformed("section %#x after %#x", descriptor, last))
 		}
 		ordered = ordered && descriptor >= last
 		last = descriptor
 		s.value = len(raw) - len(r.b)
-		if err := r.checkSection(descriptor); err != nil {
-			return Message{}, false, err
-		}
+		r.checkSection(descriptor)
 		s.end = len(raw) - len(r.b)
-		m = m.with(descriptor, s)
+		if repeats {
+			s.start, s.value = place.start, place.value
+		}
+		*place = s
+	}
+	if r.err != nil {
+		return Message{}, false, r.err
 	}
 	return m, ordered, nil
 }
 
-// has reports whether the message has a section already. Those of the body are one.
-func (m Message) has(descriptor uint64) bool {
+// placeOf returns where a message keeps a section. Those of the body are one.
+func placeOf(m *Message, descriptor uint64) *section {
 	switch descriptor {
 	case descHeader:
-		return m.header.present()
+		return &m.header
 	case descDeliveryAnnots:
-		return m.delivery.present()
+		return &m.delivery
 	case descMessageAnnots:
-		return m.annotations.present()
+		return &m.annotations
 	case descProperties:
-		return m.properties.present()
+		return &m.properties
 	case descApplicationProps:
-		return m.application.present()
+		return &m.application
 	case descFooter:
-		return m.footer.present()
+		return &m.footer
 	default:
-		return m.body.present()
+		return &m.body
 	}
 }
 
 // checkSection goes over the value of a section and checks its type.
-func (r *reader) checkSection(descriptor uint64) error {
+func (r *reader) checkSection(descriptor uint64) {
 	if len(r.b) == 0 {
-		return malformed("section %#x has no value", descriptor)
+		r.fail(malformed("section %#x has no value", descriptor))
+		return
 	}
 	code := r.b[0]
 	ok := false
 	switch descriptor {
-	case descHeader, descProperties:
+	case descHeader, descProperties, descSequence:
 		ok = code == codeList0 || code == codeList8 || code == codeList32
 	case descDeliveryAnnots, descMessageAnnots, descApplicationProps, descFooter:
 		ok = code == codeMap8 || code == codeMap32 || code == codeNull
 	case descData:
 		ok = code == codeBinary8 || code == codeBinary32
-	case descSequence:
-		ok = code == codeList0 || code == codeList8 || code == codeList32
 	case descValue:
 		ok = true
 	}
 	if !ok {
-		return malformed("section %#x with format code %#02x", descriptor, code)
+		r.fail(malformed("section %#x with format code %#02x", descriptor, code))
 	}
-	return r.skip()
-}
-
-// with returns the message with one more section.
-func (m Message) with(descriptor uint64, s section) Message {
-	switch descriptor {
-	case descHeader:
-		m.header = s
-	case descDeliveryAnnots:
-		m.delivery = s
-	case descMessageAnnots:
-		m.annotations = s
-	case descProperties:
-		m.properties = s
-	case descApplicationProps:
-		m.application = s
-	case descFooter:
-		m.footer = s
-	default:
-		if m.body.present() {
-			s.start, s.value = m.body.start, m.body.value
-		}
-		m.body = s
-	}
-	return m
+	r.skip()
 }
 
 // Bytes returns the whole encoding.
@@ -142,19 +119,13 @@ func (m Message) Data() [][]byte {
 	var sections [][]byte
 	r := newReader(m.Body())
 	for len(r.b) > 0 {
-		descriptor, err := r.descriptor()
-		if err != nil || descriptor != descData {
+		if r.descriptor() != descData {
 			return nil
 		}
-		code, err := r.code()
-		if err != nil {
-			return nil
-		}
-		data, err := r.variable(code)
-		if err != nil {
-			return nil
-		}
-		sections = append(sections, data)
+		sections = append(sections, r.variable(r.code()))
+	}
+	if r.err != nil {
+		return nil
 	}
 	return sections
 }
@@ -162,12 +133,11 @@ func (m Message) Data() [][]byte {
 // Value returns the value of an amqp-value body, or false if the body is of another kind.
 func (m Message) Value() (any, bool) {
 	r := newReader(m.Body())
-	descriptor, err := r.descriptor()
-	if err != nil || descriptor != descValue {
+	if r.descriptor() != descValue {
 		return nil, false
 	}
-	value, err := r.value()
-	return value, err == nil
+	value := r.value()
+	return value, r.err == nil
 }
 
 // DeliveryAnnotations decodes the delivery annotations.

@@ -92,8 +92,10 @@ func TestEmptySections(t *testing.T) {
 func TestRewrite(t *testing.T) {
 	original := full(t)
 	m := parse(t, original)
-	raw := m.Rewrite([]byte("front"), amqp.Header{DeliveryCount: 1, Priority: 4}, nil,
-		amqp.Map{{amqp.Symbol("x-opt-sequence-number"), int64(42)}})[5:]
+	raw := m.Edit([]byte("front"), amqp.Edit{
+		Header: &amqp.Header{DeliveryCount: 1, Priority: 4}, DeliveryAnnotations: &amqp.Map{},
+		MessageAnnotations: &amqp.Map{{amqp.Symbol("x-opt-sequence-number"), int64(42)}},
+	})[5:]
 	var got peer.Message
 	if err := got.UnmarshalBinary(raw); err != nil {
 		t.Fatal(err)

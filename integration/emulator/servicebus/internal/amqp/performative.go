@@ -106,9 +106,9 @@ const BatchFormat = 0x80013700
 // Decode decodes the body of an AMQP frame. The payload and a transfer's delivery tag are part of the body.
 func Decode(body []byte) (_ Performative, payload []byte, err error) {
 	r := newReader(body)
-	descriptor, err := r.descriptor()
-	if err != nil {
-		return nil, nil, err
+	descriptor := r.descriptor()
+	if r.err != nil {
+		return nil, nil, r.err
 	}
 	var p Performative
 	switch descriptor {

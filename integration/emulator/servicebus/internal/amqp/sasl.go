@@ -16,9 +16,9 @@ type (
 // DecodeSASL decodes the body of a SASL frame.
 func DecodeSASL(body []byte) (Performative, error) {
 	r := newReader(body)
-	descriptor, err := r.descriptor()
-	if err != nil {
-		return nil, err
+	descriptor := r.descriptor()
+	if r.err != nil {
+		return nil, r.err
 	}
 	var p Performative
 	switch descriptor {

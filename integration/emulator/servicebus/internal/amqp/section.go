@@ -19,38 +19,21 @@ type Edit struct {
 // Edit appends the message to dst with the sections that the edit names written anew, and all others as they are.
 func (m Message) Edit(dst []byte, edit Edit) []byte {
 	dst = slices.Grow(dst, len(m.raw)+256)
-	if edit.Header != nil {
-		dst = AppendHeader(dst, *edit.Header)
-	} else {
-		dst = append(dst, m.raw[m.header.start:m.header.end]...)
-	}
-	if edit.DeliveryAnnotations != nil {
-		dst = AppendDeliveryAnnotations(dst, *edit.DeliveryAnnotations)
-	} else {
-		dst = append(dst, m.raw[m.delivery.start:m.delivery.end]...)
-	}
-	if edit.MessageAnnotations != nil {
-		dst = AppendMessageAnnotations(dst, *edit.MessageAnnotations)
-	} else {
-		dst = append(dst, m.raw[m.annotations.start:m.annotations.end]...)
-	}
-	if edit.Properties != nil {
-		dst = AppendProperties(dst, *edit.Properties)
-	} else {
-		dst = append(dst, m.raw[m.properties.start:m.properties.end]...)
-	}
-	if edit.ApplicationProperties != nil {
-		dst = AppendApplicationProperties(dst, *edit.ApplicationProperties)
-	} else {
-		dst = append(dst, m.raw[m.application.start:m.application.end]...)
-	}
+	dst = appendEdited(dst, m.raw, m.header, edit.Header, AppendHeader)
+	dst = appendEdited(dst, m.raw, m.delivery, edit.DeliveryAnnotations, AppendDeliveryAnnotations)
+	dst = appendEdited(dst, m.raw, m.annotations, edit.MessageAnnotations, AppendMessageAnnotations)
+	dst = appendEdited(dst, m.raw, m.properties, edit.Properties, AppendProperties)
+	dst = appendEdited(dst, m.raw, m.application, edit.ApplicationProperties, AppendApplicationProperties)
 	dst = append(dst, m.raw[m.body.start:m.body.end]...)
 	return append(dst, m.raw[m.footer.start:m.footer.end]...)
 }
 
-// Rewrite appends the message to dst with a new header and new annotations, and all other sections as they are.
-func (m Message) Rewrite(dst []byte, header Header, deliveryAnnotations, messageAnnotations Map) []byte {
-	return m.Edit(dst, Edit{Header: &header, DeliveryAnnotations: &deliveryAnnotations, MessageAnnotations: &messageAnnotations})
+// appendEdited appends a section anew, or as it is in raw if there is nothing new.
+func appendEdited[T any](dst, raw []byte, old section, fresh *T, write func([]byte, T) []byte) []byte {
+	if fresh != nil {
+		return write(dst, *fresh)
+	}
+	return append(dst, raw[old.start:old.end]...)
 }
 
 // AppendHeader appends a header section.

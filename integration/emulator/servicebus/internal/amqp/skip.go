@@ -19,83 +19,58 @@ var widths = func() (widths [256]int8) {
 }()
 
 // skip goes over the next value and checks that it can be decoded, without allocating.
-func (r *reader) skip() error {
-	code, err := r.code()
-	if err != nil {
-		return err
-	}
+func (r *reader) skip() {
+	code := r.code()
 	if code != codeDescribed {
-		return r.skipBody(code)
+		r.skipBody(code)
+		return
 	}
-	if err := r.enter(); err != nil {
-		return err
-	}
-	defer func() { r.depth-- }()
-	if err := r.skip(); err != nil {
-		return err
-	}
-	return r.skip()
+	r.enter()
+	r.skip()
+	r.skip()
+	r.depth--
 }
 
 // skipBody goes over a value whose format code has been read.
-func (r *reader) skipBody(code byte) error {
+func (r *reader) skipBody(code byte) {
 	if width := widths[code]; width >= 0 {
-		_, err := r.take(int(width))
-		return err
+		r.take(int(width))
+		return
 	}
 	switch code {
 	case codeBinary8, codeBinary32, codeString8, codeString32, codeSymbol8, codeSymbol32:
-		_, err := r.variable(code)
-		return err
+		r.variable(code)
 	case codeList8, codeList32, codeMap8, codeMap32:
-		return r.skipCompound(code)
+		r.skipCompound(code)
 	case codeArray8, codeArray32:
-		return r.skipArray(code)
+		r.skipArray(code)
 	default:
-		return malformed("format code %#02x is unknown", code)
+		r.unknown(code)
 	}
 }
 
-func (r *reader) skipCompound(code byte) error {
-	inner, count, err := r.open(code)
-	if err != nil {
-		return err
-	}
-	if isMap := code&0xf == 1; isMap && count%2 != 0 {
-		return malformed("a map of %d keys and values", count)
+func (r *reader) skipCompound(code byte) {
+	inner, count := r.open(code)
+	if isMap := code&0xf == 1; isMap {
+		inner.pairs(count)
 	}
 	for range count {
-		if err := inner.skip(); err != nil {
-			return err
-		}
+		inner.skip()
 	}
-	return r.shut(inner)
+	r.shut(inner)
 }
 
-func (r *reader) skipArray(code byte) error {
-	inner, count, err := r.open(code)
-	if err != nil {
-		return err
-	}
-	element, err := inner.code()
-	if err != nil {
-		return err
-	}
+func (r *reader) skipArray(code byte) {
+	inner, count := r.open(code)
+	element := inner.code()
 	if element == codeDescribed {
-		if err := inner.skip(); err != nil {
-			return err
+		inner.skip()
+		if element = inner.code(); element == codeDescribed {
+			inner.fail(malformed("a described value in a described array"))
 		}
-		if element, err = inner.code(); err != nil {
-			return err
-		}
-	}
-	if element == codeDescribed {
-		return malformed("a described value in a described array")
 	}
 	for range count {
-		if err := inner.skipBody(element); err != nil {
-			return err
-		}
+		inner.skipBody(element)
 	}
-	return r.shut(inner)
+	r.shut(inner)
 }

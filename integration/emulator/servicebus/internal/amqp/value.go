@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // ErrMalformed is wrapped by every error of decoding.
@@ -51,12 +52,7 @@ func (m Map) Get(key string) any {
 
 // Has reports whether a key is there, be it a string or a symbol.
 func (m Map) Has(key string) bool {
-	for _, pair := range m {
-		if name(pair.Key) == key {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m, func(pair Pair) bool { return name(pair.Key) == key })
 }
 
 // With returns the map with one entry replaced or added; m itself may change. The type of the key is that of an earlier
@@ -73,13 +69,7 @@ func (m Map) With(key, value any) Map {
 
 // Without returns the map without an entry; m itself stays as it is.
 func (m Map) Without(key string) Map {
-	kept := make(Map, 0, len(m))
-	for _, pair := range m {
-		if name(pair.Key) != key {
-			kept = append(kept, pair)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(slices.Clone(m), func(pair Pair) bool { return name(pair.Key) == key })
 }
 
 // name returns the text of a key, or "" if it is neither a string nor a symbol.
@@ -106,14 +96,6 @@ func (u UUID) Tag() []byte {
 		u[3], u[2], u[1], u[0], u[5], u[4], u[7], u[6],
 		u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15],
 	}
-}
-
-// ParseTag returns the lock token of a delivery tag, or false if the tag is not of 16 bytes.
-func ParseTag(tag []byte) (UUID, bool) {
-	if len(tag) != 16 {
-		return UUID{}, false
-	}
-	return UUID(UUID(tag).Tag()), true
 }
 
 // IDString returns a message or correlation id as text. Ids may be strings, numbers, UUIDs or binary.

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -259,15 +260,7 @@ func (e *entity) dispatchAll(now int64, en *entry) {
 
 // lockAll locks entities in the order of their ids.
 func lockAll(entities []*entity) []*entity {
-	slices.SortFunc(entities, func(a, b *entity) int {
-		if a.id < b.id {
-			return -1
-		}
-		if a.id > b.id {
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(entities, func(a, b *entity) int { return cmp.Compare(a.id, b.id) })
 	entities = slices.Compact(entities)
 	for _, e := range entities {
 		e.mu.Lock()

@@ -214,6 +214,15 @@ func (q *queue) expel(err error, en *entry) {
 	}
 }
 
+// delete deletes the entity of a kind at a path.
+func (b *Broker) delete(k kind, path string) error {
+	e, err := b.find(k, path)
+	if err != nil {
+		return err
+	}
+	return b.remove(e, nil)
+}
+
 // remove deletes an entity and, of a topic, the subscriptions. expect says under which condition, asked with its lock held; nil is
 // always.
 func (b *Broker) remove(e *entity, condition func() bool) error {

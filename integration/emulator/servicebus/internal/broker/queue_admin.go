@@ -18,11 +18,7 @@ func (b *Broker) UpdateQueue(name string, options QueueOptions) (QueueInfo, erro
 
 // DeleteQueue deletes a queue and its messages.
 func (b *Broker) DeleteQueue(name string) error {
-	e, err := b.find(queueKind, name)
-	if err != nil {
-		return err
-	}
-	return b.remove(e, nil)
+	return b.delete(queueKind, name)
 }
 
 // Queue describes a queue.

@@ -11,20 +11,6 @@ type Source struct{ queue *queue }
 // Path is the entity's path as it was created.
 func (s *Source) Path() string { return s.queue.entity.pathOf(s.queue.part) }
 
-// RequiresSession says that receivers must have a session. Sub-queues never require one.
-func (s *Source) RequiresSession() bool {
-	s.queue.entity.mu.Lock()
-	defer s.queue.entity.mu.Unlock()
-	return s.queue.bySession()
-}
-
-// LockDuration is how long a lock holds.
-func (s *Source) LockDuration() time.Duration {
-	s.queue.entity.mu.Lock()
-	defer s.queue.entity.mu.Unlock()
-	return s.queue.entity.settings.LockDuration
-}
-
 // Peek returns up to most messages from a sequence number on, whatever state they are in, without locking them. A session
 // that is not nil leaves only its messages.
 func (s *Source) Peek(from int64, most int, session *string) ([]Delivery, error) {

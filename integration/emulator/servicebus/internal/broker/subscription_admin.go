@@ -55,11 +55,7 @@ func (b *Broker) UpdateSubscription(topic, name string, options SubscriptionOpti
 
 // DeleteSubscription deletes a subscription and its messages.
 func (b *Broker) DeleteSubscription(topic, name string) error {
-	e, err := b.find(subscriptionKind, subscriptionPath(topic, name))
-	if err != nil {
-		return err
-	}
-	return b.remove(e, nil)
+	return b.delete(subscriptionKind, subscriptionPath(topic, name))
 }
 
 // Subscription describes a subscription.

@@ -53,11 +53,7 @@ func (b *Broker) UpdateTopic(name string, options TopicOptions) (TopicInfo, erro
 
 // DeleteTopic deletes a topic and its subscriptions.
 func (b *Broker) DeleteTopic(name string) error {
-	e, err := b.find(topicKind, name)
-	if err != nil {
-		return err
-	}
-	return b.remove(e, nil)
+	return b.delete(topicKind, name)
 }
 
 // Topic describes a topic.

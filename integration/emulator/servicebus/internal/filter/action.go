@@ -23,55 +23,43 @@ type statement struct {
 
 // ParseAction compiles statements such as "SET priority = 'high'; REMOVE color". Errors are of type [*SyntaxError].
 func ParseAction(statements string, parameters amqp.Map) (*Action, error) {
-	p, err := newParser(statements, parameters)
-	if err != nil {
-		return nil, err
-	}
+	p := newParser(statements, parameters)
 	a := &Action{expression: statements, parameters: parameters}
 	for {
-		s, err := p.statement()
-		if err != nil {
-			return nil, err
+		if a.statements = append(a.statements, p.statement()); len(a.statements) > MaxStatements {
+			p.failf("more than %d statements", MaxStatements)
 		}
-		if a.statements = append(a.statements, s); len(a.statements) > MaxStatements {
-			return nil, p.errorf("more than %d statements", MaxStatements)
-		}
-		if _, err := p.accept(tokenSymbol, ";"); err != nil { // which may be left out
-			return nil, err
-		}
-		if p.token.kind == tokenEnd {
+		p.accept(tokenSymbol, ";") // which may be left out
+		switch {
+		case p.err != nil:
+			return nil, p.err
+		case p.token.kind == tokenEnd:
 			return a, nil
 		}
 	}
 }
 
 // statement parses SET or REMOVE.
-func (p *parser) statement() (statement, error) {
+func (p *parser) statement() statement {
 	remove := p.isKeyword("REMOVE")
 	if !remove && !p.isKeyword("SET") {
-		return statement{}, p.errorf("SET or REMOVE is due, not %v", p.token)
+		p.failf("SET or REMOVE is due, not %v", p.token)
 	}
-	if err := p.advance(); err != nil {
-		return statement{}, err
-	}
+	p.advance()
 	at := p.token.position
-	target, err := p.property()
-	if err != nil {
-		return statement{}, err
-	}
+	target := p.property()
 	if target.system {
 		if known, ok := system[strings.ToLower(target.name)]; !ok || known.set == nil {
-			return statement{}, p.lexer.errorf(at, "system property %s cannot be changed", target.name)
+			p.failAtf(at, "system property %s cannot be changed", target.name)
 		}
 	}
 	if remove {
-		return statement{target: target}, nil
+		return statement{target: target}
 	}
 	if !p.isSymbol("=") {
-		return statement{}, p.errorf("\"=\" is due, not %v", p.token)
+		p.failf("\"=\" is due, not %v", p.token)
 	}
-	n, err := p.operand()
-	return statement{target, n}, err
+	return statement{target, p.operand()}
 }
 
 // Apply returns the edit that an action makes on a message. Later statements see what earlier ones have changed.

@@ -36,19 +36,13 @@ func FalseFilter() Filter { return Filter{kind: False} }
 // ParseSQL compiles an expression such as "sys.Label = 'x' AND price > 10". The names of parameters have their "@". Errors are
 // of type [*SyntaxError].
 func ParseSQL(expression string, parameters amqp.Map) (Filter, error) {
-	p, err := newParser(expression, parameters)
-	if err != nil {
-		return Filter{}, err
-	}
-	root, err := p.or()
-	if err != nil {
-		return Filter{}, err
-	}
+	p := newParser(expression, parameters)
+	root := p.or()
 	if p.token.kind != tokenEnd {
-		return Filter{}, p.errorf("an operator or the end is due, not %v", p.token)
+		p.failf("an operator or the end is due, not %v", p.token)
 	}
-	if root, err = p.predicate(root, 0); err != nil {
-		return Filter{}, err
+	if root = p.predicate(root, 0); p.err != nil {
+		return Filter{}, p.err
 	}
 	return Filter{kind: SQL, expression: expression, parameters: parameters, root: root}, nil
 }

@@ -82,29 +82,17 @@ var system = map[string]systemProperty{
 		func(m *Message) value { return valueOf(m.Properties().CorrelationID) },
 		func(p *amqp.Properties, text string) { p.CorrelationID = text },
 	},
-	"to": {
-		func(m *Message) value { return optionalText(m.Properties().To) },
-		func(p *amqp.Properties, text string) { p.To = text },
-	},
-	"replyto": {
-		func(m *Message) value { return optionalText(m.Properties().ReplyTo) },
-		func(p *amqp.Properties, text string) { p.ReplyTo = text },
-	},
-	"label":   subject,
-	"subject": subject,
+	"to":      textProperty(func(p *amqp.Properties) *string { return &p.To }),
+	"replyto": textProperty(func(p *amqp.Properties) *string { return &p.ReplyTo }),
+	"label":   textProperty(func(p *amqp.Properties) *string { return &p.Subject }),
+	"subject": textProperty(func(p *amqp.Properties) *string { return &p.Subject }),
 	"sessionid": {
 		func(m *Message) value { return optionalText(m.Properties().GroupID) },
 		func(p *amqp.Properties, text string) { p.GroupID, p.HasGroupID = text, text != "" },
 	},
-	"replytosessionid": {
-		func(m *Message) value { return optionalText(m.Properties().ReplyToGroupID) },
-		func(p *amqp.Properties, text string) { p.ReplyToGroupID = text },
-	},
-	"contenttype": {
-		func(m *Message) value { return optionalText(m.Properties().ContentType) },
-		func(p *amqp.Properties, text string) { p.ContentType = text },
-	},
-	"timetolive": {get: func(m *Message) value { return integerOf(m.message.Header().TTL.Milliseconds()) }},
+	"replytosessionid": textProperty(func(p *amqp.Properties) *string { return &p.ReplyToGroupID }),
+	"contenttype":      textProperty(func(p *amqp.Properties) *string { return &p.ContentType }),
+	"timetolive":       {get: func(m *Message) value { return integerOf(m.message.Header().TTL.Milliseconds()) }},
 	"expiresatutc": {get: func(m *Message) value {
 		ttl := m.message.Header().TTL
 		if ttl == 0 {
@@ -126,9 +114,12 @@ var system = map[string]systemProperty{
 	"locktoken":               {get: absent},
 }
 
-var subject = systemProperty{
-	func(m *Message) value { return optionalText(m.Properties().Subject) },
-	func(p *amqp.Properties, text string) { p.Subject = text },
+// textProperty is a system property that is a text of the message's properties.
+func textProperty(field func(*amqp.Properties) *string) systemProperty {
+	return systemProperty{
+		func(m *Message) value { return optionalText(*field(m.Properties())) },
+		func(p *amqp.Properties, text string) { *field(p) = text },
+	}
 }
 
 func annotation(name string) func(*Message) value {

@@ -20,10 +20,12 @@ type (
 	notNode   struct{ operand node }
 	boolNode  struct{ operand node } // an expression in the place of a predicate
 	signNode  struct{ operand node }
-	andNode   struct{ left, right node }
-	orNode    struct{ left, right node }
-	isNull    struct{ operand node }
-	inNode    struct {
+	junction  struct { // AND or OR
+		decisive    value // which one side suffices for: false or true
+		left, right node
+	}
+	isNull struct{ operand node }
+	inNode struct {
 		operand node
 		items   []node
 	}
@@ -70,34 +72,16 @@ func (n notNode) eval(m *Message) value {
 	return v
 }
 
-func (n andNode) eval(m *Message) value {
+func (n junction) eval(m *Message) value {
 	left := n.left.eval(m)
-	if left.kind == failed || left.kind == boolean && left.number == 0 {
+	if left.kind == failed || left == n.decisive {
 		return left
 	}
 	right := n.right.eval(m)
-	if right.kind == failed || right.kind == boolean && right.number == 0 {
+	if right.kind == failed || right == n.decisive || left.kind != unknown {
 		return right
 	}
-	if left.kind == unknown {
-		return left
-	}
-	return right
-}
-
-func (n orNode) eval(m *Message) value {
-	left := n.left.eval(m)
-	if left.kind == failed || left.kind == boolean && left.number == 1 {
-		return left
-	}
-	right := n.right.eval(m)
-	if right.kind == failed || right.kind == boolean && right.number == 1 {
-		return right
-	}
-	if left.kind == unknown {
-		return left
-	}
-	return right
+	return left
 }
 
 func (n isNull) eval(m *Message) value {

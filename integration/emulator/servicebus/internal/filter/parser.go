@@ -18,65 +18,80 @@ const (
 	maxText = 64 << 10 // what "+" may make of text
 )
 
-// A parser compiles tokens by recursive descent.
+// A parser compiles tokens by recursive descent. The first error stays; after it there is nothing but the end to parse,
+// and what the methods return is of no use.
 type parser struct {
 	lexer      lexer
 	token      token
 	parameters amqp.Map
 	depth      int
+	err        error
 }
 
-func newParser(input string, parameters amqp.Map) (*parser, error) {
+func newParser(input string, parameters amqp.Map) *parser {
 	p := &parser{lexer: lexer{input: input}, parameters: parameters}
 	if len(input) > MaxLength {
-		return nil, p.lexer.errorf(MaxLength, "longer than %d bytes", MaxLength)
+		p.failAtf(MaxLength, "longer than %d bytes", MaxLength)
 	}
-	err := p.advance()
-	return p, err
+	p.advance()
+	return p
 }
 
-func (p *parser) advance() (err error) {
-	p.token, err = p.lexer.next()
-	return err
+func (p *parser) advance() {
+	if p.err != nil {
+		return
+	}
+	if p.token, p.err = p.lexer.next(); p.err != nil {
+		p.token = token{}
+	}
 }
 
-func (p *parser) errorf(format string, args ...any) error {
-	return p.lexer.errorf(p.token.position, format, args...)
+// failf reports a problem with the present token.
+func (p *parser) failf(format string, args ...any) { p.failAtf(p.token.position, format, args...) }
+
+func (p *parser) failAtf(at int, format string, args ...any) {
+	if p.err == nil {
+		p.err = p.lexer.errorf(at, format, args...)
+		p.token = token{}
+	}
 }
 
 func (p *parser) is(kind tokenKind, text string) bool {
 	return p.token.kind == kind && p.token.text == text
 }
+
 func (p *parser) isKeyword(word string) bool  { return p.is(tokenKeyword, word) }
 func (p *parser) isSymbol(symbol string) bool { return p.is(tokenSymbol, symbol) }
 
 // accept steps over a token if it is next.
-func (p *parser) accept(kind tokenKind, text string) (bool, error) {
+func (p *parser) accept(kind tokenKind, text string) bool {
 	if !p.is(kind, text) {
-		return false, nil
+		return false
 	}
-	return true, p.advance()
+	p.advance()
+	return true
 }
 
-func (p *parser) expect(kind tokenKind, text string) error {
-	if !p.is(kind, text) {
-		return p.errorf("%q is due, not %v", text, p.token)
+// expect returns the node if the token is next, and steps over it.
+func (p *parser) expect(kind tokenKind, text string, n node) node {
+	if !p.accept(kind, text) {
+		p.failf("%q is due, not %v", text, p.token)
 	}
-	return p.advance()
+	return n
 }
 
-func (p *parser) enter() error {
+// enter counts one level of nesting; leave it with p.depth--.
+func (p *parser) enter() {
 	p.depth++
 	if p.depth > MaxDepth {
-		return p.errorf("nested deeper than %d", MaxDepth)
+		p.failf("nested deeper than %d", MaxDepth)
 	}
-	return nil
 }
 
 // isPredicate says that a node is true, false or unknown whatever the message.
 func isPredicate(n node) bool {
 	switch n.(type) {
-	case notNode, boolNode, andNode, orNode, isNull, inNode, compareNode, likeNode:
+	case notNode, boolNode, junction, isNull, inNode, compareNode, likeNode:
 		return true
 	default:
 		return false
@@ -84,275 +99,182 @@ func isPredicate(n node) bool {
 }
 
 // predicate makes a node usable as a predicate.
-func (p *parser) predicate(n node, at int) (node, error) {
+func (p *parser) predicate(n node, at int) node {
 	if isPredicate(n) {
-		return n, nil
+		return n
 	}
 	switch n := n.(type) {
 	case userNode, sysNode, badNode:
-		return boolNode{n}, nil
+		return boolNode{n}
 	case constant:
 		if n.value.kind == boolean || n.value.kind == unknown {
-			return boolNode{n}, nil
+			return boolNode{n}
 		}
 	}
-	return nil, p.lexer.errorf(at, "a predicate is due, such as a comparison")
+	p.failAtf(at, "a predicate is due, such as a comparison")
+	return n
 }
 
 // expression checks that a node is not a predicate.
-func (p *parser) expression(n node, at int) (node, error) {
+func (p *parser) expression(n node, at int) node {
 	if isPredicate(n) {
-		return nil, p.lexer.errorf(at, "an expression is due, not a predicate")
+		p.failAtf(at, "an expression is due, not a predicate")
 	}
-	return n, nil
+	return n
 }
 
 // or parses a predicate, or an expression if there is no operator of predicates.
-func (p *parser) or() (node, error) {
-	return p.chain("OR", p.and, func(left, right node) node { return orNode{left, right} })
-}
-
-func (p *parser) and() (node, error) {
-	return p.chain("AND", p.not, func(left, right node) node { return andNode{left, right} })
-}
+func (p *parser) or() node  { return p.chain("OR", p.and, boolOf(true)) }
+func (p *parser) and() node { return p.chain("AND", p.not, boolOf(false)) }
 
 // chain parses operands with a keyword between them.
-func (p *parser) chain(keyword string, operand func() (node, error), join func(left, right node) node) (node, error) {
+func (p *parser) chain(keyword string, operand func() node, decisive value) node {
 	at := p.token.position
-	left, err := operand()
-	if err != nil || !p.isKeyword(keyword) {
-		return left, err
+	left := operand()
+	if p.isKeyword(keyword) {
+		left = p.predicate(left, at)
 	}
-	if left, err = p.predicate(left, at); err != nil {
-		return nil, err
-	}
-	depth := p.depth
-	defer func() { p.depth = depth }()
-	for p.isKeyword(keyword) {
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
+	for p.accept(tokenKeyword, keyword) {
 		at := p.token.position
-		right, err := operand()
-		if err != nil {
-			return nil, err
-		}
-		if right, err = p.predicate(right, at); err != nil {
-			return nil, err
-		}
-		left = join(left, right)
+		left = junction{decisive, left, p.predicate(operand(), at)}
 	}
-	return left, nil
+	return left
 }
 
-func (p *parser) not() (node, error) {
-	ok, err := p.accept(tokenKeyword, "NOT")
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
+func (p *parser) not() node {
+	if !p.accept(tokenKeyword, "NOT") {
 		return p.comparison()
 	}
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
+	p.enter()
 	defer func() { p.depth-- }()
 	at := p.token.position
-	operand, err := p.not()
-	if err != nil {
-		return nil, err
-	}
-	operand, err = p.predicate(operand, at)
-	return notNode{operand}, err
+	return notNode{p.predicate(p.not(), at)}
 }
 
 var comparisons = []string{"=", "<>", "!=", "<", "<=", ">", ">="}
 
 // comparison parses an expression and what is asked of it.
-func (p *parser) comparison() (node, error) {
+func (p *parser) comparison() node {
 	at := p.token.position
-	left, err := p.sum()
-	if err != nil {
-		return nil, err
-	}
+	left := p.sum()
 	switch {
 	case p.token.kind == tokenSymbol && slices.Contains(comparisons, p.token.text):
-		return p.compare(left, at)
+		operator := p.token.text
+		return compareNode{operator, p.expression(left, at), p.operand()}
 	case p.isKeyword("IS"):
-		return p.isNull(left, at)
+		return p.isNull(p.expression(left, at))
 	case p.isKeyword("NOT"), p.isKeyword("IN"), p.isKeyword("LIKE"):
 	default:
-		return left, nil
+		return left
 	}
-	if left, err = p.expression(left, at); err != nil {
-		return nil, err
-	}
-	negated, err := p.accept(tokenKeyword, "NOT")
-	if err != nil {
-		return nil, err
-	}
+	left = p.expression(left, at)
+	negated := p.accept(tokenKeyword, "NOT")
 	var n node
 	switch {
 	case p.isKeyword("IN"):
-		n, err = p.in(left)
+		n = p.in(left)
 	case p.isKeyword("LIKE"):
-		n, err = p.like(left)
+		n = p.like(left)
 	default:
-		err = p.errorf("IN or LIKE is due, not %v", p.token)
+		p.failf("IN or LIKE is due, not %v", p.token)
 	}
-	if err == nil && negated {
-		n = notNode{n}
+	if negated {
+		return notNode{n}
 	}
-	return n, err
-}
-
-func (p *parser) compare(left node, at int) (node, error) {
-	left, err := p.expression(left, at)
-	if err != nil {
-		return nil, err
-	}
-	operator := p.token.text
-	right, err := p.operand()
-	return compareNode{operator, left, right}, err
+	return n
 }
 
 // operand steps over an operator and parses the expression after it.
-func (p *parser) operand() (node, error) {
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+func (p *parser) operand() node {
+	p.advance()
 	at := p.token.position
-	n, err := p.sum()
-	if err != nil {
-		return nil, err
-	}
-	return p.expression(n, at)
+	return p.expression(p.sum(), at)
 }
 
-func (p *parser) isNull(left node, at int) (node, error) {
-	left, err := p.expression(left, at)
-	if err != nil {
-		return nil, err
+func (p *parser) isNull(left node) node {
+	p.advance()
+	if p.accept(tokenKeyword, "NOT") {
+		return p.expect(tokenKeyword, "NULL", notNode{isNull{left}})
 	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	negated, err := p.accept(tokenKeyword, "NOT")
-	if err != nil {
-		return nil, err
-	}
-	if negated {
-		return notNode{isNull{left}}, p.expect(tokenKeyword, "NULL")
-	}
-	return isNull{left}, p.expect(tokenKeyword, "NULL")
+	return p.expect(tokenKeyword, "NULL", isNull{left})
 }
 
-func (p *parser) in(left node) (node, error) {
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+func (p *parser) in(left node) node {
+	p.advance()
 	if !p.isSymbol("(") {
-		return nil, p.errorf("\"(\" is due, not %v", p.token)
+		p.failf("\"(\" is due, not %v", p.token)
 	}
 	n := inNode{operand: left}
 	for {
-		item, err := p.operand()
-		if err != nil {
-			return nil, err
-		}
-		n.items = append(n.items, item)
+		n.items = append(n.items, p.operand())
 		if !p.isSymbol(",") {
-			return n, p.expect(tokenSymbol, ")")
+			return p.expect(tokenSymbol, ")", n)
 		}
 	}
 }
 
-func (p *parser) like(left node) (node, error) {
-	n := likeNode{operand: left}
-	var err error
-	if n.pattern, err = p.operand(); err != nil {
-		return nil, err
-	}
+func (p *parser) like(left node) node {
+	n := likeNode{operand: left, pattern: p.operand()}
 	if p.isKeyword("ESCAPE") {
 		at := p.token.position
-		if n.escape, err = p.operand(); err != nil {
-			return nil, err
-		}
+		n.escape = p.operand()
 		if c, ok := n.escape.(constant); ok && (c.value.kind != text || len([]rune(c.value.text)) != 1) {
-			return nil, p.lexer.errorf(at, "ESCAPE wants one character")
+			p.failAtf(at, "ESCAPE wants one character")
 		}
 	}
-	return n, nil
+	return n
 }
 
-func (p *parser) sum() (node, error)     { return p.arithmetic("+-", p.product) }
-func (p *parser) product() (node, error) { return p.arithmetic("*/%", p.unary) }
+func (p *parser) sum() node     { return p.arithmetic("+-", p.product) }
+func (p *parser) product() node { return p.arithmetic("*/%", p.unary) }
 
 // arithmetic parses operands with operators between them.
-func (p *parser) arithmetic(operators string, operand func() (node, error)) (node, error) {
+func (p *parser) arithmetic(operators string, operand func() node) node {
 	at := p.token.position
-	left, err := operand()
-	for err == nil && p.token.kind == tokenSymbol && strings.Contains(operators, p.token.text) {
+	left := operand()
+	for p.token.kind == tokenSymbol && strings.Contains(operators, p.token.text) {
 		operator := p.token.text[0]
-		if left, err = p.expression(left, at); err != nil {
-			break
-		}
-		if err = p.advance(); err != nil {
-			break
-		}
-		var right node
+		left = p.expression(left, at)
+		p.advance()
 		rightAt := p.token.position
-		if right, err = operand(); err != nil {
-			break
-		}
-		if right, err = p.expression(right, rightAt); err != nil {
-			break
-		}
-		left = arithmetic{operator, left, right}
+		left = arithmetic{operator, left, p.expression(operand(), rightAt)}
 	}
-	return left, err
+	return left
 }
 
-func (p *parser) unary() (node, error) {
+func (p *parser) unary() node {
 	if !p.isSymbol("+") && !p.isSymbol("-") {
 		return p.primary()
 	}
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
+	p.enter()
 	defer func() { p.depth-- }()
-	minus := p.token.text == "-"
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+	minus := p.isSymbol("-")
+	p.advance()
 	at := p.token.position
-	operand, err := p.unary()
-	if err != nil {
-		return nil, err
-	}
-	if operand, err = p.expression(operand, at); err != nil || !minus {
-		return operand, err
+	operand := p.expression(p.unary(), at)
+	if !minus {
+		return operand
 	}
 	if c, ok := operand.(constant); ok && c.value.isNumber() {
-		return constant{signNode{c}.eval(nil)}, nil
+		return constant{signNode{c}.eval(nil)}
 	}
-	return signNode{operand}, nil
+	return signNode{operand}
 }
 
 // primary parses a constant, property, parameter, function, or what is in parentheses.
-func (p *parser) primary() (node, error) {
+func (p *parser) primary() node {
 	t := p.token
 	switch t.kind {
 	case tokenText:
-		return constant{textOf(t.text)}, p.advance()
+		return p.constant(textOf(t.text))
 	case tokenNumber:
 		return p.number()
 	case tokenParameter:
 		name := "@" + t.text
 		if !p.parameters.Has(name) {
-			return nil, p.errorf("parameter %s has no value", name)
+			p.failf("parameter %s has no value", name)
 		}
-		return constant{valueOf(p.parameters.Get(name))}, p.advance()
+		return p.constant(valueOf(p.parameters.Get(name)))
 	case tokenName, tokenQuotedName:
 		return p.name()
 	case tokenKeyword:
@@ -360,59 +282,51 @@ func (p *parser) primary() (node, error) {
 	case tokenEnd, tokenSymbol:
 	}
 	if !p.isSymbol("(") {
-		return nil, p.errorf("an expression is due, not %v", t)
+		p.failf("an expression is due, not %v", t)
+		return nil
 	}
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
+	p.enter()
 	defer func() { p.depth-- }()
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	n, err := p.or()
-	if err != nil {
-		return nil, err
-	}
-	return n, p.expect(tokenSymbol, ")")
+	p.advance()
+	return p.expect(tokenSymbol, ")", p.or())
 }
 
-func (p *parser) keyword() (node, error) {
+// constant steps over a token that stands for a value.
+func (p *parser) constant(v value) node {
+	p.advance()
+	return constant{v}
+}
+
+func (p *parser) keyword() node {
 	switch p.token.text {
 	case "TRUE":
-		return constant{boolOf(true)}, p.advance()
+		return p.constant(boolOf(true))
 	case "FALSE":
-		return constant{boolOf(false)}, p.advance()
+		return p.constant(boolOf(false))
 	case "NULL":
-		return constant{}, p.advance()
+		return p.constant(value{})
 	case "EXISTS":
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-		if err := p.expect(tokenSymbol, "("); err != nil {
-			return nil, err
-		}
-		target, err := p.property()
-		if err != nil {
-			return nil, err
-		}
-		return notNode{isNull{target.node()}}, p.expect(tokenSymbol, ")")
+		p.advance()
+		p.expect(tokenSymbol, "(", nil)
+		return p.expect(tokenSymbol, ")", notNode{isNull{p.property().node()}})
 	default:
-		return nil, p.errorf("an expression is due, not %v", p.token)
+		p.failf("an expression is due, not %v", p.token)
+		return nil
 	}
 }
 
-func (p *parser) number() (node, error) {
+func (p *parser) number() node {
 	digits := p.token.text
 	base := 10
 	if isHex(digits) {
 		digits, base = digits[2:], 16
 	}
 	if n, err := strconv.ParseInt(digits, base, 64); err == nil {
-		return constant{integerOf(n)}, p.advance()
+		return p.constant(integerOf(n))
 	}
 	f, err := strconv.ParseFloat(strings.TrimRight(digits, "fFdDmM"), 64)
 	if err != nil || base == 16 || math.IsInf(f, 0) {
-		return nil, p.errorf("%q is not a number", p.token.text)
+		p.failf("%q is not a number", p.token.text)
 	}
-	return constant{floatOf(f)}, p.advance()
+	return p.constant(floatOf(f))
 }

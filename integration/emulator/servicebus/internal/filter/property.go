@@ -20,67 +20,59 @@ func (p property) node() node {
 }
 
 // name parses a property, or a function if a parenthesis follows.
-func (p *parser) name() (node, error) {
+func (p *parser) name() node {
 	first := p.token
-	target, err := p.property()
-	if err != nil || !p.isSymbol("(") || first.kind != tokenName {
-		return target.node(), err
+	target := p.property()
+	if !p.isSymbol("(") || first.kind != tokenName {
+		return target.node()
 	}
-	if target.system || p.token.position != first.position+len(first.text) && strings.TrimSpace(
-		p.lexer.input[first.position+len(first.text):p.token.position],
-	) != "" {
-		return nil, p.errorf("a system property is not a function")
+	end := first.position + len(first.text)
+	if target.system || strings.TrimSpace(p.lexer.input[end:p.token.position]) != "" {
+		p.failf("a system property is not a function")
 	}
 	return p.call(first)
 }
 
 // call parses the arguments of a function.
-func (p *parser) call(name token) (node, error) {
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+func (p *parser) call(name token) node {
+	p.advance()
 	switch strings.ToLower(name.text) {
 	case "newid":
-		return newIDNode{}, p.expect(tokenSymbol, ")")
+		return p.expect(tokenSymbol, ")", newIDNode{})
 	case "p", "property":
 	default:
-		return nil, p.lexer.errorf(name.position, "there is no function %q", name.text)
+		p.failAtf(name.position, "there is no function %q", name.text)
 	}
 	argument := p.token
 	if argument.kind != tokenText && argument.kind != tokenName && argument.kind != tokenQuotedName {
-		return nil, p.errorf("the name of a property is due, not %v", argument)
+		p.failf("the name of a property is due, not %v", argument)
 	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	return userNode{argument.text}, p.expect(tokenSymbol, ")")
+	p.advance()
+	return p.expect(tokenSymbol, ")", userNode{argument.text})
 }
 
 // property parses a name with its scope.
-func (p *parser) property() (property, error) {
+func (p *parser) property() property {
 	first := p.token
 	if first.kind != tokenName && first.kind != tokenQuotedName {
-		return property{}, p.errorf("the name of a property is due, not %v", first)
+		p.failf("the name of a property is due, not %v", first)
 	}
-	if err := p.advance(); err != nil {
-		return property{}, err
-	}
+	p.advance()
 	if !p.isSymbol(".") {
-		return property{name: first.text}, nil
+		return property{name: first.text}
 	}
 	scope := strings.ToLower(first.text)
 	if scope != "sys" && scope != "user" {
-		return property{}, p.lexer.errorf(first.position, "scope %q is neither sys nor user", first.text)
+		p.failAtf(first.position, "scope %q is neither sys nor user", first.text)
 	}
-	if err := p.advance(); err != nil {
-		return property{}, err
-	}
+	p.advance()
 	if p.token.kind != tokenName && p.token.kind != tokenQuotedName && p.token.kind != tokenKeyword {
-		return property{}, p.errorf("the name of a property is due, not %v", p.token)
+		p.failf("the name of a property is due, not %v", p.token)
 	}
 	name := p.lexer.input[p.token.position : p.token.position+len(p.token.text)]
 	if p.token.kind == tokenQuotedName {
 		name = p.token.text
 	}
-	return property{system: scope == "sys", name: name}, p.advance()
+	p.advance()
+	return property{system: scope == "sys", name: name}
 }

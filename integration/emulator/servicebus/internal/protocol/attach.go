@@ -50,7 +50,7 @@ func (c *conn) permitted(path string) error {
 }
 
 // attachIncoming begins a link on which the client sends.
-func (s *session) attachIncoming(p *amqp.Attach) error {
+func (s *session) attachIncoming(p *amqp.Attach) {
 	l := &incoming{session: s, name: p.Name, handle: p.Handle, maxSize: s.conn.server.config.MaxMessageSize}
 	s.incoming[p.Handle] = l
 	s.conn.links++
@@ -79,7 +79,6 @@ func (s *session) attachIncoming(p *amqp.Attach) error {
 		}, nil)
 		l.grant()
 	})
-	return nil
 }
 
 // openSink returns what takes the messages of a link.
@@ -110,7 +109,7 @@ func (s *session) openSink(p *amqp.Attach, l *incoming, path string) (sink, erro
 }
 
 // attachOutgoing begins a link on which the client receives.
-func (s *session) attachOutgoing(p *amqp.Attach) error {
+func (s *session) attachOutgoing(p *amqp.Attach) {
 	l := &outgoing{session: s, name: p.Name, handle: p.Handle, presettled: p.SndSettleMode == amqp.SenderSettled}
 	s.outgoing[p.Handle] = l
 	s.conn.links++
@@ -130,7 +129,6 @@ func (s *session) attachOutgoing(p *amqp.Attach) error {
 			s.refuse(p, err)
 		}
 	})
-	return nil
 }
 
 // openFeed gives a link what it delivers and answers its attach, now or when a session has been found for it.
@@ -188,6 +186,11 @@ func (l *outgoing) accept(p *amqp.Attach, properties amqp.Map) {
 
 func notFound(entity string) error {
 	return &amqp.Error{Condition: condNotFound, Description: "The messaging entity '" + entity + "' could not be found."}
+}
+
+// undecodable is the error for a message that is malformed.
+func undecodable(err error) error {
+	return &amqp.Error{Condition: condDecode, Description: err.Error()}
 }
 
 // asError returns an error as clients are told of it.

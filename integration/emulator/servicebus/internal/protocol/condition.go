@@ -20,5 +20,4 @@ const (
 	condTooLarge       amqp.Symbol = "amqp:link:message-size-exceeded"
 	condOverCredit     amqp.Symbol = "amqp:link:transfer-limit-exceeded" //nolint:gosec // no credentials
 	condUnknownTxn     amqp.Symbol = "amqp:transaction:unknown-id"
-	condRollback       amqp.Symbol = "amqp:transaction:rollback"
 )

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync/atomic"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
@@ -44,14 +45,13 @@ type coordinator struct {
 }
 
 func (k *coordinator) take(d *inDelivery) {
+	var asked any
 	m, err := amqp.ParseMessage(d.payload)
-	if err != nil {
-		d.answer(amqp.Rejected{Error: &amqp.Error{Condition: condDecode, Description: err.Error()}})
-		return
+	if err == nil {
+		asked, err = amqp.ParseRequest(m)
 	}
-	asked, err := amqp.ParseRequest(m)
 	if err != nil {
-		d.answer(amqp.Rejected{Error: &amqp.Error{Condition: condDecode, Description: err.Error()}})
+		d.end(undecodable(err))
 		return
 	}
 	switch asked := asked.(type) {
@@ -64,7 +64,7 @@ func (k *coordinator) take(d *inDelivery) {
 
 func (k *coordinator) declare(d *inDelivery) {
 	if len(k.conn.txns) >= maxTransactions {
-		d.answer(amqp.Rejected{Error: &amqp.Error{Condition: condLimit, Description: "too many transactions are open"}})
+		d.end(&amqp.Error{Condition: condLimit, Description: "too many transactions are open"})
 		return
 	}
 	id := binary.BigEndian.AppendUint64(nil, lastTransaction.Add(1))
@@ -79,33 +79,23 @@ func (k *coordinator) discharge(d *inDelivery, asked amqp.Discharge) {
 		err = &amqp.Error{Condition: condUnknownTxn, Description: "a discharge without the id of a transaction"}
 	}
 	if err != nil {
-		d.answer(amqp.Rejected{Error: asError(err)})
+		d.end(err)
 		return
 	}
 	k.forget(string(asked.TxnID))
 	if asked.Fail {
 		txn.Rollback()
-		d.answer(amqp.Accepted{})
+		d.end(nil)
 		return
 	}
 	receipt, err := txn.Commit()
-	k.conn.finish(receipt, err, func(err error) {
-		if err != nil {
-			d.answer(amqp.Rejected{Error: asError(err)})
-		} else {
-			d.answer(amqp.Accepted{})
-		}
-	})
+	k.conn.finish(receipt, err, d.end)
 }
 
 func (k *coordinator) forget(id string) {
 	delete(k.conn.txns, id)
-	for i, own := range k.own {
-		if own == id {
-			k.own[i] = k.own[len(k.own)-1]
-			k.own = k.own[:len(k.own)-1]
-			return
-		}
+	if i := slices.Index(k.own, id); i >= 0 {
+		k.own = slices.Delete(k.own, i, i+1)
 	}
 }
 

@@ -100,8 +100,17 @@ func (l *incoming) detachTooLarge(d *inDelivery) {
 		Description: fmt.Sprintf("The message exceeds the maximum size of %d bytes.", l.maxSize),
 	}
 	l.assembly = nil
-	d.answer(amqp.Rejected{Error: reason})
+	d.end(reason)
 	l.detach(reason)
+}
+
+// end answers that the message was taken, or why not. The caller holds conn.mu.
+func (d *inDelivery) end(err error) {
+	if err != nil {
+		d.answer(amqp.Rejected{Error: asError(err)})
+	} else {
+		d.answer(amqp.Accepted{})
+	}
 }
 
 // answer ends the delivery with its outcome. The caller holds conn.mu.

@@ -9,17 +9,17 @@ import (
 
 // operations are what "$management" can be asked for, after "com.microsoft:".
 var operations = map[string]func(*request) response{
-	"renew-lock":                 (*request).renewLock,
-	"peek-message":               (*request).peek,
+	"renew-lock":                 fromSource((*request).renewLock),
+	"peek-message":               fromSource((*request).peek),
 	"schedule-message":           (*request).schedule,
 	"cancel-scheduled-message":   (*request).cancelScheduled,
-	"receive-by-sequence-number": (*request).receiveDeferred,
-	"update-disposition":         (*request).updateDisposition,
-	"batch-delete-messages":      (*request).batchDelete,
-	"renew-session-lock":         (*request).renewSession,
-	"get-session-state":          (*request).sessionState,
-	"set-session-state":          (*request).setSessionState,
-	"get-message-sessions":       (*request).sessions,
+	"receive-by-sequence-number": fromSource((*request).receiveDeferred),
+	"update-disposition":         fromSource((*request).updateDisposition),
+	"batch-delete-messages":      fromSource((*request).batchDelete),
+	"renew-session-lock":         inSession((*request).renewSession),
+	"get-session-state":          inSession((*request).sessionState),
+	"set-session-state":          inSession((*request).setSessionState),
+	"get-message-sessions":       fromSource((*request).sessions),
 	"add-rule":                   (*request).addRule,
 	"remove-rule":                (*request).removeRule,
 	"enumerate-rules":            (*request).enumerateRules,
@@ -51,6 +51,22 @@ func (r *request) manage() response {
 // ok is the answer to a request that was carried out.
 func ok(body amqp.Map) response {
 	return response{code: http.StatusOK, description: "OK", body: body}
+}
+
+// written is the answer to a request that was carried out but is still to be written.
+func written(receipt broker.Receipt, body amqp.Map) response {
+	answer := ok(body)
+	answer.receipt = receipt
+	return answer
+}
+
+// arrayOf is an array for an answer.
+func arrayOf[T any](values []T) amqp.Array {
+	array := make(amqp.Array, len(values))
+	for i, value := range values {
+		array[i] = value
+	}
+	return array
 }
 
 // noContent is the answer when there is nothing to return.
@@ -96,8 +112,26 @@ func failure(err error) response {
 	return response{code: code, description: e.Description, condition: e.Condition}
 }
 
-func (r *request) source() (*broker.Source, error) {
-	return r.conn.server.config.Broker.Source(r.entity)
+// fromSource is an operation on what can be received from.
+func fromSource(operation func(*request, *broker.Source) response) func(*request) response {
+	return func(r *request) response {
+		source, err := r.conn.server.config.Broker.Source(r.entity)
+		if err != nil {
+			return failure(err)
+		}
+		return operation(r, source)
+	}
+}
+
+// inSession is an operation on a session.
+func inSession(operation func(*request, *broker.Source, string) response) func(*request) response {
+	return fromSource(func(r *request, source *broker.Source) response {
+		id := r.session()
+		if id == nil {
+			return invalid("session-id")
+		}
+		return operation(r, source, *id)
+	})
 }
 
 func (r *request) target() (*broker.Target, error) {
@@ -144,26 +178,19 @@ func (r *request) items(field string) []any {
 	}
 }
 
-// numbers returns the sequence numbers in the body.
-func (r *request) numbers() []int64 {
-	items := r.items("sequence-numbers")
-	numbers := make([]int64, 0, len(items))
-	for _, item := range items {
-		if n, ok := item.(int64); ok {
-			numbers = append(numbers, n)
+// itemsOf returns the items of a field that are of a type.
+func itemsOf[T any](r *request, field string) []T {
+	var found []T
+	for _, item := range r.items(field) {
+		if item, ok := item.(T); ok {
+			found = append(found, item)
 		}
 	}
-	return numbers
+	return found
 }
 
+// numbers returns the sequence numbers in the body.
+func (r *request) numbers() []int64 { return itemsOf[int64](r, "sequence-numbers") }
+
 // tokens returns the lock tokens in the body.
-func (r *request) tokens() []amqp.UUID {
-	items := r.items("lock-tokens")
-	tokens := make([]amqp.UUID, 0, len(items))
-	for _, item := range items {
-		if token, ok := item.(amqp.UUID); ok {
-			tokens = append(tokens, token)
-		}
-	}
-	return tokens
-}
+func (r *request) tokens() []amqp.UUID { return itemsOf[amqp.UUID](r, "lock-tokens") }

@@ -13,14 +13,10 @@ const (
 	maxPeekBytes = 1 << 20
 )
 
-func (r *request) renewLock() response {
+func (r *request) renewLock(source *broker.Source) response {
 	tokens := r.tokens()
 	if len(tokens) == 0 {
 		return invalid("lock-tokens")
-	}
-	source, err := r.source()
-	if err != nil {
-		return failure(err)
 	}
 	expirations := make(amqp.Array, len(tokens))
 	for i, token := range tokens {
@@ -33,14 +29,10 @@ func (r *request) renewLock() response {
 	return ok(amqp.Map{{Key: "expirations", Value: expirations}})
 }
 
-func (r *request) peek() response {
+func (r *request) peek(source *broker.Source) response {
 	most := r.number("message-count", 1)
 	if most <= 0 {
 		return invalid("message-count")
-	}
-	source, err := r.source()
-	if err != nil {
-		return failure(err)
 	}
 	peeked, err := source.Peek(r.number("from-sequence-number", 0), int(min(most, maxPeek)), r.session())
 	if err != nil {
@@ -66,7 +58,7 @@ func (r *request) schedule() response {
 		raw, _ := entry.Get("message").([]byte)
 		m, err := amqp.ParseMessage(raw)
 		if err != nil {
-			return failure(&amqp.Error{Condition: condDecode, Description: err.Error()})
+			return failure(undecodable(err))
 		}
 		messages = append(messages, m)
 	}
@@ -85,13 +77,7 @@ func (r *request) schedule() response {
 	if err != nil {
 		return failure(err)
 	}
-	sequence := make(amqp.Array, len(numbers))
-	for i, number := range numbers {
-		sequence[i] = number
-	}
-	answer := ok(amqp.Map{{Key: "sequence-numbers", Value: sequence}})
-	answer.receipt = receipt
-	return answer
+	return written(receipt, amqp.Map{{Key: "sequence-numbers", Value: arrayOf(numbers)}})
 }
 
 func (r *request) cancelScheduled() response {
@@ -103,19 +89,13 @@ func (r *request) cancelScheduled() response {
 	if err != nil {
 		return failure(err)
 	}
-	answer := ok(amqp.Map{})
-	answer.receipt = receipt
-	return answer
+	return written(receipt, amqp.Map{})
 }
 
-func (r *request) receiveDeferred() response {
+func (r *request) receiveDeferred(source *broker.Source) response {
 	mode := broker.PeekLock
 	if r.number("receiver-settle-mode", 1) == amqp.ReceiverFirst {
 		mode = broker.ReceiveAndDelete
-	}
-	source, err := r.source()
-	if err != nil {
-		return failure(err)
 	}
 	deliveries, receipt, err := source.ReceiveDeferred(r.numbers(), mode, r.session())
 	if err != nil {
@@ -128,9 +108,7 @@ func (r *request) receiveDeferred() response {
 	for i, d := range deliveries {
 		messages[i] = amqp.Map{{Key: "message", Value: d.Payload}, {Key: "lock-token", Value: d.Token}}
 	}
-	answer := ok(amqp.Map{{Key: "messages", Value: messages}})
-	answer.receipt = receipt
-	return answer
+	return written(receipt, amqp.Map{{Key: "messages", Value: messages}})
 }
 
 // verdicts are the outcomes by their names in a request, one of which is misspelled there.
@@ -143,7 +121,7 @@ var verdicts = map[string]broker.OutcomeKind{
 	"deferred":  broker.Defer,
 }
 
-func (r *request) updateDisposition() response {
+func (r *request) updateDisposition(source *broker.Source) response {
 	status, _ := r.body.Get("disposition-status").(string)
 	kind, known := verdicts[status]
 	if !known {
@@ -159,10 +137,6 @@ func (r *request) updateDisposition() response {
 	if modified, ok := r.body.Get("properties-to-modify").(amqp.Map); ok {
 		outcome.Properties = asProperties(modified)
 	}
-	source, err := r.source()
-	if err != nil {
-		return failure(err)
-	}
 	txn, err := r.conn.txns.find(r.txn)
 	if err != nil {
 		return failure(err)
@@ -176,11 +150,7 @@ func (r *request) updateDisposition() response {
 	return answer
 }
 
-func (r *request) batchDelete() response {
-	source, err := r.source()
-	if err != nil {
-		return failure(err)
-	}
+func (r *request) batchDelete(source *broker.Source) response {
 	before, _ := r.body.Get("enqueued-time-utc").(time.Time)
 	n, receipt, err := source.Delete(int(r.number("message-count", 0)), before)
 	if err != nil {
@@ -189,7 +159,5 @@ func (r *request) batchDelete() response {
 	if n == 0 {
 		return noContent()
 	}
-	answer := ok(amqp.Map{{Key: "message-count", Value: int32(n)}})
-	answer.receipt = receipt
-	return answer
+	return written(receipt, amqp.Map{{Key: "message-count", Value: int32(n)}})
 }

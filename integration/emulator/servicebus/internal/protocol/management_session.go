@@ -4,37 +4,22 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
 // maxSessionIDs is how many ids one answer holds.
 const maxSessionIDs = 100
 
-func (r *request) renewSession() response {
-	id := r.session()
-	if id == nil {
-		return invalid("session-id")
-	}
-	source, err := r.source()
-	if err != nil {
-		return failure(err)
-	}
-	until, err := source.RenewSession(*id)
+func (*request) renewSession(source *broker.Source, id string) response {
+	until, err := source.RenewSession(id)
 	if err != nil {
 		return failure(err)
 	}
 	return ok(amqp.Map{{Key: "expiration", Value: until}})
 }
 
-func (r *request) sessionState() response {
-	id := r.session()
-	if id == nil {
-		return invalid("session-id")
-	}
-	source, err := r.source()
-	if err != nil {
-		return failure(err)
-	}
-	state, err := source.SessionState(*id)
+func (*request) sessionState(source *broker.Source, id string) response {
+	state, err := source.SessionState(id)
 	if err != nil {
 		return failure(err)
 	}
@@ -45,30 +30,16 @@ func (r *request) sessionState() response {
 	return ok(amqp.Map{{Key: "session-state", Value: value}})
 }
 
-func (r *request) setSessionState() response {
-	id := r.session()
-	if id == nil {
-		return invalid("session-id")
-	}
-	source, err := r.source()
-	if err != nil {
-		return failure(err)
-	}
+func (r *request) setSessionState(source *broker.Source, id string) response {
 	state, _ := r.body.Get("session-state").([]byte)
-	receipt, err := source.SetSessionState(*id, state)
+	receipt, err := source.SetSessionState(id, state)
 	if err != nil {
 		return failure(err)
 	}
-	answer := ok(amqp.Map{})
-	answer.receipt = receipt
-	return answer
+	return written(receipt, amqp.Map{})
 }
 
-func (r *request) sessions() response {
-	source, err := r.source()
-	if err != nil {
-		return failure(err)
-	}
+func (r *request) sessions(source *broker.Source) response {
 	after, _ := r.body.Get("last-updated-time").(time.Time)
 	if after.Year() > 9998 { // how clients ask for all
 		after = time.Time{}
@@ -85,9 +56,6 @@ func (r *request) sessions() response {
 	if len(found) == 0 {
 		return noContent()
 	}
-	ids := make(amqp.Array, len(found))
-	for i, id := range found {
-		ids[i] = id
-	}
-	return ok(amqp.Map{{Key: "skip", Value: int32(skip) + int32(len(found))}, {Key: "sessions-ids", Value: ids}})
+	next := int32(skip) + int32(len(found))
+	return ok(amqp.Map{{Key: "skip", Value: next}, {Key: "sessions-ids", Value: arrayOf(found)}})
 }

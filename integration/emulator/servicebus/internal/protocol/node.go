@@ -46,7 +46,7 @@ type response struct {
 func (n node) take(d *inDelivery) {
 	m, err := amqp.ParseMessage(d.payload)
 	if err != nil {
-		d.answer(amqp.Rejected{Error: &amqp.Error{Condition: condDecode, Description: err.Error()}})
+		d.end(undecodable(err))
 		return
 	}
 	r := &request{conn: n.conn, entity: n.entity, txn: d.txn, properties: m.Properties(), parameters: m.ApplicationProperties()}

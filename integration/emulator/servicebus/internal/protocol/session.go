@@ -45,9 +45,9 @@ func (s *session) handle(performative amqp.Performative, payload []byte) error {
 	case *amqp.Attach:
 		return s.attach(p)
 	case *amqp.Detach:
-		return s.detached(p)
+		s.detached(p)
 	case *amqp.Flow:
-		return s.flow(p)
+		s.flow(p)
 	case *amqp.Transfer:
 		return s.transfer(p, payload)
 	case *amqp.Disposition:
@@ -91,10 +91,11 @@ func (s *session) attach(p *amqp.Attach) error {
 	case s.conn.links >= maxLinks:
 		return &amqp.Error{Condition: condLimit, Description: fmt.Sprintf("more than %d links on a connection", maxLinks)}
 	case p.Receiver:
-		return s.attachOutgoing(p)
+		s.attachOutgoing(p)
 	default:
-		return s.attachIncoming(p)
+		s.attachIncoming(p)
 	}
+	return nil
 }
 
 // refuse answers an attach with one that has neither source nor target, and a detach that says why.
@@ -107,7 +108,7 @@ func (s *session) refuse(p *amqp.Attach, err error) {
 }
 
 // detached ends a link for the client, or takes note of its answer to a detach.
-func (s *session) detached(p *amqp.Detach) error {
+func (s *session) detached(p *amqp.Detach) {
 	var refused bool
 	if l := s.incoming[p.Handle]; l != nil {
 		refused = l.refused
@@ -118,12 +119,11 @@ func (s *session) detached(p *amqp.Detach) error {
 		l.release()
 		s.dropOutgoing(p.Handle)
 	} else {
-		return nil // the answer to a refusal
+		return // the answer to a refusal
 	}
 	if !refused {
 		s.conn.send(s.channel, &amqp.Detach{Handle: p.Handle, Closed: p.Closed}, nil)
 	}
-	return nil
 }
 
 // dropIncoming forgets a link.
@@ -139,7 +139,7 @@ func (s *session) dropOutgoing(handle uint32) {
 }
 
 // flow takes note of the client's window and of a link's credit.
-func (s *session) flow(p *amqp.Flow) error {
+func (s *session) flow(p *amqp.Flow) {
 	s.peerWindow = p.IncomingWindow
 	if p.NextIncomingID.Present { // what is on its way takes from the window
 		s.peerWindow -= min(s.nextOutgoing-p.NextIncomingID.Value, s.peerWindow)
@@ -149,20 +149,12 @@ func (s *session) flow(p *amqp.Flow) error {
 			s.sendFlow(nil)
 		}
 		s.readyAll()
-		return nil
-	}
-	if l := s.outgoing[p.Handle.Value]; l != nil {
+	} else if l := s.outgoing[p.Handle.Value]; l != nil {
 		l.flow(p)
 		s.readyAll()
-		return nil
+	} else if l := s.incoming[p.Handle.Value]; l != nil && p.Echo { // none: it has been detached meanwhile
+		l.sendFlow()
 	}
-	if l := s.incoming[p.Handle.Value]; l != nil {
-		if p.Echo {
-			l.sendFlow()
-		}
-		return nil
-	}
-	return nil // a link that has been detached meanwhile
 }
 
 // readyAll lets every link that was held up by the window go on.

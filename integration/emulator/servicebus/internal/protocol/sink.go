@@ -27,13 +27,7 @@ func (s *entitySink) take(d *inDelivery) {
 		if err == nil {
 			receipt, err = s.send(d)
 		}
-		s.conn.finish(receipt, err, func(err error) {
-			if err != nil {
-				d.answer(amqp.Rejected{Error: asError(err)})
-			} else {
-				d.answer(amqp.Accepted{})
-			}
-		})
+		s.conn.finish(receipt, err, d.end)
 	})
 }
 
@@ -58,7 +52,7 @@ func (s *entitySink) send(d *inDelivery) (broker.Receipt, error) {
 func parseMessages(dst []amqp.Message, d *inDelivery) ([]amqp.Message, error) {
 	m, err := amqp.ParseMessage(d.payload)
 	if err != nil {
-		return nil, &amqp.Error{Condition: condDecode, Description: err.Error()}
+		return nil, undecodable(err)
 	}
 	if d.format != amqp.BatchFormat {
 		return append(dst, m), nil
@@ -72,7 +66,7 @@ func parseMessages(dst []amqp.Message, d *inDelivery) ([]amqp.Message, error) {
 	for _, section := range sections {
 		m, err := amqp.ParseMessage(section)
 		if err != nil {
-			return nil, &amqp.Error{Condition: condDecode, Description: err.Error()}
+			return nil, undecodable(err)
 		}
 		dst = append(dst, m)
 	}

@@ -135,8 +135,8 @@ func (s *sas) complete(policies Policies) error {
 		value  *string
 		stored string
 	}{
-		{"st", &s.start, stored(policy.Start)},
-		{"se", &s.expiry, stored(policy.Expiry)},
+		{"st", &s.start, wire.OptionalISOTime(policy.Start)},
+		{"se", &s.expiry, wire.OptionalISOTime(policy.Expiry)},
 		{"sp", &s.permissions, policy.Permission},
 	} {
 		switch {
@@ -150,13 +150,6 @@ func (s *sas) complete(policies Policies) error {
 		return denied("sp and se are mandatory, in the signature or in its access policy.")
 	}
 	return nil
-}
-
-func stored(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return wire.ISOTime(t)
 }
 
 func (s *sas) verifyTime(now time.Time) error {

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -187,19 +188,14 @@ func (s *Store) CreateQueue(name Name, metadata map[string]string) (created bool
 
 // sameMetadata compares names without case.
 func sameMetadata(a, b map[string]string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	values := map[string]string{}
-	for name, value := range a {
-		values[strings.ToLower(name)] = value
-	}
-	for name, value := range b {
-		if other, ok := values[strings.ToLower(name)]; !ok || other != value {
-			return false
+	lower := func(m map[string]string) map[string]string {
+		values := make(map[string]string, len(m))
+		for name, value := range m {
+			values[strings.ToLower(name)] = value
 		}
+		return values
 	}
-	return true
+	return maps.Equal(lower(a), lower(b))
 }
 
 // DeleteQueue removes a queue and its messages.

@@ -30,12 +30,8 @@ func (l Listing) Body() []byte {
 	b.WriteString(`<EnumerationResults ServiceEndpoint="`)
 	escape(&b, l.Endpoint)
 	b.WriteString(`">`)
-	if l.Prefix != "" {
-		element(&b, "Prefix", l.Prefix)
-	}
-	if l.Marker != "" {
-		element(&b, "Marker", l.Marker)
-	}
+	optional(&b, "Prefix", l.Prefix)
+	optional(&b, "Marker", l.Marker)
 	if l.MaxResults > 0 {
 		element(&b, "MaxResults", strconv.Itoa(l.MaxResults))
 	}

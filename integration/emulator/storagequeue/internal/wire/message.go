@@ -42,14 +42,15 @@ func ParseMessage(body []byte) (text string, ok bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
-	if root.only("MessageText") != nil {
+	root.only("MessageText")
+	if root.document.err != nil {
 		return "", false, InvalidXML.With("Reason", "there is more than the MessageText")
 	}
-	text, ok, err = root.value("MessageText")
-	if err == nil && len(text) > MaxText {
-		err = BodyTooLarge.With("MaxLimit", strconv.Itoa(MaxText))
+	text, ok = root.value("MessageText")
+	if len(text) > MaxText {
+		root.fail(BodyTooLarge.With("MaxLimit", strconv.Itoa(MaxText)))
 	}
-	return text, ok, err
+	return text, ok, root.document.err
 }
 
 // Messages is the list that answers put, get and peek.

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -19,8 +20,15 @@ const (
 // declaration is how a document begins.
 const declaration = `<?xml version="1.0" encoding="utf-8"?>`
 
+// A document is what is read; its first problem stays.
+type document struct {
+	root *node
+	err  error
+}
+
 // A node is an element of a document: with children, or with text.
 type node struct {
+	document *document
 	name     string
 	text     string
 	children []*node
@@ -29,7 +37,7 @@ type node struct {
 // parse reads a document whose root has the given name.
 func parse(body []byte, root string) (*node, error) {
 	decoder := xml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\ufeff"))))
-	p := parser{decoder: decoder}
+	p := parser{decoder: decoder, document: &document{}}
 	for {
 		token, err := decoder.Token()
 		switch {
@@ -50,8 +58,9 @@ func parse(body []byte, root string) (*node, error) {
 }
 
 type parser struct {
+	*document
+
 	decoder *xml.Decoder
-	root    *node
 	open    []*node // from the root to the innermost element
 	texts   [maxDepth]strings.Builder
 	nodes   int
@@ -80,7 +89,7 @@ func (p *parser) start(name string) error {
 	if p.nodes > maxNodes || len(p.open) == maxDepth {
 		return p.refuse("there are too many elements")
 	}
-	n := &node{name: name}
+	n := &node{document: p.document, name: name}
 	switch {
 	case len(p.open) > 0:
 		parent := p.open[len(p.open)-1]
@@ -114,45 +123,52 @@ func (p *parser) refuse(reason string) error {
 		With("Reason", reason)
 }
 
+// fail notes what is wrong with the document.
+func (n *node) fail(err error) {
+	if n.document.err == nil {
+		n.document.err = err
+	}
+}
+
+// invalid notes that the text of the only child of a name is wrong.
+func (n *node) invalid(name, text string) {
+	n.fail(InvalidNode.With("XmlNodeName", name).With("XmlNodeValue", text))
+}
+
 // child returns the only child of a name, nil if there is none.
-func (n *node) child(name string) (*node, error) {
+func (n *node) child(name string) *node {
 	var found *node
 	for _, c := range n.children {
 		if c.name != name {
 			continue
 		}
 		if found != nil {
-			return nil, InvalidXML.With("Reason", "the element "+name+" is there more than once")
+			n.fail(InvalidXML.With("Reason", "the element "+name+" is there more than once"))
 		}
 		found = c
 	}
-	return found, nil
+	return found
 }
 
 // value returns the text of the only child of a name, and whether there is one.
-func (n *node) value(name string) (string, bool, error) {
-	c, err := n.child(name)
-	if c == nil || err != nil {
-		return "", false, err
+func (n *node) value(name string) (string, bool) {
+	c := n.child(name)
+	if c == nil {
+		return "", false
 	}
 	if len(c.children) > 0 {
-		return "", false, UnsupportedNode.With("XmlNodeName", c.children[0].name)
+		n.fail(UnsupportedNode.With("XmlNodeName", c.children[0].name))
 	}
-	return c.text, true, nil
+	return c.text, true
 }
 
 // only refuses children of other names.
-func (n *node) only(names ...string) error {
-children:
+func (n *node) only(names ...string) {
 	for _, c := range n.children {
-		for _, name := range names {
-			if c.name == name {
-				continue children
-			}
+		if !slices.Contains(names, c.name) {
+			n.fail(UnsupportedNode.With("XmlNodeName", c.name))
 		}
-		return UnsupportedNode.With("XmlNodeName", c.name)
 	}
-	return nil
 }
 
 // element writes an element with text.
@@ -160,6 +176,13 @@ func element(b *bytes.Buffer, name, text string) {
 	b.WriteString("<" + name + ">")
 	escape(b, text)
 	b.WriteString("</" + name + ">")
+}
+
+// optional writes an element with text, if there is any.
+func optional(b *bytes.Buffer, name, text string) {
+	if text != "" {
+		element(b, name, text)
+	}
 }
 
 // escape writes text as it is in a document: as it came, but for what a reader would take for markup or change. What no document

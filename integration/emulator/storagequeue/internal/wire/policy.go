@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"time"
 )
@@ -29,75 +30,58 @@ func ParsePolicies(body []byte) ([]Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := root.only("SignedIdentifier"); err != nil {
-		return nil, err
-	}
+	root.only("SignedIdentifier")
 	if len(root.children) > maxPolicies {
-		return nil, InvalidXML.With("Reason", "a queue has up to five access policies")
+		root.fail(InvalidXML.With("Reason", "a queue has up to five access policies"))
 	}
 	var policies []Policy
 	for _, identifier := range root.children {
-		policy, err := identifier.policy()
-		if err != nil {
-			return nil, err
-		}
-		for _, other := range policies {
-			if other.ID == policy.ID {
-				return nil, InvalidNode.With("XmlNodeName", "Id").With("XmlNodeValue", policy.ID).
-					With("Reason", "the identifier is not unique")
-			}
+		policy := identifier.policy()
+		if slices.ContainsFunc(policies, func(other Policy) bool { return other.ID == policy.ID }) {
+			root.fail(InvalidNode.With("XmlNodeName", "Id").With("XmlNodeValue", policy.ID).
+				With("Reason", "the identifier is not unique"))
 		}
 		policies = append(policies, policy)
+	}
+	if root.document.err != nil {
+		return nil, root.document.err
 	}
 	return policies, nil
 }
 
-func (n *node) policy() (Policy, error) {
-	var p Policy
-	if err := n.only("Id", "AccessPolicy"); err != nil {
-		return p, err
-	}
-	id, ok, err := n.value("Id")
+func (n *node) policy() Policy {
+	n.only("Id", "AccessPolicy")
+	id, _ := n.value("Id")
 	switch {
-	case err != nil:
-		return p, err
-	case !ok || id == "":
-		return p, MissingNode.With("XmlNodeName", "Id")
+	case id == "":
+		n.fail(MissingNode.With("XmlNodeName", "Id"))
 	case len(id) > maxPolicyID:
-		return p, InvalidXML.With("Reason", "an identifier has up to 64 characters")
+		n.fail(InvalidXML.With("Reason", "an identifier has up to 64 characters"))
 	}
-	p.ID = id
-	access, err := n.child("AccessPolicy")
-	if access == nil || err != nil {
-		return p, err
+	access := n.child("AccessPolicy")
+	if access == nil {
+		return Policy{ID: id}
 	}
-	if err := access.only("Start", "Expiry", "Permission"); err != nil {
-		return p, err
+	access.only("Start", "Expiry", "Permission")
+	p := Policy{ID: id, Start: access.time("Start"), Expiry: access.time("Expiry")}
+	p.Permission, _ = access.value("Permission")
+	if strings.Trim(p.Permission, permissions) != "" {
+		access.invalid("Permission", p.Permission)
 	}
-	if p.Start, err = access.time("Start"); err != nil {
-		return p, err
-	}
-	if p.Expiry, err = access.time("Expiry"); err != nil {
-		return p, err
-	}
-	p.Permission, _, err = access.value("Permission")
-	if err == nil && strings.Trim(p.Permission, permissions) != "" {
-		err = InvalidNode.With("XmlNodeName", "Permission").With("XmlNodeValue", p.Permission)
-	}
-	return p, err
+	return p
 }
 
 // time returns the time in the only child of a name, zero if there is none.
-func (n *node) time(name string) (time.Time, error) {
-	text, _, err := n.value(name)
-	if err != nil || text == "" {
-		return time.Time{}, err
+func (n *node) time(name string) time.Time {
+	text, _ := n.value(name)
+	if text == "" {
+		return time.Time{}
 	}
 	t, ok := ParseISOTime(text)
 	if !ok {
-		return time.Time{}, InvalidNode.With("XmlNodeName", name).With("XmlNodeValue", text)
+		n.invalid(name, text)
 	}
-	return t, nil
+	return t
 }
 
 // Policies is the list of a queue's access policies.
@@ -109,15 +93,9 @@ func Policies(policies []Policy) []byte {
 		b.WriteString("<SignedIdentifier>")
 		element(&b, "Id", p.ID)
 		b.WriteString("<AccessPolicy>")
-		if !p.Start.IsZero() {
-			element(&b, "Start", ISOTime(p.Start))
-		}
-		if !p.Expiry.IsZero() {
-			element(&b, "Expiry", ISOTime(p.Expiry))
-		}
-		if p.Permission != "" {
-			element(&b, "Permission", p.Permission)
-		}
+		optional(&b, "Start", OptionalISOTime(p.Start))
+		optional(&b, "Expiry", OptionalISOTime(p.Expiry))
+		optional(&b, "Permission", p.Permission)
 		b.WriteString("</AccessPolicy></SignedIdentifier>")
 	}
 	b.WriteString("</SignedIdentifiers>")

@@ -67,183 +67,128 @@ func ParseProperties(body []byte, p Properties) (Properties, error) {
 		return p, err
 	}
 	for _, n := range root.children {
-		if _, err := root.child(n.name); err != nil { // there are two
-			return p, err
-		}
+		root.child(n.name) // there are not two
 		switch n.name {
 		case "Logging":
-			p.Logging, err = n.logging()
+			p.Logging = n.logging()
 		case "HourMetrics":
-			p.HourMetrics, err = n.metrics()
+			p.HourMetrics = n.metrics()
 		case "MinuteMetrics":
-			p.MinuteMetrics, err = n.metrics()
+			p.MinuteMetrics = n.metrics()
 		case "Cors":
-			p.CORS, err = n.rules()
+			p.CORS = n.rules()
 		case "DefaultServiceVersion": // of other services; clients send it to all
 		default:
-			err = UnsupportedNode.With("XmlNodeName", n.name)
-		}
-		if err != nil {
-			return p, err
+			n.fail(UnsupportedNode.With("XmlNodeName", n.name))
 		}
 	}
-	return p, nil
+	return p, root.document.err
 }
 
-func (n *node) logging() (Logging, error) {
-	var l Logging
-	err := n.only("Version", "Delete", "Read", "Write", "RetentionPolicy")
-	if err == nil {
-		l.Version, err = n.version()
+func (n *node) logging() Logging {
+	n.only("Version", "Delete", "Read", "Write", "RetentionPolicy")
+	return Logging{
+		Version: n.version(), Delete: n.boolean("Delete"), Read: n.boolean("Read"), Write: n.boolean("Write"),
+		Retention: n.retention(),
 	}
-	for name, field := range map[string]*bool{"Delete": &l.Delete, "Read": &l.Read, "Write": &l.Write} {
-		if err == nil {
-			*field, err = n.boolean(name)
-		}
-	}
-	if err == nil {
-		l.Retention, err = n.retention()
-	}
-	return l, err
 }
 
-func (n *node) metrics() (Metrics, error) {
-	var m Metrics
-	err := n.only("Version", "Enabled", "IncludeAPIs", "RetentionPolicy")
-	if err == nil {
-		m.Version, err = n.version()
+func (n *node) metrics() Metrics {
+	n.only("Version", "Enabled", "IncludeAPIs", "RetentionPolicy")
+	m := Metrics{Version: n.version(), Enabled: n.boolean("Enabled")}
+	if n.child("IncludeAPIs") != nil {
+		m.IncludeAPIs = new(n.boolean("IncludeAPIs"))
 	}
-	if err == nil {
-		m.Enabled, err = n.boolean("Enabled")
-	}
-	if include, _ := n.child("IncludeAPIs"); err == nil && include != nil {
-		var value bool
-		value, err = n.boolean("IncludeAPIs")
-		m.IncludeAPIs = &value
-	}
-	if err == nil {
-		m.Retention, err = n.retention()
-	}
-	return m, err
+	m.Retention = n.retention()
+	return m
 }
 
-func (n *node) retention() (Retention, error) {
-	c, err := n.child("RetentionPolicy")
-	if c == nil || err != nil {
-		return Retention{}, err
+func (n *node) retention() Retention {
+	c := n.child("RetentionPolicy")
+	if c == nil {
+		return Retention{}
 	}
-	if err := c.only("Enabled", "Days"); err != nil {
-		return Retention{}, err
+	c.only("Enabled", "Days")
+	if !c.boolean("Enabled") {
+		return Retention{}
 	}
-	enabled, err := c.boolean("Enabled")
-	if err != nil || !enabled {
-		return Retention{}, err
-	}
-	days, err := c.number("Days", 1, 365)
-	return Retention{Enabled: true, Days: days}, err
+	return Retention{Enabled: true, Days: c.number("Days", 1, 365)}
 }
 
-func (n *node) rules() ([]Rule, error) {
-	if err := n.only("CorsRule"); err != nil {
-		return nil, err
-	}
+func (n *node) rules() []Rule {
+	n.only("CorsRule")
 	if len(n.children) > maxRules {
-		return nil, InvalidXML.With("Reason", "there are up to five CORS rules")
+		n.fail(InvalidXML.With("Reason", "there are up to five CORS rules"))
 	}
 	var rules []Rule
 	length := 0
 	for _, c := range n.children {
-		rule, err := c.rule()
-		if err != nil {
-			return nil, err
-		}
+		rule := c.rule()
 		length += len(rule.Origins) + len(rule.Methods) + len(rule.AllowedHeaders) + len(rule.ExposedHeaders)
 		if length > maxCORS {
-			return nil, InvalidXML.With("Reason", "the CORS rules have more than 2 KiB")
+			n.fail(InvalidXML.With("Reason", "the CORS rules have more than 2 KiB"))
 		}
 		rules = append(rules, rule)
 	}
-	return rules, nil
+	return rules
 }
 
-func (n *node) rule() (Rule, error) {
-	var r Rule
-	if err := n.only("AllowedOrigins", "AllowedMethods", "AllowedHeaders", "ExposedHeaders", "MaxAgeInSeconds"); err != nil {
-		return r, err
-	}
-	var err error
-	if r.Origins, err = n.required("AllowedOrigins"); err != nil {
-		return r, err
-	}
-	if r.Methods, err = n.required("AllowedMethods"); err != nil {
-		return r, err
-	}
+func (n *node) rule() Rule {
+	n.only("AllowedOrigins", "AllowedMethods", "AllowedHeaders", "ExposedHeaders", "MaxAgeInSeconds")
+	r := Rule{Origins: n.required("AllowedOrigins"), Methods: n.required("AllowedMethods")}
 	for method := range strings.SplitSeq(r.Methods, ",") {
 		if !slices.Contains(corsMethods, strings.TrimSpace(method)) {
-			return r, InvalidNode.With("XmlNodeName", "AllowedMethods").With("XmlNodeValue", r.Methods)
+			n.invalid("AllowedMethods", r.Methods)
 		}
 	}
-	if r.AllowedHeaders, _, err = n.value("AllowedHeaders"); err != nil {
-		return r, err
-	}
-	if r.ExposedHeaders, _, err = n.value("ExposedHeaders"); err != nil {
-		return r, err
-	}
-	r.MaxAge, err = n.number("MaxAgeInSeconds", 0, 1<<31-1)
-	return r, err
+	r.AllowedHeaders, _ = n.value("AllowedHeaders")
+	r.ExposedHeaders, _ = n.value("ExposedHeaders")
+	r.MaxAge = n.number("MaxAgeInSeconds", 0, 1<<31-1)
+	return r
 }
 
 // required returns the text of the only child of a name, which must not be empty.
-func (n *node) required(name string) (string, error) {
-	text, ok, err := n.value(name)
+func (n *node) required(name string) string {
+	text, ok := n.value(name)
 	switch {
-	case err != nil:
-		return "", err
 	case !ok:
-		return "", MissingNode.With("XmlNodeName", name)
+		n.fail(MissingNode.With("XmlNodeName", name))
 	case strings.TrimSpace(text) == "":
-		return "", InvalidNode.With("XmlNodeName", name).With("XmlNodeValue", text)
+		n.invalid(name, text)
 	}
-	return text, nil
+	return text
 }
 
-func (n *node) version() (string, error) {
-	version, ok, err := n.value("Version")
-	switch {
-	case err != nil:
-		return "", err
-	case !ok:
-		return "1.0", nil
-	case version != "1.0" && version != "2.0":
-		return "", InvalidNode.With("XmlNodeName", "Version").With("XmlNodeValue", version)
+func (n *node) version() string {
+	version, ok := n.value("Version")
+	if !ok {
+		return "1.0"
 	}
-	return version, nil
+	if version != "1.0" && version != "2.0" {
+		n.invalid("Version", version)
+	}
+	return version
 }
 
-func (n *node) boolean(name string) (bool, error) {
-	text, err := n.required(name)
-	if err != nil {
-		return false, err
-	}
+func (n *node) boolean(name string) bool {
+	text := n.required(name)
 	switch strings.ToLower(strings.TrimSpace(text)) {
 	case "true", "1":
-		return true, nil
+		return true
 	case "false", "0":
-		return false, nil
+		return false
 	}
-	return false, InvalidNode.With("XmlNodeName", name).With("XmlNodeValue", text)
+	n.invalid(name, text)
+	return false
 }
 
-func (n *node) number(name string, low, high int) (int, error) {
-	text, err := n.required(name)
-	if err != nil {
-		return 0, err
-	}
+func (n *node) number(name string, low, high int) int {
+	text := n.required(name)
 	number, err := strconv.Atoi(strings.TrimSpace(text))
 	if err != nil || number < low || number > high {
-		return 0, InvalidNode.With("XmlNodeName", name).With("XmlNodeValue", text)
+		n.invalid(name, text)
 	}
-	return number, nil
+	return number
 }
 
 // Body is the settings as the service answers them.

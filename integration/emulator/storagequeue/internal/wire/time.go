@@ -18,6 +18,14 @@ func ISOTime(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05.0000000Z")
 }
 
+// OptionalISOTime is ISOTime, but nothing for the zero time.
+func OptionalISOTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return ISOTime(t)
+}
+
 // isoForms are what access policies and signatures may write. A fraction of a second needs no form of its own.
 var isoForms = []string{"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04Z07:00", "2006-01-02"}
 
