@@ -25,10 +25,10 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	Failed   *Failure  `json:"failed,omitempty"` // error phase: how the main action failed
 
 	// Postponed: the collection is disabled, and the record of that is written.
-	Postponed bool `json:"waits,omitempty"`
+	PostponementRecorded bool `json:"waits,omitempty"`
 
 	// Gap is the next change of a clock, not after Nominal, that jumps over
-	// times of the schedule. That they are left out is recorded when it comes.
+	// times of the schedule. That they are omitted is recorded when it comes.
 	Gap time.Time `json:"gap,omitzero"`
 
 	// Deferred until is when this attempt may run after a worker has put it off
@@ -97,7 +97,7 @@ func (b *Baton) BelongsTo(j *Job) bool { return SameIncarnation(b.UID, j.Incarna
 // Begun reports whether an attempt of the baton's occurrence has already run.
 func (b *Baton) Begun() bool { return b.Try > 0 }
 
-// Deferred reports whether the attempt was put off because of its target.
+// Deferred reports whether the attempt was deferred because of its target.
 func (b *Baton) Deferred() bool { return !b.DeferredUntil.IsZero() }
 
 // Begin returns the baton as it is while its attempt runs: the first attempt

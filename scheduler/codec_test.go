@@ -59,7 +59,7 @@ var (
 			Base: at("08:00:00"), Ran: at("09:00:00"), Prior: at("08:59:00"), Merged: []int64{1, 2},
 		},
 		UID: incarnation, Revision: 7, Schedule: 2, Nominal: at("09:00:00"), Due: at("09:00:10"), Attempt: 1, Try: 2,
-		Phase: scheduler.ErrorPhase, Resume: at("09:01:00"), Postponed: true, DeferralRecorded: true, Failed: failure,
+		Phase: scheduler.ErrorPhase, Resume: at("09:01:00"), PostponementRecorded: true, DeferralRecorded: true, Failed: failure,
 		Gap: at("08:30:00"), DeferredUntil: at("09:00:20"), DeferredSince: at("09:00:11"),
 	}
 	skipOnly = scheduler.Record{Outcome: scheduler.OutcomeSkipped, Ended: at("09:00:11")}
@@ -196,7 +196,7 @@ func batons() *rapid.Generator[scheduler.Baton] {
 			Revision: rapid.Uint64().Draw(t, "revision"), Schedule: count.Draw(t, "schedule"), Nominal: when.Draw(t, "nominal"),
 			Due: when.Draw(t, "due"), Attempt: count.Draw(t, "attempt"), Try: count.Draw(t, "try"),
 			Phase:  rapid.SampledFrom([]scheduler.Phase{scheduler.MainPhase, scheduler.ErrorPhase}).Draw(t, "phase"),
-			Resume: when.Draw(t, "resume"), Postponed: flag.Draw(t, "postponed"), Gap: when.Draw(t, "gap"),
+			Resume: when.Draw(t, "resume"), PostponementRecorded: flag.Draw(t, "postponed"), Gap: when.Draw(t, "gap"),
 			DeferredUntil: when.Draw(t, "until"), DeferredSince: when.Draw(t, "since"), DeferralRecorded: flag.Draw(t, "recorded"),
 		}
 		if merged := rapid.SliceOfN(rapid.Int64(), 0, 3).Draw(t, "merged"); len(merged) > 0 {
@@ -216,7 +216,7 @@ func recordsOf(b scheduler.Baton) *rapid.Generator[scheduler.Record] {
 			ID: text.Draw(t, "id"), Occurrence: text.Draw(t, "occurrence"), Outcome: rapid.SampledFrom(scheduler.Outcomes).Draw(t, "outcome"),
 			Nominal: b.Nominal, Due: b.Due, Started: b.Last, Ended: b.Seen, Attempt: b.Attempt, Try: b.Try, Phase: b.Phase, Kind: b.Kind,
 			Status: b.Number, Message: text.Draw(t, "message"), Response: text.Draw(t, "response"), Duration: span.Draw(t, "duration"),
-			Final: b.Postponed, RetryAfter: span.Draw(t, "retryAfter"), Type: text.Draw(t, "type"), Target: text.Draw(t, "target"),
+			Final: b.PostponementRecorded, RetryAfter: span.Draw(t, "retryAfter"), Type: text.Draw(t, "type"), Target: text.Draw(t, "target"),
 			Failed: b.Failed, Reason: scheduler.Reason(text.Draw(t, "reason")), From: b.Ran, To: b.Prior, Count: b.Runs, UID: b.UID,
 			Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: b.Progress,
 		}

@@ -121,7 +121,7 @@ func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
 }
 
 // admit applies the policies of catch-up and overlap to a baton whose time has
-// come. skips are what was left out on the way to it.
+// come. skips are what was omitted on the way to it.
 func (j *Job) admit(b Baton, skips []skip, now time.Time) Decision {
 	a := j.arrive(b, now)
 	skips = append(skips, a.skips...)
@@ -167,11 +167,11 @@ func (j *Job) postpone(b Baton, skips []skip, now time.Time) Step {
 		from: b.Nominal, to: last, count: max(1, plan.Count(b.Nominal, last)),
 		message: "collection " + j.Key.Collection + " is disabled",
 	}
-	recorded := b.Postponed
+	recorded := b.PostponementRecorded
 	var s Step
 	if j.OneShot() {
 		again := b
-		again.Postponed = true
+		again.PostponementRecorded = true
 		s = Step{Next: &again, At: now.Add(postponedWait), State: j.State, Progress: b.Progress}
 	} else {
 		b.Seen = b.Nominal

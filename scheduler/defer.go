@@ -2,7 +2,7 @@ package scheduler
 
 import "time"
 
-// Deferral is how long, and why, an attempt is put off because of its target.
+// Deferral is how long, and why, an attempt is deferred because of its target.
 type Deferral struct {
 	At      time.Time // when it may run
 	Circuit bool      // because the target's circuit is open

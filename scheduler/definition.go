@@ -14,7 +14,7 @@ type Definition struct {
 	Timing      spec.Timing // startTime, timeZone, dst and recurrence
 	Action      ActionSpec
 	State       State         // enabled unless the document says disabled
-	Jitter      time.Duration // each occurrence is put off by a fixed share of it; 0: none
+	Jitter      time.Duration // each occurrence is delayed by a fixed share of it; 0: none
 	CatchUp     CatchUp
 	Overlap     Overlap
 	Timeout     time.Duration // per attempt

@@ -27,7 +27,7 @@ func (j *Job) seen(p Progress) time.Time {
 	return p.Seen
 }
 
-// gapsUpTo returns what is left out after what p has seen until to, included.
+// gapsUpTo returns what is omitted after what p has seen until to, included.
 func (j *Job) gapsUpTo(p Progress, to time.Time) []skip {
 	var list []skip
 	plan := j.plan(p)
@@ -37,7 +37,7 @@ func (j *Job) gapsUpTo(p Progress, to time.Time) []skip {
 	return list
 }
 
-// lastGap returns what is left out next by a schedule that has no instant any
+// lastGap returns what is omitted next by a schedule that has no instant any
 // more: no baton waits for that change.
 func (j *Job) lastGap(p Progress) []skip {
 	g, ok := j.plan(p).DSTGap(j.seen(p), time.Time{})

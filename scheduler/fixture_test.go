@@ -151,7 +151,7 @@ func seen(when string) change { return func(b *scheduler.Baton) { b.Seen = at(wh
 func ran(n int) change { return func(b *scheduler.Baton) { b.Number, b.Runs = n, n } }
 
 // postponed says that the record of the closed collection is written.
-func postponed(b *scheduler.Baton) { b.Postponed = true }
+func postponed(b *scheduler.Baton) { b.PostponementRecorded = true }
 
 // unmarked makes of the baton one of a version that did not write whose it is.
 func unmarked(b *scheduler.Baton) { b.UID = "" }

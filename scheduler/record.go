@@ -14,7 +14,7 @@ const (
 	OutcomeCompleted Outcome = "completed" // an attempt succeeded
 	OutcomeFailed    Outcome = "failed"    // an attempt failed
 	OutcomeFaulted   Outcome = "faulted"   // an occurrence failed after all retries and its errorAction
-	OutcomePostponed Outcome = "postponed" // put off: the collection is disabled, or the target's circuit or rate does not let it run yet
+	OutcomePostponed Outcome = "postponed" // later: the collection is disabled, or the target's circuit or rate does not let it run yet
 	OutcomeSkipped   Outcome = "skipped"   // did not run; Reason says why
 )
 
@@ -27,7 +27,7 @@ type Reason string
 // The reasons of skipped occurrences.
 const (
 	ReasonOverlap   Reason = "overlap"   // an earlier occurrence was still running
-	ReasonPostponed Reason = "postponed" // an earlier occurrence was put off because of its target
+	ReasonPostponed Reason = "postponed" // an earlier occurrence was deferred because of its target
 	ReasonCatchUp   Reason = "catchUp"   // missed while no scheduler ran, and not caught up
 	ReasonDisabled  Reason = "disabled"  // the job was disabled, or deleted
 
@@ -116,7 +116,7 @@ func DecodeRecord(data []byte) (*Record, error) {
 func (r *Record) Lateness() time.Duration { return r.Started.Sub(r.Due) }
 
 // IsAttempt reports whether the record is one of an attempt, or of one that was
-// deferred, and not of instants that were left out.
+// deferred, and not of instants that were skipped.
 func (r *Record) IsAttempt() bool { return r.ID != "" }
 
 // Same reports whether two records of a job say the same of the same: one that
@@ -157,7 +157,7 @@ func (r *Record) attribute(j *Job, p Phase) {
 	r.Type, r.Target = action.Type, action.Run.Target()
 }
 
-// deferredRecord is the record of an attempt that was put off before it began:
+// deferredRecord is the record of an attempt that was deferred before it began:
 // the audit finds in it what baton to restore.
 func deferredRecord(j *Job, b *Baton, now time.Time, why string) Record {
 	counted := *b

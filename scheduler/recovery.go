@@ -47,6 +47,14 @@ type AttemptSearch struct {
 	seen       int
 }
 
+// SearchedOutcomes are the outcomes that an [AttemptSearch] has to see.
+var SearchedOutcomes = []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeFaulted}
+
+// NewAttemptSearch returns a search for the record of the attempt of b.
+func NewAttemptSearch(k Key, b Baton) *AttemptSearch {
+	return &AttemptSearch{baton: b, id: b.attemptID(k), occurrence: OccurrenceID(k, b.Nominal)}
+}
+
 // Baton returns the baton that the record which was found goes on from: the one
 // of its attempt, or, when that ran detached, the job's own that was looked for.
 func (s *AttemptSearch) Baton() Baton {
@@ -60,14 +68,6 @@ func (s *AttemptSearch) Baton() Baton {
 // looked for.
 func (s *AttemptSearch) besideIt() bool {
 	return s.Found.Kind.IsDetached() && !s.baton.Kind.IsDetached()
-}
-
-// SearchedOutcomes are the outcomes that an [AttemptSearch] has to see.
-var SearchedOutcomes = []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeFaulted}
-
-// NewAttemptSearch returns a search for the record of the attempt of b.
-func NewAttemptSearch(k Key, b Baton) *AttemptSearch {
-	return &AttemptSearch{baton: b, id: b.attemptID(k), occurrence: OccurrenceID(k, b.Nominal)}
 }
 
 // Look takes the next record, and reports whether to go on.

@@ -77,7 +77,7 @@ func batonSaid(b *scheduler.Baton) string {
 	add(!b.Due.Equal(b.Nominal), "due", clock(b.Due))
 	add(b.Begun(), "try", strconv.Itoa(b.Try+1))
 	add(b.Phase == scheduler.ErrorPhase, "of the errorAction")
-	add(b.Postponed, "postponed")
+	add(b.PostponementRecorded, "postponed")
 	add(b.Deferred(), "deferred until", clock(b.DeferredUntil))
 	add(!b.Gap.IsZero(), "gap", clock(b.Gap))
 	add(!b.Resume.IsZero(), "resume", clock(b.Resume))

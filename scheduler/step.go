@@ -48,7 +48,7 @@ func (j *Job) step(p Progress, n time.Time, ok bool, now time.Time) Step {
 	}}
 }
 
-// wait lets b go on waiting. The records are of what was left out so far.
+// wait lets b go on waiting. The records are of what was omitted so far.
 func (j *Job) wait(b Baton, skips []skip, now time.Time) Step {
 	return Step{Next: &b, State: j.State, Progress: b.Progress, Records: j.skipped(skips, now, b.Progress)}
 }

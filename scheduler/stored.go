@@ -44,7 +44,7 @@ type storedMeta struct {
 }
 
 // storedJob is a job as it lies in the store. The properties are a document of
-// their own: they are canonical JSON already, and read by ReadDefinition.
+// their own: they are canonical JSON already, and read by [Reading.Definition].
 type storedJob struct {
 	Properties document.Value
 	Meta       storedMeta

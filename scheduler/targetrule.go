@@ -19,12 +19,12 @@ type TargetRule struct {
 	Breaker     *BreakerRule  // nil: none
 }
 
-// BreakerRule says when attempts to a target that is in trouble are put off.
+// BreakerRule says when attempts to a target that is in trouble are deferred.
 // Trouble is an attempt without an answer, or one with 408, 429 or 5xx.
 type BreakerRule struct {
 	Failures int           // in a row, from which the circuit is open
 	OpenFor  time.Duration // how long it stays open until one attempt finds out whether the target is back
-	Most     time.Duration // how long one attempt is put off at most; then it runs, whatever the circuit
+	Most     time.Duration // how long one attempt is deferred at most; then it runs, whatever the circuit
 }
 
 // The defaults and limits of target rules.

@@ -12,10 +12,10 @@ type Caller interface{ call() *Call }
 // Call is what the limits know of a run. The exported fields are set before
 // the run is submitted, and left alone until it is started, deferred or drained.
 type Call struct {
-	Key            scheduler.Key
-	Target         string
-	Rule           *scheduler.TargetRule // that its collection has for its target; nil: none
-	PostponedSince time.Time             // since when the target's circuit has held it back; zero: it has not
+	Key           scheduler.Key
+	Target        string
+	Rule          *scheduler.TargetRule // that its collection has for its target; nil: none
+	DeferredSince time.Time             // since when the target's circuit has held it back; zero: it has not
 
 	group  string    // runs of one group share limits: the target's, or those of one collection to it
 	queued time.Time // when it began to wait for a slot
@@ -39,5 +39,5 @@ func (c *Call) enter(now time.Time) {
 // forced reports whether the run has been deferred for so long that it goes
 // ahead although the circuit is open.
 func (c *Call) forced(rule *scheduler.BreakerRule, now time.Time) bool {
-	return !c.PostponedSince.IsZero() && now.Sub(c.PostponedSince) >= rule.Most
+	return !c.DeferredSince.IsZero() && now.Sub(c.DeferredSince) >= rule.Most
 }

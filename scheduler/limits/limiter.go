@@ -94,7 +94,7 @@ func (l *Limiter[R]) Done(r R, res scheduler.Result) {
 	started := l.fill(now)
 	l.mu.Unlock()
 	l.start(started)
-	l.putOff(late)
+	l.deferAll(late)
 }
 
 // Forgo frees the slot of a run that did not begin its attempt after all.
@@ -173,7 +173,7 @@ func (l *Limiter[R]) shed(now time.Time, by func(*target) (shedding, bool)) {
 	defer l.mu.Unlock()
 	for _, q := range l.groups {
 		if s, ok := by(&q.target); ok {
-			l.putOff(q.shed(s, now))
+			l.deferAll(q.shed(s, now))
 		}
 	}
 }
@@ -184,7 +184,7 @@ func (l *Limiter[R]) start(runs []R) {
 	}
 }
 
-func (l *Limiter[R]) putOff(runs []deferred[R]) {
+func (l *Limiter[R]) deferAll(runs []deferred[R]) {
 	for _, d := range runs {
 		l.cfg.Defer(d.run, d.Deferral)
 	}

@@ -205,7 +205,7 @@ func TestCircuit(t *testing.T) {
 		o.rule = &scheduler.TargetRule{Concurrency: 3, Breaker: circuit}
 		runs := o.submit("a", 5)
 		waited := &job{name: "waited", Call: runs[0].Call}
-		waited.PostponedSince = time.Now().Add(-time.Hour)
+		waited.DeferredSince = time.Now().Add(-time.Hour)
 		o.Submit(waited)
 		o.expect("closed", &o.started, "a0", "a1", "a2")
 		o.Done(runs[0], failed)

@@ -13,7 +13,7 @@ func TestTargetAdmits(t *testing.T) {
 	broken := &scheduler.TargetRule{Breaker: circuit}
 	all := &scheduler.TargetRule{Concurrency: 2, Rate: 1, Per: time.Second, Breaker: circuit}
 	some, next := slots{inFlight: 1, allowed: 8}, pacer{next: now.Add(time.Second)}
-	long, brief := &Call{PostponedSince: now.Add(-time.Hour)}, &Call{PostponedSince: now.Add(-time.Minute)}
+	long, brief := &Call{DeferredSince: now.Add(-time.Hour)}, &Call{DeferredSince: now.Add(-time.Minute)}
 	for name, test := range map[string]struct {
 		target target
 		call   *Call // nil: never deferred
@@ -82,7 +82,7 @@ func TestTargetAdmits(t *testing.T) {
 
 func TestTargetDefers(t *testing.T) {
 	broken := &scheduler.TargetRule{Breaker: circuit}
-	long := Call{PostponedSince: now.Add(-time.Hour)}
+	long := Call{DeferredSince: now.Add(-time.Hour)}
 	for name, test := range map[string]struct {
 		rule      *scheduler.TargetRule
 		circuit   string
@@ -97,7 +97,7 @@ func TestTargetDefers(t *testing.T) {
 		"half open":              {rule: broken, circuit: "half open"},
 		"probing":                {rule: broken, circuit: "probing"},
 		"open, deferred before": {
-			rule: broken, circuit: "open", call: Call{PostponedSince: now.Add(1 - time.Hour)}, defers: true,
+			rule: broken, circuit: "open", call: Call{DeferredSince: now.Add(1 - time.Hour)}, defers: true,
 		},
 		"open, deferred for long":   {rule: broken, circuit: "open", call: long, overtakes: true},
 		"closed, deferred for long": {rule: broken, circuit: "closed", call: long, overtakes: true},

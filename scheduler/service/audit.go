@@ -19,7 +19,7 @@ import (
 
 // Auditor compares jobs with batons.
 type Auditor struct {
-	house   *house
+	shared  *shared
 	plans   *planner
 	secrets SecretKeeper
 }
@@ -116,8 +116,8 @@ func (r *AuditReport) add(f Finding) {
 // census lists the jobs that have a baton.
 func (a Auditor) census(ctx context.Context, rep *AuditReport) (map[scheduler.Key]struct{}, error) {
 	batons := map[scheduler.Key]struct{}{}
-	for lane := range a.house.Store.Lanes() {
-		err := a.house.Store.EachBaton(ctx, lane, func(slot scheduler.Slot, waiting bool) error {
+	for lane := range a.shared.Store.Lanes() {
+		err := a.shared.Store.EachBaton(ctx, lane, func(slot scheduler.Slot, waiting bool) error {
 			if waiting {
 				rep.Waiting++
 			} else {
@@ -139,7 +139,7 @@ func (a Auditor) census(ctx context.Context, rep *AuditReport) (map[scheduler.Ke
 // those that have one.
 func (a Auditor) withoutBaton(ctx context.Context, rep *AuditReport, batons map[scheduler.Key]struct{}) ([]scheduler.Key, error) {
 	var bare []scheduler.Key
-	err := a.house.Store.EachJob(ctx, "", func(k scheduler.Key) error {
+	err := a.shared.Store.EachJob(ctx, "", func(k scheduler.Key) error {
 		rep.Jobs++
 		if len(rep.sample) < keySample { // in no particular order
 			rep.sample = append(rep.sample, k)
@@ -162,7 +162,7 @@ const keySample = 1024
 // or deleted; an enabled one is restored, unless its baton has turned up.
 func (a Auditor) auditJobs(ctx context.Context, keys []scheduler.Key, fix bool, present *atomic.Int64, found chan<- Finding) error {
 	enabled := map[scheduler.Key]scheduler.Stored{}
-	err := a.house.Store.LoadJobs(ctx, keys, func(st scheduler.Stored) {
+	err := a.shared.Store.LoadJobs(ctx, keys, func(st scheduler.Stored) {
 		present.Add(1)
 		if scheduler.StoredState(st.Data) == scheduler.Enabled {
 			enabled[st.Key] = st
@@ -171,7 +171,7 @@ func (a Auditor) auditJobs(ctx context.Context, keys []scheduler.Key, fix bool, 
 	if err != nil || len(enabled) == 0 {
 		return err
 	}
-	err = a.house.Store.FindBatons(ctx, slices.Collect(maps.Keys(enabled)), func(k scheduler.Key) {
+	err = a.shared.Store.FindBatons(ctx, slices.Collect(maps.Keys(enabled)), func(k scheduler.Key) {
 		delete(enabled, k) // it was on its way while the census was taken
 	})
 	if err != nil {
@@ -187,7 +187,7 @@ func (a Auditor) auditJobs(ctx context.Context, keys []scheduler.Key, fix bool, 
 
 // auditJob reports, and restores, an enabled job without a baton.
 func (a Auditor) auditJob(ctx context.Context, st scheduler.Stored, fix bool, found chan<- Finding) error {
-	j, err := a.house.decode(st)
+	j, err := a.shared.decode(st)
 	if err != nil {
 		found <- Finding{Job: st.Key, Problem: "cannot be read: " + err.Error()}
 		return nil //nolint:nilerr // a finding; the audit goes on
@@ -206,13 +206,13 @@ func (a Auditor) auditJob(ctx context.Context, st scheduler.Stored, fix bool, fo
 
 // auditOrphan looks at a baton without an enabled definition.
 func (a Auditor) auditOrphan(ctx context.Context, k scheduler.Key, fix bool, found chan<- Finding) error {
-	j, _, err := a.house.find(ctx, k)
+	j, _, err := a.shared.find(ctx, k)
 	if err != nil || j != nil {
 		return err // the definition has turned up
 	}
 	f := Finding{Job: k, Problem: "has a baton, but no definition: a delete was cut short"}
 	if fix {
-		if err := a.house.Store.Clear(ctx, k); err != nil {
+		if err := a.shared.Store.Clear(ctx, k); err != nil {
 			return err
 		}
 		f.Fixed = true

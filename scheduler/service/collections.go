@@ -12,8 +12,8 @@ import (
 
 // CollectionKeeper keeps collections.
 type CollectionKeeper struct {
-	house *house
-	edits Editor
+	shared *shared
+	edits  Editor
 }
 
 // EnsureDefault creates the default collection at the first start.
@@ -29,7 +29,7 @@ func (c CollectionKeeper) EnsureDefault(ctx context.Context) error {
 	return err
 }
 
-func (c CollectionKeeper) bucket() scheduler.Bucket { return c.house.Store.Collections() }
+func (c CollectionKeeper) bucket() scheduler.Bucket { return c.shared.Store.Collections() }
 
 // PutCollection creates a collection or replaces its settings; its jobs stay
 // as they are. created tells which.
@@ -102,7 +102,7 @@ func (c CollectionKeeper) DeleteCollection(ctx context.Context, name string) err
 	if err := c.bucket().Remove(ctx, name, one.Revision); err != nil {
 		return fmt.Errorf("collection %s: %w", name, err)
 	}
-	return c.house.Store.EachJob(ctx, name, func(k scheduler.Key) error {
+	return c.shared.Store.EachJob(ctx, name, func(k scheduler.Key) error {
 		err := c.edits.Delete(ctx, k, 0)
 		if errors.Is(err, scheduler.ErrNotFound) {
 			return nil

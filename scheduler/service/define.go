@@ -21,7 +21,7 @@ func (e Editor) define(ctx context.Context, edit Edit) (r *scheduler.Reading, d 
 	}
 	r = e.reading(c, edit.Key)
 	draft := r.Document(v)
-	if err := e.house.Secrets.Check(ctx, draft.Object, draft.Written); err != nil {
+	if err := e.shared.Secrets.Check(ctx, draft.Object, draft.Written); err != nil {
 		return nil, nil, draft.At, err
 	}
 	d, err = draft.Definition()
@@ -41,7 +41,7 @@ func (e Editor) open(ctx context.Context, edit Edit) (*scheduler.Collection, doc
 	if err != nil {
 		return nil, v, err
 	}
-	c, err := e.house.Collections.Get(ctx, edit.Key.Collection)
+	c, err := e.shared.Collections.Get(ctx, edit.Key.Collection)
 	if errors.Is(err, scheduler.ErrNotFound) {
 		err = fmt.Errorf("collection %s: %w; create it first", edit.Key.Collection, scheduler.ErrNotFound)
 	}
@@ -51,7 +51,7 @@ func (e Editor) open(ctx context.Context, edit Edit) (*scheduler.Collection, doc
 // reading is how a document for a job of the collection is read.
 func (e Editor) reading(c *scheduler.Collection, k scheduler.Key) *scheduler.Reading {
 	return &scheduler.Reading{
-		Limits: c.Limits(e.house.Limits), Actions: e.house.Actions, Key: k, UID: newUID(), Now: time.Now().UTC(),
+		Limits: c.Limits(e.shared.Limits), Actions: e.shared.Actions, Key: k, UID: newUID(), Now: time.Now().UTC(),
 	}
 }
 
@@ -61,7 +61,7 @@ func (e Editor) patched(
 	ctx context.Context, r *scheduler.Reading, cur *scheduler.Job, patch document.Value,
 ) (*scheduler.Definition, error) {
 	draft, kept := r.Patched(cur, patch)
-	if err := e.house.Secrets.Check(ctx, draft.Object, draft.Written); err != nil {
+	if err := e.shared.Secrets.Check(ctx, draft.Object, draft.Written); err != nil {
 		return nil, err
 	}
 	d, err := draft.Definition()
@@ -81,7 +81,7 @@ func (e Editor) hintSecrets(ctx context.Context, k scheduler.Key, err error) err
 	if !errors.Is(err, document.ErrRequired) {
 		return err
 	}
-	cur, _, failed := e.house.find(ctx, k)
+	cur, _, failed := e.shared.find(ctx, k)
 	if failed != nil || cur == nil {
 		return err // the document's problems are what counts
 	}
@@ -99,7 +99,7 @@ func (e Editor) hintSecrets(ctx context.Context, k scheduler.Key, err error) err
 // checkJobCount checks the collection's quota on jobs. The count includes jobs
 // that finished but are still kept.
 func (e Editor) checkJobCount(ctx context.Context, collection string) error {
-	c, err := e.house.Collections.Get(ctx, collection)
+	c, err := e.shared.Collections.Get(ctx, collection)
 	if err != nil || c.MaxJobCount == 0 {
 		return err
 	}

@@ -22,9 +22,9 @@ type Edit struct {
 
 // Editor changes jobs.
 type Editor struct {
-	house *house
-	plans *planner
-	reads Reader
+	shared *shared
+	plans  *planner
+	reads  Reader
 
 	creating *atomic.Bool // the last job that was put was new
 }
@@ -100,7 +100,7 @@ func (e Editor) apply(
 	ctx context.Context, edit Edit, r *scheduler.Reading, change func(cur *scheduler.Job) (*scheduler.Definition, error),
 ) (*view.Job, bool, error) {
 	for range casTries {
-		cur, at, err := e.house.find(ctx, edit.Key)
+		cur, at, err := e.shared.find(ctx, edit.Key)
 		if err != nil {
 			return nil, false, err
 		}
@@ -182,7 +182,7 @@ func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.
 		return nil, err
 	}
 	if first.Next == nil { // all it had may be left out by a clock
-		if err := e.house.steps.Record(ctx, j.Key, first.Records, true); err != nil {
+		if err := e.shared.steps.Record(ctx, j.Key, first.Records, true); err != nil {
 			return nil, err
 		}
 	}
@@ -200,11 +200,11 @@ func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.
 
 // save writes j over a revision and sets its new one.
 func (e Editor) save(ctx context.Context, j *scheduler.Job, replaces uint64) error {
-	data, err := j.Encode(e.house.Secrets)
+	data, err := j.Encode(e.shared.Secrets)
 	if err != nil {
 		return err
 	}
-	rev, err := e.house.Store.SaveJob(ctx, j.Key, data, replaces, j.State.Final())
+	rev, err := e.shared.Store.SaveJob(ctx, j.Key, data, replaces, j.State.Final())
 	if err != nil {
 		return overtaken(err)
 	}

@@ -13,8 +13,8 @@ import (
 
 // Reader reads jobs and their histories.
 type Reader struct {
-	house *house
-	plans *planner
+	shared *shared
+	plans  *planner
 }
 
 // Get returns a job with its status. scheduler.ErrNotFound when there is none.
@@ -22,7 +22,7 @@ func (r Reader) Get(ctx context.Context, k scheduler.Key) (*view.Job, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
-	j, err := r.house.load(ctx, k)
+	j, err := r.shared.load(ctx, k)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (r Reader) List(ctx context.Context, collection string, state scheduler.Sta
 	if err := errors.Join(scheduler.ValidateName("collection", collection), p.Validate()); err != nil {
 		return nil, false, err
 	}
-	if _, err := r.house.Collections.Get(ctx, collection); err != nil {
+	if _, err := r.shared.Collections.Get(ctx, collection); err != nil {
 		return nil, false, err
 	}
 	keys, err := r.keys(ctx, collection)
@@ -89,7 +89,7 @@ func (r Reader) List(ctx context.Context, collection string, state scheduler.Sta
 // keys returns the jobs of a collection by the store's index, in no particular
 // order.
 func (r Reader) keys(ctx context.Context, collection string) (keys []scheduler.Key, err error) {
-	err = r.house.Store.EachJob(ctx, collection, func(k scheduler.Key) error { keys = append(keys, k); return nil })
+	err = r.shared.Store.EachJob(ctx, collection, func(k scheduler.Key) error { keys = append(keys, k); return nil })
 	return keys, err
 }
 
@@ -102,7 +102,7 @@ func (r Reader) existing(ctx context.Context, keys []scheduler.Key, n int) ([]sc
 	var found []scheduler.Key
 	for batch := range slices.Chunk(keys, min(max(n, 1), batchKeys)) {
 		there := make(map[scheduler.Key]bool, len(batch))
-		if err := r.house.Store.LoadJobs(ctx, batch, func(st scheduler.Stored) { there[st.Key] = true }); err != nil {
+		if err := r.shared.Store.LoadJobs(ctx, batch, func(st scheduler.Stored) { there[st.Key] = true }); err != nil {
 			return nil, err
 		}
 		for _, k := range batch {
@@ -125,11 +125,11 @@ func (r Reader) History(
 	if err := errors.Join(k.Validate(), p.Validate()); err != nil {
 		return nil, false, err
 	}
-	if _, err := r.house.Store.LoadJob(ctx, k); err != nil {
+	if _, err := r.shared.Store.LoadJob(ctx, k); err != nil {
 		return nil, false, fmt.Errorf("job %s: %w", k, err)
 	}
 	skip := p.Skip
-	err = r.house.Store.Recent(ctx, k, 0, outcomes, func(r *scheduler.Record) bool {
+	err = r.shared.Store.Recent(ctx, k, 0, outcomes, func(r *scheduler.Record) bool {
 		switch {
 		case skip > 0:
 			skip--
@@ -148,5 +148,5 @@ func (r Reader) History(
 // zero scheduler.Key, until ctx is done. f may be called a last time while Follow
 // returns.
 func (r Reader) Follow(ctx context.Context, k scheduler.Key, ready func(), f func(*scheduler.Record)) error {
-	return r.house.Store.Follow(ctx, k, ready, f)
+	return r.shared.Store.Follow(ctx, k, ready, f)
 }

@@ -13,23 +13,23 @@ import (
 )
 
 // planner makes batons follow their jobs' definitions.
-type planner struct{ house *house }
+type planner struct{ shared *shared }
 
 // carryOut carries out a step, which takes the place of the waiting baton with
 // that sequence, or of none.
 func (p *planner) carryOut(ctx context.Context, j *scheduler.Job, s scheduler.Step, waiting uint64) error {
-	return p.house.steps.CarryOut(ctx, j, s, step.From{Slot: scheduler.Slot{Key: j.Key}, Waiting: waiting, Schedule: j.ScheduleGen})
+	return p.shared.steps.CarryOut(ctx, j, s, step.From{Slot: scheduler.Slot{Key: j.Key}, Waiting: waiting, Schedule: j.ScheduleGen})
 }
 
 // armFirst arms a new job's first baton. Where one is already, an audit has
 // armed it, or it is of an earlier job of the name, whose delete was cut short.
 func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, first scheduler.Step) error {
 	from := step.From{Slot: scheduler.Slot{Key: j.Key}}
-	err := p.house.steps.Move(ctx, j, first, from)
+	err := p.shared.steps.Move(ctx, j, first, from)
 	if !errors.Is(err, scheduler.ErrConflict) {
 		return err
 	}
-	st, err := p.house.Store.Waiting(ctx, from.Slot)
+	st, err := p.shared.Store.Waiting(ctx, from.Slot)
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return nil // running: the worker finds another job, and drops it
 	}
@@ -40,7 +40,7 @@ func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, first schedule
 		return nil
 	}
 	from.Waiting = st.Revision
-	if err := p.house.steps.Move(ctx, j, first, from); !errors.Is(err, scheduler.ErrConflict) {
+	if err := p.shared.steps.Move(ctx, j, first, from); !errors.Is(err, scheduler.ErrConflict) {
 		return err
 	}
 	return nil
@@ -99,9 +99,9 @@ func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was schedule
 // definition, and its worker sees to it.
 func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Found, sequence uint64, err error) {
 	slot := scheduler.Slot{Key: k}
-	st, err := p.house.Store.Waiting(ctx, slot)
+	st, err := p.shared.Store.Waiting(ctx, slot)
 	if errors.Is(err, scheduler.ErrNotFound) {
-		running, failed := p.house.Store.Running(ctx, slot)
+		running, failed := p.shared.Store.Running(ctx, slot)
 		if failed == nil {
 			b, err := scheduler.DecodeBaton(running.Data)
 			return scheduler.Found{Running: &b}, 0, err
@@ -109,7 +109,7 @@ func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Foun
 		if !errors.Is(failed, scheduler.ErrNotFound) {
 			return f, 0, failed
 		}
-		st, err = p.house.Store.Waiting(ctx, slot) // it may have been passed on between the two looks
+		st, err = p.shared.Store.Waiting(ctx, slot) // it may have been passed on between the two looks
 		if errors.Is(err, scheduler.ErrNotFound) {
 			return f, 0, nil
 		}
@@ -125,7 +125,7 @@ func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Foun
 // job; without a history, the first one.
 func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
 	search := scheduler.NewPlaceSearch(j)
-	if err := p.house.Store.Recent(ctx, j.Key, 0, scheduler.PlaceOutcomes, search.Look); err != nil {
+	if err := p.shared.Store.Recent(ctx, j.Key, 0, scheduler.PlaceOutcomes, search.Look); err != nil {
 		return err
 	}
 	return p.carryOut(ctx, j, j.Rederive(search.Found, time.Now().UTC()), 0)
@@ -156,7 +156,7 @@ func (p *planner) baton(ctx context.Context, j *scheduler.Job) (b *scheduler.Bat
 // run by hand stays: that is not the schedule's, and goes on to its end.
 func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job) error {
 	slot := scheduler.Slot{Key: j.Key}
-	st, err := p.house.Store.Waiting(ctx, slot)
+	st, err := p.shared.Store.Waiting(ctx, slot)
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return nil
 	}
@@ -166,5 +166,5 @@ func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job) error {
 	if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Kind.IsManual() && b.BelongsTo(j) {
 		return nil
 	}
-	return p.house.Store.Cancel(ctx, slot)
+	return p.shared.Store.Cancel(ctx, slot)
 }

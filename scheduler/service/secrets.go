@@ -11,13 +11,13 @@ import (
 // with. Package secrets says how.
 type SecretKeeper struct{ manager *secrets.Manager }
 
-func newSecrets(h *house) SecretKeeper {
+func newSecrets(h *shared) SecretKeeper {
 	return SecretKeeper{secrets.NewManager(secrets.ManagerConfig{Vault: h.Secrets, Jobs: h.Store, Refers: h.refers})}
 }
 
 // refers reports whether a stored job refers to a shared secret, also when this
 // process cannot tell.
-func (h *house) refers(st scheduler.Stored, name string) bool {
+func (h *shared) refers(st scheduler.Stored, name string) bool {
 	j, err := h.decode(st)
 	return err != nil || j.Def.Refers(name)
 }

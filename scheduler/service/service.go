@@ -58,11 +58,11 @@ type Service struct {
 	SecretKeeper
 	Previewer
 
-	house *house
+	shared *shared
 }
 
-// house is what the parts of a service share.
-type house struct {
+// shared is what the parts of a service have in common.
+type shared struct {
 	Config
 
 	steps *step.Executor
@@ -70,15 +70,15 @@ type house struct {
 
 // New returns a service. Run keeps it quick; it also works without.
 func New(cfg Config) *Service {
-	h := &house{Config: cfg.withDefaults()}
+	h := &shared{Config: cfg.withDefaults()}
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load})
 	planner := &planner{h}
 	reader := Reader{h, planner}
-	editor := Editor{house: h, plans: planner, reads: reader, creating: &atomic.Bool{}}
+	editor := Editor{shared: h, plans: planner, reads: reader, creating: &atomic.Bool{}}
 	secrets := newSecrets(h)
 	return &Service{
 		Editor: editor, Runner: Runner{h, planner}, Reader: reader, CollectionKeeper: CollectionKeeper{h, editor},
-		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, house: h,
+		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, shared: h,
 	}
 }
 
@@ -86,20 +86,20 @@ func New(cfg Config) *Service {
 // they need not be read for every job and every attempt.
 func (s *Service) Run(ctx context.Context) error {
 	var watches sync.WaitGroup
-	watches.Go(func() { s.house.Secrets.Run(ctx, s.house.lost("shared secrets")) })
-	watches.Go(func() { s.house.Collections.Run(ctx, s.house.lost("collections")) })
+	watches.Go(func() { s.shared.Secrets.Run(ctx, s.shared.lost("shared secrets")) })
+	watches.Go(func() { s.shared.Collections.Run(ctx, s.shared.lost("collections")) })
 	watches.Wait()
 	return nil
 }
 
-func (h *house) lost(what string) func(error) {
+func (h *shared) lost(what string) func(error) {
 	return func(err error) {
 		h.Logger.Warn("lost a watch; reading from the store until it stands again", "of", what, "err", err)
 	}
 }
 
 // find returns the job, or nil and what its delete marker says.
-func (h *house) find(ctx context.Context, k scheduler.Key) (*scheduler.Job, scheduler.Stored, error) {
+func (h *shared) find(ctx context.Context, k scheduler.Key) (*scheduler.Job, scheduler.Stored, error) {
 	st, err := h.Store.LoadJob(ctx, k)
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return nil, st, nil
@@ -112,7 +112,7 @@ func (h *house) find(ctx context.Context, k scheduler.Key) (*scheduler.Job, sche
 }
 
 // load returns the job; ErrNotFound when there is none.
-func (h *house) load(ctx context.Context, k scheduler.Key) (*scheduler.Job, error) {
+func (h *shared) load(ctx context.Context, k scheduler.Key) (*scheduler.Job, error) {
 	j, _, err := h.find(ctx, k)
 	if j == nil && err == nil {
 		err = fmt.Errorf("job %s: %w", k, scheduler.ErrNotFound)
@@ -120,7 +120,7 @@ func (h *house) load(ctx context.Context, k scheduler.Key) (*scheduler.Job, erro
 	return j, err
 }
 
-func (h *house) decode(st scheduler.Stored) (*scheduler.Job, error) {
+func (h *shared) decode(st scheduler.Stored) (*scheduler.Job, error) {
 	return scheduler.DecodeJob(st.Key, st.Revision, st.Data, h.Actions, h.Secrets)
 }
 

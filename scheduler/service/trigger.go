@@ -10,8 +10,8 @@ import (
 
 // Runner runs jobs by hand.
 type Runner struct {
-	house *house
-	plans *planner
+	shared *shared
+	plans  *planner
 }
 
 // Trigger runs a job now, besides its schedule, which goes on as planned; the
@@ -29,7 +29,7 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 	if err := k.Validate(); err != nil {
 		return "", err
 	}
-	j, err := r.house.load(ctx, k)
+	j, err := r.shared.load(ctx, k)
 	switch {
 	case err != nil:
 		return "", err
@@ -57,7 +57,7 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 	if err != nil || b == nil {
 		return id, err
 	}
-	err = r.house.Store.Fire(ctx, scheduler.Slot{Key: k}, b.Encode(), sequence)
+	err = r.shared.Store.Fire(ctx, scheduler.Slot{Key: k}, b.Encode(), sequence)
 	if errors.Is(err, scheduler.ErrConflict) { // it has fired meanwhile
 		if found, _, err = r.plans.locate(ctx, k); err == nil || found.Running != nil {
 			err = j.TriggerBusy(found.Running, asked)
@@ -74,7 +74,7 @@ func (r Runner) triggerDisabled(ctx context.Context, j *scheduler.Job, asked tim
 		return nil
 	}
 	slot := scheduler.Slot{Key: j.Key, Detached: scheduler.DetachedName(b.Nominal)}
-	err := r.house.Store.Fire(ctx, slot, b.Encode(), 0)
+	err := r.shared.Store.Fire(ctx, slot, b.Encode(), 0)
 	if errors.Is(err, scheduler.ErrConflict) {
 		return nil // the same request has been carried out, and still runs
 	}

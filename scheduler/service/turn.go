@@ -32,7 +32,7 @@ func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State
 		return nil, err
 	}
 	for range casTries {
-		cur, err := e.house.load(ctx, k)
+		cur, err := e.shared.load(ctx, k)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 		return err
 	}
 	for range casTries {
-		st, err := e.house.Store.LoadJob(ctx, k)
+		st, err := e.shared.Store.LoadJob(ctx, k)
 		if errors.Is(err, scheduler.ErrNotFound) && specSequence > 0 && st.SpecSequence == specSequence {
 			return e.sweep(ctx, k) // this spec deleted it, and was cut short
 		}
@@ -70,7 +70,7 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 		if scheduler.StoredSpecSequence(st.Data) > specSequence && specSequence > 0 {
 			return fmt.Errorf("job %s: %w: a later spec put it again", k, scheduler.ErrConflict)
 		}
-		err = e.house.Store.RemoveJob(ctx, k, st.Revision, specSequence)
+		err = e.shared.Store.RemoveJob(ctx, k, st.Revision, specSequence)
 		if errors.Is(err, scheduler.ErrConflict) {
 			continue
 		}
@@ -84,8 +84,8 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 
 // sweep removes what a deleted job leaves.
 func (e Editor) sweep(ctx context.Context, k scheduler.Key) error {
-	if err := e.house.Store.Clear(ctx, k); err != nil {
+	if err := e.shared.Store.Clear(ctx, k); err != nil {
 		return fmt.Errorf("job %s: deleted, but its baton is still there and will be dropped when due: %w", k, err)
 	}
-	return e.house.Store.Forget(ctx, k)
+	return e.shared.Store.Forget(ctx, k)
 }

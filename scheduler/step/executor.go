@@ -85,16 +85,16 @@ func (e *Executor) Record(ctx context.Context, k scheduler.Key, records []schedu
 		}
 	}
 	for i := range records {
-		if err := e.append(ctx, &records[i]); err != nil {
+		if err := e.Append(ctx, &records[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// append writes a record. Only the answer to a first try may have been lost, so
+// Append writes a record. Only the answer to a first try may have been lost, so
 // a repetition looks for it.
-func (e *Executor) append(ctx context.Context, r *scheduler.Record) error {
+func (e *Executor) Append(ctx context.Context, r *scheduler.Record) error {
 	again := false
 	err := e.cfg.Persist(ctx, r.Job, func(ctx context.Context) error {
 		if again {

@@ -19,7 +19,7 @@ func (e *Executor) recorded(ctx context.Context, r *scheduler.Record) (there boo
 }
 
 // recordedGaps returns the changes of the clock, by their Unix seconds, that are
-// among the last records of what was left out of an incarnation of a job.
+// among the last records of what was omitted of an incarnation of a job.
 func (e *Executor) recordedGaps(ctx context.Context, k scheduler.Key, incarnation string) (map[int64]bool, error) {
 	there := map[int64]bool{}
 	err := e.cfg.Persist(ctx, k, func(ctx context.Context) error {

@@ -54,7 +54,7 @@ func (w *Worker) submit(r *run, ran *scheduler.Job, d scheduler.Decision) stage 
 	r.skipped = append(r.skipped, d.Records...)
 	r.use(ran)
 	r.Key, r.Rule = r.key(), w.cfg.Collections.Rule(r.key().Collection, r.Target)
-	r.PostponedSince, r.changes = r.baton.DeferredSince, w.jobs.Changes(r.key())
+	r.DeferredSince, r.changes = r.baton.DeferredSince, w.jobs.Changes(r.key())
 	if !w.limiter.Submit(r) {
 		return w.nak(r)
 	}

@@ -142,7 +142,7 @@ func TestCrashPoints(t *testing.T) {
 		{"retry: end written", retried, "end", false, 0, failed, 0},
 		{"overlapping: passed on", overlapping, "pass on", false, 1, four, 1},
 		{"overlapping: not passed on", overlapping, "pass on", true, 1, four, 1},
-		{"overlapping: one-off recorded", overlapping, "record completed", false, 1, four, 1},
+		{"overlapping: detached run recorded", overlapping, "record completed", false, 1, four, 1},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestCrashPoints(t *testing.T) {
 				for _, c := range w.sink.seen() {
 					keys[c.key+"#"+c.try] = true
 				}
-				// A one-off may have run, unrecorded, before its job's baton was passed on.
+				// A detached run may have happened, unrecorded, before its job's baton was passed on.
 				if got := len(w.sink.seen()) - len(keys); got != test.repeats && (got != 0 || test.job != overlapping) {
 					t.Errorf("%d repeated calls, want %d", got, test.repeats)
 				}
@@ -201,3 +201,43 @@ func TestCrashPoints(t *testing.T) {
 
 // epoch is where fake time begins in every bubble.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// TestCrashAfterEditWhileHeld has a job edited while its baton is held. The
+// attempt runs under the new definition, and so does what follows it, also when
+// its worker dies before the next baton is stored.
+func TestCrashAfterEditWhileHeld(t *testing.T) {
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		_, other := w.open()
+		nc, own := w.open()
+		m := &mortal{Store: own, nc: nc, point: "pass on", before: true}
+		w.sink.answers(func(*call) (int, string) { return http.StatusInternalServerError, "" })
+		w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
+		dying := w.stop
+		start := time.Now().Add(20 * time.Second).UTC().Format(time.RFC3339Nano)
+		put := func(policy string) {
+			w.put("job", `{"startTime": "`+start+`", "action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "GET"},
+				"retryPolicy": `+policy+`}}`)
+		}
+		put(`{"retryType": "none"}`)
+		time.Sleep(19600 * time.Millisecond)
+		put(`{"retryInterval": "PT1S", "retryCount": 2}`)
+		for !m.dead.Load() {
+			time.Sleep(10 * time.Millisecond)
+			if time.Since(epoch) > time.Hour {
+				t.Fatal("the worker never came to the point where it dies")
+			}
+		}
+		ended := w.ended
+		w.startWorker(func(c *worker.Config) { c.Store = other })
+		time.Sleep(time.Minute)
+		if got, want := w.outcomes("job"), "failed failed failed faulted"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+		dying()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -29,6 +29,8 @@ type (
 
 // live takes a run through its life from a stage on, until it waits in a queue,
 // which takes it on, or has left this process.
+//
+//nolint:contextcheck,nolintlint // a run ends with the worker; the finding is where it is called
 func (w *Worker) live(s stage) {
 	for s != nil {
 		switch at := s.(type) {

@@ -6,8 +6,11 @@ import "github.com/carillon-sched/carillon/scheduler"
 // has package scheduler decide what follows.
 func (w *Worker) record(r *run) stage {
 	attempt, b := scheduler.AttemptRecord(r.job, r.baton, r.started, r.result)
-	r.skipped = append(r.skipped, *attempt)
-	if err := w.steps.Record(w.settles, r.key(), r.skipped, r.suspect); err != nil {
+	err := w.steps.Record(w.settles, r.key(), r.skipped, r.suspect)
+	if err == nil {
+		err = w.steps.Append(w.settles, attempt)
+	}
+	if err != nil {
 		return w.nak(r)
 	}
 	r.skipped = nil

@@ -1,0 +1,66 @@
+package store
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// TestLeaseOfARepetition shows that a message which is delivered again to who
+// holds it has the lease that it had. Who drops the repetition leaves nothing
+// that would be renewed for ever, and keep the message from everybody else.
+func TestLeaseOfARepetition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, err := server.NewServer(&server.Options{DontListen: true, NoLog: true, NoSigs: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv.Start()
+		t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
+		nc, err := nats.Connect("", nats.InProcessServer(srv))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nc.Close)
+		heard := make(chan *nats.Msg, 100)
+		if _, err := nc.ChanSubscribe("answer.*", heard); err != nil {
+			t.Fatal(err)
+		}
+		// told returns what the server is told within a time, the last word of each subject in it.
+		told := func(d time.Duration) map[string]string {
+			time.Sleep(d)
+			words := map[string]string{}
+			for len(heard) > 0 {
+				m := <-heard
+				words[m.Subject] = string(m.Data)
+			}
+			return words
+		}
+		k := &leases{nc: nc, lost: func(err error) { t.Error(err) }}
+		at, other := place{"S", 1}, place{"S", 2}
+		first := k.keep(at, "answer.first")
+		again := k.keep(at, "answer.again")
+		beside := k.keep(other, "answer.beside")
+		if first != again || first == beside {
+			t.Fatal("the repetition has a lease of its own, or another message has the same")
+		}
+		if got := told(10 * time.Second); len(got) != 2 || got["answer.again"] != "+WPI" || got["answer.beside"] != "+WPI" {
+			t.Errorf("while both are held: %v", got)
+		}
+		if err := first.Nak(); err != nil {
+			t.Fatal(err)
+		}
+		if got := told(10 * time.Second); got["answer.again"] != "-NAK" || got["answer.beside"] != "+WPI" {
+			t.Errorf("when one was given up: %v", got)
+		}
+		if got := told(10 * time.Second); len(got) != 1 {
+			t.Errorf("afterwards: %v", got)
+		}
+		if err := beside.Ack(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
