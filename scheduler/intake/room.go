@@ -46,8 +46,9 @@ func (r *Room[K]) Keep(message K) bool {
 // sources are told.
 func (r *Room[K]) Release(message K) {
 	r.mu.Lock()
+	before := len(r.held)
 	delete(r.held, message)
-	again := r.limit-len(r.held) == r.batch
+	again := len(r.held) < before && r.limit-len(r.held) == r.batch
 	r.mu.Unlock()
 	if !again {
 		return

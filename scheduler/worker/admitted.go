@@ -8,30 +8,33 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// due is called when a held baton is due. It must not block: only what needs
-// nothing to be read or written goes on at once.
+// due is called when a held baton is due. It must not block.
 func (w *Worker) due(r *run) {
-	if j, known := w.jobs.Peek(r.key()); known && j.Revision == r.baton.Revision {
-		d := scheduler.Decide(j, w.cfg.Collections.Open(r.key().Collection), r.baton, time.Now())
-		if d.Verdict == scheduler.Run && !d.Later && len(d.Records) == 0 {
-			r.current = j
-			w.live(admitted{r})
-			return
-		}
+	j, known := w.jobs.Peek(r.key())
+	if !known || j.Revision != r.baton.Revision {
+		w.liveOn(admitted{r})
+		return
 	}
-	w.liveOn(admitted{r})
+	r.current = j
+	w.live(admitted{r})
 }
 
-// admit has package scheduler decide what a due baton amounts to.
+// admit has package scheduler decide what a due baton amounts to. What was known
+// when it fell due goes on at once, unless something is to be read or written.
 func (w *Worker) admit(r *run) stage {
-	j := r.current // by due
-	if r.current = nil; j == nil {
+	j, atOnce := r.current, r.current != nil
+	r.current = nil
+	if !atOnce {
 		var err error
 		if j, err = w.jobOf(r); err != nil {
 			return w.retryLater(r, err)
 		}
 	}
 	d := scheduler.Decide(j, w.cfg.Collections.Open(r.key().Collection), r.baton, time.Now())
+	if atOnce && (d.Verdict != scheduler.Run || d.Later || len(d.Records) > 0) {
+		w.liveOn(admitted{r})
+		return nil
+	}
 	if d.Later && r.suspect {
 		r.baton = d.Baton
 		if next, found := w.recover(r); found {

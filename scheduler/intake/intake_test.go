@@ -1,0 +1,89 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// told reports whether a channel has a value.
+func told(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// TestRoom shows what may be asked for while messages come and go.
+func TestRoom(t *testing.T) {
+	r := NewRoom[int](4, 2, 2)
+	if !r.Empty() || r.Ask() != 4 {
+		t.Fatalf("empty %t, room for %d, want 4", r.Empty(), r.Ask())
+	}
+	if !r.Keep(1) || !told(r.Busy()) {
+		t.Error("the first message is not told")
+	}
+	if r.Keep(1) {
+		t.Error("a message is kept twice")
+	}
+	r.Keep(2)
+	if r.Ask() != 2 || told(r.Busy()) {
+		t.Errorf("room for %d, want 2", r.Ask())
+	}
+	r.Keep(3)
+	if r.Free() != 1 || r.Ask() != 0 {
+		t.Errorf("%d free, room for %d: less than a batch is not worth asking for", r.Free(), r.Ask())
+	}
+	r.Release(1)
+	if r.Ask() != 2 || !told(r.Wake(0)) || !told(r.Wake(1)) {
+		t.Errorf("room for %d, want 2, and both sources told", r.Ask())
+	}
+	r.Release(1) // it is not held any more
+	r.Release(2)
+	if told(r.Wake(0)) {
+		t.Error("told of room again")
+	}
+}
+
+// TestPersist shows how long a write is repeated.
+func TestPersist(t *testing.T) {
+	away := errors.Join(scheduler.ErrUnavailable)
+	for name, test := range map[string]struct {
+		answers []error       // of the store, the last one for ever
+		stop    time.Duration // 0: never
+		want    error
+		tries   int
+		took    time.Duration
+	}{
+		"taken at once":       {[]error{nil}, 0, nil, 1, 0},
+		"refused at once":     {[]error{scheduler.ErrConflict}, 0, scheduler.ErrConflict, 1, 0},
+		"away twice":          {[]error{away, away, nil}, 0, nil, 3, 150 * time.Millisecond},
+		"away, and refused":   {[]error{away, scheduler.ErrConflict}, 0, scheduler.ErrConflict, 2, 50 * time.Millisecond},
+		"away until the stop": {[]error{away}, time.Minute, scheduler.ErrUnavailable, 18, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				stop, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if test.stop > 0 {
+					time.AfterFunc(test.stop, cancel)
+				}
+				began, tries := time.Now(), 0
+				err := Persist(t.Context(), stop, slog.New(slog.DiscardHandler), "default/job", func(context.Context) error {
+					tries++
+					return test.answers[min(tries, len(test.answers))-1]
+				})
+				if !errors.Is(err, test.want) || tries != test.tries || time.Since(began) != test.took {
+					t.Errorf("%v after %d tries in %s, want %v after %d in %s", err, tries, time.Since(began), test.want, test.tries, test.took)
+				}
+			})
+		})
+	}
+}
