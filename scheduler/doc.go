@@ -27,12 +27,15 @@
 //	     ▼
 //	  admitted.go    may it run, and what? ··················▶ Decide   decide.go
 //	     │             run │ detach │ skip │ wait │ restart │ drop │ orphan
-//	     ▼           a slot of its target: limits/limiter.go ▶ Defer    defer.go
+//	     │             a disabled collection postpones
+//	     ▼           a slot of its target: limits/limiter.go,
+//	     │             or deferred.go: later ················▶ Defer    defer.go
 //	  attempted.go   the action is called, secrets are redacted
 //	     ▼
 //	  recorded.go    the history has it ·····················▶ After    after.go
-//	     ▼                                                       retry │ next │ end
-//	  passed.go      step/executor.go: records, then the next baton, or the end
+//	     ▼                              retry (retry.go) │ next (plan.go) │ end
+//	  passed.go      step/executor.go: records, then the next baton;
+//	     │             or the end, which finalizer.go writes
 //	                            │
 //	store: PassOn, and the message is acknowledged ─▶ waiting
 //
@@ -53,8 +56,9 @@
 //     completed, failed, faulted, postponed, or skipped with a [Reason].
 //  6. An occurrence ends under the definition it began with, retries and
 //     errorAction included; an edit counts from the next one.
-//  7. A disabled or deleted job runs nothing more, beyond an attempt that was
-//     under way.
+//  7. A deleted job runs nothing more, beyond an attempt that was under way; a
+//     disabled one, besides, ends what was asked for by hand, and what has begun
+//     detached, retries included.
 //  8. Secrets of jobs are sealed in the store and shown by no API; neither
 //     batons nor records nor logs hold them (package secrets).
 //

@@ -50,7 +50,8 @@ Example:
 
 	disableCmd = jobsCmd{
 		done: "disabled", do: (*client.Client).Disable,
-		help: `An attempt that is running comes to its end; nothing follows it.
+		help: `An attempt that is running comes to its end, and so does a run by hand, or one that runs beside the next, with
+its retries. Nothing else follows.
 
 Example:
 

@@ -7,8 +7,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/limits"
 )
 
-// postpone lets a run wait for its target outside the process.
-func (w *Worker) postpone(r *run, d limits.Deferral) stage {
+// sendBack lets a run wait for its target outside the process.
+func (w *Worker) sendBack(r *run, d limits.Deferral) stage {
 	now := time.Now()
 	if !w.jobs.Unchanged(r.key(), r.changes) {
 		if standing := w.standing(r); standing == scheduler.Gone || standing == scheduler.Foreign {

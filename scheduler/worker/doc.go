@@ -13,5 +13,6 @@
 //     targets at once than it has slots (package limits).
 //  6. A stop gives back what has not begun, and sees the rest to its end.
 //
-// The life of a run is written in life.go, and each stage in a file of its name.
+// The life of a run is written in life.go, with its stages as types; what each
+// stage does is in a file of its name.
 package worker

@@ -41,7 +41,7 @@ func (w *Worker) live(s stage) {
 		case admitted: // → attempted or deferred, by the limiter; or passed, when it does not run
 			s = w.admit(at.run)
 		case deferred: // → passed
-			s = w.postpone(at.run, at.Deferral)
+			s = w.sendBack(at.run, at.Deferral)
 		case attempted: // → recorded; or admitted again, when its turn came too late
 			s = w.attempt(at.run)
 		case recorded: // → passed
