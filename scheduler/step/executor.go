@@ -120,18 +120,20 @@ func (e *Executor) Move(ctx context.Context, j *scheduler.Job, s scheduler.Step,
 	case s.Next == nil:
 		return e.end(ctx, j, s, from)
 	}
-	at := s.At
+	at, body := s.At, s.Next.Encode()
 	if at.IsZero() {
 		at = j.ArmAt(s.Next.Wake(), time.Now())
 	}
-	body, store := s.Next.Encode(), e.cfg.Store
-	return e.cfg.Persist(ctx, j.Key, func(ctx context.Context) error {
-		switch {
-		case from.Running != 0:
-			return store.PassOn(ctx, from.Slot, body, at, from.Running)
-		case at.IsZero():
-			return store.Fire(ctx, from.Slot, body, from.Waiting)
-		}
-		return store.Arm(ctx, from.Slot, body, at, from.Waiting)
-	})
+	return e.cfg.Persist(ctx, j.Key, func(ctx context.Context) error { return e.publish(ctx, body, at, from) })
+}
+
+// publish makes a baton wait until at or, when that is zero, fires it.
+func (e *Executor) publish(ctx context.Context, body []byte, at time.Time, from From) error {
+	switch {
+	case from.Running != 0:
+		return e.cfg.Store.PassOn(ctx, from.Slot, body, at, from.Running)
+	case at.IsZero():
+		return e.cfg.Store.Fire(ctx, from.Slot, body, from.Waiting)
+	}
+	return e.cfg.Store.Arm(ctx, from.Slot, body, at, from.Waiting)
 }

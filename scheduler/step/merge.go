@@ -66,10 +66,6 @@ func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detach
 	if !detached.BelongsTo(j) || !b.Merge(p, detached.Nominal) {
 		return nil // deleted, or done by the worker before
 	}
-	slot := scheduler.Slot{Key: st.Key}
-	at := j.ArmAt(b.Wake(), time.Now())
-	if at.IsZero() {
-		return e.cfg.Store.Fire(ctx, slot, b.Encode(), st.Revision)
-	}
-	return e.cfg.Store.Arm(ctx, slot, b.Encode(), at, st.Revision)
+	from := From{Slot: scheduler.Slot{Key: st.Key}, Waiting: st.Revision}
+	return e.publish(ctx, b.Encode(), j.ArmAt(b.Wake(), time.Now()), from)
 }
