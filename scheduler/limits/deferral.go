@@ -26,11 +26,28 @@ const (
 	DelayCircuit              // the target's circuit is open
 )
 
-// RetryAt is when a run that a circuit has held back since a time tries again
+// For returns what becomes of a run that is deferred: when it may run, and what
+// its record says.
+func (d Deferral) For(c *Call, now time.Time) scheduler.Deferral {
+	run := scheduler.Deferral{At: d.Until, Circuit: d.Why == DelayCircuit, Ahead: d.Why == DelayPace}
+	if run.Circuit {
+		since := c.DeferredSince
+		if since.IsZero() {
+			since = now
+		}
+		run.At = d.retryAt(c.Key, since, now)
+	}
+	if d.Why != DelaySlow {
+		run.Message = d.message(c.Key, c.Target, run.At)
+	}
+	return run
+}
+
+// retryAt is when a run that a circuit has held back since a time tries again
 // whether that is closed: at a moment of its own after it may be, so that not
 // all come at once, and not always the same one first; but no later than the
 // rule allows. It is for deferrals by DelayCircuit.
-func (d Deferral) RetryAt(k scheduler.Key, since, now time.Time) time.Time {
+func (d Deferral) retryAt(k scheduler.Key, since, now time.Time) time.Time {
 	spread := min(d.Rule.Breaker.OpenFor/4, 5*time.Second)
 	share := (uint64(k.Hash())*0x9E3779B97F4A7C15 + uint64(now.UnixNano())) % uint64(spread)
 	at := d.Until.Add(time.Duration(share))
@@ -43,9 +60,9 @@ func (d Deferral) RetryAt(k scheduler.Key, since, now time.Time) time.Time {
 	return at
 }
 
-// Message says why a run for a target is deferred, until a time. It is for
+// message says why a run for a target is deferred, until a time. It is for
 // deferrals by a rule.
-func (d Deferral) Message(k scheduler.Key, target string, until time.Time) string {
+func (d Deferral) message(k scheduler.Key, target string, until time.Time) string {
 	at := until.UTC().Format(time.RFC3339)
 	switch {
 	case d.Why == DelayCircuit:

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func TestRetryAt(t *testing.T) {
 		d := Deferral{until, DelayCircuit, &scheduler.TargetRule{
 			Breaker: &scheduler.BreakerRule{Failures: 1, OpenFor: test.openFor, Most: test.most},
 		}}
-		if at := d.RetryAt(bill, now.Add(-test.since), now); at.Before(test.from) || at.After(test.to) {
+		if at := d.retryAt(bill, now.Add(-test.since), now); at.Before(test.from) || at.After(test.to) {
 			t.Errorf("%s: tried again at %s, want %s to %s", name, at, test.from, test.to)
 		}
 	}
@@ -50,7 +51,7 @@ func TestRetriesAreSpread(t *testing.T) {
 	first := 0
 	for i := range 100 {
 		now := now.Add(time.Duration(i) * 100 * time.Millisecond)
-		a, b := d.RetryAt(one, now, now), d.RetryAt(other, now, now)
+		a, b := d.retryAt(one, now, now), d.retryAt(other, now, now)
 		if a.Equal(b) {
 			t.Error("two jobs try again at one instant")
 		}
@@ -76,8 +77,39 @@ func TestMessage(t *testing.T) {
 			Why: DelayPace, Rule: &scheduler.TargetRule{Concurrency: 2},
 		},
 	} {
-		if got := d.Message(bill, "x.example", at); got != want {
+		if got := d.message(bill, "x.example", at); got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestDeferralFor shows what becomes of a run for each reason to defer it.
+func TestDeferralFor(t *testing.T) {
+	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	until := now.Add(30 * time.Second)
+	rule := &scheduler.TargetRule{
+		Rate: 2, Per: time.Minute, Breaker: &scheduler.BreakerRule{Failures: 2, OpenFor: 20 * time.Second, Most: time.Minute},
+	}
+	for name, test := range map[string]struct {
+		why      Delay
+		since    time.Time
+		earliest time.Time
+		latest   time.Time
+		want     scheduler.Deferral // but for its time
+	}{
+		"slow: nothing is recorded":             {DelaySlow, time.Time{}, until, until, scheduler.Deferral{}},
+		"a rate: held before its turn":          {DelayPace, time.Time{}, until, until, scheduler.Deferral{Ahead: true, Message: "limits"}},
+		"a circuit: at a moment of its own":     {DelayCircuit, time.Time{}, until, until.Add(5 * time.Second), scheduler.Deferral{Circuit: true, Message: "circuit"}},
+		"a circuit, for long: no later than so": {DelayCircuit, now.Add(-40 * time.Second), now.Add(20 * time.Second), now.Add(20 * time.Second), scheduler.Deferral{Circuit: true, Message: "circuit"}},
+	} {
+		c := &Call{Key: scheduler.Key{Collection: "c", Job: "j"}, Target: "h", DeferredSince: test.since}
+		got := Deferral{Until: until, Why: test.why, Rule: rule}.For(c, now)
+		if got.At.Before(test.earliest) || got.At.After(test.latest) {
+			t.Errorf("%s: at %s, want %s to %s", name, got.At, test.earliest, test.latest)
+		}
+		if got.Circuit != test.want.Circuit || got.Ahead != test.want.Ahead ||
+			!strings.Contains(got.Message, test.want.Message) || (got.Message == "") != (test.want.Message == "") {
+			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
 		}
 	}
 }

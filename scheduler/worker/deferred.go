@@ -15,17 +15,6 @@ func (w *Worker) sendBack(r *run, d limits.Deferral) stage {
 			return w.dropOrphan(r)
 		}
 	}
-	until := scheduler.Deferral{At: d.Until, Circuit: d.Why == limits.DelayCircuit, Ahead: d.Why == limits.DelayPace}
-	if until.Circuit {
-		since := r.baton.DeferredSince
-		if since.IsZero() {
-			since = now
-		}
-		until.At = d.RetryAt(r.Key, since, now)
-	}
-	if d.Why != limits.DelaySlow {
-		until.Message = d.Message(r.Key, r.Target, until.At)
-	}
-	r.current, r.step = r.job, r.job.Defer(r.baton, until, now)
+	r.current, r.step = r.job, r.job.Defer(r.baton, d.For(&r.Call, now), now)
 	return passed{r}
 }
