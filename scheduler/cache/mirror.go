@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"sync"
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
 // Config says what a mirror shows and how much of it. Watch and Load are
@@ -172,7 +174,7 @@ func (m *Mirror[K, V]) Run(ctx context.Context, lost func(error)) {
 			return
 		}
 		lost(err)
-		pause(ctx, time.Second)
+		intake.Pause(ctx, time.Second)
 	}
 }
 
@@ -188,14 +190,4 @@ func (m *Mirror[K, V]) shard(key K) int {
 		return 0
 	}
 	return int(maphash.Comparable(m.seed, key) % uint64(n))
-}
-
-// pause waits for d, or until ctx is done.
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }
