@@ -60,13 +60,15 @@ func (b *Baton) Encode() []byte {
 
 // DecodeBaton reads a message body.
 func DecodeBaton(data []byte) (Baton, error) {
-	var b Baton
-	stored := storedBaton{plainBaton: (*plainBaton)(&b)}
-	if err := json.Unmarshal(data, &stored); err != nil {
-		return b, fmt.Errorf("baton: %w", err)
+	var stored struct {
+		plainBaton
+		kindFlags
 	}
-	b.Kind = stored.kind()
-	return b, nil
+	if err := json.Unmarshal(data, &stored); err != nil {
+		return Baton(stored.plainBaton), fmt.Errorf("baton: %w", err)
+	}
+	stored.Kind = stored.kind()
+	return Baton(stored.plainBaton), nil
 }
 
 // MayRun is when the attempt may begin: when it is due, or later if it was
