@@ -41,6 +41,17 @@ func (m *mortal) die(op string) (effect, answer bool) {
 	return !m.before, false
 }
 
+// awaitDeath waits until the process has died.
+func (m *mortal) awaitDeath(t *testing.T) {
+	t.Helper()
+	for !m.dead.Load() {
+		time.Sleep(10 * time.Millisecond)
+		if time.Since(epoch) > time.Hour {
+			t.Fatal("the worker never came to the point where it dies")
+		}
+	}
+}
+
 // bury ends what a process does on its own.
 func (m *mortal) bury() {
 	if m.dead.Load() {
@@ -161,12 +172,7 @@ func TestCrashPoints(t *testing.T) {
 				w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
 				dying := w.stop
 				w.put("job", test.job)
-				for !m.dead.Load() {
-					time.Sleep(10 * time.Millisecond)
-					if time.Since(epoch) > time.Hour {
-						t.Fatal("the worker never came to the point where it dies")
-					}
-				}
+				m.awaitDeath(t)
 				ended := w.ended
 				w.startWorker(func(c *worker.Config) { c.Store = other })
 				time.Sleep(3 * time.Minute)
@@ -223,12 +229,7 @@ func TestCrashAfterEditWhileHeld(t *testing.T) {
 		put(`{"retryType": "none"}`)
 		time.Sleep(19600 * time.Millisecond)
 		put(`{"retryInterval": "PT1S", "retryCount": 2}`)
-		for !m.dead.Load() {
-			time.Sleep(10 * time.Millisecond)
-			if time.Since(epoch) > time.Hour {
-				t.Fatal("the worker never came to the point where it dies")
-			}
-		}
+		m.awaitDeath(t)
 		ended := w.ended
 		w.startWorker(func(c *worker.Config) { c.Store = other })
 		time.Sleep(time.Minute)
