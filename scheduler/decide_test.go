@@ -95,7 +95,7 @@ func TestDecideClosed(t *testing.T) {
 	want := []scheduler.Record{{
 		Job: key, Occurrence: "default/job@2026-03-02T09:00:00Z", Outcome: scheduler.OutcomePostponed,
 		Nominal: at("09:00:00"), From: at("09:00:00"), To: at("09:00:00"), Count: 1, Ended: at("09:00:00"),
-		Message: "collection default is disabled", UID: incarnation, Progress: d.Step.Progress,
+		Message: "collection default is disabled", UID: incarnation, Schedule: 1, Progress: d.Step.Progress,
 	}}
 	if diff := cmp.Diff(want, d.Step.Records); diff != "" {
 		t.Error("the record of what is postponed (-want +got)\n" + diff)

@@ -13,7 +13,7 @@ import (
 type Definition struct {
 	Timing      spec.Timing // startTime, timeZone, dst and recurrence
 	Action      ActionSpec
-	State       State         // enabled unless the document says disabled
+	State       State         // enabled or disabled, as the document says; "" when it does not: a job keeps its own, a new one is enabled
 	Jitter      time.Duration // each occurrence is delayed by a fixed share of it; 0: none
 	CatchUp     CatchUp
 	Overlap     Overlap
@@ -24,6 +24,10 @@ type Definition struct {
 	properties document.Value       // canonical, without state and status
 	secrets    bool                 // secrets stand in the properties, locked or not
 	refs       []document.SecretRef // shared secrets that the properties name
+	at         string               // where the properties stood in the document: "properties", or ""
+	warnings   []spec.Warning       // what is without effect in them, with paths from the document
+	raised     []string             // actions with a default retryInterval below minimum: "", "errorAction"
+	minimum    time.Duration        // the shortest retryInterval that is allowed
 	plan       *spec.Plan           // of a text rule that was checked while it was read; nil: not compiled yet
 }
 
@@ -80,8 +84,25 @@ func (d *Definition) Refers(secret string) bool {
 	return slices.ContainsFunc(d.refs, func(ref document.SecretRef) bool { return ref.Name == secret })
 }
 
+// Warnings are what the writer of the definition might not expect of it: what is
+// without effect, and what its plan has to say. Paths are those of the document.
+func (d *Definition) Warnings(p *spec.Plan) []spec.Warning {
+	warnings := slices.Clone(d.warnings)
+	for _, w := range p.Warnings() {
+		if d.at != "" {
+			w.Path = d.at + "." + w.Path
+		}
+		warnings = append(warnings, w)
+	}
+	return warnings
+}
+
 // schedule is the canonical text of what decides when the job runs, to tell
 // whether an edit changed it.
 func (d *Definition) schedule() string {
 	return d.properties.Only("startTime", "timeZone", "dst", "recurrence").String()
 }
+
+// work is the canonical text of all but what is for people only, to tell whether
+// a job at its end is put with another wish.
+func (d *Definition) work() string { return d.properties.Without("labels", "description").String() }

@@ -11,7 +11,8 @@ import (
 // properties reads the members of the properties object. The caller calls
 // o.Done, as the object may hold members of an envelope too.
 func (r *Reading) properties(o *document.Object) *Definition {
-	d := &Definition{State: Enabled, Overlap: OverlapSkip, Timeout: DefaultTimeout}
+	d := &Definition{Overlap: OverlapSkip, Timeout: DefaultTimeout}
+	r.warnings, r.raised = nil, nil
 	o.Ignore("status") // read-only: a document that was fetched may be put back as it is
 	if v, ok := o.Value("state"); ok && State(strings.ToLower(v.Text())).Final() {
 		o.Problem("state", "%q is set by the scheduler; enabled and disabled may be asked for", v.Text())
@@ -22,6 +23,7 @@ func (r *Reading) properties(o *document.Object) *Definition {
 	d.readAction(o, r)
 	d.readPolicies(o)
 	d.readNotes(o)
+	d.warnings, d.raised, d.minimum = r.warnings, r.raised, r.minRetryInterval()
 	return d
 }
 
@@ -30,6 +32,9 @@ func (r *Reading) properties(o *document.Object) *Definition {
 // definition is compiled once, as a job.
 func (d *Definition) readTiming(o *document.Object, r *Reading) {
 	d.Timing = spec.ReadTiming(o)
+	if d.Timing.Start.IsZero() && o.Has("startTime") {
+		r.warn(o, "startTime", "is the zero of .NET, which stands for none: the job has no startTime")
+	}
 	recurrence := d.Timing.Recurrence
 	if recurrence == nil || r.stored {
 		return
@@ -57,7 +62,7 @@ func (d *Definition) readAction(o *document.Object, r *Reading) {
 	if !ok {
 		return
 	}
-	d.Action = r.action(ao, DefaultRetryPolicy(), true)
+	d.Action = r.action(ao, r.defaultRetryPolicy(), true)
 	ao.Done()
 }
 
@@ -73,7 +78,7 @@ func (r *Reading) action(o *document.Object, inherited RetryPolicy, main bool) A
 	if !ok {
 		o.Require("type")
 	}
-	s.Retry = r.retryPolicy(o, inherited)
+	s.Retry = r.retryPolicy(o, inherited, main)
 	if s.Type == "" {
 		defer o.IgnoreRest() // what else belongs there depends on the type
 	}

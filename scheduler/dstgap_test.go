@@ -48,7 +48,7 @@ func TestDecideGap(t *testing.T) {
 	want := []scheduler.Record{{
 		Job: key, Outcome: scheduler.OutcomeSkipped, Reason: scheduler.ReasonDST, Nominal: at(spring), From: at(spring), To: at(spring),
 		Count: 1, Message: "2026-03-08 02:30 does not exist in America/New_York: does not run", Ended: at(spring), UID: incarnation,
-		Progress: scheduler.Progress{Seen: at(spring)},
+		Schedule: 1, Progress: scheduler.Progress{Seen: at(spring)},
 	}}
 	if diff := cmp.Diff(want, d.Step.Records); diff != "" {
 		t.Error("the record of the gap (-want +got)\n" + diff)

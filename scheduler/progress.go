@@ -31,6 +31,9 @@ func (p *Progress) afresh() Progress {
 	return next
 }
 
+// Any reports whether the job has run at all, by schedule or by hand.
+func (p *Progress) Any() bool { return p.Number > 0 || p.Executions > 0 }
+
 // ran notes that the occurrence of an instant runs.
 func (p *Progress) ran(nominal time.Time) {
 	if !p.Ran.Equal(nominal) {

@@ -194,7 +194,8 @@ type skip struct {
 func (s skip) record(j *Job, now time.Time, p Progress) Record {
 	r := Record{
 		Job: j.Key, Outcome: OutcomeSkipped, Reason: s.reason,
-		Nominal: s.from, From: s.from, To: s.to, Count: s.count, Message: s.message, Ended: now, UID: j.Incarnation(), Progress: p,
+		Nominal: s.from, From: s.from, To: s.to, Count: s.count, Message: s.message, Ended: now, UID: j.Incarnation(),
+		Schedule: j.ScheduleGen, Progress: p,
 	}
 	if s.reason != ReasonDST {
 		r.Occurrence = OccurrenceID(j.Key, s.from)

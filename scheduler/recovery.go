@@ -105,6 +105,7 @@ func (s *PlaceSearch) Look(r *Record) bool {
 	j := s.job
 	switch {
 	case r.Ended.Before(j.Created), !SameIncarnation(r.UID, j.Incarnation()), r.Reason == ReasonDST:
+	case r.Schedule < j.BegunGen: // of before its end, since which it has begun again
 	case r.Kind == ManualDetached, r.Kind == Detached && r.Schedule != j.ScheduleGen:
 	case r.Kind == Detached:
 		if s.Found == nil || r.Nominal.After(s.Found.Nominal) {

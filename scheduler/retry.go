@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"hash/fnv"
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -125,23 +126,39 @@ func FinalStatus(status int) bool {
 	return status >= 400 && status <= 499
 }
 
+// defaultRetryPolicy is the policy of a job that gives none: its interval is no
+// shorter than what is allowed.
+func (r *Reading) defaultRetryPolicy() RetryPolicy {
+	p := DefaultRetryPolicy()
+	p.Interval.Exact = max(p.Interval.Exact, r.minRetryInterval())
+	return p
+}
+
 // retryPolicy reads the retryPolicy member of an action. inherited is the policy
-// when there is none.
-func (r *Reading) retryPolicy(o *document.Object, inherited RetryPolicy) RetryPolicy {
+// when there is none, main whether it is the main action.
+func (r *Reading) retryPolicy(o *document.Object, inherited RetryPolicy, main bool) RetryPolicy {
 	ro, ok := o.Object("retryPolicy")
 	if !ok {
+		if main {
+			r.raise(main)
+		}
 		return inherited
 	}
 	defer ro.Done()
-	p := DefaultRetryPolicy()
+	p := r.defaultRetryPolicy()
 	if kind, ok := ro.Enum("retryType", string(RetryNone), string(RetryFixed), string(RetryExponential)); ok {
 		p.Type = RetryType(kind)
 	}
 	if n, ok := ro.Int("retryCount", 0, MaxRetryCount); ok {
 		p.Count = int(n)
+		if p.Type == RetryNone && n > 0 {
+			r.warn(ro, "retryCount", "is without effect: with retryType none, nothing is tried again")
+		}
 	}
 	if d, ok := ro.Duration("retryInterval"); ok {
 		p.readInterval(ro, d, r.minRetryInterval())
+	} else if p.Type != RetryNone {
+		r.raise(main)
 	}
 	p.readBackoff(ro)
 	if d, ok := exactDuration(ro, "jitter", 0, maxRetryJitter); ok {
@@ -185,4 +202,26 @@ func (p *RetryPolicy) readBackoff(o *document.Object) {
 	if d, ok := exactDuration(o, "maxRetryInterval", p.Interval.Exact, maxRetryMonths*30*24*time.Hour); ok {
 		p.Most = d
 	}
+}
+
+// raise notes that an action has the default interval, which may have been raised.
+func (r *Reading) raise(main bool) {
+	switch {
+	case r.minRetryInterval() <= DefaultRetryInterval:
+	case main:
+		r.raised = append(r.raised, "")
+	default:
+		r.raised = append(r.raised, "errorAction")
+	}
+}
+
+// raise writes the retry intervals that were raised above the default into the
+// properties: they stay what they are, whatever is allowed later, and are seen.
+func (d *Definition) raise(properties document.Value) document.Value {
+	for _, of := range d.raised {
+		path := []string{"action", of, "retryPolicy", "retryInterval"}
+		path = slices.DeleteFunc(path, func(name string) bool { return name == "" })
+		properties = properties.With(document.StringValue(document.Duration{Exact: d.minimum}.String()), path...)
+	}
+	return properties
 }

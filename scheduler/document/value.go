@@ -82,6 +82,24 @@ func (v Value) Member(name string) (Value, bool) {
 	return Value{}, false
 }
 
+// With returns v with a value at a path of exact names, in objects that are made where there are none. It shares with v
+// what is not on the path.
+func (v Value) With(value Value, path ...string) Value {
+	if len(path) == 0 {
+		return value
+	}
+	members := []Member(nil)
+	if v.kind == KindObject {
+		members = slices.Clone(v.members)
+	}
+	i := slices.IndexFunc(members, func(m Member) bool { return m.Name == path[0] })
+	if i < 0 {
+		i, members = len(members), append(members, Member{Name: path[0]})
+	}
+	members[i].Value = members[i].Value.With(value, path[1:]...)
+	return ObjectValue(members...)
+}
+
 // Clone returns a value that shares nothing that an [Object] may write to.
 func (v Value) Clone() Value {
 	v, _ = v.each("", func(_ string, inner Value) (Value, error) { return inner.Clone(), nil })

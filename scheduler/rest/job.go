@@ -34,13 +34,28 @@ func (a *api) listJobs(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, view.NewList(views, next))
 }
 
-func (a *api) putJob(w http.ResponseWriter, r *http.Request) error {
+// edit reads a request to put or patch a job: its body, and whether it is strict,
+// or a dry run.
+func edit(w http.ResponseWriter, r *http.Request) (service.Edit, error) {
+	strict, err := flag(r, "strict")
+	if err != nil {
+		return service.Edit{}, err
+	}
+	dryRun, err := flag(r, "dryRun")
+	if err != nil {
+		return service.Edit{}, err
+	}
 	body, err := readBody(w, r)
+	return service.Edit{Key: key(r), Body: body, Strict: strict, DryRun: dryRun}, err
+}
+
+func (a *api) putJob(w http.ResponseWriter, r *http.Request) error {
+	e, err := edit(w, r)
 	if err != nil {
 		return err
 	}
-	v, created, err := a.service.Put(lasting(r), service.Edit{Key: key(r), Body: body})
-	return answerJob(w, putStatus(created), v, err)
+	v, created, err := a.service.Put(lasting(r), e)
+	return answerJob(w, putStatus(created && !e.DryRun), v, err)
 }
 
 func (a *api) getJob(w http.ResponseWriter, r *http.Request) error {
@@ -49,11 +64,11 @@ func (a *api) getJob(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) patchJob(w http.ResponseWriter, r *http.Request) error {
-	body, err := readBody(w, r)
+	e, err := edit(w, r)
 	if err != nil {
 		return err
 	}
-	v, err := a.service.Patch(lasting(r), service.Edit{Key: key(r), Body: body})
+	v, err := a.service.Patch(lasting(r), e)
 	return answerJob(w, http.StatusOK, v, err)
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
 	"github.com/carillon-sched/carillon/scheduler/step"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -18,6 +20,8 @@ type Edit struct {
 	Key          scheduler.Key
 	Body         []byte // JSON or YAML
 	SpecSequence uint64 // stream sequence when the edit was published as a spec; 0 otherwise
+	Strict       bool   // what would be warned of is refused
+	DryRun       bool   // everything is checked and nothing written: the view is of what would be
 }
 
 // Editor changes jobs.
@@ -30,30 +34,31 @@ type Editor struct {
 }
 
 // Put creates a job, or replaces its definition: everything the document does
-// not name takes its default. created tells which. A definition equal to the
-// present one changes nothing.
+// not name takes its default, but for the state, which stays as it is. created
+// tells which, and so does the view's Result. A definition equal to the present
+// one changes nothing. A job at its end that is put with a change begins again.
 //
 // Secrets are the exception: no view of a job shows them, so a document that
 // leaves out one that the job has may be such a view that is put back, and is
 // refused. Null drops a secret, or what it stands in.
 //
 // Errors: ErrInvalid with every problem; ErrNotFound when the collection does
-// not exist; ErrConflict when a quota is used up, or the job is completed or
-// faulted, which is final.
+// not exist; ErrConflict when a quota is used up.
 func (e Editor) Put(ctx context.Context, edit Edit) (v *view.Job, created bool, err error) {
 	r, def, at, err := e.define(ctx, edit)
 	if err != nil {
 		return nil, false, e.hintSecrets(ctx, edit.Key, err)
 	}
-	if e.creating.Load() { // jobs come in herds: do without the look whether this one exists
+	if e.creating.Load() && !edit.DryRun { // jobs come in herds: do without the look whether this one exists
 		v, err := e.create(ctx, 0, edit, r, def)
 		if !errors.Is(err, step.ErrOvertaken) && !errors.Is(err, scheduler.ErrConflict) {
 			return v, err == nil, err
 		}
 	}
-	v, created, err = e.apply(ctx, edit, r, func(cur *scheduler.Job) (*scheduler.Definition, error) {
+	v, err = e.apply(ctx, edit, r, func(cur *scheduler.Job) (*scheduler.Definition, error) {
 		return def, scheduler.CheckOmitted(cur, def, at)
 	})
+	created = err == nil && v.Result == view.Created
 	e.creating.Store(created)
 	return v, created, err
 }
@@ -73,7 +78,7 @@ func (e Editor) Patch(ctx context.Context, edit Edit) (*view.Job, error) {
 		return nil, err
 	}
 	r := e.reading(c, edit.Key)
-	view, _, err := e.apply(ctx, edit, r, func(cur *scheduler.Job) (*scheduler.Definition, error) {
+	view, err := e.apply(ctx, edit, r, func(cur *scheduler.Job) (*scheduler.Definition, error) {
 		if cur == nil {
 			return nil, fmt.Errorf("job %s: %w", edit.Key, scheduler.ErrNotFound)
 		}
@@ -81,47 +86,54 @@ func (e Editor) Patch(ctx context.Context, edit Edit) (*view.Job, error) {
 		if err != nil {
 			return nil, err
 		}
-		again := edit.SpecSequence > 0 && edit.SpecSequence == cur.SpecSequence // done before, and the job has run since
-		if _, turned := patch.Member("state"); turned && cur.State.Final() && !again {
-			return nil, finalError(cur)
+		if _, turned := patch.Member("state"); turned && cur.State.Final() && cur.Equals(def) {
+			return nil, cur.OverError()
 		}
 		return def, c.Admits(def, r)
 	})
 	return view, err
 }
 
-func finalError(j *scheduler.Job) error {
-	return fmt.Errorf("job %s: %w: it is %s, which is final", j.Key, scheduler.ErrConflict, j.State)
-}
-
 // apply writes the definition that change makes of the current job, and arms or
 // re-plans the job's baton.
 func (e Editor) apply(
 	ctx context.Context, edit Edit, r *scheduler.Reading, change func(cur *scheduler.Job) (*scheduler.Definition, error),
-) (*view.Job, bool, error) {
+) (*view.Job, error) {
 	for range casTries {
 		cur, at, err := e.shared.find(ctx, edit.Key)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		if cur == nil && edit.SpecSequence > 0 && at.SpecSequence > edit.SpecSequence {
-			return nil, false, fmt.Errorf("job %s: %w: a later spec deleted it", edit.Key, scheduler.ErrConflict)
+			return nil, fmt.Errorf("job %s: %w: a later spec deleted it", edit.Key, scheduler.ErrConflict)
 		}
-		if cur != nil && edit.SpecSequence > 0 && cur.SpecSequence > edit.SpecSequence {
-			v, err := e.superseded(ctx, cur)
-			return v, false, err
+		if cur != nil && edit.SpecSequence > 0 && cur.SpecSequence >= edit.SpecSequence {
+			return e.done(ctx, cur, edit)
 		}
 		def, err := change(cur)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		v, err := e.write(ctx, cur, at.Revision, edit, r, def)
-		if errors.Is(err, step.ErrOvertaken) {
-			continue
+		if !errors.Is(err, step.ErrOvertaken) {
+			return v, err
 		}
-		return v, cur == nil, err
 	}
-	return nil, false, contended("job " + edit.Key.String())
+	return nil, contended("job " + edit.Key.String())
+}
+
+// done answers a spec that was carried out before, after which the job may have
+// run and been edited, or that a later one has overtaken.
+func (e Editor) done(ctx context.Context, cur *scheduler.Job, edit Edit) (*view.Job, error) {
+	answer := e.unchanged
+	if cur.SpecSequence > edit.SpecSequence {
+		answer = e.superseded
+	}
+	v, err := answer(ctx, cur)
+	if v != nil {
+		v.Result = view.Unchanged
+	}
+	return v, err
 }
 
 // superseded answers an edit that a later one has overtaken.
@@ -140,18 +152,51 @@ func (e Editor) write(
 	if cur == nil {
 		return e.create(ctx, rev, edit, r, def)
 	}
-	if cur.Equals(def) && edit.SpecSequence <= cur.SpecSequence {
-		return e.unchanged(ctx, cur)
+	stored := cur
+	cur, err := e.plans.settled(ctx, stored)
+	if err != nil {
+		return nil, err
 	}
-	if cur.State.Final() && !cur.Equals(def) {
-		return nil, fmt.Errorf("job %s: %w: it is %s, which is final; delete it to use the name again",
-			cur.Key, scheduler.ErrConflict, cur.State)
-	}
+	same := cur.Equals(def)
 	next, err := cur.Edited(def, time.Now().UTC(), edit.SpecSequence)
 	if err != nil {
 		return nil, err
 	}
-	return e.replace(ctx, cur, next)
+	warnings, err := warningsOf(def, next, edit)
+	if err != nil {
+		return nil, err
+	}
+	var v *view.Job
+	switch {
+	case edit.DryRun:
+		v, err = e.foresee(ctx, cur, next)
+	case same && edit.SpecSequence <= cur.SpecSequence:
+		v, err = e.unchanged(ctx, stored)
+	default:
+		v, err = e.replace(ctx, cur, next)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v.Result, v.Warnings = view.Updated, warnings
+	if same {
+		v.Result = view.Unchanged
+	}
+	return v, nil
+}
+
+// warningsOf returns what is to be warned of when def makes the job next. With
+// an edit that is strict it is an [ErrInvalid].
+func warningsOf(def *scheduler.Definition, next *scheduler.Job, edit Edit) ([]spec.Warning, error) {
+	warnings := def.Warnings(next.Plan)
+	if !edit.Strict || len(warnings) == 0 {
+		return warnings, nil
+	}
+	problems := make(document.Problems, len(warnings))
+	for i, w := range warnings {
+		problems[i] = document.Problem{Path: w.Path, Message: w.Message}
+	}
+	return nil, scheduler.AsInvalid(problems)
 }
 
 // unchanged answers an edit that changes nothing. It makes sure of the baton,
@@ -161,6 +206,11 @@ func (e Editor) unchanged(ctx context.Context, j *scheduler.Job) (*view.Job, err
 		if err := e.plans.replan(ctx, j, scheduler.Enabled); err != nil {
 			return nil, err
 		}
+		settled, err := e.plans.settled(ctx, j)
+		if err != nil {
+			return nil, err
+		}
+		j = settled
 	}
 	return e.reads.view(ctx, j)
 }
@@ -174,28 +224,46 @@ func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.
 	if err != nil {
 		return nil, err
 	}
+	warnings, err := warningsOf(def, j, edit)
+	if err != nil {
+		return nil, err
+	}
 	first := j.Begin(scheduler.Progress{}, r.Now)
 	if first.Next == nil && j.State == scheduler.Enabled {
 		j.State = scheduler.Completed // it has no instant left
 	}
-	if err := e.save(ctx, j, rev); err != nil {
+	v := view.NewJob(j, scheduler.Progress{})
+	v.Result, v.Warnings = view.Created, warnings
+	if j.State == scheduler.Enabled {
+		v.Status.Next = first.Next.Due
+	}
+	if edit.DryRun {
+		v.DryRun = view.NewDryRun(j, first.Next)
+		_, err = j.Encode(e.shared.Secrets)
+	} else {
+		err = e.begin(ctx, j, rev, first)
+	}
+	if err != nil {
 		return nil, err
+	}
+	return v, nil
+}
+
+// begin stores a new job and arms the baton that its first step has.
+func (e Editor) begin(ctx context.Context, j *scheduler.Job, rev uint64, first scheduler.Step) error {
+	if err := e.save(ctx, j, rev); err != nil {
+		return err
 	}
 	if first.Next == nil { // all it had may be left out by a clock
 		if err := e.shared.steps.Record(ctx, j.Key, first.Records, true); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	v := view.NewJob(j, scheduler.Progress{})
 	if j.State != scheduler.Enabled {
-		return v, nil
+		return nil
 	}
 	first.Next.Revision = j.Revision
-	if err := e.plans.armFirst(ctx, j, first); err != nil {
-		return nil, err // the definition stands: the audit, or a repetition, arms it
-	}
-	v.Status.Next = first.Next.Due
-	return v, nil
+	return e.plans.armFirst(ctx, j, first) // when it fails, the definition stands: the audit, or a repetition, arms it
 }
 
 // save writes j over a revision and sets its new one.

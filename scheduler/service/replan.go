@@ -15,12 +15,6 @@ import (
 // planner makes batons follow their jobs' definitions.
 type planner struct{ shared *shared }
 
-// carryOut carries out a step, which takes the place of the waiting baton with
-// that sequence, or of none.
-func (p *planner) carryOut(ctx context.Context, j *scheduler.Job, s scheduler.Step, waiting uint64) error {
-	return p.shared.steps.CarryOut(ctx, j, s, step.From{Slot: scheduler.Slot{Key: j.Key}, Waiting: waiting, Schedule: j.ScheduleGen})
-}
-
 // armFirst arms a new job's first baton. Where one is already, an audit has
 // armed it, or it is of an earlier job of the name, whose delete was cut short.
 func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, first scheduler.Step) error {
@@ -77,16 +71,17 @@ func (p *planner) replan(ctx context.Context, j *scheduler.Job, was scheduler.St
 
 // replanOnce looks for the baton and decides; again says to look once more.
 func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was scheduler.State) (again bool, err error) {
-	found, sequence, err := p.locate(ctx, j.Key)
+	found, from, err := p.locate(ctx, j.Key)
 	if err != nil && found.Running == nil {
 		return false, err
 	}
+	from.Schedule = j.ScheduleGen
 	what, s := j.Replan(was, found, time.Now().UTC())
 	switch what {
 	case scheduler.LookAgain:
 		return true, nil
 	case scheduler.ReplaceIt:
-		return false, p.carryOut(ctx, j, s, sequence)
+		return false, p.shared.steps.CarryOut(ctx, j, s, from)
 	case scheduler.DeriveAgain:
 		return false, p.rederive(ctx, j)
 	case scheduler.LeaveAlone:
@@ -94,41 +89,55 @@ func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was schedule
 	return false, nil
 }
 
-// locate looks for a job's own baton. sequence is that of a waiting one. A
-// running one that cannot be read comes with the error: it follows no
+// locate looks for a job's own baton, and says where a step that moves it starts
+// from. A running one that cannot be read comes with the error: it follows no
 // definition, and its worker sees to it.
-func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Found, sequence uint64, err error) {
+func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Found, from step.From, err error) {
 	slot := scheduler.Slot{Key: k}
+	from.Slot = slot
 	st, err := p.shared.Store.Waiting(ctx, slot)
 	if errors.Is(err, scheduler.ErrNotFound) {
 		running, failed := p.shared.Store.Running(ctx, slot)
 		if failed == nil {
 			b, err := scheduler.DecodeBaton(running.Data)
-			return scheduler.Found{Running: &b}, 0, err
+			from.Running = running.Revision
+			return scheduler.Found{Running: &b}, from, err
 		}
 		if !errors.Is(failed, scheduler.ErrNotFound) {
-			return f, 0, failed
+			return f, from, failed
 		}
 		st, err = p.shared.Store.Waiting(ctx, slot) // it may have been passed on between the two looks
 		if errors.Is(err, scheduler.ErrNotFound) {
-			return f, 0, nil
+			return f, from, nil
 		}
 	}
 	if err != nil {
-		return f, 0, err
+		return f, from, err
 	}
 	b, err := scheduler.DecodeBaton(st.Data)
-	return scheduler.Found{Waiting: &b}, st.Revision, err
+	from.Waiting = st.Revision
+	return scheduler.Found{Waiting: &b}, from, err
 }
 
 // rederive arms the baton that follows the last thing the history knows of the
 // job; without a history, the first one.
 func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
-	search := scheduler.NewPlaceSearch(j)
-	if err := p.shared.Store.Recent(ctx, j.Key, 0, scheduler.PlaceOutcomes, search.Look); err != nil {
+	last, err := p.place(ctx, j)
+	if err != nil {
 		return err
 	}
-	return p.carryOut(ctx, j, j.Rederive(search.Found, time.Now().UTC()), 0)
+	from := step.From{Slot: scheduler.Slot{Key: j.Key}, Schedule: j.ScheduleGen}
+	return p.shared.steps.CarryOut(ctx, j, j.Rederive(last, time.Now().UTC()), from)
+}
+
+// place returns the record that says where a job's own baton was, nil when the
+// history does not say.
+func (p *planner) place(ctx context.Context, j *scheduler.Job) (*scheduler.Record, error) {
+	search := scheduler.NewPlaceSearch(j)
+	if err := p.shared.Store.Recent(ctx, j.Key, 0, scheduler.PlaceOutcomes, search.Look); err != nil {
+		return nil, err
+	}
+	return search.Found, nil
 }
 
 // progress returns how far a job has got: from its baton, or, when it has

@@ -34,14 +34,14 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 	case err != nil:
 		return "", err
 	case j.State.Final():
-		return "", finalError(j)
+		return "", j.OverError()
 	}
 	asked = asked.UTC()
 	id := scheduler.OccurrenceID(k, asked)
 	if j.State == scheduler.Disabled {
 		return id, r.triggerDisabled(ctx, j, asked)
 	}
-	found, sequence, err := r.plans.locate(ctx, k)
+	found, from, err := r.plans.locate(ctx, k)
 	switch {
 	case err != nil && found.Running == nil:
 		return "", err
@@ -57,7 +57,7 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 	if err != nil || b == nil {
 		return id, err
 	}
-	err = r.shared.Store.Fire(ctx, scheduler.Slot{Key: k}, b.Encode(), sequence)
+	err = r.shared.Store.Fire(ctx, scheduler.Slot{Key: k}, b.Encode(), from.Waiting)
 	if errors.Is(err, scheduler.ErrConflict) { // it has fired meanwhile
 		if found, _, err = r.plans.locate(ctx, k); err == nil || found.Running != nil {
 			err = j.TriggerBusy(found.Running, asked)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
 // Job is a job as users see it, in the form of Azure Scheduler.
@@ -12,6 +13,43 @@ type Job struct {
 	Job        *scheduler.Job
 	Status     Status
 	Superseded bool // the edit was older than what the job has, and was left out
+
+	// What the answer to a put or a patch tells beside the job. Documents that are
+	// put may have it: it is read-only, and ignored.
+	Result   Result         // what became of it; "" in other answers
+	Warnings []spec.Warning // what the writer might not expect
+	DryRun   *DryRun        // of what would be; nil: it is
+}
+
+// Result is what became of a put or a patch.
+type Result string
+
+// The results.
+const (
+	Created   Result = "created"
+	Updated   Result = "updated"
+	Unchanged Result = "unchanged"
+)
+
+// DryRun is what is told of a job that would be, and that may run.
+type DryRun struct {
+	NextRuns []time.Time `json:"nextRuns"` // the nominal times, a few
+	Notes    []string    `json:"notes"`    // what changes of the clock do to them
+}
+
+// foreseen is how many runs a [DryRun] tells of.
+const foreseen = 5
+
+// NewDryRun tells what would follow from the baton b, nil for a job without one.
+func NewDryRun(j *scheduler.Job, b *scheduler.Baton) *DryRun {
+	if b == nil || j.State != scheduler.Enabled {
+		return nil
+	}
+	d := &DryRun{NextRuns: j.Upcoming(b, foreseen), Notes: []string{}}
+	if len(d.NextRuns) > 0 {
+		d.Notes = append(d.Notes, j.Plan.ClockNotes(d.NextRuns[0], d.NextRuns)...)
+	}
+	return d
 }
 
 // Status is what the scheduler reports of a job.
@@ -24,11 +62,14 @@ type Status struct {
 	Next       time.Time `json:"nextExecutionTime,omitzero"` // when the attempt that comes next, or is under way, is due; zero: none
 	Running    bool      `json:"running,omitempty"`          // the baton is with a worker: running, or about to
 	Retry      int       `json:"retryCount,omitempty"`       // of the occurrence under way: retries so far
+	Over       string    `json:"message,omitempty"`          // of a job at its end: what it has come to, see [scheduler.Job.Over]
 }
 
 // NewJob returns the view of a job that has no baton, with the progress p.
 func NewJob(j *scheduler.Job, p scheduler.Progress) *Job {
-	return &Job{Job: j, Status: Status{Executions: p.Executions, Failures: p.Failures, Faults: p.Faults, Last: p.Last.UTC()}}
+	return &Job{Job: j, Status: Status{
+		Executions: p.Executions, Failures: p.Failures, Faults: p.Faults, Last: p.Last.UTC(), Over: j.Over(),
+	}}
 }
 
 // NewRunning returns the view of a job with its baton, which may be with a worker.
@@ -57,8 +98,17 @@ func collectionID(name string) string { return "/jobCollections/" + name }
 
 func jobID(k scheduler.Key) string { return collectionID(k.Collection) + "/jobs/" + k.Job }
 
+// answered is a job's document with what the answer to an edit tells beside it.
+type answered struct {
+	resource
+
+	Result   Result         `json:"result,omitempty"`
+	Warnings []spec.Warning `json:"warnings,omitempty"`
+	DryRun   *DryRun        `json:"dryRun,omitempty"`
+}
+
 // MarshalJSON returns the job's document: its own properties, and its state and
-// status.
+// status. The answer to an edit has its result beside them, and warnings.
 func (v *Job) MarshalJSON() ([]byte, error) {
 	k, status := v.Job.Key, v.Status
 	status.Schedule = v.Job.Plan.Describe()
@@ -70,5 +120,6 @@ func (v *Job) MarshalJSON() ([]byte, error) {
 	properties = append(properties,
 		document.Member{Name: "state", Value: document.StringValue(string(v.Job.State))},
 		document.Member{Name: "status", Value: shown})
-	return JSON(resource{jobID(k), jobType, k.String(), document.ObjectValue(properties...)}), nil
+	doc := resource{jobID(k), jobType, k.String(), document.ObjectValue(properties...)}
+	return JSON(answered{doc, v.Result, v.Warnings, v.DryRun}), nil
 }

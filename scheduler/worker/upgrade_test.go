@@ -136,6 +136,10 @@ func (u *upgraded) mustShow(t *testing.T, s *stored) {
 			t.Errorf("%s: %v", k, err)
 			continue
 		}
+		if over := v.Status.Over; (over != "") != v.Job.State.Final() {
+			t.Errorf("%s is %s, and has come to %q", k, v.Job.State, over)
+		}
+		v.Status.Over = "" // which that version did not tell
 		if got := string(view.JSON(v)); got != string(want.Job) {
 			t.Errorf("%s is shown as\n%s\nwant\n%s", k, got, want.Job)
 		}
