@@ -18,6 +18,7 @@ type Collection struct {
 	MaxJobCount      int             // 0: no limit
 	MaxRecurrence    spec.Recurrence // the most often a job may recur; zero frequency: no limit
 	MinRetryInterval time.Duration   // 0: the process's, 15 s by default
+	Free             bool            // its plan (sku) is Azure Scheduler's free one
 
 	Targets map[string]*TargetRule // by host, host and port, or "*" for each other target
 
@@ -70,7 +71,9 @@ func (c *Collection) readProperties(o *document.Object) {
 		}
 	}
 	if so, ok := o.Object("sku"); ok {
-		_, _ = so.Enum("name", "Standard", "Free", "P10Premium", "P20Premium")
+		if plan, ok := so.Enum("name", "Standard", freePlan, "P10Premium", "P20Premium"); ok {
+			c.Free = plan == freePlan
+		}
 		so.Done()
 	}
 	if d, ok := exactDuration(o, "minRetryInterval", time.Millisecond, 24*time.Hour); ok {
@@ -126,39 +129,4 @@ func DecodeCollection(name string, revision uint64, data []byte) (*Collection, e
 // stands beside them: location and tags.
 func (c *Collection) Settings() (properties, top document.Value) {
 	return c.properties.Without("state"), c.top
-}
-
-// Limits are what the collection allows its jobs, with the process's limits
-// where it has none of its own.
-func (c *Collection) Limits(process Limits) Limits {
-	if c.MinRetryInterval > 0 {
-		process.MinRetryInterval = c.MinRetryInterval
-	}
-	return process
-}
-
-// Admits checks the collection's quota on recurrence. [ErrConflict] says that it
-// is used up, as Azure Scheduler does.
-func (c *Collection) Admits(d *Definition, r *Reading) error {
-	if c.MaxRecurrence.Frequency == 0 || d.Timing.Recurrence == nil {
-		return nil
-	}
-	plan, err := d.planFor(r.Key, r.UID, r.Now)
-	if err != nil {
-		return AsInvalid(err)
-	}
-	least, wanted := every(c.MaxRecurrence), plan.MinInterval()
-	if d.Timing.Recurrence.Rule != nil {
-		least = c.MaxRecurrence.ShortestInterval()
-	}
-	if wanted >= least {
-		return nil
-	}
-	return fmt.Errorf("%w: recurrence: every %s is more often than the quota of collection %s allows (maxRecurrence: every %s)",
-		ErrConflict, wanted, c.Name, least)
-}
-
-// every is the interval that a recurrence names.
-func every(r spec.Recurrence) time.Duration {
-	return r.Frequency.Times(max(1, r.Interval))
 }
