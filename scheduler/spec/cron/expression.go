@@ -34,6 +34,7 @@ type Expression struct {
 type cronPattern struct {
 	fields [cronYear + 1]cronField
 	zone   *time.Location // of the pattern itself; nil: the setting's
+	doubts []string       // what may not be meant so, see [Expression.Doubts]
 }
 
 // cronField is a list of items, any of which matches. Without items, every value does.
