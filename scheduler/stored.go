@@ -152,11 +152,17 @@ func StoredSpecSequence(data []byte) uint64 {
 // StoredState returns the state of a stored job without reading the rest of
 // it, enabled when it cannot be read.
 func StoredState(data []byte) State {
-	s, err := decodeMeta(data)
+	m, err := decodeMeta(data)
 	if err != nil {
 		return Enabled
 	}
-	return s.State
+	return m.State
+}
+
+// StoredNeverRan reports whether a stored job is over and has never run.
+func StoredNeverRan(data []byte) bool {
+	m, err := decodeMeta(data)
+	return err == nil && m.State.Final() && !m.Progress.Any()
 }
 
 // SameDefinition reports whether a stored revision of the job holds the same

@@ -16,6 +16,13 @@ func (e Editor) foresee(ctx context.Context, cur, next *scheduler.Job) (*view.Jo
 	if _, err := next.Encode(e.shared.Secrets); err != nil {
 		return nil, err
 	}
+	if next.State == scheduler.Disabled && cur.State == scheduler.Enabled {
+		p, err := e.plans.progress(ctx, cur)
+		if err != nil {
+			return nil, err
+		}
+		next = next.Stopped(cur, p)
+	}
 	if next.State != scheduler.Enabled {
 		return view.NewJob(next, next.Progress), nil
 	}

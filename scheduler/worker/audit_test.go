@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -53,5 +54,23 @@ func TestAuditRestoresBatons(t *testing.T) {
 			t.Errorf("next %s, want %s", next, far)
 		}
 		w.mustBeInOrder()
+	})
+}
+
+// TestAuditNamesWhatNeverRan: a job whose schedule had no time left is named, and is nothing to mend.
+func TestAuditNamesWhatNeverRan(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("never", `{`+action+`, "recurrence": {"cron": "0 9 31 2 *"}}`)
+		w.put("over", `{`+action+`}`)
+		w.put("off", `{`+action+`, "state": "disabled", "recurrence": {"cron": "0 9 * * *"}}`)
+		w.put("on", `{`+action+`, "recurrence": {"cron": "0 9 * * *"}}`)
+		time.Sleep(time.Minute)
+		rep, err := w.service.Audit(t.Context(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(rep.NeverRan, " "); got != "default/never" || len(rep.Findings) > 0 {
+			t.Errorf("never ran: %s; findings: %+v", got, rep.Findings)
+		}
 	})
 }

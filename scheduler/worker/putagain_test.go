@@ -247,3 +247,106 @@ func TestPutOverNeverRunning(t *testing.T) {
 		}
 	})
 }
+
+// TestZeroStartRunsOnce puts what .NET sends for a job without startTime, and then the same without it.
+func TestZeroStartRunsOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		v := w.put("job", `{`+action+`, "startTime": "0001-01-01T00:00:00Z"}`)
+		if len(v.Warnings) != 1 || v.Warnings[0].Path != "startTime" {
+			t.Errorf("warnings %+v", v.Warnings)
+		}
+		w.put("job", `{`+action+`}`)
+		time.Sleep(time.Minute)
+		mustBe(t, w.put("job", `{`+action+`, "startTime": "0001-01-01T00:00:00"}`), view.Unchanged, scheduler.Completed)
+		mustBe(t, w.put("job", `{`+action+`}`), view.Unchanged, scheduler.Completed)
+		time.Sleep(time.Minute)
+		if n := len(w.sink.seen()); n != 1 {
+			t.Errorf("%d calls, want 1", n)
+		}
+	})
+}
+
+// TestStrict refuses what would be warned of, and leaves the job as it was.
+func TestStrict(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		strict := func(body string) error {
+			_, _, err := w.service.Put(t.Context(), service.Edit{Key: key("job"), Body: []byte(body), Strict: true})
+			return err
+		}
+		const never = `"recurrence": {"cron": "0 9 31 2 *"}}`
+		err := strict(`{` + action + `, ` + never)
+		if !errors.Is(err, scheduler.ErrInvalid) || err.Error() != "recurrence.cron: never runs: no time matches" {
+			t.Errorf("a new job: %v", err)
+		}
+		if _, err := w.service.Get(t.Context(), key("job")); !errors.Is(err, scheduler.ErrNotFound) {
+			t.Errorf("and now: %v", err)
+		}
+		if err := strict(`{` + action + `, ` + every10s + `}`); err != nil {
+			t.Fatal(err)
+		}
+		if err := strict(`{"properties": {` + action + `, ` + never + `}`); !errors.Is(err, scheduler.ErrInvalid) || !strings.HasPrefix(err.Error(), "properties.recurrence.cron: ") {
+			t.Errorf("a job that is there: %v", err)
+		}
+		_, err = w.service.Patch(t.Context(), service.Edit{Key: key("job"), Body: []byte(`{"timeZone": "Europe/Paris"}`), Strict: true})
+		if !errors.Is(err, scheduler.ErrInvalid) {
+			t.Errorf("a patch: %v", err)
+		}
+		if v := w.get("job"); v.Job.Generation != 1 {
+			t.Errorf("it was edited: %s", view.JSON(v))
+		}
+	})
+}
+
+// TestDryRun asks what would become of puts and patches: nothing does.
+func TestDryRun(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		dry := func(body string) *view.Job {
+			t.Helper()
+			v, created, err := w.service.Put(t.Context(), service.Edit{Key: key("job"), Body: []byte(body), DryRun: true})
+			if err != nil || created != (v.Result == view.Created) {
+				t.Fatal(created, err)
+			}
+			return v
+		}
+		start := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+		job := `{` + action + `, "startTime": "` + start.Format(time.RFC3339) + `", "recurrence": {"frequency": "Minute", "count": 3}`
+		v := dry(job + `}`)
+		mustBe(t, v, view.Created, scheduler.Enabled)
+		if v.DryRun == nil || len(v.DryRun.NextRuns) != 3 || !v.DryRun.NextRuns[0].Equal(start) || !v.Status.Next.Equal(start) {
+			t.Errorf("%s", view.JSON(v))
+		}
+		if _, err := w.service.Get(t.Context(), key("job")); !errors.Is(err, scheduler.ErrNotFound) {
+			t.Fatalf("it is there: %v", err)
+		}
+		never := `{` + action + `, "recurrence": {"cron": "0 9 31 2 *"}}`
+		if v := dry(never); v.Result != view.Created || v.Job.State != scheduler.Completed || v.DryRun != nil || len(v.Warnings) != 1 {
+			t.Errorf("%s", view.JSON(v))
+		}
+		stored := w.put("job", job+`}`).Job.Revision
+		mustBe(t, dry(job+`}`), view.Unchanged, scheduler.Enabled)
+		mustBe(t, dry(job+`, "state": "disabled"}`), view.Updated, scheduler.Disabled)
+		mustBe(t, dry(never), view.Updated, scheduler.Completed)
+		if v := dry(strings.ReplaceAll(job, "Minute", "Hour") + `}`); v.Result != view.Updated || !v.DryRun.NextRuns[1].Equal(start.Add(time.Hour)) {
+			t.Errorf("%s", view.JSON(v))
+		}
+		p, err := w.service.Patch(t.Context(), service.Edit{Key: key("job"), Body: []byte(`{"jitter": "PT5S"}`), DryRun: true})
+		if err != nil || p.Result != view.Updated || p.Job.Def.Jitter != 5*time.Second {
+			t.Errorf("%v %v", p, err)
+		}
+		time.Sleep(2 * time.Hour)
+		if v := w.get("job"); v.Job.State != scheduler.Completed || v.Job.Generation != 1 || len(w.sink.seen()) != 3 {
+			t.Errorf("revision was %d; %s", stored, view.JSON(v))
+		}
+		mustBe(t, dry(job+`}`), view.Unchanged, scheduler.Completed)
+		mustBe(t, dry(job+`, "timeout": "PT5S"}`), view.Updated, scheduler.Enabled)
+		time.Sleep(2 * time.Hour)
+		if n := len(w.sink.seen()); n != 3 {
+			t.Errorf("%d calls, want 3", n)
+		}
+		for body, want := range map[string]error{`{}`: scheduler.ErrInvalid, `{"action": {"type": "Http", "request": {"uri": "http://x", "method": "GET", "authentication": {"type": "Basic", "username": "u", "password": {"secret": "none"}}}}}`: scheduler.ErrInvalid} {
+			if _, _, err := w.service.Put(t.Context(), service.Edit{Key: key("other"), Body: []byte(body), DryRun: true}); !errors.Is(err, want) {
+				t.Errorf("%s: %v", body, err)
+			}
+		}
+	})
+}
