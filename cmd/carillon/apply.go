@@ -3,22 +3,29 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 type applyCmd struct {
 	remote.Server
 	remote.Within
 
-	Paths []string `arg:"" name:"path" help:"Job files, directories of them, or - for standard input."`
+	Paths  []string `arg:"" name:"path" help:"Job files, directories of them, or - for standard input."`
+	DryRun bool     `help:"Change nothing: show what would be changed, and when the jobs would run."`
+	Strict bool     `help:"Refuse jobs that there are warnings about."`
 }
 
 // Help shows examples.
@@ -32,11 +39,15 @@ unless it is set. Other variables are left alone.
 
 All problems of all files are reported. A file that cannot be read leaves all its jobs as they are; a job that
 the scheduler refuses leaves only itself. Applying again changes nothing that is as its file says, and nothing
-is ever deleted.
+is ever deleted. A job stays enabled or disabled, as it is, unless its file has a "state". One that is over begins
+again when its file has changed.
+
+Warnings tell what may not be meant so: a schedule that never runs, a member without effect.
 
 Examples:
 
     carillon apply examples/jobs
+    carillon apply --dry-run --strict examples/jobs
     carillon apply -c billing report.yaml
     carillon get --state enabled --json | carillon apply --server http://other:8080 -
 
@@ -62,7 +73,8 @@ func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 	files, problems := jobfile.Find(c.Paths)
 	reader := jobfile.Reader{Lookup: lookupWith(t.Lookup, api.URL()+"/echo"), Collection: c.Collection, Stdin: t.In}
 	jobs, wrong := reader.Read(files)
-	results := jobfile.Apply(ctx, jobs, putOver(api))
+	put := putOver(api, client.PutOptions{Strict: c.Strict, DryRun: c.DryRun})
+	results := jobfile.Apply(ctx, jobs, put)
 	err := report(t, append(problems, wrong...), results)
 	if !t.JSON || errors.Is(err, scheduler.ErrUnavailable) {
 		return err
@@ -71,26 +83,36 @@ func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 }
 
 // putOver puts jobs over the REST API.
-func putOver(api *client.Client) jobfile.Put {
-	return func(ctx context.Context, j jobfile.Job) (jobfile.Verdict, error) {
-		got, created, err := api.Put(ctx, j.Key, j.Body)
-		if err != nil {
-			return "", err
+func putOver(api *client.Client, o client.PutOptions) jobfile.Put {
+	return func(ctx context.Context, j jobfile.Job) (a jobfile.Answer, err error) {
+		if o.DryRun {
+			before, err := api.Get(ctx, j.Key)
+			if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
+				return a, err
+			}
+			if err == nil {
+				a.Before = settings(before.Properties)
+			}
 		}
-		return verdict(created, got.State, jobfile.Applied), nil
+		got, err := api.Put(ctx, j.Key, j.Body, o)
+		if err != nil {
+			return jobfile.Answer{}, err
+		}
+		a.Result, a.Over, a.Warnings = got.Result, got.Status.Over, got.Warnings
+		if o.DryRun {
+			a.DryRun, a.After = got.DryRun, settings(got.Properties)
+		}
+		return a, nil
 	}
 }
 
-// verdict is what became of a job in that state. applied is the verdict of one
-// that was there and can still run.
-func verdict(created bool, state scheduler.State, applied jobfile.Verdict) jobfile.Verdict {
-	switch {
-	case created:
-		return jobfile.Created
-	case state.Final():
-		return jobfile.Ended
+// settings returns the properties of a job without what the scheduler reports.
+func settings(properties []byte) []byte {
+	v, err := document.Parse(properties)
+	if err != nil {
+		return properties
 	}
-	return applied
+	return v.Without("status").JSON()
 }
 
 // report tells what became of job files. problems are of files whose jobs were
@@ -102,9 +124,12 @@ func report(t *terminal.Terminal, problems []jobfile.Problem, results []jobfile.
 	if err := firstUnavailable(problems); err != nil {
 		return err
 	}
-	if !t.JSON {
-		for _, r := range results {
+	for _, r := range results {
+		if !t.JSON {
 			printResult(t, r)
+		}
+		for _, w := range r.Warned {
+			t.Complain("warning", w.String())
 		}
 	}
 	if len(problems) == 0 {
@@ -122,29 +147,59 @@ func report(t *terminal.Terminal, problems []jobfile.Problem, results []jobfile.
 var errFile = errors.New("a job file is not in order")
 
 func printResult(t *terminal.Terminal, r jobfile.Result) {
-	switch r.Verdict {
-	case "":
-	case jobfile.Ended:
-		t.Printf("%s     %s: it ran already and is over; %q frees the name\n",
-			t.Paint(terminal.Yellow, "ended"), r.Job.Key, "carillon delete "+r.Job.Key.String())
-	default:
-		t.Printf("%-9s %s\n", r.Verdict, r.Job.Key)
+	if r.Result == "" {
+		return
+	}
+	line := fmt.Sprintf("%-9s %s", r.Result, r.Job.Key)
+	if r.After != nil {
+		line += " (dry run)"
+	}
+	if r.Over != "" {
+		line += ": " + t.Paint(terminal.Yellow, r.Over)
+	}
+	t.Printf("%s\n", line)
+	if r.After == nil {
+		return
+	}
+	colours := map[byte]string{'+': terminal.Green, '-': terminal.Red, '~': terminal.Dim}
+	for _, l := range jobfile.Diff(r.Before, r.After) {
+		t.Printf("    %s\n", t.Paint(colours[l.Mark], strings.TrimRight(string(l.Mark)+" "+l.Text, " ")))
+	}
+	if r.DryRun == nil {
+		return
+	}
+	for i, at := range r.DryRun.NextRuns {
+		label := "          "
+		if i == 0 {
+			label = "next runs "
+		}
+		t.Printf("    %s%s\n", label, at.Format(time.RFC3339Nano))
+	}
+	for _, note := range r.DryRun.Notes {
+		t.Printf("    %s %s\n", t.Paint(terminal.Yellow, "note:"), note)
 	}
 }
 
 // applied is what became of a job, for programs.
 type applied struct {
-	Job     string          `json:"job"`
-	File    string          `json:"file"`
-	Verdict jobfile.Verdict `json:"result"`
+	Job      string          `json:"job"`
+	File     string          `json:"file"`
+	Result   view.Result     `json:"result"`
+	Message  string          `json:"message,omitempty"` // of a job at its end
+	Warnings []spec.Warning  `json:"warnings,omitempty"`
+	Before   json.RawMessage `json:"before,omitempty"` // of a dry run, as below: the properties as they are
+	After    json.RawMessage `json:"after,omitempty"`  // and as they would be
+	DryRun   *view.DryRun    `json:"dryRun,omitempty"`
 }
 
 func printResults(t *terminal.Terminal, results []jobfile.Result, problems []jobfile.Problem) error {
 	jobs, all := []applied{}, append([]jobfile.Problem{}, problems...)
 	for _, r := range results {
 		all = append(all, r.Problems...)
-		if r.Verdict != "" {
-			jobs = append(jobs, applied{r.Job.Key.String(), r.Job.File, r.Verdict})
+		if r.Result != "" {
+			jobs = append(jobs, applied{
+				r.Job.Key.String(), r.Job.File, r.Result, r.Over, r.Warnings, r.Before, r.After, r.DryRun,
+			})
 		}
 	}
 	return t.PrintJSON(map[string]any{"jobs": jobs, "problems": all})
@@ -164,12 +219,9 @@ func firstUnavailable(problems []jobfile.Problem) error {
 // applyHint says what to do about the most frequent mistake.
 func applyHint(problems []jobfile.Problem) string {
 	for _, p := range problems {
-		switch {
-		case errors.Is(p.Cause, scheduler.ErrNotFound):
+		if errors.Is(p.Cause, scheduler.ErrNotFound) {
 			collection, _, _ := strings.Cut(p.Job, "/")
 			return "create the collection first: PUT {} to /jobCollections/" + collection
-		case errors.Is(p.Cause, scheduler.ErrConflict) && strings.Contains(p.Message, "final"):
-			return fmt.Sprintf("%q frees the name of a job that is over", "carillon delete "+p.Job)
 		}
 	}
 	return "mend the files and apply again; what is in order already stays as it is"

@@ -219,7 +219,7 @@ func (d *dev) applyFiles(ctx context.Context) error {
 	results, err := d.jobs.apply(ctx)
 	for _, r := range results {
 		d.records.Widen(r.Job.Key.String())
-		if d.example == "" && r.Verdict != "" && r.Verdict != jobfile.Ended {
+		if d.example == "" && r.Result != "" && r.Over == "" {
 			d.example = r.Job.Key.String()
 		}
 	}
@@ -230,25 +230,13 @@ func (d *dev) applyFiles(ctx context.Context) error {
 	return err
 }
 
-// put puts a job without a way over HTTP. That a job is over is no error, also
-// when its file has changed since, as with the address in ${CARILLON_ECHO}: the
-// second start of a set of examples is to work like the first.
-func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Verdict, error) {
-	began := time.Now()
-	jobs := d.node.Service()
-	v, created, err := jobs.Put(ctx, service.Edit{Key: j.Key, Body: j.Body})
-	if errors.Is(err, scheduler.ErrConflict) {
-		if now, failed := jobs.Get(ctx, j.Key); failed == nil && now.Job.State.Final() {
-			return jobfile.Ended, nil
-		}
+// put puts a job without a way over HTTP.
+func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
+	v, _, err := d.node.Service().Put(ctx, service.Edit{Key: j.Key, Body: j.Body})
+	if err != nil {
+		return jobfile.Answer{}, err
 	}
-	switch {
-	case err != nil:
-		return "", err
-	case v.Job.Updated.Before(began):
-		return verdict(created, v.Job.State, jobfile.Unchanged), nil
-	}
-	return verdict(created, v.Job.State, jobfile.Updated), nil
+	return jobfile.Answer{Result: v.Result, Over: v.Status.Over, Warnings: v.Warnings}, nil
 }
 
 // ready tells whoever waits for it that everything runs.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/spec"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -20,6 +21,11 @@ type Job struct {
 	Status     view.Status
 	Properties json.RawMessage
 	Document   json.RawMessage // all of it
+
+	// Of the answer to a put.
+	Result   view.Result
+	Warnings []spec.Warning
+	DryRun   *view.DryRun // of a dry run of a job that would run
 }
 
 // resource is what the documents of jobs and records have in common.
@@ -30,7 +36,13 @@ type resource struct {
 
 // UnmarshalJSON reads a job document.
 func (j *Job) UnmarshalJSON(data []byte) error {
-	var doc resource
+	var doc struct {
+		resource
+
+		Result   view.Result    `json:"result"`
+		Warnings []spec.Warning `json:"warnings"`
+		DryRun   *view.DryRun   `json:"dryRun"`
+	}
 	var properties struct {
 		State  scheduler.State `json:"state"`
 		Status view.Status     `json:"status"`
@@ -41,7 +53,10 @@ func (j *Job) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(doc.Properties, &properties); err != nil {
 		return err
 	}
-	*j = Job{doc.Name, properties.State, properties.Status, doc.Properties, append(json.RawMessage(nil), data...)}
+	*j = Job{
+		Name: doc.Name, State: properties.State, Status: properties.Status, Properties: doc.Properties,
+		Document: append(json.RawMessage(nil), data...), Result: doc.Result, Warnings: doc.Warnings, DryRun: doc.DryRun,
+	}
 	return nil
 }
 
@@ -49,11 +64,32 @@ func jobPath(k scheduler.Key) string {
 	return "/jobCollections/" + url.PathEscape(k.Collection) + "/jobs/" + url.PathEscape(k.Job)
 }
 
-// Put creates a job or replaces its definition. created tells which.
-func (c *Client) Put(ctx context.Context, k scheduler.Key, body []byte) (j *Job, created bool, err error) {
-	j = &Job{}
-	status, err := c.call(ctx, http.MethodPut, jobPath(k), body, j)
-	return j, status == http.StatusCreated, err
+// PutOptions say how a job is put.
+type PutOptions struct {
+	Strict bool // what would be warned of is refused
+	DryRun bool // everything is checked, and nothing written
+}
+
+// query is the options as a query, with its question mark.
+func (o PutOptions) query() string {
+	q := url.Values{}
+	if o.Strict {
+		q.Set("strict", "true")
+	}
+	if o.DryRun {
+		q.Set("dryRun", "true")
+	}
+	if len(q) == 0 {
+		return ""
+	}
+	return "?" + q.Encode()
+}
+
+// Put creates a job or replaces its definition: its Result tells which.
+func (c *Client) Put(ctx context.Context, k scheduler.Key, body []byte, o PutOptions) (*Job, error) {
+	j := &Job{}
+	_, err := c.call(ctx, http.MethodPut, jobPath(k)+o.query(), body, j)
+	return j, err
 }
 
 // Get returns a job.

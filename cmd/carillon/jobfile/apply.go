@@ -2,30 +2,35 @@ package jobfile
 
 import (
 	"context"
+	"encoding/json"
 
 	"golang.org/x/sync/errgroup"
-)
 
-// Verdict is what became of a job that was put.
-type Verdict string
-
-// The verdicts.
-const (
-	Created   Verdict = "created"
-	Updated   Verdict = "updated"
-	Unchanged Verdict = "unchanged"
-	Applied   Verdict = "applied" // updated or unchanged: the scheduler does not tell
-	Ended     Verdict = "ended"   // as it was, and completed or faulted: it will not run again
+	"github.com/carillon-sched/carillon/scheduler/spec"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Put gives a job to a scheduler.
-type Put func(ctx context.Context, j Job) (Verdict, error)
+type Put func(ctx context.Context, j Job) (Answer, error)
+
+// Answer is what a scheduler makes of a job that is put.
+type Answer struct {
+	Result   view.Result
+	Over     string         // of a job at its end: what it has come to
+	Warnings []spec.Warning // what its writer might not expect
+
+	// Of a dry run: the properties as they are, nil for a new job, and as they would
+	// be, without the status; how the job would go on, nil when it would not run.
+	Before, After json.RawMessage
+	DryRun        *view.DryRun
+}
 
 // Result is what became of one job.
 type Result struct {
-	Job      Job
-	Verdict  Verdict // "" when there are problems
-	Problems []Problem
+	Job Job
+	Answer
+	Warned   []Problem // the warnings, with the place of the job
+	Problems []Problem // then the Answer is empty
 }
 
 // sideBySide is how many jobs are put at the same time.
@@ -38,8 +43,12 @@ func Apply(ctx context.Context, jobs []Job, put Put) []Result {
 	g.SetLimit(sideBySide)
 	for i, j := range jobs {
 		g.Go(func() error {
-			verdict, err := put(ctx, j)
-			results[i] = Result{Job: j, Verdict: verdict}
+			answer, err := put(ctx, j)
+			results[i] = Result{Job: j, Answer: answer}
+			for _, w := range answer.Warnings {
+				p := Problem{File: j.File, Job: j.Key.String(), Path: w.Path, Message: w.Message}
+				results[i].Warned = append(results[i].Warned, p)
+			}
 			if err != nil {
 				results[i] = Result{Job: j, Problems: problemsOf(j.File, j.Key.String(), err)}
 			}

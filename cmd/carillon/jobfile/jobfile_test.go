@@ -14,6 +14,8 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // tree writes files below a new directory and changes into it.
@@ -148,26 +150,26 @@ func TestApply(t *testing.T) {
 		jobs[i] = jobfile.Job{File: k + ".yaml", Key: scheduler.Key{Collection: "c", Job: k}}
 	}
 	down := errors.New("down")
-	results := jobfile.Apply(t.Context(), jobs, func(_ context.Context, j jobfile.Job) (jobfile.Verdict, error) {
+	results := jobfile.Apply(t.Context(), jobs, func(_ context.Context, j jobfile.Job) (jobfile.Answer, error) {
 		switch j.Key.Job {
 		case "bad":
-			return "", scheduler.AsInvalid(document.Problems{{Path: "a", Message: "wrong"}, {Path: "b", Message: "too"}})
+			return jobfile.Answer{}, scheduler.AsInvalid(document.Problems{{Path: "a", Message: "wrong"}, {Path: "b", Message: "too"}})
 		case "gone":
-			return "", down
+			return jobfile.Answer{}, down
 		case "old":
-			return jobfile.Ended, nil
+			return jobfile.Answer{Result: view.Unchanged, Warnings: []spec.Warning{{Path: "timeZone", Message: "is without effect"}}}, nil
 		}
-		return jobfile.Created, nil
+		return jobfile.Answer{Result: view.Created}, nil
 	})
 	var lines []string
 	for _, r := range results {
-		lines = append(lines, r.Job.Key.String()+" "+string(r.Verdict))
-		for _, p := range r.Problems {
+		lines = append(lines, r.Job.Key.String()+" "+string(r.Result))
+		for _, p := range append(r.Warned, r.Problems...) {
 			lines = append(lines, p.String())
 		}
 	}
 	check(t, "results", lines, "c/good created", "c/bad ", "bad.yaml: c/bad: a: wrong", "bad.yaml: c/bad: b: too",
-		"c/gone ", "gone.yaml: c/gone: down", "c/old ended")
+		"c/gone ", "gone.yaml: c/gone: down", "c/old unchanged", "old.yaml: c/old: timeZone: is without effect")
 	if !slices.ContainsFunc(results[2].Problems, func(p jobfile.Problem) bool { return errors.Is(p.Cause, down) }) {
 		t.Error("the cause is lost")
 	}
