@@ -130,10 +130,14 @@ func (e Editor) done(ctx context.Context, cur *scheduler.Job, edit Edit) (*view.
 		answer = e.superseded
 	}
 	v, err := answer(ctx, cur)
-	if v != nil {
-		v.Result = view.Unchanged
+	if err != nil {
+		return nil, err
 	}
-	return v, err
+	v.Result = view.Unchanged
+	if !v.Superseded {
+		v.Warnings = cur.Def.Warnings(cur.Plan)
+	}
+	return v, nil
 }
 
 // superseded answers an edit that a later one has overtaken.
