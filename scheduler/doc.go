@@ -40,7 +40,9 @@
 //	store: PassOn, and the message is acknowledged ─▶ waiting
 //
 // An edit goes the other way: service/put.go and define.go read it with a
-// [Reading], store the job, and have its baton follow by [Job.Replan].
+// [Reading], store the job, and have its baton follow by [Job.Replan]. One that
+// changes a job at its end lets it begin again; of what ran before, only the
+// counters go on ([Job.Edited], [Job.BegunGen]).
 //
 // # What is guaranteed
 //

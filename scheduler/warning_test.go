@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -79,7 +80,7 @@ func TestAnswersMayBePutBack(t *testing.T) {
 		`{` + answer + `"action": {"type": "None"}}`,
 		`{` + answer + `"properties": {"action": {"type": "None"}, "status": {"message": "it ran already and is over"}}}`,
 	} {
-		if got := read(t, text); string(got.Properties()) != string(plain.Properties()) {
+		if got := read(t, text); !bytes.Equal(got.Properties(), plain.Properties()) {
 			t.Errorf("%s: %s", text, got.Properties())
 		}
 	}

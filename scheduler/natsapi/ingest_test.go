@@ -81,8 +81,8 @@ func (e *event) summary() string {
 	if e.Message != "" {
 		s += " over"
 	}
-	for _, w := range e.Warnings {
-		s += " warning: " + w.Path
+	if len(e.Warnings) > 0 {
+		s += " warning: " + e.Warnings[0].Path
 	}
 	if e.Error != nil {
 		s += " " + e.Error.String()

@@ -5,7 +5,7 @@
 //	GET    /jobCollections/{c}
 //	DELETE /jobCollections/{c}                        with all its jobs
 //	GET    /jobCollections/{c}/jobs                   by name; $top, $skip, $skiptoken, $filter=state eq Enabled
-//	PUT    /jobCollections/{c}/jobs/{j}               create (201) or replace (200) a job
+//	PUT    /jobCollections/{c}/jobs/{j}               create (201) or replace (200) a job; ?strict=true|false, ?dryRun=true|false
 //	GET    /jobCollections/{c}/jobs/{j}
 //	PATCH  /jobCollections/{c}/jobs/{j}               merge into the definition (RFC 7396)
 //	DELETE /jobCollections/{c}/jobs/{j}
@@ -55,6 +55,15 @@
 //     given back. Neither are they logged.
 //  9. A browser cannot be made to change anything from a page of another
 //     origin ([http.CrossOriginProtection]). There is no authentication here.
+//
+// # Puts and patches
+//
+// The answer to one is the job, and beside its properties "result" (created,
+// updated or unchanged) and, if there are any, "warnings": [{"path", "message"}],
+// of what its writer might not expect. With strict, warnings are the details of
+// a 400. With dryRun everything is checked, nothing written, and the answer, with
+// 200, is the job as it would be, and "dryRun": {"nextRuns": […], "notes": […]}
+// if it would run.
 //
 // Timeouts of reading and of idle connections are the [http.Server]'s.
 package rest

@@ -71,7 +71,7 @@ func (p *planner) settled(ctx context.Context, j *scheduler.Job) (*scheduler.Job
 	}
 	found, _, err := p.locate(ctx, j.Key)
 	if found.Waiting != nil || err != nil && found.Running != nil {
-		return j, nil //nolint:nilerr // its worker sees to a baton that cannot be read
+		return j, nil // its worker sees to a baton that cannot be read
 	}
 	if err != nil {
 		return nil, err

@@ -13,10 +13,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
-// putSpec puts a job as a spec of that sequence.
-func (w *world) putSpec(name, body string, sequence uint64) *view.Job {
+// putSpec puts the job "job" as a spec of that sequence.
+func (w *world) putSpec(body string, sequence uint64) *view.Job {
 	w.t.Helper()
-	v, _, err := w.service.Put(w.t.Context(), service.Edit{Key: key(name), Body: []byte(body), SpecSequence: sequence})
+	v, _, err := w.service.Put(w.t.Context(), service.Edit{Key: key("job"), Body: []byte(body), SpecSequence: sequence})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -41,8 +41,8 @@ func TestPutKeepsDisabled(t *testing.T) {
 		}
 		mustBe(t, w.put("job", `{`+action+`, `+every10s+`}`), view.Unchanged, scheduler.Disabled)
 		mustBe(t, w.put("job", `{`+action+`, `+every10s+`, "timeout": "PT5S"}`), view.Updated, scheduler.Disabled)
-		mustBe(t, w.putSpec("job", `{`+action+`, `+every10s+`}`, 7), view.Updated, scheduler.Disabled)
-		mustBe(t, w.putSpec("job", `{`+action+`, `+every10s+`, "state": null}`, 8), view.Unchanged, scheduler.Disabled)
+		mustBe(t, w.putSpec(`{`+action+`, `+every10s+`}`, 7), view.Updated, scheduler.Disabled)
+		mustBe(t, w.putSpec(`{`+action+`, `+every10s+`, "state": null}`, 8), view.Unchanged, scheduler.Disabled)
 		time.Sleep(time.Hour)
 		if n := len(w.sink.seen()); n != 1 {
 			t.Errorf("%d calls, want the one before it was disabled", n)
@@ -201,17 +201,17 @@ func TestSpecTwice(t *testing.T) {
 		w.put("job", `{`+action+`}`)
 		time.Sleep(time.Minute)
 		changed := `{` + action + `, "timeout": "PT5S"}`
-		if v := w.putSpec("job", changed, 7); v.Result != view.Updated {
+		if v := w.putSpec(changed, 7); v.Result != view.Updated {
 			t.Errorf("delivered: %s", v.Result)
 		}
-		if v := w.putSpec("job", changed, 7); v.Result != view.Unchanged {
+		if v := w.putSpec(changed, 7); v.Result != view.Unchanged {
 			t.Errorf("delivered again at once: %s", v.Result)
 		}
 		time.Sleep(time.Minute)
-		mustBe(t, w.putSpec("job", changed, 7), view.Unchanged, scheduler.Completed)
+		mustBe(t, w.putSpec(changed, 7), view.Unchanged, scheduler.Completed)
 		w.put("job", `{`+action+`, "timeout": "PT6S"}`)
 		time.Sleep(time.Minute)
-		mustBe(t, w.putSpec("job", changed, 7), view.Unchanged, scheduler.Completed)
+		mustBe(t, w.putSpec(changed, 7), view.Unchanged, scheduler.Completed)
 		patch := service.Edit{Key: key("job"), Body: []byte(`{"timeout": "PT7S"}`), SpecSequence: 8}
 		for range 2 {
 			if _, err := w.service.Patch(t.Context(), patch); err != nil {

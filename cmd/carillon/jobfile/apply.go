@@ -27,10 +27,11 @@ type Answer struct {
 
 // Result is what became of one job.
 type Result struct {
-	Job Job
-	Answer
+	Answer // empty when there are problems
+
+	Job      Job
 	Warned   []Problem // the warnings, with the place of the job
-	Problems []Problem // then the Answer is empty
+	Problems []Problem
 }
 
 // sideBySide is how many jobs are put at the same time.

@@ -1,6 +1,7 @@
 package jobfile
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -39,9 +40,9 @@ func compare(a, b []string) []Line {
 	for i := range common {
 		common[i] = make([]int, len(b)+1)
 	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if common[i][j] = max(common[i+1][j], common[i][j+1]); a[i] == b[j] {
+	for i, line := range slices.Backward(a) {
+		for j, other := range slices.Backward(b) {
+			if common[i][j] = max(common[i+1][j], common[i][j+1]); line == other {
 				common[i][j] = common[i+1][j+1] + 1
 			}
 		}

@@ -16,8 +16,10 @@ func TestDiff(t *testing.T) {
 		{"gone", `{"a": 1}`, "", "-a: 1"},
 		{"changed", `{"a": 1}`, `{"a": 2}`, "-a: 1|+a: 2"},
 		{"in the middle", long, strings.Replace(long, `"e": 5`, `"e": 6`, 1), " c: 3| d: 4|-e: 5|+e: 6| f: 6| g: 7"},
-		{"at both ends", long, strings.Replace(strings.Replace(long, `"a": 1, `, ``, 1), `9}`, `9, "j": 10}`, 1),
-			"-a: 1| b: 2| c: 3|~| h: 8| i: 9|+j: 10"},
+		{
+			"at both ends", long, strings.Replace(strings.Replace(long, `"a": 1, `, ``, 1), `9}`, `9, "j": 10}`, 1),
+			"-a: 1| b: 2| c: 3|~| h: 8| i: 9|+j: 10",
+		},
 		{"moved", `{"a": 1, "b": 2}`, `{"b": 2, "a": 1}`, "-a: 1| b: 2|+a: 1"},
 	} {
 		var got []string
