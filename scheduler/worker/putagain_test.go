@@ -132,8 +132,9 @@ func TestPutAgainWhileEndIsUnwritten(t *testing.T) {
 		_, other := w.open()
 		w.startWorker(func(c *worker.Config) { c.Store = other })
 		time.Sleep(time.Minute)
-		soon := time.Now().Add(10 * time.Second).UTC().Format(time.RFC3339Nano)
-		mustBe(t, w.put("job", `{`+action+`, "startTime": "`+soon+`"}`), view.Updated, scheduler.Enabled)
+		if v := w.put("job", `{`+action+`, "timeout": "PT5S"}`); v.Result != view.Updated {
+			t.Errorf("with a change: %s", v.Result)
+		}
 		time.Sleep(time.Minute)
 		if got := w.outcomes("job"); got != "completed completed" {
 			t.Errorf("history %q, want both runs", got)
@@ -349,4 +350,38 @@ func TestDryRun(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestPutAgainWhileEndIsWritten puts a one-shot with a change while its worker writes its end, and keeps its baton until that is
+// done: it runs again, at once or later, without an audit.
+func TestPutAgainWhileEndIsWritten(t *testing.T) {
+	for name, wait := range map[string]time.Duration{"at once": 0, "later": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				w.stopWorker()
+				w.startWorker(func(c *worker.Config) { c.Store = slowSaves{w.store} })
+				w.put("job", `{`+action+`}`)
+				time.Sleep(time.Second)
+				st, err := w.store.LoadJob(t.Context(), key("job"))
+				if err != nil || scheduler.StoredState(st.Data) != scheduler.Enabled {
+					t.Fatalf("its end is written already: %v", err)
+				}
+				if v := w.put("job", `{`+action+`}`); v.Result != view.Unchanged || v.Status.Over == "" {
+					t.Errorf("as it was: %s, %q", v.Result, v.Status.Over)
+				}
+				start := time.Now().Add(wait).UTC().Format(time.RFC3339Nano)
+				if v := w.put("job", `{`+action+`, "startTime": "`+start+`"}`); v.Result != view.Updated {
+					t.Errorf("with a change: %s", v.Result)
+				}
+				time.Sleep(10 * time.Minute)
+				if got := w.outcomes("job"); got != "completed completed" {
+					t.Errorf("history %q, want both runs", got)
+				}
+				if s := w.get("job").Job.State; s != scheduler.Completed {
+					t.Errorf("state %s", s)
+				}
+				w.mustBeInOrder()
+			})
+		})
+	}
 }
