@@ -63,7 +63,11 @@ func printResult(t *terminal.Terminal, r jobfile.Result) {
 		return
 	}
 	colours := map[byte]string{'+': terminal.Green, '-': terminal.Red, '~': terminal.Dim}
-	for _, l := range jobfile.Diff(r.Before, r.After) {
+	lines := jobfile.Diff(r.Before, r.After)
+	if len(lines) == 0 && r.Result == view.Updated {
+		lines = []jobfile.Line{{Mark: '~', Text: "secrets, which are not shown"}}
+	}
+	for _, l := range lines {
 		t.Printf("    %s\n", t.Paint(colours[l.Mark], strings.TrimRight(string(l.Mark)+" "+l.Text, " ")))
 	}
 	if r.DryRun == nil {
