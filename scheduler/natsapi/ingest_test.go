@@ -95,7 +95,7 @@ func TestMalformedSubjects(t *testing.T) {
 		{"x.1st.a.b", "rejected.1st.a.b", `[verb] "x" is not one of delete, disable, enable, patch, put, run [collection] "1st" must begin with a letter [job] "a.b" must not`},
 		{"put.default.*", "rejected.default._", `[job] "*" must begin with a letter`},
 		{"put.default.a>b", "rejected.default.a_b", `[job] "a>b" must not contain '>'`},
-		{"put.default.ä", "rejected.default.ä", `[job] "ä" must begin with a letter`},
+		{"put.default.ä", "rejected.default.ä", `[job] "ä" must begin with a letter a to z`},
 		{"put.default." + long, "rejected.default." + long[:248], `[job] is 3800 characters long, at most 100 are allowed`},
 		{"delete." + long + ".job", "rejected." + long[:256], `[collection] is 3800 characters long`},
 	}
