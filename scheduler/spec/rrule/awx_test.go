@@ -153,6 +153,9 @@ func TestAWXMessages(t *testing.T) {
 		{"dtstart:20300308T050000Z RRULE:FREQ=DAILY;INTERVAL=1", []string{
 			"Valid DTSTART required in rrule. Value should start with: DTSTART:YYYYMMDDTHHMMSSZ",
 		}},
+		{"DTSTART;TZID=JST:20300308T050000 RRULE:FREQ=DAILY;INTERVAL=1", []string{ // a zone of Java, but none of AWX
+			"rrule parsing failed validation: A valid TZID must be provided (e.g., America/New_York)",
+		}},
 		{"DTSTART;tzid=America/New_York:20300308T050000 RRULE:FREQ=DAILY;INTERVAL=1", []string{
 			"rrule parsing failed validation: A valid TZID must be provided (e.g., America/New_York)",
 		}},

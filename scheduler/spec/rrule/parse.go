@@ -227,11 +227,8 @@ func (p *rruleParser) zone(value rruleText) {
 	zone, err := tz.Load(name)
 	if err != nil {
 		zone = time.UTC
-		hint := ""
-		if meant := tz.Suggest(name); meant != "" {
-			hint = "did you mean " + meant + "?"
-		}
-		p.problem(value.column(), "DTSTART", fmt.Sprintf("TZID %q is not a time zone of the IANA database", spelling.Short(name)), hint)
+		p.problem(value.column(), "DTSTART", fmt.Sprintf("TZID %q is not a time zone of the IANA database", spelling.Short(name)),
+			strings.ReplaceAll(tz.Hint(name), `"`, ""))
 	}
 	p.set.zone = zone
 }
