@@ -41,7 +41,7 @@ func Apply(ctx context.Context, jobs []Job, put Put) []Result {
 			verdict, err := put(ctx, j)
 			results[i] = Result{Job: j, Verdict: verdict}
 			if err != nil {
-				results[i] = Result{Job: j, Problems: problemsOf(j.File, j.Key.String(), err)}
+				results[i] = Result{Job: j, Problems: j.problems(j.Key.String(), err)}
 			}
 			return nil
 		})

@@ -115,7 +115,7 @@ func TestVariables(t *testing.T) {
 
 func TestProblems(t *testing.T) {
 	tree(t, map[string]string{
-		"syntax.json":  "{\n  \"a\": 1,\n}",
+		"syntax.json":  "{\n  \"a\":\n}",
 		"empty.yaml":   "# nothing\n",
 		"text.yaml":    "just text",
 		"1st.yaml":     "action: {}",
@@ -127,25 +127,66 @@ func TestProblems(t *testing.T) {
 	jobs, problems := read(t, jobfile.Reader{Stdin: strings.NewReader("{}")}, "syntax.json", "empty.yaml", "text.yaml",
 		"1st.yaml", "unset.yaml", "nameless.yml", "good.yaml", "twice.yaml", "gone.yaml", "-")
 	check(t, "problems", problems,
-		"syntax.json: 3:1: expected a field name in double quotes; JSON has no comma before }",
+		"syntax.json:3:1: a: expected a value",
 		"empty.yaml: the document is empty",
-		"text.yaml: must be an object, not a string",
-		`1st.yaml: job: "1st" must begin with a letter`,
-		"unset.yaml: action.uri: the variable CARILLON_NO is not set",
-		"unset.yaml: action.uri: the variable CARILLON_NOR is not set",
-		"nameless.yml (document 2): name: is missing: among several jobs of a file, each must have one",
-		`nameless.yml (document 3): job: "b c" must not contain ' ': letters, digits, - and _ are allowed`,
-		"twice.yaml: default/same: is defined in good.yaml already",
+		"text.yaml:1:1: must be an object, not a string",
+		`1st.yaml:1:1: job: "1st" must begin with a letter`,
+		"unset.yaml:3:8: action.uri: the variable CARILLON_NO is not set",
+		"unset.yaml:3:8: action.uri: the variable CARILLON_NOR is not set",
+		"nameless.yml:3:1: name: is missing: among several jobs of a file, each must have one",
+		`nameless.yml:5:7: job: "b c" must not contain ' ': letters, digits, - and _ are allowed`,
+		"twice.yaml:1:7: name: default/same is defined in good.yaml already",
 		"gone.yaml: no such file or directory",
-		"standard input: name: is missing")
+		"standard input:1:1: name: is missing")
 	check(t, "jobs", jobs, `good.yaml default/same {"name":"same"}`)
+}
+
+// TestComments shows that a JSON file may have comments, and a comma too many.
+func TestComments(t *testing.T) {
+	tree(t, map[string]string{"c.json": "// a job\n{\n  \"name\": \"n\", // its name\n  /* no action */\n}\n"})
+	jobs, problems := read(t, jobfile.Reader{}, "c.json")
+	check(t, "jobs", append(jobs, problems...), `c.json default/n {"name":"n"}`)
+}
+
+// TestPlacesOfProblems shows that what the scheduler says of a job is told with its place in the file, in their order.
+func TestPlacesOfProblems(t *testing.T) {
+	tree(t, map[string]string{
+		"j.json": "{\n  \"properties\": {\n    \"action\": {\"type\": \"http\"}\n  }\n}",
+		"y.yaml": "# jobs\nname: one\n---\nname: two\nrecurrence:\n  Cron: x\n",
+		"l.json": "{\"value\": [{\"name\": \"a\"},\n  {\"name\": \"b\",\n   \"jitter\": 1}]}",
+	})
+	r := jobfile.Reader{Lookup: variables}
+	jobs, _ := r.Read([]string{"j.json", "y.yaml", "l.json"})
+	results := jobfile.Apply(t.Context(), jobs, func(_ context.Context, j jobfile.Job) (jobfile.Verdict, error) {
+		return "", scheduler.AsInvalid(map[string]document.Problems{
+			"j":   {{Path: "properties.action.request", Message: "is required"}, {Path: "properties.foo", Message: "x"}},
+			"one": {{Path: "action", Message: "is required"}},
+			"two": {{Path: "recurrence.cron", Message: "wrong"}},
+			"a":   {{Path: "action", Message: "is required"}},
+			"b":   {{Path: "jitter", Message: "wrong"}},
+		}[j.Key.Job])
+	})
+	var lines []string
+	for _, r := range results {
+		for _, p := range r.Problems {
+			lines = append(lines, p.String())
+		}
+	}
+	check(t, "problems", lines,
+		"j.json:2:3: properties.foo: x",
+		"j.json:3:5: properties.action.request: is required",
+		"y.yaml:2:1: action: is required",
+		"y.yaml:6:9: recurrence.cron: wrong",
+		"l.json:1:12: action: is required",
+		"l.json:3:14: jitter: wrong",
+	)
 }
 
 func TestApply(t *testing.T) {
 	keys := []string{"good", "bad", "gone", "old"}
 	jobs := make([]jobfile.Job, len(keys))
 	for i, k := range keys {
-		jobs[i] = jobfile.Job{File: k + ".yaml", Key: scheduler.Key{Collection: "c", Job: k}}
+		jobs[i] = jobfile.Job{Source: jobfile.Source{File: k + ".yaml"}, Key: scheduler.Key{Collection: "c", Job: k}}
 	}
 	down := errors.New("down")
 	results := jobfile.Apply(t.Context(), jobs, func(_ context.Context, j jobfile.Job) (jobfile.Verdict, error) {

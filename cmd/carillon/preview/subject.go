@@ -17,7 +17,9 @@ import (
 type subject struct {
 	timing spec.Timing
 	text   string // of the rule; empty if it has none
-	where  string // goes before what is wrong with the rule: the file and the path in it, or nothing
+	where  string // goes before what is wrong with the rule: its place in the file and in the document, or nothing
+
+	source jobfile.Source // of the document; empty if there is none
 
 	name    string // the job's, empty if it has none
 	job     bool   // the document is a whole job, which starts as it says and not otherwise
