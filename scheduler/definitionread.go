@@ -66,17 +66,16 @@ func (d *Definition) readAction(o *document.Object, r *Reading) {
 func (r *Reading) action(o *document.Object, inherited RetryPolicy, main bool) ActionSpec {
 	var s ActionSpec
 	kind, ok := o.Enum("type", r.Actions.Types()...)
-	if ok {
-		s.Type = kind
-		s.Run = r.Actions.ReadAction(kind, o)
-	}
 	if !ok {
 		o.Require("type")
+		kind = r.likelyType(o)
+	}
+	if kind == "" {
+		defer o.IgnoreRest() // what else belongs there depends on the type
+	} else if run := r.Actions.ReadAction(kind, o); ok {
+		s.Type, s.Run = kind, run
 	}
 	s.Retry = r.retryPolicy(o, inherited)
-	if s.Type == "" {
-		defer o.IgnoreRest() // what else belongs there depends on the type
-	}
 	if !main {
 		return s
 	}

@@ -60,7 +60,9 @@ func (d *Draft) Definition() (*Definition, error) {
 // Document reads a whole job document: the properties, with or without the
 // envelope around them.
 func (r *Reading) Document(v document.Value) *Draft {
-	o := document.NewReader().Object(v, "")
+	reader := document.NewReader()
+	reader.Knows(envelopeOf(v), r.words)
+	o := reader.Object(v, "")
 	inner, at := readEnvelope(o, r.Key)
 	d := &Draft{Object: inner, At: at, def: r.properties(inner)}
 	inner.Done()
@@ -74,7 +76,9 @@ func (r *Reading) Document(v document.Value) *Draft {
 // Properties reads the properties of a job.
 func (r *Reading) Properties(v document.Value) *Draft {
 	reader := document.NewReader()
-	reader.Stored = r.stored
+	if reader.Stored = r.stored; !r.stored {
+		reader.Knows("", r.words)
+	}
 	o := reader.Object(v, "")
 	d := &Draft{Object: o, Written: v, def: r.properties(o)}
 	o.Done()
@@ -150,6 +154,16 @@ func enveloped(v document.Value, at string) document.Value {
 	}
 	p, _ := v.Member(at)
 	return p
+}
+
+// envelopeOf returns where the properties stand in a document that is to be read.
+func envelopeOf(v document.Value) string {
+	for _, m := range v.Members() {
+		if strings.EqualFold(m.Name, "properties") {
+			return "properties"
+		}
+	}
+	return ""
 }
 
 // isID reports whether an id, in the short form of views or with Azure's path

@@ -11,10 +11,30 @@ type Reader struct {
 	problems Problems
 	refs     []SecretRef
 	secret   bool // one that stands in the document was read
+
+	words    func() *Vocabulary // nil: only what an object was asked for is known of it
+	base     string             // where the vocabulary's objects stand in the document
+	explored *Vocabulary        // of a reader that explores; else nil
+	strays   []stray
+	opened   []string // the paths of the objects that were read
+	asked    []string // the paths of the objects that were asked for
 }
 
 // NewReader returns a reader without problems.
 func NewReader() *Reader { return &Reader{} }
+
+// Knows gives the reader the words of the whole document, so that a member which stands in the wrong place is told where
+// it belongs. base is the path of the object that the vocabulary begins with. The function is called when a member is
+// unknown.
+func (r *Reader) Knows(base string, words func() *Vocabulary) {
+	var known *Vocabulary
+	r.base, r.words = base, func() *Vocabulary {
+		if known == nil {
+			known = words()
+		}
+		return known
+	}
+}
 
 // Problem adds a problem at path.
 func (r *Reader) Problem(path, format string, args ...any) { //nolint:goprintffuncname // it adds a Problem
@@ -29,6 +49,11 @@ func (r *Reader) Err() error {
 	if len(r.problems) == 0 {
 		return nil
 	}
+	for i := range r.strays {
+		s := &r.strays[i]
+		r.problems[s.problem].Message = r.judge(s)
+	}
+	r.strays = nil
 	return r.problems
 }
 
@@ -38,6 +63,9 @@ func (r *Reader) Object(v Value, path string) *Object {
 	if v.kind != KindObject {
 		r.mismatch(path, KindObject, v)
 		return &Object{reader: r, path: path, broken: true}
+	}
+	if r.words != nil {
+		r.opened = append(r.opened, path)
 	}
 	return &Object{reader: r, path: path, members: v.members, used: make([]bool, len(v.members)), known: make([]string, 0, 16)}
 }
