@@ -81,6 +81,8 @@ func TestParseErrors(t *testing.T) {
 
 		{"a: 1\nb: 2\na: 3", `3:1: duplicate field "a"`},
 		{"a: b: c", "1:4: mapping value is not allowed in this context"},
+		{`"a": "b", // one`, "1:9: value is not allowed in this context; if it is JSON, it stands in braces"},
+		{"\"a\": {\"b\": \"x\", // one \"c\": \"d\"}", "a: 1:17: a comment of YAML begins with #; comments with // go with JSON, which stands in braces"},
 		{"a: 010", "a: 1:4: a number has a leading zero; drop it, or put text in quotes"},
 		{"a: [-007]", "a[0]: 1:5: a number has a leading zero; drop it, or put text in quotes"},
 		{"a: .inf", "a: 1:4: inf is not supported"},

@@ -85,7 +85,11 @@ func parseAST(text string, line int) (file *ast.File, err error) {
 	file, err = parser.ParseBytes([]byte(text), 0, parser.AllowDuplicateMapKey())
 	if e, ok := errors.AsType[yaml.Error](err); ok {
 		at := placeOf(line, e.GetToken())
-		return nil, wrongText(at.line, at.column, unquoted(e.GetMessage()))
+		message := strings.TrimSuffix(unquoted(e.GetMessage()), ". map key-value is pre-defined")
+		if strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), `"`) {
+			message += "; if it is JSON, it stands in braces"
+		}
+		return nil, wrongText(at.line, at.column, message)
 	}
 	if err != nil {
 		return nil, wrongText(line+1, 1, "not valid YAML")

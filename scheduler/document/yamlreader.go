@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
 )
 
 // yamlReader turns the syntax tree of one document into a Value. The work is bounded by maxValues and maxDepth, also
@@ -92,6 +93,9 @@ func (r *yamlReader) object(nodes []*ast.MappingValueNode, depth int) (Value, er
 		key, ok := node.Key.(*ast.StringNode)
 		if !ok || !utf8.ValidString(key.Value) {
 			return Value{}, r.refuse(node.Key, "a field name must be text; put it in quotes")
+		}
+		if strings.HasPrefix(key.Value, "//") && key.GetToken().Type == token.StringType {
+			return Value{}, r.refuse(key, "a comment of YAML begins with #; comments with // go with JSON, which stands in braces")
 		}
 		if !names.add(key.Value, members) {
 			return Value{}, r.refuse(key, "duplicate field "+strconv.Quote(key.Value))
