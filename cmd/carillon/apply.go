@@ -30,9 +30,9 @@ or collection/job) and "collection" on top; without a name it is called as its f
 In strings, ${CARILLON_…} is replaced by that environment variable; CARILLON_ECHO is the scheduler's /echo
 unless it is set. Other variables are left alone.
 
-All problems of all files are reported, each as file:line:column: path: message. JSON files may have comments. A file that cannot be read leaves all its jobs as they are; a job that
-the scheduler refuses leaves only itself. Applying again changes nothing that is as its file says, and nothing
-is ever deleted.
+All problems of all files are reported, each as file:line:column: path: message. JSON files may have comments.
+A file that cannot be read leaves all its jobs as they are; a job that the scheduler refuses leaves only
+itself. Applying again changes nothing that is as its file says, and nothing is ever deleted.
 
 Examples:
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -97,17 +98,17 @@ func (r *durationReader) notUnit(number, letters string) error {
 		return fmt.Errorf("no unit follows %s", number)
 	}
 	unit, _ := utf8.DecodeRuneInString(r.rest)
-	switch upper := strings.ToUpper(string(unit)); {
+	switch upper := unicode.ToUpper(unit); {
 	case letters == "W" || letters != behind && unit == 'W':
 		return errors.New("weeks stand alone behind a P, P2W; 2w3d is a form that mixes them")
 	case strings.Contains(strings.ToUpper(letters), string(unit)):
 		return errors.New("the longest unit comes first, and each once")
-	case letters != behind && strings.Contains("HS", string(unit)):
+	case letters != behind && strings.ContainsRune("HS", unit):
 		return fmt.Errorf("hours, minutes and seconds stand behind a T: PT%s%c", number, unit)
 	case letters == behind && strings.Contains(before, string(unit)):
 		return fmt.Errorf("years, months, weeks and days stand before the T: P%s%c", number, unit)
-	case upper != string(unit) && strings.Contains(before+"HS", upper):
-		return fmt.Errorf("the units behind a P are capital letters: %s", upper)
+	case upper != unit && strings.ContainsRune(before+"HS", upper):
+		return fmt.Errorf("the units behind a P are capital letters: %c", upper)
 	}
 	return fmt.Errorf("%q is not a unit", string(unit))
 }

@@ -24,7 +24,8 @@ const (
 //
 // It is strict. What RFC 5545 forbids for its form is refused, with these exceptions, which follow python-dateutil:
 // parts that the RFC does not allow together limit each other, and DTSTART may be missing, in which case the schedule's
-// start stands for it. COUNT and UNTIL in one rule are refused, as by section 3.3.10. Not supported are RDATE, EXDATE and the parts of RFC 7529.
+// start stands for it. COUNT and UNTIL in one rule are refused, as by section 3.3.10. Not supported are RDATE, EXDATE and
+// the parts of RFC 7529.
 // BYSECOND=60, the leap second, is valid and never matches.
 //
 // The error is one or several *[language.SyntaxError], joined, or [AWXErrors] in the dialect AWX.

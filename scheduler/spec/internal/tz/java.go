@@ -31,7 +31,7 @@ var ambiguousIDs = map[string][]string{
 	"AST": {"America/Anchorage", "America/Halifax", "Asia/Riyadh"},
 	"BST": {"Asia/Dhaka", "Europe/London", "Pacific/Bougainville"},
 	"CST": {"America/Chicago", "Asia/Shanghai", "America/Havana"},
-	"ECT": {"Europe/Paris", "America/Guayaquil", "America/Port_of_Spain"},
+	"ECT": {"Europe/Paris", "America/Guayaquil", "America/Port_of_Spain"}, //nolint:misspell // a zone
 	"IST": {"Asia/Kolkata", "Europe/Dublin", "Asia/Jerusalem"},
 	"MIT": {"Pacific/Apia", "Pacific/Marquesas"},
 	"NST": {"Pacific/Auckland", "America/St_Johns"},
