@@ -78,7 +78,7 @@ func TestPlacesOfLongLine(t *testing.T) {
 }
 
 func FuzzPlaces(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,{"b":2}]}`, "a: [1]\n---\nb: {c: d}", "// x\n{\"a\":1,}", "- &a {b: 1}\n- *a"} {
+	for _, seed := range []string{`{"a":[1,{"b":2}]}`, "a: [1]\n---\nb: {c: d}", "// x\n{\"a\":1,}", "- &a {b: 1}\n- *a", "\r0"} {
 		f.Add(seed, "a.b")
 	}
 	f.Fuzz(func(t *testing.T, text, path string) {
@@ -86,7 +86,7 @@ func FuzzPlaces(f *testing.F) {
 		if err != nil {
 			return
 		}
-		lines := strings.Count(text, "\n") + 1
+		lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1 // YAML breaks a line at either
 		for i := range len(file.Documents) + 1 {
 			if line, column := file.Place(i, path); line < 1 || line > lines || column < 1 {
 				t.Fatalf("%q of %q: %d:%d", path, text, line, column)
