@@ -139,7 +139,12 @@ func (b Baton) Detached() Baton {
 }
 
 // DetachedName is the last subject token of the message of a detached run.
-func DetachedName(nominal time.Time) string { return strconv.FormatInt(nominal.UnixNano(), 36) }
+func DetachedName(nominal time.Time) string { return strconv.FormatInt(instantID(nominal), 36) }
+
+// instantID tells the instants of one job apart: the nanoseconds since 1970.
+// Those after the year 2262 go on with the negative numbers, so two instants have
+// the same only when they are 584 years apart.
+func instantID(t time.Time) int64 { return t.Unix()*int64(time.Second) + int64(t.Nanosecond()) }
 
 // OccurrenceID returns collection/job@nominal.
 func OccurrenceID(k Key, nominal time.Time) string {

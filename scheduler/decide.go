@@ -84,8 +84,8 @@ type Decision struct {
 	Step    Step
 }
 
-// Decide says what becomes of a baton that a worker has and that is due, before
-// an attempt. j is its job as it is now, nil when there is none, and open
+// Decide says what becomes of a baton that a worker has and that is due, or that
+// came much too early, before an attempt. j is its job as it is now, nil when there is none, and open
 // whether the collection's jobs may run.
 func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
 	standing := b.StandingOf(j, open)
@@ -102,11 +102,14 @@ func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
 		return Decision{Verdict: Skip, Step: s}
 	case GoesOn, Closed:
 	}
+	if b.NeedsOpen() && b.Schedule != j.ScheduleGen {
+		return Decision{Verdict: Restart}
+	}
+	if b.Early(now) {
+		return Decision{Verdict: Wait, Step: j.wait(b, nil, now)}
+	}
 	if b.Begun() || b.Kind.IsDetached() {
 		return Decision{Verdict: Run, Baton: b}
-	}
-	if b.Schedule != j.ScheduleGen && b.Kind == Planned {
-		return Decision{Verdict: Restart}
 	}
 	var skips []skip
 	if !b.Gap.IsZero() {

@@ -136,5 +136,12 @@ func (j *Job) due(p Progress, nominal time.Time) time.Time {
 	}
 	h := fnv.New64a()
 	_, _ = h.Write(appendOccurrence(nil, j.Key, nominal))
-	return nominal.Add(time.Duration(h.Sum64() % uint64(width)))
+	due := nominal.Add(time.Duration(h.Sum64() % uint64(width)))
+	if due.UTC().Year() > lastYear {
+		return nominal
+	}
+	return due
 }
+
+// lastYear is the last one that a time can be written in (RFC 3339).
+const lastYear = 9999
