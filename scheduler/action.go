@@ -62,6 +62,12 @@ type Failure struct {
 	Status   int    `json:"status,omitempty"` // the target's status code at the last attempt; 0 when it gave none
 	Attempts int    `json:"attempts"`         // how often the action was tried
 	Message  string `json:"message"`          // of the last attempt, cut at 2,048 bytes
+
+	// The times of the last attempt, which the record of the fault has. Zero in
+	// what a version wrote that did not keep them.
+	Due     time.Time `json:"due,omitzero"`
+	Started time.Time `json:"started,omitzero"`
+	Ended   time.Time `json:"ended,omitzero"`
 }
 
 // Phase tells the job's action from its errorAction.

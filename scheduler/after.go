@@ -20,7 +20,7 @@ func After(ran, j *Job, b Baton, res Result, ended time.Time) Decision {
 	}
 	s, faulted := j.after(ran, b, res, ended)
 	if faulted {
-		s = s.after([]Record{faultedRecord(j.Key, &b, res, ended, s.Progress)})
+		s = s.after([]Record{faultedRecord(ran, &b, res, ended, s.Progress)})
 	}
 	switch {
 	case b.Kind.IsDetached():
@@ -66,10 +66,19 @@ func (j *Job) retry(b Baton, res Result, ended time.Time) (*Baton, bool) {
 	}
 	if b.Phase == MainPhase && j.Def.Action.OnError != nil {
 		next.Phase, next.Attempt, next.Due = ErrorPhase, 0, ended
-		next.Failed = &Failure{Status: res.Status, Attempts: b.Attempt + 1, Message: cutText(res.Message, maxFailureMessage)}
+		next.Failed = b.failure(res, ended)
 		return &next, true
 	}
 	return nil, false
+}
+
+// failure is what becomes known of the action of b, whose last attempt ended with
+// res.
+func (b *Baton) failure(res Result, ended time.Time) *Failure {
+	return &Failure{
+		Status: res.Status, Attempts: b.Attempt + 1, Message: cutText(res.Message, maxFailureMessage),
+		Due: b.Due, Started: ended.Add(-res.Duration), Ended: ended,
+	}
 }
 
 // maxFailureMessage is the length in bytes at which an errorAction's knowledge

@@ -26,7 +26,7 @@ const (
 		`"nominal":"2026-03-02T09:00:00Z","due":"2026-03-02T09:00:10Z","started":"2026-03-02T09:00:10Z","ended":"2026-03-02T09:00:11Z",` +
 		`"attempt":1,"try":3,"phase":"error","status":500,"message":"it said: out of order","tail":12,"duration":1000000000,` +
 		`"final":true,"retryAfter":60000000000,"type":"Http","target":"target:80",` +
-		`"failed":{"status":500,"attempts":1,"message":"out of order"},"reason":"overlap","from":"2026-03-02T09:00:00Z",` +
+		`"failed":{"status":500,"attempts":1,"message":"out of order"},"givenUp":"2026-03-02T09:00:12Z","reason":"overlap","from":"2026-03-02T09:00:00Z",` +
 		`"to":"2026-03-02T09:02:00Z","count":3,"uid":"01234567","rev":7,"sched":2,"resume":"2026-03-02T09:01:00Z",` +
 		`"progress":{"number":5,"runs":4}}`
 )
@@ -67,7 +67,7 @@ var (
 		ID: "default/job@2026-03-02T09:00:00Z#3", Occurrence: "default/job@2026-03-02T09:00:00Z", Outcome: scheduler.OutcomeFailed,
 		Nominal: at("09:00:00"), Due: at("09:00:10"), Started: at("09:00:10"), Ended: at("09:00:11"), Attempt: 1, Try: 3,
 		Phase: scheduler.ErrorPhase, Status: 500, Message: "it said: out of order", Response: "out of order",
-		Duration: time.Second, Final: true, RetryAfter: time.Minute, Type: "Http", Target: "target:80", Failed: failure,
+		Duration: time.Second, Final: true, RetryAfter: time.Minute, Type: "Http", Target: "target:80", Failed: failure, GivenUp: at("09:00:12"),
 		Reason: scheduler.ReasonOverlap, From: at("09:00:00"), To: at("09:02:00"), Count: 3, UID: incarnation,
 		Revision: 7, Schedule: 2, Resume: at("09:01:00"), Progress: scheduler.Progress{Number: 5, Runs: 4},
 	}
@@ -203,7 +203,8 @@ func batons() *rapid.Generator[scheduler.Baton] {
 			b.Merged = merged
 		}
 		if flag.Draw(t, "failed") {
-			b.Failed = &scheduler.Failure{Status: count.Draw(t, "status"), Attempts: count.Draw(t, "attempts"), Message: rapid.String().Draw(t, "message")}
+			b.Failed = &scheduler.Failure{Status: count.Draw(t, "status"), Attempts: count.Draw(t, "attempts"), Message: rapid.String().Draw(t, "message"),
+				Due: when.Draw(t, "main due"), Started: when.Draw(t, "main started"), Ended: when.Draw(t, "main ended")}
 		}
 		return b
 	})

@@ -66,6 +66,10 @@ type Record struct {
 	Target     string        `json:"target,omitempty"`     // what the action loads: host and port
 	Failed     *Failure      `json:"failed,omitempty"`     // error phase: how the main action failed
 
+	// GivenUp is, of faulted, when the occurrence was over, its errorAction
+	// included. All else is of the last attempt of the main action: that is why.
+	GivenUp time.Time `json:"givenUp,omitzero"`
+
 	Reason Reason    `json:"reason,omitempty"` // of skipped
 	From   time.Time `json:"from,omitzero"`    // skipped, postponed: the first instant
 	To     time.Time `json:"to,omitzero"`      // and the last
@@ -171,13 +175,28 @@ func deferredRecord(j *Job, b *Baton, now time.Time, why string) Record {
 	return r
 }
 
-// faultedRecord is the record of an occurrence that failed for good.
-func faultedRecord(k Key, b *Baton, res Result, ended time.Time, p Progress) Record {
-	r := recordOf(k, b, OutcomeFaulted, ended)
-	r.Message, r.Progress = res.Message, p
-	if b.Failed != nil {
-		r.Message = b.Failed.Message
+// faultedRecord is the record of an occurrence that failed for good, under the
+// definition j. It tells of one attempt, the last of the main action, also when
+// an errorAction ended with res after it.
+func faultedRecord(j *Job, b *Baton, res Result, ended time.Time, p Progress) Record {
+	main, failure := *b, b.Failed
+	if failure == nil {
+		failure = b.failure(res, ended)
 	}
+	if b.Phase == ErrorPhase {
+		main.Phase, main.Due = MainPhase, failure.Due
+		main.Attempt, main.Try = failure.Attempts-1, failure.Attempts-1
+	}
+	r := recordOf(j.Key, &main, OutcomeFaulted, failure.Ended)
+	if r.Ended.IsZero() { // the times were not kept
+		r.Ended = ended
+	}
+	r.Started, r.Duration, r.GivenUp = failure.Started, failure.Ended.Sub(failure.Started), ended
+	r.Status, r.Message, r.Progress = failure.Status, failure.Message, p
+	if b.Phase == MainPhase {
+		r.Message = res.Message // whole
+	}
+	r.attribute(j, MainPhase)
 	return r
 }
 

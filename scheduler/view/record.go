@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -36,6 +37,7 @@ type recordProperties struct {
 	From       time.Time `json:"from,omitzero"`
 	To         time.Time `json:"to,omitzero"`
 	Count      int       `json:"count,omitempty"`
+	GivenUp    time.Time `json:"faultedTime,omitzero"`
 }
 
 // Record returns a record in the form of Azure Scheduler's history (its REST API,
@@ -65,6 +67,8 @@ type recordProperties struct {
 //	reason      why instants were skipped: overlap, postponed, catchUp, disabled, dst
 //	from, to    the first and the last of the skipped or postponed instants
 //	count       how many there were
+//	faultedTime when the occurrence was given up, its errorAction included; all
+//	            else of a faulted record is of the main action's last attempt
 //
 // An id is equal wherever the record is shown, and ids of later records sort
 // first.
@@ -75,7 +79,7 @@ func Record(r *scheduler.Record) any {
 		Action: "MainAction", Status: status(r.Outcome), Message: r.Message, Retry: r.Attempt, Repeat: r.Progress.Number,
 		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, Target: r.Target, StatusCode: r.Status, Final: r.Final,
 		RetryAfter: seconds(max(0, r.RetryAfter)), Response: r.Response, Manual: r.Kind.IsManual(),
-		Reason: string(r.Reason), Count: r.Count,
+		Reason: string(r.Reason), Count: r.Count, GivenUp: r.GivenUp.UTC(),
 	}
 	if r.Phase == scheduler.ErrorPhase {
 		p.Action = "ErrorAction"
@@ -115,10 +119,7 @@ const unixTicks = 621355968000000000
 // tick apart. It is made of what the record says, not of where it is stored,
 // so that a live tail and a page of the history agree.
 func entryID(r *scheduler.Record) string {
-	at := r.Started
-	if at.IsZero() {
-		at = r.Ended
-	}
+	at := cmp.Or(r.GivenUp, r.Started, r.Ended)
 	ticks := unixTicks + at.Unix()*10_000_000 + int64(at.Nanosecond()/100)
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%s %s %s", r.Outcome, r.ID, r.Occurrence)

@@ -33,6 +33,7 @@ type Record struct {
 	From     time.Time `json:"from"`
 	To       time.Time `json:"to"`
 	Count    int       `json:"count"`
+	GivenUp  time.Time `json:"faultedTime"` // of a faulted occurrence
 }
 
 // UnmarshalJSON reads a history document.

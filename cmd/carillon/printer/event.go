@@ -1,6 +1,7 @@
 package printer
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -19,14 +20,14 @@ type event struct{ *client.Record }
 func (e event) outcome() scheduler.Outcome { return scheduler.Outcome(strings.ToLower(e.Status)) }
 
 // attempted reports whether there was an attempt, not only a decision that there is none.
-func (e event) attempted() bool { return !e.Started.IsZero() }
+func (e event) attempted() bool { return !e.Started.IsZero() && e.GivenUp.IsZero() }
 
 // at is when the attempt started, or when it was decided that there is none.
 func (e event) at() time.Time {
 	if e.attempted() {
 		return e.Started
 	}
-	return e.Ended
+	return cmp.Or(e.GivenUp, e.Ended)
 }
 
 // colours are those of the outcomes.
