@@ -203,8 +203,10 @@ func batons() *rapid.Generator[scheduler.Baton] {
 			b.Merged = merged
 		}
 		if flag.Draw(t, "failed") {
-			b.Failed = &scheduler.Failure{Status: count.Draw(t, "status"), Attempts: count.Draw(t, "attempts"), Message: rapid.String().Draw(t, "message"),
-				Due: when.Draw(t, "main due"), Started: when.Draw(t, "main started"), Ended: when.Draw(t, "main ended")}
+			b.Failed = &scheduler.Failure{
+				Status: count.Draw(t, "status"), Attempts: count.Draw(t, "attempts"), Message: rapid.String().Draw(t, "message"),
+				Due: when.Draw(t, "main due"), Started: when.Draw(t, "main started"), Ended: when.Draw(t, "main ended"),
+			}
 		}
 		return b
 	})
