@@ -12,17 +12,18 @@ import (
 type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	Progress
 
-	Kind     Kind      `json:"-"`                 // stored as manual and oneOff
-	UID      string    `json:"uid,omitempty"`     // the job's incarnation, see [Job.Incarnation]
-	Revision uint64    `json:"rev"`               // definition the baton was armed with
-	Schedule int       `json:"sched"`             // schedule generation of that definition
-	Nominal  time.Time `json:"nominal"`           // the occurrence's instant by the schedule
-	Due      time.Time `json:"due"`               // when the attempt may run, never earlier
-	Attempt  int       `json:"attempt,omitempty"` // tries of this phase before this one
-	Try      int       `json:"try,omitempty"`     // tries of this occurrence before this one
-	Phase    Phase     `json:"phase,omitempty"`
-	Resume   time.Time `json:"resume,omitzero"`  // manual: the planned occurrence it was put in front of
-	Failed   *Failure  `json:"failed,omitempty"` // error phase: how the main action failed
+	Kind        Kind      `json:"-"`                 // stored as manual and oneOff
+	UID         string    `json:"uid,omitempty"`     // the job's incarnation, see [Job.Incarnation]
+	Revision    uint64    `json:"rev"`               // definition the baton was armed with
+	Schedule    int       `json:"sched"`             // schedule generation of that definition
+	Nominal     time.Time `json:"nominal"`           // the occurrence's instant by the schedule
+	Due         time.Time `json:"due"`               // when the attempt may run, never earlier
+	Attempt     int       `json:"attempt,omitempty"` // tries of this action before this one
+	Try         int       `json:"try,omitempty"`     // tries of this occurrence before this one
+	Phase       Phase     `json:"phase,omitempty"`
+	ErrorAction int       `json:"errorAction,omitempty"` // error phase: which of the job's errorActions, see [Position]
+	Resume      time.Time `json:"resume,omitzero"`       // manual: the planned occurrence it was put in front of
+	Failed      *Failure  `json:"failed,omitempty"`      // error phase: how the main action failed
 
 	// Postponed: the collection is disabled, and the record of that is written.
 	PostponementRecorded bool `json:"waits,omitempty"`
@@ -91,6 +92,9 @@ func (b *Baton) Wake() time.Time {
 
 // gapFirst reports whether the clock jumps over times before b's instant.
 func (b *Baton) gapFirst() bool { return !b.Gap.IsZero() && b.Gap.Before(b.Nominal) }
+
+// Position is which of the job's actions comes next.
+func (b *Baton) Position() Position { return Position{b.Phase, b.ErrorAction} }
 
 // BelongsTo reports whether b is of j, and not of an earlier job of its name
 // that was deleted.
@@ -170,6 +174,9 @@ func (b *Baton) AttemptOf(k Key) Attempt {
 	key := id
 	if b.Phase == ErrorPhase {
 		key = id + "/error" // another call: the target of both must not take it for a repetition
+	}
+	if b.ErrorAction > 0 {
+		key += "-" + strconv.Itoa(b.ErrorAction+1)
 	}
 	previous := b.Ran
 	if previous.Equal(b.Nominal) { // this is a retry

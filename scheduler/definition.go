@@ -27,22 +27,6 @@ type Definition struct {
 	plan       *spec.Plan           // of a text rule that was checked while it was read; nil: not compiled yet
 }
 
-// ActionSpec is an action with its retry policy and errorAction.
-type ActionSpec struct {
-	Type    string // canonical, such as "Http"
-	Run     Action
-	Retry   RetryPolicy
-	OnError *ActionSpec // nil: none; its own OnError is always nil
-}
-
-// In returns the action of a phase.
-func (s *ActionSpec) In(p Phase) *ActionSpec {
-	if p == ErrorPhase && s.OnError != nil {
-		return s.OnError
-	}
-	return s
-}
-
 // CatchUp is what happens to occurrences that were missed while no scheduler
 // ran, or while the job was not served.
 type CatchUp struct {

@@ -11,6 +11,7 @@ import (
 // properties reads the members of the properties object. The caller calls
 // o.Done, as the object may hold members of an envelope too.
 func (r *Reading) properties(o *document.Object) *Definition {
+	r.errorActionsRead = 0
 	d := &Definition{State: Enabled, Overlap: OverlapSkip, Timeout: DefaultTimeout}
 	o.Ignore("status") // read-only: a document that was fetched may be put back as it is
 	if v, ok := o.Value("state"); ok && State(strings.ToLower(v.Text())).Final() {
@@ -57,35 +58,8 @@ func (d *Definition) readAction(o *document.Object, r *Reading) {
 	if !ok {
 		return
 	}
-	d.Action = r.action(ao, DefaultRetryPolicy(), true)
+	d.Action = r.action(ao, DefaultRetryPolicy(), mainPath)
 	ao.Done()
-}
-
-// action reads an action or errorAction; inherited is the retry policy of one
-// that has none.
-func (r *Reading) action(o *document.Object, inherited RetryPolicy, main bool) ActionSpec {
-	var s ActionSpec
-	kind, ok := o.Enum("type", r.Actions.Types()...)
-	if ok {
-		s.Type = kind
-		s.Run = r.Actions.ReadAction(kind, o)
-	}
-	if !ok {
-		o.Require("type")
-	}
-	s.Retry = r.retryPolicy(o, inherited)
-	if s.Type == "" {
-		defer o.IgnoreRest() // what else belongs there depends on the type
-	}
-	if !main {
-		return s
-	}
-	if eo, ok := o.Object("errorAction"); ok {
-		onError := r.action(eo, s.Retry, false)
-		eo.Done()
-		s.OnError = &onError
-	}
-	return s
 }
 
 func (d *Definition) readPolicies(o *document.Object) {

@@ -55,7 +55,7 @@
 //  5. Nothing is silent. Every due instant ends in at least one [Record]:
 //     completed, failed, faulted, postponed, or skipped with a [Reason].
 //  6. An occurrence ends under the definition it began with, retries and
-//     errorAction included; an edit counts from the next one.
+//     errorActions included; an edit counts from the next one.
 //  7. A deleted job runs nothing more, beyond an attempt that was under way; a
 //     disabled one, besides, ends what was asked for by hand, and what has begun
 //     detached, retries included.

@@ -23,6 +23,8 @@ type Reading struct {
 	Now     time.Time // stands in for a missing startTime
 
 	stored bool // it was accepted once; limits that changed since do not break it
+
+	errorActionsRead int // of the job that is being read
 }
 
 func (r *Reading) minRetryInterval() time.Duration {

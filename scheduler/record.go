@@ -44,27 +44,29 @@ type Record struct {
 	Sequence uint64 `json:"-"` // position in the history, set when read
 	Job      Key    `json:"-"` // set when read
 
-	ID         string        `json:"id,omitempty"` // attempt id
-	Occurrence string        `json:"occurrence,omitempty"`
-	Outcome    Outcome       `json:"outcome"`
-	Nominal    time.Time     `json:"nominal,omitzero"`
-	Due        time.Time     `json:"due,omitzero"`
-	Started    time.Time     `json:"started,omitzero"`
-	Ended      time.Time     `json:"ended"`
-	Attempt    int           `json:"attempt"` // 0 = the first try of the action
-	Try        int           `json:"try,omitempty"`
-	Phase      Phase         `json:"phase,omitempty"`
-	Kind       Kind          `json:"-"`                // stored as manual and oneOff
-	Status     int           `json:"status,omitempty"` // the target's status code
-	Message    string        `json:"message,omitempty"`
-	Response   string        `json:"response,omitempty"`
-	Tail       int           `json:"tail,omitempty"`       // stored: the last Tail bytes of Message are the Response
-	Duration   time.Duration `json:"duration,omitempty"`   // nanoseconds
-	Final      bool          `json:"final,omitempty"`      // failed, and no retry could help
-	RetryAfter time.Duration `json:"retryAfter,omitempty"` // what the target asked for, nanoseconds
-	Type       string        `json:"type,omitempty"`       // the action's
-	Target     string        `json:"target,omitempty"`     // what the action loads: host and port
-	Failed     *Failure      `json:"failed,omitempty"`     // error phase: how the main action failed
+	ID          string        `json:"id,omitempty"` // attempt id
+	Occurrence  string        `json:"occurrence,omitempty"`
+	Outcome     Outcome       `json:"outcome"`
+	Nominal     time.Time     `json:"nominal,omitzero"`
+	Due         time.Time     `json:"due,omitzero"`
+	Started     time.Time     `json:"started,omitzero"`
+	Ended       time.Time     `json:"ended"`
+	Attempt     int           `json:"attempt"` // 0 = the first try of the action
+	Try         int           `json:"try,omitempty"`
+	Phase       Phase         `json:"phase,omitempty"`
+	ErrorAction int           `json:"errorAction,omitempty"` // error phase: which of the job's errorActions, see [Position]
+	Kind        Kind          `json:"-"`                     // stored as manual and oneOff
+	Status      int           `json:"status,omitempty"`      // the target's status code
+	Message     string        `json:"message,omitempty"`
+	Response    string        `json:"response,omitempty"`
+	Tail        int           `json:"tail,omitempty"`       // stored: the last Tail bytes of Message are the Response
+	Duration    time.Duration `json:"duration,omitempty"`   // nanoseconds
+	Final       bool          `json:"final,omitempty"`      // failed, and no retry could help
+	RetryAfter  time.Duration `json:"retryAfter,omitempty"` // what the target asked for, nanoseconds
+	Type        string        `json:"type,omitempty"`       // the action's
+	Target      string        `json:"target,omitempty"`     // what the action loads: host and port
+	Path        string        `json:"path,omitempty"`       // where one of several errorActions stands in the job: action.errorAction[1]
+	Failed      *Failure      `json:"failed,omitempty"`     // error phase: how the main action failed
 
 	// GivenUp is, of faulted, when the occurrence was over, its errorAction
 	// included. All else is of the last attempt of the main action: that is why.
@@ -134,7 +136,7 @@ func (r *Record) Same(other *Record) bool {
 func recordOf(k Key, b *Baton, outcome Outcome, ended time.Time) Record {
 	return Record{
 		Job: k, Occurrence: OccurrenceID(k, b.Nominal), Outcome: outcome, Nominal: b.Nominal, Due: b.Due, Ended: ended,
-		Attempt: b.Attempt, Try: b.Try + 1, Phase: b.Phase, Kind: b.Kind, UID: b.UID, Revision: b.Revision,
+		Attempt: b.Attempt, Try: b.Try + 1, Phase: b.Phase, ErrorAction: b.ErrorAction, Kind: b.Kind, UID: b.UID, Revision: b.Revision,
 		Schedule: b.Schedule, Progress: b.Progress,
 	}
 }
@@ -151,14 +153,17 @@ func AttemptRecord(j *Job, b Baton, started time.Time, res Result) (*Record, Bat
 	r.ID, r.Started, r.Failed, r.Resume = b.attemptID(j.Key), started, b.Failed, b.Resume
 	r.Status, r.Message, r.Response, r.Duration = res.Status, res.Message, res.Response, res.Duration
 	r.Final, r.RetryAfter = res.Final, res.RetryAfter
-	r.attribute(j, b.Phase)
+	r.attribute(j, b.Position())
 	return &r, b
 }
 
 // attribute names the action and its target.
-func (r *Record) attribute(j *Job, p Phase) {
+func (r *Record) attribute(j *Job, p Position) {
 	action := j.Def.Action.In(p)
 	r.Type, r.Target = action.Type, action.Run.Target()
+	if p.Phase == ErrorPhase && len(j.Def.Action.all()) > 2 {
+		r.Path = action.at
+	}
 }
 
 // deferredRecord is the record of an attempt that was deferred before it began:
@@ -171,7 +176,7 @@ func deferredRecord(j *Job, b *Baton, now time.Time, why string) Record {
 	r := recordOf(j.Key, b, OutcomePostponed, now)
 	r.ID, r.Failed, r.Resume, r.Message = b.attemptID(j.Key), b.Failed, b.Resume, why
 	r.From, r.To, r.Count, r.Progress = b.Nominal, b.Nominal, 1, counted.Progress
-	r.attribute(j, b.Phase)
+	r.attribute(j, b.Position())
 	return r
 }
 
@@ -184,7 +189,7 @@ func faultedRecord(j *Job, b *Baton, res Result, ended time.Time, p Progress) Re
 		failure = b.failure(res, ended)
 	}
 	if b.Phase == ErrorPhase {
-		main.Phase, main.Due = MainPhase, failure.Due
+		main.Phase, main.ErrorAction, main.Due = MainPhase, 0, failure.Due
 		main.Attempt, main.Try = failure.Attempts-1, failure.Attempts-1
 	}
 	r := recordOf(j.Key, &main, OutcomeFaulted, failure.Ended)
@@ -196,7 +201,7 @@ func faultedRecord(j *Job, b *Baton, res Result, ended time.Time, p Progress) Re
 	if b.Phase == MainPhase {
 		r.Message = res.Message // whole
 	}
-	r.attribute(j, MainPhase)
+	r.attribute(j, main.Position())
 	return r
 }
 
@@ -238,7 +243,7 @@ func (j *Job) skipped(skips []skip, now time.Time, p Progress) []Record {
 func (r *Record) baton() Baton {
 	return Baton{
 		UID: r.UID, Revision: r.Revision, Schedule: r.Schedule, Nominal: r.Nominal, Due: r.Due,
-		Attempt: r.Attempt, Try: r.Try - 1, Phase: r.Phase, Kind: r.Kind,
+		Attempt: r.Attempt, Try: r.Try - 1, Phase: r.Phase, ErrorAction: r.ErrorAction, Kind: r.Kind,
 		Resume: r.Resume, Progress: r.Progress, Failed: r.Failed,
 	}
 }

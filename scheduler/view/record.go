@@ -27,6 +27,7 @@ type recordProperties struct {
 	Lateness   *seconds  `json:"lateness,omitempty"`
 	Duration   *seconds  `json:"duration,omitempty"`
 	ActionType string    `json:"actionType,omitempty"`
+	ActionPath string    `json:"actionPath,omitempty"`
 	Target     string    `json:"target,omitempty"`
 	StatusCode int       `json:"statusCode,omitempty"`
 	Final      bool      `json:"final,omitempty"`
@@ -58,6 +59,7 @@ type recordProperties struct {
 //	lateness    seconds from dueTime to startTime, a number
 //	duration    seconds from startTime to the end of the attempt, a number
 //	actionType  as in the job: Http, StorageQueue, …
+//	actionPath  which of several errorActions it was: action.errorAction[1]
 //	target      what the action loads: host and port
 //	statusCode  the target's, HTTP's or its nearest equivalent
 //	final       true when the attempt failed and no retry could help
@@ -77,7 +79,7 @@ func Record(r *scheduler.Record) any {
 	p := recordProperties{
 		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Nominal: r.Nominal.UTC(), Due: r.Due.UTC(), From: r.From.UTC(), To: r.To.UTC(),
 		Action: "MainAction", Status: status(r.Outcome), Message: r.Message, Retry: r.Attempt, Repeat: r.Progress.Number,
-		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, Target: r.Target, StatusCode: r.Status, Final: r.Final,
+		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, ActionPath: r.Path, Target: r.Target, StatusCode: r.Status, Final: r.Final,
 		RetryAfter: seconds(max(0, r.RetryAfter)), Response: r.Response, Manual: r.Kind.IsManual(),
 		Reason: string(r.Reason), Count: r.Count, GivenUp: r.GivenUp.UTC(),
 	}
