@@ -25,7 +25,8 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	Resume      time.Time `json:"resume,omitzero"`       // manual: the planned occurrence it was put in front of
 	Failed      *Failure  `json:"failed,omitempty"`      // error phase: how the main action failed
 
-	// Postponed: the collection is disabled, and the record of that is written.
+	// The collection is disabled, and the first record of that is written. There
+	// may be instants after Seen and before Nominal then that have none yet.
 	PostponementRecorded bool `json:"waits,omitempty"`
 
 	// Gap is the next change of a clock, not after Nominal, that jumps over

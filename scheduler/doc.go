@@ -27,7 +27,7 @@
 //	     ▼
 //	  admitted.go    may it run, and what? ··················▶ Decide   decide.go
 //	     │             run │ detach │ skip │ wait │ restart │ drop │ orphan
-//	     │             a disabled collection postpones
+//	     │             a disabled collection postpones: postpone.go
 //	     ▼           a slot of its target: limits/limiter.go,
 //	     │             or deferred.go: later ················▶ Defer    defer.go
 //	  attempted.go   the action is called, secrets are redacted

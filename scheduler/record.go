@@ -205,12 +205,14 @@ func faultedRecord(j *Job, b *Baton, res Result, ended time.Time, p Progress) Re
 	return r
 }
 
-// skip is a run of instants that will not run.
+// skip is a run of instants that will not run, or, of a one-shot, not yet.
 type skip struct {
 	from, to time.Time
 	count    int
 	reason   Reason
 	message  string
+
+	postponed bool // by a disabled collection, and not skipped
 }
 
 // record turns the skip into a history record. now is the time of the
@@ -219,6 +221,9 @@ func (s skip) record(j *Job, now time.Time, p Progress) Record {
 	r := Record{
 		Job: j.Key, Outcome: OutcomeSkipped, Reason: s.reason,
 		Nominal: s.from, From: s.from, To: s.to, Count: s.count, Message: s.message, Ended: now, UID: j.Incarnation(), Progress: p,
+	}
+	if s.postponed {
+		r.Outcome = OutcomePostponed
 	}
 	if s.reason != ReasonDST {
 		r.Occurrence = OccurrenceID(j.Key, s.from)

@@ -81,13 +81,20 @@ func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	return t.Table([]string{"JOB", "STATE", "NEXT", "LAST", "RUNS", "FAILED", "SCHEDULE"}, rows)
 }
 
-// next says when a job runs next.
+// centuries are as many years as a length of time can be long.
+const centuries = 290
+
+// next says when a job runs next, or what must change before.
 func next(j *client.Job, now time.Time) string {
 	switch {
+	case j.Status.WaitsFor != "":
+		return "collection disabled"
 	case j.Status.Running:
 		return "now"
 	case j.Status.Next.IsZero():
 		return "-"
+	case j.Status.Next.Year() > now.Year()+centuries:
+		return "on " + j.Status.Next.Format(time.DateOnly)
 	}
 	return "in " + terminal.Span(j.Status.Next.Sub(now))
 }

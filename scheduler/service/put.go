@@ -194,8 +194,7 @@ func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.
 	if err := e.plans.armFirst(ctx, j, first); err != nil {
 		return nil, err // the definition stands: the audit, or a repetition, arms it
 	}
-	v.Status.Next = first.Next.Due
-	return v, nil
+	return e.shared.running(ctx, j, first.Next, false), nil
 }
 
 // save writes j over a revision and sets its new one.
@@ -214,6 +213,11 @@ func (e Editor) save(ctx context.Context, j *scheduler.Job, replaces uint64) err
 
 // replace stores an edited job and re-plans it.
 func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job) (*view.Job, error) {
+	if next.State == scheduler.Disabled || next.ScheduleGen != cur.ScheduleGen {
+		if err := e.plans.settle(ctx, cur); err != nil {
+			return nil, err
+		}
+	}
 	if next.State == scheduler.Disabled && cur.State == scheduler.Enabled {
 		p, err := e.plans.progress(ctx, cur)
 		if err != nil {

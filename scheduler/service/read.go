@@ -41,7 +41,23 @@ func (r Reader) view(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 	case b == nil:
 		return view.NewJob(j, j.Progress), nil
 	}
-	return view.NewRunning(j, b, running), nil
+	return r.shared.running(ctx, j, b, running), nil
+}
+
+// running is the view of a job with its baton.
+func (h *shared) running(ctx context.Context, j *scheduler.Job, b *scheduler.Baton, withWorker bool) *view.Job {
+	v := view.NewRunning(j, b, withWorker)
+	if !h.open(ctx, j.Key.Collection) {
+		return v.Closed(b)
+	}
+	return v
+}
+
+// open reports whether the jobs of a collection may run. One that cannot be read
+// does not stop them.
+func (h *shared) open(ctx context.Context, collection string) bool {
+	c, err := h.Collections.Get(ctx, collection)
+	return err != nil || c.State != scheduler.Disabled
 }
 
 // List returns a page of a collection's jobs by name, of one state when state

@@ -75,6 +75,25 @@ func (p *planner) replan(ctx context.Context, j *scheduler.Job, was scheduler.St
 	return fmt.Errorf("job %s: %w: its baton kept moving; try again", j.Key, scheduler.ErrConflict)
 }
 
+// settle records what the waiting baton of j passes over because its collection is
+// disabled, before an edit after which nobody could tell.
+func (p *planner) settle(ctx context.Context, j *scheduler.Job) error {
+	for range casTries {
+		found, sequence, err := p.locate(ctx, j.Key)
+		if found.Waiting == nil || err != nil || !found.Waiting.BelongsTo(j) {
+			return err
+		}
+		s, some := j.Settle(*found.Waiting, time.Now().UTC())
+		if !some {
+			return nil
+		}
+		if err := p.carryOut(ctx, j, s, sequence); !errors.Is(err, scheduler.ErrConflict) {
+			return err
+		}
+	}
+	return nil // workers have it all the while, and settle it
+}
+
 // replanOnce looks for the baton and decides; again says to look once more.
 func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was scheduler.State) (again bool, err error) {
 	found, sequence, err := p.locate(ctx, j.Key)

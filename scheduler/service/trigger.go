@@ -46,21 +46,24 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 	case err != nil && found.Running == nil:
 		return "", err
 	case found.Waiting == nil:
-		return id, j.TriggerBusy(found.Running, asked)
+		return id, j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked)
 	case !found.Waiting.BelongsTo(j): // left by a delete that was cut short
 		if err := r.plans.replan(ctx, j, scheduler.Enabled); err != nil {
 			return "", err
 		}
-		return "", j.TriggerBusy(nil, asked)
+		return "", j.TriggerBusy(nil, true, asked)
 	}
-	b, err := j.Trigger(found.Waiting, asked)
+	b, records, err := j.Trigger(found.Waiting, asked, time.Now().UTC())
 	if err != nil || b == nil {
+		return id, err
+	}
+	if err := r.shared.steps.Record(ctx, k, records, true); err != nil {
 		return id, err
 	}
 	err = r.shared.Store.Fire(ctx, scheduler.Slot{Key: k}, b.Encode(), sequence)
 	if errors.Is(err, scheduler.ErrConflict) { // it has fired meanwhile
 		if found, _, err = r.plans.locate(ctx, k); err == nil || found.Running != nil {
-			err = j.TriggerBusy(found.Running, asked)
+			err = j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked)
 		}
 	}
 	return id, err

@@ -24,6 +24,7 @@ type Status struct {
 	Next       time.Time `json:"nextExecutionTime,omitzero"` // when the attempt that comes next, or is under way, is due; zero: none
 	Running    bool      `json:"running,omitempty"`          // the baton is with a worker: running, or about to
 	Retry      int       `json:"retryCount,omitempty"`       // of the occurrence under way: retries so far
+	WaitsFor   string    `json:"waitsFor,omitempty"`         // what must change before the job runs, in English; there is no Next then
 }
 
 // NewJob returns the view of a job that has no baton, with the progress p.
@@ -35,6 +36,16 @@ func NewJob(j *scheduler.Job, p scheduler.Progress) *Job {
 func NewRunning(j *scheduler.Job, b *scheduler.Baton, running bool) *Job {
 	v := NewJob(j, b.Progress)
 	v.Status.Running, v.Status.Retry, v.Status.Next = running, b.Attempt, b.MayRun().UTC()
+	return v
+}
+
+// Closed returns the view of a job whose collection is disabled. It is neither
+// running nor about to, unless it was begun before or is a run by hand.
+func (v *Job) Closed(b *scheduler.Baton) *Job {
+	if b.NeedsOpen() {
+		v.Status.Running, v.Status.Next = false, time.Time{}
+		v.Status.WaitsFor = "collection " + v.Job.Key.Collection + ", which is disabled"
+	}
 	return v
 }
 

@@ -110,7 +110,7 @@ func (w *Worker) carry(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 		return w.dropOrphan(r)
 	case scheduler.Restart:
 		old := j
-		if !r.baton.Gap.IsZero() {
+		if !r.baton.Gap.IsZero() || r.baton.PostponementRecorded {
 			old = w.definition(r, j)
 		}
 		r.step = j.Restart(old, r.baton, time.Now())
