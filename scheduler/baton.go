@@ -25,6 +25,8 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	Resume      time.Time `json:"resume,omitzero"`       // manual: the planned occurrence it was put in front of
 	Failed      *Failure  `json:"failed,omitempty"`      // error phase: how the main action failed
 
+	Resubmits *Resubmission `json:"resubmits,omitempty"` // by hand: the occurrence that is repeated
+
 	// The collection is disabled, and the first record of that is written. There
 	// may be instants after Seen and before Nominal then that have none yet.
 	PostponementRecorded bool `json:"waits,omitempty"`
@@ -169,7 +171,9 @@ func (b *Baton) attemptID(k Key) string {
 	return OccurrenceID(k, b.Nominal) + "#" + strconv.Itoa(b.Try+1)
 }
 
-// AttemptOf describes the baton's attempt to an action.
+// AttemptOf describes the baton's attempt to an action. One that repeats an
+// occurrence has the ids and the key of its own, so that its target does not take
+// it for the call that failed, and the instants of that occurrence.
 func (b *Baton) AttemptOf(k Key) Attempt {
 	id := OccurrenceID(k, b.Nominal)
 	key := id
@@ -179,13 +183,16 @@ func (b *Baton) AttemptOf(k Key) Attempt {
 	if b.ErrorAction > 0 {
 		key += "-" + strconv.Itoa(b.ErrorAction+1)
 	}
-	previous := b.Ran
+	nominal, previous := b.Nominal, b.Ran
 	if previous.Equal(b.Nominal) { // this is a retry
 		previous = b.Prior
 	}
+	if b.Resubmits != nil {
+		nominal, previous = b.Resubmits.Nominal, b.Resubmits.Previous
+	}
 	return Attempt{
 		Job: k, Occurrence: id, ID: id + "#" + strconv.Itoa(b.Try+1), Key: key,
-		Nominal: b.Nominal, Due: b.Due, Try: b.Try + 1, Phase: b.Phase, Previous: previous, Failure: b.Failed,
+		Nominal: nominal, Due: b.Due, Try: b.Try + 1, Phase: b.Phase, Previous: previous, Failure: b.Failed,
 	}
 }
 

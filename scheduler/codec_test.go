@@ -19,14 +19,14 @@ const (
 		`"seen":"2026-03-02T09:00:00Z","base":"2026-03-02T08:00:00Z","ran":"2026-03-02T09:00:00Z","prior":"2026-03-02T08:59:00Z",` +
 		`"merged":[1,2],"uid":"01234567","rev":7,"sched":2,"nominal":"2026-03-02T09:00:00Z","due":"2026-03-02T09:00:10Z",` +
 		`"attempt":1,"try":2,"phase":"error","errorAction":3,"resume":"2026-03-02T09:01:00Z","waits":true,"told":true,` +
-		`"failed":{"status":500,"attempts":1,"message":"out of order"},"gap":"2026-03-02T08:30:00Z",` +
+		`"failed":{"status":500,"attempts":1,"message":"out of order"},"resubmits":{"nominal":"2026-03-02T08:00:00Z","previous":"2026-03-02T07:59:00Z"},"gap":"2026-03-02T08:30:00Z",` +
 		`"held":"2026-03-02T09:00:20Z","postponed":"2026-03-02T09:00:11Z"}`
 	leastRecord   = `{"outcome":"skipped","ended":"2026-03-02T09:00:11Z","attempt":0}`
 	fullestRecord = `{"id":"default/job@2026-03-02T09:00:00Z#3","occurrence":"default/job@2026-03-02T09:00:00Z","outcome":"failed",` +
 		`"nominal":"2026-03-02T09:00:00Z","due":"2026-03-02T09:00:10Z","started":"2026-03-02T09:00:10Z","ended":"2026-03-02T09:00:11Z",` +
 		`"attempt":1,"try":3,"phase":"error","errorAction":3,"status":500,"message":"it said: out of order","tail":12,"duration":1000000000,` +
 		`"final":true,"retryAfter":60000000000,"type":"Http","target":"target:80","path":"action.errorAction[3]",` +
-		`"failed":{"status":500,"attempts":1,"message":"out of order"},"givenUp":"2026-03-02T09:00:12Z","reason":"overlap","from":"2026-03-02T09:00:00Z",` +
+		`"failed":{"status":500,"attempts":1,"message":"out of order"},"resubmits":{"nominal":"2026-03-02T08:00:00Z","previous":"2026-03-02T07:59:00Z"},"givenUp":"2026-03-02T09:00:12Z","reason":"overlap","from":"2026-03-02T09:00:00Z",` +
 		`"to":"2026-03-02T09:02:00Z","count":3,"uid":"01234567","rev":7,"sched":2,"resume":"2026-03-02T09:01:00Z",` +
 		`"progress":{"number":5,"runs":4}}`
 )
@@ -51,6 +51,7 @@ func members(t *testing.T, data []byte) map[string]any {
 }
 
 var (
+	again   = &scheduler.Resubmission{Nominal: at("08:00:00"), Previous: at("07:59:00")}
 	failure = &scheduler.Failure{Status: 500, Attempts: 1, Message: "out of order"}
 	least   = scheduler.Baton{Revision: 7, Schedule: 1, Nominal: at("09:00:00"), Due: at("09:00:00")}
 	fullest = scheduler.Baton{
@@ -59,7 +60,7 @@ var (
 			Base: at("08:00:00"), Ran: at("09:00:00"), Prior: at("08:59:00"), Merged: []int64{1, 2},
 		},
 		UID: incarnation, Revision: 7, Schedule: 2, Nominal: at("09:00:00"), Due: at("09:00:10"), Attempt: 1, Try: 2,
-		Phase: scheduler.ErrorPhase, ErrorAction: 3, Resume: at("09:01:00"), PostponementRecorded: true, DeferralRecorded: true, Failed: failure,
+		Phase: scheduler.ErrorPhase, ErrorAction: 3, Resume: at("09:01:00"), PostponementRecorded: true, DeferralRecorded: true, Failed: failure, Resubmits: again,
 		Gap: at("08:30:00"), DeferredUntil: at("09:00:20"), DeferredSince: at("09:00:11"),
 	}
 	skipOnly = scheduler.Record{Outcome: scheduler.OutcomeSkipped, Ended: at("09:00:11")}
@@ -67,7 +68,7 @@ var (
 		ID: "default/job@2026-03-02T09:00:00Z#3", Occurrence: "default/job@2026-03-02T09:00:00Z", Outcome: scheduler.OutcomeFailed,
 		Nominal: at("09:00:00"), Due: at("09:00:10"), Started: at("09:00:10"), Ended: at("09:00:11"), Attempt: 1, Try: 3,
 		Phase: scheduler.ErrorPhase, ErrorAction: 3, Path: "action.errorAction[3]", Status: 500, Message: "it said: out of order", Response: "out of order",
-		Duration: time.Second, Final: true, RetryAfter: time.Minute, Type: "Http", Target: "target:80", Failed: failure, GivenUp: at("09:00:12"),
+		Duration: time.Second, Final: true, RetryAfter: time.Minute, Type: "Http", Target: "target:80", Failed: failure, Resubmits: again, GivenUp: at("09:00:12"),
 		Reason: scheduler.ReasonOverlap, From: at("09:00:00"), To: at("09:02:00"), Count: 3, UID: incarnation,
 		Revision: 7, Schedule: 2, Resume: at("09:01:00"), Progress: scheduler.Progress{Number: 5, Runs: 4},
 	}
@@ -203,6 +204,9 @@ func batons() *rapid.Generator[scheduler.Baton] {
 		if merged := rapid.SliceOfN(rapid.Int64(), 0, 3).Draw(t, "merged"); len(merged) > 0 {
 			b.Merged = merged
 		}
+		if flag.Draw(t, "again") {
+			b.Resubmits = &scheduler.Resubmission{Nominal: when.Draw(t, "repeated"), Previous: when.Draw(t, "before")}
+		}
 		if flag.Draw(t, "failed") {
 			b.Failed = &scheduler.Failure{
 				Status: count.Draw(t, "status"), Attempts: count.Draw(t, "attempts"), Message: rapid.String().Draw(t, "message"),
@@ -221,7 +225,7 @@ func recordsOf(b scheduler.Baton) *rapid.Generator[scheduler.Record] {
 			Nominal: b.Nominal, Due: b.Due, Started: b.Last, Ended: b.Seen, Attempt: b.Attempt, Try: b.Try, Phase: b.Phase, ErrorAction: b.ErrorAction, Kind: b.Kind,
 			Status: b.Number, Message: text.Draw(t, "message"), Response: text.Draw(t, "response"), Duration: span.Draw(t, "duration"),
 			Final: b.PostponementRecorded, RetryAfter: span.Draw(t, "retryAfter"), Type: text.Draw(t, "type"), Target: text.Draw(t, "target"), Path: text.Draw(t, "path"),
-			Failed: b.Failed, Reason: scheduler.Reason(text.Draw(t, "reason")), From: b.Ran, To: b.Prior, Count: b.Runs, UID: b.UID,
+			Failed: b.Failed, Resubmits: b.Resubmits, Reason: scheduler.Reason(text.Draw(t, "reason")), From: b.Ran, To: b.Prior, Count: b.Runs, UID: b.UID,
 			Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: b.Progress,
 		}
 		if rapid.Bool().Draw(t, "repeated") {

@@ -67,6 +67,7 @@ type Record struct {
 	Target      string        `json:"target,omitempty"`     // what the action loads: host and port
 	Path        string        `json:"path,omitempty"`       // where one of several errorActions stands in the job: action.errorAction[1]
 	Failed      *Failure      `json:"failed,omitempty"`     // error phase: how the main action failed
+	Resubmits   *Resubmission `json:"resubmits,omitempty"`  // by hand: the occurrence that is repeated
 
 	// GivenUp is, of faulted, when the occurrence was over, its errorAction
 	// included. All else is of the last attempt of the main action: that is why.
@@ -137,7 +138,7 @@ func recordOf(k Key, b *Baton, outcome Outcome, ended time.Time) Record {
 	return Record{
 		Job: k, Occurrence: OccurrenceID(k, b.Nominal), Outcome: outcome, Nominal: b.Nominal, Due: b.Due, Ended: ended,
 		Attempt: b.Attempt, Try: b.Try + 1, Phase: b.Phase, ErrorAction: b.ErrorAction, Kind: b.Kind, UID: b.UID, Revision: b.Revision,
-		Schedule: b.Schedule, Progress: b.Progress,
+		Schedule: b.Schedule, Progress: b.Progress, Resubmits: b.Resubmits,
 	}
 }
 
@@ -249,7 +250,7 @@ func (r *Record) baton() Baton {
 	return Baton{
 		UID: r.UID, Revision: r.Revision, Schedule: r.Schedule, Nominal: r.Nominal, Due: r.Due,
 		Attempt: r.Attempt, Try: r.Try - 1, Phase: r.Phase, ErrorAction: r.ErrorAction, Kind: r.Kind,
-		Resume: r.Resume, Progress: r.Progress, Failed: r.Failed,
+		Resume: r.Resume, Progress: r.Progress, Failed: r.Failed, Resubmits: r.Resubmits,
 	}
 }
 

@@ -20,21 +20,22 @@ import (
 
 // cli is the command line.
 type cli struct {
-	Dev     devCmd          `cmd:"" help:"Run everything on this machine, to try jobs out."`
-	Serve   serveCmd        `cmd:"" help:"Run a scheduler beside a NATS server."`
-	Emulate emulate.Command `cmd:"" help:"Run the Service Bus and storage queue emulators alone."`
-	Apply   applyCmd        `cmd:"" help:"Create or update jobs from files."`
-	Get     getCmd          `cmd:"" help:"Show jobs."`
-	Run     jobsCmd         `cmd:"" help:"Run jobs now, besides their schedule."`
-	Enable  jobsCmd         `cmd:"" help:"Let disabled jobs run again."`
-	Disable jobsCmd         `cmd:"" help:"Stop jobs until they are enabled."`
-	Delete  jobsCmd         `cmd:"" help:"Delete jobs with their history."`
-	History historyCmd      `cmd:"" help:"Show what ran, and how it ended."`
-	Preview preview.Command `cmd:"" help:"Show when a schedule would run."`
-	Secrets secrets.Command `cmd:"" help:"Keep secrets that jobs name, and the keys that seal them."`
-	Doctor  doctorCmd       `cmd:"" help:"Look for jobs that would never run."`
-	Docs    docsCmd         `cmd:"" help:"Print the reference pages."`
-	Version versionCmd      `cmd:"" help:"Show the version."`
+	Dev      devCmd          `cmd:"" help:"Run everything on this machine, to try jobs out."`
+	Serve    serveCmd        `cmd:"" help:"Run a scheduler beside a NATS server."`
+	Emulate  emulate.Command `cmd:"" help:"Run the Service Bus and storage queue emulators alone."`
+	Apply    applyCmd        `cmd:"" help:"Create or update jobs from files."`
+	Get      getCmd          `cmd:"" help:"Show jobs."`
+	Run      jobsCmd         `cmd:"" help:"Run jobs now, besides their schedule."`
+	Resubmit resubmitCmd     `cmd:"" help:"Run occurrences again that failed."`
+	Enable   jobsCmd         `cmd:"" help:"Let disabled jobs run again."`
+	Disable  jobsCmd         `cmd:"" help:"Stop jobs until they are enabled."`
+	Delete   jobsCmd         `cmd:"" help:"Delete jobs with their history."`
+	History  historyCmd      `cmd:"" help:"Show what ran, and how it ended."`
+	Preview  preview.Command `cmd:"" help:"Show when a schedule would run."`
+	Secrets  secrets.Command `cmd:"" help:"Keep secrets that jobs name, and the keys that seal them."`
+	Doctor   doctorCmd       `cmd:"" help:"Look for jobs that would never run."`
+	Docs     docsCmd         `cmd:"" help:"Print the reference pages."`
+	Version  versionCmd      `cmd:"" help:"Show the version."`
 
 	JSON bool `name:"json" help:"Print JSON, for programs."`
 }

@@ -50,6 +50,7 @@ type APIConfig struct {
 //	<prefix>.api.run.<collection>.<job>      answers {"occurrence": "<id>"}
 //	<prefix>.api.enable.<collection>.<job>   answers the job
 //	<prefix>.api.disable.<collection>.<job>  answers the job
+//	<prefix>.api.resubmit.<collection>.<job> takes {"occurrence", "force"}, answers {"occurrence", "resubmits"}
 //	<prefix>.api.history.<collection>.<job>  answers {"value": […], "nextLink": …}, newest first
 //	<prefix>.api.list.<collection>           answers {"value": […], "nextLink": …}, by name
 //	<prefix>.api.preview                     body: a job ([service.Previewer.Preview]); answers when it would run

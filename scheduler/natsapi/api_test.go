@@ -50,6 +50,8 @@ func TestAPI(t *testing.T) {
 		{"list.default", `{`, `400 1:2: `},
 		{"run.default.job", "", `200 {"occurrence":"default/job@`},
 		{"run.default.job", "", `409 "code":"Conflict"`},
+		{"resubmit.default.job", `{"occurrence": "2031-01-01T00:00:00Z"}`, `404 default/job@2031-01-01T00:00:00Z: not found`},
+		{"resubmit.default.job", `{}`, `400 "path":"occurrence"`},
 		{"history.default.job", "", `200 {"value":[],"nextLink":null}`},
 		{"history.default.job", `{"$filter": "status eq Failed or status eq 'faulted'"}`, `200 {"value":[],"nextLink":null}`},
 		{"history.default.job", `{"$filter": "status eq Late"}`, `400 "path":"$filter"`},

@@ -52,6 +52,7 @@ var endpoints = []endpoint{
 	{"patch", "patch.*.*", "the job", do},
 	{"delete", "delete.*.*", "nothing", do},
 	{"run", "run.*.*", "the id of the occurrence", do},
+	{"resubmit", "resubmit.*.*", "the ids of the occurrence, and of the one that it repeats", resubmit},
 	{"enable", "enable.*.*", "the job", do},
 	{"disable", "disable.*.*", "the job", do},
 	{"history", "history.*.*", "a page of records, newest first", history},
@@ -89,6 +90,14 @@ func do(ctx context.Context, s *service.Service, r request) answer {
 // started tells of a run by hand.
 type started struct {
 	Occurrence string `json:"occurrence"` // its id
+}
+
+func resubmit(ctx context.Context, s *service.Service, r request) answer {
+	v, err := s.Resubmit(ctx, r.key(), r.body)
+	if err != nil {
+		return answer{err: err}
+	}
+	return answer{body: view.JSON(v)}
 }
 
 func get(ctx context.Context, s *service.Service, r request) answer {

@@ -12,6 +12,7 @@
 //	POST   /jobCollections/{c}/jobs/{j}/run           run now: {"occurrence": "<id>"}
 //	POST   /jobCollections/{c}/jobs/{j}/enable
 //	POST   /jobCollections/{c}/jobs/{j}/disable
+//	POST   /jobCollections/{c}/jobs/{j}/resubmit       {"occurrence": …, "force": false}
 //	GET    /jobCollections/{c}/jobs/{j}/history       newest first; $top, $skip, $filter=status eq Failed or status eq Faulted
 //	GET    …/history?follow=true                      live tail: of a job, of /jobCollections/{c}, or of all at /history
 //	GET    /secrets                                   shared secrets by name, without their values

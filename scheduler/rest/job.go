@@ -73,6 +73,18 @@ func (a *api) runJob(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, document.ObjectValue(document.Member{Name: "occurrence", Value: document.StringValue(id)}))
 }
 
+func (a *api) resubmitJob(w http.ResponseWriter, r *http.Request) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	v, err := a.service.Resubmit(lasting(r), key(r), body)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, v)
+}
+
 func (a *api) enableJob(w http.ResponseWriter, r *http.Request) error {
 	v, err := a.service.Enable(lasting(r), key(r))
 	return answerJob(w, http.StatusOK, v, err)

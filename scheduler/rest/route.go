@@ -30,6 +30,7 @@ var resources = []operation{
 	{http.MethodPatch, "/jobCollections/{c}/jobs/{j}", (*api).patchJob},
 	{http.MethodDelete, "/jobCollections/{c}/jobs/{j}", (*api).deleteJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/run", (*api).runJob},
+	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/resubmit", (*api).resubmitJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/enable", (*api).enableJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/disable", (*api).disableJob},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/history", (*api).jobHistory},

@@ -36,10 +36,15 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 	case j.State.Final():
 		return "", finalError(j)
 	}
-	asked = asked.UTC()
-	id := scheduler.OccurrenceID(k, asked)
-	if j.State == scheduler.Disabled {
-		return id, r.triggerDisabled(ctx, j, asked)
+	return r.start(ctx, j, asked.UTC(), nil)
+}
+
+// start runs a job by hand; again is the occurrence that this repeats, nil for
+// none.
+func (r Runner) start(ctx context.Context, j *scheduler.Job, asked time.Time, again *scheduler.Resubmission) (occurrence string, err error) {
+	k, id := j.Key, scheduler.OccurrenceID(j.Key, asked)
+	if j.State != scheduler.Enabled {
+		return id, r.startDetached(ctx, j, asked, again)
 	}
 	found, sequence, err := r.plans.locate(ctx, k)
 	switch {
@@ -60,7 +65,7 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 	if err := r.shared.steps.Record(ctx, k, records, true); err != nil {
 		return id, err
 	}
-	err = r.shared.Store.Fire(ctx, scheduler.Slot{Key: k}, b.Encode(), sequence)
+	err = r.shared.Store.Fire(ctx, scheduler.Slot{Key: k}, b.Resubmit(again).Encode(), sequence)
 	if errors.Is(err, scheduler.ErrConflict) { // it has fired meanwhile
 		if found, _, err = r.plans.locate(ctx, k); err == nil || found.Running != nil {
 			err = j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked)
@@ -69,16 +74,19 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 	return id, err
 }
 
-// triggerDisabled runs a disabled job once, detached.
-func (r Runner) triggerDisabled(ctx context.Context, j *scheduler.Job, asked time.Time) error {
+// startDetached runs a job once that has no baton, because it is disabled or over.
+func (r Runner) startDetached(ctx context.Context, j *scheduler.Job, asked time.Time, again *scheduler.Resubmission) error {
 	own, _, _ := r.plans.baton(ctx, j) // one that cannot be read is no such request
 	b := j.TriggerDisabled(own, asked)
 	if b == nil {
 		return nil
 	}
 	slot := scheduler.Slot{Key: j.Key, Detached: scheduler.DetachedName(b.Nominal)}
-	err := r.shared.Store.Fire(ctx, slot, b.Encode(), 0)
-	if errors.Is(err, scheduler.ErrConflict) {
+	if again != nil {
+		slot.Detached = scheduler.ResubmittedName(again.Nominal)
+	}
+	err := r.shared.Store.Fire(ctx, slot, b.Resubmit(again).Encode(), 0)
+	if errors.Is(err, scheduler.ErrConflict) && again == nil {
 		return nil // the same request has been carried out, and still runs
 	}
 	return err

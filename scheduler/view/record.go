@@ -34,6 +34,7 @@ type recordProperties struct {
 	RetryAfter seconds   `json:"retryAfter,omitzero"`
 	Response   string    `json:"response,omitempty"`
 	Manual     bool      `json:"manual,omitempty"`
+	Resubmits  string    `json:"resubmits,omitempty"`
 	Reason     string    `json:"reason,omitempty"`
 	From       time.Time `json:"from,omitzero"`
 	To         time.Time `json:"to,omitzero"`
@@ -66,6 +67,7 @@ type recordProperties struct {
 //	retryAfter  seconds for which the target asked to be left alone, a number
 //	response    excerpt of the target's answer
 //	manual      true for a run by hand
+//	resubmits   the occurrence that it repeats
 //	reason      why instants were skipped: overlap, postponed, catchUp, disabled, dst
 //	from, to    the first and the last of the skipped or postponed instants
 //	count       how many there were
@@ -75,13 +77,16 @@ type recordProperties struct {
 // An id is equal wherever the record is shown, and ids of later records sort
 // first.
 func Record(r *scheduler.Record) any {
-	id := entryID(r)
+	id := RecordID(r)
 	p := recordProperties{
 		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Nominal: r.Nominal.UTC(), Due: r.Due.UTC(), From: r.From.UTC(), To: r.To.UTC(),
 		Action: "MainAction", Status: status(r.Outcome), Message: r.Message, Retry: r.Attempt, Repeat: r.Progress.Number,
 		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, ActionPath: r.Path, Target: r.Target, StatusCode: r.Status, Final: r.Final,
 		RetryAfter: seconds(max(0, r.RetryAfter)), Response: r.Response, Manual: r.Kind.IsManual(),
 		Reason: string(r.Reason), Count: r.Count, GivenUp: r.GivenUp.UTC(),
+	}
+	if r.Resubmits != nil {
+		p.Resubmits = scheduler.OccurrenceID(r.Job, r.Resubmits.Nominal)
 	}
 	if r.Phase == scheduler.ErrorPhase {
 		p.Action = "ErrorAction"
@@ -116,11 +121,11 @@ const maxTicks = 3155378975999999999
 // unixTicks is the tick at which Unix time begins.
 const unixTicks = 621355968000000000
 
-// entryID identifies a record within its job's history: the ticks left until
+// RecordID identifies a record within its job's history: the ticks left until
 // year 9999, as on the recorded service, and a hash that tells records of one
 // tick apart. It is made of what the record says, not of where it is stored,
 // so that a live tail and a page of the history agree.
-func entryID(r *scheduler.Record) string {
+func RecordID(r *scheduler.Record) string {
 	at := cmp.Or(r.GivenUp, r.Started, r.Ended)
 	ticks := unixTicks + at.Unix()*10_000_000 + int64(at.Nanosecond()/100)
 	h := fnv.New64a()

@@ -109,6 +109,18 @@ func (c *Client) Run(ctx context.Context, k scheduler.Key) error {
 	return c.post(ctx, jobPath(k)+"/run")
 }
 
+// Resubmit runs an occurrence of a job again, as a run by hand. force says to do so
+// although it succeeded.
+func (c *Client) Resubmit(ctx context.Context, k scheduler.Key, occurrence string, force bool) (*view.Resubmitted, error) {
+	body, err := json.Marshal(map[string]any{"occurrence": occurrence, "force": force})
+	if err != nil {
+		return nil, err
+	}
+	v := &view.Resubmitted{}
+	_, err = c.call(ctx, http.MethodPost, jobPath(k)+"/resubmit", body, v)
+	return v, err
+}
+
 // Enable lets a disabled job run again.
 func (c *Client) Enable(ctx context.Context, k scheduler.Key) error {
 	return c.post(ctx, jobPath(k)+"/enable")
