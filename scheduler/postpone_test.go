@@ -13,10 +13,8 @@ import (
 // often is a schedule of every second.
 const often = once + `, "recurrence": {"frequency": "Second"}`
 
-// looks says where a baton looks again, after what was recorded up to a time.
-func looks(recorded string) change {
-	return func(b *scheduler.Baton) { b.Seen, b.PostponementRecorded = at(recorded), true }
-}
+// looks makes of a baton one that looks again, after the instant of nine o'clock was recorded.
+func looks(b *scheduler.Baton) { b.Seen, b.PostponementRecorded = at("09:00:00"), true }
 
 // TestPostponeRanges has batons of a job of every second in a disabled collection: they look again ever later, and what they
 // pass over meanwhile is recorded as one, when the collection is enabled, or after an hour.
@@ -26,19 +24,19 @@ func TestPostponeRanges(t *testing.T) {
 	off := in(scheduler.Disabled, j)
 	mustDecide(t, []decideRow{
 		{"the first is recorded at once", j, true, baton(j, "09:00:00"), "09:00:00.1", "skip; postponed 1 at 09:00:00; next 09:00:02 postponed"},
-		{"and the next look is soon", j, true, baton(j, "09:00:02", looks("09:00:00")), "09:00:02", "skip; next 09:00:04 postponed"},
-		{"then later", j, true, baton(j, "09:00:30", looks("09:00:00")), "09:00:30", "skip; next 09:01:00 postponed"},
-		{"and never later than in a minute", j, true, baton(j, "09:30:00", looks("09:00:00")), "09:30:00", "skip; next 09:31:00 postponed"},
-		{"after an hour there is a record", j, true, baton(j, "10:00:00", looks("09:00:00")), "10:00:00", "skip; postponed 3600 from 09:00:01 to 10:00:00; next 10:01:00 postponed"},
-		{"late, with what fell due since", j, true, baton(j, "10:00:00", looks("09:00:00")), "10:00:30", "skip; postponed 3630 from 09:00:01 to 10:00:30; next 10:01:30 postponed"},
-		{"near its end each is looked at", ends, true, baton(ends, "09:00:30", looks("09:00:00")), "09:00:30", "skip; next 09:00:31 postponed"},
-		{"at its end all is recorded", ends, true, baton(ends, "09:00:40", looks("09:00:00")), "09:00:40", "skip; postponed 40 from 09:00:01 to 09:00:40; no baton, completed"},
+		{"and the next look is soon", j, true, baton(j, "09:00:02", looks), "09:00:02", "skip; next 09:00:04 postponed"},
+		{"then later", j, true, baton(j, "09:00:30", looks), "09:00:30", "skip; next 09:01:00 postponed"},
+		{"and never later than in a minute", j, true, baton(j, "09:30:00", looks), "09:30:00", "skip; next 09:31:00 postponed"},
+		{"after an hour there is a record", j, true, baton(j, "10:00:00", looks), "10:00:00", "skip; postponed 3600 from 09:00:01 to 10:00:00; next 10:01:00 postponed"},
+		{"late, with what fell due since", j, true, baton(j, "10:00:00", looks), "10:00:30", "skip; postponed 3630 from 09:00:01 to 10:00:30; next 10:01:30 postponed"},
+		{"near its end each is looked at", ends, true, baton(ends, "09:00:30", looks), "09:00:30", "skip; next 09:00:31 postponed"},
+		{"at its end all is recorded", ends, true, baton(ends, "09:00:40", looks), "09:00:40", "skip; postponed 40 from 09:00:01 to 09:00:40; no baton, completed"},
 
-		{"enabled, it runs", j, false, baton(j, "09:00:30", looks("09:00:00")), "09:00:30", "run 09:00:30 postponed; postponed 29 from 09:00:01 to 09:00:29"},
-		{"enabled, with nothing passed over", j, false, baton(j, "09:00:01", looks("09:00:00")), "09:00:01", "run 09:00:01 postponed"},
-		{"enabled, and late", j, false, baton(j, "09:00:30", looks("09:00:00")), "09:00:32", "run 09:00:32 postponed (later); postponed 29 from 09:00:01 to 09:00:29; skipped for catchUp 2 from 09:00:30 to 09:00:31"},
-		{"its job is disabled", off, true, baton(j, "09:00:30", looks("09:00:00")), "09:00:30", "skip; postponed 29 from 09:00:01 to 09:00:29; skipped for disabled 1 at 09:00:30; no baton, disabled"},
-		{"its job is disabled before it looks", off, true, baton(j, "09:00:30", looks("09:00:00")), "09:00:29.5", "skip; postponed 29 from 09:00:01 to 09:00:29; no baton, disabled"},
+		{"enabled, it runs", j, false, baton(j, "09:00:30", looks), "09:00:30", "run 09:00:30 postponed; postponed 29 from 09:00:01 to 09:00:29"},
+		{"enabled, with nothing passed over", j, false, baton(j, "09:00:01", looks), "09:00:01", "run 09:00:01 postponed"},
+		{"enabled, and late", j, false, baton(j, "09:00:30", looks), "09:00:32", "run 09:00:32 postponed (later); postponed 29 from 09:00:01 to 09:00:29; skipped for catchUp 2 from 09:00:30 to 09:00:31"},
+		{"its job is disabled", off, true, baton(j, "09:00:30", looks), "09:00:30", "skip; postponed 29 from 09:00:01 to 09:00:29; skipped for disabled 1 at 09:00:30; no baton, disabled"},
+		{"its job is disabled before it looks", off, true, baton(j, "09:00:30", looks), "09:00:29.5", "skip; postponed 29 from 09:00:01 to 09:00:29; no baton, disabled"},
 	})
 }
 
@@ -46,7 +44,7 @@ func TestPostponeRanges(t *testing.T) {
 // what falls due from then on has not been lost.
 func TestPostponeSettles(t *testing.T) {
 	j, one := job(t, often), job(t, once)
-	waits := baton(j, "09:01:00", looks("09:00:00"), ran(3))
+	waits := baton(j, "09:01:00", looks, ran(3))
 
 	s, ok := j.Settle(waits, at("09:00:40.5"))
 	if !ok {
@@ -59,7 +57,7 @@ func TestPostponeSettles(t *testing.T) {
 	mustSay(t, "and what comes after it", said(scheduler.Decide(j, true, *s.Next, at("09:01:00"))), "run 09:01:00 postponed; postponed 19 from 09:00:41 to 09:00:59")
 	for name, b := range map[string]scheduler.Baton{
 		"that was not postponed": baton(j, "09:01:00", seen("09:00:00")), "of a one-shot": baton(one, "09:00:00", postponed),
-		"of a retry": baton(j, "09:01:00", looks("09:00:00"), begun), "of another schedule": baton(j, "09:01:00", looks("09:00:00"), outdated),
+		"of a retry": baton(j, "09:01:00", looks, begun), "of another schedule": baton(j, "09:01:00", looks, outdated),
 	} {
 		if s, ok := j.Settle(b, at("09:00:40")); ok {
 			t.Errorf("a baton %s: %s", name, stepSaid(s))

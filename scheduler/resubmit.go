@@ -89,7 +89,8 @@ func (s *OccurrenceSearch) Resubmission(force bool) (*Resubmission, error) {
 	case r.succeeded() && !force:
 		return nil, fmt.Errorf("occurrence %s: %w: it succeeded; force runs it again", id, ErrConflict)
 	case s.Repeated != "" && !force:
-		return nil, fmt.Errorf("occurrence %s: %w: it was resubmitted as %s, which succeeded; force runs it again", id, ErrConflict, s.Repeated)
+		return nil, fmt.Errorf("occurrence %s: %w: it was resubmitted as %s, which succeeded; force runs it again",
+			id, ErrConflict, s.Repeated)
 	case r.Resubmits != nil:
 		return r.Resubmits, nil
 	default:

@@ -95,7 +95,7 @@ func TestResubmission(t *testing.T) {
 			}
 		}
 		r, err := search.Resubmission(row.force)
-		got := ""
+		var got string
 		switch {
 		case err != nil:
 			got = err.Error()
@@ -115,7 +115,8 @@ func TestResubmission(t *testing.T) {
 	}
 	for nominal, want := range map[string]bool{"08:58:00": true, "09:00:00": true, "09:03:00": true, "09:00:30": false, "09:04:00": false} {
 		search := scheduler.NewOccurrenceSearch(j, at(nominal))
-		if search.Look(postponed); (search.Found != nil) != want {
+		search.Look(postponed)
+		if (search.Found != nil) != want {
 			t.Errorf("%s among 08:58 to 09:03: %t", nominal, !want)
 		}
 	}

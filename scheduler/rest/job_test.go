@@ -56,7 +56,7 @@ func TestJob(t *testing.T) {
 		{"POST", job + "/run", "", `409 {"error":{"code":"Conflict","message":"job default/job: conflict: it is running, or about to"}}`},
 		{"POST", job + "/resubmit", `{"occurrence": "2031-01-01T00:00:00Z"}`, `404 occurrence default/job@2031-01-01T00:00:00Z: not found in the history of its job`},
 		{"POST", job + "/resubmit", `{"occurrence": "yesterday", "force": true}`, `400 "path":"occurrence","message":"\"yesterday\" is neither a time`},
-		{"POST", job + "/resubmit", `{"occurence": 5, "force": "yes"}`, `400 "path":"occurrence","message":"is required"|"path":"force"|"path":"occurence","message":"unknown field; did you mean \"occurrence\"?"`},
+		{"POST", job + "/resubmit", `{"occurrences": 5, "force": "yes"}`, `400 "path":"occurrence","message":"is required"|"path":"force"|"path":"occurrences","message":"unknown field; did you mean \"occurrence\"?"`},
 		{"POST", job + "/resubmit", "", `400 "code":"BadRequest"`},
 		{"GET", job + "/resubmit", "", `405 only POST`},
 		{"GET", job + "/history", "", `200 {"value":[],"nextLink":null}`},

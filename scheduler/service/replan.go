@@ -171,6 +171,18 @@ func (p *planner) baton(ctx context.Context, j *scheduler.Job) (b *scheduler.Bat
 	return b, found.Running != nil, nil
 }
 
+// occupied reports whether a slot has a baton, waiting or with a worker.
+func (p *planner) occupied(ctx context.Context, slot scheduler.Slot) (bool, error) {
+	_, err := p.shared.Store.Waiting(ctx, slot)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		_, err = p.shared.Store.Running(ctx, slot)
+	}
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // cancelPlanned removes the waiting baton of a job that was disabled. One of a
 // run by hand stays: that is not the schedule's, and goes on to its end.
 func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job) error {

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"time"
@@ -69,7 +68,7 @@ func readResubmit(body []byte) (occurrence string, force bool, err error) {
 }
 
 // recordID is the end of a record's id or name.
-var recordID = regexp.MustCompile(`(?:^|/)([0-9]{20}:[0-9]{20})$`)
+var recordID = regexp.MustCompile(`(?:^|/)(\d{20}:\d{20})$`)
 
 // nominalOf returns the instant of the occurrence that a text names.
 func (r Runner) nominalOf(ctx context.Context, k scheduler.Key, text string) (nominal time.Time, err error) {
@@ -119,17 +118,15 @@ func (r Runner) ended(ctx context.Context, j *scheduler.Job, nominal time.Time) 
 	}
 	under := own != nil && own.Repeats(nominal)
 	for _, name := range []string{scheduler.DetachedName(nominal), scheduler.ResubmittedName(nominal)} {
-		slot := scheduler.Slot{Key: j.Key, Detached: name}
-		for _, look := range []func(context.Context, scheduler.Slot) (scheduler.Stored, error){r.shared.Store.Waiting, r.shared.Store.Running} {
-			_, err := look(ctx, slot)
-			if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
-				return err
-			}
-			under = under || err == nil
+		there, err := r.plans.occupied(ctx, scheduler.Slot{Key: j.Key, Detached: name})
+		if err != nil {
+			return err
 		}
+		under = under || there
 	}
 	if under {
-		return fmt.Errorf("occurrence %s: %w: it has not ended, or is being resubmitted", scheduler.OccurrenceID(j.Key, nominal), scheduler.ErrConflict)
+		return fmt.Errorf("occurrence %s: %w: it has not ended, or is being resubmitted",
+			scheduler.OccurrenceID(j.Key, nominal), scheduler.ErrConflict)
 	}
 	return nil
 }

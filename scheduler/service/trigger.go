@@ -41,7 +41,9 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 
 // start runs a job by hand; again is the occurrence that this repeats, nil for
 // none.
-func (r Runner) start(ctx context.Context, j *scheduler.Job, asked time.Time, again *scheduler.Resubmission) (occurrence string, err error) {
+func (r Runner) start(
+	ctx context.Context, j *scheduler.Job, asked time.Time, again *scheduler.Resubmission,
+) (occurrence string, err error) {
 	k, id := j.Key, scheduler.OccurrenceID(j.Key, asked)
 	if j.State != scheduler.Enabled {
 		return id, r.startDetached(ctx, j, asked, again)

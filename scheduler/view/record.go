@@ -81,7 +81,8 @@ func Record(r *scheduler.Record) any {
 	p := recordProperties{
 		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Nominal: r.Nominal.UTC(), Due: r.Due.UTC(), From: r.From.UTC(), To: r.To.UTC(),
 		Action: "MainAction", Status: status(r.Outcome), Message: r.Message, Retry: r.Attempt, Repeat: r.Progress.Number,
-		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, ActionPath: r.Path, Target: r.Target, StatusCode: r.Status, Final: r.Final,
+		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, ActionPath: r.Path, Target: r.Target,
+		StatusCode: r.Status, Final: r.Final,
 		RetryAfter: seconds(max(0, r.RetryAfter)), Response: r.Response, Manual: r.Kind.IsManual(),
 		Reason: string(r.Reason), Count: r.Count, GivenUp: r.GivenUp.UTC(),
 	}

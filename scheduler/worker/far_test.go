@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"bytes"
 	"testing"
 	"time"
 
@@ -71,7 +72,7 @@ func TestFarAwayIsArmedAgain(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", slot.Key, err)
 			}
-			if string(after.Data) != string(before.Data) {
+			if !bytes.Equal(after.Data, before.Data) {
 				t.Errorf("%s waits with\n%s, want\n%s", slot.Key, after.Data, before.Data)
 			}
 			if _, err := w.store.Running(t.Context(), slot); err == nil {

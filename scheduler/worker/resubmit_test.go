@@ -32,9 +32,9 @@ func (w *world) mustResubmit(name, occurrence string) *view.Resubmitted {
 
 // mustRepeat fails the test unless the last record is of the run that was answered, and names the occurrence that it repeats, whose
 // instant its target was told.
-func (w *world) mustRepeat(name, original string, v *view.Resubmitted) {
+func (w *world) mustRepeat(original string, v *view.Resubmitted) {
 	w.t.Helper()
-	records, calls := w.history(name), w.sink.seen()
+	records, calls := w.history("job"), w.sink.seen()
 	last, call := records[len(records)-1], calls[len(calls)-1]
 	if last.Occurrence != v.Occurrence || v.Resubmits != original || !strings.Contains(string(view.JSON(view.Record(last))), `"manual":true,"resubmits":"`+original+`"`) {
 		w.t.Errorf("the last record is %s, the answer %+v, want them to repeat %s", view.JSON(view.Record(last)), v, original)
@@ -61,7 +61,7 @@ func TestResubmitFaulted(t *testing.T) {
 		}
 		w.sink.answers(func(*call) (int, string) { return http.StatusOK, "" })
 		v = w.mustResubmit("job", v.Occurrence) // a resubmission repeats the same
-		w.mustRepeat("job", first.Occurrence, v)
+		w.mustRepeat(first.Occurrence, v)
 		if v := w.get("job"); v.Job.State != scheduler.Completed || v.Status.Executions != 3 {
 			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
 		}
@@ -75,7 +75,7 @@ func TestResubmitFaulted(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		w.mustRepeat("job", first.Occurrence, again)
+		w.mustRepeat(first.Occurrence, again)
 		w.mustBeInOrder()
 	})
 }
@@ -91,7 +91,7 @@ func TestResubmitSkipped(t *testing.T) {
 		time.Sleep(3*time.Minute + 9*time.Second)
 		w.must(w.service.Enable(t.Context(), key("job")))
 		missed := "default/job@" + start.Add(2*time.Minute).Format(time.RFC3339)
-		w.mustRepeat("job", missed, w.mustResubmit("job", missed))
+		w.mustRepeat(missed, w.mustResubmit("job", missed))
 		time.Sleep(5 * time.Minute)
 		if got, want := w.outcomes("job"), "completed skipped(disabled 3) completed/manual completed completed"; got != want {
 			t.Errorf("history %q, want %q", got, want)
@@ -107,7 +107,7 @@ func TestResubmitSkipped(t *testing.T) {
 func TestResubmitMovesRecur(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		start := time.Now().UTC()
-		w.sink.answers(func(c *call) (int, string) {
+		w.sink.answers(func(*call) (int, string) {
 			if time.Since(start) < time.Hour {
 				return http.StatusInternalServerError, ""
 			}
@@ -116,7 +116,7 @@ func TestResubmitMovesRecur(t *testing.T) {
 		w.put("job", `{"action": `+to("main", "")+`, "recurrence": {"cron": "@recur 3 hours"}}`)
 		time.Sleep(4 * time.Hour)
 		first := w.history("job")[0]
-		w.mustRepeat("job", first.Occurrence, w.mustResubmit("job", first.Occurrence))
+		w.mustRepeat(first.Occurrence, w.mustResubmit("job", first.Occurrence))
 		time.Sleep(6*time.Hour + time.Minute)
 		var got []time.Duration
 		for _, c := range w.sink.seen() {
