@@ -147,7 +147,11 @@ func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
 	if err := p.shared.Store.Recent(ctx, j.Key, 0, scheduler.PlaceOutcomes, search.Look); err != nil {
 		return err
 	}
-	return p.carryOut(ctx, j, j.Rederive(search.Found, time.Now().UTC()), 0)
+	s := j.Rederive(search.Found, time.Now().UTC())
+	if search.Faulted() {
+		s = s.WithoutFaulted()
+	}
+	return p.carryOut(ctx, j, s, 0)
 }
 
 // progress returns how far a job has got: from its baton, or, when it has

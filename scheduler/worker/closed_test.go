@@ -136,12 +136,9 @@ func TestClosedCollectionIsToldInRanges(t *testing.T) {
 			w.must(w.service.Disable(w.t.Context(), key("job")))
 			w.must(w.service.Enable(w.t.Context(), key("job")))
 		}, 8, false},
-		"no worker": {func(w *world) { w.stopWorker(); time.Sleep(5 * time.Minute); w.startWorker() }, 6, false},
-		"its baton is lost": {func(w *world) {
-			w.loseTimers()
-			w.must(w.service.Audit(w.t.Context(), true))
-		}, 7, false},
-		"another schedule": {func(w *world) { w.put("job", `{"startTime": "2040-01-01T00:00:00Z", `+action+`}`) }, 3, true},
+		"no worker":         {func(w *world) { w.stopWorker(); time.Sleep(5 * time.Minute); w.startWorker() }, 6, false},
+		"its baton is lost": {func(w *world) { w.loseTimers() }, 7, false},
+		"another schedule":  {func(w *world) { w.put("job", `{"startTime": "2040-01-01T00:00:00Z", `+action+`}`) }, 3, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, w *world) {
