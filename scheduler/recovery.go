@@ -96,17 +96,17 @@ type PlaceSearch struct {
 	faulted []string // occurrences
 }
 
-// Faulted reports whether it is recorded, too, that the occurrence which was found
-// faulted.
-func (s *PlaceSearch) Faulted() bool {
-	return s.Found != nil && slices.Contains(s.faulted, s.Found.Occurrence)
-}
-
 // PlaceOutcomes are the outcomes that a [PlaceSearch] has to see.
 var PlaceOutcomes = []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeFaulted, OutcomeSkipped, OutcomePostponed}
 
 // NewPlaceSearch returns a search for where the baton of j was.
 func NewPlaceSearch(j *Job) *PlaceSearch { return &PlaceSearch{job: j} }
+
+// Faulted reports whether it is recorded, too, that the occurrence which was found
+// faulted.
+func (s *PlaceSearch) Faulted() bool {
+	return s.Found != nil && slices.Contains(s.faulted, s.Found.Occurrence)
+}
 
 // Look takes the next record, and reports whether to go on. Detached runs end
 // in any order: of these, the latest instant counts.
