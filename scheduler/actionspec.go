@@ -96,15 +96,27 @@ func (r *Reading) errorActions(o *document.Object, inherited RetryPolicy, at str
 		return nil
 	}
 	at += "." + errorAction
-	if v.Kind() != document.KindArray {
-		eo, ok := o.Object(errorAction)
-		if !ok || r.tooMany(o, errorAction, 1) {
-			return nil
-		}
-		defer eo.Done()
-		return []ActionSpec{r.action(eo, inherited, at)}
+	switch v.Kind() { //nolint:exhaustive // all others are wrong
+	case document.KindObject:
+		return r.oneErrorAction(o, inherited, at)
+	case document.KindArray:
+		return r.listOfErrorActions(o, len(v.Items()), inherited, at)
 	}
-	if r.tooMany(o, errorAction, len(v.Items())) {
+	o.Problem(errorAction, "must be an object, or an array of objects, not %s", v.Kind())
+	return nil
+}
+
+func (r *Reading) oneErrorAction(o *document.Object, inherited RetryPolicy, at string) []ActionSpec {
+	eo, ok := o.Object(errorAction)
+	if !ok || r.tooMany(o, 1) {
+		return nil
+	}
+	defer eo.Done()
+	return []ActionSpec{r.action(eo, inherited, at)}
+}
+
+func (r *Reading) listOfErrorActions(o *document.Object, n int, inherited RetryPolicy, at string) []ActionSpec {
+	if r.tooMany(o, n) {
 		return nil
 	}
 	list, ok := o.Objects(errorAction)
@@ -120,11 +132,11 @@ func (r *Reading) errorActions(o *document.Object, inherited RetryPolicy, at str
 }
 
 // tooMany reports whether n more errorActions are more than a job may have.
-func (r *Reading) tooMany(o *document.Object, name string, n int) bool {
+func (r *Reading) tooMany(o *document.Object, n int) bool {
 	r.errorActionsRead += n
 	if r.errorActionsRead <= MaxErrorActions {
 		return false
 	}
-	o.Problem(name, "the job has more than %d errorActions in all", MaxErrorActions)
+	o.Problem(errorAction, "the job has more than %d errorActions in all", MaxErrorActions)
 	return true
 }

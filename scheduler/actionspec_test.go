@@ -136,7 +136,7 @@ func TestWrongErrorActions(t *testing.T) {
 	}
 	for errorActions, want := range map[string]string{
 		onError(`[]`):            "action.errorAction: must not be empty: leave it out, or name what is to be done",
-		onError(`"mail"`):        "action.errorAction: must be an object, not a string",
+		onError(`"mail"`):        "action.errorAction: must be an object, or an array of objects, not a string",
 		onError(`["mail"]`):      "action.errorAction[0]: must be an object, not a string",
 		onError("[" + six + "]"): "action.errorAction: the job has more than 5 errorActions in all",
 		deep:                     "action" + strings.Repeat(".errorAction", 6) + ": the job has more than 5 errorActions in all",
