@@ -1,12 +1,15 @@
 package scheduler_test
 
 import (
+	"cmp"
 	"encoding/json"
+	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -21,14 +24,23 @@ const (
 		`"attempt":1,"try":2,"phase":"error","resume":"2026-03-02T09:01:00Z","waits":true,"told":true,` +
 		`"failed":{"status":500,"attempts":1,"message":"out of order"},"gap":"2026-03-02T08:30:00Z",` +
 		`"held":"2026-03-02T09:00:20Z","postponed":"2026-03-02T09:00:11Z"}`
-	leastRecord   = `{"outcome":"skipped","ended":"2026-03-02T09:00:11Z","attempt":0}`
-	fullestRecord = `{"id":"default/job@2026-03-02T09:00:00Z#3","occurrence":"default/job@2026-03-02T09:00:00Z","outcome":"failed",` +
+	firstLeastRecord   = `{"outcome":"skipped","ended":"2026-03-02T09:00:11Z","attempt":0}`
+	firstFullestRecord = `{"id":"default/job@2026-03-02T09:00:00Z#3","occurrence":"default/job@2026-03-02T09:00:00Z","outcome":"failed",` +
 		`"nominal":"2026-03-02T09:00:00Z","due":"2026-03-02T09:00:10Z","started":"2026-03-02T09:00:10Z","ended":"2026-03-02T09:00:11Z",` +
 		`"attempt":1,"try":3,"phase":"error","status":500,"message":"it said: out of order","tail":12,"duration":1000000000,` +
 		`"final":true,"retryAfter":60000000000,"type":"Http","target":"target:80",` +
 		`"failed":{"status":500,"attempts":1,"message":"out of order"},"reason":"overlap","from":"2026-03-02T09:00:00Z",` +
 		`"to":"2026-03-02T09:02:00Z","count":3,"uid":"01234567","rev":7,"sched":2,"resume":"2026-03-02T09:01:00Z",` +
 		`"progress":{"number":5,"runs":4}}`
+	leastRecord   = `{"version":2,"status":"Skipped","endTime":"2026-03-02T09:00:11Z","actionName":"MainAction","retryCount":0,"repeatCount":0}`
+	fullestRecord = `{"version":2,"startTime":"2026-03-02T09:00:10Z","endTime":"2026-03-02T09:00:11Z",` +
+		`"expectedExecutionTime":"2026-03-02T09:00:00Z","actionName":"ErrorAction","status":"Failed","message":"it said: out of order",` +
+		`"retryCount":1,"repeatCount":5,"occurrence":"default/job@2026-03-02T09:00:00Z",` +
+		`"attemptId":"default/job@2026-03-02T09:00:00Z#3","dueTime":"2026-03-02T09:00:10Z","lateness":0,"duration":1,` +
+		`"actionType":"Http","target":"target:80","statusCode":500,"final":true,"retryAfter":60,"reason":"overlap",` +
+		`"from":"2026-03-02T09:00:00Z","to":"2026-03-02T09:02:00Z","count":3,"uid":"01234567","responseLength":12}`
+	fullestEngine = `{"try":3,"failed":{"status":500,"attempts":1,"message":"out of order"},"revision":7,"schedule":2,` +
+		`"resume":"2026-03-02T09:01:00Z","progress":{"runs":4}}`
 )
 
 // storedKinds are the members that a kind is stored as.
@@ -79,14 +91,14 @@ func TestStoredBaton(t *testing.T) {
 		for kind, flags := range storedKinds {
 			b.Kind = kind
 			want := with(stored, flags)
-			if diff := cmp.Diff(members(t, []byte(want)), members(t, b.Encode())); diff != "" {
+			if diff := gocmp.Diff(members(t, []byte(want)), members(t, b.Encode())); diff != "" {
 				t.Errorf("stored of kind %d (-want +got)\n%s", kind, diff)
 			}
 			got, err := scheduler.DecodeBaton([]byte(want))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(b, got); diff != "" {
+			if diff := gocmp.Diff(b, got); diff != "" {
 				t.Errorf("read of kind %d (-want +got)\n%s", kind, diff)
 			}
 		}
@@ -98,31 +110,144 @@ func TestStoredBaton(t *testing.T) {
 	}
 }
 
-// TestStoredRecord: records are stored as they have been since the first version.
+// TestStoredRecord: records are stored under the names that users know.
 func TestStoredRecord(t *testing.T) {
-	for stored, r := range map[string]scheduler.Record{leastRecord: skipOnly, fullestRecord: whole} {
-		for kind, flags := range storedKinds {
-			r.Kind = kind
-			want := with(stored, flags)
-			data, err := r.Encode()
+	for _, test := range []struct {
+		stored, engine string
+		record         scheduler.Record
+	}{
+		{leastRecord, "", skipOnly},
+		{fullestRecord, fullestEngine, whole},
+	} {
+		for kind := range storedKinds {
+			test.record.Kind = kind
+			want := members(t, []byte(test.stored))
+			engine := members(t, []byte(cmp.Or(test.engine, "{}")))
+			if kind.IsManual() {
+				want["manual"] = true
+			}
+			if kind.IsDetached() {
+				engine["detached"] = true
+			}
+			if len(engine) > 0 {
+				want["engine"] = engine
+			}
+			data, err := test.record.Encode()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(members(t, []byte(want)), members(t, data)); diff != "" {
+			if diff := gocmp.Diff(want, members(t, data)); diff != "" {
 				t.Errorf("stored of kind %d (-want +got)\n%s", kind, diff)
 			}
-			got, err := scheduler.DecodeRecord([]byte(want))
+			got, err := scheduler.DecodeRecord(data)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(&r, got); diff != "" {
+			if diff := gocmp.Diff(&test.record, got); diff != "" {
 				t.Errorf("read of kind %d (-want +got)\n%s", kind, diff)
 			}
 		}
 	}
-	for _, wrong := range []string{"", "{", `{"attempt": "none"}`} {
+	for _, wrong := range []string{"", "{", `{"attempt": "none"}`, `{"version":2,"status":7}`, `{"version":3}`} {
 		if r, err := scheduler.DecodeRecord([]byte(wrong)); err == nil {
 			t.Errorf("%q is read as %+v", wrong, r)
+		}
+	}
+}
+
+// TestFirstStoredRecord: records of the first version are read as ever.
+func TestFirstStoredRecord(t *testing.T) {
+	for stored, r := range map[string]scheduler.Record{firstLeastRecord: skipOnly, firstFullestRecord: whole} {
+		for kind, flags := range storedKinds {
+			r.Kind = kind
+			got, err := scheduler.DecodeRecord([]byte(with(stored, flags)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(&r, got); diff != "" {
+				t.Errorf("read of kind %d (-want +got)\n%s", kind, diff)
+			}
+		}
+	}
+}
+
+// TestEveryFieldOfARecordIsStored fills one field after the other.
+func TestEveryFieldOfARecordIsStored(t *testing.T) {
+	fields := reflect.TypeFor[scheduler.Record]()
+	for i := range fields.NumField() {
+		name := fields.Field(i).Name
+		if name == "Sequence" || name == "Job" { // these are where it is stored
+			continue
+		}
+		r := scheduler.Record{Outcome: scheduler.OutcomeFailed}
+		fill(t, reflect.ValueOf(&r).Elem().Field(i))
+		data, err := r.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := scheduler.DecodeRecord(data)
+		if diff := gocmp.Diff(&r, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got)\n%s", name, err, diff)
+		}
+	}
+}
+
+// fill sets a value, and all that is in it, to what is not the zero value.
+func fill(t *testing.T, v reflect.Value) {
+	t.Helper()
+	switch {
+	case v.Type() == reflect.TypeFor[time.Time]():
+		v.Set(reflect.ValueOf(time.Date(2026, 3, 2, 9, 0, 0, 1, time.UTC)))
+	case v.Type() == reflect.TypeFor[scheduler.Phase]():
+		v.SetString(string(scheduler.ErrorPhase))
+	case v.Kind() == reflect.String:
+		v.SetString("text")
+	case v.Kind() == reflect.Bool:
+		v.SetBool(true)
+	case v.CanInt():
+		v.SetInt(1)
+	case v.CanUint():
+		v.SetUint(1)
+	case v.Kind() == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem())
+	case v.Kind() == reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(t, v.Index(0))
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			fill(t, v.Field(i))
+		}
+	default:
+		t.Fatalf("a %s cannot be filled", v.Type())
+	}
+}
+
+// TestSeconds: lengths of time are exact, and written as people write them.
+func TestSeconds(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"0": 0, "1": time.Second, "0.0625037": 62_503_700, "-1.5": -1500 * time.Millisecond, "0.000000001": 1,
+		"9223372036.854775807": math.MaxInt64, "-9223372036.854775808": math.MinInt64,
+	} {
+		data, err := scheduler.Seconds(want).MarshalJSON()
+		if err != nil || string(data) != text {
+			t.Errorf("%s is written as %s, %v", want, data, err)
+		}
+		var got scheduler.Seconds
+		if err := json.Unmarshal([]byte(text), &got); err != nil || time.Duration(got) != want {
+			t.Errorf("%s is read as %s, %v", text, time.Duration(got), err)
+		}
+	}
+	for text, want := range map[string]time.Duration{"1e3": 1000 * time.Second, "2.50": 2500 * time.Millisecond, "1.0000000019": time.Second + 1} {
+		var got scheduler.Seconds
+		if err := json.Unmarshal([]byte(text), &got); err != nil || time.Duration(got) != want {
+			t.Errorf("%s is read as %s, %v", text, time.Duration(got), err)
+		}
+	}
+	for _, wrong := range []string{`"1"`, "9223372036.854775808", "1e300", "true"} {
+		var got scheduler.Seconds
+		if err := json.Unmarshal([]byte(wrong), &got); err == nil {
+			t.Errorf("%s is read as %s", wrong, time.Duration(got))
 		}
 	}
 }
@@ -130,29 +255,31 @@ func TestStoredRecord(t *testing.T) {
 // TestStoredResponse: a response that ends the message is stored once, and one that does not is stored beside it.
 func TestStoredResponse(t *testing.T) {
 	for name, test := range map[string]struct{ message, response, want string }{
-		"it ends the message":              {"500: out of order", "out of order", `"message":"500: out of order","tail":12`},
-		"it is the message":                {"out of order", "out of order", `"message":"out of order","tail":12`},
-		"it stands beside the message":     {"out of order", "later", `"message":"out of order","response":"later"`},
+		"it ends the message":              {"500: out of order", "out of order", `"responseLength":12`},
+		"it is the message":                {"out of order", "out of order", `"responseLength":12`},
+		"it stands beside the message":     {"out of order", "later", `"response":"later"`},
 		"there is none":                    {"out of order", "", `"message":"out of order"`},
-		"it is longer than the message":    {"order", "out of order", `"message":"order","response":"out of order"`},
+		"it is longer than the message":    {"order", "out of order", `"response":"out of order"`},
 		"it is there without a message":    {"", "later", `"response":"later"`},
-		"it is of more than one byte each": {"500: größer", "größer", `"message":"500: größer","tail":8`},
+		"it is of more than one byte each": {"500: größer", "größer", `"responseLength":8`},
 	} {
 		r := scheduler.Record{Outcome: scheduler.OutcomeFailed, Message: test.message, Response: test.response}
 		data, err := r.Encode()
-		if err != nil || !strings.Contains(string(data), test.want) || strings.Contains(string(data), "tail") != strings.Contains(test.want, "tail") {
+		if err != nil || !strings.Contains(string(data), test.want) || strings.Contains(string(data), "responseLength") != strings.Contains(test.want, "responseLength") {
 			t.Errorf("%s: stored as %s, %v", name, data, err)
 		}
-		if r.Response != test.response || r.Tail != 0 {
+		if r.Response != test.response {
 			t.Errorf("%s: the record itself was changed: %+v", name, r)
 		}
 		got, err := scheduler.DecodeRecord(data)
-		if err != nil || got.Response != test.response || got.Message != test.message || got.Tail != 0 {
+		if err != nil || got.Response != test.response || got.Message != test.message {
 			t.Errorf("%s: read as %+v, %v", name, got, err)
 		}
 	}
-	if r, err := scheduler.DecodeRecord([]byte(`{"message": "short", "tail": 99}`)); err != nil || r.Response != "" || r.Tail != 0 {
-		t.Errorf("a tail that is longer than its message: %+v, %v", r, err)
+	for _, stored := range []string{`{"message": "short", "tail": 99}`, `{"version":2,"message":"short","responseLength":99}`} {
+		if r, err := scheduler.DecodeRecord([]byte(stored)); err != nil || r.Response != "" || r.Message != "short" {
+			t.Errorf("a response that is longer than its message: %+v, %v", r, err)
+		}
 	}
 }
 
@@ -161,7 +288,7 @@ func TestCodecs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := batons().Draw(t, "baton")
 		got, err := scheduler.DecodeBaton(b.Encode())
-		if diff := cmp.Diff(b, got); err != nil || diff != "" {
+		if diff := gocmp.Diff(b, got); err != nil || diff != "" {
 			t.Fatalf("%v (-want +got)\n%s", err, diff)
 		}
 		r := recordsOf(b).Draw(t, "record")
@@ -170,7 +297,7 @@ func TestCodecs(t *testing.T) {
 			t.Fatal(err)
 		}
 		read, err := scheduler.DecodeRecord(data)
-		if diff := cmp.Diff(&r, read); err != nil || diff != "" {
+		if diff := gocmp.Diff(&r, read); err != nil || diff != "" {
 			t.Fatalf("%v (-want +got)\n%s", err, diff)
 		}
 	})

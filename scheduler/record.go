@@ -1,10 +1,6 @@
 package scheduler
 
-import (
-	"encoding/json"
-	"strings"
-	"time"
-)
+import "time"
 
 // Outcome is how an attempt, or a run of skipped instants, ended.
 type Outcome string
@@ -39,77 +35,43 @@ const (
 )
 
 // Record is one line of a job's history: an attempt, a faulted occurrence, or
-// a run of instants that were skipped or postponed.
+// a run of instants that were skipped or postponed. [Record.Encode] says how it
+// is stored, and [Record.Form] what users see of it.
 type Record struct {
-	Sequence uint64 `json:"-"` // position in the history, set when read
-	Job      Key    `json:"-"` // set when read
+	Sequence uint64 // position in the history, set when read
+	Job      Key    // set when read
 
-	ID         string        `json:"id,omitempty"` // attempt id
-	Occurrence string        `json:"occurrence,omitempty"`
-	Outcome    Outcome       `json:"outcome"`
-	Nominal    time.Time     `json:"nominal,omitzero"`
-	Due        time.Time     `json:"due,omitzero"`
-	Started    time.Time     `json:"started,omitzero"`
-	Ended      time.Time     `json:"ended"`
-	Attempt    int           `json:"attempt"` // 0 = the first try of the action
-	Try        int           `json:"try,omitempty"`
-	Phase      Phase         `json:"phase,omitempty"`
-	Kind       Kind          `json:"-"`                // stored as manual and oneOff
-	Status     int           `json:"status,omitempty"` // the target's status code
-	Message    string        `json:"message,omitempty"`
-	Response   string        `json:"response,omitempty"`
-	Tail       int           `json:"tail,omitempty"`       // stored: the last Tail bytes of Message are the Response
-	Duration   time.Duration `json:"duration,omitempty"`   // nanoseconds
-	Final      bool          `json:"final,omitempty"`      // failed, and no retry could help
-	RetryAfter time.Duration `json:"retryAfter,omitempty"` // what the target asked for, nanoseconds
-	Type       string        `json:"type,omitempty"`       // the action's
-	Target     string        `json:"target,omitempty"`     // what the action loads: host and port
-	Failed     *Failure      `json:"failed,omitempty"`     // error phase: how the main action failed
+	ID         string // attempt id
+	Occurrence string
+	Outcome    Outcome
+	Nominal    time.Time
+	Due        time.Time
+	Started    time.Time
+	Ended      time.Time
+	Attempt    int // 0 = the first try of the action
+	Try        int
+	Phase      Phase
+	Kind       Kind
+	Status     int // the target's status code
+	Message    string
+	Response   string
+	Duration   time.Duration
+	Final      bool          // failed, and no retry could help
+	RetryAfter time.Duration // what the target asked for
+	Type       string        // the action's
+	Target     string        // what the action loads: host and port
+	Failed     *Failure      // error phase: how the main action failed
 
-	Reason Reason    `json:"reason,omitempty"` // of skipped
-	From   time.Time `json:"from,omitzero"`    // skipped, postponed: the first instant
-	To     time.Time `json:"to,omitzero"`      // and the last
-	Count  int       `json:"count,omitempty"`  // how many
+	Reason Reason    // of skipped
+	From   time.Time // skipped, postponed: the first instant
+	To     time.Time // and the last
+	Count  int       // how many
 
-	UID      string    `json:"uid,omitempty"` // of the baton: the job's incarnation, see [Job.Incarnation]
-	Revision uint64    `json:"rev,omitempty"`
-	Schedule int       `json:"sched,omitempty"`
-	Resume   time.Time `json:"resume,omitzero"`
-	Progress Progress  `json:"progress,omitzero"` // after this record
-}
-
-// plainRecord is a record without its methods and its kind.
-type plainRecord Record
-
-// storedRecord is a record as it lies in the store.
-type storedRecord struct {
-	*plainRecord
-	kindFlags
-}
-
-// Encode returns the record as it is stored. A response that ends the message
-// anyway is not stored twice.
-func (r *Record) Encode() ([]byte, error) {
-	stored := plainRecord(*r)
-	if r.Response != "" && strings.HasSuffix(r.Message, r.Response) {
-		stored.Response, stored.Tail = "", len(r.Response)
-	}
-	return json.Marshal(storedRecord{&stored, r.Kind.flags()})
-}
-
-// DecodeRecord reads a stored record.
-func DecodeRecord(data []byte) (*Record, error) {
-	r := &Record{}
-	stored := storedRecord{plainRecord: (*plainRecord)(r)}
-	if err := json.Unmarshal(data, &stored); err != nil {
-		return nil, err
-	}
-	r.Kind = stored.kind()
-	if r.Tail > 0 && r.Tail <= len(r.Message) {
-		r.Response = r.Message[len(r.Message)-r.Tail:]
-	}
-	r.Tail = 0
-	return r, nil
+	UID      string // of the baton: the job's incarnation, see [Job.Incarnation]
+	Revision uint64
+	Schedule int
+	Resume   time.Time
+	Progress Progress // after this record
 }
 
 // Lateness is how long after its due time the attempt started.
