@@ -38,8 +38,9 @@ const (
 // a run of instants that were skipped or postponed. [Record.Encode] says how it
 // is stored, and [Record.Form] what users see of it.
 type Record struct {
-	Sequence uint64 // position in the history, set when read
-	Job      Key    // set when read
+	Sequence uint64    // position in the history, set when read
+	Stored   time.Time // when the store took it, by its clock, set when read
+	Job      Key       // set when read
 
 	ID         string // attempt id
 	Occurrence string
@@ -84,7 +85,7 @@ func (r *Record) IsAttempt() bool { return r.ID != "" }
 // Same reports whether two records of a job say the same of the same: one that
 // is written again, because nobody knows whether it was stored.
 func (r *Record) Same(other *Record) bool {
-	return other.ID == r.ID && other.Occurrence == r.Occurrence &&
+	return SameIncarnation(other.UID, r.UID) && other.ID == r.ID && other.Occurrence == r.Occurrence &&
 		other.Nominal.Equal(r.Nominal) && other.Ended.Equal(r.Ended)
 }
 

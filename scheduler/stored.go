@@ -158,6 +158,16 @@ func StoredState(data []byte) State {
 	return s.State
 }
 
+// StoredIncarnation returns the incarnation of a stored job without reading the
+// rest of it, "" when it cannot be read.
+func StoredIncarnation(data []byte) string {
+	m, err := decodeMeta(data)
+	if err != nil {
+		return ""
+	}
+	return (&Job{UID: m.UID}).Incarnation()
+}
+
 // SameDefinition reports whether a stored revision of the job holds the same
 // definition as j: writes that are no edits leave the generation as it is.
 func (j *Job) SameDefinition(data []byte) bool {

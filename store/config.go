@@ -31,8 +31,8 @@ type Config struct {
 	// HistoryAge is how long history records are kept. Default 60 days.
 	HistoryAge time.Duration
 
-	// HistoryPerJob is how many records of each outcome a job keeps.
-	// Default 1000.
+	// HistoryPerJob is how many records of each outcome a job keeps, if they
+	// are not older than HistoryAge. [Unlimited] keeps them all. Default 1000.
 	HistoryPerJob int64
 
 	// FinalAge is how long completed and faulted jobs are kept. Default 60 days.
@@ -55,6 +55,9 @@ const (
 	DefaultResultAge     = 7 * 24 * time.Hour
 	MaxLanes             = 256
 )
+
+// Unlimited is a HistoryPerJob without limit.
+const Unlimited = -1
 
 var validPrefix = regexp.MustCompile(`^[A-Za-z][-_A-Za-z0-9]{0,31}(\.[A-Za-z][-_A-Za-z0-9]{0,31}){0,3}$`)
 
@@ -82,6 +85,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.HistoryPerJob == 0 {
 		c.HistoryPerJob = DefaultHistoryPerJob
 	}
+	c.HistoryPerJob = max(c.HistoryPerJob, Unlimited)
 	if c.FinalAge == 0 {
 		c.FinalAge = DefaultFinalAge
 	}

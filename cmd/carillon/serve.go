@@ -50,8 +50,8 @@ type storeFlags struct {
 	Lanes      int           `help:"Partitions of the waiting jobs, 1 to 256; fixed at the first start. 0: as stored, or 1." env:"CARILLON_LANES" default:"0" placeholder:"N"`
 	Replicas   int           `help:"Copies of everything in a NATS cluster, 1 to 5." env:"CARILLON_REPLICAS" default:"1" placeholder:"N"`
 	Storage    string        `help:"Where NATS keeps it: file or memory, which is for tests." enum:"file,memory" env:"CARILLON_STORAGE" default:"file" placeholder:"KIND"`
-	HistoryAge time.Duration `help:"How long history is kept." env:"CARILLON_HISTORY_AGE" default:"1440h" placeholder:"DURATION"`
-	HistoryPer int64         `name:"history-per-job" help:"How many records of each outcome a job keeps." env:"CARILLON_HISTORY_PER_JOB" default:"1000" placeholder:"N"`
+	HistoryAge time.Duration `help:"How long history is kept, as far as --history-per-job has room for it." env:"CARILLON_HISTORY_AGE" default:"1440h" placeholder:"DURATION"`
+	HistoryPer int64         `name:"history-per-job" help:"How many records of each outcome a job keeps, and so what limits the age; 0: no limit." env:"CARILLON_HISTORY_PER_JOB" default:"1000" placeholder:"N"`
 	FinalAge   time.Duration `help:"How long completed and faulted jobs are kept." env:"CARILLON_FINAL_AGE" default:"1440h" placeholder:"DURATION"`
 	ResultAge  time.Duration `help:"How long the results of published specs are kept." env:"CARILLON_RESULT_AGE" default:"168h" placeholder:"DURATION"`
 }
@@ -144,10 +144,18 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 	return node.Config{
 		Store: store.Config{
 			Prefix: c.Prefix, Lanes: c.Lanes, Replicas: c.Replicas, Storage: storage, HistoryAge: c.HistoryAge,
-			HistoryPerJob: c.HistoryPer, FinalAge: c.FinalAge, ResultAge: c.ResultAge,
+			HistoryPerJob: perJob(c.HistoryPer), FinalAge: c.FinalAge, ResultAge: c.ResultAge,
 		},
 		Limits:   scheduler.Limits{MinRetryInterval: c.MinRetryTime},
 		Worker:   worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, Hold: c.Hold, Grace: c.Grace},
 		Delivery: delivery, Version: thisBuild().Version, Logger: log,
 	}, err
+}
+
+// perJob is how many records of each outcome a job keeps when a flag says so.
+func perJob(flag int64) int64 {
+	if flag == 0 {
+		return store.Unlimited
+	}
+	return flag
 }

@@ -21,7 +21,7 @@ func (c serveCmd) check() error {
 		checkLeast("min-retry-interval", c.MinRetryTime, time.Second),
 		checkLeast("nats-wait", c.Wait, 0),
 		checkRange("lanes", c.Lanes, 0, store.MaxLanes), checkRange("replicas", c.Replicas, 1, 5),
-		checkLeast("history-age", c.HistoryAge, time.Second), checkLeast("history-per-job", c.HistoryPer, 1),
+		checkLeast("history-age", c.HistoryAge, time.Second), checkLeast("history-per-job", c.HistoryPer, 0),
 		checkLeast("final-age", c.FinalAge, time.Second), checkLeast("result-age", c.ResultAge, time.Second),
 		checkLeast("concurrency", c.Concurrency, 1), checkLeast("per-target", c.PerTarget, 0),
 		checkLeast("hold", c.Hold, 1), checkLeast("grace", c.Grace, time.Millisecond),

@@ -51,6 +51,8 @@ type APIConfig struct {
 //	<prefix>.api.enable.<collection>.<job>   answers the job
 //	<prefix>.api.disable.<collection>.<job>  answers the job
 //	<prefix>.api.history.<collection>.<job>  answers {"value": […], "nextLink": …}, newest first
+//	<prefix>.api.history.<collection>        likewise, of all jobs of a collection
+//	<prefix>.api.history                     likewise, of all jobs
 //	<prefix>.api.list.<collection>           answers {"value": […], "nextLink": …}, by name
 //	<prefix>.api.preview                     body: a job ([service.Previewer.Preview]); answers when it would run
 //	<prefix>.api.secret-put.<name>           body: {"value": "…", "description": "…"}; answers the shared secret without its value
@@ -59,8 +61,9 @@ type APIConfig struct {
 //	<prefix>.api.secret-rotate               answers what was sealed again ([service.SecretKeeper.RotateSecrets])
 //
 // and the JSON is that of the REST API. history, list and secret-list take a body
-// {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or none; list takes
-// "$skiptoken" too, the name after which to begin. nextLink is the body that
+// {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or none, and
+// "$skiptoken", the place after which to begin; history takes "uid" and
+// "earlier" too. nextLink is the body that
 // asks for the next page, or null. A page ends early when more would not fit
 // into a message.
 //

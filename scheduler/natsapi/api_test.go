@@ -54,6 +54,12 @@ func TestAPI(t *testing.T) {
 		{"history.default.job", `{"$filter": "status eq Failed or status eq 'faulted'"}`, `200 {"value":[],"nextLink":null}`},
 		{"history.default.job", `{"$filter": "status eq Late"}`, `400 "path":"$filter"`},
 		{"history.default.none", "", `404 job default/none: not found"`},
+		{"history.default.job", `{"earlier": true, "uid": "none"}`, `200 {"value":[],"nextLink":null}`},
+		{"history.default.job", `{"$skiptoken": "job"}`, `400 "path":"$skiptoken"`},
+		{"history.default.job", `{"$top": 101}`, `400 "path":"$top" 1-100`},
+		{"history.default", "", `200 {"value":[],"nextLink":null}`},
+		{"history.none", "", `404 "ResourceNotFound"`},
+		{"history", `{"$filter": "startTime ge 2026-03-08"}`, `200 {"value":[],"nextLink":null}`},
 		{"delete.default.job", "", "200"},
 		{"delete.default.job", "", `404 job default/job: not found"`},
 		{"get.default.my.job", "", `400 "path":"job" must not contain '.'`},
@@ -242,5 +248,44 @@ func (w *world) gather(t *testing.T, subject string) [][]byte {
 			return all
 		}
 		all = append(all, m.Data)
+	}
+}
+
+// TestHistoryPages reads more records than a message holds, while more come.
+func TestHistoryPages(t *testing.T) {
+	w := newWorld(t)
+	w.api()
+	k := scheduler.Key{Collection: "default", Job: "job"}
+	if _, _, err := w.service.Put(w.ctx, service.Edit{Key: k, Body: []byte(later)}); err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 3, 8, 9, 0, 0, 0, time.UTC)
+	record := func(n int) {
+		r := &scheduler.Record{
+			Job: k, Outcome: scheduler.Outcomes[n%2], Started: at.Add(time.Duration(n) * time.Minute), Ended: at, Message: strings.Repeat("x", 20_000),
+		}
+		if err := w.store.Append(w.ctx, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := 0
+	for ; n < 90; n++ {
+		record(n)
+	}
+	for _, subject := range []string{"history.default.job", "history.default", "history"} {
+		want := n
+		got, next := w.page(t, subject, "")
+		if len(got) == want {
+			t.Fatalf("%s: all fit into one message", subject)
+		}
+		for ; next != ""; n++ {
+			record(n)
+			var more []string
+			more, next = w.page(t, subject, next)
+			got = append(got, more...)
+		}
+		if !slices.IsSorted(got) || len(slices.Compact(got)) != want { // ids of later records sort first
+			t.Errorf("%s: %d records, want %d: %v", subject, len(got), want, got)
+		}
 	}
 }

@@ -55,6 +55,8 @@ var endpoints = []endpoint{
 	{"enable", "enable.*.*", "the job", do},
 	{"disable", "disable.*.*", "the job", do},
 	{"history", "history.*.*", "a page of records, newest first", history},
+	{"history-collection", "history.*", "a page of the records of a collection, newest first", history},
+	{"history-all", "history", "a page of the records of all jobs, newest first", history},
 	{"list", "list.*", "a page of jobs, by name", list},
 	{"preview", "preview", "when a job would run", preview},
 	{"secret-put", "secret-put.*", "the secret, without its value", putSecret},
@@ -103,16 +105,23 @@ func job(v *view.Job, err error) answer {
 	return answer{body: view.JSON(v)}
 }
 
+// history answers with records of a job, of a collection or of all.
 func history(ctx context.Context, s *service.Service, r request) answer {
-	q, err := readQuery(r.body, false)
+	q, err := readQuery(r.body, historyList)
 	if err != nil {
 		return answer{err: err}
 	}
-	outcomes, err := view.HistoryFilter(q.Filter)
+	asked := service.HistoryQuery{Key: r.key()}
+	asked.RecordFilter, err = view.HistoryFilter(q.Filter)
+	page := q.page()
+	if err == nil {
+		page.Before, err = view.ReadHistoryToken(q.After)
+	}
 	if err != nil {
 		return answer{err: err}
 	}
-	records, more, err := s.History(ctx, r.key(), outcomes, q.page())
+	asked.UID, asked.Earlier = q.UID, q.Earlier
+	records, before, err := s.History(ctx, asked, page)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -120,11 +129,16 @@ func history(ctx context.Context, s *service.Service, r request) answer {
 	for i, rec := range records {
 		values[i] = view.JSON(view.Record(rec))
 	}
-	return listing(values, more, q.behind, r.room)
+	return listing(values, before > 0, func(n int) string {
+		if n < len(records) { // the others did not fit
+			before = records[n-1].Sequence
+		}
+		return q.after(view.HistoryToken(before))
+	}, r.room)
 }
 
 func list(ctx context.Context, s *service.Service, r request) answer {
-	q, err := readQuery(r.body, true)
+	q, err := readQuery(r.body, jobList)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -167,16 +181,28 @@ func malformed(_ context.Context, _ *service.Service, r request) answer {
 // the nextLink of its answer.
 type query struct {
 	Skip   int    `json:"$skip,omitempty"`
-	After  string `json:"$skiptoken,omitempty"` // the name after which to go on
+	After  string `json:"$skiptoken,omitempty"` // the place after which to go on: a name, or the sequence of a record
 	Top    int    `json:"$top,omitempty"`
 	Filter string `json:"$filter,omitempty"`
+
+	UID     string `json:"uid,omitempty"`     // of a history: of which job of the name
+	Earlier bool   `json:"earlier,omitempty"` // likewise: of those that are not there any more
 }
 
 func (q query) page() view.Page { return view.Page{Skip: q.Skip, Top: q.Top, After: q.After} }
 
-// readQuery reads the body of a request for a listing; it may be empty. byName
-// says that it may go on after a name.
-func readQuery(body []byte, byName bool) (q query, err error) {
+// listKind is what a listing is of.
+type listKind int
+
+// The listings.
+const (
+	secretList listKind = iota
+	jobList
+	historyList
+)
+
+// readQuery reads the body of a request for a listing; it may be empty.
+func readQuery(body []byte, of listKind) (q query, err error) {
 	if strings.TrimSpace(string(body)) == "" {
 		return q, nil
 	}
@@ -190,8 +216,12 @@ func readQuery(body []byte, byName bool) (q query, err error) {
 	skip, _ := o.Int("$skip", 0, math.MaxInt32)
 	q.Top, q.Skip = int(top), int(skip)
 	q.Filter, _ = o.String("$filter")
-	if byName {
+	if of != secretList {
 		q.After, _ = o.String("$skiptoken")
+	}
+	if of == historyList {
+		q.UID, _ = o.String("uid")
+		q.Earlier, _ = o.Bool("earlier")
 	}
 	o.Done()
 	return q, scheduler.AsInvalid(reader.Err())
@@ -203,9 +233,9 @@ func (q query) behind(n int) string {
 	return string(view.JSON(q))
 }
 
-// after asks for the page that follows a name.
-func (q query) after(name string) string {
-	q.Skip, q.After = 0, name
+// after asks for the page that follows a place.
+func (q query) after(place string) string {
+	q.Skip, q.After = 0, place
 	return string(view.JSON(q))
 }
 

@@ -46,7 +46,7 @@ func listSecrets(ctx context.Context, s *service.Service, r request) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	q, err := readQuery(r.body, false)
+	q, err := readQuery(r.body, secretList)
 	if err != nil {
 		return answer{err: err}
 	}

@@ -15,10 +15,11 @@ func key(r *http.Request) scheduler.Key {
 }
 
 func (a *api) listJobs(w http.ResponseWriter, r *http.Request) error {
-	page, err := pageOf(r, jobOptions)
+	page, err := pageOf(r)
 	if err != nil {
 		return err
 	}
+	page.After = r.URL.Query().Get("$skiptoken")
 	state, err := view.JobFilter(r.URL.Query().Get("$filter"))
 	if err != nil {
 		return err

@@ -15,8 +15,8 @@ import (
 
 // The parameters of a list that begin with a dollar sign.
 var (
-	listOptions = []string{"$top", "$skip", "$filter"}
-	jobOptions  = append(listOptions[:3:3], "$skiptoken")
+	listOptions   = []string{"$top", "$skip", "$filter", "$skiptoken"}
+	followOptions = []string{"$filter"}
 )
 
 // checkOptions refuses what looks like an option of a list and is none: a page
@@ -36,14 +36,13 @@ func checkOptions(q url.Values, options []string) error {
 	return nil
 }
 
-// pageOf reads $top and $skip, and $skiptoken if it is among the options.
-func pageOf(r *http.Request, options []string) (view.Page, error) {
+// pageOf reads $top and $skip.
+func pageOf(r *http.Request) (view.Page, error) {
 	var p view.Page
 	q := r.URL.Query()
-	if err := checkOptions(q, options); err != nil {
+	if err := checkOptions(q, listOptions); err != nil {
 		return p, err
 	}
-	p.After = q.Get("$skiptoken")
 	if q.Has("$top") {
 		n, err := strconv.Atoi(q.Get("$top"))
 		if err != nil || n < 1 || n > view.MaxPage {
@@ -74,20 +73,12 @@ func flag(r *http.Request, name string) (bool, error) {
 	return on, nil
 }
 
-// linkBehind returns the URL of the page that begins behind n entries of this
-// one.
-func linkBehind(r *http.Request, p view.Page, n int) string {
-	q := r.URL.Query()
-	q.Set("$skip", strconv.Itoa(p.Skip+n))
-	return linkTo(r, q)
-}
-
-// linkAfter returns the URL of the page that begins after a name, whatever is
-// put and deleted before it meanwhile.
-func linkAfter(r *http.Request, name string) string {
+// linkAfter returns the URL of the page that goes on after a place, whatever is
+// added and removed before it meanwhile: a name, or the sequence of a record.
+func linkAfter(r *http.Request, place string) string {
 	q := r.URL.Query()
 	q.Del("$skip")
-	q.Set("$skiptoken", name)
+	q.Set("$skiptoken", place)
 	return linkTo(r, q)
 }
 

@@ -23,7 +23,7 @@ var resources = []operation{
 	{http.MethodPut, "/jobCollections/{c}", (*api).putCollection},
 	{http.MethodGet, "/jobCollections/{c}", (*api).getCollection},
 	{http.MethodDelete, "/jobCollections/{c}", (*api).deleteCollection},
-	{http.MethodGet, "/jobCollections/{c}/history", (*api).followOnly},
+	{http.MethodGet, "/jobCollections/{c}/history", (*api).history},
 	{http.MethodGet, "/jobCollections/{c}/jobs", (*api).listJobs},
 	{http.MethodPut, "/jobCollections/{c}/jobs/{j}", (*api).putJob},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}", (*api).getJob},
@@ -32,13 +32,13 @@ var resources = []operation{
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/run", (*api).runJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/enable", (*api).enableJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/disable", (*api).disableJob},
-	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/history", (*api).jobHistory},
+	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/history", (*api).history},
 }
 
 // process are the operations on the process as a whole, and on no job.
 var process = []operation{
 	{http.MethodPost, "/preview", (*api).preview},
-	{http.MethodGet, "/history", (*api).followOnly},
+	{http.MethodGet, "/history", (*api).history},
 	{http.MethodPost, "/doctor", (*api).doctor},
 	{http.MethodGet, "/healthz", (*api).health},
 	{http.MethodGet, "/readyz", (*api).readiness},

@@ -116,37 +116,3 @@ func (r Reader) existing(ctx context.Context, keys []scheduler.Key, n int) ([]sc
 	}
 	return found, nil
 }
-
-// History returns a page of a job's records, newest first, with one of the
-// outcomes when any are given. more tells whether records follow.
-func (r Reader) History(
-	ctx context.Context, k scheduler.Key, outcomes []scheduler.Outcome, p view.Page,
-) (records []*scheduler.Record, more bool, err error) {
-	if err := errors.Join(k.Validate(), p.Validate()); err != nil {
-		return nil, false, err
-	}
-	if _, err := r.shared.Store.LoadJob(ctx, k); err != nil {
-		return nil, false, fmt.Errorf("job %s: %w", k, err)
-	}
-	skip := p.Skip
-	err = r.shared.Store.Recent(ctx, k, 0, outcomes, func(r *scheduler.Record) bool {
-		switch {
-		case skip > 0:
-			skip--
-		case len(records) == p.Size():
-			more = true
-		default:
-			records = append(records, r)
-		}
-		return !more
-	})
-	return records, more, err
-}
-
-// Follow calls ready once, and then f for every record written from then on:
-// of one job, of a collection when k.Job is empty, or of all when k is the
-// zero scheduler.Key, until ctx is done. f may be called a last time while Follow
-// returns.
-func (r Reader) Follow(ctx context.Context, k scheduler.Key, ready func(), f func(*scheduler.Record)) error {
-	return r.shared.Store.Follow(ctx, k, ready, f)
-}

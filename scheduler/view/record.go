@@ -18,14 +18,30 @@ import (
 //	   "message", "retryCount", "repeatCount", …}}
 //
 // and what Carillon adds to these: [scheduler.RecordForm] has all of it. The name is
-// that of the job, and the end of the id.
+// that of the job, and the end of the id. sequence is the place of the record
+// among those of all jobs, in whose order they were stored.
 //
 // An id is equal wherever the record is shown, and ids of later records sort
 // first.
 func Record(r *scheduler.Record) any {
-	id, properties := entryID(r), r.Form()
+	id, properties := entryID(r), recordProperties{r.Form(), r.Sequence}
 	properties.RetryAfter = max(0, properties.RetryAfter)
 	return resource{jobID(r.Job) + "/history/" + id, recordType, r.Job.String() + "/" + id, properties}
+}
+
+// recordProperties are what is shown of a record, and where it is in the history.
+type recordProperties struct {
+	scheduler.RecordForm
+
+	Sequence uint64 `json:"sequence,omitempty"` // 0: it was not read from the history
+}
+
+// Ending returns the last line of a live tail of which nothing more can come:
+//
+//	{"end": {"code": "ResourceNotFound", "message": "job default/report: not found: it was deleted"}}
+func Ending(why error) any {
+	d := DescribeError(why)
+	return map[string]any{"end": map[string]string{"code": d.Code, "message": d.Message}}
 }
 
 // maxTicks is the last tick of year 9999: 100 ns units since year 1, the

@@ -139,13 +139,13 @@ func (u *upgraded) mustShow(t *testing.T, s *stored) {
 		if got := string(view.JSON(v)); got != string(want.Job) {
 			t.Errorf("%s is shown as\n%s\nwant\n%s", k, got, want.Job)
 		}
-		records, _, err := u.service.History(t.Context(), k, nil, view.Page{})
+		records, _, err := u.service.History(t.Context(), service.HistoryQuery{Key: k}, view.Page{})
 		if err != nil || len(records) != len(want.History) {
 			t.Errorf("%s has %d records, want %d: %v", k, len(records), len(want.History), err)
 			continue
 		}
 		for i, r := range records {
-			r.UID = "" // the earlier version did not show it
+			r.UID, r.Sequence = "", 0 // the earlier version did not show them
 			if got := string(view.JSON(view.Record(r))); got != string(want.History[i]) {
 				t.Errorf("a record of %s is shown as\n%s\nwant\n%s", k, got, want.History[i])
 			}
