@@ -15,9 +15,9 @@ const recordVersion = 2
 // subscribes to the history. A field that is added to [Record] is added to
 // [RecordForm] if users are to see it, else to [storedEngine].
 type storedRecord struct {
-	Version int `json:"version"` // the first member
+	Version int `json:"version"`
 
-	RecordForm
+	RecordForm //nolint:embeddedstructfieldcheck // the version is the first member
 
 	// ResponseLength is there instead of the response when the message ends with
 	// it: how many bytes of it that is.

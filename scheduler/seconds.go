@@ -10,7 +10,7 @@ import (
 
 // Seconds is a length of time as it is shown and stored: a JSON number of
 // seconds, exact to the nanosecond.
-type Seconds time.Duration
+type Seconds time.Duration //nolint:recvcheck // what reads it changes it
 
 // nanoDigits are the decimals of a nanosecond.
 const nanoDigits = 9

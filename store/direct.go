@@ -49,9 +49,9 @@ func (s *Store) lastOf(ctx context.Context, stream string, subjects []string, up
 	}, func(*nats.Msg) {})
 }
 
-// forward reads the messages of a range of sequences that match a filter, from
-// from on and before end, at most most of them. all tells whether there are no
-// more.
+// forward reads the messages that match a filter and have a sequence from a
+// first one on and before end, but no more than most. all tells whether there
+// are no others.
 func (s *Store) forward(
 	ctx context.Context, stream, filter string, from, end uint64, most int,
 ) (found []*jetstream.RawStreamMsg, all bool, err error) {

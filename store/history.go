@@ -174,10 +174,10 @@ const followerAge = time.Minute
 
 // ended drops the error of what was told to end.
 func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // historyFilter is what the subjects of the records of a job, a collection or

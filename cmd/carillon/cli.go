@@ -25,6 +25,9 @@ type cli struct {
 	Emulate emulate.Command `cmd:"" help:"Run the Service Bus and storage queue emulators alone."`
 	Apply   applyCmd        `cmd:"" help:"Create or update jobs from files."`
 	Get     getCmd          `cmd:"" help:"Show jobs."`
+
+	Describe describeCmd `cmd:"" help:"Show one job, when it runs next, and its last attempt."`
+
 	Run     jobsCmd         `cmd:"" help:"Run jobs now, besides their schedule."`
 	Enable  jobsCmd         `cmd:"" help:"Let disabled jobs run again."`
 	Disable jobsCmd         `cmd:"" help:"Stop jobs until they are enabled."`
@@ -37,6 +40,7 @@ type cli struct {
 	Version versionCmd      `cmd:"" help:"Show the version."`
 
 	JSON bool `name:"json" help:"Print JSON, for programs."`
+	UTC  bool `name:"utc" help:"Show times in UTC, and not in the time zone of this machine."`
 }
 
 const description = `Carillon is a job scheduler on NATS JetStream.
@@ -58,7 +62,7 @@ func run(args []string, t *terminal.Terminal) int {
 	if err != nil {
 		return t.Fail(usage(err))
 	}
-	t.JSON = c.JSON
+	t.JSON, t.UTC = c.JSON, c.UTC
 	ctx, stop := interruptible()
 	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))

@@ -76,5 +76,5 @@ func printReport(t *terminal.Terminal, r *service.AuditReport) {
 			u.Example, u.Reason)
 	}
 	t.Printf("%s, %d waiting, %d running, %s in %s\n", terminal.Plural(r.Jobs, "job", "jobs"), r.Waiting, r.Running,
-		terminal.Plural(len(r.Findings), "problem", "problems"), r.Duration.Round(time.Millisecond))
+		terminal.Plural(len(r.Findings), "problem", "problems"), time.Duration(r.Duration).Round(time.Millisecond))
 }

@@ -67,7 +67,11 @@ func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Clie
 		return t.PrintJSON(terminal.List[json.RawMessage]{Value: documents})
 	}
 	if len(jobs) == 0 {
-		t.Complain("hint", `the collection has no such jobs; create some with "carillon apply"`)
+		if c.State != "" {
+			t.Complain("hint", "no job of the collection "+c.Collection+" is "+c.State)
+			return nil
+		}
+		t.Complain("hint", `the collection has no jobs; create some with "carillon apply"`)
 		return nil
 	}
 	now := time.Now()

@@ -12,8 +12,9 @@
 //	POST   /jobCollections/{c}/jobs/{j}/run           run now: {"occurrence": "<id>"}
 //	POST   /jobCollections/{c}/jobs/{j}/enable
 //	POST   /jobCollections/{c}/jobs/{j}/disable
-//	GET    /jobCollections/{c}/jobs/{j}/history       newest first; $top, $skip, $filter=status eq Failed or status eq Faulted
-//	GET    …/history?follow=true                      live tail: of a job, of /jobCollections/{c}, or of all at /history
+//	GET    /jobCollections/{c}/jobs/{j}/history       newest first; $top, $skip, $skiptoken, $filter ([view.HistoryFilter]), uid, earlier
+//	GET    /jobCollections/{c}/history, /history      likewise, of a collection or of all jobs
+//	GET    …/history?follow=true&after=5              live tail of each of them
 //	GET    /secrets                                   shared secrets by name, without their values
 //	PUT    /secrets/{name}                            {"value": "…", "description": "…"}: make (201) or replace (200) one
 //	DELETE /secrets/{name}?force=true|false           409 while jobs refer to it, unless forced
@@ -43,12 +44,15 @@
 //  4. An edit that has been received is carried out even when its client goes
 //     away in the middle.
 //  5. A listing has up to 100 entries ($top: 1 to 100) and, when there are
-//     more, nextLink: the URL of the next page, else null. That of jobs begins
-//     after the last name ($skiptoken), whatever is put or deleted meanwhile.
+//     more, nextLink: the URL of the next page, else null. It begins after the
+//     last name or before the last record ($skiptoken), whatever is put,
+//     recorded or deleted meanwhile. A page of a history may end early.
 //  6. A live tail is NDJSON (application/x-ndjson): one record on each line, as
-//     in the history, for everything recorded after its header was sent. It
-//     ends with the client, or with the context of the server. A client that
-//     takes no data for ten seconds is left. $filter applies.
+//     in the history, for everything recorded after the sequence that its
+//     header Carillon-Sequence says (after). An empty line every 15 seconds is
+//     a sign of life. It ends with the client, with the context of the server,
+//     or with a line {"end": …} when its job is deleted ([view.Ending]). A
+//     client that takes no data for ten seconds is left. $filter applies.
 //  7. Every answer has an x-ms-request-id, which the log repeats. The query
 //     parameter api-version is accepted and has no effect.
 //  8. No answer shows a secret: a job's are left out, and that of a name is not

@@ -151,7 +151,7 @@ func (t *tail) write(p []byte) {
 		return
 	}
 	_ = t.control.SetWriteDeadline(time.Now().Add(tailPatience)) // where there is no connection, there is no need
-	_, err := t.to.Write(p)
+	_, err := t.to.Write(p)                                      //nolint:gosec // JSON, and it says so
 	if err == nil {
 		err = t.control.Flush()
 	}

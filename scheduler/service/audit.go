@@ -36,8 +36,8 @@ type AuditReport struct {
 	// as a sample of the jobs shows.
 	Undecryptable []secrets.Undecryptable `json:"unopened,omitempty"`
 
-	// Duration of the audit in nanoseconds.
-	Duration time.Duration `json:"duration"`
+	// Duration of the audit.
+	Duration scheduler.Seconds `json:"duration"`
 
 	sample []scheduler.Key // of the jobs
 }
@@ -101,7 +101,7 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	}
 	rep.Jobs -= len(bare) - int(present.Load())
 	sort.Slice(rep.Findings, func(i, j int) bool { return rep.Findings[i].Name < rep.Findings[j].Name })
-	rep.Duration = time.Since(began)
+	rep.Duration = scheduler.Seconds(time.Since(began))
 	return rep, err
 }
 

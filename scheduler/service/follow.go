@@ -38,7 +38,8 @@ func (r Reader) Follow(
 	defer stop(nil)
 	stands := make(chan struct{})
 	watch.Go(func() {
-		if err := r.shared.Store.WatchJobs(followed, func() { close(stands) }, func(k scheduler.Key, _ uint64) { t.changed(followed, k) }); err != nil {
+		changed := func(k scheduler.Key, _ uint64) { t.changed(followed, k) }
+		if err := r.shared.Store.WatchJobs(followed, func() { close(stands) }, changed); err != nil {
 			stop(err)
 		}
 	})
@@ -47,7 +48,8 @@ func (r Reader) Follow(
 	case <-followed.Done():
 		return t.outcome(ctx, followed)
 	}
-	if t.begin(followed); followed.Err() == nil {
+	t.begin(followed)
+	if followed.Err() == nil {
 		ready(*after)
 		if err := r.shared.Store.Follow(followed, q.Key, *after, func(rec *scheduler.Record) { t.take(followed, rec, f) }); err != nil {
 			return err
@@ -70,10 +72,10 @@ type follower struct {
 
 // outcome is what following ended with: nil when it was asked to end.
 func (t *follower) outcome(asked, followed context.Context) error {
-	if asked.Err() != nil {
-		return nil
+	if asked.Err() == nil {
+		return context.Cause(followed)
 	}
-	return context.Cause(followed)
+	return nil
 }
 
 // begin makes sure that there is a job to follow.

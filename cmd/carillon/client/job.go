@@ -93,7 +93,7 @@ func all[T any](ctx context.Context, c *Client, path string, q url.Values, most 
 			return nil, err
 		}
 		entries = append(entries, page.Value...)
-		if page.NextLink == nil || len(page.Value) == 0 || most > 0 && len(entries) >= most {
+		if page.NextLink == nil || most > 0 && len(entries) >= most { // a page may be empty, and another one follow
 			return entries, nil
 		}
 		next, err := url.Parse(*page.NextLink)

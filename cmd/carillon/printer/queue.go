@@ -24,7 +24,7 @@ const queueLength = 1 << 14
 
 // NewQueue returns a queue that prints until it is ended.
 func NewQueue(t *terminal.Terminal) *Queue {
-	q := &Queue{New(t, Clock), make(chan *scheduler.Record, queueLength), atomic.Int64{}, make(chan struct{})}
+	q := &Queue{New(t, terminal.Clock), make(chan *scheduler.Record, queueLength), atomic.Int64{}, make(chan struct{})}
 	go q.run()
 	return q
 }

@@ -21,6 +21,7 @@ type Terminal struct {
 	Version string // of this program
 
 	JSON   bool // Out is for programs
+	UTC    bool // times are shown in UTC
 	Colour bool // Out shows colours
 	Helped bool // help was printed, and nothing else is to be done
 }
