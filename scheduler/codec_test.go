@@ -353,3 +353,28 @@ func recordsOf(b scheduler.Baton) *rapid.Generator[scheduler.Record] {
 		return r
 	})
 }
+
+// FuzzDecodeRecord: whatever is read as a record is stored, and then read and
+// stored alike.
+func FuzzDecodeRecord(f *testing.F) {
+	for _, stored := range []string{leastRecord, fullestRecord, firstLeastRecord, firstFullestRecord} {
+		f.Add([]byte(stored))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := scheduler.DecodeRecord(data)
+		if err != nil {
+			return
+		}
+		stored, err := r.Encode()
+		if err != nil {
+			return // a time beyond the year 9999
+		}
+		again, err := scheduler.DecodeRecord(stored)
+		if err != nil {
+			t.Fatalf("%s is stored as %s, and that is not read: %v", data, stored, err)
+		}
+		if twice, err := again.Encode(); err != nil || string(twice) != string(stored) {
+			t.Errorf("%s is stored as %s, and that as %s, %v", data, stored, twice, err)
+		}
+	})
+}

@@ -134,8 +134,11 @@ func nextRuns(ctx context.Context, j *client.Job) []time.Time {
 	var recurrence map[string]json.RawMessage
 	_ = json.Unmarshal(p["recurrence"], &recurrence) // it is an object
 	query := map[string]any{"name": j.Name, "properties": p, "after": first, "count": shownRuns - 1}
+	if recurrence["count"] != nil { // nobody tells how many are left
+		return runs
+	}
 	if p["startTime"] == nil { // it counts from when it was put, and so from each of its runs
-		if p["jitter"] != nil || recurrence["count"] != nil || j.Status.Retry > 0 {
+		if p["jitter"] != nil || j.Status.Retry > 0 {
 			return runs
 		}
 		query["now"] = first

@@ -7,8 +7,11 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/carillon-sched/carillon/store"
 )
 
 // followed runs a live tail, and another command once a line matches: what makes
@@ -43,4 +46,13 @@ func followed(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	_, err = ts.Stdout().Write([]byte(text.String()))
 	ts.Check(err)
+}
+
+// TestHistoryPerJob: 0 is no limit for people, and the default for the store.
+func TestHistoryPerJob(t *testing.T) {
+	for flag, want := range map[int64]int64{0: store.Unlimited, 1: 1, 1000: 1000} {
+		if got := perJob(flag); got != want {
+			t.Errorf("%d is %d for the store, want %d", flag, got, want)
+		}
+	}
 }

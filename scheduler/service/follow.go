@@ -100,14 +100,20 @@ func (t *follower) begin(ctx context.Context) {
 
 // changed forgets a job whose definition was written or deleted.
 func (t *follower) changed(ctx context.Context, k scheduler.Key) {
+	t.forget(k)
 	t.mu.Lock()
-	delete(t.known, k)
-	t.changes++
 	own := t.own
 	t.mu.Unlock()
 	if k == t.query.Key && own.exists {
 		t.verify(ctx)
 	}
+}
+
+func (t *follower) forget(k scheduler.Key) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.known, k)
+	t.changes++
 }
 
 // verify stops following when the job that was followed is not there any more.
@@ -127,6 +133,10 @@ func (t *follower) verify(ctx context.Context) {
 // take takes the next record.
 func (t *follower) take(ctx context.Context, r *scheduler.Record, f func(*scheduler.Record)) {
 	p, err := t.present(ctx, r.Job)
+	if err == nil && !(p.exists && scheduler.SameIncarnation(r.UID, p.incarnation)) { // or it is of a job so new that nobody has told of it
+		t.forget(r.Job)
+		p, err = t.present(ctx, r.Job)
+	}
 	if err != nil {
 		t.stop(err)
 	}

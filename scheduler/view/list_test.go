@@ -104,3 +104,24 @@ func TestListing(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// FuzzHistoryFilter: whatever is read as a filter is written as one that asks for
+// the same.
+func FuzzHistoryFilter(f *testing.F) {
+	f.Add("(status eq failed or outcome eq 'Skipped') and startTime ge 2026-03-08 and startTime lt 2026-03-09T00:00Z")
+	f.Add("status eq completed")
+	f.Fuzz(func(t *testing.T, text string) {
+		filter, err := view.HistoryFilter(text)
+		if err != nil {
+			if !errors.Is(err, scheduler.ErrInvalid) {
+				t.Errorf("%q: %v", text, err)
+			}
+			return
+		}
+		written := view.HistoryFilterText(filter.Outcomes, filter.Since, filter.Until)
+		again, err := view.HistoryFilter(written)
+		if diff := cmp.Diff(filter, again); err != nil || diff != "" {
+			t.Errorf("%q is written as %q: %v (-want +got)\n%s", text, written, err, diff)
+		}
+	})
+}
