@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"math"
@@ -373,7 +374,7 @@ func FuzzDecodeRecord(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s is stored as %s, and that is not read: %v", data, stored, err)
 		}
-		if twice, err := again.Encode(); err != nil || string(twice) != string(stored) {
+		if twice, err := again.Encode(); err != nil || !bytes.Equal(twice, stored) {
 			t.Errorf("%s is stored as %s, and that as %s, %v", data, stored, twice, err)
 		}
 	})

@@ -281,3 +281,28 @@ func TestRecentOfMany(t *testing.T) {
 		}
 	})
 }
+
+// TestRecentFindsManyBehindFew: a range of which few were found before turns out
+// to hold more than the server is asked for at once.
+func TestRecentFindsManyBehindFew(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		const dense, others = 1300, 1400
+		for i := range dense {
+			w.record(scheduler.Key{Collection: "dense", Job: "j" + strconv.Itoa(i%2)}, scheduler.OutcomeCompleted, "")
+		}
+		for i := range others {
+			w.record(alike[i%2], scheduler.OutcomeCompleted, "")
+		}
+		next := uint64(dense)
+		w.must(w.store.Recent(t.Context(), scheduler.Key{Collection: "dense"}, 0, nil, func(r *scheduler.Record) bool {
+			if r.Sequence != next {
+				t.Errorf("found %d, want %d", r.Sequence, next)
+			}
+			next--
+			return !t.Failed()
+		}))
+		if next != 0 {
+			t.Errorf("%d were not found", next)
+		}
+	})
+}

@@ -73,7 +73,7 @@ func newestOf(ctx context.Context, cursors []*cursor) (newest *cursor, err error
 // The bounds of a cursor's steps.
 const (
 	firstWidth = 64      // sequences of the first one
-	batchSize  = 256     // records of one, at most
+	batchSize  = 1024    // records of one, at most
 	maxWidth   = 1 << 40 // sequences of one, at most
 )
 
@@ -135,7 +135,7 @@ func (c *cursor) step(ctx context.Context) error {
 		c.records = append(c.records, r)
 	}
 	c.end = from
-	if len(messages) < batchSize/4 {
+	if 4*len(messages) <= batchSize {
 		c.width = min(4*c.width, maxWidth)
 	}
 	return nil

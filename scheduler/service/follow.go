@@ -133,7 +133,8 @@ func (t *follower) verify(ctx context.Context) {
 // take takes the next record.
 func (t *follower) take(ctx context.Context, r *scheduler.Record, f func(*scheduler.Record)) {
 	p, err := t.present(ctx, r.Job)
-	if err == nil && !(p.exists && scheduler.SameIncarnation(r.UID, p.incarnation)) { // or it is of a job so new that nobody has told of it
+	foreign := !p.exists || !scheduler.SameIncarnation(r.UID, p.incarnation)
+	if err == nil && foreign { // or of a job so new that nobody has told of it
 		t.forget(r.Job)
 		p, err = t.present(ctx, r.Job)
 	}
