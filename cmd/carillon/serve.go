@@ -42,13 +42,14 @@ type natsFlags struct {
 	CA    string        `name:"nats-ca" help:"Certificates to trust beside the system's, as PEM." env:"CARILLON_NATS_CA" type:"existingfile" placeholder:"FILE"`
 	Cert  string        `name:"nats-cert" help:"Client certificate, as PEM." env:"CARILLON_NATS_CERT" type:"existingfile" placeholder:"FILE"`
 	Key   string        `name:"nats-key" help:"Key of the client certificate, as PEM." env:"CARILLON_NATS_KEY" type:"existingfile" placeholder:"FILE"`
-	Wait  time.Duration `name:"nats-wait" help:"How long to wait at the start for a server that does not answer." env:"CARILLON_NATS_WAIT" default:"0s" placeholder:"DURATION"`
+	Wait  time.Duration `name:"nats-wait" help:"How long to wait at the start for a server that does not answer, or a cluster that has just formed." env:"CARILLON_NATS_WAIT" default:"30s" placeholder:"DURATION"`
 }
 
 type storeFlags struct {
 	Prefix     string        `help:"Begins every subject, stream and bucket name; schedulers with different ones share nothing." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
 	Lanes      int           `help:"Partitions of the waiting jobs, 1 to 256; fixed at the first start. 0: as stored, or 1." env:"CARILLON_LANES" default:"0" placeholder:"N"`
-	Replicas   int           `help:"Copies of everything in a NATS cluster, 1 to 5." env:"CARILLON_REPLICAS" default:"1" placeholder:"N"`
+	Replicas   int           `help:"Copies of everything in a NATS cluster, 1 to 5; what has fewer gets more. 0: as stored, or 1." env:"CARILLON_REPLICAS" default:"0" placeholder:"N"`
+	Reduce     bool          `name:"reduce-replicas" help:"Let --replicas give up copies, when it is less than what is stored." env:"CARILLON_REDUCE_REPLICAS"`
 	Storage    string        `help:"Where NATS keeps it: file or memory, which is for tests." enum:"file,memory" env:"CARILLON_STORAGE" default:"file" placeholder:"KIND"`
 	HistoryAge time.Duration `help:"How long history is kept." env:"CARILLON_HISTORY_AGE" default:"1440h" placeholder:"DURATION"`
 	HistoryPer int64         `name:"history-per-job" help:"How many records of each outcome a job keeps." env:"CARILLON_HISTORY_PER_JOB" default:"1000" placeholder:"N"`
@@ -100,7 +101,8 @@ func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 
 func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring, log *slog.Logger) error {
 	var running atomic.Pointer[node.Node]
-	nc, err := c.dial(ctx, log, func() {
+	start := startup{deadline: time.Now().Add(c.Wait), log: log}
+	nc, err := c.dial(ctx, start, log, func() {
 		if n := running.Load(); n != nil {
 			n.Reconnected()
 		}
@@ -118,8 +120,11 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 		cfg.Handlers = echoes()
 		cfg.Delivery.Guard.AllowListener(l.Addr().String())
 	}
-	n, err := node.Open(ctx, cfg)
-	if err != nil {
+	var n *node.Node
+	if err := start.try(ctx, func() (failed error) {
+		n, failed = node.Open(ctx, cfg)
+		return failed
+	}, store.Passing); err != nil {
 		return err
 	}
 	running.Store(n)
@@ -143,8 +148,8 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 	}
 	return node.Config{
 		Store: store.Config{
-			Prefix: c.Prefix, Lanes: c.Lanes, Replicas: c.Replicas, Storage: storage, HistoryAge: c.HistoryAge,
-			HistoryPerJob: c.HistoryPer, FinalAge: c.FinalAge, ResultAge: c.ResultAge,
+			Prefix: c.Prefix, Lanes: c.Lanes, Replicas: c.Replicas, ReduceReplicas: c.Reduce, Storage: storage,
+			HistoryAge: c.HistoryAge, HistoryPerJob: c.HistoryPer, FinalAge: c.FinalAge, ResultAge: c.ResultAge,
 		},
 		Limits:   scheduler.Limits{MinRetryInterval: c.MinRetryTime},
 		Worker:   worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, Hold: c.Hold, Grace: c.Grace},

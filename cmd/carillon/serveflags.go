@@ -17,10 +17,10 @@ func (c serveCmd) check() error {
 	_, proxy := readProxy(c.Proxy)
 	_, delivery := c.delivery()
 	problems := []error{
-		listen.CheckAddress("http", c.HTTP), proxy, delivery,
+		listen.CheckAddress("http", c.HTTP), checkURLs(c.URL), checkPrefix(c.Prefix), proxy, delivery,
 		checkLeast("min-retry-interval", c.MinRetryTime, time.Second),
 		checkLeast("nats-wait", c.Wait, 0),
-		checkRange("lanes", c.Lanes, 0, store.MaxLanes), checkRange("replicas", c.Replicas, 1, 5),
+		checkRange("lanes", c.Lanes, 0, store.MaxLanes), checkRange("replicas", c.Replicas, 0, store.MaxReplicas),
 		checkLeast("history-age", c.HistoryAge, time.Second), checkLeast("history-per-job", c.HistoryPer, 1),
 		checkLeast("final-age", c.FinalAge, time.Second), checkLeast("result-age", c.ResultAge, time.Second),
 		checkLeast("concurrency", c.Concurrency, 1), checkLeast("per-target", c.PerTarget, 0),
@@ -47,6 +47,14 @@ func checkLeast[N cmp.Ordered](flag string, n, least N) error {
 func checkRange(flag string, n, least, most int) error {
 	if n < least || n > most {
 		return terminal.Usagef("--%s: %d is not in %d-%d", flag, n, least, most)
+	}
+	return nil
+}
+
+// checkPrefix makes sure that the value of --prefix can begin subjects.
+func checkPrefix(prefix string) error {
+	if wrong := store.CheckPrefix(cmp.Or(prefix, store.DefaultPrefix)); wrong != "" {
+		return terminal.Usagef("--prefix: %s", wrong)
 	}
 	return nil
 }
