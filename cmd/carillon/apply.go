@@ -59,8 +59,11 @@ func lookupWith(env jobfile.Lookup, echo string) jobfile.Lookup {
 
 // Run applies the files.
 func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	if err := scheduler.ValidateName("collection", c.Collection); err != nil {
+		return terminal.Usage(err)
+	}
 	files, problems := jobfile.Find(c.Paths)
-	reader := jobfile.Reader{Lookup: lookupWith(t.Lookup, api.URL()+"/echo"), Collection: c.Collection, Stdin: t.In}
+	reader := jobfile.Reader{Lookup: lookupWith(t.Lookup, api.URL()+"/echo"), Collection: c.Collection, Stdin: t.Input(ctx)}
 	jobs, wrong := reader.Read(files)
 	results := jobfile.Apply(ctx, jobs, putOver(api))
 	err := report(t, append(problems, wrong...), results)
@@ -113,7 +116,7 @@ func report(t *terminal.Terminal, problems []jobfile.Problem, results []jobfile.
 	causes := make([]error, len(problems))
 	for i, p := range problems {
 		t.Complain("error", p.String())
-		causes[i] = cmp.Or(p.Cause, errFile)
+		causes[i] = &terminal.Failure{Path: p.Place(), Message: p.Message, Err: cmp.Or(p.Cause, errFile)}
 	}
 	return terminal.Hinted(terminal.Reported(causes...), applyHint(problems))
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"regexp"
+	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -55,14 +53,14 @@ func run(args []string, t *terminal.Terminal) int {
 	if t.Helped {
 		return terminal.ExitOK
 	}
+	t.JSON = c.JSON || err != nil && slices.Contains(args, "--json")
 	if err != nil {
 		return t.Fail(usage(err))
 	}
-	t.JSON = c.JSON
 	ctx, stop := interruptible()
 	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))
-	return t.Fail(command.Run(t))
+	return t.Fail(ended(ctx, command.Run(t)))
 }
 
 func newParser(t *terminal.Terminal) (*kong.Kong, *cli) {
@@ -115,20 +113,4 @@ func plainer(err error) error {
 	}
 	words := strings.Split(strings.TrimSuffix(m[2], `,""`), ",")
 	return fmt.Errorf("%s: %s is not one of %s", m[1], m[3], strings.ReplaceAll(strings.Join(words, ", "), `"`, ""))
-}
-
-// interruptible returns a context that ends with the first SIGINT or SIGTERM.
-// The second one kills the process.
-func interruptible() (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
-}
-
-// asked drops the error of a process that was told to stop while it started.
-func asked(ctx context.Context, err error) error {
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
 }

@@ -214,7 +214,7 @@ func (d *dev) applyFiles(ctx context.Context) error {
 	}
 	d.jobs = &watcher{
 		paths: slices.Clone(d.cmd.Paths), put: d.put, t: d.t,
-		reader: jobfile.Reader{Lookup: lookupWith(d.t.Lookup, d.url()+"/echo"), Stdin: d.t.In},
+		reader: jobfile.Reader{Lookup: lookupWith(d.t.Lookup, d.url()+"/echo"), Stdin: d.t.Input(ctx)},
 	}
 	results, err := d.jobs.apply(ctx)
 	for _, r := range results {

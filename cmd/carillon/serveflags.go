@@ -2,7 +2,11 @@ package main
 
 import (
 	"cmp"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -26,13 +30,33 @@ func (c serveCmd) check() error {
 		checkLeast("concurrency", c.Concurrency, 1), checkLeast("per-target", c.PerTarget, 0),
 		checkLeast("hold", c.Hold, 1), checkLeast("grace", c.Grace, time.Millisecond),
 	}
-	if (c.Cert == "") != (c.Key == "") {
-		problems = append(problems, terminal.Usagef("--nats-cert and --nats-key go together"))
-	}
+	problems = append(problems, c.checkFiles())
 	for _, subject := range c.NATSSubject {
 		problems = append(problems, checkSubject("nats-subject", subject))
 	}
 	return errors.Join(problems...)
+}
+
+// checkFiles makes sure that the files of a connection hold what they should.
+func (f natsFlags) checkFiles() error {
+	if (f.Cert == "") != (f.Key == "") {
+		return terminal.Usagef("--nats-cert and --nats-key go together")
+	}
+	if f.Cert != "" {
+		if _, err := tls.LoadX509KeyPair(f.Cert, f.Key); err != nil {
+			return terminal.FileError("nats-cert, --nats-key", err)
+		}
+	}
+	if f.CA != "" {
+		data, err := os.ReadFile(f.CA)
+		if err != nil {
+			return terminal.FileError("nats-ca", err)
+		}
+		if !x509.NewCertPool().AppendCertsFromPEM(data) {
+			return fmt.Errorf("--nats-ca: %s: holds no certificate in PEM", f.CA)
+		}
+	}
+	return nil
 }
 
 // checkLeast makes sure that the value of a flag is not too small.

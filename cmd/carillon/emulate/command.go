@@ -165,7 +165,7 @@ func (c Command) certificate() (*tls.Certificate, error) {
 	}
 	read, err := tls.LoadX509KeyPair(c.Cert, c.Key)
 	if err != nil {
-		return nil, terminal.Usagef("--cert, --key: %w", err)
+		return nil, terminal.FileError("cert, --key", err)
 	}
 	return &read, nil
 }

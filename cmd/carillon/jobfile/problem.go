@@ -1,9 +1,12 @@
 package jobfile
 
 import (
+	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -15,13 +18,27 @@ type Problem struct {
 	Path    string `json:"path,omitempty"` // in the document
 	Message string `json:"message"`
 
-	Cause error `json:"-"` // what the scheduler answered; nil when it was not asked
+	Cause error `json:"-"` // what the scheduler answered, or why a file was not read; nil for a file that is not in order
 }
 
+// Place returns "file: job: path" without what is empty.
+func (p Problem) Place() string { return joined(p.File, p.Job, p.Path) }
+
 // String returns "file: job: path: message" without what is empty.
-func (p Problem) String() string {
-	parts := []string{p.File, p.Job, p.Path, p.Message}
+func (p Problem) String() string { return joined(p.File, p.Job, p.Path, p.Message) }
+
+func joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
+}
+
+// unread is the problem of a file that was not read. One that was named and
+// cannot be had is a mistake on the command line.
+func unread(file string, err error) Problem {
+	p := Problem{File: file, Message: terminal.WithoutPath(err).Error(), Cause: err}
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		p.Cause = terminal.Usage(err)
+	}
+	return p
 }
 
 // problemsOf turns an error of a document into problems: one for each that a

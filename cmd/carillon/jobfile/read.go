@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -63,7 +62,7 @@ func (r Reader) readFile(file string) ([]Job, []Problem) {
 		file = stdinName
 	}
 	if err != nil {
-		return nil, []Problem{{File: file, Message: terminal.WithoutPath(err).Error()}}
+		return nil, []Problem{unread(file, err)}
 	}
 	docs, err := document.ParseAll(data)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // it was typed or piped.
 func (c Command) document(t *terminal.Terminal, file, text string) (*subject, []fault) {
 	if c.Dialect != "" {
-		return nil, []fault{{text: "--dialect goes with an expression", hint: `the member "dialect" of a recurrence says it`}}
+		return nil, []fault{misuse("--dialect goes with an expression", `the member "dialect" of a recurrence says it`)}
 	}
 	s := &subject{}
 	nameless := false
@@ -96,7 +96,7 @@ func (c Command) choose(jobs []jobfile.Job) (jobfile.Job, []fault) {
 		names[i] = j.Key.Job
 	}
 	text := "there are " + terminal.Plural(len(jobs), "job", "jobs") + ": " + strings.Join(names, ", ")
-	return jobfile.Job{}, []fault{{text: text, hint: "choose one with --name"}}
+	return jobfile.Job{}, []fault{misuse(text, "choose one with --name")}
 }
 
 // readDocument reads a job or a recurrence. The error is a [document.Problems].

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
@@ -65,7 +66,8 @@ func (s Jobs) Each(
 		func(k scheduler.Key) any { return map[string]string{"job": k.String(), "result": done} })
 }
 
-// EachOf does do to every thing, says what was done, and goes on after an error, but not without a scheduler.
+// EachOf does do to every thing, says what was done, and goes on after an error, but not without a scheduler. Programs
+// are told of all errors at the end.
 // document is what programs are told of a thing that is done.
 func EachOf[T any](
 	ctx context.Context, t *terminal.Terminal, things []T, done string, do func(T) error, document func(T) any,
@@ -77,8 +79,10 @@ func EachOf[T any](
 		case errors.Is(err, scheduler.ErrUnavailable), ctx.Err() != nil:
 			return err
 		case err != nil:
-			t.Fail(err)
-			failed = append(failed, err)
+			if !t.JSON {
+				t.Fail(err)
+			}
+			failed = append(failed, &terminal.Failure{Path: fmt.Sprint(thing), Message: err.Error(), Err: err})
 		case t.JSON:
 			_ = t.PrintJSON(document(thing)) // of strings
 		default:

@@ -12,15 +12,17 @@ import (
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
-// The exit codes.
+// The exit codes. What is typed is told from what it leads to: a mistake on the
+// command line is found without reading a file or asking anybody, but for a file
+// that cannot be read.
 const (
 	ExitOK          = 0
-	ExitFailure     = 1
-	ExitUsage       = 2
-	ExitNotFound    = 3
-	ExitConflict    = 4
-	ExitUnavailable = 5
-	ExitInterrupted = 130
+	ExitFailure     = 1   // refused input, or anything else that went wrong
+	ExitUsage       = 2   // the command line: an unknown word, a malformed value, a file that cannot be read
+	ExitNotFound    = 3   // what was named is not there
+	ExitConflict    = 4   // the state of things, or what is stored, does not allow it
+	ExitUnavailable = 5   // a scheduler, a NATS server, a port or a directory that cannot be had
+	ExitInterrupted = 130 // Ctrl-C
 )
 
 // ExitCode is the code that a command's error ends the process with.
@@ -48,10 +50,14 @@ func is[T error](err error) bool {
 	return ok
 }
 
-// Fail prints an error with its hints, and returns the exit code.
+// Fail prints an error with its hints, for programs as one JSON object, and returns the exit code.
 func (t *Terminal) Fail(err error) int {
 	code := ExitCode(err)
-	if err == nil || code == ExitInterrupted {
+	switch {
+	case err == nil, code == ExitInterrupted:
+		return code
+	case t.JSON:
+		t.failJSON(err, code)
 		return code
 	}
 	if !is[*reportedError](err) {
@@ -65,8 +71,16 @@ func (t *Terminal) Fail(err error) int {
 	return code
 }
 
-// Complain prints a line for people on stderr.
-func (t *Terminal) Complain(kind, text string) { fmt.Fprintf(t.Err, "carillon: %s: %s\n", kind, text) }
+// Complain prints a line for people on stderr. Programs get errors from [Terminal.Fail] alone, and other lines as a JSON
+// object.
+func (t *Terminal) Complain(kind, text string) {
+	switch {
+	case !t.JSON:
+		fmt.Fprintf(t.Err, "carillon: %s: %s\n", kind, text)
+	case kind != "error":
+		printLine(t.Err, map[string]any{kind: map[string]string{"message": text}})
+	}
+}
 
 // hintOf returns the hint that comes with an error, or one for its kind.
 func hintOf(err error) string {

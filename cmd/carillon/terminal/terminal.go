@@ -64,6 +64,13 @@ func (t *Terminal) PrintJSON(v any) error {
 	return enc.Encode(v)
 }
 
+// printLine prints a value of strings as JSON, on a line of its own.
+func printLine(w io.Writer, v any) {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // a reader that has gone learns nothing more
+}
+
 // List is a whole list for programs, in the shape of a page of the API.
 type List[T any] struct {
 	NextLink *string `json:"nextLink"` // none follows
