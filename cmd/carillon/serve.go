@@ -132,6 +132,9 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 	defer quiet()
 	err = n.Run(ctx, func() error {
 		here := listen.Ports{HTTP: "http://" + listen.Reachable(l.Addr().String()), NATS: nc.ConnectedUrlRedacted()}
+		if exposed := listen.Exposed(ctx, listen.Flag{Name: "http", Addr: c.HTTP}); len(exposed) > 0 {
+			log.Warn("other machines may reach the API, which asks for no password", "http", c.HTTP)
+		}
 		log.Info("ready", "http", here.HTTP, "nats", here.NATS, "version", cfg.Version)
 		return here.Write(c.PortsFile)
 	})
