@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/cmd/carillon/printer"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -70,7 +71,10 @@ func (serveCmd) Help() string {
 and any may be stopped or killed. NATS must be 2.12 or later with JetStream.
 
 /healthz answers while the process lives; /readyz when it is connected and works. SIGTERM stops it in good
-order.
+order. Failed attempts are logged at warn; the others at info on a terminal, and else at debug.
+
+A start waits for NATS, also for a cluster that has just formed, as long as --nats-wait says. Jobs that call
+${CARILLON_ECHO}, as the examples do, need --echo; its variable is CARILLON_SERVE_ECHO.
 
 Examples:
 
@@ -96,10 +100,13 @@ func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		return err
 	}
 	defer l.Close()
-	return asked(ctx, c.serve(ctx, l, keys, c.Logger(t.Err)))
+	log := c.Logger(t.Err)
+	records := printer.NewLog(log, t.Watched())
+	defer records.End()
+	return asked(ctx, c.serve(ctx, l, keys, records, log))
 }
 
-func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring, log *slog.Logger) error {
+func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring, records *printer.Queue, log *slog.Logger) error {
 	var running atomic.Pointer[node.Node]
 	start := startup{deadline: time.Now().Add(c.Wait), log: log}
 	nc, err := c.dial(ctx, start, log, func() {
@@ -115,7 +122,7 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 	if err != nil {
 		return err
 	}
-	cfg.Conn, cfg.Listener, cfg.Keys = nc, l, keys
+	cfg.Conn, cfg.Listener, cfg.Keys, cfg.Worker.OnRecord = nc, l, keys, records.Take
 	if c.Echo {
 		cfg.Handlers = echoes()
 		cfg.Delivery.Guard.AllowListener(l.Addr().String())

@@ -92,6 +92,12 @@ func (t *Terminal) Interactive() bool {
 	return ok && IsTerminal(f)
 }
 
+// Watched reports whether a person looks at Err.
+func (t *Terminal) Watched() bool {
+	f, ok := t.Err.(*os.File)
+	return ok && IsTerminal(f)
+}
+
 // Width is how many columns Out has: those that the environment says, those of the terminal, or 80.
 func (t *Terminal) Width() int {
 	if text, ok := t.Lookup("COLUMNS"); ok {
