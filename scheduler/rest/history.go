@@ -17,7 +17,7 @@ func (a *api) jobHistory(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page, err := pageOf(r, listOptions)
+	page, err := pageOf(r)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ func key(r *http.Request) scheduler.Key {
 }
 
 func (a *api) listJobs(w http.ResponseWriter, r *http.Request) error {
-	page, err := pageOf(r, jobOptions)
+	page, err := pageOf(r)
 	if err != nil {
 		return err
 	}

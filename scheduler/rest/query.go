@@ -2,47 +2,18 @@ package rest
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// The parameters of a list that begin with a dollar sign.
-var (
-	listOptions = []string{"$top", "$skip", "$filter"}
-	jobOptions  = append(listOptions[:3:3], "$skiptoken")
-)
-
-// checkOptions refuses what looks like an option of a list and is none: a page
-// or an order that nobody asked for would pass for the right one. Parameters of
-// other kinds are let be, as clients add some of their own.
-func checkOptions(q url.Values, options []string) error {
-	for _, name := range slices.Sorted(maps.Keys(q)) {
-		switch {
-		case name == "" && q.Get(name) != "":
-			return scheduler.Invalid("query", "has a value without a name; in a shell, $top is a variable, but not in single quotes")
-		case strings.HasPrefix(name, "$") && !slices.Contains(options, name):
-			return scheduler.Invalid(name, "unknown option; there are "+strings.Join(options, ", "))
-		case slices.Contains(options, "$"+name):
-			return scheduler.Invalid(name, fmt.Sprintf("unknown option; did you mean %q?", "$"+name))
-		}
-	}
-	return nil
-}
-
-// pageOf reads $top and $skip, and $skiptoken if it is among the options.
-func pageOf(r *http.Request, options []string) (view.Page, error) {
+// pageOf reads $top, $skip and $skiptoken.
+func pageOf(r *http.Request) (view.Page, error) {
 	var p view.Page
 	q := r.URL.Query()
-	if err := checkOptions(q, options); err != nil {
-		return p, err
-	}
 	p.After = q.Get("$skiptoken")
 	if q.Has("$top") {
 		n, err := strconv.Atoi(q.Get("$top"))
