@@ -28,7 +28,7 @@ func (applyCmd) Help() string {
 or collection/job) and "collection" on top; without a name it is called as its file.
 
 In strings, ${CARILLON_…} is replaced by that environment variable; CARILLON_ECHO is the scheduler's /echo
-unless it is set. Other variables are left alone.
+unless it is set, which "carillon dev" has, and "carillon serve --echo". Other variables are left alone.
 
 All problems of all files are reported. A file that cannot be read leaves all its jobs as they are; a job that
 the scheduler refuses leaves only itself. Applying again changes nothing that is as its file says, and nothing
@@ -44,26 +44,13 @@ Secrets are not in what "carillon get" shows. Jobs that are applied without the 
 another scheduler add them first.`
 }
 
-// echoVariable is the variable that names a target for trying jobs out.
-const echoVariable = jobfile.Prefix + "ECHO"
-
-// lookupWith returns the environment with a default for CARILLON_ECHO.
-func lookupWith(env jobfile.Lookup, echo string) jobfile.Lookup {
-	return func(name string) (string, bool) {
-		if v, ok := env(name); ok || name != echoVariable {
-			return v, ok
-		}
-		return echo, true
-	}
-}
-
 // Run applies the files.
 func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	if err := scheduler.ValidateName("collection", c.Collection); err != nil {
 		return terminal.Usage(err)
 	}
 	files, problems := jobfile.Find(c.Paths)
-	reader := jobfile.Reader{Lookup: lookupWith(t.Lookup, api.URL()+"/echo"), Collection: c.Collection, Stdin: t.Input(ctx)}
+	reader := jobfile.Reader{Lookup: lookupAt(ctx, t.Lookup, api), Collection: c.Collection, Stdin: t.Input(ctx)}
 	jobs, wrong := reader.Read(files)
 	results := jobfile.Apply(ctx, jobs, putOver(api))
 	err := report(t, append(problems, wrong...), results)
@@ -168,6 +155,8 @@ func firstUnavailable(problems []jobfile.Problem) error {
 func applyHint(problems []jobfile.Problem) string {
 	for _, p := range problems {
 		switch {
+		case echoHint(p) != "":
+			return echoHint(p)
 		case errors.Is(p.Cause, scheduler.ErrNotFound):
 			collection, _, _ := strings.Cut(p.Job, "/")
 			return "create the collection first: PUT {} to /jobCollections/" + collection
