@@ -30,7 +30,7 @@ type cli struct {
 	History historyCmd      `cmd:"" help:"Show what ran, and how it ended."`
 	Preview preview.Command `cmd:"" help:"Show when a schedule would run."`
 	Secrets secrets.Command `cmd:"" help:"Keep secrets that jobs name, and the keys that seal them."`
-	Doctor  doctorCmd       `cmd:"" help:"Look for jobs that would never run."`
+	Doctor  doctorCmd       `cmd:"" help:"Compare jobs with the messages that make them run, and mend these."`
 	Docs    docsCmd         `cmd:"" help:"Print the reference pages."`
 	Version versionCmd      `cmd:"" help:"Show the version."`
 
