@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -34,21 +35,15 @@ func (e *SettingError) Unwrap() error { return e.Cause }
 // Is reports whether target is [scheduler.ErrConflict], and the setting is at odds with what is stored.
 func (e *SettingError) Is(target error) bool { return e.Conflict && target == scheduler.ErrConflict }
 
-// The answers of a cluster that has just formed: it has not chosen who leads it, or not met all its servers.
-const (
-	errNoPeers      jetstream.ErrorCode = 10005
-	errNotAvailable jetstream.ErrorCode = 10008
-	errNotLeader    jetstream.ErrorCode = 10009
-	errResources    jetstream.ErrorCode = 10023
-)
+// forming are the answers of a cluster that has just formed, by the names of nats-server: it has not met all its servers
+// (JSClusterNoPeersErr, JSInsufficientResourcesErr), or not chosen who leads it (JSClusterNotAvailErr,
+// JSClusterNotLeaderErr).
+var forming = []jetstream.ErrorCode{10005, 10023, 10008, 10009}
 
 // Passing reports whether the error of an [Open] may go away by itself, as those of a cluster do that has just formed.
 func Passing(err error) bool {
-	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
-		switch api.ErrorCode {
-		case errNoPeers, errNotAvailable, errNotLeader, errResources:
-			return true
-		}
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok && slices.Contains(forming, api.ErrorCode) {
+		return true
 	}
 	if _, ok := errors.AsType[*SettingError](err); ok {
 		return false

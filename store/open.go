@@ -59,7 +59,9 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	if err := s.checkServer(ctx); err != nil {
 		return nil, err
 	}
-	for _, open := range []func(context.Context) error{s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.replicate, s.checkSubjects} {
+	for _, open := range []func(context.Context) error{
+		s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.replicate, s.checkSubjects,
+	} {
 		if err := open(ctx); err != nil {
 			return nil, err
 		}
@@ -78,9 +80,13 @@ func (s *Store) checkServer(ctx context.Context) error {
 	info, err := s.js.AccountInfo(ctx)
 	switch {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled):
-		return &SettingError{Setting: "jetstream", Message: "the NATS server has JetStream off; start it with -js or a jetstream {} block", Cause: err}
+		return &SettingError{
+			Setting: "jetstream", Message: "the NATS server has JetStream off; start it with -js or a jetstream {} block", Cause: err,
+		}
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
-		return &SettingError{Setting: "jetstream", Message: "JetStream is off for this account; enable it in the account's configuration", Cause: err}
+		return &SettingError{
+			Setting: "jetstream", Message: "JetStream is off for this account; enable it in the account's configuration", Cause: err,
+		}
 	case err != nil:
 		return translate(denied(s.nc, err))
 	case info.API.Level < minAPILevel:

@@ -40,7 +40,7 @@ func newCluster(t *testing.T) *cluster {
 			t.Fatal(err)
 		}
 		port := l.Addr().(*net.TCPAddr).Port
-		l.Close() //nolint:errcheck // it made sure that the port is free
+		l.Close() // it made sure that the port is free
 		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", port)})
 		c.options = append(c.options, &server.Options{
 			ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,

@@ -130,7 +130,9 @@ func (c devCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 
 // listeners are the flags that say where to listen.
 func (c devCmd) listeners() []listen.Flag {
-	return []listen.Flag{{Name: "http", Addr: c.HTTP}, {Name: "nats", Addr: c.NATS}, {Name: "amqp", Addr: c.AMQP}, {Name: "queue", Addr: c.Queue}}
+	return []listen.Flag{
+		{Name: "http", Addr: c.HTTP}, {Name: "nats", Addr: c.NATS}, {Name: "amqp", Addr: c.AMQP}, {Name: "queue", Addr: c.Queue},
+	}
 }
 
 // check makes sure that the flags can be meant.

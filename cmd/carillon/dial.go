@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/url"
@@ -41,20 +42,25 @@ func (f natsFlags) dial(ctx context.Context, s startup, log *slog.Logger, reconn
 		if nc, failed = nats.Connect(f.URL, options...); failed == nil {
 			return nil
 		}
-		if errors.Is(failed, nats.ErrTimeout) || isNetError(failed) {
+		if startsLater(failed) && !errors.Is(failed, nats.ErrNoServers) {
 			failed = f.identified(ctx, failed)
 		}
 		return f.explain(failed)
-	}, func(err error) bool {
-		_, other := errors.AsType[*notNATSError](err)
-		return !other && (errors.Is(err, nats.ErrNoServers) || isNetError(err))
-	})
+	}, startsLater)
 	return nc, err
 }
 
-func isNetError(err error) bool {
-	_, ok := errors.AsType[net.Error](err)
-	return ok
+// startsLater reports whether the error of a connection may be that of a server that is still starting, and not of one
+// that refuses this process, or of another program.
+func startsLater(err error) bool {
+	if _, ok := errors.AsType[*notNATSError](err); ok {
+		return false
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "remote error" { // TLS: the certificate is not taken
+		return false
+	}
+	_, network := errors.AsType[net.Error](err)
+	return network || errors.Is(err, nats.ErrNoServers) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, io.EOF)
 }
 
 // explain adds what to do about a connection that was refused.

@@ -159,7 +159,10 @@ func TestExitCodes(t *testing.T) {
 			continue
 		}
 		var doc struct {
-			Error struct{ Code, Message string }
+			Error struct {
+				Code    string `json:"code"`
+				Message string `json:"message"`
+			} `json:"error"`
 		}
 		if err := json.Unmarshal([]byte(out), &doc); err != nil || doc.Error.Code != test.word || doc.Error.Message == "" {
 			t.Errorf("%s --json: %v, want one object with the code %s\n%s", test.args, err, test.word, out)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ import (
 
 // thousands writes a number as the pages do: 12,288.
 func thousands(n int) string {
-	text := fmt.Sprint(n)
+	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + "," + text[i:]
 	}
@@ -43,7 +44,7 @@ func TestLimitsPage(t *testing.T) {
 		"`--replicas`":                        thousands(store.MaxReplicas),
 	} {
 		m := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(row) + ` +\| (.*) \|$`).FindStringSubmatch(page)
-		if m == nil || !strings.Contains(m[1], want) {
+		if len(m) != 2 || !strings.Contains(m[1], want) {
 			t.Errorf("%s: the page says %q, want %q", row, m, want)
 		}
 	}

@@ -22,7 +22,10 @@ func (s startup) try(ctx context.Context, attempt func() error, passing func(err
 	for {
 		err := attempt()
 		left := time.Until(s.deadline)
-		if err == nil || ctx.Err() != nil || left <= 0 || !passing(err) {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err == nil, left <= 0, !passing(err):
 			return err
 		}
 		if reason := err.Error(); reason != said {

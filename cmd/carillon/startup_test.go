@@ -36,7 +36,7 @@ func TestStartupWaits(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if test.stop {
-					time.AfterFunc(time.Minute, cancel)
+					time.AfterFunc(time.Minute, cancel) // which is also that of an attempt
 				}
 				var log bytes.Buffer
 				began := time.Now()

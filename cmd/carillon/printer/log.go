@@ -29,14 +29,8 @@ func (l recordLog) wants(r *scheduler.Record) bool {
 	return l.log.Enabled(context.Background(), l.level(r.Outcome))
 }
 
-// messages say what became of what was due.
-var messages = map[scheduler.Outcome]string{
-	scheduler.OutcomeCompleted: "attempt completed", scheduler.OutcomeFailed: "attempt failed",
-	scheduler.OutcomeFaulted: "occurrence faulted", scheduler.OutcomePostponed: "postponed", scheduler.OutcomeSkipped: "skipped",
-}
-
 func (l recordLog) print(r *scheduler.Record) {
-	attrs := []slog.Attr{slog.String("job", r.Job.String())}
+	attrs := []slog.Attr{slog.String("outcome", string(r.Outcome)), slog.String("job", r.Job.String())}
 	add := func(yes bool, a slog.Attr) {
 		if yes {
 			attrs = append(attrs, a)
@@ -52,5 +46,9 @@ func (l recordLog) print(r *scheduler.Record) {
 	add(r.Count > 0, slog.Int("count", r.Count))
 	add(r.Reason != "", slog.String("reason", string(r.Reason)))
 	add(r.Outcome != scheduler.OutcomeCompleted && r.Message != "", slog.String("err", brief(r.Message)))
-	l.log.LogAttrs(context.Background(), l.level(r.Outcome), messages[r.Outcome], attrs...)
+	if attempted {
+		l.log.LogAttrs(context.Background(), l.level(r.Outcome), "attempt", attrs...)
+		return
+	}
+	l.log.LogAttrs(context.Background(), l.level(r.Outcome), "occurrence", attrs...)
 }

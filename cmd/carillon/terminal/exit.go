@@ -78,7 +78,7 @@ func (t *Terminal) Complain(kind, text string) {
 	case !t.JSON:
 		fmt.Fprintf(t.Err, "carillon: %s: %s\n", kind, text)
 	case kind != "error":
-		printLine(t.Err, map[string]any{kind: map[string]string{"message": text}})
+		_ = printJSON(t.Err, map[string]any{kind: map[string]string{"message": text}})
 	}
 }
 

@@ -43,7 +43,7 @@ func (t *Terminal) failJSON(err error, code int) {
 		v.Message, v.Hint = whole(v.Details[0]), cmp.Or(v.Hint, v.Details[0].Hint)
 	}
 	v.Message = strings.ReplaceAll(v.Message, "\n", "; ")
-	printLine(t.Err, failureDocument{v})
+	_ = printJSON(t.Err, failureDocument{v}) // a reader that has gone learns nothing more
 }
 
 // whole is the message of something that went wrong alone.

@@ -11,17 +11,17 @@ func (t *Terminal) Input(ctx context.Context) io.Reader {
 	if t.In == nil {
 		return nil
 	}
-	return &input{ctx, t.In}
+	return readerFunc(func(p []byte) (int, error) { return read(ctx, t.In, p) })
 }
 
-// input reads in a goroutine of its own. One that is left waiting ends with the process.
-type input struct {
-	ctx context.Context
-	in  io.Reader
-}
+// readerFunc is a function that reads.
+type readerFunc func(p []byte) (int, error)
 
-// Read reads what comes, or returns the cause of the context's end.
-func (i *input) Read(p []byte) (int, error) {
+// Read calls it.
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// read reads in a goroutine of its own, which ends with the process when it is left waiting.
+func read(ctx context.Context, in io.Reader, p []byte) (int, error) {
 	type result struct {
 		n   int
 		err error
@@ -29,13 +29,13 @@ func (i *input) Read(p []byte) (int, error) {
 	own := make([]byte, len(p)) // p is the caller's again when this returns
 	came := make(chan result, 1)
 	go func() {
-		n, err := i.in.Read(own)
+		n, err := in.Read(own)
 		came <- result{n, err}
 	}()
 	select {
 	case r := <-came:
 		return copy(p, own[:r.n]), r.err
-	case <-i.ctx.Done():
-		return 0, context.Cause(i.ctx)
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
 	}
 }

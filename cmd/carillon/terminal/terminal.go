@@ -58,17 +58,12 @@ func (t *Terminal) Paint(colour, text string) string {
 func (t *Terminal) Printf(format string, args ...any) { fmt.Fprintf(t.Out, format, args...) }
 
 // PrintJSON prints a value on a line of its own.
-func (t *Terminal) PrintJSON(v any) error {
-	enc := json.NewEncoder(t.Out)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
+func (t *Terminal) PrintJSON(v any) error { return printJSON(t.Out, v) }
 
-// printLine prints a value of strings as JSON, on a line of its own.
-func printLine(w io.Writer, v any) {
+func printJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // a reader that has gone learns nothing more
+	return enc.Encode(v)
 }
 
 // List is a whole list for programs, in the shape of a page of the API.
