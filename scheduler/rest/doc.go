@@ -49,8 +49,10 @@
 //     in the history, for everything recorded after its header was sent. It
 //     ends with the client, or with the context of the server. A client that
 //     takes no data for ten seconds is left. $filter applies.
-//  7. Every answer has an x-ms-request-id, which the log repeats. The query
-//     parameter api-version is accepted and has no effect.
+//  7. Every answer has an x-ms-request-id, which the log repeats. A query
+//     parameter that an operation does not have, or a document for one that
+//     takes none, is 400 and named, but on the paths of AWX, which lets them
+//     be. The parameter api-version is accepted everywhere and has no effect.
 //  8. No answer shows a secret: a job's are left out, and that of a name is not
 //     given back. Neither are they logged.
 //  9. A browser cannot be made to change anything from a page of another
