@@ -51,9 +51,9 @@ var endpoints = []endpoint{
 	{"get", "get.*.*", "the job", get},
 	{"patch", "patch.*.*", "the job", do},
 	{"delete", "delete.*.*", "nothing", do},
-	{"run", "run.*.*", "the id of the occurrence", do},
-	{"enable", "enable.*.*", "the job", do},
-	{"disable", "disable.*.*", "the job", do},
+	{"run", "run.*.*", "the id of the occurrence", doBare},
+	{"enable", "enable.*.*", "the job", doBare},
+	{"disable", "disable.*.*", "the job", doBare},
 	{"history", "history.*.*", "a page of records, newest first", history},
 	{"list", "list.*", "a page of jobs, by name", list},
 	{"preview", "preview", "when a job would run", preview},
@@ -66,6 +66,14 @@ var endpoints = []endpoint{
 	{"malformed-list", "list.*.>", "why the name is wrong", malformed},
 	{"malformed-secret-put", "secret-put.*.>", "why the name is wrong", malformed},
 	{"malformed-secret-delete", "secret-delete.*.>", "why the name is wrong", malformed},
+}
+
+// doBare is do for what takes no document.
+func doBare(ctx context.Context, s *service.Service, r request) answer {
+	if err := scheduler.CheckNoDocument(r.body); err != nil {
+		return answer{err: err}
+	}
+	return do(ctx, s, r)
 }
 
 // do carries out what the request's verb asks for of a job.

@@ -94,22 +94,8 @@ func unknownOption(name string, options []string) string {
 // checkBare refuses a body, other than an object without members.
 func checkBare(w http.ResponseWriter, r *http.Request) error {
 	body, err := readBody(w, r)
-	if err != nil || strings.TrimSpace(string(body)) == "" {
-		return err
-	}
-	v, err := scheduler.ParseDocument(body)
 	if err != nil {
 		return err
 	}
-	if v.Kind() != document.KindObject {
-		return scheduler.Invalid("", "this takes no document, and this is "+v.Kind().String())
-	}
-	var wrong document.Problems
-	for _, m := range v.Members() {
-		wrong = append(wrong, document.Problem{Path: m.Name, Message: "unknown field; this takes no document"})
-	}
-	if wrong == nil {
-		return nil
-	}
-	return scheduler.AsInvalid(wrong)
+	return scheduler.CheckNoDocument(body)
 }
