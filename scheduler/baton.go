@@ -138,6 +138,15 @@ func (b Baton) Detached() Baton {
 	return b
 }
 
+// Uncounted is how many occurrences a detached baton carries that the job's own
+// has not counted: the run by hand of a disabled job, which began without it.
+func (b Baton) Uncounted() int {
+	if b.Kind == ManualDetached {
+		return 1
+	}
+	return 0
+}
+
 // DetachedName is the last subject token of the message of a detached run.
 func DetachedName(nominal time.Time) string { return strconv.FormatInt(nominal.UnixNano(), 36) }
 

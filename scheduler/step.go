@@ -112,6 +112,7 @@ func (j *Job) MergeStored(detached Baton, p Progress) (*Job, bool) {
 	if !next.Progress.Merge(p, detached.Nominal) {
 		return nil, false
 	}
+	next.Progress.Number += detached.Uncounted()
 	if p.Faults > 0 && j.State == Completed && detached.Number == j.Progress.Number && !detached.Kind.IsManual() {
 		next.State = Faulted
 	}

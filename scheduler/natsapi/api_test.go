@@ -151,6 +151,8 @@ func TestPages(t *testing.T) {
 		{`{"$skip": 30, "$filter": "state eq 'enabled'"}`, all[30:], 100},
 		{`{"$filter": "state eq faulted"}`, nil, 0},
 		{`{"$skip": 130}`, nil, 0},
+		{`{"labelSelector": "!team"}`, all, 77},
+		{`{"labelSelector": "team"}`, nil, 0},
 	} {
 		got, next := w.page(t, "list.default", test.body)
 		if len(got) != test.size {

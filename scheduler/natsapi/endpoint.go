@@ -132,7 +132,11 @@ func list(ctx context.Context, s *service.Service, r request) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	views, more, err := s.List(ctx, r.name, state, q.page())
+	page := q.page()
+	if page.Labels, err = scheduler.ParseSelector(q.Labels); err != nil {
+		return answer{err: err}
+	}
+	views, more, err := s.List(ctx, r.name, state, page)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -170,6 +174,7 @@ type query struct {
 	After  string `json:"$skiptoken,omitempty"` // the name after which to go on
 	Top    int    `json:"$top,omitempty"`
 	Filter string `json:"$filter,omitempty"`
+	Labels string `json:"labelSelector,omitempty"` // of jobs
 }
 
 func (q query) page() view.Page { return view.Page{Skip: q.Skip, Top: q.Top, After: q.After} }
@@ -192,6 +197,7 @@ func readQuery(body []byte, byName bool) (q query, err error) {
 	q.Filter, _ = o.String("$filter")
 	if byName {
 		q.After, _ = o.String("$skiptoken")
+		q.Labels, _ = o.String("labelSelector")
 	}
 	o.Done()
 	return q, scheduler.AsInvalid(reader.Err())

@@ -36,9 +36,9 @@ func checkOptions(q url.Values, options []string) error {
 	return nil
 }
 
-// pageOf reads $top and $skip, and $skiptoken if it is among the options.
-func pageOf(r *http.Request, options []string) (view.Page, error) {
-	var p view.Page
+// pageOf reads $top and $skip, $skiptoken if it is among the options, and
+// labelSelector.
+func pageOf(r *http.Request, options []string) (p view.Page, err error) {
 	q := r.URL.Query()
 	if err := checkOptions(q, options); err != nil {
 		return p, err
@@ -58,7 +58,8 @@ func pageOf(r *http.Request, options []string) (view.Page, error) {
 		}
 		p.Skip = int(n)
 	}
-	return p, nil
+	p.Labels, err = scheduler.ParseSelector(q.Get("labelSelector"))
+	return p, err
 }
 
 // flag reads a parameter that is true or false; false when it is absent.

@@ -45,7 +45,8 @@ func (r Reader) view(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 }
 
 // List returns a page of a collection's jobs by name, of one state when state
-// is not empty. more tells whether jobs follow.
+// is not empty, and with the labels that the page asks for. more tells whether
+// jobs follow.
 func (r Reader) List(ctx context.Context, collection string, state scheduler.State, p view.Page) (views []*view.Job, more bool, err error) {
 	if err := errors.Join(scheduler.ValidateName("collection", collection), p.Validate()); err != nil {
 		return nil, false, err
@@ -60,19 +61,19 @@ func (r Reader) List(ctx context.Context, collection string, state scheduler.Sta
 	sort.Slice(keys, func(i, j int) bool { return keys[i].Job < keys[j].Job })
 	passed := sort.Search(len(keys), func(i int) bool { return keys[i].Job > p.After })
 	keys, skip := keys[passed:], p.Skip
-	if skip > 0 && state == "" { // without a filter, the part before the page need not be read one by one
+	if skip > 0 && state == "" && p.Labels == nil { // without a filter, the part before the page need not be read one by one
 		if keys, err = r.existing(ctx, keys, skip+p.Size()+1); err != nil {
 			return nil, false, err
 		}
 		keys, skip = keys[min(skip, len(keys)):], 0
 	}
 	for _, k := range keys {
-		v, err := r.Get(ctx, k)
-		if errors.Is(err, scheduler.ErrNotFound) || v != nil && state != "" && v.Job.State != state {
-			continue
-		}
+		v, err := r.picked(ctx, k, state, p.Labels)
 		if err != nil {
 			return nil, false, err
+		}
+		if v == nil {
+			continue
 		}
 		if skip > 0 {
 			skip--
@@ -84,6 +85,29 @@ func (r Reader) List(ctx context.Context, collection string, state scheduler.Sta
 		views = append(views, v)
 	}
 	return views, false, nil
+}
+
+// picked returns a job that is wanted in a list; nil for another, or none.
+func (r Reader) picked(ctx context.Context, k scheduler.Key, state scheduler.State, labels scheduler.Selector) (*view.Job, error) {
+	j, err := r.shared.load(ctx, k)
+	switch {
+	case errors.Is(err, scheduler.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !labels.Matches(j.Def.Labels):
+		return nil, nil
+	}
+	v, err := r.view(ctx, j)
+	switch {
+	case errors.Is(err, scheduler.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case state != "" && v.Job.State != state:
+		return nil, nil
+	}
+	return v, nil
 }
 
 // keys returns the jobs of a collection by the store's index, in no particular

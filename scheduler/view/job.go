@@ -16,19 +16,36 @@ type Job struct {
 
 // Status is what the scheduler reports of a job.
 type Status struct {
-	Schedule   string    `json:"schedule"`                   // in English
-	Executions int       `json:"executionCount"`             // attempts run
-	Failures   int       `json:"failureCount"`               // attempts that failed
-	Faults     int       `json:"faultedCount"`               // occurrences that failed after all retries
-	Last       time.Time `json:"lastExecutionTime,omitzero"` // start of the last attempt; zero: none
-	Next       time.Time `json:"nextExecutionTime,omitzero"` // when the attempt that comes next, or is under way, is due; zero: none
-	Running    bool      `json:"running,omitempty"`          // the baton is with a worker: running, or about to
-	Retry      int       `json:"retryCount,omitempty"`       // of the occurrence under way: retries so far
+	Schedule    string    `json:"schedule"`                   // in English
+	Occurrences int       `json:"occurrenceCount"`            // occurrences begun, by schedule or by hand
+	Executions  int       `json:"executionCount"`             // attempts run, as in Azure Scheduler
+	Failures    int       `json:"failureCount"`               // attempts that failed
+	Faults      int       `json:"faultedCount"`               // occurrences that failed after all retries
+	Last        time.Time `json:"lastExecutionTime,omitzero"` // start of the last attempt; zero: none
+	Next        time.Time `json:"nextExecutionTime,omitzero"` // when the attempt that comes next, or is under way, is due; zero: none
+	Running     bool      `json:"running,omitempty"`          // the baton is with a worker: running, or about to
+	Retry       int       `json:"retryCount,omitempty"`       // of the occurrence under way: retries so far
+}
+
+// shownStatus is a status with what it takes the definition to tell.
+type shownStatus struct {
+	Status
+
+	Secrets []string `json:"secrets,omitempty"` // paths of members that the job has and that no answer shows
+}
+
+// secretPaths returns where the secrets of a definition stand.
+func secretPaths(d *scheduler.Definition) []string {
+	if !d.HasSecrets() {
+		return nil
+	}
+	open, locked := d.Document().SecretPaths()
+	return append(open, locked...)
 }
 
 // NewJob returns the view of a job that has no baton, with the progress p.
 func NewJob(j *scheduler.Job, p scheduler.Progress) *Job {
-	return &Job{Job: j, Status: Status{Executions: p.Executions, Failures: p.Failures, Faults: p.Faults, Last: p.Last.UTC()}}
+	return &Job{Job: j, Status: Status{Occurrences: p.Number, Executions: p.Executions, Failures: p.Failures, Faults: p.Faults, Last: p.Last.UTC()}}
 }
 
 // NewRunning returns the view of a job with its baton, which may be with a worker.
@@ -62,7 +79,7 @@ func jobID(k scheduler.Key) string { return collectionID(k.Collection) + "/jobs/
 func (v *Job) MarshalJSON() ([]byte, error) {
 	k, status := v.Job.Key, v.Status
 	status.Schedule = v.Job.Plan.Describe()
-	shown, err := document.Parse(JSON(status))
+	shown, err := document.Parse(JSON(shownStatus{status, secretPaths(v.Job.Def)}))
 	if err != nil {
 		return nil, err
 	}

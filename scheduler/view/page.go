@@ -12,6 +12,8 @@ type Page struct {
 	Skip  int
 	Top   int    // 0: MaxPage
 	After string // of a list of jobs: the name after which it goes on, where Skip begins to count
+
+	Labels scheduler.Selector // of a list of jobs: only those that it picks; Skip counts them alone
 }
 
 // MaxPage is the most entries a page has.

@@ -67,7 +67,7 @@ func TestRunDisabledJob(t *testing.T) {
 		if got, want := w.outcomes("job"), "completed/manual"; got != want {
 			t.Errorf("history %q, want %q", got, want)
 		}
-		if v := w.get("job"); v.Job.State != scheduler.Disabled || v.Status.Executions != 1 {
+		if v := w.get("job"); v.Job.State != scheduler.Disabled || v.Status.Executions != 1 || v.Status.Occurrences != 1 {
 			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
 		}
 	})
