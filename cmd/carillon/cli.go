@@ -12,29 +12,32 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/contexts"
 	"github.com/carillon-sched/carillon/cmd/carillon/emulate"
 	"github.com/carillon-sched/carillon/cmd/carillon/preview"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
 // cli is the command line.
 type cli struct {
-	Dev     devCmd          `cmd:"" help:"Run everything on this machine, to try jobs out."`
-	Serve   serveCmd        `cmd:"" help:"Run a scheduler beside a NATS server."`
-	Emulate emulate.Command `cmd:"" help:"Run the Service Bus and storage queue emulators alone."`
-	Apply   applyCmd        `cmd:"" help:"Create or update jobs from files."`
-	Get     getCmd          `cmd:"" help:"Show jobs."`
-	Run     jobsCmd         `cmd:"" help:"Run jobs now, besides their schedule."`
-	Enable  jobsCmd         `cmd:"" help:"Let disabled jobs run again."`
-	Disable jobsCmd         `cmd:"" help:"Stop jobs until they are enabled."`
-	Delete  jobsCmd         `cmd:"" help:"Delete jobs with their history."`
-	History historyCmd      `cmd:"" help:"Show what ran, and how it ended."`
-	Preview preview.Command `cmd:"" help:"Show when a schedule would run."`
-	Secrets secrets.Command `cmd:"" help:"Keep secrets that jobs name, and the keys that seal them."`
-	Doctor  doctorCmd       `cmd:"" help:"Look for jobs that would never run."`
-	Docs    docsCmd         `cmd:"" help:"Print the reference pages."`
-	Version versionCmd      `cmd:"" help:"Show the version."`
+	Dev     devCmd           `cmd:"" help:"Run everything on this machine, to try jobs out."`
+	Serve   serveCmd         `cmd:"" help:"Run a scheduler beside a NATS server."`
+	Emulate emulate.Command  `cmd:"" help:"Run the Service Bus and storage queue emulators alone."`
+	Apply   applyCmd         `cmd:"" help:"Create or update jobs from files."`
+	Get     getCmd           `cmd:"" help:"Show jobs."`
+	Run     jobsCmd          `cmd:"" help:"Run jobs now, besides their schedule."`
+	Enable  jobsCmd          `cmd:"" help:"Let disabled jobs run again."`
+	Disable jobsCmd          `cmd:"" help:"Stop jobs until they are enabled."`
+	Delete  jobsCmd          `cmd:"" help:"Delete jobs with their history."`
+	History historyCmd       `cmd:"" help:"Show what ran, and how it ended."`
+	Preview preview.Command  `cmd:"" help:"Show when a schedule would run."`
+	Secrets secrets.Command  `cmd:"" help:"Keep secrets that jobs name, and the keys that seal them."`
+	Doctor  doctorCmd        `cmd:"" help:"Look for jobs that would never run."`
+	Context contexts.Command `cmd:"" help:"Keep the schedulers you work with, by name."`
+	Docs    docsCmd          `cmd:"" help:"Print the reference pages."`
+	Version versionCmd       `cmd:"" help:"Show the version."`
 
 	JSON bool `name:"json" help:"Print JSON, for programs."`
 }
@@ -59,6 +62,9 @@ func run(args []string, t *terminal.Terminal) int {
 		return t.Fail(usage(err))
 	}
 	t.JSON = c.JSON
+	if err := remote.UseContext(command, t); err != nil {
+		return t.Fail(err)
+	}
 	ctx, stop := interruptible()
 	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))
@@ -96,11 +102,19 @@ func usage(err error) error {
 	hint := `run "carillon --help"`
 	if p, ok := errors.AsType[*kong.ParseError](err); ok {
 		if n := p.Context.Selected(); n != nil {
-			hint = `run "` + n.FullPath() + ` --help"`
+			hint = `run "` + commandPath(n) + ` --help"`
 			err = plainer(secrets.Unshown(n, err))
 		}
 	}
 	return terminal.Hinted(terminal.Usage(err), hint)
+}
+
+// commandPath is a command as it is typed, without its aliases.
+func commandPath(n *kong.Node) string {
+	if n.Parent == nil {
+		return n.Name
+	}
+	return commandPath(n.Parent) + " " + n.Name
 }
 
 // oneOf is how the parser says that a flag has a value that is not among its

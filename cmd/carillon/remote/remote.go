@@ -1,32 +1,103 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/contexts"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // Server is the flag of the commands that ask a running scheduler.
 type Server struct {
+	Context string `help:"Context to take the server, its token and the collection from; see carillon context." env:"CARILLON_CONTEXT" placeholder:"NAME"`
 	Address string `name:"server" help:"Address of the scheduler's REST API." default:"http://127.0.0.1:8080" env:"CARILLON_SERVER" placeholder:"URL"`
 }
 
-// ProvideClient returns a client of the scheduler, which kong gives to a command's Run. It does no I/O.
-func (r Server) ProvideClient() (*client.Client, error) {
+// tokenVariable is the token for whatever server is asked.
+const tokenVariable = "CARILLON_TOKEN"
+
+// ProvideClient returns a client of the scheduler, which kong gives to a command's Run. Of the context it takes the
+// token, if the server is that of the context.
+func (r Server) ProvideClient(t *terminal.Terminal) (*client.Client, error) {
 	c, err := client.New(r.Address)
 	if err != nil {
 		return nil, terminal.Usage(err)
 	}
+	token, _ := t.Lookup(tokenVariable)
+	if token == "" {
+		chosen, err := r.chosen(t)
+		if err != nil {
+			return nil, err
+		}
+		token = chosen.TokenFor(r.Address)
+	}
+	c.Authorize(token)
 	return c, nil
+}
+
+// chosen is the context that is named, or the current one.
+func (r Server) chosen(t *terminal.Terminal) (contexts.Context, error) {
+	file, err := contexts.Load(t.Lookup)
+	if err != nil {
+		return contexts.Context{}, err
+	}
+	return file.Choose(r.Context)
+}
+
+// UseContext gives the flags of a command that asks a scheduler what the context says, unless the command line or the
+// environment does.
+func UseContext(command *kong.Context, t *terminal.Terminal) error {
+	var server, collection, name *kong.Flag
+	for _, flag := range command.Flags() {
+		switch flag.Name {
+		case "server":
+			server = flag
+		case "collection":
+			collection = flag
+		case "context":
+			name = flag
+		}
+	}
+	if name == nil { // it asks none
+		return nil
+	}
+	chosen, err := Server{Context: name.Target.String()}.chosen(t)
+	if err != nil {
+		return err
+	}
+	take(command, t, server, chosen.Server)
+	take(command, t, collection, chosen.Collection)
+	return nil
+}
+
+// take sets a flag that was not given, neither on the command line nor, other than empty, in the environment.
+func take(command *kong.Context, t *terminal.Terminal, flag *kong.Flag, value string) {
+	if flag == nil {
+		return
+	}
+	for _, path := range command.Path {
+		if path.Flag == flag {
+			return
+		}
+	}
+	for _, name := range flag.Tag.Envs {
+		if given, _ := t.Lookup(name); given != "" {
+			return
+		}
+	}
+	flag.Target.SetString(cmp.Or(value, flag.Default))
 }
 
 // Within is the flag that completes names of jobs.
 type Within struct {
-	Collection string `short:"c" help:"Collection of jobs that are named without one." default:"default" placeholder:"NAME"`
+	Collection string `short:"c" help:"Collection of jobs that are named without one." default:"default" env:"CARILLON_COLLECTION" placeholder:"NAME"`
 }
 
 // Key reads job or collection/job.

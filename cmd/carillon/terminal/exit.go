@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
@@ -79,6 +80,8 @@ func hintOf(err error) string {
 	switch {
 	case is[*client.UnreachableError](err):
 		return `start a scheduler with "carillon dev", or name its address with --server or CARILLON_SERVER`
+	case isUnauthorized(err):
+		return `give a token in CARILLON_TOKEN, or keep it with "carillon context set NAME --server URL --token-file FILE"`
 	case is[*embedded.PortError](err):
 		return "another program uses that port, perhaps a second carillon; choose one with --nats, port 0 takes any free one"
 	case is[*embedded.InUseError](err):
@@ -87,6 +90,12 @@ func hintOf(err error) string {
 		return "choose another directory with --data"
 	}
 	return ""
+}
+
+// isUnauthorized reports whether the server, or a proxy before it, asks for a token.
+func isUnauthorized(err error) bool {
+	e, ok := errors.AsType[*client.Error](err)
+	return ok && e.Status == http.StatusUnauthorized
 }
 
 // settingHint says where a setting of the store is made.

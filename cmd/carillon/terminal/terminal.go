@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -23,6 +24,8 @@ type Terminal struct {
 	JSON   bool // Out is for programs
 	Colour bool // Out shows colours
 	Helped bool // help was printed, and nothing else is to be done
+
+	lines *bufio.Reader // of In, once something was asked
 }
 
 // System is the terminal of the process.
