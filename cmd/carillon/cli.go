@@ -3,11 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
-	"regexp"
-	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -26,20 +23,23 @@ type cli struct {
 	Serve   serveCmd         `cmd:"" help:"Run a scheduler beside a NATS server."`
 	Emulate emulate.Command  `cmd:"" help:"Run the Service Bus and storage queue emulators alone."`
 	Apply   applyCmd         `cmd:"" help:"Create or update jobs from files."`
-	Get     getCmd           `cmd:"" help:"Show jobs."`
-	Run     jobsCmd          `cmd:"" help:"Run jobs now, besides their schedule."`
+	Get     getCmd           `cmd:"" aliases:"ls" help:"Show jobs."`
+	Export  exportCmd        `cmd:"" help:"Print jobs and collections as job files."`
+	Run     runCmd           `cmd:"" help:"Run jobs now, besides their schedule."`
 	Enable  jobsCmd          `cmd:"" help:"Let disabled jobs run again."`
 	Disable jobsCmd          `cmd:"" help:"Stop jobs until they are enabled."`
-	Delete  jobsCmd          `cmd:"" help:"Delete jobs with their history."`
-	History historyCmd       `cmd:"" help:"Show what ran, and how it ended."`
+	Delete  jobsCmd          `cmd:"" aliases:"rm" help:"Delete jobs with their history."`
+	History historyCmd       `cmd:"" aliases:"logs" help:"Show what ran, and how it ended."`
 	Preview preview.Command  `cmd:"" help:"Show when a schedule would run."`
 	Secrets secrets.Command  `cmd:"" help:"Keep secrets that jobs name, and the keys that seal them."`
 	Doctor  doctorCmd        `cmd:"" help:"Look for jobs that would never run."`
 	Context contexts.Command `cmd:"" help:"Keep the schedulers you work with, by name."`
 	Docs    docsCmd          `cmd:"" help:"Print the reference pages."`
+	Help    helpCmd          `cmd:"" help:"Show what a command does, with examples."`
 	Version versionCmd       `cmd:"" help:"Show the version."`
 
-	JSON bool `name:"json" help:"Print JSON, for programs."`
+	JSON        bool `name:"json" help:"Print JSON, for programs: one document."`
+	ShowVersion bool `name:"version" help:"Show the version."`
 }
 
 const description = `Carillon is a job scheduler on NATS JetStream.
@@ -55,13 +55,15 @@ func run(args []string, t *terminal.Terminal) int {
 		return terminal.ExitUsage
 	}
 	command, err := parser.Parse(args)
-	if t.Helped {
+	t.JSON = c.JSON
+	switch {
+	case t.Helped:
 		return terminal.ExitOK
-	}
-	if err != nil {
+	case c.ShowVersion:
+		return t.Fail(versionCmd{}.Run(t))
+	case err != nil:
 		return t.Fail(usage(err))
 	}
-	t.JSON = c.JSON
 	if err := remote.UseContext(command, t); err != nil {
 		return t.Fail(err)
 	}
@@ -72,7 +74,7 @@ func run(args []string, t *terminal.Terminal) int {
 }
 
 func newParser(t *terminal.Terminal) (*kong.Kong, *cli) {
-	c := &cli{Run: runCmd, Enable: enableCmd, Disable: disableCmd, Delete: deleteCmd}
+	c := &cli{Enable: enableCmd, Disable: disableCmd, Delete: deleteCmd}
 	parser, err := kong.New(c,
 		kong.Name("carillon"), kong.Description(description), kong.Writers(t.Out, t.Err),
 		kong.Exit(func(int) { t.Helped = true }), // only help exits by itself
@@ -95,40 +97,6 @@ func describe(v *kong.Value) string {
 		text += " Also $" + v.Tag.Envs[0] + "."
 	}
 	return text
-}
-
-// usage adds to an error of the parser where to look.
-func usage(err error) error {
-	hint := `run "carillon --help"`
-	if p, ok := errors.AsType[*kong.ParseError](err); ok {
-		if n := p.Context.Selected(); n != nil {
-			hint = `run "` + commandPath(n) + ` --help"`
-			err = plainer(secrets.Unshown(n, err))
-		}
-	}
-	return terminal.Hinted(terminal.Usage(err), hint)
-}
-
-// commandPath is a command as it is typed, without its aliases.
-func commandPath(n *kong.Node) string {
-	if n.Parent == nil {
-		return n.Name
-	}
-	return commandPath(n.Parent) + " " + n.Name
-}
-
-// oneOf is how the parser says that a flag has a value that is not among its
-// words, of which an empty one stands for the flag that is not given.
-var oneOf = regexp.MustCompile(`^(--[a-z-]+) must be one of (".*") but got (".*")$`)
-
-// plainer returns an error of the parser in the words of all other errors.
-func plainer(err error) error {
-	m := oneOf.FindStringSubmatch(err.Error())
-	if m == nil {
-		return err
-	}
-	words := strings.Split(strings.TrimSuffix(m[2], `,""`), ",")
-	return fmt.Errorf("%s: %s is not one of %s", m[1], m[3], strings.ReplaceAll(strings.Join(words, ", "), `"`, ""))
 }
 
 // interruptible returns a context that ends with the first SIGINT or SIGTERM.

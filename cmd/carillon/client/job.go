@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -18,8 +19,16 @@ type Job struct {
 	Name       string // collection/job
 	State      scheduler.State
 	Status     view.Status
+	Secrets    []string // paths of what the job has and the API does not show
+	Labels     map[string]string
 	Properties json.RawMessage
 	Document   json.RawMessage // all of it
+}
+
+// Key is the job's name.
+func (j *Job) Key() scheduler.Key {
+	collection, name, _ := strings.Cut(j.Name, "/")
+	return scheduler.Key{Collection: collection, Job: name}
 }
 
 // resource is what the documents of jobs and records have in common.
@@ -32,8 +41,13 @@ type resource struct {
 func (j *Job) UnmarshalJSON(data []byte) error {
 	var doc resource
 	var properties struct {
-		State  scheduler.State `json:"state"`
-		Status view.Status     `json:"status"`
+		State  scheduler.State   `json:"state"`
+		Labels map[string]string `json:"labels"`
+		Status struct {
+			view.Status
+
+			Secrets []string `json:"secrets"`
+		} `json:"status"`
 	}
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return err
@@ -41,7 +55,10 @@ func (j *Job) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(doc.Properties, &properties); err != nil {
 		return err
 	}
-	*j = Job{doc.Name, properties.State, properties.Status, doc.Properties, append(json.RawMessage(nil), data...)}
+	*j = Job{
+		Name: doc.Name, State: properties.State, Status: properties.Status.Status, Secrets: properties.Status.Secrets,
+		Labels: properties.Labels, Properties: doc.Properties, Document: append(json.RawMessage(nil), data...),
+	}
 	return nil
 }
 
@@ -69,11 +86,7 @@ const pageSize = 100
 // List returns the jobs of a collection by name, of one state when state is
 // not empty.
 func (c *Client) List(ctx context.Context, collection string, state scheduler.State) ([]*Job, error) {
-	q := url.Values{}
-	if state != "" {
-		q.Set("$filter", "state eq "+string(state))
-	}
-	return all[*Job](ctx, c, "/jobCollections/"+url.PathEscape(collection)+"/jobs", q, 0)
+	return c.selectIn(ctx, Query{Collection: collection, State: state})
 }
 
 // all reads page after page of a list, up to most entries when most is not 0.

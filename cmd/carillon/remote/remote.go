@@ -112,49 +112,41 @@ func (w Within) Key(name string) (scheduler.Key, error) {
 	return k, nil
 }
 
-// Jobs are the arguments of a command that does one thing to each of some
-// jobs.
-type Jobs struct {
-	Server
-	Within
-
-	Names []string `arg:"" name:"job" help:"Names of jobs: job, or collection/job."`
-}
-
-// Each does do to every job, says what was done, and goes on after an error.
-func (s Jobs) Each(
-	ctx context.Context, t *terminal.Terminal, done string, do func(context.Context, scheduler.Key) error,
-) error {
-	keys := make([]scheduler.Key, len(s.Names))
-	for i, name := range s.Names {
-		var err error
-		if keys[i], err = s.Key(name); err != nil {
-			return err
-		}
-	}
-	return EachOf(ctx, t, keys, done, func(k scheduler.Key) error { return do(ctx, k) },
-		func(k scheduler.Key) any { return map[string]string{"job": k.String(), "result": done} })
-}
-
 // EachOf does do to every thing, says what was done, and goes on after an error, but not without a scheduler.
-// document is what programs are told of a thing that is done.
+// document is what programs are told of a thing that is done, in one list.
 func EachOf[T any](
 	ctx context.Context, t *terminal.Terminal, things []T, done string, do func(T) error, document func(T) any,
 ) error {
-	var failed []error
+	documents := []any{}
+	failed, err := each(ctx, t, things, do, func(thing T) {
+		if t.JSON {
+			documents = append(documents, document(thing))
+			return
+		}
+		t.Printf("%-9s %v\n", done, thing)
+	})
+	if t.JSON {
+		_ = t.PrintJSON(terminal.List[any]{Value: documents}) // of strings
+	}
+	if err != nil {
+		return err
+	}
+	return terminal.Reported(failed...)
+}
+
+// each does do to every thing, and returns those of its errors that it told of. It stops where there is no scheduler.
+func each[T any](ctx context.Context, t *terminal.Terminal, things []T, do func(T) error, done func(T)) (failed []error, err error) {
 	for _, thing := range things {
 		err := do(thing)
 		switch {
 		case errors.Is(err, scheduler.ErrUnavailable), ctx.Err() != nil:
-			return err
+			return failed, err
 		case err != nil:
 			t.Fail(err)
 			failed = append(failed, err)
-		case t.JSON:
-			_ = t.PrintJSON(document(thing)) // of strings
 		default:
-			t.Printf("%-9s %v\n", done, thing)
+			done(thing)
 		}
 	}
-	return terminal.Reported(failed...)
+	return failed, nil
 }

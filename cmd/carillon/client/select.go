@@ -1,0 +1,78 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Query says which jobs are wanted.
+type Query struct {
+	Collection string          // "": of all collections
+	State      scheduler.State // "": in any
+	Labels     string          // [scheduler.ParseSelector]; "": with whatever labels
+}
+
+// Select returns jobs, by collection and name.
+func (c *Client) Select(ctx context.Context, q Query) ([]*Job, error) {
+	if q.Collection != "" {
+		return c.selectIn(ctx, q)
+	}
+	collections, err := c.CollectionDocuments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var jobs []*Job
+	for _, one := range collections {
+		q.Collection = one.Name
+		found, err := c.selectIn(ctx, q)
+		if errors.Is(err, scheduler.ErrNotFound) {
+			continue // deleted meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, found...)
+	}
+	return jobs, nil
+}
+
+func (c *Client) selectIn(ctx context.Context, q Query) ([]*Job, error) {
+	parameters := url.Values{}
+	if q.State != "" {
+		parameters.Set("$filter", "state eq "+string(q.State))
+	}
+	if q.Labels != "" {
+		parameters.Set("labelSelector", q.Labels)
+	}
+	return all[*Job](ctx, c, "/jobCollections/"+url.PathEscape(q.Collection)+"/jobs", parameters, 0)
+}
+
+// CollectionDocument is a collection as the API shows it.
+type CollectionDocument struct {
+	Name     string
+	Document json.RawMessage // all of it
+}
+
+// UnmarshalJSON reads a collection document.
+func (d *CollectionDocument) UnmarshalJSON(data []byte) error {
+	var doc resource
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return err
+	}
+	*d = CollectionDocument{doc.Name, append(json.RawMessage(nil), data...)}
+	return nil
+}
+
+// CollectionDocuments returns all collections by name.
+func (c *Client) CollectionDocuments(ctx context.Context) ([]CollectionDocument, error) {
+	var page struct {
+		Value []CollectionDocument `json:"value"`
+	}
+	_, err := c.call(ctx, http.MethodGet, "/jobCollections", nil, &page)
+	return page.Value, err
+}
