@@ -140,14 +140,20 @@ type applied struct {
 }
 
 func printResults(t *terminal.Terminal, results []jobfile.Result, problems []jobfile.Problem) error {
-	jobs, all := []applied{}, append([]jobfile.Problem{}, problems...)
+	jobs, all := appliedOf(results, problems)
+	return t.PrintJSON(map[string]any{"jobs": jobs, "problems": all})
+}
+
+// appliedOf returns the jobs that were put, and all problems.
+func appliedOf(results []jobfile.Result, problems []jobfile.Problem) (jobs []applied, all []jobfile.Problem) {
+	jobs, all = []applied{}, append([]jobfile.Problem{}, problems...)
 	for _, r := range results {
 		all = append(all, r.Problems...)
 		if r.Verdict != "" {
 			jobs = append(jobs, applied{r.Job.Key.String(), r.Job.File, r.Verdict})
 		}
 	}
-	return t.PrintJSON(map[string]any{"jobs": jobs, "problems": all})
+	return jobs, all
 }
 
 // firstUnavailable returns the first error that is no fault of a file: one

@@ -73,6 +73,9 @@ Examples:
     carillon dev --http 127.0.0.1:0 --nats 127.0.0.1:0 --amqp 127.0.0.1:0 --queue 127.0.0.1:0 --ports-file ports.json`
 }
 
+// devMinRetry is the shortest retryInterval of jobs.
+const devMinRetry = time.Second
+
 // devGrace is how long a stop waits for running attempts: whoever presses
 // Ctrl-C is waiting too. They are repeated at the next start.
 const devGrace = 3 * time.Second
@@ -174,7 +177,7 @@ func (d *dev) run(ctx context.Context) error {
 	d.node, err = node.Open(ctx, node.Config{
 		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version,
 		Handlers: echoes(), Delivery: delivery,
-		Limits: scheduler.Limits{MinRetryInterval: time.Second},
+		Limits: scheduler.Limits{MinRetryInterval: devMinRetry},
 		Worker: worker.Config{OnRecord: d.records.Take, Grace: devGrace},
 	})
 	if err != nil {

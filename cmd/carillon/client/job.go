@@ -73,6 +73,14 @@ func (c *Client) Put(ctx context.Context, k scheduler.Key, body []byte) (j *Job,
 	return j, status == http.StatusCreated, err
 }
 
+// Patch merges a document into a job's definition, as RFC 7396 says: what it does
+// not name stays, and null removes.
+func (c *Client) Patch(ctx context.Context, k scheduler.Key, body []byte) (*Job, error) {
+	j := &Job{}
+	_, err := c.call(ctx, http.MethodPatch, jobPath(k), body, j)
+	return j, err
+}
+
 // Get returns a job.
 func (c *Client) Get(ctx context.Context, k scheduler.Key) (*Job, error) {
 	j := &Job{}
