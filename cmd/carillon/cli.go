@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/contexts"
 	"github.com/carillon-sched/carillon/cmd/carillon/emulate"
+	"github.com/carillon-sched/carillon/cmd/carillon/initfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/preview"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
@@ -23,6 +24,7 @@ type cli struct {
 	Serve    serveCmd         `cmd:"" help:"Run a scheduler beside a NATS server."`
 	Emulate  emulate.Command  `cmd:"" help:"Run the Service Bus and storage queue emulators alone."`
 	Apply    applyCmd         `cmd:"" help:"Create or update jobs from files."`
+	Init     initfile.Command `cmd:"" help:"Write a job file to start from."`
 	Validate validateCmd      `cmd:"" help:"Check job files, without a scheduler."`
 	Get      getCmd           `cmd:"" aliases:"ls" help:"Show jobs."`
 	Edit     editCmd          `cmd:"" help:"Change a job in your editor."`
