@@ -20,27 +20,29 @@ import (
 
 // cli is the command line.
 type cli struct {
-	Dev      devCmd           `cmd:"" help:"Run everything on this machine, to try jobs out."`
-	Serve    serveCmd         `cmd:"" help:"Run a scheduler beside a NATS server."`
-	Emulate  emulate.Command  `cmd:"" help:"Run the Service Bus and storage queue emulators alone."`
-	Apply    applyCmd         `cmd:"" help:"Create or update jobs from files."`
-	Init     initfile.Command `cmd:"" help:"Write a job file to start from."`
-	Validate validateCmd      `cmd:"" help:"Check job files, without a scheduler."`
-	Get      getCmd           `cmd:"" aliases:"ls" help:"Show jobs."`
-	Edit     editCmd          `cmd:"" help:"Change a job in your editor."`
-	Export   exportCmd        `cmd:"" help:"Print jobs and collections as job files."`
-	Run      runCmd           `cmd:"" help:"Run jobs now, besides their schedule."`
-	Enable   jobsCmd          `cmd:"" help:"Let disabled jobs run again."`
-	Disable  jobsCmd          `cmd:"" help:"Stop jobs until they are enabled."`
-	Delete   jobsCmd          `cmd:"" aliases:"rm" help:"Delete jobs with their history."`
-	History  historyCmd       `cmd:"" aliases:"logs" help:"Show what ran, and how it ended."`
-	Preview  preview.Command  `cmd:"" help:"Show when a schedule would run."`
-	Secrets  secrets.Command  `cmd:"" help:"Keep secrets that jobs name, and the keys that seal them."`
-	Doctor   doctorCmd        `cmd:"" help:"Look for jobs that would never run."`
-	Context  contexts.Command `cmd:"" help:"Keep the schedulers you work with, by name."`
-	Docs     docsCmd          `cmd:"" help:"Print the reference pages."`
-	Help     helpCmd          `cmd:"" help:"Show what a command does, with examples."`
-	Version  versionCmd       `cmd:"" help:"Show the version."`
+	Dev        devCmd           `cmd:"" help:"Run everything on this machine, to try jobs out."`
+	Serve      serveCmd         `cmd:"" help:"Run a scheduler beside a NATS server."`
+	Emulate    emulate.Command  `cmd:"" help:"Run the Service Bus and storage queue emulators alone."`
+	Apply      applyCmd         `cmd:"" help:"Create or update jobs from files."`
+	Init       initfile.Command `cmd:"" help:"Write a job file to start from."`
+	Validate   validateCmd      `cmd:"" help:"Check job files, without a scheduler."`
+	Get        getCmd           `cmd:"" aliases:"ls" help:"Show jobs."`
+	Edit       editCmd          `cmd:"" help:"Change a job in your editor."`
+	Export     exportCmd        `cmd:"" help:"Print jobs and collections as job files."`
+	Run        runCmd           `cmd:"" help:"Run jobs now, besides their schedule."`
+	Enable     jobsCmd          `cmd:"" help:"Let disabled jobs run again."`
+	Disable    jobsCmd          `cmd:"" help:"Stop jobs until they are enabled."`
+	Delete     jobsCmd          `cmd:"" aliases:"rm" help:"Delete jobs with their history."`
+	History    historyCmd       `cmd:"" aliases:"logs" help:"Show what ran, and how it ended."`
+	Preview    preview.Command  `cmd:"" help:"Show when a schedule would run."`
+	Secrets    secrets.Command  `cmd:"" help:"Keep secrets that jobs name, and the keys that seal them."`
+	Doctor     doctorCmd        `cmd:"" help:"Look for jobs that would never run."`
+	Context    contexts.Command `cmd:"" help:"Keep the schedulers you work with, by name."`
+	Docs       docsCmd          `cmd:"" help:"Print the reference pages."`
+	Completion completionCmd    `cmd:"" help:"Print what makes a shell complete command lines."`
+	Help       helpCmd          `cmd:"" help:"Show what a command does, with examples."`
+	Version    versionCmd       `cmd:"" help:"Show the version."`
+	Complete   completeCmd      `cmd:"" name:"__complete" hidden:""`
 
 	JSON        bool `name:"json" help:"Print JSON, for programs: one document."`
 	ShowVersion bool `name:"version" help:"Show the version."`

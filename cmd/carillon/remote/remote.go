@@ -51,6 +51,26 @@ func (r Server) chosen(t *terminal.Terminal) (contexts.Context, error) {
 	return file.Choose(r.Context)
 }
 
+// Guess returns the client and the collection of a command line that is not complete, whose flags so far are given by
+// name.
+func Guess(t *terminal.Terminal, given map[string]string) (api *client.Client, collection string, err error) {
+	of := func(flag, variable string) string {
+		value, _ := t.Lookup(variable)
+		return cmp.Or(given[flag], value)
+	}
+	s := Server{Context: of("context", "CARILLON_CONTEXT"), Address: of("server", "CARILLON_SERVER")}
+	chosen, err := s.chosen(t)
+	if err != nil {
+		return nil, "", err
+	}
+	s.Address = cmp.Or(s.Address, chosen.Server, defaultServer)
+	api, err = s.ProvideClient(t)
+	return api, cmp.Or(of("collection", "CARILLON_COLLECTION"), chosen.Collection, scheduler.DefaultCollection), err
+}
+
+// defaultServer is where a scheduler is that nobody moved.
+const defaultServer = "http://127.0.0.1:8080"
+
 // UseContext gives the flags of a command that asks a scheduler what the context says, unless the command line or the
 // environment does.
 func UseContext(command *kong.Context, t *terminal.Terminal) error {
