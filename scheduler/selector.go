@@ -74,8 +74,8 @@ func (p *selectorParser) err() error {
 	return Invalid(selectorPath, p.problem)
 }
 
-// fail notes the first problem.
-func (p *selectorParser) fail(format string, args ...any) {
+// failf notes the first problem.
+func (p *selectorParser) failf(format string, args ...any) {
 	if p.problem == "" {
 		p.problem = fmt.Sprintf("column %d: ", p.at+1) + fmt.Sprintf(format, args...)
 	}
@@ -110,7 +110,7 @@ func (p *selectorParser) next() {
 	case c == '"' || c == '\'':
 		inside := strings.IndexByte(rest[1:], c)
 		if inside < 0 {
-			p.fail("the quote is not closed")
+			p.failf("the quote is not closed")
 			return
 		}
 		p.token, p.quoted, p.end = rest[1:inside+1], true, p.at+inside+2
@@ -123,7 +123,7 @@ func (p *selectorParser) next() {
 			length++
 		}
 	default:
-		p.fail("%q must stand in quotes", c)
+		p.failf("%q must stand in quotes", c)
 		return
 	}
 	p.token, p.end = rest[:length], p.at+length
@@ -143,14 +143,14 @@ func (p *selectorParser) is(token string) bool {
 
 func (p *selectorParser) expect(token string) {
 	if !p.is(token) {
-		p.fail("%q was expected here, not %s", token, p.found())
+		p.failf("%q was expected here, not %s", token, p.found())
 	}
 }
 
 // word reads a name or a value.
 func (p *selectorParser) word(what string) string {
 	if !p.isWord() {
-		p.fail("%s was expected here, not %s", what, p.found())
+		p.failf("%s was expected here, not %s", what, p.found())
 		return ""
 	}
 	word := p.token
@@ -175,7 +175,7 @@ func (p *selectorParser) requirement() requirement {
 	case p.is("notin"):
 		r.values, r.not = p.set(), true
 	case p.token != "" && p.token != "," || p.quoted:
-		p.fail("=, !=, in or notin was expected here, not %s", p.found())
+		p.failf("=, !=, in or notin was expected here, not %s", p.found())
 	}
 	return r
 }

@@ -13,13 +13,13 @@ import (
 func TestComplete(t *testing.T) {
 	parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
 	values := func(p complete.Place) ([]complete.Candidate, bool) {
-		given := ""
+		given := []string{p.Name}
 		for _, name := range []string{"collection", "context", "server"} {
 			if v := p.Given[name]; v != "" {
-				given += " " + name + "=" + v
+				given = append(given, name+"="+v)
 			}
 		}
-		return []complete.Candidate{{Word: p.Word + "<" + p.Name + given + ">"}}, p.Name == "path"
+		return []complete.Candidate{{Word: p.Word + "<" + strings.Join(given, " ") + ">"}}, p.Name == "path"
 	}
 	for line, want := range map[string]string{
 		"|ap":                               "apply",

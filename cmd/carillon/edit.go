@@ -51,7 +51,8 @@ func (c editCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	if err != nil {
 		return err
 	}
-	const introduction = "# Save and leave the editor to put what you changed. Lines that begin with # do not count; an empty file changes nothing.\n"
+	const introduction = "# Save and leave the editor to put what you changed. Lines that begin with # do not count; " +
+		"an empty file changes nothing.\n"
 	f, err := edit.Create(t, k.Job, introduction+string(d.YAML()))
 	if err != nil {
 		return err
@@ -137,7 +138,7 @@ func (e *editing) put(ctx context.Context) (done string, err error) {
 		return "", scheduler.Invalid("", fmt.Sprintf("there are %d jobs in the file, and one is edited", len(jobs)))
 	}
 	if jobs[0].Key != e.key {
-		return "", scheduler.Invalid("name", fmt.Sprintf("a job keeps its name, %s; apply it under another one, and delete this one", e.key))
+		return "", scheduler.Invalid("name", fmt.Sprintf("a job keeps its name, %s; apply it under another, and delete this one", e.key))
 	}
 	v, err := document.Parse(jobs[0].Body)
 	if err != nil {

@@ -100,7 +100,7 @@ func (w *yamlWriter) array(v Value, depth int) {
 
 // scalar writes what has no lines below it, or a text as a block.
 func (w *yamlWriter) scalar(v Value, depth int) {
-	switch v.kind { //nolint:exhaustive // the others are as in JSON
+	switch v.kind {
 	case KindString:
 		if !v.secret && isBlock(v.text) {
 			w.block(v.text, depth)

@@ -68,11 +68,11 @@ func (r Reader) List(ctx context.Context, collection string, state scheduler.Sta
 		keys, skip = keys[min(skip, len(keys)):], 0
 	}
 	for _, k := range keys {
-		v, err := r.picked(ctx, k, state, p.Labels)
+		v, wanted, err := r.picked(ctx, k, state, p.Labels)
 		if err != nil {
 			return nil, false, err
 		}
-		if v == nil {
+		if !wanted {
 			continue
 		}
 		if skip > 0 {
@@ -87,27 +87,24 @@ func (r Reader) List(ctx context.Context, collection string, state scheduler.Sta
 	return views, false, nil
 }
 
-// picked returns a job that is wanted in a list; nil for another, or none.
-func (r Reader) picked(ctx context.Context, k scheduler.Key, state scheduler.State, labels scheduler.Selector) (*view.Job, error) {
+// picked returns a job if it is there, and wanted in a list.
+func (r Reader) picked(
+	ctx context.Context, k scheduler.Key, state scheduler.State, labels scheduler.Selector,
+) (v *view.Job, wanted bool, err error) {
 	j, err := r.shared.load(ctx, k)
+	if err == nil && !labels.Matches(j.Def.Labels) {
+		return nil, false, nil
+	}
+	if err == nil {
+		v, err = r.view(ctx, j)
+	}
 	switch {
 	case errors.Is(err, scheduler.ErrNotFound):
-		return nil, nil
+		return nil, false, nil
 	case err != nil:
-		return nil, err
-	case !labels.Matches(j.Def.Labels):
-		return nil, nil
+		return nil, false, err
 	}
-	v, err := r.view(ctx, j)
-	switch {
-	case errors.Is(err, scheduler.ErrNotFound):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case state != "" && v.Job.State != state:
-		return nil, nil
-	}
-	return v, nil
+	return v, state == "" || v.Job.State == state, nil
 }
 
 // keys returns the jobs of a collection by the store's index, in no particular

@@ -45,7 +45,9 @@ func secretPaths(d *scheduler.Definition) []string {
 
 // NewJob returns the view of a job that has no baton, with the progress p.
 func NewJob(j *scheduler.Job, p scheduler.Progress) *Job {
-	return &Job{Job: j, Status: Status{Occurrences: p.Number, Executions: p.Executions, Failures: p.Failures, Faults: p.Faults, Last: p.Last.UTC()}}
+	return &Job{Job: j, Status: Status{
+		Occurrences: p.Number, Executions: p.Executions, Failures: p.Failures, Faults: p.Faults, Last: p.Last.UTC(),
+	}}
 }
 
 // NewRunning returns the view of a job with its baton, which may be with a worker.

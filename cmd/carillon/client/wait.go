@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,12 +46,9 @@ func (c *Client) RunAndWait(ctx context.Context, k scheduler.Key, tell func(Ende
 		tell(Ended{Job: k, Last: true, Err: err})
 		return
 	}
-	for !w.follow(ctx, tail) {
-		if tail, err = w.again(ctx); err != nil {
+	for over := w.follow(tail); !over; {
+		if over, err = w.again(ctx); err != nil {
 			tell(Ended{Job: k, Last: true, Err: err})
-			return
-		}
-		if tail == nil {
 			return
 		}
 	}
@@ -70,10 +68,9 @@ func (c *Client) tail(ctx context.Context, k scheduler.Key) (*http.Response, err
 	return c.send(ctx, http.MethodGet, jobPath(k)+"/history?follow=true", nil)
 }
 
-// follow tells of records until the last one, or until the tail ends.
-func (w *wait) follow(ctx context.Context, tail *http.Response) (over bool) {
+// follow tells of records until the last one, or until the tail ends, also with the context it was opened with.
+func (w *wait) follow(tail *http.Response) (over bool) {
 	defer tail.Body.Close()
-	defer context.AfterFunc(ctx, func() { _ = tail.Body.Close() })()
 	lines := bufio.NewScanner(tail.Body)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -112,32 +109,39 @@ func isOutcome(r *Record, o scheduler.Outcome) bool { return strings.EqualFold(r
 // between is the pause before a server that went away is asked again.
 const between = 500 * time.Millisecond
 
-// again opens the tail again, and looks for what was recorded meanwhile. There is no tail when that was the last record.
-func (w *wait) again(ctx context.Context) (*http.Response, error) {
+// again opens the tail again, tells of what was recorded meanwhile, and follows.
+func (w *wait) again(ctx context.Context) (over bool, err error) {
 	for {
 		select {
 		case <-time.After(between):
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return false, context.Cause(ctx)
 		}
 		tail, err := w.client.tail(ctx, w.key)
 		if errors.Is(err, scheduler.ErrUnavailable) && ctx.Err() == nil {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return false, err
 		}
-		records, err := w.client.History(ctx, w.key, nil, pageSize)
-		if err != nil && !errors.Is(err, scheduler.ErrUnavailable) {
+		if over, err := w.missed(ctx); over || err != nil {
 			_ = tail.Body.Close()
-			return nil, err
+			return over, err
 		}
-		for i := len(records) - 1; i >= 0; i-- {
-			if w.take(records[i]) {
-				_ = tail.Body.Close()
-				return nil, nil //nolint:nilnil // as said above
-			}
-		}
-		return tail, nil
+		return w.follow(tail), nil
 	}
+}
+
+// missed tells of the records that are in the history.
+func (w *wait) missed(ctx context.Context) (over bool, err error) {
+	records, err := w.client.History(ctx, w.key, nil, pageSize)
+	if errors.Is(err, scheduler.ErrUnavailable) && ctx.Err() == nil {
+		return false, nil // the tail will end, too
+	}
+	for _, r := range slices.Backward(records) {
+		if w.take(r) {
+			return true, nil
+		}
+	}
+	return false, err
 }

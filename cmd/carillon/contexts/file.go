@@ -71,13 +71,16 @@ func Load(lookup func(string) (string, bool)) (*File, error) {
 	}
 	if len(bytes.TrimSpace(data)) > 0 {
 		if err := yaml.UnmarshalWithOptions(data, f, yaml.Strict()); err != nil {
-			return nil, fmt.Errorf("contexts: %s: %s", f.Path, shortened(err)) //nolint:errorlint // the rest of it quotes the file, and a token in it
+			return nil, fmt.Errorf("contexts: %s: %s", f.Path, shortened(err))
 		}
 	}
-	return f, f.guard()
+	if err := f.guard(); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
-// shortened is an error of the YAML library without what it quotes of the file.
+// shortened is an error of the YAML library without what it quotes of the file, and a token in it.
 func shortened(err error) string {
 	if e, ok := errors.AsType[yaml.Error](err); ok {
 		message, _, _ := strings.Cut(e.GetMessage(), "\n")

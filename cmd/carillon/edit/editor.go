@@ -45,10 +45,10 @@ func (f *File) Path() string { return f.path }
 
 // Open opens the editor and returns what was saved. changed is false when that is what was opened.
 func (f *File) Open(ctx context.Context, t *terminal.Terminal) (text string, changed bool, err error) {
-	cmd := exec.CommandContext(ctx, "sh", "-c", f.editor+` "$@"`, "sh", f.path) // it may have arguments of its own
+	cmd := exec.CommandContext(ctx, "sh", "-c", f.editor+` "$@"`, "sh", f.path) //nolint:gosec // it may have arguments of its own
 	if runtime.GOOS == "windows" {
 		words := append(strings.Fields(f.editor), f.path)
-		cmd = exec.CommandContext(ctx, words[0], words[1:]...)
+		cmd = exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // likewise
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.In, t.Out, t.Err
 	if err := cmd.Run(); err != nil {

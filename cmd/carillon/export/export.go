@@ -55,9 +55,7 @@ func Collection(data json.RawMessage) (Document, error) {
 	}
 	name, _ := v.Member("name")
 	members := []document.Member{text("name", name.Text()), text("type", CollectionType)}
-	for _, m := range jobfile.Escape(v.Without("id", "type", "name")).Members() {
-		members = append(members, m)
-	}
+	members = append(members, jobfile.Escape(v.Without("id", "type", "name")).Members()...)
 	return Document{Key: scheduler.Key{Collection: name.Text()}, Value: document.ObjectValue(members...)}, nil
 }
 

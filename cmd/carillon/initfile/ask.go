@@ -3,7 +3,9 @@ package initfile
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
@@ -57,6 +59,9 @@ func answer(ctx context.Context, t *terminal.Terminal, value *string, question, 
 		question += " [" + preset + "]"
 	}
 	text, err := t.Ask(ctx, question+": ")
+	if errors.Is(err, io.EOF) {
+		return terminal.Usagef("there was no answer")
+	}
 	*value = cmp.Or(text, preset)
 	return err
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // Command is `carillon init`.
-type Command struct {
+type Command struct { //nolint:recvcheck // only the questions change it
 	Name string `arg:"" optional:"" help:"Name of the job: job, or collection/job."`
 
 	Type     string `help:"What the job does: http, storageQueue, serviceBusQueue, serviceBusTopic or natsMessage." placeholder:"TYPE"`
@@ -76,7 +76,8 @@ func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 	}
 	f, err := os.OpenFile(path, mode, 0o666) //nolint:gosec // as the umask says: there are no secrets in it
 	if errors.Is(err, fs.ErrExist) {
-		return terminal.Hinted(terminal.Usagef("%s is there already", path), "choose another file with --output, or replace it with --force")
+		return terminal.Hinted(terminal.Usagef("%s is there already", path),
+			"choose another file with --output, or replace it with --force")
 	}
 	if err != nil {
 		return err
@@ -210,7 +211,7 @@ func (c Command) schedule() (string, error) {
 		if c.TimeZone != "" {
 			zone = "timeZone: " + scalar(c.TimeZone) + "\n"
 		}
-		return start + zone + "recurrence:\n  cron: " + scalar(c.Cron) + " # minute, hour, day of month, month, day of week\n", nil
+		return start + zone + "recurrence:\n  cron: " + scalar(c.Cron) + " # minute, hour, day and month, and day of week\n", nil
 	case c.Every != "":
 		frequency, interval, err := readEvery(c.Every)
 		if err != nil {

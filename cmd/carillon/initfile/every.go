@@ -3,6 +3,7 @@ package initfile
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -65,13 +66,8 @@ func readEvery(text string) (frequency string, interval int, err error) {
 // unitOf returns the index of a unit, -1 for none.
 func unitOf(word string) int {
 	for i, u := range units {
-		if word == u.frequency || word == u.frequency+"s" {
+		if word == u.frequency || word == u.frequency+"s" || slices.Contains(u.short, word) {
 			return i
-		}
-		for _, short := range u.short {
-			if word == short {
-				return i
-			}
 		}
 	}
 	return -1

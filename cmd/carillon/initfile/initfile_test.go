@@ -64,7 +64,7 @@ func TestEvery(t *testing.T) {
 		"1d12h": "36 hour", "3 Months": "3 month", "year": "1 year", "1m30s": "90 second",
 	} {
 		frequency, interval, err := readEvery(text)
-		if got := strings.Join([]string{strconv.Itoa(interval), frequency}, " "); err != nil || got != want {
+		if got := strconv.Itoa(interval) + " " + frequency; err != nil || got != want {
 			t.Errorf("%s: got %s, %v", text, got, err)
 		}
 	}

@@ -95,7 +95,8 @@ func (s Jobs) named() ([]scheduler.Key, error) {
 func (Jobs) meant(ctx context.Context, t *terminal.Terminal, keys []scheduler.Key, verb string) ([]scheduler.Key, error) {
 	what := terminal.Plural(len(keys), "job", "jobs")
 	if !t.Asks() {
-		return nil, terminal.Hinted(terminal.Usagef("to %s %s needs --yes", verb, what), "look at them first: carillon get takes the same flags")
+		return nil, terminal.Hinted(terminal.Usagef("to %s %s needs --yes", verb, what),
+			"look at them first: carillon get takes the same flags")
 	}
 	for _, k := range keys {
 		fmt.Fprintf(t.Err, "  %s\n", k)
