@@ -1,6 +1,7 @@
 package initfile
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,6 +29,34 @@ func TestText(t *testing.T) {
 				t.Errorf("%s", line)
 			}
 		}
+	}
+}
+
+// TestCommentedLines turns on each line that is commented out, by itself.
+func TestCommentedLines(t *testing.T) {
+	commented := regexp.MustCompile(`(?m)^( *)# ([a-zA-Z]+: .*)$`)
+	count := 0
+	for _, c := range []Command{
+		{Name: "a", Every: "5m", Method: "get"},
+		{Name: "a", Cron: "0 9 * * 1-5", Account: "contoso", Queue: "orders"},
+		{Name: "a", At: "2099-01-01", Namespace: "contoso", Queue: "orders"},
+		{Name: "a", Every: "month", Namespace: "contoso", Topic: "sales"},
+		{Name: "a", Every: "5m", Subject: "lights.all"},
+	} {
+		text, k, err := c.Text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range commented.FindAllStringSubmatchIndex(text, -1) {
+			on := text[:at[3]] + text[at[4]:]
+			if err := checked(k, on); err != nil {
+				t.Errorf("%s: %v", text[at[0]:at[1]], err)
+			}
+			count++
+		}
+	}
+	if count < 30 {
+		t.Errorf("only %d lines were found", count)
 	}
 }
 
