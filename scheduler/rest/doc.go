@@ -4,7 +4,7 @@
 //	PUT    /jobCollections/{c}                        create (201) or replace (200) a collection; an empty body takes the defaults
 //	GET    /jobCollections/{c}
 //	DELETE /jobCollections/{c}                        with all its jobs
-//	GET    /jobCollections/{c}/jobs                   by name; $top, $skip, $skiptoken, $filter=state eq Enabled
+//	GET    /jobCollections/{c}/jobs                   by name; $top, $skip, $skiptoken, $filter=state eq Enabled, labelSelector=a=b,!c
 //	PUT    /jobCollections/{c}/jobs/{j}               create (201) or replace (200) a job
 //	GET    /jobCollections/{c}/jobs/{j}
 //	PATCH  /jobCollections/{c}/jobs/{j}               merge into the definition (RFC 7396)

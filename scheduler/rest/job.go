@@ -23,6 +23,9 @@ func (a *api) listJobs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if page.Labels, err = scheduler.ParseSelector(r.URL.Query().Get("labelSelector")); err != nil {
+		return err
+	}
 	views, more, err := a.service.List(r.Context(), r.PathValue("c"), state, page)
 	if err != nil {
 		return err

@@ -36,9 +36,9 @@ func checkOptions(q url.Values, options []string) error {
 	return nil
 }
 
-// pageOf reads $top and $skip, $skiptoken if it is among the options, and
-// labelSelector.
-func pageOf(r *http.Request, options []string) (p view.Page, err error) {
+// pageOf reads $top and $skip, and $skiptoken if it is among the options.
+func pageOf(r *http.Request, options []string) (view.Page, error) {
+	var p view.Page
 	q := r.URL.Query()
 	if err := checkOptions(q, options); err != nil {
 		return p, err
@@ -58,8 +58,7 @@ func pageOf(r *http.Request, options []string) (p view.Page, err error) {
 		}
 		p.Skip = int(n)
 	}
-	p.Labels, err = scheduler.ParseSelector(q.Get("labelSelector"))
-	return p, err
+	return p, nil
 }
 
 // flag reads a parameter that is true or false; false when it is absent.

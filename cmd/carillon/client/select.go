@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"net/url"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -70,9 +69,5 @@ func (d *CollectionDocument) UnmarshalJSON(data []byte) error {
 
 // CollectionDocuments returns all collections by name.
 func (c *Client) CollectionDocuments(ctx context.Context) ([]CollectionDocument, error) {
-	var page struct {
-		Value []CollectionDocument `json:"value"`
-	}
-	_, err := c.call(ctx, http.MethodGet, "/jobCollections", nil, &page)
-	return page.Value, err
+	return all[CollectionDocument](ctx, c, "/jobCollections", url.Values{}, 0)
 }
