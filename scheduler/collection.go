@@ -3,6 +3,7 @@ package scheduler
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -39,8 +40,10 @@ func NewDefaultCollection() *Collection {
 	}
 }
 
-// ReadCollection reads a collection document.
+// ReadCollection reads a collection document. Null says what leaving a member
+// out does.
 func ReadCollection(name string, v document.Value) (*Collection, error) {
+	v = document.Merge(document.ObjectValue(), v) // without what is null, and a tree of its own
 	r := document.NewReader()
 	o := r.Object(v, "")
 	o.Ignore("id", "type")
@@ -120,6 +123,54 @@ func DecodeCollection(name string, revision uint64, data []byte) (*Collection, e
 	}
 	c.Revision = revision
 	return c, nil
+}
+
+// Turned returns the collection enabled or disabled.
+func (c *Collection) Turned(state State) *Collection {
+	next := *c
+	next.State = state
+	next.properties = document.Merge(c.properties, document.ObjectValue(
+		document.Member{Name: "state", Value: document.StringValue(string(state))},
+	))
+	return &next
+}
+
+// Over returns c as it replaces before, nil for none: a document that names no
+// state asks for none, so the collection keeps the one it has.
+func (c *Collection) Over(before *Collection) *Collection {
+	if _, named := c.properties.Member("state"); named || before == nil || before.State == c.State {
+		return c
+	}
+	return c.Turned(before.State)
+}
+
+// Equals reports whether other says the same, whether or not it names what is so
+// by default anyway.
+func (c *Collection) Equals(other *Collection) bool {
+	properties, top := c.Settings()
+	others, otherTop := other.Settings()
+	return c.State == other.State && properties.Equal(others) && top.Equal(otherTop)
+}
+
+// Patched returns the collection merged with a document (RFC 7396): what it does
+// not name stays, null removes. [ErrInvalid] with every problem.
+func (c *Collection) Patched(patch document.Value) (*Collection, error) {
+	if patch.Kind() != document.KindObject {
+		return nil, Invalid("", "must be an object, not "+patch.Kind().String())
+	}
+	if id, ok := patch.Member("id"); ok && !isCollectionID(id.Text(), c.Name) {
+		return nil, Invalid("id", fmt.Sprintf("is %q, but the collection that is patched is %s", id.Text(), c.Name))
+	}
+	base := append([]document.Member{}, c.top.Members()...)
+	base = append(base, document.Member{Name: "properties", Value: c.properties})
+	return ReadCollection(c.Name, document.Merge(document.ObjectValue(base...), patch))
+}
+
+// isCollectionID reports whether an id, in the short form of views or with
+// Azure's path before it, is that of a collection.
+func isCollectionID(id, name string) bool {
+	end := "/jobCollections/" + name
+	return len(id) >= len(end) && strings.EqualFold(id[len(id)-len(end):], end)
 }
 
 // Settings returns the collection's own properties, without its state, and what

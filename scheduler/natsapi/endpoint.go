@@ -57,6 +57,13 @@ var endpoints = []endpoint{
 	{"history", "history.*.*", "a page of records, newest first", history},
 	{"list", "list.*", "a page of jobs, by name", list},
 	{"preview", "preview", "when a job would run", preview},
+	{"collection-put", "collection-put.*", "the collection", putCollection},
+	{"collection-get", "collection-get.*", "the collection", getCollection},
+	{"collection-patch", "collection-patch.*", "the collection", patchCollection},
+	{"collection-delete", "collection-delete.*", "nothing", removeCollection},
+	{"collection-enable", "collection-enable.*", "the collection", turnCollection(scheduler.Enabled)},
+	{"collection-disable", "collection-disable.*", "the collection", turnCollection(scheduler.Disabled)},
+	{"collection-list", "collection-list", "a page of collections, by name", listCollections},
 	{"secret-put", "secret-put.*", "the secret, without its value", putSecret},
 	{"secret-delete", "secret-delete.*", "nothing", removeSecret},
 	{"secret-list", "secret-list", "all shared secrets, without their values", listSecrets},
@@ -64,6 +71,12 @@ var endpoints = []endpoint{
 	// A name with a dot is more than one token. It would find nobody.
 	{"malformed", "*.*.*.>", "why the name is wrong", malformed},
 	{"malformed-list", "list.*.>", "why the name is wrong", malformed},
+	{"malformed-collection-put", "collection-put.*.>", "why the name is wrong", malformed},
+	{"malformed-collection-get", "collection-get.*.>", "why the name is wrong", malformed},
+	{"malformed-collection-patch", "collection-patch.*.>", "why the name is wrong", malformed},
+	{"malformed-collection-delete", "collection-delete.*.>", "why the name is wrong", malformed},
+	{"malformed-collection-enable", "collection-enable.*.>", "why the name is wrong", malformed},
+	{"malformed-collection-disable", "collection-disable.*.>", "why the name is wrong", malformed},
 	{"malformed-secret-put", "secret-put.*.>", "why the name is wrong", malformed},
 	{"malformed-secret-delete", "secret-delete.*.>", "why the name is wrong", malformed},
 }
@@ -154,10 +167,10 @@ func preview(ctx context.Context, s *service.Service, r request) answer {
 
 // malformed tells what is wrong with a name of too many tokens.
 func malformed(_ context.Context, _ *service.Service, r request) answer {
-	switch r.verb {
-	case "list":
+	switch what, _, _ := strings.Cut(r.verb, "-"); what {
+	case "list", "collection":
 		return answer{err: scheduler.ValidateName("collection", r.name)}
-	case "secret-put", "secret-delete":
+	case "secret":
 		return answer{err: scheduler.ValidateName("secret", r.name)}
 	}
 	return answer{err: r.key().Validate()}

@@ -3,7 +3,10 @@
 //	GET    /jobCollections                            all collections
 //	PUT    /jobCollections/{c}                        create (201) or replace (200) a collection; an empty body takes the defaults
 //	GET    /jobCollections/{c}
-//	DELETE /jobCollections/{c}                        with all its jobs
+//	PATCH  /jobCollections/{c}                        merge into its settings (RFC 7396)
+//	DELETE /jobCollections/{c}                        with all its jobs; 409 while it has any with ?onlyEmpty=true
+//	POST   /jobCollections/{c}/enable
+//	POST   /jobCollections/{c}/disable
 //	GET    /jobCollections/{c}/jobs                   by name; $top, $skip, $skiptoken, $filter=state eq Enabled
 //	PUT    /jobCollections/{c}/jobs/{j}               create (201) or replace (200) a job
 //	GET    /jobCollections/{c}/jobs/{j}
