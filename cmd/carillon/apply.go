@@ -30,6 +30,9 @@ or collection/job) and "collection" on top; without a name it is called as its f
 In strings, ${CARILLON_…} is replaced by that environment variable; CARILLON_ECHO is the scheduler's /echo
 unless it is set. Other variables are left alone.
 
+A document with "type: Microsoft.Scheduler/jobCollections" is a collection, as "carillon collection get" shows it.
+Collections are applied before jobs, whatever the order of the files.
+
 All problems of all files are reported. A file that cannot be read leaves all its jobs as they are; a job that
 the scheduler refuses leaves only itself. Applying again changes nothing that is as its file says, and nothing
 is ever deleted.
@@ -73,6 +76,9 @@ func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 // putOver puts jobs over the REST API.
 func putOver(api *client.Client) jobfile.Put {
 	return func(ctx context.Context, j jobfile.Job) (jobfile.Verdict, error) {
+		if j.IsCollection() {
+			return putCollectionOver(ctx, api, j)
+		}
 		got, created, err := api.Put(ctx, j.Key, j.Body)
 		if err != nil {
 			return "", err
@@ -128,13 +134,13 @@ func printResult(t *terminal.Terminal, r jobfile.Result) {
 		t.Printf("%s     %s: it ran already and is over; %q frees the name\n",
 			t.Paint(terminal.Yellow, "ended"), r.Job.Key, "carillon delete "+r.Job.Key.String())
 	default:
-		t.Printf("%-9s %s\n", r.Verdict, r.Job.Key)
+		t.Printf("%-9s %s\n", r.Verdict, r.Job.Name())
 	}
 }
 
 // applied is what became of a job, for programs.
 type applied struct {
-	Job     string          `json:"job"`
+	Job     string          `json:"job"` // or "collection NAME"
 	File    string          `json:"file"`
 	Verdict jobfile.Verdict `json:"result"`
 }
@@ -144,7 +150,7 @@ func printResults(t *terminal.Terminal, results []jobfile.Result, problems []job
 	for _, r := range results {
 		all = append(all, r.Problems...)
 		if r.Verdict != "" {
-			jobs = append(jobs, applied{r.Job.Key.String(), r.Job.File, r.Verdict})
+			jobs = append(jobs, applied{r.Job.Name(), r.Job.File, r.Verdict})
 		}
 	}
 	return t.PrintJSON(map[string]any{"jobs": jobs, "problems": all})
@@ -167,7 +173,7 @@ func applyHint(problems []jobfile.Problem) string {
 		switch {
 		case errors.Is(p.Cause, scheduler.ErrNotFound):
 			collection, _, _ := strings.Cut(p.Job, "/")
-			return "create the collection first: PUT {} to /jobCollections/" + collection
+			return fmt.Sprintf("create the collection first: %q", "carillon collection create "+collection)
 		case errors.Is(p.Cause, scheduler.ErrConflict) && strings.Contains(p.Message, "final"):
 			return fmt.Sprintf("%q frees the name of a job that is over", "carillon delete "+p.Job)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/collection"
 	"github.com/carillon-sched/carillon/cmd/carillon/emulate"
 	"github.com/carillon-sched/carillon/cmd/carillon/preview"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
@@ -29,6 +30,9 @@ type cli struct {
 	Enable  jobsCmd         `cmd:"" help:"Let disabled jobs run again."`
 	Disable jobsCmd         `cmd:"" help:"Stop jobs until they are enabled."`
 	Delete  jobsCmd         `cmd:"" help:"Delete jobs with their history."`
+
+	Collection collection.Command `cmd:"" help:"Create, show, stop and delete collections of jobs."`
+
 	History historyCmd      `cmd:"" help:"Show what ran, and how it ended."`
 	Preview preview.Command `cmd:"" help:"Show when a schedule would run."`
 	Secrets secrets.Command `cmd:"" help:"Keep secrets that jobs name, and the keys that seal them."`

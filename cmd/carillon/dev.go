@@ -218,6 +218,9 @@ func (d *dev) applyFiles(ctx context.Context) error {
 	}
 	results, err := d.jobs.apply(ctx)
 	for _, r := range results {
+		if r.Job.IsCollection() {
+			continue
+		}
 		d.records.Widen(r.Job.Key.String())
 		if d.example == "" && r.Verdict != "" && r.Verdict != jobfile.Ended {
 			d.example = r.Job.Key.String()
@@ -236,6 +239,9 @@ func (d *dev) applyFiles(ctx context.Context) error {
 func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Verdict, error) {
 	began := time.Now()
 	jobs := d.node.Service()
+	if j.IsCollection() {
+		return putCollectionIn(ctx, jobs, j)
+	}
 	v, created, err := jobs.Put(ctx, service.Edit{Key: j.Key, Body: j.Body})
 	if errors.Is(err, scheduler.ErrConflict) {
 		if now, failed := jobs.Get(ctx, j.Key); failed == nil && now.Job.State.Final() {

@@ -27,9 +27,11 @@ func TestPatchCollection(t *testing.T) {
 		{"PATCH", c, `{}`, `404 "ResourceNotFound"`},
 		{"PUT", c, `{"location": "here", "tags": {"a": "1", "b": "2"}, "properties": {"sku": {"name": "standard"}, "quota": {"maxJobCount": 5,
 			"maxRecurrence": {"frequency": "hour", "interval": 2}}}}`, `201`},
-		{"PATCH", c, `{"tags": {"b": null, "c": "3"}, "properties": {"Quota": {"maxJobCount": 6, "maxRecurrence": null}}}`,
+		{
+			"PATCH", c, `{"tags": {"b": null, "c": "3"}, "properties": {"Quota": {"maxJobCount": 6, "maxRecurrence": null}}}`,
 			`200 {"id":"/jobCollections/c","type":"Microsoft.Scheduler/jobCollections","name":"c","location":"here","tags":{"a":"1","c":"3"},` +
-				`"properties":{"sku":{"name":"Standard"},"quota":{"maxJobCount":6},"state":"enabled"}}`},
+				`"properties":{"sku":{"name":"Standard"},"quota":{"maxJobCount":6},"state":"enabled"}}`,
+		},
 		{"PATCH", c, `{"properties": {"minRetryInterval": "PT2M", "state": "disabled"}}`, `200 "minRetryInterval":"PT2M"|"state":"disabled"`},
 		{"PATCH", c, `{"location": null}`, `200 "state":"disabled"`},
 		{"PATCH", c, `{"name": "d"}`, `400 "path":"name"|is \"d\", but the collection is called \"c\"`},

@@ -46,13 +46,17 @@ func New(base string) (*Client, error) {
 func (c *Client) URL() string { return c.base }
 
 // send makes a request and returns an answer of status 2xx.
-func (c *Client) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, method, path string, body []byte, headers ...string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ": ")
+		req.Header.Set(name, value)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -79,8 +83,9 @@ func (c *Client) body(ctx context.Context, resp *http.Response) ([]byte, error) 
 }
 
 // call makes a request and decodes its answer into out, unless that is nil.
-func (c *Client) call(ctx context.Context, method, path string, body []byte, out any) (status int, err error) {
-	resp, err := c.send(ctx, method, path, body)
+// Headers are "Name: value".
+func (c *Client) call(ctx context.Context, method, path string, body []byte, out any, headers ...string) (status int, err error) {
+	resp, err := c.send(ctx, method, path, body, headers...)
 	if err != nil {
 		return 0, err
 	}

@@ -31,7 +31,7 @@ func (e *Error) Is(target error) bool {
 		return target == scheduler.ErrInvalid
 	case http.StatusNotFound:
 		return target == scheduler.ErrNotFound
-	case http.StatusConflict:
+	case http.StatusConflict, http.StatusPreconditionFailed:
 		return target == scheduler.ErrConflict
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return target == scheduler.ErrUnavailable

@@ -2,6 +2,7 @@ package jobfile
 
 import (
 	"context"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -31,8 +32,16 @@ type Result struct {
 // sideBySide is how many jobs are put at the same time.
 const sideBySide = 8
 
-// Apply puts all jobs and returns a result for each, in their order.
+// Apply puts all collections and then all jobs, and returns a result for each,
+// in that order.
 func Apply(ctx context.Context, jobs []Job, put Put) []Result {
+	jobs = slices.SortedStableFunc(slices.Values(jobs), inOrder)
+	collections, _ := slices.BinarySearchFunc(jobs, 1, func(j Job, t int) int { return turn(j) - t })
+	return append(applyAll(ctx, jobs[:collections], put), applyAll(ctx, jobs[collections:], put)...)
+}
+
+// applyAll puts jobs side by side.
+func applyAll(ctx context.Context, jobs []Job, put Put) []Result {
 	results := make([]Result, len(jobs))
 	var g errgroup.Group
 	g.SetLimit(sideBySide)
@@ -41,7 +50,7 @@ func Apply(ctx context.Context, jobs []Job, put Put) []Result {
 			verdict, err := put(ctx, j)
 			results[i] = Result{Job: j, Verdict: verdict}
 			if err != nil {
-				results[i] = Result{Job: j, Problems: problemsOf(j.File, j.Key.String(), err)}
+				results[i] = Result{Job: j, Problems: problemsOf(j.File, j.Name(), err)}
 			}
 			return nil
 		})

@@ -172,3 +172,39 @@ func TestApply(t *testing.T) {
 		t.Error("the cause is lost")
 	}
 }
+
+// TestCollections reads collections, and applies them before jobs.
+func TestCollections(t *testing.T) {
+	tree(t, map[string]string{
+		"job.yaml":  "name: c/job",
+		"c.json":    `{"TYPE": "microsoft.scheduler/jobcollections", "properties": {"tags": {"a": "${CARILLON_ECHO}"}}}`,
+		"list.json": `{"value": [{"type": "Microsoft.Scheduler/jobCollections", "name": "d"}, {"type": "Microsoft.Scheduler/jobCollections/jobs", "name": "d/j"}]}`,
+		"twice.yml": "type: Microsoft.Scheduler/jobCollections\nname: c\n",
+		"bad.yml":   "type: Microsoft.Scheduler/jobCollections\nname: c/d\n",
+	})
+	reader := jobfile.Reader{Lookup: variables}
+	jobs, problems := reader.Read([]string{"job.yaml", "c.json", "list.json", "twice.yml", "bad.yml"})
+	lines := make([]string, 0, len(problems)+len(jobs))
+	for _, p := range problems {
+		lines = append(lines, p.String())
+	}
+	for _, r := range jobfile.Apply(t.Context(), jobs, func(_ context.Context, j jobfile.Job) (jobfile.Verdict, error) {
+		if j.Key.Collection == "d" && j.IsCollection() {
+			return "", errors.New("collection d: away")
+		}
+		return jobfile.Updated, nil
+	}) {
+		lines = append(lines, r.Job.Name()+" "+string(r.Verdict)+" "+string(r.Job.Body))
+		for _, p := range r.Problems {
+			lines = append(lines, p.String())
+		}
+	}
+	check(t, "results", lines,
+		"twice.yml: collection c: is defined in c.json already",
+		`bad.yml: collection: "c/d" must not contain '/': letters, digits, - and _ are allowed`,
+		`collection c updated {"TYPE":"microsoft.scheduler/jobcollections","properties":{"tags":{"a":"http://echo"}}}`,
+		`collection d  {"type":"Microsoft.Scheduler/jobCollections","name":"d"}`,
+		"list.json: collection d: away",
+		`c/job updated {"name":"c/job"}`,
+		`d/j updated {"type":"Microsoft.Scheduler/jobCollections/jobs","name":"d/j"}`)
+}

@@ -11,7 +11,7 @@ import (
 // Problem is one thing wrong with a job file.
 type Problem struct {
 	File    string `json:"file"`
-	Job     string `json:"job,omitempty"`  // collection/job, once it is known
+	Job     string `json:"job,omitempty"`  // collection/job, or "collection NAME", once it is known
 	Path    string `json:"path,omitempty"` // in the document
 	Message string `json:"message"`
 
@@ -24,12 +24,18 @@ func (p Problem) String() string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
+// withoutName returns a message without the name of what it is about, which
+// stands before it anyway.
+func withoutName(message, name string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(message, "job "+name+": "), name+": ")
+}
+
 // problemsOf turns an error of a document into problems: one for each that a
 // validation found, else one for the error.
 func problemsOf(file, job string, err error) []Problem {
 	found := view.DescribeError(scheduler.AsInvalid(err)).Details
 	if len(found) == 0 {
-		return []Problem{{File: file, Job: job, Message: strings.TrimPrefix(err.Error(), "job "+job+": "), Cause: err}}
+		return []Problem{{File: file, Job: job, Message: withoutName(err.Error(), job), Cause: err}}
 	}
 	problems := make([]Problem, len(found))
 	for i, p := range found {

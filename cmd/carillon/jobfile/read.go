@@ -14,7 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Job is one job of a job file.
+// Job is one document of a job file: a job, or the collection of some.
 type Job struct {
 	File string
 	Key  scheduler.Key
@@ -44,7 +44,7 @@ func (r Reader) Read(files []string) (jobs []Job, problems []Problem) {
 		found, wrong := r.readFile(file)
 		for _, j := range found {
 			if other, twice := first[j.Key]; twice {
-				wrong = append(wrong, Problem{File: j.File, Job: j.Key.String(), Message: "is defined in " + other + " already"})
+				wrong = append(wrong, Problem{File: j.File, Job: j.Name(), Message: "is defined in " + other + " already"})
 				continue
 			}
 			first[j.Key] = j.File
@@ -121,6 +121,9 @@ func (r Reader) job(file string, doc document.Value, only bool) (Job, error) {
 	doc = e.value(doc, "")
 	if e.problems != nil {
 		return Job{}, e.problems
+	}
+	if isCollection(doc) {
+		return r.collection(file, doc, only)
 	}
 	k, err := r.key(file, doc, only)
 	if err != nil {

@@ -3,6 +3,7 @@ package preview
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
@@ -85,6 +86,7 @@ func problemFaults(file string, problems []jobfile.Problem) []fault {
 
 // choose returns the job that --name names if there are several.
 func (c Command) choose(jobs []jobfile.Job) (jobfile.Job, []fault) {
+	jobs = slices.DeleteFunc(jobs, jobfile.Job.IsCollection)
 	if len(jobs) == 1 {
 		return jobs[0], nil
 	}
