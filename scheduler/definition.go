@@ -20,9 +20,11 @@ type Definition struct {
 	Timeout     time.Duration // per attempt
 	Labels      map[string]string
 	Description string
+	Data        document.Value // what its templates may use: an object, or null for none
 
-	properties document.Value       // canonical, without state and status
-	secrets    bool                 // secrets stand in the properties, locked or not
+	properties document.Value // canonical, without state and status
+	secrets    bool           // secrets stand in the properties, locked or not
+	usesData   func(name string) bool
 	refs       []document.SecretRef // shared secrets that the properties name
 	plan       *spec.Plan           // of a text rule that was checked while it was read; nil: not compiled yet
 }
@@ -79,6 +81,9 @@ func (d *Definition) HasSecrets() bool { return d.secrets }
 func (d *Definition) Refers(secret string) bool {
 	return slices.ContainsFunc(d.refs, func(ref document.SecretRef) bool { return ref.Name == secret })
 }
+
+// UsesData reports whether a template of the definition uses a member of Data.
+func (d *Definition) UsesData(name string) bool { return d.usesData(name) }
 
 // schedule is the canonical text of what decides when the job runs, to tell
 // whether an edit changed it.

@@ -18,6 +18,7 @@ func (r *Reading) properties(o *document.Object) *Definition {
 	} else if s, ok := o.Enum("state", string(Enabled), string(Disabled)); ok {
 		d.State = State(s)
 	}
+	d.readData(o)
 	d.readTiming(o, r)
 	d.readAction(o, r)
 	d.readPolicies(o)
@@ -46,6 +47,14 @@ func (d *Definition) readTiming(o *document.Object, r *Reading) {
 	}
 	if err == nil {
 		d.plan = plan
+	}
+}
+
+// readData reads what the actions' templates may use.
+func (d *Definition) readData(o *document.Object) {
+	if _, ok := o.Object("data"); ok {
+		d.Data, _ = o.Value("data")
+		o.Reader().Data = d.Data
 	}
 }
 

@@ -1,6 +1,9 @@
 package document
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Reader collects problems while a document is read. Use [NewReader].
 type Reader struct {
@@ -8,7 +11,12 @@ type Reader struct {
 	// be done again.
 	Stored bool
 
+	// Data is what the document gives to the templates in it, an object. Zero: nothing. Who reads a template sees to it
+	// that it finds there what it uses.
+	Data Value
+
 	problems Problems
+	uses     []string // of Data
 	refs     []SecretRef
 	secret   bool // one that stands in the document was read
 }
@@ -23,6 +31,14 @@ func (r *Reader) Problem(path, format string, args ...any) { //nolint:goprintffu
 
 // Problems returns how many problems were found so far: who reads a part of a document compares before and after.
 func (r *Reader) Problems() int { return len(r.problems) }
+
+// UseData takes a note of names of [Reader.Data] that a template uses; * stands for all.
+func (r *Reader) UseData(names ...string) { r.uses = append(r.uses, names...) }
+
+// UsesData reports whether a template uses what a name stands for in [Reader.Data].
+func (r *Reader) UsesData(name string) bool {
+	return slices.Contains(r.uses, name) || slices.Contains(r.uses, "*")
+}
 
 // Err returns nil, or the [Problems] found so far.
 func (r *Reader) Err() error {

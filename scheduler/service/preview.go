@@ -96,7 +96,7 @@ func readPreview(r *document.Reader, v document.Value) previewQuery {
 
 // readPreviewed reads the properties of a job of which only the timing counts.
 func readPreviewed(o *document.Object) spec.Timing {
-	o.Ignore("action", "state", "status", "jitter", "timeout", "overlap", "catchUp", "labels", "description")
+	o.Ignore("action", "state", "status", "jitter", "timeout", "overlap", "catchUp", "labels", "description", "data")
 	return spec.ReadTiming(o)
 }
 

@@ -117,7 +117,7 @@ func (s *subject) readDocument(v document.Value) error {
 			o.Done()
 			o = inner
 		}
-		o.Ignore("action", "state", "status", "jitter", "timeout", "overlap", "catchUp", "labels", "description")
+		o.Ignore("action", "state", "status", "jitter", "timeout", "overlap", "catchUp", "labels", "description", "data")
 		s.timing = spec.ReadTiming(o)
 	}
 	o.Done()
