@@ -26,11 +26,19 @@
 //	GET    /healthz                                   200 while the process lives
 //	GET    /readyz                                    200 when it can serve, else 503
 //	POST   /api/v2/schedules/preview/                 {"rrule": "…"}: the next ten, {"local": […], "utc": […]}, as in AWX
+//	GET    /api/v2/schedules/                         schedules as AWX has them (package awx): page, page_size, order_by, filters
+//	POST   /api/v2/schedules/                         make one (201) of the template unified_job_template
+//	GET    /api/v2/schedules/{id}/
+//	PUT    /api/v2/schedules/{id}/                    name and rrule; takes the action of the template afresh
+//	PATCH  /api/v2/schedules/{id}/
+//	DELETE /api/v2/schedules/{id}/                    204
+//	GET    /api/v2/job_templates/{t}/schedules/       those of a template, collection.job
+//	POST   /api/v2/job_templates/{t}/schedules/       {"name": "…", "rrule": "…", "extra_data": {…}}: make one (201)
 //	GET    /api/v2/schedules/zoneinfo/                [{"name": "Africa/Abidjan"}, …], as in AWX
 //
 // # Contract
 //
-//  1. Success is 200, or 201 for what was created. Deleting answers nothing.
+//  1. Success is 200, or 201 for what was created; 204 for a schedule deleted. Deleting answers nothing.
 //     Everything else is JSON in the shape of Azure Scheduler 2016-03-01.
 //  2. An error is {"error": {"code", "message", "details": [{"path", "message"}]}}
 //     with the status and code of [view.Error]; details has
@@ -38,8 +46,8 @@
 //     UnknownRoute, 405 MethodNotAllowed (with Allow), 413 RequestTooLarge
 //     and 403 CrossOrigin. 503 carries Retry-After. The text of a defect
 //     (500) goes to the log only. The paths of AWX tell their errors as AWX
-//     does: {"rrule": ["message", …]}, or {"detail": "message"} for what is
-//     not the rule's fault.
+//     does: {"rrule": ["message", …]} by field, or {"detail": "message"} for
+//     what is no field's fault.
 //  3. Bodies are JSON or YAML, told apart by their first character and not by
 //     Content-Type; on the paths of AWX, JSON. More than 16 KB is 400 and
 //     says how much came; more than 1 MB is not read to its end, and 413.

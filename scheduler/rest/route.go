@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -48,25 +49,31 @@ var process = []operation{
 }
 
 // register adds operations to mux under a prefix. A method that a path does
-// not have is refused, with those that it has.
+// not have is refused, with those that it has. Methods are told apart here and
+// not by mux, which takes GET /x/{id} and /x/preview for a conflict.
 func (a *api) register(mux *http.ServeMux, prefix string, operations []operation, refuse refusal) {
-	methods := map[string][]string{}
+	paths := map[string]map[string]action{}
 	for _, op := range operations {
-		mux.Handle(op.method+" "+prefix+op.path, a.handler(op.do, refuse))
-		methods[op.path] = append(methods[op.path], op.method)
-		if op.method == http.MethodGet { // a pattern for GET serves HEAD too
-			methods[op.path] = append(methods[op.path], http.MethodHead)
+		if paths[op.path] == nil {
+			paths[op.path] = map[string]action{}
+		}
+		paths[op.path][op.method] = op.do
+		if op.method == http.MethodGet {
+			paths[op.path][http.MethodHead] = op.do
 		}
 	}
-	for path, allowed := range methods {
-		mux.Handle(prefix+path, a.handler(notAllowed(allowed), refuse))
+	for path, methods := range paths {
+		mux.Handle(prefix+path, a.handler(byMethod(methods), refuse))
 	}
 }
 
-func notAllowed(methods []string) action {
-	slices.Sort(methods)
-	allow := strings.Join(methods, ", ")
-	return func(_ *api, w http.ResponseWriter, r *http.Request) error {
+// byMethod returns the action that does what the request's method asks for.
+func byMethod(methods map[string]action) action {
+	allow := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
+	return func(a *api, w http.ResponseWriter, r *http.Request) error {
+		if do, ok := methods[r.Method]; ok {
+			return do(a, w, r)
+		}
 		w.Header().Set("Allow", allow)
 		return fault{http.StatusMethodNotAllowed, "MethodNotAllowed", r.Method + " is not possible here, only " + allow}
 	}
