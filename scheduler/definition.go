@@ -22,9 +22,9 @@ type Definition struct {
 	Description string
 	Data        document.Value // what its templates may use: an object, or null for none
 
-	properties document.Value // canonical, without state and status
-	secrets    bool           // secrets stand in the properties, locked or not
-	usesData   func(name string) bool
+	properties document.Value       // canonical, without state and status
+	secrets    bool                 // secrets stand in the properties, locked or not
+	usedData   []string             // members of Data that its templates use; * for all
 	refs       []document.SecretRef // shared secrets that the properties name
 	plan       *spec.Plan           // of a text rule that was checked while it was read; nil: not compiled yet
 }
@@ -83,7 +83,9 @@ func (d *Definition) Refers(secret string) bool {
 }
 
 // UsesData reports whether a template of the definition uses a member of Data.
-func (d *Definition) UsesData(name string) bool { return d.usesData(name) }
+func (d *Definition) UsesData(name string) bool {
+	return slices.Contains(d.usedData, name) || slices.Contains(d.usedData, "*")
+}
 
 // schedule is the canonical text of what decides when the job runs, to tell
 // whether an edit changed it.

@@ -53,7 +53,7 @@ func (d *Draft) Definition() (*Definition, error) {
 		return nil, AsInvalid(err)
 	}
 	d.def.properties = d.Written.Without("state", "status")
-	d.def.usesData = r.UsesData
+	d.def.usedData = r.UsedData()
 	d.def.secrets, d.def.refs = d.def.secrets || r.HasSecrets(), r.SecretRefs()
 	return d.def, nil
 }

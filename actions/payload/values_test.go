@@ -28,7 +28,8 @@ func readGiven(tb testing.TB, job, action, text string) (payload.Content, *docum
 	c := payload.Read(o, inner, rules)
 	inner.Done()
 	o.Done()
-	return c, r, r.Err()
+	err = r.Err()
+	return c, r, err
 }
 
 // TestData fills in what the job gives, and else what stands beside the template.
@@ -95,15 +96,15 @@ func TestDataIsChecked(t *testing.T) {
 	}
 }
 
-// TestUsesData tells which members a template uses.
-func TestUsesData(t *testing.T) {
-	for text, want := range map[string][2]bool{ // region, site
-		"x": {}, "{{.Data.region}}": {true, false}, "{{if .Attempt}}{{.Data.site.name}}{{end}}": {false, true},
-		"{{json .Data}}": {true, true}, "{{with .Data}}{{end}}": {true, true}, "{{$d := .Data}}": {true, true},
+// TestUsedData tells which members a template uses.
+func TestUsedData(t *testing.T) {
+	for text, want := range map[string]string{
+		"x": "", "{{.Data.region}}": "region", "{{if .Attempt}}{{.Data.site.name}}{{end}}{{.Data.region}}": "region site",
+		"{{json .Data}}": "*", "{{with .Data}}{{end}}": "*", "{{$d := .Data}}": "*",
 	} {
 		_, r, err := readGiven(t, `{"region": "us", "site": {"name": "a"}}`, "{}", text)
-		if got := [2]bool{r.UsesData("region"), r.UsesData("site")}; err != nil || got != want {
-			t.Errorf("%s: got %v, %v, want %v", text, got, err, want)
+		if got := strings.Join(r.UsedData(), " "); err != nil || got != want {
+			t.Errorf("%s: got %q, %v, want %q", text, got, err, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package awx
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -36,7 +37,8 @@ func NoTemplate(name string) Errors {
 
 // FixedTemplate is the error for another template than a schedule has.
 func FixedTemplate(has scheduler.Key) Errors {
-	return Errors{{"unified_job_template", "The template of a schedule, here " + has.String() + ", cannot be changed: make another schedule."}}
+	const message = "The template of a schedule cannot be changed, here that is %s: make another schedule."
+	return Errors{{"unified_job_template", fmt.Sprintf(message, has)}}
 }
 
 // Error returns all messages, each with its field, one on each line.
@@ -65,13 +67,6 @@ func (e Errors) Document() document.Value {
 	return document.ObjectValue(members...)
 }
 
-// add takes a note of a problem.
-func (e *Errors) add(field string, messages ...string) {
-	for _, message := range messages {
-		*e = append(*e, FieldError{field, message})
-	}
-}
-
 // err returns the errors, nil for none.
 func (e Errors) err() error {
 	if len(e) == 0 {
@@ -94,10 +89,10 @@ func Explain(problems document.Problems) Errors {
 			return p.Path == f.path || strings.HasPrefix(p.Path, f.path+".") || strings.HasPrefix(p.Path, f.path+"[")
 		})
 		if at < 0 {
-			all.add("unified_job_template", p.Error())
+			all = append(all, FieldError{"unified_job_template", p.Error()})
 			continue
 		}
-		all.add(fields[at].field, p.Message)
+		all = append(all, FieldError{fields[at].field, p.Message})
 	}
 	return all
 }

@@ -202,6 +202,10 @@ func isTrue(object document.Value, name string) bool {
 	return v.Bool()
 }
 
+// notAllowed is AWX's message for variables that a template does not ask for.
+const notAllowed = "Variables %s are not allowed on launch. " +
+	"Check the Prompt on Launch setting on the Job Template to include Extra Variables."
+
 // Check refuses extra_data that no template of the definition uses: AWX knows no other either.
 func Check(d *scheduler.Definition) error {
 	var unused []string
@@ -213,6 +217,5 @@ func Check(d *scheduler.Definition) error {
 	if unused == nil {
 		return nil
 	}
-	const message = "Variables %s are not allowed on launch. Check the Prompt on Launch setting on the Job Template to include Extra Variables."
-	return Errors{{"extra_data", fmt.Sprintf(message, strings.Join(unused, ", "))}}
+	return Errors{{"extra_data", fmt.Sprintf(notAllowed, strings.Join(unused, ", "))}}
 }

@@ -32,7 +32,7 @@ func Read(body document.Value, needed ...string) (Request, error) {
 	r := &reader{body: body}
 	for _, field := range needed {
 		if _, ok := body.Member(field); !ok {
-			r.errors.add(field, required)
+			r.add(field, required)
 		}
 	}
 	q := Request{
@@ -40,17 +40,24 @@ func Read(body document.Value, needed ...string) (Request, error) {
 		Template: r.text("unified_job_template"), Enabled: r.truth("enabled"), ExtraData: r.object("extra_data"),
 	}
 	if q.Name != nil && len(*q.Name) > MaxName {
-		r.errors.add("name", fmt.Sprintf("Ensure this field has no more than %d bytes.", MaxName))
+		r.add("name", fmt.Sprintf("Ensure this field has no more than %d bytes.", MaxName))
 	}
 	if q.RRule != nil {
 		r.rrule(*q.RRule)
 	}
 	for _, field := range prompts {
 		if v, ok := body.Member(field); ok && !empty(v) {
-			r.errors.add(field, notPrompt)
+			r.add(field, notPrompt)
 		}
 	}
 	return q, r.errors.err()
+}
+
+// add takes a note of what is wrong with a field.
+func (r *reader) add(field string, messages ...string) {
+	for _, message := range messages {
+		r.errors = append(r.errors, FieldError{field, message})
+	}
 }
 
 // prompts are the fields that AWX has for templates that ask for them at their launch.
@@ -68,7 +75,7 @@ func empty(v document.Value) bool {
 func (r *reader) text(field string) *string {
 	text := r.optional(field)
 	if text != nil && *text == "" {
-		r.errors.add(field, notBlank)
+		r.add(field, notBlank)
 		return nil
 	}
 	return text
@@ -80,9 +87,9 @@ func (r *reader) optional(field string) *string {
 	switch {
 	case !ok:
 	case v.Kind() == document.KindNull:
-		r.errors.add(field, notNull)
+		r.add(field, notNull)
 	case v.Kind() != document.KindString:
-		r.errors.add(field, notString)
+		r.add(field, notString)
 	default:
 		text := strings.TrimSpace(v.Text())
 		return &text
@@ -103,7 +110,7 @@ func (r *reader) truth(field string) *bool {
 			on = true
 		case "false", "f", "no", "n", "off", "0":
 		default:
-			r.errors.add(field, notBool)
+			r.add(field, notBool)
 			return nil
 		}
 	}
@@ -119,7 +126,7 @@ func (r *reader) object(field string) *document.Value {
 	if v.Kind() == document.KindString && strings.TrimSpace(v.Text()) != "" {
 		parsed, err := document.Parse([]byte(v.Text()))
 		if err != nil {
-			r.errors.add(field, "Cannot parse as JSON or YAML: "+err.Error())
+			r.add(field, "Cannot parse as JSON or YAML: "+err.Error())
 			return nil
 		}
 		v = parsed
@@ -128,7 +135,7 @@ func (r *reader) object(field string) *document.Value {
 		v = document.ObjectValue()
 	}
 	if v.Kind() != document.KindObject {
-		r.errors.add(field, "Expected a dictionary of items but got "+v.Kind().String()+".")
+		r.add(field, "Expected a dictionary of items but got "+v.Kind().String()+".")
 		return nil
 	}
 	v = document.Merge(document.ObjectValue(), v) // without what is null
@@ -139,9 +146,9 @@ func (r *reader) object(field string) *document.Value {
 func (r *reader) rrule(text string) {
 	_, err := spec.ParseRRule(text, spec.AWX)
 	if wrong, ok := errors.AsType[spec.AWXErrors](err); ok {
-		r.errors.add("rrule", wrong.Messages()...)
+		r.add("rrule", wrong.Messages()...)
 	} else if err != nil {
-		r.errors.add("rrule", err.Error())
+		r.add("rrule", err.Error())
 	}
 }
 

@@ -24,20 +24,8 @@ type Schedule struct {
 
 	ExtraData document.Value `json:"extra_data"`
 
-	unasked
+	// What AWX has for templates that ask for them. They are always null.
 
-	RRule    string     `json:"rrule"`
-	Template string     `json:"unified_job_template"` // collection/job
-	Enabled  bool       `json:"enabled"`
-	Start    *time.Time `json:"dtstart"`  // the first instant; null: there is none
-	End      *time.Time `json:"dtend"`    // the last instant; null: there is no last, or none at all
-	Next     *time.Time `json:"next_run"` // the next instant; null: there is none, or the schedule is disabled
-	TimeZone string     `json:"timezone"`
-	Until    string     `json:"until"` // on the clock of the time zone; empty: the recurrence names none
-}
-
-// unasked are the fields that AWX has for templates that ask for them. They are always null.
-type unasked struct {
 	Inventory            *int    `json:"inventory"`
 	SCMBranch            *string `json:"scm_branch"`
 	JobType              *string `json:"job_type"`
@@ -50,6 +38,15 @@ type unasked struct {
 	Forks                *int    `json:"forks"`
 	JobSliceCount        *int    `json:"job_slice_count"`
 	Timeout              *int    `json:"timeout"`
+
+	RRule    string     `json:"rrule"`
+	Template string     `json:"unified_job_template"` // collection/job
+	Enabled  bool       `json:"enabled"`
+	Start    *time.Time `json:"dtstart"`  // the first instant; null: there is none
+	End      *time.Time `json:"dtend"`    // the last instant; null: there is no last, or none at all
+	Next     *time.Time `json:"next_run"` // the next instant; null: there is none, or the schedule is disabled
+	TimeZone string     `json:"timezone"`
+	Until    string     `json:"until"` // on the clock of the time zone; empty: the recurrence names none
 }
 
 // related are paths of the API.

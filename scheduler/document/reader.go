@@ -1,9 +1,6 @@
 package document
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Reader collects problems while a document is read. Use [NewReader].
 type Reader struct {
@@ -35,10 +32,8 @@ func (r *Reader) Problems() int { return len(r.problems) }
 // UseData takes a note of names of [Reader.Data] that a template uses; * stands for all.
 func (r *Reader) UseData(names ...string) { r.uses = append(r.uses, names...) }
 
-// UsesData reports whether a template uses what a name stands for in [Reader.Data].
-func (r *Reader) UsesData(name string) bool {
-	return slices.Contains(r.uses, name) || slices.Contains(r.uses, "*")
-}
+// UsedData returns the names that [Reader.UseData] took a note of.
+func (r *Reader) UsedData() []string { return r.uses }
 
 // Err returns nil, or the [Problems] found so far.
 func (r *Reader) Err() error {

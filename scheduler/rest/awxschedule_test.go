@@ -43,10 +43,10 @@ type awxList struct {
 	Results  []awxSchedule `json:"results"`
 }
 
-// makeTemplate puts a disabled job whose body is a template.
-func (w *world) makeTemplate(name, target, body string) {
+// makeTemplate puts the disabled job report, whose body is a template.
+func (w *world) makeTemplate(target, body string) {
 	w.t.Helper()
-	w.must(http.MethodPut, "/jobCollections/default/jobs/"+name, `{"state": "disabled", "labels": {"team": "a"}, "timeout": "PT7S", `+templated(target, body)+`}`)
+	w.must(http.MethodPut, "/jobCollections/default/jobs/report", `{"state": "disabled", "labels": {"team": "a"}, "timeout": "PT7S", `+templated(target, body)+`}`)
 }
 
 // makeSchedule creates a schedule.
@@ -71,7 +71,7 @@ func (w *world) schedules(path string) (l awxList) {
 // TestAWXSchedule follows a schedule through every operation.
 func TestAWXSchedule(t *testing.T) {
 	w := newWorld(t)
-	w.makeTemplate("report", "http://target.example", "{{.Data.region}} {{.Data.size}}")
+	w.makeTemplate("http://target.example", "{{.Data.region}} {{.Data.size}}")
 	made := w.makeSchedule(ofReport, `{"name": " Every day, at noon! ", "rrule": "`+daily+`", "extra_data": {"region": "us"}}`)
 	one := schedules + itoa(made.ID) + "/"
 	job := "/jobCollections/default/jobs/awx-" + itoa(made.ID)
@@ -111,7 +111,7 @@ func TestAWXSchedule(t *testing.T) {
 // TestAWXScheduleErrors makes schedules that cannot be.
 func TestAWXScheduleErrors(t *testing.T) {
 	w := newWorld(t)
-	w.makeTemplate("report", "http://target.example", "{{.Data.region}} {{.Data.size}}")
+	w.makeTemplate("http://target.example", "{{.Data.region}} {{.Data.size}}")
 	w.must(http.MethodPut, "/jobCollections/default/jobs/plain", later)
 	w.must(http.MethodPut, "/jobCollections/few", `{"properties": {"quota": {"maxJobCount": 1, "maxRecurrence": {"frequency": "hour"}}}}`)
 	w.must(http.MethodPut, "/jobCollections/few/jobs/report", later)
@@ -146,8 +146,8 @@ func TestAWXScheduleErrors(t *testing.T) {
 		{"POST", ofReport, `{"name": "big", "rrule": "` + daily + `", "extra_data": {"region": "` + strings.Repeat("r", 16100) + `"}}`, `400 {"detail":"the document is 1`},
 		{"GET", schedules + "?page=2", "", `404 {"detail":"Invalid page."}`},
 		{"GET", schedules + "?page=x", "", `404 {"detail":"Invalid page."}`},
-		{"GET", schedules + "?nmae=x", "", `400 {"detail":"Schedule has no field named 'nmae'"}`},
-		{"GET", schedules + "?order_by=-nmae", "", `400 {"detail":"Schedule has no field named 'nmae'"}`},
+		{"GET", schedules + "?title=x", "", `400 {"detail":"Schedule has no field named 'title'"}`},
+		{"GET", schedules + "?order_by=-title", "", `400 {"detail":"Schedule has no field named 'title'"}`},
 		{"GET", schedules + "?enabled=x", "", `400 {"detail":`},
 	})
 	w.must(http.MethodPost, "/jobCollections/default/jobs/report/disable", "")
@@ -171,9 +171,9 @@ func TestAWXScheduleList(t *testing.T) {
 	w.must(http.MethodPut, "/jobCollections/team", "")
 	w.must(http.MethodPut, "/jobCollections/team/jobs/other", later)
 	w.must(http.MethodPut, "/jobCollections/team/jobs/awx-5", later) // no schedule
-	w.makeTemplate("report", "http://target.example", "{{.Data.region}}")
+	w.makeTemplate("http://target.example", "{{.Data.region}}")
 	for i := range 5 {
-		w.makeSchedule(ofReport, fmt.Sprintf(`{"name": "Run %d", "rrule": "%s", "enabled": %v, "description": "d%d"}`, i, strings.Replace(daily, "2099", "209"+itoa(i), 1), i != 3, i))
+		w.makeSchedule(ofReport, fmt.Sprintf(`{"name": "Run %d", "rrule": %q, "enabled": %v, "description": "d%d"}`, i, strings.Replace(daily, "2099", "209"+itoa(i), 1), i != 3, i))
 	}
 	w.makeSchedule(schedules, `{"name": "else", "rrule": "`+daily+`", "unified_job_template": "other++team"}`)
 	for query, want := range map[string][]string{
@@ -217,7 +217,7 @@ func TestAWXScheduleList(t *testing.T) {
 // them does.
 func TestAWXSchedulesAtOnce(t *testing.T) {
 	w := newWorld(t)
-	w.makeTemplate("report", "http://target.example", "x")
+	w.makeTemplate("http://target.example", "x")
 	status := make([]int, 8)
 	var all sync.WaitGroup
 	for i := range status {
@@ -268,10 +268,10 @@ func TestAWXScheduleFires(t *testing.T) {
 // now: a PATCH keeps the action it was made with, a PUT takes the new one.
 func TestAWXPutTakesTemplateAfresh(t *testing.T) {
 	w := newWorld(t)
-	w.makeTemplate("report", "http://old.example", "{{.Data.region}}")
+	w.makeTemplate("http://old.example", "{{.Data.region}}")
 	made := w.makeSchedule(ofReport, `{"name": "a", "rrule": "`+daily+`", "extra_data": {"region": "us"}, "enabled": false}`)
 	one, job := schedules+itoa(made.ID)+"/", "/jobCollections/default/jobs/awx-"+itoa(made.ID)
-	w.makeTemplate("report", "http://new.example", "new {{.Data.region}}")
+	w.makeTemplate("http://new.example", "new {{.Data.region}}")
 	w.steps([]step{
 		{"PATCH", one, `{"description": "x"}`, `200`},
 		{"GET", job, "", `200 http://old.example|"state":"disabled"`},

@@ -1,7 +1,7 @@
 package rest_test
 
 import (
-	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -10,9 +10,8 @@ import (
 
 // templated is a job whose body is filled in from its data.
 func templated(target, body string) string {
-	text, _ := json.Marshal(body)
-	return `"action": {"type": "Http", "retryPolicy": {"retryType": "none"}, "request": {"uri": "` + target + `/hook", "method": "POST",
-		"template": true, "body": ` + string(text) + `, "data": {"region": "eu", "size": "small"}}}`
+	return fmt.Sprintf(`"action": {"type": "Http", "retryPolicy": {"retryType": "none"}, "request": {"uri": "%s/hook", "method": "POST",
+		"template": true, "body": %q, "data": {"region": "eu", "size": "small"}}}`, target, body)
 }
 
 // bodies starts a target that tells the bodies of its requests.

@@ -93,7 +93,8 @@ func (s ScheduleKeeper) CreateSchedule(ctx context.Context, template scheduler.K
 	properties := awx.New(t, q)
 	id := awx.FirstID(t.Key, *q.Name)
 	for range casTries {
-		j, err := s.put(ctx, scheduler.Key{Collection: t.Key.Collection, Job: awx.JobName(id)}, func(cur *scheduler.Job) (document.Value, error) {
+		k := scheduler.Key{Collection: t.Key.Collection, Job: awx.JobName(id)}
+		j, err := s.put(ctx, k, func(cur *scheduler.Job) (document.Value, error) {
 			return properties, s.checkFree(ctx, t.Key, *q.Name, id, cur)
 		})
 		if !errors.Is(err, errTaken) {
