@@ -227,7 +227,7 @@ func TestUpgrade(t *testing.T) {
 		u.startWorker(func(c *worker.Config) { c.Actions = u.reader })
 		u.ingest(t)
 		time.Sleep(time.Until(s.Taken.Add(8 * time.Minute)))
-		if _, _, err := u.service.PutCollection(t.Context(), "off", []byte(`{"properties": {}}`)); err != nil {
+		if _, _, err := u.service.PutCollection(t.Context(), "off", []byte(`{"properties": {"state": "enabled"}}`)); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Until(s.Taken.Add(52*time.Minute + 30*time.Second)))
