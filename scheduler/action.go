@@ -43,12 +43,12 @@ type Attempt struct {
 	ID         string    // attempt id: occurrence id and "#" and the try's number
 	Nominal    time.Time // the instant the schedule names
 	Due        time.Time // the instant the attempt was planned for: nominal plus jitter, or a retry's time
-	Try        int       // 1 for the occurrence's first attempt, counted on through retries and the errorAction
-	Phase      Phase     // the main action or the errorAction
+	Try        int       // 1 for the occurrence's first attempt, counted on through retries and errorActions
+	Phase      Phase     // the main action or an errorAction
 	Key        string    // idempotency key: equal for every try of one action in one occurrence
 	Timeout    time.Duration
 	Previous   time.Time // nominal instant of the occurrence that ran before this one; zero: none
-	Failure    *Failure  // of an errorAction: what failed; nil for the main action
+	Failure    *Failure  // of an errorAction: how the main action failed; nil for that one
 
 	// Shared finds the text of a shared secret by its name; nil finds none.
 	Shared func(name string) (string, error)
@@ -57,14 +57,20 @@ type Attempt struct {
 	Redact func(text string)
 }
 
-// Failure is what an errorAction is told about the action that failed.
+// Failure is what every errorAction is told about the main action, which failed.
 type Failure struct {
 	Status   int    `json:"status,omitempty"` // the target's status code at the last attempt; 0 when it gave none
 	Attempts int    `json:"attempts"`         // how often the action was tried
 	Message  string `json:"message"`          // of the last attempt, cut at 2,048 bytes
+
+	// The times of the last attempt, which the record of the fault has. Zero in
+	// what a version wrote that did not keep them.
+	Due     time.Time `json:"due,omitzero"`
+	Started time.Time `json:"started,omitzero"`
+	Ended   time.Time `json:"ended,omitzero"`
 }
 
-// Phase tells the job's action from its errorAction.
+// Phase tells the job's action from its errorActions.
 type Phase string
 
 // The phases of an occurrence. Main is the zero value.

@@ -20,7 +20,7 @@ func After(ran, j *Job, b Baton, res Result, ended time.Time) Decision {
 	}
 	s, faulted := j.after(ran, b, res, ended)
 	if faulted {
-		s = s.after([]Record{faultedRecord(j.Key, &b, res, ended, s.Progress)})
+		s = s.after([]Record{faultedRecord(ran, &b, res, ended, s.Progress)})
 	}
 	switch {
 	case b.Kind.IsDetached():
@@ -34,10 +34,8 @@ func After(ran, j *Job, b Baton, res Result, ended time.Time) Decision {
 // after plans what follows an attempt for a job that is there, and reports
 // whether its occurrence failed for good.
 func (j *Job) after(ran *Job, b Baton, res Result, ended time.Time) (s Step, faulted bool) {
-	if res.Failed {
-		if next, ok := ran.retry(b, res, ended); ok {
-			return Step{Next: next, State: j.State, Progress: next.Progress}, false
-		}
+	if next, ok := ran.again(b, res, ended); ok {
+		return Step{Next: next, State: j.State, Progress: next.Progress}, false
 	}
 	p, faulted := b.Progress, b.Phase == ErrorPhase || res.Failed
 	if faulted {
@@ -53,23 +51,38 @@ func (j *Job) after(ran *Job, b Baton, res Result, ended time.Time) (s Step, fau
 	return s, faulted
 }
 
-// retry returns the baton of the next attempt of the same occurrence: a retry
-// of this action, or the first try of the errorAction.
-func (j *Job) retry(b Baton, res Result, ended time.Time) (*Baton, bool) {
+// again returns the baton of the next attempt of the same occurrence: a retry of
+// this action, or the first try of the next errorAction.
+func (j *Job) again(b Baton, res Result, ended time.Time) (*Baton, bool) {
 	next := b
 	next.Try++
 	next.DeferredUntil, next.DeferredSince, next.DeferralRecorded = time.Time{}, time.Time{}, false
-	if due, ok := j.Def.Action.In(b.Phase).Retry.Next(b.Attempt, b.attemptID(j.Key), res, ended); ok {
-		next.Attempt++
-		next.Due = due
-		return &next, true
+	action := &j.Def.Action
+	if res.Failed {
+		if due, ok := action.In(b.Position()).Retry.Next(b.Attempt, b.attemptID(j.Key), res, ended); ok {
+			next.Attempt++
+			next.Due = due
+			return &next, true
+		}
 	}
-	if b.Phase == MainPhase && j.Def.Action.OnError != nil {
-		next.Phase, next.Attempt, next.Due = ErrorPhase, 0, ended
-		next.Failed = &Failure{Status: res.Status, Attempts: b.Attempt + 1, Message: cutText(res.Message, maxFailureMessage)}
-		return &next, true
+	position, ok := action.After(b.Position(), res.Failed)
+	if !ok {
+		return nil, false
 	}
-	return nil, false
+	next.Phase, next.ErrorAction, next.Attempt, next.Due = position.Phase, position.ErrorAction, 0, ended
+	if b.Phase == MainPhase {
+		next.Failed = b.failure(res, ended)
+	}
+	return &next, true
+}
+
+// failure is what becomes known of the action of b, whose last attempt ended with
+// res.
+func (b *Baton) failure(res Result, ended time.Time) *Failure {
+	return &Failure{
+		Status: res.Status, Attempts: b.Attempt + 1, Message: cutText(res.Message, maxFailureMessage),
+		Due: b.Due, Started: ended.Add(-res.Duration), Ended: ended,
+	}
 }
 
 // maxFailureMessage is the length in bytes at which an errorAction's knowledge

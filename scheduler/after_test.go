@@ -155,7 +155,9 @@ func TestRetryBaton(t *testing.T) {
 			b.Try, b.Attempt, b.Due = 2, 2, at("09:00:41")
 		}},
 		{afterRow{"the errorAction", handled, handled, baton(handled, "09:00:00", away), "09:00:30", fails, ""}, func(b *scheduler.Baton) {
-			b.Try, b.Phase, b.Failed, b.Due = 1, scheduler.ErrorPhase, failure, at("09:00:31")
+			b.Try, b.Phase, b.Failed, b.Due = 1, scheduler.ErrorPhase, &scheduler.Failure{
+				Status: 500, Attempts: 1, Message: "out of order", Due: at("09:00:00"), Started: at("09:00:30"), Ended: at("09:00:31"),
+			}, at("09:00:31")
 		}},
 		{afterRow{"a retry of the errorAction", handled, handled, baton(handled, "09:00:00", inErrorAction(1), away), "09:00:30", fails, ""}, func(b *scheduler.Baton) {
 			b.Try, b.Attempt, b.Due = 2, 1, at("09:00:41")
@@ -182,7 +184,8 @@ func TestFailureKnown(t *testing.T) {
 		"longer, and cut behind one":      {strings.Repeat("x", 2044) + "🔔🔔", strings.Repeat("x", 2044) + "🔔"},
 	} {
 		row := afterRow{ran: j, now: j, baton: baton(j, "09:00:00"), started: "09:00:00", res: scheduler.Result{Failed: true, Status: 500, Message: row.message}, want: row.want}
-		want := &scheduler.Failure{Status: 500, Attempts: 1, Message: row.want}
+		nine := at("09:00:00")
+		want := &scheduler.Failure{Status: 500, Attempts: 1, Message: row.want, Due: nine, Started: nine, Ended: nine}
 		if diff := cmp.Diff(want, row.after().Step.Next.Failed); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}

@@ -12,19 +12,23 @@ import (
 type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	Progress
 
-	Kind     Kind      `json:"-"`                 // stored as manual and oneOff
-	UID      string    `json:"uid,omitempty"`     // the job's incarnation, see [Job.Incarnation]
-	Revision uint64    `json:"rev"`               // definition the baton was armed with
-	Schedule int       `json:"sched"`             // schedule generation of that definition
-	Nominal  time.Time `json:"nominal"`           // the occurrence's instant by the schedule
-	Due      time.Time `json:"due"`               // when the attempt may run, never earlier
-	Attempt  int       `json:"attempt,omitempty"` // tries of this phase before this one
-	Try      int       `json:"try,omitempty"`     // tries of this occurrence before this one
-	Phase    Phase     `json:"phase,omitempty"`
-	Resume   time.Time `json:"resume,omitzero"`  // manual: the planned occurrence it was put in front of
-	Failed   *Failure  `json:"failed,omitempty"` // error phase: how the main action failed
+	Kind        Kind      `json:"-"`                 // stored as manual and oneOff
+	UID         string    `json:"uid,omitempty"`     // the job's incarnation, see [Job.Incarnation]
+	Revision    uint64    `json:"rev"`               // definition the baton was armed with
+	Schedule    int       `json:"sched"`             // schedule generation of that definition
+	Nominal     time.Time `json:"nominal"`           // the occurrence's instant by the schedule
+	Due         time.Time `json:"due"`               // when the attempt may run, never earlier
+	Attempt     int       `json:"attempt,omitempty"` // tries of this action before this one
+	Try         int       `json:"try,omitempty"`     // tries of this occurrence before this one
+	Phase       Phase     `json:"phase,omitempty"`
+	ErrorAction int       `json:"errorAction,omitempty"` // error phase: which of the job's errorActions, see [Position]
+	Resume      time.Time `json:"resume,omitzero"`       // manual: the planned occurrence it was put in front of
+	Failed      *Failure  `json:"failed,omitempty"`      // error phase: how the main action failed
 
-	// Postponed: the collection is disabled, and the record of that is written.
+	Resubmits *Resubmission `json:"resubmits,omitempty"` // by hand: the occurrence that is repeated
+
+	// The collection is disabled, and the first record of that is written. There
+	// may be instants after Seen and before Nominal then that have none yet.
 	PostponementRecorded bool `json:"waits,omitempty"`
 
 	// Gap is the next change of a clock, not after Nominal, that jumps over
@@ -92,6 +96,9 @@ func (b *Baton) Wake() time.Time {
 // gapFirst reports whether the clock jumps over times before b's instant.
 func (b *Baton) gapFirst() bool { return !b.Gap.IsZero() && b.Gap.Before(b.Nominal) }
 
+// Position is which of the job's actions comes next.
+func (b *Baton) Position() Position { return Position{b.Phase, b.ErrorAction} }
+
 // BelongsTo reports whether b is of j, and not of an earlier job of its name
 // that was deleted.
 func (b *Baton) BelongsTo(j *Job) bool { return SameIncarnation(b.UID, j.Incarnation()) }
@@ -138,8 +145,22 @@ func (b Baton) Detached() Baton {
 	return b
 }
 
+// Uncounted is how many occurrences a detached baton carries that the job's own
+// has not counted: a run by hand that began without it. p is what it came to.
+func (b Baton) Uncounted(p Progress) int {
+	if b.Kind == ManualDetached && p.Executions > 0 {
+		return 1
+	}
+	return 0
+}
+
 // DetachedName is the last subject token of the message of a detached run.
-func DetachedName(nominal time.Time) string { return strconv.FormatInt(nominal.UnixNano(), 36) }
+func DetachedName(nominal time.Time) string { return strconv.FormatInt(instantID(nominal), 36) }
+
+// instantID tells the instants of one job apart: the nanoseconds since 1970.
+// Those after the year 2262 go on with the negative numbers, so two instants have
+// the same only when they are 584 years apart.
+func instantID(t time.Time) int64 { return t.Unix()*int64(time.Second) + int64(t.Nanosecond()) }
 
 // OccurrenceID returns collection/job@nominal.
 func OccurrenceID(k Key, nominal time.Time) string {
@@ -159,20 +180,28 @@ func (b *Baton) attemptID(k Key) string {
 	return OccurrenceID(k, b.Nominal) + "#" + strconv.Itoa(b.Try+1)
 }
 
-// AttemptOf describes the baton's attempt to an action.
+// AttemptOf describes the baton's attempt to an action. One that repeats an
+// occurrence has the ids and the key of its own, so that its target does not take
+// it for the call that failed, and the instants of that occurrence.
 func (b *Baton) AttemptOf(k Key) Attempt {
 	id := OccurrenceID(k, b.Nominal)
 	key := id
 	if b.Phase == ErrorPhase {
 		key = id + "/error" // another call: the target of both must not take it for a repetition
 	}
-	previous := b.Ran
+	if b.ErrorAction > 0 {
+		key += "-" + strconv.Itoa(b.ErrorAction+1)
+	}
+	nominal, previous := b.Nominal, b.Ran
 	if previous.Equal(b.Nominal) { // this is a retry
 		previous = b.Prior
 	}
+	if b.Resubmits != nil {
+		nominal, previous = b.Resubmits.Nominal, b.Resubmits.Previous
+	}
 	return Attempt{
 		Job: k, Occurrence: id, ID: id + "#" + strconv.Itoa(b.Try+1), Key: key,
-		Nominal: b.Nominal, Due: b.Due, Try: b.Try + 1, Phase: b.Phase, Previous: previous, Failure: b.Failed,
+		Nominal: nominal, Due: b.Due, Try: b.Try + 1, Phase: b.Phase, Previous: previous, Failure: b.Failed,
 	}
 }
 

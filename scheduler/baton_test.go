@@ -119,21 +119,18 @@ func TestAttemptRecord(t *testing.T) {
 	}
 }
 
-// TestFaultedRecord has what is recorded of an occurrence that failed for good: the message is that of its action.
+// TestFaultedRecord has what is recorded of an occurrence whose errorAction came from a version that did not keep the times
+// of the main action's last attempt.
 func TestFaultedRecord(t *testing.T) {
 	j := job(t, errorAction+minutely)
 	got := fault(t, j, baton(j, "09:00:00", inErrorAction(2)), "09:00:12", failsFinal)
 	want := &scheduler.Record{
-		Job: key, Occurrence: "default/job@2026-03-02T09:00:00Z", Outcome: scheduler.OutcomeFaulted, Nominal: at("09:00:00"), Due: at("09:00:00"),
-		Ended: at("09:00:13"), Attempt: 1, Try: 3, Phase: scheduler.ErrorPhase, Message: "out of order", UID: incarnation,
-		Revision: revision, Schedule: 1, Progress: got.Progress,
+		Job: key, Occurrence: "default/job@2026-03-02T09:00:00Z", Outcome: scheduler.OutcomeFaulted, Nominal: at("09:00:00"),
+		Ended: at("09:00:13"), GivenUp: at("09:00:13"), Try: 1, Status: 500, Message: "out of order", UID: incarnation,
+		Type: "None", Target: "target:80", Revision: revision, Schedule: 1, Progress: got.Progress,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error("(-want +got)\n" + diff)
-	}
-	none := job(t, noRetry+minutely)
-	if got := fault(t, none, baton(none, "09:00:00"), "09:00:00", failsFinal); got.Message != "no such thing" {
-		t.Errorf("without an errorAction: %q", got.Message)
 	}
 }
 

@@ -88,7 +88,7 @@ func TestCatchUpCount(t *testing.T) {
 	want := []scheduler.Record{{
 		Job: key, Occurrence: "default/job@2026-03-02T09:00:00Z", Outcome: scheduler.OutcomeSkipped, Reason: scheduler.ReasonCatchUp,
 		Nominal: at("09:00:00"), From: at("09:00:00"), To: at("09:09:00"), Count: 10, Ended: at("09:10:00"), UID: incarnation,
-		Progress: d.Baton.Progress,
+		Schedule: 1, Progress: d.Baton.Progress,
 	}}
 	if diff := cmp.Diff(want, d.Records); diff != "" {
 		t.Error("the record (-want +got)\n" + diff)

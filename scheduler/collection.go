@@ -3,6 +3,7 @@ package scheduler
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -18,6 +19,7 @@ type Collection struct {
 	MaxJobCount      int             // 0: no limit
 	MaxRecurrence    spec.Recurrence // the most often a job may recur; zero frequency: no limit
 	MinRetryInterval time.Duration   // 0: the process's, 15 s by default
+	Free             bool            // its plan (sku) is Azure Scheduler's free one
 
 	Targets map[string]*TargetRule // by host, host and port, or "*" for each other target
 
@@ -39,11 +41,13 @@ func NewDefaultCollection() *Collection {
 	}
 }
 
-// ReadCollection reads a collection document.
+// ReadCollection reads a collection document. Null says what leaving a member
+// out does.
 func ReadCollection(name string, v document.Value) (*Collection, error) {
+	v = document.Merge(document.ObjectValue(), v) // without what is null, and a tree of its own
 	r := document.NewReader()
 	o := r.Object(v, "")
-	o.Ignore("id", "type")
+	o.Ignore("id", "type", "result")
 	if s, ok := o.String("name"); ok && s != name {
 		o.Problem("name", "is %q, but the collection is called %q", s, name)
 	}
@@ -70,7 +74,9 @@ func (c *Collection) readProperties(o *document.Object) {
 		}
 	}
 	if so, ok := o.Object("sku"); ok {
-		_, _ = so.Enum("name", "Standard", "Free", "P10Premium", "P20Premium")
+		if plan, ok := so.Enum("name", "Standard", freePlan, "P10Premium", "P20Premium"); ok {
+			c.Free = plan == freePlan
+		}
 		so.Done()
 	}
 	if d, ok := exactDuration(o, "minRetryInterval", time.Millisecond, 24*time.Hour); ok {
@@ -122,43 +128,56 @@ func DecodeCollection(name string, revision uint64, data []byte) (*Collection, e
 	return c, nil
 }
 
+// Turned returns the collection enabled or disabled.
+func (c *Collection) Turned(state State) *Collection {
+	next := *c
+	next.State = state
+	next.properties = document.Merge(c.properties, document.ObjectValue(
+		document.Member{Name: "state", Value: document.StringValue(string(state))},
+	))
+	return &next
+}
+
+// Over returns c as it replaces before, nil for none: a document that names no
+// state asks for none, so the collection keeps the one it has.
+func (c *Collection) Over(before *Collection) *Collection {
+	if _, named := c.properties.Member("state"); named || before == nil || before.State == c.State {
+		return c
+	}
+	return c.Turned(before.State)
+}
+
+// Equals reports whether other says the same, whether or not it names what is so
+// by default anyway.
+func (c *Collection) Equals(other *Collection) bool {
+	properties, top := c.Settings()
+	others, otherTop := other.Settings()
+	return c.State == other.State && properties.Equal(others) && top.Equal(otherTop)
+}
+
+// Patched returns the collection merged with a document (RFC 7396): what it does
+// not name stays, null removes. [ErrInvalid] with every problem.
+func (c *Collection) Patched(patch document.Value) (*Collection, error) {
+	if patch.Kind() != document.KindObject {
+		return nil, Invalid("", "must be an object, not "+patch.Kind().String())
+	}
+	if id, ok := patch.Member("id"); ok && !isCollectionID(id.Text(), c.Name) {
+		return nil, Invalid("id", fmt.Sprintf("is %q, but the collection that is patched is %s", id.Text(), c.Name))
+	}
+	base := append([]document.Member{}, c.top.Members()...)
+	base = append(base, document.Member{Name: "properties", Value: c.properties})
+	return ReadCollection(c.Name, document.Merge(document.ObjectValue(base...), patch))
+}
+
+// isCollectionID reports whether an id, in the short form of views or with
+// Azure's path before it, is that of a collection.
+func isCollectionID(id, name string) bool {
+	end := "/jobCollections/" + name
+	return len(id) >= len(end) && strings.EqualFold(id[len(id)-len(end):], end)
+}
+
 // Settings returns the collection's own properties, without its state, and what
 // stands beside them: location and tags.
 func (c *Collection) Settings() (properties, top document.Value) {
 	return c.properties.Without("state"), c.top
-}
-
-// Limits are what the collection allows its jobs, with the process's limits
-// where it has none of its own.
-func (c *Collection) Limits(process Limits) Limits {
-	if c.MinRetryInterval > 0 {
-		process.MinRetryInterval = c.MinRetryInterval
-	}
-	return process
-}
-
-// Admits checks the collection's quota on recurrence. [ErrConflict] says that it
-// is used up, as Azure Scheduler does.
-func (c *Collection) Admits(d *Definition, r *Reading) error {
-	if c.MaxRecurrence.Frequency == 0 || d.Timing.Recurrence == nil {
-		return nil
-	}
-	plan, err := d.planFor(r.Key, r.UID, r.Now)
-	if err != nil {
-		return AsInvalid(err)
-	}
-	least, wanted := every(c.MaxRecurrence), plan.MinInterval()
-	if d.Timing.Recurrence.Rule != nil {
-		least = c.MaxRecurrence.ShortestInterval()
-	}
-	if wanted >= least {
-		return nil
-	}
-	return fmt.Errorf("%w: recurrence: every %s is more often than the quota of collection %s allows (maxRecurrence: every %s)",
-		ErrConflict, wanted, c.Name, least)
-}
-
-// every is the interval that a recurrence names.
-func every(r spec.Recurrence) time.Duration {
-	return r.Frequency.Times(max(1, r.Interval))
 }

@@ -84,8 +84,8 @@ type Decision struct {
 	Step    Step
 }
 
-// Decide says what becomes of a baton that a worker has and that is due, before
-// an attempt. j is its job as it is now, nil when there is none, and open
+// Decide says what becomes of a baton that a worker has and that is due, or that
+// came much too early, before an attempt. j is its job as it is now, nil when there is none, and open
 // whether the collection's jobs may run.
 func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
 	standing := b.StandingOf(j, open)
@@ -102,15 +102,23 @@ func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
 		return Decision{Verdict: Skip, Step: s}
 	case GoesOn, Closed:
 	}
+	if b.NeedsOpen() && b.Schedule != j.ScheduleGen {
+		return Decision{Verdict: Restart}
+	}
+	if b.Early(now) {
+		return Decision{Verdict: Wait, Step: j.wait(b, nil, now)}
+	}
 	if b.Begun() || b.Kind.IsDetached() {
 		return Decision{Verdict: Run, Baton: b}
 	}
-	if b.Schedule != j.ScheduleGen && b.Kind == Planned {
-		return Decision{Verdict: Restart}
-	}
 	var skips []skip
+	if standing != Closed || !b.Gap.IsZero() && !b.Gap.After(now) {
+		b, skips = j.settle(b, now)
+	}
 	if !b.Gap.IsZero() {
-		if b, skips = j.passGaps(b, now); b.MayRun().After(now) {
+		var gaps []skip
+		b, gaps = j.passGaps(b, now)
+		if skips = append(skips, gaps...); b.MayRun().After(now) {
 			return Decision{Verdict: Wait, Step: j.wait(b, skips, now)}
 		}
 	}
@@ -145,47 +153,20 @@ func (j *Job) admit(b Baton, skips []skip, now time.Time) Decision {
 // stop ends a baton whose job was disabled or finished meanwhile.
 func (j *Job) stop(b Baton, now time.Time) Step {
 	var skips []skip
-	if !b.Begun() && b.Kind == Planned && j.State == Disabled && !b.MayRun().After(now) {
+	if j.State != Disabled || !b.NeedsOpen() {
+		return j.end(b.Progress, nil, now)
+	}
+	if b.Schedule == j.ScheduleGen {
+		b, skips = j.settle(b, now)
+	}
+	if !b.MayRun().After(now) {
 		if b.Schedule == j.ScheduleGen {
-			b, skips = j.passGaps(b, now)
+			var gaps []skip
+			b, gaps = j.passGaps(b, now)
+			skips = append(skips, gaps...)
 		}
 		skips = append(skips, skip{from: b.Nominal, to: b.Nominal, count: 1, reason: ReasonDisabled})
 		b.Seen = b.Nominal
 	}
 	return j.end(b.Progress, skips, now)
-}
-
-// postponedWait is how long a one-shot of a disabled collection waits before
-// it looks again.
-const postponedWait = time.Minute
-
-// postpone records that the collection is disabled, and goes on to the next
-// occurrence. A one-shot has none: it waits for the collection.
-func (j *Job) postpone(b Baton, skips []skip, now time.Time) Step {
-	last, plan := j.lastDue(b, now), j.plan(b.Progress)
-	due := skip{
-		from: b.Nominal, to: last, count: max(1, plan.Count(b.Nominal, last)),
-		message: "collection " + j.Key.Collection + " is disabled",
-	}
-	recorded := b.PostponementRecorded
-	var s Step
-	if j.OneShot() {
-		again := b
-		again.PostponementRecorded = true
-		s = Step{Next: &again, At: now.Add(postponedWait), State: j.State, Progress: b.Progress}
-	} else {
-		b.Seen = b.Nominal
-		gaps := j.gapsUpTo(b.Progress, last)
-		b.Seen = last
-		n, ok := plan.Next(last)
-		s = j.step(b.Progress, n, ok, now)
-		s = s.after(j.skipped(gaps, now, s.Progress))
-	}
-	s = s.after(j.skipped(skips, now, b.Progress))
-	if !recorded {
-		r := due.record(j, now, s.Progress)
-		r.Outcome = OutcomePostponed
-		s = s.after([]Record{r})
-	}
-	return s
 }

@@ -79,13 +79,13 @@ func TestDecideStopped(t *testing.T) {
 func TestDecideClosed(t *testing.T) {
 	j, one, last, beside := job(t, minutely), job(t, once), job(t, ending), job(t, minutely+`, "overlap": "allow"`)
 	mustDecide(t, []decideRow{
-		{"it is recorded, and the next one waits", j, true, baton(j, "09:00:00"), "09:00:00.2", "skip; postponed 1 at 09:00:00; next 09:01:00"},
-		{"late, they are recorded as one", j, true, baton(j, "09:00:00"), "09:02:10", "skip; postponed 3 from 09:00:00 to 09:02:00; next 09:03:00"},
+		{"it is recorded, and the next one waits", j, true, baton(j, "09:00:00"), "09:00:00.2", "skip; postponed 1 at 09:00:00; next 09:01:00 postponed"},
+		{"late, they are recorded as one", j, true, baton(j, "09:00:00"), "09:02:10", "skip; postponed 3 from 09:00:00 to 09:02:00; next 09:03:00 postponed"},
 		{"the last one of a schedule", last, true, baton(last, "09:02:00"), "09:02:00", "skip; postponed 1 at 09:02:00; no baton, completed"},
-		{"a one-shot waits for the collection", one, true, baton(one, "09:00:00"), "09:00:00.2", "skip; postponed 1 at 09:00:00; next 09:00:00 postponed, fired at 09:01:00.2"},
+		{"a one-shot waits for the collection", one, true, baton(one, "09:00:00"), "09:00:00.2", "skip; postponed 1 at 09:00:00; next 09:00:00 postponed, fired at 09:00:01.2"},
 		{"which is recorded once", one, true, baton(one, "09:00:00", postponed), "09:01:00.2", "skip; next 09:00:00 postponed, fired at 09:02:00.2"},
 		{"and runs when it is open", one, false, baton(one, "09:00:00", postponed), "09:05:00", "run 09:00:00 postponed"},
-		{"what may overlap is not detached either", beside, true, baton(beside, "09:00:00"), "09:00:00", "skip; postponed 1 at 09:00:00; next 09:01:00"},
+		{"what may overlap is not detached either", beside, true, baton(beside, "09:00:00"), "09:00:00", "skip; postponed 1 at 09:00:00; next 09:01:00 postponed"},
 		{"a run by hand runs", j, true, baton(j, "08:50:07", byHand("09:00:00")), "08:50:07", "run 08:50:07 by hand resume 09:00:00"},
 		{"a retry runs", j, true, baton(j, "09:00:00", begun), "09:00:10", "run 09:00:00 due 09:00:10 try 2"},
 		{"a detached occurrence runs", beside, true, baton(beside, "09:00:00", of(scheduler.Detached)), "09:00:00", "run 09:00:00 detached"},
@@ -95,7 +95,7 @@ func TestDecideClosed(t *testing.T) {
 	want := []scheduler.Record{{
 		Job: key, Occurrence: "default/job@2026-03-02T09:00:00Z", Outcome: scheduler.OutcomePostponed,
 		Nominal: at("09:00:00"), From: at("09:00:00"), To: at("09:00:00"), Count: 1, Ended: at("09:00:00"),
-		Message: "collection default is disabled", UID: incarnation, Progress: d.Step.Progress,
+		Message: "collection default is disabled", UID: incarnation, Schedule: 1, Progress: d.Step.Progress,
 	}}
 	if diff := cmp.Diff(want, d.Step.Records); diff != "" {
 		t.Error("the record of what is postponed (-want +got)\n" + diff)

@@ -13,34 +13,24 @@ import (
 type Definition struct {
 	Timing      spec.Timing // startTime, timeZone, dst and recurrence
 	Action      ActionSpec
-	State       State         // enabled unless the document says disabled
+	State       State         // enabled or disabled, as the document says; "" when it does not: a job keeps its own, a new one is enabled
 	Jitter      time.Duration // each occurrence is delayed by a fixed share of it; 0: none
 	CatchUp     CatchUp
 	Overlap     Overlap
 	Timeout     time.Duration // per attempt
 	Labels      map[string]string
 	Description string
+	Data        document.Value // what its templates may use: an object, or null for none
 
 	properties document.Value       // canonical, without state and status
 	secrets    bool                 // secrets stand in the properties, locked or not
+	usedData   []string             // members of Data that its templates use; * for all
 	refs       []document.SecretRef // shared secrets that the properties name
+	at         string               // where the properties stood in the document: "properties", or ""
+	warnings   []spec.Warning       // what is without effect in them, with paths from the document
+	raised     []string             // where actions stand whose default retryInterval was raised to minimum
+	minimum    time.Duration        // the shortest retryInterval that is allowed
 	plan       *spec.Plan           // of a text rule that was checked while it was read; nil: not compiled yet
-}
-
-// ActionSpec is an action with its retry policy and errorAction.
-type ActionSpec struct {
-	Type    string // canonical, such as "Http"
-	Run     Action
-	Retry   RetryPolicy
-	OnError *ActionSpec // nil: none; its own OnError is always nil
-}
-
-// In returns the action of a phase.
-func (s *ActionSpec) In(p Phase) *ActionSpec {
-	if p == ErrorPhase && s.OnError != nil {
-		return s.OnError
-	}
-	return s
 }
 
 // CatchUp is what happens to occurrences that were missed while no scheduler
@@ -80,8 +70,39 @@ func (d *Definition) Refers(secret string) bool {
 	return slices.ContainsFunc(d.refs, func(ref document.SecretRef) bool { return ref.Name == secret })
 }
 
+// Warnings are what the writer of the definition might not expect of it: what is
+// without effect, and what its plan has to say. Paths are those of the document.
+func (d *Definition) Warnings(p *spec.Plan) []spec.Warning {
+	warnings := slices.Clone(d.warnings)
+	for _, w := range p.Warnings() {
+		if d.at != "" {
+			w.Path = d.at + "." + w.Path
+		}
+		warnings = append(warnings, w)
+	}
+	return warnings
+}
+
+// RefuseWarnings makes an [ErrInvalid] of warnings, for whoever wants none.
+func RefuseWarnings(warnings []spec.Warning) error {
+	problems := make(document.Problems, len(warnings))
+	for i, w := range warnings {
+		problems[i] = document.Problem{Path: w.Path, Message: w.Message}
+	}
+	return AsInvalid(problems)
+}
+
+// UsesData reports whether a template of the definition uses a member of Data.
+func (d *Definition) UsesData(name string) bool {
+	return slices.Contains(d.usedData, name) || slices.Contains(d.usedData, "*")
+}
+
 // schedule is the canonical text of what decides when the job runs, to tell
 // whether an edit changed it.
 func (d *Definition) schedule() string {
 	return d.properties.Only("startTime", "timeZone", "dst", "recurrence").String()
 }
+
+// work is the canonical text of all but what is for people only, to tell whether
+// a job at its end is put with another wish.
+func (d *Definition) work() string { return d.properties.Without("labels", "description").String() }

@@ -11,17 +11,20 @@ import (
 // properties reads the members of the properties object. The caller calls
 // o.Done, as the object may hold members of an envelope too.
 func (r *Reading) properties(o *document.Object) *Definition {
-	d := &Definition{State: Enabled, Overlap: OverlapSkip, Timeout: DefaultTimeout}
+	d := &Definition{Overlap: OverlapSkip, Timeout: DefaultTimeout}
+	r.warnings, r.raised, r.errorActionsRead = nil, nil, 0
 	o.Ignore("status") // read-only: a document that was fetched may be put back as it is
 	if v, ok := o.Value("state"); ok && State(strings.ToLower(v.Text())).Final() {
 		o.Problem("state", "%q is set by the scheduler; enabled and disabled may be asked for", v.Text())
 	} else if s, ok := o.Enum("state", string(Enabled), string(Disabled)); ok {
 		d.State = State(s)
 	}
+	d.readData(o)
 	d.readTiming(o, r)
 	d.readAction(o, r)
 	d.readPolicies(o)
 	d.readNotes(o)
+	d.warnings, d.raised, d.minimum = r.warnings, r.raised, r.minRetryInterval()
 	return d
 }
 
@@ -30,6 +33,9 @@ func (r *Reading) properties(o *document.Object) *Definition {
 // definition is compiled once, as a job.
 func (d *Definition) readTiming(o *document.Object, r *Reading) {
 	d.Timing = spec.ReadTiming(o)
+	if d.Timing.Start.IsZero() && o.Has("startTime") {
+		r.warn(o, "startTime", "is the zero of .NET, which stands for none: the job has no startTime")
+	}
 	recurrence := d.Timing.Recurrence
 	if recurrence == nil || r.stored {
 		return
@@ -49,6 +55,14 @@ func (d *Definition) readTiming(o *document.Object, r *Reading) {
 	}
 }
 
+// readData reads what the actions' templates may use.
+func (d *Definition) readData(o *document.Object) {
+	if _, ok := o.Object("data"); ok {
+		d.Data, _ = o.Value("data")
+		o.Reader().Data = d.Data
+	}
+}
+
 func (d *Definition) readAction(o *document.Object, r *Reading) {
 	if !o.Require("action") {
 		return
@@ -57,35 +71,8 @@ func (d *Definition) readAction(o *document.Object, r *Reading) {
 	if !ok {
 		return
 	}
-	d.Action = r.action(ao, DefaultRetryPolicy(), true)
+	d.Action = r.action(ao, r.defaultRetryPolicy(), mainPath)
 	ao.Done()
-}
-
-// action reads an action or errorAction; inherited is the retry policy of one
-// that has none.
-func (r *Reading) action(o *document.Object, inherited RetryPolicy, main bool) ActionSpec {
-	var s ActionSpec
-	kind, ok := o.Enum("type", r.Actions.Types()...)
-	if ok {
-		s.Type = kind
-		s.Run = r.Actions.ReadAction(kind, o)
-	}
-	if !ok {
-		o.Require("type")
-	}
-	s.Retry = r.retryPolicy(o, inherited)
-	if s.Type == "" {
-		defer o.IgnoreRest() // what else belongs there depends on the type
-	}
-	if !main {
-		return s
-	}
-	if eo, ok := o.Object("errorAction"); ok {
-		onError := r.action(eo, s.Retry, false)
-		eo.Done()
-		s.OnError = &onError
-	}
-	return s
 }
 
 func (d *Definition) readPolicies(o *document.Object) {

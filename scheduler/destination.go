@@ -59,11 +59,8 @@ func moved(before, after Action) (from, to Recipient, ok bool) {
 	return from, to, false
 }
 
-// The paths of the actions of a job.
-const (
-	mainPath  = "action"
-	errorPath = "action.errorAction"
-)
+// mainPath is where a job has its action.
+const mainPath = "action"
 
 // CheckKept returns [ErrInvalid] when a patch, which makes after of before,
 // sends secrets elsewhere that it does not name itself: whoever may patch a job
@@ -72,14 +69,11 @@ const (
 func CheckKept(before, after *ActionSpec, kept []string) error {
 	var problems document.Problems
 	for _, path := range kept {
-		from, to, elsewhere := moved(before.Run, after.Run)
-		if strings.HasPrefix(path, errorPath+".") {
-			if before.OnError == nil || after.OnError == nil {
-				continue
-			}
-			from, to, elsewhere = moved(before.OnError.Run, after.OnError.Run)
+		was, is := before.holding(path), after.holding(path)
+		if was == nil || is == nil || was.at != is.at {
+			continue // it is of an action that is new, or gone
 		}
-		if elsewhere {
+		if from, to, elsewhere := moved(was.Run, is.Run); elsewhere {
 			problems = append(problems, document.Problem{
 				Path: path, Message: fmt.Sprintf("belongs to %s; send it again to use it with %s, or use a secretRef", from, to),
 			})
@@ -91,24 +85,32 @@ func CheckKept(before, after *ActionSpec, kept []string) error {
 	return AsInvalid(problems)
 }
 
+// holding returns the one of an action and its errorActions that a path leads
+// into, nil for none: the innermost.
+func (s *ActionSpec) holding(path string) *ActionSpec {
+	var found *ActionSpec
+	for _, a := range s.all() {
+		if strings.HasPrefix(path, a.at+".") {
+			found = a
+		}
+	}
+	return found
+}
+
 // omitted is what is wrong with a document that is put without a secret that its
 // job has: whoever puts back what get has shown would lose it.
 const omitted = "is a secret that the job has and the new document leaves out; send it again, write null to drop it, or use PATCH"
 
 // CheckOmitted returns [ErrInvalid] when next, which was read at the path at, has
 // nothing for a secret of the job. An action of another type, and an errorAction
-// that is left out as a whole, are new.
+// that is left out as a whole, are new. Those of a list are told by their places.
 func CheckOmitted(cur *Job, next *Definition, at string) error {
 	if cur == nil || !cur.Def.secrets {
 		return nil
 	}
 	old, _ := cur.Def.properties.Member(mainPath)
 	given, _ := next.properties.Member(mainPath)
-	_, name, _ := strings.Cut(errorPath, ".")
-	oldError, _ := old.Member(name)
-	givenError, _ := given.Member(name)
-	paths := old.Without(name).Omitted(mainPath, given)
-	paths = append(paths, oldError.Omitted(errorPath, givenError)...)
+	paths := omittedOf(mainPath, old, given)
 	if len(paths) == 0 {
 		return nil
 	}
@@ -120,4 +122,35 @@ func CheckOmitted(cur *Job, next *Definition, at string) error {
 		problems = append(problems, document.Problem{Path: path, Message: omitted})
 	}
 	return AsInvalid(problems)
+}
+
+// omittedOf returns the paths of the secrets of an action, and of its
+// errorActions, that the one given in its place has nothing for.
+func omittedOf(path string, old, given document.Value) []string {
+	paths := old.Without(errorAction).Omitted(path, given)
+	was, _ := old.Member(errorAction)
+	is, _ := given.Member(errorAction)
+	path += "." + errorAction
+	now := listed(is)
+	for i, one := range listed(was) {
+		at := path
+		if is.Kind() == document.KindArray {
+			at = fmt.Sprintf("%s[%d]", path, i)
+		}
+		if i < len(now) {
+			paths = append(paths, omittedOf(at, one, now[i])...)
+		}
+	}
+	return paths
+}
+
+// listed returns one thing as a list, and a list as it is.
+func listed(v document.Value) []document.Value {
+	switch v.Kind() { //nolint:exhaustive // nothing else is an errorAction
+	case document.KindArray:
+		return v.Items()
+	case document.KindObject:
+		return []document.Value{v}
+	}
+	return nil
 }

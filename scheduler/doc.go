@@ -27,7 +27,7 @@
 //	     ▼
 //	  admitted.go    may it run, and what? ··················▶ Decide   decide.go
 //	     │             run │ detach │ skip │ wait │ restart │ drop │ orphan
-//	     │             a disabled collection postpones
+//	     │             a disabled collection postpones: postpone.go
 //	     ▼           a slot of its target: limits/limiter.go,
 //	     │             or deferred.go: later ················▶ Defer    defer.go
 //	  attempted.go   the action is called, secrets are redacted
@@ -40,7 +40,9 @@
 //	store: PassOn, and the message is acknowledged ─▶ waiting
 //
 // An edit goes the other way: service/put.go and define.go read it with a
-// [Reading], store the job, and have its baton follow by [Job.Replan].
+// [Reading], store the job, and have its baton follow by [Job.Replan]. One that
+// changes a job at its end lets it begin again; of what ran before, only the
+// counters go on ([Job.Edited], [Job.BegunGen]).
 //
 // # What is guaranteed
 //
@@ -55,7 +57,7 @@
 //  5. Nothing is silent. Every due instant ends in at least one [Record]:
 //     completed, failed, faulted, postponed, or skipped with a [Reason].
 //  6. An occurrence ends under the definition it began with, retries and
-//     errorAction included; an edit counts from the next one.
+//     errorActions included; an edit counts from the next one.
 //  7. A deleted job runs nothing more, beyond an attempt that was under way; a
 //     disabled one, besides, ends what was asked for by hand, and what has begun
 //     detached, retries included.
@@ -80,6 +82,7 @@
 //	step       carries out a Step           secrets   sealing, revealing, redacting, rotation
 //	view       what the APIs show           intake    what a process holds of a stream
 //	rest, natsapi   the APIs                document, spec   reading jobs, and their schedules
+//	awx        schedules of AWX's API, made jobs and shown
 //
 // [Store] is implemented by package store, [Action] by the packages below
 // actions. Imports point from the rooms to here, and service and worker do not

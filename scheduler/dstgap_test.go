@@ -31,7 +31,7 @@ func TestDecideGap(t *testing.T) {
 		{"the clock jumps: it is recorded, and the instant is waited for", j, false, baton(j, monday, waits...), spring, "wait; " + gone + "; next " + monday},
 		{"the clock has jumped, late", j, false, baton(j, monday, waits...), "2026-03-08T22:00:00Z", "wait; " + gone + "; next " + monday},
 		{"both have passed", j, false, baton(j, monday, waits...), monday, "run " + monday + "; " + gone},
-		{"both have passed, and the collection is closed", j, true, baton(j, monday, waits...), monday, "skip; postponed 1 at " + monday + "; " + gone + "; next 2026-03-10T06:30:00Z"},
+		{"both have passed, and the collection is closed", j, true, baton(j, monday, waits...), monday, "skip; " + gone + "; postponed 1 at " + monday + "; next 2026-03-10T06:30:00Z postponed"},
 		{"the clock jumps while the collection is closed", j, true, baton(j, monday, waits...), spring, "wait; " + gone + "; next " + monday},
 		{"it has jumped right at an instant", other, false, baton(other, spring, gapAt(spring)), spring, "run " + spring + "; " + gone},
 		{
@@ -48,7 +48,7 @@ func TestDecideGap(t *testing.T) {
 	want := []scheduler.Record{{
 		Job: key, Outcome: scheduler.OutcomeSkipped, Reason: scheduler.ReasonDST, Nominal: at(spring), From: at(spring), To: at(spring),
 		Count: 1, Message: "2026-03-08 02:30 does not exist in America/New_York: does not run", Ended: at(spring), UID: incarnation,
-		Progress: scheduler.Progress{Seen: at(spring)},
+		Schedule: 1, Progress: scheduler.Progress{Seen: at(spring)},
 	}}
 	if diff := cmp.Diff(want, d.Step.Records); diff != "" {
 		t.Error("the record of the gap (-want +got)\n" + diff)
@@ -76,7 +76,7 @@ func TestGapsMissed(t *testing.T) {
 		},
 		{
 			"the collection is closed", j, true, baton(j, "2026-03-08T05:00:00Z", seen("2026-03-08T04:00:00Z")), "2026-03-08T09:10:00Z",
-			"skip; postponed 5 from 2026-03-08T05:00:00Z to 2026-03-08T09:00:00Z; " + gone + "; next 2026-03-08T10:00:00Z",
+			"skip; postponed 5 from 2026-03-08T05:00:00Z to 2026-03-08T09:00:00Z; " + gone + "; next 2026-03-08T10:00:00Z postponed",
 		},
 		{
 			"the clock has jumped right at the first one, which is recorded once", j, false, baton(j, spring, seen("2026-03-08T06:00:00Z"), gapAt(spring)), "2026-03-08T09:10:00Z",
@@ -88,11 +88,11 @@ func TestGapsMissed(t *testing.T) {
 		},
 		{
 			"likewise, and the collection is closed", j, true, baton(j, spring, seen("2026-03-08T06:00:00Z"), gapAt(spring)), "2026-03-08T09:10:00Z",
-			"skip; postponed 3 from " + spring + " to 2026-03-08T09:00:00Z; " + gone + "; next 2026-03-08T10:00:00Z",
+			"skip; " + gone + "; postponed 3 from " + spring + " to 2026-03-08T09:00:00Z; next 2026-03-08T10:00:00Z postponed",
 		},
 		{
 			"the next one has the gap before it", sunday, true, baton(sunday, saturday), saturday,
-			"skip; postponed 1 at " + saturday + "; next " + monday + " gap " + spring,
+			"skip; postponed 1 at " + saturday + "; next " + monday + " postponed gap " + spring,
 		},
 	})
 }

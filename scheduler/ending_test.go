@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -58,7 +59,13 @@ func TestMergeStored(t *testing.T) {
 	run := func(number int, kind scheduler.Kind) scheduler.Baton {
 		return baton(over, "09:02:00", of(kind), func(b *scheduler.Baton) { b.Number = number })
 	}
+	faulted := in(scheduler.Faulted, over)
+	faulted.Progress.Seen = at("09:02:00")
+	repeats := func(nominal string) scheduler.Baton {
+		return baton(over, "09:30:00", resubmitting(nominal), of(scheduler.ManualDetached))
+	}
 	const plus, plusBad = "begun 3; runs 3; attempts 3; last 09:02:00", "begun 3; runs 3; attempts 4; failed 2; faults 1; last 09:02:30"
+	plusAgain, plusBadAgain := strings.Replace(plus, "begun 3", "begun 4", 1), strings.Replace(plusBad, "begun 3", "begun 4", 1)
 	for _, row := range []struct {
 		name string
 		job  *scheduler.Job
@@ -69,7 +76,11 @@ func TestMergeStored(t *testing.T) {
 		{"its last occurrence succeeded", over, run(3, scheduler.Detached), fine, "completed; " + plus},
 		{"its last occurrence faulted, and so did the job", over, run(3, scheduler.Detached), bad, "faulted; " + plusBad},
 		{"an occurrence before the last faulted", over, run(2, scheduler.Detached), bad, "completed; " + plusBad},
-		{"a run by hand faulted", over, run(3, scheduler.ManualDetached), bad, "completed; " + plusBad},
+		{"a run by hand faulted", over, run(3, scheduler.ManualDetached), bad, "completed; " + plusBadAgain},
+		{"its last occurrence, which faulted, is repeated with success", faulted, repeats("09:02:00"), fine, "completed; " + plusAgain + "; seen 09:02:00"},
+		{"it is repeated in vain", faulted, repeats("09:02:00"), bad, "faulted; " + plusBadAgain + "; seen 09:02:00"},
+		{"it is not repeated after all", faulted, repeats("09:02:00"), scheduler.Progress{}, "faulted; begun 3; runs 3; attempts 2; last 09:01:00; seen 09:02:00"},
+		{"one before is repeated with success", faulted, repeats("09:01:00"), fine, "faulted; " + plusAgain + "; seen 09:02:00"},
 		{"its last occurrence faulted, and the job is disabled", off, run(3, scheduler.Detached), bad, "disabled; " + plusBad},
 	} {
 		next, ok := row.job.MergeStored(row.run, row.adds)

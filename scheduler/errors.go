@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -73,6 +74,30 @@ func CheckSize(n int) error {
 		return nil
 	}
 	return Invalid("", fmt.Sprintf("the document is %d bytes long, at most %d (16 KB) are allowed", n, MaxJobSize))
+}
+
+// CheckNoDocument returns [ErrInvalid] for the body of a request that takes no
+// document, unless it is empty or an object without members: what stands there
+// would pass for having had an effect.
+func CheckNoDocument(body []byte) error {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil
+	}
+	v, err := ParseDocument(body)
+	if err != nil {
+		return err
+	}
+	if v.Kind() != document.KindObject {
+		return Invalid("", "this takes no document, and this is "+v.Kind().String())
+	}
+	var wrong document.Problems
+	for _, m := range v.Members() {
+		wrong = append(wrong, document.Problem{Path: m.Name, Message: "unknown field; this takes no document"})
+	}
+	if wrong == nil {
+		return nil
+	}
+	return AsInvalid(wrong)
 }
 
 // ParseDocument parses the body of a request, JSON or YAML. The error matches

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/spec"
@@ -15,6 +16,7 @@ type Job struct {
 	UID          string    // tells this job from an earlier one of the same name
 	Generation   int       // counts the edits, from 1
 	ScheduleGen  int       // counts the edits that changed the schedule, from 1
+	BegunGen     int       // the ScheduleGen with which it was put again after its end; 0: that never was
 	Created      time.Time // when the job was first put
 	Updated      time.Time // when it was last edited
 	Anchor       time.Time // when its schedule was last changed; stands in for a missing startTime
@@ -31,7 +33,7 @@ type Job struct {
 func NewJob(k Key, uid string, def *Definition, now time.Time, specSequence uint64) (*Job, error) {
 	j := &Job{
 		Key: k, UID: uid, Generation: 1, ScheduleGen: 1, Created: now, Updated: now, Anchor: now,
-		SpecSequence: specSequence, State: def.State, Def: def,
+		SpecSequence: specSequence, State: cmp.Or(def.State, Enabled), Def: def,
 	}
 	err := j.compile()
 	return j, err
@@ -39,7 +41,8 @@ func NewJob(k Key, uid string, def *Definition, now time.Time, specSequence uint
 
 // Edited returns j with a new definition. A new schedule starts afresh: its
 // count begins again, and the time of the edit stands in for a missing
-// startTime.
+// startTime. A job at its end begins again with any change but one of its notes,
+// as if its schedule were new: to put it is to want it run.
 func (j *Job) Edited(def *Definition, now time.Time, specSequence uint64) (*Job, error) {
 	next := *j
 	next.SpecSequence = max(j.SpecSequence, specSequence)
@@ -47,13 +50,19 @@ func (j *Job) Edited(def *Definition, now time.Time, specSequence uint64) (*Job,
 		return &next, nil
 	}
 	next.Def = def
-	next.State = def.State
 	next.Updated = now
 	next.Generation++
-	if j.Def.schedule() == def.schedule() {
+	again := j.State.Final() && j.Def.work() != def.work()
+	if again || !j.State.Final() {
+		next.State = j.stateUnder(def)
+	}
+	if !again && j.Def.schedule() == def.schedule() {
 		return &next, nil // and the plan is the same
 	}
 	next.ScheduleGen++
+	if again {
+		next.BegunGen = next.ScheduleGen
+	}
 	next.Anchor = now
 	next.Progress = next.Progress.afresh()
 	return &next, next.compile()
@@ -80,14 +89,24 @@ func (j *Job) Stopped(before *Job, p Progress) *Job {
 	return &next
 }
 
-// Equals reports whether def is what j has already, secrets included. A final
-// job counts as enabled: putting it again as it was asks for nothing new.
-func (j *Job) Equals(def *Definition) bool {
-	state := j.State
-	if state.Final() {
-		state = Enabled
+// stateUnder is the state of j, as far as users set it, once def is put over it:
+// the one that def names or, when it names none, the one that j has. A job at its
+// end counts as enabled.
+func (j *Job) stateUnder(def *Definition) State {
+	switch {
+	case def.State != "":
+		return def.State
+	case j.State == Disabled:
+		return Disabled
 	}
-	return state == def.State && j.Def.properties.Equal(def.properties)
+	return Enabled
+}
+
+// Equals reports whether to put def over j changes nothing, secrets included. A
+// job at its end stays there, whatever state def names: putting it again as it
+// was asks for nothing new.
+func (j *Job) Equals(def *Definition) bool {
+	return (j.State.Final() || j.State == j.stateUnder(def)) && j.Def.properties.Equal(def.properties)
 }
 
 // incarnationLength is how much of a job's UID its batons and records carry: 40

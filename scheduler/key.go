@@ -1,6 +1,10 @@
 package scheduler
 
-import "fmt"
+import (
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+)
 
 // MaxName is the longest a job or collection name may be, in bytes.
 const MaxName = 100
@@ -48,18 +52,22 @@ func ValidateName(field, name string) error {
 	if name == "" {
 		return Invalid(field, "must not be empty")
 	}
-	if len(name) > MaxName {
-		return Invalid(field, fmt.Sprintf("is %d characters long, at most %d are allowed", len(name), MaxName))
+	if n := utf8.RuneCountInString(name); n > MaxName {
+		return Invalid(field, fmt.Sprintf("is %d characters long, at most %d are allowed", n, MaxName))
 	}
-	for i, c := range []byte(name) {
+	for i, c := range name {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 		if letter || i > 0 && (c >= '0' && c <= '9' || c == '-' || c == '_') {
 			continue
 		}
-		if i == 0 {
-			return Invalid(field, fmt.Sprintf("%q must begin with a letter", name))
+		which := ""
+		if unicode.IsLetter(c) {
+			which = " a to z"
 		}
-		return Invalid(field, fmt.Sprintf("%q must not contain %q: letters, digits, - and _ are allowed", name, rune(c)))
+		if i == 0 {
+			return Invalid(field, fmt.Sprintf("%q must begin with a letter%s", name, which))
+		}
+		return Invalid(field, fmt.Sprintf("%q must not contain %q: letters%s, digits, - and _ are allowed", name, c, which))
 	}
 	return nil
 }

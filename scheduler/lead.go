@@ -17,12 +17,24 @@ const (
 
 	// widest is the window over which batons due at one instant are spread.
 	widest = 2 * time.Second
+
+	// horizon is how far ahead a timer is set at most. JetStream counts the
+	// nanoseconds since 1970, which 64 bits hold until 2262: a baton of a later
+	// instant would fire at once. What is due beyond it wakes a worker then,
+	// which arms it again.
+	horizon = 50 * 365 * 24 * time.Hour
+
+	// soon is how long before its time a worker holds a baton in memory: more
+	// than any lead, and than what the clocks of two machines differ by. One that
+	// comes earlier has reached the horizon, or was fired by a clock that is wrong.
+	soon = time.Hour
 )
 
 // ArmAt returns when JetStream is to fire a baton of j that is due at due:
 // the lead before it, and up to two seconds earlier for jobs with long
-// intervals, so that the batons of a herd come one after the other. Zero
-// means at once.
+// intervals, so that the batons of a herd come one after the other. One that is
+// due beyond the horizon is fired there, and waits again (see [Baton.Early]).
+// Zero means at once.
 func (j *Job) ArmAt(due, now time.Time) time.Time {
 	least := floor
 	if j.Def.Overlap == OverlapAllow {
@@ -33,8 +45,16 @@ func (j *Job) ArmAt(due, now time.Time) time.Time {
 	if due.Sub(now) < least {
 		return time.Time{}
 	}
-	return due.Add(-lead - j.spread())
+	at := due.Add(-lead - j.spread())
+	if furthest := now.Add(horizon); at.After(furthest) {
+		return furthest
+	}
+	return at
 }
+
+// Early reports whether b is with a worker so long before its time that it is to
+// wait outside the process, and not in memory.
+func (b *Baton) Early(now time.Time) bool { return b.Wake().Sub(now) > soon }
 
 // spread is a hash of the job within a window that grows with its interval:
 // none below a minute, two seconds from an hour on.

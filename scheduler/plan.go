@@ -44,14 +44,15 @@ func (j *Job) Rejoin(p Progress, now time.Time) Step {
 
 // Restart begins the present schedule of j with a baton of the schedule before,
 // which was not due yet. What the clock jumped over until then, the old one left
-// out; old is the definition the baton was armed with, as far as it is kept.
+// out, and what its disabled collection postponed is settled; old is the definition the baton was armed with, as far as it is kept.
 func (j *Job) Restart(old *Job, b Baton, now time.Time) Step {
 	s := j.Begin(b.Progress, now)
-	if b.Gap.IsZero() || b.Gap.After(j.Anchor) || old.ScheduleGen != b.Schedule {
+	if old.ScheduleGen != b.Schedule {
 		return s
 	}
-	_, skips := old.passGaps(b, j.Anchor)
-	return s.after(j.skipped(skips, now, b.Progress))
+	b, skips := old.settle(b, j.Anchor)
+	_, gaps := old.passGaps(b, j.Anchor)
+	return s.after(j.skipped(append(skips, gaps...), now, b.Progress))
 }
 
 // following plans the occurrence after the one of b, which ended now.
@@ -73,7 +74,11 @@ func (j *Job) following(p Progress, b Baton, now time.Time) Step {
 		return j.skipTo(p, n, ok, now, why)
 	}
 	if manual && b.Resume.After(p.Seen) {
-		return j.skipTo(p, b.Resume, true, now, why)
+		s := j.skipTo(p, b.Resume, true, now, why)
+		if s.Next != nil && j.OneShot() {
+			s.Next.PostponementRecorded = b.PostponementRecorded
+		}
+		return s
 	}
 	if manual { // skipped meanwhile, as the last of the schedule
 		return j.step(p, b.Resume, false, now)
@@ -136,5 +141,12 @@ func (j *Job) due(p Progress, nominal time.Time) time.Time {
 	}
 	h := fnv.New64a()
 	_, _ = h.Write(appendOccurrence(nil, j.Key, nominal))
-	return nominal.Add(time.Duration(h.Sum64() % uint64(width)))
+	due := nominal.Add(time.Duration(h.Sum64() % uint64(width)))
+	if due.UTC().Year() > lastYear {
+		return nominal
+	}
+	return due
 }
+
+// lastYear is the last one that a time can be written in (RFC 3339).
+const lastYear = 9999

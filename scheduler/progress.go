@@ -18,8 +18,8 @@ type Progress struct {
 	Ran        time.Time `json:"ran,omitzero"`         // nominal instant of the last occurrence that ran
 	Prior      time.Time `json:"prior,omitzero"`       // and of the one before
 
-	// Merged are the detached runs last counted in, by their nominal instants
-	// in Unix nanoseconds: none is counted twice after a crash.
+	// Merged are the detached runs last counted in, by the ids of their nominal
+	// instants: none is counted twice after a crash.
 	Merged []int64 `json:"merged,omitempty"`
 }
 
@@ -30,6 +30,9 @@ func (p *Progress) afresh() Progress {
 	next.Runs, next.Seen, next.Base = 0, time.Time{}, time.Time{}
 	return next
 }
+
+// Any reports whether the job has run at all, by schedule or by hand.
+func (p *Progress) Any() bool { return p.Number > 0 || p.Executions > 0 }
 
 // ran notes that the occurrence of an instant runs.
 func (p *Progress) ran(nominal time.Time) {
@@ -45,7 +48,7 @@ const mergedKept = 32
 // Merge adds the counters of the detached run of an instant. False means that
 // they had been added before.
 func (p *Progress) Merge(q Progress, nominal time.Time) bool {
-	id := nominal.UnixNano()
+	id := instantID(nominal)
 	if slices.Contains(p.Merged, id) {
 		return false
 	}

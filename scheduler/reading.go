@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
 // Limits are what a collection, or the process, allows its jobs.
@@ -22,7 +23,16 @@ type Reading struct {
 	UID     string    // the job's, if it is new
 	Now     time.Time // stands in for a missing startTime
 
-	stored bool // it was accepted once; limits that changed since do not break it
+	errorActionsRead int // of the job that is being read
+
+	stored   bool           // it was accepted once; limits that changed since do not break it
+	warnings []spec.Warning // what is without effect in the document
+	raised   []string       // where the actions stand whose default retryInterval was raised
+}
+
+// warn notes what is without effect at a member of o.
+func (r *Reading) warn(o *document.Object, name, message string) {
+	r.warnings = append(r.warnings, spec.Warning{Path: o.Path(name), Message: message})
 }
 
 func (r *Reading) minRetryInterval() time.Duration {
@@ -52,7 +62,12 @@ func (d *Draft) Definition() (*Definition, error) {
 	if err := r.Err(); err != nil {
 		return nil, AsInvalid(err)
 	}
-	d.def.properties = d.Written.Without("state", "status")
+	d.def.properties = d.def.raise(d.Written.Without("state", "status"))
+	if d.def.Timing.Start.IsZero() {
+		d.def.properties = d.def.properties.Without("startTime")
+	}
+	d.def.at = d.At
+	d.def.usedData = r.UsedData()
 	d.def.secrets, d.def.refs = d.def.secrets || r.HasSecrets(), r.SecretRefs()
 	return d.def, nil
 }
@@ -60,7 +75,9 @@ func (d *Draft) Definition() (*Definition, error) {
 // Document reads a whole job document: the properties, with or without the
 // envelope around them.
 func (r *Reading) Document(v document.Value) *Draft {
-	o := document.NewReader().Object(v, "")
+	reader := document.NewReader()
+	reader.Knows(envelopeOf(v), r.words)
+	o := reader.Object(v, "")
 	inner, at := readEnvelope(o, r.Key)
 	d := &Draft{Object: inner, At: at, def: r.properties(inner)}
 	inner.Done()
@@ -74,7 +91,9 @@ func (r *Reading) Document(v document.Value) *Draft {
 // Properties reads the properties of a job.
 func (r *Reading) Properties(v document.Value) *Draft {
 	reader := document.NewReader()
-	reader.Stored = r.stored
+	if reader.Stored = r.stored; !r.stored {
+		reader.Knows("", r.words)
+	}
 	o := reader.Object(v, "")
 	d := &Draft{Object: o, Written: v, def: r.properties(o)}
 	o.Done()
@@ -123,14 +142,14 @@ func ReadPatch(k Key, v document.Value) (document.Value, error) {
 	return enveloped(v, at), AsInvalid(r.Err())
 }
 
-// envelopeNames are the members beside the properties. They name the job; all
-// are read-only.
-var envelopeNames = []string{"id", "type", "name", "collection"}
+// envelopeNames are the members beside the properties. They name the job, or tell
+// what became of it; all are read-only.
+var envelopeNames = []string{"id", "type", "name", "collection", "result", "warnings", "dryRun"}
 
 // readEnvelope reads the members around the properties, checks that they name
 // the job k, and returns the object of the properties and where it is.
 func readEnvelope(o *document.Object, k Key) (properties *document.Object, at string) {
-	o.Ignore("id", "type")
+	o.Ignore("id", "type", "result", "warnings", "dryRun")
 	if name, ok := o.String("name"); ok && name != k.Job && name != k.String() {
 		o.Problem("name", "is %q, but the job is put as %q", name, k.String())
 	}
@@ -150,6 +169,16 @@ func enveloped(v document.Value, at string) document.Value {
 	}
 	p, _ := v.Member(at)
 	return p
+}
+
+// envelopeOf returns where the properties stand in a document that is to be read.
+func envelopeOf(v document.Value) string {
+	for _, m := range v.Members() {
+		if strings.EqualFold(m.Name, "properties") {
+			return "properties"
+		}
+	}
+	return ""
 }
 
 // isID reports whether an id, in the short form of views or with Azure's path

@@ -1,10 +1,6 @@
 package scheduler
 
-import (
-	"encoding/json"
-	"strings"
-	"time"
-)
+import "time"
 
 // Outcome is how an attempt, or a run of skipped instants, ended.
 type Outcome string
@@ -39,77 +35,51 @@ const (
 )
 
 // Record is one line of a job's history: an attempt, a faulted occurrence, or
-// a run of instants that were skipped or postponed.
+// a run of instants that were skipped or postponed. [Record.Encode] says how it
+// is stored, and [Record.Form] what users see of it.
 type Record struct {
-	Sequence uint64 `json:"-"` // position in the history, set when read
-	Job      Key    `json:"-"` // set when read
+	Sequence uint64    // position in the history, set when read
+	Stored   time.Time // when the store took it, by its clock, set when read
+	Job      Key       // set when read
 
-	ID         string        `json:"id,omitempty"` // attempt id
-	Occurrence string        `json:"occurrence,omitempty"`
-	Outcome    Outcome       `json:"outcome"`
-	Nominal    time.Time     `json:"nominal,omitzero"`
-	Due        time.Time     `json:"due,omitzero"`
-	Started    time.Time     `json:"started,omitzero"`
-	Ended      time.Time     `json:"ended"`
-	Attempt    int           `json:"attempt"` // 0 = the first try of the action
-	Try        int           `json:"try,omitempty"`
-	Phase      Phase         `json:"phase,omitempty"`
-	Kind       Kind          `json:"-"`                // stored as manual and oneOff
-	Status     int           `json:"status,omitempty"` // the target's status code
-	Message    string        `json:"message,omitempty"`
-	Response   string        `json:"response,omitempty"`
-	Tail       int           `json:"tail,omitempty"`       // stored: the last Tail bytes of Message are the Response
-	Duration   time.Duration `json:"duration,omitempty"`   // nanoseconds
-	Final      bool          `json:"final,omitempty"`      // failed, and no retry could help
-	RetryAfter time.Duration `json:"retryAfter,omitempty"` // what the target asked for, nanoseconds
-	Type       string        `json:"type,omitempty"`       // the action's
-	Target     string        `json:"target,omitempty"`     // what the action loads: host and port
-	Failed     *Failure      `json:"failed,omitempty"`     // error phase: how the main action failed
+	ID          string // attempt id
+	Occurrence  string
+	Outcome     Outcome
+	Nominal     time.Time
+	Due         time.Time
+	Started     time.Time
+	Ended       time.Time
+	Attempt     int // 0 = the first try of the action
+	Try         int
+	Phase       Phase
+	ErrorAction int // error phase: which of the job's errorActions, see [Position]
+	Kind        Kind
+	Status      int // the target's status code
+	Message     string
+	Response    string
+	Duration    time.Duration
+	Final       bool          // failed, and no retry could help
+	RetryAfter  time.Duration // what the target asked for
+	Type        string        // the action's
+	Target      string        // what the action loads: host and port
+	Path        string        // where one of several errorActions stands in the job: action.errorAction[1]
+	Failed      *Failure      // error phase: how the main action failed
+	Resubmits   *Resubmission // by hand: the occurrence that is repeated
 
-	Reason Reason    `json:"reason,omitempty"` // of skipped
-	From   time.Time `json:"from,omitzero"`    // skipped, postponed: the first instant
-	To     time.Time `json:"to,omitzero"`      // and the last
-	Count  int       `json:"count,omitempty"`  // how many
+	// GivenUp is, of faulted, when the occurrence was over, its errorAction
+	// included. All else is of the last attempt of the main action: that is why.
+	GivenUp time.Time
 
-	UID      string    `json:"uid,omitempty"` // of the baton: the job's incarnation, see [Job.Incarnation]
-	Revision uint64    `json:"rev,omitempty"`
-	Schedule int       `json:"sched,omitempty"`
-	Resume   time.Time `json:"resume,omitzero"`
-	Progress Progress  `json:"progress,omitzero"` // after this record
-}
+	Reason Reason    // of skipped
+	From   time.Time // skipped, postponed: the first instant
+	To     time.Time // and the last
+	Count  int       // how many
 
-// plainRecord is a record without its methods and its kind.
-type plainRecord Record
-
-// storedRecord is a record as it lies in the store.
-type storedRecord struct {
-	*plainRecord
-	kindFlags
-}
-
-// Encode returns the record as it is stored. A response that ends the message
-// anyway is not stored twice.
-func (r *Record) Encode() ([]byte, error) {
-	stored := plainRecord(*r)
-	if r.Response != "" && strings.HasSuffix(r.Message, r.Response) {
-		stored.Response, stored.Tail = "", len(r.Response)
-	}
-	return json.Marshal(storedRecord{&stored, r.Kind.flags()})
-}
-
-// DecodeRecord reads a stored record.
-func DecodeRecord(data []byte) (*Record, error) {
-	r := &Record{}
-	stored := storedRecord{plainRecord: (*plainRecord)(r)}
-	if err := json.Unmarshal(data, &stored); err != nil {
-		return nil, err
-	}
-	r.Kind = stored.kind()
-	if r.Tail > 0 && r.Tail <= len(r.Message) {
-		r.Response = r.Message[len(r.Message)-r.Tail:]
-	}
-	r.Tail = 0
-	return r, nil
+	UID      string // of the baton: the job's incarnation, see [Job.Incarnation]
+	Revision uint64
+	Schedule int
+	Resume   time.Time
+	Progress Progress // after this record
 }
 
 // Lateness is how long after its due time the attempt started.
@@ -122,7 +92,7 @@ func (r *Record) IsAttempt() bool { return r.ID != "" }
 // Same reports whether two records of a job say the same of the same: one that
 // is written again, because nobody knows whether it was stored.
 func (r *Record) Same(other *Record) bool {
-	return other.ID == r.ID && other.Occurrence == r.Occurrence &&
+	return SameIncarnation(other.UID, r.UID) && other.ID == r.ID && other.Occurrence == r.Occurrence &&
 		other.Nominal.Equal(r.Nominal) && other.Ended.Equal(r.Ended)
 }
 
@@ -130,8 +100,8 @@ func (r *Record) Same(other *Record) bool {
 func recordOf(k Key, b *Baton, outcome Outcome, ended time.Time) Record {
 	return Record{
 		Job: k, Occurrence: OccurrenceID(k, b.Nominal), Outcome: outcome, Nominal: b.Nominal, Due: b.Due, Ended: ended,
-		Attempt: b.Attempt, Try: b.Try + 1, Phase: b.Phase, Kind: b.Kind, UID: b.UID, Revision: b.Revision,
-		Schedule: b.Schedule, Progress: b.Progress,
+		Attempt: b.Attempt, Try: b.Try + 1, Phase: b.Phase, ErrorAction: b.ErrorAction, Kind: b.Kind, UID: b.UID, Revision: b.Revision,
+		Schedule: b.Schedule, Progress: b.Progress, Resubmits: b.Resubmits,
 	}
 }
 
@@ -147,14 +117,17 @@ func AttemptRecord(j *Job, b Baton, started time.Time, res Result) (*Record, Bat
 	r.ID, r.Started, r.Failed, r.Resume = b.attemptID(j.Key), started, b.Failed, b.Resume
 	r.Status, r.Message, r.Response, r.Duration = res.Status, res.Message, res.Response, res.Duration
 	r.Final, r.RetryAfter = res.Final, res.RetryAfter
-	r.attribute(j, b.Phase)
+	r.attribute(j, b.Position())
 	return &r, b
 }
 
 // attribute names the action and its target.
-func (r *Record) attribute(j *Job, p Phase) {
+func (r *Record) attribute(j *Job, p Position) {
 	action := j.Def.Action.In(p)
 	r.Type, r.Target = action.Type, action.Run.Target()
+	if p.Phase == ErrorPhase && len(j.Def.Action.all()) > 2 {
+		r.Path = action.at
+	}
 }
 
 // deferredRecord is the record of an attempt that was deferred before it began:
@@ -167,26 +140,43 @@ func deferredRecord(j *Job, b *Baton, now time.Time, why string) Record {
 	r := recordOf(j.Key, b, OutcomePostponed, now)
 	r.ID, r.Failed, r.Resume, r.Message = b.attemptID(j.Key), b.Failed, b.Resume, why
 	r.From, r.To, r.Count, r.Progress = b.Nominal, b.Nominal, 1, counted.Progress
-	r.attribute(j, b.Phase)
+	r.attribute(j, b.Position())
 	return r
 }
 
-// faultedRecord is the record of an occurrence that failed for good.
-func faultedRecord(k Key, b *Baton, res Result, ended time.Time, p Progress) Record {
-	r := recordOf(k, b, OutcomeFaulted, ended)
-	r.Message, r.Progress = res.Message, p
-	if b.Failed != nil {
-		r.Message = b.Failed.Message
+// faultedRecord is the record of an occurrence that failed for good, under the
+// definition j. It tells of one attempt, the last of the main action, also when
+// an errorAction ended with res after it.
+func faultedRecord(j *Job, b *Baton, res Result, ended time.Time, p Progress) Record {
+	main, failure := *b, b.Failed
+	if failure == nil {
+		failure = b.failure(res, ended)
 	}
+	if b.Phase == ErrorPhase {
+		main.Phase, main.ErrorAction, main.Due = MainPhase, 0, failure.Due
+		main.Attempt, main.Try = failure.Attempts-1, failure.Attempts-1
+	}
+	r := recordOf(j.Key, &main, OutcomeFaulted, failure.Ended)
+	if r.Ended.IsZero() { // the times were not kept
+		r.Ended = ended
+	}
+	r.Started, r.Duration, r.GivenUp = failure.Started, failure.Ended.Sub(failure.Started), ended
+	r.Status, r.Message, r.Progress = failure.Status, failure.Message, p
+	if b.Phase == MainPhase {
+		r.Message = res.Message // whole
+	}
+	r.attribute(j, main.Position())
 	return r
 }
 
-// skip is a run of instants that will not run.
+// skip is a run of instants that will not run, or, of a one-shot, not yet.
 type skip struct {
 	from, to time.Time
 	count    int
 	reason   Reason
 	message  string
+
+	postponed bool // by a disabled collection, and not skipped
 }
 
 // record turns the skip into a history record. now is the time of the
@@ -194,7 +184,11 @@ type skip struct {
 func (s skip) record(j *Job, now time.Time, p Progress) Record {
 	r := Record{
 		Job: j.Key, Outcome: OutcomeSkipped, Reason: s.reason,
-		Nominal: s.from, From: s.from, To: s.to, Count: s.count, Message: s.message, Ended: now, UID: j.Incarnation(), Progress: p,
+		Nominal: s.from, From: s.from, To: s.to, Count: s.count, Message: s.message, Ended: now, UID: j.Incarnation(),
+		Schedule: j.ScheduleGen, Progress: p,
+	}
+	if s.postponed {
+		r.Outcome = OutcomePostponed
 	}
 	if s.reason != ReasonDST {
 		r.Occurrence = OccurrenceID(j.Key, s.from)
@@ -219,8 +213,8 @@ func (j *Job) skipped(skips []skip, now time.Time, p Progress) []Record {
 func (r *Record) baton() Baton {
 	return Baton{
 		UID: r.UID, Revision: r.Revision, Schedule: r.Schedule, Nominal: r.Nominal, Due: r.Due,
-		Attempt: r.Attempt, Try: r.Try - 1, Phase: r.Phase, Kind: r.Kind,
-		Resume: r.Resume, Progress: r.Progress, Failed: r.Failed,
+		Attempt: r.Attempt, Try: r.Try - 1, Phase: r.Phase, ErrorAction: r.ErrorAction, Kind: r.Kind,
+		Resume: r.Resume, Progress: r.Progress, Failed: r.Failed, Resubmits: r.Resubmits,
 	}
 }
 

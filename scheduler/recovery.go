@@ -1,6 +1,9 @@
 package scheduler
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Recover says what becomes of a baton whose attempt is recorded already, as
 // search found: it was delivered again, or to a worker that cannot tell. j is its
@@ -88,15 +91,22 @@ func (s *AttemptSearch) Look(r *Record) bool {
 type PlaceSearch struct {
 	Found *Record // nil: the history does not say
 
-	job  *Job
-	seen int
+	job     *Job
+	seen    int
+	faulted []string // occurrences
 }
 
 // PlaceOutcomes are the outcomes that a [PlaceSearch] has to see.
-var PlaceOutcomes = []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeSkipped, OutcomePostponed}
+var PlaceOutcomes = []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeFaulted, OutcomeSkipped, OutcomePostponed}
 
 // NewPlaceSearch returns a search for where the baton of j was.
 func NewPlaceSearch(j *Job) *PlaceSearch { return &PlaceSearch{job: j} }
+
+// Faulted reports whether it is recorded, too, that the occurrence which was found
+// faulted.
+func (s *PlaceSearch) Faulted() bool {
+	return s.Found != nil && slices.Contains(s.faulted, s.Found.Occurrence)
+}
 
 // Look takes the next record, and reports whether to go on. Detached runs end
 // in any order: of these, the latest instant counts.
@@ -105,6 +115,9 @@ func (s *PlaceSearch) Look(r *Record) bool {
 	j := s.job
 	switch {
 	case r.Ended.Before(j.Created), !SameIncarnation(r.UID, j.Incarnation()), r.Reason == ReasonDST:
+	case r.Schedule < j.BegunGen: // of before its end, since which it has begun again
+	case r.Outcome == OutcomeFaulted:
+		s.faulted = append(s.faulted, r.Occurrence)
 	case r.Kind == ManualDetached, r.Kind == Detached && r.Schedule != j.ScheduleGen:
 	case r.Kind == Detached:
 		if s.Found == nil || r.Nominal.After(s.Found.Nominal) {
@@ -118,7 +131,8 @@ func (s *PlaceSearch) Look(r *Record) bool {
 
 // Rederive plans the baton of an enabled job that has none, from the record that
 // says where it was; nil when the history does not say. What fell due meanwhile
-// is left to the catch-up policy when the baton arrives.
+// is left to the catch-up policy when the baton arrives. That the occurrence
+// faulted is among the step's records, also when the history has it.
 func (j *Job) Rederive(last *Record, now time.Time) Step {
 	switch {
 	case last == nil && j.Progress.Seen.IsZero():
@@ -126,7 +140,11 @@ func (j *Job) Rederive(last *Record, now time.Time) Step {
 	case last == nil:
 		return j.onwards(j.Progress, j.Progress.Seen, now)
 	case last.Outcome == OutcomePostponed && !last.IsAttempt() && j.OneShot(): // its collection was disabled
-		return j.Begin(j.Progress, now)
+		s := j.Begin(j.Progress, now)
+		if s.Next != nil {
+			s.Next.PostponementRecorded = true
+		}
+		return s
 	case last.Kind.IsDetached(): // overlap allow: the schedule goes on after it
 		p := j.Progress
 		p.Number, p.Runs, p.Seen = last.Progress.Number, last.Progress.Runs, last.Nominal
@@ -138,7 +156,11 @@ func (j *Job) Rederive(last *Record, now time.Time) Step {
 	case !last.IsAttempt(): // skipped, or postponed with its collection
 		return j.onwards(last.Progress, last.To, now)
 	}
-	s, _ := j.after(j, last.baton(), last.result(), last.Ended)
+	b := last.baton()
+	s, faulted := j.after(j, b, last.result(), last.Ended)
+	if faulted {
+		s = s.after([]Record{faultedRecord(j, &b, last.result(), last.Ended, s.Progress)})
+	}
 	return s
 }
 

@@ -76,6 +76,32 @@ func TestPlaceSearch(t *testing.T) {
 	}
 }
 
+// TestPlaceSearchFaulted: who finds the place of a baton knows whether the fault of its occurrence is recorded.
+func TestPlaceSearchFaulted(t *testing.T) {
+	j := job(t, noRetry+minutely)
+	own, before := baton(j, "09:01:00"), baton(j, "09:00:00")
+	failed, earlierFault := attempt(j, own, "09:01:00", fails), fault(t, j, before, "09:00:00", fails)
+	for name, row := range map[string]struct {
+		history history
+		want    bool
+	}{
+		"nothing is recorded":           {nil, false},
+		"the fault is not":              {history{failed, earlierFault}, false},
+		"the fault is":                  {history{fault(t, j, own, "09:01:00", fails), failed}, true},
+		"that of another occurrence is": {history{earlierFault, failed}, false},
+	} {
+		search := scheduler.NewPlaceSearch(j)
+		for _, r := range row.history {
+			if !search.Look(r) {
+				break
+			}
+		}
+		if search.Faulted() != row.want {
+			t.Errorf("%s: %t", name, search.Faulted())
+		}
+	}
+}
+
 // TestRederive plans the baton of a job that lost it, from the record that says where it was.
 func TestRederive(t *testing.T) {
 	j, one, three := job(t, twoRetries+minutely), job(t, twoRetries+once), job(t, thrice+`, "overlap": "allow"`)
@@ -98,14 +124,14 @@ func TestRederive(t *testing.T) {
 		{"nothing is known of a one-shot", one, nil, "next 09:00:00"},
 		{"an attempt succeeded", j, attempt(j, baton(j, "09:00:00"), "09:00:00", succeeds), "next 09:01:00"},
 		{"an attempt failed", j, attempt(j, baton(j, "09:00:00"), "09:00:00", fails), "next 09:00:00 due 09:00:11 try 2"},
-		{"the last retry failed", j, attempt(j, baton(j, "09:00:00", try(3)), "09:00:22", fails), "next 09:01:00"},
+		{"the last retry failed", j, attempt(j, baton(j, "09:00:00", try(3)), "09:00:22", fails), "faulted 09:00:00; next 09:01:00"},
 		{"a one-shot succeeded", one, attempt(one, baton(one, "09:00:00"), "09:00:00", succeeds), "no baton, completed"},
-		{"a one-shot failed for good", one, attempt(one, baton(one, "09:00:00", try(3)), "09:00:22", fails), "no baton, faulted"},
+		{"a one-shot failed for good", one, attempt(one, baton(one, "09:00:00", try(3)), "09:00:22", fails), "faulted 09:00:00; no baton, faulted"},
 		{"a run by hand succeeded", j, attempt(j, hand, "08:50:07", succeeds), "next 09:00:00"},
 		{"a run by hand failed", j, attempt(j, hand, "08:50:07", fails), "next 08:50:07 by hand due 08:50:18 try 2 resume 09:00:00"},
 		{"instants were skipped", j, missed, "next 09:03:00"},
 		{"the collection was closed", j, closed(j, baton(j, "09:00:00"), "09:02:10"), "next 09:03:00"},
-		{"the collection of a one-shot was closed", one, closed(one, baton(one, "09:00:00"), "09:00:00"), "next 09:00:00"},
+		{"the collection of a one-shot was closed", one, closed(one, baton(one, "09:00:00"), "09:00:00"), "next 09:00:00 postponed"},
 		{"an attempt was deferred", j, deferral(t, j, baton(j, "09:00:00"), "09:00:05"), "next 09:00:00 deferred until 09:00:05"},
 		{"a retry was deferred", j, deferral(t, j, baton(j, "09:00:00", begun), "09:00:15"), "next 09:00:00 due 09:00:10 try 2 deferred until 09:00:15"},
 		{"a one-shot was deferred", one, deferral(t, one, baton(one, "09:00:00"), "09:00:05"), "next 09:00:00 deferred until 09:00:05"},

@@ -20,9 +20,12 @@ const (
 )
 
 // Replan says how the baton of an enabled job is to follow its definition. was
-// is the job's state before the edit.
+// is the job's state before the edit; one that has begun again after its end
+// may take the place of a running baton, which a worker has yet to let go.
 func (j *Job) Replan(was State, f Found, now time.Time) (Replanning, Step) {
 	switch b := f.Waiting; {
+	case b == nil && was.Final() && (f.Running == nil || f.Running.Schedule != j.ScheduleGen):
+		return ReplaceIt, j.Begin(j.Progress, now) // what the worker has still, and the history, are of before its end
 	case b == nil && f.Running != nil:
 		if f.Running.Revision == j.Revision {
 			return LeaveAlone, Step{}

@@ -24,6 +24,7 @@ func replanned(r scheduler.Replanning, s scheduler.Step) string {
 func TestReplan(t *testing.T) {
 	j := job(t, minutely)
 	edit := edited(t, j, "08:30:00", minutely+`, "description": "with another text"`)
+	again := edited(t, in(scheduler.Completed, job(t, once)), "09:05:29", once+`, "timeout": "PT5S"`)
 	hourly := edited(t, j, "08:30:00", once+`, "recurrence": {"frequency": "Hour"}`)
 	waits := func(changes ...change) scheduler.Found {
 		b := baton(j, "09:05:00", changes...)
@@ -62,7 +63,9 @@ func TestReplan(t *testing.T) {
 		{"a worker has it, and it was disabled", edit, scheduler.Disabled, runs(), "look again"},
 
 		{"it is lost", edit, scheduler.Enabled, scheduler.Found{}, "derive again"},
-		{"the job was at its end", edit, scheduler.Completed, scheduler.Found{}, "derive again"},
+		{"the job was at its end", again, scheduler.Completed, scheduler.Found{}, "replace; next 09:05:29"},
+		{"the job was at its end, and its worker has not let go of the baton", again, scheduler.Faulted, runs(), "replace; next 09:05:29"},
+		{"the job was at its end, and its new baton has fired already", again, scheduler.Completed, runs(func(b *scheduler.Baton) { b.Schedule = again.ScheduleGen }), "look again"},
 		{"there is none: the job was disabled", had, scheduler.Disabled, scheduler.Found{}, "replace; skipped for disabled 3 from 09:03:00 to 09:05:00; next 09:06:00"},
 		{"there is none: the job was disabled, with another schedule", hourly, scheduler.Disabled, scheduler.Found{}, "replace; skipped for disabled 1 at 09:00:00; next 10:00:00"},
 

@@ -125,23 +125,39 @@ func FinalStatus(status int) bool {
 	return status >= 400 && status <= 499
 }
 
+// defaultRetryPolicy is the policy of a job that gives none: its interval is no
+// shorter than what is allowed.
+func (r *Reading) defaultRetryPolicy() RetryPolicy {
+	p := DefaultRetryPolicy()
+	p.Interval.Exact = max(p.Interval.Exact, r.minRetryInterval())
+	return p
+}
+
 // retryPolicy reads the retryPolicy member of an action. inherited is the policy
-// when there is none.
-func (r *Reading) retryPolicy(o *document.Object, inherited RetryPolicy) RetryPolicy {
+// when there is none, at where the action stands in the job.
+func (r *Reading) retryPolicy(o *document.Object, inherited RetryPolicy, at string) RetryPolicy {
 	ro, ok := o.Object("retryPolicy")
 	if !ok {
+		if at == mainPath {
+			r.raise(at)
+		}
 		return inherited
 	}
 	defer ro.Done()
-	p := DefaultRetryPolicy()
+	p := r.defaultRetryPolicy()
 	if kind, ok := ro.Enum("retryType", string(RetryNone), string(RetryFixed), string(RetryExponential)); ok {
 		p.Type = RetryType(kind)
 	}
 	if n, ok := ro.Int("retryCount", 0, MaxRetryCount); ok {
 		p.Count = int(n)
+		if p.Type == RetryNone && n > 0 {
+			r.warn(ro, "retryCount", "is without effect: with retryType none, nothing is tried again")
+		}
 	}
 	if d, ok := ro.Duration("retryInterval"); ok {
 		p.readInterval(ro, d, r.minRetryInterval())
+	} else if p.Type != RetryNone {
+		r.raise(at)
 	}
 	p.readBackoff(ro)
 	if d, ok := exactDuration(ro, "jitter", 0, maxRetryJitter); ok {
@@ -185,4 +201,21 @@ func (p *RetryPolicy) readBackoff(o *document.Object) {
 	if d, ok := exactDuration(o, "maxRetryInterval", p.Interval.Exact, maxRetryMonths*30*24*time.Hour); ok {
 		p.Most = d
 	}
+}
+
+// raise notes that an action has the default interval, which may have been raised.
+func (r *Reading) raise(at string) {
+	if r.minRetryInterval() > DefaultRetryInterval {
+		r.raised = append(r.raised, at)
+	}
+}
+
+// raise writes the retry intervals that were raised above the default into the
+// properties: they stay what they are, whatever is allowed later, and are seen.
+func (d *Definition) raise(properties document.Value) document.Value {
+	for _, at := range d.raised {
+		interval := document.StringValue(document.Duration{Exact: d.minimum}.String())
+		properties = properties.With(interval, at+".retryPolicy.retryInterval")
+	}
+	return properties
 }

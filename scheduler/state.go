@@ -5,6 +5,7 @@ type State string
 
 // The states of a job. Users set enabled and disabled; completed and faulted
 // are final and set by the scheduler ("Azure Scheduler concepts, terminology, and entities", state).
+// A final job begins again when it is put with a change ([Job.Edited]).
 const (
 	Enabled   State = "enabled"
 	Disabled  State = "disabled"
@@ -12,7 +13,8 @@ const (
 	Faulted   State = "faulted"   // the last occurrence failed after all retries
 )
 
-// Final reports whether the job will never run again.
+// Final reports whether the job is over: it does not run again unless it is put
+// with a change.
 func (s State) Final() bool { return s == Completed || s == Faulted }
 
 // Overlap says what happens when an occurrence falls due while an earlier one

@@ -106,14 +106,18 @@ func (j *Job) End(x Ending) (*Job, EndingVerdict) {
 
 // MergeStored adds to j, which has no baton, the counters p of a detached run.
 // False means that they had been added before. The job faulted when it was its
-// last occurrence that did.
+// last occurrence that did, and is completed when that was repeated with success.
 func (j *Job) MergeStored(detached Baton, p Progress) (*Job, bool) {
 	next := *j
 	if !next.Progress.Merge(p, detached.Nominal) {
 		return nil, false
 	}
+	next.Progress.Number += detached.Uncounted(p)
 	if p.Faults > 0 && j.State == Completed && detached.Number == j.Progress.Number && !detached.Kind.IsManual() {
 		next.State = Faulted
+	}
+	if r := detached.Resubmits; r != nil && r.Nominal.Equal(j.Progress.Seen) && j.State == Faulted && p.Executions > 0 && p.Faults == 0 {
+		next.State = Completed
 	}
 	return &next, true
 }

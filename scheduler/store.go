@@ -83,7 +83,8 @@ type History interface { //nolint:interfacebloat // all that records need
 	Append(ctx context.Context, r *Record) error
 	Forget(ctx context.Context, k Key) error
 	Recent(ctx context.Context, k Key, before uint64, outcomes []Outcome, f func(*Record) bool) error
-	Follow(ctx context.Context, k Key, ready func(), f func(*Record)) error
+	LastRecord(ctx context.Context) (uint64, error)
+	Follow(ctx context.Context, k Key, after uint64, f func(*Record)) error
 }
 
 // Delivery is a running baton in the hands of this process.

@@ -35,6 +35,7 @@ type storedMeta struct {
 	UID          string    `json:"uid"`
 	Generation   int       `json:"generation"`
 	ScheduleGen  int       `json:"scheduleGeneration"`
+	BegunGen     int       `json:"begunGeneration,omitempty"`
 	Created      time.Time `json:"created"`
 	Updated      time.Time `json:"updated"`
 	Anchor       time.Time `json:"anchor"`
@@ -59,7 +60,7 @@ func (j *Job) Encode(secrets Sealer) ([]byte, error) {
 		return nil, err
 	}
 	data, err := json.Marshal(storedMeta{
-		j.UID, j.Generation, j.ScheduleGen, j.Created, j.Updated, j.Anchor, j.SpecSequence, j.State, j.Progress,
+		j.UID, j.Generation, j.ScheduleGen, j.BegunGen, j.Created, j.Updated, j.Anchor, j.SpecSequence, j.State, j.Progress,
 	})
 	if err != nil {
 		return nil, err
@@ -128,7 +129,7 @@ func DecodeJob(k Key, revision uint64, data []byte, actions ActionReader, secret
 	def.secrets = def.secrets || s.Sealed
 	m := s.Meta
 	j := &Job{
-		Key: k, Revision: revision, UID: m.UID, Generation: m.Generation, ScheduleGen: m.ScheduleGen,
+		Key: k, Revision: revision, UID: m.UID, Generation: m.Generation, ScheduleGen: m.ScheduleGen, BegunGen: m.BegunGen,
 		Created: m.Created, Updated: m.Updated, Anchor: m.Anchor, SpecSequence: m.SpecSequence,
 		State: m.State, Progress: m.Progress, Def: def,
 	}
@@ -151,11 +152,27 @@ func StoredSpecSequence(data []byte) uint64 {
 // StoredState returns the state of a stored job without reading the rest of
 // it, enabled when it cannot be read.
 func StoredState(data []byte) State {
-	s, err := decodeMeta(data)
+	m, err := decodeMeta(data)
 	if err != nil {
 		return Enabled
 	}
-	return s.State
+	return m.State
+}
+
+// StoredNeverRan reports whether a stored job is over and has never run.
+func StoredNeverRan(data []byte) bool {
+	m, err := decodeMeta(data)
+	return err == nil && m.State.Final() && !m.Progress.Any()
+}
+
+// StoredIncarnation returns the incarnation of a stored job without reading the
+// rest of it, "" when it cannot be read.
+func StoredIncarnation(data []byte) string {
+	m, err := decodeMeta(data)
+	if err != nil {
+		return ""
+	}
+	return (&Job{UID: m.UID}).Incarnation()
 }
 
 // SameDefinition reports whether a stored revision of the job holds the same

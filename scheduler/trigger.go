@@ -17,23 +17,29 @@ func (j *Job) byHand(asked time.Time) Baton {
 func (b *Baton) isRequest(asked time.Time) bool { return b.Kind.IsManual() && b.Nominal.Equal(asked) }
 
 // Trigger returns the baton of a run by hand, in place of the waiting baton of
-// j: the schedule resumes with that one's occurrence. It returns nil when the
-// same request has been carried out, and is being retried or was deferred, and
-// [ErrConflict] when another occurrence is under way.
-func (j *Job) Trigger(waiting *Baton, asked time.Time) (*Baton, error) {
+// j: the schedule resumes with that one's occurrence. records are what is to be
+// recorded before. It returns nil when the same request has been carried out, and
+// is being retried or was deferred, and [ErrConflict] when another occurrence is
+// under way.
+func (j *Job) Trigger(waiting *Baton, asked, now time.Time) (run *Baton, records []Record, err error) {
 	under := waiting.Begun() || waiting.Deferred()
 	switch {
 	case under && waiting.isRequest(asked):
-		return nil, nil //nolint:nilnil // nothing is to be done
+		return nil, nil, nil // nothing is to be done
 	case waiting.Deferred():
-		return nil, fmt.Errorf("job %s: %w: its target does not let it run before %s",
+		return nil, nil, fmt.Errorf("job %s: %w: its target does not let it run before %s",
 			j.Key, ErrConflict, waiting.DeferredUntil.Format(time.RFC3339))
 	case waiting.Begun():
-		return nil, fmt.Errorf("job %s: %w: it waits for a retry at %s", j.Key, ErrConflict, waiting.Due.Format(time.RFC3339))
+		return nil, nil, fmt.Errorf("job %s: %w: it waits for a retry at %s", j.Key, ErrConflict, waiting.Due.Format(time.RFC3339))
 	}
+	own, skips := j.settle(*waiting, now)
 	b := j.byHand(asked)
-	b.Resume, b.Progress = waiting.Nominal, waiting.Progress
-	return &b, nil
+	b.Resume, b.Progress = own.Nominal, own.Progress
+	if first, passed := j.passedOver(own); passed {
+		b.Resume = first
+	}
+	b.PostponementRecorded = own.PostponementRecorded && j.OneShot()
+	return &b, j.skipped(skips, now, own.Progress), nil
 }
 
 // TriggerDisabled returns the detached baton of a run by hand of a job that is
@@ -49,10 +55,10 @@ func (j *Job) TriggerDisabled(own *Baton, asked time.Time) *Baton {
 
 // TriggerBusy explains why a job without a waiting baton cannot be run now, nil
 // when what runs is what was asked for. running is the baton that a worker has;
-// nil: no worker has it either.
-func (j *Job) TriggerBusy(running *Baton, asked time.Time) error {
+// nil: no worker has it either. open says whether the collection's jobs may run.
+func (j *Job) TriggerBusy(running *Baton, open bool, asked time.Time) error {
 	switch {
-	case running == nil:
+	case running == nil, !open && running.NeedsOpen(): // a worker has it to look whether it may run
 		return fmt.Errorf("job %s: %w: it is just being planned; try again", j.Key, ErrConflict)
 	case running.isRequest(asked):
 		return nil

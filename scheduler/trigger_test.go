@@ -43,11 +43,11 @@ func TestTrigger(t *testing.T) {
 		{"another request waits for a retry", hand("09:00:06", begun), "job default/job: conflict: it waits for a retry at 2026-03-02T09:00:16Z"},
 		{"another request waits for its target", hand("09:00:06", deferred("09:05:00")), "job default/job: conflict: its target does not let it run before 2026-03-02T09:05:00Z"},
 	} {
-		b, err := j.Trigger(&row.waiting, asked)
+		b, _, err := j.Trigger(&row.waiting, asked, asked)
 		mustSay(t, row.name, triggered(b, err), row.want)
 	}
 	waiting := baton(j, "09:01:00", ran(4), gapAt("09:00:30"), outdated)
-	got, _ := j.Trigger(&waiting, asked)
+	got, _, _ := j.Trigger(&waiting, asked, asked)
 	want := &scheduler.Baton{
 		Kind: scheduler.Manual, UID: incarnation, Revision: revision, Schedule: 1, Nominal: asked, Due: asked,
 		Resume: at("09:01:00"), Progress: waiting.Progress,
@@ -82,13 +82,16 @@ func TestTriggerBusy(t *testing.T) {
 	planned, same, other := baton(j, "09:00:07"), baton(j, "09:00:07", byHand("09:01:00")), baton(j, "09:00:06", byHand("09:01:00"))
 	for name, row := range map[string]struct {
 		running *scheduler.Baton
+		closed  bool
 		want    string
 	}{
-		"no worker has it either":       {nil, "job default/job: conflict: it is just being planned; try again"},
-		"a planned occurrence runs":     {&planned, "job default/job: conflict: it is running, or about to"},
-		"another request runs":          {&other, "job default/job: conflict: it is running, or about to"},
-		"what was asked for is running": {&same, "nothing to do"},
+		"no worker has it either":                         {nil, false, "job default/job: conflict: it is just being planned; try again"},
+		"a planned occurrence runs":                       {&planned, false, "job default/job: conflict: it is running, or about to"},
+		"another request runs":                            {&other, false, "job default/job: conflict: it is running, or about to"},
+		"what was asked for is running":                   {&same, false, "nothing to do"},
+		"its collection is disabled, and a worker has it": {&planned, true, "job default/job: conflict: it is just being planned; try again"},
+		"its collection is disabled, and it runs by hand": {&other, true, "job default/job: conflict: it is running, or about to"},
 	} {
-		mustSay(t, name, triggered(nil, j.TriggerBusy(row.running, at("09:00:07"))), row.want)
+		mustSay(t, name, triggered(nil, j.TriggerBusy(row.running, !row.closed, at("09:00:07"))), row.want)
 	}
 }

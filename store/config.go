@@ -21,8 +21,13 @@ type Config struct {
 	// leader and file. 0 takes the stored number, or 1 at the first start.
 	Lanes int
 
-	// Replicas of every stream and bucket, 1 to 5. Default 1.
+	// Replicas of every stream and bucket, 1 to 5. Those that have fewer are
+	// brought up to it, and a store that has more is refused. 0 takes the
+	// stored number, or 1 at the first start.
 	Replicas int
+
+	// ReduceReplicas lets Replicas lower the number that is stored.
+	ReduceReplicas bool
 
 	// Storage is file (the default) or memory. Memory is for tests: nothing
 	// survives the server.
@@ -31,8 +36,8 @@ type Config struct {
 	// HistoryAge is how long history records are kept. Default 60 days.
 	HistoryAge time.Duration
 
-	// HistoryPerJob is how many records of each outcome a job keeps.
-	// Default 1000.
+	// HistoryPerJob is how many records of each outcome a job keeps, if they
+	// are not older than HistoryAge. [Unlimited] keeps them all. Default 1000.
 	HistoryPerJob int64
 
 	// FinalAge is how long completed and faulted jobs are kept. Default 60 days.
@@ -54,27 +59,35 @@ const (
 	DefaultFinalAge      = 60 * 24 * time.Hour
 	DefaultResultAge     = 7 * 24 * time.Hour
 	MaxLanes             = 256
+	MaxReplicas          = 5
 )
 
+// Unlimited is a HistoryPerJob without limit.
+const Unlimited = -1
+
 var validPrefix = regexp.MustCompile(`^[A-Za-z][-_A-Za-z0-9]{0,31}(\.[A-Za-z][-_A-Za-z0-9]{0,31}){0,3}$`)
+
+// CheckPrefix says what is wrong with a prefix; "" when nothing is.
+func CheckPrefix(prefix string) string {
+	if validPrefix.MatchString(prefix) {
+		return ""
+	}
+	return fmt.Sprintf("%q is not one to four words, with dots between them, that begin with a letter and have at most "+
+		"32 letters, digits, - and _", prefix)
+}
 
 func (c Config) withDefaults() (Config, error) {
 	if c.Prefix == "" {
 		c.Prefix = DefaultPrefix
 	}
-	if !validPrefix.MatchString(c.Prefix) {
-		return c, &SettingError{"prefix", fmt.Sprintf(
-			"%q must be one to four NATS subject tokens of letters, digits, - and _", c.Prefix,
-		), nil}
+	if CheckPrefix(c.Prefix) != "" {
+		return c, &SettingError{Setting: "prefix", Message: CheckPrefix(c.Prefix)}
 	}
 	if c.Lanes < 0 || c.Lanes > MaxLanes {
-		return c, &SettingError{"lanes", fmt.Sprintf("%d is not in 1-%d", c.Lanes, MaxLanes), nil}
+		return c, &SettingError{Setting: "lanes", Message: fmt.Sprintf("%d is not in 1-%d", c.Lanes, MaxLanes)}
 	}
-	if c.Replicas == 0 {
-		c.Replicas = 1
-	}
-	if c.Replicas < 1 || c.Replicas > 5 {
-		return c, &SettingError{"replicas", fmt.Sprintf("%d is not in 1-5", c.Replicas), nil}
+	if c.Replicas < 0 || c.Replicas > MaxReplicas {
+		return c, &SettingError{Setting: "replicas", Message: fmt.Sprintf("%d is not in 1-%d", c.Replicas, MaxReplicas)}
 	}
 	if c.HistoryAge == 0 {
 		c.HistoryAge = DefaultHistoryAge
@@ -82,6 +95,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.HistoryPerJob == 0 {
 		c.HistoryPerJob = DefaultHistoryPerJob
 	}
+	c.HistoryPerJob = max(c.HistoryPerJob, Unlimited)
 	if c.FinalAge == 0 {
 		c.FinalAge = DefaultFinalAge
 	}

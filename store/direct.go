@@ -5,23 +5,29 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
 // directRequest is a batched direct get (NATS ADR-31), which the client
-// library does not offer: the last message of each subject.
+// library does not offer: the last message of each subject, or those that match
+// a filter from a sequence on.
 type directRequest struct {
-	Subjects []string `json:"multi_last"`
+	Subjects []string `json:"multi_last,omitempty"`
 	UpTo     uint64   `json:"up_to_seq,omitempty"` // the last one not after this sequence
+
+	Filter string `json:"next_by_subj,omitempty"`
+	From   uint64 `json:"seq,omitempty"`
+	Batch  int    `json:"batch,omitempty"`
 }
 
 const directGet = "$JS.API.DIRECT.GET."
 
 // lastBefore reads the last message of a subject up to a sequence.
 func (s *Store) lastBefore(ctx context.Context, stream, subject string, upTo uint64) (*jetstream.RawStreamMsg, error) {
-	req, err := json.Marshal(directRequest{[]string{subject}, upTo})
+	req, err := json.Marshal(directRequest{Subjects: []string{subject}, UpTo: upTo})
 	if err != nil {
 		return nil, err
 	}
@@ -37,11 +43,41 @@ func (s *Store) lastBefore(ctx context.Context, stream, subject string, upTo uin
 // lastOf calls each for the last message of every subject that has one, up to a
 // sequence (0: no bound).
 func (s *Store) lastOf(ctx context.Context, stream string, subjects []string, upTo uint64, each func(*jetstream.RawStreamMsg)) error {
-	req, err := json.Marshal(directRequest{subjects, upTo})
+	return s.directGet(ctx, stream, directRequest{Subjects: subjects, UpTo: upTo}, len(subjects), func(raw *jetstream.RawStreamMsg) bool {
+		each(raw)
+		return true
+	}, func(*nats.Msg) {})
+}
+
+// forward reads the messages that match a filter and have a sequence from a
+// first one on and before end, but no more than most. all tells whether there
+// are no others.
+func (s *Store) forward(
+	ctx context.Context, stream, filter string, from, end uint64, most int,
+) (found []*jetstream.RawStreamMsg, all bool, err error) {
+	req := directRequest{Filter: filter, From: from, Batch: int(min(uint64(most), end-from))}
+	err = s.directGet(ctx, stream, req, req.Batch, func(m *jetstream.RawStreamMsg) bool {
+		if all = m.Sequence >= end-1; m.Sequence < end {
+			found = append(found, m)
+		}
+		return !all
+	}, func(last *nats.Msg) {
+		pending := last.Header.Get("Nats-Num-Pending") // absent when nothing was found
+		all = pending == "" || pending == "0"
+	})
+	return found, all, err
+}
+
+// directGet calls each for every message of a batch of at most most, until it
+// returns false, and end for what the server sends behind them.
+func (s *Store) directGet(
+	ctx context.Context, stream string, get directRequest, most int, each func(*jetstream.RawStreamMsg) bool, end func(*nats.Msg),
+) error {
+	req, err := json.Marshal(get)
 	if err != nil {
 		return err
 	}
-	answers := make(chan *nats.Msg, len(subjects)+1)
+	answers := make(chan *nats.Msg, most+1)
 	inbox := s.nc.NewInbox()
 	sub, err := s.nc.ChanSubscribe(inbox, answers)
 	if err != nil {
@@ -58,12 +94,15 @@ func (s *Store) lastOf(ctx context.Context, stream string, subjects []string, up
 		case m := <-answers:
 			raw, err := rawMessage(m)
 			if err == jetstream.ErrMsgNotFound { //nolint:errorlint // returned as it is, by rawMessage
+				end(m)
 				return nil // the end of the batch
 			}
 			if err != nil {
 				return translate(err)
 			}
-			each(raw)
+			if !each(raw) {
+				return nil
+			}
 		case <-ctx.Done():
 			return translate(context.Cause(ctx))
 		}
@@ -84,7 +123,11 @@ func rawMessage(m *nats.Msg) (*jetstream.RawStreamMsg, error) {
 	if err != nil {
 		return nil, fmt.Errorf("direct get: %w", err)
 	}
+	stored, err := time.Parse(time.RFC3339Nano, m.Header.Get(jetstream.TimeStampHeaer))
+	if err != nil {
+		return nil, fmt.Errorf("direct get: %w", err)
+	}
 	return &jetstream.RawStreamMsg{
-		Subject: m.Header.Get(jetstream.SubjectHeader), Sequence: sequence, Data: m.Data, Header: m.Header,
+		Subject: m.Header.Get(jetstream.SubjectHeader), Sequence: sequence, Time: stored, Data: m.Data, Header: m.Header,
 	}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -14,9 +15,10 @@ import (
 // SettingError says that the store cannot be opened because of a setting, on
 // this side or on the server's.
 type SettingError struct {
-	Setting string // such as "lanes", or "jetstream" for the server's
-	Message string
-	Cause   error
+	Setting  string // such as "lanes", or "jetstream" for the server's
+	Message  string
+	Cause    error
+	Conflict bool // with what is stored: it matches [scheduler.ErrConflict]
 }
 
 // Error returns "setting: message".
@@ -29,6 +31,25 @@ func (e *SettingError) Error() string {
 
 // Unwrap returns the server's answer.
 func (e *SettingError) Unwrap() error { return e.Cause }
+
+// Is reports whether target is [scheduler.ErrConflict], and the setting is at odds with what is stored.
+func (e *SettingError) Is(target error) bool { return e.Conflict && target == scheduler.ErrConflict }
+
+// forming are the answers of a cluster that has just formed, by the names of nats-server: it has not met all its servers
+// (JSClusterNoPeersErr, JSInsufficientResourcesErr), or not chosen who leads it (JSClusterNotAvailErr,
+// JSClusterNotLeaderErr).
+var forming = []jetstream.ErrorCode{10005, 10023, 10008, 10009}
+
+// Passing reports whether the error of an [Open] may go away by itself, as those of a cluster do that has just formed.
+func Passing(err error) bool {
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok && slices.Contains(forming, api.ErrorCode) {
+		return true
+	}
+	if _, ok := errors.AsType[*SettingError](err); ok {
+		return false
+	}
+	return errors.Is(err, scheduler.ErrUnavailable)
+}
 
 // translated carries a NATS error under the scheduler's vocabulary.
 type translated struct {
@@ -78,7 +99,7 @@ func overtaken(err error) bool {
 // denied returns the permission violation that made a request go unanswered.
 func denied(nc *nats.Conn, err error) error {
 	if last := nc.LastError(); errors.Is(last, nats.ErrPermissionViolation) {
-		return &SettingError{"permissions", "the NATS user may not use a subject Carillon needs", last}
+		return &SettingError{Setting: "permissions", Message: "the NATS user may not use a subject Carillon needs", Cause: last}
 	}
 	return err
 }

@@ -25,12 +25,16 @@ func (s *Store) Append(ctx context.Context, r *scheduler.Record) error {
 	return err
 }
 
-// Recent calls f for the records of a job with one of the outcomes (all when
-// there are none given), newest first, from the record before the sequence
-// before on (0: from the newest), until f returns false.
+// Recent calls f for the records of a job, of a collection when k.Job is empty,
+// or of all jobs when k is the zero Key, with one of the outcomes (all when there
+// are none given), newest first, from the record before the sequence before on
+// (0: from the newest), until f returns false.
 func (s *Store) Recent(
 	ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
 ) error {
+	if k.Job == "" {
+		return s.scanAll(ctx, k, before, outcomes, f)
+	}
 	if len(outcomes) == 0 {
 		outcomes = scheduler.Outcomes
 	}
@@ -71,7 +75,7 @@ func (s *Store) heads(ctx context.Context, k scheduler.Key, before uint64, outco
 	var bad error
 	upTo := max(before, 1) - 1 // 0: no bound
 	err := s.lastOf(ctx, s.cfg.stream("HISTORY"), subjects, upTo, func(m *jetstream.RawStreamMsg) {
-		r, err := s.record(m.Subject, m.Sequence, m.Data)
+		r, err := s.record(m)
 		if err != nil {
 			bad = err
 			return
@@ -104,64 +108,94 @@ func (s *Store) lastRecord(ctx context.Context, k scheduler.Key, o scheduler.Out
 	if err != nil {
 		return nil, translate(err)
 	}
-	return s.record(m.Subject, m.Sequence, m.Data)
+	return s.record(m)
 }
 
-func (s *Store) record(subject string, sequence uint64, data []byte) (*scheduler.Record, error) {
-	k, ok := s.historyKey(subject)
+// record reads a message of the history.
+func (s *Store) record(m *jetstream.RawStreamMsg) (*scheduler.Record, error) {
+	k, ok := s.historyKey(m.Subject)
 	if !ok {
-		return nil, fmt.Errorf("history: %s is not a record's subject", subject)
+		return nil, fmt.Errorf("history: %s is not a record's subject", m.Subject)
 	}
-	r, err := scheduler.DecodeRecord(data)
+	r, err := scheduler.DecodeRecord(m.Data)
 	if err != nil {
-		return nil, fmt.Errorf("history record %d of %s: %w", sequence, k, err)
+		return nil, fmt.Errorf("history record %d of %s: %w", m.Sequence, k, err)
 	}
-	r.Job, r.Sequence = k, sequence
+	r.Job, r.Sequence, r.Stored = k, m.Sequence, m.Time
 	return r, nil
 }
 
-// Follow calls ready once the server has taken note, and f for every record
-// that is appended from then on, of one job, of a collection when k.Job is
-// empty, or of all when k is the zero Key, until ctx is done.
-func (s *Store) Follow(ctx context.Context, k scheduler.Key, ready func(), f func(*scheduler.Record)) error {
-	filter := s.cfg.Prefix + ".history.>"
-	switch {
-	case k.Job != "":
-		filter = s.cfg.Prefix + ".history." + k.Collection + "." + k.Job + ".*"
-	case k.Collection != "":
-		filter = s.cfg.Prefix + ".history." + k.Collection + ".>"
+// LastRecord returns the sequence of the last record of all jobs, 0 when there
+// was none yet.
+func (s *Store) LastRecord(ctx context.Context) (uint64, error) {
+	info, err := s.history.Info(ctx)
+	if err != nil {
+		return 0, translate(err)
 	}
-	stands := make(chan bool, 1) // whether ready was called
-	sub, err := s.nc.Subscribe(filter, func(m *nats.Msg) {
-		live := <-stands
-		stands <- live
-		if r, err := s.record(m.Subject, 0, m.Data); err == nil && live {
+	return info.State.LastSeq, nil
+}
+
+// Follow calls f for every record after a sequence, in their order and as they
+// come: of one job, of a collection when k.Job is empty, or of all when k is the
+// zero Key, until ctx is done. What is no record is left out. f may be called a
+// last time while Follow returns.
+func (s *Store) Follow(ctx context.Context, k scheduler.Key, after uint64, f func(*scheduler.Record)) error {
+	consumer, err := s.js.OrderedConsumer(ctx, s.cfg.stream("HISTORY"), jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{s.historyFilter(k)}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1,
+		InactiveThreshold: followerAge,
+	})
+	if err != nil {
+		return ended(ctx, translate(err))
+	}
+	consuming, err := consumer.Consume(func(m jetstream.Msg) {
+		meta, err := m.Metadata()
+		if err != nil {
+			return
+		}
+		raw := &jetstream.RawStreamMsg{Subject: m.Subject(), Sequence: meta.Sequence.Stream, Time: meta.Timestamp, Data: m.Data()}
+		if r, err := s.record(raw); err == nil {
 			f(r)
 		}
 	})
 	if err != nil {
-		return translate(err)
+		return ended(ctx, translate(err))
 	}
-	defer func() { _ = sub.Unsubscribe() }()
-	flush, cancel := context.WithTimeout(ctx, publishTimeout)
-	defer cancel()
-	if err := s.nc.FlushWithContext(flush); err != nil {
-		stands <- false
-		if ctx.Err() != nil {
-			return nil
-		}
-		return translate(err)
+	defer consuming.Stop()
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-consuming.Closed():
+		return ended(ctx, fmt.Errorf("%w: the history is not told any more", scheduler.ErrUnavailable))
 	}
-	ready()
-	stands <- true
-	<-ctx.Done()
+}
+
+// followerAge is how long the server keeps the place of a follower that has gone.
+const followerAge = time.Minute
+
+// ended drops the error of what was told to end.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
 	return nil
+}
+
+// historyFilter is what the subjects of the records of a job, a collection or
+// of all match.
+func (s *Store) historyFilter(k scheduler.Key) string {
+	filter := s.cfg.Prefix + ".history."
+	switch {
+	case k.Job != "":
+		return filter + k.Collection + "." + k.Job + ".*"
+	case k.Collection != "":
+		return filter + k.Collection + ".>"
+	}
+	return filter + ">"
 }
 
 // Forget removes the history of a job.
 func (s *Store) Forget(ctx context.Context, k scheduler.Key) error {
-	filter := s.cfg.Prefix + ".history." + k.Collection + "." + k.Job + ".*"
-	return translate(s.history.Purge(ctx, jetstream.WithPurgeSubject(filter)))
+	return translate(s.history.Purge(ctx, jetstream.WithPurgeSubject(s.historyFilter(k))))
 }
 
 // HistoryAge is how long records are kept.

@@ -22,7 +22,7 @@ func (w *world) record(k scheduler.Key, outcome scheduler.Outcome, text string) 
 func (w *world) recent(k scheduler.Key, before uint64, n int, outcomes ...scheduler.Outcome) (all []string) {
 	w.t.Helper()
 	w.must(w.store.Recent(w.t.Context(), k, before, outcomes, func(r *scheduler.Record) bool {
-		if r.Job != k || r.Sequence == 0 {
+		if r.Job != k || r.Sequence == 0 || r.Stored.IsZero() {
 			w.t.Errorf("record %+v of %s", r, k)
 		}
 		all = append(all, r.Message)
@@ -100,6 +100,24 @@ func TestHistoryIsBounded(t *testing.T) {
 	})
 }
 
+// TestHistoryPerJobIsBroughtUp changes how many records a store keeps that exists.
+func TestHistoryPerJobIsBroughtUp(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.must(w.store.Forget(t.Context(), job))
+		for _, test := range []struct{ most, want int }{{3, 3}, {store.Unlimited, 1203}, {5, 5}} {
+			s, err := open(t, w.connect(), store.Config{HistoryPerJob: int64(test.most), HistoryAge: time.Hour})
+			w.must(err)
+			w.store = s
+			for range 1200 {
+				w.record(job, scheduler.OutcomeSkipped, "")
+			}
+			if got := len(w.recent(job, 0, 9999)); got != test.want {
+				t.Errorf("of at most %d, %d are kept, want %d", test.most, got, test.want)
+			}
+		}
+	})
+}
+
 // TestForget removes the records of one job.
 func TestForget(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
@@ -124,11 +142,11 @@ func TestForget(t *testing.T) {
 // for, and nothing to who follows.
 func TestUnreadableRecord(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		f := w.follow(job)
+		f := w.follow(job, 0)
 		_, err := w.js.Publish(t.Context(), "carillon.history.c.job.completed", []byte("?"))
 		w.must(err)
 		w.record(job, scheduler.OutcomeFailed, "fine")
-		f.mustSee("c/job fine")
+		f.mustSee("2 c/job fine")
 		err = w.store.Recent(t.Context(), job, 0, nil, func(*scheduler.Record) bool { return true })
 		if err == nil {
 			t.Error("it is found")
@@ -147,19 +165,17 @@ type follower struct {
 	ended chan error
 }
 
-// follow follows once the server has taken note.
-func (w *world) follow(k scheduler.Key) *follower {
+// follow follows what comes after a record.
+func (w *world) follow(k scheduler.Key, after uint64) *follower {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
 	w.t.Cleanup(cancel)
 	f := &follower{w.t, make(chan string, 100), cancel, make(chan error, 1)}
-	ready := make(chan struct{})
 	go func() {
-		f.ended <- w.store.Follow(ctx, k, func() { close(ready) }, func(r *scheduler.Record) {
-			f.seen <- fmt.Sprintf("%s %s", r.Job, r.Message)
+		f.ended <- w.store.Follow(ctx, k, after, func(r *scheduler.Record) {
+			f.seen <- fmt.Sprintf("%d %s %s", r.Sequence, r.Job, r.Message)
 		})
 	}()
-	<-ready
 	return f
 }
 
@@ -176,23 +192,117 @@ func (f *follower) mustSee(want ...string) {
 }
 
 // TestFollow shows which records are told: those of a job, of a collection, or
-// all, from when the follower is ready until its context ends.
+// all, that come after a record, until the follower's context ends.
 func TestFollow(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.record(job, scheduler.OutcomeCompleted, "before")
-		ofJob, ofCollection, ofAll := w.follow(job), w.follow(scheduler.Key{Collection: "c"}), w.follow(scheduler.Key{})
+		last, err := w.store.LastRecord(t.Context())
+		if err != nil || last != 1 {
+			t.Errorf("the last record is %d, %v", last, err)
+		}
+		ofJob, ofCollection, ofAll := w.follow(job, last), w.follow(scheduler.Key{Collection: "c"}, last), w.follow(scheduler.Key{}, last)
 		for i, k := range []scheduler.Key{job, alike[0], alike[2]} {
 			w.record(k, scheduler.Outcomes[i], strconv.Itoa(i))
 		}
-		ofJob.mustSee("c/job 0")
-		ofCollection.mustSee("c/job 0", "c/job2 1")
-		ofAll.mustSee("c/job 0", "c/job2 1", "c2/job 2")
+		ofJob.mustSee("2 c/job 0")
+		ofCollection.mustSee("2 c/job 0", "3 c/job2 1")
+		ofAll.mustSee("2 c/job 0", "3 c/job2 1", "4 c2/job 2")
 		ofAll.stop()
 		if err := <-ofAll.ended; err != nil {
 			t.Errorf("ended with %v", err)
 		}
 		w.record(job, scheduler.OutcomeCompleted, "after")
 		ofAll.mustSee()
-		ofJob.mustSee("c/job after")
+		ofJob.mustSee("5 c/job after")
+		w.follow(job, 0).mustSee("1 c/job before", "2 c/job 0", "5 c/job after") // again, from where it was left
+		w.follow(job, 2).mustSee("5 c/job after")
+	})
+}
+
+// TestRecentOfMany reads the records of many jobs backwards, however dense those
+// are that are looked for.
+func TestRecentOfMany(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		type stored struct {
+			k       scheduler.Key
+			outcome scheduler.Outcome
+			text    string
+		}
+		var all []stored
+		for i := range 1500 {
+			r := stored{job, scheduler.OutcomeCompleted, strconv.Itoa(i + 1)}
+			switch {
+			case i == 3 || i == 1200:
+				r.outcome = scheduler.OutcomeFaulted // rare
+			case i%7 == 0:
+				r.k = alike[2]
+			case i%100 == 1:
+				r.k, r.outcome = alike[0], scheduler.OutcomeFailed
+			case i > 700 && i < 1100:
+				r.k = alike[1] // is forgotten
+			}
+			w.record(r.k, r.outcome, r.text)
+			all = append(all, r)
+		}
+		w.must(w.store.Forget(t.Context(), alike[1]))
+		for _, test := range []struct {
+			of       scheduler.Key
+			before   uint64
+			most     int
+			outcomes []scheduler.Outcome
+		}{
+			{most: 2000},
+			{most: 5},
+			{most: 300, before: 900},
+			{of: scheduler.Key{Collection: "c2"}, most: 2000},
+			{of: scheduler.Key{Collection: "none"}, most: 1},
+			{outcomes: []scheduler.Outcome{scheduler.OutcomeFaulted}, most: 2000},
+			{outcomes: []scheduler.Outcome{scheduler.OutcomeFaulted, scheduler.OutcomeFailed}, most: 2000},
+			{outcomes: []scheduler.Outcome{scheduler.OutcomeSkipped}, most: 1},
+			{of: scheduler.Key{Collection: "c"}, outcomes: scheduler.Outcomes, most: 2000, before: 1201},
+			{most: 1, before: 1},
+			{most: 9, before: 5000},
+		} {
+			var want, got []string
+			for i, r := range slices.Backward(all) {
+				if r.k != alike[1] && (test.of.Collection == "" || r.k.Collection == test.of.Collection) &&
+					(test.before == 0 || uint64(i+1) < test.before) && len(want) < test.most &&
+					(test.outcomes == nil || slices.Contains(test.outcomes, r.outcome)) {
+					want = append(want, r.text)
+				}
+			}
+			w.must(w.store.Recent(t.Context(), test.of, test.before, test.outcomes, func(r *scheduler.Record) bool {
+				got = append(got, r.Message)
+				return len(got) < test.most
+			}))
+			if !slices.Equal(got, want) {
+				t.Errorf("%+v: found %d, want %d: %.200q, want %.200q", test, len(got), len(want), got, want)
+			}
+		}
+	})
+}
+
+// TestRecentFindsManyBehindFew: a range of which few were found before turns out
+// to hold more than the server is asked for at once.
+func TestRecentFindsManyBehindFew(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		const dense, others = 1300, 1400
+		for i := range dense {
+			w.record(scheduler.Key{Collection: "dense", Job: "j" + strconv.Itoa(i%2)}, scheduler.OutcomeCompleted, "")
+		}
+		for i := range others {
+			w.record(alike[i%2], scheduler.OutcomeCompleted, "")
+		}
+		next := uint64(dense)
+		w.must(w.store.Recent(t.Context(), scheduler.Key{Collection: "dense"}, 0, nil, func(r *scheduler.Record) bool {
+			if r.Sequence != next {
+				t.Errorf("found %d, want %d", r.Sequence, next)
+			}
+			next--
+			return !t.Failed()
+		}))
+		if next != 0 {
+			t.Errorf("%d were not found", next)
+		}
 	})
 }

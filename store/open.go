@@ -18,6 +18,7 @@ type Store struct {
 	nc          *nats.Conn
 	js          jetstream.JetStream
 	lanes       int
+	replicas    int // of what is created
 	jobs        jetstream.KeyValue
 	jobStream   jetstream.Stream
 	collections jetstream.KeyValue
@@ -25,6 +26,7 @@ type Store struct {
 	history     jetstream.Stream
 	specs       jetstream.Stream
 	timers      []jetstream.Stream
+	opened      []string // the streams behind all these, in the order in which they were opened
 	leases      *leases
 }
 
@@ -51,13 +53,15 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{cfg: cfg, nc: nc, js: js, leases: &leases{nc: nc, lost: func(err error) {
+	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), leases: &leases{nc: nc, lost: func(err error) {
 		cfg.Logger.Warn("lease not renewed", "err", err)
 	}}}
 	if err := s.checkServer(ctx); err != nil {
 		return nil, err
 	}
-	for _, open := range []func(context.Context) error{s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.checkSubjects} {
+	for _, open := range []func(context.Context) error{
+		s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.replicate, s.checkSubjects,
+	} {
 		if err := open(ctx); err != nil {
 			return nil, err
 		}
@@ -76,16 +80,20 @@ func (s *Store) checkServer(ctx context.Context) error {
 	info, err := s.js.AccountInfo(ctx)
 	switch {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled):
-		return &SettingError{"jetstream", "the NATS server has JetStream off; start it with -js or a jetstream {} block", err}
+		return &SettingError{
+			Setting: "jetstream", Message: "the NATS server has JetStream off; start it with -js or a jetstream {} block", Cause: err,
+		}
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
-		return &SettingError{"jetstream", "JetStream is off for this account; enable it in the account's configuration", err}
+		return &SettingError{
+			Setting: "jetstream", Message: "JetStream is off for this account; enable it in the account's configuration", Cause: err,
+		}
 	case err != nil:
 		return translate(denied(s.nc, err))
 	case info.API.Level < minAPILevel:
-		return &SettingError{"nats-url", fmt.Sprintf(
+		return &SettingError{Setting: "nats-url", Message: fmt.Sprintf(
 			"nats-server %s is too old: message scheduling needs 2.12 or later (JetStream API level %d, this one has %d)",
 			s.nc.ConnectedServerVersion(), minAPILevel, info.API.Level,
-		), nil}
+		)}
 	}
 	return nil
 }
@@ -97,6 +105,9 @@ func (s *Store) openSettings(ctx context.Context) error {
 		Bucket: s.cfg.bucket("settings"), Description: "Carillon: settings shared by all replicas",
 	})
 	if err != nil {
+		return err
+	}
+	if err := s.takeReplicas(ctx); err != nil {
 		return err
 	}
 	want := max(1, s.cfg.Lanes)
@@ -114,15 +125,15 @@ func (s *Store) openSettings(ctx context.Context) error {
 	}
 	s.lanes, err = strconv.Atoi(string(e.Value()))
 	if err != nil || s.lanes < 1 || s.lanes > MaxLanes {
-		return &SettingError{"lanes", fmt.Sprintf(
+		return &SettingError{Setting: "lanes", Message: fmt.Sprintf(
 			"the stored value %q in bucket %s is not a number of lanes", e.Value(), s.cfg.bucket("settings"),
-		), err}
+		), Cause: err}
 	}
 	if s.cfg.Lanes != 0 && s.cfg.Lanes != s.lanes {
-		return &SettingError{"lanes", fmt.Sprintf(
+		return &SettingError{Setting: "lanes", Conflict: true, Message: fmt.Sprintf(
 			"%d was asked for, but this store was created with %d, which is fixed; leave the setting out or use %d",
 			s.cfg.Lanes, s.lanes, s.lanes,
-		), nil}
+		)}
 	}
 	return nil
 }
@@ -160,7 +171,7 @@ func (s *Store) openBuckets(ctx context.Context) (err error) {
 
 // openBucket opens a key-value bucket, or creates it.
 func (s *Store) openBucket(ctx context.Context, cfg jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
-	cfg.Replicas, cfg.Storage = s.cfg.Replicas, s.cfg.Storage
+	cfg.Replicas, cfg.Storage = s.replicas, s.cfg.Storage
 	kv, err := s.js.KeyValue(ctx, cfg.Bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		kv, err = s.js.CreateKeyValue(ctx, cfg)
@@ -171,6 +182,7 @@ func (s *Store) openBucket(ctx context.Context, cfg jetstream.KeyValueConfig) (j
 	if err != nil {
 		return nil, s.openError("bucket "+cfg.Bucket, err)
 	}
+	s.opened = append(s.opened, "KV_"+cfg.Bucket)
 	return kv, s.checkBucket(ctx, cfg)
 }
 
@@ -197,15 +209,18 @@ func (s *Store) checkBucket(ctx context.Context, cfg jetstream.KeyValueConfig) e
 }
 
 func incompatible(what, wrong string) error {
-	return &SettingError{"prefix", fmt.Sprintf("%s exists and %s; remove it, change it, or use another --prefix", what, wrong), nil}
+	return &SettingError{
+		Setting: "prefix", Conflict: true,
+		Message: fmt.Sprintf("%s exists and %s; remove it, change it, or use another --prefix", what, wrong),
+	}
 }
 
 // openError explains why a stream or bucket cannot be opened.
 func (s *Store) openError(what string, err error) error {
-	if _, ok := errors.AsType[*jetstream.APIError](err); ok {
-		return &SettingError{"replicas", fmt.Sprintf(
-			"%s cannot be created with %d replicas in %s storage", what, s.cfg.Replicas, s.cfg.Storage,
-		), err}
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
+		return &SettingError{Setting: "replicas", Message: fmt.Sprintf(
+			"%s cannot be created with %d replicas in %s storage%s", what, s.replicas, s.cfg.Storage, whyNot(api),
+		), Cause: err}
 	}
 	return translate(denied(s.nc, fmt.Errorf("%s: %w", what, err)))
 }
@@ -269,7 +284,7 @@ func (s *Store) openStreams(ctx context.Context) (err error) {
 // stream opens a stream, or creates it, and refuses one whose settings would
 // lose or withhold messages. Ages and counts are brought up to the config.
 func (s *Store) stream(ctx context.Context, want jetstream.StreamConfig) (jetstream.Stream, error) {
-	want.Replicas, want.Storage = s.cfg.Replicas, s.cfg.Storage
+	want.Replicas, want.Storage = s.replicas, s.cfg.Storage
 	st, err := s.js.Stream(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		st, err = s.js.CreateStream(ctx, want)
@@ -280,6 +295,7 @@ func (s *Store) stream(ctx context.Context, want jetstream.StreamConfig) (jetstr
 	if err != nil {
 		return nil, s.openError("stream "+want.Name, err)
 	}
+	s.opened = append(s.opened, want.Name)
 	have := st.CachedInfo().Config
 	if wrong := mismatch(have, want); wrong != "" {
 		return nil, incompatible("stream "+want.Name, wrong)

@@ -36,9 +36,9 @@ func (s *Store) checkSubjects(ctx context.Context) error {
 		}
 		for _, subject := range append(quiet, loud...) {
 			if !may.publish(subject) {
-				return translate(&SettingError{"permissions", fmt.Sprintf(
+				return translate(&SettingError{Setting: "permissions", Message: fmt.Sprintf(
 					"the NATS user may not publish to %s, which Carillon needs", subject,
-				), nil})
+				)})
 			}
 		}
 		return nil

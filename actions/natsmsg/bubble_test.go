@@ -109,7 +109,7 @@ func TestJobs(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		for name, want := range map[string]string{
-			"asks": "failed 503 | completed 200", "stores": "failed 404 | completed 202 | faulted 0", "tells": "completed 202",
+			"asks": "failed 503 | completed 200", "stores": "failed 404 | completed 202 | faulted 404", "tells": "completed 202",
 		} {
 			if got := outcomes(t, st, name); got != want {
 				t.Errorf("%s: history %q, want %q", name, got, want)

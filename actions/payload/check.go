@@ -14,6 +14,8 @@ import (
 // rendering knows.
 type checker struct {
 	text         string
+	given        values          // what .Data has
+	uses         map[string]bool // names of members of .Data; allData for all of them
 	vars         []variable
 	parts, calls int
 	err          error // the first mistake
@@ -26,16 +28,20 @@ type variable struct {
 
 const noTemplates = "{{define}}, {{block}} and {{template}} are not available: a template has no templates of its own"
 
-// check looks at every part of a template. Trees other than its own are templates that it defines.
-func check(text string, tree *parse.Tree, trees map[string]*parse.Tree) error {
-	c := checker{text: text, vars: []variable{{"$", reflect.TypeFor[data]()}}}
+// allData stands for all members of .Data among the names of them.
+const allData = "*"
+
+// check looks at every part of a template that is given some data, and returns the names of what it uses of them. Trees
+// other than its own are templates that it defines.
+func check(text string, given values, tree *parse.Tree, trees map[string]*parse.Tree) (uses map[string]bool, err error) {
+	c := checker{text: text, given: given, uses: map[string]bool{}, vars: []variable{{"$", reflect.TypeFor[data]()}}}
 	c.list(tree.Root, reflect.TypeFor[data]())
 	for _, name := range slices.Sorted(maps.Keys(trees)) {
 		if trees[name] != tree {
 			c.refusef(trees[name].Root.Pos, noTemplates)
 		}
 	}
-	return c.err
+	return c.uses, c.err
 }
 
 func (c *checker) refusef(pos parse.Pos, format string, args ...any) {
@@ -173,9 +179,12 @@ func (c *checker) call(node *parse.IdentifierNode) reflect.Type {
 
 // fields returns the type of a field or of a method's result, of a field of a typ.
 func (c *checker) fields(pos parse.Pos, typ reflect.Type, fields []string) reflect.Type {
-	for _, name := range fields {
+	for i, name := range fields {
 		if typ == nil {
 			return nil
+		}
+		if typ == dataType {
+			return c.member(pos, fields[i:])
 		}
 		known := members[typ]
 		if known[name] == nil {
@@ -192,7 +201,47 @@ func (c *checker) fields(pos parse.Pos, typ reflect.Type, fields []string) refle
 		}
 		typ, pos = known[name], pos+parse.Pos(len(name)+1)
 	}
+	if typ == dataType {
+		c.uses[allData] = true
+	}
 	return typ
+}
+
+// dataType is the type of .Data. What is below it has none of its own: what that is, the job says.
+var dataType = reflect.TypeFor[values]()
+
+// member returns the type of what .Data has at a path, nil for what rendering finds out.
+func (c *checker) member(pos parse.Pos, path []string) reflect.Type {
+	c.uses[path[0]] = true
+	var v any = c.given
+	for i, name := range path {
+		object, ok := v.(values)
+		switch value, found := object[name]; {
+		case !ok:
+			c.refusef(pos, "%s has no field .%s", kindOf(reflect.TypeOf(v)), name)
+			return nil
+		case name == "String":
+			c.refusef(pos, "a template cannot use a member of this name: .%s", name)
+			return nil
+		case !found:
+			c.refusef(pos, "%s has no member .%s%s", strings.Join(append([]string{".Data"}, path[:i]...), "."), name, object.hint())
+			return nil
+		default:
+			v, pos = value, pos+parse.Pos(len(name)+1)
+		}
+	}
+	if _, object := v.(values); object {
+		return nil
+	}
+	return reflect.TypeOf(v)
+}
+
+// hint says what an object has.
+func (v values) hint() string {
+	if len(v) == 0 {
+		return `: give it one in "data" of the job, or beside the template`
+	}
+	return "; it has ." + strings.Join(slices.Sorted(maps.Keys(v)), ", .")
 }
 
 // members are the types of the fields, and of the results of the methods, of all types that have any.
@@ -226,6 +275,10 @@ func kindOf(typ reflect.Type) string {
 		return "a text"
 	case reflect.Bool:
 		return "true or false"
+	case reflect.Map:
+		return "an object"
+	case reflect.Slice:
+		return "a list"
 	default:
 		return "a number"
 	}

@@ -2,6 +2,8 @@ package payload
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"text/template"
 	"unicode/utf8"
@@ -34,6 +36,7 @@ type Rules struct {
 type Content struct {
 	text     string
 	template *template.Template // nil: the text is sent as it is
+	data     values             // of the template
 	envelope Envelope           // "" is none
 	event    event              // of the envelopes of CloudEvents
 	member   string
@@ -47,9 +50,9 @@ type Message struct {
 	Attributes  []Attribute // of CloudEvents in binary mode, without prefix; nil in every other mode
 }
 
-// Read reads the payload of an action: the text from the member of inner that rules name, and template, envelope and
+// Read reads the payload of an action: the text from the member of inner that rules name, and template, data, envelope and
 // cloudEvent from inner or from the action around it, which may be the same object. Problems are reported to their
-// readers: of a template that cannot be parsed or rendered, of one of the three that is given in both objects, of a text
+// readers: of a template that cannot be parsed or rendered, of one of the four that is given in both objects, of a text
 // that its envelope cannot hold. Whether the text may be absent is the caller's to say.
 func Read(action, inner *document.Object, rules Rules) Content {
 	c := Content{member: rules.Member, region: rules.Region}
@@ -61,8 +64,11 @@ func Read(action, inner *document.Object, rules Rules) Content {
 	}
 	c.readEnvelope(action, inner, rules.Envelopes)
 	if templated, _ := place(action, inner, "template").Bool("template"); templated {
-		c.readTemplate(inner, given)
+		c.readTemplate(action, inner, given)
 		return c
+	}
+	if o := place(action, inner, "data"); o.Has("data") {
+		o.Problem("data", "goes with template: true only")
 	}
 	if c.envelope == AzureScheduler {
 		if err := checkXML(c.text); err != nil {
@@ -109,12 +115,17 @@ func (c *Content) readEnvelope(action, inner *document.Object, allowed []Envelop
 	}
 }
 
-// readTemplate compiles the text, if there is one.
-func (c *Content) readTemplate(inner *document.Object, given bool) {
+// readTemplate compiles the text, if there is one. What the job has as data counts before the data beside the text.
+func (c *Content) readTemplate(action, inner *document.Object, given bool) {
+	beside := place(action, inner, "data")
+	_, _ = beside.Object("data")
+	data, _ := beside.Value("data")
 	if !given {
 		return
 	}
-	t, err := compile(c.text)
+	c.data = merged(data, inner.Reader().Data)
+	t, uses, err := compile(c.text, c.data)
+	inner.Reader().UseData(slices.Sorted(maps.Keys(uses))...)
 	if err != nil {
 		inner.Problem(c.member, "%v", err)
 		return
@@ -142,7 +153,7 @@ func (c *Content) Render(a scheduler.Attempt) (Message, error) {
 	text := c.text
 	if c.template != nil {
 		var err error
-		if text, err = execute(c.template, c.text, a); err != nil {
+		if text, err = execute(c.template, c.text, c.data, a); err != nil {
 			return Message{}, fmt.Errorf("template in %s: %w", c.member, err)
 		}
 	}

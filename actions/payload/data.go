@@ -9,11 +9,12 @@ type data struct {
 	Nominal, Due, Previous *moment
 	Job                    job
 	Failure                *failure
+	Data                   values
 }
 
-func newData(a scheduler.Attempt) data {
+func newData(a scheduler.Attempt, given values) data {
 	d := data{
-		Occurrence: a.Occurrence, Key: a.Key, Attempt: a.Try, Job: job{a.Job.Collection, a.Job.Job},
+		Data: given, Occurrence: a.Occurrence, Key: a.Key, Attempt: a.Try, Job: job{a.Job.Collection, a.Job.Job},
 		Nominal: newMoment(a.Nominal), Due: newMoment(a.Due), Previous: newMoment(a.Previous),
 	}
 	if a.Failure != nil {

@@ -4,6 +4,7 @@
 // The members are the same for every action type. They stand beside the text, or in the action around it:
 //
 //	template     true: the text is a template, see below. Default false
+//	data         an object with values for the template; those of the same names in the job's own data count before them
 //	envelope     none, or what the action type allows of cloudevents, cloudeventsBinary and azureScheduler. Default none
 //	cloudEvent   type, source, subject and dataSchema of CloudEvents, each in place of what the scheduler would say
 //
@@ -19,6 +20,7 @@
 //	{{.Attempt}}      1 for the occurrence's first attempt
 //	{{.Job}}          collection/job; .Job.Collection and .Job.Name are its parts
 //	{{.Key}}          idempotency key, the same for every try
+//	{{.Data.NAME}}    what the member data has of that name, of the job or beside the template; .Data.A.B is below it
 //	{{.Failure}}      of an errorAction, the message of what failed; .Failure.Status and .Failure.Attempts are numbers;
 //	                  in a main action they are empty and 0
 //
@@ -34,6 +36,9 @@
 // A method of a time that is none, such as .Previous at the first occurrence, returns no time, or nothing. A time that is
 // none prints as nothing, is null as JSON, and is before all others.
 //
+// Of .Data, texts and numbers print as they are, objects and lists as JSON, and null as nothing. A name that is not there
+// is refused, as are names that templates cannot write, such as a-b; {{json .Data}} has all.
+//
 // Functions: and, or, not, len as in package text/template, print, println and printf, too, with widths up to 256; eq, ne,
 // lt, le, gt and ge, which compare numbers by what they are worth, times by the instant, and a job as its text; date; json (a
 // value as JSON text, a text with its quotation marks); default (its first argument when the second is empty); upper,
@@ -47,7 +52,7 @@
 //     behind a condition on .Failure.Status, can fail when it is sent.
 //  2. Rendering ends. There are no loops; the output has 64 KiB at most, what a function makes 16 KiB; a template has
 //     4,000 parts at most, and 64 calls of functions that make a text. What goes beyond is an error, and a failed attempt.
-//  3. A template has no effect, and reads nothing but the attempt: no secret, no environment, no clock. The same attempt
+//  3. A template has no effect, and reads nothing but the attempt and its data: no secret, no environment, no clock. The same attempt
 //     gives the same message, also after a crash.
 //  4. A text that its envelope cannot hold is refused when its job is put, what a template makes of it when it is sent.
 package payload

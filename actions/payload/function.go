@@ -79,6 +79,10 @@ func toJSON(v any) string {
 	switch v := v.(type) {
 	case bool, int, int64, float64:
 		return fmt.Sprint(v)
+	case values, list:
+		return string(appendValue(nil, v))
+	case number:
+		return string(v)
 	case *moment:
 		if v == nil {
 			return "null"
@@ -147,6 +151,12 @@ func ordered(holds func(c int) bool) func(a, b any) (bool, error) {
 
 // compare compares two times by the instant, no time being the first, two numbers, or two texts.
 func compare(a, b any) (int, error) {
+	for _, v := range []any{a, b} {
+		switch v.(type) {
+		case values, list:
+			return 0, fmt.Errorf("%s cannot be compared", kindOf(reflect.TypeOf(v)))
+		}
+	}
 	switch x := plain(a).(type) {
 	case time.Time:
 		if y, ok := plain(b).(time.Time); ok {

@@ -29,30 +29,30 @@ const (
 // root is the name of every template, which no message shows.
 const root = "t"
 
-// compile makes a template of text: it parses it, looks at every part of it, and renders two samples. Errors name the
-// line, and the column where it is known.
-func compile(text string) (*template.Template, error) {
+// compile makes a template of text: it parses it, looks at every part of it, and renders two samples with what it is
+// given as data. It returns what it uses of that, too. Errors name the line, and the column where it is known.
+func compile(text string, given values) (t *template.Template, uses map[string]bool, err error) {
 	if len(text) > maxTemplate {
-		return nil, fmt.Errorf("is a template of %d bytes, at most %d are allowed", len(text), maxTemplate)
+		return nil, nil, fmt.Errorf("is a template of %d bytes, at most %d are allowed", len(text), maxTemplate)
 	}
 	tree, defined, err := parseTree(text)
 	if err != nil {
-		return nil, syntaxError(text, err)
+		return nil, nil, syntaxError(text, err)
 	}
-	if err := check(text, tree, defined); err != nil {
-		return nil, err
+	if uses, err = check(text, given, tree, defined); err != nil {
+		return nil, nil, err
 	}
-	t, err := template.New(root).Option("missingkey=error").Funcs(functions).AddParseTree(root, tree)
+	t, err = template.New(root).Option("missingkey=error").Funcs(functions).AddParseTree(root, tree)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if _, err := execute(t, text, laterSample); err != nil {
-		return nil, err
+	if _, err := execute(t, text, given, laterSample); err != nil {
+		return nil, nil, err
 	}
-	if _, err := execute(t, text, firstSample); err != nil {
-		return nil, fmt.Errorf("cannot be rendered at a job's first occurrence, before which nothing ran: %w", err)
+	if _, err := execute(t, text, given, firstSample); err != nil {
+		return nil, nil, fmt.Errorf("cannot be rendered at a job's first occurrence, before which nothing ran: %w", err)
 	}
-	return t, nil
+	return t, uses, nil
 }
 
 // The attempts that a template is tried with: a job's first one, and one that has all there can be.
@@ -75,10 +75,10 @@ var (
 	}()
 )
 
-// execute returns what the template of a text makes for an attempt.
-func execute(t *template.Template, text string, a scheduler.Attempt) (string, error) {
+// execute returns what the template of a text makes for an attempt, given some data.
+func execute(t *template.Template, text string, given values, a scheduler.Attempt) (string, error) {
 	var out output
-	if err := t.Execute(&out, newData(a)); err != nil {
+	if err := t.Execute(&out, newData(a, given)); err != nil {
 		return "", explain(text, err)
 	}
 	made := out.text.String()
@@ -113,6 +113,7 @@ var located = regexp.MustCompile(`(?s)^template: ` + root + `:(\d+):(?:(\d+):)? 
 // kinds are the types that messages of package text/template may name.
 var kinds = strings.NewReplacer(
 	"*payload.moment", "a time", "*payload.failure", "a failure", "payload.job", "a job", "payload.data", "the data",
+	"payload.values", "an object", "payload.list", "a list", "payload.number", "a number",
 )
 
 // explain puts an error of rendering a text in plain words.

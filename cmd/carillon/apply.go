@@ -1,24 +1,24 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 type applyCmd struct {
 	remote.Server
 	remote.Within
 
-	Paths []string `arg:"" name:"path" help:"Job files, directories of them, or - for standard input."`
+	Paths  []string `arg:"" name:"path" help:"Job files, directories of them, or - for standard input."`
+	DryRun bool     `help:"Change nothing: show what would be changed, and when the jobs would run."`
+	Strict bool     `help:"Refuse jobs that there are warnings about."`
 }
 
 // Help shows examples.
@@ -28,15 +28,23 @@ func (applyCmd) Help() string {
 or collection/job) and "collection" on top; without a name it is called as its file.
 
 In strings, ${CARILLON_…} is replaced by that environment variable; CARILLON_ECHO is the scheduler's /echo
-unless it is set. Other variables are left alone.
+unless it is set, which "carillon dev" has, and "carillon serve --echo". Other variables are left alone.
 
-All problems of all files are reported. A file that cannot be read leaves all its jobs as they are; a job that
-the scheduler refuses leaves only itself. Applying again changes nothing that is as its file says, and nothing
-is ever deleted.
+A document with "type: Microsoft.Scheduler/jobCollections" is a collection, as "carillon collection get" shows it.
+Collections are applied before jobs, whatever the order of the files.
+
+All problems of all files are reported, each as file:line:column: path: message. JSON files may have comments.
+A file that cannot be read leaves all its jobs as they are; a job that the scheduler refuses leaves only
+itself. Applying again changes nothing that is as its file says, and nothing is ever deleted. A job
+stays enabled or disabled, as it is, unless its file has a "state". One that is over begins again when its file has
+changed.
+
+Warnings tell what may not be meant so: a schedule that never runs, a member without effect.
 
 Examples:
 
     carillon apply examples/jobs
+    carillon apply --dry-run --strict examples/jobs
     carillon apply -c billing report.yaml
     carillon get --state enabled --json | carillon apply --server http://other:8080 -
 
@@ -44,25 +52,16 @@ Secrets are not in what "carillon get" shows. Jobs that are applied without the 
 another scheduler add them first.`
 }
 
-// echoVariable is the variable that names a target for trying jobs out.
-const echoVariable = jobfile.Prefix + "ECHO"
-
-// lookupWith returns the environment with a default for CARILLON_ECHO.
-func lookupWith(env jobfile.Lookup, echo string) jobfile.Lookup {
-	return func(name string) (string, bool) {
-		if v, ok := env(name); ok || name != echoVariable {
-			return v, ok
-		}
-		return echo, true
-	}
-}
-
 // Run applies the files.
 func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	if err := scheduler.ValidateName("collection", c.Collection); err != nil {
+		return terminal.Usage(err)
+	}
 	files, problems := jobfile.Find(c.Paths)
-	reader := jobfile.Reader{Lookup: lookupWith(t.Lookup, api.URL()+"/echo"), Collection: c.Collection, Stdin: t.In}
+	reader := jobfile.Reader{Lookup: lookupAt(ctx, t.Lookup, api), Collection: c.Collection, Stdin: t.Input(ctx)}
 	jobs, wrong := reader.Read(files)
-	results := jobfile.Apply(ctx, jobs, putOver(api))
+	put := putOver(api, client.PutOptions{Strict: c.Strict, DryRun: c.DryRun})
+	results := jobfile.Apply(ctx, jobs, put)
 	err := report(t, append(problems, wrong...), results)
 	if !t.JSON || errors.Is(err, scheduler.ErrUnavailable) {
 		return err
@@ -71,106 +70,37 @@ func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 }
 
 // putOver puts jobs over the REST API.
-func putOver(api *client.Client) jobfile.Put {
-	return func(ctx context.Context, j jobfile.Job) (jobfile.Verdict, error) {
-		got, created, err := api.Put(ctx, j.Key, j.Body)
+func putOver(api *client.Client, o client.PutOptions) jobfile.Put {
+	return func(ctx context.Context, j jobfile.Job) (a jobfile.Answer, err error) {
+		if j.IsCollection() {
+			return putCollectionOver(ctx, api, j, o)
+		}
+		if o.DryRun {
+			before, err := api.Get(ctx, j.Key)
+			if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
+				return a, err
+			}
+			if err == nil {
+				a.Before = settings(before.Properties)
+			}
+		}
+		got, err := api.Put(ctx, j.Key, j.Body, o)
 		if err != nil {
-			return "", err
+			return jobfile.Answer{}, err
 		}
-		return verdict(created, got.State, jobfile.Applied), nil
-	}
-}
-
-// verdict is what became of a job in that state. applied is the verdict of one
-// that was there and can still run.
-func verdict(created bool, state scheduler.State, applied jobfile.Verdict) jobfile.Verdict {
-	switch {
-	case created:
-		return jobfile.Created
-	case state.Final():
-		return jobfile.Ended
-	}
-	return applied
-}
-
-// report tells what became of job files. problems are of files whose jobs were
-// not put.
-func report(t *terminal.Terminal, problems []jobfile.Problem, results []jobfile.Result) error {
-	for _, r := range results {
-		problems = append(problems, r.Problems...)
-	}
-	if err := firstUnavailable(problems); err != nil {
-		return err
-	}
-	if !t.JSON {
-		for _, r := range results {
-			printResult(t, r)
+		a.Result, a.Over, a.Warnings = got.Result, got.Status.Over, got.Warnings
+		if o.DryRun {
+			a.DryRun, a.After = got.DryRun, settings(got.Properties)
 		}
-	}
-	if len(problems) == 0 {
-		return nil
-	}
-	causes := make([]error, len(problems))
-	for i, p := range problems {
-		t.Complain("error", p.String())
-		causes[i] = cmp.Or(p.Cause, errFile)
-	}
-	return terminal.Hinted(terminal.Reported(causes...), applyHint(problems))
-}
-
-// errFile is the cause of a problem that no scheduler was asked about.
-var errFile = errors.New("a job file is not in order")
-
-func printResult(t *terminal.Terminal, r jobfile.Result) {
-	switch r.Verdict {
-	case "":
-	case jobfile.Ended:
-		t.Printf("%s     %s: it ran already and is over; %q frees the name\n",
-			t.Paint(terminal.Yellow, "ended"), r.Job.Key, "carillon delete "+r.Job.Key.String())
-	default:
-		t.Printf("%-9s %s\n", r.Verdict, r.Job.Key)
+		return a, nil
 	}
 }
 
-// applied is what became of a job, for programs.
-type applied struct {
-	Job     string          `json:"job"`
-	File    string          `json:"file"`
-	Verdict jobfile.Verdict `json:"result"`
-}
-
-func printResults(t *terminal.Terminal, results []jobfile.Result, problems []jobfile.Problem) error {
-	jobs, all := []applied{}, append([]jobfile.Problem{}, problems...)
-	for _, r := range results {
-		all = append(all, r.Problems...)
-		if r.Verdict != "" {
-			jobs = append(jobs, applied{r.Job.Key.String(), r.Job.File, r.Verdict})
-		}
+// settings returns the properties of a job without what the scheduler reports.
+func settings(properties []byte) []byte {
+	v, err := document.Parse(properties)
+	if err != nil {
+		return properties
 	}
-	return t.PrintJSON(map[string]any{"jobs": jobs, "problems": all})
-}
-
-// firstUnavailable returns the first error that is no fault of a file: one
-// message is enough for all jobs.
-func firstUnavailable(problems []jobfile.Problem) error {
-	for _, p := range problems {
-		if errors.Is(p.Cause, scheduler.ErrUnavailable) || errors.Is(p.Cause, context.Canceled) {
-			return p.Cause
-		}
-	}
-	return nil
-}
-
-// applyHint says what to do about the most frequent mistake.
-func applyHint(problems []jobfile.Problem) string {
-	for _, p := range problems {
-		switch {
-		case errors.Is(p.Cause, scheduler.ErrNotFound):
-			collection, _, _ := strings.Cut(p.Job, "/")
-			return "create the collection first: PUT {} to /jobCollections/" + collection
-		case errors.Is(p.Cause, scheduler.ErrConflict) && strings.Contains(p.Message, "final"):
-			return fmt.Sprintf("%q frees the name of a job that is over", "carillon delete "+p.Job)
-		}
-	}
-	return "mend the files and apply again; what is in order already stays as it is"
+	return v.Without("status").JSON()
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 )
 
 // notef tells people something; programs do not need it.
@@ -21,7 +24,7 @@ func (d *dev) sayf(format string, args ...any) {
 }
 
 // greet says what runs where.
-func (d *dev) greet() {
+func (d *dev) greet(ctx context.Context) {
 	d.sayf("carillon %s, data in %s", thisBuild().Version, d.cmd.Data)
 	d.sayf("")
 	d.sayf("  REST   %s", d.url())
@@ -31,7 +34,17 @@ func (d *dev) greet() {
 	d.sayf("  AMQP   %s, Service Bus; its admin is at %s", p.AMQP, d.emulators.Admin())
 	d.sayf("  queue  %s", p.Queue)
 	d.sayf("")
-	d.sayf("%s", strings.TrimSuffix(d.emulators.Pasteable(nil, nil), "\n"))
+	switch {
+	case d.cmd.Strings:
+		d.sayf("%s", strings.TrimSuffix(d.emulators.Pasteable(nil, nil), "\n"))
+	case d.cmd.PortsFile != "":
+		d.sayf("The connection strings of AMQP and queue are in %s.", d.cmd.PortsFile)
+	default:
+		d.sayf("The connection strings of AMQP and queue: --show-connections, or --ports-file FILE")
+	}
+	if exposed := listen.Exposed(ctx, d.cmd.listeners()...); len(exposed) > 0 {
+		d.t.Complain("warning", "other machines may reach "+listen.Names(exposed)+", and nothing asks for a password")
+	}
 }
 
 // suggest names three commands to try next.

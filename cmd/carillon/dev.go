@@ -39,10 +39,12 @@ type devCmd struct {
 	NATS      string   `name:"nats" help:"Where the embedded NATS server listens." default:"127.0.0.1:4222" placeholder:"ADDR"`
 	AMQP      string   `name:"amqp" help:"Where the Service Bus emulator listens." default:"127.0.0.1:5672" placeholder:"ADDR"`
 	Queue     string   `name:"queue" help:"Where the storage queue emulator listens." default:"127.0.0.1:10001" placeholder:"ADDR"`
+	Insecure  bool     `name:"insecure-listen" help:"Let these addresses be others than loopback ones, though nothing asks for a password."`
 	Data      string   `help:"Directory of jobs, history and the emulators' messages; one process at a time can use it." default:".carillon" placeholder:"DIR"`
 	Sync      string   `help:"How long a write may wait for the disk (what a power cut can cost), or always." default:"1s" placeholder:"DURATION"`
 	Allow     []string `name:"allow-target" help:"Addresses that jobs may reach beside loopback ones: one, or a network as CIDR, 10.1.0.0/16. May be repeated." placeholder:"CIDR"`
 	Login     string   `name:"login-endpoint" help:"Authority that gives ActiveDirectoryOAuth jobs their tokens: https://login.microsoftonline.com is Azure's. Without it, /echo/token does." placeholder:"URL"`
+	Strings   bool     `name:"show-connections" help:"Print the emulators' connection strings."`
 	PortsFile string   `help:"Write the addresses and connection strings to this file, as JSON, once everything runs." placeholder:"FILE"`
 }
 
@@ -56,15 +58,18 @@ The target is /echo on the HTTP address: it answers what it received. /echo/stat
 /echo/delay/2s answers after that time. Job files reach it as ${CARILLON_ECHO}, on whatever port it listens.
 
 Emulators of Azure Service Bus and of storage queues run too. They take every namespace, every account and any
-key, make queues, topics and subscriptions when they are first used, and keep them in the data directory. The
-connection strings are printed. The Service Bus admin clients and its HTTP interface have a free port, which the
-start and the ports file tell. "carillon emulate" runs the emulators alone, with settings.
+key, make queues, topics and subscriptions when they are first used, and keep them in the data directory.
+--show-connections prints their connection strings; the ports file has them too. The Service Bus admin clients and
+its HTTP interface have a free port, which the start and the ports file tell. "carillon emulate" runs the
+emulators alone, with settings.
 
 The secrets of jobs, and those of "carillon secrets", are sealed with a key that the first start makes in the data
 directory (secret.key).
 
-Retries may be as short as one second here. Port 0 takes a free port. Nothing is protected by a password: stay
-on loopback addresses.
+Retries may be as short as one second here. Port 0 takes a free port. Nothing is protected by a password, so only
+loopback addresses are listened on, unless --insecure-listen is given.
+
+SIGTERM stops it in good order (exit code 0), and Ctrl-C does so too (130).
 
 Examples:
 
@@ -72,6 +77,9 @@ Examples:
     carillon dev --watch my-jobs
     carillon dev --http 127.0.0.1:0 --nats 127.0.0.1:0 --amqp 127.0.0.1:0 --queue 127.0.0.1:0 --ports-file ports.json`
 }
+
+// devMinRetry is the shortest retryInterval of jobs.
+const devMinRetry = time.Second
 
 // devGrace is how long a stop waits for running attempts: whoever presses
 // Ctrl-C is waiting too. They are repeated at the next start.
@@ -93,10 +101,8 @@ type dev struct {
 
 // Run runs until it is interrupted.
 func (c devCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	for _, f := range [][2]string{{"http", c.HTTP}, {"nats", c.NATS}, {"amqp", c.AMQP}, {"queue", c.Queue}} {
-		if err := listen.CheckAddress(f[0], f[1]); err != nil {
-			return err
-		}
+	if err := c.check(ctx); err != nil {
+		return err
 	}
 	if _, err := (deliveryFlags{AllowTarget: c.Allow, LoginEndpoint: c.Login}).delivery(); err != nil {
 		return err
@@ -123,6 +129,28 @@ func (c devCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		end()
 	}()
 	return errors.Join(asked(running, d.run(running)), e.Close()) //nolint:contextcheck // what the scheduler delivers to ends after it
+}
+
+// listeners are the flags that say where to listen.
+func (c devCmd) listeners() []listen.Flag {
+	return []listen.Flag{
+		{Name: "http", Addr: c.HTTP}, {Name: "nats", Addr: c.NATS}, {Name: "amqp", Addr: c.AMQP}, {Name: "queue", Addr: c.Queue},
+	}
+}
+
+// check makes sure that the flags can be meant.
+func (c devCmd) check(ctx context.Context) error {
+	if err := listen.Check(c.listeners()...); err != nil {
+		return err
+	}
+	if c.Watch && !slices.ContainsFunc(c.Paths, func(path string) bool { return path != jobfile.Stdin }) {
+		return terminal.Hinted(terminal.Usagef("--watch: there is nothing to watch"),
+			"name job files, or directories of them: carillon dev --watch my-jobs")
+	}
+	if c.Insecure {
+		return nil
+	}
+	return listen.RefuseExposed(ctx, c.listeners()...)
 }
 
 // emulation is both emulators, for programs with whatever connection strings they have.
@@ -174,13 +202,13 @@ func (d *dev) run(ctx context.Context) error {
 	d.node, err = node.Open(ctx, node.Config{
 		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version,
 		Handlers: echoes(), Delivery: delivery,
-		Limits: scheduler.Limits{MinRetryInterval: time.Second},
+		Limits: scheduler.Limits{MinRetryInterval: devMinRetry},
 		Worker: worker.Config{OnRecord: d.records.Take, Grace: devGrace},
 	})
 	if err != nil {
 		return err
 	}
-	d.greet()
+	d.greet(ctx)
 	if err := d.applyFiles(ctx); err != nil {
 		return err
 	}
@@ -214,12 +242,15 @@ func (d *dev) applyFiles(ctx context.Context) error {
 	}
 	d.jobs = &watcher{
 		paths: slices.Clone(d.cmd.Paths), put: d.put, t: d.t,
-		reader: jobfile.Reader{Lookup: lookupWith(d.t.Lookup, d.url()+"/echo"), Stdin: d.t.In},
+		reader: jobfile.Reader{Lookup: lookupWith(d.t.Lookup, d.url()+"/echo"), Stdin: d.t.Input(ctx)},
 	}
 	results, err := d.jobs.apply(ctx)
 	for _, r := range results {
+		if r.Job.IsCollection() {
+			continue
+		}
 		d.records.Widen(r.Job.Key.String())
-		if d.example == "" && r.Verdict != "" && r.Verdict != jobfile.Ended {
+		if d.example == "" && r.Result != "" && r.Over == "" {
 			d.example = r.Job.Key.String()
 		}
 	}
@@ -230,25 +261,17 @@ func (d *dev) applyFiles(ctx context.Context) error {
 	return err
 }
 
-// put puts a job without a way over HTTP. That a job is over is no error, also
-// when its file has changed since, as with the address in ${CARILLON_ECHO}: the
-// second start of a set of examples is to work like the first.
-func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Verdict, error) {
-	began := time.Now()
+// put puts a job without a way over HTTP.
+func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
 	jobs := d.node.Service()
-	v, created, err := jobs.Put(ctx, service.Edit{Key: j.Key, Body: j.Body})
-	if errors.Is(err, scheduler.ErrConflict) {
-		if now, failed := jobs.Get(ctx, j.Key); failed == nil && now.Job.State.Final() {
-			return jobfile.Ended, nil
-		}
+	if j.IsCollection() {
+		return putCollectionIn(ctx, jobs, j)
 	}
-	switch {
-	case err != nil:
-		return "", err
-	case v.Job.Updated.Before(began):
-		return verdict(created, v.Job.State, jobfile.Unchanged), nil
+	v, _, err := jobs.Put(ctx, service.Edit{Key: j.Key, Body: j.Body})
+	if err != nil {
+		return jobfile.Answer{}, err
 	}
-	return verdict(created, v.Job.State, jobfile.Updated), nil
+	return jobfile.Answer{Result: v.Result, Over: v.Status.Over, Warnings: v.Warnings}, nil
 }
 
 // ready tells whoever waits for it that everything runs.

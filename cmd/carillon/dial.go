@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
+	"net"
 	"net/url"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -30,52 +32,102 @@ func (f natsFlags) options() []nats.Option {
 	return o
 }
 
-// between is the pause between attempts to connect at the start.
-const between = 250 * time.Millisecond
-
-// dial connects to NATS. reconnected is called each time a lost connection is
-// back.
-func (f natsFlags) dial(ctx context.Context, log *slog.Logger, reconnected func()) (*nats.Conn, error) {
+// dial connects to NATS, and waits for a server that is still starting.
+// reconnected is called each time a lost connection is back.
+func (f natsFlags) dial(ctx context.Context, s startup, log *slog.Logger, reconnected func()) (nc *nats.Conn, err error) {
 	options := append(embedded.ConnectOptions(), node.Observe(log, reconnected)...)
 	options = append(options, f.options()...)
-	for deadline := time.Now().Add(f.Wait); ; {
-		nc, err := nats.Connect(f.URL, options...)
-		if err == nil {
-			return nc, nil
+	err = s.try(ctx, func() error {
+		var failed error
+		if nc, failed = nats.Connect(f.URL, options...); failed == nil {
+			return nil
 		}
-		if !errors.Is(err, nats.ErrNoServers) || time.Now().After(deadline) {
-			return nil, f.explain(err)
+		if startsLater(failed) && !errors.Is(failed, nats.ErrNoServers) {
+			failed = f.identified(ctx, failed)
 		}
-		select {
-		case <-time.After(between):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
+		return f.explain(failed)
+	}, startsLater)
+	return nc, err
+}
+
+// startsLater reports whether the error of a connection may be that of a server that is still starting, and not of one
+// that refuses this process, or of another program.
+func startsLater(err error) bool {
+	if _, ok := errors.AsType[*notNATSError](err); ok {
+		return false
 	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "remote error" { // TLS: the certificate is not taken
+		return false
+	}
+	_, network := errors.AsType[net.Error](err)
+	return network || errors.Is(err, nats.ErrNoServers) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, io.EOF)
 }
 
 // explain adds what to do about a connection that was refused.
 func (f natsFlags) explain(err error) error {
-	if _, ok := errors.AsType[*url.Error](err); ok { // which shows the URL, and with it a password
-		return terminal.Usagef("--nats-url: not an address such as nats://127.0.0.1:4222")
+	hint := "name the server with --nats-url or CARILLON_NATS_URL; --nats-wait says how long to wait for one that is still starting"
+	if _, ok := errors.AsType[*notNATSError](err); ok {
+		hint = "name the port on which NATS takes clients with --nats-url, 4222 mostly; its port 8222 is for monitoring"
 	}
-	hint := "name the server with --nats-url or CARILLON_NATS_URL; --nats-wait waits for one that is still starting"
 	if errors.Is(err, nats.ErrAuthorization) {
 		hint = "give the user's credentials with --creds, or in the URL"
 	}
 	return terminal.Hinted(terminal.Unavailablef("NATS at %s: %w", redacted(f.URL), err), hint)
 }
 
-// redacted hides the passwords of a list of URLs.
-func redacted(urls string) string {
-	parts := strings.Split(urls, ",")
-	for i, part := range parts {
-		if part = strings.TrimSpace(part); !strings.Contains(part, "://") {
-			part = "nats://" + part // as the client takes it
+// notNATSError says that something else listens where a NATS server was expected.
+type notNATSError struct{ host, speaks string }
+
+// Error names the address and what is there.
+func (e *notNATSError) Error() string {
+	return e.host + " speaks " + e.speaks + " and is no NATS server"
+}
+
+// identified returns a better error if what answers is no NATS server. NATS servers speak first, so one that has not
+// said a word is asked in HTTP.
+func (f natsFlags) identified(ctx context.Context, err error) error {
+	for _, u := range serverURLs(f.URL) {
+		parsed, failed := url.Parse(u)
+		if failed != nil || parsed.Scheme != "nats" {
+			continue
 		}
-		if u, err := url.Parse(part); err == nil {
-			parts[i] = u.Redacted()
+		host := parsed.Host
+		if parsed.Port() == "" {
+			host = net.JoinHostPort(parsed.Hostname(), strconv.Itoa(nats.DefaultPort))
+		}
+		if speaks := protocolAt(ctx, host); speaks != "" {
+			return &notNATSError{host, speaks}
 		}
 	}
-	return strings.Join(parts, ",")
+	return err
+}
+
+// probeTimeout is how long what listens may take to answer.
+const probeTimeout = time.Second
+
+// protocolAt finds out what is spoken at an address; "" when that is not known, or NATS.
+func protocolAt(ctx context.Context, host string) string {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", host)
+	if err != nil {
+		return ""
+	}
+	defer conn.Close()
+	deadline, _ := ctx.Deadline()
+	if conn.SetDeadline(deadline) != nil {
+		return ""
+	}
+	if _, err := conn.Write([]byte("GET / HTTP/1.0\r\n\r\n")); err != nil {
+		return ""
+	}
+	begin := make([]byte, 5)
+	n, _ := conn.Read(begin) // what came counts
+	switch {
+	case n == len(begin) && string(begin) == "HTTP/":
+		return "HTTP"
+	case n >= 4 && string(begin[:4]) == "AMQP":
+		return "AMQP"
+	}
+	return ""
 }

@@ -58,12 +58,18 @@ func (docsCmd) list(t *terminal.Terminal) error {
 	return nil
 }
 
+// notFound is a page that is not there.
+type notFound struct{ error }
+
+// Is makes it [scheduler.ErrNotFound].
+func (notFound) Is(target error) bool { return target == scheduler.ErrNotFound }
+
 // missingPage says which page was probably meant.
 func missingPage(missing *docs.MissingError) error {
-	err := fmt.Errorf("%w: %w", missing, scheduler.ErrNotFound)
+	err := notFound{missing}
 	switch len(missing.Near) {
 	case 0:
-		return terminal.Hinted(err, `"carillon docs" lists the pages`)
+		return terminal.Hinted(err, "the pages are "+strings.Join(missing.Pages, ", "))
 	case 1:
 		return terminal.Hinted(err, fmt.Sprintf("did you mean %q?", "carillon docs "+missing.Near[0]))
 	}

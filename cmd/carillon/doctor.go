@@ -22,7 +22,8 @@ type doctorCmd struct {
 func (doctorCmd) Help() string {
 	return `Every enabled job has one message in NATS, its baton, that makes it run. The doctor compares jobs with batons.
 A scheduler does the same by itself at its start and every hour. Besides, the doctor tells of secrets that the
-scheduler has not the key for: it looks at all shared secrets, and at those of a thousand jobs.
+scheduler has not the key for: it looks at all shared secrets, and at those of a thousand jobs. And it names jobs
+that are over and never ran, as their schedules had no time left, such as 31 February; nothing is wrong with them.
 
 The exit code is 1 when something is wrong and was not mended.
 
@@ -70,11 +71,15 @@ func printReport(t *terminal.Terminal, r *service.AuditReport) {
 		}
 		t.Printf("%s  %s  %s\n", mark, f.Name, f.Problem)
 	}
+	for _, name := range r.NeverRan {
+		t.Printf("%s   %s  is over and never ran: its schedule has no time left; put it with another schedule\n",
+			t.Paint(terminal.Yellow, "never"), name)
+	}
 	for _, u := range r.Undecryptable {
 		t.Printf("%s  key %q  seals %s and %s, such as %s: %s\n", t.Paint(terminal.Red, "locked"), u.Key,
 			terminal.Plural(u.Secrets, "shared secret", "shared secrets"), terminal.Plural(u.Jobs, "job", "jobs"),
 			u.Example, u.Reason)
 	}
 	t.Printf("%s, %d waiting, %d running, %s in %s\n", terminal.Plural(r.Jobs, "job", "jobs"), r.Waiting, r.Running,
-		terminal.Plural(len(r.Findings), "problem", "problems"), r.Duration.Round(time.Millisecond))
+		terminal.Plural(len(r.Findings), "problem", "problems"), time.Duration(r.Duration).Round(time.Millisecond))
 }

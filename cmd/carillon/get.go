@@ -1,14 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/export"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -17,48 +23,102 @@ import (
 type getCmd struct {
 	remote.Server
 	remote.Within
+	remote.Picked
 
-	Name  string `arg:"" name:"job" optional:"" help:"Name of a job: job, or collection/job. Without it, all of the collection are listed."`
-	State string `help:"List only jobs in this state: enabled, disabled, completed or faulted." enum:"enabled,disabled,completed,faulted," default:"" placeholder:"STATE"`
+	Names  []string `arg:"" name:"job" optional:"" help:"Names of jobs: job, or collection/job. Without any, all of the collection are listed."`
+	State  string   `help:"List only jobs in this state: enabled, disabled, completed or faulted." enum:"enabled,disabled,completed,faulted," default:"" placeholder:"STATE"`
+	Output string   `short:"o" help:"Print as table, wide, yaml, json or name." enum:"table,wide,yaml,json,name," default:"" placeholder:"FORMAT"`
 }
 
 // Help shows examples.
 func (getCmd) Help() string {
-	return `Examples:
+	return `RUNS are the occurrences that began, by schedule or by hand, and FAILED those that failed after all retries. --output
+wide adds the attempts that it took.
+
+As yaml, jobs are as "carillon apply" takes them back: without what the scheduler adds, such as their status. As json
+they are as the API has them. A job that is named alone is shown as YAML with its status, unless --output says otherwise.
+
+Examples:
 
     carillon get                      the jobs of the collection default
+    carillon get -A                   those of all collections
     carillon get -c billing --state faulted
-    carillon get billing/report       one job, as YAML
-    carillon get report --json        as the API has it; "carillon apply" takes it back`
+    carillon get -l team=billing,env!=prod -o wide
+    carillon get billing/report       one job, with its status
+    carillon get report -o yaml       as a job file
+    carillon get report --json        as the API has it
+    carillon get -l env=test -o name  names alone, for scripts`
 }
 
-// Run shows one job, or lists a collection.
+// Run shows jobs.
 func (c getCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
-	if c.Name == "" {
+	switch {
+	case t.JSON && c.Output != "" && c.Output != "json":
+		return terminal.Usagef("--json and --output %s exclude each other", c.Output)
+	case c.Output == "json":
+		t.JSON = true
+	}
+	if len(c.Names) == 0 {
 		return c.list(ctx, t, api)
 	}
-	k, err := c.Key(c.Name)
-	if err != nil {
-		return err
+	if c.Labels != "" || c.AllCollections || c.State != "" {
+		return terminal.Usagef("names of jobs go neither with --selector, --all-collections nor --state")
 	}
-	j, err := api.Get(ctx, k)
-	if err != nil {
-		return err
+	jobs := make([]*client.Job, len(c.Names))
+	for i, name := range c.Names {
+		k, err := c.Key(name)
+		if err != nil {
+			return err
+		}
+		if jobs[i], err = api.Get(ctx, k); err != nil {
+			return err
+		}
 	}
-	if t.JSON {
-		return t.PrintJSON(j.Document)
+	switch {
+	case len(jobs) > 1:
+		return c.print(t, jobs)
+	case t.JSON:
+		return t.PrintJSON(jobs[0].Document)
+	case c.Output == "":
+		return printJob(t, jobs[0])
 	}
-	return printJob(t, j)
+	return c.print(t, jobs)
 }
 
 func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
-	if err := scheduler.ValidateName("collection", c.Collection); err != nil {
-		return terminal.Usage(err)
-	}
-	jobs, err := api.List(ctx, c.Collection, scheduler.State(c.State))
+	q, err := c.Query(c.Within)
 	if err != nil {
 		return err
 	}
+	q.State = scheduler.State(c.State)
+	jobs, err := api.Select(ctx, q)
+	if err != nil {
+		return err
+	}
+	if len(jobs) == 0 && !t.JSON {
+		t.Complain("hint", c.noneHint())
+		return nil
+	}
+	return c.print(t, jobs)
+}
+
+// noneHint says why there is nothing to show.
+func (c getCmd) noneHint() string {
+	where := "collection " + c.Collection
+	if c.AllCollections {
+		where = "scheduler"
+	}
+	switch {
+	case c.Labels != "":
+		return "the " + where + " has no such jobs"
+	case c.State != "":
+		return "no job of the " + where + " is " + c.State
+	}
+	return "the " + where + ` has no jobs; write one with "carillon init", and "carillon apply" it`
+}
+
+// print prints a list of jobs.
+func (c getCmd) print(t *terminal.Terminal, jobs []*client.Job) error {
 	if t.JSON {
 		documents := make([]json.RawMessage, len(jobs))
 		for i, j := range jobs {
@@ -66,30 +126,90 @@ func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Clie
 		}
 		return t.PrintJSON(terminal.List[json.RawMessage]{Value: documents})
 	}
-	if len(jobs) == 0 {
-		t.Complain("hint", `the collection has no such jobs; create some with "carillon apply"`)
-		return nil
-	}
-	now := time.Now()
-	rows := make([][]string, len(jobs))
-	for i, j := range jobs {
-		rows[i] = []string{
-			j.Name, string(j.State), next(j, now), terminal.Ago(j.Status.Last, now),
-			strconv.Itoa(j.Status.Executions), strconv.Itoa(j.Status.Failures), when(j.Properties),
+	switch c.Output {
+	case "yaml":
+		return printYAML(t, jobs)
+	case "name":
+		for _, j := range jobs {
+			t.Printf("%s\n", j.Name)
 		}
+		return nil
+	case "wide":
+		return t.Table(wideHeading, rows(jobs, wideRow))
 	}
-	return t.Table([]string{"JOB", "STATE", "NEXT", "LAST", "RUNS", "FAILED", "SCHEDULE"}, rows)
+	return t.Table(heading, rows(jobs, row))
 }
 
-// next says when a job runs next.
+var (
+	heading     = []string{"JOB", "STATE", "NEXT", "LAST", "RUNS", "FAILED", "SCHEDULE"}
+	wideHeading = []string{"JOB", "STATE", "NEXT", "LAST", "RUNS", "FAILED", "ATTEMPTS", "ACTION", "LABELS", "SCHEDULE"}
+)
+
+func rows(jobs []*client.Job, row func(*client.Job, time.Time) []string) [][]string {
+	now := time.Now()
+	all := make([][]string, len(jobs))
+	for i, j := range jobs {
+		all[i] = row(j, now)
+	}
+	return all
+}
+
+func row(j *client.Job, now time.Time) []string {
+	return []string{
+		j.Name, string(j.State), next(j, now), terminal.Ago(j.Status.Last, now),
+		strconv.Itoa(j.Status.Occurrences), strconv.Itoa(j.Status.Faults), when(j.Properties),
+	}
+}
+
+func wideRow(j *client.Job, now time.Time) []string {
+	cells := row(j, now)
+	schedule := cells[len(cells)-1]
+	var p struct {
+		Action struct {
+			Type string `json:"type"`
+		} `json:"action"`
+	}
+	_ = json.Unmarshal(j.Properties, &p) // it was read as a job before
+	labels := make([]string, 0, len(j.Labels))
+	for _, name := range slices.Sorted(maps.Keys(j.Labels)) {
+		labels = append(labels, name+"="+j.Labels[name])
+	}
+	return append(cells[:len(cells)-1], strconv.Itoa(j.Status.Executions), p.Action.Type, cmp.Or(strings.Join(labels, ","), "-"), schedule)
+}
+
+// centuries are as many years as a length of time can be long.
+const centuries = 290
+
+// next says when a job runs next, or what must change before.
 func next(j *client.Job, now time.Time) string {
+	retry := ""
+	if j.Status.Retry > 0 {
+		retry = fmt.Sprintf(", retry %d", j.Status.Retry)
+	}
 	switch {
+	case j.Status.WaitsFor != "":
+		return "collection disabled"
 	case j.Status.Running:
-		return "now"
+		return "now" + retry
 	case j.Status.Next.IsZero():
 		return "-"
+	case j.Status.Next.Year() > now.Year()+centuries:
+		return "on " + j.Status.Next.Format(time.DateOnly)
 	}
-	return "in " + terminal.Span(j.Status.Next.Sub(now))
+	return "in " + terminal.Span(j.Status.Next.Sub(now)) + retry
+}
+
+// printYAML prints jobs as a job file.
+func printYAML(t *terminal.Terminal, jobs []*client.Job) error {
+	documents := make([]export.Document, len(jobs))
+	for i, j := range jobs {
+		var err error
+		if documents[i], err = export.Job(j); err != nil {
+			return err
+		}
+	}
+	t.Printf("%s", export.Stream(documents))
+	return nil
 }
 
 // printJob prints a job as YAML.

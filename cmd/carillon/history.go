@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/printer"
@@ -16,62 +18,166 @@ type historyCmd struct {
 	remote.Server
 	remote.Within
 
-	Name    string              `arg:"" name:"job" optional:"" help:"Name of a job: job, or collection/job. With --follow also collection/ for all of its jobs, or nothing for all there are."`
-	Follow  bool                `short:"f" help:"Print what happens from now on, until interrupted."`
-	Top     int                 `short:"n" help:"How many records to show." default:"20" placeholder:"N"`
-	Outcome []scheduler.Outcome `help:"Show only this outcome: completed, failed, faulted, postponed or skipped. May be repeated." enum:"completed,failed,faulted,postponed,skipped" placeholder:"OUTCOME"`
+	Name    string              `arg:"" name:"job" optional:"" help:"Name of a job: job, or collection/job; collection/ for all of its jobs, or nothing for all there are."`
+	Follow  bool                `short:"f" help:"Print what happens from now on, until interrupted or the job is deleted."`
+	Top     *int                `short:"n" help:"How many of the last records to show. Default: 20; with --follow none." placeholder:"N"`
+	Outcome []scheduler.Outcome `help:"Show only this outcome: completed, failed, faulted, postponed or skipped. May be repeated, or have several with commas." enum:"completed,failed,faulted,postponed,skipped" placeholder:"OUTCOME"`
+	Since   string              `help:"Show only what started not before: 2026-03-08, 2026-03-08T02:30Z, or 2h, which is two hours ago." placeholder:"TIME"`
+	Until   string              `help:"Show only what started not after, likewise." placeholder:"TIME"`
+	Last    bool                `help:"Show the last attempt whole."`
+	Earlier bool                `help:"Show what an attempt left that was under way when its job was deleted."`
+	UID     string              `name:"uid" help:"Show the records of the job with this uid; --json has it." placeholder:"UID"`
 }
 
 // Help shows examples.
 func (historyCmd) Help() string {
 	return `Every due instant ends in a record: an attempt that completed or failed, an occurrence that faulted (it failed
 after all retries), or instants that were skipped or postponed, with the reason. Records are shown oldest
-first; --json prints them as the API has them, one on a line.
+first; --json prints them as the API has them, one on a line. Times are those of this machine's zone; --utc shows UTC.
+
+A live tail outlives its scheduler: it tries again, and goes on where it was. It ends when its job is deleted.
 
 Examples:
 
     carillon history report
-    carillon history report -n 100 --outcome failed --outcome faulted
-    carillon history --follow
+    carillon history report --last
+    carillon history report -n 100 --outcome failed,faulted --since 2h
+    carillon history --since 2026-03-08 --until 2026-03-09T12:00Z
+    carillon history --follow report -n 3
     carillon history --follow billing/
     carillon history report --follow --json`
 }
 
+// shownRecords is how many records are shown when nobody says how many.
+const shownRecords = 20
+
 // Run shows a history.
 func (c historyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
-	k, err := c.target()
+	q, err := c.query(t, time.Now())
 	if err != nil {
 		return err
 	}
-	if c.Follow {
-		p := printer.New(t, printer.Clock)
-		return api.Follow(ctx, k, c.Outcome, p.Print)
+	switch {
+	case c.Last:
+		return c.last(ctx, t, api, q)
+	case c.Follow:
+		return c.follow(ctx, t, api, q)
 	}
-	records, err := api.History(ctx, k, c.Outcome, c.Top)
-	p := printer.New(t, printer.Dated)
+	records, err := api.History(ctx, q, c.top(shownRecords))
+	if errors.Is(err, scheduler.ErrNotFound) && q.Key.Job != "" && !q.Earlier && q.UID == "" {
+		err = terminal.Hinted(err, "if it was deleted, --earlier shows what its last attempts left")
+	}
+	p := printer.New(t, terminal.Dated).Headed()
+	for _, r := range records {
+		p.Widen(r.Job)
+	}
 	for _, r := range slices.Backward(records) {
 		p.Print(r)
 	}
 	return err
 }
 
-// target is whose history is asked for: of a job, or for a live tail also of a
-// collection, or of all.
+// top is how many records are wanted.
+func (c historyCmd) top(otherwise int) int {
+	if c.Top == nil {
+		return otherwise
+	}
+	return *c.Top
+}
+
+// query is what is asked for.
+func (c historyCmd) query(t *terminal.Terminal, now time.Time) (q client.HistoryQuery, err error) {
+	if c.Top != nil && *c.Top < 1 {
+		return q, terminal.Usagef("--top must be at least 1")
+	}
+	if c.Last && (c.Follow || c.Top != nil) {
+		return q, terminal.Usagef("--last shows one attempt; leave --follow and --top out")
+	}
+	q = client.HistoryQuery{Outcomes: c.Outcome, UID: c.UID, Earlier: c.Earlier}
+	for _, m := range []struct {
+		flag, text string
+		at         *time.Time
+	}{{"since", c.Since, &q.Since}, {"until", c.Until, &q.Until}} {
+		if m.text == "" {
+			continue
+		}
+		if *m.at, err = t.Moment(m.flag, m.text, now); err != nil {
+			return q, err
+		}
+	}
+	if !q.Until.IsZero() && q.Until.Before(q.Since) {
+		return q, terminal.Usagef("--until is before --since")
+	}
+	q.Key, err = c.target()
+	return q, err
+}
+
+// target is whose history is asked for: of a job, of a collection, or of all.
 func (c historyCmd) target() (scheduler.Key, error) {
 	collection, whole := strings.CutSuffix(c.Name, "/")
 	switch {
-	case c.Top < 1:
-		return scheduler.Key{}, terminal.Usagef("--top must be at least 1")
-	case c.Name != "" && !whole:
-		return c.Key(c.Name)
-	case !c.Follow:
-		return scheduler.Key{}, terminal.Hinted(terminal.Usagef("whose history?"),
-			`name a job, or watch all of them with "carillon history --follow"`)
 	case c.Name == "":
 		return scheduler.Key{}, nil
+	case !whole:
+		return c.Key(c.Name)
 	}
 	if err := scheduler.ValidateName("collection", collection); err != nil {
 		return scheduler.Key{}, terminal.Usage(err)
 	}
 	return scheduler.Key{Collection: collection}, nil
+}
+
+// follow prints what happens.
+func (c historyCmd) follow(ctx context.Context, t *terminal.Terminal, api *client.Client, q client.HistoryQuery) error {
+	p := printer.New(t, terminal.Dated)
+	err := api.Follow(ctx, client.Follow{
+		HistoryQuery: q, Last: c.top(0), Record: p.Print,
+		Lost: func(err error) { t.Complain("note", err.Error()+"; trying again") },
+	})
+	if ended, ok := errors.AsType[*client.EndedError](err); ok {
+		t.Complain("note", "nothing more can come: "+ended.Message)
+		return nil
+	}
+	return err
+}
+
+// last prints the last attempt.
+func (c historyCmd) last(ctx context.Context, t *terminal.Terminal, api *client.Client, q client.HistoryQuery) error {
+	if len(q.Outcomes) == 0 {
+		q.Outcomes = attempts
+	}
+	records, err := api.History(ctx, q, 1)
+	if err != nil {
+		return err
+	}
+	if len(records) == 0 {
+		t.Complain("note", "there is no such attempt yet")
+		return nil
+	}
+	r := records[0]
+	if t.JSON {
+		return t.PrintJSON(r.Document)
+	}
+	printer.Field(t, "Job", r.Job)
+	printer.Attempt(t, r, c.request(ctx, api, r))
+	return nil
+}
+
+// attempts are the outcomes of attempts.
+var attempts = []scheduler.Outcome{scheduler.OutcomeCompleted, scheduler.OutcomeFailed}
+
+// request is what the record's job asks for now; "" when there is no such job.
+func (c historyCmd) request(ctx context.Context, api *client.Client, r *client.Record) string {
+	if c.Earlier || c.UID != "" {
+		return ""
+	}
+	k, err := c.Key(r.Job)
+	if err != nil {
+		return ""
+	}
+	j, err := api.Get(ctx, k)
+	if err != nil {
+		return "" // the record tells enough
+	}
+	return requestOf(j.Properties, r.Action)
 }

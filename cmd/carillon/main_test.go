@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 //	ready FILE             wait for a ports file; sets $HTTP, $NATS, $HTTP_ADDR, $NATS_ADDR, $CARILLON_SERVER,
 //	                       $AMQP, $QUEUE, $QUEUE_ADDR, $SERVICE_BUS, $SERVICE_BUS_ADMIN, $STORAGE_QUEUE
 //	until PATTERN CMD…     run a command again and again until its output matches
+//	keep NAME PATTERN      set a variable to what a pattern's first group matches in the last command's output
 //	code N CMD…            run a command, which must exit with N
 //	term [N]               send SIGTERM to all commands in the background, or to the one of that number, from 0
 //	insist N               send SIGTERM to that one until it is gone
@@ -71,9 +72,9 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"ready": ready, "until": until, "code": code, "term": terminate, "insist": insist, "tail": tail, "http": request,
+			"ready": ready, "until": until, "code": code, "term": terminate, "insist": insist, "tail": tail, "http": request, "keep": keep,
 			"make": makeQueue, "send": send, "receive": receive,
-			"flood": flood, "salvage": salvage, "certificate": certificate, "trust": trust,
+			"flood": flood, "salvage": salvage, "followed": followed, "certificate": certificate, "trust": trust,
 		},
 	})
 }
@@ -186,4 +187,12 @@ func request(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	_, err = ts.Stdout().Write(append([]byte(resp.Status+"\n"), data...))
 	ts.Check(err)
+}
+
+func keep(ts *testscript.TestScript, _ bool, args []string) {
+	found := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if found == nil {
+		ts.Fatalf("the output does not match %s", args[1])
+	}
+	ts.Setenv(args[0], found[1])
 }

@@ -96,7 +96,7 @@ func TestCommandHelp(t *testing.T) {
 	parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
 	example := regexp.MustCompile(`(?m)^ {4}carillon (.*?)(?: {3,}.*| \|.*| >.*)?$`)
 	for _, command := range parser.Model.Leaves(true) {
-		if !strings.Contains(page, "\n| `"+command.FullPath()) {
+		if !strings.Contains(page, "\n| `"+commandPath(command)) {
 			t.Errorf("%s: has no row in %s", command.FullPath(), pageFile("cli"))
 		}
 		examples := example.FindAllStringSubmatch(command.Detail, -1)
@@ -124,9 +124,10 @@ func words(line string) []string {
 // TestReadmeSchedules reads the example of every schedule language.
 func TestReadmeSchedules(t *testing.T) {
 	examples := regexp.MustCompile("(?m)^ {4}({.*})$").FindAllStringSubmatch(read(t, pageFile("schedules")), -1)
-	if len(examples) != 7 {
-		t.Errorf("%d examples were found, want 7", len(examples))
+	if len(examples) != 8 {
+		t.Errorf("%d examples were found, want 8", len(examples))
 	}
+	drifts := 0
 	for _, m := range examples {
 		v, err := document.Parse([]byte(`{"recurrence": ` + m[1] + `}`))
 		if err != nil {
@@ -139,9 +140,22 @@ func TestReadmeSchedules(t *testing.T) {
 			t.Errorf("%s: %v", m[1], err)
 			continue
 		}
-		if _, err := spec.NewPlan(timing, time.Now()); err != nil {
+		plan, err := spec.NewPlan(timing, time.Now())
+		if err != nil {
 			t.Errorf("%s: %v", m[1], err)
+			continue
 		}
+		if plan.Anchor() == spec.AnchorLastExecution { // a run that begins ten minutes late moves all that follow
+			drifts++
+			first, _ := plan.First()
+			late := first.Add(10 * time.Minute)
+			if next, ok := plan.NextAfterRun(first, late); !ok || !next.Equal(late.Add(6*time.Hour)) {
+				t.Errorf("%s: after a run at %v, not due at %v, comes %v", m[1], late, first, next)
+			}
+		}
+	}
+	if drifts != 1 {
+		t.Errorf("%d examples are counted from the last execution, want 1", drifts)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/cmd/carillon/printer"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -42,16 +43,17 @@ type natsFlags struct {
 	CA    string        `name:"nats-ca" help:"Certificates to trust beside the system's, as PEM." env:"CARILLON_NATS_CA" type:"existingfile" placeholder:"FILE"`
 	Cert  string        `name:"nats-cert" help:"Client certificate, as PEM." env:"CARILLON_NATS_CERT" type:"existingfile" placeholder:"FILE"`
 	Key   string        `name:"nats-key" help:"Key of the client certificate, as PEM." env:"CARILLON_NATS_KEY" type:"existingfile" placeholder:"FILE"`
-	Wait  time.Duration `name:"nats-wait" help:"How long to wait at the start for a server that does not answer." env:"CARILLON_NATS_WAIT" default:"0s" placeholder:"DURATION"`
+	Wait  time.Duration `name:"nats-wait" help:"How long to wait at the start for a server that does not answer, or a cluster that has just formed." env:"CARILLON_NATS_WAIT" default:"30s" placeholder:"DURATION"`
 }
 
 type storeFlags struct {
 	Prefix     string        `help:"Begins every subject, stream and bucket name; schedulers with different ones share nothing." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
 	Lanes      int           `help:"Partitions of the waiting jobs, 1 to 256; fixed at the first start. 0: as stored, or 1." env:"CARILLON_LANES" default:"0" placeholder:"N"`
-	Replicas   int           `help:"Copies of everything in a NATS cluster, 1 to 5." env:"CARILLON_REPLICAS" default:"1" placeholder:"N"`
+	Replicas   int           `help:"Copies of everything in a NATS cluster, 1 to 5; what has fewer gets more. 0: as stored, or 1." env:"CARILLON_REPLICAS" default:"0" placeholder:"N"`
+	Reduce     bool          `name:"reduce-replicas" help:"Let --replicas give up copies, when it is less than what is stored." env:"CARILLON_REDUCE_REPLICAS"`
 	Storage    string        `help:"Where NATS keeps it: file or memory, which is for tests." enum:"file,memory" env:"CARILLON_STORAGE" default:"file" placeholder:"KIND"`
-	HistoryAge time.Duration `help:"How long history is kept." env:"CARILLON_HISTORY_AGE" default:"1440h" placeholder:"DURATION"`
-	HistoryPer int64         `name:"history-per-job" help:"How many records of each outcome a job keeps." env:"CARILLON_HISTORY_PER_JOB" default:"1000" placeholder:"N"`
+	HistoryAge time.Duration `help:"How long history is kept, as far as --history-per-job has room for it." env:"CARILLON_HISTORY_AGE" default:"1440h" placeholder:"DURATION"`
+	HistoryPer int64         `name:"history-per-job" help:"How many records of each outcome a job keeps, and so what limits the age; 0: no limit." env:"CARILLON_HISTORY_PER_JOB" default:"1000" placeholder:"N"`
 	FinalAge   time.Duration `help:"How long completed and faulted jobs are kept." env:"CARILLON_FINAL_AGE" default:"1440h" placeholder:"DURATION"`
 	ResultAge  time.Duration `help:"How long the results of published specs are kept." env:"CARILLON_RESULT_AGE" default:"168h" placeholder:"DURATION"`
 }
@@ -69,7 +71,10 @@ func (serveCmd) Help() string {
 and any may be stopped or killed. NATS must be 2.12 or later with JetStream.
 
 /healthz answers while the process lives; /readyz when it is connected and works. SIGTERM stops it in good
-order.
+order. Failed attempts are logged at warn; the others at info on a terminal, and else at debug.
+
+A start waits for NATS, also for a cluster that has just formed, as long as --nats-wait says. Jobs that call
+${CARILLON_ECHO}, as the examples do, need --echo; its variable is CARILLON_SERVE_ECHO.
 
 Examples:
 
@@ -95,12 +100,16 @@ func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		return err
 	}
 	defer l.Close()
-	return asked(ctx, c.serve(ctx, l, keys, c.Logger(t.Err)))
+	log := c.Logger(t.Err)
+	records := printer.NewLog(log, t.Watched())
+	defer records.End()
+	return asked(ctx, c.serve(ctx, l, keys, records, log))
 }
 
-func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring, log *slog.Logger) error {
+func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring, records *printer.Queue, log *slog.Logger) error {
 	var running atomic.Pointer[node.Node]
-	nc, err := c.dial(ctx, log, func() {
+	start := startup{deadline: time.Now().Add(c.Wait), log: log}
+	nc, err := c.dial(ctx, start, log, func() {
 		if n := running.Load(); n != nil {
 			n.Reconnected()
 		}
@@ -113,13 +122,16 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 	if err != nil {
 		return err
 	}
-	cfg.Conn, cfg.Listener, cfg.Keys = nc, l, keys
+	cfg.Conn, cfg.Listener, cfg.Keys, cfg.Worker.OnRecord = nc, l, keys, records.Take
 	if c.Echo {
 		cfg.Handlers = echoes()
 		cfg.Delivery.Guard.AllowListener(l.Addr().String())
 	}
-	n, err := node.Open(ctx, cfg)
-	if err != nil {
+	var n *node.Node
+	if err := start.try(ctx, func() (failed error) {
+		n, failed = node.Open(ctx, cfg)
+		return failed
+	}, store.Passing); err != nil {
 		return err
 	}
 	running.Store(n)
@@ -127,6 +139,9 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 	defer quiet()
 	err = n.Run(ctx, func() error {
 		here := listen.Ports{HTTP: "http://" + listen.Reachable(l.Addr().String()), NATS: nc.ConnectedUrlRedacted()}
+		if exposed := listen.Exposed(ctx, listen.Flag{Name: "http", Addr: c.HTTP}); len(exposed) > 0 {
+			log.Warn("other machines may reach the API, which asks for no password", "http", c.HTTP)
+		}
 		log.Info("ready", "http", here.HTTP, "nats", here.NATS, "version", cfg.Version)
 		return here.Write(c.PortsFile)
 	})
@@ -143,11 +158,19 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 	}
 	return node.Config{
 		Store: store.Config{
-			Prefix: c.Prefix, Lanes: c.Lanes, Replicas: c.Replicas, Storage: storage, HistoryAge: c.HistoryAge,
-			HistoryPerJob: c.HistoryPer, FinalAge: c.FinalAge, ResultAge: c.ResultAge,
+			Prefix: c.Prefix, Lanes: c.Lanes, Replicas: c.Replicas, ReduceReplicas: c.Reduce, Storage: storage,
+			HistoryAge: c.HistoryAge, HistoryPerJob: perJob(c.HistoryPer), FinalAge: c.FinalAge, ResultAge: c.ResultAge,
 		},
 		Limits:   scheduler.Limits{MinRetryInterval: c.MinRetryTime},
 		Worker:   worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, Hold: c.Hold, Grace: c.Grace},
 		Delivery: delivery, Version: thisBuild().Version, Logger: log,
 	}, err
+}
+
+// perJob is how many records of each outcome a job keeps when a flag says so.
+func perJob(flag int64) int64 {
+	if flag == 0 {
+		return store.Unlimited
+	}
+	return flag
 }

@@ -2,7 +2,11 @@ package main
 
 import (
 	"cmp"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -17,22 +21,42 @@ func (c serveCmd) check() error {
 	_, proxy := readProxy(c.Proxy)
 	_, delivery := c.delivery()
 	problems := []error{
-		listen.CheckAddress("http", c.HTTP), proxy, delivery,
+		listen.CheckAddress("http", c.HTTP), checkURLs(c.URL), checkPrefix(c.Prefix), proxy, delivery,
 		checkLeast("min-retry-interval", c.MinRetryTime, time.Second),
 		checkLeast("nats-wait", c.Wait, 0),
-		checkRange("lanes", c.Lanes, 0, store.MaxLanes), checkRange("replicas", c.Replicas, 1, 5),
-		checkLeast("history-age", c.HistoryAge, time.Second), checkLeast("history-per-job", c.HistoryPer, 1),
+		checkRange("lanes", c.Lanes, 0, store.MaxLanes), checkRange("replicas", c.Replicas, 0, store.MaxReplicas),
+		checkLeast("history-age", c.HistoryAge, time.Second), checkLeast("history-per-job", c.HistoryPer, 0),
 		checkLeast("final-age", c.FinalAge, time.Second), checkLeast("result-age", c.ResultAge, time.Second),
 		checkLeast("concurrency", c.Concurrency, 1), checkLeast("per-target", c.PerTarget, 0),
 		checkLeast("hold", c.Hold, 1), checkLeast("grace", c.Grace, time.Millisecond),
 	}
-	if (c.Cert == "") != (c.Key == "") {
-		problems = append(problems, terminal.Usagef("--nats-cert and --nats-key go together"))
-	}
+	problems = append(problems, c.checkFiles())
 	for _, subject := range c.NATSSubject {
 		problems = append(problems, checkSubject("nats-subject", subject))
 	}
 	return errors.Join(problems...)
+}
+
+// checkFiles makes sure that the files of a connection hold what they should.
+func (f natsFlags) checkFiles() error {
+	if (f.Cert == "") != (f.Key == "") {
+		return terminal.Usagef("--nats-cert and --nats-key go together")
+	}
+	if f.Cert != "" {
+		if _, err := tls.LoadX509KeyPair(f.Cert, f.Key); err != nil {
+			return terminal.FileError("nats-cert, --nats-key", err)
+		}
+	}
+	if f.CA != "" {
+		data, err := os.ReadFile(f.CA)
+		if err != nil {
+			return terminal.FileError("nats-ca", err)
+		}
+		if !x509.NewCertPool().AppendCertsFromPEM(data) {
+			return fmt.Errorf("--nats-ca: %s: holds no certificate in PEM", f.CA)
+		}
+	}
+	return nil
 }
 
 // checkLeast makes sure that the value of a flag is not too small.
@@ -47,6 +71,14 @@ func checkLeast[N cmp.Ordered](flag string, n, least N) error {
 func checkRange(flag string, n, least, most int) error {
 	if n < least || n > most {
 		return terminal.Usagef("--%s: %d is not in %d-%d", flag, n, least, most)
+	}
+	return nil
+}
+
+// checkPrefix makes sure that the value of --prefix can begin subjects.
+func checkPrefix(prefix string) error {
+	if wrong := store.CheckPrefix(cmp.Or(prefix, store.DefaultPrefix)); wrong != "" {
+		return terminal.Usagef("--prefix: %s", wrong)
 	}
 	return nil
 }

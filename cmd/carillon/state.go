@@ -13,9 +13,9 @@ import (
 type jobsCmd struct {
 	remote.Jobs
 
-	done string // what is said of a job
-	do   func(*client.Client, context.Context, scheduler.Key) error
-	help string
+	verb, done string // what is done to a job, and what is said of it then
+	do         func(*client.Client, context.Context, scheduler.Key) error
+	help       string
 }
 
 // Help shows examples.
@@ -23,47 +23,51 @@ func (c jobsCmd) Help() string { return c.help }
 
 // Run does it.
 func (c jobsCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
-	return c.Each(ctx, t, c.done, func(ctx context.Context, k scheduler.Key) error { return c.do(api, ctx, k) })
+	keys, err := c.Keys(ctx, t, api, c.verb, true)
+	if err != nil {
+		return err
+	}
+	return remote.Each(ctx, t, keys, c.done, func(ctx context.Context, k scheduler.Key) error { return c.do(api, ctx, k) })
 }
+
+// askHelp is of all of them.
+const askHelp = `
+Jobs are named, or picked by their labels or all of a collection. What is picked is shown first, and you are asked
+whether it is meant; without a terminal --yes says so.
+`
 
 // The commands that do one thing to each of several jobs.
 var (
-	runCmd = jobsCmd{
-		done: "started", do: (*client.Client).Run,
-		help: `The schedule goes on as planned, and the run does not count for recurrence.count. A disabled job runs once. A
-job that is running or waits for a retry is a conflict (exit code 4).
-
+	enableCmd = jobsCmd{
+		verb: "enable", done: "enabled", do: (*client.Client).Enable,
+		help: `Instants that passed meanwhile are recorded as skipped.
+` + askHelp + `
 Examples:
 
-    carillon run hello
-    carillon run billing/report billing/invoices`,
-	}
-
-	enableCmd = jobsCmd{
-		done: "enabled", do: (*client.Client).Enable,
-		help: `Instants that passed meanwhile are recorded as skipped.
-
-Example:
-
-    carillon enable billing/report`,
+    carillon enable billing/report
+    carillon enable -c billing --all
+    carillon enable -l team=billing --yes`,
 	}
 
 	disableCmd = jobsCmd{
-		done: "disabled", do: (*client.Client).Disable,
+		verb: "disable", done: "disabled", do: (*client.Client).Disable,
 		help: `An attempt that is running comes to its end, and so does a run by hand, or one that runs beside the next, with
 its retries. Nothing else follows.
+` + askHelp + `
+Examples:
 
-Example:
-
-    carillon disable billing/report`,
+    carillon disable billing/report
+    carillon disable -A -l 'team=billing,env in (test,staging)'`,
 	}
 
 	deleteCmd = jobsCmd{
-		done: "deleted", do: (*client.Client).Delete,
+		verb: "delete", done: "deleted", do: (*client.Client).Delete,
 		help: `An attempt that is running comes to its end; nothing follows it. The history goes with the job.
+` + askHelp + `
+Examples:
 
-Example:
-
-    carillon delete hello`,
+    carillon delete hello
+    carillon delete -l env=test
+    carillon delete -c trial --all --yes`,
 	}
 )

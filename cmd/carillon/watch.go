@@ -43,6 +43,11 @@ func (w *watcher) apply(ctx context.Context) ([]jobfile.Result, error) {
 	w.seen = now
 	w.paths = slices.DeleteFunc(w.paths, func(path string) bool { return path == jobfile.Stdin }) // it is read up
 	results := jobfile.Apply(ctx, jobs, w.put)
+	if w.t.JSON { // the documents that are printed are records
+		for _, r := range results {
+			warn(w.t, r)
+		}
+	}
 	return results, report(w.t, append(problems, wrong...), results)
 }
 

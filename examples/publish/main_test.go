@@ -20,7 +20,7 @@ func TestPublish(t *testing.T) {
 	}
 	t.Log(out.String())
 	lines := strings.Split(strings.ReplaceAll(out.String(), "\n\n", "\n"), "\n")
-	for i, want := range []string{"carillon.spec-result.accepted.default.published-", `"verdict":"accepted"`, "carillon.history.default.published-", `"outcome":"completed"`} {
+	for i, want := range []string{"carillon.spec-result.accepted.default.published-", `"verdict":"accepted"`, "carillon.history.default.published-", `"status":"Completed"`} {
 		if i >= len(lines) || !strings.Contains(lines[i], want) {
 			t.Errorf("line %d does not contain %s", i+1, want)
 		}

@@ -98,7 +98,7 @@ func TestLostTimers(t *testing.T) {
 		return len(report.Findings) == 0
 	})
 	t.Logf("the stream of %d batons was deleted; started again: ready after %s, every enabled job had its baton after %s, the doctor agreed after %s (its look took %s)",
-		n, ready.Round(time.Millisecond), whole.Round(time.Millisecond), time.Since(second.began).Round(time.Millisecond), report.Duration.Round(time.Millisecond))
+		n, ready.Round(time.Millisecond), whole.Round(time.Millisecond), time.Since(second.began).Round(time.Millisecond), time.Duration(report.Duration).Round(time.Millisecond))
 	if want := n + 2*ofEachKind; report.Jobs != want || report.Waiting+report.Running < n {
 		t.Errorf("doctor: %d jobs, %d batons wait, %d run; want %d jobs, of which %d are enabled", report.Jobs, report.Waiting, report.Running, want, n)
 	}

@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -50,8 +49,8 @@ func follow(ctx context.Context, t *testing.T, js jetstream.JetStream) *ledger {
 }
 
 func (l *ledger) take(m jetstream.Msg) error {
-	var r scheduler.Record
-	if err := json.Unmarshal(m.Data(), &r); err != nil {
+	r, err := scheduler.DecodeRecord(m.Data())
+	if err != nil {
 		return err
 	}
 	parts := strings.Split(m.Subject(), ".") // carillon.history.<collection>.<job>.<outcome>
@@ -61,7 +60,7 @@ func (l *ledger) take(m jetstream.Msg) error {
 	r.Job = scheduler.Key{Collection: parts[2], Job: parts[3]}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.records[r.Job.String()] = append(l.records[r.Job.String()], r)
+	l.records[r.Job.String()] = append(l.records[r.Job.String()], *r)
 	if r.Outcome == scheduler.OutcomeCompleted {
 		l.completed[r.Occurrence]++
 	}

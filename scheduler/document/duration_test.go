@@ -1,6 +1,7 @@
 package document_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +37,18 @@ func TestParseDuration(t *testing.T) {
 		{"1.12:00:00", document.Duration{Exact: 36 * time.Hour}, "P1DT12H"},
 		{"548.00:00:00.25", document.Duration{Exact: 548*day + 250*time.Millisecond}, "P548DT0.25S"},
 		{"00:00:00", document.Duration{}, "PT0S"},
+
+		{"10s", document.Duration{Exact: 10 * time.Second}, "PT10S"},
+		{"1h30m", document.Duration{Exact: 90 * time.Minute}, "PT1H30M"},
+		{"1d", document.Duration{Exact: day}, "P1D"},
+		{"2w3d", document.Duration{Exact: 17 * day}, "P17D"},
+		{"1.5s", document.Duration{Exact: 1500 * time.Millisecond}, "PT1.5S"},
+		{"1s250ms", document.Duration{Exact: 1250 * time.Millisecond}, "PT1.25S"},
+		{"007m", document.Duration{Exact: 7 * time.Minute}, "PT7M"},
+		{"30", document.Duration{Exact: 30 * time.Second}, "PT30S"},
+		{"0.25", document.Duration{Exact: 250 * time.Millisecond}, "PT0.25S"},
+		{"0", document.Duration{}, "PT0S"},
+		{"0s", document.Duration{}, "PT0S"},
 	}
 	for _, test := range tests {
 		got, err := document.ParseDuration(test.text)
@@ -49,12 +62,84 @@ func TestParseDurationErrors(t *testing.T) {
 	for _, text := range []string{
 		"", "P", "PT", "P1", "1D", "PD", "PTS", "P1YT", "P1H", "PT1D", "P1D1Y", "PT1S1M", "P1D1D", "P1W1D", "P1WT1H", "-PT1S", "PT-1S",
 		"P-1D", "+P1D", "PT1.5M", "P1.5D", "PT1.S", "PT.5S", "PT1,5S", "PT1.1234567890S", "pt30s", "PT30s", " PT30S", "PT30S ",
-		"P1001Y", "P12001M", "P106752D", "PT9999999999999999999S", "30", "30s", "1h",
+		"P1001Y", "P12001M", "P106752D", "PT9999999999999999999S", "1h1h", "1m1h", "1h30",
+		"10S", "1H", "1M", "5 s", "s", ".5", "1.h", "1.5h", "10min", "-5s", "-30", "+30", "1y", "1e3", "0x10", "9999999999999999999s", "15251w",
 		"00:30", "0:00:30", "24:00:00", "00:60:00", "00:00:60", "-00:00:30", "1.1.00:00:00", "00:00:30.", "00:00:30.1234567890",
 		"1:00:00:30", "00:00:30Z", ".00:00:30", "106752.00:00:00", "P1DT", "PT1H30",
 	} {
 		if got, err := document.ParseDuration(text); err == nil {
 			t.Errorf("ParseDuration(%q) = %v, want an error", text, got)
+		}
+	}
+}
+
+// TestParseDurationSaysWhatIsWrong shows that a wrong duration is told by its own mistake.
+func TestParseDurationSaysWhatIsWrong(t *testing.T) {
+	for text, want := range map[string]string{
+		"":             `is empty`,
+		"x":            `"x" is not a duration: expected a number, not "x"`,
+		"soon":         `expected a number, not "soon"`,
+		"10x":          `"x" is not one of the units w, d, h, m, s and ms`,
+		"10 s":         `there is a blank in it`,
+		" 10s":         `there is a blank in it`,
+		"5min":         `the unit is m, not min`,
+		"2 hours":      `there is a blank in it`,
+		"2hours":       `the unit is h, not hours`,
+		"10S":          `the unit is s, not S`,
+		"1M":           `m is minutes; months and years are P1M and P1Y`,
+		"2years":       `m is minutes; months and years are P1M and P1Y`,
+		"1h30":         `the last number has no unit`,
+		"30m1h":        `the longest unit comes first, and each once`,
+		"1.5h":         `only seconds may have a fraction`,
+		"-5s":          `it is negative`,
+		"pt30s":        `the P and T of ISO 8601 are capital letters`,
+		"P1H":          `hours, minutes and seconds stand behind a T: PT1H`,
+		"P30S":         `hours, minutes and seconds stand behind a T: PT30S`,
+		"PT1D":         `years, months, weeks and days stand before the T: P1D`,
+		"PT30s":        `the units behind a P are capital letters: S`,
+		"PT30":         `no unit follows 30`,
+		"PT1S1M":       `the longest unit comes first, and each once`,
+		"P1D1W":        `weeks stand alone`,
+		"PTH":          `expected a number before "H"`,
+		"00:30":        `expected hh:mm:ss, or days.hh:mm:ss`,
+		"0:00:30":      `expected the hour in 2 digits`,
+		"300000000000": `it is too long`,
+	} {
+		_, err := document.ParseDuration(text)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasSuffix(err.Error(), "; write 30s, 1h30m or PT1H30M") {
+			t.Errorf("%q: %v; want %s", text, err, want)
+		}
+	}
+}
+
+// TestDurationMember shows the forms that a member may have, and that ISO 8601 is what is kept of it.
+func TestDurationMember(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"d":"10s"}`: `{"d":"PT10S"}`, `{"d":30}`: `{"d":"PT30S"}`, `{"d":0.5}`: `{"d":"PT0.5S"}`, "d: 30": `{"d":"PT30S"}`,
+		"d: 1h30m": `{"d":"PT1H30M"}`, "d: 00:00:30": `{"d":"PT30S"}`, `{"d":"PT60S"}`: `{"d":"PT60S"}`, "d: 1d": `{"d":"P1D"}`,
+	} {
+		v, err := document.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := document.NewReader().Object(v, "")
+		if _, ok := o.Duration("d"); !ok || v.String() != want {
+			t.Errorf("%s: %s, not %s; %v", text, v, want, o.Reader().Err())
+		}
+	}
+	for text, want := range map[string]string{
+		`{"d":true}`: "d: must be a duration such as 30s or PT1H30M, not a boolean",
+		`{"d":-3}`:   `d: "-3" is not a duration: it is negative; write 30s, 1h30m or PT1H30M`,
+		`{"d":[30]}`: "d: must be a duration such as 30s or PT1H30M, not an array",
+		`{"d":"x"}`:  `d: "x" is not a duration: expected a number, not "x"; write 30s, 1h30m or PT1H30M`,
+	} {
+		v, err := document.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := document.NewReader().Object(v, "")
+		if _, ok := o.Duration("d"); ok || o.Reader().Err().Error() != want {
+			t.Errorf("%s: %v, not %s", text, o.Reader().Err(), want)
 		}
 	}
 }
@@ -104,7 +189,7 @@ func TestDurationApprox(t *testing.T) {
 }
 
 func FuzzDuration(f *testing.F) {
-	for _, seed := range []string{"P1Y2M10DT2H30M5.5S", "P2W", "PT30S", "1.12:00:00.5", "00:01:00", "P", "PT1.5M"} {
+	for _, seed := range []string{"P1Y2M10DT2H30M5.5S", "P2W", "PT30S", "1.12:00:00.5", "00:01:00", "P", "PT1.5M", "1h30m", "1.5s250ms", "2w", "30"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

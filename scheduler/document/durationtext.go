@@ -6,24 +6,34 @@ import (
 	"math"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
-// ParseDuration reads a length of time in one of two forms: ISO 8601, as Azure Scheduler's reference has it, or .NET's
-// TimeSpan, as its wire format had it (Azure Scheduler REST API, 2016-03-01).
+// ParseDuration reads a length of time in one of four forms: ISO 8601, as Azure Scheduler's reference has it; .NET's
+// TimeSpan, as its wire format had it (Azure Scheduler REST API, 2016-03-01); numbers with units, as people and Go write
+// them; or a number of seconds alone.
 //
 //	P1Y2M10DT2H30M, PT30S, PT1.5S, P2W    units in this order, whole except seconds; weeks stand alone
 //	00:01:00, 1.12:00:00, 00:00:00.5      [days.]hh:mm:ss[.fraction]
+//	1h30m, 10s, 1.5s, 250ms, 2w3d         units w, d, h, m, s and ms in this order, whole except seconds; m is minutes
+//	30, 0.5                               seconds
 //
 // Zero is a duration; a negative one is not. Years and months may not exceed 1000 years, the rest 292 years.
 func ParseDuration(text string) (Duration, error) {
 	r := durationReader{scanner: scanner{rest: text}}
-	if r.take('P') {
+	switch {
+	case text == "":
+		return Duration{}, errors.New("is empty; write 30s, 1h30m or PT1H30M")
+	case r.take('P'):
 		r.iso()
-	} else {
+	case strings.Contains(text, ":"):
 		r.timeSpan()
+	default:
+		r.short()
 	}
 	if r.err != nil {
-		return Duration{}, fmt.Errorf("%q is not a duration: %w; write PT30S, P1DT12H or 00:00:30", text, r.err)
+		return Duration{}, fmt.Errorf("%q is not a duration: %w; write 30s, 1h30m or PT1H30M", text, r.err)
 	}
 	return r.sum, nil
 }
@@ -52,6 +62,7 @@ func (r *durationReader) iso() {
 // units adds the numbers of text, each with one letter of order behind it, in that order. An h or m in order stands for
 // the H or M behind the T, where M means minutes.
 func (r *durationReader) units(text, order string) {
+	letters := order
 	r.rest = text
 	for r.err == nil && r.rest != "" {
 		n := digits(r.rest)
@@ -65,8 +76,10 @@ func (r *durationReader) units(text, order string) {
 		}
 		switch {
 		case r.err != nil:
-		case n == 0 || i < 0:
-			r.err = errors.New("expected numbers, each followed by its unit, the longest unit first")
+		case n == 0:
+			r.err = fmt.Errorf("expected a number before %q", r.rest)
+		case i < 0:
+			r.err = r.notUnit(number, letters)
 		case fractional && order[i] != 'S':
 			r.err = errors.New("only seconds may have a fraction")
 		default:
@@ -75,6 +88,29 @@ func (r *durationReader) units(text, order string) {
 			r.rest, order = r.rest[1:], order[i+1:]
 		}
 	}
+}
+
+// notUnit says what is wrong with what follows a number: nothing does, or it is not one of the letters, or their order
+// is another.
+func (r *durationReader) notUnit(number, letters string) error {
+	const behind, before = "hmS", "YMWD"
+	if r.rest == "" {
+		return fmt.Errorf("no unit follows %s", number)
+	}
+	unit, _ := utf8.DecodeRuneInString(r.rest)
+	switch upper := unicode.ToUpper(unit); {
+	case letters == "W" || letters != behind && unit == 'W':
+		return errors.New("weeks stand alone behind a P, P2W; 2w3d is a form that mixes them")
+	case strings.Contains(strings.ToUpper(letters), string(unit)):
+		return errors.New("the longest unit comes first, and each once")
+	case letters != behind && strings.ContainsRune("HS", unit):
+		return fmt.Errorf("hours, minutes and seconds stand behind a T: PT%s%c", number, unit)
+	case letters == behind && strings.Contains(before, string(unit)):
+		return fmt.Errorf("years, months, weeks and days stand before the T: P%s%c", number, unit)
+	case upper != unit && strings.ContainsRune(before+"HS", upper):
+		return fmt.Errorf("the units behind a P are capital letters: %c", upper)
+	}
+	return fmt.Errorf("%q is not a unit", string(unit))
 }
 
 // add adds number, which is all digits, of a unit.
@@ -127,7 +163,7 @@ func (r *durationReader) timeSpan() {
 	timed := strings.Count(r.rest, ":") == 2
 	hour, minute, second, nanosecond := r.clock()
 	if r.err == nil && (!timed || r.rest != "") {
-		r.err = errors.New("expected hh:mm:ss")
+		r.err = errors.New("expected hh:mm:ss, or days.hh:mm:ss")
 	}
 	r.exact(hour, time.Hour)
 	r.exact(minute, time.Minute)

@@ -8,25 +8,31 @@ import (
 // jsonParser is a recursive-descent reader of RFC 8259 text that is known to be UTF-8. Strings without escapes share the
 // text's memory. Unfinished objects and arrays grow on two stacks, so that each finished one is allocated once.
 type jsonParser struct {
-	text    string
-	pos     int
-	depth   int
-	items   []Value
-	members []Member
+	text     string
+	comments bool // they are allowed, and so is a comma before a closing bracket
+	pos      int
+	depth    int
+	items    []Value
+	members  []Member
+	places   *places // nil unless they are asked for
+	cursor   cursor
 }
 
 // parseJSON reads a whole text. The error is a Problem.
-func parseJSON(text string) (Value, error) {
-	p := jsonParser{text: text}
+func parseJSON(p *jsonParser) ([]Value, error) {
+	p.space()
+	if p.places != nil {
+		p.places.begin(p.cursor.place(p.pos))
+	}
 	v, err := p.value()
 	if err != nil {
-		return Value{}, err
+		return nil, err
 	}
 	p.space()
-	if p.pos < len(text) {
-		return Value{}, p.fail("nothing may follow the document")
+	if p.pos < len(p.text) {
+		return nil, p.fail("nothing may follow the document")
 	}
-	return v, nil
+	return []Value{v}, nil
 }
 
 func (p *jsonParser) value() (Value, error) {
@@ -61,7 +67,8 @@ func (p *jsonParser) nested(read func(*jsonParser) (Value, error)) (Value, error
 func (p *jsonParser) array() (Value, error) {
 	base := len(p.items)
 	for more := !p.skip(']'); more; {
-		item, err := p.value()
+		p.space()
+		item, err := p.named(p.pos, func(outer string) string { return element(outer, len(p.items)-base) })
 		if err != nil {
 			return Value{}, within(element("", len(p.items)-base), err)
 		}
@@ -79,11 +86,13 @@ func (p *jsonParser) object() (Value, error) {
 	base := len(p.members)
 	var names nameSet
 	for more := !p.skip('}'); more; {
+		p.space()
+		start := p.pos
 		name, err := p.name(&names, p.members[base:])
 		if err != nil {
 			return Value{}, err
 		}
-		v, err := p.value()
+		v, err := p.named(start, func(outer string) string { return member(outer, name) })
 		if err != nil {
 			return Value{}, within(member("", name), err)
 		}
@@ -95,6 +104,21 @@ func (p *jsonParser) object() (Value, error) {
 	v := ObjectValue(append([]Member(nil), p.members[base:]...)...)
 	p.members = p.members[:base]
 	return v, nil
+}
+
+// named reads a value whose name, or that itself, begins at start. path returns its path from that of what it stands in.
+func (p *jsonParser) named(start int, path func(outer string) string) (Value, error) {
+	if p.places == nil {
+		return p.value()
+	}
+	p.space()
+	if c := p.peek(); c != '{' && c != '[' {
+		start = p.pos
+	}
+	outer := p.places.enter(path(p.places.path), p.cursor.place(start))
+	v, err := p.value()
+	p.places.path = outer
+	return v, err
 }
 
 // name reads a member's name and the colon behind it.
@@ -121,7 +145,7 @@ func (p *jsonParser) name(names *nameSet, earlier []Member) (string, error) {
 // another moves behind a comma (true) or behind the closing bracket (false).
 func (p *jsonParser) another(closing byte) (bool, error) {
 	if p.skip(',') {
-		return true, nil
+		return !p.comments || !p.skip(closing), nil
 	}
 	if p.skip(closing) {
 		return false, nil
@@ -160,10 +184,36 @@ func (p *jsonParser) space() {
 		switch p.text[p.pos] {
 		case ' ', '\t', '\r', '\n':
 			p.pos++
+		case '/':
+			n := commentLength(p.text[p.pos:])
+			if !p.comments || n == 0 {
+				return
+			}
+			p.pos += n
 		default:
 			return
 		}
 	}
+}
+
+// beginsComment reports whether s begins with a comment as JSONC has them.
+func beginsComment(s string) bool { return strings.HasPrefix(s, "//") || strings.HasPrefix(s, "/*") }
+
+// commentLength returns the length of the comment that s begins with, 0 if it begins with none, or with one that does not
+// end.
+func commentLength(s string) int {
+	switch {
+	case strings.HasPrefix(s, "//"):
+		if end := strings.IndexByte(s, '\n'); end > 0 {
+			return end
+		}
+		return len(s)
+	case strings.HasPrefix(s, "/*"):
+		if end := strings.Index(s[2:], "*/"); end >= 0 {
+			return end + 4
+		}
+	}
+	return 0
 }
 
 // peek returns the next byte, 0 at the end. No token of JSON begins with a 0 byte.
@@ -179,12 +229,17 @@ func (p *jsonParser) fail(message string) error {
 	switch next := p.peek(); {
 	case p.pos >= len(p.text):
 		message += ", but the document ends"
-	case next == '/' || next == '#':
-		message += "; JSON has no comments"
+	case p.comments && strings.HasPrefix(p.text[p.pos:], "/*"):
+		message = "the comment has no end: */"
+	case p.comments && next == '#':
+		message += "; comments of JSON are // and /* */"
+	case next == '#' || beginsComment(p.text[p.pos:]):
+		message = "comments are not allowed in JSON; only the files of carillon apply may have them"
 	case (next == '}' || next == ']') && strings.HasSuffix(strings.TrimRight(p.text[:p.pos], " \t\r\n"), ","):
 		message += "; JSON has no comma before " + string(rune(next))
 	}
-	return Problem{Message: at(p.text, p.pos) + message}
+	line, column := at(p.text, p.pos)
+	return wrongText(line, column, message)
 }
 
 // within puts the path of an inner problem behind the path of what holds it.

@@ -42,6 +42,9 @@ func (o *Object) Enums(name string, allowed ...string) ([]string, bool) {
 
 // Objects returns a member that is an array of objects. Call Done on each.
 func (o *Object) Objects(name string) ([]*Object, bool) {
+	if !o.Has(name) && o.invents(name) {
+		return []*Object{o.reader.Object(ObjectValue(), o.Element(name, 0))}, true
+	}
 	return elements(o, name, func(v Value, path string) (*Object, bool) {
 		inner := o.reader.Object(v, path)
 		return inner, !inner.broken

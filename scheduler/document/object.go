@@ -45,15 +45,19 @@ func (o *Object) Has(name string) bool {
 	return ok
 }
 
+// Holds reports whether the member is there, without making it known.
+func (o *Object) Holds(name string) bool { return o.find(name) >= 0 }
+
 // Require reports the member as missing unless it is there and not null.
 func (o *Object) Require(name string) bool {
+	o.ask(name)
 	if o.Has(name) {
 		return true
 	}
 	if !o.broken {
 		o.Report(Problem{member("", name), ErrRequired.Error(), ErrRequired})
 	}
-	return false
+	return o.reader.explored != nil // which wants to see what comes next
 }
 
 // Value returns a member as it stands, of any kind but null.
@@ -85,15 +89,21 @@ func (o *Object) Set(name string, v Value) {
 
 // Object returns a member that is itself an object.
 func (o *Object) Object(name string) (*Object, bool) {
+	o.ask(name)
 	v, ok := o.Value(name)
-	if !ok {
+	switch {
+	case ok:
+	case o.invents(name):
+		v = ObjectValue()
+	default:
 		return nil, false
 	}
 	inner := o.reader.Object(v, o.Path(name))
 	return inner, !inner.broken
 }
 
-// Done ends the reading: every member that nobody asked for is reported, with the nearest name that somebody did.
+// Done ends the reading: every member that nobody asked for is reported, with where it belongs ([Reader.Knows]) or the
+// nearest name that somebody did ask for.
 func (o *Object) Done() {
 	for i, m := range o.members {
 		if !o.used[i] {
@@ -102,20 +112,14 @@ func (o *Object) Done() {
 	}
 }
 
+// unknown reports a member that nobody asked for. What is to be said about it shows when the document was read.
 func (o *Object) unknown(name string) {
 	if name == "" {
 		o.Problem("", `unknown field ""`)
 		return
 	}
-	near, path := Nearest(name, o.known), member("", name)
-	switch {
-	case near == "":
-		o.Problem(path, "unknown field")
-	case strings.EqualFold(near, name):
-		o.Problem(path, "repeats %q", near)
-	default:
-		o.Problem(path, "unknown field; did you mean %q?", near)
-	}
+	o.Problem(member("", name), "unknown field")
+	o.reader.strays = append(o.reader.strays, stray{len(o.reader.problems) - 1, o.path, name, o.known})
 }
 
 // of returns a member that must be of the given kind.
@@ -145,6 +149,9 @@ func (o *Object) find(name string) int {
 
 // learn adds name to the known names.
 func (o *Object) learn(name string) {
+	if o.reader.explored != nil {
+		o.reader.explored.learn(o.path, name)
+	}
 	if !slices.Contains(o.known, name) {
 		o.known = append(o.known, name)
 	}

@@ -31,34 +31,38 @@ func Parse(data []byte) (Value, error) {
 // ParseAll reads one JSON document or a stream of YAML documents separated by ---. Empty documents of a stream are left
 // out; a stream of nothing else is an error.
 func ParseAll(data []byte) ([]Value, error) {
+	text, isJSON, err := readText(data)
+	switch {
+	case err != nil:
+		return nil, err
+	case isJSON:
+		return parseJSON(&jsonParser{text: text})
+	}
+	return parseYAML(text, nil)
+}
+
+// readText returns data as text, and whether it is JSON. A comment of JSON is no beginning of YAML either.
+func readText(data []byte) (text string, isJSON bool, err error) {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	if len(data) > maxSize {
-		return nil, Problem{Message: "is " + strconv.Itoa(len(data)) + " bytes long; the most is " + strconv.Itoa(maxSize)}
+		return "", false, Problem{Message: "is " + strconv.Itoa(len(data)) + " bytes long; the most is " + strconv.Itoa(maxSize)}
 	}
-	text := string(data)
+	text = string(data)
 	if !utf8.ValidString(text) {
-		return nil, Problem{Message: at(text, invalidAt(text)) + "not valid UTF-8"}
+		line, column := at(text, invalidAt(text))
+		return "", false, wrongText(line, column, "not valid UTF-8")
 	}
 	start := strings.TrimLeft(text, " \t\r\n")
 	if start == "" {
-		return nil, Problem{Message: "the document is empty"}
+		return "", false, Problem{Message: "the document is empty"}
 	}
-	if start[0] != '{' && start[0] != '[' {
-		return parseYAML(text)
-	}
-	v, err := parseJSON(text)
-	if err != nil {
-		return nil, err
-	}
-	return []Value{v}, nil
+	return text, strings.ContainsAny(start[:1], "{[") || beginsComment(start), nil
 }
 
-// at returns the place of a byte offset as "line:column: ", both counted from 1, columns in characters.
-func at(text string, offset int) string {
-	before := text[:min(offset, len(text))]
-	line := strings.Count(before, "\n")
-	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
-	return strconv.Itoa(line+1) + ":" + strconv.Itoa(column+1) + ": "
+// at returns the place of a byte offset, line and column both counted from 1, columns in characters.
+func at(text string, offset int) (line, column int) {
+	p := (&cursor{text: text}).place(min(offset, len(text)))
+	return p.line, p.column
 }
 
 // invalidAt returns the offset of the first byte that is not UTF-8.

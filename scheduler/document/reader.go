@@ -8,13 +8,38 @@ type Reader struct {
 	// be done again.
 	Stored bool
 
+	// Data is what the document gives to the templates in it, an object. Zero: nothing. Who reads a template sees to it
+	// that it finds there what it uses.
+	Data Value
+
 	problems Problems
+	uses     []string // of Data
 	refs     []SecretRef
 	secret   bool // one that stands in the document was read
+
+	words    func() *Vocabulary // nil: only what an object was asked for is known of it
+	base     string             // where the vocabulary's objects stand in the document
+	explored *Vocabulary        // of a reader that explores; else nil
+	strays   []stray
+	opened   []string // the paths of the objects that were read
+	asked    []string // the paths of the objects that were asked for
 }
 
 // NewReader returns a reader without problems.
 func NewReader() *Reader { return &Reader{} }
+
+// Knows gives the reader the words of the whole document, so that a member which stands in the wrong place is told where
+// it belongs. base is the path of the object that the vocabulary begins with. The function is called when a member is
+// unknown.
+func (r *Reader) Knows(base string, words func() *Vocabulary) {
+	var known *Vocabulary
+	r.base, r.words = base, func() *Vocabulary {
+		if known == nil {
+			known = words()
+		}
+		return known
+	}
+}
 
 // Problem adds a problem at path.
 func (r *Reader) Problem(path, format string, args ...any) { //nolint:goprintffuncname // it adds a Problem
@@ -24,11 +49,22 @@ func (r *Reader) Problem(path, format string, args ...any) { //nolint:goprintffu
 // Problems returns how many problems were found so far: who reads a part of a document compares before and after.
 func (r *Reader) Problems() int { return len(r.problems) }
 
+// UseData takes a note of names of [Reader.Data] that a template uses; * stands for all.
+func (r *Reader) UseData(names ...string) { r.uses = append(r.uses, names...) }
+
+// UsedData returns the names that [Reader.UseData] took a note of.
+func (r *Reader) UsedData() []string { return r.uses }
+
 // Err returns nil, or the [Problems] found so far.
 func (r *Reader) Err() error {
 	if len(r.problems) == 0 {
 		return nil
 	}
+	for i := range r.strays {
+		s := &r.strays[i]
+		r.problems[s.problem].Message = r.judge(s)
+	}
+	r.strays = nil
 	return r.problems
 }
 
@@ -38,6 +74,9 @@ func (r *Reader) Object(v Value, path string) *Object {
 	if v.kind != KindObject {
 		r.mismatch(path, KindObject, v)
 		return &Object{reader: r, path: path, broken: true}
+	}
+	if r.words != nil {
+		r.opened = append(r.opened, path)
 	}
 	return &Object{reader: r, path: path, members: v.members, used: make([]bool, len(v.members)), known: make([]string, 0, 16)}
 }

@@ -41,23 +41,54 @@ func (o *Object) Enum(name string, allowed ...string) (string, bool) {
 	return word, ok
 }
 
-// Time returns a member that is a date or an instant in one of the forms of [ParseTime], in UTC.
-func (o *Object) Time(name string) (time.Time, bool) { return parsed(o, name, ParseTime) }
-
-// Duration returns a member that is a length of time in one of the forms of [ParseDuration].
-func (o *Object) Duration(name string) (Duration, bool) { return parsed(o, name, ParseDuration) }
-
-// parsed returns a member that is a text with a meaning.
-func parsed[T any](o *Object, name string, parse func(text string) (T, error)) (value T, ok bool) {
-	text, ok := o.String(name)
+// Time returns a member that is a date or an instant in one of the forms of [ParseTime], in UTC. YAML takes a date in
+// basic form, 20261207, for a number. What was written in basic form becomes extended in the tree, as RFC 3339 has it.
+func (o *Object) Time(name string) (time.Time, bool) {
+	v, ok := o.Value(name)
 	if !ok {
-		return value, false
+		return time.Time{}, false
 	}
-	value, err := parse(text)
+	if v.kind == KindNumber && len(v.text) == 8 && digits(v.text) == 8 {
+		v = StringValue(v.text)
+	}
+	if v.kind != KindString {
+		o.reader.mismatch(o.Path(name), KindString, v)
+		return time.Time{}, false
+	}
+	t, err := ParseTime(v.text)
 	if err != nil {
 		o.reader.Problem(o.Path(name), "%v", err)
+		return t, false
 	}
-	return value, err == nil
+	if form := time.RFC3339Nano; digits(v.text) == 8 {
+		if len(v.text) == 8 {
+			form = time.DateOnly
+		}
+		o.Set(name, StringValue(t.Format(form)))
+	}
+	return t, true
+}
+
+// Duration returns a member that is a length of time in one of the forms of [ParseDuration], or a number of seconds. In
+// the tree it takes the form of ISO 8601.
+func (o *Object) Duration(name string) (Duration, bool) {
+	v, ok := o.Value(name)
+	switch {
+	case !ok:
+		return Duration{}, false
+	case v.kind != KindString && v.kind != KindNumber:
+		o.Problem(member("", name), "must be a duration such as 30s or PT1H30M, not %s", v.kind)
+		return Duration{}, false
+	}
+	d, err := ParseDuration(v.text)
+	if err != nil {
+		o.Problem(member("", name), "%v", err)
+		return d, false
+	}
+	if !strings.HasPrefix(v.text, "P") {
+		o.Set(name, StringValue(d.String()))
+	}
+	return d, true
 }
 
 // integer reads v, found at path, as a whole number in minimum…maximum.
@@ -71,11 +102,16 @@ func (r *Reader) integer(v Value, path string, minimum, maximum int64) (int64, b
 		return 0, false
 	}
 	n, err := strconv.ParseInt(v.text, 10, 64)
-	if err != nil || n < minimum || n > maximum {
+	tooLarge := n > maximum || err != nil && v.text[0] != '-'
+	switch {
+	case tooLarge && maximum >= math.MaxInt32:
+		r.Problem(path, "%s is too large; the most is %d", v.text, maximum)
+	case err != nil || n < minimum || n > maximum:
 		r.Problem(path, "%s is not %s", v.text, interval(minimum, maximum))
-		return 0, false
+	default:
+		return n, true
 	}
-	return n, true
+	return 0, false
 }
 
 // interval describes the numbers from minimum to maximum. A maximum that stands for "any" is left out.

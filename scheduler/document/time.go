@@ -7,22 +7,27 @@ import (
 	"time"
 )
 
-// ParseTime reads an ISO 8601 date or instant, in the forms that Azure Scheduler's documents use:
+// ParseTime reads an ISO 8601 date or instant, in the forms that Azure Scheduler's documents use, or in the basic form
+// of the standard, which has no separators:
 //
 //	2012-11-04                        that day at 00:00 UTC
 //	2012-08-04T00:00                  minutes; UTC, as there is no offset
 //	2012-08-04T00:00:30.5Z            seconds, with up to nine decimals
 //	2012-08-04T02:00:00+02:00         an offset, which fixes the instant
+//	20120804, 20120804T000030Z        the basic form
+//	20120804T0200+0200, …+02          offsets may be short in either form
 //
 // The result is in UTC. Years are 0001-9999, offsets at most 23:59; leap seconds and 24:00 do not exist. Source: "Dates
 // and DateTime values" of the Azure Scheduler recurrence page.
 func ParseTime(text string) (time.Time, error) {
 	s := scanner{rest: text}
-	year, month, day := s.number(4, "year"), s.dashed("month"), s.dashed("day")
+	year := s.number(4, "year")
+	basic := s.rest != "" && s.rest[0] != '-'
+	month, day := s.dashed("month", basic), s.dashed("day", basic)
 	var hour, minute, second, nanosecond, offset int
 	if s.err == nil && s.rest != "" {
 		s.expect('T')
-		hour, minute, second, nanosecond = s.clock()
+		hour, minute, second, nanosecond = s.timeOfDay()
 		offset = s.offset()
 	}
 	switch {
@@ -92,10 +97,25 @@ func (s *scanner) take(c byte) bool {
 	return true
 }
 
-// dashed reads a dash and two digits.
-func (s *scanner) dashed(what string) int {
-	s.expect('-')
+// dashed reads a dash, which the basic form does without, and two digits.
+func (s *scanner) dashed(what string, basic bool) int {
+	if !basic {
+		s.expect('-')
+	}
 	return s.number(2, what)
+}
+
+// timeOfDay reads hh:mm[:ss[.fraction]] or hhmm[ss[.fraction]].
+func (s *scanner) timeOfDay() (hour, minute, second, nanosecond int) {
+	if len(s.rest) > 2 && digits(s.rest) == 2 && s.rest[2] == ':' {
+		return s.clock()
+	}
+	hour, minute = s.below(24, "hour"), s.below(60, "minute")
+	if s.err == nil && digits(s.rest) > 0 {
+		second = s.below(60, "second")
+		nanosecond = s.fraction()
+	}
+	return hour, minute, second, nanosecond
 }
 
 // clock reads hh:mm[:ss[.fraction]].
@@ -125,7 +145,7 @@ func (s *scanner) fraction() int {
 	return (&scanner{rest: text}).number(9, "fraction")
 }
 
-// offset reads the rest, Z or ±hh:mm or nothing, in minutes east of UTC.
+// offset reads the rest, Z or ±hh[[:]mm] or nothing, in minutes east of UTC.
 func (s *scanner) offset() int {
 	sign := 0
 	switch {
@@ -138,8 +158,9 @@ func (s *scanner) offset() int {
 	minutes := 0
 	if sign != 0 {
 		minutes = 60 * s.below(24, "offset hour")
-		s.expect(':')
-		minutes += s.below(60, "offset minute")
+		if s.take(':') || s.rest != "" {
+			minutes += s.below(60, "offset minute")
+		}
 	}
 	if s.err == nil && s.rest != "" {
 		s.err = fmt.Errorf("unexpected %q at the end", s.rest)

@@ -1,6 +1,10 @@
 package document
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Kind is the kind of a [Value]: one of JSON's six.
 type Kind uint8
@@ -80,6 +84,36 @@ func (v Value) Member(name string) (Value, bool) {
 		}
 	}
 	return Value{}, false
+}
+
+// With returns v with a value at a path of exact names, such as "action.errorAction[1].type", in objects that are made
+// where there are none; an index is of an element that is there. It shares with v what is not on the path.
+func (v Value) With(value Value, path string) Value {
+	if path == "" {
+		return value
+	}
+	if inner, ok := strings.CutPrefix(path, "["); ok {
+		index, rest, _ := strings.Cut(inner, "]")
+		n, err := strconv.Atoi(index)
+		if err != nil || n < 0 || n >= len(v.items) {
+			return v
+		}
+		v.items = slices.Clone(v.items)
+		v.items[n] = v.items[n].With(value, strings.TrimPrefix(rest, "."))
+		return v
+	}
+	members := []Member(nil)
+	if v.kind == KindObject {
+		members = slices.Clone(v.members)
+	}
+	end := strings.IndexAny(path+".", ".[")
+	name, rest := path[:end], strings.TrimPrefix(path[end:], ".")
+	i := slices.IndexFunc(members, func(m Member) bool { return m.Name == name })
+	if i < 0 {
+		i, members = len(members), append(members, Member{Name: name})
+	}
+	members[i].Value = members[i].Value.With(value, rest)
+	return ObjectValue(members...)
 }
 
 // Clone returns a value that shares nothing that an [Object] may write to.

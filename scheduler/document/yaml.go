@@ -15,12 +15,12 @@ import (
 //
 // The YAML library takes time and memory that grow with the square of a document's nesting and width, so documents are
 // cut apart here and each is held to maxYAML.
-func parseYAML(text string) ([]Value, error) {
+func parseYAML(text string, at *places) ([]Value, error) {
 	var values []Value
 	line := 0
 	for text != "" {
 		chunk := text[:documentLength(text)]
-		docs, err := parseChunk(chunk, line)
+		docs, err := parseChunk(chunk, line, at)
 		if err != nil {
 			return nil, err
 		}
@@ -51,9 +51,9 @@ func documentLength(text string) int {
 }
 
 // parseChunk reads the documents of a text that begins after line lines of its stream.
-func parseChunk(text string, line int) ([]Value, error) {
+func parseChunk(text string, line int, at *places) ([]Value, error) {
 	if len(text) > maxYAML {
-		return nil, Problem{Message: place(line, nil) + "a YAML document may be " + strconv.Itoa(maxYAML) + " bytes long"}
+		return nil, wrongText(line+1, 1, "a YAML document may be "+strconv.Itoa(maxYAML)+" bytes long")
 	}
 	file, err := parseAST(text, line)
 	if err != nil {
@@ -64,7 +64,8 @@ func parseChunk(text string, line int) ([]Value, error) {
 		if doc.Body == nil || doc.Body.Type() == ast.NullType || doc.Body.Type() == ast.DirectiveType {
 			continue
 		}
-		r := yamlReader{line: line}
+		at.begin(placeOf(line, firstOf(doc.Body)))
+		r := yamlReader{line: line, places: at}
 		v, err := r.value(doc.Body, 0)
 		if err != nil {
 			return nil, err
@@ -78,15 +79,20 @@ func parseChunk(text string, line int) ([]Value, error) {
 func parseAST(text string, line int) (file *ast.File, err error) {
 	defer func() {
 		if recover() != nil {
-			file, err = nil, Problem{Message: place(line, nil) + "not valid YAML"}
+			file, err = nil, wrongText(line+1, 1, "not valid YAML")
 		}
 	}()
 	file, err = parser.ParseBytes([]byte(text), 0, parser.AllowDuplicateMapKey())
 	if e, ok := errors.AsType[yaml.Error](err); ok {
-		return nil, Problem{Message: place(line, e.GetToken()) + unquoted(e.GetMessage())}
+		at := placeOf(line, e.GetToken())
+		message := strings.TrimSuffix(unquoted(e.GetMessage()), ". map key-value is pre-defined")
+		if strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), `"`) {
+			message += "; if it is JSON, it stands in braces"
+		}
+		return nil, wrongText(at.line, at.column, message)
 	}
 	if err != nil {
-		return nil, Problem{Message: place(line, nil) + "not valid YAML"}
+		return nil, wrongText(line+1, 1, "not valid YAML")
 	}
 	return file, nil
 }
@@ -97,10 +103,23 @@ func unquoted(message string) string {
 	return strings.TrimRight(before, ": ")
 }
 
-// place returns the place of a token as "line:column: ", where line lines of the stream come before its document.
-func place(line int, t *token.Token) string {
-	if t == nil || t.Position == nil {
-		return strconv.Itoa(line+1) + ":1: "
+// firstOf returns the token with which a node begins; that of an object is the colon behind its first name.
+func firstOf(node ast.Node) *token.Token {
+	switch n := node.(type) {
+	case *ast.MappingNode:
+		if len(n.Values) > 0 && !n.IsFlowStyle {
+			return n.Values[0].Key.GetToken()
+		}
+	case *ast.MappingValueNode:
+		return n.Key.GetToken()
 	}
-	return strconv.Itoa(line+t.Position.Line) + ":" + strconv.Itoa(t.Position.Column) + ": "
+	return node.GetToken()
+}
+
+// placeOf returns the place of a token, where line lines of the stream come before its document.
+func placeOf(line int, t *token.Token) place {
+	if t == nil || t.Position == nil {
+		return place{line + 1, 1}
+	}
+	return place{line + t.Position.Line, t.Position.Column}
 }

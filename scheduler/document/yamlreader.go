@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
 )
 
 // yamlReader turns the syntax tree of one document into a Value. The work is bounded by maxValues and maxDepth, also
@@ -15,6 +16,7 @@ type yamlReader struct {
 	line    int // lines of the stream before the document
 	anchors map[string]Value
 	values  int
+	places  *places // nil unless they are asked for
 }
 
 func (r *yamlReader) value(node ast.Node, depth int) (Value, error) {
@@ -75,7 +77,7 @@ func (r *yamlReader) text(node ast.Node, s string) (Value, error) {
 func (r *yamlReader) array(n *ast.SequenceNode, depth int) (Value, error) {
 	items := make([]Value, 0, len(n.Values))
 	for i, node := range n.Values {
-		item, err := r.value(node, depth+1)
+		item, err := r.named(node, node, depth+1, func(outer string) string { return element(outer, i) })
 		if err != nil {
 			return Value{}, within(element("", i), err)
 		}
@@ -92,16 +94,36 @@ func (r *yamlReader) object(nodes []*ast.MappingValueNode, depth int) (Value, er
 		if !ok || !utf8.ValidString(key.Value) {
 			return Value{}, r.refuse(node.Key, "a field name must be text; put it in quotes")
 		}
+		if strings.HasPrefix(key.Value, "//") && key.GetToken().Type == token.StringType {
+			return Value{}, r.refuse(key, "a comment of YAML begins with #; comments with // go with JSON, which stands in braces")
+		}
 		if !names.add(key.Value, members) {
 			return Value{}, r.refuse(key, "duplicate field "+strconv.Quote(key.Value))
 		}
-		v, err := r.value(node.Value, depth+1)
+		v, err := r.named(key, node.Value, depth+1, func(outer string) string { return member(outer, key.Value) })
 		if err != nil {
 			return Value{}, within(member("", key.Value), err)
 		}
 		members = append(members, Member{key.Value, v})
 	}
 	return ObjectValue(members...), nil
+}
+
+// named reads a value with its name, or that itself. path returns its path from that of what it stands in.
+func (r *yamlReader) named(name, node ast.Node, depth int, path func(outer string) string) (Value, error) {
+	if r.places == nil {
+		return r.value(node, depth)
+	}
+	at := r.placeOf(name)
+	switch node.(type) {
+	case *ast.SequenceNode, *ast.MappingNode, *ast.MappingValueNode, *ast.NullNode, nil:
+	default:
+		at = r.placeOf(node)
+	}
+	outer := r.places.enter(path(r.places.path), at)
+	v, err := r.value(node, depth)
+	r.places.path = outer
+	return v, err
 }
 
 // anchor reads a value and remembers it under its name, so not inside itself.
@@ -151,8 +173,13 @@ func (r *yamlReader) charge(node ast.Node, depth int) error {
 
 // refuse returns a problem at the place of node.
 func (r *yamlReader) refuse(node ast.Node, message string) error {
+	at := r.placeOf(node)
+	return wrongText(at.line, at.column, message)
+}
+
+func (r *yamlReader) placeOf(node ast.Node) place {
 	if node == nil {
-		return Problem{Message: place(r.line, nil) + message}
+		return place{r.line + 1, 1}
 	}
-	return Problem{Message: place(r.line, node.GetToken()) + message}
+	return placeOf(r.line, node.GetToken())
 }

@@ -50,17 +50,28 @@ type APIConfig struct {
 //	<prefix>.api.run.<collection>.<job>      answers {"occurrence": "<id>"}
 //	<prefix>.api.enable.<collection>.<job>   answers the job
 //	<prefix>.api.disable.<collection>.<job>  answers the job
+//	<prefix>.api.resubmit.<collection>.<job> takes {"occurrence", "force"}, answers {"occurrence", "resubmits"}
 //	<prefix>.api.history.<collection>.<job>  answers {"value": […], "nextLink": …}, newest first
+//	<prefix>.api.history.<collection>        likewise, of all jobs of a collection
+//	<prefix>.api.history                     likewise, of all jobs
 //	<prefix>.api.list.<collection>           answers {"value": […], "nextLink": …}, by name
 //	<prefix>.api.preview                     body: a job ([service.Previewer.Preview]); answers when it would run
+//	<prefix>.api.collection-put.<collection>     body: the collection, JSON or YAML, or none; answers the collection
+//	<prefix>.api.collection-get.<collection>     answers the collection
+//	<prefix>.api.collection-patch.<collection>   body: what changes (RFC 7396); answers the collection
+//	<prefix>.api.collection-delete.<collection>  body: none, or {"onlyEmpty": true}, to keep one that has jobs; answers nothing
+//	<prefix>.api.collection-enable.<collection>  answers the collection
+//	<prefix>.api.collection-disable.<collection> answers the collection
+//	<prefix>.api.collection-list                 answers {"value": […], "nextLink": …}, by name
 //	<prefix>.api.secret-put.<name>           body: {"value": "…", "description": "…"}; answers the shared secret without its value
 //	<prefix>.api.secret-delete.<name>        body: none, or {"force": true}, where jobs refer to it; answers nothing
 //	<prefix>.api.secret-list                 answers {"value": […], "nextLink": …}, by name, without values
 //	<prefix>.api.secret-rotate               answers what was sealed again ([service.SecretKeeper.RotateSecrets])
 //
-// and the JSON is that of the REST API. history, list and secret-list take a body
-// {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or none; list takes
-// "$skiptoken" too, the name after which to begin. nextLink is the body that
+// and the JSON is that of the REST API. history and the lists take a body
+// {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or none; history and
+// list take "$skiptoken" too, the place after which to begin, list a
+// "labelSelector", and history "uid" and "earlier". nextLink is the body that
 // asks for the next page, or null. A page ends early when more would not fit
 // into a message.
 //

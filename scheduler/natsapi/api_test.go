@@ -41,7 +41,9 @@ func TestAPI(t *testing.T) {
 		{"patch.default.job", `{"description": "new"}`, `200 "description":"new" "uri":"http://x.example"`},
 		{"patch.default.job", `{"status": {}}`, `400 "path":"status"`},
 		{"disable.default.job", "", `200 "state":"disabled"`},
-		{"enable.default.job", "", `200 "state":"enabled"`},
+		{"enable.default.job", `{"until": 1}`, `400 {"path":"until","message":"unknown field; this takes no document"}`},
+		{"run.default.job", "now", `400 this takes no document, and this is a string`},
+		{"enable.default.job", "{}", `200 "state":"enabled"`},
 		{"list.default", "", `200 {"value":[{"id":"/jobCollections/default/jobs/job" ],"nextLink":null}`},
 		{"list.other", "", `404 "message":"collection other: not found"`},
 		{"list.default", `{"$filter": "state eq Disabled"}`, `200 {"value":[],"nextLink":null}`},
@@ -50,10 +52,18 @@ func TestAPI(t *testing.T) {
 		{"list.default", `{`, `400 1:2: `},
 		{"run.default.job", "", `200 {"occurrence":"default/job@`},
 		{"run.default.job", "", `409 "code":"Conflict"`},
+		{"resubmit.default.job", `{"occurrence": "2031-01-01T00:00:00Z"}`, `404 default/job@2031-01-01T00:00:00Z: not found`},
+		{"resubmit.default.job", `{}`, `400 "path":"occurrence"`},
 		{"history.default.job", "", `200 {"value":[],"nextLink":null}`},
 		{"history.default.job", `{"$filter": "status eq Failed or status eq 'faulted'"}`, `200 {"value":[],"nextLink":null}`},
 		{"history.default.job", `{"$filter": "status eq Late"}`, `400 "path":"$filter"`},
 		{"history.default.none", "", `404 job default/none: not found"`},
+		{"history.default.job", `{"earlier": true, "uid": "none"}`, `200 {"value":[],"nextLink":null}`},
+		{"history.default.job", `{"$skiptoken": "job"}`, `400 "path":"$skiptoken"`},
+		{"history.default.job", `{"$top": 101}`, `400 "path":"$top" 1-100`},
+		{"history.default", "", `200 {"value":[],"nextLink":null}`},
+		{"history.none", "", `404 "ResourceNotFound"`},
+		{"history", `{"$filter": "startTime ge 2026-03-08"}`, `200 {"value":[],"nextLink":null}`},
 		{"delete.default.job", "", "200"},
 		{"delete.default.job", "", `404 job default/job: not found"`},
 		{"get.default.my.job", "", `400 "path":"job" must not contain '.'`},
@@ -151,6 +161,8 @@ func TestPages(t *testing.T) {
 		{`{"$skip": 30, "$filter": "state eq 'enabled'"}`, all[30:], 100},
 		{`{"$filter": "state eq faulted"}`, nil, 0},
 		{`{"$skip": 130}`, nil, 0},
+		{`{"labelSelector": "!team"}`, all, 77},
+		{`{"labelSelector": "team"}`, nil, 0},
 	} {
 		got, next := w.page(t, "list.default", test.body)
 		if len(got) != test.size {
@@ -242,5 +254,44 @@ func (w *world) gather(t *testing.T, subject string) [][]byte {
 			return all
 		}
 		all = append(all, m.Data)
+	}
+}
+
+// TestHistoryPages reads more records than a message holds, while more come.
+func TestHistoryPages(t *testing.T) {
+	w := newWorld(t)
+	w.api()
+	k := scheduler.Key{Collection: "default", Job: "job"}
+	if _, _, err := w.service.Put(w.ctx, service.Edit{Key: k, Body: []byte(later)}); err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 3, 8, 9, 0, 0, 0, time.UTC)
+	record := func(n int) {
+		r := &scheduler.Record{
+			Job: k, Outcome: scheduler.Outcomes[n%2], Started: at.Add(time.Duration(n) * time.Minute), Ended: at, Message: strings.Repeat("x", 20_000),
+		}
+		if err := w.store.Append(w.ctx, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := 0
+	for ; n < 90; n++ {
+		record(n)
+	}
+	for _, subject := range []string{"history.default.job", "history.default", "history"} {
+		want := n
+		got, next := w.page(t, subject, "")
+		if len(got) == want {
+			t.Fatalf("%s: all fit into one message", subject)
+		}
+		for ; next != ""; n++ {
+			record(n)
+			var more []string
+			more, next = w.page(t, subject, next)
+			got = append(got, more...)
+		}
+		if !slices.IsSorted(got) || len(slices.Compact(got)) != want { // ids of later records sort first
+			t.Errorf("%s: %d records, want %d: %v", subject, len(got), want, got)
+		}
 	}
 }

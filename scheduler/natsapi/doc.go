@@ -16,14 +16,16 @@
 // Each spec is answered by one event on
 // <prefix>.spec-result.<accepted|rejected>.<collection>.<job>:
 //
-//	{"verdict": "accepted", "verb": "put", "job": "default/report", "created": true, "revision": 7,
+//	{"verdict": "accepted", "verb": "put", "job": "default/report", "result": "created", "created": true, "revision": 7,
 //	 "nextExecutionTime": "2026-03-02T10:00:00Z", "specSequence": 12, "time": "2026-03-01T09:30:00.123456789Z"}
 //	{"verdict": "rejected", "verb": "put", "job": "default/report",
 //	 "error": {"code": "BadRequest", "message": "…", "details": [{"path": "recurrence.interval", "message": "…"}]},
 //	 "specSequence": 13, "time": "…"}
 //
-// created comes with put, occurrence (its id) with run, and superseded (true)
-// when a later spec has written the job already and this one was left out. The
+// result (created, updated or unchanged) comes with put and patch, and so do
+// warnings ([{"path", "message"}]) when there are any; created comes with put,
+// occurrence (its id) with run, message with a job that is over, and superseded
+// (true) when a later spec has written the job already and this one was left out. The
 // error is the same as that of the other APIs ([view.Error]). A
 // subject that names no job, or no verb, is rejected on the rest of that
 // subject; what a subject cannot hold is replaced by _.

@@ -51,12 +51,22 @@ var endpoints = []endpoint{
 	{"get", "get.*.*", "the job", get},
 	{"patch", "patch.*.*", "the job", do},
 	{"delete", "delete.*.*", "nothing", do},
-	{"run", "run.*.*", "the id of the occurrence", do},
-	{"enable", "enable.*.*", "the job", do},
-	{"disable", "disable.*.*", "the job", do},
+	{"run", "run.*.*", "the id of the occurrence", doBare},
+	{"resubmit", "resubmit.*.*", "the ids of the occurrence, and of the one that it repeats", resubmit},
+	{"enable", "enable.*.*", "the job", doBare},
+	{"disable", "disable.*.*", "the job", doBare},
 	{"history", "history.*.*", "a page of records, newest first", history},
+	{"history-collection", "history.*", "a page of the records of a collection, newest first", history},
+	{"history-all", "history", "a page of the records of all jobs, newest first", history},
 	{"list", "list.*", "a page of jobs, by name", list},
 	{"preview", "preview", "when a job would run", preview},
+	{"collection-put", "collection-put.*", "the collection", putCollection},
+	{"collection-get", "collection-get.*", "the collection", getCollection},
+	{"collection-patch", "collection-patch.*", "the collection", patchCollection},
+	{"collection-delete", "collection-delete.*", "nothing", removeCollection},
+	{"collection-enable", "collection-enable.*", "the collection", turnCollection(scheduler.Enabled)},
+	{"collection-disable", "collection-disable.*", "the collection", turnCollection(scheduler.Disabled)},
+	{"collection-list", "collection-list", "a page of collections, by name", listCollections},
 	{"secret-put", "secret-put.*", "the secret, without its value", putSecret},
 	{"secret-delete", "secret-delete.*", "nothing", removeSecret},
 	{"secret-list", "secret-list", "all shared secrets, without their values", listSecrets},
@@ -64,8 +74,22 @@ var endpoints = []endpoint{
 	// A name with a dot is more than one token. It would find nobody.
 	{"malformed", "*.*.*.>", "why the name is wrong", malformed},
 	{"malformed-list", "list.*.>", "why the name is wrong", malformed},
+	{"malformed-collection-put", "collection-put.*.>", "why the name is wrong", malformed},
+	{"malformed-collection-get", "collection-get.*.>", "why the name is wrong", malformed},
+	{"malformed-collection-patch", "collection-patch.*.>", "why the name is wrong", malformed},
+	{"malformed-collection-delete", "collection-delete.*.>", "why the name is wrong", malformed},
+	{"malformed-collection-enable", "collection-enable.*.>", "why the name is wrong", malformed},
+	{"malformed-collection-disable", "collection-disable.*.>", "why the name is wrong", malformed},
 	{"malformed-secret-put", "secret-put.*.>", "why the name is wrong", malformed},
 	{"malformed-secret-delete", "secret-delete.*.>", "why the name is wrong", malformed},
+}
+
+// doBare is do for what takes no document.
+func doBare(ctx context.Context, s *service.Service, r request) answer {
+	if err := scheduler.CheckNoDocument(r.body); err != nil {
+		return answer{err: err}
+	}
+	return do(ctx, s, r)
 }
 
 // do carries out what the request's verb asks for of a job.
@@ -91,6 +115,14 @@ type started struct {
 	Occurrence string `json:"occurrence"` // its id
 }
 
+func resubmit(ctx context.Context, s *service.Service, r request) answer {
+	v, err := s.Resubmit(ctx, r.key(), r.body)
+	if err != nil {
+		return answer{err: err}
+	}
+	return answer{body: view.JSON(v)}
+}
+
 func get(ctx context.Context, s *service.Service, r request) answer {
 	return job(s.Get(ctx, r.key()))
 }
@@ -103,16 +135,23 @@ func job(v *view.Job, err error) answer {
 	return answer{body: view.JSON(v)}
 }
 
+// history answers with records of a job, of a collection or of all.
 func history(ctx context.Context, s *service.Service, r request) answer {
-	q, err := readQuery(r.body, false)
+	q, err := readQuery(r.body, historyList)
 	if err != nil {
 		return answer{err: err}
 	}
-	outcomes, err := view.HistoryFilter(q.Filter)
+	asked := service.HistoryQuery{Key: r.key()}
+	asked.RecordFilter, err = view.HistoryFilter(q.Filter)
+	page := q.page()
+	if err == nil {
+		page.Before, err = view.ReadHistoryToken(q.After)
+	}
 	if err != nil {
 		return answer{err: err}
 	}
-	records, more, err := s.History(ctx, r.key(), outcomes, q.page())
+	asked.UID, asked.Earlier = q.UID, q.Earlier
+	records, before, err := s.History(ctx, asked, page)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -120,11 +159,16 @@ func history(ctx context.Context, s *service.Service, r request) answer {
 	for i, rec := range records {
 		values[i] = view.JSON(view.Record(rec))
 	}
-	return listing(values, more, q.behind, r.room)
+	return listing(values, before > 0, func(n int) string {
+		if n < len(records) { // the others did not fit
+			before = records[n-1].Sequence
+		}
+		return q.after(view.HistoryToken(before))
+	}, r.room)
 }
 
 func list(ctx context.Context, s *service.Service, r request) answer {
-	q, err := readQuery(r.body, true)
+	q, err := readQuery(r.body, jobList)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -132,7 +176,11 @@ func list(ctx context.Context, s *service.Service, r request) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	views, more, err := s.List(ctx, r.name, state, q.page())
+	page := q.page()
+	if page.Labels, err = scheduler.ParseSelector(q.Labels); err != nil {
+		return answer{err: err}
+	}
+	views, more, err := s.List(ctx, r.name, state, page)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -154,10 +202,10 @@ func preview(ctx context.Context, s *service.Service, r request) answer {
 
 // malformed tells what is wrong with a name of too many tokens.
 func malformed(_ context.Context, _ *service.Service, r request) answer {
-	switch r.verb {
-	case "list":
+	switch what, _, _ := strings.Cut(r.verb, "-"); what {
+	case "list", "collection":
 		return answer{err: scheduler.ValidateName("collection", r.name)}
-	case "secret-put", "secret-delete":
+	case "secret":
 		return answer{err: scheduler.ValidateName("secret", r.name)}
 	}
 	return answer{err: r.key().Validate()}
@@ -167,16 +215,29 @@ func malformed(_ context.Context, _ *service.Service, r request) answer {
 // the nextLink of its answer.
 type query struct {
 	Skip   int    `json:"$skip,omitempty"`
-	After  string `json:"$skiptoken,omitempty"` // the name after which to go on
+	After  string `json:"$skiptoken,omitempty"` // the place after which to go on: a name, or the sequence of a record
 	Top    int    `json:"$top,omitempty"`
 	Filter string `json:"$filter,omitempty"`
+	Labels string `json:"labelSelector,omitempty"` // of jobs
+
+	UID     string `json:"uid,omitempty"`     // of a history: of which job of the name
+	Earlier bool   `json:"earlier,omitempty"` // likewise: of those that are not there any more
 }
 
 func (q query) page() view.Page { return view.Page{Skip: q.Skip, Top: q.Top, After: q.After} }
 
-// readQuery reads the body of a request for a listing; it may be empty. byName
-// says that it may go on after a name.
-func readQuery(body []byte, byName bool) (q query, err error) {
+// listKind is what a listing is of.
+type listKind int
+
+// The listings.
+const (
+	shortList listKind = iota // of all there are: collections, secrets
+	jobList
+	historyList
+)
+
+// readQuery reads the body of a request for a listing; it may be empty.
+func readQuery(body []byte, of listKind) (q query, err error) {
 	if strings.TrimSpace(string(body)) == "" {
 		return q, nil
 	}
@@ -190,8 +251,15 @@ func readQuery(body []byte, byName bool) (q query, err error) {
 	skip, _ := o.Int("$skip", 0, math.MaxInt32)
 	q.Top, q.Skip = int(top), int(skip)
 	q.Filter, _ = o.String("$filter")
-	if byName {
+	if of != shortList {
 		q.After, _ = o.String("$skiptoken")
+	}
+	if of == jobList {
+		q.Labels, _ = o.String("labelSelector")
+	}
+	if of == historyList {
+		q.UID, _ = o.String("uid")
+		q.Earlier, _ = o.Bool("earlier")
 	}
 	o.Done()
 	return q, scheduler.AsInvalid(reader.Err())
@@ -203,9 +271,9 @@ func (q query) behind(n int) string {
 	return string(view.JSON(q))
 }
 
-// after asks for the page that follows a name.
-func (q query) after(name string) string {
-	q.Skip, q.After = 0, name
+// after asks for the page that follows a place.
+func (q query) after(place string) string {
+	q.Skip, q.After = 0, place
 	return string(view.JSON(q))
 }
 

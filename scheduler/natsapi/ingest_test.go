@@ -24,10 +24,10 @@ func TestVerbs(t *testing.T) {
 		subject, body string
 		want          string // verdict, and what the event says
 	}{
-		{"put.default.job", later, "accepted created=true revision next"},
-		{"put.default.job", later, "accepted created=false revision next"},
-		{"put.default.job", "startTime: 2098-01-01\naction: {type: http, request: {uri: 'http://x.example', method: get}}", "accepted created=false revision next"},
-		{"patch.default.job", `{"startTime": "2097-01-01"}`, "accepted revision next"},
+		{"put.default.job", later, "accepted created created=true revision next"},
+		{"put.default.job", later, "accepted unchanged created=false revision next"},
+		{"put.default.job", "startTime: 2098-01-01\naction: {type: http, request: {uri: 'http://x.example', method: get}}", "accepted updated created=false revision next"},
+		{"patch.default.job", `{"startTime": "2097-01-01"}`, "accepted updated revision next"},
 		{"run.default.job", "", "accepted occurrence"},
 		{"run.default.job", "", "rejected Conflict: job default/job: conflict: it is running, or about to"},
 		{"disable.default.job", "ignored", "accepted revision"},
@@ -39,8 +39,10 @@ func TestVerbs(t *testing.T) {
 		{"run.default.job", "", "rejected ResourceNotFound: job default/job: not found"},
 		{"enable.default.job", "", "rejected ResourceNotFound: job default/job: not found"},
 		{"put.other.job", later, "rejected ResourceNotFound: collection other: not found; create it first"},
-		{"put.default.job", `{"state": "disabled", ` + action + `}`, "accepted created=true revision"},
+		{"put.default.job", `{"state": "disabled", ` + action + `}`, "accepted created created=true revision"},
 		{"enable.default.job", "", "accepted revision next"},
+		{"put.default.never", `{"recurrence": {"cron": "0 9 31 2 *"}, ` + action + `}`, "accepted created created=true revision over warning: recurrence.cron"},
+		{"patch.default.never", `{"timeZone": "Asia/Tokyo"}`, "accepted updated revision over warning: recurrence.cron"},
 	}
 	for i, s := range steps {
 		w.publish(s.subject, s.body)
@@ -58,6 +60,9 @@ func TestVerbs(t *testing.T) {
 // summary says what an event holds.
 func (e *event) summary() string {
 	s := e.Verdict
+	if e.Result != "" {
+		s += " " + string(e.Result)
+	}
 	if e.Created != nil {
 		s += fmt.Sprintf(" created=%v", *e.Created)
 	}
@@ -72,6 +77,12 @@ func (e *event) summary() string {
 	}
 	if e.Next != "" {
 		s += " next"
+	}
+	if e.Message != "" {
+		s += " over"
+	}
+	if len(e.Warnings) > 0 {
+		s += " warning: " + e.Warnings[0].Path
 	}
 	if e.Error != nil {
 		s += " " + e.Error.String()
@@ -95,7 +106,7 @@ func TestMalformedSubjects(t *testing.T) {
 		{"x.1st.a.b", "rejected.1st.a.b", `[verb] "x" is not one of delete, disable, enable, patch, put, run [collection] "1st" must begin with a letter [job] "a.b" must not`},
 		{"put.default.*", "rejected.default._", `[job] "*" must begin with a letter`},
 		{"put.default.a>b", "rejected.default.a_b", `[job] "a>b" must not contain '>'`},
-		{"put.default.ä", "rejected.default.ä", `[job] "ä" must begin with a letter`},
+		{"put.default.ä", "rejected.default.ä", `[job] "ä" must begin with a letter a to z`},
 		{"put.default." + long, "rejected.default." + long[:248], `[job] is 3800 characters long, at most 100 are allowed`},
 		{"delete." + long + ".job", "rejected." + long[:256], `[collection] is 3800 characters long`},
 	}
@@ -233,7 +244,7 @@ func TestWaitsForEarlierSpec(t *testing.T) {
 	}
 	w.delivered(2)
 	giveBack()
-	for _, want := range []string{"put accepted created=true revision next", "delete accepted"} {
+	for _, want := range []string{"put accepted created created=true revision next", "delete accepted"} {
 		if e := next(); e.Verb+" "+e.summary() != want {
 			t.Errorf("got %s %s, want %s", e.Verb, e.summary(), want)
 		}
@@ -252,8 +263,8 @@ func TestSuperseded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for subject, want := range map[string]string{
-		"put.default.job":     "accepted created=false superseded revision next",
-		"patch.default.job":   "accepted superseded revision next",
+		"put.default.job":     "accepted unchanged created=false superseded revision next",
+		"patch.default.job":   "accepted unchanged superseded revision next",
 		"disable.default.job": "accepted superseded revision next",
 		"delete.default.job":  "rejected Conflict: job default/job: conflict: a later spec put it again",
 	} {
@@ -332,8 +343,8 @@ func TestRepeatedAfterStop(t *testing.T) {
 	w := newWorld(t)
 	next := w.results()
 	for _, step := range []struct{ subject, want string }{
-		{"put.default.job", "accepted created=false revision next"},
-		{"patch.default.job", "accepted revision next"},
+		{"put.default.job", "accepted unchanged created=false revision next"},
+		{"patch.default.job", "accepted unchanged revision next"},
 		{"run.default.job", "accepted occurrence"},
 		{"disable.default.job", "accepted revision"},
 		{"run.default.job", "accepted occurrence"},

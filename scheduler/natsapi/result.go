@@ -5,6 +5,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/carillon-sched/carillon/scheduler/spec"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -42,18 +43,21 @@ func (r *result) delicate() bool {
 
 // event is the result as it is published.
 type event struct {
-	Verdict      string      `json:"verdict"`
-	Verb         string      `json:"verb"`
-	Job          string      `json:"job"`
-	Created      *bool       `json:"created,omitempty"`    // of put
-	Occurrence   string      `json:"occurrence,omitempty"` // of run: what it started
-	Superseded   bool        `json:"superseded,omitempty"`
-	State        string      `json:"state,omitempty"`
-	Revision     uint64      `json:"revision,omitempty"`
-	Next         time.Time   `json:"nextExecutionTime,omitzero"`
-	Error        *view.Error `json:"error,omitempty"`
-	SpecSequence uint64      `json:"specSequence"`
-	Time         time.Time   `json:"time"`
+	Verdict      string         `json:"verdict"`
+	Verb         string         `json:"verb"`
+	Job          string         `json:"job"`
+	Result       view.Result    `json:"result,omitempty"`     // of put and patch: created, updated or unchanged
+	Created      *bool          `json:"created,omitempty"`    // of put
+	Occurrence   string         `json:"occurrence,omitempty"` // of run: what it started
+	Superseded   bool           `json:"superseded,omitempty"`
+	State        string         `json:"state,omitempty"`
+	Revision     uint64         `json:"revision,omitempty"`
+	Next         time.Time      `json:"nextExecutionTime,omitzero"`
+	Message      string         `json:"message,omitempty"` // of a job at its end: what it has come to
+	Error        *view.Error    `json:"error,omitempty"`
+	Warnings     []spec.Warning `json:"warnings,omitempty"` // of put and patch: what the publisher might not expect
+	SpecSequence uint64         `json:"specSequence"`
+	Time         time.Time      `json:"time"`
 }
 
 // event returns what is told of the result.
@@ -73,6 +77,7 @@ func (r *result) event() event {
 	}
 	e.Occurrence = d.occurrence
 	if v := d.view; v != nil {
+		e.Result, e.Warnings, e.Message = v.Result, v.Warnings, v.Status.Over
 		e.Superseded, e.State, e.Revision, e.Next = v.Superseded, string(v.Job.State), v.Job.Revision, v.Status.Next.UTC()
 	}
 	return e

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -24,19 +25,9 @@ func putSecret(ctx context.Context, s *service.Service, r request) answer {
 
 // removeSecret deletes a shared secret. The body is empty, or {"force": true}.
 func removeSecret(ctx context.Context, s *service.Service, r request) answer {
-	force := false
-	if len(r.body) > 0 {
-		v, err := scheduler.ParseDocument(r.body)
-		if err != nil {
-			return answer{err: err}
-		}
-		reader := document.NewReader()
-		o := reader.Object(v, "")
-		force, _ = o.Bool("force")
-		o.Done()
-		if err := reader.Err(); err != nil {
-			return answer{err: scheduler.AsInvalid(err)}
-		}
+	force, err := option(r.body, "force")
+	if err != nil {
+		return answer{err: err}
 	}
 	return answer{err: s.DeleteSecret(ctx, r.name, force)}
 }
@@ -46,7 +37,13 @@ func listSecrets(ctx context.Context, s *service.Service, r request) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	q, err := readQuery(r.body, false)
+	return few(r, all, func(s *secrets.SharedSecret) any { return s })
+}
+
+// few answers with the page that a request asks for of things of which there
+// are few.
+func few[T any](r request, all []T, show func(T) any) answer {
+	q, err := readQuery(r.body, shortList)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -56,10 +53,27 @@ func listSecrets(ctx context.Context, s *service.Service, r request) answer {
 		all = all[:q.Top]
 	}
 	values := make([]json.RawMessage, len(all))
-	for i, secret := range all {
-		values[i] = view.JSON(secret)
+	for i, one := range all {
+		values[i] = view.JSON(show(one))
 	}
 	return listing(values, more, q.behind, r.room)
+}
+
+// option reads a body that is empty, or an object of one member that is true or
+// false; false when it is absent.
+func option(body []byte, name string) (on bool, err error) {
+	if len(body) == 0 {
+		return false, nil
+	}
+	v, err := scheduler.ParseDocument(body)
+	if err != nil {
+		return false, err
+	}
+	reader := document.NewReader()
+	o := reader.Object(v, "")
+	on, _ = o.Bool(name)
+	o.Done()
+	return on, scheduler.AsInvalid(reader.Err())
 }
 
 func rotateSecrets(ctx context.Context, s *service.Service, _ request) answer {

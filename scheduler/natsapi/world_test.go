@@ -21,6 +21,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+	"github.com/carillon-sched/carillon/scheduler/view"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -183,18 +185,21 @@ func (w *world) publish(subject, body string) {
 
 // event is a result event.
 type event struct {
-	Subject    string      `json:"-"`
-	Verdict    string      `json:"verdict"`
-	Verb       string      `json:"verb"`
-	Job        string      `json:"job"`
-	Created    *bool       `json:"created"`
-	Superseded bool        `json:"superseded"`
-	Revision   uint64      `json:"revision"`
-	Next       string      `json:"nextExecutionTime"`
-	Occurrence string      `json:"occurrence"`
-	Sequence   uint64      `json:"specSequence"`
-	Time       time.Time   `json:"time"`
-	Error      *errorValue `json:"error"`
+	Subject    string         `json:"-"`
+	Verdict    string         `json:"verdict"`
+	Verb       string         `json:"verb"`
+	Job        string         `json:"job"`
+	Result     view.Result    `json:"result"`
+	Message    string         `json:"message"`
+	Warnings   []spec.Warning `json:"warnings"`
+	Created    *bool          `json:"created"`
+	Superseded bool           `json:"superseded"`
+	Revision   uint64         `json:"revision"`
+	Next       string         `json:"nextExecutionTime"`
+	Occurrence string         `json:"occurrence"`
+	Sequence   uint64         `json:"specSequence"`
+	Time       time.Time      `json:"time"`
+	Error      *errorValue    `json:"error"`
 }
 
 // errorValue is what the member "error" of an answer holds.

@@ -7,16 +7,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler/awx"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// awx are the operations that AWX has at the same paths. A path
+// awxTools are the operations that AWX has at the same paths. A path
 // without its last slash is answered too, and not redirected: that would lose
 // the body.
-var awx = []operation{
+var awxTools = []operation{
 	{http.MethodPost, "/api/v2/schedules/preview", (*api).previewAWX},
 	{http.MethodPost, "/api/v2/schedules/preview/{$}", (*api).previewAWX},
 	{http.MethodGet, "/api/v2/schedules/zoneinfo", (*api).zoneInfo},
@@ -29,7 +30,11 @@ func (a *api) previewAWX(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	rrule, err := readAWX(body)
+	v, err := readAWX(body)
+	if err != nil {
+		return err
+	}
+	rrule, err := rruleIn(v)
 	if err != nil {
 		return err
 	}
@@ -55,24 +60,29 @@ func (a *api) zoneInfo(w http.ResponseWriter, _ *http.Request) error {
 	return answer(w, http.StatusOK, zones)
 }
 
-// readAWX returns the member rrule of a body. As in AWX, an empty body is an
-// object without members, and members that the serializer does not know are
-// ignored.
-func readAWX(body []byte) (string, error) {
+// readAWX returns the object that a body is. As in AWX, an empty body is one
+// without members.
+func readAWX(body []byte) (document.Value, error) {
 	text := strings.TrimSpace(string(body))
 	if text == "" {
-		return "", spec.AWXRequired()
+		return document.ObjectValue(), nil
 	}
 	if text[0] != '{' && text[0] != '[' { // would be YAML
-		return "", awxFault("JSON parse error - not a JSON object")
+		return document.Value{}, awxFault("JSON parse error - not a JSON object")
 	}
 	v, err := document.Parse(body)
 	if err != nil {
-		return "", awxFault("JSON parse error - " + err.Error())
+		return v, awxFault("JSON parse error - " + err.Error())
 	}
 	if v.Kind() != document.KindObject {
-		return "", awxFault("JSON parse error - not a JSON object")
+		return v, awxFault("JSON parse error - not a JSON object")
 	}
+	return v, nil
+}
+
+// rruleIn returns the member rrule of a body. As in AWX, members that the
+// serializer does not know are ignored.
+func rruleIn(v document.Value) (string, error) {
 	rrule, ok := v.Member("rrule")
 	switch {
 	case !ok:
@@ -98,6 +108,10 @@ func (a *api) refuseAWX(w http.ResponseWriter, r *http.Request, err error) {
 			messages[i] = document.StringValue(message)
 		}
 		_ = answer(w, http.StatusBadRequest, document.ObjectValue(document.Member{Name: "rrule", Value: document.ArrayValue(messages...)}))
+		return
+	}
+	if wrong, ok := errors.AsType[awx.Errors](err); ok {
+		_ = answer(w, http.StatusBadRequest, wrong.Document())
 		return
 	}
 	d := describe(err)

@@ -144,7 +144,7 @@ func TestAWX(t *testing.T) {
 		{"GET", strings.TrimSuffix(zones, "/"), "", `200 [{"name":"Africa/Abidjan"},`},
 		{"HEAD", zones, "", `200`},
 		{"POST", zones, "{}", `405 {"detail":"Method \"POST\" not allowed."}`},
-		{"GET", "/api/v2/schedules/", "", `404 "UnknownRoute"`},
+		{"GET", "/api/v2/schedules/none/", "", `404 {"detail":"Not found."}`},
 		{"GET", zones + "more", "", `404 "UnknownRoute"`},
 	})
 	if r := w.do(http.MethodGet, preview, ""); r.header.Get("Allow") != "POST" {

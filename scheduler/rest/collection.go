@@ -1,8 +1,10 @@
 package rest
 
 import (
+	"errors"
 	"net/http"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -19,11 +21,26 @@ func (a *api) putCollection(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c, created, err := a.service.PutCollection(lasting(r), r.PathValue("c"), body)
+	if r.Header.Get("If-None-Match") == "*" { // RFC 9110, section 13.1.2
+		c, err := a.service.CreateCollection(lasting(r), r.PathValue("c"), body)
+		if errors.Is(err, scheduler.ErrConflict) {
+			return fault{http.StatusPreconditionFailed, "PreconditionFailed", err.Error()}
+		}
+		return answerCollection(w, http.StatusCreated, c, err)
+	}
+	dryRun, err := flag(r, "dryRun")
 	if err != nil {
 		return err
 	}
-	return answer(w, putStatus(created), view.Collection(c))
+	put := a.service.PutCollection
+	if dryRun {
+		put = a.service.ForeseeCollection
+	}
+	c, result, err := put(lasting(r), r.PathValue("c"), body)
+	if err != nil {
+		return err
+	}
+	return answer(w, putStatus(result == view.Created && !dryRun), view.PutCollection(c, result))
 }
 
 func putStatus(created bool) int {
@@ -35,16 +52,43 @@ func putStatus(created bool) int {
 
 func (a *api) getCollection(w http.ResponseWriter, r *http.Request) error {
 	c, err := a.service.Collection(r.Context(), r.PathValue("c"))
+	return answerCollection(w, http.StatusOK, c, err)
+}
+
+func (a *api) patchCollection(w http.ResponseWriter, r *http.Request) error {
+	body, err := readBody(w, r)
 	if err != nil {
 		return err
 	}
-	return answer(w, http.StatusOK, view.Collection(c))
+	c, err := a.service.PatchCollection(lasting(r), r.PathValue("c"), body)
+	return answerCollection(w, http.StatusOK, c, err)
+}
+
+func (a *api) enableCollection(w http.ResponseWriter, r *http.Request) error {
+	c, err := a.service.TurnCollection(lasting(r), r.PathValue("c"), scheduler.Enabled)
+	return answerCollection(w, http.StatusOK, c, err)
+}
+
+func (a *api) disableCollection(w http.ResponseWriter, r *http.Request) error {
+	c, err := a.service.TurnCollection(lasting(r), r.PathValue("c"), scheduler.Disabled)
+	return answerCollection(w, http.StatusOK, c, err)
 }
 
 func (a *api) deleteCollection(w http.ResponseWriter, r *http.Request) error {
-	if err := a.service.DeleteCollection(lasting(r), r.PathValue("c")); err != nil {
+	onlyEmpty, err := flag(r, "onlyEmpty")
+	if err != nil {
+		return err
+	}
+	if err := a.service.DeleteCollection(lasting(r), r.PathValue("c"), onlyEmpty); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusOK)
 	return nil
+}
+
+func answerCollection(w http.ResponseWriter, status int, c *scheduler.Collection, err error) error {
+	if err != nil {
+		return err
+	}
+	return answer(w, status, view.Collection(c))
 }

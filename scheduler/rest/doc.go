@@ -3,17 +3,22 @@
 //	GET    /jobCollections                            all collections
 //	PUT    /jobCollections/{c}                        create (201) or replace (200) a collection; an empty body takes the defaults
 //	GET    /jobCollections/{c}
-//	DELETE /jobCollections/{c}                        with all its jobs
-//	GET    /jobCollections/{c}/jobs                   by name; $top, $skip, $skiptoken, $filter=state eq Enabled
-//	PUT    /jobCollections/{c}/jobs/{j}               create (201) or replace (200) a job
+//	PATCH  /jobCollections/{c}                        merge into its settings (RFC 7396)
+//	DELETE /jobCollections/{c}                        with all its jobs; 409 while it has any with ?onlyEmpty=true
+//	POST   /jobCollections/{c}/enable
+//	POST   /jobCollections/{c}/disable
+//	GET    /jobCollections/{c}/jobs                   by name; $top, $skip, $skiptoken, $filter=state eq Enabled, labelSelector=a=b,!c
+//	PUT    /jobCollections/{c}/jobs/{j}               create (201) or replace (200) a job; ?strict=true|false, ?dryRun=true|false
 //	GET    /jobCollections/{c}/jobs/{j}
 //	PATCH  /jobCollections/{c}/jobs/{j}               merge into the definition (RFC 7396)
 //	DELETE /jobCollections/{c}/jobs/{j}
 //	POST   /jobCollections/{c}/jobs/{j}/run           run now: {"occurrence": "<id>"}
 //	POST   /jobCollections/{c}/jobs/{j}/enable
 //	POST   /jobCollections/{c}/jobs/{j}/disable
-//	GET    /jobCollections/{c}/jobs/{j}/history       newest first; $top, $skip, $filter=status eq Failed or status eq Faulted
-//	GET    …/history?follow=true                      live tail: of a job, of /jobCollections/{c}, or of all at /history
+//	POST   /jobCollections/{c}/jobs/{j}/resubmit       {"occurrence": …, "force": false}
+//	GET    /jobCollections/{c}/jobs/{j}/history       newest first; $top, $skip, $skiptoken, $filter ([view.HistoryFilter]), uid, earlier
+//	GET    /jobCollections/{c}/history, /history      likewise, of a collection or of all jobs
+//	GET    …/history?follow=true&after=5              live tail of each of them
 //	GET    /secrets                                   shared secrets by name, without their values
 //	PUT    /secrets/{name}                            {"value": "…", "description": "…"}: make (201) or replace (200) one
 //	DELETE /secrets/{name}?force=true|false           409 while jobs refer to it, unless forced
@@ -23,11 +28,19 @@
 //	GET    /healthz                                   200 while the process lives
 //	GET    /readyz                                    200 when it can serve, else 503
 //	POST   /api/v2/schedules/preview/                 {"rrule": "…"}: the next ten, {"local": […], "utc": […]}, as in AWX
+//	GET    /api/v2/schedules/                         schedules as AWX has them (package awx): page, page_size, order_by, filters
+//	POST   /api/v2/schedules/                         make one (201) of the template unified_job_template
+//	GET    /api/v2/schedules/{id}/
+//	PUT    /api/v2/schedules/{id}/                    name and rrule; takes the action of the template afresh
+//	PATCH  /api/v2/schedules/{id}/
+//	DELETE /api/v2/schedules/{id}/                    204
+//	GET    /api/v2/job_templates/{t}/schedules/       those of a template, collection.job
+//	POST   /api/v2/job_templates/{t}/schedules/       {"name": "…", "rrule": "…", "extra_data": {…}}: make one (201)
 //	GET    /api/v2/schedules/zoneinfo/                [{"name": "Africa/Abidjan"}, …], as in AWX
 //
 // # Contract
 //
-//  1. Success is 200, or 201 for what was created. Deleting answers nothing.
+//  1. Success is 200, or 201 for what was created; 204 for a schedule deleted. Deleting answers nothing.
 //     Everything else is JSON in the shape of Azure Scheduler 2016-03-01.
 //  2. An error is {"error": {"code", "message", "details": [{"path", "message"}]}}
 //     with the status and code of [view.Error]; details has
@@ -35,26 +48,40 @@
 //     UnknownRoute, 405 MethodNotAllowed (with Allow), 413 RequestTooLarge
 //     and 403 CrossOrigin. 503 carries Retry-After. The text of a defect
 //     (500) goes to the log only. The paths of AWX tell their errors as AWX
-//     does: {"rrule": ["message", …]}, or {"detail": "message"} for what is
-//     not the rule's fault.
+//     does: {"rrule": ["message", …]} by field, or {"detail": "message"} for
+//     what is no field's fault.
 //  3. Bodies are JSON or YAML, told apart by their first character and not by
 //     Content-Type; on the paths of AWX, JSON. More than 16 KB is 400 and
 //     says how much came; more than 1 MB is not read to its end, and 413.
 //  4. An edit that has been received is carried out even when its client goes
 //     away in the middle.
 //  5. A listing has up to 100 entries ($top: 1 to 100) and, when there are
-//     more, nextLink: the URL of the next page, else null. That of jobs begins
-//     after the last name ($skiptoken), whatever is put or deleted meanwhile.
+//     more, nextLink: the URL of the next page, else null. It begins after the
+//     last name or before the last record ($skiptoken), whatever is put,
+//     recorded or deleted meanwhile. A page of a history may end early.
 //  6. A live tail is NDJSON (application/x-ndjson): one record on each line, as
-//     in the history, for everything recorded after its header was sent. It
-//     ends with the client, or with the context of the server. A client that
-//     takes no data for ten seconds is left. $filter applies.
-//  7. Every answer has an x-ms-request-id, which the log repeats. The query
-//     parameter api-version is accepted and has no effect.
+//     in the history, for everything recorded after the sequence that its
+//     header Carillon-Sequence says (after). An empty line every 15 seconds is
+//     a sign of life. It ends with the client, with the context of the server,
+//     or with a line {"end": …} when its job is deleted ([view.Ending]). A
+//     client that takes no data for ten seconds is left. $filter applies.
+//  7. Every answer has an x-ms-request-id, which the log repeats. A query
+//     parameter that an operation does not have, or a document for one that
+//     takes none, is 400 and named, but on the paths of AWX, which lets them
+//     be. The parameter api-version is accepted everywhere and has no effect.
 //  8. No answer shows a secret: a job's are left out, and that of a name is not
 //     given back. Neither are they logged.
 //  9. A browser cannot be made to change anything from a page of another
 //     origin ([http.CrossOriginProtection]). There is no authentication here.
+//
+// # Puts and patches
+//
+// The answer to one is the job, and beside its properties "result" (created,
+// updated or unchanged) and, if there are any, "warnings": [{"path", "message"}],
+// of what its writer might not expect. With strict, warnings are the details of
+// a 400. With dryRun everything is checked, nothing written, and the answer, with
+// 200, is the job as it would be, and "dryRun": {"nextRuns": […], "notes": […]}
+// if it would run.
 //
 // Timeouts of reading and of idle connections are the [http.Server]'s.
 package rest

@@ -30,16 +30,25 @@ func TestFaults(t *testing.T) {
 		{"GET", jobs + "?$top=101", "", `400 "path":"$top"`},
 		{"GET", jobs + "?$top=x", "", `400 "path":"$top"`},
 		{"GET", jobs + "?$skip=-1", "", `400 "path":"$skip"`},
-		{"GET", jobs + "?$orderby=name", "", `400 "$orderby: unknown option; there are $top, $skip, $filter, $skiptoken"`},
+		{"GET", jobs + "?$orderby=name", "", `400 "$orderby: unknown option; there are $top, $skip, $filter, $skiptoken, labelSelector"`},
 		{"GET", jobs + "/job/history?top=5", "", `400 top: unknown option; did you mean \"$top\"?`},
 		{"GET", jobs + "?=5", "", `400 "path":"query"|single quotes`},
-		{"GET", jobs + "?_=1&api-version=2016-03-01&$top=1", "", `200 "default/job"`},
+		{"GET", jobs + "?api-version=2016-03-01&$top=1", "", `200 "default/job"`},
 		{"GET", jobs + "?$filter=state+ne+enabled", "", `400 "path":"$filter"|state eq enabled|disabled`},
 		{"GET", jobs + "/job/history?$filter=status+eq+done", "", `400 "path":"$filter"|completed`},
 		{"GET", jobs + "/job/history?follow=maybe", "", `400 "path":"follow"`},
 		{"GET", jobs + "/none/history?follow=true", "", `404 "ResourceNotFound"`},
 		{"GET", "/jobCollections/none/history?follow=true", "", `404 "ResourceNotFound"`},
-		{"GET", "/history", "", `400 "path":"follow"`},
+		{"GET", "/history?follow=true&$top=5", "", `400 $top: unknown option; there are $filter`},
+		{"GET", "/history?follow=true&after=1000", "", `400 after: 1000 is not the sequence of a record: the last one is 0`},
+		{"GET", "/history?follow=true&after=x", "", `400 "path":"after"`},
+		{"GET", "/history?after=1", "", `400 after: is where a live tail begins: it goes with follow=true`},
+		{"GET", "/history?$skiptoken=x", "", `400 "path":"$skiptoken"|is not the sequence of a record`},
+		{"GET", "/history?$top=0", "", `400 "path":"$top"|1-100`},
+		{"GET", "/history?earlier=perhaps", "", `400 "path":"earlier"`},
+		{"GET", "/jobCollections/none/history", "", `404 "ResourceNotFound"`},
+		{"GET", jobs + "/none/history?earlier=true", "", `404 job default/none: not found`},
+		{"GET", jobs + "/job/history?earlier=true", "", `200 {"value":[],"nextLink":null}`},
 		{"POST", "/doctor?fix=perhaps", "", `400 "path":"fix"`},
 		{"PUT", jobs + "/job", "", `400 is empty`},
 		{"PUT", jobs + "/job", strings.Repeat("x", 17<<10), `400 is 17408 bytes long, at most 16384 (16 KB)`},
@@ -53,6 +62,51 @@ func TestFaults(t *testing.T) {
 	if r := w.do(http.MethodPost, jobs+"/job", ""); r.header.Get("Allow") != "DELETE, GET, HEAD, PATCH, PUT" {
 		t.Errorf("Allow: %s", r.header.Get("Allow"))
 	}
+}
+
+// TestUnknownOptions gives every operation something that it does not know.
+func TestUnknownOptions(t *testing.T) {
+	w := newWorld(t)
+	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
+	const jobs = "/jobCollections/default/jobs"
+	w.steps([]step{
+		{"GET", jobs + "?foo=1", "", `400 {"path":"foo","message":"unknown option; there are $top, $skip, $filter, $skiptoken, labelSelector"}`},
+		{"GET", jobs + "?$filtr=state+eq+enabled", "", `400 "path":"$filtr"|did you mean \"$filter\"?`},
+		{"GET", jobs + "?$top=1&$top=2", "", `400 {"path":"$top","message":"is given more than once"}`},
+		{"GET", jobs + "?a=1&b=2", "", `400 "path":"a"|"path":"b"`},
+		{"GET", jobs + "?$top=%zz", "", `400 "path":"query"`},
+		{"GET", jobs + "/job?x=1", "", `400 unknown option; there are none here`},
+		{"PUT", jobs + "/job?dryrn=true", later, `400 "path":"dryrn"`},
+		{"DELETE", jobs + "/job?force=true", "", `400 "path":"force"`},
+		{"POST", jobs + "/job/run?wait=true", "", `400 "path":"wait"`},
+		{"POST", "/doctor?fx=true", "", `400 "path":"fx"|did you mean \"fix\"?`},
+		{"GET", "/history?folow=true", "", `400 "path":"folow"|did you mean \"follow\"?`},
+		{"GET", "/jobCollections?$top=1", "", `400 "path":"$top"|there are none here`},
+		{"GET", "/secrets?top=1", "", `400 "path":"top"`},
+		{"DELETE", "/secrets/none?forc=true", "", `400 did you mean \"force\"?`},
+		{"POST", "/preview?count=5", "", `400 "path":"count"`},
+		{"GET", "/healthz?x=1", "", `400 "path":"x"`},
+		{"GET", jobs + "/job?api-version=2016-03-01", "", `200 "default/job"`},
+		{"POST", "/doctor?api-version=2016-03-01&fix=false", "", `200 "jobs":1`},
+	})
+}
+
+// TestNothingToRead sends documents to operations that take none.
+func TestNothingToRead(t *testing.T) {
+	w := newWorld(t)
+	const job = "/jobCollections/default/jobs/job"
+	w.must(http.MethodPut, job, later)
+	w.steps([]step{
+		{"POST", job + "/disable", `{"reason": "holiday", "until": 1}`, `400 {"path":"reason","message":"unknown field; this takes no document"}|"path":"until"`},
+		{"POST", job + "/enable", "now", `400 this takes no document, and this is a string`},
+		{"POST", job + "/run", `[]`, `400 this takes no document, and this is an array`},
+		{"POST", job + "/run", `{"at": `, `400 "BadRequest"`},
+		{"POST", "/doctor", `{"fix": true}`, `400 "path":"fix"`},
+		{"POST", "/secrets/rotate", `{"key": "k"}`, `400 "path":"key"`},
+		{"POST", job + "/disable", " {} ", `200 "state":"disabled"`},
+		{"POST", job + "/enable", "\n", `200 "state":"enabled"`},
+		{"POST", job + "/run", "{}", `200 "occurrence"`},
+	})
 }
 
 // TestCrossOrigin lets a browser's page of another origin try to run a job.

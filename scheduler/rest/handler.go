@@ -45,9 +45,9 @@ func New(cfg Config) http.Handler {
 		a.version = "dev"
 	}
 	mux := http.NewServeMux()
-	a.register(mux, "", resources, (*api).refuse)
-	a.register(mux, "", slices.Concat(secrets, process), (*api).refuse)
-	a.register(mux, "", awx, (*api).refuseAWX)
+	a.register(mux, "", strict(resources), (*api).refuse)
+	a.register(mux, "", strict(slices.Concat(secrets, process)), (*api).refuse)
+	a.register(mux, "", slices.Concat(awxTools, awxSchedules), (*api).refuseAWX)
 	mux.Handle("/", a.handler(func(_ *api, _ http.ResponseWriter, r *http.Request) error {
 		return fault{http.StatusNotFound, "UnknownRoute", "there is nothing at " + r.URL.Path}
 	}, (*api).refuse))

@@ -8,9 +8,14 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // follow opens a live tail and returns a function that waits for its next
@@ -151,5 +156,187 @@ func TestFollowEnds(t *testing.T) {
 		t.Errorf("%d requests under way", w.serving.Load())
 	}
 	end()
+	w.await("the tail's end", func() bool { return w.serving.Load() == 0 })
+}
+
+// incarnation is what tells a job from others of its name.
+func (w *world) incarnation(name string) string {
+	w.t.Helper()
+	st, err := w.store.LoadJob(w.t.Context(), scheduler.Key{Collection: "default", Job: name})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return scheduler.StoredIncarnation(st.Data)
+}
+
+// started is when the first of the records was, that a test makes up.
+var started = time.Date(2026, 3, 8, 9, 0, 0, 0, time.UTC)
+
+// record stores a record whose message is text, n minutes after the first.
+func (w *world) record(name, uid string, outcome scheduler.Outcome, n int) {
+	w.t.Helper()
+	at := started.Add(time.Duration(n) * time.Minute)
+	err := w.store.Append(w.t.Context(), &scheduler.Record{
+		Job: scheduler.Key{Collection: "default", Job: name}, UID: uid, Outcome: outcome, Message: strconv.Itoa(n), Started: at, Ended: at,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// messages are those of all pages from a path on. between is done after each.
+func (w *world) messages(path string, between func()) string {
+	w.t.Helper()
+	var texts []string
+	for link := path; link != ""; {
+		l := w.page(link)
+		for _, e := range l.Value {
+			texts = append(texts, fmt.Sprint(e.Properties["message"]))
+		}
+		if link = ""; l.NextLink != nil {
+			link = *l.NextLink
+			between()
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+// TestHistoryPagesWhileRecordsCome reads page by page while the history grows:
+// nothing comes twice, and nothing is left out.
+func TestHistoryPagesWhileRecordsCome(t *testing.T) {
+	w := newWorld(t)
+	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
+	for path, of := range map[string]string{"/jobCollections/default/jobs/job/history": "job", "/history": "all", "/jobCollections/default/history": "collection"} {
+		if err := w.store.Forget(t.Context(), scheduler.Key{Collection: "default", Job: "job"}); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		come := func() {
+			w.record("job", w.incarnation("job"), scheduler.Outcomes[n%2], n)
+			n++
+		}
+		for range 7 {
+			come()
+		}
+		if got := w.messages(path+"?$top=2&$skip=1", come); got != "5 4 3 2 1 0" {
+			t.Errorf("%s: got %s", of, got)
+		}
+	}
+}
+
+// TestHistoryOfAllJobs lists records across jobs, newest first and filtered.
+func TestHistoryOfAllJobs(t *testing.T) {
+	w := newWorld(t)
+	w.must(http.MethodPut, "/jobCollections/other", "{}")
+	for _, path := range []string{"default/jobs/a", "default/jobs/b", "other/jobs/c"} {
+		w.must(http.MethodPut, "/jobCollections/"+path, later)
+	}
+	a, b := w.incarnation("a"), w.incarnation("b")
+	w.record("a", a, scheduler.OutcomeCompleted, 0)
+	w.record("b", b, scheduler.OutcomeFailed, 1)
+	w.record("a", "anotherA", scheduler.OutcomeFailed, 2)
+	w.record("gone", "gone1234", scheduler.OutcomeCompleted, 3)
+	w.record("b", b, scheduler.OutcomeCompleted, 4)
+	w.record("a", "", scheduler.OutcomeFaulted, 5)
+	for query, want := range map[string]string{
+		"/history":                                               "5 4 1 0",
+		"/history?$top=1":                                        "5 4 1 0",
+		"/jobCollections/default/history":                        "5 4 1 0",
+		"/jobCollections/other/history":                          "",
+		"/history?earlier=true":                                  "3 2",
+		"/history?uid=gone1234":                                  "3",
+		"/history?uid=anotherAndTheRestOfIt":                     "2",
+		"/history?$filter=status eq failed or status eq faulted": "5 1",
+		"/history?$filter=startTime ge 2026-03-08T09:01Z and startTime lt 2026-03-08T09:05Z": "4 1",
+		"/history?$filter=status eq completed and startTime gt 2026-03-08T09:00Z":            "4",
+		"/jobCollections/default/jobs/a/history":                                             "5 0",
+		"/jobCollections/default/jobs/a/history?earlier=true":                                "2",
+		"/jobCollections/default/jobs/a/history?uid=" + a:                                    "0",
+		"/jobCollections/default/jobs/a/history?$filter=startTime le 2026-03-08T09:00Z":      "0",
+		"/jobCollections/default/jobs/gone/history?earlier=true":                             "3",
+		"/jobCollections/default/jobs/gone/history?uid=gone1234":                             "3",
+	} {
+		if got := w.messages(strings.ReplaceAll(query, " ", "%20"), func() {}); got != want {
+			t.Errorf("%s: got %q, want %q", query, got, want)
+		}
+	}
+}
+
+// TestHistoryIsBounded looks at many records in vain: the answer comes
+// soon, and its nextLink goes on.
+func TestHistoryIsBounded(t *testing.T) {
+	w := newWorld(t)
+	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
+	w.record("gone", "gone1234", scheduler.OutcomeCompleted, 0)
+	var appends errgroup.Group
+	appends.SetLimit(100)
+	for i := range 22 { // a subject keeps 1,000
+		r := &scheduler.Record{Job: scheduler.Key{Collection: "default", Job: "job" + strconv.Itoa(i)}, Outcome: scheduler.OutcomeCompleted, Ended: started}
+		for range 1000 {
+			appends.Go(func() error { return w.store.Append(t.Context(), r) })
+		}
+	}
+	if err := appends.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	first := w.page("/history?uid=gone1234")
+	if len(first.Value) != 0 || first.NextLink == nil {
+		t.Fatalf("got %+v", first)
+	}
+	if got := w.messages(*first.NextLink, func() { t.Error("a third page") }); got != "0" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestFollowAfter takes a live tail up where another was left.
+func TestFollowAfter(t *testing.T) {
+	w := newWorld(t)
+	const path = "/jobCollections/default/jobs/job"
+	w.must(http.MethodPut, path, later)
+	uid := w.incarnation("job")
+	next, _ := w.follow("/history?follow=true")
+	var sequence any
+	for i := range 4 {
+		w.record("job", uid, scheduler.OutcomeCompleted, i)
+		if e := next(); e.Properties["message"] != strconv.Itoa(i) {
+			t.Errorf("%d: %+v", i, e)
+		} else if i == 1 {
+			sequence = e.Properties["sequence"]
+		}
+	}
+	w.record("job", "earlier1", scheduler.OutcomeCompleted, 4)
+	w.record("gone", "earlier1", scheduler.OutcomeCompleted, 5)
+	for _, query := range []string{"/history?follow=true", path + "/history?follow=true", "/jobCollections/default/history?follow=true"} {
+		next, _ := w.follow(query + fmt.Sprintf("&after=%v", sequence))
+		w.record("job", uid, scheduler.OutcomeCompleted, 6)
+		for _, want := range []string{"2", "3", "6"} {
+			if e := next(); e.Properties["message"] != want {
+				t.Errorf("%s: got %+v, want %s", query, e, want)
+			}
+		}
+	}
+	next, _ = w.follow(path + "/history?follow=true&after=0&earlier=true")
+	if e := next(); e.Properties["message"] != "4" {
+		t.Errorf("earlier: %+v", e)
+	}
+}
+
+// TestFollowEndsWithItsJob deletes the job whose tail is followed, and puts
+// another one of its name.
+func TestFollowEndsWithItsJob(t *testing.T) {
+	w := newWorld(t)
+	const path = "/jobCollections/default/jobs/job"
+	w.must(http.MethodPut, path, later)
+	next, _ := w.follow(path + "/history?follow=true")
+	w.must(http.MethodPut, path, strings.Replace(later, "2", "3", 1)) // an edit is no end
+	w.record("job", w.incarnation("job"), scheduler.OutcomeCompleted, 0)
+	if e := next(); e.Properties["message"] != "0" {
+		t.Errorf("%+v", e)
+	}
+	w.must(http.MethodDelete, path, "")
+	w.must(http.MethodPut, path, later)
+	if e := next(); e.End["code"] != "ResourceNotFound" || e.End["message"] != "job default/job: not found: it was deleted" {
+		t.Errorf("%+v", e)
+	}
 	w.await("the tail's end", func() bool { return w.serving.Load() == 0 })
 }

@@ -15,8 +15,12 @@ func key(r *http.Request) scheduler.Key {
 }
 
 func (a *api) listJobs(w http.ResponseWriter, r *http.Request) error {
-	page, err := pageOf(r, jobOptions)
+	page, err := pageOf(r)
 	if err != nil {
+		return err
+	}
+	page.After = r.URL.Query().Get("$skiptoken")
+	if page.Labels, err = scheduler.ParseSelector(r.URL.Query().Get("labelSelector")); err != nil {
 		return err
 	}
 	state, err := view.JobFilter(r.URL.Query().Get("$filter"))
@@ -34,13 +38,28 @@ func (a *api) listJobs(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, view.NewList(views, next))
 }
 
-func (a *api) putJob(w http.ResponseWriter, r *http.Request) error {
+// edit reads a request to put or patch a job: its body, and whether it is strict,
+// or a dry run.
+func edit(w http.ResponseWriter, r *http.Request) (service.Edit, error) {
+	strict, err := flag(r, "strict")
+	if err != nil {
+		return service.Edit{}, err
+	}
+	dryRun, err := flag(r, "dryRun")
+	if err != nil {
+		return service.Edit{}, err
+	}
 	body, err := readBody(w, r)
+	return service.Edit{Key: key(r), Body: body, Strict: strict, DryRun: dryRun}, err
+}
+
+func (a *api) putJob(w http.ResponseWriter, r *http.Request) error {
+	e, err := edit(w, r)
 	if err != nil {
 		return err
 	}
-	v, created, err := a.service.Put(lasting(r), service.Edit{Key: key(r), Body: body})
-	return answerJob(w, putStatus(created), v, err)
+	v, created, err := a.service.Put(lasting(r), e)
+	return answerJob(w, putStatus(created && !e.DryRun), v, err)
 }
 
 func (a *api) getJob(w http.ResponseWriter, r *http.Request) error {
@@ -49,11 +68,11 @@ func (a *api) getJob(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) patchJob(w http.ResponseWriter, r *http.Request) error {
-	body, err := readBody(w, r)
+	e, err := edit(w, r)
 	if err != nil {
 		return err
 	}
-	v, err := a.service.Patch(lasting(r), service.Edit{Key: key(r), Body: body})
+	v, err := a.service.Patch(lasting(r), e)
 	return answerJob(w, http.StatusOK, v, err)
 }
 
@@ -71,6 +90,18 @@ func (a *api) runJob(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return answer(w, http.StatusOK, document.ObjectValue(document.Member{Name: "occurrence", Value: document.StringValue(id)}))
+}
+
+func (a *api) resubmitJob(w http.ResponseWriter, r *http.Request) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	v, err := a.service.Resubmit(lasting(r), key(r), body)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, v)
 }
 
 func (a *api) enableJob(w http.ResponseWriter, r *http.Request) error {

@@ -2,48 +2,18 @@ package rest
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// The parameters of a list that begin with a dollar sign.
-var (
-	listOptions = []string{"$top", "$skip", "$filter"}
-	jobOptions  = append(listOptions[:3:3], "$skiptoken")
-)
-
-// checkOptions refuses what looks like an option of a list and is none: a page
-// or an order that nobody asked for would pass for the right one. Parameters of
-// other kinds are let be, as clients add some of their own.
-func checkOptions(q url.Values, options []string) error {
-	for _, name := range slices.Sorted(maps.Keys(q)) {
-		switch {
-		case name == "" && q.Get(name) != "":
-			return scheduler.Invalid("query", "has a value without a name; in a shell, $top is a variable, but not in single quotes")
-		case strings.HasPrefix(name, "$") && !slices.Contains(options, name):
-			return scheduler.Invalid(name, "unknown option; there are "+strings.Join(options, ", "))
-		case slices.Contains(options, "$"+name):
-			return scheduler.Invalid(name, fmt.Sprintf("unknown option; did you mean %q?", "$"+name))
-		}
-	}
-	return nil
-}
-
-// pageOf reads $top and $skip, and $skiptoken if it is among the options.
-func pageOf(r *http.Request, options []string) (view.Page, error) {
+// pageOf reads $top and $skip.
+func pageOf(r *http.Request) (view.Page, error) {
 	var p view.Page
 	q := r.URL.Query()
-	if err := checkOptions(q, options); err != nil {
-		return p, err
-	}
-	p.After = q.Get("$skiptoken")
 	if q.Has("$top") {
 		n, err := strconv.Atoi(q.Get("$top"))
 		if err != nil || n < 1 || n > view.MaxPage {
@@ -74,20 +44,12 @@ func flag(r *http.Request, name string) (bool, error) {
 	return on, nil
 }
 
-// linkBehind returns the URL of the page that begins behind n entries of this
-// one.
-func linkBehind(r *http.Request, p view.Page, n int) string {
-	q := r.URL.Query()
-	q.Set("$skip", strconv.Itoa(p.Skip+n))
-	return linkTo(r, q)
-}
-
-// linkAfter returns the URL of the page that begins after a name, whatever is
-// put and deleted before it meanwhile.
-func linkAfter(r *http.Request, name string) string {
+// linkAfter returns the URL of the page that goes on after a place, whatever is
+// added and removed before it meanwhile: a name, or the sequence of a record.
+func linkAfter(r *http.Request, place string) string {
 	q := r.URL.Query()
 	q.Del("$skip")
-	q.Set("$skiptoken", name)
+	q.Set("$skiptoken", place)
 	return linkTo(r, q)
 }
 

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,48 +23,58 @@ var resources = []operation{
 	{http.MethodGet, "/jobCollections", (*api).listCollections},
 	{http.MethodPut, "/jobCollections/{c}", (*api).putCollection},
 	{http.MethodGet, "/jobCollections/{c}", (*api).getCollection},
+	{http.MethodPatch, "/jobCollections/{c}", (*api).patchCollection},
 	{http.MethodDelete, "/jobCollections/{c}", (*api).deleteCollection},
-	{http.MethodGet, "/jobCollections/{c}/history", (*api).followOnly},
+	{http.MethodPost, "/jobCollections/{c}/enable", (*api).enableCollection},
+	{http.MethodPost, "/jobCollections/{c}/disable", (*api).disableCollection},
+	{http.MethodGet, "/jobCollections/{c}/history", (*api).history},
 	{http.MethodGet, "/jobCollections/{c}/jobs", (*api).listJobs},
 	{http.MethodPut, "/jobCollections/{c}/jobs/{j}", (*api).putJob},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}", (*api).getJob},
 	{http.MethodPatch, "/jobCollections/{c}/jobs/{j}", (*api).patchJob},
 	{http.MethodDelete, "/jobCollections/{c}/jobs/{j}", (*api).deleteJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/run", (*api).runJob},
+	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/resubmit", (*api).resubmitJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/enable", (*api).enableJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/disable", (*api).disableJob},
-	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/history", (*api).jobHistory},
+	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/history", (*api).history},
 }
 
 // process are the operations on the process as a whole, and on no job.
 var process = []operation{
 	{http.MethodPost, "/preview", (*api).preview},
-	{http.MethodGet, "/history", (*api).followOnly},
+	{http.MethodGet, "/history", (*api).history},
 	{http.MethodPost, "/doctor", (*api).doctor},
 	{http.MethodGet, "/healthz", (*api).health},
 	{http.MethodGet, "/readyz", (*api).readiness},
 }
 
 // register adds operations to mux under a prefix. A method that a path does
-// not have is refused, with those that it has.
+// not have is refused, with those that it has. Methods are told apart here and
+// not by mux, which takes GET /x/{id} and /x/preview for a conflict.
 func (a *api) register(mux *http.ServeMux, prefix string, operations []operation, refuse refusal) {
-	methods := map[string][]string{}
+	paths := map[string]map[string]action{}
 	for _, op := range operations {
-		mux.Handle(op.method+" "+prefix+op.path, a.handler(op.do, refuse))
-		methods[op.path] = append(methods[op.path], op.method)
-		if op.method == http.MethodGet { // a pattern for GET serves HEAD too
-			methods[op.path] = append(methods[op.path], http.MethodHead)
+		if paths[op.path] == nil {
+			paths[op.path] = map[string]action{}
+		}
+		paths[op.path][op.method] = op.do
+		if op.method == http.MethodGet {
+			paths[op.path][http.MethodHead] = op.do
 		}
 	}
-	for path, allowed := range methods {
-		mux.Handle(prefix+path, a.handler(notAllowed(allowed), refuse))
+	for path, methods := range paths {
+		mux.Handle(prefix+path, a.handler(byMethod(methods), refuse))
 	}
 }
 
-func notAllowed(methods []string) action {
-	slices.Sort(methods)
-	allow := strings.Join(methods, ", ")
-	return func(_ *api, w http.ResponseWriter, r *http.Request) error {
+// byMethod returns the action that does what the request's method asks for.
+func byMethod(methods map[string]action) action {
+	allow := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
+	return func(a *api, w http.ResponseWriter, r *http.Request) error {
+		if do, ok := methods[r.Method]; ok {
+			return do(a, w, r)
+		}
 		w.Header().Set("Allow", allow)
 		return fault{http.StatusMethodNotAllowed, "MethodNotAllowed", r.Method + " is not possible here, only " + allow}
 	}

@@ -52,6 +52,9 @@ func (a *api) rotateSecrets(w http.ResponseWriter, r *http.Request) error {
 	if r.PathValue("name") != "rotate" {
 		return fault{http.StatusNotFound, "UnknownRoute", "there is nothing to POST at " + r.URL.Path}
 	}
+	if err := checkBare(w, r); err != nil {
+		return err
+	}
 	rotation, err := a.service.RotateSecrets(lasting(r))
 	if err != nil {
 		return err

@@ -50,6 +50,7 @@ func TestSecretsOfJobs(t *testing.T) {
 		{"GET", job, "", `200 ` + shown},
 		{"PATCH", job, `{"description": "new"}`, `200 ` + shown},
 		{"GET", "/jobCollections/default/jobs", "", `200 ` + shown},
+		{"GET", job, "", `200 "secrets":["action.request.authentication.password"]`},
 		{"POST", job + "/disable", "", `200 ` + shown},
 		{"POST", "/secrets/rotate", "", `200 "skipped":1`},
 	})

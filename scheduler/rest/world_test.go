@@ -191,6 +191,8 @@ type entry struct {
 	Name       string         `json:"name"`
 	Type       string         `json:"type"`
 	Properties map[string]any `json:"properties"`
+
+	End map[string]string `json:"end"` // of a live tail: why nothing more comes
 }
 
 // page gets a listing.

@@ -32,12 +32,16 @@ type AuditReport struct {
 	Findings []Finding `json:"findings"`
 	Fixed    int       `json:"fixed"`
 
+	// NeverRan are jobs, a thousand at most, that are over and have never run:
+	// their schedules had no time left. Nothing is broken about them.
+	NeverRan []string `json:"neverRan,omitempty"`
+
 	// Undecryptable tells of secrets that this process has not the keys for, as far
 	// as a sample of the jobs shows.
 	Undecryptable []secrets.Undecryptable `json:"unopened,omitempty"`
 
-	// Duration of the audit in nanoseconds.
-	Duration time.Duration `json:"duration"`
+	// Duration of the audit.
+	Duration scheduler.Seconds `json:"duration"`
 
 	sample []scheduler.Key // of the jobs
 }
@@ -48,7 +52,12 @@ type Finding struct {
 	Name    string        `json:"job"`     // collection/job
 	Problem string        `json:"problem"` // what is wrong, for people
 	Fixed   bool          `json:"fixed"`
+
+	never bool // nothing is wrong: the job is over, and never ran
 }
+
+// neverRanKept is how many jobs that never ran a report names at most.
+const neverRanKept = 1000
 
 // The bounds of an audit: how many chunks of jobs it looks at side by side, and
 // how large they are.
@@ -100,13 +109,20 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 		rep.Undecryptable, err = a.secrets.manager.Undecryptable(ctx, rep.sample)
 	}
 	rep.Jobs -= len(bare) - int(present.Load())
+	slices.Sort(rep.NeverRan)
 	sort.Slice(rep.Findings, func(i, j int) bool { return rep.Findings[i].Name < rep.Findings[j].Name })
-	rep.Duration = time.Since(began)
+	rep.Duration = scheduler.Seconds(time.Since(began))
 	return rep, err
 }
 
 func (r *AuditReport) add(f Finding) {
 	f.Name = f.Job.String()
+	if f.never {
+		if len(r.NeverRan) < neverRanKept {
+			r.NeverRan = append(r.NeverRan, f.Name)
+		}
+		return
+	}
 	if f.Fixed {
 		r.Fixed++
 	}
@@ -164,8 +180,11 @@ func (a Auditor) auditJobs(ctx context.Context, keys []scheduler.Key, fix bool, 
 	enabled := map[scheduler.Key]scheduler.Stored{}
 	err := a.shared.Store.LoadJobs(ctx, keys, func(st scheduler.Stored) {
 		present.Add(1)
-		if scheduler.StoredState(st.Data) == scheduler.Enabled {
+		switch {
+		case scheduler.StoredState(st.Data) == scheduler.Enabled:
 			enabled[st.Key] = st
+		case scheduler.StoredNeverRan(st.Data):
+			found <- Finding{Job: st.Key, never: true}
 		}
 	})
 	if err != nil || len(enabled) == 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // CollectionKeeper keeps collections.
@@ -32,37 +33,152 @@ func (c CollectionKeeper) EnsureDefault(ctx context.Context) error {
 func (c CollectionKeeper) bucket() scheduler.Bucket { return c.shared.Store.Collections() }
 
 // PutCollection creates a collection or replaces its settings; its jobs stay
-// as they are. created tells which.
+// as they are, and so does its state when the document names none. Settings
+// equal to the present ones change nothing.
 func (c CollectionKeeper) PutCollection(
 	ctx context.Context, name string, body []byte,
-) (put *scheduler.Collection, created bool, err error) {
+) (put *scheduler.Collection, result view.Result, err error) {
+	wish, err := readCollection(name, body)
+	if err != nil {
+		return nil, "", err
+	}
+	put, err = c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
+		put, result = replaced(cur, wish)
+		return put, nil
+	})
+	return put, result, err
+}
+
+// ForeseeCollection returns what PutCollection would, and changes nothing.
+func (c CollectionKeeper) ForeseeCollection(
+	ctx context.Context, name string, body []byte,
+) (put *scheduler.Collection, result view.Result, err error) {
+	wish, err := readCollection(name, body)
+	if err != nil {
+		return nil, "", err
+	}
+	cur, err := c.Collection(ctx, name)
+	if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
+		return nil, "", err
+	}
+	put, result = replaced(cur, wish)
+	return put, result, nil
+}
+
+// replaced returns a collection, nil for a new one, with other settings.
+func replaced(cur, wish *scheduler.Collection) (*scheduler.Collection, view.Result) {
+	next := wish.Over(cur)
+	switch {
+	case cur == nil:
+		return next, view.Created
+	case next.Equals(cur):
+		return next, view.Unchanged
+	}
+	return next, view.Updated
+}
+
+// CreateCollection creates a collection. ErrConflict when it exists already.
+func (c CollectionKeeper) CreateCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, error) {
+	wish, err := readCollection(name, body)
+	if err != nil {
+		return nil, err
+	}
+	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
+		if cur != nil {
+			return nil, fmt.Errorf("collection %s: %w: it exists already", name, scheduler.ErrConflict)
+		}
+		return wish, nil
+	})
+}
+
+// PatchCollection merges a document into a collection's settings (RFC 7396).
+// ErrNotFound when there is none.
+func (c CollectionKeeper) PatchCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, error) {
 	if err := scheduler.ValidateName("collection", name); err != nil {
-		return nil, false, err
+		return nil, err
+	}
+	patch, err := scheduler.ParseDocument(body)
+	if err != nil {
+		return nil, err
+	}
+	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
+		if cur == nil {
+			return nil, fmt.Errorf("collection %s: %w", name, scheduler.ErrNotFound)
+		}
+		return cur.Patched(patch)
+	})
+}
+
+// TurnCollection enables or disables a collection. The states of its jobs stay
+// as they are. ErrNotFound when there is none.
+func (c CollectionKeeper) TurnCollection(ctx context.Context, name string, state scheduler.State) (*scheduler.Collection, error) {
+	if err := scheduler.ValidateName("collection", name); err != nil {
+		return nil, err
+	}
+	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
+		switch {
+		case cur == nil:
+			return nil, fmt.Errorf("collection %s: %w", name, scheduler.ErrNotFound)
+		case cur.State == state:
+			return cur, nil
+		}
+		return cur.Turned(state), nil
+	})
+}
+
+// readCollection reads the settings of a collection. An empty body asks for
+// none.
+func readCollection(name string, body []byte) (*scheduler.Collection, error) {
+	if err := scheduler.ValidateName("collection", name); err != nil {
+		return nil, err
 	}
 	v := document.ObjectValue()
 	if len(body) > 0 {
+		var err error
 		if v, err = scheduler.ParseDocument(body); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
-	if put, err = scheduler.ReadCollection(name, v); err != nil {
-		return nil, false, err
-	}
-	data, err := put.Encode()
-	if err != nil {
-		return nil, false, err
-	}
+	return scheduler.ReadCollection(name, v)
+}
+
+// change stores what edit makes of a collection, which is nil when there is
+// none. It asks again when another change comes first.
+func (c CollectionKeeper) change(
+	ctx context.Context, name string, edit func(cur *scheduler.Collection) (*scheduler.Collection, error),
+) (*scheduler.Collection, error) {
 	for range casTries {
-		st, err := c.bucket().Load(ctx, name)
+		cur, err := c.Collection(ctx, name)
 		if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
-			return nil, false, err
+			return nil, err
 		}
-		put.Revision, err = c.bucket().Save(ctx, name, data, st.Revision)
-		if !errors.Is(err, scheduler.ErrConflict) {
-			return put, st.Revision == 0, err
+		next, err := edit(cur)
+		if err != nil {
+			return nil, err
+		}
+		if err = c.save(ctx, cur, next); !errors.Is(err, scheduler.ErrConflict) {
+			return next, err
 		}
 	}
-	return nil, false, contended("collection " + name)
+	return nil, contended("collection " + name)
+}
+
+// save writes next over cur, unless nothing is different.
+func (c CollectionKeeper) save(ctx context.Context, cur, next *scheduler.Collection) error {
+	replaces := uint64(0)
+	if cur != nil {
+		replaces = cur.Revision
+		if next.Equals(cur) {
+			next.Revision = replaces
+			return nil
+		}
+	}
+	data, err := next.Encode()
+	if err != nil {
+		return err
+	}
+	next.Revision, err = c.bucket().Save(ctx, next.Name, data, replaces)
+	return err
 }
 
 // Collection returns a collection.
@@ -89,15 +205,21 @@ func (c CollectionKeeper) Collections(ctx context.Context) ([]*scheduler.Collect
 	return all, err
 }
 
-// DeleteCollection deletes a collection with all its jobs. The default
-// collection cannot be deleted.
-func (c CollectionKeeper) DeleteCollection(ctx context.Context, name string) error {
+// DeleteCollection deletes a collection with all its jobs; or, onlyEmpty, one
+// that has none. ErrConflict for one that has, and for the default collection,
+// which cannot be deleted.
+func (c CollectionKeeper) DeleteCollection(ctx context.Context, name string, onlyEmpty bool) error {
 	if name == scheduler.DefaultCollection {
 		return fmt.Errorf("collection %s: %w: it is always there", name, scheduler.ErrConflict)
 	}
 	one, err := c.Collection(ctx, name)
 	if err != nil {
 		return err
+	}
+	if onlyEmpty {
+		if err := c.checkEmpty(ctx, name); err != nil {
+			return err
+		}
 	}
 	if err := c.bucket().Remove(ctx, name, one.Revision); err != nil {
 		return fmt.Errorf("collection %s: %w", name, err)
@@ -109,4 +231,16 @@ func (c CollectionKeeper) DeleteCollection(ctx context.Context, name string) err
 		}
 		return err
 	})
+}
+
+// checkEmpty refuses a collection that has jobs, completed ones included.
+func (c CollectionKeeper) checkEmpty(ctx context.Context, name string) error {
+	keys, err := c.edits.reads.keys(ctx, name)
+	if err != nil {
+		return err
+	}
+	if keys, err = c.edits.reads.existing(ctx, keys, len(keys)); err != nil || len(keys) == 0 {
+		return err
+	}
+	return fmt.Errorf("collection %s: %w: it has jobs (%d), which would be deleted with it", name, scheduler.ErrConflict, len(keys))
 }

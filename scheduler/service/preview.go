@@ -96,7 +96,7 @@ func readPreview(r *document.Reader, v document.Value) previewQuery {
 
 // readPreviewed reads the properties of a job of which only the timing counts.
 func readPreviewed(o *document.Object) spec.Timing {
-	o.Ignore("action", "state", "status", "jitter", "timeout", "overlap", "catchUp", "labels", "description")
+	o.Ignore("action", "state", "status", "jitter", "timeout", "overlap", "catchUp", "labels", "description", "data")
 	return spec.ReadTiming(o)
 }
 
@@ -104,7 +104,7 @@ func readPreviewed(o *document.Object) spec.Timing {
 // but a seed here. That of a whole job, which has an action, may be
 // collection/job as everywhere; the seed is then the job's name.
 func readPreviewName(o *document.Object, whole bool) string {
-	o.Ignore("id", "type", "collection")
+	o.Ignore("id", "type", "collection", "result", "warnings", "dryRun")
 	name, _ := o.String("name")
 	if _, job, ok := strings.Cut(name, "/"); ok && whole {
 		return job

@@ -2,13 +2,13 @@ package service
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/spec"
 	"github.com/carillon-sched/carillon/scheduler/step"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -18,6 +18,8 @@ type Edit struct {
 	Key          scheduler.Key
 	Body         []byte // JSON or YAML
 	SpecSequence uint64 // stream sequence when the edit was published as a spec; 0 otherwise
+	Strict       bool   // what would be warned of is refused
+	DryRun       bool   // everything is checked and nothing written: the view is of what would be
 }
 
 // Editor changes jobs.
@@ -30,30 +32,31 @@ type Editor struct {
 }
 
 // Put creates a job, or replaces its definition: everything the document does
-// not name takes its default. created tells which. A definition equal to the
-// present one changes nothing.
+// not name takes its default, but for the state, which stays as it is. created
+// tells which, and so does the view's Result. A definition equal to the present
+// one changes nothing. A job at its end that is put with a change begins again.
 //
 // Secrets are the exception: no view of a job shows them, so a document that
 // leaves out one that the job has may be such a view that is put back, and is
 // refused. Null drops a secret, or what it stands in.
 //
 // Errors: ErrInvalid with every problem; ErrNotFound when the collection does
-// not exist; ErrConflict when a quota is used up, or the job is completed or
-// faulted, which is final.
+// not exist; ErrConflict when a quota is used up.
 func (e Editor) Put(ctx context.Context, edit Edit) (v *view.Job, created bool, err error) {
 	r, def, at, err := e.define(ctx, edit)
 	if err != nil {
 		return nil, false, e.hintSecrets(ctx, edit.Key, err)
 	}
-	if e.creating.Load() { // jobs come in herds: do without the look whether this one exists
+	if e.creating.Load() && !edit.DryRun { // jobs come in herds: do without the look whether this one exists
 		v, err := e.create(ctx, 0, edit, r, def)
 		if !errors.Is(err, step.ErrOvertaken) && !errors.Is(err, scheduler.ErrConflict) {
 			return v, err == nil, err
 		}
 	}
-	v, created, err = e.apply(ctx, edit, r, func(cur *scheduler.Job) (*scheduler.Definition, error) {
+	v, err = e.apply(ctx, edit, r, func(cur *scheduler.Job) (*scheduler.Definition, error) {
 		return def, scheduler.CheckOmitted(cur, def, at)
 	})
+	created = err == nil && v.Result == view.Created
 	e.creating.Store(created)
 	return v, created, err
 }
@@ -73,7 +76,7 @@ func (e Editor) Patch(ctx context.Context, edit Edit) (*view.Job, error) {
 		return nil, err
 	}
 	r := e.reading(c, edit.Key)
-	view, _, err := e.apply(ctx, edit, r, func(cur *scheduler.Job) (*scheduler.Definition, error) {
+	view, err := e.apply(ctx, edit, r, func(cur *scheduler.Job) (*scheduler.Definition, error) {
 		if cur == nil {
 			return nil, fmt.Errorf("job %s: %w", edit.Key, scheduler.ErrNotFound)
 		}
@@ -81,47 +84,58 @@ func (e Editor) Patch(ctx context.Context, edit Edit) (*view.Job, error) {
 		if err != nil {
 			return nil, err
 		}
-		again := edit.SpecSequence > 0 && edit.SpecSequence == cur.SpecSequence // done before, and the job has run since
-		if _, turned := patch.Member("state"); turned && cur.State.Final() && !again {
-			return nil, finalError(cur)
+		if _, turned := patch.Member("state"); turned && cur.State.Final() && cur.Equals(def) {
+			return nil, cur.OverError()
 		}
 		return def, c.Admits(def, r)
 	})
 	return view, err
 }
 
-func finalError(j *scheduler.Job) error {
-	return fmt.Errorf("job %s: %w: it is %s, which is final", j.Key, scheduler.ErrConflict, j.State)
-}
-
 // apply writes the definition that change makes of the current job, and arms or
 // re-plans the job's baton.
 func (e Editor) apply(
 	ctx context.Context, edit Edit, r *scheduler.Reading, change func(cur *scheduler.Job) (*scheduler.Definition, error),
-) (*view.Job, bool, error) {
+) (*view.Job, error) {
 	for range casTries {
 		cur, at, err := e.shared.find(ctx, edit.Key)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		if cur == nil && edit.SpecSequence > 0 && at.SpecSequence > edit.SpecSequence {
-			return nil, false, fmt.Errorf("job %s: %w: a later spec deleted it", edit.Key, scheduler.ErrConflict)
+			return nil, fmt.Errorf("job %s: %w: a later spec deleted it", edit.Key, scheduler.ErrConflict)
 		}
-		if cur != nil && edit.SpecSequence > 0 && cur.SpecSequence > edit.SpecSequence {
-			v, err := e.superseded(ctx, cur)
-			return v, false, err
+		if cur != nil && edit.SpecSequence > 0 && cur.SpecSequence >= edit.SpecSequence {
+			return e.done(ctx, cur, edit)
 		}
 		def, err := change(cur)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		v, err := e.write(ctx, cur, at.Revision, edit, r, def)
-		if errors.Is(err, step.ErrOvertaken) {
-			continue
+		if !errors.Is(err, step.ErrOvertaken) {
+			return v, err
 		}
-		return v, cur == nil, err
 	}
-	return nil, false, contended("job " + edit.Key.String())
+	return nil, contended("job " + edit.Key.String())
+}
+
+// done answers a spec that was carried out before, after which the job may have
+// run and been edited, or that a later one has overtaken.
+func (e Editor) done(ctx context.Context, cur *scheduler.Job, edit Edit) (*view.Job, error) {
+	answer := e.unchanged
+	if cur.SpecSequence > edit.SpecSequence {
+		answer = e.superseded
+	}
+	v, err := answer(ctx, cur)
+	if err != nil {
+		return nil, err
+	}
+	v.Result = view.Unchanged
+	if !v.Superseded {
+		v.Warnings = cur.Def.Warnings(cur.Plan)
+	}
+	return v, nil
 }
 
 // superseded answers an edit that a later one has overtaken.
@@ -140,18 +154,47 @@ func (e Editor) write(
 	if cur == nil {
 		return e.create(ctx, rev, edit, r, def)
 	}
-	if cur.Equals(def) && edit.SpecSequence <= cur.SpecSequence {
-		return e.unchanged(ctx, cur)
+	stored := cur
+	cur, err := e.plans.settled(ctx, stored)
+	if err != nil {
+		return nil, err
 	}
-	if cur.State.Final() && !cur.Equals(def) {
-		return nil, fmt.Errorf("job %s: %w: it is %s, which is final; delete it to use the name again",
-			cur.Key, scheduler.ErrConflict, cur.State)
-	}
+	same := cur.Equals(def)
 	next, err := cur.Edited(def, time.Now().UTC(), edit.SpecSequence)
 	if err != nil {
 		return nil, err
 	}
-	return e.replace(ctx, cur, next)
+	warnings, err := warningsOf(def, next, edit)
+	if err != nil {
+		return nil, err
+	}
+	var v *view.Job
+	switch {
+	case edit.DryRun:
+		v, err = e.foresee(ctx, cur, next)
+	case same && edit.SpecSequence <= cur.SpecSequence:
+		v, err = e.unchanged(ctx, stored)
+	default:
+		v, err = e.replace(ctx, cur, next)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v.Result, v.Warnings = view.Updated, warnings
+	if same {
+		v.Result = view.Unchanged
+	}
+	return v, nil
+}
+
+// warningsOf returns what is to be warned of when def makes the job next. With
+// an edit that is strict it is an [ErrInvalid].
+func warningsOf(def *scheduler.Definition, next *scheduler.Job, edit Edit) ([]spec.Warning, error) {
+	warnings := def.Warnings(next.Plan)
+	if !edit.Strict || len(warnings) == 0 {
+		return warnings, nil
+	}
+	return nil, scheduler.RefuseWarnings(warnings)
 }
 
 // unchanged answers an edit that changes nothing. It makes sure of the baton,
@@ -161,59 +204,22 @@ func (e Editor) unchanged(ctx context.Context, j *scheduler.Job) (*view.Job, err
 		if err := e.plans.replan(ctx, j, scheduler.Enabled); err != nil {
 			return nil, err
 		}
+		settled, err := e.plans.settled(ctx, j)
+		if err != nil {
+			return nil, err
+		}
+		j = settled
 	}
 	return e.reads.view(ctx, j)
 }
 
-// create stores a new job and arms its first baton.
-func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.Reading, def *scheduler.Definition) (*view.Job, error) {
-	if err := e.checkJobCount(ctx, edit.Key.Collection); err != nil {
-		return nil, err
-	}
-	j, err := scheduler.NewJob(edit.Key, r.UID, def, r.Now, edit.SpecSequence)
-	if err != nil {
-		return nil, err
-	}
-	first := j.Begin(scheduler.Progress{}, r.Now)
-	if first.Next == nil && j.State == scheduler.Enabled {
-		j.State = scheduler.Completed // it has no instant left
-	}
-	if err := e.save(ctx, j, rev); err != nil {
-		return nil, err
-	}
-	if first.Next == nil { // all it had may be left out by a clock
-		if err := e.shared.steps.Record(ctx, j.Key, first.Records, true); err != nil {
+// replace stores an edited job and re-plans it.
+func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job) (*view.Job, error) {
+	if next.State == scheduler.Disabled || next.ScheduleGen != cur.ScheduleGen {
+		if err := e.plans.settle(ctx, cur); err != nil {
 			return nil, err
 		}
 	}
-	v := view.NewJob(j, scheduler.Progress{})
-	if j.State != scheduler.Enabled {
-		return v, nil
-	}
-	first.Next.Revision = j.Revision
-	if err := e.plans.armFirst(ctx, j, first); err != nil {
-		return nil, err // the definition stands: the audit, or a repetition, arms it
-	}
-	v.Status.Next = first.Next.Due
-	return v, nil
-}
-
-// save writes j over a revision and sets its new one.
-func (e Editor) save(ctx context.Context, j *scheduler.Job, replaces uint64) error {
-	data, err := j.Encode(e.shared.Secrets)
-	if err != nil {
-		return err
-	}
-	rev, err := e.shared.Store.SaveJob(ctx, j.Key, data, replaces, j.State.Final())
-	if err != nil {
-		return overtaken(err)
-	}
-	j.Revision = rev
-	return nil
-}
-
-// replace stores an edited job and re-plans it.
-func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job) (*view.Job, error) {
 	if next.State == scheduler.Disabled && cur.State == scheduler.Enabled {
 		p, err := e.plans.progress(ctx, cur)
 		if err != nil {
@@ -236,6 +242,3 @@ func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job) (*view.Jo
 	}
 	return e.reads.Get(ctx, next.Key)
 }
-
-// newUID tells a job from an earlier one of its name.
-func newUID() string { return rand.Text() }

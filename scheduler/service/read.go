@@ -41,11 +41,28 @@ func (r Reader) view(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 	case b == nil:
 		return view.NewJob(j, j.Progress), nil
 	}
-	return view.NewRunning(j, b, running), nil
+	return r.shared.running(ctx, j, b, running), nil
+}
+
+// running is the view of a job with its baton.
+func (h *shared) running(ctx context.Context, j *scheduler.Job, b *scheduler.Baton, withWorker bool) *view.Job {
+	v := view.NewRunning(j, b, withWorker)
+	if !h.open(ctx, j.Key.Collection) {
+		return v.Closed(b)
+	}
+	return v
+}
+
+// open reports whether the jobs of a collection may run. One that cannot be read
+// does not stop them.
+func (h *shared) open(ctx context.Context, collection string) bool {
+	c, err := h.Collections.Get(ctx, collection)
+	return err != nil || c.State != scheduler.Disabled
 }
 
 // List returns a page of a collection's jobs by name, of one state when state
-// is not empty. more tells whether jobs follow.
+// is not empty, and with the labels that the page asks for. more tells whether
+// jobs follow.
 func (r Reader) List(ctx context.Context, collection string, state scheduler.State, p view.Page) (views []*view.Job, more bool, err error) {
 	if err := errors.Join(scheduler.ValidateName("collection", collection), p.Validate()); err != nil {
 		return nil, false, err
@@ -60,19 +77,19 @@ func (r Reader) List(ctx context.Context, collection string, state scheduler.Sta
 	sort.Slice(keys, func(i, j int) bool { return keys[i].Job < keys[j].Job })
 	passed := sort.Search(len(keys), func(i int) bool { return keys[i].Job > p.After })
 	keys, skip := keys[passed:], p.Skip
-	if skip > 0 && state == "" { // without a filter, the part before the page need not be read one by one
+	if skip > 0 && state == "" && p.Labels == nil { // without a filter, the part before the page need not be read one by one
 		if keys, err = r.existing(ctx, keys, skip+p.Size()+1); err != nil {
 			return nil, false, err
 		}
 		keys, skip = keys[min(skip, len(keys)):], 0
 	}
 	for _, k := range keys {
-		v, err := r.Get(ctx, k)
-		if errors.Is(err, scheduler.ErrNotFound) || v != nil && state != "" && v.Job.State != state {
-			continue
-		}
+		v, wanted, err := r.picked(ctx, k, state, p.Labels)
 		if err != nil {
 			return nil, false, err
+		}
+		if !wanted {
+			continue
 		}
 		if skip > 0 {
 			skip--
@@ -84,6 +101,26 @@ func (r Reader) List(ctx context.Context, collection string, state scheduler.Sta
 		views = append(views, v)
 	}
 	return views, false, nil
+}
+
+// picked returns a job if it is there, and wanted in a list.
+func (r Reader) picked(
+	ctx context.Context, k scheduler.Key, state scheduler.State, labels scheduler.Selector,
+) (v *view.Job, wanted bool, err error) {
+	j, err := r.shared.load(ctx, k)
+	if err == nil && !labels.Matches(j.Def.Labels) {
+		return nil, false, nil
+	}
+	if err == nil {
+		v, err = r.view(ctx, j)
+	}
+	switch {
+	case errors.Is(err, scheduler.ErrNotFound):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, err
+	}
+	return v, state == "" || v.Job.State == state, nil
 }
 
 // keys returns the jobs of a collection by the store's index, in no particular
@@ -115,38 +152,4 @@ func (r Reader) existing(ctx context.Context, keys []scheduler.Key, n int) ([]sc
 		}
 	}
 	return found, nil
-}
-
-// History returns a page of a job's records, newest first, with one of the
-// outcomes when any are given. more tells whether records follow.
-func (r Reader) History(
-	ctx context.Context, k scheduler.Key, outcomes []scheduler.Outcome, p view.Page,
-) (records []*scheduler.Record, more bool, err error) {
-	if err := errors.Join(k.Validate(), p.Validate()); err != nil {
-		return nil, false, err
-	}
-	if _, err := r.shared.Store.LoadJob(ctx, k); err != nil {
-		return nil, false, fmt.Errorf("job %s: %w", k, err)
-	}
-	skip := p.Skip
-	err = r.shared.Store.Recent(ctx, k, 0, outcomes, func(r *scheduler.Record) bool {
-		switch {
-		case skip > 0:
-			skip--
-		case len(records) == p.Size():
-			more = true
-		default:
-			records = append(records, r)
-		}
-		return !more
-	})
-	return records, more, err
-}
-
-// Follow calls ready once, and then f for every record written from then on:
-// of one job, of a collection when k.Job is empty, or of all when k is the
-// zero scheduler.Key, until ctx is done. f may be called a last time while Follow
-// returns.
-func (r Reader) Follow(ctx context.Context, k scheduler.Key, ready func(), f func(*scheduler.Record)) error {
-	return r.shared.Store.Follow(ctx, k, ready, f)
 }

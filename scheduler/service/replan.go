@@ -15,12 +15,6 @@ import (
 // planner makes batons follow their jobs' definitions.
 type planner struct{ shared *shared }
 
-// carryOut carries out a step, which takes the place of the waiting baton with
-// that sequence, or of none.
-func (p *planner) carryOut(ctx context.Context, j *scheduler.Job, s scheduler.Step, waiting uint64) error {
-	return p.shared.steps.CarryOut(ctx, j, s, step.From{Slot: scheduler.Slot{Key: j.Key}, Waiting: waiting, Schedule: j.ScheduleGen})
-}
-
 // armFirst arms a new job's first baton. Where one is already, an audit has
 // armed it, or it is of an earlier job of the name, whose delete was cut short.
 func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, first scheduler.Step) error {
@@ -75,18 +69,39 @@ func (p *planner) replan(ctx context.Context, j *scheduler.Job, was scheduler.St
 	return fmt.Errorf("job %s: %w: its baton kept moving; try again", j.Key, scheduler.ErrConflict)
 }
 
+// settle records what the waiting baton of j passes over because its collection is
+// disabled, before an edit after which nobody could tell.
+func (p *planner) settle(ctx context.Context, j *scheduler.Job) error {
+	for range casTries {
+		found, from, err := p.locate(ctx, j.Key)
+		if found.Waiting == nil || err != nil || !found.Waiting.BelongsTo(j) {
+			return err
+		}
+		s, some := j.Settle(*found.Waiting, time.Now().UTC())
+		if !some {
+			return nil
+		}
+		from.Schedule = j.ScheduleGen
+		if err := p.shared.steps.CarryOut(ctx, j, s, from); !errors.Is(err, scheduler.ErrConflict) {
+			return err
+		}
+	}
+	return nil // workers have it all the while, and settle it
+}
+
 // replanOnce looks for the baton and decides; again says to look once more.
 func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was scheduler.State) (again bool, err error) {
-	found, sequence, err := p.locate(ctx, j.Key)
+	found, from, err := p.locate(ctx, j.Key)
 	if err != nil && found.Running == nil {
 		return false, err
 	}
+	from.Schedule = j.ScheduleGen
 	what, s := j.Replan(was, found, time.Now().UTC())
 	switch what {
 	case scheduler.LookAgain:
 		return true, nil
 	case scheduler.ReplaceIt:
-		return false, p.carryOut(ctx, j, s, sequence)
+		return false, p.shared.steps.CarryOut(ctx, j, s, from)
 	case scheduler.DeriveAgain:
 		return false, p.rederive(ctx, j)
 	case scheduler.LeaveAlone:
@@ -94,41 +109,54 @@ func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was schedule
 	return false, nil
 }
 
-// locate looks for a job's own baton. sequence is that of a waiting one. A
-// running one that cannot be read comes with the error: it follows no
+// locate looks for a job's own baton, and says where a step that moves it starts
+// from. A running one that cannot be read comes with the error: it follows no
 // definition, and its worker sees to it.
-func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Found, sequence uint64, err error) {
+func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Found, from step.From, err error) {
 	slot := scheduler.Slot{Key: k}
+	from.Slot = slot
 	st, err := p.shared.Store.Waiting(ctx, slot)
 	if errors.Is(err, scheduler.ErrNotFound) {
 		running, failed := p.shared.Store.Running(ctx, slot)
 		if failed == nil {
 			b, err := scheduler.DecodeBaton(running.Data)
-			return scheduler.Found{Running: &b}, 0, err
+			from.Running = running.Revision
+			return scheduler.Found{Running: &b}, from, err
 		}
 		if !errors.Is(failed, scheduler.ErrNotFound) {
-			return f, 0, failed
+			return f, from, failed
 		}
 		st, err = p.shared.Store.Waiting(ctx, slot) // it may have been passed on between the two looks
 		if errors.Is(err, scheduler.ErrNotFound) {
-			return f, 0, nil
+			return f, from, nil
 		}
 	}
 	if err != nil {
-		return f, 0, err
+		return f, from, err
 	}
 	b, err := scheduler.DecodeBaton(st.Data)
-	return scheduler.Found{Waiting: &b}, st.Revision, err
+	from.Waiting = st.Revision
+	return scheduler.Found{Waiting: &b}, from, err
 }
 
 // rederive arms the baton that follows the last thing the history knows of the
 // job; without a history, the first one.
 func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
-	search := scheduler.NewPlaceSearch(j)
-	if err := p.shared.Store.Recent(ctx, j.Key, 0, scheduler.PlaceOutcomes, search.Look); err != nil {
+	search, err := p.place(ctx, j)
+	if err != nil {
 		return err
 	}
-	return p.carryOut(ctx, j, j.Rederive(search.Found, time.Now().UTC()), 0)
+	s := j.Rederive(search.Found, time.Now().UTC())
+	if search.Faulted() {
+		s = s.WithoutFaulted()
+	}
+	return p.shared.steps.CarryOut(ctx, j, s, step.From{Slot: scheduler.Slot{Key: j.Key}, Schedule: j.ScheduleGen})
+}
+
+// place looks for the record that says where a job's own baton was.
+func (p *planner) place(ctx context.Context, j *scheduler.Job) (*scheduler.PlaceSearch, error) {
+	search := scheduler.NewPlaceSearch(j)
+	return search, p.shared.Store.Recent(ctx, j.Key, 0, scheduler.PlaceOutcomes, search.Look)
 }
 
 // progress returns how far a job has got: from its baton, or, when it has
@@ -150,6 +178,18 @@ func (p *planner) baton(ctx context.Context, j *scheduler.Job) (b *scheduler.Bat
 		return nil, false, err
 	}
 	return b, found.Running != nil, nil
+}
+
+// occupied reports whether a slot has a baton, waiting or with a worker.
+func (p *planner) occupied(ctx context.Context, slot scheduler.Slot) (bool, error) {
+	_, err := p.shared.Store.Waiting(ctx, slot)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		_, err = p.shared.Store.Running(ctx, slot)
+	}
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // cancelPlanned removes the waiting baton of a job that was disabled. One of a

@@ -56,6 +56,7 @@ type Service struct {
 	CollectionKeeper
 	Auditor
 	SecretKeeper
+	ScheduleKeeper
 	Previewer
 
 	shared *shared
@@ -76,9 +77,11 @@ func New(cfg Config) *Service {
 	reader := Reader{h, planner}
 	editor := Editor{shared: h, plans: planner, reads: reader, creating: &atomic.Bool{}}
 	secrets := newSecrets(h)
+	collections := CollectionKeeper{h, editor}
 	return &Service{
-		Editor: editor, Runner: Runner{h, planner}, Reader: reader, CollectionKeeper: CollectionKeeper{h, editor},
+		Editor: editor, Runner: Runner{h, planner}, Reader: reader, CollectionKeeper: collections,
 		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, shared: h,
+		ScheduleKeeper: ScheduleKeeper{h, editor, collections},
 	}
 }
 

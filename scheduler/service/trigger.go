@@ -34,48 +34,61 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 	case err != nil:
 		return "", err
 	case j.State.Final():
-		return "", finalError(j)
+		return "", j.OverError()
 	}
-	asked = asked.UTC()
-	id := scheduler.OccurrenceID(k, asked)
-	if j.State == scheduler.Disabled {
-		return id, r.triggerDisabled(ctx, j, asked)
+	return r.start(ctx, j, asked.UTC(), nil)
+}
+
+// start runs a job by hand; again is the occurrence that this repeats, nil for
+// none.
+func (r Runner) start(
+	ctx context.Context, j *scheduler.Job, asked time.Time, again *scheduler.Resubmission,
+) (occurrence string, err error) {
+	k, id := j.Key, scheduler.OccurrenceID(j.Key, asked)
+	if j.State != scheduler.Enabled {
+		return id, r.startDetached(ctx, j, asked, again)
 	}
-	found, sequence, err := r.plans.locate(ctx, k)
+	found, from, err := r.plans.locate(ctx, k)
 	switch {
 	case err != nil && found.Running == nil:
 		return "", err
 	case found.Waiting == nil:
-		return id, j.TriggerBusy(found.Running, asked)
+		return id, j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked)
 	case !found.Waiting.BelongsTo(j): // left by a delete that was cut short
 		if err := r.plans.replan(ctx, j, scheduler.Enabled); err != nil {
 			return "", err
 		}
-		return "", j.TriggerBusy(nil, asked)
+		return "", j.TriggerBusy(nil, true, asked)
 	}
-	b, err := j.Trigger(found.Waiting, asked)
+	b, records, err := j.Trigger(found.Waiting, asked, time.Now().UTC())
 	if err != nil || b == nil {
 		return id, err
 	}
-	err = r.shared.Store.Fire(ctx, scheduler.Slot{Key: k}, b.Encode(), sequence)
+	if err := r.shared.steps.Record(ctx, k, records, true); err != nil {
+		return id, err
+	}
+	err = r.shared.Store.Fire(ctx, scheduler.Slot{Key: k}, b.Resubmit(again).Encode(), from.Waiting)
 	if errors.Is(err, scheduler.ErrConflict) { // it has fired meanwhile
 		if found, _, err = r.plans.locate(ctx, k); err == nil || found.Running != nil {
-			err = j.TriggerBusy(found.Running, asked)
+			err = j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked)
 		}
 	}
 	return id, err
 }
 
-// triggerDisabled runs a disabled job once, detached.
-func (r Runner) triggerDisabled(ctx context.Context, j *scheduler.Job, asked time.Time) error {
+// startDetached runs a job once that has no baton, because it is disabled or over.
+func (r Runner) startDetached(ctx context.Context, j *scheduler.Job, asked time.Time, again *scheduler.Resubmission) error {
 	own, _, _ := r.plans.baton(ctx, j) // one that cannot be read is no such request
 	b := j.TriggerDisabled(own, asked)
 	if b == nil {
 		return nil
 	}
 	slot := scheduler.Slot{Key: j.Key, Detached: scheduler.DetachedName(b.Nominal)}
-	err := r.shared.Store.Fire(ctx, slot, b.Encode(), 0)
-	if errors.Is(err, scheduler.ErrConflict) {
+	if again != nil {
+		slot.Detached = scheduler.ResubmittedName(again.Nominal)
+	}
+	err := r.shared.Store.Fire(ctx, slot, b.Resubmit(again).Encode(), 0)
+	if errors.Is(err, scheduler.ErrConflict) && again == nil {
 		return nil // the same request has been carried out, and still runs
 	}
 	return err

@@ -40,7 +40,7 @@ func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State
 			return e.superseded(ctx, cur)
 		}
 		if cur.State.Final() {
-			return nil, finalError(cur)
+			return nil, cur.OverError()
 		}
 		if cur.State == state {
 			return e.unchanged(ctx, cur)

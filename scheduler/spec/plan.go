@@ -35,7 +35,8 @@ type Plan struct {
 // start is never in the past. The error is a [document.Problems], with paths seen from the job's properties.
 //
 // The text of a rule is compiled here and nowhere else: who has a plan need not compile it again for a job
-// ([Plan.For]), and has its description ([Plan.Describe]) and its shortest interval ([Plan.MinInterval]).
+// ([Plan.For]), and has its description ([Plan.Describe]) and its smallest gap
+// ([Plan.SmallestGap]).
 func NewPlan(t Timing, created time.Time) (*Plan, error) { return newPlan(t, created, nil) }
 
 // For returns the plan of a job that has the timing of p but a name, a seed of random positions and a creation of its
@@ -203,19 +204,6 @@ func (p *Plan) Anchor() Anchor { return p.recurrence.Anchor }
 
 // MaxRuns returns the recurrence's count, zero if there is no limit.
 func (p *Plan) MaxRuns() int { return p.recurrence.Count }
-
-// MinInterval returns what a collection's quota maxRecurrence is compared with: the interval of an Azure recurrence as
-// it is written, [Frequency.Times], whatever its schedule makes of it; the smallest gap between the next thousand
-// occurrences of a rule. It is Forever for a job that runs once.
-func (p *Plan) MinInterval() time.Duration {
-	switch {
-	case p.schedule == nil:
-		return Forever
-	case p.recurrence.Rule != nil:
-		return smallestGap(p.schedule, p.first, 1000)
-	}
-	return p.recurrence.Frequency.Times(max(p.recurrence.Interval, 1))
-}
 
 // Interval returns the smallest gap between the job's first runs, which is good enough to spread load and nothing else.
 // It is Forever for a job that runs once or never.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
-	"github.com/carillon-sched/carillon/scheduler/spec/internal/english"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 )
 
@@ -70,38 +69,13 @@ func (p *Plan) countable(until time.Time) bool {
 // notes returns what is remarkable about the runs from an instant on.
 func (p *Plan) notes(from time.Time, times []time.Time) []string {
 	notes := []string{}
-	r := p.timing.Recurrence
-	switch {
-	case r == nil:
-	case !r.End.IsZero() && r.End.Before(p.timing.Start):
-		notes = append(notes, "never runs: endTime is before startTime")
-	case !p.runs:
-		notes = append(notes, "never runs: "+p.whyNever())
+	for _, w := range p.Warnings() {
+		notes = append(notes, w.Message)
 	}
 	if p.MaxRuns() > walkable && from.After(p.first) && !p.countable(from) {
 		notes = append(notes, fmt.Sprintf("of the count of %d, runs before the list are taken off up to %d only", p.MaxRuns(), walkable))
 	}
-	if r != nil && r.Rule == nil && p.timing.zone() != time.UTC {
-		notes = append(notes, "the recurrence counts in UTC; timeZone "+p.timing.zone().String()+" applies to cron and rrule only")
-	}
-	if len(times) > 0 && p.schedule != nil {
-		if start := p.timing.Start; from.Before(start) {
-			from = start
-		}
-		notes = append(notes, instant.Notes(p.schedule, from, times[len(times)-1])...)
-	}
-	return notes
-}
-
-// whyNever says why a recurrence never runs.
-func (p *Plan) whyNever() string {
-	if end := p.recurrence.End; !end.IsZero() {
-		return "no time matches until the end, " + english.Stamp(end) + " UTC"
-	}
-	if last, ok := p.schedule.Last(p.created); ok {
-		return "its last time was " + english.Stamp(last) + " UTC"
-	}
-	return "no time matches"
+	return append(notes, p.ClockNotes(from, times)...)
 }
 
 // local is a rule whose clock hangs in a zone of its own.

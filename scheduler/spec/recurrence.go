@@ -54,16 +54,13 @@ func (r Recurrence) Validate() error {
 }
 
 // Compile returns the occurrences of r, which has no Rule, from start on. A zero start is the time of creation: the
-// job's first run is then at once ([Plan] sees to it), and the occurrences count from there. The error is a
-// [document.Problems].
+// job's first run is then at once ([Plan] sees to it), and the occurrences count from there; those of a schedule are on
+// the full minute. The error is a [document.Problems].
 func (r Recurrence) Compile(start, created time.Time) (Schedule, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	if start.IsZero() {
-		start = created
-	}
-	return r.azure().Compile(start), nil
+	return r.azure().Compile(start, created), nil
 }
 
 // ShortestInterval returns how short the interval of r, which has no Rule, can be on a calendar and on a clock: a month

@@ -74,8 +74,9 @@ const (
 const Forever = azure.Forever
 
 // LoadZone returns the zone of that name in the IANA time zone database. Names are exact, those of [ZoneNames]:
-// "America/New_York", "UTC". The error says which name was probably meant.
+// "America/New_York", "UTC". Beside them it knows what Java does and what has one meaning, such as "JST", "GMT+5" and
+// "UTC+05:30". The error says which name was probably meant.
 func LoadZone(name string) (*time.Location, error) { return tz.Load(name) }
 
-// ZoneNames returns the names that [LoadZone] knows, in alphabetical order.
+// ZoneNames returns the names of the IANA database that [LoadZone] knows, in alphabetical order.
 func ZoneNames() []string { return tz.Names() }

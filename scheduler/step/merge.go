@@ -66,6 +66,7 @@ func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detach
 	if !detached.BelongsTo(j) || !b.Merge(p, detached.Nominal) {
 		return nil // deleted, or done by the worker before
 	}
+	b.Number += detached.Uncounted(p)
 	from := From{Slot: scheduler.Slot{Key: st.Key}, Waiting: st.Revision}
 	return e.publish(ctx, b.Encode(), j.ArmAt(b.Wake(), time.Now()), from)
 }

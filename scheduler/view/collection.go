@@ -5,6 +5,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
+// PutCollection returns a collection that was put, and what that made of it.
+func PutCollection(c *scheduler.Collection, r Result) document.Value {
+	members := Collection(c).Members()
+	return document.ObjectValue(append(members, document.Member{Name: "result", Value: document.StringValue(string(r))})...)
+}
+
 // Collection returns a collection as users see it.
 func Collection(c *scheduler.Collection) document.Value {
 	text := func(name, text string) document.Member {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
 // Job is a job as users see it, in the form of Azure Scheduler.
@@ -12,29 +13,97 @@ type Job struct {
 	Job        *scheduler.Job
 	Status     Status
 	Superseded bool // the edit was older than what the job has, and was left out
+
+	// What the answer to a put or a patch tells beside the job. Documents that are
+	// put may have it: it is read-only, and ignored.
+	Result   Result         // what became of it; "" in other answers
+	Warnings []spec.Warning // what the writer might not expect
+	DryRun   *DryRun        // of what would be; nil: it is
+}
+
+// Result is what became of a put or a patch.
+type Result string
+
+// The results.
+const (
+	Created   Result = "created"
+	Updated   Result = "updated"
+	Unchanged Result = "unchanged"
+)
+
+// DryRun is what is told of a job that would be, and that may run.
+type DryRun struct {
+	NextRuns []time.Time `json:"nextRuns"` // the nominal times, a few
+	Notes    []string    `json:"notes"`    // what changes of the clock do to them
+}
+
+// foreseen is how many runs a [DryRun] tells of.
+const foreseen = 5
+
+// NewDryRun tells what would follow from the baton b, nil for a job without one.
+func NewDryRun(j *scheduler.Job, b *scheduler.Baton) *DryRun {
+	if b == nil || j.State != scheduler.Enabled {
+		return nil
+	}
+	d := &DryRun{NextRuns: j.Upcoming(b, foreseen), Notes: []string{}}
+	if len(d.NextRuns) > 0 {
+		d.Notes = append(d.Notes, j.Plan.ClockNotes(d.NextRuns[0], d.NextRuns)...)
+	}
+	return d
 }
 
 // Status is what the scheduler reports of a job.
 type Status struct {
-	Schedule   string    `json:"schedule"`                   // in English
-	Executions int       `json:"executionCount"`             // attempts run
-	Failures   int       `json:"failureCount"`               // attempts that failed
-	Faults     int       `json:"faultedCount"`               // occurrences that failed after all retries
-	Last       time.Time `json:"lastExecutionTime,omitzero"` // start of the last attempt; zero: none
-	Next       time.Time `json:"nextExecutionTime,omitzero"` // when the attempt that comes next, or is under way, is due; zero: none
-	Running    bool      `json:"running,omitempty"`          // the baton is with a worker: running, or about to
-	Retry      int       `json:"retryCount,omitempty"`       // of the occurrence under way: retries so far
+	Schedule    string    `json:"schedule"`                   // in English
+	Occurrences int       `json:"occurrenceCount"`            // occurrences begun, by schedule or by hand
+	Executions  int       `json:"executionCount"`             // attempts run, as in Azure Scheduler
+	Failures    int       `json:"failureCount"`               // attempts that failed
+	Faults      int       `json:"faultedCount"`               // occurrences that failed after all retries
+	Last        time.Time `json:"lastExecutionTime,omitzero"` // start of the last attempt; zero: none
+	Next        time.Time `json:"nextExecutionTime,omitzero"` // when the attempt that comes next, or is under way, is due; zero: none
+	Running     bool      `json:"running,omitempty"`          // the baton is with a worker: running, or about to
+	Retry       int       `json:"retryCount,omitempty"`       // of the occurrence under way: retries so far
+	WaitsFor    string    `json:"waitsFor,omitempty"`         // what must change before the job runs, in English; there is no Next then
+	Over        string    `json:"message,omitempty"`          // of a job at its end: what it has come to, see [scheduler.Job.Over]
+}
+
+// shownStatus is a status with what it takes the definition to tell.
+type shownStatus struct {
+	Status
+
+	Secrets []string `json:"secrets,omitempty"` // paths of members that the job has and that no answer shows
+}
+
+// secretPaths returns where the secrets of a definition stand.
+func secretPaths(d *scheduler.Definition) []string {
+	if !d.HasSecrets() {
+		return nil
+	}
+	open, locked := d.Document().SecretPaths()
+	return append(open, locked...)
 }
 
 // NewJob returns the view of a job that has no baton, with the progress p.
 func NewJob(j *scheduler.Job, p scheduler.Progress) *Job {
-	return &Job{Job: j, Status: Status{Executions: p.Executions, Failures: p.Failures, Faults: p.Faults, Last: p.Last.UTC()}}
+	return &Job{Job: j, Status: Status{
+		Occurrences: p.Number, Executions: p.Executions, Failures: p.Failures, Faults: p.Faults, Last: p.Last.UTC(), Over: j.Over(),
+	}}
 }
 
 // NewRunning returns the view of a job with its baton, which may be with a worker.
 func NewRunning(j *scheduler.Job, b *scheduler.Baton, running bool) *Job {
 	v := NewJob(j, b.Progress)
 	v.Status.Running, v.Status.Retry, v.Status.Next = running, b.Attempt, b.MayRun().UTC()
+	return v
+}
+
+// Closed returns the view of a job whose collection is disabled. It is neither
+// running nor about to, unless it was begun before or is a run by hand.
+func (v *Job) Closed(b *scheduler.Baton) *Job {
+	if b.NeedsOpen() {
+		v.Status.Running, v.Status.Next = false, time.Time{}
+		v.Status.WaitsFor = "collection " + v.Job.Key.Collection + ", which is disabled"
+	}
 	return v
 }
 
@@ -57,12 +126,21 @@ func collectionID(name string) string { return "/jobCollections/" + name }
 
 func jobID(k scheduler.Key) string { return collectionID(k.Collection) + "/jobs/" + k.Job }
 
+// answered is a job's document with what the answer to an edit tells beside it.
+type answered struct {
+	resource
+
+	Result   Result         `json:"result,omitempty"`
+	Warnings []spec.Warning `json:"warnings,omitempty"`
+	DryRun   *DryRun        `json:"dryRun,omitempty"`
+}
+
 // MarshalJSON returns the job's document: its own properties, and its state and
-// status.
+// status. The answer to an edit has its result beside them, and warnings.
 func (v *Job) MarshalJSON() ([]byte, error) {
 	k, status := v.Job.Key, v.Status
 	status.Schedule = v.Job.Plan.Describe()
-	shown, err := document.Parse(JSON(status))
+	shown, err := document.Parse(JSON(shownStatus{status, secretPaths(v.Job.Def)}))
 	if err != nil {
 		return nil, err
 	}
@@ -70,5 +148,6 @@ func (v *Job) MarshalJSON() ([]byte, error) {
 	properties = append(properties,
 		document.Member{Name: "state", Value: document.StringValue(string(v.Job.State))},
 		document.Member{Name: "status", Value: shown})
-	return JSON(resource{jobID(k), jobType, k.String(), document.ObjectValue(properties...)}), nil
+	doc := resource{jobID(k), jobType, k.String(), document.ObjectValue(properties...)}
+	return JSON(answered{doc, v.Result, v.Warnings, v.DryRun}), nil
 }

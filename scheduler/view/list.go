@@ -51,52 +51,6 @@ func JobFilter(filter string) (scheduler.State, error) {
 	return "", scheduler.Invalid("$filter", fmt.Sprintf("%q is not of the form: state eq %s", filter, alternatives(states)))
 }
 
-// HistoryFilter reads the $filter of a history: "status eq <outcome>", or
-// several of these joined by "or", in any letter case; "outcome" may stand for
-// "status". Empty means all. [ErrInvalid] for anything else.
-func HistoryFilter(filter string) ([]scheduler.Outcome, error) {
-	if strings.TrimSpace(filter) == "" {
-		return nil, nil
-	}
-	var outcomes []scheduler.Outcome
-	for _, part := range splitOr(filter) {
-		o, ok := outcomeFilter(part)
-		if !ok {
-			return nil, scheduler.Invalid("$filter", fmt.Sprintf(
-				"%q is not of the form: status eq %s; several may be joined by or", filter, alternatives(scheduler.Outcomes),
-			))
-		}
-		outcomes = append(outcomes, o)
-	}
-	return outcomes, nil
-}
-
-func outcomeFilter(part string) (scheduler.Outcome, bool) {
-	word, ok := comparison(part, "status")
-	if !ok {
-		word, ok = comparison(part, "outcome")
-	}
-	for _, o := range scheduler.Outcomes {
-		if ok && strings.EqualFold(word, string(o)) {
-			return o, true
-		}
-	}
-	return "", false
-}
-
-// splitOr cuts a filter at its ors.
-func splitOr(filter string) []string {
-	parts := []string{""}
-	for word := range strings.FieldsSeq(filter) {
-		if strings.EqualFold(word, "or") {
-			parts = append(parts, "")
-			continue
-		}
-		parts[len(parts)-1] += word + " "
-	}
-	return parts
-}
-
 // comparison reads "field eq word", where word may be in single quotes.
 func comparison(text, field string) (word string, ok bool) {
 	f := strings.Fields(text)

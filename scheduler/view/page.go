@@ -9,9 +9,12 @@ import (
 
 // Page says which part of a list is wanted.
 type Page struct {
-	Skip  int
-	Top   int    // 0: MaxPage
-	After string // of a list of jobs: the name after which it goes on, where Skip begins to count
+	Skip   int
+	Top    int    // 0: MaxPage
+	After  string // of a list of jobs: the name after which it goes on, where Skip begins to count
+	Before uint64 // of a history: the sequence of the record before which it goes on, likewise; 0: it begins with the newest
+
+	Labels scheduler.Selector // of a list of jobs: only those that it picks; Skip counts them alone
 }
 
 // MaxPage is the most entries a page has.

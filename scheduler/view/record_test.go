@@ -100,6 +100,20 @@ func TestRecordIDs(t *testing.T) {
 	}
 }
 
+// TestFaultedRecordIsLast checks that a faulted record, which tells of the main action, sorts behind the attempts of its
+// errorAction, and says when the occurrence was given up.
+func TestFaultedRecordIsLast(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	handled := scheduler.Record{Job: key("job"), Outcome: scheduler.OutcomeCompleted, Phase: scheduler.ErrorPhase, ID: "a#2", Started: at.Add(time.Minute)}
+	faulted := scheduler.Record{Job: key("job"), Outcome: scheduler.OutcomeFaulted, Started: at, Ended: at.Add(time.Second), GivenUp: at.Add(2 * time.Minute)}
+	if a, b := idOf(&handled), idOf(&faulted); b >= a {
+		t.Errorf("%s is not before %s", b, a)
+	}
+	if got := string(view.JSON(view.Record(&faulted))); !strings.Contains(got, `"faultedTime":"2026-01-01T00:02:00Z"`) {
+		t.Errorf("shown as %s", got)
+	}
+}
+
 // idOf returns the id that a record is shown with.
 func idOf(r *scheduler.Record) string {
 	var shown struct {

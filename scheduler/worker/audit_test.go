@@ -1,11 +1,15 @@
 package worker_test
 
 import (
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -54,4 +58,50 @@ func TestAuditRestoresBatons(t *testing.T) {
 		}
 		w.mustBeInOrder()
 	})
+}
+
+// TestAuditNamesWhatNeverRan: a job whose schedule had no time left is named, and is nothing to mend.
+func TestAuditNamesWhatNeverRan(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("never", `{`+action+`, "recurrence": {"cron": "0 9 31 2 *"}}`)
+		w.put("over", `{`+action+`}`)
+		w.put("off", `{`+action+`, "state": "disabled", "recurrence": {"cron": "0 9 * * *"}}`)
+		w.put("on", `{`+action+`, "recurrence": {"cron": "0 9 * * *"}}`)
+		time.Sleep(time.Minute)
+		rep, err := w.service.Audit(t.Context(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(rep.NeverRan, " "); got != "default/never" || len(rep.Findings) > 0 {
+			t.Errorf("never ran: %s; findings: %+v", got, rep.Findings)
+		}
+	})
+}
+
+// TestAuditRecordsFault: a worker dies between the last attempt of an occurrence and the record that it faulted, and the timers
+// stream is lost, too. The audit records the fault once, of the main action.
+func TestAuditRecordsFault(t *testing.T) {
+	for _, recorded := range []bool{false, true} {
+		freshTimers()
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			nc, own := w.open()
+			m := &mortal{Store: own, nc: nc, point: "record faulted", before: !recorded}
+			w.sink.answers(failingAt("main"))
+			w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
+			w.put("job", `{"action": `+to("main", `, "errorAction": `+to("alarm", ""))+`}`)
+			m.awaitDeath(t)
+			w.stopWorker()
+			w.loseTimers()
+			if got, want := w.outcomes("job"), "failed completed/error faulted"; got != want {
+				t.Errorf("history %q, want %q", got, want)
+			}
+			if r := w.history("job")[2]; r.Phase != scheduler.MainPhase || r.Target != "main.example:80" || r.Status != 500 {
+				t.Errorf("the fault is told of %q at %s, status %d", r.Phase, r.Target, r.Status)
+			}
+			if v := w.get("job"); v.Job.State != scheduler.Faulted || v.Status.Faults != 1 {
+				t.Errorf("state %s, status %+v", v.Job.State, v.Status)
+			}
+		})
+	}
 }

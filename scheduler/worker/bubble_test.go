@@ -232,20 +232,21 @@ type sink struct {
 
 // call is one request that a target got.
 type call struct {
-	at   time.Time
-	url  string
-	key  string
-	try  string
-	n    int // calls with the same key before this one
-	host string
-	ctx  context.Context //nolint:containedctx // the request, as far as a test wants it
+	at       time.Time
+	url      string
+	key      string
+	try      string
+	expected string // the nominal time
+	n        int    // calls with the same key before this one
+	host     string
+	ctx      context.Context //nolint:containedctx // the request, as far as a test wants it
 }
 
 // RoundTrip notes the request and answers it.
 func (s *sink) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := &call{
 		at: time.Now(), url: req.URL.String(), key: req.Header.Get("Idempotency-Key"), host: req.URL.Host,
-		try: req.Header.Get("X-Carillon-Attempt"), ctx: req.Context(),
+		try: req.Header.Get("X-Carillon-Attempt"), expected: req.Header.Get("X-Ms-Scheduler-Expected-Execution-Time"), ctx: req.Context(),
 	}
 	status, body := s.note(c)
 	if status == 0 {

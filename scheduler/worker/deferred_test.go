@@ -438,6 +438,10 @@ func TestCollectionDisabledWhilePutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Minute)
+		if _, _, err := w.service.PutCollection(t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "enabled"}}`)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
 		told := 0
 		for _, r := range w.history("job") {
 			told += max(1, r.Count)

@@ -175,11 +175,7 @@ func TestFinalJobs(t *testing.T) {
 		w.put("job", job)
 		time.Sleep(time.Second)
 		w.put("job", job) // as it was: nothing to do
-		_, _, err := w.service.Put(t.Context(), service.Edit{Key: key("job"), Body: []byte(`{` + action + `, ` + every10s + `}`)})
-		if !errors.Is(err, scheduler.ErrConflict) {
-			t.Errorf("editing a completed job: %v", err)
-		}
-		_, err = w.service.Enable(t.Context(), key("job"))
+		_, err := w.service.Enable(t.Context(), key("job"))
 		if !errors.Is(err, scheduler.ErrConflict) {
 			t.Errorf("enabling a completed job: %v", err)
 		}
@@ -350,7 +346,7 @@ func TestNewSchedule(t *testing.T) {
 		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
 			t.Fatal(err)
 		}
-		w.put("job", `{`+action+`, "recurrence": {"frequency": "Hour", "count": 3}}`)
+		w.put("job", `{`+action+`, "state": "enabled", "recurrence": {"frequency": "Hour", "count": 3}}`)
 		time.Sleep(30 * time.Minute)
 		if n := len(w.sink.seen()); n != 3 {
 			t.Errorf("%d calls, want the 3 of the old schedule", n)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -28,7 +29,7 @@ func (u *upgraded) gained(t *testing.T, name string, want storedView) gain {
 	if err != nil {
 		return gain{job: name, ends: err.Error()}
 	}
-	records, _, err := u.service.History(t.Context(), keyOf(name), nil, view.Page{})
+	records, _, err := u.service.History(t.Context(), service.HistoryQuery{Key: keyOf(name)}, view.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,12 @@ import (
 )
 
 // hold keeps a run in memory until it is due; a worker that stops gives it back.
+// One that is much too early is decided about at once, which lets it wait outside.
 func (w *Worker) hold(r *run) stage {
+	if r.baton.Early(time.Now()) {
+		w.liveOn(admitted{r})
+		return nil
+	}
 	if !w.timers.add(r) {
 		return w.nak(r)
 	}

@@ -119,6 +119,16 @@ func TestQuotaOfRules(t *testing.T) {
 			{`"month"`, `"recurrence": {"cron": "0 9 1,15 * *"}`, true},
 			{`"minute", "interval": 30`, `"recurrence": {"cron": "H/59 * * * *", "dialect": "dsari"}`, false},
 			{`"hour"`, `"recurrence": {"cron": "*/30 * * * *"}`, true},
+			{`"hour"`, `"recurrence": {"frequency": "day", "schedule": {"minutes": [0, 15, 30, 45]}}`, true},
+			{`"hour"`, `"recurrence": {"frequency": "day", "schedule": {"minutes": [0]}}`, false},
+			{`"hour"`, `"recurrence": {"frequency": "minute", "interval": 60}`, false},
+			{`"hour"`, `"recurrence": {"frequency": "minute", "interval": 59}`, true},
+			{`"hour"`, `"recurrence": {"cron": "0 9 * * *; 30 9 1 1 *"}`, true},
+			{`"hour"`, `"recurrence": {"cron": "@recur 59 minutes"}`, true},
+			{`"hour"`, `"recurrence": {"rrule": "DTSTART:20240101T000000Z RRULE:FREQ=DAILY RRULE:FREQ=DAILY;BYHOUR=0;BYMINUTE=59"}`, true},
+			{`"hour"`, `"timeZone": "America/New_York", "recurrence": {"cron": "30 1,2,3 * * *"}`, false},
+			{`"week"`, `"recurrence": {"frequency": "week", "anchor": "lastExecution"}`, false},
+			{`"month"`, `"recurrence": {"frequency": "month"}`, false},
 		}
 		for _, test := range tests {
 			if _, _, err := w.service.PutCollection(t.Context(), "quota", []byte(`{"properties": {"quota": {"maxRecurrence": {"frequency": `+test.quota+`}}}}`)); err != nil {

@@ -74,7 +74,7 @@ type run struct {
 	baton    scheduler.Baton
 	suspect  bool                  // it may have been run before
 	job      *scheduler.Job        // the definition it runs under
-	action   *scheduler.ActionSpec // of it, the main action or the errorAction
+	action   *scheduler.ActionSpec // of it, the main action or an errorAction
 	skipped  []scheduler.Record    // on the way to the attempt, recorded before it
 	changes  uint32                // of jobs like its own that were known when it began to wait for a slot
 	started  time.Time             // when the attempt began
@@ -96,7 +96,7 @@ func (r *run) key() scheduler.Key { return r.delivery.Slot.Key }
 
 // use sets the definition that r runs under.
 func (r *run) use(j *scheduler.Job) {
-	r.job, r.action = j, j.Def.Action.In(r.baton.Phase)
+	r.job, r.action = j, j.Def.Action.In(r.baton.Position())
 	r.Target = r.action.Run.Target()
 }
 
@@ -110,7 +110,7 @@ func (w *Worker) carry(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 		return w.dropOrphan(r)
 	case scheduler.Restart:
 		old := j
-		if !r.baton.Gap.IsZero() {
+		if !r.baton.Gap.IsZero() || r.baton.PostponementRecorded {
 			old = w.definition(r, j)
 		}
 		r.step = j.Restart(old, r.baton, time.Now())

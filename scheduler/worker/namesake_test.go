@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
@@ -106,6 +107,68 @@ func TestNameUsedAgainWhileRunning(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestLateRecordIsNotOfTheNextJob deletes a job while its attempt runs: what that leaves behind is shown as of an earlier job
+// only, also when there is no job of the name.
+func TestLateRecordIsNotOfTheNextJob(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(func(c *call) (int, string) {
+			if c.host == "old.example" {
+				return after(4*time.Second, http.StatusInternalServerError)(c)
+			}
+			return http.StatusOK, ""
+		})
+		w.put("job", `{`+at("old")+`, "recurrence": {"frequency": "Day"}}`)
+		time.Sleep(2 * time.Second)
+		w.replace("job", `{`+at("new")+`, "recurrence": {"frequency": "Day"}}`)
+		time.Sleep(time.Minute)
+		read := func(filter scheduler.RecordFilter, of scheduler.Key) string {
+			t.Helper()
+			records, _, err := w.service.History(t.Context(), service.HistoryQuery{RecordFilter: filter, Key: of}, view.Page{})
+			if err != nil {
+				return err.Error()
+			}
+			var words []string
+			for _, r := range records {
+				words = append(words, string(r.Outcome))
+			}
+			return strings.Join(words, " ")
+		}
+		uid := w.get("job").Job.UID
+		for _, of := range []scheduler.Key{key("job"), {Collection: "default"}, {}} {
+			if got := read(scheduler.RecordFilter{}, of); got != "completed" {
+				t.Errorf("history of %q: %q", of, got)
+			}
+			if got := read(scheduler.RecordFilter{UID: uid}, of); got != "completed" {
+				t.Errorf("of the job's uid in %q: %q", of, got)
+			}
+			if got := read(scheduler.RecordFilter{Earlier: true}, of); got != "failed" {
+				t.Errorf("of the earlier job in %q: %q", of, got)
+			}
+		}
+		if v := w.get("job"); v.Status.Executions != 1 || v.Status.Failures != 0 {
+			t.Errorf("status %+v", v.Status)
+		}
+		w.loseTimers()
+		if v := w.get("job"); v.Status.Executions != 1 || v.Status.Failures != 0 || time.Until(v.Status.Next) < 23*time.Hour {
+			t.Errorf("after the audit: status %+v", v.Status)
+		}
+
+		w.sink.answers(after(4*time.Second, http.StatusOK))
+		w.replace("job", `{`+at("third")+`, "recurrence": {"frequency": "Day"}}`)
+		time.Sleep(2 * time.Second)
+		if err := w.service.Delete(t.Context(), key("job"), 0); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if got := read(scheduler.RecordFilter{}, key("job")); got != "job default/job: not found" {
+			t.Errorf("history of no job: %q", got)
+		}
+		if got := read(scheduler.RecordFilter{Earlier: true}, key("job")); got != "completed" {
+			t.Errorf("of the earlier job: %q", got)
+		}
+	})
 }
 
 // forgetful is a store as a process sees it that dies in the middle of a delete: the batons stay.

@@ -67,8 +67,21 @@ func TestRunDisabledJob(t *testing.T) {
 		if got, want := w.outcomes("job"), "completed/manual"; got != want {
 			t.Errorf("history %q, want %q", got, want)
 		}
-		if v := w.get("job"); v.Job.State != scheduler.Disabled || v.Status.Executions != 1 {
+		if v := w.get("job"); v.Job.State != scheduler.Disabled || v.Status.Executions != 1 || v.Status.Occurrences != 1 {
 			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
+		}
+	})
+}
+
+// TestStatusCountsOccurrences shows an occurrence that faulted as one, beside the attempts that it took.
+func TestStatusCountsOccurrences(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(func(*call) (int, string) { return http.StatusServiceUnavailable, "" })
+		w.put("job", `{`+action+`, "recurrence": {"frequency": "Hour"}}`)
+		time.Sleep(30 * time.Minute)
+		s := w.get("job").Status
+		if s.Occurrences != 1 || s.Faults != 1 || s.Executions != 5 || s.Failures != 5 {
+			t.Errorf("%+v", s)
 		}
 	})
 }

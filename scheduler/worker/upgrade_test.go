@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -136,20 +137,52 @@ func (u *upgraded) mustShow(t *testing.T, s *stored) {
 			t.Errorf("%s: %v", k, err)
 			continue
 		}
-		if got := string(view.JSON(v)); got != string(want.Job) {
-			t.Errorf("%s is shown as\n%s\nwant\n%s", k, got, want.Job)
+		if over := v.Status.Over; (over != "") != v.Job.State.Final() {
+			t.Errorf("%s is %s, and has come to %q", k, v.Job.State, over)
 		}
-		records, _, err := u.service.History(t.Context(), k, nil, view.Page{})
+		v.Status.Over = "" // which that version did not tell
+		if got := string(view.JSON(v)); !sameJSON(t, withoutNews(t, got), shownNow(k, string(want.Job))) {
+			t.Errorf("%s is shown as\n%s\nwant\n%s", k, got, shownNow(k, string(want.Job)))
+		}
+		records, _, err := u.service.History(t.Context(), service.HistoryQuery{Key: k}, view.Page{})
 		if err != nil || len(records) != len(want.History) {
 			t.Errorf("%s has %d records, want %d: %v", k, len(records), len(want.History), err)
 			continue
 		}
 		for i, r := range records {
+			r.UID, r.Sequence = "", 0 // the earlier version did not show them
 			if got := string(view.JSON(view.Record(r))); got != string(want.History[i]) {
 				t.Errorf("a record of %s is shown as\n%s\nwant\n%s", k, got, want.History[i])
 			}
 		}
 	}
+}
+
+// statusNews are the members of a status that the earlier version did not show.
+var statusNews = []string{"occurrenceCount", "secrets"}
+
+// withoutNews is a job's document as the earlier version showed it.
+func withoutNews(t *testing.T, shown string) string {
+	t.Helper()
+	var doc map[string]any
+	if err := json.Unmarshal([]byte(shown), &doc); err != nil {
+		t.Fatal(err)
+	}
+	status := doc["properties"].(map[string]any)["status"].(map[string]any)
+	for _, name := range statusNews {
+		delete(status, name)
+	}
+	return string(view.JSON(doc))
+}
+
+var nextExecution = regexp.MustCompile(`"nextExecutionTime":"[^"]*"`)
+
+// shownNow is what this version makes of a view of the earlier one: a job of the disabled collection waits for that, and says so.
+func shownNow(k scheduler.Key, before string) string {
+	if k.Collection != "off" {
+		return before
+	}
+	return nextExecution.ReplaceAllString(before, `"waitsFor":"collection off, which is disabled"`)
 }
 
 // mustStoreAlike decodes what is stored, and compares what it is encoded as with
@@ -169,10 +202,8 @@ func (u *upgraded) mustStoreAlike(t *testing.T, s *stored) {
 			b, err = scheduler.DecodeBaton([]byte(p.Data))
 			got = b.Encode()
 		case token[1] == "history":
-			var r *scheduler.Record
-			if r, err = scheduler.DecodeRecord([]byte(p.Data)); err == nil {
-				got, err = r.Encode()
-			}
+			u.mustReadAlike(t, p.Data)
+			continue
 		case token[1] == "carillon-jobs":
 			var j *scheduler.Job
 			k := scheduler.Key{Collection: token[2], Job: token[3]}
@@ -192,6 +223,25 @@ func (u *upgraded) mustStoreAlike(t *testing.T, s *stored) {
 		} else if !sameJSON(t, string(got), p.Data) {
 			t.Errorf("%s is stored as\n%s\nwant\n%s", p.Subject, got, p.Data)
 		}
+	}
+}
+
+// mustReadAlike reads a record of the first version, stores it in the form of
+// today, and reads that.
+func (u *upgraded) mustReadAlike(t *testing.T, data string) {
+	t.Helper()
+	first, err := scheduler.DecodeRecord([]byte(data))
+	if err != nil {
+		t.Errorf("%s: %v", data, err)
+		return
+	}
+	stored, err := first.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := scheduler.DecodeRecord(stored)
+	if err != nil || !reflect.DeepEqual(first, again) {
+		t.Errorf("%s\nis read as %+v, and again as %+v, %v", data, first, again, err)
 	}
 }
 
@@ -227,7 +277,7 @@ func TestUpgrade(t *testing.T) {
 		u.startWorker(func(c *worker.Config) { c.Actions = u.reader })
 		u.ingest(t)
 		time.Sleep(time.Until(s.Taken.Add(8 * time.Minute)))
-		if _, _, err := u.service.PutCollection(t.Context(), "off", []byte(`{"properties": {}}`)); err != nil {
+		if _, _, err := u.service.PutCollection(t.Context(), "off", []byte(`{"properties": {"state": "enabled"}}`)); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Until(s.Taken.Add(52*time.Minute + 30*time.Second)))

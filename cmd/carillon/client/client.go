@@ -21,14 +21,16 @@ import (
 
 // Client is a connection to a server. It is safe for concurrent use.
 type Client struct {
-	base string
-	http *http.Client
+	base  string
+	token string // "": none
+	http  *http.Client
 }
 
 // The bounds of a request.
 const (
 	answerTimeout = 30 * time.Second // until the answer begins; a doctor looks at every job
 	maxAnswer     = 64 << 20         // bytes
+	maxRedirects  = 10
 )
 
 // New returns a client of the server at base, such as http://127.0.0.1:8080.
@@ -42,17 +44,43 @@ func New(base string) (*Client, error) {
 	return &Client{base: strings.TrimRight(base, "/"), http: &http.Client{Transport: transport}}, nil
 }
 
+// Authorize has all requests carry a token, as Authorization: Bearer. It is for
+// the server of the client alone: an answer that leads elsewhere is not followed.
+// "" is no token.
+func (c *Client) Authorize(token string) {
+	c.token = token
+	if token != "" {
+		c.http.CheckRedirect = sameServer
+	}
+}
+
+// sameServer keeps a client from following an answer to another server, or to
+// the same one by another scheme or port.
+func sameServer(to *http.Request, via []*http.Request) error {
+	if from := via[0].URL; to.URL.Scheme != from.Scheme || to.URL.Host != from.Host || len(via) >= maxRedirects {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
 // URL returns the server's address without a slash at its end.
 func (c *Client) URL() string { return c.base }
 
 // send makes a request and returns an answer of status 2xx.
-func (c *Client) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, method, path string, body []byte, headers ...string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ": ")
+		req.Header.Set(name, value)
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -79,8 +107,9 @@ func (c *Client) body(ctx context.Context, resp *http.Response) ([]byte, error) 
 }
 
 // call makes a request and decodes its answer into out, unless that is nil.
-func (c *Client) call(ctx context.Context, method, path string, body []byte, out any) (status int, err error) {
-	resp, err := c.send(ctx, method, path, body)
+// Headers are "Name: value".
+func (c *Client) call(ctx context.Context, method, path string, body []byte, out any, headers ...string) (status int, err error) {
+	resp, err := c.send(ctx, method, path, body, headers...)
 	if err != nil {
 		return 0, err
 	}

@@ -7,7 +7,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -126,11 +128,71 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestFollow(t *testing.T) {
+// TestFollowGoesOn cuts a live tail off, and off again before it has told
+// anything: it is taken up after the last record, until its job is deleted.
+func TestFollowGoesOn(t *testing.T) {
+	line := func(n int) string {
+		return fmt.Sprintf(`{"name": "a/b/1:2", "properties": {"status": "Failed", "lateness": 0.25, "sequence": %d}}`+"\n", n)
+	}
+	var asked []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path+" "+r.URL.Query().Get("after")+r.URL.Query().Get("$skiptoken"))
+		w.Header().Set("Carillon-Sequence", "7")
+		switch len(asked) {
+		case 1:
+			_, _ = io.WriteString(w, "\n"+line(8)+line(9))
+		case 2: // what precedes
+			_, _ = io.WriteString(w, `{"value": [`+line(7)+`, `+line(5)+`], "nextLink": null}`)
+		case 3:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case 4:
+			_, _ = io.WriteString(w, "\n")
+		case 5:
+			_, _ = io.WriteString(w, line(12)+`{"end": {"code": "ResourceNotFound", "message": "job a/b: gone"}}`+"\n")
+		}
+	}))
+	t.Cleanup(s.Close)
+	c, err := client.New(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []uint64
+	lost := 0
+	err = c.Follow(t.Context(), client.Follow{
+		HistoryQuery: client.HistoryQuery{Key: scheduler.Key{Collection: "a", Job: "b"}}, Last: 2,
+		Record: func(r *client.Record) { got = append(got, r.Sequence) },
+		Lost: func(err error) {
+			lost++
+			if !errors.Is(err, scheduler.ErrUnavailable) {
+				t.Errorf("lost: %v", err)
+			}
+		},
+	})
+	var ended *client.EndedError
+	if !errors.As(err, &ended) || ended.Message != "job a/b: gone" {
+		t.Errorf("ended with %v", err)
+	}
+	if want := "[5 7 8 9 12]"; fmt.Sprint(got) != want || lost != 2 {
+		t.Errorf("got %v, want %s; lost %d times", got, want, lost)
+	}
+	const history = "/jobCollections/a/jobs/b/history "
+	if want := []string{history, history + "8", history + "9", history + "9", history + "9"}; !slices.Equal(asked, want) {
+		t.Errorf("asked for %q, want %q", asked, want)
+	}
+}
+
+// TestFollowWithoutServer ends at once when there was no connection yet.
+func TestFollowWithoutServer(t *testing.T) {
+	for status, want := range map[int]error{503: scheduler.ErrUnavailable, 404: scheduler.ErrNotFound} {
+		c := serve(t, status, `{"error": {"code": "c", "message": "m"}}`)
+		if err := c.Follow(t.Context(), client.Follow{}); !errors.Is(err, want) {
+			t.Errorf("%d: got %v", status, err)
+		}
+	}
+	var got []*client.Record // of a server that cannot be asked again
 	c := serve(t, 200, "\n"+`{"name": "a/b/1:2", "properties": {"status": "Failed", "lateness": 0.25}}`+"\n")
-	var got []*client.Record
-	err := c.Follow(t.Context(), scheduler.Key{}, nil, func(r *client.Record) { got = append(got, r) })
-	if len(got) != 1 || got[0].Job != "a/b" || got[0].Status != "Failed" || got[0].Lateness != 0.25 {
+	err := c.Follow(t.Context(), client.Follow{Record: func(r *client.Record) { got = append(got, r) }})
+	if len(got) != 1 || got[0].Job != "a/b" || got[0].Status != "Failed" || time.Duration(*got[0].Lateness) != 250*time.Millisecond {
 		t.Errorf("got %+v", got)
 	}
 	if !errors.Is(err, scheduler.ErrUnavailable) {

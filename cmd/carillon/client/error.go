@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -31,7 +32,7 @@ func (e *Error) Is(target error) bool {
 		return target == scheduler.ErrInvalid
 	case http.StatusNotFound:
 		return target == scheduler.ErrNotFound
-	case http.StatusConflict:
+	case http.StatusConflict, http.StatusPreconditionFailed:
 		return target == scheduler.ErrConflict
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return target == scheduler.ErrUnavailable
@@ -76,6 +77,15 @@ func (e *UnreachableError) Error() string {
 // Unwrap makes it [scheduler.ErrUnavailable].
 func (e *UnreachableError) Unwrap() []error { return []error{scheduler.ErrUnavailable, e.Err} }
 
+// What may be there instead of a scheduler.
+var (
+	errNATS    = errors.New("a NATS server is there, and no scheduler")
+	errNotHTTP = errors.New("what is there does not speak HTTP")
+)
+
+// natsGreeting is in what a NATS server says first, as net/http quotes it.
+const natsGreeting = "server_id"
+
 // errEnded is why a live tail stops by itself.
 var errEnded = errors.New("the server ended the live tail")
 
@@ -90,6 +100,12 @@ func unreachable(ctx context.Context, server string, err error) error {
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		err = op.Err // the address is named already
+	}
+	if text := err.Error(); strings.Contains(text, "malformed HTTP") {
+		err = errNotHTTP
+		if strings.Contains(text, natsGreeting) {
+			err = errNATS
+		}
 	}
 	return &UnreachableError{server, err}
 }

@@ -1,38 +1,25 @@
 package client
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
-	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Record is a line of a history as the API shows it: see
-// [scheduler.Record.Document].
+// Record is a line of a history as the API shows it.
 type Record struct {
+	scheduler.RecordForm
+
+	Sequence uint64          `json:"sequence"`
 	Job      string          `json:"-"` // collection/job
 	Document json.RawMessage `json:"-"` // all of it
-
-	Status   string    `json:"status"`
-	Action   string    `json:"actionName"`
-	Started  time.Time `json:"startTime"`
-	Ended    time.Time `json:"endTime"`
-	Lateness float64   `json:"lateness"` // seconds
-	Duration float64   `json:"duration"` // seconds
-	Retry    int       `json:"retryCount"`
-	Code     int       `json:"statusCode"`
-	Message  string    `json:"message"`
-	Manual   bool      `json:"manual"`
-	Reason   string    `json:"reason"`
-	From     time.Time `json:"from"`
-	To       time.Time `json:"to"`
-	Count    int       `json:"count"`
 }
 
 // UnmarshalJSON reads a history document.
@@ -54,60 +41,53 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// History returns the newest records of a job, at most most, with one of the
-// outcomes when any are given; newest first.
-func (c *Client) History(ctx context.Context, k scheduler.Key, outcomes []scheduler.Outcome, most int) ([]*Record, error) {
-	return all[*Record](ctx, c, jobPath(k)+"/history", filter(outcomes), most)
+// HistoryQuery says which records are asked for.
+type HistoryQuery struct {
+	Key      scheduler.Key       // of a job; of a collection when Job is empty; of all jobs when it is the zero Key
+	Outcomes []scheduler.Outcome // none: all
+	Since    time.Time           // started, or decided, not before; zero: no bound
+	Until    time.Time           // and not after
+	UID      string              // of the job of the name with that uid; "": of the present one
+	Earlier  bool                // of those that are not there any more
 }
 
-func filter(outcomes []scheduler.Outcome) url.Values {
-	terms := make([]string, len(outcomes))
-	for i, o := range outcomes {
-		terms[i] = "status eq " + string(o)
-	}
-	q := url.Values{}
-	if len(terms) > 0 {
-		q.Set("$filter", strings.Join(terms, " or "))
-	}
-	return q
-}
-
-// Follow calls f for every record that is written from now on and has one of
-// the outcomes, when any are given: of the job k, of a collection when k.Job is
-// empty, or of all jobs when k is the zero Key. It ends with ctx, or when the
-// server does.
-func (c *Client) Follow(ctx context.Context, k scheduler.Key, outcomes []scheduler.Outcome, f func(*Record)) error {
-	path := "/history"
+// path is where these records are.
+func (q *HistoryQuery) path() string {
 	switch {
-	case k.Job != "":
-		path = jobPath(k) + path
-	case k.Collection != "":
-		path = "/jobCollections/" + url.PathEscape(k.Collection) + path
+	case q.Key.Job != "":
+		return jobPath(q.Key) + "/history"
+	case q.Key.Collection != "":
+		return "/jobCollections/" + url.PathEscape(q.Key.Collection) + "/history"
 	}
-	q := filter(outcomes)
-	q.Set("follow", "true")
-	resp, err := c.send(ctx, http.MethodGet, path+"?"+q.Encode(), nil)
-	if err != nil {
-		return err
+	return "/history"
+}
+
+// values are the parameters of a request.
+func (q *HistoryQuery) values() url.Values {
+	v := url.Values{}
+	if filter := view.HistoryFilterText(q.Outcomes, q.Since, q.Until); filter != "" {
+		v.Set("$filter", filter)
 	}
-	defer resp.Body.Close()
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		if len(lines.Bytes()) == 0 { // a sign of life
-			continue
-		}
-		r := &Record{}
-		if err := json.Unmarshal(lines.Bytes(), r); err != nil {
-			return fmt.Errorf("%s sent a line that is no history record: %w", c.base, err)
-		}
-		f(r)
+	if q.UID != "" {
+		v.Set("uid", q.UID)
 	}
-	if err := lines.Err(); err != nil {
-		return unreachable(ctx, c.base, err)
+	if q.Earlier {
+		v.Set("earlier", "true")
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return &UnreachableError{c.base, errEnded}
+	return v
+}
+
+// History returns the newest records, at most most; newest first.
+func (c *Client) History(ctx context.Context, q HistoryQuery, most int) ([]*Record, error) {
+	return all[*Record](ctx, c, q.path(), q.values(), most)
+}
+
+// historyUpTo returns the newest records up to a sequence, at most most; oldest
+// first.
+func (c *Client) historyUpTo(ctx context.Context, q *HistoryQuery, sequence uint64, most int) ([]*Record, error) {
+	v := q.values()
+	v.Set("$skiptoken", strconv.FormatUint(sequence+1, 10))
+	records, err := all[*Record](ctx, c, q.path(), v, most)
+	slices.Reverse(records)
+	return records, err
 }

@@ -7,9 +7,11 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/spec"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -18,8 +20,21 @@ type Job struct {
 	Name       string // collection/job
 	State      scheduler.State
 	Status     view.Status
+	Secrets    []string // paths of what the job has and the API does not show
+	Labels     map[string]string
 	Properties json.RawMessage
 	Document   json.RawMessage // all of it
+
+	// Of the answer to a put.
+	Result   view.Result
+	Warnings []spec.Warning
+	DryRun   *view.DryRun // of a dry run of a job that would run
+}
+
+// Key is the job's name.
+func (j *Job) Key() scheduler.Key {
+	collection, name, _ := strings.Cut(j.Name, "/")
+	return scheduler.Key{Collection: collection, Job: name}
 }
 
 // resource is what the documents of jobs and records have in common.
@@ -30,10 +45,21 @@ type resource struct {
 
 // UnmarshalJSON reads a job document.
 func (j *Job) UnmarshalJSON(data []byte) error {
-	var doc resource
+	var doc struct {
+		resource
+
+		Result   view.Result    `json:"result"`
+		Warnings []spec.Warning `json:"warnings"`
+		DryRun   *view.DryRun   `json:"dryRun"`
+	}
 	var properties struct {
-		State  scheduler.State `json:"state"`
-		Status view.Status     `json:"status"`
+		State  scheduler.State   `json:"state"`
+		Labels map[string]string `json:"labels"`
+		Status struct {
+			view.Status
+
+			Secrets []string `json:"secrets"`
+		} `json:"status"`
 	}
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return err
@@ -41,7 +67,11 @@ func (j *Job) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(doc.Properties, &properties); err != nil {
 		return err
 	}
-	*j = Job{doc.Name, properties.State, properties.Status, doc.Properties, append(json.RawMessage(nil), data...)}
+	*j = Job{
+		Name: doc.Name, State: properties.State, Status: properties.Status.Status, Secrets: properties.Status.Secrets,
+		Labels: properties.Labels, Properties: doc.Properties, Document: append(json.RawMessage(nil), data...),
+		Result: doc.Result, Warnings: doc.Warnings, DryRun: doc.DryRun,
+	}
 	return nil
 }
 
@@ -49,11 +79,40 @@ func jobPath(k scheduler.Key) string {
 	return "/jobCollections/" + url.PathEscape(k.Collection) + "/jobs/" + url.PathEscape(k.Job)
 }
 
-// Put creates a job or replaces its definition. created tells which.
-func (c *Client) Put(ctx context.Context, k scheduler.Key, body []byte) (j *Job, created bool, err error) {
-	j = &Job{}
-	status, err := c.call(ctx, http.MethodPut, jobPath(k), body, j)
-	return j, status == http.StatusCreated, err
+// PutOptions say how a job is put.
+type PutOptions struct {
+	Strict bool // what would be warned of is refused
+	DryRun bool // everything is checked, and nothing written
+}
+
+// query is the options as a query, with its question mark.
+func (o PutOptions) query() string {
+	q := url.Values{}
+	if o.Strict {
+		q.Set("strict", "true")
+	}
+	if o.DryRun {
+		q.Set("dryRun", "true")
+	}
+	if len(q) == 0 {
+		return ""
+	}
+	return "?" + q.Encode()
+}
+
+// Put creates a job or replaces its definition: its Result tells which.
+func (c *Client) Put(ctx context.Context, k scheduler.Key, body []byte, o PutOptions) (*Job, error) {
+	j := &Job{}
+	_, err := c.call(ctx, http.MethodPut, jobPath(k)+o.query(), body, j)
+	return j, err
+}
+
+// Patch merges a document into a job's definition, as RFC 7396 says: what it does
+// not name stays, and null removes.
+func (c *Client) Patch(ctx context.Context, k scheduler.Key, body []byte) (*Job, error) {
+	j := &Job{}
+	_, err := c.call(ctx, http.MethodPatch, jobPath(k), body, j)
+	return j, err
 }
 
 // Get returns a job.
@@ -69,11 +128,7 @@ const pageSize = 100
 // List returns the jobs of a collection by name, of one state when state is
 // not empty.
 func (c *Client) List(ctx context.Context, collection string, state scheduler.State) ([]*Job, error) {
-	q := url.Values{}
-	if state != "" {
-		q.Set("$filter", "state eq "+string(state))
-	}
-	return all[*Job](ctx, c, "/jobCollections/"+url.PathEscape(collection)+"/jobs", q, 0)
+	return c.selectIn(ctx, Query{Collection: collection, State: state})
 }
 
 // all reads page after page of a list, up to most entries when most is not 0.
@@ -93,7 +148,7 @@ func all[T any](ctx context.Context, c *Client, path string, q url.Values, most 
 			return nil, err
 		}
 		entries = append(entries, page.Value...)
-		if page.NextLink == nil || len(page.Value) == 0 || most > 0 && len(entries) >= most {
+		if page.NextLink == nil || most > 0 && len(entries) >= most { // a page may be empty, and another one follow
 			return entries, nil
 		}
 		next, err := url.Parse(*page.NextLink)
@@ -107,6 +162,18 @@ func all[T any](ctx context.Context, c *Client, path string, q url.Values, most 
 // Run runs a job now, besides its schedule.
 func (c *Client) Run(ctx context.Context, k scheduler.Key) error {
 	return c.post(ctx, jobPath(k)+"/run")
+}
+
+// Resubmit runs an occurrence of a job again, as a run by hand. force says to do so
+// although it succeeded.
+func (c *Client) Resubmit(ctx context.Context, k scheduler.Key, occurrence string, force bool) (*view.Resubmitted, error) {
+	body, err := json.Marshal(map[string]any{"occurrence": occurrence, "force": force})
+	if err != nil {
+		return nil, err
+	}
+	v := &view.Resubmitted{}
+	_, err = c.call(ctx, http.MethodPost, jobPath(k)+"/resubmit", body, v)
+	return v, err
 }
 
 // Enable lets a disabled job run again.

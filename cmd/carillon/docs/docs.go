@@ -50,8 +50,9 @@ func read(file, text string) Page {
 
 // MissingError says that no page has a name, or that several begin with it.
 type MissingError struct {
-	Name string
-	Near []string // the names that were probably meant; may be empty
+	Name  string
+	Near  []string // the names that were probably meant; may be empty
+	Pages []string // all names
 }
 
 // Error names the page.
@@ -77,5 +78,5 @@ func Find(name string) (Page, error) {
 	if meant := document.Nearest(wanted, names); len(near) == 0 && meant != "" {
 		near = []string{meant}
 	}
-	return Page{}, &MissingError{Name: name, Near: near}
+	return Page{}, &MissingError{Name: name, Near: near, Pages: names}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
@@ -60,7 +61,8 @@ transport that speaks HTTP instead. With --cert, storage queues speak HTTPS alon
 Whose keys are to be checked says so: --sas-key for Service Bus, whose keys are strict with it, and --account for
 storage queues, whose keys are strict anyway. The strings that are printed have these keys.
 
-Port 0 takes a free port. Stay on loopback addresses: the keys are no secret. SIGTERM ends it in good order.
+Port 0 takes a free port. Stay on loopback addresses, or in a network of your own, as that of containers: the keys are
+no secret, and other addresses are warned of. SIGTERM ends it in good order.
 
 Examples:
 
@@ -85,16 +87,29 @@ func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
+	if exposed := c.exposed(ctx); len(exposed) > 0 {
+		t.Complain("warning", "other machines may reach "+listen.Names(exposed)+"; keys protect little here")
+	}
 	err = c.serve(ctx, t, e)
 	return errors.Join(err, listen.RemovePorts(c.PortsFile), e.Close()) //nolint:contextcheck // ctx has ended
 }
 
+// listeners are the flags that say where to listen.
+func (c Command) listeners() []listen.Flag {
+	return []listen.Flag{{Name: "amqp", Addr: c.AMQP}, {Name: "http", Addr: c.HTTP}, {Name: "queue", Addr: c.Queue}}
+}
+
+// exposed are those that other machines may reach, of the emulators that run.
+func (c Command) exposed(ctx context.Context) []listen.Flag {
+	return slices.DeleteFunc(listen.Exposed(ctx, c.listeners()...), func(f listen.Flag) bool {
+		return f.Name == "queue" && c.NoQueue || f.Name != "queue" && c.NoServiceBus
+	})
+}
+
 // config is what the flags ask for.
 func (c Command) config(t *terminal.Terminal) (Config, error) {
-	for _, f := range [][2]string{{"amqp", c.AMQP}, {"http", c.HTTP}, {"queue", c.Queue}} {
-		if err := listen.CheckAddress(f[0], f[1]); err != nil {
-			return Config{}, err
-		}
+	if err := listen.Check(c.listeners()...); err != nil {
+		return Config{}, err
 	}
 	mode, err := servicebus.ParseAuth(c.Keys)
 	switch {
@@ -165,7 +180,7 @@ func (c Command) certificate() (*tls.Certificate, error) {
 	}
 	read, err := tls.LoadX509KeyPair(c.Cert, c.Key)
 	if err != nil {
-		return nil, terminal.Usagef("--cert, --key: %w", err)
+		return nil, terminal.FileError("cert, --key", err)
 	}
 	return &read, nil
 }

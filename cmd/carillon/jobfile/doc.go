@@ -8,6 +8,9 @@
 //	            and the document is the only one of its file
 //	collection  default when it is absent
 //
+// A document whose type is Microsoft.Scheduler/jobCollections is a collection,
+// as the API shows it. Collections are applied before jobs.
+//
 // A list as the API returns it, {"value": […]}, stands for its elements.
 //
 // In every string, ${NAME} is replaced by that variable of the environment if

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
 // Stdin is the path that stands for standard input.
@@ -21,7 +19,7 @@ func Find(paths []string) (files []string, problems []Problem) {
 	for _, path := range paths {
 		found, err := find(path)
 		if err != nil {
-			problems = append(problems, Problem{File: path, Message: terminal.WithoutPath(err).Error()})
+			problems = append(problems, unread(path, err))
 			continue
 		}
 		for _, f := range found {

@@ -14,6 +14,8 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // tree writes files below a new directory and changes into it.
@@ -115,7 +117,7 @@ func TestVariables(t *testing.T) {
 
 func TestProblems(t *testing.T) {
 	tree(t, map[string]string{
-		"syntax.json":  "{\n  \"a\": 1,\n}",
+		"syntax.json":  "{\n  \"a\":\n}",
 		"empty.yaml":   "# nothing\n",
 		"text.yaml":    "just text",
 		"1st.yaml":     "action: {}",
@@ -127,48 +129,125 @@ func TestProblems(t *testing.T) {
 	jobs, problems := read(t, jobfile.Reader{Stdin: strings.NewReader("{}")}, "syntax.json", "empty.yaml", "text.yaml",
 		"1st.yaml", "unset.yaml", "nameless.yml", "good.yaml", "twice.yaml", "gone.yaml", "-")
 	check(t, "problems", problems,
-		"syntax.json: 3:1: expected a field name in double quotes; JSON has no comma before }",
+		"syntax.json:3:1: a: expected a value",
 		"empty.yaml: the document is empty",
-		"text.yaml: must be an object, not a string",
-		`1st.yaml: job: "1st" must begin with a letter`,
-		"unset.yaml: action.uri: the variable CARILLON_NO is not set",
-		"unset.yaml: action.uri: the variable CARILLON_NOR is not set",
-		"nameless.yml (document 2): name: is missing: among several jobs of a file, each must have one",
-		`nameless.yml (document 3): job: "b c" must not contain ' ': letters, digits, - and _ are allowed`,
-		"twice.yaml: default/same: is defined in good.yaml already",
+		"text.yaml:1:1: must be an object, not a string",
+		`1st.yaml:1:1: job: "1st" must begin with a letter`,
+		"unset.yaml:3:8: action.uri: the variable CARILLON_NO is not set",
+		"unset.yaml:3:8: action.uri: the variable CARILLON_NOR is not set",
+		"nameless.yml:3:1: name: is missing: among several jobs of a file, each must have one",
+		`nameless.yml:5:7: job: "b c" must not contain ' ': letters, digits, - and _ are allowed`,
+		"twice.yaml:1:7: name: default/same is defined in good.yaml already",
 		"gone.yaml: no such file or directory",
-		"standard input: name: is missing")
+		"standard input:1:1: name: is missing")
 	check(t, "jobs", jobs, `good.yaml default/same {"name":"same"}`)
+}
+
+// TestComments shows that a JSON file may have comments, and a comma too many.
+func TestComments(t *testing.T) {
+	tree(t, map[string]string{"c.json": "// a job\n{\n  \"name\": \"n\", // its name\n  /* no action */\n}\n"})
+	jobs, problems := read(t, jobfile.Reader{}, "c.json")
+	check(t, "jobs", append(jobs, problems...), `c.json default/n {"name":"n"}`)
+}
+
+// TestPlacesOfProblems shows that what the scheduler says of a job is told with its place in the file, in their order.
+func TestPlacesOfProblems(t *testing.T) {
+	tree(t, map[string]string{
+		"j.json": "{\n  \"properties\": {\n    \"action\": {\"type\": \"http\"}\n  }\n}",
+		"y.yaml": "# jobs\nname: one\n---\nname: two\nrecurrence:\n  Cron: x\n",
+		"l.json": "{\"value\": [{\"name\": \"a\"},\n  {\"name\": \"b\",\n   \"jitter\": 1}]}",
+	})
+	r := jobfile.Reader{Lookup: variables}
+	jobs, _ := r.Read([]string{"j.json", "y.yaml", "l.json"})
+	results := jobfile.Apply(t.Context(), jobs, func(_ context.Context, j jobfile.Job) (jobfile.Answer, error) {
+		return jobfile.Answer{}, scheduler.AsInvalid(map[string]document.Problems{
+			"j":   {{Path: "properties.action.request", Message: "is required"}, {Path: "properties.foo", Message: "x"}},
+			"one": {{Path: "action", Message: "is required"}},
+			"two": {{Path: "recurrence.cron", Message: "wrong"}},
+			"a":   {{Path: "action", Message: "is required"}},
+			"b":   {{Path: "jitter", Message: "wrong"}},
+		}[j.Key.Job])
+	})
+	var lines []string
+	for _, r := range results {
+		for _, p := range r.Problems {
+			lines = append(lines, p.String())
+		}
+	}
+	check(t, "problems", lines,
+		"j.json:2:3: properties.foo: x",
+		"j.json:3:5: properties.action.request: is required",
+		"y.yaml:2:1: action: is required",
+		"y.yaml:6:9: recurrence.cron: wrong",
+		"l.json:1:12: action: is required",
+		"l.json:3:14: jitter: wrong",
+	)
 }
 
 func TestApply(t *testing.T) {
 	keys := []string{"good", "bad", "gone", "old"}
 	jobs := make([]jobfile.Job, len(keys))
 	for i, k := range keys {
-		jobs[i] = jobfile.Job{File: k + ".yaml", Key: scheduler.Key{Collection: "c", Job: k}}
+		jobs[i] = jobfile.Job{Source: jobfile.Source{File: k + ".yaml"}, Key: scheduler.Key{Collection: "c", Job: k}}
 	}
 	down := errors.New("down")
-	results := jobfile.Apply(t.Context(), jobs, func(_ context.Context, j jobfile.Job) (jobfile.Verdict, error) {
+	results := jobfile.Apply(t.Context(), jobs, func(_ context.Context, j jobfile.Job) (jobfile.Answer, error) {
 		switch j.Key.Job {
 		case "bad":
-			return "", scheduler.AsInvalid(document.Problems{{Path: "a", Message: "wrong"}, {Path: "b", Message: "too"}})
+			return jobfile.Answer{}, scheduler.AsInvalid(document.Problems{{Path: "a", Message: "wrong"}, {Path: "b", Message: "too"}})
 		case "gone":
-			return "", down
+			return jobfile.Answer{}, down
 		case "old":
-			return jobfile.Ended, nil
+			return jobfile.Answer{Result: view.Unchanged, Warnings: []spec.Warning{{Path: "timeZone", Message: "is without effect"}}}, nil
 		}
-		return jobfile.Created, nil
+		return jobfile.Answer{Result: view.Created}, nil
 	})
 	var lines []string
 	for _, r := range results {
-		lines = append(lines, r.Job.Key.String()+" "+string(r.Verdict))
-		for _, p := range r.Problems {
+		lines = append(lines, r.Job.Key.String()+" "+string(r.Result))
+		for _, p := range append(r.Warned, r.Problems...) {
 			lines = append(lines, p.String())
 		}
 	}
 	check(t, "results", lines, "c/good created", "c/bad ", "bad.yaml: c/bad: a: wrong", "bad.yaml: c/bad: b: too",
-		"c/gone ", "gone.yaml: c/gone: down", "c/old ended")
+		"c/gone ", "gone.yaml: c/gone: down", "c/old unchanged", "old.yaml: c/old: timeZone: is without effect")
 	if !slices.ContainsFunc(results[2].Problems, func(p jobfile.Problem) bool { return errors.Is(p.Cause, down) }) {
 		t.Error("the cause is lost")
 	}
+}
+
+// TestCollections reads collections, and applies them before jobs.
+func TestCollections(t *testing.T) {
+	tree(t, map[string]string{
+		"job.yaml":  "name: c/job",
+		"c.json":    `{"TYPE": "microsoft.scheduler/jobcollections", "properties": {"tags": {"a": "${CARILLON_ECHO}"}}}`,
+		"list.json": `{"value": [{"type": "Microsoft.Scheduler/jobCollections", "name": "d"}, {"type": "Microsoft.Scheduler/jobCollections/jobs", "name": "d/j"}]}`,
+		"twice.yml": "type: Microsoft.Scheduler/jobCollections\nname: c\n",
+		"bad.yml":   "type: Microsoft.Scheduler/jobCollections\nname: c/d\n",
+	})
+	reader := jobfile.Reader{Lookup: variables}
+	jobs, problems := reader.Read([]string{"job.yaml", "c.json", "list.json", "twice.yml", "bad.yml"})
+	lines := make([]string, 0, len(problems)+len(jobs))
+	for _, p := range problems {
+		lines = append(lines, p.String())
+	}
+	for _, r := range jobfile.Apply(t.Context(), jobs, func(_ context.Context, j jobfile.Job) (jobfile.Answer, error) {
+		if j.Key.Collection == "d" && j.IsCollection() {
+			return jobfile.Answer{}, errors.New("collection d: away")
+		}
+		return jobfile.Answer{Result: view.Updated}, nil
+	}) {
+		lines = append(lines, r.Job.Name()+" "+string(r.Result)+" "+string(r.Job.Body))
+		for _, p := range r.Problems {
+			lines = append(lines, p.String())
+		}
+	}
+	check(t, "results", lines,
+		"twice.yml:2:7: name: collection c is defined in c.json already",
+		`bad.yml:2:7: collection: "c/d" must not contain '/': letters, digits, - and _ are allowed`,
+		`collection c updated {"TYPE":"microsoft.scheduler/jobcollections","properties":{"tags":{"a":"http://echo"}}}`,
+		`collection d  {"type":"Microsoft.Scheduler/jobCollections","name":"d"}`,
+		"list.json: collection d: away",
+		`c/job updated {"name":"c/job"}`,
+		`d/j updated {"type":"Microsoft.Scheduler/jobCollections/jobs","name":"d/j"}`)
 }

@@ -1,39 +1,108 @@
 package jobfile
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Problem is one thing wrong with a job file.
 type Problem struct {
 	File    string `json:"file"`
-	Job     string `json:"job,omitempty"`  // collection/job, once it is known
-	Path    string `json:"path,omitempty"` // in the document
+	Line    int    `json:"line,omitempty"`   // from 1; 0 if it is about no place in the file
+	Column  int    `json:"column,omitempty"` // from 1, in characters
+	Job     string `json:"job,omitempty"`    // collection/job, or "collection NAME", once it is known
+	Path    string `json:"path,omitempty"`   // in the document
 	Message string `json:"message"`
 
-	Cause error `json:"-"` // what the scheduler answered; nil when it was not asked
+	Cause error `json:"-"` // what the scheduler answered, or why a file was not read; nil for a file that is not in order
 }
 
-// String returns "file: job: path: message" without what is empty.
-func (p Problem) String() string {
-	parts := []string{p.File, p.Job, p.Path, p.Message}
+// Place returns "file:line:column: path" without what is empty. A problem
+// without a line names its job.
+func (p Problem) Place() string {
+	at, job := p.File, p.Job
+	if p.Line > 0 {
+		at, job = strings.TrimPrefix(fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column), ":"), ""
+	}
+	return joined(at, job, p.Path)
+}
+
+// String returns the place and the message.
+func (p Problem) String() string { return joined(p.Place(), p.Message) }
+
+func joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
-// problemsOf turns an error of a document into problems: one for each that a
+// unread is the problem of a file that was not read. One that was named and
+// cannot be had is a mistake on the command line.
+func unread(file string, err error) Problem {
+	p := Problem{File: file, Message: terminal.WithoutPath(err).Error(), Cause: err}
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		p.Cause = terminal.Usage(err)
+	}
+	return p
+}
+
+// withoutName returns a message without the name of what it is about, which
+// stands before it anyway.
+func withoutName(message, name string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(message, "job "+name+": "), name+": ")
+}
+
+// Source is where a document comes from, for what is wrong with it.
+type Source struct {
+	File string // as problems name it
+
+	place func(path string) (line, column int) // nil: nowhere
+}
+
+// Place returns the line and the column of a path of the document, 0 if they are
+// not known. In place of a member that is missing, it is what the member is
+// missing in.
+func (s Source) Place(path string) (line, column int) {
+	if s.place == nil {
+		return 0, 0
+	}
+	return s.place(path)
+}
+
+// problem makes a problem of something that is wrong at a path.
+func (s Source) problem(job, path, message string, cause error) Problem {
+	p := Problem{File: s.File, Job: job, Path: path, Message: message, Cause: cause}
+	p.Line, p.Column = s.Place(path)
+	return p
+}
+
+// problems turns an error of a document into problems: one for each that a
 // validation found, else one for the error.
-func problemsOf(file, job string, err error) []Problem {
+func (s Source) problems(job string, err error) []Problem {
+	if wrong, ok := errors.AsType[*document.SyntaxError](err); ok {
+		p, _ := errors.AsType[document.Problem](err)
+		return []Problem{{
+			File: s.File, Line: wrong.Line, Column: wrong.Column, Job: job, Path: p.Path, Message: wrong.Message, Cause: err,
+		}}
+	}
 	found := view.DescribeError(scheduler.AsInvalid(err)).Details
 	if len(found) == 0 {
-		return []Problem{{File: file, Job: job, Message: strings.TrimPrefix(err.Error(), "job "+job+": "), Cause: err}}
+		return []Problem{{File: s.File, Job: job, Message: withoutName(err.Error(), job), Cause: err}}
 	}
 	problems := make([]Problem, len(found))
 	for i, p := range found {
-		problems[i] = Problem{File: file, Job: job, Path: p.Path, Message: p.Message, Cause: err}
+		problems[i] = s.problem(job, p.Path, p.Message, err)
 	}
+	slices.SortStableFunc(problems, inFile)
 	return problems
 }
+
+// inFile compares the places of two problems of a document.
+func inFile(a, b Problem) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) }

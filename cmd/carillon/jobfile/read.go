@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Job is one job of a job file.
+// Job is one document of a job file: a job, or the collection of some.
 type Job struct {
-	File string
+	Source
+
 	Key  scheduler.Key
 	Body []byte // JSON
 }
@@ -31,6 +31,10 @@ type Reader struct {
 
 	// Stdin is what the path - stands for. Default: nothing.
 	Stdin io.Reader
+
+	// Name is what the only document of Stdin is called if it has no name.
+	// Default: it must have one.
+	Name string
 }
 
 // stdinName is how problems call standard input.
@@ -44,7 +48,7 @@ func (r Reader) Read(files []string) (jobs []Job, problems []Problem) {
 		found, wrong := r.readFile(file)
 		for _, j := range found {
 			if other, twice := first[j.Key]; twice {
-				wrong = append(wrong, Problem{File: j.File, Job: j.Key.String(), Message: "is defined in " + other + " already"})
+				wrong = append(wrong, j.problem(j.Name(), "name", j.Name()+" is defined in "+other+" already", nil))
 				continue
 			}
 			first[j.Key] = j.File
@@ -63,23 +67,19 @@ func (r Reader) readFile(file string) ([]Job, []Problem) {
 		file = stdinName
 	}
 	if err != nil {
-		return nil, []Problem{{File: file, Message: terminal.WithoutPath(err).Error()}}
+		return nil, []Problem{unread(file, err)}
 	}
-	docs, err := document.ParseAll(data)
+	f, err := document.ParseFile(data)
 	if err != nil {
-		return nil, problemsOf(file, "", err)
+		return nil, Source{File: file}.problems("", err)
 	}
-	docs = flatten(docs)
+	docs := flatten(file, f)
 	var jobs []Job
 	var problems []Problem
-	for i, doc := range docs {
-		j, err := r.job(file, doc, len(docs) == 1)
+	for _, doc := range docs {
+		j, err := r.job(doc, len(docs) == 1)
 		if err != nil {
-			at := file
-			if len(docs) > 1 {
-				at = fmt.Sprintf("%s (document %d)", file, i+1)
-			}
-			problems = append(problems, problemsOf(at, "", err)...)
+			problems = append(problems, doc.problems("", err)...)
 			continue
 		}
 		jobs = append(jobs, j)
@@ -97,36 +97,57 @@ func (r Reader) load(file string) ([]byte, error) {
 	return io.ReadAll(r.Stdin)
 }
 
+// sourced is a document and where it comes from.
+type sourced struct {
+	Source
+
+	document.Value
+}
+
 // flatten replaces a list, as the API returns it, by its elements.
-func flatten(docs []document.Value) []document.Value {
-	var all []document.Value
-	for _, doc := range docs {
+func flatten(file string, f *document.File) []sourced {
+	var all []sourced
+	add := func(v document.Value, i int, below string) {
+		place := func(path string) (line, column int) {
+			if path == "job" || path == "collection" && isCollection(v) { // what a name is called
+				path = "name"
+			}
+			return f.Place(i, strings.Trim(below+"."+path, "."))
+		}
+		all = append(all, sourced{Source{File: file, place: place}, v})
+	}
+	for i, doc := range f.Documents {
 		list, ok := doc.Member("value")
 		if ok && list.Kind() == document.KindArray {
-			all = append(all, list.Items()...)
+			for k, item := range list.Items() {
+				add(item, i, fmt.Sprintf("value[%d]", k))
+			}
 			continue
 		}
-		all = append(all, doc)
+		add(doc, i, "")
 	}
 	return all
 }
 
 // job makes a job of a document. only tells that it has its file to itself, so
 // that the file can name it.
-func (r Reader) job(file string, doc document.Value, only bool) (Job, error) {
+func (r Reader) job(doc sourced, only bool) (Job, error) {
 	if doc.Kind() != document.KindObject {
 		return Job{}, document.Problem{Message: "must be an object, not " + doc.Kind().String()}
 	}
 	e := expander{lookup: r.Lookup}
-	doc = e.value(doc, "")
+	v := e.value(doc.Value, "")
 	if e.problems != nil {
 		return Job{}, e.problems
 	}
-	k, err := r.key(file, doc, only)
+	if isCollection(v) {
+		return r.collection(doc.Source, v, only)
+	}
+	k, err := r.key(doc.File, v, only)
 	if err != nil {
 		return Job{}, err
 	}
-	return Job{File: file, Key: k, Body: doc.JSON()}, k.Validate()
+	return Job{Source: doc.Source, Key: k, Body: v.JSON()}, k.Validate()
 }
 
 // key finds out what a document's job is called.
@@ -136,6 +157,8 @@ func (r Reader) key(file string, doc document.Value, only bool) (scheduler.Key, 
 	case name != "":
 	case !only:
 		return scheduler.Key{}, document.Problem{Path: "name", Message: "is missing: among several jobs of a file, each must have one"}
+	case file == stdinName && r.Name != "":
+		name = r.Name
 	case file == stdinName:
 		return scheduler.Key{}, document.Problem{Path: "name", Message: "is missing"}
 	default:

@@ -56,6 +56,6 @@ func (n *Node) auditOnce(ctx context.Context) {
 		n.log.Warn("the audit found jobs and batons that do not match", "jobs", report.Jobs,
 			"found", len(report.Findings), "mended", report.Fixed, "first", report.Findings[0].Name, "problem", report.Findings[0].Problem)
 	default:
-		n.log.Debug("the audit found every job with its baton", "jobs", report.Jobs, "took", report.Duration)
+		n.log.Debug("the audit found every job with its baton", "jobs", report.Jobs, "took", time.Duration(report.Duration))
 	}
 }

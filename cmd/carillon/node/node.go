@@ -51,7 +51,11 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	cfg.Worker.Secrets, cfg.Worker.Collections = vault, collections
 	cfg.Worker.Store, cfg.Worker.Actions, cfg.Worker.OnTakeover = st, n.actions, n.tookOver
 	n.worker = worker.New(cfg.Worker)
-	return n, n.service.EnsureDefault(ctx)
+	if err := n.service.EnsureDefault(ctx); err != nil {
+		n.actions.Close()
+		return nil, err
+	}
+	return n, nil
 }
 
 // Service does what users ask for. It works before Run, and after.

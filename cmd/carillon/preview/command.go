@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -70,12 +71,12 @@ For other programs:
 }
 
 // Run shows when a job would run.
-func (c Command) Run(t *terminal.Terminal) error {
+func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 	flags, faults := c.flags()
 	if c.ICS && t.JSON {
-		faults = append(faults, fault{text: "--ics and --json exclude each other"})
+		faults = append(faults, misuse("--ics and --json exclude each other", ""))
 	}
-	s, wrong := c.subject(t)
+	s, wrong := c.subject(ctx, t)
 	faults = append(faults, wrong...)
 	if len(faults) > 0 {
 		return refuse(t, faults)
@@ -116,7 +117,7 @@ type flags struct {
 func (c Command) flags() (f flags, faults []fault) {
 	wrong := func(flag string, err error) {
 		if err != nil {
-			faults = append(faults, fault{text: "--" + flag + ": " + err.Error()})
+			faults = append(faults, misuse("--"+flag+": "+err.Error(), ""))
 		}
 	}
 	moment := func(flag, text string) (at time.Time) {

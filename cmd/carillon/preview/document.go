@@ -3,6 +3,7 @@ package preview
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
@@ -15,51 +16,36 @@ import (
 // it was typed or piped.
 func (c Command) document(t *terminal.Terminal, file, text string) (*subject, []fault) {
 	if c.Dialect != "" {
-		return nil, []fault{{text: "--dialect goes with an expression", hint: `the member "dialect" of a recurrence says it`}}
+		return nil, []fault{misuse("--dialect goes with an expression", `the member "dialect" of a recurrence says it`)}
 	}
 	s := &subject{}
-	nameless := false
-	if file == "" {
-		text, nameless = named(text)
-	} else {
-		s.where = file + ": "
-	}
-	reader := jobfile.Reader{Lookup: lenient(t.Lookup), Stdin: strings.NewReader(text)}
+	reader := jobfile.Reader{Lookup: lenient(t.Lookup), Stdin: strings.NewReader(text), Name: hashName}
 	jobs, problems := reader.Read([]string{cmp.Or(file, jobfile.Stdin)})
 	if len(problems) > 0 {
-		return nil, problemFaults(file, problems)
+		return nil, problemFaults(file, typed(text), problems)
 	}
 	job, faults := c.choose(jobs)
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	if !nameless {
-		s.name = job.Key.Job
-	}
 	v, err := document.Parse(job.Body)
 	if err != nil {
-		return nil, faultsOf(s.where, "", err)
+		return nil, faultsOf("", "", err)
+	}
+	if _, named := v.Member("name"); named || file != "" {
+		s.name = job.Key.Job
+	}
+	s.source = job.Source
+	if file == "" { // there is nothing to tell it from
+		s.source.File = ""
+	}
+	if file == "" && typed(text) {
+		s.source = jobfile.Source{}
 	}
 	if err := s.readDocument(v); err != nil {
 		return nil, s.documentFaults(v, err)
 	}
 	return s, nil
-}
-
-// named gives the only document of a text a name if it has none, which only a file can do without.
-func named(text string) (whole string, nameless bool) {
-	v, err := document.Parse([]byte(text))
-	if err != nil || v.Kind() != document.KindObject {
-		return text, false
-	}
-	if _, ok := v.Member("name"); ok {
-		return text, false
-	}
-	if _, list := v.Member("value"); list {
-		return text, false
-	}
-	name := document.Member{Name: "name", Value: document.StringValue(hashName)}
-	return document.ObjectValue(append([]document.Member{name}, v.Members()...)...).String(), true
 }
 
 // lenient leaves variables alone that are not set. Most are for the action, which does not matter here.
@@ -72,11 +58,17 @@ func lenient(env jobfile.Lookup) jobfile.Lookup {
 	}
 }
 
-func problemFaults(file string, problems []jobfile.Problem) []fault {
+// typed reports whether a text is of one line, in which no line needs to be told.
+func typed(text string) bool { return !strings.Contains(strings.TrimSpace(text), "\n") }
+
+func problemFaults(file string, typed bool, problems []jobfile.Problem) []fault {
 	faults := make([]fault, len(problems))
 	for i, p := range problems {
 		if file == "" {
 			p.File = "" // there is nothing to tell it from
+		}
+		if _, syntax := errors.AsType[*document.SyntaxError](p.Cause); file == "" && typed && !syntax {
+			p.Line = 0
 		}
 		faults[i] = fault{text: p.String()}
 	}
@@ -85,6 +77,7 @@ func problemFaults(file string, problems []jobfile.Problem) []fault {
 
 // choose returns the job that --name names if there are several.
 func (c Command) choose(jobs []jobfile.Job) (jobfile.Job, []fault) {
+	jobs = slices.DeleteFunc(jobs, jobfile.Job.IsCollection)
 	if len(jobs) == 1 {
 		return jobs[0], nil
 	}
@@ -96,7 +89,7 @@ func (c Command) choose(jobs []jobfile.Job) (jobfile.Job, []fault) {
 		names[i] = j.Key.Job
 	}
 	text := "there are " + terminal.Plural(len(jobs), "job", "jobs") + ": " + strings.Join(names, ", ")
-	return jobfile.Job{}, []fault{{text: text, hint: "choose one with --name"}}
+	return jobfile.Job{}, []fault{misuse(text, "choose one with --name")}
 }
 
 // readDocument reads a job or a recurrence. The error is a [document.Problems].
@@ -110,12 +103,12 @@ func (s *subject) readDocument(v document.Value) error {
 		s.timing.Recurrence = &recurrence
 	default:
 		s.job = true
-		o.Ignore("id", "type", "name", "collection")
+		o.Ignore("id", "type", "name", "collection", "result", "warnings", "dryRun")
 		if inner, ok := o.Object("properties"); ok {
 			o.Done()
 			o = inner
 		}
-		o.Ignore("action", "state", "status", "jitter", "timeout", "overlap", "catchUp", "labels", "description")
+		o.Ignore("action", "state", "status", "jitter", "timeout", "overlap", "catchUp", "labels", "description", "data")
 		s.timing = spec.ReadTiming(o)
 	}
 	o.Done()
@@ -141,7 +134,7 @@ func (s *subject) keepText(v document.Value, path string) {
 		}
 		dialect, _ := recurrence.Member("dialect")
 		s.text, s.dsari = text.Text(), dialect.Text() == string(spec.Dsari)
-		s.where += strings.TrimPrefix(path+"."+member, ".") + ": "
+		s.where = s.at(strings.TrimPrefix(path+"."+member, "."))
 	}
 }
 
@@ -156,6 +149,15 @@ func find(v document.Value, path string) (document.Value, bool) {
 	return v, ok
 }
 
+// at returns what goes before a message about a path of the document: "hello.yaml:7:12: recurrence.cron: ".
+func (s *subject) at(path string) string {
+	p := jobfile.Problem{File: s.source.File, Path: path}
+	if p.Line, p.Column = s.source.Place(path); p.Line == 0 && p.File+path == "" {
+		return ""
+	}
+	return p.String() + ": "
+}
+
 // documentFaults returns what is wrong with a document. In the text of a rule, a fault points at the place.
 func (s *subject) documentFaults(v document.Value, err error) []fault {
 	problems, ok := errors.AsType[document.Problems](err)
@@ -165,10 +167,10 @@ func (s *subject) documentFaults(v document.Value, err error) []fault {
 	var faults []fault
 	for _, p := range problems {
 		if text, ok := find(v, p.Path); ok && p.Cause != nil {
-			faults = append(faults, faultsOf(s.where+p.Path+": ", text.Text(), p.Cause)...)
+			faults = append(faults, faultsOf(s.at(p.Path), text.Text(), p.Cause)...)
 			continue
 		}
-		faults = append(faults, fault{text: s.where + p.Error()})
+		faults = append(faults, fault{text: s.at(p.Path) + p.Message})
 	}
 	return faults
 }

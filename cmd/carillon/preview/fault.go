@@ -1,6 +1,8 @@
 package preview
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"strings"
 	"unicode"
@@ -17,7 +19,12 @@ type fault struct {
 	source string // the text of the schedule in which it is wrong; empty if there is nothing to point at
 	column int    // where in it, in characters from 1
 
-	cause error // an error that is not a mistake of the user, such as a file that cannot be read; else nil
+	cause error // a mistake on the command line, or a file that cannot be read; nil: the schedule is not in order
+}
+
+// misuse is a fault of the command line, and not of what was to be previewed.
+func misuse(text, hint string) fault {
+	return fault{text: text, hint: hint, cause: terminal.Usage(errPreview)}
 }
 
 // faultsOf returns what is wrong with the text of a schedule. where goes before each message.
@@ -38,14 +45,21 @@ func faultsOf(where, source string, err error) []fault {
 	return []fault{{text: where + words.Error(), hint: wrong.Hint, source: source, column: wrong.Column}}
 }
 
-// errPreview is the mistake that a preview ends with after its faults are printed.
+// errPreview is what a preview ends with after its faults are printed.
 var errPreview = errors.New("there is no preview")
 
 // refuse prints faults and returns the error that ends the process.
 func refuse(t *terminal.Terminal, faults []fault) error {
 	said := map[string]bool{}
-	result := terminal.Reported(terminal.Usage(errPreview))
-	for _, f := range faults {
+	failures := make([]error, len(faults))
+	for i, f := range faults {
+		if errors.Is(f.cause, context.Canceled) {
+			return f.cause
+		}
+		failures[i] = &terminal.Failure{Message: f.text, Hint: f.hint, Err: cmp.Or(f.cause, errPreview)}
+		if t.JSON {
+			continue
+		}
 		for line := range strings.Lines(f.text) {
 			t.Complain("error", strings.TrimSuffix(line, "\n"))
 		}
@@ -57,11 +71,8 @@ func refuse(t *terminal.Terminal, faults []fault) error {
 			said[f.hint] = true
 			t.Complain("hint", f.hint)
 		}
-		if f.cause != nil {
-			result = terminal.Reported(f.cause)
-		}
 	}
-	return result
+	return terminal.Reported(failures...)
 }
 
 // maxExcerpt is how many characters of a long text are shown.

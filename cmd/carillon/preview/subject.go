@@ -2,6 +2,7 @@ package preview
 
 import (
 	"cmp"
+	"context"
 	"io"
 	"os"
 	"regexp"
@@ -17,7 +18,9 @@ import (
 type subject struct {
 	timing spec.Timing
 	text   string // of the rule; empty if it has none
-	where  string // goes before what is wrong with the rule: the file and the path in it, or nothing
+	where  string // goes before what is wrong with the rule: its place in the file and in the document, or nothing
+
+	source jobfile.Source // of the document; empty if there is none
 
 	name    string // the job's, empty if it has none
 	job     bool   // the document is a whole job, which starts as it says and not otherwise
@@ -31,24 +34,22 @@ type subject struct {
 const hashName = "job"
 
 // subject reads the expression or the file.
-func (c Command) subject(t *terminal.Terminal) (*subject, []fault) {
+func (c Command) subject(ctx context.Context, t *terminal.Terminal) (*subject, []fault) {
 	switch {
 	case len(c.Expression) > 0 && c.File != "":
-		return nil, []fault{{text: "an expression and --file exclude each other"}}
+		return nil, []fault{misuse("an expression and --file exclude each other", "")}
 	case len(c.Expression) > 1:
-		return nil, []fault{{
-			text: "the expression is several words",
-			hint: "put it in single quotes, so that the shell leaves it alone: carillon preview '0 9 * * 1-5'",
-		}}
+		return nil, []fault{misuse("the expression is several words",
+			"put it in single quotes, so that the shell leaves it alone: carillon preview '0 9 * * 1-5'")}
 	case c.File != "":
-		return c.file(t)
+		return c.file(ctx, t)
 	case len(c.Expression) == 0:
-		return nil, []fault{{text: "the expression is missing", hint: `run "carillon preview --help" for examples of every language`}}
+		return nil, []fault{misuse("the expression is missing", `run "carillon preview --help" for examples of every language`)}
 	}
 	text := c.Expression[0]
 	s, faults := c.read(t, "", text)
 	if len(faults) > 0 && isFile(text) {
-		return nil, []fault{{text: "\"" + text + "\" is a file, not an expression", hint: "carillon preview -f " + text}}
+		return nil, []fault{misuse("\""+text+"\" is a file, not an expression", "carillon preview -f "+text)}
 	}
 	return s, faults
 }
@@ -59,15 +60,15 @@ func isFile(path string) bool {
 }
 
 // file reads the subject from a file.
-func (c Command) file(t *terminal.Terminal) (*subject, []fault) {
+func (c Command) file(ctx context.Context, t *terminal.Terminal) (*subject, []fault) {
 	if c.File != "-" {
 		data, err := os.ReadFile(c.File)
 		if err != nil {
-			return nil, []fault{{text: c.File + ": " + terminal.WithoutPath(err).Error(), cause: err}}
+			return nil, []fault{misuse(c.File+": "+terminal.WithoutPath(err).Error(), "")}
 		}
 		return c.read(t, c.File, string(data))
 	}
-	data, err := io.ReadAll(t.In)
+	data, err := io.ReadAll(t.Input(ctx))
 	if err != nil {
 		return nil, []fault{{text: "standard input: " + terminal.WithoutPath(err).Error(), cause: err}}
 	}

@@ -1,6 +1,7 @@
 package printer
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -19,32 +20,20 @@ type event struct{ *client.Record }
 func (e event) outcome() scheduler.Outcome { return scheduler.Outcome(strings.ToLower(e.Status)) }
 
 // attempted reports whether there was an attempt, not only a decision that there is none.
-func (e event) attempted() bool { return !e.Started.IsZero() }
+func (e event) attempted() bool { return !e.Started.IsZero() && e.GivenUp.IsZero() }
 
 // at is when the attempt started, or when it was decided that there is none.
 func (e event) at() time.Time {
 	if e.attempted() {
 		return e.Started
 	}
-	return e.Ended
+	return cmp.Or(e.GivenUp, e.Ended)
 }
 
 // colours are those of the outcomes.
 var colours = map[scheduler.Outcome]string{
 	scheduler.OutcomeCompleted: terminal.Green, scheduler.OutcomeFailed: terminal.Red, scheduler.OutcomeFaulted: terminal.Red,
 	scheduler.OutcomePostponed: terminal.Yellow, scheduler.OutcomeSkipped: terminal.Yellow,
-}
-
-// How times are shown: of what happens now, and of what may be long ago.
-const (
-	Clock = "15:04:05.000"
-	Dated = "2006-01-02 15:04:05.000"
-)
-
-// local is a time as the clock on the wall shows it, which is what people
-// compare it with. Programs are given UTC.
-func local(t time.Time, layout string) string {
-	return t.Local().Format(layout) //nolint:gosmopolitan // see above
 }
 
 // lateness is how late the attempt started, in milliseconds.
@@ -55,35 +44,41 @@ func (e event) lateness() string {
 	return "+" + milliseconds(e.Lateness)
 }
 
-func milliseconds(seconds float64) string { return fmt.Sprintf("%.1f ms", seconds*1000) }
+func milliseconds(s *scheduler.Seconds) string {
+	if s == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f ms", time.Duration(*s).Seconds()*1000)
+}
 
-// detail is the rest of the line.
-func (e event) detail() string {
+// detail is the rest of the line. show shows a time.
+func (e event) detail(show func(time.Time) string) string {
 	var parts []string
 	add := func(yes bool, format string, args ...any) {
 		if yes {
 			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
-	add(e.attempted() && e.Code != 0, "%d in %s", e.Code, milliseconds(e.Duration))
+	add(e.attempted() && e.StatusCode != 0, "%d in %s", e.StatusCode, milliseconds(e.Duration))
+	add(e.outcome() == scheduler.OutcomeFaulted, "the occurrence failed for good")
 	add(e.Manual, "run by hand")
 	add(e.Action == "ErrorAction" && e.attempted(), "errorAction")
 	add(e.Retry > 0 && e.attempted(), "retry %d", e.Retry)
-	add(e.Count > 0, "%s", e.instants())
+	add(e.Count > 0, "%s", e.instants(show))
 	add(e.Reason != "", "because of %s", e.Reason)
 	add(e.outcome() != scheduler.OutcomeCompleted && e.Message != "", "%s", brief(e.Message))
 	return strings.Join(parts, ", ")
 }
 
 // instants says which instants were skipped or postponed.
-func (e event) instants() string {
+func (e event) instants(show func(time.Time) string) string {
 	if e.Count == 1 {
-		return local(e.From, Clock)
+		return show(e.From)
 	}
 	if e.From.Equal(e.To) { // of times that a clock jumped over
-		return fmt.Sprintf("%d at %s", e.Count, local(e.From, Clock))
+		return fmt.Sprintf("%d at %s", e.Count, show(e.From))
 	}
-	return fmt.Sprintf("%d instants from %s to %s", e.Count, local(e.From, Clock), local(e.To, Clock))
+	return fmt.Sprintf("%d instants from %s to %s", e.Count, show(e.From), show(e.To))
 }
 
 // widest is the length at which a message is cut.

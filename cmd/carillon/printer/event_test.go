@@ -49,7 +49,7 @@ func TestEvents(t *testing.T) {
 		},
 		{
 			scheduler.Record{Outcome: scheduler.OutcomeFaulted, Due: at, Ended: at.Add(time.Second), Message: "gave up"},
-			"10:00:01.000  team/report           faulted             -  gave up",
+			"10:00:01.000  team/report           faulted             -  the occurrence failed for good, gave up",
 		},
 		{
 			scheduler.Record{Outcome: scheduler.OutcomeSkipped, Reason: scheduler.ReasonOverlap, Ended: at, From: at, To: at.Add(time.Minute), Count: 2},
@@ -78,7 +78,7 @@ func TestEvents(t *testing.T) {
 		queue := NewQueue(&terminal.Terminal{Out: &here})
 		queue.Take(&test.record)
 		queue.End()
-		New(&terminal.Terminal{Out: &there}, Clock).Print(over)
+		New(&terminal.Terminal{Out: &there}, terminal.Clock).Print(over)
 		for _, got := range []string{here.String(), there.String()} {
 			if diff := cmp.Diff(test.want+"\n", got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -89,8 +89,8 @@ func TestEvents(t *testing.T) {
 
 func TestColour(t *testing.T) {
 	var out strings.Builder
-	p := New(&terminal.Terminal{Out: &out, Colour: true}, Clock)
-	p.Print(&client.Record{Job: strings.Repeat("j", 60), Status: "Failed"})
+	p := New(&terminal.Terminal{Out: &out, Colour: true}, terminal.Clock)
+	p.Print(&client.Record{Job: strings.Repeat("j", 60), RecordForm: scheduler.RecordForm{Status: "Failed"}})
 	if !strings.Contains(out.String(), "\x1b[31mfailed   \x1b[0m") {
 		t.Errorf("got %q", out.String())
 	}

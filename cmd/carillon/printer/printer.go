@@ -3,6 +3,7 @@ package printer
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
@@ -10,13 +11,21 @@ import (
 
 // Printer prints records line by line, in columns that fit what came so far.
 type Printer struct {
-	t     *terminal.Terminal
-	times string // how the time is shown
-	width int
+	t      *terminal.Terminal
+	layout string // how times are shown
+	width  int
+	headed bool // no heading is to be printed any more
 }
 
-// New returns a printer that shows times in a layout: [Clock] or [Dated].
-func New(t *terminal.Terminal, times string) *Printer { return &Printer{t, times, 20} }
+// New returns a printer that shows times in a layout: [terminal.Clock] or
+// [terminal.Dated].
+func New(t *terminal.Terminal, layout string) *Printer { return &Printer{t, layout, 20, true} }
+
+// Headed makes the printer print a heading before its first line.
+func (p *Printer) Headed() *Printer {
+	p.headed = false
+	return p
+}
 
 // longestColumn is the width beyond which a long name moves its own line only.
 const longestColumn = 48
@@ -31,9 +40,17 @@ func (p *Printer) Print(r *client.Record) {
 		return
 	}
 	p.Widen(r.Job)
+	show := func(at time.Time) string { return p.t.Time(at, p.layout) }
+	if !p.headed {
+		p.headed = true
+		p.line(fmt.Sprintf("%-*s", len(show(r.Ended)), "STARTED"), "JOB", fmt.Sprintf("%-9s", "OUTCOME"), "LATE", "DETAILS")
+	}
 	e := event{r}
 	outcome := p.t.Paint(colours[e.outcome()], fmt.Sprintf("%-9s", e.outcome()))
-	line := fmt.Sprintf("%s  %-*s  %s  %10s  %s", local(e.at(), p.times), p.width, r.Job,
-		outcome, e.lateness(), p.t.Paint(terminal.Dim, e.detail()))
+	p.line(show(e.at()), r.Job, outcome, e.lateness(), p.t.Paint(terminal.Dim, e.detail(show)))
+}
+
+func (p *Printer) line(at, job, outcome, late, detail string) {
+	line := fmt.Sprintf("%s  %-*s  %s  %10s  %s", at, p.width, job, outcome, late, detail)
 	p.t.Printf("%s\n", strings.TrimRight(line, " "))
 }

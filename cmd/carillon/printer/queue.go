@@ -2,6 +2,7 @@ package printer
 
 import (
 	"encoding/json"
+	"log/slog"
 	"sync/atomic"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
@@ -10,10 +11,15 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Queue prints records beside the work that makes them, which must not wait for
-// a terminal. What a slow one cannot take is left out, and counted.
+// Queue prints or logs records beside the work that makes them, which must not
+// wait for a terminal. What a slow one cannot take is left out, and counted.
 type Queue struct {
-	printer *Printer
+	// Widen makes room for a name, before the first record is taken.
+	Widen func(job string)
+
+	wanted  func(*scheduler.Record) bool
+	print   func(*scheduler.Record)
+	lost    func(n int64) // tells that so many were left out
 	records chan *scheduler.Record
 	dropped atomic.Int64
 	ended   chan struct{}
@@ -24,7 +30,38 @@ const queueLength = 1 << 14
 
 // NewQueue returns a queue that prints until it is ended.
 func NewQueue(t *terminal.Terminal) *Queue {
-	q := &Queue{New(t, Clock), make(chan *scheduler.Record, queueLength), atomic.Int64{}, make(chan struct{})}
+	p := New(t, terminal.Clock)
+	q := &Queue{
+		Widen:  p.Widen,
+		wanted: func(*scheduler.Record) bool { return true },
+		print: func(r *scheduler.Record) {
+			shown := &client.Record{}
+			if json.Unmarshal(view.JSON(view.Record(r)), shown) == nil { // it is what the API shows
+				p.Print(shown)
+			}
+		},
+		lost: func(n int64) {
+			lines := terminal.Plural(int(n), "line was", "lines were")
+			t.Complain("hint", lines+` left out here; "carillon history" has them`)
+		},
+	}
+	return q.start()
+}
+
+// NewLog returns a queue that logs until it is ended: failures at warn, and all
+// else at info where somebody watches, at debug where not.
+func NewLog(log *slog.Logger, watched bool) *Queue {
+	l := recordLog{log, watched}
+	q := &Queue{
+		Widen:  func(string) {}, // there are no columns
+		wanted: l.wants, print: l.print,
+		lost: func(n int64) { log.Warn("records were left out of the log; the history has them", "count", n) },
+	}
+	return q.start()
+}
+
+func (q *Queue) start() *Queue {
+	q.records, q.ended = make(chan *scheduler.Record, queueLength), make(chan struct{})
 	go q.run()
 	return q
 }
@@ -32,19 +69,18 @@ func NewQueue(t *terminal.Terminal) *Queue {
 func (q *Queue) run() {
 	defer close(q.ended)
 	for r := range q.records {
-		shown := &client.Record{}
-		if json.Unmarshal(view.JSON(view.Record(r)), shown) == nil { // it is what the API shows
-			q.printer.Print(shown)
-		}
+		q.print(r)
 		if n := q.dropped.Swap(0); n > 0 {
-			lines := terminal.Plural(int(n), "line was", "lines were")
-			q.printer.t.Complain("hint", lines+` left out here; "carillon history" has them`)
+			q.lost(n)
 		}
 	}
 }
 
 // Take takes a record.
 func (q *Queue) Take(r *scheduler.Record) {
+	if !q.wanted(r) {
+		return
+	}
 	select {
 	case q.records <- r:
 	default:
@@ -57,6 +93,3 @@ func (q *Queue) End() {
 	close(q.records)
 	<-q.ended
 }
-
-// Widen makes room for a name, before the first record is taken.
-func (q *Queue) Widen(job string) { q.printer.Widen(job) }

@@ -1,32 +1,124 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/contexts"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // Server is the flag of the commands that ask a running scheduler.
 type Server struct {
+	Context string `help:"Context to take the server, its token and the collection from; see carillon context." env:"CARILLON_CONTEXT" placeholder:"NAME"`
 	Address string `name:"server" help:"Address of the scheduler's REST API." default:"http://127.0.0.1:8080" env:"CARILLON_SERVER" placeholder:"URL"`
 }
 
-// ProvideClient returns a client of the scheduler, which kong gives to a command's Run. It does no I/O.
-func (r Server) ProvideClient() (*client.Client, error) {
+// tokenVariable is the token for whatever server is asked.
+const tokenVariable = "CARILLON_TOKEN"
+
+// ProvideClient returns a client of the scheduler, which kong gives to a command's Run. Of the context it takes the
+// token, if the server is that of the context.
+func (r Server) ProvideClient(t *terminal.Terminal) (*client.Client, error) {
 	c, err := client.New(r.Address)
 	if err != nil {
 		return nil, terminal.Usage(err)
 	}
+	token, _ := t.Lookup(tokenVariable)
+	if token == "" {
+		chosen, err := r.chosen(t)
+		if err != nil {
+			return nil, err
+		}
+		token = chosen.TokenFor(r.Address)
+	}
+	c.Authorize(token)
 	return c, nil
+}
+
+// chosen is the context that is named, or the current one.
+func (r Server) chosen(t *terminal.Terminal) (contexts.Context, error) {
+	file, err := contexts.Load(t.Lookup)
+	if err != nil {
+		return contexts.Context{}, err
+	}
+	return file.Choose(r.Context)
+}
+
+// Guess returns the client and the collection of a command line that is not complete, whose flags so far are given by
+// name.
+func Guess(t *terminal.Terminal, given map[string]string) (api *client.Client, collection string, err error) {
+	of := func(flag, variable string) string {
+		value, _ := t.Lookup(variable)
+		return cmp.Or(given[flag], value)
+	}
+	s := Server{Context: of("context", "CARILLON_CONTEXT"), Address: of("server", "CARILLON_SERVER")}
+	chosen, err := s.chosen(t)
+	if err != nil {
+		return nil, "", err
+	}
+	s.Address = cmp.Or(s.Address, chosen.Server, defaultServer)
+	api, err = s.ProvideClient(t)
+	return api, cmp.Or(of("collection", "CARILLON_COLLECTION"), chosen.Collection, scheduler.DefaultCollection), err
+}
+
+// defaultServer is where a scheduler is that nobody moved.
+const defaultServer = "http://127.0.0.1:8080"
+
+// UseContext gives the flags of a command that asks a scheduler what the context says, unless the command line or the
+// environment does.
+func UseContext(command *kong.Context, t *terminal.Terminal) error {
+	var server, collection, name *kong.Flag
+	for _, flag := range command.Flags() {
+		switch flag.Name {
+		case "server":
+			server = flag
+		case "collection":
+			collection = flag
+		case "context":
+			name = flag
+		}
+	}
+	if name == nil { // it asks none
+		return nil
+	}
+	chosen, err := Server{Context: name.Target.String()}.chosen(t)
+	if err != nil {
+		return err
+	}
+	take(command, t, server, chosen.Server)
+	take(command, t, collection, chosen.Collection)
+	return nil
+}
+
+// take sets a flag that was not given, neither on the command line nor, other than empty, in the environment.
+func take(command *kong.Context, t *terminal.Terminal, flag *kong.Flag, value string) {
+	if flag == nil {
+		return
+	}
+	for _, path := range command.Path {
+		if path.Flag == flag {
+			return
+		}
+	}
+	for _, name := range flag.Tag.Envs {
+		if given, _ := t.Lookup(name); given != "" {
+			return
+		}
+	}
+	flag.Target.SetString(cmp.Or(value, flag.Default))
 }
 
 // Within is the flag that completes names of jobs.
 type Within struct {
-	Collection string `short:"c" help:"Collection of jobs that are named without one." default:"default" placeholder:"NAME"`
+	Collection string `short:"c" help:"Collection of jobs that are named without one." default:"default" env:"CARILLON_COLLECTION" placeholder:"NAME"`
 }
 
 // Key reads job or collection/job.
@@ -41,49 +133,43 @@ func (w Within) Key(name string) (scheduler.Key, error) {
 	return k, nil
 }
 
-// Jobs are the arguments of a command that does one thing to each of some
-// jobs.
-type Jobs struct {
-	Server
-	Within
-
-	Names []string `arg:"" name:"job" help:"Names of jobs: job, or collection/job."`
-}
-
-// Each does do to every job, says what was done, and goes on after an error.
-func (s Jobs) Each(
-	ctx context.Context, t *terminal.Terminal, done string, do func(context.Context, scheduler.Key) error,
-) error {
-	keys := make([]scheduler.Key, len(s.Names))
-	for i, name := range s.Names {
-		var err error
-		if keys[i], err = s.Key(name); err != nil {
-			return err
-		}
-	}
-	return EachOf(ctx, t, keys, done, func(k scheduler.Key) error { return do(ctx, k) },
-		func(k scheduler.Key) any { return map[string]string{"job": k.String(), "result": done} })
-}
-
-// EachOf does do to every thing, says what was done, and goes on after an error, but not without a scheduler.
-// document is what programs are told of a thing that is done.
+// EachOf does do to every thing, says what was done, and goes on after an error, but not without a scheduler. Programs
+// are told of all errors at the end. document is what programs are told of a thing that is done, in one list.
 func EachOf[T any](
 	ctx context.Context, t *terminal.Terminal, things []T, done string, do func(T) error, document func(T) any,
 ) error {
-	var failed []error
+	documents := []any{}
+	failed, err := each(ctx, t, things, do, func(thing T) {
+		if t.JSON {
+			documents = append(documents, document(thing))
+			return
+		}
+		t.Printf("%-9s %v\n", done, thing)
+	})
+	if t.JSON {
+		_ = t.PrintJSON(terminal.List[any]{Value: documents}) // of strings
+	}
+	if err != nil {
+		return err
+	}
+	return terminal.Reported(failed...)
+}
+
+// each does do to every thing, and returns those of its errors that it told of. It stops where there is no scheduler.
+func each[T any](ctx context.Context, t *terminal.Terminal, things []T, do func(T) error, done func(T)) (failed []error, err error) {
 	for _, thing := range things {
 		err := do(thing)
 		switch {
 		case errors.Is(err, scheduler.ErrUnavailable), ctx.Err() != nil:
-			return err
+			return failed, err
 		case err != nil:
-			t.Fail(err)
-			failed = append(failed, err)
-		case t.JSON:
-			_ = t.PrintJSON(document(thing)) // of strings
+			if !t.JSON {
+				t.Fail(err)
+			}
+			failed = append(failed, &terminal.Failure{Path: fmt.Sprint(thing), Message: err.Error(), Err: err})
 		default:
-			t.Printf("%-9s %v\n", done, thing)
+			done(thing)
 		}
 	}
-	return terminal.Reported(failed...)
+	return failed, nil
 }

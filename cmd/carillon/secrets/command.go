@@ -137,10 +137,12 @@ Examples:
 
 // Run deletes the secrets, and goes on after an error.
 func (c Delete) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
-	return remote.EachOf(ctx, t, c.Names, "deleted", func(name string) error {
+	for _, name := range c.Names {
 		if err := scheduler.ValidateName("secret", name); err != nil {
-			return err
+			return terminal.Usage(err)
 		}
+	}
+	return remote.EachOf(ctx, t, c.Names, "deleted", func(name string) error {
 		return api.DeleteSecret(ctx, name, c.Force)
 	}, func(name string) any { return map[string]string{"result": "deleted", "secret": name} })
 }

@@ -24,10 +24,9 @@ type KeyFlags struct {
 // keyVariable holds the text of a key file.
 const keyVariable = "CARILLON_SECRET_KEY"
 
-// keyFileError is what is wrong with a key file. It ends a start like any other
-// thing that the process needs and cannot have.
+// keyFileError is what is wrong with a key file.
 func keyFileError(file string, err error) error {
-	return terminal.Unavailablef("secret key file %s: %w", file, terminal.WithoutPath(err))
+	return fmt.Errorf("secret key file %s: %w", file, terminal.WithoutPath(err))
 }
 
 // Keys reads the keys from the file or the environment; nil when neither is
@@ -40,10 +39,13 @@ func (f KeyFlags) Keys(t *terminal.Terminal) (*seal.Keyring, error) {
 	case text != "":
 		keys, err := seal.ParseKeys(text)
 		if err != nil {
-			return nil, terminal.Hinted(terminal.Unavailablef("variable %s: %w", keyVariable, err), keygenHint)
+			return nil, terminal.Hinted(fmt.Errorf("variable %s: %w", keyVariable, err), keygenHint)
 		}
 		return keys, nil
 	case f.SecretKeyFile != "":
+		if _, err := os.Stat(f.SecretKeyFile); err != nil {
+			return nil, terminal.Hinted(terminal.Usage(keyFileError(f.SecretKeyFile, err)), keygenHint)
+		}
 		return readKeys(f.SecretKeyFile)
 	}
 	return nil, nil //nolint:nilnil // no keys are a way to run
@@ -89,7 +91,7 @@ func OwnKeys(file string) (*seal.Keyring, error) {
 		return nil, err
 	}
 	if err := writeKey(file, k); err != nil {
-		return nil, keyFileError(file, err)
+		return nil, terminal.Unavailable(keyFileError(file, err))
 	}
 	return readKeys(file)
 }

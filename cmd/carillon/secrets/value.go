@@ -31,7 +31,7 @@ const maxValue = 16 << 20
 
 // value reads the value from the file, standard input or the terminal.
 func (c Set) value(ctx context.Context, t *terminal.Terminal) (string, error) {
-	in, from := t.In, "standard input"
+	in, from := t.Input(ctx), "standard input"
 	switch c.ValueFile {
 	case "":
 		f, ok := t.In.(*os.File)
@@ -48,14 +48,14 @@ func (c Set) value(ctx context.Context, t *terminal.Terminal) (string, error) {
 	default:
 		f, err := os.Open(c.ValueFile)
 		if err != nil {
-			return "", err
+			return "", terminal.Usagef("--value-file: %s: %w", c.ValueFile, terminal.WithoutPath(err))
 		}
 		defer f.Close()
 		in, from = f, c.ValueFile
 	}
 	data, err := io.ReadAll(io.LimitReader(in, maxValue))
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%s: %w", from, terminal.WithoutPath(err))
 	}
 	text := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 	return text, checkValue(from, text)

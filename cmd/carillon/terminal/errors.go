@@ -26,6 +26,16 @@ func Usage(err error) error { return &usageError{err} }
 // Usagef is [fmt.Errorf] of a mistake on the command line.
 func Usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
+// FileError is an error about a file that a flag names: a mistake on the command
+// line when the file cannot be had, and else about what is in it.
+func FileError(flag string, err error) error {
+	named := fmt.Errorf("--%s: %w", flag, err)
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return Usage(named)
+	}
+	return named
+}
+
 // hintedError says what to do about an error.
 type hintedError struct {
 	error
@@ -44,24 +54,44 @@ func Hinted(err error, hint string) error {
 	return &hintedError{err, hint}
 }
 
-// reportedError is an error whose lines are printed already.
-type reportedError struct{ error }
+// Failure is one of several things that went wrong.
+type Failure struct {
+	Path    string // what it is about, such as a job or a file; may be empty
+	Message string
+	Hint    string // what to do about it; may be empty
+	Err     error  // which has the exit code
+}
+
+// Error returns the message.
+func (f *Failure) Error() string { return f.Message }
+
+// Unwrap returns the error behind it.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// reportedError is an error whose lines people have read already.
+type reportedError struct {
+	error
+
+	all []error
+}
 
 // Unwrap returns the error.
 func (e *reportedError) Unwrap() error { return e.error }
 
-// Reported returns an error for those that were printed, with the exit code that
-// they share or, when they differ, that of a plain failure; nil for none.
+// Reported returns an error for those that were printed when they came, each a
+// [Failure] or any other. Its exit code is the one that they share or, when
+// they differ, that of a plain failure. Programs are told of all at the end. It
+// is nil for none.
 func Reported(errs ...error) error {
 	if len(errs) == 0 {
 		return nil
 	}
 	for _, err := range errs {
 		if ExitCode(err) != ExitCode(errs[0]) {
-			return &reportedError{errSeveral}
+			return &reportedError{errSeveral, errs}
 		}
 	}
-	return &reportedError{errs[0]}
+	return &reportedError{errs[0], errs}
 }
 
 var errSeveral = errors.New("several things went wrong")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
@@ -12,15 +13,17 @@ import (
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
-// The exit codes.
+// The exit codes. What is typed is told from what it leads to: a mistake on the
+// command line is found without reading a file or asking anybody, but for a file
+// that cannot be read.
 const (
 	ExitOK          = 0
-	ExitFailure     = 1
-	ExitUsage       = 2
-	ExitNotFound    = 3
-	ExitConflict    = 4
-	ExitUnavailable = 5
-	ExitInterrupted = 130
+	ExitFailure     = 1   // refused input, or anything else that went wrong
+	ExitUsage       = 2   // the command line: an unknown word, a malformed value, a file that cannot be read
+	ExitNotFound    = 3   // what was named is not there
+	ExitConflict    = 4   // the state of things, or what is stored, does not allow it
+	ExitUnavailable = 5   // a scheduler, a NATS server, a port or a directory that cannot be had
+	ExitInterrupted = 130 // Ctrl-C
 )
 
 // ExitCode is the code that a command's error ends the process with.
@@ -48,10 +51,14 @@ func is[T error](err error) bool {
 	return ok
 }
 
-// Fail prints an error with its hints, and returns the exit code.
+// Fail prints an error with its hints, for programs as one JSON object, and returns the exit code.
 func (t *Terminal) Fail(err error) int {
 	code := ExitCode(err)
-	if err == nil || code == ExitInterrupted {
+	switch {
+	case err == nil, code == ExitInterrupted:
+		return code
+	case t.JSON:
+		t.failJSON(err, code)
 		return code
 	}
 	if !is[*reportedError](err) {
@@ -65,8 +72,16 @@ func (t *Terminal) Fail(err error) int {
 	return code
 }
 
-// Complain prints a line for people on stderr.
-func (t *Terminal) Complain(kind, text string) { fmt.Fprintf(t.Err, "carillon: %s: %s\n", kind, text) }
+// Complain prints a line for people on stderr. Programs get errors from [Terminal.Fail] alone, and other lines as a JSON
+// object.
+func (t *Terminal) Complain(kind, text string) {
+	switch {
+	case !t.JSON:
+		fmt.Fprintf(t.Err, "carillon: %s: %s\n", kind, text)
+	case kind != "error":
+		_ = printJSON(t.Err, map[string]any{kind: map[string]string{"message": text}})
+	}
+}
 
 // hintOf returns the hint that comes with an error, or one for its kind.
 func hintOf(err error) string {
@@ -79,6 +94,8 @@ func hintOf(err error) string {
 	switch {
 	case is[*client.UnreachableError](err):
 		return `start a scheduler with "carillon dev", or name its address with --server or CARILLON_SERVER`
+	case isUnauthorized(err):
+		return `give a token in CARILLON_TOKEN, or keep it with "carillon context set NAME --server URL --token-file FILE"`
 	case is[*embedded.PortError](err):
 		return "another program uses that port, perhaps a second carillon; choose one with --nats, port 0 takes any free one"
 	case is[*embedded.InUseError](err):
@@ -87,6 +104,12 @@ func hintOf(err error) string {
 		return "choose another directory with --data"
 	}
 	return ""
+}
+
+// isUnauthorized reports whether the server, or a proxy before it, asks for a token.
+func isUnauthorized(err error) bool {
+	e, ok := errors.AsType[*client.Error](err)
+	return ok && e.Status == http.StatusUnauthorized
 }
 
 // settingHint says where a setting of the store is made.

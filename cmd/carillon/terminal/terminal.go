@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,8 +22,11 @@ type Terminal struct {
 	Version string // of this program
 
 	JSON   bool // Out is for programs
+	UTC    bool // times are shown in UTC
 	Colour bool // Out shows colours
 	Helped bool // help was printed, and nothing else is to be done
+
+	lines *bufio.Reader // of In, once something was asked
 }
 
 // System is the terminal of the process.
@@ -58,8 +62,10 @@ func (t *Terminal) Paint(colour, text string) string {
 func (t *Terminal) Printf(format string, args ...any) { fmt.Fprintf(t.Out, format, args...) }
 
 // PrintJSON prints a value on a line of its own.
-func (t *Terminal) PrintJSON(v any) error {
-	enc := json.NewEncoder(t.Out)
+func (t *Terminal) PrintJSON(v any) error { return printJSON(t.Out, v) }
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
@@ -82,6 +88,12 @@ func (t *Terminal) Table(heading []string, rows [][]string) error {
 // Interactive reports whether a person looks at Out.
 func (t *Terminal) Interactive() bool {
 	f, ok := t.Out.(*os.File)
+	return ok && IsTerminal(f)
+}
+
+// Watched reports whether a person looks at Err.
+func (t *Terminal) Watched() bool {
+	f, ok := t.Err.(*os.File)
 	return ok && IsTerminal(f)
 }
 

@@ -9,16 +9,34 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 )
 
-// Compile returns the occurrences of r, which is valid, from start on.
-func (r Recurrence) Compile(start time.Time) instant.Schedule {
-	c := compiler{Recurrence: r, start: start.UTC(), seconds: start.Unix()}
-	phase := time.Duration(start.Nanosecond())
+// Compile returns the occurrences of r, which is valid, from start on or, if that is zero, from the creation on.
+func (r Recurrence) Compile(start, created time.Time) instant.Schedule {
+	origin := r.origin(start, created)
+	c := compiler{Recurrence: r, start: origin.UTC(), seconds: origin.Unix()}
+	phase := time.Duration(origin.Nanosecond())
 	if r.Frequency != Second {
 		second := c.start.Second()
 		phase += time.Duration(second) * time.Second
 		c.seconds -= int64(second)
 	}
+	if start.IsZero() {
+		start = created
+	}
 	return newSeries(c.pattern(), phase, start, r.End)
+}
+
+// origin returns what the occurrences are counted from: the start or, without one, the creation. A schedule knows no
+// seconds, and those of a creation are nobody's wish: {"minutes":[15], "hours":[5]} is "at 5:15 AM every day".
+func (r Recurrence) origin(start, created time.Time) time.Time {
+	switch {
+	case !start.IsZero():
+		return start
+	case r.Schedule.empty():
+		return created
+	case r.Frequency == Second:
+		return created.Truncate(time.Second)
+	}
+	return created.Truncate(time.Minute)
 }
 
 // compiler turns a recurrence into a pattern. The pattern has whole minutes, unless the frequency is Second; what the

@@ -4,7 +4,8 @@
 //
 //   - Everything is UTC. An offset in startTime fixes the instant and nothing else.
 //   - Occurrences lie on the grid that startTime fixes; without one, the time of creation. Seconds and fractions of a
-//     second are kept. "anchor": "lastExecution" chooses Azure's drifting grid instead.
+//     second are kept, but for those of the creation where there is a schedule: that is on the full minute.
+//     "anchor": "lastExecution" chooses Azure's drifting grid instead.
 //   - A month's or year's recurrence without schedule runs on the last day of a month that is too short; with a
 //     schedule it skips that month.
 //   - Minutes without hours are the minutes of every hour; hours without minutes take startTime's minute.

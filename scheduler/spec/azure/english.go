@@ -12,11 +12,11 @@ import (
 
 // Describe says in plain English when a job with that start, zero for none, runs.
 func (r Recurrence) Describe(start, created time.Time) string {
-	anchor, first := start, ""
+	first := ""
 	if start.IsZero() {
-		anchor, first = created, "at once, then "
+		first = "at once, then "
 	}
-	c := compiler{Recurrence: r, start: anchor.UTC()}
+	c := compiler{Recurrence: r, start: r.origin(start, created).UTC()}
 	switch {
 	case r.Schedule.empty() && start.IsZero() && (r.Frequency < Day || r.Anchor == AnchorLastExecution):
 		return first + english.Every(r.interval(), r.Frequency.String()) + r.englishBase()

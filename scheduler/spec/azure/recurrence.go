@@ -12,7 +12,7 @@ type Recurrence struct {
 }
 
 // Elements is the schedule of a recurrence. Each element is a set; order and repetition mean nothing, and an empty
-// element is not there.
+// element is not there. There are no seconds: those of the start count, or none if the job has no start.
 type Elements struct {
 	// Minutes of the hour, 0-59. For Second and Minute they limit, for longer frequencies they replace the start's
 	// minute.

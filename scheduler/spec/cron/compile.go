@@ -17,7 +17,7 @@ func (c *Expression) Compile(s language.Setting) (instant.Schedule, error) {
 	c = c.seeded(s.Seed)
 	var clocks []cronClock
 	for i := range c.patterns {
-		p := &c.patterns[i]
+		p := c.patterns[i].dated(language.HashOf(s.Name))
 		clock := cronClock{zone: p.zoneOf(s), dst: p.policy(s.DST)}
 		place := slices.IndexFunc(clocks, clock.alike)
 		if place < 0 {
@@ -84,6 +84,27 @@ func (c *Expression) seeded(seed string) *Expression {
 		}
 	}
 	return &drawn
+}
+
+// leapYear is a year with a leap day.
+const leapYear = 2000
+
+// dated returns the pattern with the last day of the month in place of one that was hashed or drawn and that none of its
+// months ever has: a job whose hash is 31 November runs on the 30th instead of never, as the RRULE form has it.
+func (p *cronPattern) dated(h language.Hash) *cronPattern {
+	day := p.fields[cronDay]
+	if !day.has(hashedValue) && !day.has(randomValue) {
+		return p
+	}
+	first := day.values(cronDay, h)[0]
+	for _, month := range p.fields[cronMonth].values(cronMonth, h) {
+		if int64(first) <= calendar.MonthLength(leapYear*12+int64(month)-1) {
+			return p
+		}
+	}
+	dated := *p
+	dated.fields[cronDay] = cronField{{form: lastOfMonth}}
+	return &dated
 }
 
 // policy returns what happens at changes of the clock, as Debian's cron has it (cron(8)): a pattern whose hour or

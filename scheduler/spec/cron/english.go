@@ -20,7 +20,8 @@ func (c *Expression) Describe(s language.Setting) string {
 	zone := c.patterns[0].zoneOf(s)
 	shared := true
 	for i := range c.patterns {
-		phrases[i] = c.patterns[i].english(language.HashOf(s.Name), c.And)
+		h := language.HashOf(s.Name)
+		phrases[i] = c.patterns[i].dated(h).english(h, c.And)
 		shared = shared && c.patterns[i].zoneOf(s).String() == zone.String()
 	}
 	switch {

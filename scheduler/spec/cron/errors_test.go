@@ -89,6 +89,10 @@ var cronErrors = []struct {
 	{language.Obsidian, `0 0 1 1 * 2009`, []string{`column 11, field 6 (year): 2009 is not in 2010-2999`}},
 	{language.Obsidian, `0 9 * * 1-5 Europe/London`, []string{`column 13, field 6 (year): "Europe/London" is not a year; years are 2010-2999; hint: a time zone is field 7, after the year; for every year write "0 9 * * 1-5 * Europe/London"`}},
 	{language.Obsidian, `0 9 * * 1-5 UTC`, []string{`column 13, field 6 (year): "UTC" is not a year; years are 2010-2999; hint: a time zone is field 7, after the year; for every year write "0 9 * * 1-5 * UTC"`}},
+	{language.Obsidian, `0 9 * * 1-5 * BST`, []string{
+		`column 15, field 7 (time zone): "BST" is not a time zone; Java reads it as Asia/Dhaka, others as Europe/London or ` +
+			`Pacific/Bougainville: name the one that is meant`,
+	}},
 	{language.Obsidian, `0 9 * * 1-5 * Mars/Olympus`, []string{`column 15, field 7 (time zone): "Mars/Olympus" is not a time zone of the IANA database, such as America/New_York or UTC`}},
 	{language.Obsidian, `0 5 * * * /usr/bin/backup now`, []string{
 		`column 11, field 6 (year): "/usr/bin/backup" is not a year; years are 2010-2999; hint: a crontab line's command is no part of the schedule`,

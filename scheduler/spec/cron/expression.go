@@ -17,8 +17,9 @@ import (
 //     FRI-SUN. Every other range that runs backwards is an error.
 //   - A step that is longer than its range gives the range's first value.
 //   - A list of years that is over, or a day that never comes, is no error; there is no next instant.
-//   - An H in the day of month may be 29 to 31, as croniter has it, and skips shorter months. R is drawn when the text
-//     is parsed, once. The hashed second of a line of five fields is part of every time.
+//   - An H in the day of month may be 29 to 31, as croniter has it, and skips shorter months; so does @monthly. A day
+//     that none of the pattern's months has, such as 31 November, is their last one. R is drawn when the text is parsed,
+//     once. The hashed second of a line of five fields is part of every time.
 //   - A pattern with * in its minute or hour follows the clock when it is changed; any other runs once a day. See
 //     [instant.DST].
 type Expression struct {
@@ -34,6 +35,7 @@ type Expression struct {
 type cronPattern struct {
 	fields [cronYear + 1]cronField
 	zone   *time.Location // of the pattern itself; nil: the setting's
+	doubts []string       // what may not be meant so, see [Expression.Doubts]
 }
 
 // cronField is a list of items, any of which matches. Without items, every value does.

@@ -105,3 +105,55 @@ func TestHashedSecond(t *testing.T) {
 		}
 	}
 }
+
+// TestHashedDateThatDoesNotExist checks that each of many jobs runs every year, on the last day of a month that lacks its
+// hashed day, and on the hashed one otherwise.
+func TestHashedDateThatDoesNotExist(t *testing.T) {
+	clamped := 0
+	begin := time.Date(2023, 12, 31, 23, 59, 59, 0, time.UTC) // before a leap year
+	for i := range 2000 {
+		name := fmt.Sprintf("job%d", i)
+		h := language.HashOf(name)
+		month, day := h.Pick(language.HashMonth, 1, 12), h.Pick(language.HashDay, 1, 31)
+		length := time.Date(2024, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
+		if day > length {
+			clamped++
+		}
+		for _, text := range []string{"@yearly", "@annually", fmt.Sprintf("H H H %d *", month), fmt.Sprintf("H H H %d %d", month, h.Pick(language.HashWeekday, 0, 6))} {
+			rule, err := Parse(text, language.Dsari)
+			if err != nil {
+				t.Fatal(err)
+			}
+			schedule := compiled(t, rule, language.Setting{Name: name})
+			at, ok := schedule.Next(time.Date(2024, time.Month(month), min(day, length), 0, 0, 0, -1, time.UTC))
+			if !ok || at.Month() != time.Month(month) || at.Day() != min(day, length) {
+				t.Errorf("%s of %s, %d-%d: %v, %v", text, name, month, day, at, ok)
+			}
+			if first, ok := schedule.Next(begin); !ok || first.Year() != 2024 {
+				t.Errorf("%s of %s: %v, %v", text, name, first, ok)
+			}
+		}
+	}
+	if clamped == 0 {
+		t.Error("no such name")
+	}
+}
+
+// TestHashedDayInWords checks that a clamped day is described as what it is, and that @monthly leaves short months out.
+func TestHashedDayInWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"@yearly":          "at 17:46:44 on the last day of November, UTC",
+		"@monthly":         "at 17:46:44 on day 31 of every month that has it, UTC",
+		"H H H 2,4 *":      "at 17:46:44 on the last day of February and April, UTC",
+		"H H H 1,2 * H":    "at 17:46:44 on day 31 of January and February, UTC",
+		"H H H(29-30) 2 *": "at 17:46:44 on 29 February of leap years, UTC",
+	} {
+		rule, err := Parse(text, language.Dsari)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rule.Describe(language.Setting{Name: "job159"}); got != want {
+			t.Errorf("%q: %s, not %s", text, got, want)
+		}
+	}
+}

@@ -44,6 +44,7 @@ func (f *fieldParser) field(word cronWord) cronField {
 		if len(f.problems) > maxCronProblems {
 			return nil
 		}
+		f.doubt(item, text)
 		field = append(field, item)
 		column += len(text) + 1
 	}

@@ -79,6 +79,7 @@ func splitCron(text []rune) []cronWord {
 type cronParser struct {
 	dialect  language.Dialect
 	problems []*language.SyntaxError
+	doubts   []string // of the pattern
 }
 
 func (p *cronParser) problem(column int, field, message, hint string) {
@@ -166,6 +167,7 @@ func (p *cronParser) fields(words []cronWord) cronPattern {
 			p.countHint(len(words)))
 		return pattern
 	}
+	p.doubts = nil
 	pattern.fields[cronSecond] = cronField{{step: 1}}
 	if p.dialect == language.Dsari {
 		pattern.fields[cronSecond] = cronField{{form: hashedValue, hi: 59}}
@@ -175,6 +177,10 @@ func (p *cronParser) fields(words []cronWord) cronPattern {
 			f := fieldParser{cronParser: p, part: part, number: i + 1, words: words}
 			pattern.fields[part] = f.field(words[i])
 		}
+	}
+	pattern.doubts = p.doubts
+	if doubt := p.secondsFirst(words); doubt != "" {
+		pattern.doubts = append(pattern.doubts, doubt)
 	}
 	if len(words) == 7 {
 		zone, err := tz.Load(words[6].text)

@@ -11,15 +11,16 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
 )
 
-// What AWX's parser, python-dateutil, says about a text that it does not take.
+// What AWX's parser, python-dateutil, says about a text that it does not take. Where it does not say anything, and AWX
+// shows the words in which Python itself stumbled, the sentence is ours.
 const (
-	awxTooFew    = "not enough values to unpack (expected 2, got 1)"
-	awxTooMany   = "too many values to unpack (expected 2)"
-	awxNoFreq    = "rrule.__init__() missing 1 required positional argument: 'freq'"
+	awxTooFew    = "a part of a rule is written NAME=VALUE"
+	awxTooMany   = "a part of a rule has one \"=\", and a rule no \":\" after RRULE:"
+	awxNoFreq    = "FREQ is missing"
 	awxTwoZones  = "DTSTART/EXDATE specifies multiple timezone"
 	awxNoZone    = "A valid TZID must be provided (e.g., America/New_York)"
 	awxUntilKind = "RRULE UNTIL values must be specified in UTC when DTSTART is timezone-aware"
-	awxUntilForm = "'NoneType' object has no attribute 'group'"
+	awxUntilForm = "UNTIL must be a time such as 20300115T120000Z"
 	awxSetPos    = "bysetpos must be between 1 and 366, or between -366 and -1"
 	awxEmptySet  = "Invalid rrule byxxx generates an empty set."
 )

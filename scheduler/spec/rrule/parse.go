@@ -23,8 +23,9 @@ const (
 // any order and any letter case. A rule may stand without its "RRULE:" in the dialects RFC5545 and Dsari.
 //
 // It is strict. What RFC 5545 forbids for its form is refused, with these exceptions, which follow python-dateutil:
-// parts that the RFC does not allow together limit each other, COUNT and UNTIL may both be given, and DTSTART may be
-// missing, in which case the schedule's start stands for it. Not supported are RDATE, EXDATE and the parts of RFC 7529.
+// parts that the RFC does not allow together limit each other, and DTSTART may be missing, in which case the schedule's
+// start stands for it. COUNT and UNTIL in one rule are refused, as by section 3.3.10. Not supported are RDATE, EXDATE and
+// the parts of RFC 7529.
 // BYSECOND=60, the leap second, is valid and never matches.
 //
 // The error is one or several *[language.SyntaxError], joined, or [AWXErrors] in the dialect AWX.
@@ -36,11 +37,25 @@ func Parse(text string, dialect language.Dialect) (language.Rule, error) {
 	return set, nil
 }
 
+// ParseStored reads a text that was accepted once. It takes what earlier versions did: COUNT with UNTIL, of which the
+// first ends the rule.
+func ParseStored(text string, dialect language.Dialect) (language.Rule, error) {
+	if dialect != language.RFC5545 {
+		return Parse(text, dialect)
+	}
+	p := parseRRule(text, dialect)
+	if len(p.problems) > 0 {
+		return nil, language.Join(p.problems, maxRRuleErrors)
+	}
+	return &p.set, nil
+}
+
 func parseRuleSet(text string, dialect language.Dialect) (*Set, error) {
 	if dialect == language.AWX {
 		return parseAWX(text)
 	}
 	p := parseRRule(text, dialect)
+	p.checkEnds()
 	if len(p.problems) > 0 {
 		return nil, language.Join(p.problems, maxRRuleErrors)
 	}
@@ -213,11 +228,8 @@ func (p *rruleParser) zone(value rruleText) {
 	zone, err := tz.Load(name)
 	if err != nil {
 		zone = time.UTC
-		hint := ""
-		if meant := tz.Suggest(name); meant != "" {
-			hint = "did you mean " + meant + "?"
-		}
-		p.problem(value.column(), "DTSTART", fmt.Sprintf("TZID %q is not a time zone of the IANA database", spelling.Short(name)), hint)
+		p.problem(value.column(), "DTSTART", fmt.Sprintf("TZID %q is not a time zone of the IANA database", spelling.Short(name)),
+			strings.ReplaceAll(tz.Hint(name), `"`, ""))
 	}
 	p.set.zone = zone
 }
@@ -250,6 +262,16 @@ func (p *rruleParser) finish() {
 	}
 	for _, r := range slices.Concat(p.set.rules, p.set.excluded) {
 		p.checkUntil(&r)
+	}
+}
+
+// checkEnds reports rules with COUNT and UNTIL, which "MUST NOT occur in the same recur" (RFC 5545, section 3.3.10).
+func (p *rruleParser) checkEnds() {
+	for _, r := range slices.Concat(p.set.rules, p.set.excluded) {
+		if r.count > 0 && r.until.given && p.set.dialect == language.RFC5545 {
+			p.problem(r.until.column, "RRULE part UNTIL", "must not stand beside COUNT (RFC 5545, section 3.3.10)",
+				"leave one of them out; the job's recurrence.endTime or recurrence.count can do its work")
+		}
 	}
 }
 

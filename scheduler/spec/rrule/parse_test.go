@@ -45,10 +45,11 @@ func mustParse(t *testing.T, text string, dialect language.Dialect) string {
 func TestParseRRuleReads(t *testing.T) {
 	text := "DTSTART:19700101T000000Z\nRRULE:FREQ=MONTHLY;INTERVAL=2;COUNT=3;UNTIL=20300101T000000Z;WKST=SU;BYMONTH=2,1;" +
 		"BYWEEKNO=-1,+1;BYYEARDAY=366;BYMONTHDAY=-31,1;BYDAY=-1FR,MO,2TU,SU,1MO;BYHOUR=0;BYMINUTE=59;BYSECOND=60;BYSETPOS=-366"
-	set, err := parseRuleSet(text, language.RFC5545)
+	rule, err := ParseStored(text, language.RFC5545) // COUNT with UNTIL
 	if err != nil {
 		t.Fatal(err)
 	}
+	set := rule.(*Set)
 	want := rrule{
 		freq: freqMonthly, interval: 2, count: 3, weekStart: time.Sunday,
 		until:   rruleUntil{rruleTime: rruleTime{utc: true, at: 1_893_456_000}, given: true, column: 70},
@@ -111,6 +112,8 @@ func TestParseRRuleErrors(t *testing.T) {
 		{"DTSTART;TZID=America/New_York:20240101T000000Z RRULE:FREQ=DAILY", `column 31, DTSTART: has a TZID and ends in Z; hint: leave one of them out`},
 		{"DTSTART;TZID=Mars/Olympus:20240101T000000 RRULE:FREQ=DAILY", `column 14, DTSTART: TZID "Mars/Olympus" is not a time zone of the IANA database`},
 		{"DTSTART;TZID=America/New York:20240101T000000 RRULE:FREQ=DAILY", `column 1: "DTSTART;TZID=America/New" is not DTSTART:…, RRULE:… or EXRULE:…`},
+		{"DTSTART;TZID=CST:20240101T000000 RRULE:FREQ=DAILY", `column 14, DTSTART: TZID "CST" is not a time zone of the IANA database; ` +
+			`hint: Java reads it as America/Chicago, others as Asia/Shanghai or America/Havana: name the one that is meant`},
 		{"DTSTART;TZID=eastern:20240101T000000 RRULE:FREQ=DAILY", `column 14, DTSTART: TZID "eastern" is not a time zone of the IANA database; hint: did you mean America/New_York?`},
 		{"DTSTART;ZONE=UTC:20240101T000000 RRULE:FREQ=DAILY", `column 9, DTSTART: parameter "ZONE" is not TZID or VALUE`},
 		{"DTSTART:20240101T000000+0200 RRULE:FREQ=DAILY", `column 9, DTSTART: "20240101T000000+0200" is not a date such as 20300115 or a time such as 20300115T120000; hint: an offset cannot be written: end UTC in Z, and name a zone with DTSTART;TZID=…`},
@@ -162,11 +165,44 @@ func TestParseRRuleAccepts(t *testing.T) {
 		{"FREQ=DAILY", language.Dsari},
 		{"RRULE:FREQ=HOURLY;UNTIL=20181225T080000", language.Dsari},
 		{"RRULE:FREQ=HOURLY;UNTIL=20181225T080000Z", language.Dsari},
-		{"RRULE:FREQ=WEEKLY;BYMONTHDAY=1,15;BYYEARDAY=3;BYDAY=2MO;BYSETPOS=1;COUNT=3;UNTIL=20300101T000000Z", language.RFC5545},
+		{"RRULE:FREQ=WEEKLY;BYMONTHDAY=1,15;BYYEARDAY=3;BYDAY=2MO;BYSETPOS=1;COUNT=3", language.RFC5545},
+		{"RRULE:FREQ=WEEKLY;COUNT=3 RRULE:FREQ=DAILY;UNTIL=20300101T000000Z", language.RFC5545},
 	} {
 		if _, err := Parse(test.text, test.dialect); err != nil {
 			t.Errorf("%s %q: %v", test.dialect, test.text, err)
 		}
+	}
+}
+
+// TestCountWithUntilIsRefused shows the one MUST NOT of RFC 5545, section 3.3.10, and that a rule stored before it was
+// heeded is read as it was.
+func TestCountWithUntilIsRefused(t *testing.T) {
+	const text = "DTSTART:20240101T000000Z RRULE:FREQ=DAILY;COUNT=30;UNTIL=20240103T000000Z"
+	_, err := Parse(text, language.RFC5545)
+	const want = "column 58, RRULE part UNTIL: must not stand beside COUNT (RFC 5545, section 3.3.10); hint: leave one of them out; " +
+		"the job's recurrence.endTime or recurrence.count can do its work"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if _, err := Parse("DTSTART:20240101T000000Z RRULE:FREQ=DAILY EXRULE:FREQ=DAILY;COUNT=3;UNTIL=20240103T000000Z", language.RFC5545); err == nil {
+		t.Error("an EXRULE with both is accepted")
+	}
+	rule, err := ParseStored(text, language.RFC5545)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := rule.Compile(language.Setting{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Count(time.Unix(0, 0), time.Unix(1<<33, 0)); n != 3 {
+		t.Errorf("%d instants, not 3", n)
+	}
+	if _, err := ParseStored("DTSTART:20240101T000000Z RRULE:FREQ=DAYLY", language.RFC5545); err == nil {
+		t.Error("what no version accepted is accepted")
+	}
+	if _, err := ParseStored("FREQ=DAILY;COUNT=2", language.Dsari); err == nil {
+		t.Error("a COUNT of dsari is accepted")
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -24,19 +23,25 @@ var zoneNames = sync.OnceValue(func() []string { return strings.Fields(zonesText
 func Names() []string { return slices.Clone(zoneNames()) }
 
 // Suggest returns the zone that a name was probably meant to be, an empty text if none comes to mind: a difference
-// in letter case or in blanks, a city alone, an abbreviation, an offset, a name that Windows has for it, a misspelling.
+// in letter case or in blanks, a city alone, an abbreviation, as Java reads it if it does, a name that Windows has for it, a
+// misspelling.
 func Suggest(name string) string {
 	if len(name) > 64 {
 		return ""
+	}
+	if readings := ambiguousIDs[strings.ToUpper(name)]; readings != nil {
+		return readings[0]
+	}
+	if upper := strings.ToUpper(name); upper != name {
+		if _, ok := offsetOf(upper); ok {
+			return upper
+		}
 	}
 	folded := foldZone(name)
 	if meant := zonesBySlang()[folded]; meant != "" {
 		return meant
 	}
 	if meant := zonesByFold()[folded]; meant != "" {
-		return meant
-	}
-	if meant := zoneOfOffset(strings.ToUpper(name)); meant != "" {
 		return meant
 	}
 	for i := range len(name) { // a prefix of another vendor: /citadel.org/20210210_1/Europe/Berlin
@@ -88,32 +93,4 @@ func foldZone(name string) string {
 		}
 	}
 	return b.String()
-}
-
-// zoneOfOffset returns the zone of a fixed offset: Etc/GMT-2 for "UTC+2", "+02:00" or "GMT+0200". The signs of these
-// zones are the other way round (POSIX).
-func zoneOfOffset(name string) string {
-	offset := strings.TrimPrefix(strings.TrimPrefix(name, "UTC"), "GMT")
-	if len(offset) < 2 || offset[0] != '+' && offset[0] != '-' {
-		return ""
-	}
-	sign, digit := offset[:1], strings.Replace(offset[1:], ":", "", 1)
-	if len(digit) > 2 {
-		if !strings.HasSuffix(digit, "00") {
-			return ""
-		}
-		digit = digit[:len(digit)-2]
-	}
-	hours, ok := spelling.SmallNumber(digit)
-	switch {
-	case !ok:
-		return ""
-	case hours == 0:
-		return "UTC"
-	case sign == "+" && hours <= 14:
-		return "Etc/GMT-" + strconv.Itoa(hours)
-	case sign == "-" && hours <= 12:
-		return "Etc/GMT+" + strconv.Itoa(hours)
-	}
-	return ""
 }

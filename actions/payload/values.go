@@ -1,0 +1,94 @@
+package payload
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// values are what a job, or the action of one, gives to its templates: the members of an object by their names. They print
+// as JSON. String is a member's name that no template can use.
+type values map[string]any
+
+func (v values) String() string { return string(appendValue(nil, v)) }
+
+// list is an array in a template. It prints as JSON.
+type list []any
+
+func (l list) String() string { return string(appendValue(nil, l)) }
+
+// number is a number that no type of Go holds as it is written. It prints so.
+type number string
+
+func (n number) String() string { return string(n) }
+
+// merged returns the members of some objects, of which each counts before those that precede it.
+func merged(objects ...document.Value) values {
+	all := values{}
+	for _, object := range objects {
+		for _, m := range object.Members() {
+			all[m.Name] = valueOf(m.Value)
+		}
+	}
+	return all
+}
+
+// valueOf returns a value as templates have it. Null is no time: it prints as nothing.
+func valueOf(v document.Value) any {
+	switch v.Kind() {
+	case document.KindBool:
+		return v.Bool()
+	case document.KindNumber:
+		return numberOf(v.Text())
+	case document.KindString:
+		return v.Text()
+	case document.KindArray:
+		items := make(list, len(v.Items()))
+		for i, item := range v.Items() {
+			items[i] = valueOf(item)
+		}
+		return items
+	case document.KindObject:
+		return merged(v)
+	case document.KindNull:
+	}
+	return (*moment)(nil)
+}
+
+func numberOf(text string) any {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n
+	}
+	const exact = 15 // digits that every float64 keeps
+	if f, err := strconv.ParseFloat(text, 64); err == nil && len(text) <= exact {
+		return f
+	}
+	return number(text)
+}
+
+// appendValue appends a value as JSON, the members of objects by name.
+func appendValue(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case values:
+		b = append(b, '{')
+		for i, name := range slices.Sorted(maps.Keys(v)) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendValue(append(appendJSON(b, name), ':'), v[name])
+		}
+		return append(b, '}')
+	case list:
+		b = append(b, '[')
+		for i, item := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendValue(b, item)
+		}
+		return append(b, ']')
+	}
+	return append(b, toJSON(v)...)
+}

@@ -1,0 +1,65 @@
+// Package check reads jobs and collections as a scheduler does, without one.
+//
+// What only a scheduler knows is not checked: whether a collection is there and what it allows, which shared secrets
+// there are, and which addresses and subjects its jobs may reach.
+package check
+
+import (
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/actions"
+	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/cmd/carillon/export"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
+
+// Checker reads documents. Close it in the end.
+type Checker struct {
+	actions *actions.Registry
+	limits  scheduler.Limits
+}
+
+// Config says for what scheduler documents are checked.
+type Config struct {
+	MinRetryInterval time.Duration // 0: the default of `carillon serve`
+	AnyKey           bool          // Service Bus jobs need no key, as in `carillon dev`
+}
+
+// New returns a checker. It does no I/O.
+func New(c Config) *Checker {
+	return &Checker{builtin.New(builtin.Config{AnyKey: c.AnyKey}), scheduler.Limits{MinRetryInterval: c.MinRetryInterval}}
+}
+
+// Close ends the checker.
+func (c *Checker) Close() { c.actions.Close() }
+
+// Document reads the document of a job called k or, if its type says so, of a collection. The error matches
+// [scheduler.ErrInvalid] and holds every problem with its path. warnings are about a job that is in order, and may not do
+// what its author expects; strict makes problems of them.
+func (c *Checker) Document(k scheduler.Key, body []byte, strict bool) (warnings []spec.Warning, err error) {
+	v, err := scheduler.ParseDocument(body)
+	if err != nil {
+		return nil, err
+	}
+	if kind, _ := v.Member("type"); strings.EqualFold(kind.Text(), export.CollectionType) {
+		_, err := scheduler.ReadCollection(k.Collection, v)
+		return nil, err
+	}
+	now := time.Now().UTC()
+	r := &scheduler.Reading{Limits: c.limits, Actions: c.actions, Key: k, UID: k.String(), Now: now}
+	def, err := r.Document(v).Definition()
+	if err != nil {
+		return nil, err
+	}
+	j, err := scheduler.NewJob(k, r.UID, def, now, 0)
+	if err != nil {
+		return nil, err
+	}
+	warnings = def.Warnings(j.Plan)
+	if strict && len(warnings) > 0 {
+		return nil, scheduler.RefuseWarnings(warnings)
+	}
+	return warnings, nil
+}

@@ -1,0 +1,104 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// Collection is a collection as the API shows it.
+type Collection struct {
+	Name     string
+	State    scheduler.State
+	Quota    Quota
+	Tags     map[string]string
+	Document json.RawMessage // all of it
+
+	Result view.Result // of the answer to a put
+}
+
+// Quota is what a collection allows its jobs, as far as it says so.
+type Quota struct {
+	MaxJobCount   int `json:"maxJobCount"` // 0: no limit
+	MaxRecurrence *struct {
+		Frequency string `json:"frequency"`
+		Interval  int    `json:"interval"` // 0: 1
+	} `json:"maxRecurrence"` // nil: no limit
+}
+
+// UnmarshalJSON reads a collection document.
+func (c *Collection) UnmarshalJSON(data []byte) error {
+	var doc struct {
+		Name       string            `json:"name"`
+		Tags       map[string]string `json:"tags"`
+		Result     view.Result       `json:"result"`
+		Properties struct {
+			State scheduler.State `json:"state"`
+			Quota Quota           `json:"quota"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return err
+	}
+	*c = Collection{doc.Name, doc.Properties.State, doc.Properties.Quota, doc.Tags, bytes.Clone(data), doc.Result}
+	return nil
+}
+
+func collectionPath(name string) string { return "/jobCollections/" + url.PathEscape(name) }
+
+// PutCollection creates a collection or replaces its settings: its Result tells
+// which. With dryRun everything is checked, and nothing written.
+func (c *Client) PutCollection(ctx context.Context, name string, body []byte, dryRun bool) (*Collection, error) {
+	put := &Collection{}
+	_, err := c.call(ctx, http.MethodPut, collectionPath(name)+PutOptions{DryRun: dryRun}.query(), body, put)
+	return put, err
+}
+
+// CreateCollection creates a collection. ErrConflict when it exists already.
+func (c *Client) CreateCollection(ctx context.Context, name string, body []byte) (*Collection, error) {
+	made := &Collection{}
+	_, err := c.call(ctx, http.MethodPut, collectionPath(name), body, made, "If-None-Match: *")
+	return made, err
+}
+
+// Collection returns a collection.
+func (c *Client) Collection(ctx context.Context, name string) (*Collection, error) {
+	got := &Collection{}
+	_, err := c.call(ctx, http.MethodGet, collectionPath(name), nil, got)
+	return got, err
+}
+
+// Collections returns all collections by name.
+func (c *Client) Collections(ctx context.Context) ([]*Collection, error) {
+	var page struct {
+		Value []*Collection `json:"value"`
+	}
+	_, err := c.call(ctx, http.MethodGet, "/jobCollections", nil, &page)
+	return page.Value, err
+}
+
+// EnableCollection lets the jobs of a collection run again.
+func (c *Client) EnableCollection(ctx context.Context, name string) error {
+	return c.post(ctx, collectionPath(name)+"/enable")
+}
+
+// DisableCollection stops the jobs of a collection until it is enabled.
+func (c *Client) DisableCollection(ctx context.Context, name string) error {
+	return c.post(ctx, collectionPath(name)+"/disable")
+}
+
+// DeleteCollection deletes a collection: withJobs also one that has jobs, with
+// these and their histories.
+func (c *Client) DeleteCollection(ctx context.Context, name string, withJobs bool) error {
+	path := collectionPath(name)
+	if !withJobs {
+		path += "?onlyEmpty=true"
+	}
+	_, err := c.call(ctx, http.MethodDelete, path, nil, nil)
+	return err
+}

@@ -1,0 +1,24 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// EchoPath is where a server that was told to answers what it received.
+const EchoPath = "/echo"
+
+// HasEcho reports whether the server has something at [EchoPath].
+func (c *Client) HasEcho(ctx context.Context) (bool, error) {
+	resp, err := c.send(ctx, http.MethodHead, EchoPath, nil)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, resp.Body.Close()
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+)
+
+// cluster is a NATS cluster of three servers in this process.
+type cluster struct {
+	t       *testing.T
+	options []*server.Options
+}
+
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a cluster takes seconds to choose who leads it")
+	}
+	c := &cluster{t: t}
+	var routes []*url.URL
+	for i := range 3 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := l.Addr().(*net.TCPAddr).Port
+		l.Close() // it made sure that the port is free
+		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", port)})
+		c.options = append(c.options, &server.Options{
+			ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
+			JetStream: true, StoreDir: t.TempDir(), Cluster: server.ClusterOpts{Name: "c", Host: "127.0.0.1", Port: port},
+		})
+	}
+	for _, o := range c.options {
+		o.Routes = routes
+	}
+	return c
+}
+
+// start starts one of the servers, and returns its URL.
+func (c *cluster) start(i int) string {
+	c.t.Helper()
+	s, err := server.NewServer(c.options[i])
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	s.Start()
+	c.t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(10 * time.Second) {
+		c.t.Fatal("the server does not get ready")
+	}
+	return s.ClientURL()
+}
+
+// lines is a log that is written to and read at the same time.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// serving is a `carillon serve` in this process.
+type serving struct {
+	log   *lines
+	ports string
+	stop  func()
+	ended chan error
+}
+
+func serveOn(t *testing.T, args ...string) *serving {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &serving{log: &lines{}, ports: filepath.Join(t.TempDir(), "ports.json"), stop: cancel, ended: make(chan error, 1)}
+	term := &terminal.Terminal{Out: io.Discard, Err: s.log, Lookup: func(string) (string, bool) { return "", false }}
+	parser, _ := newParser(term)
+	command, err := parser.Parse(append([]string{"serve", "--http", "127.0.0.1:0", "--ports-file", s.ports}, args...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command.BindTo(ctx, (*context.Context)(nil))
+	go func() { s.ended <- command.Run(term) }()
+	t.Cleanup(cancel)
+	return s
+}
+
+// until waits for something, or for the end of the process.
+func (s *serving) until(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); !happened(); <-tick.C {
+		select {
+		case err := <-s.ended:
+			t.Fatalf("%s: it ended: %v\n%s", what, err, s.log)
+		default:
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not within %s\n%s", what, patience, s.log)
+		}
+	}
+}
+
+func (s *serving) untilReady(t *testing.T) {
+	t.Helper()
+	s.until(t, "ready", func() bool {
+		_, err := os.Stat(s.ports)
+		return err == nil
+	})
+}
+
+// end stops it in good order.
+func (s *serving) end(t *testing.T) {
+	t.Helper()
+	s.stop()
+	if err := <-s.ended; err != nil {
+		t.Fatalf("%v\n%s", err, s.log)
+	}
+}
+
+// TestServeWaitsForLeader starts two schedulers on the first server of a cluster, which has no leader yet.
+func TestServeWaitsForLeader(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	first := c.start(0)
+	both := []*serving{serveOn(t, "--nats-url", first, "--replicas", "3"), serveOn(t, "--nats-url", first, "--replicas", "3")}
+	for _, s := range both {
+		s.until(t, "a wait", func() bool { return strings.Contains(s.log.String(), `level=INFO msg="waiting for NATS"`) })
+	}
+	c.start(1)
+	c.start(2)
+	for _, s := range both {
+		s.untilReady(t)
+	}
+	for _, s := range both {
+		s.end(t)
+	}
+}
+
+// TestServeRaisesReplicas changes the number of copies of a store that is there.
+func TestServeRaisesReplicas(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	at := c.start(0)
+	c.start(1)
+	c.start(2)
+	replicas := func() (counts map[int]int) {
+		nc, err := nats.Connect(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+		js, err := jetstream.New(nc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts = map[int]int{}
+		streams := js.ListStreams(t.Context())
+		for info := range streams.Info() {
+			counts[info.Config.Replicas]++
+		}
+		if streams.Err() != nil {
+			t.Fatal(streams.Err())
+		}
+		return counts
+	}
+	all := 0
+	for _, step := range []struct {
+		args     []string
+		replicas int
+		log      string
+		code     int // 0: it gets ready
+	}{
+		{args: []string{"--lanes", "2"}, replicas: 1},
+		{args: []string{"--replicas", "3"}, replicas: 3, log: `msg="changing the number of replicas" from=1 to=3`},
+		{replicas: 3},
+		{args: []string{"--replicas", "1"}, replicas: 3, log: "1 was asked for, but stream KV_carillon-settings has 3", code: terminal.ExitConflict},
+		{args: []string{"--replicas", "1", "--reduce-replicas"}, replicas: 1, log: "from=3 to=1"},
+		{args: []string{"--replicas", "5", "--nats-wait", "0s"}, replicas: 1, log: "cannot have 5 here", code: terminal.ExitUnavailable},
+	} {
+		s := serveOn(t, append(step.args, "--nats-url", at)...)
+		said := ""
+		if step.code == 0 {
+			s.untilReady(t)
+			s.end(t)
+			said = s.log.String()
+		} else if err := <-s.ended; terminal.ExitCode(err) != step.code {
+			t.Errorf("%v: %v", step.args, err)
+		} else {
+			said = err.Error()
+		}
+		if !strings.Contains(said, step.log) {
+			t.Errorf("%v: nothing of %q in %s", step.args, step.log, said)
+		}
+		counts := replicas()
+		all = max(all, counts[step.replicas])
+		if len(counts) != 1 || counts[step.replicas] != all {
+			t.Errorf("%v: streams by replicas: %v", step.args, counts)
+		}
+	}
+	if all < 8 {
+		t.Errorf("only %d streams", all)
+	}
+}

@@ -1,0 +1,92 @@
+package collection
+
+import (
+	"context"
+	"errors"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// names are the arguments of a command that does one thing to each of some
+// collections.
+type names struct {
+	remote.Server
+
+	Names []string `arg:"" name:"collection" help:"Names of collections."`
+}
+
+// each does do to every collection, and goes on after an error.
+func (n names) each(ctx context.Context, t *terminal.Terminal, done string, do func(name string) error) error {
+	if err := checkNames(n.Names...); err != nil {
+		return err
+	}
+	return remote.EachOf(ctx, t, n.Names, done, do,
+		func(name string) any { return map[string]string{"collection": name, "result": done} })
+}
+
+// Delete deletes collections.
+type Delete struct {
+	names
+
+	WithJobs bool `name:"with-jobs" help:"Delete their jobs and histories with them."`
+}
+
+// Help shows examples.
+func (Delete) Help() string {
+	return `A collection that has jobs stays, unless --with-jobs says to delete these too (exit code 4). The collection default
+is always there.
+
+Examples:
+
+    carillon collection delete billing
+    carillon collection delete --with-jobs billing`
+}
+
+// Run deletes the collections.
+func (c Delete) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	return c.each(ctx, t, "deleted", func(name string) error {
+		err := api.DeleteCollection(ctx, name, c.WithJobs)
+		if errors.Is(err, scheduler.ErrConflict) && !c.WithJobs && name != scheduler.DefaultCollection {
+			err = terminal.Hinted(err, "--with-jobs deletes them too")
+		}
+		return err
+	})
+}
+
+// Enable enables collections.
+type Enable struct{ names }
+
+// Help shows examples.
+func (Enable) Help() string {
+	return `Jobs that are disabled themselves stay so.
+
+Example:
+
+    carillon collection enable billing`
+}
+
+// Run enables the collections.
+func (c Enable) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	return c.each(ctx, t, "enabled", func(name string) error { return api.EnableCollection(ctx, name) })
+}
+
+// Disable disables collections.
+type Disable struct{ names }
+
+// Help shows examples.
+func (Disable) Help() string {
+	return `The jobs keep their own states, and their schedules. What falls due is postponed; attempts that are running come to
+their end.
+
+Example:
+
+    carillon collection disable billing`
+}
+
+// Run disables the collections.
+func (c Disable) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	return c.each(ctx, t, "disabled", func(name string) error { return api.DisableCollection(ctx, name) })
+}

@@ -1,0 +1,144 @@
+package collection
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Command are the commands that deal with collections.
+type Command struct {
+	Create  Create  `cmd:"" help:"Create a collection."`
+	Get     Get     `cmd:"" help:"Show a collection."`
+	List    List    `cmd:"" help:"List collections."`
+	Delete  Delete  `cmd:"" help:"Delete collections."`
+	Enable  Enable  `cmd:"" help:"Let the jobs of disabled collections run again."`
+	Disable Disable `cmd:"" help:"Stop the jobs of collections until they are enabled."`
+}
+
+// Help tells what collections are.
+func (Command) Help() string {
+	return `Every job is in a collection, which bounds how many there may be and how often they may recur, and can stop all of
+them at once. The collection default is always there. "carillon apply" creates and changes collections from
+files; "carillon docs rest" has all that may stand there.`
+}
+
+// Get shows a collection.
+type Get struct {
+	remote.Server
+
+	Name   string `arg:"" help:"Name of the collection."`
+	Output string `short:"o" help:"yaml or json." enum:"yaml,json" default:"yaml" placeholder:"FORMAT"`
+}
+
+// Help shows examples.
+func (Get) Help() string {
+	return `"carillon apply" takes back what it prints.
+
+Examples:
+
+    carillon collection get billing
+    carillon collection get billing -o json`
+}
+
+// Run shows the collection.
+func (c Get) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	if err := checkNames(c.Name); err != nil {
+		return err
+	}
+	got, err := api.Collection(ctx, c.Name)
+	if err != nil {
+		return err
+	}
+	if t.JSON || c.Output == "json" {
+		return t.PrintJSON(got.Document)
+	}
+	text, err := yaml.JSONToYAML(got.Document)
+	if err != nil {
+		return err
+	}
+	t.Printf("%s", text)
+	return nil
+}
+
+// List lists collections.
+type List struct{ remote.Server }
+
+// Help shows examples.
+func (List) Help() string {
+	return `Examples:
+
+    carillon collection list
+    carillon collection list --json`
+}
+
+// Run lists the collections.
+func (List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	all, err := api.Collections(ctx)
+	if err != nil {
+		return err
+	}
+	if t.JSON {
+		documents := make([]json.RawMessage, len(all))
+		for i, c := range all {
+			documents[i] = c.Document
+		}
+		return t.PrintJSON(terminal.List[json.RawMessage]{Value: documents})
+	}
+	rows := make([][]string, len(all))
+	for i, c := range all {
+		rows[i] = []string{c.Name, string(c.State), maxJobs(c), maxRecurrence(c), tags(c)}
+	}
+	return t.Table([]string{"COLLECTION", "STATE", "MAX JOBS", "MAX RECURRENCE", "TAGS"}, rows)
+}
+
+// none stands for a quota that a collection does not have.
+const none = "-"
+
+func maxJobs(c *client.Collection) string {
+	if c.Quota.MaxJobCount == 0 {
+		return none
+	}
+	return strconv.Itoa(c.Quota.MaxJobCount)
+}
+
+// maxRecurrence is a quota as the flag of create takes it.
+func maxRecurrence(c *client.Collection) string {
+	r := c.Quota.MaxRecurrence
+	if r == nil {
+		return none
+	}
+	return fmt.Sprintf("%s/%d", r.Frequency, max(1, r.Interval))
+}
+
+func tags(c *client.Collection) string {
+	if len(c.Tags) == 0 {
+		return none
+	}
+	pairs := make([]string, 0, len(c.Tags))
+	for _, name := range slices.Sorted(maps.Keys(c.Tags)) {
+		pairs = append(pairs, name+"="+c.Tags[name])
+	}
+	return strings.Join(pairs, ",")
+}
+
+// checkNames refuses what cannot be a collection before a scheduler is asked.
+func checkNames(names ...string) error {
+	for _, name := range names {
+		if err := scheduler.ValidateName("collection", name); err != nil {
+			return terminal.Usage(err)
+		}
+	}
+	return nil
+}

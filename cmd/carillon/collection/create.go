@@ -1,0 +1,141 @@
+package collection
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Create creates a collection.
+type Create struct {
+	remote.Server
+
+	Name             string            `arg:"" optional:"" help:"Name of the collection. Default: the name in the file."`
+	File             string            `short:"f" help:"File with the collection, JSON or YAML. Flags count before it." placeholder:"FILE"`
+	MaxJobs          int               `name:"max-jobs" help:"How many jobs it may have." placeholder:"N"`
+	MaxRecurrence    string            `name:"max-recurrence" help:"How often a job may recur at most: hour, or minute/5 for every five minutes." placeholder:"FREQUENCY/N"`
+	MinRetryInterval string            `name:"min-retry-interval" help:"How soon a job may try again at least, such as PT2M." placeholder:"DURATION"`
+	Tag              map[string]string `help:"A tag. May be repeated." placeholder:"NAME=VALUE"`
+	Disabled         bool              `help:"Let no job run until it is enabled."`
+}
+
+// Help shows examples.
+func (Create) Help() string {
+	return `A collection that exists already is a conflict (exit code 4); "carillon apply" changes one.
+
+Examples:
+
+    carillon collection create billing
+    carillon collection create billing --max-jobs 50 --max-recurrence minute/5 --tag team=finance
+    carillon collection create -f billing.yaml --disabled`
+}
+
+// Run creates the collection.
+func (c Create) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	doc, err := c.document()
+	if err != nil {
+		return err
+	}
+	name := c.Name
+	if in, ok := doc.Member("name"); ok {
+		name = cmp.Or(name, in.Text())
+	}
+	if name == "" {
+		return terminal.Hinted(terminal.Usagef("the collection has no name"), `write "carillon collection create NAME"`)
+	}
+	if err := checkNames(name); err != nil {
+		return err
+	}
+	made, err := api.CreateCollection(ctx, name, doc.JSON())
+	if err != nil {
+		return err
+	}
+	if t.JSON {
+		return t.PrintJSON(made.Document)
+	}
+	t.Printf("created   %s\n", made.Name)
+	return nil
+}
+
+// document returns the file's document with what the flags say.
+func (c Create) document() (document.Value, error) {
+	flags, err := c.flags()
+	if err != nil || c.File == "" {
+		return flags, err
+	}
+	data, err := os.ReadFile(c.File)
+	if err != nil {
+		return flags, err
+	}
+	doc, err := scheduler.ParseDocument(data)
+	if err == nil && doc.Kind() != document.KindObject {
+		err = fmt.Errorf("must be an object, not %s", doc.Kind())
+	}
+	if err != nil {
+		return flags, fmt.Errorf("%s: %w", c.File, err)
+	}
+	return document.Merge(doc, flags), nil
+}
+
+// flags returns the document that the flags make.
+func (c Create) flags() (document.Value, error) {
+	text := document.StringValue
+	var quota, properties, all []document.Member
+	if c.MaxJobs != 0 {
+		quota = append(quota, document.Member{Name: "maxJobCount", Value: document.NumberValue(strconv.Itoa(c.MaxJobs))})
+	}
+	if c.MaxRecurrence != "" {
+		r, err := readRecurrence(c.MaxRecurrence)
+		if err != nil {
+			return document.Value{}, err
+		}
+		quota = append(quota, document.Member{Name: "maxRecurrence", Value: r})
+	}
+	if quota != nil {
+		properties = append(properties, document.Member{Name: "quota", Value: document.ObjectValue(quota...)})
+	}
+	if c.MinRetryInterval != "" {
+		properties = append(properties, document.Member{Name: "minRetryInterval", Value: text(c.MinRetryInterval)})
+	}
+	if c.Disabled {
+		properties = append(properties, document.Member{Name: "state", Value: text(string(scheduler.Disabled))})
+	}
+	if properties != nil {
+		all = append(all, document.Member{Name: "properties", Value: document.ObjectValue(properties...)})
+	}
+	if len(c.Tag) > 0 {
+		tags := make([]document.Member, 0, len(c.Tag))
+		for _, name := range slices.Sorted(maps.Keys(c.Tag)) {
+			tags = append(tags, document.Member{Name: name, Value: text(c.Tag[name])})
+		}
+		all = append(all, document.Member{Name: "tags", Value: document.ObjectValue(tags...)})
+	}
+	return document.ObjectValue(all...), nil
+}
+
+// readRecurrence reads FREQUENCY or FREQUENCY/N. Which words and numbers there
+// are the scheduler says.
+func readRecurrence(flag string) (document.Value, error) {
+	frequency, interval, given := strings.Cut(flag, "/")
+	members := []document.Member{{Name: "frequency", Value: document.StringValue(frequency)}}
+	if given {
+		n, err := strconv.ParseUint(interval, 10, 31)
+		if err != nil || n == 0 {
+			return document.Value{}, terminal.Hinted(terminal.Usagef("--max-recurrence: %q is not FREQUENCY/N", flag),
+				"write minute/5 for every five minutes, or hour")
+		}
+		members = append(members, document.Member{Name: "interval", Value: document.NumberValue(strconv.FormatUint(n, 10))})
+	}
+	return document.ObjectValue(members...), nil
+}

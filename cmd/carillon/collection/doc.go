@@ -1,0 +1,2 @@
+// Package collection has the commands that deal with collections.
+package collection

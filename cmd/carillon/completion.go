@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/complete"
+	"github.com/carillon-sched/carillon/cmd/carillon/contexts"
+	"github.com/carillon-sched/carillon/cmd/carillon/docs"
+	"github.com/carillon-sched/carillon/cmd/carillon/initfile"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+)
+
+type completionCmd struct {
+	Shell string `arg:"" help:"The shell: bash, zsh or fish." enum:"bash,zsh,fish"`
+}
+
+// Help shows examples.
+func (completionCmd) Help() string {
+	return `Prints what makes a shell complete commands, flags, and names: of jobs, collections and contexts. Names of jobs are asked
+for at the scheduler of the command line, which has a second to answer.
+
+For bash, into ~/.bashrc:
+
+    source <(carillon completion bash)
+
+For zsh, into a directory of $fpath, or behind compinit into ~/.zshrc:
+
+    source <(carillon completion zsh)
+
+For fish:
+
+    carillon completion fish > ~/.config/fish/completions/carillon.fish`
+}
+
+// Run prints the script.
+func (c completionCmd) Run(t *terminal.Terminal) error {
+	text, err := complete.Script(c.Shell)
+	t.Printf("%s", text)
+	return err
+}
+
+// completeCmd is what the scripts ask.
+type completeCmd struct {
+	Words []string `arg:"" optional:"" help:"The words of the command line up to the cursor."`
+}
+
+// askFor is how long a scheduler may take to answer: somebody has pressed a key.
+const askFor = time.Second
+
+// Run prints how the command line may go on, a word and its help on a line. Names of files the shell knows itself.
+func (c completeCmd) Run(ctx context.Context, t *terminal.Terminal) error {
+	ctx, cancel := context.WithTimeout(ctx, askFor)
+	defer cancel()
+	parser, _ := newParser(t)
+	values := func(p complete.Place) ([]complete.Candidate, bool) { return valuesAt(ctx, t, p) }
+	found, files := complete.Complete(parser.Model, c.Words, values)
+	for _, f := range found {
+		if f.Help != "" {
+			f.Word += "\t" + f.Help
+		}
+		t.Printf("%s\n", f.Word)
+	}
+	if files {
+		t.Printf(":files\n")
+	}
+	return nil
+}
+
+// valuesAt are the values that no model knows. What cannot be found out is not complained about.
+func valuesAt(ctx context.Context, t *terminal.Terminal, p complete.Place) (found []complete.Candidate, files bool) {
+	switch {
+	case p.Name == "path", p.Holder == "FILE", p.Holder == "DIR":
+		return nil, true
+	case p.Name == "context":
+		file, err := contexts.Load(t.Lookup)
+		if err != nil {
+			return nil, false
+		}
+		return candidates(file.Names()...), false
+	case p.Name == "page":
+		for _, page := range docs.Pages() {
+			found = append(found, complete.Candidate{Word: page.Name, Help: page.Summary})
+		}
+	case p.Name == "command":
+		parser, _ := newParser(t)
+		return complete.Complete(parser.Model, []string{p.Word}, nil)
+	case p.Name == "type":
+		return candidates(initfile.Types()...), false
+	case p.Name == "collection", p.Name == "job":
+		api, collection, err := remote.Guess(t, p.Given)
+		if err != nil {
+			return nil, false
+		}
+		if p.Name == "collection" {
+			return collectionNames(ctx, api, ""), false
+		}
+		return jobNames(ctx, api, collection, p.Word), false
+	}
+	return found, false
+}
+
+func candidates(words ...string) []complete.Candidate {
+	found := make([]complete.Candidate, len(words))
+	for i, word := range words {
+		found[i] = complete.Candidate{Word: word}
+	}
+	return found
+}
+
+// collectionNames are the names of all collections, with something behind each.
+func collectionNames(ctx context.Context, api *client.Client, behind string) []complete.Candidate {
+	all, err := api.Collections(ctx)
+	if err != nil {
+		return nil
+	}
+	var found []complete.Candidate
+	for _, one := range all {
+		found = append(found, complete.Candidate{Word: one.Name + behind})
+	}
+	return found
+}
+
+// jobNames are the jobs of a collection, and the other collections, or behind collection/ the jobs of that one.
+func jobNames(ctx context.Context, api *client.Client, collection, word string) []complete.Candidate {
+	prefix := ""
+	if named, _, ok := strings.Cut(word, "/"); ok {
+		collection, prefix = named, named+"/"
+	}
+	var found []complete.Candidate
+	jobs, err := api.Select(ctx, client.Query{Collection: collection})
+	if err == nil {
+		for _, j := range jobs {
+			found = append(found, complete.Candidate{Word: prefix + j.Key().Job, Help: string(j.State) + ", " + when(j.Properties)})
+		}
+	}
+	if prefix != "" {
+		return found
+	}
+	others := collectionNames(ctx, api, "/")
+	return append(found, slices.DeleteFunc(others, func(c complete.Candidate) bool { return c.Word == collection+"/" })...)
+}

@@ -1,0 +1,323 @@
+package contexts
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Command is `carillon context`.
+type Command struct {
+	List   listCmd   `cmd:"" help:"Show the contexts there are."`
+	Use    useCmd    `cmd:"" help:"Make one the current context."`
+	Set    setCmd    `cmd:"" help:"Make a context, or change one."`
+	Show   showCmd   `cmd:"" help:"Show one context."`
+	Delete deleteCmd `cmd:"" aliases:"rm" help:"Delete contexts."`
+}
+
+// entry is a context for programs.
+type entry struct {
+	Name       string `json:"name"`
+	Server     string `json:"server,omitempty"`
+	Collection string `json:"collection,omitempty"`
+	Token      bool   `json:"token"` // there is one
+	Current    bool   `json:"current"`
+}
+
+func (f *File) entry(name string) entry {
+	c := f.Contexts[name]
+	return entry{name, redacted(c.Server), c.Collection, c.Token != "", name == f.Current}
+}
+
+// redacted is an address without the password in it.
+func redacted(server string) string {
+	if u, err := url.Parse(server); err == nil {
+		return u.Redacted()
+	}
+	return server
+}
+
+type listCmd struct{}
+
+// Help shows examples.
+func (listCmd) Help() string {
+	return `The current context has a star. Tokens are not shown.
+
+Examples:
+
+    carillon context list
+    carillon context list --json`
+}
+
+// Run lists the contexts.
+func (listCmd) Run(t *terminal.Terminal) error {
+	f, err := Load(t.Lookup)
+	if err != nil {
+		return err
+	}
+	entries, rows := []entry{}, [][]string{}
+	for _, name := range f.Names() {
+		e := f.entry(name)
+		star, token := " ", "-"
+		if e.Current {
+			star = "*"
+		}
+		if e.Token {
+			token = "set"
+		}
+		entries = append(entries, e)
+		rows = append(rows, []string{star, name, cmp.Or(e.Server, "-"), cmp.Or(e.Collection, "-"), token})
+	}
+	switch {
+	case t.JSON:
+		return t.PrintJSON(terminal.List[entry]{Value: entries})
+	case len(rows) == 0:
+		t.Complain("hint", `there are no contexts; make one with "carillon context set NAME --server URL"`)
+		return nil
+	}
+	return t.Table([]string{" ", "CONTEXT", "SERVER", "COLLECTION", "TOKEN"}, rows)
+}
+
+type useCmd struct {
+	Name string `arg:"" name:"context" help:"Name of the context."`
+}
+
+// Help shows examples.
+func (useCmd) Help() string {
+	return `All commands that ask a scheduler use the current context, unless --context or CARILLON_CONTEXT names another.
+
+Example:
+
+    carillon context use production`
+}
+
+// Run changes the current context.
+func (c useCmd) Run(t *terminal.Terminal) error {
+	f, err := Load(t.Lookup)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Choose(c.Name); err != nil {
+		return err
+	}
+	f.Current = c.Name
+	return f.saveAnd(t, "used", c.Name)
+}
+
+// saveAnd saves the file and tells what was done to a context.
+func (f *File) saveAnd(t *terminal.Terminal, done, name string) error {
+	if err := f.Save(); err != nil {
+		return err
+	}
+	if t.JSON {
+		return t.PrintJSON(map[string]string{"context": name, "result": done})
+	}
+	t.Printf("%-9s %s\n", done, name)
+	return nil
+}
+
+type setCmd struct {
+	Name       string `arg:"" name:"context" help:"Name of the context."`
+	Server     string `help:"Address of the scheduler's REST API, or of the proxy before it." placeholder:"URL"`
+	Collection string `short:"c" help:"Collection of jobs that are named without one." placeholder:"NAME"`
+	TokenFile  string `help:"A file with the token, or - for standard input. It is sent as Authorization: Bearer." placeholder:"FILE"`
+	NoToken    bool   `help:"Forget the token."`
+}
+
+// Help shows examples.
+func (setCmd) Help() string {
+	return `What is not named stays as it is. The first context becomes the current one.
+
+A token goes to the server of its context and to no other: a context that is given another server loses its token. It is
+kept in a file that only you can read, and never printed. The scheduler itself asks for none; a proxy before it may.
+
+The file is $CARILLON_CONFIG, or carillon/config.yaml in $XDG_CONFIG_HOME or in ~/.config.
+
+Examples:
+
+    carillon context set local --server http://127.0.0.1:8080
+    carillon context set production --server https://carillon.example -c billing --token-file token.txt
+    carillon context set production --collection shipping`
+}
+
+// Run makes or changes a context.
+func (c setCmd) Run(t *terminal.Terminal) error {
+	f, err := Load(t.Lookup)
+	if err != nil {
+		return err
+	}
+	next, known := f.Contexts[c.Name]
+	if err := c.change(t, &next); err != nil {
+		return err
+	}
+	if f.Contexts == nil {
+		f.Contexts = map[string]Context{}
+	}
+	f.Contexts[c.Name] = next
+	if len(f.Contexts) == 1 {
+		f.Current = c.Name
+	}
+	done := "created"
+	if known {
+		done = "changed"
+	}
+	return f.saveAnd(t, done, c.Name)
+}
+
+// change applies the flags.
+func (c setCmd) change(t *terminal.Terminal, to *Context) error {
+	if err := scheduler.ValidateName("context", c.Name); err != nil {
+		return terminal.Usage(err)
+	}
+	if c.Server != "" && c.Server != to.Server {
+		if _, err := client.New(c.Server); err != nil {
+			return terminal.Usage(err)
+		}
+		if to.Token != "" && c.TokenFile == "" {
+			t.Complain("hint", "the token was for "+redacted(to.Server)+" and is forgotten; give one with --token-file")
+		}
+		to.Server, to.Token = strings.TrimRight(c.Server, "/"), ""
+	}
+	if c.Collection != "" {
+		if err := scheduler.ValidateName("collection", c.Collection); err != nil {
+			return terminal.Usage(err)
+		}
+		to.Collection = c.Collection
+	}
+	switch {
+	case c.NoToken && c.TokenFile != "":
+		return terminal.Usagef("--token-file and --no-token exclude each other")
+	case c.NoToken:
+		to.Token = ""
+	case c.TokenFile != "":
+		if to.Server == "" {
+			return terminal.Usagef("a token is for one server: name it with --server")
+		}
+		token, err := c.token(t)
+		if err != nil {
+			return err
+		}
+		to.Token = token
+		if exposed(to.Server) {
+			t.Complain("hint", "the token goes over the network unencrypted: use an address that begins with https://")
+		}
+	}
+	return nil
+}
+
+// maxToken is more than any server takes in a header.
+const maxToken = 64 << 10
+
+// token reads the token.
+func (c setCmd) token(t *terminal.Terminal) (string, error) {
+	in := t.In
+	if c.TokenFile != "-" {
+		file, err := os.Open(c.TokenFile)
+		if err != nil {
+			return "", err
+		}
+		defer file.Close()
+		in = file
+	} else if t.Asks() {
+		return "", terminal.Hinted(terminal.Usagef("a token that is typed is seen"), "pipe it in, or name a file")
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxToken))
+	if err != nil {
+		return "", fmt.Errorf("--token-file: %w", err)
+	}
+	token := strings.TrimSpace(string(data))
+	if token == "" || len(data) == maxToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", errors.New("--token-file: is not one word of printable ASCII")
+	}
+	return token, nil
+}
+
+// exposed reports whether what is sent to a server can be read on the way.
+func exposed(server string) bool {
+	u, err := url.Parse(server)
+	if err != nil || u.Scheme == "https" {
+		return false
+	}
+	a, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() != "localhost" && (err != nil || !a.IsLoopback())
+}
+
+type showCmd struct {
+	Name string `arg:"" name:"context" optional:"" help:"Name of the context. Without it, the current one."`
+}
+
+// Help shows examples.
+func (showCmd) Help() string {
+	return `The token is not shown, only whether there is one.
+
+Examples:
+
+    carillon context show
+    carillon context show production --json`
+}
+
+// Run shows a context.
+func (c showCmd) Run(t *terminal.Terminal) error {
+	f, err := Load(t.Lookup)
+	if err != nil {
+		return err
+	}
+	name := cmp.Or(c.Name, f.Current)
+	if name == "" {
+		return terminal.Hinted(fmt.Errorf("the current context: %w", scheduler.ErrNotFound), `choose one with "carillon context use"`)
+	}
+	if _, err := f.Choose(name); err != nil {
+		return err
+	}
+	e := f.entry(name)
+	if t.JSON {
+		return t.PrintJSON(e)
+	}
+	token := "none"
+	if e.Token {
+		token = "set"
+	}
+	t.Printf("context: %s\nserver: %s\ncollection: %s\ntoken: %s\nfile: %s\n",
+		name, cmp.Or(e.Server, "the default"), cmp.Or(e.Collection, scheduler.DefaultCollection), token, f.Path)
+	return nil
+}
+
+type deleteCmd struct {
+	Names []string `arg:"" name:"context" help:"Names of contexts."`
+}
+
+// Help shows examples.
+func (deleteCmd) Help() string {
+	return `Nothing changes on the scheduler. After the current context is deleted there is none until you choose one.
+
+Example:
+
+    carillon context delete production`
+}
+
+// Run deletes contexts.
+func (c deleteCmd) Run(t *terminal.Terminal) error {
+	f, err := Load(t.Lookup)
+	if err != nil {
+		return err
+	}
+	for _, name := range c.Names {
+		if _, err := f.Choose(name); err != nil {
+			return err
+		}
+		delete(f.Contexts, name)
+		if f.Current == name {
+			f.Current = ""
+		}
+	}
+	return f.saveAnd(t, "deleted", strings.Join(c.Names, " "))
+}

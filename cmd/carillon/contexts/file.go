@@ -1,0 +1,170 @@
+package contexts
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Context is a scheduler to work with.
+type Context struct {
+	Server     string `yaml:"server,omitempty"`     // address of its REST API; "": the default one
+	Collection string `yaml:"collection,omitempty"` // of jobs that are named without one; "": default
+	Token      string `yaml:"token,omitempty"`      // sent to Server as Authorization: Bearer; "": none
+}
+
+// File is what is kept of all contexts.
+type File struct {
+	Current  string             `yaml:"current,omitempty"` // the one that is used when none is named; "": none
+	Contexts map[string]Context `yaml:"contexts"`
+
+	Path string `yaml:"-"` // "" when there is no place for it
+}
+
+// Variable names the file, in place of the usual one.
+const Variable = "CARILLON_CONFIG"
+
+// pathOf returns where the file is: as [Variable] says, or carillon/config.yaml in the user's configuration.
+func pathOf(lookup func(string) (string, bool)) string {
+	if path, _ := lookup(Variable); path != "" {
+		return path
+	}
+	dir, _ := lookup("XDG_CONFIG_HOME")
+	if dir == "" {
+		home, _ := lookup("HOME")
+		if home == "" {
+			var err error
+			if home, err = os.UserHomeDir(); err != nil {
+				return ""
+			}
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "carillon", "config.yaml")
+}
+
+// Load reads the file. One that is not there has no contexts.
+func Load(lookup func(string) (string, bool)) (*File, error) {
+	f := &File{Path: pathOf(lookup)}
+	if f.Path == "" {
+		return f, nil
+	}
+	data, err := os.ReadFile(f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("contexts: %w", err)
+	}
+	if len(bytes.TrimSpace(data)) > 0 {
+		if err := yaml.UnmarshalWithOptions(data, f, yaml.Strict()); err != nil {
+			return nil, fmt.Errorf("contexts: %s: %s", f.Path, shortened(err))
+		}
+	}
+	if err := f.guard(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// shortened is an error of the YAML library without what it quotes of the file, and a token in it.
+func shortened(err error) string {
+	if e, ok := errors.AsType[yaml.Error](err); ok {
+		message, _, _ := strings.Cut(e.GetMessage(), "\n")
+		if t := e.GetToken(); t != nil && t.Position != nil {
+			return fmt.Sprintf("line %d: %s", t.Position.Line, message)
+		}
+		return message
+	}
+	return "not in the form of contexts"
+}
+
+// guard refuses a file with tokens that others than its owner can read.
+func (f *File) guard() error {
+	secret := func(c Context) bool { return c.Token != "" }
+	if runtime.GOOS == "windows" || !slices.ContainsFunc(slices.Collect(maps.Values(f.Contexts)), secret) {
+		return nil
+	}
+	info, err := os.Stat(f.Path)
+	if err != nil {
+		return fmt.Errorf("contexts: %w", err)
+	}
+	if others := info.Mode().Perm() & 0o077; others != 0 {
+		return terminal.Hinted(fmt.Errorf("contexts: %s: has tokens, and others may read it (mode %04o)", f.Path, info.Mode().Perm()),
+			"chmod 600 "+f.Path)
+	}
+	return nil
+}
+
+// Save writes the file, whole or not at all.
+func (f *File) Save() error {
+	if f.Path == "" {
+		return terminal.Hinted(errors.New("contexts: there is no home directory to keep them in"), "name a file in $"+Variable)
+	}
+	data, err := yaml.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("contexts: %w", err)
+	}
+	dir := filepath.Dir(f.Path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("contexts: %w", err)
+	}
+	temporary, err := os.CreateTemp(dir, ".config-*.yaml") // of mode 0600
+	if err != nil {
+		return fmt.Errorf("contexts: %w", err)
+	}
+	_, err = temporary.Write(data)
+	err = errors.Join(err, temporary.Close())
+	if err == nil {
+		err = os.Rename(temporary.Name(), f.Path)
+	}
+	if err != nil {
+		_ = os.Remove(temporary.Name())
+		return fmt.Errorf("contexts: %w", err)
+	}
+	return nil
+}
+
+// Names returns the names of all contexts in order.
+func (f *File) Names() []string { return slices.Sorted(maps.Keys(f.Contexts)) }
+
+// Choose returns the context of a name, or the current one for "". There may be none: the zero Context. The error
+// matches [scheduler.ErrNotFound].
+func (f *File) Choose(name string) (Context, error) {
+	if name == "" && f.Current == "" {
+		return Context{}, nil
+	}
+	if name == "" {
+		name = f.Current
+	}
+	c, ok := f.Contexts[name]
+	if ok {
+		return c, nil
+	}
+	err := fmt.Errorf("context %s: %w", name, scheduler.ErrNotFound)
+	if near := document.Nearest(name, f.Names()); near != "" {
+		return c, terminal.Hinted(err, fmt.Sprintf("did you mean %q?", near))
+	}
+	return c, terminal.Hinted(err, `"carillon context list" shows those there are`)
+}
+
+// TokenFor returns the context's token if a server is the context's own, else "".
+func (c Context) TokenFor(server string) string {
+	if strings.TrimRight(server, "/") != strings.TrimRight(c.Server, "/") {
+		return ""
+	}
+	return c.Token
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/printer"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
+)
+
+type describeCmd struct {
+	remote.Server
+	remote.Within
+
+	Name string `arg:"" name:"job" help:"Name of a job: job, or collection/job."`
+}
+
+// Help shows examples.
+func (describeCmd) Help() string {
+	return `Shows a job in short: what it does, when it runs next, and its last attempt whole, with what may be done about it.
+Times are those of this machine's zone; --utc shows UTC. --json prints {"job", "runs", "lastAttempt"}.
+
+Examples:
+
+    carillon describe report
+    carillon describe billing/report --utc`
+}
+
+// described is what is told of a job.
+type described struct {
+	Job  json.RawMessage `json:"job"`
+	Runs []time.Time     `json:"runs"`
+	Last json.RawMessage `json:"lastAttempt"`
+}
+
+// Run describes a job.
+func (c describeCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	k, err := c.Key(c.Name)
+	if err != nil {
+		return err
+	}
+	j, err := api.Get(ctx, k)
+	if err != nil {
+		return err
+	}
+	records, err := api.History(ctx, client.HistoryQuery{Key: k, Outcomes: attempts}, 1)
+	if err != nil {
+		return err
+	}
+	runs := nextRuns(ctx, j)
+	if t.JSON {
+		d := described{Job: j.Document, Runs: runs, Last: json.RawMessage("null")}
+		for _, r := range records {
+			d.Last = r.Document
+		}
+		return t.PrintJSON(d)
+	}
+	describeJob(t, j, runs, time.Now())
+	if len(records) == 0 {
+		printer.Field(t, "Last attempt", "none yet")
+		return nil
+	}
+	t.Printf("\nLast attempt\n")
+	printer.Attempt(t, records[0], requestOf(j.Properties, records[0].Action))
+	return nil
+}
+
+// describeJob prints a job in short.
+func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time.Time) {
+	var p struct {
+		Description string `json:"description"`
+		Action      struct {
+			RetryPolicy json.RawMessage `json:"retryPolicy"`
+		} `json:"action"`
+	}
+	_ = json.Unmarshal(j.Properties, &p) // it was read before
+	s := &j.Status
+	printer.Field(t, "Job", j.Name)
+	printer.Field(t, "Description", p.Description)
+	printer.Field(t, "State", stateOf(j))
+	printer.Field(t, "Schedule", when(j.Properties))
+	printer.Field(t, "Request", requestOf(j.Properties, "MainAction"))
+	printer.Field(t, "On error", requestOf(j.Properties, "ErrorAction"))
+	printer.Field(t, "Retries", retriesOf(p.Action.RetryPolicy))
+	for i, at := range runs {
+		text := t.Time(at, terminal.Dated)
+		if i == 0 {
+			printer.Field(t, "Next", text+", "+next(j, now))
+		} else {
+			printer.Field(t, "Then", text)
+		}
+	}
+	printer.Field(t, "Attempts", fmt.Sprintf("%d, of which %d failed", s.Executions, s.Failures))
+	printer.Field(t, "Occurrences", fmt.Sprintf("%d failed for good", s.Faults))
+}
+
+// stateOf is a job's state, and what it is doing.
+func stateOf(j *client.Job) string {
+	switch s := &j.Status; {
+	case s.Running:
+		return string(j.State) + ", running or about to"
+	case s.Retry > 0:
+		return fmt.Sprintf("%s, waiting for retry %d", j.State, s.Retry)
+	case j.State == scheduler.Disabled:
+		return `disabled: "carillon enable ` + j.Name + `" lets it run again`
+	}
+	return string(j.State)
+}
+
+// shownRuns is how many runs are shown.
+const shownRuns = 5
+
+// nextRuns are the job's next runs. The first one is the scheduler's word. Those
+// behind it are left out where this program cannot know them.
+func nextRuns(ctx context.Context, j *client.Job) []time.Time {
+	runs := []time.Time{}
+	first := j.Status.Next
+	if first.IsZero() {
+		return runs
+	}
+	runs = append(runs, first)
+	var p map[string]json.RawMessage
+	if json.Unmarshal(j.Properties, &p) != nil || p["recurrence"] == nil {
+		return runs
+	}
+	var recurrence map[string]json.RawMessage
+	_ = json.Unmarshal(p["recurrence"], &recurrence) // it is an object
+	query := map[string]any{"name": j.Name, "properties": p, "after": first, "count": shownRuns - 1}
+	if recurrence["count"] != nil { // nobody tells how many are left
+		return runs
+	}
+	if p["startTime"] == nil { // it counts from when it was put, and so from each of its runs
+		if p["jitter"] != nil || j.Status.Retry > 0 {
+			return runs
+		}
+		query["now"] = first
+	}
+	body, err := json.Marshal(query)
+	if err != nil {
+		return runs
+	}
+	preview, err := service.Previewer{}.Preview(ctx, body)
+	if err != nil {
+		return runs // of a scheduler that knows more than this program
+	}
+	for _, at := range preview.Times {
+		runs = append(runs, at.UTC())
+	}
+	return runs
+}
+
+// retriesOf is a retry policy in words; the default's when there is none.
+func retriesOf(policy json.RawMessage) string {
+	var p struct {
+		Type     string `json:"retryType"`
+		Interval string `json:"retryInterval"`
+		Count    *int   `json:"retryCount"`
+	}
+	if len(policy) > 0 && json.Unmarshal(policy, &p) != nil {
+		return string(policy)
+	}
+	if strings.EqualFold(p.Type, "none") {
+		return "none"
+	}
+	count := scheduler.DefaultRetryCount
+	if p.Count != nil {
+		count = *p.Count
+	}
+	return fmt.Sprintf("%s, %s, at most %d", cmp.Or(strings.ToLower(p.Type), "fixed"), cmp.Or(p.Interval, "PT30S"), count)
+}
+
+// requestOf is what an action asks for, in one line: its type, and the address
+// of its request or message. "" when there is no such action.
+func requestOf(properties json.RawMessage, name string) string {
+	var p struct {
+		Action map[string]json.RawMessage `json:"action"`
+	}
+	_ = json.Unmarshal(properties, &p) // it was read before
+	action := p.Action
+	if name == "ErrorAction" {
+		if action["errorAction"] == nil {
+			return ""
+		}
+		action = nil
+		_ = json.Unmarshal(p.Action["errorAction"], &action)
+	}
+	words := []string{text(action["type"])}
+	for _, member := range []string{"request", "queueMessage", "serviceBusQueueMessage", "serviceBusTopicMessage", "natsMessage"} {
+		var of map[string]json.RawMessage
+		if action[member] == nil || json.Unmarshal(action[member], &of) != nil {
+			continue
+		}
+		for _, part := range []string{"method", "uri", "storageAccount", "namespace", "queueName", "topicPath", "mode", "subject"} {
+			words = append(words, text(of[part]))
+		}
+	}
+	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
+}
+
+// text is a string of a document; "" for anything else.
+func text(value json.RawMessage) string {
+	var s string
+	if len(value) == 0 || json.Unmarshal(value, &s) != nil {
+		return ""
+	}
+	return s
+}

@@ -1,0 +1,103 @@
+// Package edit lets people change a job as text, in the editor of their choice.
+package edit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+)
+
+// File is the text in the editor. Only its owner can read it. It stays when it is not removed.
+type File struct {
+	path   string
+	editor string
+	text   string // as it was opened last
+}
+
+// Create makes a file for a job with a text in it.
+func Create(t *terminal.Terminal, name, text string) (*File, error) {
+	visual, _ := t.Lookup("VISUAL")
+	editor, _ := t.Lookup("EDITOR")
+	fallback := "vi"
+	if runtime.GOOS == "windows" {
+		fallback = "notepad"
+	}
+	f, err := os.CreateTemp("", "carillon-"+name+"-*.yaml") // of mode 0600
+	if err != nil {
+		return nil, fmt.Errorf("edit: %w", err)
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("edit: %w", err)
+	}
+	return &File{path: f.Name(), editor: cmp.Or(visual, editor, fallback), text: text}, nil
+}
+
+// Path is where the file is.
+func (f *File) Path() string { return f.path }
+
+// Open opens the editor and returns what was saved. changed is false when that is what was opened.
+func (f *File) Open(ctx context.Context, t *terminal.Terminal) (text string, changed bool, err error) {
+	cmd := exec.CommandContext(ctx, "sh", "-c", f.editor+` "$@"`, "sh", f.path) //nolint:gosec // it may have arguments of its own
+	if runtime.GOOS == "windows" {
+		words := append(strings.Fields(f.editor), f.path)
+		cmd = exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // likewise
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.In, t.Out, t.Err
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return "", false, context.Cause(ctx)
+		}
+		return "", false, terminal.Hinted(fmt.Errorf("editor %s: %w", f.editor, err), "choose one with $VISUAL or $EDITOR")
+	}
+	data, err := os.ReadFile(f.path)
+	if err != nil {
+		return "", false, fmt.Errorf("edit: %w", err)
+	}
+	text, before := string(data), f.text
+	f.text = text
+	return text, text != before, nil
+}
+
+// mark begins a line that says what is wrong.
+const mark = "#! "
+
+// Complain puts what is wrong on top of the text, in place of what was wrong before.
+func (f *File) Complain(problems []string) error {
+	var b strings.Builder
+	for _, p := range problems {
+		for line := range strings.Lines(p) {
+			b.WriteString(mark + strings.TrimSuffix(line, "\n") + "\n")
+		}
+	}
+	for line := range strings.Lines(f.text) {
+		if !strings.HasPrefix(line, mark) {
+			b.WriteString(line)
+		}
+	}
+	f.text = b.String()
+	if err := os.WriteFile(f.path, []byte(f.text), 0o600); err != nil {
+		return fmt.Errorf("edit: %w", err)
+	}
+	return nil
+}
+
+// Remove removes the file.
+func (f *File) Remove() { _ = os.Remove(f.path) }
+
+// IsEmpty reports whether a text has nothing but comments in it.
+func IsEmpty(text string) bool {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return false
+		}
+	}
+	return true
+}

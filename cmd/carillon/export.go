@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/export"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+type exportCmd struct {
+	remote.Server
+	remote.Within
+	remote.Picked
+
+	Output      string `short:"o" help:"Write a file for each job and collection into this directory, in place of standard output." placeholder:"DIR"`
+	Collections bool   `help:"Export the collections too." default:"true" negatable:""`
+}
+
+// Help shows examples.
+func (exportCmd) Help() string {
+	return `Prints the jobs of a collection, and the collection before them, as "carillon apply" takes them back: without what the
+scheduler adds, such as ids and status. It is one YAML file of several documents or, with --json, one list.
+
+Secrets are in no answer of the scheduler. Where a job has some, a comment and a line on stderr say so. On the scheduler
+that has the job, send them again with it; for another one add them to the file, or name shared secrets, which
+"carillon secrets" sets. A job that is over has such a comment too: where it is not there yet, it would run again.
+
+In a directory, the job billing/report is billing/report.yaml, and the collection billing.yaml. Files of jobs that are
+no longer there stay.
+
+Examples:
+
+    carillon export -A > backup.yaml
+    carillon export -A -o backup
+    carillon export -c billing -l team=invoices --no-collections
+    carillon export -A --context old | carillon apply --context new -`
+}
+
+// Run exports jobs.
+func (c exportCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	if t.JSON && c.Output != "" {
+		return terminal.Usagef("--json and --output exclude each other")
+	}
+	q, err := c.Query(c.Within)
+	if err != nil {
+		return err
+	}
+	jobs, err := api.Select(ctx, q)
+	if err != nil {
+		return err
+	}
+	var documents []export.Document
+	if c.Collections {
+		if documents, err = collectionsOf(ctx, api, q, jobs); err != nil {
+			return err
+		}
+	}
+	for _, j := range jobs {
+		d, err := export.Job(j)
+		if err != nil {
+			return err
+		}
+		documents = append(documents, d)
+	}
+	if err := c.write(t, documents); err != nil {
+		return err
+	}
+	for _, d := range documents {
+		for _, note := range d.Notes {
+			t.Complain("warning", d.String()+": "+note)
+		}
+	}
+	return nil
+}
+
+// collectionsOf returns the collections that are asked for, of picked jobs only those that have some.
+func collectionsOf(ctx context.Context, api *client.Client, q client.Query, jobs []*client.Job) ([]export.Document, error) {
+	all, err := api.Collections(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var documents []export.Document
+	for _, one := range all {
+		has := slices.ContainsFunc(jobs, func(j *client.Job) bool { return j.Key().Collection == one.Name })
+		if q.Collection != "" && q.Collection != one.Name || q.Labels != "" && !has {
+			continue
+		}
+		d, err := export.Collection(one.Document)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, d)
+	}
+	return documents, nil
+}
+
+// write prints documents, or writes their files.
+func (c exportCmd) write(t *terminal.Terminal, documents []export.Document) error {
+	switch {
+	case t.JSON:
+		values := make([]json.RawMessage, len(documents))
+		for i, d := range documents {
+			values[i] = d.Value.JSON()
+		}
+		return t.PrintJSON(terminal.List[json.RawMessage]{Value: values})
+	case c.Output == "":
+		t.Printf("%s", export.Stream(documents))
+		return nil
+	}
+	for _, d := range documents {
+		path := filepath.Join(c.Output, fileName(d.Key))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { //nolint:gosec // as the umask says: there are no secrets in it
+			return fmt.Errorf("export: %w", err)
+		}
+		if err := os.WriteFile(path, d.YAML(), 0o666); err != nil { //nolint:gosec // likewise
+			return fmt.Errorf("export: %w", err)
+		}
+		t.Printf("%-9s %s\n", "wrote", path)
+	}
+	return nil
+}
+
+// fileName is the file of a job or, without one, of a collection.
+func fileName(k scheduler.Key) string {
+	if k.Job == "" {
+		return k.Collection + ".yaml"
+	}
+	return filepath.Join(k.Collection, k.Job+".yaml")
+}

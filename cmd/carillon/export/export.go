@@ -1,0 +1,94 @@
+// Package export makes job files of what the API shows: jobs and collections without what the scheduler adds to them,
+// such that "carillon apply" takes them back. Secrets are in no answer, and so in no export: whoever is given one is
+// told where they belong.
+package export
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Document is a job or a collection as a job file has it.
+type Document struct {
+	Key   scheduler.Key // of a collection, Job is empty
+	Value document.Value
+
+	// Notes say what is not as it was: the places of secrets, and that a job which is over would run again.
+	Notes []string
+}
+
+// Job makes a document of a job.
+func Job(j *client.Job) (Document, error) {
+	v, err := document.Parse(j.Properties)
+	if err != nil {
+		return Document{}, fmt.Errorf("job %s: %w", j.Name, err)
+	}
+	d := Document{Key: j.Key()}
+	members := []document.Member{text("name", d.Key.Job), text("collection", d.Key.Collection)}
+	members = append(members, jobfile.Escape(v.Without("state", "status")).Members()...)
+	if j.State.Final() {
+		d.Notes = append(d.Notes, fmt.Sprintf("it is %s: a scheduler that does not have it would run it again", j.State))
+	} else {
+		members = append(members, text("state", string(j.State)))
+	}
+	for _, path := range j.Secrets {
+		d.Notes = append(d.Notes, path+" is a secret, and is not exported")
+	}
+	d.Value = document.ObjectValue(members...)
+	return d, nil
+}
+
+// CollectionType is what tells the document of a collection from that of a job.
+const CollectionType = "Microsoft.Scheduler/jobCollections"
+
+// Collection makes a document of a collection, as the API shows it.
+func Collection(data json.RawMessage) (Document, error) {
+	v, err := document.Parse(data)
+	if err != nil {
+		return Document{}, fmt.Errorf("collection: %w", err)
+	}
+	name, _ := v.Member("name")
+	members := []document.Member{text("name", name.Text()), text("type", CollectionType)}
+	members = append(members, jobfile.Escape(v.Without("id", "type", "name")).Members()...)
+	return Document{Key: scheduler.Key{Collection: name.Text()}, Value: document.ObjectValue(members...)}, nil
+}
+
+func text(name, text string) document.Member {
+	return document.Member{Name: name, Value: document.StringValue(text)}
+}
+
+// String is what the document is called: collection/job, or collection collection.
+func (d Document) String() string {
+	if d.Key.Job == "" {
+		return "collection " + d.Key.Collection
+	}
+	return d.Key.String()
+}
+
+// YAML is the document with its notes as comments.
+func (d Document) YAML() []byte {
+	var b strings.Builder
+	for _, note := range d.Notes {
+		b.WriteString("# " + note + "\n")
+	}
+	b.Write(d.Value.YAML())
+	return []byte(b.String())
+}
+
+// Stream is several documents as one file.
+func Stream(all []Document) []byte {
+	var b strings.Builder
+	for i, d := range all {
+		if i > 0 {
+			b.WriteString("---\n")
+		}
+		b.Write(d.YAML())
+	}
+	return []byte(b.String())
+}

@@ -1,0 +1,141 @@
+package initfile
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// kind is an action type: what has to be known of one, and how it is written.
+type kind struct {
+	name   string
+	about  string
+	fields []string // of the target, in the order in which they are asked for
+	text   string   // of the action, with {field} where a value belongs
+}
+
+// field is a value that an action needs.
+type field struct{ flag, question, preset string }
+
+// fields are those of all types.
+var fields = map[string]field{
+	"url":       {"url", "URL to call", "${CARILLON_ECHO}"},
+	"account":   {"account", "Storage account", ""},
+	"namespace": {"namespace", "Service Bus namespace", ""},
+	"queue":     {"queue", "Queue", ""},
+	"topic":     {"topic", "Topic", ""},
+	"subject":   {"subject", "Subject", ""},
+	"message":   {"message", "Message", "hello"},
+}
+
+// kinds are the action types.
+var kinds = []kind{
+	{"http", "an HTTP request", []string{"url"}, `action:
+  type: http
+  request:
+    method: {method}
+    uri: {url}
+    headers:
+      Content-Type: application/json
+    {body}
+    # authentication: {type: Basic, username: me, password: {secretRef: my-password}}
+    # success: {status: ["2xx"], bodyContains: done}    # what counts as done; any 2xx
+`},
+	{"storageQueue", "a message into an Azure storage queue", []string{"account", "queue", "message"}, `action:
+  type: storageQueue
+  queueMessage:
+    storageAccount: {account}    # its name, or its endpoint
+    queueName: {queue}
+    sasToken: {secretRef: {name}-sas}    # set it first: carillon secrets set {name}-sas
+    message: {message}
+    # messageEncoding: base64    # which Azure Functions expect
+`},
+	{"serviceBusQueue", "a message to a Service Bus queue", []string{"namespace", "queue", "message"}, `action:
+  type: serviceBusQueue
+  serviceBusQueueMessage:
+    namespace: {namespace}    # of .servicebus.windows.net, or an endpoint
+    queueName: {queue}
+    authentication:
+      type: sharedAccessKey
+      sasKeyName: RootManageSharedAccessKey    # a policy that may send
+      sasKey: {secretRef: {name}-key}    # set it first: carillon secrets set {name}-key
+    message: {message}
+    # brokeredMessageProperties: {contentType: application/json}
+`},
+	{"serviceBusTopic", "a message to a Service Bus topic", []string{"namespace", "topic", "message"}, `action:
+  type: serviceBusTopic
+  serviceBusTopicMessage:
+    namespace: {namespace}    # of .servicebus.windows.net, or an endpoint
+    topicPath: {topic}
+    authentication:
+      type: sharedAccessKey
+      sasKeyName: RootManageSharedAccessKey    # a policy that may send
+      sasKey: {secretRef: {name}-key}    # set it first: carillon secrets set {name}-key
+    message: {message}
+    # customMessageProperties: {region: eu}    # what the filters of subscriptions select by
+`},
+	{"natsMessage", "a message over NATS", []string{"subject", "message"}, `action:
+  type: natsMessage
+  natsMessage:
+    mode: publish    # or jetstream, which is done when a stream has it, or request, which records the answer
+    subject: {subject}
+    message: {message}
+`},
+}
+
+// kindOf returns the type of a name, in any letter case.
+func kindOf(name string) (kind, bool) {
+	for _, k := range kinds {
+		if strings.EqualFold(k.name, name) || strings.EqualFold(name, "https") && k.name == "http" {
+			return k, true
+		}
+	}
+	return kind{}, false
+}
+
+// Types are the names of the action types.
+func Types() []string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = k.name
+	}
+	return names
+}
+
+// write returns the action with its values.
+func (k kind) write(name string, values map[string]string) string {
+	pairs := []string{"{name}", name, "{secretRef: ", "{secretRef: "}
+	for _, f := range k.fields {
+		pairs = append(pairs, "{"+f+"}", scalar(values[f]))
+	}
+	if k.name == "http" {
+		method, body := "POST", "body: '{\"message\": \"from "+name+"\"}'"
+		if values["method"] != "" {
+			method = strings.ToUpper(values["method"])
+		}
+		switch {
+		case values["message"] != "":
+			body = "body: " + scalar(values["message"])
+		case method == "GET" || method == "HEAD" || method == "DELETE":
+			body = "# body: '{\"message\": \"from " + name + "\"}'"
+		}
+		pairs = append(pairs, "{method}", scalar(method), "{body}", body)
+	}
+	return strings.NewReplacer(pairs...).Replace(k.text)
+}
+
+// scalar is a text as YAML, on one line.
+func scalar(text string) string {
+	line := document.StringValue(strings.ReplaceAll(text, "\n", " "))
+	return strings.TrimSuffix(string(line.YAML()), "\n")
+}
+
+// choices are the types for a question.
+func choices() string {
+	var b strings.Builder
+	for _, k := range kinds {
+		fmt.Fprintf(&b, "  %-16s %s\n", k.name, k.about)
+	}
+	return b.String()
+}

@@ -1,0 +1,235 @@
+package initfile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/check"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Command is `carillon init`.
+type Command struct { //nolint:recvcheck // only the questions change it
+	Name string `arg:"" optional:"" help:"Name of the job: job, or collection/job."`
+
+	Type     string `help:"What the job does: http, storageQueue, serviceBusQueue, serviceBusTopic or natsMessage." placeholder:"TYPE"`
+	Every    string `help:"How often it runs: 30s, 5m, 1h30m, day, 2 weeks, month." placeholder:"INTERVAL"`
+	Cron     string `help:"When it runs, as cron." placeholder:"PATTERN"`
+	At       string `help:"When it runs once, or first with --every." placeholder:"TIME"`
+	TimeZone string `name:"tz" help:"Time zone of --cron." placeholder:"ZONE"`
+
+	URL       string `name:"url" help:"Of http: what is called." placeholder:"URL"`
+	Method    string `help:"Of http: GET, POST, …" placeholder:"METHOD"`
+	Account   string `help:"Of storageQueue: the storage account." placeholder:"NAME"`
+	Namespace string `help:"Of serviceBusQueue and serviceBusTopic." placeholder:"NAME"`
+	Queue     string `help:"Of storageQueue and serviceBusQueue." placeholder:"NAME"`
+	Topic     string `help:"Of serviceBusTopic." placeholder:"NAME"`
+	Subject   string `help:"Of natsMessage." placeholder:"SUBJECT"`
+	Message   string `help:"What is sent." placeholder:"TEXT"`
+
+	Output string `short:"o" help:"The file, or - for standard output. Default: the job's name, with .yaml." placeholder:"FILE"`
+	Force  bool   `short:"f" help:"Replace a file that is there."`
+}
+
+// Help shows examples.
+func (Command) Help() string {
+	return `Writes a job file with comments that say what can be changed. In a terminal it asks for what the flags do not say;
+without one they have to say it. What is written passes "carillon validate".
+
+Secrets are not written into the file: it names shared ones, and says how they are set.
+
+Examples:
+
+    carillon init
+    carillon init report --every 5m --url https://example.com/report
+    carillon init nightly --cron '0 3 * * *' --tz Europe/Paris --url https://example.com/nightly --method GET
+    carillon init new-year --at 2027-01-01T00:00:00Z --type natsMessage --subject lights.all --message on
+    carillon init orders --every hour --type serviceBusQueue --namespace contoso --queue orders -o jobs/orders.yaml`
+}
+
+// Run writes the file.
+func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
+	if t.Asks() {
+		if err := c.ask(ctx, t); err != nil {
+			return err
+		}
+	}
+	text, key, err := c.Text()
+	if err != nil {
+		return err
+	}
+	path := cmp.Or(c.Output, key.Job+".yaml")
+	if path == "-" {
+		t.Printf("%s", text)
+		return nil
+	}
+	mode := os.O_CREATE | os.O_WRONLY | os.O_EXCL
+	if c.Force {
+		mode = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+	}
+	f, err := os.OpenFile(path, mode, 0o666) //nolint:gosec // as the umask says: there are no secrets in it
+	if errors.Is(err, fs.ErrExist) {
+		return terminal.Hinted(terminal.Usagef("%s is there already", path),
+			"choose another file with --output, or replace it with --force")
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if t.JSON {
+		return t.PrintJSON(map[string]string{"job": key.String(), "file": path, "result": "wrote"})
+	}
+	t.Printf("%-9s %s\n", "wrote", path)
+	t.Complain("hint", fmt.Sprintf("%q shows when it runs, %q starts it", "carillon preview -f "+path, "carillon apply "+path))
+	return nil
+}
+
+// Text returns the job file, and the job's name.
+func (c Command) Text() (text string, k scheduler.Key, err error) {
+	k = scheduler.Key{Collection: scheduler.DefaultCollection, Job: c.Name}
+	if collection, name, ok := strings.Cut(c.Name, "/"); ok {
+		k = scheduler.Key{Collection: collection, Job: name}
+	}
+	if c.Name == "" {
+		return "", k, terminal.Hinted(terminal.Usagef("the name of the job is missing"), "carillon init NAME --every 5m --url URL")
+	}
+	if err := k.Validate(); err != nil {
+		return "", k, terminal.Usage(err)
+	}
+	kind, ok := kindOf(c.kind())
+	if !ok {
+		return "", k, terminal.Usagef("--type: %q is not one of %s", c.Type, strings.Join(Types(), ", "))
+	}
+	values := c.values()
+	for _, name := range kind.fields {
+		f := fields[name]
+		if values[name] == "" && f.preset == "" {
+			return "", k, terminal.Usagef("--%s is missing: an action of type %s needs it", f.flag, kind.name)
+		}
+		values[name] = cmp.Or(values[name], f.preset)
+	}
+	if err := c.foreign(kind); err != nil {
+		return "", k, err
+	}
+	schedule, err := c.schedule()
+	if err != nil {
+		return "", k, terminal.Usage(err)
+	}
+	text = c.head(k) + schedule + kind.write(k.Job, values) + tail
+	return text, k, checked(k, text)
+}
+
+// kind is the type that is asked for, or that the flags of the target tell.
+func (c Command) kind() string {
+	switch {
+	case c.Type != "":
+		return c.Type
+	case c.Subject != "":
+		return "natsMessage"
+	case c.Topic != "":
+		return "serviceBusTopic"
+	case c.Namespace != "":
+		return "serviceBusQueue"
+	case c.Account != "" || c.Queue != "":
+		return "storageQueue"
+	}
+	return "http"
+}
+
+// values are the flags of the targets.
+func (c Command) values() map[string]string {
+	return map[string]string{
+		"url": c.URL, "method": c.Method, "account": c.Account, "namespace": c.Namespace, "queue": c.Queue, "topic": c.Topic,
+		"subject": c.Subject, "message": c.Message,
+	}
+}
+
+// foreign refuses flags that belong to another type.
+func (c Command) foreign(k kind) error {
+	own := map[string]bool{"message": true, "method": k.name == "http"}
+	for _, name := range k.fields {
+		own[name] = true
+	}
+	for name, value := range c.values() {
+		if value != "" && !own[name] {
+			return terminal.Usagef("--%s does not go with an action of type %s", name, k.name)
+		}
+	}
+	return nil
+}
+
+// head is how the file begins.
+func (c Command) head(k scheduler.Key) string {
+	name := "name: " + k.Job + "\n"
+	if k.Collection != scheduler.DefaultCollection {
+		name += "collection: " + k.Collection + "\n"
+	}
+	return `# A job of Carillon. "carillon docs jobs" has all members, and what a line that is commented out would do.
+` + name + `# description: What it is for.
+# labels: {team: billing}    # carillon get -l team=billing
+`
+}
+
+// tail is how it ends: what goes with every action.
+const tail = `  retryPolicy: # when an attempt fails
+    retryType: fixed # none, fixed or exponential
+    retryInterval: PT30S
+    retryCount: 4
+  # errorAction: {type: http, request: {method: POST, uri: "https://example.com/alarm"}}    # when all of them fail
+# timeout: PT60S    # of one attempt
+# catchUp: {policy: once}    # what was missed while nothing ran: once, all or skip
+# state: disabled    # until "carillon enable"
+`
+
+// schedule writes when the job runs.
+func (c Command) schedule() (string, error) {
+	start := "# startTime: 2027-01-01T09:00:00Z    # when it begins; now\n"
+	if c.At != "" {
+		at, err := document.ParseTime(c.At)
+		if err != nil {
+			return "", fmt.Errorf("--at: %w", err)
+		}
+		start = "startTime: " + scalar(at.UTC().Format("2006-01-02T15:04:05Z07:00")) + "\n"
+	}
+	switch {
+	case c.Every != "" && c.Cron != "":
+		return "", errors.New("--every and --cron exclude each other")
+	case c.TimeZone != "" && c.Cron == "":
+		return "", errors.New("--tz goes with --cron")
+	case c.Cron != "":
+		zone := "# timeZone: Europe/Paris\n"
+		if c.TimeZone != "" {
+			zone = "timeZone: " + scalar(c.TimeZone) + "\n"
+		}
+		return start + zone + "recurrence:\n  cron: " + scalar(c.Cron) + " # minute, hour, day and month, and day of week\n", nil
+	case c.Every != "":
+		frequency, interval, err := readEvery(c.Every)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%srecurrence:\n  frequency: %s # second, minute, hour, day, week, month, year\n  interval: %d\n"+
+			"  # count: 10    # how often; without end\n", start, frequency, interval), nil
+	case c.At != "":
+		return start + "# recurrence: {frequency: day, interval: 1}    # without it, the job runs once\n", nil
+	}
+	return "", errors.New("when does it run? say --every, --cron or --at")
+}
+
+// checked reads the file as a scheduler does.
+func checked(k scheduler.Key, text string) error {
+	text = strings.ReplaceAll(text, "${CARILLON_ECHO}", "http://127.0.0.1:8080/echo")
+	checker := check.New(check.Config{})
+	defer checker.Close()
+	_, err := checker.Document(k, []byte(text), false)
+	return err
+}

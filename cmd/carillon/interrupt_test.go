@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/listen"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+)
+
+// process is a carillon that runs by itself.
+type process struct {
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	out   bytes.Buffer // stderr
+	ended chan struct{}
+}
+
+func startProcess(t *testing.T, args ...string) *process {
+	t.Helper()
+	path, err := exec.LookPath("carillon")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{cmd: exec.Command(path, args...), ended: make(chan struct{})}
+	p.cmd.Dir, p.cmd.Stderr = t.TempDir(), &p.out
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = p.cmd.Wait() // the exit code says how it ended
+		close(p.ended)
+	}()
+	t.Cleanup(func() { _ = p.cmd.Process.Kill(); <-p.ended })
+	return p
+}
+
+// end sends a signal and returns the exit code.
+func (p *process) end(t *testing.T, s os.Signal) int {
+	t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-p.ended:
+	case <-time.After(patience):
+		t.Fatalf("%s did not end it", s)
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// TestInterruptWhileReading presses Ctrl-C while a command waits for standard input, which nobody closes.
+func TestInterruptWhileReading(t *testing.T) {
+	server := httptest.NewServer(nil)
+	defer server.Close()
+	for _, args := range []string{
+		"apply - --server " + server.URL,
+		"preview -f -",
+		"preview -f - --json",
+		"secrets set door --value-file - --server " + server.URL,
+	} {
+		for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+			p := startProcess(t, strings.Fields(args)...)
+			// More than a pipe holds: when all of it is written, the process reads.
+			if _, err := p.in.Write(bytes.Repeat([]byte(" "), 128<<10)); err != nil {
+				t.Fatal(err)
+			}
+			if code := p.end(t, s); code != terminal.ExitInterrupted || p.out.Len() > 0 {
+				t.Errorf("%s, %s: exit code %d\n%s", args, s, code, p.out.String())
+			}
+		}
+	}
+}
+
+// TestSignalsOfServers ends what runs until it is told to: in good order with SIGTERM, and as every command with Ctrl-C.
+func TestSignalsOfServers(t *testing.T) {
+	nats := startProcess(t, "dev", "--http", "127.0.0.1:0", "--nats", "127.0.0.1:0", "--amqp", "127.0.0.1:0", "--queue", "127.0.0.1:0",
+		"--ports-file", "ports.json")
+	at := nats.ports(t).NATS
+	for args, code := range map[string]map[os.Signal]int{
+		"serve --http 127.0.0.1:0 --nats-url " + at: {os.Interrupt: terminal.ExitInterrupted, syscall.SIGTERM: terminal.ExitOK},
+		"emulate --amqp 127.0.0.1:0 --http 127.0.0.1:0 --queue 127.0.0.1:0": {
+			os.Interrupt: terminal.ExitInterrupted, syscall.SIGTERM: terminal.ExitOK,
+		},
+		"dev --http 127.0.0.1:0 --nats 127.0.0.1:0 --amqp 127.0.0.1:0 --queue 127.0.0.1:0": {
+			os.Interrupt: terminal.ExitInterrupted, syscall.SIGTERM: terminal.ExitOK,
+		},
+	} {
+		for s, want := range code {
+			p := startProcess(t, append(strings.Fields(args), "--ports-file", "ports.json")...)
+			p.ports(t)
+			if got := p.end(t, s); got != want {
+				t.Errorf("%s, %s: exit code %d, want %d\n%s", args, s, got, want, p.out.String())
+			}
+		}
+	}
+}
+
+// ports waits until the process says where it is.
+func (p *process) ports(t *testing.T) (at listen.Ports) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); ; <-tick.C {
+		data, err := os.ReadFile(filepath.Join(p.cmd.Dir, "ports.json"))
+		if err == nil && json.Unmarshal(data, &at) == nil {
+			return at
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it does not get ready")
+		}
+	}
+}

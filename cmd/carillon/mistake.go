@@ -1,0 +1,94 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// usage adds to an error of the parser where to look.
+func usage(err error) error {
+	hint := `run "carillon --help"`
+	if p, ok := errors.AsType[*kong.ParseError](err); ok {
+		n := p.Context.Selected()
+		if n != nil {
+			hint = `run "` + commandPath(n) + ` --help"`
+			err = secrets.Unshown(n, err)
+		} else {
+			n = p.Context.Model.Node
+		}
+		err = plainer(n, err)
+	}
+	return terminal.Hinted(terminal.Usage(err), hint)
+}
+
+// commandPath is a command as it is typed, without its aliases.
+func commandPath(n *kong.Node) string {
+	if n.Parent == nil {
+		return n.Name
+	}
+	return commandPath(n.Parent) + " " + n.Name
+}
+
+// How the parser says that a flag has a value that is not among its words, of which an empty one stands for the flag that
+// is not given, and that there is no such flag or command.
+var (
+	oneOf       = regexp.MustCompile(`^(--[a-z-]+) must be one of (".*") but got (".*")$`)
+	unknownFlag = regexp.MustCompile(`^unknown flag (-[^,]*)`)
+	unexpected  = regexp.MustCompile(`^unexpected argument (.*?)(?:, did you mean .*)?$`)
+)
+
+// plainer returns an error of the parser about a command in the words of all other errors.
+func plainer(n *kong.Node, err error) error {
+	text := err.Error()
+	if m := oneOf.FindStringSubmatch(text); m != nil {
+		words := strings.Split(strings.TrimSuffix(m[2], `,""`), ",")
+		return fmt.Errorf("%s: %s is not one of %s", m[1], m[3], strings.ReplaceAll(strings.Join(words, ", "), `"`, ""))
+	}
+	if m := unknownFlag.FindStringSubmatch(text); m != nil {
+		return unknownFlagError(n, m[1])
+	}
+	if m := unexpected.FindStringSubmatch(text); m != nil {
+		if len(n.Children) > 0 {
+			return unknownCommandError(n, m[1])
+		}
+		return fmt.Errorf("unexpected argument %q", m[1])
+	}
+	return err
+}
+
+// unknownFlagError names the flag that was probably meant.
+func unknownFlagError(n *kong.Node, flag string) error {
+	name, long := strings.CutPrefix(flag, "--")
+	var names []string
+	for _, group := range n.AllFlags(true) {
+		for _, f := range group {
+			names = append(names, f.Name)
+		}
+	}
+	if near := document.Nearest(name, names); long && near != "" {
+		return fmt.Errorf("unknown flag %s; did you mean --%s?", flag, near)
+	}
+	return fmt.Errorf("unknown flag %s", flag)
+}
+
+// unknownCommandError names the command that was probably meant.
+func unknownCommandError(n *kong.Node, command string) error {
+	var names []string
+	for _, child := range n.Children {
+		if !child.Hidden {
+			names = append(append(names, child.Name), child.Aliases...)
+		}
+	}
+	if near := document.Nearest(command, names); near != "" {
+		return fmt.Errorf("unknown command %q; did you mean %q?", command, near)
+	}
+	return fmt.Errorf("unknown command %q", command)
+}

@@ -1,0 +1,145 @@
+package printer
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Attempt prints a record whole, for people. request is what the attempt asked
+// for, "" when that is not known.
+func Attempt(t *terminal.Terminal, r *client.Record, request string) {
+	e := event{r}
+	line := func(name, format string, args ...any) { Field(t, name, fmt.Sprintf(format, args...)) }
+	outcome := t.Paint(colours[e.outcome()], string(e.outcome()))
+	if r.StatusCode != 0 {
+		outcome += fmt.Sprintf(", status %d", r.StatusCode)
+	}
+	line("Outcome", "%s", outcome)
+	line("Occurrence", "%s", r.Occurrence)
+	line("Action", "%s", e.action())
+	line("Request", "%s", request)
+	line("Target", "%s", r.Target)
+	line("Planned", "%s", t.Time(r.Nominal, terminal.Dated))
+	if e.attempted() {
+		line("Started", "%s, %s after it was due", t.Time(r.Started, terminal.Dated), milliseconds(r.Lateness))
+		line("Duration", "%s", milliseconds(r.Duration))
+	}
+	if r.Reason != "" {
+		line("Reason", "%s", r.Reason)
+	}
+	if r.Count > 0 {
+		line("Instants", "%s", e.instants(func(at time.Time) string { return t.Time(at, terminal.Dated) }))
+	}
+	if r.RetryAfter > 0 {
+		line("Retry after", "%s, as the target asks", time.Duration(r.RetryAfter))
+	}
+	said := parseMessage(r.Message)
+	line("Message", "%s", said.text)
+	for _, h := range said.headers {
+		line("Header", "%s", h)
+	}
+	line("Response", "%s", strings.TrimSpace(r.Response))
+	if hint := Hint(r); hint != "" {
+		line("Hint", "%s", hint)
+	}
+}
+
+// Field prints a name and a value, whose further lines are below its first; ""
+// is left out.
+func Field(t *terminal.Terminal, name, value string) {
+	if value == "" {
+		return
+	}
+	value = strings.ReplaceAll(strings.ReplaceAll(value, "\r\n", "\n"), "\n", "\n"+strings.Repeat(" ", fieldWidth))
+	t.Printf("%-*s%s\n", fieldWidth, name+":", value)
+}
+
+// fieldWidth is the column of the values.
+const fieldWidth = 14
+
+// action says which action ran, and which try it was.
+func (e event) action() string {
+	text := strings.TrimSpace(e.Action + " " + e.ActionType)
+	if e.Retry > 0 {
+		text += fmt.Sprintf(", retry %d", e.Retry)
+	}
+	if e.Manual {
+		text += ", run by hand"
+	}
+	return text
+}
+
+// message is a record's message in its parts.
+type message struct {
+	text    string
+	headers []string // those that say something about an error
+}
+
+// telling are the response headers that say something about an error: what to
+// do, and how the target's people find the request.
+var telling = []string{
+	"retry-after", "www-authenticate", "location", "content-type", "server", "request-id", "correlation-id", "trace", "error",
+	"warning", "ratelimit",
+}
+
+// parseMessage takes the response headers out of a message, which is one of
+// Azure Scheduler's: "Http Action - … Response Headers: A: b\r\n Body: …".
+func parseMessage(text string) message {
+	before, rest, found := strings.Cut(text, " Response Headers:")
+	m := message{text: prefix.ReplaceAllString(strings.TrimSpace(before), "")}
+	if !found {
+		return m
+	}
+	headers, _, _ := strings.Cut(rest, " Body:")
+	for h := range strings.Lines(headers) {
+		h = strings.TrimSpace(h)
+		name, _, ok := strings.Cut(h, ":")
+		for _, word := range telling {
+			if ok && strings.Contains(strings.ToLower(name), word) {
+				m.headers = append(m.headers, h)
+				break
+			}
+		}
+	}
+	return m
+}
+
+// Hint says what to do about a record; "" when nothing is to be done.
+func Hint(r *client.Record) string {
+	o := scheduler.Outcome(strings.ToLower(r.Status))
+	switch {
+	case o == scheduler.OutcomeCompleted, o == scheduler.OutcomePostponed:
+		return ""
+	case o == scheduler.OutcomeSkipped:
+		return skipHints[r.Reason]
+	case r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden:
+		return `the target does not accept the credentials: look at the action's authentication, and at "carillon docs secrets"`
+	case r.StatusCode == http.StatusNotFound || r.StatusCode == http.StatusGone:
+		return "the target is there, but not what was asked for: look at the action's address"
+	case r.StatusCode == http.StatusTooManyRequests:
+		return `the target wants fewer calls: "carillon docs targets" tells how to limit their rate`
+	case r.StatusCode >= http.StatusInternalServerError:
+		return "the target is out of order: its own log tells more, under the occurrence's id"
+	case r.StatusCode >= http.StatusBadRequest:
+		return "the target does not accept the request: look at the action's method, headers and body"
+	case r.StatusCode >= http.StatusMultipleChoices:
+		return `the target is elsewhere: use the address in its answer, or see redirects in "carillon docs actions"`
+	case r.StatusCode == 0 && r.Attempt != "":
+		return "the target gave no answer: look whether its address is right, and whether the scheduler may reach it"
+	}
+	return ""
+}
+
+// skipHints say what to do about instants that were skipped.
+var skipHints = map[scheduler.Reason]string{
+	scheduler.ReasonOverlap:  `an earlier occurrence was still running: overlap in "carillon docs jobs" says what then happens`,
+	scheduler.ReasonCatchUp:  `no scheduler ran at these times: catchUp in "carillon docs jobs" says what then happens`,
+	scheduler.ReasonDisabled: `the job was disabled: "carillon enable" lets it run again`,
+	scheduler.ReasonDST:      `the clock jumped over these times: dst in "carillon docs schedules" says what then happens`,
+}

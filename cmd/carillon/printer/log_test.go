@@ -1,0 +1,54 @@
+package printer
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TestLogLevels logs a record of each outcome, with and without somebody who watches.
+func TestLogLevels(t *testing.T) {
+	at := time.Date(2026, 3, 8, 9, 0, 0, 0, time.UTC)
+	record := func(o scheduler.Outcome) *scheduler.Record {
+		r := &scheduler.Record{Job: scheduler.Key{Collection: "c", Job: "j"}, Occurrence: "c/j@1", Outcome: o, Due: at, Message: "503 Busy"}
+		if o == scheduler.OutcomeCompleted || o == scheduler.OutcomeFailed {
+			r.Started, r.Duration, r.Status = at.Add(time.Millisecond), 2*time.Millisecond, 503
+		}
+		if o == scheduler.OutcomeSkipped {
+			r.Count, r.Reason = 3, scheduler.ReasonCatchUp
+		}
+		return r
+	}
+	failures := []string{
+		`level=WARN msg=attempt outcome=failed job=c/j occurrence=c/j@1 attempt=0 status=503 took=2ms late=1ms err="503 Busy"`,
+		`level=WARN msg=occurrence outcome=faulted job=c/j occurrence=c/j@1 err="503 Busy"`,
+	}
+	for watched, want := range map[bool][]string{
+		false: failures,
+		true: {
+			`level=INFO msg=attempt outcome=completed job=c/j occurrence=c/j@1 attempt=0 status=503 took=2ms late=1ms`, failures[0], failures[1],
+			`level=INFO msg=occurrence outcome=postponed job=c/j occurrence=c/j@1 err="503 Busy"`,
+			`level=INFO msg=occurrence outcome=skipped job=c/j occurrence=c/j@1 count=3 reason=catchUp err="503 Busy"`,
+		},
+	} {
+		var out bytes.Buffer
+		log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}}))
+		q := NewLog(log, watched)
+		for _, o := range scheduler.Outcomes {
+			q.Take(record(o))
+		}
+		q.End()
+		if got := strings.TrimSpace(out.String()); got != strings.Join(want, "\n") {
+			t.Errorf("watched %v: got\n%s\nwant\n%s", watched, got, strings.Join(want, "\n"))
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Picked are the flags of commands that list jobs.
+type Picked struct {
+	Labels         string `name:"selector" short:"l" help:"Only jobs with such labels: team=billing,env!=prod, or tier in (a,b), notin, name, !name." placeholder:"LABELS"`
+	AllCollections bool   `short:"A" help:"Jobs of all collections."`
+}
+
+// Query is what they ask for.
+func (p Picked) Query(w Within) (client.Query, error) {
+	if _, err := scheduler.ParseSelector(p.Labels); err != nil {
+		return client.Query{}, terminal.Usagef("--selector: %s", scheduler.ProblemsIn(err)[0].Message)
+	}
+	q := client.Query{Collection: w.Collection, Labels: p.Labels}
+	if p.AllCollections {
+		q.Collection = ""
+		return q, nil
+	}
+	if err := scheduler.ValidateName("collection", w.Collection); err != nil {
+		return q, terminal.Usage(err)
+	}
+	return q, nil
+}
+
+// Jobs are the arguments of a command that does one thing to each of some
+// jobs.
+type Jobs struct {
+	Server
+	Within
+	Picked
+
+	Names []string `arg:"" name:"job" optional:"" help:"Names of jobs: job, or collection/job."`
+	All   bool     `help:"All jobs of the collection, or with -A of all collections."`
+	Yes   bool     `short:"y" help:"Do not ask whether all that are picked are meant."`
+}
+
+// Keys returns the jobs that are named or picked. verb is what is done to them, of which a person is asked whether it is
+// meant where they are picked, if ask.
+func (s Jobs) Keys(ctx context.Context, t *terminal.Terminal, api *client.Client, verb string, ask bool) ([]scheduler.Key, error) {
+	picks := s.Labels != "" || s.All
+	switch {
+	case picks && len(s.Names) > 0:
+		return nil, terminal.Usagef("names of jobs go neither with --selector nor with --all")
+	case !picks && s.AllCollections:
+		return nil, terminal.Usagef("--all-collections goes with --selector or --all")
+	case !picks && len(s.Names) == 0:
+		return nil, terminal.Hinted(terminal.Usagef("which jobs?"), "name some, or pick them with --selector or --all")
+	case !picks:
+		return s.named()
+	}
+	q, err := s.Query(s.Within)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := api.Select(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if len(jobs) == 0 {
+		t.Complain("hint", "there are no such jobs")
+		return nil, nil
+	}
+	keys := make([]scheduler.Key, len(jobs))
+	for i, j := range jobs {
+		keys[i] = j.Key()
+	}
+	if !ask || s.Yes {
+		return keys, nil
+	}
+	return s.meant(ctx, t, keys, verb)
+}
+
+// named reads the names.
+func (s Jobs) named() ([]scheduler.Key, error) {
+	keys := make([]scheduler.Key, len(s.Names))
+	for i, name := range s.Names {
+		var err error
+		if keys[i], err = s.Key(name); err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
+}
+
+// meant asks whether something is to be done to jobs. None are left when it is not.
+func (Jobs) meant(ctx context.Context, t *terminal.Terminal, keys []scheduler.Key, verb string) ([]scheduler.Key, error) {
+	what := terminal.Plural(len(keys), "job", "jobs")
+	if !t.Asks() {
+		return nil, terminal.Hinted(terminal.Usagef("to %s %s needs --yes", verb, what),
+			"look at them first: carillon get takes the same flags")
+	}
+	for _, k := range keys {
+		fmt.Fprintf(t.Err, "  %s\n", k)
+	}
+	yes, err := t.Confirm(ctx, fmt.Sprintf("Really %s %s?", verb, what))
+	if err != nil || yes {
+		return keys, err
+	}
+	t.Complain("hint", "nothing was done")
+	return nil, nil
+}
+
+// Each does do to every job of keys, says what was done, and goes on after an error.
+func Each(
+	ctx context.Context, t *terminal.Terminal, keys []scheduler.Key, done string, do func(context.Context, scheduler.Key) error,
+) error {
+	return EachOf(ctx, t, keys, done, func(k scheduler.Key) error { return do(ctx, k) },
+		func(k scheduler.Key) any { return map[string]string{"job": k.String(), "result": done} })
+}

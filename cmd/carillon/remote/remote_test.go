@@ -1,0 +1,62 @@
+package remote
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TestToken shows where the token of a context goes, and where it does not.
+func TestToken(t *testing.T) {
+	var got []string
+	seen := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, r.Header.Get("Authorization"))
+		_, _ = io.WriteString(w, `{"value": [], "nextLink": null}`)
+	})
+	own, other := httptest.NewServer(seen), httptest.NewServer(seen)
+	away := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	t.Cleanup(func() { own.Close(); other.Close(); away.Close() })
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	file := "current: own\ncontexts:\n  own: {server: " + own.URL + ", token: s3cret}\n  away: {server: " + away.URL + ", token: s3cret}\n"
+	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name     string
+		flags    Server
+		variable string
+		want     string
+		refused  bool
+	}{
+		{"the current context", Server{Address: own.URL}, "", "Bearer s3cret", false},
+		{"the context's address, with a slash", Server{Address: own.URL + "/"}, "", "Bearer s3cret", false},
+		{"another server", Server{Address: other.URL}, "", "", false},
+		{"another server, for which there is a variable", Server{Address: other.URL}, "else", "Bearer else", false},
+		{"a server that leads away", Server{Context: "away", Address: away.URL}, "", "", true},
+	} {
+		got = nil
+		term := &terminal.Terminal{Lookup: func(name string) (string, bool) {
+			v, ok := map[string]string{"CARILLON_CONFIG": path, "CARILLON_TOKEN": test.variable}[name]
+			return v, ok
+		}}
+		api, err := test.flags.ProvideClient(term)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = api.List(t.Context(), scheduler.DefaultCollection, "")
+		switch {
+		case test.refused:
+			if err == nil || len(got) > 0 {
+				t.Errorf("%s: %v, %d requests", test.name, err, len(got))
+			}
+		case err != nil || len(got) != 1 || got[0] != test.want:
+			t.Errorf("%s: %v, got %q", test.name, err, got)
+		}
+	}
+}

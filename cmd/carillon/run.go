@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/printer"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+type runCmd struct {
+	remote.Jobs
+
+	Wait    bool          `short:"w" help:"Wait until the runs have ended, and print how."`
+	Timeout time.Duration `help:"With --wait: how long to wait at most. The runs go on." default:"0s" placeholder:"DURATION"`
+}
+
+// Help shows examples.
+func (runCmd) Help() string {
+	return `The schedule goes on as planned, and the run does not count for recurrence.count. A disabled job runs once. A
+job that is running or waits for a retry is a conflict (exit code 4).
+
+With --wait every attempt is printed, retries too. The exit code is 0 when all runs completed, and 1 when one faulted,
+which is when its retries are used up, or when the time is.
+
+Jobs are named, or picked by their labels or all of a collection; for all of them you are asked whether that is meant.
+
+Examples:
+
+    carillon run hello
+    carillon run billing/report billing/invoices
+    carillon run report --wait --timeout 5m
+    carillon run -l team=billing --wait --json`
+}
+
+// Run runs jobs.
+func (c runCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	switch {
+	case c.Timeout < 0:
+		return terminal.Usagef("--timeout: %s is negative", c.Timeout)
+	case c.Timeout > 0 && !c.Wait:
+		return terminal.Usagef("--timeout goes with --wait")
+	}
+	keys, err := c.Keys(ctx, t, api, "run", c.All)
+	if err != nil {
+		return err
+	}
+	if c.Wait {
+		return c.await(ctx, t, api, keys)
+	}
+	return remote.Each(ctx, t, keys, "started", api.Run)
+}
+
+// errFaulted is a run that did not complete, whose record tells why.
+var errFaulted = errors.New("the run faulted")
+
+// errTime is why a wait ends by itself.
+var errTime = errors.New("the time is up")
+
+// await runs jobs side by side and waits for them.
+func (c runCmd) await(ctx context.Context, t *terminal.Terminal, api *client.Client, keys []scheduler.Key) error {
+	if c.Timeout > 0 {
+		timed, cancel := context.WithTimeoutCause(ctx, c.Timeout, errTime)
+		defer cancel()
+		ctx = timed
+	}
+	const sideBySide = 16
+	events := make(chan client.Ended)
+	go func() {
+		var g errgroup.Group
+		g.SetLimit(sideBySide)
+		for _, k := range keys {
+			g.Go(func() error {
+				api.RunAndWait(ctx, k, func(e client.Ended) { events <- e })
+				return nil
+			})
+		}
+		_ = g.Wait() // each tells of its own end
+		close(events)
+	}()
+	r := runs{t: t, lines: printer.New(t, terminal.Clock), timeout: c.Timeout}
+	for e := range events {
+		r.take(e)
+	}
+	return r.end()
+}
+
+// runs are runs that are waited for.
+type runs struct {
+	t       *terminal.Terminal
+	lines   *printer.Printer
+	timeout time.Duration
+	last    []json.RawMessage // the last records
+	failed  []error
+	gone    error // why none can be waited for
+}
+
+// take prints a record, and notes what went wrong.
+func (r *runs) take(e client.Ended) {
+	switch {
+	case e.Record != nil && !r.t.JSON:
+		r.lines.Print(e.Record)
+	case e.Record != nil && e.Last:
+		r.last = append(r.last, e.Record.Document)
+	}
+	switch {
+	case errors.Is(e.Err, scheduler.ErrUnavailable), errors.Is(e.Err, context.Canceled):
+		r.gone = e.Err
+	case errors.Is(e.Err, errTime):
+		r.t.Complain("error", fmt.Sprintf("job %s: has not ended within %s; the run goes on", e.Job, r.timeout))
+		r.failed = append(r.failed, errTime)
+	case e.Err != nil:
+		r.t.Fail(e.Err)
+		r.failed = append(r.failed, e.Err)
+	case e.Last && !e.Completed:
+		r.failed = append(r.failed, errFaulted)
+	}
+}
+
+// end is the end of all runs.
+func (r *runs) end() error {
+	if r.t.JSON {
+		_ = r.t.PrintJSON(terminal.List[json.RawMessage]{Value: append([]json.RawMessage{}, r.last...)}) // they came over the API
+	}
+	if r.gone != nil {
+		return r.gone
+	}
+	return terminal.Reported(r.failed...)
+}

@@ -1,0 +1,63 @@
+package terminal
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// The layouts of times: of what may be long ago, and of what happens now.
+const (
+	Dated = "2006-01-02 15:04:05.000 Z07:00"
+	Clock = "15:04:05.000"
+)
+
+// Zone is the time zone in which times are shown: that of the clock on the wall,
+// which is what people compare them with, or UTC with --utc.
+func (t *Terminal) Zone() *time.Location {
+	if t.UTC {
+		return time.UTC
+	}
+	return time.Local //nolint:gosmopolitan // see above
+}
+
+// Time is a time in a layout; "-" for the zero time.
+func (t *Terminal) Time(at time.Time, layout string) string {
+	if at.IsZero() {
+		return "-"
+	}
+	return at.In(t.Zone()).Format(layout)
+}
+
+// momentLayouts are the forms of a moment. One without an offset is in the zone
+// in which times are shown.
+var momentLayouts = []string{
+	time.RFC3339Nano, "2006-01-02 15:04:05.999999999 Z07:00", "2006-01-02T15:04Z07:00",
+	"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly,
+}
+
+// days is a span of days or weeks, which [time.ParseDuration] does not know.
+var days = regexp.MustCompile(`^(\d{1,5})([dw])$`)
+
+// Moment reads a moment as a flag has it: a date or a time (RFC 3339, or as this
+// terminal shows it), or how long ago it was, such as 90m, 2h or 7d.
+func (t *Terminal) Moment(flag, text string, now time.Time) (time.Time, error) {
+	for _, layout := range momentLayouts {
+		if at, err := time.ParseInLocation(layout, text, t.Zone()); err == nil {
+			return at, nil
+		}
+	}
+	if m := days.FindStringSubmatch(text); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		if m[2] == "w" {
+			n *= 7
+		}
+		return now.Add(-time.Duration(n) * 24 * time.Hour), nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	return time.Time{}, Usage(fmt.Errorf("--%s: %q is neither a date or time such as 2026-03-08 or 2026-03-08T02:30Z, "+
+		"nor how long ago it was, such as 2h or 7d", flag, text))
+}

@@ -1,0 +1,165 @@
+package awx
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
+
+// MaxName is how many bytes the name of a schedule has at most: as many as a label. AWX takes 512 characters.
+const MaxName = 256
+
+// Request is what a request says of a schedule; nil is what it does not say.
+type Request struct {
+	Name, Description, RRule, Template *string
+	Enabled                            *bool
+	ExtraData                          *document.Value // an object
+}
+
+// reader reads a request, and collects what is wrong.
+type reader struct {
+	body   document.Value
+	errors Errors
+}
+
+// Read reads a request, whose body is an object. needed are fields that it must have. Members that AWX ignores are ignored;
+// those that it would refuse for a template that asks nothing at its launch are refused. The error is an [Errors].
+func Read(body document.Value, needed ...string) (Request, error) {
+	r := &reader{body: body}
+	for _, field := range needed {
+		if _, ok := body.Member(field); !ok {
+			r.add(field, required)
+		}
+	}
+	q := Request{
+		Name: r.text("name"), Description: r.optional("description"), RRule: r.text("rrule"),
+		Template: r.text("unified_job_template"), Enabled: r.truth("enabled"), ExtraData: r.object("extra_data"),
+	}
+	if q.Name != nil && len(*q.Name) > MaxName {
+		r.add("name", fmt.Sprintf("Ensure this field has no more than %d bytes.", MaxName))
+	}
+	if q.RRule != nil {
+		r.rrule(*q.RRule)
+	}
+	for _, field := range prompts {
+		if v, ok := body.Member(field); ok && !empty(v) {
+			r.add(field, notPrompt)
+		}
+	}
+	return q, r.errors.err()
+}
+
+// add takes a note of what is wrong with a field.
+func (r *reader) add(field string, messages ...string) {
+	for _, message := range messages {
+		r.errors = append(r.errors, FieldError{field, message})
+	}
+}
+
+// prompts are the fields that AWX has for templates that ask for them at their launch.
+var prompts = []string{
+	"inventory", "scm_branch", "job_type", "job_tags", "skip_tags", "limit", "diff_mode", "verbosity", "execution_environment",
+	"forks", "job_slice_count", "timeout",
+}
+
+// empty reports whether a value asks for nothing.
+func empty(v document.Value) bool {
+	return v.Kind() == document.KindNull || v.Kind() == document.KindString && v.Text() == ""
+}
+
+// text returns a field that must not be blank.
+func (r *reader) text(field string) *string {
+	text := r.optional(field)
+	if text != nil && *text == "" {
+		r.add(field, notBlank)
+		return nil
+	}
+	return text
+}
+
+// optional returns a field that may be blank, without the space around it.
+func (r *reader) optional(field string) *string {
+	v, ok := r.body.Member(field)
+	switch {
+	case !ok:
+	case v.Kind() == document.KindNull:
+		r.add(field, notNull)
+	case v.Kind() != document.KindString:
+		r.add(field, notString)
+	default:
+		text := strings.TrimSpace(v.Text())
+		return &text
+	}
+	return nil
+}
+
+// truth returns a field that is true or false, in one of the spellings that AWX takes.
+func (r *reader) truth(field string) *bool {
+	v, ok := r.body.Member(field)
+	if !ok {
+		return nil
+	}
+	on := v.Bool()
+	if v.Kind() != document.KindBool {
+		switch strings.ToLower(v.Text()) {
+		case "true", "t", "yes", "y", "on", "1":
+			on = true
+		case "false", "f", "no", "n", "off", "0":
+		default:
+			r.add(field, notBool)
+			return nil
+		}
+	}
+	return &on
+}
+
+// object returns a field that is an object, or a text that is one in JSON or YAML; blank and null are an empty one.
+func (r *reader) object(field string) *document.Value {
+	v, ok := r.body.Member(field)
+	if !ok {
+		return nil
+	}
+	if v.Kind() == document.KindString && strings.TrimSpace(v.Text()) != "" {
+		parsed, err := document.Parse([]byte(v.Text()))
+		if err != nil {
+			r.add(field, "Cannot parse as JSON or YAML: "+err.Error())
+			return nil
+		}
+		v = parsed
+	}
+	if empty(v) || strings.TrimSpace(v.Text()) == "" && v.Kind() == document.KindString {
+		v = document.ObjectValue()
+	}
+	if v.Kind() != document.KindObject {
+		r.add(field, "Expected a dictionary of items but got "+v.Kind().String()+".")
+		return nil
+	}
+	v = document.Merge(document.ObjectValue(), v) // without what is null
+	return &v
+}
+
+// rrule reports what is wrong with a recurrence.
+func (r *reader) rrule(text string) {
+	_, err := spec.ParseRRule(text, spec.AWX)
+	if wrong, ok := errors.AsType[spec.AWXErrors](err); ok {
+		r.add("rrule", wrong.Messages()...)
+	} else if err != nil {
+		r.add("rrule", err.Error())
+	}
+}
+
+// TemplateKey reads the name of a template: collection.job, collection/job or, as AWX names things in URLs, job++collection;
+// a job alone is one of the default collection.
+func TemplateKey(name string) (scheduler.Key, error) {
+	k := scheduler.Key{Collection: scheduler.DefaultCollection, Job: name}
+	if job, collection, ok := strings.Cut(name, "++"); ok {
+		k = scheduler.Key{Collection: collection, Job: job}
+	} else if i := strings.IndexAny(name, "./"); i >= 0 {
+		k = scheduler.Key{Collection: name[:i], Job: name[i+1:]}
+	}
+	return k, k.Validate()
+}

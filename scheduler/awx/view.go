@@ -1,0 +1,152 @@
+package awx
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
+
+// Schedule is a schedule as AWX shows it.
+type Schedule struct {
+	ID            int       `json:"id"`
+	Type          string    `json:"type"`
+	URL           string    `json:"url"`
+	Related       related   `json:"related"`
+	SummaryFields summaries `json:"summary_fields"`
+	Created       time.Time `json:"created"`
+	Modified      time.Time `json:"modified"`
+	Name          string    `json:"name"`
+	Description   string    `json:"description"`
+
+	ExtraData document.Value `json:"extra_data"`
+
+	// What AWX has for templates that ask for them. They are always null.
+
+	Inventory            *int    `json:"inventory"`
+	SCMBranch            *string `json:"scm_branch"`
+	JobType              *string `json:"job_type"`
+	JobTags              *string `json:"job_tags"`
+	SkipTags             *string `json:"skip_tags"`
+	Limit                *string `json:"limit"`
+	DiffMode             *bool   `json:"diff_mode"`
+	Verbosity            *int    `json:"verbosity"`
+	ExecutionEnvironment *int    `json:"execution_environment"`
+	Forks                *int    `json:"forks"`
+	JobSliceCount        *int    `json:"job_slice_count"`
+	Timeout              *int    `json:"timeout"`
+
+	RRule    string     `json:"rrule"`
+	Template string     `json:"unified_job_template"` // collection/job
+	Enabled  bool       `json:"enabled"`
+	Start    *time.Time `json:"dtstart"`  // the first instant; null: there is none
+	End      *time.Time `json:"dtend"`    // the last instant; null: there is no last, or none at all
+	Next     *time.Time `json:"next_run"` // the next instant; null: there is none, or the schedule is disabled
+	TimeZone string     `json:"timezone"`
+	Until    string     `json:"until"` // on the clock of the time zone; empty: the recurrence names none
+}
+
+// related are paths of the API.
+type related struct {
+	Template string `json:"unified_job_template"` // the job that the schedule was made of
+	Jobs     string `json:"unified_jobs"`         // the history of the schedule's own job
+}
+
+type summaries struct {
+	Template     templateSummary `json:"unified_job_template"`
+	Capabilities capabilities    `json:"user_capabilities"`
+}
+
+type templateSummary struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Type string `json:"unified_job_type"`
+}
+
+type capabilities struct {
+	Edit   bool `json:"edit"`
+	Delete bool `json:"delete"`
+}
+
+// SchedulePath is where the schedules are; the id of one follows.
+const SchedulePath = "/api/v2/schedules/"
+
+// View returns the schedule of a job, as it is at an instant.
+func View(j *scheduler.Job, now time.Time) Schedule {
+	id, _ := IDOf(j.Key.Job)
+	rrule, template := rruleOf(j), TemplateOf(j)
+	collection, job, _ := strings.Cut(template, "/")
+	s := Schedule{
+		ID: id, Type: "schedule", URL: SchedulePath + strings.TrimPrefix(j.Key.Job, jobPrefix) + "/",
+		Related: related{
+			Template: "/jobCollections/" + collection + "/jobs/" + job,
+			Jobs:     "/jobCollections/" + j.Key.Collection + "/jobs/" + j.Key.Job + "/history",
+		},
+		SummaryFields: summaries{templateSummary{template, job, "job"}, capabilities{true, true}},
+		Created:       j.Created.UTC(), Modified: j.Updated.UTC(), Name: NameOf(j), Description: j.Def.Description,
+		ExtraData: document.ObjectValue(j.Def.Data.Members()...), RRule: rrule, Template: template, Enabled: EnabledOf(j),
+		TimeZone: j.Plan.Zone().String(), Until: until(rrule, j.Plan.Zone()),
+	}
+	s.Start, s.End = bounds(j, rrule)
+	if j.State == scheduler.Enabled {
+		s.Next = instant(j.Plan.Next(now))
+	}
+	return s
+}
+
+// bounds returns the first and the last instant of a recurrence, whenever the job was made.
+func bounds(j *scheduler.Job, rrule string) (first, last *time.Time) {
+	all, err := spec.NewPlan(spec.Timing{Recurrence: j.Def.Timing.Recurrence}, time.Time{})
+	if err != nil { // it was read once
+		return nil, nil
+	}
+	first = instant(all.First())
+	if ends(rrule) {
+		last = instant(all.Last(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)))
+	}
+	return first, last
+}
+
+func instant(t time.Time, ok bool) *time.Time {
+	if !ok {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+// ends reports whether every rule of a recurrence has a last instant.
+func ends(rrule string) bool {
+	for property := range strings.FieldsSeq(strings.ToUpper(rrule)) {
+		if strings.HasPrefix(property, "RRULE:") && !strings.Contains(property, "COUNT=") && !strings.Contains(property, "UNTIL=") {
+			return false
+		}
+	}
+	return true
+}
+
+// untilPart finds the first UNTIL of a rule: date, time, and Z for UTC.
+var untilPart = regexp.MustCompile(`(?i)(?:^|\s)RRULE:\S*?UNTIL=(\d{8})(?:T(\d{6})(Z?))?`)
+
+// until returns the end that the first rule with one names, on the clock of the zone; "" without.
+func until(rrule string, zone *time.Location) string {
+	const written, shown = "20060102150405", "2006-01-02T15:04:05"
+	found := untilPart.FindStringSubmatch(rrule)
+	if found == nil {
+		return ""
+	}
+	if found[2] == "" {
+		found[2] = "000000"
+	}
+	t, err := time.Parse(written, found[1]+found[2])
+	if err != nil {
+		return ""
+	}
+	if found[3] != "" {
+		t = t.In(zone)
+	}
+	return t.Format(shown)
+}

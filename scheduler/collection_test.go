@@ -1,0 +1,109 @@
+package scheduler_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// readCollection reads a collection from JSON; "" is none.
+func readCollection(t *testing.T, text string) *scheduler.Collection {
+	t.Helper()
+	if text == "" {
+		return nil
+	}
+	c, err := scheduler.ReadCollection("c", parseDocument(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func parseDocument(t *testing.T, text string) document.Value {
+	t.Helper()
+	v, err := document.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// stored is a collection as it lies in the store.
+func stored(t *testing.T, c *scheduler.Collection) string {
+	t.Helper()
+	data, err := c.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := scheduler.DecodeCollection("c", 1, data)
+	if err != nil || !again.Equals(c) {
+		t.Errorf("%s is read as something else, %v", data, err)
+	}
+	return string(data)
+}
+
+// TestCollectionOver puts documents over collections in either state: only one
+// that names a state decides.
+func TestCollectionOver(t *testing.T) {
+	const named, off = `{"properties": {"state": "Enabled"}}`, `{"properties": {"state": "disabled"}}`
+	for _, test := range []struct {
+		document, before string
+		want             scheduler.State
+	}{
+		{`{}`, "", scheduler.Enabled},
+		{`{}`, `{}`, scheduler.Enabled},
+		{`{}`, off, scheduler.Disabled},
+		{`{"properties": {"state": null, "quota": {"maxJobCount": 2}}}`, off, scheduler.Disabled},
+		{named, off, scheduler.Enabled},
+		{off, `{}`, scheduler.Disabled},
+		{off, "", scheduler.Disabled},
+	} {
+		got := readCollection(t, test.document).Over(readCollection(t, test.before))
+		if got.State != test.want {
+			t.Errorf("%s over %s: %s", test.document, test.before, got.State)
+		}
+		stored(t, got)
+	}
+}
+
+// TestCollectionPatched merges documents into a collection.
+func TestCollectionPatched(t *testing.T) {
+	c := readCollection(t, `{"location": "here", "tags": {"a": "1"}, "properties": {"state": "disabled", "quota": {"maxJobCount": 5}}}`)
+	for patch, want := range map[string]string{
+		`{}`:                              `{"top":{"location":"here","tags":{"a":"1"}},"properties":{"state":"disabled","quota":{"maxJobCount":5}}}`,
+		`{"tags": {"a": null, "b": "2"}}`: `{"top":{"location":"here","tags":{"b":"2"}},"properties":{"state":"disabled","quota":{"maxJobCount":5}}}`,
+		`{"Properties": {"QUOTA": {"maxJobCount": 6}}}`:          `{"top":{"location":"here","tags":{"a":"1"}},"properties":{"state":"disabled","quota":{"maxJobCount":6}}}`,
+		`{"location": null, "properties": {"state": "enabled"}}`: `{"top":{"tags":{"a":"1"}},"properties":{"state":"enabled","quota":{"maxJobCount":5}}}`,
+		`{"properties": null}`:                                   `{"top":{"location":"here","tags":{"a":"1"}},"properties":{}}`,
+	} {
+		got, err := c.Patched(parseDocument(t, patch))
+		if err != nil {
+			t.Errorf("%s: %v", patch, err)
+		} else if text := stored(t, got); text != want {
+			t.Errorf("%s:\n got %s\nwant %s", patch, text, want)
+		}
+	}
+	for _, patch := range []string{`[]`, `{"name": "d"}`, `{"id": "/jobCollections/d"}`, `{"properties": {"state": "deleted"}}`, `{"quota": {}}`} {
+		if got, err := c.Patched(parseDocument(t, patch)); !errors.Is(err, scheduler.ErrInvalid) {
+			t.Errorf("%s: %v, %v", patch, got, err)
+		}
+	}
+	if stored(t, c) != `{"top":{"location":"here","tags":{"a":"1"}},"properties":{"state":"disabled","quota":{"maxJobCount":5}}}` {
+		t.Error("a patch has changed the collection it was merged into")
+	}
+}
+
+// TestCollectionEquals tells collections apart by what they say, whether they
+// name a default or not.
+func TestCollectionEquals(t *testing.T) {
+	for other, want := range map[string]bool{
+		`{}`: true, `{"properties": {"state": "enabled"}}`: true, `{"name": "c", "properties": null}`: true,
+		`{"properties": {"state": "disabled"}}`: false, `{"tags": {"a": "1"}}`: false, `{"properties": {"quota": {"maxJobCount": 1}}}`: false,
+	} {
+		if got := readCollection(t, `{}`).Equals(readCollection(t, other)); got != want {
+			t.Errorf("%s: %v", other, got)
+		}
+	}
+}

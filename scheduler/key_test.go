@@ -1,0 +1,35 @@
+package scheduler_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TestValidateNameNamesTheCharacter shows what is said about names, in characters and not in bytes.
+func TestValidateNameNamesTheCharacter(t *testing.T) {
+	for name, want := range map[string]string{
+		"tür":                    `job: "tür" must not contain 'ü': letters a to z, digits, - and _ are allowed`,
+		"a b":                    `job: "a b" must not contain ' ': letters, digits, - and _ are allowed`,
+		"a😀":                     `job: "a😀" must not contain '😀': letters, digits, - and _ are allowed`,
+		"ärger":                  `job: "ärger" must begin with a letter a to z`,
+		"1st":                    `job: "1st" must begin with a letter`,
+		strings.Repeat("a", 101): `job: is 101 characters long, at most 100 are allowed`,
+		strings.Repeat("ü", 101): `job: is 101 characters long, at most 100 are allowed`,
+		"":                       `job: must not be empty`,
+		"Job-1_x":                "",
+	} {
+		err := scheduler.ValidateName("job", name)
+		if got := strings.TrimPrefix(errText(err), "invalid: "); got != want {
+			t.Errorf("%q: %s, not %s", name, got, want)
+		}
+	}
+}
+
+func errText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

@@ -1,0 +1,62 @@
+package natsapi
+
+import (
+	"context"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+func putCollection(ctx context.Context, s *service.Service, r request) answer {
+	c, result, err := s.PutCollection(ctx, r.name, r.body)
+	if err != nil {
+		return answer{err: err}
+	}
+	ans := answer{body: view.JSON(view.PutCollection(c, result))}
+	if result == view.Created {
+		ans.status = 201
+	}
+	return ans
+}
+
+func getCollection(ctx context.Context, s *service.Service, r request) answer {
+	return collection(s.Collection(ctx, r.name))
+}
+
+func patchCollection(ctx context.Context, s *service.Service, r request) answer {
+	return collection(s.PatchCollection(ctx, r.name, r.body))
+}
+
+// removeCollection deletes a collection with its jobs. The body is empty, or
+// {"onlyEmpty": true}.
+func removeCollection(ctx context.Context, s *service.Service, r request) answer {
+	onlyEmpty, err := option(r.body, "onlyEmpty")
+	if err != nil {
+		return answer{err: err}
+	}
+	return answer{err: s.DeleteCollection(ctx, r.name, onlyEmpty)}
+}
+
+// turnCollection returns what enables or disables a collection.
+func turnCollection(state scheduler.State) func(context.Context, *service.Service, request) answer {
+	return func(ctx context.Context, s *service.Service, r request) answer {
+		return collection(s.TurnCollection(ctx, r.name, state))
+	}
+}
+
+func listCollections(ctx context.Context, s *service.Service, r request) answer {
+	all, err := s.Collections(ctx)
+	if err != nil {
+		return answer{err: err}
+	}
+	return few(r, all, func(c *scheduler.Collection) any { return view.Collection(c) })
+}
+
+// collection answers with a collection's document.
+func collection(c *scheduler.Collection, err error) answer {
+	if err != nil {
+		return answer{err: err}
+	}
+	return answer{body: view.JSON(view.Collection(c))}
+}

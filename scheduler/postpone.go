@@ -1,0 +1,124 @@
+package scheduler
+
+import "time"
+
+// A disabled collection postpones what falls due: it does not run, and is not made
+// up for. The first instant is recorded at once. From then on the baton looks
+// again from time to time, each time at an instant of the schedule, and passes
+// over those in between: they lie after Progress.Seen and before its own, while
+// Baton.PostponementRecorded is set, and have no record yet. Whatever takes the
+// baton elsewhere settles them first, as one record. A one-shot, which has no
+// other instant, waits for the collection instead, however long.
+
+const (
+	// postponedWait is the longest time between two looks. The first is after a
+	// second, and the time to the next grows with what has been waited.
+	postponedWait = time.Minute
+
+	// postponedSpan is how long instants are without a record at most.
+	postponedSpan = time.Hour
+)
+
+// postpone lets b wait for its collection, which is disabled. skips are what was
+// omitted on the way to it.
+func (j *Job) postpone(b Baton, skips []skip, now time.Time) Step {
+	if j.OneShot() {
+		return j.postponeOneShot(b, skips, now)
+	}
+	last, plan := j.lastDue(b, now), j.plan(b.Progress)
+	wait := time.Second
+	if b.PostponementRecorded {
+		wait = lookAfter(now.Sub(b.Seen))
+	}
+	n, ok := plan.Next(now.Add(wait - 1))
+	if !ok {
+		n, ok = plan.Next(last) // near its end, each instant is looked at
+	}
+	p := b.Progress
+	p.Seen = b.Nominal
+	gaps := j.gapsUpTo(p, last)
+	var due []skip
+	tell := !ok || !b.PostponementRecorded || len(skips)+len(gaps) > 0 // a gap that was passed is behind Seen
+	if p.Seen = b.Seen; tell || now.Sub(b.Seen) >= postponedSpan {
+		from := b.Nominal
+		if first, passed := j.passedOver(b); passed {
+			from = first
+		}
+		due = []skip{j.postponed(from, last, plan.Count(from, last))}
+		p.Seen = last
+	}
+	s := j.step(p, n, ok, now)
+	if s.Next != nil {
+		s.Next.PostponementRecorded = true
+	}
+	s = s.after(j.skipped(gaps, now, s.Progress))
+	s = s.after(j.skipped(due, now, s.Progress))
+	return s.after(j.skipped(skips, now, b.Progress))
+}
+
+// postponeOneShot lets a one-shot wait. That it does is recorded once.
+func (j *Job) postponeOneShot(b Baton, skips []skip, now time.Time) Step {
+	if !b.PostponementRecorded {
+		skips = append(skips, j.postponed(b.Nominal, b.Nominal, 1))
+	}
+	b.PostponementRecorded = true
+	s := j.wait(b, skips, now)
+	s.At = now.Add(lookAfter(now.Sub(b.Due)))
+	return s
+}
+
+// lookAfter is the time to the next look after so long a wait.
+func lookAfter(waited time.Duration) time.Duration {
+	return min(postponedWait, max(time.Second, waited))
+}
+
+// postponed is a run of instants that the disabled collection postpones.
+func (j *Job) postponed(from, to time.Time, count int) skip {
+	return skip{
+		from: from, to: to, count: max(1, count), postponed: true,
+		message: "collection " + j.Key.Collection + " is disabled",
+	}
+}
+
+// passedOver returns the first of the instants before its own that b passes over
+// because its collection is disabled, and that have no record; false if there is
+// none.
+func (j *Job) passedOver(b Baton) (first time.Time, ok bool) {
+	if !b.PostponementRecorded || !b.NeedsOpen() || j.OneShot() || b.Schedule != j.ScheduleGen {
+		return first, false
+	}
+	first, ok = j.plan(b.Progress).Next(b.Seen)
+	return first, ok && first.Before(b.Nominal)
+}
+
+// settle takes from b the instants that it has passed over until now: they are to
+// be recorded, and changes of the clock among them.
+func (j *Job) settle(b Baton, now time.Time) (Baton, []skip) {
+	first, ok := j.passedOver(b)
+	if !ok || first.After(now) {
+		return b, nil
+	}
+	plan, until := j.plan(b.Progress), now
+	if !b.Nominal.After(now) {
+		until = b.Nominal.Add(-1)
+	}
+	last, ok := plan.Last(until)
+	if !ok || last.Before(first) {
+		last = first
+	}
+	skips := append(j.gapsUpTo(b.Progress, last), j.postponed(first, last, plan.Count(first, last)))
+	b.Seen = last
+	b.Gap = j.gap(b.Progress, b.Nominal)
+	return b, skips
+}
+
+// Settle records what the waiting baton b has passed over until now because its
+// collection is disabled, before an edit of j takes b elsewhere; false if there is
+// nothing to record.
+func (j *Job) Settle(b Baton, now time.Time) (Step, bool) {
+	b, skips := j.settle(b, now)
+	if len(skips) == 0 {
+		return Step{}, false
+	}
+	return j.wait(b, skips, now), true
+}

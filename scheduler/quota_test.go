@@ -1,0 +1,112 @@
+package scheduler_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// collection reads the properties of a collection.
+func collection(t *testing.T, properties string) *scheduler.Collection {
+	t.Helper()
+	v, err := document.Parse([]byte(`{"properties": {` + properties + `}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := scheduler.ReadCollection("quota", v)
+	if err != nil {
+		t.Fatalf("%s: %v", properties, err)
+	}
+	return c
+}
+
+// TestMinRetryInterval reads retry policies in collections that allow no short ones: a default is raised, and written down,
+// and what is asked for is refused.
+func TestMinRetryInterval(t *testing.T) {
+	const free, two = `"sku": {"name": "free"}`, `"minRetryInterval": "PT2M"`
+	const raised = `"retryPolicy":{"retryInterval":"PT2M"}`
+	for _, row := range []struct {
+		name, collection, action string
+		want                     string        // how the action is stored, or what is wrong with it
+		main, onError            time.Duration // the first retry after
+	}{
+		{"no minimum", ``, ``, `{"type":"None"}`, 30 * time.Second, 0},
+		{"a minimum below the default", `"minRetryInterval": "PT1S"`, ``, `{"type":"None"}`, 30 * time.Second, 0},
+		{"no policy", two, ``, `{"type":"None",` + raised + `}`, 2 * time.Minute, 0},
+		{"a policy without an interval", two, `, "retryPolicy": {"retryCount": 2}`, `{"type":"None","retryPolicy":{"retryCount":2,"retryInterval":"PT2M"}}`, 2 * time.Minute, 0},
+		{"null for a policy", two, `, "retryPolicy": null`, `{"type":"None",` + raised + `}`, 2 * time.Minute, 0},
+		{"an exponential one without an interval", two, `, "retryPolicy": {"retryType": "exponential", "jitter": "PT0S"}`, `{"type":"None","retryPolicy":{"retryType":"exponential","jitter":"PT0S","retryInterval":"PT2M"}}`, 2 * time.Minute, 0},
+		{"none", two, `, "retryPolicy": {"retryType": "none"}`, `{"type":"None","retryPolicy":{"retryType":"none"}}`, 0, 0},
+		{"an interval that is long enough", two, `, "retryPolicy": {"retryInterval": "PT3M"}`, `{"type":"None","retryPolicy":{"retryInterval":"PT3M"}}`, 3 * time.Minute, 0},
+		{"one that is too short", two, `, "retryPolicy": {"retryInterval": "PT30S"}`, "action.retryPolicy.retryInterval: PT30S is shorter than the allowed PT2M", 0, 0},
+		{
+			"the second errorAction has a policy without an interval", two,
+			`, "errorAction": [{"type": "None"}, {"type": "None", "retryPolicy": {"retryCount": 2}}]`,
+			`{"type":"None","errorAction":[{"type":"None"},{"type":"None","retryPolicy":{"retryCount":2,"retryInterval":"PT2M"}}],` + raised + `}`,
+			2 * time.Minute, 2 * time.Minute,
+		},
+		{"an errorAction without a policy", two, `, "errorAction": {"type": "None"}`, `{"type":"None","errorAction":{"type":"None"},` + raised + `}`, 2 * time.Minute, 2 * time.Minute},
+		{
+			"an errorAction without an interval", two, `, "retryPolicy": {"retryType": "none"}, "errorAction": {"type": "None", "retryPolicy": {"retryCount": 1}}`,
+			`{"type":"None","retryPolicy":{"retryType":"none"},"errorAction":{"type":"None","retryPolicy":{"retryCount":1,"retryInterval":"PT2M"}}}`, 0, 2 * time.Minute,
+		},
+		{"the free plan", free, ``, `{"type":"None","retryPolicy":{"retryInterval":"PT1H"}}`, time.Hour, 0},
+		{"the free plan, with a lower minimum", free + `, ` + two, `, "retryPolicy": {"retryInterval": "PT2M"}`, "action.retryPolicy.retryInterval: PT2M is shorter than the allowed PT1H", 0, 0},
+	} {
+		v, err := document.Parse([]byte(`{"action": {"type": "None"` + row.action + `}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		limits := collection(t, row.collection).Limits(scheduler.Limits{MinRetryInterval: time.Second})
+		reading := scheduler.Reading{Limits: limits, Actions: noActions{}, Key: key, UID: uid, Now: at("08:00:00")}
+		def, err := reading.Definition(v)
+		if err != nil {
+			mustSay(t, row.name, err.Error(), row.want)
+			continue
+		}
+		mustSay(t, row.name, string(def.Properties()), `{"action":`+row.want+`}`)
+		j, err := scheduler.NewJob(key, uid, def, at("08:00:00"), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := j.Encode(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j, err = scheduler.DecodeJob(key, 1, data, noActions{}, nil); err != nil {
+			t.Fatal(err)
+		}
+		specs := []*scheduler.ActionSpec{&j.Def.Action}
+		for i := range j.Def.Action.OnError {
+			specs = append(specs, &j.Def.Action.OnError[i])
+		}
+		for _, spec := range specs {
+			want := row.main
+			if spec != &j.Def.Action {
+				want = row.onError
+			}
+			due, ok := spec.Retry.Next(0, "id", scheduler.Result{Failed: true}, at("09:00:00"))
+			if ok != (want > 0) || ok && due.Sub(at("09:00:00")) != want {
+				t.Errorf("%s: as stored, the next try is after %v, %v; want %v", row.name, due.Sub(at("09:00:00")), ok, want)
+			}
+		}
+	}
+}
+
+// TestAdmits tells of a quota on recurrence that is used up.
+func TestAdmits(t *testing.T) {
+	c := collection(t, `"quota": {"maxRecurrence": {"frequency": "hour", "interval": 2}}`)
+	reading := scheduler.Reading{Key: key, UID: uid, Now: at("08:00:00")}
+	if err := c.Admits(definition(t, "08:00:00", once), &reading); err != nil {
+		t.Errorf("it does not recur: %v", err)
+	}
+	err := c.Admits(definition(t, "08:00:00", once+`, "recurrence": {"cron": "0 9,10 * * *"}`), &reading)
+	const want = "two occurrences are PT1H apart, and the quota of collection quota (maxRecurrence) allows one every 2 hours"
+	if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want a conflict: %s", err, want)
+	}
+}

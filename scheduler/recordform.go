@@ -1,0 +1,112 @@
+package scheduler
+
+import "time"
+
+// RecordForm is a record as users see it: the properties of a record over the
+// APIs, and the members of its message on NATS. Times are RFC 3339 in UTC. The
+// first eight are those of Azure Scheduler's history (its REST API, "List Job
+// History"); an attempt that is retried is a record of its own. All of a faulted
+// record but GivenUp is of the main action's last attempt.
+type RecordForm struct {
+	// Started is there for attempts only.
+	Started time.Time `json:"startTime,omitzero"`
+
+	Ended   time.Time `json:"endTime,omitzero"`
+	Nominal time.Time `json:"expectedExecutionTime,omitzero"` // by the schedule
+	Action  string    `json:"actionName"`                     // MainAction or ErrorAction
+	Status  string    `json:"status,omitempty"`               // the outcome: Completed, Failed, Faulted, Postponed or Skipped
+	Message string    `json:"message,omitempty"`
+	Retry   int       `json:"retryCount"`  // 0: the first try of the action
+	Repeat  int       `json:"repeatCount"` // the number of the occurrence, from 1
+
+	Occurrence string    `json:"occurrence,omitempty"` // its id; the outgoing idempotency key
+	Attempt    string    `json:"attemptId,omitempty"`
+	Due        time.Time `json:"dueTime,omitzero"`     // nominal plus jitter, or a retry's time
+	Lateness   *Seconds  `json:"lateness,omitempty"`   // from dueTime to startTime; of attempts
+	Duration   *Seconds  `json:"duration,omitempty"`   // from startTime to the end; of attempts
+	ActionType string    `json:"actionType,omitempty"` // as in the job: Http, StorageQueue, …
+	ActionPath string    `json:"actionPath,omitempty"` // which of several errorActions it was: action.errorAction[1]
+	Target     string    `json:"target,omitempty"`     // what the action loads: host and port
+	StatusCode int       `json:"statusCode,omitempty"` // the target's, HTTP's or its nearest equivalent
+	Final      bool      `json:"final,omitempty"`      // failed, and no retry could help
+	RetryAfter Seconds   `json:"retryAfter,omitzero"`  // for which the target asked to be left alone
+	Response   string    `json:"response,omitempty"`   // excerpt of the target's answer
+	Manual     bool      `json:"manual,omitempty"`     // a run by hand
+	Resubmits  string    `json:"resubmits,omitempty"`  // by hand: the occurrence that it repeats
+	Reason     Reason    `json:"reason,omitempty"`     // why instants were skipped
+	From       time.Time `json:"from,omitzero"`        // the first of the skipped or postponed instants
+	To         time.Time `json:"to,omitzero"`          // and the last
+	Count      int       `json:"count,omitempty"`      // how many there were
+	GivenUp    time.Time `json:"faultedTime,omitzero"` // of faulted: when the occurrence was given up, its errorAction included
+	UID        string    `json:"uid,omitempty"`        // tells the job from an earlier one of its name
+}
+
+// Form returns the record as users see it.
+func (r *Record) Form() RecordForm {
+	f := RecordForm{
+		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Nominal: r.Nominal.UTC(), Due: r.Due.UTC(), From: r.From.UTC(), To: r.To.UTC(), GivenUp: r.GivenUp.UTC(),
+		Action: r.Phase.actionName(), Status: r.Outcome.title(), Message: r.Message, Retry: r.Attempt, Repeat: r.Progress.Number,
+		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, ActionPath: r.Path, Target: r.Target, StatusCode: r.Status, Final: r.Final,
+		RetryAfter: Seconds(r.RetryAfter), Response: r.Response, Manual: r.Kind.IsManual(), Reason: r.Reason, Count: r.Count, UID: r.UID,
+	}
+	if r.Resubmits != nil {
+		f.Resubmits = r.Resubmits.of(r.Occurrence)
+	}
+	attempted := !r.Started.IsZero()
+	if lateness := Seconds(r.Lateness()); attempted {
+		f.Lateness = &lateness
+	}
+	if duration := Seconds(r.Duration); attempted || duration != 0 {
+		f.Duration = &duration
+	}
+	return f
+}
+
+// record is the reverse of [Record.Form], but for what users do not see.
+func (f *RecordForm) record() *Record {
+	r := &Record{
+		ID: f.Attempt, Occurrence: f.Occurrence, Outcome: outcomeTitled(f.Status), Nominal: f.Nominal, Due: f.Due, Started: f.Started,
+		Ended: f.Ended, Attempt: f.Retry, Phase: phaseNamed(f.Action), Status: f.StatusCode, Message: f.Message, Response: f.Response,
+		Final: f.Final, RetryAfter: time.Duration(f.RetryAfter), Type: f.ActionType, Path: f.ActionPath, Target: f.Target, GivenUp: f.GivenUp,
+		Reason: f.Reason, From: f.From, To: f.To, Count: f.Count, UID: f.UID,
+	}
+	if f.Duration != nil {
+		r.Duration = time.Duration(*f.Duration)
+	}
+	return r
+}
+
+// title is an outcome as users see it: Completed.
+func (o Outcome) title() string {
+	if o == "" {
+		return ""
+	}
+	return string(o[0]-'a'+'A') + string(o[1:])
+}
+
+func outcomeTitled(title string) Outcome {
+	if title == "" {
+		return ""
+	}
+	return Outcome(title[0]-'A'+'a') + Outcome(title[1:])
+}
+
+// The names of the phases' actions.
+const (
+	mainActionName  = "MainAction"
+	errorActionName = "ErrorAction"
+)
+
+func (p Phase) actionName() string {
+	if p == ErrorPhase {
+		return errorActionName
+	}
+	return mainActionName
+}
+
+func phaseNamed(action string) Phase {
+	if action == errorActionName {
+		return ErrorPhase
+	}
+	return MainPhase
+}

@@ -1,0 +1,194 @@
+package rest
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/awx"
+)
+
+// awxSchedules are the operations on schedules that AWX has at the same paths,
+// with and without their last slash.
+var awxSchedules = slashed(
+	operation{http.MethodGet, awx.SchedulePath, (*api).listSchedules},
+	operation{http.MethodPost, awx.SchedulePath, (*api).createSchedule},
+	operation{http.MethodGet, awx.SchedulePath + "{id}/", (*api).getSchedule},
+	operation{http.MethodPut, awx.SchedulePath + "{id}/", (*api).putSchedule},
+	operation{http.MethodPatch, awx.SchedulePath + "{id}/", (*api).patchSchedule},
+	operation{http.MethodDelete, awx.SchedulePath + "{id}/", (*api).deleteSchedule},
+	operation{http.MethodGet, templatePath, (*api).listTemplateSchedules},
+	operation{http.MethodPost, templatePath, (*api).createTemplateSchedule},
+)
+
+const templatePath = "/api/v2/job_templates/{template}/schedules/"
+
+// slashed returns operations whose paths end with a slash, and the same
+// without it.
+func slashed(operations ...operation) []operation {
+	all := make([]operation, 0, 2*len(operations))
+	for _, op := range operations {
+		all = append(all, operation{op.method, op.path + "{$}", op.do}, operation{op.method, op.path[:len(op.path)-1], op.do})
+	}
+	return all
+}
+
+// errNoSchedule is what AWX says where it has nothing.
+var errNoSchedule = fault{http.StatusNotFound, "ResourceNotFound", "Not found."}
+
+func (a *api) listSchedules(w http.ResponseWriter, r *http.Request) error {
+	jobs, err := a.service.Schedules(r.Context(), "")
+	if err != nil {
+		return err
+	}
+	return answerSchedules(w, r, jobs)
+}
+
+// listTemplateSchedules lists the schedules of a template, also of one that has
+// been deleted since, as long as it has any.
+func (a *api) listTemplateSchedules(w http.ResponseWriter, r *http.Request) error {
+	template, err := awx.TemplateKey(r.PathValue("template"))
+	if err != nil {
+		return errNoSchedule
+	}
+	jobs, err := a.service.Schedules(r.Context(), template.Collection)
+	if err != nil {
+		return err
+	}
+	jobs = slices.DeleteFunc(jobs, func(j *scheduler.Job) bool { return awx.TemplateOf(j) != template.String() })
+	if len(jobs) == 0 {
+		if _, err := a.service.Template(r.Context(), template); err != nil {
+			return awxMissing(err)
+		}
+	}
+	return answerSchedules(w, r, jobs)
+}
+
+// answerSchedules answers with the page of schedules that the request asks for.
+func answerSchedules(w http.ResponseWriter, r *http.Request, jobs []*scheduler.Job) error {
+	query, err := awx.ReadQuery(r.URL.Query())
+	if err != nil {
+		return awxFault(err.Error())
+	}
+	now, all := time.Now(), make([]awx.Schedule, len(jobs))
+	for i, j := range jobs {
+		all[i] = awx.View(j, now)
+	}
+	page, ok := query.Page(all, r.URL)
+	if !ok {
+		return fault{http.StatusNotFound, "ResourceNotFound", "Invalid page."}
+	}
+	return answer(w, http.StatusOK, page)
+}
+
+// scheduleID returns the id that the path names.
+func scheduleID(r *http.Request) (int, error) {
+	id, ok := awx.ParseID(r.PathValue("id"))
+	if !ok {
+		return 0, errNoSchedule
+	}
+	return id, nil
+}
+
+func (a *api) getSchedule(w http.ResponseWriter, r *http.Request) error {
+	id, err := scheduleID(r)
+	if err != nil {
+		return err
+	}
+	j, err := a.service.Schedule(r.Context(), id)
+	return answerSchedule(w, http.StatusOK, j, err)
+}
+
+// createTemplateSchedule makes a schedule of the template in the path.
+func (a *api) createTemplateSchedule(w http.ResponseWriter, r *http.Request) error {
+	template, err := awx.TemplateKey(r.PathValue("template"))
+	if err != nil {
+		return errNoSchedule
+	}
+	q, err := readSchedule(w, r, "name", "rrule")
+	if err != nil {
+		return err
+	}
+	j, err := a.service.CreateSchedule(lasting(r), template, q)
+	return answerSchedule(w, http.StatusCreated, j, err)
+}
+
+// createSchedule makes a schedule of the template in the body.
+func (a *api) createSchedule(w http.ResponseWriter, r *http.Request) error {
+	q, err := readSchedule(w, r, "name", "rrule", "unified_job_template")
+	if err != nil {
+		return err
+	}
+	template, err := awx.TemplateKey(*q.Template)
+	if err != nil {
+		return awx.NoTemplate(*q.Template)
+	}
+	j, err := a.service.CreateSchedule(lasting(r), template, q)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		err = awx.NoTemplate(*q.Template)
+	}
+	return answerSchedule(w, http.StatusCreated, j, err)
+}
+
+func (a *api) putSchedule(w http.ResponseWriter, r *http.Request) error {
+	return a.changeSchedule(w, r, true, "name", "rrule")
+}
+
+func (a *api) patchSchedule(w http.ResponseWriter, r *http.Request) error {
+	return a.changeSchedule(w, r, false)
+}
+
+func (a *api) changeSchedule(w http.ResponseWriter, r *http.Request, renew bool, needed ...string) error {
+	id, err := scheduleID(r)
+	if err != nil {
+		return err
+	}
+	q, err := readSchedule(w, r, needed...)
+	if err != nil {
+		return err
+	}
+	j, err := a.service.ChangeSchedule(lasting(r), id, q, renew)
+	return answerSchedule(w, http.StatusOK, j, err)
+}
+
+func (a *api) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
+	id, err := scheduleID(r)
+	if err != nil {
+		return err
+	}
+	if err := a.service.DeleteSchedule(lasting(r), id); err != nil {
+		return awxMissing(err)
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// readSchedule reads what a request says of a schedule.
+func readSchedule(w http.ResponseWriter, r *http.Request, needed ...string) (awx.Request, error) {
+	body, err := readBody(w, r)
+	if err != nil {
+		return awx.Request{}, err
+	}
+	v, err := readAWX(body)
+	if err != nil {
+		return awx.Request{}, err
+	}
+	return awx.Read(v, needed...)
+}
+
+func answerSchedule(w http.ResponseWriter, status int, j *scheduler.Job, err error) error {
+	if err != nil {
+		return awxMissing(err)
+	}
+	return answer(w, status, awx.View(j, time.Now()))
+}
+
+// awxMissing tells as AWX does that there is nothing.
+func awxMissing(err error) error {
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return errNoSchedule
+	}
+	return err
+}

@@ -1,0 +1,125 @@
+package scheduler
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Resubmission says which occurrence a run by hand repeats.
+type Resubmission struct {
+	Nominal  time.Time `json:"nominal"`           // of the occurrence as the schedule named it: what its action is told
+	Previous time.Time `json:"previous,omitzero"` // the instant of the occurrence that ran before it; zero: none
+}
+
+// of is the id of the occurrence that one of the same job repeats.
+func (r *Resubmission) of(occurrence string) string {
+	job, _, _ := strings.Cut(occurrence, "@")
+	return job + "@" + r.Nominal.UTC().Format(time.RFC3339Nano)
+}
+
+// ParseOccurrence reads the nominal instant of an occurrence of the job k: RFC
+// 3339, or the id of the occurrence or of one of its attempts.
+func ParseOccurrence(k Key, text string) (time.Time, error) {
+	instant := text
+	if name, rest, ok := strings.Cut(text, "@"); ok {
+		if name != k.String() {
+			return time.Time{}, Invalid("occurrence", fmt.Sprintf("%q is not an occurrence of %s", text, k))
+		}
+		instant, _, _ = strings.Cut(rest, "#")
+		instant, _, _ = strings.Cut(instant, "/") // of a key
+	}
+	t, err := time.Parse(time.RFC3339Nano, instant)
+	if err != nil {
+		return t, Invalid("occurrence", fmt.Sprintf(
+			"%q is neither a time, such as 2026-03-02T09:00:00Z, nor the id of an occurrence or of a record of %s", text, k,
+		))
+	}
+	return t.UTC(), nil
+}
+
+// OccurrenceSearch looks through a history, newest first, for what became of an
+// occurrence, and of those who repeated it.
+type OccurrenceSearch struct {
+	Found    *Record // the last record of it; nil: there is none
+	Repeated string  // the occurrence that repeated it with success; "": none
+
+	job     *Job
+	nominal time.Time
+}
+
+// NewOccurrenceSearch returns a search for the occurrence of j at an instant.
+func NewOccurrenceSearch(j *Job, nominal time.Time) *OccurrenceSearch {
+	return &OccurrenceSearch{job: j, nominal: nominal}
+}
+
+// Look takes the next record, and reports whether to go on. Records of an earlier
+// job of the name are not looked at.
+func (s *OccurrenceSearch) Look(r *Record) bool {
+	switch {
+	case r.Ended.Before(s.job.Created), !SameIncarnation(r.UID, s.job.Incarnation()):
+	case r.Resubmits != nil && r.Resubmits.Nominal.Equal(s.nominal) && r.succeeded():
+		s.Repeated = r.Occurrence
+	case s.concerns(r):
+		s.Found = r
+	}
+	return s.Found == nil
+}
+
+// concerns reports whether r is a record of the occurrence. A run of instants that
+// were skipped or postponed has one for each.
+func (s *OccurrenceSearch) concerns(r *Record) bool {
+	switch {
+	case r.Reason == ReasonDST, r.Occurrence == "":
+		return false // they were no instants
+	case r.Nominal.Equal(s.nominal):
+		return true
+	case r.From.IsZero() || s.nominal.Before(r.From) || s.nominal.After(r.To):
+		return false
+	}
+	return s.nominal.Equal(r.To) || s.job.plan(r.Progress).Count(s.nominal, s.nominal) == 1
+}
+
+// succeeded reports whether r says that an occurrence did.
+func (r *Record) succeeded() bool { return r.Outcome == OutcomeCompleted && r.Phase == MainPhase }
+
+// Resubmission returns how the occurrence that was found is repeated, or what it
+// repeated itself: who resubmits a resubmission means the occurrence. force lets
+// one be repeated that succeeded. [ErrNotFound] when the history does not have
+// it, [ErrConflict] when it succeeded.
+func (s *OccurrenceSearch) Resubmission(force bool) (*Resubmission, error) {
+	id := OccurrenceID(s.job.Key, s.nominal)
+	switch r := s.Found; {
+	case r == nil:
+		return nil, fmt.Errorf("occurrence %s: %w in the history of its job", id, ErrNotFound)
+	case r.succeeded() && !force:
+		return nil, fmt.Errorf("occurrence %s: %w: it succeeded; force runs it again", id, ErrConflict)
+	case s.Repeated != "" && !force:
+		return nil, fmt.Errorf("occurrence %s: %w: it was resubmitted as %s, which succeeded; force runs it again",
+			id, ErrConflict, s.Repeated)
+	case r.Resubmits != nil:
+		return r.Resubmits, nil
+	default:
+		previous := r.Progress.Ran
+		if previous.Equal(s.nominal) {
+			previous = r.Progress.Prior
+		}
+		return &Resubmission{s.nominal, previous}, nil
+	}
+}
+
+// Repeats reports whether b is the occurrence of an instant, or repeats it: it has
+// not ended then.
+func (b *Baton) Repeats(nominal time.Time) bool {
+	return b.Nominal.Equal(nominal) || b.Resubmits != nil && b.Resubmits.Nominal.Equal(nominal)
+}
+
+// Resubmit returns b, of a run by hand, as one that repeats an occurrence.
+func (b Baton) Resubmit(r *Resubmission) *Baton {
+	b.Resubmits = r
+	return &b
+}
+
+// ResubmittedName is the last subject token of the message of a detached run that
+// repeats the occurrence of an instant: there is one at a time.
+func ResubmittedName(nominal time.Time) string { return "again-" + DetachedName(nominal) }

@@ -1,0 +1,96 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/step"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// foresee returns the view of what would be if next, which was edited from cur,
+// were stored. It writes nothing.
+func (e Editor) foresee(ctx context.Context, cur, next *scheduler.Job) (*view.Job, error) {
+	if _, err := next.Encode(e.shared.Secrets); err != nil {
+		return nil, err
+	}
+	if next.State == scheduler.Disabled && cur.State == scheduler.Enabled {
+		p, err := e.plans.progress(ctx, cur)
+		if err != nil {
+			return nil, err
+		}
+		next = next.Stopped(cur, p)
+	}
+	if next.State != scheduler.Enabled {
+		return view.NewJob(next, next.Progress), nil
+	}
+	edited := *next
+	edited.Revision++ // as it would be: no baton follows it yet
+	b, running, err := e.plans.foreseen(ctx, &edited, cur.State)
+	if err != nil {
+		return nil, err
+	}
+	if b == nil {
+		edited.State = scheduler.Completed
+		return view.NewJob(&edited, edited.Progress), nil
+	}
+	v := view.NewRunning(&edited, b, running)
+	v.DryRun = view.NewDryRun(&edited, b)
+	return v, nil
+}
+
+// foreseen returns the baton that an enabled job would have after an edit, nil if
+// it has come to its end. was is the job's state before.
+func (p *planner) foreseen(ctx context.Context, j *scheduler.Job, was scheduler.State) (b *scheduler.Baton, running bool, err error) {
+	found, _, err := p.locate(ctx, j.Key)
+	if err != nil && found.Running == nil {
+		return nil, false, err
+	}
+	now := time.Now().UTC()
+	what, s := j.Replan(was, found, now)
+	if what == scheduler.DeriveAgain {
+		search, err := p.place(ctx, j)
+		if err != nil {
+			return nil, false, err
+		}
+		what, s = scheduler.ReplaceIt, j.Rederive(search.Found, now)
+	}
+	if what == scheduler.ReplaceIt {
+		return s.Next, false, nil
+	}
+	return cmp.Or(found.Waiting, found.Running), found.Running != nil, nil
+}
+
+// settled returns j as it is when its end is written. Its last run may have ended
+// a moment ago, or its end been lost with a worker.
+func (p *planner) settled(ctx context.Context, j *scheduler.Job) (*scheduler.Job, error) {
+	if j.State != scheduler.Enabled {
+		return j, nil
+	}
+	found, _, err := p.locate(ctx, j.Key)
+	if found.Waiting != nil || err != nil && found.Running != nil {
+		return j, nil // its worker sees to a baton that cannot be read
+	}
+	if err != nil {
+		return nil, err
+	}
+	search, err := p.place(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	last := search.Found
+	if b := found.Running; b != nil && (last == nil || last.ID != b.AttemptOf(j.Key).ID) {
+		return j, nil // it has not ended
+	}
+	s := j.Rederive(last, time.Now().UTC())
+	if s.Next != nil {
+		return j, nil
+	}
+	ended, verdict := j.End(step.EndingOf(j, s, step.From{Schedule: j.ScheduleGen}))
+	if verdict != scheduler.WriteEnding {
+		return j, nil
+	}
+	return ended, nil
+}

@@ -1,0 +1,187 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// HistoryQuery says which records are asked for.
+type HistoryQuery struct {
+	scheduler.RecordFilter
+
+	Key scheduler.Key // of a job; of a collection when Job is empty; of all jobs when it is the zero Key
+}
+
+// check makes sure that what is asked for exists.
+func (r Reader) check(ctx context.Context, q *HistoryQuery) error {
+	switch k := q.Key; {
+	case k.Job != "":
+		return k.Validate()
+	case k.Collection != "":
+		if err := scheduler.ValidateName("collection", k.Collection); err != nil {
+			return err
+		}
+		_, err := r.shared.Collections.Get(ctx, k.Collection)
+		return err
+	}
+	return nil
+}
+
+// The bounds of a page of a history.
+const (
+	historyChunk = 64     // records of many jobs that are looked at together
+	historyReach = 20_000 // records that are looked at
+)
+
+// History returns a page of records, newest first. next is the sequence before
+// which the next page goes on, 0 when there is none. A page ends early when many
+// records were looked at in vain; it may even be empty.
+//
+// Records of a job are those of the job that has the name now, unless the query
+// asks for others. ErrNotFound when there is neither the job nor any of these.
+func (r Reader) History(ctx context.Context, q HistoryQuery, p view.Page) (records []*scheduler.Record, next uint64, err error) {
+	if err := errors.Join(r.check(ctx, &q), p.Validate()); err != nil {
+		return nil, 0, err
+	}
+	s := &historySearch{query: &q, page: p, skip: p.Skip, jobs: &incarnations{store: r.shared.Store}}
+	chunk := historyChunk
+	if q.Key.Job != "" {
+		chunk = 1 // the job is known
+		if err := s.jobs.learnOne(ctx, q.Key); err != nil {
+			return nil, 0, err
+		}
+		if s.missing() && q.NeedsJob() {
+			return nil, 0, notThere(q.Key)
+		}
+	}
+	var failed error
+	err = r.shared.Store.Recent(ctx, q.Key, p.Before, q.Outcomes, func(rec *scheduler.Record) bool {
+		more := s.look(rec)
+		if len(s.pending) == chunk {
+			failed = s.settle(ctx)
+		}
+		return more && failed == nil && !s.full
+	})
+	if err = errors.Join(err, failed); err == nil {
+		err = s.settle(ctx)
+	}
+	if err == nil && q.Key.Job != "" && s.seen == 0 && p.Before == 0 && s.missing() {
+		err = notThere(q.Key)
+	}
+	return s.records, s.next, err
+}
+
+func notThere(k scheduler.Key) error { return fmt.Errorf("job %s: %w", k, scheduler.ErrNotFound) }
+
+// historySearch is a page that is being filled.
+type historySearch struct {
+	query *HistoryQuery
+	page  view.Page
+	skip  int
+	jobs  *incarnations
+
+	seen    int
+	pending []*scheduler.Record // whose jobs are to be looked up
+	records []*scheduler.Record
+	full    bool
+	next    uint64
+}
+
+func (s *historySearch) missing() bool { return !s.jobs.known[s.query.Key].exists }
+
+// look takes the next record, and reports whether to go on.
+func (s *historySearch) look(r *scheduler.Record) bool {
+	s.seen++
+	if s.query.Passed(r) {
+		return false
+	}
+	s.pending = append(s.pending, r)
+	if s.seen == historyReach {
+		s.next = r.Sequence
+		return false
+	}
+	return true
+}
+
+// settle finds out which of the pending records are wanted.
+func (s *historySearch) settle(ctx context.Context) error {
+	keys := make([]scheduler.Key, len(s.pending))
+	for i, r := range s.pending {
+		keys[i] = r.Job
+	}
+	if err := s.jobs.learn(ctx, keys); err != nil {
+		return err
+	}
+	for _, r := range s.pending {
+		present := s.jobs.known[r.Job]
+		switch {
+		case s.full || !s.query.Admits(r, present.incarnation, present.exists):
+		case s.skip > 0:
+			s.skip--
+		case len(s.records) == s.page.Size():
+			s.full, s.next = true, s.records[len(s.records)-1].Sequence
+		default:
+			s.records = append(s.records, r)
+		}
+	}
+	s.pending = s.pending[:0]
+	return nil
+}
+
+// presence is whether there is a job of a name, and which.
+type presence struct {
+	incarnation string
+	exists      bool
+}
+
+// incarnations knows which jobs there are, and tells them from earlier ones of
+// their names.
+type incarnations struct {
+	store scheduler.Store
+	known map[scheduler.Key]presence
+}
+
+// learn looks up the jobs that are not known, in one request.
+func (i *incarnations) learn(ctx context.Context, keys []scheduler.Key) error {
+	if i.known == nil {
+		i.known = map[scheduler.Key]presence{}
+	}
+	var unknown []scheduler.Key
+	for _, k := range keys {
+		if _, ok := i.known[k]; !ok {
+			i.known[k] = presence{}
+			unknown = append(unknown, k)
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	return i.store.LoadJobs(ctx, unknown, func(st scheduler.Stored) { i.known[st.Key] = presenceOf(st) })
+}
+
+// learnOne looks up a job.
+func (i *incarnations) learnOne(ctx context.Context, k scheduler.Key) error {
+	p, err := present(ctx, i.store, k)
+	i.known = map[scheduler.Key]presence{k: p}
+	return err
+}
+
+// present looks up a job.
+func present(ctx context.Context, store scheduler.Store, k scheduler.Key) (presence, error) {
+	st, err := store.LoadJob(ctx, k)
+	switch {
+	case errors.Is(err, scheduler.ErrNotFound):
+		return presence{}, nil
+	case err != nil:
+		return presence{}, fmt.Errorf("job %s: %w", k, err)
+	}
+	return presenceOf(st), nil
+}
+
+func presenceOf(st scheduler.Stored) presence {
+	return presence{scheduler.StoredIncarnation(st.Data), true}
+}

@@ -1,0 +1,132 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// Resubmit runs an occurrence again that failed, was skipped or was postponed, as
+// a run by hand whose records name it. The action is told the instant of that
+// occurrence, under an idempotency key of its own. The job may be in any state: a
+// schedule that counts from the last execution goes on from this one, any other
+// goes on as planned.
+//
+// The body is {"occurrence": …, "force": false}. The occurrence is told by its
+// nominal time, its id, the id of one of its attempts, or that of one of its
+// records. With force, one may run again that succeeded.
+//
+// Errors: ErrInvalid with every problem of the body; ErrNotFound when there is no
+// such job, or its history does not have the occurrence; ErrConflict when that
+// succeeded or has not ended, or the job is running or waits for a retry.
+func (r Runner) Resubmit(ctx context.Context, k scheduler.Key, body []byte) (*view.Resubmitted, error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
+	}
+	text, force, err := readResubmit(body)
+	if err != nil {
+		return nil, err
+	}
+	j, err := r.shared.load(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	nominal, err := r.nominalOf(ctx, k, text)
+	if err != nil {
+		return nil, err
+	}
+	again, err := r.resubmission(ctx, j, nominal, force)
+	if err != nil {
+		return nil, err
+	}
+	id, err := r.start(ctx, j, time.Now().UTC(), again)
+	if err != nil {
+		return nil, err
+	}
+	return &view.Resubmitted{Occurrence: id, Resubmits: scheduler.OccurrenceID(k, again.Nominal)}, nil
+}
+
+// readResubmit reads the body of a request.
+func readResubmit(body []byte) (occurrence string, force bool, err error) {
+	v, err := scheduler.ParseDocument(body)
+	if err != nil {
+		return "", false, err
+	}
+	reader := document.NewReader()
+	o := reader.Object(v, "")
+	if o.Require("occurrence") {
+		occurrence, _ = o.String("occurrence")
+	}
+	force, _ = o.Bool("force")
+	o.Done()
+	return occurrence, force, scheduler.AsInvalid(reader.Err())
+}
+
+// recordID is the end of a record's id or name.
+var recordID = regexp.MustCompile(`(?:^|/)(\d{20}:\d{20})$`)
+
+// nominalOf returns the instant of the occurrence that a text names.
+func (r Runner) nominalOf(ctx context.Context, k scheduler.Key, text string) (nominal time.Time, err error) {
+	id := recordID.FindStringSubmatch(text)
+	if id == nil {
+		return scheduler.ParseOccurrence(k, text)
+	}
+	err = r.shared.Store.Recent(ctx, k, 0, nil, func(rec *scheduler.Record) bool {
+		if view.RecordID(rec) == id[1] && rec.Occurrence != "" {
+			nominal = rec.Nominal
+		}
+		return nominal.IsZero()
+	})
+	if err == nil && nominal.IsZero() {
+		err = fmt.Errorf("record %s: %w in the history of job %s, or of no occurrence", id[1], scheduler.ErrNotFound, k)
+	}
+	return nominal, err
+}
+
+// resubmission looks for an occurrence that may run again.
+func (r Runner) resubmission(ctx context.Context, j *scheduler.Job, nominal time.Time, force bool) (*scheduler.Resubmission, error) {
+	for {
+		search := scheduler.NewOccurrenceSearch(j, nominal)
+		if err := r.shared.Store.Recent(ctx, j.Key, 0, nil, search.Look); err != nil {
+			return nil, err
+		}
+		again, err := search.Resubmission(force)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.ended(ctx, j, nominal); err != nil {
+			return nil, err
+		}
+		if again.Nominal.Equal(nominal) {
+			return again, nil
+		}
+		nominal = again.Nominal // it was a resubmission: of that one, others may have succeeded
+	}
+}
+
+// ended returns ErrConflict when a baton still has the occurrence of an instant, or
+// one that repeats it.
+func (r Runner) ended(ctx context.Context, j *scheduler.Job, nominal time.Time) error {
+	own, _, err := r.plans.baton(ctx, j)
+	if err != nil {
+		return err
+	}
+	under := own != nil && own.Repeats(nominal)
+	for _, name := range []string{scheduler.DetachedName(nominal), scheduler.ResubmittedName(nominal)} {
+		there, err := r.plans.occupied(ctx, scheduler.Slot{Key: j.Key, Detached: name})
+		if err != nil {
+			return err
+		}
+		under = under || there
+	}
+	if under {
+		return fmt.Errorf("occurrence %s: %w: it has not ended, or is being resubmitted",
+			scheduler.OccurrenceID(j.Key, nominal), scheduler.ErrConflict)
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package spec
+
+import (
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
+)
+
+// The bounds of the search for the smallest gap: how many occurrences are walked in a row, how many days are looked at
+// after that, and how many occurrences are walked in days that differ.
+const (
+	gapSteps = 20_000
+	gapDays  = 4*366 + 1
+)
+
+// SmallestGap returns the smallest distance between two consecutive occurrences, as a collection's quota maxRecurrence
+// counts it: in every language, from the first occurrence on, the run at once of a job without start not counted. It is
+// [Forever] for fewer than two. The search ends at a distance below enough.
+//
+// It is bounded: twenty thousand occurrences are walked and, if they do not reach so far, each day of four years that
+// has another number of occurrences than any before. A distance that a change of the clock has shortened is no
+// distance: a daily job runs 23 hours after the day before when the clock is put forward, and is a daily job all the
+// same. An @lastExecution has the length of its interval.
+func (p *Plan) SmallestGap(enough time.Duration) time.Duration {
+	switch {
+	case p.schedule == nil || !p.runs:
+		return Forever
+	case p.recurrence.Anchor == AnchorLastExecution:
+		return p.recurrence.ShortestInterval()
+	}
+	s := gapSearch{schedule: p.schedule, zone: p.clock(), smallest: Forever, enough: enough, left: gapSteps}
+	if most := p.MaxRuns(); most > 0 && !p.extra {
+		s.left = min(s.left, most-1)
+	}
+	last, more := s.walk(p.first, calendar.EndOfTime)
+	if !more || s.smallest < enough || p.MaxRuns() > 0 && p.MaxRuns() <= gapSteps || !instant.Countable(p.schedule) {
+		return s.smallest
+	}
+	s.left = gapSteps
+	s.days(p.first, last)
+	return s.smallest
+}
+
+// clock returns the zone whose changes move the occurrences, nil if none do.
+func (p *Plan) clock() *time.Location {
+	if p.recurrence.Rule == nil {
+		return nil // it counts in UTC
+	}
+	return p.Zone()
+}
+
+// gapSearch looks for the smallest distance between two instants of a schedule.
+type gapSearch struct {
+	schedule Schedule
+	zone     *time.Location // nil: its clock is never changed
+	smallest time.Duration
+	enough   time.Duration
+	left     int // instants that may yet be walked
+}
+
+// walk looks at the distances between the instants from…to and those before them. It returns the last instant that it
+// came to, and whether it may go on behind it.
+func (s *gapSearch) walk(from, to time.Time) (last time.Time, more bool) {
+	last, ok := s.schedule.Next(from.Add(-1))
+	for ok && s.left > 0 {
+		next, more := s.schedule.Next(last)
+		if !more || next.After(to) {
+			return last, false
+		}
+		s.left--
+		if d := next.Sub(last); d < s.smallest && !s.changed(last, next) {
+			s.smallest = d
+			if d < s.enough {
+				return next, true
+			}
+		}
+		last = next
+	}
+	return last, ok
+}
+
+// days walks the days behind an instant that have another number of instants than any day from first on.
+func (s *gapSearch) days(first, last time.Time) {
+	const day = 24 * time.Hour
+	seen := map[int]bool{}
+	at := first.Truncate(day)
+	for range gapDays {
+		n := s.schedule.Count(at, at.Add(day-1))
+		if !seen[n] && n > 0 {
+			seen[n] = true
+			if at.Add(day).After(last) { // it was not walked as a whole
+				s.walk(at.Add(-day), at.Add(2*day))
+			}
+		}
+		if s.smallest < s.enough || s.left == 0 {
+			return
+		}
+		at = at.Add(day)
+	}
+}
+
+// moved is how far a change of the clock moves what it jumps over.
+const moved = 3 * time.Hour
+
+// changed reports whether the clock was changed between two instants, or so shortly before that it has moved the first.
+func (s *gapSearch) changed(a, b time.Time) bool {
+	if s.zone == nil {
+		return false
+	}
+	_, before := a.Add(-moved).In(s.zone).Zone()
+	_, after := b.In(s.zone).Zone()
+	return before != after
+}

@@ -1,0 +1,25 @@
+package scheduler
+
+import "time"
+
+// Upcoming returns the nominal times of the next occurrences of j's schedule, n at
+// most, when b is its baton: that of the baton, unless it has begun, and those
+// after it. recurrence.count is applied as if each of them ran.
+func (j *Job) Upcoming(b *Baton, n int) []time.Time {
+	plan, t, ok := j.plan(b.Progress), b.Nominal, true
+	switch {
+	case b.Kind.IsManual():
+		t, ok = b.Resume, !b.Resume.IsZero()
+	case b.Begun():
+		t, ok = plan.Next(b.Nominal)
+	}
+	if most := plan.MaxRuns(); most > 0 {
+		n = min(n, most-b.Runs)
+	}
+	times := []time.Time{}
+	for ok && len(times) < n {
+		times = append(times, t.UTC())
+		t, ok = plan.Next(t)
+	}
+	return times
+}

@@ -1,0 +1,94 @@
+package scheduler_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// TestDefinitionWarnings tells of what is without effect in a document, with the paths of that document.
+func TestDefinitionWarnings(t *testing.T) {
+	const zero = "is the zero of .NET, which stands for none: the job has no startTime"
+	const untried = "is without effect: with retryType none, nothing is tried again"
+	for _, row := range []struct{ document, want string }{
+		{`{"action": {"type": "None"}}`, ""},
+		{`{"action": {"type": "None", "retryPolicy": {"retryType": "none"}}}`, ""},
+		{`{"action": {"type": "None", "retryPolicy": {"retryType": "none", "retryCount": 0}}}`, ""},
+		{`{"action": {"type": "None", "retryPolicy": {"retryType": "None", "retryCount": 3}}}`, "action.retryPolicy.retryCount: " + untried},
+		{`{"action": {"type": "None", "errorAction": {"type": "None", "retryPolicy": {"retryType": "none", "retryCount": 3}}}}`, "action.errorAction.retryPolicy.retryCount: " + untried},
+		{
+			`{"properties": {"action": {"type": "None", "retryPolicy": {"retryType": "none", "retryCount": 3}}, "recurrence": {"cron": "0 9 31 2 *"}}}`,
+			"properties.action.retryPolicy.retryCount: " + untried + "\nproperties.recurrence.cron: never runs: no time matches",
+		},
+		{`{"startTime": "0001-01-01T00:00:00Z", "action": {"type": "None"}}`, "startTime: " + zero},
+		{`{"startTime": "0001-01-01T00:00:00", "action": {"type": "None"}}`, "startTime: " + zero},
+		{`{"startTime": null, "action": {"type": "None"}}`, ""},
+		{
+			`{"timeZone": "Europe/Paris", "recurrence": {"frequency": "day"}, "action": {"type": "None"}}`,
+			"timeZone: the recurrence counts in UTC; timeZone Europe/Paris applies to cron and rrule only",
+		},
+	} {
+		def := read(t, row.document)
+		j, err := scheduler.NewJob(key, uid, def, at("08:00:00"), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, w := range def.Warnings(j.Plan) {
+			got = append(got, w.Path+": "+w.Message)
+		}
+		mustSay(t, row.document, strings.Join(got, "\n"), row.want)
+	}
+}
+
+// read reads a whole document.
+func read(t *testing.T, text string) *scheduler.Definition {
+	t.Helper()
+	v, err := document.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reading := scheduler.Reading{Actions: noActions{}, Key: key, UID: uid, Now: at("08:00:00")}
+	def, err := reading.Document(v).Definition()
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return def
+}
+
+// TestZeroStartIsNone: what .NET sends for no time is no startTime in any respect.
+func TestZeroStartIsNone(t *testing.T) {
+	const rest = `"action": {"type": "None"}, "recurrence": {"frequency": "day", "schedule": {"hours": [9]}}}`
+	none, zero := read(t, `{`+rest), read(t, `{"startTime": "0001-01-01T00:00:00Z", `+rest)
+	j, err := scheduler.NewJob(key, uid, none, at("08:00:00"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !j.Equals(zero) || strings.Contains(string(zero.Properties()), "startTime") {
+		t.Errorf("it is another definition: %s", zero.Properties())
+	}
+}
+
+// TestAnswersMayBePutBack: what an answer tells of an edit is ignored in a document.
+func TestAnswersMayBePutBack(t *testing.T) {
+	const answer = `"result": "updated", "warnings": [{"path": "timeZone", "message": "x"}], "dryRun": {"nextRuns": []}, `
+	plain := read(t, `{"action": {"type": "None"}}`)
+	for _, text := range []string{
+		`{` + answer + `"action": {"type": "None"}}`,
+		`{` + answer + `"properties": {"action": {"type": "None"}, "status": {"message": "it ran already and is over"}}}`,
+	} {
+		if got := read(t, text); !bytes.Equal(got.Properties(), plain.Properties()) {
+			t.Errorf("%s: %s", text, got.Properties())
+		}
+	}
+	v, err := document.Parse([]byte(`{` + answer + `"timeout": "PT5S"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if patch, err := scheduler.ReadPatch(key, v); err != nil || patch.String() != `{"timeout":"PT5S"}` {
+		t.Errorf("as a patch: %s, %v", patch, err)
+	}
+}

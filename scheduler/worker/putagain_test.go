@@ -1,0 +1,387 @@
+package worker_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/worker"
+)
+
+// putSpec puts the job "job" as a spec of that sequence.
+func (w *world) putSpec(body string, sequence uint64) *view.Job {
+	w.t.Helper()
+	v, _, err := w.service.Put(w.t.Context(), service.Edit{Key: key("job"), Body: []byte(body), SpecSequence: sequence})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return v
+}
+
+// mustBe fails the test unless a put had that result, and left the job in that state.
+func mustBe(t *testing.T, v *view.Job, result view.Result, state scheduler.State) {
+	t.Helper()
+	if v.Result != result || v.Job.State != state {
+		t.Errorf("%s, and %s; want %s, and %s", v.Result, v.Job.State, result, state)
+	}
+}
+
+// TestPutKeepsDisabled puts jobs that an operator has disabled: who does not name a state leaves it.
+func TestPutKeepsDisabled(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		mustBe(t, w.put("job", `{`+action+`, `+every10s+`}`), view.Created, scheduler.Enabled)
+		time.Sleep(5 * time.Second)
+		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		mustBe(t, w.put("job", `{`+action+`, `+every10s+`}`), view.Unchanged, scheduler.Disabled)
+		mustBe(t, w.put("job", `{`+action+`, `+every10s+`, "timeout": "PT5S"}`), view.Updated, scheduler.Disabled)
+		mustBe(t, w.putSpec(`{`+action+`, `+every10s+`}`, 7), view.Updated, scheduler.Disabled)
+		mustBe(t, w.putSpec(`{`+action+`, `+every10s+`, "state": null}`, 8), view.Unchanged, scheduler.Disabled)
+		time.Sleep(time.Hour)
+		if n := len(w.sink.seen()); n != 1 {
+			t.Errorf("%d calls, want the one before it was disabled", n)
+		}
+		mustBe(t, w.put("job", `{`+action+`, `+every10s+`, "state": "enabled"}`), view.Updated, scheduler.Enabled)
+		mustBe(t, w.put("job", `{`+action+`, `+every10s+`}`), view.Unchanged, scheduler.Enabled)
+		mustBe(t, w.put("job", `{`+action+`, `+every10s+`, "state": "disabled"}`), view.Updated, scheduler.Disabled)
+		w.mustBeInOrder()
+	})
+}
+
+// TestPutAgainRunsAgain puts one-shots that are over, as they were and with a change.
+func TestPutAgainRunsAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		other := strings.ReplaceAll(action, "/hook", "/other")
+		w.put("job", `{`+action+`}`)
+		time.Sleep(time.Minute)
+		v := w.put("job", `{`+action+`}`)
+		mustBe(t, v, view.Unchanged, scheduler.Completed)
+		if want := "it ran already and is over"; !strings.HasPrefix(v.Status.Over, want) {
+			t.Errorf("message %q, want %q", v.Status.Over, want)
+		}
+		mustBe(t, w.put("job", `{`+action+`, "description": "x"}`), view.Updated, scheduler.Completed)
+		time.Sleep(time.Minute)
+		if n := len(w.sink.seen()); n != 1 {
+			t.Fatalf("%d calls, want 1: nothing asked for more", n)
+		}
+		if v := w.put("job", `{`+other+`}`); v.Result != view.Updated { // and it runs at once
+			t.Errorf("with a change: %s", v.Result)
+		}
+		time.Sleep(time.Second)
+		start := time.Now().Add(time.Hour).UTC()
+		mustBe(t, w.put("job", `{`+other+`, "startTime": "`+start.Format(time.RFC3339Nano)+`"}`), view.Updated, scheduler.Enabled)
+		time.Sleep(2 * time.Hour)
+		calls := w.sink.seen()
+		if len(calls) != 3 || !strings.HasSuffix(calls[1].url, "/other") || calls[2].at.Before(start) {
+			t.Fatalf("%d calls, want three, the last at %s", len(calls), start)
+		}
+		if calls[0].key == calls[1].key || calls[1].key == calls[2].key {
+			t.Errorf("keys %s, %s, %s: each run has one of its own", calls[0].key, calls[1].key, calls[2].key)
+		}
+		if v := w.get("job"); v.Job.State != scheduler.Completed || v.Status.Executions != 3 {
+			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
+		}
+		if _, err := w.service.Trigger(t.Context(), key("job")); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "put it with a change") {
+			t.Errorf("run: %v", err)
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// TestPutAgainAtOnce puts a one-shot with a change the moment its run has ended, before or after its end is written.
+func TestPutAgainAtOnce(t *testing.T) {
+	for _, pause := range []time.Duration{0, time.Microsecond, time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond} {
+		t.Run(pause.String(), func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				ended := make(chan struct{}, 1)
+				w.stopWorker()
+				w.startWorker(func(c *worker.Config) { c.OnRecord = func(*scheduler.Record) { ended <- struct{}{} } })
+				w.put("job", `{`+action+`}`)
+				<-ended
+				time.Sleep(pause)
+				w.put("job", `{`+strings.ReplaceAll(action, "/hook", "/other")+`}`)
+				time.Sleep(time.Minute)
+				if got := w.outcomes("job"); got != "completed completed" {
+					t.Errorf("history %q, want both runs", got)
+				}
+				if s := w.get("job").Job.State; s != scheduler.Completed {
+					t.Errorf("state %s", s)
+				}
+				w.mustBeInOrder()
+			})
+		})
+	}
+}
+
+// TestPutAgainWhileEndIsUnwritten has the end of a one-shot lost with its worker, and puts the job with a change.
+func TestPutAgainWhileEndIsUnwritten(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.stopWorker()
+		nc, own := w.open()
+		m := &mortal{Store: own, nc: nc, point: "end", before: true}
+		w.startWorker(func(c *worker.Config) { c.Store, c.Logger = m, nil })
+		w.put("job", `{`+action+`}`)
+		m.awaitDeath(t)
+		w.stop, w.ended = nil, nil
+		_, other := w.open()
+		w.startWorker(func(c *worker.Config) { c.Store = other })
+		time.Sleep(time.Minute)
+		if v := w.put("job", `{`+action+`, "timeout": "PT5S"}`); v.Result != view.Updated {
+			t.Errorf("with a change: %s", v.Result)
+		}
+		time.Sleep(time.Minute)
+		if got := w.outcomes("job"); got != "completed completed" {
+			t.Errorf("history %q, want both runs", got)
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// TestPutAgainOfFaultedJob gives a job that faulted more retries: its run of before is not tried again, not even when the
+// process dies before the new baton is armed.
+func TestPutAgainOfFaultedJob(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(func(*call) (int, string) { return http.StatusInternalServerError, "" })
+		const none, twice = `"retryPolicy": {"retryType": "none"}`, `"retryPolicy": {"retryCount": 2, "retryInterval": "PT10S"}`
+		body := func(policy string) string { return `{` + strings.TrimSuffix(action, "}") + `, ` + policy + `}}` }
+		w.put("job", body(none))
+		time.Sleep(time.Minute)
+		if s := w.get("job").Job.State; s != scheduler.Faulted {
+			t.Fatalf("state %s", s)
+		}
+		later := time.Now().Add(time.Hour).UTC()
+		w.put("job", strings.TrimSuffix(body(twice), "}")+`, "startTime": "`+later.Format(time.RFC3339Nano)+`"}`)
+		if err := w.store.Clear(t.Context(), key("job")); err != nil { // as if it had died before
+			t.Fatal(err)
+		}
+		if _, err := w.service.Audit(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * time.Minute)
+		if n := len(w.sink.seen()); n != 1 {
+			t.Fatalf("%d calls before it starts, want 1", n)
+		}
+		w.sink.answers(func(*call) (int, string) { return http.StatusOK, "" })
+		time.Sleep(time.Hour)
+		if got, want := w.outcomes("job"), "failed faulted completed"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// TestPutAgainOfRecurringJob puts a job again whose count is used up: it begins again, and its counters go on.
+func TestPutAgainOfRecurringJob(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		job := `{` + action + `, "recurrence": {"frequency": "Minute", "count": 2}`
+		w.put("job", job+`}`)
+		time.Sleep(time.Hour)
+		mustBe(t, w.put("job", job+`}`), view.Unchanged, scheduler.Completed)
+		mustBe(t, w.put("job", job+`, "timeout": "PT5S"}`), view.Updated, scheduler.Enabled)
+		time.Sleep(time.Second)
+		if n := len(w.sink.seen()); n != 2 {
+			t.Errorf("%d calls, want 2: an edit of a recurring job does not run it at once", n)
+		}
+		time.Sleep(time.Hour)
+		if v := w.get("job"); len(w.sink.seen()) != 4 || v.Status.Executions != 4 || v.Job.State != scheduler.Completed {
+			t.Errorf("%d calls, state %s, status %+v", len(w.sink.seen()), v.Job.State, v.Status)
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// TestSpecTwice delivers specs twice, with runs and other edits in between.
+func TestSpecTwice(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{`+action+`}`)
+		time.Sleep(time.Minute)
+		changed := `{` + action + `, "timeout": "PT5S"}`
+		if v := w.putSpec(changed, 7); v.Result != view.Updated {
+			t.Errorf("delivered: %s", v.Result)
+		}
+		if v := w.putSpec(changed, 7); v.Result != view.Unchanged {
+			t.Errorf("delivered again at once: %s", v.Result)
+		}
+		time.Sleep(time.Minute)
+		mustBe(t, w.putSpec(changed, 7), view.Unchanged, scheduler.Completed)
+		w.put("job", `{`+action+`, "timeout": "PT6S"}`)
+		time.Sleep(time.Minute)
+		mustBe(t, w.putSpec(changed, 7), view.Unchanged, scheduler.Completed)
+		patch := service.Edit{Key: key("job"), Body: []byte(`{"timeout": "PT7S"}`), SpecSequence: 8}
+		for range 2 {
+			if _, err := w.service.Patch(t.Context(), patch); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+		}
+		if n := len(w.sink.seen()); n != 4 {
+			t.Errorf("%d calls, want 4: one for each put and patch", n)
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// TestPutOverNeverRunning gives a job that never runs a schedule that does.
+func TestPutOverNeverRunning(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		never := `{` + action + `, "recurrence": {"cron": "0 9 31 2 *"}}`
+		v := w.put("job", never)
+		mustBe(t, v, view.Created, scheduler.Completed)
+		if len(v.Warnings) != 1 || v.Warnings[0].Path != "recurrence.cron" || v.Warnings[0].Message != "never runs: no time matches" {
+			t.Errorf("warnings %+v", v.Warnings)
+		}
+		v = w.put("job", never)
+		mustBe(t, v, view.Unchanged, scheduler.Completed)
+		if len(v.Warnings) != 1 || !strings.HasPrefix(v.Status.Over, "it never ran") {
+			t.Errorf("%q, warnings %+v", v.Status.Over, v.Warnings)
+		}
+		mustBe(t, w.put("job", `{`+action+`, "recurrence": {"cron": "0 9 * * *"}}`), view.Updated, scheduler.Enabled)
+		time.Sleep(25 * time.Hour)
+		if got := w.outcomes("job"); !strings.HasPrefix(got, "completed") {
+			t.Errorf("history %q", got)
+		}
+	})
+}
+
+// TestZeroStartRunsOnce puts what .NET sends for a job without startTime, and then the same without it.
+func TestZeroStartRunsOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		v := w.put("job", `{`+action+`, "startTime": "0001-01-01T00:00:00Z"}`)
+		if len(v.Warnings) != 1 || v.Warnings[0].Path != "startTime" {
+			t.Errorf("warnings %+v", v.Warnings)
+		}
+		w.put("job", `{`+action+`}`)
+		time.Sleep(time.Minute)
+		mustBe(t, w.put("job", `{`+action+`, "startTime": "0001-01-01T00:00:00"}`), view.Unchanged, scheduler.Completed)
+		mustBe(t, w.put("job", `{`+action+`}`), view.Unchanged, scheduler.Completed)
+		time.Sleep(time.Minute)
+		if n := len(w.sink.seen()); n != 1 {
+			t.Errorf("%d calls, want 1", n)
+		}
+	})
+}
+
+// TestStrict refuses what would be warned of, and leaves the job as it was.
+func TestStrict(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		strict := func(body string) error {
+			_, _, err := w.service.Put(t.Context(), service.Edit{Key: key("job"), Body: []byte(body), Strict: true})
+			return err
+		}
+		const never = `"recurrence": {"cron": "0 9 31 2 *"}}`
+		err := strict(`{` + action + `, ` + never)
+		if !errors.Is(err, scheduler.ErrInvalid) || err.Error() != "recurrence.cron: never runs: no time matches" {
+			t.Errorf("a new job: %v", err)
+		}
+		if _, err := w.service.Get(t.Context(), key("job")); !errors.Is(err, scheduler.ErrNotFound) {
+			t.Errorf("and now: %v", err)
+		}
+		if err := strict(`{` + action + `, ` + every10s + `}`); err != nil {
+			t.Fatal(err)
+		}
+		if err := strict(`{"properties": {` + action + `, ` + never + `}`); !errors.Is(err, scheduler.ErrInvalid) || !strings.HasPrefix(err.Error(), "properties.recurrence.cron: ") {
+			t.Errorf("a job that is there: %v", err)
+		}
+		_, err = w.service.Patch(t.Context(), service.Edit{Key: key("job"), Body: []byte(`{"timeZone": "Europe/Paris"}`), Strict: true})
+		if !errors.Is(err, scheduler.ErrInvalid) {
+			t.Errorf("a patch: %v", err)
+		}
+		if v := w.get("job"); v.Job.Generation != 1 {
+			t.Errorf("it was edited: %s", view.JSON(v))
+		}
+	})
+}
+
+// TestDryRun asks what would become of puts and patches: nothing does.
+func TestDryRun(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		dry := func(body string) *view.Job {
+			t.Helper()
+			v, created, err := w.service.Put(t.Context(), service.Edit{Key: key("job"), Body: []byte(body), DryRun: true})
+			if err != nil || created != (v.Result == view.Created) {
+				t.Fatal(created, err)
+			}
+			return v
+		}
+		start := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+		job := `{` + action + `, "startTime": "` + start.Format(time.RFC3339) + `", "recurrence": {"frequency": "Minute", "count": 3}`
+		v := dry(job + `}`)
+		mustBe(t, v, view.Created, scheduler.Enabled)
+		if v.DryRun == nil || len(v.DryRun.NextRuns) != 3 || !v.DryRun.NextRuns[0].Equal(start) || !v.Status.Next.Equal(start) {
+			t.Errorf("%s", view.JSON(v))
+		}
+		if _, err := w.service.Get(t.Context(), key("job")); !errors.Is(err, scheduler.ErrNotFound) {
+			t.Fatalf("it is there: %v", err)
+		}
+		never := `{` + action + `, "recurrence": {"cron": "0 9 31 2 *"}}`
+		if v := dry(never); v.Result != view.Created || v.Job.State != scheduler.Completed || v.DryRun != nil || len(v.Warnings) != 1 {
+			t.Errorf("%s", view.JSON(v))
+		}
+		stored := w.put("job", job+`}`).Job.Revision
+		mustBe(t, dry(job+`}`), view.Unchanged, scheduler.Enabled)
+		mustBe(t, dry(job+`, "state": "disabled"}`), view.Updated, scheduler.Disabled)
+		mustBe(t, dry(never), view.Updated, scheduler.Completed)
+		if v := dry(strings.ReplaceAll(job, "Minute", "Hour") + `}`); v.Result != view.Updated || !v.DryRun.NextRuns[1].Equal(start.Add(time.Hour)) {
+			t.Errorf("%s", view.JSON(v))
+		}
+		p, err := w.service.Patch(t.Context(), service.Edit{Key: key("job"), Body: []byte(`{"jitter": "PT5S"}`), DryRun: true})
+		if err != nil || p.Result != view.Updated || p.Job.Def.Jitter != 5*time.Second {
+			t.Errorf("%v %v", p, err)
+		}
+		time.Sleep(2 * time.Hour)
+		if v := w.get("job"); v.Job.State != scheduler.Completed || v.Job.Generation != 1 || len(w.sink.seen()) != 3 {
+			t.Errorf("revision was %d; %s", stored, view.JSON(v))
+		}
+		mustBe(t, dry(job+`}`), view.Unchanged, scheduler.Completed)
+		mustBe(t, dry(job+`, "timeout": "PT5S"}`), view.Updated, scheduler.Enabled)
+		time.Sleep(2 * time.Hour)
+		if n := len(w.sink.seen()); n != 3 {
+			t.Errorf("%d calls, want 3", n)
+		}
+		for body, want := range map[string]error{`{}`: scheduler.ErrInvalid, `{"action": {"type": "Http", "request": {"uri": "http://x", "method": "GET", "authentication": {"type": "Basic", "username": "u", "password": {"secret": "none"}}}}}`: scheduler.ErrInvalid} {
+			if _, _, err := w.service.Put(t.Context(), service.Edit{Key: key("other"), Body: []byte(body), DryRun: true}); !errors.Is(err, want) {
+				t.Errorf("%s: %v", body, err)
+			}
+		}
+	})
+}
+
+// TestPutAgainWhileEndIsWritten puts a one-shot with a change while its worker writes its end, and keeps its baton until that is
+// done: it runs again, at once or later, without an audit.
+func TestPutAgainWhileEndIsWritten(t *testing.T) {
+	for name, wait := range map[string]time.Duration{"at once": 0, "later": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				w.stopWorker()
+				w.startWorker(func(c *worker.Config) { c.Store = slowSaves{w.store} })
+				w.put("job", `{`+action+`}`)
+				time.Sleep(time.Second)
+				st, err := w.store.LoadJob(t.Context(), key("job"))
+				if err != nil || scheduler.StoredState(st.Data) != scheduler.Enabled {
+					t.Fatalf("its end is written already: %v", err)
+				}
+				if v := w.put("job", `{`+action+`}`); v.Result != view.Unchanged || v.Status.Over == "" {
+					t.Errorf("as it was: %s, %q", v.Result, v.Status.Over)
+				}
+				start := time.Now().Add(wait).UTC().Format(time.RFC3339Nano)
+				if v := w.put("job", `{`+action+`, "startTime": "`+start+`"}`); v.Result != view.Updated {
+					t.Errorf("with a change: %s", v.Result)
+				}
+				time.Sleep(10 * time.Minute)
+				if got := w.outcomes("job"); got != "completed completed" {
+					t.Errorf("history %q, want both runs", got)
+				}
+				if s := w.get("job").Job.State; s != scheduler.Completed {
+					t.Errorf("state %s", s)
+				}
+				w.mustBeInOrder()
+			})
+		})
+	}
+}

@@ -1,0 +1,224 @@
+package worker_test
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/worker"
+)
+
+// resubmit runs an occurrence again.
+func (w *world) resubmit(name, occurrence string) (*view.Resubmitted, error) {
+	return w.service.Resubmit(w.t.Context(), key(name), []byte(`{"occurrence": "`+occurrence+`"}`))
+}
+
+// mustResubmit does so, and waits a second.
+func (w *world) mustResubmit(name, occurrence string) *view.Resubmitted {
+	w.t.Helper()
+	v, err := w.resubmit(name, occurrence)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	time.Sleep(time.Second)
+	return v
+}
+
+// mustRepeat fails the test unless the last record is of the run that was answered, and names the occurrence that it repeats, whose
+// instant its target was told.
+func (w *world) mustRepeat(original string, v *view.Resubmitted) {
+	w.t.Helper()
+	records, calls := w.history("job"), w.sink.seen()
+	last, call := records[len(records)-1], calls[len(calls)-1]
+	if last.Occurrence != v.Occurrence || v.Resubmits != original || !strings.Contains(string(view.JSON(view.Record(last))), `"manual":true,"resubmits":"`+original+`"`) {
+		w.t.Errorf("the last record is %s, the answer %+v, want them to repeat %s", view.JSON(view.Record(last)), v, original)
+	}
+	if _, nominal, _ := strings.Cut(original, "@"); call.expected != nominal || call.key != v.Occurrence {
+		w.t.Errorf("the target was told %s under the key %s, want %s", call.expected, call.key, nominal)
+	}
+}
+
+// TestResubmitFaulted repeats the occurrence of a one-shot that faulted, named in each way: first in vain, and then with success,
+// which completes the job.
+func TestResubmitFaulted(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(func(*call) (int, string) { return http.StatusInternalServerError, "" })
+		w.put("job", `{"action": `+to("main", "")+`}`)
+		time.Sleep(time.Second)
+		first := w.history("job")[0]
+		v := w.mustResubmit("job", first.Occurrence)
+		if got, want := w.outcomes("job"), "failed faulted failed/manual faulted/manual"; got != want {
+			t.Fatalf("history %q, want %q", got, want)
+		}
+		if v := w.get("job"); v.Job.State != scheduler.Faulted || v.Status.Executions != 2 || v.Status.Faults != 2 {
+			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
+		}
+		w.sink.answers(func(*call) (int, string) { return http.StatusOK, "" })
+		v = w.mustResubmit("job", v.Occurrence) // a resubmission repeats the same
+		w.mustRepeat(first.Occurrence, v)
+		if v := w.get("job"); v.Job.State != scheduler.Completed || v.Status.Executions != 3 {
+			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
+		}
+		for _, occurrence := range []string{first.Occurrence, first.ID, first.Nominal.Format(time.RFC3339Nano), view.RecordID(first), "default/job/" + view.RecordID(first), v.Occurrence} {
+			if _, err := w.resubmit("job", occurrence); !errors.Is(err, scheduler.ErrConflict) {
+				t.Errorf("%s, which was repeated with success: %v", occurrence, err)
+			}
+		}
+		again, err := w.service.Resubmit(t.Context(), key("job"), []byte(`{"occurrence": "`+view.RecordID(first)+`", "force": true}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		w.mustRepeat(first.Occurrence, again)
+		w.mustBeInOrder()
+	})
+}
+
+// TestResubmitSkipped repeats an occurrence that was skipped while its job was disabled; the schedule goes on as planned, and no
+// count is used up.
+func TestResubmitSkipped(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		start := time.Now().UTC().Truncate(time.Minute).Add(time.Minute)
+		w.put("job", `{`+action+`, "startTime": "`+start.Format(time.RFC3339)+`", "recurrence": {"frequency": "Minute", "count": 3}}`)
+		time.Sleep(time.Until(start.Add(time.Second)))
+		w.must(w.service.Disable(t.Context(), key("job")))
+		time.Sleep(3*time.Minute + 9*time.Second)
+		w.must(w.service.Enable(t.Context(), key("job")))
+		missed := "default/job@" + start.Add(2*time.Minute).Format(time.RFC3339)
+		w.mustRepeat(missed, w.mustResubmit("job", missed))
+		time.Sleep(5 * time.Minute)
+		if got, want := w.outcomes("job"), "completed skipped(disabled 3) completed/manual completed completed"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+		if v := w.get("job"); v.Job.State != scheduler.Completed || v.Status.Executions != 4 {
+			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
+		}
+	})
+}
+
+// TestResubmitMovesRecur shows that a resubmission delays an @recur, which counts from the last execution (Obsidian Scheduler,
+// "Recurrence", the note on ad hoc jobs).
+func TestResubmitMovesRecur(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		start := time.Now().UTC()
+		w.sink.answers(func(*call) (int, string) {
+			if time.Since(start) < time.Hour {
+				return http.StatusInternalServerError, ""
+			}
+			return http.StatusOK, ""
+		})
+		w.put("job", `{"action": `+to("main", "")+`, "recurrence": {"cron": "@recur 3 hours"}}`)
+		time.Sleep(4 * time.Hour)
+		first := w.history("job")[0]
+		w.mustRepeat(first.Occurrence, w.mustResubmit("job", first.Occurrence))
+		time.Sleep(6*time.Hour + time.Minute)
+		var got []time.Duration
+		for _, c := range w.sink.seen() {
+			got = append(got, c.at.Sub(start).Truncate(time.Minute))
+		}
+		want := []time.Duration{0, 3 * time.Hour, 4 * time.Hour, 7 * time.Hour, 10 * time.Hour}
+		if !slices.Equal(got, want) {
+			t.Errorf("called after %v, want %v", got, want)
+		}
+	})
+}
+
+// TestResubmitRefused has what cannot be repeated: it is not there, or has not ended.
+func TestResubmitRefused(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		refused := func(what, name, occurrence string, want error) {
+			t.Helper()
+			if _, err := w.resubmit(name, occurrence); !errors.Is(err, want) {
+				t.Errorf("%s: %v, want %v", what, err, want)
+			}
+		}
+		w.sink.answers(after(5*time.Second, http.StatusInternalServerError))
+		w.put("job", `{"action": `+to("main", "")+`}`)
+		w.put("retried", `{`+failing+`}}`)
+		w.put("off", `{"action": `+to("main", "")+`, "recurrence": {"frequency": "Hour"}}`)
+		time.Sleep(6 * time.Second)
+		failed, retried, off := w.history("job")[0].Occurrence, w.history("retried")[0].Occurrence, w.history("off")[0].Occurrence
+		w.must(w.service.Disable(t.Context(), key("off")))
+		refused("no such job", "none", failed, scheduler.ErrNotFound)
+		refused("another job's", "job", retried, scheduler.ErrInvalid)
+		refused("no occurrence", "job", "2031-01-01T00:00:00Z", scheduler.ErrNotFound)
+		refused("no record", "job", strings.Repeat("0", 20)+":"+strings.Repeat("1", 20), scheduler.ErrNotFound)
+		refused("it waits for a retry", "retried", retried, scheduler.ErrConflict)
+		time.Sleep(9 * time.Second)
+		refused("it is retried", "retried", retried, scheduler.ErrConflict)
+		for name, occurrence := range map[string]string{"job": failed, "off": off} { // over, and disabled
+			w.mustResubmit(name, occurrence)
+			refused("it is repeated already", name, occurrence, scheduler.ErrConflict)
+			if v := w.get(name); v.Job.State == scheduler.Enabled {
+				t.Errorf("%s is %s", name, v.Job.State)
+			}
+		}
+		time.Sleep(time.Minute)
+		w.mustResubmit("job", failed) // in vain again
+		time.Sleep(10 * time.Second)
+		if got := strings.Count(w.outcomes("job"), "faulted"); got != 3 {
+			t.Errorf("history %q", w.outcomes("job"))
+		}
+		w.replace("job", `{"action": `+to("main", "")+`}`)
+		refused("an earlier job's", "job", failed, scheduler.ErrNotFound)
+	})
+}
+
+// TestResubmitCrash kills a worker that repeats an occurrence, before and after it has recorded so: what takes over repeats the
+// same.
+func TestResubmitCrash(t *testing.T) {
+	for _, state := range []string{"enabled", "faulted"} {
+		for _, before := range []bool{true, false} {
+			freshTimers()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.startWorker()
+				w.sink.answers(func(*call) (int, string) { return http.StatusInternalServerError, "" })
+				more := ""
+				if state == "enabled" {
+					more = `, "recurrence": {"frequency": "Day"}`
+				}
+				w.put("job", `{"action": `+to("main", `, "errorAction": `+to("alarm", ""))+more+`}`)
+				time.Sleep(5 * time.Second)
+				w.stopWorker()
+				first := w.history("job")[0].Occurrence
+				_, other := w.open()
+				nc, own := w.open()
+				m := &mortal{Store: own, nc: nc, point: "record failed", before: before}
+				w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
+				dying, ended := w.stop, w.ended
+				v, err := w.resubmit("job", first)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.awaitDeath(t)
+				w.startWorker(func(c *worker.Config) { c.Store = other })
+				time.Sleep(time.Minute)
+				if got, want := w.outcomes("job"), "failed failed/error faulted failed/manual failed/error/manual faulted/manual"; got != want {
+					t.Errorf("history %q, want %q", got, want)
+				}
+				for _, r := range w.history("job")[3:] {
+					if r.Occurrence != v.Occurrence || r.Resubmits == nil || scheduler.OccurrenceID(r.Job, r.Resubmits.Nominal) != first {
+						t.Errorf("a record of %s repeats %+v", r.Occurrence, r.Resubmits)
+					}
+				}
+				for _, c := range w.sink.seen() {
+					if "default/job@"+c.expected != first {
+						t.Errorf("the target of %s was told %s", c.key, c.expected)
+					}
+				}
+				w.mustBeInOrder()
+				dying()
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}

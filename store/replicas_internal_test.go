@@ -1,0 +1,60 @@
+package store
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+func TestResize(t *testing.T) {
+	one, three := []held{{"A", 1}, {"B", 1}}, []held{{"A", 3}, {"B", 3}}
+	tests := map[string]struct {
+		have   []held
+		want   int
+		reduce bool
+		change []held
+		err    bool
+	}{
+		"nothing asked for":        {have: three},
+		"as it is":                 {have: three, want: 3},
+		"raised":                   {have: one, want: 3, change: one},
+		"one was raised before":    {have: []held{{"A", 3}, {"B", 1}}, want: 3, change: one[1:]},
+		"lower":                    {have: three, want: 1, err: true},
+		"lower than one of them":   {have: []held{{"A", 1}, {"B", 3}}, want: 2, err: true},
+		"lower, as asked for":      {have: three, want: 1, reduce: true, change: three},
+		"raised, with leave given": {have: one, want: 3, reduce: true, change: one},
+	}
+	for name, test := range tests {
+		change, err := resize(test.have, test.want, test.reduce)
+		if !slices.Equal(change, test.change) || (err != nil) != test.err || test.err && !errors.Is(err, scheduler.ErrConflict) {
+			t.Errorf("%s: got %v, %v", name, change, err)
+		}
+	}
+}
+
+func TestPassing(t *testing.T) {
+	answer := func(code jetstream.ErrorCode) error {
+		return &SettingError{Setting: "replicas", Message: "x", Cause: &jetstream.APIError{ErrorCode: code}}
+	}
+	for name, test := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"no answer":             {translate(errors.New("timeout")), true},
+		"no leader":             {answer(10008), true},
+		"servers are missing":   {answer(10005), true},
+		"not a cluster":         {answer(10074), false},
+		"another setting":       {&SettingError{Setting: "lanes"}, false},
+		"forbidden":             {translate(&SettingError{Setting: "permissions"}), false},
+		"nothing":               {nil, false},
+		"a defect of this side": {errors.New("x"), false},
+	} {
+		if got := Passing(test.err); got != test.want {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
+}
