@@ -67,6 +67,7 @@ func TestInterruptWhileReading(t *testing.T) {
 	defer server.Close()
 	for _, args := range []string{
 		"apply - --server " + server.URL,
+		"validate -",
 		"preview -f -",
 		"preview -f - --json",
 		"secrets set door --value-file - --server " + server.URL,

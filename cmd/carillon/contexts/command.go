@@ -2,6 +2,7 @@ package contexts
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,7 @@ import (
 
 // Command is `carillon context`.
 type Command struct {
-	List   listCmd   `cmd:"" help:"Show the contexts there are."`
+	List   listCmd   `cmd:"" aliases:"ls" help:"Show the contexts there are."`
 	Use    useCmd    `cmd:"" help:"Make one the current context."`
 	Set    setCmd    `cmd:"" help:"Make a context, or change one."`
 	Show   showCmd   `cmd:"" help:"Show one context."`
@@ -150,13 +151,13 @@ Examples:
 }
 
 // Run makes or changes a context.
-func (c setCmd) Run(t *terminal.Terminal) error {
+func (c setCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	f, err := Load(t.Lookup)
 	if err != nil {
 		return err
 	}
 	next, known := f.Contexts[c.Name]
-	if err := c.change(t, &next); err != nil {
+	if err := c.change(ctx, t, &next); err != nil {
 		return err
 	}
 	if f.Contexts == nil {
@@ -174,7 +175,7 @@ func (c setCmd) Run(t *terminal.Terminal) error {
 }
 
 // change applies the flags.
-func (c setCmd) change(t *terminal.Terminal, to *Context) error {
+func (c setCmd) change(ctx context.Context, t *terminal.Terminal, to *Context) error {
 	if err := scheduler.ValidateName("context", c.Name); err != nil {
 		return terminal.Usage(err)
 	}
@@ -202,7 +203,7 @@ func (c setCmd) change(t *terminal.Terminal, to *Context) error {
 		if to.Server == "" {
 			return terminal.Usagef("a token is for one server: name it with --server")
 		}
-		token, err := c.token(t)
+		token, err := c.token(ctx, t)
 		if err != nil {
 			return err
 		}
@@ -218,8 +219,8 @@ func (c setCmd) change(t *terminal.Terminal, to *Context) error {
 const maxToken = 64 << 10
 
 // token reads the token.
-func (c setCmd) token(t *terminal.Terminal) (string, error) {
-	in := t.In
+func (c setCmd) token(ctx context.Context, t *terminal.Terminal) (string, error) {
+	in := t.Input(ctx)
 	if c.TokenFile != "-" {
 		file, err := os.Open(c.TokenFile)
 		if err != nil {
