@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -69,7 +70,7 @@ func (c describeCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.
 		return nil
 	}
 	t.Printf("\nLast attempt\n")
-	printer.Attempt(t, records[0], requestOf(j.Properties, records[0].Action))
+	printer.Attempt(t, records[0], requestOf(j.Properties, pathOf(records[0])))
 	return nil
 }
 
@@ -87,8 +88,10 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 	printer.Field(t, "Description", p.Description)
 	printer.Field(t, "State", stateOf(j))
 	printer.Field(t, "Schedule", when(j.Properties))
-	printer.Field(t, "Request", requestOf(j.Properties, "MainAction"))
-	printer.Field(t, "On error", requestOf(j.Properties, "ErrorAction"))
+	printer.Field(t, "Request", requestOf(j.Properties, mainPath))
+	for _, path := range errorPaths(j.Properties, mainPath) {
+		printer.Field(t, "On error", requestOf(j.Properties, path))
+	}
 	printer.Field(t, "Retries", retriesOf(p.Action.RetryPolicy))
 	for i, at := range runs {
 		text := t.Time(at, terminal.Dated)
@@ -99,7 +102,7 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 		}
 	}
 	printer.Field(t, "Attempts", fmt.Sprintf("%d, of which %d failed", s.Executions, s.Failures))
-	printer.Field(t, "Occurrences", fmt.Sprintf("%d failed for good", s.Faults))
+	printer.Field(t, "Occurrences", fmt.Sprintf("%d, of which %d failed for good", s.Occurrences, s.Faults))
 }
 
 // stateOf is a job's state, and what it is doing.
@@ -177,20 +180,28 @@ func retriesOf(policy json.RawMessage) string {
 	return fmt.Sprintf("%s, %s, at most %d", cmp.Or(strings.ToLower(p.Type), "fixed"), cmp.Or(p.Interval, "PT30S"), count)
 }
 
-// requestOf is what an action asks for, in one line: its type, and the address
-// of its request or message. "" when there is no such action.
-func requestOf(properties json.RawMessage, name string) string {
-	var p struct {
-		Action map[string]json.RawMessage `json:"action"`
-	}
-	_ = json.Unmarshal(properties, &p) // it was read before
-	action := p.Action
-	if name == "ErrorAction" {
-		if action["errorAction"] == nil {
+// requestOf says what an action of a job asks for. The action is named by its path, as in a record: action,
+// action.errorAction or action.errorAction[1].
+func requestOf(properties json.RawMessage, path string) string {
+	var action map[string]json.RawMessage
+	for name := range strings.SplitSeq(path, ".") {
+		name, index, listed := strings.Cut(strings.TrimSuffix(name, "]"), "[")
+		var of map[string]json.RawMessage
+		if json.Unmarshal(properties, &of) != nil || of[name] == nil {
 			return ""
 		}
-		action = nil
-		_ = json.Unmarshal(p.Action["errorAction"], &action)
+		properties = of[name]
+		if listed {
+			var list []json.RawMessage
+			i, err := strconv.Atoi(index)
+			if err != nil || json.Unmarshal(properties, &list) != nil || i < 0 || i >= len(list) {
+				return ""
+			}
+			properties = list[i]
+		}
+	}
+	if json.Unmarshal(properties, &action) != nil {
+		return ""
 	}
 	words := []string{text(action["type"])}
 	for _, member := range []string{"request", "queueMessage", "serviceBusQueueMessage", "serviceBusTopicMessage", "natsMessage"} {
@@ -203,6 +214,35 @@ func requestOf(properties json.RawMessage, name string) string {
 		}
 	}
 	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
+}
+
+// mainPath is the path of a job's main action.
+const mainPath = "action"
+
+// pathOf is the path of a record's action.
+func pathOf(r *client.Record) string {
+	switch {
+	case r.ActionPath != "":
+		return r.ActionPath
+	case r.Action == "ErrorAction":
+		return mainPath + ".errorAction"
+	}
+	return mainPath
+}
+
+// errorPaths are the paths of the errorActions of the job's action at a path, in the order of the document.
+func errorPaths(properties json.RawMessage, path string) []string {
+	if path += ".errorAction"; requestOf(properties, path) != "" {
+		return append([]string{path}, errorPaths(properties, path)...)
+	}
+	var paths []string
+	for i := 0; ; i++ {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if requestOf(properties, at) == "" {
+			return paths
+		}
+		paths = append(append(paths, at), errorPaths(properties, at)...)
+	}
 }
 
 // text is a string of a document; "" for anything else.

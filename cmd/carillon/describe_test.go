@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,15 +52,35 @@ func TestRequestOf(t *testing.T) {
 		`{}`: "",
 	} {
 		for name, properties := range map[string]string{
-			"MainAction": `{"action": %s}`, "ErrorAction": `{"action": {"type": "Http", "errorAction": %s}}`,
+			"action":                            `{"action": %s}`,
+			"action.errorAction":                `{"action": {"type": "Http", "errorAction": %s}}`,
+			"action.errorAction[1]":             `{"action": {"errorAction": [{"type": "Other"}, %s]}}`,
+			"action.errorAction[0].errorAction": `{"action": {"errorAction": [{"type": "Other", "errorAction": %s}]}}`,
 		} {
 			if got := requestOf(json.RawMessage(fmt.Sprintf(properties, action)), name); got != want {
 				t.Errorf("%s of %s: got %q, want %q", name, action, got, want)
 			}
 		}
 	}
-	if got := requestOf(json.RawMessage(`{"action": {"type": "Http"}}`), "ErrorAction"); got != "" {
+	if got := requestOf(json.RawMessage(`{"action": {"type": "Http"}}`), "action.errorAction"); got != "" {
 		t.Errorf("of no errorAction: %q", got)
+	}
+}
+
+// TestErrorPaths finds every errorAction.
+func TestErrorPaths(t *testing.T) {
+	for properties, want := range map[string][]string{
+		`{"action": {"type": "Http"}}`: nil,
+		`{"action": {"errorAction": {"type": "Http", "errorAction": {"type": "Http"}}}}`: {
+			"action.errorAction", "action.errorAction.errorAction",
+		},
+		`{"action": {"errorAction": [{"type": "Http", "errorAction": {"type": "Http"}}, {"type": "NatsMessage"}]}}`: {
+			"action.errorAction[0]", "action.errorAction[0].errorAction", "action.errorAction[1]",
+		},
+	} {
+		if got := errorPaths(json.RawMessage(properties), mainPath); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", properties, got, want)
+		}
 	}
 }
 

@@ -67,6 +67,9 @@ func (c historyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.C
 	if errors.Is(err, scheduler.ErrNotFound) && q.Key.Job != "" && !q.Earlier && q.UID == "" {
 		err = terminal.Hinted(err, "if it was deleted, --earlier shows what its last attempts left")
 	}
+	if err == nil && len(records) == 0 && !t.JSON {
+		t.Complain("note", "there are no such records")
+	}
 	p := printer.New(t, terminal.Dated).Headed()
 	for _, r := range records {
 		p.Widen(r.Job)
@@ -179,5 +182,5 @@ func (c historyCmd) request(ctx context.Context, api *client.Client, r *client.R
 	if err != nil {
 		return "" // the record tells enough
 	}
-	return requestOf(j.Properties, r.Action)
+	return requestOf(j.Properties, pathOf(r))
 }

@@ -66,6 +66,9 @@ const fieldWidth = 14
 // action says which action ran, and which try it was.
 func (e event) action() string {
 	text := strings.TrimSpace(e.Action + " " + e.ActionType)
+	if e.ActionPath != "" {
+		text += ", " + e.ActionPath
+	}
 	if e.Retry > 0 {
 		text += fmt.Sprintf(", retry %d", e.Retry)
 	}
