@@ -63,7 +63,7 @@ func (f *File) Open(ctx context.Context, t *terminal.Terminal) (text string, cha
 	}
 	text, before := string(data), f.text
 	f.text = text
-	return text, text != before, nil
+	return text, unmarked(text) != unmarked(before), nil
 }
 
 // mark begins a line that says what is wrong.
@@ -77,16 +77,22 @@ func (f *File) Complain(problems []string) error {
 			b.WriteString(mark + strings.TrimSuffix(line, "\n") + "\n")
 		}
 	}
-	for line := range strings.Lines(f.text) {
-		if !strings.HasPrefix(line, mark) {
-			b.WriteString(line)
-		}
-	}
-	f.text = b.String()
+	f.text = b.String() + unmarked(f.text)
 	if err := os.WriteFile(f.path, []byte(f.text), 0o600); err != nil {
 		return fmt.Errorf("edit: %w", err)
 	}
 	return nil
+}
+
+// unmarked is a text without the lines that say what is wrong.
+func unmarked(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, strings.TrimSpace(mark)) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // Remove removes the file.
