@@ -32,10 +32,11 @@ func Job(j *client.Job) (Document, error) {
 	d := Document{Key: j.Key()}
 	members := []document.Member{text("name", d.Key.Job), text("collection", d.Key.Collection)}
 	members = append(members, jobfile.Escape(v.Without("state", "status")).Members()...)
-	if j.State.Final() {
-		d.Notes = append(d.Notes, fmt.Sprintf("it is %s: a scheduler that does not have it would run it again", j.State))
-	} else {
+	switch {
+	case !j.State.Final():
 		members = append(members, text("state", string(j.State)))
+	case j.Status.Occurrences > 0: // else no time of its schedule was left, and none is anywhere
+		d.Notes = append(d.Notes, fmt.Sprintf("it is %s: a scheduler that does not have it would run it again", j.State))
 	}
 	for _, path := range j.Secrets {
 		d.Notes = append(d.Notes, path+" is a secret, and is not exported")
