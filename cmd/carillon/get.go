@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -71,7 +72,7 @@ func (c getCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 			return err
 		}
 		if jobs[i], err = api.Get(ctx, k); err != nil {
-			return err
+			return c.hinted(err)
 		}
 	}
 	switch {
@@ -83,6 +84,24 @@ func (c getCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 		return printJob(t, jobs[0])
 	}
 	return c.print(t, jobs)
+}
+
+// hinted adds a hint to an error where the first name is no name, but says of what kind the things are, which are jobs.
+func (c getCmd) hinted(err error) error {
+	if !errors.Is(err, scheduler.ErrNotFound) {
+		return err
+	}
+	kind, name, _ := strings.Cut(c.Names[0], "/")
+	if name == "" && len(c.Names) > 1 {
+		name = c.Names[1]
+	}
+	switch kind {
+	case "job", "jobs":
+		return terminal.Hinted(err, strings.TrimSpace(`jobs need no word for their kind: "carillon get `+name)+`"`)
+	case "collection", "collections":
+		return terminal.Hinted(err, `"carillon collection list" shows the collections`)
+	}
+	return err
 }
 
 func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Client) error {

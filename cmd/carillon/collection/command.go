@@ -21,8 +21,8 @@ import (
 type Command struct {
 	Create  Create  `cmd:"" help:"Create a collection."`
 	Get     Get     `cmd:"" help:"Show a collection."`
-	List    List    `cmd:"" help:"List collections."`
-	Delete  Delete  `cmd:"" help:"Delete collections."`
+	List    List    `cmd:"" aliases:"ls" help:"List collections."`
+	Delete  Delete  `cmd:"" aliases:"rm" help:"Delete collections."`
 	Enable  Enable  `cmd:"" help:"Let the jobs of disabled collections run again."`
 	Disable Disable `cmd:"" help:"Stop the jobs of collections until they are enabled."`
 }

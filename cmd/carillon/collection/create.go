@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/initfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -24,7 +25,7 @@ type Create struct {
 	Name             string            `arg:"" optional:"" help:"Name of the collection. Default: the name in the file."`
 	File             string            `short:"f" help:"File with the collection, JSON or YAML. Flags count before it." placeholder:"FILE"`
 	MaxJobs          int               `name:"max-jobs" help:"How many jobs it may have." placeholder:"N"`
-	MaxRecurrence    string            `name:"max-recurrence" help:"How often a job may recur at most: hour, or minute/5 for every five minutes." placeholder:"FREQUENCY/N"`
+	MaxRecurrence    string            `name:"max-recurrence" help:"How often a job may recur at most: hour, or minute/5 or 5m for every five minutes." placeholder:"FREQUENCY/N"`
 	MinRetryInterval string            `name:"min-retry-interval" help:"How soon a job may try again at least, such as PT2M." placeholder:"DURATION"`
 	Tag              map[string]string `help:"A tag. May be repeated." placeholder:"NAME=VALUE"`
 	Disabled         bool              `help:"Let no job run until it is enabled."`
@@ -124,9 +125,12 @@ func (c Create) flags() (document.Value, error) {
 	return document.ObjectValue(all...), nil
 }
 
-// readRecurrence reads FREQUENCY or FREQUENCY/N. Which words and numbers there
+// readRecurrence reads FREQUENCY or FREQUENCY/N, and an interval as "carillon init" takes it, 5m. Which words and numbers there
 // are the scheduler says.
 func readRecurrence(flag string) (document.Value, error) {
+	if frequency, interval, err := initfile.ReadEvery(flag); err == nil {
+		flag = fmt.Sprintf("%s/%d", frequency, interval)
+	}
 	frequency, interval, given := strings.Cut(flag, "/")
 	members := []document.Member{{Name: "frequency", Value: document.StringValue(frequency)}}
 	if given {

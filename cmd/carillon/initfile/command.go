@@ -213,7 +213,7 @@ func (c Command) schedule() (string, error) {
 		}
 		return start + zone + "recurrence:\n  cron: " + scalar(c.Cron) + " # minute, hour, day and month, and day of week\n", nil
 	case c.Every != "":
-		frequency, interval, err := readEvery(c.Every)
+		frequency, interval, err := ReadEvery(c.Every)
 		if err != nil {
 			return "", err
 		}

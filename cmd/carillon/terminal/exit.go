@@ -66,10 +66,16 @@ func (t *Terminal) Fail(err error) int {
 			t.Complain("error", strings.TrimSuffix(line, "\n"))
 		}
 	}
-	if hint := hintOf(err); hint != "" {
+	if hint := hintOf(err); hint != "" && !hintTold(err) {
 		t.Complain("hint", hint)
 	}
 	return code
+}
+
+// hintTold reports whether the hint of an error was printed with the lines that people have read already.
+func hintTold(err error) bool {
+	h, hinted := errors.AsType[*hintedError](err)
+	return is[*reportedError](err) && (!hinted || !is[*reportedError](h))
 }
 
 // Complain prints a line for people on stderr. Programs get errors from [Terminal.Fail] alone, and other lines as a JSON
