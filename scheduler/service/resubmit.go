@@ -125,8 +125,13 @@ func (r Runner) ended(ctx context.Context, j *scheduler.Job, nominal time.Time) 
 		under = under || there
 	}
 	if under {
-		return fmt.Errorf("occurrence %s: %w: it has not ended, or is being resubmitted",
-			scheduler.OccurrenceID(j.Key, nominal), scheduler.ErrConflict)
+		return notEnded(j, nominal)
 	}
 	return nil
+}
+
+// notEnded refuses to repeat the occurrence of an instant that is under way.
+func notEnded(j *scheduler.Job, nominal time.Time) error {
+	return fmt.Errorf("occurrence %s: %w: it has not ended, or is being resubmitted",
+		scheduler.OccurrenceID(j.Key, nominal), scheduler.ErrConflict)
 }

@@ -88,8 +88,11 @@ func (r Runner) startDetached(ctx context.Context, j *scheduler.Job, asked time.
 		slot.Detached = scheduler.ResubmittedName(again.Nominal)
 	}
 	err := r.shared.Store.Fire(ctx, slot, b.Resubmit(again).Encode(), 0)
-	if errors.Is(err, scheduler.ErrConflict) && again == nil {
-		return nil // the same request has been carried out, and still runs
+	switch {
+	case !errors.Is(err, scheduler.ErrConflict):
+		return err
+	case again != nil:
+		return notEnded(j, again.Nominal) // another request was faster
 	}
-	return err
+	return nil // the same request has been carried out, and still runs
 }

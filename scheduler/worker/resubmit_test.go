@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
@@ -221,4 +223,45 @@ func TestResubmitCrash(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestResubmitTwiceAtOnce repeats an occurrence of a job that is over from many sides at once: one of them does, and the others are
+// told why not.
+func TestResubmitTwiceAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(after(5*time.Second, http.StatusInternalServerError))
+		w.put("job", `{"action": `+to("main", "")+`}`)
+		time.Sleep(time.Minute)
+		failed := w.history("job")[0].Occurrence
+		slow := service.New(service.Config{Store: slowFires{w.store}, Actions: w.actions(), Secrets: w.vault})
+		answers := make(chan error, 4)
+		for range cap(answers) {
+			go func() {
+				_, err := slow.Resubmit(t.Context(), key("job"), []byte(`{"occurrence": "`+failed+`"}`))
+				answers <- err
+			}()
+		}
+		accepted := 0
+		for range cap(answers) {
+			switch err := <-answers; {
+			case err == nil:
+				accepted++
+			case !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), failed+": conflict: it has not ended"):
+				t.Errorf("refused: %v", err)
+			}
+		}
+		time.Sleep(time.Minute)
+		if got, want := w.outcomes("job"), "failed faulted failed/manual faulted/manual"; accepted != 1 || got != want {
+			t.Errorf("%d accepted, history %q; want one, and %q", accepted, got, want)
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// slowFires takes its time to fire batons.
+type slowFires struct{ scheduler.Store }
+
+func (s slowFires) Fire(ctx context.Context, slot scheduler.Slot, body []byte, replaces uint64) error {
+	time.Sleep(time.Second)
+	return s.Store.Fire(ctx, slot, body, replaces)
 }
