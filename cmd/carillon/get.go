@@ -11,13 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/export"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 type getCmd struct {
@@ -214,13 +213,13 @@ func printYAML(t *terminal.Terminal, jobs []*client.Job) error {
 
 // printJob prints a job as YAML.
 func printJob(t *terminal.Terminal, j *client.Job) error {
-	text, err := yaml.JSONToYAML(j.Document)
+	v, err := document.Parse(j.Document)
 	if err != nil {
 		return err
 	}
 	now := time.Now()
 	t.Printf("# %s, %s\n# next: %s, last: %s\n",
 		j.State, when(j.Properties), next(j, now), terminal.Ago(j.Status.Last, now))
-	t.Printf("%s", text)
+	t.Printf("%s", v.YAML())
 	return nil
 }

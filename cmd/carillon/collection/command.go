@@ -9,12 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // Command are the commands that deal with collections.
@@ -64,11 +63,11 @@ func (c Get) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) 
 	if t.JSON || c.Output == "json" {
 		return t.PrintJSON(got.Document)
 	}
-	text, err := yaml.JSONToYAML(got.Document)
+	v, err := document.Parse(got.Document)
 	if err != nil {
 		return err
 	}
-	t.Printf("%s", text)
+	t.Printf("%s", v.YAML())
 	return nil
 }
 

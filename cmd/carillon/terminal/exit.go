@@ -3,7 +3,6 @@ package terminal
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -77,7 +76,7 @@ func (t *Terminal) Fail(err error) int {
 func (t *Terminal) Complain(kind, text string) {
 	switch {
 	case !t.JSON:
-		fmt.Fprintf(t.Err, "carillon: %s: %s\n", kind, text)
+		t.Errorf("carillon: %s: %s\n", kind, text)
 	case kind != "error":
 		_ = printJSON(t.Err, map[string]any{kind: map[string]string{"message": text}})
 	}
