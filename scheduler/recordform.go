@@ -78,17 +78,19 @@ func (f *RecordForm) record() *Record {
 
 // title is an outcome as users see it: Completed.
 func (o Outcome) title() string {
-	if o == "" {
-		return ""
+	if o != "" && 'a' <= o[0] && o[0] <= 'z' {
+		return string(o[0]-'a'+'A') + string(o[1:])
 	}
-	return string(o[0]-'a'+'A') + string(o[1:])
+	return string(o)
 }
 
+// outcomeTitled is the reverse of title, for every outcome. What else is stored
+// stays as it is.
 func outcomeTitled(title string) Outcome {
-	if title == "" {
-		return ""
+	if title != "" && 'A' <= title[0] && title[0] <= 'Z' {
+		return Outcome(title[0]-'A'+'a') + Outcome(title[1:])
 	}
-	return Outcome(title[0]-'A'+'a') + Outcome(title[1:])
+	return Outcome(title)
 }
 
 // The names of the phases' actions.
