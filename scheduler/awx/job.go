@@ -52,10 +52,13 @@ func ParseID(text string) (int, bool) {
 	return id, err == nil && id > 0 && id <= maxID && strconv.Itoa(id) == text
 }
 
-// IsSchedule reports whether a job is that of a schedule.
+// IsSchedule reports whether a job is that of a schedule. Anybody may give a job the labels of one: the template is a job of
+// the same collection, or a schedule could be made to take over the action, with its secrets, of any job there is.
 func IsSchedule(j *scheduler.Job) bool {
 	_, ok := IDOf(j.Key.Job)
-	return ok && j.Def.Labels[templateLabel] != "" && j.Def.Timing.Recurrence != nil && rruleOf(j) != ""
+	template, err := TemplateKey(TemplateOf(j))
+	return ok && err == nil && template.Collection == j.Key.Collection && template.String() == TemplateOf(j) &&
+		j.Def.Timing.Recurrence != nil && rruleOf(j) != ""
 }
 
 // NameOf returns the name of a schedule.
@@ -165,7 +168,13 @@ func withDefaults(action, data document.Value) document.Value {
 	if data.Kind() != document.KindObject {
 		return action
 	}
-	if onError, ok := action.Member("errorAction"); ok {
+	if onError, ok := action.Member("errorAction"); ok && onError.Kind() == document.KindArray {
+		items := slices.Clone(onError.Items())
+		for i := range items {
+			items[i] = withDefaults(items[i], data)
+		}
+		action = with(action, "errorAction", document.ArrayValue(items...))
+	} else if ok {
 		action = with(action, "errorAction", withDefaults(onError, data))
 	}
 	place, templated := "", isTrue(action, "template")

@@ -283,6 +283,21 @@ func TestAWXPutTakesTemplateAfresh(t *testing.T) {
 	})
 }
 
+// TestAWXForgedSchedule takes no action, and no secrets, for a job that somebody
+// gave the labels of a schedule, of a template in another collection.
+func TestAWXForgedSchedule(t *testing.T) {
+	w := newWorld(t)
+	w.must(http.MethodPut, "/jobCollections/default/jobs/report", withPassword)
+	w.must(http.MethodPut, "/jobCollections/mine", "{}")
+	const job = "/jobCollections/mine/jobs/awx-77"
+	w.steps([]step{
+		{"PUT", job, `{"labels": {"awx.template": "default/report", "awx.name": "a"}, "recurrence": {"rrule": "` + daily + `", "dialect": "awx"},
+			"action": {"type": "Http", "request": {"uri": "http://mine.example", "method": "GET"}}}`, `201`},
+		{"PUT", schedules + "77/", `{"name": "a", "rrule": "` + daily + `"}`, `404 Not found.`},
+		{"GET", job, "", `200 http://mine.example`},
+	})
+}
+
 // TestAWXTemplateOfAnotherKey makes no schedule of a template whose secrets this
 // process cannot open: it could not seal them for another job.
 func TestAWXTemplateOfAnotherKey(t *testing.T) {
