@@ -10,12 +10,12 @@ import (
 func TestHarmless(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain, tüchtig 😀\tand\nlines\r\n": "plain, tüchtig 😀\tand\nlines\r\n",
-		"\x1b]0;title\x07\x1b[2J":           `\x1b]0;title\a\x1b[2J`,
-		"a\u009b2Jb\x7f\x00":                `a\u009b2Jb\x7f\x00`,
-		"over\rwritten":                     `over\rwritten`,
-		"\u202egnp.exe":                     `\u202egnp.exe`,
-		"\x9b2J":                            `\x9b2J`,
-		"\x1b[31mred\x1b[0m":                `\x1b[31mred\x1b[0m`,
+		"\x1b]0;title\x07\x1b[2J":          `\x1b]0;title\a\x1b[2J`,
+		"a\u009b2Jb\x7f\x00":               `a\u009b2Jb\x7f\x00`,
+		"over\rwritten":                    `over\rwritten`,
+		"\u202egnp.exe":                    `\u202egnp.exe`,
+		"\x9b2J":                           `\x9b2J`,
+		"\x1b[31mred\x1b[0m":               `\x1b[31mred\x1b[0m`,
 	} {
 		var out, complaints bytes.Buffer
 		term := &Terminal{Out: &out, Err: &complaints}
