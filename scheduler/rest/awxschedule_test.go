@@ -283,6 +283,19 @@ func TestAWXPutTakesTemplateAfresh(t *testing.T) {
 	})
 }
 
+// TestAWXNamesAreUnique finds a name again, whatever is in it.
+func TestAWXNamesAreUnique(t *testing.T) {
+	w := newWorld(t)
+	w.makeTemplate("http://target.example", "x")
+	for _, name := range []string{"a", "a b", `\"`, `\\`, `\u001b\u0000\u007f`, "ü\\u2028<&>😀", `\/`} {
+		body := `{"name": "` + name + `", "rrule": "` + daily + `"}`
+		w.steps([]step{
+			{"POST", ofReport, body, `201`},
+			{"POST", ofReport, body, `400 already exists.`},
+		})
+	}
+}
+
 // TestAWXForgedSchedule takes no action, and no secrets, for a job that somebody
 // gave the labels of a schedule, of a template in another collection.
 func TestAWXForgedSchedule(t *testing.T) {
