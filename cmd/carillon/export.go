@@ -116,6 +116,9 @@ func (c exportCmd) write(t *terminal.Terminal, documents []export.Document) erro
 		return nil
 	}
 	for _, d := range documents {
+		if err := checkFileKey(d.Key); err != nil {
+			return err
+		}
 		path := filepath.Join(c.Output, fileName(d.Key))
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { //nolint:gosec // as the umask says: there are no secrets in it
 			return fmt.Errorf("export: %w", err)
@@ -126,6 +129,14 @@ func (c exportCmd) write(t *terminal.Terminal, documents []export.Document) erro
 		t.Printf("%-9s %s\n", "wrote", path)
 	}
 	return nil
+}
+
+// checkFileKey refuses names that no scheduler has: one that answers with ../x would choose where files are written.
+func checkFileKey(k scheduler.Key) error {
+	if k.Job == "" {
+		return scheduler.ValidateName("collection", k.Collection)
+	}
+	return k.Validate()
 }
 
 // fileName is the file of a job or, without one, of a collection.
