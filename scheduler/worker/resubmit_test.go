@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
@@ -167,6 +169,49 @@ func TestResubmitRefused(t *testing.T) {
 		}
 		w.replace("job", `{"action": `+to("main", "")+`}`)
 		refused("an earlier job's", "job", failed, scheduler.ErrNotFound)
+	})
+}
+
+// meantime is a store of which something is done once a history has been read.
+type meantime struct {
+	scheduler.Store
+
+	do func()
+}
+
+func (m *meantime) Recent(
+	ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
+) error {
+	err := m.Store.Recent(ctx, k, before, outcomes, f)
+	if do := m.do; do != nil {
+		m.do = nil
+		do()
+	}
+	return err
+}
+
+// TestResubmitOnce sends a request while the history is read for another that is the same: the occurrence runs again once.
+func TestResubmitOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(func(c *call) (int, string) {
+			if len(w.sink.seen()) > 1 {
+				return http.StatusOK, ""
+			}
+			return http.StatusInternalServerError, ""
+		})
+		w.put("job", `{"action": `+to("main", "")+`, "recurrence": {"frequency": "Day"}}`)
+		time.Sleep(time.Second)
+		first := w.history("job")[0].Occurrence
+		other := service.New(service.Config{
+			Store: &meantime{w.store, func() { w.mustResubmit("job", first) }}, Actions: w.actions(), Secrets: w.vault,
+		})
+		if _, err := other.Resubmit(t.Context(), key("job"), []byte(`{"occurrence": "`+first+`"}`)); !errors.Is(err, scheduler.ErrConflict) {
+			t.Errorf("%v, want that it was resubmitted with success", err)
+		}
+		time.Sleep(time.Second)
+		if got, want := w.outcomes("job"), "failed faulted completed/manual"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
 	})
 }
 
