@@ -166,7 +166,7 @@ func withDefaults(action, data document.Value) document.Value {
 		return action
 	}
 	if onError, ok := action.Member("errorAction"); ok {
-		action = with(action, "errorAction", withDefaults(onError, data))
+		action = with(action, "errorAction", eachWithDefaults(onError, data))
 	}
 	place, templated := "", isTrue(action, "template")
 	for _, m := range action.Members() {
@@ -186,6 +186,18 @@ func withDefaults(action, data document.Value) document.Value {
 	}
 	inner, _ := action.Member(place)
 	return with(action, place, with(inner, "data", over(inner, data)))
+}
+
+// eachWithDefaults is withDefaults for what an action has as its errorAction: one, or a list of them.
+func eachWithDefaults(onError, data document.Value) document.Value {
+	if onError.Kind() != document.KindArray {
+		return withDefaults(onError, data)
+	}
+	all := slices.Clone(onError.Items())
+	for i, one := range all {
+		all[i] = withDefaults(one, data)
+	}
+	return document.ArrayValue(all...)
 }
 
 // over returns the data beside a template with those that count before them.
