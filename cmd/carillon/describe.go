@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -69,7 +70,7 @@ func (c describeCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.
 		return nil
 	}
 	t.Printf("\nLast attempt\n")
-	printer.Attempt(t, records[0], requestOf(j.Properties, records[0].Action))
+	printer.Attempt(t, records[0], requestOf(recordedAction(j.Properties, records[0])))
 	return nil
 }
 
@@ -87,8 +88,8 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 	printer.Field(t, "Description", p.Description)
 	printer.Field(t, "State", stateOf(j))
 	printer.Field(t, "Schedule", when(j.Properties))
-	printer.Field(t, "Request", requestOf(j.Properties, "MainAction"))
-	printer.Field(t, "On error", requestOf(j.Properties, "ErrorAction"))
+	printer.Field(t, "Request", requestOf(actionOf(j.Properties)))
+	printer.Field(t, "On error", strings.Join(onErrorOf(actionOf(j.Properties)), "\n"))
 	printer.Field(t, "Retries", retriesOf(p.Action.RetryPolicy))
 	for i, at := range runs {
 		text := t.Time(at, terminal.Dated)
@@ -177,20 +178,71 @@ func retriesOf(policy json.RawMessage) string {
 	return fmt.Sprintf("%s, %s, at most %d", cmp.Or(strings.ToLower(p.Type), "fixed"), cmp.Or(p.Interval, "PT30S"), count)
 }
 
-// requestOf is what an action asks for, in one line: its type, and the address
-// of its request or message. "" when there is no such action.
-func requestOf(properties json.RawMessage, name string) string {
+// errorActionsOf are the errorActions of an action, of which it may have one or a
+// list.
+func errorActionsOf(action json.RawMessage) []json.RawMessage {
+	var of struct {
+		OnError json.RawMessage `json:"errorAction"`
+	}
+	if json.Unmarshal(action, &of) != nil || len(of.OnError) == 0 {
+		return nil
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(of.OnError, &list) != nil {
+		return []json.RawMessage{of.OnError}
+	}
+	return list
+}
+
+// onErrorOf is what the errorActions of an action ask for, a line for each, in
+// the order in which they run.
+func onErrorOf(action json.RawMessage) []string {
+	var lines []string
+	for _, one := range errorActionsOf(action) {
+		lines = append(append(lines, requestOf(one)), onErrorOf(one)...)
+	}
+	return lines
+}
+
+// actionOf is the action of a job.
+func actionOf(properties json.RawMessage) json.RawMessage {
 	var p struct {
-		Action map[string]json.RawMessage `json:"action"`
+		Action json.RawMessage `json:"action"`
 	}
 	_ = json.Unmarshal(properties, &p) // it was read before
-	action := p.Action
-	if name == "ErrorAction" {
-		if action["errorAction"] == nil {
-			return ""
+	return p.Action
+}
+
+// recordedAction is the action of a job that a record is of, as far as the job
+// still has it: where there are several errorActions, the record says which.
+func recordedAction(properties json.RawMessage, r *client.Record) json.RawMessage {
+	path := r.ActionPath
+	if path == "" && r.Action == "ErrorAction" {
+		path = "action.errorAction"
+	}
+	action := actionOf(properties)
+	rest := strings.TrimPrefix(path, "action")
+	for step, ok := strings.CutPrefix(rest, ".errorAction"); ok; step, ok = strings.CutPrefix(rest, ".errorAction") {
+		place, list := 0, errorActionsOf(action)
+		if rest = step; strings.HasPrefix(rest, "[") {
+			digits, after, _ := strings.Cut(rest[1:], "]")
+			place, _ = strconv.Atoi(digits)
+			rest = after
 		}
-		action = nil
-		_ = json.Unmarshal(p.Action["errorAction"], &action)
+		if place >= len(list) {
+			return nil
+		}
+		action = list[place]
+	}
+	return action
+}
+
+// requestOf is what an action asks for, in one line: its type, and the address
+// of its request or message. "" when there is no such action.
+func requestOf(document json.RawMessage) string {
+	var action map[string]json.RawMessage
+	if len(document) > 0 {
+		_ = json.Unmarshal(document, &action) // likewise
 	}
 	words := []string{text(action["type"])}
 	for _, member := range []string{"request", "queueMessage", "serviceBusQueueMessage", "serviceBusTopicMessage", "natsMessage"} {

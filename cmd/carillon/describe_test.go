@@ -2,12 +2,12 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -50,16 +50,34 @@ func TestRequestOf(t *testing.T) {
 		`{"type": "NatsMessage", "natsMessage": {"mode": "request", "subject": "a.b"}}`:                                     "NatsMessage request a.b",
 		`{}`: "",
 	} {
-		for name, properties := range map[string]string{
-			"MainAction": `{"action": %s}`, "ErrorAction": `{"action": {"type": "Http", "errorAction": %s}}`,
-		} {
-			if got := requestOf(json.RawMessage(fmt.Sprintf(properties, action)), name); got != want {
-				t.Errorf("%s of %s: got %q, want %q", name, action, got, want)
-			}
+		if got := requestOf(json.RawMessage(action)); got != want {
+			t.Errorf("%s: got %q, want %q", action, got, want)
 		}
 	}
-	if got := requestOf(json.RawMessage(`{"action": {"type": "Http"}}`), "ErrorAction"); got != "" {
-		t.Errorf("of no errorAction: %q", got)
+}
+
+// TestRecordedAction: the action that a record is of, among as many as a job may have.
+func TestRecordedAction(t *testing.T) {
+	const one = `{"action": {"type": "Http", "errorAction": {"type": "A"}}}`
+	const several = `{"action": {"type": "Http", "errorAction": [{"type": "A"}, {"type": "B", "errorAction": {"type": "C"}}]}}`
+	for _, test := range []struct{ properties, name, path, want string }{
+		{one, "MainAction", "", "Http"},
+		{one, "ErrorAction", "", "A"},
+		{several, "MainAction", "", "Http"},
+		{several, "ErrorAction", "action.errorAction[0]", "A"},
+		{several, "ErrorAction", "action.errorAction[1]", "B"},
+		{several, "ErrorAction", "action.errorAction[1].errorAction", "C"},
+		{several, "ErrorAction", "action.errorAction[7]", ""},
+		{`{"action": {"type": "Http", "errorAction": [{"type": "A"}]}}`, "ErrorAction", "", "A"},
+		{`{"action": {"type": "Http"}}`, "ErrorAction", "", ""},
+	} {
+		r := &client.Record{RecordForm: scheduler.RecordForm{Action: test.name, ActionPath: test.path}}
+		if got := requestOf(recordedAction(json.RawMessage(test.properties), r)); got != test.want {
+			t.Errorf("%s %s of %s: got %q, want %q", test.name, test.path, test.properties, got, test.want)
+		}
+	}
+	if got := strings.Join(onErrorOf(actionOf(json.RawMessage(several))), " "); got != "A B C" {
+		t.Errorf("on error %q, want A B C", got)
 	}
 }
 
