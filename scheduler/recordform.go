@@ -8,7 +8,7 @@ import "time"
 // History"); an attempt that is retried is a record of its own. All of a faulted
 // record but GivenUp is of the main action's last attempt.
 type RecordForm struct {
-	// Started is there for attempts only.
+	// Started is there for attempts, and for what is told of one: a faulted record.
 	Started time.Time `json:"startTime,omitzero"`
 
 	Ended   time.Time `json:"endTime,omitzero"`
@@ -22,8 +22,8 @@ type RecordForm struct {
 	Occurrence string    `json:"occurrence,omitempty"` // its id; the outgoing idempotency key
 	Attempt    string    `json:"attemptId,omitempty"`
 	Due        time.Time `json:"dueTime,omitzero"`     // nominal plus jitter, or a retry's time
-	Lateness   *Seconds  `json:"lateness,omitempty"`   // from dueTime to startTime; of attempts
-	Duration   *Seconds  `json:"duration,omitempty"`   // from startTime to the end; of attempts
+	Lateness   *Seconds  `json:"lateness,omitempty"`   // from dueTime to startTime, if there is one
+	Duration   *Seconds  `json:"duration,omitempty"`   // from startTime to the end, likewise
 	ActionType string    `json:"actionType,omitempty"` // as in the job: Http, StorageQueue, …
 	ActionPath string    `json:"actionPath,omitempty"` // which of several errorActions it was: action.errorAction[1]
 	Target     string    `json:"target,omitempty"`     // what the action loads: host and port

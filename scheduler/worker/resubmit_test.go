@@ -193,7 +193,7 @@ func (m *meantime) Recent(
 // TestResubmitOnce sends a request while the history is read for another that is the same: the occurrence runs again once.
 func TestResubmitOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		w.sink.answers(func(c *call) (int, string) {
+		w.sink.answers(func(*call) (int, string) {
 			if len(w.sink.seen()) > 1 {
 				return http.StatusOK, ""
 			}
