@@ -44,9 +44,11 @@ type RecordForm struct {
 // Form returns the record as users see it.
 func (r *Record) Form() RecordForm {
 	f := RecordForm{
-		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Nominal: r.Nominal.UTC(), Due: r.Due.UTC(), From: r.From.UTC(), To: r.To.UTC(), GivenUp: r.GivenUp.UTC(),
+		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Nominal: r.Nominal.UTC(), Due: r.Due.UTC(),
+		From: r.From.UTC(), To: r.To.UTC(), GivenUp: r.GivenUp.UTC(),
 		Action: r.Phase.actionName(), Status: r.Outcome.title(), Message: r.Message, Retry: r.Attempt, Repeat: r.Progress.Number,
-		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, ActionPath: r.Path, Target: r.Target, StatusCode: r.Status, Final: r.Final,
+		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, ActionPath: r.Path, Target: r.Target,
+		StatusCode: r.Status, Final: r.Final,
 		RetryAfter: Seconds(r.RetryAfter), Response: r.Response, Manual: r.Kind.IsManual(), Reason: r.Reason, Count: r.Count, UID: r.UID,
 	}
 	if r.Resubmits != nil {
@@ -67,8 +69,9 @@ func (f *RecordForm) record() *Record {
 	r := &Record{
 		ID: f.Attempt, Occurrence: f.Occurrence, Outcome: outcomeTitled(f.Status), Nominal: f.Nominal, Due: f.Due, Started: f.Started,
 		Ended: f.Ended, Attempt: f.Retry, Phase: phaseNamed(f.Action), Status: f.StatusCode, Message: f.Message, Response: f.Response,
-		Final: f.Final, RetryAfter: time.Duration(f.RetryAfter), Type: f.ActionType, Path: f.ActionPath, Target: f.Target, GivenUp: f.GivenUp,
-		Reason: f.Reason, From: f.From, To: f.To, Count: f.Count, UID: f.UID,
+		Final: f.Final, RetryAfter: time.Duration(f.RetryAfter), Type: f.ActionType, Path: f.ActionPath, Target: f.Target,
+		GivenUp: f.GivenUp,
+		Reason:  f.Reason, From: f.From, To: f.To, Count: f.Count, UID: f.UID,
 	}
 	if f.Duration != nil {
 		r.Duration = time.Duration(*f.Duration)

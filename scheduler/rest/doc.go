@@ -1,7 +1,7 @@
 // Package rest is the scheduler's HTTP API, with short paths:
 //
 //	GET    /jobCollections                            all collections
-//	PUT    /jobCollections/{c}                        create (201) or replace (200) a collection; without a body, the defaults; ?dryRun=true|false
+//	PUT    /jobCollections/{c}                        create (201) or replace (200) one; without a body, the defaults; ?dryRun=true|false
 //	GET    /jobCollections/{c}
 //	PATCH  /jobCollections/{c}                        merge into its settings (RFC 7396)
 //	DELETE /jobCollections/{c}                        with all its jobs; 409 while it has any with ?onlyEmpty=true
