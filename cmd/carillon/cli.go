@@ -76,7 +76,7 @@ func run(args []string, t *terminal.Terminal) int {
 	if err := remote.UseContext(command, t); err != nil {
 		return t.Fail(err)
 	}
-	ctx, stop := interruptible()
+	ctx, stop := interruptible(t.Lent)
 	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))
 	return t.Fail(ended(ctx, command.Run(t)))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"text/tabwriter"
 
 	"golang.org/x/term"
@@ -27,6 +28,7 @@ type Terminal struct {
 	Helped bool // help was printed, and nothing else is to be done
 
 	lines *bufio.Reader // of In, once something was asked
+	lent  atomic.Bool   // to another program, such as an editor
 }
 
 // System is the terminal of the process.
