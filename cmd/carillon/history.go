@@ -179,5 +179,5 @@ func (c historyCmd) request(ctx context.Context, api *client.Client, r *client.R
 	if err != nil {
 		return "" // the record tells enough
 	}
-	return requestOf(j.Properties, r.Action)
+	return requestOf(j.Properties, r)
 }
