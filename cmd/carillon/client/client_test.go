@@ -79,13 +79,13 @@ func TestUnreachable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.List(t.Context(), "default", "")
+	_, err = c.Select(t.Context(), client.Query{Collection: "default"})
 	if !errors.Is(err, scheduler.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err = c.List(ctx, "default", ""); !errors.Is(err, context.Canceled) || errors.Is(err, scheduler.ErrUnavailable) {
+	if _, err = c.Select(ctx, client.Query{Collection: "default"}); !errors.Is(err, context.Canceled) || errors.Is(err, scheduler.ErrUnavailable) {
 		t.Errorf("interrupted: got %v", err)
 	}
 }
@@ -122,7 +122,7 @@ func TestPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := c.List(t.Context(), "default", scheduler.Enabled)
+	jobs, err := c.Select(t.Context(), client.Query{Collection: "default", State: scheduler.Enabled})
 	if err != nil || len(jobs) != 250 || jobs[249].Name != "default/j249" || jobs[249].State != scheduler.Enabled {
 		t.Errorf("got %d jobs, %v", len(jobs), err)
 	}
