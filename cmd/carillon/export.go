@@ -93,7 +93,7 @@ func collectionsOf(ctx context.Context, api *client.Client, q client.Query, jobs
 		if q.Collection != "" && q.Collection != one.Name || q.Labels != "" && !has {
 			continue
 		}
-		d, err := export.Collection(one.Document)
+		d, err := export.Collection(one)
 		if err != nil {
 			return nil, err
 		}

@@ -4,7 +4,6 @@
 package export
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Document is a job or a collection as a job file has it.
@@ -44,19 +44,15 @@ func Job(j *client.Job) (Document, error) {
 	return d, nil
 }
 
-// CollectionType is what tells the document of a collection from that of a job.
-const CollectionType = "Microsoft.Scheduler/jobCollections"
-
-// Collection makes a document of a collection, as the API shows it.
-func Collection(data json.RawMessage) (Document, error) {
-	v, err := document.Parse(data)
+// Collection makes a document of a collection.
+func Collection(c *client.Collection) (Document, error) {
+	v, err := document.Parse(c.Document)
 	if err != nil {
-		return Document{}, fmt.Errorf("collection: %w", err)
+		return Document{}, fmt.Errorf("collection %s: %w", c.Name, err)
 	}
-	name, _ := v.Member("name")
-	members := []document.Member{text("name", name.Text()), text("type", CollectionType)}
+	members := []document.Member{text("name", c.Name), text("type", view.CollectionType)}
 	members = append(members, jobfile.Escape(v.Without("id", "type", "name")).Members()...)
-	return Document{Key: scheduler.Key{Collection: name.Text()}, Value: document.ObjectValue(members...)}, nil
+	return Document{Key: scheduler.Key{Collection: c.Name}, Value: document.ObjectValue(members...)}, nil
 }
 
 func text(name, text string) document.Member {

@@ -227,7 +227,7 @@ func (c Command) schedule() (string, error) {
 
 // checked reads the file as a scheduler does.
 func checked(k scheduler.Key, text string) error {
-	text = strings.ReplaceAll(text, "${CARILLON_ECHO}", "http://127.0.0.1:8080/echo")
+	text = strings.ReplaceAll(text, "${CARILLON_ECHO}", check.Echo)
 	checker := check.New(check.Config{})
 	defer checker.Close()
 	_, err := checker.Document(k, []byte(text), false)
