@@ -1,13 +1,18 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -197,5 +202,40 @@ func TestFollowWithoutServer(t *testing.T) {
 	}
 	if !errors.Is(err, scheduler.ErrUnavailable) {
 		t.Errorf("the end of the server: got %v", err)
+	}
+}
+
+// TestServerThatSpeaksFirst: a NATS server is told from a scheduler, however fast it greets, and nothing else is said.
+func TestServerThatSpeaksFirst(t *testing.T) {
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.WriteString(c, "INFO {\"server_id\":\"N\"} \r\n")
+			defer c.Close()
+		}
+	}()
+	var said bytes.Buffer
+	log.SetOutput(&said)
+	defer log.SetOutput(os.Stderr)
+	for range 100 {
+		c, err := client.New("http://" + l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Collections(t.Context())
+		if !errors.Is(err, scheduler.ErrUnavailable) || !strings.Contains(err.Error(), "a NATS server is there") {
+			t.Fatal(err)
+		}
+	}
+	if said.Len() > 0 {
+		t.Error(said.String())
 	}
 }
