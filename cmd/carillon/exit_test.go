@@ -195,10 +195,10 @@ func TestErrorsForPrograms(t *testing.T) {
 	for args, want := range map[string]string{
 		"run gone busy fine": `{"error":{"code":"Failure","message":"2 things went wrong","details":[` +
 			`{"path":"default/gone","message":"it is gone"},{"path":"default/busy","message":"it is busy"}]}}`,
-		"run gone":     `{"error":{"code":"ResourceNotFound","message":"default/gone: it is gone","details":[{"path":"default/gone","message":"it is gone"}]}}`,
+		"run gone":                 `{"error":{"code":"ResourceNotFound","message":"default/gone: it is gone","details":[{"path":"default/gone","message":"it is gone"}]}}`,
 		"collection get x -o yaml": `{"error":{"code":"Usage","message":"--json and --output yaml exclude each other"}}`,
-		"run --wait gone": `{"error":{"code":"ResourceNotFound","message":"default/gone: it is gone","details":[{"path":"default/gone","message":"it is gone"}]}}`,
-		"docs weather": `"code":"ResourceNotFound","message":"there is no page \"weather\"","hint":"`,
+		"run --wait gone":          `{"error":{"code":"ResourceNotFound","message":"default/gone: it is gone","details":[{"path":"default/gone","message":"it is gone"}]}}`,
+		"docs weather":             `"code":"ResourceNotFound","message":"there is no page \"weather\"","hint":"`,
 		"apply none.yaml": `{"error":{"code":"Usage","message":"none.yaml: no such file or directory",` +
 			`"hint":"mend the files and apply again; what is in order already stays as it is",` +
 			`"details":[{"path":"none.yaml","message":"no such file or directory"}]}}`,
