@@ -139,6 +139,8 @@ func TestExitCodes(t *testing.T) {
 		{"dev --http 127.0.0.1:0 --nats 127.0.0.1:0 --data " + file, terminal.ExitUnavailable, "ServiceUnavailable"},
 		{"emulate --ports-file " + none + "/ports.json --amqp 127.0.0.1:0 --http 127.0.0.1:0 --queue 127.0.0.1:0", terminal.ExitUnavailable, "ServiceUnavailable"},
 
+		{"init x --every 5m -o " + none + "/x.yaml", terminal.ExitUnavailable, "ServiceUnavailable"},
+
 		// Several: the code that they share, or that of a failure.
 		{"run gone gone2", terminal.ExitNotFound, "ResourceNotFound"},
 		{"run gone busy", terminal.ExitFailure, "Failure"},

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -118,10 +117,10 @@ func (c exportCmd) write(t *terminal.Terminal, documents []export.Document) erro
 	for _, d := range documents {
 		path := filepath.Join(c.Output, fileName(d.Key))
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { //nolint:gosec // as the umask says: there are no secrets in it
-			return fmt.Errorf("export: %w", err)
+			return terminal.Unavailable(err)
 		}
 		if err := os.WriteFile(path, d.YAML(), 0o666); err != nil { //nolint:gosec // likewise
-			return fmt.Errorf("export: %w", err)
+			return terminal.Unavailable(err)
 		}
 		t.Printf("%-9s %s\n", "wrote", path)
 	}

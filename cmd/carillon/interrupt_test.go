@@ -97,7 +97,7 @@ func TestInterruptWhileEditing(t *testing.T) {
 	defer server.Close()
 	for ending, want := range map[string]int{"true": terminal.ExitOK, "exit 130": terminal.ExitInterrupted} {
 		t.Setenv("TMPDIR", t.TempDir())
-		t.Setenv("VISUAL", `open() { touch opened; while ! test -e pressed; do sleep 0.01; done; echo 'description: new' >> "$1"; `+
+		t.Setenv("VISUAL", `open() { touch opened; while ! test -e pressed; do sleep 0.01; done; sleep 0.2; echo 'description: new' >> "$1"; `+
 			`sed '/old/d' "$1" > next; cat next > "$1"; `+ending+`; }; open`)
 		p := startProcess(t, "edit", "job", "--server", server.URL)
 		p.await(t, func() bool { _, err := os.Stat(filepath.Join(p.cmd.Dir, "opened")); return err == nil })

@@ -218,8 +218,11 @@ func TestServerThatSpeaksFirst(t *testing.T) {
 			if err != nil {
 				return
 			}
-			_, _ = io.WriteString(c, "INFO {\"server_id\":\"N\"} \r\n")
-			defer c.Close()
+			go func() {
+				defer c.Close()
+				_, _ = io.WriteString(c, "INFO {\"server_id\":\"N\"} \r\n")
+				_, _ = io.Copy(io.Discard, c) // until the client ends it
+			}()
 		}
 	}()
 	var said bytes.Buffer

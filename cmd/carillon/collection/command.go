@@ -37,7 +37,7 @@ files; "carillon docs rest" has all that may stand there.`
 type Get struct {
 	remote.Server
 
-	Name   string `arg:"" help:"Name of the collection."`
+	Name   string `arg:"" name:"collection" help:"Name of the collection."`
 	Output string `short:"o" help:"Print as yaml or json." enum:"yaml,json," default:"" placeholder:"FORMAT"`
 }
 
