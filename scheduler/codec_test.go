@@ -369,7 +369,8 @@ func recordsOf(b scheduler.Baton) *rapid.Generator[scheduler.Record] {
 // FuzzDecodeRecord: whatever is read as a record is stored, and then read and
 // stored alike.
 func FuzzDecodeRecord(f *testing.F) {
-	for _, stored := range []string{leastRecord, fullestRecord, firstLeastRecord, firstFullestRecord} {
+	const untitled = `{"version":2,"status":"a"}`
+	for _, stored := range []string{leastRecord, fullestRecord, firstLeastRecord, firstFullestRecord, untitled, `{"version":2,"status":"é"}`} {
 		f.Add([]byte(stored))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

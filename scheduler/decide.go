@@ -85,8 +85,8 @@ type Decision struct {
 }
 
 // Decide says what becomes of a baton that a worker has and that is due, or that
-// came much too early, before an attempt. j is its job as it is now, nil when there is none, and open
-// whether the collection's jobs may run.
+// came much too early, before an attempt. j is its job as it is now, nil when
+// there is none, and open whether the collection's jobs may run.
 func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
 	standing := b.StandingOf(j, open)
 	switch standing {

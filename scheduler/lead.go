@@ -25,8 +25,8 @@ const (
 	horizon = 50 * 365 * 24 * time.Hour
 
 	// soon is how long before its time a worker holds a baton in memory: more
-	// than any lead, and than what the clocks of two machines differ by. One that
-	// comes earlier has reached the horizon, or was fired by a clock that is wrong.
+	// than any lead. One that comes earlier has reached the horizon, unless the
+	// clocks of this machine and of the store differ by as much.
 	soon = time.Hour
 )
 

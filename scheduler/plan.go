@@ -44,7 +44,8 @@ func (j *Job) Rejoin(p Progress, now time.Time) Step {
 
 // Restart begins the present schedule of j with a baton of the schedule before,
 // which was not due yet. What the clock jumped over until then, the old one left
-// out, and what its disabled collection postponed is settled; old is the definition the baton was armed with, as far as it is kept.
+// out, and what its disabled collection postponed is settled; old is the
+// definition the baton was armed with, as far as it is kept.
 func (j *Job) Restart(old *Job, b Baton, now time.Time) Step {
 	s := j.Begin(b.Progress, now)
 	if old.ScheduleGen != b.Schedule {

@@ -8,7 +8,7 @@ import "time"
 // History"); an attempt that is retried is a record of its own. All of a faulted
 // record but GivenUp is of the main action's last attempt.
 type RecordForm struct {
-	// Started is there for attempts only.
+	// Started is there for attempts, and for what is told of one: a faulted record.
 	Started time.Time `json:"startTime,omitzero"`
 
 	Ended   time.Time `json:"endTime,omitzero"`
@@ -22,8 +22,8 @@ type RecordForm struct {
 	Occurrence string    `json:"occurrence,omitempty"` // its id; the outgoing idempotency key
 	Attempt    string    `json:"attemptId,omitempty"`
 	Due        time.Time `json:"dueTime,omitzero"`     // nominal plus jitter, or a retry's time
-	Lateness   *Seconds  `json:"lateness,omitempty"`   // from dueTime to startTime; of attempts
-	Duration   *Seconds  `json:"duration,omitempty"`   // from startTime to the end; of attempts
+	Lateness   *Seconds  `json:"lateness,omitempty"`   // from dueTime to startTime, if there is one
+	Duration   *Seconds  `json:"duration,omitempty"`   // from startTime to the end, likewise
 	ActionType string    `json:"actionType,omitempty"` // as in the job: Http, StorageQueue, …
 	ActionPath string    `json:"actionPath,omitempty"` // which of several errorActions it was: action.errorAction[1]
 	Target     string    `json:"target,omitempty"`     // what the action loads: host and port
@@ -44,9 +44,11 @@ type RecordForm struct {
 // Form returns the record as users see it.
 func (r *Record) Form() RecordForm {
 	f := RecordForm{
-		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Nominal: r.Nominal.UTC(), Due: r.Due.UTC(), From: r.From.UTC(), To: r.To.UTC(), GivenUp: r.GivenUp.UTC(),
+		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Nominal: r.Nominal.UTC(), Due: r.Due.UTC(),
+		From: r.From.UTC(), To: r.To.UTC(), GivenUp: r.GivenUp.UTC(),
 		Action: r.Phase.actionName(), Status: r.Outcome.title(), Message: r.Message, Retry: r.Attempt, Repeat: r.Progress.Number,
-		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, ActionPath: r.Path, Target: r.Target, StatusCode: r.Status, Final: r.Final,
+		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, ActionPath: r.Path, Target: r.Target,
+		StatusCode: r.Status, Final: r.Final,
 		RetryAfter: Seconds(r.RetryAfter), Response: r.Response, Manual: r.Kind.IsManual(), Reason: r.Reason, Count: r.Count, UID: r.UID,
 	}
 	if r.Resubmits != nil {
@@ -67,8 +69,9 @@ func (f *RecordForm) record() *Record {
 	r := &Record{
 		ID: f.Attempt, Occurrence: f.Occurrence, Outcome: outcomeTitled(f.Status), Nominal: f.Nominal, Due: f.Due, Started: f.Started,
 		Ended: f.Ended, Attempt: f.Retry, Phase: phaseNamed(f.Action), Status: f.StatusCode, Message: f.Message, Response: f.Response,
-		Final: f.Final, RetryAfter: time.Duration(f.RetryAfter), Type: f.ActionType, Path: f.ActionPath, Target: f.Target, GivenUp: f.GivenUp,
-		Reason: f.Reason, From: f.From, To: f.To, Count: f.Count, UID: f.UID,
+		Final: f.Final, RetryAfter: time.Duration(f.RetryAfter), Type: f.ActionType, Path: f.ActionPath, Target: f.Target,
+		GivenUp: f.GivenUp,
+		Reason:  f.Reason, From: f.From, To: f.To, Count: f.Count, UID: f.UID,
 	}
 	if f.Duration != nil {
 		r.Duration = time.Duration(*f.Duration)
@@ -78,17 +81,19 @@ func (f *RecordForm) record() *Record {
 
 // title is an outcome as users see it: Completed.
 func (o Outcome) title() string {
-	if o == "" {
-		return ""
+	if o != "" && 'a' <= o[0] && o[0] <= 'z' {
+		return string(o[0]-'a'+'A') + string(o[1:])
 	}
-	return string(o[0]-'a'+'A') + string(o[1:])
+	return string(o)
 }
 
+// outcomeTitled is the reverse of title, for every outcome. What else is stored
+// stays as it is.
 func outcomeTitled(title string) Outcome {
-	if title == "" {
-		return ""
+	if title != "" && 'A' <= title[0] && title[0] <= 'Z' {
+		return Outcome(title[0]-'A'+'a') + Outcome(title[1:])
 	}
-	return Outcome(title[0]-'A'+'a') + Outcome(title[1:])
+	return Outcome(title)
 }
 
 // The names of the phases' actions.

@@ -63,3 +63,31 @@ func (j *Job) resume(b Baton, now time.Time) (Replanning, Step) {
 	}
 	return ReplaceIt, Step{Next: &b, State: j.State, Progress: b.Progress, Records: s.Records}
 }
+
+// Unfinished returns what follows for a job that was disabled and has no
+// occurrence left. When it was disabled while its last one waited for a retry or
+// an errorAction, it goes on with that; when that one has faulted meanwhile, the
+// job has. s is what follows otherwise.
+func (j *Job) Unfinished(s Step, search *PlaceSearch) Step {
+	last := search.Found
+	if last == nil || !last.IsAttempt() || last.Kind != Planned || last.Schedule != j.ScheduleGen {
+		return s
+	}
+	if search.Faulted() {
+		s.State = Faulted
+		return s
+	}
+	next := last.baton()
+	if last.Outcome != OutcomePostponed {
+		again, ok := j.again(next, last.result(), last.Ended)
+		if !ok {
+			return s
+		}
+		next = *again
+	}
+	if next.Phase == MainPhase { // an errorAction may stand elsewhere by now
+		next.Revision = j.Revision
+	}
+	next.Progress = s.Progress // runs by hand may have been added
+	return Step{Next: &next, State: j.State, Progress: next.Progress}
+}

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
@@ -31,15 +29,7 @@ func report(t *terminal.Terminal, problems []jobfile.Problem, results []jobfile.
 			warn(t, r)
 		}
 	}
-	if len(problems) == 0 {
-		return nil
-	}
-	causes := make([]error, len(problems))
-	for i, p := range problems {
-		t.Complain("error", p.String())
-		causes[i] = &terminal.Failure{Path: p.Place(), Message: p.Message, Err: cmp.Or(p.Cause, errFile)}
-	}
-	return terminal.Hinted(terminal.Reported(causes...), applyHint(problems))
+	return terminal.Hinted(jobfile.Report(t, problems), applyHint(problems))
 }
 
 // warn tells of a job what its writer might not expect.
@@ -48,9 +38,6 @@ func warn(t *terminal.Terminal, r jobfile.Result) {
 		t.Complain("warning", w.String())
 	}
 }
-
-// errFile is the cause of a problem that no scheduler was asked about.
-var errFile = errors.New("a job file is not in order")
 
 func printResult(t *terminal.Terminal, r jobfile.Result) {
 	if r.Result == "" {
@@ -83,7 +70,7 @@ func printResult(t *terminal.Terminal, r jobfile.Result) {
 		if i == 0 {
 			label = "next runs "
 		}
-		t.Printf("    %s%s\n", label, at.Format(time.RFC3339Nano))
+		t.Printf("    %s%s\n", label, t.Time(at, terminal.Dated))
 	}
 	for _, note := range r.DryRun.Notes {
 		t.Printf("    %s %s\n", t.Paint(terminal.Yellow, "note:"), note)

@@ -9,7 +9,6 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 type applyCmd struct {
@@ -69,38 +68,19 @@ func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 	return errors.Join(printResults(t, results, append(problems, wrong...)), err)
 }
 
-// putOver puts jobs over the REST API.
+// putOver puts jobs and collections over the REST API.
 func putOver(api *client.Client, o client.PutOptions) jobfile.Put {
-	return func(ctx context.Context, j jobfile.Job) (a jobfile.Answer, err error) {
+	if o.DryRun {
+		return newRehearsal(api, o).put
+	}
+	return func(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
 		if j.IsCollection() {
 			return putCollectionOver(ctx, api, j, o)
-		}
-		if o.DryRun {
-			before, err := api.Get(ctx, j.Key)
-			if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
-				return a, err
-			}
-			if err == nil {
-				a.Before = settings(before.Properties)
-			}
 		}
 		got, err := api.Put(ctx, j.Key, j.Body, o)
 		if err != nil {
 			return jobfile.Answer{}, err
 		}
-		a.Result, a.Over, a.Warnings = got.Result, got.Status.Over, got.Warnings
-		if o.DryRun {
-			a.DryRun, a.After = got.DryRun, settings(got.Properties)
-		}
-		return a, nil
+		return jobfile.Answer{Result: got.Result, Over: got.Status.Over, Warnings: got.Warnings}, nil
 	}
-}
-
-// settings returns the properties of a job without what the scheduler reports.
-func settings(properties []byte) []byte {
-	v, err := document.Parse(properties)
-	if err != nil {
-		return properties
-	}
-	return v.Without("status").JSON()
 }

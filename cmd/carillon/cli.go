@@ -33,12 +33,12 @@ type cli struct {
 	Enable     jobsCmd            `cmd:"" help:"Let disabled jobs run again."`
 	Disable    jobsCmd            `cmd:"" help:"Stop jobs until they are enabled."`
 	Delete     jobsCmd            `cmd:"" aliases:"rm" help:"Delete jobs with their history."`
-	Collection collection.Command `cmd:"" help:"Create, show, stop and delete collections of jobs."`
+	Collection collection.Command `cmd:"" aliases:"collections" help:"Create, show, stop and delete collections of jobs."`
 	History    historyCmd         `cmd:"" aliases:"logs" help:"Show what ran, and how it ended."`
 	Preview    preview.Command    `cmd:"" help:"Show when a schedule would run."`
-	Secrets    secrets.Command    `cmd:"" help:"Keep secrets that jobs name, and the keys that seal them."`
+	Secrets    secrets.Command    `cmd:"" aliases:"secret" help:"Keep secrets that jobs name, and the keys that seal them."`
 	Doctor     doctorCmd          `cmd:"" help:"Compare jobs with the messages that make them run, and mend these."`
-	Context    contexts.Command   `cmd:"" help:"Keep the schedulers you work with, by name."`
+	Context    contexts.Command   `cmd:"" aliases:"contexts" help:"Keep the schedulers you work with, by name."`
 	Docs       docsCmd            `cmd:"" help:"Print the reference pages."`
 	Completion completionCmd      `cmd:"" help:"Print what makes a shell complete command lines."`
 	Help       helpCmd            `cmd:"" help:"Show what a command does, with examples."`
@@ -76,7 +76,7 @@ func run(args []string, t *terminal.Terminal) int {
 	if err := remote.UseContext(command, t); err != nil {
 		return t.Fail(err)
 	}
-	ctx, stop := interruptible()
+	ctx, stop := interruptible(t.Lent)
 	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))
 	return t.Fail(ended(ctx, command.Run(t)))

@@ -48,6 +48,8 @@ func TestComplete(t *testing.T) {
 		"|--json|ge":                        "get",
 		"|apply|":                           "<path> files",
 		"|context|use|":                     "<context>",
+		"|collection|get|":                  "<collection>",
+		"|collection|disable|a|":            "<collection>",
 		"|history|--outcome|f":              "failed faulted",
 		"|history|--outcome|failed|--outc":  "--outcome",
 		"|completion|":                      "bash zsh fish",

@@ -69,7 +69,7 @@ func (c describeCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.
 		return nil
 	}
 	t.Printf("\nLast attempt\n")
-	printer.Attempt(t, records[0], requestOf(j.Properties, records[0].Action))
+	printer.Attempt(t, records[0], requestOf(j.Properties, records[0]))
 	return nil
 }
 
@@ -87,8 +87,13 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 	printer.Field(t, "Description", p.Description)
 	printer.Field(t, "State", stateOf(j))
 	printer.Field(t, "Schedule", when(j.Properties))
-	printer.Field(t, "Request", requestOf(j.Properties, "MainAction"))
-	printer.Field(t, "On error", requestOf(j.Properties, "ErrorAction"))
+	for i, r := range requestsOf(j.Properties) {
+		name := "Request"
+		if i > 0 {
+			name = "On error"
+		}
+		printer.Field(t, name, r.text)
+	}
 	printer.Field(t, "Retries", retriesOf(p.Action.RetryPolicy))
 	for i, at := range runs {
 		text := t.Time(at, terminal.Dated)
@@ -99,7 +104,7 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 		}
 	}
 	printer.Field(t, "Attempts", fmt.Sprintf("%d, of which %d failed", s.Executions, s.Failures))
-	printer.Field(t, "Occurrences", fmt.Sprintf("%d failed for good", s.Faults))
+	printer.Field(t, "Occurrences", fmt.Sprintf("%d, of which %d failed for good", s.Occurrences, s.Faults))
 }
 
 // stateOf is a job's state, and what it is doing.
@@ -175,41 +180,4 @@ func retriesOf(policy json.RawMessage) string {
 		count = *p.Count
 	}
 	return fmt.Sprintf("%s, %s, at most %d", cmp.Or(strings.ToLower(p.Type), "fixed"), cmp.Or(p.Interval, "PT30S"), count)
-}
-
-// requestOf is what an action asks for, in one line: its type, and the address
-// of its request or message. "" when there is no such action.
-func requestOf(properties json.RawMessage, name string) string {
-	var p struct {
-		Action map[string]json.RawMessage `json:"action"`
-	}
-	_ = json.Unmarshal(properties, &p) // it was read before
-	action := p.Action
-	if name == "ErrorAction" {
-		if action["errorAction"] == nil {
-			return ""
-		}
-		action = nil
-		_ = json.Unmarshal(p.Action["errorAction"], &action)
-	}
-	words := []string{text(action["type"])}
-	for _, member := range []string{"request", "queueMessage", "serviceBusQueueMessage", "serviceBusTopicMessage", "natsMessage"} {
-		var of map[string]json.RawMessage
-		if action[member] == nil || json.Unmarshal(action[member], &of) != nil {
-			continue
-		}
-		for _, part := range []string{"method", "uri", "storageAccount", "namespace", "queueName", "topicPath", "mode", "subject"} {
-			words = append(words, text(of[part]))
-		}
-	}
-	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
-}
-
-// text is a string of a document; "" for anything else.
-func text(value json.RawMessage) string {
-	var s string
-	if len(value) == 0 || json.Unmarshal(value, &s) != nil {
-		return ""
-	}
-	return s
 }

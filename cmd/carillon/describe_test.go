@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -53,13 +54,38 @@ func TestRequestOf(t *testing.T) {
 		for name, properties := range map[string]string{
 			"MainAction": `{"action": %s}`, "ErrorAction": `{"action": {"type": "Http", "errorAction": %s}}`,
 		} {
-			if got := requestOf(json.RawMessage(fmt.Sprintf(properties, action)), name); got != want {
+			if got := requestOf(json.RawMessage(fmt.Sprintf(properties, action)), recordOf(name, "")); got != want {
 				t.Errorf("%s of %s: got %q, want %q", name, action, got, want)
 			}
 		}
 	}
-	if got := requestOf(json.RawMessage(`{"action": {"type": "Http"}}`), "ErrorAction"); got != "" {
+	if got := requestOf(json.RawMessage(`{"action": {"type": "Http"}}`), recordOf("ErrorAction", "")); got != "" {
 		t.Errorf("of no errorAction: %q", got)
+	}
+}
+
+func recordOf(action, path string) *client.Record {
+	return &client.Record{RecordForm: scheduler.RecordForm{Action: action, ActionPath: path}}
+}
+
+// TestRequestsOf: of several errorActions each is told, and a record's by its path.
+func TestRequestsOf(t *testing.T) {
+	properties := json.RawMessage(`{"action": {"type": "A", "errorAction": [{"type": "B", "errorAction": {"type": "C"}}, {"type": "D"}]}}`)
+	var types []string
+	for _, r := range requestsOf(properties) {
+		types = append(types, r.text)
+		if got := requestOf(properties, recordOf("ErrorAction", r.at)); got != r.text {
+			t.Errorf("%s: got %s, want %s", r.at, got, r.text)
+		}
+	}
+	if got := strings.Join(types, " "); got != "A B C D" {
+		t.Errorf("got %s", got)
+	}
+	if got := requestOf(properties, recordOf("ErrorAction", "action.errorAction[1]")); got != "D" {
+		t.Errorf("of the second one: %s", got)
+	}
+	if got := requestOf(properties, recordOf("MainAction", "")); got != "A" {
+		t.Errorf("of the main action: %s", got)
 	}
 }
 

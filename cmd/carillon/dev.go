@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/echo"
 	"github.com/carillon-sched/carillon/cmd/carillon/emulate"
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
@@ -223,7 +224,7 @@ func (d *dev) run(ctx context.Context) error {
 // delivery sends jobs for Azure to the emulators, and lets all jobs reach this machine.
 func (d *dev) delivery() (builtin.Config, error) {
 	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
-	flags := deliveryFlags{AllowTarget: d.cmd.Allow, LoginEndpoint: cmp.Or(d.cmd.Login, d.url()+"/echo/token")}
+	flags := deliveryFlags{AllowTarget: d.cmd.Allow, LoginEndpoint: cmp.Or(d.cmd.Login, d.url()+client.EchoPath+"/token")}
 	delivery, err := flags.delivery(loopback...)
 	p := d.emulators.Ports()
 	delivery.ServiceBus.Default, delivery.AnyKey = "amqp://"+p.AMQP, true
@@ -242,7 +243,7 @@ func (d *dev) applyFiles(ctx context.Context) error {
 	}
 	d.jobs = &watcher{
 		paths: slices.Clone(d.cmd.Paths), put: d.put, t: d.t,
-		reader: jobfile.Reader{Lookup: lookupWith(d.t.Lookup, d.url()+"/echo"), Stdin: d.t.Input(ctx)},
+		reader: jobfile.Reader{Lookup: lookupWith(d.t.Lookup, d.url()+client.EchoPath), Stdin: d.t.Input(ctx)},
 	}
 	results, err := d.jobs.apply(ctx)
 	for _, r := range results {
@@ -285,7 +286,7 @@ func (d *dev) ready(ctx context.Context) error {
 // echoes are the handlers of /echo and what is below it.
 func echoes() map[string]http.Handler {
 	h := echo.Handler()
-	return map[string]http.Handler{"/echo": h, "/echo/": h}
+	return map[string]http.Handler{client.EchoPath: h, client.EchoPath + "/": h}
 }
 
 // ports is where everything can be reached.

@@ -57,13 +57,17 @@ func (c editCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	if err != nil {
 		return err
 	}
-	s := editing{t: t, api: api, key: k, file: f, reader: jobfile.Reader{Lookup: lookupWith(t.Lookup, api.URL()+"/echo")}}
+	s := editing{t: t, api: api, key: k, file: f, reader: jobfile.Reader{Lookup: lookupAt(ctx, t.Lookup, api)}}
 	if s.before, err = document.Parse(j.Properties); err != nil {
 		return err
 	}
 	done, err := s.run(ctx)
 	if err != nil && s.written {
-		return terminal.Hinted(err, "what you wrote is kept in "+f.Path())
+		kept := "what you wrote is kept in " + f.Path()
+		if errors.Is(err, context.Canceled) { // of which nothing is said
+			t.Complain("hint", kept)
+		}
+		return terminal.Hinted(err, kept)
 	}
 	f.Remove()
 	if err != nil {
@@ -92,6 +96,7 @@ func (e *editing) run(ctx context.Context) (done string, err error) {
 	var wrong error // with what was saved last
 	for {
 		text, changed, err := e.file.Open(ctx, e.t)
+		e.written = e.written || changed && !edit.IsEmpty(text)
 		switch {
 		case err != nil:
 			return "", err
@@ -100,7 +105,6 @@ func (e *editing) run(ctx context.Context) (done string, err error) {
 		case !changed:
 			return "", wrong
 		}
-		e.written = true
 		done, err := e.put(ctx)
 		if !errors.Is(err, scheduler.ErrInvalid) {
 			return done, err

@@ -120,6 +120,9 @@ func TestExitCodes(t *testing.T) {
 		{"emulate --config " + none, terminal.ExitUsage, "Usage"},
 		{"emulate --cert " + none + " --key " + none, terminal.ExitUsage, "Usage"},
 		{"emulate --keys loose", terminal.ExitUsage, "Usage"},
+		{"collection create -f " + none, terminal.ExitUsage, "Usage"},
+		{"context set x --server http://127.0.0.1:1 --token-file " + none, terminal.ExitUsage, "Usage"},
+		{"validate " + none, terminal.ExitUsage, "Usage"},
 
 		{"get gone", terminal.ExitNotFound, "ResourceNotFound"},
 		{"get -c gone", terminal.ExitNotFound, "ResourceNotFound"},
@@ -136,11 +139,15 @@ func TestExitCodes(t *testing.T) {
 		{"dev --http 127.0.0.1:0 --nats 127.0.0.1:0 --data " + file, terminal.ExitUnavailable, "ServiceUnavailable"},
 		{"emulate --ports-file " + none + "/ports.json --amqp 127.0.0.1:0 --http 127.0.0.1:0 --queue 127.0.0.1:0", terminal.ExitUnavailable, "ServiceUnavailable"},
 
+		{"init x --every 5m -o " + none + "/x.yaml", terminal.ExitUnavailable, "ServiceUnavailable"},
+
 		// Several: the code that they share, or that of a failure.
 		{"run gone gone2", terminal.ExitNotFound, "ResourceNotFound"},
 		{"run gone busy", terminal.ExitFailure, "Failure"},
 		{"run gone fine", terminal.ExitNotFound, "ResourceNotFound"},
 		{"run gone down", terminal.ExitUnavailable, "ServiceUnavailable"},
+		{"run --wait gone busy", terminal.ExitFailure, "Failure"},
+		{"run --wait gone", terminal.ExitNotFound, "ResourceNotFound"},
 		{"apply " + none + " " + broken, terminal.ExitFailure, "Failure"},
 		{"apply " + none + " " + good, terminal.ExitUsage, "Usage"},
 		{"preview @dayly --count 0", terminal.ExitFailure, "Failure"},
@@ -172,7 +179,7 @@ func TestExitCodes(t *testing.T) {
 
 // runOnce runs a command line and returns its exit code and what it says on stderr.
 func runOnce(server string, args ...string) (code int, out string) {
-	if slices.Contains([]string{"apply", "run", "get", "delete", "doctor", "secrets", "history"}, args[0]) &&
+	if slices.Contains([]string{"apply", "run", "get", "delete", "doctor", "secrets", "history", "collection"}, args[0]) &&
 		!slices.Contains(args, "--server") && !slices.Contains(args, "keygen") {
 		args = append(args, "--server", server)
 	}
@@ -190,8 +197,10 @@ func TestErrorsForPrograms(t *testing.T) {
 	for args, want := range map[string]string{
 		"run gone busy fine": `{"error":{"code":"Failure","message":"2 things went wrong","details":[` +
 			`{"path":"default/gone","message":"it is gone"},{"path":"default/busy","message":"it is busy"}]}}`,
-		"run gone":     `{"error":{"code":"ResourceNotFound","message":"default/gone: it is gone","details":[{"path":"default/gone","message":"it is gone"}]}}`,
-		"docs weather": `"code":"ResourceNotFound","message":"there is no page \"weather\"","hint":"`,
+		"run gone":                 `{"error":{"code":"ResourceNotFound","message":"default/gone: it is gone","details":[{"path":"default/gone","message":"it is gone"}]}}`,
+		"collection get x -o yaml": `{"error":{"code":"Usage","message":"--json and --output yaml exclude each other"}}`,
+		"run --wait gone":          `{"error":{"code":"ResourceNotFound","message":"default/gone: it is gone","details":[{"path":"default/gone","message":"it is gone"}]}}`,
+		"docs weather":             `"code":"ResourceNotFound","message":"there is no page \"weather\"","hint":"`,
 		"apply none.yaml": `{"error":{"code":"Usage","message":"none.yaml: no such file or directory",` +
 			`"hint":"mend the files and apply again; what is in order already stays as it is",` +
 			`"details":[{"path":"none.yaml","message":"no such file or directory"}]}}`,

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,7 +92,7 @@ func collectionsOf(ctx context.Context, api *client.Client, q client.Query, jobs
 		if q.Collection != "" && q.Collection != one.Name || q.Labels != "" && !has {
 			continue
 		}
-		d, err := export.Collection(one.Document)
+		d, err := export.Collection(one)
 		if err != nil {
 			return nil, err
 		}
@@ -116,16 +115,27 @@ func (c exportCmd) write(t *terminal.Terminal, documents []export.Document) erro
 		return nil
 	}
 	for _, d := range documents {
+		if err := checkFileKey(d.Key); err != nil {
+			return err
+		}
 		path := filepath.Join(c.Output, fileName(d.Key))
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { //nolint:gosec // as the umask says: there are no secrets in it
-			return fmt.Errorf("export: %w", err)
+			return terminal.Unavailable(err)
 		}
 		if err := os.WriteFile(path, d.YAML(), 0o666); err != nil { //nolint:gosec // likewise
-			return fmt.Errorf("export: %w", err)
+			return terminal.Unavailable(err)
 		}
 		t.Printf("%-9s %s\n", "wrote", path)
 	}
 	return nil
+}
+
+// checkFileKey refuses names that no scheduler has: one that answers with ../x would choose where files are written.
+func checkFileKey(k scheduler.Key) error {
+	if k.Job == "" {
+		return scheduler.ValidateName("collection", k.Collection)
+	}
+	return k.Validate()
 }
 
 // fileName is the file of a job or, without one, of a collection.

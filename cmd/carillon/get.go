@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,13 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/export"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 type getCmd struct {
@@ -71,7 +71,7 @@ func (c getCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 			return err
 		}
 		if jobs[i], err = api.Get(ctx, k); err != nil {
-			return err
+			return c.hinted(err)
 		}
 	}
 	switch {
@@ -83,6 +83,24 @@ func (c getCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 		return printJob(t, jobs[0])
 	}
 	return c.print(t, jobs)
+}
+
+// hinted adds a hint to an error where the first name is no name, but says of what kind the things are, which are jobs.
+func (c getCmd) hinted(err error) error {
+	if !errors.Is(err, scheduler.ErrNotFound) {
+		return err
+	}
+	kind, name, _ := strings.Cut(c.Names[0], "/")
+	if name == "" && len(c.Names) > 1 {
+		name = c.Names[1]
+	}
+	switch kind {
+	case "job", "jobs":
+		return terminal.Hinted(err, strings.TrimSpace(`jobs need no word for their kind: "carillon get `+name)+`"`)
+	case "collection", "collections":
+		return terminal.Hinted(err, `"carillon collection list" shows the collections`)
+	}
+	return err
 }
 
 func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
@@ -214,13 +232,13 @@ func printYAML(t *terminal.Terminal, jobs []*client.Job) error {
 
 // printJob prints a job as YAML.
 func printJob(t *terminal.Terminal, j *client.Job) error {
-	text, err := yaml.JSONToYAML(j.Document)
+	v, err := document.Parse(j.Document)
 	if err != nil {
 		return err
 	}
 	now := time.Now()
 	t.Printf("# %s, %s\n# next: %s, last: %s\n",
 		j.State, when(j.Properties), next(j, now), terminal.Ago(j.Status.Last, now))
-	t.Printf("%s", text)
+	t.Printf("%s", v.YAML())
 	return nil
 }

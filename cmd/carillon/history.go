@@ -67,6 +67,9 @@ func (c historyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.C
 	if errors.Is(err, scheduler.ErrNotFound) && q.Key.Job != "" && !q.Earlier && q.UID == "" {
 		err = terminal.Hinted(err, "if it was deleted, --earlier shows what its last attempts left")
 	}
+	if err == nil && len(records) == 0 && !t.JSON {
+		t.Complain("hint", "there are no such records")
+	}
 	p := printer.New(t, terminal.Dated).Headed()
 	for _, r := range records {
 		p.Widen(r.Job)
@@ -150,8 +153,11 @@ func (c historyCmd) last(ctx context.Context, t *terminal.Terminal, api *client.
 	if err != nil {
 		return err
 	}
-	if len(records) == 0 {
-		t.Complain("note", "there is no such attempt yet")
+	switch {
+	case len(records) == 0 && t.JSON:
+		return t.PrintJSON(nil)
+	case len(records) == 0:
+		t.Complain("hint", "there is no such attempt yet")
 		return nil
 	}
 	r := records[0]
@@ -179,5 +185,5 @@ func (c historyCmd) request(ctx context.Context, api *client.Client, r *client.R
 	if err != nil {
 		return "" // the record tells enough
 	}
-	return requestOf(j.Properties, r.Action)
+	return requestOf(j.Properties, r)
 }

@@ -18,17 +18,23 @@ func (e *interruption) Error() string { return e.signal.String() }
 func (e *interruption) Is(target error) bool { return target == context.Canceled }
 
 // interruptible returns a context that ends with the first SIGINT or SIGTERM.
-// The second one kills the process.
-func interruptible() (context.Context, context.CancelFunc) {
+// The second one kills the process. While the terminal is lent, SIGINT is not for this process.
+func interruptible(lent func() bool) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		defer signal.Stop(signals)
-		select {
-		case s := <-signals:
-			cancel(&interruption{s})
-		case <-ctx.Done():
+		for {
+			select {
+			case s := <-signals:
+				if s == os.Interrupt && lent() {
+					continue
+				}
+				cancel(&interruption{s})
+			case <-ctx.Done():
+			}
+			return
 		}
 	}()
 	return ctx, func() { cancel(nil) }

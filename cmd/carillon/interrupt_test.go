@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -65,11 +66,16 @@ func (p *process) end(t *testing.T, s os.Signal) int {
 func TestInterruptWhileReading(t *testing.T) {
 	server := httptest.NewServer(nil)
 	defer server.Close()
+	t.Setenv("CARILLON_CONFIG", filepath.Join(t.TempDir(), "config.yaml"))
 	for _, args := range []string{
 		"apply - --server " + server.URL,
+		"validate -",
 		"preview -f -",
 		"preview -f - --json",
 		"secrets set door --value-file - --server " + server.URL,
+		"validate -",
+		"collection create -f - --server " + server.URL,
+		"context set here --server " + server.URL + " --token-file -",
 	} {
 		for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 			p := startProcess(t, strings.Fields(args)...)
@@ -80,6 +86,42 @@ func TestInterruptWhileReading(t *testing.T) {
 			if code := p.end(t, s); code != terminal.ExitInterrupted || p.out.Len() > 0 {
 				t.Errorf("%s, %s: exit code %d\n%s", args, s, code, p.out.String())
 			}
+		}
+	}
+}
+
+// TestInterruptWhileEditing presses Ctrl-C in an editor, which knows it as a key like others; and in one that ends.
+func TestInterruptWhileEditing(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"name": "default/job", "properties": {"description": "old", "state": "enabled"}}`))
+	}))
+	defer server.Close()
+	for ending, want := range map[string]int{"true": terminal.ExitOK, "exit 130": terminal.ExitInterrupted} {
+		t.Setenv("TMPDIR", t.TempDir())
+		t.Setenv("VISUAL", `open() { touch opened; while ! test -e pressed; do sleep 0.01; done; sleep 0.2; echo 'description: new' >> "$1"; `+
+			`sed '/old/d' "$1" > next; cat next > "$1"; `+ending+`; }; open`)
+		p := startProcess(t, "edit", "job", "--server", server.URL)
+		p.await(t, func() bool { _, err := os.Stat(filepath.Join(p.cmd.Dir, "opened")); return err == nil })
+		if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(p.cmd.Dir, "pressed"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p.await(t, func() bool {
+			select {
+			case <-p.ended:
+				return true
+			default:
+				return false
+			}
+		})
+		if code := p.cmd.ProcessState.ExitCode(); code != want {
+			t.Errorf("exit code %d, want %d\n%s", code, want, p.out.String())
+		}
+		kept, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "carillon-job-*"))
+		if said := strings.Contains(p.out.String(), "what you wrote is kept in"); said != (want != 0) || (len(kept) == 1) != said {
+			t.Errorf("kept: %v\n%s", kept, p.out.String())
 		}
 	}
 }
@@ -111,15 +153,21 @@ func TestSignalsOfServers(t *testing.T) {
 // ports waits until the process says where it is.
 func (p *process) ports(t *testing.T) (at listen.Ports) {
 	t.Helper()
+	p.await(t, func() bool {
+		data, err := os.ReadFile(filepath.Join(p.cmd.Dir, "ports.json"))
+		return err == nil && json.Unmarshal(data, &at) == nil
+	})
+	return at
+}
+
+// await polls until ok.
+func (p *process) await(t *testing.T, ok func() bool) {
+	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(patience); ; <-tick.C {
-		data, err := os.ReadFile(filepath.Join(p.cmd.Dir, "ports.json"))
-		if err == nil && json.Unmarshal(data, &at) == nil {
-			return at
-		}
+	for deadline := time.Now().Add(patience); !ok(); <-tick.C {
 		if time.Now().After(deadline) {
-			t.Fatal("it does not get ready")
+			t.Fatal("waited in vain")
 		}
 	}
 }

@@ -40,7 +40,9 @@ func commandPath(n *kong.Node) string {
 // How the parser says that a flag has a value that is not among its words, of which an empty one stands for the flag that
 // is not given, and that there is no such flag or command.
 var (
-	oneOf       = regexp.MustCompile(`^(--[a-z-]+) must be one of (".*") but got (".*")$`)
+	oneOf       = regexp.MustCompile(`^(--[a-z-]+|<[a-z]+>) must be one of (".*") but got (".*")$`)
+	missing     = regexp.MustCompile(`^expected "(<.*>)"$`)
+	noValue     = regexp.MustCompile(`^(--[a-z-]+): expected .* but got "EOL"`)
 	unknownFlag = regexp.MustCompile(`^unknown flag (-[^,]*)`)
 	unexpected  = regexp.MustCompile(`^unexpected argument (.*?)(?:, did you mean .*)?$`)
 )
@@ -50,7 +52,13 @@ func plainer(n *kong.Node, err error) error {
 	text := err.Error()
 	if m := oneOf.FindStringSubmatch(text); m != nil {
 		words := strings.Split(strings.TrimSuffix(m[2], `,""`), ",")
-		return fmt.Errorf("%s: %s is not one of %s", m[1], m[3], strings.ReplaceAll(strings.Join(words, ", "), `"`, ""))
+		return fmt.Errorf("%s: %s is not one of %s", strings.Trim(m[1], "<>"), m[3], strings.ReplaceAll(strings.Join(words, ", "), `"`, ""))
+	}
+	if m := missing.FindStringSubmatch(text); m != nil {
+		return fmt.Errorf("%s: is missing", m[1])
+	}
+	if m := noValue.FindStringSubmatch(text); m != nil {
+		return fmt.Errorf("%s: has no value", m[1])
 	}
 	if m := unknownFlag.FindStringSubmatch(text); m != nil {
 		return unknownFlagError(n, m[1])
@@ -79,8 +87,18 @@ func unknownFlagError(n *kong.Node, flag string) error {
 	return fmt.Errorf("unknown flag %s", flag)
 }
 
+// other are the commands of other programs that do what one of this program's does.
+var other = map[string]string{
+	"jobs": "get", "job": "get", "list": "get", "show": "get", "status": "get", "log": "logs", "add": "apply", "create": "apply",
+	"put": "apply", "trigger": "run", "start": "enable", "resume": "enable", "pause": "disable", "stop": "disable",
+	"remove": "delete", "check": "validate", "lint": "validate", "diff": "apply --dry-run", "retry": "resubmit",
+}
+
 // unknownCommandError names the command that was probably meant.
 func unknownCommandError(n *kong.Node, command string) error {
+	if meant, ok := other[command]; ok && n.Parent == nil {
+		return fmt.Errorf("unknown command %q; did you mean %q?", command, meant)
+	}
 	var names []string
 	for _, child := range n.Children {
 		if !child.Hidden {

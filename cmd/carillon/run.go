@@ -56,7 +56,13 @@ func (c runCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 	if c.Wait {
 		return c.await(ctx, t, api, keys)
 	}
-	return remote.Each(ctx, t, keys, "started", api.Run)
+	occurrences := map[scheduler.Key]string{}
+	return remote.EachOf(ctx, t, keys, "started", func(k scheduler.Key) (err error) {
+		occurrences[k], err = api.Run(ctx, k)
+		return err
+	}, func(k scheduler.Key) any {
+		return map[string]string{"job": k.String(), "occurrence": occurrences[k], "result": "started"}
+	})
 }
 
 // errFaulted is a run that did not complete, whose record tells why.
@@ -115,14 +121,22 @@ func (r *runs) take(e client.Ended) {
 	case errors.Is(e.Err, scheduler.ErrUnavailable), errors.Is(e.Err, context.Canceled):
 		r.gone = e.Err
 	case errors.Is(e.Err, errTime):
-		r.t.Complain("error", fmt.Sprintf("job %s: has not ended within %s; the run goes on", e.Job, r.timeout))
-		r.failed = append(r.failed, errTime)
+		message := fmt.Sprintf("has not ended within %s; the run goes on", r.timeout)
+		r.t.Complain("error", fmt.Sprintf("job %s: %s", e.Job, message))
+		r.fail(e.Job, message, errTime)
 	case e.Err != nil:
-		r.t.Fail(e.Err)
-		r.failed = append(r.failed, e.Err)
+		if !r.t.JSON {
+			r.t.Fail(e.Err)
+		}
+		r.fail(e.Job, e.Err.Error(), e.Err)
 	case e.Last && !e.Completed:
-		r.failed = append(r.failed, errFaulted)
+		r.fail(e.Job, errFaulted.Error(), errFaulted)
 	}
+}
+
+// fail notes what went wrong, which people were told.
+func (r *runs) fail(k scheduler.Key, message string, err error) {
+	r.failed = append(r.failed, &terminal.Failure{Path: k.String(), Message: message, Err: err})
 }
 
 // end is the end of all runs.

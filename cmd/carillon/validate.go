@@ -48,7 +48,7 @@ func (c validateCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	checker := check.New(check.Config{MinRetryInterval: retry, AnyKey: c.Dev})
 	defer checker.Close()
 	files, problems := jobfile.Find(c.Paths)
-	reader := jobfile.Reader{Lookup: lookupWith(t.Lookup, "http://127.0.0.1:8080/echo"), Collection: c.Collection, Stdin: t.In}
+	reader := jobfile.Reader{Lookup: lookupWith(t.Lookup, check.Echo), Collection: c.Collection, Stdin: t.Input(ctx)}
 	jobs, wrong := reader.Read(files)
 	problems = append(problems, wrong...)
 	results := jobfile.Apply(ctx, jobs, func(_ context.Context, j jobfile.Job) (jobfile.Answer, error) {

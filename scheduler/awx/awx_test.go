@@ -75,6 +75,8 @@ func TestNew(t *testing.T) {
 		`{"data": {"a": 1, "b": 0}, "action": {"type": "Http", "request": {"template": true, "data": {"a": 7, "c": 3}}}}`: `{"action":{"type":"Http","request":{"template":true,"data":{"a":1,"c":3,"b":0}}},`,
 
 		`{"data": {"a": 1}, "action": {"type": "Http", "errorAction": {"type": "Http", "request": {"template": true}}}}`: `{"action":{"type":"Http","errorAction":{"type":"Http","request":{"template":true},"data":{"a":1}}},`,
+
+		`{"data": {"a": 1}, "action": {"type": "Http", "errorAction": [{"type": "Http"}, {"type": "Http", "template": true}]}}`: `{"action":{"type":"Http","errorAction":[{"type":"Http"},{"type":"Http","template":true,"data":{"a":1}}]},`,
 	} {
 		made := awx.New(job(t, templateKey, parse(t, template)), read(t, request))
 		if diff := cmp.Diff(want+rest, made.String()); diff != "" {
@@ -86,6 +88,9 @@ func TestNew(t *testing.T) {
 		}
 		if awx.IsSchedule(job(t, scheduler.Key{Collection: "team", Job: "awx-x"}, made)) {
 			t.Error("a job of any name is a schedule")
+		}
+		if awx.IsSchedule(job(t, scheduler.Key{Collection: "other", Job: "awx-5"}, made)) {
+			t.Error("a job of another collection than its template is a schedule")
 		}
 	}
 }

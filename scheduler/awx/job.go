@@ -52,10 +52,13 @@ func ParseID(text string) (int, bool) {
 	return id, err == nil && id > 0 && id <= maxID && strconv.Itoa(id) == text
 }
 
-// IsSchedule reports whether a job is that of a schedule.
+// IsSchedule reports whether a job is that of a schedule. Anybody may give a job the labels of one: the template is a job of
+// the same collection, or a schedule could be made to take over the action, with its secrets, of any job there is.
 func IsSchedule(j *scheduler.Job) bool {
 	_, ok := IDOf(j.Key.Job)
-	return ok && j.Def.Labels[templateLabel] != "" && j.Def.Timing.Recurrence != nil && rruleOf(j) != ""
+	template, err := TemplateKey(TemplateOf(j))
+	return ok && err == nil && template.Collection == j.Key.Collection && template.String() == TemplateOf(j) &&
+		j.Def.Timing.Recurrence != nil && rruleOf(j) != ""
 }
 
 // NameOf returns the name of a schedule.
@@ -166,7 +169,7 @@ func withDefaults(action, data document.Value) document.Value {
 		return action
 	}
 	if onError, ok := action.Member("errorAction"); ok {
-		action = with(action, "errorAction", withDefaults(onError, data))
+		action = with(action, "errorAction", eachWithDefaults(onError, data))
 	}
 	place, templated := "", isTrue(action, "template")
 	for _, m := range action.Members() {
@@ -186,6 +189,18 @@ func withDefaults(action, data document.Value) document.Value {
 	}
 	inner, _ := action.Member(place)
 	return with(action, place, with(inner, "data", over(inner, data)))
+}
+
+// eachWithDefaults is withDefaults for what an action has as its errorAction: one, or a list of them.
+func eachWithDefaults(onError, data document.Value) document.Value {
+	if onError.Kind() != document.KindArray {
+		return withDefaults(onError, data)
+	}
+	all := slices.Clone(onError.Items())
+	for i, one := range all {
+		all[i] = withDefaults(one, data)
+	}
+	return document.ArrayValue(all...)
 }
 
 // over returns the data beside a template with those that count before them.

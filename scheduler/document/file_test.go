@@ -2,6 +2,7 @@ package document_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -74,6 +75,22 @@ func TestPlacesOfLongLine(t *testing.T) {
 	}
 	if line, column := f.Place(0, "[100000].b"); line != 1 || column != 8*100_000+7 {
 		t.Errorf("%d:%d", line, column)
+	}
+}
+
+// TestPlacesBelowLongName notes no paths that are as long as a name that is nobody's: each would be as long as that.
+func TestPlacesBelowLongName(t *testing.T) {
+	name := strings.Repeat("n", 100_000)
+	f, err := document.ParseFile([]byte(`{"` + name + `":[` + strings.Repeat("\n1,", 4000) + `1]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	line, column := f.Place(0, name+"[3000]")
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; line != 1 || column != 2 || used > 100<<20 {
+		t.Errorf("%d:%d with %d bytes", line, column, used)
 	}
 }
 

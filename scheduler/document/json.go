@@ -115,7 +115,7 @@ func (p *jsonParser) named(start int, path func(outer string) string) (Value, er
 	if c := p.peek(); c != '{' && c != '[' {
 		start = p.pos
 	}
-	outer := p.places.enter(path(p.places.path), p.cursor.place(start))
+	outer := p.places.enter(path, p.cursor.place(start))
 	v, err := p.value()
 	p.places.path = outer
 	return v, err

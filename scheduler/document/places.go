@@ -13,7 +13,15 @@ type place struct{ line, column int }
 type places struct {
 	path      string             // of the value that is being parsed
 	documents []map[string]place // by path, in lower case
+	noted     int                // in all documents
 }
+
+// The bounds of what is noted, beyond what any document may have that a scheduler takes. What stands in something with a
+// longer path has the place of that.
+const (
+	maxPlaces    = 500_000
+	maxPlacePath = 4 << 10 // bytes
+)
 
 // begin starts a document.
 func (p *places) begin(at place) {
@@ -22,12 +30,18 @@ func (p *places) begin(at place) {
 	}
 }
 
-// enter notes the place of the value at a path, and returns the path that is to be gone back to.
-func (p *places) enter(path string, at place) (outer string) {
-	outer, p.path = p.path, path
+// enter notes the place of a value, whose path is told from that of what it stands in, and returns the path that is to be
+// gone back to.
+func (p *places) enter(path func(outer string) string, at place) (outer string) {
+	outer = p.path
+	if len(outer) > maxPlacePath || p.noted == maxPlaces {
+		return outer
+	}
+	p.path = path(outer)
 	found := p.documents[len(p.documents)-1]
-	if key := strings.ToLower(path); found[key] == (place{}) {
+	if key := strings.ToLower(p.path); found[key] == (place{}) {
 		found[key] = at
+		p.noted++
 	}
 	return outer
 }

@@ -120,7 +120,7 @@ func (r *yamlReader) named(name, node ast.Node, depth int, path func(outer strin
 	default:
 		at = r.placeOf(node)
 	}
-	outer := r.places.enter(path(r.places.path), at)
+	outer := r.places.enter(path, at)
 	v, err := r.value(node, depth)
 	r.places.path = outer
 	return v, err

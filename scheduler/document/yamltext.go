@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -152,7 +153,13 @@ func (w *yamlWriter) text(s string) {
 		w.WriteString(s)
 		return
 	}
-	w.Write(appendQuoted(nil, s))
+	for _, r := range string(appendQuoted(nil, s)) {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) { // YAML has none of the first, and nobody sees the others
+			fmt.Fprintf(w, `\u%04x`, r)
+			continue
+		}
+		w.WriteRune(r)
+	}
 }
 
 // block writes a text of several lines as they are.

@@ -73,3 +73,15 @@ func withFractions(v Value) Value {
 	v, _ = v.each("", func(_ string, inner Value) (Value, error) { return withFractions(inner), nil })
 	return v
 }
+
+// TestYAMLTextHasNoControls escapes what a terminal would obey.
+func TestYAMLTextHasNoControls(t *testing.T) {
+	v := ObjectValue(Member{"a", StringValue("\x1b[2J\u009b2J\x7f\u202e é\n")})
+	const want = `a: "\u001b[2J\u009b2J\u007f\u202e é\n"` + "\n"
+	if got := string(v.YAML()); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if back, err := ParseAll([]byte(want)); err != nil || !back[0].Equal(v) {
+		t.Errorf("read back %v, %v", back, err)
+	}
+}

@@ -41,6 +41,9 @@ func removeCollection(ctx context.Context, s *service.Service, r request) answer
 // turnCollection returns what enables or disables a collection.
 func turnCollection(state scheduler.State) func(context.Context, *service.Service, request) answer {
 	return func(ctx context.Context, s *service.Service, r request) answer {
+		if err := scheduler.CheckNoDocument(r.body); err != nil {
+			return answer{err: err}
+		}
 		return collection(s.TurnCollection(ctx, r.name, state))
 	}
 }

@@ -17,6 +17,7 @@ func TestCollections(t *testing.T) {
 		{"collection-patch.c", `{"properties": {"quota": null}, "tags": {"a": "b"}}`, `200 "tags":{"a":"b"} "properties":{"state":"disabled"}`},
 		{"collection-patch.d", `{}`, `404 "code":"ResourceNotFound"`},
 		{"collection-patch.c", `{"properties": {"quotas": null, "other": 1}}`, `400 "path":"properties.other"`},
+		{"collection-enable.c", `{"until": 1}`, `400 "path":"until" document`},
 		{"collection-enable.c", "", `200 "state":"enabled"`},
 		{"collection-get.c", "", `200 "name":"c"`},
 		{"collection-list", "", `200 {"value":[{"id":"/jobCollections/c" {"id":"/jobCollections/default" "nextLink":null`},

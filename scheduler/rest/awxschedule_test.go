@@ -283,6 +283,34 @@ func TestAWXPutTakesTemplateAfresh(t *testing.T) {
 	})
 }
 
+// TestAWXNamesAreUnique finds a name again, whatever is in it.
+func TestAWXNamesAreUnique(t *testing.T) {
+	w := newWorld(t)
+	w.makeTemplate("http://target.example", "x")
+	for _, name := range []string{"a", "a b", `\"`, `\\`, `\u001b\u0000\u007f`, "ü\\u2028<&>😀", `\/`} {
+		body := `{"name": "` + name + `", "rrule": "` + daily + `"}`
+		w.steps([]step{
+			{"POST", ofReport, body, `201`},
+			{"POST", ofReport, body, `400 already exists.`},
+		})
+	}
+}
+
+// TestAWXForgedSchedule takes no action, and no secrets, for a job that somebody
+// gave the labels of a schedule, of a template in another collection.
+func TestAWXForgedSchedule(t *testing.T) {
+	w := newWorld(t)
+	w.must(http.MethodPut, "/jobCollections/default/jobs/report", withPassword)
+	w.must(http.MethodPut, "/jobCollections/mine", "{}")
+	const job = "/jobCollections/mine/jobs/awx-77"
+	w.steps([]step{
+		{"PUT", job, `{"labels": {"awx.template": "default/report", "awx.name": "a"}, "recurrence": {"rrule": "` + daily + `", "dialect": "awx"},
+			"action": {"type": "Http", "request": {"uri": "http://mine.example", "method": "GET"}}}`, `201`},
+		{"PUT", schedules + "77/", `{"name": "a", "rrule": "` + daily + `"}`, `404 Not found.`},
+		{"GET", job, "", `200 http://mine.example`},
+	})
+}
+
 // TestAWXTemplateOfAnotherKey makes no schedule of a template whose secrets this
 // process cannot open: it could not seal them for another job.
 func TestAWXTemplateOfAnotherKey(t *testing.T) {

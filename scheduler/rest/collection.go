@@ -21,16 +21,17 @@ func (a *api) putCollection(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if r.Header.Get("If-None-Match") == "*" { // RFC 9110, section 13.1.2
-		c, err := a.service.CreateCollection(lasting(r), r.PathValue("c"), body)
-		if errors.Is(err, scheduler.ErrConflict) {
-			return fault{http.StatusPreconditionFailed, "PreconditionFailed", err.Error()}
-		}
-		return answerCollection(w, http.StatusCreated, c, err)
-	}
 	dryRun, err := flag(r, "dryRun")
 	if err != nil {
 		return err
+	}
+	onlyNew := r.Header.Get("If-None-Match") == "*" // RFC 9110, section 13.1.2
+	if onlyNew && !dryRun {
+		c, err := a.service.CreateCollection(lasting(r), r.PathValue("c"), body)
+		if errors.Is(err, scheduler.ErrConflict) {
+			return existsAlready(err.Error())
+		}
+		return answerCollection(w, http.StatusCreated, c, err)
 	}
 	put := a.service.PutCollection
 	if dryRun {
@@ -40,7 +41,15 @@ func (a *api) putCollection(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if onlyNew && result != view.Created {
+		return existsAlready("collection " + c.Name + " exists already")
+	}
 	return answer(w, putStatus(result == view.Created && !dryRun), view.PutCollection(c, result))
+}
+
+// existsAlready is the answer to a put that is only to create.
+func existsAlready(message string) error {
+	return fault{http.StatusPreconditionFailed, "PreconditionFailed", message}
 }
 
 func putStatus(created bool) int {

@@ -91,3 +91,19 @@ func TestCreateCollection(t *testing.T) {
 	}
 	w.steps([]step{{"GET", "/jobCollections/c", "", `200 "tags":{"n":"0"}`}})
 }
+
+// TestCreateCollectionDryRun: what is only to be tried is not created, and not taken for possible where there is one.
+func TestCreateCollectionDryRun(t *testing.T) {
+	w := newWorld(t)
+	const put, onlyNew = "/jobCollections/c?dryRun=true", "If-None-Match: *"
+	if r := w.do(http.MethodPut, put, "", onlyNew); r.status != http.StatusOK {
+		t.Errorf("%d %s, want 200", r.status, r.body)
+	}
+	w.steps([]step{
+		{"GET", "/jobCollections/c", "", `404`},
+		{"PUT", "/jobCollections/c", "", `201`},
+	})
+	if r := w.do(http.MethodPut, put, "", onlyNew); r.status != http.StatusPreconditionFailed {
+		t.Errorf("%d %s, want 412", r.status, r.body)
+	}
+}

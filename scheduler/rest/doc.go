@@ -1,7 +1,7 @@
 // Package rest is the scheduler's HTTP API, with short paths:
 //
 //	GET    /jobCollections                            all collections
-//	PUT    /jobCollections/{c}                        create (201) or replace (200) a collection; an empty body takes the defaults
+//	PUT    /jobCollections/{c}                        create (201) or replace (200) one; without a body, the defaults; ?dryRun=true|false
 //	GET    /jobCollections/{c}
 //	PATCH  /jobCollections/{c}                        merge into its settings (RFC 7396)
 //	DELETE /jobCollections/{c}                        with all its jobs; 409 while it has any with ?onlyEmpty=true
@@ -15,7 +15,7 @@
 //	POST   /jobCollections/{c}/jobs/{j}/run           run now: {"occurrence": "<id>"}
 //	POST   /jobCollections/{c}/jobs/{j}/enable
 //	POST   /jobCollections/{c}/jobs/{j}/disable
-//	POST   /jobCollections/{c}/jobs/{j}/resubmit       {"occurrence": …, "force": false}
+//	POST   /jobCollections/{c}/jobs/{j}/resubmit      {"occurrence": …, "force": false}
 //	GET    /jobCollections/{c}/jobs/{j}/history       newest first; $top, $skip, $skiptoken, $filter ([view.HistoryFilter]), uid, earlier
 //	GET    /jobCollections/{c}/history, /history      likewise, of a collection or of all jobs
 //	GET    …/history?follow=true&after=5              live tail of each of them
@@ -82,6 +82,10 @@
 // a 400. With dryRun everything is checked, nothing written, and the answer, with
 // 200, is the job as it would be, and "dryRun": {"nextRuns": […], "notes": […]}
 // if it would run.
+//
+// A collection that is put is answered with its result, too, and may be put with
+// dryRun. With the header If-None-Match: * it is only created: 412
+// PreconditionFailed where there is one.
 //
 // Timeouts of reading and of idle connections are the [http.Server]'s.
 package rest

@@ -58,7 +58,8 @@ func (p *planner) foreseen(ctx context.Context, j *scheduler.Job, was scheduler.
 		what, s = scheduler.ReplaceIt, j.Rederive(search.Found, now)
 	}
 	if what == scheduler.ReplaceIt {
-		return s.Next, false, nil
+		s, err = p.unfinished(ctx, j, was, s)
+		return s.Next, false, err
 	}
 	return cmp.Or(found.Waiting, found.Running), found.Running != nil, nil
 }

@@ -154,12 +154,14 @@ func (e Editor) write(
 	if cur == nil {
 		return e.create(ctx, rev, edit, r, def)
 	}
-	stored := cur
-	cur, err := e.plans.settled(ctx, stored)
-	if err != nil {
-		return nil, err
+	stored, same := cur, cur.Equals(def)
+	if !same || edit.DryRun || edit.SpecSequence > cur.SpecSequence { // what is the same now is so at its end, too
+		settled, err := e.plans.settled(ctx, stored)
+		if err != nil {
+			return nil, err
+		}
+		cur, same = settled, settled.Equals(def)
 	}
-	same := cur.Equals(def)
 	next, err := cur.Edited(def, time.Now().UTC(), edit.SpecSequence)
 	if err != nil {
 		return nil, err
@@ -203,6 +205,9 @@ func (e Editor) unchanged(ctx context.Context, j *scheduler.Job) (*view.Job, err
 	if j.State == scheduler.Enabled {
 		if err := e.plans.replan(ctx, j, scheduler.Enabled); err != nil {
 			return nil, err
+		}
+		if b, running, err := e.plans.baton(ctx, j); err == nil && b != nil && !running {
+			return e.shared.running(ctx, j, b, false), nil
 		}
 		settled, err := e.plans.settled(ctx, j)
 		if err != nil {

@@ -101,6 +101,9 @@ func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was schedule
 	case scheduler.LookAgain:
 		return true, nil
 	case scheduler.ReplaceIt:
+		if s, err = p.unfinished(ctx, j, was, s); err != nil {
+			return false, err
+		}
 		return false, p.shared.steps.CarryOut(ctx, j, s, from)
 	case scheduler.DeriveAgain:
 		return false, p.rederive(ctx, j)
@@ -151,6 +154,19 @@ func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
 		s = s.WithoutFaulted()
 	}
 	return p.shared.steps.CarryOut(ctx, j, s, step.From{Slot: scheduler.Slot{Key: j.Key}, Schedule: j.ScheduleGen})
+}
+
+// unfinished returns the step s of a job that is enabled again or, when that ends
+// it, what its last occurrence has left to do.
+func (p *planner) unfinished(ctx context.Context, j *scheduler.Job, was scheduler.State, s scheduler.Step) (scheduler.Step, error) {
+	if was != scheduler.Disabled || s.Next != nil {
+		return s, nil
+	}
+	search, err := p.place(ctx, j)
+	if err != nil {
+		return s, err
+	}
+	return j.Unfinished(s, search), nil
 }
 
 // place looks for the record that says where a job's own baton was.

@@ -2,12 +2,14 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/step"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -40,15 +42,46 @@ func (r Runner) Resubmit(ctx context.Context, k scheduler.Key, body []byte) (*vi
 	if err != nil {
 		return nil, err
 	}
+	for range casTries {
+		v, err := r.resubmit(ctx, j, nominal, force)
+		if !errors.Is(err, step.ErrOvertaken) {
+			return v, err
+		}
+	}
+	return nil, contended("job " + k.String())
+}
+
+// resubmit runs the occurrence of an instant again, unless the job's baton moves
+// while the history is read: what moved it may have been the same request.
+func (r Runner) resubmit(ctx context.Context, j *scheduler.Job, nominal time.Time, force bool) (*view.Resubmitted, error) {
+	_, from, err := r.plans.locate(ctx, j.Key)
+	if err != nil {
+		return nil, err
+	}
 	again, err := r.resubmission(ctx, j, nominal, force)
 	if err != nil {
 		return nil, err
 	}
-	id, err := r.start(ctx, j, time.Now().UTC(), again)
+	id, err := r.start(ctx, j, time.Now().UTC(), &repetition{again, from.Waiting})
 	if err != nil {
 		return nil, err
 	}
-	return &view.Resubmitted{Occurrence: id, Resubmits: scheduler.OccurrenceID(k, again.Nominal)}, nil
+	return &view.Resubmitted{Occurrence: id, Resubmits: scheduler.OccurrenceID(j.Key, again.Nominal)}, nil
+}
+
+// repetition is an occurrence that is to run again.
+type repetition struct {
+	*scheduler.Resubmission
+
+	waiting uint64 // the baton that waited before the history was read, which says that it may
+}
+
+// of returns what a baton says of a repetition; nil for none.
+func (r *repetition) of() *scheduler.Resubmission {
+	if r == nil {
+		return nil
+	}
+	return r.Resubmission
 }
 
 // readResubmit reads the body of a request.
@@ -125,8 +158,13 @@ func (r Runner) ended(ctx context.Context, j *scheduler.Job, nominal time.Time) 
 		under = under || there
 	}
 	if under {
-		return fmt.Errorf("occurrence %s: %w: it has not ended, or is being resubmitted",
-			scheduler.OccurrenceID(j.Key, nominal), scheduler.ErrConflict)
+		return notEnded(j, nominal)
 	}
 	return nil
+}
+
+// notEnded refuses to repeat the occurrence of an instant that is under way.
+func notEnded(j *scheduler.Job, nominal time.Time) error {
+	return fmt.Errorf("occurrence %s: %w: it has not ended, or is being resubmitted",
+		scheduler.OccurrenceID(j.Key, nominal), scheduler.ErrConflict)
 }

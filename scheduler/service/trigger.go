@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/step"
 )
 
 // Runner runs jobs by hand.
@@ -42,7 +43,7 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 // start runs a job by hand; again is the occurrence that this repeats, nil for
 // none.
 func (r Runner) start(
-	ctx context.Context, j *scheduler.Job, asked time.Time, again *scheduler.Resubmission,
+	ctx context.Context, j *scheduler.Job, asked time.Time, again *repetition,
 ) (occurrence string, err error) {
 	k, id := j.Key, scheduler.OccurrenceID(j.Key, asked)
 	if j.State != scheduler.Enabled {
@@ -59,6 +60,8 @@ func (r Runner) start(
 			return "", err
 		}
 		return "", j.TriggerBusy(nil, true, asked)
+	case again != nil && from.Waiting != again.waiting:
+		return "", step.ErrOvertaken
 	}
 	b, records, err := j.Trigger(found.Waiting, asked, time.Now().UTC())
 	if err != nil || b == nil {
@@ -67,7 +70,7 @@ func (r Runner) start(
 	if err := r.shared.steps.Record(ctx, k, records, true); err != nil {
 		return id, err
 	}
-	err = r.shared.Store.Fire(ctx, scheduler.Slot{Key: k}, b.Resubmit(again).Encode(), from.Waiting)
+	err = r.shared.Store.Fire(ctx, scheduler.Slot{Key: k}, b.Resubmit(again.of()).Encode(), from.Waiting)
 	if errors.Is(err, scheduler.ErrConflict) { // it has fired meanwhile
 		if found, _, err = r.plans.locate(ctx, k); err == nil || found.Running != nil {
 			err = j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked)
@@ -77,7 +80,7 @@ func (r Runner) start(
 }
 
 // startDetached runs a job once that has no baton, because it is disabled or over.
-func (r Runner) startDetached(ctx context.Context, j *scheduler.Job, asked time.Time, again *scheduler.Resubmission) error {
+func (r Runner) startDetached(ctx context.Context, j *scheduler.Job, asked time.Time, again *repetition) error {
 	own, _, _ := r.plans.baton(ctx, j) // one that cannot be read is no such request
 	b := j.TriggerDisabled(own, asked)
 	if b == nil {
@@ -87,9 +90,12 @@ func (r Runner) startDetached(ctx context.Context, j *scheduler.Job, asked time.
 	if again != nil {
 		slot.Detached = scheduler.ResubmittedName(again.Nominal)
 	}
-	err := r.shared.Store.Fire(ctx, slot, b.Resubmit(again).Encode(), 0)
-	if errors.Is(err, scheduler.ErrConflict) && again == nil {
-		return nil // the same request has been carried out, and still runs
+	err := r.shared.Store.Fire(ctx, slot, b.Resubmit(again.of()).Encode(), 0)
+	switch {
+	case !errors.Is(err, scheduler.ErrConflict):
+		return err
+	case again != nil:
+		return notEnded(j, again.Nominal) // another request was faster
 	}
-	return err
+	return nil // the same request has been carried out, and still runs
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // Enable lets a disabled job run again. Instants that passed meanwhile are
-// recorded as skipped. ErrConflict when the job is completed or faulted.
+// recorded as skipped; a job that has no occurrence left goes on with the retries
+// that its last one had left. ErrConflict when the job is completed or faulted.
 func (e Editor) Enable(ctx context.Context, k scheduler.Key) (*view.Job, error) {
 	return e.Turn(ctx, k, scheduler.Enabled, 0)
 }

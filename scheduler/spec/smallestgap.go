@@ -7,19 +7,20 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 )
 
-// The bounds of the search for the smallest gap: how many occurrences are walked in a row, how many days are looked at
-// after that, and how many occurrences are walked in days that differ.
+// The bounds of the search for the smallest gap: how many occurrences are walked in a row, and again in days that differ,
+// how many days are looked at for that, and from how many rules on there are fewer steps, as each asks every rule.
 const (
 	gapSteps = 20_000
 	gapDays  = 4*366 + 1
+	gapRules = 4
 )
 
 // SmallestGap returns the smallest distance between two consecutive occurrences, as a collection's quota maxRecurrence
 // counts it: in every language, from the first occurrence on, the run at once of a job without start not counted. It is
 // [Forever] for fewer than two. The search ends at a distance below enough.
 //
-// It is bounded: twenty thousand occurrences are walked and, if they do not reach so far, each day of four years that
-// has another number of occurrences than any before. A distance that a change of the clock has shortened is no
+// It is bounded: twenty thousand occurrences are walked, fewer of sets of many rules, and, if they do not reach so far,
+// each day of four years that has another number of occurrences than any before. A distance that a change of the clock has shortened is no
 // distance: a daily job runs 23 hours after the day before when the clock is put forward, and is a daily job all the
 // same. An @lastExecution has the length of its interval.
 func (p *Plan) SmallestGap(enough time.Duration) time.Duration {
@@ -29,17 +30,26 @@ func (p *Plan) SmallestGap(enough time.Duration) time.Duration {
 	case p.recurrence.Anchor == AnchorLastExecution:
 		return p.recurrence.ShortestInterval()
 	}
-	s := gapSearch{schedule: p.schedule, zone: p.clock(), smallest: Forever, enough: enough, left: gapSteps}
+	s := gapSearch{schedule: p.schedule, zone: p.clock(), smallest: Forever, enough: enough, left: p.gapSteps()}
 	if most := p.MaxRuns(); most > 0 && !p.extra {
 		s.left = min(s.left, most-1)
 	}
 	last, more := s.walk(p.first, calendar.EndOfTime)
-	if !more || s.smallest < enough || p.MaxRuns() > 0 && p.MaxRuns() <= gapSteps || !instant.Countable(p.schedule) {
+	if !more || s.smallest < enough || p.MaxRuns() > 0 && p.MaxRuns() <= p.gapSteps() || !instant.Countable(p.schedule) {
 		return s.smallest
 	}
-	s.left = gapSteps
+	s.left = p.gapSteps()
 	s.days(p.first, last)
 	return s.smallest
+}
+
+// gapSteps is how many occurrences are walked: a set of rules asks each of them at every step.
+func (p *Plan) gapSteps() int {
+	set, ok := p.recurrence.Rule.(interface{ Size() int })
+	if !ok {
+		return gapSteps
+	}
+	return gapSteps * gapRules / max(gapRules, set.Size())
 }
 
 // clock returns the zone whose changes move the occurrences, nil if none do.

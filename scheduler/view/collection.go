@@ -17,7 +17,7 @@ func Collection(c *scheduler.Collection) document.Value {
 		return document.Member{Name: name, Value: document.StringValue(text)}
 	}
 	properties, top := c.Settings()
-	members := []document.Member{text("id", collectionID(c.Name)), text("type", collectionType), text("name", c.Name)}
+	members := []document.Member{text("id", collectionID(c.Name)), text("type", CollectionType), text("name", c.Name)}
 	members = append(members, top.Members()...)
 	all := append(append([]document.Member{}, properties.Members()...), text("state", string(c.State)))
 	return document.ObjectValue(append(members, document.Member{Name: "properties", Value: document.ObjectValue(all...)})...)

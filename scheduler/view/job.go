@@ -117,8 +117,8 @@ type resource struct {
 
 // The types of resources.
 const (
-	collectionType = "Microsoft.Scheduler/jobCollections"
-	jobType        = collectionType + "/jobs"
+	CollectionType = "Microsoft.Scheduler/jobCollections"
+	jobType        = CollectionType + "/jobs"
 	recordType     = jobType + "/history"
 )
 

@@ -2,10 +2,12 @@ package worker_test
 
 import (
 	"bytes"
+	"context"
 	"testing"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
 // farAway are instants that nanoseconds since 1970 do not reach in 64 bits, the last one there is among them.
@@ -85,6 +87,46 @@ func TestFarAwayIsArmedAgain(t *testing.T) {
 		}
 		if got := w.outcomes("job"); got != "" {
 			t.Errorf("history %q, want none", got)
+		}
+	})
+}
+
+// ahead is a store whose clock has reached a time.
+type ahead struct {
+	scheduler.Store
+
+	fired time.Time
+}
+
+func (a ahead) Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*scheduler.Delivery)) error {
+	return a.Store.Deliver(ctx, lane, wake, room, func(d *scheduler.Delivery) {
+		d.Fired = a.fired
+		take(d)
+	})
+}
+
+// TestLateClockHolds: a worker whose clock is hours behind that of the store holds what is due by that one. It does not arm it
+// again: the timer would fire at once, for hours.
+func TestLateClockHolds(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.stopWorker()
+		slot, due := scheduler.Slot{Key: key("job")}, time.Now().Add(3*time.Hour)
+		w.put("job", `{`+action+`, "startTime": "`+due.UTC().Format(time.RFC3339Nano)+`"}`)
+		w.startWorker(func(c *worker.Config) { c.Store = ahead{c.Store, due.Add(-time.Second)} })
+		before, err := w.store.Waiting(t.Context(), slot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.store.Fire(t.Context(), slot, before.Data, before.Revision); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if _, err := w.store.Running(t.Context(), slot); err != nil {
+			t.Errorf("no worker holds it: %v", err)
+		}
+		time.Sleep(3 * time.Hour)
+		if got := w.outcomes("job"); got != "completed" {
+			t.Errorf("history %q, want it to have run", got)
 		}
 	})
 }

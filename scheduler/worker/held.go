@@ -7,9 +7,11 @@ import (
 )
 
 // hold keeps a run in memory until it is due; a worker that stops gives it back.
-// One that is much too early is decided about at once, which lets it wait outside.
+// One that is much too early is decided about at once, which lets it wait outside:
+// by the clock of the store, too, whose timer would come back at once otherwise,
+// again and again, to a worker whose clock is late.
 func (w *Worker) hold(r *run) stage {
-	if r.baton.Early(time.Now()) {
+	if r.baton.Early(time.Now()) && r.baton.Early(r.delivery.Fired) {
 		w.liveOn(admitted{r})
 		return nil
 	}

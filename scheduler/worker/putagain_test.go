@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -384,4 +385,37 @@ func TestPutAgainWhileEndIsWritten(t *testing.T) {
 			})
 		})
 	}
+}
+
+// counted is a store that counts what is read of jobs and batons.
+type counted struct {
+	scheduler.Store
+
+	reads int
+}
+
+func (c *counted) LoadJob(ctx context.Context, k scheduler.Key) (scheduler.Stored, error) {
+	c.reads++
+	return c.Store.LoadJob(ctx, k)
+}
+
+func (c *counted) Waiting(ctx context.Context, slot scheduler.Slot) (scheduler.Stored, error) {
+	c.reads++
+	return c.Store.Waiting(ctx, slot)
+}
+
+// TestPutAgainReads: a job that waits, and is put as it is, costs three reads: of the job, of the baton that is to be there, and
+// of the one that is shown.
+func TestPutAgainReads(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		const hourly = `{` + action + `, "recurrence": {"frequency": "Hour"}}`
+		w.put("job", hourly)
+		time.Sleep(time.Minute)
+		st := &counted{Store: w.store}
+		s := service.New(service.Config{Store: st, Actions: w.actions(), Secrets: w.vault})
+		v, _, err := s.Put(t.Context(), service.Edit{Key: key("job"), Body: []byte(hourly)})
+		if err != nil || v.Result != view.Unchanged || st.reads > 3 {
+			t.Errorf("%+v, %v, after %d reads", v, err, st.reads)
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
@@ -170,6 +172,49 @@ func TestResubmitRefused(t *testing.T) {
 	})
 }
 
+// meantime is a store of which something is done once a history has been read.
+type meantime struct {
+	scheduler.Store
+
+	do func()
+}
+
+func (m *meantime) Recent(
+	ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
+) error {
+	err := m.Store.Recent(ctx, k, before, outcomes, f)
+	if do := m.do; do != nil {
+		m.do = nil
+		do()
+	}
+	return err
+}
+
+// TestResubmitOnce sends a request while the history is read for another that is the same: the occurrence runs again once.
+func TestResubmitOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(func(*call) (int, string) {
+			if len(w.sink.seen()) > 1 {
+				return http.StatusOK, ""
+			}
+			return http.StatusInternalServerError, ""
+		})
+		w.put("job", `{"action": `+to("main", "")+`, "recurrence": {"frequency": "Day"}}`)
+		time.Sleep(time.Second)
+		first := w.history("job")[0].Occurrence
+		other := service.New(service.Config{
+			Store: &meantime{w.store, func() { w.mustResubmit("job", first) }}, Actions: w.actions(), Secrets: w.vault,
+		})
+		if _, err := other.Resubmit(t.Context(), key("job"), []byte(`{"occurrence": "`+first+`"}`)); !errors.Is(err, scheduler.ErrConflict) {
+			t.Errorf("%v, want that it was resubmitted with success", err)
+		}
+		time.Sleep(time.Second)
+		if got, want := w.outcomes("job"), "failed faulted completed/manual"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+	})
+}
+
 // TestResubmitCrash kills a worker that repeats an occurrence, before and after it has recorded so: what takes over repeats the
 // same.
 func TestResubmitCrash(t *testing.T) {
@@ -221,4 +266,45 @@ func TestResubmitCrash(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestResubmitTwiceAtOnce repeats an occurrence of a job that is over from many sides at once: one of them does, and the others are
+// told why not.
+func TestResubmitTwiceAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(after(5*time.Second, http.StatusInternalServerError))
+		w.put("job", `{"action": `+to("main", "")+`}`)
+		time.Sleep(time.Minute)
+		failed := w.history("job")[0].Occurrence
+		slow := service.New(service.Config{Store: slowFires{w.store}, Actions: w.actions(), Secrets: w.vault})
+		answers := make(chan error, 4)
+		for range cap(answers) {
+			go func() {
+				_, err := slow.Resubmit(t.Context(), key("job"), []byte(`{"occurrence": "`+failed+`"}`))
+				answers <- err
+			}()
+		}
+		accepted := 0
+		for range cap(answers) {
+			switch err := <-answers; {
+			case err == nil:
+				accepted++
+			case !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), failed+": conflict: it has not ended"):
+				t.Errorf("refused: %v", err)
+			}
+		}
+		time.Sleep(time.Minute)
+		if got, want := w.outcomes("job"), "failed faulted failed/manual faulted/manual"; accepted != 1 || got != want {
+			t.Errorf("%d accepted, history %q; want one, and %q", accepted, got, want)
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// slowFires takes its time to fire batons.
+type slowFires struct{ scheduler.Store }
+
+func (s slowFires) Fire(ctx context.Context, slot scheduler.Slot, body []byte, replaces uint64) error {
+	time.Sleep(time.Second)
+	return s.Store.Fire(ctx, slot, body, replaces)
 }

@@ -5,15 +5,17 @@
 package check
 
 import (
-	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/builtin"
-	"github.com/carillon-sched/carillon/cmd/carillon/export"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/spec"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
+
+// Echo stands for the /echo of a scheduler, which there is none of.
+const Echo = "http://127.0.0.1:8080/echo"
 
 // Checker reads documents. Close it in the end.
 type Checker struct {
@@ -35,21 +37,34 @@ func New(c Config) *Checker {
 // Close ends the checker.
 func (c *Checker) Close() { c.actions.Close() }
 
-// Document reads the document of a job called k or, if its type says so, of a collection. The error matches
+// Document reads the document of a job called k or, if k names none, of a collection. The error matches
 // [scheduler.ErrInvalid] and holds every problem with its path. warnings are about a job that is in order, and may not do
 // what its author expects; strict makes problems of them.
 func (c *Checker) Document(k scheduler.Key, body []byte, strict bool) (warnings []spec.Warning, err error) {
-	v, err := scheduler.ParseDocument(body)
+	if k.Job == "" {
+		v, err := scheduler.ParseDocument(body)
+		if err == nil {
+			_, err = scheduler.ReadCollection(k.Collection, v)
+		}
+		return nil, err
+	}
+	v, err := c.Job(k, body, strict)
 	if err != nil {
 		return nil, err
 	}
-	if kind, _ := v.Member("type"); strings.EqualFold(kind.Text(), export.CollectionType) {
-		_, err := scheduler.ReadCollection(k.Collection, v)
+	return v.Warnings, nil
+}
+
+// Job reads the document of a job as [Checker.Document] does, and returns the job as a scheduler that has none of the
+// name would show it after a dry run.
+func (c *Checker) Job(k scheduler.Key, body []byte, strict bool) (*view.Job, error) {
+	doc, err := scheduler.ParseDocument(body)
+	if err != nil {
 		return nil, err
 	}
 	now := time.Now().UTC()
 	r := &scheduler.Reading{Limits: c.limits, Actions: c.actions, Key: k, UID: k.String(), Now: now}
-	def, err := r.Document(v).Definition()
+	def, err := r.Document(doc).Definition()
 	if err != nil {
 		return nil, err
 	}
@@ -57,9 +72,12 @@ func (c *Checker) Document(k scheduler.Key, body []byte, strict bool) (warnings 
 	if err != nil {
 		return nil, err
 	}
-	warnings = def.Warnings(j.Plan)
+	warnings := def.Warnings(j.Plan)
 	if strict && len(warnings) > 0 {
 		return nil, scheduler.RefuseWarnings(warnings)
 	}
-	return warnings, nil
+	first := j.Begin(scheduler.Progress{}, now)
+	v := view.NewJob(j, scheduler.Progress{})
+	v.Result, v.Warnings, v.DryRun = view.Created, warnings, view.NewDryRun(j, first.Next)
+	return v, nil
 }

@@ -40,7 +40,9 @@ func New(base string) (*Client, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, scheduler.Invalid("server", fmt.Sprintf("%q is not a URL such as http://127.0.0.1:8080", base))
 	}
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: answerTimeout, MaxIdleConnsPerHost: 16}
+	transport := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DialContext: dial, ResponseHeaderTimeout: answerTimeout, MaxIdleConnsPerHost: 16,
+	}
 	return &Client{base: strings.TrimRight(base, "/"), http: &http.Client{Transport: transport}}, nil
 }
 

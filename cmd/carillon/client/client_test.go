@@ -1,13 +1,18 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,13 +84,13 @@ func TestUnreachable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.List(t.Context(), "default", "")
+	_, err = c.Select(t.Context(), client.Query{Collection: "default"})
 	if !errors.Is(err, scheduler.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err = c.List(ctx, "default", ""); !errors.Is(err, context.Canceled) || errors.Is(err, scheduler.ErrUnavailable) {
+	if _, err = c.Select(ctx, client.Query{Collection: "default"}); !errors.Is(err, context.Canceled) || errors.Is(err, scheduler.ErrUnavailable) {
 		t.Errorf("interrupted: got %v", err)
 	}
 }
@@ -122,7 +127,7 @@ func TestPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := c.List(t.Context(), "default", scheduler.Enabled)
+	jobs, err := c.Select(t.Context(), client.Query{Collection: "default", State: scheduler.Enabled})
 	if err != nil || len(jobs) != 250 || jobs[249].Name != "default/j249" || jobs[249].State != scheduler.Enabled {
 		t.Errorf("got %d jobs, %v", len(jobs), err)
 	}
@@ -197,5 +202,43 @@ func TestFollowWithoutServer(t *testing.T) {
 	}
 	if !errors.Is(err, scheduler.ErrUnavailable) {
 		t.Errorf("the end of the server: got %v", err)
+	}
+}
+
+// TestServerThatSpeaksFirst: a NATS server is told from a scheduler, however fast it greets, and nothing else is said.
+func TestServerThatSpeaksFirst(t *testing.T) {
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				_, _ = io.WriteString(c, "INFO {\"server_id\":\"N\"} \r\n")
+				_, _ = io.Copy(io.Discard, c) // until the client ends it
+			}()
+		}
+	}()
+	var said bytes.Buffer
+	log.SetOutput(&said)
+	defer log.SetOutput(os.Stderr)
+	for range 100 {
+		c, err := client.New("http://" + l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Collections(t.Context())
+		if !errors.Is(err, scheduler.ErrUnavailable) || !strings.Contains(err.Error(), "a NATS server is there") {
+			t.Fatal(err)
+		}
+	}
+	if said.Len() > 0 {
+		t.Error(said.String())
 	}
 }

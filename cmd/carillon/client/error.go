@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -86,6 +87,27 @@ var (
 // natsGreeting is in what a NATS server says first, as net/http quotes it.
 const natsGreeting = "server_id"
 
+// spokeFirst is what net/http makes of a greeting that comes before the request is written.
+const spokeFirst = "readLoopPeekFailLocked: %!w(<nil>)"
+
+// greeting is what a server says unasked.
+func greeting(ctx context.Context, server string) string {
+	const patience = time.Second
+	u, err := url.Parse(server)
+	if err != nil {
+		return ""
+	}
+	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", u.Host)
+	if err != nil {
+		return ""
+	}
+	defer conn.Close()
+	_ = conn.SetReadDeadline(time.Now().Add(patience)) // without it, what comes first ends the wait
+	text := make([]byte, 512)
+	n, _ := conn.Read(text) // nothing is an answer, too
+	return string(text[:n])
+}
+
 // errEnded is why a live tail stops by itself.
 var errEnded = errors.New("the server ended the live tail")
 
@@ -104,6 +126,11 @@ func unreachable(ctx context.Context, server string, err error) error {
 	if text := err.Error(); strings.Contains(text, "malformed HTTP") {
 		err = errNotHTTP
 		if strings.Contains(text, natsGreeting) {
+			err = errNATS
+		}
+	} else if strings.Contains(text, spokeFirst) {
+		err = errNotHTTP
+		if strings.Contains(greeting(ctx, server), natsGreeting) {
 			err = errNATS
 		}
 	}

@@ -125,12 +125,6 @@ func (c *Client) Get(ctx context.Context, k scheduler.Key) (*Job, error) {
 // pageSize is how many entries are asked for at once.
 const pageSize = 100
 
-// List returns the jobs of a collection by name, of one state when state is
-// not empty.
-func (c *Client) List(ctx context.Context, collection string, state scheduler.State) ([]*Job, error) {
-	return c.selectIn(ctx, Query{Collection: collection, State: state})
-}
-
 // all reads page after page of a list, up to most entries when most is not 0.
 func all[T any](ctx context.Context, c *Client, path string, q url.Values, most int) ([]T, error) {
 	var entries []T
@@ -159,9 +153,13 @@ func all[T any](ctx context.Context, c *Client, path string, q url.Values, most 
 	}
 }
 
-// Run runs a job now, besides its schedule.
-func (c *Client) Run(ctx context.Context, k scheduler.Key) error {
-	return c.post(ctx, jobPath(k)+"/run")
+// Run runs a job now, besides its schedule, and returns the id of the occurrence.
+func (c *Client) Run(ctx context.Context, k scheduler.Key) (occurrence string, err error) {
+	var started struct {
+		Occurrence string `json:"occurrence"`
+	}
+	_, err = c.call(ctx, http.MethodPost, jobPath(k)+"/run", nil, &started)
+	return started.Occurrence, err
 }
 
 // Resubmit runs an occurrence of a job again, as a run by hand. force says to do so

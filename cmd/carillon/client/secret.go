@@ -48,7 +48,8 @@ func (c *Client) DeleteSecret(ctx context.Context, name string, force bool) erro
 // server's first key. It takes as long as it takes.
 func (c *Client) RotateSecrets(ctx context.Context) (*secrets.Rotation, error) {
 	patient := *c
-	patient.http = &http.Client{CheckRedirect: c.http.CheckRedirect, Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dial}
+	patient.http = &http.Client{CheckRedirect: c.http.CheckRedirect, Transport: transport}
 	defer patient.http.CloseIdleConnections()
 	r := &secrets.Rotation{}
 	_, err := patient.call(ctx, http.MethodPost, "/secrets/rotate", nil, r)

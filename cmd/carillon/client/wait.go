@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -18,15 +17,6 @@ type Ended struct {
 	Err       error
 }
 
-// StartRun runs a job now and returns the id of the occurrence.
-func (c *Client) StartRun(ctx context.Context, k scheduler.Key) (occurrence string, err error) {
-	var started struct {
-		Occurrence string `json:"occurrence"`
-	}
-	_, err = c.call(ctx, http.MethodPost, jobPath(k)+"/run", nil, &started)
-	return started.Occurrence, err
-}
-
 // errWaited ends a wait: the last record has come.
 var errWaited = errors.New("the run has ended")
 
@@ -39,7 +29,7 @@ func (c *Client) RunAndWait(ctx context.Context, k scheduler.Key, tell func(Ende
 	err := c.Follow(ctx, Follow{
 		HistoryQuery: HistoryQuery{Key: k},
 		Begun: func(ctx context.Context) (err error) {
-			occurrence, err = c.StartRun(ctx, k)
+			occurrence, err = c.Run(ctx, k)
 			return err
 		},
 		Record: func(r *Record) {

@@ -9,9 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/export"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -21,8 +20,8 @@ import (
 type Command struct {
 	Create  Create  `cmd:"" help:"Create a collection."`
 	Get     Get     `cmd:"" help:"Show a collection."`
-	List    List    `cmd:"" help:"List collections."`
-	Delete  Delete  `cmd:"" help:"Delete collections."`
+	List    List    `cmd:"" aliases:"ls" help:"List collections."`
+	Delete  Delete  `cmd:"" aliases:"rm" help:"Delete collections."`
 	Enable  Enable  `cmd:"" help:"Let the jobs of disabled collections run again."`
 	Disable Disable `cmd:"" help:"Stop the jobs of collections until they are enabled."`
 }
@@ -38,13 +37,13 @@ files; "carillon docs rest" has all that may stand there.`
 type Get struct {
 	remote.Server
 
-	Name   string `arg:"" help:"Name of the collection."`
-	Output string `short:"o" help:"yaml or json." enum:"yaml,json" default:"yaml" placeholder:"FORMAT"`
+	Name   string `arg:"" name:"collection" help:"Name of the collection."`
+	Output string `short:"o" help:"Print as yaml or json." enum:"yaml,json," default:"" placeholder:"FORMAT"`
 }
 
 // Help shows examples.
 func (Get) Help() string {
-	return `"carillon apply" takes back what it prints.
+	return `As yaml, the collection is as "carillon apply" takes it back. As json it is as the API has it.
 
 Examples:
 
@@ -54,6 +53,9 @@ Examples:
 
 // Run shows the collection.
 func (c Get) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	if t.JSON && c.Output == "yaml" {
+		return terminal.Usagef("--json and --output yaml exclude each other")
+	}
 	if err := checkNames(c.Name); err != nil {
 		return err
 	}
@@ -64,11 +66,11 @@ func (c Get) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) 
 	if t.JSON || c.Output == "json" {
 		return t.PrintJSON(got.Document)
 	}
-	text, err := yaml.JSONToYAML(got.Document)
+	d, err := export.Collection(got)
 	if err != nil {
 		return err
 	}
-	t.Printf("%s", text)
+	t.Printf("%s", d.YAML())
 	return nil
 }
 

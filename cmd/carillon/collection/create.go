@@ -5,12 +5,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/initfile"
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -21,10 +22,10 @@ import (
 type Create struct {
 	remote.Server
 
-	Name             string            `arg:"" optional:"" help:"Name of the collection. Default: the name in the file."`
-	File             string            `short:"f" help:"File with the collection, JSON or YAML. Flags count before it." placeholder:"FILE"`
+	Name             string            `arg:"" optional:"" help:"Name of the collection. Default: the name in the file, or that of the file."`
+	File             string            `short:"f" help:"File with the collection, as apply takes it, or - for standard input. Flags count before it." placeholder:"FILE"`
 	MaxJobs          int               `name:"max-jobs" help:"How many jobs it may have." placeholder:"N"`
-	MaxRecurrence    string            `name:"max-recurrence" help:"How often a job may recur at most: hour, or minute/5 for every five minutes." placeholder:"FREQUENCY/N"`
+	MaxRecurrence    string            `name:"max-recurrence" help:"How often a job may recur at most: hour, or minute/5 or 5m for every five minutes." placeholder:"FREQUENCY/N"`
 	MinRetryInterval string            `name:"min-retry-interval" help:"How soon a job may try again at least, such as PT2M." placeholder:"DURATION"`
 	Tag              map[string]string `help:"A tag. May be repeated." placeholder:"NAME=VALUE"`
 	Disabled         bool              `help:"Let no job run until it is enabled."`
@@ -43,13 +44,9 @@ Examples:
 
 // Run creates the collection.
 func (c Create) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
-	doc, err := c.document()
+	name, doc, err := c.document(ctx, t)
 	if err != nil {
 		return err
-	}
-	name := c.Name
-	if in, ok := doc.Member("name"); ok {
-		name = cmp.Or(name, in.Text())
 	}
 	if name == "" {
 		return terminal.Hinted(terminal.Usagef("the collection has no name"), `write "carillon collection create NAME"`)
@@ -68,24 +65,25 @@ func (c Create) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 	return nil
 }
 
-// document returns the file's document with what the flags say.
-func (c Create) document() (document.Value, error) {
+// document returns the file's document with what the flags say, and what it is called.
+func (c Create) document(ctx context.Context, t *terminal.Terminal) (name string, doc document.Value, err error) {
 	flags, err := c.flags()
 	if err != nil || c.File == "" {
-		return flags, err
+		return c.Name, flags, err
 	}
-	data, err := os.ReadFile(c.File)
-	if err != nil {
-		return flags, err
+	reader := jobfile.Reader{Lookup: t.Lookup, Stdin: t.Input(ctx), Name: c.Name, Collections: true}
+	found, problems := reader.Read([]string{c.File})
+	switch {
+	case ctx.Err() != nil:
+		return "", doc, context.Cause(ctx)
+	case len(problems) > 0:
+		return "", doc, jobfile.Report(t, problems)
+	case len(found) != 1:
+		return "", doc, terminal.Hinted(fmt.Errorf("%s: holds %s", c.File, terminal.Plural(len(found), "collection", "collections")),
+			`"carillon apply" takes several`)
 	}
-	doc, err := scheduler.ParseDocument(data)
-	if err == nil && doc.Kind() != document.KindObject {
-		err = fmt.Errorf("must be an object, not %s", doc.Kind())
-	}
-	if err != nil {
-		return flags, fmt.Errorf("%s: %w", c.File, err)
-	}
-	return document.Merge(doc, flags), nil
+	doc, err = document.Parse(found[0].Body)
+	return cmp.Or(c.Name, found[0].Key.Collection), document.Merge(doc, flags), err
 }
 
 // flags returns the document that the flags make.
@@ -124,9 +122,12 @@ func (c Create) flags() (document.Value, error) {
 	return document.ObjectValue(all...), nil
 }
 
-// readRecurrence reads FREQUENCY or FREQUENCY/N. Which words and numbers there
+// readRecurrence reads FREQUENCY or FREQUENCY/N, and an interval as "carillon init" takes it, 5m. Which words and numbers there
 // are the scheduler says.
 func readRecurrence(flag string) (document.Value, error) {
+	if frequency, interval, err := initfile.ReadEvery(flag); err == nil {
+		flag = fmt.Sprintf("%s/%d", frequency, interval)
+	}
 	frequency, interval, given := strings.Cut(flag, "/")
 	members := []document.Member{{Name: "frequency", Value: document.StringValue(frequency)}}
 	if given {

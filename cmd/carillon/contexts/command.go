@@ -2,6 +2,7 @@ package contexts
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,7 @@ import (
 
 // Command is `carillon context`.
 type Command struct {
-	List   listCmd   `cmd:"" help:"Show the contexts there are."`
+	List   listCmd   `cmd:"" aliases:"ls" help:"Show the contexts there are."`
 	Use    useCmd    `cmd:"" help:"Make one the current context."`
 	Set    setCmd    `cmd:"" help:"Make a context, or change one."`
 	Show   showCmd   `cmd:"" help:"Show one context."`
@@ -119,10 +120,16 @@ func (f *File) saveAnd(t *terminal.Terminal, done, name string) error {
 		return err
 	}
 	if t.JSON {
-		return t.PrintJSON(map[string]string{"context": name, "result": done})
+		return t.PrintJSON(changed{name, done})
 	}
 	t.Printf("%-9s %s\n", done, name)
 	return nil
+}
+
+// changed is what was done to a context, for programs.
+type changed struct {
+	Context string `json:"context"`
+	Result  string `json:"result"`
 }
 
 type setCmd struct {
@@ -150,13 +157,13 @@ Examples:
 }
 
 // Run makes or changes a context.
-func (c setCmd) Run(t *terminal.Terminal) error {
+func (c setCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	f, err := Load(t.Lookup)
 	if err != nil {
 		return err
 	}
 	next, known := f.Contexts[c.Name]
-	if err := c.change(t, &next); err != nil {
+	if err := c.change(ctx, t, &next); err != nil {
 		return err
 	}
 	if f.Contexts == nil {
@@ -168,13 +175,13 @@ func (c setCmd) Run(t *terminal.Terminal) error {
 	}
 	done := "created"
 	if known {
-		done = "changed"
+		done = "updated"
 	}
 	return f.saveAnd(t, done, c.Name)
 }
 
 // change applies the flags.
-func (c setCmd) change(t *terminal.Terminal, to *Context) error {
+func (c setCmd) change(ctx context.Context, t *terminal.Terminal, to *Context) error {
 	if err := scheduler.ValidateName("context", c.Name); err != nil {
 		return terminal.Usage(err)
 	}
@@ -202,7 +209,7 @@ func (c setCmd) change(t *terminal.Terminal, to *Context) error {
 		if to.Server == "" {
 			return terminal.Usagef("a token is for one server: name it with --server")
 		}
-		token, err := c.token(t)
+		token, err := c.token(ctx, t)
 		if err != nil {
 			return err
 		}
@@ -215,15 +222,15 @@ func (c setCmd) change(t *terminal.Terminal, to *Context) error {
 }
 
 // maxToken is more than any server takes in a header.
-const maxToken = 64 << 10
+const maxToken = 1 << 20
 
 // token reads the token.
-func (c setCmd) token(t *terminal.Terminal) (string, error) {
-	in := t.In
+func (c setCmd) token(ctx context.Context, t *terminal.Terminal) (string, error) {
+	in := t.Input(ctx)
 	if c.TokenFile != "-" {
 		file, err := os.Open(c.TokenFile)
 		if err != nil {
-			return "", err
+			return "", terminal.FileError("token-file", err)
 		}
 		defer file.Close()
 		in = file
@@ -310,14 +317,25 @@ func (c deleteCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
+	all := []changed{}
 	for _, name := range c.Names {
 		if _, err := f.Choose(name); err != nil {
 			return err
 		}
+		all = append(all, changed{name, "deleted"})
 		delete(f.Contexts, name)
 		if f.Current == name {
 			f.Current = ""
 		}
 	}
-	return f.saveAnd(t, "deleted", strings.Join(c.Names, " "))
+	if err := f.Save(); err != nil {
+		return err
+	}
+	if t.JSON {
+		return t.PrintJSON(terminal.List[changed]{Value: all})
+	}
+	for _, one := range all {
+		t.Printf("%-9s %s\n", one.Result, one.Context)
+	}
+	return nil
 }

@@ -24,11 +24,15 @@ func TestPages(t *testing.T) {
 		if !strings.HasSuffix(p.Text, "\n") || strings.HasSuffix(p.Text, "\n\n") {
 			t.Errorf("%s: does not end with one line break", p.Name)
 		}
-		fence := false
+		fence, row := false, ""
 		for line := range strings.Lines(p.Text) {
 			line = strings.TrimSuffix(line, "\n")
 			fence = fence != strings.HasPrefix(line, "```")
 			code := fence || strings.HasPrefix(line, "    ")
+			if table := strings.HasPrefix(line, "|") && strings.HasPrefix(row, "|"); table && columns(line) != columns(row) {
+				t.Errorf("%s: a row of a table is not aligned: %s", p.Name, line)
+			}
+			row = line
 			if n := utf8.RuneCountInString(line); n > 120 && !code {
 				t.Errorf("%s: a line has %d characters: %s", p.Name, n, line)
 			}
@@ -37,6 +41,12 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: a block of code does not end", p.Name)
 		}
 	}
+}
+
+// columns are where the columns of a row of a table begin and end, in characters.
+func columns(row string) string {
+	row = regexp.MustCompile(`\\\||`+"`[^`]*`").ReplaceAllStringFunc(row, func(s string) string { return strings.Repeat("x", utf8.RuneCountInString(s)) })
+	return regexp.MustCompile(`[^|]`).ReplaceAllString(row, " ")
 }
 
 func TestFind(t *testing.T) {

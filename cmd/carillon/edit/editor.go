@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
@@ -43,7 +44,8 @@ func Create(t *terminal.Terminal, name, text string) (*File, error) {
 // Path is where the file is.
 func (f *File) Path() string { return f.path }
 
-// Open opens the editor and returns what was saved. changed is false when that is what was opened.
+// Open opens the editor and returns what was saved, also beside an error of the editor. changed is false when that is
+// what was opened. Ctrl-C is for the editor, many of which know it; one that it ends is an interrupt.
 func (f *File) Open(ctx context.Context, t *terminal.Terminal) (text string, changed bool, err error) {
 	cmd := exec.CommandContext(ctx, "sh", "-c", f.editor+` "$@"`, "sh", f.path) //nolint:gosec // it may have arguments of its own
 	if runtime.GOOS == "windows" {
@@ -51,19 +53,37 @@ func (f *File) Open(ctx context.Context, t *terminal.Terminal) (text string, cha
 		cmd = exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // likewise
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.In, t.Out, t.Err
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return "", false, context.Cause(ctx)
-		}
-		return "", false, terminal.Hinted(fmt.Errorf("editor %s: %w", f.editor, err), "choose one with $VISUAL or $EDITOR")
-	}
+	failed := t.Lend(cmd.Run)
 	data, err := os.ReadFile(f.path)
 	if err != nil {
-		return "", false, fmt.Errorf("edit: %w", err)
+		return "", false, fmt.Errorf("edit: %w", errors.Join(failed, err))
 	}
 	text, before := string(data), f.text
 	f.text = text
-	return text, text != before, nil
+	return text, unmarked(text) != unmarked(before), f.reason(ctx, failed)
+}
+
+// reason says why an editor failed; nil when it did not.
+func (f *File) reason(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case isInterrupt(err):
+		return context.Canceled
+	}
+	return terminal.Hinted(fmt.Errorf("editor %s: %w", f.editor, err), "choose one with $VISUAL or $EDITOR")
+}
+
+// isInterrupt reports whether a program was ended by Ctrl-C, or its shell says so.
+func isInterrupt(err error) bool {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return exit.ExitCode() == terminal.ExitInterrupted || ok && status.Signaled() && status.Signal() == syscall.SIGINT
 }
 
 // mark begins a line that says what is wrong.
@@ -77,16 +97,22 @@ func (f *File) Complain(problems []string) error {
 			b.WriteString(mark + strings.TrimSuffix(line, "\n") + "\n")
 		}
 	}
-	for line := range strings.Lines(f.text) {
-		if !strings.HasPrefix(line, mark) {
-			b.WriteString(line)
-		}
-	}
-	f.text = b.String()
+	f.text = b.String() + unmarked(f.text)
 	if err := os.WriteFile(f.path, []byte(f.text), 0o600); err != nil {
 		return fmt.Errorf("edit: %w", err)
 	}
 	return nil
+}
+
+// unmarked is a text without the lines that say what is wrong.
+func unmarked(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, strings.TrimSpace(mark)) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // Remove removes the file.

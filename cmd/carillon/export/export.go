@@ -4,7 +4,6 @@
 package export
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Document is a job or a collection as a job file has it.
@@ -32,10 +32,11 @@ func Job(j *client.Job) (Document, error) {
 	d := Document{Key: j.Key()}
 	members := []document.Member{text("name", d.Key.Job), text("collection", d.Key.Collection)}
 	members = append(members, jobfile.Escape(v.Without("state", "status")).Members()...)
-	if j.State.Final() {
-		d.Notes = append(d.Notes, fmt.Sprintf("it is %s: a scheduler that does not have it would run it again", j.State))
-	} else {
+	switch {
+	case !j.State.Final():
 		members = append(members, text("state", string(j.State)))
+	case j.Status.Occurrences > 0: // else no time of its schedule was left, and none is anywhere
+		d.Notes = append(d.Notes, fmt.Sprintf("it is %s: a scheduler that does not have it would run it again", j.State))
 	}
 	for _, path := range j.Secrets {
 		d.Notes = append(d.Notes, path+" is a secret, and is not exported")
@@ -44,19 +45,15 @@ func Job(j *client.Job) (Document, error) {
 	return d, nil
 }
 
-// CollectionType is what tells the document of a collection from that of a job.
-const CollectionType = "Microsoft.Scheduler/jobCollections"
-
-// Collection makes a document of a collection, as the API shows it.
-func Collection(data json.RawMessage) (Document, error) {
-	v, err := document.Parse(data)
+// Collection makes a document of a collection.
+func Collection(c *client.Collection) (Document, error) {
+	v, err := document.Parse(c.Document)
 	if err != nil {
-		return Document{}, fmt.Errorf("collection: %w", err)
+		return Document{}, fmt.Errorf("collection %s: %w", c.Name, err)
 	}
-	name, _ := v.Member("name")
-	members := []document.Member{text("name", name.Text()), text("type", CollectionType)}
+	members := []document.Member{text("name", c.Name), text("type", view.CollectionType)}
 	members = append(members, jobfile.Escape(v.Without("id", "type", "name")).Members()...)
-	return Document{Key: scheduler.Key{Collection: name.Text()}, Value: document.ObjectValue(members...)}, nil
+	return Document{Key: scheduler.Key{Collection: c.Name}, Value: document.ObjectValue(members...)}, nil
 }
 
 func text(name, text string) document.Member {

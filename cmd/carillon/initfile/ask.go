@@ -42,7 +42,7 @@ func (c *Command) ask(ctx context.Context, t *terminal.Terminal) error {
 	if err := answer(ctx, t, &when, "How often (30s, 5m, day, 2 weeks), or a cron pattern", "5m"); err != nil {
 		return err
 	}
-	if _, _, err := readEvery(when); err == nil {
+	if _, _, err := ReadEvery(when); err == nil {
 		c.Every = when
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/check"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -80,11 +81,11 @@ func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 			"choose another file with --output, or replace it with --force")
 	}
 	if err != nil {
-		return err
+		return terminal.Unavailable(err)
 	}
 	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return err
+		return terminal.Unavailable(err)
 	}
 	if t.JSON {
 		return t.PrintJSON(map[string]string{"job": key.String(), "file": path, "result": "wrote"})
@@ -96,15 +97,11 @@ func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 
 // Text returns the job file, and the job's name.
 func (c Command) Text() (text string, k scheduler.Key, err error) {
-	k = scheduler.Key{Collection: scheduler.DefaultCollection, Job: c.Name}
-	if collection, name, ok := strings.Cut(c.Name, "/"); ok {
-		k = scheduler.Key{Collection: collection, Job: name}
-	}
 	if c.Name == "" {
 		return "", k, terminal.Hinted(terminal.Usagef("the name of the job is missing"), "carillon init NAME --every 5m --url URL")
 	}
-	if err := k.Validate(); err != nil {
-		return "", k, terminal.Usage(err)
+	if k, err = (remote.Within{Collection: scheduler.DefaultCollection}).Key(c.Name); err != nil {
+		return "", k, err
 	}
 	kind, ok := kindOf(c.kind())
 	if !ok {
@@ -213,7 +210,7 @@ func (c Command) schedule() (string, error) {
 		}
 		return start + zone + "recurrence:\n  cron: " + scalar(c.Cron) + " # minute, hour, day and month, and day of week\n", nil
 	case c.Every != "":
-		frequency, interval, err := readEvery(c.Every)
+		frequency, interval, err := ReadEvery(c.Every)
 		if err != nil {
 			return "", err
 		}
@@ -227,7 +224,7 @@ func (c Command) schedule() (string, error) {
 
 // checked reads the file as a scheduler does.
 func checked(k scheduler.Key, text string) error {
-	text = strings.ReplaceAll(text, "${CARILLON_ECHO}", "http://127.0.0.1:8080/echo")
+	text = strings.ReplaceAll(text, "${CARILLON_ECHO}", check.Echo)
 	checker := check.New(check.Config{})
 	defer checker.Close()
 	_, err := checker.Document(k, []byte(text), false)

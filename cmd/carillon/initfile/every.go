@@ -25,8 +25,8 @@ var units = []struct {
 
 var part = regexp.MustCompile(`^(\d*)\s*([a-z]+)\s*`)
 
-// readEvery reads how often a job runs: 5m, 1h30m, day, 2 weeks.
-func readEvery(text string) (frequency string, interval int, err error) {
+// ReadEvery reads how often a job runs: 5m, 1h30m, day, 2 weeks.
+func ReadEvery(text string) (frequency string, interval int, err error) {
 	wrong := fmt.Errorf("--every: %q is not like 30s, 5m, 1h30m, day, 2 weeks, month", text)
 	rest := strings.ToLower(strings.TrimSpace(text))
 	type length struct{ unit, n int }

@@ -92,7 +92,7 @@ func TestEvery(t *testing.T) {
 		"30s": "30 second", "5m": "5 minute", "5 min": "5 minute", "1h": "1 hour", "1h30m": "90 minute", "day": "1 day", "2 weeks": "2 week",
 		"1d12h": "36 hour", "3 Months": "3 month", "year": "1 year", "1m30s": "90 second",
 	} {
-		frequency, interval, err := readEvery(text)
+		frequency, interval, err := ReadEvery(text)
 		if got := strconv.Itoa(interval) + " " + frequency; err != nil || got != want {
 			t.Errorf("%s: got %s, %v", text, got, err)
 		}

@@ -7,16 +7,14 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
-
-// collectionType is what the document of a collection says that it is.
-const collectionType = "Microsoft.Scheduler/jobCollections"
 
 // isCollection reports whether a document is a collection, and no job.
 func isCollection(doc document.Value) bool {
 	for _, m := range doc.Members() {
 		if strings.EqualFold(m.Name, "type") {
-			return strings.EqualFold(m.Value.Text(), collectionType)
+			return strings.EqualFold(m.Value.Text(), view.CollectionType)
 		}
 	}
 	return false
@@ -25,10 +23,13 @@ func isCollection(doc document.Value) bool {
 // collection makes what is applied of a collection's document.
 func (r Reader) collection(from Source, doc document.Value, only bool) (Job, error) {
 	name := text(doc, "name")
-	if name == "" {
-		if !only || from.File == stdinName {
-			return Job{}, document.Problem{Path: "name", Message: "is missing: a collection must have one"}
-		}
+	switch {
+	case name != "":
+	case only && r.Name != "" && (from.File == stdinName || r.Collections):
+		name = r.Name
+	case !only || from.File == stdinName:
+		return Job{}, document.Problem{Path: "name", Message: "is missing: a collection must have one"}
+	default:
 		name = strings.TrimSuffix(filepath.Base(from.File), filepath.Ext(from.File))
 	}
 	return Job{Source: from, Key: scheduler.Key{Collection: name}, Body: doc.JSON()}, scheduler.ValidateName("collection", name)

@@ -104,5 +104,19 @@ func (s Source) problems(job string, err error) []Problem {
 	return problems
 }
 
+// errFile is the cause of a problem that no scheduler was asked about.
+var errFile = errors.New("a job file is not in order")
+
+// Report tells people of problems, and returns an error with all of them for
+// programs. It is nil for none.
+func Report(t *terminal.Terminal, problems []Problem) error {
+	causes := make([]error, len(problems))
+	for i, p := range problems {
+		t.Complain("error", p.String())
+		causes[i] = &terminal.Failure{Path: p.Place(), Message: p.Message, Err: cmp.Or(p.Cause, errFile)}
+	}
+	return terminal.Reported(causes...)
+}
+
 // inFile compares the places of two problems of a document.
 func inFile(a, b Problem) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) }

@@ -32,9 +32,12 @@ type Reader struct {
 	// Stdin is what the path - stands for. Default: nothing.
 	Stdin io.Reader
 
-	// Name is what the only document of Stdin is called if it has no name.
-	// Default: it must have one.
+	// Name is what the only document of Stdin is called if it has no name, or of
+	// any file with Collections. Default: it must have one, or its file's.
 	Name string
+
+	// Collections says that all documents are collections, whatever their type.
+	Collections bool
 }
 
 // stdinName is how problems call standard input.
@@ -140,7 +143,7 @@ func (r Reader) job(doc sourced, only bool) (Job, error) {
 	if e.problems != nil {
 		return Job{}, e.problems
 	}
-	if isCollection(v) {
+	if r.Collections || isCollection(v) {
 		return r.collection(doc.Source, v, only)
 	}
 	k, err := r.key(doc.File, v, only)

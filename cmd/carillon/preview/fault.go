@@ -65,7 +65,7 @@ func refuse(t *terminal.Terminal, faults []fault) error {
 		}
 		if f.column > 0 {
 			text, caret := excerpt(f.source, f.column)
-			_, _ = t.Err.Write([]byte("    " + text + "\n    " + caret + "\n"))
+			t.Errorf("    %s\n    %s\n", text, caret)
 		}
 		if f.hint != "" && !said[f.hint] {
 			said[f.hint] = true

@@ -22,6 +22,7 @@ func Attempt(t *terminal.Terminal, r *client.Record, request string) {
 	}
 	line("Outcome", "%s", outcome)
 	line("Occurrence", "%s", r.Occurrence)
+	line("Repeats", "%s", r.Resubmits)
 	line("Action", "%s", e.action())
 	line("Request", "%s", request)
 	line("Target", "%s", r.Target)
@@ -66,6 +67,9 @@ const fieldWidth = 14
 // action says which action ran, and which try it was.
 func (e event) action() string {
 	text := strings.TrimSpace(e.Action + " " + e.ActionType)
+	if e.ActionPath != "" {
+		text += ", " + e.ActionPath
+	}
 	if e.Retry > 0 {
 		text += fmt.Sprintf(", retry %d", e.Retry)
 	}

@@ -62,7 +62,7 @@ func (e event) detail(show func(time.Time) string) string {
 	add(e.attempted() && e.StatusCode != 0, "%d in %s", e.StatusCode, milliseconds(e.Duration))
 	add(e.outcome() == scheduler.OutcomeFaulted, "the occurrence failed for good")
 	add(e.Manual, "run by hand")
-	add(e.Action == "ErrorAction" && e.attempted(), "errorAction")
+	add(e.Action == "ErrorAction" && e.attempted(), "%s", cmp.Or(strings.TrimPrefix(e.ActionPath, "action."), "errorAction"))
 	add(e.Retry > 0 && e.attempted(), "retry %d", e.Retry)
 	add(e.Count > 0, "%s", e.instants(show))
 	add(e.Reason != "", "because of %s", e.Reason)

@@ -44,6 +44,10 @@ func TestEvents(t *testing.T) {
 			"10:00:00.001  team/report           failed        +1.5 ms  errorAction, no connection " + strings.Repeat("é", 146) + "…",
 		},
 		{
+			attempt(scheduler.Record{Outcome: scheduler.OutcomeCompleted, Phase: scheduler.ErrorPhase, Path: "action.errorAction[0].errorAction"}),
+			"10:00:00.001  team/report           completed     +1.5 ms  errorAction[0].errorAction",
+		},
+		{
 			attempt(scheduler.Record{Outcome: scheduler.OutcomeFailed, Message: "StorageQueue Action - Nothing sent to queue 'a Action - b'"}),
 			"10:00:00.001  team/report           failed        +1.5 ms  Nothing sent to queue 'a Action - b'",
 		},

@@ -99,7 +99,7 @@ func (Jobs) meant(ctx context.Context, t *terminal.Terminal, keys []scheduler.Ke
 			"look at them first: carillon get takes the same flags")
 	}
 	for _, k := range keys {
-		fmt.Fprintf(t.Err, "  %s\n", k)
+		t.Errorf("  %s\n", k)
 	}
 	yes, err := t.Confirm(ctx, fmt.Sprintf("Really %s %s?", verb, what))
 	if err != nil || yes {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -49,7 +50,7 @@ func TestToken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = api.List(t.Context(), scheduler.DefaultCollection, "")
+		_, err = api.Select(t.Context(), client.Query{Collection: scheduler.DefaultCollection})
 		switch {
 		case test.refused:
 			if err == nil || len(got) > 0 {

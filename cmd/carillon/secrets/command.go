@@ -17,8 +17,8 @@ import (
 // Command are the commands that deal with secrets.
 type Command struct {
 	Set    Set    `cmd:"" help:"Set a shared secret."`
-	List   List   `cmd:"" help:"List shared secrets, without their values."`
-	Delete Delete `cmd:"" help:"Delete shared secrets."`
+	List   List   `cmd:"" aliases:"ls" help:"List shared secrets, without their values."`
+	Delete Delete `cmd:"" aliases:"rm" help:"Delete shared secrets."`
 	Rotate Rotate `cmd:"" help:"Seal everything with the scheduler's first key."`
 	Keygen Keygen `cmd:"" help:"Make a key, for a key file."`
 }

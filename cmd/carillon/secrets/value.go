@@ -18,7 +18,8 @@ import (
 // Unshown keeps out of an error of the parser what may be the value of a secret,
 // given where it does not belong.
 func Unshown(command *kong.Node, err error) error {
-	if command.FullPath() == "carillon secrets set" && strings.HasPrefix(err.Error(), "unexpected argument") {
+	set := command.Parent != nil && command.Parent.Name == "secrets" && command.Name == "set"
+	if set && strings.HasPrefix(err.Error(), "unexpected argument") {
 		return errors.New("there is an argument too many; " +
 			"the value of a secret is none: it is asked for, or read with --value-file")
 	}

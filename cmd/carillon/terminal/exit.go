@@ -3,7 +3,6 @@ package terminal
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -66,10 +65,16 @@ func (t *Terminal) Fail(err error) int {
 			t.Complain("error", strings.TrimSuffix(line, "\n"))
 		}
 	}
-	if hint := hintOf(err); hint != "" {
+	if hint := hintOf(err); hint != "" && !hintTold(err) {
 		t.Complain("hint", hint)
 	}
 	return code
+}
+
+// hintTold reports whether the hint of an error was printed with the lines that people have read already.
+func hintTold(err error) bool {
+	h, hinted := errors.AsType[*hintedError](err)
+	return is[*reportedError](err) && (!hinted || !is[*reportedError](h))
 }
 
 // Complain prints a line for people on stderr. Programs get errors from [Terminal.Fail] alone, and other lines as a JSON
@@ -77,7 +82,7 @@ func (t *Terminal) Fail(err error) int {
 func (t *Terminal) Complain(kind, text string) {
 	switch {
 	case !t.JSON:
-		fmt.Fprintf(t.Err, "carillon: %s: %s\n", kind, text)
+		t.Errorf("carillon: %s: %s\n", kind, text)
 	case kind != "error":
 		_ = printJSON(t.Err, map[string]any{kind: map[string]string{"message": text}})
 	}

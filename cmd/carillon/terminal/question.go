@@ -19,7 +19,7 @@ func (t *Terminal) Asks() bool {
 // Ask prints a question on stderr and returns the line that is typed, without the space around it. An interrupt while
 // it waits is the error.
 func (t *Terminal) Ask(ctx context.Context, question string) (string, error) {
-	fmt.Fprint(t.Err, question)
+	t.Errorf("%s", question)
 	if t.lines == nil {
 		t.lines = bufio.NewReader(t.In)
 	}

@@ -2,12 +2,12 @@ package terminal
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"text/tabwriter"
 
 	"golang.org/x/term"
@@ -27,6 +27,7 @@ type Terminal struct {
 	Helped bool // help was printed, and nothing else is to be done
 
 	lines *bufio.Reader // of In, once something was asked
+	lent  atomic.Bool   // to another program, such as an editor
 }
 
 // System is the terminal of the process.
@@ -59,16 +60,12 @@ func (t *Terminal) Paint(colour, text string) string {
 }
 
 // Printf prints to Out.
-func (t *Terminal) Printf(format string, args ...any) { fmt.Fprintf(t.Out, format, args...) }
+func (t *Terminal) Printf(format string, args ...any) {
+	_, _ = io.WriteString(t.Out, harmless(fmt.Sprintf(format, args...), t.Colour)) // a reader that has gone learns nothing more
+}
 
 // PrintJSON prints a value on a line of its own.
 func (t *Terminal) PrintJSON(v any) error { return printJSON(t.Out, v) }
-
-func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
 
 // List is a whole list for programs, in the shape of a page of the API.
 type List[T any] struct {
@@ -80,7 +77,11 @@ type List[T any] struct {
 func (t *Terminal) Table(heading []string, rows [][]string) error {
 	w := tabwriter.NewWriter(t.Out, 0, 0, 3, ' ', 0)
 	for _, row := range append([][]string{heading}, rows...) {
-		fmt.Fprintln(w, strings.TrimRight(strings.Join(row, "\t"), "\t"))
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = harmless(strings.NewReplacer("\n", " ", "\t", " ").Replace(cell), t.Colour)
+		}
+		fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 	}
 	return w.Flush()
 }

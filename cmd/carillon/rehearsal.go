@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/check"
+	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// rehearsal is a dry run of apply. It remembers which collections would be
+// there by then: no scheduler can check their jobs yet.
+type rehearsal struct {
+	api     *client.Client
+	options client.PutOptions
+	made    sync.Map // name of a collection that would be created
+}
+
+func newRehearsal(api *client.Client, o client.PutOptions) *rehearsal {
+	return &rehearsal{api: api, options: o}
+}
+
+// put tells what would become of a job, or a collection.
+func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, err error) {
+	if j.IsCollection() {
+		a, err = putCollectionOver(ctx, r.api, j, r.options)
+		if a.Result == view.Created {
+			r.made.Store(j.Key.Collection, true)
+		}
+		return a, err
+	}
+	if _, made := r.made.Load(j.Key.Collection); made {
+		return r.foresee(j)
+	}
+	before, err := r.api.Get(ctx, j.Key)
+	if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
+		return a, err
+	}
+	if err == nil {
+		a.Before = without(before.Properties, "status")
+	}
+	got, err := r.api.Put(ctx, j.Key, j.Body, r.options)
+	if err != nil {
+		return jobfile.Answer{}, err
+	}
+	a.Result, a.Over, a.Warnings = got.Result, got.Status.Over, got.Warnings
+	a.DryRun, a.After = got.DryRun, without(got.Properties, "status")
+	return a, nil
+}
+
+// unchecked is said of a job whose collection is not there yet.
+const unchecked = "its collection is not there yet: quotas, other limits and names of secrets are checked once it is"
+
+// foresee checks a job of a collection that would be created, as far as that can be done without a scheduler: what may
+// be allowed is.
+func (r *rehearsal) foresee(j jobfile.Job) (a jobfile.Answer, err error) {
+	checker := check.New(check.Config{MinRetryInterval: time.Millisecond, AnyKey: true})
+	defer checker.Close()
+	v, err := checker.Job(j.Key, j.Body, r.options.Strict)
+	if err != nil {
+		return a, err
+	}
+	shown := &client.Job{}
+	if err := shown.UnmarshalJSON(view.JSON(v)); err != nil {
+		return a, err
+	}
+	a = jobfile.Answer{Result: v.Result, Warnings: v.Warnings, After: without(shown.Properties, "status"), DryRun: v.DryRun}
+	if a.DryRun == nil {
+		a.DryRun = &view.DryRun{NextRuns: []time.Time{}}
+	}
+	a.DryRun.Notes = append(a.DryRun.Notes, unchecked)
+	return a, nil
+}
+
+// without returns a document without some members.
+func without(doc []byte, members ...string) []byte {
+	v, err := document.Parse(doc)
+	if err != nil {
+		return doc
+	}
+	return v.Without(members...).JSON()
+}
