@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // Resubmission says which occurrence a run by hand repeats.
@@ -18,8 +20,8 @@ func (r *Resubmission) of(occurrence string) string {
 	return job + "@" + r.Nominal.UTC().Format(time.RFC3339Nano)
 }
 
-// ParseOccurrence reads the nominal instant of an occurrence of the job k: RFC
-// 3339, or the id of the occurrence or of one of its attempts.
+// ParseOccurrence reads the nominal instant of an occurrence of the job k: a
+// time as in a job ([document.ParseTime]), or the id of the occurrence or of one of its attempts.
 func ParseOccurrence(k Key, text string) (time.Time, error) {
 	instant := text
 	if name, rest, ok := strings.Cut(text, "@"); ok {
@@ -29,13 +31,13 @@ func ParseOccurrence(k Key, text string) (time.Time, error) {
 		instant, _, _ = strings.Cut(rest, "#")
 		instant, _, _ = strings.Cut(instant, "/") // of a key
 	}
-	t, err := time.Parse(time.RFC3339Nano, instant)
+	t, err := document.ParseTime(instant)
 	if err != nil {
 		return t, Invalid("occurrence", fmt.Sprintf(
 			"%q is neither a time, such as 2026-03-02T09:00:00Z, nor the id of an occurrence or of a record of %s", text, k,
 		))
 	}
-	return t.UTC(), nil
+	return t, nil
 }
 
 // OccurrenceSearch looks through a history, newest first, for what became of an

@@ -23,7 +23,8 @@ func TestParseOccurrence(t *testing.T) {
 		"yesterday":                                `occurrence: "yesterday" is neither a time, `,
 		"":                                         `occurrence: "" is neither a time, `,
 		"default/job@":                             `occurrence: "default/job@" is neither a time, `,
-		"default/job@2026-03-02":                   `occurrence: "default/job@2026-03-02" is neither a time, `,
+		"default/job@2026-03-02":                   "00:00:00",
+		"20260302T090000Z":                         "09:00:00",
 	} {
 		got, err := scheduler.ParseOccurrence(key, text)
 		switch {

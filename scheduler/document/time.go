@@ -21,6 +21,9 @@ import (
 // and DateTime values" of the Azure Scheduler recurrence page.
 func ParseTime(text string) (time.Time, error) {
 	s := scanner{rest: text}
+	if n := digits(text); n > 4 && strings.HasPrefix(text[n:], "-") {
+		s.err = fmt.Errorf("year %s is not in 1-9999", text[:n])
+	}
 	year := s.number(4, "year")
 	basic := s.rest != "" && s.rest[0] != '-'
 	month, day := s.dashed("month", basic), s.dashed("day", basic)

@@ -1,6 +1,7 @@
 package document_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +37,14 @@ func TestParseTime(t *testing.T) {
 		if err != nil || got.Format(time.RFC3339Nano) != test.want || got.Location() != time.UTC {
 			t.Errorf("ParseTime(%q) = %v, %v; want %s", test.text, got, err, test.want)
 		}
+	}
+}
+
+// TestParseTimeOfFarYears: the year is what is wrong, and not the month behind it.
+func TestParseTimeOfFarYears(t *testing.T) {
+	_, err := document.ParseTime("10000-01-01")
+	if err == nil || !strings.Contains(err.Error(), "year 10000 is not in 1-9999") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -51,6 +51,15 @@ func milliseconds(s *scheduler.Seconds) string {
 	return fmt.Sprintf("%.1f ms", time.Duration(*s).Seconds()*1000)
 }
 
+// repeated is the time of the occurrence that a run by hand repeats, by the schedule.
+func (e event) repeated(show func(time.Time) string) string {
+	_, text, _ := strings.Cut(e.Resubmits, "@")
+	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		return show(at)
+	}
+	return e.Resubmits
+}
+
 // detail is the rest of the line. show shows a time.
 func (e event) detail(show func(time.Time) string) string {
 	var parts []string
@@ -61,7 +70,8 @@ func (e event) detail(show func(time.Time) string) string {
 	}
 	add(e.attempted() && e.StatusCode != 0, "%d in %s", e.StatusCode, milliseconds(e.Duration))
 	add(e.outcome() == scheduler.OutcomeFaulted, "the occurrence failed for good")
-	add(e.Manual, "run by hand")
+	add(e.Manual && e.Resubmits == "", "run by hand")
+	add(e.Resubmits != "", "repeats %s", e.repeated(show))
 	add(e.Action == "ErrorAction" && e.attempted(), "%s", cmp.Or(strings.TrimPrefix(e.ActionPath, "action."), "errorAction"))
 	add(e.Retry > 0 && e.attempted(), "retry %d", e.Retry)
 	add(e.Count > 0, "%s", e.instants(show))

@@ -40,6 +40,13 @@ func TestEvents(t *testing.T) {
 			"10:00:00.001  team/report           failed        +1.5 ms  503 in 12.0 ms, run by hand, retry 2, Response from host 'h': 'Service Unavailable'",
 		},
 		{
+			attempt(scheduler.Record{
+				Outcome: scheduler.OutcomeCompleted, Kind: scheduler.Manual,
+				Occurrence: "team/report@2026-03-02T10:00:00Z", Resubmits: &scheduler.Resubmission{Nominal: at.Add(-time.Hour)},
+			}),
+			"10:00:00.001  team/report           completed     +1.5 ms  repeats 09:00:00.000",
+		},
+		{
 			attempt(scheduler.Record{Outcome: scheduler.OutcomeFailed, Phase: scheduler.ErrorPhase, Message: "no\nconnection " + strings.Repeat("é", 200)}),
 			"10:00:00.001  team/report           failed        +1.5 ms  errorAction, no connection " + strings.Repeat("é", 146) + "…",
 		},
