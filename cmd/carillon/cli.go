@@ -87,7 +87,7 @@ func newParser(t *terminal.Terminal) (*kong.Kong, *cli) {
 	parser, err := kong.New(c,
 		kong.Name("carillon"), kong.Description(description), kong.Writers(t.Out, t.Err),
 		kong.Exit(func(int) { t.Helped = true }), // only help exits by itself
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 100}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
 		kong.ValueFormatter(describe),
 	)
 	if err != nil {
