@@ -112,7 +112,7 @@ func FuzzTemplate(f *testing.F) {
 		} else if strings.Contains(err.Error(), "runtime error") {
 			t.Error(err)
 		}
-		if took := time.Since(start); took > 30*time.Second { // it does not end, or as good as: a busy machine takes two for what is milliseconds
+		if took := time.Since(start); took > 2*time.Second { // 40 times the bound: machines are shared
 			t.Error(strconv.Quote(text), took)
 		}
 	})

@@ -38,7 +38,7 @@ func FuzzParseCron(f *testing.F) {
 			s := language.Setting{Name: "job1", Zone: time.UTC, Created: time.Unix(1_704_874_837, 5)}
 			schedule := compiled(t, rule, s)
 			nexts(schedule, s.Created, 10)
-			if took := time.Since(begin); took > 20*time.Second {
+			if took := time.Since(begin); took > time.Second {
 				t.Fatalf("%q took %v", text, took)
 			}
 			if description := rule.Describe(s); strings.TrimSpace(description) == "" || strings.Contains(description, "  ") {
