@@ -21,7 +21,7 @@ func (e *interruption) Is(target error) bool { return target == context.Canceled
 // The second one kills the process. While the terminal is lent, SIGINT is not for this process.
 func interruptible(lent func() bool) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 1)
+	signals := make(chan os.Signal, 2) // of each kind one: a SIGTERM right behind a Ctrl-C must come, too
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		defer signal.Stop(signals)
