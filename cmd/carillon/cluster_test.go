@@ -30,7 +30,7 @@ type cluster struct {
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("a cluster takes seconds to choose who leads it")
+		t.Skip("a cluster takes seconds to choose who leads it; run it without -short")
 	}
 	c := &cluster{t: t}
 	var routes []*url.URL
