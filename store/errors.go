@@ -37,8 +37,9 @@ func (e *SettingError) Is(target error) bool { return e.Conflict && target == sc
 
 // forming are the answers of a cluster that has just formed, by the names of nats-server: it has not met all its servers
 // (JSClusterNoPeersErr, JSInsufficientResourcesErr), or not chosen who leads it (JSClusterNotAvailErr,
-// JSClusterNotLeaderErr).
-var forming = []jetstream.ErrorCode{10005, 10023, 10008, 10009}
+// JSClusterNotLeaderErr), or a stream's name is taken by a process that creates it at this moment, and nobody leads it
+// (JSStreamNotFoundErr, to the question that follows upon JSStreamNameExistErr).
+var forming = []jetstream.ErrorCode{10005, 10023, 10008, 10009, jetstream.JSErrCodeStreamNotFound}
 
 // Passing reports whether the error of an [Open] may go away by itself, as those of a cluster do that has just formed.
 func Passing(err error) bool {

@@ -47,6 +47,7 @@ func TestPassing(t *testing.T) {
 		"no answer":             {translate(errors.New("timeout")), true},
 		"no leader":             {answer(10008), true},
 		"servers are missing":   {answer(10005), true},
+		"just being created":    {answer(10059), true},
 		"not a cluster":         {answer(10074), false},
 		"another setting":       {&SettingError{Setting: "lanes"}, false},
 		"forbidden":             {translate(&SettingError{Setting: "permissions"}), false},

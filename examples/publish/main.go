@@ -26,6 +26,9 @@ func main() {
 	}
 }
 
+// patience is how long each answer may take.
+const patience = 10 * time.Second
+
 // publish puts a job that calls the target once, now.
 func publish(out io.Writer, server, target string) error {
 	nc, err := nats.Connect(server)
@@ -36,18 +39,24 @@ func publish(out io.Writer, server, target string) error {
 	job := fmt.Sprintf("published-%d", time.Now().UnixMilli())
 	spec := fmt.Sprintf(`{"action": {"type": "http", "request": {"method": "POST", "uri": %q, "body": "hello"}}}`, target)
 
-	answers := make(chan *nats.Msg, 8)
-	for _, subject := range []string{"carillon.spec-result.*.default." + job, "carillon.history.default." + job + ".*"} {
-		if _, err := nc.ChanSubscribe(subject, answers); err != nil {
-			return err
-		}
+	verdict, err := nc.SubscribeSync("carillon.spec-result.*.default." + job)
+	if err != nil {
+		return err
+	}
+	history, err := nc.SubscribeSync("carillon.history.default." + job + ".*")
+	if err != nil {
+		return err
 	}
 	// As a request, because JetStream's reply says that the spec is stored.
-	if _, err := nc.Request("carillon.spec.put.default."+job, []byte(spec), 5*time.Second); err != nil {
+	if _, err := nc.Request("carillon.spec.put.default."+job, []byte(spec), patience); err != nil {
 		return fmt.Errorf("is carillon running on %s? %w", server, err)
 	}
-	for range 2 { // the verdict, then the first record of the history
-		m := <-answers
+	// A job that is due at once may have run before its verdict is out: each is read from a subscription of its own.
+	for _, answers := range []*nats.Subscription{verdict, history} {
+		m, err := answers.NextMsg(patience)
+		if err != nil {
+			return fmt.Errorf("nothing came on %s within %s: %w", answers.Subject, patience, err)
+		}
 		fmt.Fprintf(out, "%s\n%s\n\n", m.Subject, m.Data)
 		if strings.Contains(m.Subject, ".rejected.") {
 			return fmt.Errorf("the spec of %s was rejected", job)
