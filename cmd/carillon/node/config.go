@@ -33,6 +33,10 @@ type Config struct {
 	// [http.ServeMux]. Default: none.
 	Handlers map[string]http.Handler
 
+	// AllowHost decides which names the REST API answers to; see [rest.Config].
+	// Default: all.
+	AllowHost func(host string) bool
+
 	// Keys seal the secrets of jobs and the shared ones. Default: none; jobs
 	// with secrets are refused then.
 	Keys *seal.Keyring
