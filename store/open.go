@@ -112,6 +112,9 @@ func (s *Store) openSettings(ctx context.Context) error {
 		return err
 	}
 	s.settings = kv
+	if err := s.takeSchema(ctx, kv); err != nil {
+		return err
+	}
 	if err := s.takeReplicas(ctx); err != nil {
 		return err
 	}
