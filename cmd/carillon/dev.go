@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/builtin"
@@ -94,7 +95,7 @@ type dev struct {
 	listener  net.Listener
 	nats      *embedded.Server
 	emulators *emulate.Servers
-	node      *node.Node
+	node      atomic.Pointer[node.Node]
 	jobs      *watcher
 	records   *printer.Queue
 	example   string // a job to try commands on; "" when there is none
@@ -194,7 +195,7 @@ func (c devCmd) startNATS(ctx context.Context, t *terminal.Terminal) (*embedded.
 // works.
 func (d *dev) run(ctx context.Context) error {
 	log := d.cmd.Logger(d.t.Err)
-	nc, err := d.nats.Connect(node.Observe(log, func() {})...)
+	nc, err := d.nats.Connect(node.Observe(log, d.reconnected)...)
 	if err != nil {
 		return terminal.Unavailable(err)
 	}
@@ -209,8 +210,8 @@ func (d *dev) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.node, err = node.Open(ctx, node.Config{
-		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version,
+	n, err := node.Open(ctx, node.Config{
+		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart,
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry},
 		Worker: worker.Config{OnRecord: d.records.Take, Grace: devGrace},
@@ -218,6 +219,7 @@ func (d *dev) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	d.node.Store(n)
 	d.greet(ctx)
 	if err := d.applyFiles(ctx); err != nil {
 		return err
@@ -225,9 +227,16 @@ func (d *dev) run(ctx context.Context) error {
 	d.suggest()
 	quiet := context.AfterFunc(ctx, func() { d.notef("stopping; a second signal ends it at once") })
 	defer quiet()
-	err = d.node.Run(ctx, func() error { return d.ready(ctx) })
+	err = n.Run(ctx, func() error { return d.ready(ctx) })
 	d.side.Wait()
 	return errors.Join(err, listen.RemovePorts(d.cmd.PortsFile))
+}
+
+// reconnected tells the scheduler that its server was restarted.
+func (d *dev) reconnected() {
+	if n := d.node.Load(); n != nil {
+		n.Reconnected()
+	}
 }
 
 // delivery sends jobs for Azure to the emulators, and lets all jobs reach this machine.
@@ -273,7 +282,7 @@ func (d *dev) applyFiles(ctx context.Context) error {
 
 // put puts a job without a way over HTTP.
 func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
-	jobs := d.node.Service()
+	jobs := d.node.Load().Service()
 	if j.IsCollection() {
 		return putCollectionIn(ctx, jobs, j)
 	}
