@@ -103,9 +103,9 @@ func (s *Server) listen(ctx context.Context) error {
 		return errors.Join(&ListenError{"HTTP", s.config.HTTPAddr, err}, listener.Close())
 	}
 	s.httpAddr = web.Addr()
-	s.ended.Go(func() { _ = s.protocol.Serve(listener) }) //nolint:contextcheck // as above
+	s.ended.Go(func() { _ = s.protocol.Serve(listen.Quick(listener)) }) //nolint:contextcheck // as above
 	s.ended.Go(func() {
-		if err := s.http.Serve(sniffing{web, s.config.TLS}); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.http.Serve(sniffing{listen.Quick(web), s.config.TLS}); !errors.Is(err, http.ErrServerClosed) {
 			s.fail(err)
 		}
 	})
