@@ -75,6 +75,7 @@ func (s *Server) run() {
 	})
 	mux := http.NewServeMux()
 	mux.Handle(protocol.WebSocketPath, s.protocol)
+	mux.Handle(protocol.WebSocketPath+"/{$}", s.protocol) // as .NET's and Python's clients ask for it
 	mux.Handle("/", admin.New(admin.Config{Broker: s.broker, Keys: keys, Connections: s.protocol}))
 	s.http = &http.Server{
 		Handler:           mux,
