@@ -8,10 +8,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
+	"github.com/carillon-sched/carillon/scheduler/turns"
 )
 
 // Previewer tells when jobs would run.
-type Previewer struct{}
+type Previewer struct {
+	turns *turns.Turns // nil: as many at once as are asked for
+}
 
 // The number of runs in a preview.
 const (
@@ -30,7 +33,12 @@ const (
 //
 // Errors: ErrInvalid with every problem. A recurrence that ends before it
 // starts is none here: it never runs, and the notes say why.
-func (Previewer) Preview(_ context.Context, body []byte) (*spec.Preview, error) {
+func (p Previewer) Preview(ctx context.Context, body []byte) (*spec.Preview, error) {
+	give, err := p.takeTurn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer give()
 	v, err := scheduler.ParseDocument(body)
 	if err != nil {
 		return nil, err
@@ -42,6 +50,13 @@ func (Previewer) Preview(_ context.Context, body []byte) (*spec.Preview, error) 
 	}
 	preview := q.plan.Preview(q.after, q.count)
 	return &preview, nil
+}
+
+func (p Previewer) takeTurn(ctx context.Context) (give func(), err error) {
+	if p.turns == nil {
+		return func() {}, nil
+	}
+	return takeTurn(ctx, p.turns)
 }
 
 // previewQuery is a request for a preview.

@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/cache"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/step"
+	"github.com/carillon-sched/carillon/scheduler/turns"
 )
 
 // Config says how a service works. Store and Actions are required.
@@ -67,11 +68,14 @@ type shared struct {
 	Config
 
 	steps *step.Executor
+
+	computing *turns.Turns // of requests that read a document or compute a schedule
+	searching *turns.Turns // of those that look through many jobs or records
 }
 
 // New returns a service. Run keeps it quick; it also works without.
 func New(cfg Config) *Service {
-	h := &shared{Config: cfg.withDefaults()}
+	h := &shared{Config: cfg.withDefaults(), computing: newTurns(), searching: newTurns()}
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load})
 	planner := &planner{h}
 	reader := Reader{h, planner}
@@ -81,7 +85,7 @@ func New(cfg Config) *Service {
 	return &Service{
 		Editor: editor, Runner: Runner{h, planner}, Reader: reader, CollectionKeeper: collections,
 		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, shared: h,
-		ScheduleKeeper: ScheduleKeeper{h, editor, collections},
+		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing},
 	}
 }
 
