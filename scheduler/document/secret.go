@@ -117,6 +117,9 @@ func (v Value) HasLocked() bool {
 // the secret stands. Locked secrets go back as they came.
 func (v Value) Seal(path string, seal func(path, text string) (string, error)) (Value, error) {
 	if !v.secret {
+		if !v.HasSecrets() && !v.HasLocked() { // the paths in it may be long, and many
+			return v.Clone(), nil
+		}
 		return v.each(path, func(path string, inner Value) (Value, error) { return inner.Seal(path, seal) })
 	}
 	text := v.text
@@ -139,8 +142,18 @@ func (v Value) Unseal(path string, open func(path, sealed string) (string, error
 		}
 		return Value{kind: KindString, secret: true, text: plain}
 	}
+	if !v.hasSealed() {
+		return v.Clone()
+	}
 	v, _ = v.each(path, func(path string, inner Value) (Value, error) { return inner.Unseal(path, open), nil })
 	return v
+}
+
+// hasSealed reports whether a sealed secret is in the tree.
+func (v Value) hasSealed() bool {
+	_, sealed := v.sealed()
+	return sealed || slices.ContainsFunc(v.items, Value.hasSealed) ||
+		slices.ContainsFunc(v.members, func(m Member) bool { return m.Value.hasSealed() })
 }
 
 // Reserved returns the path of a member with the name that stands for sealed secrets in a stored document. No document
@@ -183,6 +196,9 @@ func (v Value) SecretPaths() (open, locked []string) {
 func (v Value) eachSecret(path string, f func(path string, locked bool)) {
 	if v.secret {
 		f(path, v.locked)
+	}
+	if !v.HasSecrets() && !v.HasLocked() {
+		return
 	}
 	for i, item := range v.items {
 		item.eachSecret(element(path, i), f)
