@@ -73,7 +73,7 @@ func (e Editor) patched(
 	if err != nil {
 		return nil, err
 	}
-	return d, scheduler.CheckKept(&cur.Def.Action, &d.Action, kept)
+	return d, scheduler.CheckKept(cur.Def, d, kept)
 }
 
 // secretMissing is added to "is required" where the job has a secret: whoever
