@@ -24,6 +24,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/printer"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/emulator/crowd"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -83,6 +84,9 @@ Examples:
 // devMinRetry is the shortest retryInterval of jobs.
 const devMinRetry = time.Second
 
+// defaultConcurrency is that of "carillon serve".
+const defaultConcurrency = 256
+
 // devGrace is how long a stop waits for running attempts: whoever presses
 // Ctrl-C is waiting too. They are repeated at the next start.
 const devGrace = 3 * time.Second
@@ -107,6 +111,9 @@ func (c devCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		return err
 	}
 	if _, err := (deliveryFlags{AllowTarget: c.Allow, LoginEndpoint: c.Login}).delivery(); err != nil {
+		return err
+	}
+	if err := enoughFiles(crowd.Files()); err != nil {
 		return err
 	}
 	l, err := listen.HTTP(ctx, c.HTTP, c.PortsFile)
@@ -166,7 +173,7 @@ func (c devCmd) emulation(t *terminal.Terminal) emulate.Config {
 }
 
 func (c devCmd) startNATS(ctx context.Context, t *terminal.Terminal) (*embedded.Server, error) {
-	cfg := embedded.Config{Dir: c.Data, Addr: c.NATS, Logger: c.Logger(t.Err), SyncAlways: c.Sync == "always"}
+	cfg := embedded.Config{Dir: c.Data, Addr: c.NATS, Logger: c.Logger(t.Err), SyncAlways: c.Sync == "always", MaxConnections: crowd.Share(crowd.Files())}
 	if !cfg.SyncAlways {
 		d, err := time.ParseDuration(c.Sync)
 		if err != nil || d <= 0 {
@@ -205,7 +212,7 @@ func (d *dev) run(ctx context.Context) error {
 		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart,
 		Handlers: echoes(), Delivery: delivery,
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry},
-		Worker: worker.Config{OnRecord: d.records.Take, Grace: devGrace},
+		Worker: worker.Config{OnRecord: d.records.Take, Grace: devGrace, Concurrency: min(defaultConcurrency, crowd.Share(crowd.Files()))},
 	})
 	if err != nil {
 		return err

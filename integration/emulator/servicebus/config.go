@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/crowd"
 )
 
 // Config says what an emulator has and where it listens. The zero value is one on the ports of Microsoft's emulator, without
@@ -34,6 +36,10 @@ type Config struct {
 	MaxMessageSize int64
 	// IdleTimeout is half of how long a client may be silent. Default one minute.
 	IdleTimeout time.Duration
+	// MaxConnections is how many clients are served at once on each port. The next one takes the place of the one that has been
+	// silent longest before it said whom it is, or between requests. Default: an eighth of the files that the process may have
+	// open, at most 4,096.
+	MaxConnections int
 	// Logger takes what an operator should know. Default: nothing is logged.
 	Logger *slog.Logger
 }
@@ -48,6 +54,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.MaxMessageSize <= 0 {
 		c.MaxMessageSize = 1 << 20
+	}
+	if c.MaxConnections <= 0 {
+		c.MaxConnections = crowd.Share(crowd.Files())
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

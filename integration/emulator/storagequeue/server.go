@@ -1,6 +1,7 @@
 package storagequeue
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/crowd"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 )
 
@@ -63,6 +65,8 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		handler: handler, addr: listener.Addr(), everywhere: strings.HasPrefix(cfg.Addr, ":"), scheme: "http",
 		served: make(chan struct{}), done: make(chan struct{}),
 	}
+	clients := crowd.New(cmp.Or(max(0, cfg.MaxConnections), crowd.Share(crowd.Files())))
+	listener = clients.Listen(listener)
 	if cfg.Certificate != nil {
 		s.scheme = "https"
 		listener = tls.NewListener(listener, &tls.Config{
@@ -80,6 +84,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		ConnContext:       connContext(cfg.Certificate != nil),
 		ErrorLog:          slog.NewLogLogger(handler.logger.Handler(), slog.LevelDebug), // what clients do wrong
 	}
+	clients.Watch(s.http, 0)
 	go func() {
 		defer close(s.served)
 		if err := s.http.Serve(spelledListener{listener}); !errors.Is(err, http.ErrServerClosed) {
