@@ -58,6 +58,13 @@ func onSmallDisk(t *testing.T, f func(t *testing.T, dir string)) {
 	}
 }
 
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes ten seconds: run the tests without -short")
+	}
+}
+
 // running is a `carillon dev` that is ready.
 type running struct {
 	*process
@@ -179,16 +186,23 @@ func (r *running) job() string {
 	return strings.NewReplacer("HTTP", r.HTTP, "BODY", strings.Repeat("x", 4000)).Replace(everySecond)
 }
 
+// toQueue is a job that writes to the journal of an emulator.
+const toQueue = `{"action":{"type":"storageQueue","queueMessage":{"storageAccount":"devstoreaccount1","queueName":"orders",
+	"sasToken":"sv=2020-01-01&sig=abc","message":"BODY"},"retryPolicy":{"retryType":"fixed","retryInterval":"PT1S","retryCount":20}},
+	"recurrence":{"frequency":"second","interval":1}}`
+
 // TestDiskFull fills the disk under a scheduler and frees it again: it is told while it lasts, and when it is over, the
 // jobs go on in the same process and nothing is lost.
 func TestDiskFull(t *testing.T) {
+	skipShort(t)
 	onSmallDisk(t, func(t *testing.T, dir string) {
 		r := startDev(t, "true", filepath.Join(dir, "data"))
-		jobs := []string{"a", "b", "c"}
-		for _, name := range jobs {
+		jobs := []string{"a", "b", "queue"}
+		for _, name := range jobs[:2] {
 			r.must(t, http.MethodPut, "/jobCollections/default/jobs/"+name, r.job())
 		}
-		r.until(t, "a first run", func() bool { return r.executions(t, "a") > 0 })
+		r.must(t, http.MethodPut, "/jobCollections/default/jobs/queue", strings.Replace(toQueue, "BODY", strings.Repeat("x", 4000), 1))
+		r.until(t, "a first run", func() bool { return r.executions(t, "a") > 0 && r.executions(t, "queue") > 0 })
 		filler := fill(t, dir)
 		r.until(t, "being not ready", func() bool {
 			status, text := r.readyz(t)
@@ -234,6 +248,7 @@ func TestDiskFull(t *testing.T) {
 // TestSlowClientsWithFewFiles opens more connections than the process may have files, on each of its ports, and begins
 // requests on them that never end: the jobs and others' requests do not notice.
 func TestSlowClientsWithFewFiles(t *testing.T) {
+	skipShort(t)
 	r := startDev(t, "ulimit -n 256", t.TempDir())
 	r.must(t, http.MethodPut, "/jobCollections/default/jobs/a", r.job())
 	r.until(t, "a first run", func() bool { return r.executions(t, "a") > 0 })

@@ -136,6 +136,9 @@ func (s *Server) Close() error {
 	return s.closeErr
 }
 
+// Addr is where the emulator listens, as host:port.
+func (s *Server) Addr() string { return s.addr.String() }
+
 // URL is where the emulator serves, without an account: http://127.0.0.1:10001.
 func (s *Server) URL() string {
 	host, port, err := net.SplitHostPort(s.addr.String())
