@@ -226,7 +226,7 @@ func incompatible(what, wrong string) error {
 // openError explains why a stream or bucket cannot be opened.
 func (s *Store) openError(what string, err error) error {
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
-		return &SettingError{Setting: "replicas", Message: fmt.Sprintf(
+		return &SettingError{Setting: blame(api), Message: fmt.Sprintf(
 			"%s cannot be created with %d replicas in %s storage%s", what, s.replicas, s.cfg.Storage, whyNot(api),
 		), Cause: err}
 	}

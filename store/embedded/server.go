@@ -65,7 +65,7 @@ func (c Config) options(ctx context.Context) (*server.Options, error) {
 	o := &server.Options{
 		ServerName: "carillon-embedded", DontListen: true, NoSigs: true, MaxPayload: maxPayload,
 		JetStream: true, StoreDir: c.Dir, SyncInterval: c.SyncInterval, SyncAlways: c.SyncAlways,
-		JetStreamMaxStore: maxStore, DisableJetStreamBanner: true,
+		MaxConn: c.MaxConnections, JetStreamMaxStore: maxStore, DisableJetStreamBanner: true,
 	}
 	host, port, listen, err := c.splitAddr()
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/crowd"
 )
 
 // Config says what an emulator has and where it listens. The zero value is one on the ports of Microsoft's emulator, without
@@ -37,6 +39,10 @@ type Config struct {
 	// AllowHost decides which names the HTTP port answers to, as they stand in the header Host, so that no page of the web whose
 	// name leads here gets an answer. Default: all.
 	AllowHost func(host string) bool
+	// MaxConnections is how many clients are served at once on each port. The next one takes the place of the one that has been
+	// silent longest before it said whom it is, or between requests. Default: an eighth of the files that the process may have
+	// open, at most 4,096.
+	MaxConnections int
 	// Logger takes what an operator should know. Default: nothing is logged.
 	Logger *slog.Logger
 }
@@ -51,6 +57,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.MaxMessageSize <= 0 {
 		c.MaxMessageSize = 1 << 20
+	}
+	if c.MaxConnections <= 0 {
+		c.MaxConnections = crowd.Share(crowd.Files())
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

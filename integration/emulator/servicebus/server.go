@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/crowd"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/browser"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/admin"
@@ -26,6 +27,8 @@ type Server struct {
 	broker   *broker.Broker
 	protocol *protocol.Server
 	http     *http.Server
+	clients  *crowd.Crowd // over AMQP
+	visitors *crowd.Crowd // over HTTP
 	amqpAddr net.Addr
 	httpAddr net.Addr
 
@@ -70,7 +73,9 @@ func (s *Server) run() {
 		}
 	})
 	keys := auth.Keyring{Mode: s.config.Auth, Keys: s.config.Keys}
+	s.clients = crowd.New(s.config.MaxConnections)
 	s.protocol = protocol.New(protocol.Config{
+		Opened: func(client net.Addr) { s.clients.Work(client.String()) },
 		Broker: s.broker, Keys: keys, TLS: s.config.TLS, MaxMessageSize: int(s.config.MaxMessageSize),
 		IdleTimeout: s.config.IdleTimeout, Logger: s.config.Logger,
 	})
@@ -86,6 +91,8 @@ func (s *Server) run() {
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelDebug),
 	}
+	s.visitors = crowd.New(s.config.MaxConnections)
+	s.visitors.Watch(s.http, 0)
 }
 
 // listen makes the entities and opens the ports.
@@ -103,9 +110,9 @@ func (s *Server) listen(ctx context.Context) error {
 		return errors.Join(&ListenError{"HTTP", s.config.HTTPAddr, err}, listener.Close())
 	}
 	s.httpAddr = web.Addr()
-	s.ended.Go(func() { _ = s.protocol.Serve(listen.Quick(listener)) }) //nolint:contextcheck // as above
+	s.ended.Go(func() { _ = s.protocol.Serve(s.clients.Listen(listen.Quick(listener))) }) //nolint:contextcheck // as above
 	s.ended.Go(func() {
-		if err := s.http.Serve(sniffing{listen.Quick(web), s.config.TLS}); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.http.Serve(sniffing{s.visitors.Listen(listen.Quick(web)), s.config.TLS}); !errors.Is(err, http.ErrServerClosed) {
 			s.fail(err)
 		}
 	})

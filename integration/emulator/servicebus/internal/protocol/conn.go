@@ -102,6 +102,7 @@ func (c *conn) run() error {
 		return err
 	}
 	stop()
+	c.server.config.Opened(c.socket.RemoteAddr())
 	go c.write()
 	err := c.read()
 	c.mu.Lock()
