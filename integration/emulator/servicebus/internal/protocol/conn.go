@@ -212,6 +212,9 @@ func (c *conn) close(reason *amqp.Error) {
 		return
 	}
 	for _, s := range c.sessions {
+		if reason != nil && reason.Condition == condForced {
+			s.stop(&amqp.Error{Condition: condDetached, Description: reason.Description})
+		}
 		s.release()
 	}
 	c.txns.abandon()
