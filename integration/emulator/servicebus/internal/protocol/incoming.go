@@ -177,7 +177,7 @@ func (l *incoming) stop(reason error) {
 
 // detach ends the link for the server.
 func (l *incoming) detach(err error) {
-	if l.refused {
+	if l.refused || l.session.incoming[l.handle] != l {
 		return
 	}
 	l.release()

@@ -55,7 +55,7 @@ func (s *session) handle(performative amqp.Performative, payload []byte) error {
 		s.disposition(p)
 	case *amqp.End:
 		s.release()
-		delete(s.conn.sessions, s.channel)
+		s.conn.forget(s.channel)
 		s.conn.send(s.channel, &amqp.End{}, nil)
 	}
 	return nil
