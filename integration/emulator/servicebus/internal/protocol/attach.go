@@ -51,7 +51,7 @@ func (c *conn) permitted(path string) error {
 
 // attachIncoming begins a link on which the client sends.
 func (s *session) attachIncoming(p *amqp.Attach) {
-	l := &incoming{session: s, name: p.Name, handle: p.Handle, maxSize: s.conn.server.config.MaxMessageSize}
+	l := &incoming{session: s, name: p.Name, handle: p.Handle, maxSize: s.conn.server.config.MaxMessageSize, open: map[*inDelivery]bool{}}
 	s.incoming[p.Handle] = l
 	s.conn.links++
 	path := ""
