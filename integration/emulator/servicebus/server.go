@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/internal/browser"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/spelling"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/admin"
@@ -82,7 +83,7 @@ func (s *Server) run() {
 	administration := admin.New(admin.Config{Broker: s.broker, Keys: keys, Connections: s.protocol})
 	mux.Handle("/", rest.New(rest.Config{Broker: s.broker, Keys: keys, Next: administration}))
 	s.http = &http.Server{
-		Handler:           tellTLS(mux),
+		Handler:           tellTLS(browser.Guard(s.config.AllowHost, mux)),
 		ConnContext:       connContext,
 		ConnState:         s.count,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -108,9 +109,10 @@ func (s *Server) listen(ctx context.Context) error {
 		return errors.Join(&ListenError{"HTTP", s.config.HTTPAddr, err}, listener.Close())
 	}
 	s.httpAddr = web.Addr()
-	s.ended.Go(func() { _ = s.protocol.Serve(listener) }) //nolint:contextcheck // as above
+	s.ended.Go(func() { _ = s.protocol.Serve(listen.Quick(listener)) }) //nolint:contextcheck // as above
 	s.ended.Go(func() {
-		if err := s.http.Serve(spelling.Listener{Listener: sniffing{web, s.config.TLS}}); !errors.Is(err, http.ErrServerClosed) {
+		listener := spelling.Listener{Listener: sniffing{listen.Quick(web), s.config.TLS}}
+		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			s.fail(err)
 		}
 	})
