@@ -252,4 +252,3 @@ func (a Auditor) auditJob(ctx context.Context, st scheduler.Stored, fix bool, fo
 	found <- f
 	return nil
 }
-

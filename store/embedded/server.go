@@ -3,26 +3,34 @@ package embedded
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/store/embedded/disk"
 )
 
 // Server is a running NATS server.
 type Server struct {
-	nats  *server.Server
-	lock  *os.File
-	close sync.Once
+	nats   *server.Server
+	dir    string
+	lock   *os.File
+	log    *slog.Logger
+	damage []disk.Damage
+	close  sync.Once
 }
 
-// Start starts a server and waits until JetStream answers. It reads back what
-// the directory holds, about a second for a million waiting jobs.
+// Start starts a server and waits until JetStream answers. It checks what the
+// directory holds, takes out what is damaged, which the log tells of, and reads the
+// rest back, a few seconds for a million waiting jobs.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	options, err := cfg.options(ctx)
@@ -33,12 +41,21 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	damage, err := disk.Check(ctx, cfg.Dir)
+	for _, d := range damage {
+		cfg.Logger.Error("the data directory is damaged", "stream", d.Stream, "file", d.File, "problem", d.Problem,
+			"lost", strings.Join(d.Messages, " "), "kept", d.Kept)
+	}
+	if err != nil {
+		lock.Close()
+		return nil, &DirError{cfg.Dir, err}
+	}
 	n, err := server.NewServer(options)
 	if err != nil {
 		lock.Close()
 		return nil, &StartError{err.Error()}
 	}
-	s := &Server{nats: n, lock: lock}
+	s := &Server{nats: n, dir: cfg.Dir, lock: lock, log: cfg.Logger, damage: damage}
 	if err := s.start(ctx, cfg); err != nil {
 		s.Close()
 		return nil, err
@@ -137,9 +154,15 @@ func (s *Server) Close() {
 	s.close.Do(func() {
 		s.nats.Shutdown()
 		s.nats.WaitForShutdown()
+		if err := disk.Seal(s.dir); err != nil {
+			s.log.Warn("checksums not written: the next start cannot tell whether files were changed", "err", err)
+		}
 		s.lock.Close()
 	})
 }
+
+// Damage is what the start has found wrong with the directory.
+func (s *Server) Damage() []disk.Damage { return s.damage }
 
 // ConnectOptions are the options that a scheduler's connection to any NATS
 // server needs: it reconnects for ever, and it buffers nothing meanwhile, as a
