@@ -128,11 +128,9 @@ func (c *cursor) step(ctx context.Context) error {
 	}
 	c.records = slices.Grow(c.records, len(messages))
 	for _, m := range messages {
-		r, err := c.store.record(m)
-		if err != nil {
-			return err
+		if r, ok := c.store.record(m); ok {
+			c.records = append(c.records, r)
 		}
-		c.records = append(c.records, r)
 	}
 	c.end = from
 	if 4*len(messages) <= batchSize {

@@ -200,7 +200,12 @@ func (d *dev) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var damaged []string
+	for _, found := range d.nats.Damage() {
+		damaged = append(damaged, found.String())
+	}
 	d.node, err = node.Open(ctx, node.Config{
+		Damaged: damaged,
 		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version,
 		Handlers: echoes(), Delivery: delivery,
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry},

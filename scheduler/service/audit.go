@@ -40,6 +40,10 @@ type AuditReport struct {
 	// as a sample of the jobs shows.
 	Undecryptable []secrets.Undecryptable `json:"unopened,omitempty"`
 
+	// Damaged is what the start of this process found wrong with the files of its
+	// store, and what was lost with that, for people.
+	Damaged []string `json:"damaged,omitempty"`
+
 	// Duration of the audit.
 	Duration scheduler.Seconds `json:"duration"`
 
@@ -82,7 +86,7 @@ const (
 // is in order costs no read; only jobs without a baton are read.
 func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	began := time.Now()
-	rep := &AuditReport{Findings: []Finding{}}
+	rep := &AuditReport{Findings: []Finding{}, Damaged: a.shared.Damaged}
 	batons, err := a.census(ctx, rep)
 	if err != nil {
 		return rep, err
