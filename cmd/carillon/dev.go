@@ -205,8 +205,7 @@ func (d *dev) run(ctx context.Context) error {
 		damaged = append(damaged, found.String())
 	}
 	d.node, err = node.Open(ctx, node.Config{
-		Damaged: damaged,
-		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version,
+		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Damaged: damaged,
 		Handlers: echoes(), Delivery: delivery,
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry},
 		Worker: worker.Config{OnRecord: d.records.Take, Grace: devGrace},

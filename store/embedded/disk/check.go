@@ -42,18 +42,31 @@ const keptDir = "damaged"
 // can, and returns what was wrong. It reads all of it, about a gigabyte a second. The
 // error is that of a file that cannot be read or written.
 func Check(ctx context.Context, dir string) ([]Damage, error) {
-	streams, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(streamsPattern)))
+	streams, err := glob(dir, streamsPattern)
 	if err != nil {
 		return nil, err
 	}
 	c := &checker{dir: dir, kept: filepath.Join(keptDir, time.Now().UTC().Format("20060102T150405.000Z"))}
-	c.sums = unseal(dir)
+	left, err := unseal(dir)
+	if err != nil {
+		return nil, err
+	}
+	c.sums = left.Sums
+	for _, path := range left.Streams {
+		if !slices.Contains(streams, path) && !strings.HasPrefix(filepath.Base(path), ".") {
+			err := c.tell(filepath.Base(path), filepath.Join(dir, filepath.FromSlash(path)),
+				"it is missing: unless somebody has deleted the stream, all of it is lost", nil)
+			if err != nil {
+				return c.found, err
+			}
+		}
+	}
 	for _, path := range streams {
 		name := filepath.Base(path)
 		if strings.HasPrefix(name, ".") { // being deleted
 			continue
 		}
-		if err := c.stream(ctx, name, path); err != nil {
+		if err := c.stream(ctx, name, filepath.Join(dir, filepath.FromSlash(path))); err != nil {
 			return c.found, err
 		}
 	}
@@ -85,8 +98,9 @@ func (c *checker) tell(stream, path, problem string, messages []string) error {
 		kept = filepath.Join(filepath.Dir(kept), filepath.Base(filepath.Dir(path))+"-"+consumerState)
 	}
 	data, err := os.ReadFile(path)
+	info, failed := os.Stat(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), failed == nil && info.IsDir():
 	case err != nil:
 		return err
 	default:
@@ -132,7 +146,13 @@ func (c *checker) settings(name, path string) error {
 			return nil
 		}
 	}
-	return c.tell(name, file, "the settings of the stream cannot be read; it is made anew, with the messages that are there", nil)
+	err = c.tell(name, file, "the settings of the stream cannot be read; it is made anew, with the messages that are there", nil)
+	for _, left := range []string{file, filepath.Join(path, settingsSum)} { // the server would take what is there for its own
+		if failed := os.Remove(left); !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
 }
 
 // states checks the files that the server believes without a checksum.
@@ -183,11 +203,14 @@ func (c *checker) state(stream, file, problem string, derived bool) error {
 func (c *checker) blocks(ctx context.Context, name, path string) error {
 	dir := filepath.Join(path, messagesDir)
 	numbers, err := blockNumbers(dir)
-	if err != nil || len(numbers) == 0 && !exists(filepath.Join(dir, indexName)) {
+	if err != nil {
 		return err
 	}
-	var x index
 	indexFile := filepath.Join(dir, indexName)
+	if len(numbers) == 0 && !exists(indexFile) {
+		return c.tell(name, dir, "no messages are there: the server always leaves a file for them, so all are lost", nil)
+	}
+	var x index
 	if data, err := os.ReadFile(indexFile); err == nil {
 		var ok bool
 		if x, ok = readIndex(name, data); !ok {
