@@ -218,7 +218,7 @@ func (d *dev) run(ctx context.Context) error {
 		return err
 	}
 	n, err := node.Open(ctx, node.Config{
-		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart,
+		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart, Damaged: d.damaged(),
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry},
 		Worker: worker.Config{OnRecord: d.records.Take, Grace: devGrace, Concurrency: min(defaultConcurrency, crowd.Share(crowd.Files()))},
@@ -237,6 +237,15 @@ func (d *dev) run(ctx context.Context) error {
 	err = n.Run(ctx, func() error { return d.ready(ctx) })
 	d.side.Wait()
 	return errors.Join(err, listen.RemovePorts(d.cmd.PortsFile))
+}
+
+// damaged is what the start of the server has found wrong with the data directory.
+func (d *dev) damaged() []string {
+	var all []string
+	for _, found := range d.nats.Damage() {
+		all = append(all, found.String())
+	}
+	return all
 }
 
 // reconnected tells the scheduler that its server was restarted.

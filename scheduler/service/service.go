@@ -31,6 +31,10 @@ type Config struct {
 	// them. Default: the service's own.
 	Collections *cache.Collections
 
+	// Damaged is what the start found wrong with the files of the store, for people:
+	// an audit tells it again. Default: nothing.
+	Damaged []string
+
 	// Logger takes what no caller can be told. Default: discard.
 	Logger *slog.Logger
 }
