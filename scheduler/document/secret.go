@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Secret is a string that is written and never shown, or the name of one that is kept elsewhere. The zero Secret is
@@ -140,6 +141,19 @@ func (v Value) Unseal(path string, open func(path, sealed string) (string, error
 		return Value{kind: KindString, secret: true, text: plain}
 	}
 	v, _ = v.each(path, func(path string, inner Value) (Value, error) { return inner.Unseal(path, open), nil })
+	return v
+}
+
+// Disguised returns the tree with another text in the place of every secret that can be read, repeated until it is as long,
+// but for those at the paths in except. path is where v stands.
+func (v Value) Disguised(path, text string, except []string) Value {
+	if v.secret {
+		if !v.locked && !slices.Contains(except, path) {
+			v.text = strings.Repeat(text, 1+len(v.text)/len(text))
+		}
+		return v
+	}
+	v, _ = v.each(path, func(path string, inner Value) (Value, error) { return inner.Disguised(path, text, except), nil })
 	return v
 }
 
