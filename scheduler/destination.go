@@ -97,6 +97,16 @@ func CheckKept(before, after *Definition, kept []string) error {
 	return AsInvalid(problems)
 }
 
+// Disguised returns d with another text in the place of the secrets that it
+// brings, which are those that were not kept. Compared with that of a job it shows
+// nothing of theirs: a dry run would tell whether a guess is right, as often as
+// it is asked. It is not for storing.
+func (d *Definition) Disguised(text string, kept []string) *Definition {
+	disguised := *d
+	disguised.properties = d.properties.Disguised("", text, kept)
+	return &disguised
+}
+
 // holding returns the one of an action and its errorActions that a path leads
 // into, nil for none: the innermost.
 func (s *ActionSpec) holding(path string) *ActionSpec {

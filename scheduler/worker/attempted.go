@@ -34,7 +34,7 @@ func (w *Worker) attempt(r *run) stage {
 	defer cancel()
 	redactor := &secrets.Redactor{}
 	attempt := r.baton.AttemptOf(r.key())
-	attempt.Timeout, attempt.Redact = r.job.Def.Timeout, redactor.Add
+	attempt.Timeout, attempt.Redact, attempt.Veiled = r.job.Def.Timeout, redactor.Add, redactor.Veiled
 	attempt.Shared = func(name string) (string, error) { return w.cfg.Secrets.Shared(ctx, name) }
 	r.started = time.Now()
 	r.result = redactor.Clean(w.invoke(ctx, r.action.Run, attempt))
