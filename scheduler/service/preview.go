@@ -2,6 +2,8 @@ package service
 
 import (
 	"context"
+	"fmt"
+	"runtime"
 	"strings"
 	"time"
 
@@ -10,8 +12,30 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// Previewer tells when jobs would run.
-type Previewer struct{}
+// Previewer tells when jobs would run. The zero value is ready for use, and computes as many previews at once as are asked
+// for.
+type Previewer struct {
+	slots chan struct{} // one for each preview that is being computed; nil: there is no limit
+}
+
+// NewPreviewer returns a previewer that computes as many previews at once as there are processors, so that a flood of them
+// leaves others their turn. Who comes then waits until its context ends.
+func NewPreviewer() Previewer {
+	return Previewer{slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
+}
+
+// turn waits until a preview may be computed. done is called when it is.
+func (p Previewer) turn(ctx context.Context) (done func(), err error) {
+	if p.slots == nil {
+		return func() {}, nil
+	}
+	select {
+	case p.slots <- struct{}{}:
+		return func() { <-p.slots }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("waiting for other previews: %w", context.Cause(ctx))
+	}
+}
 
 // The number of runs in a preview.
 const (
@@ -28,9 +52,14 @@ const (
 //	after  only runs after this instant are told; default: all, the first one included
 //	count  how many, 1-1000; default 10
 //
-// Errors: ErrInvalid with every problem. A recurrence that ends before it
+// Errors: ErrInvalid with every problem, and the cause of the end of ctx. A recurrence that ends before it
 // starts is none here: it never runs, and the notes say why.
-func (Previewer) Preview(_ context.Context, body []byte) (*spec.Preview, error) {
+func (p Previewer) Preview(ctx context.Context, body []byte) (*spec.Preview, error) {
+	done, err := p.turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	v, err := scheduler.ParseDocument(body)
 	if err != nil {
 		return nil, err

@@ -67,11 +67,12 @@ type shared struct {
 	Config
 
 	steps *step.Executor
+	plans *cache.Plans
 }
 
 // New returns a service. Run keeps it quick; it also works without.
 func New(cfg Config) *Service {
-	h := &shared{Config: cfg.withDefaults()}
+	h := &shared{Config: cfg.withDefaults(), plans: &cache.Plans{}}
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load})
 	planner := &planner{h}
 	reader := Reader{h, planner}
@@ -81,7 +82,7 @@ func New(cfg Config) *Service {
 	return &Service{
 		Editor: editor, Runner: Runner{h, planner}, Reader: reader, CollectionKeeper: collections,
 		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, shared: h,
-		ScheduleKeeper: ScheduleKeeper{h, editor, collections},
+		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: NewPreviewer(),
 	}
 }
 
@@ -124,7 +125,7 @@ func (h *shared) load(ctx context.Context, k scheduler.Key) (*scheduler.Job, err
 }
 
 func (h *shared) decode(st scheduler.Stored) (*scheduler.Job, error) {
-	return scheduler.DecodeJob(st.Key, st.Revision, st.Data, h.Actions, h.Secrets)
+	return scheduler.DecodeJobWith(h.plans, st.Key, st.Revision, st.Data, h.Actions, h.Secrets)
 }
 
 // casTries bounds the repetitions of an edit that others keep overtaking.
