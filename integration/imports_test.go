@@ -36,7 +36,7 @@ var layers = []layer{
 	{path: "scheduler/spec/azure", imports: []string{"scheduler/spec/internal/...", "scheduler/document"}, never: outside},
 	{path: "scheduler/spec/cron", imports: []string{"scheduler/spec/internal/..."}, never: outside},
 	{path: "scheduler/spec/rrule", imports: []string{"scheduler/spec/internal/..."}, never: outside},
-	{path: "scheduler/spec/internal/calendar", never: outside},
+	{path: "scheduler/spec/internal/calendar", imports: []string{"scheduler/spec/internal/work"}, never: outside},
 	{path: "scheduler/spec/internal/...", imports: []string{"scheduler/document"}, never: outside},
 	{path: "scheduler/internal/climb", never: outside},
 	{path: "scheduler", imports: []string{"scheduler/spec", "scheduler/document"}, never: outside},

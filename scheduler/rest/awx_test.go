@@ -98,7 +98,7 @@ func (row awxRow) check(t *testing.T) {
 	}
 }
 
-// postAWX posts a recurrence to an API that has no service, and no need of one.
+// postAWX posts a recurrence to an API whose service has no store, and no need of one.
 func postAWX(t *testing.T, rrule string) (status int, answer []byte) {
 	t.Helper()
 	body, err := json.Marshal(map[string]string{"rrule": rrule})

@@ -107,8 +107,10 @@ func (a Auditor) damaged(ctx context.Context) ([]Finding, error) {
 	read := func(keys []scheduler.Key) {
 		g.Go(func() error {
 			return a.shared.Store.LoadJobs(gctx, keys, func(st scheduler.Stored) {
-				_, err := a.shared.decode(st)
-				note(err)
+				if gctx.Err() == nil {
+					_, err := a.shared.decode(st)
+					note(err)
+				}
 			})
 		})
 	}

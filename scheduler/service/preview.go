@@ -11,7 +11,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/turns"
 )
 
-// Previewer tells when jobs would run.
+// Previewer tells when jobs would run. The zero value is ready for use, and
+// computes as many previews at once as are asked for.
 type Previewer struct {
 	turns *turns.Turns // nil: as many at once as are asked for
 }
@@ -31,7 +32,7 @@ const (
 //	after  only runs after this instant are told; default: all, the first one included
 //	count  how many, 1-1000; default 10
 //
-// Errors: ErrInvalid with every problem. A recurrence that ends before it
+// Errors: ErrInvalid with every problem, and the cause of the end of ctx. A recurrence that ends before it
 // starts is none here: it never runs, and the notes say why.
 func (p Previewer) Preview(ctx context.Context, body []byte) (*spec.Preview, error) {
 	give, err := p.takeTurn(ctx)

@@ -10,7 +10,7 @@ import (
 )
 
 // PreviewAWX returns the next ten instants after now of a recurrence in AWX's
-// dialect. The error is a [spec.AWXErrors].
+// dialect. The error is a [spec.AWXErrors], or the cause of the end of ctx.
 func (p Previewer) PreviewAWX(ctx context.Context, rrule string, now time.Time) (*spec.Preview, error) {
 	give, err := p.takeTurn(ctx)
 	if err != nil {

@@ -72,6 +72,7 @@ type shared struct {
 	Config
 
 	steps *step.Executor
+	plans *cache.Plans
 
 	computing *turns.Turns // of requests that read a document or compute a schedule
 	searching *turns.Turns // of those that look through many jobs or records
@@ -79,7 +80,7 @@ type shared struct {
 
 // New returns a service. Run keeps it quick; it also works without.
 func New(cfg Config) *Service {
-	h := &shared{Config: cfg.withDefaults(), computing: newTurns(), searching: newTurns()}
+	h := &shared{Config: cfg.withDefaults(), plans: &cache.Plans{}, computing: newTurns(), searching: newTurns()}
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load})
 	planner := &planner{h}
 	reader := Reader{h, planner}
@@ -132,7 +133,7 @@ func (h *shared) load(ctx context.Context, k scheduler.Key) (*scheduler.Job, err
 }
 
 func (h *shared) decode(st scheduler.Stored) (*scheduler.Job, error) {
-	return scheduler.DecodeJob(st.Key, st.Revision, st.Data, h.Actions, h.Secrets)
+	return scheduler.DecodeJobWith(h.plans, st.Key, st.Revision, st.Data, h.Actions, h.Secrets)
 }
 
 // casTries bounds the repetitions of an edit that others keep overtaking.
