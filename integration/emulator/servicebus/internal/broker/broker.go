@@ -77,12 +77,16 @@ func (b *Broker) Load() error {
 	}
 	r := newRestorer(b)
 	log, err := wal.Open(wal.Config{
-		Dir: b.config.Dir, Sync: b.config.Sync, Format: journalFormat, Restore: r.Restore, Replay: r.Replay,
+		Dir: b.config.Dir, Sync: b.config.Sync, Format: journalFormat, Restore: r.Restore, Replay: r.Replay, Damaged: r.Damaged,
 	})
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
 	b.log = log
+	if log.Salvaged() {
+		r.tellOrphans()
+		b.snapshotDue <- struct{}{} // which leaves the damage behind
+	}
 	b.snapshotAt.Store(int64(log.Next()) - log.Size() + b.config.SnapshotAfter)
 	for _, e := range b.all() {
 		e.revive()

@@ -54,6 +54,7 @@ type Store struct {
 	accounts  map[string]*account
 	arrivals  uint64
 	latest    time.Time // of those that were passed in
+	salvaging bool      // the log is being read, and was damaged up to here
 	rewriteAt int64
 }
 
@@ -74,11 +75,21 @@ func Open(cfg Config) (*Store, error) {
 	if cfg.Dir == "" {
 		return s, nil
 	}
-	log, err := wal.Open(wal.Config{Dir: cfg.Dir, Sync: cfg.Sync, Format: fileFormat, Replay: s.replay})
+	log, err := wal.Open(wal.Config{
+		Dir: cfg.Dir, Sync: cfg.Sync, Format: fileFormat, Replay: s.replay,
+		Damaged: func(e *wal.CorruptError) {
+			s.salvaging = true
+			cfg.Logger.Error("the log is damaged; what is not is kept", "err", e)
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
-	s.log = log
+	s.log, s.salvaging = log, false
+	if log.Salvaged() { // leave the damage behind
+		s.rewriteAt = 0
+		s.rewrite()
+	}
 	return s, nil
 }
 
