@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/internal/browser"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/admin"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
@@ -78,7 +79,7 @@ func (s *Server) run() {
 	mux.Handle(protocol.WebSocketPath+"/{$}", s.protocol) // as .NET's and Python's clients ask for it
 	mux.Handle("/", admin.New(admin.Config{Broker: s.broker, Keys: keys, Connections: s.protocol}))
 	s.http = &http.Server{
-		Handler:           mux,
+		Handler:           browser.Guard(s.config.AllowHost, mux),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,
