@@ -47,30 +47,16 @@ func TestStopDuringSend(t *testing.T) {
 // the answer to its attach: JavaScript's older clients do not find it otherwise.
 func TestRefusalInTwoPieces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := broker.New(broker.Config{})
-		if err := b.Load(); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := b.CreateQueue("orders", broker.QueueOptions{RequiresSession: true}); err != nil {
-			t.Fatal(err)
-		}
-		source, err := b.Source("orders")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := source.Accept("s"); err != nil {
-			t.Fatal(err)
-		}
-		server := protocol.New(protocol.Config{Broker: b})
-		client, served := net.Pipe()
-		go server.ServeConn(served)
-		p := &peer{tb: t, socket: client, reader: amqp.NewReader(client, 1<<20)}
-		p.begin(amqp.Open{}, 1000)
-		p.send(&amqp.Attach{
+		p := inBubble(t)
+		asked := &amqp.Attach{
 			Name: "r", Receiver: true, Source: &amqp.Terminus{
-				Address: "orders", Filter: amqp.Map{{Key: amqp.Symbol("com.microsoft:session-filter"), Value: "s"}},
+				Address: "sessions", Filter: amqp.Map{{Key: amqp.Symbol("com.microsoft:session-filter"), Value: "s"}},
 			},
-		}, nil)
+		}
+		p.send(asked, nil)
+		expect[*amqp.Attach](p)
+		asked.Name, asked.Handle = "another", 1
+		p.send(asked, nil)
 		if got := expect[*amqp.Attach](p); got.Source != nil {
 			t.Errorf("%+v", got)
 		}
@@ -78,7 +64,29 @@ func TestRefusalInTwoPieces(t *testing.T) {
 		if got := expect[*amqp.Detach](p); conditionOf(got.Error) != "com.microsoft:session-cannot-be-locked" || time.Since(answered) == 0 {
 			t.Errorf("%+v after %v", got, time.Since(answered))
 		}
+	})
+}
+
+// inBubble returns a peer of a server within the bubble of the test. There are the queues "orders" and "sessions".
+func inBubble(t *testing.T) *peer {
+	t.Helper()
+	b := broker.New(broker.Config{})
+	if err := b.Load(); err != nil {
+		t.Fatal(err)
+	}
+	for name, options := range map[string]broker.QueueOptions{"orders": {}, "sessions": {RequiresSession: true}} {
+		if _, err := b.CreateQueue(name, options); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := protocol.New(protocol.Config{Broker: b})
+	client, served := net.Pipe()
+	go server.ServeConn(served)
+	t.Cleanup(func() {
 		client.Close()
 		server.Close()
 	})
+	p := &peer{tb: t, socket: client, reader: amqp.NewReader(client, 1<<20)}
+	p.begin(amqp.Open{}, 1000)
+	return p
 }
