@@ -22,7 +22,7 @@ type Command struct {
 	Config       string            `help:"Queues, topics and subscriptions to make, as a config.json of Microsoft's emulator." placeholder:"FILE"`
 	AutoCreate   bool              `help:"Make queues, topics and subscriptions when they are first used, instead of refusing them."`
 	AMQP         string            `name:"amqp" help:"Where Service Bus listens for AMQP." default:"127.0.0.1:5672" placeholder:"ADDR"`
-	HTTP         string            `name:"http" help:"Where Service Bus listens for its admin clients, /health, /api and AMQP over WebSocket." default:"127.0.0.1:5300" placeholder:"ADDR"`
+	HTTP         string            `name:"http" help:"Where Service Bus listens for its admin clients, REST, /health, /metrics, /api and AMQP over WebSocket." default:"127.0.0.1:5300" placeholder:"ADDR"`
 	Queue        string            `name:"queue" help:"Where storage queues listen." default:"127.0.0.1:10001" placeholder:"ADDR"`
 	NoServiceBus bool              `help:"Run without Service Bus."`
 	NoQueue      bool              `help:"Run without storage queues."`

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/internal/browser"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/exposition"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/spelling"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/admin"
@@ -80,8 +81,9 @@ func (s *Server) run() {
 	mux := http.NewServeMux()
 	mux.Handle(protocol.WebSocketPath, s.protocol)
 	mux.Handle(protocol.WebSocketPath+"/{$}", s.protocol) // as .NET's and Python's clients ask for it
-	administration := admin.New(admin.Config{Broker: s.broker, Keys: keys, Connections: s.protocol})
-	mux.Handle("/", rest.New(rest.Config{Broker: s.broker, Keys: keys, Next: administration}))
+	requests := &exposition.Requests{}
+	administration := admin.New(admin.Config{Broker: s.broker, Keys: keys, Connections: s.protocol, Requests: requests})
+	mux.Handle("/", requests.Counting(rest.New(rest.Config{Broker: s.broker, Keys: keys, Next: administration})))
 	s.http = &http.Server{
 		Handler:           tellTLS(browser.Guard(s.config.AllowHost, mux)),
 		ConnContext:       connContext,

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/internal/browser"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/exposition"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/store"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
@@ -36,6 +37,7 @@ type Handler struct {
 	answers  func(host string) bool // nil: to all
 	store    *store.Store
 	logger   *slog.Logger
+	requests exposition.Requests
 }
 
 // Open returns an emulator as an HTTP handler. Addr and Certificate of the configuration have no effect. Names of metadata come
@@ -82,6 +84,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		c.refuse(err)
 	}
+	h.requests.Count(r.Method, c.status)
 	h.logger.Debug("storage queue request", "method", r.Method, "path", r.URL.Path, "status", c.status, "requestId", c.id, "err", err)
 }
 
@@ -106,6 +109,10 @@ func (c *call) serve() error {
 	}
 	if h := c.handler; h.answers != nil && !h.answers(c.r.Host) {
 		return wire.UnknownHost
+	}
+	if c.r.Method == http.MethodGet && c.r.URL.Path == "/metrics" && c.r.URL.RawQuery == "" { // an account's name needs a query
+		c.metrics()
+		return nil
 	}
 	if c.target, err = parseTarget(c.r); err != nil {
 		return err
