@@ -49,7 +49,8 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 		return nil, err
 	}
 	b := broker.New(broker.Config{
-		Dir: config.Data, Sync: config.Sync, AutoCreate: config.AutoCreate, MaxMessageSize: config.MaxMessageSize, Logger: config.Logger,
+		Dir: config.Data, Sync: config.Sync, AutoCreate: config.AutoCreate, MaxMessageSize: config.MaxMessageSize, Tier: config.Tier,
+		Logger: config.Logger,
 	})
 	if err := b.Load(); err != nil {
 		return nil, err
