@@ -14,6 +14,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/crowd"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/browser"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/exposition"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/spelling"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/admin"
@@ -51,7 +52,8 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 		return nil, err
 	}
 	b := broker.New(broker.Config{
-		Dir: config.Data, Sync: config.Sync, AutoCreate: config.AutoCreate, MaxMessageSize: config.MaxMessageSize, Logger: config.Logger,
+		Dir: config.Data, Sync: config.Sync, AutoCreate: config.AutoCreate, MaxMessageSize: config.MaxMessageSize, Tier: config.Tier,
+		Logger: config.Logger,
 	})
 	if err := b.Load(); err != nil {
 		return nil, err
@@ -85,8 +87,9 @@ func (s *Server) run() {
 	mux := http.NewServeMux()
 	mux.Handle(protocol.WebSocketPath, s.protocol)
 	mux.Handle(protocol.WebSocketPath+"/{$}", s.protocol) // as .NET's and Python's clients ask for it
-	administration := admin.New(admin.Config{Broker: s.broker, Keys: keys, Connections: s.protocol})
-	mux.Handle("/", rest.New(rest.Config{Broker: s.broker, Keys: keys, Next: administration}))
+	requests := &exposition.Requests{}
+	administration := admin.New(admin.Config{Broker: s.broker, Keys: keys, Connections: s.protocol, Requests: requests})
+	mux.Handle("/", requests.Counting(rest.New(rest.Config{Broker: s.broker, Keys: keys, Next: administration})))
 	s.http = &http.Server{
 		Handler:           tellTLS(browser.Guard(s.config.AllowHost, mux)),
 		ConnContext:       connContext,

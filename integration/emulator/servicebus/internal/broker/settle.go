@@ -61,6 +61,12 @@ func (s *Source) Locked(token amqp.UUID) (Delivery, error) {
 // Settle ends the lock of a message with an outcome. It fails with MessageLockLost. Under a transaction, txn, that happens
 // with the commit; nil is none.
 func (s *Source) Settle(token amqp.UUID, outcome Outcome, txn *Txn) (Receipt, error) {
+	receipt, err := s.settle(token, outcome, txn)
+	s.queue.entity.broker.tally.count(settleOperations+operation(outcome.Kind), 1, err)
+	return receipt, err
+}
+
+func (s *Source) settle(token amqp.UUID, outcome Outcome, txn *Txn) (Receipt, error) {
 	q := s.queue
 	e := q.entity
 	if err := e.lock(); err != nil {
