@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
@@ -30,8 +31,8 @@ const (
 //
 // Errors: ErrInvalid with every problem. A recurrence that ends before it
 // starts is none here: it never runs, and the notes say why.
-func (Previewer) Preview(_ context.Context, body []byte) (*spec.Preview, error) {
-	v, err := scheduler.ParseDocument(body)
+func (Previewer) Preview(ctx context.Context, body []byte) (*spec.Preview, error) {
+	v, err := intake.Parse(ctx, body)
 	if err != nil {
 		return nil, err
 	}
