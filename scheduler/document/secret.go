@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Secret is a string that is written and never shown, or the name of one that is kept elsewhere. The zero Secret is
@@ -154,6 +155,19 @@ func (v Value) hasSealed() bool {
 	_, sealed := v.sealed()
 	return sealed || slices.ContainsFunc(v.items, Value.hasSealed) ||
 		slices.ContainsFunc(v.members, func(m Member) bool { return m.Value.hasSealed() })
+}
+
+// Disguised returns the tree with another text in the place of every secret that can be read, repeated until it is as long,
+// but for those at the paths in except. path is where v stands.
+func (v Value) Disguised(path, text string, except []string) Value {
+	if v.secret {
+		if !v.locked && !slices.Contains(except, path) {
+			v.text = strings.Repeat(text, 1+len(v.text)/len(text))
+		}
+		return v
+	}
+	v, _ = v.each(path, func(path string, inner Value) (Value, error) { return inner.Disguised(path, text, except), nil })
+	return v
 }
 
 // Reserved returns the path of a member with the name that stands for sealed secrets in a stored document. No document
