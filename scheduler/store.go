@@ -115,5 +115,10 @@ type PublishedSpec struct {
 	Body      []byte
 	Sequence  uint64    // its place among all published specs
 	Published time.Time // when it was stored
-	Lease     Lease
+
+	// Deliveries is 1 at the first delivery. More say that a process ended,
+	// or gave it back, while it had the spec.
+	Deliveries int
+
+	Lease Lease
 }

@@ -24,24 +24,33 @@ const (
 // has room for: it asks for as many as room reports, and asks again as soon
 // as half of them have come.
 type puller struct {
+	pulling
+
 	nc       *nats.Conn
 	log      *slog.Logger
 	subject  string // of the pull request
-	room     func() int
 	deliver  func(*nats.Msg)
 	mu       sync.Mutex
-	asked    int // messages asked for and not come yet
+	single   bool // the next message alone may be longer than bytes
+	asked    int  // messages asked for and not come yet
 	lastSeen time.Time
 	warned   time.Time
 	done     bool
 	inbox    string
 }
 
+// pulling says how much is pulled.
+type pulling struct {
+	wake  <-chan struct{} // there is room again
+	room  func() int      // for so many messages
+	bytes int             // of a request at most, but for a message that is longer alone; 0: any
+}
+
 // pull runs until ctx is done, then drains: every message the server has sent
 // still reaches deliver, which gives it back.
-func (s *Store) pull(ctx context.Context, stream string, wake <-chan struct{}, room func() int, deliver func(*nats.Msg)) error {
+func (s *Store) pull(ctx context.Context, stream string, how pulling, deliver func(*nats.Msg)) error {
 	p := &puller{
-		nc: s.nc, log: s.cfg.Logger, room: room, deliver: deliver, inbox: s.nc.NewInbox(), lastSeen: time.Now(),
+		nc: s.nc, log: s.cfg.Logger, pulling: how, deliver: deliver, inbox: s.nc.NewInbox(), lastSeen: time.Now(),
 		subject: fmt.Sprintf("$JS.API.CONSUMER.MSG.NEXT.%s.%s", stream, workers),
 	}
 	sub, err := s.nc.Subscribe(p.inbox, p.receive)
@@ -56,7 +65,7 @@ func (s *Store) pull(ctx context.Context, stream string, wake <-chan struct{}, r
 	for {
 		p.ask()
 		select {
-		case <-wake:
+		case <-how.wake:
 		case _, open := <-connected: // again: the server may be another, and knows of no request
 			if !open {
 				connected = nil
@@ -100,16 +109,22 @@ func (p *puller) ask() {
 	if n <= 0 {
 		return
 	}
+	bytes := p.bytes
+	if p.single {
+		n, bytes = 1, 0
+	}
 	req, err := json.Marshal(struct {
 		Expires   time.Duration `json:"expires"`
 		Batch     int           `json:"batch"`
+		Bytes     int           `json:"max_bytes,omitempty"`
 		Heartbeat time.Duration `json:"idle_heartbeat"`
-	}{pullExpires, n, pullHeartbeat})
+	}{pullExpires, n, bytes, pullHeartbeat})
 	if err != nil {
 		return // plain numbers: cannot happen
 	}
 	if p.nc.PublishRequest(p.subject, p.inbox, req) == nil {
 		p.asked += n
+		p.single = false
 	}
 }
 
@@ -140,10 +155,33 @@ func (p *puller) receive(m *nats.Msg) {
 	case "100":
 	case "408":
 		p.ask()
+	case "409":
+		if m.Header.Get("Description") == tooManyBytes {
+			p.alone()
+			return
+		}
+		p.refused(status, m.Header.Get("Description"))
 	default: // such as a change of the consumer's leader, or a stream that is gone
-		p.warn(status, m.Header.Get("Description"))
-		time.AfterFunc(pullPause, p.ask)
+		p.refused(status, m.Header.Get("Description"))
 	}
+}
+
+// tooManyBytes is what the server says when the next message does not fit into
+// what is left of a request.
+const tooManyBytes = "Message Size Exceeds MaxBytes"
+
+// alone asks for the next message by itself.
+func (p *puller) alone() {
+	p.mu.Lock()
+	p.single = true
+	p.mu.Unlock()
+	p.ask()
+}
+
+// refused asks again, a little later.
+func (p *puller) refused(status, reason string) {
+	p.warn(status, reason)
+	time.AfterFunc(pullPause, p.ask)
 }
 
 // warn tells of refused requests, once for each heartbeat.

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -15,7 +17,7 @@ import (
 // many more may come, and a value on wake that there is room again. take must
 // not block; what it gets after ctx is done it should give back.
 func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error {
-	return s.pull(ctx, s.cfg.stream("SPECS"), wake, room, func(m *nats.Msg) {
+	return s.pull(ctx, s.cfg.stream("SPECS"), pulling{wake: wake, room: room, bytes: specBytes}, func(m *nats.Msg) {
 		meta, err := m.Metadata()
 		if err != nil {
 			s.cfg.Logger.Error("spec without JetStream metadata", "subject", m.Subject, "err", err)
@@ -25,10 +27,44 @@ func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room fun
 		verb, name, _ := strings.Cut(rest, ".")
 		take(scheduler.PublishedSpec{
 			Verb: verb, Name: name, Body: m.Data,
-			Sequence: meta.Sequence.Stream, Published: meta.Timestamp,
+			Sequence: meta.Sequence.Stream, Published: meta.Timestamp, Deliveries: int(meta.NumDelivered),
 			Lease: s.leases.keep(place{meta.Stream, meta.Sequence.Stream}, m.Reply),
 		})
 	})
+}
+
+// specBytes is how much of the bodies of specs is asked for at once.
+const specBytes = 4 << 20
+
+// specMarks is how many keys there are for marks, so that they need not be
+// removed. Processes that have specs of the same key at once lose a mark.
+const specMarks = 64
+
+// markKey is where it stands that a process has a spec in its hands.
+func markKey(sequence uint64) string { return "spec." + strconv.FormatUint(sequence%specMarks, 10) }
+
+// MarkSpec notes that a process takes a spec in, and returns how often that was
+// noted, this time included, without a note that one is done with it.
+func (s *Store) MarkSpec(ctx context.Context, sequence uint64) (marks int, err error) {
+	e, err := s.settings.Get(ctx, markKey(sequence))
+	switch {
+	case err == nil:
+		var of uint64
+		if _, err := fmt.Sscan(string(e.Value()), &of, &marks); err != nil || of != sequence {
+			marks = 0
+		}
+	case !errors.Is(err, jetstream.ErrKeyNotFound):
+		return 0, translate(err)
+	}
+	marks++
+	_, err = s.settings.Put(ctx, markKey(sequence), fmt.Append(nil, sequence, " ", marks))
+	return marks, translate(err)
+}
+
+// UnmarkSpec notes that a process is done with a spec.
+func (s *Store) UnmarkSpec(ctx context.Context, sequence uint64) error {
+	_, err := s.settings.Put(ctx, markKey(sequence), nil)
+	return translate(err)
 }
 
 // IsFirstSpec reports whether the spec with the given sequence is the first of

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -165,6 +166,50 @@ func TestPublishResult(t *testing.T) {
 			if err != nil || string(m.Data) != want {
 				t.Errorf("%s: %v, %v", subject, m, err)
 			}
+		}
+	})
+}
+
+// TestMarkSpec shows how often it was noted that a spec is taken in, by any process.
+func TestMarkSpec(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		marked := func(sequence uint64, want int) {
+			t.Helper()
+			if n, err := w.store.MarkSpec(ctx, sequence); err != nil || n != want {
+				t.Errorf("spec %d is marked %d times, %v, want %d", sequence, n, err, want)
+			}
+		}
+		marked(1, 1)
+		marked(2, 1)
+		marked(1, 2)
+		_, w.store = w.open()
+		marked(1, 3)
+		w.must(w.store.UnmarkSpec(ctx, 1))
+		marked(1, 1)
+		marked(2, 2)
+		marked(66, 1) // in place of 2
+		marked(2, 1)
+		w.must(w.store.UnmarkSpec(ctx, 3)) // which has none
+		marked(3, 1)
+	})
+}
+
+// TestSpecsAreAskedForInBytes shows that specs of many megabytes together come without a pause.
+func TestSpecsAreAskedForInBytes(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		body := strings.Repeat("x", 1_000_000)
+		for range 20 {
+			w.publish("put.c.job", body)
+		}
+		began, got := time.Now(), w.specs(wide)
+		for i := range 20 {
+			if s := take(t, got); len(s.Body) != len(body) || s.Deliveries != 1 {
+				t.Fatalf("spec %d has %d bytes, and is delivered %d times", i, len(s.Body), s.Deliveries)
+			}
+		}
+		if took := time.Since(began); took > 100*time.Millisecond {
+			t.Errorf("it took %s", took)
 		}
 	})
 }

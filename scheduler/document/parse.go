@@ -12,7 +12,7 @@ const (
 	maxSize     = 4 << 20  // bytes of text
 	maxYAML     = 64 << 10 // bytes of one YAML document of a stream
 	maxDepth    = 64       // objects and arrays inside each other
-	maxValues   = 100_000  // values of a YAML document after its aliases are expanded
+	maxCopies   = 10_000   // values that the aliases of a YAML document stand for
 	maxRepeated = 1 << 20  // bytes of text that the aliases of a YAML document stand for
 	maxStream   = 10_000   // YAML documents of a stream
 )

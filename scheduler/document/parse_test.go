@@ -125,7 +125,7 @@ func TestParseBoundsAliases(t *testing.T) {
 		b.WriteString(string(c) + ": &" + string(c) + " [*" + string(c-1) + ", *" + string(c-1) + "]\n")
 	}
 	_, err := document.Parse([]byte(b.String()))
-	if err == nil || !strings.Contains(err.Error(), "more than 100000 values") {
+	if err == nil || !strings.Contains(err.Error(), "aliases stand for more than 10000 values") {
 		t.Errorf("error is %v", err)
 	}
 	if _, err := document.Parse([]byte(strings.Repeat("- ", 1000))); err == nil || !strings.Contains(err.Error(), "nested deeper") {

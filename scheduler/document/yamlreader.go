@@ -7,13 +7,13 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// yamlReader turns the nodes of one document into a Value. The work is bounded by maxValues, maxRepeated and maxDepth, also
+// yamlReader turns the nodes of one document into a Value. The work is bounded by maxCopies, maxRepeated and maxDepth, also
 // where aliases repeat what an anchor named.
 type yamlReader struct {
 	line     int // lines of the stream before the document
 	breaks   *strings.Replacer
 	anchors  map[*yaml.Node]Value
-	values   int
+	copies   int     // values that aliases stand for
 	repeated int     // bytes that aliases stand for
 	places   *places // nil unless they are asked for
 }
@@ -143,6 +143,10 @@ func (r *yamlReader) repeat(n *yaml.Node, v Value, depth int) (Value, error) {
 		return v, r.refuse(n, "aliases stand for more than "+strconv.Itoa(maxRepeated)+" bytes")
 	}
 	return v.each("", func(_ string, inner Value) (Value, error) {
+		if r.copies == maxCopies {
+			return inner, r.refuse(n, "aliases stand for more than "+strconv.Itoa(maxCopies)+" values")
+		}
+		r.copies++
 		if err := r.charge(n, depth+1); err != nil {
 			return inner, err
 		}
@@ -150,12 +154,8 @@ func (r *yamlReader) repeat(n *yaml.Node, v Value, depth int) (Value, error) {
 	})
 }
 
-// charge counts a value against the limits.
+// charge holds a value against the limit of nesting.
 func (r *yamlReader) charge(node *yaml.Node, depth int) error {
-	r.values++
-	if r.values > maxValues {
-		return r.refuse(node, "more than "+strconv.Itoa(maxValues)+" values")
-	}
 	if depth >= maxDepth {
 		return r.refuse(node, errDeep.Error())
 	}

@@ -5,4 +5,5 @@
 //  2. Messages are asked for in batches: little room is none.
 //  3. A write that the store did not take is repeated until the store takes or
 //     refuses it, or the process stops ([Persist]).
+//  4. What is parsed at once is bounded by its bytes ([Parse]).
 package intake

@@ -52,6 +52,28 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+// TestRoomInBytes shows that no more is asked for while what is held has too many bytes.
+func TestRoomInBytes(t *testing.T) {
+	r := NewRoom[int](10, 1, 1).Bound(100)
+	r.KeepSized(1, 60)
+	if r.Ask() != 9 {
+		t.Errorf("room for %d, want 9", r.Ask())
+	}
+	r.KeepSized(2, 60)
+	r.KeepSized(3, 30)
+	if r.Ask() != 0 {
+		t.Errorf("room for %d beside 150 bytes", r.Ask())
+	}
+	r.Release(3)
+	if r.Ask() != 0 || told(r.Wake(0)) {
+		t.Errorf("room for %d beside 120 bytes", r.Ask())
+	}
+	r.Release(1)
+	if r.Ask() != 9 || !told(r.Wake(0)) {
+		t.Errorf("room for %d beside 60 bytes, want 9, and the source told", r.Ask())
+	}
+}
+
 // TestPersist shows how long a write is repeated.
 func TestPersist(t *testing.T) {
 	away := errors.Join(scheduler.ErrUnavailable)

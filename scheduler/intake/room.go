@@ -6,34 +6,47 @@ import "sync"
 // again.
 type Room[K comparable] struct {
 	limit int
+	bytes int // the most to hold before no more is asked for; 0: any
 	batch int // the least number of messages worth asking for
 	wake  []chan struct{}
 
 	mu   sync.Mutex
-	held map[K]struct{}
+	held map[K]int     // the messages, and their bytes
+	size int           // bytes held
 	busy chan struct{} // the first message came
 }
 
 // NewRoom returns room for limit messages from several sources. batch is the
 // least that is worth asking for.
 func NewRoom[K comparable](limit, batch, sources int) *Room[K] {
-	r := &Room[K]{limit: limit, batch: batch, held: map[K]struct{}{}, busy: make(chan struct{}, 1)}
+	r := &Room[K]{limit: limit, batch: batch, held: map[K]int{}, busy: make(chan struct{}, 1)}
 	for range sources {
 		r.wake = append(r.wake, make(chan struct{}, 1))
 	}
 	return r
 }
 
+// Bound has no more messages be asked for while those that are held have that
+// many bytes. Call it before the first one is kept.
+func (r *Room[K]) Bound(bytes int) *Room[K] {
+	r.bytes = bytes
+	return r
+}
+
 // Keep takes a message into account. False means that it is held already: the
 // server heard no sign of life for too long, as while the connection was lost,
 // and gave it out again.
-func (r *Room[K]) Keep(message K) bool {
+func (r *Room[K]) Keep(message K) bool { return r.KeepSized(message, 0) }
+
+// KeepSized is Keep for a message of that many bytes.
+func (r *Room[K]) KeepSized(message K, bytes int) bool {
 	r.mu.Lock()
 	if _, held := r.held[message]; held {
 		r.mu.Unlock()
 		return false
 	}
-	r.held[message] = struct{}{}
+	r.held[message] = bytes
+	r.size += bytes
 	first := len(r.held) == 1
 	r.mu.Unlock()
 	if first {
@@ -46,9 +59,10 @@ func (r *Room[K]) Keep(message K) bool {
 // sources are told.
 func (r *Room[K]) Release(message K) {
 	r.mu.Lock()
-	before := len(r.held)
+	before := r.ask()
+	r.size -= r.held[message]
 	delete(r.held, message)
-	again := len(r.held) < before && r.limit-len(r.held) == r.batch
+	again := before == 0 && r.ask() > 0
 	r.mu.Unlock()
 	if !again {
 		return
@@ -69,9 +83,15 @@ func (r *Room[K]) Free() int {
 func (r *Room[K]) Empty() bool { return r.Free() == r.limit }
 
 // Ask is how many more messages to ask for: none when that would be less than
-// a batch.
+// a batch, or there are too many bytes.
 func (r *Room[K]) Ask() int {
-	if n := r.Free(); n >= r.batch {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ask()
+}
+
+func (r *Room[K]) ask() int {
+	if n := r.limit - len(r.held); n >= r.batch && (r.bytes == 0 || r.size < r.bytes) {
 		return n
 	}
 	return 0

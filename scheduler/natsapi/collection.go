@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -31,7 +32,7 @@ func patchCollection(ctx context.Context, s *service.Service, r request) answer 
 // removeCollection deletes a collection with its jobs. The body is empty, or
 // {"onlyEmpty": true}.
 func removeCollection(ctx context.Context, s *service.Service, r request) answer {
-	onlyEmpty, err := option(r.body, "onlyEmpty")
+	onlyEmpty, err := option(ctx, r.body, "onlyEmpty")
 	if err != nil {
 		return answer{err: err}
 	}
@@ -41,7 +42,7 @@ func removeCollection(ctx context.Context, s *service.Service, r request) answer
 // turnCollection returns what enables or disables a collection.
 func turnCollection(state scheduler.State) func(context.Context, *service.Service, request) answer {
 	return func(ctx context.Context, s *service.Service, r request) answer {
-		if err := scheduler.CheckNoDocument(r.body); err != nil {
+		if err := intake.CheckNoDocument(ctx, r.body); err != nil {
 			return answer{err: err}
 		}
 		return collection(s.TurnCollection(ctx, r.name, state))
@@ -53,7 +54,7 @@ func listCollections(ctx context.Context, s *service.Service, r request) answer 
 	if err != nil {
 		return answer{err: err}
 	}
-	return few(r, all, func(c *scheduler.Collection) any { return view.Collection(c) })
+	return few(ctx, r, all, func(c *scheduler.Collection) any { return view.Collection(c) })
 }
 
 // collection answers with a collection's document.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -86,7 +87,7 @@ var endpoints = []endpoint{
 
 // doBare is do for what takes no document.
 func doBare(ctx context.Context, s *service.Service, r request) answer {
-	if err := scheduler.CheckNoDocument(r.body); err != nil {
+	if err := intake.CheckNoDocument(ctx, r.body); err != nil {
 		return answer{err: err}
 	}
 	return do(ctx, s, r)
@@ -137,7 +138,7 @@ func job(v *view.Job, err error) answer {
 
 // history answers with records of a job, of a collection or of all.
 func history(ctx context.Context, s *service.Service, r request) answer {
-	q, err := readQuery(r.body, historyList)
+	q, err := readQuery(ctx, r.body, historyList)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -168,7 +169,7 @@ func history(ctx context.Context, s *service.Service, r request) answer {
 }
 
 func list(ctx context.Context, s *service.Service, r request) answer {
-	q, err := readQuery(r.body, jobList)
+	q, err := readQuery(ctx, r.body, jobList)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -242,11 +243,11 @@ const (
 )
 
 // readQuery reads the body of a request for a listing; it may be empty.
-func readQuery(body []byte, of listKind) (q query, err error) {
+func readQuery(ctx context.Context, body []byte, of listKind) (q query, err error) {
 	if strings.TrimSpace(string(body)) == "" {
 		return q, nil
 	}
-	v, err := scheduler.ParseDocument(body)
+	v, err := intake.Parse(ctx, body)
 	if err != nil {
 		return q, err
 	}

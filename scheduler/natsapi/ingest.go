@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -35,6 +37,18 @@ type SpecLog interface {
 
 	// EraseSpec removes a spec so that nothing of it is left.
 	EraseSpec(ctx context.Context, sequence uint64) error
+
+	SpecMarks
+}
+
+// SpecMarks is where it is noted that a process takes a spec in, for those
+// that come after it.
+type SpecMarks interface {
+	// MarkSpec notes it, and returns how often that was noted of the spec.
+	MarkSpec(ctx context.Context, sequence uint64) (marks int, err error)
+
+	// UnmarkSpec notes that the process is done with it.
+	UnmarkSpec(ctx context.Context, sequence uint64) error
 }
 
 // IngestConfig says how specs are taken in. Service and Source are required.
@@ -48,7 +62,8 @@ type IngestConfig struct {
 	Concurrency int
 
 	// Hold is how many specs this process holds in memory at most, of up to
-	// 16 KB each. Default 4096.
+	// 16 KB each; when their bodies have 16 MB, it asks for no more. Default
+	// 4096.
 	Hold int
 
 	// Logger takes what no publisher can be told. Default: discard.
@@ -62,6 +77,8 @@ type Ingest struct {
 	room   *intake.Room[*item]
 	queues []queue
 	seed   maphash.Seed
+	slots  *semaphore.Weighted // of specs that are under way
+	eraser *eraser
 
 	workers  sync.WaitGroup     // goroutines that empty a queue
 	work     context.Context    //nolint:containedctx // of what a spec does; outlives a stop by the grace
@@ -69,6 +86,9 @@ type Ingest struct {
 	stopping context.Context    //nolint:containedctx // ended by a stop
 	halt     context.CancelFunc // ends stopping
 }
+
+// holdBytes is how many bytes of specs are held before no more is asked for.
+const holdBytes = 16 << 20
 
 // stopGrace is how long a stop waits for the specs that are being worked on.
 const stopGrace = 10 * time.Second
@@ -85,8 +105,9 @@ func NewIngest(cfg IngestConfig) *Ingest {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Ingest{
-		cfg: cfg, log: cfg.Logger, room: intake.NewRoom[*item](cfg.Hold, min(256, max(1, cfg.Hold/8)), 1), seed: maphash.MakeSeed(),
-		queues: make([]queue, cfg.Concurrency),
+		cfg: cfg, log: cfg.Logger, seed: maphash.MakeSeed(), queues: make([]queue, cfg.Concurrency),
+		room:  intake.NewRoom[*item](cfg.Hold, min(256, max(1, cfg.Hold/8)), 1).Bound(holdBytes),
+		slots: semaphore.NewWeighted(int64(cfg.Concurrency)), eraser: newEraser(),
 	}
 }
 
@@ -122,7 +143,7 @@ func (n *Ingest) stop() {
 // block.
 func (n *Ingest) take(ctx context.Context, s scheduler.PublishedSpec) {
 	it := newItem(s)
-	n.room.Keep(it)
+	n.room.KeepSized(it, len(it.Body))
 	if ctx.Err() != nil {
 		n.nak(it)
 		return
@@ -142,6 +163,7 @@ func (n *Ingest) empty(q *queue) {
 
 // handle carries out a spec, stores the result, and removes the spec.
 func (n *Ingest) handle(q *queue, it *item) {
+	defer n.leave(it)
 	var r result
 	err := n.persist(it, func(ctx context.Context) (err error) {
 		r, err = n.decide(ctx, q, it)
@@ -168,22 +190,6 @@ func (n *Ingest) handle(q *queue, it *item) {
 		n.log.Warn("spec not acknowledged", "job", it.Name, "err", err)
 	}
 	n.room.Release(it)
-}
-
-// eraseTries bounds the tries to overwrite a spec: a NATS user that may not
-// delete messages gets no answer at all.
-const eraseTries = 2
-
-// erase overwrites a spec that may hold secrets. The acknowledgement that
-// follows removes one that could not be.
-func (n *Ingest) erase(it *item) {
-	err := n.cfg.Source.EraseSpec(n.work, it.Sequence)
-	for try := 1; try < eraseTries && errors.Is(err, scheduler.ErrUnavailable); try++ {
-		err = n.cfg.Source.EraseSpec(n.work, it.Sequence)
-	}
-	if err != nil {
-		n.log.Warn("spec that may hold secrets removed, but not overwritten", "job", it.Name, "err", err)
-	}
 }
 
 func (n *Ingest) nak(it *item) {

@@ -6,7 +6,9 @@ import "github.com/carillon-sched/carillon/scheduler"
 type item struct {
 	scheduler.PublishedSpec
 
-	size int // of the body as it came; one that is too long is not kept
+	size   int   // of the body as it came; one that is too long is not kept
+	slots  int64 // it has while it is under way
+	marked bool  // as under way
 }
 
 func newItem(s scheduler.PublishedSpec) *item {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -25,7 +26,7 @@ func putSecret(ctx context.Context, s *service.Service, r request) answer {
 
 // removeSecret deletes a shared secret. The body is empty, or {"force": true}.
 func removeSecret(ctx context.Context, s *service.Service, r request) answer {
-	force, err := option(r.body, "force")
+	force, err := option(ctx, r.body, "force")
 	if err != nil {
 		return answer{err: err}
 	}
@@ -37,13 +38,13 @@ func listSecrets(ctx context.Context, s *service.Service, r request) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	return few(r, all, func(s *secrets.SharedSecret) any { return s })
+	return few(ctx, r, all, func(s *secrets.SharedSecret) any { return s })
 }
 
 // few answers with the page that a request asks for of things of which there
 // are few.
-func few[T any](r request, all []T, show func(T) any) answer {
-	q, err := readQuery(r.body, shortList)
+func few[T any](ctx context.Context, r request, all []T, show func(T) any) answer {
+	q, err := readQuery(ctx, r.body, shortList)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -61,11 +62,11 @@ func few[T any](r request, all []T, show func(T) any) answer {
 
 // option reads a body that is empty, or an object of one member that is true or
 // false; false when it is absent.
-func option(body []byte, name string) (on bool, err error) {
+func option(ctx context.Context, body []byte, name string) (on bool, err error) {
 	if len(body) == 0 {
 		return false, nil
 	}
-	v, err := scheduler.ParseDocument(body)
+	v, err := intake.Parse(ctx, body)
 	if err != nil {
 		return false, err
 	}

@@ -72,6 +72,13 @@ func (n *Ingest) decide(ctx context.Context, q *queue, it *item) (result, error)
 	if err := n.awaitTurn(ctx, q, it); err != nil {
 		return r, err
 	}
+	switch err := n.enter(ctx, it); {
+	case errors.Is(err, errSetAside):
+		r.err = err
+		return r, nil
+	case err != nil:
+		return r, err
+	}
 	r.decision, r.err = n.do(ctx, it)
 	if errors.Is(r.err, scheduler.ErrUnavailable) || ctx.Err() != nil {
 		return r, r.err

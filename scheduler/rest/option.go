@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
 // options are the query parameters of an operation, by method and path. An operation that is not here has none.
@@ -109,5 +110,5 @@ func checkBare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return scheduler.CheckNoDocument(body)
+	return intake.CheckNoDocument(r.Context(), body)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -38,7 +39,7 @@ func (c CollectionKeeper) bucket() scheduler.Bucket { return c.shared.Store.Coll
 func (c CollectionKeeper) PutCollection(
 	ctx context.Context, name string, body []byte,
 ) (put *scheduler.Collection, result view.Result, err error) {
-	wish, err := readCollection(name, body)
+	wish, err := readCollection(ctx, name, body)
 	if err != nil {
 		return nil, "", err
 	}
@@ -56,7 +57,7 @@ func (c CollectionKeeper) PutCollection(
 func (c CollectionKeeper) ForeseeCollection(
 	ctx context.Context, name string, body []byte,
 ) (put *scheduler.Collection, result view.Result, err error) {
-	wish, err := readCollection(name, body)
+	wish, err := readCollection(ctx, name, body)
 	if err != nil {
 		return nil, "", err
 	}
@@ -85,7 +86,7 @@ func replaced(cur, wish *scheduler.Collection) (*scheduler.Collection, view.Resu
 
 // CreateCollection creates a collection. ErrConflict when it exists already.
 func (c CollectionKeeper) CreateCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, error) {
-	wish, err := readCollection(name, body)
+	wish, err := readCollection(ctx, name, body)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +104,7 @@ func (c CollectionKeeper) PatchCollection(ctx context.Context, name string, body
 	if err := scheduler.ValidateName("collection", name); err != nil {
 		return nil, err
 	}
-	patch, err := scheduler.ParseDocument(body)
+	patch, err := intake.Parse(ctx, body)
 	if err != nil {
 		return nil, err
 	}
@@ -134,14 +135,14 @@ func (c CollectionKeeper) TurnCollection(ctx context.Context, name string, state
 
 // readCollection reads the settings of a collection. An empty body asks for
 // none.
-func readCollection(name string, body []byte) (*scheduler.Collection, error) {
+func readCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, error) {
 	if err := scheduler.ValidateName("collection", name); err != nil {
 		return nil, err
 	}
 	v := document.ObjectValue()
 	if len(body) > 0 {
 		var err error
-		if v, err = scheduler.ParseDocument(body); err != nil {
+		if v, err = intake.Parse(ctx, body); err != nil {
 			return nil, err
 		}
 	}

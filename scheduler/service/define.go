@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
 // define reads and validates the definition that an edit brings. at is the path
@@ -42,7 +43,7 @@ func (e Editor) open(ctx context.Context, edit Edit) (*scheduler.Collection, doc
 	if err := edit.Key.Validate(); err != nil {
 		return nil, document.Value{}, err
 	}
-	v, err := scheduler.ParseDocument(edit.Body)
+	v, err := intake.Parse(ctx, edit.Body)
 	if err != nil {
 		return nil, v, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 	"github.com/carillon-sched/carillon/scheduler/turns"
 )
@@ -40,7 +41,7 @@ func (p Previewer) Preview(ctx context.Context, body []byte) (*spec.Preview, err
 		return nil, err
 	}
 	defer give()
-	v, err := scheduler.ParseDocument(body)
+	v, err := intake.Parse(ctx, body)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/step"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -30,7 +31,7 @@ func (r Runner) Resubmit(ctx context.Context, k scheduler.Key, body []byte) (*vi
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
-	text, force, err := readResubmit(body)
+	text, force, err := readResubmit(ctx, body)
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +86,8 @@ func (r *repetition) of() *scheduler.Resubmission {
 }
 
 // readResubmit reads the body of a request.
-func readResubmit(body []byte) (occurrence string, force bool, err error) {
-	v, err := scheduler.ParseDocument(body)
+func readResubmit(ctx context.Context, body []byte) (occurrence string, force bool, err error) {
+	v, err := intake.Parse(ctx, body)
 	if err != nil {
 		return "", false, err
 	}
