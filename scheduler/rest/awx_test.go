@@ -107,7 +107,7 @@ func postAWX(t *testing.T, rrule string) (status int, answer []byte) {
 	}
 	out := httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v2/schedules/preview/", strings.NewReader(string(body)))
-	rest.New(rest.Config{Service: &service.Service{Previewer: service.NewPreviewer()}}).ServeHTTP(out, r)
+	rest.New(rest.Config{Service: &service.Service{}}).ServeHTTP(out, r)
 	return out.Code, out.Body.Bytes()
 }
 
@@ -156,7 +156,7 @@ func TestAWX(t *testing.T) {
 // TestZoneInfo checks that the zones are in order and can all be used.
 func TestZoneInfo(t *testing.T) {
 	out := httptest.NewRecorder()
-	rest.New(rest.Config{}).ServeHTTP(out, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v2/schedules/zoneinfo/", http.NoBody))
+	rest.New(rest.Config{Service: &service.Service{}}).ServeHTTP(out, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v2/schedules/zoneinfo/", http.NoBody))
 	var zones []struct {
 		Name string `json:"name"`
 	}

@@ -2,39 +2,19 @@ package service
 
 import (
 	"context"
-	"fmt"
-	"runtime"
 	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
+	"github.com/carillon-sched/carillon/scheduler/turns"
 )
 
-// Previewer tells when jobs would run. The zero value is ready for use, and computes as many previews at once as are asked
-// for.
+// Previewer tells when jobs would run. The zero value is ready for use, and
+// computes as many previews at once as are asked for.
 type Previewer struct {
-	slots chan struct{} // one for each preview that is being computed; nil: there is no limit
-}
-
-// NewPreviewer returns a previewer that computes as many previews at once as there are processors, so that a flood of them
-// leaves others their turn. Who comes then waits until its context ends.
-func NewPreviewer() Previewer {
-	return Previewer{slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
-}
-
-// turn waits until a preview may be computed. done is called when it is.
-func (p Previewer) turn(ctx context.Context) (done func(), err error) {
-	if p.slots == nil {
-		return func() {}, nil
-	}
-	select {
-	case p.slots <- struct{}{}:
-		return func() { <-p.slots }, nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("waiting for other previews: %w", context.Cause(ctx))
-	}
+	turns *turns.Turns // nil: as many at once as are asked for
 }
 
 // The number of runs in a preview.
@@ -55,11 +35,11 @@ const (
 // Errors: ErrInvalid with every problem, and the cause of the end of ctx. A recurrence that ends before it
 // starts is none here: it never runs, and the notes say why.
 func (p Previewer) Preview(ctx context.Context, body []byte) (*spec.Preview, error) {
-	done, err := p.turn(ctx)
+	give, err := p.takeTurn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
+	defer give()
 	v, err := scheduler.ParseDocument(body)
 	if err != nil {
 		return nil, err
@@ -71,6 +51,13 @@ func (p Previewer) Preview(ctx context.Context, body []byte) (*spec.Preview, err
 	}
 	preview := q.plan.Preview(q.after, q.count)
 	return &preview, nil
+}
+
+func (p Previewer) takeTurn(ctx context.Context) (give func(), err error) {
+	if p.turns == nil {
+		return func() {}, nil
+	}
+	return takeTurn(ctx, p.turns)
 }
 
 // previewQuery is a request for a preview.

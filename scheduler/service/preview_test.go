@@ -252,13 +252,13 @@ func TestPreviewPaths(t *testing.T) {
 
 const action = `"action": {"type": "Http", "request": {"uri": "http://target.example/hook", "method": "POST", "body": "x"}}`
 
-// TestPreviewsTakeTurns shows that no more previews are computed at once than there are processors, that who waits gets a
-// turn when one is done, and that a wait ends with its context.
+// TestPreviewsTakeTurns shows that no more previews are computed at once than two for each processor, that who waits gets
+// a turn when one is done, and that a wait ends with its context.
 func TestPreviewsTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := service.NewPreviewer()
 		var leave []func()
-		for range runtime.GOMAXPROCS(0) {
+		for range 2 * runtime.GOMAXPROCS(0) {
 			done, err := p.Turn(t.Context())
 			if err != nil {
 				t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/cache"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/step"
+	"github.com/carillon-sched/carillon/scheduler/turns"
 )
 
 // Config says how a service works. Store and Actions are required.
@@ -29,6 +30,10 @@ type Config struct {
 	// Collections are those of the store; a worker in the same process may share
 	// them. Default: the service's own.
 	Collections *cache.Collections
+
+	// Damaged is what the start found wrong with the files of the store, for people:
+	// an audit tells it again. Default: nothing.
+	Damaged []string
 
 	// Logger takes what no caller can be told. Default: discard.
 	Logger *slog.Logger
@@ -68,11 +73,14 @@ type shared struct {
 
 	steps *step.Executor
 	plans *cache.Plans
+
+	computing *turns.Turns // of requests that read a document or compute a schedule
+	searching *turns.Turns // of those that look through many jobs or records
 }
 
 // New returns a service. Run keeps it quick; it also works without.
 func New(cfg Config) *Service {
-	h := &shared{Config: cfg.withDefaults(), plans: &cache.Plans{}}
+	h := &shared{Config: cfg.withDefaults(), plans: &cache.Plans{}, computing: newTurns(), searching: newTurns()}
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load})
 	planner := &planner{h}
 	reader := Reader{h, planner}
@@ -82,7 +90,7 @@ func New(cfg Config) *Service {
 	return &Service{
 		Editor: editor, Runner: Runner{h, planner}, Reader: reader, CollectionKeeper: collections,
 		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, shared: h,
-		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: NewPreviewer(),
+		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing},
 	}
 }
 
