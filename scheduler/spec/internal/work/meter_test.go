@@ -11,7 +11,8 @@ func TestMeter(t *testing.T) {
 	if m.Spend(1) || !m.Exhausted() || m.Spent() != 11 || m.Left() != 0 {
 		t.Errorf("more: %+v", m)
 	}
-	if m.Reset(5); m.Exhausted() || m.Left() != 5 {
+	m.Reset(5)
+	if m.Exhausted() || m.Left() != 5 {
 		t.Errorf("again: %+v", m)
 	}
 	var none *Meter
