@@ -2,7 +2,7 @@ package cache
 
 import (
 	"errors"
-	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -48,7 +48,7 @@ func TestPlansKeepWhatIsCostly(t *testing.T) {
 // TestPlansAreBounded shows that the oldest plans make room for the latest.
 func TestPlansAreBounded(t *testing.T) {
 	var plans Plans
-	key := func(i int) scheduler.Key { return scheduler.Key{Collection: "default", Job: fmt.Sprint(i)} }
+	key := func(i int) scheduler.Key { return scheduler.Key{Collection: "default", Job: strconv.Itoa(i)} }
 	const n = 3 * mostWork
 	for i := range n {
 		plans.Keep(key(i), 1, nil, errors.New("too costly"))

@@ -13,9 +13,10 @@ import (
 const (
 	compileWork = 800_000   // to compile a rule and to find its first run
 	storedWork  = 4_000_000 // the same for a rule that was stored once, by a version that let it pass
-	searchWork  = 400_000   // to find one run, or to count them; more for a rule whose first run was harder to find
-	listWork    = 300_000   // to list runs for people, with what changes of the clock do to them
-	gapWork     = 300_000   // to find the smallest gap
+	firstWork   = 300_000   // of that, to find the first run
+	searchWork  = 400_000   // to find one run, or to count them
+	listWork    = 250_000   // to list runs for people, with what changes of the clock do to them
+	gapWork     = 250_000   // to find the smallest gap
 	spreadWork  = 50_000    // to find out how far apart the first runs are
 )
 
@@ -23,14 +24,9 @@ const (
 const tooCostly = "too costly: it takes too much work to find out when the rule is due; " +
 	"hint: write fewer rules or patterns, with less seldom steps, or split them into several jobs"
 
-// patience returns what a search for a run may cost: as much as the first one did if that was much, and twice as much for
-// a job that is there already and must not come to its end for that.
-func (p *Plan) patience() int64 {
-	if p.timing.stored {
-		return max(searchWork, 2*p.work)
-	}
-	return max(searchWork, p.work)
-}
+// patience returns what a search for a run may cost. A stored job whose first run was harder to find than it may be today
+// must not come to its end for that.
+func (p *Plan) patience() int64 { return max(searchWork, 2*p.search) }
 
 // costly returns the problem of a rule at its path.
 func costly(path string) error {

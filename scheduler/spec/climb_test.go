@@ -25,8 +25,10 @@ const (
 	askMissed               // how many were missed in a year
 	askLast                 // the last ones before an instant, as after an outage
 	askGaps                 // what the next change of the clock takes
-	asks
 )
+
+// asks is how many questions there are.
+const asks = int(askGaps) + 1
 
 // timed is a schedule as users write it, in parts that can be changed, with a question.
 type timed struct {
@@ -201,9 +203,10 @@ func changePart(r *rand.Rand, rule map[string]string) {
 		delete(rule, name)
 		return
 	}
-	if name == "COUNT" {
+	switch name { // which exclude each other
+	case "COUNT":
 		delete(rule, "UNTIL")
-	} else if name == "UNTIL" {
+	case "UNTIL":
 		delete(rule, "COUNT")
 	}
 	rule[name] = ruleParts[name](r)
@@ -232,7 +235,7 @@ func somePattern(r *rand.Rand) string {
 	}
 	text := strings.Join([]string{
 		field(0, 59), field(0, 23), field(1, 28, "L", "15W", "31", "1"), field(1, 12, "2"), field(0, 6, "5L", "1#5", "3#1"),
-		pick(r, "*", "*", "2096", "9999", fmt.Sprint(2020+r.IntN(7900)), "2024-9000/17"),
+		pick(r, "*", "*", "2096", "9999", strconv.Itoa(2020+r.IntN(7900)), "2024-9000/17"),
 	}, " ")
 	return pick(r, "", "", "", "@(Pacific/Apia) ", "@(Asia/Tokyo) ") + text
 }
@@ -268,7 +271,7 @@ func (s timed) mutate(r *rand.Rand, other timed) timed {
 	}
 	switch r.IntN(12) {
 	case 0:
-		s.ask = asked(r.IntN(int(asks)))
+		s.ask = asked(r.IntN(asks))
 	case 1:
 		s.zone = pick(r, "", "America/New_York", "Africa/Casablanca", "Australia/Lord_Howe", "Antarctica/Troll", "Pacific/Apia")
 	case 2:

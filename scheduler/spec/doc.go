@@ -10,7 +10,9 @@
 //  1. Next(t) > t, and no instant of the schedule lies between the two. Last and Count agree with Next.
 //  2. The answer depends on the description and on t only: not on the present, the host's zone or earlier calls.
 //  3. Next costs the same however long ago the schedule began, because it jumps by arithmetic, and allocates nothing.
-//  4. Every search is bounded. A schedule that never fires (30 February) is found out when it is compiled.
+//  4. Every question to a Plan has a budget of work, counted and not timed, so that the answer is the same on all machines.
+//     A rule that cannot be compiled within it, its COUNT counted and its first run found, is refused as too costly. A
+//     schedule that never fires (30 February) is found out then.
 //  5. Instants end with the year 9999. There is no next one after it.
 //  6. Values are immutable and safe for concurrent use.
 //
@@ -31,13 +33,15 @@
 //	internal/tz         the names and offsets of zones
 //	internal/english    the phrases of descriptions
 //	internal/spelling   numbers and misspelled words
+//	internal/work       what the search for an instant costs, and its bounds
 //
 // A rule that is text is a set of local times. All of them are put together from a few shapes, each of which finds its
 // next element by arithmetic: the days of a year, which depend on the weekday of its first day and on where the leap
 // years are; those days limited to every n-th day, month or year; the same times on all of them; every n-th second,
 // minute or hour; and what remains of such sets when others are taken out. A zone then makes instants of the seconds.
 //
-// Searches for two cycles that meet give up after many thousand steps, which takes longer than the 400 years in which
-// the calendar repeats itself. What gives up never fires. Days that meet a cycle a few hundred times in the whole
-// calendar are looked up once, when the rule is compiled.
+// Steps that meet times of certain weekdays, or of all days, are computed: when, by Euclid's algorithm, and how often, by
+// sums of quotients. Searches for other cycles that meet give up after many thousand steps, which takes longer than the 400
+// years in which the calendar repeats itself. What gives up never fires. Days that meet a cycle a few hundred times in the
+// whole calendar are looked up once, when the rule is compiled.
 package spec

@@ -14,5 +14,5 @@ import (
 // count. While the clock of the schedule is not changed between the two, the answer costs one look into the zone's
 // changes.
 func (p *Plan) DSTGap(after, until time.Time) (DSTGap, bool) {
-	return metered(p.patience(), func(m *work.Meter) (DSTGap, bool) { return instant.NextGap(m, p.schedule, after, until) })
+	return metered(searchWork, func(m *work.Meter) (DSTGap, bool) { return instant.NextGap(m, p.schedule, after, until) })
 }

@@ -31,7 +31,8 @@ type Plan struct {
 	runs       bool // false: never
 	extra      bool // first is not in the schedule
 	gap        time.Duration
-	work       int64 // that it took to compile the rule
+	work       int64 // that it took to compile the rule and to find the first run
+	search     int64 // what of that was the search
 }
 
 // NewPlan returns the plan of a job. A zero created stands for a job that was created before everything, so that its
@@ -80,19 +81,16 @@ func (p *Plan) Work() float64 { return float64(p.work) / compileWork }
 func (p *Plan) compile(other *Plan) error {
 	start, created, r := p.timing.Start, p.created, &p.recurrence
 	if r.Rule != nil {
-		budget := int64(compileWork)
-		if p.timing.stored {
-			budget = storedWork
-		}
-		m := work.New(budget)
-		if err := p.compileRule(m, other); err != nil {
+		search, err := p.compileRule(other)
+		if err != nil {
 			return err
 		}
 		p.schedule = instant.Clip(p.rule, start, r.End)
-		p.first, p.runs = instant.Next(m, p.schedule, instant.Later(start, created).Add(-1))
-		if p.work = m.Spent(); m.Exhausted() {
+		p.first, p.runs = instant.Next(search, p.schedule, instant.Later(start, created).Add(-1))
+		if search.Exhausted() {
 			return costly("recurrence." + memberOf(r.Rule))
 		}
+		p.work, p.search = p.work+search.Spent(), max(p.search, search.Spent())
 		return nil
 	}
 	schedule, err := r.Compile(start, created)
@@ -109,23 +107,32 @@ func (p *Plan) compile(other *Plan) error {
 	return nil
 }
 
-// compileRule finds the instants of a rule alone.
-func (p *Plan) compileRule(m *work.Meter, other *Plan) error {
+// compileRule finds the instants of a rule alone. The search for the first one goes on with a meter.
+func (p *Plan) compileRule(other *Plan) (search *work.Meter, err error) {
 	rule, setting := p.recurrence.Rule, p.timing.setting(p.created)
 	if other != nil && !rule.Differs(other.timing.setting(other.created), setting) {
-		p.rule = other.rule
-		return nil
+		p.rule, p.search = other.rule, other.search
+		return work.New(p.patience()), nil
 	}
 	if err := p.recurrence.Validate(); err != nil {
-		return below("recurrence", err)
+		return nil, below("recurrence", err)
+	}
+	m := work.New(compileWork)
+	if p.timing.stored {
+		m.Reset(storedWork)
 	}
 	setting.Work = m
 	compiled, err := rule.Compile(setting)
 	if err != nil {
-		return problemsOf("recurrence."+memberOf(rule), err)
+		return nil, problemsOf("recurrence."+memberOf(rule), err)
 	}
-	p.rule = instant.Begun(m, compiled)
-	return nil
+	p.work = m.Spent()
+	search = work.New(m.Left())
+	if !p.timing.stored {
+		search.Reset(min(m.Left(), firstWork))
+	}
+	p.rule = instant.Begun(search, compiled)
+	return search, nil
 }
 
 // First returns the first run, false if the job never runs.

@@ -45,7 +45,8 @@ func (p *Plan) Preview(after time.Time, n int) Preview {
 	v.Complete = !ok && !m.Exhausted() || len(v.Times) >= left
 	v.Notes = p.notes(from, v.Times)
 	if !exact {
-		v.Notes = append(v.Notes, fmt.Sprintf("of the count of %d, only some of the runs before the list are taken off, as there are many", p.MaxRuns()))
+		v.Notes = append(v.Notes,
+			fmt.Sprintf("of the count of %d, only some of the runs before the list are taken off, as there are many", p.MaxRuns()))
 	}
 	if m.Exhausted() && !v.Complete {
 		v.Notes = append(v.Notes, "the list is cut short: it would take too much work to find more runs of this rule")

@@ -20,9 +20,9 @@ const (
 // [Forever] for fewer than two. The search ends at a distance below enough.
 //
 // It is bounded: twenty thousand occurrences are walked, fewer of sets of many rules and of others that are hard to find,
-// and, if they do not reach so far, each day of four years that has another number of occurrences than any before. A distance that a change of the clock has shortened is no
-// distance: a daily job runs 23 hours after the day before when the clock is put forward, and is a daily job all the
-// same. An @lastExecution has the length of its interval.
+// and, if they do not reach so far, each day of four years that has another number of occurrences than any before. A
+// distance that a change of the clock has shortened is no distance: a daily job runs 23 hours after the day before when
+// the clock is put forward, and is a daily job all the same. An @lastExecution has the length of its interval.
 func (p *Plan) SmallestGap(enough time.Duration) time.Duration {
 	return p.smallestGap(work.New(gapWork), enough)
 }
@@ -74,7 +74,8 @@ func (s *gapSearch) walk(from, to time.Time) (last time.Time, more bool) {
 	last, ok := instant.Next(s.meter, s.schedule, from.Add(-1))
 	for ok && s.left > 0 {
 		next, more := instant.Next(s.meter, s.schedule, last)
-		if s.meter.Spend(stepWork); s.meter.Exhausted() {
+		s.meter.Spend(stepWork)
+		if s.meter.Exhausted() {
 			return last, false
 		}
 		if !more || next.After(to) {

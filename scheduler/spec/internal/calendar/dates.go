@@ -253,7 +253,8 @@ func (d *Dates) Count(m *work.Meter, a, b int64) int64 {
 		return int64(to - from)
 	case d.Unit == ByDay && d.Cycle.Length == 1 && b-a > 100*d.Cycle.Step && d.Days.Weekly():
 		m.Spend(FillWork)
-		weekdays := NewCycle(d.Cycle.Anchor, d.Cycle.Step, 7, func(phase int64) bool { return d.Days.Has(d.Cycle.Anchor + phase*d.Cycle.Step) })
+		anchor, step := d.Cycle.Anchor, d.Cycle.Step
+		weekdays := NewCycle(anchor, step, 7, func(phase int64) bool { return d.Days.Has(anchor + phase*step) })
 		return weekdays.Count(a, b)
 	}
 	n := int64(0)

@@ -18,7 +18,8 @@ const (
 // Rule is the text of a schedule language, parsed. It is immutable and safe for concurrent use.
 type Rule interface {
 	// Compile returns the instants of the rule. The error is a *[SyntaxError], or several, joined: what the text alone
-	// could not show, such as a start that is missing.
+	// could not show, such as a start that is missing. With a meter in the setting that is exhausted then, the instants are
+	// of no use.
 	Compile(s Setting) (instant.Schedule, error)
 
 	// Differs reports whether the instants may be others for b than for a, two settings that differ in nothing but

@@ -16,13 +16,13 @@ const mostWindows = 256
 // meetingWork is the work to find out when a window is met.
 const meetingWork = 4
 
-// add puts a run behind the others.
-func (w *windows) add(from, to int64) {
-	if n := len(*w); n > 0 && (*w)[n-1][1]+1 == from {
-		(*w)[n-1][1] = to
-		return
+// with returns the windows with a run behind the others.
+func (w windows) with(from, to int64) windows {
+	if n := len(w); n > 0 && w[n-1][1]+1 == from {
+		w[n-1][1] = to
+		return w
 	}
-	*w = append(*w, [2]int64{from, to})
+	return append(w, [2]int64{from, to})
 }
 
 // windowsOf returns the runs of units, of so many seconds, that hold any of the times; nil if they are too many.
@@ -31,18 +31,18 @@ func windowsOf(t calendar.Times, unit int64) windows {
 	for hours := t.Hours; hours != 0; hours &= hours - 1 {
 		hour := int64(bits.TrailingZeros32(hours))
 		if unit == 3600 {
-			list.add(hour, hour)
+			list = list.with(hour, hour)
 			continue
 		}
 		for minutes := t.Minutes; minutes != 0; minutes &= minutes - 1 {
 			minute := hour*60 + int64(bits.TrailingZeros64(minutes))
 			if unit == 60 {
-				list.add(minute, minute)
+				list = list.with(minute, minute)
 				continue
 			}
 			for seconds := t.Seconds; seconds != 0; seconds &= seconds - 1 {
 				second := minute*60 + int64(bits.TrailingZeros64(seconds))
-				list.add(second, second)
+				list = list.with(second, second)
 			}
 		}
 		if len(list) > mostWindows {
@@ -71,7 +71,7 @@ func roundOf(t Tile, unit int64) (windows, int64) {
 	for weekday := range int64(7) {
 		for _, run := range list {
 			if t.Dates.Days.Has(monday + weekday) {
-				week.add((weekday)*perDay+run[0], weekday*perDay+run[1])
+				week = week.with(weekday*perDay+run[0], weekday*perDay+run[1])
 			}
 		}
 	}

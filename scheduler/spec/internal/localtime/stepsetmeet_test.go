@@ -17,7 +17,7 @@ func TestMetWindows(t *testing.T) {
 		in := map[int64]bool{}
 		for x := range m {
 			if r.IntN(3) == 0 {
-				w.add(x, x)
+				w = w.with(x, x)
 				in[x] = true
 			}
 		}

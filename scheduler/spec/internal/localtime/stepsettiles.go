@@ -37,7 +37,8 @@ func (s *StepSet) Tiles(m *work.Meter) []Tile {
 	for second, ok := units.Next(0); ok; second, ok = units.After(second) {
 		place := second / s.unit
 		distance := place - s.grid.Anchor
-		if m.Spend(4); calendar.Mod(distance, common) != 0 {
+		m.Spend(4)
+		if calendar.Mod(distance, common) != 0 {
 			continue
 		}
 		turn := perDay / common
