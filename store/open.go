@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -19,6 +20,7 @@ type Store struct {
 	js          jetstream.JetStream
 	lanes       int
 	replicas    int // of what is created
+	settings    jetstream.KeyValue
 	jobs        jetstream.KeyValue
 	jobStream   jetstream.Stream
 	collections jetstream.KeyValue
@@ -28,6 +30,9 @@ type Store struct {
 	timers      []jetstream.Stream
 	opened      []string // the streams behind all these, in the order in which they were opened
 	leases      *leases
+	unasked     names // streams whose purge the NATS user may not ask for
+	suspicions  chan struct{}
+	shut        atomic.Pointer[[]Shut] // what the last check found
 }
 
 // ackWait is how long the server waits for a sign of life before it gives a
@@ -53,9 +58,8 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), leases: &leases{nc: nc, lost: func(err error) {
-		cfg.Logger.Warn("lease not renewed", "err", err)
-	}}}
+	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), suspicions: make(chan struct{}, 1)}
+	s.leases = &leases{nc: nc, lost: func(err error) { cfg.Logger.Warn("lease not renewed", "err", err) }}
 	if err := s.checkServer(ctx); err != nil {
 		return nil, err
 	}
@@ -107,6 +111,7 @@ func (s *Store) openSettings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.settings = kv
 	if err := s.takeSchema(ctx, kv); err != nil {
 		return err
 	}
@@ -114,15 +119,25 @@ func (s *Store) openSettings(ctx context.Context) error {
 		return err
 	}
 	want := max(1, s.cfg.Lanes)
-	_, err = kv.Create(ctx, "lanes", []byte(strconv.Itoa(want)))
+	if _, err := kv.Get(ctx, lanesKey); errors.Is(err, jetstream.ErrKeyNotFound) {
+		there, err := s.lanesThere(ctx)
+		if err != nil {
+			return err
+		}
+		if there > 0 { // the first start has made them
+			s.cfg.Logger.Error("the number of lanes is missing from the settings; it is taken from the streams that are there", "lanes", there)
+			want = there
+		}
+	}
+	_, err = kv.Create(ctx, lanesKey, []byte(strconv.Itoa(want)))
 	if err == nil {
 		s.lanes = want
-		return nil
+		return s.checkLanes()
 	}
 	if !errors.Is(err, jetstream.ErrKeyExists) {
 		return translate(err)
 	}
-	e, err := kv.Get(ctx, "lanes")
+	e, err := kv.Get(ctx, lanesKey)
 	if err != nil {
 		return translate(err)
 	}
@@ -132,6 +147,27 @@ func (s *Store) openSettings(ctx context.Context) error {
 			"the stored value %q in bucket %s is not a number of lanes", e.Value(), s.cfg.bucket("settings"),
 		), Cause: err}
 	}
+	return s.checkLanes()
+}
+
+// lanesKey is where the settings have the number of lanes.
+const lanesKey = "lanes"
+
+// lanesThere counts the streams of lanes.
+func (s *Store) lanesThere(ctx context.Context) (n int, err error) {
+	for n < MaxLanes && err == nil {
+		if _, err = s.js.Stream(ctx, s.cfg.stream(timersStream(n))); err == nil {
+			n++
+		}
+	}
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		err = nil
+	}
+	return n, translate(err)
+}
+
+// checkLanes refuses a number of lanes that is not the stored one.
+func (s *Store) checkLanes() error {
 	if s.cfg.Lanes != 0 && s.cfg.Lanes != s.lanes {
 		return &SettingError{Setting: "lanes", Conflict: true, Message: fmt.Sprintf(
 			"%d was asked for, but this store was created with %d, which is fixed; leave the setting out or use %d",
@@ -221,7 +257,7 @@ func incompatible(what, wrong string) error {
 // openError explains why a stream or bucket cannot be opened.
 func (s *Store) openError(what string, err error) error {
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
-		return &SettingError{Setting: "replicas", Message: fmt.Sprintf(
+		return &SettingError{Setting: blame(api), Message: fmt.Sprintf(
 			"%s cannot be created with %d replicas in %s storage%s", what, s.replicas, s.cfg.Storage, whyNot(api),
 		), Cause: err}
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/builtin"
@@ -23,6 +24,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/printer"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/emulator/crowd"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -83,6 +85,9 @@ Examples:
 // devMinRetry is the shortest retryInterval of jobs.
 const devMinRetry = time.Second
 
+// defaultConcurrency is that of "carillon serve".
+const defaultConcurrency = 256
+
 // devGrace is how long a stop waits for running attempts: whoever presses
 // Ctrl-C is waiting too. They are repeated at the next start.
 const devGrace = 3 * time.Second
@@ -94,7 +99,7 @@ type dev struct {
 	listener  net.Listener
 	nats      *embedded.Server
 	emulators *emulate.Servers
-	node      *node.Node
+	node      atomic.Pointer[node.Node]
 	jobs      *watcher
 	records   *printer.Queue
 	example   string // a job to try commands on; "" when there is none
@@ -107,6 +112,9 @@ func (c devCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		return err
 	}
 	if _, err := (deliveryFlags{AllowTarget: c.Allow, LoginEndpoint: c.Login}).delivery(); err != nil {
+		return err
+	}
+	if err := enoughFiles(crowd.Files()); err != nil {
 		return err
 	}
 	l, err := listen.HTTP(ctx, c.HTTP, c.PortsFile)
@@ -174,7 +182,7 @@ func (c devCmd) emulation(ctx context.Context, t *terminal.Terminal) emulate.Con
 }
 
 func (c devCmd) startNATS(ctx context.Context, t *terminal.Terminal) (*embedded.Server, error) {
-	cfg := embedded.Config{Dir: c.Data, Addr: c.NATS, Logger: c.Logger(t.Err), SyncAlways: c.Sync == "always"}
+	cfg := embedded.Config{Dir: c.Data, Addr: c.NATS, Logger: c.Logger(t.Err), SyncAlways: c.Sync == "always", MaxConnections: crowd.Share(crowd.Files())}
 	if !cfg.SyncAlways {
 		d, err := time.ParseDuration(c.Sync)
 		if err != nil || d <= 0 {
@@ -194,7 +202,7 @@ func (c devCmd) startNATS(ctx context.Context, t *terminal.Terminal) (*embedded.
 // works.
 func (d *dev) run(ctx context.Context) error {
 	log := d.cmd.Logger(d.t.Err)
-	nc, err := d.nats.Connect(node.Observe(log, func() {})...)
+	nc, err := d.nats.Connect(node.Observe(log, d.reconnected)...)
 	if err != nil {
 		return terminal.Unavailable(err)
 	}
@@ -209,15 +217,16 @@ func (d *dev) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.node, err = node.Open(ctx, node.Config{
-		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version,
+	n, err := node.Open(ctx, node.Config{
+		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart, Damaged: d.damaged(),
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry},
-		Worker: worker.Config{OnRecord: d.records.Take, Grace: devGrace},
+		Worker: worker.Config{OnRecord: d.records.Take, Grace: devGrace, Concurrency: min(defaultConcurrency, crowd.Share(crowd.Files()))},
 	})
 	if err != nil {
 		return err
 	}
+	d.node.Store(n)
 	d.greet(ctx)
 	if err := d.applyFiles(ctx); err != nil {
 		return err
@@ -225,9 +234,25 @@ func (d *dev) run(ctx context.Context) error {
 	d.suggest()
 	quiet := context.AfterFunc(ctx, func() { d.notef("stopping; a second signal ends it at once") })
 	defer quiet()
-	err = d.node.Run(ctx, func() error { return d.ready(ctx) })
+	err = n.Run(ctx, func() error { return d.ready(ctx) })
 	d.side.Wait()
 	return errors.Join(err, listen.RemovePorts(d.cmd.PortsFile))
+}
+
+// damaged is what the start of the server has found wrong with the data directory.
+func (d *dev) damaged() []string {
+	var all []string
+	for _, found := range d.nats.Damage() {
+		all = append(all, found.String())
+	}
+	return all
+}
+
+// reconnected tells the scheduler that its server was restarted.
+func (d *dev) reconnected() {
+	if n := d.node.Load(); n != nil {
+		n.Reconnected()
+	}
 }
 
 // delivery sends jobs for Azure to the emulators, and lets all jobs reach this machine.
@@ -273,7 +298,7 @@ func (d *dev) applyFiles(ctx context.Context) error {
 
 // put puts a job without a way over HTTP.
 func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
-	jobs := d.node.Service()
+	jobs := d.node.Load().Service()
 	if j.IsCollection() {
 		return putCollectionIn(ctx, jobs, j)
 	}

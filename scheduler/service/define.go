@@ -15,6 +15,11 @@ import (
 // define reads and validates the definition that an edit brings. at is the path
 // of its properties in the document.
 func (e Editor) define(ctx context.Context, edit Edit) (r *scheduler.Reading, d *scheduler.Definition, at string, err error) {
+	give, err := takeTurn(ctx, e.shared.computing)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	defer give()
 	c, v, err := e.open(ctx, edit)
 	if err != nil {
 		return nil, nil, "", err

@@ -19,7 +19,10 @@ func (w *Worker) attempt(r *run) stage {
 	if r.Waited(time.Now()) >= patience {
 		switch w.standing(r) {
 		case scheduler.GoesOn:
-		case scheduler.Gone, scheduler.Foreign:
+		case scheduler.Gone:
+			w.limiter.Forgo(r)
+			return w.astray(r)
+		case scheduler.Foreign:
 			w.limiter.Forgo(r)
 			return w.dropOrphan(r)
 		case scheduler.Over, scheduler.Dropped, scheduler.Closed:

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/internal/browser"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/exposition"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/store"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
@@ -36,6 +37,7 @@ type Handler struct {
 	answers  func(host string) bool // nil: to all
 	store    *store.Store
 	logger   *slog.Logger
+	requests exposition.Requests
 }
 
 // Open returns an emulator as an HTTP handler. Addr and Certificate of the configuration have no effect. Names of metadata come
@@ -72,16 +74,21 @@ func (h *Handler) Close() error {
 // ServeHTTP answers a request of the service.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{handler: h, w: w, r: r, id: store.NewID(), now: time.Now().UTC().Round(0)}
-	c.origin, _ = r.Context().Value(connectionKey{}).(connection)
+	c.secure = r.TLS != nil || r.Context().Value(secureKey{}) != nil
 	defer func() {
 		if defect := recover(); defect != nil {
 			c.fail(defect)
 		}
 	}()
-	err := c.serve()
+	serve := c.serve
+	if c.isMetrics() {
+		serve = c.metrics
+	}
+	err := serve()
 	if err != nil {
 		c.refuse(err)
 	}
+	h.requests.Count(r.Method, c.status)
 	h.logger.Debug("storage queue request", "method", r.Method, "path", r.URL.Path, "status", c.status, "requestId", c.id, "err", err)
 }
 
@@ -160,7 +167,7 @@ func (c *call) authorize(need auth.Need) error {
 		Length:  c.r.ContentLength,
 		Account: c.target.account,
 		Queue:   c.target.queue,
-		Secure:  c.r.TLS != nil || c.origin.secure,
+		Secure:  c.secure,
 		Remote:  remote.Addr(),
 		Need:    need,
 	}, key, c.policy, c.now)

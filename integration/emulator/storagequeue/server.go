@@ -1,6 +1,7 @@
 package storagequeue
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -13,7 +14,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/crowd"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/spelling"
 )
 
 // How long a client may take, and how long Close waits for requests that are being carried out.
@@ -63,6 +66,8 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		handler: handler, addr: listener.Addr(), everywhere: strings.HasPrefix(cfg.Addr, ":"), scheme: "http",
 		served: make(chan struct{}), done: make(chan struct{}),
 	}
+	clients := crowd.New(cmp.Or(max(0, cfg.MaxConnections), crowd.Share(crowd.Files())))
+	listener = clients.Listen(listener)
 	if cfg.Certificate != nil {
 		s.scheme = "https"
 		listener = tls.NewListener(listener, &tls.Config{
@@ -80,9 +85,10 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		ConnContext:       connContext(cfg.Certificate != nil),
 		ErrorLog:          slog.NewLogLogger(handler.logger.Handler(), slog.LevelDebug), // what clients do wrong
 	}
+	clients.Watch(s.http, 0)
 	go func() {
 		defer close(s.served)
-		if err := s.http.Serve(spelledListener{listener}); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.http.Serve(spelling.Listener{Listener: listener, Prefix: metaPrefix}); !errors.Is(err, http.ErrServerClosed) {
 			s.failed = err
 		}
 	}()
@@ -131,6 +137,9 @@ func (s *Server) Close() error {
 	return s.closeErr
 }
 
+// Addr is where the emulator listens, as host:port.
+func (s *Server) Addr() string { return s.addr.String() }
+
 // URL is where the emulator serves, without an account: http://127.0.0.1:10001.
 func (s *Server) URL() string {
 	host, port, err := net.SplitHostPort(s.addr.String())
@@ -169,4 +178,16 @@ func (s *Server) ConnectionStringFor(account string) string {
 // ServeHTTP answers a request as the server does, for use behind another one.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(w, r)
+}
+
+type secureKey struct{}
+
+// connContext has the contexts of requests say whether they came through TLS, which net/http sees only of its own.
+func connContext(secure bool) func(context.Context, net.Conn) context.Context {
+	return func(ctx context.Context, socket net.Conn) context.Context {
+		if secure {
+			ctx = context.WithValue(ctx, secureKey{}, true)
+		}
+		return spelling.ConnContext(ctx, socket)
+	}
 }

@@ -32,6 +32,8 @@ type Config struct {
 	HandshakeTimeout time.Duration
 	// WriteTimeout is how long a client may leave unread what it was sent. Default 30 seconds.
 	WriteTimeout time.Duration
+	// Opened is called when a client has opened its connection. Default none.
+	Opened func(client net.Addr)
 	// Logger takes what happens to connections. Default none.
 	Logger *slog.Logger
 }
@@ -62,6 +64,9 @@ func New(config Config) *Server {
 	}
 	if config.WriteTimeout <= 0 {
 		config.WriteTimeout = 30 * time.Second
+	}
+	if config.Opened == nil {
+		config.Opened = func(net.Addr) {}
 	}
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
