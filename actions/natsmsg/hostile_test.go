@@ -125,7 +125,7 @@ func TestHostileServers(t *testing.T) {
 				return
 			}
 			defer ws.CloseNow() //nolint:errcheck // the client may have gone
-			conn := websocket.NetConn(t.Context(), ws, websocket.MessageBinary)
+			conn := websocket.NetConn(context.WithoutCancel(r.Context()), ws, websocket.MessageBinary)
 			_, _ = fmt.Fprintf(conn, greeting, "")
 			hostile(conn, bomb)
 		}
