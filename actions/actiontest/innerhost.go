@@ -52,7 +52,7 @@ var InnerHosts = append(slices.Clone(InnerAddresses),
 // came.
 func Trap(tb testing.TB) (port string, touched func() int) {
 	tb.Helper()
-	l, err := net.Listen("tcp", ":0")
+	l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", ":0")
 	if err != nil {
 		tb.Fatal(err)
 	}

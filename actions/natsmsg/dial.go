@@ -3,9 +3,11 @@ package natsmsg
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -24,7 +26,7 @@ const (
 // when it breaks, the next attempt opens another, so nothing goes on in the
 // background of an attempt that has ended.
 func (c *Client) connect(ctx context.Context, who login, w *watch) (*nats.Conn, error) {
-	d := &dialer{ctx: ctx, dialer: c.guard.Dialer(dialTimeout), guard: c.guard}
+	d := &dialer{ctx: ctx, dialer: c.guard.Dialer(dialTimeout), guard: c.guard, servers: who.servers, roots: c.roots, hostile: w.hostile}
 	o := nats.GetDefaultOptions()
 	o.Name = "carillon"
 	o.AllowReconnect = false
@@ -34,12 +36,12 @@ func (c *Client) connect(ctx context.Context, who login, w *watch) (*nats.Conn, 
 	o.CustomDialer = d
 	o.Timeout = handshakeTimeout
 	o.FlusherTimeout = writeTimeout
-	o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.roots}
 	o.AsyncErrorCB = w.failed
 	o.DisconnectedErrCB = w.lost
 	if err := who.apply(&o); err != nil {
 		return nil, err
 	}
+	o.Servers = plain(who.servers)
 	nc, err := o.Connect()
 	d.end()
 	if err != nil {
@@ -54,6 +56,10 @@ type dialer struct {
 	dialer *net.Dialer
 	guard  *egress.Guard
 	conns  []func() bool
+
+	servers []string       // the job's, with their schemes
+	roots   *x509.CertPool // see [Config]
+	hostile func(error)    // is told what a server sends that no server does
 
 	refused error // a server's address, by the guard; nil: none
 	failed  error // to connect to another server, lately; nil: none has
@@ -74,7 +80,46 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 		return nil, err
 	}
 	d.conns = append(d.conns, context.AfterFunc(d.ctx, func() { _ = conn.Close() }))
-	return conn, nil
+	return d.socket(conn, address), nil
+}
+
+// SkipTLSHandshake tells the client that the connections see to TLS themselves.
+func (*dialer) SkipTLSHandshake() bool { return true }
+
+// socket returns the connection to the server at an address.
+func (d *dialer) socket(conn net.Conn, address string) net.Conn {
+	host, _, _ := net.SplitHostPort(address)
+	s := &socket{
+		Conn: conn, ctx: d.ctx, inspect: &inspector{}, refused: d.hostile,
+		config: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: d.roots, ServerName: host},
+	}
+	for _, server := range d.servers {
+		scheme, at, _ := strings.Cut(server, "://")
+		if at != address {
+			continue
+		}
+		switch scheme {
+		case "tls":
+			s.secure = true
+		case "wss":
+			s.upgrade = true
+			fallthrough
+		case "ws":
+			s.web, s.inspect = true, &frames{}
+		}
+	}
+	return s
+}
+
+// plain returns the URLs of servers as the client is to take them, which sees
+// nothing of TLS.
+func plain(servers []string) []string {
+	all := make([]string, len(servers))
+	for i, server := range servers {
+		scheme, rest, _ := strings.Cut(server, "://")
+		all[i] = map[string]string{"nats": "nats", "tls": "nats", "ws": "ws", "wss": "ws"}[scheme] + "://" + rest
+	}
+	return all
 }
 
 // end takes the connections from under the context.

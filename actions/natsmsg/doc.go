@@ -77,6 +77,9 @@
 //     most MaxConns are open; with all in use, attempts wait. Certificates are
 //     checked; credentials are sent unencrypted only to a server without TLS
 //     that is not given as tls or wss.
+//  6. What such a server sends is looked at before the client sees it: lines have
+//     64 KiB at most, messages 8 MiB. The connection of one that sends more is
+//     ended.
 //
 // Not guaranteed: that a message is sent once. One whose acknowledgement was
 // lost is sent again under the same Nats-Msg-Id, which a stream drops within

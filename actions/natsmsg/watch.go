@@ -111,6 +111,15 @@ func (w *watch) lost(_ *nats.Conn, _ error) {
 	}
 }
 
+// hostile ends the calls because of what the server has sent.
+func (w *watch) hostile(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := range w.calls {
+		c.cancel(err)
+	}
+}
+
 // violated returns the subject that a permission violation names, and whether
 // subscribing to it was refused, not publishing. The server says one of
 //

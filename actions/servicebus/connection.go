@@ -185,6 +185,7 @@ type watched struct {
 	net.Conn
 
 	connection *connection
+	framing    framing
 }
 
 // Close implements [net.Conn].
@@ -196,6 +197,9 @@ func (w *watched) Close() error {
 // Read implements [net.Conn].
 func (w *watched) Read(b []byte) (int, error) {
 	n, err := w.Conn.Read(b)
+	if wrong := w.framing.feed(b[:n]); wrong != nil {
+		n, err = 0, wrong
+	}
 	w.connection.note(err)
 	return n, err
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -60,7 +61,7 @@ func httpProxy(t *testing.T) (*url.URL, *asked) {
 	return u, a
 }
 
-// redirect answers with the status and to the place that the path and the query say: /302?to=…
+// redirect answers with the status and to the place that the path and the query say, as in /302?to=URL.
 func redirect(w http.ResponseWriter, r *http.Request) {
 	if to := r.URL.Query().Get("to"); to != "" {
 		var status int
@@ -131,7 +132,7 @@ func serveSOCKS(conn net.Conn, a *asked) error {
 	if head[3] != 3 {
 		name = net.IP(host[:length]).String()
 	}
-	a.add("SOCKS " + net.JoinHostPort(name, fmt.Sprint(int(host[length])<<8|int(host[length+1]))))
+	a.add("SOCKS " + net.JoinHostPort(name, strconv.Itoa(int(host[length])<<8|int(host[length+1]))))
 	if _, err := conn.Write([]byte{5, 0, 0, 1, 0, 0, 0, 0, 0, 0}); err != nil {
 		return err
 	}
@@ -196,7 +197,7 @@ func TestProxyIsAskedForNames(t *testing.T) {
 	for host, want := range map[string]string{
 		"target.test": "target.test", "Target.Test.": "Target.Test.", "bücher.example": "xn--bcher-kva.example",
 		"BÜCHER.example": "xn--bcher-kva.example", "xn--bcher-kva.example": "xn--bcher-kva.example", "a_b.example": "a_b.example",
-		"８.８.８.８": "8.8.8.8", "8.8.8.8": "8.8.8.8", "localhost.example": "localhost.example", "例え。テスト": "xn--r8jz45g.xn--zckzah",
+		"８.８.８.８": "8.8.8.8", "8.8.8.8": "8.8.8.8", "localhost.example": "localhost.example", "stra\u00dfe。example": "xn--strae-oqa.example",
 	} {
 		for kind, start := range map[string]func(*testing.T) (*url.URL, *asked){"GET ": httpProxy, "SOCKS ": socksProxy} {
 			proxy, asked := start(t)

@@ -71,7 +71,7 @@ func TestWrongDelivery(t *testing.T) {
 	for want, f := range map[string]deliveryFlags{
 		`--allow-target: "localhost" is not a range`:         {AllowTarget: []string{"localhost"}},
 		`--service-bus: "localhost:5672" is not an endpoint`: {ServiceBus: map[string]string{"a": "localhost:5672"}},
-		`--storage-queue: "http://u:p@h/" is not`:            {StorageQueue: map[string]string{"a": "http://u:p@h/"}},
+		`--storage-queue: "…@h/" is not`:                     {StorageQueue: map[string]string{"a": "http://u:p@h/"}},
 		`--login-endpoint: "x" is not`:                       {LoginEndpoint: "x"},
 	} {
 		if _, err := f.delivery(); err == nil || !strings.Contains(err.Error(), want) {

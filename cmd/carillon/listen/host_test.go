@@ -28,13 +28,15 @@ func TestHosts(t *testing.T) {
 		},
 		"loopback by name": {"localhost:0", nil, []string{"localhost:1", "[::1]:1"}, []string{"evil.example"}},
 		"loopback with names": {
-			"[::1]:8080", []string{"Carillon.Example.com", "*.corp.example", "10.0.0.1"},
+			"[::1]:8080",
+			[]string{"Carillon.Example.com", "*.corp.example", "10.0.0.1"},
 			[]string{"carillon.example.com:80", "carillon.example.com.", "a.corp.example", "a.b.CORP.example", "127.0.0.1", "localhost", "10.0.0.1:80"},
 			[]string{"example.com", "corp.example", ".corp.example", "evilcorp.example", "carillon.example.com.evil.example"},
 		},
 		"elsewhere": {"0.0.0.0:8080", nil, []string{"carillon:8080", "evil.example", "10.0.0.1", ""}, nil},
 		"elsewhere with names": {
-			":8080", []string{"carillon"},
+			":8080",
+			[]string{"carillon"},
 			[]string{"carillon:8080", "10.0.0.1:8080", "[fd00::1]:8080", "127.0.0.1:8080", "localhost:8080"},
 			[]string{"evil.example", "carillon.evil.example"},
 		},

@@ -42,7 +42,8 @@ func TestPatchSendsNoSecretElsewhere(t *testing.T) {
 		},
 		{
 			"webhook", web(`"webhook": {"secret": "whsec_cGxhbnRlZHBsYW50ZWRwbGFudGVkcGxhbnRlZA=="}`),
-			[]string{`{"request": {"headers": {"Host": "evil.example"}}}`}, nil,
+			[]string{`{"request": {"headers": {"Host": "evil.example"}}}`},
+			nil,
 		},
 		{
 			"token", web(`"authentication": {"type": "OAuth2", "tokenUrl": "https://login.example/t", "clientId": "c", "secret": "pl+nted", "audience": "a"}`),
@@ -59,7 +60,8 @@ func TestPatchSendsNoSecretElsewhere(t *testing.T) {
 			[]string{
 				`{"request": {"authentication": {"tenant": "evil"}}}`, `{"request": {"authentication": {"audience": "b"}}}`,
 				`{"request": {"authentication": {"type": "OAuth2", "tenant": null, "tokenUrl": "https://evil.example/"}}}`,
-			}, nil,
+			},
+			nil,
 		},
 		{
 			"certificate", web(fmt.Sprintf(`"authentication": {"type": "ClientCertificate", "pfx": %q, "password": "pl+nted-pfx-password"}`, file)),
@@ -107,7 +109,8 @@ func TestPatchSendsNoSecretElsewhere(t *testing.T) {
 		{
 			"property", `"type": "ServiceBusTopic", "serviceBusTopicMessage": {"namespace": "shop", "topicPath": "a", ` + message + `,
 				"authentication": {"sasKeyName": "n", "sasKey": "plntedpl+nted"}, "customMessageProperties": {"api-key": "pl+nted"}}`,
-			[]string{`{"serviceBusTopicMessage": {"topicPath": "evil"}}`}, nil,
+			[]string{`{"serviceBusTopicMessage": {"topicPath": "evil"}}`},
+			nil,
 		},
 		{
 			"storage", `"type": "StorageQueue", "queueMessage": {"storageAccount": "shop", "queueName": "orders", ` + message + `,

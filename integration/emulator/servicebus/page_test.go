@@ -30,7 +30,7 @@ func TestPages(t *testing.T) {
 	}
 	send := func(request string, headers ...string) int {
 		method, path, _ := strings.Cut(request, " ")
-		r, err := http.NewRequestWithContext(t.Context(), method, "http://"+server.HTTPAddr()+path, nil)
+		r, err := http.NewRequestWithContext(t.Context(), method, "http://"+server.HTTPAddr()+path, http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -111,18 +111,14 @@ func (c *call) serve() error {
 	if c.query, err = url.ParseQuery(c.r.URL.RawQuery); err != nil {
 		return wire.InvalidURI
 	}
-	if h := c.handler; h.answers != nil && !h.answers(c.r.Host) {
-		return wire.UnknownHost
-	}
-	if c.target, err = parseTarget(c.r); err != nil {
+	if c.target, err = c.find(); err != nil {
 		return err
 	}
 	if c.r.Method == http.MethodOptions {
 		return c.preflight()
 	}
-	c.rule = matchRule(c.handler.store.Properties(c.target.account).CORS, c.r)
-	if c.rule == nil && browser.Foreign(c.r) { // it needs no preflight when it looks like a form
-		return wire.ForeignPage
+	if err := c.match(); err != nil {
+		return err
 	}
 	op, err := findOperation(c.target.level, c.r.Method, c.query)
 	if err != nil {
@@ -144,6 +140,24 @@ func (c *call) serve() error {
 		c.now = time.Now().UTC().Round(0) // a body can take its time
 	}
 	return c.translate(op.run(c))
+}
+
+// find returns what the URL names, if its host is one of this server's.
+func (c *call) find() (target, error) {
+	if answers := c.handler.answers; answers != nil && !answers(c.r.Host) {
+		return target{}, wire.UnknownHost
+	}
+	return parseTarget(c.r)
+}
+
+// match finds the rule of CORS for the request. A page of another origin needs one: what looks like a form is sent without
+// preflight.
+func (c *call) match() error {
+	c.rule = matchRule(c.handler.store.Properties(c.target.account).CORS, c.r)
+	if c.rule == nil && browser.Foreign(c.r) {
+		return wire.ForeignPage
+	}
+	return nil
 }
 
 // authorize returns nil if the request may do what it wants.
