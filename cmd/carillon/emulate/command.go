@@ -22,15 +22,17 @@ type Command struct {
 	Config       string            `help:"Queues, topics and subscriptions to make, as a config.json of Microsoft's emulator." placeholder:"FILE"`
 	AutoCreate   bool              `help:"Make queues, topics and subscriptions when they are first used, instead of refusing them."`
 	AMQP         string            `name:"amqp" help:"Where Service Bus listens for AMQP." default:"127.0.0.1:5672" placeholder:"ADDR"`
-	HTTP         string            `name:"http" help:"Where Service Bus listens for its admin clients, /health, /api and AMQP over WebSocket." default:"127.0.0.1:5300" placeholder:"ADDR"`
+	HTTP         string            `name:"http" help:"Where Service Bus listens for its admin clients, REST, /health, /metrics, /api and AMQP over WebSocket." default:"127.0.0.1:5300" placeholder:"ADDR"`
 	Queue        string            `name:"queue" help:"Where storage queues listen." default:"127.0.0.1:10001" placeholder:"ADDR"`
 	NoServiceBus bool              `help:"Run without Service Bus."`
 	NoQueue      bool              `help:"Run without storage queues."`
 	Keys         string            `help:"How keys are checked: strict, lenient (every account, any key) or off. Default: strict for storage queues and with --sas-key, else lenient." placeholder:"MODE"`
 	SASKey       map[string]string `name:"sas-key" mapsep:"none" help:"A shared access key of Service Bus, instead of the usual one; may be repeated." placeholder:"NAME=KEY"`
 	Account      map[string]string `mapsep:"none" help:"A storage account with its key in base64, instead of devstoreaccount1; may be repeated." placeholder:"NAME=KEY"`
+	Tier         string            `help:"Refuse what a namespace of Service Bus of this tier refuses: basic, standard or premium. Default: nothing is refused that is possible." placeholder:"TIER"`
 	Cert         string            `help:"Certificate, in PEM, with which Service Bus serves TLS too, on the same ports, and storage queues HTTPS alone." placeholder:"FILE"`
 	Key          string            `help:"The private key of --cert, in PEM." placeholder:"FILE"`
+	Hosts        []string          `name:"allowed-host" help:"Names that the HTTP servers answer to. On a loopback address those of such addresses come beside, elsewhere addresses, and without this flag they answer to all. A name, or *.example.com; may be repeated." placeholder:"NAME"`
 	Data         string            `help:"Directory that keeps everything for the next start; one process at a time can use it. Default: memory." placeholder:"DIR"`
 	PortsFile    string            `help:"Write the addresses and connection strings to this file, as JSON, once everything runs." placeholder:"FILE"`
 }
@@ -71,12 +73,13 @@ Examples:
     carillon emulate --no-queue --amqp 127.0.0.1:0 --http 127.0.0.1:0 --ports-file ports.json
     carillon emulate --config config.json --sas-key orders=c2VjcmV0 --account shop=c2VjcmV0
     carillon emulate --auto-create --cert cert.pem --key key.pem
+    carillon emulate --config config.json --tier standard
     carillon emulate --keys lenient --amqp 0.0.0.0:5672 --http 0.0.0.0:5300 --queue 0.0.0.0:10001`
 }
 
 // Run runs until it is interrupted.
 func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
-	cfg, err := c.config(t)
+	cfg, err := c.config(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -107,14 +110,16 @@ func (c Command) exposed(ctx context.Context) []listen.Flag {
 }
 
 // config is what the flags ask for.
-func (c Command) config(t *terminal.Terminal) (Config, error) {
-	if err := listen.Check(c.listeners()...); err != nil {
+func (c Command) config(ctx context.Context, t *terminal.Terminal) (Config, error) {
+	if err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts)); err != nil {
 		return Config{}, err
 	}
 	mode, err := servicebus.ParseAuth(c.Keys)
 	switch {
 	case err != nil:
 		return Config{}, terminal.Usagef("--keys: %q is not strict, lenient or off", c.Keys)
+	case c.NoServiceBus && c.Tier != "":
+		return Config{}, terminal.Usagef("--tier is for Service Bus, which --no-service-bus leaves out")
 	case c.NoServiceBus && c.NoQueue:
 		return Config{}, terminal.Usagef("--no-service-bus and --no-queue leave nothing to run")
 	case c.NoServiceBus && c.Config != "":
@@ -132,13 +137,17 @@ func (c Command) config(t *terminal.Terminal) (Config, error) {
 		if c.Keys == "" && len(c.SASKey) > 0 {
 			mode = servicebus.Strict
 		}
+		tier, err := servicebus.ParseTier(c.Tier)
+		if err != nil {
+			return Config{}, terminal.Usagef("--tier: %q is not basic, standard or premium", c.Tier)
+		}
 		entities, err := readEntities(c.Config)
 		if err != nil {
 			return Config{}, err
 		}
 		cfg.Bus = &servicebus.Config{
 			Addr: c.AMQP, HTTPAddr: c.HTTP, Auth: mode, Keys: c.SASKey, Entities: entities,
-			AutoCreate: c.AutoCreate, Logger: c.Logger(t.Err),
+			AutoCreate: c.AutoCreate, Tier: tier, Logger: c.Logger(t.Err), AllowHost: listen.Hosts(ctx, c.HTTP, c.Hosts),
 		}
 		if certificate != nil {
 			cfg.Bus.TLS = &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12}
@@ -147,6 +156,7 @@ func (c Command) config(t *terminal.Terminal) (Config, error) {
 	if !c.NoQueue {
 		cfg.Queue = &storagequeue.Config{
 			Addr: c.Queue, Accounts: c.Account, Certificate: certificate, AutoCreate: c.AutoCreate, Logger: c.Logger(t.Err),
+			AllowHost: listen.Hosts(ctx, c.Queue, c.Hosts),
 		}
 		if c.Keys != "" && mode != servicebus.Strict {
 			cfg.Queue.Keys = storagequeue.Lenient

@@ -40,6 +40,10 @@ type Config struct {
 	// [http.ServeMux]. Default: none.
 	Handlers map[string]http.Handler
 
+	// AllowHost decides which names the REST API answers to; see [rest.Config].
+	// Default: all.
+	AllowHost func(host string) bool
+
 	// Keys seal the secrets of jobs and the shared ones. Default: none; jobs
 	// with secrets are refused then.
 	Keys *seal.Keyring
@@ -68,6 +72,10 @@ type Config struct {
 	// Version is shown to targets, in the NATS service and over HTTP.
 	// Default: dev.
 	Version string
+
+	// Damaged is what the start found wrong with the files of the store. Default:
+	// nothing.
+	Damaged []string
 
 	// Logger takes what no caller can be told. Default: discard.
 	Logger *slog.Logger

@@ -63,7 +63,7 @@ func (n *Node) serveHTTP(ctx context.Context, g *errgroup.Group) *webServer {
 func (n *Node) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", rest.New(rest.Config{
-		Service: n.service, Ready: n.Ready, Logger: n.log, Version: n.cfg.Version,
+		Service: n.service, Ready: n.Ready, Logger: n.log, Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
 		MaxTails: min(rest.DefaultMaxTails, max(1, n.cfg.MaxConnections/2)), // the others' requests have their part
 	}))
 	for pattern, h := range n.cfg.Handlers {

@@ -32,10 +32,16 @@ type Config struct {
 	Data string
 	// Sync waits for the disk, not only for the operating system, before anything is acknowledged.
 	Sync bool
-	// MaxMessageSize is how many bytes a message or batch may have. Default 1 MiB.
+	// Tier refuses what a namespace of it does, so that a program which would fail there fails here: entities, sizes and counts.
+	// Default: none, and what is possible is done.
+	Tier Tier
+	// MaxMessageSize is how many bytes a message or batch may have. Default 1 MiB, and with tiers 256 KiB but for [Premium].
 	MaxMessageSize int64
 	// IdleTimeout is half of how long a client may be silent. Default one minute.
 	IdleTimeout time.Duration
+	// AllowHost decides which names the HTTP port answers to, as they stand in the header Host, so that no page of the web whose
+	// name leads here gets an answer. Default: all.
+	AllowHost func(host string) bool
 	// MaxConnections is how many clients are served at once on each port. The next one takes the place of the one that has been
 	// silent longest before it said whom it is, or between requests. Default: an eighth of the files that the process may have
 	// open, at most 4,096.
@@ -53,7 +59,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.HTTPAddr = "127.0.0.1:5300"
 	}
 	if c.MaxMessageSize <= 0 {
-		c.MaxMessageSize = 1 << 20
+		c.MaxMessageSize = c.Tier.MaxMessageSize()
 	}
 	if c.MaxConnections <= 0 {
 		c.MaxConnections = crowd.Share(crowd.Files())
@@ -70,6 +76,9 @@ func (c Config) withDefaults() (Config, error) {
 		problems = append(problems, fmt.Errorf("auth: %w", err))
 	}
 	c.Auth = mode
+	if _, err := ParseTier(string(c.Tier)); err != nil {
+		problems = append(problems, err)
+	}
 	for name, key := range c.Keys {
 		if name == "" || key == "" {
 			problems = append(problems, errors.New("keys: a key needs a name and a text"))

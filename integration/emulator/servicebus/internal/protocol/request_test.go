@@ -60,3 +60,64 @@ func TestRequestsWithoutReplyAddress(t *testing.T) {
 		t.Errorf("$cbs: %+v, %+v", answer.Properties(), answer.ApplicationProperties())
 	}
 }
+
+// managed sends a request to the management of the queue, on link 2, and returns the code of the answer and its body.
+func (p *peer) managed(operation string, body amqp.Map) (int32, amqp.Map) {
+	p.tb.Helper()
+	p.transfer(2, nil, unaddressed(amqp.UUID{1}, amqp.Map{{Key: "operation", Value: "com.microsoft:" + operation}}, body))
+	answer := p.answered(1)
+	value, _ := answer.Value()
+	content, _ := value.(amqp.Map)
+	return answer.ApplicationProperties().Get("statusCode").(int32), content
+}
+
+func (p *peer) attachManagement() {
+	p.tb.Helper()
+	p.attachSender(2, &amqp.Terminus{Address: "orders/$management"})
+	p.attachReceiver(1, "orders/$management")
+	p.credit(1, 100)
+}
+
+// TestDeferredMessages shows that all deferred messages that a client asks for come back locked, whatever kind of integer their numbers
+// are, and that the numbers are refused as a whole if one of them is none or is not that of a deferred message.
+func TestDeferredMessages(t *testing.T) {
+	p := newWorld(t).connect(t)
+	p.attachSender(0, &amqp.Terminus{Address: "orders"})
+	for range 4 {
+		p.transfer(0, nil, data("x"))
+	}
+	p.attachReceiver(3, "orders")
+	p.credit(3, 4)
+	for range 4 {
+		got := expect[*amqp.Transfer](p)
+		p.send(&amqp.Disposition{ // as Python's older client does: settled, so that no answer comes
+			Receiver: true, First: got.DeliveryID.Value, Last: got.DeliveryID.Value, Settled: true, State: amqp.Modified{UndeliverableHere: true},
+		}, nil)
+	}
+	p.attachManagement()
+	numbers := func(items any) amqp.Map {
+		return amqp.Map{{Key: "sequence-numbers", Value: items}, {Key: "receiver-settle-mode", Value: uint32(1)}}
+	}
+	for want, items := range map[int32]any{400: amqp.List{int64(1), "2"}, 404: amqp.Array{int64(1), int64(7)}} {
+		if code, _ := p.managed("receive-by-sequence-number", numbers(items)); code != want {
+			t.Errorf("%v: %d", items, code)
+		}
+	}
+	code, body := p.managed("receive-by-sequence-number", numbers(amqp.List{int64(1), uint64(3), int32(2), uint8(4)}))
+	messages, _ := body.Get("messages").(amqp.List)
+	if code != 200 || len(messages) != 4 {
+		t.Fatalf("%d, %d messages", code, len(messages))
+	}
+	tokens := amqp.Array{}
+	for _, message := range messages {
+		tokens = append(tokens, message.(amqp.Map).Get("lock-token"))
+	}
+	code, _ = p.managed("update-disposition", amqp.Map{{Key: "disposition-status", Value: "completed"}, {Key: "lock-tokens", Value: tokens}})
+	if code != 200 {
+		t.Errorf("completed: %d", code)
+	}
+	code, _ = p.managed("peek-message", amqp.Map{{Key: "from-sequence-number", Value: int64(1)}, {Key: "message-count", Value: int32(9)}})
+	if code != 204 {
+		t.Errorf("peeked: %d", code)
+	}
+}
