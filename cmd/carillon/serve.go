@@ -109,7 +109,8 @@ func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	defer l.Close()
 	log := c.Logger(t.Err)
 	if fits := min(c.Concurrency, files/filesPerAttempt); fits < c.Concurrency {
-		log.Warn("the limit of open files allows fewer attempts at once", "concurrency", fits, "asked", c.Concurrency, "files", files, "hint", terminal.FilesHint)
+		log.Warn("the limit of open files allows fewer attempts at once",
+			"concurrency", fits, "asked", c.Concurrency, "files", files, "hint", terminal.FilesHint)
 		c.Concurrency = fits
 	}
 	records := printer.NewLog(log, t.Watched())

@@ -38,7 +38,8 @@ func (n *Node) watchClock(ctx context.Context) {
 		before = after
 		switch {
 		case step > 0:
-			n.log.Warn("the clock was set forward, or the machine has slept; what was due meanwhile is caught up with", "by", step.Round(time.Second))
+			n.log.Warn("the clock was set forward, or the machine has slept; what was due meanwhile is caught up with",
+				"by", step.Round(time.Second))
 			if n.cfg.Mend == nil {
 				continue
 			}
