@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -12,15 +13,18 @@ import (
 
 // bucket keeps values by name in a key-value bucket: collections, and shared
 // secrets as sealed as it gets them.
-type bucket struct{ kv jetstream.KeyValue }
+type bucket struct {
+	kv jetstream.KeyValue
+	nc *nats.Conn
+}
 
 var _ scheduler.Bucket = bucket{}
 
 // Collections keeps the settings of collections.
-func (s *Store) Collections() scheduler.Bucket { return bucket{s.collections} }
+func (s *Store) Collections() scheduler.Bucket { return bucket{s.collections, s.nc} }
 
 // Secrets keeps shared secrets.
-func (s *Store) Secrets() scheduler.Bucket { return bucket{s.secrets} }
+func (s *Store) Secrets() scheduler.Bucket { return bucket{s.secrets, s.nc} }
 
 // Load returns a value as it was saved. scheduler.ErrNotFound when there is none.
 func (b bucket) Load(ctx context.Context, name string) (scheduler.Stored, error) {
@@ -74,8 +78,12 @@ func (b bucket) Each(ctx context.Context, f func(scheduler.Stored) error) error 
 
 // Watch calls changed for every value, first as it is and then at every change,
 // until ctx is done; data is nil for a deleted one. ready is called in between:
-// when changed was called for all that there are.
+// when changed was called for all that there are. A connection that was lost and is
+// back ends it with scheduler.ErrUnavailable: the server may know nothing of it any
+// more, and would be silent.
 func (b bucket) Watch(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error {
+	back := b.nc.StatusChanged(nats.CONNECTED)
+	defer b.nc.RemoveStatusListener(back)
 	w, err := b.kv.WatchAll(ctx)
 	if err != nil {
 		return translate(err)
@@ -94,6 +102,12 @@ func (b bucket) Watch(ctx context.Context, ready func(), changed func(name strin
 			default:
 				changed(e.Key(), e.Revision(), nil)
 			}
+		case _, open := <-back:
+			if !open {
+				back = nil
+				continue
+			}
+			return fmt.Errorf("%w: the connection was lost, and is back", scheduler.ErrUnavailable)
 		case <-ctx.Done():
 			return nil
 		}

@@ -159,3 +159,21 @@ func TestWatchValues(t *testing.T) {
 		})
 	}
 }
+
+// TestWatchEndsWithConnection loses the connection of a watch, which comes back to a server that may know nothing of it.
+func TestWatchEndsWithConnection(t *testing.T) {
+	inBuckets(t, func(t *testing.T, w *world, b scheduler.Bucket) {
+		ready, ended := make(chan struct{}), make(chan error, 1)
+		go func() {
+			ended <- b.Watch(t.Context(), func() { close(ready) }, func(string, uint64, []byte) {})
+		}()
+		<-ready
+		w.must(w.nc.ForceReconnect())
+		select {
+		case err := <-ended:
+			mustBe(t, "watch", err, scheduler.ErrUnavailable)
+		case <-time.After(10 * time.Second):
+			t.Error("it did not end")
+		}
+	})
+}

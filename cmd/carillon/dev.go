@@ -182,7 +182,9 @@ func (c devCmd) emulation(ctx context.Context, t *terminal.Terminal) emulate.Con
 }
 
 func (c devCmd) startNATS(ctx context.Context, t *terminal.Terminal) (*embedded.Server, error) {
-	cfg := embedded.Config{Dir: c.Data, Addr: c.NATS, Logger: c.Logger(t.Err), SyncAlways: c.Sync == "always", MaxConnections: crowd.Share(crowd.Files())}
+	cfg := embedded.Config{
+		Dir: c.Data, Addr: c.NATS, Logger: c.Logger(t.Err), SyncAlways: c.Sync == "always", MaxConnections: crowd.Share(crowd.Files()),
+	}
 	if !cfg.SyncAlways {
 		d, err := time.ParseDuration(c.Sync)
 		if err != nil || d <= 0 {

@@ -38,9 +38,9 @@ func startProcess(t *testing.T, args ...string) *process {
 	return startCommand(t, exec.Command(path, args...))
 }
 
-func startCommand(t *testing.T, cmd *exec.Cmd) (p *process) {
+func startCommand(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
-	p = &process{cmd: cmd, ended: make(chan struct{})}
+	p := &process{cmd: cmd, ended: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Stderr = t.TempDir(), &p.out
 	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {

@@ -234,6 +234,11 @@ func TestDiskFull(t *testing.T) {
 		if report := r.must(t, http.MethodPost, "/doctor", ""); !strings.Contains(report, `"findings":[]`) {
 			t.Errorf("doctor: %s", report)
 		}
+		r.must(t, http.MethodPost, "/jobCollections/default/disable", "") // changes of collections are heard of again, too
+		r.until(t, "the jobs being postponed", func() bool {
+			_, text := r.call(t, http.MethodGet, "/jobCollections/default/jobs/a/history?$top=1", "")
+			return strings.Contains(text, `"status":"Postponed"`)
+		})
 		if code := r.end(t, syscall.SIGTERM); code != terminal.ExitOK {
 			t.Errorf("exit code %d", code)
 		}

@@ -5,11 +5,14 @@ import (
 	"os"
 	_ "time/tzdata" // time zones are those of this program, whatever the host has
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
 func main() {
 	t := terminal.System()
 	t.Version = thisBuild().Version
+	limitMemory(t.Lookup, memlimit.FromCgroup)
 	os.Exit(run(os.Args[1:], t))
 }

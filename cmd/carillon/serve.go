@@ -73,7 +73,7 @@ func (serveCmd) Help() string {
 	return `Any number of these processes share the jobs of one NATS account, with no further setting: all do the same,
 and any may be stopped or killed. NATS must be 2.12 or later with JetStream.
 
-/healthz answers while the process lives; /readyz when it is connected and works. SIGTERM stops it in good
+/healthz answers while the process lives; /readyz when it works and NATS takes writes, or says why not. SIGTERM stops it in good
 order. Failed attempts are logged at warn; the others at info on a terminal, and else at debug.
 
 A start waits for NATS, also for a cluster that has just formed, as long as --nats-wait says. Jobs that call
@@ -109,7 +109,8 @@ func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	defer l.Close()
 	log := c.Logger(t.Err)
 	if fits := min(c.Concurrency, files/filesPerAttempt); fits < c.Concurrency {
-		log.Warn("the limit of open files allows fewer attempts at once", "concurrency", fits, "asked", c.Concurrency, "files", files, "hint", terminal.FilesHint)
+		log.Warn("the limit of open files allows fewer attempts at once",
+			"concurrency", fits, "asked", c.Concurrency, "files", files, "hint", terminal.FilesHint)
 		c.Concurrency = fits
 	}
 	records := printer.NewLog(log, t.Watched())

@@ -51,7 +51,8 @@ func (c *tailCount) end(caller string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.all--
-	if c.byCaller[caller]--; c.byCaller[caller] == 0 {
+	c.byCaller[caller]--
+	if c.byCaller[caller] == 0 {
 		delete(c.byCaller, caller)
 	}
 }

@@ -50,7 +50,7 @@ func CheckRoom(dir string) error {
 	if err != nil {
 		return dirError(dir, err)
 	}
-	defer os.Remove(f.Name())
+	defer os.Remove(f.Name()) //nolint:errcheck // what is left of it does no harm
 	block := make([]byte, 1<<20)
 	for left := Room; left > 0 && err == nil; left -= len(block) {
 		_, err = f.Write(block[:min(left, len(block))])

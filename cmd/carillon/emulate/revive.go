@@ -39,14 +39,16 @@ func (e *Servers) Wait(ctx context.Context) {
 		if queue != nil {
 			queueDone = queue.Done()
 		}
-		back := false
+		var back bool
 		select {
 		case <-ctx.Done():
 			return
 		case <-busDone:
-			back = e.revive(ctx, e.cfg.Bus.Logger, "Service Bus", bus.Close(), func() error { return e.startBus(ctx, bus) })
+			failed := bus.Close() //nolint:contextcheck // it does not depend on ctx
+			back = e.revive(ctx, e.cfg.Bus.Logger, "Service Bus", failed, func() error { return e.startBus(ctx, bus) })
 		case <-queueDone:
-			back = e.revive(ctx, e.cfg.Queue.Logger, "storage queue", queue.Close(), func() error { return e.startQueue(ctx, queue) })
+			failed := queue.Close() //nolint:contextcheck // as above
+			back = e.revive(ctx, e.cfg.Queue.Logger, "storage queue", failed, func() error { return e.startQueue(ctx, queue) })
 		}
 		if !back {
 			return

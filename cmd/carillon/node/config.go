@@ -63,9 +63,10 @@ type Config struct {
 	// start. Default one hour.
 	AuditEvery time.Duration
 
-	// Mend makes a NATS server take writes again whose streams are shut, by a
-	// restart. It is called every two seconds until they are open. Default:
-	// nobody can; the log says what to do.
+	// Mend restarts a NATS server whose streams are shut, so that it takes
+	// writes again, and one that has not noticed that the clock was set forward.
+	// It is called every two seconds until the streams are open. Default: nobody
+	// can; the log says what to do.
 	Mend func(ctx context.Context) error
 
 	// Version is shown to targets, in the NATS service and over HTTP.

@@ -13,5 +13,5 @@ func Files() int {
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
 		return manyFiles
 	}
-	return int(min(uint64(limit.Cur), math.MaxInt32)) //nolint:gosec,unconvert // it fits; the type differs by system
+	return int(min(uint64(limit.Cur), math.MaxInt32)) //nolint:unconvert // it fits; the type differs by system
 }
