@@ -73,26 +73,17 @@ func (s *Store) heads(ctx context.Context, k scheduler.Key, before uint64, outco
 		subjects[i] = s.historySubject(k, o)
 	}
 	var heads []*scheduler.Record
-	var bad []*jetstream.RawStreamMsg
+	var bad error
 	upTo := max(before, 1) - 1 // 0: no bound
 	err := s.lastOf(ctx, s.cfg.stream("HISTORY"), subjects, upTo, func(m *jetstream.RawStreamMsg) {
-		if r, ok := s.record(m); ok {
-			heads = append(heads, r)
-		} else {
-			bad = append(bad, m)
-		}
-	})
-	for _, m := range bad { // what is before it may be read
+		r, err := s.record(m)
 		if err != nil {
-			break
+			bad = err
+			return
 		}
-		var r *scheduler.Record
-		outcome := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
-		if r, err = s.lastRecord(ctx, k, scheduler.Outcome(outcome), m.Sequence); r != nil {
-			heads = append(heads, r)
-		}
-	}
-	return heads, err
+		heads = append(heads, r)
+	})
+	return heads, errors.Join(err, bad)
 }
 
 func newest(heads []*scheduler.Record) int {
@@ -108,46 +99,36 @@ func newest(heads []*scheduler.Record) int {
 // lastRecord returns the last record of one outcome before a sequence, nil
 // when there is none.
 func (s *Store) lastRecord(ctx context.Context, k scheduler.Key, o scheduler.Outcome, before uint64) (*scheduler.Record, error) {
-	for before > 1 { // nothing can precede the first record
-		m, err := s.lastBefore(ctx, s.cfg.stream("HISTORY"), s.historySubject(k, o), before-1)
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			break
-		}
-		if err != nil {
-			return nil, translate(err)
-		}
-		if r, ok := s.record(m); ok {
-			return r, nil
-		}
-		before = m.Sequence
+	if before == 1 {
+		return nil, nil //nolint:nilnil // nothing can precede the first record
 	}
-	return nil, nil //nolint:nilnil // absence is an answer
+	m, err := s.lastBefore(ctx, s.cfg.stream("HISTORY"), s.historySubject(k, o), before-1)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, nil //nolint:nilnil // absence is an answer
+	}
+	if err != nil {
+		return nil, translate(err)
+	}
+	return s.record(m)
 }
 
-// record reads a message of the history. One that cannot be read is passed over, and
-// the log tells of it once: it hides no other.
-func (s *Store) record(m *jetstream.RawStreamMsg) (*scheduler.Record, bool) {
+// record reads a message of the history.
+func (s *Store) record(m *jetstream.RawStreamMsg) (*scheduler.Record, error) {
 	k, ok := s.historyKey(m.Subject)
-	err := errNotRecord
-	if ok {
-		var r *scheduler.Record
-		if r, err = scheduler.DecodeRecord(m.Data); err == nil && m.Subject != s.historySubject(k, r.Outcome) {
-			err = errNotRecord
-		}
-		if err == nil {
-			r.Job, r.Sequence, r.Stored = k, m.Sequence, m.Time
-			return r, true
-		}
+	if !ok {
+		return nil, fmt.Errorf("history: %s is not a record's subject", m.Subject)
 	}
-	if _, told := s.unreadable.LoadOrStore(m.Sequence, true); !told {
-		s.cfg.Logger.Error("history record passed over: it cannot be read", "subject", m.Subject, "sequence", m.Sequence, "err", err)
+	outcome := scheduler.Outcome(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:])
+	r, err := scheduler.DecodeRecord(m.Data)
+	if err == nil && r.Outcome != outcome {
+		err = fmt.Errorf("its outcome is %q", r.Outcome)
 	}
-	return nil, false
+	if err != nil {
+		r = scheduler.DamagedRecord(outcome, m.Time, err)
+	}
+	r.Job, r.Sequence, r.Stored = k, m.Sequence, m.Time
+	return r, nil
 }
-
-// errNotRecord is what is wrong with a message of the history whose subject is not
-// that of the record in it.
-var errNotRecord = errors.New("its subject is not that of such a record")
 
 // LastRecord returns the sequence of the last record of all jobs, 0 when there
 // was none yet.
@@ -177,7 +158,7 @@ func (s *Store) Follow(ctx context.Context, k scheduler.Key, after uint64, f fun
 			return
 		}
 		raw := &jetstream.RawStreamMsg{Subject: m.Subject(), Sequence: meta.Sequence.Stream, Time: meta.Timestamp, Data: m.Data()}
-		if r, ok := s.record(raw); ok {
+		if r, err := s.record(raw); err == nil {
 			f(r)
 		}
 	})

@@ -128,9 +128,11 @@ func (c *cursor) step(ctx context.Context) error {
 	}
 	c.records = slices.Grow(c.records, len(messages))
 	for _, m := range messages {
-		if r, ok := c.store.record(m); ok {
-			c.records = append(c.records, r)
+		r, err := c.store.record(m)
+		if err != nil {
+			return err
 		}
+		c.records = append(c.records, r)
 	}
 	c.end = from
 	if 4*len(messages) <= batchSize {

@@ -22,8 +22,9 @@ type doctorCmd struct {
 func (doctorCmd) Help() string {
 	return `Every enabled job has one message in NATS, its baton, that makes it run. The doctor compares jobs with batons.
 A scheduler does the same by itself at its start and every hour. Besides, the doctor tells of secrets that the
-scheduler has not the key for: it looks at all shared secrets, and at those of a thousand jobs. And it names jobs
-that are over and never ran, as their schedules had no time left, such as 31 February; nothing is wrong with them.
+scheduler has not the key for: it looks at all shared secrets, and at those of a thousand jobs. It reads every job and
+collection, and names those that are damaged: what is stored of them cannot be read. And it names jobs that are over
+and never ran, as their schedules had no time left, such as 31 February; nothing is wrong with them.
 
 A job that has a baton and no definition, and that nobody is known to have deleted, is lost: the store was damaged, or
 came back from a backup. Its baton stays. Put the job again, from a file or an export, and it goes on where it was; or
@@ -50,7 +51,7 @@ func (c doctorCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cl
 	}
 	lost := len(report.Lost())
 	if left := len(report.Findings) - report.Fixed - lost; err == nil && left > 0 {
-		err = c.unwell(left)
+		err = c.unwell(left, damaged(report.Findings))
 	}
 	if err == nil && lost > 0 {
 		err = terminal.Hinted(fmt.Errorf("%s lost", terminal.Plural(lost, "job is", "jobs are")),
@@ -64,8 +65,21 @@ func (c doctorCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cl
 	return err
 }
 
-func (c doctorCmd) unwell(left int) error {
+// damaged counts what only a put can mend.
+func damaged(findings []service.Finding) (n int) {
+	for _, f := range findings {
+		if f.Damaged {
+			n++
+		}
+	}
+	return n
+}
+
+func (c doctorCmd) unwell(left, damaged int) error {
 	err := fmt.Errorf("%s not in order", terminal.Plural(left, "job is", "jobs are"))
+	if left == damaged {
+		return terminal.Hinted(err, `put what is damaged again, as with "carillon apply", or delete it`)
+	}
 	if c.Fix {
 		return terminal.Hinted(err,
 			`run "carillon doctor --fix" again: a job that was just being edited may look like one that is broken`)
@@ -84,7 +98,7 @@ func printReport(t *terminal.Terminal, r *service.AuditReport) {
 		}
 		t.Printf("%s  %s  %s\n", mark, f.Name, f.Problem)
 	}
-	for _, damage := range r.Damaged {
+	for _, damage := range r.DamagedFiles {
 		t.Printf("%s %s\n", t.Paint(terminal.Red, "damaged"), damage)
 	}
 	for _, name := range r.NeverRan {

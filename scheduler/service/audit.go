@@ -40,9 +40,9 @@ type AuditReport struct {
 	// as a sample of the jobs shows.
 	Undecryptable []secrets.Undecryptable `json:"unopened,omitempty"`
 
-	// Damaged is what the start of this process found wrong with the files of its
+	// DamagedFiles is what the start of this process found wrong with the files of its
 	// store, and what was lost with that, for people.
-	Damaged []string `json:"damaged,omitempty"`
+	DamagedFiles []string `json:"damagedFiles,omitempty"`
 
 	// Duration of the audit.
 	Duration scheduler.Seconds `json:"duration"`
@@ -56,6 +56,7 @@ type Finding struct {
 	Name    string        `json:"job"`     // collection/job
 	Problem string        `json:"problem"` // what is wrong, for people
 	Fixed   bool          `json:"fixed"`
+	Damaged bool          `json:"damaged,omitempty"` // what is stored cannot be read; only a put mends it
 
 	// Lost: the job's definition was lost, or may have been, and only who has a copy
 	// can mend that. Its batons wait for it.
@@ -86,7 +87,7 @@ const (
 // is in order costs no read; only jobs without a baton are read.
 func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	began := time.Now()
-	rep := &AuditReport{Findings: []Finding{}, Damaged: a.shared.Damaged}
+	rep := &AuditReport{Findings: []Finding{}, DamagedFiles: a.shared.Damaged}
 	batons, err := a.census(ctx, rep)
 	if err != nil {
 		return rep, err
@@ -130,7 +131,7 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	}
 	rep.Jobs -= len(bare) - int(present.Load())
 	slices.Sort(rep.NeverRan)
-	sort.Slice(rep.Findings, func(i, j int) bool { return rep.Findings[i].Name < rep.Findings[j].Name })
+	rep.sort()
 	rep.Duration = scheduler.Seconds(time.Since(began))
 	return rep, err
 }
@@ -146,8 +147,16 @@ func (r *AuditReport) Lost() []string {
 	return names
 }
 
+// sort puts the findings in the order of their names.
+func (r *AuditReport) sort() {
+	sort.Slice(r.Findings, func(i, j int) bool { return r.Findings[i].Name < r.Findings[j].Name })
+}
+
 func (r *AuditReport) add(f Finding) {
 	f.Name = f.Job.String()
+	if f.Job.Job == "" {
+		f.Name = "collection " + f.Job.Collection
+	}
 	if f.never {
 		if len(r.NeverRan) < neverRanKept {
 			r.NeverRan = append(r.NeverRan, f.Name)
@@ -242,8 +251,7 @@ func (a Auditor) auditJobs(ctx context.Context, keys []scheduler.Key, fix bool, 
 func (a Auditor) auditJob(ctx context.Context, st scheduler.Stored, fix bool, found chan<- Finding) error {
 	j, err := a.shared.decode(st)
 	if err != nil {
-		found <- Finding{Job: st.Key, Problem: "cannot be read: " + err.Error()}
-		return nil //nolint:nilerr // a finding; the audit goes on
+		return nil //nolint:nilerr // damaged: there is no telling what its baton would be; see [Auditor.Doctor]
 	}
 	f := Finding{Job: st.Key, Problem: "enabled, but has no baton: it would never run"}
 	if fix {

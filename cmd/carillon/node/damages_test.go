@@ -203,7 +203,7 @@ func inspect(t *testing.T, s *site) (st siteState) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st.lost, st.damaged = len(rep.Lost()), len(rep.Damaged)
+	st.lost, st.damaged = len(rep.Lost()), len(rep.DamagedFiles)
 	if rep, err = s.Service().Audit(ctx, true); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/internal/browser"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/admin"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
@@ -75,9 +76,10 @@ func (s *Server) run() {
 	})
 	mux := http.NewServeMux()
 	mux.Handle(protocol.WebSocketPath, s.protocol)
+	mux.Handle(protocol.WebSocketPath+"/{$}", s.protocol) // as .NET's and Python's clients ask for it
 	mux.Handle("/", admin.New(admin.Config{Broker: s.broker, Keys: keys, Connections: s.protocol}))
 	s.http = &http.Server{
-		Handler:           mux,
+		Handler:           browser.Guard(s.config.AllowHost, mux),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,
@@ -101,9 +103,9 @@ func (s *Server) listen(ctx context.Context) error {
 		return errors.Join(&ListenError{"HTTP", s.config.HTTPAddr, err}, listener.Close())
 	}
 	s.httpAddr = web.Addr()
-	s.ended.Go(func() { _ = s.protocol.Serve(listener) }) //nolint:contextcheck // as above
+	s.ended.Go(func() { _ = s.protocol.Serve(listen.Quick(listener)) }) //nolint:contextcheck // as above
 	s.ended.Go(func() {
-		if err := s.http.Serve(sniffing{web, s.config.TLS}); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.http.Serve(sniffing{listen.Quick(web), s.config.TLS}); !errors.Is(err, http.ErrServerClosed) {
 			s.fail(err)
 		}
 	})

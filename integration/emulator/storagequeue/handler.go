@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/internal/browser"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/store"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
@@ -32,6 +33,7 @@ type Handler struct {
 	keys     map[string][]byte
 	any      bool
 	lenient  bool
+	answers  func(host string) bool // nil: to all
 	store    *store.Store
 	logger   *slog.Logger
 }
@@ -56,6 +58,7 @@ func Open(cfg Config) (*Handler, error) {
 		keys:     keys,
 		any:      cfg.AnyAccount || cfg.Keys == Lenient,
 		lenient:  cfg.Keys == Lenient,
+		answers:  cfg.AllowHost,
 		store:    kept,
 		logger:   logger,
 	}, nil
@@ -69,7 +72,7 @@ func (h *Handler) Close() error {
 // ServeHTTP answers a request of the service.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{handler: h, w: w, r: r, id: store.NewID(), now: time.Now().UTC().Round(0)}
-	c.origin, _ = r.Context().Value(connectionKey{}).(connection)
+	c.secure = r.TLS != nil || r.Context().Value(secureKey{}) != nil
 	defer func() {
 		if defect := recover(); defect != nil {
 			c.fail(defect)
@@ -101,6 +104,9 @@ func (c *call) serve() error {
 	if c.query, err = url.ParseQuery(c.r.URL.RawQuery); err != nil {
 		return wire.InvalidURI
 	}
+	if h := c.handler; h.answers != nil && !h.answers(c.r.Host) {
+		return wire.UnknownHost
+	}
 	if c.target, err = parseTarget(c.r); err != nil {
 		return err
 	}
@@ -108,6 +114,9 @@ func (c *call) serve() error {
 		return c.preflight()
 	}
 	c.rule = matchRule(c.handler.store.Properties(c.target.account).CORS, c.r)
+	if c.rule == nil && browser.Foreign(c.r) { // it needs no preflight when it looks like a form
+		return wire.ForeignPage
+	}
 	op, err := findOperation(c.target.level, c.r.Method, c.query)
 	if err != nil {
 		return err
@@ -151,7 +160,7 @@ func (c *call) authorize(need auth.Need) error {
 		Length:  c.r.ContentLength,
 		Account: c.target.account,
 		Queue:   c.target.queue,
-		Secure:  c.r.TLS != nil || c.origin.secure,
+		Secure:  c.secure,
 		Remote:  remote.Addr(),
 		Need:    need,
 	}, key, c.policy, c.now)

@@ -141,6 +141,7 @@ func (s *session) openFeed(p *amqp.Attach, l *outgoing, path string) error {
 	case path == "":
 		return &amqp.Error{Condition: condNotImplemented, Description: "a source without an address is not supported"}
 	case path == cbsAddress || isNode:
+		answers := &replyFeed{}
 		if isNode {
 			if err := c.permitted(entity); err != nil {
 				return err
@@ -148,8 +149,9 @@ func (s *session) openFeed(p *amqp.Attach, l *outgoing, path string) error {
 			if !c.server.config.Broker.Exists(entity) {
 				return notFound(entity)
 			}
+			answers.entity = entity
 		}
-		l.feed = &replyFeed{}
+		l.feed = answers
 		l.addresses = []string{p.Name}
 		if p.Target != nil && p.Target.Address != "" {
 			l.addresses = append(l.addresses, p.Target.Address)

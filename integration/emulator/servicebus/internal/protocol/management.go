@@ -152,17 +152,33 @@ func (r *request) session() *string {
 
 // number returns a field of the body that is an integer.
 func (r *request) number(field string, absent int64) int64 {
-	switch n := r.body.Get(field).(type) {
-	case int32:
-		return int64(n)
-	case int64:
+	if n, ok := asInteger(r.body.Get(field)); ok {
 		return n
+	}
+	return absent
+}
+
+// asInteger returns an integer of whatever width the client chose.
+func asInteger(value any) (int64, bool) {
+	switch n := value.(type) {
+	case int8:
+		return int64(n), true
+	case int16:
+		return int64(n), true
+	case int32:
+		return int64(n), true
+	case int64:
+		return n, true
+	case uint8:
+		return int64(n), true
+	case uint16:
+		return int64(n), true
 	case uint32:
-		return int64(n)
+		return int64(n), true
 	case uint64:
-		return int64(min(n, 1<<62))
+		return int64(min(n, 1<<62)), true
 	default:
-		return absent
+		return 0, false
 	}
 }
 
@@ -178,19 +194,26 @@ func (r *request) items(field string) []any {
 	}
 }
 
-// itemsOf returns the items of a field that are of a type.
-func itemsOf[T any](r *request, field string) []T {
-	var found []T
-	for _, item := range r.items(field) {
-		if item, ok := item.(T); ok {
-			found = append(found, item)
+// itemsOf returns the items of a field as a type, or nil if there are none or one of them is of another type.
+func itemsOf[T any](r *request, field string, as func(any) (T, bool)) []T {
+	items := r.items(field)
+	typed := make([]T, len(items))
+	for i, item := range items {
+		var ok bool
+		if typed[i], ok = as(item); !ok {
+			return nil
 		}
 	}
-	return found
+	return typed
 }
 
 // numbers returns the sequence numbers in the body.
-func (r *request) numbers() []int64 { return itemsOf[int64](r, "sequence-numbers") }
+func (r *request) numbers() []int64 { return itemsOf(r, "sequence-numbers", asInteger) }
 
 // tokens returns the lock tokens in the body.
-func (r *request) tokens() []amqp.UUID { return itemsOf[amqp.UUID](r, "lock-tokens") }
+func (r *request) tokens() []amqp.UUID {
+	return itemsOf(r, "lock-tokens", func(item any) (amqp.UUID, bool) {
+		token, ok := item.(amqp.UUID)
+		return token, ok
+	})
+}

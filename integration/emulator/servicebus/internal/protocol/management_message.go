@@ -81,11 +81,15 @@ func (r *request) schedule() response {
 }
 
 func (r *request) cancelScheduled() response {
+	numbers := r.numbers()
+	if len(numbers) == 0 {
+		return invalid("sequence-numbers")
+	}
 	target, err := r.target()
 	if err != nil {
 		return failure(err)
 	}
-	receipt, err := target.Cancel(r.numbers())
+	receipt, err := target.Cancel(numbers)
 	if err != nil {
 		return failure(err)
 	}
@@ -93,16 +97,17 @@ func (r *request) cancelScheduled() response {
 }
 
 func (r *request) receiveDeferred(source *broker.Source) response {
+	numbers := r.numbers()
+	if len(numbers) == 0 {
+		return invalid("sequence-numbers")
+	}
 	mode := broker.PeekLock
 	if r.number("receiver-settle-mode", 1) == amqp.ReceiverFirst {
 		mode = broker.ReceiveAndDelete
 	}
-	deliveries, receipt, err := source.ReceiveDeferred(r.numbers(), mode, r.session())
+	deliveries, receipt, err := source.ReceiveDeferred(numbers, mode, r.session())
 	if err != nil {
 		return failure(err)
-	}
-	if len(deliveries) == 0 {
-		return noContent()
 	}
 	messages := make(amqp.List, len(deliveries))
 	for i, d := range deliveries {

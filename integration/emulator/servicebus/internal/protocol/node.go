@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"log/slog"
+	"strings"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
@@ -24,6 +25,7 @@ type node struct {
 // A request is one message to a node.
 type request struct {
 	conn       *conn
+	via        *session // that it came in
 	entity     string
 	txn        []byte
 	operation  string
@@ -49,7 +51,7 @@ func (n node) take(d *inDelivery) {
 		d.end(undecodable(err))
 		return
 	}
-	r := &request{conn: n.conn, entity: n.entity, txn: d.txn, properties: m.Properties(), parameters: m.ApplicationProperties()}
+	r := &request{conn: n.conn, via: d.link.session, entity: n.entity, txn: d.txn, properties: m.Properties(), parameters: m.ApplicationProperties()}
 	r.value, _ = m.Value()
 	r.body, _ = r.value.(amqp.Map)
 	r.operation, _ = r.parameters.Get("operation").(string)
@@ -75,10 +77,26 @@ func (n node) take(d *inDelivery) {
 
 func (node) release() {}
 
-// reply sends the answer on the link that the request names.
+// answering returns the link that takes the answer: the one that the request names or, because Python's clients name none, the
+// first of the same session that comes from the same node. It is nil if there is none.
+func (r *request) answering() *outgoing {
+	if link := r.conn.replies[r.properties.ReplyTo]; link != nil {
+		return link
+	}
+	var first *outgoing
+	for handle, link := range r.via.outgoing {
+		feed, ok := link.feed.(*replyFeed)
+		if ok && strings.EqualFold(feed.entity, r.entity) && (first == nil || handle < first.handle) {
+			first = link
+		}
+	}
+	return first
+}
+
+// reply sends the answer.
 func (r *request) reply(answer response) {
 	c := r.conn
-	link := c.replies[r.properties.ReplyTo]
+	link := r.answering()
 	if link == nil {
 		c.log.Debug("no link takes the answer", slog.String("operation", r.operation), slog.String("address", r.properties.ReplyTo))
 		return
@@ -111,6 +129,7 @@ func (a response) parameters() amqp.Map {
 
 // A replyFeed holds the answers that wait for credit.
 type replyFeed struct {
+	entity  string // whose node answers; empty for "$cbs"
 	waiting [][]byte
 	size    int
 }

@@ -22,6 +22,7 @@ type outgoing struct {
 	deliveryCount uint32
 	credit        uint32
 	drain         bool
+	skipped       skipped
 	partial       *partial
 
 	queued bool // guarded by readyLinks.mu
@@ -91,7 +92,7 @@ func (l *outgoing) allow(p *amqp.Flow) {
 	if p.LinkCredit.Present {
 		l.credit = p.LinkCredit.Value
 		if p.DeliveryCount.Present { // what is on its way takes from the credit
-			l.credit -= min(l.deliveryCount-p.DeliveryCount.Value, l.credit)
+			l.credit -= min(l.skipped.onTheWay(l.deliveryCount, p.DeliveryCount.Value), l.credit)
 		}
 		l.ration()
 	}
@@ -173,6 +174,7 @@ func (l *outgoing) drained() {
 	if !l.drain {
 		return
 	}
+	l.skipped.note(l.deliveryCount, l.credit)
 	l.deliveryCount += l.credit
 	l.credit = 0
 	l.ration()
@@ -225,7 +227,8 @@ func (l *outgoing) resume() bool {
 			l.partial = nil
 			return true
 		}
-		p.transfer = amqp.Transfer{Handle: l.handle, DeliveryID: p.transfer.DeliveryID, Settled: l.presettled}
+		// The id is not repeated: Python's client would take the frame for the first, and not have the tag, which is the lock token.
+		p.transfer = amqp.Transfer{Handle: l.handle, Settled: l.presettled}
 	}
 }
 

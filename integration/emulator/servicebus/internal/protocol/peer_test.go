@@ -63,6 +63,7 @@ type peer struct {
 	socket net.Conn
 	reader *amqp.Reader
 	next   uint32 // delivery id
+	seen   uint32 // transfers
 }
 
 func (w *world) dial(tb testing.TB) *peer {

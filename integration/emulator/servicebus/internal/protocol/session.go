@@ -142,7 +142,7 @@ func (s *session) dropOutgoing(handle uint32) {
 func (s *session) flow(p *amqp.Flow) {
 	s.peerWindow = p.IncomingWindow
 	if p.NextIncomingID.Present { // what is on its way takes from the window
-		s.peerWindow -= min(s.nextOutgoing-p.NextIncomingID.Value, s.peerWindow)
+		s.peerWindow -= min(ahead(s.nextOutgoing, p.NextIncomingID.Value), s.peerWindow)
 	}
 	if !p.Handle.Present {
 		if p.Echo {
