@@ -47,7 +47,8 @@ type AuditReport struct {
 	// Duration of the audit.
 	Duration scheduler.Seconds `json:"duration"`
 
-	sample []scheduler.Key // of the jobs
+	sample      []scheduler.Key // of the jobs
+	collections map[string]bool // that have jobs
 }
 
 // Finding is one thing an audit found wrong.
@@ -87,7 +88,7 @@ const (
 // is in order costs no read; only jobs without a baton are read.
 func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	began := time.Now()
-	rep := &AuditReport{Findings: []Finding{}, DamagedFiles: a.shared.Damaged}
+	rep := &AuditReport{Findings: []Finding{}, DamagedFiles: a.shared.Damaged, collections: map[string]bool{}}
 	batons, err := a.census(ctx, rep)
 	if err != nil {
 		return rep, err
@@ -127,6 +128,9 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	close(found)
 	<-done
 	if err == nil {
+		err = a.auditCollections(ctx, rep)
+	}
+	if err == nil {
 		rep.Undecryptable, err = a.secrets.manager.Undecryptable(ctx, rep.sample)
 	}
 	rep.Jobs -= len(bare) - int(present.Load())
@@ -136,7 +140,8 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	return rep, err
 }
 
-// Lost returns the names of the jobs whose definitions are lost, or may be.
+// Lost returns the names of the jobs and collections whose definitions are lost, or
+// may be.
 func (r *AuditReport) Lost() []string {
 	var names []string
 	for _, f := range r.Findings {
@@ -202,11 +207,12 @@ func (a Auditor) withoutBaton(
 		if len(rep.sample) < keySample { // in no particular order
 			rep.sample = append(rep.sample, k)
 		}
-		if !batons[k] {
+		if !batons[k] || deleted[k] {
 			bare = append(bare, k)
 		}
 		if !deleted[k] {
 			delete(batons, k)
+			rep.collections[k.Collection] = true
 		}
 		return nil
 	})

@@ -31,6 +31,23 @@ func (a Auditor) auditStray(ctx context.Context, k scheduler.Key, last uint64, f
 	return nil
 }
 
+// auditCollections names collections that are missing, and have jobs.
+func (a Auditor) auditCollections(ctx context.Context, rep *AuditReport) error {
+	for name := range rep.collections {
+		_, err := a.shared.Store.Collections().Load(ctx, name)
+		switch {
+		case errors.Is(err, scheduler.ErrNotFound):
+			rep.add(Finding{
+				Job: scheduler.Key{Collection: name}, Lost: true,
+				Problem: "its settings are lost, and it has jobs: they run, and none can be put into it before it is put again",
+			})
+		case err != nil:
+			return fmt.Errorf("collection %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
 // stray looks for batons of a job that has no definition; nil when there is one, or
 // no baton. err says what is wrong with the baton that stray stands for.
 func (h *shared) stray(ctx context.Context, k scheduler.Key) (stray *scheduler.Stray, unreadable, err error) {
