@@ -16,7 +16,7 @@ func (a Auditor) auditStray(ctx context.Context, k scheduler.Key, last uint64, f
 	if stray == nil || err != nil {
 		return err
 	}
-	stray.Last = last
+	stray.Next = last + 1
 	finding := Finding{Job: k, Problem: strayProblem(stray, f)}
 	switch {
 	case stray.Fate() != scheduler.Deleted:
