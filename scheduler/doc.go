@@ -63,6 +63,8 @@
 //     detached, retries included.
 //  8. Secrets of jobs are sealed in the store and shown by no API; neither
 //     batons nor records nor logs hold them (package secrets).
+//  9. No baton is removed in doubt. One whose definition is missing, and was not
+//     deleted for certain, waits until it is put again ([Stray]).
 //
 // Occurrences of one job are in order. Nothing is promised between jobs.
 //

@@ -13,8 +13,9 @@ type Stray struct {
 	// lasts an hour.
 	Marker uint64
 
-	// Last is the last revision of any job, 0 when it is not known.
-	Last uint64
+	// Next is the revision that the next job to be written gets, 0 when it is not
+	// known.
+	Next uint64
 }
 
 // Fate is what has become of the definition of a stray baton.
@@ -36,7 +37,7 @@ func (s *Stray) Fate() Fate {
 		return Missing
 	case s.Marker > s.Baton.Revision:
 		return Deleted
-	case s.Marker > 0, s.Last > 0 && s.Baton.Revision > s.Last:
+	case s.Marker > 0, s.Next > 0 && s.Baton.Revision >= s.Next:
 		return Lost
 	}
 	return Missing

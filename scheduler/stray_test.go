@@ -15,14 +15,15 @@ func TestStrayFate(t *testing.T) {
 		stray scheduler.Stray
 		want  scheduler.Fate
 	}{
-		{"deleted after the baton was armed", scheduler.Stray{Baton: b, Marker: 8, Last: 20}, scheduler.Deleted},
-		{"deleted before: what was put since is lost", scheduler.Stray{Baton: b, Marker: 6, Last: 20}, scheduler.Lost},
-		{"armed with a revision that the store never had", scheduler.Stray{Baton: b, Last: 6}, scheduler.Lost},
-		{"armed with the last revision of all", scheduler.Stray{Baton: b, Last: 7}, scheduler.Missing},
-		{"the marker is gone, or was never there", scheduler.Stray{Baton: b, Last: 20}, scheduler.Missing},
-		{"the last revision is not known", scheduler.Stray{Baton: b}, scheduler.Missing},
-		{"deleted, and the baton cannot be read", scheduler.Stray{Marker: 8, Last: 20}, scheduler.Deleted},
-		{"not known to be deleted, and the baton cannot be read", scheduler.Stray{Last: 20}, scheduler.Missing},
+		{"deleted after the baton was armed", scheduler.Stray{Baton: b, Marker: 8, Next: 21}, scheduler.Deleted},
+		{"deleted before: what was put since is lost", scheduler.Stray{Baton: b, Marker: 6, Next: 21}, scheduler.Lost},
+		{"armed with a revision that the store never had", scheduler.Stray{Baton: b, Next: 7}, scheduler.Lost},
+		{"armed with the last revision of all", scheduler.Stray{Baton: b, Next: 8}, scheduler.Missing},
+		{"the store has no job, nor had one", scheduler.Stray{Baton: b, Next: 1}, scheduler.Lost},
+		{"the marker is gone, or was never there", scheduler.Stray{Baton: b, Next: 21}, scheduler.Missing},
+		{"what the store has had is not known", scheduler.Stray{Baton: b}, scheduler.Missing},
+		{"deleted, and the baton cannot be read", scheduler.Stray{Marker: 8, Next: 21}, scheduler.Deleted},
+		{"not known to be deleted, and the baton cannot be read", scheduler.Stray{Next: 21}, scheduler.Missing},
 	} {
 		if got := row.stray.Fate(); got != row.want {
 			t.Errorf("%s: fate %d, want %d", row.name, got, row.want)

@@ -43,6 +43,9 @@ func (s *Store) lastBefore(ctx context.Context, stream, subject string, upTo uin
 // lastOf calls each for the last message of every subject that has one, up to a
 // sequence (0: no bound).
 func (s *Store) lastOf(ctx context.Context, stream string, subjects []string, upTo uint64, each func(*jetstream.RawStreamMsg)) error {
+	if len(subjects) == 0 {
+		return nil // the server would ask what is wanted
+	}
 	return s.directGet(ctx, stream, directRequest{Subjects: subjects, UpTo: upTo}, len(subjects), func(raw *jetstream.RawStreamMsg) bool {
 		each(raw)
 		return true

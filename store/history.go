@@ -118,9 +118,13 @@ func (s *Store) record(m *jetstream.RawStreamMsg) (*scheduler.Record, error) {
 	if !ok {
 		return nil, fmt.Errorf("history: %s is not a record's subject", m.Subject)
 	}
+	outcome := scheduler.Outcome(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:])
 	r, err := scheduler.DecodeRecord(m.Data)
+	if err == nil && r.Outcome != outcome {
+		err = fmt.Errorf("its outcome is %q", r.Outcome)
+	}
 	if err != nil {
-		r = scheduler.DamagedRecord(scheduler.Outcome(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]), m.Time, err)
+		r = scheduler.DamagedRecord(outcome, m.Time, err)
 	}
 	r.Job, r.Sequence, r.Stored = k, m.Sequence, m.Time
 	return r, nil

@@ -125,7 +125,7 @@ func (s *Store) openSettings(ctx context.Context) error {
 			return err
 		}
 		if there > 0 { // the first start has made them
-			s.cfg.Logger.Error("the number of lanes is missing from the settings; it is taken from the streams that are there", "lanes", there)
+			s.cfg.Logger.Error("the settings have lost the number of lanes; it is taken from the streams that are there", "lanes", there)
 			want = there
 		}
 	}

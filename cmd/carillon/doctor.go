@@ -54,7 +54,7 @@ func (c doctorCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cl
 		err = c.unwell(left, damaged(report.Findings))
 	}
 	if err == nil && lost > 0 {
-		err = terminal.Hinted(fmt.Errorf("%s lost", terminal.Plural(lost, "job is", "jobs are")),
+		err = terminal.Hinted(fmt.Errorf("%s lost", terminal.Plural(lost, "definition is", "definitions are")),
 			`put them again with "carillon apply", from a file or an export, and they go on where they were; or give them up `+
 				`with "carillon delete"`)
 	}
@@ -98,7 +98,7 @@ func printReport(t *terminal.Terminal, r *service.AuditReport) {
 		}
 		t.Printf("%s  %s  %s\n", mark, f.Name, f.Problem)
 	}
-	for _, damage := range r.Damaged {
+	for _, damage := range r.DamagedFiles {
 		t.Printf("%s %s\n", t.Paint(terminal.Red, "damaged"), damage)
 	}
 	for _, name := range r.NeverRan {

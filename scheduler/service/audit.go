@@ -40,14 +40,15 @@ type AuditReport struct {
 	// as a sample of the jobs shows.
 	Undecryptable []secrets.Undecryptable `json:"unopened,omitempty"`
 
-	// Damaged is what the start of this process found wrong with the files of its
+	// DamagedFiles is what the start of this process found wrong with the files of its
 	// store, and what was lost with that, for people.
-	Damaged []string `json:"damaged,omitempty"`
+	DamagedFiles []string `json:"damagedFiles,omitempty"`
 
 	// Duration of the audit.
 	Duration scheduler.Seconds `json:"duration"`
 
-	sample []scheduler.Key // of the jobs
+	sample      []scheduler.Key // of the jobs
+	collections map[string]bool // that have jobs
 }
 
 // Finding is one thing an audit found wrong.
@@ -87,7 +88,7 @@ const (
 // is in order costs no read; only jobs without a baton are read.
 func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	began := time.Now()
-	rep := &AuditReport{Findings: []Finding{}, Damaged: a.shared.Damaged}
+	rep := &AuditReport{Findings: []Finding{}, DamagedFiles: a.shared.Damaged, collections: map[string]bool{}}
 	batons, err := a.census(ctx, rep)
 	if err != nil {
 		return rep, err
@@ -127,6 +128,9 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	close(found)
 	<-done
 	if err == nil {
+		err = a.auditCollections(ctx, rep)
+	}
+	if err == nil {
 		rep.Undecryptable, err = a.secrets.manager.Undecryptable(ctx, rep.sample)
 	}
 	rep.Jobs -= len(bare) - int(present.Load())
@@ -136,12 +140,8 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	return rep, err
 }
 
-// sort puts the findings in the order of their names.
-func (r *AuditReport) sort() {
-	sort.Slice(r.Findings, func(i, j int) bool { return r.Findings[i].Name < r.Findings[j].Name })
-}
-
-// Lost returns the names of the jobs whose definitions are lost, or may be.
+// Lost returns the names of the jobs and collections whose definitions are lost, or
+// may be.
 func (r *AuditReport) Lost() []string {
 	var names []string
 	for _, f := range r.Findings {
@@ -150,6 +150,11 @@ func (r *AuditReport) Lost() []string {
 		}
 	}
 	return names
+}
+
+// sort puts the findings in the order of their names.
+func (r *AuditReport) sort() {
+	sort.Slice(r.Findings, func(i, j int) bool { return r.Findings[i].Name < r.Findings[j].Name })
 }
 
 func (r *AuditReport) add(f Finding) {
@@ -202,11 +207,12 @@ func (a Auditor) withoutBaton(
 		if len(rep.sample) < keySample { // in no particular order
 			rep.sample = append(rep.sample, k)
 		}
-		if !batons[k] {
+		if !batons[k] || deleted[k] {
 			bare = append(bare, k)
 		}
 		if !deleted[k] {
 			delete(batons, k)
+			rep.collections[k.Collection] = true
 		}
 		return nil
 	})

@@ -16,7 +16,7 @@ func (a Auditor) auditStray(ctx context.Context, k scheduler.Key, last uint64, f
 	if stray == nil || err != nil {
 		return err
 	}
-	stray.Last = last
+	stray.Next = last + 1
 	finding := Finding{Job: k, Problem: strayProblem(stray, f)}
 	switch {
 	case stray.Fate() != scheduler.Deleted:
@@ -28,6 +28,23 @@ func (a Auditor) auditStray(ctx context.Context, k scheduler.Key, last uint64, f
 		finding.Fixed = true
 	}
 	found <- finding
+	return nil
+}
+
+// auditCollections names collections that are missing, and have jobs.
+func (a Auditor) auditCollections(ctx context.Context, rep *AuditReport) error {
+	for name := range rep.collections {
+		_, err := a.shared.Store.Collections().Load(ctx, name)
+		switch {
+		case errors.Is(err, scheduler.ErrNotFound):
+			rep.add(Finding{
+				Job: scheduler.Key{Collection: name}, Lost: true,
+				Problem: "its settings are lost, and it has jobs: they run, and none can be put into it before it is put again",
+			})
+		case err != nil:
+			return fmt.Errorf("collection %s: %w", name, err)
+		}
+	}
 	return nil
 }
 

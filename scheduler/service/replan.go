@@ -32,7 +32,7 @@ func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, fi
 	}
 	st, err := p.shared.Store.Waiting(ctx, from.Slot)
 	if errors.Is(err, scheduler.ErrNotFound) {
-		return nil, nil // running: the worker finds another job, and drops it
+		return nil, nil //nolint:nilnil // running: the worker finds another job, and drops it
 	}
 	if err != nil {
 		return nil, err
@@ -40,16 +40,17 @@ func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, fi
 	if old, err := scheduler.DecodeBaton(st.Data); err == nil {
 		switch {
 		case old.UID == j.Incarnation():
-			return nil, nil
+			return nil, nil //nolint:nilnil // no stray
 		case (&scheduler.Stray{Baton: &old, Marker: rev}).Fate() != scheduler.Deleted:
 			return &old, nil
 		}
 	}
 	from.Waiting = st.Revision
-	if err := p.shared.steps.Move(ctx, j, first, from); !errors.Is(err, scheduler.ErrConflict) {
-		return nil, err
+	err = p.shared.steps.Move(ctx, j, first, from)
+	if errors.Is(err, scheduler.ErrConflict) {
+		err = nil // it has moved, and its worker finds another job
 	}
-	return nil, nil
+	return nil, err
 }
 
 // straying returns the waiting baton of a new job if the job's definition was lost;

@@ -23,7 +23,7 @@ func (w *Worker) astray(r *run) stage {
 	case fate == scheduler.Deleted:
 		return w.ack(r)
 	case !b.Strayed: // the audit tells of it from now on
-		w.log.Error("a job has no definition, and nothing says that it was deleted: it does not run, and its baton waits until the job is put again",
+		w.log.Error("a job has no definition, and was not deleted: it does not run, and its baton waits until it is put again",
 			"job", r.key().String(), "occurrence", scheduler.OccurrenceID(r.key(), b.Nominal), "revision", b.Revision)
 	}
 	next, at := b.Await(time.Now())
@@ -57,7 +57,7 @@ func (w *Worker) fate(r *run, b *scheduler.Baton) (scheduler.Fate, error) {
 func (w *Worker) ranUnder(r *run) (*scheduler.Job, error) {
 	fate, err := w.fate(r, &r.baton)
 	if err != nil || fate == scheduler.Deleted {
-		return nil, err //nolint:nilnil // absence is an answer
+		return nil, err
 	}
 	return r.job, nil
 }

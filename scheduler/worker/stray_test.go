@@ -234,9 +234,45 @@ func TestEditMendsDamagedBaton(t *testing.T) {
 		if next := w.get("job").Status.Next; !next.Equal(start) {
 			t.Errorf("next %s, want %s", next, start)
 		}
-		time.Sleep(2 * time.Hour)
+		time.Sleep(130 * time.Minute)
 		if got := w.outcomes("job"); got != "completed completed" {
 			t.Errorf("history %q", got)
 		}
+	})
+}
+
+// TestLostCollectionIsNamed loses a collection that has jobs: they go on, and the audit names it until it is put again.
+func TestLostCollectionIsNamed(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		if _, _, err := w.service.PutCollection(t.Context(), "ops", []byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+		k := scheduler.Key{Collection: "ops", Job: "job"}
+		body := []byte(`{` + action + `, "recurrence": {"frequency": "Minute"}}`)
+		if _, _, err := w.service.Put(t.Context(), service.Edit{Key: k, Body: body}); err != nil {
+			t.Fatal(err)
+		}
+		js, err := jetstream.New(w.nc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := js.Stream(t.Context(), "KV_carillon-collections")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := st.Purge(t.Context(), jetstream.WithPurgeSubject("$KV.carillon-collections.ops")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(150 * time.Second)
+		if rep := w.audit(); len(rep.Findings) != 1 || rep.Findings[0].Name != "collection ops" || !rep.Findings[0].Lost {
+			t.Errorf("audit: %+v", rep)
+		}
+		if n := len(w.sink.seen()); n != 3 {
+			t.Errorf("%d calls, want 3", n)
+		}
+		if _, _, err := w.service.PutCollection(t.Context(), "ops", []byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+		w.mustBeInOrder()
 	})
 }

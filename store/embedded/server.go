@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,13 +25,12 @@ type Server struct {
 	options *server.Options
 	lock    *os.File
 
-	damage []disk.Damage // that the start has found
-
 	restarting sync.Mutex // one restart at a time, and none after the end
 	closed     bool
 
-	mu   sync.Mutex
-	nats *server.Server
+	mu     sync.Mutex
+	nats   *server.Server
+	damage []disk.Damage
 }
 
 // Start starts a server and waits until JetStream answers. It checks what the
@@ -51,10 +51,6 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		s.Close()
 		return nil, dirError(cfg.Dir, syscall.ENOSPC)
 	}
-	if err := s.check(ctx); err != nil {
-		s.Close()
-		return nil, err
-	}
 	if err := s.start(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -64,22 +60,6 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	return s, nil
 }
-
-// check looks for damage in the directory.
-func (s *Server) check(ctx context.Context) (err error) {
-	s.damage, err = disk.Check(ctx, s.cfg.Dir)
-	for _, d := range s.damage {
-		s.cfg.Logger.Error("the data directory is damaged", "stream", d.Stream, "file", d.File, "problem", d.Problem,
-			"lost", strings.Join(d.Messages, " "), "kept", d.Kept)
-	}
-	if err != nil {
-		return &DirError{s.cfg.Dir, err}
-	}
-	return nil
-}
-
-// Damage is what the start has found wrong with the directory.
-func (s *Server) Damage() []disk.Damage { return s.damage }
 
 // maxStore is no limit in bytes. The server's own would be three quarters of what is free at the start, also if that is
 // little and more becomes free.
@@ -113,6 +93,9 @@ func (c Config) options(ctx context.Context) (*server.Options, error) {
 }
 
 func (s *Server) start(ctx context.Context) error {
+	if err := s.check(ctx); err != nil {
+		return err
+	}
 	n, err := server.NewServer(s.options.Clone())
 	if err != nil {
 		return startError(s.cfg.Dir, err.Error())
@@ -127,6 +110,29 @@ func (s *Server) start(ctx context.Context) error {
 		return startError(s.cfg.Dir, reason)
 	}
 	return s.await(ctx)
+}
+
+// check looks for damage, and mends what can be mended.
+func (s *Server) check(ctx context.Context) error {
+	found, err := disk.Check(ctx, s.cfg.Dir)
+	for _, d := range found {
+		s.cfg.Logger.Error("the data directory is damaged", "stream", d.Stream, "file", d.File, "problem", d.Problem,
+			"lost", strings.Join(d.Messages, " "), "kept", d.Kept)
+	}
+	s.mu.Lock()
+	s.damage = append(s.damage, found...)
+	s.mu.Unlock()
+	if err != nil {
+		return dirError(s.cfg.Dir, reason(err))
+	}
+	return nil
+}
+
+// Damage is what the start, and each restart, has found wrong with the directory.
+func (s *Server) Damage() []disk.Damage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.damage)
 }
 
 func (s *Server) current() *server.Server {
@@ -200,23 +206,18 @@ func (s *Server) Close() {
 		return
 	}
 	s.closed = true
-	if s.stop() {
+	s.stop()
+	s.lock.Close()
+}
+
+func (s *Server) stop() {
+	if n := s.current(); n != nil {
+		n.Shutdown()
+		n.WaitForShutdown()
 		if err := disk.Seal(s.cfg.Dir); err != nil {
 			s.cfg.Logger.Warn("checksums not written: the next start cannot tell whether files were changed", "err", err)
 		}
 	}
-	s.lock.Close()
-}
-
-// stop reports whether there was a server to stop.
-func (s *Server) stop() bool {
-	n := s.current()
-	if n == nil {
-		return false
-	}
-	n.Shutdown()
-	n.WaitForShutdown()
-	return true
 }
 
 // ConnectOptions are the options that a scheduler's connection to any NATS

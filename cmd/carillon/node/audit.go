@@ -54,7 +54,7 @@ func (n *Node) auditOnce(ctx context.Context) {
 			"first", u.Example, "err", u.Reason)
 	}
 	if lost := report.Lost(); len(lost) > 0 {
-		n.log.Error("definitions of jobs are missing; put these jobs again, from a backup, and they go on where they were, or delete them",
+		n.log.Error("definitions are missing; put them again, from a backup, and the jobs go on where they were, or delete them",
 			"count", len(lost), "jobs", strings.Join(lost[:min(len(lost), lostNamed)], " "))
 	}
 	switch {

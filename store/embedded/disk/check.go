@@ -212,9 +212,8 @@ func (c *checker) blocks(ctx context.Context, name, path string) error {
 	}
 	var x index
 	if data, err := os.ReadFile(indexFile); err == nil {
-		var ok bool
-		if x, ok = readIndex(name, data); !ok {
-			x = index{}
+		if read, ok := readIndex(name, data); ok {
+			x = read
 		}
 	}
 	var last uint64 // of the sequences that are there
@@ -235,39 +234,52 @@ func (c *checker) blocks(ctx context.Context, name, path string) error {
 		if err != nil {
 			return err
 		}
-		last = max(last, end)
-		changed = changed || mended
-		known, isLast := x.blocks[number], i == len(numbers)-1
-		if isLast {
+		last, changed = max(last, end), changed || mended
+		if i == len(numbers)-1 {
 			fresh = len(data) >= recordSum && bytes.Equal(data[len(data)-recordSum:], x.sum[:])
-		} else if known.messages > 0 && end < known.last && !mended {
-			changed = true
-			if err := c.tell(name, file, fmt.Sprintf("it ends early: up to %d messages are lost, of sequence %d to %d",
-				known.last-end, end+1, known.last), nil); err != nil {
-				return err
-			}
+			continue
 		}
-	}
-	if x.last > last {
-		if err := c.tell(name, indexFile, fmt.Sprintf("up to %d messages at the end are lost, of sequence %d to %d", x.last-last, last+1, x.last),
-			nil); err != nil {
+		early, err := c.endsEarly(name, file, x.blocks[number], end, mended)
+		if err != nil {
 			return err
 		}
+		changed = changed || early
+	}
+	missing, err := c.missing(name, dir, x, numbers, last, fresh)
+	if err == nil && fresh && (changed || missing) { // the server would believe its index
+		err = os.Remove(indexFile)
+	}
+	return err
+}
+
+// endsEarly tells of a block that ends before the sequence that its index has.
+func (c *checker) endsEarly(stream, file string, known indexed, end uint64, mended bool) (bool, error) {
+	if mended || known.messages == 0 || end >= known.last {
+		return false, nil
+	}
+	return true, c.tell(stream, file, fmt.Sprintf("it ends early: up to %d messages are lost, of sequence %d to %d",
+		known.last-end, end+1, known.last), nil)
+}
+
+// missing tells of what the index has behind the last sequence that is there, and, when it is not older than the
+// blocks, of those that are not there.
+func (c *checker) missing(stream, dir string, x index, numbers []int, last uint64, fresh bool) (found bool, err error) {
+	if x.last > last {
+		err = c.tell(stream, filepath.Join(dir, indexName), fmt.Sprintf(
+			"up to %d messages at the end are lost, of sequence %d to %d", x.last-last, last+1, x.last,
+		), nil)
 	}
 	for _, number := range slices.Sorted(maps.Keys(x.blocks)) {
-		if b := x.blocks[number]; fresh && b.messages > 0 && !slices.Contains(numbers, number) {
-			changed = true
-			if err := c.tell(name, filepath.Join(dir, strconv.Itoa(number)+blockSuffix), fmt.Sprintf(
-				"it is missing: %d messages are lost, of sequence %d to %d", b.messages, b.first, b.last,
-			), nil); err != nil {
-				return err
-			}
+		b := x.blocks[number]
+		if err != nil || !fresh || b.messages == 0 || slices.Contains(numbers, number) {
+			continue
 		}
+		found = true
+		err = c.tell(stream, filepath.Join(dir, strconv.Itoa(number)+blockSuffix), fmt.Sprintf(
+			"it is missing: %d messages are lost, of sequence %d to %d", b.messages, b.first, b.last,
+		), nil)
 	}
-	if changed && fresh { // the server would believe its index
-		return os.Remove(indexFile)
-	}
-	return nil
+	return found, err
 }
 
 // block checks one block and takes out what is bad. last is the last sequence in it.

@@ -1,6 +1,7 @@
 package disk_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -148,7 +149,7 @@ func TestFlippedByte(t *testing.T) {
 			if keys == 179 && len(damage[0].Messages) != 1 {
 				t.Errorf("offset %d, index %t: it is not told which one is lost: %v", offset, index, damage)
 			}
-			if kept, err := os.ReadFile(filepath.Join(dir, damage[0].Kept)); err != nil || string(kept) != string(broken) {
+			if kept, err := os.ReadFile(filepath.Join(dir, damage[0].Kept)); err != nil || !bytes.Equal(kept, broken) {
 				t.Errorf("the block is not kept as it was: %v", err)
 			}
 			if _, again := present(t, dir); len(again) > 0 {

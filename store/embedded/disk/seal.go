@@ -52,7 +52,10 @@ func unseal(dir string) (seal, error) {
 	if err != nil || json.Unmarshal(data, &s) != nil {
 		return seal{}, nil //nolint:nilerr // of a first start, or damaged itself: nothing is known
 	}
-	return s, seal{Streams: s.Streams}.write(dir)
+	if err := (seal{Streams: s.Streams}).write(dir); err != nil { // such as for want of space
+		return s, os.Remove(filepath.Join(dir, sealName))
+	}
+	return s, nil
 }
 
 func (s seal) write(dir string) error {

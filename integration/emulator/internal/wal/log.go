@@ -21,8 +21,9 @@ type Config struct {
 	// Required. The bytes are to keep for either, but not to change.
 	Replay func(position Position, record []byte) error
 	// Damaged takes what is wrong with the files, and lets the log open with all the rest: what is damaged is passed over,
-	// and kept as it was in a folder beside them. A hundred are told one by one. From then on, what Restore and Replay refuse is passed over, too. The
-	// owner should make a snapshot then, which leaves the damage behind. Default: Open fails.
+	// and kept as it was in a folder beside them. A hundred are told one by one. From then on, what Restore and Replay
+	// refuse is passed over, too. The owner should make a snapshot then, which leaves the damage behind. Default: Open
+	// fails.
 	Damaged func(*CorruptError)
 }
 

@@ -184,7 +184,8 @@ func (l *Log) pass(name string, offset, length int64, problem string) bool {
 		return false // rather refused than lost
 	}
 	l.salvaged = true
-	if l.passed++; l.passed <= mostTold {
+	l.passed++
+	if l.passed <= mostTold {
 		l.config.Damaged(&CorruptError{File: name, Offset: offset, Problem: problem, Length: length, Kept: kept})
 	}
 	return true

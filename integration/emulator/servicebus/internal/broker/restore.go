@@ -92,9 +92,7 @@ func (r *restorer) change(d *decoder, position wal.Position) (uint64, error) {
 			r.broker.drop(e)
 		}
 	case opStore:
-		if e == nil && !known {
-			r.orphans[id]++
-		}
+		r.count(id, e == nil && !known)
 		e.replayStore(d)
 	case opRemove:
 		e.replayRemove(d)
@@ -115,6 +113,13 @@ func (r *restorer) change(d *decoder, position wal.Position) (uint64, error) {
 		return id, errRecord
 	}
 	return id, d.err
+}
+
+// count counts a message of an entity that is not known.
+func (r *restorer) count(id uint64, orphan bool) {
+	if orphan {
+		r.orphans[id]++
+	}
 }
 
 // define makes an entity, or gives it other settings.

@@ -105,6 +105,16 @@ func (s *Store) replay(_ wal.Position, b []byte) error {
 	return s.apply(&r)
 }
 
+// queueOf returns the queue of a record, nil when there is none. One whose own record is lost is made anew for its messages.
+func (s *Store) queueOf(a *account, r *record) *queue {
+	q := a.queues[r.Queue]
+	if q == nil && s.salvaging && r.Op == opPut {
+		q = newQueue(nil)
+		a.queues[r.Queue] = q
+	}
+	return q
+}
+
 // apply changes the state. It is called with the lock held, or before anyone else knows the store.
 func (s *Store) apply(r *record) error {
 	a := s.accounts[r.Account]
@@ -112,11 +122,7 @@ func (s *Store) apply(r *record) error {
 		a = &account{queues: map[string]*queue{}}
 		s.accounts[r.Account] = a
 	}
-	q := a.queues[r.Queue]
-	if q == nil && s.salvaging && r.Op == opPut { // the record of the queue is lost; its messages need not be
-		q = newQueue(nil)
-		a.queues[r.Queue] = q
-	}
+	q := s.queueOf(a, r)
 	if q == nil && r.Op != opProperties && r.Op != opQueue {
 		return fmt.Errorf("%s of %s/%s: %w", r.Op, r.Account, r.Queue, ErrNoQueue)
 	}
