@@ -15,7 +15,6 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/internal/browser"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/admin"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/protocol"
 )
@@ -69,7 +68,7 @@ func (s *Server) run() {
 			s.fail(err)
 		}
 	})
-	keys := auth.Keyring{Mode: s.config.Auth, Keys: s.config.Keys}
+	keys := keyring(s.config, s.broker)
 	s.protocol = protocol.New(protocol.Config{
 		Broker: s.broker, Keys: keys, TLS: s.config.TLS, MaxMessageSize: int(s.config.MaxMessageSize),
 		IdleTimeout: s.config.IdleTimeout, Logger: s.config.Logger,
