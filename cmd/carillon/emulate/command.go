@@ -29,6 +29,7 @@ type Command struct {
 	Keys         string            `help:"How keys are checked: strict, lenient (every account, any key) or off. Default: strict for storage queues and with --sas-key, else lenient." placeholder:"MODE"`
 	SASKey       map[string]string `name:"sas-key" mapsep:"none" help:"A shared access key of Service Bus, instead of the usual one; may be repeated. NAME:send=KEY is good for sending alone, NAME:listen,send=KEY for both; manage is everything, as without rights." placeholder:"NAME=KEY"`
 	Account      map[string]string `mapsep:"none" help:"A storage account with its key in base64, instead of devstoreaccount1; may be repeated." placeholder:"NAME=KEY"`
+	Explain      bool              `help:"Log what clients of Service Bus did wrong: a line for each refusal, with the client's container id and a hint."`
 	Cert         string            `help:"Certificate, in PEM, with which Service Bus serves TLS too, on the same ports, and storage queues HTTPS alone." placeholder:"FILE"`
 	Key          string            `help:"The private key of --cert, in PEM." placeholder:"FILE"`
 	Hosts        []string          `name:"allowed-host" help:"Names that the HTTP servers answer to. On a loopback address those of such addresses come beside, elsewhere addresses, and without this flag they answer to all. A name, or *.example.com; may be repeated." placeholder:"NAME"`
@@ -63,6 +64,9 @@ Whose keys are to be checked says so: --sas-key for Service Bus, whose keys are 
 storage queues, whose keys are strict anyway. The strings that are printed have these keys. Keys of single queues and
 topics come from AuthorizationRules among the properties in --config, or from an admin client.
 
+A program that fails and does not say why: --explain logs what Service Bus refused and what to do about it, be it an
+unknown queue, a wrong key, a lock that was lost or a message that was settled twice.
+
 Port 0 takes a free port. Stay on loopback addresses, or in a network of your own, as that of containers: the keys are
 no secret, and other addresses are warned of. SIGTERM ends it in good order.
 
@@ -73,6 +77,7 @@ Examples:
     carillon emulate --no-queue --amqp 127.0.0.1:0 --http 127.0.0.1:0 --ports-file ports.json
     carillon emulate --config config.json --sas-key orders=c2VjcmV0 --account shop=c2VjcmV0
     carillon emulate --auto-create --sas-key root=c2VjcmV0 --sas-key worker:listen=bGlzdGVu
+    carillon emulate --config config.json --explain
     carillon emulate --auto-create --cert cert.pem --key key.pem
     carillon emulate --keys lenient --amqp 0.0.0.0:5672 --http 0.0.0.0:5300 --queue 0.0.0.0:10001`
 }
@@ -145,7 +150,7 @@ func (c Command) config(ctx context.Context, t *terminal.Terminal) (Config, erro
 		}
 		cfg.Bus = &servicebus.Config{
 			Addr: c.AMQP, HTTPAddr: c.HTTP, Auth: mode, Keys: keys, Rights: rights, Entities: entities,
-			AutoCreate: c.AutoCreate, Logger: c.Logger(t.Err), AllowHost: listen.Hosts(ctx, c.HTTP, c.Hosts),
+			AutoCreate: c.AutoCreate, Explain: c.Explain, Logger: c.Logger(t.Err), AllowHost: listen.Hosts(ctx, c.HTTP, c.Hosts),
 		}
 		if certificate != nil {
 			cfg.Bus.TLS = &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12}

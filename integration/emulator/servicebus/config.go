@@ -42,6 +42,8 @@ type Config struct {
 	// AllowHost decides which names the HTTP port answers to, as they stand in the header Host, so that no page of the web whose
 	// name leads here gets an answer. Default: all.
 	AllowHost func(host string) bool
+	// Explain has the Logger take, as warnings, what clients did wrong too: a line for each refusal, with a hint.
+	Explain bool
 	// Logger takes what an operator should know. Default: nothing is logged.
 	Logger *slog.Logger
 }

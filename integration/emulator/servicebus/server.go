@@ -69,10 +69,14 @@ func (s *Server) run() {
 		}
 	})
 	keys := keyring(s.config, s.broker)
-	s.protocol = protocol.New(protocol.Config{
+	speaking := protocol.Config{
 		Broker: s.broker, Keys: keys, TLS: s.config.TLS, MaxMessageSize: int(s.config.MaxMessageSize),
 		IdleTimeout: s.config.IdleTimeout, Logger: s.config.Logger,
-	})
+	}
+	if s.config.Explain {
+		speaking.Explain = s.config.Logger
+	}
+	s.protocol = protocol.New(speaking)
 	mux := http.NewServeMux()
 	mux.Handle(protocol.WebSocketPath, s.protocol)
 	mux.Handle(protocol.WebSocketPath+"/{$}", s.protocol) // as .NET's and Python's clients ask for it

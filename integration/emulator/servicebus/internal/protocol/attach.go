@@ -62,9 +62,21 @@ func (c *conn) hostname() string {
 	return cmp.Or(host, "localhost")
 }
 
+// address is where a link of the client leads.
+func address(p *amqp.Attach) string {
+	of := p.Target
+	if p.Receiver {
+		of = p.Source
+	}
+	if of == nil {
+		return ""
+	}
+	return of.Address
+}
+
 // attachIncoming begins a link on which the client sends.
 func (s *session) attachIncoming(p *amqp.Attach) {
-	l := &incoming{session: s, name: p.Name, handle: p.Handle, maxSize: s.conn.server.config.MaxMessageSize, open: map[*inDelivery]bool{}}
+	l := &incoming{session: s, name: p.Name, entity: address(p), handle: p.Handle, maxSize: s.conn.server.config.MaxMessageSize, open: map[*inDelivery]bool{}}
 	s.incoming[p.Handle] = l
 	s.conn.links++
 	path := ""

@@ -99,6 +99,7 @@ func (c *conn) run() error {
 	defer c.cancel()
 	stop := context.AfterFunc(c.ctx, func() { c.socket.Close() })
 	if err := c.handshake(); err != nil {
+		c.explainEnd("a connection", err)
 		stop()
 		c.socket.Close()
 		return err
@@ -106,6 +107,7 @@ func (c *conn) run() error {
 	stop()
 	go c.write()
 	err := c.read()
+	c.explainEnd("to go on with a connection", err)
 	c.mu.Lock()
 	c.close(farewell(err))
 	c.mu.Unlock()
