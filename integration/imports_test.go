@@ -36,19 +36,20 @@ var layers = []layer{
 	{path: "scheduler/spec/azure", imports: []string{"scheduler/spec/internal/...", "scheduler/document"}, never: outside},
 	{path: "scheduler/spec/cron", imports: []string{"scheduler/spec/internal/..."}, never: outside},
 	{path: "scheduler/spec/rrule", imports: []string{"scheduler/spec/internal/..."}, never: outside},
-	{path: "scheduler/spec/internal/calendar", never: outside},
+	{path: "scheduler/spec/internal/calendar", imports: []string{"scheduler/spec/internal/work"}, never: outside},
 	{path: "scheduler/spec/internal/...", imports: []string{"scheduler/document"}, never: outside},
 	{path: "scheduler/internal/climb", never: outside},
 	{path: "scheduler", imports: []string{"scheduler/spec", "scheduler/document"}, never: outside},
 	{path: "scheduler/view", imports: decisions, never: outside},
 	{path: "scheduler/awx", imports: decisions, never: outside},
 	{path: "scheduler/limits", imports: []string{"scheduler", "scheduler/document"}, never: outside},
+	{path: "scheduler/turns", never: outside},
 	{path: "scheduler/intake", imports: decisions, never: outside},
 	{path: "scheduler/cache", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
 	{path: "scheduler/secrets/seal", never: outside},
 	{path: "scheduler/secrets", imports: append([]string{"scheduler/cache", "scheduler/secrets/seal"}, decisions...), never: outside},
 	{path: "scheduler/step", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
-	{path: "scheduler/service", imports: append([]string{"scheduler/awx", "scheduler/view"}, rooms...), never: outside},
+	{path: "scheduler/service", imports: append([]string{"scheduler/awx", "scheduler/turns", "scheduler/view"}, rooms...), never: outside},
 	{path: "scheduler/worker", imports: append([]string{"scheduler/limits"}, rooms...), never: outside},
 	{path: "scheduler/rest/...", imports: apis},
 	{path: "scheduler/natsapi/...", imports: apis},
@@ -61,8 +62,9 @@ var layers = []layer{
 	{path: "examples/...", imports: append([]string{"integration/emulator/..."}, product...)},
 	// The emulators are of use without the rest of the project, and each without the other.
 	{path: "integration/emulator/internal/..."},
-	{path: "integration/emulator/servicebus/...", imports: []string{"integration/emulator/internal/..."}},
-	{path: "integration/emulator/storagequeue/...", imports: []string{"integration/emulator/internal/..."}},
+	{path: "integration/emulator/crowd"},
+	{path: "integration/emulator/servicebus/...", imports: []string{"integration/emulator/crowd", "integration/emulator/internal/..."}},
+	{path: "integration/emulator/storagequeue/...", imports: []string{"integration/emulator/crowd", "integration/emulator/internal/..."}},
 	{path: "integration/emulator/emulatortest", imports: []string{"integration/emulator/servicebus", "integration/emulator/storagequeue"}},
 	{path: "integration/sdk/...", imports: []string{"integration/emulator/..."}},
 	{path: "integration/bench", imports: append([]string{"integration/emulator/..."}, product...)},
@@ -73,7 +75,7 @@ var (
 	outside   = []string{"net/http", "github.com/nats-io/..."}
 	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
 	rooms     = append([]string{"scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step"}, decisions...)
-	apis      = append([]string{"scheduler/awx", "scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/view"}, decisions...)
+	apis      = append([]string{"scheduler/awx", "scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/turns", "scheduler/view"}, decisions...)
 	product   = []string{"scheduler/...", "store/...", "actions/..."}
 )
 

@@ -55,6 +55,11 @@ type Attempt struct {
 
 	// Redact keeps a text out of the attempt's record; nil: nothing is kept out.
 	Redact func(text string)
+
+	// Veiled returns where a text shows what Redact was given, as spans from..to
+	// in order, and how many bytes the longest of that may take in a text, 0
+	// when there is nothing; nil: nowhere.
+	Veiled func(text string) (spans [][2]int, reach int)
 }
 
 // Failure is what every errorAction is told about the main action, which failed.

@@ -12,7 +12,7 @@ import (
 func After(ran, j *Job, b Baton, res Result, ended time.Time) Decision {
 	switch {
 	case j == nil:
-		return Decision{Verdict: Drop}
+		return Decision{Verdict: Astray}
 	case !b.BelongsTo(j) || ran.UID != j.UID: // deleted, and its name used again
 		return Decision{Verdict: Orphan}
 	case j.State.Final() && !b.Kind.IsDetached():
@@ -56,6 +56,7 @@ func (j *Job) after(ran *Job, b Baton, res Result, ended time.Time) (s Step, fau
 func (j *Job) again(b Baton, res Result, ended time.Time) (*Baton, bool) {
 	next := b
 	next.Try++
+	next.Strayed = false
 	next.DeferredUntil, next.DeferredSince, next.DeferralRecorded = time.Time{}, time.Time{}, false
 	action := &j.Def.Action
 	if res.Failed {

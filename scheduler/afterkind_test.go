@@ -46,7 +46,7 @@ func TestAfterDetached(t *testing.T) {
 		{"the job's schedule is over", j, over, baton(j, "09:00:00", beside), "09:00:00", succeeds, "proceed; merge"},
 		{"the job's schedule is over: what has begun goes on", j, over, baton(j, "09:00:00", beside), "09:00:00", fails, "proceed; next 09:00:00 detached due 09:00:11 try 2, completed"},
 		{"the job's schedule is another", j, other, baton(j, "09:00:00", beside), "09:00:00", fails, "proceed; next 09:00:00 detached due 09:00:11 try 2"},
-		{"the job was deleted", j, nil, baton(j, "09:00:00", beside), "09:00:00", succeeds, "drop"},
+		{"the job has no definition", j, nil, baton(j, "09:00:00", beside), "09:00:00", succeeds, "astray"},
 		{"another job has the name", j, namesake(j), baton(j, "09:00:00", beside), "09:00:00", fails, "orphan"},
 		{"by hand", off, off, baton(j, "08:50:07", asked), "08:50:07", succeeds, "proceed; merge"},
 		{"by hand, and retried", off, off, baton(j, "08:50:07", asked), "08:50:07", fails, "proceed; next 08:50:07 by hand, detached due 08:50:18 try 2, disabled"},

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -42,6 +43,10 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	DeferredUntil    time.Time `json:"held,omitzero"`
 	DeferredSince    time.Time `json:"postponed,omitzero"`
 	DeferralRecorded bool      `json:"told,omitempty"`
+
+	// Strayed: it has waited for its definition, which was missing. Its attempt may
+	// have been run before that, so the history has to be asked.
+	Strayed bool `json:"strayed,omitempty"`
 }
 
 // plainBaton is a baton without its methods and its kind.
@@ -73,6 +78,23 @@ func DecodeBaton(data []byte) (Baton, error) {
 	}
 	stored.Kind = stored.kind()
 	return Baton(stored.plainBaton), nil
+}
+
+// Check says what about a baton in a slot cannot be: a run by hand without the
+// occurrence that it was put in front of, a kind that does not ride there, or one
+// without an instant. It would go round for ever.
+func (b *Baton) Check(slot Slot) error {
+	switch {
+	case b.Kind.IsDetached() != (slot.Detached != ""):
+		return errors.New("baton: it is of a detached run on the message of the job's own, or the reverse (oneOff)")
+	case b.Kind == Manual && b.Resume.IsZero():
+		return errors.New("baton: a run by hand does not say with what the schedule goes on (resume)")
+	case b.Nominal.IsZero():
+		return errors.New("baton: it has no instant (nominal)")
+	case min(b.Attempt, b.Try, b.ErrorAction, b.Number, b.Runs) < 0:
+		return errors.New("baton: it counts below zero")
+	}
+	return nil
 }
 
 // MayRun is when the attempt may begin: when it is due, or later if it was

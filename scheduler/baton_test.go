@@ -161,3 +161,28 @@ func TestSame(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckBaton names what no baton can be.
+func TestCheckBaton(t *testing.T) {
+	j := job(t, minutely)
+	own, beside := scheduler.Slot{Key: key}, scheduler.Slot{Key: key, Detached: "x"}
+	for name, row := range map[string]struct {
+		slot scheduler.Slot
+		b    scheduler.Baton
+		ok   bool
+	}{
+		"an occurrence":                  {own, baton(j, "09:00:00"), true},
+		"a run by hand":                  {own, baton(j, "08:50:07", byHand("09:00:00")), true},
+		"a detached occurrence":          {beside, baton(j, "09:00:00", of(scheduler.Detached)), true},
+		"a detached run by hand":         {beside, baton(j, "09:00:00", of(scheduler.ManualDetached)), true},
+		"a run by hand in front of none": {own, baton(j, "08:50:07", of(scheduler.Manual)), false},
+		"detached, on the job's own":     {own, baton(j, "09:00:00", of(scheduler.Detached)), false},
+		"the job's own, detached":        {beside, baton(j, "09:00:00"), false},
+		"without an instant":             {own, scheduler.Baton{}, false},
+		"counting below zero":            {own, baton(j, "09:00:00", func(b *scheduler.Baton) { b.Try = -1 }), false},
+	} {
+		if err := row.b.Check(row.slot); (err == nil) != row.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

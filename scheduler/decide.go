@@ -9,7 +9,7 @@ type Standing uint8
 // The standings of a baton. All but GoesOn keep it from beginning an attempt.
 const (
 	GoesOn  Standing = iota
-	Gone             // its job was deleted
+	Gone             // its job was deleted, or its definition lost
 	Foreign          // its job was deleted, and another one has the name now
 	Over             // its job was disabled, or has come to its end
 	Dropped          // it is a detached occurrence that has not begun, of a job that was disabled
@@ -69,6 +69,10 @@ const (
 	// Drop: there is nothing left to do.
 	Drop
 
+	// Astray: the job has no definition. What became of that is to be looked for:
+	// [Stray].
+	Astray
+
 	// Orphan: the baton is of an earlier job of the name. Deleting that one
 	// was to remove its message; when that was cut short, it lies where the
 	// present job's baton ought to be, so an audit has to look.
@@ -91,7 +95,7 @@ func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
 	standing := b.StandingOf(j, open)
 	switch standing {
 	case Gone:
-		return Decision{Verdict: Drop}
+		return Decision{Verdict: Astray}
 	case Foreign:
 		return Decision{Verdict: Orphan}
 	case Over:

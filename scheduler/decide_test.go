@@ -39,8 +39,8 @@ func TestDecide(t *testing.T) {
 		{"a detached occurrence runs, however late", j, false, baton(j, "09:00:00", of(scheduler.Detached)), "19:00:00", "run 09:00:00 detached"},
 		{"a detached run by hand runs, however late", in(scheduler.Disabled, j), false, baton(j, "08:50:07", of(scheduler.ManualDetached)), "19:00:00", "run 08:50:07 by hand, detached"},
 
-		{"a deleted job's baton is dropped", nil, false, baton(j, "09:00:00"), "09:00:00", "drop"},
-		{"its retry is dropped, too", nil, false, baton(j, "09:00:00", begun), "09:00:10", "drop"},
+		{"a baton without a definition is astray", nil, false, baton(j, "09:00:00"), "09:00:00", "astray"},
+		{"a retry is so, too", nil, false, baton(j, "09:00:00", begun), "09:00:10", "astray"},
 		{"another job has the name", namesake(j), false, baton(j, "09:00:00"), "09:00:00", "orphan"},
 		{"another job has the name, and is disabled", namesake(in(scheduler.Disabled, j)), false, baton(j, "09:00:00"), "09:00:00", "orphan"},
 

@@ -11,8 +11,8 @@ import (
 // SecretDestination is an [Action] that says where its secrets go. Those of an action
 // that does not are taken to go to its Target.
 type SecretDestination interface {
-	// Recipients returns who is shown secrets of the action. It does not depend
-	// on whether there are any.
+	// Recipients returns who is shown secrets of the action. One without a role
+	// there is whether it has secrets or not.
 	Recipients() []Recipient
 }
 
@@ -59,19 +59,31 @@ func moved(before, after Action) (from, to Recipient, ok bool) {
 	return from, to, false
 }
 
+// authentication is the member that says how an action proves who it is.
+const authentication = "authentication"
+
 // mainPath is where a job has its action.
 const mainPath = "action"
 
+// retyped is what is wrong with a secret that would be sent in another way.
+const retyped = "belongs to an authentication of another type; send it again, or use a secretRef"
+
 // CheckKept returns [ErrInvalid] when a patch, which makes after of before,
-// sends secrets elsewhere that it does not name itself: whoever may patch a job
-// could have them sent home. kept is where the secrets stand that it does not
-// name. Shared secrets are not affected: who names one may use it.
-func CheckKept(before, after *ActionSpec, kept []string) error {
+// sends secrets elsewhere that it does not name itself, or makes something else
+// of them: whoever may patch a job could have them sent home. kept is where the
+// secrets stand that it does not name. Shared secrets are not affected: who names
+// one may use it.
+func CheckKept(before, after *Definition, kept []string) error {
 	var problems document.Problems
+	others := before.properties.Retyped("", authentication, after.properties)
 	for _, path := range kept {
-		was, is := before.holding(path), after.holding(path)
+		was, is := before.Action.holding(path), after.Action.holding(path)
 		if was == nil || is == nil || was.at != is.at {
 			continue // it is of an action that is new, or gone
+		}
+		if slices.Contains(others, path) {
+			problems = append(problems, document.Problem{Path: path, Message: retyped})
+			continue
 		}
 		if from, to, elsewhere := moved(was.Run, is.Run); elsewhere {
 			problems = append(problems, document.Problem{
@@ -83,6 +95,16 @@ func CheckKept(before, after *ActionSpec, kept []string) error {
 		return nil
 	}
 	return AsInvalid(problems)
+}
+
+// Disguised returns d with another text in the place of the secrets that it
+// brings, which are those that were not kept. Compared with that of a job it shows
+// nothing of theirs: a dry run would tell whether a guess is right, as often as
+// it is asked. It is not for storing.
+func (d *Definition) Disguised(text string, kept []string) *Definition {
+	disguised := *d
+	disguised.properties = d.properties.Disguised("", text, kept)
+	return &disguised
 }
 
 // holding returns the one of an action and its errorActions that a path leads

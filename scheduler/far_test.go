@@ -35,7 +35,7 @@ func TestDecideEarly(t *testing.T) {
 		{"a detached retry", j, false, baton(j, "09:00:00", of(scheduler.Detached), begun), "07:59:59", "wait; next 09:00:00 detached due 09:00:10 try 2"},
 		{"centuries early", j, false, baton(j, "9999-12-31T23:59:00Z"), "09:00:00", "wait; next 9999-12-31T23:59:00Z"},
 		{"its job is disabled", in(scheduler.Disabled, j), false, baton(j, "09:00:00"), "07:59:59", "skip; no baton, disabled"},
-		{"its job was deleted", nil, false, baton(j, "09:00:00"), "07:59:59", "drop"},
+		{"its job has no definition", nil, false, baton(j, "09:00:00"), "07:59:59", "astray"},
 		{"its job has another schedule", other, false, baton(j, "09:00:00"), "07:59:59", "restart"},
 	})
 }

@@ -19,7 +19,7 @@ func Recover(ran, j *Job, search *AttemptSearch, now time.Time) Decision {
 	if search.besideIt() { // it has ended: the job's own baton goes on alone
 		switch b.StandingOf(j, true) {
 		case Gone:
-			return Decision{Verdict: Drop}
+			return Decision{Verdict: Astray}
 		case Foreign:
 			return Decision{Verdict: Orphan}
 		case GoesOn, Over, Dropped, Closed:

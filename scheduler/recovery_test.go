@@ -79,7 +79,7 @@ func TestRecover(t *testing.T) {
 		{"by hand: ran, not recorded", j, j, baton(j, "08:50:07", byHand("09:00:00")), history{before}, "again; run 08:50:07 by hand resume 09:00:00"},
 		{"by hand: recorded", j, j, baton(j, "08:50:07", byHand("09:00:00")), history{attempt(j, baton(j, "08:50:07", byHand("09:00:00")), "08:50:07", succeeds)}, "proceed; next 09:00:00"},
 		{"disabled meanwhile", j, in(scheduler.Disabled, j), b, history{attempt(j, b, "09:00:00", succeeds)}, "proceed; no baton, disabled"},
-		{"deleted meanwhile", nil, nil, b, history{attempt(j, b, "09:00:00", succeeds)}, "drop"},
+		{"its definition is gone meanwhile", nil, nil, b, history{attempt(j, b, "09:00:00", succeeds)}, "astray"},
 		{"deleted meanwhile, and its name used again", namesake(j), namesake(j), b, history{attempt(j, b, "09:00:00", succeeds)}, "orphan"},
 	})
 	first, again := b.AttemptOf(key), b.AttemptOf(key)
@@ -134,7 +134,7 @@ func TestRecoverOverlap(t *testing.T) {
 		{"whether that failed or not", j, j, own, history{failed}, "proceed; next 09:01:00"},
 		{"it was the last of a count", three, three, last, history{attempt(three, lastBeside, "09:02:00", succeeds)}, "proceed; no baton, completed"},
 		{"the job is disabled: its next baton will end", j, in(scheduler.Disabled, j), own, history{ended}, "proceed; next 09:01:00, disabled"},
-		{"the job is deleted", nil, nil, own, history{ended}, "drop"},
+		{"the job has no definition", nil, nil, own, history{ended}, "astray"},
 		{"another job has the name", namesake(j), namesake(j), own, history{ended}, "orphan"},
 		{"detached: ran, not recorded", j, j, beside, nil, "again; run 09:00:00 detached"},
 		{"detached: recorded, not counted in", j, j, beside, history{ended}, "proceed; merge"},

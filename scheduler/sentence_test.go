@@ -22,7 +22,7 @@ func mustSay(t *testing.T, what, got, want string) {
 
 var verdicts = map[scheduler.Verdict]string{
 	scheduler.Run: "run", scheduler.Detach: "detach", scheduler.Skip: "skip", scheduler.Wait: "wait",
-	scheduler.Restart: "restart", scheduler.Proceed: "proceed", scheduler.Drop: "drop", scheduler.Orphan: "orphan",
+	scheduler.Restart: "restart", scheduler.Proceed: "proceed", scheduler.Drop: "drop", scheduler.Astray: "astray", scheduler.Orphan: "orphan",
 }
 
 // said is a decision in short: the verdict and the baton that runs, what is recorded before, and the step.
@@ -36,7 +36,7 @@ func said(d scheduler.Decision) string {
 	}
 	parts := append([]string{words}, recordsSaid(d.Records)...)
 	switch d.Verdict {
-	case scheduler.Run, scheduler.Restart, scheduler.Drop, scheduler.Orphan: // Step is empty
+	case scheduler.Run, scheduler.Restart, scheduler.Drop, scheduler.Astray, scheduler.Orphan: // Step is empty
 	case scheduler.Detach, scheduler.Skip, scheduler.Wait, scheduler.Proceed:
 		parts = append(parts, stepSaid(d.Step))
 	}

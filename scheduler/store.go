@@ -18,7 +18,7 @@ type Stored struct {
 	Key          Key
 	Revision     uint64
 	Data         []byte
-	SpecSequence uint64 // of a deleted job: the spec that deleted it
+	SpecSequence uint64 // of a deleted job, whose Revision is that of its marker: the spec that deleted it
 }
 
 // Store is what the scheduler needs of a durable store. Package store implements
@@ -43,6 +43,8 @@ type Store interface { //nolint:interfacebloat // the sum of its parts
 type Jobs interface { //nolint:interfacebloat // all that definitions need
 	LoadJob(ctx context.Context, k Key) (Stored, error)
 	LoadJobAt(ctx context.Context, k Key, revision uint64) (Stored, error)
+	LastRevision(ctx context.Context) (uint64, error)
+	EachDeleted(ctx context.Context, f func(Key)) error
 	LoadJobs(ctx context.Context, keys []Key, each func(Stored)) error
 	EachJob(ctx context.Context, collection string, f func(Key) error) error
 	SaveJob(ctx context.Context, k Key, data []byte, replaces uint64, final bool) (uint64, error)
@@ -67,6 +69,7 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	Running(ctx context.Context, slot Slot) (Stored, error)
 	FindBatons(ctx context.Context, keys []Key, found func(Key)) error
 	EachBaton(ctx context.Context, lane int, f func(slot Slot, waiting bool) error) error
+	AnyBaton(ctx context.Context, k Key) (*Stored, error)
 
 	Arm(ctx context.Context, slot Slot, body []byte, at time.Time, waiting uint64) error
 	Fire(ctx context.Context, slot Slot, body []byte, waiting uint64) error

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
 // Sealer seals the secrets of a job's properties for the store and opens them
@@ -133,6 +134,26 @@ func decodeStored(k Key, data []byte, secrets Sealer) (s storedJob, err error) {
 // stays locked: it is stored again as it was, and attempts that need it fail.
 // The error is a [*DamagedError].
 func DecodeJob(k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
+	return DecodeJobWith(noPlans{}, k, revision, data, actions, secrets)
+}
+
+// PlanKeeper keeps plans of stored jobs that take long to compile.
+type PlanKeeper interface {
+	// Kept returns the plan of a revision of a job, or the error that compiling it ended with, if it is kept.
+	Kept(k Key, revision uint64) (plan *spec.Plan, ok bool, err error)
+	// Keep takes the plan of a revision, or the error, if it is worth to be kept.
+	Keep(k Key, revision uint64, plan *spec.Plan, err error)
+}
+
+// noPlans keeps nothing.
+type noPlans struct{}
+
+func (noPlans) Kept(Key, uint64) (*spec.Plan, bool, error) { return nil, false, nil }
+
+func (noPlans) Keep(Key, uint64, *spec.Plan, error) {}
+
+// DecodeJobWith is [DecodeJob] for who keeps plans.
+func DecodeJobWith(plans PlanKeeper, k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
 	s, err := decodeStored(k, data, secrets)
 	if err != nil {
 		return nil, damagedJob(k, revision, data, err)
@@ -149,9 +170,17 @@ func DecodeJob(k Key, revision uint64, data []byte, actions ActionReader, secret
 		Created: m.Created, Updated: m.Updated, Anchor: m.Anchor, SpecSequence: m.SpecSequence,
 		State: m.State, Progress: m.Progress, Def: def,
 	}
-	if err := j.compile(); err != nil {
+	plan, known, err := plans.Kept(k, revision)
+	if !known {
+		if err = j.compile(); err == nil {
+			plan = j.Plan
+		}
+		plans.Keep(k, revision, plan, err)
+	}
+	if err != nil {
 		return nil, damagedJob(k, revision, data, err)
 	}
+	j.Plan = plan
 	return j, nil
 }
 

@@ -17,9 +17,8 @@ func (j *Job) Upcoming(b *Baton, n int) []time.Time {
 		n = min(n, most-b.Runs)
 	}
 	times := []time.Time{}
-	for ok && len(times) < n {
-		times = append(times, t.UTC())
-		t, ok = plan.Next(t)
+	if ok && n > 0 {
+		times = append([]time.Time{t.UTC()}, plan.After(t, n-1)...)
 	}
 	return times
 }

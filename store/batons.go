@@ -55,6 +55,22 @@ func (s *Store) FindBatons(ctx context.Context, keys []scheduler.Key, found func
 	return nil
 }
 
+// AnyBaton returns one of the batons of a job, waiting or running, its own or one of
+// a detached run; nil when it has none.
+func (s *Store) AnyBaton(ctx context.Context, k scheduler.Key) (*scheduler.Stored, error) {
+	slot, filters := scheduler.Slot{Key: k}, []string{}
+	for _, subject := range []string{s.timerSubject(slot), s.fireSubject(slot)} {
+		filters = append(filters, subject, subject+".*")
+	}
+	var found *scheduler.Stored
+	get := directRequest{Subjects: filters, Batch: 1}
+	err := s.directGet(ctx, s.cfg.stream(timersStream(s.Lane(k))), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
+		found = &scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}
+		return false
+	}, func(*nats.Msg) {})
+	return found, err
+}
+
 // Arm makes a baton wait until at. waiting is the sequence of the waiting
 // baton it replaces, 0 when none may wait. scheduler.ErrConflict otherwise.
 func (s *Store) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {

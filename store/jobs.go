@@ -18,7 +18,8 @@ import (
 const specHeader = "Carillon-Spec-Sequence"
 
 // LoadJob returns a job's current definition. scheduler.ErrNotFound when there
-// is none; Stored.SpecSequence is then what the delete marker says.
+// is none; Stored.Revision is then that of the delete marker, 0 without one, and
+// Stored.SpecSequence what it says.
 func (s *Store) LoadJob(ctx context.Context, k scheduler.Key) (scheduler.Stored, error) {
 	m, err := s.jobStream.GetLastMsgForSubject(ctx, s.jobSubject(k))
 	if err != nil {
@@ -57,9 +58,19 @@ func (s *Store) LoadJobAt(ctx context.Context, k scheduler.Key, revision uint64)
 	return stored(k, m)
 }
 
+// LastRevision returns the last revision that any definition got, of those that the
+// store knows.
+func (s *Store) LastRevision(ctx context.Context) (uint64, error) {
+	info, err := s.jobStream.Info(ctx)
+	if err != nil {
+		return 0, translate(err)
+	}
+	return info.State.LastSeq, nil
+}
+
 func stored(k scheduler.Key, m *jetstream.RawStreamMsg) (scheduler.Stored, error) {
 	st := scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}
-	if m.Header.Get("KV-Operation") != "" || m.Header.Get(jetstream.MarkerReasonHeader) != "" {
+	if isMarker(m.Header) {
 		st.SpecSequence, _ = strconv.ParseUint(m.Header.Get(specHeader), 10, 64)
 		return st, scheduler.ErrNotFound
 	}
@@ -157,6 +168,50 @@ func (s *Store) WatchJobs(ctx context.Context, ready func(), changed func(k sche
 			return nil
 		}
 	}
+}
+
+// EachDeleted calls f for every job that was deleted, as far as the store remembers:
+// within the last hour. It reads the headers of all that was written since.
+func (s *Store) EachDeleted(ctx context.Context, f func(scheduler.Key)) error {
+	since := time.Now().Add(-markerAge)
+	c, err := s.jobStream.CreateConsumer(ctx, jetstream.ConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &since, HeadersOnly: true,
+		AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1, InactiveThreshold: followerAge,
+	})
+	if err != nil {
+		return translate(err)
+	}
+	defer func() { _ = s.jobStream.DeleteConsumer(context.WithoutCancel(ctx), c.CachedInfo().Name) }()
+	for left := c.CachedInfo().NumPending; left > 0; {
+		batch, err := c.Fetch(int(min(left, deletedBatch)), jetstream.FetchMaxWait(publishTimeout))
+		if err != nil {
+			return translate(err)
+		}
+		before := left
+		for m := range batch.Messages() {
+			left--
+			k, ok := s.jobKey(m.Subject())
+			if ok && isMarker(m.Headers()) {
+				f(k)
+			}
+		}
+		if err := batch.Error(); err != nil {
+			return translate(err)
+		}
+		if left == before {
+			return nil // what was left has been written over meanwhile
+		}
+	}
+	return nil
+}
+
+// deletedBatch is how many headers are read in one request.
+const deletedBatch = 4096
+
+// isMarker reports whether a message with these headers says that a job was deleted,
+// or has expired.
+func isMarker(h nats.Header) bool {
+	return h.Get("KV-Operation") != "" || h.Get(jetstream.MarkerReasonHeader) != ""
 }
 
 // EachJob calls f for every key in a collection (all when it is empty), in no

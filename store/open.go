@@ -119,15 +119,25 @@ func (s *Store) openSettings(ctx context.Context) error {
 		return err
 	}
 	want := max(1, s.cfg.Lanes)
-	_, err = kv.Create(ctx, "lanes", []byte(strconv.Itoa(want)))
+	if _, err := kv.Get(ctx, lanesKey); errors.Is(err, jetstream.ErrKeyNotFound) {
+		there, err := s.lanesThere(ctx)
+		if err != nil {
+			return err
+		}
+		if there > 0 { // the first start has made them
+			s.cfg.Logger.Error("the number of lanes is missing from the settings; it is taken from the streams that are there", "lanes", there)
+			want = there
+		}
+	}
+	_, err = kv.Create(ctx, lanesKey, []byte(strconv.Itoa(want)))
 	if err == nil {
 		s.lanes = want
-		return nil
+		return s.checkLanes()
 	}
 	if !errors.Is(err, jetstream.ErrKeyExists) {
 		return translate(err)
 	}
-	e, err := kv.Get(ctx, "lanes")
+	e, err := kv.Get(ctx, lanesKey)
 	if err != nil {
 		return translate(err)
 	}
@@ -137,6 +147,27 @@ func (s *Store) openSettings(ctx context.Context) error {
 			"the stored value %q in bucket %s is not a number of lanes", e.Value(), s.cfg.bucket("settings"),
 		), Cause: err}
 	}
+	return s.checkLanes()
+}
+
+// lanesKey is where the settings have the number of lanes.
+const lanesKey = "lanes"
+
+// lanesThere counts the streams of lanes.
+func (s *Store) lanesThere(ctx context.Context) (n int, err error) {
+	for n < MaxLanes && err == nil {
+		if _, err = s.js.Stream(ctx, s.cfg.stream(timersStream(n))); err == nil {
+			n++
+		}
+	}
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		err = nil
+	}
+	return n, translate(err)
+}
+
+// checkLanes refuses a number of lanes that is not the stored one.
+func (s *Store) checkLanes() error {
 	if s.cfg.Lanes != 0 && s.cfg.Lanes != s.lanes {
 		return &SettingError{Setting: "lanes", Conflict: true, Message: fmt.Sprintf(
 			"%d was asked for, but this store was created with %d, which is fixed; leave the setting out or use %d",
@@ -226,7 +257,7 @@ func incompatible(what, wrong string) error {
 // openError explains why a stream or bucket cannot be opened.
 func (s *Store) openError(what string, err error) error {
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
-		return &SettingError{Setting: "replicas", Message: fmt.Sprintf(
+		return &SettingError{Setting: blame(api), Message: fmt.Sprintf(
 			"%s cannot be created with %d replicas in %s storage%s", what, s.replicas, s.cfg.Storage, whyNot(api),
 		), Cause: err}
 	}

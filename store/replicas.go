@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -105,10 +107,33 @@ func (s *Store) setReplicas(ctx context.Context, stream string) error {
 // errSingleServer is the answer of a server that is in no cluster.
 const errSingleServer jetstream.ErrorCode = 10074
 
-// whyNot says in plain words why a server cannot keep more copies.
+// errNoPeers is the answer of a cluster that has too few servers for the replicas that were asked for.
+const errNoPeers jetstream.ErrorCode = 10005
+
+// outOfRoom are the answers, by the names of nats-server, of a server that has no room for a stream: JSInsufficientResourcesErr,
+// JSStorageResourcesExceededErr, JSAccountResourcesExceededErr.
+var outOfRoom = []jetstream.ErrorCode{10023, 10047, 10002}
+
+// ServerSetting is the Setting of a [SettingError] for which the NATS server, and what it runs on, is to blame.
+const ServerSetting = "nats-server"
+
+// blame is the setting that keeps a stream from being created.
+func blame(api *jetstream.APIError) string {
+	if api.ErrorCode == errSingleServer || api.ErrorCode == errNoPeers {
+		return "replicas"
+	}
+	return ServerSetting
+}
+
+// whyNot says in plain words why a server cannot keep a stream.
 func whyNot(api *jetstream.APIError) string {
-	if api.ErrorCode == errSingleServer {
+	switch {
+	case api.ErrorCode == errSingleServer:
 		return ", where one NATS server is alone and keeps one copy"
+	case slices.Contains(outOfRoom, api.ErrorCode):
+		return ", as the server or the account has no room left for it"
+	case api.Code >= http.StatusInternalServerError:
+		return ", as the server cannot write it: its disk may be full or read-only, or it may have too many files open"
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -32,6 +33,27 @@ func TestResize(t *testing.T) {
 		change, err := resize(test.have, test.want, test.reduce)
 		if !slices.Equal(change, test.change) || (err != nil) != test.err || test.err && !errors.Is(err, scheduler.ErrConflict) {
 			t.Errorf("%s: got %v, %v", name, change, err)
+		}
+	}
+}
+
+func TestBlame(t *testing.T) {
+	for name, test := range map[string]struct {
+		api           jetstream.APIError
+		setting, says string
+	}{
+		"alone":             {jetstream.APIError{Code: 500, ErrorCode: 10074}, "replicas", "one NATS server is alone"},
+		"too few servers":   {jetstream.APIError{Code: 400, ErrorCode: 10005}, "replicas", ""},
+		"a full disk":       {jetstream.APIError{Code: 500, ErrorCode: 10049, Description: "error creating store for stream"}, "nats-server", "its disk may be full"},
+		"another failure":   {jetstream.APIError{Code: 500, ErrorCode: 10049, Description: "mkdir: no space left on device"}, "nats-server", "its disk may be full"},
+		"no room":           {jetstream.APIError{Code: 503, ErrorCode: 10023}, "nats-server", "no room left"},
+		"no room on disk":   {jetstream.APIError{Code: 500, ErrorCode: 10047}, "nats-server", "no room left"},
+		"the account's end": {jetstream.APIError{Code: 400, ErrorCode: 10002}, "nats-server", "no room left"},
+		"a refusal":         {jetstream.APIError{Code: 400, ErrorCode: 10052}, "nats-server", ""},
+	} {
+		setting, says := blame(&test.api), whyNot(&test.api)
+		if setting != test.setting || !strings.Contains(says, test.says) || test.says == "" && says != "" {
+			t.Errorf("%s: got %s, %q", name, setting, says)
 		}
 	}
 }

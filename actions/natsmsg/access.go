@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/lru"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -131,7 +131,7 @@ func parseServer(text string) (string, error) {
 	if text != "" && !strings.Contains(text, "://") {
 		text = "nats://" + text
 	}
-	u, err := url.Parse(text)
+	u, err := egress.ParseURL(text)
 	if err != nil || u.Hostname() == "" {
 		return "", errors.New("is not the URL of a server, such as nats://nats.example.com:4222")
 	}
@@ -140,7 +140,7 @@ func parseServer(text string) (string, error) {
 	case u.User != nil:
 		return "", errors.New("must not contain credentials: they have members of their own (credentials, token, user, password)")
 	case !known:
-		return "", fmt.Errorf("scheme %q is not one of nats, tls, ws, wss", u.Scheme)
+		return "", errors.New("has a scheme that is not one of nats, tls, ws, wss")
 	case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
 		return "", errors.New("must end with the port: a server has no path and no query")
 	}

@@ -31,14 +31,17 @@ var _ scheduler.SecretDestination = (*action)(nil)
 func (a *action) Target() string { return a.access.target() }
 
 // Recipients implements [scheduler.SecretDestination]: any of the servers may be shown the
-// secrets.
+// secrets, and those in headers, who listens to the subject.
 func (a *action) Recipients() []scheduler.Recipient {
+	var all []scheduler.Recipient
 	if a.access.own() {
-		return []scheduler.Recipient{{Address: "the scheduler's own NATS server"}}
+		all = append(all, scheduler.Recipient{Address: "the scheduler's own NATS server"})
 	}
-	all := make([]scheduler.Recipient, len(a.access.servers))
-	for i, server := range a.access.servers {
-		all[i].Address = strings.ToLower(server)
+	for _, server := range a.access.servers {
+		all = append(all, scheduler.Recipient{Address: strings.ToLower(server)})
+	}
+	if len(a.header.secrets) > 0 {
+		all = append(all, scheduler.Recipient{Role: "subject", Address: a.subject})
 	}
 	return all
 }

@@ -58,7 +58,7 @@ func TestProblems(t *testing.T) {
 		"no servers":      {`{"subject": "a", "servers": []}`, []string{`servers: has 0 elements, 1 to 16 are allowed`}},
 		"empty servers":   {`{"subject": "a", "servers": ""}`, []string{`servers: is not the URL of a server, such as nats://nats.example.com:4222`}},
 		"servers' kind":   {`{"subject": "a", "servers": [1]}`, []string{`servers[0]: must be a string, not a number`}},
-		"scheme":          {`{"subject": "a", "servers": ["nats://a", "http://b"]}`, []string{`servers[1]: scheme "http" is not one of nats, tls, ws, wss`}},
+		"scheme":          {`{"subject": "a", "servers": ["nats://a", "http://b"]}`, []string{`servers[1]: has a scheme that is not one of nats, tls, ws, wss`}},
 		"path":            {`{"subject": "a", "servers": "nats://a/b"}`, []string{`servers: must end with the port: a server has no path and no query`}},
 		"web sockets":     {`{"subject": "a", "servers": "nats://a,ws://b"}`, []string{`servers: web sockets and other servers do not go together`}},
 		"password in URL": {`{"subject": "a", "servers": "nats://u:planted@a"}`, []string{`servers: must not contain credentials: they have members`}},

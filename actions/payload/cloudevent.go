@@ -62,10 +62,10 @@ func readEvent(o *document.Object) event {
 		schema:  eventText(eo, "dataSchema"),
 	}
 	if _, ok := parseReference(e.source); !ok {
-		eo.Problem("source", "%q is not a URI or a part of one, such as /orders/nightly", e.source)
+		eo.Problem("source", "is not a URI or a part of one, such as /orders/nightly")
 	}
 	if u, ok := parseReference(e.schema); !ok || e.schema != "" && !u.IsAbs() {
-		eo.Problem("dataSchema", "%q is not a URI, such as https://example.com/order.json", e.schema)
+		eo.Problem("dataSchema", "is not a URI, such as https://example.com/order.json")
 	}
 	return e
 }

@@ -166,8 +166,8 @@ func TestReadProblems(t *testing.T) {
 			`{"queueMessage":{"envelope":"cloudevents","cloudEvent":{"type":"","source":"a b","subject":"\u0007","dataSchema":"x"}}}`,
 			"action.queueMessage.cloudEvent.type: must not be empty\n" +
 				"action.queueMessage.cloudEvent.subject: must not contain control characters, as it does at line 1, column 1\n" +
-				`action.queueMessage.cloudEvent.source: "a b" is not a URI or a part of one, such as /orders/nightly` + "\n" +
-				`action.queueMessage.cloudEvent.dataSchema: "x" is not a URI, such as https://example.com/order.json`,
+				`action.queueMessage.cloudEvent.source: is not a URI or a part of one, such as /orders/nightly` + "\n" +
+				`action.queueMessage.cloudEvent.dataSchema: is not a URI, such as https://example.com/order.json`,
 		},
 		{
 			`{"queueMessage":{"envelope":"azureScheduler","message":"ab\nc\u0001"}}`,

@@ -30,16 +30,22 @@ var _ scheduler.SecretDestination = (*action)(nil)
 // same for every form of its name and wherever it is mapped to.
 func (a *action) Target() string { return a.namespace.target }
 
-// Recipients implements [scheduler.SecretDestination].
+// Recipients implements [scheduler.SecretDestination]: the namespace, and who receives
+// from the queue or topic when properties of the message are secrets.
 func (a *action) Recipients() []scheduler.Recipient {
-	scheme := "amqps://"
-	switch {
-	case a.namespace.mapped:
-		return []scheduler.Recipient{{Address: a.namespace.target}}
-	case a.namespace.plain:
-		scheme = "amqp://"
+	address := a.namespace.target
+	if !a.namespace.mapped {
+		scheme := "amqps://"
+		if a.namespace.plain {
+			scheme = "amqp://"
+		}
+		address = scheme + strings.ToLower(a.namespace.authority())
 	}
-	return []scheduler.Recipient{{Address: scheme + strings.ToLower(a.namespace.authority())}}
+	all := []scheduler.Recipient{{Address: address}}
+	if len(a.secrets) > 0 {
+		all = append(all, scheduler.Recipient{Role: a.noun, Address: strings.ToLower(a.entity)})
+	}
+	return all
 }
 
 // Invoke implements [scheduler.Action]: it renders the message of an attempt,

@@ -114,7 +114,8 @@ func cutScheme(text string) (scheme, rest string) {
 	return strings.ToLower(scheme), strings.TrimSuffix(rest, "/")
 }
 
-// parseEndpoint reads host[:port], with or without a scheme. Without one, and
+// parseEndpoint reads host[:port], with or without a scheme. Its error shows
+// nothing of it, as it may be a URL with a password. Without one, and
 // with sb, this computer and port 5672 are spoken to in plain, as Service Bus
 // emulators are, unless the port is that of TLS.
 func parseEndpoint(text string) (place, error) {
@@ -130,7 +131,7 @@ func parseEndpoint(text string) (place, error) {
 	case "", "sb":
 		p.plain = p.port == portPlain || local && p.port != portTLS
 	default:
-		return place{}, fmt.Errorf("has scheme %q, which is not sb, amqp or amqps", scheme)
+		return place{}, errors.New("has a scheme that is not sb, amqp or amqps")
 	}
 	switch {
 	case p.port != "":
@@ -157,7 +158,7 @@ func parseHost(text string) (p place, local bool, err error) {
 	}
 	local = err == nil && addr.IsLoopback() || strings.EqualFold(p.host, "localhost")
 	if n, err := strconv.ParseUint(p.port, 10, 16); p.port != "" && (err != nil || n == 0) {
-		return p, local, fmt.Errorf("has port %q, which is not in 1-65535", p.port)
+		return p, local, errors.New("has a port that is not in 1-65535")
 	}
 	return p, local, nil
 }

@@ -111,12 +111,9 @@ func parseEndpoint(text string) (*url.URL, error) {
 	if strings.ContainsAny(text, "?#") {
 		return nil, errors.New("has a query: write the endpoint up to the ?, and a shared access signature in sasToken")
 	}
-	u, err := url.Parse(text)
+	u, err := egress.ParseURL(text)
 	switch {
 	case err != nil:
-		if detail, ok := errors.AsType[*url.Error](err); ok {
-			err = detail.Err
-		}
 		return nil, fmt.Errorf("is not a URL: %w", err)
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, errors.New("must begin with https:// or http://")

@@ -93,7 +93,7 @@ func TestTarget(t *testing.T) {
 		{"http://azurite:10001/a/b", egress.Endpoints{}, "", "has a path that is not an account's name: write http(s)://host:port/account, and the queue in queueName"},
 		{"ftp://azurite/a", egress.Endpoints{}, "", "must begin with https:// or http://"},
 		{"http:///a", egress.Endpoints{}, "", "has no host"},
-		{"http://azurite:x/a", egress.Endpoints{}, "", `is not a URL: invalid port ":x" after host`},
+		{"http://azurite:x/a", egress.Endpoints{}, "", `is not a URL: invalid port after host`},
 		{"http://127.1:10001/abc", egress.Endpoints{}, "", "has a host that is neither a name nor an address in its usual form"},
 		{"http://0X7f000001/abc", egress.Endpoints{}, "", "has a host that is neither a name nor an address in its usual form"},
 		{"http://secret@azurite/a", egress.Endpoints{}, "", "must not hold a user name: what gives access is sasToken"},

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/textproto"
+	"net/url"
 	"strings"
 	"time"
 
@@ -71,12 +72,22 @@ func (a *action) Target() string { return a.target }
 
 // Recipients implements [scheduler.SecretDestination]: the host of the request, and the
 // token server, are shown secrets. A path is none of it but a token server's, in
-// which the tenant may stand.
+// which the tenant may stand. The name in a Host header is, as other sites may be
+// at the same address, and so is what a token is for, as the host of the request
+// gets it.
 func (a *action) Recipients() []scheduler.Recipient {
-	all := []scheduler.Recipient{{Address: site(a.uri)}}
+	own := scheduler.Recipient{Address: site(a.uri)}
+	if a.host != "" && site(&url.URL{Scheme: a.uri.Scheme, Host: a.host}) != own.Address {
+		own.Address += " as " + strings.ToLower(a.host)
+	}
+	all := []scheduler.Recipient{own}
 	if o, ok := a.auth.(*oauth); ok {
 		path := strings.TrimPrefix(o.endpoint.EscapedPath(), "/")
-		all = append(all, scheduler.Recipient{Role: "token server", Address: site(o.endpoint) + "/" + path})
+		server := scheduler.Recipient{Role: "token server", Address: site(o.endpoint) + "/" + path}
+		for i := 0; i < len(o.form); i += 2 {
+			server.Address += " for " + o.form[i] + " " + o.form[i+1]
+		}
+		all = append(all, server)
 	}
 	return all
 }

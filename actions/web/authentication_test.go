@@ -171,11 +171,11 @@ func TestAuthenticationProblems(t *testing.T) {
 		},
 		"directory tenant": {
 			`"authentication":{"type":"ActiveDirectoryOAuth","tenant":"a/../b","audience":"c","clientId":"d","secret":"e"}`,
-			[]string{`authentication.tenant: "a/../b" is not an id or a domain name`},
+			[]string{`authentication.tenant: is not an id or a domain name`},
 		},
 		"directory dots": {
 			`"authentication":{"type":"ActiveDirectoryOAuth","tenant":"..","audience":"c","clientId":"d","secret":"e"}`,
-			[]string{`authentication.tenant: ".." is not an id or a domain name`},
+			[]string{`authentication.tenant: is not an id or a domain name`},
 		},
 		"oauth": {
 			`"authentication":{"type":"OAuth2"}`,
@@ -216,16 +216,21 @@ func TestAuthenticationProblems(t *testing.T) {
 func TestConfides(t *testing.T) {
 	client := web.New(web.Config{})
 	for members, want := range map[string][]scheduler.Recipient{
-		`"uri":"HTTP://H/a?b"`:      {{Address: "http://h"}},
-		`"uri":"https://h:443/"`:    {{Address: "https://h"}},
-		`"uri":"http://h:443/"`:     {{Address: "http://h:443"}},
-		`"uri":"https://[::1]:80/"`: {{Address: "https://[::1]:80"}},
+		`"uri":"HTTP://H/a?b"`:                                  {{Address: "http://h"}},
+		`"uri":"https://h:443/"`:                                {{Address: "https://h"}},
+		`"uri":"http://h:443/"`:                                 {{Address: "http://h:443"}},
+		`"uri":"https://[::1]:80/"`:                             {{Address: "https://[::1]:80"}},
+		`"uri":"https://h/","headers":{"Host":"Other.Example"}`: {{Address: "https://h as other.example"}},
+		`"uri":"https://h/","headers":{"host":"H"}`:             {{Address: "https://h"}},
+		`"uri":"https://h/","authentication":{"type":"OAuth2","tokenUrl":"https://l/","clientId":"c","secret":"s","scope":"x y","audience":"a"}`: {
+			{Address: "https://h"}, {Role: "token server", Address: "https://l/ for scope x y for audience a"},
+		},
 		`"uri":"https://h/","authentication":{"type":"Basic","username":"u","password":"p"}`: {{Address: "https://h"}},
 		`"uri":"https://h/","authentication":{"type":"OAuth2","tokenUrl":"https://L/t?u=v","clientId":"c","secret":"s"}`: {
 			{Address: "https://h"}, {Role: "token server", Address: "https://l/t"},
 		},
 		`"uri":"https://h/","authentication":{"type":"ActiveDirectoryOAuth","tenant":"n","audience":"a","clientId":"c","secret":"s"}`: {
-			{Address: "https://h"}, {Role: "token server", Address: "https://login.microsoftonline.com/n/oauth2/token"},
+			{Address: "https://h"}, {Role: "token server", Address: "https://login.microsoftonline.com/n/oauth2/token for resource a"},
 		},
 	} {
 		action := mustRead(t, client, "Http", `{"method":"GET",`+members+`}`)

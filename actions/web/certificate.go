@@ -35,6 +35,7 @@ const decodeLimit = 5 * time.Second
 // told at once, and shown is what answers tell of it.
 func (r *request) readCertificate(c *Client, o, ao *document.Object) (a *certificate, shown []document.Member) {
 	a = &certificate{client: c}
+	kept := mixed(ao)
 	a.pfx, _ = ao.Secret("pfx")
 	a.password, _ = ao.Secret("password")
 	if ao.Require("pfx") && a.pfx.IsZero() && ao.Has("pfx") {
@@ -42,6 +43,10 @@ func (r *request) readCertificate(c *Client, o, ao *document.Object) (a *certifi
 	}
 	if r.uri != nil && r.uri.Scheme != "https" {
 		o.Problem("uri", "must begin with https:// for a client certificate")
+	}
+	if kept != "" {
+		ao.Problem(kept, "belongs to the certificate or password that is replaced: send both")
+		return a, nil
 	}
 	if ao.Reader().Stored || a.pfx.IsZero() {
 		return a, nil
@@ -67,6 +72,21 @@ func (r *request) readCertificate(c *Client, o, ao *document.Object) (a *certifi
 		shown = describe(decoded.Leaf)
 	}
 	return a, shown
+}
+
+// mixed returns which of certificate and password is one that the job has, when
+// only the other is new; "" for neither. Whether they fit would tell what nobody
+// is shown.
+func mixed(ao *document.Object) string {
+	pfx, _ := ao.Value("pfx")
+	password, _ := ao.Value("password")
+	switch {
+	case pfx.Kind() != document.KindString || password.Kind() != document.KindString || pfx.IsSecret() == password.IsSecret():
+		return ""
+	case pfx.IsSecret():
+		return "pfx"
+	}
+	return "password"
 }
 
 // describes reports whether m tells of a certificate.

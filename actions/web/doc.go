@@ -42,7 +42,8 @@
 //     was answered with 401: it is sent a second time, once, with a new token.
 //  2. An attempt is completed when the status is a success (2xx, or what
 //     request.success.status says), the body has arrived, and it contains
-//     request.success.bodyContains, if given. The first [scheduler.MaxResponse]
+//     request.success.bodyContains, if given, elsewhere than in what shows a secret
+//     ([scheduler.Attempt] Veiled). The first [scheduler.MaxResponse]
 //     bytes are recorded, and no more are kept. A body of more than MaxBody
 //     bytes is a failed attempt, so an endless one costs no more than that.
 //  3. An attempt ends with its context, requests of tokens included, and

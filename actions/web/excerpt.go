@@ -24,6 +24,18 @@ type bodyReader struct {
 
 var bodyReaders = sync.Pool{New: func() any { return new(bodyReader) }}
 
+// readVeiled is read, but what shows a secret is not looked at.
+func (in *bodyReader) readVeiled(body io.Reader, limit int64, want []byte, secrets veil) error {
+	if len(want) == 0 || !secrets.covers() {
+		return in.read(body, limit, want)
+	}
+	search := &veiledSearch{want: want, veil: secrets}
+	err := in.read(io.TeeReader(body, search), limit, nil)
+	search.decide(true)
+	in.found = search.found
+	return err
+}
+
 // read reads body to its end, or up to limit bytes, and looks for want. The
 // error is the body's own, never [io.EOF].
 func (in *bodyReader) read(body io.Reader, limit int64, want []byte) error {

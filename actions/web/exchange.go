@@ -114,7 +114,7 @@ func (x *exchange) take(ctx context.Context, resp *http.Response) {
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		limit = 0 // not asked for, not a body, and not under the context's control
 	}
-	err := x.in.read(resp.Body, limit, x.contains)
+	err := x.in.readVeiled(resp.Body, limit, x.contains, x.attempt.Veiled)
 	switch {
 	case err != nil:
 		x.remark = fmt.Sprintf("the body broke off after %d bytes: %s", x.in.total, x.reason(ctx, err))

@@ -68,7 +68,7 @@ func (r *request) gives(name string) bool {
 func (r *request) setHost(value string) error {
 	u, err := url.Parse("http://" + value)
 	if err != nil || u.Host != value || u.Hostname() == "" {
-		return fmt.Errorf("%q is not a host name with an optional port", value)
+		return errors.New("is not a host name with an optional port") // it may be a URL with a password
 	}
 	r.host = value
 	return nil

@@ -37,7 +37,7 @@ func readDirectory(c *Client, o *document.Object) authentication {
 	tenant := needed(o, "tenant")
 	if tenant != "" && (strings.Trim(tenant, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-") != "" ||
 		strings.Trim(tenant, ".") == "") {
-		o.Problem("tenant", "%q is not an id or a domain name", tenant)
+		o.Problem("tenant", "is not an id or a domain name")
 	}
 	a.endpoint = c.login.JoinPath(tenant, "oauth2", "token")
 	audience := needed(o, "audience")

@@ -116,10 +116,10 @@ func TestRedirectAsAnswer(t *testing.T) {
 func TestRedirectLocation(t *testing.T) {
 	for location, want := range map[string]string{
 		"":               "': 'Found' Response Headers:",
-		"ftp://h/":       ` (its Location scheme "ftp" is not http or https)`,
+		"ftp://h/":       ` (its Location must begin with http:// or https://)`,
 		"http://u:p@h/":  " (its Location must not hold a user name or password",
 		"http://h/%zz":   " (its Location is not a URI)",
-		"http://h:99999": " (its Location port 99999 is not in 1-65535)",
+		"http://h:99999": " (its Location has a port that is not in 1-65535)",
 	} {
 		t.Run(location, func(t *testing.T) {
 			server := listen(t, func(w http.ResponseWriter, _ *http.Request) {

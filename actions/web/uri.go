@@ -21,11 +21,8 @@ func parseURI(text string, secure bool) (*url.URL, error) {
 	if strings.ContainsFunc(text, isBlank) {
 		return nil, errors.New("must not contain spaces or control characters; a space is written %20")
 	}
-	u, err := url.Parse(text)
+	u, err := egress.ParseURL(text)
 	if err != nil {
-		if parse, ok := errors.AsType[*url.Error](err); ok {
-			err = parse.Err // without the text, which may hold secrets
-		}
 		return nil, fmt.Errorf("is not a URI: %w", err)
 	}
 	if err := checkURI(u); err != nil {
@@ -40,13 +37,14 @@ func parseURI(text string, secure bool) (*url.URL, error) {
 // isBlank reports whether c would break a request line.
 func isBlank(c rune) bool { return c <= ' ' || c == 0x7f }
 
-// checkURI checks that u can be asked; redirects are held to it too.
+// checkURI checks that u can be asked; redirects are held to it too. The error
+// shows nothing of it.
 func checkURI(u *url.URL) error {
 	switch {
 	case !u.IsAbs():
 		return errors.New("must be absolute, such as https://example.com/path")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("scheme %q is not http or https", u.Scheme)
+		return errors.New("must begin with http:// or https://")
 	case u.Hostname() == "":
 		return errors.New("has no host")
 	case u.User != nil:
@@ -54,7 +52,7 @@ func checkURI(u *url.URL) error {
 	}
 	if port := u.Port(); port != "" {
 		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-			return fmt.Errorf("port %s is not in 1-65535", port)
+			return errors.New("has a port that is not in 1-65535")
 		}
 	}
 	return nil

@@ -139,5 +139,8 @@ func checkEndpoint(flag, text string, schemes ...string) error {
 	if err == nil && u.Host != "" && u.User == nil && slices.Contains(schemes, u.Scheme) {
 		return nil
 	}
+	if at := strings.LastIndex(text, "@"); at >= 0 { // what is before it may be a password
+		text = "…" + text[at:]
+	}
 	return terminal.Usagef("--%s: %q is not an endpoint such as %s://localhost:5000", flag, text, schemes[0])
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/printer"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/emulator/crowd"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -84,6 +85,9 @@ Examples:
 // devMinRetry is the shortest retryInterval of jobs.
 const devMinRetry = time.Second
 
+// defaultConcurrency is that of "carillon serve".
+const defaultConcurrency = 256
+
 // devGrace is how long a stop waits for running attempts: whoever presses
 // Ctrl-C is waiting too. They are repeated at the next start.
 const devGrace = 3 * time.Second
@@ -108,6 +112,9 @@ func (c devCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		return err
 	}
 	if _, err := (deliveryFlags{AllowTarget: c.Allow, LoginEndpoint: c.Login}).delivery(); err != nil {
+		return err
+	}
+	if err := enoughFiles(crowd.Files()); err != nil {
 		return err
 	}
 	l, err := listen.HTTP(ctx, c.HTTP, c.PortsFile)
@@ -175,7 +182,7 @@ func (c devCmd) emulation(ctx context.Context, t *terminal.Terminal) emulate.Con
 }
 
 func (c devCmd) startNATS(ctx context.Context, t *terminal.Terminal) (*embedded.Server, error) {
-	cfg := embedded.Config{Dir: c.Data, Addr: c.NATS, Logger: c.Logger(t.Err), SyncAlways: c.Sync == "always"}
+	cfg := embedded.Config{Dir: c.Data, Addr: c.NATS, Logger: c.Logger(t.Err), SyncAlways: c.Sync == "always", MaxConnections: crowd.Share(crowd.Files())}
 	if !cfg.SyncAlways {
 		d, err := time.ParseDuration(c.Sync)
 		if err != nil || d <= 0 {
@@ -211,10 +218,10 @@ func (d *dev) run(ctx context.Context) error {
 		return err
 	}
 	n, err := node.Open(ctx, node.Config{
-		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart,
+		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart, Damaged: d.damaged(),
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry},
-		Worker: worker.Config{OnRecord: d.records.Take, Grace: devGrace},
+		Worker: worker.Config{OnRecord: d.records.Take, Grace: devGrace, Concurrency: min(defaultConcurrency, crowd.Share(crowd.Files()))},
 	})
 	if err != nil {
 		return err
@@ -230,6 +237,15 @@ func (d *dev) run(ctx context.Context) error {
 	err = n.Run(ctx, func() error { return d.ready(ctx) })
 	d.side.Wait()
 	return errors.Join(err, listen.RemovePorts(d.cmd.PortsFile))
+}
+
+// damaged is what the start of the server has found wrong with the data directory.
+func (d *dev) damaged() []string {
+	var all []string
+	for _, found := range d.nats.Damage() {
+		all = append(all, found.String())
+	}
+	return all
 }
 
 // reconnected tells the scheduler that its server was restarted.

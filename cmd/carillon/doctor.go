@@ -26,6 +26,10 @@ scheduler has not the key for: it looks at all shared secrets, and at those of a
 collection, and names those that are damaged: what is stored of them cannot be read. And it names jobs that are over
 and never ran, as their schedules had no time left, such as 31 February; nothing is wrong with them.
 
+A job that has a baton and no definition, and that nobody is known to have deleted, is lost: the store was damaged, or
+came back from a backup. Its baton stays. Put the job again, from a file or an export, and it goes on where it was; or
+delete it.
+
 The exit code is 1 when something is wrong and was not mended.
 
 Examples:
@@ -45,8 +49,14 @@ func (c doctorCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cl
 	} else {
 		printReport(t, report)
 	}
-	if left := len(report.Findings) - report.Fixed; err == nil && left > 0 {
+	lost := len(report.Lost())
+	if left := len(report.Findings) - report.Fixed - lost; err == nil && left > 0 {
 		err = c.unwell(left, damaged(report.Findings))
+	}
+	if err == nil && lost > 0 {
+		err = terminal.Hinted(fmt.Errorf("%s lost", terminal.Plural(lost, "job is", "jobs are")),
+			`put them again with "carillon apply", from a file or an export, and they go on where they were; or give them up `+
+				`with "carillon delete"`)
 	}
 	if err == nil && len(report.Undecryptable) > 0 {
 		err = terminal.Hinted(errors.New("the scheduler has not the keys for all secrets in its store"),
@@ -80,10 +90,16 @@ func (c doctorCmd) unwell(left, damaged int) error {
 func printReport(t *terminal.Terminal, r *service.AuditReport) {
 	for _, f := range r.Findings {
 		mark := t.Paint(terminal.Red, "found ")
-		if f.Fixed {
+		switch {
+		case f.Fixed:
 			mark = t.Paint(terminal.Green, "mended")
+		case f.Lost:
+			mark = t.Paint(terminal.Red, "lost  ")
 		}
 		t.Printf("%s  %s  %s\n", mark, f.Name, f.Problem)
+	}
+	for _, damage := range r.Damaged {
+		t.Printf("%s %s\n", t.Paint(terminal.Red, "damaged"), damage)
 	}
 	for _, name := range r.NeverRan {
 		t.Printf("%s   %s  is over and never ran: its schedule has no time left; put it with another schedule\n",

@@ -35,8 +35,14 @@ func startProcess(t *testing.T, args ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{cmd: exec.Command(path, args...), ended: make(chan struct{})}
+	return startCommand(t, exec.Command(path, args...))
+}
+
+func startCommand(t *testing.T, cmd *exec.Cmd) (p *process) {
+	t.Helper()
+	p = &process{cmd: cmd, ended: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Stderr = t.TempDir(), &p.out
+	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}

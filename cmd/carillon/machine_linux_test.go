@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -57,31 +58,38 @@ func onSmallDisk(t *testing.T, f func(t *testing.T, dir string)) {
 	}
 }
 
-// running is a `carillon dev` or `serve` that is ready.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes ten seconds: run the tests without -short")
+	}
+}
+
+// running is a `carillon dev` that is ready.
 type running struct {
 	*process
 
 	listen.Ports
 }
 
-// startReady starts a process, and waits until it is ready.
-func startReady(t *testing.T, args ...string) *running {
+// devCommand is a `carillon dev` on free ports, in a shell that first does something else, such as setting a limit.
+func devCommand(t *testing.T, before, data string, more ...string) *exec.Cmd {
+	t.Helper()
+	const free = "127.0.0.1:0"
+	args := []string{"-c", before + ` && exec carillon dev "$@"`, "sh", "--data", data, "--http", free, "--nats", free, "--amqp", free, "--queue", free}
+	return exec.Command("sh", append(args, more...)...)
+}
+
+// startDev starts it, and waits until it is ready.
+func startDev(t *testing.T, before, data string) *running {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ports.json")
-	r := &running{process: startProcess(t, append(args, "--ports-file", file)...)}
+	r := &running{process: startCommand(t, devCommand(t, before, data, "--ports-file", file))}
 	r.until(t, "the start", func() bool {
 		data, err := os.ReadFile(file)
 		return err == nil && json.Unmarshal(data, &r.Ports) == nil
 	})
 	return r
-}
-
-// startDev starts a `carillon dev` on free ports.
-func startDev(t *testing.T, data string, more ...string) *running {
-	t.Helper()
-	const free = "127.0.0.1:0"
-	args := []string{"dev", "--data", data, "--http", free, "--nats", free, "--amqp", free, "--queue", free}
-	return startReady(t, append(args, more...)...)
 }
 
 // until waits for something.
@@ -178,16 +186,23 @@ func (r *running) job() string {
 	return strings.NewReplacer("HTTP", r.HTTP, "BODY", strings.Repeat("x", 4000)).Replace(everySecond)
 }
 
+// toQueue is a job that writes to the journal of an emulator.
+const toQueue = `{"action":{"type":"storageQueue","queueMessage":{"storageAccount":"devstoreaccount1","queueName":"orders",
+	"sasToken":"sv=2020-01-01&sig=abc","message":"BODY"},"retryPolicy":{"retryType":"fixed","retryInterval":"PT1S","retryCount":20}},
+	"recurrence":{"frequency":"second","interval":1}}`
+
 // TestDiskFull fills the disk under a scheduler and frees it again: it is told while it lasts, and when it is over, the
 // jobs go on in the same process and nothing is lost.
 func TestDiskFull(t *testing.T) {
+	skipShort(t)
 	onSmallDisk(t, func(t *testing.T, dir string) {
-		r := startDev(t, filepath.Join(dir, "data"))
-		jobs := []string{"a", "b", "c"}
-		for _, name := range jobs {
+		r := startDev(t, "true", filepath.Join(dir, "data"))
+		jobs := []string{"a", "b", "queue"}
+		for _, name := range jobs[:2] {
 			r.must(t, http.MethodPut, "/jobCollections/default/jobs/"+name, r.job())
 		}
-		r.until(t, "a first run", func() bool { return r.executions(t, "a") > 0 })
+		r.must(t, http.MethodPut, "/jobCollections/default/jobs/queue", strings.Replace(toQueue, "BODY", strings.Repeat("x", 4000), 1))
+		r.until(t, "a first run", func() bool { return r.executions(t, "a") > 0 && r.executions(t, "queue") > 0 })
 		filler := fill(t, dir)
 		r.until(t, "being not ready", func() bool {
 			status, text := r.readyz(t)
@@ -227,5 +242,77 @@ func TestDiskFull(t *testing.T) {
 				t.Errorf("%d lines %q in\n%s", n, want, r.out.String())
 			}
 		}
+	})
+}
+
+// TestSlowClientsWithFewFiles opens more connections than the process may have files, on each of its ports, and begins
+// requests on them that never end: the jobs and others' requests do not notice.
+func TestSlowClientsWithFewFiles(t *testing.T) {
+	skipShort(t)
+	r := startDev(t, "ulimit -n 256", t.TempDir())
+	r.must(t, http.MethodPut, "/jobCollections/default/jobs/a", r.job())
+	r.until(t, "a first run", func() bool { return r.executions(t, "a") > 0 })
+	for addr, begin := range map[string]string{
+		strings.TrimPrefix(r.HTTP, "http://"):  "PUT /jobCollections/default/jobs/slow HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{",
+		strings.TrimPrefix(r.Queue, "http://"): "PUT /devstoreaccount1/queue HTTP/1.1\r\nHost: x\r\nContent-Le",
+		strings.TrimPrefix(r.NATS, "nats://"):  "CONN",
+		r.AMQP:                                 "AMQ",
+	} {
+		for range 400 {
+			conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { conn.Close() })
+			_, _ = io.WriteString(conn, begin) // its place may have been given away already
+		}
+	}
+	before := r.executions(t, "a")
+	if status, text := r.readyz(t); status != http.StatusOK {
+		t.Errorf("/readyz: %d %s", status, text)
+	}
+	for range 10 {
+		r.must(t, http.MethodPut, "/jobCollections/default/jobs/b", r.job())
+	}
+	r.until(t, "runs beside the slow clients", func() bool { return r.executions(t, "a") > before+1 })
+	if code := r.end(t, syscall.SIGTERM); code != terminal.ExitOK {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestStartsThatCannotBe starts on a disk that is full, on one that is read-only, and with too few files: each start says
+// in one line what is wrong, and what to do.
+func TestStartsThatCannotBe(t *testing.T) {
+	onSmallDisk(t, func(t *testing.T, dir string) {
+		data := filepath.Join(dir, "data")
+		refused := func(name, before string, wants ...string) {
+			t.Helper()
+			p := startCommand(t, devCommand(t, before, data))
+			select {
+			case <-p.ended:
+			case <-time.After(patience):
+				t.Fatalf("%s: it did not end", name)
+			}
+			said := p.out.String()
+			if code := p.cmd.ProcessState.ExitCode(); code != terminal.ExitUnavailable || strings.Count(said, "\n") > 3 {
+				t.Errorf("%s: exit code %d\n%s", name, code, said)
+			}
+			for _, want := range wants {
+				if !strings.Contains(said, want) {
+					t.Errorf("%s: no %q in\n%s", name, want, said)
+				}
+			}
+		}
+		filler := fill(t, dir)
+		refused("full", "true", "error: data directory "+data+": no space left on device", "MB are free", "8 MB are needed", "hint: free some space")
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+		refused("few files", "ulimit -n 24", "too many open files", "hint: raise the limit of open files")
+		startDev(t, "true", data).end(t, syscall.SIGTERM)
+		if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+			t.Fatal(err)
+		}
+		refused("read-only", "true", "error: data directory "+data+": read-only file system", "hint: make it writable")
 	})
 }

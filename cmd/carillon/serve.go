@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/printer"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/emulator/crowd"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/scheduler/worker"
@@ -31,6 +32,7 @@ type serveCmd struct {
 
 	HTTP         string        `name:"http" help:"Where the REST API listens. It has no password: leave it on a loopback address, or put something before it that has." env:"CARILLON_HTTP" default:"127.0.0.1:8080" placeholder:"ADDR"`
 	Hosts        []string      `name:"allowed-host" help:"Names that the REST API answers to. On a loopback address those of such addresses come beside, elsewhere addresses, and without this flag it answers to all. A name, or *.example.com; may be repeated." env:"CARILLON_ALLOWED_HOST" placeholder:"NAME"`
+	Connections  int           `name:"http-connections" help:"How many connections the API serves at once; the next one takes the place of the one that has been silent longest. 0: an eighth of the files that the process may open, at most 4096." env:"CARILLON_HTTP_CONNECTIONS" default:"0" placeholder:"N"`
 	Echo         bool          `help:"Answer at /echo what was received, to try jobs out." env:"CARILLON_SERVE_ECHO"`
 	Region       string        `help:"What targets are told as x-ms-scheduler-execution-region." env:"CARILLON_REGION" placeholder:"NAME"`
 	Proxy        string        `help:"Proxy that jobs' requests over HTTP go through: http, https, socks5 or socks5h." env:"CARILLON_PROXY" placeholder:"URL"`
@@ -96,12 +98,20 @@ func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
+	files := crowd.Files()
+	if err := enoughFiles(files); err != nil {
+		return err
+	}
 	l, err := listen.HTTP(ctx, c.HTTP, c.PortsFile)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
 	log := c.Logger(t.Err)
+	if fits := min(c.Concurrency, files/filesPerAttempt); fits < c.Concurrency {
+		log.Warn("the limit of open files allows fewer attempts at once", "concurrency", fits, "asked", c.Concurrency, "files", files, "hint", terminal.FilesHint)
+		c.Concurrency = fits
+	}
 	records := printer.NewLog(log, t.Watched())
 	defer records.End()
 	return asked(ctx, c.serve(ctx, l, keys, records, log))
@@ -123,6 +133,7 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 	if err != nil {
 		return err
 	}
+	cfg.MaxConnections = c.Connections
 	cfg.Conn, cfg.Listener, cfg.Keys, cfg.Worker.OnRecord = nc, l, keys, records.Take
 	cfg.AllowHost = listen.Hosts(ctx, c.HTTP, c.Hosts)
 	if c.Echo {

@@ -22,6 +22,7 @@ func (c serveCmd) check() error {
 	_, delivery := c.delivery()
 	problems := []error{
 		listen.CheckAddress("http", c.HTTP), listen.CheckHosts(c.Hosts), checkURLs(c.URL), checkPrefix(c.Prefix), proxy, delivery,
+		checkLeast("http-connections", c.Connections, 0),
 		checkLeast("min-retry-interval", c.MinRetryTime, time.Second),
 		checkLeast("nats-wait", c.Wait, 0),
 		checkRange("lanes", c.Lanes, 0, store.MaxLanes), checkRange("replicas", c.Replicas, 0, store.MaxReplicas),

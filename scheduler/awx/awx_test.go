@@ -1,6 +1,7 @@
 package awx_test
 
 import (
+	"context"
 	"errors"
 	"net/url"
 	"testing"
@@ -204,5 +205,45 @@ func TestExplain(t *testing.T) {
 	const want = `{"rrule":["a","e"],"extra_data":["b"],"unified_job_template":["database: c"],"name":["d"]}`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestPageAsksFewSchedules shows that the instants of those schedules are looked for that a page shows, and of others only
+// when the order is theirs; and that it ends with its context.
+func TestPageAsksFewSchedules(t *testing.T) {
+	k := scheduler.Key{Collection: "team", Job: "report"}
+	name, rrule := "a", "DTSTART:20310101T000000Z RRULE:FREQ=DAILY;INTERVAL=1"
+	template := job(t, k, parse(t, `{"action":{"type":"Http"}}`))
+	var jobs []*scheduler.Job
+	for i := range 5 {
+		j := job(t, scheduler.Key{Collection: "team", Job: awx.JobName(i + 1)}, awx.New(template, awx.Request{Name: &name, RRule: &rrule}))
+		if i >= 2 {
+			j.Plan = nil // who asks it panics
+		}
+		jobs = append(jobs, j)
+	}
+	for query, few := range map[string]bool{"page_size=2": true, "page_size=2&order_by=id": true, "page_size=2&order_by=next_run": false} {
+		u, err := url.Parse("/api/v2/schedules/?" + query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := awx.ReadQuery(u.Query())
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := func(ctx context.Context) (list awx.List, err error, asked bool) {
+			defer func() { asked = recover() != nil }()
+			list, _, err = q.Page(ctx, jobs, time.Now(), u)
+			return list, err, false
+		}
+		list, err, asked := page(t.Context())
+		if asked == few || few && (err != nil || list.Count != 5 || len(list.Results) != 2 || list.Results[1].Next == nil) {
+			t.Errorf("%s: %d of %d schedules, %v, others were asked: %t", query, len(list.Results), list.Count, err, asked)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err, _ := page(ended); few && !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: ended with %v", query, err)
+		}
 	}
 }

@@ -2,11 +2,14 @@ package awx
 
 import (
 	"cmp"
+	"context"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // Query says which schedules of a list are wanted, in which order, and which page of them.
@@ -14,6 +17,7 @@ type Query struct {
 	filters    []filter
 	order      []comparison
 	page, size int
+	byNext     bool // the order depends on the next instants
 }
 
 type (
@@ -47,7 +51,7 @@ func ReadQuery(q url.Values) (Query, error) {
 				if !ok {
 					return query, unknownField(field)
 				}
-				query.order = append(query.order, by)
+				query.order, query.byNext = append(query.order, by), query.byNext || strings.Contains(field, "next_run")
 			}
 		case "format", "count_disabled", "no_truncate": // of AWX's own pages
 		default:
@@ -127,14 +131,34 @@ type List struct {
 	Results  []Schedule `json:"results"`
 }
 
-// Page returns the wanted page of schedules; false when there is none of its number. u is where it was asked for.
-func (q Query) Page(all []Schedule, u *url.URL) (List, bool) {
-	all = slices.DeleteFunc(all, func(s Schedule) bool {
-		return slices.ContainsFunc(q.filters, func(f filter) bool { return !f(&s) })
-	})
-	slices.SortFunc(all, func(a, b Schedule) int {
+// listed is a schedule of a list, with its job.
+type listed struct {
+	Schedule
+
+	job *scheduler.Job
+}
+
+// Page returns the wanted page of the schedules of jobs, as they are at an instant; not ok when there is none of its number.
+// u is where it was asked for. Instants are looked for on the page that is shown only, unless the order is theirs. The error
+// is that of ctx.
+func (q Query) Page(ctx context.Context, jobs []*scheduler.Job, now time.Time, u *url.URL) (page List, ok bool, err error) {
+	var all []listed
+	for _, j := range jobs {
+		s := brief(j)
+		if slices.ContainsFunc(q.filters, func(f filter) bool { return !f(&s) }) {
+			continue
+		}
+		if q.byNext {
+			s.Next = next(j, now)
+		}
+		if err := ctx.Err(); err != nil {
+			return List{}, false, err
+		}
+		all = append(all, listed{s, j})
+	}
+	slices.SortFunc(all, func(a, b listed) int {
 		for _, by := range q.order {
-			if c := by(&a, &b); c != 0 {
+			if c := by(&a.Schedule, &b.Schedule); c != 0 {
 				return c
 			}
 		}
@@ -142,17 +166,22 @@ func (q Query) Page(all []Schedule, u *url.URL) (List, bool) {
 	})
 	pages := max(1, (len(all)+q.size-1)/q.size)
 	if q.page < 1 || q.page > pages {
-		return List{}, false
+		return List{}, false, nil
 	}
-	part := all[min((q.page-1)*q.size, len(all)):min(q.page*q.size, len(all))]
-	list := List{Count: len(all), Results: append([]Schedule{}, part...)}
+	list := List{Count: len(all), Results: []Schedule{}}
+	for _, s := range all[min((q.page-1)*q.size, len(all)):min(q.page*q.size, len(all))] {
+		if err := ctx.Err(); err != nil {
+			return List{}, false, err
+		}
+		list.Results = append(list.Results, View(s.job, now))
+	}
 	if q.page < pages {
 		list.Next = pageLink(u, q.page+1)
 	}
 	if q.page > 1 {
 		list.Previous = pageLink(u, q.page-1)
 	}
-	return list, true
+	return list, true, nil
 }
 
 func pageLink(u *url.URL, page int) *string {

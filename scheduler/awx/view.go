@@ -7,7 +7,6 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
 // Schedule is a schedule as AWX shows it.
@@ -76,10 +75,27 @@ const SchedulePath = "/api/v2/schedules/"
 
 // View returns the schedule of a job, as it is at an instant.
 func View(j *scheduler.Job, now time.Time) Schedule {
+	s := brief(j)
+	s.TimeZone, s.Until = j.Plan.Zone().String(), until(s.RRule, j.Plan.Zone())
+	s.Start, s.End = bounds(j, s.RRule)
+	s.Next = next(j, now)
+	return s
+}
+
+// next returns the next instant of a schedule that is enabled.
+func next(j *scheduler.Job, now time.Time) *time.Time {
+	if j.State != scheduler.Enabled {
+		return nil
+	}
+	return instant(j.Plan.Next(now))
+}
+
+// brief returns the schedule of a job without what its plan tells, which is work to find.
+func brief(j *scheduler.Job) Schedule {
 	id, _ := IDOf(j.Key.Job)
 	rrule, template := rruleOf(j), TemplateOf(j)
 	collection, job, _ := strings.Cut(template, "/")
-	s := Schedule{
+	return Schedule{
 		ID: id, Type: "schedule", URL: SchedulePath + strings.TrimPrefix(j.Key.Job, jobPrefix) + "/",
 		Related: related{
 			Template: "/jobCollections/" + collection + "/jobs/" + job,
@@ -88,19 +104,13 @@ func View(j *scheduler.Job, now time.Time) Schedule {
 		SummaryFields: summaries{templateSummary{template, job, "job"}, capabilities{true, true}},
 		Created:       j.Created.UTC(), Modified: j.Updated.UTC(), Name: NameOf(j), Description: j.Def.Description,
 		ExtraData: document.ObjectValue(j.Def.Data.Members()...), RRule: rrule, Template: template, Enabled: EnabledOf(j),
-		TimeZone: j.Plan.Zone().String(), Until: until(rrule, j.Plan.Zone()),
 	}
-	s.Start, s.End = bounds(j, rrule)
-	if j.State == scheduler.Enabled {
-		s.Next = instant(j.Plan.Next(now))
-	}
-	return s
 }
 
 // bounds returns the first and the last instant of a recurrence, whenever the job was made.
 func bounds(j *scheduler.Job, rrule string) (first, last *time.Time) {
-	all, err := spec.NewPlan(spec.Timing{Recurrence: j.Def.Timing.Recurrence}, time.Time{})
-	if err != nil { // it was read once
+	all, err := j.Plan.For(j.Key.Job, j.UID, time.Time{}) // which does not compile it again
+	if err != nil {                                       // it was read once
 		return nil, nil
 	}
 	first = instant(all.First())

@@ -23,7 +23,7 @@ func ParseFile(data []byte) (*File, error) {
 		if isJSON {
 			return parseJSON(&jsonParser{text: text, comments: true, places: at, cursor: cursor{text: text}})
 		}
-		return parseYAML(text, at)
+		return parseYAML(text, maxStream, at)
 	}
 	f := &File{places: sync.OnceValue(func() *places { // they are asked for when something is wrong
 		at := &places{}

@@ -36,7 +36,7 @@ func (o *Object) Problem(path, format string, args ...any) { //nolint:goprintffu
 // keeps its cause.
 func (o *Object) Report(p Problem) {
 	p.Path = join(o.path, p.Path)
-	o.reader.problems = append(o.reader.problems, p)
+	o.reader.add(p)
 }
 
 // Has reports whether the member is there and not null.
@@ -118,7 +118,10 @@ func (o *Object) unknown(name string) {
 		o.Problem("", `unknown field ""`)
 		return
 	}
-	o.Problem(member("", name), "unknown field")
+	if o.reader.full() {
+		return
+	}
+	o.reader.add(Problem{Path: o.Path(name), Message: "unknown field"})
 	o.reader.strays = append(o.reader.strays, stray{len(o.reader.problems) - 1, o.path, name, o.known})
 }
 

@@ -25,6 +25,29 @@ func (v Value) Omitted(path string, next Value) []string {
 	return paths
 }
 
+// Retyped returns the paths of the secrets that stand in an object called name whose type is another one in next. path is
+// where both stand.
+func (v Value) Retyped(path, name string, next Value) []string {
+	var paths []string
+	for i, item := range v.items {
+		if i < len(next.items) {
+			paths = append(paths, item.Retyped(element(path, i), name, next.items[i])...)
+		}
+	}
+	for _, m := range v.members {
+		there, ok := next.memberFold(m.Name)
+		if !ok {
+			continue
+		}
+		here := member(path, m.Name)
+		paths = append(paths, m.Value.Retyped(here, name, there)...)
+		if strings.EqualFold(m.Name, name) && m.Value.otherType(there) {
+			m.Value.eachSecret(here, func(path string, _ bool) { paths = append(paths, path) })
+		}
+	}
+	return paths
+}
+
 // otherType reports whether both have a type, and not the same.
 func (v Value) otherType(next Value) bool {
 	here, ok := v.memberFold("type")

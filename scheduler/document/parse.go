@@ -9,16 +9,18 @@ import (
 
 // Limits of a document. They bound the work on hostile text and are far above anything a job needs (16 KB).
 const (
-	maxSize   = 4 << 20  // bytes of text
-	maxYAML   = 64 << 10 // bytes of one YAML document of a stream
-	maxDepth  = 64       // objects and arrays inside each other
-	maxValues = 100_000  // values of a YAML document after its aliases are expanded
+	maxSize     = 4 << 20  // bytes of text
+	maxYAML     = 64 << 10 // bytes of one YAML document of a stream
+	maxDepth    = 64       // objects and arrays inside each other
+	maxValues   = 100_000  // values of a YAML document after its aliases are expanded
+	maxRepeated = 1 << 20  // bytes of text that the aliases of a YAML document stand for
+	maxStream   = 10_000   // YAML documents of a stream
 )
 
 // Parse reads one document: JSON if its first character is { or [, else YAML 1.2, of which it accepts what JSON can
 // express (no tags, no merge keys, names are text). The error is a [Problem]; a syntax error carries line:column.
 func Parse(data []byte) (Value, error) {
-	values, err := ParseAll(data)
+	values, err := parseStream(data, fewDocuments)
 	if err != nil {
 		return Value{}, err
 	}
@@ -30,7 +32,12 @@ func Parse(data []byte) (Value, error) {
 
 // ParseAll reads one JSON document or a stream of YAML documents separated by ---. Empty documents of a stream are left
 // out; a stream of nothing else is an error.
-func ParseAll(data []byte) ([]Value, error) {
+func ParseAll(data []byte) ([]Value, error) { return parseStream(data, maxStream) }
+
+// fewDocuments is how many documents are counted where one is expected.
+const fewDocuments = 100
+
+func parseStream(data []byte, most int) ([]Value, error) {
 	text, isJSON, err := readText(data)
 	switch {
 	case err != nil:
@@ -38,7 +45,7 @@ func ParseAll(data []byte) ([]Value, error) {
 	case isJSON:
 		return parseJSON(&jsonParser{text: text})
 	}
-	return parseYAML(text, nil)
+	return parseYAML(text, most, nil)
 }
 
 // readText returns data as text, and whether it is JSON. A comment of JSON is no beginning of YAML either.

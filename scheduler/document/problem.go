@@ -41,6 +41,43 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// The bounds of what is told of a document, however much of it is wrong.
+const (
+	maxProblems = 100
+	maxMessage  = 1 << 10 // bytes
+	maxPath     = 512     // bytes
+)
+
+// Short returns problems as they are told: at most a hundred, and how many there are besides, and of what is long, such as
+// a message that repeats what was written, the beginning and the end.
+func (ps Problems) Short() Problems {
+	short := make(Problems, 0, min(len(ps), maxProblems+1))
+	for _, p := range ps {
+		if len(short) == maxProblems && len(ps) > maxProblems+1 {
+			return short.and(len(ps) - maxProblems)
+		}
+		p.Path, p.Message = Cut(p.Path, maxPath), Cut(p.Message, maxMessage)
+		short = append(short, p)
+	}
+	return short
+}
+
+// and returns ps with how many problems there are besides.
+func (ps Problems) and(more int) Problems {
+	if more == 0 {
+		return ps
+	}
+	return append(ps, Problem{Message: "and " + strconv.Itoa(more) + " more problems"})
+}
+
+// Cut returns a text of at most that many bytes, and a little more: of one that is longer, the beginning and the end.
+func Cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most/2], "") + " … " + strings.ToValidUTF8(text[len(text)-most/2:], "")
+}
+
 // Unwrap gives the single problems to errors.As.
 func (ps Problems) Unwrap() []error {
 	errs := make([]error, len(ps))

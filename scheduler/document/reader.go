@@ -13,6 +13,7 @@ type Reader struct {
 	Data Value
 
 	problems Problems
+	unnamed  int      // problems beyond the first maxProblems, which are only counted
 	uses     []string // of Data
 	refs     []SecretRef
 	secret   bool // one that stands in the document was read
@@ -43,11 +44,30 @@ func (r *Reader) Knows(base string, words func() *Vocabulary) {
 
 // Problem adds a problem at path.
 func (r *Reader) Problem(path, format string, args ...any) { //nolint:goprintffuncname // it adds a Problem
-	r.problems = append(r.problems, Problem{Path: path, Message: fmt.Sprintf(format, args...)})
+	if r.full() {
+		return
+	}
+	r.add(Problem{Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+// add adds a problem, if there is room for it.
+func (r *Reader) add(p Problem) {
+	if !r.full() {
+		r.problems = append(r.problems, p)
+	}
+}
+
+// full reports whether there is no room for another problem, which is counted then.
+func (r *Reader) full() bool {
+	if len(r.problems) < maxProblems {
+		return false
+	}
+	r.unnamed++
+	return true
 }
 
 // Problems returns how many problems were found so far: who reads a part of a document compares before and after.
-func (r *Reader) Problems() int { return len(r.problems) }
+func (r *Reader) Problems() int { return len(r.problems) + r.unnamed }
 
 // UseData takes a note of names of [Reader.Data] that a template uses; * stands for all.
 func (r *Reader) UseData(names ...string) { r.uses = append(r.uses, names...) }
@@ -55,7 +75,7 @@ func (r *Reader) UseData(names ...string) { r.uses = append(r.uses, names...) }
 // UsedData returns the names that [Reader.UseData] took a note of.
 func (r *Reader) UsedData() []string { return r.uses }
 
-// Err returns nil, or the [Problems] found so far.
+// Err returns nil, or the [Problems] found so far: the first hundred, and how many there are besides.
 func (r *Reader) Err() error {
 	if len(r.problems) == 0 {
 		return nil
@@ -65,7 +85,7 @@ func (r *Reader) Err() error {
 		r.problems[s.problem].Message = r.judge(s)
 	}
 	r.strays = nil
-	return r.problems
+	return r.problems.and(r.unnamed)
 }
 
 // Object begins to read v as an object at path ("" for the document). If v is of another kind, that is reported and the

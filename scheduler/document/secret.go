@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Secret is a string that is written and never shown, or the name of one that is kept elsewhere. The zero Secret is
@@ -117,6 +118,9 @@ func (v Value) HasLocked() bool {
 // the secret stands. Locked secrets go back as they came.
 func (v Value) Seal(path string, seal func(path, text string) (string, error)) (Value, error) {
 	if !v.secret {
+		if !v.HasSecrets() && !v.HasLocked() { // the paths in it may be long, and many
+			return v.Clone(), nil
+		}
 		return v.each(path, func(path string, inner Value) (Value, error) { return inner.Seal(path, seal) })
 	}
 	text := v.text
@@ -139,7 +143,30 @@ func (v Value) Unseal(path string, open func(path, sealed string) (string, error
 		}
 		return Value{kind: KindString, secret: true, text: plain}
 	}
+	if !v.hasSealed() {
+		return v.Clone()
+	}
 	v, _ = v.each(path, func(path string, inner Value) (Value, error) { return inner.Unseal(path, open), nil })
+	return v
+}
+
+// hasSealed reports whether a sealed secret is in the tree.
+func (v Value) hasSealed() bool {
+	_, sealed := v.sealed()
+	return sealed || slices.ContainsFunc(v.items, Value.hasSealed) ||
+		slices.ContainsFunc(v.members, func(m Member) bool { return m.Value.hasSealed() })
+}
+
+// Disguised returns the tree with another text in the place of every secret that can be read, repeated until it is as long,
+// but for those at the paths in except. path is where v stands.
+func (v Value) Disguised(path, text string, except []string) Value {
+	if v.secret {
+		if !v.locked && !slices.Contains(except, path) {
+			v.text = strings.Repeat(text, 1+len(v.text)/len(text))
+		}
+		return v
+	}
+	v, _ = v.each(path, func(path string, inner Value) (Value, error) { return inner.Disguised(path, text, except), nil })
 	return v
 }
 
@@ -183,6 +210,9 @@ func (v Value) SecretPaths() (open, locked []string) {
 func (v Value) eachSecret(path string, f func(path string, locked bool)) {
 	if v.secret {
 		f(path, v.locked)
+	}
+	if !v.HasSecrets() && !v.HasLocked() {
+		return
 	}
 	for i, item := range v.items {
 		item.eachSecret(element(path, i), f)

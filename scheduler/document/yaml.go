@@ -2,29 +2,32 @@ package document
 
 import (
 	"errors"
+	"io"
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+	"go.yaml.in/yaml/v4"
+	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 )
 
-// parseYAML reads a stream of documents. Errors are Problems.
-//
-// The YAML library takes time and memory that grow with the square of a document's nesting and width, so documents are
-// cut apart here and each is held to maxYAML.
-func parseYAML(text string, at *places) ([]Value, error) {
+// parseYAML reads a stream of at most that many documents. Errors are Problems. Documents are cut apart here, so that each is
+// held to maxYAML.
+func parseYAML(text string, most int, at *places) ([]Value, error) {
 	var values []Value
-	line := 0
+	line, read := 0, 0
 	for text != "" {
 		chunk := text[:documentLength(text)]
-		docs, err := parseChunk(chunk, line, at)
-		if err != nil {
-			return nil, err
+		if !isBlank(chunk) {
+			if read == most {
+				return nil, wrongText(line+1, 1, "more than "+strconv.Itoa(most)+" documents")
+			}
+			read++
+			docs, err := parseChunk(chunk, line, at)
+			if err != nil {
+				return nil, err
+			}
+			values = append(values, docs...)
 		}
-		values = append(values, docs...)
 		line += strings.Count(chunk, "\n")
 		text = text[len(chunk):]
 	}
@@ -34,20 +37,41 @@ func parseYAML(text string, at *places) ([]Value, error) {
 	return values, nil
 }
 
-// documentLength returns the length of the first document of a stream: up to the next line that is "---", which YAML
-// allows at the start of a line for no other purpose. Comments and %directives before the first --- belong to it.
+// isBlank reports whether there is nothing in a document but comments: what it takes to begin and end one costs more than
+// it weighs.
+func isBlank(chunk string) bool {
+	for line := range strings.Lines(chunk) {
+		line = strings.TrimRight(line, " \t\r\n")
+		if line != "" && line[0] != '#' && line != "---" && line != "..." {
+			return false
+		}
+	}
+	return true
+}
+
+// documentLength returns the length of the first document of a stream: up to the next line that is "---", or behind one that
+// is "...", which YAML allows at the start of a line for no other purpose. Comments and %directives before the first ---
+// belong to it.
 func documentLength(text string) int {
 	content, length := false, 0
-	for whole := range strings.Lines(text) {
-		line := strings.TrimRight(whole, " \t\r\n")
-		marker := line == "---" || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "---\t")
-		if marker && content {
+	for line := range strings.Lines(text) {
+		begins := marks(line, "---")
+		if begins && content {
 			return length
 		}
-		content = content || marker || line != "" && line[0] != '#' && line[0] != '%'
-		length += len(whole)
+		length += len(line)
+		if marks(line, "...") {
+			return length
+		}
+		content = content || begins || !isPrelude(line)
 	}
 	return length
+}
+
+// marks reports whether a line begins with a marker of documents.
+func marks(line, marker string) bool {
+	rest, ok := strings.CutPrefix(line, marker)
+	return ok && (rest == "" || strings.ContainsAny(rest[:1], " \t\r\n"))
 }
 
 // parseChunk reads the documents of a text that begins after line lines of its stream.
@@ -55,71 +79,91 @@ func parseChunk(text string, line int, at *places) ([]Value, error) {
 	if len(text) > maxYAML {
 		return nil, wrongText(line+1, 1, "a YAML document may be "+strconv.Itoa(maxYAML)+" bytes long")
 	}
-	file, err := parseAST(text, line)
+	text, breaks := hideBreaks(asOld(text))
+	loader, err := yaml.NewLoader(strings.NewReader(text), yaml.WithPlugin(loaderlimits.New(loaderlimits.DepthFunc(limitDepth))))
 	if err != nil {
-		return nil, err
+		return nil, wrongText(line+1, 1, "not valid YAML")
 	}
 	var values []Value
-	for _, doc := range file.Docs {
-		if doc.Body == nil || doc.Body.Type() == ast.NullType || doc.Body.Type() == ast.DirectiveType {
+	for {
+		node, err := nextNode(loader)
+		if errors.Is(err, io.EOF) {
+			return values, nil
+		}
+		if err != nil {
+			return nil, wrongYAML(text, line, err)
+		}
+		if node == nil {
 			continue
 		}
-		at.begin(placeOf(line, firstOf(doc.Body)))
-		r := yamlReader{line: line, places: at}
-		v, err := r.value(doc.Body, 0)
+		at.begin(placeOf(line, node))
+		r := yamlReader{line: line, places: at, breaks: breaks}
+		v, err := r.value(node, 0)
 		if err != nil {
 			return nil, err
 		}
 		values = append(values, v)
 	}
-	return values, nil
 }
 
-// parseAST runs the YAML library, whose panics on malformed text become problems like its errors.
-func parseAST(text string, line int) (file *ast.File, err error) {
+// nextNode runs the YAML library, whose panics become errors. An empty document is nil, the end [io.EOF].
+func nextNode(loader *yaml.Loader) (node *yaml.Node, err error) {
 	defer func() {
 		if recover() != nil {
-			file, err = nil, wrongText(line+1, 1, "not valid YAML")
+			node, err = nil, errors.New("panic")
 		}
 	}()
-	file, err = parser.ParseBytes([]byte(text), 0, parser.AllowDuplicateMapKey())
-	if e, ok := errors.AsType[yaml.Error](err); ok {
-		at := placeOf(line, e.GetToken())
-		message := strings.TrimSuffix(unquoted(e.GetMessage()), ". map key-value is pre-defined")
-		if strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), `"`) {
-			message += "; if it is JSON, it stands in braces"
+	var doc yaml.Node
+	if err := loader.Load(&doc); err != nil {
+		return nil, err
+	}
+	if len(doc.Content) == 0 || isNull(doc.Content[0]) {
+		return nil, nil //nolint:nilnil // as said above
+	}
+	return doc.Content[0], nil
+}
+
+// errDeep is the library's error for nesting.
+var errDeep = errors.New("nested deeper than " + strconv.Itoa(maxDepth) + " levels")
+
+// limitDepth refuses nesting before anything is made of it. depth is of blocks, or of brackets.
+func limitDepth(depth int, _ *yaml.DepthContext) error {
+	if depth > maxDepth {
+		return errDeep
+	}
+	return nil
+}
+
+// wrongYAML returns the problem that an error of the YAML library tells of, without what it quotes of the text, which may be
+// a secret.
+func wrongYAML(text string, line int, err error) error {
+	e, ok := errors.AsType[*yaml.LoadError](err)
+	if !ok {
+		return wrongText(line+1, 1, "not valid YAML")
+	}
+	message := e.Message
+	switch {
+	case strings.HasPrefix(message, "unknown anchor"):
+		message = noAnchor
+	case strings.HasPrefix(message, "found character that cannot start any token"):
+		message = "no value begins like this: tabs do not indent, and text that begins with @, % or ` stands in quotes"
+	case message != errDeep.Error() && e.ContextMsg != "":
+		message += " " + e.ContextMsg
+		if from := e.ContextMark; from.Line > 0 && from != e.Mark {
+			message += " that begins at " + strconv.Itoa(line+from.Line) + ":" + strconv.Itoa(from.Column)
 		}
-		return nil, wrongText(at.line, at.column, message)
 	}
-	if err != nil {
-		return nil, wrongText(line+1, 1, "not valid YAML")
+	if strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), `"`) {
+		message += "; if it is JSON, it stands in braces"
 	}
-	return file, nil
+	if e.Mark.Line == 0 { // where the character stands is all that is known
+		atLine, column := at(text, e.Mark.Index)
+		return wrongText(line+atLine, column, message)
+	}
+	return wrongText(line+e.Mark.Line, e.Mark.Column, message)
 }
 
-// unquoted cuts off what the YAML library quotes of the text, which may be a secret.
-func unquoted(message string) string {
-	before, _, _ := strings.Cut(message, `"`)
-	return strings.TrimRight(before, ": ")
-}
-
-// firstOf returns the token with which a node begins; that of an object is the colon behind its first name.
-func firstOf(node ast.Node) *token.Token {
-	switch n := node.(type) {
-	case *ast.MappingNode:
-		if len(n.Values) > 0 && !n.IsFlowStyle {
-			return n.Values[0].Key.GetToken()
-		}
-	case *ast.MappingValueNode:
-		return n.Key.GetToken()
-	}
-	return node.GetToken()
-}
-
-// placeOf returns the place of a token, where line lines of the stream come before its document.
-func placeOf(line int, t *token.Token) place {
-	if t == nil || t.Position == nil {
-		return place{line + 1, 1}
-	}
-	return place{line + t.Position.Line, t.Position.Column}
+// placeOf returns the place of a node, where line lines of the stream come before its document.
+func placeOf(line int, node *yaml.Node) place {
+	return place{line + max(node.Line, 1), max(node.Column, 1)}
 }

@@ -1,82 +1,63 @@
 package document
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/token"
+	"go.yaml.in/yaml/v4"
 )
 
-// yamlReader turns the syntax tree of one document into a Value. The work is bounded by maxValues and maxDepth, also
+// yamlReader turns the nodes of one document into a Value. The work is bounded by maxValues, maxRepeated and maxDepth, also
 // where aliases repeat what an anchor named.
 type yamlReader struct {
-	line    int // lines of the stream before the document
-	anchors map[string]Value
-	values  int
-	places  *places // nil unless they are asked for
+	line     int // lines of the stream before the document
+	breaks   *strings.Replacer
+	anchors  map[*yaml.Node]Value
+	values   int
+	repeated int     // bytes that aliases stand for
+	places   *places // nil unless they are asked for
 }
 
-func (r *yamlReader) value(node ast.Node, depth int) (Value, error) {
+func (r *yamlReader) value(node *yaml.Node, depth int) (v Value, err error) {
 	if err := r.charge(node, depth); err != nil {
 		return Value{}, err
 	}
-	switch n := node.(type) {
-	case nil, *ast.NullNode:
-		return Value{}, nil
-	case *ast.BoolNode:
-		return BoolValue(n.Value), nil
-	case *ast.IntegerNode:
-		return r.number(n, fmt.Sprint(n.Value))
-	case *ast.FloatNode:
-		return r.number(n, strconv.FormatFloat(n.Value, 'g', -1, 64))
-	case *ast.StringNode:
-		return r.text(n, n.Value)
-	case *ast.LiteralNode:
-		return r.text(n, n.Value.Value)
-	case *ast.SequenceNode:
-		return r.array(n, depth)
-	case *ast.MappingNode:
-		return r.object(n.Values, depth)
-	case *ast.MappingValueNode:
-		return r.object([]*ast.MappingValueNode{n}, depth)
-	case *ast.AnchorNode:
-		return r.anchor(n, depth)
-	case *ast.AliasNode:
-		return r.alias(n, depth)
+	if node.Style&yaml.TaggedStyle != 0 || node.Tag == "!" {
+		return Value{}, r.refuse(node, "tag is not supported")
 	}
-	return Value{}, r.refuse(node, node.Type().YAMLName()+" is not supported")
+	switch node.Kind {
+	case yaml.ScalarNode:
+		v, err = r.scalar(node)
+	case yaml.SequenceNode:
+		v, err = r.array(node, depth)
+	case yaml.MappingNode:
+		v, err = r.object(node, depth)
+	case yaml.AliasNode:
+		return r.alias(node, depth)
+	default:
+		return Value{}, r.refuse(node, "not supported")
+	}
+	if err == nil && node.Anchor != "" { // from here on, so not inside itself
+		if r.anchors == nil {
+			r.anchors = make(map[*yaml.Node]Value)
+		}
+		r.anchors[node] = v
+	}
+	return v, err
 }
 
-// number returns a number with the text it was written in if that is JSON, else (0x1F, +5, .5) with canonical text. A
-// leading zero is refused: 010 is eight to one reader of YAML and ten to another. No message repeats what was written: it
-// may be a password without quotes.
-func (r *yamlReader) number(node ast.Node, canonical string) (Value, error) {
-	written := node.GetToken().Value
-	if numberLength(written) == len(written) {
-		return Value{kind: KindNumber, text: written}, nil
+func (r *yamlReader) scalar(node *yaml.Node) (Value, error) {
+	v, wrong := scalarValue(node)
+	if wrong != "" {
+		return v, r.refuse(node, wrong)
 	}
-	if bare := strings.TrimLeft(written, "+-"); len(bare) > 1 && bare[0] == '0' && digits(bare[1:]) > 0 {
-		return Value{}, r.refuse(node, "a number has a leading zero; drop it, or put text in quotes")
-	}
-	if numberLength(canonical) != len(canonical) {
-		return Value{}, r.refuse(node, "not a number that JSON can hold; put text in quotes")
-	}
-	return Value{kind: KindNumber, text: canonical}, nil
+	v.text = r.breaks.Replace(v.text)
+	return v, nil
 }
 
-func (r *yamlReader) text(node ast.Node, s string) (Value, error) {
-	if !utf8.ValidString(s) {
-		return Value{}, r.refuse(node, "not valid UTF-8")
-	}
-	return StringValue(s), nil
-}
-
-func (r *yamlReader) array(n *ast.SequenceNode, depth int) (Value, error) {
-	items := make([]Value, 0, len(n.Values))
-	for i, node := range n.Values {
+func (r *yamlReader) array(n *yaml.Node, depth int) (Value, error) {
+	items := make([]Value, 0, len(n.Content))
+	for i, node := range n.Content {
 		item, err := r.named(node, node, depth+1, func(outer string) string { return element(outer, i) })
 		if err != nil {
 			return Value{}, within(element("", i), err)
@@ -86,39 +67,53 @@ func (r *yamlReader) array(n *ast.SequenceNode, depth int) (Value, error) {
 	return ArrayValue(items...), nil
 }
 
-func (r *yamlReader) object(nodes []*ast.MappingValueNode, depth int) (Value, error) {
-	members := make([]Member, 0, len(nodes))
+func (r *yamlReader) object(n *yaml.Node, depth int) (Value, error) {
+	members := make([]Member, 0, len(n.Content)/2)
 	var names nameSet
-	for _, node := range nodes {
-		key, ok := node.Key.(*ast.StringNode)
-		if !ok || !utf8.ValidString(key.Value) {
-			return Value{}, r.refuse(node.Key, "a field name must be text; put it in quotes")
-		}
-		if strings.HasPrefix(key.Value, "//") && key.GetToken().Type == token.StringType {
-			return Value{}, r.refuse(key, "a comment of YAML begins with #; comments with // go with JSON, which stands in braces")
-		}
-		if !names.add(key.Value, members) {
-			return Value{}, r.refuse(key, "duplicate field "+strconv.Quote(key.Value))
-		}
-		v, err := r.named(key, node.Value, depth+1, func(outer string) string { return member(outer, key.Value) })
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, node := n.Content[i], n.Content[i+1]
+		name, err := r.name(key)
 		if err != nil {
-			return Value{}, within(member("", key.Value), err)
+			return Value{}, err
 		}
-		members = append(members, Member{key.Value, v})
+		if !names.add(name, members) {
+			return Value{}, r.refuse(key, "duplicate field "+strconv.Quote(name))
+		}
+		v, err := r.named(key, node, depth+1, func(outer string) string { return member(outer, name) })
+		if err != nil {
+			return Value{}, within(member("", name), err)
+		}
+		members = append(members, Member{name, v})
 	}
 	return ObjectValue(members...), nil
 }
 
+// name reads the name of a member.
+func (r *yamlReader) name(key *yaml.Node) (string, error) {
+	plain := key.Style&quoted == 0
+	if key.Kind != yaml.ScalarNode || key.Style&yaml.TaggedStyle != 0 || key.Tag == "!" || plain && key.Value == "<<" {
+		return "", r.refuse(key, unnamed)
+	}
+	if plain && strings.HasPrefix(key.Value, "//") {
+		return "", r.refuse(key, "a comment of YAML begins with #; comments with // go with JSON, which stands in braces")
+	}
+	if v, wrong := scalarValue(key); v.kind != KindString || wrong != "" {
+		return "", r.refuse(key, unnamed)
+	}
+	return r.breaks.Replace(key.Value), nil
+}
+
+// unnamed is said of a name that YAML takes for something else than text.
+const unnamed = "a field name must be text; put it in quotes"
+
 // named reads a value with its name, or that itself. path returns its path from that of what it stands in.
-func (r *yamlReader) named(name, node ast.Node, depth int, path func(outer string) string) (Value, error) {
+func (r *yamlReader) named(name, node *yaml.Node, depth int, path func(outer string) string) (Value, error) {
 	if r.places == nil {
 		return r.value(node, depth)
 	}
-	at := r.placeOf(name)
-	switch node.(type) {
-	case *ast.SequenceNode, *ast.MappingNode, *ast.MappingValueNode, *ast.NullNode, nil:
-	default:
-		at = r.placeOf(node)
+	at := placeOf(r.line, name)
+	if node.Kind == yaml.AliasNode || node.Anchor != "" || node.Kind == yaml.ScalarNode && !isNull(node) {
+		at = placeOf(r.line, node)
 	}
 	outer := r.places.enter(path, at)
 	v, err := r.value(node, depth)
@@ -126,31 +121,27 @@ func (r *yamlReader) named(name, node ast.Node, depth int, path func(outer strin
 	return v, err
 }
 
-// anchor reads a value and remembers it under its name, so not inside itself.
-func (r *yamlReader) anchor(n *ast.AnchorNode, depth int) (Value, error) {
-	v, err := r.value(n.Value, depth)
-	if err != nil {
-		return v, err
-	}
-	if r.anchors == nil {
-		r.anchors = make(map[string]Value)
-	}
-	r.anchors[n.Name.GetToken().Value] = v
-	return v, nil
-}
+// noAnchor is said of an alias of nothing.
+const noAnchor = "no anchor of that name before this alias; put text that begins with * in quotes"
 
 // alias repeats the value of an anchor.
-func (r *yamlReader) alias(n *ast.AliasNode, depth int) (Value, error) {
-	name := n.Value.GetToken().Value
-	v, ok := r.anchors[name]
+func (r *yamlReader) alias(n *yaml.Node, depth int) (Value, error) {
+	v, ok := r.anchors[n.Alias]
 	if !ok {
-		return v, r.refuse(n, "no anchor of that name before this alias; put text that begins with * in quotes")
+		return v, r.refuse(n, noAnchor)
 	}
 	return r.repeat(n, v, depth)
 }
 
 // repeat copies v, so that the document stays a tree, and charges for what it holds.
-func (r *yamlReader) repeat(n *ast.AliasNode, v Value, depth int) (Value, error) {
+func (r *yamlReader) repeat(n *yaml.Node, v Value, depth int) (Value, error) {
+	r.repeated += len(v.text)
+	for i := range v.members {
+		r.repeated += len(v.members[i].Name)
+	}
+	if r.repeated > maxRepeated {
+		return v, r.refuse(n, "aliases stand for more than "+strconv.Itoa(maxRepeated)+" bytes")
+	}
 	return v.each("", func(_ string, inner Value) (Value, error) {
 		if err := r.charge(n, depth+1); err != nil {
 			return inner, err
@@ -160,26 +151,19 @@ func (r *yamlReader) repeat(n *ast.AliasNode, v Value, depth int) (Value, error)
 }
 
 // charge counts a value against the limits.
-func (r *yamlReader) charge(node ast.Node, depth int) error {
+func (r *yamlReader) charge(node *yaml.Node, depth int) error {
 	r.values++
 	if r.values > maxValues {
 		return r.refuse(node, "more than "+strconv.Itoa(maxValues)+" values")
 	}
 	if depth >= maxDepth {
-		return r.refuse(node, "nested deeper than "+strconv.Itoa(maxDepth)+" levels")
+		return r.refuse(node, errDeep.Error())
 	}
 	return nil
 }
 
 // refuse returns a problem at the place of node.
-func (r *yamlReader) refuse(node ast.Node, message string) error {
-	at := r.placeOf(node)
+func (r *yamlReader) refuse(node *yaml.Node, message string) error {
+	at := placeOf(r.line, node)
 	return wrongText(at.line, at.column, message)
-}
-
-func (r *yamlReader) placeOf(node ast.Node) place {
-	if node == nil {
-		return place{r.line + 1, 1}
-	}
-	return placeOf(r.line, node.GetToken())
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/turns"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -85,7 +86,7 @@ type APIConfig struct {
 type API struct {
 	cfg      APIConfig
 	log      *slog.Logger
-	slots    chan struct{}
+	turns    *turns.Turns
 	counters map[string]*counters
 
 	work    context.Context //nolint:containedctx // of requests; outlives a stop by the grace
@@ -95,6 +96,13 @@ type API struct {
 	closed  bool
 	answers sync.WaitGroup // requests under way
 }
+
+// How many requests may wait for their turn, and how many of one caller. They
+// are in memory, 16 KB each at most.
+const (
+	waiting         = 4096
+	waitingOfCaller = 1024
+)
 
 // NewAPI returns a service that does nothing before Run.
 func NewAPI(cfg APIConfig) *API {
@@ -108,7 +116,8 @@ func NewAPI(cfg APIConfig) *API {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &API{
-		cfg: cfg, log: cfg.Logger, slots: make(chan struct{}, cfg.Concurrency), counters: map[string]*counters{},
+		cfg: cfg, log: cfg.Logger, counters: map[string]*counters{},
+		turns: turns.New(turns.Config{Places: cfg.Concurrency, PerCaller: waitingOfCaller, Waiting: waiting}),
 	}
 }
 
@@ -128,7 +137,7 @@ func (a *API) Run(ctx context.Context) error {
 		return fmt.Errorf("micro service: %w", err)
 	}
 	for _, e := range endpoints {
-		if err := a.add(svc, e); err != nil {
+		if err := a.add(svc, e); err != nil { //nolint:contextcheck // requests end with the service
 			_ = svc.Stop()
 			return fmt.Errorf("micro service: endpoint %s: %w", e.name, err)
 		}
@@ -173,23 +182,36 @@ func (a *API) begin() bool {
 	return !a.closed
 }
 
-// accept starts a goroutine for a request. It waits for a free slot, and with
-// it the requests behind this one.
+// accept starts a goroutine for a request, in which it waits for its turn: no
+// caller keeps another one waiting for long.
 func (a *API) accept(e endpoint, m micro.Request) {
 	if !a.begin() {
 		a.reply(m, answer{err: fmt.Errorf("%w: this replica is stopping", scheduler.ErrUnavailable)})
 		return
 	}
-	a.slots <- struct{}{}
+	if err := scheduler.CheckSize(len(m.Data())); err != nil { // before it waits in memory
+		defer a.answers.Done()
+		a.reply(m, answer{err: err})
+		return
+	}
 	go func() {
 		defer a.answers.Done()
-		defer func() { <-a.slots }()
-		c := a.counters[e.name]
-		began := c.begin()
-		ans := a.call(e, m)
-		c.end(began, ans.err)
-		a.reply(m, ans)
+		a.reply(m, a.answer(e, m))
 	}()
+}
+
+// answer answers a request when it is its turn.
+func (a *API) answer(e endpoint, m micro.Request) answer {
+	give, err := a.turns.Take(a.work, caller(m.Reply()))
+	if err != nil {
+		return answer{err: fmt.Errorf("%w: %w", scheduler.ErrUnavailable, err)}
+	}
+	defer give()
+	c := a.counters[e.name]
+	began := c.begin()
+	ans := a.call(e, m)
+	c.end(began, ans.err)
+	return ans
 }
 
 // call answers a request. A panic is answered like any other defect.
@@ -201,9 +223,18 @@ func (a *API) call(e endpoint, m micro.Request) (ans answer) {
 		}
 	}()
 	verb, name, _ := strings.Cut(strings.TrimPrefix(m.Subject(), a.cfg.Prefix+".api."), ".")
-	return e.call(a.work, a.cfg.Service, request{
+	return e.call(service.WithCaller(a.work, caller(m.Reply())), a.cfg.Service, request{
 		verb: verb, name: name, body: m.Data(), room: int(a.cfg.Conn.MaxPayload()) - replyMargin,
 	})
+}
+
+// caller tells callers apart by where they want their answers: a connection has one inbox, and a subject below it for
+// each request.
+func caller(reply string) string {
+	if at := strings.LastIndexByte(reply, '.'); at > 0 {
+		return reply[:at]
+	}
+	return reply
 }
 
 // errPanicked stands for a panic that has been logged.

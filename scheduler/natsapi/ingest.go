@@ -93,7 +93,7 @@ func NewIngest(cfg IngestConfig) *Ingest {
 // Run takes in specs until ctx is done. Then it gives back those that wait,
 // brings the others to an end, and returns nil. It can be called once.
 func (n *Ingest) Run(ctx context.Context) error {
-	n.work, n.abandon = context.WithCancel(context.WithoutCancel(ctx))
+	n.work, n.abandon = context.WithCancel(service.WithCaller(context.WithoutCancel(ctx), "published specs"))
 	defer n.abandon()
 	n.stopping, n.halt = context.WithCancel(context.WithoutCancel(ctx))
 	defer n.halt()

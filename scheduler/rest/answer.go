@@ -62,7 +62,7 @@ func (a *api) note(w http.ResponseWriter, r *http.Request, status int, err error
 	case http.StatusInternalServerError:
 		a.log.Error("request failed because of a defect", "method", r.Method, "path", r.URL.Path,
 			"requestId", w.Header().Get(requestIDHeader), "err", err)
-	case http.StatusServiceUnavailable:
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", retryAfter)
 	}
 }

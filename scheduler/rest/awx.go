@@ -9,7 +9,6 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/awx"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -38,7 +37,7 @@ func (a *api) previewAWX(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := service.PreviewAWX(rrule, time.Now())
+	p, err := a.service.PreviewAWX(r.Context(), rrule, time.Now())
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package rest
 import (
 	"errors"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -39,7 +38,7 @@ func slashed(operations ...operation) []operation {
 var errNoSchedule = fault{http.StatusNotFound, "ResourceNotFound", "Not found."}
 
 func (a *api) listSchedules(w http.ResponseWriter, r *http.Request) error {
-	jobs, err := a.service.Schedules(r.Context(), "")
+	jobs, err := a.service.Schedules(r.Context())
 	if err != nil {
 		return err
 	}
@@ -53,11 +52,10 @@ func (a *api) listTemplateSchedules(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return errNoSchedule
 	}
-	jobs, err := a.service.Schedules(r.Context(), template.Collection)
+	jobs, err := a.service.SchedulesOf(r.Context(), template)
 	if err != nil {
 		return err
 	}
-	jobs = slices.DeleteFunc(jobs, func(j *scheduler.Job) bool { return awx.TemplateOf(j) != template.String() })
 	if len(jobs) == 0 {
 		if _, err := a.service.Template(r.Context(), template); err != nil {
 			return awxMissing(err)
@@ -72,11 +70,10 @@ func answerSchedules(w http.ResponseWriter, r *http.Request, jobs []*scheduler.J
 	if err != nil {
 		return awxFault(err.Error())
 	}
-	now, all := time.Now(), make([]awx.Schedule, len(jobs))
-	for i, j := range jobs {
-		all[i] = awx.View(j, now)
+	page, ok, err := query.Page(r.Context(), jobs, time.Now(), r.URL)
+	if err != nil {
+		return err
 	}
-	page, ok := query.Page(all, r.URL)
 	if !ok {
 		return fault{http.StatusNotFound, "ResourceNotFound", "Invalid page."}
 	}

@@ -126,8 +126,12 @@ func TestCrossOrigin(t *testing.T) {
 	} {
 		method, path, _ := strings.Cut(request, " ")
 		for _, page := range [][]string{
-			{"Origin: https://evil.example", "Sec-Fetch-Site: cross-site"}, {"Origin: https://evil.example"}, {"Origin: null"},
-			{"Sec-Fetch-Site: cross-site"}, {"Sec-Fetch-Site: same-site"}, {"Origin: " + w.api.URL + ".evil.example"},
+			{"Origin: https://evil.example", "Sec-Fetch-Site: cross-site"},
+			{"Origin: https://evil.example"},
+			{"Origin: null"},
+			{"Sec-Fetch-Site: cross-site"},
+			{"Sec-Fetch-Site: same-site"},
+			{"Origin: " + w.api.URL + ".evil.example"},
 		} {
 			r := w.do(method, path, `{"state": "disabled"}`, append(page, "Content-Type: text/plain")...)
 			if r.status != http.StatusForbidden || r.header.Get("Access-Control-Allow-Origin") != "" {

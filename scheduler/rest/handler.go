@@ -22,6 +22,9 @@ type Config struct {
 	// header Host. It keeps out pages of the web whose names lead here. Default:
 	// all.
 	AllowHost func(host string) bool
+	// MaxTails is how many live tails there may be at once; one caller, told by
+	// its address, may have a quarter of them. Default [DefaultMaxTails].
+	MaxTails int
 
 	// Logger takes requests (at level debug) and defects. Default: discard.
 	Logger *slog.Logger
@@ -34,6 +37,7 @@ type Config struct {
 type api struct {
 	service *service.Service
 	ready   func(ctx context.Context) error
+	tails   *tailCount
 	log     *slog.Logger
 	version string
 }
@@ -41,6 +45,10 @@ type api struct {
 // New returns the API's handler. It serves any number of requests at once.
 func New(cfg Config) http.Handler {
 	a := &api{service: cfg.Service, ready: cfg.Ready, log: cfg.Logger, version: cfg.Version}
+	if cfg.MaxTails <= 0 {
+		cfg.MaxTails = DefaultMaxTails
+	}
+	a.tails = newTailCount(cfg.MaxTails)
 	if a.ready == nil {
 		a.ready = func(context.Context) error { return nil }
 	}

@@ -75,11 +75,16 @@ func (a *api) follow(w http.ResponseWriter, r *http.Request, q service.HistoryQu
 		}
 		after = &n
 	}
+	end, err := a.tails.begin(r)
+	if err != nil {
+		return err
+	}
+	defer end()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	t := &tail{to: w, control: http.NewResponseController(w), failed: cancel}
 	defer t.close()
-	err := a.service.Follow(ctx, q, after, t.open, t.send)
+	err = a.service.Follow(ctx, q, after, t.open, t.send)
 	if t.isOpen() && errors.Is(err, scheduler.ErrNotFound) {
 		t.end(err)
 		return nil

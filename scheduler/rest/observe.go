@@ -3,10 +3,12 @@ package rest
 import (
 	"crypto/rand"
 	"fmt"
+	"net"
 	"net/http"
 	"runtime/debug"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -36,8 +38,17 @@ func (a *api) observe(next http.Handler) http.Handler {
 			a.log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", out.status,
 				"duration", time.Since(begin), "requestId", id)
 		}()
-		next.ServeHTTP(out, r)
+		next.ServeHTTP(out, r.WithContext(service.WithCaller(r.Context(), caller(r))))
 	})
+}
+
+// caller tells callers apart by their addresses.
+func caller(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
 }
 
 // requestID returns a random UUID (version 4), as Azure's ids are.

@@ -91,7 +91,31 @@ func (r *Redactor) Clean(res scheduler.Result) scheduler.Result {
 // ellipsis is where an action says that it has left something out.
 const ellipsis = "…"
 
-func (r *Redactor) cleanText(text string) string {
+// escapes is how many bytes a byte of a secret may take in a text: those of
+// \u0061 in a URL, as every one of its own.
+const escapes = 18
+
+// Veiled returns where a text shows a secret, as spans from..to in order, and how
+// many bytes the longest one may take; see [scheduler.Attempt].
+func (r *Redactor) Veiled(text string) (spans [][2]int, reach int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, form := range r.forms {
+		reach = max(reach, escapes*len(form))
+	}
+	if reach == 0 {
+		return nil, 0
+	}
+	for _, m := range joined(r.search(text)) {
+		spans = append(spans, [2]int{m.from, m.to})
+	}
+	return spans, reach
+}
+
+func (r *Redactor) cleanText(text string) string { return redact(text, r.search(text)) }
+
+// search returns the places that show secrets, in no order.
+func (r *Redactor) search(text string) []match {
 	var found []match
 	l := layer{text: text}
 	for range maxDecodings + 1 {
@@ -113,7 +137,7 @@ func (r *Redactor) cleanText(text string) string {
 		}
 		l = l.decode()
 	}
-	return redact(text, found)
+	return found
 }
 
 // findTruncated adds where the part of l from..to, which was cut at its end,
@@ -160,16 +184,27 @@ func redact(text string, matches []match) string {
 	if len(matches) == 0 {
 		return text
 	}
-	slices.SortFunc(matches, func(a, b match) int { return a.from - b.from })
 	var b strings.Builder
 	end := 0
-	for i, m := range matches {
-		if i == 0 || m.from >= end {
-			b.WriteString(text[end:m.from])
-			b.WriteString(Redacted)
-		}
-		end = max(end, m.to)
+	for _, m := range joined(matches) {
+		b.WriteString(text[end:m.from])
+		b.WriteString(Redacted)
+		end = m.to
 	}
 	b.WriteString(text[end:])
 	return b.String()
+}
+
+// joined returns matches in order, with those that overlap as one.
+func joined(matches []match) []match {
+	slices.SortFunc(matches, func(a, b match) int { return a.from - b.from })
+	all := matches[:0]
+	for _, m := range matches {
+		if n := len(all); n > 0 && m.from < all[n-1].to {
+			all[n-1].to = max(all[n-1].to, m.to)
+			continue
+		}
+		all = append(all, m)
+	}
+	return all
 }

@@ -40,6 +40,10 @@ type AuditReport struct {
 	// as a sample of the jobs shows.
 	Undecryptable []secrets.Undecryptable `json:"unopened,omitempty"`
 
+	// Damaged is what the start of this process found wrong with the files of its
+	// store, and what was lost with that, for people.
+	Damaged []string `json:"damaged,omitempty"`
+
 	// Duration of the audit.
 	Duration scheduler.Seconds `json:"duration"`
 
@@ -53,6 +57,10 @@ type Finding struct {
 	Problem string        `json:"problem"` // what is wrong, for people
 	Fixed   bool          `json:"fixed"`
 	Damaged bool          `json:"damaged,omitempty"` // what is stored cannot be read; only a put mends it
+
+	// Lost: the job's definition was lost, or may have been, and only who has a copy
+	// can mend that. Its batons wait for it.
+	Lost bool `json:"lost,omitempty"`
 
 	never bool // nothing is wrong: the job is over, and never ran
 }
@@ -69,22 +77,34 @@ const (
 
 // Audit compares enabled jobs with batons. A job without one was cut off
 // between the writing of its definition and the arming, or lost it with the
-// timers stream; a baton without an enabled job was left by an edit that was
-// cut short, and would be dropped when due. With fix both are mended: a baton
-// is derived again from the definition and the last history record.
+// timers stream. With fix it gets one that is derived again from the definition
+// and the last history record. A baton without a definition was left by a delete
+// that was cut short, and goes with fix; unless nothing says that its job was
+// deleted. Then the definition was lost, and the baton is all that there is: it
+// stays, whatever fix says, and waits until the job is put again or deleted.
 //
 // The server's index gives all names in one request for each lane, so what
 // is in order costs no read; only jobs without a baton are read.
 func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	began := time.Now()
-	rep := &AuditReport{Findings: []Finding{}}
+	rep := &AuditReport{Findings: []Finding{}, Damaged: a.shared.Damaged}
 	batons, err := a.census(ctx, rep)
 	if err != nil {
 		return rep, err
 	}
-	bare, err := a.withoutBaton(ctx, rep, batons)
+	deleted := map[scheduler.Key]bool{}
+	if err := a.shared.Store.EachDeleted(ctx, func(k scheduler.Key) { deleted[k] = true }); err != nil {
+		return rep, err
+	}
+	bare, err := a.withoutBaton(ctx, rep, batons, deleted)
 	if err != nil {
 		return rep, err
+	}
+	var last uint64
+	if len(batons) > 0 {
+		if last, err = a.shared.Store.LastRevision(ctx); err != nil {
+			return rep, err
+		}
 	}
 	found := make(chan Finding, auditWorkers)
 	done := make(chan struct{})
@@ -101,7 +121,7 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 		g.Go(func() error { return a.auditJobs(gctx, chunk, fix, &present, found) })
 	}
 	for k := range batons { // what is left belongs to no definition
-		g.Go(func() error { return a.auditOrphan(gctx, k, fix, found) })
+		g.Go(func() error { return a.auditStray(gctx, k, last, fix, found) })
 	}
 	err = g.Wait()
 	close(found)
@@ -121,6 +141,17 @@ func (r *AuditReport) sort() {
 	sort.Slice(r.Findings, func(i, j int) bool { return r.Findings[i].Name < r.Findings[j].Name })
 }
 
+// Lost returns the names of the jobs whose definitions are lost, or may be.
+func (r *AuditReport) Lost() []string {
+	var names []string
+	for _, f := range r.Findings {
+		if f.Lost {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
 func (r *AuditReport) add(f Finding) {
 	f.Name = f.Job.String()
 	if f.Job.Job == "" {
@@ -138,9 +169,10 @@ func (r *AuditReport) add(f Finding) {
 	r.Findings = append(r.Findings, f)
 }
 
-// census lists the jobs that have a baton.
-func (a Auditor) census(ctx context.Context, rep *AuditReport) (map[scheduler.Key]struct{}, error) {
-	batons := map[scheduler.Key]struct{}{}
+// census lists the jobs that have a baton, and whether one of their own: others
+// have some of detached runs alone.
+func (a Auditor) census(ctx context.Context, rep *AuditReport) (batons map[scheduler.Key]bool, err error) {
+	batons = map[scheduler.Key]bool{}
 	for lane := range a.shared.Store.Lanes() {
 		err := a.shared.Store.EachBaton(ctx, lane, func(slot scheduler.Slot, waiting bool) error {
 			if waiting {
@@ -148,9 +180,7 @@ func (a Auditor) census(ctx context.Context, rep *AuditReport) (map[scheduler.Ke
 			} else {
 				rep.Running++
 			}
-			if slot.Detached == "" {
-				batons[slot.Key] = struct{}{}
-			}
+			batons[slot.Key] = batons[slot.Key] || slot.Detached == ""
 			return nil
 		})
 		if err != nil {
@@ -160,19 +190,23 @@ func (a Auditor) census(ctx context.Context, rep *AuditReport) (map[scheduler.Ke
 	return batons, nil
 }
 
-// withoutBaton lists the definitions that have none, and removes from batons
-// those that have one.
-func (a Auditor) withoutBaton(ctx context.Context, rep *AuditReport, batons map[scheduler.Key]struct{}) ([]scheduler.Key, error) {
+// withoutBaton lists the definitions that have none of their own, and removes from
+// batons all that have a definition. Jobs that were deleted are in the index, too, for
+// a while; one of these may have been put again since.
+func (a Auditor) withoutBaton(
+	ctx context.Context, rep *AuditReport, batons, deleted map[scheduler.Key]bool,
+) ([]scheduler.Key, error) {
 	var bare []scheduler.Key
 	err := a.shared.Store.EachJob(ctx, "", func(k scheduler.Key) error {
 		rep.Jobs++
 		if len(rep.sample) < keySample { // in no particular order
 			rep.sample = append(rep.sample, k)
 		}
-		if _, ok := batons[k]; ok {
-			delete(batons, k)
-		} else {
+		if !batons[k] {
 			bare = append(bare, k)
+		}
+		if !deleted[k] {
+			delete(batons, k)
 		}
 		return nil
 	})
@@ -226,26 +260,6 @@ func (a Auditor) auditJob(ctx context.Context, st scheduler.Stored, fix bool, fo
 			return fmt.Errorf("job %s: %w", st.Key, err)
 		}
 		f.Fixed = err == nil
-	}
-	found <- f
-	return nil
-}
-
-// auditOrphan looks at a baton without an enabled definition.
-func (a Auditor) auditOrphan(ctx context.Context, k scheduler.Key, fix bool, found chan<- Finding) error {
-	j, _, err := a.shared.find(ctx, k)
-	if _, damaged := errors.AsType[*scheduler.DamagedError](err); damaged {
-		return nil // its baton waits
-	}
-	if err != nil || j != nil {
-		return err // the definition has turned up
-	}
-	f := Finding{Job: k, Problem: "has a baton, but no definition: a delete was cut short"}
-	if fix {
-		if err := a.shared.Store.Clear(ctx, k); err != nil {
-			return err
-		}
-		f.Fixed = true
 	}
 	found <- f
 	return nil

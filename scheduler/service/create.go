@@ -3,6 +3,8 @@ package service
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"fmt"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -36,13 +38,22 @@ func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.
 	} else {
 		err = e.begin(ctx, j, rev, first)
 	}
+	if errors.Is(err, errAdopted) {
+		found, err := e.reads.Get(ctx, j.Key)
+		if err != nil {
+			return nil, err
+		}
+		found.Result, found.Warnings = v.Result, v.Warnings
+		return found, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	return v, nil
 }
 
-// begin stores a new job and arms the baton that its first step has.
+// begin stores a new job and arms the baton that its first step has. It returns
+// errAdopted when the job had one, and goes on with that.
 func (e Editor) begin(ctx context.Context, j *scheduler.Job, rev uint64, first scheduler.Step) error {
 	if err := e.save(ctx, j, rev); err != nil {
 		return err
@@ -52,11 +63,50 @@ func (e Editor) begin(ctx context.Context, j *scheduler.Job, rev uint64, first s
 			return err
 		}
 	}
-	if j.State != scheduler.Enabled {
-		return nil
+	switch j.State { //nolint:exhaustive // a final state needs no baton
+	case scheduler.Enabled:
+		first.Next.Revision = j.Revision
+		old, err := e.plans.armFirst(ctx, j, rev, first)
+		if old == nil {
+			return err // the definition stands: the audit, or a repetition, arms it
+		}
+		return e.adopt(ctx, j, old)
+	case scheduler.Disabled:
+		old, err := e.plans.straying(ctx, j, rev)
+		if old == nil {
+			return err
+		}
+		return e.adopt(ctx, j, old)
 	}
-	first.Next.Revision = j.Revision
-	return e.plans.armFirst(ctx, j, first) // when it fails, the definition stands: the audit, or a repetition, arms it
+	return nil
+}
+
+// errAdopted says that a job that was put for the first time goes on with a baton
+// that it had: its definition had been lost.
+var errAdopted = errors.New("adopted")
+
+// adopt stores the new job j as the one that the stray baton old is of, and has that
+// baton follow it.
+func (e Editor) adopt(ctx context.Context, j *scheduler.Job, old *scheduler.Baton) error {
+	next, err := j.Adopt(*old)
+	if err != nil {
+		return err
+	}
+	if next.State == scheduler.Disabled {
+		next.Progress = old.Progress
+	}
+	if err := e.save(ctx, next, j.Revision); err != nil {
+		return err
+	}
+	if next.State == scheduler.Disabled {
+		err = e.plans.cancelPlanned(ctx, next)
+	} else {
+		err = e.plans.replan(ctx, next, scheduler.Enabled)
+	}
+	if err != nil {
+		return fmt.Errorf("job %s: stored, but not planned yet: %w", next.Key, err)
+	}
+	return errAdopted
 }
 
 // save writes j over a revision and sets its new one.

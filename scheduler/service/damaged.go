@@ -66,6 +66,11 @@ func (e Editor) putMended(ctx context.Context, j *scheduler.Job, replaces uint64
 
 // Doctor is [Auditor.Audit], and reads each job and collection besides: it names what is damaged.
 func (a Auditor) Doctor(ctx context.Context, fix bool) (*AuditReport, error) {
+	give, err := takeTurn(ctx, a.shared.searching)
+	if err != nil {
+		return nil, err
+	}
+	defer give()
 	rep, err := a.Audit(ctx, fix)
 	if err != nil {
 		return rep, err
@@ -102,8 +107,10 @@ func (a Auditor) damaged(ctx context.Context) ([]Finding, error) {
 	read := func(keys []scheduler.Key) {
 		g.Go(func() error {
 			return a.shared.Store.LoadJobs(gctx, keys, func(st scheduler.Stored) {
-				_, err := a.shared.decode(st)
-				note(err)
+				if gctx.Err() == nil {
+					_, err := a.shared.decode(st)
+					note(err)
+				}
 			})
 		})
 	}

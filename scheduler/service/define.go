@@ -15,6 +15,11 @@ import (
 // define reads and validates the definition that an edit brings. at is the path
 // of its properties in the document.
 func (e Editor) define(ctx context.Context, edit Edit) (r *scheduler.Reading, d *scheduler.Definition, at string, err error) {
+	give, err := takeTurn(ctx, e.shared.computing)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	defer give()
 	c, v, err := e.open(ctx, edit)
 	if err != nil {
 		return nil, nil, "", err
@@ -58,7 +63,7 @@ func (e Editor) reading(c *scheduler.Collection, k scheduler.Key) *scheduler.Rea
 // patched returns cur's definition merged with a patch. It is refused when it
 // sends secrets elsewhere that it does not name.
 func (e Editor) patched(
-	ctx context.Context, r *scheduler.Reading, cur *scheduler.Job, patch document.Value,
+	ctx context.Context, edit Edit, r *scheduler.Reading, cur *scheduler.Job, patch document.Value,
 ) (*scheduler.Definition, error) {
 	draft, kept := r.Patched(cur, patch)
 	if err := e.shared.Secrets.Check(ctx, draft.Object, draft.Written); err != nil {
@@ -68,7 +73,10 @@ func (e Editor) patched(
 	if err != nil {
 		return nil, err
 	}
-	return d, scheduler.CheckKept(&cur.Def.Action, &d.Action, kept)
+	if err := scheduler.CheckKept(cur.Def, d, kept); err != nil || !edit.DryRun {
+		return d, err
+	}
+	return d.Disguised(newUID(), kept), nil
 }
 
 // secretMissing is added to "is required" where the job has a secret: whoever

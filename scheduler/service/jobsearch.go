@@ -53,6 +53,9 @@ func (s *jobSearch) look(ctx context.Context, keys []scheduler.Key) error {
 		return err
 	}
 	for _, k := range keys {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		st, there := found[k]
 		if !there || s.state != "" && !scheduler.MayHaveState(st.Data, s.state) {
 			continue

@@ -8,10 +8,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
+	"github.com/carillon-sched/carillon/scheduler/turns"
 )
 
-// Previewer tells when jobs would run.
-type Previewer struct{}
+// Previewer tells when jobs would run. The zero value is ready for use, and
+// computes as many previews at once as are asked for.
+type Previewer struct {
+	turns *turns.Turns // nil: as many at once as are asked for
+}
 
 // The number of runs in a preview.
 const (
@@ -28,9 +32,14 @@ const (
 //	after  only runs after this instant are told; default: all, the first one included
 //	count  how many, 1-1000; default 10
 //
-// Errors: ErrInvalid with every problem. A recurrence that ends before it
+// Errors: ErrInvalid with every problem, and the cause of the end of ctx. A recurrence that ends before it
 // starts is none here: it never runs, and the notes say why.
-func (Previewer) Preview(_ context.Context, body []byte) (*spec.Preview, error) {
+func (p Previewer) Preview(ctx context.Context, body []byte) (*spec.Preview, error) {
+	give, err := p.takeTurn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer give()
 	v, err := scheduler.ParseDocument(body)
 	if err != nil {
 		return nil, err
@@ -42,6 +51,13 @@ func (Previewer) Preview(_ context.Context, body []byte) (*spec.Preview, error) 
 	}
 	preview := q.plan.Preview(q.after, q.count)
 	return &preview, nil
+}
+
+func (p Previewer) takeTurn(ctx context.Context) (give func(), err error) {
+	if p.turns == nil {
+		return func() {}, nil
+	}
+	return takeTurn(ctx, p.turns)
 }
 
 // previewQuery is a request for a preview.

@@ -2,10 +2,12 @@ package service_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -249,3 +251,47 @@ func TestPreviewPaths(t *testing.T) {
 }
 
 const action = `"action": {"type": "Http", "request": {"uri": "http://target.example/hook", "method": "POST", "body": "x"}}`
+
+// TestPreviewsTakeTurns shows that no more previews are computed at once than two for each processor, that who waits gets
+// a turn when one is done, and that a wait ends with its context.
+func TestPreviewsTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := service.NewPreviewer()
+		var leave []func()
+		for range 2 * runtime.GOMAXPROCS(0) {
+			done, err := p.Turn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			leave = append(leave, done)
+		}
+		body := []byte(`{"recurrence":{"frequency":"day"},"count":2}`)
+		gone, cancel := context.WithCancelCause(t.Context())
+		over, answered := make(chan error), make(chan error)
+		go func() {
+			_, err := p.Preview(gone, body)
+			over <- err
+		}()
+		go func() {
+			_, err := p.PreviewAWX(t.Context(), "DTSTART:20310101T000000Z RRULE:FREQ=DAILY;INTERVAL=1", time.Now())
+			answered <- err
+		}()
+		synctest.Wait()
+		select {
+		case err := <-over:
+			t.Fatal("a preview was computed beside all others:", err)
+		case err := <-answered:
+			t.Fatal("a preview was computed beside all others:", err)
+		default:
+		}
+		hungUp := errors.New("hung up")
+		cancel(hungUp)
+		if err := <-over; !errors.Is(err, hungUp) {
+			t.Errorf("who has gone waits for: %v", err)
+		}
+		leave[0]()
+		if err := <-answered; err != nil {
+			t.Error(err)
+		}
+	})
+}

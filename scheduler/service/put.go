@@ -41,12 +41,17 @@ type Editor struct {
 // leaves out one that the job has may be such a view that is put back, and is
 // refused. Null drops a secret, or what it stands in.
 //
+// A dry run takes those that it brings for new, be they or not.
+//
 // Errors: ErrInvalid with every problem; ErrNotFound when the collection does
 // not exist; ErrConflict when a quota is used up.
 func (e Editor) Put(ctx context.Context, edit Edit) (v *view.Job, created bool, err error) {
 	r, def, at, err := e.define(ctx, edit)
 	if err != nil {
 		return nil, false, e.hintSecrets(ctx, edit.Key, err)
+	}
+	if edit.DryRun {
+		def = def.Disguised(newUID(), nil)
 	}
 	if e.creating.Load() && !edit.DryRun { // jobs come in herds: do without the look whether this one exists
 		v, err := e.create(ctx, 0, edit, r, def)
@@ -84,7 +89,7 @@ func (e Editor) Patch(ctx context.Context, edit Edit) (*view.Job, error) {
 		if cur == nil {
 			return nil, fmt.Errorf("job %s: %w", edit.Key, scheduler.ErrNotFound)
 		}
-		def, err := e.patched(ctx, r, cur, patch)
+		def, err := e.patched(ctx, edit, r, cur, patch)
 		if err != nil {
 			return nil, err
 		}

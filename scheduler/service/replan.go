@@ -15,29 +15,59 @@ import (
 // planner makes batons follow their jobs' definitions.
 type planner struct{ shared *shared }
 
-// armFirst arms a new job's first baton. Where one is already, an audit has
-// armed it, or it is of an earlier job of the name, whose delete was cut short.
-func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, first scheduler.Step) error {
+// armFirst arms a new job's first baton. Where one is already, an audit has armed
+// it; or it is of an earlier job of the name, whose delete was cut short, and gives
+// way; or of this job, whose definition was lost, and is returned. rev is the
+// revision of the job's delete marker, 0 when there was none.
+func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, first scheduler.Step) (stray *scheduler.Baton, err error) {
 	from := step.From{Slot: scheduler.Slot{Key: j.Key}}
-	err := p.shared.steps.Move(ctx, j, first, from)
+	if j.ArmAt(first.Next.Wake(), time.Now()).IsZero() { // what is fired does not meet what waits
+		if stray, err = p.straying(ctx, j, rev); stray != nil || err != nil {
+			return stray, err
+		}
+	}
+	err = p.shared.steps.Move(ctx, j, first, from)
 	if !errors.Is(err, scheduler.ErrConflict) {
-		return err
+		return nil, err
 	}
 	st, err := p.shared.Store.Waiting(ctx, from.Slot)
 	if errors.Is(err, scheduler.ErrNotFound) {
-		return nil // running: the worker finds another job, and drops it
+		return nil, nil // running: the worker finds another job, and drops it
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if old, err := scheduler.DecodeBaton(st.Data); err == nil && old.Revision >= j.Revision {
-		return nil
+	if old, err := scheduler.DecodeBaton(st.Data); err == nil {
+		switch {
+		case old.UID == j.Incarnation():
+			return nil, nil
+		case (&scheduler.Stray{Baton: &old, Marker: rev}).Fate() != scheduler.Deleted:
+			return &old, nil
+		}
 	}
 	from.Waiting = st.Revision
 	if err := p.shared.steps.Move(ctx, j, first, from); !errors.Is(err, scheduler.ErrConflict) {
-		return err
+		return nil, err
 	}
-	return nil
+	return nil, nil
+}
+
+// straying returns the waiting baton of a new job if the job's definition was lost;
+// nil when there is none. rev is as for armFirst.
+func (p *planner) straying(ctx context.Context, j *scheduler.Job, rev uint64) (*scheduler.Baton, error) {
+	st, err := p.shared.Store.Waiting(ctx, scheduler.Slot{Key: j.Key})
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return nil, nil //nolint:nilnil // absence is an answer
+	}
+	if err != nil {
+		return nil, err
+	}
+	b, err := scheduler.DecodeBaton(st.Data)
+	stray := scheduler.Stray{Baton: &b, Marker: rev}
+	if err != nil || b.UID == j.Incarnation() || stray.Fate() == scheduler.Deleted {
+		return nil, nil //nolint:nilnil,nilerr // the audit sees to what cannot be read
+	}
+	return &b, nil
 }
 
 // How often, and after what time, a baton is looked at again that a worker has:
@@ -138,8 +168,15 @@ func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Foun
 		return f, from, err
 	}
 	b, err := scheduler.DecodeBaton(st.Data)
+	if err == nil {
+		err = b.Check(slot)
+	}
+	if err != nil { // nothing can follow from it: the job is planned anew, as if it had been lost
+		p.shared.Logger.Error("damaged baton removed; the job is planned anew", "job", k.String(), "err", err)
+		return f, from, p.shared.Store.Cancel(ctx, slot)
+	}
 	from.Waiting = st.Revision
-	return scheduler.Found{Waiting: &b}, from, err
+	return scheduler.Found{Waiting: &b}, from, nil
 }
 
 // rederive arms the baton that follows the last thing the history knows of the

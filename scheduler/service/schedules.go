@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/awx"
@@ -21,9 +22,15 @@ type ScheduleKeeper struct {
 // errTaken says that a job is there already.
 var errTaken = errors.New("the name is taken")
 
-// Schedules returns the jobs of all schedules: of one collection, or of all when it is empty.
-func (s ScheduleKeeper) Schedules(ctx context.Context, collection string) ([]*scheduler.Job, error) {
-	return s.schedules(ctx, collection, "")
+// Schedules returns the jobs of all schedules.
+func (s ScheduleKeeper) Schedules(ctx context.Context) ([]*scheduler.Job, error) {
+	return s.schedules(ctx, "", "")
+}
+
+// SchedulesOf returns the jobs of the schedules that were made of a template.
+func (s ScheduleKeeper) SchedulesOf(ctx context.Context, template scheduler.Key) ([]*scheduler.Job, error) {
+	jobs, err := s.schedules(ctx, template.Collection, template.String())
+	return slices.DeleteFunc(jobs, func(j *scheduler.Job) bool { return awx.TemplateOf(j) != template.String() }), err
 }
 
 // schedules returns the jobs of the schedules whose stored jobs have a text in them. To read a job takes a thousand times
@@ -42,13 +49,16 @@ func (s ScheduleKeeper) schedules(ctx context.Context, collection, text string) 
 	for len(keys) > 0 {
 		n := min(len(keys), batchKeys)
 		if err := s.shared.Store.LoadJobs(ctx, keys[:n], func(st scheduler.Stored) {
-			if !bytes.Contains(st.Data, []byte(text)) {
+			if ctx.Err() != nil || !bytes.Contains(st.Data, []byte(text)) {
 				return
 			}
 			if j, err := s.shared.decode(st); err == nil && awx.IsSchedule(j) { // what is damaged, the list of jobs tells
 				jobs = append(jobs, j)
 			}
 		}); err != nil {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		keys = keys[n:]

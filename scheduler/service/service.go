@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/cache"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/step"
+	"github.com/carillon-sched/carillon/scheduler/turns"
 )
 
 // Config says how a service works. Store and Actions are required.
@@ -29,6 +30,10 @@ type Config struct {
 	// Collections are those of the store; a worker in the same process may share
 	// them. Default: the service's own.
 	Collections *cache.Collections
+
+	// Damaged is what the start found wrong with the files of the store, for people:
+	// an audit tells it again. Default: nothing.
+	Damaged []string
 
 	// Logger takes what no caller can be told. Default: discard.
 	Logger *slog.Logger
@@ -67,11 +72,15 @@ type shared struct {
 	Config
 
 	steps *step.Executor
+	plans *cache.Plans
+
+	computing *turns.Turns // of requests that read a document or compute a schedule
+	searching *turns.Turns // of those that look through many jobs or records
 }
 
 // New returns a service. Run keeps it quick; it also works without.
 func New(cfg Config) *Service {
-	h := &shared{Config: cfg.withDefaults()}
+	h := &shared{Config: cfg.withDefaults(), plans: &cache.Plans{}, computing: newTurns(), searching: newTurns()}
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load})
 	planner := &planner{h}
 	reader := Reader{h, planner}
@@ -81,7 +90,7 @@ func New(cfg Config) *Service {
 	return &Service{
 		Editor: editor, Runner: Runner{h, planner}, Reader: reader, CollectionKeeper: collections,
 		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, shared: h,
-		ScheduleKeeper: ScheduleKeeper{h, editor, collections},
+		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing},
 	}
 }
 
@@ -124,7 +133,7 @@ func (h *shared) load(ctx context.Context, k scheduler.Key) (*scheduler.Job, err
 }
 
 func (h *shared) decode(st scheduler.Stored) (*scheduler.Job, error) {
-	return scheduler.DecodeJob(st.Key, st.Revision, st.Data, h.Actions, h.Secrets)
+	return scheduler.DecodeJobWith(h.plans, st.Key, st.Revision, st.Data, h.Actions, h.Secrets)
 }
 
 // casTries bounds the repetitions of an edit that others keep overtaking.

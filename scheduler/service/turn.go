@@ -55,7 +55,8 @@ func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State
 }
 
 // Delete removes a job, its batons and its history. ErrNotFound when it does
-// not exist. An attempt that is running ends; nothing follows it.
+// not exist; one whose definition was lost and whose baton is there does. An attempt
+// that is running ends; nothing follows it.
 func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64) error {
 	if err := k.Validate(); err != nil {
 		return err
@@ -64,6 +65,17 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 		st, err := e.shared.Store.LoadJob(ctx, k)
 		if errors.Is(err, scheduler.ErrNotFound) && specSequence > 0 && st.SpecSequence == specSequence {
 			return e.sweep(ctx, k) // this spec deleted it, and was cut short
+		}
+		if errors.Is(err, scheduler.ErrNotFound) {
+			stray, _, failed := e.shared.stray(ctx, k)
+			switch {
+			case failed != nil:
+				return failed
+			case stray != nil && stray.Fate() == scheduler.Deleted:
+				return e.sweep(ctx, k) // a delete was cut short, perhaps this one
+			case stray != nil:
+				err = nil // its definition was lost
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("job %s: %w", k, err)

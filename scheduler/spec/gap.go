@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // DSTGap returns the first change of a clock after an instant, and not after until, that takes times from the schedule:
@@ -13,5 +14,5 @@ import (
 // count. While the clock of the schedule is not changed between the two, the answer costs one look into the zone's
 // changes.
 func (p *Plan) DSTGap(after, until time.Time) (DSTGap, bool) {
-	return instant.NextGap(p.schedule, after, until)
+	return metered(p.patience(), func(m *work.Meter) (DSTGap, bool) { return instant.NextGap(m, p.schedule, after, until) })
 }

@@ -1,10 +1,12 @@
 package spec
 
 import (
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // Plan is what a job does from the moment it is created: its first run and the rest. It applies the table
@@ -29,6 +31,7 @@ type Plan struct {
 	runs       bool // false: never
 	extra      bool // first is not in the schedule
 	gap        time.Duration
+	work       int64 // that it took to compile the rule
 }
 
 // NewPlan returns the plan of a job. A zero created stands for a job that was created before everything, so that its
@@ -68,15 +71,28 @@ func newPlan(t Timing, created time.Time, other *Plan) (*Plan, error) {
 	return p, nil
 }
 
+// Work returns how much work it was to compile the rule, from 0 for one that was not compiled to 1 for one that is almost
+// too costly, and beyond for one that was let pass by an earlier version. Who reads many jobs keeps the plans of those that
+// cost much.
+func (p *Plan) Work() float64 { return float64(p.work) / compileWork }
+
 // compile finds the schedule of a recurrence and its first instant.
 func (p *Plan) compile(other *Plan) error {
 	start, created, r := p.timing.Start, p.created, &p.recurrence
 	if r.Rule != nil {
-		if err := p.compileRule(other); err != nil {
+		budget := int64(compileWork)
+		if p.timing.stored {
+			budget = storedWork
+		}
+		m := work.New(budget)
+		if err := p.compileRule(m, other); err != nil {
 			return err
 		}
 		p.schedule = instant.Clip(p.rule, start, r.End)
-		p.first, p.runs = p.schedule.Next(instant.Later(start, created).Add(-1))
+		p.first, p.runs = instant.Next(m, p.schedule, instant.Later(start, created).Add(-1))
+		if p.work = m.Spent(); m.Exhausted() {
+			return costly("recurrence." + memberOf(r.Rule))
+		}
 		return nil
 	}
 	schedule, err := r.Compile(start, created)
@@ -94,7 +110,7 @@ func (p *Plan) compile(other *Plan) error {
 }
 
 // compileRule finds the instants of a rule alone.
-func (p *Plan) compileRule(other *Plan) error {
+func (p *Plan) compileRule(m *work.Meter, other *Plan) error {
 	rule, setting := p.recurrence.Rule, p.timing.setting(p.created)
 	if other != nil && !rule.Differs(other.timing.setting(other.created), setting) {
 		p.rule = other.rule
@@ -103,10 +119,12 @@ func (p *Plan) compileRule(other *Plan) error {
 	if err := p.recurrence.Validate(); err != nil {
 		return below("recurrence", err)
 	}
-	var err error
-	if p.rule, err = rule.Compile(setting); err != nil {
+	setting.Work = m
+	compiled, err := rule.Compile(setting)
+	if err != nil {
 		return problemsOf("recurrence."+memberOf(rule), err)
 	}
+	p.rule = instant.Begun(m, compiled)
 	return nil
 }
 
@@ -115,7 +133,14 @@ func (p *Plan) First() (time.Time, bool) { return p.first, p.runs }
 
 // Next returns the first run strictly after t, false if there is none. It honours the recurrence's end but not its
 // count, which only the caller can keep.
+//
+// A search that takes too much work finds nothing. Who put the job was told so if the first run was hard to find; a later
+// one that is so much harder is centuries away.
 func (p *Plan) Next(after time.Time) (time.Time, bool) {
+	return metered(p.patience(), func(m *work.Meter) (time.Time, bool) { return p.next(m, after) })
+}
+
+func (p *Plan) next(m *work.Meter, after time.Time) (time.Time, bool) {
 	switch {
 	case !p.runs:
 		return time.Time{}, false
@@ -124,7 +149,7 @@ func (p *Plan) Next(after time.Time) (time.Time, bool) {
 	case p.schedule == nil:
 		return time.Time{}, false
 	}
-	return p.schedule.Next(after)
+	return instant.Next(m, p.schedule, after)
 }
 
 // Last returns the last run not after t, false if there is none.
@@ -133,7 +158,8 @@ func (p *Plan) Last(notAfter time.Time) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	if p.schedule != nil {
-		if last, ok := p.schedule.Last(notAfter); ok && last.After(p.first) {
+		last, ok := metered(p.patience(), func(m *work.Meter) (time.Time, bool) { return instant.Last(m, p.schedule, notAfter) })
+		if ok && last.After(p.first) {
 			return last, true
 		}
 	}
@@ -141,8 +167,24 @@ func (p *Plan) Last(notAfter time.Time) (time.Time, bool) {
 }
 
 // Count returns how many runs lie in from…to, both included. For a recurrence, a pattern or a plain rule it costs about
-// the same for any length of time; unions in several zones, and exclusions by odd steps, are walked.
+// the same for any length of time; unions in several zones, and exclusions by odd steps, are walked. Where that takes too
+// much work there are as many at least.
 func (p *Plan) Count(from, to time.Time) int {
+	n, ok := metered(p.patience(), func(m *work.Meter) (int, bool) { return p.count(m, from, to), true })
+	if ok {
+		return n
+	}
+	n = 0
+	metered(listWork, func(m *work.Meter) (int, bool) {
+		for t, ok := p.next(m, from.Add(-1)); ok && !t.After(to) && !m.Exhausted(); t, ok = p.next(m, t) {
+			n++
+		}
+		return n, true
+	})
+	return n
+}
+
+func (p *Plan) count(m *work.Meter, from, to time.Time) int {
 	if !p.runs || to.Before(p.first) || to.Before(from) {
 		return 0
 	}
@@ -151,7 +193,7 @@ func (p *Plan) Count(from, to time.Time) int {
 		n = 1
 	}
 	if p.schedule != nil {
-		n += p.schedule.Count(instant.Later(from, p.first), to)
+		n += instant.Count(m, p.schedule, instant.Later(from, p.first), to)
 	}
 	return n
 }
@@ -212,13 +254,15 @@ func (p *Plan) Interval() time.Duration { return p.gap }
 // few is how many occurrences stand for all of them where precision does not matter.
 const few = 8
 
-// smallestGap returns the smallest of the first n gaps between instants of a schedule not before from.
+// smallestGap returns the smallest of the first n gaps between instants of a schedule not before from, fewer if they are
+// hard to find.
 func smallestGap(s Schedule, from time.Time, n int) time.Duration {
 	gap := Forever
-	last, ok := s.Next(from.Add(-1))
+	m := work.New(spreadWork)
+	last, ok := instant.Next(m, s, from.Add(-1))
 	for i := 0; ok && i < n; i++ {
 		var next time.Time
-		if next, ok = s.Next(last); ok {
+		if next, ok = instant.Next(m, s, last); ok && !m.Exhausted() {
 			gap, last = min(gap, next.Sub(last)), next
 		}
 	}
@@ -232,10 +276,24 @@ func (p *Plan) Upcoming(n int) (times []time.Time, complete bool) {
 	if most := p.MaxRuns(); most > 0 {
 		limit = min(n, most)
 	}
-	t, ok := p.First()
-	for ok && len(times) < limit {
-		times = append(times, t)
-		t, ok = p.Next(t)
+	if limit == 0 || !p.runs {
+		return nil, n > 0
 	}
-	return times, len(times) < n
+	m := work.New(listWork)
+	times = p.after(m, p.first, limit-1)
+	return slices.Insert(times, 0, p.first), len(times)+1 < n && !m.Exhausted()
+}
+
+// After returns the first n runs strictly after an instant, fewer if there are not so many, or if they are hard to find.
+// Like [Plan.Next] it does not honour the recurrence's count.
+func (p *Plan) After(t time.Time, n int) []time.Time {
+	return p.after(work.New(listWork), t, n)
+}
+
+func (p *Plan) after(m *work.Meter, t time.Time, n int) []time.Time {
+	var times []time.Time
+	for t, ok := p.next(m, t); ok && !m.Exhausted() && len(times) < n; t, ok = p.next(m, t) {
+		times = append(times, t)
+	}
+	return times
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // Preview is what a plan is going to do.
@@ -19,45 +20,62 @@ type Preview struct {
 }
 
 // Preview returns the next n runs strictly after an instant, or the first n if after is zero. The recurrence's count is
-// applied as if every run took place.
+// applied as if every run took place. Runs that are hard to find are fewer than n; a note says so, and the preview is not
+// complete.
 func (p *Plan) Preview(after time.Time, n int) Preview {
 	v := Preview{Zone: p.Zone(), Description: p.Describe()}
 	from, t, ok := p.created, p.first, p.runs
-	left := math.MaxInt
+	left, exact := math.MaxInt, true
 	if most := p.MaxRuns(); most > 0 {
 		left = most
 	}
+	m := work.New(listWork)
 	if !after.IsZero() {
 		from = after
-		left -= p.spent(after)
-		t, ok = p.Next(after)
+		var spent int
+		spent, exact = p.spent(m, after)
+		left -= spent
+		m.Reset(listWork)
+		t, ok = p.next(m, after)
 	}
-	for ok && len(v.Times) < min(n, left) {
+	for ok && !m.Exhausted() && len(v.Times) < min(n, left) {
 		v.Times = append(v.Times, t)
-		t, ok = p.Next(t)
+		t, ok = p.next(m, t)
 	}
-	v.Complete = !ok || len(v.Times) >= left
+	v.Complete = !ok && !m.Exhausted() || len(v.Times) >= left
 	v.Notes = p.notes(from, v.Times)
+	if !exact {
+		v.Notes = append(v.Notes, fmt.Sprintf("of the count of %d, only some of the runs before the list are taken off, as there are many", p.MaxRuns()))
+	}
+	if m.Exhausted() && !v.Complete {
+		v.Notes = append(v.Notes, "the list is cut short: it would take too much work to find more runs of this rule")
+	}
 	return v
 }
 
 // walkable is how many runs are counted one by one, at most.
 const walkable = 20_000
 
-// spent returns how much of the recurrence's count is used up by the runs not after an instant.
-func (p *Plan) spent(until time.Time) int {
+// spent returns how much of the recurrence's count is used up by the runs not after an instant, and whether that is all.
+func (p *Plan) spent(m *work.Meter, until time.Time) (n int, exact bool) {
 	most := p.MaxRuns()
 	if most == 0 || !p.runs || until.Before(p.first) {
-		return 0
+		return 0, true
 	}
-	if most > walkable && p.countable(until) {
-		return p.Count(p.first, until)
+	if p.countable(until) {
+		if n = p.count(m, p.first, until); !m.Exhausted() {
+			return n, true
+		}
+		m.Reset(listWork)
 	}
-	n := 0
-	for t, ok := p.first, true; ok && !t.After(until) && n < min(most, walkable); t, ok = p.Next(t) {
+	n = 0
+	for t, ok := p.first, true; ok && !t.After(until) && n < most; t, ok = p.next(m, t) {
+		if n == walkable || m.Exhausted() {
+			return n, false
+		}
 		n++
 	}
-	return n
+	return n, !m.Exhausted()
 }
 
 // countable reports whether the runs until an instant can be counted without walking, in a time that nobody notices.
@@ -71,9 +89,6 @@ func (p *Plan) notes(from time.Time, times []time.Time) []string {
 	notes := []string{}
 	for _, w := range p.Warnings() {
 		notes = append(notes, w.Message)
-	}
-	if p.MaxRuns() > walkable && from.After(p.first) && !p.countable(from) {
-		notes = append(notes, fmt.Sprintf("of the count of %d, runs before the list are taken off up to %d only", p.MaxRuns(), walkable))
 	}
 	return append(notes, p.ClockNotes(from, times)...)
 }

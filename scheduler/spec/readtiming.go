@@ -25,7 +25,7 @@ func ReadTiming(o *document.Object) Timing {
 	if inner, ok := o.Object("recurrence"); ok {
 		r := ReadRecurrence(inner)
 		inner.Done()
-		t.Recurrence = &r
+		t.Recurrence, t.stored = &r, o.Reader().Stored
 	}
 	return t
 }

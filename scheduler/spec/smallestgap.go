@@ -5,52 +5,50 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // The bounds of the search for the smallest gap: how many occurrences are walked in a row, and again in days that differ,
-// how many days are looked at for that, and from how many rules on there are fewer steps, as each asks every rule.
+// how many days are looked at for that.
 const (
 	gapSteps = 20_000
 	gapDays  = 4*366 + 1
-	gapRules = 4
 )
 
 // SmallestGap returns the smallest distance between two consecutive occurrences, as a collection's quota maxRecurrence
 // counts it: in every language, from the first occurrence on, the run at once of a job without start not counted. It is
 // [Forever] for fewer than two. The search ends at a distance below enough.
 //
-// It is bounded: twenty thousand occurrences are walked, fewer of sets of many rules, and, if they do not reach so far,
-// each day of four years that has another number of occurrences than any before. A distance that a change of the clock has shortened is no
+// It is bounded: twenty thousand occurrences are walked, fewer of sets of many rules and of others that are hard to find,
+// and, if they do not reach so far, each day of four years that has another number of occurrences than any before. A distance that a change of the clock has shortened is no
 // distance: a daily job runs 23 hours after the day before when the clock is put forward, and is a daily job all the
 // same. An @lastExecution has the length of its interval.
 func (p *Plan) SmallestGap(enough time.Duration) time.Duration {
+	return p.smallestGap(work.New(gapWork), enough)
+}
+
+func (p *Plan) smallestGap(m *work.Meter, enough time.Duration) time.Duration {
 	switch {
 	case p.schedule == nil || !p.runs:
 		return Forever
 	case p.recurrence.Anchor == AnchorLastExecution:
 		return p.recurrence.ShortestInterval()
 	}
-	s := gapSearch{schedule: p.schedule, zone: p.clock(), smallest: Forever, enough: enough, left: p.gapSteps()}
+	s := gapSearch{schedule: p.schedule, zone: p.clock(), smallest: Forever, enough: enough, left: gapSteps, meter: m}
 	if most := p.MaxRuns(); most > 0 && !p.extra {
 		s.left = min(s.left, most-1)
 	}
 	last, more := s.walk(p.first, calendar.EndOfTime)
-	if !more || s.smallest < enough || p.MaxRuns() > 0 && p.MaxRuns() <= p.gapSteps() || !instant.Countable(p.schedule) {
+	if !more || s.smallest < enough || p.MaxRuns() > 0 && p.MaxRuns() <= gapSteps || !instant.Countable(p.schedule) {
 		return s.smallest
 	}
-	s.left = p.gapSteps()
+	s.left = gapSteps
 	s.days(p.first, last)
 	return s.smallest
 }
 
-// gapSteps is how many occurrences are walked: a set of rules asks each of them at every step.
-func (p *Plan) gapSteps() int {
-	set, ok := p.recurrence.Rule.(interface{ Size() int })
-	if !ok {
-		return gapSteps
-	}
-	return gapSteps * gapRules / max(gapRules, set.Size())
-}
+// stepWork is the work to look at a distance.
+const stepWork = 4
 
 // clock returns the zone whose changes move the occurrences, nil if none do.
 func (p *Plan) clock() *time.Location {
@@ -67,14 +65,18 @@ type gapSearch struct {
 	smallest time.Duration
 	enough   time.Duration
 	left     int // instants that may yet be walked
+	meter    *work.Meter
 }
 
 // walk looks at the distances between the instants from…to and those before them. It returns the last instant that it
 // came to, and whether it may go on behind it.
 func (s *gapSearch) walk(from, to time.Time) (last time.Time, more bool) {
-	last, ok := s.schedule.Next(from.Add(-1))
+	last, ok := instant.Next(s.meter, s.schedule, from.Add(-1))
 	for ok && s.left > 0 {
-		next, more := s.schedule.Next(last)
+		next, more := instant.Next(s.meter, s.schedule, last)
+		if s.meter.Spend(stepWork); s.meter.Exhausted() {
+			return last, false
+		}
 		if !more || next.After(to) {
 			return last, false
 		}
@@ -96,14 +98,14 @@ func (s *gapSearch) days(first, last time.Time) {
 	seen := map[int]bool{}
 	at := first.Truncate(day)
 	for range gapDays {
-		n := s.schedule.Count(at, at.Add(day-1))
+		n := instant.Count(s.meter, s.schedule, at, at.Add(day-1))
 		if !seen[n] && n > 0 {
 			seen[n] = true
 			if at.Add(day).After(last) { // it was not walked as a whole
 				s.walk(at.Add(-day), at.Add(2*day))
 			}
 		}
-		if s.smallest < s.enough || s.left == 0 {
+		if s.smallest < s.enough || s.left == 0 || s.meter.Exhausted() {
 			return
 		}
 		at = at.Add(day)

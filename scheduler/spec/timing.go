@@ -24,6 +24,8 @@ type Timing struct {
 
 	// Recurrence says when the job recurs. nil: it runs once.
 	Recurrence *Recurrence
+
+	stored bool // it was accepted once, by whatever version
 }
 
 // zone returns Zone with its default.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/english"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // Warning is something in a document that is allowed, and that its writer might not expect.
@@ -65,7 +66,7 @@ func (p *Plan) ClockNotes(from time.Time, times []time.Time) []string {
 	if start := p.timing.Start; from.Before(start) {
 		from = start
 	}
-	return instant.Notes(p.schedule, from, times[len(times)-1])
+	return instant.Notes(work.New(listWork), p.schedule, from, times[len(times)-1])
 }
 
 // whyNever says why a recurrence never runs.
@@ -73,7 +74,7 @@ func (p *Plan) whyNever() string {
 	if end := p.recurrence.End; !end.IsZero() {
 		return "no time matches until the end, " + english.Stamp(end) + " UTC"
 	}
-	if last, ok := p.schedule.Last(p.created); ok {
+	if last, ok := instant.Last(work.New(listWork), p.schedule, p.created); ok {
 		return "its last time was " + english.Stamp(last) + " UTC"
 	}
 	return "no time matches"

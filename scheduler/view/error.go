@@ -15,7 +15,8 @@ import (
 //	{"error": {"code": "BadRequest", "message": "…", "details": [{"path": "recurrence.interval", "message": "…"}]}}
 //
 // details is there when single places of the input are to blame, and names
-// all of them. Codes and status numbers belong together:
+// all of them, up to a hundred. Of what a message repeats of the input, and is
+// long, the beginning and the end are told. Codes and status numbers belong together:
 //
 //	400 BadRequest          the input is wrong (ErrInvalid)
 //	404 ResourceNotFound    the job or collection does not exist (ErrNotFound)
@@ -37,20 +38,26 @@ func DescribeError(err error) Error {
 	case errors.Is(err, scheduler.ErrInvalid):
 		p := scheduler.ProblemsIn(err)
 		if len(p) == 0 {
-			return Error{400, "BadRequest", err.Error(), nil}
+			return Error{400, "BadRequest", short(err), nil}
 		}
-		return Error{400, "BadRequest", summary(p), p}
+		return Error{400, "BadRequest", summary(p), p.Short()}
 	case errors.Is(err, scheduler.ErrNotFound):
-		return Error{404, "ResourceNotFound", err.Error(), nil}
+		return Error{404, "ResourceNotFound", short(err), nil}
 	case errors.Is(err, scheduler.ErrConflict):
-		return Error{409, "Conflict", err.Error(), nil}
+		return Error{409, "Conflict", short(err), nil}
 	case errors.Is(err, scheduler.ErrUnavailable):
-		return Error{503, "ServiceUnavailable", err.Error(), nil}
+		return Error{503, "ServiceUnavailable", short(err), nil}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return Error{503, "ServiceUnavailable", "the time was up before it was done; it may or may not have taken effect", nil}
 	}
 	return Error{500, "InternalError", "a defect of the scheduler; its log says more", nil}
 }
+
+// longest is how long the message of an error may be, in bytes.
+const longest = 4 << 10
+
+// short is an error's text, without its middle when it is long.
+func short(err error) string { return document.Cut(err.Error(), longest) }
 
 // summarized is how many problems a message repeats; the details have all.
 const summarized = 5
@@ -58,12 +65,11 @@ const summarized = 5
 // summary is the problems on one line.
 func summary(all document.Problems) string {
 	texts := make([]string, 0, summarized+1)
-	for i, p := range all {
-		if i == summarized {
-			texts = append(texts, fmt.Sprintf("and %d more", len(all)-summarized))
-			break
-		}
+	for _, p := range all[:min(len(all), summarized)].Short() {
 		texts = append(texts, p.Error())
+	}
+	if len(all) > summarized {
+		texts = append(texts, fmt.Sprintf("and %d more", len(all)-summarized)) // or still more, when there are a hundred
 	}
 	return strings.Join(texts, "; ")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -48,5 +49,22 @@ func TestDescribeError(t *testing.T) {
 	if got, want := view.DescribeError(scheduler.AsInvalid(many)).Message,
 		"p0: is wrong; p1: is wrong; p2: is wrong; p3: is wrong; p4: is wrong; and 2 more"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestDescribeErrorIsBounded shows that an error repeats little of what is wrong, whatever is wrong with it.
+func TestDescribeErrorIsBounded(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	var many document.Problems
+	for range 1000 {
+		many = append(many, document.Problem{Path: long, Message: long})
+	}
+	for _, err := range []error{
+		scheduler.AsInvalid(many), scheduler.Invalid(long, long), scheduler.AsInvalid(errors.New(long)),
+		fmt.Errorf("%s: %w", long, scheduler.ErrNotFound), fmt.Errorf("%s: %w", long, scheduler.ErrConflict), fmt.Errorf("%s: %w", long, scheduler.ErrUnavailable),
+	} {
+		if text := view.JSON(view.DescribeError(err).Document()); len(text) > 256<<10 {
+			t.Errorf("%d bytes: %.100s", len(text), text)
+		}
 	}
 }

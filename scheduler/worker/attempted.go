@@ -19,7 +19,10 @@ func (w *Worker) attempt(r *run) stage {
 	if r.Waited(time.Now()) >= patience {
 		switch w.standing(r) {
 		case scheduler.GoesOn:
-		case scheduler.Gone, scheduler.Foreign:
+		case scheduler.Gone:
+			w.limiter.Forgo(r)
+			return w.astray(r)
+		case scheduler.Foreign:
 			w.limiter.Forgo(r)
 			return w.dropOrphan(r)
 		case scheduler.Over, scheduler.Dropped, scheduler.Closed:
@@ -31,7 +34,7 @@ func (w *Worker) attempt(r *run) stage {
 	defer cancel()
 	redactor := &secrets.Redactor{}
 	attempt := r.baton.AttemptOf(r.key())
-	attempt.Timeout, attempt.Redact = r.job.Def.Timeout, redactor.Add
+	attempt.Timeout, attempt.Redact, attempt.Veiled = r.job.Def.Timeout, redactor.Add, redactor.Veiled
 	attempt.Shared = func(name string) (string, error) { return w.cfg.Secrets.Shared(ctx, name) }
 	r.started = time.Now()
 	r.result = redactor.Clean(w.invoke(ctx, r.action.Run, attempt))

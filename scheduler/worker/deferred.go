@@ -11,7 +11,10 @@ import (
 func (w *Worker) sendBack(r *run, d limits.Deferral) stage {
 	now := time.Now()
 	if !w.jobs.Unchanged(r.key(), r.changes) {
-		if standing := w.standing(r); standing == scheduler.Gone || standing == scheduler.Foreign {
+		switch w.standing(r) { //nolint:exhaustive // the others do not hinder it
+		case scheduler.Gone:
+			return w.astray(r)
+		case scheduler.Foreign:
 			return w.dropOrphan(r)
 		}
 	}

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/service"
 
@@ -146,6 +147,56 @@ func TestPatchElsewhereWithoutTheKey(t *testing.T) {
 		}
 		if _, err := w.patch("job", `{"description": "d"}`); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestDryRunTellsNoSecret guesses the secrets of jobs, those that wait and those that are at their end, in dry runs, which
+// leave no trace: a right guess is answered as a wrong one is.
+func TestDryRunTellsNoSecret(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.set("tenant", "north")
+		over := strings.Replace(keyed, `"startTime": "2099-01-01T00:00:00Z", `, "", 1)
+		w.put("waits", keyed)
+		w.put("over", over)
+		time.Sleep(time.Hour)
+		if got := w.get("over").Job.State; !got.Final() {
+			t.Fatalf("it is %s", got)
+		}
+		guess := func(body, secret string) string { return strings.ReplaceAll(body, planted, secret) }
+		ask := func(name, body string, patch bool) string {
+			t.Helper()
+			edit := service.Edit{Key: key(name), Body: []byte(body), DryRun: true}
+			var v *view.Job
+			var err error
+			if patch {
+				v, err = w.service.Patch(t.Context(), edit)
+			} else {
+				v, _, err = w.service.Put(t.Context(), edit)
+			}
+			if err != nil {
+				return err.Error()
+			}
+			return string(v.Result) + " " + string(view.JSON(v))
+		}
+		const patch = `{"action": {"request": {"headers": {"X-Api-Key": "` + planted + `"}}}}`
+		const turned = `{"state": "enabled", "action": {"request": {"authentication": {"secret": "` + planted + `"}}}}`
+		for _, name := range []string{"waits", "over"} {
+			for body, patches := range map[string]bool{
+				map[string]string{"waits": keyed, "over": over}[name]: false, patch: true, turned: true,
+			} {
+				before := w.raw(name)
+				right, wrong := ask(name, guess(body, planted), patches), ask(name, guess(body, "wr0ng-guess-1"), patches)
+				if right != wrong || strings.Contains(right, "nchanged") {
+					t.Errorf("%s: %s:\nright %s\nwrong %s", name, body, right, wrong)
+				}
+				if w.raw(name) != before {
+					t.Errorf("%s: a dry run has changed it", name)
+				}
+			}
+		}
+		if got := ask("waits", `{"description": null}`, true); !strings.HasPrefix(got, "unchanged ") {
+			t.Errorf("a patch that brings no secret: %s", got)
 		}
 	})
 }

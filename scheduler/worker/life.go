@@ -108,6 +108,8 @@ func (w *Worker) carry(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 		return w.ack(r)
 	case scheduler.Orphan:
 		return w.dropOrphan(r)
+	case scheduler.Astray:
+		return w.astray(r)
 	case scheduler.Restart:
 		old := j
 		if !r.baton.Gap.IsZero() || r.baton.PostponementRecorded {

@@ -12,6 +12,9 @@ import (
 // block: what needs to read goes on in a goroutine of its own.
 func (w *Worker) take(ctx context.Context, d *scheduler.Delivery) {
 	b, err := scheduler.DecodeBaton(d.Body)
+	if err == nil {
+		err = b.Check(d.Slot)
+	}
 	r := &run{delivery: d, baton: b}
 	if !w.room.Keep(r.place()) {
 		return // the run under way answers for it
@@ -21,17 +24,22 @@ func (w *Worker) take(ctx context.Context, d *scheduler.Delivery) {
 	}
 	switch {
 	case err != nil:
-		w.log.Error("unreadable baton removed; the audit restores the job", "job", r.key().String(), "err", err)
+		w.log.Error("damaged baton removed; the audit plans the job anew", "job", r.key().String(), "detached", d.Slot.Detached != "",
+			"err", err, "body", cutBody(d.Body))
 		w.ack(r)
+		w.cfg.OnTakeover()
 	case ctx.Err() != nil:
 		w.nak(r)
-	case d.Deliveries > 1 || d.Fired.UnixNano() < w.suspect.Load():
+	case d.Deliveries > 1 || b.Strayed || d.Fired.UnixNano() < w.suspect.Load():
 		r.suspect = true
 		w.liveOn(received{r})
 	default:
 		w.live(received{r})
 	}
 }
+
+// cutBody returns what the log shows of a damaged baton.
+func cutBody(body []byte) string { return string(body[:min(len(body), 1024)]) }
 
 // receive looks whether a run that is suspect has been run before, and has its
 // definition read while there is time.

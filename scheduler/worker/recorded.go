@@ -18,6 +18,11 @@ func (w *Worker) record(r *run) stage {
 	if err != nil {
 		return w.retryLater(r, err) // the record says how far it got
 	}
+	if j == nil {
+		if j, err = w.ranUnder(r); err != nil {
+			return w.retryLater(r, err)
+		}
+	}
 	r.baton = b
 	d := scheduler.After(r.job, j, b, r.result, attempt.Ended)
 	if r.faulted {

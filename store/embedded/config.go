@@ -27,6 +27,10 @@ type Config struct {
 	// second on an ordinary disk instead of ten thousands.
 	SyncAlways bool
 
+	// MaxConnections is how many clients, those inside the process among them,
+	// are served at once; others are refused. Default: 65,536.
+	MaxConnections int
+
 	// Logger takes the server's warnings and errors, and at level debug its
 	// notices. Default: discard.
 	Logger *slog.Logger

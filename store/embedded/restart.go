@@ -36,23 +36,23 @@ func (s *Server) Restart(ctx context.Context) error {
 	if s.closed {
 		return errClosed
 	}
-	if err := checkRoom(s.cfg.Dir, Room); err != nil {
+	if err := CheckRoom(s.cfg.Dir); err != nil {
 		return err
 	}
 	s.stop()
 	return s.start(ctx)
 }
 
-// checkRoom makes sure that so many bytes can be written below a directory. It
-// writes them: what a file system has free says nothing of quotas.
-func checkRoom(dir string, room int) error {
+// CheckRoom makes sure that a directory has [Room], and returns a [*DirError] if
+// not. It writes so much: what a file system has free says nothing of quotas.
+func CheckRoom(dir string) error {
 	f, err := os.CreateTemp(dir, ".probe-*")
 	if err != nil {
 		return dirError(dir, err)
 	}
 	defer os.Remove(f.Name())
 	block := make([]byte, 1<<20)
-	for left := room; left > 0 && err == nil; left -= len(block) {
+	for left := Room; left > 0 && err == nil; left -= len(block) {
 		_, err = f.Write(block[:min(left, len(block))])
 	}
 	if err == nil {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -13,6 +14,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/store/embedded/disk"
 )
 
 // Server is a running NATS server.
@@ -21,6 +24,8 @@ type Server struct {
 	options *server.Options
 	lock    *os.File
 
+	damage []disk.Damage // that the start has found
+
 	restarting sync.Mutex // one restart at a time, and none after the end
 	closed     bool
 
@@ -28,8 +33,9 @@ type Server struct {
 	nats *server.Server
 }
 
-// Start starts a server and waits until JetStream answers. It reads back what
-// the directory holds, about a second for a million waiting jobs.
+// Start starts a server and waits until JetStream answers. It checks what the
+// directory holds, takes out what is damaged, which the log tells of, and reads the
+// rest back, a few seconds for a million waiting jobs.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	options, err := cfg.options(ctx)
@@ -45,6 +51,10 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		s.Close()
 		return nil, dirError(cfg.Dir, syscall.ENOSPC)
 	}
+	if err := s.check(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
 	if err := s.start(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -54,6 +64,22 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	return s, nil
 }
+
+// check looks for damage in the directory.
+func (s *Server) check(ctx context.Context) (err error) {
+	s.damage, err = disk.Check(ctx, s.cfg.Dir)
+	for _, d := range s.damage {
+		s.cfg.Logger.Error("the data directory is damaged", "stream", d.Stream, "file", d.File, "problem", d.Problem,
+			"lost", strings.Join(d.Messages, " "), "kept", d.Kept)
+	}
+	if err != nil {
+		return &DirError{s.cfg.Dir, err}
+	}
+	return nil
+}
+
+// Damage is what the start has found wrong with the directory.
+func (s *Server) Damage() []disk.Damage { return s.damage }
 
 // maxStore is no limit in bytes. The server's own would be three quarters of what is free at the start, also if that is
 // little and more becomes free.
@@ -65,7 +91,7 @@ func (c Config) options(ctx context.Context) (*server.Options, error) {
 	o := &server.Options{
 		ServerName: "carillon-embedded", DontListen: true, NoSigs: true, MaxPayload: maxPayload,
 		JetStream: true, StoreDir: c.Dir, SyncInterval: c.SyncInterval, SyncAlways: c.SyncAlways,
-		JetStreamMaxStore: maxStore, DisableJetStreamBanner: true,
+		MaxConn: c.MaxConnections, JetStreamMaxStore: maxStore, DisableJetStreamBanner: true,
 	}
 	host, port, listen, err := c.splitAddr()
 	if err != nil {
@@ -174,15 +200,23 @@ func (s *Server) Close() {
 		return
 	}
 	s.closed = true
-	s.stop()
+	if s.stop() {
+		if err := disk.Seal(s.cfg.Dir); err != nil {
+			s.cfg.Logger.Warn("checksums not written: the next start cannot tell whether files were changed", "err", err)
+		}
+	}
 	s.lock.Close()
 }
 
-func (s *Server) stop() {
-	if n := s.current(); n != nil {
-		n.Shutdown()
-		n.WaitForShutdown()
+// stop reports whether there was a server to stop.
+func (s *Server) stop() bool {
+	n := s.current()
+	if n == nil {
+		return false
 	}
+	n.Shutdown()
+	n.WaitForShutdown()
+	return true
 }
 
 // ConnectOptions are the options that a scheduler's connection to any NATS

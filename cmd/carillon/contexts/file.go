@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -21,17 +19,17 @@ import (
 
 // Context is a scheduler to work with.
 type Context struct {
-	Server     string `yaml:"server,omitempty"`     // address of its REST API; "": the default one
-	Collection string `yaml:"collection,omitempty"` // of jobs that are named without one; "": default
-	Token      string `yaml:"token,omitempty"`      // sent to Server as Authorization: Bearer; "": none
+	Server     string // address of its REST API; "": the default one
+	Collection string // of jobs that are named without one; "": default
+	Token      string // sent to Server as Authorization: Bearer; "": none
 }
 
 // File is what is kept of all contexts.
 type File struct {
-	Current  string             `yaml:"current,omitempty"` // the one that is used when none is named; "": none
-	Contexts map[string]Context `yaml:"contexts"`
+	Current  string // the one that is used when none is named; "": none
+	Contexts map[string]Context
 
-	Path string `yaml:"-"` // "" when there is no place for it
+	Path string // "" when there is no place for it
 }
 
 // Variable names the file, in place of the usual one.
@@ -70,26 +68,14 @@ func Load(lookup func(string) (string, bool)) (*File, error) {
 		return nil, fmt.Errorf("contexts: %w", err)
 	}
 	if len(bytes.TrimSpace(data)) > 0 {
-		if err := yaml.UnmarshalWithOptions(data, f, yaml.Strict()); err != nil {
-			return nil, fmt.Errorf("contexts: %s: %s", f.Path, shortened(err))
+		if err := f.read(data); err != nil {
+			return nil, fmt.Errorf("contexts: %s: %w", f.Path, err)
 		}
 	}
 	if err := f.guard(); err != nil {
 		return nil, err
 	}
 	return f, nil
-}
-
-// shortened is an error of the YAML library without what it quotes of the file, and a token in it.
-func shortened(err error) string {
-	if e, ok := errors.AsType[yaml.Error](err); ok {
-		message, _, _ := strings.Cut(e.GetMessage(), "\n")
-		if t := e.GetToken(); t != nil && t.Position != nil {
-			return fmt.Sprintf("line %d: %s", t.Position.Line, message)
-		}
-		return message
-	}
-	return "not in the form of contexts"
 }
 
 // guard refuses a file with tokens that others than its owner can read.
@@ -114,10 +100,6 @@ func (f *File) Save() error {
 	if f.Path == "" {
 		return terminal.Hinted(errors.New("contexts: there is no home directory to keep them in"), "name a file in $"+Variable)
 	}
-	data, err := yaml.Marshal(f)
-	if err != nil {
-		return fmt.Errorf("contexts: %w", err)
-	}
 	dir := filepath.Dir(f.Path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("contexts: %w", err)
@@ -126,7 +108,7 @@ func (f *File) Save() error {
 	if err != nil {
 		return fmt.Errorf("contexts: %w", err)
 	}
-	_, err = temporary.Write(data)
+	_, err = temporary.Write(f.document().YAML())
 	err = errors.Join(err, temporary.Close())
 	if err == nil {
 		err = os.Rename(temporary.Name(), f.Path)

@@ -22,7 +22,7 @@ type Command struct {
 	Config       string            `help:"Queues, topics and subscriptions to make, as a config.json of Microsoft's emulator." placeholder:"FILE"`
 	AutoCreate   bool              `help:"Make queues, topics and subscriptions when they are first used, instead of refusing them."`
 	AMQP         string            `name:"amqp" help:"Where Service Bus listens for AMQP." default:"127.0.0.1:5672" placeholder:"ADDR"`
-	HTTP         string            `name:"http" help:"Where Service Bus listens for its admin clients, /health, /api and AMQP over WebSocket." default:"127.0.0.1:5300" placeholder:"ADDR"`
+	HTTP         string            `name:"http" help:"Where Service Bus listens for its admin clients, REST, /health, /metrics, /api and AMQP over WebSocket." default:"127.0.0.1:5300" placeholder:"ADDR"`
 	Queue        string            `name:"queue" help:"Where storage queues listen." default:"127.0.0.1:10001" placeholder:"ADDR"`
 	NoServiceBus bool              `help:"Run without Service Bus."`
 	NoQueue      bool              `help:"Run without storage queues."`
@@ -30,6 +30,7 @@ type Command struct {
 	SASKey       map[string]string `name:"sas-key" mapsep:"none" help:"A shared access key of Service Bus, instead of the usual one; may be repeated. NAME:send=KEY is good for sending alone, NAME:listen,send=KEY for both; manage is everything, as without rights." placeholder:"NAME=KEY"`
 	Account      map[string]string `mapsep:"none" help:"A storage account with its key in base64, instead of devstoreaccount1; may be repeated." placeholder:"NAME=KEY"`
 	Explain      bool              `help:"Log what clients of Service Bus did wrong: a line for each refusal, with the client's container id and a hint."`
+	Tier         string            `help:"Refuse what a namespace of Service Bus of this tier refuses: basic, standard or premium. Default: nothing is refused that is possible." placeholder:"TIER"`
 	Cert         string            `help:"Certificate, in PEM, with which Service Bus serves TLS too, on the same ports, and storage queues HTTPS alone." placeholder:"FILE"`
 	Key          string            `help:"The private key of --cert, in PEM." placeholder:"FILE"`
 	Hosts        []string          `name:"allowed-host" help:"Names that the HTTP servers answer to. On a loopback address those of such addresses come beside, elsewhere addresses, and without this flag they answer to all. A name, or *.example.com; may be repeated." placeholder:"NAME"`
@@ -79,6 +80,7 @@ Examples:
     carillon emulate --auto-create --sas-key root=c2VjcmV0 --sas-key worker:listen=bGlzdGVu
     carillon emulate --config config.json --explain
     carillon emulate --auto-create --cert cert.pem --key key.pem
+    carillon emulate --config config.json --tier standard
     carillon emulate --keys lenient --amqp 0.0.0.0:5672 --http 0.0.0.0:5300 --queue 0.0.0.0:10001`
 }
 
@@ -123,6 +125,8 @@ func (c Command) config(ctx context.Context, t *terminal.Terminal) (Config, erro
 	switch {
 	case err != nil:
 		return Config{}, terminal.Usagef("--keys: %q is not strict, lenient or off", c.Keys)
+	case c.NoServiceBus && c.Tier != "":
+		return Config{}, terminal.Usagef("--tier is for Service Bus, which --no-service-bus leaves out")
 	case c.NoServiceBus && c.NoQueue:
 		return Config{}, terminal.Usagef("--no-service-bus and --no-queue leave nothing to run")
 	case c.NoServiceBus && c.Config != "":
@@ -144,13 +148,18 @@ func (c Command) config(ctx context.Context, t *terminal.Terminal) (Config, erro
 		if c.Keys == "" && len(c.SASKey) > 0 {
 			mode = servicebus.Strict
 		}
+		tier, err := servicebus.ParseTier(c.Tier)
+		if err != nil {
+			return Config{}, terminal.Usagef("--tier: %q is not basic, standard or premium", c.Tier)
+		}
 		entities, err := readEntities(c.Config)
 		if err != nil {
 			return Config{}, err
 		}
 		cfg.Bus = &servicebus.Config{
 			Addr: c.AMQP, HTTPAddr: c.HTTP, Auth: mode, Keys: keys, Rights: rights, Entities: entities,
-			AutoCreate: c.AutoCreate, Explain: c.Explain, Logger: c.Logger(t.Err), AllowHost: listen.Hosts(ctx, c.HTTP, c.Hosts),
+			AutoCreate: c.AutoCreate, Tier: tier, Explain: c.Explain, Logger: c.Logger(t.Err),
+			AllowHost: listen.Hosts(ctx, c.HTTP, c.Hosts),
 		}
 		if certificate != nil {
 			cfg.Bus.TLS = &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12}

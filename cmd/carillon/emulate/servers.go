@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
@@ -28,16 +29,19 @@ type Config struct {
 
 // Servers are the emulators that run in this process.
 type Servers struct {
-	bus      *servicebus.Server   // nil: none
-	queue    *storagequeue.Server // nil: none
+	cfg      Config
 	entities servicebus.Entities
 	keys     map[string]string // of Service Bus, by name
+
+	mu    sync.Mutex
+	bus   *servicebus.Server   // nil: none
+	queue *storagequeue.Server // nil: none
 }
 
 // Start starts the emulators. They run until they are closed, also when ctx ends before.
 func Start(ctx context.Context, cfg Config) (*Servers, error) {
 	ctx = context.WithoutCancel(ctx)
-	e := &Servers{}
+	e := &Servers{cfg: cfg}
 	if bus := cfg.Bus; bus != nil {
 		e.entities, e.keys = bus.Entities, bus.Keys
 		bus.Data = cfg.below("servicebus")
@@ -97,32 +101,24 @@ func (cfg Config) dataError(err error) error {
 	return &embedded.DirError{Dir: cfg.Data, Err: err}
 }
 
-// Wait waits for the end of ctx, or until an emulator cannot go on; then Close says why.
-func (e *Servers) Wait(ctx context.Context) {
-	var bus, queue <-chan struct{}
-	if e.bus != nil {
-		bus = e.bus.Done()
-	}
-	if e.queue != nil {
-		queue = e.queue.Done()
-	}
-	select {
-	case <-ctx.Done():
-	case <-bus:
-	case <-queue:
-	}
-}
-
 // Close ends the emulators.
 func (e *Servers) Close() error {
-	var queue, bus error
-	if e.queue != nil {
-		queue = failure("storage queue emulator", e.queue.Close())
+	bus, queue := e.running()
+	var errs []error
+	if queue != nil {
+		errs = append(errs, failure("storage queue emulator", queue.Close()))
 	}
-	if e.bus != nil {
-		bus = failure("Service Bus emulator", e.bus.Close())
+	if bus != nil {
+		errs = append(errs, failure("Service Bus emulator", bus.Close()))
 	}
-	return errors.Join(queue, bus)
+	return errors.Join(errs...)
+}
+
+// running returns the emulators as they run at the moment.
+func (e *Servers) running() (*servicebus.Server, *storagequeue.Server) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.bus, e.queue
 }
 
 // failure says which emulator an error is of; nil stays nil.
@@ -136,13 +132,14 @@ func failure(name string, err error) error {
 // Ports is where the emulators can be reached.
 func (e *Servers) Ports() listen.Ports {
 	var p listen.Ports
-	if e.bus != nil {
+	bus, queue := e.running()
+	if bus != nil {
 		p.HTTP = e.Admin()
-		p.AMQP = listen.Reachable(e.bus.Addr())
-		p.ServiceBus, p.ServiceBusAdmin = e.bus.ConnectionString(), e.bus.AdminConnectionString()
+		p.AMQP = listen.Reachable(bus.Addr())
+		p.ServiceBus, p.ServiceBusAdmin = bus.ConnectionString(), bus.AdminConnectionString()
 	}
-	if e.queue != nil {
-		p.Queue, p.StorageQueue = e.queue.URL(), e.queue.ConnectionString()
+	if queue != nil {
+		p.Queue, p.StorageQueue = queue.URL(), queue.ConnectionString()
 	}
 	return p
 }
@@ -151,17 +148,18 @@ func (e *Servers) Ports() listen.Ports {
 // key and account.
 func (e *Servers) Pasteable(keys, accounts map[string]string) string {
 	var b strings.Builder
-	if e.bus != nil {
+	bus, queue := e.running()
+	if bus != nil {
 		b.WriteString("Service Bus connection string:\n")
 		for _, name := range sortedOr(keys, servicebus.DefaultKeyName) {
-			b.WriteString(e.bus.ConnectionStringFor(name) + "\n")
+			b.WriteString(bus.ConnectionStringFor(name) + "\n")
 		}
 		b.WriteString("\n")
 	}
-	if e.queue != nil {
+	if queue != nil {
 		b.WriteString("Storage queue connection string:\n")
 		for _, name := range sortedOr(accounts, storagequeue.DefaultAccount) {
-			b.WriteString(e.queue.ConnectionStringFor(name) + "\n")
+			b.WriteString(queue.ConnectionStringFor(name) + "\n")
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n\n") + "\n"
@@ -176,4 +174,7 @@ func sortedOr(m map[string]string, name string) []string {
 }
 
 // Admin is where Service Bus is administered.
-func (e *Servers) Admin() string { return "http://" + listen.Reachable(e.bus.HTTPAddr()) }
+func (e *Servers) Admin() string {
+	bus, _ := e.running()
+	return "http://" + listen.Reachable(bus.HTTPAddr())
+}

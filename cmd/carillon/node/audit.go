@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"math/rand/v2"
+	"strings"
 	"time"
 )
 
@@ -42,11 +43,19 @@ func (n *Node) tookOver() {
 	}
 }
 
+// lostNamed is how many jobs whose definitions are missing are named in one line of
+// the log. The doctor names all.
+const lostNamed = 100
+
 func (n *Node) auditOnce(ctx context.Context) {
 	report, err := n.service.Audit(ctx, true)
 	for _, u := range report.Undecryptable {
 		n.log.Warn("the store holds secrets that this process cannot open", "key", u.Key, "shared", u.Secrets, "jobs", u.Jobs,
 			"first", u.Example, "err", u.Reason)
+	}
+	if lost := report.Lost(); len(lost) > 0 {
+		n.log.Error("definitions of jobs are missing; put these jobs again, from a backup, and they go on where they were, or delete them",
+			"count", len(lost), "jobs", strings.Join(lost[:min(len(lost), lostNamed)], " "))
 	}
 	switch {
 	case ctx.Err() != nil:

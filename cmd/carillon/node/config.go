@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/integration/emulator/crowd"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/scheduler/worker"
@@ -29,6 +30,11 @@ type Config struct {
 	// Listener takes the connections of the REST API; the node closes it.
 	// Default: no REST API.
 	Listener net.Listener
+
+	// MaxConnections is how many connections the Listener serves at once. The
+	// next one takes the place of the one whose client has been silent longest.
+	// Default: an eighth of the files that the process may have open.
+	MaxConnections int
 
 	// Handlers are served beside the REST API, by pattern of an
 	// [http.ServeMux]. Default: none.
@@ -66,6 +72,10 @@ type Config struct {
 	// Default: dev.
 	Version string
 
+	// Damaged is what the start found wrong with the files of the store. Default:
+	// nothing.
+	Damaged []string
+
 	// Logger takes what no caller can be told. Default: discard.
 	Logger *slog.Logger
 }
@@ -75,6 +85,9 @@ func (c Config) withDefaults() Config {
 	c.Store.Logger = cmp.Or(c.Store.Logger, c.Logger)
 	if c.AuditEvery <= 0 {
 		c.AuditEvery = time.Hour
+	}
+	if c.MaxConnections <= 0 {
+		c.MaxConnections = crowd.Share(crowd.Files())
 	}
 	c.Version = cmp.Or(c.Version, "dev")
 	c.Worker.Logger = c.Logger

@@ -3,12 +3,14 @@ package node
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/carillon-sched/carillon/integration/emulator/crowd"
 	"github.com/carillon-sched/carillon/scheduler/rest"
 )
 
@@ -16,6 +18,7 @@ import (
 // live tail lasts as long as its reader wants.
 const (
 	readHeaderTimeout = 10 * time.Second
+	readBodyTimeout   = 30 * time.Second
 	idleTimeout       = 2 * time.Minute
 	maxHeader         = 64 << 10
 	shutdownGrace     = 5 * time.Second // for requests under way at a stop
@@ -37,13 +40,16 @@ func (n *Node) serveHTTP(ctx context.Context, g *errgroup.Group) *webServer {
 	}
 	tails, end := context.WithCancel(ctx)
 	w.tails, w.failed = end, make(chan error, 1)
+	clients := crowd.New(n.cfg.MaxConnections)
 	w.server = &http.Server{
 		Handler:           endTails(tails, n.handler()),
 		ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog:    slog.NewLogLogger(n.log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
+	clients.Watch(w.server, readBodyTimeout)
 	g.Go(func() error {
-		err := w.server.Serve(n.cfg.Listener)
+		err := w.server.Serve(clients.Listen(n.cfg.Listener))
 		if errors.Is(err, http.ErrServerClosed) {
 			return nil
 		}
@@ -58,6 +64,7 @@ func (n *Node) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", rest.New(rest.Config{
 		Service: n.service, Ready: n.Ready, Logger: n.log, Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
+		MaxTails: min(rest.DefaultMaxTails, max(1, n.cfg.MaxConnections/2)), // the others' requests have their part
 	}))
 	for pattern, h := range n.cfg.Handlers {
 		mux.Handle(pattern, h)

@@ -14,6 +14,7 @@ import (
 // tells the caller his secret.
 type mirror struct {
 	seen                *lockedBuffer
+	bodies              *lockedBuffer // of requests to /body, which no secret belongs into
 	token, clientSecret string
 }
 
@@ -27,6 +28,9 @@ func (m *mirror) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	text := fmt.Sprintf("%s:%s %s %v %v %s", user, password, r.Header.Get("Authorization"), r.Header, form, body)
 	_, _ = io.WriteString(m.seen, text+"\n")
+	if r.URL.Path == "/body" {
+		_, _ = io.WriteString(m.bodies, string(body)+"\n")
+	}
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/token"):
 		w.Header().Set("Content-Type", "application/json")

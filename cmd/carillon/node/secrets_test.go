@@ -19,6 +19,7 @@ import (
 	"software.sslmate.com/src/go-pkcs12"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 )
 
 // TestSecretsAreNowhere plants a secret of each kind, lets jobs with them
@@ -45,7 +46,9 @@ func TestSecretsAreNowhere(t *testing.T) {
 	})
 	w.checkDelivered(jobs)
 	w.ask()
-	w.put("POST", "/secrets/rotate", "")
+	w.dumpStreams()
+	w.rotate()
+	w.ask()
 	w.dumpStreams()
 	if err := w.node.stop(); err != nil {
 		t.Error(err)
@@ -54,7 +57,10 @@ func TestSecretsAreNowhere(t *testing.T) {
 	w.close()
 	w.dumpFiles()
 	w.dumps.add("logs", w.log.String())
-	for _, place := range []string{"stream KV_carillon-jobs", "stream CARILLON_HISTORY", "REST", "NATS", "file ", "logs"} {
+	w.dumps.add("template output", w.mirror.bodies.String())
+	for _, place := range []string{
+		"stream KV_carillon-jobs", "stream KV_carillon-secrets", "stream CARILLON_HISTORY", "REST", "NATS", "file ", "logs", "template output",
+	} {
 		if !w.dumps.has(place) {
 			t.Errorf("nothing was looked at in %s", place)
 		}
@@ -70,6 +76,30 @@ func TestSecretsAreNowhere(t *testing.T) {
 		}
 	}
 }
+
+// rotate changes the key, as operators do, and drops the old one.
+func (w *vaultWorld) rotate() {
+	w.t.Helper()
+	old, next := w.keys[0], w.newKey("k2")
+	for _, keys := range [][]seal.Key{{next, old}, {next}} {
+		if err := w.node.stop(); err != nil {
+			w.t.Error(err)
+		}
+		w.open(keys...)
+		w.put("POST", "/secrets/rotate", "")
+	}
+	if answer := w.answer("POST", "/doctor", ""); strings.Contains(answer, `"example"`) {
+		w.t.Errorf("after the rotation: %s", answer)
+	}
+	const job = "/jobCollections/default/jobs/edited"
+	w.put("POST", job+"/run", "")
+	w.await("a run with the new key", func() bool {
+		return strings.Count(w.answer("GET", job+"/history", ""), `"status":"Completed"`) == 2
+	})
+}
+
+// template shows all that a template can.
+const template = `findme {{.Occurrence}} {{json .Data}} {{.Job}} {{.Key}} {{.Failure}} {{print .Data .Job .Failure}} {{printf "%v" .Data}}`
 
 // jobs are the actions of jobs that run once, by the job's name.
 func (w *vaultWorld) jobs() map[string]string {
@@ -101,6 +131,12 @@ func (w *vaultWorld) jobs() map[string]string {
 			"whsec_"+base64.StdEncoding.EncodeToString([]byte(w.planted["webhook key"])))),
 		"certificate": strings.Replace(request("/200", fmt.Sprintf(`"authentication": {"type": "ClientCertificate", "pfx": %q, "password": %s}`,
 			file, quote(w.planted["pfx password"]))), w.plain.URL, w.secure.URL, 1),
+		"template": request("/body", fmt.Sprintf(`"template": true, "body": %s, "headers": {"X-Api-Key": %s}, "success": {"bodyContains": "findme"}`,
+			quote(template), quote(w.plant("api key beside a template")))),
+		"event": request("/body", fmt.Sprintf(`"template": true, "envelope": "cloudEvents", "body": %s, "headers": {"X-Api-Key": {"secretRef": "shared"}}`,
+			quote(template))),
+		"told": strings.Replace(request("/500", `"headers": {"X-Api-Key": `+quote(w.plant("api key of what failed"))+`}`), `"retryPolicy"`,
+			`"errorAction": {`+request("/body", `"template": true, "body": `+quote(template))+`}, "retryPolicy"`, 1),
 		"nobody": strings.Replace(request("/200", basic(quote(w.plant("password for nobody")))), w.plain.URL, "http://127.0.0.1:1", 1),
 		"error": strings.Replace(request("/500", basic(quote(w.plant("main password")))), `"retryPolicy"`,
 			`"errorAction": {`+request("/200", basic(quote(w.plant("errorAction password"))))+`}, "retryPolicy"`, 1),
@@ -144,7 +180,7 @@ func (w *vaultWorld) pfx(password string) string {
 // not be found either.
 func (w *vaultWorld) checkDelivered(jobs map[string]string) {
 	w.t.Helper()
-	faulted := []string{"error", "failed", "refused", "message2", "nobody"}
+	faulted := []string{"error", "failed", "refused", "message2", "nobody", "told"}
 	for name := range jobs {
 		state := `"state":"completed"`
 		if slices.Contains(faulted, name) {
@@ -158,7 +194,7 @@ func (w *vaultWorld) checkDelivered(jobs map[string]string) {
 	seen := w.mirror.seen.String()
 	for _, kind := range []string{
 		"basic password", "failed basic password", "shared", "api key", "bearer token", "cookie", "client secret", "client secret in a body",
-		"directory secret", "main password", "errorAction password", "access token", "spec password", "new password",
+		"directory secret", "main password", "api key beside a template", "api key of what failed", "errorAction password", "access token", "spec password", "new password",
 	} {
 		if !strings.Contains(seen, w.planted[kind]) {
 			w.t.Errorf("the targets have not seen the %s", kind)
@@ -185,6 +221,8 @@ func (w *vaultWorld) overNATS() {
 		}
 		return string(body)
 	}
+	uriPassword := rand.Text()
+	w.planted["password in the URI of a spec"] = uriPassword
 	results, err := w.node.nc.SubscribeSync("carillon.spec-result.>")
 	if err != nil {
 		w.t.Fatal(err)
@@ -193,13 +231,14 @@ func (w *vaultWorld) overNATS() {
 	for name, spec := range map[string]string{
 		"accepted": job("spec password", w.plain.URL+"/200"), "wrong": job("password of a wrong spec", "nowhere"),
 		"broken": job("password of a broken spec", w.plain.URL)[1:], "cut": cut,
+		"uri":  job("password beside a URI", "http://admin:"+uriPassword+"/x@h/"),
 		"yaml": "a: b\npassword: *" + rand.Text() + w.plant("alias in a spec"),
 	} {
 		if _, err := w.js.Publish(w.t.Context(), "carillon.spec.put.default."+name, []byte(spec)); err != nil {
 			w.t.Fatal(err)
 		}
 	}
-	for range 5 {
+	for range 6 {
 		m, err := results.NextMsg(20 * time.Second)
 		if err != nil {
 			w.t.Fatal(err)
@@ -227,7 +266,17 @@ func (w *vaultWorld) edits() {
 	w.put("PATCH", job, fmt.Sprintf(`{"action": {"request": {"authentication": {"password": %q}}}}`, w.plant("new password")))
 	w.put("PATCH", job, `{"description": "findme"}`)
 	w.put("POST", job+"/run", "")
+	w.put("PUT", job+"?dryRun=true", `{"startTime": "2099-01-01", `+action("password of a dry run", w.plain.URL+"/200")+`}`)
+	w.put("PATCH", job+"?dryRun=true", fmt.Sprintf(`{"action": {"request": {"authentication": {"password": %q}}}}`, w.plant("password of a dry patch")))
+	inURI := func(kind, uri string) string {
+		password := rand.Text()
+		w.planted[kind] = password
+		return action("password beside the "+kind, strings.ReplaceAll(uri, "PASSWORD", password))
+	}
 	for _, body := range []string{
+		`{` + inURI("password in a URI", "http://admin:PASSWORD@h/") + `}`,
+		`{` + inURI("password in a broken URI", "http://admin:PASSWORD/x@h/") + `}`,
+		`{` + inURI("password in an escaped URI", "http://admin:%zzPASSWORD@h/") + `}`,
 		`{` + action("password of a wrong document", "nowhere") + `}`, `{` + action("password of a broken document", w.plain.URL)[3:],
 		`{"actoin": {}, ` + action("password of a misspelt document", w.plain.URL) + `}`,
 	} {

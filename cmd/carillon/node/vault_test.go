@@ -38,6 +38,8 @@ type vaultWorld struct {
 	dir     string
 	js      jetstream.JetStream
 	close   func() // the server
+	config  node.Config
+	keys    []seal.Key // of the node
 	log     *lockedBuffer
 	mirror  *mirror
 	plain   *httptest.Server
@@ -51,7 +53,7 @@ func newVaultWorld(t *testing.T) *vaultWorld {
 	t.Helper()
 	w := &vaultWorld{t: t, dir: t.TempDir(), log: &lockedBuffer{}, planted: map[string]string{}}
 	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	w.mirror = &mirror{seen: &lockedBuffer{}, token: w.plant("access token"), clientSecret: w.plant("refused client secret")}
+	w.mirror = &mirror{seen: &lockedBuffer{}, bodies: &lockedBuffer{}, token: w.plant("access token"), clientSecret: w.plant("refused client secret")}
 	w.plain = httptest.NewServer(w.mirror)
 	t.Cleanup(w.plain.Close)
 	w.secure = httptest.NewUnstartedServer(w.mirror)
@@ -75,21 +77,36 @@ func newVaultWorld(t *testing.T) *vaultWorld {
 	if w.js, err = jetstream.New(nc); err != nil {
 		t.Fatal(err)
 	}
+	w.config = node.Config{Conn: nc, Delivery: delivery, Logger: log}
+	w.open(w.newKey("k1"))
+	return w
+}
+
+// newKey makes a key, which is a secret too.
+func (w *vaultWorld) newKey(id string) seal.Key {
+	w.t.Helper()
+	k, err := seal.NewKey(id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_, w.planted["the key "+id], _ = strings.Cut(k.Text(), ":")
+	return k
+}
+
+// open starts a node that has some keys.
+func (w *vaultWorld) open(keys ...seal.Key) {
+	w.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	k, err := seal.NewKey("k1")
+	cfg := w.config
+	cfg.Listener, cfg.Keys, w.keys = l, seal.NewKeyring(keys[0], keys[1:]...), keys
+	n, err := node.Open(w.t.Context(), cfg)
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	_, w.planted["the key itself"], _ = strings.Cut(k.Text(), ":")
-	n, err := node.Open(t.Context(), node.Config{Conn: nc, Listener: l, Delivery: delivery, Keys: seal.NewKeyring(k), Logger: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.run(n, nc, l)
-	return w
+	w.run(n, cfg.Conn, l)
 }
 
 // delivery starts the emulators and says where everything is.

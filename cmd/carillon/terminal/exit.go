@@ -3,8 +3,10 @@ package terminal
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net/http"
 	"strings"
+	"syscall"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -106,9 +108,28 @@ func hintOf(err error) string {
 	case is[*embedded.InUseError](err):
 		return "end that process, or give this one a directory of its own with --data"
 	case is[*embedded.DirError](err):
-		return "choose another directory with --data"
+		return dirHint(err)
+	case errors.Is(err, syscall.EMFILE):
+		return FilesHint
 	}
 	return ""
+}
+
+// FilesHint says what to do about too few files.
+const FilesHint = "raise the limit of open files, such as with: ulimit -n 4096"
+
+// dirHint says what to do about a data directory that cannot be used.
+func dirHint(err error) string {
+	const other = "choose another directory with --data"
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "free some space there, or " + other
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		return "make it writable, or " + other
+	case errors.Is(err, syscall.EMFILE):
+		return FilesHint
+	}
+	return other
 }
 
 // isUnauthorized reports whether the server, or a proxy before it, asks for a token.
@@ -120,6 +141,8 @@ func isUnauthorized(err error) bool {
 // settingHint says where a setting of the store is made.
 func settingHint(e *store.SettingError) string {
 	switch e.Setting {
+	case store.ServerSetting:
+		return "the log of the NATS server says more; free some space there, or see its limits of open files and of storage"
 	case "jetstream", "permissions":
 		return "this is a setting of the NATS server"
 	}

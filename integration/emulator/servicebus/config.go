@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/crowd"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
 )
 
@@ -35,7 +36,10 @@ type Config struct {
 	Data string
 	// Sync waits for the disk, not only for the operating system, before anything is acknowledged.
 	Sync bool
-	// MaxMessageSize is how many bytes a message or batch may have. Default 1 MiB.
+	// Tier refuses what a namespace of it does, so that a program which would fail there fails here: entities, sizes and counts.
+	// Default: none, and what is possible is done.
+	Tier Tier
+	// MaxMessageSize is how many bytes a message or batch may have. Default 1 MiB, and with tiers 256 KiB but for [Premium].
 	MaxMessageSize int64
 	// IdleTimeout is half of how long a client may be silent. Default one minute.
 	IdleTimeout time.Duration
@@ -44,6 +48,10 @@ type Config struct {
 	AllowHost func(host string) bool
 	// Explain has the Logger take, as warnings, what clients did wrong too: a line for each refusal, with a hint.
 	Explain bool
+	// MaxConnections is how many clients are served at once on each port. The next one takes the place of the one that has been
+	// silent longest before it said whom it is, or between requests. Default: an eighth of the files that the process may have
+	// open, at most 4,096.
+	MaxConnections int
 	// Logger takes what an operator should know. Default: nothing is logged.
 	Logger *slog.Logger
 }
@@ -57,7 +65,10 @@ func (c Config) withDefaults() (Config, error) {
 		c.HTTPAddr = "127.0.0.1:5300"
 	}
 	if c.MaxMessageSize <= 0 {
-		c.MaxMessageSize = 1 << 20
+		c.MaxMessageSize = c.Tier.MaxMessageSize()
+	}
+	if c.MaxConnections <= 0 {
+		c.MaxConnections = crowd.Share(crowd.Files())
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -71,6 +82,9 @@ func (c Config) withDefaults() (Config, error) {
 		problems = append(problems, fmt.Errorf("auth: %w", err))
 	}
 	c.Auth = mode
+	if _, err := ParseTier(string(c.Tier)); err != nil {
+		problems = append(problems, err)
+	}
 	for name, key := range c.Keys {
 		if name == "" || key == "" {
 			problems = append(problems, errors.New("keys: a key needs a name and a text"))

@@ -12,11 +12,15 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/crowd"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/browser"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/exposition"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/spelling"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/admin"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/protocol"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/rest"
 )
 
 // A Server is an emulator that runs.
@@ -25,11 +29,14 @@ type Server struct {
 	broker   *broker.Broker
 	protocol *protocol.Server
 	http     *http.Server
+	clients  *crowd.Crowd // over AMQP
+	visitors *crowd.Crowd // over HTTP
 	amqpAddr net.Addr
 	httpAddr net.Addr
 
 	cancel  context.CancelFunc // of the broker
 	ended   sync.WaitGroup     // goroutines of the server itself
+	open    sync.WaitGroup     // connections of HTTP
 	close   func() error
 	failing sync.Mutex
 	failed  error         // why it does not go on; nil while it does, and after Close
@@ -44,7 +51,8 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 		return nil, err
 	}
 	b := broker.New(broker.Config{
-		Dir: config.Data, Sync: config.Sync, AutoCreate: config.AutoCreate, MaxMessageSize: config.MaxMessageSize, Logger: config.Logger,
+		Dir: config.Data, Sync: config.Sync, AutoCreate: config.AutoCreate, MaxMessageSize: config.MaxMessageSize, Tier: config.Tier,
+		Logger: config.Logger,
 	})
 	if err := b.Load(); err != nil {
 		return nil, err
@@ -69,7 +77,9 @@ func (s *Server) run() {
 		}
 	})
 	keys := keyring(s.config, s.broker)
+	s.clients = crowd.New(s.config.MaxConnections)
 	speaking := protocol.Config{
+		Opened: func(client net.Addr) { s.clients.Work(client.String()) },
 		Broker: s.broker, Keys: keys, TLS: s.config.TLS, MaxMessageSize: int(s.config.MaxMessageSize),
 		IdleTimeout: s.config.IdleTimeout, Logger: s.config.Logger,
 	}
@@ -80,15 +90,21 @@ func (s *Server) run() {
 	mux := http.NewServeMux()
 	mux.Handle(protocol.WebSocketPath, s.protocol)
 	mux.Handle(protocol.WebSocketPath+"/{$}", s.protocol) // as .NET's and Python's clients ask for it
-	mux.Handle("/", admin.New(admin.Config{Broker: s.broker, Keys: keys, Connections: s.protocol}))
+	requests := &exposition.Requests{}
+	administration := admin.New(admin.Config{Broker: s.broker, Keys: keys, Connections: s.protocol, Requests: requests})
+	mux.Handle("/", requests.Counting(rest.New(rest.Config{Broker: s.broker, Keys: keys, Next: administration})))
 	s.http = &http.Server{
-		Handler:           browser.Guard(s.config.AllowHost, mux),
+		Handler:           tellTLS(browser.Guard(s.config.AllowHost, mux)),
+		ConnContext:       connContext,
+		ConnState:         s.count,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelDebug),
 	}
+	s.visitors = crowd.New(s.config.MaxConnections)
+	s.visitors.Watch(s.http, 0)
 }
 
 // listen makes the entities and opens the ports.
@@ -106,14 +122,26 @@ func (s *Server) listen(ctx context.Context) error {
 		return errors.Join(&ListenError{"HTTP", s.config.HTTPAddr, err}, listener.Close())
 	}
 	s.httpAddr = web.Addr()
-	s.ended.Go(func() { _ = s.protocol.Serve(listen.Quick(listener)) }) //nolint:contextcheck // as above
+	s.ended.Go(func() { _ = s.protocol.Serve(s.clients.Listen(listen.Quick(listener))) }) //nolint:contextcheck // as above
 	s.ended.Go(func() {
-		if err := s.http.Serve(sniffing{listen.Quick(web), s.config.TLS}); !errors.Is(err, http.ErrServerClosed) {
+		listener := spelling.Listener{Listener: sniffing{s.visitors.Listen(listen.Quick(web)), s.config.TLS}}
+		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			s.fail(err)
 		}
 	})
 	s.config.Logger.Info("service bus emulator is ready", slog.String("amqp", s.Addr()), slog.String("http", s.HTTPAddr()))
 	return nil
+}
+
+// count keeps track of the goroutines of HTTP connections. Those over WebSocket are the protocol's.
+func (s *Server) count(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		s.open.Add(1)
+	case http.StateClosed, http.StateHijacked:
+		s.open.Done()
+	default:
+	}
 }
 
 // fail notes why the server does not go on.
@@ -137,6 +165,7 @@ func (s *Server) shut() error {
 	s.protocol.Close()
 	s.cancel()
 	s.ended.Wait()
+	s.open.Wait()
 	s.finish()
 	s.failing.Lock()
 	defer s.failing.Unlock()

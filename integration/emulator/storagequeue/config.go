@@ -46,6 +46,9 @@ type Config struct {
 	Data string
 	// Sync flushes each change to the disk before it is answered, against loss of power. Default false.
 	Sync bool
+	// MaxConnections is how many clients are served at once. The next one takes the place of the one that has been silent longest.
+	// Default: an eighth of the files that the process may have open, at most 4,096.
+	MaxConnections int
 	// Certificate makes the server speak HTTPS. Default none.
 	Certificate *tls.Certificate
 	// AllowHost decides which names are answered to, as they stand in the header Host, so that no page of the web whose

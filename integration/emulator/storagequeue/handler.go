@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/internal/browser"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/exposition"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/store"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
@@ -36,6 +37,7 @@ type Handler struct {
 	answers  func(host string) bool // nil: to all
 	store    *store.Store
 	logger   *slog.Logger
+	requests exposition.Requests
 }
 
 // Open returns an emulator as an HTTP handler. Addr and Certificate of the configuration have no effect. Names of metadata come
@@ -78,10 +80,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			c.fail(defect)
 		}
 	}()
-	err := c.serve()
+	serve := c.serve
+	if c.isMetrics() {
+		serve = c.metrics
+	}
+	err := serve()
 	if err != nil {
 		c.refuse(err)
 	}
+	h.requests.Count(r.Method, c.status)
 	h.logger.Debug("storage queue request", "method", r.Method, "path", r.URL.Path, "status", c.status, "requestId", c.id, "err", err)
 }
 

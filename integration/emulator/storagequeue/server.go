@@ -1,6 +1,7 @@
 package storagequeue
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/crowd"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/spelling"
 )
@@ -64,6 +66,8 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		handler: handler, addr: listener.Addr(), everywhere: strings.HasPrefix(cfg.Addr, ":"), scheme: "http",
 		served: make(chan struct{}), done: make(chan struct{}),
 	}
+	clients := crowd.New(cmp.Or(max(0, cfg.MaxConnections), crowd.Share(crowd.Files())))
+	listener = clients.Listen(listener)
 	if cfg.Certificate != nil {
 		s.scheme = "https"
 		listener = tls.NewListener(listener, &tls.Config{
@@ -81,6 +85,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		ConnContext:       connContext(cfg.Certificate != nil),
 		ErrorLog:          slog.NewLogLogger(handler.logger.Handler(), slog.LevelDebug), // what clients do wrong
 	}
+	clients.Watch(s.http, 0)
 	go func() {
 		defer close(s.served)
 		if err := s.http.Serve(spelling.Listener{Listener: listener, Prefix: metaPrefix}); !errors.Is(err, http.ErrServerClosed) {
@@ -131,6 +136,9 @@ func (s *Server) Close() error {
 	})
 	return s.closeErr
 }
+
+// Addr is where the emulator listens, as host:port.
+func (s *Server) Addr() string { return s.addr.String() }
 
 // URL is where the emulator serves, without an account: http://127.0.0.1:10001.
 func (s *Server) URL() string {

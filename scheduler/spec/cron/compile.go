@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/localtime"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // Compile implements [language.Rule]. Patterns of one zone and one policy become one set of local times; the others are
@@ -23,12 +24,12 @@ func (c *Expression) Compile(s language.Setting) (instant.Schedule, error) {
 		if place < 0 {
 			place, clocks = len(clocks), append(clocks, clock)
 		}
-		clocks[place].tiles = append(clocks[place].tiles, p.tile(language.HashOf(s.Name), c.And))
+		clocks[place].tiles = append(clocks[place].tiles, p.tile(s.Work, language.HashOf(s.Name), c.And))
 	}
 	var schedules []instant.Schedule
 	for _, clock := range clocks {
 		for tiles := range slices.Chunk(clock.tiles, localtime.MaxTiles) {
-			schedules = append(schedules, instant.NewZoned(localtime.NewDifference(tiles, nil), clock.zone, clock.dst))
+			schedules = append(schedules, instant.NewZoned(localtime.NewDifference(s.Work, tiles, nil), clock.zone, clock.dst))
 		}
 	}
 	return instant.Clip(instant.UnionOf(schedules...), s.Start, s.End), nil
@@ -120,14 +121,15 @@ func (p *cronPattern) policy(asked instant.DST) instant.DST {
 }
 
 // tile returns the pattern's local times.
-func (p *cronPattern) tile(h language.Hash, and bool) localtime.Tile {
+func (p *cronPattern) tile(m *work.Meter, h language.Hash, and bool) localtime.Tile {
+	m.Spend(calendar.FillWork)
 	months := p.fields[cronMonth].mask(cronMonth, h) >> 1
 	t := localtime.Tile{
 		Dates: calendar.Dates{Days: calendar.NewYearDays(months, calendar.NewMonthDays(p.days(h, and)))},
 		Times: p.times(h),
 	}
 	if years := p.fields[cronYear]; !years.free() {
-		t.Dates = calendar.NewDates(t.Dates.Days, calendar.YearCycle(years.values(cronYear, h)), calendar.ByYear)
+		t.Dates = calendar.NewDates(m, t.Dates.Days, calendar.YearCycle(years.values(cronYear, h)), calendar.ByYear)
 	}
 	return t
 }

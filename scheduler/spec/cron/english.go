@@ -44,7 +44,7 @@ func (p *cronPattern) english(h language.Hash, and bool) string {
 	if years := p.fields[cronYear]; !years.free() {
 		phrase += " in " + english.Years(years.values(cronYear, h))
 	}
-	if t := p.tile(h, and); t.Never() {
+	if t := p.tile(nil, h, and); t.Never(nil) {
 		phrase += ", which never happens"
 	}
 	return phrase

@@ -26,13 +26,13 @@ func (r *Recur) calendar(anchor time.Time, s language.Setting) instant.Schedule 
 	switch n := int64(r.n); r.unit {
 	case recurMonths:
 		days := calendar.NewYearDays(1<<12-1, calendar.ClampedTo(anchor.Day()))
-		dates = calendar.Stepped(days, calendar.ByMonth, day, n)
+		dates = calendar.Stepped(s.Work, days, calendar.ByMonth, day, n)
 	case recurWeeks:
-		dates = calendar.Stepped(calendar.EveryDay, calendar.ByDay, day, 7*n)
+		dates = calendar.Stepped(s.Work, calendar.EveryDay, calendar.ByDay, day, 7*n)
 	default:
-		dates = calendar.Stepped(calendar.EveryDay, calendar.ByDay, day, n)
+		dates = calendar.Stepped(s.Work, calendar.EveryDay, calendar.ByDay, day, n)
 	}
 	times := calendar.Times{Hours: 1 << anchor.Hour(), Minutes: 1 << anchor.Minute(), Seconds: 1 << anchor.Second()}
-	set := localtime.NewDifference([]localtime.Tile{{Dates: dates, Times: times}}, nil)
+	set := localtime.NewDifference(s.Work, []localtime.Tile{{Dates: dates, Times: times}}, nil)
 	return instant.NewZoned(set, s.Location(), s.DST.Or(instant.GapShift, instant.OverlapFirst))
 }

@@ -2,7 +2,6 @@ package rrule
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/localtime"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // Compile implements [language.Rule]. The first instance is the first match from DTSTART on; a DTSTART that does not
@@ -21,7 +21,7 @@ func (r *Set) Compile(s language.Setting) (instant.Schedule, error) {
 	if r.dialect == language.Dsari {
 		r = r.hashed(s.Name)
 	}
-	c := setCompiler{Set: r, loc: r.zone, begin: int64(r.start), bounded: r.hasStart}
+	c := setCompiler{Set: r, loc: r.zone, begin: int64(r.start), bounded: r.hasStart, work: s.Work}
 	if c.loc == nil {
 		c.loc = s.Location()
 	}
@@ -60,6 +60,7 @@ type setCompiler struct {
 	zone    *tz.Zone
 	begin   int64 // DTSTART
 	bounded bool  // nothing comes before begin
+	work    *work.Meter
 }
 
 // schedule returns the instants of the set. An UNTIL is an instant. Where a policy moves times, or repeats them, past
@@ -106,10 +107,10 @@ type piece struct {
 }
 
 // set returns the whole set of a piece. Its tiles and step sets have nothing in common: they differ in their times.
-func (p *piece) set() localtime.Set {
+func (p *piece) set(m *work.Meter) localtime.Set {
 	var sets []localtime.Set
-	for tiles := range slices.Chunk(localtime.Merge(p.tiles), localtime.MaxTiles) {
-		sets = append(sets, localtime.NewDifference(tiles, nil))
+	for tiles := range slices.Chunk(localtime.Merge(m, p.tiles), localtime.MaxTiles) {
+		sets = append(sets, localtime.NewDifference(m, tiles, nil))
 	}
 	for _, s := range p.stepSets {
 		sets = append(sets, s)
@@ -130,6 +131,9 @@ func (c *setCompiler) terms(rules []rrule) ([]term, error) {
 	list := make([]term, 0, len(rules))
 	for i := range rules {
 		t := term{c.piece(&rules[i]), &rules[i], -calendar.Forever, calendar.Forever}
+		if c.work.Exhausted() {
+			return nil, refused(rules[i].column)
+		}
 		if err := c.bound(&t); err != nil {
 			return nil, err
 		}
@@ -202,20 +206,22 @@ func (c *setCompiler) era(plus, minus []term, begin, end int64) (localtime.Set, 
 		rest = append(rest, s)
 	}
 	if len(tilesOut) > localtime.MaxTiles {
-		rest = append(rest, localtime.DifferenceOf(tilesOut[localtime.MaxTiles:], nil))
+		rest = append(rest, localtime.DifferenceOf(c.work, tilesOut[localtime.MaxTiles:], nil))
 		tilesOut = tilesOut[:localtime.MaxTiles]
 	}
-	sets := []localtime.Set{localtime.DifferenceOf(tiles, tilesOut)}
+	sets := []localtime.Set{localtime.DifferenceOf(c.work, tiles, tilesOut)}
 	for _, s := range steps {
-		sets = append(sets, s.Without(tilesOut, stepsOut))
+		sets = append(sets, s.Without(c.work, tilesOut, stepsOut))
 	}
 	set := localtime.UnionOf(sets)
 	if localtime.IsNothing(set) || len(rest) == 0 {
 		return set, nil
 	}
 	begin = max(begin, calendar.FirstSecond)
-	gaveUp, some, exhausted := localtime.NewExcept(&localtime.Range{Set: set, First: begin, Final: end}, rest).Search(begin)
+	gaveUp, some, exhausted := localtime.NewExcept(&localtime.Range{Set: set, First: begin, Final: end}, rest).Search(c.work, begin)
 	switch turn := localtime.PeriodOf(slices.Concat(tiles, tilesOut), slices.Concat(steps, stepsOut)); {
+	case c.work.Exhausted():
+		return nil, refused(c.excluded[0].column)
 	case some:
 		return localtime.NewExcept(set, rest), nil
 	case exhausted && (turn == 0 || gaveUp-begin <= turn):
@@ -229,6 +235,19 @@ func (c *setCompiler) era(plus, minus []term, begin, end int64) (localtime.Set, 
 	return localtime.Nothing{}, nil
 }
 
+// tooCostly begins the problem of a rule whose instants take too much work to find.
+const tooCostly = "too costly"
+
+// refused returns the problem of a rule that takes too much work, with all that came before it.
+func refused(column int) error {
+	return &language.SyntaxError{
+		Column:  column,
+		Field:   "rule",
+		Message: tooCostly + ": it takes too much work to find out when the rules up to here are due",
+		Hint:    "write fewer rules, with fewer items in their lists and less seldom steps, or split them into several jobs",
+	}
+}
+
 // bound finds out when a rule begins and ends.
 func (c *setCompiler) bound(t *term) error {
 	if c.bounded {
@@ -240,13 +259,12 @@ func (c *setCompiler) bound(t *term) error {
 	if t.rule.count == 0 || len(t.tiles)+len(t.stepSets) == 0 {
 		return nil
 	}
-	years := int64(100 / (len(c.rules) + len(c.excluded)))
-	last, ok := localtime.Nth(t.set(), t.first, int64(t.rule.count), years)
-	if !ok {
+	last := localtime.Nth(c.work, t.set(c.work), t.first, int64(t.rule.count))
+	if c.work.Exhausted() {
 		return &language.SyntaxError{
 			Column:  t.rule.column,
 			Field:   "part COUNT",
-			Message: fmt.Sprintf("the last instance is more than %d years away", years),
+			Message: tooCostly + ": it takes too much work to find the last of so many instances",
 			Hint:    "leave COUNT out, or end the rule with UNTIL",
 		}
 	}

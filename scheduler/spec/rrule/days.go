@@ -15,6 +15,7 @@ func (e *expander) days() *calendar.YearDays {
 	}
 	nthInYear := e.freq == freqYearly && len(e.byMonth) == 0 && e.numbered()
 	days := calendar.EveryDay
+	e.work.Spend(calendar.FillWork)
 	if months != 1<<12-1 || len(e.byMonthDay) > 0 || len(e.byDay) > 0 && !nthInYear {
 		days = calendar.NewYearDays(months, calendar.NewMonthDays(func(weekday, length int) uint32 {
 			set := calendar.DayMask(e.byMonthDay, length)
@@ -25,15 +26,21 @@ func (e *expander) days() *calendar.YearDays {
 		}))
 	}
 	if nthInYear {
-		days = days.And(calendar.FillYearDays(e.daysOfYearWeekdays))
+		days = e.and(days, e.daysOfYearWeekdays, len(e.byDay))
 	}
 	if len(e.byYearDay) > 0 {
-		days = days.And(calendar.FillYearDays(e.daysOfYear))
+		days = e.and(days, e.daysOfYear, len(e.byYearDay))
 	}
 	if len(e.byWeekNo) > 0 {
-		days = days.And(calendar.FillYearDays(e.daysOfWeeks))
+		days = e.and(days, e.daysOfWeeks, len(e.byWeekNo))
 	}
 	return days
+}
+
+// and returns those of some days that a part with so many items fills in.
+func (e *expander) and(days *calendar.YearDays, fill func(calendar.Shape, *calendar.DayBits), items int) *calendar.YearDays {
+	e.work.Spend(calendar.JoinWork + int64(calendar.Shapes*items/4))
+	return days.And(calendar.FillYearDays(fill))
 }
 
 // numbered reports whether an item of BYDAY has a number.
@@ -150,6 +157,9 @@ func (e *expander) positions(d calendar.Dates) []localtime.Tile {
 	chosen := map[int]*calendar.YearDays{} // by the number of the time
 	var order []int
 	for _, p := range e.bySetPos {
+		if !e.work.Spend(pickWork) {
+			break
+		}
 		day, time := place(p, size)
 		picked := e.pick(d.Days, day)
 		if before, ok := chosen[time]; ok {
@@ -161,10 +171,13 @@ func (e *expander) positions(d calendar.Dates) []localtime.Tile {
 	}
 	tiles := make([]localtime.Tile, 0, len(order))
 	for _, time := range order {
-		tiles = append(tiles, localtime.Tile{Dates: d.Less(chosen[time]), Times: all.Number(time)})
+		tiles = append(tiles, localtime.Tile{Dates: d.Less(e.work, chosen[time]), Times: all.Number(time)})
 	}
 	return tiles
 }
+
+// pickWork is the work to pick a day of each period of the years of all shapes.
+const pickWork = 2000
 
 // place returns the day, from 0, or from -1 at the period's end, and the time, from 0, of a position.
 func place(p, size int) (day, time int) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/localtime"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // piece compiles one rule, but for where it begins and ends.
@@ -14,7 +15,7 @@ func (c *setCompiler) piece(r *rrule) piece {
 	if r.hasAnchor {
 		begin = int64(r.anchor)
 	}
-	e := expander{rrule: *r, begin: begin}
+	e := expander{rrule: *r, begin: begin, work: c.work}
 	e.fill()
 	if e.freq <= freqDaily {
 		return piece{tiles: e.daily()}
@@ -27,6 +28,7 @@ type expander struct {
 	rrule
 
 	begin int64 // where the rule is counted from, a local time
+	work  *work.Meter
 }
 
 // fill completes the rule by what it takes from its start (RFC 5545 section 3.3.10, "information missing"): what is not
@@ -123,16 +125,16 @@ func (e *expander) dates() calendar.Dates {
 	case interval == 1:
 		return calendar.Dates{Days: days}
 	case e.freq == freqYearly:
-		return calendar.Stepped(days, calendar.ByYear, day, interval)
+		return calendar.Stepped(e.work, days, calendar.ByYear, day, interval)
 	case e.freq == freqMonthly:
-		return calendar.Stepped(days, calendar.ByMonth, day, interval)
+		return calendar.Stepped(e.work, days, calendar.ByMonth, day, interval)
 	case e.freq == freqWeekly:
 		cycle := calendar.MaskCycle(day-e.sinceWeekStart(day), 7*interval, 1<<7-1)
-		return calendar.NewDates(days, &cycle, calendar.ByDay)
+		return calendar.NewDates(e.work, days, &cycle, calendar.ByDay)
 	case interval%7 == 0:
 		days = days.And(calendar.DaysOfWeek(1 << calendar.WeekdayOf(day)))
 	}
-	return calendar.Stepped(days, calendar.ByDay, day, interval)
+	return calendar.Stepped(e.work, days, calendar.ByDay, day, interval)
 }
 
 // sinceWeekStart returns how many days of its week come before a day.
@@ -147,18 +149,21 @@ func (e *expander) hourly() (p piece) {
 	anchor, _ := calendar.Divide(e.begin, unit)
 	d := calendar.Dates{Days: e.days()}
 	repeats := e.repeats(anchor)
-	for _, part := range localtime.Merge(chosen(e.choose(e.times()))) {
+	for _, part := range localtime.Merge(e.work, chosen(e.choose(e.times()))) {
+		if !e.work.Spend(calendar.JoinWork) {
+			break
+		}
 		t := part.Times
 		if repeats != nil {
 			p.tiles = append(p.tiles, localtime.Tile{Dates: d, Times: t.And(repeats)})
 			continue
 		}
 		s := localtime.NewStepSet(unit, anchor, int64(e.interval), localtime.Tile{Dates: d, Times: t})
-		if tiles := s.DailyTiles(); tiles != nil {
+		if tiles := s.DailyTiles(e.work); tiles != nil {
 			p.tiles = append(p.tiles, tiles...)
 		} else if s.Sparse() {
-			p.tiles = append(p.tiles, s.Tiles()...)
-		} else if s.Reach() {
+			p.tiles = append(p.tiles, s.Tiles(e.work)...)
+		} else if s.Reach(e.work) {
 			p.stepSets = append(p.stepSets, s)
 		}
 	}

@@ -12,7 +12,8 @@
 //     it.
 //  3. An unfinished record at the very end is cut off: it was not confirmed.
 //     Other damage is reported with its file and offset as a [*CorruptError], and
-//     nothing is changed.
+//     nothing is changed; or, with [Config.Damaged], each is told, the files are kept
+//     as they were, and all that is intact is given back.
 //  4. After a write that did not succeed nothing more is written or confirmed.
 //  5. A directory belongs to one open [Log] at a time, which a lock on a file in
 //     it ensures; the system drops it with the process.

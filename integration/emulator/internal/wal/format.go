@@ -71,6 +71,25 @@ func (f *Format) headTorn(content []byte, number int64) bool {
 	return len(content) < len(head) && bytes.HasPrefix(head, content) || len(content) <= len(head) && zeros(content)
 }
 
+// headDamaged reports whether a file has a head that is not intact, and not that of another format: what ends the magic word
+// is its version.
+func (f *Format) headDamaged(content []byte, number int64) bool {
+	head, wrong := f.head(number), 0
+	if len(content) < len(head) {
+		return false
+	}
+	for i := range head {
+		if content[i] != head[i] {
+			wrong++
+		}
+	}
+	version := len(f.magic) - 2
+	return wrong <= damagedHead && string(content[version:len(f.magic)]) == f.magic[version:]
+}
+
+// damagedHead is how many bytes of a head may be wrong for it to be believed.
+const damagedHead = 1
+
 // zeros reports whether there is nothing else in b.
 func zeros(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
 

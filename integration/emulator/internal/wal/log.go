@@ -20,6 +20,10 @@ type Config struct {
 	// Replay takes a record that was appended after the snapshot was begun. The position is that after the record.
 	// Required. The bytes are to keep for either, but not to change.
 	Replay func(position Position, record []byte) error
+	// Damaged takes what is wrong with the files, and lets the log open with all the rest: what is damaged is passed over,
+	// and kept as it was in a folder beside them. A hundred are told one by one. From then on, what Restore and Replay refuse is passed over, too. The
+	// owner should make a snapshot then, which leaves the damage behind. Default: Open fails.
+	Damaged func(*CorruptError)
 }
 
 // ErrLocked is wrapped by the error of [Open] when another process has the directory.
@@ -34,6 +38,10 @@ type Log struct {
 	format  *Format
 	lock    *os.File
 	written chan struct{}
+
+	salvaged bool   // something was passed over
+	passed   int    // how often
+	kept     string // the folder that has files as they were
 
 	file   *os.File // of the writer once it runs, as the next two
 	number int64    // in the name of the file

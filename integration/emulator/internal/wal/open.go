@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 )
 
 // A CorruptError tells where a file is damaged.
@@ -16,10 +18,19 @@ type CorruptError struct {
 	File    string
 	Offset  int64 // in bytes, from 0
 	Problem string
+	Length  int64  // in bytes, of what was passed over; 0: not known
+	Kept    string // the file as it was; "": it has not been changed
 }
 
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("%s is corrupt at offset %d: %s", e.File, e.Offset, e.Problem)
+	text := fmt.Sprintf("%s is corrupt at offset %d: %s", e.File, e.Offset, e.Problem)
+	if e.Length > 0 {
+		text += fmt.Sprintf(", %d bytes", e.Length)
+	}
+	if e.Kept != "" {
+		text += "; the file as it was: " + e.Kept
+	}
+	return text
 }
 
 // Open opens a log, hands on what it has, and starts the goroutine that writes, which ends with [Log.Close].
@@ -66,12 +77,17 @@ func (l *Log) load() error {
 	}
 	for i, number := range numbers {
 		if l.format.segmented && number != int64(l.next) {
-			return fmt.Errorf("the log from position %d on is missing: the next is %s", l.next, l.format.logs.of(number))
+			missing := fmt.Errorf("the log from position %d on is missing: the next is %s", l.next, l.format.logs.of(number))
+			if number < int64(l.next) || !l.pass(l.format.logs.of(int64(l.next)), 0, number-int64(l.next), missing.Error()) {
+				return missing
+			}
+			l.next = Position(number)
 		}
 		if err := l.replay(number, i == len(numbers)-1); err != nil {
 			return err
 		}
 	}
+	l.tellRest()
 	l.done = l.next
 	if l.file == nil {
 		if err := l.create(l.firstNumber(numbers), l.next); err != nil {
@@ -114,14 +130,24 @@ func (l *Log) restore() error {
 	for {
 		record, after, ok := l.format.framing.cut(rest, position)
 		if !ok {
-			return &CorruptError{name, offset + int64(position), "a part of the snapshot is damaged"}
+			const problem = "a part of the snapshot is damaged"
+			skipped := l.find(rest, position)
+			if !l.pass(name, offset+int64(position), int64(skipped), problem) {
+				return &CorruptError{File: name, Offset: offset + int64(position), Problem: problem}
+			}
+			if skipped == len(rest) {
+				return nil
+			}
+			rest, position = rest[skipped:], position+Position(skipped)
+			continue
 		}
+		at := offset + int64(position)
 		position += Position(len(rest) - len(after))
 		rest = after
 		if record[0] == partEnd {
 			return nil
 		}
-		if err := l.config.Restore(record[1:]); err != nil {
+		if err := l.config.Restore(record[1:]); err != nil && (!l.salvaged || !l.pass(name, at, int64(len(record)), err.Error())) {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -133,12 +159,78 @@ func (l *Log) read(name string, number int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	rest, ok := bytes.CutPrefix(content, l.format.head(number))
-	if !ok {
-		return content, &CorruptError{name, 0, "this is not a log of this kind"}
+	head := l.format.head(number)
+	rest, ok := bytes.CutPrefix(content, head)
+	if ok {
+		return rest, nil
 	}
-	return rest, nil
+	const problem = "this is not a log of this kind"
+	if l.format.headDamaged(content, number) && l.pass(name, 0, int64(len(head)), "its head is damaged") {
+		return content[len(head):], nil
+	}
+	return content, &CorruptError{File: name, Problem: problem}
 }
+
+// pass tells of damage that is passed over; false if it must not be.
+func (l *Log) pass(name string, offset, length int64, problem string) bool {
+	if l.config.Damaged == nil {
+		return false
+	}
+	if l.kept == "" {
+		l.kept = filepath.Join(l.config.Dir, "damaged-"+time.Now().UTC().Format("20060102T150405.000Z"))
+	}
+	kept, err := l.keep(name)
+	if err != nil {
+		return false // rather refused than lost
+	}
+	l.salvaged = true
+	if l.passed++; l.passed <= mostTold {
+		l.config.Damaged(&CorruptError{File: name, Offset: offset, Problem: problem, Length: length, Kept: kept})
+	}
+	return true
+}
+
+// mostTold is how much damage is told one by one.
+const mostTold = 100
+
+// tellRest tells how much damage there was beyond.
+func (l *Log) tellRest() {
+	if l.passed > mostTold {
+		l.config.Damaged(&CorruptError{File: l.config.Dir, Problem: fmt.Sprintf("and %d more", l.passed-mostTold), Kept: l.kept})
+	}
+}
+
+// keep copies a file, once, to where those are that were damaged. It returns "" for one that is not there.
+func (l *Log) keep(name string) (string, error) {
+	kept := filepath.Join(l.kept, filepath.Base(name))
+	if _, err := os.Stat(kept); err == nil {
+		return kept, nil
+	}
+	content, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err == nil {
+		err = os.MkdirAll(l.kept, 0o750)
+	}
+	if err == nil {
+		err = os.WriteFile(kept, content, 0o600)
+	}
+	return kept, err
+}
+
+// find returns how many bytes of b are before the next intact record, after the first byte; all if there is none.
+func (l *Log) find(b []byte, at Position) int {
+	for i := 1; i < len(b); i++ {
+		if _, _, ok := l.format.framing.cut(b[i:], at+Position(i)); ok {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// Salvaged reports whether something was passed over when the log was opened ([Config.Damaged]).
+func (l *Log) Salvaged() bool { return l.salvaged }
 
 // replay reads a file of records. The last one may end in an unfinished record, which is cut off, and is left open for
 // writing.
@@ -156,17 +248,28 @@ func (l *Log) replay(number int64, last bool) error {
 	for len(rest) > 0 {
 		record, after, ok := l.format.framing.cut(rest, l.next)
 		if !ok {
-			break
+			skipped := l.find(rest, l.next)
+			if last && skipped == len(rest) {
+				break
+			}
+			problem := &CorruptError{File: name, Offset: head + int64(l.next-l.begin), Problem: "a record is damaged"}
+			if !l.pass(name, problem.Offset, int64(skipped), problem.Problem) {
+				return problem
+			}
+			rest, l.next = rest[skipped:], l.next+Position(skipped)
+			continue
 		}
+		at := head + int64(l.next-l.begin)
 		l.next += Position(len(rest) - len(after))
 		rest = after
-		if err := l.config.Replay(l.next, record); err != nil {
+		if err := l.config.Replay(l.next, record); err != nil && (!l.salvaged || !l.pass(name, at, int64(len(record)), err.Error())) {
 			return fmt.Errorf("%s: record before byte %d: %w", name, head+int64(l.next-l.begin), err)
 		}
 	}
 	offset := head + int64(l.next-l.begin)
-	if len(rest) > 0 && (!last || !l.format.framing.torn(rest, l.next)) {
-		return &CorruptError{name, offset, "a record is damaged"}
+	torn := last && l.format.framing.torn(rest, l.next)
+	if len(rest) > 0 && !l.pass(name, offset, int64(len(rest)), "the end is unfinished or damaged, and was cut off") && !torn {
+		return &CorruptError{File: name, Offset: offset, Problem: "a record is damaged"}
 	}
 	if !last {
 		return nil

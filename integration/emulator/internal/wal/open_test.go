@@ -200,3 +200,60 @@ func FuzzOpen(f *testing.F) {
 		wantRecords(t, dir, format, first.records...)
 	})
 }
+
+// TestDamageIsPassedOver flips every byte of a log in turn: it opens, tells once what is wrong, gives back every other record,
+// keeps the file as it was, and after a snapshot nothing is wrong any more.
+func TestDamageIsPassedOver(t *testing.T) {
+	eachFormat(t, func(t *testing.T, format Format) {
+		records := []string{"first", "second", "third", "fourth"}
+		whole, begins := framed(format, firstNumber(format), records...)
+		version := len(format.magic) - 2
+		for i := range whole {
+			damaged := bytes.Clone(whole)
+			damaged[i] ^= 0x55
+			dir := t.TempDir()
+			place(t, dir, format, damaged)
+			c, told := &contents{}, []*CorruptError{}
+			config := c.config(dir, format)
+			config.Damaged = func(e *CorruptError) { told = append(told, e) }
+			l, err := Open(config)
+			if i >= version && i < len(format.magic) { // of another version
+				if _, ok := errors.AsType[*CorruptError](err); !ok || len(told) > 0 {
+					t.Errorf("byte %d: %v, told %v", i, err, told)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatalf("byte %d: %v", i, err)
+			}
+			lost := -1
+			for n, begin := range begins {
+				if i >= begin {
+					lost = n
+				}
+			}
+			want := slices.Clone(records)
+			if lost >= 0 {
+				want = slices.Delete(want, lost, lost+1)
+			}
+			same(t, want, c.records)
+			if len(told) != 1 || !l.Salvaged() {
+				t.Fatalf("byte %d: told %v", i, told)
+			}
+			if kept, err := os.ReadFile(told[0].Kept); err != nil || !bytes.Equal(kept, damaged) {
+				t.Errorf("byte %d: the file is not kept: %v", i, err)
+			}
+			put(t, l, "next")
+			snapshot(t, l, append(want, "next")...)
+			closeLog(t, l)
+			c = &contents{}
+			config = c.config(dir, format)
+			config.Damaged = func(e *CorruptError) { t.Errorf("byte %d: after the snapshot: %v", i, e) }
+			if l, err = Open(config); err != nil {
+				t.Fatal(err)
+			}
+			same(t, append(want, "next"), c.all())
+			closeLog(t, l)
+		}
+	})
+}

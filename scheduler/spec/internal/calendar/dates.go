@@ -1,6 +1,10 @@
 package calendar
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
+)
 
 // Dates is a set of days: those of days, limited to the days, months or years of a cycle if there is one.
 type Dates struct {
@@ -11,18 +15,21 @@ type Dates struct {
 }
 
 // Less returns the dates that are in some of the days.
-func (d *Dates) Less(days *YearDays) Dates {
+func (d *Dates) Less(m *work.Meter, days *YearDays) Dates {
 	part := Dates{Days: days, Cycle: d.Cycle, Unit: d.Unit}
 	if d.rare != nil {
+		m.Spend(int64(len(d.rare)))
 		part.rare = slices.DeleteFunc(slices.Clone(d.rare), func(day int64) bool { return !days.Has(day) })
 	}
 	return part
 }
 
 // Or returns the days of both, which are limited in the same way.
-func (d *Dates) Or(o *Dates) Dates {
+func (d *Dates) Or(m *work.Meter, o *Dates) Dates {
+	m.Spend(JoinWork)
 	both := Dates{Days: d.Days.Or(o.Days), Cycle: d.Cycle, Unit: d.Unit}
 	if d.rare != nil && o.rare != nil {
+		m.Spend(int64(len(d.rare) + len(o.rare)))
 		both.rare = slices.Concat(d.rare, o.rare)
 		slices.Sort(both.rare)
 		both.rare = slices.Compact(both.rare)
@@ -70,7 +77,7 @@ func (d *Dates) SameCycle(o *Dates) bool {
 }
 
 // Inside reports whether the cycle lets no day pass that other's does not. It says no when that is hard to tell.
-func (d *Dates) Inside(other *Dates) bool {
+func (d *Dates) Inside(m *work.Meter, other *Dates) bool {
 	if other.Unit == EachDay {
 		return true
 	}
@@ -85,7 +92,7 @@ func (d *Dates) Inside(other *Dates) bool {
 	}
 	x, ok := d.Cycle.Next(d.Cycle.Anchor)
 	for range turns * d.Cycle.size {
-		if found, _ := other.Cycle.Next(x); !ok || found != x {
+		if found, _ := other.Cycle.Next(x); !ok || found != x || !m.Spend(2) {
 			return false
 		}
 		x, ok = d.Cycle.Next(x + 1)
@@ -119,22 +126,41 @@ func (d *Dates) begin(number int64) int64 {
 	}
 }
 
+// Date is a day with what it takes to find out whether it is in a set.
+type Date struct {
+	day, year, dayOfYear int64
+	shape                int
+}
+
+// DateOf returns a day as a date.
+func DateOf(day int64) Date {
+	year, dayOfYear := YearOf(day)
+	return Date{day, year, dayOfYear, ShapeOf(year, day-dayOfYear)}
+}
+
 // Has reports whether the day is in the set.
-func (d *Dates) Has(day int64) bool {
-	if !d.Days.Has(day) {
+func (d *Dates) Has(day int64) bool { return d.HasDate(DateOf(day)) }
+
+// HasDate reports whether the day is in the set.
+func (d *Dates) HasDate(date Date) bool {
+	if !d.Days.years[date.shape].Has(date.dayOfYear) {
 		return false
 	}
 	if d.Unit == EachDay {
 		return true
 	}
-	number := d.number(day)
+	number := date.year
+	if d.Unit != ByYear {
+		number = d.number(date.day)
+	}
 	found, ok := d.Cycle.Next(number)
 	return ok && found == number
 }
 
 // Next returns the first day of the set not before day.
-func (d *Dates) Next(day int64) (int64, bool) {
+func (d *Dates) Next(m *work.Meter, day int64) (int64, bool) {
 	if d.rare != nil {
+		m.Spend(1)
 		i, _ := slices.BinarySearch(d.rare, day)
 		if i == len(d.rare) {
 			return 0, false
@@ -143,6 +169,12 @@ func (d *Dates) Next(day int64) (int64, bool) {
 	}
 	for range SearchLimit {
 		found, ok := d.Days.Next(day)
+		if !ok {
+			found = lastDay
+		}
+		if !m.Spend(2 + (found-day)>>yearBits) {
+			return 0, false
+		}
 		if !ok || d.Unit == EachDay {
 			return found, ok
 		}
@@ -159,8 +191,9 @@ func (d *Dates) Next(day int64) (int64, bool) {
 }
 
 // Last returns the last day of the set not after day.
-func (d *Dates) Last(day int64) (int64, bool) {
+func (d *Dates) Last(m *work.Meter, day int64) (int64, bool) {
 	if d.rare != nil {
+		m.Spend(1)
 		i, _ := slices.BinarySearch(d.rare, day+1)
 		if i == 0 {
 			return 0, false
@@ -172,6 +205,12 @@ func (d *Dates) Last(day int64) (int64, bool) {
 	}
 	for range SearchLimit {
 		found, ok := d.Days.Last(day)
+		if !ok {
+			found = firstOfAll
+		}
+		if !m.Spend(2 + (day-found)>>yearBits) {
+			return 0, false
+		}
 		if !ok || d.Unit == EachDay {
 			return found, ok
 		}
@@ -188,12 +227,23 @@ func (d *Dates) Last(day int64) (int64, bool) {
 	return 0, false
 }
 
+// JoinWork is the work, in units of a [work.Meter], to join two sets of days of the year or to compare them, and FillWork
+// that to make one.
+const (
+	JoinWork = 60
+	FillWork = 250
+)
+
+// yearBits is how many bits of a number of days are less than a year or so: to pass over a year is a unit of work.
+const yearBits = 9
+
 // Count returns how many days of the set lie in a…b.
-func (d *Dates) Count(a, b int64) int64 {
+func (d *Dates) Count(m *work.Meter, a, b int64) int64 {
 	switch {
 	case a > b:
 		return 0
 	case d.Unit == EachDay:
+		m.Spend(1 + (min(b, lastDay)-a)>>yearBits)
 		return d.Days.Count(a, b)
 	case d.Unit == ByDay && d.Days == EveryDay:
 		return d.Cycle.Count(a, b)
@@ -201,11 +251,15 @@ func (d *Dates) Count(a, b int64) int64 {
 		from, _ := slices.BinarySearch(d.rare, a)
 		to, _ := slices.BinarySearch(d.rare, b+1)
 		return int64(to - from)
+	case d.Unit == ByDay && d.Cycle.Length == 1 && b-a > 100*d.Cycle.Step && d.Days.Weekly():
+		m.Spend(FillWork)
+		weekdays := NewCycle(d.Cycle.Anchor, d.Cycle.Step, 7, func(phase int64) bool { return d.Days.Has(d.Cycle.Anchor + phase*d.Cycle.Step) })
+		return weekdays.Count(a, b)
 	}
 	n := int64(0)
 	for number := d.number(a); ; number++ {
 		found, ok := d.Cycle.Next(number)
-		if !ok || d.begin(found) > min(b, lastDay) {
+		if !ok || d.begin(found) > min(b, lastDay) || !m.Spend(2) {
 			return n
 		}
 		number = found
@@ -214,7 +268,7 @@ func (d *Dates) Count(a, b int64) int64 {
 }
 
 // Never reports whether the set is empty.
-func (d *Dates) Never() bool {
-	_, ok := d.Next(firstOfAll)
+func (d *Dates) Never(m *work.Meter) bool {
+	_, ok := d.Next(m, firstOfAll)
 	return !ok
 }

@@ -194,3 +194,8 @@ func DaysOfWeek(weekdays uint64) *YearDays {
 		}
 	})
 }
+
+// Share returns how many of all days are in the set, from 0 to 1.
+func (y *YearDays) Share() float64 {
+	return float64(y.inCalendar()) / float64(EveryDay.inCalendar())
+}

@@ -2,6 +2,8 @@ package instant
 
 import (
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // note is a remark about a change of a clock.
@@ -13,24 +15,24 @@ type note struct {
 // noted is a Schedule that knows what the changes of a clock do to it.
 type noted interface {
 	// notes returns remarks about the changes in from…to, in order, a few at most.
-	notes(from, to int64) []note
+	notes(m *work.Meter, from, to int64) []note
 }
 
 // mostNotes bounds the remarks of one schedule.
 const mostNotes = 20
 
 // Notes returns the remarks of a schedule, if it has any to make.
-func Notes(s Schedule, from, to time.Time) []string {
+func Notes(m *work.Meter, s Schedule, from, to time.Time) []string {
 	var list []string
-	for _, remark := range notesOf(s, from.Unix(), to.Unix()) {
+	for _, remark := range notesOf(m, s, from.Unix(), to.Unix()) {
 		list = append(list, remark.text)
 	}
 	return list
 }
 
-func notesOf(s Schedule, from, to int64) []note {
+func notesOf(m *work.Meter, s Schedule, from, to int64) []note {
 	if n, ok := s.(noted); ok {
-		return n.notes(from, to)
+		return n.notes(m, from, to)
 	}
 	return nil
 }

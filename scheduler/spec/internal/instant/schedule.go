@@ -1,6 +1,10 @@
 package instant
 
-import "time"
+import (
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
+)
 
 // Schedule is a compiled schedule: a set of instants, in UTC. Implementations are immutable and safe for concurrent
 // use.
@@ -16,6 +20,44 @@ type Schedule interface {
 	// walking, and what is excluded step by step.
 	Count(from, to time.Time) int
 }
+
+// metered is a Schedule whose answers may cost much. The methods are those of [Schedule], with the work counted: an answer
+// is one if the meter is not exhausted by then.
+type metered interface {
+	nextIn(m *work.Meter, after time.Time) (time.Time, bool)
+	lastIn(m *work.Meter, notAfter time.Time) (time.Time, bool)
+	countIn(m *work.Meter, from, to time.Time) int
+}
+
+// Next is the method of [Schedule] with its work counted. What is found when the meter is exhausted is no answer.
+func Next(m *work.Meter, s Schedule, after time.Time) (time.Time, bool) {
+	if s, ok := s.(metered); ok {
+		return s.nextIn(m, after)
+	}
+	m.Spend(plainWork)
+	return s.Next(after)
+}
+
+// Last is the method of [Schedule] with its work counted.
+func Last(m *work.Meter, s Schedule, notAfter time.Time) (time.Time, bool) {
+	if s, ok := s.(metered); ok {
+		return s.lastIn(m, notAfter)
+	}
+	m.Spend(plainWork)
+	return s.Last(notAfter)
+}
+
+// Count is the method of [Schedule] with its work counted.
+func Count(m *work.Meter, s Schedule, from, to time.Time) int {
+	if s, ok := s.(metered); ok {
+		return s.countIn(m, from, to)
+	}
+	m.Spend(plainWork)
+	return s.Count(from, to)
+}
+
+// plainWork is the work that a schedule takes for an answer which does not count it.
+const plainWork = 10
 
 // Countable reports whether a schedule counts without walking, in a time that nobody notices.
 func Countable(s Schedule) bool {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // window is the part of a schedule in start…end, both included.
@@ -24,25 +25,31 @@ func Clip(s Schedule, start, end time.Time) Schedule {
 }
 
 // Next implements [Schedule].
-func (w *window) Next(after time.Time) (time.Time, bool) {
+func (w *window) Next(after time.Time) (time.Time, bool) { return w.nextIn(nil, after) }
+
+func (w *window) nextIn(m *work.Meter, after time.Time) (time.Time, bool) {
 	if after.Before(w.start) {
 		after = w.start.Add(-1)
 	}
-	t, ok := w.schedule.Next(after)
+	t, ok := Next(m, w.schedule, after)
 	return t, ok && !t.After(w.end)
 }
 
 // Last implements [Schedule].
-func (w *window) Last(notAfter time.Time) (time.Time, bool) {
+func (w *window) Last(notAfter time.Time) (time.Time, bool) { return w.lastIn(nil, notAfter) }
+
+func (w *window) lastIn(m *work.Meter, notAfter time.Time) (time.Time, bool) {
 	if notAfter.After(w.end) {
 		notAfter = w.end
 	}
-	t, ok := w.schedule.Last(notAfter)
+	t, ok := Last(m, w.schedule, notAfter)
 	return t, ok && !t.Before(w.start)
 }
 
 // Count implements [Schedule].
-func (w *window) Count(from, to time.Time) int {
+func (w *window) Count(from, to time.Time) int { return w.countIn(nil, from, to) }
+
+func (w *window) countIn(m *work.Meter, from, to time.Time) int {
 	if from.Before(w.start) {
 		from = w.start
 	}
@@ -52,21 +59,21 @@ func (w *window) Count(from, to time.Time) int {
 	if from.After(to) {
 		return 0
 	}
-	return w.schedule.Count(from, to)
+	return Count(m, w.schedule, from, to)
 }
 
-func (w *window) notes(from, to int64) []note {
+func (w *window) notes(m *work.Meter, from, to int64) []note {
 	if !w.start.IsZero() {
 		from = max(from, w.start.Unix())
 	}
-	return notesOf(w.schedule, from, min(to, w.end.Unix()))
+	return notesOf(m, w.schedule, from, min(to, w.end.Unix()))
 }
 
-func (w *window) nextGap(from, to int64) (gap, bool) {
+func (w *window) nextGap(m *work.Meter, from, to int64) (gap, bool) {
 	if !w.start.IsZero() { // what the clock jumps over comes before the change
 		from = max(from, w.start.Unix()+1)
 	}
-	return gapsOf(w.schedule).nextGap(from, min(to, w.end.Unix()))
+	return gapsOf(w.schedule).nextGap(m, from, min(to, w.end.Unix()))
 }
 
 func (w *window) Countable() bool { return Countable(w.schedule) }

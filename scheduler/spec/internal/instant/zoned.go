@@ -7,6 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/localtime"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // zoned is a set of local times on the clock of a zone. It is the Schedule of every rule that has a clock.
@@ -22,20 +23,27 @@ type zoned struct {
 	first bool // of two equal times, only the first counts
 }
 
+// changeWork is the work to find the interval of a zone in which an instant lies.
+const changeWork = 3
+
 // NewZoned returns the instants of local times in a zone. dst leaves nothing open.
 func NewZoned(w localtime.Set, loc *time.Location, dst DST) Schedule {
 	return &zoned{w, tz.Of(loc), dst.Gap, dst.Overlap == OverlapFirst}
 }
 
 // Next implements [Schedule].
-func (s *zoned) Next(after time.Time) (time.Time, bool) {
-	u, ok := s.from(max(after.Unix(), calendar.FirstSecond-1) + 1)
+func (s *zoned) Next(after time.Time) (time.Time, bool) { return s.nextIn(nil, after) }
+
+func (s *zoned) nextIn(m *work.Meter, after time.Time) (time.Time, bool) {
+	u, ok := s.from(m, max(after.Unix(), calendar.FirstSecond-1)+1)
 	return instant(u, ok)
 }
 
 // Last implements [Schedule].
-func (s *zoned) Last(notAfter time.Time) (time.Time, bool) {
-	u, ok := s.to(min(notAfter.Unix(), calendar.LastSecond))
+func (s *zoned) Last(notAfter time.Time) (time.Time, bool) { return s.lastIn(nil, notAfter) }
+
+func (s *zoned) lastIn(m *work.Meter, notAfter time.Time) (time.Time, bool) {
+	u, ok := s.to(m, min(notAfter.Unix(), calendar.LastSecond))
 	return instant(u, ok)
 }
 
@@ -47,26 +55,28 @@ func instant(u int64, ok bool) (time.Time, bool) {
 }
 
 // Count implements [Schedule].
-func (s *zoned) Count(from, to time.Time) int {
+func (s *zoned) Count(from, to time.Time) int { return s.countIn(nil, from, to) }
+
+func (s *zoned) countIn(m *work.Meter, from, to time.Time) int {
 	a := from.Unix()
 	if from.Nanosecond() > 0 {
 		a++
 	}
-	return int(s.count(max(a, calendar.FirstSecond), min(to.Unix(), calendar.LastSecond)))
+	return int(s.count(m, max(a, calendar.FirstSecond), min(to.Unix(), calendar.LastSecond)))
 }
 
 // from returns the first instant not before u.
-func (s *zoned) from(u int64) (int64, bool) {
-	for u <= calendar.LastSecond {
+func (s *zoned) from(m *work.Meter, u int64) (int64, bool) {
+	for u <= calendar.LastSecond && m.Spend(changeWork) {
 		st := s.zone.At(u)
-		if t, ok := s.nextIn(st, u); ok {
+		if t, ok := s.nextDuring(m, st, u); ok {
 			return t, t <= calendar.LastSecond
 		}
 		if st.End == calendar.Forever {
 			break
 		}
 		// Whatever is left shows a local time of the set after the end of this interval, give or take the margin.
-		w, ok := s.set.Next(st.End - tz.Margin)
+		w, ok := s.set.Next(m, st.End-tz.Margin)
 		if !ok {
 			break
 		}
@@ -75,12 +85,12 @@ func (s *zoned) from(u int64) (int64, bool) {
 	return 0, false
 }
 
-// nextIn returns the first instant in an interval not before u, which is in it.
-func (s *zoned) nextIn(st tz.Interval, u int64) (int64, bool) {
-	t, ok := s.set.Next(max(u, s.once(st)) + st.Offset)
+// nextDuring returns the first instant in an interval not before u, which is in it.
+func (s *zoned) nextDuring(m *work.Meter, st tz.Interval, u int64) (int64, bool) {
+	t, ok := s.set.Next(m, max(u, s.once(st))+st.Offset)
 	t, ok = t-st.Offset, ok && t-st.Offset < st.End
 	if jumped := st.Offset - st.Before; jumped > 0 && u < st.Start+jumped {
-		if moved, found := s.moved(st, u); found && (!ok || moved < t) {
+		if moved, found := s.moved(m, st, u); found && (!ok || moved < t) {
 			return moved, true
 		}
 	}
@@ -97,13 +107,13 @@ func (s *zoned) once(st tz.Interval) int64 {
 }
 
 // moved returns the first instant not before u of the times that were jumped over at the start of an interval.
-func (s *zoned) moved(st tz.Interval, u int64) (int64, bool) {
+func (s *zoned) moved(m *work.Meter, st tz.Interval, u int64) (int64, bool) {
 	switch s.gap {
 	case GapShift:
-		w, ok := s.set.Next(max(u, st.Start) + st.Before)
+		w, ok := s.set.Next(m, max(u, st.Start)+st.Before)
 		return w - st.Before, ok && w < st.Start+st.Offset && w-st.Before < st.End
 	case GapNext:
-		w, ok := s.set.Next(st.Start + st.Before)
+		w, ok := s.set.Next(m, st.Start+st.Before)
 		return st.Start, ok && w < st.Start+st.Offset && u <= st.Start
 	default:
 		return 0, false
@@ -111,16 +121,16 @@ func (s *zoned) moved(st tz.Interval, u int64) (int64, bool) {
 }
 
 // to returns the last instant not after u.
-func (s *zoned) to(u int64) (int64, bool) {
-	for u >= calendar.FirstSecond {
+func (s *zoned) to(m *work.Meter, u int64) (int64, bool) {
+	for u >= calendar.FirstSecond && m.Spend(changeWork) {
 		st := s.zone.At(u)
-		if t, ok := s.lastIn(st, u); ok {
+		if t, ok := s.lastDuring(m, st, u); ok {
 			return t, t >= calendar.FirstSecond
 		}
 		if st.Start == math.MinInt64 {
 			break
 		}
-		w, ok := s.set.Last(st.Start + tz.Margin)
+		w, ok := s.set.Last(m, st.Start+tz.Margin)
 		if !ok {
 			break
 		}
@@ -129,12 +139,12 @@ func (s *zoned) to(u int64) (int64, bool) {
 	return 0, false
 }
 
-// lastIn returns the last instant in an interval not after u, which is in it.
-func (s *zoned) lastIn(st tz.Interval, u int64) (int64, bool) {
-	t, ok := s.set.Last(u + st.Offset)
+// lastDuring returns the last instant in an interval not after u, which is in it.
+func (s *zoned) lastDuring(m *work.Meter, st tz.Interval, u int64) (int64, bool) {
+	t, ok := s.set.Last(m, u+st.Offset)
 	t, ok = t-st.Offset, ok && t-st.Offset >= s.once(st)
 	if jumped := st.Offset - st.Before; jumped > 0 && (!ok || t < st.Start+jumped) {
-		if moved, found := s.movedLast(st, u); found && (!ok || moved > t) {
+		if moved, found := s.movedLast(m, st, u); found && (!ok || moved > t) {
 			return moved, true
 		}
 	}
@@ -142,33 +152,33 @@ func (s *zoned) lastIn(st tz.Interval, u int64) (int64, bool) {
 }
 
 // movedLast returns the last instant not after u of the times that were jumped over at the start of an interval.
-func (s *zoned) movedLast(st tz.Interval, u int64) (int64, bool) {
+func (s *zoned) movedLast(m *work.Meter, st tz.Interval, u int64) (int64, bool) {
 	switch s.gap {
 	case GapShift:
-		w, ok := s.set.Last(min(u+st.Before, st.Start+st.Offset-1))
+		w, ok := s.set.Last(m, min(u+st.Before, st.Start+st.Offset-1))
 		return w - st.Before, ok && w >= st.Start+st.Before
 	case GapNext:
-		w, ok := s.set.Next(st.Start + st.Before)
+		w, ok := s.set.Next(m, st.Start+st.Before)
 		return st.Start, ok && w < st.Start+st.Offset
 	default:
 		return 0, false
 	}
 }
 
-func (s *zoned) count(a, b int64) int64 {
+func (s *zoned) count(m *work.Meter, a, b int64) int64 {
 	n := int64(0)
-	for a <= b {
+	for a <= b && m.Spend(changeWork) {
 		st := s.zone.At(a)
 		if low, high := max(a, s.once(st)), min(b, st.End-1); low <= high {
-			n += s.set.Count(low+st.Offset, high+st.Offset)
+			n += s.set.Count(m, low+st.Offset, high+st.Offset)
 		}
 		if jumped := st.Offset - st.Before; jumped > 0 && a < st.Start+jumped && s.gap != GapSkip {
-			n += s.movedAlone(st, a, min(b, st.Start+jumped-1))
+			n += s.movedAlone(m, st, a, min(b, st.Start+jumped-1))
 		}
 		if st.End > b {
 			break
 		}
-		w, ok := s.set.Next(st.End - tz.Margin)
+		w, ok := s.set.Next(m, st.End-tz.Margin)
 		if !ok {
 			break
 		}
@@ -179,10 +189,10 @@ func (s *zoned) count(a, b int64) int64 {
 
 // movedAlone counts the instants in a…b of times that were jumped over at the start of an interval, without those that
 // are instants anyway.
-func (s *zoned) movedAlone(st tz.Interval, a, b int64) int64 {
+func (s *zoned) movedAlone(m *work.Meter, st tz.Interval, a, b int64) int64 {
 	n := int64(0)
-	for t, ok := s.moved(st, a); ok && t <= b; t, ok = s.moved(st, t+1) {
-		if w, ok := s.set.Next(t + st.Offset); !ok || w != t+st.Offset {
+	for t, ok := s.moved(m, st, a); ok && t <= b; t, ok = s.moved(m, st, t+1) {
+		if w, ok := s.set.Next(m, t+st.Offset); !ok || w != t+st.Offset {
 			n++
 		}
 		if s.gap == GapNext {

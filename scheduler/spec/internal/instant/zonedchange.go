@@ -7,12 +7,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/english"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // remark says what the change at the start of an interval does to the set, of which the times from first to b are
 // changed.
-func (s *zoned) remark(st tz.Interval, first, b int64) string {
-	last, _ := s.set.Last(b)
+func (s *zoned) remark(m *work.Meter, st tz.Interval, first, b int64) string {
+	last, _ := s.set.Last(m, b)
 	times, words := localText(first, 0), verbs{"occurs", "does", "runs"}
 	if last > first {
 		times += " to " + localText(last, first)
@@ -58,17 +59,19 @@ func localText(w, other int64) string {
 	return time.Unix(day*calendar.DayLength, 0).UTC().Format("2006-01-02 ") + clock
 }
 
-func (s *zoned) notes(from, to int64) []note {
+func (s *zoned) notes(m *work.Meter, from, to int64) []note {
 	var list []note
 	for st := s.zone.At(from); st.End <= to && len(list) < mostNotes; {
-		st = s.zone.At(st.End)
+		if st = s.zone.At(st.End); !m.Spend(changeWork) {
+			break
+		}
 		a, b := st.Changed()
-		first, ok := s.set.Next(a)
+		first, ok := s.set.Next(m, a)
 		if !ok {
 			break
 		}
 		if first <= b {
-			list = append(list, note{st.Start, s.remark(st, first, b)})
+			list = append(list, note{st.Start, s.remark(m, st, first, b)})
 		} else if first-tz.Margin > st.End { // nothing happens at the changes in between
 			st = s.zone.At(first - tz.Margin)
 		}
@@ -76,21 +79,23 @@ func (s *zoned) notes(from, to int64) []note {
 	return list
 }
 
-func (s *zoned) nextGap(from, to int64) (gap, bool) {
+func (s *zoned) nextGap(m *work.Meter, from, to int64) (gap, bool) {
 	if s.gap != GapSkip {
 		return gap{}, false
 	}
 	for st := s.zone.At(from - 1); st.End <= to; {
-		st = s.zone.At(st.End)
+		if st = s.zone.At(st.End); !m.Spend(changeWork) {
+			break
+		}
 		a, b := st.Changed()
-		first, ok := s.set.Next(a)
+		first, ok := s.set.Next(m, a)
 		switch {
 		case !ok:
 			return gap{}, false
 		case first > b && first-tz.Margin > st.End: // nothing happens at the changes in between
 			st = s.zone.At(first - tz.Margin)
 		case first <= b && st.Offset > st.Before:
-			return gap{s, st, first, b, int(s.set.Count(first, b))}, true
+			return gap{s, st, first, b, int(s.set.Count(m, first, b))}, true
 		}
 	}
 	return gap{}, false

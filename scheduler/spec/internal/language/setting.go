@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // Setting is what a rule needs to know beside its text.
@@ -30,6 +31,10 @@ type Setting struct {
 
 	// End is the last instant at which the job may run. Zero: none.
 	End time.Time
+
+	// Work counts what compiling takes. Who compiles with it asks it whether it is exhausted, before the rule's instants are
+	// used. nil: it is not counted.
+	Work *work.Meter
 }
 
 // Location returns the setting's zone with its default.

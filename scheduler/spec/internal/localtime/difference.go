@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // Difference is a union of tiles without another union of tiles. Which tiles lie on a day decides what times it has, so
@@ -19,41 +20,43 @@ const MaxTiles = 64
 
 // NewDifference returns the seconds of the plus tiles that are in none of the minus tiles. There are at most MaxTiles
 // of each.
-func NewDifference(plus, minus []Tile) Set {
-	plus, minus = subtract(Merge(plus), Merge(minus))
+func NewDifference(m *work.Meter, plus, minus []Tile) Set {
+	plus, minus = subtract(m, Merge(m, plus), Merge(m, minus))
 	switch {
 	case len(plus) == 0:
 		return Nothing{}
 	case len(plus) == 1 && len(minus) == 0:
 		return &plus[0]
 	}
-	m := &Difference{plus: plus, minus: minus, live: plus[0].Dates.Days}
+	d := &Difference{plus: plus, minus: minus, live: plus[0].Dates.Days}
 	for _, t := range plus[1:] {
-		m.live = m.live.Or(t.Dates.Days)
+		m.Spend(calendar.JoinWork)
+		d.live = d.live.Or(t.Dates.Days)
 	}
 	if len(minus) > 0 {
-		m.prune()
+		d.prune(m)
 	}
-	if m.live.Empty() {
+	if d.live.Empty() {
 		return Nothing{}
 	}
-	return m
+	return d
 }
 
 // layers says which tiles lie on a day, by their numbers.
 type layers struct{ plus, minus uint64 }
 
 // prune takes the days out of live on which the minus tiles leave nothing, as far as the year's shape tells.
-func (m *Difference) prune() {
+func (d *Difference) prune(m *work.Meter) {
 	left := map[layers]bool{}
-	sure := m.sure()
-	m.live = calendar.FillYearDays(func(s calendar.Shape, days *calendar.DayBits) {
-		*days = *m.live.In(s)
-		for day := days.From(0); day >= 0; day = days.From(day + 1) {
-			l := layers{on(m.plus, s, day), on(m.minus, s, day) & sure}
+	m.Spend(calendar.FillWork)
+	sure := d.sure()
+	d.live = calendar.FillYearDays(func(s calendar.Shape, days *calendar.DayBits) {
+		*days = *d.live.In(s)
+		for day := days.From(0); day >= 0 && m.Spend(1+d.layers()/6); day = days.From(day + 1) {
+			l := layers{on(d.plus, s, day), on(d.minus, s, day) & sure}
 			some, known := left[l]
 			if !known {
-				_, some = m.within(l, 0)
+				_, some = d.within(m, l, 0)
 				left[l] = some
 			}
 			if !some {
@@ -67,11 +70,11 @@ func (m *Difference) prune() {
 }
 
 // sure returns which of the minus tiles lie on a day, given that the year's shape says so and that a plus tile does.
-func (m *Difference) sure() uint64 {
+func (d *Difference) sure() uint64 {
 	set := uint64(0)
-	for i := range m.minus {
-		d := &m.minus[i].Dates
-		if d.Unit == calendar.EachDay || !slices.ContainsFunc(m.plus, func(t Tile) bool { return !t.Dates.SameCycle(d) }) {
+	for i := range d.minus {
+		dates := &d.minus[i].Dates
+		if dates.Unit == calendar.EachDay || !slices.ContainsFunc(d.plus, func(t Tile) bool { return !t.Dates.SameCycle(dates) }) {
 			set |= 1 << i
 		}
 	}
@@ -90,14 +93,15 @@ func on(tiles []Tile, s calendar.Shape, day int64) uint64 {
 }
 
 // layersOf returns which tiles lie on a day.
-func (m *Difference) layersOf(day int64) layers {
-	return layers{onDay(m.plus, day), onDay(m.minus, day)}
+func (d *Difference) layersOf(day int64) layers {
+	date := calendar.DateOf(day)
+	return layers{onDay(d.plus, date), onDay(d.minus, date)}
 }
 
-func onDay(tiles []Tile, day int64) uint64 {
+func onDay(tiles []Tile, date calendar.Date) uint64 {
 	set := uint64(0)
 	for i := range tiles {
-		if tiles[i].Dates.Has(day) {
+		if tiles[i].Dates.HasDate(date) {
 			set |= 1 << i
 		}
 	}
@@ -105,10 +109,10 @@ func onDay(tiles []Tile, day int64) uint64 {
 }
 
 // secondsOf returns the seconds of a minute that are left.
-func (m *Difference) secondsOf(l layers, hour, minute int) uint64 {
+func (d *Difference) secondsOf(l layers, hour, minute int) uint64 {
 	set := uint64(0)
 	for rest := l.plus; rest != 0; rest &= rest - 1 {
-		if t := &m.plus[bits.TrailingZeros64(rest)].Times; t.Hours>>hour&1 == 1 && t.Minutes>>minute&1 == 1 {
+		if t := &d.plus[bits.TrailingZeros64(rest)].Times; t.Hours>>hour&1 == 1 && t.Minutes>>minute&1 == 1 {
 			set |= t.Seconds
 		}
 	}
@@ -116,7 +120,7 @@ func (m *Difference) secondsOf(l layers, hour, minute int) uint64 {
 		return 0
 	}
 	for rest := l.minus; rest != 0; rest &= rest - 1 {
-		if t := &m.minus[bits.TrailingZeros64(rest)].Times; t.Hours>>hour&1 == 1 && t.Minutes>>minute&1 == 1 {
+		if t := &d.minus[bits.TrailingZeros64(rest)].Times; t.Hours>>hour&1 == 1 && t.Minutes>>minute&1 == 1 {
 			set &^= t.Seconds
 		}
 	}
@@ -124,17 +128,17 @@ func (m *Difference) secondsOf(l layers, hour, minute int) uint64 {
 }
 
 // hoursOf returns the hours that any plus tile has.
-func (m *Difference) hoursOf(l layers) (hours uint32) {
+func (d *Difference) hoursOf(l layers) (hours uint32) {
 	for rest := l.plus; rest != 0; rest &= rest - 1 {
-		hours |= m.plus[bits.TrailingZeros64(rest)].Times.Hours
+		hours |= d.plus[bits.TrailingZeros64(rest)].Times.Hours
 	}
 	return hours
 }
 
 // minutesOf returns the minutes that any plus tile has in an hour.
-func (m *Difference) minutesOf(l layers, hour int) (minutes uint64) {
+func (d *Difference) minutesOf(l layers, hour int) (minutes uint64) {
 	for rest := l.plus; rest != 0; rest &= rest - 1 {
-		if t := &m.plus[bits.TrailingZeros64(rest)].Times; t.Hours>>hour&1 == 1 {
+		if t := &d.plus[bits.TrailingZeros64(rest)].Times; t.Hours>>hour&1 == 1 {
 			minutes |= t.Minutes
 		}
 	}

@@ -30,7 +30,7 @@ func TestDifference(t *testing.T) {
 		}
 		has := func(w int64) bool { return some(plus, w) && !some(minus, w) }
 		from, to := someDays(r)
-		checkSet(t, NewDifference(plus, minus), has, from, to)
+		checkSet(t, NewDifference(nil, plus, minus), has, from, to)
 	}
 }
 
@@ -42,13 +42,13 @@ func TestDifferenceCount(t *testing.T) {
 		for _, part := range []*Tile{&a, &b, &c} {
 			part.Dates.Unit = calendar.EachDay
 		}
-		m, ok := NewDifference([]Tile{a, b}, []Tile{c}).(*Difference)
+		m, ok := NewDifference(nil, []Tile{a, b}, []Tile{c}).(*Difference)
 		if !ok {
 			continue
 		}
 		first := r.Int64N(20_000)
 		final := first + r.Int64N(6000)
-		if got, want := m.days(first, final), m.walk(first, final, map[layers]int64{}); got != want {
+		if got, want := m.days(nil, first, final), m.walk(nil, first, final, map[layers]int64{}); got != want {
 			t.Errorf("%d days from %d: %d, want %d", final-first+1, first, got, want)
 		}
 	}

@@ -2,27 +2,28 @@ package localtime
 
 import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // begin fills found for a search of days: each plus tile has been looked for up to a day.
-func (m *Difference) begin(found *[MaxTiles]int64, day int64) {
-	for i := range m.plus {
+func (d *Difference) begin(found *[MaxTiles]int64, day int64) {
+	for i := range d.plus {
 		found[i] = day
 	}
 }
 
 // nextDay returns the first day not before day that has a plus tile and may have times left. ahead holds, for each plus
 // tile, a day before which the search will not find it, so that tiles with rare days are looked for rarely.
-func (m *Difference) nextDay(day int64, ahead *[MaxTiles]int64) (int64, bool) {
+func (d *Difference) nextDay(m *work.Meter, day int64, ahead *[MaxTiles]int64) (int64, bool) {
 	for range calendar.SearchLimit {
-		live, ok := m.live.Next(day)
-		if !ok {
+		live, ok := d.live.Next(day)
+		if !ok || !m.Spend(int64(len(d.plus))) {
 			return 0, false
 		}
 		best := int64(calendar.Forever)
-		for i := range m.plus {
+		for i := range d.plus {
 			if ahead[i] < live {
-				if ahead[i], ok = m.plus[i].Dates.Next(live); !ok {
+				if ahead[i], ok = d.plus[i].Dates.Next(m, live); !ok {
 					ahead[i] = calendar.Forever
 				}
 			}
@@ -38,16 +39,16 @@ func (m *Difference) nextDay(day int64, ahead *[MaxTiles]int64) (int64, bool) {
 
 // lastDay returns the last day not after day that has a plus tile and may have times left. behind holds, for each plus
 // tile, a day after which the search will not find it.
-func (m *Difference) lastDay(day int64, behind *[MaxTiles]int64) (int64, bool) {
+func (d *Difference) lastDay(m *work.Meter, day int64, behind *[MaxTiles]int64) (int64, bool) {
 	for range calendar.SearchLimit {
-		live, ok := m.live.Last(day)
-		if !ok {
+		live, ok := d.live.Last(day)
+		if !ok || !m.Spend(int64(len(d.plus))) {
 			return 0, false
 		}
 		best := int64(-calendar.Forever)
-		for i := range m.plus {
+		for i := range d.plus {
 			if behind[i] > live {
-				if behind[i], ok = m.plus[i].Dates.Last(live); !ok {
+				if behind[i], ok = d.plus[i].Dates.Last(m, live); !ok {
 					behind[i] = -calendar.Forever
 				}
 			}

@@ -1,5 +1,9 @@
 package localtime
 
+import (
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
+)
+
 // Except is a set of local times without those of others.
 type Except struct {
 	set      Set
@@ -39,18 +43,18 @@ func effort(set Set) int {
 }
 
 // Next implements [Set].
-func (e *Except) Next(w int64) (int64, bool) {
-	found, ok, _ := e.Search(w)
+func (e *Except) Next(m *work.Meter, w int64) (int64, bool) {
+	found, ok, _ := e.Search(m, w)
 	return found, ok
 }
 
 // Search returns the first second not before w. If it gives up, it is exhausted, and found is where it has come to.
-func (e *Except) Search(w int64) (found int64, ok, exhausted bool) {
+func (e *Except) Search(m *work.Meter, w int64) (found int64, ok, exhausted bool) {
 	for range e.patience {
-		if w, ok = e.set.Next(w); !ok {
-			return 0, false, false
+		if w, ok = e.set.Next(m, w); !ok {
+			return 0, false, m.Exhausted()
 		}
-		if out, excluded := e.excluded.Next(w); !excluded || out != w {
+		if out, excluded := e.excluded.Next(m, w); !excluded || out != w {
 			return w, true, false
 		}
 		w++
@@ -59,13 +63,13 @@ func (e *Except) Search(w int64) (found int64, ok, exhausted bool) {
 }
 
 // Last implements [Set].
-func (e *Except) Last(w int64) (int64, bool) {
+func (e *Except) Last(m *work.Meter, w int64) (int64, bool) {
 	for range e.patience {
-		found, ok := e.set.Last(w)
+		found, ok := e.set.Last(m, w)
 		if !ok {
 			return 0, false
 		}
-		if out, excluded := e.excluded.Next(found); !excluded || out != found {
+		if out, excluded := e.excluded.Next(m, found); !excluded || out != found {
 			return found, true
 		}
 		w = found - 1
@@ -74,11 +78,11 @@ func (e *Except) Last(w int64) (int64, bool) {
 }
 
 // Count implements [Set].
-func (e *Except) Count(a, b int64) int64 {
-	n := e.set.Count(a, b)
+func (e *Except) Count(m *work.Meter, a, b int64) int64 {
+	n := e.set.Count(m, a, b)
 	both := 0
-	for w, ok := e.set.Next(a); ok && w <= b; w, ok = e.set.Next(w + 1) {
-		if out, excluded := e.excluded.Next(w); excluded && out == w {
+	for w, ok := e.set.Next(m, a); ok && w <= b; w, ok = e.set.Next(m, w+1) {
+		if out, excluded := e.excluded.Next(m, w); excluded && out == w {
 			both++
 		}
 	}

@@ -2,58 +2,57 @@ package localtime
 
 import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
-// Nth returns the n-th second of a set from a given one on, a second beyond the calendar if there are fewer. It is not
-// ok if that takes more than so many years to count, which only sets do that are not counted year by year.
-func Nth(set Set, from, n, years int64) (w int64, ok bool) {
-	const few = 1000
-	if n <= few {
-		w, ok = set.Next(from)
+// Nth returns the n-th second of a set from a given one on, a second beyond the calendar if there are fewer.
+func Nth(m *work.Meter, set Set, from, n int64) int64 {
+	if n <= walked(set) {
+		w, ok := set.Next(m, from)
 		for ; ok && n > 1; n-- {
-			w, ok = set.Next(w + 1)
+			w, ok = set.Next(m, w+1)
 		}
 		if !ok {
-			return calendar.Forever, true
+			return calendar.Forever
 		}
-		return w, true
+		return w
 	}
 	low, step := from, int64(calendar.DayLength)
 	for {
-		size := set.Count(low, low+step)
+		size := set.Count(m, low, low+step)
 		if size >= n {
 			break
 		}
 		n -= size
-		if low += step + 1; low > calendar.LastSecond {
-			return calendar.Forever, true
-		}
-		if !yearly(set) && low-from > years*366*calendar.DayLength {
-			_, more := set.Next(low)
-			return calendar.Forever, !more
+		if low += step + 1; low > calendar.LastSecond || m.Exhausted() {
+			return calendar.Forever
 		}
 		step *= 2
 	}
-	for high := low + step; low < high; { // it is in low…high
+	for high := low + step; low < high && !m.Exhausted(); { // it is in low…high
 		middle := low + (high-low)/2
-		if size := set.Count(low, middle); size < n {
+		if size := set.Count(m, low, middle); size < n {
 			low, n = middle+1, n-size
 		} else {
 			high = middle
 		}
 	}
-	return low, true
+	return low
 }
 
-// yearly reports whether a set is counted by years, not by days.
-func yearly(set Set) bool {
+// walked returns up to how many seconds of a set are found sooner one by one than by counting.
+func walked(set Set) int64 {
 	switch set := set.(type) {
-	case *Tile:
-		return set.Dates.Unit == calendar.EachDay || set.Dates.Unit == calendar.ByYear
-	case *Difference:
-		return set.plain()
-	case Nothing:
-		return true
+	case *StepSet:
+		if set.round != nil {
+			return 100
+		}
+	case DisjointUnion:
+		most := int64(1000)
+		for _, part := range set.Union {
+			most = min(most, walked(part))
+		}
+		return most
 	}
-	return false
+	return 1000
 }

@@ -1,5 +1,9 @@
 package localtime
 
+import (
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
+)
+
 // Range is the part of a set of local times in first…final.
 type Range struct {
 	Set          Set
@@ -7,22 +11,22 @@ type Range struct {
 }
 
 // Next implements [Set].
-func (s *Range) Next(w int64) (int64, bool) {
-	found, ok := s.Set.Next(max(w, s.First))
+func (s *Range) Next(m *work.Meter, w int64) (int64, bool) {
+	found, ok := s.Set.Next(m, max(w, s.First))
 	return found, ok && found <= s.Final
 }
 
 // Last implements [Set].
-func (s *Range) Last(w int64) (int64, bool) {
-	found, ok := s.Set.Last(min(w, s.Final))
+func (s *Range) Last(m *work.Meter, w int64) (int64, bool) {
+	found, ok := s.Set.Last(m, min(w, s.Final))
 	return found, ok && found >= s.First
 }
 
 // Count implements [Set].
-func (s *Range) Count(a, b int64) int64 {
+func (s *Range) Count(m *work.Meter, a, b int64) int64 {
 	a, b = max(a, s.First), min(b, s.Final)
 	if a > b {
 		return 0
 	}
-	return s.Set.Count(a, b)
+	return s.Set.Count(m, a, b)
 }

@@ -24,7 +24,7 @@ func checkSet(t *testing.T, set Set, has member, from, to int64) {
 	for range 300 {
 		w := from + r.Int64N(to-from+1)
 		i, found := slices.BinarySearch(list, w)
-		next, ok := set.Next(w)
+		next, ok := set.Next(nil, w)
 		if want := i < len(list); want && (!ok || next != list[i]) || !want && ok && next <= to {
 			t.Fatalf("next(%d) = %d %v, want %v", w, next, ok, list[i:])
 		}
@@ -32,11 +32,11 @@ func checkSet(t *testing.T, set Set, has member, from, to int64) {
 		if found {
 			before++
 		}
-		last, ok := set.Last(w)
+		last, ok := set.Last(nil, w)
 		if want := before > 0; want && (!ok || last != list[before-1]) || !want && ok && last >= from {
 			t.Fatalf("last(%d) = %d %v, want %v", w, last, ok, list[:before])
 		}
-		if got := set.Count(w, to); got != int64(len(list)-i) {
+		if got := set.Count(nil, w, to); got != int64(len(list)-i) {
 			t.Fatalf("count(%d, %d) = %d, want %d", w, to, got, len(list)-i)
 		}
 	}

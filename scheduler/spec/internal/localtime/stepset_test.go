@@ -23,15 +23,15 @@ func TestStepSet(t *testing.T) {
 		}
 		s := NewStepSet(unit, anchor, step, set)
 		if set.Dates.Unit == calendar.EachDay { // as the languages have it
-			checkSet(t, DifferenceOf(s.Tiles(), nil), has, from, to)
+			checkSet(t, DifferenceOf(nil, s.Tiles(nil), nil), has, from, to)
 		}
-		if s.Reach() {
+		if s.Reach(nil) {
 			checkSet(t, s, has, from, to)
 		} else {
 			checkSet(t, Nothing{}, has, from, to)
 		}
 		minus := someTile(r)
-		checkSet(t, s.Without([]Tile{minus}, nil), func(w int64) bool { return has(w) && !minus.holds(w) }, from, to)
+		checkSet(t, s.Without(nil, []Tile{minus}, nil), func(w int64) bool { return has(w) && !minus.holds(w) }, from, to)
 	}
 }
 
@@ -46,10 +46,10 @@ func TestStepSetCount(t *testing.T) {
 		from := r.Int64N(300 * calendar.DayLength)
 		to := from + r.Int64N(200*calendar.DayLength)
 		want := int64(0)
-		for w, ok := s.Next(from); ok && w <= to; w, ok = s.Next(w + 1) {
+		for w, ok := s.Next(nil, from); ok && w <= to; w, ok = s.Next(nil, w+1) {
 			want++
 		}
-		if got := s.Count(from, to); got != want {
+		if got := s.Count(nil, from, to); got != want {
 			t.Errorf("every %d of %d s: %d, want %d", s.grid.Step, unit, got, want)
 		}
 	}
@@ -63,7 +63,7 @@ func TestStepSetsOfADay(t *testing.T) {
 		for step := int64(1); step*unit <= calendar.DayLength/2; step++ {
 			times := calendar.Times{Hours: random.Uint32() & calendar.AllHours, Minutes: random.Uint64() & calendar.AllMinutes, Seconds: random.Uint64() & calendar.AllMinutes}
 			s := NewStepSet(unit, random.Int64N(1e6), step, Tile{calendar.EveryDate, times})
-			tiles := s.DailyTiles()
+			tiles := s.DailyTiles(nil)
 			if tiles == nil {
 				continue
 			}
@@ -78,7 +78,7 @@ func TestStepSetsOfADay(t *testing.T) {
 						in++
 					}
 				}
-				if _, want := s.within(second, second); (in == 1) != want || in > 1 {
+				if _, want := s.within(nil, second, second); (in == 1) != want || in > 1 {
 					t.Fatalf("every %d units of %d s: second %d is in %d tiles, but in the step set: %t", step, unit, second, in, want)
 				}
 			}

@@ -4,39 +4,45 @@ import (
 	"math/bits"
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
-// windows are the units of the day, in runs from…to, in which a tile has times.
+// windows are units, of a day or of another time that repeats itself, in runs from…to, in which a tile has times.
 type windows [][2]int64
 
-// mostWindows bounds the runs that are looked at one by one. Times in more runs are met soon anyway.
+// mostWindows bounds the runs of a day that are looked at one by one. Times in more runs are met soon anyway.
 const mostWindows = 256
+
+// meetingWork is the work to find out when a window is met.
+const meetingWork = 4
+
+// add puts a run behind the others.
+func (w *windows) add(from, to int64) {
+	if n := len(*w); n > 0 && (*w)[n-1][1]+1 == from {
+		(*w)[n-1][1] = to
+		return
+	}
+	*w = append(*w, [2]int64{from, to})
+}
 
 // windowsOf returns the runs of units, of so many seconds, that hold any of the times; nil if they are too many.
 func windowsOf(t calendar.Times, unit int64) windows {
 	var list windows
-	add := func(from, to int64) {
-		if n := len(list); n > 0 && list[n-1][1]+1 == from {
-			list[n-1][1] = to
-			return
-		}
-		list = append(list, [2]int64{from, to})
-	}
 	for hours := t.Hours; hours != 0; hours &= hours - 1 {
 		hour := int64(bits.TrailingZeros32(hours))
 		if unit == 3600 {
-			add(hour, hour)
+			list.add(hour, hour)
 			continue
 		}
 		for minutes := t.Minutes; minutes != 0; minutes &= minutes - 1 {
 			minute := hour*60 + int64(bits.TrailingZeros64(minutes))
 			if unit == 60 {
-				add(minute, minute)
+				list.add(minute, minute)
 				continue
 			}
 			for seconds := t.Seconds; seconds != 0; seconds &= seconds - 1 {
 				second := minute*60 + int64(bits.TrailingZeros64(seconds))
-				add(second, second)
+				list.add(second, second)
 			}
 		}
 		if len(list) > mostWindows {
@@ -44,6 +50,37 @@ func windowsOf(t calendar.Times, unit int64) windows {
 		}
 	}
 	return list
+}
+
+// roundOf returns the windows of a tile of certain weekdays in the shortest of a minute, an hour, a day and a week after
+// which they come back, counted from a Monday, with the units of that; none if they are too many.
+func roundOf(t Tile, unit int64) (windows, int64) {
+	times, turn := t.Times, int64(calendar.DayLength)
+	if t.Dates.Days == calendar.EveryDay && times.Hours == calendar.AllHours && unit < 3600 {
+		times.Hours, turn = 1, 3600
+		if times.Minutes == calendar.AllMinutes && unit < 60 {
+			times.Minutes, turn = 1, 60
+		}
+	}
+	list := windowsOf(times, unit)
+	if list == nil || t.Dates.Days == calendar.EveryDay {
+		return list, turn / unit
+	}
+	var week windows
+	perDay := calendar.DayLength / unit
+	for weekday := range int64(7) {
+		for _, run := range list {
+			if t.Dates.Days.Has(monday + weekday) {
+				week.add((weekday)*perDay+run[0], weekday*perDay+run[1])
+			}
+		}
+	}
+	return week, 7 * perDay
+}
+
+// place returns where a unit lies in the turn of the round.
+func (s *StepSet) place(unit int64) int64 {
+	return calendar.Mod(unit-monday*(calendar.DayLength/s.unit), s.turn)
 }
 
 // meeting returns the smallest k, not negative, for which (a + k·s) mod m lies in one of the windows, -1 if none does.
@@ -56,6 +93,53 @@ func (w windows) meeting(a, s, m int64) int64 {
 		}
 	}
 	return best
+}
+
+// met returns how many of the k in 0…n-1 there are for which (a + k·s) mod m lies in one of the windows, which have
+// nothing in common and lie in 0…m-1.
+func (w windows) met(a, s, m, n int64) int64 {
+	if n <= 0 {
+		return 0
+	}
+	a, s = calendar.Mod(a, m), calendar.Mod(s, m)
+	total := uint64(0)
+	for _, run := range w {
+		// Of x, x is in low…high modulo m if one more multiple of m lies at or below x-low than at or below x-high-1.
+		total += floors(n, m, s, a+m-run[0]) - floors(n, m, s, a+m-run[1]-1)
+	}
+	return int64(total)
+}
+
+// floors returns the sum of the quotients (a·i + b) / m for i in 0…n-1, modulo 2⁶⁴: of two such sums the difference is
+// right whenever it is small. It takes as many steps as Euclid's algorithm. None of a and b is negative, and a·n is less
+// than 2⁶².
+func floors(n, m, a, b int64) uint64 {
+	sum := uint64(0)
+	for {
+		if a >= m {
+			sum += triangle(n) * uint64(a/m)
+			a %= m
+		}
+		if b >= m {
+			sum += uint64(n) * uint64(b/m)
+			b %= m
+		}
+		top := a*n + b
+		if top < m {
+			return sum
+		}
+		n, b = top/m, top%m
+		m, a = a, m
+	}
+}
+
+// triangle returns n·(n-1)/2, modulo 2⁶⁴.
+func triangle(n int64) uint64 {
+	a, b := uint64(n), uint64(n-1)
+	if a%2 == 0 {
+		return a / 2 * b
+	}
+	return a * (b / 2)
 }
 
 // firstMultiple returns the smallest k, not negative, for which k·s mod m lies in low…high, where low is less than m
@@ -78,4 +162,75 @@ func firstMultiple(s, m, low, high int64) int64 {
 		return -1
 	}
 	return calendar.DivideUp(low+m*turns, s)
+}
+
+// meet returns the first second not before w that lies in a step and in the tile's times, whatever its date; on its date
+// if there is a round. There are windows.
+func (s *StepSet) meet(m *work.Meter, w int64) (int64, bool) {
+	number, rest := calendar.Divide(w, s.unit)
+	if step, _ := s.grid.Next(number); step == number && rest > 0 { // in the middle of a step
+		if match, ok := s.withinUnit(w, number); ok {
+			return match, true
+		}
+		number++
+	}
+	step, _ := s.grid.Next(number)
+	k := s.turns(m, step, s.grid.Step)
+	if k < 0 {
+		return 0, false
+	}
+	start := (step + k*s.grid.Step) * s.unit
+	return s.within(m, start, start+s.unit-1)
+}
+
+// turns returns how many steps of so many units from one on the first lies in a window, or -1.
+func (s *StepSet) turns(m *work.Meter, from, step int64) int64 {
+	if s.round != nil {
+		if !m.Spend(int64(len(s.round)) * meetingWork) {
+			return -1
+		}
+		return s.round.meeting(s.place(from), step, s.turn)
+	}
+	if !m.Spend(int64(len(s.windows)) * meetingWork) {
+		return -1
+	}
+	perDay := calendar.DayLength / s.unit
+	return s.windows.meeting(calendar.Mod(from, perDay), step, perDay)
+}
+
+// withinUnit returns the first of the times not before w of a unit that w lies in, on its date if there is a round.
+func (s *StepSet) withinUnit(w, number int64) (int64, bool) {
+	day, second := calendar.Divide(w, calendar.DayLength)
+	if s.round != nil && !s.tile.Dates.Days.Has(day) {
+		return 0, false
+	}
+	time, ok := s.tile.Times.Next(second)
+	return day*calendar.DayLength + time, ok && day*calendar.DayLength+time < (number+1)*s.unit
+}
+
+// meetLast returns the last second not after w that lies in a step and in the tile's times, whatever its date; on its
+// date if there is a round.
+func (s *StepSet) meetLast(m *work.Meter, w int64) (int64, bool) {
+	number, rest := calendar.Divide(w, s.unit)
+	if s.grid.Last(number) == number && rest < s.unit-1 {
+		day, _ := calendar.Divide(w, calendar.DayLength)
+		if match, ok := s.lastWithin(w-rest, w); ok && (s.round == nil || s.tile.Dates.Days.Has(day)) {
+			return match, true
+		}
+		number--
+	}
+	step := s.grid.Last(number)
+	k := s.turns(m, step, -s.grid.Step)
+	if k < 0 {
+		return 0, false
+	}
+	start := (step - k*s.grid.Step) * s.unit
+	return s.lastWithin(start, start+s.unit-1)
+}
+
+// lastWithin returns the last of the tile's times in a…b, two seconds of one unit of the day.
+func (s *StepSet) lastWithin(a, b int64) (int64, bool) {
+	midnight := a - calendar.Mod(a, calendar.DayLength)
+	time, ok := s.tile.Times.Last(b - midnight)
+	return midnight + time, ok && midnight+time >= a
 }

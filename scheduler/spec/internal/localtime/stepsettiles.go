@@ -2,13 +2,15 @@ package localtime
 
 import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // Sparse reports whether the steps meet so few times of day that each is better looked for by itself.
 func (s *StepSet) Sparse() bool {
 	units := s.unitsOfDay()
 	perDay := calendar.DayLength / s.unit
-	n := units.Size() / calendar.GCD(s.grid.Step, perDay)
+	// Of a unit and its neighbours the steps meet one in so many; what they never meet of an hour, or of a day, is left out.
+	n := units.Size() * calendar.GCD(s.grid.Step, min(perDay, 60)) / calendar.GCD(s.grid.Step, perDay)
 	return n <= 8 || n <= MaxTiles && (s.grid.Step >= perDay || perDay%s.grid.Step == 0)
 }
 
@@ -26,7 +28,7 @@ func (s *StepSet) unitsOfDay() calendar.Times {
 
 // Tiles returns the set as tiles, one for each unit of the day. Steps meet a given unit of the day, if ever, every so
 // many days: for them to do so, k·step must be as far from the unit as the anchor is, modulo the units of a day.
-func (s *StepSet) Tiles() []Tile {
+func (s *StepSet) Tiles(m *work.Meter) []Tile {
 	var tiles []Tile
 	var firsts []int64 // for each tile, a day on which the steps meet it
 	perDay := calendar.DayLength / s.unit
@@ -35,7 +37,7 @@ func (s *StepSet) Tiles() []Tile {
 	for second, ok := units.Next(0); ok; second, ok = units.After(second) {
 		place := second / s.unit
 		distance := place - s.grid.Anchor
-		if calendar.Mod(distance, common) != 0 {
+		if m.Spend(4); calendar.Mod(distance, common) != 0 {
 			continue
 		}
 		turn := perDay / common
@@ -46,7 +48,7 @@ func (s *StepSet) Tiles() []Tile {
 		tiles, firsts = append(tiles, t), append(firsts, day)
 	}
 	if days := s.grid.Step / common; days > 1 {
-		for i, d := range calendar.EveryNth(s.tile.Dates.Days, days, firsts...) {
+		for i, d := range calendar.EveryNth(m, s.tile.Dates.Days, days, firsts...) {
 			tiles[i].Dates = d
 		}
 	}
@@ -59,7 +61,7 @@ const mostProducts = 16
 // DailyTiles returns the set as tiles if its steps come back to the same times every day, and these are a few products
 // of hours, minutes and seconds: every 90 seconds are the even minutes, say, and the odd ones and a half. Of tiles
 // others can be taken out without looking at every second. It is nil if they are not.
-func (s *StepSet) DailyTiles() []Tile {
+func (s *StepSet) DailyTiles(m *work.Meter) []Tile {
 	perHour := 3600 / s.unit
 	if perHour == 1 || calendar.DayLength/s.unit%s.grid.Step != 0 {
 		return nil
@@ -67,7 +69,7 @@ func (s *StepSet) DailyTiles() []Tile {
 	var products []calendar.Times
 	hoursOf := s.stepsOfHours(perHour)
 	common := calendar.GCD(s.grid.Step, perHour)
-	for n := calendar.Mod(s.grid.Anchor, common); n < perHour; n += common {
+	for n := calendar.Mod(s.grid.Anchor, common); n < perHour && m.Spend(6); n += common {
 		second := n * s.unit
 		t := s.tile.Times
 		t.Hours &= hoursOf(n)

@@ -2,6 +2,7 @@ package localtime
 
 import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // Tile is the plainest set of local times: certain times on certain dates.
@@ -11,14 +12,14 @@ type Tile struct {
 }
 
 // Next implements [Set].
-func (t *Tile) Next(w int64) (int64, bool) {
+func (t *Tile) Next(m *work.Meter, w int64) (int64, bool) {
 	day, second := calendar.Divide(w, calendar.DayLength)
-	found, ok := t.Dates.Next(day)
+	found, ok := t.Dates.Next(m, day)
 	if found == day && ok {
 		if s, ok := t.Times.Next(second); ok {
 			return day*calendar.DayLength + s, true
 		}
-		found, ok = t.Dates.Next(day + 1)
+		found, ok = t.Dates.Next(m, day+1)
 	}
 	if !ok || t.Times.Size() == 0 {
 		return 0, false
@@ -27,14 +28,14 @@ func (t *Tile) Next(w int64) (int64, bool) {
 }
 
 // Last implements [Set].
-func (t *Tile) Last(w int64) (int64, bool) {
+func (t *Tile) Last(m *work.Meter, w int64) (int64, bool) {
 	day, second := calendar.Divide(w, calendar.DayLength)
-	found, ok := t.Dates.Last(day)
+	found, ok := t.Dates.Last(m, day)
 	if found == day && ok {
 		if s, ok := t.Times.Last(second); ok {
 			return day*calendar.DayLength + s, true
 		}
-		found, ok = t.Dates.Last(day - 1)
+		found, ok = t.Dates.Last(m, day-1)
 	}
 	if !ok {
 		return 0, false
@@ -44,7 +45,7 @@ func (t *Tile) Last(w int64) (int64, bool) {
 }
 
 // Count implements [Set].
-func (t *Tile) Count(a, b int64) int64 {
+func (t *Tile) Count(m *work.Meter, a, b int64) int64 {
 	if a > b {
 		return 0
 	}
@@ -56,7 +57,7 @@ func (t *Tile) Count(a, b int64) int64 {
 		}
 		return t.Times.Before(to+1) - t.Times.Before(from)
 	}
-	n := t.Dates.Count(first+1, final-1) * t.Times.Size()
+	n := t.Dates.Count(m, first+1, final-1) * t.Times.Size()
 	if t.Dates.Has(first) {
 		n += t.Times.Size() - t.Times.Before(from)
 	}
@@ -67,4 +68,4 @@ func (t *Tile) Count(a, b int64) int64 {
 }
 
 // Never reports whether the tile is empty.
-func (t *Tile) Never() bool { return t.Times.Size() == 0 || t.Dates.Never() }
+func (t *Tile) Never(m *work.Meter) bool { return t.Times.Size() == 0 || t.Dates.Never(m) }

@@ -4,23 +4,24 @@ import (
 	"slices"
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // subtract takes the minus tiles out of the plus tiles where that leaves tiles, and returns the minus tiles for which
 // it does not: those whose cycle has nothing to do with that of a plus tile.
-func subtract(plus, minus []Tile) (left, rest []Tile) {
+func subtract(m *work.Meter, plus, minus []Tile) (left, rest []Tile) {
 	for i := range minus {
 		var cut []Tile
 		alien := false
 		for j := range plus {
-			if plus[j].Dates.Inside(&minus[i].Dates) {
-				cut = append(cut, plus[j].without(&minus[i])...)
+			if plus[j].Dates.Inside(m, &minus[i].Dates) {
+				cut = append(cut, plus[j].without(m, &minus[i])...)
 				continue
 			}
 			cut = append(cut, plus[j])
 			alien = true
 		}
-		if cut = Merge(cut); len(cut) > MaxTiles {
+		if cut = Merge(m, cut); len(cut) > MaxTiles {
 			rest = append(rest, minus[i])
 			continue
 		}
@@ -34,15 +35,16 @@ func subtract(plus, minus []Tile) (left, rest []Tile) {
 
 // without returns what is left of a tile without another whose cycle lets all its days pass: the days that the other
 // does not have, and on those that it has the hours, the minutes and the seconds that it does not have.
-func (t *Tile) without(o *Tile) []Tile {
+func (t *Tile) without(m *work.Meter, o *Tile) []Tile {
+	m.Spend(3 * calendar.JoinWork)
 	both := t.Dates.Days.And(o.Dates.Days)
 	hours, minutes := t.Times.Hours&o.Times.Hours, t.Times.Minutes&o.Times.Minutes
 	if both.Empty() || hours == 0 || minutes == 0 || t.Times.Seconds&o.Times.Seconds == 0 {
 		return []Tile{*t}
 	}
-	common := t.Dates.Less(both)
+	common := t.Dates.Less(m, both)
 	return []Tile{
-		{t.Dates.Less(t.Dates.Days.But(o.Dates.Days)), t.Times},
+		{t.Dates.Less(m, t.Dates.Days.But(o.Dates.Days)), t.Times},
 		{common, calendar.Times{Hours: t.Times.Hours &^ o.Times.Hours, Minutes: t.Times.Minutes, Seconds: t.Times.Seconds}},
 		{common, calendar.Times{Hours: hours, Minutes: t.Times.Minutes &^ o.Times.Minutes, Seconds: t.Times.Seconds}},
 		{common, calendar.Times{Hours: hours, Minutes: minutes, Seconds: t.Times.Seconds &^ o.Times.Seconds}},
@@ -51,14 +53,14 @@ func (t *Tile) without(o *Tile) []Tile {
 
 // Merge drops empty tiles, and joins tiles with the same times or, on the same dates, with times that differ in one
 // component only.
-func Merge(tiles []Tile) []Tile {
+func Merge(m *work.Meter, tiles []Tile) []Tile {
 	var merged []Tile
 	for _, t := range tiles {
-		if t.Never() {
+		if t.Never(m) {
 			continue
 		}
-		for i := 0; i < len(merged); i++ {
-			if joined, ok := merged[i].join(&t); ok { // and what it has become may join with others
+		for i := 0; i < len(merged) && m.Spend(1); i++ {
+			if joined, ok := merged[i].join(m, &t); ok { // and what it has become may join with others
 				t = joined
 				merged = slices.Delete(merged, i, i+1)
 				i = -1
@@ -70,15 +72,15 @@ func Merge(tiles []Tile) []Tile {
 }
 
 // join returns the union of two tiles if it is a tile.
-func (t *Tile) join(o *Tile) (Tile, bool) {
+func (t *Tile) join(m *work.Meter, o *Tile) (Tile, bool) {
 	if !t.Dates.SameCycle(&o.Dates) {
 		return Tile{}, false
 	}
 	a, b := t.Times, o.Times
 	switch {
 	case a == b:
-		return Tile{t.Dates.Or(&o.Dates), a}, true
-	case !t.Dates.Days.Equal(o.Dates.Days):
+		return Tile{t.Dates.Or(m, &o.Dates), a}, true
+	case !m.Spend(2) || !t.Dates.Days.Equal(o.Dates.Days):
 		return Tile{}, false
 	case a.Minutes == b.Minutes && a.Seconds == b.Seconds:
 		a.Hours |= b.Hours
@@ -93,12 +95,12 @@ func (t *Tile) join(o *Tile) (Tile, bool) {
 }
 
 // DifferenceOf returns the plus tiles without the minus tiles, however many there are of the plus tiles.
-func DifferenceOf(plus, minus []Tile) Set {
-	plus = Merge(plus)
+func DifferenceOf(m *work.Meter, plus, minus []Tile) Set {
+	plus = Merge(m, plus)
 	var sets []Set
 	for len(plus) > MaxTiles {
-		sets = append(sets, NewDifference(plus[:MaxTiles], minus))
+		sets = append(sets, NewDifference(m, plus[:MaxTiles], minus))
 		plus = plus[MaxTiles:]
 	}
-	return UnionOf(append(sets, NewDifference(plus, minus)))
+	return UnionOf(append(sets, NewDifference(m, plus, minus)))
 }

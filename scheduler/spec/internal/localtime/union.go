@@ -1,41 +1,49 @@
 package localtime
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
+)
 
 // Union is a union of sets of local times.
 type Union []Set
 
 // Next implements [Set].
-func (u Union) Next(w int64) (best int64, some bool) {
+func (u Union) Next(m *work.Meter, w int64) (best int64, some bool) {
 	for _, set := range u {
-		if found, ok := set.Next(w); ok && (!some || found < best) {
-			best, some = found, true
+		if found, ok := set.Next(m, w); ok && (!some || found < best) {
+			if best, some = found, true; found == w {
+				break
+			}
 		}
 	}
 	return best, some
 }
 
 // Last implements [Set].
-func (u Union) Last(w int64) (best int64, some bool) {
+func (u Union) Last(m *work.Meter, w int64) (best int64, some bool) {
 	for _, set := range u {
-		if found, ok := set.Last(w); ok && (!some || found > best) {
-			best, some = found, true
+		if found, ok := set.Last(m, w); ok && (!some || found > best) {
+			if best, some = found, true; found == w {
+				break
+			}
 		}
 	}
 	return best, some
 }
 
 // Count counts the first set, and walks the others for what they add.
-func (u Union) Count(a, b int64) int64 {
+func (u Union) Count(m *work.Meter, a, b int64) int64 {
 	n := int64(0)
 	for i, set := range u {
-		n += set.Count(a, b)
+		n += set.Count(m, a, b)
 		if i == 0 {
 			continue
 		}
 		earlier := u[:i]
-		for w, ok := set.Next(a); ok && w <= b; w, ok = set.Next(w + 1) {
-			if found, ok := earlier.Next(w); ok && found == w {
+		for w, ok := set.Next(m, a); ok && w <= b; w, ok = set.Next(m, w+1) {
+			if found, ok := earlier.Next(m, w); ok && found == w {
 				n--
 			}
 		}
@@ -47,10 +55,10 @@ func (u Union) Count(a, b int64) int64 {
 type DisjointUnion struct{ Union }
 
 // Count implements [Set].
-func (u DisjointUnion) Count(a, b int64) int64 {
+func (u DisjointUnion) Count(m *work.Meter, a, b int64) int64 {
 	n := int64(0)
 	for _, set := range u.Union {
-		n += set.Count(a, b)
+		n += set.Count(m, a, b)
 	}
 	return n
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
@@ -17,10 +18,25 @@ type restorer struct {
 	broker *Broker
 	byID   map[uint64]*entity
 	asOf   map[uint64]wal.Position // what the snapshot has of an entity already
+
+	orphans map[uint64]int // messages of entities that are not known, by their ids
 }
 
 func newRestorer(b *Broker) *restorer {
-	return &restorer{broker: b, byID: map[uint64]*entity{}, asOf: map[uint64]wal.Position{}}
+	return &restorer{broker: b, byID: map[uint64]*entity{}, asOf: map[uint64]wal.Position{}, orphans: map[uint64]int{}}
+}
+
+// Damaged tells of a stretch of the journal that is passed over.
+func (r *restorer) Damaged(e *wal.CorruptError) {
+	r.broker.config.Logger.Error("the journal is damaged; what is not is kept", slog.Any("err", e))
+}
+
+// tellOrphans tells of messages whose entities were lost.
+func (r *restorer) tellOrphans() {
+	for id, n := range r.orphans {
+		r.broker.config.Logger.Error("messages are lost with the queue or subscription that they were in, as the journal is damaged",
+			slog.Uint64("entity", id), slog.Int("messages", n))
+	}
 }
 
 // Restore takes a part of a snapshot.
@@ -76,6 +92,9 @@ func (r *restorer) change(d *decoder, position wal.Position) (uint64, error) {
 			r.broker.drop(e)
 		}
 	case opStore:
+		if e == nil && !known {
+			r.orphans[id]++
+		}
 		e.replayStore(d)
 	case opRemove:
 		e.replayRemove(d)

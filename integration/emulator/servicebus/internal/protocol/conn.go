@@ -109,6 +109,7 @@ func (c *conn) run() error {
 	}
 	stop()
 	defer c.later(tokenTime, c.askToken).Stop()
+	c.server.config.Opened(c.socket.RemoteAddr())
 	go c.write()
 	err := c.read()
 	c.explainEnd("to go on with a connection", err)

@@ -34,6 +34,8 @@ type Config struct {
 	WriteTimeout time.Duration
 	// Explain takes what clients did wrong, a line for each refusal. Default none.
 	Explain *slog.Logger
+	// Opened is called when a client has opened its connection. Default none.
+	Opened func(client net.Addr)
 	// Logger takes what happens to connections. Default none.
 	Logger *slog.Logger
 }
@@ -64,6 +66,9 @@ func New(config Config) *Server {
 	}
 	if config.WriteTimeout <= 0 {
 		config.WriteTimeout = 30 * time.Second
+	}
+	if config.Opened == nil {
+		config.Opened = func(net.Addr) {}
 	}
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)

@@ -113,6 +113,10 @@ func (s *Store) apply(r *record) error {
 		s.accounts[r.Account] = a
 	}
 	q := a.queues[r.Queue]
+	if q == nil && s.salvaging && r.Op == opPut { // the record of the queue is lost; its messages need not be
+		q = newQueue(nil)
+		a.queues[r.Queue] = q
+	}
 	if q == nil && r.Op != opProperties && r.Op != opQueue {
 		return fmt.Errorf("%s of %s/%s: %w", r.Op, r.Account, r.Queue, ErrNoQueue)
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"maps"
@@ -54,6 +55,7 @@ type Store struct {
 	accounts  map[string]*account
 	arrivals  uint64
 	latest    time.Time // of those that were passed in
+	salvaging bool      // the log is being read, and was damaged up to here
 	rewriteAt int64
 }
 
@@ -74,11 +76,21 @@ func Open(cfg Config) (*Store, error) {
 	if cfg.Dir == "" {
 		return s, nil
 	}
-	log, err := wal.Open(wal.Config{Dir: cfg.Dir, Sync: cfg.Sync, Format: fileFormat, Replay: s.replay})
+	log, err := wal.Open(wal.Config{
+		Dir: cfg.Dir, Sync: cfg.Sync, Format: fileFormat, Replay: s.replay,
+		Damaged: func(e *wal.CorruptError) {
+			s.salvaging = true
+			cfg.Logger.Error("the log is damaged; what is not is kept", "err", e)
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
-	s.log = log
+	s.log, s.salvaging = log, false
+	if log.Salvaged() { // leave the damage behind
+		s.rewriteAt = 0
+		s.rewrite()
+	}
 	return s, nil
 }
 
@@ -242,4 +254,29 @@ func (s *Store) find(name Name) *queue {
 		return a.queues[name.Queue]
 	}
 	return nil
+}
+
+// A Count is how many messages a queue has, visible or not.
+type Count struct {
+	Name
+
+	Messages int
+}
+
+// Counts returns the counts of all queues, by account and name.
+func (s *Store) Counts(now time.Time) []Count {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now = s.settle(now)
+	var counts []Count
+	for account, a := range s.accounts {
+		for name, q := range a.queues {
+			q.expire(now)
+			counts = append(counts, Count{Name{account, name}, len(q.messages)})
+		}
+	}
+	slices.SortFunc(counts, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Queue, b.Queue))
+	})
+	return counts
 }

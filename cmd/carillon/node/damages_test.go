@@ -1,0 +1,300 @@
+package node_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/embedded"
+)
+
+// The jobs of the damaged directories. They wait until tomorrow, so that none runs in a test.
+const damagedJobs = 12
+
+func damagedJob(i int) scheduler.Key {
+	return scheduler.Key{Collection: "default", Job: fmt.Sprintf("job%02d", i)}
+}
+
+// site is a node on a data directory, as `carillon dev` runs it.
+type site struct {
+	*node.Node
+
+	js    jetstream.JetStream
+	log   *logLines
+	close func()
+}
+
+// logLines is a log that a test looks into while it is written.
+type logLines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logLines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logLines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// open starts a server and a node on a directory. It does not run.
+func open(t *testing.T, dir string, key seal.Key) *site {
+	t.Helper()
+	log := &logLines{}
+	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	s, err := embedded.Start(t.Context(), embedded.Config{Dir: dir, Logger: logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nc, err := s.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shut := sync.OnceFunc(func() { node.CloseConn(nc); s.Close() })
+	t.Cleanup(shut)
+	var damaged []string
+	for _, d := range s.Damage() {
+		damaged = append(damaged, d.String())
+	}
+	n, err := node.Open(t.Context(), node.Config{
+		Conn: nc, Keys: seal.NewKeyring(key), Logger: logger, Damaged: damaged, Store: store.Config{Lanes: 0},
+	})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, log)
+	}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &site{n, js, log, shut}
+}
+
+// makeDamagedSite fills a directory: jobs with history, a collection, a shared secret and a spec that nobody has taken in.
+func makeDamagedSite(t *testing.T, key seal.Key) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	s := open(t, dir, key)
+	ctx := t.Context()
+	due := time.Now().Add(24 * time.Hour).UTC().Truncate(time.Second)
+	for i := range damagedJobs {
+		body := `{"startTime": "` + due.Format(time.RFC3339) + `", "recurrence": {"frequency": "Hour"}, "action": {"type": "natsMessage", "natsMessage": {"subject": "x"}}}`
+		if _, _, err := s.Service().Put(ctx, service.Edit{Key: damagedJob(i), Body: []byte(body)}); err != nil {
+			t.Fatal(err)
+		}
+		subject := "carillon.history.default." + damagedJob(i).Job + ".skipped"
+		r := scheduler.Record{
+			Job: damagedJob(i), Outcome: scheduler.OutcomeSkipped, Reason: scheduler.ReasonCatchUp, Count: 1, Ended: time.Now(),
+			From: due, To: due, Nominal: due,
+		}
+		data, err := r.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.js.Publish(ctx, subject, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := s.Service().PutCollection(ctx, "ops", []byte(`{"properties": {"state": "disabled"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Service().PutSecret(ctx, "token", []byte(`{"value": "hunter2"}`)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if _, err := s.js.Publish(ctx, fmt.Sprintf("carillon.spec.put.default.spec%d", i), []byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.close()
+	return dir
+}
+
+// A damage changes one file of a stream.
+type damageKind struct {
+	name   string
+	change func(t *testing.T, dir string) // of the stream
+}
+
+func change(t *testing.T, path string, f func([]byte) []byte) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, f(slices.Clone(data)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func firstBlock(dir string) string { return filepath.Join(dir, "msgs", "1.blk") }
+func indexOf(dir string) string    { return filepath.Join(dir, "msgs", "index.db") }
+
+// flipFirst flips a byte in the body of the first record.
+func flipFirst(t *testing.T, dir string) {
+	change(t, firstBlock(dir), func(b []byte) []byte { b[90] ^= 1; return b })
+}
+
+var damageKinds = []damageKind{
+	{"a byte flipped", flipFirst},
+	{"a byte flipped, and no index", func(t *testing.T, dir string) { flipFirst(t, dir); remove(t, indexOf(dir)) }},
+	{"a byte flipped in the index", func(t *testing.T, dir string) {
+		change(t, indexOf(dir), func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
+	}},
+	{"no index", func(t *testing.T, dir string) { remove(t, indexOf(dir)) }},
+	{"cut off in a record", func(t *testing.T, dir string) {
+		change(t, firstBlock(dir), func(b []byte) []byte { return b[:len(b)-20] })
+	}},
+	{"zeros at the end", func(t *testing.T, dir string) {
+		change(t, firstBlock(dir), func(b []byte) []byte { clear(b[len(b)-50:]); return b })
+	}},
+	{"an empty block", func(t *testing.T, dir string) {
+		change(t, firstBlock(dir), func([]byte) []byte { return nil })
+	}},
+	{"no block", func(t *testing.T, dir string) { remove(t, firstBlock(dir)) }},
+	{"no block and no index", func(t *testing.T, dir string) { remove(t, firstBlock(dir)); remove(t, indexOf(dir)) }},
+	{"settings flipped", func(t *testing.T, dir string) {
+		change(t, filepath.Join(dir, "meta.inf"), func(b []byte) []byte { b[20] ^= 1; return b })
+	}},
+	{"no settings", func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "meta.inf")) }},
+	{"no directory", remove},
+}
+
+// state is what a node has after a start.
+type siteState struct {
+	jobs, armed, lost int
+	records           int
+	collection        bool
+	secret            bool
+	specs             int
+	damaged           int
+	log               string
+}
+
+func inspect(t *testing.T, s *site) (st siteState) {
+	t.Helper()
+	ctx := t.Context()
+	rep, err := s.Service().Audit(ctx, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.lost, st.damaged = len(rep.Lost()), len(rep.Damaged)
+	if rep, err = s.Service().Audit(ctx, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range rep.Findings {
+		if !f.Lost {
+			t.Errorf("the doctor still finds %s: %s", f.Name, f.Problem)
+		}
+	}
+	st.jobs, st.armed = rep.Jobs, rep.Waiting
+	for i := range damagedJobs {
+		v, err := s.Service().Get(ctx, damagedJob(i))
+		if err == nil && v.Status.Next.IsZero() {
+			t.Errorf("%s has no next run", damagedJob(i))
+		}
+	}
+	st.records = int(messages(t, s, "CARILLON_HISTORY"))
+	st.specs = int(messages(t, s, "CARILLON_SPECS"))
+	c, err := s.Service().Collection(ctx, "ops")
+	st.collection = err == nil && c.State == scheduler.Disabled
+	st.secret = messages(t, s, "KV_carillon-secrets") > 0
+	st.log = s.log.String()
+	return st
+}
+
+func messages(t *testing.T, s *site, stream string) uint64 {
+	t.Helper()
+	st, err := s.js.Stream(t.Context(), stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := st.Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.State.Msgs
+}
+
+// TestDamages damages each stream in each way. What can be derived is there after the start; of the rest the log and the doctor
+// tell, and a second start finds nothing wrong any more.
+func TestDamages(t *testing.T) {
+	key, err := seal.NewKey("k1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := makeDamagedSite(t, key)
+	streams := filepath.Join("jetstream", "$G", "streams")
+	sound := inspect(t, open(t, copySite(t, whole), key))
+	if sound.jobs != damagedJobs || sound.armed != damagedJobs || sound.records != damagedJobs || sound.damaged+sound.lost != 0 ||
+		!sound.collection || !sound.secret || sound.specs != 3 {
+		t.Fatalf("without damage: %+v", sound)
+	}
+	for _, stream := range []string{
+		"KV_carillon-jobs", "KV_carillon-collections", "KV_carillon-secrets", "KV_carillon-settings",
+		"CARILLON_TIMERS_0", "CARILLON_HISTORY", "CARILLON_SPECS",
+	} {
+		for _, kind := range damageKinds {
+			t.Run(stream+"/"+kind.name, func(t *testing.T) {
+				dir := copySite(t, whole)
+				kind.change(t, filepath.Join(dir, streams, stream))
+				s := open(t, dir, key)
+				got := inspect(t, s)
+				s.close()
+				lost := damagedJobs - got.jobs
+				if got.lost != lost {
+					t.Errorf("%d definitions are lost, and the doctor names %d", lost, got.lost)
+				}
+				if got.armed != damagedJobs {
+					t.Errorf("%d batons, want %d", got.armed, damagedJobs)
+				}
+				whole := got.jobs == sound.jobs && got.records == sound.records && got.specs == sound.specs &&
+					got.collection == sound.collection && got.secret == sound.secret
+				told := strings.Contains(got.log, "level=ERROR") || strings.Contains(got.log, stream)
+				if !whole && !told {
+					t.Errorf("something is lost, and nothing told: %+v", got)
+				}
+				t.Logf("jobs %d, lost %d, records %d, specs %d, collection %t, secret %t, damaged %d, log lines %d",
+					got.jobs, got.lost, got.records, got.specs, got.collection, got.secret, got.damaged, strings.Count(got.log, "\n"))
+				again := inspect(t, open(t, dir, key))
+				if again.damaged != 0 || again.jobs != got.jobs || again.records != got.records || again.specs != got.specs {
+					t.Errorf("the second start: %+v", again)
+				}
+			})
+		}
+	}
+}
+
+func copySite(t *testing.T, from string) string {
+	t.Helper()
+	to := t.TempDir()
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}

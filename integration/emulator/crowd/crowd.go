@@ -1,0 +1,167 @@
+// Package crowd bounds the connections of a server, so that those of slow or
+// idle clients do not take the files that the process needs, nor keep others
+// out.
+//
+// When there are as many as allowed, the next one takes the place of the one
+// that has kept the server waiting longest: for its first request, for the rest
+// of one, or for another one. A connection whose request is being worked on is
+// never ended; when there are only such, the next one waits in the system's
+// backlog until one of them is done.
+package crowd
+
+import (
+	"net"
+	"sync"
+	"time"
+)
+
+// Crowd is the connections of one server. It is safe for concurrent use.
+type Crowd struct {
+	most int
+
+	mu      sync.Mutex
+	conns   map[string]*conn // by remote address
+	freed   chan struct{}    // closed when a connection has ended or begun to wait
+	evicted int
+}
+
+// New returns a crowd of so many connections at most. Less than one is one.
+func New(most int) *Crowd {
+	return &Crowd{most: max(1, most), conns: map[string]*conn{}, freed: make(chan struct{})}
+}
+
+// Listen returns a listener whose connections are the crowd.
+func (c *Crowd) Listen(l net.Listener) net.Listener {
+	return &listener{Listener: l, crowd: c, closed: make(chan struct{})}
+}
+
+// Len returns how many connections there are.
+func (c *Crowd) Len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.conns)
+}
+
+// Evicted returns how many connections had to make room for others.
+func (c *Crowd) Evicted() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.evicted
+}
+
+// Work says that the connection from a remote address is no longer waited for,
+// and Wait that it is again. Those that are not in the crowd do not matter.
+func (c *Crowd) Work(remote string) { c.set(remote, true) }
+
+// Wait says that the server waits for a connection's client: see [Crowd.Work].
+func (c *Crowd) Wait(remote string) { c.set(remote, false) }
+
+func (c *Crowd) set(remote string, working bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := c.conns[remote]
+	if k == nil || k.working == working {
+		return
+	}
+	k.working, k.since = working, time.Now()
+	if !working {
+		c.wake()
+	}
+}
+
+// wake lets those look again that wait for room. The lock is held.
+func (c *Crowd) wake() {
+	close(c.freed)
+	c.freed = make(chan struct{})
+}
+
+// admit takes a connection in, or returns nil and what to wait for. The one that
+// has to go for it is returned to be closed.
+func (c *Crowd) admit(socket net.Conn) (k, evicted *conn, freed <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.conns) >= c.most {
+		if evicted = c.longestWaiting(); evicted == nil {
+			return nil, nil, c.freed
+		}
+		delete(c.conns, evicted.remote)
+		c.evicted++
+	}
+	k = &conn{Conn: socket, crowd: c, remote: socket.RemoteAddr().String(), since: time.Now()}
+	c.conns[k.remote] = k
+	return k, evicted, nil
+}
+
+// longestWaiting returns the connection that has kept the server waiting
+// longest; nil when all are worked on.
+func (c *Crowd) longestWaiting() (found *conn) {
+	for _, k := range c.conns {
+		if !k.working && (found == nil || k.since.Before(found.since)) {
+			found = k
+		}
+	}
+	return found
+}
+
+func (c *Crowd) leave(k *conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conns[k.remote] == k {
+		delete(c.conns, k.remote)
+		c.wake()
+	}
+}
+
+// conn is a connection of the crowd.
+type conn struct {
+	net.Conn
+
+	crowd   *Crowd
+	remote  string
+	working bool      // the server does not wait for the client
+	since   time.Time // it does, or not
+}
+
+// Close ends the connection and makes room for another one.
+func (k *conn) Close() error {
+	err := k.Conn.Close()
+	k.crowd.leave(k)
+	return err
+}
+
+type listener struct {
+	net.Listener
+
+	crowd  *Crowd
+	once   sync.Once
+	closed chan struct{}
+}
+
+// Accept returns the next connection once there is room for it.
+func (l *listener) Accept() (net.Conn, error) {
+	socket, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		k, evicted, freed := l.crowd.admit(socket)
+		if evicted != nil {
+			evicted.Conn.Close()
+		}
+		if k != nil {
+			return k, nil
+		}
+		select {
+		case <-freed:
+		case <-l.closed:
+			socket.Close()
+			return nil, net.ErrClosed
+		}
+	}
+}
+
+// Close ends the listening.
+func (l *listener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}

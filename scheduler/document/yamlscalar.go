@@ -1,0 +1,102 @@
+package document
+
+import (
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// quoted is the styles of scalars that are text whatever they say.
+const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+
+// isNull reports whether a node is null.
+func isNull(node *yaml.Node) bool {
+	v, wrong := scalarValue(node)
+	return node.Kind == yaml.ScalarNode && v.kind == KindNull && wrong == ""
+}
+
+// scalarValue returns what a scalar is, as the core schema of YAML 1.2 has it, with the numbers that people write with a
+// sign, another base or underscores; or what is wrong with it. No message repeats what was written: it may be a password
+// without quotes.
+func scalarValue(node *yaml.Node) (v Value, wrong string) {
+	if node.Style&quoted != 0 {
+		return StringValue(node.Value), ""
+	}
+	switch node.Value {
+	case "", "~", "null", "Null", "NULL":
+		return Value{}, ""
+	case "true", "True", "TRUE":
+		return BoolValue(true), ""
+	case "false", "False", "FALSE":
+		return BoolValue(false), ""
+	case ".inf", ".Inf", ".INF", "-.inf", "-.Inf", "-.INF", "+.inf", "+.Inf", "+.INF":
+		return Value{}, "inf is not supported"
+	case ".nan", ".NaN", ".NAN":
+		return Value{}, "nan is not supported"
+	}
+	canonical, ok := plainNumber(node.Value)
+	if !ok {
+		return StringValue(node.Value), ""
+	}
+	return numberValue(node.Value, canonical)
+}
+
+// numberValue returns a number with the text it was written in if that is JSON, else (0x1F, +5, .5) with canonical text. A
+// leading zero is refused: 010 is eight to one reader of YAML and ten to another.
+func numberValue(written, canonical string) (v Value, wrong string) {
+	if numberLength(written) == len(written) {
+		return NumberValue(written), ""
+	}
+	if bare := strings.TrimLeft(written, "+-"); len(bare) > 1 && bare[0] == '0' && digits(bare[1:]) > 0 {
+		return Value{}, "a number has a leading zero; drop it, or put text in quotes"
+	}
+	if numberLength(canonical) != len(canonical) {
+		return Value{}, "not a number that JSON can hold; put text in quotes"
+	}
+	return NumberValue(canonical), ""
+}
+
+// longestNumber is the longest text that may be a number in another form than JSON's.
+const longestNumber = 400
+
+// plainNumber returns the canonical text of what may stand for a number: a whole number of 64 bits, or one with a point.
+// What has an exponent and no point, or more digits, is text, such as 12e4, which is part of a checksum.
+func plainNumber(written string) (canonical string, ok bool) {
+	if len(written) > longestNumber {
+		return "", false
+	}
+	bare, negative := strings.CutPrefix(written, "-")
+	if !negative {
+		bare = strings.TrimPrefix(written, "+")
+	}
+	if bare == "" || bare[0] != '.' && (bare[0] < '0' || bare[0] > '9') {
+		return "", false
+	}
+	bare = strings.ReplaceAll(bare, "_", "")
+	sign := ""
+	if negative {
+		sign = "-"
+	}
+	if strings.Contains(bare, ".") {
+		f, err := strconv.ParseFloat(sign+bare, 64)
+		return strconv.FormatFloat(f, 'g', -1, 64), err == nil && strings.Trim(bare, "0123456789.eE+-") == ""
+	}
+	text, base := bare, 10
+	switch {
+	case strings.HasPrefix(bare, "0x"):
+		text, base = bare[2:], 16
+	case strings.HasPrefix(bare, "0o"):
+		text, base = bare[2:], 8
+	case strings.HasPrefix(bare, "0b"):
+		text, base = bare[2:], 2
+	case len(bare) > 1 && bare[0] == '0':
+		base = 8 // to some
+	}
+	if negative {
+		i, err := strconv.ParseInt(sign+text, base, 64)
+		return strconv.FormatInt(i, 10), err == nil
+	}
+	u, err := strconv.ParseUint(text, base, 64)
+	return strconv.FormatUint(u, 10), err == nil
+}

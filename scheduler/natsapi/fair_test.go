@@ -1,0 +1,42 @@
+package natsapi_test
+
+import (
+	"testing"
+
+	"github.com/nats-io/nats.go"
+)
+
+// TestFloodWaitsBehindItself: a connection that sends many requests at once does not keep another one waiting until all
+// of them are answered.
+func TestFloodWaitsBehindItself(t *testing.T) {
+	w := newWorld(t)
+	w.api()
+	const many = 1000
+	flood, other := w.connect(), w.connect()
+	inbox := nats.NewInbox()
+	answers := make(chan *nats.Msg, many)
+	if _, err := flood.ChanSubscribe(inbox+".*", answers); err != nil {
+		t.Fatal(err)
+	}
+	for range many {
+		body := []byte(`{"recurrence": {"cron": "* * * * *"}, "count": 1000}`)
+		if err := flood.PublishRequest("carillon.api.preview", inbox+".x", body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := flood.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	m, err := other.RequestWithContext(w.ctx, "carillon.api.preview", []byte(`{"recurrence": {"cron": "0 9 * * *"}}`))
+	if err != nil || m.Header.Get("Carillon-Status") != "200" {
+		t.Fatalf("%v, %v", m, err)
+	}
+	if n := len(answers); n > many/2 {
+		t.Errorf("%d requests were answered before it", n)
+	}
+	for range many {
+		if m := <-answers; m.Header.Get("Carillon-Status") != "200" {
+			t.Errorf("%s: %s", m.Header, m.Data)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/turns"
+)
+
+// callerKey is where a context names the caller.
+type callerKey struct{}
+
+// WithCaller names who asks: an address, or whatever tells one caller of an API from another. Those who ask for much
+// wait behind themselves then, and not in front of others.
+func WithCaller(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, callerKey{}, name)
+}
+
+// newTurns returns the turns of requests that take processor time. Few at a time are done soonest, and leave the
+// processors to the jobs in between.
+func newTurns() *turns.Turns {
+	return turns.New(turns.Config{Places: 2 * runtime.GOMAXPROCS(0), PerCaller: 1024, Waiting: 4096})
+}
+
+// takeTurn waits until the caller may go on. ErrUnavailable when too many wait already.
+func takeTurn(ctx context.Context, t *turns.Turns) (give func(), err error) {
+	name, _ := ctx.Value(callerKey{}).(string)
+	give, err = t.Take(ctx, name)
+	if errors.Is(err, turns.ErrCrowded) {
+		err = fmt.Errorf("%w: %w", scheduler.ErrUnavailable, err)
+	}
+	return give, err
+}

@@ -1,0 +1,51 @@
+package spec
+
+import (
+	"sync"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
+)
+
+// What the questions about a schedule may cost, in units of work of some twenty nanoseconds. A rule of a few kilobytes can
+// ask for hours: many steps that hardly ever meet, excluded one by one, and counted. The budgets are thousands of times what
+// rules need that people write, and let no question take longer than a few hundredths of a second.
+const (
+	compileWork = 800_000   // to compile a rule and to find its first run
+	storedWork  = 4_000_000 // the same for a rule that was stored once, by a version that let it pass
+	searchWork  = 400_000   // to find one run, or to count them; more for a rule whose first run was harder to find
+	listWork    = 300_000   // to list runs for people, with what changes of the clock do to them
+	gapWork     = 300_000   // to find the smallest gap
+	spreadWork  = 50_000    // to find out how far apart the first runs are
+)
+
+// tooCostly is the problem of a rule that takes too much work to compile.
+const tooCostly = "too costly: it takes too much work to find out when the rule is due; " +
+	"hint: write fewer rules or patterns, with less seldom steps, or split them into several jobs"
+
+// patience returns what a search for a run may cost: as much as the first one did if that was much, and twice as much for
+// a job that is there already and must not come to its end for that.
+func (p *Plan) patience() int64 {
+	if p.timing.stored {
+		return max(searchWork, 2*p.work)
+	}
+	return max(searchWork, p.work)
+}
+
+// costly returns the problem of a rule at its path.
+func costly(path string) error {
+	return document.Problems{{Path: path, Message: tooCostly}}
+}
+
+// meters are those of questions that nobody waits for long enough to notice an allocation of each.
+var meters = sync.Pool{New: func() any { return new(work.Meter) }}
+
+// metered asks a question with a meter of so many units.
+func metered[T any](units int64, ask func(m *work.Meter) (T, bool)) (T, bool) {
+	m := meters.Get().(*work.Meter)
+	m.Reset(units)
+	answer, ok := ask(m)
+	ok = ok && !m.Exhausted()
+	meters.Put(m)
+	return answer, ok
+}

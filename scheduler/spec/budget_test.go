@@ -1,0 +1,98 @@
+package spec
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// timingOf reads the properties that say when a job runs, as they are put or as they were stored.
+func timingOf(t *testing.T, text string, stored bool) Timing {
+	t.Helper()
+	v, err := document.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := document.NewReader()
+	r.Stored = stored
+	timing := ReadTiming(r.Object(v, ""))
+	if err := r.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return timing
+}
+
+// TestTooCostlyIsRefused shows that a rule which is too costly is told to be so at the member that has it, whether it is put
+// or was stored by a version that let it pass.
+func TestTooCostlyIsRefused(t *testing.T) {
+	created := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	rules := strings.Repeat(" RRULE:FREQ=MINUTELY;INTERVAL=438;BYMONTHDAY=-3,-5,13,14,15,16,17,18,19;COUNT=99000000", 20)
+	seldom := `{"recurrence":{"rrule":"DTSTART:20310101T000000Z` + rules + `"}}`
+	for name, stored := range map[string]bool{"put": false, "stored": true} {
+		_, err := NewPlan(timingOf(t, seldom, stored), created)
+		problems, ok := errors.AsType[document.Problems](err)
+		if !ok || len(problems) != 1 || problems[0].Path != "recurrence.rrule" || !strings.Contains(problems[0].Message, "part COUNT: too costly") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestStoredRulesHaveMorePatience shows that a rule which an earlier version let pass, and which would be refused today, is
+// still a plan when it is read from the store, with the runs that it always had.
+func TestStoredRulesHaveMorePatience(t *testing.T) {
+	created := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	text := `{"recurrence":{"rrule":"DTSTART:20310101T000000Z RRULE:FREQ=MINUTELY;INTERVAL=438;BYMONTHDAY=-3,-5,-6,-7,13,19,-28,30;COUNT=600000"}}`
+	if _, err := NewPlan(timingOf(t, text, false), created); err == nil {
+		t.Fatal("it is not refused")
+	}
+	p, err := NewPlan(timingOf(t, text, true), created)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Work() <= 1 {
+		t.Errorf("work: %v", p.Work())
+	}
+	n, at := 0, p.first
+	for range 1000 {
+		next, ok := p.Next(at)
+		if !ok {
+			t.Fatalf("nothing after %v", at)
+		}
+		at = next
+		n++
+	}
+	if got := p.Count(p.first, at); got != n+1 {
+		t.Errorf("%d runs, want %d", got, n+1)
+	}
+}
+
+// TestCostlyListsAreCutShort shows that a preview of runs that are hard to find ends before its count, says so, and is not
+// told to be complete.
+func TestCostlyListsAreCutShort(t *testing.T) {
+	rrule := "DTSTART:20240101T000000Z"
+	for i := range 40 {
+		rrule += " RRULE:FREQ=SECONDLY;INTERVAL=" + []string{"7207", "7211", "7213", "7219"}[i%4] + ";BYMINUTE=" + []string{"1", "2", "3", "5", "7"}[i%5] + ";BYSECOND=7;BYMONTHDAY=29,30,31;BYMONTH=2,3,4"
+	}
+	p, err := NewPlan(timingOf(t, `{"recurrence":{"rrule":"`+rrule+`"}}`, true), time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := p.Preview(time.Time{}, 1000)
+	if len(v.Times) == 0 || len(v.Times) == 1000 || v.Complete {
+		t.Fatalf("%d runs, complete: %t", len(v.Times), v.Complete)
+	}
+	if !strings.Contains(strings.Join(v.Notes, "\n"), "cut short") {
+		t.Errorf("notes: %q", v.Notes)
+	}
+	at := v.Times[0]
+	for i, want := range v.Times[1:] { // what is told is right
+		next, ok := p.Next(at)
+		if !ok || !next.Equal(want) {
+			t.Fatalf("run %d: %v, want %v", i+1, next, want)
+		}
+		at = next
+	}
+}

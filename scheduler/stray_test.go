@@ -1,0 +1,79 @@
+package scheduler_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TestStrayFate has every state in which the definition of a baton may be missing. In doubt, nothing is removed.
+func TestStrayFate(t *testing.T) {
+	b := &scheduler.Baton{Revision: 7}
+	for _, row := range []struct {
+		name  string
+		stray scheduler.Stray
+		want  scheduler.Fate
+	}{
+		{"deleted after the baton was armed", scheduler.Stray{Baton: b, Marker: 8, Last: 20}, scheduler.Deleted},
+		{"deleted before: what was put since is lost", scheduler.Stray{Baton: b, Marker: 6, Last: 20}, scheduler.Lost},
+		{"armed with a revision that the store never had", scheduler.Stray{Baton: b, Last: 6}, scheduler.Lost},
+		{"armed with the last revision of all", scheduler.Stray{Baton: b, Last: 7}, scheduler.Missing},
+		{"the marker is gone, or was never there", scheduler.Stray{Baton: b, Last: 20}, scheduler.Missing},
+		{"the last revision is not known", scheduler.Stray{Baton: b}, scheduler.Missing},
+		{"deleted, and the baton cannot be read", scheduler.Stray{Marker: 8, Last: 20}, scheduler.Deleted},
+		{"not known to be deleted, and the baton cannot be read", scheduler.Stray{Last: 20}, scheduler.Missing},
+	} {
+		if got := row.stray.Fate(); got != row.want {
+			t.Errorf("%s: fate %d, want %d", row.name, got, row.want)
+		}
+	}
+}
+
+// TestStrayAwaits has a baton look the less often for its definition, the longer that is missing.
+func TestStrayAwaits(t *testing.T) {
+	b := baton(job(t, minutely), "09:00:00")
+	for now, want := range map[string]time.Duration{
+		"09:00:00": time.Second, "09:00:20": 20 * time.Second, "09:05:00": 5 * time.Minute, "19:00:00": 10 * time.Minute,
+	} {
+		next, until := b.Await(at(now))
+		if got := until.Sub(at(now)); got != want || !next.Strayed || !next.Due.Equal(b.Due) {
+			t.Errorf("at %s it waits %s, want %s; %+v", now, got, want, next)
+		}
+	}
+}
+
+// TestAdopt has a job whose definition was lost put again: it goes on where its baton is if that is of the same schedule.
+func TestAdopt(t *testing.T) {
+	every := `"recurrence": {"frequency": "Minute"}`
+	for _, row := range []struct {
+		name, put string
+		baton     func(j *scheduler.Job) scheduler.Baton
+		schedule  int
+		next      string // after adoption, when its baton is planned anew
+	}{
+		{"the same schedule", minutely, func(j *scheduler.Job) scheduler.Baton { return baton(j, "09:05:00") }, 1, "09:05:00"},
+		{"without startTime: its rhythm stays", every, func(j *scheduler.Job) scheduler.Baton { return baton(j, "09:05:17") }, 1, "09:05:17"},
+		{"a one-shot without startTime", ``, func(j *scheduler.Job) scheduler.Baton { return baton(j, "09:05:17") }, 1, "09:05:17"},
+		{"another schedule begins", once + `, "recurrence": {"frequency": "Hour"}`, func(j *scheduler.Job) scheduler.Baton { return baton(j, "09:05:00") }, 2, "10:00:00"},
+		{"a run by hand waits in front", minutely, func(j *scheduler.Job) scheduler.Baton { return baton(j, "09:04:11", byHand("09:05:00")) }, 1, "09:04:11"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			j := jobPut(t, "10:00:00", row.put)
+			j.UID = "abcdefghijklmnop"
+			b := row.baton(job(t, row.put))
+			b.Revision, b.Progress = 99, scheduler.Progress{Number: 5, Runs: 5, Last: at("09:04:00")}
+			got, err := j.Adopt(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !b.BelongsTo(got) || got.ScheduleGen != row.schedule || got.Created.After(b.Last) {
+				t.Errorf("incarnation %s, schedule %d, created %s", got.Incarnation(), got.ScheduleGen, got.Created)
+			}
+			what, s := got.Replan(scheduler.Enabled, scheduler.Found{Waiting: &b}, at("10:00:00"))
+			if what != scheduler.ReplaceIt || clock(s.Next.Nominal) != row.next || s.Next.Number != 5 {
+				t.Errorf("replanned %d: %s", what, batonSaid(s.Next))
+			}
+		})
+	}
+}

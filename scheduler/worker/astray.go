@@ -1,0 +1,63 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// astray sees to a baton whose job has no definition. That of a job that was deleted
+// goes. Any other waits, and looks again from time to time: when the definition is
+// put back, it goes on from where it is.
+func (w *Worker) astray(r *run) stage {
+	b, err := scheduler.DecodeBaton(r.delivery.Body) // as it came
+	if err != nil {
+		return w.retryLater(r, err)
+	}
+	fate, err := w.fate(r, &b)
+	switch {
+	case err != nil:
+		return w.retryLater(r, err)
+	case fate == scheduler.Deleted:
+		return w.ack(r)
+	case !b.Strayed: // the audit tells of it from now on
+		w.log.Error("a job has no definition, and nothing says that it was deleted: it does not run, and its baton waits until the job is put again",
+			"job", r.key().String(), "occurrence", scheduler.OccurrenceID(r.key(), b.Nominal), "revision", b.Revision)
+	}
+	next, at := b.Await(time.Now())
+	err = w.persist(w.settles, r.key(), func(ctx context.Context) error {
+		return w.cfg.Store.PassOn(ctx, r.delivery.Slot, next.Encode(), at, r.delivery.Sequence)
+	})
+	if err != nil && !errors.Is(err, scheduler.ErrConflict) {
+		return w.nak(r)
+	}
+	return w.ack(r)
+}
+
+// errThere says that a definition has turned up that was missing.
+var errThere = errors.New("its definition has just been put")
+
+// fate is what has become of the definition of r, whose baton is b.
+func (w *Worker) fate(r *run, b *scheduler.Baton) (scheduler.Fate, error) {
+	marker, err := w.cfg.Store.LoadJob(w.settles, r.key())
+	if err == nil {
+		return 0, errThere
+	}
+	if !errors.Is(err, scheduler.ErrNotFound) {
+		return 0, err
+	}
+	stray := scheduler.Stray{Baton: b, Marker: marker.Revision}
+	return stray.Fate(), nil
+}
+
+// ranUnder returns the definition of a run whose job has none any more, for what
+// follows its attempt: the one that it ran under, unless the job was deleted.
+func (w *Worker) ranUnder(r *run) (*scheduler.Job, error) {
+	fate, err := w.fate(r, &r.baton)
+	if err != nil || fate == scheduler.Deleted {
+		return nil, err //nolint:nilnil // absence is an answer
+	}
+	return r.job, nil
+}

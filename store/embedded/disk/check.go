@@ -1,0 +1,324 @@
+package disk
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/minio/highwayhash"
+)
+
+// The names of the server's files.
+const (
+	streamsPattern = "jetstream/*/streams/*" // below the data directory
+	settingsName   = "meta.inf"
+	settingsSum    = "meta.sum"
+	settingsKey    = "meta.key"
+	messagesDir    = "msgs"
+	consumersDir   = "obs"
+	consumerState  = "o.dat"
+	blockSuffix    = ".blk"
+	indexName      = "index.db"
+	schedulesName  = "sched.db"
+	expiriesName   = "thw.db"
+)
+
+// keptDir is the folder below the data directory that has damaged files as they were.
+const keptDir = "damaged"
+
+// Check looks through the data directory of a server that does not run, mends what it
+// can, and returns what was wrong. It reads all of it, about a gigabyte a second. The
+// error is that of a file that cannot be read or written.
+func Check(ctx context.Context, dir string) ([]Damage, error) {
+	streams, err := glob(dir, streamsPattern)
+	if err != nil {
+		return nil, err
+	}
+	c := &checker{dir: dir, kept: filepath.Join(keptDir, time.Now().UTC().Format("20060102T150405.000Z"))}
+	left, err := unseal(dir)
+	if err != nil {
+		return nil, err
+	}
+	c.sums = left.Sums
+	for _, path := range left.Streams {
+		if !slices.Contains(streams, path) && !strings.HasPrefix(filepath.Base(path), ".") {
+			err := c.tell(filepath.Base(path), filepath.Join(dir, filepath.FromSlash(path)),
+				"it is missing: unless somebody has deleted the stream, all of it is lost", nil)
+			if err != nil {
+				return c.found, err
+			}
+		}
+	}
+	for _, path := range streams {
+		name := filepath.Base(path)
+		if strings.HasPrefix(name, ".") { // being deleted
+			continue
+		}
+		if err := c.stream(ctx, name, filepath.Join(dir, filepath.FromSlash(path))); err != nil {
+			return c.found, err
+		}
+	}
+	return c.found, nil
+}
+
+// checker is one check.
+type checker struct {
+	dir   string
+	kept  string // below dir
+	sums  map[string]string
+	found []Damage
+}
+
+func (c *checker) below(path string) string {
+	rel, err := filepath.Rel(c.dir, path)
+	if err != nil {
+		return path
+	}
+	return rel
+}
+
+// tell notes a damage. What is at the path goes to where it is kept, unless the
+// problem is that it is not there.
+func (c *checker) tell(stream, path, problem string, messages []string) error {
+	d := Damage{Stream: stream, File: c.below(path), Problem: problem, Messages: messages}
+	kept := filepath.Join(c.dir, c.kept, stream, filepath.Base(path))
+	if filepath.Base(path) == consumerState {
+		kept = filepath.Join(filepath.Dir(kept), filepath.Base(filepath.Dir(path))+"-"+consumerState)
+	}
+	data, err := os.ReadFile(path)
+	info, failed := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), failed == nil && info.IsDir():
+	case err != nil:
+		return err
+	default:
+		if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(kept, data, 0o600); err != nil {
+			return err
+		}
+		d.Kept = c.below(kept)
+	}
+	c.found = append(c.found, d)
+	return nil
+}
+
+// stream checks one stream.
+func (c *checker) stream(ctx context.Context, name, path string) error {
+	if _, err := os.Stat(filepath.Join(path, settingsKey)); err == nil {
+		return nil // encrypted
+	}
+	if err := c.settings(name, path); err != nil {
+		return err
+	}
+	if err := c.states(name, path); err != nil {
+		return err
+	}
+	return c.blocks(ctx, name, path)
+}
+
+// settings checks the settings of a stream.
+func (c *checker) settings(name, path string) error {
+	file := filepath.Join(path, settingsName)
+	data, err := os.ReadFile(file)
+	want, failed := os.ReadFile(filepath.Join(path, settingsSum))
+	if err == nil && failed == nil {
+		key := sha256.Sum256([]byte(name))
+		sum, err := highwayhash.New64(key[:])
+		if err != nil {
+			return err
+		}
+		sum.Write(data)
+		if hex.EncodeToString(sum.Sum(nil)) == string(want) && json.Valid(data) {
+			return nil
+		}
+	}
+	err = c.tell(name, file, "the settings of the stream cannot be read; it is made anew, with the messages that are there", nil)
+	for _, left := range []string{file, filepath.Join(path, settingsSum)} { // the server would take what is there for its own
+		if failed := os.Remove(left); !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
+}
+
+// states checks the files that the server believes without a checksum.
+func (c *checker) states(name, path string) error {
+	for _, file := range []string{filepath.Join(path, messagesDir, schedulesName), filepath.Join(path, messagesDir, expiriesName)} {
+		if err := c.state(name, file, "it was changed since the server stopped; it is made anew from the messages", true); err != nil {
+			return err
+		}
+	}
+	consumers, err := filepath.Glob(filepath.Join(path, consumersDir, "*", consumerState))
+	if err != nil {
+		return err
+	}
+	for _, file := range consumers {
+		problem := "where a consumer is was changed since the server stopped; it begins anew with all messages that are there"
+		if err := c.state(name, file, problem, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// state removes a file that is not as it was when the server stopped. One of which
+// that is not known goes, too, if it can be derived.
+func (c *checker) state(stream, file, problem string, derived bool) error {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	want, known := c.sums[filepath.ToSlash(c.below(file))]
+	switch {
+	case known && want == sumOf(data):
+		return nil
+	case known:
+		if err := c.tell(stream, file, problem, nil); err != nil {
+			return err
+		}
+	case !derived:
+		return nil
+	}
+	return os.Remove(file)
+}
+
+// blocks checks the messages of a stream.
+func (c *checker) blocks(ctx context.Context, name, path string) error {
+	dir := filepath.Join(path, messagesDir)
+	numbers, err := blockNumbers(dir)
+	if err != nil {
+		return err
+	}
+	indexFile := filepath.Join(dir, indexName)
+	if len(numbers) == 0 && !exists(indexFile) {
+		return c.tell(name, dir, "no messages are there: the server always leaves a file for them, so all are lost", nil)
+	}
+	var x index
+	if data, err := os.ReadFile(indexFile); err == nil {
+		var ok bool
+		if x, ok = readIndex(name, data); !ok {
+			x = index{}
+		}
+	}
+	var last uint64 // of the sequences that are there
+	var changed, fresh bool
+	for i, number := range numbers {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		file := filepath.Join(dir, strconv.Itoa(number)+blockSuffix)
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if bytes.HasPrefix(data, []byte("cmp")) {
+			return nil // compressed
+		}
+		end, mended, err := c.block(name, file, number, data)
+		if err != nil {
+			return err
+		}
+		last = max(last, end)
+		changed = changed || mended
+		known, isLast := x.blocks[number], i == len(numbers)-1
+		if isLast {
+			fresh = len(data) >= recordSum && bytes.Equal(data[len(data)-recordSum:], x.sum[:])
+		} else if known.messages > 0 && end < known.last && !mended {
+			changed = true
+			if err := c.tell(name, file, fmt.Sprintf("it ends early: up to %d messages are lost, of sequence %d to %d",
+				known.last-end, end+1, known.last), nil); err != nil {
+				return err
+			}
+		}
+	}
+	if x.last > last {
+		if err := c.tell(name, indexFile, fmt.Sprintf("up to %d messages at the end are lost, of sequence %d to %d", x.last-last, last+1, x.last),
+			nil); err != nil {
+			return err
+		}
+	}
+	for _, number := range slices.Sorted(maps.Keys(x.blocks)) {
+		if b := x.blocks[number]; fresh && b.messages > 0 && !slices.Contains(numbers, number) {
+			changed = true
+			if err := c.tell(name, filepath.Join(dir, strconv.Itoa(number)+blockSuffix), fmt.Sprintf(
+				"it is missing: %d messages are lost, of sequence %d to %d", b.messages, b.first, b.last,
+			), nil); err != nil {
+				return err
+			}
+		}
+	}
+	if changed && fresh { // the server would believe its index
+		return os.Remove(indexFile)
+	}
+	return nil
+}
+
+// block checks one block and takes out what is bad. last is the last sequence in it.
+func (c *checker) block(stream, file string, number int, data []byte) (last uint64, mended bool, err error) {
+	b, err := newBlock(stream, number, data)
+	if err != nil {
+		return 0, false, err
+	}
+	sound, bad, last := b.scan()
+	if len(bad) == 0 {
+		return last, false, nil
+	}
+	problem, messages := describe(bad)
+	if err := c.tell(stream, file, problem, messages); err != nil {
+		return last, false, err
+	}
+	return last, true, replace(file, bytes.Join(sound, nil))
+}
+
+// replace writes a file such that a crash leaves the old one or the new.
+func replace(file string, data []byte) error {
+	draft := file + ".mended"
+	f, err := os.OpenFile(draft, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(draft, file)
+}
+
+// blockNumbers lists the blocks of a folder in order.
+func blockNumbers(dir string) ([]int, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var numbers []int
+	for _, e := range entries {
+		digits, ok := strings.CutSuffix(e.Name(), blockSuffix)
+		if number, err := strconv.Atoi(digits); ok && err == nil {
+			numbers = append(numbers, number)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers, err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,33 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// TestLanesAreFoundAgain loses the bucket of settings: the lanes are those that are there, so every baton is found in its own.
+func TestLanesAreFoundAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		cfg := store.Config{Storage: jetstream.MemoryStorage, Prefix: "other", Lanes: 3}
+		st, err := store.Open(t.Context(), w.nc, cfg)
+		w.must(err)
+		for _, cfg.Lanes = range []int{0, 3} {
+			w.must(w.js.DeleteKeyValue(t.Context(), "other-settings"))
+			again, err := store.Open(t.Context(), w.nc, cfg)
+			w.must(err)
+			k := scheduler.Key{Collection: "c", Job: "job"}
+			if again.Lanes() != 3 || again.Lane(k) != st.Lane(k) {
+				t.Errorf("%d lanes", again.Lanes())
+			}
+		}
+		w.must(w.js.DeleteKeyValue(t.Context(), "other-settings"))
+		cfg.Lanes = 2
+		if _, err := store.Open(t.Context(), w.nc, cfg); err == nil {
+			t.Error("another number of lanes is taken")
+		}
+	})
+}

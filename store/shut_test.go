@@ -1,0 +1,156 @@
+package store_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// TestCheckChangesNothing checks a store that works, with a job, batons, records and specs in it, one of them under way.
+func TestCheckChangesNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		_, err := w.store.SaveJob(t.Context(), job, []byte("{}"), 0, false)
+		w.must(err)
+		w.must(w.store.Arm(t.Context(), own, []byte("baton"), time.Now().Add(time.Hour), 0))
+		w.must(w.store.Append(t.Context(), &scheduler.Record{Job: job, Outcome: scheduler.OutcomeCompleted, Nominal: time.Now()}))
+		for range 3 {
+			_, err := w.js.Publish(t.Context(), "carillon.spec.put.c.job", []byte("{}"))
+			w.must(err)
+		}
+		consumer, err := w.js.Consumer(t.Context(), "CARILLON_SPECS", "workers")
+		w.must(err)
+		spec, err := consumer.Next(jetstream.FetchMaxWait(time.Minute))
+		w.must(err)
+
+		var streams []string
+		names := w.js.StreamNames(t.Context())
+		for name := range names.Name() {
+			streams = append(streams, name)
+		}
+		w.must(names.Err())
+		count := func() (all []uint64) {
+			for _, name := range streams {
+				all = append(all, w.messages(name))
+			}
+			return all
+		}
+		first, err := w.store.Check(t.Context())
+		w.must(err)
+		before := count()
+		for range 3 {
+			shut, err := w.store.Check(t.Context())
+			if err != nil || len(shut) > 0 || len(first) > 0 {
+				t.Fatalf("got %v, %v, before %v", shut, err, first)
+			}
+		}
+		for i, after := range count() {
+			if after != before[i] {
+				t.Errorf("%s: %d messages, and %d before", streams[i], after, before[i])
+			}
+		}
+		info, err := consumer.Info(t.Context())
+		w.must(err)
+		if info.NumAckPending != 1 || info.NumPending != 2 {
+			t.Errorf("specs: %d under way and %d waiting, of 1 and 2", info.NumAckPending, info.NumPending)
+		}
+		w.must(spec.Ack())
+		if _, err := consumer.Next(jetstream.FetchMaxWait(time.Minute)); err != nil {
+			t.Error(err)
+		}
+		if _, err := w.store.Waiting(t.Context(), own); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestCheckWithoutJetStream checks a store whose server has switched JetStream off, as it does when it may not write.
+func TestCheckWithoutJetStream(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.must(w.server.ShutdownJetStream())
+		shut, err := w.store.Check(t.Context())
+		w.must(err)
+		if len(shut) < 8 || shut[0].Told || shut[0].Reason == "" || !strings.Contains(shut[0].String(), shut[0].Stream) {
+			t.Errorf("got %v", shut)
+		}
+	})
+}
+
+// TestCheckWithoutConnection checks a store whose server is gone.
+func TestCheckWithoutConnection(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.server.Shutdown()
+		w.server.WaitForShutdown()
+		_, err := w.store.Check(t.Context())
+		mustBe(t, "check", err, scheduler.ErrUnavailable)
+	})
+}
+
+// TestCheckFindsShutStream takes the directory of a stream away, so that a write to it fails, and gives it back: the
+// stream stays shut, and the others work.
+func TestCheckFindsShutStream(t *testing.T) {
+	dir := t.TempDir()
+	s := run(t, func(o *server.Options) { o.StoreDir = dir })
+	nc := connect(t, s)
+	st, err := store.Open(t.Context(), nc, store.Config{Lanes: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	msgs := filepath.Join(dir, "jetstream", "$G", "streams", "CARILLON_TIMERS_1", "msgs")
+	if err := os.Rename(msgs, msgs+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(msgs, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	large := make([]byte, 900<<10)
+	for i := 0; i < 100 && err == nil; i++ { // more than what a file of the stream takes, so that it needs another one
+		slot := scheduler.Slot{Key: scheduler.Key{Collection: "c", Job: "job" + strconv.Itoa(i)}}
+		if st.Lane(slot.Key) == 1 {
+			err = st.Arm(t.Context(), slot, large, time.Now().Add(time.Hour), 0)
+		}
+	}
+	mustBe(t, "arming", err, scheduler.ErrUnavailable)
+	if err := errors.Join(os.Remove(msgs), os.Rename(msgs+".away", msgs)); err != nil {
+		t.Fatal(err)
+	}
+	shut, err := st.Check(t.Context())
+	if err != nil || len(shut) != 1 || shut[0].Stream != "CARILLON_TIMERS_1" || !shut[0].Told || !strings.Contains(shut[0].Reason, "not a directory") {
+		t.Errorf("got %v, %v", shut, err)
+	}
+	select {
+	case <-st.Suspicions():
+	default:
+		t.Error("there is no suspicion")
+	}
+}
+
+// TestCheckIsForbidden checks a store whose NATS user may not purge some of the streams: they are not asked, and not
+// taken to be shut.
+func TestCheckIsForbidden(t *testing.T) {
+	s := run(t, func(o *server.Options) {
+		o.Users = []*server.User{{
+			Username: "weak", Password: "x",
+			Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"$JS.API.STREAM.PURGE.KV_carillon-jobs"}}},
+		}}
+	})
+	st, err := open(t, connect(t, s, nats.UserInfo("weak", "x")), store.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if shut, err := st.Check(t.Context()); err != nil || len(shut) > 0 {
+			t.Errorf("got %v, %v", shut, err)
+		}
+	}
+}
