@@ -133,10 +133,7 @@ func (c Command) config(ctx context.Context, t *terminal.Terminal) (Config, erro
 		return Config{}, terminal.Usagef("--config is for Service Bus, which --no-service-bus leaves out")
 	}
 	keys, rights, err := readKeys(c.SASKey)
-	if err != nil {
-		return Config{}, err
-	}
-	if err := checkAccounts(c.Account); err != nil {
+	if err = errors.Join(err, checkAccounts(c.Account)); err != nil {
 		return Config{}, err
 	}
 	certificate, err := c.certificate()
