@@ -31,6 +31,7 @@ type Config struct {
 type Servers struct {
 	cfg      Config
 	entities servicebus.Entities
+	keys     map[string]string // of Service Bus, by name
 
 	mu    sync.Mutex
 	bus   *servicebus.Server   // nil: none
@@ -42,7 +43,7 @@ func Start(ctx context.Context, cfg Config) (*Servers, error) {
 	ctx = context.WithoutCancel(ctx)
 	e := &Servers{cfg: cfg}
 	if bus := cfg.Bus; bus != nil {
-		e.entities = bus.Entities
+		e.entities, e.keys = bus.Entities, bus.Keys
 		bus.Data = cfg.below("servicebus")
 		var err error
 		if e.bus, err = servicebus.Start(ctx, *bus); err != nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/spelling"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/admin"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/protocol"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/rest"
@@ -77,13 +76,17 @@ func (s *Server) run() {
 			s.fail(err)
 		}
 	})
-	keys := auth.Keyring{Mode: s.config.Auth, Keys: s.config.Keys}
+	keys := keyring(s.config, s.broker)
 	s.clients = crowd.New(s.config.MaxConnections)
-	s.protocol = protocol.New(protocol.Config{
+	speaking := protocol.Config{
 		Opened: func(client net.Addr) { s.clients.Work(client.String()) },
 		Broker: s.broker, Keys: keys, TLS: s.config.TLS, MaxMessageSize: int(s.config.MaxMessageSize),
 		IdleTimeout: s.config.IdleTimeout, Logger: s.config.Logger,
-	})
+	}
+	if s.config.Explain {
+		speaking.Explain = s.config.Logger
+	}
+	s.protocol = protocol.New(speaking)
 	mux := http.NewServeMux()
 	mux.Handle(protocol.WebSocketPath, s.protocol)
 	mux.Handle(protocol.WebSocketPath+"/{$}", s.protocol) // as .NET's and Python's clients ask for it

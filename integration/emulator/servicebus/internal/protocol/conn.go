@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
 )
 
 // What a connection may have at most.
@@ -30,6 +31,8 @@ const (
 	maxHeld = 64 << 20
 	// grace is how long the last bytes may take to be written.
 	grace = time.Second
+	// tokenTime is how long a client may be connected without a good token.
+	tokenTime = time.Minute
 	// lingering is how long a client has to close its side.
 	lingering = 200 * time.Millisecond
 )
@@ -44,7 +47,7 @@ type conn struct {
 	cancel context.CancelFunc
 
 	name      string        // the client's container id
-	trusted   bool          // the client gave a key, and needs no tokens
+	host      string        // what the client calls the server; may be empty
 	peerFrame int           // the largest frame the client takes
 	peerIdle  time.Duration // after which silence the client gives up; 0 for never
 
@@ -67,7 +70,7 @@ type conn struct {
 	ended    map[uint16]bool      // channels of sessions that the client has ended
 	replies  map[string]*outgoing // links that take answers, by address and by name
 	locked   map[string]string    // ids of the sessions that links have, by the link's name
-	tokens   map[string]time.Time // until when which path may be used
+	tokens   map[string]permit    // what may be done with which path
 	txns     transactions
 }
 
@@ -86,7 +89,7 @@ func newConn(server *Server, socket net.Conn) *conn {
 		ended:    map[uint16]bool{},
 		replies:  map[string]*outgoing{},
 		locked:   map[string]string{},
-		tokens:   map[string]time.Time{},
+		tokens:   map[string]permit{},
 		txns:     transactions{},
 		scratch:  make([]byte, 0, 4<<10),
 	}
@@ -99,20 +102,33 @@ func (c *conn) run() error {
 	defer c.cancel()
 	stop := context.AfterFunc(c.ctx, func() { c.socket.Close() })
 	if err := c.handshake(); err != nil {
+		c.explainEnd("a connection", err)
 		stop()
 		c.socket.Close()
 		return err
 	}
 	stop()
+	defer c.later(tokenTime, c.askToken).Stop()
 	c.server.config.Opened(c.socket.RemoteAddr())
 	go c.write()
 	err := c.read()
+	c.explainEnd("to go on with a connection", err)
 	c.mu.Lock()
 	c.close(farewell(err))
 	c.mu.Unlock()
 	c.wake()
 	<-c.written
 	return err
+}
+
+// askToken ends a connection that has shown neither token nor key by now, where these are looked at.
+func (c *conn) askToken() {
+	if c.server.config.Keys.Mode == auth.Strict && len(c.tokens) == 0 {
+		reason := &amqp.Error{Condition: condUnauthorized, Description: fmt.Sprintf("no good token was shown within %v", tokenTime)}
+		c.explain("to go on with a connection", "", reason)
+		c.close(reason)
+		_ = c.socket.SetReadDeadline(time.Now())
+	}
 }
 
 // read acts on frames until the client closes the connection or breaks the rules.

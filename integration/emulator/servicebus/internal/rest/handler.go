@@ -2,6 +2,7 @@ package rest
 
 import (
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -52,7 +53,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.config.Next.ServeHTTP(w, r)
 		return
 	}
-	err := h.authorize(r)
+	err := h.authorize(r, op.kind)
 	if err == nil {
 		err = c.guard(op.kind)
 	}
@@ -120,14 +121,25 @@ func parseToken(text string) (amqp.UUID, bool) {
 	return amqp.UUID(raw), true
 }
 
-// authorize checks the token of a request, as those of the administration are.
-func (h *handler) authorize(r *http.Request) error {
+// authorize checks the token of a request, as those of the administration are, and that its key is for sending or for listening,
+// whichever the request is about.
+func (h *handler) authorize(r *http.Request, kind fault.Operation) error {
 	token := r.Header.Get("Authorization")
 	if token == "" && h.config.Keys.Mode != auth.Strict {
 		return nil
 	}
-	_, err := h.config.Keys.Token(token, "https://"+r.Host+r.URL.Path, time.Now())
-	return err
+	grant, _, err := h.config.Keys.Token(token, "https://"+r.Host+r.URL.Path, time.Now())
+	if err != nil {
+		return err
+	}
+	right := auth.Listen
+	if kind == fault.OpSend {
+		right = auth.Send
+	}
+	if !grant.Rights.Has(right) {
+		return fmt.Errorf("%w: '%s' claim(s) are required to perform this operation", auth.ErrDenied, right)
+	}
+	return nil
 }
 
 // guard waits and fails as has been ordered.

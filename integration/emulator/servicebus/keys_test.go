@@ -1,0 +1,119 @@
+package servicebus_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+)
+
+// keyed has a queue with a key of its own, for sending.
+const keyed = `{"UserConfig": {"Namespaces": [{"Queues": [{"Name": "orders", "Properties": {
+  "AuthorizationRules": [{"KeyName": "shop", "PrimaryKey": "c2hvcA==", "SecondaryKey": "c2hvcDI=", "Rights": ["Send"]}]
+}}, {"Name": "bills"}]}]}}`
+
+// TestEntityKeys shows that Azure's SDK sends with the keys of a queue, and does neither receive from it nor send to another one.
+func TestEntityKeys(t *testing.T) {
+	entities, err := servicebus.ReadConfig(strings.NewReader(keyed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := servicebus.Start(t.Context(), servicebus.Config{
+		Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Auth: servicebus.Strict, Entities: entities,
+		Keys: map[string]string{"root": "cm9vdA=="}, Rights: map[string][]string{"root": {"manage"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Close() }()
+	check := func(key string) {
+		text := "Endpoint=sb://" + server.Addr() + ";SharedAccessKeyName=shop;SharedAccessKey=" + key + ";UseDevelopmentEmulator=true"
+		client, err := azservicebus.NewClientFromConnectionString(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = client.Close(t.Context()) }()
+		send := func(queue string) error {
+			sender, err := client.NewSender(queue, nil)
+			if err != nil {
+				return err
+			}
+			return sender.SendMessage(t.Context(), &azservicebus.Message{Body: []byte("x")}, nil)
+		}
+		if err := send("orders"); err != nil {
+			t.Error(err)
+		}
+		if err := send("bills"); err == nil {
+			t.Error("the key opens another queue")
+		}
+		receiver, err := client.NewReceiverForQueue("orders", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := receiver.ReceiveMessages(t.Context(), 1, nil); err == nil || !strings.Contains(err.Error(), "'Listen' claim(s) are required") {
+			t.Errorf("received: %v", err)
+		}
+	}
+	check("c2hvcA==")
+	check("c2hvcDI=")
+}
+
+// TestBadKeys shows what is said of keys that cannot be.
+func TestBadKeys(t *testing.T) {
+	_, err := servicebus.ReadConfig(strings.NewReader(`{"UserConfig": {"Namespaces": [{"Queues": [{"Name": "q", "Properties": {
+		"AuthorizationRules": [{"Rights": ["Read"]}, {"KeyName": "k", "PrimaryKey": "p"}]}}]}]}}`))
+	const at = "UserConfig.Namespaces[0].Queues[0].Properties.AuthorizationRules"
+	for _, want := range []string{
+		at + "[0].KeyName: is missing", at + "[0].PrimaryKey: is missing", at + `[0].Rights: right "Read" is not Send, Listen or Manage`,
+		at + "[1].Rights: is missing: some of Send, Listen and Manage",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v lacks %s", err, want)
+		}
+	}
+	_, err = servicebus.Start(t.Context(), servicebus.Config{Rights: map[string][]string{"nobody": {"write"}}})
+	if err == nil || !strings.Contains(err.Error(), `there is no key "nobody"`) || !strings.Contains(err.Error(), `"write" is not Send`) {
+		t.Error(err)
+	}
+}
+
+// TestRightsOverREST shows that a key for sending does not receive over REST, one for listening does not send, and neither administers.
+func TestRightsOverREST(t *testing.T) {
+	server, err := servicebus.Start(t.Context(), servicebus.Config{
+		Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Auth: servicebus.Strict, AutoCreate: true,
+		Keys:   map[string]string{"sender": "s", "listener": "l", "root": "r"},
+		Rights: map[string][]string{"sender": {"send"}, "listener": {"Listen"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Close() }()
+	requests := []struct{ method, path string }{
+		{http.MethodPost, "/orders/messages"}, {http.MethodDelete, "/orders/messages/head?timeout=0"}, {http.MethodGet, "/$Resources/Queues?api-version=2021-05"},
+	}
+	for _, key := range []struct {
+		name, text string
+		allowed    [3]bool
+	}{{"sender", "s", [3]bool{true, false, false}}, {"listener", "l", [3]bool{false, true, false}}, {"root", "r", [3]bool{true, true, true}}} {
+		for i, request := range requests {
+			url := "http://" + server.HTTPAddr() + request.path
+			asked, err := http.NewRequestWithContext(t.Context(), request.method, url, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked.Header.Set("Authorization", servicebus.SignToken(key.name, key.text, url, time.Now().Add(time.Hour)))
+			answer, err := http.DefaultClient.Do(asked)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			if refused := answer.StatusCode == http.StatusUnauthorized; refused == key.allowed[i] {
+				t.Errorf("%s, %s %s: %s", key.name, request.method, request.path, answer.Status)
+			}
+		}
+	}
+}
