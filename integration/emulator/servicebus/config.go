@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
 )
 
 // Config says what an emulator has and where it listens. The zero value is one on the ports of Microsoft's emulator, without
@@ -20,6 +22,9 @@ type Config struct {
 	TLS *tls.Config
 	// Keys are the shared access keys by name. Default: that of Microsoft's emulator.
 	Keys map[string]string
+	// Rights are what keys may be used for, by their names: some of Send, Listen and Manage, which has the others in it. Default:
+	// everything.
+	Rights map[string][]string
 	// Auth says how strictly keys are checked. Default [Lenient]: any key will do.
 	Auth Auth
 	// Entities are made at the start, or brought up to date if the data has them already. ReadConfig reads them.
@@ -40,6 +45,8 @@ type Config struct {
 	// AllowHost decides which names the HTTP port answers to, as they stand in the header Host, so that no page of the web whose
 	// name leads here gets an answer. Default: all.
 	AllowHost func(host string) bool
+	// Explain has the Logger take, as warnings, what clients did wrong too: a line for each refusal, with a hint.
+	Explain bool
 	// Logger takes what an operator should know. Default: nothing is logged.
 	Logger *slog.Logger
 }
@@ -73,6 +80,14 @@ func (c Config) withDefaults() (Config, error) {
 	for name, key := range c.Keys {
 		if name == "" || key == "" {
 			problems = append(problems, errors.New("keys: a key needs a name and a text"))
+		}
+	}
+	for name, names := range c.Rights {
+		if _, known := c.Keys[name]; !known {
+			problems = append(problems, fmt.Errorf("rights: there is no key %q", name))
+		}
+		if _, err := auth.ParseRights(names); err != nil {
+			problems = append(problems, fmt.Errorf("rights: key %q: %w", name, err))
 		}
 	}
 	return c, errors.Join(problems...)

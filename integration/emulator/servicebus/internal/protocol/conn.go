@@ -44,7 +44,7 @@ type conn struct {
 	cancel context.CancelFunc
 
 	name      string        // the client's container id
-	trusted   bool          // the client gave a key, and needs no tokens
+	host      string        // what the client calls the server; may be empty
 	peerFrame int           // the largest frame the client takes
 	peerIdle  time.Duration // after which silence the client gives up; 0 for never
 
@@ -64,9 +64,10 @@ type conn struct {
 	held     int  // bytes of messages from the client, whole or not
 	underway int  // bytes of whole messages that have no answer yet
 	sessions map[uint16]*session
+	ended    map[uint16]bool      // channels of sessions that the client has ended
 	replies  map[string]*outgoing // links that take answers, by address and by name
 	locked   map[string]string    // ids of the sessions that links have, by the link's name
-	tokens   map[string]time.Time // until when which path may be used
+	tokens   map[string]permit    // what may be done with which path
 	txns     transactions
 }
 
@@ -82,9 +83,10 @@ func newConn(server *Server, socket net.Conn) *conn {
 		woken:    make(chan struct{}, 1),
 		written:  make(chan struct{}),
 		sessions: map[uint16]*session{},
+		ended:    map[uint16]bool{},
 		replies:  map[string]*outgoing{},
 		locked:   map[string]string{},
-		tokens:   map[string]time.Time{},
+		tokens:   map[string]permit{},
 		txns:     transactions{},
 		scratch:  make([]byte, 0, 4<<10),
 	}
@@ -97,6 +99,7 @@ func (c *conn) run() error {
 	defer c.cancel()
 	stop := context.AfterFunc(c.ctx, func() { c.socket.Close() })
 	if err := c.handshake(); err != nil {
+		c.explainEnd("a connection", err)
 		stop()
 		c.socket.Close()
 		return err
@@ -104,6 +107,7 @@ func (c *conn) run() error {
 	stop()
 	go c.write()
 	err := c.read()
+	c.explainEnd("to go on with a connection", err)
 	c.mu.Lock()
 	c.close(farewell(err))
 	c.mu.Unlock()
@@ -169,11 +173,13 @@ func (c *conn) handle(channel uint16, performative amqp.Performative, payload []
 	}
 	s := c.sessions[channel]
 	switch {
+	case s == nil && c.ended[channel] && late(performative):
+		return false, nil
 	case s == nil:
 		return false, violation("%T on channel %d, which has no session", performative, channel)
 	case s.ended:
 		if _, ok := performative.(*amqp.End); ok {
-			delete(c.sessions, channel)
+			c.forget(channel)
 		}
 		return false, nil // sent before the client knew
 	}
@@ -186,6 +192,23 @@ func (c *conn) handle(channel uint16, performative amqp.Performative, payload []
 	return false, nil
 }
 
+// forget takes a session that has ended on both sides out.
+func (c *conn) forget(channel uint16) {
+	delete(c.sessions, channel)
+	c.ended[channel] = true
+}
+
+// late reports whether a performative can be meant for a session that has ended: clients of many threads, as .NET's, settle messages
+// while they end the session. It comes to nothing then, and the other sessions go on.
+func late(performative amqp.Performative) bool {
+	switch performative.(type) {
+	case *amqp.Disposition, *amqp.Flow, *amqp.Detach, *amqp.End:
+		return true
+	default:
+		return false
+	}
+}
+
 // begin opens a session on the client's channel number, which is used in both directions.
 func (c *conn) begin(channel uint16, p *amqp.Begin) error {
 	if c.sessions[channel] != nil {
@@ -196,6 +219,7 @@ func (c *conn) begin(channel uint16, p *amqp.Begin) error {
 	}
 	s := newSession(c, channel, p)
 	c.sessions[channel] = s
+	delete(c.ended, channel)
 	c.send(channel, &amqp.Begin{
 		RemoteChannel:  amqp.Some(uint32(channel)),
 		NextOutgoingID: s.nextOutgoing,
@@ -212,6 +236,9 @@ func (c *conn) close(reason *amqp.Error) {
 		return
 	}
 	for _, s := range c.sessions {
+		if reason != nil && reason.Condition == condForced {
+			s.stop(&amqp.Error{Condition: condDetached, Description: reason.Description})
+		}
 		s.release()
 	}
 	c.txns.abandon()

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 )
@@ -54,7 +55,7 @@ func (s *session) handle(performative amqp.Performative, payload []byte) error {
 		s.disposition(p)
 	case *amqp.End:
 		s.release()
-		delete(s.conn.sessions, s.channel)
+		s.conn.forget(s.channel)
 		s.conn.send(s.channel, &amqp.End{}, nil)
 	}
 	return nil
@@ -62,6 +63,7 @@ func (s *session) handle(performative amqp.Performative, payload []byte) error {
 
 // end ends the session because of what the client did.
 func (s *session) end(err error) {
+	s.conn.explain("a session", "", err)
 	s.release()
 	s.ended = true
 	s.conn.send(s.channel, &amqp.End{Error: asError(err)}, nil)
@@ -81,6 +83,16 @@ func (s *session) release() {
 	clear(s.unsettled)
 }
 
+// stop ends all links for a server that stops, so that clients learn of it wherever they look.
+func (s *session) stop(reason error) {
+	for _, l := range s.incoming {
+		l.stop(reason)
+	}
+	for _, l := range s.outgoing {
+		l.detach(reason)
+	}
+}
+
 // attach begins a link. The server's handle is the client's.
 func (s *session) attach(p *amqp.Attach) error {
 	switch {
@@ -98,13 +110,22 @@ func (s *session) attach(p *amqp.Attach) error {
 	return nil
 }
 
+// refusalPause is how long after the attach of a refusal its detach is sent. JavaScript's clients up to version 7.2 lose the reason
+// when both come in one piece: the end of the link is seen before the one who waits for its beginning goes on.
+const refusalPause = 10 * time.Millisecond
+
 // refuse answers an attach with one that has neither source nor target, and a detach that says why.
 func (s *session) refuse(p *amqp.Attach, err error) {
+	s.conn.explain("a link", address(p), err)
 	answer := &amqp.Attach{
 		Name: p.Name, Handle: p.Handle, Receiver: !p.Receiver, SndSettleMode: p.SndSettleMode, RcvSettleMode: p.RcvSettleMode,
 	}
 	s.conn.send(s.channel, answer, nil)
-	s.conn.send(s.channel, &amqp.Detach{Handle: p.Handle, Closed: true, Error: asError(err)}, nil)
+	s.conn.later(refusalPause, func() {
+		if s.conn.sessions[s.channel] == s && !s.ended {
+			s.conn.send(s.channel, &amqp.Detach{Handle: p.Handle, Closed: true, Error: asError(err)}, nil)
+		}
+	})
 }
 
 // detached ends a link for the client, or takes note of its answer to a detach.
@@ -207,19 +228,26 @@ func (s *session) disposition(p *amqp.Disposition) {
 	if !p.Receiver {
 		return // the server settles first what a client sends
 	}
+	found := false
 	if width := p.Last - p.First; uint64(width) < uint64(len(s.unsettled)) {
 		for id := p.First; ; id++ {
 			if d := s.unsettled[id]; d != nil {
+				found = true
 				d.settle(p)
 			}
 			if id == p.Last {
-				return
+				break
+			}
+		}
+	} else {
+		for id, d := range s.unsettled {
+			if id-p.First <= p.Last-p.First {
+				found = true
+				d.settle(p)
 			}
 		}
 	}
-	for id, d := range s.unsettled {
-		if id-p.First <= p.Last-p.First {
-			d.settle(p)
-		}
+	if !found {
+		s.conn.explain("a settlement", "", errUnknownDelivery)
 	}
 }
