@@ -145,23 +145,12 @@ func (c Command) config(ctx context.Context, t *terminal.Terminal) (Config, erro
 	}
 	cfg := Config{Data: c.Data, file: c.Config}
 	if !c.NoServiceBus {
-		if c.Keys == "" && len(c.SASKey) > 0 {
-			mode = servicebus.Strict
-		}
-		tier, err := servicebus.ParseTier(c.Tier)
-		if err != nil {
-			return Config{}, terminal.Usagef("--tier: %q is not basic, standard or premium", c.Tier)
-		}
-		entities, err := readEntities(c.Config)
-		if err != nil {
-			return Config{}, err
-		}
-		cfg.Bus = &servicebus.Config{
-			Addr: c.AMQP, HTTPAddr: c.HTTP, Auth: mode, Keys: keys, Rights: rights, Entities: entities,
-			AutoCreate: c.AutoCreate, Tier: tier, Explain: c.Explain, Logger: c.Logger(t.Err), AllowHost: listen.Hosts(ctx, c.HTTP, c.Hosts),
-		}
+		cfg.Bus = &servicebus.Config{Auth: mode, Keys: keys, Rights: rights}
 		if certificate != nil {
 			cfg.Bus.TLS = &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12}
+		}
+		if err := c.bus(ctx, t, cfg.Bus); err != nil {
+			return Config{}, err
 		}
 	}
 	if !c.NoQueue {
@@ -174,6 +163,22 @@ func (c Command) config(ctx context.Context, t *terminal.Terminal) (Config, erro
 		}
 	}
 	return cfg, nil
+}
+
+// bus adds to a config, which has keys and certificate, what the other flags ask of Service Bus.
+func (c Command) bus(ctx context.Context, t *terminal.Terminal, cfg *servicebus.Config) (err error) {
+	if c.Keys == "" && len(c.SASKey) > 0 {
+		cfg.Auth = servicebus.Strict
+	}
+	if cfg.Tier, err = servicebus.ParseTier(c.Tier); err != nil {
+		return terminal.Usagef("--tier: %q is not basic, standard or premium", c.Tier)
+	}
+	if cfg.Entities, err = readEntities(c.Config); err != nil {
+		return err
+	}
+	cfg.Addr, cfg.HTTPAddr, cfg.AllowHost = c.AMQP, c.HTTP, listen.Hosts(ctx, c.HTTP, c.Hosts)
+	cfg.AutoCreate, cfg.Explain, cfg.Logger = c.AutoCreate, c.Explain, c.Logger(t.Err)
+	return nil
 }
 
 // readKeys reads the shared access keys of the command line, and what they are good for if they say so.

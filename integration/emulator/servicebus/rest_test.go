@@ -398,7 +398,7 @@ func TestRESTRights(t *testing.T) {
 		wantStatus(t, server, with(test.line, "sender", "a"), test.sender)
 		wantStatus(t, server, with(test.line, "listener", "b"), test.listener)
 	}
-	const want = `'Send' claim(s) are required to perform this operation. Resource: 'sb://my.servicebus.windows.net/q'.`
+	const want = `'Send' claim(s) are required to perform this operation, on the resource 'sb://my.servicebus.windows.net/q'`
 	if !strings.Contains(log.String(), want) || !strings.Contains(log.String(), `what="a request over REST" entity=q`) {
 		t.Errorf("no %s in %s", want, log.String())
 	}

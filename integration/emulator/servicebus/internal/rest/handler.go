@@ -142,7 +142,7 @@ func (h *handler) authorize(c *call, needs auth.Rights) error {
 	}
 	grant, _, err := h.config.Keys.Token(token, "https://"+c.r.Host+c.r.URL.Path, time.Now())
 	if err == nil && !grant.Rights.Has(needs) {
-		err = fmt.Errorf("%w: '%v' claim(s) are required to perform this operation. Resource: 'sb://%s/%s'.",
+		err = fmt.Errorf("%w: '%v' claim(s) are required to perform this operation, on the resource 'sb://%s/%s'",
 			auth.ErrDenied, needs, c.r.Host, c.path)
 	}
 	return err
