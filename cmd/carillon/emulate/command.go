@@ -29,8 +29,8 @@ type Command struct {
 	Keys         string            `help:"How keys are checked: strict, lenient (every account, any key) or off. Default: strict for storage queues and with --sas-key, else lenient." placeholder:"MODE"`
 	SASKey       map[string]string `name:"sas-key" mapsep:"none" help:"A shared access key of Service Bus, instead of the usual one; may be repeated. NAME:send=KEY is good for sending alone, NAME:listen,send=KEY for both; manage is everything, as without rights." placeholder:"NAME=KEY"`
 	Account      map[string]string `mapsep:"none" help:"A storage account with its key in base64, instead of devstoreaccount1; may be repeated." placeholder:"NAME=KEY"`
-	Explain      bool              `help:"Log what clients of Service Bus did wrong: a line for each refusal, with the client's container id and a hint."`
 	Tier         string            `help:"Refuse what a namespace of Service Bus of this tier refuses: basic, standard or premium. Default: nothing is refused that is possible." placeholder:"TIER"`
+	Explain      bool              `help:"Log what clients of Service Bus did wrong: a line for each refusal, with the client's container id and a hint."`
 	Cert         string            `help:"Certificate, in PEM, with which Service Bus serves TLS too, on the same ports, and storage queues HTTPS alone." placeholder:"FILE"`
 	Key          string            `help:"The private key of --cert, in PEM." placeholder:"FILE"`
 	Hosts        []string          `name:"allowed-host" help:"Names that the HTTP servers answer to. On a loopback address those of such addresses come beside, elsewhere addresses, and without this flag they answer to all. A name, or *.example.com; may be repeated." placeholder:"NAME"`
@@ -133,7 +133,10 @@ func (c Command) config(ctx context.Context, t *terminal.Terminal) (Config, erro
 		return Config{}, terminal.Usagef("--config is for Service Bus, which --no-service-bus leaves out")
 	}
 	keys, rights, err := readKeys(c.SASKey)
-	if err = errors.Join(err, checkAccounts(c.Account)); err != nil {
+	if err != nil {
+		return Config{}, err
+	}
+	if err := checkAccounts(c.Account); err != nil {
 		return Config{}, err
 	}
 	certificate, err := c.certificate()
@@ -142,24 +145,12 @@ func (c Command) config(ctx context.Context, t *terminal.Terminal) (Config, erro
 	}
 	cfg := Config{Data: c.Data, file: c.Config}
 	if !c.NoServiceBus {
-		if c.Keys == "" && len(c.SASKey) > 0 {
-			mode = servicebus.Strict
-		}
-		tier, err := servicebus.ParseTier(c.Tier)
-		if err != nil {
-			return Config{}, terminal.Usagef("--tier: %q is not basic, standard or premium", c.Tier)
-		}
-		entities, err := readEntities(c.Config)
-		if err != nil {
-			return Config{}, err
-		}
-		cfg.Bus = &servicebus.Config{
-			Addr: c.AMQP, HTTPAddr: c.HTTP, Auth: mode, Keys: keys, Rights: rights, Entities: entities,
-			AutoCreate: c.AutoCreate, Tier: tier, Explain: c.Explain, Logger: c.Logger(t.Err),
-			AllowHost: listen.Hosts(ctx, c.HTTP, c.Hosts),
-		}
+		cfg.Bus = &servicebus.Config{Auth: mode, Keys: keys, Rights: rights}
 		if certificate != nil {
 			cfg.Bus.TLS = &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12}
+		}
+		if err := c.bus(ctx, t, cfg.Bus); err != nil {
+			return Config{}, err
 		}
 	}
 	if !c.NoQueue {
@@ -172,6 +163,22 @@ func (c Command) config(ctx context.Context, t *terminal.Terminal) (Config, erro
 		}
 	}
 	return cfg, nil
+}
+
+// bus adds to a config, which has keys and certificate, what the other flags ask of Service Bus.
+func (c Command) bus(ctx context.Context, t *terminal.Terminal, cfg *servicebus.Config) (err error) {
+	if c.Keys == "" && len(c.SASKey) > 0 {
+		cfg.Auth = servicebus.Strict
+	}
+	if cfg.Tier, err = servicebus.ParseTier(c.Tier); err != nil {
+		return terminal.Usagef("--tier: %q is not basic, standard or premium", c.Tier)
+	}
+	if cfg.Entities, err = readEntities(c.Config); err != nil {
+		return err
+	}
+	cfg.Addr, cfg.HTTPAddr, cfg.AllowHost = c.AMQP, c.HTTP, listen.Hosts(ctx, c.HTTP, c.Hosts)
+	cfg.AutoCreate, cfg.Explain, cfg.Logger = c.AutoCreate, c.Explain, c.Logger(t.Err)
+	return nil
 }
 
 // readKeys reads the shared access keys of the command line, and what they are good for if they say so.

@@ -92,7 +92,7 @@ func (s *Server) run() {
 	mux.Handle(protocol.WebSocketPath+"/{$}", s.protocol) // as .NET's and Python's clients ask for it
 	requests := &exposition.Requests{}
 	administration := admin.New(admin.Config{Broker: s.broker, Keys: keys, Connections: s.protocol, Requests: requests})
-	mux.Handle("/", requests.Counting(rest.New(rest.Config{Broker: s.broker, Keys: keys, Next: administration})))
+	mux.Handle("/", requests.Counting(rest.New(rest.Config{Broker: s.broker, Keys: keys, Explain: speaking.Explain, Next: administration})))
 	s.http = &http.Server{
 		Handler:           tellTLS(browser.Guard(s.config.AllowHost, mux)),
 		ConnContext:       connContext,

@@ -175,7 +175,8 @@ func (t Tier) allowsRule(rule Rule, topic TopicInfo) error {
 		n, most, what = topic.CorrelationFilters, maxCorrelations, "correlation"
 	}
 	if n >= most {
-		return fail(ResourceLimitExceeded, "The maximum number of %s filters of the topic '%s', %d, has been reached.", what, topic.Name, most)
+		return fail(ResourceLimitExceeded, "The maximum number of %s filters of the topic '%s', %d, has been reached.",
+			what, topic.Name, most)
 	}
 	return nil
 }
