@@ -106,26 +106,32 @@ func (c *Collection) Encode() ([]byte, error) {
 	return json.Marshal(storedCollection{c.top.JSON(), c.properties.JSON()})
 }
 
-// DecodeCollection reads a stored collection.
+// DecodeCollection reads a stored collection. The error is a [*DamagedError].
 func DecodeCollection(name string, revision uint64, data []byte) (*Collection, error) {
+	c, err := decodeCollection(name, data)
+	if err != nil {
+		return nil, &DamagedError{Key: Key{Collection: name}, Revision: revision, Reason: err.Error()}
+	}
+	c.Revision = revision
+	return c, nil
+}
+
+func decodeCollection(name string, data []byte) (*Collection, error) {
 	var s storedCollection
 	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("stored collection %s: %w", name, err)
+		return nil, err
 	}
 	properties, err := document.Parse(s.Properties)
 	if err != nil {
-		return nil, fmt.Errorf("stored collection %s: %w", name, err)
+		return nil, err
 	}
 	v := document.ObjectValue(document.Member{Name: "properties", Value: properties})
 	c, err := ReadCollection(name, v)
 	if err != nil {
-		return nil, fmt.Errorf("stored collection %s: %w", name, err)
+		return nil, err
 	}
-	if c.top, err = document.Parse(s.Top); err != nil {
-		return nil, fmt.Errorf("stored collection %s: %w", name, err)
-	}
-	c.Revision = revision
-	return c, nil
+	c.top, err = document.Parse(s.Top)
+	return c, err
 }
 
 // Turned returns the collection enabled or disabled.

@@ -75,11 +75,20 @@ type Record struct {
 	To     time.Time // and the last
 	Count  int       // how many
 
+	// Damaged: what is stored of it cannot be read, and Message says why. Of the
+	// rest, there is what the store itself tells: the job, the outcome, the time.
+	Damaged bool
+
 	UID      string // of the baton: the job's incarnation, see [Job.Incarnation]
 	Revision uint64
 	Schedule int
 	Resume   time.Time
 	Progress Progress // after this record
+}
+
+// DamagedRecord stands in for a record that cannot be read.
+func DamagedRecord(outcome Outcome, stored time.Time, err error) *Record {
+	return &Record{Damaged: true, Outcome: outcome, Ended: stored, Message: "this record cannot be read: " + err.Error()}
 }
 
 // Lateness is how long after its due time the attempt started.

@@ -11,6 +11,9 @@ const (
 	Disabled  State = "disabled"
 	Completed State = "completed" // the last occurrence succeeded or was skipped
 	Faulted   State = "faulted"   // the last occurrence failed after all retries
+
+	// Damaged is shown of a job, or a collection, whose document in the store cannot be read; see [DamagedError].
+	Damaged State = "damaged"
 )
 
 // Final reports whether the job is over: it does not run again unless it is put

@@ -100,8 +100,8 @@ type Delivery struct {
 // Lease answers for a delivered message. The store renews it until one of these
 // was called, so that the server does not take a living worker for a dead one.
 type Lease interface {
-	Ack() error // done with: remove it
-	Nak() error // let another worker have it, at once
+	Ack() error                    // done with: remove it
+	Nak(after time.Duration) error // let another worker have it, at once (0) or after a while
 }
 
 // PublishedSpec is a job spec that someone published for the scheduler to take

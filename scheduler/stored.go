@@ -93,8 +93,23 @@ func decodeMeta(data []byte) (m storedMeta, err error) {
 	if err != nil {
 		return m, err
 	}
-	err = json.Unmarshal(slices.Concat(head, []byte("}")), &m)
+	if err = json.Unmarshal(slices.Concat(head, []byte("}")), &m); err == nil {
+		err = m.check()
+	}
 	return m, err
+}
+
+// check finds what no version has written.
+func (m *storedMeta) check() error {
+	switch {
+	case m.UID == "":
+		return errors.New("uid: missing")
+	case m.Generation < 1 || m.ScheduleGen < 1:
+		return errors.New("generation: missing")
+	case !slices.Contains([]State{Enabled, Disabled, Completed, Faulted}, m.State):
+		return fmt.Errorf("state: %q is none", m.State)
+	}
+	return nil
 }
 
 // decodeStored splits a stored job without validating its properties. Their
@@ -116,15 +131,16 @@ func decodeStored(k Key, data []byte, secrets Sealer) (s storedJob, err error) {
 
 // DecodeJob reads and compiles a stored job. A secret whose key is not known
 // stays locked: it is stored again as it was, and attempts that need it fail.
+// The error is a [*DamagedError].
 func DecodeJob(k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
 	s, err := decodeStored(k, data, secrets)
 	if err != nil {
-		return nil, fmt.Errorf("stored job %s: %w", k, err)
+		return nil, damagedJob(k, revision, data, err)
 	}
 	reading := Reading{Actions: actions, Key: k, stored: true}
 	def, err := reading.Definition(s.Properties)
 	if err != nil {
-		return nil, fmt.Errorf("stored job %s: %w", k, err)
+		return nil, damagedJob(k, revision, data, err)
 	}
 	def.secrets = def.secrets || s.Sealed
 	m := s.Meta
@@ -134,7 +150,7 @@ func DecodeJob(k Key, revision uint64, data []byte, actions ActionReader, secret
 		State: m.State, Progress: m.Progress, Def: def,
 	}
 	if err := j.compile(); err != nil {
-		return nil, fmt.Errorf("stored job %s: %w", k, err)
+		return nil, damagedJob(k, revision, data, err)
 	}
 	return j, nil
 }

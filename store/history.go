@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -119,7 +120,7 @@ func (s *Store) record(m *jetstream.RawStreamMsg) (*scheduler.Record, error) {
 	}
 	r, err := scheduler.DecodeRecord(m.Data)
 	if err != nil {
-		return nil, fmt.Errorf("history record %d of %s: %w", m.Sequence, k, err)
+		r = scheduler.DamagedRecord(scheduler.Outcome(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]), m.Time, err)
 	}
 	r.Job, r.Sequence, r.Stored = k, m.Sequence, m.Time
 	return r, nil

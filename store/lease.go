@@ -1,6 +1,7 @@
 package store
 
 import (
+	"strconv"
 	"sync"
 	"time"
 
@@ -49,8 +50,13 @@ var _ scheduler.Lease = (*lease)(nil)
 // Ack removes the message from its stream.
 func (l *lease) Ack() error { return l.keeper.end(l, "+ACK") }
 
-// Nak lets another worker have the message at once.
-func (l *lease) Nak() error { return l.keeper.end(l, "-NAK") }
+// Nak lets another worker have the message at once (0) or after a while.
+func (l *lease) Nak(after time.Duration) error {
+	if after <= 0 {
+		return l.keeper.end(l, "-NAK")
+	}
+	return l.keeper.end(l, `-NAK {"delay": `+strconv.FormatInt(int64(after), 10)+`}`)
+}
 
 // keep begins to renew the lease of a message.
 func (k *leases) keep(at place, reply string) *lease {

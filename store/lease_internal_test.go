@@ -50,7 +50,7 @@ func TestLeaseOfARepetition(t *testing.T) {
 		if got := told(10 * time.Second); len(got) != 2 || got["answer.again"] != "+WPI" || got["answer.beside"] != "+WPI" {
 			t.Errorf("while both are held: %v", got)
 		}
-		if err := first.Nak(); err != nil {
+		if err := first.Nak(0); err != nil {
 			t.Fatal(err)
 		}
 		if got := told(10 * time.Second); got["answer.again"] != "-NAK" || got["answer.beside"] != "+WPI" {

@@ -105,7 +105,7 @@ func TestLease(t *testing.T) {
 		{"held for minutes: it stays", func(*world, *scheduler.Delivery) {}, 0, false},
 		{"done with: it is removed", func(w *world, d *scheduler.Delivery) { w.must(d.Lease.Ack()) }, 0, true},
 		{"given back: another has it at once", func(w *world, d *scheduler.Delivery) {
-			w.must(d.Lease.Nak())
+			w.must(d.Lease.Nak(0))
 		}, 100 * time.Millisecond, false},
 		{"its holder has died: another has it after ten seconds", func(w *world, _ *scheduler.Delivery) {
 			w.nc.Close()
@@ -190,7 +190,7 @@ func TestLeaseGoroutine(t *testing.T) {
 		is("two are held", true)
 		w.must(held[0].Lease.Ack())
 		is("one is held", true)
-		w.must(held[1].Lease.Nak())
+		w.must(held[1].Lease.Nak(0))
 		again := h.take() // at once
 		is("it is held again", true)
 		w.must(again.Lease.Ack())
@@ -203,7 +203,7 @@ func TestLeaseGoroutine(t *testing.T) {
 		w.nc.Close()
 		is("the connection is closed", false)
 		mustBe(t, "Ack", late.Lease.Ack(), scheduler.ErrUnavailable)
-		mustBe(t, "Nak", late.Lease.Nak(), scheduler.ErrUnavailable)
+		mustBe(t, "Nak", late.Lease.Nak(0), scheduler.ErrUnavailable)
 	})
 }
 

@@ -107,6 +107,9 @@ func (s *Store) openSettings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.takeSchema(ctx, kv); err != nil {
+		return err
+	}
 	if err := s.takeReplicas(ctx); err != nil {
 		return err
 	}

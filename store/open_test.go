@@ -109,6 +109,21 @@ func TestSettingErrors(t *testing.T) {
 			},
 			cfg: store.Config{Lanes: 4}, setting: "lanes", want: "created with 2",
 		},
+		"a later version's": {
+			prepare: func(t *testing.T, js jetstream.JetStream) {
+				if _, err := open(t, js.Conn(), store.Config{}); err != nil {
+					t.Fatal(err)
+				}
+				settings, err := js.KeyValue(t.Context(), "carillon-settings")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := settings.PutString(t.Context(), "schema", "99"); err != nil {
+					t.Fatal(err)
+				}
+			},
+			setting: "store", want: `a later version of Carillon has written it (form "99"`,
+		},
 		"a stream with limits": {
 			prepare: makeStream(jetstream.StreamConfig{
 				Name: "CARILLON_TIMERS_0", Subjects: []string{"carillon.timer.0.>", "carillon.fire.0.>"},

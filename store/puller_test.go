@@ -171,7 +171,7 @@ func TestStopLosesNothing(t *testing.T) {
 		h.stop()
 		taken := len(h.got)
 		for range taken {
-			w.must((<-h.got).Lease.Nak())
+			w.must((<-h.got).Lease.Nak(0))
 		}
 		other := w.deliver(w.store, func() int { return 1000 }, nil)
 		time.Sleep(time.Second)

@@ -82,7 +82,7 @@ func TestSpecLease(t *testing.T) {
 		got := w.specs(wide)
 		s := take(t, got)
 		time.Sleep(5 * time.Minute)
-		w.must(s.Lease.Nak())
+		w.must(s.Lease.Nak(0))
 		if s = take(t, got); s.Sequence != sequence {
 			t.Errorf("delivered %d, want %d", s.Sequence, sequence)
 		}

@@ -24,11 +24,14 @@
 //     in between, and every address that a name has is checked by itself.
 //  4. Networks given to [NewGuard] and addresses given to [Guard.AllowAddr]
 //     pass. Only TCP passes at all.
+//  5. A name is judged as it goes out, mapped to ASCII (IDNA, UTS #46): one in
+//     Unicode may be an address then. What IDNA does not take is refused.
 //
-// Names are not judged, only what they lead to. What a proxy does with a name
-// is the proxy's matter, so a [Route] through one refuses the names that mean an
-// address everywhere, such as localhost and metadata.google.internal, as that
-// address; other names of the inside are for the proxy to refuse.
+// Names are not judged otherwise, only what they lead to. What a proxy does with
+// a name is the proxy's matter, so a [Route] through one refuses the names that
+// mean an address everywhere, such as localhost and metadata.google.internal, as
+// that address, and what proxies would differ about, such as 127.1 and a..b;
+// other names of the inside are for the proxy to refuse.
 //
 // # Endpoints
 //

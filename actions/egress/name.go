@@ -4,6 +4,9 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
 )
 
 // meant are names that lead to the same address wherever they are looked up:
@@ -25,6 +28,65 @@ var meant = map[string]netip.Addr{
 }
 
 var loopback = netip.MustParseAddr("127.0.0.1")
+
+// wireHost returns a host as it is asked for: a name in ASCII and lower case, as
+// IDNA maps it (UTS #46, which net/http follows), or an address. The error is a
+// [RefusedError]: proxies would differ about what it is.
+func wireHost(host string) (string, error) {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return host, nil
+	}
+	refused := &RefusedError{name: strings.ToLower(host)}
+	if isASCII(host) {
+		host = strings.ToLower(host)
+	} else {
+		mapped, err := idna.Lookup.ToASCII(host)
+		if err != nil {
+			return "", refused
+		}
+		host = mapped
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return host, nil
+	}
+	if !isName(host) || OddHost(host) {
+		return "", refused
+	}
+	return host, nil
+}
+
+// isName reports whether a host in lower case is made of labels, with a dot at
+// the end or not. Underscores are none of DNS' host names, but common.
+func isName(host string) bool {
+	for label := range strings.SplitSeq(strings.TrimSuffix(host, "."), ".") {
+		if label == "" || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+			return false
+		}
+		if strings.HasPrefix(label, "xn--") {
+			if _, err := idna.Lookup.ToUnicode(label); err != nil { // it may stand for what could be written plainly
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func isASCII(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+// OddHost reports whether a host is neither an address nor a name, but what
+// some resolvers take for an IPv4 address, such as 127.1 or 0x7f000001: its
+// last part is a number (WHATWG URL, "ends in a number").
+func OddHost(host string) bool {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return false
+	}
+	last := strings.TrimSuffix(strings.ToLower(host), ".")
+	last = last[strings.LastIndexByte(last, '.')+1:]
+	digits, hexadecimal := strings.CutPrefix(last, "0x")
+	return strings.Trim(last, "0123456789") == "" || hexadecimal && strings.Trim(digits, "0123456789abcdef") == ""
+}
 
 // checkName is [Guard.CheckAddrPort] for a name that means an address
 // everywhere. All others pass.

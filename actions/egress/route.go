@@ -39,7 +39,7 @@ const (
 // straight to every address.
 type Route struct {
 	// Guard decides which addresses may be reached. With Proxy it is asked, by
-	// [Route.Check], about what stands in URLs only: what other names lead to
+	// [Route.Admit], about what stands in URLs only: what other names lead to
 	// is the proxy's to decide, and the proxy itself may be anywhere. Default:
 	// all.
 	Guard *Guard
@@ -55,7 +55,7 @@ type Route struct {
 // Transport returns a transport with connection pools sized for herds of jobs
 // on one host. config is how TLS is spoken, which the transport keeps; nil is
 // the default. It speaks HTTP/1.1 unless that is changed. Before each request
-// ask [Route.Check].
+// ask [Route.Admit].
 func (r Route) Transport(config *tls.Config) *http.Transport {
 	config = cmp.Or(config, &tls.Config{})
 	config.MinVersion = cmp.Or(config.MinVersion, tls.VersionTLS12)
@@ -81,23 +81,75 @@ func (r Route) Transport(config *tls.Config) *http.Transport {
 	return t
 }
 
+// Admit returns req as it is to be sent, or a [RefusedError].
+//
+// A name goes out as IDNA maps it, in the request as in the lookup: net/http
+// itself encodes it without mapping in what it writes. A plain HTTP proxy is asked
+// for the host of the URL, whatever the request's Host says, for which net/http
+// would ask it. As some proxies go by that nevertheless, both are checked.
+func (r Route) Admit(req *http.Request) (*http.Request, error) {
+	if err := r.Check(req.URL); err != nil {
+		return nil, err
+	}
+	name, mapped := req.URL.Hostname(), !isASCII(req.URL.Host)
+	if mapped {
+		var err error
+		if name, err = wireHost(name); err != nil {
+			return nil, err
+		}
+	}
+	differs := req.Host != "" && req.Host != req.URL.Host && r.forwards(req.URL)
+	if differs {
+		if err := r.Check(&url.URL{Scheme: req.URL.Scheme, Host: req.Host}); err != nil {
+			return nil, err
+		}
+	}
+	if !mapped && !differs {
+		return req, nil
+	}
+	sent, u := *req, *req.URL
+	sent.URL = &u
+	if mapped {
+		u.Host = withPort(name, u.Port())
+	}
+	if differs {
+		name, _, _ = strings.Cut(name, "%")                                       // a zone is nobody's but this machine's
+		u.Opaque = "//" + withPort(name, u.Port()) + cmp.Or(u.EscapedPath(), "/") // an absolute request target (RFC 9112, section 3.2.2)
+	}
+	return &sent, nil
+}
+
+// withPort returns host or, when there is a port, host:port.
+func withPort(host, port string) string {
+	if port == "" && !strings.Contains(host, ":") {
+		return host
+	}
+	return strings.TrimSuffix(net.JoinHostPort(host, port), ":")
+}
+
+// forwards reports whether the proxy reads the request for u, instead of making
+// a connection for it.
+func (r Route) forwards(u *url.URL) bool {
+	return r.Proxy != nil && u.Scheme == "http" && strings.HasPrefix(r.Proxy.Scheme, "http")
+}
+
 // Check returns nil when u may be asked for, else a [RefusedError]. Without a
 // proxy every address is checked when it is dialled, and everything passes
 // here. A proxy is not asked for addresses that jobs must not reach, for names
-// that mean one everywhere, and for what only some resolvers take for an
-// address (see [OddHost]).
+// that mean one everywhere, and for what is neither a name nor an address in its
+// usual form. Names are judged as they go out: written in Unicode, they may be
+// an address (see [wireHost]).
 func (r Route) Check(u *url.URL) error {
 	if r.Proxy == nil || r.Guard == nil {
 		return nil
 	}
-	host := u.Hostname()
-	port, _ := strconv.ParseUint(Port(u), 10, 16)
-	addr, err := netip.ParseAddr(host)
-	if err == nil {
-		return r.Guard.CheckAddrPort(netip.AddrPortFrom(addr, uint16(port)))
+	host, err := wireHost(u.Hostname())
+	if err != nil {
+		return err
 	}
-	if OddHost(host) {
-		return &RefusedError{name: strings.ToLower(host)}
+	port, _ := strconv.ParseUint(Port(u), 10, 16)
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return r.Guard.CheckAddrPort(netip.AddrPortFrom(addr, uint16(port)))
 	}
 	return r.Guard.checkName(host, uint16(port))
 }
@@ -108,17 +160,4 @@ func Port(u *url.URL) string {
 		return cmp.Or(u.Port(), "443")
 	}
 	return cmp.Or(u.Port(), "80")
-}
-
-// OddHost reports whether a host is neither an address nor a name, but what
-// some resolvers take for an IPv4 address, such as 127.1 or 0x7f000001: its
-// last part is a number (WHATWG URL, "ends in a number").
-func OddHost(host string) bool {
-	if _, err := netip.ParseAddr(host); err == nil {
-		return false
-	}
-	last := strings.TrimSuffix(strings.ToLower(host), ".")
-	last = last[strings.LastIndexByte(last, '.')+1:]
-	digits, hexadecimal := strings.CutPrefix(last, "0x")
-	return strings.Trim(last, "0123456789") == "" || hexadecimal && strings.Trim(digits, "0123456789abcdef") == ""
 }

@@ -22,8 +22,10 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/natsmsg"
+	"github.com/carillon-sched/carillon/scheduler"
 )
 
 func TestUserAndToken(t *testing.T) {
@@ -317,4 +319,18 @@ func TestNoServerTogether(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// No spelling of an inner address is a server's.
+func TestGuardedInEverySpelling(t *testing.T) {
+	c := client(t, natsmsg.Config{Guard: egress.NewGuard()})
+	for _, scheme := range []string{"nats", "tls", "ws", "wss"} {
+		t.Run(scheme, func(t *testing.T) {
+			actiontest.CheckGuarded(t, actiontest.InnerAddresses, func(host, port string) (scheduler.Action, error) {
+				action, _, err := actiontest.Read(t, c, "NatsMessage",
+					`{"natsMessage": {"subject": "x", "servers": "`+scheme+`://`+host+`:`+port+`"}}`)
+				return action, err
+			})
+		})
+	}
 }

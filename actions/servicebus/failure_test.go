@@ -9,10 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // TestConditions has what each condition of the service makes of an attempt, at a send and at an attach, and shows that the next
@@ -230,4 +232,18 @@ func TestSharedSecretTrouble(t *testing.T) {
 	}
 	at.Shared = func(string) (string, error) { return "", errors.New("no such secret") }
 	wantFailure(t, invoke(t, action, at), 0, false, `shared secret "bus": no such secret`)
+}
+
+// TestGuardedInEverySpelling has namespaces at inner addresses.
+func TestGuardedInEverySpelling(t *testing.T) {
+	client := servicebus.New(servicebus.Config{Guard: egress.NewGuard()})
+	t.Cleanup(client.Close)
+	for _, scheme := range []string{"amqp", "amqps", "sb"} {
+		t.Run(scheme, func(t *testing.T) {
+			actiontest.CheckGuarded(t, actiontest.InnerAddresses, func(host, port string) (scheduler.Action, error) {
+				action, _, err := actiontest.Read(t, client, "ServiceBusQueue", place(scheme+"://"+host+":"+port))
+				return action, err
+			})
+		})
+	}
 }

@@ -24,7 +24,8 @@ func newTransport(route egress.Route) transport { return transport{route.Transpo
 // Do implements the SDK's Transporter. The SDK reads the body of every answer to its end, before the request's context is
 // looked at again.
 func (t transport) Do(req *http.Request) (*http.Response, error) {
-	if err := t.route.Check(req.URL); err != nil {
+	req, err := t.route.Admit(req)
+	if err != nil {
 		return nil, err
 	}
 	resp, err := t.RoundTrip(req)

@@ -11,10 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // TestTLS posts over https, to a certificate that is not trusted and one that is.
@@ -87,5 +89,26 @@ func TestProxy(t *testing.T) {
 	}
 	if len(asked) != 1 || asked[0] != "POST http://abc.queue.example.com/myqueue/messages" {
 		t.Errorf("asked %q", asked)
+	}
+}
+
+// TestGuardedInEverySpelling has accounts at inner addresses, and a proxy that must not be asked for any.
+func TestGuardedInEverySpelling(t *testing.T) {
+	trap, touched := actiontest.Trap(t)
+	proxy := &url.URL{Scheme: "http", Host: "127.0.0.1:" + trap}
+	for name, by := range map[string]struct {
+		proxy *url.URL
+		hosts []string
+	}{"direct": {nil, actiontest.InnerAddresses}, "proxy": {proxy, actiontest.InnerHosts}} {
+		t.Run(name, func(t *testing.T) {
+			client := newClient(t, storagequeue.Config{Guard: egress.NewGuard(), Proxy: by.proxy})
+			actiontest.CheckGuarded(t, by.hosts, func(host, port string) (scheduler.Action, error) {
+				action, _, err := read(t, client, job(members{"storageAccount": "http://" + host + ":" + port + "/devstoreaccount1"}))
+				return action, err
+			})
+		})
+	}
+	if n := touched(); n != 0 {
+		t.Errorf("the proxy was asked %d times", n)
 	}
 }

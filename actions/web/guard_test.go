@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -215,5 +216,33 @@ func TestGuardToken(t *testing.T) {
 	want := "Http Action - Token request to host '" + server.Listener.Addr().String() + "' failed: " + loopbackRefused
 	if !result.Failed || !result.Final || result.Message != want || len(server.seen()) != 0 {
 		t.Errorf("got %+v\nwant %s", result, want)
+	}
+}
+
+// TestGuardedInEverySpelling has a name server that takes every name for this machine's.
+func TestGuardedInEverySpelling(t *testing.T) {
+	client := newClient(t, web.Config{
+		Guard:    egress.NewGuard(netip.MustParsePrefix("127.0.0.2/32")),
+		Resolver: names(t, func(int) []netip.Addr { return []netip.Addr{netip.MustParseAddr("127.0.0.1")} }),
+	})
+	allowed := listenAt(t, "127.0.0.2:0", redirect)
+	ways := map[string]func(host, port string) string{
+		"uri": func(host, port string) string { return uri("http://" + host + ":" + port + "/") },
+		"tokenUrl": func(host, port string) string {
+			return fmt.Sprintf(`{"uri":"http://target.test/","method":"GET",
+				"authentication":{"type":"OAuth2","tokenUrl":%q,"clientId":"c","secret":"s3cret"}}`, "https://"+host+":"+port+"/")
+		},
+	}
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		ways[fmt.Sprint("redirect ", status)] = func(host, port string) string {
+			return uri(fmt.Sprintf("%s/%d?to=%s", allowed.URL, status, url.QueryEscape("http://"+host+":"+port+"/")))
+		}
+	}
+	for way, request := range ways {
+		t.Run(way, func(t *testing.T) {
+			actiontest.CheckGuarded(t, actiontest.InnerHosts, func(host, port string) (scheduler.Action, error) {
+				return read(t, client, "Http", request(host, port))
+			})
+		})
 	}
 }

@@ -39,13 +39,14 @@ func (c *Config) route() egress.Route {
 
 // roundTrip sends req by t.
 func (c *Client) roundTrip(t http.RoundTripper, req *http.Request) (*http.Response, error) {
-	if err := c.config.route().Check(req.URL); err != nil {
+	admitted, err := c.config.route().Admit(req)
+	if err != nil {
 		if req.Body != nil {
 			_ = req.Body.Close()
 		}
 		return nil, err
 	}
-	return t.RoundTrip(req)
+	return t.RoundTrip(admitted)
 }
 
 // RoundTrip implements [http.RoundTripper]. net/http takes a request with an

@@ -22,8 +22,9 @@ type doctorCmd struct {
 func (doctorCmd) Help() string {
 	return `Every enabled job has one message in NATS, its baton, that makes it run. The doctor compares jobs with batons.
 A scheduler does the same by itself at its start and every hour. Besides, the doctor tells of secrets that the
-scheduler has not the key for: it looks at all shared secrets, and at those of a thousand jobs. And it names jobs
-that are over and never ran, as their schedules had no time left, such as 31 February; nothing is wrong with them.
+scheduler has not the key for: it looks at all shared secrets, and at those of a thousand jobs. It reads every job and
+collection, and names those that are damaged: what is stored of them cannot be read. And it names jobs that are over
+and never ran, as their schedules had no time left, such as 31 February; nothing is wrong with them.
 
 The exit code is 1 when something is wrong and was not mended.
 
@@ -45,7 +46,7 @@ func (c doctorCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cl
 		printReport(t, report)
 	}
 	if left := len(report.Findings) - report.Fixed; err == nil && left > 0 {
-		err = c.unwell(left)
+		err = c.unwell(left, damaged(report.Findings))
 	}
 	if err == nil && len(report.Undecryptable) > 0 {
 		err = terminal.Hinted(errors.New("the scheduler has not the keys for all secrets in its store"),
@@ -54,8 +55,21 @@ func (c doctorCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cl
 	return err
 }
 
-func (c doctorCmd) unwell(left int) error {
+// damaged counts what only a put can mend.
+func damaged(findings []service.Finding) (n int) {
+	for _, f := range findings {
+		if f.Damaged {
+			n++
+		}
+	}
+	return n
+}
+
+func (c doctorCmd) unwell(left, damaged int) error {
 	err := fmt.Errorf("%s not in order", terminal.Plural(left, "job is", "jobs are"))
+	if left == damaged {
+		return terminal.Hinted(err, `put what is damaged again, as with "carillon apply", or delete it`)
+	}
 	if c.Fix {
 		return terminal.Hinted(err,
 			`run "carillon doctor --fix" again: a job that was just being edited may look like one that is broken`)

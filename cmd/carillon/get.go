@@ -26,7 +26,7 @@ type getCmd struct {
 	remote.Picked
 
 	Names  []string `arg:"" name:"job" optional:"" help:"Names of jobs: job, or collection/job. Without any, all of the collection are listed."`
-	State  string   `help:"List only jobs in this state: enabled, disabled, completed or faulted." enum:"enabled,disabled,completed,faulted," default:"" placeholder:"STATE"`
+	State  string   `help:"List only jobs in this state: enabled, disabled, completed, faulted or damaged." enum:"enabled,disabled,completed,faulted,damaged," default:"" placeholder:"STATE"`
 	Output string   `short:"o" help:"Print as table, wide, yaml, json or name." enum:"table,wide,yaml,json,name," default:"" placeholder:"FORMAT"`
 }
 

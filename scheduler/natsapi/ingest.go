@@ -187,7 +187,7 @@ func (n *Ingest) erase(it *item) {
 }
 
 func (n *Ingest) nak(it *item) {
-	if err := it.Lease.Nak(); err != nil {
+	if err := it.Lease.Nak(0); err != nil {
 		n.log.Warn("spec not returned", "job", it.Name, "err", err)
 	}
 	n.room.Release(it)

@@ -25,7 +25,7 @@ func (a *api) doctor(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	report, err := a.service.Audit(r.Context(), fix)
+	report, err := a.service.Doctor(r.Context(), fix)
 	if err != nil {
 		return err
 	}

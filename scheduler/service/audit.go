@@ -52,6 +52,7 @@ type Finding struct {
 	Name    string        `json:"job"`     // collection/job
 	Problem string        `json:"problem"` // what is wrong, for people
 	Fixed   bool          `json:"fixed"`
+	Damaged bool          `json:"damaged,omitempty"` // what is stored cannot be read; only a put mends it
 
 	never bool // nothing is wrong: the job is over, and never ran
 }
@@ -110,13 +111,21 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	}
 	rep.Jobs -= len(bare) - int(present.Load())
 	slices.Sort(rep.NeverRan)
-	sort.Slice(rep.Findings, func(i, j int) bool { return rep.Findings[i].Name < rep.Findings[j].Name })
+	rep.sort()
 	rep.Duration = scheduler.Seconds(time.Since(began))
 	return rep, err
 }
 
+// sort puts the findings in the order of their names.
+func (r *AuditReport) sort() {
+	sort.Slice(r.Findings, func(i, j int) bool { return r.Findings[i].Name < r.Findings[j].Name })
+}
+
 func (r *AuditReport) add(f Finding) {
 	f.Name = f.Job.String()
+	if f.Job.Job == "" {
+		f.Name = "collection " + f.Job.Collection
+	}
 	if f.never {
 		if len(r.NeverRan) < neverRanKept {
 			r.NeverRan = append(r.NeverRan, f.Name)
@@ -208,8 +217,7 @@ func (a Auditor) auditJobs(ctx context.Context, keys []scheduler.Key, fix bool, 
 func (a Auditor) auditJob(ctx context.Context, st scheduler.Stored, fix bool, found chan<- Finding) error {
 	j, err := a.shared.decode(st)
 	if err != nil {
-		found <- Finding{Job: st.Key, Problem: "cannot be read: " + err.Error()}
-		return nil //nolint:nilerr // a finding; the audit goes on
+		return nil //nolint:nilerr // damaged: there is no telling what its baton would be; see [Auditor.Doctor]
 	}
 	f := Finding{Job: st.Key, Problem: "enabled, but has no baton: it would never run"}
 	if fix {
@@ -226,6 +234,9 @@ func (a Auditor) auditJob(ctx context.Context, st scheduler.Stored, fix bool, fo
 // auditOrphan looks at a baton without an enabled definition.
 func (a Auditor) auditOrphan(ctx context.Context, k scheduler.Key, fix bool, found chan<- Finding) error {
 	j, _, err := a.shared.find(ctx, k)
+	if _, damaged := errors.AsType[*scheduler.DamagedError](err); damaged {
+		return nil // its baton waits
+	}
 	if err != nil || j != nil {
 		return err // the definition has turned up
 	}

@@ -46,6 +46,9 @@ func (c CollectionKeeper) PutCollection(
 		put, result = replaced(cur, wish)
 		return put, nil
 	})
+	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
+		return wish, view.Updated, c.write(ctx, wish, damaged.Revision)
+	}
 	return put, result, err
 }
 
@@ -57,7 +60,10 @@ func (c CollectionKeeper) ForeseeCollection(
 	if err != nil {
 		return nil, "", err
 	}
-	cur, err := c.Collection(ctx, name)
+	cur, err := c.stored(ctx, name)
+	if _, ok := errors.AsType[*scheduler.DamagedError](err); ok {
+		return wish, view.Updated, nil
+	}
 	if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
 		return nil, "", err
 	}
@@ -148,7 +154,7 @@ func (c CollectionKeeper) change(
 	ctx context.Context, name string, edit func(cur *scheduler.Collection) (*scheduler.Collection, error),
 ) (*scheduler.Collection, error) {
 	for range casTries {
-		cur, err := c.Collection(ctx, name)
+		cur, err := c.stored(ctx, name)
 		if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
 			return nil, err
 		}
@@ -173,6 +179,11 @@ func (c CollectionKeeper) save(ctx context.Context, cur, next *scheduler.Collect
 			return nil
 		}
 	}
+	return c.write(ctx, next, replaces)
+}
+
+// write stores a collection over a revision.
+func (c CollectionKeeper) write(ctx context.Context, next *scheduler.Collection, replaces uint64) error {
 	data, err := next.Encode()
 	if err != nil {
 		return err
@@ -181,8 +192,22 @@ func (c CollectionKeeper) save(ctx context.Context, cur, next *scheduler.Collect
 	return err
 }
 
-// Collection returns a collection.
+// Collection returns a collection; of one that is damaged, what is wrong with it.
+// ErrNotFound when there is none.
 func (c CollectionKeeper) Collection(ctx context.Context, name string) (*scheduler.Collection, error) {
+	return shownCollection(c.stored(ctx, name))
+}
+
+// shownCollection shows what a collection is that was read, or that could not be.
+func shownCollection(one *scheduler.Collection, err error) (*scheduler.Collection, error) {
+	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
+		return damaged.Collection(), nil
+	}
+	return one, err
+}
+
+// stored returns a collection as it is stored. ErrNotFound when there is none.
+func (c CollectionKeeper) stored(ctx context.Context, name string) (*scheduler.Collection, error) {
 	if err := scheduler.ValidateName("collection", name); err != nil {
 		return nil, err
 	}
@@ -197,7 +222,7 @@ func (c CollectionKeeper) Collection(ctx context.Context, name string) (*schedul
 func (c CollectionKeeper) Collections(ctx context.Context) ([]*scheduler.Collection, error) {
 	var all []*scheduler.Collection
 	err := c.bucket().Each(ctx, func(st scheduler.Stored) error {
-		one, err := scheduler.DecodeCollection(st.Key.Job, st.Revision, st.Data)
+		one, err := shownCollection(scheduler.DecodeCollection(st.Key.Job, st.Revision, st.Data))
 		all = append(all, one)
 		return err
 	})

@@ -25,8 +25,7 @@ func (r Reader) check(ctx context.Context, q *HistoryQuery) error {
 		if err := scheduler.ValidateName("collection", k.Collection); err != nil {
 			return err
 		}
-		_, err := r.shared.Collections.Get(ctx, k.Collection)
-		return err
+		return r.shared.exists(ctx, k.Collection)
 	}
 	return nil
 }

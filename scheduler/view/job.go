@@ -54,7 +54,7 @@ func NewDryRun(j *scheduler.Job, b *scheduler.Baton) *DryRun {
 
 // Status is what the scheduler reports of a job.
 type Status struct {
-	Schedule    string    `json:"schedule"`                   // in English
+	Schedule    string    `json:"schedule"`                   // in English; empty for a damaged job
 	Occurrences int       `json:"occurrenceCount"`            // occurrences begun, by schedule or by hand
 	Executions  int       `json:"executionCount"`             // attempts run, as in Azure Scheduler
 	Failures    int       `json:"failureCount"`               // attempts that failed
@@ -64,7 +64,7 @@ type Status struct {
 	Running     bool      `json:"running,omitempty"`          // the baton is with a worker: running, or about to
 	Retry       int       `json:"retryCount,omitempty"`       // of the occurrence under way: retries so far
 	WaitsFor    string    `json:"waitsFor,omitempty"`         // what must change before the job runs, in English; there is no Next then
-	Over        string    `json:"message,omitempty"`          // of a job at its end: what it has come to, see [scheduler.Job.Over]
+	Over        string    `json:"message,omitempty"`          // what a job at its end has come to ([scheduler.Job.Over]), or what is damaged
 }
 
 // shownStatus is a status with what it takes the definition to tell.
@@ -88,6 +88,11 @@ func NewJob(j *scheduler.Job, p scheduler.Progress) *Job {
 	return &Job{Job: j, Status: Status{
 		Occurrences: p.Number, Executions: p.Executions, Failures: p.Failures, Faults: p.Faults, Last: p.Last.UTC(), Over: j.Over(),
 	}}
+}
+
+// NewDamaged returns what can be shown of a job whose document in the store cannot be read.
+func NewDamaged(e *scheduler.DamagedError) *Job {
+	return &Job{Job: e.Job(), Status: Status{Over: e.Says()}}
 }
 
 // NewRunning returns the view of a job with its baton, which may be with a worker.
@@ -139,7 +144,9 @@ type answered struct {
 // status. The answer to an edit has its result beside them, and warnings.
 func (v *Job) MarshalJSON() ([]byte, error) {
 	k, status := v.Job.Key, v.Status
-	status.Schedule = v.Job.Plan.Describe()
+	if v.Job.Plan != nil {
+		status.Schedule = v.Job.Plan.Describe()
+	}
 	shown, err := document.Parse(JSON(shownStatus{status, secretPaths(v.Job.Def)}))
 	if err != nil {
 		return nil, err

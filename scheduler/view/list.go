@@ -41,7 +41,7 @@ func JobFilter(filter string) (scheduler.State, error) {
 	if strings.TrimSpace(filter) == "" {
 		return "", nil
 	}
-	states := []scheduler.State{scheduler.Enabled, scheduler.Disabled, scheduler.Completed, scheduler.Faulted}
+	states := []scheduler.State{scheduler.Enabled, scheduler.Disabled, scheduler.Completed, scheduler.Faulted, scheduler.Damaged}
 	word, ok := comparison(filter, "state")
 	for _, s := range states {
 		if ok && strings.EqualFold(word, string(s)) {

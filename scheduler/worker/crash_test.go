@@ -112,7 +112,9 @@ type mortalLease struct {
 }
 
 func (l mortalLease) Ack() error { return l.m.do("ack", l.Lease.Ack) }
-func (l mortalLease) Nak() error { return l.m.do("nak", l.Lease.Nak) }
+func (l mortalLease) Nak(after time.Duration) error {
+	return l.m.do("nak", func() error { return l.Lease.Nak(after) })
+}
 
 // TestCrashPoints kills a worker at every step of an occurrence, and lets
 // another one take over. No occurrence is lost, none is recorded twice, only

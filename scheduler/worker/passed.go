@@ -2,6 +2,7 @@ package worker
 
 import (
 	"errors"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/intake"
@@ -64,16 +65,26 @@ func (w *Worker) ack(r *run) stage {
 }
 
 // nak ends a run in this process, and lets another worker have its message.
-func (w *Worker) nak(r *run) stage {
+func (w *Worker) nak(r *run) stage { return w.nakFor(r, 0) }
+
+// nakFor is nak for a message that nobody gets for a while.
+func (w *Worker) nakFor(r *run, pause time.Duration) stage {
 	w.room.Release(r.place()) // first: it may come again at once
-	if err := r.delivery.Lease.Nak(); err != nil {
+	if err := r.delivery.Lease.Nak(pause); err != nil {
 		w.log.Warn("baton not returned", "job", r.key().String(), "err", err)
 	}
 	return nil
 }
 
-// retryLater gives a baton back that could not be dealt with, after a moment.
+// retryLater gives a baton back that could not be dealt with, after a moment. That of a damaged job waits longer and
+// longer, outside, until a put mends the job; each revision of it is told of once.
 func (w *Worker) retryLater(r *run, err error) stage {
+	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
+		if w.told.first(damaged.Key, damaged.Revision) {
+			w.log.Error("damaged job: its baton waits", "job", damaged.Key.String(), "reason", damaged.Says())
+		}
+		return w.nakFor(r, scheduler.DamagedPause(r.delivery.Deliveries))
+	}
 	w.log.Warn("baton put back for a moment", "job", r.key().String(), "err", err)
 	intake.Pause(w.attempts, retryPause)
 	return w.nak(r)

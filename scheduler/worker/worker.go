@@ -106,6 +106,7 @@ type Worker struct {
 	steps     *step.Executor
 	finalizer *finalizer
 
+	told    damages
 	suspect atomic.Int64 // batons fired before this Unix nanosecond may have been run already
 
 	lives    sync.WaitGroup  // runs under way outside the queues

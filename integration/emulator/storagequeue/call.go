@@ -22,7 +22,7 @@ type call struct {
 	handler *Handler
 	w       http.ResponseWriter
 	r       *http.Request
-	origin  connection
+	secure  bool // it came through TLS
 	id      string
 	now     time.Time
 	query   url.Values

@@ -69,7 +69,7 @@ func (h *Handler) Close() error {
 // ServeHTTP answers a request of the service.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{handler: h, w: w, r: r, id: store.NewID(), now: time.Now().UTC().Round(0)}
-	c.origin, _ = r.Context().Value(connectionKey{}).(connection)
+	c.secure = r.TLS != nil || r.Context().Value(secureKey{}) != nil
 	defer func() {
 		if defect := recover(); defect != nil {
 			c.fail(defect)
@@ -151,7 +151,7 @@ func (c *call) authorize(need auth.Need) error {
 		Length:  c.r.ContentLength,
 		Account: c.target.account,
 		Queue:   c.target.queue,
-		Secure:  c.r.TLS != nil || c.origin.secure,
+		Secure:  c.secure,
 		Remote:  remote.Addr(),
 		Need:    need,
 	}, key, c.policy, c.now)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/carillon-sched/carillon/integration/emulator/internal/spelling"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
@@ -98,10 +99,7 @@ func (c *call) metadata() (map[string]string, error) {
 		if length += len(lower) + len(value); length > maxMetadata {
 			return nil, wire.MetadataTooLarge
 		}
-		name := lower
-		if c.origin.conn != nil {
-			name = c.origin.conn.spell(lower)
-		}
+		name := spelling.Of(c.r.Context(), metaPrefix+lower)[len(metaPrefix):]
 		metadata[name] = value
 	}
 	if len(metadata) == 0 {
@@ -109,6 +107,9 @@ func (c *call) metadata() (map[string]string, error) {
 	}
 	return metadata, nil
 }
+
+// metaPrefix is what the headers of metadata begin with. The service gives names back as they were written.
+const metaPrefix = "x-ms-meta-"
 
 // isIdentifier reports whether a name could be one in C#.
 func isIdentifier(name string) bool {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/spelling"
 )
 
 // How long a client may take, and how long Close waits for requests that are being carried out.
@@ -82,7 +83,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	go func() {
 		defer close(s.served)
-		if err := s.http.Serve(spelledListener{listener}); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.http.Serve(spelling.Listener{Listener: listener, Prefix: metaPrefix}); !errors.Is(err, http.ErrServerClosed) {
 			s.failed = err
 		}
 	}()
@@ -169,4 +170,16 @@ func (s *Server) ConnectionStringFor(account string) string {
 // ServeHTTP answers a request as the server does, for use behind another one.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(w, r)
+}
+
+type secureKey struct{}
+
+// connContext has the contexts of requests say whether they came through TLS, which net/http sees only of its own.
+func connContext(secure bool) func(context.Context, net.Conn) context.Context {
+	return func(ctx context.Context, socket net.Conn) context.Context {
+		if secure {
+			ctx = context.WithValue(ctx, secureKey{}, true)
+		}
+		return spelling.ConnContext(ctx, socket)
+	}
 }

@@ -49,7 +49,7 @@ func (c *call) listQueues() error {
 // endpoint is the URL of the account as the client wrote it.
 func (c *call) endpoint() string {
 	scheme := "http://"
-	if c.r.TLS != nil || c.origin.secure {
+	if c.secure {
 		scheme = "https://"
 	}
 	if _, ok := accountOfHost(c.r.Host); ok {

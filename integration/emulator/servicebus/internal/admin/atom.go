@@ -88,7 +88,7 @@ type countDetails struct {
 // decodeEntry reads the description in the body of a request.
 func decodeEntry(r io.Reader) (content, error) {
 	var e entry
-	if err := xml.NewDecoder(r).Decode(&e); err != nil {
+	if err := newDecoder(r).Decode(&e); err != nil {
 		return content{}, fmt.Errorf("%w: %w", errBadRequest, err)
 	}
 	return e.Content, nil
@@ -117,7 +117,7 @@ func writeXML(w http.ResponseWriter, status int, contentType string, document an
 	}
 	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(status)
-	_, _ = w.Write(body.Bytes())
+	_, _ = w.Write(plainText(body.Bytes()))
 }
 
 // writeError answers with an error in the form of Service Bus.

@@ -50,7 +50,7 @@ func TestDecodeRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	rule, err := c.Rule.rule("r")
-	if err != nil || rule.Filter.Expression() != "a = @a" || rule.Filter.Parameters().Get("@a") != int64(5) {
+	if err != nil || rule.Filter.Expression() != "a = @a" || rule.Filter.Parameters().Get("@a") != int32(5) {
 		t.Errorf("%+v, %v", rule, err)
 	}
 }

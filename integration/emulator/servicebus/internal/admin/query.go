@@ -1,10 +1,12 @@
 package admin
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
@@ -23,7 +25,8 @@ func (h *handler) serveATOM(w http.ResponseWriter, r *http.Request, path string)
 	switch {
 	case path == "":
 		writeXML(w, http.StatusOK, "application/atom+xml;type=feed;charset=utf-8", feed{
-			Space: atomSpace, ID: q.url(""), Title: text{"text", "Publicly Listed Services"}, Links: []link{{"self", q.url("")}},
+			Space: atomSpace, ID: q.self(), Title: text{"text", "Publicly Listed Services"}, Updated: stamp(time.Now()),
+			Links: []link{{"self", q.self()}},
 		})
 		return
 	case lower == "$namespaceinfo":
@@ -153,7 +156,14 @@ func (q *query) host() string { return q.r.Host }
 
 // url is that of a path.
 func (q *query) url(path string) string {
-	u := url.URL{Scheme: "https", Host: q.host(), Path: "/" + path, RawQuery: "api-version=2021-05"}
+	version := cmp.Or(q.r.URL.Query().Get("api-version"), "2021-05")
+	u := url.URL{Scheme: "https", Host: q.host(), Path: "/" + path, RawQuery: url.Values{"api-version": {version}}.Encode()}
+	return u.String()
+}
+
+// self is the URL of the request, which is the id of a feed: there are clients that look for their path in it.
+func (q *query) self() string {
+	u := url.URL{Scheme: "https", Host: q.host(), Path: q.r.URL.Path, RawPath: q.r.URL.RawPath, RawQuery: q.r.URL.RawQuery}
 	return u.String()
 }
 
@@ -179,19 +189,21 @@ func (q *query) page(n int) (from, to int) {
 }
 
 // writeFeed answers with the part of a list that the request asks for, and where the next part is.
-func (q *query) writeFeed(path, title string, n int, element func(int) entry) {
+func (q *query) writeFeed(title string, n int, element func(int) entry) {
 	if q.r.Method != http.MethodGet {
 		q.notAllowed()
 		return
 	}
 	from, to := q.page(n)
-	f := feed{Space: atomSpace, ID: q.url(path), Title: text{"text", title}, Links: []link{{"self", q.url(path)}}}
+	f := feed{
+		Space: atomSpace, ID: q.self(), Title: text{"text", title}, Updated: stamp(time.Now()), Links: []link{{"self", q.self()}},
+	}
 	for i := from; i < to; i++ {
 		f.Entries = append(f.Entries, element(i))
 	}
 	if to < n {
 		next := url.Values{"$skip": {strconv.Itoa(to)}, "$top": {strconv.Itoa(to - from)}}
-		f.Links = append(f.Links, link{"next", q.url(path) + "&" + next.Encode()})
+		f.Links = append(f.Links, link{"next", q.url(strings.Trim(q.r.URL.Path, "/")) + "&" + next.Encode()})
 	}
 	writeXML(q.w, http.StatusOK, "application/atom+xml;type=feed;charset=utf-8", f)
 }

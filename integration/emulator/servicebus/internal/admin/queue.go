@@ -15,7 +15,7 @@ const (
 
 func (q *query) listQueues() {
 	queues := q.broker.Queues()
-	q.writeFeed("$Resources/Queues", "Queues", len(queues), func(i int) entry { return q.queueEntry(queues[i]) })
+	q.writeFeed("Queues", len(queues), func(i int) entry { return q.queueEntry(queues[i]) })
 }
 
 // putQueue makes or changes a queue.

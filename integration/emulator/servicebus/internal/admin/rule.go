@@ -2,9 +2,7 @@ package admin
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
@@ -57,21 +55,12 @@ type (
 		Key   string       `xml:"Key"`
 		Value keyValueItem `xml:"Value"`
 	}
-	keyValueItem struct {
-		typed
-
-		Schema string `xml:"xmlns:d6p1,attr,omitempty"`
-		Text   string `xml:",chardata"`
-	}
 )
 
-// kind is what the attribute says, without the prefix that the client has chosen.
+// kind is what the attribute says, without its namespace.
 func (t typed) kind() string {
-	_, kind, ok := strings.Cut(t.Read, ":")
-	if !ok {
-		return t.Read
-	}
-	return kind
+	_, name := splitName(t.Read)
+	return name[strings.LastIndexByte(name, ':')+1:]
 }
 
 // compatibility is the level of the SQL dialect.
@@ -82,7 +71,7 @@ func (q *query) listRules(topic, subscription string) {
 	if q.failed(err) {
 		return
 	}
-	q.writeFeed(topic+"/Subscriptions/"+subscription+"/Rules", "Rules", len(rules), func(i int) entry {
+	q.writeFeed("Rules", len(rules), func(i int) entry {
 		return q.ruleEntry(topic, subscription, rules[i])
 	})
 }
@@ -183,24 +172,6 @@ func (k *keyValues) values() (amqp.Map, error) {
 	return values, nil
 }
 
-func (v keyValueItem) parse() (any, error) {
-	_, kind, _ := strings.Cut(v.Read, ":")
-	switch kind {
-	case "string", "":
-		return v.Text, nil
-	case "boolean":
-		return strconv.ParseBool(strings.TrimSpace(v.Text))
-	case "int", "long", "short", "byte":
-		return strconv.ParseInt(strings.TrimSpace(v.Text), 10, 64)
-	case "double", "float", "decimal":
-		return strconv.ParseFloat(strings.TrimSpace(v.Text), 64)
-	case "dateTime":
-		return time.Parse(time.RFC3339Nano, strings.TrimSpace(v.Text))
-	default:
-		return nil, fmt.Errorf("%q is no type of a value", v.Read)
-	}
-}
-
 // newKeyValues writes typed values, or nil for none.
 func newKeyValues(values amqp.Map) *keyValues {
 	if len(values) == 0 {
@@ -208,20 +179,7 @@ func newKeyValues(values amqp.Map) *keyValues {
 	}
 	k := &keyValues{}
 	for _, pair := range values {
-		kind, text := "string", fmt.Sprint(pair.Value)
-		switch v := pair.Value.(type) {
-		case bool:
-			kind = "boolean"
-		case int32, int64, uint32, uint64, int16, uint16, int8, uint8:
-			kind = "int"
-		case float32, float64:
-			kind = "double"
-		case time.Time:
-			kind, text = "dateTime", v.UTC().Format(time.RFC3339Nano)
-		}
-		k.Items = append(k.Items, keyValue{Key: fmt.Sprint(pair.Key), Value: keyValueItem{
-			typed: typed{Write: "d6p1:" + kind}, Schema: schemaSpace, Text: text,
-		}})
+		k.Items = append(k.Items, keyValue{Key: fmt.Sprint(pair.Key), Value: newValue(pair.Value)})
 	}
 	return k
 }

@@ -7,7 +7,7 @@ func (q *query) listSubscriptions(topic string) {
 	if q.failed(err) {
 		return
 	}
-	q.writeFeed(topic+"/Subscriptions", "Subscriptions", len(subscriptions), func(i int) entry {
+	q.writeFeed("Subscriptions", len(subscriptions), func(i int) entry {
 		return q.subscriptionEntry(subscriptions[i])
 	})
 }

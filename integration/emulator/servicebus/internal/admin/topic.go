@@ -4,7 +4,7 @@ import "github.com/carillon-sched/carillon/integration/emulator/servicebus/inter
 
 func (q *query) listTopics() {
 	topics := q.broker.Topics()
-	q.writeFeed("$Resources/Topics", "Topics", len(topics), func(i int) entry { return q.topicEntry(topics[i]) })
+	q.writeFeed("Topics", len(topics), func(i int) entry { return q.topicEntry(topics[i]) })
 }
 
 // putTopic makes or changes a topic.

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
@@ -85,9 +86,18 @@ func (d ruleDefinition) rule() (Rule, error) {
 	return rule, nil
 }
 
+// unzoned describes a time without a zone, see [filter.Unzoned], of which AMQP knows nothing.
+const unzoned amqp.Symbol = "carillon:unzoned"
+
 func encodeMap(m amqp.Map) []byte {
 	if len(m) == 0 {
 		return nil
+	}
+	m = slices.Clone(m)
+	for i, pair := range m {
+		if t, ok := pair.Value.(time.Time); ok && t.Location() == filter.Unzoned {
+			m[i].Value = amqp.Described{Descriptor: unzoned, Value: t}
+		}
 	}
 	return amqp.Append(nil, m)
 }
@@ -98,5 +108,14 @@ func decodeMap(b []byte) amqp.Map {
 		return nil
 	}
 	m, _ := value.(amqp.Map)
+	for i, pair := range m {
+		described, ok := pair.Value.(amqp.Described)
+		if !ok || described.Descriptor != unzoned {
+			continue
+		}
+		if t, ok := described.Value.(time.Time); ok {
+			m[i].Value = t.In(filter.Unzoned)
+		}
+	}
 	return m
 }

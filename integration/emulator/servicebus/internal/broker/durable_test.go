@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -157,6 +158,34 @@ func TestRestart(t *testing.T) {
 		must(source(t, again, "sessions").Accept("s"))
 		if kept := must(source(t, again, "sessions").SessionState("s")); string(kept) != "kept" {
 			t.Errorf("%q", kept)
+		}
+	})
+}
+
+// TestRuleValuesAfterRestart shows that a value keeps its type, and a time without a zone that it has none.
+func TestRuleValuesAfterRestart(t *testing.T) {
+	durable(t, func(t *testing.T, b *broker.Broker, dir string) {
+		at := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
+		want := amqp.Map{
+			{Key: "@plain", Value: at},
+			{Key: "unzoned", Value: at.In(filter.Unzoned)},
+			{Key: "span", Value: filter.Span(time.Hour)},
+			{Key: "guid", Value: amqp.UUID{1}},
+			{Key: "char", Value: amqp.Char('x')},
+			{Key: "short", Value: int16(5)},
+		}
+		must(b.CreateTopic("t", broker.TopicOptions{}))
+		must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, &broker.Rule{
+			Name: "r", Filter: must(filter.NewCorrelation(filter.CorrelationFilter{Properties: want})),
+			Action: must(filter.ParseAction("SET a = @plain", want)),
+		}))
+		again, stop := start(t, broker.Config{Dir: crash(t, dir)})
+		defer stop()
+		rule := must(again.Rule("t", "s", "r"))
+		for _, got := range []amqp.Map{rule.Filter.Correlation().Properties, rule.Action.Parameters()} {
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%#v, want %#v", got, want)
+			}
 		}
 	})
 }

@@ -2,6 +2,7 @@ package filter_test
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -208,6 +209,8 @@ func TestTypes(t *testing.T) {
 		"large ulong": {uint64(1 << 63), "p > 9e18"}, "float": {float32(0.5), "p = 0.5"}, "double": {0.5, "-p = -0.5"},
 		"symbol": {amqp.Symbol("x"), "p = 'x'"}, "char": {amqp.Char('x'), "p = 'x'"}, "boolean": {false, "NOT p"},
 		"binary": {[]byte("x"), "p = @p"}, "timestamp": {now, "p = @p"}, "uuid": {amqp.UUID{9}, "p = @p"}, "list": {amqp.List{}, "p IS NULL"},
+		"time span": {filter.Span(time.Hour), "p = @p"}, "time with an offset": {filter.Offset(now), "p = @p AND p >= '2026-05-01'"},
+		"URI": {amqp.Described{Descriptor: filter.URI, Value: "urn:x"}, "p = 'urn:x'"}, "unknown": {amqp.Described{Descriptor: amqp.Symbol("x"), Value: int32(1)}, "p IS NULL"},
 	} {
 		raw := amqp.AppendApplicationProperties(nil, amqp.Map{{Key: "p", Value: test.value}})
 		m, err := amqp.ParseMessage(raw)
@@ -221,6 +224,32 @@ func TestTypes(t *testing.T) {
 		if ok, err := f.Match(filter.NewMessage(m, now, 1)); !ok || err != nil {
 			t.Errorf("%s: got %v, %v", name, ok, err)
 		}
+	}
+}
+
+// TestSpans shows that durations have an order, and that the largest that .NET has does not become another in Go.
+func TestSpans(t *testing.T) {
+	m := amqp.AppendApplicationProperties(nil, amqp.Map{{Key: "p", Value: filter.Span(time.Minute)}})
+	parsed, err := amqp.ParseMessage(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := filter.ParseSQL("p > @less AND p < @more AND p < 600000001", amqp.Map{
+		{Key: "@less", Value: filter.Span(-time.Hour)}, {Key: "@more", Value: filter.Span(time.Hour)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := f.Match(filter.NewMessage(parsed, now, 1)); ok || err != nil {
+		t.Errorf("got %v, %v: a duration and a number have no order", ok, err)
+	}
+	longest := filter.Span(0)
+	longest.Value = int64(math.MaxInt64)
+	if d, ok := filter.SpanLength(longest); ok {
+		t.Error(d)
+	}
+	if at, ok := filter.OffsetTime(filter.Offset(now.Add(1500 * time.Nanosecond))); !ok || !at.Equal(now.Add(1500*time.Nanosecond)) {
+		t.Error(at, ok)
 	}
 }
 

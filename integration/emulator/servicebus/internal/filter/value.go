@@ -19,6 +19,7 @@ const (
 	float
 	text
 	instant // milliseconds since 1970
+	span    // ticks of 100 ns
 	uuid    // 16 bytes
 	bytes
 	failed // text says why
@@ -27,7 +28,7 @@ const (
 // A value is the result of an expression. It is a struct, so that evaluation need not allocate.
 type value struct {
 	kind   valueKind
-	number int64 // of boolean, integer and instant
+	number int64 // of boolean, integer, instant and span
 	float  float64
 	text   string
 }
@@ -100,7 +101,7 @@ func valueOf(v any) value {
 	case []byte:
 		return value{kind: bytes, text: string(v)}
 	default:
-		return value{}
+		return valueOfDescribed(v)
 	}
 }
 
@@ -117,6 +118,8 @@ func (v value) amqp() any {
 		return v.text
 	case instant:
 		return time.UnixMilli(v.number).UTC()
+	case span:
+		return amqp.Described{Descriptor: spanName, Value: v.number}
 	case uuid:
 		return amqp.UUID([]byte(v.text))
 	case bytes:
@@ -138,7 +141,7 @@ func (v value) asFloat() float64 {
 // compare orders two values, or returns false if they have no order.
 func compare(a, b value) (int, bool) {
 	switch {
-	case a.kind == integer && b.kind == integer, a.kind == instant && b.kind == instant, a.kind == boolean && b.kind == boolean:
+	case a.kind == b.kind && (a.kind == integer || a.kind == instant || a.kind == boolean || a.kind == span):
 		return cmp.Compare(a.number, b.number), true
 	case a.isNumber() && b.isNumber():
 		x, y := a.asFloat(), b.asFloat()

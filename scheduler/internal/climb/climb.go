@@ -1,0 +1,164 @@
+package climb
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+)
+
+// Climb is a search for the inputs that cost the most.
+type Climb[T any] struct {
+	// Seeds are where the search begins, at least one; the more kinds of
+	// input there are among them, the more it finds.
+	Seeds []T
+
+	// Mutate returns a changed copy of an input. other is another one, to
+	// take parts from.
+	Mutate func(r *rand.Rand, input, other T) T
+
+	// Do is what costs. It does its work on the goroutine that it is called
+	// on: the time of others is not counted.
+	Do func(T)
+}
+
+// FuzzTime is the environment variable that says how long to climb.
+const FuzzTime = "CARILLON_FUZZ_TIME"
+
+// usual is how long to climb unless told otherwise.
+const usual = 2 * time.Second
+
+// remeasured is how often an input is measured again before its cost is
+// believed; the least counts.
+const remeasured = 2
+
+// Worst is what was found.
+type Worst[T any] struct {
+	Runs    int // inputs tried
+	Slowest Found[T]
+	Largest Found[T] // in bytes allocated
+}
+
+// Found is an input with its cost.
+type Found[T any] struct {
+	Cost
+
+	Input T
+}
+
+// Run climbs, and logs what it found.
+func (c Climb[T]) Run(tb testing.TB) Worst[T] {
+	tb.Helper()
+	span := usual
+	if text := os.Getenv(FuzzTime); text != "" { //nolint:forbidigo // the package is for tests
+		var err error
+		if span, err = time.ParseDuration(text); err != nil {
+			tb.Fatalf("%s: %v", FuzzTime, err)
+		}
+	}
+	end := time.Now().Add(span)
+	s := search[T]{Climb: c, rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))} //nolint:gosec // nothing secret
+	for _, seed := range c.Seeds {
+		s.lines = append(s.lines, line[T]{s.measured(seed), s.measured(seed)})
+	}
+	for time.Now().Before(end) {
+		s.step()
+	}
+	w := s.worst()
+	tb.Logf("%d inputs tried; slowest %s, most allocated %d KiB", w.Runs, w.Slowest.Processor, w.Largest.Allocated>>10)
+	return w
+}
+
+// Check fails the test when an input cost more than is allowed. Processor time
+// is allowed in full to a program as it is released, ten times to one that is
+// built with the race detector.
+func (w Worst[T]) Check(tb testing.TB, processor time.Duration, allocated uint64) {
+	tb.Helper()
+	if w.Slowest.Processor > processor*slowdown {
+		tb.Errorf("%s of processor time, %s are allowed, for\n%s", w.Slowest.Processor, processor*slowdown, excerpt(w.Slowest.Input))
+	}
+	if w.Largest.Allocated > allocated {
+		tb.Errorf("%d KiB allocated, %d are allowed, for\n%s", w.Largest.Allocated>>10, allocated>>10, excerpt(w.Largest.Input))
+	}
+}
+
+// search is a climb under way. Each seed begins a line, so that one kind of
+// input does not displace the others.
+type search[T any] struct {
+	Climb[T]
+
+	rand  *rand.Rand
+	lines []line[T]
+	runs  int
+}
+
+// line is the costliest inputs that came from a seed.
+type line[T any] struct{ slowest, largest Found[T] }
+
+// step tries one change of a known input.
+func (s *search[T]) step() {
+	l := &s.lines[s.pick()]
+	other := s.lines[s.rand.IntN(len(s.lines))].slowest.Input
+	parent := l.slowest
+	if s.rand.IntN(3) == 0 {
+		parent = l.largest
+	}
+	input := parent.Input
+	for range 1 + s.rand.IntN(4) {
+		input = s.Mutate(s.rand, input, other)
+	}
+	found := Found[T]{s.measure(input), input}
+	if found.Allocated > l.largest.Allocated {
+		l.largest = found
+	}
+	for range remeasured { // what another program took from this one is no cost
+		if found.Processor <= l.slowest.Processor {
+			return
+		}
+		found.Processor = min(found.Processor, s.measure(input).Processor)
+	}
+	if found.Processor > l.slowest.Processor {
+		l.slowest = found
+	}
+}
+
+// pick returns the line to go on with: any, or the costlier of a few.
+func (s *search[T]) pick() int {
+	best := s.rand.IntN(len(s.lines))
+	for range s.rand.IntN(8) {
+		if i := s.rand.IntN(len(s.lines)); s.lines[i].slowest.Processor > s.lines[best].slowest.Processor {
+			best = i
+		}
+	}
+	return best
+}
+
+// measured returns an input with the least that it cost in a few runs.
+func (s *search[T]) measured(input T) Found[T] {
+	least := s.measure(input)
+	for range remeasured {
+		again := s.measure(input)
+		least = Cost{min(least.Processor, again.Processor), min(least.Allocated, again.Allocated)}
+	}
+	return Found[T]{least, input}
+}
+
+func (s *search[T]) measure(input T) Cost {
+	s.runs++
+	return Measure(func() { s.Do(input) })
+}
+
+// worst measures the costliest of all lines once more.
+func (s *search[T]) worst() Worst[T] {
+	slowest := slices.MaxFunc(s.lines, func(a, b line[T]) int { return cmp.Compare(a.slowest.Processor, b.slowest.Processor) }).slowest
+	largest := slices.MaxFunc(s.lines, func(a, b line[T]) int { return cmp.Compare(a.largest.Allocated, b.largest.Allocated) }).largest
+	return Worst[T]{s.runs, s.again(slowest), s.again(largest)}
+}
+
+func (s *search[T]) again(f Found[T]) Found[T] {
+	again := s.measured(f.Input).Cost
+	f.Processor, f.Allocated = min(f.Processor, again.Processor), min(f.Allocated, again.Allocated)
+	return f
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package climb
+
+const slowdown = 1

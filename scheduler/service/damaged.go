@@ -1,0 +1,120 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/step"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// mend puts a definition in the place of a job that is damaged. Its batons follow no definition that anyone could read:
+// they make way for one that goes on from the history.
+func (e Editor) mend(
+	ctx context.Context, damaged *scheduler.DamagedError, edit Edit, r *scheduler.Reading, def *scheduler.Definition,
+) (*view.Job, error) {
+	if edit.SpecSequence > 0 && damaged.SpecSequence() > edit.SpecSequence {
+		return nil, fmt.Errorf("job %s: %w: a later spec put it", edit.Key, scheduler.ErrConflict)
+	}
+	j, err := damaged.Mended(r.UID, def, r.Now, edit.SpecSequence)
+	if err != nil {
+		return nil, err
+	}
+	warnings, err := warningsOf(def, j, edit)
+	if err != nil {
+		return nil, err
+	}
+	var v *view.Job
+	if edit.DryRun {
+		v = view.NewJob(j, j.Progress)
+		v.DryRun = view.NewDryRun(j, j.Begin(j.Progress, r.Now).Next)
+		_, err = j.Encode(e.shared.Secrets)
+	} else {
+		v, err = e.putMended(ctx, j, damaged.Revision)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v.Result, v.Warnings = view.Updated, warnings
+	return v, nil
+}
+
+// putMended stores a job over the revision that is damaged, and sees to its baton.
+func (e Editor) putMended(ctx context.Context, j *scheduler.Job, replaces uint64) (*view.Job, error) {
+	err := e.save(ctx, j, replaces)
+	if errors.Is(err, step.ErrOvertaken) {
+		return nil, contended("job " + j.Key.String())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err = e.shared.Store.Clear(ctx, j.Key); err == nil && j.State == scheduler.Enabled {
+		err = e.plans.rederive(ctx, j)
+	}
+	if err != nil && !errors.Is(err, scheduler.ErrConflict) { // the audit was faster, then
+		return nil, fmt.Errorf("job %s: stored, but not planned yet: %w", j.Key, err)
+	}
+	return e.reads.Get(ctx, j.Key)
+}
+
+// Doctor is [Auditor.Audit], and reads each job and collection besides: it names what is damaged.
+func (a Auditor) Doctor(ctx context.Context, fix bool) (*AuditReport, error) {
+	rep, err := a.Audit(ctx, fix)
+	if err != nil {
+		return rep, err
+	}
+	findings, err := a.damaged(ctx)
+	for _, f := range findings {
+		rep.add(f)
+	}
+	rep.sort()
+	return rep, err
+}
+
+// damaged reads all jobs and collections, and returns a finding for each that is damaged.
+func (a Auditor) damaged(ctx context.Context) ([]Finding, error) {
+	var mu sync.Mutex
+	var found []Finding
+	note := func(err error) {
+		if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
+			mu.Lock()
+			defer mu.Unlock()
+			found = append(found, Finding{Job: damaged.Key, Problem: "damaged: " + damaged.Says(), Damaged: true})
+		}
+	}
+	err := a.shared.Store.Collections().Each(ctx, func(st scheduler.Stored) error {
+		_, err := scheduler.DecodeCollection(st.Key.Job, st.Revision, st.Data)
+		note(err)
+		return nil
+	})
+	if err != nil {
+		return found, err
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(2, runtime.GOMAXPROCS(0)))
+	read := func(keys []scheduler.Key) {
+		g.Go(func() error {
+			return a.shared.Store.LoadJobs(gctx, keys, func(st scheduler.Stored) {
+				_, err := a.shared.decode(st)
+				note(err)
+			})
+		})
+	}
+	keys := make([]scheduler.Key, 0, batchKeys)
+	err = a.shared.Store.EachJob(gctx, "", func(k scheduler.Key) error {
+		if keys = append(keys, k); len(keys) == batchKeys {
+			read(slices.Clone(keys))
+			keys = keys[:0]
+		}
+		return nil
+	})
+	read(keys)
+	return found, errors.Join(err, g.Wait())
+}

@@ -1,0 +1,268 @@
+package worker_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/worker"
+)
+
+// damage writes into a bucket what nobody can read. How it changes what is there is up to change.
+func (w *world) damage(bucket, key string, change func(string) string) {
+	w.t.Helper()
+	js, err := jetstream.New(w.nc)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	kv, err := js.KeyValue(w.t.Context(), bucket)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	e, err := kv.Get(w.t.Context(), key)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := kv.PutString(w.t.Context(), key, change(string(e.Value()))); err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait() // those who watch the bucket have heard
+}
+
+// The ways in which a stored job is damaged.
+var damages = map[string]func(string) string{
+	"cut":            func(s string) string { return s[:len(s)-5] },
+	"empty":          func(string) string { return "" },
+	"garbage":        func(string) string { return "\x00\xff{{{" },
+	"flipped":        func(s string) string { return strings.Replace(s, `"minute"`, `"manute"`, 1) },
+	"a later field":  func(s string) string { return strings.Replace(s, `"properties":{`, `"properties":{"quantum":true,`, 1) },
+	"a later meta":   func(s string) string { return strings.Replace(s, `"generation":1`, `"generation":"one"`, 1) },
+	"no uid":         func(s string) string { return strings.Replace(s, `"uid"`, `"udi"`, 1) },
+	"not an object":  func(s string) string { return strings.Replace(s, `"properties":{`, `"properties":[{`, 1) },
+	"another's type": func(s string) string { return strings.Replace(s, `"Http"`, `"Telegram"`, 1) },
+}
+
+// noted is a log that a test reads.
+type noted struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (n *noted) Write(p []byte) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.text.Write(p)
+}
+
+func (n *noted) count(s string) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return strings.Count(n.text.String(), s)
+}
+
+// TestDamagedJobIsSetAside: what is stored of a job cannot be read. It is shown, it is named, its baton waits, others go
+// on, and a put mends it without a run that is lost or doubled.
+func TestDamagedJobIsSetAside(t *testing.T) {
+	for name, change := range damages {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				w.stopWorker()
+				log := &noted{}
+				w.startWorker(func(c *worker.Config) { c.Logger = slog.New(slog.NewTextHandler(log, nil)) })
+				const every = `{` + action + `, "recurrence": {"frequency": "Minute"}}`
+				w.put("fine", every)
+				w.put("hurt", every)
+				time.Sleep(150 * time.Second) // three runs each
+				w.damage("carillon-jobs", "default.hurt", change)
+				time.Sleep(10 * time.Minute)
+
+				if got := len(w.history("fine")); got != 13 {
+					t.Errorf("the other job ran %d times", got)
+				}
+				if got := len(w.history("hurt")); got != 3 {
+					t.Errorf("the damaged job ran %d times", got)
+				}
+				w.mustBeShownDamaged("hurt")
+				if n := log.count("default/hurt"); n != 1 {
+					t.Errorf("the log told of it %d times", n)
+				}
+				w.mustRefuse("hurt")
+
+				if v := w.put("hurt", every); v.Result != view.Updated || v.Job.State != scheduler.Enabled {
+					t.Errorf("mended: %s, %s", v.Result, v.Job.State)
+				}
+				before := strings.Count(w.outcomes("hurt"), "completed")
+				time.Sleep(5*time.Minute + 20*time.Second) // one that is caught up, and five or six
+				if got := strings.Count(w.outcomes("hurt"), "completed") - before; got < 5 || got > 7 {
+					t.Errorf("it ran %d times in five minutes after it was mended: %s", got, w.outcomes("hurt"))
+				}
+				seen := map[string]bool{}
+				for _, c := range w.sink.seen() {
+					if seen[c.key] {
+						t.Errorf("%s was called twice", c.key)
+					}
+					seen[c.key] = true
+				}
+				rep, err := w.service.Doctor(t.Context(), false)
+				if err != nil || len(rep.Findings) > 0 {
+					t.Errorf("in the end the doctor says %+v, %v", rep, err)
+				}
+				w.mustBeInOrder()
+			})
+		})
+	}
+}
+
+// mustBeShownDamaged looks at a job in every way there is.
+func (w *world) mustBeShownDamaged(name string) {
+	w.t.Helper()
+	v := w.get(name)
+	if v.Job.State != scheduler.Damaged || !strings.Contains(v.Status.Over, "cannot be read") {
+		w.t.Errorf("shown as %s: %s", v.Job.State, v.Status.Over)
+	}
+	if data, err := v.MarshalJSON(); err != nil || !strings.Contains(string(data), `"state":"damaged"`) {
+		w.t.Errorf("its document is %s, %v", data, err)
+	}
+	for state, want := range map[scheduler.State]int{"": 2, scheduler.Damaged: 1, scheduler.Enabled: 1} {
+		listed, _, err := w.service.List(w.t.Context(), "default", state, view.Page{})
+		if err != nil || len(listed) != want {
+			w.t.Errorf("the list of state %q has %d, want %d: %v", state, len(listed), want, err)
+		}
+	}
+	rep, err := w.service.Doctor(w.t.Context(), true)
+	if err != nil || len(rep.Findings) != 1 || rep.Findings[0].Name != "default/"+name || rep.Fixed != 0 {
+		w.t.Errorf("the doctor says %+v, %v", rep, err)
+	}
+	if _, err := w.service.Audit(w.t.Context(), true); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// mustRefuse does with a damaged job what cannot be done.
+func (w *world) mustRefuse(name string) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	_, enable := w.service.Enable(ctx, key(name))
+	_, disable := w.service.Disable(ctx, key(name))
+	_, run := w.service.Trigger(ctx, key(name))
+	_, patch := w.service.Patch(ctx, service.Edit{Key: key(name), Body: []byte(`{"timeout": "PT5S"}`)})
+	for what, err := range map[string]error{"enable": enable, "disable": disable, "run": run, "patch": patch} {
+		if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(fmt.Sprint(err), "put it again") {
+			w.t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, _, err := w.service.Put(ctx, service.Edit{Key: key(name), Body: []byte(`{"action": {}}`)})
+	if !errors.Is(err, scheduler.ErrInvalid) {
+		w.t.Errorf("an invalid put: %v", err)
+	}
+	v, _, err := w.service.Put(ctx, service.Edit{Key: key(name), Body: []byte(`{` + action + `}`), DryRun: true})
+	if err != nil || v.Result != view.Updated || v.DryRun == nil {
+		w.t.Errorf("a dry run of a put: %+v, %v", v, err)
+	}
+	if got := w.get(name).Job.State; got != scheduler.Damaged {
+		w.t.Errorf("after that it is %s", got)
+	}
+}
+
+// TestDamagedJobKeepsItsNumbers: a put that mends a job goes on with its count and its state, as far as they can be read.
+func TestDamagedJobKeepsItsNumbers(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		const five = `{` + action + `, "recurrence": {"frequency": "Minute", "count": 5}}`
+		uid := w.put("counted", five).Job.UID
+		w.put("off", `{`+action+`, "recurrence": {"frequency": "Minute"}, "state": "disabled"}`)
+		w.put("gone", five)
+		time.Sleep(150 * time.Second)
+		for _, name := range []string{"counted", "off", "gone"} {
+			w.damage("carillon-jobs", "default."+name, damages["flipped"])
+		}
+		time.Sleep(time.Minute)
+		if v := w.put("counted", five); v.Job.UID != uid {
+			t.Error("it is another job")
+		}
+		if v := w.put("off", `{`+action+`}`); v.Job.State != scheduler.Disabled {
+			t.Errorf("the disabled job is %s", v.Job.State)
+		}
+		if err := w.service.Delete(t.Context(), key("gone"), 0); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(10 * time.Minute)
+		if got := strings.Count(w.outcomes("counted"), "completed"); got != 5 {
+			t.Errorf("it ran %d times: %s", got, w.outcomes("counted"))
+		}
+		if got := w.get("counted").Job.State; got != scheduler.Completed {
+			t.Errorf("in the end it is %s", got)
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// TestDamagedCollection: the jobs of a collection that cannot be read go on, and are listed; a put of it mends it.
+func TestDamagedCollection(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		const every = `{` + action + `, "recurrence": {"frequency": "Minute"}}`
+		w.put("fine", every)
+		w.damage("carillon-collections", "default", func(s string) string { return s[1:] })
+		time.Sleep(150 * time.Second)
+		if got := len(w.history("fine")); got != 3 {
+			t.Errorf("its job ran %d times", got)
+		}
+		if listed, _, err := w.service.List(t.Context(), "default", "", view.Page{}); err != nil || len(listed) != 1 {
+			t.Errorf("its jobs: %v, %v", listed, err)
+		}
+		all, err := w.service.Collections(t.Context())
+		if err != nil || len(all) != 1 || all[0].State != scheduler.Damaged {
+			t.Errorf("the collections: %v, %v", all, err)
+		} else if shown, _ := json.Marshal(view.Collection(all[0])); !strings.Contains(string(shown), "cannot be read") {
+			t.Errorf("shown as %s", shown)
+		}
+		_, _, err = w.service.Put(t.Context(), service.Edit{Key: key("new"), Body: []byte(every)})
+		if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "collection default: what is stored") {
+			t.Errorf("a put into it: %v", err)
+		}
+		if _, err := w.service.PatchCollection(t.Context(), "default", []byte(`{}`)); !errors.Is(err, scheduler.ErrConflict) {
+			t.Errorf("a patch: %v", err)
+		}
+		rep, err := w.service.Doctor(t.Context(), true)
+		if err != nil || len(rep.Findings) != 1 || rep.Findings[0].Name != "collection default" {
+			t.Errorf("the doctor says %+v, %v", rep, err)
+		}
+		put, result, err := w.service.PutCollection(t.Context(), "default", nil)
+		if err != nil || result != view.Updated || put.State != scheduler.Enabled {
+			t.Errorf("mended: %+v, %s, %v", put, result, err)
+		}
+		w.put("new", every)
+	})
+}
+
+// TestDamagedRecord: a record that cannot be read is shown as one, and hides no other.
+func TestDamagedRecord(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
+		time.Sleep(90 * time.Second)
+		if err := w.nc.Publish("carillon.history.default.job.completed", []byte(`{"version":99}`)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		records := w.history("job")
+		if len(records) != 4 || !records[2].Damaged || !strings.Contains(records[2].Message, "version 99 is not known") {
+			t.Errorf("history: %+v", records)
+		}
+		w.stopWorker() // whoever takes over searches the history
+		w.startWorker()
+		time.Sleep(5 * time.Minute)
+		if got := len(w.history("job")); got != 9 {
+			t.Errorf("%d records: %s", got, w.outcomes("job"))
+		}
+	})
+}
