@@ -165,6 +165,12 @@ func StoredSpecSequence(data []byte) uint64 {
 	return s.SpecSequence
 }
 
+// MayHaveState reports whether the job may turn out to have a state once it is read. What cannot be read may be damaged.
+func MayHaveState(data []byte, state State) bool {
+	m, err := decodeMeta(data)
+	return err != nil || m.State == state || state == Damaged
+}
+
 // StoredState returns the state of a stored job without reading the rest of
 // it, enabled when it cannot be read.
 func StoredState(data []byte) State {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -19,6 +20,7 @@ type Store struct {
 	js          jetstream.JetStream
 	lanes       int
 	replicas    int // of what is created
+	settings    jetstream.KeyValue
 	jobs        jetstream.KeyValue
 	jobStream   jetstream.Stream
 	collections jetstream.KeyValue
@@ -28,6 +30,9 @@ type Store struct {
 	timers      []jetstream.Stream
 	opened      []string // the streams behind all these, in the order in which they were opened
 	leases      *leases
+	unasked     names // streams whose purge the NATS user may not ask for
+	suspicions  chan struct{}
+	shut        atomic.Pointer[[]Shut] // what the last check found
 }
 
 // ackWait is how long the server waits for a sign of life before it gives a
@@ -53,9 +58,8 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), leases: &leases{nc: nc, lost: func(err error) {
-		cfg.Logger.Warn("lease not renewed", "err", err)
-	}}}
+	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), suspicions: make(chan struct{}, 1)}
+	s.leases = &leases{nc: nc, lost: func(err error) { cfg.Logger.Warn("lease not renewed", "err", err) }}
 	if err := s.checkServer(ctx); err != nil {
 		return nil, err
 	}
@@ -107,6 +111,7 @@ func (s *Store) openSettings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.settings = kv
 	if err := s.takeSchema(ctx, kv); err != nil {
 		return err
 	}

@@ -41,6 +41,11 @@ func (s *Store) checkSubjects(ctx context.Context) error {
 				)})
 			}
 		}
+		for _, stream := range s.opened {
+			if !may.publish(purgeSubject(stream)) {
+				s.unasked.add(stream)
+			}
+		}
 		return nil
 	}
 	for _, subject := range quiet { // nobody but the server listens to these

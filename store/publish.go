@@ -25,7 +25,7 @@ func (s *Store) publish(ctx context.Context, m *nats.Msg) (uint64, error) {
 	case ack := <-f.Ok():
 		return ack.Sequence, nil
 	case err := <-f.Err():
-		return 0, translate(err)
+		return 0, translate(s.suspect(err))
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
 	}

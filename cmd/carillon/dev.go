@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/builtin"
@@ -44,6 +45,7 @@ type devCmd struct {
 	Data      string   `help:"Directory of jobs, history and the emulators' messages; one process at a time can use it." default:".carillon" placeholder:"DIR"`
 	Sync      string   `help:"How long a write may wait for the disk (what a power cut can cost), or always." default:"1s" placeholder:"DURATION"`
 	Allow     []string `name:"allow-target" help:"Addresses that jobs may reach beside loopback ones: one, or a network as CIDR, 10.1.0.0/16. May be repeated." placeholder:"CIDR"`
+	Hosts     []string `name:"allowed-host" help:"Names that the HTTP servers answer to, beside those of loopback addresses: a name, or *.example.com. May be repeated." placeholder:"NAME"`
 	Login     string   `name:"login-endpoint" help:"Authority that gives ActiveDirectoryOAuth jobs their tokens: https://login.microsoftonline.com is Azure's. Without it, /echo/token does." placeholder:"URL"`
 	Strings   bool     `name:"show-connections" help:"Print the emulators' connection strings."`
 	PortsFile string   `help:"Write the addresses and connection strings to this file, as JSON, once everything runs." placeholder:"FILE"`
@@ -93,7 +95,7 @@ type dev struct {
 	listener  net.Listener
 	nats      *embedded.Server
 	emulators *emulate.Servers
-	node      *node.Node
+	node      atomic.Pointer[node.Node]
 	jobs      *watcher
 	records   *printer.Queue
 	example   string // a job to try commands on; "" when there is none
@@ -118,7 +120,7 @@ func (c devCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		return asked(ctx, err)
 	}
 	defer server.Close()
-	e, err := emulate.Start(ctx, c.emulation(t))
+	e, err := emulate.Start(ctx, c.emulation(ctx, t))
 	if err != nil {
 		return err
 	}
@@ -141,7 +143,7 @@ func (c devCmd) listeners() []listen.Flag {
 
 // check makes sure that the flags can be meant.
 func (c devCmd) check(ctx context.Context) error {
-	if err := listen.Check(c.listeners()...); err != nil {
+	if err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts)); err != nil {
 		return err
 	}
 	if c.Watch && !slices.ContainsFunc(c.Paths, func(path string) bool { return path != jobfile.Stdin }) {
@@ -154,13 +156,21 @@ func (c devCmd) check(ctx context.Context) error {
 	return listen.RefuseExposed(ctx, c.listeners()...)
 }
 
+// adminAddr is where the Service Bus emulator is administered.
+const adminAddr = "127.0.0.1:0"
+
 // emulation is both emulators, for programs with whatever connection strings they have.
-func (c devCmd) emulation(t *terminal.Terminal) emulate.Config {
+func (c devCmd) emulation(ctx context.Context, t *terminal.Terminal) emulate.Config {
 	log := c.Logger(t.Err)
 	return emulate.Config{
-		Data:  c.Data,
-		Bus:   &servicebus.Config{Addr: c.AMQP, HTTPAddr: "127.0.0.1:0", Auth: servicebus.Lenient, AutoCreate: true, Logger: log},
-		Queue: &storagequeue.Config{Addr: c.Queue, Keys: storagequeue.Lenient, AutoCreate: true, Logger: log},
+		Data: c.Data,
+		Bus: &servicebus.Config{
+			Addr: c.AMQP, HTTPAddr: adminAddr, Auth: servicebus.Lenient, AutoCreate: true, Logger: log,
+			AllowHost: listen.Hosts(ctx, adminAddr, c.Hosts),
+		},
+		Queue: &storagequeue.Config{
+			Addr: c.Queue, Keys: storagequeue.Lenient, AutoCreate: true, Logger: log, AllowHost: listen.Hosts(ctx, c.Queue, c.Hosts),
+		},
 	}
 }
 
@@ -185,7 +195,7 @@ func (c devCmd) startNATS(ctx context.Context, t *terminal.Terminal) (*embedded.
 // works.
 func (d *dev) run(ctx context.Context) error {
 	log := d.cmd.Logger(d.t.Err)
-	nc, err := d.nats.Connect(node.Observe(log, func() {})...)
+	nc, err := d.nats.Connect(node.Observe(log, d.reconnected)...)
 	if err != nil {
 		return terminal.Unavailable(err)
 	}
@@ -200,15 +210,16 @@ func (d *dev) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.node, err = node.Open(ctx, node.Config{
-		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version,
-		Handlers: echoes(), Delivery: delivery,
+	n, err := node.Open(ctx, node.Config{
+		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart,
+		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry},
 		Worker: worker.Config{OnRecord: d.records.Take, Grace: devGrace},
 	})
 	if err != nil {
 		return err
 	}
+	d.node.Store(n)
 	d.greet(ctx)
 	if err := d.applyFiles(ctx); err != nil {
 		return err
@@ -216,9 +227,16 @@ func (d *dev) run(ctx context.Context) error {
 	d.suggest()
 	quiet := context.AfterFunc(ctx, func() { d.notef("stopping; a second signal ends it at once") })
 	defer quiet()
-	err = d.node.Run(ctx, func() error { return d.ready(ctx) })
+	err = n.Run(ctx, func() error { return d.ready(ctx) })
 	d.side.Wait()
 	return errors.Join(err, listen.RemovePorts(d.cmd.PortsFile))
+}
+
+// reconnected tells the scheduler that its server was restarted.
+func (d *dev) reconnected() {
+	if n := d.node.Load(); n != nil {
+		n.Reconnected()
+	}
 }
 
 // delivery sends jobs for Azure to the emulators, and lets all jobs reach this machine.
@@ -264,7 +282,7 @@ func (d *dev) applyFiles(ctx context.Context) error {
 
 // put puts a job without a way over HTTP.
 func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
-	jobs := d.node.Service()
+	jobs := d.node.Load().Service()
 	if j.IsCollection() {
 		return putCollectionIn(ctx, jobs, j)
 	}

@@ -180,6 +180,11 @@ func request(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	req, err := http.NewRequest(args[0], args[1], strings.NewReader(body))
 	ts.Check(err)
+	for _, header := range args[min(3, len(args)):] {
+		name, value, _ := strings.Cut(header, ": ")
+		req.Header.Set(name, value)
+	}
+	req.Host = req.Header.Get("Host")
 	resp, err := http.DefaultClient.Do(req)
 	ts.Check(err)
 	defer resp.Body.Close()

@@ -21,7 +21,7 @@ func (c serveCmd) check() error {
 	_, proxy := readProxy(c.Proxy)
 	_, delivery := c.delivery()
 	problems := []error{
-		listen.CheckAddress("http", c.HTTP), checkURLs(c.URL), checkPrefix(c.Prefix), proxy, delivery,
+		listen.CheckAddress("http", c.HTTP), listen.CheckHosts(c.Hosts), checkURLs(c.URL), checkPrefix(c.Prefix), proxy, delivery,
 		checkLeast("min-retry-interval", c.MinRetryTime, time.Second),
 		checkLeast("nats-wait", c.Wait, 0),
 		checkRange("lanes", c.Lanes, 0, store.MaxLanes), checkRange("replicas", c.Replicas, 0, store.MaxReplicas),

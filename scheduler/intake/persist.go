@@ -16,14 +16,17 @@ const (
 )
 
 // Persist repeats a write until the store takes or refuses it. A write that is
-// under way ends with ctx, and the repetitions with stop. The log names the job.
+// under way ends with ctx, and the repetitions with stop. The log names the job,
+// once at warn.
 func Persist(ctx, stop context.Context, log *slog.Logger, job string, write func(context.Context) error) error {
+	level := slog.LevelWarn
 	for wait := firstPause; ; wait = min(2*wait, lastPause) {
 		err := write(ctx)
 		if !errors.Is(err, scheduler.ErrUnavailable) {
 			return err
 		}
-		log.Warn("the store did not take a write; trying again", "job", job, "wait", wait, "err", err)
+		log.Log(ctx, level, "the store did not take a write; trying again", "job", job, "wait", wait, "err", err)
+		level = slog.LevelDebug
 		if !Pause(stop, wait) {
 			return err
 		}

@@ -78,7 +78,7 @@ func TestWrongInput(t *testing.T) {
 			if got := askOverHTTP(t, http.MethodPut, web.URL+"/jobCollections/default/jobs/"+job, test.body).String(); got != spec {
 				t.Errorf("REST:\ngot  %s\nwant %s", got, spec)
 			}
-			if _, more, err := w.service.List(w.ctx, "default", "", view.Page{}); err != nil || more {
+			if _, more, err := w.service.List(w.ctx, "default", "", view.Page{}); err != nil || more != nil {
 				t.Errorf("list: %v, %v", more, err)
 			}
 		})

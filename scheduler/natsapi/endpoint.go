@@ -163,7 +163,7 @@ func history(ctx context.Context, s *service.Service, r request) answer {
 		if n < len(records) { // the others did not fit
 			before = records[n-1].Sequence
 		}
-		return q.after(view.HistoryToken(before))
+		return q.after(view.HistoryToken(before), 0)
 	}, r.room)
 }
 
@@ -180,7 +180,7 @@ func list(ctx context.Context, s *service.Service, r request) answer {
 	if page.Labels, err = scheduler.ParseSelector(q.Labels); err != nil {
 		return answer{err: err}
 	}
-	views, more, err := s.List(ctx, r.name, state, page)
+	views, following, err := s.List(ctx, r.name, state, page)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -188,8 +188,13 @@ func list(ctx context.Context, s *service.Service, r request) answer {
 	for i, v := range views {
 		values[i] = view.JSON(v)
 	}
-	after := func(n int) string { return q.after(views[n-1].Job.Key.Job) }
-	return listing(values, more, after, r.room)
+	after := func(n int) string {
+		if n < len(views) { // the others did not fit
+			return q.after(views[n-1].Job.Key.Job, 0)
+		}
+		return q.after(following.After, following.Skip)
+	}
+	return listing(values, following != nil, after, r.room)
 }
 
 func preview(ctx context.Context, s *service.Service, r request) answer {
@@ -271,9 +276,9 @@ func (q query) behind(n int) string {
 	return string(view.JSON(q))
 }
 
-// after asks for the page that follows a place.
-func (q query) after(place string) string {
-	q.Skip, q.After = 0, place
+// after asks for the page that follows a place, without so many entries after it.
+func (q query) after(place string, skip int) string {
+	q.Skip, q.After = skip, place
 	return string(view.JSON(q))
 }
 

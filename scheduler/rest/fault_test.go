@@ -109,16 +109,64 @@ func TestNothingToRead(t *testing.T) {
 	})
 }
 
-// TestCrossOrigin lets a browser's page of another origin try to run a job.
+// TestCrossOrigin lets a browser's page of another origin try to change something, in requests that no browser asks leave
+// for: like those of a form, but for their methods.
 func TestCrossOrigin(t *testing.T) {
 	w := newWorld(t)
-	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
-	const run = "/jobCollections/default/jobs/job/run"
-	if r := w.do(http.MethodPost, run, "", "Origin: https://evil.example", "Sec-Fetch-Site: cross-site"); r.status != 403 || !strings.Contains(r.body, `"CrossOrigin"`) {
-		t.Errorf("cross-site: %d %s", r.status, r.body)
+	const job = "/jobCollections/default/jobs/job"
+	w.must(http.MethodPut, job, later)
+	w.must(http.MethodPut, "/secrets/kept", `{"value": "s3cret"}`)
+	before := w.do(http.MethodGet, job, "").body
+	for _, request := range []string{
+		"POST " + job + "/run", "POST " + job + "/disable", "POST " + job + "/resubmit", "PUT " + job, "PATCH " + job, "DELETE " + job,
+		"PUT /jobCollections/new", "PATCH /jobCollections/default", "DELETE /jobCollections/default", "POST /jobCollections/default/disable",
+		"POST /preview", "POST /doctor?fix=true", "PUT /secrets/kept", "DELETE /secrets/kept", "POST /secrets/rotate",
+		"POST /api/v2/job_templates/default.deploy/schedules/", "PATCH /api/v2/schedules/1/", "DELETE /api/v2/schedules/1/",
+		"POST /api/v2/schedules/preview/",
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		for _, page := range [][]string{
+			{"Origin: https://evil.example", "Sec-Fetch-Site: cross-site"}, {"Origin: https://evil.example"}, {"Origin: null"},
+			{"Sec-Fetch-Site: cross-site"}, {"Sec-Fetch-Site: same-site"}, {"Origin: " + w.api.URL + ".evil.example"},
+		} {
+			r := w.do(method, path, `{"state": "disabled"}`, append(page, "Content-Type: text/plain")...)
+			if r.status != http.StatusForbidden || r.header.Get("Access-Control-Allow-Origin") != "" {
+				t.Errorf("%s of %q: %d %s", request, page, r.status, r.body)
+			}
+		}
 	}
-	if r := w.do(http.MethodPost, run, "", "Origin: "+w.api.URL, "Sec-Fetch-Site: same-origin"); r.status != 200 {
-		t.Errorf("same origin: %d %s", r.status, r.body)
+	if after := w.do(http.MethodGet, job, "").body; after != before {
+		t.Errorf("was  %s\nis %s", before, after)
+	}
+	for _, program := range [][]string{{"Origin: " + w.api.URL, "Sec-Fetch-Site: same-origin"}, {"Sec-Fetch-Site: none"}, nil} {
+		if r := w.do(http.MethodPut, "/secrets/kept", `{"value": "s3cret"}`, program...); r.status != 200 {
+			t.Errorf("%q: %d %s", program, r.status, r.body)
+		}
+	}
+}
+
+// TestRebinding lets a page whose name leads here ask for everything, as if it were of this server's origin.
+func TestRebinding(t *testing.T) {
+	w := newWorld(t, func(c *rest.Config) {
+		c.AllowHost = func(host string) bool { return !strings.Contains(host, "evil") }
+	})
+	w.must(http.MethodPut, "/secrets/kept", `{"value": "s3cret"}`)
+	for _, request := range []string{
+		"GET /jobCollections", "GET /jobCollections/default/jobs", "PUT /jobCollections/default/jobs/job", "GET /secrets", "PUT /secrets/kept",
+		"DELETE /secrets/kept", "GET /history?follow=true", "POST /preview", "POST /doctor?fix=true", "GET /healthz", "GET /readyz",
+		"GET /api/v2/schedules/", "POST /api/v2/job_templates/default.deploy/schedules/", "GET /nothing", "OPTIONS /secrets",
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		r := w.do(method, path, later, "Host: evil.example:8080", "Origin: http://evil.example:8080", "Sec-Fetch-Site: same-origin")
+		if r.status != http.StatusMisdirectedRequest || !strings.Contains(r.body, `"UnknownHost"`) || strings.Contains(r.body, "kept") {
+			t.Errorf("%s: %d %s", request, r.status, r.body)
+		}
+	}
+	if r := w.do(http.MethodGet, "/secrets", "", "Host: carillon:8080"); r.status != 200 || !strings.Contains(r.body, "kept") {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	if r := w.do(http.MethodGet, "/jobCollections/default/jobs/job", ""); r.status != 404 {
+		t.Errorf("%d %s", r.status, r.body)
 	}
 }
 

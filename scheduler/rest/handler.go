@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -16,6 +17,11 @@ type Config struct {
 	// Ready returns nil when the process can serve, or why it cannot; /readyz
 	// asks it. Default: always ready.
 	Ready func(ctx context.Context) error
+
+	// AllowHost decides which names the API answers to, as they stand in the
+	// header Host. It keeps out pages of the web whose names lead here. Default:
+	// all.
+	AllowHost func(host string) bool
 
 	// Logger takes requests (at level debug) and defects. Default: discard.
 	Logger *slog.Logger
@@ -55,5 +61,21 @@ func New(cfg Config) http.Handler {
 	guard.SetDenyHandler(a.handler(func(*api, http.ResponseWriter, *http.Request) error {
 		return fault{http.StatusForbidden, "CrossOrigin", "a page of another origin may not do this"}
 	}, (*api).refuse))
-	return a.observe(guard.Handler(mux))
+	return a.observe(a.hosts(cfg.AllowHost, guard.Handler(mux)))
+}
+
+// hosts refuses requests to other names than those that are allowed; nil allows all.
+func (a *api) hosts(allowed func(host string) bool, next http.Handler) http.Handler {
+	if allowed == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !allowed(r.Host) {
+			a.refuse(w, r, fault{http.StatusMisdirectedRequest, "UnknownHost", fmt.Sprintf(
+				"%q is not a name of this server; start it with --allowed-host if it is", r.Host,
+			)})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }

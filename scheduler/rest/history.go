@@ -43,7 +43,7 @@ func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 	}
 	next := ""
 	if before > 0 {
-		next = linkAfter(r, view.HistoryToken(before))
+		next = linkAfter(r, view.HistoryToken(before), 0)
 	}
 	return answer(w, http.StatusOK, view.ListOf(records, view.Record, next))
 }

@@ -27,13 +27,13 @@ func (a *api) listJobs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	views, more, err := a.service.List(r.Context(), r.PathValue("c"), state, page)
+	views, following, err := a.service.List(r.Context(), r.PathValue("c"), state, page)
 	if err != nil {
 		return err
 	}
 	next := ""
-	if more {
-		next = linkAfter(r, views[len(views)-1].Job.Key.Job)
+	if following != nil {
+		next = linkAfter(r, following.After, following.Skip)
 	}
 	return answer(w, http.StatusOK, view.NewList(views, next))
 }

@@ -46,9 +46,13 @@ func flag(r *http.Request, name string) (bool, error) {
 
 // linkAfter returns the URL of the page that goes on after a place, whatever is
 // added and removed before it meanwhile: a name, or the sequence of a record.
-func linkAfter(r *http.Request, place string) string {
+// skip is how many entries after it are to be left out yet.
+func linkAfter(r *http.Request, place string, skip int) string {
 	q := r.URL.Query()
 	q.Del("$skip")
+	if skip > 0 {
+		q.Set("$skip", strconv.Itoa(skip))
+	}
 	q.Set("$skiptoken", place)
 	return linkTo(r, q)
 }

@@ -164,6 +164,7 @@ func (w *world) do(method, path, body string, headers ...string) reply {
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Set(name, value)
 	}
+	req.Host = req.Header.Get("Host")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		w.t.Fatal(err)

@@ -74,69 +74,33 @@ func (h *shared) exists(ctx context.Context, collection string) error {
 }
 
 // List returns a page of a collection's jobs by name, of one state when state
-// is not empty, and with the labels that the page asks for. more tells whether
-// jobs follow.
-func (r Reader) List(ctx context.Context, collection string, state scheduler.State, p view.Page) (views []*view.Job, more bool, err error) {
+// is not empty, and with the labels that the page asks for. next asks for what
+// follows, nil for nothing. A page ends early when many jobs were looked at in
+// vain; it may even be empty.
+func (r Reader) List(
+	ctx context.Context, collection string, state scheduler.State, p view.Page,
+) (views []*view.Job, next *view.Page, err error) {
 	if err := errors.Join(scheduler.ValidateName("collection", collection), p.Validate()); err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	if err := r.shared.exists(ctx, collection); err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	keys, err := r.keys(ctx, collection)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	sort.Slice(keys, func(i, j int) bool { return keys[i].Job < keys[j].Job })
 	passed := sort.Search(len(keys), func(i int) bool { return keys[i].Job > p.After })
-	keys, skip := keys[passed:], p.Skip
-	if skip > 0 && state == "" && p.Labels == nil { // without a filter, the part before the page need not be read one by one
-		if keys, err = r.existing(ctx, keys, skip+p.Size()+1); err != nil {
-			return nil, false, err
+	keys = keys[passed:]
+	if p.Skip > 0 && state == "" && p.Labels == nil { // without a filter, the part before the page need not be looked at
+		if keys, err = r.existing(ctx, keys, p.Skip+p.Size()+1); err != nil {
+			return nil, nil, err
 		}
-		keys, skip = keys[min(skip, len(keys)):], 0
+		keys, p.Skip = keys[min(p.Skip, len(keys)):], 0
 	}
-	for _, k := range keys {
-		v, wanted, err := r.picked(ctx, k, state, p.Labels)
-		if err != nil {
-			return nil, false, err
-		}
-		if !wanted {
-			continue
-		}
-		if skip > 0 {
-			skip--
-			continue
-		}
-		if len(views) == p.Size() {
-			return views, true, nil
-		}
-		views = append(views, v)
-	}
-	return views, false, nil
-}
-
-// picked returns a job if it is there, and wanted in a list.
-func (r Reader) picked(
-	ctx context.Context, k scheduler.Key, state scheduler.State, labels scheduler.Selector,
-) (v *view.Job, wanted bool, err error) {
-	j, err := r.shared.load(ctx, k)
-	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
-		return view.NewDamaged(damaged), (state == "" || state == scheduler.Damaged) && labels.Matches(nil), nil
-	}
-	if err == nil && !labels.Matches(j.Def.Labels) {
-		return nil, false, nil
-	}
-	if err == nil {
-		v, err = r.view(ctx, j)
-	}
-	switch {
-	case errors.Is(err, scheduler.ErrNotFound):
-		return nil, false, nil
-	case err != nil:
-		return nil, false, err
-	}
-	return v, state == "" || v.Job.State == state, nil
+	s := &jobSearch{reader: r, state: state, page: p}
+	return s.run(ctx, keys)
 }
 
 // keys returns the jobs of a collection by the store's index, in no particular

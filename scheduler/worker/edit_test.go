@@ -316,7 +316,7 @@ func TestDeletedJobsAreGone(t *testing.T) {
 				if err != nil || len(page) != 1 {
 					t.Fatalf("%s, page %+v: %v %v", name, p, page, err)
 				}
-				names, more = append(names, page[0].Job.Key.Job), after
+				names, more = append(names, page[0].Job.Key.Job), after != nil
 			}
 			if got := strings.Join(names, " "); got != "a c d" {
 				t.Errorf("%s: %s", name, got)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
+	"syscall"
 )
 
 // PortError says that Addr cannot be listened on: it is not an address, or
@@ -31,7 +33,8 @@ func portError(addr string, err error) error {
 }
 
 // DirError says that Dir cannot be used: it cannot be created, or not be
-// written to.
+// written to, as when the disk is full or read-only. Err is, or wraps, the
+// system's error.
 type DirError struct {
 	Dir string
 	Err error
@@ -62,3 +65,31 @@ type StartError struct{ Reason string }
 
 // Error returns the reason.
 func (e *StartError) Error() string { return "embedded NATS server: " + e.Reason }
+
+// errnos are the errors of a file system that the server tells in its own words.
+var errnos = []syscall.Errno{
+	syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EACCES, syscall.EPERM, syscall.EMFILE, syscall.ENFILE, syscall.EIO,
+}
+
+// startError is a [*DirError] when the server's reason is that of its directory.
+func startError(dir, reason string) error {
+	for _, errno := range errnos {
+		if strings.Contains(reason, errno.Error()) {
+			return dirError(dir, errno)
+		}
+	}
+	return &StartError{reason}
+}
+
+// dirError says what is wrong with a directory and, when it is full, how much
+// is missing.
+func dirError(dir string, err error) error {
+	err = reason(err)
+	if !errors.Is(err, syscall.ENOSPC) {
+		return &DirError{dir, err}
+	}
+	if n, ok := free(dir); ok && n < Room {
+		return &DirError{dir, fmt.Errorf("%w: %.1f MB are free, and %d MB are needed", err, float64(n)/(1<<20), Room>>20)}
+	}
+	return &DirError{dir, fmt.Errorf("%w: %d MB are needed", err, Room>>20)}
+}

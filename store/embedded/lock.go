@@ -19,11 +19,11 @@ var errLocked = errors.New("locked by another process")
 // file is closed.
 func lockDir(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, &DirError{dir, reason(err)}
+		return nil, dirError(dir, err)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, &DirError{dir, reason(err)}
+		return nil, dirError(dir, err)
 	}
 	if err := claim(f, dir); err != nil {
 		f.Close()
@@ -41,7 +41,7 @@ func claim(f *os.File, dir string) error {
 		return &DirError{dir, err}
 	}
 	if err := errors.Join(f.Truncate(0), writePID(f), checkWritable(dir)); err != nil {
-		return &DirError{dir, reason(err)}
+		return dirError(dir, err)
 	}
 	return nil
 }

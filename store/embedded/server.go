@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -16,9 +17,15 @@ import (
 
 // Server is a running NATS server.
 type Server struct {
-	nats  *server.Server
-	lock  *os.File
-	close sync.Once
+	cfg     Config
+	options *server.Options
+	lock    *os.File
+
+	restarting sync.Mutex // one restart at a time, and none after the end
+	closed     bool
+
+	mu   sync.Mutex
+	nats *server.Server
 }
 
 // Start starts a server and waits until JetStream answers. It reads back what
@@ -33,18 +40,24 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := server.NewServer(options)
-	if err != nil {
-		lock.Close()
-		return nil, &StartError{err.Error()}
+	s := &Server{cfg: cfg, options: options, lock: lock}
+	if n, known := free(cfg.Dir); known && n < Room {
+		s.Close()
+		return nil, dirError(cfg.Dir, syscall.ENOSPC)
 	}
-	s := &Server{nats: n, lock: lock}
-	if err := s.start(ctx, cfg); err != nil {
+	if err := s.start(ctx); err != nil {
 		s.Close()
 		return nil, err
 	}
+	if addr, ok := s.current().Addr().(*net.TCPAddr); ok {
+		s.options.Port = addr.Port // a restart has the same
+	}
 	return s, nil
 }
+
+// maxStore is no limit in bytes. The server's own would be three quarters of what is free at the start, also if that is
+// little and more becomes free.
+const maxStore = 1 << 50
 
 // options translates the config. It makes sure that the port is free before
 // anything else is done: a busy one is the common mistake.
@@ -52,7 +65,7 @@ func (c Config) options(ctx context.Context) (*server.Options, error) {
 	o := &server.Options{
 		ServerName: "carillon-embedded", DontListen: true, NoSigs: true, MaxPayload: maxPayload,
 		JetStream: true, StoreDir: c.Dir, SyncInterval: c.SyncInterval, SyncAlways: c.SyncAlways,
-		DisableJetStreamBanner: true,
+		JetStreamMaxStore: maxStore, DisableJetStreamBanner: true,
 	}
 	host, port, listen, err := c.splitAddr()
 	if err != nil {
@@ -73,14 +86,27 @@ func (c Config) options(ctx context.Context) (*server.Options, error) {
 	return o, nil
 }
 
-func (s *Server) start(ctx context.Context, cfg Config) error {
-	log := &logger{log: cfg.Logger}
-	s.nats.SetLoggerV2(log, false, false, false)
-	s.nats.Start()
+func (s *Server) start(ctx context.Context) error {
+	n, err := server.NewServer(s.options.Clone())
+	if err != nil {
+		return startError(s.cfg.Dir, err.Error())
+	}
+	log := &logger{log: s.cfg.Logger}
+	n.SetLoggerV2(log, false, false, false)
+	s.mu.Lock()
+	s.nats = n
+	s.mu.Unlock()
+	n.Start()
 	if reason := log.failure(); reason != "" {
-		return &StartError{reason}
+		return startError(s.cfg.Dir, reason)
 	}
 	return s.await(ctx)
+}
+
+func (s *Server) current() *server.Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.nats
 }
 
 // await returns when JetStream answers, which is a moment after the server
@@ -113,14 +139,22 @@ func (s *Server) await(ctx context.Context) error {
 // Connect opens a connection inside the process, with [ConnectOptions] and
 // then opts.
 func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
-	all := append(ConnectOptions(), nats.InProcessServer(s.nats))
+	all := append(ConnectOptions(), nats.InProcessServer(s), nats.ReconnectWait(reconnectWait))
 	return nats.Connect("", append(all, opts...)...)
 }
+
+// reconnectWait is the pause between tries to reach a server that is restarted,
+// which is not far.
+const reconnectWait = 100 * time.Millisecond
+
+// InProcessConn makes the connections of [Server.Connect], to the server as it
+// runs at the moment.
+func (s *Server) InProcessConn() (net.Conn, error) { return s.current().InProcessConn() }
 
 // URL is where clients on this machine connect, such as nats://127.0.0.1:4222;
 // "" when the server does not listen.
 func (s *Server) URL() string {
-	addr, ok := s.nats.Addr().(*net.TCPAddr)
+	addr, ok := s.current().Addr().(*net.TCPAddr)
 	if !ok {
 		return ""
 	}
@@ -134,11 +168,21 @@ func (s *Server) URL() string {
 // Close stops the server, which ends its connections, and frees the directory.
 // It may be called more than once.
 func (s *Server) Close() {
-	s.close.Do(func() {
-		s.nats.Shutdown()
-		s.nats.WaitForShutdown()
-		s.lock.Close()
-	})
+	s.restarting.Lock()
+	defer s.restarting.Unlock()
+	if s.closed {
+		return
+	}
+	s.closed = true
+	s.stop()
+	s.lock.Close()
+}
+
+func (s *Server) stop() {
+	if n := s.current(); n != nil {
+		n.Shutdown()
+		n.WaitForShutdown()
+	}
 }
 
 // ConnectOptions are the options that a scheduler's connection to any NATS

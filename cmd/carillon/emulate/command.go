@@ -22,7 +22,7 @@ type Command struct {
 	Config       string            `help:"Queues, topics and subscriptions to make, as a config.json of Microsoft's emulator." placeholder:"FILE"`
 	AutoCreate   bool              `help:"Make queues, topics and subscriptions when they are first used, instead of refusing them."`
 	AMQP         string            `name:"amqp" help:"Where Service Bus listens for AMQP." default:"127.0.0.1:5672" placeholder:"ADDR"`
-	HTTP         string            `name:"http" help:"Where Service Bus listens for its admin clients, /health, /api and AMQP over WebSocket." default:"127.0.0.1:5300" placeholder:"ADDR"`
+	HTTP         string            `name:"http" help:"Where Service Bus listens for its admin clients, REST, /health, /metrics, /api and AMQP over WebSocket." default:"127.0.0.1:5300" placeholder:"ADDR"`
 	Queue        string            `name:"queue" help:"Where storage queues listen." default:"127.0.0.1:10001" placeholder:"ADDR"`
 	NoServiceBus bool              `help:"Run without Service Bus."`
 	NoQueue      bool              `help:"Run without storage queues."`
@@ -31,6 +31,7 @@ type Command struct {
 	Account      map[string]string `mapsep:"none" help:"A storage account with its key in base64, instead of devstoreaccount1; may be repeated." placeholder:"NAME=KEY"`
 	Cert         string            `help:"Certificate, in PEM, with which Service Bus serves TLS too, on the same ports, and storage queues HTTPS alone." placeholder:"FILE"`
 	Key          string            `help:"The private key of --cert, in PEM." placeholder:"FILE"`
+	Hosts        []string          `name:"allowed-host" help:"Names that the HTTP servers answer to. On a loopback address those of such addresses come beside, elsewhere addresses, and without this flag they answer to all. A name, or *.example.com; may be repeated." placeholder:"NAME"`
 	Data         string            `help:"Directory that keeps everything for the next start; one process at a time can use it. Default: memory." placeholder:"DIR"`
 	PortsFile    string            `help:"Write the addresses and connection strings to this file, as JSON, once everything runs." placeholder:"FILE"`
 }
@@ -76,7 +77,7 @@ Examples:
 
 // Run runs until it is interrupted.
 func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
-	cfg, err := c.config(t)
+	cfg, err := c.config(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -107,8 +108,8 @@ func (c Command) exposed(ctx context.Context) []listen.Flag {
 }
 
 // config is what the flags ask for.
-func (c Command) config(t *terminal.Terminal) (Config, error) {
-	if err := listen.Check(c.listeners()...); err != nil {
+func (c Command) config(ctx context.Context, t *terminal.Terminal) (Config, error) {
+	if err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts)); err != nil {
 		return Config{}, err
 	}
 	mode, err := servicebus.ParseAuth(c.Keys)
@@ -138,7 +139,7 @@ func (c Command) config(t *terminal.Terminal) (Config, error) {
 		}
 		cfg.Bus = &servicebus.Config{
 			Addr: c.AMQP, HTTPAddr: c.HTTP, Auth: mode, Keys: c.SASKey, Entities: entities,
-			AutoCreate: c.AutoCreate, Logger: c.Logger(t.Err),
+			AutoCreate: c.AutoCreate, Logger: c.Logger(t.Err), AllowHost: listen.Hosts(ctx, c.HTTP, c.Hosts),
 		}
 		if certificate != nil {
 			cfg.Bus.TLS = &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12}
@@ -147,6 +148,7 @@ func (c Command) config(t *terminal.Terminal) (Config, error) {
 	if !c.NoQueue {
 		cfg.Queue = &storagequeue.Config{
 			Addr: c.Queue, Accounts: c.Account, Certificate: certificate, AutoCreate: c.AutoCreate, Logger: c.Logger(t.Err),
+			AllowHost: listen.Hosts(ctx, c.Queue, c.Hosts),
 		}
 		if c.Keys != "" && mode != servicebus.Strict {
 			cfg.Queue.Keys = storagequeue.Lenient

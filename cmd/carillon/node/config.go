@@ -2,6 +2,7 @@ package node
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"net"
 	"net/http"
@@ -33,6 +34,10 @@ type Config struct {
 	// [http.ServeMux]. Default: none.
 	Handlers map[string]http.Handler
 
+	// AllowHost decides which names the REST API answers to; see [rest.Config].
+	// Default: all.
+	AllowHost func(host string) bool
+
 	// Keys seal the secrets of jobs and the shared ones. Default: none; jobs
 	// with secrets are refused then.
 	Keys *seal.Keyring
@@ -51,6 +56,11 @@ type Config struct {
 	// AuditEvery is how often jobs are compared with batons, besides at the
 	// start. Default one hour.
 	AuditEvery time.Duration
+
+	// Mend makes a NATS server take writes again whose streams are shut, by a
+	// restart. It is called every two seconds until they are open. Default:
+	// nobody can; the log says what to do.
+	Mend func(ctx context.Context) error
 
 	// Version is shown to targets, in the NATS service and over HTTP.
 	// Default: dev.

@@ -56,7 +56,9 @@ func (n *Node) serveHTTP(ctx context.Context, g *errgroup.Group) *webServer {
 // handler returns the REST API with the other handlers beside it.
 func (n *Node) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/", rest.New(rest.Config{Service: n.service, Ready: n.Ready, Logger: n.log, Version: n.cfg.Version}))
+	mux.Handle("/", rest.New(rest.Config{
+		Service: n.service, Ready: n.Ready, Logger: n.log, Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
+	}))
 	for pattern, h := range n.cfg.Handlers {
 		mux.Handle(pattern, h)
 	}

@@ -27,6 +27,7 @@ type Node struct {
 	service *service.Service
 	worker  *worker.Worker
 	actions *actions.Registry
+	health  *health
 
 	takeover chan struct{} // another worker has died, or stopped
 	working  atomic.Bool   // the worker and the APIs run, and no stop was asked for
@@ -41,6 +42,7 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{cfg: cfg, log: cfg.Logger, store: st, takeover: make(chan struct{}, 1)}
+	n.health = &health{check: st.Check, mend: cfg.Mend, log: n.log}
 	cfg.Delivery.Version, cfg.Delivery.Conn, cfg.Delivery.Prefix = cfg.Version, cfg.Conn, cfg.Store.Prefix
 	n.actions = builtin.New(cfg.Delivery)
 	vault := secrets.NewVault(secrets.Config{Store: st.Secrets(), Keys: cfg.Keys})
@@ -72,9 +74,9 @@ var (
 )
 
 // readyTimeout is how long NATS may take to answer a node that is ready.
-const readyTimeout = 2 * time.Second
+const readyTimeout = 5 * time.Second
 
-// Ready returns nil when the node works and NATS answers.
+// Ready returns nil when the node works, and NATS answers and takes writes.
 func (n *Node) Ready(ctx context.Context) error {
 	if !n.working.Load() {
 		return errNotWorking
@@ -87,7 +89,7 @@ func (n *Node) Ready(ctx context.Context) error {
 	if err := n.cfg.Conn.FlushWithContext(ctx); err != nil {
 		return fmt.Errorf("NATS does not answer: %w", err)
 	}
-	return nil
+	return n.health.err(ctx)
 }
 
 // Run works until ctx is done and stops in good order. It calls ready once, when
@@ -104,6 +106,7 @@ func (n *Node) Run(ctx context.Context, ready func() error) error {
 	engine.Go(func() error { return n.worker.Run(engineCtx) })
 	n.openNATS(engineCtx, engine)
 	engine.Go(func() error { n.audit(engineCtx); return nil })
+	engine.Go(func() error { n.health.run(engineCtx, n.store.Suspicions()); return nil })
 	engine.Go(func() error { return web.failure(engineCtx) })
 	n.working.Store(true)
 	engine.Go(ready)

@@ -34,6 +34,9 @@ type Config struct {
 	MaxMessageSize int64
 	// IdleTimeout is half of how long a client may be silent. Default one minute.
 	IdleTimeout time.Duration
+	// AllowHost decides which names the HTTP port answers to, as they stand in the header Host, so that no page of the web whose
+	// name leads here gets an answer. Default: all.
+	AllowHost func(host string) bool
 	// Logger takes what an operator should know. Default: nothing is logged.
 	Logger *slog.Logger
 }

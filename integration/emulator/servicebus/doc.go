@@ -12,13 +12,13 @@
 // It has queues, topics, subscriptions with filters and actions, sessions,
 // dead letters, scheduled and deferred messages, duplicate detection,
 // transactions, and administration at run time, over AMQP 1.0, AMQP over
-// WebSocket and HTTP, with or without TLS. Without a folder for data everything
-// is in memory.
+// WebSocket and HTTP, with or without TLS. Messages are sent and received over
+// REST too. Without a folder for data everything is in memory.
 //
 // # Parts, below internal
 //
 // Package amqp is the codec, protocol serves connections, broker has the
 // entities and their messages, filter the rules of subscriptions, admin the HTTP
-// interfaces, and auth the keys. What survives a restart is in a write-ahead log,
+// interfaces of administration, rest that of messages, and auth the keys. What survives a restart is in a write-ahead log,
 // package wal beside both emulators.
 package servicebus

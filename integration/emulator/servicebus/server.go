@@ -12,11 +12,15 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/internal/browser"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/exposition"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/spelling"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/admin"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/protocol"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/rest"
 )
 
 // A Server is an emulator that runs.
@@ -30,6 +34,7 @@ type Server struct {
 
 	cancel  context.CancelFunc // of the broker
 	ended   sync.WaitGroup     // goroutines of the server itself
+	open    sync.WaitGroup     // connections of HTTP
 	close   func() error
 	failing sync.Mutex
 	failed  error         // why it does not go on; nil while it does, and after Close
@@ -76,9 +81,13 @@ func (s *Server) run() {
 	mux := http.NewServeMux()
 	mux.Handle(protocol.WebSocketPath, s.protocol)
 	mux.Handle(protocol.WebSocketPath+"/{$}", s.protocol) // as .NET's and Python's clients ask for it
-	mux.Handle("/", admin.New(admin.Config{Broker: s.broker, Keys: keys, Connections: s.protocol}))
+	requests := &exposition.Requests{}
+	administration := admin.New(admin.Config{Broker: s.broker, Keys: keys, Connections: s.protocol, Requests: requests})
+	mux.Handle("/", requests.Counting(rest.New(rest.Config{Broker: s.broker, Keys: keys, Next: administration})))
 	s.http = &http.Server{
-		Handler:           mux,
+		Handler:           tellTLS(browser.Guard(s.config.AllowHost, mux)),
+		ConnContext:       connContext,
+		ConnState:         s.count,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
 		IdleTimeout:       2 * time.Minute,
@@ -104,12 +113,24 @@ func (s *Server) listen(ctx context.Context) error {
 	s.httpAddr = web.Addr()
 	s.ended.Go(func() { _ = s.protocol.Serve(listen.Quick(listener)) }) //nolint:contextcheck // as above
 	s.ended.Go(func() {
-		if err := s.http.Serve(sniffing{listen.Quick(web), s.config.TLS}); !errors.Is(err, http.ErrServerClosed) {
+		listener := spelling.Listener{Listener: sniffing{listen.Quick(web), s.config.TLS}}
+		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			s.fail(err)
 		}
 	})
 	s.config.Logger.Info("service bus emulator is ready", slog.String("amqp", s.Addr()), slog.String("http", s.HTTPAddr()))
 	return nil
+}
+
+// count keeps track of the goroutines of HTTP connections. Those over WebSocket are the protocol's.
+func (s *Server) count(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		s.open.Add(1)
+	case http.StateClosed, http.StateHijacked:
+		s.open.Done()
+	default:
+	}
 }
 
 // fail notes why the server does not go on.
@@ -133,6 +154,7 @@ func (s *Server) shut() error {
 	s.protocol.Close()
 	s.cancel()
 	s.ended.Wait()
+	s.open.Wait()
 	s.finish()
 	s.failing.Lock()
 	defer s.failing.Unlock()

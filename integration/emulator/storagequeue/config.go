@@ -48,6 +48,9 @@ type Config struct {
 	Sync bool
 	// Certificate makes the server speak HTTPS. Default none.
 	Certificate *tls.Certificate
+	// AllowHost decides which names are answered to, as they stand in the header Host, so that no page of the web whose
+	// name leads here gets an answer. Default: all.
+	AllowHost func(host string) bool
 	// Logger gets a line for each request at debug level, and what goes wrong. Default none.
 	Logger *slog.Logger
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/internal/browser"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/exposition"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/store"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
@@ -32,8 +34,10 @@ type Handler struct {
 	keys     map[string][]byte
 	any      bool
 	lenient  bool
+	answers  func(host string) bool // nil: to all
 	store    *store.Store
 	logger   *slog.Logger
+	requests exposition.Requests
 }
 
 // Open returns an emulator as an HTTP handler. Addr and Certificate of the configuration have no effect. Names of metadata come
@@ -56,6 +60,7 @@ func Open(cfg Config) (*Handler, error) {
 		keys:     keys,
 		any:      cfg.AnyAccount || cfg.Keys == Lenient,
 		lenient:  cfg.Keys == Lenient,
+		answers:  cfg.AllowHost,
 		store:    kept,
 		logger:   logger,
 	}, nil
@@ -79,6 +84,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		c.refuse(err)
 	}
+	h.requests.Count(r.Method, c.status)
 	h.logger.Debug("storage queue request", "method", r.Method, "path", r.URL.Path, "status", c.status, "requestId", c.id, "err", err)
 }
 
@@ -101,6 +107,13 @@ func (c *call) serve() error {
 	if c.query, err = url.ParseQuery(c.r.URL.RawQuery); err != nil {
 		return wire.InvalidURI
 	}
+	if h := c.handler; h.answers != nil && !h.answers(c.r.Host) {
+		return wire.UnknownHost
+	}
+	if c.r.Method == http.MethodGet && c.r.URL.Path == "/metrics" && c.r.URL.RawQuery == "" { // an account's name needs a query
+		c.metrics()
+		return nil
+	}
 	if c.target, err = parseTarget(c.r); err != nil {
 		return err
 	}
@@ -108,6 +121,9 @@ func (c *call) serve() error {
 		return c.preflight()
 	}
 	c.rule = matchRule(c.handler.store.Properties(c.target.account).CORS, c.r)
+	if c.rule == nil && browser.Foreign(c.r) { // it needs no preflight when it looks like a form
+		return wire.ForeignPage
+	}
 	op, err := findOperation(c.target.level, c.r.Method, c.query)
 	if err != nil {
 		return err

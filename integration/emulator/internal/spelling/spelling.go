@@ -44,6 +44,14 @@ func ConnContext(ctx context.Context, socket net.Conn) context.Context {
 	return ctx
 }
 
+// Unwrap returns the connection under one of a [Listener], and others as they are.
+func Unwrap(socket net.Conn) net.Conn {
+	if c, ok := socket.(*conn); ok {
+		return c.Conn
+	}
+	return socket
+}
+
 // Of returns the name of a header as the client of a request has last sent it, or as it is if that is not known.
 func Of(ctx context.Context, name string) string {
 	c, ok := ctx.Value(connKey{}).(*conn)

@@ -30,7 +30,7 @@ func after(t *testing.T, prefix, text string, size int) context.Context {
 	ctx := spelling.ConnContext(t.Context(), socket)
 	go func() {
 		defer client.Close()
-		for len(text) > 0 {
+		for text != "" {
 			n := min(size, len(text))
 			_, _ = io.WriteString(client, text[:n])
 			text = text[n:]

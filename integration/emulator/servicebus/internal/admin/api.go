@@ -18,16 +18,17 @@ import (
 func (h *handler) newAPI() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, serve := range map[string]func(*http.Request) (any, error){
-		"GET /api/entities":    h.listEntities,
-		"GET /api/messages":    h.peek,
-		"DELETE /api/messages": h.purge,
-		"GET /api/deadletters": h.deadLetters,
-		"POST /api/resubmit":   h.resubmit,
-		"GET /api/faults":      h.listFaults,
-		"POST /api/faults":     h.addFault,
-		"DELETE /api/faults":   h.clearFaults,
-		"POST /api/disconnect": h.disconnect,
-		"GET /api/connections": h.countConnections,
+		"GET /api/entities":       h.listEntities,
+		"GET /api/messages":       h.peek,
+		"DELETE /api/messages":    h.purge,
+		"GET /api/deadletters":    h.deadLetters,
+		"DELETE /api/deadletters": h.purgeDeadLetters,
+		"POST /api/resubmit":      h.resubmit,
+		"GET /api/faults":         h.listFaults,
+		"POST /api/faults":        h.addFault,
+		"DELETE /api/faults":      h.clearFaults,
+		"POST /api/disconnect":    h.disconnect,
+		"GET /api/connections":    h.countConnections,
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			answer, err := serve(r)

@@ -7,7 +7,7 @@
 //
 // The second is a small one in JSON, below /api, for people and scripts: it lists
 // entities, looks at messages, purges, sends dead letters again, and orders
-// faults. The third is /health.
+// faults. The third are /health and, for Prometheus, /metrics.
 //
 // Bodies are bounded, and answers to a list or a look at messages come in pages.
 package admin

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/internal/exposition"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
@@ -18,6 +19,8 @@ type Config struct {
 	Keys auth.Keyring
 	// Connections are those of clients. It is required.
 	Connections Connections
+	// Requests are those that were counted, for the metrics. It is required.
+	Requests *exposition.Requests
 }
 
 // Connections can be counted and cut.
@@ -34,13 +37,16 @@ type handler struct {
 	broker      *broker.Broker
 	keys        auth.Keyring
 	connections Connections
+	requests    *exposition.Requests
 	started     time.Time
 	api         http.Handler
 }
 
 // New returns what serves the interfaces.
 func New(config Config) http.Handler {
-	h := &handler{broker: config.Broker, keys: config.Keys, connections: config.Connections, started: time.Now()}
+	h := &handler{
+		broker: config.Broker, keys: config.Keys, connections: config.Connections, requests: config.Requests, started: time.Now(),
+	}
 	h.api = h.newAPI()
 	return h
 }
@@ -53,6 +59,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case path == "health":
 			h.health(w)
+			return
+		case path == "metrics":
+			h.metrics(w)
 			return
 		case path == "api" || strings.HasPrefix(path, "api/"):
 			h.serveAPI(w, r)

@@ -223,17 +223,62 @@ func plainAll(values []any) []any {
 
 func asSymbol(text string) amqp.Symbol { return amqp.Symbol(text) }
 
-// purge deletes the messages of an entity that are not locked.
+// purge deletes the messages of an entity that are not locked, and of a topic those of its subscriptions.
 func (h *handler) purge(r *http.Request) (any, error) {
-	source, err := h.existing(r, "")
+	path, err := entityOf(r)
 	if err != nil {
 		return nil, err
 	}
-	n, receipt, err := source.Delete(math.MaxInt32, time.Time{})
+	if _, err := h.broker.Topic(path); err == nil {
+		return h.purgeTopic(path)
+	}
+	return h.purgeBelow(r, "")
+}
+
+// purgeDeadLetters deletes the dead letters of an entity.
+func (h *handler) purgeDeadLetters(r *http.Request) (any, error) {
+	return h.purgeBelow(r, deadLetterSuffix)
+}
+
+func (h *handler) purgeBelow(r *http.Request, suffix string) (any, error) {
+	source, err := h.existing(r, suffix)
+	if err != nil {
+		return nil, err
+	}
+	n, receipt, err := source.Purge()
 	if err != nil {
 		return nil, err
 	}
 	return map[string]int{"deleted": n}, receipt.Wait()
+}
+
+func (h *handler) purgeTopic(name string) (any, error) {
+	n, receipt, err := h.broker.PurgeTopic(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := receipt.Wait(); err != nil {
+		return nil, err
+	}
+	subscriptions, err := h.broker.Subscriptions(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range subscriptions {
+		source, err := h.broker.Source(name + "/Subscriptions/" + s.Name)
+		if err != nil {
+			continue // deleted meanwhile
+		}
+		more, receipt, err := source.Purge()
+		if err == nil {
+			err = receipt.Wait()
+		}
+		if err != nil {
+			return nil, err
+		}
+		n += more
+	}
+	return map[string]int{"deleted": n}, nil
 }
 
 // resubmit sends dead letters again, to the queue or topic that they came from.

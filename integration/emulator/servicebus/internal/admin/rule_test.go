@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/internal/exposition"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
@@ -33,7 +34,7 @@ type site struct {
 func newSite(t *testing.T) site {
 	t.Helper()
 	b := broker.New(broker.Config{})
-	s := site{New(Config{Broker: b, Connections: none{}}), b}
+	s := site{New(Config{Broker: b, Connections: none{}, Requests: &exposition.Requests{}}), b}
 	s.do(t, http.MethodPut, "/t", entryOf(`<TopicDescription xmlns="`+busSpace+`"/>`), http.StatusCreated)
 	s.do(t, http.MethodPut, "/t/Subscriptions/s", entryOf(`<SubscriptionDescription xmlns="`+busSpace+`"/>`), http.StatusCreated)
 	return s

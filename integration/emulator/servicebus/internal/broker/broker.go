@@ -40,6 +40,7 @@ type Config struct {
 type Broker struct {
 	config    Config
 	faults    fault.List
+	tally     tally
 	timetable *index.Timetable[*entity]
 	salt      uint64 // scrambles sequence numbers in tokens
 	log       *wal.Log

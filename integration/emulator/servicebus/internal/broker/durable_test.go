@@ -47,12 +47,12 @@ func look(tb testing.TB, b *broker.Broker) state {
 	var paths []string
 	for i, q := range s.Queues {
 		paths = append(paths, q.Name)
-		s.Queues[i].Usage.Accessed = time.Time{}
+		s.Queues[i].Usage.Accessed, s.Queues[i].Usage.Receivers = time.Time{}, 0
 	}
 	for i, topic := range s.Topics {
 		s.Topics[i].Usage.Accessed = time.Time{}
 		for _, sub := range must(b.Subscriptions(topic.Name)) {
-			sub.Usage.Accessed = time.Time{}
+			sub.Usage.Accessed, sub.Usage.Receivers = time.Time{}, 0
 			s.Subscriptions = append(s.Subscriptions, sub)
 			paths = append(paths, topic.Name+"/Subscriptions/"+sub.Name)
 			for _, rule := range must(b.Rules(topic.Name, sub.Name)) {

@@ -237,7 +237,8 @@ func (e *entity) counts() Counts {
 
 func (e *entity) usage() Usage {
 	usage := Usage{
-		Counts: e.counts(), Size: e.size, Created: time.UnixMilli(e.created).UTC(), Updated: time.UnixMilli(e.updated).UTC(),
+		Counts: e.counts(), Size: e.size, Receivers: len(e.receivers),
+		Created: time.UnixMilli(e.created).UTC(), Updated: time.UnixMilli(e.updated).UTC(),
 	}
 	switch {
 	case e.accessed != 0:

@@ -127,11 +127,13 @@ func (c Counts) Total() int64 {
 
 // Usage is what an entity holds and when it was used.
 type Usage struct {
-	Counts   Counts
-	Size     int64 // bytes of all messages
-	Created  time.Time
-	Updated  time.Time
-	Accessed time.Time // last send or receive since the broker was loaded; else zero, or when a subscription was created
+	Counts Counts
+	Size   int64 // bytes of all messages
+	// Receivers are those that are open at this moment, of dead letters too.
+	Receivers int
+	Created   time.Time
+	Updated   time.Time
+	Accessed  time.Time // last send or receive since the broker was loaded; else zero, or when a subscription was created
 }
 
 // QueueInfo describes a queue.

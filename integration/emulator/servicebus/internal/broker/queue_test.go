@@ -490,3 +490,31 @@ func TestDeleteQueue(t *testing.T) {
 		wantIDs(t, peek(t, b, "q"))
 	})
 }
+
+// TestPurge shows that all messages go but those that a receiver has, and that a session is forgotten with its last.
+func TestPurge(t *testing.T) {
+	bubble(t, func(t *testing.T, b *broker.Broker) {
+		must(b.CreateQueue("q", broker.QueueOptions{}))
+		send(t, b, "q", ids(4)...)
+		send(t, b, "q", spec{id: "later", at: time.Now().Add(time.Hour)})
+		r := receive(t, b, "q", broker.ReceiverConfig{})
+		r.SetCredit(3)
+		r.settle(r.next(), broker.Outcome{Kind: broker.Defer})
+		r.settle(r.next(), broker.Outcome{Kind: broker.MoveDeadLetter})
+		held := r.next()
+		n, _, err := source(t, b, "q").Purge()
+		if err != nil || n != 3 {
+			t.Errorf("%d, %v", n, err)
+		}
+		r.settle(held, broker.Outcome{})
+		if info := must(b.Queue("q")); info.Usage.Counts != (broker.Counts{DeadLetter: 1}) || info.Usage.Size == 0 {
+			t.Errorf("%+v", info.Usage)
+		}
+		if n, _, err := source(t, b, "q/$DeadLetterQueue").Purge(); err != nil || n != 1 {
+			t.Errorf("%d, %v", n, err)
+		}
+		if info := must(b.Queue("q")); info.Usage.Size != 0 {
+			t.Errorf("%+v", info.Usage)
+		}
+	})
+}

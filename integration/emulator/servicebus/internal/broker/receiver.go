@@ -113,6 +113,7 @@ func (r *Receiver) Next(buf []byte) (Delivery, bool) {
 	r.credit--
 	m.fetched = true
 	e.accessed = now
+	e.broker.tally.count(receiveOperation, 1, nil)
 	var d Delivery
 	if r.config.Mode == ReceiveAndDelete {
 		d = Delivery{Payload: m.appendDelivery(buf[:0], ready), Sequence: m.seq}

@@ -44,9 +44,29 @@ func (q *queue) find(token amqp.UUID, now int64) (*message, error) {
 	return m, nil
 }
 
+// Locked returns the message that a token has locked. It fails with MessageLockLost.
+func (s *Source) Locked(token amqp.UUID) (Delivery, error) {
+	e := s.queue.entity
+	if err := e.lock(); err != nil {
+		return Delivery{}, err
+	}
+	defer e.unlock()
+	m, err := s.queue.find(token, nowMilli())
+	if err != nil {
+		return Delivery{}, err
+	}
+	return m.delivery(nil), nil
+}
+
 // Settle ends the lock of a message with an outcome. It fails with MessageLockLost. Under a transaction, txn, that happens
 // with the commit; nil is none.
 func (s *Source) Settle(token amqp.UUID, outcome Outcome, txn *Txn) (Receipt, error) {
+	receipt, err := s.settle(token, outcome, txn)
+	s.queue.entity.broker.tally.count(settleOperations+operation(outcome.Kind), 1, err)
+	return receipt, err
+}
+
+func (s *Source) settle(token amqp.UUID, outcome Outcome, txn *Txn) (Receipt, error) {
 	q := s.queue
 	e := q.entity
 	if err := e.lock(); err != nil {

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -82,8 +83,20 @@ func (s *Source) ReceiveDeferred(sequence []int64, mode Mode, session *string) (
 	return deliveries, e.broker.commit(en), nil
 }
 
+// Purge removes all messages that are not locked: those that wait, that are deferred and that are scheduled. It returns how many.
+func (s *Source) Purge() (int, Receipt, error) {
+	return s.remove(math.MaxInt, func(m *message) bool { return m.state != locked })
+}
+
 // Delete removes up to most messages that are not locked and were enqueued before a time (zero for any). It returns how many.
 func (s *Source) Delete(most int, before time.Time) (int, Receipt, error) {
+	return s.remove(most, func(m *message) bool {
+		return m.state == ready && (before.IsZero() || m.enqueued < before.UnixMilli())
+	})
+}
+
+// remove removes up to most messages of a kind.
+func (s *Source) remove(most int, doomed func(*message) bool) (int, Receipt, error) {
 	q := s.queue
 	e := q.entity
 	if err := e.lock(); err != nil {
@@ -92,7 +105,7 @@ func (s *Source) Delete(most int, before time.Time) (int, Receipt, error) {
 	defer e.unlock()
 	var chosen []*message
 	q.shelf.Ascend(0, func(m *message) bool {
-		if m.state == ready && (before.IsZero() || m.enqueued < before.UnixMilli()) {
+		if doomed(m) && m.txn == nil {
 			chosen = append(chosen, m)
 		}
 		return len(chosen) < most

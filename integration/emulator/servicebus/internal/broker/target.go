@@ -34,13 +34,16 @@ func (e *entity) maxMessageSize() int64 {
 // of one may share their memory.
 func (t *Target) Send(messages []amqp.Message, txn *Txn) (Receipt, error) {
 	_, receipt, err := t.send(messages, txn, nil)
+	t.entity.broker.tally.count(sendOperation, len(messages), err)
 	return receipt, err
 }
 
 // Schedule takes in messages that have the annotation x-opt-scheduled-enqueue-time, as Send does, and returns their sequence
 // numbers. Under a transaction these are 0.
 func (t *Target) Schedule(messages []amqp.Message, txn *Txn) ([]int64, Receipt, error) {
-	return t.send(messages, txn, make([]int64, 0, len(messages)))
+	numbers, receipt, err := t.send(messages, txn, make([]int64, 0, len(messages)))
+	t.entity.broker.tally.count(sendOperation, len(messages), err)
+	return numbers, receipt, err
 }
 
 // send appends the sequence numbers to numbers unless that is nil.

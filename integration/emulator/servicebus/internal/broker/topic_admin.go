@@ -64,3 +64,12 @@ func (b *Broker) Topic(name string) (TopicInfo, error) {
 
 // Topics describes all topics, by name.
 func (b *Broker) Topics() []TopicInfo { return infos(b.ofKind(topicKind), topicInfo) }
+
+// PurgeTopic removes the scheduled messages of a topic, which has no others, and returns how many.
+func (b *Broker) PurgeTopic(name string) (int, Receipt, error) {
+	e, err := b.find(topicKind, name)
+	if err != nil {
+		return 0, Receipt{}, err
+	}
+	return (&Source{&e.queues[mainPart]}).Purge()
+}

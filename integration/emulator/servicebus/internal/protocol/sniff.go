@@ -18,6 +18,16 @@ func Sniff(socket net.Conn, config *tls.Config) net.Conn {
 	return &sniffed{Conn: socket, config: config}
 }
 
+// Secure reports whether a connection from [Sniff] speaks TLS. It does not know before the first was read.
+func Secure(socket net.Conn) bool {
+	s, ok := socket.(*sniffed)
+	if !ok {
+		return false
+	}
+	_, secure := s.secure.(*tls.Conn)
+	return secure
+}
+
 // sniffed is a connection that decides at its first Read what it is. Nothing is written before something was read.
 type sniffed struct {
 	net.Conn

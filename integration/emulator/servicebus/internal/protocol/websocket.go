@@ -18,7 +18,7 @@ const subprotocol = "AMQPWSB10"
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		Subprotocols:       []string{subprotocol},
-		InsecureSkipVerify: true, // any origin: programs connect, not only pages
+		InsecureSkipVerify: true, // pages of other machines do not get here
 	})
 	if err != nil {
 		return // Accept has answered

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"maps"
@@ -242,4 +243,29 @@ func (s *Store) find(name Name) *queue {
 		return a.queues[name.Queue]
 	}
 	return nil
+}
+
+// A Count is how many messages a queue has, visible or not.
+type Count struct {
+	Name
+
+	Messages int
+}
+
+// Counts returns the counts of all queues, by account and name.
+func (s *Store) Counts(now time.Time) []Count {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now = s.settle(now)
+	var counts []Count
+	for account, a := range s.accounts {
+		for name, q := range a.queues {
+			q.expire(now)
+			counts = append(counts, Count{Name{account, name}, len(q.messages)})
+		}
+	}
+	slices.SortFunc(counts, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Queue, b.Queue))
+	})
+	return counts
 }

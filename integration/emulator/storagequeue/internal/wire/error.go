@@ -96,6 +96,10 @@ var (
 		"Write operations are not allowed.")
 	CORSPreflightFailure = fault(http.StatusForbidden, "CorsPreflightFailure",
 		"CORS not enabled or no matching rule found for this request.")
+	ForeignPage = fault(http.StatusForbidden, "AuthorizationFailure",
+		"A page of another origin has sent this request, and no CORS rule of the account lets it.")
+	UnknownHost = fault(http.StatusMisdirectedRequest, "UnknownHost",
+		"The host is none of this server's names; start it with --allowed-host if it is.")
 	InvalidResourceName = fault(http.StatusBadRequest, "InvalidResourceName",
 		"The specified resource name contains invalid characters.")
 	OutOfRangeName = fault(http.StatusBadRequest, "OutOfRangeInput",

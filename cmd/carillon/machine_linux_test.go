@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/listen"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+)
+
+// smallDiskEnv is set in the process that has a small disk.
+const smallDiskEnv = "CARILLON_TEST_SMALL_DISK"
+
+// onSmallDisk runs the test again in a process of its own, which may mount a file system of 64 MB, and there calls f with
+// the directory of that.
+func onSmallDisk(t *testing.T, f func(t *testing.T, dir string)) {
+	t.Helper()
+	if dir := os.Getenv(smallDiskEnv); dir != "" {
+		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64m"); err != nil {
+			t.Skipf("no file system can be mounted here (%v): run the test as root, or where user namespaces may mount", err)
+		}
+		defer syscall.Unmount(dir, syscall.MNT_DETACH) //nolint:errcheck // it ends with the process
+		f(t, dir)
+		return
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), exe, "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), smallDiskEnv+"="+t.TempDir())
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWNS | syscall.CLONE_NEWUSER,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+	}
+	out, err := cmd.CombinedOutput()
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.ENOSPC) {
+		t.Skipf("no user namespace can be made here (%v): enable them (sysctl user.max_user_namespaces, "+
+			"kernel.apparmor_restrict_unprivileged_userns=0), or run the test as root", err)
+	}
+	if bytes.Contains(out, []byte("--- SKIP")) {
+		t.Skip(string(out))
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// running is a `carillon dev` or `serve` that is ready.
+type running struct {
+	*process
+
+	listen.Ports
+}
+
+// startReady starts a process, and waits until it is ready.
+func startReady(t *testing.T, args ...string) *running {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "ports.json")
+	r := &running{process: startProcess(t, append(args, "--ports-file", file)...)}
+	r.until(t, "the start", func() bool {
+		data, err := os.ReadFile(file)
+		return err == nil && json.Unmarshal(data, &r.Ports) == nil
+	})
+	return r
+}
+
+// startDev starts a `carillon dev` on free ports.
+func startDev(t *testing.T, data string, more ...string) *running {
+	t.Helper()
+	const free = "127.0.0.1:0"
+	args := []string{"dev", "--data", data, "--http", free, "--nats", free, "--amqp", free, "--queue", free}
+	return startReady(t, append(args, more...)...)
+}
+
+// until waits for something.
+func (r *running) until(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); !happened(); <-tick.C {
+		select {
+		case <-r.ended:
+			t.Fatalf("it ended while waiting for %s\n%s", what, r.out.String())
+		default:
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// call makes a request and returns the status and the body.
+func (r *running) call(t *testing.T, method, path, body string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, r.HTTP+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return resp.StatusCode, string(data)
+}
+
+// must makes a request that has to succeed, and returns the body.
+func (r *running) must(t *testing.T, method, path, body string) string {
+	t.Helper()
+	status, answer := r.call(t, method, path, body)
+	if status/100 != 2 {
+		t.Fatalf("%s %s: %d %s", method, path, status, answer)
+	}
+	return answer
+}
+
+// readyz returns what /readyz says.
+func (r *running) readyz(t *testing.T) (status int, text string) {
+	t.Helper()
+	return r.call(t, http.MethodGet, "/readyz", "")
+}
+
+// executions is how often a job has run.
+func (r *running) executions(t *testing.T, job string) int {
+	t.Helper()
+	var v struct {
+		Properties struct {
+			Status struct {
+				ExecutionCount int `json:"executionCount"`
+			} `json:"status"`
+		} `json:"properties"`
+	}
+	_, text := r.call(t, http.MethodGet, "/jobCollections/default/jobs/"+job, "")
+	_ = json.Unmarshal([]byte(text), &v) // none, if it is not there
+	return v.Properties.Status.ExecutionCount
+}
+
+// fill writes a file until there is no room any more, and returns its path.
+func fill(t *testing.T, dir string) string {
+	t.Helper()
+	f, err := os.Create(filepath.Join(dir, "fill"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for size := 1 << 20; size > 0; {
+		if _, err = f.Write(make([]byte, size)); err != nil {
+			size /= 2
+		}
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	return f.Name()
+}
+
+// everySecond is a job whose records are large enough to need a new page of a disk each.
+const everySecond = `{"action":{"type":"http","request":{"uri":"HTTP/echo","method":"POST","body":"BODY"}},
+	"recurrence":{"frequency":"second","interval":1}}`
+
+func (r *running) job() string {
+	return strings.NewReplacer("HTTP", r.HTTP, "BODY", strings.Repeat("x", 4000)).Replace(everySecond)
+}
+
+// TestDiskFull fills the disk under a scheduler and frees it again: it is told while it lasts, and when it is over, the
+// jobs go on in the same process and nothing is lost.
+func TestDiskFull(t *testing.T) {
+	onSmallDisk(t, func(t *testing.T, dir string) {
+		r := startDev(t, filepath.Join(dir, "data"))
+		jobs := []string{"a", "b", "c"}
+		for _, name := range jobs {
+			r.must(t, http.MethodPut, "/jobCollections/default/jobs/"+name, r.job())
+		}
+		r.until(t, "a first run", func() bool { return r.executions(t, "a") > 0 })
+		filler := fill(t, dir)
+		r.until(t, "being not ready", func() bool {
+			status, text := r.readyz(t)
+			return status == http.StatusServiceUnavailable && strings.Contains(text, "CARILLON_HISTORY") &&
+				strings.Contains(text, "no space left on device") && strings.Contains(text, "free some space")
+		})
+		if status, text := r.call(t, http.MethodGet, "/healthz", ""); status != http.StatusOK {
+			t.Errorf("/healthz: %d %s", status, text)
+		}
+		r.until(t, "a refusal that says why", func() bool {
+			status, text := r.call(t, http.MethodPut, "/jobCollections/default/jobs/later", r.job())
+			return status == http.StatusServiceUnavailable && strings.Contains(text, "no space left on device")
+		})
+		before := map[string]int{}
+		for _, name := range jobs {
+			before[name] = r.executions(t, name)
+		}
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+		r.until(t, "being ready again", func() bool { status, _ := r.readyz(t); return status == http.StatusOK })
+		for _, name := range jobs {
+			r.until(t, "a run of "+name, func() bool { return r.executions(t, name) > before[name]+1 })
+		}
+		r.until(t, "putting a job", func() bool {
+			status, _ := r.call(t, http.MethodPut, "/jobCollections/default/jobs/later", r.job())
+			return status/100 == 2
+		})
+		if report := r.must(t, http.MethodPost, "/doctor", ""); !strings.Contains(report, `"findings":[]`) {
+			t.Errorf("doctor: %s", report)
+		}
+		if code := r.end(t, syscall.SIGTERM); code != terminal.ExitOK {
+			t.Errorf("exit code %d", code)
+		}
+		for _, want := range []string{"streams of the NATS server take no writes", "all streams of the NATS server take writes again"} {
+			if n := strings.Count(r.out.String(), want); n == 0 || n > 5 {
+				t.Errorf("%d lines %q in\n%s", n, want, r.out.String())
+			}
+		}
+	})
+}

@@ -1,0 +1,147 @@
+package rest
+
+import (
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
+)
+
+// Config says whose messages are sent and received.
+type Config struct {
+	// Broker has the entities. It is required.
+	Broker *broker.Broker
+	// Keys checks tokens. Unless it is strict, requests need none.
+	Keys auth.Keyring
+	// Next serves the requests that are not of this interface. It is required.
+	Next http.Handler
+}
+
+type handler struct{ config Config }
+
+// New returns what serves the interface, and all else by another.
+func New(config Config) http.Handler { return &handler{config} }
+
+// A call is a request of the interface.
+type call struct {
+	broker *broker.Broker
+	w      http.ResponseWriter
+	r      *http.Request
+	path   string // of the entity
+	id     string // of a locked message, or its sequence number
+	token  amqp.UUID
+}
+
+// An operation carries a request out, or returns why not.
+type operation struct {
+	kind  fault.Operation // which faults befall it
+	carry func(*call) error
+}
+
+// ServeHTTP tells what is of this interface from what is not.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := &call{broker: h.config.Broker, w: w, r: r}
+	op := c.route()
+	if op.carry == nil {
+		h.config.Next.ServeHTTP(w, r)
+		return
+	}
+	err := h.authorize(r)
+	if err == nil {
+		err = c.guard(op.kind)
+	}
+	if err == nil {
+		err = op.carry(c)
+	}
+	if err != nil {
+		c.refuse(err)
+	}
+}
+
+// route finds out what a request is about. The names of entities may have slashes, so the path is read from its end.
+func (c *call) route() operation {
+	path := strings.Trim(c.r.URL.EscapedPath(), "/")
+	if strings.HasPrefix(strings.ToLower(path), "api/") && !c.r.URL.Query().Has("api-version") {
+		return operation{} // of the administration
+	}
+	rest, last := cutLast(path)
+	if strings.EqualFold(last, "messages") && c.found(rest, "") {
+		return map[string]operation{http.MethodPost: {fault.OpSend, (*call).send}}[c.r.Method]
+	}
+	rest, id := cutLast(rest)
+	if strings.EqualFold(id, "messages") && strings.EqualFold(last, "head") && c.found(rest, "") {
+		return map[string]operation{
+			http.MethodDelete: {fault.OpReceive, (*call).receiveAndDelete},
+			http.MethodPost:   {fault.OpReceive, (*call).receiveAndLock},
+		}[c.r.Method]
+	}
+	rest, messages := cutLast(rest)
+	token, isToken := parseToken(last)
+	if isToken && strings.EqualFold(messages, "messages") && c.found(rest, id) {
+		c.token = token
+		return map[string]operation{
+			http.MethodDelete: {fault.OpSettle, (*call).complete},
+			http.MethodPut:    {fault.OpSettle, (*call).unlock},
+			http.MethodPost:   {fault.OpManage, (*call).renew},
+		}[c.r.Method]
+	}
+	return operation{}
+}
+
+// found takes the escaped path of an entity and the id of a message, and reports whether there is the former.
+func (c *call) found(path, id string) bool {
+	var pathErr, idErr error
+	c.path, pathErr = url.PathUnescape(path)
+	c.id, idErr = url.PathUnescape(id)
+	return c.path != "" && pathErr == nil && idErr == nil
+}
+
+// cutLast splits a path at its last slash. Without one, all is the last part.
+func cutLast(path string) (before, last string) {
+	i := strings.LastIndexByte(path, '/')
+	return path[:max(i, 0)], path[i+1:]
+}
+
+// parseToken reads the token of a lock.
+func parseToken(text string) (amqp.UUID, bool) {
+	if len(text) != 36 || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
+		return amqp.UUID{}, false
+	}
+	raw, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
+	if err != nil || len(raw) != 16 {
+		return amqp.UUID{}, false
+	}
+	return amqp.UUID(raw), true
+}
+
+// authorize checks the token of a request, as those of the administration are.
+func (h *handler) authorize(r *http.Request) error {
+	token := r.Header.Get("Authorization")
+	if token == "" && h.config.Keys.Mode != auth.Strict {
+		return nil
+	}
+	_, err := h.config.Keys.Token(token, "https://"+r.Host+r.URL.Path, time.Now())
+	return err
+}
+
+// guard waits and fails as has been ordered.
+func (c *call) guard(kind fault.Operation) error {
+	befallen, ok := c.broker.Faults().Take(c.path, kind)
+	if !ok {
+		return nil
+	}
+	select {
+	case <-time.After(befallen.Delay):
+	case <-c.r.Context().Done():
+	}
+	if befallen.Drop {
+		panic(http.ErrAbortHandler) // net/http cuts the connection
+	}
+	return befallen.Err()
+}

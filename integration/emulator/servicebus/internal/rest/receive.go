@@ -1,0 +1,132 @@
+package rest
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+)
+
+// How long a receiver waits.
+const (
+	defaultTimeout = 60 * time.Second
+	maxTimeout     = time.Hour
+)
+
+// timeout returns how long the client wants to wait.
+func (c *call) timeout() (time.Duration, error) {
+	text := c.r.URL.Query().Get("timeout")
+	if text == "" {
+		return defaultTimeout, nil
+	}
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil || seconds < 0 || math.IsNaN(seconds) {
+		return 0, badRequest(fmt.Sprintf("timeout: %.100q is no number of seconds.", text))
+	}
+	return time.Duration(min(seconds, maxTimeout.Seconds()) * float64(time.Second)), nil
+}
+
+func (c *call) receiveAndDelete() error { return c.receive(broker.ReceiveAndDelete) }
+
+func (c *call) receiveAndLock() error { return c.receive(broker.PeekLock) }
+
+// receive waits for a message and answers with it, or that there was none in time.
+func (c *call) receive(mode broker.Mode) error {
+	timeout, err := c.timeout()
+	if err != nil {
+		return err
+	}
+	source, err := c.broker.Source(c.path)
+	if err != nil {
+		return err
+	}
+	woken := make(chan struct{}, 1)
+	receiver, err := source.Receive(broker.ReceiverConfig{Mode: mode, Wake: func() {
+		select {
+		case woken <- struct{}{}:
+		default:
+		}
+	}})
+	if err != nil {
+		return err
+	}
+	defer receiver.Close()
+	receiver.SetCredit(1)
+	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{}) // the request has been read, and may wait longer
+	expired := time.NewTimer(timeout)
+	defer expired.Stop()
+	for {
+		if c.r.Context().Err() != nil {
+			return nil // nobody is there to be answered
+		}
+		if d, ok := receiver.Next(nil); ok {
+			return c.answer(d, source.Path())
+		}
+		if err := receiver.Err(); err != nil {
+			return err
+		}
+		select {
+		case <-woken:
+		case <-c.r.Context().Done():
+		case <-expired.C:
+			c.w.WriteHeader(http.StatusNoContent)
+			return nil
+		}
+	}
+}
+
+// answer writes a message. One that is locked comes with the address of its lock.
+func (c *call) answer(d broker.Delivery, path string) error {
+	m, err := amqp.ParseMessage(d.Payload)
+	if err != nil {
+		return err
+	}
+	status, header := http.StatusOK, c.w.Header()
+	setCustom(header, m.ApplicationProperties())
+	header[propertiesHeader] = []string{taken(m, d.Sequence, d.Token, d.LockedUntil)} // as the service spells it
+	header.Set("Content-Type", contentType)
+	if kind := m.Properties().ContentType; kind != "" {
+		header.Set("Content-Type", kind)
+	}
+	if d.Token != (amqp.UUID{}) {
+		status = http.StatusCreated
+		at := url.URL{Scheme: c.scheme(), Host: c.r.Host, Path: fmt.Sprintf("/%s/messages/%d/%s", path, d.Sequence, d.Token)}
+		header.Set("Location", at.String())
+	}
+	c.w.WriteHeader(status)
+	_ = http.NewResponseController(c.w).Flush() // in pieces, so that there is no Content-Length, which old clients take for a property
+	_, _ = c.w.Write(body(m))                   // the client may be gone
+	return nil
+}
+
+// scheme is that of the addresses that the client can use.
+func (c *call) scheme() string {
+	if c.r.TLS == nil {
+		return "http"
+	}
+	return "https"
+}
+
+// body returns the content of a message: its bytes, or the text of a value.
+func body(m amqp.Message) []byte {
+	if value, ok := m.Value(); ok {
+		switch v := value.(type) {
+		case nil:
+			return nil
+		case []byte:
+			return v
+		default:
+			return fmt.Append(nil, v)
+		}
+	}
+	var all []byte
+	for _, data := range m.Data() {
+		all = append(all, data...)
+	}
+	return all
+}
