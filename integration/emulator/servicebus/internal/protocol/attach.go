@@ -1,17 +1,21 @@
 package protocol
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
 )
 
 const (
 	cbsAddress       = "$cbs"
 	managementSuffix = "/$management"
+	// destinationProperty is the property of a link that sends via one entity to another.
+	destinationProperty = "com.microsoft:transfer-destination-address"
 )
 
 // entityPath returns the path in an address, which may be a URL.
@@ -51,7 +55,7 @@ func (c *conn) permitted(path string) error {
 
 // attachIncoming begins a link on which the client sends.
 func (s *session) attachIncoming(p *amqp.Attach) {
-	l := &incoming{session: s, name: p.Name, handle: p.Handle, maxSize: s.conn.server.config.MaxMessageSize}
+	l := &incoming{session: s, name: p.Name, handle: p.Handle, maxSize: s.conn.server.config.MaxMessageSize, open: map[*inDelivery]bool{}}
 	s.incoming[p.Handle] = l
 	s.conn.links++
 	path := ""
@@ -104,8 +108,23 @@ func (s *session) openSink(p *amqp.Attach, l *incoming, path string) (sink, erro
 	if err != nil {
 		return nil, err
 	}
+	if destination, ok := p.Properties.Get(destinationProperty).(string); ok {
+		if target, err = c.destination(destination); err != nil {
+			return nil, err
+		}
+	}
 	l.maxSize = int(target.MaxMessageSize())
 	return &entitySink{conn: c, target: target}, nil
+}
+
+// destination returns the entity to which the messages of a link go that names another one on the way. That one has shown that it is
+// there, and has no more to do: a message is in the destination as soon as it is accepted, or its transaction committed.
+func (c *conn) destination(address string) (*broker.Target, error) {
+	path := entityPath(address)
+	if err := c.permitted(path); err != nil {
+		return nil, err
+	}
+	return c.server.config.Broker.Target(path)
 }
 
 // attachOutgoing begins a link on which the client receives.
@@ -175,8 +194,12 @@ func (s *session) openFeed(p *amqp.Attach, l *outgoing, path string) error {
 	return l.receive(p, source, nil)
 }
 
-// accept answers the attach of a link whose feed is there.
+// accept answers the attach of a link whose feed is there. Of its filters it names those in force, which is that for a session: others
+// are not known here, and a client sees from their absence that they are not.
 func (l *outgoing) accept(p *amqp.Attach, properties amqp.Map) {
+	p.Source.Filter = slices.DeleteFunc(p.Source.Filter, func(pair amqp.Pair) bool {
+		return pair.Key != amqp.Symbol(sessionFilter) && pair.Key != sessionFilter
+	})
 	l.session.conn.send(l.session.channel, &amqp.Attach{
 		Name: p.Name, Handle: p.Handle,
 		SndSettleMode: p.SndSettleMode, RcvSettleMode: p.RcvSettleMode,

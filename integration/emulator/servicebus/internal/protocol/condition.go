@@ -19,5 +19,6 @@ const (
 	condHandleInUse    amqp.Symbol = "amqp:session:handle-in-use"
 	condTooLarge       amqp.Symbol = "amqp:link:message-size-exceeded"
 	condOverCredit     amqp.Symbol = "amqp:link:transfer-limit-exceeded" //nolint:gosec // no credentials
+	condDetached       amqp.Symbol = "amqp:link:detach-forced"
 	condUnknownTxn     amqp.Symbol = "amqp:transaction:unknown-id"
 )

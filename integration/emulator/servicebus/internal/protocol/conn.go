@@ -64,6 +64,7 @@ type conn struct {
 	held     int  // bytes of messages from the client, whole or not
 	underway int  // bytes of whole messages that have no answer yet
 	sessions map[uint16]*session
+	ended    map[uint16]bool      // channels of sessions that the client has ended
 	replies  map[string]*outgoing // links that take answers, by address and by name
 	locked   map[string]string    // ids of the sessions that links have, by the link's name
 	tokens   map[string]time.Time // until when which path may be used
@@ -82,6 +83,7 @@ func newConn(server *Server, socket net.Conn) *conn {
 		woken:    make(chan struct{}, 1),
 		written:  make(chan struct{}),
 		sessions: map[uint16]*session{},
+		ended:    map[uint16]bool{},
 		replies:  map[string]*outgoing{},
 		locked:   map[string]string{},
 		tokens:   map[string]time.Time{},
@@ -169,11 +171,13 @@ func (c *conn) handle(channel uint16, performative amqp.Performative, payload []
 	}
 	s := c.sessions[channel]
 	switch {
+	case s == nil && c.ended[channel] && late(performative):
+		return false, nil
 	case s == nil:
 		return false, violation("%T on channel %d, which has no session", performative, channel)
 	case s.ended:
 		if _, ok := performative.(*amqp.End); ok {
-			delete(c.sessions, channel)
+			c.forget(channel)
 		}
 		return false, nil // sent before the client knew
 	}
@@ -186,6 +190,23 @@ func (c *conn) handle(channel uint16, performative amqp.Performative, payload []
 	return false, nil
 }
 
+// forget takes a session that has ended on both sides out.
+func (c *conn) forget(channel uint16) {
+	delete(c.sessions, channel)
+	c.ended[channel] = true
+}
+
+// late reports whether a performative can be meant for a session that has ended: clients of many threads, as .NET's, settle messages
+// while they end the session. It comes to nothing then, and the other sessions go on.
+func late(performative amqp.Performative) bool {
+	switch performative.(type) {
+	case *amqp.Disposition, *amqp.Flow, *amqp.Detach, *amqp.End:
+		return true
+	default:
+		return false
+	}
+}
+
 // begin opens a session on the client's channel number, which is used in both directions.
 func (c *conn) begin(channel uint16, p *amqp.Begin) error {
 	if c.sessions[channel] != nil {
@@ -196,6 +217,7 @@ func (c *conn) begin(channel uint16, p *amqp.Begin) error {
 	}
 	s := newSession(c, channel, p)
 	c.sessions[channel] = s
+	delete(c.ended, channel)
 	c.send(channel, &amqp.Begin{
 		RemoteChannel:  amqp.Some(uint32(channel)),
 		NextOutgoingID: s.nextOutgoing,
@@ -212,6 +234,9 @@ func (c *conn) close(reason *amqp.Error) {
 		return
 	}
 	for _, s := range c.sessions {
+		if reason != nil && reason.Condition == condForced {
+			s.stop(&amqp.Error{Condition: condDetached, Description: reason.Description})
+		}
 		s.release()
 	}
 	c.txns.abandon()

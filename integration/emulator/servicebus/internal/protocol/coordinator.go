@@ -2,8 +2,10 @@ package protocol
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
@@ -12,24 +14,38 @@ import (
 // maxTransactions is how many transactions a connection may have open.
 const maxTransactions = 1000
 
+// transactionTime is how long a transaction may take, as with the service.
+const transactionTime = 2 * time.Minute
+
 // transactions are the open transactions of a connection by their ids. They are guarded by conn.mu.
-type transactions map[string]*broker.Txn
+type transactions map[string]transaction
+
+// A transaction is rolled back when its time is over.
+type transaction struct {
+	*broker.Txn
+
+	timer *time.Timer
+}
 
 // find returns the transaction of an id; no id is no transaction.
 func (t transactions) find(id []byte) (*broker.Txn, error) {
 	if id == nil {
 		return nil, nil //nolint:nilnil // no transaction is what the broker takes for none
 	}
-	txn := t[string(id)]
-	if txn == nil {
-		return nil, &amqp.Error{Condition: condUnknownTxn, Description: "The transaction is unknown, or has ended."}
+	txn, ok := t[string(id)]
+	if !ok {
+		return nil, &amqp.Error{
+			Condition:   condUnknownTxn,
+			Description: fmt.Sprintf("The transaction is unknown, or has ended. It may take %.0f minutes.", transactionTime.Minutes()),
+		}
 	}
-	return txn, nil
+	return txn.Txn, nil
 }
 
 // abandon rolls all transactions back.
 func (t transactions) abandon() {
 	for _, txn := range t {
+		txn.timer.Stop()
 		txn.Rollback()
 	}
 	clear(t)
@@ -68,7 +84,8 @@ func (k *coordinator) declare(d *inDelivery) {
 		return
 	}
 	id := binary.BigEndian.AppendUint64(nil, lastTransaction.Add(1))
-	k.conn.txns[string(id)] = k.conn.server.config.Broker.Begin()
+	timer := k.conn.later(transactionTime, func() { k.abandon(string(id)) })
+	k.conn.txns[string(id)] = transaction{k.conn.server.config.Broker.Begin(), timer}
 	k.own = append(k.own, string(id))
 	d.answer(amqp.Declared{TxnID: id})
 }
@@ -92,7 +109,16 @@ func (k *coordinator) discharge(d *inDelivery, asked amqp.Discharge) {
 	k.conn.finish(receipt, err, d.end)
 }
 
+// abandon rolls a transaction back, if it has not ended yet.
+func (k *coordinator) abandon(id string) {
+	if txn, ok := k.conn.txns[id]; ok {
+		k.forget(id)
+		txn.Rollback()
+	}
+}
+
 func (k *coordinator) forget(id string) {
+	k.conn.txns[id].timer.Stop()
 	delete(k.conn.txns, id)
 	if i := slices.Index(k.own, id); i >= 0 {
 		k.own = slices.Delete(k.own, i, i+1)
@@ -101,11 +127,7 @@ func (k *coordinator) forget(id string) {
 
 // release rolls back the transactions that the link began and did not end.
 func (k *coordinator) release() {
-	for _, id := range k.own {
-		if txn := k.conn.txns[id]; txn != nil {
-			txn.Rollback()
-			delete(k.conn.txns, id)
-		}
+	for _, id := range slices.Clone(k.own) {
+		k.abandon(id)
 	}
-	k.own = nil
 }

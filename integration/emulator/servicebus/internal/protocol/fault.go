@@ -29,8 +29,8 @@ func (c *conn) suffer(befallen fault.Fault, proceed func(error)) {
 }
 
 // later calls f with c.mu held after a delay, unless the connection ends before.
-func (c *conn) later(delay time.Duration, f func()) {
-	time.AfterFunc(delay, func() {
+func (c *conn) later(delay time.Duration, f func()) *time.Timer {
+	return time.AfterFunc(delay, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if !c.closing {

@@ -20,8 +20,8 @@ type incoming struct {
 	maxSize int
 
 	deliveryCount uint32
-	credit        uint32 // what the client has left
-	open          int    // messages that have no answer yet
+	credit        uint32               // what the client has left
+	open          map[*inDelivery]bool // messages that have no answer yet
 	assembly      *inDelivery
 }
 
@@ -60,9 +60,9 @@ func (l *incoming) transfer(p *amqp.Transfer, payload []byte) {
 			return
 		}
 		l.credit--
-		l.open++
 		l.deliveryCount++
 		l.assembly = &inDelivery{link: l, id: p.DeliveryID.Value, format: p.MessageFormat.Value}
+		l.open[l.assembly] = true
 	}
 	d := l.assembly
 	d.settled = d.settled || p.Settled
@@ -144,15 +144,15 @@ func (c *conn) drop(d *inDelivery) {
 // closed counts a message as done with and gives the client new credit when it has used half.
 func (l *incoming) closed(d *inDelivery) {
 	l.session.conn.drop(d)
-	l.open--
-	if l.credit+uint32(max(l.open, 0)) <= linkCredit/2 {
+	delete(l.open, d)
+	if l.credit+uint32(len(l.open)) <= linkCredit/2 {
 		l.grant()
 	}
 }
 
 // grant lets the client send what makes linkCredit messages under way.
 func (l *incoming) grant() {
-	l.credit = linkCredit - uint32(l.open)
+	l.credit = linkCredit - uint32(len(l.open))
 	l.sendFlow()
 }
 
@@ -164,9 +164,20 @@ func (l *incoming) sendFlow() {
 	})
 }
 
+// stop rejects what is under way and ends the link, for a server that stops. JavaScript's clients wait for the verdict on a message,
+// whatever becomes of the link and the connection.
+func (l *incoming) stop(reason error) {
+	for d := range l.open {
+		if d.whole {
+			d.end(reason)
+		}
+	}
+	l.detach(reason)
+}
+
 // detach ends the link for the server.
 func (l *incoming) detach(err error) {
-	if l.refused {
+	if l.refused || l.session.incoming[l.handle] != l {
 		return
 	}
 	l.release()

@@ -234,14 +234,16 @@ func (l *outgoing) resume() bool {
 
 // settle takes the client's verdict on a delivery.
 func (d *outDelivery) settle(p *amqp.Disposition) {
-	if _, partly := p.State.(amqp.Received); partly || p.State == nil && !p.Settled || d.pending {
-		return // not a verdict
+	_, partly := p.State.(amqp.Received)
+	noVerdict := partly || p.State == nil
+	if noVerdict && !p.Settled || d.pending {
+		return
 	}
 	d.settled = p.Settled
 	d.pending = true
 	state := p.State
-	if state == nil {
-		state = amqp.Released{} // settled without a verdict
+	if noVerdict {
+		state = amqp.Released{} // settled all the same
 	}
 	d.link.feed.settle(d, state)
 }
@@ -263,7 +265,7 @@ func (d *outDelivery) answer(state amqp.State) {
 
 // detach ends the link for the server.
 func (l *outgoing) detach(err error) {
-	if l.refused {
+	if l.refused || l.session.outgoing[l.handle] != l {
 		return
 	}
 	l.release()

@@ -36,6 +36,7 @@ func (c *conn) wake() {
 // c.mu.
 func (c *conn) awaitSpace() {
 	for (len(c.out) > overfullOutput || c.underway > maxUnderway) && !c.closing {
+		c.wake() // there may have been no reason yet
 		c.space.Wait()
 	}
 }

@@ -83,9 +83,16 @@ func (w *world) dial(tb testing.TB) *peer {
 func (w *world) begun(tb testing.TB, open amqp.Open, window uint32) *peer {
 	tb.Helper()
 	p := w.dial(tb)
+	p.begin(open, window)
+	return p
+}
+
+// begin begins the connection and a session, whose window it gives.
+func (p *peer) begin(open amqp.Open, window uint32) {
+	p.tb.Helper()
 	p.write(amqp.HeaderAMQP[:])
 	p.header(amqp.HeaderAMQP)
-	open.ContainerID = tb.Name()
+	open.ContainerID = p.tb.Name()
 	if open.MaxFrameSize == 0 {
 		open.MaxFrameSize = 1 << 20
 	}
@@ -93,7 +100,6 @@ func (w *world) begun(tb testing.TB, open amqp.Open, window uint32) *peer {
 	expect[*amqp.Open](p)
 	p.send(&amqp.Begin{IncomingWindow: window, OutgoingWindow: 1000, HandleMax: 10}, nil)
 	expect[*amqp.Begin](p)
-	return p
 }
 
 func (w *world) connect(tb testing.TB) *peer {

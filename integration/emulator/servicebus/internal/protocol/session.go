@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 )
@@ -54,7 +55,7 @@ func (s *session) handle(performative amqp.Performative, payload []byte) error {
 		s.disposition(p)
 	case *amqp.End:
 		s.release()
-		delete(s.conn.sessions, s.channel)
+		s.conn.forget(s.channel)
 		s.conn.send(s.channel, &amqp.End{}, nil)
 	}
 	return nil
@@ -81,6 +82,16 @@ func (s *session) release() {
 	clear(s.unsettled)
 }
 
+// stop ends all links for a server that stops, so that clients learn of it wherever they look.
+func (s *session) stop(reason error) {
+	for _, l := range s.incoming {
+		l.stop(reason)
+	}
+	for _, l := range s.outgoing {
+		l.detach(reason)
+	}
+}
+
 // attach begins a link. The server's handle is the client's.
 func (s *session) attach(p *amqp.Attach) error {
 	switch {
@@ -98,13 +109,21 @@ func (s *session) attach(p *amqp.Attach) error {
 	return nil
 }
 
+// refusalPause is how long after the attach of a refusal its detach is sent. JavaScript's clients up to version 7.2 lose the reason
+// when both come in one piece: the end of the link is seen before the one who waits for its beginning goes on.
+const refusalPause = 10 * time.Millisecond
+
 // refuse answers an attach with one that has neither source nor target, and a detach that says why.
 func (s *session) refuse(p *amqp.Attach, err error) {
 	answer := &amqp.Attach{
 		Name: p.Name, Handle: p.Handle, Receiver: !p.Receiver, SndSettleMode: p.SndSettleMode, RcvSettleMode: p.RcvSettleMode,
 	}
 	s.conn.send(s.channel, answer, nil)
-	s.conn.send(s.channel, &amqp.Detach{Handle: p.Handle, Closed: true, Error: asError(err)}, nil)
+	s.conn.later(refusalPause, func() {
+		if s.conn.sessions[s.channel] == s && !s.ended {
+			s.conn.send(s.channel, &amqp.Detach{Handle: p.Handle, Closed: true, Error: asError(err)}, nil)
+		}
+	})
 }
 
 // detached ends a link for the client, or takes note of its answer to a detach.

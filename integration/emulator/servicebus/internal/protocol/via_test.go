@@ -1,0 +1,107 @@
+package protocol_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+)
+
+// active counts the messages of a queue.
+func (w *world) active(tb testing.TB, queue string) int64 {
+	tb.Helper()
+	info, err := w.broker.Queue(queue)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return info.Usage.Counts.Active
+}
+
+// TestSendVia shows that a message which is sent via one entity is in the one that the link names as its destination: at once, or with
+// the commit of its transaction. A destination that does not exist refuses the link.
+func TestSendVia(t *testing.T) {
+	w := newWorld(t)
+	if _, err := w.broker.CreateQueue("invoices", broker.QueueOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p := w.connect(t)
+	via := func(handle uint32, destination string) {
+		p.send(&amqp.Attach{
+			Name: "via to " + destination, Handle: handle, Source: &amqp.Terminus{}, Target: &amqp.Terminus{Address: "orders"},
+			Properties: amqp.Map{{Key: amqp.Symbol("com.microsoft:transfer-destination-address"), Value: destination}},
+		}, nil)
+		expect[*amqp.Attach](p)
+	}
+	via(0, "amqps://host/INVOICES")
+	expect[*amqp.Flow](p)
+	p.attachSender(1, &amqp.Terminus{Coordinator: true})
+	p.transfer(0, nil, data("alone"))
+	if to, from := w.active(t, "invoices"), w.active(t, "orders"); to != 1 || from != 0 {
+		t.Errorf("%d in the destination, %d in the entity on the way", to, from)
+	}
+	for _, fail := range []bool{true, false} {
+		declared := p.transfer(1, nil, amqp.Declare{}.Append(nil)).(amqp.Declared)
+		p.transfer(0, amqp.Transactional{TxnID: declared.TxnID}, data("within"))
+		if to := w.active(t, "invoices"); to != 1 {
+			t.Errorf("%d before the commit", to)
+		}
+		p.transfer(1, nil, amqp.Discharge{TxnID: declared.TxnID, Fail: fail}.Append(nil))
+	}
+	if to, from := w.active(t, "invoices"), w.active(t, "orders"); to != 2 || from != 0 {
+		t.Errorf("%d in the destination, %d in the entity on the way", to, from)
+	}
+	via(2, "nowhere")
+	if got := expect[*amqp.Detach](p); conditionOf(got.Error) != "amqp:not-found" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestFiltersInForce shows that the answer to an attach has no filter but that for a session, as no other is applied.
+func TestFiltersInForce(t *testing.T) {
+	w := newWorld(t)
+	if _, err := w.broker.CreateQueue("sessions", broker.QueueOptions{RequiresSession: true}); err != nil {
+		t.Fatal(err)
+	}
+	p := w.connect(t)
+	selector := amqp.Pair{
+		Key:   amqp.Symbol("apache.org:selector-filter:string"),
+		Value: amqp.Described{Descriptor: amqp.Symbol("apache.org:selector-filter:string"), Value: "color = 'red'"},
+	}
+	session := amqp.Pair{Key: amqp.Symbol("com.microsoft:session-filter"), Value: "s"}
+	for handle, asked := range []amqp.Map{{selector}, {selector, session}} {
+		address := []string{"orders", "sessions"}[handle]
+		p.send(&amqp.Attach{
+			Name: address, Handle: uint32(handle), Receiver: true, Source: &amqp.Terminus{Address: address, Filter: asked},
+		}, nil)
+		got := expect[*amqp.Attach](p)
+		if got.Source == nil || got.Source.Filter.Has("apache.org:selector-filter:string") || len(got.Source.Filter) != handle {
+			t.Errorf("%s: %+v", address, got.Source)
+		}
+	}
+}
+
+// TestTransactionTime shows that a transaction is rolled back after two minutes, as with the service: its messages are gone, and the
+// ones that it would have settled are locked on.
+func TestTransactionTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := inBubble(t)
+		p.attachSender(0, &amqp.Terminus{Address: "orders"})
+		p.attachSender(1, &amqp.Terminus{Coordinator: true})
+		for _, wait := range []time.Duration{119 * time.Second, 121 * time.Second} {
+			declared := p.transfer(1, nil, amqp.Declare{}.Append(nil)).(amqp.Declared)
+			p.transfer(0, amqp.Transactional{TxnID: declared.TxnID}, data("x"))
+			for range wait / time.Second {
+				time.Sleep(time.Second)
+				p.write(amqp.AppendFrame(nil, amqp.FrameAMQP, 0, nil, nil))
+			}
+			verdict := p.transfer(1, nil, amqp.Discharge{TxnID: declared.TxnID}.Append(nil))
+			if _, committed := verdict.(amqp.Accepted); committed != (wait < transactionTime) {
+				t.Errorf("after %v: %+v", wait, verdict)
+			}
+		}
+	})
+}
+
+const transactionTime = 2 * time.Minute
