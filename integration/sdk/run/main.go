@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	code, err := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "run:", err)
+	}
+	stop()
+	os.Exit(code)
+}
+
+// command runs what the arguments ask for and returns the exit code: 1 when something failed, 2 for wrong arguments.
+func command(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error) {
+	flags := flag.NewFlagSet("run", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	asJSON := flags.Bool("json", false, "write a line of JSON for each client and operation instead of the table")
+	list := flags.Bool("list", false, "list the clients instead of running them")
+	patience := flags.Duration("patience", 3*time.Minute, "how long the suite of a client may take")
+	flags.Usage = func() {
+		fmt.Fprint(stderr, "usage: go run ./integration/sdk/run [-json] [-list] [-patience TIME] [WORD ...]\n\n"+
+			"Drives the emulators through the clients that have one of the words in their names, or all of them.\n\n")
+		flags.PrintDefaults()
+	}
+	if err := flags.Parse(args); err != nil {
+		return 2, nil //nolint:nilerr // the flag set has told
+	}
+	some, err := chosen(flags.Args())
+	if err != nil {
+		return 2, err
+	}
+	if *list {
+		for _, c := range some {
+			fmt.Fprintf(stdout, "%-32s %s\n", c.name, c.from)
+		}
+		return 0, nil
+	}
+	sdk, err := folder(ctx)
+	if err != nil {
+		return 1, err
+	}
+	dir, err := os.MkdirTemp("", "carillon-clients")
+	if err != nil {
+		return 1, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	results, err := runAll(ctx, newRunner(sdk, dir, *patience), some, *asJSON, stdout, stderr)
+	if err != nil {
+		return 1, err
+	}
+	return report(results, *asJSON, stdout)
+}
+
+// folder returns the folder integration/sdk, wherever below the module the runner was started.
+func folder(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return "", fmt.Errorf("go list: %w; start it within the module", err)
+	}
+	return filepath.Join(strings.TrimSpace(string(out)), "integration", "sdk"), nil
+}
+
+// runAll runs the suites one after the other, so that they do not take each other's time.
+func runAll(ctx context.Context, r *runner, some []client, asJSON bool, stdout, stderr io.Writer) ([]result, error) {
+	var results []result
+	lines := json.NewEncoder(stdout)
+	for _, c := range some {
+		begin := time.Now()
+		its := r.run(ctx, c)
+		if ctx.Err() != nil {
+			return nil, errors.New("interrupted")
+		}
+		fmt.Fprintf(stderr, "%-32s %s (%.1f s)\n", c.name, summary(its), time.Since(begin).Seconds())
+		for _, one := range its {
+			if !asJSON {
+				continue
+			}
+			if err := lines.Encode(one); err != nil {
+				return nil, err
+			}
+		}
+		results = append(results, its...)
+	}
+	return results, nil
+}
+
+// summary counts results, for who waits.
+func summary(results []result) string {
+	if len(results) == 1 && results[0].Operation == "" && results[0].Result == notRun {
+		return "NOT RUN"
+	}
+	passed := 0
+	for _, r := range results {
+		if r.Result == pass {
+			passed++
+		}
+	}
+	return fmt.Sprintf("%d of %d passed", passed, len(results))
+}
+
+// report prints the table, unless JSON was written, and returns the exit code.
+func report(results []result, asJSON bool, stdout io.Writer) (int, error) {
+	if asJSON {
+		stdout = io.Discard
+	} else {
+		fmt.Fprintln(stdout)
+	}
+	if !printTable(stdout, results) {
+		return 1, nil
+	}
+	return 0, nil
+}
