@@ -6,7 +6,6 @@ import (
 	_ "embed" // for entities.json
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
@@ -36,10 +35,15 @@ func startEmulators(ctx context.Context, dir string) (*emulators, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := emulators{authority: filepath.Join(dir, "ca.pem")}
-	if err := os.WriteFile(e.authority, authority, 0o600); err != nil {
+	file, err := os.CreateTemp(dir, "ca-*.pem")
+	if err != nil {
 		return nil, err
 	}
+	_, err = file.Write(authority)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return nil, err
+	}
+	e := emulators{authority: file.Name()}
 	e.bus, err = servicebus.Start(ctx, servicebus.Config{
 		Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Auth: servicebus.Strict, Entities: named,
 		TLS: &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},

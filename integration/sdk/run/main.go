@@ -7,13 +7,17 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {
@@ -33,9 +37,10 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) (int,
 	flags.SetOutput(stderr)
 	asJSON := flags.Bool("json", false, "write a line of JSON for each client and operation instead of the table")
 	list := flags.Bool("list", false, "list the clients instead of running them")
+	atOnce := flags.Int("at-once", 1, "how many suites run at once; times are true with 1 alone")
 	patience := flags.Duration("patience", 3*time.Minute, "how long the suite of a client may take")
 	flags.Usage = func() {
-		fmt.Fprint(stderr, "usage: go run ./integration/sdk/run [-json] [-list] [-patience TIME] [WORD ...]\n\n"+
+		fmt.Fprint(stderr, "usage: go run ./integration/sdk/run [-json] [-list] [-at-once N] [-patience TIME] [WORD ...]\n\n"+
 			"Drives the emulators through the clients that have one of the words in their names, or all of them.\n\n")
 		flags.PrintDefaults()
 	}
@@ -61,7 +66,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) (int,
 		return 1, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	results, err := runAll(ctx, newRunner(sdk, dir, *patience), some, *asJSON, stdout, stderr)
+	results, err := runAll(ctx, newRunner(sdk, dir, *patience), some, max(*atOnce, 1), stderr)
 	if err != nil {
 		return 1, err
 	}
@@ -77,28 +82,27 @@ func folder(ctx context.Context) (string, error) {
 	return filepath.Join(strings.TrimSpace(string(out)), "integration", "sdk"), nil
 }
 
-// runAll runs the suites one after the other, so that they do not take each other's time.
-func runAll(ctx context.Context, r *runner, some []client, asJSON bool, stdout, stderr io.Writer) ([]result, error) {
-	var results []result
-	lines := json.NewEncoder(stdout)
-	for _, c := range some {
-		begin := time.Now()
-		its := r.run(ctx, c)
-		if ctx.Err() != nil {
-			return nil, errors.New("interrupted")
-		}
-		fmt.Fprintf(stderr, "%-32s %s (%.1f s)\n", c.name, summary(its), time.Since(begin).Seconds())
-		for _, one := range its {
-			if !asJSON {
-				continue
+// runAll runs the suites of clients, so many at once, and tells of each when it is done. The results have the order of the clients.
+func runAll(ctx context.Context, r *runner, some []client, atOnce int, stderr io.Writer) ([]result, error) {
+	all := make([][]result, len(some))
+	told := log.New(stderr, "", 0) // takes lines from several suites
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for i, c := range some {
+		group.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
-			if err := lines.Encode(one); err != nil {
-				return nil, err
-			}
-		}
-		results = append(results, its...)
+			begin := time.Now()
+			all[i] = r.run(ctx, c)
+			told.Printf("%-32s %s (%.1f s)", c.name, summary(all[i]), time.Since(begin).Seconds())
+			return nil
+		})
 	}
-	return results, nil
+	if err := group.Wait(); err != nil || ctx.Err() != nil {
+		return nil, errors.New("interrupted")
+	}
+	return slices.Concat(all...), nil
 }
 
 // summary counts results, for who waits.
@@ -115,14 +119,21 @@ func summary(results []result) string {
 	return fmt.Sprintf("%d of %d passed", passed, len(results))
 }
 
-// report prints the table, unless JSON was written, and returns the exit code.
+// report prints the table, or lines of JSON, and returns the exit code.
 func report(results []result, asJSON bool, stdout io.Writer) (int, error) {
+	table := stdout
 	if asJSON {
-		stdout = io.Discard
+		table = io.Discard
+		lines := json.NewEncoder(stdout)
+		for _, r := range results {
+			if err := lines.Encode(r); err != nil {
+				return 1, err
+			}
+		}
 	} else {
 		fmt.Fprintln(stdout)
 	}
-	if !printTable(stdout, results) {
+	if !printTable(table, results) {
 		return 1, nil
 	}
 	return 0, nil

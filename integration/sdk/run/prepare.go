@@ -83,7 +83,7 @@ func golang(name, dir, modfile string, words ...string) client {
 		if err != nil {
 			return nil, absence("no go to build it with")
 		}
-		program := filepath.Join(r.dir, dir+"-"+modfile)
+		program := filepath.Join(r.dir, strings.Join(append([]string{dir, modfile}, words...), "-"))
 		source := filepath.Join(r.sdk, "golang", dir)
 		command := exec.CommandContext(ctx, path, "-C", source, "build", "-modfile", modfile, "-o", program, ".")
 		if err := build(command); err != nil {
