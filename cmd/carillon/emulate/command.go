@@ -27,8 +27,10 @@ type Command struct {
 	NoServiceBus bool              `help:"Run without Service Bus."`
 	NoQueue      bool              `help:"Run without storage queues."`
 	Keys         string            `help:"How keys are checked: strict, lenient (every account, any key) or off. Default: strict for storage queues and with --sas-key, else lenient." placeholder:"MODE"`
-	SASKey       map[string]string `name:"sas-key" mapsep:"none" help:"A shared access key of Service Bus, instead of the usual one; may be repeated." placeholder:"NAME=KEY"`
+	SASKey       map[string]string `name:"sas-key" mapsep:"none" help:"A shared access key of Service Bus, instead of the usual one; may be repeated. NAME:send=KEY is good for sending alone, NAME:listen,send=KEY for both; manage is everything, as without rights." placeholder:"NAME=KEY"`
 	Account      map[string]string `mapsep:"none" help:"A storage account with its key in base64, instead of devstoreaccount1; may be repeated." placeholder:"NAME=KEY"`
+	Tier         string            `help:"Refuse what a namespace of Service Bus of this tier refuses: basic, standard or premium. Default: nothing is refused that is possible." placeholder:"TIER"`
+	Explain      bool              `help:"Log what clients of Service Bus did wrong: a line for each refusal, with the client's container id and a hint."`
 	Cert         string            `help:"Certificate, in PEM, with which Service Bus serves TLS too, on the same ports, and storage queues HTTPS alone." placeholder:"FILE"`
 	Key          string            `help:"The private key of --cert, in PEM." placeholder:"FILE"`
 	Hosts        []string          `name:"allowed-host" help:"Names that the HTTP servers answer to. On a loopback address those of such addresses come beside, elsewhere addresses, and without this flag they answer to all. A name, or *.example.com; may be repeated." placeholder:"NAME"`
@@ -60,7 +62,11 @@ and let them trust the certificate (SSL_CERT_FILE for Go, NODE_EXTRA_CA_CERTS fo
 transport that speaks HTTP instead. With --cert, storage queues speak HTTPS alone.
 
 Whose keys are to be checked says so: --sas-key for Service Bus, whose keys are strict with it, and --account for
-storage queues, whose keys are strict anyway. The strings that are printed have these keys.
+storage queues, whose keys are strict anyway. The strings that are printed have these keys. Keys of single queues and
+topics come from AuthorizationRules among the properties in --config, or from an admin client.
+
+A program that fails and does not say why: --explain logs what Service Bus refused and what to do about it, be it an
+unknown queue, a wrong key, a lock that was lost or a message that was settled twice.
 
 Port 0 takes a free port. Stay on loopback addresses, or in a network of your own, as that of containers: the keys are
 no secret, and other addresses are warned of. SIGTERM ends it in good order.
@@ -71,7 +77,10 @@ Examples:
     carillon emulate --config config.json --data .emulators
     carillon emulate --no-queue --amqp 127.0.0.1:0 --http 127.0.0.1:0 --ports-file ports.json
     carillon emulate --config config.json --sas-key orders=c2VjcmV0 --account shop=c2VjcmV0
+    carillon emulate --auto-create --sas-key root=c2VjcmV0 --sas-key worker:listen=bGlzdGVu
+    carillon emulate --config config.json --explain
     carillon emulate --auto-create --cert cert.pem --key key.pem
+    carillon emulate --config config.json --tier standard
     carillon emulate --keys lenient --amqp 0.0.0.0:5672 --http 0.0.0.0:5300 --queue 0.0.0.0:10001`
 }
 
@@ -116,12 +125,18 @@ func (c Command) config(ctx context.Context, t *terminal.Terminal) (Config, erro
 	switch {
 	case err != nil:
 		return Config{}, terminal.Usagef("--keys: %q is not strict, lenient or off", c.Keys)
+	case c.NoServiceBus && c.Tier != "":
+		return Config{}, terminal.Usagef("--tier is for Service Bus, which --no-service-bus leaves out")
 	case c.NoServiceBus && c.NoQueue:
 		return Config{}, terminal.Usagef("--no-service-bus and --no-queue leave nothing to run")
 	case c.NoServiceBus && c.Config != "":
 		return Config{}, terminal.Usagef("--config is for Service Bus, which --no-service-bus leaves out")
 	}
-	if err := checkKeys(c.SASKey, c.Account); err != nil {
+	keys, rights, err := readKeys(c.SASKey)
+	if err != nil {
+		return Config{}, err
+	}
+	if err := checkAccounts(c.Account); err != nil {
 		return Config{}, err
 	}
 	certificate, err := c.certificate()
@@ -133,13 +148,17 @@ func (c Command) config(ctx context.Context, t *terminal.Terminal) (Config, erro
 		if c.Keys == "" && len(c.SASKey) > 0 {
 			mode = servicebus.Strict
 		}
+		tier, err := servicebus.ParseTier(c.Tier)
+		if err != nil {
+			return Config{}, terminal.Usagef("--tier: %q is not basic, standard or premium", c.Tier)
+		}
 		entities, err := readEntities(c.Config)
 		if err != nil {
 			return Config{}, err
 		}
 		cfg.Bus = &servicebus.Config{
-			Addr: c.AMQP, HTTPAddr: c.HTTP, Auth: mode, Keys: c.SASKey, Entities: entities,
-			AutoCreate: c.AutoCreate, Logger: c.Logger(t.Err), AllowHost: listen.Hosts(ctx, c.HTTP, c.Hosts),
+			Addr: c.AMQP, HTTPAddr: c.HTTP, Auth: mode, Keys: keys, Rights: rights, Entities: entities,
+			AutoCreate: c.AutoCreate, Tier: tier, Explain: c.Explain, Logger: c.Logger(t.Err), AllowHost: listen.Hosts(ctx, c.HTTP, c.Hosts),
 		}
 		if certificate != nil {
 			cfg.Bus.TLS = &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12}
@@ -157,13 +176,31 @@ func (c Command) config(ctx context.Context, t *terminal.Terminal) (Config, erro
 	return cfg, nil
 }
 
-// checkKeys finds what is wrong with keys on the command line.
-func checkKeys(sas, accounts map[string]string) error {
-	for name, key := range sas {
+// readKeys reads the shared access keys of the command line, and what they are good for if they say so.
+func readKeys(flags map[string]string) (keys map[string]string, rights map[string][]string, err error) {
+	keys, rights = map[string]string{}, map[string][]string{}
+	for named, key := range flags {
+		name, names, limited := strings.Cut(named, ":")
 		if name == "" || key == "" {
-			return terminal.Usagef("--sas-key: %q is not NAME=KEY", name+"="+key)
+			return nil, nil, terminal.Usagef("--sas-key: %q is not NAME=KEY", named+"="+key)
+		}
+		if _, twice := keys[name]; twice {
+			return nil, nil, terminal.Usagef("--sas-key: %q is there twice", name)
+		}
+		keys[name] = key
+		if !limited {
+			continue
+		}
+		rights[name] = strings.Split(names, ",")
+		if err := servicebus.CheckRights(rights[name]); err != nil {
+			return nil, nil, terminal.Usagef("--sas-key: %s: %w", name, err)
 		}
 	}
+	return keys, rights, nil
+}
+
+// checkAccounts finds what is wrong with storage accounts on the command line.
+func checkAccounts(accounts map[string]string) error {
 	for name, key := range accounts {
 		if err := storagequeue.CheckAccount(name, key); err != nil {
 			return terminal.Usagef("--account: %w", err)
@@ -221,7 +258,7 @@ func (c Command) greet(t *terminal.Terminal, e *Servers, p listen.Ports) {
 	if e.queue != nil {
 		t.Printf("  storage queue  %s\n", p.Queue)
 	}
-	t.Printf("\n%s\nCtrl-C stops.\n", e.Pasteable(c.SASKey, c.Account))
+	t.Printf("\n%s\nCtrl-C stops.\n", e.Pasteable(e.keys, c.Account))
 }
 
 // entities says which entities Service Bus has at the start.

@@ -31,6 +31,7 @@ type Servers struct {
 	bus      *servicebus.Server   // nil: none
 	queue    *storagequeue.Server // nil: none
 	entities servicebus.Entities
+	keys     map[string]string // of Service Bus, by name
 }
 
 // Start starts the emulators. They run until they are closed, also when ctx ends before.
@@ -38,7 +39,7 @@ func Start(ctx context.Context, cfg Config) (*Servers, error) {
 	ctx = context.WithoutCancel(ctx)
 	e := &Servers{}
 	if bus := cfg.Bus; bus != nil {
-		e.entities = bus.Entities
+		e.entities, e.keys = bus.Entities, bus.Keys
 		bus.Data = cfg.below("servicebus")
 		var err error
 		if e.bus, err = servicebus.Start(ctx, *bus); err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
 )
 
 // Config says what an emulator has and where it listens. The zero value is one on the ports of Microsoft's emulator, without
@@ -20,6 +22,9 @@ type Config struct {
 	TLS *tls.Config
 	// Keys are the shared access keys by name. Default: that of Microsoft's emulator.
 	Keys map[string]string
+	// Rights are what keys may be used for, by their names: some of Send, Listen and Manage, which has the others in it. Default:
+	// everything.
+	Rights map[string][]string
 	// Auth says how strictly keys are checked. Default [Lenient]: any key will do.
 	Auth Auth
 	// Entities are made at the start, or brought up to date if the data has them already. ReadConfig reads them.
@@ -30,13 +35,18 @@ type Config struct {
 	Data string
 	// Sync waits for the disk, not only for the operating system, before anything is acknowledged.
 	Sync bool
-	// MaxMessageSize is how many bytes a message or batch may have. Default 1 MiB.
+	// Tier refuses what a namespace of it does, so that a program which would fail there fails here: entities, sizes and counts.
+	// Default: none, and what is possible is done.
+	Tier Tier
+	// MaxMessageSize is how many bytes a message or batch may have. Default 1 MiB, and with tiers 256 KiB but for [Premium].
 	MaxMessageSize int64
 	// IdleTimeout is half of how long a client may be silent. Default one minute.
 	IdleTimeout time.Duration
 	// AllowHost decides which names the HTTP port answers to, as they stand in the header Host, so that no page of the web whose
 	// name leads here gets an answer. Default: all.
 	AllowHost func(host string) bool
+	// Explain has the Logger take, as warnings, what clients did wrong too: a line for each refusal, with a hint.
+	Explain bool
 	// Logger takes what an operator should know. Default: nothing is logged.
 	Logger *slog.Logger
 }
@@ -50,7 +60,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.HTTPAddr = "127.0.0.1:5300"
 	}
 	if c.MaxMessageSize <= 0 {
-		c.MaxMessageSize = 1 << 20
+		c.MaxMessageSize = c.Tier.MaxMessageSize()
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -64,9 +74,20 @@ func (c Config) withDefaults() (Config, error) {
 		problems = append(problems, fmt.Errorf("auth: %w", err))
 	}
 	c.Auth = mode
+	if _, err := ParseTier(string(c.Tier)); err != nil {
+		problems = append(problems, err)
+	}
 	for name, key := range c.Keys {
 		if name == "" || key == "" {
 			problems = append(problems, errors.New("keys: a key needs a name and a text"))
+		}
+	}
+	for name, names := range c.Rights {
+		if _, known := c.Keys[name]; !known {
+			problems = append(problems, fmt.Errorf("rights: there is no key %q", name))
+		}
+		if _, err := auth.ParseRights(names); err != nil {
+			problems = append(problems, fmt.Errorf("rights: key %q: %w", name, err))
 		}
 	}
 	return c, errors.Join(problems...)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/duration"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
 )
@@ -83,6 +85,15 @@ type (
 		RequiresDuplicateDetection          bool   `json:"RequiresDuplicateDetection"`
 		RequiresSession                     bool   `json:"RequiresSession"`
 		AutoDeleteOnIdle                    string `json:"AutoDeleteOnIdle"`
+
+		AuthorizationRules []configKey `json:"AuthorizationRules"`
+	}
+	// configKey is a key of a queue or topic. Microsoft's emulator has none; the names are those of the service's documents.
+	configKey struct {
+		KeyName      string   `json:"KeyName"`
+		PrimaryKey   string   `json:"PrimaryKey"`
+		SecondaryKey string   `json:"SecondaryKey"`
+		Rights       []string `json:"Rights"`
 	}
 	configRule struct {
 		Name       string `json:"Name"`
@@ -151,7 +162,32 @@ func (d *decoding) queue(path string, c configQueue) Queue {
 		ForwardTo:              p.ForwardTo,
 		ForwardDeadLettersTo:   p.ForwardDeadLetteredMessagesTo,
 		AutoDeleteOnIdle:       d.duration(at+"AutoDeleteOnIdle", p.AutoDeleteOnIdle),
+		AuthorizationRules:     d.keys(at+"AuthorizationRules", p.AuthorizationRules),
 	}}
+}
+
+// keys are those of a queue or topic.
+func (d *decoding) keys(path string, keys []configKey) []broker.AuthorizationRule {
+	var rules []broker.AuthorizationRule
+	for i, key := range keys {
+		at := fmt.Sprintf("%s[%d].", path, i)
+		if key.KeyName == "" {
+			d.problem(at+"KeyName", errors.New("is missing"))
+		}
+		if key.PrimaryKey == "" {
+			d.problem(at+"PrimaryKey", errors.New("is missing"))
+		}
+		if len(key.Rights) == 0 {
+			d.problem(at+"Rights", errors.New("is missing: some of Send, Listen and Manage"))
+		} else if _, err := auth.ParseRights(key.Rights); err != nil {
+			d.problem(at+"Rights", err)
+		}
+		rules = append(rules, broker.AuthorizationRule{
+			Type: "SharedAccessAuthorizationRule", ClaimType: "SharedAccessKey", ClaimValue: "None", Rights: key.Rights,
+			KeyName: key.KeyName, PrimaryKey: key.PrimaryKey, SecondaryKey: key.SecondaryKey,
+		})
+	}
+	return rules
 }
 
 func (d *decoding) topic(path string, c configTopic) Topic {
@@ -161,6 +197,7 @@ func (d *decoding) topic(path string, c configTopic) Topic {
 		DuplicateDetection: p.RequiresDuplicateDetection,
 		DuplicateWindow:    d.duration(at+"DuplicateDetectionHistoryTimeWindow", p.DuplicateDetectionHistoryTimeWindow),
 		AutoDeleteOnIdle:   d.duration(at+"AutoDeleteOnIdle", p.AutoDeleteOnIdle),
+		AuthorizationRules: d.keys(at+"AuthorizationRules", p.AuthorizationRules),
 	}}
 	taken := names{}
 	for i, subscription := range c.Subscriptions {

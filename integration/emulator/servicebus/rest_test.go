@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"net"
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -368,6 +370,56 @@ func TestRESTKeys(t *testing.T) {
 			t.Errorf("%s: %d: %s", test.name, response.StatusCode, body)
 		}
 	}
+}
+
+// TestRESTRights shows which right of a key each operation wants, and that refusals are explained.
+func TestRESTRights(t *testing.T) {
+	var log lockedBuffer
+	server := startREST(t, servicebus.Config{
+		Auth: servicebus.Strict, Keys: map[string]string{"sender": "a", "listener": "b"},
+		Rights:  map[string][]string{"sender": {"Send"}, "listener": {"Listen"}},
+		Explain: true, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	with := func(line, name, key string) string {
+		return ask(line, "Authorization: "+servicebus.SignToken(name, key, "https://my.servicebus.windows.net/", time.Now().Add(time.Hour))+"\r\n", "")
+	}
+	const lock = "/q/messages/1/00000000-0000-0000-0000-000000000001"
+	for _, test := range []struct {
+		line             string
+		sender, listener int
+	}{
+		{"POST /q/messages", http.StatusCreated, http.StatusUnauthorized},
+		{"DELETE /q/messages/head?timeout=0", http.StatusUnauthorized, http.StatusOK},
+		{"POST /q/messages/head?timeout=0", http.StatusUnauthorized, http.StatusNoContent},
+		{"DELETE " + lock, http.StatusUnauthorized, http.StatusNotFound},
+		{"PUT " + lock, http.StatusUnauthorized, http.StatusNotFound},
+		{"POST " + lock, http.StatusUnauthorized, http.StatusNotFound},
+	} {
+		wantStatus(t, server, with(test.line, "sender", "a"), test.sender)
+		wantStatus(t, server, with(test.line, "listener", "b"), test.listener)
+	}
+	const want = `'Send' claim(s) are required to perform this operation. Resource: 'sb://my.servicebus.windows.net/q'.`
+	if !strings.Contains(log.String(), want) || !strings.Contains(log.String(), `what="a request over REST" entity=q`) {
+		t.Errorf("no %s in %s", want, log.String())
+	}
+}
+
+// A lockedBuffer is written by several goroutines.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
 }
 
 // TestRESTWaits shows that a receiver gets what is sent while it waits, and that one that has gone takes nothing.

@@ -17,7 +17,6 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/spelling"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/admin"
-	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/protocol"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/rest"
@@ -49,7 +48,8 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 		return nil, err
 	}
 	b := broker.New(broker.Config{
-		Dir: config.Data, Sync: config.Sync, AutoCreate: config.AutoCreate, MaxMessageSize: config.MaxMessageSize, Logger: config.Logger,
+		Dir: config.Data, Sync: config.Sync, AutoCreate: config.AutoCreate, MaxMessageSize: config.MaxMessageSize, Tier: config.Tier,
+		Logger: config.Logger,
 	})
 	if err := b.Load(); err != nil {
 		return nil, err
@@ -73,17 +73,21 @@ func (s *Server) run() {
 			s.fail(err)
 		}
 	})
-	keys := auth.Keyring{Mode: s.config.Auth, Keys: s.config.Keys}
-	s.protocol = protocol.New(protocol.Config{
+	keys := keyring(s.config, s.broker)
+	speaking := protocol.Config{
 		Broker: s.broker, Keys: keys, TLS: s.config.TLS, MaxMessageSize: int(s.config.MaxMessageSize),
 		IdleTimeout: s.config.IdleTimeout, Logger: s.config.Logger,
-	})
+	}
+	if s.config.Explain {
+		speaking.Explain = s.config.Logger
+	}
+	s.protocol = protocol.New(speaking)
 	mux := http.NewServeMux()
 	mux.Handle(protocol.WebSocketPath, s.protocol)
 	mux.Handle(protocol.WebSocketPath+"/{$}", s.protocol) // as .NET's and Python's clients ask for it
 	requests := &exposition.Requests{}
 	administration := admin.New(admin.Config{Broker: s.broker, Keys: keys, Connections: s.protocol, Requests: requests})
-	mux.Handle("/", requests.Counting(rest.New(rest.Config{Broker: s.broker, Keys: keys, Next: administration})))
+	mux.Handle("/", requests.Counting(rest.New(rest.Config{Broker: s.broker, Keys: keys, Explain: speaking.Explain, Next: administration})))
 	s.http = &http.Server{
 		Handler:           tellTLS(browser.Guard(s.config.AllowHost, mux)),
 		ConnContext:       connContext,

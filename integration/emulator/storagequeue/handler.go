@@ -80,7 +80,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			c.fail(defect)
 		}
 	}()
-	err := c.serve()
+	serve := c.serve
+	if c.isMetrics() {
+		serve = c.metrics
+	}
+	err := serve()
 	if err != nil {
 		c.refuse(err)
 	}
@@ -109,10 +113,6 @@ func (c *call) serve() error {
 	}
 	if h := c.handler; h.answers != nil && !h.answers(c.r.Host) {
 		return wire.UnknownHost
-	}
-	if c.r.Method == http.MethodGet && c.r.URL.Path == "/metrics" && c.r.URL.RawQuery == "" { // an account's name needs a query
-		c.metrics()
-		return nil
 	}
 	if c.target, err = parseTarget(c.r); err != nil {
 		return err

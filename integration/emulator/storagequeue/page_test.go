@@ -29,8 +29,13 @@ func TestForeignPages(t *testing.T) {
 	const messages, body = "http://127.0.0.1/acc/orders/messages", "<QueueMessage><MessageText>x</MessageText></QueueMessage>"
 	call(t, h, http.MethodPut, "http://127.0.0.1/acc/orders", "", http.StatusCreated)
 	foreign := [][]string{
-		{"Origin: https://evil.example"}, {"Origin: https://evil.example", "Sec-Fetch-Site: cross-site"}, {"Origin: null"},
-		{"Sec-Fetch-Site: cross-site"}, {"Sec-Fetch-Site: same-site"}, {"Origin: http://127.0.0.1:8080"}, {"Origin: http://localhost"},
+		{"Origin: https://evil.example"},
+		{"Origin: https://evil.example", "Sec-Fetch-Site: cross-site"},
+		{"Origin: null"},
+		{"Sec-Fetch-Site: cross-site"},
+		{"Sec-Fetch-Site: same-site"},
+		{"Origin: http://127.0.0.1:8080"},
+		{"Origin: http://localhost"},
 	}
 	call(t, h, http.MethodPost, messages, body, http.StatusCreated)
 	for _, headers := range foreign {

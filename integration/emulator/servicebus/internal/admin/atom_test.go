@@ -89,6 +89,9 @@ func TestPaths(t *testing.T) {
 		"subscriptions/Subscriptions/s":  {"subscriptions", "/s", "true"},
 		"t/Subscriptions/s/Rules/r":      {"t", "/s/Rules/r", "true"},
 		"t/Subscriptions/subscriptions2": {"t", "/subscriptions2", "true"},
+		"\xff\xff/Subscriptions/s\xff":   {"\xff\xff", "/s\xff", "true"}, // bytes that change their number in lower case
+		"İİ/Subscriptions":               {"İİ", "", "true"},
+		"/subscriptions":                 {"", "", "true"},
 	} {
 		before, after, found := cutFold(path, "/subscriptions")
 		if before != want[0] || after != want[1] || found != (want[2] == "true") {

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -81,7 +82,10 @@ func (h *handler) authorize(r *http.Request) error {
 	if token == "" && h.keys.Mode != auth.Strict {
 		return nil
 	}
-	_, err := h.keys.Token(token, "https://"+r.Host+r.URL.Path, time.Now())
+	grant, _, err := h.keys.Token(token, "https://"+r.Host+r.URL.Path, time.Now())
+	if err == nil && !grant.Rights.Has(auth.Manage) {
+		return fmt.Errorf("%w: Manage claim is required for this operation", auth.ErrDenied)
+	}
 	return err
 }
 

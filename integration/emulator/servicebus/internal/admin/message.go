@@ -333,7 +333,7 @@ func again(b *broker.Broker, source *broker.Source, target *broker.Target, wante
 			_, _ = source.Settle(token, broker.Outcome{Kind: broker.Release}, nil)
 		}
 	}()
-	txn := b.Begin()
+	txn := b.BeginOwn()
 	n := 0
 	for n < maxResubmit {
 		d, ok := receiver.Next(nil)

@@ -1,8 +1,11 @@
 package admin
 
 import (
+	"cmp"
 	"net/http"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
 // namespaceInfo describes the only namespace.
@@ -29,7 +32,7 @@ func (q *query) namespace(started time.Time) {
 	writeEntry(q.w, http.StatusOK, q.newEntry("$namespaceinfo", namespaceName, started, started, content{Namespace: &namespaceInfo{
 		spaces:         newSpaces(),
 		CreatedTime:    stamp(started),
-		MessagingSKU:   "Premium", // what has no quotas
+		MessagingSKU:   string(cmp.Or(q.broker.Tier(), broker.Premium)), // which has the fewest quotas
 		MessagingUnits: 1,
 		ModifiedTime:   stamp(started),
 		Name:           namespaceName,

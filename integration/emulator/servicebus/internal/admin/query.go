@@ -59,15 +59,11 @@ func (h *handler) serveATOM(w http.ResponseWriter, r *http.Request, path string)
 	}
 }
 
-// cutFold cuts a path at the last segment that a lower-case separator is, in whatever case.
+// cutFold cuts a path at the last segment that a separator is, in whatever case.
 func cutFold(path, separator string) (before, after string, found bool) {
-	for at := len(path); at > 0; {
-		at = strings.LastIndex(strings.ToLower(path[:at]), separator)
-		if at < 0 {
-			break
-		}
+	for at := len(path) - len(separator); at >= 0; at-- {
 		after = path[at+len(separator):]
-		if after == "" || after[0] == '/' {
+		if (after == "" || after[0] == '/') && strings.EqualFold(path[at:at+len(separator)], separator) {
 			return path[:at], after, true
 		}
 	}

@@ -43,6 +43,12 @@ type Keyring struct {
 	Mode Mode
 	// Keys are the shared access keys by name. A key is used as the bytes of its text, whatever it looks like.
 	Keys map[string]string
+	// Rights are what keys may be used for, by their names. Default: everything.
+	Rights map[string]Rights
+	// Entity returns the keys of the entity at a path. Default: there are none.
+	Entity func(path string) []Key
+	// Entities returns the keys of all entities. Default: there are none.
+	Entities func() []Key
 }
 
 // The key that Microsoft's emulator has.
@@ -54,17 +60,17 @@ const (
 const scheme = "SharedAccessSignature "
 
 // Token checks a token, be it a shared access signature or a web token, for an audience such as "amqp://host/queue". It returns
-// until when the token is good.
-func (k Keyring) Token(token, audience string, now time.Time) (time.Time, error) {
+// what the token is good for, and until when.
+func (k Keyring) Token(token, audience string, now time.Time) (Grant, time.Time, error) {
 	if k.Mode == Off {
-		return now.Add(24 * time.Hour), nil
+		return Grant{Rights: All}, now.Add(24 * time.Hour), nil
 	}
 	fields, ok := strings.CutPrefix(token, scheme)
 	if !ok {
 		if k.Mode != Strict && token != "" {
-			return now.Add(time.Hour), nil
+			return Grant{Rights: All}, now.Add(time.Hour), nil
 		}
-		return time.Time{}, denied("the token is not a shared access signature")
+		return Grant{}, time.Time{}, denied("the token is not a shared access signature")
 	}
 	values := map[string]string{}
 	for field := range strings.SplitSeq(fields, "&") {
@@ -73,40 +79,75 @@ func (k Keyring) Token(token, audience string, now time.Time) (time.Time, error)
 	}
 	expiry, err := strconv.ParseInt(values["se"], 10, 64)
 	if err != nil || values["sr"] == "" || values["sig"] == "" {
-		return time.Time{}, denied("the token is malformed")
+		return Grant{}, time.Time{}, denied("the token is malformed")
 	}
 	until := time.Unix(expiry, 0)
 	if !until.After(now) {
-		return time.Time{}, refused("ExpiredToken: The token is expired. Expiration time:'" + until.UTC().Format(time.RFC1123) + "'.")
+		return Grant{}, time.Time{}, refused("ExpiredToken: The token is expired. Expiration time:'" + until.UTC().Format(time.RFC1123) + "'.")
 	}
 	if k.Mode != Strict {
-		return until, nil
+		return Grant{Rights: All}, until, nil
 	}
-	return until, k.verify(values, audience)
+	grant, err := k.verify(values, audience)
+	return grant, until, err
 }
 
 // verify checks the signature of a token and that its resource covers the audience.
-func (k Keyring) verify(values map[string]string, audience string) error {
+func (k Keyring) verify(values map[string]string, audience string) (Grant, error) {
 	name, err := url.QueryUnescape(values["skn"])
 	if err != nil {
-		return denied("the name of the key is malformed")
+		return Grant{}, denied("the name of the key is malformed")
 	}
-	key, ok := k.Keys[name]
-	if !ok {
-		return denied("there is no key of the name " + strconv.Quote(name))
+	resource, err := url.QueryUnescape(values["sr"])
+	if err != nil {
+		return Grant{}, denied("the resource is malformed")
+	}
+	keys := k.named(name, Path(resource))
+	if len(keys) == 0 {
+		return Grant{}, denied("there is no key of the name " + strconv.Quote(name))
 	}
 	signature, err := url.QueryUnescape(values["sig"])
 	if err != nil {
-		return denied("the signature is malformed")
+		return Grant{}, denied("the signature is malformed")
 	}
-	if !hmac.Equal([]byte(signature), []byte(sign(key, values["sr"], values["se"]))) {
-		return refused("InvalidSignature: The token has an invalid signature.")
+	for _, key := range keys {
+		for _, text := range key.Texts {
+			if !hmac.Equal([]byte(signature), []byte(sign(text, values["sr"], values["se"]))) {
+				continue
+			}
+			if !covers(Path(resource), Path(audience)) {
+				return Grant{}, denied("the token is for " + strconv.Quote(resource))
+			}
+			return Grant{Rights: key.Rights, Entity: key.Entity}, nil
+		}
 	}
-	resource, err := url.QueryUnescape(values["sr"])
-	if err != nil || !covers(Path(resource), Path(audience)) {
-		return denied("the token is for " + strconv.Quote(resource))
+	return Grant{}, refused("InvalidSignature: The token has an invalid signature.")
+}
+
+// named returns the keys of a name that may sign for a path: those of the namespace, and of the entities on the way to the path.
+func (k Keyring) named(name, path string) []Key {
+	var keys []Key
+	if text, ok := k.Keys[name]; ok {
+		keys = append(keys, k.ofNamespace(name, text))
 	}
-	return nil
+	for k.Entity != nil && path != "" {
+		for _, key := range k.Entity(path) {
+			if key.Name == name {
+				keys = append(keys, key)
+			}
+		}
+		path = path[:max(strings.LastIndexByte(path, '/'), 0)]
+	}
+	return keys
+}
+
+// ofNamespace is a key of the whole namespace.
+func (k Keyring) ofNamespace(name, text string) Key {
+	rights, ok := k.Rights[name]
+	if !ok {
+		rights = All
+	}
+	return Key{Name: name, Texts: []string{text}, Rights: rights}
 }
 
 // sign returns the signature over a resource as it stands in the token and an expiry.
@@ -124,16 +165,26 @@ func Sign(name, key, resource string, expiry time.Time) string {
 	return scheme + "sr=" + escaped + "&sig=" + signature + "&se=" + seconds + "&skn=" + url.QueryEscape(name)
 }
 
-// Password checks the name and the text of a key, as SASL PLAIN carries them.
-func (k Keyring) Password(name, key string) error {
+// Password checks the name and the text of a key, as SASL PLAIN carries them, and returns what it is good for.
+func (k Keyring) Password(name, text string) (Grant, error) {
 	if k.Mode != Strict {
-		return nil
+		return Grant{Rights: All}, nil
 	}
-	want, ok := k.Keys[name]
-	if !ok || subtle.ConstantTimeCompare([]byte(want), []byte(key)) != 1 {
-		return denied("the key is wrong")
+	var keys []Key
+	if of, ok := k.Keys[name]; ok {
+		keys = append(keys, k.ofNamespace(name, of))
 	}
-	return nil
+	if k.Entities != nil {
+		keys = append(keys, k.Entities()...)
+	}
+	for _, key := range keys {
+		for _, of := range key.Texts {
+			if key.Name == name && subtle.ConstantTimeCompare([]byte(of), []byte(text)) == 1 {
+				return Grant{Rights: key.Rights, Entity: key.Entity}, nil
+			}
+		}
+	}
+	return Grant{}, denied("the key is wrong")
 }
 
 // Path returns the path of an audience or address without scheme, host, query and slashes at the ends, in lower case. The JavaScript

@@ -36,7 +36,7 @@ func TestToken(t *testing.T) {
 	for _, test := range tests {
 		for mode, want := range map[auth.Mode]bool{auth.Off: test.off, auth.Lenient: test.lenient, auth.Strict: test.strict} {
 			ring := auth.Keyring{Mode: mode, Keys: map[string]string{"root": "key+/="}}
-			until, err := ring.Token(test.token, test.audience, now)
+			_, until, err := ring.Token(test.token, test.audience, now)
 			if got := err == nil; got != want || !got && !errors.Is(err, auth.ErrDenied) || got && !until.After(now) {
 				t.Errorf("%s, %s: until %v, %v", test.name, mode, until, err)
 			}
@@ -52,7 +52,7 @@ func TestRefusals(t *testing.T) {
 		"ExpiredToken: The token is expired. Expiration time:'Tue, 14 Nov 2023 22:12:20 UTC'.": auth.Sign("root", "key", "sb://h/q", now.Add(-time.Minute)),
 		"InvalidSignature: The token has an invalid signature.":                                auth.Sign("root", "wrong", "sb://h/q", now.Add(time.Minute)),
 	} {
-		if _, err := ring.Token(token, "sb://h/q", now); err == nil || err.Error() != want {
+		if _, _, err := ring.Token(token, "sb://h/q", now); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -60,11 +60,69 @@ func TestRefusals(t *testing.T) {
 
 func TestPassword(t *testing.T) {
 	ring := auth.Keyring{Mode: auth.Strict, Keys: map[string]string{"root": "key"}}
-	if ring.Password("root", "key") != nil || ring.Password("root", "wrong") == nil || ring.Password("other", "key") == nil {
+	takes := func(name, text string) bool {
+		_, err := ring.Password(name, text)
+		return err == nil
+	}
+	if !takes("root", "key") || takes("root", "wrong") || takes("other", "key") {
 		t.Error("strict mode takes a wrong key or refuses the right one")
 	}
-	if ring.Mode = auth.Lenient; ring.Password("other", "") != nil {
+	if ring.Mode = auth.Lenient; !takes("other", "") {
 		t.Error("lenient mode refuses a key")
+	}
+}
+
+// TestGrants shows what keys are good for: those of the namespace with and without rights of their own, and those of an entity, which
+// have two texts and sign for what is at or below it alone.
+func TestGrants(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	ring := auth.Keyring{
+		Mode: auth.Strict, Keys: map[string]string{"root": "r", "sender": "s"}, Rights: map[string]auth.Rights{"sender": auth.Send},
+		Entity: func(path string) []auth.Key {
+			if path != "events" {
+				return nil
+			}
+			return []auth.Key{{Name: "reader", Texts: []string{"one", "two"}, Entity: "events", Rights: auth.Listen}}
+		},
+	}
+	ring.Entities = func() []auth.Key { return ring.Entity("events") }
+	tests := []struct {
+		name, key, resource, audience string
+		want                          auth.Grant
+		refused                       string
+	}{
+		{"root", "r", "sb://h/", "sb://h/q", auth.Grant{Rights: auth.All}, ""},
+		{"sender", "s", "sb://h/q", "sb://h/q", auth.Grant{Rights: auth.Send}, ""},
+		{"reader", "one", "sb://h/Events", "sb://h/events/subscriptions/s", auth.Grant{Rights: auth.Listen, Entity: "events"}, ""},
+		{"reader", "two", "sb://h/events/subscriptions/s", "sb://h/events/Subscriptions/s", auth.Grant{Rights: auth.Listen, Entity: "events"}, ""},
+		{"reader", "three", "sb://h/events", "sb://h/events", auth.Grant{}, "InvalidSignature"},
+		{"reader", "one", "sb://h/other", "sb://h/other", auth.Grant{}, "no key of the name"},
+		{"reader", "one", "sb://h/", "sb://h/events", auth.Grant{}, "no key of the name"},
+		{"reader", "one", "sb://h/events", "sb://h/other", auth.Grant{}, "the token is for"},
+	}
+	for _, test := range tests {
+		token := auth.Sign(test.name, test.key, test.resource, now.Add(time.Hour))
+		got, _, err := ring.Token(token, test.audience, now)
+		if got != test.want || (err == nil) != (test.refused == "") || err != nil && !strings.Contains(err.Error(), test.refused) {
+			t.Errorf("%+v: %+v, %v", test, got, err)
+		}
+	}
+	if got, err := ring.Password("reader", "two"); err != nil || got != (auth.Grant{Rights: auth.Listen, Entity: "events"}) {
+		t.Error(got, err)
+	}
+}
+
+func TestParseRights(t *testing.T) {
+	for want, names := range map[string][]string{"Manage,Send,Listen": nil, "Send": {"send"}, "Send,Listen": {"Listen", " SEND"}} {
+		if got, err := auth.ParseRights(names); err != nil || got.String() != want {
+			t.Error(names, got, err)
+		}
+	}
+	if got, err := auth.ParseRights([]string{"manage"}); err != nil || got != auth.All {
+		t.Error(got, err)
+	}
+	if _, err := auth.ParseRights([]string{"read"}); err == nil {
+		t.Error("an unknown right is taken")
 	}
 }
 

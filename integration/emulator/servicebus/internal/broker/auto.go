@@ -2,7 +2,7 @@ package broker
 
 // autoCreate makes a queue, or a topic and a subscription, or returns nil if that cannot be.
 func (b *Broker) autoCreate(path string) *entity {
-	topicName, name, ok := cutSubscription(path)
+	topicName, name, ok := CutSubscription(path)
 	if !ok {
 		_, _ = b.create(queueKind, "", path, settings{Auto: true}, []Rule{}) // another may be first, or the name is no name
 		return b.entity(path)

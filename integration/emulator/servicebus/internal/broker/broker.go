@@ -30,8 +30,10 @@ type Config struct {
 	SnapshotAfter int64
 	// AutoCreate makes queues, topics and subscriptions when they are first asked for.
 	AutoCreate bool
-	// MaxMessageSize is how many bytes a message may have. Default: 1 MiB.
+	// MaxMessageSize is how many bytes a message may have. Default: that of the tier, or 1 MiB.
 	MaxMessageSize int64
+	// Tier says what the service would refuse. Default: nothing is refused that is possible.
+	Tier Tier
 	// Logger takes what an operator should know. Default: nothing is logged.
 	Logger *slog.Logger
 }
@@ -56,7 +58,7 @@ type Broker struct {
 // New returns a broker without entities. It works at once, but nothing expires or falls due until [Broker.Run].
 func New(config Config) *Broker {
 	if config.MaxMessageSize <= 0 {
-		config.MaxMessageSize = 1 << 20
+		config.MaxMessageSize = config.Tier.MaxMessageSize()
 	}
 	if config.SnapshotAfter <= 0 {
 		config.SnapshotAfter = 64 << 20
@@ -136,6 +138,9 @@ func (b *Broker) Faults() *fault.List { return &b.faults }
 
 // MaxMessageSize is how many bytes a message may have unless its entity says otherwise.
 func (b *Broker) MaxMessageSize() int64 { return b.config.MaxMessageSize }
+
+// Tier is that of the namespace, or "".
+func (b *Broker) Tier() Tier { return b.config.Tier }
 
 // all returns all entities, by id: topics come before their subscriptions.
 func (b *Broker) all() []*entity {

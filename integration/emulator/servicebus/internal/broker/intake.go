@@ -34,6 +34,8 @@ type intake struct {
 	session    string
 	hasSession bool
 	ttl        time.Duration
+	properties int // bytes of all but the body
+	largest    int // bytes of the largest property, if it may be too large
 }
 
 // newIntake takes what the broker needs from a message. alone says that the message's memory may be kept.
@@ -64,6 +66,7 @@ func newIntake(m amqp.Message, alone bool) (intake, error) {
 	if !alone || cap(in.message.bare) > 2*len(in.message.bare) {
 		in.message.bare = bytes.Clone(in.message.bare)
 	}
+	in.properties, in.largest = propertiesOf(m)
 	in.message.extra = extraOf(annotations, m.DeliveryAnnotations())
 	return in, nil
 }

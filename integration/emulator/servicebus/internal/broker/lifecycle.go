@@ -92,6 +92,9 @@ func (b *Broker) create(k kind, topicName, name string, s settings, rules []Rule
 	if err := s.complete(path, k); err != nil {
 		return nil, err
 	}
+	if err := b.config.Tier.allows(k, &s); err != nil {
+		return nil, err
+	}
 	e, receipt, err := b.register(k, topicName, name, s, rules)
 	if err != nil {
 		return nil, err
@@ -116,6 +119,9 @@ func (b *Broker) register(k kind, topicName, name string, s settings, rules []Ru
 	}
 	if b.entities[lower(path)] != nil {
 		return nil, Receipt{}, fail(EntityExists, "The messaging entity '%s' already exists.", path)
+	}
+	if err := b.allowsMore(k, topic); err != nil {
+		return nil, Receipt{}, err
 	}
 	b.lastID++
 	e := newEntity(b, b.lastID, k, topic, name)
@@ -149,6 +155,9 @@ func (b *Broker) update(k kind, path string, s settings) (*entity, error) {
 		return nil, err
 	}
 	if err := s.complete(e.path, k); err != nil {
+		return nil, err
+	}
+	if err := b.config.Tier.allows(k, &s); err != nil {
 		return nil, err
 	}
 	receipt, err := e.apply(s)

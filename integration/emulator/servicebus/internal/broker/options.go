@@ -47,15 +47,15 @@ type QueueOptions struct {
 	MaxMessageSize int64
 	Status         Status
 	UserMetadata   string
-	// Partitioning, Express, NoBatching and AuthorizationRules are kept for whoever asks, and have no effect.
+	// Partitioning, Express and NoBatching are kept for whoever asks, and have no effect; AuthorizationRules are its keys.
 	Partitioning       bool
 	Express            bool
 	NoBatching         bool
 	AuthorizationRules []AuthorizationRule
 }
 
-// An AuthorizationRule describes a key of an entity as administration clients write it. The broker keeps it and gives it back; it
-// opens nothing, as keys are those of the whole server.
+// An AuthorizationRule describes a key of an entity as administration clients write it. The broker keeps it and gives it back; what it
+// opens is up to those who look at keys.
 type AuthorizationRule struct {
 	Type         string   // "SharedAccessAuthorizationRule", say
 	ClaimType    string   // "SharedAccessKey", say

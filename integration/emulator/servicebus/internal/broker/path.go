@@ -33,8 +33,8 @@ func cutSuffix(path, suffix string) (string, bool) {
 	return path, false
 }
 
-// cutSubscription splits the path of a subscription.
-func cutSubscription(path string) (topic, name string, ok bool) {
+// CutSubscription splits the path of a subscription, in whatever case. Names that cannot be are none.
+func CutSubscription(path string) (topic, name string, ok bool) {
 	i := strings.LastIndex(lower(path), subscriptionsInfix)
 	if i <= 0 || len(lower(path)) != len(path) {
 		return path, "", false
@@ -62,7 +62,7 @@ func (b *Broker) Exists(path string) bool {
 	if !b.config.AutoCreate {
 		return false
 	}
-	topic, name, ok := cutSubscription(at.entity)
+	topic, name, ok := CutSubscription(at.entity)
 	return checkName(topic, maxName) == nil && (!ok || checkName(name, maxSubscriptionName) == nil)
 }
 
@@ -71,7 +71,7 @@ func (b *Broker) Target(path string) (*Target, error) {
 	at := parsePath(path)
 	e := b.entity(at.entity)
 	if e == nil && b.config.AutoCreate && at.part == mainPart {
-		if _, _, ok := cutSubscription(at.entity); !ok {
+		if _, _, ok := CutSubscription(at.entity); !ok {
 			e = b.autoCreate(at.entity)
 		}
 	}

@@ -59,6 +59,9 @@ func (b *Broker) CreateRule(topic, subscription string, rule Rule) (Rule, error)
 	if err := checkRuleName(rule.Name); err != nil {
 		return Rule{}, err
 	}
+	if err := b.allowsRule(topic, rule); err != nil {
+		return Rule{}, err
+	}
 	rule.Created = time.UnixMilli(nowMilli()).UTC()
 	return rule, b.changeRules(topic, subscription, func(rules []Rule) ([]Rule, error) {
 		i, ok := ruleAt(rules, rule.Name)
@@ -67,6 +70,18 @@ func (b *Broker) CreateRule(topic, subscription string, rule Rule) (Rule, error)
 		}
 		return slices.Insert(rules, i, rule), nil
 	})
+}
+
+// allowsRule reports why the tier does not let a topic have another rule, if so.
+func (b *Broker) allowsRule(topic string, rule Rule) error {
+	if b.config.Tier == "" {
+		return nil
+	}
+	info, err := b.Topic(topic)
+	if err != nil {
+		return err
+	}
+	return b.config.Tier.allowsRule(rule, info)
 }
 
 // UpdateRule replaces a rule. It fails with RuleNotFound.

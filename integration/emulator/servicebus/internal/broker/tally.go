@@ -14,8 +14,9 @@ const (
 	sendOperation operation = iota
 	receiveOperation
 	settleOperations // those of settling follow in the order of [OutcomeKind]
-	operations       = settleOperations + operation(MoveDeadLetter) + 1
 )
+
+const operations = settleOperations + operation(MoveDeadLetter) + 1
 
 // String is the name of the operation in metrics.
 func (o operation) String() string {

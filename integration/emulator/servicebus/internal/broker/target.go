@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -108,13 +109,16 @@ func (e *entity) accepts(intakes []intake) error {
 		if n := in.message.size(); n > limit {
 			return fail(MessageSizeExceeded, "The received message of %d bytes exceeds the limit of %d bytes.", n, limit)
 		}
+		if err := e.broker.config.Tier.allowsProperties(in); err != nil {
+			return err
+		}
 		if e.settings.RequiresSession && !in.hasSession {
 			return fail(NotAllowed, "The SessionId was not set on a message, and it cannot be sent to the entity '%s'. Entities that have "+
 				"session support enabled can only receive messages that have the SessionId set to a valid value.", e.path)
 		}
 		size += in.message.size()
 	}
-	if quota := e.settings.MaxSize; quota > 0 && e.size+size > quota {
+	if quota := cmp.Or(e.settings.MaxSize, e.broker.config.Tier.entitySize()); quota > 0 && e.size+size > quota {
 		return fail(ResourceLimitExceeded, "The maximum entity size has been reached or exceeded for '%s': %d of %d bytes are in use.",
 			e.path, e.size, quota)
 	}

@@ -11,6 +11,9 @@ type Txn struct {
 	sends  []txnSend
 	ends   []txnSettle
 	size   int64
+
+	messages int
+	most     int // 0: any number
 }
 
 // maxTxn is how many bytes of messages a transaction may have. They become one record of the journal.
@@ -30,8 +33,17 @@ type txnSettle struct {
 	outcome Outcome
 }
 
-// Begin starts a transaction, which ends with Commit or Rollback.
-func (b *Broker) Begin() *Txn { return &Txn{broker: b} }
+// Begin starts a transaction of a client, which ends with Commit or Rollback. Of how many messages it may be, the tier says.
+func (b *Broker) Begin() *Txn {
+	t := b.BeginOwn()
+	if b.config.Tier != "" {
+		t.most = maxTxnMessages
+	}
+	return t
+}
+
+// BeginOwn starts one of the emulator itself, of any number of messages.
+func (b *Broker) BeginOwn() *Txn { return &Txn{broker: b} }
 
 func errTxnEnded() error { return fail(NotAllowed, "The transaction has ended.") }
 
@@ -47,6 +59,9 @@ func (t *Txn) send(e *entity, intakes []intake) error {
 	if err := e.accepts(intakes); err != nil {
 		return err
 	}
+	if err := t.counts(len(intakes)); err != nil {
+		return err
+	}
 	for _, in := range intakes {
 		t.size += in.message.size()
 	}
@@ -57,10 +72,22 @@ func (t *Txn) send(e *entity, intakes []intake) error {
 	return nil
 }
 
+// counts takes in messages that the transaction is about, as many as the tier lets it have.
+func (t *Txn) counts(n int) error {
+	if t.most > 0 && t.messages+n > t.most {
+		return fail(NotAllowed, "Cannot send more than %d messages in a single transaction.", t.most)
+	}
+	t.messages += n
+	return nil
+}
+
 // settle notes a settlement. The entity is locked.
 func (t *Txn) settle(m *message, outcome Outcome) error {
 	if t.ended {
 		return errTxnEnded()
+	}
+	if err := t.counts(1); err != nil {
+		return err
 	}
 	outcome.Properties = append(amqp.Map{}, outcome.Properties...)
 	m.txn = t

@@ -81,3 +81,28 @@ func TestCommitToDeletedQueue(t *testing.T) {
 		r.settle(m, broker.Outcome{Kind: broker.Abandon})
 	})
 }
+
+// TestTxnOfManyMessages shows of how many messages a transaction may be.
+func TestTxnOfManyMessages(t *testing.T) {
+	for tier, most := range map[broker.Tier]int{"": 150, broker.Standard: 100} {
+		b, stop := start(t, broker.Config{Tier: tier})
+		must(b.CreateQueue("q", broker.QueueOptions{}))
+		txn, sent := b.Begin(), 0
+		var err error
+		for err == nil && sent < 150 {
+			if _, err = target(t, b, "q").Send([]amqp.Message{build(t, spec{})}, txn); err == nil {
+				sent++
+			}
+		}
+		if sent != most {
+			t.Errorf("tier %q: %d messages, want %d: %v", tier, sent, most, err)
+		}
+		if _, err := txn.Commit(); err != nil {
+			t.Error(err)
+		}
+		if n := must(b.Queue("q")).Usage.Counts.Active; n != int64(most) {
+			t.Errorf("tier %q: %d messages in the queue", tier, n)
+		}
+		stop()
+	}
+}

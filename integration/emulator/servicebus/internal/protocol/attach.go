@@ -1,6 +1,8 @@
 package protocol
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -35,27 +37,46 @@ func nodePath(path string) (string, bool) {
 	return path[:at], true
 }
 
-// permitted checks that the client has shown a token for a path.
-func (c *conn) permitted(path string) error {
-	if c.trusted || c.server.config.Keys.Mode != auth.Strict {
+// permitted checks that the client has one of some rights on a path, by a token for it or for what is above, or by a key.
+func (c *conn) permitted(path string, rights auth.Rights) error {
+	if c.server.config.Keys.Mode != auth.Strict {
 		return nil
 	}
 	now := time.Now()
-	path = auth.Path(path)
-	for {
-		if until, ok := c.tokens[path]; ok && until.After(now) {
+	for above := auth.Path(path); ; above = above[:max(strings.LastIndexByte(above, '/'), 0)] {
+		if given, ok := c.tokens[above]; ok && given.until.After(now) && given.rights.Has(rights) {
 			return nil
 		}
-		if path == "" {
-			return &amqp.Error{Condition: condUnauthorized, Description: "Unauthorized access. 'Send' or 'Listen' claims are required."}
+		if above == "" {
+			return &amqp.Error{Condition: condUnauthorized, Description: fmt.Sprintf(
+				"Unauthorized access. '%s' claim(s) are required to perform this operation. Resource: 'sb://%s/%s'.",
+				rights, c.hostname(), path,
+			)}
 		}
-		path = path[:max(strings.LastIndexByte(path, '/'), 0)]
 	}
+}
+
+// hostname is the name under which the client knows the server.
+func (c *conn) hostname() string {
+	host, _, _ := strings.Cut(c.host, ":")
+	return cmp.Or(host, "localhost")
+}
+
+// address is where a link of the client leads.
+func address(p *amqp.Attach) string {
+	of := p.Target
+	if p.Receiver {
+		of = p.Source
+	}
+	if of == nil {
+		return ""
+	}
+	return of.Address
 }
 
 // attachIncoming begins a link on which the client sends.
 func (s *session) attachIncoming(p *amqp.Attach) {
-	l := &incoming{session: s, name: p.Name, handle: p.Handle, maxSize: s.conn.server.config.MaxMessageSize, open: map[*inDelivery]bool{}}
+	l := &incoming{session: s, name: p.Name, entity: address(p), handle: p.Handle, maxSize: s.conn.server.config.MaxMessageSize, open: map[*inDelivery]bool{}}
 	s.incoming[p.Handle] = l
 	s.conn.links++
 	path := ""
@@ -98,11 +119,11 @@ func (s *session) openSink(p *amqp.Attach, l *incoming, path string) (sink, erro
 	case path == "":
 		return nil, &amqp.Error{Condition: condNotImplemented, Description: "a target without an address is not supported"}
 	}
-	if err := c.permitted(path); err != nil {
-		return nil, err
-	}
 	if entity, ok := nodePath(path); ok {
 		return c.management(entity)
+	}
+	if err := c.permitted(path, auth.Send); err != nil {
+		return nil, err
 	}
 	target, err := c.server.config.Broker.Target(path)
 	if err != nil {
@@ -121,7 +142,7 @@ func (s *session) openSink(p *amqp.Attach, l *incoming, path string) (sink, erro
 // there, and has no more to do: a message is in the destination as soon as it is accepted, or its transaction committed.
 func (c *conn) destination(address string) (*broker.Target, error) {
 	path := entityPath(address)
-	if err := c.permitted(path); err != nil {
+	if err := c.permitted(path, auth.Send); err != nil {
 		return nil, err
 	}
 	return c.server.config.Broker.Target(path)
@@ -162,7 +183,7 @@ func (s *session) openFeed(p *amqp.Attach, l *outgoing, path string) error {
 	case path == cbsAddress || isNode:
 		answers := &replyFeed{}
 		if isNode {
-			if err := c.permitted(path); err != nil {
+			if err := c.permitted(path, auth.All); err != nil {
 				return err
 			}
 			if !c.server.config.Broker.Exists(entity) {
@@ -181,7 +202,7 @@ func (s *session) openFeed(p *amqp.Attach, l *outgoing, path string) error {
 		l.accept(p, nil)
 		return nil
 	}
-	if err := c.permitted(path); err != nil {
+	if err := c.permitted(path, auth.Listen); err != nil {
 		return err
 	}
 	source, err := c.server.config.Broker.Source(path)

@@ -18,7 +18,7 @@ func (r *request) cbs() response {
 	}
 	audience, _ := r.parameters.Get("name").(string)
 	token, _ := r.value.(string)
-	until, err := r.conn.server.config.Keys.Token(token, audience, time.Now())
+	grant, until, err := r.conn.server.config.Keys.Token(token, audience, time.Now())
 	if err != nil {
 		return response{code: http.StatusUnauthorized, description: err.Error(), condition: condUnauthorized}
 	}
@@ -27,15 +27,21 @@ func (r *request) cbs() response {
 	if entity != "" && !r.conn.server.config.Broker.Exists(entity) {
 		return failure(notFound(entity))
 	}
-	return r.conn.keep(path, until)
+	return r.conn.keep(path, permit{grant.Rights, until})
 }
 
-// keep takes note of a token.
-func (c *conn) keep(path string, until time.Time) response {
+// A permit is what a client may do with a path and what is below it.
+type permit struct {
+	rights auth.Rights
+	until  time.Time
+}
+
+// keep takes note of a permit.
+func (c *conn) keep(path string, given permit) response {
 	path = auth.Path(path)
 	if _, ok := c.tokens[path]; !ok && len(c.tokens) >= maxTokens {
 		return failure(&amqp.Error{Condition: condLimit, Description: "too many tokens on one connection"})
 	}
-	c.tokens[path] = until
+	c.tokens[path] = given
 	return response{code: http.StatusAccepted, description: "Accepted"}
 }

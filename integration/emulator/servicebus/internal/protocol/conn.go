@@ -44,7 +44,7 @@ type conn struct {
 	cancel context.CancelFunc
 
 	name      string        // the client's container id
-	trusted   bool          // the client gave a key, and needs no tokens
+	host      string        // what the client calls the server; may be empty
 	peerFrame int           // the largest frame the client takes
 	peerIdle  time.Duration // after which silence the client gives up; 0 for never
 
@@ -67,7 +67,7 @@ type conn struct {
 	ended    map[uint16]bool      // channels of sessions that the client has ended
 	replies  map[string]*outgoing // links that take answers, by address and by name
 	locked   map[string]string    // ids of the sessions that links have, by the link's name
-	tokens   map[string]time.Time // until when which path may be used
+	tokens   map[string]permit    // what may be done with which path
 	txns     transactions
 }
 
@@ -86,7 +86,7 @@ func newConn(server *Server, socket net.Conn) *conn {
 		ended:    map[uint16]bool{},
 		replies:  map[string]*outgoing{},
 		locked:   map[string]string{},
-		tokens:   map[string]time.Time{},
+		tokens:   map[string]permit{},
 		txns:     transactions{},
 		scratch:  make([]byte, 0, 4<<10),
 	}
@@ -99,6 +99,7 @@ func (c *conn) run() error {
 	defer c.cancel()
 	stop := context.AfterFunc(c.ctx, func() { c.socket.Close() })
 	if err := c.handshake(); err != nil {
+		c.explainEnd("a connection", err)
 		stop()
 		c.socket.Close()
 		return err
@@ -106,6 +107,7 @@ func (c *conn) run() error {
 	stop()
 	go c.write()
 	err := c.read()
+	c.explainEnd("to go on with a connection", err)
 	c.mu.Lock()
 	c.close(farewell(err))
 	c.mu.Unlock()

@@ -59,6 +59,7 @@ func (f *entityFeed) settle(d *outDelivery, state amqp.State) {
 		}
 		c.finish(receipt, err, func(err error) {
 			if err != nil {
+				c.explain("a settlement", f.source.Path(), err)
 				answer = amqp.Rejected{Error: asError(err)}
 			}
 			d.answer(answer)

@@ -17,6 +17,9 @@ const (
 	external  = "EXTERNAL"
 )
 
+// plainTime is how long a key is good for that a client has given; it outlives every connection.
+const plainTime = 100 * 365 * 24 * time.Hour
+
 var errNoHandshake = errors.New("no AMQP handshake")
 
 // handshake runs the exchange of protocol headers, SASL and open. Only this goroutine uses the connection until it returns.
@@ -91,10 +94,11 @@ func (c *conn) login(init *amqp.SASLInit) error {
 		if len(parts) != 3 {
 			return fmt.Errorf("%w: a malformed response to PLAIN", errNoHandshake)
 		}
-		if err := c.server.config.Keys.Password(string(parts[1]), string(parts[2])); err != nil {
+		grant, err := c.server.config.Keys.Password(string(parts[1]), string(parts[2]))
+		if err != nil {
 			return err
 		}
-		c.trusted = true
+		c.keep(grant.Entity, permit{grant.Rights, time.Now().Add(plainTime)})
 		return nil
 	default:
 		return fmt.Errorf("%w: unknown mechanism %.20q", errNoHandshake, string(init.Mechanism))
@@ -117,7 +121,7 @@ func (c *conn) open() error {
 	}
 	c.peerFrame = int(min(max(peer.MaxFrameSize, amqp.MinFrameSize), maxFrame))
 	c.peerIdle = time.Duration(peer.IdleTimeout) * time.Millisecond
-	c.name = peer.ContainerID
+	c.name, c.host = peer.ContainerID, peer.Hostname
 	answer := &amqp.Open{
 		ContainerID:  c.server.id,
 		Hostname:     peer.Hostname,

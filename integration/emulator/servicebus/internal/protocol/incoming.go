@@ -14,6 +14,7 @@ const linkCredit = 1000
 type incoming struct {
 	session *session
 	name    string
+	entity  string // the path of the target
 	handle  uint32
 	refused bool // detached by the server; the client has not answered yet
 	sink    sink
@@ -107,6 +108,7 @@ func (l *incoming) detachTooLarge(d *inDelivery) {
 // end answers that the message was taken, or why not. The caller holds conn.mu.
 func (d *inDelivery) end(err error) {
 	if err != nil {
+		d.link.session.conn.explain("a message", d.link.entity, err)
 		d.answer(amqp.Rejected{Error: asError(err)})
 	} else {
 		d.answer(amqp.Accepted{})
@@ -180,6 +182,7 @@ func (l *incoming) detach(err error) {
 	if l.refused || l.session.incoming[l.handle] != l {
 		return
 	}
+	l.session.conn.explain("to go on with a link", l.entity, err)
 	l.release()
 	l.refused = true
 	l.session.conn.send(l.session.channel, &amqp.Detach{Handle: l.handle, Closed: true, Error: asError(err)}, nil)

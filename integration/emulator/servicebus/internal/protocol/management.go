@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
@@ -27,8 +28,11 @@ var operations = map[string]func(*request) response{
 
 const operationPrefix = "com.microsoft:"
 
-// management returns the node that manages an entity.
+// management returns the node that manages an entity. A token for the node is enough.
 func (c *conn) management(entity string) (sink, error) {
+	if err := c.permitted(entity+managementSuffix, auth.All); err != nil {
+		return nil, err
+	}
 	if !c.server.config.Broker.Exists(entity) {
 		return nil, notFound(entity)
 	}
@@ -38,13 +42,27 @@ func (c *conn) management(entity string) (sink, error) {
 // manage answers a request to "$management".
 func (r *request) manage() response {
 	if len(r.operation) > len(operationPrefix) {
-		if operation := operations[r.operation[len(operationPrefix):]]; operation != nil {
+		name := r.operation[len(operationPrefix):]
+		if operation := operations[name]; operation != nil {
+			if err := r.conn.permitted(r.entity+managementSuffix, neededFor(name)); err != nil {
+				return failure(err)
+			}
 			return operation(r)
 		}
 	}
 	return response{
 		code: http.StatusNotImplemented, condition: condNotImplemented,
 		description: "The operation '" + r.operation + "' is not supported.",
+	}
+}
+
+// neededFor returns the right that an operation wants: that to send, or, as for rules too, that to listen.
+func neededFor(operation string) auth.Rights {
+	switch operation {
+	case "schedule-message", "cancel-scheduled-message":
+		return auth.Send
+	default:
+		return auth.Listen
 	}
 }
 

@@ -1,8 +1,6 @@
 package protocol
 
 import (
-	"strings"
-
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
@@ -21,12 +19,11 @@ const (
 
 // subscription returns the topic and the name of the subscription that is managed.
 func (r *request) subscription() (topic, name string, err error) {
-	const separator = "/subscriptions/"
-	at := strings.LastIndex(strings.ToLower(r.entity), separator)
-	if at < 0 {
+	topic, name, ok := broker.CutSubscription(r.entity)
+	if !ok {
 		return "", "", &amqp.Error{Condition: condNotAllowed, Description: "'" + r.entity + "' is not a subscription and has no rules."}
 	}
-	return r.entity[:at], r.entity[at+len(separator):], nil
+	return topic, name, nil
 }
 
 func (r *request) addRule() response {

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"log/slog"
 	"strings"
 
@@ -93,9 +94,18 @@ func (r *request) answering() *outgoing {
 	return first
 }
 
+// audience is what a token is for.
+func (r *request) audience() string {
+	name, _ := r.parameters.Get("name").(string)
+	return name
+}
+
 // reply sends the answer.
 func (r *request) reply(answer response) {
 	c := r.conn
+	if answer.condition != "" {
+		c.explain(r.operation, cmp.Or(r.entity, r.audience()), &amqp.Error{Condition: answer.condition, Description: answer.description})
+	}
 	link := r.answering()
 	if link == nil {
 		c.log.Debug("no link takes the answer", slog.String("operation", r.operation), slog.String("address", r.properties.ReplyTo))

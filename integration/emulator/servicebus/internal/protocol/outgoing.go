@@ -268,6 +268,7 @@ func (l *outgoing) detach(err error) {
 	if l.refused || l.session.outgoing[l.handle] != l {
 		return
 	}
+	l.session.conn.explain("to go on with a link", l.entity, err)
 	l.release()
 	l.refused = true
 	l.session.conn.send(l.session.channel, &amqp.Detach{Handle: l.handle, Closed: true, Error: asError(err)}, nil)

@@ -32,6 +32,8 @@ type Config struct {
 	HandshakeTimeout time.Duration
 	// WriteTimeout is how long a client may leave unread what it was sent. Default 30 seconds.
 	WriteTimeout time.Duration
+	// Explain takes what clients did wrong, a line for each refusal. Default none.
+	Explain *slog.Logger
 	// Logger takes what happens to connections. Default none.
 	Logger *slog.Logger
 }

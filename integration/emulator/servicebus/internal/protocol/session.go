@@ -63,6 +63,7 @@ func (s *session) handle(performative amqp.Performative, payload []byte) error {
 
 // end ends the session because of what the client did.
 func (s *session) end(err error) {
+	s.conn.explain("a session", "", err)
 	s.release()
 	s.ended = true
 	s.conn.send(s.channel, &amqp.End{Error: asError(err)}, nil)
@@ -115,6 +116,7 @@ const refusalPause = 10 * time.Millisecond
 
 // refuse answers an attach with one that has neither source nor target, and a detach that says why.
 func (s *session) refuse(p *amqp.Attach, err error) {
+	s.conn.explain("a link", address(p), err)
 	answer := &amqp.Attach{
 		Name: p.Name, Handle: p.Handle, Receiver: !p.Receiver, SndSettleMode: p.SndSettleMode, RcvSettleMode: p.RcvSettleMode,
 	}
@@ -226,19 +228,26 @@ func (s *session) disposition(p *amqp.Disposition) {
 	if !p.Receiver {
 		return // the server settles first what a client sends
 	}
+	found := false
 	if width := p.Last - p.First; uint64(width) < uint64(len(s.unsettled)) {
 		for id := p.First; ; id++ {
 			if d := s.unsettled[id]; d != nil {
+				found = true
 				d.settle(p)
 			}
 			if id == p.Last {
-				return
+				break
+			}
+		}
+	} else {
+		for id, d := range s.unsettled {
+			if id-p.First <= p.Last-p.First {
+				found = true
+				d.settle(p)
 			}
 		}
 	}
-	for id, d := range s.unsettled {
-		if id-p.First <= p.Last-p.First {
-			d.settle(p)
-		}
+	if !found {
+		s.conn.explain("a settlement", "", errUnknownDelivery)
 	}
 }

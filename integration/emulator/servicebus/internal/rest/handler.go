@@ -2,6 +2,8 @@ package rest
 
 import (
 	"encoding/hex"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -19,6 +21,8 @@ type Config struct {
 	Broker *broker.Broker
 	// Keys checks tokens. Unless it is strict, requests need none.
 	Keys auth.Keyring
+	// Explain takes what clients did wrong. Default: nobody is told.
+	Explain *slog.Logger
 	// Next serves the requests that are not of this interface. It is required.
 	Next http.Handler
 }
@@ -41,6 +45,7 @@ type call struct {
 // An operation carries a request out, or returns why not.
 type operation struct {
 	kind  fault.Operation // which faults befall it
+	needs auth.Rights
 	carry func(*call) error
 }
 
@@ -52,7 +57,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.config.Next.ServeHTTP(w, r)
 		return
 	}
-	err := h.authorize(r)
+	err := h.authorize(c, op.needs)
 	if err == nil {
 		err = c.guard(op.kind)
 	}
@@ -60,7 +65,16 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		err = op.carry(c)
 	}
 	if err != nil {
+		h.explain(c, err)
 		c.refuse(err)
+	}
+}
+
+// explain tells the developer of a client what it did wrong.
+func (h *handler) explain(c *call, err error) {
+	if h.config.Explain != nil {
+		h.config.Explain.Warn("refused a client", slog.String("client", c.r.RemoteAddr), slog.String("what", "a request over REST"),
+			slog.String("entity", c.path), slog.Any("err", err))
 	}
 }
 
@@ -72,13 +86,13 @@ func (c *call) route() operation {
 	}
 	rest, last := cutLast(path)
 	if strings.EqualFold(last, "messages") && c.found(rest, "") {
-		return map[string]operation{http.MethodPost: {fault.OpSend, (*call).send}}[c.r.Method]
+		return map[string]operation{http.MethodPost: {fault.OpSend, auth.Send, (*call).send}}[c.r.Method]
 	}
 	rest, id := cutLast(rest)
 	if strings.EqualFold(id, "messages") && strings.EqualFold(last, "head") && c.found(rest, "") {
 		return map[string]operation{
-			http.MethodDelete: {fault.OpReceive, (*call).receiveAndDelete},
-			http.MethodPost:   {fault.OpReceive, (*call).receiveAndLock},
+			http.MethodDelete: {fault.OpReceive, auth.Listen, (*call).receiveAndDelete},
+			http.MethodPost:   {fault.OpReceive, auth.Listen, (*call).receiveAndLock},
 		}[c.r.Method]
 	}
 	rest, messages := cutLast(rest)
@@ -86,9 +100,9 @@ func (c *call) route() operation {
 	if isToken && strings.EqualFold(messages, "messages") && c.found(rest, id) {
 		c.token = token
 		return map[string]operation{
-			http.MethodDelete: {fault.OpSettle, (*call).complete},
-			http.MethodPut:    {fault.OpSettle, (*call).unlock},
-			http.MethodPost:   {fault.OpManage, (*call).renew},
+			http.MethodDelete: {fault.OpSettle, auth.Listen, (*call).complete},
+			http.MethodPut:    {fault.OpSettle, auth.Listen, (*call).unlock},
+			http.MethodPost:   {fault.OpManage, auth.Listen, (*call).renew},
 		}[c.r.Method]
 	}
 	return operation{}
@@ -120,13 +134,17 @@ func parseToken(text string) (amqp.UUID, bool) {
 	return amqp.UUID(raw), true
 }
 
-// authorize checks the token of a request, as those of the administration are.
-func (h *handler) authorize(r *http.Request) error {
-	token := r.Header.Get("Authorization")
+// authorize checks the token of a request, as those of the administration are, and that its key has a right.
+func (h *handler) authorize(c *call, needs auth.Rights) error {
+	token := c.r.Header.Get("Authorization")
 	if token == "" && h.config.Keys.Mode != auth.Strict {
 		return nil
 	}
-	_, err := h.config.Keys.Token(token, "https://"+r.Host+r.URL.Path, time.Now())
+	grant, _, err := h.config.Keys.Token(token, "https://"+c.r.Host+c.r.URL.Path, time.Now())
+	if err == nil && !grant.Rights.Has(needs) {
+		err = fmt.Errorf("%w: '%v' claim(s) are required to perform this operation. Resource: 'sb://%s/%s'.",
+			auth.ErrDenied, needs, c.r.Host, c.path)
+	}
 	return err
 }
 

@@ -1,0 +1,144 @@
+// Package hostile sends what clients never should: requests of HTTP that were right before they were changed byte by byte. It is
+// for tests of the emulators.
+package hostile
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Report says what was answered.
+type Report struct {
+	Sent     int
+	Statuses map[int]int   // answers by status; 0 is none, as when the request never ended
+	Slowest  time.Duration // until an answer
+	Bad      []string      // requests that were answered with a status of 500 and above, or not in time
+}
+
+// String is one line of figures.
+func (r Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d requests, slowest %v;", r.Sent, r.Slowest.Round(time.Millisecond))
+	statuses := make([]int, 0, len(r.Statuses))
+	for status := range r.Statuses {
+		statuses = append(statuses, status)
+	}
+	slices.Sort(statuses)
+	for _, status := range statuses {
+		fmt.Fprintf(&b, " %d: %d", status, r.Statuses[status])
+	}
+	return b.String()
+}
+
+// maxWait is how long an answer may take.
+const maxWait = 30 * time.Second
+
+// workers are so many connections at a time.
+const workers = 4
+
+// Send sends n changed copies of requests to an address, each over a connection of its own that ends behind it. The same seed
+// sends the same.
+func Send(ctx context.Context, addr string, requests []string, n int, seed uint64) Report {
+	report := Report{Statuses: map[int]int{}}
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	for worker := range uint64(workers) {
+		random := rand.New(rand.NewPCG(seed, worker)) //nolint:gosec // the same each time
+		group.Go(func() {
+			for range n / workers {
+				request := Mutate(random, requests)
+				began := time.Now()
+				status, err := ask(ctx, addr, request)
+				took := time.Since(began)
+				mu.Lock()
+				report.Sent++
+				report.Statuses[status]++
+				report.Slowest = max(report.Slowest, took)
+				if err != nil || status >= 500 && !ownAnswers[status] {
+					report.Bad = append(report.Bad, fmt.Sprintf("%d %v: %.1000q", status, err, request))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	return report
+}
+
+// ownAnswers are those of net/http itself, to a transfer encoding or a version of HTTP that there is not.
+var ownAnswers = map[int]bool{http.StatusNotImplemented: true, http.StatusHTTPVersionNotSupported: true}
+
+// ask returns the status of an answer, or 0 if there is none.
+func ask(ctx context.Context, addr, request string) (int, error) {
+	socket, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = socket.Close() }()
+	if err := socket.SetDeadline(time.Now().Add(maxWait)); err != nil {
+		return 0, err
+	}
+	_, _ = io.WriteString(socket, request) // the server may have seen enough
+	if tcp, ok := socket.(*net.TCPConn); ok {
+		_ = tcp.CloseWrite()
+	}
+	response, err := http.ReadResponse(bufio.NewReader(socket), nil)
+	if err != nil {
+		if timeout, ok := err.(net.Error); ok && timeout.Timeout() { //nolint:errorlint // ReadResponse wraps nothing
+			return 0, err
+		}
+		return 0, nil
+	}
+	defer func() { _ = response.Body.Close() }()
+	_, _ = io.Copy(io.Discard, response.Body)
+	return response.StatusCode, nil
+}
+
+// tokens are what parsers care for.
+var tokens = []string{
+	"%", "%00", "%2f", "%zz", "/", "//", "..", "?", "&", "=", "$", "\x00", "\xff", "\r\n", "\n", ":", ";", ",", "\"", "'", "<", ">",
+	"</", "<![CDATA[", "]]>", "&amp;", "&#0;", "&x;", "<!DOCTYPE a [<!ENTITY x \"y\">]>", "{", "}", "[", "]", "\\u0000", "1e999", "-1",
+	"0", "9223372036854775808", "NaN", "-0", "P1D", "P99999999999D", "é", "😀", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n",
+	"Host: x\r\n", "Authorization: SharedKey a:b\r\n", "Authorization: SharedAccessSignature sr=a&sig=b&se=c&skn=d\r\n",
+	"comp=list", "comp=acl", "comp=metadata", "messages", "head", "$DeadLetterQueue", "/subscriptions/", "/rules/", "If-Match: *\r\n",
+}
+
+// Mutate returns one of several requests with some changes.
+func Mutate(r *rand.Rand, requests []string) string {
+	b := []byte(requests[r.IntN(len(requests))])
+	for range r.IntN(4) { // none at times: what comes after it meets something
+		if len(b) == 0 {
+			break
+		}
+		at := r.IntN(len(b))
+		to := min(at+r.IntN(16), len(b))
+		switch r.IntN(8) {
+		case 0:
+			b[at] ^= 1 << r.IntN(8)
+		case 1:
+			b[at] = byte(r.IntN(256))
+		case 2: // out
+			b = slices.Delete(b, at, to)
+		case 3: // once more
+			b = slices.Insert(b, at, slices.Clone(b[at:to])...)
+		case 4, 5:
+			b = slices.Insert(b, at, []byte(tokens[r.IntN(len(tokens))])...)
+		case 6: // very often
+			b = slices.Insert(b, at, bytes.Repeat([]byte(tokens[r.IntN(len(tokens))]), 1+r.IntN(2000))...)
+		case 7: // the end of another
+			other := requests[r.IntN(len(requests))]
+			b = append(b[:at], other[r.IntN(len(other)):]...)
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,209 @@
+package broker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
+)
+
+// A Tier is what kind of namespace the service has, which says what it refuses. The empty tier refuses nothing but what is
+// impossible.
+type Tier string
+
+// The tiers, as the service calls them.
+const (
+	Basic    Tier = "Basic"
+	Standard Tier = "Standard"
+	Premium  Tier = "Premium"
+)
+
+// ParseTier returns the tier of a name, in any case; the empty name is none.
+func ParseTier(name string) (Tier, error) {
+	for _, tier := range []Tier{"", Basic, Standard, Premium} {
+		if strings.EqualFold(name, string(tier)) {
+			return tier, nil
+		}
+	}
+	return "", fmt.Errorf("tier %q is not basic, standard or premium", name)
+}
+
+// Sizes in bytes.
+const (
+	kilobyte = 1 << 10
+	megabyte = 1 << 20
+)
+
+// The limits of all tiers, from the page of the service on quotas.
+const (
+	maxEntitySizes     = 5 // megabytes in units of 1024
+	partitionedSize    = 80 << 10 * megabyte
+	maxSubscriptions   = 2000
+	maxSQLFilters      = 2000 // of a topic
+	maxCorrelations    = 100_000
+	maxProperty        = 32 * kilobyte
+	maxProperties      = 64 * kilobyte
+	maxTxnMessages     = 100
+	basicTTL           = 14 * 24 * time.Hour
+	standardEntities   = 10_000 // queues and topics
+	premiumEntities    = 1000
+	smallMessage       = 256 * kilobyte
+	premiumMessage     = 100 * megabyte
+	premiumByDefault   = megabyte
+	unlimitedByDefault = megabyte
+)
+
+// MaxMessageSize is how many bytes a message may have if neither its entity nor the configuration says otherwise.
+func (t Tier) MaxMessageSize() int64 {
+	switch t {
+	case Basic, Standard:
+		return smallMessage
+	case Premium:
+		return premiumByDefault
+	default:
+		return unlimitedByDefault
+	}
+}
+
+// entitySize is the size of entities for which none is asked.
+func (t Tier) entitySize() int64 {
+	if t == "" {
+		return 0
+	}
+	return 1024 * megabyte
+}
+
+// allows reports what of an entity a tier does not have, if so, in the words of the service.
+func (t Tier) allows(k kind, s *settings) error {
+	if t == "" {
+		return nil
+	}
+	if t == Basic && k != queueKind {
+		return fail(ArgumentError, "Cannot operate on type %v because the namespace '%s' is using '%s' tier.", k, namespaceName, t)
+	}
+	for _, property := range []struct {
+		name  string
+		set   bool
+		lacks []Tier
+	}{
+		{"RequiresSession", s.RequiresSession, []Tier{Basic}},
+		{"RequiresDuplicateDetection", s.DuplicateDetection, []Tier{Basic}},
+		{"ForwardTo", s.ForwardTo != "", []Tier{Basic}},
+		{"ForwardDeadLetteredMessagesTo", s.ForwardDeadLettersTo != "", []Tier{Basic}},
+		{"AutoDeleteOnIdle", s.AutoDeleteOnIdle > 0, []Tier{Basic}},
+		{"EnableExpress", s.Express, []Tier{Premium}},
+		{"EnablePartitioning", s.Partitioning, []Tier{Premium}},
+		{"MaxMessageSizeInKilobytes", s.MaxMessageSize > 0 && s.MaxMessageSize != smallMessage, []Tier{Basic, Standard}},
+	} {
+		if property.set && slices.Contains(property.lacks, t) {
+			return fail(ArgumentError, "The property '%s' cannot be set when creating a %v because the namespace '%s' is using '%s' tier.",
+				property.name, k, namespaceName, t)
+		}
+	}
+	switch {
+	case s.MaxMessageSize > premiumMessage:
+		return fail(ArgumentError, "The value of MaxMessageSizeInKilobytes is more than %d.", premiumMessage/kilobyte)
+	case t == Basic && s.DefaultTTL > basicTTL:
+		return fail(ArgumentError, "The value of DefaultMessageTimeToLive is more than 14 days, the most of '%s' tier.", t)
+	default:
+		return t.allowsSize(s)
+	}
+}
+
+// namespaceName is the only one there is, as Microsoft's emulator calls it.
+const namespaceName = "sbemulatorns"
+
+// allowsSize reports a size that cannot be chosen.
+func (t Tier) allowsSize(s *settings) error {
+	units := s.MaxSize / (1024 * megabyte)
+	chosen := s.MaxSize%(1024*megabyte) == 0 && units <= maxEntitySizes
+	large := s.MaxSize == partitionedSize && (t == Premium || s.Partitioning)
+	if chosen || large {
+		return nil
+	}
+	return fail(ArgumentError, "The value of MaxSizeInMegabytes should be one of the following values: 1024;2048;3072;4096;5120.")
+}
+
+// entities is how many queues and topics there may be.
+func (t Tier) entities() int {
+	switch t {
+	case "":
+		return 1 << 30
+	case Premium:
+		return premiumEntities
+	default:
+		return standardEntities
+	}
+}
+
+// allowsMore reports that there are as many entities as there may be, if so. b.mu is held; topic is that of a subscription.
+func (b *Broker) allowsMore(k kind, topic *entity) error {
+	t := b.config.Tier
+	if t == "" {
+		return nil
+	}
+	if k == subscriptionKind {
+		if len(*topic.subscriptions.Load()) >= maxSubscriptions {
+			return fail(ResourceLimitExceeded, "The maximum number of subscriptions of the topic '%s', %d, has been reached.",
+				topic.path, maxSubscriptions)
+		}
+		return nil
+	}
+	n := 0
+	for _, e := range b.entities {
+		if e.topic == nil {
+			n++
+		}
+	}
+	if n >= t.entities() {
+		return fail(ResourceLimitExceeded, "The maximum number of queues and topics of the namespace '%s', %d, has been reached.",
+			namespaceName, t.entities())
+	}
+	return nil
+}
+
+// allowsRule reports why there may not be a rule in addition to those of a topic, if so.
+func (t Tier) allowsRule(rule Rule, topic TopicInfo) error {
+	if t == "" {
+		return nil
+	}
+	n, most, what := topic.SQLFilters, maxSQLFilters, "SQL"
+	if rule.Filter.Kind() == filter.Correlation {
+		n, most, what = topic.CorrelationFilters, maxCorrelations, "correlation"
+	}
+	if n >= most {
+		return fail(ResourceLimitExceeded, "The maximum number of %s filters of the topic '%s', %d, has been reached.", what, topic.Name, most)
+	}
+	return nil
+}
+
+// propertiesOf returns the bytes of a message besides its body, and of its largest property if that is of interest.
+func propertiesOf(m amqp.Message) (all, largest int) {
+	all = m.Len() - len(m.Body())
+	if all <= maxProperty {
+		return all, 0
+	}
+	for _, pair := range m.ApplicationProperties() {
+		largest = max(largest, len(amqp.Append(nil, pair.Value)))
+	}
+	return all, largest
+}
+
+// allowsProperties reports properties that are too large, if so.
+func (t Tier) allowsProperties(in *intake) error {
+	switch {
+	case t == "":
+		return nil
+	case in.properties > maxProperties:
+		return fail(MessageSizeExceeded, "The properties of the message have %d bytes, which exceeds the limit of %d bytes.",
+			in.properties, maxProperties)
+	case in.largest > maxProperty:
+		return fail(MessageSizeExceeded, "A property of the message has %d bytes, which exceeds the limit of %d bytes.",
+			in.largest, maxProperty)
+	default:
+		return nil
+	}
+}

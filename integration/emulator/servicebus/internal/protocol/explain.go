@@ -1,0 +1,77 @@
+package protocol
+
+import (
+	"errors"
+	"log/slog"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+)
+
+// hints say what a developer can do about an error, by its condition.
+var hints = map[amqp.Symbol]string{
+	condNotFound: "no entity has this name, in any case of letters: make it, name it in the config, or let it be made when it is used",
+	condUnauthorized: "the key or token is wrong, has expired, or is not for this: compare its name, its text and its rights with those " +
+		"configured",
+	broker.MessageLockLost: "the message was settled before, or took longer than its lock: settle once, renew the lock in time, or have a " +
+		"longer lock duration",
+	broker.SessionLockLost:       "the session's lock was over: renew it in time, and accept the session again",
+	broker.SessionCannotBeLocked: "another receiver has the session: close that one first, or ask for the next free session",
+	broker.MessageNotFound:       "a sequence number is not that of a deferred, or scheduled, message: it may have been taken already",
+	broker.EntityDisabled:        "the entity's status forbids this: set it to Active",
+	broker.ResourceLimitExceeded: "something is full: receive messages, or ask for less at a time",
+	condTooLarge:                 "the message is larger than the entity takes: send less at a time",
+	condNotAllowed:               "what was asked for does not go with this entity: look at its sessions, its forwarding and its kind",
+	condOverCredit:               "the client sent more than it was given credit for: wait for a flow",
+	condUnknownTxn:               "the transaction has been discharged, took too long, or is another connection's",
+	condDecode:                   "the bytes are not a message of AMQP 1.0",
+	condFraming:                  "the client breaks the rules of AMQP 1.0: look at the frames it sent last",
+	condInvalid:                  "a field is missing or has the wrong type",
+	condNotImplemented:           "the emulator does not have this",
+	condWindow:                   "the client sent more frames than the session's window: wait for a flow",
+}
+
+// explain tells the developer of a client what it did wrong.
+func (c *conn) explain(what, entity string, err error) {
+	if c.server.config.Explain == nil || err == nil {
+		return
+	}
+	reason := asError(err)
+	if reason.Condition == broker.Timeout {
+		return // no session had messages, which is no mistake
+	}
+	attributes := []any{
+		slog.String("container", c.name), slog.String("client", c.socket.RemoteAddr().String()), slog.String("what", what),
+	}
+	if entity != "" {
+		attributes = append(attributes, slog.String("entity", entity))
+	}
+	attributes = append(attributes, slog.String("condition", string(reason.Condition)), slog.String("err", reason.Description))
+	if hint := hints[reason.Condition]; hint != "" {
+		attributes = append(attributes, slog.String("hint", hint))
+	}
+	c.server.config.Explain.Warn("refused a client", attributes...)
+}
+
+// explainEnd is explain for what ends a connection, if that is something that the client did.
+func (c *conn) explainEnd(what string, err error) {
+	switch {
+	case errors.Is(err, auth.ErrDenied):
+		err = &amqp.Error{Condition: condUnauthorized, Description: err.Error()}
+	case errors.Is(err, errNoHandshake):
+		err = &amqp.Error{Condition: condFraming, Description: err.Error()}
+	default:
+		reason := farewell(err)
+		if reason == nil || reason.Condition == condForced && c.ctx.Err() != nil {
+			return
+		}
+		err = reason
+	}
+	c.explain(what, "", err)
+}
+
+// errUnknownDelivery is for a verdict on what is not there; AMQP has no answer to it.
+var errUnknownDelivery = &amqp.Error{
+	Condition: broker.MessageLockLost, Description: "the delivery is not open on this session: it was settled before, or its link has ended",
+}
