@@ -21,7 +21,7 @@ func TestSendBehindFlow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	socket, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.Addr())
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ func TestWebSocketPaths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	for _, path := range []string{"/$servicebus/websocket", "/$servicebus/websocket/"} {
 		conn, _, err := websocket.Dial(t.Context(), "ws://"+server.HTTPAddr()+path, //nolint:bodyclose // Dial closes it
 			&websocket.DialOptions{Subprotocols: []string{"AMQPWSB10"}})

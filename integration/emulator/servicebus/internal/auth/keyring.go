@@ -83,7 +83,8 @@ func (k Keyring) Token(token, audience string, now time.Time) (Grant, time.Time,
 	}
 	until := time.Unix(expiry, 0)
 	if !until.After(now) {
-		return Grant{}, time.Time{}, refused("ExpiredToken: The token is expired. Expiration time:'" + until.UTC().Format(time.RFC1123) + "'.")
+		expired := "ExpiredToken: The token is expired. Expiration time:'" + until.UTC().Format(time.RFC1123) + "'."
+		return Grant{}, time.Time{}, refused(expired)
 	}
 	if k.Mode != Strict {
 		return Grant{Rights: All}, until, nil

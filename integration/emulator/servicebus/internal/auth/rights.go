@@ -37,7 +37,7 @@ func ParseRights(names []string) (Rights, error) {
 }
 
 // Has reports whether the rights have one of some others in them.
-func (r Rights) Has(any Rights) bool { return r&any != 0 }
+func (r Rights) Has(others Rights) bool { return r&others != 0 }
 
 // String names the rights as the service's messages do.
 func (r Rights) String() string {

@@ -76,7 +76,10 @@ func address(p *amqp.Attach) string {
 
 // attachIncoming begins a link on which the client sends.
 func (s *session) attachIncoming(p *amqp.Attach) {
-	l := &incoming{session: s, name: p.Name, entity: address(p), handle: p.Handle, maxSize: s.conn.server.config.MaxMessageSize, open: map[*inDelivery]bool{}}
+	l := &incoming{
+		session: s, name: p.Name, entity: address(p), handle: p.Handle, maxSize: s.conn.server.config.MaxMessageSize,
+		open: map[*inDelivery]bool{},
+	}
 	s.incoming[p.Handle] = l
 	s.conn.links++
 	path := ""

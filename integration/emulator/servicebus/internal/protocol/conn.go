@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
 )
 
 // What a connection may have at most.
@@ -30,6 +31,8 @@ const (
 	maxHeld = 64 << 20
 	// grace is how long the last bytes may take to be written.
 	grace = time.Second
+	// tokenTime is how long a client may be connected without a good token.
+	tokenTime = time.Minute
 	// lingering is how long a client has to close its side.
 	lingering = 200 * time.Millisecond
 )
@@ -105,6 +108,7 @@ func (c *conn) run() error {
 		return err
 	}
 	stop()
+	defer c.later(tokenTime, c.askToken).Stop()
 	go c.write()
 	err := c.read()
 	c.explainEnd("to go on with a connection", err)
@@ -114,6 +118,16 @@ func (c *conn) run() error {
 	c.wake()
 	<-c.written
 	return err
+}
+
+// askToken ends a connection that has shown neither token nor key by now, where these are looked at.
+func (c *conn) askToken() {
+	if c.server.config.Keys.Mode == auth.Strict && len(c.tokens) == 0 {
+		reason := &amqp.Error{Condition: condUnauthorized, Description: fmt.Sprintf("no good token was shown within %v", tokenTime)}
+		c.explain("to go on with a connection", "", reason)
+		c.close(reason)
+		_ = c.socket.SetReadDeadline(time.Now())
+	}
 }
 
 // read acts on frames until the client closes the connection or breaks the rules.

@@ -14,8 +14,8 @@ var hints = map[amqp.Symbol]string{
 	condNotFound: "no entity has this name, in any case of letters: make it, name it in the config, or let it be made when it is used",
 	condUnauthorized: "the key or token is wrong, has expired, or is not for this: compare its name, its text and its rights with those " +
 		"configured",
-	broker.MessageLockLost: "the message was settled before, or took longer than its lock: settle once, renew the lock in time, or have a " +
-		"longer lock duration",
+	broker.MessageLockLost: "the message was settled before, or took longer than its lock: settle once, renew the lock in time, or " +
+		"have a longer lock duration",
 	broker.SessionLockLost:       "the session's lock was over: renew it in time, and accept the session again",
 	broker.SessionCannotBeLocked: "another receiver has the session: close that one first, or ask for the next free session",
 	broker.MessageNotFound:       "a sequence number is not that of a deferred, or scheduled, message: it may have been taken already",
@@ -73,5 +73,6 @@ func (c *conn) explainEnd(what string, err error) {
 
 // errUnknownDelivery is for a verdict on what is not there; AMQP has no answer to it.
 var errUnknownDelivery = &amqp.Error{
-	Condition: broker.MessageLockLost, Description: "the delivery is not open on this session: it was settled before, or its link has ended",
+	Condition:   broker.MessageLockLost,
+	Description: "the delivery is not open on this session: it was settled before, or its link has ended",
 }

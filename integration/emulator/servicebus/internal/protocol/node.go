@@ -52,7 +52,10 @@ func (n node) take(d *inDelivery) {
 		d.end(undecodable(err))
 		return
 	}
-	r := &request{conn: n.conn, via: d.link.session, entity: n.entity, txn: d.txn, properties: m.Properties(), parameters: m.ApplicationProperties()}
+	r := &request{
+		conn: n.conn, via: d.link.session, entity: n.entity, txn: d.txn,
+		properties: m.Properties(), parameters: m.ApplicationProperties(),
+	}
 	r.value, _ = m.Value()
 	r.body, _ = r.value.(amqp.Map)
 	r.operation, _ = r.parameters.Get("operation").(string)

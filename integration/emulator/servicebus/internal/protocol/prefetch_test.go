@@ -1,15 +1,16 @@
 package protocol_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 )
 
-// on sends a performative on a channel.
-func (p *peer) on(channel uint16, performative amqp.Performative) {
+// aside sends a performative on another channel.
+func (p *peer) aside(performative amqp.Performative) {
 	p.tb.Helper()
-	p.write(amqp.AppendFrame(nil, amqp.FrameAMQP, channel, performative, nil))
+	p.write(amqp.AppendFrame(nil, amqp.FrameAMQP, 5, performative, nil))
 }
 
 // TestSettlingDuringEnd shows that a client of many threads, as those with .NET's transport are, keeps its connection when it settles
@@ -20,19 +21,19 @@ func TestSettlingDuringEnd(t *testing.T) {
 	for range 20 {
 		p.transfer(0, nil, data("x"))
 	}
-	p.on(5, &amqp.Begin{IncomingWindow: 5000, OutgoingWindow: 5000})
-	p.on(5, &amqp.Attach{
+	p.aside(&amqp.Begin{IncomingWindow: 5000, OutgoingWindow: 5000})
+	p.aside(&amqp.Attach{
 		Name: "r", Handle: 1, Receiver: true, RcvSettleMode: amqp.ReceiverSecond, Source: &amqp.Terminus{Address: "orders"},
 	})
-	p.on(5, &amqp.Flow{NextIncomingID: amqp.Some(0), IncomingWindow: 5000, Handle: amqp.Some(1), DeliveryCount: amqp.Some(0), LinkCredit: amqp.Some(300)})
+	p.aside(&amqp.Flow{NextIncomingID: amqp.Some(0), IncomingWindow: 5000, Handle: amqp.Some(1), DeliveryCount: amqp.Some(0), LinkCredit: amqp.Some(300)})
 	for range 20 {
 		expect[*amqp.Transfer](p)
 	}
-	p.on(5, &amqp.Disposition{Receiver: true, First: 0, Last: 9, State: amqp.Accepted{}})
-	p.on(5, &amqp.End{})
-	p.on(5, &amqp.Disposition{Receiver: true, First: 10, Last: 19, State: amqp.Accepted{}})
-	p.on(5, &amqp.Flow{NextIncomingID: amqp.Some(20), IncomingWindow: 5000, Handle: amqp.Some(1), DeliveryCount: amqp.Some(20), LinkCredit: amqp.Some(300)})
-	p.on(5, &amqp.Detach{Handle: 1, Closed: true})
+	p.aside(&amqp.Disposition{Receiver: true, First: 0, Last: 9, State: amqp.Accepted{}})
+	p.aside(&amqp.End{})
+	p.aside(&amqp.Disposition{Receiver: true, First: 10, Last: 19, State: amqp.Accepted{}})
+	p.aside(&amqp.Flow{NextIncomingID: amqp.Some(20), IncomingWindow: 5000, Handle: amqp.Some(1), DeliveryCount: amqp.Some(20), LinkCredit: amqp.Some(300)})
+	p.aside(&amqp.Detach{Handle: 1, Closed: true})
 	expect[*amqp.End](p)
 	if got := p.transfer(0, nil, data("the connection lives")); got != (amqp.Accepted{}) {
 		t.Errorf("%+v", got)
@@ -47,7 +48,7 @@ func TestManyVerdictsAtOnce(t *testing.T) {
 	p.attachSender(0, &amqp.Terminus{Address: "orders"})
 	batch := data("")
 	for range 1000 {
-		batch = amqp.AppendData(batch[:len(batch):len(batch)], data("x"))
+		batch = amqp.AppendData(slices.Clip(batch), data("x"))
 	}
 	for i := range uint32(many / 1000) {
 		p.send(&amqp.Transfer{DeliveryID: amqp.Some(i), DeliveryTag: []byte{1}, MessageFormat: amqp.Some(amqp.BatchFormat)}, batch[len(data("")):])

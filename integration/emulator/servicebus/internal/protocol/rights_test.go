@@ -3,6 +3,7 @@ package protocol_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
@@ -142,5 +143,39 @@ func (p *peer) saslFrame() {
 	p.tb.Helper()
 	if frame, err := p.reader.Frame(); err != nil || frame.Kind != amqp.FrameSASL {
 		p.tb.Fatalf("%+v, %v", frame, err)
+	}
+}
+
+// TestNoToken shows that a client which keeps a connection alive and shows no good token is cut off after a minute where keys are
+// looked at, and that one with a token is not.
+func TestNoToken(t *testing.T) {
+	for name, text := range map[string]string{"good": "r", "wrong": "x", "none": ""} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := inBubble(t, strict)
+				if text != "" {
+					p.putToken("root", text)
+				}
+				heartbeat := amqp.AppendFrame(nil, amqp.FrameAMQP, 0, nil, nil)
+				beats := make(chan bool)
+				go func() {
+					defer close(beats)
+					for range 12 {
+						time.Sleep(10 * time.Second)
+						if _, err := p.socket.Write(heartbeat); err != nil {
+							return
+						}
+					}
+				}()
+				if name != "good" {
+					p.ended("amqp:unauthorized-access")
+					p.socket.Close()
+				}
+				<-beats
+				if name == "good" {
+					p.attachSender(0, &amqp.Terminus{Address: "orders"})
+				}
+			})
+		})
 	}
 }

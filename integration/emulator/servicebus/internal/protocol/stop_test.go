@@ -68,7 +68,7 @@ func TestRefusalInTwoPieces(t *testing.T) {
 }
 
 // inBubble returns a peer of a server within the bubble of the test. There are the queues "orders" and "sessions".
-func inBubble(t *testing.T) *peer {
+func inBubble(t *testing.T, change ...func(*protocol.Config)) *peer {
 	t.Helper()
 	b := broker.New(broker.Config{})
 	if err := b.Load(); err != nil {
@@ -79,7 +79,11 @@ func inBubble(t *testing.T) *peer {
 			t.Fatal(err)
 		}
 	}
-	server := protocol.New(protocol.Config{Broker: b})
+	config := protocol.Config{Broker: b}
+	for _, f := range change {
+		f(&config)
+	}
+	server := protocol.New(config)
 	client, served := net.Pipe()
 	go server.ServeConn(served)
 	t.Cleanup(func() {
