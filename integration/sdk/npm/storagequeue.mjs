@@ -123,10 +123,11 @@ await run(versionOf(name), {
 
   visibility: async () => {
     const client = await queue("visibility");
-    await client.sendMessage("hidden", { visibilityTimeout: 1 });
+    await client.sendMessage("later", { visibilityTimeout: 3600 });
     assert.deepEqual(await take(client), []);
+    await client.sendMessage("soon", { visibilityTimeout: 1 });
     await sleep(1500);
-    assert.deepEqual(texts(await take(client, { visibilityTimeout: 1 })), ["hidden"]);
+    assert.deepEqual(texts(await take(client, { visibilityTimeout: 1 })), ["soon"]);
     await sleep(1500);
     assert.equal((await take(client))[0].dequeueCount, 2);
   },

@@ -122,10 +122,11 @@ def clear():
 
 def visibility():
     queue("visibility")
-    message("put", "visibility", "--content", "hidden", "--visibility-timeout", "1")
+    message("put", "visibility", "--content", "later", "--visibility-timeout", "3600")
     equal(message("get", "visibility"), [])
+    message("put", "visibility", "--content", "soon", "--visibility-timeout", "1")
     time.sleep(1.5)
-    equal([each["content"] for each in message("get", "visibility")], ["hidden"])
+    equal([each["content"] for each in message("get", "visibility")], ["soon"])
 
 
 def time_to_live():

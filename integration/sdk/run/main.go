@@ -22,7 +22,6 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	code, err := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "run:", err)
@@ -45,7 +44,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) (int,
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {
-		return 2, nil //nolint:nilerr // the flag set has told
+		return 2, nil
 	}
 	some, err := chosen(flags.Args())
 	if err != nil {

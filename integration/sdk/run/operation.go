@@ -1,6 +1,6 @@
 package main
 
-// The operations that suites report on, in the order of the table. What each is:
+// The operations that suites report on, in the order of the table.
 var (
 	serviceBus = []string{
 		"send",                        // messages one after the other, received for good

@@ -19,7 +19,7 @@ func python(name, script, module, packages string) client {
 	from := "Python module " + module + " (Debian: apt-get install " + packages + ")"
 	return client{name: name, from: from, prepare: func(ctx context.Context, r *runner) ([]string, error) {
 		for _, interpreter := range []string{"/usr/bin/python3", "python3"} {
-			if exec.CommandContext(ctx, interpreter, "-c", "import "+module).Run() == nil {
+			if exec.CommandContext(ctx, interpreter, "-c", "import "+module).Run() == nil { //nolint:gosec // ours
 				return []string{interpreter, filepath.Join(r.sdk, "python", script)}, nil
 			}
 		}
@@ -53,7 +53,7 @@ func npm(name, script, module string) client {
 			return nil, absence("no " + from)
 		}
 		check := "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)"
-		if err := exec.CommandContext(ctx, node, "-e", check).Run(); err != nil {
+		if err := exec.CommandContext(ctx, node, "-e", check).Run(); err != nil { //nolint:gosec // ours
 			return nil, absence("Node.js is older than 20")
 		}
 		if err := r.packages(ctx); err != nil {
@@ -72,7 +72,8 @@ func installPackages(ctx context.Context, dir string) error {
 	if err != nil {
 		return absence("no npm to install it with")
 	}
-	return build(exec.CommandContext(ctx, path, "--prefix", dir, "ci", "--no-audit", "--no-fund", "--loglevel=error"))
+	options := []string{"--prefix", dir, "ci", "--no-audit", "--no-fund", "--loglevel=error"}
+	return build(exec.CommandContext(ctx, path, options...)) //nolint:gosec // ours
 }
 
 // golang is a client that is a Go module: dir is a module of its own below the folder golang, modfile the versions. The
@@ -85,7 +86,7 @@ func golang(name, dir, modfile string, words ...string) client {
 		}
 		program := filepath.Join(r.dir, strings.Join(append([]string{dir, modfile}, words...), "-"))
 		source := filepath.Join(r.sdk, "golang", dir)
-		command := exec.CommandContext(ctx, path, "-C", source, "build", "-modfile", modfile, "-o", program, ".")
+		command := exec.CommandContext(ctx, path, "-C", source, "build", "-modfile", modfile, "-o", program, ".") //nolint:gosec // ours
 		if err := build(command); err != nil {
 			return nil, err
 		}

@@ -65,10 +65,10 @@ func (r *runner) suite(ctx context.Context, c client, line []string) (results []
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, emulators.close()) }()
+	defer func() { err = errors.Join(err, emulators.close()) }() //nolint:contextcheck // closing has a patience of its own
 	within, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
-	command := exec.CommandContext(within, line[0], line[1:]...)
+	command := exec.CommandContext(within, line[0], line[1:]...) //nolint:gosec // the table of clients has it
 	command.Env = append(os.Environ(), emulators.environment()...)
 	command.WaitDelay = time.Second
 	var complaints bytes.Buffer

@@ -66,18 +66,18 @@ func printService(w io.Writer, title string, operations []string, all []*column)
 		return
 	}
 	fmt.Fprintf(w, "%s\n\n", title)
-	header := fmt.Sprintf("%-28s", "")
+	letters := []string{fmt.Sprintf("%-28s", "")}
 	for i, c := range some {
 		fmt.Fprintf(w, "  %s  %s %s\n", letter(i), c.client, strings.TrimSpace("("+c.version+")"))
-		header += fmt.Sprintf("%-5s", letter(i))
+		letters = append(letters, fmt.Sprintf("%-5s", letter(i)))
 	}
-	fmt.Fprintf(w, "\n%s\n", strings.TrimRight(header, " "))
+	fmt.Fprintf(w, "\n%s\n", strings.TrimRight(strings.Join(letters, ""), " "))
 	for _, operation := range operations {
-		row := fmt.Sprintf("%-28s", operation)
+		row := []string{fmt.Sprintf("%-28s", operation)}
 		for _, c := range some {
-			row += fmt.Sprintf("%-5s", c.cell(operation))
+			row = append(row, fmt.Sprintf("%-5s", c.cell(operation)))
 		}
-		fmt.Fprintln(w, strings.TrimRight(row, " "))
+		fmt.Fprintln(w, strings.TrimRight(strings.Join(row, ""), " "))
 	}
 	fmt.Fprintf(w, "\nok: passed   FAIL: failed   n/r: NOT RUN   . : the client or its suite does not have it\n\n")
 }

@@ -300,11 +300,14 @@ func peek(ctx context.Context) error {
 func schedule(ctx context.Context) error {
 	return onQueue(ctx, "schedule", func(sender *azservicebus.Sender, receiver *azservicebus.Receiver) error {
 		due := time.Now().Add(time.Second)
-		numbers, err := sender.ScheduleMessages(ctx, []*azservicebus.Message{{Body: []byte("no")}, {Body: []byte("yes")}}, due, nil)
+		numbers, err := sender.ScheduleMessages(ctx, []*azservicebus.Message{{Body: []byte("no")}}, due.Add(time.Hour), nil)
 		if err != nil {
 			return err
 		}
-		if err := sender.CancelScheduledMessages(ctx, numbers[:1], nil); err != nil {
+		if err := sender.CancelScheduledMessages(ctx, numbers, nil); err != nil {
+			return err
+		}
+		if _, err := sender.ScheduleMessages(ctx, []*azservicebus.Message{{Body: []byte("yes")}}, due, nil); err != nil {
 			return err
 		}
 		if err := collect(ctx, receiver, "yes"); err != nil {
@@ -324,7 +327,7 @@ func renew(ctx context.Context) error {
 			return err
 		}
 		for range 2 {
-			<-time.After(2500 * time.Millisecond)
+			<-time.After(4 * time.Second)
 			until := *got.LockedUntil
 			if err := receiver.RenewMessageLock(ctx, got, nil); err != nil {
 				return err
@@ -346,7 +349,7 @@ func lose(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		<-time.After(1500 * time.Millisecond)
+		<-time.After(3500 * time.Millisecond)
 		return errors.Join(report.Refused(receiver.CompleteMessage(ctx, got, nil), "lost", "lock"), collect(ctx, receiver, "m"))
 	})
 }
