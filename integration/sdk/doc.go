@@ -6,7 +6,5 @@
 //	go test -run XXX -bench . ./integration/sdk          # how fast they are
 //	cd integration/sdk/js && npm ci && npm test          # the SDKs for JavaScript, by Node 20 or later
 //	cd integration/sdk/azurite && npm ci && npm test     # the suite of storage queues against Azurite
-//
-// If Python has the module proton (Debian: python3-qpid-proton), the Go suite
-// also runs qpid/suite.py, a third AMQP client, which has transactions.
+//	go run ./integration/sdk/run                         # foreign clients, and older versions of the SDKs
 package sdk

@@ -186,7 +186,7 @@ func (s *session) openFeed(p *amqp.Attach, l *outgoing, path string) error {
 	case path == cbsAddress || isNode:
 		answers := &replyFeed{}
 		if isNode {
-			if err := c.permitted(entity, auth.All); err != nil {
+			if err := c.permitted(path, auth.All); err != nil {
 				return err
 			}
 			if !c.server.config.Broker.Exists(entity) {

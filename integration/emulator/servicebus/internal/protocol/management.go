@@ -28,9 +28,9 @@ var operations = map[string]func(*request) response{
 
 const operationPrefix = "com.microsoft:"
 
-// management returns the node that manages an entity.
+// management returns the node that manages an entity. A token for the node is enough.
 func (c *conn) management(entity string) (sink, error) {
-	if err := c.permitted(entity, auth.All); err != nil {
+	if err := c.permitted(entity+managementSuffix, auth.All); err != nil {
 		return nil, err
 	}
 	if !c.server.config.Broker.Exists(entity) {
@@ -44,7 +44,7 @@ func (r *request) manage() response {
 	if len(r.operation) > len(operationPrefix) {
 		name := r.operation[len(operationPrefix):]
 		if operation := operations[name]; operation != nil {
-			if err := r.conn.permitted(r.entity, neededFor(name)); err != nil {
+			if err := r.conn.permitted(r.entity+managementSuffix, neededFor(name)); err != nil {
 				return failure(err)
 			}
 			return operation(r)

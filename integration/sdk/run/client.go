@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A client is one version of a library or program that talks to Service Bus or storage queues.
+type client struct {
+	name string
+	// from says where it comes from and what it needs.
+	from string
+	// prepare installs or builds what the suite needs and returns its command line. The error is an absence when this
+	// machine does not have what it takes.
+	prepare func(ctx context.Context, r *runner) ([]string, error)
+}
+
+// An absence says why a client cannot be run on this machine.
+type absence string
+
+func (a absence) Error() string { return string(a) }
+
+// clients are all of them, in the order of the table's columns.
+var clients = []client{
+	python("azure-servicebus", "servicebus.py", "azure.servicebus", "python3-azure python3-uamqp"),
+	python("qpid-proton", "proton_suite.py", "proton.reactor", "python3-qpid-proton"),
+	npm("@azure/service-bus 7.0", "servicebus.mjs", "service-bus-7.0"),
+	npm("@azure/service-bus 7.4", "servicebus.mjs", "service-bus-7.4"),
+	npm("@azure/service-bus 7.9", "servicebus.mjs", "service-bus-7.9"),
+	npm("rhea", "rhea.mjs", "rhea"),
+	npm("amqp10", "amqp10.mjs", "amqp10"),
+	npm("azure-sb", "azuresb.mjs", "azure-sb"),
+	golang("azservicebus 1.0", "azservicebus", "v1.0.mod"),
+	golang("azservicebus 1.5", "azservicebus", "v1.5.mod"),
+	golang("azservicebus 1.10", "azservicebus", "go.mod"),
+	golang("go-amqp", "goamqp", "go.mod"),
+	golang("gocloud", "gocloud", "go.mod"),
+	golang("Dapr servicebus", "dapr", "go.mod", "servicebus"),
+	python("azure-storage-queue", "storagequeue.py", "azure.storage.queue", "python3-azure"),
+	azureCLI("azure-cli", "azurecli.py"),
+	npm("@azure/storage-queue 12.0", "storagequeue.mjs", "storage-queue-12.0"),
+	npm("@azure/storage-queue 12.14", "storagequeue.mjs", "storage-queue-12.14"),
+	npm("@azure/storage-queue 12.30", "storagequeue.mjs", "storage-queue-12.30"),
+	npm("azure-storage", "azurestorage.mjs", "azure-storage"),
+	golang("azqueue 1.0", "azqueue", "go.mod"),
+	golang("Dapr storagequeues", "dapr", "go.mod", "storagequeues"),
+	elsewhere("Java azure-messaging-servicebus", "Maven Central"),
+	elsewhere("Java azure-storage-queue", "Maven Central"),
+	elsewhere(".NET Azure.Messaging.ServiceBus", "NuGet"),
+	elsewhere(".NET Azure.Storage.Queues", "NuGet"),
+}
+
+// chosen returns the clients with one of the words in their names, or all without words.
+func chosen(words []string) ([]client, error) {
+	if len(words) == 0 {
+		return clients, nil
+	}
+	var some []client
+	for _, c := range clients {
+		if slices.ContainsFunc(words, c.called) {
+			some = append(some, c)
+		}
+	}
+	for _, word := range words {
+		if !slices.ContainsFunc(some, func(c client) bool { return c.called(word) }) {
+			return nil, fmt.Errorf("no client has %q in its name; -list names them", word)
+		}
+	}
+	return some, nil
+}
+
+// called reports whether a word is in the client's name or in where it comes from.
+func (c client) called(word string) bool {
+	return strings.Contains(strings.ToLower(c.name+" "+c.from), strings.ToLower(word))
+}
+
+// elsewhere is a client of a registry that this runner does not use.
+func elsewhere(name, registry string) client {
+	reason := fmt.Sprintf("it comes from %s; the runner uses Debian's packages, npm and Go modules", registry)
+	return client{name: name, from: registry, prepare: func(context.Context, *runner) ([]string, error) {
+		return nil, absence(reason)
+	}}
+}

@@ -1,0 +1,64 @@
+package main
+
+// The operations that suites report on, in the order of the table.
+var (
+	serviceBus = []string{
+		"send",                        // messages one after the other, received for good
+		"send while receiving",        // the same on a connection that also receives, as "send" else
+		"batch",                       // several messages in one transfer
+		"large message",               // near the limit of 1 MiB, so that a transfer has many frames
+		"properties of every type",    // each AMQP type that the client has, there and back
+		"bodies of every type",        // data, value and sequence
+		"receive and delete",          // settled by the sender
+		"complete",                    // under a lock
+		"abandon",                     // the message comes back with a higher count
+		"defer",                       // and receive by sequence numbers, several at once
+		"dead-letter",                 // with reason and description, received from the dead-letter queue
+		"peek",                        // without a lock
+		"schedule and cancel",         //
+		"renew lock",                  // the message is still locked after the first lock's end
+		"lose lock",                   // settling after the lock's end is refused
+		"duplicate detection",         //
+		"session by name",             // only its messages come, in order
+		"next session",                // whichever is free
+		"session state",               // written and read
+		"renew session lock",          //
+		"locked session",              // refused to a second receiver, with the right error
+		"topic and subscription",      //
+		"correlation rule",            // of the configuration, chooses messages
+		"push",                        // the client's own loop with a handler
+		"transaction",                 // committed and rolled back
+		"send via",                    // a message that goes to another entity through a first
+		"WebSocket",                   // AMQP over WebSocket
+		"unknown entity",              // the client's error for it
+		"wrong key",                   // the client's error for it
+		"admin queues",                // create, get, update, list and delete
+		"admin topics",                //
+		"admin subscriptions",         //
+		"admin rules",                 // SQL with an action, and correlation; read-then-update keeps them
+		"admin rules with parameters", // of types dateTime, duration, guid, as the client has them
+		"admin counts",                // messages by state
+		"admin pages",                 // a list with more entities than a page
+		"admin unknown entity",        // the client's error for it
+		"REST send",                   // POST to the queue
+		"REST receive",                // DELETE of the head, and peek-lock
+	}
+	storageQueue = []string{
+		"queues",             // create, list and delete
+		"queue metadata",     //
+		"put and get",        // with text of any alphabet
+		"put one by one",     // messages one after the other
+		"get several",        //
+		"peek messages",      //
+		"update",             // text and visibility; the older pop receipt is refused
+		"delete",             //
+		"clear",              //
+		"visibility",         // a message comes back when its time is over
+		"time to live",       // a message that has expired does not come
+		"access policy",      // stored ones
+		"SAS",                // a client with a signature alone
+		"service properties", //
+		"unknown queue",      // the client's error for it
+		"wrong account key",  // the client's error for it
+	}
+)

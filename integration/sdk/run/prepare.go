@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// python is a client that a Debian package has, for the system's Python.
+func python(name, script, module, packages string) client {
+	from := "Python module " + module + " (Debian: apt-get install " + packages + ")"
+	return client{name: name, from: from, prepare: func(ctx context.Context, r *runner) ([]string, error) {
+		for _, interpreter := range []string{"/usr/bin/python3", "python3"} {
+			if exec.CommandContext(ctx, interpreter, "-c", "import "+module).Run() == nil { //nolint:gosec // ours
+				return []string{interpreter, filepath.Join(r.sdk, "python", script)}, nil
+			}
+		}
+		return nil, absence("no " + from)
+	}}
+}
+
+// azureCLI is the program az, driven by a script.
+func azureCLI(name, script string) client {
+	from := "program az (Debian: apt-get install azure-cli)"
+	return client{name: name, from: from, prepare: func(ctx context.Context, r *runner) ([]string, error) {
+		az, err := exec.LookPath("az")
+		if err != nil {
+			return nil, absence("no " + from)
+		}
+		// The program's own modules are what the script loads once, instead of starting the program for each command.
+		interpreter := "/usr/bin/python3"
+		if exec.CommandContext(ctx, interpreter, "-c", "import azure.cli.core").Run() != nil {
+			return nil, absence("the modules of " + az + " are not those of " + interpreter + ", as Debian has them")
+		}
+		return []string{interpreter, filepath.Join(r.sdk, "python", script)}, nil
+	}}
+}
+
+// npm is a client that the lock file in the folder npm names.
+func npm(name, script, module string) client {
+	from := "npm package, Node.js 20 or later"
+	return client{name: name, from: from, prepare: func(ctx context.Context, r *runner) ([]string, error) {
+		node, err := exec.LookPath("node")
+		if err != nil {
+			return nil, absence("no " + from)
+		}
+		check := "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)"
+		if err := exec.CommandContext(ctx, node, "-e", check).Run(); err != nil { //nolint:gosec // ours
+			return nil, absence("Node.js is older than 20")
+		}
+		if err := r.packages(ctx); err != nil {
+			return nil, err
+		}
+		return []string{node, filepath.Join(r.sdk, "npm", script), module}, nil
+	}}
+}
+
+// installPackages brings the npm packages to where the lock file says, unless they are there.
+func installPackages(ctx context.Context, dir string) error {
+	if newer(filepath.Join(dir, "node_modules", ".package-lock.json"), filepath.Join(dir, "package-lock.json")) {
+		return nil
+	}
+	path, err := exec.LookPath("npm")
+	if err != nil {
+		return absence("no npm to install it with")
+	}
+	options := []string{"--prefix", dir, "ci", "--no-audit", "--no-fund", "--loglevel=error"}
+	return build(exec.CommandContext(ctx, path, options...)) //nolint:gosec // ours
+}
+
+// golang is a client that is a Go module: dir is a module of its own below the folder golang, modfile the versions. The
+// words are arguments of the suite.
+func golang(name, dir, modfile string, words ...string) client {
+	return client{name: name, from: "Go module", prepare: func(ctx context.Context, r *runner) ([]string, error) {
+		path, err := exec.LookPath("go")
+		if err != nil {
+			return nil, absence("no go to build it with")
+		}
+		program := filepath.Join(r.dir, strings.Join(append([]string{dir, modfile}, words...), "-"))
+		source := filepath.Join(r.sdk, "golang", dir)
+		command := exec.CommandContext(ctx, path, "-C", source, "build", "-modfile", modfile, "-o", program, ".") //nolint:gosec // ours
+		if err := build(command); err != nil {
+			return nil, err
+		}
+		return append([]string{program}, words...), nil
+	}}
+}
+
+// build runs a command that fetches and builds. Where the registry cannot be reached, the error is an absence.
+func build(command *exec.Cmd) error {
+	command.WaitDelay = time.Second
+	out, err := command.CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	for _, sign := range []string{"dial tcp", "no such host", "i/o timeout", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "ECONNREFUSED"} {
+		if bytes.Contains(out, []byte(sign)) {
+			return absence(fmt.Sprintf("its packages cannot be had: %s", complaint(out)))
+		}
+	}
+	return fmt.Errorf("%s: %w: %s", strings.Join(command.Args, " "), err, complaint(out))
+}
+
+// newer reports whether a file is there and not older than another.
+func newer(file, than string) bool {
+	a, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	b, other := os.Stat(than)
+	return err == nil && other == nil && !a.ModTime().Before(b.ModTime())
+}
+
+// complaint is the line of an output that says what is wrong: the last that speaks of an error, or the last.
+func complaint(out []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	for _, line := range slices.Backward(lines) {
+		if strings.Contains(strings.ToLower(line), "error") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return strings.TrimSpace(lines[len(lines)-1])
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A runner runs suites.
+type runner struct {
+	sdk string // the folder integration/sdk
+	dir string // for what is built, and the emulators' certificates
+	// patience is how long a suite may take.
+	patience time.Duration
+	// packages installs the npm packages, the first time it is called.
+	packages func(ctx context.Context) error
+}
+
+func newRunner(sdk, dir string, patience time.Duration) *runner {
+	r := &runner{sdk: sdk, dir: dir, patience: patience}
+	var once sync.Once
+	var failed error
+	r.packages = func(ctx context.Context) error {
+		once.Do(func() { failed = installPackages(ctx, filepath.Join(sdk, "npm")) })
+		return failed
+	}
+	return r
+}
+
+// run runs the suite of a client against emulators of its own. There is at least one result: when the suite cannot be
+// run, or does not come to its end, one without an operation says why.
+func (r *runner) run(ctx context.Context, c client) []result {
+	begin := time.Now()
+	command, err := c.prepare(ctx, r)
+	if err != nil {
+		return []result{{Client: c.name, Result: outcome(err), Error: err.Error()}}
+	}
+	results, err := r.suite(ctx, c, command)
+	if err != nil {
+		results = append(results, result{
+			Client: c.name, Result: fail, Error: err.Error(), Millis: float64(time.Since(begin).Milliseconds()),
+		})
+	}
+	return results
+}
+
+// outcome says whether a client that could not be prepared is absent or broken.
+func outcome(err error) string {
+	if _, absent := errors.AsType[absence](err); absent {
+		return notRun
+	}
+	return fail
+}
+
+func (r *runner) suite(ctx context.Context, c client, line []string) (results []result, err error) {
+	emulators, err := startEmulators(ctx, r.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, emulators.close()) }() //nolint:contextcheck // closing has a patience of its own
+	within, cancel := context.WithTimeout(ctx, r.patience)
+	defer cancel()
+	command := exec.CommandContext(within, line[0], line[1:]...) //nolint:gosec // the table of clients has it
+	command.Env = append(os.Environ(), emulators.environment()...)
+	command.WaitDelay = time.Second
+	var complaints bytes.Buffer
+	command.Stderr = &complaints
+	out, err := command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := command.Start(); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if one, bad := readResult(c.name, lines.Bytes()); bad != nil {
+			err = errors.Join(err, bad)
+		} else {
+			results = append(results, one)
+		}
+	}
+	err = errors.Join(err, lines.Err())
+	ended := command.Wait()
+	switch {
+	case within.Err() != nil:
+		err = errors.Join(err, fmt.Errorf("not done after %v; it came to %s", r.patience, last(results)))
+	case ended != nil:
+		err = errors.Join(err, fmt.Errorf("the suite came to %s: %w: %s", last(results), ended, complaint(complaints.Bytes())))
+	case len(results) == 0:
+		err = errors.Join(err, errors.New("the suite told of no operation"))
+	}
+	return results, err
+}
+
+// last names the last operation that was told of.
+func last(results []result) string {
+	for _, r := range slices.Backward(results) {
+		return fmt.Sprintf("%q", r.Operation)
+	}
+	return "no operation"
+}
