@@ -376,7 +376,7 @@ func TestRESTKeys(t *testing.T) {
 func TestRESTRights(t *testing.T) {
 	var log lockedBuffer
 	server := startREST(t, servicebus.Config{
-		Auth: servicebus.Strict, Keys: map[string]string{"sender": "a", "listener": "b"},
+		Auth: servicebus.Strict, Keys: map[string]string{"sender": "a", "listener": "b", "root": "c"},
 		Rights:  map[string][]string{"sender": {"Send"}, "listener": {"Listen"}},
 		Explain: true, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	})
@@ -401,6 +401,36 @@ func TestRESTRights(t *testing.T) {
 	const want = `'Send' claim(s) are required to perform this operation, on the resource 'sb://my.servicebus.windows.net/q'`
 	if !strings.Contains(log.String(), want) || !strings.Contains(log.String(), `what="a request over REST" entity=q`) {
 		t.Errorf("no %s in %s", want, log.String())
+	}
+	for _, test := range []struct {
+		request string
+		status  int
+		words   []string
+	}{
+		{with("DELETE "+lock, "listener", "b"), http.StatusNotFound, []string{`entity=q`, `hint="the message was settled before`}},
+		{with("POST /none/messages", "sender", "a"), http.StatusGone, []string{`entity=none`, `hint="no entity has this name`}},
+		{ask("POST /q/messages", "", ""), http.StatusUnauthorized, []string{`the request has no token`, `hint="the key or token`}},
+		{
+			with("GET /q?api-version=2021-05", "listener", "b"), http.StatusUnauthorized,
+			[]string{`what="a request of administration" entity=q`, `Manage claim is required`, `hint="the key or token`},
+		},
+		{
+			with("DELETE /none?api-version=2021-05", "root", "c"), http.StatusNotFound,
+			[]string{`what="a request of administration" entity=none`, `hint="no entity has this name`},
+		},
+	} {
+		before := len(log.String())
+		wantStatus(t, server, test.request, test.status)
+		for _, word := range test.words {
+			if got := log.String()[before:]; !strings.Contains(got, word) {
+				t.Errorf("%s lacks %s", got, word)
+			}
+		}
+	}
+	before := log.String()
+	wantStatus(t, server, with("GET /none?api-version=2021-05", "root", "c"), http.StatusNotFound)
+	if got := log.String(); got != before {
+		t.Errorf("a question is called a mistake: %s", got[len(before):])
 	}
 }
 

@@ -95,8 +95,11 @@ func (s *Server) run() {
 	mux.Handle(protocol.WebSocketPath, s.protocol)
 	mux.Handle(protocol.WebSocketPath+"/{$}", s.protocol) // as .NET's and Python's clients ask for it
 	requests := &exposition.Requests{}
-	administration := admin.New(admin.Config{Broker: s.broker, Keys: keys, Connections: s.protocol, Requests: requests})
-	mux.Handle("/", requests.Counting(rest.New(rest.Config{Broker: s.broker, Keys: keys, Explain: speaking.Explain, Next: administration})))
+	explain := explainer(speaking.Explain)
+	administration := admin.New(admin.Config{
+		Broker: s.broker, Keys: keys, Connections: s.protocol, Requests: requests, Explain: explain,
+	})
+	mux.Handle("/", requests.Counting(rest.New(rest.Config{Broker: s.broker, Keys: keys, Explain: explain, Next: administration})))
 	s.http = &http.Server{
 		Handler:           tellTLS(browser.Guard(s.config.AllowHost, mux)),
 		ConnContext:       connContext,
