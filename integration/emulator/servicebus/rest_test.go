@@ -316,6 +316,7 @@ func TestRESTBatch(t *testing.T) {
 func TestRESTRefusals(t *testing.T) {
 	server := startREST(t, servicebus.Config{})
 	const token = "00000000-0000-0000-0000-000000000001"
+	const several = "Content-Type: application/vnd.microsoft.servicebus.json\r\n"
 	for _, test := range []struct {
 		line, headers, body string
 		status              int
@@ -336,6 +337,12 @@ func TestRESTRefusals(t *testing.T) {
 		{"POST /q/messages", "BrokerProperties: {\"TimeToLive\": 0}\r\n", "x", http.StatusBadRequest, "BrokerProperties: TimeToLive: &#34;0&#34;"},
 		{"POST /q/messages", "BrokerProperties: {\"ScheduledEnqueueTimeUtc\": \"soon\"}\r\n", "x", http.StatusBadRequest, "ScheduledEnqueueTimeUtc: "},
 		{"POST /q/messages", "BrokerProperties: {\"SessionId\": \"a\", \"PartitionKey\": \"b\"}\r\n", "x", http.StatusBadRequest, "differ"},
+		{"POST /q/messages", "BrokerProperties: [1]\r\n", "x", http.StatusBadRequest, "BrokerProperties: the whole cannot be array "},
+		{"POST /q/messages", "BrokerProperties: {\"Label\": 1}\r\n", "x", http.StatusBadRequest, "BrokerProperties: Label cannot be number "},
+		{"POST /q/messages", several, `{"Body": "x"}`, http.StatusBadRequest, "in JSON: the whole cannot be object "},
+		{"POST /q/messages", several, `[{"Body": "x"}][{"Body": "y"}]`, http.StatusBadRequest, "more than one batch"},
+		{"POST /q/messages", several, `[{"Body": "x"}]}`, http.StatusBadRequest, "more than one batch"},
+		{"POST /q/messages", several, `[{"Body": {"a": 1}}]`, http.StatusBadRequest, "in JSON: Body cannot be object "},
 		{"POST /q/messages", "", strings.Repeat("x", 1<<20), http.StatusForbidden, "exceeds the maximum size of 1048576 bytes"},
 		{"POST /q/messages", "", strings.Repeat("x", 1<<20+1), http.StatusForbidden, "exceeds the maximum size of 1048576 bytes"},
 	} {
