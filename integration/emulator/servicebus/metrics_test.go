@@ -59,6 +59,17 @@ func TestPurge(t *testing.T) {
 	}
 	wantStatus(t, server, ask("POST /q/messages", "", "locked"), http.StatusCreated)
 	response, _ := wantStatus(t, server, ask("POST /q/messages/head", "", ""), http.StatusCreated)
+	for path, want := range map[string]string{
+		"/api/messages?entity=q&top=1":         `\"top\" is no parameter of this request, which has entity`,
+		"/api/messages?entity=q&session=a":     `\"session\" is no parameter`,
+		"/api/deadletters?entity=q&sequence=1": `\"sequence\" is no parameter`,
+		"/api/messages?entity=q;top=1":         "semicolon",
+		"/api/faults?entity=q":                 `\"entity\" is no parameter of this request, which has none`,
+	} {
+		if _, body := wantStatus(t, server, ask("DELETE "+path, "", ""), http.StatusBadRequest); !strings.Contains(body, want) {
+			t.Errorf("%s: %s lacks %s", path, body, want)
+		}
+	}
 	for _, test := range []struct{ path, want string }{
 		{"/api/messages?entity=q", `{"deleted":2}`},
 		{"/api/messages?entity=q", `{"deleted":0}`},

@@ -316,6 +316,7 @@ func TestRESTBatch(t *testing.T) {
 func TestRESTRefusals(t *testing.T) {
 	server := startREST(t, servicebus.Config{})
 	const token = "00000000-0000-0000-0000-000000000001"
+	const several = "Content-Type: application/vnd.microsoft.servicebus.json\r\n"
 	for _, test := range []struct {
 		line, headers, body string
 		status              int
@@ -336,6 +337,12 @@ func TestRESTRefusals(t *testing.T) {
 		{"POST /q/messages", "BrokerProperties: {\"TimeToLive\": 0}\r\n", "x", http.StatusBadRequest, "BrokerProperties: TimeToLive: &#34;0&#34;"},
 		{"POST /q/messages", "BrokerProperties: {\"ScheduledEnqueueTimeUtc\": \"soon\"}\r\n", "x", http.StatusBadRequest, "ScheduledEnqueueTimeUtc: "},
 		{"POST /q/messages", "BrokerProperties: {\"SessionId\": \"a\", \"PartitionKey\": \"b\"}\r\n", "x", http.StatusBadRequest, "differ"},
+		{"POST /q/messages", "BrokerProperties: [1]\r\n", "x", http.StatusBadRequest, "BrokerProperties: the whole cannot be array "},
+		{"POST /q/messages", "BrokerProperties: {\"Label\": 1}\r\n", "x", http.StatusBadRequest, "BrokerProperties: Label cannot be number "},
+		{"POST /q/messages", several, `{"Body": "x"}`, http.StatusBadRequest, "in JSON: the whole cannot be object "},
+		{"POST /q/messages", several, `[{"Body": "x"}][{"Body": "y"}]`, http.StatusBadRequest, "more than one batch"},
+		{"POST /q/messages", several, `[{"Body": "x"}]}`, http.StatusBadRequest, "more than one batch"},
+		{"POST /q/messages", several, `[{"Body": {"a": 1}}]`, http.StatusBadRequest, "in JSON: Body cannot be object "},
 		{"POST /q/messages", "", strings.Repeat("x", 1<<20), http.StatusForbidden, "exceeds the maximum size of 1048576 bytes"},
 		{"POST /q/messages", "", strings.Repeat("x", 1<<20+1), http.StatusForbidden, "exceeds the maximum size of 1048576 bytes"},
 	} {
@@ -376,7 +383,7 @@ func TestRESTKeys(t *testing.T) {
 func TestRESTRights(t *testing.T) {
 	var log lockedBuffer
 	server := startREST(t, servicebus.Config{
-		Auth: servicebus.Strict, Keys: map[string]string{"sender": "a", "listener": "b"},
+		Auth: servicebus.Strict, Keys: map[string]string{"sender": "a", "listener": "b", "root": "c"},
 		Rights:  map[string][]string{"sender": {"Send"}, "listener": {"Listen"}},
 		Explain: true, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	})
@@ -401,6 +408,36 @@ func TestRESTRights(t *testing.T) {
 	const want = `'Send' claim(s) are required to perform this operation, on the resource 'sb://my.servicebus.windows.net/q'`
 	if !strings.Contains(log.String(), want) || !strings.Contains(log.String(), `what="a request over REST" entity=q`) {
 		t.Errorf("no %s in %s", want, log.String())
+	}
+	for _, test := range []struct {
+		request string
+		status  int
+		words   []string
+	}{
+		{with("DELETE "+lock, "listener", "b"), http.StatusNotFound, []string{`entity=q`, `hint="the message was settled before`}},
+		{with("POST /none/messages", "sender", "a"), http.StatusGone, []string{`entity=none`, `hint="no entity has this name`}},
+		{ask("POST /q/messages", "", ""), http.StatusUnauthorized, []string{`the request has no token`, `hint="the key or token`}},
+		{
+			with("GET /q?api-version=2021-05", "listener", "b"), http.StatusUnauthorized,
+			[]string{`what="a request of administration" entity=q`, `Manage claim is required`, `hint="the key or token`},
+		},
+		{
+			with("DELETE /none?api-version=2021-05", "root", "c"), http.StatusNotFound,
+			[]string{`what="a request of administration" entity=none`, `hint="no entity has this name`},
+		},
+	} {
+		before := len(log.String())
+		wantStatus(t, server, test.request, test.status)
+		for _, word := range test.words {
+			if got := log.String()[before:]; !strings.Contains(got, word) {
+				t.Errorf("%s lacks %s", got, word)
+			}
+		}
+	}
+	before := log.String()
+	wantStatus(t, server, with("GET /none?api-version=2021-05", "root", "c"), http.StatusNotFound)
+	if got := log.String(); got != before {
+		t.Errorf("a question is called a mistake: %s", got[len(before):])
 	}
 }
 

@@ -1,14 +1,17 @@
 package servicebus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
+	"math/bits"
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +21,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/spelling"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/admin"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/protocol"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/rest"
@@ -91,8 +95,11 @@ func (s *Server) run() {
 	mux.Handle(protocol.WebSocketPath, s.protocol)
 	mux.Handle(protocol.WebSocketPath+"/{$}", s.protocol) // as .NET's and Python's clients ask for it
 	requests := &exposition.Requests{}
-	administration := admin.New(admin.Config{Broker: s.broker, Keys: keys, Connections: s.protocol, Requests: requests})
-	mux.Handle("/", requests.Counting(rest.New(rest.Config{Broker: s.broker, Keys: keys, Explain: speaking.Explain, Next: administration})))
+	explain := explainer(speaking.Explain)
+	administration := admin.New(admin.Config{
+		Broker: s.broker, Keys: keys, Connections: s.protocol, Requests: requests, Explain: explain,
+	})
+	mux.Handle("/", requests.Counting(rest.New(rest.Config{Broker: s.broker, Keys: keys, Explain: explain, Next: administration})))
 	s.http = &http.Server{
 		Handler:           tellTLS(browser.Guard(s.config.AllowHost, mux)),
 		ConnContext:       connContext,
@@ -202,12 +209,22 @@ func (s *Server) connectionTo(addr net.Addr, name string) string {
 		net.JoinHostPort(host, port), name, s.config.Keys[name])
 }
 
-// keyName chooses the key of connection strings: the usual one, or the first.
+// keyName chooses the key of connection strings: the one that is good for the most, so that admin clients can use it if any can, and
+// of several the usual one, or the first.
 func (s *Server) keyName() string {
-	if _, ok := s.config.Keys[DefaultKeyName]; ok {
+	names := slices.SortedFunc(maps.Keys(s.config.Keys), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.extent(b), s.extent(a)), strings.Compare(a, b))
+	})
+	if s.extent(DefaultKeyName) == s.extent(names[0]) && slices.Contains(names, DefaultKeyName) {
 		return DefaultKeyName
 	}
-	return slices.Min(slices.Collect(maps.Keys(s.config.Keys)))
+	return names[0]
+}
+
+// extent is how many rights a key has.
+func (s *Server) extent(name string) int {
+	rights, _ := auth.ParseRights(s.config.Rights[name]) // checked with the config
+	return bits.OnesCount8(uint8(rights))
 }
 
 // A Broker has the entities and their messages.

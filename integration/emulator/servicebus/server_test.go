@@ -113,6 +113,39 @@ func TestConnectionString(t *testing.T) {
 	}
 }
 
+// TestConnectionStringRights shows that the string has the key that is good for the most, which admin clients need, whatever its name.
+func TestConnectionStringRights(t *testing.T) {
+	for _, test := range []struct {
+		want   string
+		rights map[string][]string
+	}{
+		{"root", map[string][]string{"listener": {"listen"}, "root": nil, "worker": {"send", "listen"}}},
+		{"z", map[string][]string{"a": {"listen", "send"}, "z": {"manage"}}},
+		{"a", map[string][]string{"a": nil, "b": nil}},
+		{servicebus.DefaultKeyName, map[string][]string{"A": nil, servicebus.DefaultKeyName: nil}},
+		{"b", map[string][]string{servicebus.DefaultKeyName: {"send"}, "a": {"listen"}, "b": {"send", "listen"}}},
+	} {
+		keys := map[string]string{}
+		for name := range test.rights {
+			keys[name] = "secret"
+		}
+		server, err := servicebus.Start(t.Context(), servicebus.Config{
+			Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Keys: keys, Rights: test.rights,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{server.ConnectionString(), server.AdminConnectionString()} {
+			if !strings.Contains(text, ";SharedAccessKeyName="+test.want+";") {
+				t.Errorf("%s has not the key %s", text, test.want)
+			}
+		}
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestBadConfig(t *testing.T) {
 	for name, config := range map[string]servicebus.Config{
 		"mode": {Auth: "loose"},

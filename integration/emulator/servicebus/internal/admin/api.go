@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,21 +20,29 @@ import (
 // newAPI returns the JSON interface. Pages of other origins may not change anything through a visitor's browser.
 func (h *handler) newAPI() http.Handler {
 	mux := http.NewServeMux()
-	for pattern, serve := range map[string]func(*http.Request) (any, error){
-		"GET /api/entities":       h.listEntities,
-		"GET /api/messages":       h.peek,
-		"DELETE /api/messages":    h.purge,
-		"GET /api/deadletters":    h.deadLetters,
-		"DELETE /api/deadletters": h.purgeDeadLetters,
-		"POST /api/resubmit":      h.resubmit,
-		"GET /api/faults":         h.listFaults,
-		"POST /api/faults":        h.addFault,
-		"DELETE /api/faults":      h.clearFaults,
-		"POST /api/disconnect":    h.disconnect,
-		"GET /api/connections":    h.countConnections,
+	shown := []string{"entity", "from", "top", "session"}
+	for pattern, request := range map[string]struct {
+		serve      func(*http.Request) (any, error)
+		parameters []string
+	}{
+		"GET /api/entities":       {h.listEntities, nil},
+		"GET /api/messages":       {h.peek, shown},
+		"DELETE /api/messages":    {h.purge, []string{"entity"}},
+		"GET /api/deadletters":    {h.deadLetters, shown},
+		"DELETE /api/deadletters": {h.purgeDeadLetters, []string{"entity"}},
+		"POST /api/resubmit":      {h.resubmit, []string{"entity", "sequence"}},
+		"GET /api/faults":         {h.listFaults, nil},
+		"POST /api/faults":        {h.addFault, nil},
+		"DELETE /api/faults":      {h.clearFaults, nil},
+		"POST /api/disconnect":    {h.disconnect, nil},
+		"GET /api/connections":    {h.countConnections, nil},
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			answer, err := serve(r)
+			err := checkParameters(r, request.parameters)
+			var answer any
+			if err == nil {
+				answer, err = request.serve(r)
+			}
 			if err != nil {
 				writeJSONError(w, statusOf(err), err)
 				return
@@ -43,6 +54,24 @@ func (h *handler) newAPI() http.Handler {
 		writeJSONError(w, http.StatusNotFound, fmt.Errorf("there is no %s %s", r.Method, r.URL.Path))
 	})
 	return http.NewCrossOriginProtection().Handler(mux)
+}
+
+// checkParameters refuses parameters that a request does not know: one that narrows a deletion down must not be passed over.
+func checkParameters(r *http.Request, known []string) error {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errBadRequest, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if slices.Contains(known, name) {
+			continue
+		}
+		if len(known) == 0 {
+			return fmt.Errorf("%w: %.100q is no parameter of this request, which has none", errBadRequest, name)
+		}
+		return fmt.Errorf("%w: %.100q is no parameter of this request, which has %s", errBadRequest, name, strings.Join(known, ", "))
+	}
+	return nil
 }
 
 func (h *handler) serveAPI(w http.ResponseWriter, r *http.Request) {

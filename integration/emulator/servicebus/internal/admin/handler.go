@@ -22,6 +22,8 @@ type Config struct {
 	Connections Connections
 	// Requests are those that were counted, for the metrics. It is required.
 	Requests *exposition.Requests
+	// Explain takes what a request did wrong, and at which path. Default: nobody is told.
+	Explain func(r *http.Request, what, path string, err error)
 }
 
 // Connections can be counted and cut.
@@ -39,6 +41,7 @@ type handler struct {
 	keys        auth.Keyring
 	connections Connections
 	requests    *exposition.Requests
+	explain     func(r *http.Request, what, path string, err error)
 	started     time.Time
 	api         http.Handler
 }
@@ -46,7 +49,11 @@ type handler struct {
 // New returns what serves the interfaces.
 func New(config Config) http.Handler {
 	h := &handler{
-		broker: config.Broker, keys: config.Keys, connections: config.Connections, requests: config.Requests, started: time.Now(),
+		broker: config.Broker, keys: config.Keys, connections: config.Connections, requests: config.Requests,
+		explain: config.Explain, started: time.Now(),
+	}
+	if h.explain == nil {
+		h.explain = func(*http.Request, string, string, error) {}
 	}
 	h.api = h.newAPI()
 	return h
@@ -76,8 +83,19 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.serveATOM(w, r, path)
 }
 
-// authorize checks the token of a request.
+// administering is what requests are called where they are explained.
+const administering = "a request of administration"
+
+// authorize checks the token of a request, and explains what is wrong with it.
 func (h *handler) authorize(r *http.Request) error {
+	err := h.check(r)
+	if err != nil {
+		h.explain(r, administering, strings.Trim(r.URL.Path, "/"), err)
+	}
+	return err
+}
+
+func (h *handler) check(r *http.Request) error {
 	token := r.Header.Get("Authorization")
 	if token == "" && h.keys.Mode != auth.Strict {
 		return nil

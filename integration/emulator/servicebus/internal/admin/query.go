@@ -13,14 +13,15 @@ import (
 
 // A query is one request to the ATOM interface.
 type query struct {
-	broker *broker.Broker
-	w      http.ResponseWriter
-	r      *http.Request
+	broker  *broker.Broker
+	explain func(r *http.Request, what, path string, err error)
+	w       http.ResponseWriter
+	r       *http.Request
 }
 
 // serveATOM finds out what a path is about. The names of queues and topics may have slashes, so it is read from its end.
 func (h *handler) serveATOM(w http.ResponseWriter, r *http.Request, path string) {
-	q := &query{broker: h.broker, w: w, r: r}
+	q := &query{broker: h.broker, explain: h.explain, w: w, r: r}
 	lower := strings.ToLower(path)
 	switch {
 	case path == "":
@@ -136,6 +137,9 @@ func (q *query) failed(err error) bool {
 	}
 	detail := err.Error()
 	status := statusOf(err)
+	if status != http.StatusNotFound || q.r.Method != http.MethodGet { // asking whether something is there is no mistake
+		q.explain(q.r, administering, strings.Trim(q.r.URL.Path, "/"), err)
+	}
 	if status == http.StatusConflict {
 		detail = "SubCode=40900. " + detail
 	}

@@ -67,7 +67,10 @@ func (k Keyring) Token(token, audience string, now time.Time) (Grant, time.Time,
 	}
 	fields, ok := strings.CutPrefix(token, scheme)
 	if !ok {
-		if k.Mode != Strict && token != "" {
+		switch {
+		case token == "":
+			return Grant{}, time.Time{}, denied("the request has no token")
+		case k.Mode != Strict:
 			return Grant{Rights: All}, now.Add(time.Hour), nil
 		}
 		return Grant{}, time.Time{}, denied("the token is not a shared access signature")

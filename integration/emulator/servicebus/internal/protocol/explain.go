@@ -32,6 +32,14 @@ var hints = map[amqp.Symbol]string{
 	condWindow:                   "the client sent more frames than the session's window: wait for a flow",
 }
 
+// Hint says what a developer can do about an error, as [Config] has it explained; empty if there is nothing to say.
+func Hint(err error) string {
+	if errors.Is(err, auth.ErrDenied) {
+		return hints[condUnauthorized]
+	}
+	return hints[broker.Condition(err)]
+}
+
 // explain tells the developer of a client what it did wrong.
 func (c *conn) explain(what, entity string, err error) {
 	if c.server.config.Explain == nil || err == nil {

@@ -3,7 +3,6 @@ package rest
 import (
 	"encoding/hex"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -21,8 +20,8 @@ type Config struct {
 	Broker *broker.Broker
 	// Keys checks tokens. Unless it is strict, requests need none.
 	Keys auth.Keyring
-	// Explain takes what clients did wrong. Default: nobody is told.
-	Explain *slog.Logger
+	// Explain takes what a request did wrong, and to which entity. Default: nobody is told.
+	Explain func(r *http.Request, what, entity string, err error)
 	// Next serves the requests that are not of this interface. It is required.
 	Next http.Handler
 }
@@ -65,16 +64,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		err = op.carry(c)
 	}
 	if err != nil {
-		h.explain(c, err)
+		if h.config.Explain != nil {
+			h.config.Explain(r, "a request over REST", c.path, err)
+		}
 		c.refuse(err)
-	}
-}
-
-// explain tells the developer of a client what it did wrong.
-func (h *handler) explain(c *call, err error) {
-	if h.config.Explain != nil {
-		h.config.Explain.Warn("refused a client", slog.String("client", c.r.RemoteAddr), slog.String("what", "a request over REST"),
-			slog.String("entity", c.path), slog.Any("err", err))
 	}
 }
 

@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -78,7 +80,7 @@ func (c *call) messages(body []byte, isBatch bool) ([]amqp.Message, error) {
 	var g given
 	if text := c.r.Header.Get(propertiesHeader); text != "" {
 		if err := json.Unmarshal([]byte(text), &g); err != nil {
-			return nil, badRequest(propertiesHeader + ": " + err.Error())
+			return nil, badRequest(propertiesHeader + ": " + problem(err))
 		}
 	}
 	g.ContentType = c.r.Header.Get("Content-Type")
@@ -105,10 +107,13 @@ func batch(body []byte) ([]amqp.Message, error) {
 		BrokerProperties given          `json:"BrokerProperties"`
 		UserProperties   map[string]any `json:"UserProperties"`
 	}
-	decoder := json.NewDecoder(strings.NewReader(string(body)))
+	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	if err := decoder.Decode(&items); err != nil {
-		return nil, badRequest("The body is no batch of messages in JSON: " + err.Error())
+		return nil, badRequest("The body is no batch of messages in JSON: " + problem(err))
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, badRequest("The body has more than one batch of messages in JSON.")
 	}
 	if len(items) == 0 {
 		return nil, badRequest("The batch has no message.")
@@ -131,6 +136,15 @@ func batch(body []byte) ([]amqp.Message, error) {
 		messages = append(messages, m)
 	}
 	return messages, nil
+}
+
+// problem says what is wrong with JSON in words of JSON.
+func problem(err error) string {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		place := cmp.Or(wrong.Field, "the whole")
+		return fmt.Sprintf("%s cannot be %s", place, strings.TrimSpace(wrong.Value))
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
 // plainValue returns a value of JSON as AMQP has it.
