@@ -18,6 +18,10 @@ type Progress struct {
 	Ran        time.Time `json:"ran,omitzero"`         // nominal instant of the last occurrence that ran
 	Prior      time.Time `json:"prior,omitzero"`       // and of the one before
 
+	// GaveUp: the search for the next run took too much work, so that the job is
+	// over before its schedule may be.
+	GaveUp bool `json:"gaveUp,omitempty"`
+
 	// Merged are the detached runs last counted in, by the ids of their nominal
 	// instants: none is counted twice after a crash.
 	Merged []int64 `json:"merged,omitempty"`
@@ -27,7 +31,7 @@ type Progress struct {
 // the count begins again.
 func (p *Progress) afresh() Progress {
 	next := *p
-	next.Runs, next.Seen, next.Base = 0, time.Time{}, time.Time{}
+	next.Runs, next.Seen, next.Base, next.GaveUp = 0, time.Time{}, time.Time{}, false
 	return next
 }
 

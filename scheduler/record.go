@@ -32,7 +32,14 @@ const (
 	// clock, the first instant after them, and Message has the times on the
 	// wall. There is no Occurrence: one at that instant may well run.
 	ReasonDST Reason = "dst"
+
+	// ReasonCostly: the job is over, as the next run takes too much work to find.
+	// There is no Occurrence, and Nominal, From and To are when it was given up.
+	ReasonCostly Reason = "costly"
 )
+
+// namesNone reports whether what was skipped for the reason is no occurrence.
+func (r Reason) namesNone() bool { return r == ReasonDST || r == ReasonCostly }
 
 // Record is one line of a job's history: an attempt, a faulted occurrence, or
 // a run of instants that were skipped or postponed. [Record.Encode] says how it
@@ -199,7 +206,7 @@ func (s skip) record(j *Job, now time.Time, p Progress) Record {
 	if s.postponed {
 		r.Outcome = OutcomePostponed
 	}
-	if s.reason != ReasonDST {
+	if !s.reason.namesNone() {
 		r.Occurrence = OccurrenceID(j.Key, s.from)
 	}
 	return r

@@ -114,7 +114,7 @@ func (s *PlaceSearch) Look(r *Record) bool {
 	s.seen++
 	j := s.job
 	switch {
-	case r.Damaged, r.Ended.Before(j.Created), !SameIncarnation(r.UID, j.Incarnation()), r.Reason == ReasonDST:
+	case r.Damaged, r.Ended.Before(j.Created), !SameIncarnation(r.UID, j.Incarnation()), r.Reason.namesNone():
 	case r.Schedule < j.BegunGen: // of before its end, since which it has begun again
 	case r.Outcome == OutcomeFaulted:
 		s.faulted = append(s.faulted, r.Occurrence)

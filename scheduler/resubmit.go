@@ -72,7 +72,7 @@ func (s *OccurrenceSearch) Look(r *Record) bool {
 // were skipped or postponed has one for each.
 func (s *OccurrenceSearch) concerns(r *Record) bool {
 	switch {
-	case r.Reason == ReasonDST, r.Occurrence == "":
+	case r.Reason.namesNone(), r.Occurrence == "":
 		return false // they were no instants
 	case r.Nominal.Equal(s.nominal):
 		return true

@@ -3,6 +3,8 @@ package scheduler
 import (
 	"slices"
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
 // Step is what follows for a job: what is recorded, and then its next baton or
@@ -40,6 +42,9 @@ func (j *Job) step(p Progress, n time.Time, ok bool, now time.Time) Step {
 	if j.exhausted(p) {
 		return Step{State: Completed, Progress: p}
 	}
+	if spec.GaveUp(n, ok) {
+		return j.giveUp(p, now)
+	}
 	if !ok {
 		return Step{State: Completed, Progress: p, Records: j.skipped(j.lastGap(p), now, p)}
 	}
@@ -47,6 +52,17 @@ func (j *Job) step(p Progress, n time.Time, ok bool, now time.Time) Step {
 		UID: j.Incarnation(), Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: n, Due: j.due(p, n), Gap: j.gap(p, n), Progress: p,
 	}}
 }
+
+// giveUp ends a job whose next run is too hard to find: it is not known whether
+// there is one. The history says so.
+func (j *Job) giveUp(p Progress, now time.Time) Step {
+	p.GaveUp = true
+	s := skip{from: now, to: now, count: 1, reason: ReasonCostly, message: tooCostly}
+	return Step{State: Faulted, Progress: p, Records: j.skipped([]skip{s}, now, p)}
+}
+
+// tooCostly is said of a schedule that a job cannot follow any longer.
+const tooCostly = "too costly: it takes too much work to find the next run, so the job is over, though its schedule may not be"
 
 // wait lets b go on waiting. The records are of what was omitted so far.
 func (j *Job) wait(b Baton, skips []skip, now time.Time) Step {

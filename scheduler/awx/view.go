@@ -87,7 +87,10 @@ func next(j *scheduler.Job, now time.Time) *time.Time {
 	if j.State != scheduler.Enabled {
 		return nil
 	}
-	return instant(j.Plan.Next(now))
+	if times := j.Plan.After(now, 1); len(times) > 0 {
+		return instant(times[0], true)
+	}
+	return nil
 }
 
 // brief returns the schedule of a job without what its plan tells, which is work to find.

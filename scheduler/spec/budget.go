@@ -11,13 +11,14 @@ import (
 // ask for hours: many steps that hardly ever meet, excluded one by one, and counted. The budgets are thousands of times what
 // rules need that people write, and let no question take longer than a few hundredths of a second.
 const (
-	compileWork = 800_000   // to compile a rule and to find its first run
-	storedWork  = 4_000_000 // the same for a rule that was stored once, by a version that let it pass
-	firstWork   = 300_000   // of that, to find the first run
-	searchWork  = 400_000   // to find one run, or to count them
-	listWork    = 250_000   // to list runs for people, with what changes of the clock do to them
-	gapWork     = 250_000   // to find the smallest gap
-	spreadWork  = 50_000    // to find out how far apart the first runs are
+	compileWork = 800_000    // to compile a rule and to find its first run
+	storedWork  = 4_000_000  // the same for a rule that was stored once, by a version that let it pass
+	firstWork   = 300_000    // of that, to find the first run
+	searchWork  = 400_000    // to find one run, or to count them
+	laterWork   = 20_000_000 // to find a later run of a stored job, which would come to its end without
+	listWork    = 250_000    // to list runs for people, with what changes of the clock do to them
+	gapWork     = 250_000    // to find the smallest gap
+	spreadWork  = 50_000     // to find out how far apart the first runs are
 )
 
 // tooCostly is the problem of a rule that takes too much work to compile.

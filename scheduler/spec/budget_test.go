@@ -41,6 +41,35 @@ func TestTooCostlyIsRefused(t *testing.T) {
 	}
 }
 
+// TestLaterRunThatIsHardToFind shows that a search which was given up does not say that there is nothing, and that a stored
+// job, which would come to its end, is given up later.
+func TestLaterRunThatIsHardToFind(t *testing.T) {
+	const excluded = ` RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=1,2,3` +
+		` EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=1,2,3 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=1,2,3`
+	for _, test := range []struct {
+		name, rule   string
+		stored, gave bool
+		next         string
+	}{
+		{"one that is put", "FREQ=HOURLY;INTERVAL=86399;BYMONTH=1,6", false, true, ""},
+		{"stored", "FREQ=HOURLY;INTERVAL=86399;BYMONTH=1,6", true, false, "2063-06-04T20:00:00Z"},
+		{"stored, and there is none", "FREQ=DAILY;COUNT=1", true, false, ""},
+	} {
+		rules := `{"recurrence":{"rrule":"DTSTART:20240101T000000Z RRULE:` + test.rule + excluded + `"}}`
+		p, err := NewPlan(timingOf(t, rules, test.stored), time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC))
+		if err != nil {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		n, ok := p.Next(p.first)
+		if got := GaveUp(n, ok); got != test.gave {
+			t.Errorf("%s: given up: %v", test.name, got)
+		}
+		if ok != (test.next != "") || ok && n.Format(time.RFC3339) != test.next {
+			t.Errorf("%s: %s, %v, want %q", test.name, n, ok, test.next)
+		}
+	}
+}
+
 // TestStoredRulesHaveMorePatience shows that a rule which an earlier version let pass, and which would be refused today, is
 // still a plan when it is read from the store, with the runs that it always had.
 func TestStoredRulesHaveMorePatience(t *testing.T) {

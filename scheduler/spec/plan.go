@@ -141,11 +141,39 @@ func (p *Plan) First() (time.Time, bool) { return p.first, p.runs }
 // Next returns the first run strictly after t, false if there is none. It honours the recurrence's end but not its
 // count, which only the caller can keep.
 //
-// A search that takes too much work finds nothing. Who put the job was told so if the first run was hard to find; a later
-// one that is so much harder is centuries away.
+// Who put the job was told so if its first run was hard to find. A later one may be harder: for a stored job, the search
+// has half a second more. One that is given up even so finds nothing, and [GaveUp] tells it from one that knows that
+// there is nothing.
 func (p *Plan) Next(after time.Time) (time.Time, bool) {
-	return metered(p.patience(), func(m *work.Meter) (time.Time, bool) { return p.next(m, after) })
+	t, ok, done := p.seek(p.patience(), after)
+	if !done && p.timing.stored {
+		t, ok, done = p.seek(laterWork, after)
+	}
+	switch {
+	case !done:
+		return givenUp, false
+	case !ok:
+		return time.Time{}, false
+	}
+	return t, true
 }
+
+// seek is next with so much work. done says that it was enough.
+func (p *Plan) seek(units int64, after time.Time) (t time.Time, ok, done bool) {
+	t, done = metered(units, func(m *work.Meter) (time.Time, bool) {
+		t, found := p.next(m, after)
+		ok = found
+		return t, true
+	})
+	return t, ok, done
+}
+
+// givenUp comes with a search that was given up.
+var givenUp = time.Time{}.Add(1)
+
+// GaveUp reports whether an answer of [Plan.Next] is that of a search which took too much work: nobody knows whether there
+// is another run.
+func GaveUp(t time.Time, ok bool) bool { return !ok && t.Equal(givenUp) }
 
 func (p *Plan) next(m *work.Meter, after time.Time) (time.Time, bool) {
 	switch {

@@ -61,7 +61,7 @@ func RecordID(r *scheduler.Record) string {
 	ticks := unixTicks + at.Unix()*10_000_000 + int64(at.Nanosecond()/100)
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%s %s %s", r.Outcome, r.ID, r.Occurrence)
-	if r.Reason == scheduler.ReasonDST { // it has neither
+	if r.ID == "" && r.Occurrence == "" { // a change of the clock, say
 		_, _ = fmt.Fprintf(h, "%s %d", r.Reason, r.Nominal.Unix())
 	}
 	return fmt.Sprintf("%020d:%020d", maxTicks-ticks, h.Sum64()&math.MaxInt64)

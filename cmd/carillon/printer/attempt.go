@@ -145,5 +145,6 @@ var skipHints = map[scheduler.Reason]string{
 	scheduler.ReasonOverlap:  `an earlier occurrence was still running: overlap in "carillon docs jobs" says what then happens`,
 	scheduler.ReasonCatchUp:  `no scheduler ran at these times: catchUp in "carillon docs jobs" says what then happens`,
 	scheduler.ReasonDisabled: `the job was disabled: "carillon enable" lets it run again`,
+	scheduler.ReasonCostly:   `the job is over: put it with a simpler schedule; "carillon docs limits" says what one may cost`,
 	scheduler.ReasonDST:      `the clock jumped over these times: dst in "carillon docs schedules" says what then happens`,
 }

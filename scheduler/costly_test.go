@@ -1,0 +1,40 @@
+package scheduler_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TestGivenUp has a job whose next run takes too much work to find. It does not end as if its schedule were over: its
+// state, what is said of it, and a record tell.
+func TestGivenUp(t *testing.T) {
+	j := job(t, `"recurrence": {"rrule": "DTSTART:20260302T090000Z RRULE:FREQ=HOURLY;INTERVAL=86399;BYMONTH=3,8`+
+		` RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=10,11,12`+
+		` EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=10,11,12 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=10,11,12"}`)
+	now := at("09:00:01")
+	b := scheduler.Baton{
+		UID: incarnation, Revision: revision, Schedule: 1, Nominal: at("09:00:00"),
+	}
+	d := scheduler.After(j, j, b.Begin(), scheduler.Result{}, now)
+	s := d.Step
+	if s.Next != nil || s.State != scheduler.Faulted || !s.Progress.GaveUp {
+		t.Errorf("step: %+v", s)
+	}
+	if len(s.Records) != 1 {
+		t.Fatalf("records: %+v", s.Records)
+	}
+	r := s.Records[0]
+	if r.Outcome != scheduler.OutcomeSkipped || r.Reason != scheduler.ReasonCostly || !strings.HasPrefix(r.Message, "too costly: ") || r.Occurrence != "" {
+		t.Errorf("record: %+v", r)
+	}
+	over, verdict := j.End(scheduler.Ending{Key: key, UID: uid, Schedule: 1, State: s.State, Progress: s.Progress})
+	if verdict != scheduler.WriteEnding || !strings.Contains(over.Over(), "too much work") {
+		t.Errorf("in the end: %v, %s", verdict, over.Over())
+	}
+	again, err := over.Edited(definition(t, "10:00:00", minutely), at("10:00:00"), 0)
+	if err != nil || again.State != scheduler.Enabled || again.Progress.GaveUp {
+		t.Errorf("put with another schedule: %+v, %v", again, err)
+	}
+}
