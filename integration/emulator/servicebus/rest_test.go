@@ -484,6 +484,39 @@ func TestRESTWaits(t *testing.T) {
 	}
 }
 
+// TestRESTWaitsWithBody shows that a receiver whose request has a body, which means nothing, takes nothing either when it has gone,
+// and that neither it nor a fault that waits holds up the end.
+func TestRESTWaitsWithBody(t *testing.T) {
+	server := startREST(t, servicebus.Config{})
+	say := func(request string) net.Conn {
+		socket, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.HTTPAddr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = socket.Close() })
+		if _, err := io.WriteString(socket, request); err != nil {
+			t.Fatal(err)
+		}
+		return socket
+	}
+	const waits = "POST /q/messages/head?timeout=3600"
+	gone := say(ask(waits, "", "{}"))
+	wantReceivers(t, server, 1)
+	_ = gone.Close()
+	wantReceivers(t, server, 0)
+	say(ask(waits, "Content-Type: application/json\r\n", "{}"))
+	say("DELETE /q/messages/head?timeout=3600 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
+	wantReceivers(t, server, 2)
+	server.Inject(servicebus.Fault{Entity: "q", Operation: servicebus.OpSend, Delay: time.Hour})
+	say(ask("POST /q/messages", "", "x"))
+	for again := time.Tick(time.Millisecond); len(server.Broker().Faults().All()) > 0; <-again { //nolint:revive // until it has begun
+	}
+	began := time.Now()
+	if err := server.Close(); err != nil || time.Since(began) > patience {
+		t.Error(err, time.Since(began))
+	}
+}
+
 // wantReceivers waits until so many receive from q.
 func wantReceivers(t *testing.T, server *servicebus.Server, n int) {
 	t.Helper()

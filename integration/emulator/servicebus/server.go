@@ -102,6 +102,7 @@ func (s *Server) run() {
 	mux.Handle("/", requests.Counting(rest.New(rest.Config{Broker: s.broker, Keys: keys, Explain: explain, Next: administration})))
 	s.http = &http.Server{
 		Handler:           tellTLS(browser.Guard(s.config.AllowHost, mux)),
+		BaseContext:       func(net.Listener) context.Context { return ctx }, // those who wait end with the server
 		ConnContext:       connContext,
 		ConnState:         s.count,
 		ReadHeaderTimeout: 10 * time.Second,

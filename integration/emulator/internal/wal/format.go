@@ -33,6 +33,11 @@ type framing interface {
 	cut(b []byte, at Position) (record, rest []byte, ok bool)
 	// torn reports whether b, from which no record can be cut, is what an unfinished write leaves at the end of a file.
 	torn(b []byte, at Position) bool
+	// unfinished reports whether b, which is torn, is no more than the end of a process or of power leaves of a record: its beginning,
+	// or zeros. Anything else was whole once.
+	unfinished(b []byte, at Position) bool
+	// believed returns how many bytes of b the record at its front says that it has, itself and its head, or false.
+	believed(b []byte) (int, bool)
 }
 
 // Segmented is the format of a log in files that are named by the position at which they begin, with snapshots beside

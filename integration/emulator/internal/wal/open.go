@@ -220,8 +220,14 @@ func (l *Log) keep(name string) (string, error) {
 	return kept, err
 }
 
-// find returns how many bytes of b are before the next intact record, after the first byte; all if there is none.
+// find returns how many bytes of b are before the next intact record, after the first byte; all if there is none. The length of the
+// damaged one is believed if an intact one is behind it: to try every byte of a long record takes long.
 func (l *Log) find(b []byte, at Position) int {
+	if i, ok := l.format.framing.believed(b); ok && i < len(b) {
+		if _, _, ok := l.format.framing.cut(b[i:], at+Position(i)); ok {
+			return i
+		}
+	}
 	for i := 1; i < len(b); i++ {
 		if _, _, ok := l.format.framing.cut(b[i:], at+Position(i)); ok {
 			return i
@@ -268,9 +274,8 @@ func (l *Log) replay(number int64, last bool) error {
 		}
 	}
 	offset := head + int64(l.next-l.begin)
-	torn := last && l.format.framing.torn(rest, l.next)
-	if len(rest) > 0 && !l.pass(name, offset, int64(len(rest)), "the end is unfinished or damaged, and was cut off") && !torn {
-		return &CorruptError{File: name, Offset: offset, Problem: "a record is damaged"}
+	if err := l.cutOff(name, rest, offset, last); err != nil {
+		return err
 	}
 	if !last {
 		return nil
@@ -284,6 +289,20 @@ func (l *Log) replay(number int64, last bool) error {
 	}
 	_, err = l.file.Seek(offset, io.SeekStart)
 	return err
+}
+
+// cutOff tells of what is at the end of a file and is no record, or fails, unless it is a record that was never finished: such is the
+// end of a process, which nobody needs to hear of.
+func (l *Log) cutOff(name string, rest []byte, offset int64, last bool) error {
+	torn := last && l.format.framing.torn(rest, l.next)
+	switch {
+	case len(rest) == 0, torn && l.format.framing.unfinished(rest, l.next):
+		return nil
+	case l.pass(name, offset, int64(len(rest)), "the end is damaged, and was cut off"), torn:
+		return nil
+	default:
+		return &CorruptError{File: name, Offset: offset, Problem: "a record is damaged"}
+	}
 }
 
 // create makes an empty file for the records from a position on.

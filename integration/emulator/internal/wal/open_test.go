@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -54,6 +55,69 @@ func TestTornTail(t *testing.T) {
 			wantRecords(t, dir, format, append(want, "next")...)
 		}
 	})
+}
+
+// TestTornTailIsNoDamage cuts a file at every byte, and has zeros at its end: that is how a process or power ends, and nobody is told
+// of damage.
+func TestTornTailIsNoDamage(t *testing.T) {
+	eachFormat(t, func(t *testing.T, format Format) {
+		whole, _ := framed(format, firstNumber(format), "whole", "torn record")
+		tails := [][]byte{append(bytes.Clone(whole), make([]byte, 9000)...)}
+		for length := range whole {
+			tails = append(tails, whole[:length])
+		}
+		for _, content := range tails {
+			dir := t.TempDir()
+			place(t, dir, format, content)
+			config := (&contents{}).config(dir, format)
+			config.Damaged = func(e *CorruptError) { t.Errorf("%d bytes of %d: %v", len(content), len(whole), e) }
+			l, err := Open(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.Salvaged() {
+				t.Errorf("%d bytes of %d: something was passed over", len(content), len(whole))
+			}
+			closeLog(t, l)
+		}
+	})
+}
+
+// TestDamageBeforeMuch has a damaged record that is long, and looks like the heads of many long ones, before much else: the next one is
+// found by the length of the damaged one, and not by trying all that could be records.
+func TestDamageBeforeMuch(t *testing.T) {
+	eachFormat(t, func(t *testing.T, format Format) {
+		heads := strings.Repeat("\x00\x0f\xff\xff", 64<<10)
+		whole, begins := framed(format, firstNumber(format), heads, strings.Repeat("y", 2<<20), "last")
+		tried := &counting{framing: format.framing}
+		format.framing = tried
+		whole[begins[0]+100] ^= 1
+		dir := t.TempDir()
+		place(t, dir, format, whole)
+		c := &contents{}
+		config := c.config(dir, format)
+		config.Damaged = func(*CorruptError) {}
+		l, err := Open(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(c.records) != 2 || c.records[1] != "last" || tried.cuts > 10 {
+			t.Errorf("%d records after %d tries", len(c.records), tried.cuts)
+		}
+		closeLog(t, l)
+	})
+}
+
+// counting counts how often it was tried to cut a record off.
+type counting struct {
+	framing
+
+	cuts int
+}
+
+func (c *counting) cut(b []byte, at Position) (record, rest []byte, ok bool) {
+	c.cuts++
+	return c.framing.cut(b, at)
 }
 
 // TestZeroTail has what some file systems leave after losing power.

@@ -54,3 +54,22 @@ func (p positioned) torn(b []byte, at Position) bool {
 	}
 	return true
 }
+
+// unfinished reports whether b has less than its record says, and is not a whole record of which only the length is damaged.
+func (p positioned) unfinished(b []byte, at Position) bool {
+	size, ok := p.believed(b)
+	switch {
+	case len(b) <= positionedHead || zeros(b):
+		return true
+	default:
+		return ok && size > len(b) && p.checksum(at, b[positionedHead:]) != binary.BigEndian.Uint32(b[4:])
+	}
+}
+
+func (positioned) believed(b []byte) (int, bool) {
+	if len(b) < positionedHead {
+		return 0, false
+	}
+	size := binary.BigEndian.Uint32(b)
+	return positionedHead + int(size), size != 0 && size <= maxPositioned
+}

@@ -51,3 +51,14 @@ func (s summed) torn(b []byte, _ Position) bool {
 	length, ok := s.length(b)
 	return ok && length >= len(b)-summedHead
 }
+
+// unfinished reports whether b has less than its record says.
+func (s summed) unfinished(b []byte, _ Position) bool {
+	size, ok := s.believed(b)
+	return len(b) < summedHead || zeros(b) || ok && size > len(b)
+}
+
+func (s summed) believed(b []byte) (int, bool) {
+	length, ok := s.length(b)
+	return summedHead + length, ok
+}

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"net/url"
@@ -17,6 +18,9 @@ const (
 	defaultTimeout = 60 * time.Second
 	maxTimeout     = time.Hour
 )
+
+// maxIgnored is how long a body may be that means nothing.
+const maxIgnored = 64 << 10
 
 // timeout returns how long the client wants to wait.
 func (c *call) timeout() (time.Duration, error) {
@@ -40,6 +44,10 @@ func (c *call) receive(mode broker.Mode) error {
 	timeout, err := c.timeout()
 	if err != nil {
 		return err
+	}
+	// net/http looks whether the client is still there only once its request has come to its end.
+	if _, err := io.Copy(io.Discard, http.MaxBytesReader(c.w, c.r.Body, maxIgnored)); err != nil {
+		return badRequest("The body could not be read: " + err.Error())
 	}
 	source, err := c.broker.Source(c.path)
 	if err != nil {
