@@ -10,6 +10,7 @@
 //     each killed process leaves at most one for each job.
 //  3. No job is without a baton, and none has two.
 //  4. Nothing is called before it is due.
+//  5. Every published spec has a result, and is accepted unless it alone ends process after process.
 //
 // Moments of faults are drawn from a seed, which every test prints; -seed sets it. What the processes do meanwhile is
 // not repeatable. Sizes are those the project promises; -short makes them small.

@@ -273,6 +273,9 @@ func (e *entity) end() {
 	for len(e.receivers) > 0 {
 		e.receivers[0].detach(errNotFound(e.path), nil)
 	}
+	for _, s := range e.sessions {
+		s.holder = nil // who closes it later has nothing to give back
+	}
 	for i := range e.queues {
 		q := &e.queues[i]
 		q.shelf, q.ready, q.hungry, q.scheduled = index.Shelf[*message]{}, index.Lineup[*message]{}, nil, 0

@@ -261,3 +261,24 @@ func TestDeferInSession(t *testing.T) {
 		wantIDs(t, peek(t, b, "q"))
 	})
 }
+
+// TestSessionsEndWithTheirEntity closes sessions, with and without receivers, whose entity was deleted under them.
+func TestSessionsEndWithTheirEntity(t *testing.T) {
+	sessionQueue(t, func(t *testing.T, b *broker.Broker) {
+		send(t, b, "q", spec{id: "a", session: "a"}, spec{id: "b", session: "b"})
+		from := source(t, b, "q")
+		r := receive(t, b, "q", broker.ReceiverConfig{Session: must(from.Accept("a"))})
+		r.SetCredit(1)
+		r.next()
+		idle := receive(t, b, "q", broker.ReceiverConfig{Session: must(from.Accept("b"))})
+		idle.SetCredit(1)
+		alone := must(from.Accept("c"))
+		if err := b.DeleteQueue("q"); err != nil {
+			t.Fatal(err)
+		}
+		wantCondition(t, r.Err(), broker.NotFound)
+		r.Close()
+		idle.Close()
+		alone.Close()
+	})
+}
