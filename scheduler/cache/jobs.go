@@ -17,8 +17,12 @@ type Jobs struct {
 }
 
 const (
-	// jobsKept is how many definitions are kept, about 3 KB each.
+	// jobsKept is how many definitions are kept, about 3 KB each, fewer of those whose schedules hold more.
 	jobsKept = 1 << 15
+
+	// costlyWeight is as how many of them one counts whose schedule is almost too costly to compile: it holds some hundred
+	// kilobytes.
+	costlyWeight = 100
 
 	// jobShards are so many that a load is hardly ever in the way of another
 	// job's change, even when thousands change in a second.
@@ -33,6 +37,7 @@ func NewJobs(store scheduler.Jobs, actions scheduler.ActionReader, secrets sched
 			return store.WatchJobs(ctx, ready, func(k scheduler.Key, revision uint64) { changed(k, revision, nil) })
 		},
 		Load: j.Load, Revision: func(j *scheduler.Job) uint64 { return j.Revision }, Limit: jobsKept, Shards: jobShards,
+		Weight: func(j *scheduler.Job) int { return 1 + int(costlyWeight*j.Plan.Work()) },
 	})
 	return j
 }

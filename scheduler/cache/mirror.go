@@ -35,6 +35,9 @@ type Config[K comparable, V any] struct {
 	// them, at random, makes room for more. Default: no limit.
 	Limit int
 
+	// Weight is as how many values one counts for Limit. Default: one each.
+	Weight func(V) int
+
 	// Shards is how many counts of changes there are. Default: one.
 	Shards int
 
@@ -125,17 +128,20 @@ func (m *Mirror[K, V]) Keep(key K, v V, before uint32) {
 	if m.cfg.Decode != nil {
 		return
 	}
-	shard, revision := m.shard(key), m.cfg.Revision(v)
+	shard, e := m.shard(key), entry[V]{value: v, revision: m.cfg.Revision(v)}
+	if m.cfg.Weight != nil {
+		e.weight = m.cfg.Weight(v)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.table.keep(key, shard, v, revision, before)
+	m.table.keep(key, shard, e, before)
 }
 
 // Forget removes a value that is not needed again.
 func (m *Mirror[K, V]) Forget(key K) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.table.entries, key)
+	m.table.remove(key)
 }
 
 // Note takes in what the bucket holds for a key since a revision; data is nil for

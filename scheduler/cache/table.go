@@ -1,13 +1,12 @@
 package cache
 
-import "maps"
-
 // table is what a mirror knows, and how it stands with the watch. Its methods
 // are the rules; none of them waits.
 type table[K comparable, V any] struct {
 	entries map[K]entry[V]
 	changes []uint32 // told of, by shard
-	limit   int      // entries kept of those that were read; 0: no limit
+	limit   int      // weight kept of those that were read; 0: no limit
+	weight  int      // of all entries
 	retain  bool     // entries outlive the watch
 
 	watch    uint64 // number of the present watch, or the last one
@@ -19,6 +18,7 @@ type table[K comparable, V any] struct {
 type entry[V any] struct {
 	value    V
 	revision uint64
+	weight   int    // of the value; 0 is 1
 	deleted  bool   // there is no value, or none that can be decoded
 	watch    uint64 // that it is known from
 }
@@ -33,7 +33,11 @@ func (t *table[K, V]) begin() {
 // deleted while there was no watch.
 func (t *table[K, V]) ready() {
 	t.live = true
-	maps.DeleteFunc(t.entries, func(_ K, e entry[V]) bool { return e.watch != t.watch })
+	for key, e := range t.entries {
+		if e.watch != t.watch {
+			t.remove(key)
+		}
+	}
 }
 
 // lose notes that there is no watch: any value may change unseen until the next
@@ -42,6 +46,7 @@ func (t *table[K, V]) lose() {
 	t.watching, t.live = false, false
 	if !t.retain {
 		clear(t.entries)
+		t.weight = 0
 	}
 	for i := range t.changes {
 		t.changes[i]++
@@ -55,7 +60,7 @@ func (t *table[K, V]) tell(key K, shard int, e entry[V]) {
 	old := t.entries[key]
 	if t.watching && (old.watch != t.watch || old.revision <= e.revision) {
 		e.watch = t.watch
-		t.entries[key] = e
+		t.put(key, e)
 	}
 }
 
@@ -63,31 +68,50 @@ func (t *table[K, V]) tell(key K, shard int, e entry[V]) {
 func (t *table[K, V]) evict(key K, shard int, revision uint64) {
 	t.changes[shard]++
 	if old, ok := t.entries[key]; ok && old.revision < revision {
-		delete(t.entries, key)
+		t.remove(key)
 	}
 }
 
 // keep takes in a value that was read, unless a newer one may have been told of
 // since the shard had counted so many changes.
-func (t *table[K, V]) keep(key K, shard int, v V, revision uint64, before uint32) {
+func (t *table[K, V]) keep(key K, shard int, e entry[V], before uint32) {
 	if !t.unchanged(shard, before) {
 		return
 	}
-	if t.limit > 0 && len(t.entries) >= t.limit {
-		t.dropSome()
+	t.remove(key)
+	if t.limit > 0 && t.weight+e.weigh() > t.limit {
+		t.dropSome(e.weigh())
 	}
-	t.entries[key] = entry[V]{value: v, revision: revision, watch: t.watch}
+	e.watch = t.watch
+	t.put(key, e)
 }
 
-// dropSome makes room: map order is random enough for a cache whose misses cost
-// one read.
-func (t *table[K, V]) dropSome() {
-	enough := len(t.entries) - max(1, t.limit/8)
+// put sets an entry.
+func (t *table[K, V]) put(key K, e entry[V]) {
+	t.remove(key)
+	t.weight += e.weigh()
+	t.entries[key] = e
+}
+
+// remove removes an entry, if there is one.
+func (t *table[K, V]) remove(key K) {
+	if old, ok := t.entries[key]; ok {
+		t.weight -= old.weigh()
+		delete(t.entries, key)
+	}
+}
+
+func (e entry[V]) weigh() int { return max(1, e.weight) }
+
+// dropSome makes room for one of a weight: map order is random enough for a cache
+// whose misses cost one read.
+func (t *table[K, V]) dropSome(weight int) {
+	enough := t.limit - max(weight, t.limit/8)
 	for key := range t.entries {
-		if len(t.entries) <= enough {
+		if t.weight <= enough {
 			return
 		}
-		delete(t.entries, key)
+		t.remove(key)
 	}
 }
 

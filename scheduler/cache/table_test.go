@@ -27,7 +27,7 @@ func evict(key string, revision uint64) step {
 
 // keep keeps a=x, which was read when the table had counted so many changes.
 func keep(revision uint64, before uint32) step {
-	return func(t *table[string, string]) { t.keep("a", 0, "x", revision, before) }
+	return func(t *table[string, string]) { t.keep("a", 0, entry[string]{value: "x", revision: revision}, before) }
 }
 
 // shown lists the values of a table by key, with their revisions: those that can be relied upon, those that are known,
@@ -257,10 +257,42 @@ func TestLimit(t *testing.T) {
 		tab := newTable(1)
 		tab.limit, tab.live = test.limit, true
 		for i := range test.kept {
-			tab.keep(strconv.Itoa(i), 0, "x", 1, 0)
+			tab.keep(strconv.Itoa(i), 0, entry[string]{value: "x", revision: 1}, 0)
 		}
 		if _, ok := tab.peek(strconv.Itoa(test.kept - 1)); !ok || len(tab.entries) != test.want {
 			t.Errorf("%+v: %d entries, the last one is there: %t", test, len(tab.entries), ok)
 		}
 	}
+}
+
+// TestWeight has heavy values take the room of several, and give it back however they go.
+func TestWeight(t *testing.T) {
+	tab := newTable(1)
+	tab.limit, tab.live = 16, true
+	keep := func(key string, weight int) {
+		tab.keep(key, 0, entry[string]{value: "x", revision: 1, weight: weight}, tab.changes[0])
+	}
+	weigh := func(what string, want int) {
+		t.Helper()
+		if tab.weight != want {
+			t.Errorf("%s: %d, want %d", what, tab.weight, want)
+		}
+	}
+	for i := range 16 {
+		keep(strconv.Itoa(i), 0)
+	}
+	weigh("light ones", 16)
+	keep("heavy", 10)
+	if _, ok := tab.peek("heavy"); !ok || len(tab.entries) != 7 {
+		t.Errorf("%d entries, the heavy one is there: %t", len(tab.entries), ok)
+	}
+	weigh("with a heavy one", 16)
+	keep("heavy", 7)
+	weigh("it is lighter now", 13)
+	tab.evict("heavy", 0, 2)
+	weigh("it has changed", 6)
+	keep("too heavy", 100)
+	weigh("alone", 100)
+	tab.lose()
+	weigh("nothing is kept", 0)
 }
