@@ -1,6 +1,7 @@
 package awx
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -60,6 +61,9 @@ func IsSchedule(j *scheduler.Job) bool {
 	return ok && err == nil && template.Collection == j.Key.Collection && template.String() == TemplateOf(j) &&
 		j.Def.Timing.Recurrence != nil && rruleOf(j) != ""
 }
+
+// MayBeSchedule reports whether a stored job may turn out to be a schedule once it is read.
+func MayBeSchedule(data []byte) bool { return bytes.Contains(data, []byte(`"`+templateLabel+`"`)) }
 
 // NameOf returns the name of a schedule.
 func NameOf(j *scheduler.Job) string { return j.Def.Labels[nameLabel] }

@@ -66,6 +66,11 @@ func (e Editor) reading(c *scheduler.Collection, k scheduler.Key) *scheduler.Rea
 func (e Editor) patched(
 	ctx context.Context, edit Edit, r *scheduler.Reading, cur *scheduler.Job, patch document.Value,
 ) (*scheduler.Definition, error) {
+	give, err := takeTurn(ctx, e.shared.computing)
+	if err != nil {
+		return nil, err
+	}
+	defer give()
 	draft, kept := r.Patched(cur, patch)
 	if err := e.shared.Secrets.Check(ctx, draft.Object, draft.Written); err != nil {
 		return nil, err

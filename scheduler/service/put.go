@@ -107,7 +107,7 @@ func (e Editor) apply(
 	ctx context.Context, edit Edit, r *scheduler.Reading, change func(cur *scheduler.Job) (*scheduler.Definition, error),
 ) (*view.Job, error) {
 	for range casTries {
-		cur, at, err := e.shared.find(ctx, edit.Key)
+		cur, at, err := e.shared.findInTurn(ctx, edit.Key)
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ func (r Reader) Get(ctx context.Context, k scheduler.Key) (*view.Job, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
-	j, err := r.shared.load(ctx, k)
+	j, err := r.shared.loadInTurn(ctx, k)
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
 		return view.NewDamaged(damaged), nil
 	}

@@ -2,6 +2,7 @@ package service
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,11 @@ func (s ScheduleKeeper) SchedulesOf(ctx context.Context, template scheduler.Key)
 // schedules returns the jobs of the schedules whose stored jobs have a text in them. To read a job takes a thousand times
 // as long as to look for that.
 func (s ScheduleKeeper) schedules(ctx context.Context, collection, text string) ([]*scheduler.Job, error) {
+	give, err := takeTurn(ctx, s.shared.searching)
+	if err != nil {
+		return nil, err
+	}
+	defer give()
 	var keys []scheduler.Key
 	if err := s.shared.Store.EachJob(ctx, collection, func(k scheduler.Key) error {
 		if _, ok := awx.IDOf(k.Job); ok {
@@ -46,19 +52,24 @@ func (s ScheduleKeeper) schedules(ctx context.Context, collection, text string) 
 		return nil, err
 	}
 	var jobs []*scheduler.Job
+	var busy error
 	for len(keys) > 0 {
 		n := min(len(keys), batchKeys)
 		if err := s.shared.Store.LoadJobs(ctx, keys[:n], func(st scheduler.Stored) {
-			if ctx.Err() != nil || !bytes.Contains(st.Data, []byte(text)) {
+			if ctx.Err() != nil || busy != nil || !bytes.Contains(st.Data, []byte(text)) || !awx.MayBeSchedule(st.Data) {
 				return
 			}
-			if j, err := s.shared.decode(st); err == nil && awx.IsSchedule(j) { // what is damaged, the list of jobs tells
+			j, err := s.shared.decodeInTurn(ctx, st)
+			if errors.Is(err, scheduler.ErrUnavailable) {
+				busy = err
+			}
+			if err == nil && awx.IsSchedule(j) { // what is damaged, the list of jobs tells
 				jobs = append(jobs, j)
 			}
 		}); err != nil {
 			return nil, err
 		}
-		if err := ctx.Err(); err != nil {
+		if err := cmp.Or(ctx.Err(), busy); err != nil {
 			return nil, err
 		}
 		keys = keys[n:]
@@ -252,6 +263,11 @@ func (s ScheduleKeeper) define(ctx context.Context, r *scheduler.Reading, proper
 	if err := scheduler.CheckSize(len(properties.JSON())); err != nil {
 		return nil, err
 	}
+	give, err := takeTurn(ctx, s.shared.computing)
+	if err != nil {
+		return nil, err
+	}
+	defer give()
 	draft := r.Properties(properties.Clone()) // a tree of its own, to be read
 	if err := s.shared.Secrets.Check(ctx, draft.Object, draft.Written); err != nil {
 		return nil, err

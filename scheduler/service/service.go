@@ -112,6 +112,17 @@ func (h *shared) lost(what string) func(error) {
 
 // find returns the job, or nil and what its delete marker says.
 func (h *shared) find(ctx context.Context, k scheduler.Key) (*scheduler.Job, scheduler.Stored, error) {
+	return h.findWith(ctx, k, h.decode)
+}
+
+// findInTurn is find for who came with nothing but a name.
+func (h *shared) findInTurn(ctx context.Context, k scheduler.Key) (*scheduler.Job, scheduler.Stored, error) {
+	return h.findWith(ctx, k, func(st scheduler.Stored) (*scheduler.Job, error) { return h.decodeInTurn(ctx, st) })
+}
+
+func (h *shared) findWith(
+	ctx context.Context, k scheduler.Key, decode func(scheduler.Stored) (*scheduler.Job, error),
+) (*scheduler.Job, scheduler.Stored, error) {
 	st, err := h.Store.LoadJob(ctx, k)
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return nil, st, nil
@@ -119,17 +130,38 @@ func (h *shared) find(ctx context.Context, k scheduler.Key) (*scheduler.Job, sch
 	if err != nil {
 		return nil, st, fmt.Errorf("job %s: %w", k, err)
 	}
-	j, err := h.decode(st)
+	j, err := decode(st)
 	return j, st, err
 }
 
 // load returns the job; ErrNotFound when there is none.
 func (h *shared) load(ctx context.Context, k scheduler.Key) (*scheduler.Job, error) {
 	j, _, err := h.find(ctx, k)
+	return there(j, k, err)
+}
+
+// loadInTurn is load for who came with nothing but a name.
+func (h *shared) loadInTurn(ctx context.Context, k scheduler.Key) (*scheduler.Job, error) {
+	j, _, err := h.findInTurn(ctx, k)
+	return there(j, k, err)
+}
+
+func there(j *scheduler.Job, k scheduler.Key, err error) (*scheduler.Job, error) {
 	if j == nil && err == nil {
 		err = fmt.Errorf("job %s: %w", k, scheduler.ErrNotFound)
 	}
 	return j, err
+}
+
+// decodeInTurn reads a stored job when it is the caller's turn: its schedule may take as long to compile as one that is
+// put, and to ask for it takes a name. Nobody who has a place calls it. ErrUnavailable when too many wait already.
+func (h *shared) decodeInTurn(ctx context.Context, st scheduler.Stored) (*scheduler.Job, error) {
+	give, err := takeTurn(ctx, h.computing)
+	if err != nil {
+		return nil, err
+	}
+	defer give()
+	return h.decode(st)
 }
 
 func (h *shared) decode(st scheduler.Stored) (*scheduler.Job, error) {
