@@ -82,9 +82,11 @@ func (j *Jobs) Fill(ctx context.Context, keys []scheduler.Key) {
 	for _, k := range keys {
 		before[k] = j.Changes(k)
 	}
-	_ = j.store.LoadJobs(ctx, keys, func(st scheduler.Stored) {
+	stored := make([]scheduler.Stored, 0, len(keys))
+	_ = j.store.LoadJobs(ctx, keys, func(st scheduler.Stored) { stored = append(stored, st) })
+	for _, st := range stored { // when all have come, as the store does not wait for long
 		if job, err := j.decode(st); err == nil {
 			j.Keep(st.Key, job, before[st.Key])
 		}
-	})
+	}
 }

@@ -78,6 +78,7 @@ func (t *table[K, V]) keep(key K, shard int, e entry[V], before uint32) {
 	if !t.unchanged(shard, before) {
 		return
 	}
+	t.remove(key)
 	if t.limit > 0 && t.weight+e.weigh() > t.limit {
 		t.dropSome(e.weigh())
 	}

@@ -106,17 +106,20 @@ func (a Auditor) damaged(ctx context.Context) ([]Finding, error) {
 	g.SetLimit(max(2, runtime.GOMAXPROCS(0)))
 	read := func(keys []scheduler.Key) {
 		g.Go(func() error {
-			return a.shared.Store.LoadJobs(gctx, keys, func(st scheduler.Stored) {
-				if gctx.Err() == nil {
-					_, err := a.shared.decode(st)
-					note(err)
+			stored, err := a.shared.stored(gctx, keys)
+			for _, st := range stored {
+				if err := gctx.Err(); err != nil {
+					return err
 				}
-			})
+				_, err := a.shared.decode(st)
+				note(err)
+			}
+			return err
 		})
 	}
-	keys := make([]scheduler.Key, 0, batchKeys)
+	keys := make([]scheduler.Key, 0, listBatch)
 	err = a.shared.Store.EachJob(gctx, "", func(k scheduler.Key) error {
-		if keys = append(keys, k); len(keys) == batchKeys {
+		if keys = append(keys, k); len(keys) == listBatch {
 			read(slices.Clone(keys))
 			keys = keys[:0]
 		}

@@ -2,7 +2,6 @@ package service
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,27 +51,26 @@ func (s ScheduleKeeper) schedules(ctx context.Context, collection, text string) 
 		return nil, err
 	}
 	var jobs []*scheduler.Job
-	var busy error
-	for len(keys) > 0 {
-		n := min(len(keys), batchKeys)
-		if err := s.shared.Store.LoadJobs(ctx, keys[:n], func(st scheduler.Stored) {
-			if ctx.Err() != nil || busy != nil || !bytes.Contains(st.Data, []byte(text)) || !awx.MayBeSchedule(st.Data) {
-				return
+	for batch := range slices.Chunk(keys, listBatch) {
+		stored, err := s.shared.stored(ctx, batch)
+		if err != nil {
+			return nil, err
+		}
+		for _, st := range stored {
+			if !bytes.Contains(st.Data, []byte(text)) || !awx.MayBeSchedule(st.Data) {
+				continue
 			}
 			j, err := s.shared.decodeInTurn(ctx, st)
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			if errors.Is(err, scheduler.ErrUnavailable) {
-				busy = err
+				return nil, err
 			}
 			if err == nil && awx.IsSchedule(j) { // what is damaged, the list of jobs tells
 				jobs = append(jobs, j)
 			}
-		}); err != nil {
-			return nil, err
 		}
-		if err := cmp.Or(ctx.Err(), busy); err != nil {
-			return nil, err
-		}
-		keys = keys[n:]
 	}
 	return jobs, nil
 }

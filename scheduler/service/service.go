@@ -153,6 +153,13 @@ func there(j *scheduler.Job, k scheduler.Key, err error) (*scheduler.Job, error)
 	return j, err
 }
 
+// stored returns those of jobs that there are, in the order of their answers. They are read when all have come: the store
+// does not wait for long, and to read some hundred jobs may take longer.
+func (h *shared) stored(ctx context.Context, keys []scheduler.Key) (all []scheduler.Stored, err error) {
+	err = h.Store.LoadJobs(ctx, keys, func(st scheduler.Stored) { all = append(all, st) })
+	return all, err
+}
+
 // decodeInTurn reads a stored job when it is the caller's turn: its schedule may take as long to compile as one that is
 // put, and to ask for it takes a name. Nobody who has a place calls it. ErrUnavailable when too many wait already.
 func (h *shared) decodeInTurn(ctx context.Context, st scheduler.Stored) (*scheduler.Job, error) {
