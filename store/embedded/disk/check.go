@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/minio/highwayhash"
+	"github.com/nats-io/nats-server/v2/server"
 )
 
 // The names of the server's files.
@@ -121,13 +122,44 @@ func (c *checker) stream(ctx context.Context, name, path string) error {
 	if _, err := os.Stat(filepath.Join(path, settingsKey)); err == nil {
 		return nil // encrypted
 	}
+	queue := isQueue(filepath.Join(path, settingsName))
 	if err := c.settings(name, path); err != nil {
 		return err
 	}
 	if err := c.states(name, path); err != nil {
 		return err
 	}
-	return c.blocks(ctx, name, path)
+	before := len(c.found)
+	if err := c.blocks(ctx, name, path); err != nil || !queue || len(c.found) == before {
+		return err
+	}
+	return c.restartConsumers(name, path)
+}
+
+// isQueue reports whether the settings in a file are those of a stream that removes what is acknowledged. In doubt it is.
+func isQueue(file string) bool {
+	var settings struct {
+		Retention server.RetentionPolicy `json:"retention"`
+	}
+	data, err := os.ReadFile(file)
+	return err != nil || json.Unmarshal(data, &settings) != nil || settings.Retention == server.WorkQueuePolicy
+}
+
+// restartConsumers has the consumers of a queue begin anew whose messages are damaged. A message that was acknowledged and
+// removed may be back, or one has a sequence that was given before: a consumer that believes itself past these would never
+// deliver them, and whoever waits for them would wait for ever.
+func (c *checker) restartConsumers(name, path string) error {
+	consumers, err := filepath.Glob(filepath.Join(path, consumersDir, "*", consumerState))
+	for _, file := range consumers {
+		const problem = "messages of the stream are damaged; so the consumer begins anew with all that are there"
+		if err == nil {
+			err = c.tell(name, file, problem, nil)
+		}
+		if err == nil {
+			err = os.Remove(file)
+		}
+	}
+	return err
 }
 
 // settings checks the settings of a stream.
