@@ -93,7 +93,17 @@ func (c *checker) below(path string) string {
 // tell notes a damage. What is at the path goes to where it is kept, unless the
 // problem is that it is not there.
 func (c *checker) tell(stream, path, problem string, messages []string) error {
-	d := Damage{Stream: stream, File: c.below(path), Problem: problem, Messages: messages}
+	kept, err := c.keep(stream, path)
+	if err != nil {
+		return err
+	}
+	d := Damage{Stream: stream, File: c.below(path), Problem: problem, Messages: messages, Kept: kept}
+	c.found = append(c.found, d)
+	return nil
+}
+
+// keep copies a file to where it is kept, and returns that; "" when there is none.
+func (c *checker) keep(stream, path string) (string, error) {
 	kept := filepath.Join(c.dir, c.kept, stream, filepath.Base(path))
 	if filepath.Base(path) == consumerState {
 		kept = filepath.Join(filepath.Dir(kept), filepath.Base(filepath.Dir(path))+"-"+consumerState)
@@ -102,19 +112,14 @@ func (c *checker) tell(stream, path, problem string, messages []string) error {
 	info, failed := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), failed == nil && info.IsDir():
+		return "", nil
 	case err != nil:
-		return err
-	default:
-		if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
-			return err
-		}
-		if err := os.WriteFile(kept, data, 0o600); err != nil {
-			return err
-		}
-		d.Kept = c.below(kept)
+		return "", err
 	}
-	c.found = append(c.found, d)
-	return nil
+	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
+		return "", err
+	}
+	return c.below(kept), os.WriteFile(kept, data, 0o600)
 }
 
 // stream checks one stream.
@@ -151,13 +156,15 @@ func isQueue(file string) bool {
 func (c *checker) restartConsumers(name, path string) error {
 	consumers, err := filepath.Glob(filepath.Join(path, consumersDir, "*", consumerState))
 	for _, file := range consumers {
-		const problem = "messages of the stream are damaged; so the consumer begins anew with all that are there"
 		if err == nil {
-			err = c.tell(name, file, problem, nil)
+			_, err = c.keep(name, file)
 		}
 		if err == nil {
 			err = os.Remove(file)
 		}
+	}
+	if len(consumers) > 0 {
+		c.found[len(c.found)-1].Problem += "; the consumers of the stream begin anew, with all that is there"
 	}
 	return err
 }

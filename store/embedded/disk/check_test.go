@@ -203,7 +203,7 @@ func TestQueueDeliversWhatIsBack(t *testing.T) {
 			t.Errorf("%d messages were delivered of %d that are back, and 5 new ones", got, back)
 		}
 	})
-	if len(damage) == 0 || !strings.HasSuffix(damage[len(damage)-1].File, "obs/workers/o.dat") {
-		t.Errorf("it is not told that the consumer begins anew: %v", damage)
+	if len(damage) == 0 || !strings.HasSuffix(damage[len(damage)-1].Problem, "begin anew, with all that is there") {
+		t.Errorf("it is not told that the consumers begin anew: %v", damage)
 	}
 }
