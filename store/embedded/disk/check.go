@@ -80,6 +80,7 @@ type checker struct {
 	kept  string // below dir
 	sums  map[string]string
 	found []Damage
+	named uint64 // messages that were told of at the end of the last block that was looked at
 }
 
 func (c *checker) below(path string) string {
@@ -303,7 +304,7 @@ func (c *checker) endsEarly(stream, file string, known indexed, end uint64, mend
 // missing tells of what the index has behind the last sequence that is there, and, when it is not older than the
 // blocks, of those that are not there.
 func (c *checker) missing(stream, dir string, x index, numbers []int, last uint64, fresh bool) (found bool, err error) {
-	if x.last > last {
+	if x.last > last+c.named {
 		err = c.tell(stream, filepath.Join(dir, indexName), fmt.Sprintf(
 			"up to %d messages at the end are lost, of sequence %d to %d", x.last-last, last+1, x.last,
 		), nil)
@@ -328,6 +329,10 @@ func (c *checker) block(stream, file string, number int, data []byte) (last uint
 		return 0, false, err
 	}
 	sound, bad, last := b.scan()
+	c.named = 0
+	if n := len(bad) - 1; n >= 0 && !bad[n].cut && bad[n].offset+bad[n].length == len(data) {
+		c.named = uint64(len(bad[n].subjects))
+	}
 	if len(bad) == 0 {
 		return last, false, nil
 	}

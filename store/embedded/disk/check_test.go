@@ -190,7 +190,7 @@ func TestQueueDeliversWhatIsBack(t *testing.T) {
 			t.Fatalf("%d of 20 came", got)
 		}
 	})
-	file := filepath.Join(dir, "jetstream/$G/streams/Q/msgs/1.blk")
+	file := filepath.Join(dir, strings.ReplaceAll(blockFile, "KV_b", "Q"))
 	data := must[[]byte](t)(os.ReadFile(file))
 	if err := os.Truncate(file, int64(len(data)/2)); err != nil {
 		t.Fatal(err)
