@@ -16,6 +16,9 @@ import (
 //	2  records under their public names, jobs that begin again after their end
 const schema = 2
 
+// DataSetting is the Setting of a [SettingError] for which what is stored is to blame.
+const DataSetting = "store"
+
 // schemaKey is the setting that holds it.
 const schemaKey = "schema"
 
@@ -36,7 +39,7 @@ func (s *Store) takeSchema(ctx context.Context, settings jetstream.KeyValue) err
 		}
 		stored, err := strconv.Atoi(string(e.Value()))
 		if err != nil || stored > schema {
-			return &SettingError{Setting: "store", Conflict: true, Message: fmt.Sprintf(
+			return &SettingError{Setting: DataSetting, Conflict: true, Message: fmt.Sprintf(
 				"a later version of Carillon has written it (form %q; this version knows forms up to %d): start that version",
 				e.Value(), schema,
 			)}

@@ -86,6 +86,10 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 	printer.Field(t, "Job", j.Name)
 	printer.Field(t, "Description", p.Description)
 	printer.Field(t, "State", stateOf(j))
+	if j.State == scheduler.Damaged {
+		printer.Field(t, "Problem", s.Over)
+		return
+	}
 	printer.Field(t, "Schedule", when(j.Properties))
 	for i, r := range requestsOf(j.Properties) {
 		name := "Request"

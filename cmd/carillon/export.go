@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,7 +34,7 @@ that has the job, send them again with it; for another one add them to the file,
 "carillon secrets" sets. A job that is over has such a comment too: where it is not there yet, it would run again.
 
 In a directory, the job billing/report is billing/report.yaml, and the collection billing.yaml. Files of jobs that are
-no longer there stay.
+no longer there stay, and so do those of damaged ones: of these nothing can be exported, and the exit code is 1.
 
 Examples:
 
@@ -69,13 +70,18 @@ func (c exportCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cl
 		}
 		documents = append(documents, d)
 	}
-	if err := c.write(t, documents); err != nil {
+	sound := slices.DeleteFunc(slices.Clone(documents), func(d export.Document) bool { return d.Damaged })
+	if err := c.write(t, sound); err != nil {
 		return err
 	}
 	for _, d := range documents {
 		for _, note := range d.Notes {
 			t.Complain("warning", d.String()+": "+note)
 		}
+	}
+	if n := len(documents) - len(sound); n > 0 {
+		return terminal.Hinted(fmt.Errorf("%s damaged, and not exported", terminal.Plural(n, "document is", "documents are")),
+			"what an earlier export has of them can be put again; its files were left as they were")
 	}
 	return nil
 }

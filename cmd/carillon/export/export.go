@@ -21,6 +21,9 @@ type Document struct {
 
 	// Notes say what is not as it was: the places of secrets, and that a job which is over would run again.
 	Notes []string
+
+	// Damaged says that what is stored of it cannot be read, so that there is nothing to export.
+	Damaged bool
 }
 
 // Job makes a document of a job.
@@ -30,6 +33,10 @@ func Job(j *client.Job) (Document, error) {
 		return Document{}, fmt.Errorf("job %s: %w", j.Name, err)
 	}
 	d := Document{Key: j.Key()}
+	if j.State == scheduler.Damaged {
+		d.Notes, d.Damaged = []string{"it is not exported: " + j.Status.Over}, true
+		return d, nil
+	}
 	members := []document.Member{text("name", d.Key.Job), text("collection", d.Key.Collection)}
 	members = append(members, jobfile.Escape(v.Without("state", "status")).Members()...)
 	switch {
@@ -47,6 +54,10 @@ func Job(j *client.Job) (Document, error) {
 
 // Collection makes a document of a collection.
 func Collection(c *client.Collection) (Document, error) {
+	if c.State == scheduler.Damaged {
+		note := "it is not exported: what is stored of it cannot be read; put it again, or delete it"
+		return Document{Key: scheduler.Key{Collection: c.Name}, Notes: []string{note}, Damaged: true}, nil
+	}
 	v, err := document.Parse(c.Document)
 	if err != nil {
 		return Document{}, fmt.Errorf("collection %s: %w", c.Name, err)
@@ -73,6 +84,9 @@ func (d Document) YAML() []byte {
 	var b strings.Builder
 	for _, note := range d.Notes {
 		b.WriteString("# " + note + "\n")
+	}
+	if d.Damaged {
+		return []byte(b.String())
 	}
 	b.Write(d.Value.YAML())
 	return []byte(b.String())

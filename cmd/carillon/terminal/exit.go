@@ -145,6 +145,8 @@ func settingHint(e *store.SettingError) string {
 		return "the log of the NATS server says more; free some space there, or see its limits of open files and of storage"
 	case "jetstream", "permissions":
 		return "this is a setting of the NATS server"
+	case store.DataSetting:
+		return `"carillon version" tells which one this is; another one may have its own data beside it`
 	}
 	return "the setting is --" + e.Setting
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/minio/highwayhash"
+	"github.com/nats-io/nats-server/v2/server"
 )
 
 // The names of the server's files.
@@ -79,6 +80,7 @@ type checker struct {
 	kept  string // below dir
 	sums  map[string]string
 	found []Damage
+	named uint64 // messages that were told of at the end of the last block that was looked at
 }
 
 func (c *checker) below(path string) string {
@@ -92,7 +94,17 @@ func (c *checker) below(path string) string {
 // tell notes a damage. What is at the path goes to where it is kept, unless the
 // problem is that it is not there.
 func (c *checker) tell(stream, path, problem string, messages []string) error {
-	d := Damage{Stream: stream, File: c.below(path), Problem: problem, Messages: messages}
+	kept, err := c.keep(stream, path)
+	if err != nil {
+		return err
+	}
+	d := Damage{Stream: stream, File: c.below(path), Problem: problem, Messages: messages, Kept: kept}
+	c.found = append(c.found, d)
+	return nil
+}
+
+// keep copies a file to where it is kept, and returns that; "" when there is none.
+func (c *checker) keep(stream, path string) (string, error) {
 	kept := filepath.Join(c.dir, c.kept, stream, filepath.Base(path))
 	if filepath.Base(path) == consumerState {
 		kept = filepath.Join(filepath.Dir(kept), filepath.Base(filepath.Dir(path))+"-"+consumerState)
@@ -101,19 +113,14 @@ func (c *checker) tell(stream, path, problem string, messages []string) error {
 	info, failed := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), failed == nil && info.IsDir():
+		return "", nil
 	case err != nil:
-		return err
-	default:
-		if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
-			return err
-		}
-		if err := os.WriteFile(kept, data, 0o600); err != nil {
-			return err
-		}
-		d.Kept = c.below(kept)
+		return "", err
 	}
-	c.found = append(c.found, d)
-	return nil
+	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
+		return "", err
+	}
+	return c.below(kept), os.WriteFile(kept, data, 0o600)
 }
 
 // stream checks one stream.
@@ -121,13 +128,46 @@ func (c *checker) stream(ctx context.Context, name, path string) error {
 	if _, err := os.Stat(filepath.Join(path, settingsKey)); err == nil {
 		return nil // encrypted
 	}
+	queue := isQueue(filepath.Join(path, settingsName))
 	if err := c.settings(name, path); err != nil {
 		return err
 	}
 	if err := c.states(name, path); err != nil {
 		return err
 	}
-	return c.blocks(ctx, name, path)
+	before := len(c.found)
+	if err := c.blocks(ctx, name, path); err != nil || !queue || len(c.found) == before {
+		return err
+	}
+	return c.restartConsumers(name, path)
+}
+
+// isQueue reports whether the settings in a file are those of a stream that removes what is acknowledged. In doubt it is.
+func isQueue(file string) bool {
+	var settings struct {
+		Retention server.RetentionPolicy `json:"retention"`
+	}
+	data, err := os.ReadFile(file)
+	return err != nil || json.Unmarshal(data, &settings) != nil || settings.Retention == server.WorkQueuePolicy
+}
+
+// restartConsumers has the consumers of a queue begin anew whose messages are damaged. A message that was acknowledged and
+// removed may be back, or one has a sequence that was given before: a consumer that believes itself past these would never
+// deliver them, and whoever waits for them would wait for ever.
+func (c *checker) restartConsumers(name, path string) error {
+	consumers, err := filepath.Glob(filepath.Join(path, consumersDir, "*", consumerState))
+	for _, file := range consumers {
+		if err == nil {
+			_, err = c.keep(name, file)
+		}
+		if err == nil {
+			err = os.Remove(file)
+		}
+	}
+	if len(consumers) > 0 {
+		c.found[len(c.found)-1].Problem += "; the consumers of the stream begin anew, with all that is there"
+	}
+	return err
 }
 
 // settings checks the settings of a stream.
@@ -264,7 +304,7 @@ func (c *checker) endsEarly(stream, file string, known indexed, end uint64, mend
 // missing tells of what the index has behind the last sequence that is there, and, when it is not older than the
 // blocks, of those that are not there.
 func (c *checker) missing(stream, dir string, x index, numbers []int, last uint64, fresh bool) (found bool, err error) {
-	if x.last > last {
+	if x.last > last+c.named {
 		err = c.tell(stream, filepath.Join(dir, indexName), fmt.Sprintf(
 			"up to %d messages at the end are lost, of sequence %d to %d", x.last-last, last+1, x.last,
 		), nil)
@@ -289,6 +329,10 @@ func (c *checker) block(stream, file string, number int, data []byte) (last uint
 		return 0, false, err
 	}
 	sound, bad, last := b.scan()
+	c.named = 0
+	if n := len(bad) - 1; n >= 0 && !bad[n].cut && bad[n].offset+bad[n].length == len(data) {
+		c.named = uint64(len(bad[n].subjects))
+	}
 	if len(bad) == 0 {
 		return last, false, nil
 	}

@@ -158,3 +158,52 @@ func TestFlippedByte(t *testing.T) {
 		}
 	}
 }
+
+// TestQueueDeliversWhatIsBack has the end of a queue's file cut off, where it stood that messages were removed: these are
+// back, and are delivered, as are those that are published from then on.
+func TestQueueDeliversWhatIsBack(t *testing.T) {
+	dir := t.TempDir()
+	publish := func(js jetstream.JetStream, count int) {
+		for i := range count {
+			must[*jetstream.PubAck](t)(js.Publish(t.Context(), fmt.Sprintf("q.%d", i), []byte(strings.Repeat("x", 100))))
+		}
+	}
+	consume := func(js jetstream.JetStream, most int) (got int) {
+		c := must[jetstream.Consumer](t)(js.CreateOrUpdateConsumer(t.Context(), "Q", jetstream.ConsumerConfig{
+			Durable: "workers", AckPolicy: jetstream.AckExplicitPolicy,
+		}))
+		batch := must[jetstream.MessageBatch](t)(c.FetchNoWait(most))
+		for m := range batch.Messages() {
+			if err := m.DoubleAck(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			got++
+		}
+		return got
+	}
+	run(t, dir, func(js jetstream.JetStream) {
+		must[jetstream.Stream](t)(js.CreateStream(t.Context(), jetstream.StreamConfig{
+			Name: "Q", Subjects: []string{"q.>"}, Retention: jetstream.WorkQueuePolicy,
+		}))
+		publish(js, 30)
+		if got := consume(js, 20); got != 20 {
+			t.Fatalf("%d of 20 came", got)
+		}
+	})
+	file := filepath.Join(dir, strings.ReplaceAll(blockFile, "KV_b", "Q"))
+	data := must[[]byte](t)(os.ReadFile(file))
+	if err := os.Truncate(file, int64(len(data)/2)); err != nil {
+		t.Fatal(err)
+	}
+	damage := run(t, dir, func(js jetstream.JetStream) {
+		stream := must[jetstream.Stream](t)(js.Stream(t.Context(), "Q"))
+		back := int(must[*jetstream.StreamInfo](t)(stream.Info(t.Context())).State.Msgs)
+		publish(js, 5)
+		if got := consume(js, 100); got != back+5 {
+			t.Errorf("%d messages were delivered of %d that are back, and 5 new ones", got, back)
+		}
+	})
+	if len(damage) == 0 || !strings.HasSuffix(damage[len(damage)-1].Problem, "begin anew, with all that is there") {
+		t.Errorf("it is not told that the consumers begin anew: %v", damage)
+	}
+}
