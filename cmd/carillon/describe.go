@@ -86,6 +86,9 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 	printer.Field(t, "Job", j.Name)
 	printer.Field(t, "Description", p.Description)
 	printer.Field(t, "State", stateOf(j))
+	if j.State == scheduler.Damaged {
+		return // nobody can tell the rest
+	}
 	printer.Field(t, "Schedule", when(j.Properties))
 	for i, r := range requestsOf(j.Properties) {
 		name := "Request"
@@ -116,6 +119,8 @@ func stateOf(j *client.Job) string {
 		return fmt.Sprintf("%s, waiting for retry %d", j.State, s.Retry)
 	case j.State == scheduler.Disabled:
 		return `disabled: "carillon enable ` + j.Name + `" lets it run again`
+	case j.State == scheduler.Damaged:
+		return string(j.State) + ": " + s.Over
 	}
 	return string(j.State)
 }

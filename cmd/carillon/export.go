@@ -32,6 +32,8 @@ Secrets are in no answer of the scheduler. Where a job has some, a comment and a
 that has the job, send them again with it; for another one add them to the file, or name shared secrets, which
 "carillon secrets" sets. A job that is over has such a comment too: where it is not there yet, it would run again.
 
+Jobs that are damaged, as "carillon doctor" says, are left out, and the exit code is 4.
+
 In a directory, the job billing/report is billing/report.yaml, and the collection billing.yaml. Files of jobs that are
 no longer there stay.
 
@@ -62,13 +64,11 @@ func (c exportCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cl
 			return err
 		}
 	}
-	for _, j := range jobs {
-		d, err := export.Job(j)
-		if err != nil {
-			return err
-		}
-		documents = append(documents, d)
+	exported, damaged := export.Jobs(jobs)
+	if exported == nil {
+		return damaged
 	}
+	documents = append(documents, exported...)
 	if err := c.write(t, documents); err != nil {
 		return err
 	}
@@ -77,7 +77,10 @@ func (c exportCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cl
 			t.Complain("warning", d.String()+": "+note)
 		}
 	}
-	return nil
+	if damaged == nil {
+		return nil
+	}
+	return terminal.Hinted(damaged, "damaged jobs are left out, and files that they have from before stay as they are")
 }
 
 // collectionsOf returns the collections that are asked for, of picked jobs only those that have some.

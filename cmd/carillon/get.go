@@ -219,15 +219,9 @@ func next(j *client.Job, now time.Time) string {
 
 // printYAML prints jobs as a job file.
 func printYAML(t *terminal.Terminal, jobs []*client.Job) error {
-	documents := make([]export.Document, len(jobs))
-	for i, j := range jobs {
-		var err error
-		if documents[i], err = export.Job(j); err != nil {
-			return err
-		}
-	}
+	documents, err := export.Jobs(jobs)
 	t.Printf("%s", export.Stream(documents))
-	return nil
+	return err
 }
 
 // printJob prints a job as YAML.

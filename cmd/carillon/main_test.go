@@ -74,7 +74,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"ready": ready, "until": until, "code": code, "term": terminate, "insist": insist, "tail": tail, "http": request, "keep": keep,
 			"make": makeQueue, "send": send, "receive": receive,
-			"flood": flood, "salvage": salvage, "followed": followed, "certificate": certificate, "trust": trust,
+			"flood": flood, "salvage": salvage, "followed": followed, "certificate": certificate, "trust": trust, "spoil": spoil,
 		},
 	})
 }

@@ -7,11 +7,13 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // schedule is the part of a job that says when it runs.
 type schedule struct {
-	StartTime string `json:"startTime"`
+	State     scheduler.State `json:"state"`
+	StartTime string          `json:"startTime"`
 	Status    struct {
 		Schedule string `json:"schedule"`
 	} `json:"status"`
@@ -32,6 +34,8 @@ func when(properties json.RawMessage) string {
 	}
 	r := s.Recurrence
 	switch {
+	case s.State == scheduler.Damaged:
+		return "-" // nobody can tell
 	case s.Status.Schedule != "":
 		return s.Status.Schedule // the server's words
 	case r == nil && s.StartTime == "":

@@ -4,6 +4,7 @@
 package export
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -23,8 +24,36 @@ type Document struct {
 	Notes []string
 }
 
-// Job makes a document of a job.
+// A DamagedError says that the scheduler cannot read a job: there is nothing to make a document of.
+type DamagedError struct{ Name, Reason string }
+
+func (e *DamagedError) Error() string { return "job " + e.Name + ": " + e.Reason }
+
+// Is makes it a conflict, as the scheduler's own refusals of such a job are.
+func (*DamagedError) Is(target error) bool { return target == scheduler.ErrConflict }
+
+// Jobs makes documents of jobs. Those that are damaged are left out, and the error joins what is to be said of each.
+func Jobs(jobs []*client.Job) ([]Document, error) {
+	documents := make([]Document, 0, len(jobs))
+	var damaged []error
+	for _, j := range jobs {
+		d, err := Job(j)
+		if _, ok := errors.AsType[*DamagedError](err); ok {
+			damaged = append(damaged, err)
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		documents = append(documents, d)
+	}
+	return documents, errors.Join(damaged...)
+}
+
+// Job makes a document of a job. Of a damaged one it returns a [DamagedError].
 func Job(j *client.Job) (Document, error) {
+	if j.State == scheduler.Damaged {
+		return Document{}, &DamagedError{Name: j.Name, Reason: j.Status.Over}
+	}
 	v, err := document.Parse(j.Properties)
 	if err != nil {
 		return Document{}, fmt.Errorf("job %s: %w", j.Name, err)
