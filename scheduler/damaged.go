@@ -63,8 +63,8 @@ func (e *DamagedError) SpecSequence() uint64 {
 }
 
 // Mended returns the job that is put in the place of a damaged one. As far as that can be read, it is the same job, with
-// its history: it goes on after what was last recorded, and stays disabled. Otherwise it is a new one of the name; uid
-// is its.
+// its history: it goes on after what was last recorded, and stays disabled, or over. Otherwise it is a new one of the
+// name; uid is its.
 func (e *DamagedError) Mended(uid string, def *Definition, now time.Time, specSequence uint64) (*Job, error) {
 	m := e.meta
 	if m == nil {
@@ -76,9 +76,8 @@ func (e *DamagedError) Mended(uid string, def *Definition, now time.Time, specSe
 		Created: m.Created, Updated: now, Anchor: m.Anchor, SpecSequence: max(m.SpecSequence, specSequence),
 		State: cmp.Or(before.stateUnder(def), Enabled), Progress: m.Progress, Def: def,
 	}
-	if m.State.Final() { // to put it is to want it run
-		j.ScheduleGen, j.Anchor, j.Progress = m.ScheduleGen+1, now, m.Progress.afresh()
-		j.BegunGen = j.ScheduleGen
+	if m.State.Final() { // nobody can tell whether it is put with a change
+		j.State = m.State
 	}
 	err := j.compile()
 	return j, err

@@ -51,6 +51,9 @@ func (c editCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	if err != nil {
 		return err
 	}
+	if d.Damaged {
+		return terminal.Hinted(fmt.Errorf("job %s: %s", k, j.Status.Over), "there is nothing left to edit")
+	}
 	const introduction = "# Save and leave the editor to put what you changed. Lines that begin with # do not count; " +
 		"an empty file changes nothing.\n"
 	f, err := edit.Create(t, k.Job, introduction+string(d.YAML()))

@@ -125,12 +125,11 @@ func (c Command) config(ctx context.Context, t *terminal.Terminal) (Config, erro
 	switch {
 	case err != nil:
 		return Config{}, terminal.Usagef("--keys: %q is not strict, lenient or off", c.Keys)
-	case c.NoServiceBus && c.Tier != "":
-		return Config{}, terminal.Usagef("--tier is for Service Bus, which --no-service-bus leaves out")
 	case c.NoServiceBus && c.NoQueue:
 		return Config{}, terminal.Usagef("--no-service-bus and --no-queue leave nothing to run")
-	case c.NoServiceBus && c.Config != "":
-		return Config{}, terminal.Usagef("--config is for Service Bus, which --no-service-bus leaves out")
+	}
+	if err := c.checkLeftOut(); err != nil {
+		return Config{}, err
 	}
 	keys, rights, err := readKeys(c.SASKey)
 	if err != nil {
@@ -163,6 +162,22 @@ func (c Command) config(ctx context.Context, t *terminal.Terminal) (Config, erro
 		}
 	}
 	return cfg, nil
+}
+
+// checkLeftOut refuses flags that are for an emulator which does not run.
+func (c Command) checkLeftOut() error {
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{{"tier", c.Tier != ""}, {"config", c.Config != ""}, {"sas-key", len(c.SASKey) > 0}, {"explain", c.Explain}} {
+		if c.NoServiceBus && flag.given {
+			return terminal.Usagef("--%s is for Service Bus, which --no-service-bus leaves out", flag.name)
+		}
+	}
+	if c.NoQueue && len(c.Account) > 0 {
+		return terminal.Usagef("--account is for storage queues, which --no-queue leaves out")
+	}
+	return nil
 }
 
 // bus adds to a config, which has keys and certificate, what the other flags ask of Service Bus.
