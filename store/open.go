@@ -306,8 +306,10 @@ func (s *Store) openStreams(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	// The filter takes all there is. Without one, a purge of anything, such as that of a check, would have the server forget
+	// what was given back, and deliver it only when that is overdue.
 	if err := s.consumer(ctx, s.specs, jetstream.ConsumerConfig{
-		Durable: workers, Description: "Carillon: spec ingestion",
+		Durable: workers, Description: "Carillon: spec ingestion", FilterSubject: s.cfg.Prefix + ".spec.>",
 		AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxDeliver: -1, MaxAckPending: maxAckPending,
 	}); err != nil {
 		return err

@@ -154,3 +154,25 @@ func TestCheckIsForbidden(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckHoldsUpNoSpec gives a spec back, as a process does that stops, and checks the store before anyone asks for it: it is
+// delivered at once.
+func TestCheckHoldsUpNoSpec(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.publish("put.c.job", "{}")
+		consumer, err := w.js.Consumer(t.Context(), "CARILLON_SPECS", "workers")
+		w.must(err)
+		spec, err := consumer.Next(jetstream.FetchMaxWait(time.Minute))
+		w.must(err)
+		w.must(spec.Nak())
+		time.Sleep(time.Second)
+		_, err = w.store.Check(t.Context())
+		w.must(err)
+		began := time.Now()
+		_, err = consumer.Next(jetstream.FetchMaxWait(time.Minute))
+		w.must(err)
+		if waited := time.Since(began); waited > time.Second {
+			t.Errorf("it is delivered after %s", waited)
+		}
+	})
+}

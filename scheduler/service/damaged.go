@@ -15,8 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// mend puts a definition in the place of a job that is damaged. Its batons follow no definition that anyone could read:
-// they make way for one that goes on from the history.
+// mend puts a definition in the place of a job that is damaged.
 func (e Editor) mend(
 	ctx context.Context, damaged *scheduler.DamagedError, edit Edit, r *scheduler.Reading, def *scheduler.Definition,
 ) (*view.Job, error) {
@@ -37,7 +36,7 @@ func (e Editor) mend(
 		v.DryRun = view.NewDryRun(j, j.Begin(j.Progress, r.Now).Next)
 		_, err = j.Encode(e.shared.Secrets)
 	} else {
-		v, err = e.putMended(ctx, j, damaged.Revision)
+		v, err = e.putMended(ctx, j, damaged)
 	}
 	if err != nil {
 		return nil, err
@@ -47,15 +46,17 @@ func (e Editor) mend(
 }
 
 // putMended stores a job over the revision that is damaged, and sees to its baton.
-func (e Editor) putMended(ctx context.Context, j *scheduler.Job, replaces uint64) (*view.Job, error) {
-	err := e.save(ctx, j, replaces)
+func (e Editor) putMended(ctx context.Context, j *scheduler.Job, damaged *scheduler.DamagedError) (*view.Job, error) {
+	err := e.save(ctx, j, damaged.Revision)
 	if errors.Is(err, step.ErrOvertaken) {
 		return nil, contended("job " + j.Key.String())
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err = e.shared.Store.Clear(ctx, j.Key); err == nil && j.State == scheduler.Enabled {
+	if j.UID == damaged.Job().UID {
+		err = e.plans.goOn(ctx, j)
+	} else if err = e.shared.Store.Clear(ctx, j.Key); err == nil && j.State == scheduler.Enabled {
 		err = e.plans.rederive(ctx, j)
 	}
 	if err != nil && !errors.Is(err, scheduler.ErrConflict) { // the audit was faster, then

@@ -194,6 +194,20 @@ func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
 	return p.shared.steps.CarryOut(ctx, j, s, step.From{Slot: scheduler.Slot{Key: j.Key}, Schedule: j.ScheduleGen})
 }
 
+// goOn has the batons follow a job that was mended, and is the one that they are of. What waits makes way for a baton that
+// goes on from the history, as it may be of another schedule. Detached runs go on, and so does what is with a worker: it
+// may be under way there, and be called twice otherwise. When it is not, it comes back within a minute.
+func (p *planner) goOn(ctx context.Context, j *scheduler.Job) error {
+	if err := p.cancelPlanned(ctx, j); err != nil || j.State != scheduler.Enabled {
+		return err
+	}
+	_, err := p.shared.Store.Running(ctx, scheduler.Slot{Key: j.Key})
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return p.rederive(ctx, j)
+	}
+	return err
+}
+
 // unfinished returns the step s of a job that is enabled again or, when that ends
 // it, what its last occurrence has left to do.
 func (p *planner) unfinished(ctx context.Context, j *scheduler.Job, was scheduler.State, s scheduler.Step) (scheduler.Step, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -265,4 +266,40 @@ func TestDamagedRecord(t *testing.T) {
 			t.Errorf("%d records: %s", got, w.outcomes("job"))
 		}
 	})
+}
+
+// TestDamagedJobWithRunsUnderWay mends a job while a run of it is under way, or waits for a retry: it is not lost, and not
+// called twice.
+func TestDamagedJobWithRunsUnderWay(t *testing.T) {
+	const often = `{"action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "GET"},
+		"retryPolicy": {"retryType": "fixed", "retryInterval": "PT5M", "retryCount": 2}}, "timeout": "PT10M", "recurrence": {"frequency": "Hour"}`
+	for name, job := range map[string]string{"its own": often + "}", "detached": often + `, "overlap": "allow"}`} {
+		for when, wait := range map[string]time.Duration{"under way": time.Minute, "waits for a retry": 7 * time.Minute} {
+			t.Run(name+", "+when, func(t *testing.T) {
+				inBubble(t, func(t *testing.T, w *world) {
+					start := time.Now()
+					w.sink.answers(func(c *call) (int, string) {
+						if c.n > 0 || c.at.Sub(start) > 30*time.Minute {
+							return http.StatusOK, "ok"
+						}
+						time.Sleep(5 * time.Minute)
+						return http.StatusServiceUnavailable, "not now"
+					})
+					w.put("job", job)
+					time.Sleep(wait)
+					w.damage("carillon-jobs", "default.job", func(s string) string { return strings.Replace(s, `"hour"`, `"haur"`, 1) })
+					w.put("job", job)
+					time.Sleep(20 * time.Minute)
+					if calls := w.sink.seen(); len(calls) != 2 || calls[0].key != calls[1].key || calls[1].at.Sub(calls[0].at) < 10*time.Minute {
+						t.Errorf("%d calls, want one and its retry: %s", len(calls), w.outcomes("job"))
+					}
+					time.Sleep(time.Hour)
+					if got := len(w.sink.seen()); got != 3 {
+						t.Errorf("%d calls an hour later: %s", got, w.outcomes("job"))
+					}
+					w.mustBeInOrder()
+				})
+			})
+		}
+	}
 }
