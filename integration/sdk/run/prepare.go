@@ -139,7 +139,7 @@ func newer(file, than string) bool {
 func complaint(out []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	for _, line := range slices.Backward(lines) {
-		if strings.Contains(strings.ToLower(line), "error") {
+		if strings.Contains(strings.ToLower(line), "error") && !strings.Contains(line, "A complete log of this run") {
 			return strings.TrimSpace(line)
 		}
 	}

@@ -99,6 +99,14 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+func TestComplaint(t *testing.T) {
+	const npm = "npm error code ECONNREFUSED\nnpm error connect ECONNREFUSED 127.0.0.1:1\n" +
+		"npm error A complete log of this run can be found in: /root/.npm/_logs/1.log\n"
+	if got, want := complaint([]byte(npm)), "npm error connect ECONNREFUSED 127.0.0.1:1"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestTable(t *testing.T) {
 	results := []result{
 		{Client: "a", Version: "1.2", Operation: "send", Result: pass, MillisPerSend: 1.25},
