@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -85,7 +86,7 @@ func status(res *http.Response) (class, blame string) {
 	default:
 		blame = string(body) + " "
 	}
-	return fmt.Sprint(res.StatusCode), blame
+	return strconv.Itoa(res.StatusCode), blame
 }
 
 func put(url string) func([]byte) (string, string) {

@@ -40,7 +40,7 @@ func TestHostileInput(t *testing.T) {
 	for i, d := range all {
 		tallies[i] = &tally{door: d.name}
 		for s := range senders {
-			r := rand.New(rand.NewPCG(*seedFlag, uint64(i*senders+s))) //nolint:gosec // the same ones each time
+			r := rand.New(rand.NewPCG(*seedFlag, uint64(i*senders+s)))
 			sending.Go(func() {
 				for range *count / senders {
 					b := mutant(r, d.seeds)
@@ -122,15 +122,16 @@ func mustTick(t *testing.T, p *process, began, ended time.Time) {
 
 // run is a record of the history.
 type run struct {
-	Status, Message string
-	Nominal         time.Time `json:"expectedExecutionTime"`
-	Lateness        float64
+	Status   string    `json:"status"`
+	Message  string    `json:"message"`
+	Nominal  time.Time `json:"expectedExecutionTime"`
+	Lateness float64   `json:"lateness"`
 }
 
 // page reads a page of a history, and returns the link to the next one.
 func page(t *testing.T, link string, each func(run)) (next string) {
 	t.Helper()
-	res, err := http.Get(link) //nolint:noctx,gosec // of the process
+	res, err := http.Get(link)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,8 +141,10 @@ func page(t *testing.T, link string, each func(run)) (next string) {
 		t.Fatal(err)
 	}
 	var list struct {
-		Value    []struct{ Properties run }
-		NextLink string
+		Value []struct {
+			Properties run `json:"properties"`
+		} `json:"value"`
+		NextLink string `json:"nextLink"`
 	}
 	if err := json.Unmarshal(data, &list); err != nil || res.StatusCode != http.StatusOK {
 		t.Fatalf("%d %s: %v", res.StatusCode, data, err)

@@ -56,7 +56,7 @@ func start(t *testing.T) *process {
 	}
 	const free = "127.0.0.1:0"
 	p := &process{log: &output{}, ended: make(chan error, 1)}
-	p.cmd = exec.Command(program, "dev", "--http", free, "--nats", free, "--amqp", free, "--queue", free, //nolint:noctx // ended below
+	p.cmd = exec.Command(program, "dev", "--http", free, "--nats", free, "--amqp", free, "--queue", free,
 		"--data", filepath.Join(dir, "data"), "--ports-file", ports, "--log-format", "text")
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	if err := p.cmd.Start(); err != nil {

@@ -74,7 +74,7 @@ func (m *managerTest) put(name string, state scheduler.State, properties string)
 	if err != nil {
 		m.Fatal(err)
 	}
-	head := fmt.Sprintf(`{"uid":"u-%s","generation":3,"state":%q`, name, state)
+	head := fmt.Sprintf(`{"uid":"u-%s","generation":3,"scheduleGeneration":1,"state":%q`, name, state)
 	m.store.jobs[k] = scheduler.Stored{Key: k, Revision: 7, Data: scheduler.JoinStored([]byte(head), sealed.JSON())}
 }
 
@@ -306,7 +306,7 @@ func TestRotate(t *testing.T) {
 		if got := m.opened(name); got != want {
 			t.Errorf("%s: stored as %s, want %s", name, got, want)
 		}
-		head := fmt.Sprintf(`{"uid":"u-%s","generation":3,"state":"`, name)
+		head := fmt.Sprintf(`{"uid":"u-%s","generation":3,"scheduleGeneration":1,"state":"`, name)
 		if !strings.HasPrefix(string(m.store.jobs[k].Data), head) {
 			t.Errorf("%s: stored as %s", name, m.store.jobs[k].Data)
 		}

@@ -44,7 +44,7 @@ func (e *Servers) Wait(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-busDone:
-			failed := bus.Close() //nolint:contextcheck // it does not depend on ctx
+			failed := bus.Close()
 			back = e.revive(ctx, e.cfg.Bus.Logger, "Service Bus", failed, func() error { return e.startBus(ctx, bus) })
 		case <-queueDone:
 			failed := queue.Close() //nolint:contextcheck // as above
