@@ -18,8 +18,8 @@ var (
 	seedFlag = flag.Uint64("seed", 1, "seed of the mutations")
 )
 
-// senders is how many send to one door at once.
-const senders = 2
+// senders is how many send to one door at once: most of the time goes into waiting for what does not come.
+const senders = 4
 
 // TestHostileInput is what the package says.
 func TestHostileInput(t *testing.T) {

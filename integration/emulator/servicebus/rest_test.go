@@ -247,6 +247,7 @@ func TestAMQPToREST(t *testing.T) {
 		ApplicationProperties: map[string]any{
 			"text": "x", "orderId": int64(5), "rate": 0.25, "rush": false, "when": time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC),
 			"Content-Length": "7", "with space": "left out", "lines": "a\r\nX-Injected: 1", "none": nil, "binary": []byte("b"),
+			"control": "a\x00b\x7f\tc",
 		},
 	}, nil)
 	if err != nil {
@@ -270,7 +271,7 @@ func TestAMQPToREST(t *testing.T) {
 	}
 	wantHeaders := http.Header{
 		"Content-Type": {"a/b"}, "Text": {`"x"`}, "Orderid": {"5"}, "Rate": {"0.25"}, "Rush": {"false"},
-		"When": {`"Thu, 02 Jan 2020 03:04:05 GMT"`}, "Lines": {`"a  X-Injected: 1"`}, "Binary": {`"Yg=="`},
+		"When": {`"Thu, 02 Jan 2020 03:04:05 GMT"`}, "Lines": {`"a  X-Injected: 1"`}, "Binary": {`"Yg=="`}, "Control": {"\"a b \tc\""},
 	}
 	if diff := cmp.Diff(wantHeaders, headers); diff != "" {
 		t.Error(diff)

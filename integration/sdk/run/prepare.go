@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +72,7 @@ func installPackages(ctx context.Context, dir string) error {
 		return absence("no npm to install it with")
 	}
 	options := []string{"--prefix", dir, "ci", "--no-audit", "--no-fund", "--loglevel=error"}
-	return build(exec.CommandContext(ctx, path, options...)) //nolint:gosec // ours
+	return build(ctx, path, options...)
 }
 
 // golang is a client that is a Go module: dir is a module of its own below the folder golang, modfile the versions. The
@@ -86,25 +85,42 @@ func golang(name, dir, modfile string, words ...string) client {
 		}
 		program := filepath.Join(r.dir, strings.Join(append([]string{dir, modfile}, words...), "-"))
 		source := filepath.Join(r.sdk, "golang", dir)
-		command := exec.CommandContext(ctx, path, "-C", source, "build", "-modfile", modfile, "-o", program, ".") //nolint:gosec // ours
-		if err := build(command); err != nil {
+		if err := build(ctx, path, "-C", source, "build", "-modfile", modfile, "-o", program, "."); err != nil {
 			return nil, err
 		}
 		return append([]string{program}, words...), nil
 	}}
 }
 
+// fetchTime is how long it may take to fetch and build: registries that do not answer are asked again and again.
+const fetchTime = 15 * time.Minute
+
+// unreachable is what npm and go say, in lower case, when packages are not here and their registry cannot be reached, or will not give
+// them.
+var unreachable = []string{
+	"dial tcp", "no such host", "i/o timeout", "tls handshake timeout", "connection reset by peer", "proxyconnect", "x509:",
+	"context deadline exceeded", "module lookup disabled by goproxy=off", "disabled by goflags", "407 proxy", "502 bad gateway",
+	"503 service unavailable", "504 gateway", "403 forbidden", "enotfound", "eai_again", "etimedout", "econnrefused", "econnreset",
+	"ehostunreach", "enetunreach", "enotcached", "err_socket_timeout", "e403", "e407", "e502", "e503", "e504", "self_signed_cert",
+	"unable_to_get_issuer_cert",
+}
+
 // build runs a command that fetches and builds. Where the registry cannot be reached, the error is an absence.
-func build(command *exec.Cmd) error {
-	command.WaitDelay = time.Second
+func build(ctx context.Context, program string, arguments ...string) error {
+	within, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	command := exec.CommandContext(within, program, arguments...) //nolint:gosec // ours
+	bound(command)
 	out, err := command.CombinedOutput()
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case ctx.Err() == nil && within.Err() != nil:
+		return absence(fmt.Sprintf("its packages cannot be had within %v: %s", fetchTime, complaint(out)))
 	}
-	for _, sign := range []string{"dial tcp", "no such host", "i/o timeout", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "ECONNREFUSED"} {
-		if bytes.Contains(out, []byte(sign)) {
-			return absence(fmt.Sprintf("its packages cannot be had: %s", complaint(out)))
-		}
+	said := strings.ToLower(string(out))
+	if slices.ContainsFunc(unreachable, func(sign string) bool { return strings.Contains(said, sign) }) {
+		return absence(fmt.Sprintf("its packages cannot be had: %s", complaint(out)))
 	}
 	return fmt.Errorf("%s: %w: %s", strings.Join(command.Args, " "), err, complaint(out))
 }
@@ -123,7 +139,7 @@ func newer(file, than string) bool {
 func complaint(out []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	for _, line := range slices.Backward(lines) {
-		if strings.Contains(strings.ToLower(line), "error") {
+		if strings.Contains(strings.ToLower(line), "error") && !strings.Contains(line, "A complete log of this run") {
 			return strings.TrimSpace(line)
 		}
 	}

@@ -36,6 +36,16 @@ func TestRun(t *testing.T) {
 		},
 		{"a suite that breaks off", suite(sent + `echo "some error" >&2; exit 3`), time.Minute, []string{"send pass:", " fail:some error"}},
 		{"a suite that hangs", suite(sent + "exec sleep 600"), time.Second, []string{"send pass:", ` fail:not done after 1s; it came to "send"`}},
+		{
+			"a suite that hangs in what it has started",
+			suite(sent + "sleep 600; true"), time.Second,
+			[]string{"send pass:", ` fail:not done after 1s; it came to "send"`},
+		},
+		{
+			"a suite that leaves behind what it has started",
+			suite(sent + "sleep 600 & exit 0"), time.Minute,
+			[]string{"send pass:", " fail:WaitDelay"},
+		},
 		{"a suite without operations", suite("true"), time.Minute, []string{" fail:told of no operation"}},
 		{"an operation that nobody knows", suite(`echo '{"operation":"sned","result":"pass"}'`), time.Minute, []string{` fail:"sned"`}},
 		{"a result without a reason", suite(`echo '{"operation":"send","result":"fail"}'`), time.Minute, []string{" fail:without a reason"}},
@@ -63,6 +73,37 @@ func TestRun(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestBuild shows that a client whose packages cannot be had is not run, and one that cannot be built has failed.
+func TestBuild(t *testing.T) {
+	if _, err := os.Stat("/bin/sh"); err != nil {
+		t.Skip("there is no /bin/sh to say it with")
+	}
+	for says, want := range map[string]string{
+		"go: x@v1: Get \"https://proxy/x\": dial tcp 10.0.0.1:443: connect: network is unreachable": notRun,
+		"go: x@v1: module lookup disabled by GOPROXY=off":                                           notRun,
+		"go: x@v1: reading https://proxy/x.zip: 503 Service Unavailable":                            notRun,
+		"go: x@v1: Get \"https://proxy/x\": net/http: TLS handshake timeout":                        notRun,
+		"npm error code ENOTFOUND":                                                                  notRun,
+		"npm error code ENOTCACHED":                                                                 notRun,
+		"npm error code ECONNRESET":                                                                 notRun,
+		"npm error code E403\nnpm error 403 403 Forbidden - GET https://registry/x":                 notRun,
+		"npm error code EUSAGE\nnpm error package.json and package-lock.json are not in sync":       fail,
+		"./main.go:5:2: undefined: x":                                                               fail,
+	} {
+		if got := outcome(build(t.Context(), "/bin/sh", "-c", `echo "$0" >&2; exit 1`, says)); got != want {
+			t.Errorf("%s: %s, want %s", says, got, want)
+		}
+	}
+}
+
+func TestComplaint(t *testing.T) {
+	const npm = "npm error code ECONNREFUSED\nnpm error connect ECONNREFUSED 127.0.0.1:1\n" +
+		"npm error A complete log of this run can be found in: /root/.npm/_logs/1.log\n"
+	if got, want := complaint([]byte(npm)), "npm error connect ECONNREFUSED 127.0.0.1:1"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,16 +71,22 @@ func (r *runner) suite(ctx context.Context, c client, line []string) (results []
 	defer cancel()
 	command := exec.CommandContext(within, line[0], line[1:]...) //nolint:gosec // the table of clients has it
 	command.Env = append(os.Environ(), emulators.environment()...)
-	command.WaitDelay = time.Second
+	bound(command)
 	var complaints bytes.Buffer
 	command.Stderr = &complaints
-	out, err := command.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
+	// Not StdoutPipe, which ends only when the last process does that has it.
+	out, in := io.Pipe()
+	command.Stdout = in
 	if err := command.Start(); err != nil {
 		return nil, err
 	}
+	done := make(chan error, 1)
+	go func() {
+		err := command.Wait()
+		_ = command.Cancel() // what it has left behind
+		done <- err
+		_ = in.Close()
+	}()
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -90,7 +97,8 @@ func (r *runner) suite(ctx context.Context, c client, line []string) (results []
 		}
 	}
 	err = errors.Join(err, lines.Err())
-	ended := command.Wait()
+	_ = out.Close() // if a line was too long
+	ended := <-done
 	switch {
 	case within.Err() != nil:
 		err = errors.Join(err, fmt.Errorf("not done after %v; it came to %s", r.patience, last(results)))
@@ -100,6 +108,12 @@ func (r *runner) suite(ctx context.Context, c client, line []string) (results []
 		err = errors.Join(err, errors.New("the suite told of no operation"))
 	}
 	return results, err
+}
+
+// bound has the end of a command's context end it, and what it has started, where the system can do that.
+func bound(command *exec.Cmd) {
+	inGroup(command)
+	command.WaitDelay = time.Second
 }
 
 // last names the last operation that was told of.

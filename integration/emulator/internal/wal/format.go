@@ -31,7 +31,12 @@ type framing interface {
 	append(dst []byte, at Position, record []byte) []byte
 	// cut takes the record at a position off the front of b, or returns false if there is no intact one.
 	cut(b []byte, at Position) (record, rest []byte, ok bool)
-	// torn reports whether b, from which no record can be cut, is what an unfinished write leaves at the end of a file.
+	surgery
+}
+
+// surgery is about b from which no record can be cut.
+type surgery interface {
+	// torn reports whether b is what an unfinished write leaves at the end of a file.
 	torn(b []byte, at Position) bool
 	// unfinished reports whether b, which is torn, is no more than the end of a process or of power leaves of a record: its beginning,
 	// or zeros. Anything else was whole once.

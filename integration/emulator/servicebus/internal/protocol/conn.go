@@ -112,8 +112,10 @@ func (c *conn) run() error {
 	c.server.config.Opened(c.socket.RemoteAddr())
 	go c.write()
 	err := c.read()
-	c.explainEnd("to go on with a connection", err)
 	c.mu.Lock()
+	if !c.closing { // whoever has closed it has told why
+		c.explainEnd("to go on with a connection", err)
+	}
 	c.close(farewell(err))
 	c.mu.Unlock()
 	c.wake()

@@ -3,6 +3,7 @@ package protocol
 import (
 	"cmp"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
@@ -81,16 +82,27 @@ func (n node) take(d *inDelivery) {
 
 func (node) release() {}
 
-// answering returns the link that takes the answer: the one that the request names or, because Python's clients name none, the
-// first of the same session that comes from the same node. It is nil if there is none.
+// answering returns the link that takes the answer: the one that the request names, in its own session if there are several of the
+// name, or, because Python's clients name none, the first of the same session that comes from the same node. It is nil if there is
+// none.
 func (r *request) answering() *outgoing {
-	if link := r.conn.replies[r.properties.ReplyTo]; link != nil {
-		return link
+	named := func(link *outgoing) bool { return slices.Contains(link.addresses, r.properties.ReplyTo) }
+	if r.properties.ReplyTo != "" {
+		if link := r.fromNode(named); link != nil {
+			return link
+		}
+		if link := r.conn.replies[r.properties.ReplyTo]; link != nil {
+			return link
+		}
 	}
-	var first *outgoing
+	return r.fromNode(func(*outgoing) bool { return true })
+}
+
+// fromNode returns the first link of the request's session that comes from the node and is fit, or nil.
+func (r *request) fromNode(fit func(*outgoing) bool) (first *outgoing) {
 	for handle, link := range r.via.outgoing {
 		feed, ok := link.feed.(*replyFeed)
-		if ok && strings.EqualFold(feed.entity, r.entity) && (first == nil || handle < first.handle) {
+		if ok && strings.EqualFold(feed.entity, r.entity) && fit(link) && (first == nil || handle < first.handle) {
 			first = link
 		}
 	}

@@ -61,6 +61,41 @@ func TestRequestsWithoutReplyAddress(t *testing.T) {
 	}
 }
 
+// TestReplyAddressOfSeveral shows that a request is answered in its own session and by its own node when other links have the same
+// address to reply to, and when one of them has ended.
+func TestReplyAddressOfSeveral(t *testing.T) {
+	p := newWorld(t).connect(t)
+	attach := func(channel uint16, handle uint32, address string) {
+		t.Helper()
+		p.write(amqp.AppendFrame(nil, amqp.FrameAMQP, channel, &amqp.Attach{
+			Name: address, Handle: handle, Receiver: true, Source: &amqp.Terminus{Address: address}, Target: &amqp.Terminus{Address: "me"},
+		}, nil))
+		expect[*amqp.Attach](p)
+		p.write(amqp.AppendFrame(nil, amqp.FrameAMQP, channel, &amqp.Flow{
+			NextIncomingID: amqp.Some(0), IncomingWindow: 100, OutgoingWindow: 100, Handle: amqp.Some(handle), DeliveryCount: amqp.Some(0),
+			LinkCredit: amqp.Some(9),
+		}, nil))
+	}
+	const node = "orders/$management"
+	attach(0, 0, node)
+	p.attachSender(1, &amqp.Terminus{Address: node})
+	attach(0, 4, "$cbs")
+	p.write(amqp.AppendFrame(nil, amqp.FrameAMQP, 1, &amqp.Begin{IncomingWindow: 100, OutgoingWindow: 100}, nil))
+	expect[*amqp.Begin](p)
+	attach(1, 7, node)
+	request := func() {
+		t.Helper()
+		raw := amqp.AppendProperties(nil, amqp.Properties{MessageID: "1", ReplyTo: "me"})
+		raw = amqp.AppendApplicationProperties(raw, amqp.Map{{Key: "operation", Value: "com.microsoft:peek-message"}})
+		p.transfer(1, nil, amqp.AppendValue(raw, amqp.Map{{Key: "message-count", Value: int32(1)}}))
+		p.answered(0)
+	}
+	request()
+	p.write(amqp.AppendFrame(nil, amqp.FrameAMQP, 1, &amqp.End{}, nil))
+	expect[*amqp.End](p)
+	request()
+}
+
 // managed sends a request to the management of the queue, on link 2, and returns the code of the answer and its body.
 func (p *peer) managed(operation string, body amqp.Map) (int32, amqp.Map) {
 	p.tb.Helper()

@@ -1,6 +1,7 @@
 package protocol_test
 
 import (
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -152,7 +153,8 @@ func TestNoToken(t *testing.T) {
 	for name, text := range map[string]string{"good": "r", "wrong": "x", "none": ""} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := inBubble(t, strict)
+				logged := &lines{}
+				p := inBubble(t, strict, func(c *protocol.Config) { c.Explain = slog.New(slog.NewTextHandler(logged, nil)) })
 				if text != "" {
 					p.putToken("root", text)
 				}
@@ -172,6 +174,10 @@ func TestNoToken(t *testing.T) {
 					p.socket.Close()
 				}
 				<-beats
+				synctest.Wait()
+				if said := logged.String(); strings.Contains(said, "silent") || strings.Contains(said, "no good token") == (name == "good") {
+					t.Error(said)
+				}
 				if name == "good" {
 					p.attachSender(0, &amqp.Terminus{Address: "orders"})
 				}

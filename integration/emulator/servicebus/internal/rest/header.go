@@ -90,9 +90,19 @@ func setCustom(header http.Header, properties amqp.Map) {
 	for _, pair := range properties {
 		name, ok := pair.Key.(string)
 		if text, has := formatProperty(pair.Value); ok && has && !isReserved(name) {
-			header[name] = []string{text}
+			header[name] = []string{printable(text)}
 		}
 	}
+}
+
+// printable returns text with spaces for the characters that no header can have: there are clients that refuse the whole answer.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // formatProperty writes the value of a property as a header has it. Null has no header.

@@ -99,7 +99,7 @@ func (c *call) answer(d broker.Delivery, path string) error {
 	header[propertiesHeader] = []string{taken(m, d.Sequence, d.Token, d.LockedUntil)} // as the service spells it
 	header.Set("Content-Type", contentType)
 	if kind := m.Properties().ContentType; kind != "" {
-		header.Set("Content-Type", kind)
+		header.Set("Content-Type", printable(kind))
 	}
 	if d.Token != (amqp.UUID{}) {
 		status = http.StatusCreated
