@@ -21,6 +21,7 @@ const (
 	notNull    = "This field may not be null."
 	notBlank   = "This field may not be blank."
 	notString  = "Not a valid string."
+	noNull     = "Null characters are not allowed."
 	notBool    = "Must be a valid boolean."
 	notPrompt  = "Field is not configured to prompt on launch."
 	notUnique  = "Schedule with this Unified job template and Name already exists."

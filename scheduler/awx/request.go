@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -42,6 +44,7 @@ func Read(body document.Value, needed ...string) (Request, error) {
 	if q.Name != nil && len(*q.Name) > MaxName {
 		r.add("name", fmt.Sprintf("Ensure this field has no more than %d bytes.", MaxName))
 	}
+	r.printable("name", q.Name)
 	if q.RRule != nil {
 		r.rrule(*q.RRule)
 	}
@@ -90,11 +93,24 @@ func (r *reader) optional(field string) *string {
 		r.add(field, notNull)
 	case v.Kind() != document.KindString:
 		r.add(field, notString)
+	case strings.ContainsRune(v.Text(), 0):
+		r.add(field, noNull)
 	default:
 		text := strings.TrimSpace(v.Text())
 		return &text
 	}
 	return nil
+}
+
+// printable reports a field that has control characters. AWX takes them, but for NUL, and nobody can see or type them.
+func (r *reader) printable(field string, text *string) {
+	if text == nil {
+		return
+	}
+	if i := strings.IndexFunc(*text, unicode.IsControl); i >= 0 {
+		c, _ := utf8.DecodeRuneInString((*text)[i:])
+		r.add(field, fmt.Sprintf("Control characters are not allowed: U+%04X.", c))
+	}
 }
 
 // truth returns a field that is true or false, in one of the spellings that AWX takes.

@@ -125,6 +125,9 @@ func TestAWXScheduleErrors(t *testing.T) {
 		{"POST", ofReport, ``, `400 {"name":["This field is required."],"rrule":["This field is required."]}`},
 		{"POST", ofReport, `{"name": "", "rrule": null}`, `400 {"name":["This field may not be blank."],"rrule":["This field may not be null."]}`},
 		{"POST", ofReport, `{"name": "` + strings.Repeat("n", 257) + `", "rrule": "` + daily + `"}`, `400 {"name":["Ensure this field has no more than 256 bytes."]}`},
+		{"POST", ofReport, `{"name": "a\u0000b", "description": "\u0000", "rrule": "` + daily + `"}`, `400 {"name":["Null characters are not allowed."],"description":["Null characters are not allowed."]}`},
+		{"POST", ofReport, `{"name": "a\u001b[2Jb", "rrule": "` + daily + `"}`, `400 {"name":["Control characters are not allowed: U+001B."]}`},
+		{"PATCH", schedules + itoa(made.ID) + "/", `{"name": "a\nb"}`, `400 {"name":["Control characters are not allowed: U+000A."]}`},
 		{"POST", ofReport, `{"name": ["a"], "rrule": "x", "enabled": "maybe", "extra_data": [1], "limit": "web"}`, `400 {"name":["Not a valid string."],"enabled":["Must be a valid boolean."],` +
 			`"extra_data":["Expected a dictionary of items but got an array."],"rrule":["Valid DTSTART required|"limit":["Field is not configured to prompt on launch."]}`},
 		{"POST", ofReport, `{"name": "b", "rrule": "DTSTART:20300308T050000Z RRULE:FREQ=SECONDLY;INTERVAL=1"}`, `400 {"rrule":["SECONDLY is not supported: RULE:FREQ=SECONDLY;INTERVAL=1"]}`},
@@ -287,7 +290,7 @@ func TestAWXPutTakesTemplateAfresh(t *testing.T) {
 func TestAWXNamesAreUnique(t *testing.T) {
 	w := newWorld(t)
 	w.makeTemplate("http://target.example", "x")
-	for _, name := range []string{"a", "a b", `\"`, `\\`, `\u001b\u0000\u007f`, "ü\\u2028<&>😀", `\/`} {
+	for _, name := range []string{"a", "a b", `\"`, `\\`, `\u00ad\u200b\ufeff`, "ü\\u2028<&>😀", `\/`} {
 		body := `{"name": "` + name + `", "rrule": "` + daily + `"}`
 		w.steps([]step{
 			{"POST", ofReport, body, `201`},

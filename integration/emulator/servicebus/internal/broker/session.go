@@ -158,7 +158,8 @@ func (s *Source) lockSessions() (*entity, error) {
 	}
 	if !s.queue.bySession() {
 		e.mu.Unlock()
-		return nil, fail(NotAllowed, "'%s' does not require sessions, and so has none.", s.Path())
+		return nil, fail(NotAllowed, "A sessionful message receiver cannot be created on '%s', an entity that does not require sessions. "+
+			"Ensure RequiresSession is set to true when creating a Queue or Subscription to enable sessionful behavior.", s.Path())
 	}
 	return e, nil
 }

@@ -2,6 +2,7 @@ package broker_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,6 +24,9 @@ func TestSessionIsRequired(t *testing.T) {
 		wantCondition(t, err, broker.NotAllowed)
 		_, err = source(t, b, deadLetters).Accept("s")
 		wantCondition(t, err, broker.NotAllowed)
+		if !strings.Contains(err.Error(), "Ensure RequiresSession is set to true when creating") { // clients look for it
+			t.Error(err)
+		}
 		send(t, b, "q", spec{hasSession: true}) // an empty id is one
 		if _, err = source(t, b, "q").Accept(""); err != nil {
 			t.Error(err)
