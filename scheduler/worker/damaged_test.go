@@ -303,3 +303,27 @@ func TestDamagedJobWithRunsUnderWay(t *testing.T) {
 		}
 	}
 }
+
+// TestDamagedJobThatIsOver: a backup that is put again mends a job that is over, and does not run it once more.
+func TestDamagedJobThatIsOver(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		const once = `{` + action + `}`
+		w.put("once", once)
+		time.Sleep(time.Minute)
+		w.damage("carillon-jobs", "default.once", damages["a later field"])
+		if v := w.put("once", once); v.Job.State != scheduler.Completed {
+			t.Errorf("mended, it is %s", v.Job.State)
+		}
+		time.Sleep(time.Minute)
+		if got := w.outcomes("once"); got != "completed" {
+			t.Errorf("it ran again: %s", got)
+		}
+		if v := w.put("once", `{`+action+`, "startTime": "2000-01-01T01:00:00Z"}`); v.Job.State != scheduler.Enabled {
+			t.Errorf("put with a change, it is %s", v.Job.State)
+		}
+		time.Sleep(2 * time.Hour)
+		if got := w.outcomes("once"); got != "completed completed" {
+			t.Errorf("put with a change: %s", got)
+		}
+	})
+}
