@@ -249,6 +249,14 @@ await run(versionOf("rhea"), {
       assert.deepEqual(got, series(20));
     }),
 
+  "send via": () =>
+    connected(async (connection) => {
+      const properties = { "com.microsoft:transfer-destination-address": "destination" };
+      await send(await sender(connection, { target: "via", properties }), { body: "m" });
+      await receive(await receiver(connection, "destination"), ["m"]);
+      await empty(connection, "via"); // it went on from there
+    }),
+
   WebSocket: async () => {
     const connect = rhea.websocket_connect(WebSocket);
     const url = `wss://localhost:${port("SERVICEBUS_HTTP")}/$servicebus/websocket`;
