@@ -21,6 +21,7 @@ func TestClimbTexts(t *testing.T) {
 		Seeds: []string{
 			"DTSTART:20240101T000000Z RRULE:FREQ=DAILY;BYHOUR=9", "DTSTART:20240101T000000Z\n RRULE:FREQ=YEARLY;BYSETPOS=1,2,3",
 			"*/15 9-17 * * 1-5", "0 0 L * 5L 2096;1-59/2 * * * *", "H H(0-7) * * *", "RRULE", strings.Repeat("x", 1000), strings.Repeat("RRULE:FREQ=DAILY ", 900),
+			"DTSTART:20240101T000000Z" + strings.Repeat("\n RRT:20240101T000000Z", 700),
 		},
 		Mutate: text.Mutate,
 		Do: func(s string) {

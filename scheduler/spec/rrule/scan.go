@@ -1,7 +1,6 @@
 package rrule
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -51,15 +50,41 @@ func (t rruleText) index(c byte) int {
 	return -1
 }
 
-// append returns t with more behind it.
-func (t rruleText) append(more rruleText) rruleText {
-	return rruleText{t.text + more.text, slices.Concat(t.at[:len(t.text)], more.at)}
+// unfolded is a property in the lines that it was folded into.
+type unfolded []rruleText
+
+// begin returns what the property begins with, in upper case: enough to know it by.
+func (u unfolded) begin() string {
+	const enough = 32 // bytes
+	var head []byte
+	for _, line := range u {
+		if head = append(head, line.text[:min(len(line.text), enough)]...); len(head) >= enough {
+			break
+		}
+	}
+	return strings.ToUpper(string(head))
+}
+
+// join puts the lines together.
+func (u unfolded) join() rruleText {
+	if len(u) == 1 {
+		return u[0]
+	}
+	var text strings.Builder
+	var at []int
+	for i, line := range u {
+		text.WriteString(line.text)
+		if at = append(at, line.at...); i < len(u)-1 {
+			at = at[:len(at)-1] // the place behind a line is where the next one begins
+		}
+	}
+	return rruleText{text.String(), at}
 }
 
 // rrulePieces returns the properties of a text: what stands between blanks or line ends. With unfold, a line that
 // begins with a blank continues the one before it (RFC 5545, section 3.1) unless a property begins there.
 func rrulePieces(text string, unfold bool) []rruleText {
-	var list []rruleText
+	var list []unfolded
 	columns := columnsOf(text)
 	newline, blank := false, false
 	for begin := 0; begin < len(text); {
@@ -75,15 +100,19 @@ func rrulePieces(text string, unfold bool) []rruleText {
 			end = len(text)
 		}
 		piece := rruleText{text[begin:end], columns[begin : end+1]}
-		if unfold && newline && blank && len(list) > 0 && !beginsProperty(piece.upper(), list[len(list)-1].upper()) {
-			list[len(list)-1] = list[len(list)-1].append(piece)
+		if unfold && newline && blank && len(list) > 0 && !beginsProperty(piece.upper(), list[len(list)-1].begin()) {
+			list[len(list)-1] = append(list[len(list)-1], piece)
 		} else {
-			list = append(list, piece)
+			list = append(list, unfolded{piece})
 		}
 		newline, blank = false, false
 		begin = end
 	}
-	return list
+	pieces := make([]rruleText, len(list))
+	for i, lines := range list {
+		pieces[i] = lines.join()
+	}
+	return pieces
 }
 
 // columnsOf returns the column of every byte of a text and of its end.
