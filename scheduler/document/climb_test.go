@@ -14,7 +14,7 @@ import (
 const (
 	mostBytes     = 16 << 10
 	mostProcessor = 50 * time.Millisecond
-	mostAllocated = 20 << 20
+	mostAllocated = 32 << 20
 )
 
 // hostile is documents that cost some reader of documents more than they weigh.

@@ -10,7 +10,7 @@
 //
 //  1. No field is ignored. A member that nobody asked for is a problem, and the nearest known name is proposed.
 //  2. No text panics. Size, nesting, what YAML aliases expand to, and what is told of problems are bounded, and a text costs
-//     what it weighs: of 16 KB, which is what the APIs take, none takes more than 50 ms of processor time or 20 MB.
+//     what it weighs: of 16 KB, which is what the APIs take, none takes more than 50 ms of processor time or 32 MB.
 //  3. A duplicate name, invalid UTF-8 or text after the document is refused, never resolved by guessing.
 //  4. A tree that was read without problems is canonical: names and enum words have taken the spelling that the reader
 //     asked for. Reading rewrites the tree, so it belongs to one goroutine; afterwards a Value is safe for concurrent use.
