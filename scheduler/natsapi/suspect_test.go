@@ -42,7 +42,10 @@ func (w *world) mortal(name string) (die func()) {
 		w.tb.Fatal(err)
 	}
 	source := deadly{st, name, make(chan struct{}, 1)}
-	w.ingest(func(c *natsapi.IngestConfig) { c.Source = source })
+	w.ingest(func(c *natsapi.IngestConfig) {
+		c.Source = source
+		c.Concurrency = 1 << 16 // as many queues: two jobs of one queue would wait for each other
+	})
 	return func() {
 		w.tb.Helper()
 		select {
