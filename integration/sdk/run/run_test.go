@@ -82,16 +82,21 @@ func TestBuild(t *testing.T) {
 		t.Skip("there is no /bin/sh to say it with")
 	}
 	for says, want := range map[string]string{
-		"go: x@v1: Get \"https://proxy/x\": dial tcp 10.0.0.1:443: connect: network is unreachable": notRun,
-		"go: x@v1: module lookup disabled by GOPROXY=off":                                           notRun,
-		"go: x@v1: reading https://proxy/x.zip: 503 Service Unavailable":                            notRun,
-		"go: x@v1: Get \"https://proxy/x\": net/http: TLS handshake timeout":                        notRun,
-		"npm error code ENOTFOUND":                                                                  notRun,
-		"npm error code ENOTCACHED":                                                                 notRun,
-		"npm error code ECONNRESET":                                                                 notRun,
-		"npm error code E403\nnpm error 403 403 Forbidden - GET https://registry/x":                 notRun,
-		"npm error code EUSAGE\nnpm error package.json and package-lock.json are not in sync":       fail,
-		"./main.go:5:2: undefined: x":                                                               fail,
+		`go: x@v1: Get "https://proxy/x": dial tcp 10.0.0.1:443: connect: network is unreachable`: notRun,
+
+		"go: x@v1: module lookup disabled by GOPROXY=off":                  notRun,
+		"go: x@v1: reading https://proxy/x.zip: 503 Service Unavailable":   notRun,
+		`go: x@v1: Get "https://proxy/x": net/http: TLS handshake timeout`: notRun,
+
+		"npm error code ENOTFOUND":  notRun,
+		"npm error code ENOTCACHED": notRun,
+		"npm error code ECONNRESET": notRun,
+
+		"npm error code E403\nnpm error 403 403 Forbidden - GET https://registry/x": notRun,
+
+		"npm error code EUSAGE\nnpm error package.json and package-lock.json are not in sync": fail,
+
+		"./main.go:5:2: undefined: x": fail,
 	} {
 		if got := outcome(build(t.Context(), "/bin/sh", "-c", `echo "$0" >&2; exit 1`, says)); got != want {
 			t.Errorf("%s: %s, want %s", says, got, want)
