@@ -15,8 +15,8 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/fairqueue"
 	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/turns"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -86,7 +86,7 @@ type APIConfig struct {
 type API struct {
 	cfg      APIConfig
 	log      *slog.Logger
-	turns    *turns.Turns
+	queue    *fairqueue.Queue
 	counters map[string]*counters
 
 	work    context.Context //nolint:containedctx // of requests; outlives a stop by the grace
@@ -117,7 +117,7 @@ func NewAPI(cfg APIConfig) *API {
 	}
 	return &API{
 		cfg: cfg, log: cfg.Logger, counters: map[string]*counters{},
-		turns: turns.New(turns.Config{Places: cfg.Concurrency, PerCaller: waitingOfCaller, Waiting: waiting}),
+		queue: fairqueue.New(fairqueue.Config{Slots: cfg.Concurrency, PerCaller: waitingOfCaller, Waiting: waiting}),
 	}
 }
 
@@ -202,11 +202,11 @@ func (a *API) accept(e endpoint, m micro.Request) {
 
 // answer answers a request when it is its turn.
 func (a *API) answer(e endpoint, m micro.Request) answer {
-	give, err := a.turns.Take(a.work, caller(m.Reply()))
+	release, err := a.queue.Acquire(a.work, caller(m.Reply()))
 	if err != nil {
 		return answer{err: fmt.Errorf("%w: %w", scheduler.ErrUnavailable, err)}
 	}
-	defer give()
+	defer release()
 	c := a.counters[e.name]
 	began := c.begin()
 	ans := a.call(e, m)

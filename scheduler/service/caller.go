@@ -7,7 +7,7 @@ import (
 	"runtime"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/turns"
+	"github.com/carillon-sched/carillon/scheduler/fairqueue"
 )
 
 // callerKey is where a context names the caller.
@@ -19,18 +19,18 @@ func WithCaller(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, callerKey{}, name)
 }
 
-// newTurns returns the turns of requests that take processor time. Few at a time are done soonest, and leave the
+// newQueue returns the queue of requests that take processor time. Few at a time are done soonest, and leave the
 // processors to the jobs in between.
-func newTurns() *turns.Turns {
-	return turns.New(turns.Config{Places: 2 * runtime.GOMAXPROCS(0), PerCaller: 1024, Waiting: 4096})
+func newQueue() *fairqueue.Queue {
+	return fairqueue.New(fairqueue.Config{Slots: 2 * runtime.GOMAXPROCS(0), PerCaller: 1024, Waiting: 4096})
 }
 
 // takeTurn waits until the caller may go on. ErrUnavailable when too many wait already.
-func takeTurn(ctx context.Context, t *turns.Turns) (give func(), err error) {
+func takeTurn(ctx context.Context, q *fairqueue.Queue) (release func(), err error) {
 	name, _ := ctx.Value(callerKey{}).(string)
-	give, err = t.Take(ctx, name)
-	if errors.Is(err, turns.ErrCrowded) {
+	release, err = q.Acquire(ctx, name)
+	if errors.Is(err, fairqueue.ErrFull) {
 		err = fmt.Errorf("%w: %w", scheduler.ErrUnavailable, err)
 	}
-	return give, err
+	return release, err
 }

@@ -67,11 +67,11 @@ func (e Editor) putMended(ctx context.Context, j *scheduler.Job, damaged *schedu
 
 // Doctor is [Auditor.Audit], and reads each job and collection besides: it names what is damaged.
 func (a Auditor) Doctor(ctx context.Context, fix bool) (*AuditReport, error) {
-	give, err := takeTurn(ctx, a.shared.searching)
+	release, err := takeTurn(ctx, a.shared.searching)
 	if err != nil {
 		return nil, err
 	}
-	defer give()
+	defer release()
 	rep, err := a.Audit(ctx, fix)
 	if err != nil {
 		return rep, err

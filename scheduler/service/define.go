@@ -16,11 +16,11 @@ import (
 // define reads and validates the definition that an edit brings. at is the path
 // of its properties in the document.
 func (e Editor) define(ctx context.Context, edit Edit) (r *scheduler.Reading, d *scheduler.Definition, at string, err error) {
-	give, err := takeTurn(ctx, e.shared.computing)
+	release, err := takeTurn(ctx, e.shared.computing)
 	if err != nil {
 		return nil, nil, "", err
 	}
-	defer give()
+	defer release()
 	c, v, err := e.open(ctx, edit)
 	if err != nil {
 		return nil, nil, "", err
@@ -66,11 +66,11 @@ func (e Editor) reading(c *scheduler.Collection, k scheduler.Key) *scheduler.Rea
 func (e Editor) patched(
 	ctx context.Context, edit Edit, r *scheduler.Reading, cur *scheduler.Job, patch document.Value,
 ) (*scheduler.Definition, error) {
-	give, err := takeTurn(ctx, e.shared.computing)
+	release, err := takeTurn(ctx, e.shared.computing)
 	if err != nil {
 		return nil, err
 	}
-	defer give()
+	defer release()
 	draft, kept := r.Patched(cur, patch)
 	if err := e.shared.Secrets.Check(ctx, draft.Object, draft.Written); err != nil {
 		return nil, err

@@ -46,11 +46,11 @@ func (r Reader) History(ctx context.Context, q HistoryQuery, p view.Page) (recor
 	if err := errors.Join(r.check(ctx, &q), p.Validate()); err != nil {
 		return nil, 0, err
 	}
-	give, err := takeTurn(ctx, r.shared.searching)
+	release, err := takeTurn(ctx, r.shared.searching)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer give()
+	defer release()
 	s := &historySearch{query: &q, page: p, skip: p.Skip, jobs: &incarnations{store: r.shared.Store}}
 	chunk := historyChunk
 	if q.Key.Job != "" {

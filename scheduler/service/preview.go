@@ -7,15 +7,15 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/fairqueue"
 	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/spec"
-	"github.com/carillon-sched/carillon/scheduler/turns"
 )
 
 // Previewer tells when jobs would run. The zero value is ready for use, and
 // computes as many previews at once as are asked for.
 type Previewer struct {
-	turns *turns.Turns // nil: as many at once as are asked for
+	queue *fairqueue.Queue // nil: as many at once as are asked for
 }
 
 // The number of runs in a preview.
@@ -36,11 +36,11 @@ const (
 // Errors: ErrInvalid with every problem, and the cause of the end of ctx. A recurrence that ends before it
 // starts is none here: it never runs, and the notes say why.
 func (p Previewer) Preview(ctx context.Context, body []byte) (*spec.Preview, error) {
-	give, err := p.takeTurn(ctx)
+	release, err := p.takeTurn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer give()
+	defer release()
 	v, err := intake.Parse(ctx, body)
 	if err != nil {
 		return nil, err
@@ -54,11 +54,11 @@ func (p Previewer) Preview(ctx context.Context, body []byte) (*spec.Preview, err
 	return &preview, nil
 }
 
-func (p Previewer) takeTurn(ctx context.Context) (give func(), err error) {
-	if p.turns == nil {
+func (p Previewer) takeTurn(ctx context.Context) (release func(), err error) {
+	if p.queue == nil {
 		return func() {}, nil
 	}
-	return takeTurn(ctx, p.turns)
+	return takeTurn(ctx, p.queue)
 }
 
 // previewQuery is a request for a preview.

@@ -12,11 +12,11 @@ import (
 // PreviewAWX returns the next ten instants after now of a recurrence in AWX's
 // dialect. The error is a [spec.AWXErrors], or the cause of the end of ctx.
 func (p Previewer) PreviewAWX(ctx context.Context, rrule string, now time.Time) (*spec.Preview, error) {
-	give, err := p.takeTurn(ctx)
+	release, err := p.takeTurn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer give()
+	defer release()
 	rule, err := spec.ParseRRule(rrule, spec.AWX)
 	if err != nil {
 		return nil, asAWX(err)

@@ -86,11 +86,11 @@ func (r Reader) List(
 	if err := r.shared.exists(ctx, collection); err != nil {
 		return nil, nil, err
 	}
-	give, err := takeTurn(ctx, r.shared.searching)
+	release, err := takeTurn(ctx, r.shared.searching)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer give()
+	defer release()
 	keys, err := r.keys(ctx, collection)
 	if err != nil {
 		return nil, nil, err

@@ -36,11 +36,11 @@ func (s ScheduleKeeper) SchedulesOf(ctx context.Context, template scheduler.Key)
 // schedules returns the jobs of the schedules whose stored jobs have a text in them. To read a job takes a thousand times
 // as long as to look for that.
 func (s ScheduleKeeper) schedules(ctx context.Context, collection, text string) ([]*scheduler.Job, error) {
-	give, err := takeTurn(ctx, s.shared.searching)
+	release, err := takeTurn(ctx, s.shared.searching)
 	if err != nil {
 		return nil, err
 	}
-	defer give()
+	defer release()
 	var keys []scheduler.Key
 	if err := s.shared.Store.EachJob(ctx, collection, func(k scheduler.Key) error {
 		if _, ok := awx.IDOf(k.Job); ok {
@@ -261,11 +261,11 @@ func (s ScheduleKeeper) define(ctx context.Context, r *scheduler.Reading, proper
 	if err := scheduler.CheckSize(len(properties.JSON())); err != nil {
 		return nil, err
 	}
-	give, err := takeTurn(ctx, s.shared.computing)
+	release, err := takeTurn(ctx, s.shared.computing)
 	if err != nil {
 		return nil, err
 	}
-	defer give()
+	defer release()
 	draft := r.Properties(properties.Clone()) // a tree of its own, to be read
 	if err := s.shared.Secrets.Check(ctx, draft.Object, draft.Written); err != nil {
 		return nil, err

@@ -10,9 +10,9 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/cache"
+	"github.com/carillon-sched/carillon/scheduler/fairqueue"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/step"
-	"github.com/carillon-sched/carillon/scheduler/turns"
 )
 
 // Config says how a service works. Store and Actions are required.
@@ -74,13 +74,13 @@ type shared struct {
 	steps *step.Executor
 	plans *cache.Plans
 
-	computing *turns.Turns // of requests that read a document or compute a schedule
-	searching *turns.Turns // of those that look through many jobs or records
+	computing *fairqueue.Queue // of requests that read a document or compute a schedule
+	searching *fairqueue.Queue // of those that look through many jobs or records
 }
 
 // New returns a service. Run keeps it quick; it also works without.
 func New(cfg Config) *Service {
-	h := &shared{Config: cfg.withDefaults(), plans: &cache.Plans{}, computing: newTurns(), searching: newTurns()}
+	h := &shared{Config: cfg.withDefaults(), plans: &cache.Plans{}, computing: newQueue(), searching: newQueue()}
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load})
 	planner := &planner{h}
 	reader := Reader{h, planner}
@@ -163,11 +163,11 @@ func (h *shared) stored(ctx context.Context, keys []scheduler.Key) (all []schedu
 // decodeInTurn reads a stored job when it is the caller's turn: its schedule may take as long to compile as one that is
 // put, and to ask for it takes a name. Nobody who has a place calls it. ErrUnavailable when too many wait already.
 func (h *shared) decodeInTurn(ctx context.Context, st scheduler.Stored) (*scheduler.Job, error) {
-	give, err := takeTurn(ctx, h.computing)
+	release, err := takeTurn(ctx, h.computing)
 	if err != nil {
 		return nil, err
 	}
-	defer give()
+	defer release()
 	return h.decode(st)
 }
 

@@ -1,4 +1,4 @@
-package turns_test
+package fairqueue_test
 
 import (
 	"context"
@@ -8,23 +8,23 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/carillon-sched/carillon/scheduler/turns"
+	"github.com/carillon-sched/carillon/scheduler/fairqueue"
 )
 
 // bench is where callers work, and what they did.
 type bench struct {
 	t     *testing.T
-	turns *turns.Turns
+	queue *fairqueue.Queue
 
 	mu   sync.Mutex
-	done []string // in the order in which they got their places
+	done []string // in the order in which they got their slots
 	wg   sync.WaitGroup
 }
 
-// ask has a caller wait for a place, which it gives back at once.
+// ask has a caller wait for a slot, which it releases back at once.
 func (b *bench) ask(name string) {
 	b.wg.Go(func() {
-		give, err := b.turns.Take(b.t.Context(), name)
+		release, err := b.queue.Acquire(b.t.Context(), name)
 		if err != nil {
 			b.t.Error(err)
 			return
@@ -32,7 +32,7 @@ func (b *bench) ask(name string) {
 		b.mu.Lock()
 		b.done = append(b.done, name)
 		b.mu.Unlock()
-		give()
+		release()
 	})
 	synctest.Wait() // it has its place in the queue
 }
@@ -40,8 +40,8 @@ func (b *bench) ask(name string) {
 // TestCallersTakeTurns: who asks for much waits behind himself.
 func TestCallersTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &bench{t: t, turns: turns.New(turns.Config{Places: 1, PerCaller: 100, Waiting: 1000})}
-		give, err := b.turns.Take(t.Context(), "flood")
+		b := &bench{t: t, queue: fairqueue.New(fairqueue.Config{Slots: 1, PerCaller: 100, Waiting: 1000})}
+		release, err := b.queue.Acquire(t.Context(), "flood")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,39 +51,39 @@ func TestCallersTakeTurns(t *testing.T) {
 		for _, name := range []string{"ann", "bob", "ann"} {
 			b.ask(name)
 		}
-		give()
+		release()
 		b.wg.Wait()
 		if got, want := strings.Join(b.done, " "), "flood ann bob flood ann flood flood"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		b.ask("late") // the place is free again
+		b.ask("late") // the slot is free again
 		b.wg.Wait()
 	})
 }
 
-// TestCrowded: neither one caller nor all of them wait without bound, and whoever gives up leaves nothing behind.
-func TestCrowded(t *testing.T) {
+// TestFull: neither one caller nor all of them wait without bound, and whoever releases up leaves nothing behind.
+func TestFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := turns.New(turns.Config{Places: 2, PerCaller: 2, Waiting: 3})
-		var gives []func()
+		all := fairqueue.New(fairqueue.Config{Slots: 2, PerCaller: 2, Waiting: 3})
+		var releases []func()
 		for range 2 {
-			give, err := all.Take(t.Context(), "a")
+			release, err := all.Acquire(t.Context(), "a")
 			if err != nil {
 				t.Fatal(err)
 			}
-			gives = append(gives, give)
+			releases = append(releases, release)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		failed := make(chan error, 4)
 		for _, name := range []string{"a", "a", "b"} {
 			go func() {
-				_, err := all.Take(ctx, name)
+				_, err := all.Acquire(ctx, name)
 				failed <- err
 			}()
 			synctest.Wait()
 		}
 		for _, name := range []string{"a", "b", "c"} {
-			if _, err := all.Take(t.Context(), name); !errors.Is(err, turns.ErrCrowded) {
+			if _, err := all.Acquire(t.Context(), name); !errors.Is(err, fairqueue.ErrFull) {
 				t.Errorf("one more of %s: %v", name, err)
 			}
 		}
@@ -93,20 +93,20 @@ func TestCrowded(t *testing.T) {
 				t.Errorf("who gave up: %v", err)
 			}
 		}
-		for _, give := range gives {
-			give()
+		for _, release := range releases {
+			release()
 		}
 		for range 2 {
-			if _, err := all.Take(t.Context(), "c"); err != nil {
+			if _, err := all.Acquire(t.Context(), "c"); err != nil {
 				t.Fatal(err)
 			}
 		}
 	})
 }
 
-// TestCrossing gives places and gives up at once, from many callers: none is lost.
+// TestCrossing releases places and releases up at once, from many callers: none is lost.
 func TestCrossing(t *testing.T) {
-	all := turns.New(turns.Config{Places: 3, PerCaller: 1000, Waiting: 1000})
+	all := fairqueue.New(fairqueue.Config{Slots: 3, PerCaller: 1000, Waiting: 1000})
 	var wg sync.WaitGroup
 	for i := range 200 {
 		wg.Go(func() {
@@ -115,8 +115,8 @@ func TestCrossing(t *testing.T) {
 				go cancel()
 			}
 			defer cancel()
-			if give, err := all.Take(ctx, string(rune('a'+i%7))); err == nil {
-				give()
+			if release, err := all.Acquire(ctx, string(rune('a'+i%7))); err == nil {
+				release()
 			}
 		})
 	}
@@ -124,8 +124,8 @@ func TestCrossing(t *testing.T) {
 	for range 3 {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := all.Take(ctx, "last"); err != nil {
-			t.Fatalf("a place was lost: %v", err)
+		if _, err := all.Acquire(ctx, "last"); err != nil {
+			t.Fatalf("a slot was lost: %v", err)
 		}
 	}
 }
