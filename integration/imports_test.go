@@ -62,9 +62,9 @@ var layers = []layer{
 	{path: "examples/...", imports: append([]string{"integration/emulator/..."}, product...)},
 	// The emulators are of use without the rest of the project, and each without the other.
 	{path: "integration/emulator/internal/..."},
-	{path: "integration/emulator/crowd"},
-	{path: "integration/emulator/servicebus/...", imports: []string{"integration/emulator/crowd", "integration/emulator/internal/..."}},
-	{path: "integration/emulator/storagequeue/...", imports: []string{"integration/emulator/crowd", "integration/emulator/internal/..."}},
+	{path: "integration/emulator/connlimit"},
+	{path: "integration/emulator/servicebus/...", imports: []string{"integration/emulator/connlimit", "integration/emulator/internal/..."}},
+	{path: "integration/emulator/storagequeue/...", imports: []string{"integration/emulator/connlimit", "integration/emulator/internal/..."}},
 	{path: "integration/emulator/emulatortest", imports: []string{"integration/emulator/servicebus", "integration/emulator/storagequeue"}},
 	{path: "integration/sdk/...", imports: []string{"integration/emulator/..."}},
 	{path: "integration/bench", imports: append([]string{"integration/emulator/..."}, product...)},

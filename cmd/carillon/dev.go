@@ -24,7 +24,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/printer"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
-	"github.com/carillon-sched/carillon/integration/emulator/crowd"
+	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -114,7 +114,7 @@ func (c devCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	if _, err := (deliveryFlags{AllowTarget: c.Allow, LoginEndpoint: c.Login}).delivery(); err != nil {
 		return err
 	}
-	if err := enoughFiles(crowd.Files()); err != nil {
+	if err := enoughFiles(connlimit.Files()); err != nil {
 		return err
 	}
 	l, err := listen.HTTP(ctx, c.HTTP, c.PortsFile)
@@ -183,7 +183,7 @@ func (c devCmd) emulation(ctx context.Context, t *terminal.Terminal) emulate.Con
 
 func (c devCmd) startNATS(ctx context.Context, t *terminal.Terminal) (*embedded.Server, error) {
 	cfg := embedded.Config{
-		Dir: c.Data, Addr: c.NATS, Logger: c.Logger(t.Err), SyncAlways: c.Sync == "always", MaxConnections: crowd.Share(crowd.Files()),
+		Dir: c.Data, Addr: c.NATS, Logger: c.Logger(t.Err), SyncAlways: c.Sync == "always", MaxConnections: connlimit.Share(connlimit.Files()),
 	}
 	if !cfg.SyncAlways {
 		d, err := time.ParseDuration(c.Sync)
@@ -223,7 +223,7 @@ func (d *dev) run(ctx context.Context) error {
 		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart, Damaged: d.damaged(),
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry},
-		Worker: worker.Config{OnRecord: d.records.Take, Grace: devGrace, Concurrency: min(defaultConcurrency, crowd.Share(crowd.Files()))},
+		Worker: worker.Config{OnRecord: d.records.Take, Grace: devGrace, Concurrency: min(defaultConcurrency, connlimit.Share(connlimit.Files()))},
 	})
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/printer"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
-	"github.com/carillon-sched/carillon/integration/emulator/crowd"
+	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/scheduler/worker"
@@ -98,7 +98,7 @@ func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	files := crowd.Files()
+	files := connlimit.Files()
 	if err := enoughFiles(files); err != nil {
 		return err
 	}

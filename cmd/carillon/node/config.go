@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/actions/builtin"
-	"github.com/carillon-sched/carillon/integration/emulator/crowd"
+	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/scheduler/worker"
@@ -88,7 +88,7 @@ func (c Config) withDefaults() Config {
 		c.AuditEvery = time.Hour
 	}
 	if c.MaxConnections <= 0 {
-		c.MaxConnections = crowd.Share(crowd.Files())
+		c.MaxConnections = connlimit.Share(connlimit.Files())
 	}
 	c.Version = cmp.Or(c.Version, "dev")
 	c.Worker.Logger = c.Logger

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/carillon-sched/carillon/integration/emulator/crowd"
+	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
 	"github.com/carillon-sched/carillon/scheduler/rest"
 )
 
@@ -40,7 +40,7 @@ func (n *Node) serveHTTP(ctx context.Context, g *errgroup.Group) *webServer {
 	}
 	tails, end := context.WithCancel(ctx)
 	w.tails, w.failed = end, make(chan error, 1)
-	clients := crowd.New(n.cfg.MaxConnections)
+	clients := connlimit.New(n.cfg.MaxConnections)
 	w.server = &http.Server{
 		Handler:           endTails(tails, n.handler()),
 		ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/emulator/crowd"
+	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
 )
 
@@ -68,7 +68,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.MaxMessageSize = c.Tier.MaxMessageSize()
 	}
 	if c.MaxConnections <= 0 {
-		c.MaxConnections = crowd.Share(crowd.Files())
+		c.MaxConnections = connlimit.Share(connlimit.Files())
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

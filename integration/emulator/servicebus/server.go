@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/emulator/crowd"
+	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/browser"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/exposition"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
@@ -33,8 +33,8 @@ type Server struct {
 	broker   *broker.Broker
 	protocol *protocol.Server
 	http     *http.Server
-	clients  *crowd.Crowd // over AMQP
-	visitors *crowd.Crowd // over HTTP
+	clients  *connlimit.Limiter // over AMQP
+	visitors *connlimit.Limiter // over HTTP
 	amqpAddr net.Addr
 	httpAddr net.Addr
 
@@ -81,9 +81,9 @@ func (s *Server) run() {
 		}
 	})
 	keys := keyring(s.config, s.broker)
-	s.clients = crowd.New(s.config.MaxConnections)
+	s.clients = connlimit.New(s.config.MaxConnections)
 	speaking := protocol.Config{
-		Opened: func(client net.Addr) { s.clients.Work(client.String()) },
+		Opened: func(client net.Addr) { s.clients.Busy(client.String()) },
 		Broker: s.broker, Keys: keys, TLS: s.config.TLS, MaxMessageSize: int(s.config.MaxMessageSize),
 		IdleTimeout: s.config.IdleTimeout, Logger: s.config.Logger,
 	}
@@ -111,7 +111,7 @@ func (s *Server) run() {
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelDebug),
 	}
-	s.visitors = crowd.New(s.config.MaxConnections)
+	s.visitors = connlimit.New(s.config.MaxConnections)
 	s.visitors.Watch(s.http, 0)
 }
 

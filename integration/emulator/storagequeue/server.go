@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/emulator/crowd"
+	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/spelling"
 )
@@ -66,7 +66,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		handler: handler, addr: listener.Addr(), everywhere: strings.HasPrefix(cfg.Addr, ":"), scheme: "http",
 		served: make(chan struct{}), done: make(chan struct{}),
 	}
-	clients := crowd.New(cmp.Or(max(0, cfg.MaxConnections), crowd.Share(crowd.Files())))
+	clients := connlimit.New(cmp.Or(max(0, cfg.MaxConnections), connlimit.Share(connlimit.Files())))
 	listener = clients.Listen(listener)
 	if cfg.Certificate != nil {
 		s.scheme = "https"

@@ -1,4 +1,4 @@
-package crowd_test
+package connlimit_test
 
 import (
 	"bufio"
@@ -10,16 +10,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/emulator/crowd"
+	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
 )
 
 // patience bounds every wait.
 const patience = 30 * time.Second
 
 // serve serves a handler to so many connections at most.
-func serve(t *testing.T, most int, bodies time.Duration, h http.HandlerFunc) (addr string, c *crowd.Crowd) {
+func serve(t *testing.T, most int, bodies time.Duration, h http.HandlerFunc) (addr string, c *connlimit.Limiter) {
 	t.Helper()
-	c = crowd.New(most)
+	c = connlimit.New(most)
 	s := httptest.NewUnstartedServer(h)
 	c.Watch(s.Config, bodies)
 	s.Listener = c.Listen(s.Listener)
@@ -169,7 +169,7 @@ func TestBodiesHaveATime(t *testing.T) {
 
 // TestCloseWhileFull ends a server that has a connection in hand for which there is no room.
 func TestCloseWhileFull(t *testing.T) {
-	c := crowd.New(1)
+	c := connlimit.New(1)
 	inner, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestCloseWhileFull(t *testing.T) {
 	if _, err := l.Accept(); err != nil {
 		t.Fatal(err)
 	}
-	c.Work(first.LocalAddr().String())
+	c.Busy(first.LocalAddr().String())
 	accepted := make(chan error, 1)
 	go func() {
 		_, err := l.Accept()
@@ -195,7 +195,7 @@ func TestCloseWhileFull(t *testing.T) {
 
 func TestShare(t *testing.T) {
 	for files, want := range map[int]int{16: 8, 256: 32, 1024: 128, 1 << 20: 4096} {
-		if got := crowd.Share(files); got != want {
+		if got := connlimit.Share(files); got != want {
 			t.Errorf("of %d files: got %d, want %d", files, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package crowd
+package connlimit
 
 // The bounds of a [Share].
 const (

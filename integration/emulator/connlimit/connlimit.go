@@ -1,4 +1,4 @@
-// Package crowd bounds the connections of a server, so that those of slow or
+// Package connlimit bounds the connections of a server, so that those of slow or
 // idle clients do not take the files that the process needs, nor keep others
 // out.
 //
@@ -7,7 +7,7 @@
 // of one, or for another one. A connection whose request is being worked on is
 // never ended; when there are only such, the next one waits in the system's
 // backlog until one of them is done.
-package crowd
+package connlimit
 
 import (
 	"net"
@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Crowd is the connections of one server. It is safe for concurrent use.
-type Crowd struct {
+// Limiter counts the connections of one server. It is safe for concurrent use.
+type Limiter struct {
 	most int
 
 	mu      sync.Mutex
@@ -25,38 +25,38 @@ type Crowd struct {
 	evicted int
 }
 
-// New returns a crowd of so many connections at most. Less than one is one.
-func New(most int) *Crowd {
-	return &Crowd{most: max(1, most), conns: map[string]*conn{}, freed: make(chan struct{})}
+// New returns a limiter of so many connections. Less than one is one.
+func New(most int) *Limiter {
+	return &Limiter{most: max(1, most), conns: map[string]*conn{}, freed: make(chan struct{})}
 }
 
-// Listen returns a listener whose connections are the crowd.
-func (c *Crowd) Listen(l net.Listener) net.Listener {
-	return &listener{Listener: l, crowd: c, closed: make(chan struct{})}
+// Listen returns a listener whose connections are limited together.
+func (c *Limiter) Listen(l net.Listener) net.Listener {
+	return &listener{Listener: l, limiter: c, closed: make(chan struct{})}
 }
 
 // Len returns how many connections there are.
-func (c *Crowd) Len() int {
+func (c *Limiter) Len() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.conns)
 }
 
 // Evicted returns how many connections had to make room for others.
-func (c *Crowd) Evicted() int {
+func (c *Limiter) Evicted() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.evicted
 }
 
-// Work says that the connection from a remote address is no longer waited for,
-// and Wait that it is again. Those that are not in the crowd do not matter.
-func (c *Crowd) Work(remote string) { c.set(remote, true) }
+// Busy says that the connection from a remote address is no longer waited for,
+// and Idle that it is again. Those of other servers do not matter.
+func (c *Limiter) Busy(remote string) { c.set(remote, true) }
 
-// Wait says that the server waits for a connection's client: see [Crowd.Work].
-func (c *Crowd) Wait(remote string) { c.set(remote, false) }
+// Idle says that the server waits for a connection's client: see [Limiter.Busy].
+func (c *Limiter) Idle(remote string) { c.set(remote, false) }
 
-func (c *Crowd) set(remote string, working bool) {
+func (c *Limiter) set(remote string, working bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := c.conns[remote]
@@ -70,14 +70,14 @@ func (c *Crowd) set(remote string, working bool) {
 }
 
 // wake lets those look again that wait for room. The lock is held.
-func (c *Crowd) wake() {
+func (c *Limiter) wake() {
 	close(c.freed)
 	c.freed = make(chan struct{})
 }
 
 // admit takes a connection in, or returns nil and what to wait for. The one that
 // has to go for it is returned to be closed.
-func (c *Crowd) admit(socket net.Conn) (k, evicted *conn, freed <-chan struct{}) {
+func (c *Limiter) admit(socket net.Conn) (k, evicted *conn, freed <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.conns) >= c.most {
@@ -87,14 +87,14 @@ func (c *Crowd) admit(socket net.Conn) (k, evicted *conn, freed <-chan struct{})
 		delete(c.conns, evicted.remote)
 		c.evicted++
 	}
-	k = &conn{Conn: socket, crowd: c, remote: socket.RemoteAddr().String(), since: time.Now()}
+	k = &conn{Conn: socket, limiter: c, remote: socket.RemoteAddr().String(), since: time.Now()}
 	c.conns[k.remote] = k
 	return k, evicted, nil
 }
 
 // longestWaiting returns the connection that has kept the server waiting
 // longest; nil when all are worked on.
-func (c *Crowd) longestWaiting() (found *conn) {
+func (c *Limiter) longestWaiting() (found *conn) {
 	for _, k := range c.conns {
 		if !k.working && (found == nil || k.since.Before(found.since)) {
 			found = k
@@ -103,7 +103,7 @@ func (c *Crowd) longestWaiting() (found *conn) {
 	return found
 }
 
-func (c *Crowd) leave(k *conn) {
+func (c *Limiter) leave(k *conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conns[k.remote] == k {
@@ -112,11 +112,11 @@ func (c *Crowd) leave(k *conn) {
 	}
 }
 
-// conn is a connection of the crowd.
+// conn is a connection that counts.
 type conn struct {
 	net.Conn
 
-	crowd   *Crowd
+	limiter *Limiter
 	remote  string
 	working bool      // the server does not wait for the client
 	since   time.Time // it does, or not
@@ -125,16 +125,16 @@ type conn struct {
 // Close ends the connection and makes room for another one.
 func (k *conn) Close() error {
 	err := k.Conn.Close()
-	k.crowd.leave(k)
+	k.limiter.leave(k)
 	return err
 }
 
 type listener struct {
 	net.Listener
 
-	crowd  *Crowd
-	once   sync.Once
-	closed chan struct{}
+	limiter *Limiter
+	once    sync.Once
+	closed  chan struct{}
 }
 
 // Accept returns the next connection once there is room for it.
@@ -144,7 +144,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	for {
-		k, evicted, freed := l.crowd.admit(socket)
+		k, evicted, freed := l.limiter.admit(socket)
 		if evicted != nil {
 			evicted.Conn.Close()
 		}

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package crowd
+package connlimit
 
 // Files is how many files and connections this process may have open.
 func Files() int { return manyFiles }

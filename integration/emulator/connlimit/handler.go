@@ -1,4 +1,4 @@
-package crowd
+package connlimit
 
 import (
 	"errors"
@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Watch has a server, whose listener is the crowd's, tell which connections are
+// Watch has a server, whose listener is the limiter's, tell which connections are
 // waited for: until a request's body has come, and after its answer has gone.
 // Bodies have to come within patience; 0 leaves that to the server. Call it once
 // the server has its Handler and ConnState.
-func (c *Crowd) Watch(s *http.Server, patience time.Duration) {
+func (c *Limiter) Watch(s *http.Server, patience time.Duration) {
 	s.Handler = c.handler(s.Handler, patience)
 	state := s.ConnState
 	s.ConnState = func(k net.Conn, now http.ConnState) {
 		if now == http.StateIdle {
-			c.Wait(k.RemoteAddr().String())
+			c.Idle(k.RemoteAddr().String())
 		}
 		if state != nil {
 			state(k, now)
@@ -25,16 +25,16 @@ func (c *Crowd) Watch(s *http.Server, patience time.Duration) {
 	}
 }
 
-func (c *Crowd) handler(h http.Handler, patience time.Duration) http.Handler {
+func (c *Limiter) handler(h http.Handler, patience time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
-			c.Work(r.RemoteAddr)
+			c.Busy(r.RemoteAddr)
 			h.ServeHTTP(w, r)
 			return
 		}
 		control := http.NewResponseController(w)
 		b := &body{ReadCloser: r.Body, come: func() {
-			c.Work(r.RemoteAddr)
+			c.Busy(r.RemoteAddr)
 			if patience > 0 {
 				_ = control.SetReadDeadline(time.Time{}) // where there is no connection, there is no need
 			}
