@@ -183,7 +183,8 @@ func (c devCmd) emulation(ctx context.Context, t *terminal.Terminal) emulate.Con
 
 func (c devCmd) startNATS(ctx context.Context, t *terminal.Terminal) (*embedded.Server, error) {
 	cfg := embedded.Config{
-		Dir: c.Data, Addr: c.NATS, Logger: c.Logger(t.Err), SyncAlways: c.Sync == "always", MaxConnections: connlimit.Share(connlimit.Files()),
+		Dir: c.Data, Addr: c.NATS, Logger: c.Logger(t.Err), SyncAlways: c.Sync == "always",
+		MaxConnections: connlimit.Share(connlimit.Files()),
 	}
 	if !cfg.SyncAlways {
 		d, err := time.ParseDuration(c.Sync)
@@ -223,7 +224,9 @@ func (d *dev) run(ctx context.Context) error {
 		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart, Damaged: d.damaged(),
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry},
-		Worker: worker.Config{OnRecord: d.records.Take, Grace: devGrace, Concurrency: min(defaultConcurrency, connlimit.Share(connlimit.Files()))},
+		Worker: worker.Config{
+			OnRecord: d.records.Take, Grace: devGrace, Concurrency: min(defaultConcurrency, connlimit.Share(connlimit.Files())),
+		},
 	})
 	if err != nil {
 		return err
