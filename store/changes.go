@@ -53,7 +53,6 @@ func (c Config) tells(bucket string) *jetstream.RePublish {
 type change struct {
 	name     string
 	revision uint64
-	deleted  bool
 }
 
 // listener hears the changes of a bucket.
@@ -71,11 +70,11 @@ type listener struct {
 	last    atomic.Uint64 // the last change that it knows of
 }
 
-// listen calls tell for every change of a bucket after it has called ready, in their
-// order, until ctx is done. An error that is scheduler.ErrUnavailable says that a
+// listen calls tell for every change of a bucket after it has called ready with the
+// last one before, in their order, until ctx is done. An error that is scheduler.ErrUnavailable says that a
 // change may have been missed, and [errDeaf] that none can be heard. It calls nothing
 // after its return.
-func (s *Store) listen(ctx context.Context, bucket string, ready func(), tell func(change)) error {
+func (s *Store) listen(ctx context.Context, bucket string, ready func(last uint64), tell func(change)) error {
 	listening, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	l := &listener{
@@ -93,7 +92,7 @@ func (s *Store) listen(ctx context.Context, bucket string, ready func(), tell fu
 	if err := s.stand(l, sub.Subject); err != nil {
 		return err
 	}
-	ready()
+	ready(l.base)
 	close(l.stands)
 	check := time.NewTimer(checkFirst)
 	defer check.Stop()
@@ -105,9 +104,9 @@ func (s *Store) listen(ctx context.Context, bucket string, ready func(), tell fu
 			}
 			check.Reset(checkEvery)
 		case <-slow:
-			end(l.missed("they came faster than they were taken in"))
+			end(missed(l.bucket, "they came faster than they were taken in"))
 		case <-connection: // the server may be another, and told nobody meanwhile
-			end(l.missed("the connection was lost"))
+			end(missed(l.bucket, "the connection was lost"))
 		case <-listening.Done():
 			if ctx.Err() != nil {
 				return nil
@@ -127,10 +126,11 @@ func (s *Store) stand(l *listener, subject string) error {
 	if s.forbidden(subject) {
 		return fmt.Errorf("%w: the NATS user may not subscribe to %s", errDeaf, subject)
 	}
-	info, err := s.bucketInfo(ctx, l.bucket)
+	st, err := s.bucketStream(ctx, l.bucket)
 	if err != nil {
 		return err
 	}
+	info := st.CachedInfo()
 	if have, want := info.Config.RePublish, s.cfg.tells(l.bucket); have == nil || *have != *want {
 		return fmt.Errorf("%w: stream %s does not publish them to %s", errDeaf, info.Config.Name, subject)
 	}
@@ -139,23 +139,22 @@ func (s *Store) stand(l *listener, subject string) error {
 	return nil
 }
 
-func (s *Store) bucketInfo(ctx context.Context, bucket string) (*jetstream.StreamInfo, error) {
+// bucketStream returns the stream of a bucket, with what it says of itself now.
+func (s *Store) bucketStream(ctx context.Context, bucket string) (jetstream.Stream, error) {
 	st, err := s.js.Stream(ctx, "KV_"+s.cfg.bucket(bucket))
-	if err != nil {
-		return nil, translate(err)
-	}
-	return st.CachedInfo(), nil
+	return st, translate(err)
 }
 
 // check asks for the last change, and gives what was not heard of a moment to come.
 func (s *Store) check(l *listener) error {
 	heard := l.last.Load()
-	info, err := s.bucketInfo(l.ctx, l.bucket)
+	st, err := s.bucketStream(l.ctx, l.bucket)
 	if err != nil {
 		return err
 	}
+	info := st.CachedInfo()
 	if !info.Created.Equal(l.created) || info.State.LastSeq < heard {
-		return l.missed("it is not the one that it was")
+		return missed(l.bucket, "it is not the one that it was")
 	}
 	if info.State.LastSeq == heard {
 		return nil
@@ -167,14 +166,14 @@ func (s *Store) check(l *listener) error {
 	case <-l.ctx.Done():
 	}
 	if l.last.Load() < info.State.LastSeq {
-		return l.missed("they were not told")
+		return missed(l.bucket, "they were not told")
 	}
 	return nil
 }
 
-// missed is the error of a listener that may have missed changes.
-func (l *listener) missed(why string) error {
-	return fmt.Errorf("%w: changes of bucket %s may have been missed: %s", scheduler.ErrUnavailable, l.bucket, why)
+// missed is the error of a watch that may have missed changes.
+func missed(bucket, why string) error {
+	return fmt.Errorf("%w: changes of bucket %s may have been missed: %s", scheduler.ErrUnavailable, bucket, why)
 }
 
 // receive takes what is told, one after the other.
@@ -192,12 +191,10 @@ func (l *listener) receive(m *nats.Msg) {
 	case err == nil && revision <= l.base:
 		return // it was stored before
 	default: // a gap; or a leader of the stream tells what another one has told
-		l.end(l.missed("one was not told"))
+		l.end(missed(l.bucket, "one was not told"))
 		return
 	}
-	l.tell(change{
-		name: strings.TrimPrefix(m.Subject, strings.TrimSuffix(m.Sub.Subject, ">")), revision: revision, deleted: isMarker(m.Header),
-	})
+	l.tell(change{strings.TrimPrefix(m.Subject, strings.TrimSuffix(m.Sub.Subject, ">")), revision})
 	l.last.Store(revision)
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // watched are the buckets whose changes are told.
-var watched = []string{"jobs"}
+var watched = []string{"jobs", "collections", "secrets"}
 
 // tells lets a bucket tell its changes, or not, as in an earlier version. It returns how many messages it has had.
 func tells(t *testing.T, js jetstream.JetStream, bucket string, does bool) uint64 {

@@ -146,7 +146,7 @@ func (s *Store) RemoveJob(ctx context.Context, k scheduler.Key, revision, specSe
 // until ctx is done. ready is called once the watch stands. It returns
 // scheduler.ErrUnavailable when a change may have been missed.
 func (s *Store) WatchJobs(ctx context.Context, ready func(), changed func(k scheduler.Key, revision uint64)) error {
-	err := s.listen(ctx, jobsBucket, ready, func(c change) {
+	err := s.listen(ctx, jobsBucket, func(uint64) { ready() }, func(c change) {
 		if k, ok := splitKey(c.name); ok {
 			changed(k, c.revision)
 		}

@@ -205,13 +205,15 @@ func (s *Store) openBuckets(ctx context.Context) (err error) {
 		return translate(err)
 	}
 	s.collections, err = s.openBucket(ctx, jetstream.KeyValueConfig{
-		Bucket: s.cfg.bucket("collections"), Description: "Carillon: job collections", History: 1,
+		Bucket: s.cfg.bucket(collectionsBucket), Description: "Carillon: job collections", History: 1,
+		RePublish: s.cfg.tells(collectionsBucket),
 	})
 	if err != nil {
 		return err
 	}
 	s.secrets, err = s.openBucket(ctx, jetstream.KeyValueConfig{
-		Bucket: s.cfg.bucket("secrets"), Description: "Carillon: shared secrets, sealed", History: 1,
+		Bucket: s.cfg.bucket(secretsBucket), Description: "Carillon: shared secrets, sealed", History: 1,
+		RePublish: s.cfg.tells(secretsBucket),
 	})
 	return err
 }
