@@ -27,9 +27,9 @@ const (
 	// cluster, a leader may fall after it has stored and before it has told.
 	checkEvery = 10 * time.Second
 
-	// checkFirst is when a listener asks for the first time: the servers of a
-	// cluster need a moment to tell each other who listens.
-	checkFirst = time.Second
+	// settle is how long the servers of a cluster need to tell each other who
+	// listens, and the replicas of a stream to learn what was stored before.
+	settle = time.Second
 
 	// checkGrace is how long what was stored may be on its way.
 	checkGrace = 2 * time.Second
@@ -70,8 +70,8 @@ type listener struct {
 	last    atomic.Uint64 // the last change that it knows of
 }
 
-// listen calls tell for every change of a bucket after it has called ready with the
-// last one before, in their order, until ctx is done. An error that is scheduler.ErrUnavailable says that a
+// listen calls tell for every change of a bucket, in their order, until ctx is done.
+// It calls ready once, with the last change, when none after that goes unseen. An error that is scheduler.ErrUnavailable says that a
 // change may have been missed, and [errDeaf] that none can be heard. It calls nothing
 // after its return.
 func (s *Store) listen(ctx context.Context, bucket string, ready func(last uint64), tell func(change)) error {
@@ -90,11 +90,10 @@ func (s *Store) listen(ctx context.Context, bucket string, ready func(last uint6
 	slow := sub.StatusChanged(nats.SubscriptionSlowConsumer)
 	defer l.stop(sub)
 	if err := s.stand(l, sub.Subject); err != nil {
-		return err
+		return ending(ctx, listening, err)
 	}
-	ready(l.base)
-	close(l.stands)
-	check := time.NewTimer(checkFirst)
+	ready(l.last.Load())
+	check := time.NewTicker(checkEvery)
 	defer check.Stop()
 	for {
 		select {
@@ -102,18 +101,25 @@ func (s *Store) listen(ctx context.Context, bucket string, ready func(last uint6
 			if err := s.check(l); err != nil {
 				end(err)
 			}
-			check.Reset(checkEvery)
 		case <-slow:
 			end(missed(l.bucket, "they came faster than they were taken in"))
 		case <-connection: // the server may be another, and told nobody meanwhile
 			end(missed(l.bucket, "the connection was lost"))
 		case <-listening.Done():
-			if ctx.Err() != nil {
-				return nil
-			}
-			return context.Cause(listening)
+			return ending(ctx, listening, nil)
 		}
 	}
+}
+
+// ending is what a watch ends with: nil when it was asked to, why it cannot go on, or what went wrong besides.
+func ending(asked, watching context.Context, err error) error {
+	switch {
+	case asked.Err() != nil:
+		return nil
+	case watching.Err() != nil:
+		return context.Cause(watching)
+	}
+	return err
 }
 
 // stand makes sure that the listener is heard of, and finds out from where on.
@@ -136,7 +142,12 @@ func (s *Store) stand(l *listener, subject string) error {
 	}
 	l.created, l.base = info.Created, info.State.LastSeq
 	l.last.Store(l.base)
-	return nil
+	close(l.stands)
+	if info.Cluster == nil {
+		return nil
+	}
+	pause(ctx, settle)
+	return s.check(l)
 }
 
 // bucketStream returns the stream of a bucket, with what it says of itself now.
@@ -159,16 +170,24 @@ func (s *Store) check(l *listener) error {
 	if info.State.LastSeq == heard {
 		return nil
 	}
-	grace := time.NewTimer(checkGrace)
-	defer grace.Stop()
-	select {
-	case <-grace.C:
-	case <-l.ctx.Done():
-	}
-	if l.last.Load() < info.State.LastSeq {
+	pause(l.ctx, checkGrace)
+	switch {
+	case l.ctx.Err() != nil:
+		return context.Cause(l.ctx)
+	case l.last.Load() < info.State.LastSeq:
 		return missed(l.bucket, "they were not told")
 	}
 	return nil
+}
+
+// pause waits, but not beyond the end of ctx.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
 }
 
 // missed is the error of a watch that may have missed changes.
