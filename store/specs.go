@@ -111,8 +111,7 @@ func (s *Store) PublishResult(ctx context.Context, verdict, name string, body []
 	if name != "" {
 		subject += "." + name
 	}
-	m := nats.NewMsg(subject)
-	m.Data = body
+	m := s.bareMessage(subject, body)
 	_, err := s.publish(ctx, m)
 	return err
 }
