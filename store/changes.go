@@ -143,7 +143,7 @@ func (s *Store) stand(l *listener, subject string) error {
 	l.created, l.base = info.Created, info.State.LastSeq
 	l.last.Store(l.base)
 	close(l.stands)
-	if info.Cluster == nil {
+	if info.Cluster == nil || info.Cluster.Name == "" { // a server by itself
 		return nil
 	}
 	pause(ctx, settle)
@@ -178,16 +178,6 @@ func (s *Store) check(l *listener) error {
 		return missed(l.bucket, "they were not told")
 	}
 	return nil
-}
-
-// pause waits, but not beyond the end of ctx.
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }
 
 // missed is the error of a watch that may have missed changes.
