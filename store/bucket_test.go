@@ -197,7 +197,7 @@ func TestWatchManyValues(t *testing.T) {
 					return
 				}
 				if len(known) == 0 {
-					w.must(b.Remove(t.Context(), "v0", 1))
+					mustBe(t, "remove", b.Remove(ctx, "v0", 1), nil)
 				}
 				known[name] = revision
 			})

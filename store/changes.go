@@ -60,10 +60,10 @@ type listener struct {
 	bucket string // "jobs"
 	tell   func(change)
 
-	ctx    context.Context // of the listening
-	end    context.CancelCauseFunc
-	stands chan struct{} // closed when created and base are known
-	closed chan struct{} // closed when nothing is told any more
+	end    context.CancelCauseFunc // of the listening
+	ended  <-chan struct{}         // closed when that was called
+	stands chan struct{}           // closed when created and base are known
+	closed chan struct{}           // closed when nothing is told any more
 
 	created time.Time     // when the stream was
 	base    uint64        // the last change before it stood
@@ -78,7 +78,8 @@ func (s *Store) listen(ctx context.Context, bucket string, ready func(last uint6
 	listening, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	l := &listener{
-		bucket: bucket, tell: tell, ctx: listening, end: end, stands: make(chan struct{}), closed: make(chan struct{}),
+		bucket: bucket, tell: tell, end: end, ended: listening.Done(),
+		stands: make(chan struct{}), closed: make(chan struct{}),
 	}
 	connection := s.nc.StatusChanged(nats.CONNECTED, nats.CLOSED)
 	defer s.nc.RemoveStatusListener(connection)
@@ -89,7 +90,7 @@ func (s *Store) listen(ctx context.Context, bucket string, ready func(last uint6
 	sub.SetClosedHandler(func(string) { close(l.closed) })
 	slow := sub.StatusChanged(nats.SubscriptionSlowConsumer)
 	defer l.stop(sub)
-	if err := s.stand(l, sub.Subject); err != nil {
+	if err := s.stand(listening, l, sub.Subject); err != nil {
 		return ending(ctx, listening, err)
 	}
 	ready(l.last.Load())
@@ -98,7 +99,7 @@ func (s *Store) listen(ctx context.Context, bucket string, ready func(last uint6
 	for {
 		select {
 		case <-check.C:
-			if err := s.check(l); err != nil {
+			if err := s.check(listening, l); err != nil {
 				end(err)
 			}
 		case <-slow:
@@ -115,7 +116,7 @@ func (s *Store) listen(ctx context.Context, bucket string, ready func(last uint6
 func ending(asked, watching context.Context, err error) error {
 	switch {
 	case asked.Err() != nil:
-		return nil
+		return nil //nolint:nilerr // it is what was asked for
 	case watching.Err() != nil:
 		return context.Cause(watching)
 	}
@@ -123,10 +124,10 @@ func ending(asked, watching context.Context, err error) error {
 }
 
 // stand makes sure that the listener is heard of, and finds out from where on.
-func (s *Store) stand(l *listener, subject string) error {
-	ctx, cancel := context.WithTimeout(l.ctx, publishTimeout)
+func (s *Store) stand(ctx context.Context, l *listener, subject string) error {
+	flush, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	if err := s.nc.FlushWithContext(ctx); err != nil {
+	if err := s.nc.FlushWithContext(flush); err != nil {
 		return translate(err)
 	}
 	if s.forbidden(subject) {
@@ -147,7 +148,7 @@ func (s *Store) stand(l *listener, subject string) error {
 		return nil
 	}
 	pause(ctx, settle)
-	return s.check(l)
+	return s.check(ctx, l)
 }
 
 // bucketStream returns the stream of a bucket, with what it says of itself now.
@@ -157,9 +158,9 @@ func (s *Store) bucketStream(ctx context.Context, bucket string) (jetstream.Stre
 }
 
 // check asks for the last change, and gives what was not heard of a moment to come.
-func (s *Store) check(l *listener) error {
+func (s *Store) check(ctx context.Context, l *listener) error {
 	heard := l.last.Load()
-	st, err := s.bucketStream(l.ctx, l.bucket)
+	st, err := s.bucketStream(ctx, l.bucket)
 	if err != nil {
 		return err
 	}
@@ -170,10 +171,10 @@ func (s *Store) check(l *listener) error {
 	if info.State.LastSeq == heard {
 		return nil
 	}
-	pause(l.ctx, checkGrace)
+	pause(ctx, checkGrace)
 	switch {
-	case l.ctx.Err() != nil:
-		return context.Cause(l.ctx)
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	case l.last.Load() < info.State.LastSeq:
 		return missed(l.bucket, "they were not told")
 	}
@@ -189,10 +190,12 @@ func missed(bucket, why string) error {
 func (l *listener) receive(m *nats.Msg) {
 	select {
 	case <-l.stands:
-	case <-l.ctx.Done():
+	case <-l.ended:
 	}
-	if l.ctx.Err() != nil {
+	select {
+	case <-l.ended:
 		return
+	default:
 	}
 	revision, err := strconv.ParseUint(m.Header.Get(jetstream.SequenceHeader), 10, 64)
 	switch {

@@ -36,9 +36,8 @@ func startCluster(t *testing.T) (servers []*server.Server) {
 			t.Fatal(err)
 		}
 		port := l.Addr().(*net.TCPAddr).Port
-		defer l.Close() // it makes sure that the ports differ, until all are known
 		ports, routes = append(ports, port), append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", port)})
-		l.Close()
+		l.Close() // it made sure that the port is free
 	}
 	for i, port := range ports {
 		s, err := server.NewServer(&server.Options{

@@ -29,8 +29,8 @@ func TestReplicaBehind(t *testing.T) {
 		"for too long": {0, nil, scheduler.ErrUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			runtime.GC() //nolint:revive // the client's pool of timers, which hold the time of their bubble, is empty
-			runtime.GC() //nolint:revive // after two collections
+			runtime.GC() // the client's pool of timers, which hold the time of their bubble, is empty
+			runtime.GC() // after two collections
 			synctest.Test(t, func(t *testing.T) {
 				st := inMemory(t)
 				var told []string
