@@ -186,7 +186,7 @@ func TestRecorder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.close()
-	s := &sink{url: r.url, remote: &remoteSink{url: r.url}, arrivals: map[string]arrival{}}
+	s := &sink{url: r.url, remote: &remoteSink{ctx: t.Context(), url: r.url}, arrivals: map[string]arrival{}}
 	b := &bare{client: http.DefaultClient, url: r.url}
 	for i, keys := range [][]string{{"a b", "c"}, {"a b"}, {}, {"d"}} {
 		for _, key := range keys {
@@ -233,7 +233,7 @@ var built = &workshop{}
 
 func builtOnce(t *testing.T) programs {
 	t.Helper()
-	p, err := built.programs(context.Background(), &options{}, newProgress(io.Discard, options{})) //nolint:usetesting // for all tests
+	p, err := built.programs(context.Background(), &options{}, newProgress(io.Discard, options{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,12 +11,12 @@ import (
 )
 
 // spending is what the process has used so far. Its allocations are known where it serves its profiles.
-func (p *process) spending() spending {
+func (p *process) spending(ctx context.Context) spending {
 	s := spending{cpu: p.spent()}
 	if p.pprof == "" {
 		return s
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	stats, err := p.heapStats(ctx, "")
 	if err == nil {

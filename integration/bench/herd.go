@@ -122,9 +122,9 @@ func (h *herdRun) measure(ctx context.Context) (part, error) {
 	if err != nil {
 		return part{}, err
 	}
-	m := h.startMeter()
+	m := h.startMeter(ctx)
 	settled, err := h.release(ctx)
-	used := m.stop()
+	used := m.stop(ctx)
 	memory := h.memory()
 	rest, restErr := h.rest(ctx)
 	if err = errors.Join(err, restErr, end()); err != nil {

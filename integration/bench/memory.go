@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -13,7 +12,7 @@ const self = "self"
 // resident returns the resident memory of a process and its peak, in bytes,
 // as Linux tells them; zero elsewhere.
 func resident(pid string) (now, peak int64) {
-	data, err := os.ReadFile(filepath.Join("/proc", pid, "status"))
+	data, err := os.ReadFile("/proc/" + pid + "/status")
 	if err != nil {
 		return 0, 0
 	}
@@ -32,7 +31,7 @@ func resident(pid string) (now, peak int64) {
 
 // forgetPeak makes the peak of a process begin anew, where the system allows it.
 func forgetPeak(pid string) {
-	_ = os.WriteFile(filepath.Join("/proc", pid, "clear_refs"), []byte("5"), 0)
+	_ = os.WriteFile("/proc/"+pid+"/clear_refs", []byte("5"), 0)
 }
 
 // forgetPeaks makes the peaks of all that is measured begin anew.

@@ -75,12 +75,12 @@ func (o *options) flags() *flag.FlagSet {
 	f.DurationVar(&o.idle, "idle", 10*time.Second, "hold: `time` without work before the memory is read")
 	f.StringVar(&o.shape, "shape", shapeOne, "`shape` of what is measured: one process for all, or processes: nats-server, carillon serve"+
 		" and the sink\nare processes of their own, over TCP; the scenarios kill and profile always are")
-	f.StringVar(&o.sync, "sync", "", "how long a write may wait for the disk: a `duration`, or always; default the server's, one second in one process")
+	f.StringVar(&o.sync, "sync", "", "how long a write may wait for the disk: a `duration`, or always; default the server's, or 1s")
 	f.StringVar(&o.carillon, "carillon", "", "processes: the carillon to run, a `file`; default one that is built of this source")
-	f.StringVar(&o.natsServer, "nats-server", "", "processes: the nats-server to run, a `file`; default one that is built of the module in go.mod")
+	f.StringVar(&o.natsServer, "nats-server", "", "processes: the nats-server to run, a `file`; default the one of go.mod")
 	f.StringVar(&o.profiles, "profiles", "", "processes: write what keeps nats-server and carillon busy in the measured phase, and their\n"+
 		"memory, to this `directory`; the scenario profile has "+defaultProfiles+" unless given")
-	f.Float64Var(&o.killAt, "kill-at", 0.1, "kill: the `part` of the calls that have arrived when the worker is killed; 0 is the instant itself")
+	f.Float64Var(&o.killAt, "kill-at", 0.1, "kill: the `part` of the calls that have come when the worker is killed; 0: the instant")
 	f.StringVar(&o.conn, "conn", connInProcess, "how the scheduler reaches the server: tcp or inprocess, which is what carillon dev uses")
 	f.StringVar(&o.dir, "dir", "", "where the data directory is made, and removed in the end; default the system's for temporary files")
 	f.StringVar(&o.order, "order", orderAlternate, "herd: which comes first: carillon, bare, or alternate between the runs")

@@ -36,9 +36,9 @@ func (s *stage) putJobs(ctx context.Context, sys *system) (figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := s.startMeter()
+	m := s.startMeter(ctx)
 	took, err := sys.putAll(ctx, s.progress, s.distant(), s.sink.url)
-	used := m.stop()
+	used := m.stop(ctx)
 	if err := errors.Join(err, end()); err != nil {
 		return nil, err
 	}
@@ -59,9 +59,9 @@ func (s *stage) publishJobs(ctx context.Context, sys *system) (fs figures, err e
 	if err != nil {
 		return nil, err
 	}
-	m := s.startMeter()
+	m := s.startMeter(ctx)
 	took, err := s.publishAll(ctx, sys, s.distant())
-	used := m.stop()
+	used := m.stop(ctx)
 	if err := errors.Join(err, end()); err != nil {
 		return nil, err
 	}

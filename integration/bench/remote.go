@@ -89,7 +89,9 @@ func (r *remote) completed(ctx context.Context, key scheduler.Key) (bool, error)
 		return false, err
 	}
 	var job struct {
-		Properties struct{ State scheduler.State }
+		Properties struct {
+			State scheduler.State `json:"state"`
+		} `json:"properties"`
 	}
 	err = json.Unmarshal(answer, &job)
 	return job.Properties.State == scheduler.Completed, err

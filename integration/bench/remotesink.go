@@ -13,6 +13,7 @@ import (
 
 // remoteSink asks the sink's process what has arrived.
 type remoteSink struct {
+	ctx context.Context //nolint:containedctx // of the stage, for what is asked in passing
 	url string
 
 	mu    sync.Mutex
@@ -31,7 +32,7 @@ func (r *remoteSink) distinct() int {
 	if time.Since(r.asked) < askAgain {
 		return r.known
 	}
-	err := r.get(context.Background(), pathCount, func(body io.Reader) error {
+	err := r.get(r.ctx, pathCount, func(body io.Reader) error {
 		return readLines(body, func(line string) (err error) {
 			r.known, err = strconv.Atoi(line)
 			return err

@@ -56,7 +56,10 @@ func startServe(ctx context.Context, program, dir, url, key string, args ...stri
 
 // reads takes the addresses from the ports file, if they are there.
 func (s *serving) reads(file string) bool {
-	var ports struct{ HTTP, Pprof string }
+	var ports struct {
+		HTTP  string `json:"http"`
+		Pprof string `json:"pprof"`
+	}
 	data, err := os.ReadFile(file)
 	if err != nil || json.Unmarshal(data, &ports) != nil || ports.HTTP == "" {
 		return false

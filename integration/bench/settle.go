@@ -80,7 +80,7 @@ func (s *system) open(ctx context.Context, c calendar, numbers []int) (left []in
 	return left, err
 }
 
-// sampleOf returns at most most numbers below n, evenly spread, the first and the last among them.
+// sampleOf returns so many numbers below n, or all if there are fewer, evenly spread, the first and the last among them.
 func sampleOf(n, most int) []int {
 	m := min(n, most)
 	numbers := make([]int, 0, m)

@@ -32,7 +32,7 @@ func spawnSink(ctx context.Context, dir string) (*sink, *process, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &sink{url: url, remote: &remoteSink{url: url}, arrivals: map[string]arrival{}}, p, nil
+	return &sink{url: url, remote: &remoteSink{ctx: ctx, url: url}, arrivals: map[string]arrival{}}, p, nil
 }
 
 func newSink(ctx context.Context) (*sink, error) {

@@ -67,11 +67,11 @@ func (s *stage) steadyWindow(ctx context.Context, c calendar) (used usage, err e
 		return used, err
 	}
 	s.forgetPeaks()
-	m, arrived := s.startMeter(), s.sink.distinct()
+	m, arrived := s.startMeter(ctx), s.sink.distinct()
 	planned := s.rate * int(s.window/time.Millisecond) / 1000
 	stop := s.progress.follow("arrived", planned, func() int { return s.sink.distinct() - arrived })
 	err = sleep(ctx, to)
-	used = m.stop()
+	used = m.stop(ctx)
 	stop()
 	if err = errors.Join(err, end()); err != nil {
 		return used, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"runtime"
 	"slices"
 	"time"
@@ -48,7 +49,7 @@ type meter struct {
 	end   func() // of watching for stalls
 }
 
-func (s *stage) startMeter() *meter {
+func (s *stage) startMeter(ctx context.Context) *meter {
 	m := &meter{stage: s}
 	last := time.Now()
 	m.end = every(stallTick, func() { // notes by how much an interval is exceeded
@@ -56,12 +57,12 @@ func (s *stage) startMeter() *meter {
 		m.stall = max(m.stall, now.Sub(last)-stallTick)
 		last = now
 	})
-	m.at, m.began = s.readUsage(), time.Now()
+	m.at, m.began = s.readUsage(ctx), time.Now()
 	return m
 }
 
 // readUsage reads what has been used so far.
-func (s *stage) readUsage() usage {
+func (s *stage) readUsage(ctx context.Context) usage {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	own := spending{processorTime(), m.Mallocs, m.TotalAlloc}
@@ -73,7 +74,7 @@ func (s *stage) readUsage() usage {
 	for _, name := range []string{processServer, processWorker, processSink} {
 		sh := share{name: name}
 		for _, p := range s.role(name).processes {
-			sh.spending = sh.plus(p.spending())
+			sh.spending = sh.plus(p.spending(ctx))
 		}
 		u.others -= sh.cpu
 		if name != processSink {
@@ -89,8 +90,8 @@ func (s *stage) readUsage() usage {
 const stallTick = 5 * time.Millisecond
 
 // stop returns the usage since the start.
-func (m *meter) stop() usage {
-	u := m.stage.readUsage()
+func (m *meter) stop(ctx context.Context) usage {
+	u := m.stage.readUsage(ctx)
 	u.wall = time.Since(m.began)
 	m.end()
 	u.spending = u.minus(m.at.spending)
