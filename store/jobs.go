@@ -81,12 +81,11 @@ func stored(k scheduler.Key, m *jetstream.RawStreamMsg) (scheduler.Stored, error
 // exist) and returns the new revision. final lets it expire, and drops the
 // earlier revisions with it. scheduler.ErrConflict when the revision is stale.
 func (s *Store) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
-	m := nats.NewMsg(s.jobSubject(k))
-	m.Data = data
-	m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(replaces, 10))
+	m := s.message(s.jobSubject(k), data)
+	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(replaces, 10))
 	if final {
-		m.Header.Set(jetstream.MsgTTLHeader, s.cfg.FinalAge.String())
-		m.Header.Set("Nats-Rollup", "sub")
+		setHeader(m, jetstream.MsgTTLHeader, s.cfg.FinalAge.String())
+		setHeader(m, "Nats-Rollup", "sub")
 	}
 	return s.publish(ctx, m)
 }
@@ -96,16 +95,15 @@ func (s *Store) SaveJob(ctx context.Context, k scheduler.Key, data []byte, repla
 // would have, or in an hour: the server lets nothing expire sooner that leaves a
 // marker. scheduler.ErrConflict when the revision is stale.
 func (s *Store) RewriteJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
-	m := nats.NewMsg(s.jobSubject(k))
-	m.Data = data
-	m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(replaces, 10))
+	m := s.message(s.jobSubject(k), data)
+	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(replaces, 10))
 	if final {
 		left, err := s.timeLeft(ctx, replaces)
 		if err != nil {
 			return 0, err
 		}
-		m.Header.Set(jetstream.MsgTTLHeader, left.String())
-		m.Header.Set("Nats-Rollup", "sub")
+		setHeader(m, jetstream.MsgTTLHeader, left.String())
+		setHeader(m, "Nats-Rollup", "sub")
 	}
 	return s.publish(ctx, m)
 }
@@ -130,13 +128,13 @@ func (s *Store) timeLeft(ctx context.Context, revision uint64) (time.Duration, e
 // RemoveJob deletes a definition at a revision. specSequence is the sequence
 // of the spec that asked for it, 0 if none did.
 func (s *Store) RemoveJob(ctx context.Context, k scheduler.Key, revision, specSequence uint64) error {
-	m := nats.NewMsg(s.jobSubject(k))
-	m.Header.Set("KV-Operation", "PURGE")
-	m.Header.Set("Nats-Rollup", "sub")
-	m.Header.Set(jetstream.MsgTTLHeader, markerAge.String())
-	m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(revision, 10))
+	m := s.message(s.jobSubject(k), nil)
+	setHeader(m, "KV-Operation", "PURGE")
+	setHeader(m, "Nats-Rollup", "sub")
+	setHeader(m, jetstream.MsgTTLHeader, markerAge.String())
+	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(revision, 10))
 	if specSequence > 0 {
-		m.Header.Set(specHeader, strconv.FormatUint(specSequence, 10))
+		setHeader(m, specHeader, strconv.FormatUint(specSequence, 10))
 	}
 	_, err := s.publish(ctx, m)
 	return err

@@ -30,6 +30,7 @@ type Store struct {
 	timers      []jetstream.Stream
 	opened      []string // the streams behind all these, in the order in which they were opened
 	leases      *leases
+	publisher   *publisher
 	unasked     names // streams whose purge the NATS user may not ask for
 	suspicions  chan struct{}
 	shut        atomic.Pointer[[]Shut] // what the last check found
@@ -53,14 +54,16 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(publishWindow),
-		jetstream.WithPublishAsyncTimeout(publishTimeout), jetstream.WithDefaultTimeout(publishTimeout))
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(publishTimeout))
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), suspicions: make(chan struct{}, 1)}
 	s.leases = &leases{nc: nc, lost: func(err error) { cfg.Logger.Warn("lease not renewed", "err", err) }}
 	if err := s.checkServer(ctx); err != nil {
+		return nil, err
+	}
+	if s.publisher, err = newPublisher(nc); err != nil {
 		return nil, err
 	}
 	for _, open := range []func(context.Context) error{
