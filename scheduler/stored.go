@@ -75,10 +75,10 @@ func JoinStored(head, properties []byte) []byte {
 // decodeStored splits a stored job without validating its properties. Their
 // secrets are opened as far as there are keys.
 func decodeStored(k Key, data []byte, secrets Sealer) (s storedJob, err error) {
-	if s.Meta, err = decodeMeta(data); err != nil {
-		return s, err
+	head, properties, err := SplitStored(data)
+	if err == nil {
+		err = s.Meta.decode(head)
 	}
-	_, properties, err := SplitStored(data)
 	if err != nil {
 		return s, err
 	}
