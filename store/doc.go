@@ -26,6 +26,10 @@
 // sequences of a stream have no gaps. It ends when one was not told, when its
 // connection was lost, and when the stream, asked every ten seconds, has had more.
 //
+// Records have no conditions. Those of many runs at once are stored in batches
+// (NATS ADR-50), where the server has them: one acknowledgement for all, and with a
+// server that waits for the disk at every write, one such wait.
+//
 // The streams of batons and specs are work queues without limits of age, count
 // or size: a limit would drop a job. Acknowledged writes survive a killed
 // server. They survive power loss only on a server that syncs every write, or

@@ -19,6 +19,7 @@ type Store struct {
 	nc          *nats.Conn
 	js          jetstream.JetStream
 	lanes       int
+	level       int // of the server's JetStream API
 	replicas    int // of what is created
 	settings    jetstream.KeyValue
 	jobs        jetstream.KeyValue
@@ -26,6 +27,7 @@ type Store struct {
 	collections jetstream.KeyValue
 	secrets     jetstream.KeyValue
 	history     jetstream.Stream
+	records     *batcher // of the history
 	specs       jetstream.Stream
 	timers      []jetstream.Stream
 	opened      []string // the streams behind all these, in the order in which they were opened
@@ -103,6 +105,7 @@ func (s *Store) checkServer(ctx context.Context) error {
 			s.nc.ConnectedServerVersion(), minAPILevel, info.API.Level,
 		)}
 	}
+	s.level = info.API.Level
 	return nil
 }
 
@@ -326,10 +329,12 @@ func (s *Store) openStreams(ctx context.Context) (err error) {
 		Name: s.cfg.stream("HISTORY"), Description: "Carillon: history of every job",
 		Subjects: []string{s.cfg.Prefix + ".history.>"}, AllowDirect: true,
 		MaxAge: s.cfg.HistoryAge, MaxMsgsPerSubject: s.cfg.HistoryPerJob, Duplicates: time.Second,
+		AllowBatchPublish: s.level >= batchLevel, AllowAtomicPublish: s.cfg.SyncAlways,
 	})
 	if err != nil {
 		return err
 	}
+	s.records = &batcher{store: s, form: formOf(s.history.CachedInfo().Config, s.cfg.SyncAlways)}
 	s.specs, err = s.stream(ctx, jetstream.StreamConfig{
 		Name: s.cfg.stream("SPECS"), Description: "Carillon: published job specs",
 		Subjects: []string{s.cfg.Prefix + ".spec.>"}, Retention: jetstream.WorkQueuePolicy, AllowDirect: true,
@@ -372,14 +377,13 @@ func (s *Store) stream(ctx context.Context, want jetstream.StreamConfig) (jetstr
 	if wrong := mismatch(have, want); wrong != "" {
 		return nil, incompatible("stream "+want.Name, wrong)
 	}
-	if have.MaxAge == want.MaxAge && have.MaxMsgsPerSubject == want.MaxMsgsPerSubject || want.MaxAge == 0 {
-		return st, nil
+	if want.MaxAge != 0 && (have.MaxAge != want.MaxAge || have.MaxMsgsPerSubject != want.MaxMsgsPerSubject) {
+		have.MaxAge, have.MaxMsgsPerSubject = want.MaxAge, want.MaxMsgsPerSubject
+		if st, err = s.js.UpdateStream(ctx, have); err != nil {
+			return nil, s.openError("stream "+want.Name, err)
+		}
 	}
-	have.MaxAge, have.MaxMsgsPerSubject = want.MaxAge, want.MaxMsgsPerSubject
-	if st, err = s.js.UpdateStream(ctx, have); err != nil {
-		return nil, s.openError("stream "+want.Name, err)
-	}
-	return st, nil
+	return s.allowBatches(ctx, st, want), nil
 }
 
 // mismatch says why a stream that exists cannot be used.
