@@ -27,9 +27,9 @@ const (
 	// cluster, a leader may fall after it has stored and before it has told.
 	checkEvery = 10 * time.Second
 
-	// settle is how long the servers of a cluster need to tell each other who
+	// settling is how long the servers of a cluster need to tell each other who
 	// listens, and the replicas of a stream to learn what was stored before.
-	settle = time.Second
+	settling = time.Second
 
 	// checkGrace is how long what was stored may be on its way.
 	checkGrace = 2 * time.Second
@@ -147,7 +147,7 @@ func (s *Store) stand(ctx context.Context, l *listener, subject string) error {
 	if info.Cluster == nil || info.Cluster.Name == "" { // a server by itself
 		return nil
 	}
-	pause(ctx, settle)
+	pause(ctx, settling)
 	return s.check(ctx, l)
 }
 

@@ -16,6 +16,7 @@ type jobStore struct {
 	scheduler.Jobs
 
 	data   map[scheduler.Key][]byte
+	edits  uint64 // of all jobs
 	loads  int
 	within func() // called while a job is read; nil: nothing
 }
@@ -25,13 +26,13 @@ func (s *jobStore) LoadJob(_ context.Context, k scheduler.Key) (scheduler.Stored
 	if s.within != nil {
 		s.within()
 	}
-	return scheduler.Stored{Key: k, Revision: 1, Data: s.data[k]}, nil
+	return scheduler.Stored{Key: k, Revision: 1 + s.edits, Data: s.data[k]}, nil
 }
 
 func (s *jobStore) LoadJobs(_ context.Context, keys []scheduler.Key, each func(scheduler.Stored)) error {
 	s.loads++
 	for _, k := range keys {
-		each(scheduler.Stored{Key: k, Revision: 1, Data: s.data[k]})
+		each(scheduler.Stored{Key: k, Revision: 1 + s.edits, Data: s.data[k]})
 	}
 	return nil
 }
@@ -131,7 +132,10 @@ func TestCompiledJobThatHasChanged(t *testing.T) {
 			close(done)
 		}()
 		synctest.Wait()
-		store.within = func() { jobs.Note(k, 2, nil) }
+		store.within = func() {
+			store.edits++
+			jobs.Note(k, 1+store.edits, nil)
+		}
 		for range 2 {
 			if j, err := jobs.Current(t.Context(), k, 0); err != nil || j.Plan == nil {
 				t.Errorf("%+v, %v", j, err)
