@@ -41,7 +41,7 @@ func (p *Progress) Any() bool { return p.Number > 0 || p.Executions > 0 }
 // none reports whether p is zero: nothing has run, been skipped or been given up.
 func (p *Progress) none() bool {
 	return p.Number == 0 && p.Runs == 0 && p.Executions == 0 && p.Failures == 0 && p.Faults == 0 && !p.GaveUp && p.Merged == nil &&
-		p.Last == time.Time{} && p.Seen == time.Time{} && p.Base == time.Time{} && p.Ran == time.Time{} && p.Prior == time.Time{}
+		p.Last.IsZero() && p.Seen.IsZero() && p.Base.IsZero() && p.Ran.IsZero() && p.Prior.IsZero()
 }
 
 // ran notes that the occurrence of an instant runs.
