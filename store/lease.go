@@ -1,7 +1,7 @@
 package store
 
 import (
-	"strconv"
+	"fmt"
 	"sync"
 	"time"
 
@@ -47,15 +47,22 @@ type lease struct {
 
 var _ scheduler.Lease = (*lease)(nil)
 
+// What the server is told of a message.
+var (
+	ackVerb   = []byte("+ACK")
+	nakVerb   = []byte("-NAK")
+	renewVerb = []byte("+WPI")
+)
+
 // Ack removes the message from its stream.
-func (l *lease) Ack() error { return l.keeper.end(l, "+ACK") }
+func (l *lease) Ack() error { return l.keeper.end(l, ackVerb) }
 
 // Nak lets another worker have the message at once (0) or after a while.
 func (l *lease) Nak(after time.Duration) error {
 	if after <= 0 {
-		return l.keeper.end(l, "-NAK")
+		return l.keeper.end(l, nakVerb)
 	}
-	return l.keeper.end(l, `-NAK {"delay": `+strconv.FormatInt(int64(after), 10)+`}`)
+	return l.keeper.end(l, fmt.Appendf(nil, `-NAK {"delay": %d}`, int64(after)))
 }
 
 // keep begins to renew the lease of a message.
@@ -76,7 +83,7 @@ func (k *leases) keep(at place, reply string) *lease {
 }
 
 // end answers for a message.
-func (k *leases) end(l *lease, verb string) error {
+func (k *leases) end(l *lease, verb []byte) error {
 	k.mu.Lock()
 	reply := l.reply
 	if k.held[l.place] == l {
@@ -87,7 +94,7 @@ func (k *leases) end(l *lease, verb string) error {
 		k.idle = nil
 	}
 	k.mu.Unlock()
-	return translate(k.nc.Publish(reply, []byte(verb)))
+	return translate(k.nc.Publish(reply, verb))
 }
 
 // renew tells the server of the messages that are still being worked on, until
@@ -101,7 +108,7 @@ func (k *leases) renew(idle <-chan struct{}) {
 		select {
 		case now := <-tick.C:
 			for _, reply := range k.stale(now) {
-				if err := k.nc.Publish(reply, []byte("+WPI")); err != nil {
+				if err := k.nc.Publish(reply, renewVerb); err != nil {
 					k.lost(err)
 				}
 			}
