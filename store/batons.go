@@ -74,7 +74,7 @@ func (s *Store) AnyBaton(ctx context.Context, k scheduler.Key) (*scheduler.Store
 // Arm makes a baton wait until at. waiting is the sequence of the waiting
 // baton it replaces, 0 when none may wait. scheduler.ErrConflict otherwise.
 func (s *Store) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {
-	m := s.timer(slot, body, at)
+	m := s.timer(slot, s.fireSubject(slot), body, at)
 	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(waiting, 10))
 	_, err := s.publish(ctx, m)
 	return err
@@ -101,23 +101,25 @@ func (s *Store) Fire(ctx context.Context, slot scheduler.Slot, body []byte, wait
 // overtaken by a redelivery changes nothing. scheduler.ErrConflict then.
 func (s *Store) PassOn(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, running uint64) error {
 	var m *nats.Msg
+	fire := s.fireSubject(slot)
 	if at.IsZero() {
-		m = s.message(s.fireSubject(slot), body)
+		m = s.message(fire, body)
 	} else {
-		m = s.timer(slot, body, at)
-		setHeader(m, jetstream.ExpectedLastSubjSeqSubjHeader, s.fireSubject(slot))
+		m = s.timer(slot, fire, body, at)
+		setHeader(m, jetstream.ExpectedLastSubjSeqSubjHeader, fire)
 	}
 	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(running, 10))
 	_, err := s.publish(ctx, m)
 	return err
 }
 
-// timer builds the message of a waiting baton.
-func (s *Store) timer(slot scheduler.Slot, body []byte, at time.Time) *nats.Msg {
+// timer builds the message of a baton that waits until it goes to the subject fire.
+func (s *Store) timer(slot scheduler.Slot, fire string, body []byte, at time.Time) *nats.Msg {
 	m := s.message(s.timerSubject(slot), body)
 	// The client's own option writes whole seconds only.
-	setHeader(m, jetstream.ScheduleHeader, "@at "+at.UTC().Format(time.RFC3339Nano))
-	setHeader(m, jetstream.ScheduleTargetHeader, s.fireSubject(slot))
+	var due [48]byte
+	setHeader(m, jetstream.ScheduleHeader, string(at.UTC().AppendFormat(append(due[:0], "@at "...), time.RFC3339Nano)))
+	setHeader(m, jetstream.ScheduleTargetHeader, fire)
 	return m
 }
 

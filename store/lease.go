@@ -1,7 +1,7 @@
 package store
 
 import (
-	"strconv"
+	"fmt"
 	"sync"
 	"time"
 
@@ -54,15 +54,22 @@ type lease struct {
 
 var _ scheduler.Lease = (*lease)(nil)
 
+// What the server is told of a message.
+var (
+	ackVerb   = []byte("+ACK")
+	nakVerb   = []byte("-NAK")
+	renewVerb = []byte("+WPI")
+)
+
 // Ack removes the message from its stream.
-func (l *lease) Ack() error { return l.keeper.end(l, "+ACK") }
+func (l *lease) Ack() error { return l.keeper.end(l, ackVerb) }
 
 // Nak lets another worker have the message at once (0) or after a while.
 func (l *lease) Nak(after time.Duration) error {
 	if after <= 0 {
-		return l.keeper.end(l, "-NAK")
+		return l.keeper.end(l, nakVerb)
 	}
-	return l.keeper.end(l, `-NAK {"delay": `+strconv.FormatInt(int64(after), 10)+`}`)
+	return l.keeper.end(l, fmt.Appendf(nil, `-NAK {"delay": %d}`, int64(after)))
 }
 
 // Stands reports whether the message is this process's still, for all that is
@@ -106,13 +113,13 @@ func (k *leases) keep(at place, reply string) *lease {
 }
 
 // end answers for a message.
-func (k *leases) end(l *lease, verb string) error {
+func (k *leases) end(l *lease, verb []byte) error {
 	k.mu.Lock()
 	reply := l.reply
 	k.forget(l)
 	last := len(k.held) == 0
 	k.mu.Unlock()
-	err := k.nc.Publish(reply, []byte(verb))
+	err := k.nc.Publish(reply, verb)
 	if last && k.emptied != nil {
 		k.emptied()
 	}
@@ -153,7 +160,7 @@ func (k *leases) renew(idle <-chan struct{}) {
 func (k *leases) renewStale(now time.Time, age time.Duration) {
 	due := k.stale(now, age)
 	for i, r := range due {
-		if err := k.nc.Publish(r.reply, []byte("+WPI")); err != nil {
+		if err := k.nc.Publish(r.reply, renewVerb); err != nil {
 			k.notRenewed(due[i:])
 			k.lost(err)
 			return
