@@ -88,6 +88,7 @@ type Ending struct {
 	Schedule int    // the schedule generation, likewise
 	State    State
 	Progress Progress
+	Ended    time.Time // when: a job at its end is kept for so long from then on
 }
 
 // EndingVerdict says whether an ending still counts.

@@ -184,6 +184,26 @@ func DecodeJobWith(plans PlanKeeper, k Key, revision uint64, data []byte, action
 	return j, nil
 }
 
+// Over returns a stored job as x leaves it, without reading or sealing its
+// properties again. The error is of a job that cannot be read.
+func (x *Ending) Over(data []byte) ([]byte, EndingVerdict, error) {
+	m, err := decodeMeta(data)
+	if err != nil {
+		return nil, EndingWritten, err
+	}
+	next, verdict := (&Job{UID: m.UID, ScheduleGen: m.ScheduleGen, State: m.State, Progress: m.Progress}).End(*x)
+	if verdict != WriteEnding {
+		return nil, verdict, nil
+	}
+	m.State, m.Progress = next.State, next.Progress
+	head, err := json.Marshal(m)
+	if err != nil {
+		return nil, verdict, err
+	}
+	_, properties, err := SplitStored(data)
+	return JoinStored(head[:len(head)-1], properties), verdict, err
+}
+
 // StoredSpecSequence returns the SpecSequence of a stored job without reading
 // the rest of it, 0 when it cannot be read.
 func StoredSpecSequence(data []byte) uint64 {

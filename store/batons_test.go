@@ -293,7 +293,7 @@ func TestFindBatons(t *testing.T) {
 			"of none":      {nil, nil},
 		} {
 			found := map[scheduler.Key]bool{}
-			w.must(w.store.FindBatons(ctx, test.among, func(k scheduler.Key) { found[k] = true }))
+			w.must(w.store.FindBatons(ctx, test.among, func(st scheduler.Stored, _ bool) { found[st.Key] = true }))
 			for _, k := range test.want {
 				if !found[k] {
 					t.Errorf("%s: %s is not found", name, k)
@@ -355,7 +355,7 @@ func TestUnavailable(t *testing.T) {
 			"Clear":      s.Clear(ctx, job),
 			"Waiting":    second(s.Waiting(ctx, own)),
 			"Running":    second(s.Running(ctx, own)),
-			"FindBatons": s.FindBatons(ctx, []scheduler.Key{job}, func(scheduler.Key) {}),
+			"FindBatons": s.FindBatons(ctx, []scheduler.Key{job}, func(scheduler.Stored, bool) {}),
 			"EachBaton":  s.EachBaton(ctx, 0, func(scheduler.Slot, bool) error { return nil }),
 			"Deliver": s.Deliver(ctx, 0, nil, func() int { return 1 }, func(*scheduler.Delivery) {
 			}),

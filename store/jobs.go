@@ -91,6 +91,31 @@ func (s *Store) SaveJob(ctx context.Context, k scheduler.Key, data []byte, repla
 	return s.publish(ctx, m)
 }
 
+// EndJobs writes the final forms of jobs, as SaveJob does, all of them under way at
+// once, and returns an error for each, nil for those that are written. They expire
+// as if they had been written when the jobs ended; at the soonest in an hour, as
+// nothing expires sooner that leaves a marker. scheduler.ErrConflict when a
+// revision is stale.
+func (s *Store) EndJobs(ctx context.Context, jobs []scheduler.JobEnd) []error {
+	errs := make([]error, len(jobs))
+	waits := make([]func(context.Context) (uint64, error), len(jobs))
+	now := time.Now()
+	for i, j := range jobs {
+		m := nats.NewMsg(s.jobSubject(j.Key))
+		m.Data = j.Data
+		m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(j.Replaces, 10))
+		m.Header.Set(jetstream.MsgTTLHeader, wholeSeconds(s.cfg.FinalAge-now.Sub(j.Ended)).String())
+		m.Header.Set("Nats-Rollup", "sub")
+		waits[i], errs[i] = s.begin(m)
+	}
+	for i, wait := range waits {
+		if errs[i] == nil {
+			_, errs[i] = wait(ctx)
+		}
+	}
+	return errs
+}
+
 // RewriteJob writes a definition over a revision that says the same in other
 // words, and returns the new revision. A final one expires when the one before
 // would have, or in an hour: the server lets nothing expire sooner that leaves a
@@ -124,8 +149,11 @@ func (s *Store) timeLeft(ctx context.Context, revision uint64) (time.Duration, e
 	if ttl, err := time.ParseDuration(m.Header.Get(jetstream.MsgTTLHeader)); err == nil {
 		left = ttl - time.Since(m.Time)
 	}
-	return max(left.Truncate(time.Second), time.Second), nil
+	return wholeSeconds(left), nil
 }
+
+// wholeSeconds is the time to live that the server takes for d.
+func wholeSeconds(d time.Duration) time.Duration { return max(d.Truncate(time.Second), time.Second) }
 
 // RemoveJob deletes a definition at a revision. specSequence is the sequence
 // of the spec that asked for it, 0 if none did.

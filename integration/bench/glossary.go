@@ -15,7 +15,7 @@ var glossary = []term{
 	{"late_p99_ms", "ninety-nine in a hundred"},
 	{"late_max_ms", "the latest of all"},
 	{"settled_s", "from the due instant until the history holds a record of every call"},
-	{"drained_s", "from the due instant until every job's end is stored and no baton is left"},
+	{"drained_s", "from the due instant until every job has its record and no baton, and the API shows a sample of them to have ended"},
 	{"unsettled", "missing records and ends of jobs, and batons that are left, when the patience ends; any makes the exit status 1"},
 	{"surplus_records", "history records beyond one for each job, as after a write that was taken but reported as timed out"},
 	{"occurrences", "due instants that were measured"},

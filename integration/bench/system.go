@@ -156,7 +156,6 @@ func (s *system) put(ctx context.Context, c calendar, i int, url string) error {
 
 // The streams whose messages are counted.
 const (
-	jobStream     = "KV_carillon-jobs"
 	historyStream = "CARILLON_HISTORY"
 	timersStream  = "CARILLON_TIMERS_0"
 	resultStream  = "CARILLON_SPEC_RESULTS"

@@ -37,6 +37,13 @@ func (l *loader) add(r *run) {
 	}
 }
 
+// pending reports whether definitions are to be read.
+func (l *loader) pending() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.queue) > 0
+}
+
 // work loads until ctx is done and nothing is left.
 func (l *loader) work(ctx context.Context) {
 	for {
