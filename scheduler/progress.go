@@ -35,6 +35,13 @@ func (p *Progress) afresh() Progress {
 	return next
 }
 
+// equal reports whether p and q say the same.
+func (p *Progress) equal(q *Progress) bool {
+	return p.Number == q.Number && p.Runs == q.Runs && p.Executions == q.Executions && p.Failures == q.Failures && p.Faults == q.Faults &&
+		p.GaveUp == q.GaveUp && slices.Equal(p.Merged, q.Merged) && p.Last.Equal(q.Last) && p.Seen.Equal(q.Seen) &&
+		p.Base.Equal(q.Base) && p.Ran.Equal(q.Ran) && p.Prior.Equal(q.Prior)
+}
+
 // Any reports whether the job has run at all, by schedule or by hand.
 func (p *Progress) Any() bool { return p.Number > 0 || p.Executions > 0 }
 

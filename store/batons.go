@@ -31,9 +31,11 @@ func (s *Store) lastBaton(ctx context.Context, slot scheduler.Slot, subject stri
 	return scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}, nil
 }
 
-// FindBatons calls found for those jobs of keys that have a baton, waiting or
-// running. It is one request for each lane, for up to 512 keys.
-func (s *Store) FindBatons(ctx context.Context, keys []scheduler.Key, found func(scheduler.Key)) error {
+// FindBatons calls found for those jobs of keys that have a baton of their own,
+// waiting or running, in no particular order. It is one request for each lane, for
+// up to 512 keys, which the server answers as of one instant: a baton that is
+// passed on meanwhile is seen in one of its places.
+func (s *Store) FindBatons(ctx context.Context, keys []scheduler.Key, found func(st scheduler.Stored, running bool)) error {
 	subjects := make([][]string, s.lanes)
 	for _, k := range keys {
 		lane, slot := s.Lane(k), scheduler.Slot{Key: k}
@@ -45,7 +47,7 @@ func (s *Store) FindBatons(ctx context.Context, keys []scheduler.Key, found func
 		}
 		err := s.lastOf(ctx, s.cfg.stream(timersStream(lane)), of, 0, func(m *jetstream.RawStreamMsg) {
 			if slot, ok := s.slotOf(m.Subject); ok {
-				found(slot.Key)
+				found(scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}, m.Subject == s.fireSubject(slot))
 			}
 		})
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -90,6 +91,31 @@ func (s *Store) SaveJob(ctx context.Context, k scheduler.Key, data []byte, repla
 	return s.publish(ctx, m)
 }
 
+// EndJobs writes the final forms of jobs, as SaveJob does, all of them under way at
+// once, and returns an error for each, nil for those that are written. They expire
+// as if they had been written when the jobs ended; at the soonest in an hour, as
+// nothing expires sooner that leaves a marker. scheduler.ErrConflict when a
+// revision is stale.
+func (s *Store) EndJobs(ctx context.Context, jobs []scheduler.JobEnd) []error {
+	errs := make([]error, len(jobs))
+	now := time.Now()
+	var writes sync.WaitGroup
+	for i := range jobs {
+		writes.Go(func() { errs[i] = s.endJob(ctx, &jobs[i], now) })
+	}
+	writes.Wait()
+	return errs
+}
+
+func (s *Store) endJob(ctx context.Context, j *scheduler.JobEnd, now time.Time) error {
+	m := s.message(s.jobSubject(j.Key), j.Data)
+	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(j.Replaces, 10))
+	setHeader(m, jetstream.MsgTTLHeader, wholeSeconds(s.cfg.FinalAge-now.Sub(j.Ended)).String())
+	setHeader(m, "Nats-Rollup", "sub")
+	_, err := s.publish(ctx, m)
+	return err
+}
+
 // RewriteJob writes a definition over a revision that says the same in other
 // words, and returns the new revision. A final one expires when the one before
 // would have, or in an hour: the server lets nothing expire sooner that leaves a
@@ -122,8 +148,11 @@ func (s *Store) timeLeft(ctx context.Context, revision uint64) (time.Duration, e
 	if ttl, err := time.ParseDuration(m.Header.Get(jetstream.MsgTTLHeader)); err == nil {
 		left = ttl - time.Since(m.Time)
 	}
-	return max(left.Truncate(time.Second), time.Second), nil
+	return wholeSeconds(left), nil
 }
+
+// wholeSeconds is the time to live that the server takes for d.
+func wholeSeconds(d time.Duration) time.Duration { return max(d.Truncate(time.Second), time.Second) }
 
 // RemoveJob deletes a definition at a revision. specSequence is the sequence
 // of the spec that asked for it, 0 if none did.

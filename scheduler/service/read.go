@@ -33,16 +33,21 @@ func (r Reader) Get(ctx context.Context, k scheduler.Key) (*view.Job, error) {
 	return r.view(ctx, j)
 }
 
-// view adds the status that the baton carries.
+// view adds the status that the baton carries or, of a job that has none any more,
+// what its history says that it has come to.
 func (r Reader) view(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 	if j.State != scheduler.Enabled {
 		return view.NewJob(j, j.Progress), nil
 	}
+	k := j.Key
 	b, running, err := r.plans.baton(ctx, j)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("job %s: %w", j.Key, err)
 	case b == nil:
+		if j, err = r.shared.steps.Settled(ctx, j); err != nil {
+			return nil, fmt.Errorf("job %s: %w", k, err)
+		}
 		return view.NewJob(j, j.Progress), nil
 	}
 	return r.shared.running(ctx, j, b, running), nil

@@ -30,7 +30,7 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 	if err := k.Validate(); err != nil {
 		return "", err
 	}
-	j, err := r.shared.load(ctx, k)
+	j, err := r.shared.loadSettled(ctx, k)
 	switch {
 	case err != nil:
 		return "", err

@@ -44,8 +44,14 @@ func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, detached sche
 	switch {
 	case err != nil || !detached.BelongsTo(j):
 		return err
-	case j.State == scheduler.Enabled:
-		return scheduler.ErrConflict // its baton is on the way
+	}
+	if j.State == scheduler.Enabled {
+		if j, err = e.Settled(ctx, j); err != nil {
+			return err
+		}
+		if j.State == scheduler.Enabled {
+			return scheduler.ErrConflict // its baton is on the way, or is lost: the audit restores it
+		}
 	}
 	if next, counts := j.MergeStored(detached, p); counts {
 		return e.save(ctx, next)

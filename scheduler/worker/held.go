@@ -54,6 +54,13 @@ func (h *timers) add(r *run) bool {
 	return true
 }
 
+// within reports whether a run that is held is due within d.
+func (h *timers) within(d time.Duration) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.queue) > 0 && time.Until(h.queue[0].baton.Wake()) < d
+}
+
 // drain empties the timers, and takes nothing more.
 func (h *timers) drain() []*run {
 	h.mu.Lock()

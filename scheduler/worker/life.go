@@ -79,6 +79,7 @@ type run struct {
 	changes  uint32                // of jobs like its own that were known when it began to wait for a slot
 	started  time.Time             // when the attempt began
 	result   scheduler.Result      // of the attempt
+	attempt  *scheduler.Record     // of it, in the history
 	faulted  bool                  // the history says already that its occurrence faulted
 	current  *scheduler.Job        // the definition that what follows was decided for
 	step     scheduler.Step        // what follows

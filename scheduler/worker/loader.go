@@ -34,6 +34,9 @@ func newLoader(jobs *cache.Jobs, done func(*run)) *loader {
 // add reads r's definition soon. It does not block.
 func (l *loader) add(r *run) { l.unread.add(r) }
 
+// pending reports whether definitions are to be read, or schedules compiled.
+func (l *loader) pending() bool { return l.unread.pending() || l.uncompiled.pending() }
+
 // work loads until ctx is done and nothing is left.
 func (l *loader) work(ctx context.Context) {
 	reading, read := context.WithCancel(context.WithoutCancel(ctx))

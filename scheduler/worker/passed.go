@@ -22,11 +22,11 @@ func (w *Worker) pass(r *run) stage {
 	}
 	ends := s.Next == nil && !s.Merge
 	if ends && s.State.Final() {
-		if w.limiter.Backlog() {
-			w.jobs.Forget(r.key()) // others need the place before the end is written
+		if x := step.EndingOf(r.current, s, from); r.current.Told(x, r.attempt, r.skipped) {
+			w.jobs.Forget(r.key())
+			w.finalizer.add(x)
+			return w.ack(r)
 		}
-		w.finalizer.add(step.EndingOf(r.current, s, from), func() { w.ack(r) })
-		return nil
 	}
 	ctx := w.settles
 	if s.Merge {

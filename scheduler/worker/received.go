@@ -69,7 +69,7 @@ func (w *Worker) recover(r *run) (next stage, found bool) {
 	if search.Found == nil {
 		return nil, false
 	}
-	r.skipped = nil // recorded before the attempt was
+	r.skipped, r.attempt = nil, search.Found // what was skipped is recorded before the attempt
 	gone, err := w.passedOn(r)
 	if err != nil {
 		return w.retryLater(r, err), true

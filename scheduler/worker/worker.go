@@ -52,10 +52,11 @@ type Config struct {
 	OnRecord func(*scheduler.Record)
 
 	// OnTakeover is called when a baton comes that another worker had before:
-	// that worker may have died, and left ends unwritten that an audit
+	// that worker may have died, and left things undone that an audit
 	// finds. Likewise when a baton of a deleted job took the place of that of
-	// the next job of the name, and when a job was edited while its end was
-	// written. It must not block. Default: none.
+	// the next job of the name, when a job was edited before its end was
+	// written, and when more jobs have ended than there was room for. It must
+	// not block. Default: none.
 	OnTakeover func()
 
 	// Logger takes what no caller can be told. Default: discard.
@@ -127,7 +128,7 @@ func New(cfg Config) *Worker {
 	w.steps = step.New(step.Config{
 		Store: cfg.Store, Secrets: cfg.Secrets, Load: w.jobs.Load, Current: w.jobs.Current, Persist: w.persist, OnRecord: cfg.OnRecord,
 	})
-	w.finalizer = newFinalizer(w.finalize, w.limiter.Backlog)
+	w.finalizer = newFinalizer(w.finalize, w.busy)
 	return w
 }
 
@@ -152,7 +153,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	side.Go(func() { w.jobs.Run(background, w.lost("definitions")) })
 	side.Go(func() { w.cfg.Collections.Run(background, w.lost("collections")) })
 	side.Go(func() { w.review(background) })
-	side.Go(func() { w.finalizer.work(background) })
+	side.Go(func() { w.finalizer.work(background, w.cfg.OnTakeover) })
 	side.Go(func() { w.loader.work(background) })
 	timing, letGo := context.WithCancel(base)
 	still := make(chan struct{}) // the timers hand on nothing more
