@@ -112,14 +112,16 @@ type Delivery struct {
 
 // Lease answers for a delivered message. The store renews it until one of these
 // was called, so that the server does not take a living worker for a dead one.
-type Lease interface {
+type Lease interface { //nolint:interfacebloat // all that becomes of a message
 	Ack() error                    // done with: remove it
 	Nak(after time.Duration) error // let another worker have it, at once (0) or after a while
 
 	// Stands is asked before an action begins. False says that another
 	// process may have the message: this one was stalled, or cut off, for
-	// longer than the others wait. The lease has ended then.
+	// longer than the others wait. Then the message is forgotten, and the
+	// lease dropped after that: it may come again at once.
 	Stands() bool
+	Drop()
 }
 
 // PublishedSpec is a job spec that someone published for the scheduler to take

@@ -73,8 +73,7 @@ func (l *lease) Nak(after time.Duration) error {
 }
 
 // Stands reports whether the message is this process's still, for all that is
-// known. If not, the lease ends without a word to the server, so that whoever
-// has the message keeps it; when nobody has it, it is given out again.
+// known.
 func (l *lease) Stands() bool {
 	k := l.keeper
 	k.mu.Lock()
@@ -83,12 +82,20 @@ func (l *lease) Stands() bool {
 	if k.overdue(l, now) || k.shared && k.away(now) {
 		l.doubted = true
 	}
-	if !l.doubted {
-		return true
+	return !l.doubted
+}
+
+// Drop ends a lease that does not stand, without a word to the server, so that
+// whoever has the message keeps it; when nobody has it, it is given out again.
+// One that stands, since the message has come again meanwhile, is left alone.
+func (l *lease) Drop() {
+	k := l.keeper
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if l.doubted && k.held[l.place] == l {
+		k.forget(l)
+		k.dropped()
 	}
-	k.forget(l)
-	k.dropped()
-	return false
 }
 
 // keep begins to renew the lease of a message.

@@ -64,3 +64,40 @@ func TestLeaseOfARepetition(t *testing.T) {
 		}
 	})
 }
+
+// TestDropOfARepetition shows that a lease in doubt whose message has come again
+// meanwhile is not dropped: the message is this process's, and must be renewed.
+func TestDropOfARepetition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, err := server.NewServer(&server.Options{DontListen: true, NoLog: true, NoSigs: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv.Start()
+		t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
+		nc, err := nats.Connect("", nats.InProcessServer(srv))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nc.Close)
+		dropped := 0
+		k := &leases{nc: nc, lost: func(err error) { t.Error(err) }, dropped: func() { dropped++ }, shared: true}
+		l := k.keep(place{"S", 1}, "answer.first")
+		time.Sleep(time.Millisecond)
+		k.doubt(time.Now())
+		if l.Stands() {
+			t.Error("a lease in doubt stands")
+		}
+		k.keep(place{"S", 1}, "answer.again")
+		l.Drop()
+		if !l.Stands() || !k.any() || dropped != 0 {
+			t.Errorf("its message came again: stands %t, held %t, dropped %d", l.Stands(), k.any(), dropped)
+		}
+		time.Sleep(time.Millisecond)
+		k.doubt(time.Now())
+		l.Drop()
+		if k.any() || dropped != 1 {
+			t.Errorf("held %t, dropped %d", k.any(), dropped)
+		}
+	})
+}

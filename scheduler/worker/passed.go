@@ -64,6 +64,13 @@ func (w *Worker) ack(r *run) stage {
 	return nil
 }
 
+// drop ends a run in this process, whose message may be another's by now.
+func (w *Worker) drop(r *run) stage {
+	w.room.Release(r.place()) // first: it may come again at once
+	r.delivery.Lease.Drop()
+	return nil
+}
+
 // nak ends a run in this process, and lets another worker have its message.
 func (w *Worker) nak(r *run) stage { return w.nakFor(r, 0) }
 
