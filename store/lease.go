@@ -15,7 +15,18 @@ import (
 const (
 	renewEvery = time.Second
 	renewAfter = 3 * time.Second
+
+	// Who holds many renews each later, so that those are no more messages than
+	// this in a second. The last moment leaves a process that stalls three seconds.
+	renewRate = 10_000
+	renewLast = 6 * time.Second
 )
+
+// renewAge is how long after the server last heard of a lease it is renewed, when
+// so many are held.
+func renewAge(held int) time.Duration {
+	return min(max(renewAfter, time.Duration(held)*time.Second/renewRate), renewLast)
+}
 
 // leases keeps the messages that this process has: it renews each until it was
 // answered for. One that is delivered again while it is kept, as after the
@@ -119,8 +130,9 @@ func (k *leases) stale(now time.Time) []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var due []string
+	age := renewAge(len(k.held))
 	for _, l := range k.held {
-		if now.Sub(l.renewed) >= renewAfter {
+		if now.Sub(l.renewed) >= age {
 			l.renewed = now
 			due = append(due, l.reply)
 		}

@@ -23,7 +23,7 @@ var glossary = []term{
 	{"early", "calls that arrived before they were due; any makes the exit status 1"},
 	{"stray", "calls whose key belongs to no planned instant, such as an occurrence run twice under two keys; any makes the exit status 1"},
 	{"duplicated", "calls that repeat a key; a target can tell them by it"},
-	{"cpu_us_per_job", "processor time of the whole process for each job, sink and all; herd: from 3 s before (bare: 1 s) to the end"},
+	{"cpu_us_per_job", "processor time of the whole process for each job, sink and all; herd: from 11 s before (bare: 1 s) to the end"},
 	{"cpu_us_per_run", "processor time of the whole process for each occurrence of the measurement"},
 	{"cpu_cores", "processors kept busy during the measurement"},
 	{"allocs_per_job", "allocations for each job, in the same time"},

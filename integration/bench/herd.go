@@ -112,9 +112,9 @@ type herdRun struct {
 	profile  func() (end func() error, err error)
 }
 
-// herdQuiet is the quiet before Carillon's herd, which fires up to 2.5 s early:
+// herdQuiet is the quiet before Carillon's herd, which fires up to 10.5 s early:
 // that is to be part of the measurement.
-const herdQuiet = 3 * time.Second
+const herdQuiet = 11 * time.Second
 
 func (b *bench) newHerd(name string, s *sink, quiet time.Duration) *herdRun {
 	due := time.Now().UTC().Add(b.lead(b.n) - herdQuiet + quiet).Truncate(time.Millisecond)

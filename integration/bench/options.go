@@ -124,5 +124,5 @@ func (o *options) lead(jobs int) time.Duration {
 	if o.ahead > 0 {
 		return o.ahead
 	}
-	return 6*time.Second + time.Duration(jobs)*time.Second/2500
+	return 14*time.Second + time.Duration(jobs)*time.Second/2500
 }

@@ -14,9 +14,10 @@ type loader struct {
 	jobs *cache.Jobs
 	done func(*run) // called when the definition has been read, or could not be
 
-	mu    sync.Mutex
-	queue []*run
-	wake  chan struct{}
+	mu      sync.Mutex
+	queue   []*run
+	loading int // how many are in the queue, or being read
+	wake    chan struct{}
 }
 
 // loadBatch is the most definitions read in one request.
@@ -30,6 +31,7 @@ func newLoader(jobs *cache.Jobs, done func(*run)) *loader {
 func (l *loader) add(r *run) {
 	l.mu.Lock()
 	l.queue = append(l.queue, r)
+	l.loading++
 	l.mu.Unlock()
 	select {
 	case l.wake <- struct{}{}:
@@ -76,4 +78,14 @@ func (l *loader) load(ctx context.Context, batch []*run) {
 	for _, r := range batch {
 		l.done(r)
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.loading -= len(batch)
+}
+
+// bytes is how many bytes what is on its way through here will count for.
+func (l *loader) bytes() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.loading * scheduler.UsualHeldBytes
 }
