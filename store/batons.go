@@ -75,7 +75,7 @@ func (s *Store) AnyBaton(ctx context.Context, k scheduler.Key) (*scheduler.Store
 // baton it replaces, 0 when none may wait. scheduler.ErrConflict otherwise.
 func (s *Store) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {
 	m := s.timer(slot, body, at)
-	m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(waiting, 10))
+	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(waiting, 10))
 	_, err := s.publish(ctx, m)
 	return err
 }
@@ -84,13 +84,12 @@ func (s *Store) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at ti
 // waiting baton whose place it takes: that one is canceled in the same step.
 // With 0 nothing may be running. scheduler.ErrConflict otherwise.
 func (s *Store) Fire(ctx context.Context, slot scheduler.Slot, body []byte, waiting uint64) error {
-	m := nats.NewMsg(s.fireSubject(slot))
-	m.Data = body
-	m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(waiting, 10))
+	m := s.message(s.fireSubject(slot), body)
+	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(waiting, 10))
 	if waiting != 0 {
-		m.Header.Set(jetstream.ScheduleNextHeader, "purge")
-		m.Header.Set(jetstream.SchedulerHeader, s.timerSubject(slot))
-		m.Header.Set(jetstream.ExpectedLastSubjSeqSubjHeader, s.timerSubject(slot))
+		setHeader(m, jetstream.ScheduleNextHeader, "purge")
+		setHeader(m, jetstream.SchedulerHeader, s.timerSubject(slot))
+		setHeader(m, jetstream.ExpectedLastSubjSeqSubjHeader, s.timerSubject(slot))
 	}
 	_, err := s.publish(ctx, m)
 	return err
@@ -103,24 +102,22 @@ func (s *Store) Fire(ctx context.Context, slot scheduler.Slot, body []byte, wait
 func (s *Store) PassOn(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, running uint64) error {
 	var m *nats.Msg
 	if at.IsZero() {
-		m = nats.NewMsg(s.fireSubject(slot))
-		m.Data = body
+		m = s.message(s.fireSubject(slot), body)
 	} else {
 		m = s.timer(slot, body, at)
-		m.Header.Set(jetstream.ExpectedLastSubjSeqSubjHeader, s.fireSubject(slot))
+		setHeader(m, jetstream.ExpectedLastSubjSeqSubjHeader, s.fireSubject(slot))
 	}
-	m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(running, 10))
+	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(running, 10))
 	_, err := s.publish(ctx, m)
 	return err
 }
 
 // timer builds the message of a waiting baton.
 func (s *Store) timer(slot scheduler.Slot, body []byte, at time.Time) *nats.Msg {
-	m := nats.NewMsg(s.timerSubject(slot))
-	m.Data = body
+	m := s.message(s.timerSubject(slot), body)
 	// The client's own option writes whole seconds only.
-	m.Header.Set(jetstream.ScheduleHeader, "@at "+at.UTC().Format(time.RFC3339Nano))
-	m.Header.Set(jetstream.ScheduleTargetHeader, s.fireSubject(slot))
+	setHeader(m, jetstream.ScheduleHeader, "@at "+at.UTC().Format(time.RFC3339Nano))
+	setHeader(m, jetstream.ScheduleTargetHeader, s.fireSubject(slot))
 	return m
 }
 

@@ -380,6 +380,7 @@ func TestUnavailable(t *testing.T) {
 			"Follow":     s.Follow(ctx, job, 0, func(*scheduler.Record) {}),
 			"Forget":     s.Forget(ctx, job),
 			"IsFirst":    second(s.IsFirstSpec(ctx, "c.job", 1)),
+			"FirstSpec":  second(s.FirstSpec(ctx)),
 			"EraseSpec":  s.EraseSpec(ctx, 1),
 			"Specs":      s.DeliverSpecs(ctx, nil, func() int { return 1 }, func(scheduler.PublishedSpec) {}),
 			"Result":     s.PublishResult(ctx, "accepted", "c.job", nil),

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -20,8 +19,7 @@ func (s *Store) Append(ctx context.Context, r *scheduler.Record) error {
 	if err != nil {
 		return fmt.Errorf("history record of %s: %w", r.Job, err)
 	}
-	m := nats.NewMsg(s.historySubject(r.Job, r.Outcome))
-	m.Data = data
+	m := s.bareMessage(s.historySubject(r.Job, r.Outcome), data)
 	_, err = s.publish(ctx, m)
 	return err
 }

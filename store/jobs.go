@@ -36,7 +36,7 @@ func (s *Store) LoadJobs(ctx context.Context, keys []scheduler.Key, each func(sc
 	for i, k := range keys {
 		subjects[i] = s.jobSubject(k)
 	}
-	return s.lastOf(ctx, "KV_"+s.cfg.bucket("jobs"), subjects, 0, func(m *jetstream.RawStreamMsg) {
+	return s.lastOf(ctx, "KV_"+s.cfg.bucket(jobsBucket), subjects, 0, func(m *jetstream.RawStreamMsg) {
 		if k, ok := s.jobKey(m.Subject); ok {
 			if st, err := stored(k, m); err == nil {
 				each(st)
@@ -81,12 +81,11 @@ func stored(k scheduler.Key, m *jetstream.RawStreamMsg) (scheduler.Stored, error
 // exist) and returns the new revision. final lets it expire, and drops the
 // earlier revisions with it. scheduler.ErrConflict when the revision is stale.
 func (s *Store) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
-	m := nats.NewMsg(s.jobSubject(k))
-	m.Data = data
-	m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(replaces, 10))
+	m := s.message(s.jobSubject(k), data)
+	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(replaces, 10))
 	if final {
-		m.Header.Set(jetstream.MsgTTLHeader, s.cfg.FinalAge.String())
-		m.Header.Set("Nats-Rollup", "sub")
+		setHeader(m, jetstream.MsgTTLHeader, s.cfg.FinalAge.String())
+		setHeader(m, "Nats-Rollup", "sub")
 	}
 	return s.publish(ctx, m)
 }
@@ -96,16 +95,15 @@ func (s *Store) SaveJob(ctx context.Context, k scheduler.Key, data []byte, repla
 // would have, or in an hour: the server lets nothing expire sooner that leaves a
 // marker. scheduler.ErrConflict when the revision is stale.
 func (s *Store) RewriteJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
-	m := nats.NewMsg(s.jobSubject(k))
-	m.Data = data
-	m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(replaces, 10))
+	m := s.message(s.jobSubject(k), data)
+	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(replaces, 10))
 	if final {
 		left, err := s.timeLeft(ctx, replaces)
 		if err != nil {
 			return 0, err
 		}
-		m.Header.Set(jetstream.MsgTTLHeader, left.String())
-		m.Header.Set("Nats-Rollup", "sub")
+		setHeader(m, jetstream.MsgTTLHeader, left.String())
+		setHeader(m, "Nats-Rollup", "sub")
 	}
 	return s.publish(ctx, m)
 }
@@ -130,22 +128,36 @@ func (s *Store) timeLeft(ctx context.Context, revision uint64) (time.Duration, e
 // RemoveJob deletes a definition at a revision. specSequence is the sequence
 // of the spec that asked for it, 0 if none did.
 func (s *Store) RemoveJob(ctx context.Context, k scheduler.Key, revision, specSequence uint64) error {
-	m := nats.NewMsg(s.jobSubject(k))
-	m.Header.Set("KV-Operation", "PURGE")
-	m.Header.Set("Nats-Rollup", "sub")
-	m.Header.Set(jetstream.MsgTTLHeader, markerAge.String())
-	m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(revision, 10))
+	m := s.message(s.jobSubject(k), nil)
+	setHeader(m, "KV-Operation", "PURGE")
+	setHeader(m, "Nats-Rollup", "sub")
+	setHeader(m, jetstream.MsgTTLHeader, markerAge.String())
+	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(revision, 10))
 	if specSequence > 0 {
-		m.Header.Set(specHeader, strconv.FormatUint(specSequence, 10))
+		setHeader(m, specHeader, strconv.FormatUint(specSequence, 10))
 	}
 	_, err := s.publish(ctx, m)
 	return err
 }
 
 // WatchJobs calls changed for every definition written or deleted from now on,
-// until ctx is done. ready is called once the watch stands. It returns an
-// error when the watch is lost.
+// until ctx is done. ready is called once the watch stands. It returns
+// scheduler.ErrUnavailable when a change may have been missed.
 func (s *Store) WatchJobs(ctx context.Context, ready func(), changed func(k scheduler.Key, revision uint64)) error {
+	err := s.listen(ctx, jobsBucket, func(uint64) { ready() }, func(c change) {
+		if k, ok := splitKey(c.name); ok {
+			changed(k, c.revision)
+		}
+	})
+	if errors.Is(err, errDeaf) {
+		s.deafTo(jobsBucket, err)
+		return s.followJobs(ctx, ready, changed)
+	}
+	return err
+}
+
+// followJobs is [Store.WatchJobs] by a consumer of the bucket.
+func (s *Store) followJobs(ctx context.Context, ready func(), changed func(k scheduler.Key, revision uint64)) error {
 	w, err := s.jobs.WatchAll(ctx, jetstream.UpdatesOnly(), jetstream.MetaOnly())
 	if err != nil {
 		return translate(err)
@@ -217,9 +229,9 @@ func isMarker(h nats.Header) bool {
 // EachJob calls f for every key in a collection (all when it is empty), in no
 // particular order, until f returns an error.
 func (s *Store) EachJob(ctx context.Context, collection string, f func(scheduler.Key) error) error {
-	filter := "$KV." + s.cfg.bucket("jobs") + ".>"
+	filter := "$KV." + s.cfg.bucket(jobsBucket) + ".>"
 	if collection != "" {
-		filter = "$KV." + s.cfg.bucket("jobs") + "." + collection + ".*"
+		filter = "$KV." + s.cfg.bucket(jobsBucket) + "." + collection + ".*"
 	}
 	return s.eachSubject(ctx, s.jobStream, filter, func(subject string) error {
 		if k, ok := s.jobKey(subject); ok {

@@ -30,7 +30,9 @@ type Store struct {
 	timers      []jetstream.Stream
 	opened      []string // the streams behind all these, in the order in which they were opened
 	leases      *leases
+	publisher   *publisher
 	unasked     names // streams whose purge the NATS user may not ask for
+	deaf        names // buckets whose changes cannot be heard
 	suspicions  chan struct{}
 	shut        atomic.Pointer[[]Shut] // what the last check found
 }
@@ -53,14 +55,16 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(publishWindow),
-		jetstream.WithPublishAsyncTimeout(publishTimeout), jetstream.WithDefaultTimeout(publishTimeout))
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(publishTimeout))
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), suspicions: make(chan struct{}, 1)}
 	s.leases = &leases{nc: nc, lost: func(err error) { cfg.Logger.Warn("lease not renewed", "err", err) }}
 	if err := s.checkServer(ctx); err != nil {
+		return nil, err
+	}
+	if s.publisher, err = newPublisher(nc); err != nil {
 		return nil, err
 	}
 	for _, open := range []func(context.Context) error{
@@ -181,29 +185,38 @@ func (s *Store) checkLanes() error {
 // that started under an earlier one.
 const jobRevisions = 8
 
+// The buckets whose changes are watched.
+const (
+	jobsBucket        = "jobs"
+	collectionsBucket = "collections"
+	secretsBucket     = "secrets"
+)
+
 // markerAge is how long the store remembers that a job was deleted.
 const markerAge = time.Hour
 
 func (s *Store) openBuckets(ctx context.Context) (err error) {
 	s.jobs, err = s.openBucket(ctx, jetstream.KeyValueConfig{
-		Bucket: s.cfg.bucket("jobs"), Description: "Carillon: job definitions",
-		History: jobRevisions, LimitMarkerTTL: markerAge,
+		Bucket: s.cfg.bucket(jobsBucket), Description: "Carillon: job definitions",
+		History: jobRevisions, LimitMarkerTTL: markerAge, RePublish: s.cfg.tells(jobsBucket),
 	})
 	if err != nil {
 		return err
 	}
-	s.jobStream, err = s.js.Stream(ctx, "KV_"+s.cfg.bucket("jobs"))
+	s.jobStream, err = s.js.Stream(ctx, "KV_"+s.cfg.bucket(jobsBucket))
 	if err != nil {
 		return translate(err)
 	}
 	s.collections, err = s.openBucket(ctx, jetstream.KeyValueConfig{
-		Bucket: s.cfg.bucket("collections"), Description: "Carillon: job collections", History: 1,
+		Bucket: s.cfg.bucket(collectionsBucket), Description: "Carillon: job collections", History: 1,
+		RePublish: s.cfg.tells(collectionsBucket),
 	})
 	if err != nil {
 		return err
 	}
 	s.secrets, err = s.openBucket(ctx, jetstream.KeyValueConfig{
-		Bucket: s.cfg.bucket("secrets"), Description: "Carillon: shared secrets, sealed", History: 1,
+		Bucket: s.cfg.bucket(secretsBucket), Description: "Carillon: shared secrets, sealed", History: 1,
+		RePublish: s.cfg.tells(secretsBucket),
 	})
 	return err
 }
@@ -241,10 +254,28 @@ func (s *Store) checkBucket(ctx context.Context, cfg jetstream.KeyValueConfig) e
 		wrong = fmt.Sprintf("keeps %d revisions of a key, %d are needed", have.MaxMsgsPerSubject, cfg.History)
 	case cfg.LimitMarkerTTL > 0 && !have.AllowMsgTTL:
 		wrong = "does not allow a time to live per key (allow_msg_ttl)"
+	case cfg.RePublish != nil && have.RePublish == nil: // of an earlier version
+		return s.letTell(ctx, have, cfg.RePublish)
 	default:
 		return nil
 	}
 	return incompatible("bucket "+cfg.Bucket, wrong)
+}
+
+// letTell lets a bucket of an earlier version tell its changes. It works without,
+// if the NATS user may not change it.
+func (s *Store) letTell(ctx context.Context, have jetstream.StreamConfig, tells *jetstream.RePublish) error {
+	subject := "$JS.API.STREAM.UPDATE." + have.Name
+	if may, ok := s.permissions(ctx); ok && !may.publish(subject) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
+	have.RePublish = tells
+	if _, err := s.js.UpdateStream(ctx, have); err != nil && !s.forbidden(subject) {
+		return s.openError("stream "+have.Name, err)
+	}
+	return nil
 }
 
 func incompatible(what, wrong string) error {

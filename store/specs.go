@@ -79,6 +79,16 @@ func (s *Store) IsFirstSpec(ctx context.Context, name string, sequence uint64) (
 	return err == nil && m.Sequence == sequence, translate(err)
 }
 
+// FirstSpec returns the sequence of the first spec that is not done with; when
+// there is none, of the next one that will be published.
+func (s *Store) FirstSpec(ctx context.Context) (uint64, error) {
+	info, err := s.specs.Info(ctx)
+	if err != nil {
+		return 0, translate(err)
+	}
+	return info.State.FirstSeq, nil
+}
+
 // EraseSpec removes a spec from its stream and overwrites what was stored of it,
 // which an acknowledgement does not do. The server writes the block of messages
 // that it lies in once more, so this is for specs that hold secrets. A spec that
@@ -101,8 +111,7 @@ func (s *Store) PublishResult(ctx context.Context, verdict, name string, body []
 	if name != "" {
 		subject += "." + name
 	}
-	m := nats.NewMsg(subject)
-	m.Data = body
+	m := s.bareMessage(subject, body)
 	_, err := s.publish(ctx, m)
 	return err
 }

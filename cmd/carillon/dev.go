@@ -22,6 +22,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/printer"
+	"github.com/carillon-sched/carillon/cmd/carillon/profiles"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
@@ -48,6 +49,7 @@ type devCmd struct {
 	Hold      byteSize `name:"hold-memory" help:"Memory for jobs that are due, or soon will be, and their definitions." default:"160MiB" placeholder:"SIZE"`
 	Allow     []string `name:"allow-target" help:"Addresses that jobs may reach beside loopback ones: one, or a network as CIDR, 10.1.0.0/16. May be repeated." placeholder:"CIDR"`
 	Hosts     []string `name:"allowed-host" help:"Names that the HTTP servers answer to, beside those of loopback addresses: a name, or *.example.com. May be repeated." placeholder:"NAME"`
+	Pprof     string   `help:"Serve Go's profiles of this process there, at /debug/pprof/, for go tool pprof. A loopback address: they tell what is in its memory. Default: nowhere." placeholder:"ADDR"`
 	Login     string   `name:"login-endpoint" help:"Authority that gives ActiveDirectoryOAuth jobs their tokens: https://login.microsoftonline.com is Azure's. Without it, /echo/token does." placeholder:"URL"`
 	Strings   bool     `name:"show-connections" help:"Print the emulators' connection strings."`
 	PortsFile string   `help:"Write the addresses and connection strings to this file, as JSON, once everything runs." placeholder:"FILE"`
@@ -98,6 +100,7 @@ type dev struct {
 	cmd       devCmd
 	t         *terminal.Terminal
 	listener  net.Listener
+	profiles  *profiles.Server // nil without
 	nats      *embedded.Server
 	emulators *emulate.Servers
 	node      atomic.Pointer[node.Node]
@@ -123,6 +126,11 @@ func (c devCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		return err
 	}
 	defer l.Close()
+	prof, err := profiles.Start(ctx, c.Pprof, c.Logger(t.Err))
+	if err != nil {
+		return err
+	}
+	defer prof.Close()
 	server, err := c.startNATS(ctx, t)
 	if err != nil {
 		return asked(ctx, err)
@@ -132,7 +140,7 @@ func (c devCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	d := &dev{cmd: c, t: t, listener: l, nats: server, emulators: e}
+	d := &dev{cmd: c, t: t, listener: l, profiles: prof, nats: server, emulators: e}
 	running, end := context.WithCancel(ctx)
 	defer end()
 	go func() {
@@ -151,7 +159,8 @@ func (c devCmd) listeners() []listen.Flag {
 
 // check makes sure that the flags can be meant.
 func (c devCmd) check(ctx context.Context) error {
-	if err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts), checkHold(c.Hold)); err != nil {
+	err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts), checkHold(c.Hold), profiles.CheckAddress(ctx, c.Pprof))
+	if err != nil {
 		return err
 	}
 	if c.Watch && !slices.ContainsFunc(c.Paths, func(path string) bool { return path != jobfile.Stdin }) {
@@ -333,7 +342,7 @@ func echoes() map[string]http.Handler {
 // ports is where everything can be reached.
 func (d *dev) ports() listen.Ports {
 	p := d.emulators.Ports()
-	p.HTTP, p.NATS = d.url(), d.nats.URL()
+	p.HTTP, p.NATS, p.Pprof = d.url(), d.nats.URL(), d.profiles.URL()
 	return p
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/printer"
+	"github.com/carillon-sched/carillon/cmd/carillon/profiles"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
@@ -37,6 +38,7 @@ type serveCmd struct {
 	Region       string        `help:"What targets are told as x-ms-scheduler-execution-region." env:"CARILLON_REGION" placeholder:"NAME"`
 	Proxy        string        `help:"Proxy that jobs' requests over HTTP go through: http, https, socks5 or socks5h." env:"CARILLON_PROXY" placeholder:"URL"`
 	PortsFile    string        `help:"Write the addresses to this file, as JSON, once everything runs." env:"CARILLON_PORTS_FILE" placeholder:"FILE"`
+	Pprof        string        `help:"Serve Go's profiles of this process there, at /debug/pprof/, for go tool pprof. A loopback address: they tell what is in its memory. Default: nowhere." env:"CARILLON_PPROF" placeholder:"ADDR"`
 	MinRetryTime time.Duration `name:"min-retry-interval" help:"Shortest retryInterval of jobs, where a collection sets none." env:"CARILLON_MIN_RETRY_INTERVAL" default:"15s" placeholder:"DURATION"`
 }
 
@@ -88,7 +90,7 @@ Examples:
 
 // Run runs until it is interrupted.
 func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	if err := c.check(); err != nil {
+	if err := errors.Join(c.check(), profiles.CheckAddress(ctx, c.Pprof)); err != nil {
 		return err
 	}
 	if t.JSON {
@@ -121,6 +123,11 @@ func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 
 func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring, records *printer.Queue, log *slog.Logger) error {
 	var running atomic.Pointer[node.Node]
+	prof, err := profiles.Start(ctx, c.Pprof, log)
+	if err != nil {
+		return err
+	}
+	defer prof.Close()
 	start := startup{deadline: time.Now().Add(c.Wait), log: log}
 	nc, err := c.dial(ctx, start, log, func() {
 		if n := running.Load(); n != nil {
@@ -153,7 +160,7 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 	quiet := context.AfterFunc(ctx, func() { log.Info("stopping; a second signal ends it at once") })
 	defer quiet()
 	err = n.Run(ctx, func() error {
-		here := listen.Ports{HTTP: "http://" + listen.Reachable(l.Addr().String()), NATS: nc.ConnectedUrlRedacted()}
+		here := listen.Ports{HTTP: "http://" + listen.Reachable(l.Addr().String()), NATS: nc.ConnectedUrlRedacted(), Pprof: prof.URL()}
 		if exposed := listen.Exposed(ctx, listen.Flag{Name: "http", Addr: c.HTTP}); len(exposed) > 0 {
 			log.Warn("other machines may reach the API, which asks for no password", "http", c.HTTP)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -50,13 +51,22 @@ func herdOfBare(ctx context.Context, b *bench) (p part, err error) {
 		return p, err
 	}
 	defer s.client.CloseIdleConnections()
-	h := b.newHerd(orderBare, st.sink, bareQuiet)
+	h := st.newHerd(orderBare, bareQuiet)
 	h.register = func(ctx context.Context) (time.Duration, error) { return s.publish(ctx, h.calendar) }
 	h.settle = func(context.Context, time.Time) (figures, error) { return nil, nc.Flush() }
-
+	if b.apart() {
+		worker, profiles, err := spawnChild(ctx, processWorker, st.dir, childBare, st.engine.url, st.sink.url)
+		if err != nil {
+			return p, err
+		}
+		worker.pprof = profiles
+		st.adopt(worker)
+		p, err := h.measure(ctx)
+		return p, errors.Join(err, worker.alive())
+	}
 	calls, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- s.run(calls) }()
+	go func() { ended <- s.run(calls, func() error { return nil }) }()
 	p, err = h.measure(ctx)
 	stop()
 	if failure := <-ended; err == nil {
@@ -65,6 +75,7 @@ func herdOfBare(ctx context.Context, b *bench) (p part, err error) {
 	return p, err
 }
 
+// newBare makes the stream of the baseline, unless it is there.
 func newBare(ctx context.Context, nc *nats.Conn, url string) (*bare, error) {
 	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(bareWindow))
 	if err != nil {
@@ -111,8 +122,8 @@ func (s *bare) publish(ctx context.Context, c calendar) (time.Duration, error) {
 	return took, err
 }
 
-// run makes the calls of what fires until ctx is done.
-func (s *bare) run(ctx context.Context) error {
+// run makes the calls of what fires until ctx is done. It calls ready once it takes them.
+func (s *bare) run(ctx context.Context, ready func() error) error {
 	consumer, err := s.stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
 		Durable: "workers", FilterSubject: barePrefix + "fire.>", AckPolicy: jetstream.AckExplicitPolicy,
 		AckWait: bareAckWait, MaxAckPending: -1,
@@ -130,6 +141,9 @@ func (s *bare) run(ctx context.Context) error {
 		return err
 	}
 	defer consuming.Stop()
+	if err := ready(); err != nil {
+		return err
+	}
 	g, calls := errgroup.WithContext(ctx)
 	for range bareCalls {
 		g.Go(func() error { return s.work(calls) })

@@ -2,7 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"flag"
+	"io"
+	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,8 +19,15 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if status, ok := runChild(os.Args[1:]); ok {
+		os.Exit(status)
+	}
 	ats.Register() // one ticker for the servers of all tests
-	os.Exit(m.Run())
+	flag.Parse()
+	_ = flag.Set("test.parallel", "6") // the scenarios wait most of the time
+	status := m.Run()
+	built.close()
+	os.Exit(status)
 }
 
 // TestScenarios runs every scenario, as typed, with little to do. It looks at
@@ -56,14 +68,65 @@ func TestScenarios(t *testing.T) {
 			[]string{"audit_findings"},
 		},
 		{"-scenario hold -n 1 -idle 0s -restart=false", []string{"carillon"}, []string{"register_per_s"}, nil},
-		{"-scenario register -n 50", []string{"carillon"}, []string{"accepted_per_s"}, []string{"rejected"}},
+		{"-scenario register -n 50", []string{"published", "called"}, []string{"allocs_per_job"}, []string{"rejected"}},
+		{
+			"-scenario herd -n 50 -ahead 6s -shape processes",
+			[]string{"carillon", "bare"},
+			[]string{
+				"delivered_s", "drained_after_s", "server_cpu_us_per_job", "worker_cpu_us_per_job", "sink_cpu_us_per_job",
+				"server_allocs_per_job", "server_rss_peak_mb", "worker_rss_peak_mb", "delivered_vs_bare", "cpu_vs_bare",
+			},
+			[]string{"lost", "early", "stray", "duplicated", "unsettled"},
+		},
+		{
+			"-scenario deliver -n 50 -ahead 6s -shape processes",
+			[]string{"http", "servicebus", "storagequeue", "jetstream"},
+			[]string{"delivered_s", "settled_s", "rate_vs_http"},
+			[]string{"lost", "early", "stray", "duplicated", "surplus_records"},
+		},
+		{
+			"-scenario steady -rate 20 -n 20 -interval 1s -warmup 1s -ahead 5s -shape processes -sync always",
+			[]string{"carillon"},
+			[]string{"late_p50_ms", "server_cpu_us_per_run", "server_allocs_per_run"},
+			[]string{"lost", "early", "stray", "duplicated"},
+		},
+		{
+			"-scenario hold -n 50 -idle 10ms -shape processes",
+			[]string{"carillon"},
+			[]string{"rss_idle_bytes_per_job", "server_rss_idle_mb", "worker_heap_bytes_per_job", "ready_s", "killed_ready_s", "audit_s"},
+			[]string{"audit_findings"},
+		},
+		{
+			"-scenario register -n 50 -shape processes",
+			[]string{"published", "called"},
+			[]string{"server_cpu_us_per_job", "worker_allocs_per_job"},
+			[]string{"rejected"},
+		},
+		{
+			"-scenario kill -n 50 -ahead 6s",
+			[]string{"carillon"},
+			[]string{"killed_arrived", "late_max_ms", "drained_s"},
+			[]string{"lost", "early", "stray", "unsettled"},
+		},
+		{
+			"-scenario profile -n 50 -ahead 6s -profiles DIR/profiles",
+			[]string{"carillon", "bare"},
+			[]string{"worker_cpu_us_per_job"},
+			[]string{"lost", "early", "stray", "duplicated", "unsettled"},
+		},
 		{"-scenario next -n 1 -runs 2", nil, []string{"ns_per_op", "allocs_per_op"}, nil},
 	} {
 		t.Run(test.args, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			args := strings.Fields(strings.ReplaceAll(test.args, "DIR", dir))
-			got := runJSON(t, append(args, "-json", "-dir", dir))
+			args := append(strings.Fields(strings.ReplaceAll(test.args, "DIR", dir)), "-json", "-dir", dir)
+			if o, err := readOptions(args); err != nil {
+				t.Fatal(err)
+			} else if o.apart() {
+				p := builtOnce(t)
+				args = append(args, "-carillon", p.carillon, "-nats-server", p.server)
+			}
+			got := runJSON(t, args)
 			if len(test.parts) > 0 {
 				for _, name := range test.parts {
 					if got[name] == nil {
@@ -88,11 +151,93 @@ func TestScenarios(t *testing.T) {
 					}
 				}
 			}
+			if wrong := unprofiled(test.args, dir); len(wrong) > 0 {
+				t.Errorf("not profiles: %v", wrong)
+			}
 			if left, _ := filepath.Glob(filepath.Join(dir, "carillon-bench-*")); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
 		})
 	}
+}
+
+// unprofiled returns those files of the scenario profile that are missing, or are no profiles.
+func unprofiled(args, dir string) (wrong []string) {
+	if !strings.Contains(args, "-profiles") {
+		return nil
+	}
+	for _, of := range []string{"carillon-server", "carillon-worker", "bare-server", "bare-worker"} {
+		for _, kind := range []string{".cpu", ".heap", ".allocs", ".allocs.base"} {
+			name := of + kind + ".pb.gz"
+			data, err := os.ReadFile(filepath.Join(dir, "profiles", name))
+			if err != nil || !bytes.HasPrefix(data, []byte("\x1f\x8b")) { // gzip
+				wrong = append(wrong, name)
+			}
+		}
+	}
+	return wrong
+}
+
+// TestRecorder checks that the sink's process tells each call once, and counts keys.
+func TestRecorder(t *testing.T) {
+	t.Parallel()
+	r, err := newRecorder(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	s := &sink{url: r.url, remote: &remoteSink{ctx: t.Context(), url: r.url}, arrivals: map[string]arrival{}}
+	b := &bare{client: http.DefaultClient, url: r.url}
+	for i, keys := range [][]string{{"a b", "c"}, {"a b"}, {}, {"d"}} {
+		for _, key := range keys {
+			if err := b.call(t.Context(), key); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.collect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]int{}
+		for _, key := range []string{"a b", "c", "a b", "d"}[:[]int{2, 3, 3, 4}[i]] {
+			want[key]++
+		}
+		got := map[string]int{}
+		s.each(func(key string, a arrival) { got[key] = a.calls })
+		if !maps.Equal(got, want) {
+			t.Errorf("after %d: got %v, want %v", i, got, want)
+		}
+	}
+	s.remote.asked = time.Time{}
+	if n := s.distinct(); n != 3 {
+		t.Errorf("%d keys", n)
+	}
+}
+
+// TestSample checks which jobs are asked for.
+func TestSample(t *testing.T) {
+	for _, test := range []struct {
+		n, most int
+		want    []int
+	}{
+		{1, 500, []int{0}}, {3, 500, []int{0, 1, 2}}, {100, 4, []int{0, 33, 66, 99}}, {5, 1, []int{0}},
+	} {
+		if got := sampleOf(test.n, test.most); !slices.Equal(got, test.want) {
+			t.Errorf("%d of %d: got %v", test.most, test.n, got)
+		}
+	}
+}
+
+// built are the programs of the tests' processes. They are built without the race detector, however the tests are: it would
+// only make them slow.
+var built = &workshop{}
+
+func builtOnce(t *testing.T) programs {
+	t.Helper()
+	p, err := built.programs(context.Background(), &options{}, newProgress(io.Discard, options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // runJSON runs the command and returns its figures by part.
@@ -117,14 +262,21 @@ func runJSON(t *testing.T, args []string) map[string]map[string]float64 {
 // TestUsage checks what wrong command lines, and -h, are answered with.
 func TestUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                               "must be one of herd, deliver, steady, hold, register, next",
-		"-scenario heard":                "must be one of",
-		"-scenario herd -n -1":           "-n -1: must be positive",
-		"-scenario herd -conn udp x":     `unexpected argument "x"`,
-		"-scenario herd -conn udp":       `-conn "udp"`,
-		"-scenario steady -interval 1ms": "whole seconds",
-		"-scenario herd -order x":        `-order "x"`,
-		"-scenario herd -runs 0":         "-runs 0",
+		"":                                              "must be one of herd, deliver, steady, hold, register, kill, profile, next",
+		"-scenario heard":                               "must be one of",
+		"-scenario herd -n -1":                          "-n -1: must be positive",
+		"-scenario herd -conn udp x":                    `unexpected argument "x"`,
+		"-scenario herd -conn udp":                      `-conn "udp"`,
+		"-scenario steady -interval 1ms":                "whole seconds",
+		"-scenario herd -order x":                       `-order "x"`,
+		"-scenario herd -runs 0":                        "-runs 0",
+		"-scenario herd -shape two":                     `-shape "two": must be one or processes`,
+		"-scenario next -shape processes":               "-shape processes: next",
+		"-scenario herd -profiles d":                    "-profiles: it is for -shape processes",
+		"-scenario herd -shape processes -cpuprofile f": "-profiles DIR writes both",
+		"-scenario herd -carillon f":                    "-carillon, -nats-server: they are for",
+		"-scenario kill -kill-at 1":                     "-kill-at 1: must be at least 0",
+		"-scenario herd -sync never":                    `-sync "never"`,
 	} {
 		var stderr bytes.Buffer
 		if status := run(t.Context(), strings.Fields(args), &stderr, &stderr); status != exitUsage || !strings.Contains(stderr.String(), want) {
@@ -135,7 +287,7 @@ func TestUsage(t *testing.T) {
 	if status := run(t.Context(), []string{"-h"}, &stdout, &stdout); status != exitOK {
 		t.Errorf("-h: status %d", status)
 	}
-	for _, word := range []string{"herd", "deliver", "steady", "hold", "register", "next", "-conn", "late_p99_ms", "ratio"} {
+	for _, word := range []string{"herd", "deliver", "steady", "hold", "register", "kill", "profile", "next", "-shape", "-conn", "late_p99_ms", "ratio"} {
 		if !strings.Contains(stdout.String(), word) {
 			t.Errorf("-h does not tell of %s", word)
 		}
@@ -146,11 +298,7 @@ func TestUsage(t *testing.T) {
 func TestAccount(t *testing.T) {
 	due := time.Now().Add(-time.Minute).UTC().Truncate(time.Millisecond)
 	c := calendar{collection: "default", prefix: "job-", jobs: 4, first: due, step: 3 * time.Millisecond, grain: time.Millisecond, interval: 10 * time.Second}
-	s, err := newSink(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.close()
+	s := &sink{arrivals: map[string]arrival{}}
 	arrive := func(key string, at time.Time, calls int) {
 		s.arrivals[key] = arrival{at, calls}
 	}

@@ -6,7 +6,8 @@ import (
 
 // target is what the calls of a herd go to.
 type target struct {
-	options []option                        // with which actions find it
+	options []option                        // with which actions find it, in this process
+	args    []string                        // of carillon serve, to the same end
 	action  func(key string) string         // of the job whose call has that key, as JSON; nil: a request to the sink
 	arrived func() int                      // how many calls have
 	collect func(ctx context.Context) error // tells the sink of the calls, if they do not pass through it
@@ -17,19 +18,19 @@ type target struct {
 func newTarget(s *sink) *target {
 	return &target{
 		arrived: s.distinct,
-		collect: func(context.Context) error { return nil },
+		collect: s.collect,
 		close:   func() error { return nil },
 	}
 }
 
 // toHTTP is the sink itself.
-func toHTTP(_ context.Context, s *sink) (*target, error) { return newTarget(s), nil }
+func toHTTP(_ context.Context, st *stage) (*target, error) { return newTarget(st.sink), nil }
 
 // destinations are the types of action that are compared. The first is what
 // the others are compared with.
 var destinations = []struct {
 	name string
-	open func(context.Context, *sink) (*target, error)
+	open func(context.Context, *stage) (*target, error)
 }{
 	{"http", toHTTP},
 	{"servicebus", toServiceBus},

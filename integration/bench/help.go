@@ -9,9 +9,15 @@ import (
 
 // writeHelp explains the scenarios, the flags and the figures.
 func writeHelp(w io.Writer) {
-	fmt.Fprint(w, `bench measures Carillon in one process: NATS server, scheduler, load and HTTP sink.
+	fmt.Fprint(w, `bench measures Carillon: NATS server, scheduler, load and HTTP sink in one process or, with -shape processes, each in
+a process of its own, as users run them. Then nats-server and carillon are built of this source, once for a command,
+jobs are put through the API on NATS, and processor time and memory are told of each.
 
 usage: go run ./integration/bench -scenario NAME -n N [flags]
+
+    go run ./integration/bench -scenario herd -shape processes -runs 3
+    go run ./integration/bench -scenario profile -n 20000 -profiles /tmp/profiles
+    go tool pprof -top /tmp/profiles/carillon-server.cpu.pb.gz
 
 Scenarios:
 `)

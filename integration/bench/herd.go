@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // herd lets all jobs fall due at one instant, in Carillon and in the baseline.
@@ -36,93 +34,70 @@ func herd(ctx context.Context, b *bench) ([]part, error) {
 	}
 	carillon, _ := parts[0].figures.find("delivered_s")
 	bare, _ := parts[1].figures.find("delivered_s")
-	parts[0].figures = append(parts[0].figures, figure{"ratio", bare / carillon})
+	cpu, _ := parts[0].figures.find("cpu_us_per_job")
+	bareCPU, _ := parts[1].figures.find("cpu_us_per_job")
+	parts[0].figures = append(parts[0].figures,
+		figure{"ratio", bare / carillon}, figure{"delivered_vs_bare", carillon / bare}, figure{"cpu_vs_bare", cpu / bareCPU})
 	return parts, nil
 }
 
 // herdTo measures Carillon's herd on a target.
-func (b *bench) herdTo(ctx context.Context, name string, open func(context.Context, *sink) (*target, error)) (p part, err error) {
+func (b *bench) herdTo(ctx context.Context, name string, open func(context.Context, *stage) (*target, error)) (p part, err error) {
 	st, err := b.newStage(ctx)
 	if err != nil {
 		return p, err
 	}
 	defer st.close()
-	to, err := open(ctx, st.sink)
+	to, err := open(ctx, st)
 	if err != nil {
 		return p, err
 	}
 	defer func() { err = errors.Join(err, to.close()) }()
-	sys, err := startSystem(ctx, st.engine, b.progress.log(), to.options...)
+	sys, err := st.startSystem(ctx, to)
 	if err != nil {
 		return p, err
 	}
-	defer func() { err = errors.Join(err, sys.stop()) }()
-	h := b.newHerd(name, st.sink, herdQuiet)
-	h.calendar.action, h.target = to.action, to
-	var written uint64
-	h.register = func(ctx context.Context) (took time.Duration, err error) {
-		if took, err = sys.putAll(ctx, b.progress, h.calendar, st.sink.url); err != nil {
-			return 0, err
-		}
-		jobs, err := sys.state(ctx, jobStream)
-		written = jobs.LastSeq
-		return took, err
-	}
-	h.settle = func(ctx context.Context, until time.Time) (figures, error) {
-		return sys.settle(ctx, h.calendar, written, until)
-	}
-	h.profile = b.profile
-	return h.measure(ctx)
+	defer func() { err = errors.Join(err, sys.close()) }()
+	return st.herdOf(name, sys, to).measure(ctx)
 }
 
-// settle waits until each of the one-shots of c has its record, none has a
-// baton, and all their ends are written. written is the last revision of the
-// definitions before: an end is one more.
-func (s *system) settle(ctx context.Context, c calendar, written uint64, until time.Time) (figures, error) {
-	n := uint64(c.jobs)
-	settled, history, err := s.reach(ctx, historyStream, until, func(st jetstream.StreamState) bool { return st.Msgs >= n })
-	if err != nil {
-		return nil, err
+// herdOf is the herd of a system.
+func (s *stage) herdOf(name string, sys *system, to *target) *herdRun {
+	h := s.newHerd(name, herdQuiet)
+	h.calendar.action, h.target = to.action, to
+	h.register = func(ctx context.Context) (took time.Duration, err error) {
+		return sys.putAll(ctx, s.progress, h.calendar, s.sink.url)
 	}
-	_, timers, err := s.reach(ctx, timersStream, until, func(st jetstream.StreamState) bool { return st.Msgs == 0 })
-	if err != nil {
-		return nil, err
-	}
-	drained, jobs, err := s.reach(ctx, jobStream, until, func(st jetstream.StreamState) bool { return st.LastSeq >= written+n })
-	missing := n - min(n, history.Msgs) + timers.Msgs + n - min(n, jobs.LastSeq-written)
-	return figures{
-		{"settled_s", settled.Sub(c.first).Seconds()},
-		{"drained_s", drained.Sub(c.first).Seconds()},
-		{"unsettled", float64(missing)},
-		{"surplus_records", float64(history.Msgs - min(n, history.Msgs))},
-	}, err
+	h.settle = func(ctx context.Context, until time.Time) (figures, error) { return sys.settle(ctx, h.calendar, until) }
+	return h
 }
 
 // herdRun is one herd, of Carillon or bare.
 type herdRun struct {
-	*bench
+	*stage
 	*target
 
 	name     string
-	sink     *sink
 	calendar calendar
+	patience time.Duration // how long the calls may take, beside a millisecond for each
 	quiet    time.Duration // before the instant: the registration must be over, and the measurement begins
 	register func(ctx context.Context) (took time.Duration, err error)
 	settle   func(ctx context.Context, until time.Time) (figures, error)
-	profile  func() (end func() error, err error)
 }
 
 // herdQuiet is the quiet before Carillon's herd, which fires up to 10.5 s early:
 // that is to be part of the measurement.
 const herdQuiet = 11 * time.Second
 
-func (b *bench) newHerd(name string, s *sink, quiet time.Duration) *herdRun {
-	due := time.Now().UTC().Add(b.lead(b.n) - herdQuiet + quiet).Truncate(time.Millisecond)
+// herdPatience ends the wait for calls that do not come.
+const herdPatience = 15 * time.Second
+
+func (s *stage) newHerd(name string, quiet time.Duration) *herdRun {
+	due := time.Now().UTC().Add(s.lead(s.n) - herdQuiet + quiet).Truncate(time.Millisecond)
 	return &herdRun{
-		bench: b, name: name, sink: s, quiet: quiet,
-		calendar: calendar{collection: "default", prefix: "job-", jobs: b.n, first: due},
-		target:   newTarget(s),
-		profile:  func() (func() error, error) { return func() error { return nil }, nil },
+		stage: s, name: name, quiet: quiet, patience: herdPatience,
+		calendar: calendar{collection: "default", prefix: "job-", jobs: s.n, first: due},
+		target:   newTarget(s.sink),
 	}
 }
 
@@ -142,26 +117,31 @@ func (h *herdRun) measure(ctx context.Context) (part, error) {
 	if err := sleep(ctx, due.Add(-h.quiet)); err != nil {
 		return part{}, err
 	}
-	end, err := h.profile()
+	h.forgetPeaks()
+	end, err := h.profile(ctx, h.name, profileHerd+time.Duration(h.n)*profilePerJob)
 	if err != nil {
 		return part{}, err
 	}
-	m := startMeter()
+	m := h.startMeter(ctx)
 	settled, err := h.release(ctx)
-	used := m.stop()
-	if err = errors.Join(err, end()); err != nil {
+	used := m.stop(ctx)
+	memory := h.memory()
+	rest, restErr := h.rest(ctx)
+	if err = errors.Join(err, restErr, end()); err != nil {
 		return part{}, err
 	}
 	if err := h.collect(ctx); err != nil {
 		return part{}, err
 	}
-	return h.part(took, settled, used), nil
+	p := h.part(took, settled, used)
+	p.figures = append(append(p.figures, figure{"rest_cpu_us_per_job", micros(rest) / float64(h.n)}), memory...)
+	return p, nil
 }
 
 // release waits until all have arrived, and are settled.
 func (h *herdRun) release(ctx context.Context) (figures, error) {
 	due := h.calendar.first
-	until := due.Add(15*time.Second + time.Duration(h.n)*time.Millisecond)
+	until := due.Add(h.patience + time.Duration(h.n)*time.Millisecond)
 	if err := sleep(ctx, due); err != nil {
 		return nil, err
 	}
@@ -186,7 +166,9 @@ func (h *herdRun) part(register time.Duration, settled figures, used usage) part
 	}
 	fs = append(fs, t.lateness()...)
 	fs = append(fs, settled...)
+	if drained, ok := settled.find("drained_s"); ok {
+		fs = append(fs, figure{"drained_after_s", drained - delivered})
+	}
 	fs = append(fs, t.faults()...)
-	fs = append(fs, used.per(h.n, "job")...)
-	return part{h.name, append(fs, memory()...)}
+	return part{h.name, append(fs, used.per(h.n, "job")...)}
 }

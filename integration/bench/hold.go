@@ -22,13 +22,12 @@ func hold(ctx context.Context, b *bench) ([]part, error) {
 		return nil, err
 	}
 	defer st.close()
-	fs, err := b.withSystem(ctx, st, func(sys *system) (figures, error) { return b.fill(ctx, st, sys) })
-	if err == nil && b.restart {
-		var again figures
-		again, err = b.reopen(ctx, st)
-		fs = append(fs, again...)
+	fs, err := st.withSystem(ctx, func(sys *system) (figures, error) { return st.fill(ctx, sys) })
+	if err != nil || !b.restart {
+		return []part{{orderCarillon, fs}}, err
 	}
-	return []part{{orderCarillon, fs}}, err
+	again, err := st.reopen(ctx)
+	return []part{{orderCarillon, append(fs, again...)}}, err
 }
 
 // distant is when the held jobs are due.
@@ -40,40 +39,47 @@ func (b *bench) distant() calendar {
 }
 
 // fill puts the jobs and reads the memory.
-func (b *bench) fill(ctx context.Context, st *stage, sys *system) (figures, error) {
-	end, err := b.profile()
+func (s *stage) fill(ctx context.Context, sys *system) (figures, error) {
+	end, err := s.profile(ctx, orderCarillon, profileHerd+time.Duration(s.n)*profilePerJob)
 	if err != nil {
 		return nil, err
 	}
-	took, err := sys.putAll(ctx, b.progress, b.distant(), st.sink.url)
+	took, err := sys.putAll(ctx, s.progress, s.distant(), s.sink.url)
 	if err := errors.Join(err, end()); err != nil {
 		return nil, err
 	}
-	if n, err := sys.messages(ctx, timersStream); err != nil || n != b.n {
-		return nil, errors.Join(err, fmt.Errorf("%d batons wait for %d jobs", n, b.n))
+	if n, err := sys.messages(ctx, timersStream); err != nil || n != s.n {
+		return nil, errors.Join(err, fmt.Errorf("%d batons wait for %d jobs", n, s.n))
 	}
-	b.progress.sayf("put; idle for %s", b.idle)
-	if err := sleep(ctx, time.Now().Add(b.idle)); err != nil {
+	s.progress.sayf("put; idle for %s", s.idle)
+	if err := sleep(ctx, time.Now().Add(s.idle)); err != nil {
 		return nil, err
 	}
 	fs := figures{
 		{"register_s", took.Seconds()},
-		{"register_per_s", float64(b.n) / took.Seconds()},
+		{"register_per_s", float64(s.n) / took.Seconds()},
 	}
-	fs = append(fs, b.held()...)
-	if calls := st.sink.distinct(); calls > 0 {
+	held, err := s.held(ctx)
+	if err != nil {
+		return nil, err
+	}
+	fs = append(fs, held...)
+	if calls := s.sink.distinct(); calls > 0 {
 		return nil, fmt.Errorf("%d jobs ran, a month early", calls)
 	}
-	size, err := diskUse(st.dir)
-	return append(fs, figure{"disk_mb", float64(size) / 1e6}, figure{"disk_bytes_per_job", float64(size) / float64(b.n)}), err
+	size, err := diskUse(s.data())
+	return append(fs, figure{"disk_mb", float64(size) / 1e6}, figure{"disk_bytes_per_job", float64(size) / float64(s.n)}), err
 }
 
 // held reads what memory the jobs need, as it is and after a collection.
-func (b *bench) held() figures {
-	n := float64(b.n)
-	idle, peak := resident()
+func (s *stage) held(ctx context.Context) (figures, error) {
+	if s.apart() {
+		return s.heldApart(ctx)
+	}
+	n := float64(s.n)
+	idle, peak := resident(self)
 	debug.FreeOSMemory()
-	collected, _ := resident()
+	collected, _ := resident(self)
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return figures{
@@ -83,62 +89,27 @@ func (b *bench) held() figures {
 		{"rss_gc_mb", float64(collected) / 1e6},
 		{"rss_gc_bytes_per_job", float64(collected) / n},
 		{"heap_bytes_per_job", float64(m.HeapAlloc) / n},
-	}
+	}, nil
 }
 
-// reopen stops the server and starts everything again on the same directory.
-func (b *bench) reopen(ctx context.Context, st *stage) (fs figures, err error) {
-	stopping := time.Now()
-	st.engine.Close()
-	fs = figures{{"stop_s", time.Since(stopping).Seconds()}}
-	b.progress.sayf("stopped; starting again")
-
-	began := time.Now()
-	note := func(name string) { fs = append(fs, figure{name, time.Since(began).Seconds()}) }
-	if st.engine, err = startEngine(ctx, st.dir, b.conn); err != nil {
-		return nil, err
+// heldApart reads what memory the jobs need in NATS server and scheduler, and what of it is live.
+func (s *stage) heldApart(ctx context.Context) (figures, error) {
+	n := float64(s.n)
+	fs := s.residentNow("rss_idle_mb")
+	idle, _ := fs.find("rss_idle_mb")
+	fs = append(fs, figure{"rss_idle_bytes_per_job", idle * 1e6 / n})
+	sum := 0.0
+	for _, r := range s.measured() {
+		live := 0.0
+		for _, p := range r.processes {
+			stats, err := p.heapStats(ctx, "&gc=1")
+			if err != nil {
+				return nil, err
+			}
+			live += float64(stats["HeapAlloc"])
+		}
+		sum += live
+		fs = append(fs, figure{r.name + "_heap_bytes_per_job", live / n})
 	}
-	note("server_s")
-	sys, err := startSystem(ctx, st.engine, b.progress.log())
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, sys.stop()) }()
-	note("store_s")
-	c := calendar{collection: "default", prefix: "extra-", jobs: 1, first: time.Now().UTC()}
-	if err := sys.put(ctx, c, 0, st.sink.url); err != nil {
-		return nil, err
-	}
-	if err := await(ctx, time.Now().Add(time.Minute), func() bool { return st.sink.distinct() > 0 }); err != nil {
-		return nil, err
-	}
-	if st.sink.distinct() != 1 {
-		return nil, fmt.Errorf("%d calls for the job put after the restart", st.sink.distinct())
-	}
-	note("ready_s")
-	b.progress.sayf("ready; audit")
-	audit, err := sys.audit(ctx, b.n)
-	if err != nil {
-		return nil, err
-	}
-	now, _ := resident()
-	return append(append(fs, audit...), figure{"rss_restart_mb", float64(now) / 1e6}), nil
-}
-
-// audit lets the service compare want jobs with their batons.
-func (s *system) audit(ctx context.Context, want int) (figures, error) {
-	began := time.Now()
-	rep, err := s.service.Audit(ctx, false)
-	took := figure{"audit_s", time.Since(began).Seconds()}
-	if err != nil && ctx.Err() == nil { // the other figures are worth having
-		s.log.Error("audit", "err", err)
-		return figures{took, {"audit_failed", 1}}, nil
-	}
-	if rep.Waiting != want || rep.Jobs < want {
-		return nil, fmt.Errorf("the audit found %d batons waiting and %d definitions, of %d jobs", rep.Waiting, rep.Jobs, want)
-	}
-	for _, f := range rep.Findings {
-		s.log.Error("audit", "job", f.Name, "problem", f.Problem)
-	}
-	return figures{took, {"audit_findings", float64(len(rep.Findings))}}, err
+	return append(fs, figure{"heap_bytes_per_job", sum / n}), nil
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
-
-	"github.com/carillon-sched/carillon/actions/builtin"
 )
 
 // The stream that the messages go to. It is on the scheduler's own server.
@@ -15,18 +13,19 @@ const (
 	herdSubject = "bench.herd"
 )
 
-// toJetStream is a stream on the scheduler's own server, over its own
-// connection.
-func toJetStream(ctx context.Context, s *sink) (*target, error) {
-	var stream jetstream.Stream
-	t := newTarget(s)
-	t.options = []option{func(c *builtin.Config) error {
-		js, err := jetstream.New(c.Conn)
-		if err == nil {
-			stream, err = js.CreateStream(ctx, jetstream.StreamConfig{Name: herdStream, Subjects: []string{herdSubject}})
-		}
-		return err
-	}}
+// toJetStream is a stream on the scheduler's own server. What it publishes goes
+// over its own connection.
+func toJetStream(ctx context.Context, st *stage) (*target, error) {
+	server, err := st.engine.streams()
+	if err != nil {
+		return nil, err
+	}
+	stream, err := server.js.CreateStream(ctx, jetstream.StreamConfig{Name: herdStream, Subjects: []string{herdSubject}})
+	if err != nil {
+		server.nc.Close()
+		return nil, err
+	}
+	t := newTarget(st.sink)
 	action := fmt.Sprintf(`{"type":"natsMessage","natsMessage":{"mode":"jetstream","subject":%q,"message":%q}}`, herdSubject, body)
 	t.action = func(string) string { return action }
 	t.arrived = func() int {
@@ -36,7 +35,8 @@ func toJetStream(ctx context.Context, s *sink) (*target, error) {
 		}
 		return int(info.State.Msgs)
 	}
-	t.collect = func(ctx context.Context) error { return readAll(ctx, stream, s) }
+	t.collect = func(ctx context.Context) error { return readAll(ctx, stream, st.sink) }
+	t.close = func() error { server.nc.Close(); return nil }
 	return t, nil
 }
 

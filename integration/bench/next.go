@@ -36,7 +36,7 @@ func next(ctx context.Context, b *bench) ([]part, error) {
 			return nil, err
 		}
 	}
-	end, err := b.profile()
+	end, err := b.profileHere()
 	if err != nil {
 		return nil, err
 	}

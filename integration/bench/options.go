@@ -23,7 +23,9 @@ type options struct {
 	window   time.Duration
 	ahead    time.Duration
 	idle     time.Duration
+	shape    string
 	conn     string
+	sync     string
 	dir      string
 	order    string
 	runs     int
@@ -34,7 +36,17 @@ type options struct {
 
 	cpuProfile string
 	memProfile string
+	profiles   string
+	carillon   string
+	natsServer string
+	killAt     float64
 }
+
+// syncAlways is the value of -sync with which each write waits for the disk.
+const syncAlways = "always"
+
+// defaultProfiles is where the scenario profile writes its files.
+const defaultProfiles = "carillon-profiles"
 
 // The ways to connect to the server.
 const (
@@ -61,6 +73,14 @@ func (o *options) flags() *flag.FlagSet {
 	f.DurationVar(&o.interval, "interval", 10*time.Second, "steady: whole seconds between the occurrences of a job")
 	f.DurationVar(&o.ahead, "ahead", 0, "herd, steady: `time` for the registration before the first instant is due; 0 takes a guess by -n")
 	f.DurationVar(&o.idle, "idle", 10*time.Second, "hold: `time` without work before the memory is read")
+	f.StringVar(&o.shape, "shape", shapeOne, "`shape` of what is measured: one process for all, or processes: nats-server, carillon serve"+
+		" and the sink\nare processes of their own, over TCP; the scenarios kill and profile always are")
+	f.StringVar(&o.sync, "sync", "", "how long a write may wait for the disk: a `duration`, or always; default the server's, or 1s")
+	f.StringVar(&o.carillon, "carillon", "", "processes: the carillon to run, a `file`; default one that is built of this source")
+	f.StringVar(&o.natsServer, "nats-server", "", "processes: the nats-server to run, a `file`; default the one of go.mod")
+	f.StringVar(&o.profiles, "profiles", "", "processes: write what keeps nats-server and carillon busy in the measured phase, and their\n"+
+		"memory, to this `directory`; the scenario profile has "+defaultProfiles+" unless given")
+	f.Float64Var(&o.killAt, "kill-at", 0.1, "kill: the `part` of the calls that have come when the worker is killed; 0: the instant")
 	f.StringVar(&o.conn, "conn", connInProcess, "how the scheduler reaches the server: tcp or inprocess, which is what carillon dev uses")
 	f.StringVar(&o.dir, "dir", "", "where the data directory is made, and removed in the end; default the system's for temporary files")
 	f.StringVar(&o.order, "order", orderAlternate, "herd: which comes first: carillon, bare, or alternate between the runs")
@@ -94,6 +114,15 @@ func readOptions(args []string) (options, error) {
 		o.window = time.Duration(o.n) * time.Second / time.Duration(max(1, o.rate))
 	}
 	o.n = cmp.Or(o.n, o.scenario.n)
+	if o.scenario.apart {
+		o.shape = shapeProcesses
+	}
+	if o.scenario.name == "profile" {
+		o.profiles = cmp.Or(o.profiles, defaultProfiles)
+	}
+	if o.apart() {
+		o.conn = connTCP
+	}
 	err := o.check()
 	return o, err
 }
@@ -112,6 +141,15 @@ func (o *options) check() error {
 	wrong(o.warmup < 0, "-warmup %s: must not be negative", o.warmup)
 	wrong(o.interval < time.Second || o.interval%time.Second != 0 || o.interval > 1000*time.Second,
 		"-interval %s: must be 1 to 1000 whole seconds", o.interval)
+	wrong(o.shape != shapeOne && o.shape != shapeProcesses, "-shape %q: must be one or processes", o.shape)
+	wrong(o.shape == shapeProcesses && o.scenario.name == "next", "-shape processes: next times single steps, in this process")
+	wrong(o.apart() && (o.cpuProfile != "" || o.memProfile != ""),
+		"-cpuprofile, -memprofile: they are of this process; of the others, -profiles DIR writes both")
+	wrong(!o.apart() && o.profiles != "", "-profiles: it is for -shape processes; of this process, -cpuprofile and -memprofile write them")
+	wrong(!o.apart() && o.carillon+o.natsServer != "", "-carillon, -nats-server: they are for -shape processes")
+	wrong(o.killAt < 0 || o.killAt >= 1, "-kill-at %g: must be at least 0, and less than 1", o.killAt)
+	pause, err := time.ParseDuration(o.sync)
+	wrong(o.sync != "" && o.sync != syncAlways && (err != nil || pause <= 0), "-sync %q: must be a duration such as 1s, or always", o.sync)
 	wrong(o.conn != connTCP && o.conn != connInProcess, "-conn %q: must be tcp or inprocess", o.conn)
 	wrong(o.order != orderAlternate && o.order != orderCarillon && o.order != orderBare,
 		"-order %q: must be alternate, carillon or bare", o.order)
@@ -121,8 +159,11 @@ func (o *options) check() error {
 // lead is the time from the start to the first due instant: enough for the
 // registration at a rate well below what was measured.
 func (o *options) lead(jobs int) time.Duration {
-	if o.ahead > 0 {
+	switch {
+	case o.ahead > 0:
 		return o.ahead
+	case o.apart():
+		return 10*time.Second + time.Duration(jobs)*time.Second/2000
 	}
 	return 14*time.Second + time.Duration(jobs)*time.Second/2500
 }

@@ -9,8 +9,6 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
-
-	"github.com/carillon-sched/carillon/scheduler/natsapi"
 )
 
 // publishWindow is how many specs are under way to the server at once.
@@ -18,82 +16,125 @@ const publishWindow = 4000
 
 // register publishes specs, which the scheduler takes in meanwhile.
 func register(ctx context.Context, b *bench) ([]part, error) {
-	return b.alone(ctx, func(st *stage, sys *system) (figures, error) { return b.publishJobs(ctx, st, sys) })
-}
-
-func (b *bench) publishJobs(ctx context.Context, st *stage, sys *system) (fs figures, err error) {
-	stop := sys.ingest(ctx)
-	defer func() { err = errors.Join(err, stop()) }()
-
-	end, err := b.profile()
+	published, err := b.part(ctx, partPublished, func(st *stage, sys *system) (figures, error) { return st.publishJobs(ctx, sys) })
 	if err != nil {
 		return nil, err
 	}
-	m := startMeter()
-	published, accepted, err := b.publishAll(ctx, st, sys, b.distant())
-	used := m.stop()
+	called, err := b.part(ctx, partCalled, func(st *stage, sys *system) (figures, error) { return st.putJobs(ctx, sys) })
+	return []part{published, called}, err
+}
+
+// The parts of register.
+const (
+	partPublished = "published" // specs
+	partCalled    = "called"    // the API, which answers each call
+)
+
+// putJobs puts jobs through the API, and waits for each answer.
+func (s *stage) putJobs(ctx context.Context, sys *system) (figures, error) {
+	end, err := s.profile(ctx, partCalled, profileHerd+time.Duration(s.n)*profilePerJob)
+	if err != nil {
+		return nil, err
+	}
+	m := s.startMeter(ctx)
+	took, err := sys.putAll(ctx, s.progress, s.distant(), s.sink.url)
+	used := m.stop(ctx)
 	if err := errors.Join(err, end()); err != nil {
 		return nil, err
 	}
-	rejected, err := sys.rejected(ctx, b.n)
+	batons, err := sys.messages(ctx, timersStream)
+	fs := figures{
+		{"register_s", took.Seconds()},
+		{"register_per_s", float64(s.n) / took.Seconds()},
+		{"rejected", float64(s.n - batons)},
+	}
+	return append(fs, used.per(s.n, "job")...), err
+}
+
+func (s *stage) publishJobs(ctx context.Context, sys *system) (fs figures, err error) {
+	stop := sys.ingest(ctx)
+	defer func() { err = errors.Join(err, stop()) }()
+
+	end, err := s.profile(ctx, partPublished, profileHerd+time.Duration(s.n)*profilePerJob)
+	if err != nil {
+		return nil, err
+	}
+	m := s.startMeter(ctx)
+	took, err := s.publishAll(ctx, sys, s.distant())
+	used := m.stop(ctx)
+	if err := errors.Join(err, end()); err != nil {
+		return nil, err
+	}
+	rejected, err := sys.rejected(ctx, s.n)
 	if err != nil {
 		return nil, err
 	}
 	fs = figures{
-		{"published_s", published.Seconds()},
-		{"accepted_s", accepted.Seconds()},
-		{"accepted_per_s", float64(b.n) / accepted.Seconds()},
+		{"published_s", took.published.Seconds()},
+		{"published_per_s", float64(s.n) / took.published.Seconds()},
+		{"armed_s", took.armed.Seconds()},
+		{"armed_per_s", float64(s.n) / took.armed.Seconds()},
+		{"accepted_s", took.accepted.Seconds()},
+		{"accepted_per_s", float64(s.n) / took.accepted.Seconds()},
 		{"rejected", float64(rejected)},
 	}
-	return append(fs, used.per(b.n, "job")...), nil
+	return append(fs, used.per(s.n, "job")...), nil
 }
 
-// ingest lets the scheduler take in published specs until the returned
-// function is called.
-func (s *system) ingest(ctx context.Context) (stop func() error) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var g errgroup.Group
-	in := natsapi.NewIngest(natsapi.IngestConfig{Service: s.service, Source: s.store, Logger: s.log})
-	g.Go(func() error { return in.Run(ctx) })
-	return func() error {
-		cancel()
-		return g.Wait()
-	}
-}
+// taken is how long it took, from the first publish, until all specs were stored, all their jobs had a baton, and all had a
+// result.
+type taken struct{ published, armed, accepted time.Duration }
 
 // publishAll publishes a spec for each job on a connection of its own, and
-// waits until all have a result. It returns when the last spec, and the last
-// result, was stored.
-func (b *bench) publishAll(ctx context.Context, st *stage, sys *system, c calendar) (published, accepted time.Duration, err error) {
-	nc, err := st.engine.connect()
+// waits until all have a result.
+func (s *stage) publishAll(ctx context.Context, sys *system, c calendar) (took taken, err error) {
+	nc, err := s.engine.connect()
 	if err != nil {
-		return 0, 0, err
+		return took, err
 	}
 	defer nc.Close()
 	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(publishWindow))
 	if err != nil {
-		return 0, 0, err
+		return took, err
 	}
-	stop := b.progress.follow("results", c.jobs, func() int {
+	stop := s.progress.follow("results", c.jobs, func() int {
 		n, _ := sys.messages(ctx, resultStream)
 		return n
 	})
 	defer stop()
 	began := time.Now()
+	until := began.Add(time.Minute + 2*time.Duration(c.jobs)*time.Millisecond)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { // the timers are watched from the start: the last may be armed before the last spec is stored
+		at, _, err := sys.reach(ctx, timersStream, until, func(s jetstream.StreamState) bool { return s.Msgs >= uint64(c.jobs) })
+		took.armed = at.Sub(began)
+		return err
+	})
+	g.Go(func() (err error) {
+		took.published, err = s.publish(ctx, js, c)
+		return err
+	})
+	g.Go(func() error {
+		at, _, err := sys.reach(ctx, resultStream, until, func(s jetstream.StreamState) bool { return s.Msgs >= uint64(c.jobs) })
+		took.accepted = at.Sub(began)
+		return err
+	})
+	return took, g.Wait()
+}
+
+// publish publishes a spec for each job and returns how long it took until the server had stored them.
+func (s *stage) publish(ctx context.Context, js jetstream.JetStream, c calendar) (time.Duration, error) {
+	began := time.Now()
 	acks := make([]jetstream.PubAckFuture, c.jobs)
+	var err error
 	for i := range c.jobs {
 		subject := "carillon.spec.put." + c.collection + "." + c.prefix + strconv.Itoa(i)
-		if acks[i], err = js.PublishAsync(subject, c.document(i, st.sink.url)); err != nil {
-			return 0, 0, err
+		if acks[i], err = js.PublishAsync(subject, c.document(i, s.sink.url)); err != nil {
+			return 0, err
 		}
 	}
-	if err := stored(ctx, acks); err != nil {
-		return 0, 0, err
-	}
-	published = time.Since(began)
-	until := time.Now().Add(30*time.Second + time.Duration(c.jobs)*time.Millisecond)
-	at, _, err := sys.reach(ctx, resultStream, until, func(s jetstream.StreamState) bool { return s.Msgs >= uint64(c.jobs) })
-	return published, at.Sub(began), err
+	err = stored(ctx, acks)
+	return time.Since(began), err
 }
 
 // stored waits until the server has stored everything.

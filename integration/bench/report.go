@@ -48,7 +48,9 @@ type setup struct {
 	Rate     int     `json:"rate_per_s,omitempty"`
 	Interval float64 `json:"interval_s,omitempty"`
 	Window   float64 `json:"window_s,omitempty"`
+	Shape    string  `json:"shape"`
 	Conn     string  `json:"conn"`
+	Sync     string  `json:"sync,omitempty"`
 	CPUs     int     `json:"cpus"`
 	Go       string  `json:"go"`
 	Server   string  `json:"nats_server,omitempty"`
@@ -57,7 +59,7 @@ type setup struct {
 
 func (r *report) setup() setup {
 	s := setup{
-		Scenario: r.scenario.name, N: r.n, Conn: r.conn, CPUs: runtime.GOMAXPROCS(0),
+		Scenario: r.scenario.name, N: r.n, Shape: r.shape, Conn: r.conn, Sync: r.sync, CPUs: runtime.GOMAXPROCS(0),
 		Go: runtime.Version(), Server: serverVersion(), Runs: len(r.runs),
 	}
 	if s.Scenario == "steady" {
@@ -123,7 +125,10 @@ func (r *report) writeTable(w io.Writer) error {
 	if s.Rate > 0 {
 		fmt.Fprintf(w, " rate=%d/s interval=%gs window=%gs", s.Rate, s.Interval, s.Window)
 	}
-	fmt.Fprintf(w, " conn=%s cpus=%d %s nats-server %s", s.Conn, s.CPUs, s.Go, s.Server)
+	if s.Sync != "" {
+		fmt.Fprintf(w, " sync=%s", s.Sync)
+	}
+	fmt.Fprintf(w, " shape=%s conn=%s cpus=%d %s nats-server %s", s.Shape, s.Conn, s.CPUs, s.Go, s.Server)
 	if s.Runs > 1 {
 		fmt.Fprintf(w, " median of %d runs", s.Runs)
 	}

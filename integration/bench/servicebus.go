@@ -18,14 +18,19 @@ const peekBatch = 1000
 const queueName = "bench"
 
 // toServiceBus is a queue of the Service Bus emulator.
-func toServiceBus(ctx context.Context, s *sink) (*target, error) {
+func toServiceBus(ctx context.Context, st *stage) (*target, error) {
 	server, err := emulator.Start(ctx, emulator.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", AutoCreate: true})
 	if err != nil {
 		return nil, err
 	}
-	action := fmt.Sprintf(`{"type":"serviceBusQueue","serviceBusQueueMessage":{"namespace":"benchmark","queueName":%q,"message":%q}}`,
-		queueName, body)
-	t := newTarget(s)
+	key := "" // none is needed in this process
+	if st.apart() {
+		key = `"authentication":{"type":"sharedAccessKey","sasKeyName":"RootManageSharedAccessKey","sasKey":"S0VZ"},`
+	}
+	action := fmt.Sprintf(`{"type":"serviceBusQueue","serviceBusQueueMessage":{"namespace":"benchmark","queueName":%q,%s"message":%q}}`,
+		queueName, key, body)
+	t := newTarget(st.sink)
+	t.args = []string{"--service-bus", "*=amqp://" + server.Addr()}
 	t.options = []option{func(c *builtin.Config) error {
 		c.ServiceBus.Default, c.AnyKey = "amqp://"+server.Addr(), true
 		return nil
@@ -38,7 +43,7 @@ func toServiceBus(ctx context.Context, s *sink) (*target, error) {
 		}
 		return int(queue.Usage.Counts.Active)
 	}
-	t.collect = func(ctx context.Context) error { return peekAll(ctx, server.ConnectionString(), s) }
+	t.collect = func(ctx context.Context) error { return peekAll(ctx, server.ConnectionString(), st.sink) }
 	t.close = server.Close
 	return t, nil
 }

@@ -12,25 +12,25 @@ const steadyGrace = 10 * time.Second
 
 // steady lets jobs recur so that they fall due at an even rate.
 func steady(ctx context.Context, b *bench) ([]part, error) {
-	return b.alone(ctx, func(st *stage, sys *system) (figures, error) { return b.recur(ctx, st, sys) })
+	return b.alone(ctx, func(st *stage, sys *system) (figures, error) { return st.recur(ctx, sys) })
 }
 
-func (b *bench) recur(ctx context.Context, st *stage, sys *system) (figures, error) {
-	c := b.steadyCalendar()
-	b.progress.sayf("%d jobs every %s, the first due at %s", c.jobs, b.interval, c.first.Format("15:04:05.000"))
-	took, err := sys.putAll(ctx, b.progress, c, st.sink.url)
+func (s *stage) recur(ctx context.Context, sys *system) (figures, error) {
+	c := s.steadyCalendar()
+	s.progress.sayf("%d jobs every %s, the first due at %s", c.jobs, s.interval, c.first.Format("15:04:05.000"))
+	took, err := sys.putAll(ctx, s.progress, c, s.sink.url)
 	if err != nil {
 		return nil, err
 	}
 	if time.Until(c.first) < 0 {
 		return nil, fmt.Errorf("the registration took %s, and the first instant has passed; give it more time with -ahead", took)
 	}
-	from := c.first.Add(b.warmup)
-	used, err := b.steadyWindow(ctx, st.sink, c)
+	from := c.first.Add(s.warmup)
+	used, err := s.steadyWindow(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	t := st.sink.account(c, from, from.Add(b.window))
+	t := s.sink.account(c, from, from.Add(s.window))
 	n := len(t.late) + t.lost
 	fs := figures{
 		{"register_s", took.Seconds()},
@@ -56,32 +56,42 @@ func (b *bench) steadyCalendar() calendar {
 
 // steadyWindow waits for the warm-up's end and for that of the measurement,
 // and then until every call has come or is lost.
-func (b *bench) steadyWindow(ctx context.Context, s *sink, c calendar) (used usage, err error) {
-	from := c.first.Add(b.warmup)
-	to := from.Add(b.window)
+func (s *stage) steadyWindow(ctx context.Context, c calendar) (used usage, err error) {
+	from := c.first.Add(s.warmup)
+	to := from.Add(s.window)
 	if err := sleep(ctx, from); err != nil {
 		return used, err
 	}
-	end, err := b.profile()
+	end, err := s.profile(ctx, orderCarillon, s.window)
 	if err != nil {
 		return used, err
 	}
-	forgetPeak()
-	m, arrived := startMeter(), s.distinct()
-	planned := b.rate * int(b.window/time.Millisecond) / 1000
-	stop := b.progress.follow("arrived", planned, func() int { return s.distinct() - arrived })
+	s.forgetPeaks()
+	m, arrived := s.startMeter(ctx), s.sink.distinct()
+	planned := s.rate * int(s.window/time.Millisecond) / 1000
+	stop := s.progress.follow("arrived", planned, func() int { return s.sink.distinct() - arrived })
 	err = sleep(ctx, to)
-	used = m.stop()
+	used = m.stop(ctx)
 	stop()
 	if err = errors.Join(err, end()); err != nil {
 		return used, err
 	}
-	return used, await(ctx, to.Add(steadyGrace), func() bool {
+	return used, s.complete(ctx, c, from, to)
+}
+
+// complete waits until every call that was due in [from, to) has come, or is lost.
+func (s *stage) complete(ctx context.Context, c calendar, from, to time.Time) error {
+	var failure error
+	err := await(ctx, to.Add(steadyGrace), func() bool {
+		if failure = s.sink.collect(ctx); failure != nil {
+			return true
+		}
 		for key := range c.within(from, to) {
-			if _, ok := s.find(key); !ok {
+			if _, ok := s.sink.find(key); !ok {
 				return false
 			}
 		}
 		return true
 	})
+	return errors.Join(err, failure)
 }

@@ -17,7 +17,7 @@ import (
 // toStorageQueue is a queue of the storage queue emulator. The service tells
 // in whole seconds when a message came, so requests are noted before the
 // emulator has them. Each message is its occurrence's id.
-func toStorageQueue(ctx context.Context, s *sink) (*target, error) {
+func toStorageQueue(ctx context.Context, st *stage) (*target, error) {
 	handler, err := emulator.Open(emulator.Config{Keys: emulator.Lenient, AutoCreate: true})
 	if err != nil {
 		return nil, err
@@ -26,9 +26,11 @@ func toStorageQueue(ctx context.Context, s *sink) (*target, error) {
 	if err != nil {
 		return nil, errors.Join(err, handler.Close())
 	}
-	server := &http.Server{Handler: &watched{handler, s}, ReadHeaderTimeout: time.Minute}
+	seen := st.sink.here() // it does not come over the sink's process
+	server := &http.Server{Handler: &watched{handler, seen}, ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(l) }() // until close
-	t := newTarget(s)
+	t := newTarget(seen)
+	t.args = []string{"--storage-queue", "*=http://" + l.Addr().String() + "/{name}"}
 	t.options = []option{func(c *builtin.Config) error {
 		c.StorageQueues.Default = "http://" + l.Addr().String() + "/{name}"
 		return nil

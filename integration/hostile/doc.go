@@ -7,4 +7,6 @@
 // It fails when a run of that job is missing, when an answer says that the server is to blame (5xx), when the process
 // panics or ends, and when its memory grows on and on. What was tried, how it was answered and the slowest request of each
 // door are in the test's log.
+//
+// TestFloods has one caller flood one interface after the other, and tells how long another one waits beside it.
 package hostile

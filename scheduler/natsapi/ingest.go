@@ -31,14 +31,22 @@ type Source interface {
 
 // SpecLog is where published specs lie until they are done with.
 type SpecLog interface {
-	// IsFirstSpec reports whether the spec with that sequence is the first
-	// of its name that is not done with.
-	IsFirstSpec(ctx context.Context, name string, sequence uint64) (bool, error)
-
 	// EraseSpec removes a spec so that nothing of it is left.
 	EraseSpec(ctx context.Context, sequence uint64) error
 
+	SpecOrder
 	SpecMarks
+}
+
+// SpecOrder tells which specs are the first that are not done with, in this process or another.
+type SpecOrder interface {
+	// IsFirstSpec reports whether the spec with that sequence is the first
+	// of its name.
+	IsFirstSpec(ctx context.Context, name string, sequence uint64) (bool, error)
+
+	// FirstSpec returns the sequence of the first of all; when there is none,
+	// of the next one.
+	FirstSpec(ctx context.Context) (uint64, error)
 }
 
 // SpecMarks is where it is noted that a process takes a spec in, for those
@@ -79,6 +87,8 @@ type Ingest struct {
 	seed   maphash.Seed
 	slots  *semaphore.Weighted // of specs that are under way
 	eraser *eraser
+
+	stretch stretch // of specs that came to this process alone
 
 	workers  sync.WaitGroup     // goroutines that empty a queue
 	work     context.Context    //nolint:containedctx // of what a spec does; outlives a stop by the grace
@@ -143,6 +153,7 @@ func (n *Ingest) stop() {
 // block.
 func (n *Ingest) take(ctx context.Context, s scheduler.PublishedSpec) {
 	it := newItem(s)
+	n.stretch.came(it.Sequence, it.Deliveries)
 	n.room.KeepSized(it, len(it.Body))
 	if ctx.Err() != nil {
 		n.nak(it)
@@ -193,6 +204,7 @@ func (n *Ingest) handle(q *queue, it *item) {
 }
 
 func (n *Ingest) nak(it *item) {
+	n.stretch.gaveBack()
 	if err := it.Lease.Nak(0); err != nil {
 		n.log.Warn("spec not returned", "job", it.Name, "err", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -186,6 +187,41 @@ func TestOrder(t *testing.T) {
 		}
 	}
 	w.awaitNoSpecs()
+}
+
+// asked counts how often the stream is asked for the first spec of a name.
+type asked struct {
+	natsapi.Source
+
+	names atomic.Int64
+}
+
+func (a *asked) IsFirstSpec(ctx context.Context, name string, sequence uint64) (bool, error) {
+	a.names.Add(1)
+	return a.Source.IsFirstSpec(ctx, name, sequence)
+}
+
+// TestOneProcessAsksForNoOrder takes in specs that come to one process alone, which knows their order.
+func TestOneProcessAsksForNoOrder(t *testing.T) {
+	w := newWorld(t)
+	source := &asked{Source: w.store}
+	w.ingest(func(c *natsapi.IngestConfig) { c.Source = source })
+	next := w.results()
+	w.publish("put.default.first", later)
+	next()
+	before := source.names.Load()
+	const many = 50
+	for j := range many {
+		w.publish(fmt.Sprintf("put.default.j%d", j), later)
+	}
+	for range many {
+		if e := next(); e.Verdict != "accepted" {
+			t.Error(e.summary())
+		}
+	}
+	if n := source.names.Load() - before; n > 0 {
+		t.Errorf("the stream was asked %d times", n)
+	}
 }
 
 // awaitNoSpecs waits until every spec is done with.

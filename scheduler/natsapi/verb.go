@@ -118,13 +118,30 @@ const (
 	turnPatience = 2 * time.Second
 )
 
+// isFirst reports whether a spec is the first of its name that is not done with.
+func (n *Ingest) isFirst(ctx context.Context, it *item) (bool, error) {
+	known, ask := n.stretch.has(it.Sequence, time.Now())
+	if ask {
+		first, err := n.cfg.Source.FirstSpec(ctx)
+		if err != nil {
+			return false, err
+		}
+		n.stretch.learn(first)
+		known, _ = n.stretch.has(it.Sequence, time.Now())
+	}
+	if known && it.Deliveries == 1 { // one that comes again may be done with
+		return true, nil
+	}
+	return n.cfg.Source.IsFirstSpec(ctx, it.Name, it.Sequence)
+}
+
 // awaitTurn waits until the specs of the same job that were published before
 // are done with. Those that this process has come first anyway; another
 // process may have some, or the server, when their process died.
 func (n *Ingest) awaitTurn(ctx context.Context, q *queue, it *item) error {
 	begin := time.Now()
 	for wait := firstLook; ; wait = min(2*wait, lastLook) {
-		first, err := n.cfg.Source.IsFirstSpec(ctx, it.Name, it.Sequence)
+		first, err := n.isFirst(ctx, it)
 		if err != nil || first {
 			return err
 		}

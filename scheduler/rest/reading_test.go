@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -11,6 +12,48 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
+
+// gated lets an audit look at a lane when its gate is open.
+type gated struct {
+	scheduler.Store
+
+	gate    chan struct{}
+	entered chan struct{}
+}
+
+func (s *gated) EachBaton(ctx context.Context, lane int, f func(scheduler.Slot, bool) error) error {
+	s.entered <- struct{}{}
+	<-s.gate
+	return s.Store.EachBaton(ctx, lane, f)
+}
+
+// TestDoctorsHoldUpNoList has many look at everything, of whom one works at a time.
+func TestDoctorsHoldUpNoList(t *testing.T) {
+	w := newWorld(t)
+	const many = 64
+	slow := &gated{Store: w.store, gate: make(chan struct{}), entered: make(chan struct{}, many)}
+	w.service = service.New(service.Config{Store: slow, Actions: w.actions, Secrets: w.vault})
+	w.serve(nil)
+	var doctors sync.WaitGroup
+	for range many {
+		doctors.Go(func() {
+			if _, err := w.service.Doctor(t.Context(), false); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	<-slow.entered
+	for _, path := range []string{"/jobCollections/default/jobs", "/history"} {
+		if got := w.do("GET", path, ""); got.status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+	}
+	if n := len(slow.entered); n > 0 {
+		t.Errorf("%d more doctors work at once", n)
+	}
+	close(slow.gate)
+	doctors.Wait()
+}
 
 // telling knows when a store is telling of jobs, which it does within seconds or not at all.
 type telling struct {

@@ -19,11 +19,14 @@ func WithCaller(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, callerKey{}, name)
 }
 
-// newQueue returns the queue of requests that take processor time. Few at a time are done soonest, and leave the
-// processors to the jobs in between.
-func newQueue() *fairqueue.Queue {
-	return fairqueue.New(fairqueue.Config{Slots: 2 * runtime.GOMAXPROCS(0), PerCaller: 1024, Waiting: 4096})
+// newQueue returns a queue of requests that take processor time.
+func newQueue(slots int) *fairqueue.Queue {
+	return fairqueue.New(fairqueue.Config{Slots: slots, PerCaller: 1024, Waiting: 4096})
 }
+
+// few is how many requests work at once that take milliseconds. Few at a time are done soonest, and leave the processors to
+// the jobs in between.
+func few() int { return 2 * runtime.GOMAXPROCS(0) }
 
 // takeTurn waits until the caller may go on. ErrUnavailable when too many wait already.
 func takeTurn(ctx context.Context, q *fairqueue.Queue) (release func(), err error) {

@@ -67,7 +67,7 @@ func (e Editor) putMended(ctx context.Context, j *scheduler.Job, damaged *schedu
 
 // Doctor is [Auditor.Audit], and reads each job and collection besides: it names what is damaged.
 func (a Auditor) Doctor(ctx context.Context, fix bool) (*AuditReport, error) {
-	release, err := takeTurn(ctx, a.shared.searching)
+	release, err := takeTurn(ctx, a.shared.doctoring)
 	if err != nil {
 		return nil, err
 	}

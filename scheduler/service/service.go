@@ -76,11 +76,15 @@ type shared struct {
 
 	computing *fairqueue.Queue // of requests that read a document or compute a schedule
 	searching *fairqueue.Queue // of those that look through many jobs or records
+	doctoring *fairqueue.Queue // of those that read all jobs, which takes seconds: one at a time
 }
 
 // New returns a service. Run keeps it quick; it also works without.
 func New(cfg Config) *Service {
-	h := &shared{Config: cfg.withDefaults(), plans: &cache.Plans{}, computing: newQueue(), searching: newQueue()}
+	h := &shared{
+		Config: cfg.withDefaults(), plans: &cache.Plans{},
+		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
+	}
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load})
 	planner := &planner{h}
 	reader := Reader{h, planner}

@@ -16,6 +16,8 @@ type Ports struct {
 	HTTP string `json:"http,omitempty"` // of the scheduler or, without one, of the Service Bus emulator
 	NATS string `json:"nats,omitempty"`
 
+	Pprof string `json:"pprof,omitempty"` // URL of the process's profiles, where they are served
+
 	AMQP            string `json:"amqp,omitempty"`            // host:port
 	Queue           string `json:"queue,omitempty"`           // URL
 	ServiceBus      string `json:"serviceBus,omitempty"`      // connection strings from here on

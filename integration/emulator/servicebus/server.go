@@ -94,12 +94,12 @@ func (s *Server) run() {
 	mux := http.NewServeMux()
 	mux.Handle(protocol.WebSocketPath, s.protocol)
 	mux.Handle(protocol.WebSocketPath+"/{$}", s.protocol) // as .NET's and Python's clients ask for it
-	requests := &exposition.Requests{}
+	metrics := exposition.New(admin.MetricPrefix)
 	explain := explainer(speaking.Explain)
 	administration := admin.New(admin.Config{
-		Broker: s.broker, Keys: keys, Connections: s.protocol, Requests: requests, Explain: explain,
+		Broker: s.broker, Keys: keys, Connections: s.protocol, Metrics: metrics, Explain: explain,
 	})
-	mux.Handle("/", requests.Counting(rest.New(rest.Config{Broker: s.broker, Keys: keys, Explain: explain, Next: administration})))
+	mux.Handle("/", metrics.Counting(rest.New(rest.Config{Broker: s.broker, Keys: keys, Explain: explain, Next: administration})))
 	s.http = &http.Server{
 		Handler:           tellTLS(browser.Guard(s.config.AllowHost, mux)),
 		BaseContext:       func(net.Listener) context.Context { return ctx }, // those who wait end with the server

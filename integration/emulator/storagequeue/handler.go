@@ -37,7 +37,8 @@ type Handler struct {
 	answers  func(host string) bool // nil: to all
 	store    *store.Store
 	logger   *slog.Logger
-	requests exposition.Requests
+	metrics  *exposition.Metrics
+	counted  http.Handler // serve, counted
 }
 
 // Open returns an emulator as an HTTP handler. Addr and Certificate of the configuration have no effect. Names of metadata come
@@ -55,7 +56,7 @@ func Open(cfg Config) (*Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("storagequeue: %w", err)
 	}
-	return &Handler{
+	h := &Handler{
 		accounts: cfg.Accounts,
 		keys:     keys,
 		any:      cfg.AnyAccount || cfg.Keys == Lenient,
@@ -63,7 +64,11 @@ func Open(cfg Config) (*Handler, error) {
 		answers:  cfg.AllowHost,
 		store:    kept,
 		logger:   logger,
-	}, nil
+		metrics:  exposition.New(metricPrefix),
+	}
+	h.metrics.Collect(h.collect)
+	h.counted = h.metrics.Counting(http.HandlerFunc(h.serve))
+	return h, nil
 }
 
 // Close ends the use of the data folder. Requests must have ended. A second call does nothing.
@@ -72,7 +77,9 @@ func (h *Handler) Close() error {
 }
 
 // ServeHTTP answers a request of the service.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.counted.ServeHTTP(w, r) }
+
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
 	c := &call{handler: h, w: w, r: r, id: store.NewID(), now: time.Now().UTC().Round(0)}
 	c.secure = r.TLS != nil || r.Context().Value(secureKey{}) != nil
 	defer func() {
@@ -88,7 +95,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		c.refuse(err)
 	}
-	h.requests.Count(r.Method, c.status)
 	h.logger.Debug("storage queue request", "method", r.Method, "path", r.URL.Path, "status", c.status, "requestId", c.id, "err", err)
 }
 

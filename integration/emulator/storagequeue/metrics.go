@@ -2,12 +2,17 @@ package storagequeue
 
 import (
 	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/carillon-sched/carillon/integration/emulator/internal/exposition"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
 const metricPrefix = "carillon_emulator_storagequeue_"
+
+var messagesMetric = exposition.Gauge(metricPrefix+"messages", "Messages in a queue, visible or not.", "account", "queue")
 
 // isMetrics reports whether a request is for the metrics. One for an account of the name has a query.
 func (c *call) isMetrics() bool {
@@ -19,13 +24,14 @@ func (c *call) metrics() error {
 	if h := c.handler; h.answers != nil && !h.answers(c.r.Host) {
 		return wire.UnknownHost
 	}
-	messages := exposition.Metric{
-		Name: metricPrefix + "messages", Kind: exposition.Gauge, Help: "Messages in a queue, visible or not.",
-	}
-	for _, q := range c.handler.store.Counts(c.now) {
-		messages.Add(float64(q.Messages), "account", q.Account, "queue", q.Queue)
-	}
 	c.status = http.StatusOK
-	exposition.Write(c.w, messages, c.handler.requests.Metric(metricPrefix+"http_requests_total"))
+	c.handler.metrics.ServeHTTP(c.w, c.r)
 	return nil
+}
+
+// collect tells of the messages in each queue.
+func (h *Handler) collect(to chan<- prometheus.Metric) {
+	for _, q := range h.store.Counts(time.Now()) {
+		to <- messagesMetric(float64(q.Messages), q.Account, q.Queue)
+	}
 }

@@ -35,8 +35,8 @@ func TestMetrics(t *testing.T) {
 	for _, want := range []string{
 		`carillon_emulator_storagequeue_messages{account="devstoreaccount1",queue="orders"} 2`,
 		`carillon_emulator_storagequeue_messages{account="metrics",queue="mine"} 0`,
-		`carillon_emulator_storagequeue_http_requests_total{method="POST",status="201"} 2`,
-		`carillon_emulator_storagequeue_http_requests_total{method="PUT",status="201"} 2`,
+		`carillon_emulator_storagequeue_http_requests_total{code="201",method="post"} 2`,
+		`carillon_emulator_storagequeue_http_requests_total{code="201",method="put"} 2`,
 	} {
 		if !slices.Contains(lines, want) {
 			t.Errorf("no %s in\n%s", want, strings.Join(lines, "\n"))

@@ -1,68 +1,67 @@
-// Package exposition writes metrics as Prometheus reads them: its text format, version 0.0.4. It knows gauges and counters, which
-// is what the emulators have.
+// Package exposition shows the numbers of an emulator to Prometheus.
 package exposition
 
 import (
-	"bytes"
 	"net/http"
-	"strconv"
-	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// The kinds of metrics.
-const (
-	Gauge   = "gauge"
-	Counter = "counter"
-)
-
-// A Metric is one name with its values.
-type Metric struct {
-	Name    string
-	Kind    string // Gauge or Counter
-	Help    string // one line
-	Samples []Sample
+// Metrics are those of one emulator.
+type Metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	handler  http.Handler
 }
 
-// A Sample is a value. Its labels are names, each with its value behind it.
-type Sample struct {
-	Labels []string
-	Value  float64
+// New returns metrics whose names begin with a prefix. There is one, which [Metrics.Counting] counts:
+// <prefix>http_requests_total, with the labels code and method.
+func New(prefix string) *Metrics {
+	m := &Metrics{registry: prometheus.NewRegistry(), requests: prometheus.NewCounterVec(
+		prometheus.CounterOpts{Name: prefix + "http_requests_total", Help: "HTTP requests by status and method."},
+		[]string{"code", "method"},
+	)}
+	m.registry.MustRegister(m.requests)
+	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return m
 }
 
-// Add adds a value under labels.
-func (m *Metric) Add(value float64, labels ...string) {
-	m.Samples = append(m.Samples, Sample{labels, value})
+// Collect has read tell of more metrics whenever they are asked for. It is called before the first request.
+func (m *Metrics) Collect(read func(chan<- prometheus.Metric)) {
+	m.registry.MustRegister(collector(read))
 }
 
-var (
-	labelEscaper = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
-	helpEscaper  = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
-)
+// Counting returns a handler that counts what another answers.
+func (m *Metrics) Counting(next http.Handler) http.Handler {
+	return promhttp.InstrumentHandlerCounter(m.requests, next)
+}
 
-// Write answers with metrics. One without values is left out.
-func Write(w http.ResponseWriter, metrics ...Metric) {
-	var b bytes.Buffer
-	for _, m := range metrics {
-		if len(m.Samples) == 0 {
-			continue
-		}
-		b.WriteString("# HELP " + m.Name + " " + helpEscaper.Replace(m.Help) + "\n# TYPE " + m.Name + " " + m.Kind + "\n")
-		for _, s := range m.Samples {
-			b.WriteString(m.Name)
-			for i := 0; i+1 < len(s.Labels); i += 2 {
-				separator := byte(',')
-				if i == 0 {
-					separator = '{'
-				}
-				b.WriteByte(separator)
-				b.WriteString(s.Labels[i] + `="` + labelEscaper.Replace(s.Labels[i+1]) + `"`)
-			}
-			if len(s.Labels) > 1 {
-				b.WriteByte('}')
-			}
-			b.WriteString(" " + strconv.FormatFloat(s.Value, 'g', -1, 64) + "\n")
-		}
+// ServeHTTP answers with all metrics.
+func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.handler.ServeHTTP(w, r) }
+
+// Gauge describes a number that goes up and down, by labels.
+func Gauge(name, help string, labels ...string) func(value float64, of ...string) prometheus.Metric {
+	return constant(prometheus.GaugeValue, name, help, labels)
+}
+
+// Counter describes a number that only grows, by labels.
+func Counter(name, help string, labels ...string) func(value float64, of ...string) prometheus.Metric {
+	return constant(prometheus.CounterValue, name, help, labels)
+}
+
+func constant(kind prometheus.ValueType, name, help string, labels []string) func(float64, ...string) prometheus.Metric {
+	desc := prometheus.NewDesc(name, help, labels, nil)
+	return func(value float64, of ...string) prometheus.Metric {
+		return prometheus.MustNewConstMetric(desc, kind, value, of...)
 	}
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = w.Write(b.Bytes()) // the client may be gone
 }
+
+// collector is what it takes to be asked for metrics that are not known before.
+type collector func(chan<- prometheus.Metric)
+
+// Describe says nothing: what there is depends on the entities.
+func (collector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect tells of what there is now.
+func (c collector) Collect(to chan<- prometheus.Metric) { c(to) }

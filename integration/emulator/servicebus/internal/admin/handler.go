@@ -20,8 +20,8 @@ type Config struct {
 	Keys auth.Keyring
 	// Connections are those of clients. It is required.
 	Connections Connections
-	// Requests are those that were counted, for the metrics. It is required.
-	Requests *exposition.Requests
+	// Metrics are shown at /metrics, with those of the broker. It is required.
+	Metrics *exposition.Metrics
 	// Explain takes what a request did wrong, and at which path. Default: nobody is told.
 	Explain func(r *http.Request, what, path string, err error)
 }
@@ -40,7 +40,7 @@ type handler struct {
 	broker      *broker.Broker
 	keys        auth.Keyring
 	connections Connections
-	requests    *exposition.Requests
+	metrics     http.Handler
 	explain     func(r *http.Request, what, path string, err error)
 	started     time.Time
 	api         http.Handler
@@ -49,13 +49,14 @@ type handler struct {
 // New returns what serves the interfaces.
 func New(config Config) http.Handler {
 	h := &handler{
-		broker: config.Broker, keys: config.Keys, connections: config.Connections, requests: config.Requests,
+		broker: config.Broker, keys: config.Keys, connections: config.Connections, metrics: config.Metrics,
 		explain: config.Explain, started: time.Now(),
 	}
 	if h.explain == nil {
 		h.explain = func(*http.Request, string, string, error) {}
 	}
 	h.api = h.newAPI()
+	config.Metrics.Collect(h.collect)
 	return h
 }
 
@@ -69,7 +70,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.health(w)
 			return
 		case path == "metrics":
-			h.metrics(w)
+			h.metrics.ServeHTTP(w, r)
 			return
 		case path == "api" || strings.HasPrefix(path, "api/"):
 			h.serveAPI(w, r)

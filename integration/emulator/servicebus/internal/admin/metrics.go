@@ -1,59 +1,60 @@
 package admin
 
 import (
-	"net/http"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/carillon-sched/carillon/integration/emulator/internal/exposition"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
-// metricPrefix is what the names of all metrics begin with.
-const metricPrefix = "carillon_emulator_servicebus_"
+// MetricPrefix is what the names of all metrics begin with.
+const MetricPrefix = "carillon_emulator_servicebus_"
 
-// metrics answers with numbers for Prometheus. Like those of /health they are for whoever asks.
-func (h *handler) metrics(w http.ResponseWriter) {
-	messages := exposition.Metric{
-		Name: metricPrefix + "messages", Kind: exposition.Gauge, Help: "Messages in an entity, by state. Active are locked ones too.",
-	}
-	size := exposition.Metric{Name: metricPrefix + "size_bytes", Kind: exposition.Gauge, Help: "Bytes of all messages in an entity."}
-	receivers := exposition.Metric{Name: metricPrefix + "receivers", Kind: exposition.Gauge, Help: "Open receivers of an entity."}
-	add := func(path string, u broker.Usage) {
-		for _, count := range []struct {
-			state string
-			n     int64
-		}{
-			{"active", u.Counts.Active},
-			{"dead_letter", u.Counts.DeadLetter},
-			{"scheduled", u.Counts.Scheduled},
-			{"transfer", u.Counts.Transfer},
-			{"transfer_dead_letter", u.Counts.TransferDeadLetter},
-		} {
-			messages.Add(float64(count.n), "entity", path, "state", count.state)
-		}
-		size.Add(float64(u.Size), "entity", path)
-		receivers.Add(float64(u.Receivers), "entity", path)
-	}
+var (
+	messagesMetric = exposition.Gauge(MetricPrefix+"messages", "Messages in an entity, by state. Active are locked ones too.",
+		"entity", "state")
+	sizeMetric        = exposition.Gauge(MetricPrefix+"size_bytes", "Bytes of all messages in an entity.", "entity")
+	receiversMetric   = exposition.Gauge(MetricPrefix+"receivers", "Open receivers of an entity.", "entity")
+	connectionsMetric = exposition.Gauge(MetricPrefix+"connections", "Open connections of AMQP.")
+	operationsMetric  = exposition.Counter(MetricPrefix+"operations_total",
+		"Messages sent, received and settled, by outcome: ok or the condition of the error.", "operation", "outcome")
+)
+
+// collect tells of the entities, the connections and the operations.
+func (h *handler) collect(to chan<- prometheus.Metric) {
 	for _, q := range h.broker.Queues() {
-		add(q.Name, q.Usage)
+		collectUsage(to, q.Name, q.Usage)
 	}
 	for _, topic := range h.broker.Topics() {
-		add(topic.Name, topic.Usage)
+		collectUsage(to, topic.Name, topic.Usage)
 		subscriptions, err := h.broker.Subscriptions(topic.Name)
 		if err != nil {
 			continue // deleted meanwhile
 		}
 		for _, s := range subscriptions {
-			add(s.Topic+"/Subscriptions/"+s.Name, s.Usage)
+			collectUsage(to, s.Topic+"/Subscriptions/"+s.Name, s.Usage)
 		}
 	}
-	connections := exposition.Metric{Name: metricPrefix + "connections", Kind: exposition.Gauge, Help: "Open connections of AMQP."}
-	connections.Add(float64(h.connections.Connections()))
-	operations := exposition.Metric{
-		Name: metricPrefix + "operations_total", Kind: exposition.Counter,
-		Help: "Messages sent, received and settled, by outcome: ok or the condition of the error.",
-	}
+	to <- connectionsMetric(float64(h.connections.Connections()))
 	for _, t := range h.broker.Tallies() {
-		operations.Add(float64(t.Messages), "operation", t.Operation, "outcome", t.Outcome)
+		to <- operationsMetric(float64(t.Messages), t.Operation, t.Outcome)
 	}
-	exposition.Write(w, messages, size, receivers, connections, operations, h.requests.Metric(metricPrefix+"http_requests_total"))
+}
+
+// collectUsage tells of what is in an entity, and of who receives from it.
+func collectUsage(to chan<- prometheus.Metric, path string, u broker.Usage) {
+	for _, count := range []struct {
+		state string
+		n     int64
+	}{
+		{"active", u.Counts.Active},
+		{"dead_letter", u.Counts.DeadLetter},
+		{"scheduled", u.Counts.Scheduled},
+		{"transfer", u.Counts.Transfer},
+		{"transfer_dead_letter", u.Counts.TransferDeadLetter},
+	} {
+		to <- messagesMetric(float64(count.n), path, count.state)
+	}
+	to <- sizeMetric(float64(u.Size), path)
+	to <- receiversMetric(float64(u.Receivers), path)
 }

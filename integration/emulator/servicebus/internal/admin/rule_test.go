@@ -34,7 +34,7 @@ type site struct {
 func newSite(t *testing.T) site {
 	t.Helper()
 	b := broker.New(broker.Config{})
-	s := site{New(Config{Broker: b, Connections: none{}, Requests: &exposition.Requests{}}), b}
+	s := site{New(Config{Broker: b, Connections: none{}, Metrics: exposition.New(MetricPrefix)}), b}
 	s.do(t, http.MethodPut, "/t", entryOf(`<TopicDescription xmlns="`+busSpace+`"/>`), http.StatusCreated)
 	s.do(t, http.MethodPut, "/t/Subscriptions/s", entryOf(`<SubscriptionDescription xmlns="`+busSpace+`"/>`), http.StatusCreated)
 	return s

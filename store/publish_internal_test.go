@@ -1,0 +1,361 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// wire is a publisher whose stream is played by the test.
+type wire struct {
+	t     *testing.T
+	nc    *nats.Conn // of the publisher
+	other *nats.Conn // of the stream
+	store *Store
+}
+
+// onWire runs f in a bubble.
+func onWire(t *testing.T, f func(t *testing.T, w *wire)) {
+	t.Helper()
+	runtime.GC() //nolint:revive // as freshTimers: the client's pool of timers
+	runtime.GC() //nolint:revive // must hold none of another bubble
+	synctest.Test(t, func(t *testing.T) {
+		srv, err := server.NewServer(&server.Options{DontListen: true, NoLog: true, NoSigs: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv.Start()
+		t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
+		w := &wire{t: t}
+		for _, nc := range []**nats.Conn{&w.nc, &w.other} {
+			if *nc, err = nats.Connect("", nats.InProcessServer(srv)); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup((*nc).Close)
+		}
+		p, err := newPublisher(w.nc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.store = &Store{cfg: Config{Logger: slog.New(slog.DiscardHandler)}, nc: w.nc, publisher: p, suspicions: make(chan struct{}, 1)}
+		f(t, w)
+	})
+}
+
+// stream hands what is published to be answered.
+func (w *wire) stream() <-chan *nats.Msg {
+	w.t.Helper()
+	heard := make(chan *nats.Msg, 1000)
+	if _, err := w.other.ChanSubscribe("stream", heard); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.other.Flush(); err != nil {
+		w.t.Fatal(err)
+	}
+	return heard
+}
+
+// publish publishes a body.
+func (w *wire) publish(ctx context.Context, body string) (uint64, error) {
+	return w.store.publish(ctx, w.store.bareMessage("stream", []byte(body)))
+}
+
+// ack acknowledges a message with the number that is its body.
+func ack(t *testing.T, m *nats.Msg) {
+	t.Helper()
+	if err := m.Respond([]byte(`{"stream":"S","seq":` + string(m.Data) + `}`)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPublishedAnswersReachTheirs publishes many messages at once, which are
+// acknowledged out of order.
+func TestPublishedAnswersReachTheirs(t *testing.T) {
+	onWire(t, func(t *testing.T, w *wire) {
+		heard := w.stream()
+		var all sync.WaitGroup
+		const many = 500
+		for round := range 3 { // what was used once is used again
+			for i := range many {
+				want := uint64(round*many + i + 1)
+				all.Go(func() {
+					if got, err := w.publish(t.Context(), strconv.FormatUint(want, 10)); got != want || err != nil {
+						t.Errorf("%d is answered by %d, %v", want, got, err)
+					}
+				})
+			}
+			messages := make([]*nats.Msg, many)
+			for i := range messages {
+				messages[many-1-i] = <-heard
+			}
+			for _, m := range messages {
+				ack(t, m)
+			}
+			all.Wait()
+		}
+	})
+}
+
+// TestPublishHeaders shows that what is published has its own headers, and none
+// of those that went before.
+func TestPublishHeaders(t *testing.T) {
+	onWire(t, func(t *testing.T, w *wire) {
+		heard := w.stream()
+		go func() {
+			for range 30 {
+				m := <-heard
+				ack(t, m)
+				if n := len(m.Header); string(m.Data) == "1" && (n != 2 || m.Header.Get("A") != "a" || m.Header.Get("B") != "b") ||
+					string(m.Data) == "2" && (n != 1 || m.Header.Get("B") != "c") || string(m.Data) == "3" && m.Header != nil {
+					t.Errorf("%s has the headers %v", m.Data, m.Header)
+				}
+			}
+		}()
+		for range 10 {
+			m := w.store.message("stream", []byte("1"))
+			setHeader(m, "A", "a")
+			setHeader(m, "B", "b")
+			_, first := w.store.publish(t.Context(), m)
+			m = w.store.message("stream", []byte("2"))
+			setHeader(m, "B", "c")
+			_, second := w.store.publish(t.Context(), m)
+			_, third := w.publish(t.Context(), "3")
+			if err := errors.Join(first, second, third); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// TestPublishTimeout shows that each message is waited for as long as another,
+// and that an answer that comes too late is nobody's.
+func TestPublishTimeout(t *testing.T) {
+	onWire(t, func(t *testing.T, w *wire) {
+		heard := w.stream()
+		var all sync.WaitGroup
+		for i := range 3 {
+			all.Go(func() {
+				time.Sleep(time.Duration(i) * 2 * time.Second)
+				began := time.Now()
+				_, err := w.publish(t.Context(), strconv.Itoa(i+1))
+				if !errors.Is(err, scheduler.ErrUnavailable) || !errors.Is(err, jetstream.ErrAsyncPublishTimeout) {
+					t.Errorf("%d ends with %v", i, err)
+				}
+				if took := time.Since(began); took != publishTimeout {
+					t.Errorf("%d ends after %s", i, took)
+				}
+			})
+		}
+		all.Wait()
+		select {
+		case <-w.store.Suspicions():
+		default:
+			t.Error("nothing is suspected")
+		}
+		all.Go(func() {
+			if got, err := w.publish(t.Context(), "9"); got != 9 || err != nil {
+				t.Errorf("got %d, %v, want 9", got, err)
+			}
+		})
+		for range 4 {
+			ack(t, <-heard) // three of them too late
+		}
+		all.Wait()
+	})
+}
+
+// TestPublishAcrossReconnect shows that what is under way when the connection is
+// lost is in doubt at once, and that the answers of before are nobody's after.
+func TestPublishAcrossReconnect(t *testing.T) {
+	onWire(t, func(t *testing.T, w *wire) {
+		heard := w.stream()
+		var all sync.WaitGroup
+		for i := range 10 {
+			all.Go(func() {
+				began := time.Now()
+				_, err := w.publish(t.Context(), strconv.Itoa(i+1))
+				if !errors.Is(err, scheduler.ErrUnavailable) || !errors.Is(err, nats.ErrDisconnected) || time.Since(began) > time.Second {
+					t.Errorf("%d ends with %v after %s", i, err, time.Since(began))
+				}
+			})
+		}
+		var before []*nats.Msg
+		for range 10 {
+			before = append(before, <-heard)
+		}
+		if err := w.nc.ForceReconnect(); err != nil {
+			t.Fatal(err)
+		}
+		all.Wait()
+		time.Sleep(10 * time.Second)
+		for i := range 10 {
+			all.Go(func() {
+				want := uint64(100 + i)
+				if got, err := w.publish(t.Context(), strconv.FormatUint(want, 10)); got != want || err != nil {
+					t.Errorf("%d is answered by %d, %v", want, got, err)
+				}
+			})
+		}
+		for _, m := range before {
+			ack(t, m)
+		}
+		for range 10 {
+			ack(t, <-heard)
+		}
+		all.Wait()
+	})
+}
+
+// TestPublishOnClosedConnection shows that a connection that is closed for good
+// leaves nobody waiting.
+func TestPublishOnClosedConnection(t *testing.T) {
+	onWire(t, func(t *testing.T, w *wire) {
+		heard := w.stream()
+		failed := make(chan error)
+		go func() {
+			_, err := w.publish(t.Context(), "1")
+			failed <- err
+		}()
+		<-heard
+		w.nc.Close()
+		for what, err := range map[string]error{"under way": <-failed, "later": func() error { _, err := w.publish(t.Context(), "2"); return err }()} {
+			if !errors.Is(err, scheduler.ErrUnavailable) || !errors.Is(err, nats.ErrConnectionClosed) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	})
+}
+
+// TestPublishToNobody shows that a message for which nobody listens, as while a
+// stream's leader changes, is sent again, and not for ever.
+func TestPublishToNobody(t *testing.T) {
+	onWire(t, func(t *testing.T, w *wire) {
+		began := time.Now()
+		_, err := w.publish(t.Context(), "1")
+		if !errors.Is(err, scheduler.ErrUnavailable) || !errors.Is(err, jetstream.ErrNoStreamResponse) {
+			t.Errorf("nobody: %v", err)
+		}
+		if took := time.Since(began); took < untakenTries*untakenPause || took >= (untakenTries+1)*untakenPause {
+			t.Errorf("it took %s", took)
+		}
+		time.AfterFunc(untakenPause/2, func() {
+			heard := w.stream()
+			go func() { ack(t, <-heard) }()
+		})
+		if got, err := w.publish(t.Context(), "2"); got != 2 || err != nil {
+			t.Errorf("somebody in the end: %d, %v", got, err)
+		}
+	})
+}
+
+// TestPublishEndsWithItsContext shows that a wait ends with the cause of its
+// context: for the answer, for room in the window, and between two tries.
+func TestPublishEndsWithItsContext(t *testing.T) {
+	onWire(t, func(t *testing.T, w *wire) {
+		cause := errors.New("enough")
+		soon := func() context.Context {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(untakenPause/2, func() { cancel(cause) })
+			return ctx
+		}
+		if _, err := w.publish(soon(), "1"); err != cause { //nolint:errorlint // as it is
+			t.Errorf("between two tries: %v", err)
+		}
+		heard := w.stream()
+		if _, err := w.publish(soon(), "2"); err != cause { //nolint:errorlint // as it is
+			t.Errorf("without answer: %v", err)
+		}
+		w.store.publisher.window = make(chan struct{}, 1)
+		first := make(chan error)
+		go func() {
+			_, err := w.publish(t.Context(), "3")
+			first <- err
+		}()
+		time.Sleep(time.Millisecond)
+		if _, err := w.publish(soon(), "4"); err != cause { //nolint:errorlint // as it is
+			t.Errorf("without room: %v", err)
+		}
+		ack(t, <-heard)
+		ack(t, <-heard)
+		if err := <-first; err != nil {
+			t.Errorf("the first: %v", err)
+		}
+		if n := len(heard); n > 0 {
+			t.Errorf("%d messages too many were sent", n)
+		}
+	})
+}
+
+// BenchmarkPublish measures a publish with the headers of a baton, and its
+// acknowledgement, without a stream's work: beside that of the client library.
+func BenchmarkPublish(b *testing.B) {
+	srv, err := server.NewServer(&server.Options{DontListen: true, NoLog: true, NoSigs: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	srv.Start()
+	b.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
+	nc, err := nats.Connect("", nats.InProcessServer(srv))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(nc.Close)
+	if _, err := nc.Subscribe("stream", func(m *nats.Msg) { _ = nc.Publish(m.Reply, plain) }); err != nil {
+		b.Fatal(err)
+	}
+	p, err := newPublisher(nc)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := &Store{nc: nc, publisher: p}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		b.Fatal(err)
+	}
+	headers := []string{jetstream.ScheduleHeader, jetstream.ScheduleTargetHeader, jetstream.ExpectedLastSubjSeqHeader}
+	b.Run("own", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			m := s.message("stream", plain)
+			for _, h := range headers {
+				setHeader(m, h, "value")
+			}
+			if _, err := s.publish(b.Context(), m); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("library", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			m := nats.NewMsg("stream")
+			m.Data = plain
+			for _, h := range headers {
+				m.Header.Set(h, "value")
+			}
+			f, err := js.PublishMsgAsync(m)
+			if err != nil {
+				b.Fatal(err)
+			}
+			select {
+			case <-f.Ok():
+			case err := <-f.Err():
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+var plain = []byte(`{"stream":"CARILLON_TIMERS_0","seq":123456}`)

@@ -1,0 +1,82 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// TestPublishAcrossRestart shows that a record which was acknowledged is in the
+// history after the server was restarted in the middle, and that one which was not
+// is known to be in doubt.
+func TestPublishAcrossRestart(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		dir := t.TempDir()
+		persistent := func(o *server.Options) { o.StoreDir = dir }
+		r := &relay{}
+		old := run(t, persistent)
+		r.to.Store(old)
+		nc, err := nats.Connect("", nats.InProcessServer(r), nats.MaxReconnects(-1))
+		w.must(err)
+		defer nc.Close()
+		s, err := store.Open(t.Context(), nc, store.Config{})
+		w.must(err)
+
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		acked, doubtful := map[string]bool{}, 0
+		until := time.Now().Add(20 * time.Second)
+		for i := range 20 {
+			all.Go(func() {
+				for n := 0; time.Now().Before(until); n++ {
+					k := scheduler.Key{Collection: "c", Job: fmt.Sprintf("j%d-%d", i, n)}
+					err := s.Append(t.Context(), &scheduler.Record{Job: k, Outcome: scheduler.OutcomeCompleted, Nominal: time.Now()})
+					mu.Lock()
+					if acked[k.Job] = err == nil; err != nil {
+						delete(acked, k.Job)
+						doubtful++
+					}
+					mu.Unlock()
+					if err != nil && !errors.Is(err, scheduler.ErrUnavailable) {
+						t.Errorf("%s: %v", k, err)
+					}
+					time.Sleep(100 * time.Millisecond)
+				}
+			})
+		}
+		time.Sleep(5*time.Second + time.Millisecond/2)
+		old.Shutdown()
+		old.WaitForShutdown()
+		r.to.Store(run(t, persistent))
+		all.Wait()
+
+		js, err := jetstream.New(nc)
+		w.must(err)
+		history, err := js.Stream(t.Context(), "CARILLON_HISTORY")
+		w.must(err)
+		info, err := history.Info(t.Context(), jetstream.WithSubjectFilter("carillon.history.>"))
+		w.must(err)
+		there := map[string]bool{}
+		for subject := range info.State.Subjects {
+			there[strings.Split(subject, ".")[3]] = true
+		}
+		for name := range acked {
+			if !there[name] {
+				t.Errorf("the record of %s was acknowledged, and is missing", name)
+			}
+		}
+		if len(acked) < 20*100 || len(there) > len(acked)+doubtful {
+			t.Errorf("%d were acknowledged, %d are in doubt, %d are there", len(acked), doubtful, len(there))
+		}
+	})
+}
