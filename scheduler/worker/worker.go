@@ -64,8 +64,7 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// DefaultHoldMemory is the default of [Config] HoldMemory: a process in which
-// 100,000 jobs fall due at once stays below 400 MB with it.
+// DefaultHoldMemory is the default of [Config] HoldMemory.
 const DefaultHoldMemory = 160 << 20
 
 func (c Config) withDefaults() Config {
