@@ -15,7 +15,18 @@ import (
 const (
 	renewEvery = time.Second
 	renewAfter = 3 * time.Second
+
+	// Who holds many renews each later, so that those are no more messages than
+	// this in a second. The last moment leaves a process that stalls three seconds.
+	renewRate = 10_000
+	renewLast = 6 * time.Second
 )
+
+// renewAge is how long after the server last heard of a lease it is renewed, when
+// so many are held.
+func renewAge(held int) time.Duration {
+	return min(max(renewAfter, time.Duration(held)*time.Second/renewRate), renewLast)
+}
 
 // leases keeps the messages that this process has: it renews each until it was
 // answered for. One that is delivered again while it is kept, as after the
@@ -154,7 +165,7 @@ func (k *leases) renew(idle <-chan struct{}) {
 	for !k.nc.IsClosed() {
 		select {
 		case now := <-tick.C:
-			k.renewStale(now, renewAfter)
+			k.renewStale(now, renewAge(k.size()))
 		case <-idle:
 			return
 		case <-closed:
@@ -264,6 +275,13 @@ func (k *leases) any() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.held) > 0
+}
+
+// size is how many messages are held.
+func (k *leases) size() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.held)
 }
 
 // count returns how many messages of each stream are held, without doubt.

@@ -101,3 +101,16 @@ func TestDropOfARepetition(t *testing.T) {
 		}
 	})
 }
+
+// TestRenewAge: the more leases are held, the later each is renewed, so that there are not many more messages, but always
+// three seconds before the server gives it to another, the second between two looks included.
+func TestRenewAge(t *testing.T) {
+	for held, want := range map[int]time.Duration{
+		1: 3 * time.Second, 30_000: 3 * time.Second, 45_000: 4500 * time.Millisecond, 60_000: 6 * time.Second, 1_000_000: 6 * time.Second,
+	} {
+		got := renewAge(held)
+		if got != want || got+renewEvery > ackWait-3*time.Second {
+			t.Errorf("%d held: renewed after %s, want %s", held, got, want)
+		}
+	}
+}

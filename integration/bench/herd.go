@@ -85,9 +85,9 @@ type herdRun struct {
 	settle   func(ctx context.Context, until time.Time) (figures, error)
 }
 
-// herdQuiet is the quiet before Carillon's herd, which fires up to 2.5 s early:
+// herdQuiet is the quiet before Carillon's herd, which fires up to 10.5 s early:
 // that is to be part of the measurement.
-const herdQuiet = 3 * time.Second
+const herdQuiet = 11 * time.Second
 
 // herdPatience ends the wait for calls that do not come.
 const herdPatience = 15 * time.Second

@@ -165,5 +165,5 @@ func (o *options) lead(jobs int) time.Duration {
 	case o.apart():
 		return 10*time.Second + time.Duration(jobs)*time.Second/2000
 	}
-	return 6*time.Second + time.Duration(jobs)*time.Second/2500
+	return 14*time.Second + time.Duration(jobs)*time.Second/2500
 }

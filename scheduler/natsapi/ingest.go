@@ -116,7 +116,7 @@ func NewIngest(cfg IngestConfig) *Ingest {
 	}
 	return &Ingest{
 		cfg: cfg, log: cfg.Logger, seed: maphash.MakeSeed(), queues: make([]queue, cfg.Concurrency),
-		room:  intake.NewRoom[*item](cfg.Hold, min(256, max(1, cfg.Hold/8)), 1).Bound(holdBytes),
+		room:  intake.NewRoom[*item](cfg.Hold, min(256, max(1, cfg.Hold/8)), 1).Bound(holdBytes, 1),
 		slots: semaphore.NewWeighted(int64(cfg.Concurrency)), eraser: newEraser(),
 	}
 }

@@ -35,7 +35,7 @@ func (e Editor) foresee(ctx context.Context, cur, next *scheduler.Job) (*view.Jo
 		edited.State = scheduler.Completed
 		return view.NewJob(&edited, edited.Progress), nil
 	}
-	v := view.NewRunning(&edited, b, running)
+	v := view.NewRunning(&edited, b, running, time.Now())
 	v.DryRun = view.NewDryRun(&edited, b)
 	return v, nil
 }

@@ -21,7 +21,7 @@ type planner struct{ shared *shared }
 // revision of the job's delete marker, 0 when there was none.
 func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, first scheduler.Step) (stray *scheduler.Baton, err error) {
 	from := step.From{Slot: scheduler.Slot{Key: j.Key}}
-	if j.ArmAt(first.Next.Wake(), time.Now()).IsZero() { // what is fired does not meet what waits
+	if j.FiresAtOnce(first.Next.Wake(), time.Now()) { // what is fired does not meet what waits
 		if stray, err = p.straying(ctx, j, rev); stray != nil || err != nil {
 			return stray, err
 		}

@@ -74,5 +74,5 @@ func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detach
 	}
 	b.Number += detached.Uncounted(p)
 	from := From{Slot: scheduler.Slot{Key: st.Key}, Waiting: st.Revision}
-	return e.publish(ctx, b.Encode(), j.ArmAt(b.Wake(), time.Now()), from)
+	return e.publish(ctx, b.Encode(), e.ArmAt(j, &b), from)
 }

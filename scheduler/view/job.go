@@ -61,7 +61,7 @@ type Status struct {
 	Faults      int       `json:"faultedCount"`               // occurrences that failed after all retries
 	Last        time.Time `json:"lastExecutionTime,omitzero"` // start of the last attempt; zero: none
 	Next        time.Time `json:"nextExecutionTime,omitzero"` // when the attempt that comes next, or is under way, is due; zero: none
-	Running     bool      `json:"running,omitempty"`          // the baton is with a worker: running, or about to
+	Running     bool      `json:"running,omitempty"`          // the baton is due, and with a worker: running, or about to
 	Retry       int       `json:"retryCount,omitempty"`       // of the occurrence under way: retries so far
 	WaitsFor    string    `json:"waitsFor,omitempty"`         // what must change before the job runs, in English; there is no Next then
 	Over        string    `json:"message,omitempty"`          // what a job at its end has come to ([scheduler.Job.Over]), or what is damaged
@@ -96,8 +96,10 @@ func NewDamaged(e *scheduler.DamagedError) *Job {
 }
 
 // NewRunning returns the view of a job with its baton, which may be with a worker.
-func NewRunning(j *scheduler.Job, b *scheduler.Baton, running bool) *Job {
+// A worker holds those that are due soon: these wait still.
+func NewRunning(j *scheduler.Job, b *scheduler.Baton, withWorker bool, now time.Time) *Job {
 	v := NewJob(j, b.Progress)
+	running := withWorker && !b.MayRun().After(now)
 	v.Status.Running, v.Status.Retry, v.Status.Next = running, b.Attempt, b.MayRun().UTC()
 	return v
 }

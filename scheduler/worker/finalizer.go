@@ -168,5 +168,5 @@ func (w *Worker) finalize(ctx context.Context, endings []scheduler.Ending) {
 // wait for a slot, definitions of batons that have come are to be read, or a baton
 // that is held is due in a moment.
 func (w *Worker) busy() bool {
-	return w.limiter.Backlog() || w.loader.pending() || w.timers.within(finalLook) || w.room.Free() < w.cfg.Hold/2
+	return w.limiter.Backlog() || w.loader.pending() || w.timers.within(finalLook) || w.room.Size() > w.cfg.HoldMemory/2
 }

@@ -29,13 +29,6 @@ func (l *line) add(r *run) {
 	}
 }
 
-// pending reports whether runs wait for their turn.
-func (l *line) pending() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.queue) > 0
-}
-
 // work hands on runs until ctx is done and nothing is left.
 func (l *line) work(ctx context.Context, on func(batch []*run)) {
 	for {

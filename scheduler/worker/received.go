@@ -15,8 +15,9 @@ func (w *Worker) take(ctx context.Context, d *scheduler.Delivery) {
 	if err == nil {
 		err = b.Check(d.Slot)
 	}
-	r := &run{delivery: d, baton: b}
-	if !w.room.Keep(r.place()) {
+	r := &run{delivery: d, baton: b, suspect: d.Deliveries > 1 || b.Strayed || d.Fired.UnixNano() < w.suspect.Load()}
+	r.weight = scheduler.HeldBytes(nil, r.suspect)
+	if !w.room.KeepSized(r.place(), r.weight) {
 		return // the run under way answers for it
 	}
 	if d.Deliveries > 1 {
@@ -30,9 +31,10 @@ func (w *Worker) take(ctx context.Context, d *scheduler.Delivery) {
 		w.cfg.OnTakeover()
 	case ctx.Err() != nil:
 		w.nak(r)
-	case d.Deliveries > 1 || b.Strayed || d.Fired.UnixNano() < w.suspect.Load():
-		r.suspect = true
+	case r.suspect:
 		w.liveOn(received{r})
+	case !w.held().Takes(&r.baton, time.Now()):
+		w.liveOn(crowded{r})
 	default:
 		w.live(received{r})
 	}
@@ -49,7 +51,7 @@ func (w *Worker) receive(r *run) stage {
 			return next
 		}
 	}
-	if _, known := w.jobs.Peek(r.key()); !known {
+	if !w.know(r) {
 		w.loader.add(r) // then held
 		return nil
 	}
