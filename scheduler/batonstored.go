@@ -24,7 +24,12 @@ const (
 	batonFailedSize   = 256 // without its message
 )
 
-// Encode returns the baton's message body.
+// Encode returns the baton's message body. Of what is always there, much is what one
+// would take for granted: a job is in its first schedule, and is due at its nominal
+// instant. But while a cluster is brought up process by process, the version before
+// reads batons of this one, too. It takes nothing for granted: it would run one early
+// that is not said to be due later, and removes one without an instant as damaged. A
+// waiting baton is on the disk only, so its length takes no memory.
 func (b *Baton) Encode() []byte {
 	size := batonSize
 	if b.Any() {
