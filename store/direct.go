@@ -50,7 +50,8 @@ func (s *Store) lastOf(ctx context.Context, stream string, subjects []string, up
 	}
 	for range lastOfTries {
 		found, whole := make([]*jetstream.RawStreamMsg, 0, len(subjects)), true
-		err := s.directGet(ctx, stream, directRequest{Subjects: subjects, UpTo: upTo}, len(subjects), func(raw *jetstream.RawStreamMsg) bool {
+		get := directRequest{Subjects: subjects, UpTo: upTo}
+		err := s.directGet(ctx, stream, get, len(subjects), func(raw *jetstream.RawStreamMsg) bool {
 			found = append(found, raw)
 			return true
 		}, func(last *nats.Msg) { whole = last.Header.Get("Description") != brokenOff })

@@ -72,7 +72,8 @@ func TestEndShowsAtOnce(t *testing.T) {
 		}
 	}
 	w.steps([]step{
-		{"POST", jobs + "/good/run", "", `409 it is completed`}, {"POST", jobs + "/bad/disable", "", `409 it is faulted`},
+		{"POST", jobs + "/good/run", "", `409 it is completed`},
+		{"POST", jobs + "/bad/disable", "", `409 it is faulted`},
 		{"POST", "/doctor?fix=true", "", `200 "findings":[],"fixed":0|"ended":2`},
 	})
 }

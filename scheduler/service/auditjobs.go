@@ -20,7 +20,7 @@ import (
 // turned up: it was on its way while the census was taken.
 //
 // Thousands may have ended, with a herd whose worker was killed. So with fix, as in
-// the background, one batch of those is looked at at a time, and others may work as
+// the background, one batch of those is taken at a time, and others may work as
 // long in between.
 func (a Auditor) auditJobs(
 	ctx context.Context, keys []scheduler.Key, fix bool, present *atomic.Int64, one *sync.Mutex, found chan<- finding,

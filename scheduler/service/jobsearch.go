@@ -154,5 +154,5 @@ func (s *jobSearch) read(ctx context.Context, st scheduler.Stored, look *step.Lo
 		j = own.Job(j)
 		shown = view.NewJob(j, j.Progress)
 	}
-	return j, shown, nil
+	return j, shown, nil //nolint:nilerr // own.Bad is no error here
 }

@@ -187,7 +187,8 @@ func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
 	if err != nil {
 		return err
 	}
-	return p.shared.steps.CarryOut(ctx, j, search.Next(time.Now().UTC()), step.From{Slot: scheduler.Slot{Key: j.Key}, Schedule: j.ScheduleGen})
+	from := step.From{Slot: scheduler.Slot{Key: j.Key}, Schedule: j.ScheduleGen}
+	return p.shared.steps.CarryOut(ctx, j, search.Next(time.Now().UTC()), from)
 }
 
 // goOn has the batons follow a job that was mended, and is the one that they are of. What waits makes way for a baton that

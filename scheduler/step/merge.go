@@ -41,8 +41,7 @@ func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, detached sche
 		return err
 	}
 	j, err := e.cfg.Load(ctx, k)
-	switch {
-	case err != nil || !detached.BelongsTo(j):
+	if err != nil || !detached.BelongsTo(j) {
 		return err
 	}
 	if j.State == scheduler.Enabled {

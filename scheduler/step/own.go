@@ -44,8 +44,8 @@ func (e *Executor) Look(ctx context.Context, keys []scheduler.Key) (*Look, error
 		}
 	}
 	for chunk := range slices.Chunk(bare, lastAtOnce) {
-		err := e.cfg.Store.LastRecords(ctx, chunk, scheduler.PlaceOutcomes, func(r *scheduler.Record) { l.last[r.Job] = append(l.last[r.Job], r) })
-		if err != nil {
+		take := func(r *scheduler.Record) { l.last[r.Job] = append(l.last[r.Job], r) }
+		if err := e.cfg.Store.LastRecords(ctx, chunk, scheduler.PlaceOutcomes, take); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +104,8 @@ func (l *Look) Own(ctx context.Context, j *scheduler.Job) (o Own, err error) {
 	var search *scheduler.PlaceSearch
 	switch b := found.Found; {
 	case found.bad != nil:
-		return Own{Bad: found.bad}, nil
+		o.Bad = found.bad
+		return o, nil //nolint:nilerr // it is told in Bad
 	case b.Waiting != nil && b.Waiting.BelongsTo(j):
 		o.Baton = b.Waiting
 	case b.Running != nil && b.Running.BelongsTo(j):

@@ -81,7 +81,7 @@ func (f *finalizer) work(ctx context.Context, rest func()) {
 			f.flush(context.WithoutCancel(ctx))
 			return
 		}
-		for f.oldest() != (time.Time{}) && f.leisure(ctx) {
+		for quiet := false; !f.oldest().IsZero() && f.leisure(ctx, &quiet); {
 			began := time.Now()
 			f.write(context.WithoutCancel(ctx), f.next())
 			step.Rest(ctx, time.Since(began))
@@ -101,19 +101,20 @@ func (f *finalizer) flush(ctx context.Context) {
 	}
 }
 
-// leisure waits until there is, or the oldest ending has waited for too long. False
-// when ctx is done before.
-func (f *finalizer) leisure(ctx context.Context) bool {
-	quiet := time.Duration(0)
-	for quiet < finalQuiet && time.Since(f.oldest()) < finalPatience {
+// leisure waits until there is, or the oldest ending has waited for too long. quiet
+// says whether there was for the batch before: then there is until the worker is
+// busy again. False when ctx is done before.
+func (f *finalizer) leisure(ctx context.Context, quiet *bool) bool {
+	*quiet = *quiet && !f.busy()
+	for was := time.Duration(0); !*quiet && time.Since(f.oldest()) < finalPatience; *quiet = was >= finalQuiet {
 		if !intake.Pause(ctx, finalLook) {
 			return false
 		}
-		if quiet += finalLook; f.busy() {
-			quiet = 0
+		if was += finalLook; f.busy() {
+			was = 0
 		}
 	}
-	return true
+	return ctx.Err() == nil
 }
 
 // oldest is since when the first ending waits; zero without any.
@@ -153,13 +154,13 @@ func (f *finalizer) rested() bool {
 
 // finalize writes final forms. What cannot be written is left to the audit.
 func (w *Worker) finalize(ctx context.Context, endings []scheduler.Ending) {
-	ctx, cancel := context.WithTimeout(ctx, finalPatience)
+	bounded, cancel := context.WithTimeout(ctx, finalPatience)
 	defer cancel()
-	overtaken, err := w.steps.EndAll(ctx, endings)
+	overtaken, err := w.steps.EndAll(bounded, endings)
 	if overtaken > 0 {
 		w.cfg.OnTakeover() // an edit may have taken a baton that was about to go for one that goes on
 	}
-	if err != nil {
+	if err != nil && ctx.Err() == nil { // else the moment was over that a worker has which stops
 		w.log.Warn("the ends of jobs were not written; the audit will", "first", endings[0].Key.String(), "err", err)
 	}
 }

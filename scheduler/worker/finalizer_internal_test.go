@@ -66,7 +66,7 @@ func TestFinalizerWaitsForLeisure(t *testing.T) {
 		w := newWriting(t, 0)
 		w.busy.Store(true)
 		w.addAll(1000)
-		time.Sleep(9 * time.Second)
+		time.Sleep(5 * time.Second)
 		if n := w.count(); n != 0 {
 			t.Errorf("%d written while it was busy", n)
 		}
@@ -75,7 +75,7 @@ func TestFinalizerWaitsForLeisure(t *testing.T) {
 		if n := w.count(); n != 0 {
 			t.Errorf("%d written at once", n)
 		}
-		time.Sleep(2 * time.Second)
+		time.Sleep(time.Second)
 		if n := w.count(); n != 1000 || w.largest != step.EndBatch {
 			t.Errorf("%d written in batches of %d", n, w.largest)
 		}
@@ -84,6 +84,22 @@ func TestFinalizerWaitsForLeisure(t *testing.T) {
 		time.Sleep(finalPatience + time.Second)
 		if n := w.count(); n != 1001 {
 			t.Errorf("%d written after its patience", n)
+		}
+	})
+}
+
+// TestFinalizerStepsBack: what falls due while endings are written comes first.
+func TestFinalizerStepsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWriting(t, 10*time.Millisecond)
+		w.addAll(1000 * step.EndBatch)
+		time.Sleep(time.Second)
+		w.busy.Store(true)
+		time.Sleep(100 * time.Millisecond)
+		before := w.count()
+		time.Sleep(5 * time.Second)
+		if n := w.count(); before == 0 || n != before {
+			t.Errorf("%d written before, %d while it was busy", before, n-before)
 		}
 	})
 }
