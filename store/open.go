@@ -31,7 +31,9 @@ type Store struct {
 	specs       jetstream.Stream
 	timers      []jetstream.Stream
 	opened      []string // the streams behind all these, in the order in which they were opened
-	leases      *leases
+	leases      *leases  // of batons
+	specLeases  *leases
+	presence    *presence
 	publisher   *publisher
 	unasked     names // streams whose purge the NATS user may not ask for
 	deaf        names // buckets whose changes cannot be heard
@@ -62,7 +64,12 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), suspicions: make(chan struct{}, 1)}
-	s.leases = &leases{nc: nc, lost: func(err error) { cfg.Logger.Warn("lease not renewed", "err", err) }}
+	notRenewed := func(err error) { cfg.Logger.Warn("leases not renewed", "err", err) }
+	s.specLeases = &leases{nc: nc, lost: notRenewed}
+	s.presence = newPresence(s)
+	s.leases = &leases{
+		nc: nc, lost: notRenewed, taken: s.presence.taken, emptied: s.presence.emptied, dropped: s.presence.suspect,
+	}
 	if err := s.checkServer(ctx); err != nil {
 		return nil, err
 	}
@@ -70,7 +77,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	for _, open := range []func(context.Context) error{
-		s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.replicate, s.checkSubjects,
+		s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.replicate, s.checkSubjects, s.presence.open,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, err
@@ -311,14 +318,20 @@ func (s *Store) openTimers(ctx context.Context) error {
 			return err
 		}
 		s.timers = append(s.timers, st)
-		if err := s.consumer(ctx, st, jetstream.ConsumerConfig{
-			Durable: workers, Description: "Carillon: workers", FilterSubject: s.cfg.Prefix + ".fire." + n + ".>",
-			AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxDeliver: -1, MaxAckPending: maxAckPending,
-		}); err != nil {
+		if err := s.consumer(ctx, st, s.laneConsumer(lane, ackWait)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// laneConsumer is the consumer of a lane, on which the server waits so long for
+// a sign of life.
+func (s *Store) laneConsumer(lane int, wait time.Duration) jetstream.ConsumerConfig {
+	return jetstream.ConsumerConfig{
+		Durable: workers, Description: "Carillon: workers", FilterSubject: s.cfg.Prefix + ".fire." + strconv.Itoa(lane) + ".>",
+		AckPolicy: jetstream.AckExplicitPolicy, AckWait: wait, MaxDeliver: -1, MaxAckPending: maxAckPending,
+	}
 }
 
 // workers is the durable consumer that every process of a stream shares.

@@ -28,7 +28,7 @@ func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room fun
 		take(scheduler.PublishedSpec{
 			Verb: verb, Name: name, Body: m.Data,
 			Sequence: of.sequence, Published: of.stored, Deliveries: of.deliveries,
-			Lease: s.leases.keep(place{of.stream, of.sequence}, m.Reply),
+			Lease: s.specLeases.keep(place{of.stream, of.sequence}, m.Reply),
 		})
 	})
 }
