@@ -140,7 +140,11 @@ func TestNoStaleDefinitionInCluster(t *testing.T) {
 		if i%2 == 0 {
 			known("before the leader steps down")
 		}
-		if _, err := nc.Request("$JS.API.STREAM.LEADER.STEPDOWN.KV_carillon-jobs", nil, patience); err != nil {
+		// With a context: the client's other requests share timers with the bubbles of other tests.
+		stepping, stop := context.WithTimeout(t.Context(), patience)
+		_, err := nc.RequestWithContext(stepping, "$JS.API.STREAM.LEADER.STEPDOWN.KV_carillon-jobs", nil)
+		stop()
+		if err != nil {
 			t.Fatal(err)
 		}
 		write()
