@@ -71,7 +71,7 @@ func TestFinalizerWaitsForLeisure(t *testing.T) {
 			t.Errorf("%d written while it was busy", n)
 		}
 		w.busy.Store(false)
-		time.Sleep(200 * time.Millisecond)
+		time.Sleep(finalQuiet - 2*finalLook)
 		if n := w.count(); n != 0 {
 			t.Errorf("%d written at once", n)
 		}
