@@ -31,7 +31,8 @@ type Store struct {
 	opened      []string // the streams behind all these, in the order in which they were opened
 	leases      *leases
 	publisher   *publisher
-	unasked     names // streams whose purge the NATS user may not ask for
+	unasked     names  // streams whose purge the NATS user may not ask for
+	indexPage   uint64 // subjects that the index gives at once
 	suspicions  chan struct{}
 	shut        atomic.Pointer[[]Shut] // what the last check found
 }
@@ -58,7 +59,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), suspicions: make(chan struct{}, 1)}
+	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), suspicions: make(chan struct{}, 1), indexPage: indexPage}
 	s.leases = &leases{nc: nc, lost: func(err error) { cfg.Logger.Warn("lease not renewed", "err", err) }}
 	if err := s.checkServer(ctx); err != nil {
 		return nil, err
