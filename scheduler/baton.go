@@ -1,9 +1,7 @@
 package scheduler
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 )
@@ -47,37 +45,6 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	// Strayed: it has waited for its definition, which was missing. Its attempt may
 	// have been run before that, so the history has to be asked.
 	Strayed bool `json:"strayed,omitempty"`
-}
-
-// plainBaton is a baton without its methods and its kind.
-type plainBaton Baton
-
-// storedBaton is a baton as it lies in the store.
-type storedBaton struct {
-	*plainBaton
-	kindFlags
-}
-
-// Encode returns the baton's message body.
-func (b *Baton) Encode() []byte {
-	data, err := json.Marshal(storedBaton{(*plainBaton)(b), b.Kind.flags()})
-	if err != nil {
-		panic("scheduler: baton cannot be encoded: " + err.Error()) // only plain fields: a defect
-	}
-	return data
-}
-
-// DecodeBaton reads a message body.
-func DecodeBaton(data []byte) (Baton, error) {
-	var stored struct {
-		plainBaton
-		kindFlags
-	}
-	if err := json.Unmarshal(data, &stored); err != nil {
-		return Baton(stored.plainBaton), fmt.Errorf("baton: %w", err)
-	}
-	stored.Kind = stored.kind()
-	return Baton(stored.plainBaton), nil
 }
 
 // Check says what about a baton in a slot cannot be: a run by hand without the

@@ -38,6 +38,12 @@ func (p *Progress) afresh() Progress {
 // Any reports whether the job has run at all, by schedule or by hand.
 func (p *Progress) Any() bool { return p.Number > 0 || p.Executions > 0 }
 
+// none reports whether p is zero: nothing has run, been skipped or been given up.
+func (p *Progress) none() bool {
+	return p.Number == 0 && p.Runs == 0 && p.Executions == 0 && p.Failures == 0 && p.Faults == 0 && !p.GaveUp && p.Merged == nil &&
+		p.Last == time.Time{} && p.Seen == time.Time{} && p.Base == time.Time{} && p.Ran == time.Time{} && p.Prior == time.Time{}
+}
+
 // ran notes that the occurrence of an instant runs.
 func (p *Progress) ran(nominal time.Time) {
 	if !p.Ran.Equal(nominal) {

@@ -26,6 +26,7 @@ type Reading struct {
 	errorActionsRead int // of the job that is being read
 
 	stored   bool           // it was accepted once; limits that changed since do not break it
+	trusted  bool           // and it is just as it was stored then, in the present form
 	warnings []spec.Warning // what is without effect in the document
 	raised   []string       // where the actions stand whose default retryInterval was raised
 }
@@ -91,6 +92,7 @@ func (r *Reading) Document(v document.Value) *Draft {
 // Properties reads the properties of a job.
 func (r *Reading) Properties(v document.Value) *Draft {
 	reader := document.NewReader()
+	reader.Trusted = r.trusted
 	if reader.Stored = r.stored; !r.stored {
 		reader.Knows("", r.words)
 	}

@@ -38,6 +38,11 @@ const (
 	ReasonCostly Reason = "costly"
 )
 
+// reasonWords are the reasons.
+var reasonWords = []string{
+	string(ReasonOverlap), string(ReasonPostponed), string(ReasonCatchUp), string(ReasonDisabled), string(ReasonDST), string(ReasonCostly),
+}
+
 // namesNone reports whether what was skipped for the reason is no occurrence.
 func (r Reason) namesNone() bool { return r == ReasonDST || r == ReasonCostly }
 

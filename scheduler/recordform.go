@@ -1,6 +1,9 @@
 package scheduler
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // RecordForm is a record as users see it: the properties of a record over the
 // APIs, and the members of its message on NATS. Times are RFC 3339 in UTC. The
@@ -54,12 +57,13 @@ func (r *Record) Form() RecordForm {
 	if r.Resubmits != nil {
 		f.Resubmits = r.Resubmits.of(r.Occurrence)
 	}
+	spans := &[2]Seconds{Seconds(r.Lateness()), Seconds(r.Duration)}
 	attempted := !r.Started.IsZero()
-	if lateness := Seconds(r.Lateness()); attempted {
-		f.Lateness = &lateness
+	if attempted {
+		f.Lateness = &spans[0]
 	}
-	if duration := Seconds(r.Duration); attempted || duration != 0 {
-		f.Duration = &duration
+	if attempted || r.Duration != 0 {
+		f.Duration = &spans[1]
 	}
 	return f
 }
@@ -79,8 +83,23 @@ func (f *RecordForm) record() *Record {
 	return r
 }
 
+// outcomeTitles are the titles of the outcomes.
+var outcomeTitles = func() (titles []string) {
+	for _, o := range Outcomes {
+		titles = append(titles, o.capitalized())
+	}
+	return titles
+}()
+
 // title is an outcome as users see it: Completed.
 func (o Outcome) title() string {
+	if i := slices.Index(Outcomes, o); i >= 0 {
+		return outcomeTitles[i]
+	}
+	return o.capitalized()
+}
+
+func (o Outcome) capitalized() string {
 	if o != "" && 'a' <= o[0] && o[0] <= 'z' {
 		return string(o[0]-'a'+'A') + string(o[1:])
 	}
@@ -90,6 +109,9 @@ func (o Outcome) title() string {
 // outcomeTitled is the reverse of title, for every outcome. What else is stored
 // stays as it is.
 func outcomeTitled(title string) Outcome {
+	if i := slices.Index(outcomeTitles, title); i >= 0 {
+		return Outcomes[i]
+	}
 	if title != "" && 'A' <= title[0] && title[0] <= 'Z' {
 		return Outcome(title[0]-'A'+'a') + Outcome(title[1:])
 	}

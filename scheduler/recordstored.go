@@ -40,17 +40,23 @@ type storedEngine struct {
 	Progress    Progress      `json:"progress,omitzero"` // its number is the record's repeatCount
 }
 
-// Encode returns the record as it is stored. A response that ends the message
-// anyway is not stored twice.
+// Encode returns the record as it is stored.
 func (r *Record) Encode() ([]byte, error) {
-	stored := storedRecord{Version: recordVersion, RecordForm: r.Form(), Engine: storedEngine{
+	stored := r.stored()
+	return stored.encode()
+}
+
+// stored is the record in the form in which it is stored. A response that ends the
+// message anyway is not there twice.
+func (r *Record) stored() storedRecord {
+	s := storedRecord{Version: recordVersion, RecordForm: r.Form(), Engine: storedEngine{
 		r.Try, r.Kind.IsDetached(), r.ErrorAction, r.Resubmits, r.Failed, r.Revision, r.Schedule, r.Resume, r.Progress,
 	}}
-	stored.Engine.Progress.Number = 0
+	s.Engine.Progress.Number = 0
 	if r.Response != "" && strings.HasSuffix(r.Message, r.Response) {
-		stored.Response, stored.ResponseLength = "", len(r.Response)
+		s.Response, s.ResponseLength = "", len(r.Response)
 	}
-	return json.Marshal(&stored)
+	return s
 }
 
 // versionMember begins every stored record but those of the first version.
@@ -62,19 +68,34 @@ func DecodeRecord(data []byte) (*Record, error) {
 		return decodeFirstRecord(data)
 	}
 	var stored storedRecord
+	if stored.read(data) && stored.Version == recordVersion {
+		return stored.whole(), nil
+	}
+	return decodeForeignRecord(data)
+}
+
+// decodeForeignRecord reads a record that is not as this version writes it: it has
+// members that another one knows, or it is damaged.
+func decodeForeignRecord(data []byte) (*Record, error) {
+	var stored storedRecord
 	if err := json.Unmarshal(data, &stored); err != nil {
 		return nil, err
 	}
 	if stored.Version != recordVersion {
 		return nil, fmt.Errorf("version %d is not known: a later version of Carillon wrote it", stored.Version)
 	}
-	r, engine := stored.record(), &stored.Engine
-	r.Kind = kindFlags{stored.Manual, engine.Detached}.kind()
+	return stored.whole(), nil
+}
+
+// whole is the record with what only the scheduler reads.
+func (s *storedRecord) whole() *Record {
+	r, engine := s.record(), &s.Engine
+	r.Kind = kindFlags{s.Manual, engine.Detached}.kind()
 	r.Try, r.ErrorAction, r.Failed, r.Revision, r.Schedule = engine.Try, engine.ErrorAction, engine.Failed, engine.Revision, engine.Schedule
 	r.Resubmits, r.Resume, r.Progress = engine.Resubmits, engine.Resume, engine.Progress
-	r.Progress.Number = stored.Repeat
-	r.takeResponse(stored.ResponseLength)
-	return r, nil
+	r.Progress.Number = s.Repeat
+	r.takeResponse(s.ResponseLength)
+	return r
 }
 
 // takeResponse takes the last n bytes of the message for the response.

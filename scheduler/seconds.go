@@ -16,8 +16,13 @@ type Seconds time.Duration //nolint:recvcheck // what reads it changes it
 const nanoDigits = 9
 
 // MarshalJSON returns the number, in decimals: 0.0625037.
-func (s Seconds) MarshalJSON() ([]byte, error) {
-	text := make([]byte, 0, 24)
+func (s Seconds) MarshalJSON() ([]byte, error) { return s.append(make([]byte, 0, secondsLength)), nil }
+
+// secondsLength is how long the longest of these numbers is.
+const secondsLength = len("-9223372036.854775808")
+
+// append appends the number.
+func (s Seconds) append(text []byte) []byte {
 	n := uint64(s)
 	if s < 0 {
 		text, n = append(text, '-'), -n
@@ -25,14 +30,14 @@ func (s Seconds) MarshalJSON() ([]byte, error) {
 	text = strconv.AppendUint(text, n/uint64(time.Second), 10)
 	rest := n % uint64(time.Second)
 	if rest == 0 {
-		return text, nil
+		return text
 	}
 	text = append(text, '.')
 	for unit := uint64(time.Second) / 10; rest > 0; unit /= 10 {
 		text = append(text, '0'+byte(rest/unit))
 		rest %= unit
 	}
-	return text, nil
+	return text
 }
 
 // UnmarshalJSON reads the number, to the nanosecond. One with an exponent may

@@ -24,7 +24,7 @@ type sourceRow struct {
 }
 
 // sourceRows reads the file.
-func sourceRows(t *testing.T) []*sourceRow {
+func sourceRows(t testing.TB) []*sourceRow {
 	t.Helper()
 	data, err := os.ReadFile("testdata/sourcedocuments.txt")
 	if err != nil {

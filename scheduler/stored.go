@@ -2,11 +2,8 @@ package scheduler
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
@@ -31,20 +28,6 @@ func (d *Definition) sealed(k Key, secrets Sealer) (document.Value, error) {
 	return secrets.Seal(k, d.properties)
 }
 
-// storedMeta is what is stored of a job beside its properties.
-type storedMeta struct {
-	UID          string    `json:"uid"`
-	Generation   int       `json:"generation"`
-	ScheduleGen  int       `json:"scheduleGeneration"`
-	BegunGen     int       `json:"begunGeneration,omitempty"`
-	Created      time.Time `json:"created"`
-	Updated      time.Time `json:"updated"`
-	Anchor       time.Time `json:"anchor"`
-	SpecSequence uint64    `json:"specSequence,omitempty"`
-	State        State     `json:"state"`
-	Progress     Progress  `json:"progress,omitzero"`
-}
-
 // storedJob is a job as it lies in the store. The properties are a document of
 // their own: they are canonical JSON already, and read by [Reading.Definition].
 type storedJob struct {
@@ -53,21 +36,22 @@ type storedJob struct {
 	Sealed     bool // secrets are in the properties
 }
 
-// Encode returns the job as it is stored: one object with the members of
-// storedMeta and, last, properties, whose secrets are sealed.
+// Encode returns the job as it is stored: one object with the mark of its form,
+// the members of storedMeta and, last, properties, whose secrets are sealed.
 func (j *Job) Encode(secrets Sealer) ([]byte, error) {
 	properties, err := j.Def.sealed(j.Key, secrets)
 	if err != nil {
 		return nil, err
 	}
-	data, err := json.Marshal(storedMeta{
-		j.UID, j.Generation, j.ScheduleGen, j.BegunGen, j.Created, j.Updated, j.Anchor, j.SpecSequence, j.State, j.Progress,
-	})
+	data, err := appendMeta(append(make([]byte, 0, usualSize), formMark...), j.meta())
 	if err != nil {
 		return nil, err
 	}
-	return append(properties.AppendJSON(append(data[:len(data)-1], propertiesMember...)), '}'), nil
+	return signed(append(properties.AppendJSON(append(data, propertiesMember...)), '}')), nil
 }
+
+// usualSize is how many bytes most jobs take in the store, or fewer.
+const usualSize = 768
 
 // propertiesMember begins the last member of a stored job. Nothing before it
 // holds text of a user, so its first occurrence is the one.
@@ -88,38 +72,13 @@ func JoinStored(head, properties []byte) []byte {
 	return slices.Concat(head, []byte(propertiesMember), properties, []byte("}"))
 }
 
-// decodeMeta reads what precedes the properties of a stored job.
-func decodeMeta(data []byte) (m storedMeta, err error) {
-	head, _, err := SplitStored(data)
-	if err != nil {
-		return m, err
-	}
-	if err = json.Unmarshal(slices.Concat(head, []byte("}")), &m); err == nil {
-		err = m.check()
-	}
-	return m, err
-}
-
-// check finds what no version has written.
-func (m *storedMeta) check() error {
-	switch {
-	case m.UID == "":
-		return errors.New("uid: missing")
-	case m.Generation < 1 || m.ScheduleGen < 1:
-		return errors.New("generation: missing")
-	case !slices.Contains([]State{Enabled, Disabled, Completed, Faulted}, m.State):
-		return fmt.Errorf("state: %q is none", m.State)
-	}
-	return nil
-}
-
 // decodeStored splits a stored job without validating its properties. Their
 // secrets are opened as far as there are keys.
 func decodeStored(k Key, data []byte, secrets Sealer) (s storedJob, err error) {
-	if s.Meta, err = decodeMeta(data); err != nil {
-		return s, err
+	head, properties, err := SplitStored(data)
+	if err == nil {
+		err = s.Meta.decode(head)
 	}
-	_, properties, err := SplitStored(data)
 	if err != nil {
 		return s, err
 	}
@@ -130,11 +89,68 @@ func decodeStored(k Key, data []byte, secrets Sealer) (s storedJob, err error) {
 	return s, err
 }
 
-// DecodeJob reads and compiles a stored job. A secret whose key is not known
-// stays locked: it is stored again as it was, and attempts that need it fail.
-// The error is a [*DamagedError].
+// ReadJob reads a stored job. One whose schedule is a text, which may take long
+// to compile, has no plan yet: see [Job.Compiled]. A secret whose key is not
+// known stays locked: it is stored again as it was, and attempts that need it
+// fail. The error is a [*DamagedError].
+func ReadJob(k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
+	trust, err := trusted(data)
+	if err != nil {
+		return nil, damagedJob(k, revision, data, err)
+	}
+	j, err := readJob(k, revision, data, Reading{Actions: actions, Key: k, stored: true, trusted: trust}, secrets)
+	if err != nil && trust { // this process may know less than the one that wrote it, and is to say what
+		j, err = readJob(k, revision, data, Reading{Actions: actions, Key: k, stored: true}, secrets)
+	}
+	if err != nil {
+		return nil, damagedJob(k, revision, data, err)
+	}
+	return j, nil
+}
+
+func readJob(k Key, revision uint64, data []byte, reading Reading, secrets Sealer) (*Job, error) {
+	s, err := decodeStored(k, data, secrets)
+	if err != nil {
+		return nil, err
+	}
+	def, err := reading.Definition(s.Properties)
+	if err != nil {
+		return nil, err
+	}
+	def.secrets = def.secrets || s.Sealed
+	m := &s.Meta
+	j := &Job{
+		Key: k, Revision: revision, UID: m.UID, Generation: m.Generation, ScheduleGen: m.ScheduleGen, BegunGen: m.BegunGen,
+		Created: m.Created, Updated: m.Updated, Anchor: m.Anchor, SpecSequence: m.SpecSequence,
+		State: m.State, Progress: m.Progress, Def: def,
+	}
+	if recurrence := def.Timing.Recurrence; recurrence == nil || recurrence.Rule == nil {
+		err = j.compile()
+	}
+	return j, err
+}
+
+// Compiled returns a job that [ReadJob] has read, with its plan: j itself when it
+// has one. The error is a [*DamagedError]: an earlier version may have let pass
+// what is too costly.
+func (j *Job) Compiled() (*Job, error) {
+	if j.Plan != nil {
+		return j, nil
+	}
+	next := *j
+	if err := next.compile(); err != nil {
+		return nil, &DamagedError{Key: j.Key, Revision: j.Revision, Reason: err.Error(), meta: j.meta()}
+	}
+	return &next, nil
+}
+
+// DecodeJob reads and compiles a stored job: [ReadJob] and [Job.Compiled].
 func DecodeJob(k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
-	return DecodeJobWith(noPlans{}, k, revision, data, actions, secrets)
+	j, err := ReadJob(k, revision, data, actions, secrets)
+	if err != nil {
+		return nil, err
+	}
+	return j.Compiled()
 }
 
 // PlanKeeper keeps plans of stored jobs that take long to compile.
@@ -145,43 +161,27 @@ type PlanKeeper interface {
 	Keep(k Key, revision uint64, plan *spec.Plan, err error)
 }
 
-// noPlans keeps nothing.
-type noPlans struct{}
-
-func (noPlans) Kept(Key, uint64) (*spec.Plan, bool, error) { return nil, false, nil }
-
-func (noPlans) Keep(Key, uint64, *spec.Plan, error) {}
-
 // DecodeJobWith is [DecodeJob] for who keeps plans.
 func DecodeJobWith(plans PlanKeeper, k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
-	s, err := decodeStored(k, data, secrets)
-	if err != nil {
-		return nil, damagedJob(k, revision, data, err)
-	}
-	reading := Reading{Actions: actions, Key: k, stored: true}
-	def, err := reading.Definition(s.Properties)
-	if err != nil {
-		return nil, damagedJob(k, revision, data, err)
-	}
-	def.secrets = def.secrets || s.Sealed
-	m := s.Meta
-	j := &Job{
-		Key: k, Revision: revision, UID: m.UID, Generation: m.Generation, ScheduleGen: m.ScheduleGen, BegunGen: m.BegunGen,
-		Created: m.Created, Updated: m.Updated, Anchor: m.Anchor, SpecSequence: m.SpecSequence,
-		State: m.State, Progress: m.Progress, Def: def,
+	j, err := ReadJob(k, revision, data, actions, secrets)
+	if err != nil || j.Plan != nil {
+		return j, err
 	}
 	plan, known, err := plans.Kept(k, revision)
-	if !known {
-		if err = j.compile(); err == nil {
-			plan = j.Plan
-		}
-		plans.Keep(k, revision, plan, err)
+	if known && err != nil {
+		return nil, err
 	}
+	if known {
+		j.Plan = plan
+		return j, nil
+	}
+	compiled, err := j.Compiled()
 	if err != nil {
-		return nil, damagedJob(k, revision, data, err)
+		plans.Keep(k, revision, nil, err)
+		return nil, err
 	}
-	j.Plan = plan
-	return j, nil
+	plans.Keep(k, revision, compiled.Plan, nil)
+	return compiled, nil
 }
 
 // StoredSpecSequence returns the SpecSequence of a stored job without reading

@@ -14,17 +14,18 @@ import (
 // bucket keeps values by name in a key-value bucket: collections, and shared
 // secrets as sealed as it gets them.
 type bucket struct {
-	kv jetstream.KeyValue
-	nc *nats.Conn
+	store *Store
+	name  string
+	kv    jetstream.KeyValue
 }
 
 var _ scheduler.Bucket = bucket{}
 
 // Collections keeps the settings of collections.
-func (s *Store) Collections() scheduler.Bucket { return bucket{s.collections, s.nc} }
+func (s *Store) Collections() scheduler.Bucket { return bucket{s, collectionsBucket, s.collections} }
 
 // Secrets keeps shared secrets.
-func (s *Store) Secrets() scheduler.Bucket { return bucket{s.secrets, s.nc} }
+func (s *Store) Secrets() scheduler.Bucket { return bucket{s, secretsBucket, s.secrets} }
 
 // Load returns a value as it was saved. scheduler.ErrNotFound when there is none.
 func (b bucket) Load(ctx context.Context, name string) (scheduler.Stored, error) {
@@ -78,12 +79,23 @@ func (b bucket) Each(ctx context.Context, f func(scheduler.Stored) error) error 
 
 // Watch calls changed for every value, first as it is and then at every change,
 // until ctx is done; data is nil for a deleted one. ready is called in between:
-// when changed was called for all that there are. A connection that was lost and is
-// back ends it with scheduler.ErrUnavailable: the server may know nothing of it any
-// more, and would be silent.
+// when changed was called for all that there are. It returns
+// scheduler.ErrUnavailable when a change may have been missed.
 func (b bucket) Watch(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error {
-	back := b.nc.StatusChanged(nats.CONNECTED)
-	defer b.nc.RemoveStatusListener(back)
+	err := b.hear(ctx, ready, changed)
+	if errors.Is(err, errDeaf) {
+		b.store.deafTo(b.name, err)
+		return b.follow(ctx, ready, changed)
+	}
+	return err
+}
+
+// follow is [bucket.Watch] by a consumer. A connection that was lost and is back
+// ends it: the server may know nothing of it any more, and would be silent.
+func (b bucket) follow(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error {
+	nc := b.store.nc
+	back := nc.StatusChanged(nats.CONNECTED)
+	defer nc.RemoveStatusListener(back)
 	w, err := b.kv.WatchAll(ctx)
 	if err != nil {
 		return translate(err)

@@ -37,7 +37,7 @@ func (s *Store) LoadJobs(ctx context.Context, keys []scheduler.Key, each func(sc
 	for i, k := range keys {
 		subjects[i] = s.jobSubject(k)
 	}
-	return s.lastOf(ctx, "KV_"+s.cfg.bucket("jobs"), subjects, 0, func(m *jetstream.RawStreamMsg) {
+	return s.lastOf(ctx, "KV_"+s.cfg.bucket(jobsBucket), subjects, 0, func(m *jetstream.RawStreamMsg) {
 		if k, ok := s.jobKey(m.Subject); ok {
 			if st, err := stored(k, m); err == nil {
 				each(st)
@@ -142,9 +142,23 @@ func (s *Store) RemoveJob(ctx context.Context, k scheduler.Key, revision, specSe
 }
 
 // WatchJobs calls changed for every definition written or deleted from now on,
-// until ctx is done. ready is called once the watch stands. It returns an
-// error when the watch is lost.
+// until ctx is done. ready is called once the watch stands. It returns
+// scheduler.ErrUnavailable when a change may have been missed.
 func (s *Store) WatchJobs(ctx context.Context, ready func(), changed func(k scheduler.Key, revision uint64)) error {
+	err := s.listen(ctx, jobsBucket, func(uint64) { ready() }, func(c change) {
+		if k, ok := splitKey(c.name); ok {
+			changed(k, c.revision)
+		}
+	})
+	if errors.Is(err, errDeaf) {
+		s.deafTo(jobsBucket, err)
+		return s.followJobs(ctx, ready, changed)
+	}
+	return err
+}
+
+// followJobs is [Store.WatchJobs] by a consumer of the bucket.
+func (s *Store) followJobs(ctx context.Context, ready func(), changed func(k scheduler.Key, revision uint64)) error {
 	w, err := s.jobs.WatchAll(ctx, jetstream.UpdatesOnly(), jetstream.MetaOnly())
 	if err != nil {
 		return translate(err)
@@ -216,7 +230,7 @@ func isMarker(h nats.Header) bool {
 // EachJob calls f for every key in a collection (all when it is empty), in no
 // particular order, until f returns an error.
 func (s *Store) EachJob(ctx context.Context, collection string, f func(scheduler.Key) error) error {
-	prefix := "$KV." + s.cfg.bucket("jobs") + "."
+	prefix := "$KV." + s.cfg.bucket(jobsBucket) + "."
 	l := listing{stream: s.jobStream, filters: []string{prefix + ">"}, whole: collection == ""}
 	if collection != "" {
 		prefix += collection + "."

@@ -19,6 +19,7 @@ type Store struct {
 	nc          *nats.Conn
 	js          jetstream.JetStream
 	lanes       int
+	level       int // of the server's JetStream API
 	replicas    int // of what is created
 	settings    jetstream.KeyValue
 	jobs        jetstream.KeyValue
@@ -26,12 +27,16 @@ type Store struct {
 	collections jetstream.KeyValue
 	secrets     jetstream.KeyValue
 	history     jetstream.Stream
+	records     *batcher // of the history
 	specs       jetstream.Stream
 	timers      []jetstream.Stream
 	opened      []string // the streams behind all these, in the order in which they were opened
-	leases      *leases
+	leases      *leases  // of batons
+	specLeases  *leases
+	presence    *presence
 	publisher   *publisher
 	unasked     names  // streams whose purge the NATS user may not ask for
+	deaf        names  // buckets whose changes cannot be heard
 	indexPage   uint64 // subjects that the index gives at once
 	suspicions  chan struct{}
 	shut        atomic.Pointer[[]Shut] // what the last check found
@@ -60,7 +65,12 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), suspicions: make(chan struct{}, 1), indexPage: indexPage}
-	s.leases = &leases{nc: nc, lost: func(err error) { cfg.Logger.Warn("lease not renewed", "err", err) }}
+	notRenewed := func(err error) { cfg.Logger.Warn("leases not renewed", "err", err) }
+	s.specLeases = &leases{nc: nc, lost: notRenewed}
+	s.presence = newPresence(s)
+	s.leases = &leases{
+		nc: nc, lost: notRenewed, taken: s.presence.taken, emptied: s.presence.emptied, dropped: s.presence.suspect,
+	}
 	if err := s.checkServer(ctx); err != nil {
 		return nil, err
 	}
@@ -68,7 +78,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	for _, open := range []func(context.Context) error{
-		s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.replicate, s.checkSubjects,
+		s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.replicate, s.checkSubjects, s.presence.open,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, err
@@ -103,6 +113,7 @@ func (s *Store) checkServer(ctx context.Context) error {
 			s.nc.ConnectedServerVersion(), minAPILevel, info.API.Level,
 		)}
 	}
+	s.level = info.API.Level
 	return nil
 }
 
@@ -185,29 +196,38 @@ func (s *Store) checkLanes() error {
 // that started under an earlier one.
 const jobRevisions = 8
 
+// The buckets whose changes are watched.
+const (
+	jobsBucket        = "jobs"
+	collectionsBucket = "collections"
+	secretsBucket     = "secrets"
+)
+
 // markerAge is how long the store remembers that a job was deleted.
 const markerAge = time.Hour
 
 func (s *Store) openBuckets(ctx context.Context) (err error) {
 	s.jobs, err = s.openBucket(ctx, jetstream.KeyValueConfig{
-		Bucket: s.cfg.bucket("jobs"), Description: "Carillon: job definitions",
-		History: jobRevisions, LimitMarkerTTL: markerAge,
+		Bucket: s.cfg.bucket(jobsBucket), Description: "Carillon: job definitions",
+		History: jobRevisions, LimitMarkerTTL: markerAge, RePublish: s.cfg.tells(jobsBucket),
 	})
 	if err != nil {
 		return err
 	}
-	s.jobStream, err = s.js.Stream(ctx, "KV_"+s.cfg.bucket("jobs"))
+	s.jobStream, err = s.js.Stream(ctx, "KV_"+s.cfg.bucket(jobsBucket))
 	if err != nil {
 		return translate(err)
 	}
 	s.collections, err = s.openBucket(ctx, jetstream.KeyValueConfig{
-		Bucket: s.cfg.bucket("collections"), Description: "Carillon: job collections", History: 1,
+		Bucket: s.cfg.bucket(collectionsBucket), Description: "Carillon: job collections", History: 1,
+		RePublish: s.cfg.tells(collectionsBucket),
 	})
 	if err != nil {
 		return err
 	}
 	s.secrets, err = s.openBucket(ctx, jetstream.KeyValueConfig{
-		Bucket: s.cfg.bucket("secrets"), Description: "Carillon: shared secrets, sealed", History: 1,
+		Bucket: s.cfg.bucket(secretsBucket), Description: "Carillon: shared secrets, sealed", History: 1,
+		RePublish: s.cfg.tells(secretsBucket),
 	})
 	return err
 }
@@ -245,10 +265,28 @@ func (s *Store) checkBucket(ctx context.Context, cfg jetstream.KeyValueConfig) e
 		wrong = fmt.Sprintf("keeps %d revisions of a key, %d are needed", have.MaxMsgsPerSubject, cfg.History)
 	case cfg.LimitMarkerTTL > 0 && !have.AllowMsgTTL:
 		wrong = "does not allow a time to live per key (allow_msg_ttl)"
+	case cfg.RePublish != nil && have.RePublish == nil: // of an earlier version
+		return s.letTell(ctx, have, cfg.RePublish)
 	default:
 		return nil
 	}
 	return incompatible("bucket "+cfg.Bucket, wrong)
+}
+
+// letTell lets a bucket of an earlier version tell its changes. It works without,
+// if the NATS user may not change it.
+func (s *Store) letTell(ctx context.Context, have jetstream.StreamConfig, tells *jetstream.RePublish) error {
+	subject := "$JS.API.STREAM.UPDATE." + have.Name
+	if may, ok := s.permissions(ctx); ok && !may.publish(subject) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
+	have.RePublish = tells
+	if _, err := s.js.UpdateStream(ctx, have); err != nil && !s.forbidden(subject) {
+		return s.openError("stream "+have.Name, err)
+	}
+	return nil
 }
 
 func incompatible(what, wrong string) error {
@@ -281,14 +319,20 @@ func (s *Store) openTimers(ctx context.Context) error {
 			return err
 		}
 		s.timers = append(s.timers, st)
-		if err := s.consumer(ctx, st, jetstream.ConsumerConfig{
-			Durable: workers, Description: "Carillon: workers", FilterSubject: s.cfg.Prefix + ".fire." + n + ".>",
-			AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxDeliver: -1, MaxAckPending: maxAckPending,
-		}); err != nil {
+		if err := s.consumer(ctx, st, s.laneConsumer(lane, ackWait)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// laneConsumer is the consumer of a lane, on which the server waits so long for
+// a sign of life.
+func (s *Store) laneConsumer(lane int, wait time.Duration) jetstream.ConsumerConfig {
+	return jetstream.ConsumerConfig{
+		Durable: workers, Description: "Carillon: workers", FilterSubject: s.cfg.Prefix + ".fire." + strconv.Itoa(lane) + ".>",
+		AckPolicy: jetstream.AckExplicitPolicy, AckWait: wait, MaxDeliver: -1, MaxAckPending: maxAckPending,
+	}
 }
 
 // workers is the durable consumer that every process of a stream shares.
@@ -299,10 +343,12 @@ func (s *Store) openStreams(ctx context.Context) (err error) {
 		Name: s.cfg.stream("HISTORY"), Description: "Carillon: history of every job",
 		Subjects: []string{s.cfg.Prefix + ".history.>"}, AllowDirect: true,
 		MaxAge: s.cfg.HistoryAge, MaxMsgsPerSubject: s.cfg.HistoryPerJob, Duplicates: time.Second,
+		AllowBatchPublish: s.level >= batchLevel, AllowAtomicPublish: s.cfg.SyncAlways,
 	})
 	if err != nil {
 		return err
 	}
+	s.records = &batcher{store: s, form: formOf(s.history.CachedInfo().Config, s.cfg.SyncAlways)}
 	s.specs, err = s.stream(ctx, jetstream.StreamConfig{
 		Name: s.cfg.stream("SPECS"), Description: "Carillon: published job specs",
 		Subjects: []string{s.cfg.Prefix + ".spec.>"}, Retention: jetstream.WorkQueuePolicy, AllowDirect: true,
@@ -345,14 +391,13 @@ func (s *Store) stream(ctx context.Context, want jetstream.StreamConfig) (jetstr
 	if wrong := mismatch(have, want); wrong != "" {
 		return nil, incompatible("stream "+want.Name, wrong)
 	}
-	if have.MaxAge == want.MaxAge && have.MaxMsgsPerSubject == want.MaxMsgsPerSubject || want.MaxAge == 0 {
-		return st, nil
+	if want.MaxAge != 0 && (have.MaxAge != want.MaxAge || have.MaxMsgsPerSubject != want.MaxMsgsPerSubject) {
+		have.MaxAge, have.MaxMsgsPerSubject = want.MaxAge, want.MaxMsgsPerSubject
+		if st, err = s.js.UpdateStream(ctx, have); err != nil {
+			return nil, s.openError("stream "+want.Name, err)
+		}
 	}
-	have.MaxAge, have.MaxMsgsPerSubject = want.MaxAge, want.MaxMsgsPerSubject
-	if st, err = s.js.UpdateStream(ctx, have); err != nil {
-		return nil, s.openError("stream "+want.Name, err)
-	}
-	return st, nil
+	return s.allowBatches(ctx, st, want), nil
 }
 
 // mismatch says why a stream that exists cannot be used.

@@ -71,12 +71,12 @@ func (s *Store) historyKey(subject string) (scheduler.Key, bool) {
 
 // jobSubject is the subject of a job's definition in its key-value bucket.
 func (s *Store) jobSubject(k scheduler.Key) string {
-	return "$KV." + s.cfg.bucket("jobs") + "." + k.Collection + "." + k.Job
+	return "$KV." + s.cfg.bucket(jobsBucket) + "." + k.Collection + "." + k.Job
 }
 
 // jobKey reads a job subject back.
 func (s *Store) jobKey(subject string) (scheduler.Key, bool) {
-	rest, ok := strings.CutPrefix(subject, "$KV."+s.cfg.bucket("jobs")+".")
+	rest, ok := strings.CutPrefix(subject, "$KV."+s.cfg.bucket(jobsBucket)+".")
 	if !ok {
 		return scheduler.Key{}, false
 	}

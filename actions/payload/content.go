@@ -94,13 +94,18 @@ func place(action, inner *document.Object, name string) *document.Object {
 }
 
 func (c *Content) readEnvelope(action, inner *document.Object, allowed []Envelope) {
-	words := []string{string(None)}
-	for _, envelope := range allowed {
-		words = append(words, string(envelope))
-	}
 	o := place(action, inner, "envelope")
-	word, ok := o.Enum("envelope", words...)
-	if c.envelope = Envelope(word); c.envelope == None {
+	ok := o.Has("envelope")
+	if ok {
+		words := []string{string(None)}
+		for _, envelope := range allowed {
+			words = append(words, string(envelope))
+		}
+		var word string
+		word, ok = o.Enum("envelope", words...)
+		c.envelope = Envelope(word)
+	}
+	if c.envelope == None {
 		c.envelope = ""
 	}
 	eo := place(action, inner, "cloudEvent")

@@ -50,7 +50,7 @@ func ReadHeaders(o *document.Object, to Headers) {
 	if !ok {
 		return
 	}
-	ho := o.Reader().Object(v, o.Path("headers"))
+	ho := o.Inner("headers", v)
 	count, size := 0, 0
 	for _, m := range v.Members() {
 		if m.Value.Kind() == document.KindNull {

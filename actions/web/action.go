@@ -20,7 +20,7 @@ type action struct {
 	request
 
 	client      *Client
-	template    *http.Request // copied for each attempt; has no body and no header
+	template    http.Request // copied for each attempt; has no body and no header
 	target      string
 	typed       bool     // the job says itself what kind of body it is
 	credentials []string // names of headers that stay with the first host
@@ -28,43 +28,42 @@ type action struct {
 
 var _ scheduler.SecretDestination = (*action)(nil)
 
-// compile prepares r for running.
-func compile(c *Client, r request) *action {
-	h := make(http.Header, len(r.header)+3)
-	h[headerAgent] = []string{c.agent}
+// compile prepares the request that a has read for running.
+func (a *action) compile(c *Client) {
+	h := a.header
+	if h == nil {
+		h = make(http.Header, 3)
+	}
+	own := func(name string, value []string) {
+		if _, given := h[name]; !given {
+			h[name] = value
+		}
+	}
+	own(headerAgent, c.agent)
 	if c.config.Region != "" {
-		h[headerRegion] = []string{c.config.Region}
+		own(headerRegion, c.region)
 	}
-	typed := r.gives(headerContentType)
-	if !typed {
-		setContentType(h, r.body.Text())
+	if a.typed = a.gives(headerContentType); !a.typed {
+		setContentType(h, a.body.Text())
 	}
-	maps.Copy(h, r.header)
-	r.header = h
-	a := &action{
-		request: r,
-		client:  c,
-		target:  hostPort(r.uri),
-		typed:   typed,
-	}
-	a.template = &http.Request{
-		Method:     r.method,
-		URL:        r.uri,
-		Host:       r.host,
+	a.header, a.client, a.target = h, c, hostPort(a.uri)
+	a.template = http.Request{
+		Method:     a.method,
+		URL:        a.uri,
+		Host:       a.host,
 		Proto:      "HTTP/1.1",
 		ProtoMajor: 1,
 		ProtoMinor: 1,
 	}
-	for _, s := range r.secrets {
+	for _, s := range a.secrets {
 		a.credentials = append(a.credentials, s.Name)
 	}
-	if r.authorizes() {
+	if a.authorizes() {
 		a.credentials = append(a.credentials, headerAuthorization)
 	}
-	if r.webhook != nil {
+	if a.webhook != nil {
 		a.credentials = append(a.credentials, webhookHeaders...)
 	}
-	return a
 }
 
 // Target implements [scheduler.Action].

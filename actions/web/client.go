@@ -71,7 +71,8 @@ const DefaultMaxBody = 16 << 20
 type Client struct {
 	config    Config
 	transport http.RoundTripper
-	agent     string
+	agent     []string // header values, which all actions share
+	region    []string
 	login     *url.URL
 	tokens    tokens
 	// certified are the transports with a client certificate, by what it is
@@ -86,7 +87,8 @@ func New(config Config) *Client {
 	c := &Client{
 		config:    config,
 		transport: config.Transport,
-		agent:     "Carillon/" + cmp.Or(config.Version, "dev"),
+		agent:     []string{"Carillon/" + cmp.Or(config.Version, "dev")},
+		region:    []string{config.Region},
 		login:     cmp.Or(config.LoginEndpoint, loginEndpoint),
 		certified: lru.New[lru.Key](maxCertified, transport.CloseIdleConnections),
 	}
@@ -125,11 +127,12 @@ func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
 	if !secure && !strings.EqualFold(kind, typeHTTP) {
 		return nil
 	}
-	r, ok := c.readRequest(o, secure)
-	if !ok {
+	a := &action{}
+	if !a.read(c, o, secure) {
 		return nil
 	}
-	return compile(c, r)
+	a.compile(c)
+	return a
 }
 
 // Close closes the connections that no request uses. A process

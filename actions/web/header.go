@@ -8,6 +8,7 @@ import (
 	"net/textproto"
 	"net/url"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/actions/payload"
@@ -23,10 +24,7 @@ var refusedHeaders = map[string]bool{
 }
 
 // readHeaders reads request.headers, an object of strings.
-func (r *request) readHeaders(o *document.Object) {
-	r.header = http.Header{}
-	payload.ReadHeaders(o, r)
-}
+func (r *request) readHeaders(o *document.Object) { payload.ReadHeaders(o, r) }
 
 // CheckHeader implements [payload.Headers].
 func (r *request) CheckHeader(m document.Member) error {
@@ -47,6 +45,9 @@ func (r *request) SetHeader(name, value string) (int, error) {
 	name = textproto.CanonicalMIMEHeaderKey(name)
 	if name == headerHost {
 		return 0, r.setHost(value)
+	}
+	if r.header == nil {
+		r.header = http.Header{}
 	}
 	r.header[name] = []string{value}
 	return utf8.RuneCountInString(value), nil
@@ -74,14 +75,26 @@ func (r *request) setHost(value string) error {
 	return nil
 }
 
+// The values of the header Content-Type that all requests share.
+var (
+	typeJSON = []string{"application/json"}
+	typeText = []string{"text/plain; charset=utf-8"}
+)
+
 // setContentType says what kind of body it is.
 func setContentType(h http.Header, body string) {
 	switch {
 	case body == "":
 		delete(h, headerContentType)
-	case json.Valid([]byte(body)):
-		h[headerContentType] = []string{"application/json"}
+	case mayBeJSON(body) && json.Valid([]byte(body)):
+		h[headerContentType] = typeJSON
 	default:
-		h[headerContentType] = []string{"text/plain; charset=utf-8"}
+		h[headerContentType] = typeText
 	}
+}
+
+// mayBeJSON looks at the first character alone: to find out that a text is none costs package json an error.
+func mayBeJSON(text string) bool {
+	text = strings.TrimLeft(text, " \t\r\n")
+	return text != "" && strings.IndexByte(`{["-0123456789tfn`, text[0]) >= 0
 }

@@ -44,23 +44,24 @@ type request struct {
 	redirects int    // most redirects to follow
 }
 
-// readRequest reads the member request of the action o and reports every
-// problem; it returns false when there was one. secure asks for https.
-func (c *Client) readRequest(o *document.Object, secure bool) (request, bool) {
-	var r request
-	ok := payload.ReadMember(o, member, func(ro *document.Object) {
+// envelopes are those that a request may have.
+var envelopes = []payload.Envelope{payload.CloudEvents, payload.CloudEventsBinary}
+
+// read reads the member request of the action o and reports every problem; it
+// returns false when there was one. secure asks for https.
+func (r *request) read(c *Client, o *document.Object, secure bool) bool {
+	return payload.ReadMember(o, member, func(ro *document.Object) {
 		r.readTarget(ro, secure)
 		r.readHeaders(ro)
 		r.body = payload.Read(o, ro, payload.Rules{
 			Member: "body", MaxSize: maxRequestBody,
-			Envelopes: []payload.Envelope{payload.CloudEvents, payload.CloudEventsBinary}, Region: c.config.Region,
+			Envelopes: envelopes, Region: c.config.Region,
 		})
 		r.readSuccess(ro)
 		r.readRedirects(ro)
 		r.readAuthentication(c, ro)
 		r.readWebhook(ro)
 	})
-	return r, ok
 }
 
 func (r *request) readTarget(o *document.Object, secure bool) {

@@ -90,7 +90,7 @@ func (c *Client) sendTokenRequest(ctx context.Context, r *tokenRequest, secret, 
 	req.Header = http.Header{
 		headerContentType: {"application/x-www-form-urlencoded"},
 		"Accept":          {"application/json"},
-		headerAgent:       {c.agent},
+		headerAgent:       c.agent,
 	}
 	if header != "" {
 		req.Header[headerAuthorization] = []string{header}

@@ -21,7 +21,7 @@ func ParseFile(data []byte) (*File, error) {
 	}
 	parse := func(at *places) ([]Value, error) {
 		if isJSON {
-			return parseJSON(&jsonParser{text: text, comments: true, places: at, cursor: cursor{text: text}})
+			return alone(parseJSON(&jsonParser{text: text, comments: true, places: at, cursor: cursor{text: text}}))
 		}
 		return parseYAML(text, maxStream, at)
 	}

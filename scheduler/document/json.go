@@ -3,36 +3,62 @@ package document
 import (
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // jsonParser is a recursive-descent reader of RFC 8259 text that is known to be UTF-8. Strings without escapes share the
-// text's memory. Unfinished objects and arrays grow on two stacks, so that each finished one is allocated once.
+// text's memory. Unfinished objects and arrays grow on two stacks, which later parsers use again, and the members of
+// finished objects share a few allocations.
 type jsonParser struct {
 	text     string
 	comments bool // they are allowed, and so is a comma before a closing bracket
 	pos      int
 	depth    int
-	items    []Value
-	members  []Member
 	places   *places // nil unless they are asked for
 	cursor   cursor
+	room     []Member // for members of finished objects
+
+	*stacks
 }
 
+// stacks are what an unfinished document grows on.
+type stacks struct {
+	items   []Value
+	members []Member
+}
+
+var stacksPool = sync.Pool{New: func() any { return &stacks{make([]Value, 0, 16), make([]Member, 0, 32)} }}
+
+// The bounds of what parsers share.
+const (
+	mostStacked = 256 // values and members of stacks that are used again
+	mostRoom    = 32  // members whose room is allocated at once
+)
+
 // parseJSON reads a whole text. The error is a Problem.
-func parseJSON(p *jsonParser) ([]Value, error) {
+func parseJSON(p *jsonParser) (Value, error) {
+	p.stacks, _ = stacksPool.Get().(*stacks)
+	defer func() {
+		if cap(p.items) <= mostStacked && cap(p.members) <= mostStacked {
+			clear(p.items) // nothing is on them, unless the text is wrong
+			clear(p.members)
+			p.items, p.members = p.items[:0], p.members[:0]
+			stacksPool.Put(p.stacks)
+		}
+	}()
 	p.space()
 	if p.places != nil {
 		p.places.begin(p.cursor.place(p.pos))
 	}
 	v, err := p.value()
 	if err != nil {
-		return nil, err
+		return Value{}, err
 	}
 	p.space()
 	if p.pos < len(p.text) {
-		return nil, p.fail("nothing may follow the document")
+		return Value{}, p.fail("nothing may follow the document")
 	}
-	return []Value{v}, nil
+	return v, nil
 }
 
 func (p *jsonParser) value() (Value, error) {
@@ -68,7 +94,13 @@ func (p *jsonParser) array() (Value, error) {
 	base := len(p.items)
 	for more := !p.skip(']'); more; {
 		p.space()
-		item, err := p.named(p.pos, func(outer string) string { return element(outer, len(p.items)-base) })
+		var item Value
+		var err error
+		if p.places == nil {
+			item, err = p.value()
+		} else {
+			item, err = p.placed(p.pos, func(outer string) string { return element(outer, len(p.items)-base) })
+		}
 		if err != nil {
 			return Value{}, within(element("", len(p.items)-base), err)
 		}
@@ -78,6 +110,7 @@ func (p *jsonParser) array() (Value, error) {
 		}
 	}
 	v := ArrayValue(append([]Value(nil), p.items[base:]...)...)
+	clear(p.items[base:])
 	p.items = p.items[:base]
 	return v, nil
 }
@@ -92,7 +125,12 @@ func (p *jsonParser) object() (Value, error) {
 		if err != nil {
 			return Value{}, err
 		}
-		v, err := p.named(start, func(outer string) string { return member(outer, name) })
+		var v Value
+		if p.places == nil {
+			v, err = p.value()
+		} else {
+			v, err = p.placed(start, func(outer string) string { return member(outer, name) })
+		}
 		if err != nil {
 			return Value{}, within(member("", name), err)
 		}
@@ -101,16 +139,32 @@ func (p *jsonParser) object() (Value, error) {
 			return Value{}, err
 		}
 	}
-	v := ObjectValue(append([]Member(nil), p.members[base:]...)...)
+	v := ObjectValue(p.finished(p.members[base:])...)
+	clear(p.members[base:])
 	p.members = p.members[:base]
 	return v, nil
 }
 
-// named reads a value whose name, or that itself, begins at start. path returns its path from that of what it stands in.
-func (p *jsonParser) named(start int, path func(outer string) string) (Value, error) {
-	if p.places == nil {
-		return p.value()
+// finished returns a copy of the members of an object, in a room that it shares with others.
+func (p *jsonParser) finished(members []Member) []Member {
+	if len(members) == 0 {
+		return nil
 	}
+	if cap(p.room) == 0 { // as many as there are names in the text, if it is compact
+		names := strings.Count(p.text, `":`) - strings.Count(p.text, `\":`)
+		p.room = make([]Member, 0, max(len(members), min(names, mostRoom)))
+	}
+	if cap(p.room)-len(p.room) < len(members) {
+		return append([]Member(nil), members...)
+	}
+	first := len(p.room)
+	p.room = append(p.room, members...)
+	return p.room[first:len(p.room):len(p.room)]
+}
+
+// placed reads a value whose name, or that itself, begins at start, and notes where it is. path returns its path from that
+// of what it stands in.
+func (p *jsonParser) placed(start int, path func(outer string) string) (Value, error) {
 	p.space()
 	if c := p.peek(); c != '{' && c != '[' {
 		start = p.pos

@@ -11,9 +11,9 @@ func (o *Object) Element(name string, i int) string { return element(o.Path(name
 
 // Strings returns a member that is an array of strings.
 func (o *Object) Strings(name string) ([]string, bool) {
-	return elements(o, name, func(v Value, path string) (string, bool) {
+	return elements(o, name, func(v Value, at spot) (string, bool) {
 		if v.kind != KindString {
-			o.reader.mismatch(path, KindString, v)
+			o.reader.mismatch(at, KindString, v)
 		}
 		return v.text, v.kind == KindString
 	})
@@ -21,16 +21,16 @@ func (o *Object) Strings(name string) ([]string, bool) {
 
 // Ints returns a member that is an array of whole numbers, each in minimum…maximum.
 func (o *Object) Ints(name string, minimum, maximum int64) ([]int, bool) {
-	return elements(o, name, func(v Value, path string) (int, bool) {
-		n, ok := o.reader.integer(v, path, minimum, maximum)
+	return elements(o, name, func(v Value, at spot) (int, bool) {
+		n, ok := o.reader.integer(v, at, minimum, maximum)
 		return int(n), ok
 	})
 }
 
 // Enums returns a member that is an array of the allowed words, spelled as given here.
 func (o *Object) Enums(name string, allowed ...string) ([]string, bool) {
-	words, ok := elements(o, name, func(v Value, path string) (string, bool) {
-		return o.reader.word(v, path, allowed)
+	words, ok := elements(o, name, func(v Value, at spot) (string, bool) {
+		return o.reader.word(v, at, allowed)
 	})
 	if items, _ := o.Array(name); ok {
 		for i, word := range words {
@@ -43,10 +43,10 @@ func (o *Object) Enums(name string, allowed ...string) ([]string, bool) {
 // Objects returns a member that is an array of objects. Call Done on each.
 func (o *Object) Objects(name string) ([]*Object, bool) {
 	if !o.Has(name) && o.invents(name) {
-		return []*Object{o.reader.Object(ObjectValue(), o.Element(name, 0))}, true
+		return []*Object{o.reader.object(ObjectValue(), spot{o, name, 0})}, true
 	}
-	return elements(o, name, func(v Value, path string) (*Object, bool) {
-		inner := o.reader.Object(v, path)
+	return elements(o, name, func(v Value, at spot) (*Object, bool) {
+		inner := o.reader.object(v, at)
 		return inner, !inner.broken
 	})
 }
@@ -60,7 +60,7 @@ func (o *Object) StringMap(name string) (map[string]string, bool) {
 	texts := make(map[string]string, len(v.members))
 	for _, m := range v.members {
 		if m.Value.kind != KindString {
-			o.reader.mismatch(member(o.Path(name), m.Name), KindString, m.Value)
+			o.reader.mismatch(spot{name: member(o.Path(name), m.Name)}, KindString, m.Value)
 			ok = false
 		}
 		texts[m.Name] = m.Value.text
@@ -70,14 +70,14 @@ func (o *Object) StringMap(name string) (map[string]string, bool) {
 
 // elements reads the array name with read, which reports what is wrong. All elements are read; one wrong element makes
 // the whole wrong.
-func elements[T any](o *Object, name string, read func(v Value, path string) (T, bool)) ([]T, bool) {
+func elements[T any](o *Object, name string, read func(v Value, at spot) (T, bool)) ([]T, bool) {
 	items, ok := o.Array(name)
 	if !ok {
 		return nil, false
 	}
 	list := make([]T, 0, len(items))
 	for i, item := range items {
-		element, right := read(item, o.Element(name, i))
+		element, right := read(item, spot{o, name, i})
 		list = append(list, element)
 		ok = ok && right
 	}

@@ -13,15 +13,42 @@ import (
 // that they are asked for with.
 type Object struct {
 	reader  *Reader
-	path    string
+	place   spot
 	members []Member
 	used    []bool   // members that were asked for
-	known   []string // names that were asked for
+	known   []string // names that were asked for, unless the document is trusted
 	broken  bool     // not an object at all, which was reported
+	few     [usualMembers]bool
 }
 
+// usualMembers is how many members nearly all objects have, or fewer.
+const usualMembers = 8
+
+// spot is where a value stands. Its path is needed where something is to be said about it, which is hardly ever.
+type spot struct {
+	object *Object // that the value is in; nil: name is the whole path
+	name   string  // of the member that is the value, or has it
+	index  int     // of the element of that member which it is; -1: it is the member itself
+}
+
+func (s spot) path() string {
+	switch {
+	case s.object == nil:
+		return s.name
+	case s.index >= 0:
+		return s.object.Element(s.name, s.index)
+	}
+	return s.object.Path(s.name)
+}
+
+// spot is the place of a member.
+func (o *Object) spot(name string) spot { return spot{o, name, -1} }
+
+// path is where the object stands.
+func (o *Object) path() string { return o.place.path() }
+
 // Path returns the path of the member name.
-func (o *Object) Path(name string) string { return member(o.path, name) }
+func (o *Object) Path(name string) string { return member(o.path(), name) }
 
 // Reader returns the reader that collects the object's problems.
 func (o *Object) Reader() *Reader { return o.reader }
@@ -29,13 +56,13 @@ func (o *Object) Reader() *Reader { return o.reader }
 // Problem reports a problem inside the object, at a path seen from it, such as "uri" or "hours[2]"; "" is the object
 // itself.
 func (o *Object) Problem(path, format string, args ...any) { //nolint:goprintffuncname // it adds a Problem
-	o.reader.Problem(join(o.path, path), format, args...)
+	o.reader.Problem(join(o.path(), path), format, args...)
 }
 
 // Report reports a problem that was found inside the object by other means, with its path seen from the object. It
 // keeps its cause.
 func (o *Object) Report(p Problem) {
-	p.Path = join(o.path, p.Path)
+	p.Path = join(o.path(), p.Path)
 	o.reader.add(p)
 }
 
@@ -98,9 +125,12 @@ func (o *Object) Object(name string) (*Object, bool) {
 	default:
 		return nil, false
 	}
-	inner := o.reader.Object(v, o.Path(name))
+	inner := o.reader.object(v, o.spot(name))
 	return inner, !inner.broken
 }
+
+// Inner begins to read v, which the member name is known to hold, as an object.
+func (o *Object) Inner(name string, v Value) *Object { return o.reader.object(v, o.spot(name)) }
 
 // Done ends the reading: every member that nobody asked for is reported, with where it belongs ([Reader.Knows]) or the
 // nearest name that somebody did ask for.
@@ -122,14 +152,14 @@ func (o *Object) unknown(name string) {
 		return
 	}
 	o.reader.add(Problem{Path: o.Path(name), Message: "unknown field"})
-	o.reader.strays = append(o.reader.strays, stray{len(o.reader.problems) - 1, o.path, name, o.known})
+	o.reader.strays = append(o.reader.strays, stray{len(o.reader.problems) - 1, o.path(), name, o.known})
 }
 
 // of returns a member that must be of the given kind.
 func (o *Object) of(name string, kind Kind) (Value, bool) {
 	v, ok := o.Value(name)
 	if ok && v.kind != kind {
-		o.reader.mismatch(o.Path(name), kind, v)
+		o.reader.mismatch(o.spot(name), kind, v)
 		return Value{}, false
 	}
 	return v, ok
@@ -142,6 +172,9 @@ func (o *Object) find(name string) int {
 			return i
 		}
 	}
+	if o.reader.Trusted {
+		return -1 // names are canonical
+	}
 	for i := range o.members {
 		if len(o.members[i].Name) == len(name) && strings.EqualFold(o.members[i].Name, name) {
 			return i
@@ -152,8 +185,11 @@ func (o *Object) find(name string) int {
 
 // learn adds name to the known names.
 func (o *Object) learn(name string) {
+	if o.reader.Trusted {
+		return // nobody made a mistake
+	}
 	if o.reader.explored != nil {
-		o.reader.explored.learn(o.path, name)
+		o.reader.explored.learn(o.path(), name)
 	}
 	if !slices.Contains(o.known, name) {
 		o.known = append(o.known, name)

@@ -20,7 +20,14 @@ const (
 // Parse reads one document: JSON if its first character is { or [, else YAML 1.2, of which it accepts what JSON can
 // express (no tags, no merge keys, names are text). The error is a [Problem]; a syntax error carries line:column.
 func Parse(data []byte) (Value, error) {
-	values, err := parseStream(data, fewDocuments)
+	text, isJSON, err := readText(data)
+	switch {
+	case err != nil:
+		return Value{}, err
+	case isJSON:
+		return parseJSON(&jsonParser{text: text})
+	}
+	values, err := parseYAML(text, fewDocuments, nil)
 	if err != nil {
 		return Value{}, err
 	}
@@ -32,21 +39,27 @@ func Parse(data []byte) (Value, error) {
 
 // ParseAll reads one JSON document or a stream of YAML documents separated by ---. Empty documents of a stream are left
 // out; a stream of nothing else is an error.
-func ParseAll(data []byte) ([]Value, error) { return parseStream(data, maxStream) }
-
-// fewDocuments is how many documents are counted where one is expected.
-const fewDocuments = 100
-
-func parseStream(data []byte, most int) ([]Value, error) {
+func ParseAll(data []byte) ([]Value, error) {
 	text, isJSON, err := readText(data)
 	switch {
 	case err != nil:
 		return nil, err
 	case isJSON:
-		return parseJSON(&jsonParser{text: text})
+		return alone(parseJSON(&jsonParser{text: text}))
 	}
-	return parseYAML(text, most, nil)
+	return parseYAML(text, maxStream, nil)
 }
+
+// alone returns a document as the only one.
+func alone(v Value, err error) ([]Value, error) {
+	if err != nil {
+		return nil, err
+	}
+	return []Value{v}, nil
+}
+
+// fewDocuments is how many documents are counted where one is expected.
+const fewDocuments = 100
 
 // readText returns data as text, and whether it is JSON. A comment of JSON is no beginning of YAML either.
 func readText(data []byte) (text string, isJSON bool, err error) {

@@ -8,6 +8,11 @@ type Reader struct {
 	// be done again.
 	Stored bool
 
+	// Trusted says that the document is, byte for byte, what was written when it was accepted, in canonical form. What was
+	// checked then is not checked again, and problems need not say what they are about: who finds one reads the document
+	// again without trust.
+	Trusted bool
+
 	// Data is what the document gives to the templates in it, an object. Zero: nothing. Who reads a template sees to it
 	// that it finds there what it uses.
 	Data Value
@@ -90,19 +95,32 @@ func (r *Reader) Err() error {
 
 // Object begins to read v as an object at path ("" for the document). If v is of another kind, that is reported and the
 // object returned is empty and asks for nothing: callers need no second branch.
-func (r *Reader) Object(v Value, path string) *Object {
+func (r *Reader) Object(v Value, path string) *Object { return r.object(v, spot{name: path}) }
+
+func (r *Reader) object(v Value, at spot) *Object {
+	o := &Object{reader: r, place: at}
 	if v.kind != KindObject {
-		r.mismatch(path, KindObject, v)
-		return &Object{reader: r, path: path, broken: true}
+		r.mismatch(at, KindObject, v)
+		o.broken = true
+		return o
 	}
 	if r.words != nil {
-		r.opened = append(r.opened, path)
+		r.opened = append(r.opened, at.path())
 	}
-	return &Object{reader: r, path: path, members: v.members, used: make([]bool, len(v.members)), known: make([]string, 0, 16)}
+	o.members, o.used = v.members, o.few[:0]
+	if len(v.members) > len(o.few) {
+		o.used = make([]bool, len(v.members))
+	}
+	o.used = o.used[:len(v.members)]
+	if !r.Trusted {
+		o.known = make([]string, 0, 16)
+	}
+	return o
 }
 
 // mismatch reports a value of the wrong kind.
-func (r *Reader) mismatch(path string, want Kind, v Value) {
+func (r *Reader) mismatch(at spot, want Kind, v Value) {
+	path := at.path()
 	if path == "" {
 		r.Problem(path, "the document must be %s, not %s", want, v.kind)
 		return

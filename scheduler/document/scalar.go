@@ -25,7 +25,7 @@ func (o *Object) Int(name string, minimum, maximum int64) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
-	return o.reader.integer(v, o.Path(name), minimum, maximum)
+	return o.reader.integer(v, o.spot(name), minimum, maximum)
 }
 
 // Enum returns a member that is one of the allowed words, in the spelling given here whatever its letter case there.
@@ -34,7 +34,7 @@ func (o *Object) Enum(name string, allowed ...string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	word, ok := o.reader.word(v, o.Path(name), allowed)
+	word, ok := o.reader.word(v, o.spot(name), allowed)
 	if ok {
 		o.members[o.find(name)].Value = StringValue(word)
 	}
@@ -52,7 +52,7 @@ func (o *Object) Time(name string) (time.Time, bool) {
 		v = StringValue(v.text)
 	}
 	if v.kind != KindString {
-		o.reader.mismatch(o.Path(name), KindString, v)
+		o.reader.mismatch(o.spot(name), KindString, v)
 		return time.Time{}, false
 	}
 	t, err := ParseTime(v.text)
@@ -91,23 +91,23 @@ func (o *Object) Duration(name string) (Duration, bool) {
 	return d, true
 }
 
-// integer reads v, found at path, as a whole number in minimum…maximum.
-func (r *Reader) integer(v Value, path string, minimum, maximum int64) (int64, bool) {
+// integer reads v, found at a place, as a whole number in minimum…maximum.
+func (r *Reader) integer(v Value, at spot, minimum, maximum int64) (int64, bool) {
 	if v.kind != KindNumber {
-		r.Problem(path, "must be a whole number, not %s", v.kind)
+		r.Problem(at.path(), "must be a whole number, not %s", v.kind)
 		return 0, false
 	}
 	if strings.ContainsAny(v.text, ".eE") {
-		r.Problem(path, "must be a whole number, not %s", v.text)
+		r.Problem(at.path(), "must be a whole number, not %s", v.text)
 		return 0, false
 	}
 	n, err := strconv.ParseInt(v.text, 10, 64)
 	tooLarge := n > maximum || err != nil && v.text[0] != '-'
 	switch {
 	case tooLarge && maximum >= math.MaxInt32:
-		r.Problem(path, "%s is too large; the most is %d", v.text, maximum)
+		r.Problem(at.path(), "%s is too large; the most is %d", v.text, maximum)
 	case err != nil || n < minimum || n > maximum:
-		r.Problem(path, "%s is not %s", v.text, interval(minimum, maximum))
+		r.Problem(at.path(), "%s is not %s", v.text, interval(minimum, maximum))
 	default:
 		return n, true
 	}
@@ -126,10 +126,10 @@ func interval(minimum, maximum int64) string {
 	return "in " + from + "-" + to
 }
 
-// word reads v, found at path, as one of the allowed words.
-func (r *Reader) word(v Value, path string, allowed []string) (string, bool) {
+// word reads v, found at a place, as one of the allowed words.
+func (r *Reader) word(v Value, at spot, allowed []string) (string, bool) {
 	if v.kind != KindString {
-		r.mismatch(path, KindString, v)
+		r.mismatch(at, KindString, v)
 		return "", false
 	}
 	for _, word := range allowed {
@@ -141,6 +141,6 @@ func (r *Reader) word(v Value, path string, allowed []string) (string, bool) {
 	if near := Nearest(v.text, allowed); near != "" {
 		hint = "; did you mean " + strconv.Quote(near) + "?"
 	}
-	r.Problem(path, "%q is not one of %s%s", v.text, strings.Join(allowed, ", "), hint)
+	r.Problem(at.path(), "%q is not one of %s%s", v.text, strings.Join(allowed, ", "), hint)
 	return "", false
 }

@@ -195,6 +195,20 @@ func MayHoldSealed(json []byte) bool { return bytes.Contains(json, sealedMark) }
 
 var sealedMark = []byte(`{"` + sealedMember + `":`)
 
+// NextSealed returns where the next sealed text begins in JSON written by [Value.JSON], and where it ends. Both are the
+// length of the JSON when there is none.
+func NextSealed(json []byte) (begin, end int) {
+	i := bytes.Index(json, sealedMark)
+	if i < 0 {
+		return len(json), len(json)
+	}
+	begin = min(i+len(sealedMark)+1, len(json)) // behind the quote
+	if end = bytes.IndexByte(json[begin:], '"'); end < 0 {
+		return len(json), len(json)
+	}
+	return begin, begin + end
+}
+
 // SecretPaths returns where the secrets of the tree stand: those that can be read, and the locked ones.
 func (v Value) SecretPaths() (open, locked []string) {
 	v.eachSecret("", func(path string, isLocked bool) {

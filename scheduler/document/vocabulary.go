@@ -65,7 +65,7 @@ func (o *Object) ask(name string) {
 
 // invents reports whether an object that is not in the document is to be read as an empty one, and not for ever.
 func (o *Object) invents(name string) bool {
-	return o.reader.explored != nil && !slices.Contains(strings.FieldsFunc(o.path, func(r rune) bool {
+	return o.reader.explored != nil && !slices.Contains(strings.FieldsFunc(o.path(), func(r rune) bool {
 		return strings.ContainsRune(".[]", r)
 	}), name)
 }

@@ -1,0 +1,165 @@
+package plainjson_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/internal/plainjson"
+)
+
+// all has a member of each kind, each left out when it is zero but the first four.
+type all struct {
+	Int     int         `json:"int"`
+	Uint    uint64      `json:"uint"`
+	Time    time.Time   `json:"time"`
+	Text    string      `json:"text"`
+	OptInt  int         `json:"optInt,omitempty"`
+	OptUint uint64      `json:"optUint,omitempty"`
+	OptTime time.Time   `json:"optTime,omitzero"`
+	OptText string      `json:"optText,omitempty"`
+	Ints    []int64     `json:"ints,omitempty"`
+	True    bool        `json:"true,omitempty"`
+	Word    string      `json:"word,omitempty"`
+	Number  json.Number `json:"number,omitempty"`
+	Inner   inner       `json:"inner,omitzero"`
+	Last    int         `json:"last,omitempty"`
+}
+
+type inner struct {
+	A int `json:"a,omitempty"`
+	B int `json:"b,omitempty"`
+}
+
+func (a *all) write() ([]byte, error) {
+	w := plainjson.NewWriter(0)
+	w.Int("int", a.Int)
+	w.Uint("uint", a.Uint)
+	w.Time("time", a.Time)
+	w.Text("text", a.Text)
+	w.OptInt("optInt", a.OptInt)
+	w.OptUint("optUint", a.OptUint)
+	w.OptTime("optTime", a.OptTime)
+	w.OptText("optText", a.OptText)
+	w.OptInts("ints", a.Ints)
+	w.OptTrue("true", a.True)
+	w.OptText("word", a.Word)
+	if a.Number != "" {
+		w.Number("number", []byte(a.Number))
+	}
+	at := w.OptBegin("inner")
+	w.OptInt("a", a.Inner.A)
+	w.OptInt("b", a.Inner.B)
+	w.OptEnd(at)
+	w.OptInt("last", a.Last)
+	return w.Bytes()
+}
+
+func read(text string) (a all, ok bool) {
+	r := plainjson.NewReader([]byte(text))
+	r.Int("int", &a.Int)
+	r.Uint("uint", &a.Uint)
+	r.Time("time", &a.Time)
+	r.Text("text", &a.Text)
+	r.Int("optInt", &a.OptInt)
+	r.Uint("optUint", &a.OptUint)
+	r.Time("optTime", &a.OptTime)
+	r.Text("optText", &a.OptText)
+	r.Ints("ints", &a.Ints)
+	r.True("true", &a.True)
+	r.Word("word", &a.Word, "known", "wörd")
+	a.Number = json.Number(r.Number("number"))
+	if r.Begin("inner") {
+		r.Int("a", &a.Inner.A)
+		r.Int("b", &a.Inner.B)
+		r.End()
+	}
+	r.Int("last", &a.Last)
+	return a, r.Done()
+}
+
+const (
+	leastText = `{"int":0,"uint":0,"time":"0001-01-01T00:00:00Z","text":""}`
+	mostText  = `{"int":-9223372036854775808,"uint":18446744073709551615,"time":"2026-03-02T09:00:00.123456789+05:30",` +
+		`"text":"\u003ca\"\\\n\u2028ß😀\u0000","optInt":1,"optUint":2,"optTime":"2026-03-02T09:00:00Z","optText":"b",` +
+		`"ints":[-1,9223372036854775807],"true":true,"word":"known","number":-0.25,"inner":{"b":3},"last":4}`
+)
+
+// TestWhatIsWrittenIsRead: a writer writes what encoding/json does, and a reader reads that as it does.
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	for _, text := range []string{leastText, mostText} {
+		var want all
+		if err := json.Unmarshal([]byte(text), &want); err != nil {
+			t.Fatal(err)
+		}
+		got, ok := read(text)
+		mustEqual(t, &got, text)
+		if !ok || !got.Time.Equal(want.Time) {
+			t.Errorf("%s is read as %+v, %t", text, got, ok)
+		}
+		if written, err := got.write(); err != nil || string(written) != text {
+			t.Errorf("%s is written as %s, %v", text, written, err)
+		}
+	}
+}
+
+// mustEqual checks that encoding/json writes text of a.
+func mustEqual(t *testing.T, a *all, text string) {
+	t.Helper()
+	if data, err := json.Marshal(a); err != nil || string(data) != text {
+		t.Errorf("encoding/json writes %s, %v\nand not %s", data, err, text)
+	}
+}
+
+// TestReaderTakes what no writer writes, but what means the same to everybody.
+func TestReaderTakes(t *testing.T) {
+	for text, want := range map[string]all{
+		`{}`:                            {},
+		`{"int":-0}`:                    {},
+		`{"optInt":0,"last":5}`:         {Last: 5},
+		`{"text":"\u003C\u000a\ufffd"}`: {Text: "<\n\ufffd"},
+		`{"word":"w\u00f6rd"}`:          {Word: "wörd"},
+		`{"word":"other"}`:              {Word: "other"},
+		`{"inner":{}}`:                  {},
+		`{"number":1.0}`:                {Number: "1.0"},
+	} {
+		got, ok := read(text)
+		if data, err := json.Marshal(want); err != nil || !ok {
+			t.Errorf("%s is refused: %v", text, err)
+		} else {
+			mustEqual(t, &got, string(data))
+		}
+	}
+}
+
+// TestReaderRefuses what is no JSON, what a writer does not write, and what does not fit.
+func TestReaderRefuses(t *testing.T) {
+	for _, text := range []string{
+		"", "{", "}", "[]", `{"int":1`, `{"int":1}}`, `{"int":1} `, ` {"int":1}`, `{"int":1,}`, `{,"int":1}`, `{"int" :1}`, `{"int": 1}`,
+		`{"uint":1,"int":1}`, `{"int":1,"int":2}`, `{"INT":1}`, `{"other":1}`, `{"int":1,"other":1}`, `{"int":1"uint":1}`, `{int:1}`,
+		`{"int":}`, `{"int":-}`, `{"int":01}`, `{"int":1.0}`, `{"int":1.}`, `{"int":1e1}`, `{"int":+1}`, `{"int":0x1}`, `{"int":1_0}`,
+		`{"int":9223372036854775808}`, `{"int":"1"}`, `{"int":null}`, `{"uint":-1}`, `{"uint":18446744073709551616}`, `{"uint":1.5}`,
+		`{"number":1.}`, `{"number":.5}`, `{"number":1e3}`, `{"number":-}`, `{"number":00}`, `{"number":"1"}`, `{"number":`,
+		`{"time":"nine"}`, `{"time":"2026-02-30T09:00:00Z"}`, `{"time":"2026-03-02T09:00:00"}`,
+		`{"time":"2026-03-02T09:00:00\u005a"}`, `{"time":null}`, `{"time":1}`, `{"time":"`,
+		`{"text":"}`, `{"text":"\"}`, `{"text":"\`, "{\"text\":\"\n\"}", "{\"text\":\"\x00\"}", "{\"text\":\"\xff\"}", "{\"text\":\"\xe2\x80\"}",
+		`{"text":"\'"}`, `{"text":"\/"}`, `{"text":"\u12"}`, `{"text":"\u12g4"}`, `{"text":"\u+123"}`, `{"text":"\ud83d\ude00"}`, `{"text":"\ud800"}`,
+		`{"text":null}`, `{"text":1}`, `{"word":"\x"}`, `{"word":known}`,
+		`{"ints":[]}`, `{"ints":[1,]}`, `{"ints":[,1]}`, `{"ints":[1 ,2]}`, `{"ints":[1}`, `{"ints":[1,2`, `{"ints":[1.5]}`, `{"ints":1}`, `{"ints":null}`,
+		`{"true":false}`, `{"true":tru`, `{"true":"true"}`, `{"inner":{"b":1,"a":1}}`, `{"inner":{"a":1}`, `{"inner":null}`, `{"inner":[]}`,
+		`{"inner":{"a":1},}`, `{"inner":{"a":1}"last":1}`, `{"inner":{"a":1,}}`,
+	} {
+		if a, ok := read(text); ok {
+			t.Errorf("%q is read as %+v", text, a)
+		}
+	}
+}
+
+// TestWriterRefusesLateYears: the year 9999 is the last one that JSON can tell.
+func TestWriterRefusesLateYears(t *testing.T) {
+	a := all{OptTime: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}
+	const want = "optTime: Time.AppendText: year outside of range [0,9999]"
+	if text, err := a.write(); err == nil || err.Error() != want {
+		t.Errorf("written as %s, %v; want the error %q", text, err, want)
+	}
+}

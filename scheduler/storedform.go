@@ -1,0 +1,68 @@
+package scheduler
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"hash/crc32"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// The first member of a stored job tells its form: a digit, the version, and
+// eight hexadecimal digits, a checksum of all that follows the member. Whoever
+// finds that right reads what was valid and canonical when it was written, and
+// does not validate it again. A job without the member was written by an earlier
+// version, one with another digit by a later one: both are validated as they are
+// read. One whose checksum is wrong was changed since, and is damaged.
+const (
+	formMark      = `{"form":"1--------",`
+	formVersionAt = len(`{"form":"`)
+	formSumAt     = formVersionAt + 1
+	formSumEnd    = formSumAt + 8
+)
+
+// errChanged is why a job whose checksum is wrong is damaged.
+var errChanged = errors.New("form: the checksum is not that of what follows: it was changed outside Carillon, or the disk did")
+
+// trusted reports whether a stored job is as it was written in the present form.
+// The error says that it was, and is not any more.
+func trusted(data []byte) (bool, error) {
+	if len(data) < len(formMark) || string(data[:formSumAt]) != formMark[:formSumAt] || string(data[formSumEnd:len(formMark)]) != `",` {
+		return false, nil
+	}
+	if sum := checksum(data[len(formMark):]); string(data[formSumAt:formSumEnd]) != string(sum[:]) {
+		return false, errChanged
+	}
+	return true, nil
+}
+
+// signed writes the checksum into a stored job that begins with formMark.
+func signed(data []byte) []byte {
+	sum := checksum(data[len(formMark):])
+	copy(data[formSumAt:], sum[:])
+	return data
+}
+
+// castagnoli is the polynomial for which processors have an instruction. It
+// finds every change of up to four bytes in a row.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checksum is that of what follows the form, but for sealed texts: these are
+// authenticated themselves, and a rotation of keys by an earlier version, which
+// knows no form, writes new ones.
+func checksum(data []byte) (digits [8]byte) {
+	sum := uint32(0)
+	for {
+		sealed, after := document.NextSealed(data)
+		sum = crc32.Update(sum, castagnoli, data[:sealed])
+		if after == len(data) {
+			break
+		}
+		data = data[after:]
+	}
+	var b [4]byte
+	binary.BigEndian.PutUint32(b[:], sum)
+	hex.Encode(digits[:], b[:])
+	return digits
+}

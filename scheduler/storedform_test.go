@@ -1,0 +1,297 @@
+package scheduler_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// formless is a stored job as earlier versions wrote it, without the mark of the form.
+func formless(data []byte) []byte {
+	_, rest, _ := bytes.Cut(data, []byte(","))
+	return append([]byte("{"), rest...)
+}
+
+// trusting notes whether the documents that are read are trusted.
+type trusting struct {
+	scheduler.ActionReader
+
+	trusted *bool
+}
+
+func (r trusting) ReadAction(kind string, o *document.Object) scheduler.Action {
+	*r.trusted = o.Reader().Trusted
+	return r.ActionReader.ReadAction(kind, o)
+}
+
+// plainSealer stores secrets as if they were sealed.
+type plainSealer struct{}
+
+func (plainSealer) Seal(_ scheduler.Key, v document.Value) (document.Value, error) {
+	return v.Seal("", func(_, text string) (string, error) { return text, nil })
+}
+
+func (plainSealer) Unseal(_ scheduler.Key, v document.Value) document.Value {
+	return v.Unseal("", func(_, sealed string) (string, error) { return sealed, nil })
+}
+
+// storedCorpus is what is stored of every job of the source documents and of the examples, by a name.
+func storedCorpus(tb testing.TB, actions scheduler.ActionReader) map[string][]byte {
+	tb.Helper()
+	corpus := map[string][]byte{}
+	add := func(name string, v document.Value) {
+		now := time.Date(2024, 1, 1, 0, 0, 0, 123456789, time.UTC)
+		reading := scheduler.Reading{
+			Limits: scheduler.Limits{MinRetryInterval: time.Second}, Actions: actions, Key: key, UID: uid, Now: now,
+		}
+		def, err := reading.Document(v).Definition()
+		if err != nil {
+			return // it shows a mistake
+		}
+		j, err := scheduler.NewJob(key, uid, def, now, uint64(len(corpus)))
+		if err != nil {
+			return
+		}
+		switch len(corpus) % 4 {
+		case 1:
+			j.Progress = scheduler.Progress{Number: 1, Executions: 2, Last: now, Merged: []int64{4}}
+		case 2:
+			j.State, j.BegunGen = scheduler.Disabled, 1
+		}
+		if corpus[name], err = j.Encode(plainSealer{}); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	for _, row := range sourceRows(tb) {
+		for _, text := range []string{row.text, row.meant} {
+			if v, err := row.job(strings.TrimSuffix(text, "\n")); err == nil {
+				add(row.name+"/"+text, v)
+			}
+		}
+	}
+	files, err := filepath.Glob("../examples/*/*.*")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if v, err := document.Parse(data); err == nil {
+			add(file, v)
+		}
+	}
+	if len(corpus) < 100 {
+		tb.Fatalf("the corpus has %d jobs", len(corpus))
+	}
+	return corpus
+}
+
+// TestTrustedReadsAlike shows that a stored job which is trusted reads like one that is validated, in all that it is: its
+// definition, its plan, its actions, and what is stored of it again.
+func TestTrustedReadsAlike(t *testing.T) {
+	var trusted bool
+	registry := builtin.New(builtin.Config{})
+	t.Cleanup(registry.Close)
+	actions := trusting{registry, &trusted}
+	for name, data := range storedCorpus(t, actions) {
+		got, err := scheduler.DecodeJob(key, 7, data, actions, plainSealer{})
+		if err != nil || !trusted {
+			t.Errorf("%s: trusted: %t: %v", name, trusted, err)
+			continue
+		}
+		want, err := scheduler.DecodeJob(key, 7, formless(data), actions, plainSealer{})
+		if err != nil || trusted {
+			t.Errorf("%s without a form: trusted: %t: %v", name, trusted, err)
+			continue
+		}
+		if at := difference(reflect.ValueOf(got), reflect.ValueOf(want)); at != "" {
+			t.Errorf("%s: %s differs:\n got %+v\nwant %+v", name, at, got.Def, want.Def)
+		}
+		if again, err := got.Encode(plainSealer{}); err != nil || !bytes.Equal(again, data) {
+			t.Errorf("%s: stored as\n%s, and again as\n%s, %v", name, data, again, err)
+		}
+	}
+}
+
+// TestChangedByteIsFound changes every byte of stored jobs, one at a time: each is damaged then, or, where the change is in
+// the mark of the form, validated and the same as before.
+func TestChangedByteIsFound(t *testing.T) {
+	registry := builtin.New(builtin.Config{})
+	t.Cleanup(registry.Close)
+	for name, data := range storedCorpus(t, registry) {
+		if document.MayHoldSealed(data) {
+			continue // see TestChangedSecretIsLocked
+		}
+		want, err := scheduler.ReadJob(key, 7, data, registry, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range data {
+			for _, bit := range []byte{1, 0x20, 0x80} {
+				mutant := bytes.Clone(data)
+				mutant[i] ^= bit
+				got, err := scheduler.ReadJob(key, 7, mutant, registry, nil)
+				if _, damaged := errors.AsType[*scheduler.DamagedError](err); damaged {
+					continue
+				}
+				if err != nil || difference(reflect.ValueOf(got), reflect.ValueOf(want)) != "" {
+					t.Fatalf("%s: byte %d of %s is read: %v", name, i, mutant, err)
+				}
+			}
+		}
+	}
+}
+
+// TestRotationKeepsTrust puts other sealed texts into a stored job, as a rotation of keys does, of whatever version.
+func TestRotationKeepsTrust(t *testing.T) {
+	var trusted bool
+	registry := builtin.New(builtin.Config{})
+	t.Cleanup(registry.Close)
+	actions := trusting{registry, &trusted}
+	secrets := 0
+	for name, data := range storedCorpus(t, actions) {
+		if !document.MayHoldSealed(data) {
+			continue
+		}
+		secrets++
+		const sealed = `{"$sealed":"`
+		rotated := bytes.ReplaceAll(data, []byte(sealed), []byte(sealed+"ab"))
+		if _, err := scheduler.ReadJob(key, 7, rotated, actions, lockedSealer{}); err != nil || !trusted {
+			t.Errorf("%s: trusted: %t: %v", name, trusted, err)
+		}
+		moved := bytes.Replace(data, []byte(sealed), []byte(`{"$sealec":"`), 1)
+		if _, err := scheduler.ReadJob(key, 7, moved, actions, lockedSealer{}); err == nil {
+			t.Errorf("%s: read with a secret that is none", name)
+		}
+	}
+	if secrets == 0 {
+		t.Error("no job of the corpus has secrets")
+	}
+}
+
+// lockedSealer has no key.
+type lockedSealer struct{ plainSealer }
+
+func (lockedSealer) Unseal(_ scheduler.Key, v document.Value) document.Value {
+	return v.Unseal("", func(string, string) (string, error) { return "", errors.New("no key") })
+}
+
+// TestLaterFormIsValidated has a job that a later version wrote: what this one does not know is named.
+func TestLaterFormIsValidated(t *testing.T) {
+	data, err := job(t, once).Encode(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := bytes.Replace(data, []byte(`{"form":"1`), []byte(`{"form":"2`), 1)
+	if _, err := scheduler.ReadJob(key, 7, later, noActions{}, nil); err != nil {
+		t.Error(err)
+	}
+	later = bytes.Replace(later, []byte(`"properties":{`), []byte(`"properties":{"quantum":true,`), 1)
+	if _, err := scheduler.ReadJob(key, 7, later, noActions{}, nil); err == nil || !strings.Contains(err.Error(), "quantum: unknown field") {
+		t.Errorf("with a member of a later version: %v", err)
+	}
+}
+
+// FuzzStoredJob checks that what lies in the store panics nobody, and that a document says the same whether it is trusted or
+// validated: right by both, or damaged by both. Templates are tried out by those who validate alone.
+func FuzzStoredJob(f *testing.F) {
+	registry := builtin.New(builtin.Config{})
+	f.Cleanup(registry.Close)
+	for _, data := range storedCorpus(f, registry) {
+		f.Add(formless(data))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if !bytes.HasPrefix(data, []byte("{")) || bytes.Contains(data, []byte("emplate")) || bytes.HasPrefix(data, []byte(`{"form"`)) {
+			t.Skip()
+		}
+		want, wantErr := scheduler.ReadJob(key, 7, data, registry, plainSealer{})
+		got, err := scheduler.ReadJob(key, 7, scheduler.Signed(data), registry, plainSealer{})
+		if (err == nil) != (wantErr == nil) {
+			t.Fatalf("%s: trusted: %v; validated: %v", data, err, wantErr)
+		}
+		if err != nil {
+			return
+		}
+		if at := difference(reflect.ValueOf(got), reflect.ValueOf(want)); at != "" {
+			t.Fatalf("%s: %s differs", data, at)
+		}
+	})
+}
+
+// difference returns where two values differ, "" if they are the same. It looks into all fields and, unlike package reflect,
+// takes functions of one code for the same, and no slice for an empty one.
+func difference(a, b reflect.Value) string {
+	if a.IsValid() != b.IsValid() || a.IsValid() && a.Type() != b.Type() {
+		return "the type"
+	}
+	if !a.IsValid() {
+		return ""
+	}
+	differ := func(where string, a, b reflect.Value) string {
+		if inner := difference(a, b); inner != "" {
+			return where + "/" + inner
+		}
+		return ""
+	}
+	switch a.Kind() { //nolint:exhaustive // the others are compared as they are
+	case reflect.Pointer, reflect.Interface:
+		if a.IsNil() || b.IsNil() || a.Kind() == reflect.Pointer && a.Pointer() == b.Pointer() {
+			return nilness(a, b)
+		}
+		return difference(a.Elem(), b.Elem())
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if at := differ(a.Type().Field(i).Name, a.Field(i), b.Field(i)); at != "" {
+				return at
+			}
+		}
+		return ""
+	case reflect.Slice, reflect.Array:
+		if a.Len() != b.Len() {
+			return "the length"
+		}
+		for i := range a.Len() {
+			if at := differ("element", a.Index(i), b.Index(i)); at != "" {
+				return at
+			}
+		}
+		return ""
+	case reflect.Map:
+		if a.Len() != b.Len() {
+			return "the size"
+		}
+		for _, k := range a.MapKeys() {
+			if at := differ(k.String(), a.MapIndex(k), b.MapIndex(k)); at != "" {
+				return at
+			}
+		}
+		return ""
+	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
+		if a.Pointer() != b.Pointer() {
+			return "the pointer"
+		}
+		return ""
+	}
+	if !a.Equal(b) {
+		return "the value"
+	}
+	return ""
+}
+
+func nilness(a, b reflect.Value) string {
+	if a.IsNil() != b.IsNil() {
+		return "what is nil"
+	}
+	return ""
+}

@@ -1,0 +1,209 @@
+package scheduler
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// storedMeta is what is stored of a job beside its properties.
+type storedMeta struct {
+	UID          string    `json:"uid"`
+	Generation   int       `json:"generation"`
+	ScheduleGen  int       `json:"scheduleGeneration"`
+	BegunGen     int       `json:"begunGeneration,omitempty"`
+	Created      time.Time `json:"created"`
+	Updated      time.Time `json:"updated"`
+	Anchor       time.Time `json:"anchor"`
+	SpecSequence uint64    `json:"specSequence,omitempty"`
+	State        State     `json:"state"`
+	Progress     Progress  `json:"progress,omitzero"`
+}
+
+// meta is what is stored of j beside its properties.
+func (j *Job) meta() *storedMeta {
+	return &storedMeta{
+		j.UID, j.Generation, j.ScheduleGen, j.BegunGen, j.Created, j.Updated, j.Anchor, j.SpecSequence, j.State, j.Progress,
+	}
+}
+
+// appendMeta appends the members of m to an object that is begun, as
+// encoding/json writes them, but without reflection: each job is written as
+// often as it is put and ends.
+func appendMeta(b []byte, m *storedMeta) ([]byte, error) {
+	number := func(member string, n uint64) { b = strconv.AppendUint(append(b, member...), n, 10) }
+	b = document.StringValue(m.UID).AppendJSON(append(b, `"uid":`...))
+	number(`,"generation":`, uint64(m.Generation))
+	number(`,"scheduleGeneration":`, uint64(m.ScheduleGen))
+	if m.BegunGen != 0 {
+		number(`,"begunGeneration":`, uint64(m.BegunGen))
+	}
+	for _, at := range []struct {
+		member string
+		time   time.Time
+	}{{`,"created":"`, m.Created}, {`,"updated":"`, m.Updated}, {`,"anchor":"`, m.Anchor}} {
+		var err error
+		if b, err = at.time.AppendText(append(b, at.member...)); err != nil {
+			return nil, err
+		}
+		b = append(b, '"')
+	}
+	if m.SpecSequence != 0 {
+		number(`,"specSequence":`, m.SpecSequence)
+	}
+	b = document.StringValue(string(m.State)).AppendJSON(append(b, `,"state":`...))
+	if m.Progress.none() {
+		return b, nil
+	}
+	progress, err := json.Marshal(&m.Progress)
+	return append(append(b, `,"progress":`...), progress...), err
+}
+
+// decodeMeta reads what precedes the properties of a stored job.
+func decodeMeta(data []byte) (m storedMeta, err error) {
+	head, _, err := SplitStored(data)
+	if err == nil {
+		err = m.decode(head)
+	}
+	return m, err
+}
+
+func (m *storedMeta) decode(head []byte) error {
+	if !m.read(head) {
+		*m = storedMeta{}
+		if err := json.Unmarshal(slices.Concat(head, []byte("}")), m); err != nil {
+			return err
+		}
+	}
+	return m.check()
+}
+
+// check finds what no version has written.
+func (m *storedMeta) check() error {
+	switch {
+	case m.UID == "":
+		return errors.New("uid: missing")
+	case m.Generation < 1 || m.ScheduleGen < 1:
+		return errors.New("generation: missing")
+	case !slices.Contains(storedStates, m.State):
+		return fmt.Errorf("state: %q is none", m.State)
+	}
+	return nil
+}
+
+// storedStates are the states that are stored.
+var storedStates = []State{Enabled, Disabled, Completed, Faulted}
+
+// read reads what appendMeta has written, and says the same of it as
+// encoding/json does. It returns false for anything else.
+func (m *storedMeta) read(head []byte) bool {
+	r := metaReader{rest: head, ok: true}
+	if r.skip(formMark[:formVersionAt]) {
+		r.plain()
+		r.need(`,`)
+	} else {
+		r.need(`{`)
+	}
+	r.need(`"uid":"`)
+	m.UID = string(r.plain())
+	r.need(`,"generation":`)
+	m.Generation = r.count()
+	r.need(`,"scheduleGeneration":`)
+	m.ScheduleGen = r.count()
+	if r.skip(`,"begunGeneration":`) {
+		m.BegunGen = r.count()
+	}
+	r.need(`,"created":"`)
+	m.Created = r.time()
+	r.need(`,"updated":"`)
+	m.Updated = r.time()
+	r.need(`,"anchor":"`)
+	m.Anchor = r.time()
+	if r.skip(`,"specSequence":`) {
+		m.SpecSequence = r.number(64)
+	}
+	r.need(`,"state":"`)
+	state := r.text()
+	i := slices.IndexFunc(storedStates, func(s State) bool { return string(s) == string(state) })
+	if !r.ok || i < 0 {
+		return false
+	}
+	m.State = storedStates[i]
+	if r.skip(`,"progress":`) {
+		return json.Unmarshal(r.rest, &m.Progress) == nil
+	}
+	return len(r.rest) == 0
+}
+
+// metaReader reads JSON whose members are in one order, and whose texts have no
+// escapes. What follows a mistake reads as nothing.
+type metaReader struct {
+	rest []byte
+	ok   bool
+}
+
+// skip moves behind a text if it is next.
+func (r *metaReader) skip(text string) bool {
+	if len(r.rest) < len(text) || string(r.rest[:len(text)]) != text {
+		return false
+	}
+	r.rest = r.rest[len(text):]
+	return true
+}
+
+// need moves behind a text, which must be next.
+func (r *metaReader) need(text string) { r.ok = r.ok && r.skip(text) }
+
+// text reads the rest of a string, whose opening quote has been read, up to the
+// next quote. Who takes nothing but what has no backslash need not look for one.
+func (r *metaReader) text() []byte {
+	end := bytes.IndexByte(r.rest, '"')
+	if end < 0 {
+		r.ok = false
+		return nil
+	}
+	text := r.rest[:end]
+	r.rest = r.rest[end+1:]
+	return text
+}
+
+// plain is text that must be printable ASCII without escapes.
+func (r *metaReader) plain() []byte {
+	text := r.text()
+	for _, c := range text {
+		if c < ' ' || c > '~' || c == '\\' {
+			r.ok = false
+		}
+	}
+	return text
+}
+
+// time reads the rest of a string that is a time.
+func (r *metaReader) time() (t time.Time) {
+	if text := r.text(); r.ok {
+		r.ok = t.UnmarshalText(text) == nil
+	}
+	return t
+}
+
+func (r *metaReader) count() int { return int(r.number(strconv.IntSize - 1)) }
+
+// number reads a whole number of so many bits.
+func (r *metaReader) number(bits int) uint64 {
+	end := 0
+	for end < len(r.rest) && '0' <= r.rest[end] && r.rest[end] <= '9' {
+		end++
+	}
+	n, err := strconv.ParseUint(string(r.rest[:end]), 10, bits)
+	if err != nil || end > 1 && r.rest[0] == '0' {
+		r.ok = false
+	}
+	r.rest = r.rest[end:]
+	return n
+}
