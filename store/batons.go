@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -149,17 +150,15 @@ func (s *Store) Clear(ctx context.Context, k scheduler.Key) error {
 // EachBaton calls f for every slot of a lane that has a waiting or a running
 // baton; a slot with both is seen twice.
 func (s *Store) EachBaton(ctx context.Context, lane int, f func(slot scheduler.Slot, waiting bool) error) error {
-	n := strconv.Itoa(lane)
-	for _, kind := range []string{"timer", "fire"} {
-		err := s.eachSubject(ctx, s.timers[lane], s.cfg.Prefix+"."+kind+"."+n+".>", func(subject string) error {
-			if slot, ok := s.slotOf(subject); ok {
-				return f(slot, kind == "timer")
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+	timer, fire := s.cfg.Prefix+".timer."+strconv.Itoa(lane)+".", s.cfg.Prefix+".fire."+strconv.Itoa(lane)+"."
+	l := listing{stream: s.timers[lane], filters: []string{timer + ">", fire + ">"}, whole: true}
+	l.matches = func(subject string) bool {
+		return strings.HasPrefix(subject, timer) || strings.HasPrefix(subject, fire)
 	}
-	return nil
+	return s.each(ctx, l, func(subject string) error {
+		if slot, ok := s.slotOf(subject); ok {
+			return f(slot, strings.HasPrefix(subject, timer))
+		}
+		return nil
+	})
 }

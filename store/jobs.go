@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -258,34 +259,17 @@ func isMarker(h nats.Header) bool {
 // EachJob calls f for every key in a collection (all when it is empty), in no
 // particular order, until f returns an error.
 func (s *Store) EachJob(ctx context.Context, collection string, f func(scheduler.Key) error) error {
-	filter := "$KV." + s.cfg.bucket(jobsBucket) + ".>"
+	prefix := "$KV." + s.cfg.bucket(jobsBucket) + "."
+	l := listing{stream: s.jobStream, filters: []string{prefix + ">"}, whole: collection == ""}
 	if collection != "" {
-		filter = "$KV." + s.cfg.bucket(jobsBucket) + "." + collection + ".*"
+		prefix += collection + "."
+		l.filters[0] = prefix + "*"
 	}
-	return s.eachSubject(ctx, s.jobStream, filter, func(subject string) error {
+	l.matches = func(subject string) bool { return strings.HasPrefix(subject, prefix) }
+	return s.each(ctx, l, func(subject string) error {
 		if k, ok := s.jobKey(subject); ok {
 			return f(k)
 		}
 		return nil
 	})
-}
-
-// indexTimeout is how long a listing may take: the server sorts a million
-// subjects for every page of a hundred thousand.
-const indexTimeout = 5 * time.Minute
-
-// eachSubject lists the subjects of a stream by the server's index.
-func (s *Store) eachSubject(ctx context.Context, st jetstream.Stream, filter string, f func(string) error) error {
-	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
-	defer cancel()
-	info, err := st.Info(ctx, jetstream.WithSubjectFilter(filter))
-	if err != nil {
-		return translate(err)
-	}
-	for subject := range info.State.Subjects {
-		if err := f(subject); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -35,8 +35,9 @@ type Store struct {
 	specLeases  *leases
 	presence    *presence
 	publisher   *publisher
-	unasked     names // streams whose purge the NATS user may not ask for
-	deaf        names // buckets whose changes cannot be heard
+	unasked     names  // streams whose purge the NATS user may not ask for
+	deaf        names  // buckets whose changes cannot be heard
+	indexPage   uint64 // subjects that the index gives at once
 	suspicions  chan struct{}
 	shut        atomic.Pointer[[]Shut] // what the last check found
 }
@@ -63,7 +64,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), suspicions: make(chan struct{}, 1)}
+	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), suspicions: make(chan struct{}, 1), indexPage: indexPage}
 	notRenewed := func(err error) { cfg.Logger.Warn("leases not renewed", "err", err) }
 	s.specLeases = &leases{nc: nc, lost: notRenewed}
 	s.presence = newPresence(s)
