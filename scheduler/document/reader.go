@@ -27,8 +27,8 @@ type Reader struct {
 	base     string             // where the vocabulary's objects stand in the document
 	explored *Vocabulary        // of a reader that explores; else nil
 	strays   []stray
-	opened   []string // the paths of the objects that were read
-	asked    []string // the paths of the objects that were asked for
+	opened   []spot // of the objects that were read
+	asked    []spot // of the objects that were asked for
 }
 
 // NewReader returns a reader without problems.
@@ -39,6 +39,7 @@ func NewReader() *Reader { return &Reader{} }
 // unknown.
 func (r *Reader) Knows(base string, words func() *Vocabulary) {
 	var known *Vocabulary
+	r.opened, r.asked = make([]spot, 0, usualMembers), make([]spot, 0, 2*usualMembers)
 	r.base, r.words = base, func() *Vocabulary {
 		if known == nil {
 			known = words()
@@ -105,7 +106,7 @@ func (r *Reader) object(v Value, at spot) *Object {
 		return o
 	}
 	if r.words != nil {
-		r.opened = append(r.opened, at.path())
+		r.opened = append(r.opened, at)
 	}
 	o.members, o.used = v.members, o.few[:0]
 	if len(v.members) > len(o.few) {
