@@ -47,7 +47,8 @@
 // # What is guaranteed
 //
 //  1. A crash loses nothing. A waiting baton is a stored message; a running one
-//     is delivered again ten seconds after its worker fell silent.
+//     is delivered again within three seconds when its worker was killed, and
+//     ten seconds after one fell silent whose connection stands.
 //  2. A job never forks. The next baton is accepted only while the running one
 //     is the job's last, so a worker that was overtaken changes nothing.
 //  3. Never early. No action begins before the occurrence's nominal time plus

@@ -105,6 +105,11 @@ type Delivery struct {
 type Lease interface {
 	Ack() error                    // done with: remove it
 	Nak(after time.Duration) error // let another worker have it, at once (0) or after a while
+
+	// Stands is asked before an action begins. False says that another
+	// process may have the message: this one was stalled, or cut off, for
+	// longer than the others wait. The lease has ended then.
+	Stands() bool
 }
 
 // PublishedSpec is a job spec that someone published for the scheduler to take

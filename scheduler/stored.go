@@ -75,10 +75,10 @@ func JoinStored(head, properties []byte) []byte {
 // decodeStored splits a stored job without validating its properties. Their
 // secrets are opened as far as there are keys.
 func decodeStored(k Key, data []byte, secrets Sealer) (s storedJob, err error) {
-	if s.Meta, err = decodeMeta(data); err != nil {
-		return s, err
+	head, properties, err := SplitStored(data)
+	if err == nil {
+		err = s.Meta.decode(head)
 	}
-	_, properties, err := SplitStored(data)
 	if err != nil {
 		return s, err
 	}
@@ -89,10 +89,10 @@ func decodeStored(k Key, data []byte, secrets Sealer) (s storedJob, err error) {
 	return s, err
 }
 
-// ReadJob reads a stored job. Only a job without a recurrence has its plan then;
-// that of any other is compiled when it is needed ([Job.Compiled]). A secret
-// whose key is not known stays locked: it is stored again as it was, and
-// attempts that need it fail. The error is a [*DamagedError].
+// ReadJob reads a stored job. One whose schedule is a text, which may take long
+// to compile, has no plan yet: see [Job.Compiled]. A secret whose key is not
+// known stays locked: it is stored again as it was, and attempts that need it
+// fail. The error is a [*DamagedError].
 func ReadJob(k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
 	trust, err := trusted(data)
 	if err != nil {
@@ -124,7 +124,7 @@ func readJob(k Key, revision uint64, data []byte, reading Reading, secrets Seale
 		Created: m.Created, Updated: m.Updated, Anchor: m.Anchor, SpecSequence: m.SpecSequence,
 		State: m.State, Progress: m.Progress, Def: def,
 	}
-	if j.OneShot() {
+	if recurrence := def.Timing.Recurrence; recurrence == nil || recurrence.Rule == nil {
 		err = j.compile()
 	}
 	return j, err

@@ -68,16 +68,20 @@ func appendMeta(b []byte, m *storedMeta) ([]byte, error) {
 // decodeMeta reads what precedes the properties of a stored job.
 func decodeMeta(data []byte) (m storedMeta, err error) {
 	head, _, err := SplitStored(data)
-	if err != nil {
-		return m, err
+	if err == nil {
+		err = m.decode(head)
 	}
+	return m, err
+}
+
+func (m *storedMeta) decode(head []byte) error {
 	if !m.read(head) {
-		m = storedMeta{}
-		if err = json.Unmarshal(slices.Concat(head, []byte("}")), &m); err != nil {
-			return m, err
+		*m = storedMeta{}
+		if err := json.Unmarshal(slices.Concat(head, []byte("}")), m); err != nil {
+			return err
 		}
 	}
-	return m, m.check()
+	return m.check()
 }
 
 // check finds what no version has written.
@@ -101,13 +105,13 @@ var storedStates = []State{Enabled, Disabled, Completed, Faulted}
 func (m *storedMeta) read(head []byte) bool {
 	r := metaReader{rest: head, ok: true}
 	if r.skip(formMark[:formVersionAt]) {
-		r.text()
+		r.plain()
 		r.need(`,`)
 	} else {
 		r.need(`{`)
 	}
 	r.need(`"uid":"`)
-	m.UID = string(r.text())
+	m.UID = string(r.plain())
 	r.need(`,"generation":`)
 	m.Generation = r.count()
 	r.need(`,"scheduleGeneration":`)
@@ -156,15 +160,27 @@ func (r *metaReader) skip(text string) bool {
 // need moves behind a text, which must be next.
 func (r *metaReader) need(text string) { r.ok = r.ok && r.skip(text) }
 
-// text reads the rest of a string of plain ASCII, whose opening quote has been read.
+// text reads the rest of a string, whose opening quote has been read, up to the
+// next quote. Who takes nothing but what has no backslash need not look for one.
 func (r *metaReader) text() []byte {
 	end := bytes.IndexByte(r.rest, '"')
-	if end < 0 || bytes.ContainsFunc(r.rest[:end], func(c rune) bool { return c < ' ' || c > '~' || c == '\\' }) {
+	if end < 0 {
 		r.ok = false
 		return nil
 	}
 	text := r.rest[:end]
 	r.rest = r.rest[end+1:]
+	return text
+}
+
+// plain is text that must be printable ASCII without escapes.
+func (r *metaReader) plain() []byte {
+	text := r.text()
+	for _, c := range text {
+		if c < ' ' || c > '~' || c == '\\' {
+			r.ok = false
+		}
+	}
 	return text
 }
 

@@ -177,3 +177,39 @@ func TestWatchEndsWithConnection(t *testing.T) {
 		}
 	})
 }
+
+// TestWatchManyValues watches more values than are read in one request, and deletes one while they are read.
+func TestWatchManyValues(t *testing.T) {
+	inBuckets(t, func(t *testing.T, w *world, b scheduler.Bucket) {
+		const n = 600
+		for i := range n {
+			_, err := b.Save(t.Context(), fmt.Sprintf("v%d", i), []byte("x"), 0)
+			w.must(err)
+		}
+		known, ready := map[string]uint64{}, make(chan struct{})
+		gone := make(chan string, 10) // it may be told twice
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() {
+			_ = b.Watch(ctx, func() { close(ready) }, func(name string, revision uint64, data []byte) {
+				if data == nil {
+					gone <- name
+					return
+				}
+				if len(known) == 0 {
+					mustBe(t, "remove", b.Remove(ctx, "v0", 1), nil)
+				}
+				known[name] = revision
+			})
+		}()
+		<-ready
+		if name := <-gone; name != "v0" {
+			t.Errorf("%s is gone", name)
+		}
+		for i := range n {
+			if name := fmt.Sprintf("v%d", i); i > 0 && known[name] != uint64(i+1) {
+				t.Errorf("%s has revision %d", name, known[name])
+			}
+		}
+	})
+}

@@ -27,9 +27,9 @@ const (
 	// cluster, a leader may fall after it has stored and before it has told.
 	checkEvery = 10 * time.Second
 
-	// checkFirst is when a listener asks for the first time: the servers of a
-	// cluster need a moment to tell each other who listens.
-	checkFirst = time.Second
+	// settling is how long the servers of a cluster need to tell each other who
+	// listens, and the replicas of a stream to learn what was stored before.
+	settling = time.Second
 
 	// checkGrace is how long what was stored may be on its way.
 	checkGrace = 2 * time.Second
@@ -60,25 +60,26 @@ type listener struct {
 	bucket string // "jobs"
 	tell   func(change)
 
-	ctx    context.Context // of the listening
-	end    context.CancelCauseFunc
-	stands chan struct{} // closed when created and base are known
-	closed chan struct{} // closed when nothing is told any more
+	end    context.CancelCauseFunc // of the listening
+	ended  <-chan struct{}         // closed when that was called
+	stands chan struct{}           // closed when created and base are known
+	closed chan struct{}           // closed when nothing is told any more
 
 	created time.Time     // when the stream was
 	base    uint64        // the last change before it stood
 	last    atomic.Uint64 // the last change that it knows of
 }
 
-// listen calls tell for every change of a bucket after it has called ready with the
-// last one before, in their order, until ctx is done. An error that is scheduler.ErrUnavailable says that a
+// listen calls tell for every change of a bucket, in their order, until ctx is done.
+// It calls ready once, with the last change, when none after that goes unseen. An error that is scheduler.ErrUnavailable says that a
 // change may have been missed, and [errDeaf] that none can be heard. It calls nothing
 // after its return.
 func (s *Store) listen(ctx context.Context, bucket string, ready func(last uint64), tell func(change)) error {
 	listening, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	l := &listener{
-		bucket: bucket, tell: tell, ctx: listening, end: end, stands: make(chan struct{}), closed: make(chan struct{}),
+		bucket: bucket, tell: tell, end: end, ended: listening.Done(),
+		stands: make(chan struct{}), closed: make(chan struct{}),
 	}
 	connection := s.nc.StatusChanged(nats.CONNECTED, nats.CLOSED)
 	defer s.nc.RemoveStatusListener(connection)
@@ -89,38 +90,44 @@ func (s *Store) listen(ctx context.Context, bucket string, ready func(last uint6
 	sub.SetClosedHandler(func(string) { close(l.closed) })
 	slow := sub.StatusChanged(nats.SubscriptionSlowConsumer)
 	defer l.stop(sub)
-	if err := s.stand(l, sub.Subject); err != nil {
-		return err
+	if err := s.stand(listening, l, sub.Subject); err != nil {
+		return ending(ctx, listening, err)
 	}
-	ready(l.base)
-	close(l.stands)
-	check := time.NewTimer(checkFirst)
+	ready(l.last.Load())
+	check := time.NewTicker(checkEvery)
 	defer check.Stop()
 	for {
 		select {
 		case <-check.C:
-			if err := s.check(l); err != nil {
+			if err := s.check(listening, l); err != nil {
 				end(err)
 			}
-			check.Reset(checkEvery)
 		case <-slow:
 			end(missed(l.bucket, "they came faster than they were taken in"))
 		case <-connection: // the server may be another, and told nobody meanwhile
 			end(missed(l.bucket, "the connection was lost"))
 		case <-listening.Done():
-			if ctx.Err() != nil {
-				return nil
-			}
-			return context.Cause(listening)
+			return ending(ctx, listening, nil)
 		}
 	}
 }
 
+// ending is what a watch ends with: nil when it was asked to, why it cannot go on, or what went wrong besides.
+func ending(asked, watching context.Context, err error) error {
+	switch {
+	case asked.Err() != nil:
+		return nil //nolint:nilerr // it is what was asked for
+	case watching.Err() != nil:
+		return context.Cause(watching)
+	}
+	return err
+}
+
 // stand makes sure that the listener is heard of, and finds out from where on.
-func (s *Store) stand(l *listener, subject string) error {
-	ctx, cancel := context.WithTimeout(l.ctx, publishTimeout)
+func (s *Store) stand(ctx context.Context, l *listener, subject string) error {
+	flush, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	if err := s.nc.FlushWithContext(ctx); err != nil {
+	if err := s.nc.FlushWithContext(flush); err != nil {
 		return translate(err)
 	}
 	if s.forbidden(subject) {
@@ -136,7 +143,12 @@ func (s *Store) stand(l *listener, subject string) error {
 	}
 	l.created, l.base = info.Created, info.State.LastSeq
 	l.last.Store(l.base)
-	return nil
+	close(l.stands)
+	if info.Cluster == nil || info.Cluster.Name == "" { // a server by itself
+		return nil
+	}
+	pause(ctx, settling)
+	return s.check(ctx, l)
 }
 
 // bucketStream returns the stream of a bucket, with what it says of itself now.
@@ -146,9 +158,9 @@ func (s *Store) bucketStream(ctx context.Context, bucket string) (jetstream.Stre
 }
 
 // check asks for the last change, and gives what was not heard of a moment to come.
-func (s *Store) check(l *listener) error {
+func (s *Store) check(ctx context.Context, l *listener) error {
 	heard := l.last.Load()
-	st, err := s.bucketStream(l.ctx, l.bucket)
+	st, err := s.bucketStream(ctx, l.bucket)
 	if err != nil {
 		return err
 	}
@@ -159,13 +171,11 @@ func (s *Store) check(l *listener) error {
 	if info.State.LastSeq == heard {
 		return nil
 	}
-	grace := time.NewTimer(checkGrace)
-	defer grace.Stop()
-	select {
-	case <-grace.C:
-	case <-l.ctx.Done():
-	}
-	if l.last.Load() < info.State.LastSeq {
+	pause(ctx, checkGrace)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case l.last.Load() < info.State.LastSeq:
 		return missed(l.bucket, "they were not told")
 	}
 	return nil
@@ -180,10 +190,12 @@ func missed(bucket, why string) error {
 func (l *listener) receive(m *nats.Msg) {
 	select {
 	case <-l.stands:
-	case <-l.ctx.Done():
+	case <-l.ended:
 	}
-	if l.ctx.Err() != nil {
+	select {
+	case <-l.ended:
 		return
+	default:
 	}
 	revision, err := strconv.ParseUint(m.Header.Get(jetstream.SequenceHeader), 10, 64)
 	switch {

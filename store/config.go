@@ -47,6 +47,11 @@ type Config struct {
 	// Default 7 days.
 	ResultAge time.Duration
 
+	// SyncAlways says that the server waits for the disk at every write: records
+	// are then written in groups under load, each with one such wait. It changes
+	// nothing about what survives. Default: the server does not.
+	SyncAlways bool
+
 	// Logger takes what cannot be returned. Default: discard.
 	Logger *slog.Logger
 }

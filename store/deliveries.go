@@ -12,6 +12,8 @@ import (
 // says how many more may come, and a value on wake that there is room again.
 // take must not block; what it gets after ctx is done it should give back.
 func (s *Store) Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*scheduler.Delivery)) error {
+	s.presence.begin()
+	defer s.presence.end()
 	return s.pull(ctx, s.cfg.stream(timersStream(lane)), pulling{wake: wake, room: room}, func(m *nats.Msg) {
 		if d, ok := s.delivery(m); ok {
 			take(d)

@@ -10,6 +10,7 @@
 //	history           stream CARILLON_HISTORY                  carillon.history.<collection>.<job>.<outcome>
 //	specs             stream CARILLON_SPECS                    carillon.spec.<verb>.<collection>.<job>
 //	spec results      stream CARILLON_SPEC_RESULTS             carillon.spec-result.<verdict>.<collection>.<job>
+//	what has changed  published again by the first three       carillon.changed.<jobs|collections|secrets>.<name>
 //
 // A waiting baton is a message with a delivery time (NATS ADR-51): the server
 // moves it to its fire subject when that comes. One subject holds one message,
@@ -19,6 +20,15 @@
 //	arm       timer subject must be empty, or hold the baton that is replaced
 //	run now   timer subject must hold the baton whose place the fired one takes
 //	pass on   fire subject must still end with the running baton
+//
+// What has changed is told by core NATS, which may lose a message, and not by a
+// consumer, which costs the server a read behind every write. A watch counts: the
+// sequences of a stream have no gaps. It ends when one was not told, when its
+// connection was lost, and when the stream, asked every ten seconds, has had more.
+//
+// Records have no conditions. Those of many runs at once are stored in batches
+// (NATS ADR-50), where the server has them: one acknowledgement for all, and with a
+// server that waits for the disk at every write, one such wait.
 //
 // The streams of batons and specs are work queues without limits of age, count
 // or size: a limit would drop a job. Acknowledged writes survive a killed

@@ -19,9 +19,7 @@ func (s *Store) Append(ctx context.Context, r *scheduler.Record) error {
 	if err != nil {
 		return fmt.Errorf("history record of %s: %w", r.Job, err)
 	}
-	m := s.bareMessage(s.historySubject(r.Job, r.Outcome), data)
-	_, err = s.publish(ctx, m)
-	return err
+	return s.records.append(ctx, s.historySubject(r.Job, r.Outcome), data)
 }
 
 // Recent calls f for the records of a job, of a collection when k.Job is empty,

@@ -22,12 +22,17 @@ const (
 // connection was lost for long, has the lease that it had. There is a goroutine
 // while there are any.
 type leases struct {
-	nc   *nats.Conn
-	lost func(error) // one could not be renewed
+	nc      *nats.Conn
+	lost    func(error) // some could not be renewed
+	taken   func()      // something is held after there was nothing; nil, as the next: nobody wants to know
+	emptied func()      // nothing is held any more
+	dropped func()      // something was let go without a word; only when shared
 
-	mu   sync.Mutex
-	held map[place]*lease
-	idle chan struct{} // closed when nothing is held any more; ends the goroutine
+	mu     sync.Mutex
+	held   map[place]*lease
+	idle   chan struct{} // closed when nothing is held any more; ends the goroutine
+	shared bool          // other processes take messages of the same consumers
+	apart  time.Time     // since when there is no connection; zero: there is one
 }
 
 // place is where a message lies.
@@ -41,8 +46,10 @@ type lease struct {
 	keeper *leases
 	place  place
 
-	reply   string    // of the last delivery; under the keeper's lock, as is renewed
+	reply   string    // of the last delivery; under the keeper's lock, as is the rest
+	kept    time.Time // when that came
 	renewed time.Time // when the server last heard of it
+	doubted bool      // others may have been given the message since
 }
 
 var _ scheduler.Lease = (*lease)(nil)
@@ -58,6 +65,25 @@ func (l *lease) Nak(after time.Duration) error {
 	return l.keeper.end(l, `-NAK {"delay": `+strconv.FormatInt(int64(after), 10)+`}`)
 }
 
+// Stands reports whether the message is this process's still, for all that is
+// known. If not, the lease ends without a word to the server, so that whoever
+// has the message keeps it; when nobody has it, it is given out again.
+func (l *lease) Stands() bool {
+	k := l.keeper
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := time.Now()
+	if k.overdue(l, now) || k.shared && k.away(now) {
+		l.doubted = true
+	}
+	if !l.doubted {
+		return true
+	}
+	k.forget(l)
+	k.dropped()
+	return false
+}
+
 // keep begins to renew the lease of a message.
 func (k *leases) keep(at place, reply string) *lease {
 	k.mu.Lock()
@@ -65,13 +91,17 @@ func (k *leases) keep(at place, reply string) *lease {
 	if len(k.held) == 0 {
 		k.held, k.idle = map[place]*lease{}, make(chan struct{})
 		go k.renew(k.idle)
+		if k.taken != nil {
+			k.taken()
+		}
 	}
 	l := k.held[at]
 	if l == nil {
 		l = &lease{keeper: k, place: at}
 		k.held[at] = l
 	}
-	l.reply, l.renewed = reply, time.Now()
+	now := time.Now()
+	l.reply, l.kept, l.renewed, l.doubted = reply, now, now, false
 	return l
 }
 
@@ -79,6 +109,18 @@ func (k *leases) keep(at place, reply string) *lease {
 func (k *leases) end(l *lease, verb string) error {
 	k.mu.Lock()
 	reply := l.reply
+	k.forget(l)
+	last := len(k.held) == 0
+	k.mu.Unlock()
+	err := k.nc.Publish(reply, []byte(verb))
+	if last && k.emptied != nil {
+		k.emptied()
+	}
+	return translate(err)
+}
+
+// forget renews l no more. The lock is held.
+func (k *leases) forget(l *lease) {
 	if k.held[l.place] == l {
 		delete(k.held, l.place)
 	}
@@ -86,8 +128,6 @@ func (k *leases) end(l *lease, verb string) error {
 		close(k.idle)
 		k.idle = nil
 	}
-	k.mu.Unlock()
-	return translate(k.nc.Publish(reply, []byte(verb)))
 }
 
 // renew tells the server of the messages that are still being worked on, until
@@ -100,11 +140,7 @@ func (k *leases) renew(idle <-chan struct{}) {
 	for !k.nc.IsClosed() {
 		select {
 		case now := <-tick.C:
-			for _, reply := range k.stale(now) {
-				if err := k.nc.Publish(reply, []byte("+WPI")); err != nil {
-					k.lost(err)
-				}
-			}
+			k.renewStale(now, renewAfter)
 		case <-idle:
 			return
 		case <-closed:
@@ -113,17 +149,118 @@ func (k *leases) renew(idle <-chan struct{}) {
 	}
 }
 
-// stale returns where to renew the leases that are due, and counts them as
-// renewed.
-func (k *leases) stale(now time.Time) []string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	var due []string
-	for _, l := range k.held {
-		if now.Sub(l.renewed) >= renewAfter {
-			l.renewed = now
-			due = append(due, l.reply)
+// renewStale renews the leases that the server has not heard of for so long.
+func (k *leases) renewStale(now time.Time, age time.Duration) {
+	due := k.stale(now, age)
+	for i, r := range due {
+		if err := k.nc.Publish(r.reply, []byte("+WPI")); err != nil {
+			k.notRenewed(due[i:])
+			k.lost(err)
+			return
 		}
 	}
+}
+
+// renewal is a lease that is about to be renewed.
+type renewal struct {
+	lease  *lease
+	reply  string
+	before time.Time // when it was renewed last
+}
+
+// stale returns the leases that are due, and counts them as renewed.
+func (k *leases) stale(now time.Time, age time.Duration) []renewal {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var due []renewal
+	for _, l := range k.held {
+		if now.Sub(l.renewed) < age {
+			continue
+		}
+		if k.overdue(l, now) {
+			l.doubted = true
+		}
+		due = append(due, renewal{l, l.reply, l.renewed})
+		l.renewed = now
+	}
 	return due
+}
+
+// notRenewed counts leases as not renewed, since the server could not be told.
+func (k *leases) notRenewed(failed []renewal) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, r := range failed {
+		if r.reply == r.lease.reply { // not delivered again meanwhile
+			r.lease.renewed = r.before
+		}
+	}
+}
+
+// overdue reports whether the server may have run out of patience with l, and
+// there is somebody else to give the message to. The lock is held.
+func (k *leases) overdue(l *lease, now time.Time) bool {
+	return k.shared && now.Sub(l.renewed) >= ackWait-renewEvery
+}
+
+// away reports whether there has been no connection for so long that others may
+// take this process for one that has vanished. The lock is held.
+func (k *leases) away(now time.Time) bool {
+	return !k.apart.IsZero() && now.Sub(k.apart) >= patience-pulseEvery
+}
+
+// share notes that there are other processes.
+func (k *leases) share() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.shared = true
+}
+
+// disconnected and reconnected note that the connection was lost, and is back.
+func (k *leases) disconnected(now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.apart = now
+}
+
+func (k *leases) reconnected(now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.shared && k.away(now) {
+		for _, l := range k.held {
+			l.doubted = true
+		}
+	}
+	k.apart = time.Time{}
+}
+
+// doubt notes that others may have been given what was delivered before.
+func (k *leases) doubt(before time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, l := range k.held {
+		if l.kept.Before(before) {
+			l.doubted = true
+		}
+	}
+}
+
+// any reports whether anything is held.
+func (k *leases) any() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.held) > 0
+}
+
+// count returns how many messages of each stream are held, without doubt.
+func (k *leases) count() map[string]int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n := map[string]int{}
+	for at, l := range k.held {
+		if !l.doubted {
+			n[at.stream]++
+		}
+	}
+	return n
 }

@@ -19,6 +19,7 @@ type Store struct {
 	nc          *nats.Conn
 	js          jetstream.JetStream
 	lanes       int
+	level       int // of the server's JetStream API
 	replicas    int // of what is created
 	settings    jetstream.KeyValue
 	jobs        jetstream.KeyValue
@@ -26,10 +27,13 @@ type Store struct {
 	collections jetstream.KeyValue
 	secrets     jetstream.KeyValue
 	history     jetstream.Stream
+	records     *batcher // of the history
 	specs       jetstream.Stream
 	timers      []jetstream.Stream
 	opened      []string // the streams behind all these, in the order in which they were opened
-	leases      *leases
+	leases      *leases  // of batons
+	specLeases  *leases
+	presence    *presence
 	publisher   *publisher
 	unasked     names // streams whose purge the NATS user may not ask for
 	deaf        names // buckets whose changes cannot be heard
@@ -60,7 +64,12 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), suspicions: make(chan struct{}, 1)}
-	s.leases = &leases{nc: nc, lost: func(err error) { cfg.Logger.Warn("lease not renewed", "err", err) }}
+	notRenewed := func(err error) { cfg.Logger.Warn("leases not renewed", "err", err) }
+	s.specLeases = &leases{nc: nc, lost: notRenewed}
+	s.presence = newPresence(s)
+	s.leases = &leases{
+		nc: nc, lost: notRenewed, taken: s.presence.taken, emptied: s.presence.emptied, dropped: s.presence.suspect,
+	}
 	if err := s.checkServer(ctx); err != nil {
 		return nil, err
 	}
@@ -68,7 +77,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	for _, open := range []func(context.Context) error{
-		s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.replicate, s.checkSubjects,
+		s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.replicate, s.checkSubjects, s.presence.open,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, err
@@ -103,6 +112,7 @@ func (s *Store) checkServer(ctx context.Context) error {
 			s.nc.ConnectedServerVersion(), minAPILevel, info.API.Level,
 		)}
 	}
+	s.level = info.API.Level
 	return nil
 }
 
@@ -308,14 +318,20 @@ func (s *Store) openTimers(ctx context.Context) error {
 			return err
 		}
 		s.timers = append(s.timers, st)
-		if err := s.consumer(ctx, st, jetstream.ConsumerConfig{
-			Durable: workers, Description: "Carillon: workers", FilterSubject: s.cfg.Prefix + ".fire." + n + ".>",
-			AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxDeliver: -1, MaxAckPending: maxAckPending,
-		}); err != nil {
+		if err := s.consumer(ctx, st, s.laneConsumer(lane, ackWait)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// laneConsumer is the consumer of a lane, on which the server waits so long for
+// a sign of life.
+func (s *Store) laneConsumer(lane int, wait time.Duration) jetstream.ConsumerConfig {
+	return jetstream.ConsumerConfig{
+		Durable: workers, Description: "Carillon: workers", FilterSubject: s.cfg.Prefix + ".fire." + strconv.Itoa(lane) + ".>",
+		AckPolicy: jetstream.AckExplicitPolicy, AckWait: wait, MaxDeliver: -1, MaxAckPending: maxAckPending,
+	}
 }
 
 // workers is the durable consumer that every process of a stream shares.
@@ -326,10 +342,12 @@ func (s *Store) openStreams(ctx context.Context) (err error) {
 		Name: s.cfg.stream("HISTORY"), Description: "Carillon: history of every job",
 		Subjects: []string{s.cfg.Prefix + ".history.>"}, AllowDirect: true,
 		MaxAge: s.cfg.HistoryAge, MaxMsgsPerSubject: s.cfg.HistoryPerJob, Duplicates: time.Second,
+		AllowBatchPublish: s.level >= batchLevel, AllowAtomicPublish: s.cfg.SyncAlways,
 	})
 	if err != nil {
 		return err
 	}
+	s.records = &batcher{store: s, form: formOf(s.history.CachedInfo().Config, s.cfg.SyncAlways)}
 	s.specs, err = s.stream(ctx, jetstream.StreamConfig{
 		Name: s.cfg.stream("SPECS"), Description: "Carillon: published job specs",
 		Subjects: []string{s.cfg.Prefix + ".spec.>"}, Retention: jetstream.WorkQueuePolicy, AllowDirect: true,
@@ -372,14 +390,13 @@ func (s *Store) stream(ctx context.Context, want jetstream.StreamConfig) (jetstr
 	if wrong := mismatch(have, want); wrong != "" {
 		return nil, incompatible("stream "+want.Name, wrong)
 	}
-	if have.MaxAge == want.MaxAge && have.MaxMsgsPerSubject == want.MaxMsgsPerSubject || want.MaxAge == 0 {
-		return st, nil
+	if want.MaxAge != 0 && (have.MaxAge != want.MaxAge || have.MaxMsgsPerSubject != want.MaxMsgsPerSubject) {
+		have.MaxAge, have.MaxMsgsPerSubject = want.MaxAge, want.MaxMsgsPerSubject
+		if st, err = s.js.UpdateStream(ctx, have); err != nil {
+			return nil, s.openError("stream "+want.Name, err)
+		}
 	}
-	have.MaxAge, have.MaxMsgsPerSubject = want.MaxAge, want.MaxMsgsPerSubject
-	if st, err = s.js.UpdateStream(ctx, have); err != nil {
-		return nil, s.openError("stream "+want.Name, err)
-	}
-	return st, nil
+	return s.allowBatches(ctx, st, want), nil
 }
 
 // mismatch says why a stream that exists cannot be used.

@@ -85,6 +85,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 // and their headers, channels and acknowledgements make next to no garbage.
 type publisher struct {
 	nc       *nats.Conn
+	id       string        // no other publisher has it
 	prefix   string        // of the subjects of acknowledgements
 	window   chan struct{} // has a value for each message under way
 	messages sync.Pool     // of *nats.Msg with headers
@@ -98,11 +99,12 @@ type publisher struct {
 	armed   bool
 }
 
-// waiter waits for an acknowledgement.
+// waiter waits for an acknowledgement: of a message, or of a group.
 type waiter struct {
 	token  uint64
 	sent   time.Time
-	answer chan answer // takes one without blocking
+	answer chan answer // takes one without blocking; of a message
+	group  *group
 }
 
 // answer is what became of a message.
@@ -113,12 +115,14 @@ type answer struct {
 
 // newPublisher returns a publisher, which lives as long as the connection.
 func newPublisher(nc *nats.Conn) (*publisher, error) {
+	inbox := nc.NewInbox()
 	p := &publisher{
-		nc: nc, prefix: nc.NewInbox() + ".", window: make(chan struct{}, publishWindow), waiting: map[uint64]*waiter{},
+		nc: nc, id: inbox[strings.LastIndexByte(inbox, '.')+1:], prefix: inbox + ".",
+		window: make(chan struct{}, publishWindow), waiting: map[uint64]*waiter{},
 	}
 	p.overdue = time.AfterFunc(publishTimeout, p.expire)
 	p.overdue.Stop()
-	sub, err := nc.Subscribe(p.prefix+"*", p.receive)
+	sub, err := nc.Subscribe(p.prefix+">", p.receive)
 	if err != nil {
 		return nil, translate(err)
 	}
@@ -136,9 +140,12 @@ func (p *publisher) send(ctx context.Context, m *nats.Msg) (answer, bool) {
 		return answer{}, false
 	}
 	defer func() { <-p.window }()
-	w := p.await()
-	var reply [80]byte
-	m.Reply = string(strconv.AppendUint(append(reply[:0], p.prefix...), w.token, tokenBase))
+	w, ok := p.waiters.Get().(*waiter)
+	if !ok {
+		w = &waiter{answer: make(chan answer, 1)}
+	}
+	p.await(w)
+	m.Reply = p.reply(w)
 	if err := p.nc.PublishMsg(m); err != nil {
 		p.forget(w)
 		return answer{err: err}, true
@@ -156,12 +163,14 @@ func (p *publisher) send(ctx context.Context, m *nats.Msg) (answer, bool) {
 // tokenBase is the base in which tokens are written.
 const tokenBase = 36
 
-// await makes a waiter for the next message.
-func (p *publisher) await() *waiter {
-	w, ok := p.waiters.Get().(*waiter)
-	if !ok {
-		w = &waiter{answer: make(chan answer, 1)}
-	}
+// reply is where a message is acknowledged.
+func (p *publisher) reply(w *waiter) string {
+	var reply [80]byte
+	return string(strconv.AppendUint(append(reply[:0], p.prefix...), w.token, tokenBase))
+}
+
+// await lets a waiter wait for what is sent next.
+func (p *publisher) await(w *waiter) {
 	w.sent = time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -172,77 +181,114 @@ func (p *publisher) await() *waiter {
 		p.armed = true
 		p.overdue.Reset(publishTimeout)
 	}
-	return w
 }
 
 // forget drops a waiter that nobody waits with any more.
 func (p *publisher) forget(w *waiter) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, unanswered := p.waiting[w.token]; unanswered {
-		delete(p.waiting, w.token)
+	if p.take(w.token) == w {
 		p.waiters.Put(w)
 	}
 }
 
-// receive takes the acknowledgement of a message. One that nobody waits for any
-// more is dropped: a token is used once.
+// take takes a waiter out; nil when it was answered already.
+func (p *publisher) take(token uint64) *waiter {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.waiting[token]
+	delete(p.waiting, token)
+	return w
+}
+
+// receive takes the acknowledgement of a message or of a group. One that nobody
+// waits for any more is dropped: a token is used once.
 func (p *publisher) receive(m *nats.Msg) {
-	token, err := strconv.ParseUint(strings.TrimPrefix(m.Subject, p.prefix), tokenBase, 64)
+	rest := strings.TrimPrefix(m.Subject, p.prefix)
+	name, part, ofGroup := strings.Cut(rest, ".")
+	if ofGroup {
+		name = strings.TrimPrefix(name, p.id+"-")
+	}
+	token, err := strconv.ParseUint(name, tokenBase, 64)
 	if err != nil {
 		return
 	}
-	var a answer
-	a.sequence, a.err = readAck(m)
+	if ofGroup {
+		p.receiveOfGroup(token, part, m)
+		return
+	}
+	if w := p.take(token); w != nil {
+		w.settle(readAck(m))
+	}
+}
+
+// receiveOfGroup takes what a stream says of a message of a group.
+func (p *publisher) receiveOfGroup(token uint64, part string, m *nats.Msg) {
 	p.mu.Lock()
 	w := p.waiting[token]
-	delete(p.waiting, token)
 	p.mu.Unlock()
-	if w != nil {
-		w.answer <- a
+	if w == nil || w.group == nil {
+		return
+	}
+	if stored, end, err := w.group.read(part, m); end && p.take(token) == w {
+		w.group.end(stored, err)
 	}
 }
 
-// expire fails the messages that were not acknowledged in time, and comes again
-// when the next one is due.
+// settle tells whoever waits what has become of what was sent.
+func (w *waiter) settle(sequence uint64, err error) {
+	if w.group != nil {
+		w.group.settle(err)
+		return
+	}
+	w.answer <- answer{sequence, err}
+}
+
+// expire fails what was not acknowledged in time, and comes again when the next
+// is due.
 func (p *publisher) expire() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	now, next := time.Now(), time.Time{}
-	for token, w := range p.waiting {
-		if due := w.sent.Add(publishTimeout); due.After(now) {
-			if next.IsZero() || due.Before(next) {
-				next = due
-			}
-			continue
+	p.settleIf(jetstream.ErrAsyncPublishTimeout, func(w *waiter) bool {
+		due := w.sent.Add(publishTimeout)
+		if due.After(now) && (next.IsZero() || due.Before(next)) {
+			next = due
 		}
-		delete(p.waiting, token)
-		w.answer <- answer{err: jetstream.ErrAsyncPublishTimeout}
-	}
-	if p.armed = !next.IsZero(); p.armed {
-		p.overdue.Reset(next.Sub(now))
-	}
+		return !due.After(now)
+	}, func() {
+		if p.armed = !next.IsZero(); p.armed {
+			p.overdue.Reset(next.Sub(now))
+		}
+	})
 }
 
-// followConnection fails the messages under way when the connection is lost:
-// what has become of them cannot be known any more.
+// followConnection fails what is under way when the connection is lost: what has
+// become of it cannot be known any more.
 func (p *publisher) followConnection(status <-chan nats.Status) {
 	for s := range status {
+		err := nats.ErrDisconnected
 		if s == nats.CLOSED {
-			p.fail(nats.ErrConnectionClosed)
+			err = nats.ErrConnectionClosed
+		}
+		p.settleIf(err, func(*waiter) bool { return true }, func() {})
+		if s == nats.CLOSED {
 			return
 		}
-		p.fail(nats.ErrDisconnected)
 	}
 }
 
-// fail answers all messages under way.
-func (p *publisher) fail(err error) {
+// settleIf gives an error to the waiters of a kind. then is called when all are
+// looked at, under the lock.
+func (p *publisher) settleIf(err error, kind func(*waiter) bool, then func()) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
+	var settled []*waiter
 	for token, w := range p.waiting {
-		delete(p.waiting, token)
-		w.answer <- answer{err: err}
+		if kind(w) {
+			delete(p.waiting, token)
+			settled = append(settled, w)
+		}
+	}
+	then()
+	p.mu.Unlock()
+	for _, w := range settled {
+		w.settle(0, err)
 	}
 }
 

@@ -39,8 +39,13 @@ const (
 	checkAtOnce  = 64
 )
 
-// writtenKey is the setting that each check writes.
-const writtenKey = "written"
+// The setting that each check writes: one for processes that tell of their
+// presence, and one for those that do not, such as all of earlier versions, so
+// that the others know of these (see [presence]).
+const (
+	presentKey = "present"
+	writtenKey = "written"
+)
 
 // noAnswer is the reason of a stream that does not answer.
 const noAnswer = "it does not answer"
@@ -92,7 +97,11 @@ func (s *Store) Check(ctx context.Context) ([]Shut, error) {
 func (s *Store) checkWrite(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	_, err := s.settings.Put(ctx, writtenKey, strconv.AppendInt(nil, time.Now().Unix(), 10))
+	key := writtenKey
+	if s.presence.works {
+		key = presentKey
+	}
+	_, err := s.settings.Put(ctx, key, strconv.AppendInt(nil, time.Now().Unix(), 10))
 	return err
 }
 

@@ -28,7 +28,7 @@ func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room fun
 		take(scheduler.PublishedSpec{
 			Verb: verb, Name: name, Body: m.Data,
 			Sequence: meta.Sequence.Stream, Published: meta.Timestamp, Deliveries: int(meta.NumDelivered),
-			Lease: s.leases.keep(place{meta.Stream, meta.Sequence.Stream}, m.Reply),
+			Lease: s.specLeases.keep(place{meta.Stream, meta.Sequence.Stream}, m.Reply),
 		})
 	})
 }

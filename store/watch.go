@@ -39,7 +39,7 @@ func (b bucket) hear(ctx context.Context, ready func(), changed func(name string
 	defer listening.Wait()
 	defer end(nil)
 	listening.Go(func() {
-		end(b.store.listen(hearing, b.name, func(last uint64) { w.last = last; close(stands) }, w.owe))
+		end(b.store.listen(hearing, b.name, func(last uint64) { w.know(last); close(stands) }, w.owe))
 	})
 	select {
 	case <-stands:
@@ -62,15 +62,11 @@ func (b bucket) hear(ctx context.Context, ready func(), changed func(name string
 	}
 }
 
-// ending is what a watch ends with: nil when it was asked to, what the listener says, or what went wrong besides.
-func ending(asked, hearing context.Context, err error) error {
-	switch {
-	case asked.Err() != nil:
-		return nil
-	case hearing.Err() != nil:
-		return context.Cause(hearing)
-	}
-	return err
+// know notes the last change.
+func (w *watch) know(last uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last = max(w.last, last)
 }
 
 // owe notes a change.
@@ -119,11 +115,7 @@ func (w *watch) read(ctx context.Context) error {
 			if time.Now().After(patience) {
 				return missed(w.bucket.name, "a replica of its stream lags behind")
 			}
-			select {
-			case <-time.After(lagPause):
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
+			pause(ctx, lagPause)
 		}
 	}
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/worker"
+	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
@@ -190,9 +191,12 @@ func (c devCmd) emulation(ctx context.Context, t *terminal.Terminal) emulate.Con
 	}
 }
 
+// syncAlways is the --sync with which every write waits for the disk.
+const syncAlways = "always"
+
 func (c devCmd) startNATS(ctx context.Context, t *terminal.Terminal) (*embedded.Server, error) {
 	cfg := embedded.Config{
-		Dir: c.Data, Addr: c.NATS, Logger: c.Logger(t.Err), SyncAlways: c.Sync == "always",
+		Dir: c.Data, Addr: c.NATS, Logger: c.Logger(t.Err), SyncAlways: c.Sync == syncAlways,
 		MaxConnections: connlimit.Share(connlimit.Files()),
 	}
 	if !cfg.SyncAlways {
@@ -230,7 +234,8 @@ func (d *dev) run(ctx context.Context) error {
 		return err
 	}
 	n, err := node.Open(ctx, node.Config{
-		Conn: nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart, Damaged: d.damaged(),
+		Store: store.Config{SyncAlways: d.cmd.Sync == syncAlways},
+		Conn:  nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart, Damaged: d.damaged(),
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry},
 		Worker: worker.Config{

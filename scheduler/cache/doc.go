@@ -14,13 +14,16 @@
 //  1. Peek answers only while a watch stands, and then with a value that was the
 //     latest when the watch last told of that key. A process's own write, once
 //     noted, is known at once.
-//  2. Current never answers with a revision older than the one it is asked for:
-//     it reads the store when the mirror has no newer value, or no watch. Errors
-//     of the store pass through, and nothing is kept of them.
+//  2. Current never answers with a revision older than the one it is asked for,
+//     or was told of: it reads the store when the mirror has no newer value, or no
+//     watch, and again while that does not know it. A store that does not know it
+//     for long, as one brought back from a copy, is believed. Errors of the store
+//     pass through, and nothing is kept of them.
 //  3. Nothing that was read is kept if a change to that key may have been told of
 //     since the read began, or if the watch was lost meanwhile. Changes are
 //     counted in shards, so a change to another key may be in the way, and costs
-//     one read.
+//     one read. Nor is a value kept that is older than what was told of: a
+//     replica of the store may lag behind.
 //  4. What a watch tells of is believed when it has told of everything: until
 //     then it may speak of what others have changed since.
 //  5. Of one watch, a later revision takes the place of an earlier one and never

@@ -6,8 +6,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Jobs are the compiled definitions that a process uses, so that in the steady
-// state firing a job reads nothing.
+// Jobs are the definitions that a process uses, so that in the steady state
+// firing a job reads nothing. A schedule is compiled when it is first asked for,
+// by who asks ([Jobs.Current]).
 type Jobs struct {
 	*Mirror[scheduler.Key, *scheduler.Job]
 
@@ -36,14 +37,58 @@ func NewJobs(store scheduler.Jobs, actions scheduler.ActionReader, secrets sched
 		Watch: func(ctx context.Context, ready func(), changed func(scheduler.Key, uint64, []byte)) error {
 			return store.WatchJobs(ctx, ready, func(k scheduler.Key, revision uint64) { changed(k, revision, nil) })
 		},
-		Load: j.Load, Revision: func(j *scheduler.Job) uint64 { return j.Revision }, Limit: jobsKept, Shards: jobShards,
-		Weight: func(j *scheduler.Job) int { return 1 + int(costlyWeight*j.Plan.Work()) },
+		Load: j.read, Revision: func(j *scheduler.Job) uint64 { return j.Revision }, Limit: jobsKept, Shards: jobShards,
+		Weight: func(j *scheduler.Job) int {
+			if j.Plan == nil {
+				return 1
+			}
+			return 1 + int(costlyWeight*j.Plan.Work())
+		},
 	})
 	return j
 }
 
-// Load reads a job from the store.
+// Peek returns a job if it can be had without reading or compiling.
+func (j *Jobs) Peek(k scheduler.Key) (*scheduler.Job, bool) {
+	job, ok := j.Mirror.Peek(k)
+	if !ok || job.Plan == nil {
+		return nil, false
+	}
+	return job, true
+}
+
+// Uncompiled reports whether a job has been read whose schedule is not compiled
+// yet.
+func (j *Jobs) Uncompiled(k scheduler.Key) bool {
+	job, ok := j.Mirror.Peek(k)
+	return ok && job.Plan == nil
+}
+
+// Current is [Mirror.Current], and compiles the job's schedule if that was not
+// done yet. The error may be a [*scheduler.DamagedError].
+func (j *Jobs) Current(ctx context.Context, k scheduler.Key, atLeast uint64) (*scheduler.Job, error) {
+	before := j.Changes(k)
+	job, err := j.Mirror.Current(ctx, k, atLeast)
+	if err != nil || job.Plan != nil {
+		return job, err
+	}
+	compiled, err := job.Compiled()
+	if err == nil {
+		j.Keep(k, compiled, before)
+	}
+	return compiled, err
+}
+
+// Load reads a job from the store, and compiles its schedule.
 func (j *Jobs) Load(ctx context.Context, k scheduler.Key) (*scheduler.Job, error) {
+	job, err := j.read(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	return job.Compiled()
+}
+
+func (j *Jobs) read(ctx context.Context, k scheduler.Key) (*scheduler.Job, error) {
 	st, err := j.store.LoadJob(ctx, k)
 	if err != nil {
 		return nil, err
@@ -52,7 +97,7 @@ func (j *Jobs) Load(ctx context.Context, k scheduler.Key) (*scheduler.Job, error
 }
 
 func (j *Jobs) decode(st scheduler.Stored) (*scheduler.Job, error) {
-	return scheduler.DecodeJob(st.Key, st.Revision, st.Data, j.actions, j.secrets)
+	return scheduler.ReadJob(st.Key, st.Revision, st.Data, j.actions, j.secrets)
 }
 
 // At returns the job as it was at a revision, or as it is now when that is no
@@ -65,17 +110,21 @@ func (j *Jobs) At(ctx context.Context, revision uint64, current *scheduler.Job) 
 	if err != nil || current.SameDefinition(st.Data) {
 		return current // not kept, or written again for another reason, such as a new key for its secrets
 	}
-	if then, err := j.decode(st); err == nil {
-		return then
+	then, err := j.decode(st)
+	if err == nil {
+		then, err = then.Compiled()
 	}
-	return current
+	if err != nil {
+		return current
+	}
+	return then
 }
 
-// Fill reads many jobs in one request. What cannot be read now is read when it
+// Fill reads many jobs in one request, and compiles no schedule. What cannot be read now is read when it
 // is needed.
 func (j *Jobs) Fill(ctx context.Context, keys []scheduler.Key) {
 	if len(keys) == 1 {
-		_, _ = j.Current(ctx, keys[0], 0)
+		_, _ = j.Mirror.Current(ctx, keys[0], 0)
 		return
 	}
 	before := make(map[scheduler.Key]uint32, len(keys))

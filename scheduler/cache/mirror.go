@@ -62,7 +62,7 @@ func New[K comparable, V any](cfg Config[K, V]) *Mirror[K, V] {
 	return &Mirror[K, V]{
 		cfg: cfg, seed: maphash.MakeSeed(), turn: make(chan struct{}, 1),
 		table: table[K, V]{
-			entries: map[K]entry[V]{}, changes: make([]uint32, max(1, cfg.Shards)),
+			entries: map[K]entry[V]{}, shards: make([]shard, max(1, cfg.Shards)),
 			limit: cfg.Limit, retain: cfg.Retain,
 		},
 	}
@@ -96,29 +96,53 @@ func (m *Mirror[K, V]) Current(ctx context.Context, key K, atLeast uint64) (V, e
 	if ok && e.revision >= atLeast {
 		return e.value, nil
 	}
-	before := m.Changes(key)
-	v, err := m.cfg.Load(ctx, key)
-	if err == nil {
-		m.Keep(key, v, before)
+	for pause := lagPause; ; pause *= 2 {
+		before := m.Changes(key)
+		v, err := m.cfg.Load(ctx, key)
+		if err == nil {
+			m.Keep(key, v, before)
+		}
+		if err != nil || pause > lagPatience || !m.late(key, v, atLeast) {
+			return v, err
+		}
+		intake.Pause(ctx, pause)
 	}
-	return v, err
+}
+
+// The pauses between reads while a replica of the store may lag behind, 150 ms
+// together. After that, what is there is taken for what there is: the store may have
+// been brought back from an older copy.
+const (
+	lagPause    = 10 * time.Millisecond
+	lagPatience = 80 * time.Millisecond
+)
+
+// late reports whether there is a later revision of a value that was read.
+func (m *Mirror[K, V]) late(key K, v V, atLeast uint64) bool {
+	if m.cfg.Revision == nil {
+		return false
+	}
+	at, revision := m.place(key), m.cfg.Revision(v)
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return revision < atLeast || m.table.outdated(at, revision)
 }
 
 // Changes counts the changes of keys like this one that were told of so far.
 func (m *Mirror[K, V]) Changes(key K) uint32 {
-	shard := m.shard(key)
+	at := m.place(key)
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.table.changes[shard]
+	return m.table.shards[at.shard].changes
 }
 
 // Unchanged reports whether the mirror would have been told of a change of the
 // value since it had counted so many, and was not.
 func (m *Mirror[K, V]) Unchanged(key K, since uint32) bool {
-	shard := m.shard(key)
+	at := m.place(key)
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.table.unchanged(shard, since)
+	return m.table.unchanged(at, since)
 }
 
 // Keep takes in a value that was read, unless there may be a newer one: before is
@@ -128,13 +152,13 @@ func (m *Mirror[K, V]) Keep(key K, v V, before uint32) {
 	if m.cfg.Decode != nil {
 		return
 	}
-	shard, e := m.shard(key), entry[V]{value: v, revision: m.cfg.Revision(v)}
+	at, e := m.place(key), entry[V]{value: v, revision: m.cfg.Revision(v)}
 	if m.cfg.Weight != nil {
 		e.weight = m.cfg.Weight(v)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.table.keep(key, shard, e, before)
+	m.table.keep(key, at, e, before)
 }
 
 // Forget removes a value that is not needed again.
@@ -147,7 +171,7 @@ func (m *Mirror[K, V]) Forget(key K) {
 // Note takes in what the bucket holds for a key since a revision; data is nil for
 // nothing. A process notes its own writes, which the watch tells of later.
 func (m *Mirror[K, V]) Note(key K, revision uint64, data []byte) {
-	shard, e := m.shard(key), entry[V]{revision: revision, deleted: true}
+	at, e := m.place(key), entry[V]{revision: revision, deleted: true}
 	if m.cfg.Decode != nil && data != nil {
 		if v, err := m.cfg.Decode(key, revision, data); err == nil {
 			e.value, e.deleted = v, false
@@ -156,9 +180,9 @@ func (m *Mirror[K, V]) Note(key K, revision uint64, data []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.cfg.Decode == nil {
-		m.table.evict(key, shard, revision)
+		m.table.evict(key, at, revision)
 	} else {
-		m.table.tell(key, shard, e)
+		m.table.tell(key, at, e)
 	}
 }
 
@@ -190,10 +214,7 @@ func (m *Mirror[K, V]) change(f func(*table[K, V])) {
 	f(&m.table)
 }
 
-func (m *Mirror[K, V]) shard(key K) int {
-	n := len(m.table.changes)
-	if n == 1 {
-		return 0
-	}
-	return int(maphash.Comparable(m.seed, key) % uint64(n))
+func (m *Mirror[K, V]) place(key K) place {
+	h := maphash.Comparable(m.seed, key)
+	return place{shard: int(h % uint64(len(m.table.shards))), mark: uint32(h >> 32)}
 }

@@ -327,6 +327,53 @@ func TestChangedWhileRead(t *testing.T) {
 	}
 }
 
+// TestLaggingReplica has a replica of the store answer that does not know yet what the watch has told of, or what is
+// asked for.
+func TestLaggingReplica(t *testing.T) {
+	for name, test := range map[string]struct {
+		behind  int // reads until it knows
+		told    string
+		atLeast uint64
+		want    string
+		kept    bool
+		took    time.Duration
+	}{
+		"it does not lag":                  {0, "a 2", 0, "y", true, 0},
+		"behind what was told":             {2, "a 2", 0, "y", true, 30 * time.Millisecond},
+		"behind what is asked for":         {2, "b 2", 2, "y", true, 30 * time.Millisecond},
+		"for ever behind what was told":    {99, "a 2", 0, "x", false, 150 * time.Millisecond},
+		"a store that was brought back":    {99, "b 2", 2, "x", true, 150 * time.Millisecond},
+		"another key, and nothing to know": {99, "b 2", 0, "x", true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBucket()
+				m := b.part()
+				defer run(t, m)()
+				b.tells("ready", test.told)
+				b.values["a"] = "1 x"
+				if test.behind == 0 {
+					b.values["a"] = "2 y"
+				}
+				b.within = func() {
+					if b.loads >= test.behind { // the next one knows
+						b.values["a"] = "2 y"
+					}
+				}
+				began := time.Now()
+				b.want(t, m, test.atLeast, test.want, true)
+				if took := time.Since(began); took != test.took {
+					t.Errorf("it took %s, want %s", took, test.took)
+				}
+				b.within = nil
+				if _, ok := m.Peek("a"); ok != test.kept {
+					t.Errorf("kept: %t", ok)
+				}
+			})
+		})
+	}
+}
+
 // TestKeepMany shows that what was read in one request is kept as if it had been read alone.
 func TestKeepMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -4,15 +4,34 @@ package cache
 // are the rules; none of them waits.
 type table[K comparable, V any] struct {
 	entries map[K]entry[V]
-	changes []uint32 // told of, by shard
-	limit   int      // weight kept of those that were read; 0: no limit
-	weight  int      // of all entries
-	retain  bool     // entries outlive the watch
+	shards  []shard
+	latest  uint64 // the highest revision that was told of
+	limit   int    // weight kept of those that were read; 0: no limit
+	weight  int    // of all entries
+	retain  bool   // entries outlive the watch
 
 	watch    uint64 // number of the present watch, or the last one
 	watching bool   // a watch is being set up, or stands: it will tell of every change
 	live     bool   // the watch stands, and has told of all that there is
 }
+
+// shard is what was told of those keys that have it in common.
+type shard struct {
+	changes uint32 // told of
+	mark    uint32 // of the key that was told of last
+	told    uint64 // its revision
+	floor   uint64 // the highest revision told of the other keys
+}
+
+// place is where the changes of a key count: its shard, and by what it is told from
+// others there. Two keys that have even that in common are in each other's way.
+type place struct {
+	shard int
+	mark  uint32
+}
+
+// lagMost is how many changes a replica of the store may lag behind.
+const lagMost = 4096
 
 // entry is what is known of a key.
 type entry[V any] struct {
@@ -23,10 +42,15 @@ type entry[V any] struct {
 	watch    uint64 // that it is known from
 }
 
-// begin notes that a watch is being set up.
+// begin notes that a watch is being set up. The bucket may be another one, which
+// counts its revisions from the beginning.
 func (t *table[K, V]) begin() {
 	t.watch++
 	t.watching = true
+	t.latest = 0
+	for i := range t.shards {
+		t.shards[i] = shard{changes: t.shards[i].changes}
+	}
 }
 
 // ready notes that the watch has told of everything: what it has not named was
@@ -48,15 +72,15 @@ func (t *table[K, V]) lose() {
 		clear(t.entries)
 		t.weight = 0
 	}
-	for i := range t.changes {
-		t.changes[i]++
+	for i := range t.shards {
+		t.shards[i].changes++
 	}
 }
 
 // tell takes in an entry. One of an earlier watch does not stand in its way: the
 // bucket may be another one. Without a watch nobody would tell when it changes.
-func (t *table[K, V]) tell(key K, shard int, e entry[V]) {
-	t.changes[shard]++
+func (t *table[K, V]) tell(key K, at place, e entry[V]) {
+	t.count(at, e.revision)
 	old := t.entries[key]
 	if t.watching && (old.watch != t.watch || old.revision <= e.revision) {
 		e.watch = t.watch
@@ -65,17 +89,43 @@ func (t *table[K, V]) tell(key K, shard int, e entry[V]) {
 }
 
 // evict removes an entry that is older than a revision.
-func (t *table[K, V]) evict(key K, shard int, revision uint64) {
-	t.changes[shard]++
+func (t *table[K, V]) evict(key K, at place, revision uint64) {
+	t.count(at, revision)
 	if old, ok := t.entries[key]; ok && old.revision < revision {
 		t.remove(key)
 	}
 }
 
+// count counts a change.
+func (t *table[K, V]) count(at place, revision uint64) {
+	s := &t.shards[at.shard]
+	s.changes++
+	if s.mark != at.mark {
+		s.floor = max(s.floor, s.told)
+		s.mark, s.told = at.mark, 0
+	}
+	s.told = max(s.told, revision)
+	t.latest = max(t.latest, revision)
+}
+
+// outdated reports whether a later revision of a key was told of.
+func (t *table[K, V]) outdated(at place, revision uint64) bool {
+	s := t.shards[at.shard]
+	return s.mark == at.mark && revision < s.told
+}
+
+// late reports whether a value that was read may be older than what was told of its
+// key before, as a replica of the store may have answered that lags behind. What
+// was told of another key in between may hide that, but not for long.
+func (t *table[K, V]) late(at place, revision uint64) bool {
+	s := t.shards[at.shard]
+	return t.outdated(at, revision) || s.mark != at.mark && revision < s.floor && t.latest-s.floor < lagMost
+}
+
 // keep takes in a value that was read, unless a newer one may have been told of
-// since the shard had counted so many changes.
-func (t *table[K, V]) keep(key K, shard int, e entry[V], before uint32) {
-	if !t.unchanged(shard, before) {
+// since the shard had counted so many changes, or it was late.
+func (t *table[K, V]) keep(key K, at place, e entry[V], before uint32) {
+	if !t.unchanged(at, before) || t.late(at, e.revision) {
 		return
 	}
 	t.remove(key)
@@ -115,8 +165,8 @@ func (t *table[K, V]) dropSome(weight int) {
 	}
 }
 
-func (t *table[K, V]) unchanged(shard int, since uint32) bool {
-	return t.live && t.changes[shard] == since
+func (t *table[K, V]) unchanged(at place, since uint32) bool {
+	return t.live && t.shards[at.shard].changes == since
 }
 
 // known returns the entry of a key that has a value.

@@ -2,6 +2,8 @@ package cache
 
 import (
 	"fmt"
+	"hash/fnv"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,19 +17,28 @@ func begin(t *table[string, string]) { t.begin() }
 func ready(t *table[string, string]) { t.ready() }
 func lose(t *table[string, string])  { t.lose() }
 
+// at is the place of a key in the first shard.
+func at(key string) place {
+	sum := fnv.New32a()
+	_, _ = io.WriteString(sum, key)
+	return place{mark: sum.Sum32()}
+}
+
 func tell(key, value string, revision uint64) step {
 	return func(t *table[string, string]) {
-		t.tell(key, 0, entry[string]{value: value, revision: revision, deleted: value == ""})
+		t.tell(key, at(key), entry[string]{value: value, revision: revision, deleted: value == ""})
 	}
 }
 
 func evict(key string, revision uint64) step {
-	return func(t *table[string, string]) { t.evict(key, 0, revision) }
+	return func(t *table[string, string]) { t.evict(key, at(key), revision) }
 }
 
 // keep keeps a=x, which was read when the table had counted so many changes.
 func keep(revision uint64, before uint32) step {
-	return func(t *table[string, string]) { t.keep("a", 0, entry[string]{value: "x", revision: revision}, before) }
+	return func(t *table[string, string]) {
+		t.keep("a", at("a"), entry[string]{value: "x", revision: revision}, before)
+	}
 }
 
 // shown lists the values of a table by key, with their revisions: those that can be relied upon, those that are known,
@@ -44,11 +55,11 @@ func shown(t *table[string, string]) string {
 	}
 	slices.Sort(peeked)
 	slices.Sort(known)
-	return fmt.Sprintf("%s | %s | %d", strings.Join(peeked, " "), strings.Join(known, " "), t.changes[0])
+	return fmt.Sprintf("%s | %s | %d", strings.Join(peeked, " "), strings.Join(known, " "), t.shards[0].changes)
 }
 
 func newTable(shards int) *table[string, string] {
-	return &table[string, string]{entries: map[string]entry[string]{}, changes: make([]uint32, shards)}
+	return &table[string, string]{entries: map[string]entry[string]{}, shards: make([]shard, shards)}
 }
 
 func TestTable(t *testing.T) {
@@ -186,6 +197,41 @@ func TestTable(t *testing.T) {
 			"a=x@1 | a=x@1 | 1",
 		},
 		{
+			"nor a value that is older than what was told of before it was read", false,
+			[]step{begin, ready, evict("a", 2), keep(1, 1)},
+			" |  | 1",
+		},
+		{
+			"as soon as the replica knows it, it is", false,
+			[]step{begin, ready, evict("a", 2), keep(2, 1)},
+			"a=x@2 | a=x@2 | 1",
+		},
+		{
+			"nor when another key was told of in between", false,
+			[]step{begin, ready, evict("a", 2), evict("b", 3), keep(1, 2)},
+			" |  | 2",
+		},
+		{
+			"nor when one was that is written all the time", false,
+			[]step{begin, ready, evict("a", 2), evict("b", 3), evict("b", 4), evict("c", 5), keep(1, 4)},
+			" |  | 4",
+		},
+		{
+			"but a later one", false,
+			[]step{begin, ready, evict("a", 2), evict("b", 3), evict("b", 4), keep(2, 3)},
+			"a=x@2 | a=x@2 | 3",
+		},
+		{
+			"no replica lags behind so many changes", false,
+			[]step{begin, ready, evict("c", 2), evict("b", 2+lagMost), keep(1, 2)},
+			"a=x@1 | a=x@1 | 2",
+		},
+		{
+			"another bucket counts anew", false,
+			[]step{begin, ready, evict("a", 9), lose, begin, ready, keep(1, 2)},
+			"a=x@1 | a=x@1 | 2",
+		},
+		{
 			"a change removes an older value", false,
 			[]step{begin, ready, keep(1, 0), evict("a", 2)},
 			" |  | 1",
@@ -240,10 +286,10 @@ func TestUnchanged(t *testing.T) {
 		for _, s := range test.steps {
 			s(tab)
 		}
-		if got := tab.unchanged(0, 0); got != test.want {
+		if got := tab.unchanged(place{}, 0); got != test.want {
 			t.Errorf("%d: got %t", i, got)
 		}
-		if other, want := tab.unchanged(1, 0), tab.live && tab.watch == 1; other != want {
+		if other, want := tab.unchanged(place{shard: 1}, 0), tab.live && tab.watch == 1; other != want {
 			t.Errorf("%d: the other shard: got %t, want %t", i, other, want)
 		}
 	}
@@ -257,7 +303,7 @@ func TestLimit(t *testing.T) {
 		tab := newTable(1)
 		tab.limit, tab.live = test.limit, true
 		for i := range test.kept {
-			tab.keep(strconv.Itoa(i), 0, entry[string]{value: "x", revision: 1}, 0)
+			tab.keep(strconv.Itoa(i), at(strconv.Itoa(i)), entry[string]{value: "x", revision: 1}, 0)
 		}
 		if _, ok := tab.peek(strconv.Itoa(test.kept - 1)); !ok || len(tab.entries) != test.want {
 			t.Errorf("%+v: %d entries, the last one is there: %t", test, len(tab.entries), ok)
@@ -270,7 +316,7 @@ func TestWeight(t *testing.T) {
 	tab := newTable(1)
 	tab.limit, tab.live = 16, true
 	keep := func(key string, weight int) {
-		tab.keep(key, 0, entry[string]{value: "x", revision: 1, weight: weight}, tab.changes[0])
+		tab.keep(key, at(key), entry[string]{value: "x", revision: 1, weight: weight}, tab.shards[0].changes)
 	}
 	weigh := func(what string, want int) {
 		t.Helper()
@@ -289,7 +335,7 @@ func TestWeight(t *testing.T) {
 	weigh("with a heavy one", 16)
 	keep("heavy", 7)
 	weigh("it is lighter now", 13)
-	tab.evict("heavy", 0, 2)
+	tab.evict("heavy", at("heavy"), 2)
 	weigh("it has changed", 6)
 	keep("too heavy", 100)
 	weigh("alone", 100)

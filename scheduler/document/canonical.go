@@ -33,8 +33,10 @@ func (v Value) Only(names ...string) Value {
 	return v.drop(func(m Member) bool { return m.Value.kind == KindNull || !slices.Contains(names, m.Name) })
 }
 
-// drop returns an object without some of its members.
+// drop returns an object without some of its members: v itself if it has none of these.
 func (v Value) drop(some func(m Member) bool) Value {
-	v.members = slices.DeleteFunc(slices.Clone(v.members), some)
+	if slices.ContainsFunc(v.members, some) {
+		v.members = slices.DeleteFunc(slices.Clone(v.members), some)
+	}
 	return v
 }

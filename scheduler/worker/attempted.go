@@ -16,6 +16,11 @@ var errStopping = errors.New("the scheduler is stopping")
 
 // attempt runs the action of a run that has been given a slot, and frees the slot.
 func (w *Worker) attempt(r *run) stage {
+	if !r.delivery.Lease.Stands() {
+		w.limiter.Forgo(r)
+		w.room.Release(r.place())
+		return nil // whoever has it now runs it
+	}
 	if r.Waited(time.Now()) >= patience {
 		switch w.standing(r) {
 		case scheduler.GoesOn:

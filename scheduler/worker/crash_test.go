@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -23,9 +24,10 @@ type mortal struct {
 
 	nc     *nats.Conn
 	dead   atomic.Bool
-	point  string // operation at which the process dies
-	before bool   // dies before it takes effect, otherwise right after
-	skip   int32  // operations of that name to let pass
+	last   sync.WaitGroup // the operation at which it dies, while it takes effect
+	point  string         // operation at which the process dies
+	before bool           // dies before it takes effect, otherwise right after
+	skip   int32          // operations of that name to let pass
 }
 
 // die reports whether the operation takes effect, and whether its caller
@@ -36,6 +38,9 @@ func (m *mortal) die(op string) (effect, answer bool) {
 	}
 	if op != m.point || atomic.AddInt32(&m.skip, -1) >= 0 {
 		return true, true
+	}
+	if !m.before {
+		m.last.Add(1)
 	}
 	m.dead.Store(true)
 	return !m.before, false
@@ -55,6 +60,7 @@ func (m *mortal) awaitDeath(t *testing.T) {
 // bury ends what a process does on its own.
 func (m *mortal) bury() {
 	if m.dead.Load() {
+		m.last.Wait()
 		m.nc.Close()
 	}
 }
@@ -64,6 +70,9 @@ func (m *mortal) do(op string, f func() error) error {
 	var err error
 	if effect {
 		err = f()
+		if !answer {
+			m.last.Done()
+		}
 	}
 	m.bury()
 	if !answer {
@@ -96,7 +105,11 @@ func (m *mortal) Deliver(ctx context.Context, lane int, wake <-chan struct{}, ro
 		return room()
 	}
 	return m.Store.Deliver(ctx, lane, wake, open, func(d *scheduler.Delivery) {
-		if effect, _ := m.die("take"); !effect {
+		effect, answer := m.die("take")
+		if effect && !answer {
+			m.last.Done()
+		}
+		if !effect {
 			go m.bury() // the connection calls
 			return
 		}
@@ -111,7 +124,8 @@ type mortalLease struct {
 	m *mortal
 }
 
-func (l mortalLease) Ack() error { return l.m.do("ack", l.Lease.Ack) }
+func (l mortalLease) Stands() bool { return !l.m.dead.Load() && l.Lease.Stands() } // the dead begin nothing
+func (l mortalLease) Ack() error   { return l.m.do("ack", l.Lease.Ack) }
 func (l mortalLease) Nak(after time.Duration) error {
 	return l.m.do("nak", func() error { return l.Lease.Nak(after) })
 }

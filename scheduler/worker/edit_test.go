@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -404,6 +405,39 @@ func TestJitterIsNotOverlap(t *testing.T) {
 		}
 		if n := len(w.sink.seen()); n < 13 {
 			t.Errorf("%d calls in 16 hours", n)
+		}
+	})
+}
+
+// TestChangesOfAnotherProcess has another process edit a job and disable its collection. What the worker has read of both
+// is not believed any longer.
+func TestChangesOfAnotherProcess(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		_, elsewhere := w.open()
+		second := service.New(service.Config{
+			Store: elsewhere, Actions: w.actions(), Secrets: secrets.NewVault(secrets.Config{Store: elsewhere.Secrets()}),
+		})
+		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
+		time.Sleep(150 * time.Second)
+		edited := `{` + strings.ReplaceAll(action, "/hook", "/new") + `, "recurrence": {"frequency": "Minute"}}`
+		if _, _, err := second.Put(t.Context(), service.Edit{Key: key("job"), Body: []byte(edited)}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		var urls []string
+		for _, c := range w.sink.seen() {
+			urls = append(urls, strings.TrimPrefix(c.url, "http://target.example"))
+		}
+		if got, want := strings.Join(urls, " "), "/hook /hook /hook /new"; got != want {
+			t.Errorf("calls %q, want %q", got, want)
+		}
+		_, _, err := second.PutCollection(t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "disabled"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if got, want := w.outcomes("job"), "completed completed completed completed postponed"; got != want {
+			t.Errorf("history %q, want %q", got, want)
 		}
 	})
 }

@@ -100,19 +100,19 @@ var gains = []gain{
 	// Runs by hand: one in front of a planned occurrence, and two of jobs that stay disabled.
 	{"default/byhand", "06:58:00 #2", "2 completed", "enabled 3/1/0 next 02T08:10:00"},
 	{"default/handdisabled", "06:58:00 #2", "1 completed", "disabled 2/1/0"},
-	{"default/handrunning", "06:42:10 #1", "1 completed", "disabled 1/0/0"},
+	{"default/handrunning", "06:42:01 #1", "1 completed", "disabled 1/0/0"},
 
 	// Occurrences beside each other count once.
-	{"default/overlap", "06:42:10 #1", "7 completed", "enabled 10/0/0 next 02T07:40:00"},
+	{"default/overlap", "06:42:01 #1", "7 completed", "enabled 10/0/0 next 02T07:40:00"},
 	{"default/merged", "06:45:00 #1", "3 completed", "completed 6/0/0"}, // its count is 6
 	{"default/overlapretry", "06:51:00 #2", "2 completed", "enabled 3/1/0 next 02T08:31:00"},
 
 	// What a worker had when it died runs again, but for what it had recorded.
-	{"default/running", "06:42:10 #1", "2 completed", "enabled 2/0/0 next 02T08:32:00"},
-	{"default/runningonce", "06:42:10 #1", "1 completed", "completed 1/0/0"},
+	{"default/running", "06:42:01 #1", "2 completed", "enabled 2/0/0 next 02T08:32:00"},
+	{"default/runningonce", "06:42:01 #1", "1 completed", "completed 1/0/0"},
 	{"default/halfway", "07:33:00 #1", "1 completed", "enabled 2/0/0 next 02T08:33:00"},
-	{"default/held", "06:42:10 #1", "1 completed", "enabled 1/0/0 next 02T07:42:01"},
-	{"default/overlapped", "06:42:10 #1", "1 skipped catchUp, 11 completed", "enabled 12/0/0 next 02T07:35:00"},
+	{"default/held", "06:42:01 #1", "1 completed", "enabled 1/0/0 next 02T07:42:01"},
+	{"default/overlapped", "06:42:01 #1", "1 skipped catchUp, 11 completed", "enabled 12/0/0 next 02T07:35:00"},
 	{"default/missed", "06:43:00 #1", "9 completed", "enabled 16/0/0 next 02T07:37:00"},
 	{"default/caughtup", "06:46:00 #1", "5 completed", "enabled 10/0/0 next 02T07:36:00"},
 

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"runtime"
 	"sync"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -9,60 +10,40 @@ import (
 )
 
 // loader reads the definitions of batons that have come, many in one request
-// when many have: the batons of a herd come faster than single reads.
+// when many have: the batons of a herd come faster than single reads. Those whose
+// schedules are texts are compiled beside, so that no plain job waits for
+// thousands that take some hundredths of a second each.
 type loader struct {
 	jobs *cache.Jobs
 	done func(*run) // called when the definition has been read, or could not be
 
-	mu    sync.Mutex
-	queue []*run
-	wake  chan struct{}
+	unread, uncompiled *line
 }
 
 // loadBatch is the most definitions read in one request.
 const loadBatch = 128
 
+// compilers is how many schedules are compiled at a time: half of the processors
+// stay free for what is due.
+func compilers() int { return max(1, runtime.GOMAXPROCS(0)/2) }
+
 func newLoader(jobs *cache.Jobs, done func(*run)) *loader {
-	return &loader{jobs: jobs, done: done, wake: make(chan struct{}, 1)}
+	return &loader{jobs: jobs, done: done, unread: newLine(1, loadBatch), uncompiled: newLine(compilers(), 1)}
 }
 
 // add reads r's definition soon. It does not block.
-func (l *loader) add(r *run) {
-	l.mu.Lock()
-	l.queue = append(l.queue, r)
-	l.mu.Unlock()
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
-}
+func (l *loader) add(r *run) { l.unread.add(r) }
 
 // work loads until ctx is done and nothing is left.
 func (l *loader) work(ctx context.Context) {
-	for {
-		for batch := l.next(); len(batch) > 0; batch = l.next() {
-			l.load(context.WithoutCancel(ctx), batch)
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		select {
-		case <-l.wake:
-		case <-ctx.Done():
-		}
+	reading, read := context.WithCancel(context.WithoutCancel(ctx))
+	var side sync.WaitGroup
+	for range compilers() {
+		side.Go(func() { l.uncompiled.work(reading, func(batch []*run) { l.compile(ctx, batch) }) })
 	}
-}
-
-func (l *loader) next() []*run {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	n := min(len(l.queue), loadBatch)
-	batch := l.queue[:n:n]
-	l.queue = l.queue[n:]
-	if len(l.queue) == 0 {
-		l.queue = nil
-	}
-	return batch
+	l.unread.work(ctx, func(batch []*run) { l.load(context.WithoutCancel(ctx), batch) })
+	read()
+	side.Wait()
 }
 
 // load reads the definitions of a batch. One that is not found now is looked
@@ -74,6 +55,21 @@ func (l *loader) load(ctx context.Context, batch []*run) {
 	}
 	l.jobs.Fill(ctx, keys)
 	for _, r := range batch {
+		if l.jobs.Uncompiled(r.key()) {
+			l.uncompiled.add(r)
+		} else {
+			l.done(r)
+		}
+	}
+}
+
+// compile compiles the schedules of a batch, unless the worker stops. What is
+// wrong with one shows again when its baton is due.
+func (l *loader) compile(ctx context.Context, batch []*run) {
+	for _, r := range batch {
+		if ctx.Err() == nil && l.jobs.Uncompiled(r.key()) {
+			_, _ = l.jobs.Current(context.WithoutCancel(ctx), r.key(), 0)
+		}
 		l.done(r)
 	}
 }

@@ -221,9 +221,13 @@ func (s *Server) stop() {
 }
 
 // ConnectOptions are the options that a scheduler's connection to any NATS
-// server needs: it reconnects for ever, and it buffers nothing meanwhile, as a
-// write that waits in a buffer would be reported as one that timed out and
+// server needs: it reconnects for ever, and soon, as others take one that is away for
+// more than a second for one that has died; and it buffers nothing meanwhile,
+// as a write that waits in a buffer would be reported as one that timed out and
 // happen all the same.
 func ConnectOptions() []nats.Option {
-	return []nats.Option{nats.Name("carillon"), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1)}
+	return []nats.Option{
+		nats.Name("carillon"), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
+		nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectJitter(100*time.Millisecond, 250*time.Millisecond),
+	}
 }

@@ -1,0 +1,101 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/carillon-sched/carillon/actions"
+	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/cache"
+)
+
+// definitions are those of a store, every second one with a schedule that is a text.
+type definitions struct{ scheduler.Jobs }
+
+func (definitions) LoadJobs(_ context.Context, keys []scheduler.Key, each func(scheduler.Stored)) error {
+	for i, k := range keys {
+		recurrence := ""
+		if i%2 == 0 {
+			recurrence = `,"recurrence":{"rrule":"DTSTART:20240101T000000Z RRULE:FREQ=WEEKLY EXRULE:FREQ=HOURLY;INTERVAL=7"}`
+		}
+		each(scheduler.Stored{Key: k, Revision: 1, Data: []byte(`{"uid":"U","generation":1,"scheduleGeneration":1,` +
+			`"created":"2026-01-01T00:00:00Z","updated":"2026-01-01T00:00:00Z","anchor":"2026-01-01T00:00:00Z","state":"enabled",` +
+			`"properties":{"action":{"type":"Http","request":{"uri":"http://target.example/","method":"GET"}}` + recurrence + `}}`)})
+	}
+	return nil
+}
+
+func (definitions) WatchJobs(ctx context.Context, ready func(), _ func(scheduler.Key, uint64)) error {
+	ready()
+	<-ctx.Done()
+	return nil
+}
+
+// TestPlainJobsDoNotWaitForCostlyOnes loads jobs of both kinds together: the plain ones go on before any schedule was
+// compiled, and each of the others when its own was.
+func TestPlainJobsDoNotWaitForCostlyOnes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		jobs := cache.NewJobs(definitions{}, actions.New(web.New(web.Config{})), nil)
+		watched := make(chan struct{})
+		go func() {
+			jobs.Run(ctx, func(error) {})
+			close(watched)
+		}()
+		synctest.Wait()
+		var done []string
+		l := newLoader(jobs, func(r *run) {
+			state := "compiled"
+			if jobs.Uncompiled(r.key()) {
+				state = "uncompiled"
+			}
+			done = append(done, r.key().Job+" "+state)
+		})
+		var batch []*run
+		for i := range 6 {
+			slot := scheduler.Slot{Key: scheduler.Key{Collection: "default", Job: fmt.Sprint(i)}}
+			batch = append(batch, &run{delivery: &scheduler.Delivery{Slot: slot}})
+		}
+		l.load(ctx, batch)
+		if got, want := strings.Join(done, ", "), "1 compiled, 3 compiled, 5 compiled"; got != want {
+			t.Errorf("at once: %s, want %s", got, want)
+		}
+		for _, r := range batch {
+			if _, ready := jobs.Peek(r.key()); ready != slices.Contains(done, r.key().Job+" compiled") {
+				t.Errorf("%s is compiled: %t", r.key(), ready)
+			}
+		}
+		for next := l.uncompiled.next(); len(next) > 0; next = l.uncompiled.next() {
+			l.compile(ctx, next)
+		}
+		if got, want := strings.Join(done[3:], ", "), "0 compiled, 2 compiled, 4 compiled"; got != want {
+			t.Errorf("then: %s, want %s", got, want)
+		}
+		cancel()
+		<-watched
+	})
+}
+
+// TestLoaderEndsEmpty stops a loader amid its work: every run goes on, though nothing more is compiled.
+func TestLoaderEndsEmpty(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		jobs := cache.NewJobs(definitions{}, actions.New(web.New(web.Config{})), nil)
+		done := make(chan *run, 1000)
+		l := newLoader(jobs, func(r *run) { done <- r })
+		for i := range cap(done) {
+			slot := scheduler.Slot{Key: scheduler.Key{Collection: "default", Job: fmt.Sprint(i)}}
+			l.add(&run{delivery: &scheduler.Delivery{Slot: slot}})
+		}
+		cancel()
+		l.work(ctx)
+		if len(done) != cap(done) {
+			t.Errorf("%d of %d runs went on", len(done), cap(done))
+		}
+	})
+}

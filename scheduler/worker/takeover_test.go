@@ -1,0 +1,74 @@
+package worker_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/worker"
+)
+
+// TestKilledAmidHerd kills one of two workers in the middle of a herd. Nothing is
+// lost, the last job is at most four seconds late, each is recorded once, and what
+// is called again was in flight, and is called under its key.
+func TestKilledAmidHerd(t *testing.T) {
+	const (
+		herd     = 400
+		slots    = 32
+		inFlight = 2 * slots // those that are called, and those that have answered and are not recorded
+	)
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		_, other := w.open()
+		nc, own := w.open()
+		m := &mortal{Store: own, nc: nc, point: "record completed", before: true, skip: herd / 8}
+		w.sink.answers(after(50*time.Millisecond, http.StatusOK))
+		small := func(c *worker.Config) { c.Concurrency, c.PerTarget, c.Hold = slots, slots, herd/2+slots }
+		w.startWorker(small, func(c *worker.Config) { c.Store = m; c.Logger = nil })
+		dying, ended := w.stop, w.ended
+		w.startWorker(small, func(c *worker.Config) { c.Store = other })
+		due := time.Now().Add(20 * time.Second)
+		for i := range herd {
+			w.put(fmt.Sprintf("job-%d", i), `{`+action+`, "startTime": "`+due.UTC().Format(time.RFC3339Nano)+`"}`)
+		}
+		m.awaitDeath(t)
+		killed := time.Now()
+		time.Sleep(time.Minute)
+		first, calls := map[string]*call{}, w.sink.seen()
+		for _, c := range calls {
+			if first[c.key] == nil {
+				first[c.key] = c
+			}
+			if c.at.Before(due) {
+				t.Errorf("%s was called %s early", c.key, due.Sub(c.at))
+			}
+		}
+		var last time.Time
+		for _, c := range first {
+			if c.at.After(last) {
+				last = c.at
+			}
+		}
+		if len(first) != herd {
+			t.Errorf("%d of %d were called", len(first), herd)
+		}
+		if late := last.Sub(due); late > 4*time.Second || !last.After(killed.Add(time.Second)) {
+			t.Errorf("the last was called %s late; the worker was killed after %s", late, killed.Sub(due))
+		}
+		if again := len(calls) - len(first); again < 1 || again > inFlight {
+			t.Errorf("%d were called again, want those in flight, at most %d", again, inFlight)
+		}
+		for i := range herd {
+			if got := w.outcomes(fmt.Sprintf("job-%d", i)); got != "completed" {
+				t.Errorf("job-%d: history %q", i, got)
+			}
+		}
+		dying()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,357 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// forms are those that a store has, by what the server says of itself.
+var forms = []struct {
+	name   string
+	form   form
+	always bool
+}{{"fast", formFast, false}, {"atomic", formAtomic, true}}
+
+// history is a store on a server of its own.
+type history struct {
+	t     *testing.T
+	nc    *nats.Conn
+	store *Store
+}
+
+// withHistory runs f in a bubble with a store whose server waits for the disk, or
+// does not.
+func withHistory(t *testing.T, always bool, f func(t *testing.T, h *history)) {
+	t.Helper()
+	runtime.GC() //nolint:revive // as freshTimers: the client's pool of timers
+	runtime.GC() //nolint:revive // must hold none of another bubble
+	synctest.Test(t, func(t *testing.T) {
+		srv, err := server.NewServer(&server.Options{
+			DontListen: true, JetStream: true, StoreDir: t.TempDir(), SyncAlways: always, NoLog: true, NoSigs: true,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv.Start()
+		t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
+		nc, err := nats.Connect("", nats.InProcessServer(srv))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nc.Close)
+		js, err := jetstream.New(nc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for { // the JetStream API answers a moment after the server is ready
+			if _, err := js.AccountInfo(t.Context()); err == nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		s, err := Open(t.Context(), nc, Config{SyncAlways: always})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(t, &history{t: t, nc: nc, store: s})
+	})
+}
+
+// change changes the stream of the history.
+func (h *history) change(f func(*jetstream.StreamConfig)) {
+	h.t.Helper()
+	cfg := h.store.history.CachedInfo().Config
+	f(&cfg)
+	if _, err := h.store.js.UpdateStream(h.t.Context(), cfg); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// record is the record of job n, with a message so long.
+func record(n, long int) *scheduler.Record {
+	k := scheduler.Key{Collection: "c", Job: fmt.Sprintf("j%d", n)}
+	return &scheduler.Record{Job: k, Outcome: scheduler.OutcomeCompleted, Nominal: time.Now(), Message: strings.Repeat("x", long)}
+}
+
+// times says how often each job is in the history.
+func (h *history) times() map[string]uint64 {
+	h.t.Helper()
+	info, err := h.store.history.Info(h.t.Context(), jetstream.WithSubjectFilter("carillon.history.>"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	times := map[string]uint64{}
+	for subject, n := range info.State.Subjects {
+		times[strings.Split(subject, ".")[3]] = n
+	}
+	return times
+}
+
+// group appends records, which are sent as one group and in their order, and
+// returns what became of them.
+func (h *history) group(ctx context.Context, records ...*scheduler.Record) []error {
+	b, errs := h.store.records, make([]error, len(records))
+	b.mu.Lock()
+	b.grouped = true // so that they wait
+	b.mu.Unlock()
+	var all sync.WaitGroup
+	for i, r := range records {
+		all.Go(func() { errs[i] = h.store.Append(ctx, r) })
+		synctest.Wait()
+	}
+	b.next(func() { b.grouped = false })
+	all.Wait()
+	return errs
+}
+
+// TestRecordsTogether shows that records of many callers are each stored once,
+// with a fraction of the acknowledgements.
+func TestRecordsTogether(t *testing.T) {
+	for _, test := range forms {
+		t.Run(test.name, func(t *testing.T) {
+			withHistory(t, test.always, func(t *testing.T, h *history) {
+				if h.store.records.form != test.form {
+					t.Fatalf("the form is %d", h.store.records.form)
+				}
+				const callers, each = 200, 10
+				before := h.nc.Stats().InMsgs
+				var all sync.WaitGroup
+				for i := range callers {
+					all.Go(func() {
+						for n := range each {
+							if err := h.store.Append(t.Context(), record(i*each+n, 10)); err != nil {
+								t.Error(err)
+							}
+						}
+					})
+				}
+				all.Wait()
+				if heard := h.nc.Stats().InMsgs - before; heard > callers*each/2 {
+					t.Errorf("%d acknowledgements for %d records", heard, callers*each)
+				}
+				times := h.times()
+				for i := range callers * each {
+					if n := times[fmt.Sprintf("j%d", i)]; n != 1 {
+						t.Errorf("record %d is stored %d times", i, n)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestLoneRecord shows that a record which has no company waits for none.
+func TestLoneRecord(t *testing.T) {
+	for _, test := range forms {
+		t.Run(test.name, func(t *testing.T) {
+			withHistory(t, test.always, func(t *testing.T, h *history) {
+				for n := range 5 {
+					before, began := h.nc.Stats().InMsgs, time.Now()
+					if err := h.store.Append(t.Context(), record(n, 10)); err != nil {
+						t.Fatal(err)
+					}
+					if heard := h.nc.Stats().InMsgs - before; heard != 1 {
+						t.Errorf("%d messages are heard", heard)
+					}
+					if took := time.Since(began); took > time.Millisecond {
+						t.Errorf("it takes %s", took)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestRefusedAmongOthers shows that a record which the server refuses takes no
+// other with it, wherever in its group it is.
+func TestRefusedAmongOthers(t *testing.T) {
+	const many = 20
+	for _, test := range forms {
+		for _, bad := range []int{0, 1, many / 2, many - 1} {
+			t.Run(fmt.Sprintf("%s, %d", test.name, bad), func(t *testing.T) {
+				withHistory(t, test.always, func(t *testing.T, h *history) {
+					h.change(func(c *jetstream.StreamConfig) { c.MaxMsgSize = 1000 })
+					records := make([]*scheduler.Record, many)
+					for i := range records {
+						records[i] = record(i, 10)
+					}
+					records[bad] = record(bad, 2000)
+					began := time.Now()
+					for i, err := range h.group(t.Context(), records...) {
+						api, refused := errors.AsType[*jetstream.APIError](err)
+						if refused != (i == bad) || (err == nil) == refused || refused && api.ErrorCode != 10054 {
+							t.Errorf("record %d: %v", i, err)
+						}
+					}
+					if took := time.Since(began); took > time.Second {
+						t.Errorf("it takes %s", took)
+					}
+					times := h.times()
+					for i := range records {
+						if n := times[fmt.Sprintf("j%d", i)]; (n == 1) != (i != bad) || n > 1 {
+							t.Errorf("record %d is stored %d times", i, n)
+						}
+					}
+					for i, err := range h.group(t.Context(), record(100, 1), record(101, 1), record(102, 1), record(103, 1)) {
+						if err != nil {
+							t.Errorf("the next group, record %d: %v", i, err)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestStreamWithoutBatches shows that records are stored one by one in a stream
+// that takes no batches, as of an earlier server, also when that is found late.
+func TestStreamWithoutBatches(t *testing.T) {
+	for _, test := range forms {
+		t.Run(test.name, func(t *testing.T) {
+			withHistory(t, test.always, func(t *testing.T, h *history) {
+				h.change(func(c *jetstream.StreamConfig) { c.AllowAtomicPublish, c.AllowBatchPublish = false, false })
+				var records []*scheduler.Record
+				for i := range 50 {
+					records = append(records, record(i, 10))
+				}
+				for i, err := range h.group(t.Context(), records...) {
+					if err != nil {
+						t.Errorf("record %d: %v", i, err)
+					}
+				}
+				times := h.times()
+				for i := range records {
+					if n := times[fmt.Sprintf("j%d", i)]; n != 1 {
+						t.Errorf("record %d is stored %d times", i, n)
+					}
+				}
+				if h.store.records.form != formSingle {
+					t.Error("batches are tried again")
+				}
+				s, err := Open(t.Context(), h.nc, Config{SyncAlways: test.always})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s.records.form != test.form {
+					t.Error("the stream is not brought up to batches at the next start")
+				}
+			})
+		})
+	}
+}
+
+// TestFormOf shows what records are stored as.
+func TestFormOf(t *testing.T) {
+	for _, test := range []struct {
+		fast, atomic, waits bool
+		want                form
+	}{
+		{false, false, false, formSingle},
+		{true, false, false, formFast},
+		{true, true, false, formFast},
+		{false, true, false, formSingle},
+		{true, false, true, formSingle},
+		{true, true, true, formAtomic},
+	} {
+		got := formOf(jetstream.StreamConfig{AllowBatchPublish: test.fast, AllowAtomicPublish: test.atomic}, test.waits)
+		if got != test.want {
+			t.Errorf("%+v: got %d", test, got)
+		}
+	}
+}
+
+// TestGroupInDoubt shows that nobody of a group is told that it is stored when no
+// end of it is heard, and that what comes behind it is sent then.
+func TestGroupInDoubt(t *testing.T) {
+	lost := map[string]func(h *history){
+		"the connection is lost": func(h *history) {
+			if err := h.nc.ForceReconnect(); err != nil {
+				h.t.Error(err)
+			}
+		},
+		"no answer comes": func(*history) {},
+	}
+	for _, test := range forms {
+		for name, lose := range lost {
+			t.Run(test.name+", "+name, func(t *testing.T) {
+				withHistory(t, test.always, func(t *testing.T, h *history) {
+					h.change(func(c *jetstream.StreamConfig) { c.Subjects = []string{"elsewhere.>"} })
+					deaf, err := h.nc.SubscribeSync("carillon.history.>") // so that there is somebody
+					if err != nil {
+						t.Fatal(err)
+					}
+					var all sync.WaitGroup
+					all.Go(func() {
+						for i, err := range h.group(t.Context(), record(1, 1), record(2, 1), record(3, 1), record(4, 1),
+							record(5, 1), record(6, 1), record(7, 1), record(8, 1)) {
+							if !errors.Is(err, scheduler.ErrUnavailable) {
+								t.Errorf("record %d: %v", i, err)
+							}
+						}
+					})
+					time.Sleep(time.Second)
+					lose(h)
+					behind := make(chan error, 1)
+					all.Go(func() { behind <- h.store.Append(t.Context(), record(9, 1)) })
+					time.Sleep(2 * time.Second)
+					if err := deaf.Unsubscribe(); err != nil {
+						t.Fatal(err)
+					}
+					h.change(func(c *jetstream.StreamConfig) { c.Subjects = []string{"carillon.history.>"} })
+					all.Wait()
+					if err := <-behind; err != nil && !errors.Is(err, scheduler.ErrUnavailable) {
+						t.Errorf("behind it: %v", err)
+					}
+					if err := h.store.Append(t.Context(), record(10, 1)); err != nil {
+						t.Errorf("after it: %v", err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestRecordGivenUp shows that a record whose context ends while it waits is not
+// sent, and that the others are.
+func TestRecordGivenUp(t *testing.T) {
+	withHistory(t, false, func(t *testing.T, h *history) {
+		b := h.store.records
+		b.grouped = true // so that they wait
+		cause := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() {
+			if err := h.store.Append(ctx, record(0, 1)); err != cause { //nolint:errorlint // as it is
+				t.Errorf("got %v", err)
+			}
+		})
+		for i := range 8 {
+			all.Go(func() {
+				if err := h.store.Append(t.Context(), record(i+1, 1)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		cancel(cause)
+		synctest.Wait()
+		b.next(func() { b.grouped = false })
+		all.Wait()
+		if times := h.times(); len(times) != 8 || times["j0"] != 0 {
+			t.Errorf("stored: %v", times)
+		}
+	})
+}

@@ -1,0 +1,372 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+)
+
+// How a claim goes on. The server gives out again what nobody has renewed for
+// ackWait. Who claims has all processes renew all they hold, and then makes that
+// time short for a moment: what nobody renewed is given out again at once. All
+// else was renewed after the question, so it is safe while the phase ends less
+// than shortWait after the question, whatever stalls. A process that claims and
+// then stalls or dies in the phase is followed by the others, which renew their
+// leases until they have made the time long again themselves.
+const (
+	shortWait    = 1500 * time.Millisecond // as [peers]' patience: what a vanished process held is older
+	answerWait   = 400 * time.Millisecond  // for all that hold something to have renewed it
+	phaseEnds    = time.Second             // after the question
+	endureAfter  = phaseEnds + watchEvery  // the others begin to renew what is old
+	restoreAfter = 3 * time.Second         // they make the time long again
+
+	standBack   = 2 * time.Second // while another process claims
+	claimTries  = 5
+	claimPause  = 500 * time.Millisecond
+	claimSpread = 100 * time.Millisecond // of processes that notice at once; the first one to ask claims
+	laneTimeout = 2 * time.Second        // for the server to change a consumer
+	lanesAtOnce = 16
+
+	// earlierFor is how long after its last check of the streams, which comes
+	// every ten seconds, an earlier version counts as one that may hold batons.
+	earlierFor = 30 * time.Second
+)
+
+// phase is a claim under way.
+type phase struct {
+	asked   time.Time
+	renewed time.Time // when this process last renewed because of it
+}
+
+// overstayed returns who claims for longer than it takes.
+func overstayed(phases map[string]*phase, now time.Time) []string {
+	var ids []string
+	for id, at := range phases {
+		if now.Sub(at.asked) >= endureAfter {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// claiming claims whenever there may be something to claim, until the connection is closed.
+func (p *presence) claiming() {
+	nc := p.store.nc
+	closed := nc.StatusChanged(nats.CLOSED)
+	defer nc.RemoveStatusListener(closed)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		<-closed
+		cancel()
+	}()
+	for !nc.IsClosed() {
+		select {
+		case <-p.claims:
+			p.claim(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// claim has what vanished processes held given out again. It is tried for as long
+// as it is of use: what was not claimed by then, the server gives out by itself.
+func (p *presence) claim(ctx context.Context) {
+	pause := rand.N(claimSpread) //nolint:gosec // it need not be secret
+	for range claimTries {
+		rest(ctx, pause)
+		pause = claimPause
+		if p.otherClaims(time.Now()) {
+			pause = standBack // then see what it has left
+			continue
+		}
+		left, err := p.claimOnce(ctx)
+		if ctx.Err() != nil || err == nil && !left {
+			return
+		}
+		if err != nil {
+			p.store.cfg.Logger.Warn("batons of a process that has vanished are not claimed yet", "err", err)
+		}
+	}
+}
+
+func rest(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// otherClaims reports whether another process claims.
+func (p *presence) otherClaims(now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, at := range p.phases {
+		if id != p.id && now.Sub(at.asked) < standBack {
+			return true
+		}
+	}
+	return false
+}
+
+// errUnanswered is why there is no claim for now: a process that holds batons
+// may not have renewed them.
+var errUnanswered = errors.New("a process that holds batons does not answer")
+
+// claimOnce reports whether there may be more to claim.
+func (p *presence) claimOnce(ctx context.Context) (left bool, err error) {
+	lanes, err := p.unheld(ctx, p.store.leases.count())
+	if err != nil || len(lanes) == 0 {
+		return false, err
+	}
+	asked := time.Now()
+	p.enter(p.id, asked)
+	a, err := p.askAll(asked.Add(answerWait))
+	if err == nil {
+		lanes, err = p.unheld(ctx, a.held)
+	}
+	a.end()
+	if err != nil || len(lanes) == 0 || time.Since(asked) > phaseEnds/2 {
+		p.say(notice{Says: saysDone})
+		p.leave(p.id)
+		return err != nil || len(lanes) > 0, err
+	}
+	err = p.setWait(ctx, lanes, shortWait)
+	rest(ctx, time.Until(asked.Add(phaseEnds)))
+	if e := p.setWait(ctx, lanes, ackWait); e != nil {
+		return true, e // the phase goes on: see endure
+	}
+	p.say(notice{Says: saysDone, Short: true, Answered: a.ids})
+	p.leave(p.id)
+	return true, err
+}
+
+// unheld returns the lanes of which more is delivered than is known to be held,
+// none while a process may hold some of it that knows nothing of claims.
+func (p *presence) unheld(ctx context.Context, held map[string]int) ([]int, error) {
+	var (
+		mu    sync.Mutex
+		lanes []int
+		now   time.Time // by the server
+	)
+	err := p.each(ctx, p.allLanes(), func(ctx context.Context, lane int) error {
+		c, err := p.store.timers[lane].Consumer(ctx, workers)
+		if err != nil {
+			return err
+		}
+		info := c.CachedInfo()
+		mu.Lock()
+		defer mu.Unlock()
+		now = info.TimeStamp
+		if info.NumAckPending > held[p.store.cfg.stream(timersStream(lane))] {
+			lanes = append(lanes, lane)
+		}
+		return nil
+	})
+	if err != nil || len(lanes) == 0 {
+		return nil, err
+	}
+	e, err := p.store.settings.Get(ctx, writtenKey)
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		return lanes, nil
+	case err != nil:
+		return nil, translate(err)
+	case now.Sub(e.Created()) < earlierFor:
+		p.store.cfg.Logger.Warn("batons are not claimed: a process works beside this one that does not tell of its presence",
+			"after", ackWait)
+		return nil, nil
+	}
+	return lanes, nil
+}
+
+func (p *presence) allLanes() []int {
+	lanes := make([]int, p.store.lanes)
+	for i := range lanes {
+		lanes[i] = i
+	}
+	return lanes
+}
+
+// each does something for some lanes.
+func (p *presence) each(ctx context.Context, lanes []int, f func(context.Context, int) error) error {
+	ctx, cancel := context.WithTimeout(ctx, laneTimeout)
+	defer cancel()
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(lanesAtOnce)
+	for _, lane := range lanes {
+		g.Go(func() error { return f(ctx, lane) })
+	}
+	return translate(g.Wait())
+}
+
+// answers gathers what the processes say that were asked to renew what they hold.
+type answers struct {
+	sub  *nats.Subscription
+	ids  []string
+	held map[string]int // by stream, with what this process holds
+}
+
+// take takes the next answer, if it comes in time.
+func (a *answers) take(wait time.Duration) bool {
+	m, err := a.sub.NextMsg(wait)
+	if err != nil {
+		return false
+	}
+	var t tally
+	if json.Unmarshal(m.Data, &t) == nil {
+		a.ids = append(a.ids, t.ID)
+		for stream, n := range t.Held {
+			a.held[stream] += n
+		}
+	}
+	return true
+}
+
+// end takes what else has come.
+func (a *answers) end() {
+	if a == nil {
+		return
+	}
+	for a.take(time.Millisecond) {
+	}
+	_ = a.sub.Unsubscribe()
+}
+
+// askAll has all leases renewed, and returns once all processes have said so that are known to hold some.
+func (p *presence) askAll(until time.Time) (*answers, error) {
+	nc := p.store.nc
+	inbox := nc.NewInbox()
+	sub, err := nc.SubscribeSync(inbox)
+	if err != nil {
+		return nil, translate(err)
+	}
+	a := &answers{sub: sub, held: map[string]int{}}
+	body, err := json.Marshal(notice{ID: p.id, Says: saysRenew})
+	if err != nil {
+		return a, err
+	}
+	if err := nc.PublishRequest(p.subject("all"), inbox, body); err != nil {
+		return a, translate(err)
+	}
+	own, err := p.renewAll()
+	if err != nil {
+		return a, err
+	}
+	maps.Copy(a.held, own)
+	for p.awaited(a.ids) {
+		if !a.take(time.Until(until)) {
+			return a, errUnanswered
+		}
+	}
+	return a, nil
+}
+
+// awaited reports whether somebody who holds something has not answered.
+func (p *presence) awaited(answered []string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id := range p.peers {
+		if !slices.Contains(answered, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// renewAll renews all leases of this process, and returns what it holds once the
+// server has been told.
+func (p *presence) renewAll() (map[string]int, error) {
+	p.store.leases.renewStale(time.Now(), 0)
+	held := p.store.leases.count()
+	return held, translate(p.store.nc.FlushTimeout(answerWait))
+}
+
+// renew does what one that claims has asked for.
+func (p *presence) renew(id string, m *nats.Msg) {
+	held, err := p.renewAll()
+	if err != nil {
+		return // it does not claim then
+	}
+	body, err := json.Marshal(tally{ID: p.id, Held: held})
+	if err == nil {
+		_ = m.Respond(body)
+	}
+	p.enter(id, time.Now())
+}
+
+// done ends a claim of another. When this process was not waited for, what it
+// held then may have been given to others.
+func (p *presence) done(n notice) {
+	p.mu.Lock()
+	at := time.Now()
+	if phase := p.phases[n.ID]; phase != nil {
+		at = phase.asked
+	}
+	p.mu.Unlock()
+	if n.Short && !slices.Contains(n.Answered, p.id) {
+		p.store.leases.doubt(at)
+	}
+	p.leave(n.ID)
+}
+
+func (p *presence) enter(id string, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.phases[id] = &phase{asked: now, renewed: now}
+	wake(p.begun)
+}
+
+func (p *presence) leave(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.phases, id)
+}
+
+// endure keeps the leases of this process while one that claims is late to end
+// it, and ends it for one that does not.
+func (p *presence) endure(now time.Time, late []string) {
+	if len(late) == 0 {
+		return
+	}
+	p.store.leases.renewStale(now, pulseEvery)
+	for _, id := range late {
+		p.mu.Lock()
+		at := p.phases[id]
+		due := at != nil && now.Sub(at.asked) >= restoreAfter && now.Sub(at.renewed) >= restoreAfter
+		if due {
+			at.renewed = now // tried; again later
+		}
+		p.mu.Unlock()
+		if !due {
+			continue
+		}
+		go func() {
+			ctx, cancel := context.WithTimeout(context.Background(), laneTimeout)
+			defer cancel()
+			if p.setWait(ctx, p.allLanes(), ackWait) == nil {
+				p.leave(id)
+			}
+		}()
+	}
+}
+
+// setWait changes how long the server waits for a sign of life.
+func (p *presence) setWait(ctx context.Context, lanes []int, wait time.Duration) error {
+	return p.each(ctx, lanes, func(ctx context.Context, lane int) error {
+		return p.store.consumer(ctx, p.store.timers[lane], p.store.laneConsumer(lane, wait))
+	})
+}

@@ -1,0 +1,155 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/cache"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// patience is how long what happens by itself may take on a busy machine.
+const patience = 30 * time.Second
+
+// startCluster starts a NATS cluster of three servers in this process.
+func startCluster(t *testing.T) (servers []*server.Server) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a cluster takes seconds to choose who leads it; run it without -short")
+	}
+	var (
+		ports  []int
+		routes []*url.URL
+	)
+	for range 3 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := l.Addr().(*net.TCPAddr).Port
+		ports, routes = append(ports, port), append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", port)})
+		l.Close() // it made sure that the port is free
+	}
+	for i, port := range ports {
+		s, err := server.NewServer(&server.Options{
+			ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
+			JetStream: true, StoreDir: t.TempDir(), Routes: routes,
+			Cluster: server.ClusterOpts{Name: "c", Host: "127.0.0.1", Port: port},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Start()
+		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+		servers = append(servers, s)
+	}
+	for _, s := range servers {
+		if !s.ReadyForConnections(patience) {
+			t.Fatal("a server does not get ready")
+		}
+	}
+	return servers
+}
+
+// openReplicated opens the store on one server of a cluster, once it can.
+func openReplicated(t *testing.T, s *server.Server) (*store.Store, *nats.Conn) {
+	t.Helper()
+	nc, err := nats.Connect(s.ClientURL(), nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	tick := time.Tick(100 * time.Millisecond)
+	for deadline := time.Now().Add(2 * patience); ; <-tick {
+		ctx, cancel := context.WithTimeout(t.Context(), patience/3) // a cluster that forms does not answer some requests
+		st, err := store.Open(ctx, nc, store.Config{Replicas: 3})
+		cancel()
+		if err == nil {
+			return st, nc
+		}
+		if !store.Passing(err) || time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestNoStaleDefinitionInCluster edits a job again and again, while the stream of the definitions gets other leaders and
+// the server of one is gone: another process knows each edit in the end.
+func TestNoStaleDefinitionInCluster(t *testing.T) {
+	t.Parallel()
+	servers := startCluster(t)
+	writer, nc := openReplicated(t, servers[0])
+	reader, _ := openReplicated(t, servers[1])
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mirror := cache.New(cache.Config[scheduler.Key, scheduler.Stored]{
+		Watch: func(ctx context.Context, ready func(), changed func(scheduler.Key, uint64, []byte)) error {
+			return reader.WatchJobs(ctx, ready, func(k scheduler.Key, revision uint64) { changed(k, revision, nil) })
+		},
+		Load: reader.LoadJob, Revision: func(st scheduler.Stored) uint64 { return st.Revision },
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); mirror.Run(ctx, func(error) {}) }()
+	defer func() { stop(); <-ended }()
+
+	var last uint64
+	tick := time.Tick(20 * time.Millisecond)
+	write := func() {
+		t.Helper()
+		for deadline := time.Now().Add(patience); ; <-tick {
+			revision, err := writer.SaveJob(t.Context(), job, []byte("{}"), last, false)
+			if err == nil {
+				last = revision
+				return
+			}
+			if st, lerr := writer.LoadJob(t.Context(), job); lerr == nil { // it may have been stored, and its answer lost
+				last = max(last, st.Revision)
+			}
+			if time.Now().After(deadline) {
+				t.Fatal(err)
+			}
+		}
+	}
+	known := func(when string) {
+		t.Helper()
+		began := time.Now()
+		for ; ; <-tick {
+			st, err := mirror.Current(t.Context(), job, 0)
+			if err == nil && st.Revision >= last {
+				return
+			}
+			if time.Since(began) > patience {
+				t.Fatalf("%s: it is at revision %d, %v, and not at %d", when, st.Revision, err, last)
+			}
+		}
+	}
+	for i := range 10 {
+		write()
+		if i%2 == 0 {
+			known("before the leader steps down")
+		}
+		if _, err := nc.Request("$JS.API.STREAM.LEADER.STEPDOWN.KV_carillon-jobs", nil, patience); err != nil {
+			t.Fatal(err)
+		}
+		write()
+		known("after it stepped down")
+	}
+	servers[2].Shutdown() // which leads the stream, perhaps
+	write()
+	known("with a server less")
+	if st, err := js.Stream(t.Context(), "KV_carillon-jobs"); err != nil || st.CachedInfo().Config.RePublish == nil {
+		t.Errorf("the changes are not told: %v", err)
+	}
+}

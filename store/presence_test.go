@@ -1,0 +1,515 @@
+package store_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// quick is how long what a killed process held takes to come to another at most.
+const quick = 2500 * time.Millisecond
+
+// holder is a process that takes as many batons as it is given, and keeps them.
+type holder struct {
+	*hands
+
+	nc    *nats.Conn
+	store *store.Store
+	wake  chan struct{}
+	room  int
+	mu    sync.Mutex
+}
+
+// holder starts a process with room for n batons.
+func (w *world) holder(n int) *holder {
+	w.t.Helper()
+	nc, s := w.open()
+	return w.holding(nc, s, n)
+}
+
+func (w *world) holding(nc *nats.Conn, s *store.Store, n int) *holder {
+	h := &holder{nc: nc, store: s, wake: make(chan struct{}, 1), room: n}
+	h.hands = w.deliver(s, func() int {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.room
+	}, h.wake, func() { h.grow(-1) })
+	return h
+}
+
+// grow gives a process room for n more.
+func (h *holder) grow(n int) {
+	h.mu.Lock()
+	h.room += n
+	h.mu.Unlock()
+	if n > 0 {
+		h.wake <- struct{}{}
+	}
+}
+
+// kill ends the process as kill -9 does.
+func (h *holder) kill() {
+	h.nc.Close()
+	go h.stop()
+}
+
+// all takes what comes within a time, by name.
+func (h *holder) all(d time.Duration) map[string]*scheduler.Delivery {
+	end, got := time.After(d), map[string]*scheduler.Delivery{}
+	for {
+		select {
+		case g := <-h.got:
+			got[g.Slot.Detached] = g
+		case <-end:
+			return got
+		}
+	}
+}
+
+// fire fires n batons.
+func (w *world) fire(n int) {
+	w.t.Helper()
+	for i := range n {
+		w.must(w.store.Fire(w.t.Context(), beside(fmt.Sprintf("x%d", i)), []byte("b"), 0))
+	}
+}
+
+// ackWait returns how long the server waits for a sign of life, now.
+func (w *world) ackWait() time.Duration {
+	w.t.Helper()
+	c, err := w.js.Consumer(w.t.Context(), "CARILLON_TIMERS_0", "workers")
+	w.must(err)
+	return c.CachedInfo().Config.AckWait
+}
+
+// setAckWait has the server wait for so long.
+func (w *world) setAckWait(d time.Duration) {
+	w.t.Helper()
+	c, err := w.js.Consumer(w.t.Context(), "CARILLON_TIMERS_0", "workers")
+	w.must(err)
+	cfg := c.CachedInfo().Config
+	cfg.AckWait = d
+	_, err = w.js.UpdateConsumer(w.t.Context(), "CARILLON_TIMERS_0", cfg)
+	w.must(err)
+}
+
+// TestVanishedProcess shows that what a killed process held comes to another
+// within three seconds, all of it and each once, and that nothing which others
+// hold is taken from them.
+func TestVanishedProcess(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		const each = 40
+		a, b, c := w.holder(each), w.holder(each), w.holder(each)
+		w.fire(3 * each)
+		lost, kept := a.all(time.Second), []map[string]*scheduler.Delivery{b.all(time.Second), c.all(time.Second)}
+		if len(lost) != each || len(kept[0]) != each || len(kept[1]) != each {
+			t.Fatalf("%d, %d and %d held", len(lost), len(kept[0]), len(kept[1]))
+		}
+		time.Sleep(20*time.Second + 123*time.Millisecond)
+		a.kill()
+		b.grow(3 * each)
+		c.grow(3 * each)
+		again := b.all(quick)
+		for name, d := range c.all(time.Millisecond) {
+			if again[name] != nil {
+				t.Errorf("%s comes twice", name)
+			}
+			again[name] = d
+		}
+		for name, d := range again {
+			if lost[name] == nil || d.Deliveries != 2 {
+				t.Errorf("%s is delivered for the %d. time; the one that was killed held it: %t", name, d.Deliveries, lost[name] != nil)
+			}
+		}
+		if len(again) != each {
+			t.Errorf("%d of %d came within %s", len(again), each, quick)
+		}
+		b.none(time.Minute)
+		c.none(time.Minute)
+		if got := w.ackWait(); got != 10*time.Second {
+			t.Errorf("the server waits for %s now", got)
+		}
+		for _, held := range append(kept, again) {
+			for name, d := range held {
+				if !d.Lease.Stands() {
+					t.Errorf("%s is in doubt", name)
+				}
+			}
+		}
+	})
+}
+
+// TestPredecessor shows that a process which starts takes over at once what the
+// one before it held, and nothing of one that lives.
+func TestPredecessor(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		a, b := w.holder(5), w.holder(5)
+		w.fire(10)
+		if n := len(a.all(time.Second)) + len(b.all(time.Second)); n != 10 {
+			t.Fatalf("%d held", n)
+		}
+		time.Sleep(30 * time.Second)
+		a.nc.Close()
+		b.nc.Close()
+		time.Sleep(300 * time.Millisecond)
+		began := time.Now()
+		c := w.holder(100)
+		if got := c.all(quick); len(got) != 10 {
+			t.Errorf("%d of 10 came within %s", len(got), time.Since(began))
+		}
+		d := w.holder(100)
+		d.none(time.Minute)
+		c.none(time.Minute)
+		go a.stop()
+		go b.stop()
+	})
+}
+
+// sleeper is a process that says it holds something, and stalls then.
+func (w *world) sleeper() *nats.Conn {
+	w.t.Helper()
+	nc := w.connect()
+	_, err := nc.SubscribeSync("carillon.presence.one.sleeper")
+	w.must(err)
+	w.must(nc.Publish("carillon.presence.all", []byte(`{"id":"sleeper","says":"holds"}`)))
+	w.must(nc.Flush())
+	return nc
+}
+
+// TestLateTakeover has when what a killed process held is not claimed, but given
+// out when the server's own patience ends, for the sake of others.
+func TestLateTakeover(t *testing.T) {
+	tests := []struct {
+		name  string
+		other func(w *world)
+	}{
+		{"a process that holds something is connected and does not answer", func(w *world) { w.sleeper() }},
+		{"a process of an earlier version works, too", func(w *world) {
+			kv, err := w.js.KeyValue(w.t.Context(), "carillon-settings")
+			w.must(err)
+			_, err = kv.Put(w.t.Context(), "written", []byte("1"))
+			w.must(err)
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				a, b := w.holder(1), w.holder(0)
+				w.fire(1)
+				d := a.take()
+				time.Sleep(2 * time.Second)
+				test.other(w)
+				a.kill()
+				b.grow(1)
+				b.none(5500 * time.Millisecond)
+				began := time.Now()
+				if again := b.take(); again.Sequence != d.Sequence || time.Since(began) > 5*time.Second {
+					t.Errorf("delivered %+v after %s", again, time.Since(began))
+				}
+			})
+		})
+	}
+}
+
+// TestStalledProcessKeepsItsBatons shows that a process which is connected and
+// only says nothing for a while keeps what it holds: it is not taken for dead.
+func TestStalledProcessKeepsItsBatons(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		b := w.holder(0)
+		slow := w.sleeper()
+		js, err := jetstream.New(slow)
+		w.must(err)
+		c, err := js.Consumer(t.Context(), "CARILLON_TIMERS_0", "workers")
+		w.must(err)
+		w.fire(1)
+		m, err := c.Next()
+		w.must(err)
+		b.grow(1)
+		for range 20 {
+			b.none(4 * time.Second)
+			w.must(m.InProgress())
+		}
+	})
+}
+
+// TestClaimerVanishes shows that a process which dies while it claims leaves no
+// short leases: the others renew theirs until they have made them long again.
+func TestClaimerVanishes(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		a, b := w.holder(30), w.holder(30)
+		w.fire(60)
+		if n := len(a.all(time.Second)) + len(b.all(time.Second)); n != 60 {
+			t.Fatalf("%d held", n)
+		}
+		a.grow(100)
+		b.grow(100)
+		nc := w.connect()
+		for range 3 {
+			_, err := nc.Request("carillon.presence.all", []byte(`{"id":"gone","says":"renew"}`), time.Second)
+			w.must(err)
+			w.setAckWait(1500 * time.Millisecond)
+			a.none(6 * time.Second)
+			b.none(time.Second)
+			if got := w.ackWait(); got != 10*time.Second {
+				t.Errorf("the server waits for %s still", got)
+			}
+		}
+		a.none(time.Minute)
+		b.none(time.Minute)
+	})
+}
+
+// TestNotWaitedFor shows that a process which could not renew its leases before
+// another claimed begins nothing of what it held, says nothing to the server, and
+// has what nobody took delivered again soon.
+func TestNotWaitedFor(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		a := w.holder(2)
+		w.fire(1)
+		before := a.take()
+		nc := w.connect()
+		tell := func(says, more string) {
+			t.Helper()
+			w.must(nc.Publish("carillon.presence.all", []byte(`{"id":"other","says":"`+says+`"`+more+`}`)))
+			w.must(nc.Flush())
+			time.Sleep(10 * time.Millisecond)
+		}
+		tell("renew", "")
+		tell("done", "")
+		if !before.Lease.Stands() {
+			t.Error("in doubt after a claim that came to nothing")
+		}
+		tell("renew", "")
+		w.must(w.store.Fire(t.Context(), own, []byte("later"), 0))
+		later := a.take()
+		tell("done", `,"short":true,"answered":["x"]`)
+		if !later.Lease.Stands() {
+			t.Error("what came after the leases were renewed is in doubt")
+		}
+		if before.Lease.Stands() {
+			t.Error("what came before is not in doubt")
+		}
+		a.grow(1)
+		began := time.Now()
+		if again := a.take(); again.Sequence != before.Sequence || again.Deliveries != 2 || time.Since(began) > 2*quick {
+			t.Errorf("delivered %+v after %s", again, time.Since(began))
+		}
+		if !later.Lease.Stands() {
+			t.Error("what is held is in doubt")
+		}
+	})
+}
+
+// gate lets a client connect while it is open.
+type gate struct {
+	*server.Server
+
+	mu     sync.Mutex
+	closed bool
+	conns  []net.Conn
+}
+
+var errClosed = errors.New("the gate is closed")
+
+// InProcessConn implements [nats.InProcessConnProvider].
+func (g *gate) InProcessConn() (net.Conn, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil, errClosed
+	}
+	c, err := g.Server.InProcessConn()
+	g.conns = append(g.conns, c)
+	return c, err
+}
+
+// set opens or closes the gate; closing it breaks the connections.
+func (g *gate) set(open bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = !open
+	for _, c := range g.conns {
+		_ = c.Close()
+	}
+	g.conns = nil
+}
+
+// TestLostConnection shows that a process whose connection was lost begins
+// nothing of what others have been given meanwhile, keeps it when there are no
+// others, and keeps it when the connection is back soon.
+func TestLostConnection(t *testing.T) {
+	tests := []struct {
+		name   string
+		away   time.Duration
+		others bool
+		stands bool
+	}{
+		{"long", 5 * time.Second, true, false},
+		{"long, and there is nobody else", 5 * time.Second, false, true},
+		{"for a moment", 200 * time.Millisecond, true, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				g := &gate{Server: w.server}
+				nc, err := nats.Connect("", nats.InProcessServer(g), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
+					nats.ReconnectWait(50*time.Millisecond), nats.ReconnectJitter(0, 0))
+				w.must(err)
+				t.Cleanup(nc.Close)
+				s, err := open(t, nc, store.Config{})
+				w.must(err)
+				a := w.holding(nc, s, 2)
+				w.fire(2)
+				early, late := a.take(), a.take()
+				var b *holder
+				if test.others {
+					b = w.holder(100)
+					w.must(w.store.Fire(t.Context(), own, []byte("b"), 0))
+					b.take() // and says so
+				}
+				if !test.others {
+					w.nc.Close()
+				}
+				time.Sleep(5 * time.Second)
+				g.set(false)
+				time.Sleep(test.away)
+				if early.Lease.Stands() != test.stands {
+					t.Errorf("while it is away: %t", !test.stands)
+				}
+				g.set(true)
+				time.Sleep(time.Second)
+				if late.Lease.Stands() != test.stands {
+					t.Errorf("when it is back: %t", !test.stands)
+				}
+				if b == nil {
+					return
+				}
+				want := 0
+				if !test.stands {
+					want = 2
+				}
+				if got := len(b.all(time.Minute)); got != want {
+					t.Errorf("another was given %d of them, want %d", got, want)
+				}
+			})
+		})
+	}
+}
+
+// TestQuietPresence shows that nothing is said of presence while nothing is held,
+// and little while something is.
+func TestQuietPresence(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		a, b := w.holder(1), w.holder(0)
+		time.Sleep(time.Minute) // they have begun
+		sub, err := w.connect().SubscribeSync("carillon.presence.>")
+		w.must(err)
+		_ = sub.SetPendingLimits(-1, -1)
+		said := func(d time.Duration) (words []string) {
+			time.Sleep(d)
+			for {
+				m, err := sub.NextMsg(time.Millisecond)
+				if err != nil {
+					return words
+				}
+				var n struct {
+					Says string `json:"says"`
+				}
+				w.must(json.Unmarshal(m.Data, &n))
+				words = append(words, n.Says)
+			}
+		}
+		if got := said(24 * time.Hour); len(got) > 0 {
+			t.Errorf("while nothing is held: %d words, %v", len(got), got[:1])
+		}
+		w.fire(1)
+		d := a.take()
+		got := said(10 * time.Second)
+		if len(got) < 18 || len(got) > 22 || slices.ContainsFunc(got, func(s string) bool { return s != "holds" }) {
+			t.Errorf("in ten seconds of holding: %v", got)
+		}
+		w.must(d.Lease.Ack())
+		if got = said(5 * time.Second); len(got) == 0 || len(got) > 6 || got[len(got)-1] != "rests" {
+			t.Errorf("after the end: %v", got)
+		}
+		if got := said(24 * time.Hour); len(got) > 0 {
+			t.Errorf("while nothing is held any more: %v", got)
+		}
+		a.grow(1)
+		w.must(w.store.Fire(t.Context(), own, []byte("b"), 0))
+		d = a.take()
+		go func() {
+			time.Sleep(time.Second)
+			_ = d.Lease.Ack()
+		}()
+		time.Sleep(500 * time.Millisecond)
+		a.stop() // while something is held: it says at once when that has ended
+		time.Sleep(600 * time.Millisecond)
+		a.nc.Close()
+		if got := said(time.Minute); len(got) == 0 || got[len(got)-1] != "rests" {
+			t.Errorf("at the end of a process: %v", got)
+		}
+		b.none(time.Second)
+	})
+}
+
+// TestPresenceForbidden shows that a process whose user may not tell of its
+// presence works all the same, warns, and has the others leave it alone.
+func TestPresenceForbidden(t *testing.T) {
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, server: run(t, func(o *server.Options) {
+			o.Users = []*server.User{
+				{Username: "free", Password: "p"},
+				{Username: "quiet", Password: "p", Permissions: &server.Permissions{
+					Publish: &server.SubjectPermission{Deny: []string{"carillon.presence.>"}},
+				}},
+			}
+			o.NoAuthUser = "free"
+		})}
+		w.nc, w.store = w.open()
+		js, err := jetstream.New(w.connect())
+		w.must(err)
+		w.js = js
+		nc := connect(t, w.server, nats.UserInfo("quiet", "p"))
+		var log strings.Builder
+		s, err := open(t, nc, store.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		w.must(err)
+		if !strings.Contains(log.String(), "subject=carillon.presence.>") {
+			t.Errorf("the log has nothing of it: %s", log.String())
+		}
+		_, err = s.Check(t.Context())
+		w.must(err)
+		quiet, a, b := w.holding(nc, s, 1), w.holder(0), w.holder(0)
+		w.fire(1)
+		d := quiet.take()
+		a.grow(1)
+		w.must(w.store.Fire(t.Context(), own, []byte("b"), 0))
+		a.take()
+		time.Sleep(10 * time.Second)
+		_, err = s.Check(t.Context())
+		w.must(err)
+		a.kill()
+		b.grow(10)
+		if got := b.take(); got.Slot != own {
+			t.Errorf("%v was taken from a process that lives", got.Slot)
+		}
+		b.none(time.Minute)
+		w.must(d.Lease.Ack())
+	})
+}

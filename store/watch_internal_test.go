@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TestReplicaBehind reads values from a stream that does not know the last change yet, as a replica that lags behind. It is
+// asked until it does, and nothing is told of what it answered before.
+func TestReplicaBehind(t *testing.T) {
+	for name, test := range map[string]struct {
+		known time.Duration // after which it knows; 0: never
+		want  []string
+		err   error
+	}{
+		"for a moment": {time.Second, []string{"a: second at 2"}, nil},
+		"for too long": {0, nil, scheduler.ErrUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runtime.GC() // the client's pool of timers, which hold the time of their bubble, is empty
+			runtime.GC() // after two collections
+			synctest.Test(t, func(t *testing.T) {
+				st := inMemory(t)
+				var told []string
+				w := &watch{
+					bucket: bucket{st, collectionsBucket, st.collections}, wake: make(chan struct{}, 1), owed: map[string]bool{},
+					changed: func(name string, revision uint64, data []byte) {
+						told = append(told, fmt.Sprintf("%s: %s at %d", name, data, revision))
+					},
+				}
+				if _, err := w.bucket.Save(t.Context(), "a", []byte("first"), 0); err != nil {
+					t.Fatal(err)
+				}
+				w.owe(change{"a", 2})
+				if test.known > 0 {
+					go func() {
+						time.Sleep(test.known)
+						_, _ = w.bucket.Save(t.Context(), "a", []byte("second"), 1)
+					}()
+				}
+				if err := w.read(t.Context()); !errors.Is(err, test.err) {
+					t.Errorf("got %v, want %v", err, test.err)
+				}
+				if !slices.Equal(told, test.want) {
+					t.Errorf("told %q, want %q", told, test.want)
+				}
+			})
+		})
+	}
+}
+
+// inMemory opens a store on a server of its own.
+func inMemory(t *testing.T) *Store {
+	t.Helper()
+	srv, err := server.NewServer(&server.Options{DontListen: true, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.Start()
+	t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
+	nc, err := nats.Connect("", nats.InProcessServer(srv))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		st, err := Open(ctx, nc, Config{Storage: jetstream.MemoryStorage})
+		if err == nil {
+			return st
+		}
+		if !errors.Is(err, scheduler.ErrUnavailable) || ctx.Err() != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond) // the JetStream API answers a moment after the server is ready
+	}
+}
