@@ -88,6 +88,7 @@ type API struct {
 	log      *slog.Logger
 	queue    *fairqueue.Queue
 	counters map[string]*counters
+	crew     *crew
 
 	work    context.Context //nolint:containedctx // of requests; outlives a stop by the grace
 	abandon context.CancelFunc
@@ -116,7 +117,7 @@ func NewAPI(cfg APIConfig) *API {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &API{
-		cfg: cfg, log: cfg.Logger, counters: map[string]*counters{},
+		cfg: cfg, log: cfg.Logger, counters: map[string]*counters{}, crew: newCrew(),
 		queue: fairqueue.New(fairqueue.Config{Slots: cfg.Concurrency, PerCaller: waitingOfCaller, Waiting: waiting}),
 	}
 }
@@ -126,6 +127,7 @@ func NewAPI(cfg APIConfig) *API {
 func (a *API) Run(ctx context.Context) error {
 	a.work, a.abandon = context.WithCancel(context.WithoutCancel(ctx))
 	defer a.abandon()
+	defer a.crew.dismiss()
 	for _, e := range endpoints {
 		a.counters[e.name] = &counters{}
 	}
@@ -182,7 +184,7 @@ func (a *API) begin() bool {
 	return !a.closed
 }
 
-// accept starts a goroutine for a request, in which it waits for its turn: no
+// accept has a goroutine answer a request, in which it waits for its turn: no
 // caller keeps another one waiting for long.
 func (a *API) accept(e endpoint, m micro.Request) {
 	if !a.begin() {
@@ -194,10 +196,10 @@ func (a *API) accept(e endpoint, m micro.Request) {
 		a.reply(m, answer{err: err})
 		return
 	}
-	go func() {
+	a.crew.do(func() {
 		defer a.answers.Done()
 		a.reply(m, a.answer(e, m))
-	}()
+	})
 }
 
 // answer answers a request when it is its turn.
