@@ -99,7 +99,8 @@ func (r *Reader) Err() error {
 func (r *Reader) Object(v Value, path string) *Object { return r.object(v, spot{name: path}) }
 
 func (r *Reader) object(v Value, at spot) *Object {
-	o := &Object{reader: r, place: at}
+	o := r.newObject()
+	o.reader, o.place = r, at
 	if v.kind != KindObject {
 		r.mismatch(at, KindObject, v)
 		o.broken = true
@@ -113,10 +114,24 @@ func (r *Reader) object(v Value, at spot) *Object {
 		o.used = make([]bool, len(v.members))
 	}
 	o.used = o.used[:len(v.members)]
-	if !r.Trusted {
-		o.known = make([]string, 0, 16)
-	}
 	return o
+}
+
+// learner is an object with room for the names that nearly all objects are asked for, or fewer.
+type learner struct {
+	Object
+
+	room [2 * usualMembers]string
+}
+
+// newObject returns an object with room for names, unless it needs none.
+func (r *Reader) newObject() *Object {
+	if r.Trusted {
+		return &Object{}
+	}
+	l := &learner{}
+	l.known = l.room[:0]
+	return &l.Object
 }
 
 // mismatch reports a value of the wrong kind.

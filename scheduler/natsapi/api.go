@@ -245,6 +245,9 @@ var errPanicked = errors.New("panic")
 // replyMargin is kept free in a reply for what is around the values of a page.
 const replyMargin = 4 << 10
 
+// replies are messages that were sent, and are filled again.
+var replies sync.Pool
+
 // statusHeader has the status that REST would answer with.
 const statusHeader = "Carillon-Status"
 
@@ -253,8 +256,16 @@ func (a *API) reply(m micro.Request, ans answer) {
 	if m.Reply() == "" {
 		return
 	}
-	out := nats.NewMsg(m.Reply())
-	out.Data = ans.body
+	out, ok := replies.Get().(*nats.Msg)
+	if !ok {
+		out = &nats.Msg{Header: make(nats.Header, 1)}
+	}
+	defer func() {
+		clear(out.Header)
+		out.Data = nil
+		replies.Put(out)
+	}()
+	out.Subject, out.Data = m.Reply(), ans.body
 	out.Header.Set(statusHeader, strconv.Itoa(max(ans.status, 200)))
 	if ans.err != nil {
 		d := view.DescribeError(ans.err)

@@ -75,7 +75,7 @@ func TestJobIsWrittenAsByReflection(t *testing.T) {
 				if diff := cmp.Diff(want, string(JSON(v))); diff != "" {
 					t.Errorf("JSON differs (-want +got):\n%s", diff)
 				}
-				if inner, err := json.Marshal(struct{ Job *Job }{v}); err != nil || !json.Valid(inner) {
+				if inner, err := json.Marshal([]*Job{v}); err != nil || !json.Valid(inner) {
 					t.Errorf("inside of another: %s, %v", inner, err)
 				}
 			})
