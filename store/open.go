@@ -28,6 +28,7 @@ type Store struct {
 	secrets     jetstream.KeyValue
 	history     jetstream.Stream
 	records     *batcher // of the history
+	results     *batcher // of specs
 	specs       jetstream.Stream
 	timers      []jetstream.Stream
 	opened      []string // the streams behind all these, in the order in which they were opened
@@ -364,12 +365,17 @@ func (s *Store) openStreams(ctx context.Context) (err error) {
 	}); err != nil {
 		return err
 	}
-	_, err = s.stream(ctx, jetstream.StreamConfig{
+	results, err := s.stream(ctx, jetstream.StreamConfig{
 		Name: s.cfg.stream("SPEC_RESULTS"), Description: "Carillon: what became of each published spec",
 		Subjects: []string{s.cfg.Prefix + ".spec-result.>"}, AllowDirect: true,
 		MaxAge: s.cfg.ResultAge, Duplicates: time.Second,
+		AllowBatchPublish: s.level >= batchLevel, AllowAtomicPublish: s.cfg.SyncAlways,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	s.results = &batcher{store: s, form: formOf(results.CachedInfo().Config, s.cfg.SyncAlways)}
+	return nil
 }
 
 // stream opens a stream, or creates it, and refuses one whose settings would

@@ -13,7 +13,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Source is where published specs come from and their results go. The package
@@ -185,7 +184,7 @@ func (n *Ingest) handle(q *queue, it *item) {
 		return
 	}
 	if err == nil {
-		body := view.JSON(r.event())
+		body := r.event().encode()
 		err = n.persist(it, func(ctx context.Context) error {
 			return n.cfg.Source.PublishResult(ctx, r.verdict(), resultName(it.Name), body)
 		})
