@@ -42,8 +42,9 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	DeferredSince    time.Time `json:"postponed,omitzero"`
 	DeferralRecorded bool      `json:"told,omitempty"`
 
-	// Strayed: it has waited for its definition, which was missing. Its attempt may
-	// have been run before that, so the history has to be asked.
+	// Strayed: its attempt may have been run before, whatever its message says, so
+	// the history has to be asked. It has waited for its definition, which was
+	// missing, or runs detached from a baton that had been delivered before.
 	Strayed bool `json:"strayed,omitempty"`
 }
 

@@ -58,9 +58,11 @@ func (w *Worker) receive(r *run) stage {
 	return held{r}
 }
 
-// recover goes on from the history record of r's attempt; found is false when
-// there is none. An attempt that is in the history is not run again: the baton is
-// passed on from the record, unless that happened too.
+// recover goes on from the history record of r's attempt. An attempt that is in
+// the history is not run again: the baton is passed on from the record, unless
+// that happened too. Without a record it may have been passed on all the same,
+// such as one whose occurrence runs detached: what has become of the next baton
+// since must not be undone. found is false when r is still to be decided about.
 func (w *Worker) recover(r *run) (next stage, found bool) {
 	search := scheduler.NewAttemptSearch(r.key(), r.baton)
 	err := w.cfg.Store.Recent(w.settles, r.key(), 0, scheduler.SearchedOutcomes, search.Look)
@@ -69,6 +71,13 @@ func (w *Worker) recover(r *run) (next stage, found bool) {
 	}
 	r.faulted = search.Faulted
 	if search.Found == nil {
+		followed, err := w.followed(r)
+		switch {
+		case err != nil:
+			return w.retryLater(r, err), true
+		case followed:
+			return w.ack(r), true
+		}
 		return nil, false
 	}
 	r.skipped, r.attempt = nil, search.Found // what was skipped is recorded before the attempt
@@ -87,7 +96,23 @@ func (w *Worker) recover(r *run) (next stage, found bool) {
 	return w.carry(r, j, scheduler.Recover(w.definition(r, j), j, search, time.Now())), true
 }
 
-// passedOn reports whether the slot's baton has gone on from r already.
+// followed reports whether the slot has a baton that was stored after r. None at
+// all proves nothing here: what is asked may not have stored r itself yet.
+func (w *Worker) followed(r *run) (bool, error) {
+	for _, look := range []func(context.Context, scheduler.Slot) (scheduler.Stored, error){w.cfg.Store.Waiting, w.cfg.Store.Running} {
+		st, err := look(w.settles, r.delivery.Slot)
+		if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
+			return false, err
+		}
+		if err == nil && st.Revision > r.delivery.Sequence {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// passedOn reports whether the slot's baton has gone on from r already, which is
+// in the history.
 func (w *Worker) passedOn(r *run) (bool, error) {
 	_, err := w.cfg.Store.Waiting(w.settles, r.delivery.Slot)
 	if err == nil {
