@@ -80,11 +80,10 @@ type batcher struct {
 	singles int      // messages under way by themselves
 	grouped bool     // a group is under way
 	queue   []*entry // what waits for them
-
-	entries sync.Pool // of *entry
 }
 
-// entry is a message in a queue or a group.
+// entry is a message in a queue or a group. It is not used again: a group that has
+// failed may still be sending it.
 type entry struct {
 	subject string
 	data    []byte
@@ -115,17 +114,11 @@ func (b *batcher) append(ctx context.Context, subject string, data []byte) error
 		defer b.next(func() { b.singles-- })
 		return b.single(ctx, subject, data)
 	}
-	e, ok := b.entries.Get().(*entry)
-	if !ok {
-		e = &entry{outcome: make(chan outcome, 1)}
-	}
-	e.subject, e.data = subject, data
+	e := &entry{subject: subject, data: data, outcome: make(chan outcome, 1)}
 	b.queue = append(b.queue, e)
 	b.mu.Unlock()
 	select {
 	case o := <-e.outcome:
-		e.data = nil
-		b.entries.Put(e)
 		if o.alone {
 			return b.single(ctx, subject, data)
 		}

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,17 +33,12 @@ func (w *world) deliver(s *store.Store, room func() int, wake <-chan struct{}, t
 			h.got <- d
 		})
 	}()
-	stopped := false
-	h.stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
+	h.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			w.t.Errorf("Deliver: %v", err)
 		}
-	}
+	})
 	w.t.Cleanup(h.stop)
 	return h
 }
