@@ -110,6 +110,11 @@ type Lease interface {
 	// process may have the message: this one was stalled, or cut off, for
 	// longer than the others wait. The lease has ended then.
 	Stands() bool
+
+	// Yield is called, instead of the others and while it is delivered, for a
+	// message that is known in this process already. Whoever has it answers for
+	// it, or has just done so: nothing of this delivery is renewed.
+	Yield()
 }
 
 // PublishedSpec is a job spec that someone published for the scheduler to take

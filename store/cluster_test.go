@@ -85,6 +85,7 @@ func openReplicated(t *testing.T, s *server.Server) (*store.Store, *nats.Conn) {
 // TestNoStaleDefinitionInCluster edits a job again and again, while the stream of the definitions gets other leaders and
 // the server of one is gone: another process knows each edit in the end.
 func TestNoStaleDefinitionInCluster(t *testing.T) {
+	freshTimers() // those of the bubbles before
 	t.Parallel()
 	servers := startCluster(t)
 	writer, nc := openReplicated(t, servers[0])

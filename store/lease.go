@@ -50,6 +50,7 @@ type lease struct {
 	kept    time.Time // when that came
 	renewed time.Time // when the server last heard of it
 	doubted bool      // others may have been given the message since
+	joined  bool      // it came again while it was kept
 }
 
 var _ scheduler.Lease = (*lease)(nil)
@@ -84,6 +85,21 @@ func (l *lease) Stands() bool {
 	return false
 }
 
+// Yield ends a lease that came with the last delivery alone. That of a message
+// which is kept already is its run's, and goes on.
+func (l *lease) Yield() {
+	k := l.keeper
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if l.joined {
+		return
+	}
+	k.forget(l)
+	if k.dropped != nil {
+		k.dropped()
+	}
+}
+
 // keep begins to renew the lease of a message.
 func (k *leases) keep(at place, reply string) *lease {
 	k.mu.Lock()
@@ -99,6 +115,8 @@ func (k *leases) keep(at place, reply string) *lease {
 	if l == nil {
 		l = &lease{keeper: k, place: at}
 		k.held[at] = l
+	} else {
+		l.joined = true
 	}
 	now := time.Now()
 	l.reply, l.kept, l.renewed, l.doubted = reply, now, now, false

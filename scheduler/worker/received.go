@@ -17,6 +17,7 @@ func (w *Worker) take(ctx context.Context, d *scheduler.Delivery) {
 	}
 	r := &run{delivery: d, baton: b}
 	if !w.room.Keep(r.place()) {
+		d.Lease.Yield()
 		return // the run under way answers for it
 	}
 	if d.Deliveries > 1 {
