@@ -37,18 +37,25 @@ func (j *Job) after(ran *Job, b Baton, res Result, ended time.Time) (s Step, fau
 	if next, ok := ran.again(b, res, ended); ok {
 		return Step{Next: next, State: j.State, Progress: next.Progress}, false
 	}
-	p, faulted := b.Progress, b.Phase == ErrorPhase || res.Failed
+	faulted = b.Phase == ErrorPhase || res.Failed
+	return j.occurred(b, faulted, ended), faulted
+}
+
+// occurred plans what follows the occurrence of b, which is over. faulted: it
+// failed for good.
+func (j *Job) occurred(b Baton, faulted bool, ended time.Time) Step {
+	p := b.Progress
 	if faulted {
 		p.Faults++
 	}
 	if b.Kind.IsDetached() || b.Kind == Manual && j.State == Disabled { // the schedule does not follow from it
-		return Step{State: j.State, Progress: p}, faulted
+		return Step{State: j.State, Progress: p}
 	}
-	s = j.following(p, b, ended)
+	s := j.following(p, b, ended)
 	if s.Next == nil && s.State == Completed && faulted && b.Kind == Planned {
 		s.State = Faulted
 	}
-	return s, faulted
+	return s
 }
 
 // again returns the baton of the next attempt of the same occurrence: a retry of

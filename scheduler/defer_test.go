@@ -93,7 +93,7 @@ func TestArmAt(t *testing.T) {
 		{"but not in less than it takes to fire it", beside, 750*time.Millisecond - 1, true},
 	} {
 		due := at("09:00:00")
-		armed := row.job.ArmAt(due, due.Add(-row.before))
+		armed := row.job.ArmAt(due, due.Add(-row.before), 0)
 		if row.atOnce && !armed.IsZero() || !row.atOnce && !armed.Equal(due.Add(-half)) {
 			t.Errorf("%s: fired at %s", row.name, clock(armed))
 		}
@@ -114,7 +114,7 @@ func TestArmAt(t *testing.T) {
 		var widest time.Duration
 		for i := range 256 {
 			j.Key.Job = "job" + string(rune('a'+i%16)) + string(rune('a'+i/16))
-			early := due.Add(-half).Sub(j.ArmAt(due, due.Add(-time.Hour)))
+			early := due.Add(-half).Sub(j.ArmAt(due, due.Add(-time.Hour), 0))
 			if early < 0 || early >= row.most {
 				t.Fatalf("%s: %s is fired %s earlier", row.name, j.Key, early)
 			}

@@ -34,10 +34,15 @@
 //	     ▼
 //	  recorded.go    the history has it ·····················▶ After    after.go
 //	     ▼                              retry (retry.go) │ next (plan.go) │ end
-//	  passed.go      step/executor.go: records, then the next baton;
-//	     │             or the end, which finalizer.go writes
+//	  passed.go      step/executor.go: records, then the next baton, or none
+//	     │             at the end, which finalizer.go writes down at leisure
 //	                            │
 //	store: PassOn, and the message is acknowledged ─▶ waiting
+//
+// The record that ends a job is its end. Its definition says so when there is
+// leisure; until then, whoever finds it enabled and without a baton asks the history
+// ([Job.Course]). An end that no record tells is written before the baton goes
+// ([Job.Told]).
 //
 // An edit goes the other way: service/put.go and define.go read it with a
 // [Reading], store the job, and have its baton follow by [Job.Replan]. One that

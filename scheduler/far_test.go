@@ -14,7 +14,7 @@ func TestArmAtHorizon(t *testing.T) {
 	for due, want := range map[string]time.Time{
 		"2027-03-02T09:00:00Z": {}, "2263-01-01T00:00:00Z": now.Add(50 * years), "9999-12-31T23:59:59Z": now.Add(50 * years),
 	} {
-		armed := j.ArmAt(at(due), now)
+		armed := j.ArmAt(at(due), now, 0)
 		if early := at(due).Sub(armed); want.IsZero() && (early < 0 || early > 3*time.Second) {
 			t.Errorf("%s: fired %s earlier", due, early)
 		}

@@ -12,6 +12,7 @@ import (
 type Job struct {
 	Key      Key
 	Revision uint64 // of the stored definition; it grows with every write
+	Size     int    // of its document in the store, in bytes; 0 before it was read from there
 
 	UID          string    // tells this job from an earlier one of the same name
 	Generation   int       // counts the edits, from 1

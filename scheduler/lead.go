@@ -15,8 +15,19 @@ const (
 	// is due sooner goes to the workers at once, and they hold it.
 	floor = lead + 500*time.Millisecond
 
-	// widest is the window over which batons due at one instant are spread.
+	// widest is the window over which batons due at one instant are spread that
+	// are not a herd.
 	widest = 2 * time.Second
+
+	// herdRate is how many batons of a herd are fired in a second: to fire and
+	// deliver one and to read its definition takes about 70 µs of processor time,
+	// so this leaves the better part of two cores to what is due meanwhile.
+	herdRate = 10_000
+
+	// furthest is how much earlier than others the batons of a herd are fired at
+	// most: about as long as the server waits for a sign of life, so that those
+	// who hold them have to give one once or twice.
+	furthest = 10 * time.Second
 
 	// horizon is how far ahead a timer is set at most. JetStream counts the
 	// nanoseconds since 1970, which 64 bits hold until 2262: a baton of a later
@@ -31,34 +42,46 @@ const (
 )
 
 // ArmAt returns when JetStream is to fire a baton of j that is due at due:
-// the lead before it, and up to two seconds earlier for jobs with long
-// intervals, so that the batons of a herd come one after the other. One that is
-// due beyond the horizon is fired there, and waits again (see [Baton.Early]).
-// Zero means at once.
-func (j *Job) ArmAt(due, now time.Time) time.Time {
+// the lead before it, and earlier for jobs with long intervals, so that the
+// batons of a herd come one after the other: up to two seconds or, of a herd
+// that needs longer, up to ten. before is how many that are due with it were
+// armed before it, as far as is known (see [Herds]). One that is due beyond the
+// horizon is fired there, and waits again (see [Baton.Early]). Zero means at once.
+func (j *Job) ArmAt(due, now time.Time, before int) time.Time {
+	if j.FiresAtOnce(due, now) {
+		return time.Time{}
+	}
+	at := due.Add(-lead - j.spread(before))
+	if last := now.Add(horizon); at.After(last) {
+		return last
+	}
+	return at
+}
+
+// FiresAtOnce reports whether a baton of j that is due at due goes to the workers
+// without a timer.
+func (j *Job) FiresAtOnce(due, now time.Time) bool {
 	least := floor
 	if j.Def.Overlap == OverlapAllow {
 		// The counts of its detached runs are added to a baton while it waits, so
 		// one of every second must wait, too.
 		least = lead + timerStep
 	}
-	if due.Sub(now) < least {
-		return time.Time{}
-	}
-	at := due.Add(-lead - j.spread())
-	if furthest := now.Add(horizon); at.After(furthest) {
-		return furthest
-	}
-	return at
+	return due.Sub(now) < least
 }
 
 // Early reports whether b is with a worker so long before its time that it is to
 // wait outside the process, and not in memory.
 func (b *Baton) Early(now time.Time) bool { return b.Wake().Sub(now) > soon }
 
-// spread is a hash of the job within a window that grows with its interval:
-// none below a minute, two seconds from an hour on.
-func (j *Job) spread() time.Duration {
+// spread is how much before the lead a baton of j is fired, when so many that are
+// due with it were armed before. It is none for intervals below a minute, and
+// else a place by the job's hash within a window that grows with the interval, to
+// two seconds from an hour on. When that window has as many as herdRate allows,
+// each further one has its place before those: whoever arms does not know how many
+// will come, and like this they are evenly spread however many there are. Those
+// beyond the furthest place are scattered over all places.
+func (j *Job) spread(before int) time.Duration {
 	interval := time.Hour
 	if !j.OneShot() {
 		interval = j.Plan.Interval()
@@ -67,5 +90,11 @@ func (j *Job) spread() time.Duration {
 		return 0
 	}
 	window := min(widest, time.Duration(float64(interval)/float64(time.Hour)*float64(widest)))
+	switch place := time.Duration(min(before, mostCounted)) * time.Second / herdRate; {
+	case place >= furthest:
+		window = furthest
+	case place >= window:
+		return place
+	}
 	return time.Duration(float64(j.Key.Hash()) / (1 << 32) * float64(window))
 }

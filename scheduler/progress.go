@@ -35,13 +35,20 @@ func (p *Progress) afresh() Progress {
 	return next
 }
 
+// equal reports whether p and q say the same.
+func (p *Progress) equal(q *Progress) bool {
+	return p.Number == q.Number && p.Runs == q.Runs && p.Executions == q.Executions && p.Failures == q.Failures && p.Faults == q.Faults &&
+		p.GaveUp == q.GaveUp && slices.Equal(p.Merged, q.Merged) && p.Last.Equal(q.Last) && p.Seen.Equal(q.Seen) &&
+		p.Base.Equal(q.Base) && p.Ran.Equal(q.Ran) && p.Prior.Equal(q.Prior)
+}
+
 // Any reports whether the job has run at all, by schedule or by hand.
 func (p *Progress) Any() bool { return p.Number > 0 || p.Executions > 0 }
 
 // none reports whether p is zero: nothing has run, been skipped or been given up.
 func (p *Progress) none() bool {
 	return p.Number == 0 && p.Runs == 0 && p.Executions == 0 && p.Failures == 0 && p.Faults == 0 && !p.GaveUp && p.Merged == nil &&
-		p.Last == time.Time{} && p.Seen == time.Time{} && p.Base == time.Time{} && p.Ran == time.Time{} && p.Prior == time.Time{}
+		p.Last.IsZero() && p.Seen.IsZero() && p.Base.IsZero() && p.Ran.IsZero() && p.Prior.IsZero()
 }
 
 // ran notes that the occurrence of an instant runs.

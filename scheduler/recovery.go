@@ -1,9 +1,6 @@
 package scheduler
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Recover says what becomes of a baton whose attempt is recorded already, as
 // search found: it was delivered again, or to a worker that cannot tell. j is its
@@ -84,49 +81,6 @@ func (s *AttemptSearch) Look(r *Record) bool {
 		s.Found = r
 	}
 	return s.Found == nil && s.seen < HistoryDepth
-}
-
-// PlaceSearch looks through a history, newest first, for the record that says
-// where a job's own baton was: of an attempt, or of instants that were skipped.
-type PlaceSearch struct {
-	Found *Record // nil: the history does not say
-
-	job     *Job
-	seen    int
-	faulted []string // occurrences
-}
-
-// PlaceOutcomes are the outcomes that a [PlaceSearch] has to see.
-var PlaceOutcomes = []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeFaulted, OutcomeSkipped, OutcomePostponed}
-
-// NewPlaceSearch returns a search for where the baton of j was.
-func NewPlaceSearch(j *Job) *PlaceSearch { return &PlaceSearch{job: j} }
-
-// Faulted reports whether it is recorded, too, that the occurrence which was found
-// faulted.
-func (s *PlaceSearch) Faulted() bool {
-	return s.Found != nil && slices.Contains(s.faulted, s.Found.Occurrence)
-}
-
-// Look takes the next record, and reports whether to go on. Detached runs end
-// in any order: of these, the latest instant counts.
-func (s *PlaceSearch) Look(r *Record) bool {
-	s.seen++
-	j := s.job
-	switch {
-	case r.Damaged, r.Ended.Before(j.Created), !SameIncarnation(r.UID, j.Incarnation()), r.Reason.namesNone():
-	case r.Schedule < j.BegunGen: // of before its end, since which it has begun again
-	case r.Outcome == OutcomeFaulted:
-		s.faulted = append(s.faulted, r.Occurrence)
-	case r.Kind == ManualDetached, r.Kind == Detached && r.Schedule != j.ScheduleGen:
-	case r.Kind == Detached:
-		if s.Found == nil || r.Nominal.After(s.Found.Nominal) {
-			s.Found = r
-		}
-	case s.Found == nil:
-		s.Found = r
-	}
-	return (s.Found == nil || s.Found.Kind.IsDetached()) && s.seen < HistoryDepth
 }
 
 // Rederive plans the baton of an enabled job that has none, from the record that

@@ -32,8 +32,8 @@ func TestPlaceSearch(t *testing.T) {
 		return attempt(j, baton(j, nominal, of(scheduler.Detached)), nominal, succeeds)
 	}
 	byHand := attempt(j, baton(j, "09:09:07", of(scheduler.ManualDetached)), "09:09:07", succeeds)
-	stranger, old, gap := own("09:08:00"), own("07:59:00"), own("09:08:00")
-	stranger.UID = "fedcba98"
+	stranger, old, slow, gap := own("09:08:00"), own("07:59:00"), own("07:59:00"), own("09:08:00")
+	stranger.UID, old.UID = "fedcba98", ""
 	gap.Outcome, gap.Reason = scheduler.OutcomeSkipped, scheduler.ReasonDST
 	skipped := last(t, scheduler.Decide(j, false, baton(j, "09:05:00"), at("09:05:00")).Step.Records)
 	postponed := deferral(t, j, baton(j, "09:05:00"), "09:05:00")
@@ -50,7 +50,8 @@ func TestPlaceSearch(t *testing.T) {
 		{"the last deferral", j, history{postponed, own("09:04:00")}, postponed},
 		{"not a gap: the baton went on waiting", j, history{gap, own("09:05:00")}, own("09:05:00")},
 		{"not an earlier job's", j, history{stranger, own("09:05:00")}, own("09:05:00")},
-		{"not from before the job was put", j, history{old}, nil},
+		{"not from before the job was put, when it does not say of which job it is", j, history{old}, nil},
+		{"its own from before it was put, by the clock of a worker that is slow", j, history{slow}, slow},
 		{"not a run by hand of the disabled job", j, history{byHand, own("09:05:00")}, own("09:05:00")},
 		{"not a detached run of a schedule before", other, history{beside("09:06:00"), own("09:05:00")}, own("09:05:00")},
 		{"the latest of the detached runs, whatever ended last", j, history{beside("09:06:00"), beside("09:08:00"), beside("09:07:00")}, beside("09:08:00")},

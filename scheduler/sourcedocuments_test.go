@@ -24,11 +24,11 @@ type sourceRow struct {
 }
 
 // sourceRows reads the file.
-func sourceRows(t testing.TB) []*sourceRow {
-	t.Helper()
+func sourceRows(tb testing.TB) []*sourceRow {
+	tb.Helper()
 	data, err := os.ReadFile("testdata/sourcedocuments.txt")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var rows []*sourceRow
 	for line := range strings.Lines(string(data)) {

@@ -48,9 +48,18 @@ type Jobs interface { //nolint:interfacebloat // all that definitions need
 	LoadJobs(ctx context.Context, keys []Key, each func(Stored)) error
 	EachJob(ctx context.Context, collection string, f func(Key) error) error
 	SaveJob(ctx context.Context, k Key, data []byte, replaces uint64, final bool) (uint64, error)
+	EndJobs(ctx context.Context, jobs []JobEnd) []error
 	RewriteJob(ctx context.Context, k Key, data []byte, replaces uint64, final bool) (uint64, error)
 	RemoveJob(ctx context.Context, k Key, revision, specSequence uint64) error
 	WatchJobs(ctx context.Context, ready func(), changed func(k Key, revision uint64)) error
+}
+
+// JobEnd is the final form of a job, to be written over a revision.
+type JobEnd struct {
+	Key      Key
+	Data     []byte
+	Replaces uint64
+	Ended    time.Time
 }
 
 // Bucket keeps values by name. They are written by compare-and-set.
@@ -67,7 +76,7 @@ type Bucket interface { //nolint:interfacebloat // all that named values need
 type Batons interface { //nolint:interfacebloat // every move of a baton
 	Waiting(ctx context.Context, slot Slot) (Stored, error)
 	Running(ctx context.Context, slot Slot) (Stored, error)
-	FindBatons(ctx context.Context, keys []Key, found func(Key)) error
+	FindBatons(ctx context.Context, keys []Key, found func(st Stored, running bool)) error
 	EachBaton(ctx context.Context, lane int, f func(slot Slot, waiting bool) error) error
 	AnyBaton(ctx context.Context, k Key) (*Stored, error)
 
@@ -86,6 +95,7 @@ type History interface { //nolint:interfacebloat // all that records need
 	Append(ctx context.Context, r *Record) error
 	Forget(ctx context.Context, k Key) error
 	Recent(ctx context.Context, k Key, before uint64, outcomes []Outcome, f func(*Record) bool) error
+	LastRecords(ctx context.Context, keys []Key, outcomes []Outcome, each func(*Record)) error
 	LastRecord(ctx context.Context) (uint64, error)
 	Follow(ctx context.Context, k Key, after uint64, f func(*Record)) error
 }
@@ -102,14 +112,16 @@ type Delivery struct {
 
 // Lease answers for a delivered message. The store renews it until one of these
 // was called, so that the server does not take a living worker for a dead one.
-type Lease interface {
+type Lease interface { //nolint:interfacebloat // all that becomes of a message
 	Ack() error                    // done with: remove it
 	Nak(after time.Duration) error // let another worker have it, at once (0) or after a while
 
 	// Stands is asked before an action begins. False says that another
 	// process may have the message: this one was stalled, or cut off, for
-	// longer than the others wait. The lease has ended then.
+	// longer than the others wait. Then the message is forgotten, and the
+	// lease dropped after that: it may come again at once.
 	Stands() bool
+	Drop()
 
 	// Yield is called, instead of the others and while it is delivered, for a
 	// message that is known in this process already. Whoever has it answers for

@@ -120,7 +120,7 @@ func readJob(k Key, revision uint64, data []byte, reading Reading, secrets Seale
 	def.secrets = def.secrets || s.Sealed
 	m := &s.Meta
 	j := &Job{
-		Key: k, Revision: revision, UID: m.UID, Generation: m.Generation, ScheduleGen: m.ScheduleGen, BegunGen: m.BegunGen,
+		Key: k, Revision: revision, Size: len(data), UID: m.UID, Generation: m.Generation, ScheduleGen: m.ScheduleGen, BegunGen: m.BegunGen,
 		Created: m.Created, Updated: m.Updated, Anchor: m.Anchor, SpecSequence: m.SpecSequence,
 		State: m.State, Progress: m.Progress, Def: def,
 	}

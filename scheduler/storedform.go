@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -31,7 +32,7 @@ func trusted(data []byte) (bool, error) {
 	if len(data) < len(formMark) || string(data[:formSumAt]) != formMark[:formSumAt] || string(data[formSumEnd:len(formMark)]) != `",` {
 		return false, nil
 	}
-	if sum := checksum(data[len(formMark):]); string(data[formSumAt:formSumEnd]) != string(sum[:]) {
+	if sum := checksum(data[len(formMark):]); !bytes.Equal(data[formSumAt:formSumEnd], sum[:]) {
 		return false, errChanged
 	}
 	return true, nil

@@ -56,12 +56,15 @@ func (j *Job) TriggerDisabled(own *Baton, asked time.Time) *Baton {
 // TriggerBusy explains why a job without a waiting baton cannot be run now, nil
 // when what runs is what was asked for. running is the baton that a worker has;
 // nil: no worker has it either. open says whether the collection's jobs may run.
-func (j *Job) TriggerBusy(running *Baton, open bool, asked time.Time) error {
+func (j *Job) TriggerBusy(running *Baton, open bool, asked, now time.Time) error {
 	switch {
 	case running == nil, !open && running.NeedsOpen(): // a worker has it to look whether it may run
 		return fmt.Errorf("job %s: %w: it is just being planned; try again", j.Key, ErrConflict)
 	case running.isRequest(asked):
 		return nil
+	case running.MayRun().After(now):
+		return fmt.Errorf("job %s: %w: it is about to run by itself, at %s; try again after that",
+			j.Key, ErrConflict, running.MayRun().UTC().Format(time.RFC3339Nano))
 	}
 	return fmt.Errorf("job %s: %w: it is running, or about to", j.Key, ErrConflict)
 }

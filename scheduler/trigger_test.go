@@ -79,7 +79,7 @@ func TestTriggerDisabled(t *testing.T) {
 // TestTriggerBusy asks for a run while no baton waits.
 func TestTriggerBusy(t *testing.T) {
 	j := job(t, minutely)
-	planned, same, other := baton(j, "09:00:07"), baton(j, "09:00:07", byHand("09:01:00")), baton(j, "09:00:06", byHand("09:01:00"))
+	planned, held, same, other := baton(j, "09:00:07"), baton(j, "09:00:09"), baton(j, "09:00:07", byHand("09:01:00")), baton(j, "09:00:06", byHand("09:01:00"))
 	for name, row := range map[string]struct {
 		running *scheduler.Baton
 		closed  bool
@@ -87,11 +87,12 @@ func TestTriggerBusy(t *testing.T) {
 	}{
 		"no worker has it either":                         {nil, false, "job default/job: conflict: it is just being planned; try again"},
 		"a planned occurrence runs":                       {&planned, false, "job default/job: conflict: it is running, or about to"},
+		"a planned occurrence is about to":                {&held, false, "job default/job: conflict: it is about to run by itself, at 2026-03-02T09:00:09Z; try again after that"},
 		"another request runs":                            {&other, false, "job default/job: conflict: it is running, or about to"},
 		"what was asked for is running":                   {&same, false, "nothing to do"},
 		"its collection is disabled, and a worker has it": {&planned, true, "job default/job: conflict: it is just being planned; try again"},
 		"its collection is disabled, and it runs by hand": {&other, true, "job default/job: conflict: it is running, or about to"},
 	} {
-		mustSay(t, name, triggered(nil, j.TriggerBusy(row.running, !row.closed, at("09:00:07"))), row.want)
+		mustSay(t, name, triggered(nil, j.TriggerBusy(row.running, !row.closed, at("09:00:07"), at("09:00:08"))), row.want)
 	}
 }

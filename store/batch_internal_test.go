@@ -355,3 +355,41 @@ func TestRecordGivenUp(t *testing.T) {
 		}
 	})
 }
+
+// TestResultsTogether shows that the results of many specs are each stored once,
+// with a fraction of the acknowledgements.
+func TestResultsTogether(t *testing.T) {
+	for _, test := range forms {
+		t.Run(test.name, func(t *testing.T) {
+			withHistory(t, test.always, func(t *testing.T, h *history) {
+				const callers, each = 200, 10
+				before := h.nc.Stats().InMsgs
+				var all sync.WaitGroup
+				for i := range callers {
+					all.Go(func() {
+						for n := range each {
+							if err := h.store.PublishResult(t.Context(), "accepted", fmt.Sprintf("c.j%d", i*each+n), []byte("{}")); err != nil {
+								t.Error(err)
+							}
+						}
+					})
+				}
+				all.Wait()
+				if heard := h.nc.Stats().InMsgs - before; heard > callers*each/2 {
+					t.Errorf("%d acknowledgements for %d results", heard, callers*each)
+				}
+				results, err := h.store.js.Stream(t.Context(), "CARILLON_SPEC_RESULTS")
+				if err != nil {
+					t.Fatal(err)
+				}
+				info, err := results.Info(t.Context(), jetstream.WithSubjectFilter("carillon.spec-result.accepted.>"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n, of := info.State.Msgs, len(info.State.Subjects); n != callers*each || of != callers*each {
+					t.Errorf("%d results of %d specs are stored, want %d", n, of, callers*each)
+				}
+			})
+		})
+	}
+}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -31,9 +32,11 @@ func (s *Store) lastBaton(ctx context.Context, slot scheduler.Slot, subject stri
 	return scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}, nil
 }
 
-// FindBatons calls found for those jobs of keys that have a baton, waiting or
-// running. It is one request for each lane, for up to 512 keys.
-func (s *Store) FindBatons(ctx context.Context, keys []scheduler.Key, found func(scheduler.Key)) error {
+// FindBatons calls found for those jobs of keys that have a baton of their own,
+// waiting or running, in no particular order. It is one request for each lane, for
+// up to 512 keys, which the server answers as of one instant: a baton that is
+// passed on meanwhile is seen in one of its places.
+func (s *Store) FindBatons(ctx context.Context, keys []scheduler.Key, found func(st scheduler.Stored, running bool)) error {
 	subjects := make([][]string, s.lanes)
 	for _, k := range keys {
 		lane, slot := s.Lane(k), scheduler.Slot{Key: k}
@@ -45,7 +48,7 @@ func (s *Store) FindBatons(ctx context.Context, keys []scheduler.Key, found func
 		}
 		err := s.lastOf(ctx, s.cfg.stream(timersStream(lane)), of, 0, func(m *jetstream.RawStreamMsg) {
 			if slot, ok := s.slotOf(m.Subject); ok {
-				found(slot.Key)
+				found(scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}, m.Subject == s.fireSubject(slot))
 			}
 		})
 		if err != nil {
@@ -74,7 +77,7 @@ func (s *Store) AnyBaton(ctx context.Context, k scheduler.Key) (*scheduler.Store
 // Arm makes a baton wait until at. waiting is the sequence of the waiting
 // baton it replaces, 0 when none may wait. scheduler.ErrConflict otherwise.
 func (s *Store) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {
-	m := s.timer(slot, body, at)
+	m := s.timer(slot, s.fireSubject(slot), body, at)
 	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(waiting, 10))
 	_, err := s.publish(ctx, m)
 	return err
@@ -101,23 +104,25 @@ func (s *Store) Fire(ctx context.Context, slot scheduler.Slot, body []byte, wait
 // overtaken by a redelivery changes nothing. scheduler.ErrConflict then.
 func (s *Store) PassOn(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, running uint64) error {
 	var m *nats.Msg
+	fire := s.fireSubject(slot)
 	if at.IsZero() {
-		m = s.message(s.fireSubject(slot), body)
+		m = s.message(fire, body)
 	} else {
-		m = s.timer(slot, body, at)
-		setHeader(m, jetstream.ExpectedLastSubjSeqSubjHeader, s.fireSubject(slot))
+		m = s.timer(slot, fire, body, at)
+		setHeader(m, jetstream.ExpectedLastSubjSeqSubjHeader, fire)
 	}
 	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(running, 10))
 	_, err := s.publish(ctx, m)
 	return err
 }
 
-// timer builds the message of a waiting baton.
-func (s *Store) timer(slot scheduler.Slot, body []byte, at time.Time) *nats.Msg {
+// timer builds the message of a baton that waits until it goes to the subject fire.
+func (s *Store) timer(slot scheduler.Slot, fire string, body []byte, at time.Time) *nats.Msg {
 	m := s.message(s.timerSubject(slot), body)
 	// The client's own option writes whole seconds only.
-	setHeader(m, jetstream.ScheduleHeader, "@at "+at.UTC().Format(time.RFC3339Nano))
-	setHeader(m, jetstream.ScheduleTargetHeader, s.fireSubject(slot))
+	var due [48]byte
+	setHeader(m, jetstream.ScheduleHeader, string(at.UTC().AppendFormat(append(due[:0], "@at "...), time.RFC3339Nano)))
+	setHeader(m, jetstream.ScheduleTargetHeader, fire)
 	return m
 }
 
@@ -145,17 +150,15 @@ func (s *Store) Clear(ctx context.Context, k scheduler.Key) error {
 // EachBaton calls f for every slot of a lane that has a waiting or a running
 // baton; a slot with both is seen twice.
 func (s *Store) EachBaton(ctx context.Context, lane int, f func(slot scheduler.Slot, waiting bool) error) error {
-	n := strconv.Itoa(lane)
-	for _, kind := range []string{"timer", "fire"} {
-		err := s.eachSubject(ctx, s.timers[lane], s.cfg.Prefix+"."+kind+"."+n+".>", func(subject string) error {
-			if slot, ok := s.slotOf(subject); ok {
-				return f(slot, kind == "timer")
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+	timer, fire := s.cfg.Prefix+".timer."+strconv.Itoa(lane)+".", s.cfg.Prefix+".fire."+strconv.Itoa(lane)+"."
+	l := listing{stream: s.timers[lane], filters: []string{timer + ">", fire + ">"}, whole: true}
+	l.matches = func(subject string) bool {
+		return strings.HasPrefix(subject, timer) || strings.HasPrefix(subject, fire)
 	}
-	return nil
+	return s.each(ctx, l, func(subject string) error {
+		if slot, ok := s.slotOf(subject); ok {
+			return f(slot, strings.HasPrefix(subject, timer))
+		}
+		return nil
+	})
 }

@@ -293,7 +293,12 @@ func TestFindBatons(t *testing.T) {
 			"of none":      {nil, nil},
 		} {
 			found := map[scheduler.Key]bool{}
-			w.must(w.store.FindBatons(ctx, test.among, func(k scheduler.Key) { found[k] = true }))
+			w.must(w.store.FindBatons(ctx, test.among, func(st scheduler.Stored, running bool) {
+				found[st.Key] = true
+				if want := map[bool]string{false: "t", true: "f"}[running]; string(st.Data) != want || st.Revision == 0 {
+					t.Errorf("%s: baton %q of %s, running: %t", name, st.Data, st.Key, running)
+				}
+			}))
 			for _, k := range test.want {
 				if !found[k] {
 					t.Errorf("%s: %s is not found", name, k)
@@ -348,15 +353,17 @@ func TestUnavailable(t *testing.T) {
 		w.nc.Close()
 		nothing := func(scheduler.Stored) error { return nil }
 		for name, err := range map[string]error{
-			"Arm":        s.Arm(ctx, own, nil, time.Now().Add(time.Hour), 0),
-			"Fire":       s.Fire(ctx, own, nil, 0),
-			"PassOn":     s.PassOn(ctx, own, nil, time.Time{}, 1),
-			"Cancel":     s.Cancel(ctx, own),
-			"Clear":      s.Clear(ctx, job),
-			"Waiting":    second(s.Waiting(ctx, own)),
-			"Running":    second(s.Running(ctx, own)),
-			"FindBatons": s.FindBatons(ctx, []scheduler.Key{job}, func(scheduler.Key) {}),
-			"EachBaton":  s.EachBaton(ctx, 0, func(scheduler.Slot, bool) error { return nil }),
+			"Arm":         s.Arm(ctx, own, nil, time.Now().Add(time.Hour), 0),
+			"Fire":        s.Fire(ctx, own, nil, 0),
+			"PassOn":      s.PassOn(ctx, own, nil, time.Time{}, 1),
+			"Cancel":      s.Cancel(ctx, own),
+			"Clear":       s.Clear(ctx, job),
+			"Waiting":     second(s.Waiting(ctx, own)),
+			"Running":     second(s.Running(ctx, own)),
+			"FindBatons":  s.FindBatons(ctx, []scheduler.Key{job}, func(scheduler.Stored, bool) {}),
+			"LastRecords": s.LastRecords(ctx, []scheduler.Key{job}, scheduler.Outcomes, func(*scheduler.Record) {}),
+			"EndJobs":     s.EndJobs(ctx, []scheduler.JobEnd{{Key: job}})[0],
+			"EachBaton":   s.EachBaton(ctx, 0, func(scheduler.Slot, bool) error { return nil }),
 			"Deliver": s.Deliver(ctx, 0, nil, func() int { return 1 }, func(*scheduler.Delivery) {
 			}),
 			"LoadJob":    second(s.LoadJob(ctx, job)),

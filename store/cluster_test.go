@@ -85,8 +85,8 @@ func openReplicated(t *testing.T, s *server.Server) (*store.Store, *nats.Conn) {
 // TestNoStaleDefinitionInCluster edits a job again and again, while the stream of the definitions gets other leaders and
 // the server of one is gone: another process knows each edit in the end.
 func TestNoStaleDefinitionInCluster(t *testing.T) {
-	freshTimers() // those of the bubbles before
 	t.Parallel()
+	freshTimers() // after those of the bubbles
 	servers := startCluster(t)
 	writer, nc := openReplicated(t, servers[0])
 	reader, _ := openReplicated(t, servers[1])
@@ -141,7 +141,11 @@ func TestNoStaleDefinitionInCluster(t *testing.T) {
 		if i%2 == 0 {
 			known("before the leader steps down")
 		}
-		if _, err := nc.Request("$JS.API.STREAM.LEADER.STEPDOWN.KV_carillon-jobs", nil, patience); err != nil {
+		// With a context: the client's other requests share timers with the bubbles of other tests.
+		stepping, stop := context.WithTimeout(t.Context(), patience)
+		_, err := nc.RequestWithContext(stepping, "$JS.API.STREAM.LEADER.STEPDOWN.KV_carillon-jobs", nil)
+		stop()
+		if err != nil {
 			t.Fatal(err)
 		}
 		write()

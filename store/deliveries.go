@@ -23,9 +23,9 @@ func (s *Store) Deliver(ctx context.Context, lane int, wake <-chan struct{}, roo
 
 // delivery reads a message of a fire subject.
 func (s *Store) delivery(m *nats.Msg) (*scheduler.Delivery, bool) {
-	meta, err := m.Metadata()
-	if err != nil {
-		s.cfg.Logger.Error("message without JetStream metadata", "subject", m.Subject, "err", err)
+	of, ok := readDelivered(m.Reply)
+	if !ok {
+		s.cfg.Logger.Error("message without JetStream metadata", "subject", m.Subject, "reply", m.Reply)
 		return nil, false
 	}
 	slot, ok := s.slotOf(m.Subject)
@@ -35,7 +35,7 @@ func (s *Store) delivery(m *nats.Msg) (*scheduler.Delivery, bool) {
 		return nil, false
 	}
 	return &scheduler.Delivery{
-		Slot: slot, Body: m.Data, Sequence: meta.Sequence.Stream,
-		Deliveries: int(meta.NumDelivered), Fired: meta.Timestamp, Lease: s.leases.keep(place{meta.Stream, meta.Sequence.Stream}, m.Reply),
+		Slot: slot, Body: m.Data, Sequence: of.sequence,
+		Deliveries: of.deliveries, Fired: of.stored, Lease: s.leases.keep(place{of.stream, of.sequence}, m.Reply),
 	}, true
 }

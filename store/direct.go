@@ -9,6 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // directRequest is a batched direct get (NATS ADR-31), which the client
@@ -41,16 +43,38 @@ func (s *Store) lastBefore(ctx context.Context, stream, subject string, upTo uin
 }
 
 // lastOf calls each for the last message of every subject that has one, up to a
-// sequence (0: no bound).
+// sequence (0: no bound), when all have come.
 func (s *Store) lastOf(ctx context.Context, stream string, subjects []string, upTo uint64, each func(*jetstream.RawStreamMsg)) error {
 	if len(subjects) == 0 {
 		return nil // the server would ask what is wanted
 	}
-	return s.directGet(ctx, stream, directRequest{Subjects: subjects, UpTo: upTo}, len(subjects), func(raw *jetstream.RawStreamMsg) bool {
-		each(raw)
-		return true
-	}, func(*nats.Msg) {})
+	for range lastOfTries {
+		found, whole := make([]*jetstream.RawStreamMsg, 0, len(subjects)), true
+		get := directRequest{Subjects: subjects, UpTo: upTo}
+		err := s.directGet(ctx, stream, get, len(subjects), func(raw *jetstream.RawStreamMsg) bool {
+			found = append(found, raw)
+			return true
+		}, func(last *nats.Msg) { whole = last.Header.Get("Description") != brokenOff })
+		if err != nil {
+			return err
+		}
+		if whole {
+			for _, m := range found {
+				each(m)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: what was looked up kept moving", scheduler.ErrUnavailable)
 }
+
+// A server before 2.15 looks the messages up first and then reads them. It ends an
+// answer with brokenOff when one has gone in between, with others still to come: as
+// those of the batons of a herd do, so that it is asked again a few times.
+const (
+	brokenOff   = "Message Not Found"
+	lastOfTries = 5
+)
 
 // forward reads the messages that match a filter and have a sequence from a
 // first one on and before end, but no more than most. all tells whether there

@@ -82,6 +82,36 @@ func (s *Store) heads(ctx context.Context, k scheduler.Key, before uint64, outco
 	return heads, errors.Join(err, bad)
 }
 
+// LastRecords calls each for the last record of each of the outcomes that the jobs
+// of keys have any of, in no particular order. It is one request for up to 1,024
+// jobs times outcomes.
+func (s *Store) LastRecords(ctx context.Context, keys []scheduler.Key, outcomes []scheduler.Outcome, each func(*scheduler.Record)) error {
+	subjects := make([]string, 0, len(keys)*len(outcomes))
+	for _, k := range keys {
+		for _, o := range outcomes {
+			subjects = append(subjects, s.historySubject(k, o))
+		}
+	}
+	for batch := range slices.Chunk(subjects, multiMost) {
+		var bad error
+		err := s.lastOf(ctx, s.cfg.stream("HISTORY"), batch, 0, func(m *jetstream.RawStreamMsg) {
+			r, err := s.record(m)
+			if err != nil {
+				bad = err
+				return
+			}
+			each(r)
+		})
+		if err := errors.Join(err, bad); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// multiMost is how many subjects the server looks up in one request.
+const multiMost = 1024
+
 func newest(heads []*scheduler.Record) int {
 	best := 0
 	for i, r := range heads {

@@ -190,6 +190,41 @@ func (f *follower) mustSee(want ...string) {
 	}
 }
 
+// TestLastRecords finds the last record of each outcome of many jobs, in as many requests as it takes.
+func TestLastRecords(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		outcomes := []scheduler.Outcome{scheduler.OutcomeCompleted, scheduler.OutcomeFailed, scheduler.OutcomeFaulted}
+		var keys []scheduler.Key
+		want := map[string]bool{}
+		for i := range 400 { // 1,200 subjects
+			k := scheduler.Key{Collection: "c", Job: fmt.Sprint("j", i)}
+			keys = append(keys, k)
+			if i%3 == 0 {
+				continue // without a history
+			}
+			w.record(k, scheduler.OutcomeCompleted, "old")
+			w.record(k, scheduler.OutcomeSkipped, "not asked for")
+			w.record(k, scheduler.OutcomeCompleted, k.Job+" completed")
+			want[k.Job+" completed"] = true
+			if i%2 == 0 {
+				w.record(k, scheduler.OutcomeFaulted, k.Job+" faulted")
+				want[k.Job+" faulted"] = true
+			}
+		}
+		got := 0
+		w.must(w.store.LastRecords(t.Context(), keys, outcomes, func(r *scheduler.Record) {
+			got++
+			if !want[r.Message] || r.Sequence == 0 || r.Job.Job+" "+string(r.Outcome) != r.Message {
+				t.Errorf("found %q of %s, %s", r.Message, r.Job, r.Outcome)
+			}
+		}))
+		if got != len(want) {
+			t.Errorf("found %d, want %d", got, len(want))
+		}
+		w.must(w.store.LastRecords(t.Context(), nil, outcomes, func(*scheduler.Record) { t.Error("found one of no job") }))
+	})
+}
+
 // TestFollow shows which records are told: those of a job, of a collection, or
 // all, that come after a record, until the follower's context ends.
 func TestFollow(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -90,6 +92,31 @@ func (s *Store) SaveJob(ctx context.Context, k scheduler.Key, data []byte, repla
 	return s.publish(ctx, m)
 }
 
+// EndJobs writes the final forms of jobs, as SaveJob does, all of them under way at
+// once, and returns an error for each, nil for those that are written. They expire
+// as if they had been written when the jobs ended; at the soonest in an hour, as
+// nothing expires sooner that leaves a marker. scheduler.ErrConflict when a
+// revision is stale.
+func (s *Store) EndJobs(ctx context.Context, jobs []scheduler.JobEnd) []error {
+	errs := make([]error, len(jobs))
+	now := time.Now()
+	var writes sync.WaitGroup
+	for i := range jobs {
+		writes.Go(func() { errs[i] = s.endJob(ctx, &jobs[i], now) })
+	}
+	writes.Wait()
+	return errs
+}
+
+func (s *Store) endJob(ctx context.Context, j *scheduler.JobEnd, now time.Time) error {
+	m := s.message(s.jobSubject(j.Key), j.Data)
+	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(j.Replaces, 10))
+	setHeader(m, jetstream.MsgTTLHeader, wholeSeconds(s.cfg.FinalAge-now.Sub(j.Ended)).String())
+	setHeader(m, "Nats-Rollup", "sub")
+	_, err := s.publish(ctx, m)
+	return err
+}
+
 // RewriteJob writes a definition over a revision that says the same in other
 // words, and returns the new revision. A final one expires when the one before
 // would have, or in an hour: the server lets nothing expire sooner that leaves a
@@ -122,8 +149,11 @@ func (s *Store) timeLeft(ctx context.Context, revision uint64) (time.Duration, e
 	if ttl, err := time.ParseDuration(m.Header.Get(jetstream.MsgTTLHeader)); err == nil {
 		left = ttl - time.Since(m.Time)
 	}
-	return max(left.Truncate(time.Second), time.Second), nil
+	return wholeSeconds(left), nil
 }
+
+// wholeSeconds is the time to live that the server takes for d.
+func wholeSeconds(d time.Duration) time.Duration { return max(d.Truncate(time.Second), time.Second) }
 
 // RemoveJob deletes a definition at a revision. specSequence is the sequence
 // of the spec that asked for it, 0 if none did.
@@ -229,34 +259,17 @@ func isMarker(h nats.Header) bool {
 // EachJob calls f for every key in a collection (all when it is empty), in no
 // particular order, until f returns an error.
 func (s *Store) EachJob(ctx context.Context, collection string, f func(scheduler.Key) error) error {
-	filter := "$KV." + s.cfg.bucket(jobsBucket) + ".>"
+	prefix := "$KV." + s.cfg.bucket(jobsBucket) + "."
+	l := listing{stream: s.jobStream, filters: []string{prefix + ">"}, whole: collection == ""}
 	if collection != "" {
-		filter = "$KV." + s.cfg.bucket(jobsBucket) + "." + collection + ".*"
+		prefix += collection + "."
+		l.filters[0] = prefix + "*"
 	}
-	return s.eachSubject(ctx, s.jobStream, filter, func(subject string) error {
+	l.matches = func(subject string) bool { return strings.HasPrefix(subject, prefix) }
+	return s.each(ctx, l, func(subject string) error {
 		if k, ok := s.jobKey(subject); ok {
 			return f(k)
 		}
 		return nil
 	})
-}
-
-// indexTimeout is how long a listing may take: the server sorts a million
-// subjects for every page of a hundred thousand.
-const indexTimeout = 5 * time.Minute
-
-// eachSubject lists the subjects of a stream by the server's index.
-func (s *Store) eachSubject(ctx context.Context, st jetstream.Stream, filter string, f func(string) error) error {
-	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
-	defer cancel()
-	info, err := st.Info(ctx, jetstream.WithSubjectFilter(filter))
-	if err != nil {
-		return translate(err)
-	}
-	for subject := range info.State.Subjects {
-		if err := f(subject); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -101,6 +101,19 @@ func TestFinalJobsExpire(t *testing.T) {
 			w.must(err)
 		}
 	}
+	ended := func(before time.Duration) func(w *world) {
+		return func(w *world) {
+			ended := time.Now()
+			w.save("active", 0, false)
+			w.save("active", 1, false)
+			time.Sleep(before)
+			for i, err := range w.store.EndJobs(w.t.Context(), []scheduler.JobEnd{
+				{Key: job, Data: []byte("stale"), Replaces: 1, Ended: ended}, {Key: job, Data: []byte("final"), Replaces: 2, Ended: ended},
+			}) {
+				mustBe(w.t, "EndJobs", err, []error{scheduler.ErrConflict, nil}[i])
+			}
+		}
+	}
 	tests := []struct {
 		name  string
 		write func(w *world)
@@ -111,6 +124,9 @@ func TestFinalJobsExpire(t *testing.T) {
 		{"rewritten at once", rewritten(time.Second), 3 * time.Hour},
 		{"rewritten after an hour and a half", rewritten(90 * time.Minute), 3 * time.Hour},
 		{"rewritten shortly before its end", rewritten(179 * time.Minute), 179*time.Minute + time.Hour},
+		{"an end that is written at once", ended(0), 3 * time.Hour},
+		{"an end that is written an hour and a half after", ended(90 * time.Minute), 3 * time.Hour},
+		{"an end that is written a day after", ended(24 * time.Hour), 25 * time.Hour},
 		{"one that was not final, rewritten as final", func(w *world) {
 			w.save("active", 0, false)
 			time.Sleep(time.Hour)

@@ -1,7 +1,7 @@
 package store
 
 import (
-	"strconv"
+	"fmt"
 	"sync"
 	"time"
 
@@ -15,7 +15,18 @@ import (
 const (
 	renewEvery = time.Second
 	renewAfter = 3 * time.Second
+
+	// Who holds many renews each later, so that those are no more messages than
+	// this in a second. The last moment leaves a process that stalls three seconds.
+	renewRate = 10_000
+	renewLast = 6 * time.Second
 )
+
+// renewAge is how long after the server last heard of a lease it is renewed, when
+// so many are held.
+func renewAge(held int) time.Duration {
+	return min(max(renewAfter, time.Duration(held)*time.Second/renewRate), renewLast)
+}
 
 // leases keeps the messages that this process has: it renews each until it was
 // answered for. One that is delivered again while it is kept, as after the
@@ -51,24 +62,31 @@ type lease struct {
 	renewed time.Time // when the server last heard of it
 	doubted bool      // others may have been given the message since
 	joined  bool      // it came again while it was kept
+	refused bool      // the last delivery is nobody's, see Yield
 }
 
 var _ scheduler.Lease = (*lease)(nil)
 
+// What the server is told of a message.
+var (
+	ackVerb   = []byte("+ACK")
+	nakVerb   = []byte("-NAK")
+	renewVerb = []byte("+WPI")
+)
+
 // Ack removes the message from its stream.
-func (l *lease) Ack() error { return l.keeper.end(l, "+ACK") }
+func (l *lease) Ack() error { return l.keeper.end(l, ackVerb) }
 
 // Nak lets another worker have the message at once (0) or after a while.
 func (l *lease) Nak(after time.Duration) error {
 	if after <= 0 {
-		return l.keeper.end(l, "-NAK")
+		return l.keeper.end(l, nakVerb)
 	}
-	return l.keeper.end(l, `-NAK {"delay": `+strconv.FormatInt(int64(after), 10)+`}`)
+	return l.keeper.end(l, fmt.Appendf(nil, `-NAK {"delay": %d}`, int64(after)))
 }
 
 // Stands reports whether the message is this process's still, for all that is
-// known. If not, the lease ends without a word to the server, so that whoever
-// has the message keeps it; when nobody has it, it is given out again.
+// known.
 func (l *lease) Stands() bool {
 	k := l.keeper
 	k.mu.Lock()
@@ -77,21 +95,31 @@ func (l *lease) Stands() bool {
 	if k.overdue(l, now) || k.shared && k.away(now) {
 		l.doubted = true
 	}
-	if !l.doubted {
-		return true
+	return !l.doubted
+}
+
+// Drop ends a lease that does not stand, without a word to the server, so that
+// whoever has the message keeps it; when nobody has it, it is given out again.
+// One that stands, since the message has come again meanwhile and another run has
+// it, is left alone.
+func (l *lease) Drop() {
+	k := l.keeper
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if (l.doubted || l.refused) && k.held[l.place] == l {
+		k.forget(l)
+		k.dropped()
 	}
-	k.forget(l)
-	k.dropped()
-	return false
 }
 
 // Yield ends a lease that came with the last delivery alone. That of a message
-// which is kept already is its run's, and goes on.
+// which is kept already is its run's, and goes on, unless that drops it.
 func (l *lease) Yield() {
 	k := l.keeper
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if l.joined {
+		l.refused = true
 		return
 	}
 	k.forget(l)
@@ -119,18 +147,18 @@ func (k *leases) keep(at place, reply string) *lease {
 		l.joined = true
 	}
 	now := time.Now()
-	l.reply, l.kept, l.renewed, l.doubted = reply, now, now, false
+	l.reply, l.kept, l.renewed, l.doubted, l.refused = reply, now, now, false, false
 	return l
 }
 
 // end answers for a message.
-func (k *leases) end(l *lease, verb string) error {
+func (k *leases) end(l *lease, verb []byte) error {
 	k.mu.Lock()
 	reply := l.reply
 	k.forget(l)
 	last := len(k.held) == 0
 	k.mu.Unlock()
-	err := k.nc.Publish(reply, []byte(verb))
+	err := k.nc.Publish(reply, verb)
 	if last && k.emptied != nil {
 		k.emptied()
 	}
@@ -158,7 +186,7 @@ func (k *leases) renew(idle <-chan struct{}) {
 	for !k.nc.IsClosed() {
 		select {
 		case now := <-tick.C:
-			k.renewStale(now, renewAfter)
+			k.renewStale(now, renewAge(k.size()))
 		case <-idle:
 			return
 		case <-closed:
@@ -171,7 +199,7 @@ func (k *leases) renew(idle <-chan struct{}) {
 func (k *leases) renewStale(now time.Time, age time.Duration) {
 	due := k.stale(now, age)
 	for i, r := range due {
-		if err := k.nc.Publish(r.reply, []byte("+WPI")); err != nil {
+		if err := k.nc.Publish(r.reply, renewVerb); err != nil {
 			k.notRenewed(due[i:])
 			k.lost(err)
 			return
@@ -268,6 +296,13 @@ func (k *leases) any() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.held) > 0
+}
+
+// size is how many messages are held.
+func (k *leases) size() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.held)
 }
 
 // count returns how many messages of each stream are held, without doubt.

@@ -81,8 +81,63 @@ func TestLeaseOfWhatIsKnown(t *testing.T) {
 	if run.Stands() {
 		t.Error("a lease in doubt stands")
 	}
-	k.keep(at, "answer.3").Yield()
+	k.keep(at, "answer.3").Yield() // before its run has left the room
+	run.Drop()
+	if k.any() || again != 1 {
+		t.Errorf("a lease is left that no run has, and %d were let go, want 1", again)
+	}
+	k.keep(at, "answer.4").Yield() // after the message was answered for
 	if k.any() || again != 2 {
 		t.Errorf("a lease is left that is nobody's, and %d were let go, want 2", again)
+	}
+}
+
+// TestDropOfARepetition shows that a lease in doubt whose message has come again
+// meanwhile is not dropped: the message is this process's, and must be renewed.
+func TestDropOfARepetition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, err := server.NewServer(&server.Options{DontListen: true, NoLog: true, NoSigs: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv.Start()
+		t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
+		nc, err := nats.Connect("", nats.InProcessServer(srv))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nc.Close)
+		dropped := 0
+		k := &leases{nc: nc, lost: func(err error) { t.Error(err) }, dropped: func() { dropped++ }, shared: true}
+		l := k.keep(place{"S", 1}, "answer.first")
+		time.Sleep(time.Millisecond)
+		k.doubt(time.Now())
+		if l.Stands() {
+			t.Error("a lease in doubt stands")
+		}
+		k.keep(place{"S", 1}, "answer.again")
+		l.Drop()
+		if !l.Stands() || !k.any() || dropped != 0 {
+			t.Errorf("its message came again: stands %t, held %t, dropped %d", l.Stands(), k.any(), dropped)
+		}
+		time.Sleep(time.Millisecond)
+		k.doubt(time.Now())
+		l.Drop()
+		if k.any() || dropped != 1 {
+			t.Errorf("held %t, dropped %d", k.any(), dropped)
+		}
+	})
+}
+
+// TestRenewAge: the more leases are held, the later each is renewed, so that there are not many more messages, but always
+// three seconds before the server gives it to another, the second between two looks included.
+func TestRenewAge(t *testing.T) {
+	for held, want := range map[int]time.Duration{
+		1: 3 * time.Second, 30_000: 3 * time.Second, 45_000: 4500 * time.Millisecond, 60_000: 6 * time.Second, 1_000_000: 6 * time.Second,
+	} {
+		got := renewAge(held)
+		if got != want || got+renewEvery > ackWait-3*time.Second {
+			t.Errorf("%d held: renewed after %s, want %s", held, got, want)
+		}
 	}
 }

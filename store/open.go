@@ -28,6 +28,7 @@ type Store struct {
 	secrets     jetstream.KeyValue
 	history     jetstream.Stream
 	records     *batcher // of the history
+	results     *batcher // of specs
 	specs       jetstream.Stream
 	timers      []jetstream.Stream
 	opened      []string // the streams behind all these, in the order in which they were opened
@@ -35,8 +36,9 @@ type Store struct {
 	specLeases  *leases
 	presence    *presence
 	publisher   *publisher
-	unasked     names // streams whose purge the NATS user may not ask for
-	deaf        names // buckets whose changes cannot be heard
+	unasked     names  // streams whose purge the NATS user may not ask for
+	deaf        names  // buckets whose changes cannot be heard
+	indexPage   uint64 // subjects that the index gives at once
 	suspicions  chan struct{}
 	shut        atomic.Pointer[[]Shut] // what the last check found
 }
@@ -63,7 +65,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), suspicions: make(chan struct{}, 1)}
+	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), suspicions: make(chan struct{}, 1), indexPage: indexPage}
 	notRenewed := func(err error) { cfg.Logger.Warn("leases not renewed", "err", err) }
 	s.specLeases = &leases{nc: nc, lost: notRenewed}
 	s.presence = newPresence(s)
@@ -363,12 +365,17 @@ func (s *Store) openStreams(ctx context.Context) (err error) {
 	}); err != nil {
 		return err
 	}
-	_, err = s.stream(ctx, jetstream.StreamConfig{
+	results, err := s.stream(ctx, jetstream.StreamConfig{
 		Name: s.cfg.stream("SPEC_RESULTS"), Description: "Carillon: what became of each published spec",
 		Subjects: []string{s.cfg.Prefix + ".spec-result.>"}, AllowDirect: true,
 		MaxAge: s.cfg.ResultAge, Duplicates: time.Second,
+		AllowBatchPublish: s.level >= batchLevel, AllowAtomicPublish: s.cfg.SyncAlways,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	s.results = &batcher{store: s, form: formOf(results.CachedInfo().Config, s.cfg.SyncAlways)}
+	return nil
 }
 
 // stream opens a stream, or creates it, and refuses one whose settings would

@@ -304,6 +304,8 @@ func TestNotWaitedFor(t *testing.T) {
 		if before.Lease.Stands() {
 			t.Error("what came before is not in doubt")
 		}
+		before.Lease.Drop()
+		later.Lease.Drop() // stands, and is left alone
 		a.grow(1)
 		began := time.Now()
 		if again := a.take(); again.Sequence != before.Sequence || again.Deliveries != 2 || time.Since(began) > 2*quick {
@@ -396,6 +398,8 @@ func TestLostConnection(t *testing.T) {
 				if late.Lease.Stands() != test.stands {
 					t.Errorf("when it is back: %t", !test.stands)
 				}
+				early.Lease.Drop()
+				late.Lease.Drop()
 				if b == nil {
 					return
 				}

@@ -156,15 +156,22 @@ func (p *puller) receive(m *nats.Msg) {
 	case "408":
 		p.ask()
 	case "409":
-		if m.Header.Get("Description") == tooManyBytes {
+		switch reason := m.Header.Get("Description"); reason {
+		case tooManyBytes:
 			p.alone()
-			return
+		case completed:
+			p.ask()
+		default:
+			p.refused(status, reason)
 		}
-		p.refused(status, m.Header.Get("Description"))
 	default: // such as a change of the consumer's leader, or a stream that is gone
 		p.refused(status, m.Header.Get("Description"))
 	}
 }
+
+// completed is what the server says at the end of a request that had as many
+// messages as it asked for, and fewer bytes.
+const completed = "Batch Completed"
 
 // tooManyBytes is what the server says when the next message does not fit into
 // what is left of a request.

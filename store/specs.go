@@ -18,17 +18,17 @@ import (
 // not block; what it gets after ctx is done it should give back.
 func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error {
 	return s.pull(ctx, s.cfg.stream("SPECS"), pulling{wake: wake, room: room, bytes: specBytes}, func(m *nats.Msg) {
-		meta, err := m.Metadata()
-		if err != nil {
-			s.cfg.Logger.Error("spec without JetStream metadata", "subject", m.Subject, "err", err)
+		of, ok := readDelivered(m.Reply)
+		if !ok {
+			s.cfg.Logger.Error("spec without JetStream metadata", "subject", m.Subject, "reply", m.Reply)
 			return
 		}
 		rest := strings.TrimPrefix(m.Subject, s.cfg.Prefix+".spec.")
 		verb, name, _ := strings.Cut(rest, ".")
 		take(scheduler.PublishedSpec{
 			Verb: verb, Name: name, Body: m.Data,
-			Sequence: meta.Sequence.Stream, Published: meta.Timestamp, Deliveries: int(meta.NumDelivered),
-			Lease: s.specLeases.keep(place{meta.Stream, meta.Sequence.Stream}, m.Reply),
+			Sequence: of.sequence, Published: of.stored, Deliveries: of.deliveries,
+			Lease: s.specLeases.keep(place{of.stream, of.sequence}, m.Reply),
 		})
 	})
 }
@@ -111,7 +111,5 @@ func (s *Store) PublishResult(ctx context.Context, verdict, name string, body []
 	if name != "" {
 		subject += "." + name
 	}
-	m := s.bareMessage(subject, body)
-	_, err := s.publish(ctx, m)
-	return err
+	return s.results.append(ctx, subject, body)
 }

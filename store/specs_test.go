@@ -2,11 +2,14 @@ package store_test
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
 )
 
 // publish publishes a spec, and returns its sequence.
@@ -210,6 +213,27 @@ func TestSpecsAreAskedForInBytes(t *testing.T) {
 		}
 		if took := time.Since(began); took > 100*time.Millisecond {
 			t.Errorf("it took %s", took)
+		}
+	})
+}
+
+// TestCompletedRequest shows that a request for specs which brought as many as
+// it asked for, in fewer bytes, is nothing to warn of.
+func TestCompletedRequest(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		var log strings.Builder
+		st, err := open(t, w.connect(), store.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		w.must(err)
+		w.store = st
+		got := w.specs(func() int { return 2 })
+		for range 10 {
+			w.publish("put.c.job", "{}")
+			w.must(take(t, got).Lease.Ack())
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if log.Len() > 0 {
+			t.Errorf("the log says %s", log.String())
 		}
 	})
 }

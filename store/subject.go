@@ -11,7 +11,19 @@ import (
 // Lane returns the partition of a job: a hash of its name, so every replica
 // and every restart agree.
 func (s *Store) Lane(k scheduler.Key) int {
-	return int(crc32.ChecksumIEEE([]byte(k.Collection+"."+k.Job)) % uint32(s.lanes))
+	return int(crcOf(k.Collection, ".", k.Job) % uint32(s.lanes))
+}
+
+// crcOf is the CRC-32 of strings in a row. The library's takes bytes, which it
+// has put on the heap.
+func crcOf(parts ...string) uint32 {
+	crc := ^uint32(0)
+	for _, part := range parts {
+		for i := range len(part) {
+			crc = crc32.IEEETable[byte(crc)^part[i]] ^ crc>>8
+		}
+	}
+	return ^crc
 }
 
 // timerSubject is where a slot's baton waits: carillon.timer.<lane>.<collection>.<job>.
@@ -40,18 +52,15 @@ func (s *Store) batonSubject(kind string, slot scheduler.Slot) string {
 
 // slotOf reads a baton subject back, timer or fire.
 func (s *Store) slotOf(subject string) (scheduler.Slot, bool) {
-	rest, ok := strings.CutPrefix(subject, s.cfg.Prefix+".")
-	if !ok {
+	rest, ok := strings.CutPrefix(subject, s.cfg.Prefix)
+	if n := strings.Count(rest, "."); !ok || n != 4 && n != 5 || rest[0] != '.' {
 		return scheduler.Slot{}, false
 	}
-	t := strings.Split(rest, ".") // kind, lane, collection, job[, detached run]
-	if len(t) != 4 && len(t) != 5 {
-		return scheduler.Slot{}, false
-	}
-	slot := scheduler.Slot{Key: scheduler.Key{Collection: t[2], Job: t[3]}}
-	if len(t) == 5 {
-		slot.Detached = t[4]
-	}
+	_, rest, _ = strings.Cut(rest[1:], ".") // kind
+	_, rest, _ = strings.Cut(rest, ".")     // lane
+	var slot scheduler.Slot
+	slot.Collection, rest, _ = strings.Cut(rest, ".")
+	slot.Job, slot.Detached, _ = strings.Cut(rest, ".")
 	return slot, true
 }
 

@@ -87,7 +87,10 @@ func (w *watch) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = w.bucket.store.eachSubject(ctx, st, w.subject(">"), func(subject string) error {
+	prefix := w.subject("")
+	l := listing{stream: st, filters: []string{w.subject(">")}, whole: true}
+	l.matches = func(subject string) bool { return strings.HasPrefix(subject, prefix) }
+	err = w.bucket.store.each(ctx, l, func(subject string) error {
 		w.owe(change{name: w.nameOf(subject)})
 		return nil
 	})

@@ -47,6 +47,7 @@ type devCmd struct {
 	Insecure  bool     `name:"insecure-listen" help:"Let these addresses be others than loopback ones, though nothing asks for a password."`
 	Data      string   `help:"Directory of jobs, history and the emulators' messages; one process at a time can use it." default:".carillon" placeholder:"DIR"`
 	Sync      string   `help:"How long a write may wait for the disk (what a power cut can cost), or always." default:"1s" placeholder:"DURATION"`
+	Hold      byteSize `name:"hold-memory" help:"Memory for jobs that are due, or soon will be, and their definitions." default:"160MiB" placeholder:"SIZE"`
 	Allow     []string `name:"allow-target" help:"Addresses that jobs may reach beside loopback ones: one, or a network as CIDR, 10.1.0.0/16. May be repeated." placeholder:"CIDR"`
 	Hosts     []string `name:"allowed-host" help:"Names that the HTTP servers answer to, beside those of loopback addresses: a name, or *.example.com. May be repeated." placeholder:"NAME"`
 	Pprof     string   `help:"Serve Go's profiles of this process there, at /debug/pprof/, for go tool pprof. A loopback address: they tell what is in its memory. Default: nowhere." placeholder:"ADDR"`
@@ -159,7 +160,7 @@ func (c devCmd) listeners() []listen.Flag {
 
 // check makes sure that the flags can be meant.
 func (c devCmd) check(ctx context.Context) error {
-	err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts), profiles.CheckAddress(ctx, c.Pprof))
+	err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts), checkHold(c.Hold), profiles.CheckAddress(ctx, c.Pprof))
 	if err != nil {
 		return err
 	}
@@ -240,6 +241,7 @@ func (d *dev) run(ctx context.Context) error {
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry},
 		Worker: worker.Config{
 			OnRecord: d.records.Take, Grace: devGrace, Concurrency: min(defaultConcurrency, connlimit.Share(connlimit.Files())),
+			HoldMemory: int(d.cmd.Hold),
 		},
 	})
 	if err != nil {

@@ -110,6 +110,10 @@ func printReport(t *terminal.Terminal, r *service.AuditReport) {
 			terminal.Plural(u.Secrets, "shared secret", "shared secrets"), terminal.Plural(u.Jobs, "job", "jobs"),
 			u.Example, u.Reason)
 	}
+	if r.Ended > 0 {
+		t.Printf("%s ended a while ago or just now, and will be written down as such when there is leisure\n",
+			terminal.Plural(r.Ended, "job has", "jobs have"))
+	}
 	t.Printf("%s, %d waiting, %d running, %s in %s\n", terminal.Plural(r.Jobs, "job", "jobs"), r.Waiting, r.Running,
 		terminal.Plural(len(r.Findings), "problem", "problems"), time.Duration(r.Duration).Round(time.Millisecond))
 }

@@ -5,11 +5,26 @@ import (
 	"runtime/debug"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
+
+	"github.com/carillon-sched/carillon/store/embedded"
 )
 
 // memoryShare is the part of a container's memory that Go stays below, by collecting garbage sooner. The rest is for what Go
 // does not know of.
 const memoryShare = 0.9
+
+// besideHold is what a process needs beside its jobs, and garbage.
+const besideHold = 128 << 20
+
+// tuneMemory has the garbage collector keep a process near what it needs for a
+// hold of so many bytes, unless GOGC or GOMEMLIMIT says something.
+func tuneMemory(lookup func(string) (string, bool), hold byteSize) {
+	_, percent := lookup("GOGC")
+	_, limit := lookup("GOMEMLIMIT")
+	if !percent && !limit {
+		embedded.KeepWithin(uint64(hold + hold/4 + besideHold))
+	}
+}
 
 // limitMemory has Go honour the memory limit of the control group that this process is in, unless GOMEMLIMIT says something.
 // Where there is no limit, or none that can be found out, nothing changes.

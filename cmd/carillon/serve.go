@@ -66,7 +66,7 @@ type storeFlags struct {
 type workFlags struct {
 	Concurrency int           `help:"Attempts in flight." env:"CARILLON_CONCURRENCY" default:"256" placeholder:"N"`
 	PerTarget   int           `help:"Of these, to one host and port. It begins with 8, and earns one with each success or answer within a second. 0: a quarter." env:"CARILLON_PER_TARGET" default:"0" placeholder:"N"`
-	Hold        int           `help:"Due jobs held in memory." env:"CARILLON_HOLD" default:"16384" placeholder:"N"`
+	HoldMemory  byteSize      `help:"Memory for jobs that are due, or soon will be, and their definitions: of a herd, as many as fit are ready at the instant. What the process needs is twice that, and a bit." env:"CARILLON_HOLD_MEMORY" default:"160MiB" placeholder:"SIZE"`
 	Grace       time.Duration `help:"How long a stop waits for running attempts before it leaves them to another process." env:"CARILLON_GRACE" default:"20s" placeholder:"DURATION"`
 }
 
@@ -100,6 +100,7 @@ func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
+	tuneMemory(t.Lookup, c.HoldMemory)
 	files := connlimit.Files()
 	if err := enoughFiles(files); err != nil {
 		return err
@@ -183,7 +184,7 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 			HistoryAge: c.HistoryAge, HistoryPerJob: perJob(c.HistoryPer), FinalAge: c.FinalAge, ResultAge: c.ResultAge,
 		},
 		Limits:   scheduler.Limits{MinRetryInterval: c.MinRetryTime},
-		Worker:   worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, Hold: c.Hold, Grace: c.Grace},
+		Worker:   worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, HoldMemory: int(c.HoldMemory), Grace: c.Grace},
 		Delivery: delivery, Version: thisBuild().Version, Logger: log,
 	}, err
 }

@@ -29,7 +29,7 @@ func (c serveCmd) check() error {
 		checkLeast("history-age", c.HistoryAge, time.Second), checkLeast("history-per-job", c.HistoryPer, 0),
 		checkLeast("final-age", c.FinalAge, time.Second), checkLeast("result-age", c.ResultAge, time.Second),
 		checkLeast("concurrency", c.Concurrency, 1), checkLeast("per-target", c.PerTarget, 0),
-		checkLeast("hold", c.Hold, 1), checkLeast("grace", c.Grace, time.Millisecond),
+		checkHold(c.HoldMemory), checkLeast("grace", c.Grace, time.Millisecond),
 	}
 	problems = append(problems, c.checkFiles())
 	for _, subject := range c.NATSSubject {
@@ -56,6 +56,14 @@ func (f natsFlags) checkFiles() error {
 		if !x509.NewCertPool().AppendCertsFromPEM(data) {
 			return fmt.Errorf("--nats-ca: %s: holds no certificate in PEM", f.CA)
 		}
+	}
+	return nil
+}
+
+// checkHold makes sure that --hold-memory has room for work.
+func checkHold(b byteSize) error {
+	if b < leastHold {
+		return terminal.Usagef("--hold-memory: %s is less than %s", b, byteSize(leastHold))
 	}
 	return nil
 }

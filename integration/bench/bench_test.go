@@ -93,7 +93,7 @@ func TestScenarios(t *testing.T) {
 		{
 			"-scenario hold -n 50 -idle 10ms -shape processes",
 			[]string{"carillon"},
-			[]string{"rss_idle_bytes_per_job", "server_rss_idle_mb", "worker_heap_bytes_per_job", "ready_s", "killed_ready_s", "audit_s"},
+			[]string{"rss_idle_bytes_per_job", "server_rss_idle_mb", "worker_heap_bytes_per_job", "rss_gc_bytes_per_job", "ready_s", "killed_ready_s", "audit_s"},
 			[]string{"audit_findings"},
 		},
 		{

@@ -60,21 +60,26 @@ func (p *process) fetch(ctx context.Context, name string, read func(io.Reader) e
 
 // The rest after a herd: what is left to do when all is drained, such as what is written when there is leisure.
 const (
-	restTick = 500 * time.Millisecond
-	restIdle = restTick / 20 // processor time of a tick in which next to nothing is done
-	restMost = 30 * time.Second
+	restTick  = 500 * time.Millisecond
+	restIdle  = restTick / 20 // processor time of a tick in which next to nothing is done
+	restTicks = 4             // of these in a row: the scheduler waits for leisure before it writes what nobody waits for
+	restMost  = 30 * time.Second
 )
 
 // rest waits until NATS server and scheduler have next to nothing left to do, and returns the processor time that it took.
 func (s *stage) rest(ctx context.Context) (time.Duration, error) {
 	began := s.readCPU()
-	before := began
+	before, idle := began, 0
 	for until := time.Now().Add(restMost); time.Now().Before(until); {
 		if err := sleep(ctx, time.Now().Add(restTick)); err != nil {
 			return 0, err
 		}
 		now := s.readCPU()
-		if now-before < restIdle {
+		idle++
+		if now-before >= restIdle {
+			idle = 0
+		}
+		if idle == restTicks {
 			return now - began, nil
 		}
 		before = now

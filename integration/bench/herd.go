@@ -63,7 +63,7 @@ func (b *bench) herdTo(ctx context.Context, name string, open func(context.Conte
 
 // herdOf is the herd of a system.
 func (s *stage) herdOf(name string, sys *system, to *target) *herdRun {
-	h := s.newHerd(name, herdQuiet)
+	h := s.newHerd(name, herdQuiet(s.n))
 	h.calendar.action, h.target = to.action, to
 	h.register = func(ctx context.Context) (took time.Duration, err error) {
 		return sys.putAll(ctx, s.progress, h.calendar, s.sink.url)
@@ -85,15 +85,20 @@ type herdRun struct {
 	settle   func(ctx context.Context, until time.Time) (figures, error)
 }
 
-// herdQuiet is the quiet before Carillon's herd, which fires up to 2.5 s early:
-// that is to be part of the measurement.
-const herdQuiet = 3 * time.Second
+// herdQuiet is the quiet before Carillon's herd, which fires up to 2.5 s early, a
+// large one up to 10.5 s: that is to be part of the measurement.
+func herdQuiet(jobs int) time.Duration {
+	if jobs <= 20_000 {
+		return 3 * time.Second
+	}
+	return 11 * time.Second
+}
 
 // herdPatience ends the wait for calls that do not come.
 const herdPatience = 15 * time.Second
 
 func (s *stage) newHerd(name string, quiet time.Duration) *herdRun {
-	due := time.Now().UTC().Add(s.lead(s.n) - herdQuiet + quiet).Truncate(time.Millisecond)
+	due := time.Now().UTC().Add(s.lead(s.n) - herdQuiet(s.n) + quiet).Truncate(time.Millisecond)
 	return &herdRun{
 		stage: s, name: name, quiet: quiet, patience: herdPatience,
 		calendar: calendar{collection: "default", prefix: "job-", jobs: s.n, first: due},

@@ -111,5 +111,15 @@ func (s *stage) heldApart(ctx context.Context) (figures, error) {
 		sum += live
 		fs = append(fs, figure{r.name + "_heap_bytes_per_job", live / n})
 	}
-	return append(fs, figure{"heap_bytes_per_job", sum / n}), nil
+	fs = append(fs, figure{"heap_bytes_per_job", sum / n})
+	if err := sleep(ctx, time.Now().Add(giveBack)); err != nil {
+		return nil, err
+	}
+	fs = append(fs, s.residentNow("rss_gc_mb")...)
+	collected, _ := fs.find("rss_gc_mb")
+	return append(fs, figure{"rss_gc_bytes_per_job", collected * 1e6 / n}), nil
 }
+
+// giveBack is how long other processes have after a collection to give free memory back to the system, which Go does in the
+// background.
+const giveBack = 5 * time.Second

@@ -163,7 +163,7 @@ func (o *options) lead(jobs int) time.Duration {
 	case o.ahead > 0:
 		return o.ahead
 	case o.apart():
-		return 10*time.Second + time.Duration(jobs)*time.Second/2000
+		return herdQuiet(jobs) + 7*time.Second + time.Duration(jobs)*time.Second/2000
 	}
-	return 6*time.Second + time.Duration(jobs)*time.Second/2500
+	return herdQuiet(jobs) + 3*time.Second + time.Duration(jobs)*time.Second/2500
 }

@@ -83,8 +83,17 @@ func (r *remote) put(ctx context.Context, key scheduler.Key, document []byte) er
 	return err
 }
 
+// askTimeout is how long an answer may take to whether a job is completed. A request that a process took which was then killed
+// is not answered, and asked again.
+const askTimeout = 2 * time.Second
+
 func (r *remote) completed(ctx context.Context, key scheduler.Key) (bool, error) {
-	answer, _, err := r.call(ctx, "get", key, nil)
+	asking, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	answer, _, err := r.call(asking, "get", key, nil)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}

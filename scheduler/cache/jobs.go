@@ -12,6 +12,10 @@ import (
 type Jobs struct {
 	*Mirror[scheduler.Key, *scheduler.Job]
 
+	// Changed is called with each job that the watch says was changed, before it is
+	// read again; nil for nothing. It must not block. Set it before Run.
+	Changed func(scheduler.Key)
+
 	store   scheduler.Jobs
 	actions scheduler.ActionReader
 	secrets scheduler.Sealer
@@ -35,7 +39,12 @@ func NewJobs(store scheduler.Jobs, actions scheduler.ActionReader, secrets sched
 	j := &Jobs{store: store, actions: actions, secrets: secrets}
 	j.Mirror = New(Config[scheduler.Key, *scheduler.Job]{
 		Watch: func(ctx context.Context, ready func(), changed func(scheduler.Key, uint64, []byte)) error {
-			return store.WatchJobs(ctx, ready, func(k scheduler.Key, revision uint64) { changed(k, revision, nil) })
+			return store.WatchJobs(ctx, ready, func(k scheduler.Key, revision uint64) {
+				changed(k, revision, nil)
+				if j.Changed != nil {
+					j.Changed(k)
+				}
+			})
 		},
 		Load: j.read, Revision: func(j *scheduler.Job) uint64 { return j.Revision }, Limit: jobsKept, Shards: jobShards,
 		Weight: func(j *scheduler.Job) int {

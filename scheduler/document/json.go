@@ -10,6 +10,8 @@ import (
 // text's memory. Unfinished objects and arrays grow on two stacks, which later parsers use again, and the members of
 // finished objects share a few allocations.
 type jsonParser struct {
+	*stacks
+
 	text     string
 	comments bool // they are allowed, and so is a comma before a closing bracket
 	pos      int
@@ -17,8 +19,6 @@ type jsonParser struct {
 	places   *places // nil unless they are asked for
 	cursor   cursor
 	room     []Member // for members of finished objects
-
-	*stacks
 }
 
 // stacks are what an unfinished document grows on.

@@ -22,6 +22,9 @@ func (p *jsonParser) string() (string, error) {
 			begun.WriteString(text)
 			return begun.String(), nil
 		case c == '\\':
+			if begun.Len() == 0 {
+				begun.Grow(p.quoted(start) - start)
+			}
 			begun.WriteString(p.text[start:p.pos])
 			if err := p.escape(&begun); err != nil {
 				return "", err
@@ -34,6 +37,19 @@ func (p *jsonParser) string() (string, error) {
 		}
 	}
 	return "", p.fail("expected a closing quote")
+}
+
+// quoted returns where the string ends that has something at from.
+func (p *jsonParser) quoted(from int) int {
+	for i := from; i < len(p.text); i++ {
+		switch p.text[i] {
+		case '"':
+			return i
+		case '\\':
+			i++
+		}
+	}
+	return len(p.text)
 }
 
 // The letters behind a backslash, and what they stand for.

@@ -27,8 +27,8 @@ type Reader struct {
 	base     string             // where the vocabulary's objects stand in the document
 	explored *Vocabulary        // of a reader that explores; else nil
 	strays   []stray
-	opened   []string // the paths of the objects that were read
-	asked    []string // the paths of the objects that were asked for
+	opened   []spot // of the objects that were read
+	asked    []spot // of the objects that were asked for
 }
 
 // NewReader returns a reader without problems.
@@ -39,6 +39,7 @@ func NewReader() *Reader { return &Reader{} }
 // unknown.
 func (r *Reader) Knows(base string, words func() *Vocabulary) {
 	var known *Vocabulary
+	r.opened, r.asked = make([]spot, 0, usualMembers), make([]spot, 0, 2*usualMembers)
 	r.base, r.words = base, func() *Vocabulary {
 		if known == nil {
 			known = words()
@@ -98,24 +99,39 @@ func (r *Reader) Err() error {
 func (r *Reader) Object(v Value, path string) *Object { return r.object(v, spot{name: path}) }
 
 func (r *Reader) object(v Value, at spot) *Object {
-	o := &Object{reader: r, place: at}
+	o := r.newObject()
+	o.reader, o.place = r, at
 	if v.kind != KindObject {
 		r.mismatch(at, KindObject, v)
 		o.broken = true
 		return o
 	}
 	if r.words != nil {
-		r.opened = append(r.opened, at.path())
+		r.opened = append(r.opened, at)
 	}
 	o.members, o.used = v.members, o.few[:0]
 	if len(v.members) > len(o.few) {
 		o.used = make([]bool, len(v.members))
 	}
 	o.used = o.used[:len(v.members)]
-	if !r.Trusted {
-		o.known = make([]string, 0, 16)
-	}
 	return o
+}
+
+// learner is an object with room for the names that nearly all objects are asked for, or fewer.
+type learner struct {
+	Object
+
+	room [2 * usualMembers]string
+}
+
+// newObject returns an object with room for names, unless it needs none.
+func (r *Reader) newObject() *Object {
+	if r.Trusted {
+		return &Object{}
+	}
+	l := &learner{}
+	l.known = l.room[:0]
+	return &l.Object
 }
 
 // mismatch reports a value of the wrong kind.

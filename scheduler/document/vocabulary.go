@@ -59,7 +59,7 @@ func (v *Vocabulary) learn(path, name string) {
 // ask notes that a reader wants an object of that name, or whatever it is, from the object.
 func (o *Object) ask(name string) {
 	if r := o.reader; r.words != nil {
-		r.asked = append(r.asked, o.Path(name))
+		r.asked = append(r.asked, o.spot(name))
 	}
 }
 
@@ -139,7 +139,7 @@ func (r *Reader) below(object, home string) string {
 func (r *Reader) mayHave(path string) bool {
 	for path != r.base {
 		around := path[:max(strings.LastIndexAny(path, ".["), 0)]
-		if slices.Contains(r.opened, around) && !slices.Contains(r.asked, path) {
+		if stands(r.opened, around) && !stands(r.asked, path) {
 			return false
 		}
 		if around == path || path == "" {
@@ -148,6 +148,11 @@ func (r *Reader) mayHave(path string) bool {
 		path = around
 	}
 	return true
+}
+
+// stands reports whether one of the spots has a path.
+func stands(spots []spot, path string) bool {
+	return slices.ContainsFunc(spots, func(s spot) bool { return s.path() == path })
 }
 
 // phrase says where members belong: "in action.request", "at the top level of the job".

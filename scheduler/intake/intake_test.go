@@ -54,7 +54,7 @@ func TestRoom(t *testing.T) {
 
 // TestRoomInBytes shows that no more is asked for while what is held has too many bytes.
 func TestRoomInBytes(t *testing.T) {
-	r := NewRoom[int](10, 1, 1).Bound(100)
+	r := NewRoom[int](10, 1, 1).Bound(100, 1)
 	r.KeepSized(1, 60)
 	if r.Ask() != 9 {
 		t.Errorf("room for %d, want 9", r.Ask())
@@ -71,6 +71,28 @@ func TestRoomInBytes(t *testing.T) {
 	r.Release(1)
 	if r.Ask() != 9 || !told(r.Wake(0)) {
 		t.Errorf("room for %d beside 60 bytes, want 9, and the source told", r.Ask())
+	}
+}
+
+// TestRoomForHowMany shows that as many are asked for as there is room for in bytes, when they are as long as they are taken to be.
+func TestRoomForHowMany(t *testing.T) {
+	r := NewRoom[int](10, 2, 1).Bound(100, 20)
+	if r.Ask() != 5 {
+		t.Errorf("room for %d, want 5", r.Ask())
+	}
+	r.KeepSized(1, 20)
+	r.KeepSized(2, 20)
+	if r.Ask() != 3 || r.Size() != 40 {
+		t.Errorf("room for %d beside %d bytes, want 3 beside 40", r.Ask(), r.Size())
+	}
+	r.Resize(1, 50) // it has turned out to be longer
+	if r.Ask() != 0 || r.Size() != 70 {
+		t.Errorf("room for %d beside %d bytes: less than a batch is not worth asking for", r.Ask(), r.Size())
+	}
+	r.Resize(3, 50) // it is not held
+	r.Resize(1, 10)
+	if r.Ask() != 3 || r.Size() != 30 || !told(r.Wake(0)) {
+		t.Errorf("room for %d beside %d bytes, want 3, and the source told", r.Ask(), r.Size())
 	}
 }
 

@@ -5,8 +5,9 @@ import "sync"
 // Room counts what a process holds, and tells its sources when there is room
 // again.
 type Room[K comparable] struct {
-	limit int
+	limit int // the most messages
 	bytes int // the most to hold before no more is asked for; 0: any
+	each  int // as long as a message is taken to be before it has come
 	batch int // the least number of messages worth asking for
 	wake  []chan struct{}
 
@@ -26,10 +27,11 @@ func NewRoom[K comparable](limit, batch, sources int) *Room[K] {
 	return r
 }
 
-// Bound has no more messages be asked for while those that are held have that
-// many bytes. Call it before the first one is kept.
-func (r *Room[K]) Bound(bytes int) *Room[K] {
-	r.bytes = bytes
+// Bound has no more messages be asked for than there is room for in so many
+// bytes beside those that are held, if one has as many as each. Call it before
+// the first one is kept.
+func (r *Room[K]) Bound(bytes, each int) *Room[K] {
+	r.bytes, r.each = bytes, max(1, each)
 	return r
 }
 
@@ -55,13 +57,31 @@ func (r *Room[K]) KeepSized(message K, bytes int) bool {
 	return true
 }
 
+// Resize has a message that is kept count for so many bytes from now on. When
+// that makes room, the sources are told as by Release.
+func (r *Room[K]) Resize(message K, bytes int) {
+	r.change(func() {
+		if before, held := r.held[message]; held {
+			r.size += bytes - before
+			r.held[message] = bytes
+		}
+	})
+}
+
 // Release ends a message in this process. When that makes room for a batch, the
 // sources are told.
 func (r *Room[K]) Release(message K) {
+	r.change(func() {
+		r.size -= r.held[message]
+		delete(r.held, message)
+	})
+}
+
+// change tells the sources when f makes room.
+func (r *Room[K]) change(f func()) {
 	r.mu.Lock()
 	before := r.ask()
-	r.size -= r.held[message]
-	delete(r.held, message)
+	f()
 	again := before == 0 && r.ask() > 0
 	r.mu.Unlock()
 	if !again {
@@ -79,6 +99,13 @@ func (r *Room[K]) Free() int {
 	return r.limit - len(r.held)
 }
 
+// Size is how many bytes are held.
+func (r *Room[K]) Size() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.size
+}
+
 // Empty reports whether nothing is held.
 func (r *Room[K]) Empty() bool { return r.Free() == r.limit }
 
@@ -91,10 +118,14 @@ func (r *Room[K]) Ask() int {
 }
 
 func (r *Room[K]) ask() int {
-	if n := r.limit - len(r.held); n >= r.batch && (r.bytes == 0 || r.size < r.bytes) {
-		return n
+	n := r.limit - len(r.held)
+	if r.bytes > 0 {
+		n = min(n, (r.bytes-r.size)/r.each)
 	}
-	return 0
+	if n < r.batch {
+		return 0
+	}
+	return n
 }
 
 // Wake gives a value to a source when there is room again.

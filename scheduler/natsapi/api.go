@@ -88,6 +88,7 @@ type API struct {
 	log      *slog.Logger
 	queue    *fairqueue.Queue
 	counters map[string]*counters
+	crew     *crew
 
 	work    context.Context //nolint:containedctx // of requests; outlives a stop by the grace
 	abandon context.CancelFunc
@@ -116,7 +117,7 @@ func NewAPI(cfg APIConfig) *API {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &API{
-		cfg: cfg, log: cfg.Logger, counters: map[string]*counters{},
+		cfg: cfg, log: cfg.Logger, counters: map[string]*counters{}, crew: newCrew(),
 		queue: fairqueue.New(fairqueue.Config{Slots: cfg.Concurrency, PerCaller: waitingOfCaller, Waiting: waiting}),
 	}
 }
@@ -126,6 +127,7 @@ func NewAPI(cfg APIConfig) *API {
 func (a *API) Run(ctx context.Context) error {
 	a.work, a.abandon = context.WithCancel(context.WithoutCancel(ctx))
 	defer a.abandon()
+	defer a.crew.dismiss()
 	for _, e := range endpoints {
 		a.counters[e.name] = &counters{}
 	}
@@ -182,7 +184,7 @@ func (a *API) begin() bool {
 	return !a.closed
 }
 
-// accept starts a goroutine for a request, in which it waits for its turn: no
+// accept has a goroutine answer a request, in which it waits for its turn: no
 // caller keeps another one waiting for long.
 func (a *API) accept(e endpoint, m micro.Request) {
 	if !a.begin() {
@@ -194,10 +196,10 @@ func (a *API) accept(e endpoint, m micro.Request) {
 		a.reply(m, answer{err: err})
 		return
 	}
-	go func() {
+	a.crew.do(func() {
 		defer a.answers.Done()
 		a.reply(m, a.answer(e, m))
-	}()
+	})
 }
 
 // answer answers a request when it is its turn.
@@ -243,6 +245,9 @@ var errPanicked = errors.New("panic")
 // replyMargin is kept free in a reply for what is around the values of a page.
 const replyMargin = 4 << 10
 
+// replies are messages that were sent, and are filled again.
+var replies sync.Pool
+
 // statusHeader has the status that REST would answer with.
 const statusHeader = "Carillon-Status"
 
@@ -251,8 +256,16 @@ func (a *API) reply(m micro.Request, ans answer) {
 	if m.Reply() == "" {
 		return
 	}
-	out := nats.NewMsg(m.Reply())
-	out.Data = ans.body
+	out, ok := replies.Get().(*nats.Msg)
+	if !ok {
+		out = &nats.Msg{Header: make(nats.Header, 1)}
+	}
+	defer func() {
+		clear(out.Header)
+		out.Data = nil
+		replies.Put(out)
+	}()
+	out.Subject, out.Data = m.Reply(), ans.body
 	out.Header.Set(statusHeader, strconv.Itoa(max(ans.status, 200)))
 	if ans.err != nil {
 		d := view.DescribeError(ans.err)

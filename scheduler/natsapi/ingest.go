@@ -13,7 +13,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Source is where published specs come from and their results go. The package
@@ -116,7 +115,7 @@ func NewIngest(cfg IngestConfig) *Ingest {
 	}
 	return &Ingest{
 		cfg: cfg, log: cfg.Logger, seed: maphash.MakeSeed(), queues: make([]queue, cfg.Concurrency),
-		room:  intake.NewRoom[*item](cfg.Hold, min(256, max(1, cfg.Hold/8)), 1).Bound(holdBytes),
+		room:  intake.NewRoom[*item](cfg.Hold, min(256, max(1, cfg.Hold/8)), 1).Bound(holdBytes, 1),
 		slots: semaphore.NewWeighted(int64(cfg.Concurrency)), eraser: newEraser(),
 	}
 }
@@ -185,7 +184,7 @@ func (n *Ingest) handle(q *queue, it *item) {
 		return
 	}
 	if err == nil {
-		body := view.JSON(r.event())
+		body := r.event().encode()
 		err = n.persist(it, func(ctx context.Context) error {
 			return n.cfg.Source.PublishResult(ctx, r.verdict(), resultName(it.Name), body)
 		})

@@ -1,10 +1,12 @@
 package natsapi
 
 import (
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -61,8 +63,8 @@ type event struct {
 }
 
 // event returns what is told of the result.
-func (r *result) event() event {
-	e := event{
+func (r *result) event() *event {
+	e := &event{
 		Verdict: r.verdict(), Verb: clip(r.item.Verb), Job: clip(r.item.key().String()),
 		SpecSequence: r.item.Sequence, Time: time.Now().UTC(),
 	}
@@ -81,6 +83,62 @@ func (r *result) event() event {
 		e.Superseded, e.State, e.Revision, e.Next = v.Superseded, string(v.Job.State), v.Job.Revision, v.Status.Next.UTC()
 	}
 	return e
+}
+
+// eventSize is how many bytes most events take, or fewer.
+const eventSize = 384
+
+// encode returns the event as it is published. That of a job that is new, or was
+// changed, is written without reflection: there is one for each spec.
+func (e *event) encode() []byte {
+	if e.Error != nil || len(e.Warnings) > 0 || e.Message != "" {
+		return view.JSON(e)
+	}
+	b := make([]byte, 0, eventSize)
+	begin := byte('{')
+	member := func(name string) {
+		b = append(append(append(b, begin, '"'), name...), '"', ':')
+		begin = ','
+	}
+	text := func(name, value string) {
+		member(name)
+		b = document.StringValue(value).AppendJSON(b)
+	}
+	optional := func(name, value string) {
+		if value != "" {
+			text(name, value)
+		}
+	}
+	text("verdict", e.Verdict)
+	text("verb", e.Verb)
+	text("job", e.Job)
+	optional("result", string(e.Result))
+	if e.Created != nil {
+		member("created")
+		b = strconv.AppendBool(b, *e.Created)
+	}
+	optional("occurrence", e.Occurrence)
+	if e.Superseded {
+		member("superseded")
+		b = append(b, "true"...)
+	}
+	optional("state", e.State)
+	if e.Revision != 0 {
+		member("revision")
+		b = strconv.AppendUint(b, e.Revision, 10)
+	}
+	if !e.Next.IsZero() {
+		member("nextExecutionTime")
+		b = appendTime(b, e.Next)
+	}
+	member("specSequence")
+	b = strconv.AppendUint(b, e.SpecSequence, 10)
+	member("time")
+	return append(appendTime(b, e.Time), '}')
+}
+
+func appendTime(b []byte, t time.Time) []byte {
+	return append(t.AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 }
 
 // longestName is the longest part of a foreign subject that is repeated; a

@@ -1,9 +1,13 @@
 package rest_test
 
 import (
+	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler"
 )
 
 const (
@@ -35,6 +39,43 @@ func (w *world) steps(steps []step) {
 			w.t.Errorf("step %d: Content-Type %s", i+1, r.header.Get("Content-Type"))
 		}
 	}
+}
+
+// endless is a store to which no worker gets to write final forms of jobs.
+type endless struct{ scheduler.Store }
+
+func (endless) EndJobs(_ context.Context, jobs []scheduler.JobEnd) []error {
+	return slices.Repeat([]error{scheduler.ErrUnavailable}, len(jobs))
+}
+
+// TestEndShowsAtOnce: one-shots that have ended show as completed or faulted, alone and in lists, though nothing but their
+// histories says so.
+func TestEndShowsAtOnce(t *testing.T) {
+	w := newWorld(t)
+	const jobs = "/jobCollections/default/jobs"
+	target := w.target()
+	doc := func(query string) string {
+		return `{"action": {"type": "Http", "request": {"uri": "` + target + query + `", "method": "GET"}, "retryPolicy": {"retryType": "none"}}}`
+	}
+	w.workOn(endless{w.store})
+	w.steps([]step{{"PUT", jobs + "/good", doc(""), `201`}, {"PUT", jobs + "/bad", doc("?fail"), `201`}, {"PUT", jobs + "/late", later, `201`}})
+	for name, want := range map[string]string{"good": `"state":"completed"`, "bad": `"state":"faulted"`} {
+		w.await(name, func() bool { return strings.Contains(w.do("GET", jobs+"/"+name, "").body, want) })
+		st, err := w.store.LoadJob(t.Context(), scheduler.Key{Collection: "default", Job: name})
+		if err != nil || scheduler.StoredState(st.Data) != scheduler.Enabled {
+			t.Errorf("%s: its end is written, %v", name, err)
+		}
+	}
+	for state, want := range map[string]string{"completed": "default/good", "faulted": "default/bad", "enabled": "default/late"} {
+		if l := w.page(jobs + "?$filter=state+eq+" + state); len(l.Value) != 1 || l.Value[0].Name != want {
+			t.Errorf("%s: %+v", state, l.Value)
+		}
+	}
+	w.steps([]step{
+		{"POST", jobs + "/good/run", "", `409 it is completed`},
+		{"POST", jobs + "/bad/disable", "", `409 it is faulted`},
+		{"POST", "/doctor?fix=true", "", `200 "findings":[],"fixed":0|"ended":2`},
+	})
 }
 
 // TestJob follows a job through every operation.

@@ -102,9 +102,12 @@ func (w *world) serve(change []func(*rest.Config)) {
 }
 
 // work runs a worker until the test ends.
-func (w *world) work() {
+func (w *world) work() { w.workOn(w.store) }
+
+// workOn runs one on a store.
+func (w *world) workOn(store scheduler.Store) {
 	w.t.Helper()
-	worker := worker.New(worker.Config{Store: w.store, Actions: w.actions, Secrets: w.vault})
+	worker := worker.New(worker.Config{Store: store, Actions: w.actions, Secrets: w.vault})
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- worker.Run(ctx) }()

@@ -2,11 +2,10 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sort"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
-	"github.com/carillon-sched/carillon/scheduler/step"
 )
 
 // Auditor compares jobs with batons.
@@ -32,6 +30,10 @@ type AuditReport struct {
 	Findings []Finding `json:"findings"`
 	Fixed    int       `json:"fixed"`
 
+	// Ended are the jobs that have ended, by their histories, and whose definitions do
+	// not say so yet. That is written when there is leisure; nothing is broken about them.
+	Ended int `json:"ended"`
+
 	// NeverRan are jobs, a thousand at most, that are over and have never run:
 	// their schedules had no time left. Nothing is broken about them.
 	NeverRan []string `json:"neverRan,omitempty"`
@@ -48,6 +50,7 @@ type AuditReport struct {
 	Duration scheduler.Seconds `json:"duration"`
 
 	sample      []scheduler.Key // of the jobs
+	endings     []scheduler.Ending
 	collections map[string]bool // that have jobs
 }
 
@@ -66,6 +69,13 @@ type Finding struct {
 	never bool // nothing is wrong: the job is over, and never ran
 }
 
+// finding is what was found of a job: that something is wrong, or that it has ended.
+type finding struct {
+	Finding
+
+	ending *scheduler.Ending
+}
+
 // neverRanKept is how many jobs that never ran a report names at most.
 const neverRanKept = 1000
 
@@ -76,8 +86,10 @@ const (
 	auditChunk   = 128
 )
 
-// Audit compares enabled jobs with batons. A job without one was cut off
-// between the writing of its definition and the arming, or lost it with the
+// Audit compares enabled jobs with batons. One without has ended, if its last record
+// says so: its worker went before there was leisure to write that into its
+// definition, or has yet to; [Auditor.Finish] does. Any other was cut off
+// between the writing of its definition and the arming, or lost its baton with the
 // timers stream. With fix it gets one that is derived again from the definition
 // and the last history record. A baton without a definition was left by a delete
 // that was cut short, and goes with fix; unless nothing says that its job was
@@ -107,19 +119,20 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 			return rep, err
 		}
 	}
-	found := make(chan Finding, auditWorkers)
+	found := make(chan finding, auditWorkers)
 	done := make(chan struct{})
 	go func() {
 		for f := range found {
-			rep.add(f)
+			rep.take(f)
 		}
 		close(done)
 	}()
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(auditWorkers)
 	var present atomic.Int64 // deleted jobs stay in the index for a while
+	var one sync.Mutex
 	for chunk := range slices.Chunk(bare, auditChunk) {
-		g.Go(func() error { return a.auditJobs(gctx, chunk, fix, &present, found) })
+		g.Go(func() error { return a.auditJobs(gctx, chunk, fix, &present, &one, found) })
 	}
 	for k := range batons { // what is left belongs to no definition
 		g.Go(func() error { return a.auditStray(gctx, k, last, fix, found) })
@@ -156,6 +169,22 @@ func (r *AuditReport) Lost() []string {
 func (r *AuditReport) sort() {
 	sort.Slice(r.Findings, func(i, j int) bool { return r.Findings[i].Name < r.Findings[j].Name })
 }
+
+// take takes in what was found of a job.
+func (r *AuditReport) take(f finding) {
+	if f.ending == nil {
+		r.add(f.Finding)
+		return
+	}
+	r.Ended++
+	if len(r.endings) < endingsKept {
+		r.endings = append(r.endings, *f.ending)
+	}
+}
+
+// endingsKept is for how many jobs that have ended an audit writes that, about 300
+// bytes of memory each. The next one goes on.
+const endingsKept = 1 << 17
 
 func (r *AuditReport) add(f Finding) {
 	f.Name = f.Job.String()
@@ -222,51 +251,3 @@ func (a Auditor) withoutBaton(
 // keySample is how many jobs an audit looks into for secrets that cannot be
 // opened. A key that is lost locks far more than one job in many.
 const keySample = 1024
-
-// auditJobs looks at definitions without a baton. Most are disabled, finished
-// or deleted; an enabled one is restored, unless its baton has turned up.
-func (a Auditor) auditJobs(ctx context.Context, keys []scheduler.Key, fix bool, present *atomic.Int64, found chan<- Finding) error {
-	enabled := map[scheduler.Key]scheduler.Stored{}
-	err := a.shared.Store.LoadJobs(ctx, keys, func(st scheduler.Stored) {
-		present.Add(1)
-		switch {
-		case scheduler.StoredState(st.Data) == scheduler.Enabled:
-			enabled[st.Key] = st
-		case scheduler.StoredNeverRan(st.Data):
-			found <- Finding{Job: st.Key, never: true}
-		}
-	})
-	if err != nil || len(enabled) == 0 {
-		return err
-	}
-	err = a.shared.Store.FindBatons(ctx, slices.Collect(maps.Keys(enabled)), func(k scheduler.Key) {
-		delete(enabled, k) // it was on its way while the census was taken
-	})
-	if err != nil {
-		return err
-	}
-	for _, st := range enabled {
-		if err := a.auditJob(ctx, st, fix, found); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// auditJob reports, and restores, an enabled job without a baton.
-func (a Auditor) auditJob(ctx context.Context, st scheduler.Stored, fix bool, found chan<- Finding) error {
-	j, err := a.shared.decode(st)
-	if err != nil {
-		return nil //nolint:nilerr // damaged: there is no telling what its baton would be; see [Auditor.Doctor]
-	}
-	f := Finding{Job: st.Key, Problem: "enabled, but has no baton: it would never run"}
-	if fix {
-		err := a.plans.rederive(ctx, j)
-		if err != nil && !errors.Is(err, scheduler.ErrConflict) && !errors.Is(err, step.ErrOvertaken) {
-			return fmt.Errorf("job %s: %w", st.Key, err)
-		}
-		f.Fixed = err == nil
-	}
-	found <- f
-	return nil
-}

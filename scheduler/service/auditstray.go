@@ -11,23 +11,23 @@ import (
 
 // auditStray looks at a job that has batons, but no definition in the index. last is
 // the last revision of any job.
-func (a Auditor) auditStray(ctx context.Context, k scheduler.Key, last uint64, fix bool, found chan<- Finding) error {
+func (a Auditor) auditStray(ctx context.Context, k scheduler.Key, last uint64, fix bool, found chan<- finding) error {
 	stray, f, err := a.shared.stray(ctx, k)
 	if stray == nil || err != nil {
 		return err
 	}
 	stray.Next = last + 1
-	finding := Finding{Job: k, Problem: strayProblem(stray, f)}
+	told := finding{Finding: Finding{Job: k, Problem: strayProblem(stray, f)}}
 	switch {
 	case stray.Fate() != scheduler.Deleted:
-		finding.Lost = true
+		told.Lost = true
 	case fix:
 		if err := a.shared.Store.Clear(ctx, k); err != nil {
 			return err
 		}
-		finding.Fixed = true
+		told.Fixed = true
 	}
-	found <- finding
+	found <- told
 	return nil
 }
 

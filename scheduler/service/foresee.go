@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/step"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -36,7 +35,7 @@ func (e Editor) foresee(ctx context.Context, cur, next *scheduler.Job) (*view.Jo
 		edited.State = scheduler.Completed
 		return view.NewJob(&edited, edited.Progress), nil
 	}
-	v := view.NewRunning(&edited, b, running)
+	v := view.NewRunning(&edited, b, running, time.Now())
 	v.DryRun = view.NewDryRun(&edited, b)
 	return v, nil
 }
@@ -51,47 +50,15 @@ func (p *planner) foreseen(ctx context.Context, j *scheduler.Job, was scheduler.
 	now := time.Now().UTC()
 	what, s := j.Replan(was, found, now)
 	if what == scheduler.DeriveAgain {
-		search, err := p.place(ctx, j)
+		search, err := p.shared.steps.Place(ctx, j)
 		if err != nil {
 			return nil, false, err
 		}
-		what, s = scheduler.ReplaceIt, j.Rederive(search.Found, now)
+		what, s = scheduler.ReplaceIt, search.Next(now)
 	}
 	if what == scheduler.ReplaceIt {
 		s, err = p.unfinished(ctx, j, was, s)
 		return s.Next, false, err
 	}
 	return cmp.Or(found.Waiting, found.Running), found.Running != nil, nil
-}
-
-// settled returns j as it is when its end is written. Its last run may have ended
-// a moment ago, or its end been lost with a worker.
-func (p *planner) settled(ctx context.Context, j *scheduler.Job) (*scheduler.Job, error) {
-	if j.State != scheduler.Enabled {
-		return j, nil
-	}
-	found, _, err := p.locate(ctx, j.Key)
-	if found.Waiting != nil || err != nil && found.Running != nil {
-		return j, nil // its worker sees to a baton that cannot be read
-	}
-	if err != nil {
-		return nil, err
-	}
-	search, err := p.place(ctx, j)
-	if err != nil {
-		return nil, err
-	}
-	last := search.Found
-	if b := found.Running; b != nil && (last == nil || last.ID != b.AttemptOf(j.Key).ID) {
-		return j, nil // it has not ended
-	}
-	s := j.Rederive(last, time.Now().UTC())
-	if s.Next != nil {
-		return j, nil
-	}
-	ended, verdict := j.End(step.EndingOf(j, s, step.From{Schedule: j.ScheduleGen}))
-	if verdict != scheduler.WriteEnding {
-		return j, nil
-	}
-	return ended, nil
 }

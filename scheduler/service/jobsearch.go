@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/step"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -60,19 +61,23 @@ func (s *jobSearch) look(ctx context.Context, keys []scheduler.Key) error {
 	if err := s.reader.shared.Store.LoadJobs(ctx, keys, func(st scheduler.Stored) { found[st.Key] = st }); err != nil {
 		return err
 	}
+	look, err := s.reader.shared.steps.Look(ctx, s.enabled(found))
+	if err != nil {
+		return err
+	}
 	for _, k := range keys {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		st, there := found[k]
-		if !there || s.state != "" && !scheduler.MayHaveState(st.Data, s.state) {
+		if !there || !s.mayHave(st, look) {
 			continue
 		}
 		if s.tired = s.work >= listWork; s.tired {
 			return nil
 		}
 		s.page.After = k.Job
-		j, damaged, err := s.read(ctx, st)
+		j, shown, err := s.read(ctx, st, look)
 		if err != nil {
 			return err
 		}
@@ -86,19 +91,45 @@ func (s *jobSearch) look(ctx context.Context, keys []scheduler.Key) error {
 		if s.more = len(s.views) == s.page.Size(); s.more {
 			return nil
 		}
-		v := damaged
-		if v == nil {
-			if v, err = s.reader.view(ctx, j); err != nil {
+		if shown == nil {
+			if shown, err = s.reader.view(ctx, j); err != nil {
 				return err
 			}
 		}
-		s.views = append(s.views, v)
+		s.views = append(s.views, shown)
 	}
 	return nil
 }
 
-// read reads a stored job, and counts the work. Of one that is damaged, it returns what can be told, and the view of that.
-func (s *jobSearch) read(ctx context.Context, st scheduler.Stored) (j *scheduler.Job, shown *view.Job, err error) {
+// enabled returns the jobs that are stored as enabled, if it makes a difference to
+// the page what they have come to meanwhile.
+func (s *jobSearch) enabled(found map[scheduler.Key]scheduler.Stored) (keys []scheduler.Key) {
+	if !s.asksCourse() {
+		return nil
+	}
+	for k, st := range found {
+		if scheduler.StoredState(st.Data) == scheduler.Enabled {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// asksCourse reports whether the page may have jobs that are stored as enabled.
+func (s *jobSearch) asksCourse() bool {
+	return s.state != scheduler.Disabled && s.state != scheduler.Damaged
+}
+
+// mayHave reports whether a job may turn out to have the state that is asked for.
+// One that is stored as enabled and has no baton may be at its end.
+func (s *jobSearch) mayHave(st scheduler.Stored, look *step.Look) bool {
+	return s.state == "" || scheduler.MayHaveState(st.Data, s.state) ||
+		s.state.Final() && scheduler.StoredState(st.Data) == scheduler.Enabled && !look.Occupied(st.Key)
+}
+
+// read reads a stored job, and counts the work. shown is its view as far as that is known: of one that is damaged, of what
+// can be told.
+func (s *jobSearch) read(ctx context.Context, st scheduler.Stored, look *step.Look) (j *scheduler.Job, shown *view.Job, err error) {
 	shared := s.reader.shared
 	_, kept, _ := shared.plans.Kept(st.Key, st.Revision)
 	j, err = shared.decodeInTurn(ctx, st)
@@ -109,5 +140,19 @@ func (s *jobSearch) read(ctx context.Context, st scheduler.Stored) (j *scheduler
 		shown = view.NewDamaged(damaged)
 		return shown.Job, shown, nil
 	}
-	return j, nil, err
+	if err != nil || j.State != scheduler.Enabled || !s.asksCourse() {
+		return j, nil, err
+	}
+	own, err := look.Own(ctx, j)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case own.Bad != nil: // its view sees to that
+	case own.Baton != nil:
+		shown = shared.running(ctx, j, own.Baton, own.Running)
+	default:
+		j = own.Job(j)
+		shown = view.NewJob(j, j.Progress)
+	}
+	return j, shown, nil //nolint:nilerr // own.Bad is no error here
 }

@@ -93,8 +93,14 @@ func (e Editor) Patch(ctx context.Context, edit Edit) (*view.Job, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, turned := patch.Member("state"); turned && cur.State.Final() && cur.Equals(def) {
-			return nil, cur.OverError()
+		if _, turned := patch.Member("state"); turned {
+			settled, err := e.shared.steps.Settled(ctx, cur)
+			if err != nil {
+				return nil, err
+			}
+			if settled.State.Final() && settled.Equals(def) {
+				return nil, settled.OverError()
+			}
 		}
 		return def, c.Admits(def, r)
 	})
@@ -165,7 +171,7 @@ func (e Editor) write(
 	}
 	stored, same := cur, cur.Equals(def)
 	if !same || edit.DryRun || edit.SpecSequence > cur.SpecSequence { // what is the same now is so at its end, too
-		settled, err := e.plans.settled(ctx, stored)
+		settled, err := e.shared.steps.Settled(ctx, stored)
 		if err != nil {
 			return nil, err
 		}
@@ -218,7 +224,7 @@ func (e Editor) unchanged(ctx context.Context, j *scheduler.Job) (*view.Job, err
 		if b, running, err := e.plans.baton(ctx, j); err == nil && b != nil && !running {
 			return e.shared.running(ctx, j, b, false), nil
 		}
-		settled, err := e.plans.settled(ctx, j)
+		settled, err := e.shared.steps.Settled(ctx, j)
 		if err != nil {
 			return nil, err
 		}

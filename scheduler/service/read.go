@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -33,16 +34,21 @@ func (r Reader) Get(ctx context.Context, k scheduler.Key) (*view.Job, error) {
 	return r.view(ctx, j)
 }
 
-// view adds the status that the baton carries.
+// view adds the status that the baton carries or, of a job that has none any more,
+// what its history says that it has come to.
 func (r Reader) view(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 	if j.State != scheduler.Enabled {
 		return view.NewJob(j, j.Progress), nil
 	}
+	k := j.Key
 	b, running, err := r.plans.baton(ctx, j)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("job %s: %w", j.Key, err)
 	case b == nil:
+		if j, err = r.shared.steps.Settled(ctx, j); err != nil {
+			return nil, fmt.Errorf("job %s: %w", k, err)
+		}
 		return view.NewJob(j, j.Progress), nil
 	}
 	return r.shared.running(ctx, j, b, running), nil
@@ -50,7 +56,7 @@ func (r Reader) view(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 
 // running is the view of a job with its baton.
 func (h *shared) running(ctx context.Context, j *scheduler.Job, b *scheduler.Baton, withWorker bool) *view.Job {
-	v := view.NewRunning(j, b, withWorker)
+	v := view.NewRunning(j, b, withWorker, time.Now())
 	if !h.open(ctx, j.Key.Collection) {
 		return v.Closed(b)
 	}

@@ -21,7 +21,7 @@ type planner struct{ shared *shared }
 // revision of the job's delete marker, 0 when there was none.
 func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, first scheduler.Step) (stray *scheduler.Baton, err error) {
 	from := step.From{Slot: scheduler.Slot{Key: j.Key}}
-	if j.ArmAt(first.Next.Wake(), time.Now()).IsZero() { // what is fired does not meet what waits
+	if j.FiresAtOnce(first.Next.Wake(), time.Now()) { // what is fired does not meet what waits
 		if stray, err = p.straying(ctx, j, rev); stray != nil || err != nil {
 			return stray, err
 		}
@@ -183,15 +183,12 @@ func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Foun
 // rederive arms the baton that follows the last thing the history knows of the
 // job; without a history, the first one.
 func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
-	search, err := p.place(ctx, j)
+	search, err := p.shared.steps.Place(ctx, j)
 	if err != nil {
 		return err
 	}
-	s := j.Rederive(search.Found, time.Now().UTC())
-	if search.Faulted() {
-		s = s.WithoutFaulted()
-	}
-	return p.shared.steps.CarryOut(ctx, j, s, step.From{Slot: scheduler.Slot{Key: j.Key}, Schedule: j.ScheduleGen})
+	from := step.From{Slot: scheduler.Slot{Key: j.Key}, Schedule: j.ScheduleGen}
+	return p.shared.steps.CarryOut(ctx, j, search.Next(time.Now().UTC()), from)
 }
 
 // goOn has the batons follow a job that was mended, and is the one that they are of. What waits makes way for a baton that
@@ -214,17 +211,11 @@ func (p *planner) unfinished(ctx context.Context, j *scheduler.Job, was schedule
 	if was != scheduler.Disabled || s.Next != nil {
 		return s, nil
 	}
-	search, err := p.place(ctx, j)
+	search, err := p.shared.steps.Place(ctx, j)
 	if err != nil {
 		return s, err
 	}
 	return j.Unfinished(s, search), nil
-}
-
-// place looks for the record that says where a job's own baton was.
-func (p *planner) place(ctx context.Context, j *scheduler.Job) (*scheduler.PlaceSearch, error) {
-	search := scheduler.NewPlaceSearch(j)
-	return search, p.shared.Store.Recent(ctx, j.Key, 0, scheduler.PlaceOutcomes, search.Look)
 }
 
 // progress returns how far a job has got: from its baton, or, when it has

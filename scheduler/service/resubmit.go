@@ -35,7 +35,7 @@ func (r Runner) Resubmit(ctx context.Context, k scheduler.Key, body []byte) (*vi
 	if err != nil {
 		return nil, err
 	}
-	j, err := r.shared.load(ctx, k)
+	j, err := r.shared.loadSettled(ctx, k)
 	if err != nil {
 		return nil, err
 	}

@@ -24,13 +24,20 @@ var errTaken = errors.New("the name is taken")
 
 // Schedules returns the jobs of all schedules.
 func (s ScheduleKeeper) Schedules(ctx context.Context) ([]*scheduler.Job, error) {
-	return s.schedules(ctx, "", "")
+	jobs, err := s.schedules(ctx, "", "")
+	if err != nil {
+		return nil, err
+	}
+	return s.shared.settledAll(ctx, jobs)
 }
 
 // SchedulesOf returns the jobs of the schedules that were made of a template.
 func (s ScheduleKeeper) SchedulesOf(ctx context.Context, template scheduler.Key) ([]*scheduler.Job, error) {
 	jobs, err := s.schedules(ctx, template.Collection, template.String())
-	return slices.DeleteFunc(jobs, func(j *scheduler.Job) bool { return awx.TemplateOf(j) != template.String() }), err
+	if err != nil {
+		return nil, err
+	}
+	return s.shared.settledAll(ctx, slices.DeleteFunc(jobs, func(j *scheduler.Job) bool { return awx.TemplateOf(j) != template.String() }))
 }
 
 // schedules returns the jobs of the schedules whose stored jobs have a text in them. To read a job takes a thousand times
@@ -87,7 +94,7 @@ func (s ScheduleKeeper) Schedule(ctx context.Context, id int) (*scheduler.Job, e
 			return nil, err
 		}
 		if j != nil && awx.IsSchedule(j) {
-			return j, nil
+			return s.shared.steps.Settled(ctx, j)
 		}
 	}
 	return nil, fmt.Errorf("schedule %d: %w", id, scheduler.ErrNotFound)

@@ -144,6 +144,40 @@ func (h *shared) load(ctx context.Context, k scheduler.Key) (*scheduler.Job, err
 	return there(j, k, err)
 }
 
+// loadSettled returns the job as it is: at its end when its history says so.
+func (h *shared) loadSettled(ctx context.Context, k scheduler.Key) (*scheduler.Job, error) {
+	j, err := h.load(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	return h.steps.Settled(ctx, j)
+}
+
+// settledAll returns jobs as they are: at their end when their histories say so.
+func (h *shared) settledAll(ctx context.Context, jobs []*scheduler.Job) ([]*scheduler.Job, error) {
+	var keys []scheduler.Key
+	for _, j := range jobs {
+		if j.State == scheduler.Enabled {
+			keys = append(keys, j.Key)
+		}
+	}
+	look, err := h.steps.Look(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i, j := range jobs {
+		if j.State != scheduler.Enabled {
+			continue
+		}
+		own, err := look.Own(ctx, j)
+		if err != nil {
+			return nil, err
+		}
+		jobs[i] = own.Job(j)
+	}
+	return jobs, nil
+}
+
 // loadInTurn is load for who came with nothing but a name.
 func (h *shared) loadInTurn(ctx context.Context, k scheduler.Key) (*scheduler.Job, error) {
 	j, _, err := h.findInTurn(ctx, k)

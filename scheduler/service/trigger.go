@@ -30,7 +30,7 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 	if err := k.Validate(); err != nil {
 		return "", err
 	}
-	j, err := r.shared.load(ctx, k)
+	j, err := r.shared.loadSettled(ctx, k)
 	switch {
 	case err != nil:
 		return "", err
@@ -54,12 +54,12 @@ func (r Runner) start(
 	case err != nil && found.Running == nil:
 		return "", err
 	case found.Waiting == nil:
-		return id, j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked)
+		return id, j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked, time.Now())
 	case !found.Waiting.BelongsTo(j): // left by a delete that was cut short
 		if err := r.plans.replan(ctx, j, scheduler.Enabled); err != nil {
 			return "", err
 		}
-		return "", j.TriggerBusy(nil, true, asked)
+		return "", j.TriggerBusy(nil, true, asked, time.Now())
 	case again != nil && from.Waiting != again.waiting:
 		return "", step.ErrOvertaken
 	}
@@ -73,7 +73,7 @@ func (r Runner) start(
 	err = r.shared.Store.Fire(ctx, scheduler.Slot{Key: k}, b.Resubmit(again.of()).Encode(), from.Waiting)
 	if errors.Is(err, scheduler.ErrConflict) { // it has fired meanwhile
 		if found, _, err = r.plans.locate(ctx, k); err == nil || found.Running != nil {
-			err = j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked)
+			err = j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked, time.Now())
 		}
 	}
 	return id, err

@@ -40,6 +40,9 @@ func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State
 		if specSequence > 0 && cur.SpecSequence > specSequence {
 			return e.superseded(ctx, cur)
 		}
+		if cur, err = e.shared.steps.Settled(ctx, cur); err != nil {
+			return nil, err
+		}
 		if cur.State.Final() {
 			return nil, cur.OverError()
 		}

@@ -8,7 +8,8 @@
 //     baton is where the step was decided for: [From]. [scheduler.ErrConflict]
 //     says that it is not, and nothing was moved.
 //  3. An end is written by compare-and-set. One that an edit has overtaken is
-//     not written ([ErrOvertaken]).
+//     not written ([ErrOvertaken]). Until it is written, an enabled job without a
+//     baton is asked for in its history: [Executor.Settled] and [Executor.Look].
 //  4. What may have been recorded before is looked for in the history, and not
 //     recorded twice.
 package step

@@ -11,7 +11,9 @@ import (
 
 // EndingOf is the ending that a step without a next baton is.
 func EndingOf(j *scheduler.Job, s scheduler.Step, from From) scheduler.Ending {
-	return scheduler.Ending{Key: j.Key, UID: j.UID, Schedule: from.Schedule, State: s.State, Progress: s.Progress}
+	x := j.Ending(s, time.Now())
+	x.Schedule = from.Schedule
+	return x
 }
 
 // end takes a waiting baton away and writes what the job has come to.
@@ -66,4 +68,74 @@ func (e *Executor) save(ctx context.Context, j *scheduler.Job) error {
 	}
 	_, err = e.cfg.Store.SaveJob(ctx, j.Key, data, j.Revision, j.State.Final())
 	return err
+}
+
+// EndAll writes the final forms of jobs whose ends the history tells, all of them
+// under way at once. What an edit has overtaken is counted; what is damaged, or
+// cannot be written now, is left to the next audit, and the first error of that
+// returned.
+func (e *Executor) EndAll(ctx context.Context, endings []scheduler.Ending) (overtaken int, failed error) {
+	for tries := 0; len(endings) > 0; tries++ {
+		again, n, err := e.endAllOnce(ctx, endings)
+		overtaken += n
+		if err != nil && failed == nil {
+			failed = err
+		}
+		if endings = again; tries == endTries {
+			break
+		}
+	}
+	return overtaken, failed
+}
+
+// EndBatch is how many final forms are written together.
+const EndBatch = 64
+
+// Rest lets others work after a batch of final forms that took so long: three times
+// as long, so that writing them takes a quarter of the time at most. False when ctx
+// is done before.
+func Rest(ctx context.Context, took time.Duration) bool {
+	return intake.Pause(ctx, max(restShare*took, restLeast))
+}
+
+const (
+	restShare = 3
+	restLeast = 5 * time.Millisecond
+)
+
+// endTries is how often a final form is written again that another write has come
+// before: what is changed all the while is left to the audit.
+const endTries = 3
+
+// endAllOnce returns the endings that other writes have come before.
+func (e *Executor) endAllOnce(ctx context.Context, endings []scheduler.Ending) (again []scheduler.Ending, overtaken int, failed error) {
+	of := make(map[scheduler.Key]*scheduler.Ending, len(endings))
+	keys := make([]scheduler.Key, len(endings))
+	for i := range endings {
+		of[endings[i].Key], keys[i] = &endings[i], endings[i].Key
+	}
+	var jobs []scheduler.JobEnd
+	err := e.cfg.Store.LoadJobs(ctx, keys, func(st scheduler.Stored) {
+		x := of[st.Key]
+		data, verdict, err := x.Over(st.Data)
+		switch {
+		case err != nil: // damaged: nobody can tell what it has come to
+		case verdict == scheduler.EndingOvertook:
+			overtaken++
+		case verdict == scheduler.WriteEnding:
+			jobs = append(jobs, scheduler.JobEnd{Key: st.Key, Data: data, Replaces: st.Revision, Ended: x.Ended})
+		}
+	})
+	if err != nil {
+		return nil, overtaken, err
+	}
+	for i, err := range e.cfg.Store.EndJobs(ctx, jobs) {
+		switch {
+		case errors.Is(err, scheduler.ErrConflict):
+			again = append(again, *of[jobs[i].Key])
+		case err != nil && failed == nil:
+			failed = err
+		}
+	}
+	return again, overtaken, failed
 }

@@ -3,6 +3,7 @@ package step
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -32,7 +33,12 @@ type Config struct {
 }
 
 // Executor carries out steps.
-type Executor struct{ cfg Config }
+type Executor struct {
+	cfg Config
+
+	mu    sync.Mutex
+	herds scheduler.Herds // of what it has armed
+}
 
 // New returns an executor.
 func New(cfg Config) *Executor {
@@ -45,7 +51,7 @@ func New(cfg Config) *Executor {
 	if cfg.OnRecord == nil {
 		cfg.OnRecord = func(*scheduler.Record) {}
 	}
-	return &Executor{cfg}
+	return &Executor{cfg: cfg}
 }
 
 // From says where the baton is that a step moves. With neither a waiting nor a
@@ -122,9 +128,19 @@ func (e *Executor) Move(ctx context.Context, j *scheduler.Job, s scheduler.Step,
 	}
 	at, body := s.At, s.Next.Encode()
 	if at.IsZero() {
-		at = j.ArmAt(s.Next.Wake(), time.Now())
+		at = e.ArmAt(j, s.Next)
 	}
 	return e.cfg.Persist(ctx, j.Key, func(ctx context.Context) error { return e.publish(ctx, body, at, from) })
+}
+
+// ArmAt returns when JetStream is to fire the baton b of j, which counts for a herd
+// from now on. Zero means at once.
+func (e *Executor) ArmAt(j *scheduler.Job, b *scheduler.Baton) time.Time {
+	due, now := b.Wake(), time.Now()
+	e.mu.Lock()
+	before := e.herds.Join(due, now)
+	e.mu.Unlock()
+	return j.ArmAt(due, now, before)
 }
 
 // publish makes a baton wait until at or, when that is zero, fires it.

@@ -41,11 +41,16 @@ func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, detached sche
 		return err
 	}
 	j, err := e.cfg.Load(ctx, k)
-	switch {
-	case err != nil || !detached.BelongsTo(j):
+	if err != nil || !detached.BelongsTo(j) {
 		return err
-	case j.State == scheduler.Enabled:
-		return scheduler.ErrConflict // its baton is on the way
+	}
+	if j.State == scheduler.Enabled {
+		if j, err = e.Settled(ctx, j); err != nil {
+			return err
+		}
+		if j.State == scheduler.Enabled {
+			return scheduler.ErrConflict // its baton is on the way, or is lost: the audit restores it
+		}
 	}
 	if next, counts := j.MergeStored(detached, p); counts {
 		return e.save(ctx, next)
@@ -68,5 +73,5 @@ func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detach
 	}
 	b.Number += detached.Uncounted(p)
 	from := From{Slot: scheduler.Slot{Key: st.Key}, Waiting: st.Revision}
-	return e.publish(ctx, b.Encode(), j.ArmAt(b.Wake(), time.Now()), from)
+	return e.publish(ctx, b.Encode(), e.ArmAt(j, &b), from)
 }

@@ -15,6 +15,9 @@ import (
 // JSON returns a view as compact JSON. Beside what JSON requires, only the line
 // separators U+2028 and U+2029 are escaped.
 func JSON(v any) []byte {
+	if j, ok := v.(*Job); ok && j != nil {
+		return j.appendJSON(make([]byte, 0, usualSize))
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
@@ -61,17 +60,10 @@ type Status struct {
 	Faults      int       `json:"faultedCount"`               // occurrences that failed after all retries
 	Last        time.Time `json:"lastExecutionTime,omitzero"` // start of the last attempt; zero: none
 	Next        time.Time `json:"nextExecutionTime,omitzero"` // when the attempt that comes next, or is under way, is due; zero: none
-	Running     bool      `json:"running,omitempty"`          // the baton is with a worker: running, or about to
+	Running     bool      `json:"running,omitempty"`          // the baton is due, and with a worker: running, or about to
 	Retry       int       `json:"retryCount,omitempty"`       // of the occurrence under way: retries so far
 	WaitsFor    string    `json:"waitsFor,omitempty"`         // what must change before the job runs, in English; there is no Next then
 	Over        string    `json:"message,omitempty"`          // what a job at its end has come to ([scheduler.Job.Over]), or what is damaged
-}
-
-// shownStatus is a status with what it takes the definition to tell.
-type shownStatus struct {
-	Status
-
-	Secrets []string `json:"secrets,omitempty"` // paths of members that the job has and that no answer shows
 }
 
 // secretPaths returns where the secrets of a definition stand.
@@ -96,8 +88,10 @@ func NewDamaged(e *scheduler.DamagedError) *Job {
 }
 
 // NewRunning returns the view of a job with its baton, which may be with a worker.
-func NewRunning(j *scheduler.Job, b *scheduler.Baton, running bool) *Job {
+// A worker holds those that are due soon: these wait still.
+func NewRunning(j *scheduler.Job, b *scheduler.Baton, withWorker bool, now time.Time) *Job {
 	v := NewJob(j, b.Progress)
+	running := withWorker && !b.MayRun().After(now)
 	v.Status.Running, v.Status.Retry, v.Status.Next = running, b.Attempt, b.MayRun().UTC()
 	return v
 }
@@ -130,31 +124,3 @@ const (
 func collectionID(name string) string { return "/jobCollections/" + name }
 
 func jobID(k scheduler.Key) string { return collectionID(k.Collection) + "/jobs/" + k.Job }
-
-// answered is a job's document with what the answer to an edit tells beside it.
-type answered struct {
-	resource
-
-	Result   Result         `json:"result,omitempty"`
-	Warnings []spec.Warning `json:"warnings,omitempty"`
-	DryRun   *DryRun        `json:"dryRun,omitempty"`
-}
-
-// MarshalJSON returns the job's document: its own properties, and its state and
-// status. The answer to an edit has its result beside them, and warnings.
-func (v *Job) MarshalJSON() ([]byte, error) {
-	k, status := v.Job.Key, v.Status
-	if v.Job.Plan != nil {
-		status.Schedule = v.Job.Plan.Describe()
-	}
-	shown, err := document.Parse(JSON(shownStatus{status, secretPaths(v.Job.Def)}))
-	if err != nil {
-		return nil, err
-	}
-	properties := append([]document.Member{}, v.Job.Def.Document().Members()...)
-	properties = append(properties,
-		document.Member{Name: "state", Value: document.StringValue(string(v.Job.State))},
-		document.Member{Name: "status", Value: shown})
-	doc := resource{jobID(k), jobType, k.String(), document.ObjectValue(properties...)}
-	return JSON(answered{doc, v.Result, v.Warnings, v.DryRun}), nil
-}

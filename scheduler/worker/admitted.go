@@ -10,7 +10,10 @@ import (
 
 // due is called when a held baton is due. It must not block.
 func (w *Worker) due(r *run) {
-	j, known := w.jobs.Peek(r.key())
+	j, known := r.known, r.known != nil && w.jobs.Unchanged(r.key(), r.since)
+	if r.known = nil; !known {
+		j, known = w.jobs.Peek(r.key())
+	}
 	if !known || j.Revision != r.baton.Revision {
 		w.liveOn(admitted{r})
 		return

@@ -18,8 +18,7 @@ var errStopping = errors.New("the scheduler is stopping")
 func (w *Worker) attempt(r *run) stage {
 	if !r.delivery.Lease.Stands() {
 		w.limiter.Forgo(r)
-		w.room.Release(r.place())
-		return nil // whoever has it now runs it
+		return w.drop(r)
 	}
 	if r.Waited(time.Now()) >= patience {
 		switch w.standing(r) {

@@ -201,6 +201,12 @@ func (s slowSaves) SaveJob(ctx context.Context, k scheduler.Key, data []byte, re
 	return s.Store.SaveJob(ctx, k, data, replaces, final)
 }
 
+// EndJobs takes two seconds.
+func (s slowSaves) EndJobs(ctx context.Context, jobs []scheduler.JobEnd) []error {
+	time.Sleep(2 * time.Second)
+	return s.Store.EndJobs(ctx, jobs)
+}
+
 // TestEnableWhileEndIsWritten enables a job while a worker, which has found it disabled, writes down how far it got: the job
 // goes on, without an audit.
 func TestEnableWhileEndIsWritten(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -95,6 +96,13 @@ func (m *mortal) SaveJob(ctx context.Context, k scheduler.Key, data []byte, repl
 		return err
 	})
 	return rev, err
+}
+
+func (m *mortal) EndJobs(ctx context.Context, jobs []scheduler.JobEnd) (errs []error) {
+	if err := m.do("end", func() error { errs = m.Store.EndJobs(ctx, jobs); return nil }); err != nil {
+		return slices.Repeat([]error{err}, len(jobs))
+	}
+	return errs
 }
 
 func (m *mortal) Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*scheduler.Delivery)) error {
@@ -192,10 +200,11 @@ func TestCrashPoints(t *testing.T) {
 				ended := w.ended
 				w.startWorker(func(c *worker.Config) { c.Store = other })
 				time.Sleep(3 * time.Minute)
-				if test.point == "end" { // written behind: what was lost with the process is the audit's
-					if _, err := w.service.Audit(t.Context(), true); err != nil {
-						t.Fatal(err)
+				if test.point == "end" { // written behind: what was lost with the process is the audit's, and shows before
+					if v := w.get("job"); !v.Job.State.Final() {
+						t.Errorf("state %s before the audit", v.Job.State)
 					}
+					w.finish(map[bool]int{true: 1, false: 0}[test.before])
 				}
 				if got := w.outcomes("job"); got != test.want {
 					t.Errorf("history %q, want %q", got, test.want)
@@ -211,6 +220,9 @@ func TestCrashPoints(t *testing.T) {
 				if v := w.get("job"); !v.Job.State.Final() || v.Status.Executions != len(keys) {
 					t.Errorf("state %s, status %+v, want final with %d executions", v.Job.State, v.Status, len(keys))
 				}
+				if st, err := w.store.LoadJob(t.Context(), key("job")); err != nil || !scheduler.StoredState(st.Data).Final() {
+					t.Errorf("stored as %s, %v", scheduler.StoredState(st.Data), err)
+				}
 				w.mustBeInOrder()
 				dying()
 				if err := <-ended; err != nil {
@@ -218,6 +230,18 @@ func TestCrashPoints(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// finish audits, finds so many jobs that have ended and nothing wrong, and writes their ends.
+func (w *world) finish(ended int) {
+	w.t.Helper()
+	rep, err := w.service.Audit(w.t.Context(), true)
+	if err != nil || rep.Ended != ended || len(rep.Findings) > 0 {
+		w.t.Fatalf("audit: %v; %d ended, want %d; findings: %+v", err, rep.Ended, ended, rep.Findings)
+	}
+	if err := w.service.Finish(w.t.Context(), rep); err != nil {
+		w.t.Fatal(err)
 	}
 }
 

@@ -142,7 +142,7 @@ func TestManyRatesStarveNobody(t *testing.T) {
 	freshTimers()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.startWorker(func(c *worker.Config) { c.Hold, c.Concurrency, c.PerTarget = 100, 32, 8 })
+		w.startWorker(func(c *worker.Config) { c.HoldMemory, c.Concurrency, c.PerTarget = 100*scheduler.UsualHeldBytes, 32, 8 })
 		w.rules(`{"*.limited.example": {"rate": {"limit": 1, "per": "PT1H"}}}`)
 		due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
 		job := `{"startTime": "` + due.Format(time.RFC3339) + `", "action": {"type": "Http", "request": {"uri": "http://%s.example/", "method": "GET"}}}`

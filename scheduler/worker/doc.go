@@ -6,6 +6,9 @@
 //  2. An attempt is recorded before its baton is passed on, and the baton is
 //     passed on before its message is acknowledged. Whoever dies in between is
 //     followed by another worker that finds how far it got.
+//     A job's last record is its end: its final form is written when there is leisure,
+//     by whoever comes to it, and one that the records do not tell before its
+//     message is acknowledged.
 //  3. A baton that may have been run before is looked up in the history first.
 //  4. What is decided about a baton is decided by package scheduler; a worker
 //     reads what that takes, and carries it out.

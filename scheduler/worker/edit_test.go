@@ -87,7 +87,7 @@ func TestDisableWhileHeld(t *testing.T) {
 		start := time.Now().Add(20 * time.Second).UTC()
 		w.put("job", `{`+action+`, "startTime": "`+start.Format(time.RFC3339Nano)+`", `+every10s+`}`)
 		time.Sleep(time.Until(start) - 100*time.Millisecond)
-		if !w.get("job").Status.Running {
+		if !w.withWorker("job") {
 			t.Fatal("the baton is not with the worker yet")
 		}
 		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {

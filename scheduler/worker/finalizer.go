@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -11,28 +10,24 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/step"
 )
 
-// finalizer writes down the final states of jobs behind their last attempts:
-// while attempts wait for a slot, punctuality comes first.
+// finalizer writes the final forms of jobs whose ends the history tells, when there
+// is leisure: nobody waits for them, as everybody asks the history ([scheduler.Job.Course]).
+// A job is kept for a while after its end, and then expires; that begins with its
+// final form.
 //
-// The baton is acknowledged before. To keep a lease for each ending was tried
-// and rejected: the server looks after every unacknowledged message, and a herd
-// of 100,000 took four times the processor time. An ending that is lost with
-// the process is found again by the audit, at its restart or, by another
-// replica, seconds after it took over: its job is enabled, has no baton, and
-// the history says how it ended. So that there is something to take over, one
-// baton is kept until nothing is left to write.
+// What is here when the process dies, or does not fit, the next audit finds: the job
+// is enabled, has no baton, and its last record ended it.
 type finalizer struct {
-	write func(context.Context, scheduler.Ending)
+	write func(context.Context, []scheduler.Ending)
 	busy  func() bool
 
 	mu    sync.Mutex
 	queue []ending
-	open  int    // endings not written yet
-	kept  func() // acknowledges the baton that is kept
+	over  bool // some did not fit
 	wake  chan struct{}
 }
 
-// ending is one that waits for a quiet moment.
+// ending is one that waits for leisure.
 type ending struct {
 	scheduler.Ending
 
@@ -41,100 +36,138 @@ type ending struct {
 
 // The bounds of how endings are written.
 const (
-	finalWriters  = 64
-	finalPause    = 5 * time.Millisecond
-	finalPatience = 10 * time.Second // how long an ending waits for a quiet moment
+	finalKept = 1 << 17 // endings in memory, about 300 bytes each
+
+	// Leisure is when nothing was to be done for finalQuiet, looked for every
+	// finalLook. Where it never comes, as when jobs end all the time, an ending
+	// waits for finalPatience.
+	finalQuiet    = 250 * time.Millisecond
+	finalLook     = 50 * time.Millisecond
+	finalPatience = 10 * time.Second
+
+	finalMoment = 500 * time.Millisecond // for what is left when the worker stops
 )
 
-func newFinalizer(write func(context.Context, scheduler.Ending), busy func() bool) *finalizer {
-	return &finalizer{write: write, busy: busy, wake: make(chan struct{}, finalWriters)}
+func newFinalizer(write func(context.Context, []scheduler.Ending), busy func() bool) *finalizer {
+	return &finalizer{write: write, busy: busy, wake: make(chan struct{}, 1)}
 }
 
-// add takes an ending to be written; ack acknowledges its baton.
-func (f *finalizer) add(x scheduler.Ending, ack func()) {
+// add takes an ending to be written. It does not block.
+func (f *finalizer) add(x scheduler.Ending) {
 	f.mu.Lock()
-	f.queue = append(f.queue, ending{x, time.Now()})
-	f.open++
-	if f.kept == nil {
-		f.kept, ack = ack, func() {}
+	if len(f.queue) < finalKept {
+		f.queue = append(f.queue, ending{x, time.Now()})
+	} else {
+		f.over = true
 	}
+	first := len(f.queue) == 1
 	f.mu.Unlock()
-	ack()
+	if !first {
+		return
+	}
 	select {
 	case f.wake <- struct{}{}:
 	default:
 	}
 }
 
-// work writes endings until ctx is done, and then those that are left.
-func (f *finalizer) work(ctx context.Context) {
-	var writers sync.WaitGroup
-	for range finalWriters {
-		writers.Go(func() {
-			for {
-				select {
-				case <-f.wake:
-					f.drain(ctx)
-				case <-ctx.Done():
-					f.drain(ctx)
-					return
-				}
-			}
-		})
-	}
-	writers.Wait()
-}
-
-func (f *finalizer) drain(ctx context.Context) {
+// work writes endings until ctx is done, and then of those that are left what takes
+// a moment. rest is called when some were left to an audit.
+func (f *finalizer) work(ctx context.Context, rest func()) {
 	for {
-		x, ok := f.next()
-		if !ok {
+		select {
+		case <-f.wake:
+		case <-ctx.Done():
+			f.flush(context.WithoutCancel(ctx))
 			return
 		}
-		for ctx.Err() == nil && f.busy() && time.Since(x.since) < finalPatience {
-			intake.Pause(ctx, finalPause)
+		for quiet := false; !f.oldest().IsZero() && f.leisure(ctx, &quiet); {
+			began := time.Now()
+			f.write(context.WithoutCancel(ctx), f.next())
+			step.Rest(ctx, time.Since(began))
 		}
-		f.write(context.WithoutCancel(ctx), x.Ending)
-		f.written()
+		if f.rested() {
+			rest()
+		}
 	}
 }
 
-// written counts an ending off. With the last one the baton that is kept may go.
-func (f *finalizer) written() {
-	f.mu.Lock()
-	f.open--
-	ack := func() {}
-	if f.open == 0 {
-		ack, f.kept = f.kept, nil
+// flush writes what it can in a moment.
+func (f *finalizer) flush(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, finalMoment)
+	defer cancel()
+	for batch := f.next(); len(batch) > 0 && ctx.Err() == nil; batch = f.next() {
+		f.write(ctx, batch)
 	}
-	f.mu.Unlock()
-	ack()
 }
 
-func (f *finalizer) next() (ending, bool) {
+// leisure waits until there is, or the oldest ending has waited for too long. quiet
+// says whether there was for the batch before: then there is until the worker is
+// busy again. False when ctx is done before.
+func (f *finalizer) leisure(ctx context.Context, quiet *bool) bool {
+	*quiet = *quiet && !f.busy()
+	for was := time.Duration(0); !*quiet && time.Since(f.oldest()) < finalPatience; *quiet = was >= finalQuiet {
+		if !intake.Pause(ctx, finalLook) {
+			return false
+		}
+		if was += finalLook; f.busy() {
+			was = 0
+		}
+	}
+	return ctx.Err() == nil
+}
+
+// oldest is since when the first ending waits; zero without any.
+func (f *finalizer) oldest() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.queue) == 0 {
-		f.queue = nil
-		return ending{}, false
+		return time.Time{}
 	}
-	x := f.queue[0]
-	f.queue = f.queue[1:]
-	return x, true
+	return f.queue[0].since
 }
 
-// finalize saves a final state. What cannot be written is left to the audit.
-func (w *Worker) finalize(ctx context.Context, x scheduler.Ending) {
-	ctx, cancel := context.WithTimeout(ctx, finalPatience)
-	defer cancel()
-	seen, _ := w.jobs.Peek(x.Key)
-	err := w.steps.End(ctx, x, seen)
-	w.jobs.Forget(x.Key)
-	switch {
-	case err == nil || errors.Is(err, scheduler.ErrNotFound):
-	case errors.Is(err, step.ErrOvertaken):
-		w.cfg.OnTakeover() // the edit may have taken the baton that is acknowledged now for one that goes on
-	default:
-		w.log.Warn("the end of a job was not written; the audit will", "job", x.Key.String(), "err", err)
+// next takes a batch from the queue.
+func (f *finalizer) next() []scheduler.Ending {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := min(len(f.queue), step.EndBatch)
+	batch := make([]scheduler.Ending, n)
+	for i, x := range f.queue[:n] {
+		batch[i] = x.Ending
 	}
+	clear(f.queue[:n])
+	if f.queue = f.queue[n:]; len(f.queue) == 0 {
+		f.queue = nil
+	}
+	return batch
+}
+
+// rested reports, once, whether some did not fit.
+func (f *finalizer) rested() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	over := f.over && len(f.queue) == 0
+	f.over = f.over && !over
+	return over
+}
+
+// finalize writes final forms. What cannot be written is left to the audit.
+func (w *Worker) finalize(ctx context.Context, endings []scheduler.Ending) {
+	bounded, cancel := context.WithTimeout(ctx, finalPatience)
+	defer cancel()
+	overtaken, err := w.steps.EndAll(bounded, endings)
+	if overtaken > 0 {
+		w.cfg.OnTakeover() // an edit may have taken a baton that was about to go for one that goes on
+	}
+	if err != nil && ctx.Err() == nil { // else the moment was over that a worker has which stops
+		w.log.Warn("the ends of jobs were not written; the audit will", "first", endings[0].Key.String(), "err", err)
+	}
+}
+
+// busy reports whether there is better to do than to write final forms: attempts
+// wait for a slot, definitions of batons that have come are to be read, or a baton
+// that is held is due in a moment.
+func (w *Worker) busy() bool {
+	return w.limiter.Backlog() || w.loader.pending() || w.timers.within(finalLook) || w.room.Size() > w.cfg.HoldMemory/2
 }

@@ -2,8 +2,11 @@ package worker
 
 import (
 	"container/heap"
+	"errors"
 	"sync"
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // hold keeps a run in memory until it is due; a worker that stops gives it back.
@@ -15,10 +18,61 @@ func (w *Worker) hold(r *run) stage {
 		w.liveOn(admitted{r})
 		return nil
 	}
+	if r.known != nil && r.baton.Outdated(r.known) {
+		r.known = nil
+		w.liveOn(admitted{r})
+		return nil
+	}
+	r.weight = scheduler.HeldBytes(r.known, false)
+	w.room.Resize(r.place(), r.weight)
 	if !w.timers.add(r) {
 		return w.nak(r)
 	}
-	return nil // then admitted
+	return nil // then admitted; or held again, when its job is edited before
+}
+
+// edited has a job's definition read again, and looked at, while its baton is held:
+// it may be due earlier now.
+func (w *Worker) edited(k scheduler.Key) {
+	if r := w.timers.remove(k); r != nil {
+		w.loader.add(r) // then held
+	}
+}
+
+// know has r keep the definition of its job while it is held, if that is known: a
+// herd has more of them than are kept without being in use.
+func (w *Worker) know(r *run) bool {
+	r.since = w.jobs.Changes(r.key())
+	r.known, _ = w.jobs.Peek(r.key())
+	return r.known != nil
+}
+
+// letWait has r wait outside the process until it is almost due.
+func (w *Worker) letWait(r *run) stage {
+	at := r.baton.ComesAgain(w.putOff.join(r.baton.Wake()))
+	err := w.cfg.Store.PassOn(w.settles, r.delivery.Slot, r.delivery.Body, at, r.delivery.Sequence)
+	if err == nil || errors.Is(err, scheduler.ErrConflict) { // or it is elsewhere already
+		return w.ack(r)
+	}
+	return w.nak(r)
+}
+
+// held is how much of the memory for batons is in use.
+func (w *Worker) held() scheduler.Held {
+	return scheduler.Held{Budget: w.cfg.HoldMemory, Waiting: w.timers.bytes() + w.loader.bytes()}
+}
+
+// herds counts what was put off.
+type herds struct {
+	mu    sync.Mutex
+	herds scheduler.Herds
+}
+
+// join counts one more, and returns how many there are that are due with it.
+func (h *herds) join(due time.Time) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.herds.Join(due, time.Now())
 }
 
 // timers keeps batons in memory until the exact instant they are due, then hands
@@ -26,13 +80,15 @@ func (w *Worker) hold(r *run) stage {
 type timers struct {
 	mu     sync.Mutex
 	queue  dueQueue
+	keys   map[scheduler.Key]*run // of the jobs' own batons in it
+	weight int                    // bytes of what is held
 	closed bool
 	nudge  chan struct{} // the earliest entry changed
 	due    func(*run)    // called when a run is due; must not block
 }
 
 func newTimers(due func(*run)) *timers {
-	return &timers{nudge: make(chan struct{}, 1), due: due}
+	return &timers{keys: map[scheduler.Key]*run{}, nudge: make(chan struct{}, 1), due: due}
 }
 
 // add holds r until its baton wakes. False means that nothing more is taken.
@@ -43,6 +99,10 @@ func (h *timers) add(r *run) bool {
 		return false
 	}
 	heap.Push(&h.queue, r)
+	h.weight += r.weight
+	if r.delivery.Slot.Detached == "" {
+		h.keys[r.key()] = r
+	}
 	first := h.queue[0] == r
 	h.mu.Unlock()
 	if first {
@@ -54,14 +114,49 @@ func (h *timers) add(r *run) bool {
 	return true
 }
 
+// within reports whether a run that is held is due within d.
+func (h *timers) within(d time.Duration) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.queue) > 0 && time.Until(h.queue[0].baton.Wake()) < d
+}
+
 // drain empties the timers, and takes nothing more.
 func (h *timers) drain() []*run {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closed = true
 	q := h.queue
-	h.queue = nil
+	h.queue, h.weight = nil, 0
+	clear(h.keys)
 	return q
+}
+
+// remove takes the own baton of a job out; nil when it is not held.
+func (h *timers) remove(k scheduler.Key) *run {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r := h.keys[k]
+	if r != nil {
+		heap.Remove(&h.queue, r.index)
+		h.left(r)
+	}
+	return r
+}
+
+// left notes that r is not held any more. The lock is held.
+func (h *timers) left(r *run) {
+	h.weight -= r.weight
+	if h.keys[r.key()] == r {
+		delete(h.keys, r.key())
+	}
+}
+
+// bytes is how many bytes what is held counts for.
+func (h *timers) bytes() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.weight
 }
 
 // work hands on what becomes due, until stop is closed.
@@ -98,6 +193,7 @@ func (h *timers) release(now time.Time) time.Duration {
 			continue
 		}
 		r, _ := heap.Pop(&h.queue).(*run)
+		h.left(r)
 		h.mu.Unlock()
 		h.due(r)
 	}
@@ -108,11 +204,15 @@ type dueQueue []*run //nolint:recvcheck // container/heap wants it so
 
 func (q dueQueue) Len() int           { return len(q) }
 func (q dueQueue) Less(i, j int) bool { return q[i].baton.Wake().Before(q[j].baton.Wake()) }
-func (q dueQueue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q dueQueue) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].index, q[j].index = i, j
+}
 
 // Push appends a run, for container/heap.
 func (q *dueQueue) Push(x any) {
 	if r, ok := x.(*run); ok {
+		r.index = len(*q)
 		*q = append(*q, r)
 	}
 }

@@ -15,6 +15,7 @@ type stage any
 type (
 	received  struct{ *run } // the store has delivered the baton
 	held      struct{ *run } // it is known, and waits in memory for its exact instant
+	crowded   struct{ *run } // it is off the straight way: the memory is full of others, and it waits outside until it is almost due
 	admitted  struct{ *run } // it is due: package scheduler decides whether it may run
 	attempted struct{ *run } // it has a slot of its target: the action is called
 	recorded  struct{ *run } // the attempt is over: the history gets it, and what follows is decided
@@ -38,6 +39,8 @@ func (w *Worker) live(s stage) {
 			s = w.receive(at.run)
 		case held: // → admitted, by the timers
 			s = w.hold(at.run)
+		case crowded: // the end
+			s = w.letWait(at.run)
 		case admitted: // → attempted or deferred, by the limiter; or passed, when it does not run
 			s = w.admit(at.run)
 		case deferred: // → passed
@@ -54,7 +57,10 @@ func (w *Worker) live(s stage) {
 
 // connect makes the queues between the stages, which take runs on.
 func (w *Worker) connect() {
-	w.loader = newLoader(w.jobs, func(r *run) { w.live(held{r}) })
+	w.loader = newLoader(w.jobs, func(r *run) {
+		w.know(r)
+		w.live(held{r})
+	})
 	w.timers = newTimers(w.due) // admitted
 	w.limiter = limits.New(limits.Config[*run]{
 		Concurrency: w.cfg.Concurrency, PerTarget: w.cfg.PerTarget,
@@ -72,13 +78,18 @@ type run struct {
 
 	delivery *scheduler.Delivery
 	baton    scheduler.Baton
+	weight   int                   // bytes that it counts for in the room
+	index    int                   // among what is held
 	suspect  bool                  // it may have been run before
+	known    *scheduler.Job        // while it is held: its job, as long as that has not changed
+	since    uint32                // the changes of jobs like its own that were known then
 	job      *scheduler.Job        // the definition it runs under
 	action   *scheduler.ActionSpec // of it, the main action or an errorAction
 	skipped  []scheduler.Record    // on the way to the attempt, recorded before it
 	changes  uint32                // of jobs like its own that were known when it began to wait for a slot
 	started  time.Time             // when the attempt began
 	result   scheduler.Result      // of the attempt
+	attempt  *scheduler.Record     // of it, in the history
 	faulted  bool                  // the history says already that its occurrence faulted
 	current  *scheduler.Job        // the definition that what follows was decided for
 	step     scheduler.Step        // what follows

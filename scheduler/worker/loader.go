@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/cache"
@@ -18,6 +19,7 @@ type loader struct {
 	done func(*run) // called when the definition has been read, or could not be
 
 	unread, uncompiled *line
+	loading            atomic.Int64 // how many are on their way through here
 }
 
 // loadBatch is the most definitions read in one request.
@@ -32,7 +34,13 @@ func newLoader(jobs *cache.Jobs, done func(*run)) *loader {
 }
 
 // add reads r's definition soon. It does not block.
-func (l *loader) add(r *run) { l.unread.add(r) }
+func (l *loader) add(r *run) {
+	l.loading.Add(1)
+	l.unread.add(r)
+}
+
+// pending reports whether definitions are to be read, or schedules compiled.
+func (l *loader) pending() bool { return l.loading.Load() > 0 }
 
 // work loads until ctx is done and nothing is left.
 func (l *loader) work(ctx context.Context) {
@@ -58,7 +66,7 @@ func (l *loader) load(ctx context.Context, batch []*run) {
 		if l.jobs.Uncompiled(r.key()) {
 			l.uncompiled.add(r)
 		} else {
-			l.done(r)
+			l.loaded(r)
 		}
 	}
 }
@@ -70,6 +78,15 @@ func (l *loader) compile(ctx context.Context, batch []*run) {
 		if ctx.Err() == nil && l.jobs.Uncompiled(r.key()) {
 			_, _ = l.jobs.Current(context.WithoutCancel(ctx), r.key(), 0)
 		}
-		l.done(r)
+		l.loaded(r)
 	}
 }
+
+// loaded hands r on.
+func (l *loader) loaded(r *run) {
+	l.done(r)
+	l.loading.Add(-1)
+}
+
+// bytes is how many bytes what is on its way through here will count for.
+func (l *loader) bytes() int { return int(l.loading.Load()) * scheduler.UsualHeldBytes }

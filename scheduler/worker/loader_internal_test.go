@@ -2,8 +2,8 @@ package worker
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -58,7 +58,7 @@ func TestPlainJobsDoNotWaitForCostlyOnes(t *testing.T) {
 		})
 		var batch []*run
 		for i := range 6 {
-			slot := scheduler.Slot{Key: scheduler.Key{Collection: "default", Job: fmt.Sprint(i)}}
+			slot := scheduler.Slot{Key: scheduler.Key{Collection: "default", Job: strconv.Itoa(i)}}
 			batch = append(batch, &run{delivery: &scheduler.Delivery{Slot: slot}})
 		}
 		l.load(ctx, batch)
@@ -89,7 +89,7 @@ func TestLoaderEndsEmpty(t *testing.T) {
 		done := make(chan *run, 1000)
 		l := newLoader(jobs, func(r *run) { done <- r })
 		for i := range cap(done) {
-			slot := scheduler.Slot{Key: scheduler.Key{Collection: "default", Job: fmt.Sprint(i)}}
+			slot := scheduler.Slot{Key: scheduler.Key{Collection: "default", Job: strconv.Itoa(i)}}
 			l.add(&run{delivery: &scheduler.Delivery{Slot: slot}})
 		}
 		cancel()

@@ -50,7 +50,7 @@ func TestNameUsedAgainWhileHeld(t *testing.T) {
 				due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second)
 				w.put("job", `{`+test.old+`"startTime": "`+due.Format(time.RFC3339Nano)+`", "recurrence": {"frequency": "Day"}, `+at("old")+`}`)
 				time.Sleep(time.Until(due) - 100*time.Millisecond)
-				if !w.get("job").Status.Running {
+				if !w.withWorker("job") {
 					t.Fatal("the baton is not with the worker yet")
 				}
 				start := due.Add(test.start)

@@ -22,11 +22,11 @@ func (w *Worker) pass(r *run) stage {
 	}
 	ends := s.Next == nil && !s.Merge
 	if ends && s.State.Final() {
-		if w.limiter.Backlog() {
-			w.jobs.Forget(r.key()) // others need the place before the end is written
+		if x := step.EndingOf(r.current, s, from); r.current.Told(x, r.attempt, r.skipped) {
+			w.jobs.Forget(r.key())
+			w.finalizer.add(x)
+			return w.ack(r)
 		}
-		w.finalizer.add(step.EndingOf(r.current, s, from), func() { w.ack(r) })
-		return nil
 	}
 	ctx := w.settles
 	if s.Merge {
@@ -61,6 +61,13 @@ func (w *Worker) ack(r *run) stage {
 		w.log.Warn("baton not acknowledged", "job", r.key().String(), "err", err)
 	}
 	w.room.Release(r.place())
+	return nil
+}
+
+// drop ends a run in this process, whose message may be another's by now.
+func (w *Worker) drop(r *run) stage {
+	w.room.Release(r.place()) // first: it may come again at once
+	r.delivery.Lease.Drop()
 	return nil
 }
 

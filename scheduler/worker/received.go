@@ -15,8 +15,9 @@ func (w *Worker) take(ctx context.Context, d *scheduler.Delivery) {
 	if err == nil {
 		err = b.Check(d.Slot)
 	}
-	r := &run{delivery: d, baton: b}
-	if !w.room.Keep(r.place()) {
+	r := &run{delivery: d, baton: b, suspect: d.Deliveries > 1 || b.Strayed || d.Fired.UnixNano() < w.suspect.Load()}
+	r.weight = scheduler.HeldBytes(nil, r.suspect)
+	if !w.room.KeepSized(r.place(), r.weight) {
 		d.Lease.Yield()
 		return // the run under way answers for it
 	}
@@ -31,9 +32,10 @@ func (w *Worker) take(ctx context.Context, d *scheduler.Delivery) {
 		w.cfg.OnTakeover()
 	case ctx.Err() != nil:
 		w.nak(r)
-	case d.Deliveries > 1 || b.Strayed || d.Fired.UnixNano() < w.suspect.Load():
-		r.suspect = true
+	case r.suspect:
 		w.liveOn(received{r})
+	case !w.held().Takes(&r.baton, time.Now()):
+		w.liveOn(crowded{r})
 	default:
 		w.live(received{r})
 	}
@@ -50,7 +52,7 @@ func (w *Worker) receive(r *run) stage {
 			return next
 		}
 	}
-	if _, known := w.jobs.Peek(r.key()); !known {
+	if !w.know(r) {
 		w.loader.add(r) // then held
 		return nil
 	}
@@ -79,7 +81,7 @@ func (w *Worker) recover(r *run) (next stage, found bool) {
 		}
 		return nil, false
 	}
-	r.skipped = nil // recorded before the attempt was
+	r.skipped, r.attempt = nil, search.Found // what was skipped is recorded before the attempt
 	gone, err := w.passedOn(r)
 	if err != nil {
 		return w.retryLater(r, err), true

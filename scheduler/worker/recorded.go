@@ -13,7 +13,7 @@ func (w *Worker) record(r *run) stage {
 	if err != nil {
 		return w.nak(r)
 	}
-	r.skipped = nil
+	r.skipped, r.attempt = nil, attempt
 	j, err := w.jobOf(r)
 	if err != nil {
 		return w.retryLater(r, err) // the record says how far it got

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
@@ -26,7 +27,9 @@ func TestKilledAmidHerd(t *testing.T) {
 		nc, own := w.open()
 		m := &mortal{Store: own, nc: nc, point: "record completed", before: true, skip: herd / 8}
 		w.sink.answers(after(50*time.Millisecond, http.StatusOK))
-		small := func(c *worker.Config) { c.Concurrency, c.PerTarget, c.Hold = slots, slots, herd/2+slots }
+		small := func(c *worker.Config) {
+			c.Concurrency, c.PerTarget, c.HoldMemory = slots, slots, 2*herd*scheduler.UsualHeldBytes
+		}
 		w.startWorker(small, func(c *worker.Config) { c.Store = m; c.Logger = nil })
 		dying, ended := w.stop, w.ended
 		w.startWorker(small, func(c *worker.Config) { c.Store = other })

@@ -83,7 +83,7 @@ func TestBusyTargetWaitsOutside(t *testing.T) {
 	freshTimers()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.startWorker(func(c *worker.Config) { c.Hold, c.Concurrency, c.PerTarget = 200, 16, 8 })
+		w.startWorker(func(c *worker.Config) { c.HoldMemory, c.Concurrency, c.PerTarget = 200*scheduler.UsualHeldBytes, 16, 8 })
 		w.sink.answers(func(c *call) (int, string) {
 			if strings.HasPrefix(c.host, "slow") {
 				return after(2*time.Second, http.StatusOK)(c)

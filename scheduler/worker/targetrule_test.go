@@ -78,7 +78,7 @@ func TestRateFillsNoHold(t *testing.T) {
 	freshTimers()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.startWorker(func(c *worker.Config) { c.Hold, c.Concurrency, c.PerTarget = 100, 16, 8 })
+		w.startWorker(func(c *worker.Config) { c.HoldMemory, c.Concurrency, c.PerTarget = 100*scheduler.UsualHeldBytes, 16, 8 })
 		w.rules(`{"target.example": {"rate": {"limit": 10}}}`)
 		due := w.herd(300)
 		w.put("other", `{"startTime": "`+due.Add(5*time.Second).Format(time.RFC3339)+`", "action": {"type": "Http", "request": {"uri": "http://other.example/", "method": "GET"}}}`)

@@ -177,8 +177,12 @@ func withoutNews(t *testing.T, shown string) string {
 
 var nextExecution = regexp.MustCompile(`"nextExecutionTime":"[^"]*"`)
 
-// shownNow is what this version makes of a view of the earlier one: a job of the disabled collection waits for that, and says so.
+// shownNow is what this version makes of a view of the earlier one: a job of the disabled collection waits for that, and says so;
+// one that a worker holds until it is due waits still.
 func shownNow(k scheduler.Key, before string) string {
+	if k == key("held") {
+		return strings.Replace(before, `,"running":true`, "", 1)
+	}
 	if k.Collection != "off" {
 		return before
 	}

@@ -38,10 +38,12 @@ type Config struct {
 	// Default a quarter of Concurrency.
 	PerTarget int
 
-	// Hold is how many batons this process holds in memory at most: waiting
-	// for their instant, for a slot, or running. It bounds the memory (about
-	// 2 KB each) and what a dead worker delays. Default 16384.
-	Hold int
+	// HoldMemory is how many bytes the batons have that this process holds, and
+	// their definitions: waiting for their instant, for a slot, or running. When
+	// it is used up, others wait in the store; so do those of herds that do not
+	// fit into three quarters of it, until they are almost due. Raise it
+	// for larger herds. Default 160 MiB.
+	HoldMemory int
 
 	// Grace is how long a stop waits for running attempts before it cancels
 	// them and lets another worker repeat them. Default 20 s.
@@ -52,15 +54,19 @@ type Config struct {
 	OnRecord func(*scheduler.Record)
 
 	// OnTakeover is called when a baton comes that another worker had before:
-	// that worker may have died, and left ends unwritten that an audit
+	// that worker may have died, and left things undone that an audit
 	// finds. Likewise when a baton of a deleted job took the place of that of
-	// the next job of the name, and when a job was edited while its end was
-	// written. It must not block. Default: none.
+	// the next job of the name, when a job was edited before its end was
+	// written, and when more jobs have ended than there was room for. It must
+	// not block. Default: none.
 	OnTakeover func()
 
 	// Logger takes what no caller can be told. Default: discard.
 	Logger *slog.Logger
 }
+
+// DefaultHoldMemory is the default of [Config] HoldMemory.
+const DefaultHoldMemory = 160 << 20
 
 func (c Config) withDefaults() Config {
 	if c.Concurrency <= 0 {
@@ -69,8 +75,8 @@ func (c Config) withDefaults() Config {
 	if c.PerTarget <= 0 {
 		c.PerTarget = max(1, c.Concurrency/4)
 	}
-	if c.Hold <= 0 {
-		c.Hold = 1 << 14
+	if c.HoldMemory <= 0 {
+		c.HoldMemory = DefaultHoldMemory
 	}
 	if c.Grace <= 0 {
 		c.Grace = 20 * time.Second
@@ -107,6 +113,7 @@ type Worker struct {
 	finalizer *finalizer
 
 	told    damages
+	putOff  herds
 	suspect atomic.Int64 // batons fired before this Unix nanosecond may have been run already
 
 	lives    sync.WaitGroup  // runs under way outside the queues
@@ -121,14 +128,22 @@ func New(cfg Config) *Worker {
 	cfg = cfg.withDefaults()
 	w := &Worker{
 		cfg: cfg, log: cfg.Logger, jobs: cache.NewJobs(cfg.Store, cfg.Actions, cfg.Secrets),
-		room: intake.NewRoom[place](cfg.Hold, min(256, max(1, cfg.Hold/8)), cfg.Store.Lanes()),
+		room: newRoom(cfg.HoldMemory, cfg.Store.Lanes()),
 	}
 	w.connect()
+	w.jobs.Changed = w.edited
 	w.steps = step.New(step.Config{
 		Store: cfg.Store, Secrets: cfg.Secrets, Load: w.jobs.Load, Current: w.jobs.Current, Persist: w.persist, OnRecord: cfg.OnRecord,
 	})
-	w.finalizer = newFinalizer(w.finalize, w.limiter.Backlog)
+	w.finalizer = newFinalizer(w.finalize, w.busy)
 	return w
+}
+
+// newRoom returns room for batons in so many bytes of memory.
+func newRoom(memory, lanes int) *intake.Room[place] {
+	usual := max(1, memory/scheduler.UsualHeldBytes)
+	return intake.NewRoom[place](max(1, memory/scheduler.HeldBytes(nil, false)), min(256, max(1, usual/8)), lanes).
+		Bound(memory, scheduler.UsualHeldBytes)
 }
 
 // Suspect says that the server may have lost track of what was delivered, as
@@ -152,7 +167,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	side.Go(func() { w.jobs.Run(background, w.lost("definitions")) })
 	side.Go(func() { w.cfg.Collections.Run(background, w.lost("collections")) })
 	side.Go(func() { w.review(background) })
-	side.Go(func() { w.finalizer.work(background) })
+	side.Go(func() { w.finalizer.work(background, w.cfg.OnTakeover) })
 	side.Go(func() { w.loader.work(background) })
 	timing, letGo := context.WithCancel(base)
 	still := make(chan struct{}) // the timers hand on nothing more
@@ -243,7 +258,7 @@ func (w *Worker) review(ctx context.Context) {
 		now := time.Now()
 		w.limiter.Review(now, w.cfg.Collections.Rule)
 		w.limiter.Pace(now)
-		if w.room.Free() <= w.cfg.Hold*3/4 {
+		if w.held().Crowded(w.room.Size()) {
 			w.limiter.Shed(now, 4*w.cfg.PerTarget)
 		}
 	}

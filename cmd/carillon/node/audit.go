@@ -64,7 +64,12 @@ func (n *Node) auditOnce(ctx context.Context) {
 	case len(report.Findings) > 0:
 		n.log.Warn("the audit found jobs and batons that do not match", "jobs", report.Jobs,
 			"found", len(report.Findings), "mended", report.Fixed, "first", report.Findings[0].Name, "problem", report.Findings[0].Problem)
+	case report.Ended > 0:
+		n.log.Info("the audit found jobs that have ended, and writes that into their definitions", "jobs", report.Ended)
 	default:
 		n.log.Debug("the audit found every job with its baton", "jobs", report.Jobs, "took", time.Duration(report.Duration))
+	}
+	if err := n.service.Finish(ctx, report); err != nil && ctx.Err() == nil {
+		n.log.Warn("the ends of jobs were not written; the next audit will", "err", err)
 	}
 }

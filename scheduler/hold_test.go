@@ -1,0 +1,97 @@
+package scheduler_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TestHeldTakes: batons that are not almost due get three quarters of a worker's memory, the others all of it.
+func TestHeldTakes(t *testing.T) {
+	j := job(t, minutely)
+	b := baton(j, "09:01:00")
+	for _, row := range []struct {
+		name    string
+		before  time.Duration
+		waiting int
+		want    bool
+	}{
+		{"nothing waits", 10 * time.Second, 0, true},
+		{"less than three quarters", 10 * time.Second, 749, true},
+		{"three quarters", 10 * time.Second, 750, false},
+		{"three quarters, and it is due soon", 751 * time.Millisecond, 750, false},
+		{"three quarters, and it is almost due", 750 * time.Millisecond, 750, true},
+		{"all, and it is almost due", 750 * time.Millisecond, 1000, true},
+		{"all, and it is late", -time.Hour, 1000, true},
+	} {
+		h := scheduler.Held{Budget: 1000, Waiting: row.waiting}
+		if got := h.Takes(&b, b.Wake().Add(-row.before)); got != row.want {
+			t.Errorf("%s: taken %t", row.name, got)
+		}
+	}
+}
+
+// TestHeldCrowded: what waits for its instant is in nobody's way.
+func TestHeldCrowded(t *testing.T) {
+	for _, row := range []struct {
+		waiting, size int
+		want          bool
+	}{{0, 0, false}, {0, 124, false}, {0, 125, true}, {700, 824, false}, {700, 825, true}} {
+		if got := (scheduler.Held{Budget: 1000, Waiting: row.waiting}).Crowded(row.size); got != row.want {
+			t.Errorf("%+v: %t", row, got)
+		}
+	}
+}
+
+// TestComesAgain: what a worker does not take comes again when it is due, one after the other.
+func TestComesAgain(t *testing.T) {
+	j := job(t, minutely)
+	b := baton(j, "09:01:00")
+	for before, want := range map[int]time.Duration{
+		0: -250 * time.Millisecond, 1: -250*time.Millisecond + 100*time.Microsecond, 10_000: 750 * time.Millisecond,
+	} {
+		if got := b.ComesAgain(before).Sub(b.Due); got != want {
+			t.Errorf("%d before it: %s after it is due, want %s", before, got, want)
+		}
+	}
+}
+
+// TestHeldBytes: a definition counts with its document and what its schedule takes, a look into the history while it lasts.
+func TestHeldBytes(t *testing.T) {
+	small, large := job(t, minutely), job(t, minutely)
+	large.Size = small.Size + 8000
+	alone, looking := scheduler.HeldBytes(nil, false), scheduler.HeldBytes(nil, true)
+	if with := scheduler.HeldBytes(small, false); with <= alone || scheduler.HeldBytes(large, false) != with+8000 || looking <= with {
+		t.Errorf("alone %d, looking %d, with a definition %d, with a large one %d", alone, looking, with, scheduler.HeldBytes(large, false))
+	}
+}
+
+// TestOutdated: an edit that plans a job anew ends the wait of its baton; one that changes what is called does not, nor does
+// any for an occurrence that has begun, or to stop the job: that is recorded when the baton is due.
+func TestOutdated(t *testing.T) {
+	j := job(t, minutely)
+	fresh, begun, manual := baton(j, "09:01:00"), baton(j, "09:01:00", ran(1)), baton(j, "09:01:00", byHand("09:02:00"))
+	begun.Try = 1
+	moved := edited(t, j, "09:00:00", once+`, "recurrence": {"frequency": "Hour"}`)
+	other := edited(t, j, "09:00:00", minutely+`, "description": "x"`)
+	namesake := *j
+	namesake.UID = "another"
+	for name, row := range map[string]struct {
+		b    scheduler.Baton
+		j    *scheduler.Job
+		want bool
+	}{
+		"nothing is changed":                     {fresh, j, false},
+		"its description is":                     {fresh, other, false},
+		"its schedule is":                        {fresh, moved, true},
+		"its schedule is, and it began":          {begun, moved, false},
+		"its schedule is, and it is not of that": {manual, moved, false},
+		"it is disabled":                         {fresh, j.Turned(scheduler.Disabled, at("09:00:00"), 0), false},
+		"another job has the name":               {fresh, &namesake, false},
+	} {
+		if got := row.b.Outdated(row.j); got != row.want {
+			t.Errorf("%s: outdated %t", name, got)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package natsapi
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+)
+
+// TestCrew shows that tasks are done side by side, however many there are, that
+// some goroutines stay for those that follow, and that none outlives the crew.
+func TestCrew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, before := newCrew(), runtime.NumGoroutine()
+		var began atomic.Int64
+		for _, n := range []int{1, crewIdle, 5 * crewIdle, 3} {
+			gate, had := make(chan struct{}), began.Load()
+			var ended sync.WaitGroup
+			for range n {
+				ended.Add(1)
+				c.do(func() {
+					defer ended.Done()
+					began.Add(1)
+					<-gate
+				})
+			}
+			synctest.Wait()
+			if got := began.Load() - had; got != int64(n) {
+				t.Fatalf("%d of %d tasks are under way", got, n)
+			}
+			close(gate)
+			ended.Wait()
+			synctest.Wait()
+			if stay := runtime.NumGoroutine() - before; stay > crewIdle || stay < min(n, crewIdle) {
+				t.Errorf("after %d tasks %d goroutines wait for more", n, stay)
+			}
+		}
+		c.dismiss()
+		synctest.Wait()
+		if stay := runtime.NumGoroutine() - before; stay > 0 {
+			t.Errorf("%d goroutines are left", stay)
+		}
+	})
+}

@@ -1,0 +1,161 @@
+package step
+
+import (
+	"context"
+	"slices"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Look is one look at the batons of jobs, and at the last records of those that
+// have none.
+type Look struct {
+	steps  *Executor
+	batons map[scheduler.Key]batons
+	last   map[scheduler.Key][]*scheduler.Record
+}
+
+// batons are those of a job of its own, as they were at one instant.
+type batons struct {
+	scheduler.Found
+
+	bad error // one of them cannot be read
+}
+
+// The store is asked for so many jobs at once.
+const (
+	batonsAtOnce = 512
+	lastAtOnce   = 1024 / 5 // it looks up 1,024 subjects: one for each of scheduler.PlaceOutcomes
+)
+
+// Look looks at jobs that are stored as enabled, and were read before. It is a
+// request or two for some hundred of them.
+func (e *Executor) Look(ctx context.Context, keys []scheduler.Key) (*Look, error) {
+	l := &Look{e, make(map[scheduler.Key]batons, len(keys)), map[scheduler.Key][]*scheduler.Record{}}
+	for chunk := range slices.Chunk(keys, batonsAtOnce) {
+		if err := e.cfg.Store.FindBatons(ctx, chunk, l.take); err != nil {
+			return nil, err
+		}
+	}
+	var bare []scheduler.Key
+	for _, k := range keys {
+		if !l.Occupied(k) {
+			bare = append(bare, k)
+		}
+	}
+	for chunk := range slices.Chunk(bare, lastAtOnce) {
+		take := func(r *scheduler.Record) { l.last[r.Job] = append(l.last[r.Job], r) }
+		if err := e.cfg.Store.LastRecords(ctx, chunk, scheduler.PlaceOutcomes, take); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// take takes in a baton.
+func (l *Look) take(st scheduler.Stored, running bool) {
+	found := l.batons[st.Key]
+	b, err := scheduler.DecodeBaton(st.Data)
+	if err == nil {
+		err = b.Check(scheduler.Slot{Key: st.Key})
+	}
+	switch {
+	case err != nil:
+		found.bad = err
+	case running:
+		found.Running = &b
+	default:
+		found.Waiting = &b
+	}
+	l.batons[st.Key] = found
+}
+
+// Occupied reports whether there is a baton where that of the job ought to be.
+func (l *Look) Occupied(k scheduler.Key) bool {
+	_, there := l.batons[k]
+	return there
+}
+
+// Own is what was found of a job's own baton, and how it stands with the job.
+type Own struct {
+	Baton   *scheduler.Baton // nil: none, or none that is of the job
+	Running bool             // a worker has the baton
+	Course  scheduler.Course // of a job that is stored as enabled
+	Ending  scheduler.Ending // of one that is [scheduler.AtEnd]
+	Bad     error            // what is wrong with a baton that cannot be read: nothing else is known then
+}
+
+// Job returns j, of which o was found, as it is: at its end when its history says so.
+func (o *Own) Job(j *scheduler.Job) *scheduler.Job {
+	if o.Course != scheduler.AtEnd {
+		return j
+	}
+	next, verdict := j.End(o.Ending)
+	if verdict != scheduler.WriteEnding {
+		return j
+	}
+	return next
+}
+
+// Own tells how it stands with one of the jobs. One whose attempt is recorded and
+// whose baton is about to go counts as under way.
+func (l *Look) Own(ctx context.Context, j *scheduler.Job) (o Own, err error) {
+	found := l.batons[j.Key]
+	var search *scheduler.PlaceSearch
+	switch b := found.Found; {
+	case found.bad != nil:
+		o.Bad = found.bad
+		return o, nil //nolint:nilerr // it is told in Bad
+	case b.Waiting != nil && b.Waiting.BelongsTo(j):
+		o.Baton = b.Waiting
+	case b.Running != nil && b.Running.BelongsTo(j):
+		o.Baton, o.Running = b.Running, true
+	default:
+		if search, err = l.place(ctx, j); err != nil {
+			return o, err
+		}
+	}
+	o.Course, o.Ending = j.Course(found.Found, search)
+	return o, nil
+}
+
+// place is [Executor.Place] for a job without a baton of its own: for nearly all,
+// the last records tell.
+func (l *Look) place(ctx context.Context, j *scheduler.Job) (*scheduler.PlaceSearch, error) {
+	if !l.Occupied(j.Key) {
+		if search := scheduler.NewPlaceSearch(j); search.LookAtLast(l.last[j.Key]) {
+			return search, nil
+		}
+	}
+	return l.steps.Place(ctx, j)
+}
+
+// Place looks for the record that says where a job's own baton was.
+func (e *Executor) Place(ctx context.Context, j *scheduler.Job) (*scheduler.PlaceSearch, error) {
+	search := scheduler.NewPlaceSearch(j)
+	return search, e.cfg.Store.Recent(ctx, j.Key, 0, scheduler.PlaceOutcomes, search.Look)
+}
+
+// Settled returns j as it is: at its end when the record of that is there, also
+// when its definition has yet to say so, or its baton has yet to go. A baton that
+// cannot be read is its worker's to see to.
+func (e *Executor) Settled(ctx context.Context, j *scheduler.Job) (*scheduler.Job, error) {
+	if j.State != scheduler.Enabled {
+		return j, nil
+	}
+	look, err := e.Look(ctx, []scheduler.Key{j.Key})
+	if err != nil {
+		return nil, err
+	}
+	own, err := look.Own(ctx, j)
+	if err == nil && own.Running {
+		var search *scheduler.PlaceSearch
+		if search, err = e.Place(ctx, j); err == nil {
+			own.Course, own.Ending = j.Course(scheduler.Found{Running: own.Baton}, search)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return own.Job(j), nil
+}

@@ -1,0 +1,187 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TestListingBeyondAPage shows that a listing tells the same where the server's index has more than a page, and the messages
+// are read instead.
+func TestListingBeyondAPage(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx, later := t.Context(), time.Now().Add(time.Hour)
+		for i := range 40 {
+			k := scheduler.Key{Collection: fmt.Sprintf("c%d", i%2), Job: fmt.Sprintf("j%d", i)}
+			rev, err := w.store.SaveJob(ctx, k, []byte("x"), 0, false)
+			w.must(err)
+			if i%5 == 0 {
+				_, err := w.store.SaveJob(ctx, k, []byte("y"), rev, false)
+				w.must(err)
+			}
+			w.must(w.store.Arm(ctx, scheduler.Slot{Key: k}, []byte("t"), later, 0))
+			if i%3 == 0 {
+				w.must(w.store.Fire(ctx, scheduler.Slot{Key: k}, []byte("f"), 0))
+				w.must(w.store.Fire(ctx, scheduler.Slot{Key: k, Detached: "x1"}, []byte("f"), 0))
+			}
+		}
+		list := func() map[string][]string {
+			all := map[string][]string{}
+			for _, c := range []string{"", "c0", "c1", "c2"} {
+				w.must(w.store.EachJob(ctx, c, func(k scheduler.Key) error { all[c] = append(all[c], k.String()); return nil }))
+			}
+			w.must(w.store.EachBaton(ctx, 0, func(s scheduler.Slot, waiting bool) error {
+				all["batons"] = append(all["batons"], fmt.Sprintln(s, s.Detached, waiting))
+				return nil
+			}))
+			for _, names := range all {
+				slices.Sort(names)
+			}
+			return all
+		}
+		want := list()
+		if len(want[""]) != 40 || len(want["c1"]) != 20 || len(want["batons"]) != 68 {
+			t.Fatalf("by the index: %v", want)
+		}
+		for _, page := range []uint64{20, 7, 1} { // a collection fits into the first
+			w.store.ScanBeyond(page)
+			if got := list(); !maps.EqualFunc(got, want, slices.Equal) {
+				t.Errorf("beyond %d: %v, want %v", page, got, want)
+			}
+		}
+		enough, n := errors.New("enough"), 0
+		err := w.store.EachJob(ctx, "", func(scheduler.Key) error { n++; return enough })
+		if !errors.Is(err, enough) || n != 1 {
+			t.Errorf("went on %d times after an error: %v", n, err)
+		}
+		err = w.store.EachBaton(ctx, 0, func(scheduler.Slot, bool) error { n++; return enough })
+		if !errors.Is(err, enough) || n != 2 {
+			t.Errorf("went on %d times after an error: %v", n-1, err)
+		}
+	})
+}
+
+// TestListingWhileWritten shows that what is written while the messages are read is told once: what was seen before is not
+// told again, and what was not is not left out.
+func TestListingWhileWritten(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx, later := t.Context(), time.Now().Add(time.Hour)
+		w.store.ScanBeyond(1)
+		const jobs = 10
+		key := func(i int) scheduler.Key { return scheduler.Key{Collection: "c", Job: fmt.Sprintf("j%d", i)} }
+		revisions := make([]uint64, jobs)
+		for i := range jobs {
+			rev, err := w.store.SaveJob(ctx, key(i), []byte("x"), 0, false)
+			w.must(err)
+			revisions[i] = rev
+			w.must(w.store.Arm(ctx, scheduler.Slot{Key: key(i)}, []byte("t"), later, 0))
+		}
+		told := map[string]int{}
+		write := func(i int) {
+			var err error
+			revisions[i], err = w.store.SaveJob(ctx, key(i), []byte("y"), revisions[i], false)
+			w.must(err)
+		}
+		w.must(w.store.EachJob(ctx, "", func(k scheduler.Key) error {
+			told[k.String()]++
+			if len(told) == 5 && told[k.String()] == 1 {
+				write(0)        // seen
+				write(jobs - 1) // not seen, unless its headers are on their way
+				write(0)
+			}
+			return nil
+		}))
+		for i := range jobs {
+			if n := told[key(i).String()]; n != 1 {
+				t.Errorf("job %s was told %d times", key(i), n)
+			}
+		}
+		clear(told)
+		w.must(w.store.EachBaton(ctx, 0, func(s scheduler.Slot, _ bool) error {
+			told[s.String()]++
+			if len(told) == 1 {
+				w.must(w.store.Clear(ctx, key(0)))
+				w.must(w.store.Arm(ctx, scheduler.Slot{Key: key(0)}, []byte("t"), later, 0))
+			}
+			return nil
+		}))
+		for i := range jobs {
+			if n := told[key(i).String()]; n != 1 {
+				t.Errorf("the baton of %s was told %d times", key(i), n)
+			}
+		}
+	})
+}
+
+// TestListingWhileEmptied shows that a listing ends when what it waits for is removed.
+func TestListingWhileEmptied(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		w.store.ScanBeyond(1)
+		for i := range 5000 { // more than is asked for ahead
+			_, err := w.store.SaveJob(ctx, scheduler.Key{Collection: "c", Job: fmt.Sprintf("j%d", i)}, []byte("x"), 0, false)
+			w.must(err)
+		}
+		stream, err := w.js.Stream(ctx, "KV_carillon-jobs")
+		w.must(err)
+		n := 0
+		w.must(w.store.EachJob(ctx, "", func(scheduler.Key) error {
+			n++
+			if n == 1 {
+				w.must(stream.Purge(ctx))
+			}
+			return nil
+		}))
+		if n == 0 || n == 5000 {
+			t.Errorf("told %d", n)
+		}
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		if err := w.store.EachJob(ended, "", func(scheduler.Key) error { return nil }); !errors.Is(err, context.Canceled) {
+			t.Errorf("after the end: %v", err)
+		}
+	})
+}
+
+// TestListingPages shows that the batons of a lane are listed page by page where the server's index has more than one.
+func TestListingPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it stores a hundred thousand messages: run the tests without -short")
+	}
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		const batons = 100_100 // a page has 100,000
+		acks := make([]jetstream.PubAckFuture, batons)
+		for i := range acks {
+			var err error
+			acks[i], err = w.js.PublishAsync(fmt.Sprintf("carillon.fire.0.c.j%d", i), nil, jetstream.WithStallWait(time.Minute))
+			w.must(err)
+		}
+		for _, ack := range acks {
+			select {
+			case <-ack.Ok():
+			case err := <-ack.Err():
+				t.Fatal(err)
+			}
+		}
+		told := make(map[scheduler.Slot]bool, batons)
+		w.must(w.store.EachBaton(ctx, 0, func(s scheduler.Slot, waiting bool) error {
+			if waiting || told[s] {
+				t.Fatalf("%s: waits %t, told before %t", s, waiting, told[s])
+			}
+			told[s] = true
+			return nil
+		}))
+		if len(told) != batons {
+			t.Errorf("told %d", len(told))
+		}
+	})
+}
