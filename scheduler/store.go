@@ -122,6 +122,11 @@ type Lease interface { //nolint:interfacebloat // all that becomes of a message
 	// lease dropped after that: it may come again at once.
 	Stands() bool
 	Drop()
+
+	// Yield is called, instead of the others and while it is delivered, for a
+	// message that is known in this process already. Whoever has it answers for
+	// it, or has just done so: nothing of this delivery is renewed.
+	Yield()
 }
 
 // PublishedSpec is a job spec that someone published for the scheduler to take

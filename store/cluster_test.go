@@ -86,6 +86,7 @@ func openReplicated(t *testing.T, s *server.Server) (*store.Store, *nats.Conn) {
 // the server of one is gone: another process knows each edit in the end.
 func TestNoStaleDefinitionInCluster(t *testing.T) {
 	t.Parallel()
+	freshTimers() // after those of the bubbles
 	servers := startCluster(t)
 	writer, nc := openReplicated(t, servers[0])
 	reader, _ := openReplicated(t, servers[1])

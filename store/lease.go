@@ -61,6 +61,8 @@ type lease struct {
 	kept    time.Time // when that came
 	renewed time.Time // when the server last heard of it
 	doubted bool      // others may have been given the message since
+	joined  bool      // it came again while it was kept
+	refused bool      // the last delivery is nobody's, see Yield
 }
 
 var _ scheduler.Lease = (*lease)(nil)
@@ -98,13 +100,30 @@ func (l *lease) Stands() bool {
 
 // Drop ends a lease that does not stand, without a word to the server, so that
 // whoever has the message keeps it; when nobody has it, it is given out again.
-// One that stands, since the message has come again meanwhile, is left alone.
+// One that stands, since the message has come again meanwhile and another run has
+// it, is left alone.
 func (l *lease) Drop() {
 	k := l.keeper
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if l.doubted && k.held[l.place] == l {
+	if (l.doubted || l.refused) && k.held[l.place] == l {
 		k.forget(l)
+		k.dropped()
+	}
+}
+
+// Yield ends a lease that came with the last delivery alone. That of a message
+// which is kept already is its run's, and goes on, unless that drops it.
+func (l *lease) Yield() {
+	k := l.keeper
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if l.joined {
+		l.refused = true
+		return
+	}
+	k.forget(l)
+	if k.dropped != nil {
 		k.dropped()
 	}
 }
@@ -124,9 +143,11 @@ func (k *leases) keep(at place, reply string) *lease {
 	if l == nil {
 		l = &lease{keeper: k, place: at}
 		k.held[at] = l
+	} else {
+		l.joined = true
 	}
 	now := time.Now()
-	l.reply, l.kept, l.renewed, l.doubted = reply, now, now, false
+	l.reply, l.kept, l.renewed, l.doubted, l.refused = reply, now, now, false, false
 	return l
 }
 

@@ -65,6 +65,33 @@ func TestLeaseOfARepetition(t *testing.T) {
 	})
 }
 
+// TestLeaseOfWhatIsKnown shows that a message which comes again while its run ends
+// leaves no lease behind: nobody would answer for it, and it would be renewed, and
+// kept from everybody, until the process ends. The lease of a run goes on.
+func TestLeaseOfWhatIsKnown(t *testing.T) {
+	again := 0
+	k := &leases{nc: &nats.Conn{}, dropped: func() { again++ }}
+	at := place{"S", 1}
+	run := k.keep(at, "answer.1")
+	k.keep(at, "answer.2").Yield()
+	if !k.any() || !run.Stands() || again != 0 {
+		t.Error("the lease of a run ended with a repetition")
+	}
+	run.doubted = true
+	if run.Stands() {
+		t.Error("a lease in doubt stands")
+	}
+	k.keep(at, "answer.3").Yield() // before its run has left the room
+	run.Drop()
+	if k.any() || again != 1 {
+		t.Errorf("a lease is left that no run has, and %d were let go, want 1", again)
+	}
+	k.keep(at, "answer.4").Yield() // after the message was answered for
+	if k.any() || again != 2 {
+		t.Errorf("a lease is left that is nobody's, and %d were let go, want 2", again)
+	}
+}
+
 // TestDropOfARepetition shows that a lease in doubt whose message has come again
 // meanwhile is not dropped: the message is this process's, and must be renewed.
 func TestDropOfARepetition(t *testing.T) {

@@ -18,6 +18,7 @@ func (w *Worker) take(ctx context.Context, d *scheduler.Delivery) {
 	r := &run{delivery: d, baton: b, suspect: d.Deliveries > 1 || b.Strayed || d.Fired.UnixNano() < w.suspect.Load()}
 	r.weight = scheduler.HeldBytes(nil, r.suspect)
 	if !w.room.KeepSized(r.place(), r.weight) {
+		d.Lease.Yield()
 		return // the run under way answers for it
 	}
 	if d.Deliveries > 1 {
