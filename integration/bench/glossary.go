@@ -26,7 +26,7 @@ var glossary = []term{
 	{"early", "calls that arrived before they were due; any makes the exit status 1"},
 	{"stray", "calls whose key belongs to no planned instant, such as an occurrence run twice under two keys; any makes the exit status 1"},
 	{"duplicated", "calls that repeat a key; a target can tell them by it"},
-	{"cpu_us_per_job", "processor time for each job, of the process with all in it, or of server and scheduler; herd: some seconds before, too"},
+	{"cpu_us_per_job", "processor time for each job, of the process with all in it, or of server and scheduler; herd: firing included"},
 	{"cpu_us_per_run", "the same for each occurrence of the measurement"},
 	{"server_cpu_us_per_job", "processes: that of nats-server"},
 	{"worker_cpu_us_per_job", "processes: that of carillon serve; bare: of the consumer with its HTTP client"},
