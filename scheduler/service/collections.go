@@ -183,13 +183,17 @@ func (c CollectionKeeper) save(ctx context.Context, cur, next *scheduler.Collect
 	return c.write(ctx, next, replaces)
 }
 
-// write stores a collection over a revision.
+// write stores a collection over a revision. This process goes by it at once: the
+// watch tells of it a moment later.
 func (c CollectionKeeper) write(ctx context.Context, next *scheduler.Collection, replaces uint64) error {
 	data, err := next.Encode()
 	if err != nil {
 		return err
 	}
 	next.Revision, err = c.bucket().Save(ctx, next.Name, data, replaces)
+	if err == nil {
+		c.shared.Collections.Note(next.Name, next.Revision, data)
+	}
 	return err
 }
 
@@ -250,6 +254,7 @@ func (c CollectionKeeper) DeleteCollection(ctx context.Context, name string, onl
 	if err := c.bucket().Remove(ctx, name, one.Revision); err != nil {
 		return fmt.Errorf("collection %s: %w", name, err)
 	}
+	c.shared.Collections.Note(name, one.Revision+1, nil) // its marker's, or one before
 	return c.shared.Store.EachJob(ctx, name, func(k scheduler.Key) error {
 		err := c.edits.Delete(ctx, k, 0)
 		if errors.Is(err, scheduler.ErrNotFound) {
