@@ -39,19 +39,7 @@ func withHistory(t *testing.T, always bool, f func(t *testing.T, h *history)) {
 	runtime.GC() //nolint:revive // as freshTimers: the client's pool of timers
 	runtime.GC() //nolint:revive // must hold none of another bubble
 	synctest.Test(t, func(t *testing.T) {
-		srv, err := server.NewServer(&server.Options{
-			DontListen: true, JetStream: true, StoreDir: t.TempDir(), SyncAlways: always, NoLog: true, NoSigs: true,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		srv.Start()
-		t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
-		nc, err := nats.Connect("", nats.InProcessServer(srv))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(nc.Close)
+		nc := startServer(t, func(o *server.Options) { o.JetStream, o.StoreDir, o.SyncAlways = true, t.TempDir(), always })()
 		js, err := jetstream.New(nc)
 		if err != nil {
 			t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -17,17 +16,7 @@ import (
 // TestLastOfAsksAgain: a server before 2.15 may end an answer in the middle, when a message has gone since it was looked up. What
 // came before that is not the answer: it is asked again, a few times.
 func TestLastOfAsksAgain(t *testing.T) {
-	srv, err := server.NewServer(&server.Options{DontListen: true, NoLog: true, NoSigs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv.Start()
-	t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
-	nc, err := nats.Connect("", nats.InProcessServer(srv))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
+	nc := startServer(t, nil)()
 	for broken, want := range map[int32]error{0: nil, 1: nil, lastOfTries - 1: nil, lastOfTries: scheduler.ErrUnavailable} {
 		var asked atomic.Int32
 		stream := "S" + strconv.Itoa(int(broken))

@@ -5,7 +5,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 )
 
@@ -14,17 +13,7 @@ import (
 // that would be renewed for ever, and keep the message from everybody else.
 func TestLeaseOfARepetition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv, err := server.NewServer(&server.Options{DontListen: true, NoLog: true, NoSigs: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		srv.Start()
-		t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
-		nc, err := nats.Connect("", nats.InProcessServer(srv))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(nc.Close)
+		nc := startServer(t, nil)()
 		heard := make(chan *nats.Msg, 100)
 		if _, err := nc.ChanSubscribe("answer.*", heard); err != nil {
 			t.Fatal(err)
@@ -96,17 +85,7 @@ func TestLeaseOfWhatIsKnown(t *testing.T) {
 // meanwhile is not dropped: the message is this process's, and must be renewed.
 func TestDropOfARepetition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv, err := server.NewServer(&server.Options{DontListen: true, NoLog: true, NoSigs: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		srv.Start()
-		t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
-		nc, err := nats.Connect("", nats.InProcessServer(srv))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(nc.Close)
+		nc := startServer(t, nil)()
 		dropped := 0
 		k := &leases{nc: nc, lost: func(err error) { t.Error(err) }, dropped: func() { dropped++ }, shared: true}
 		l := k.keep(place{"S", 1}, "answer.first")

@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -32,19 +31,8 @@ func onWire(t *testing.T, f func(t *testing.T, w *wire)) {
 	runtime.GC() //nolint:revive // as freshTimers: the client's pool of timers
 	runtime.GC() //nolint:revive // must hold none of another bubble
 	synctest.Test(t, func(t *testing.T) {
-		srv, err := server.NewServer(&server.Options{DontListen: true, NoLog: true, NoSigs: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		srv.Start()
-		t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
-		w := &wire{t: t}
-		for _, nc := range []**nats.Conn{&w.nc, &w.other} {
-			if *nc, err = nats.Connect("", nats.InProcessServer(srv)); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup((*nc).Close)
-		}
+		connect := startServer(t, nil)
+		w := &wire{t: t, nc: connect(), other: connect()}
 		p, err := newPublisher(w.nc)
 		if err != nil {
 			t.Fatal(err)
@@ -301,17 +289,7 @@ func TestPublishEndsWithItsContext(t *testing.T) {
 // BenchmarkPublish measures a publish with the headers of a baton, and its
 // acknowledgement, without a stream's work: beside that of the client library.
 func BenchmarkPublish(b *testing.B) {
-	srv, err := server.NewServer(&server.Options{DontListen: true, NoLog: true, NoSigs: true})
-	if err != nil {
-		b.Fatal(err)
-	}
-	srv.Start()
-	b.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
-	nc, err := nats.Connect("", nats.InProcessServer(srv))
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(nc.Close)
+	nc := startServer(b, nil)()
 	if _, err := nc.Subscribe("stream", func(m *nats.Msg) { _ = nc.Publish(m.Reply, plain) }); err != nil {
 		b.Fatal(err)
 	}
