@@ -15,7 +15,7 @@ func (w *Worker) take(ctx context.Context, d *scheduler.Delivery) {
 	if err == nil {
 		err = b.Check(d.Slot)
 	}
-	r := &run{delivery: d, baton: b, suspect: d.Deliveries > 1 || b.Strayed || d.Fired.UnixNano() < w.suspect.Load()}
+	r := &run{delivery: d, baton: b, suspect: d.Deliveries > 1 || b.Suspect || d.Fired.UnixNano() < w.suspect.Load()}
 	r.weight = scheduler.HeldBytes(nil, r.suspect)
 	if !w.room.KeepSized(r.place(), r.weight) {
 		d.Lease.Yield()
