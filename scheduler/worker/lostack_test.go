@@ -1,10 +1,13 @@
 package worker_test
 
 import (
+	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
@@ -68,4 +71,35 @@ func TestLostAcknowledgementIsNoBaton(t *testing.T) {
 			})
 		})
 	}
+}
+
+// deaf is a store whose first answer to a baton that is passed on to wait is lost, and comes late.
+type deaf struct {
+	scheduler.Store
+
+	once sync.Once
+}
+
+func (d *deaf) PassOn(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, running uint64) error {
+	err := d.Store.PassOn(ctx, slot, body, at, running)
+	d.once.Do(func() {
+		time.Sleep(2 * time.Second)
+		err = scheduler.ErrUnavailable
+	})
+	return err
+}
+
+// TestLostAnswerTakesNothingBack has a baton passed on, and the answer lost. Before that is tried again, a detached run is counted
+// in on the baton that waits already, which stays.
+func TestLostAnswerTakesNothingBack(t *testing.T) {
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.startWorker(func(c *worker.Config) { c.Store, c.Logger = &deaf{Store: w.store}, nil })
+		w.put("job", `{`+action+`, "overlap": "allow", "recurrence": {"frequency": "Minute", "count": 9}}`)
+		time.Sleep(150 * time.Second)
+		if v := w.get("job"); v.Status.Executions != 3 {
+			t.Errorf("%d executions are counted, and ran: %s", v.Status.Executions, w.outcomes("job"))
+		}
+	})
 }
