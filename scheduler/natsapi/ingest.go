@@ -65,7 +65,7 @@ type IngestConfig struct {
 
 	// Concurrency is how many specs are worked on at once; those of one job
 	// always one after the other. Raise it when the store is far away.
-	// Default 64.
+	// Default 256.
 	Concurrency int
 
 	// Hold is how many specs this process holds in memory at most, of up to
@@ -106,7 +106,7 @@ const stopGrace = 10 * time.Second
 // NewIngest returns an ingest that does nothing before Run.
 func NewIngest(cfg IngestConfig) *Ingest {
 	if cfg.Concurrency <= 0 {
-		cfg.Concurrency = 64
+		cfg.Concurrency = 256
 	}
 	if cfg.Hold <= 0 {
 		cfg.Hold = 4096
