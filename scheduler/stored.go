@@ -124,10 +124,16 @@ func readJob(k Key, revision uint64, data []byte, reading Reading, secrets Seale
 		Created: m.Created, Updated: m.Updated, Anchor: m.Anchor, SpecSequence: m.SpecSequence,
 		State: m.State, Progress: m.Progress, Def: def,
 	}
-	if recurrence := def.Timing.Recurrence; recurrence == nil || recurrence.Rule == nil {
+	if j.plain() {
 		err = j.compile()
 	}
 	return j, err
+}
+
+// plain reports whether the schedule is no text, so that it is compiled in no time.
+func (j *Job) plain() bool {
+	recurrence := j.Def.Timing.Recurrence
+	return recurrence == nil || recurrence.Rule == nil
 }
 
 // Compiled returns a job that [ReadJob] has read, with its plan: j itself when it
