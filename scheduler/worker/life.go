@@ -62,6 +62,7 @@ func (w *Worker) connect() {
 		}
 		w.live(held{r})
 	})
+	w.crew = newCrew(w.cfg.Concurrency, w.live)
 	w.timers = newTimers(w.due) // admitted
 	w.limiter = limits.New(limits.Config[*run]{
 		Concurrency: w.cfg.Concurrency, PerTarget: w.cfg.PerTarget,
@@ -71,7 +72,7 @@ func (w *Worker) connect() {
 }
 
 // liveOn is live in a goroutine of its own, for which a stop waits.
-func (w *Worker) liveOn(s stage) { w.lives.Go(func() { w.live(s) }) }
+func (w *Worker) liveOn(s stage) { w.crew.take(s) }
 
 // carry does what a decision says that does not let r run. j is the definition
 // that it was made for.

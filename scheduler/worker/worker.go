@@ -116,7 +116,7 @@ type Worker struct {
 	putOff  herds
 	suspect atomic.Int64 // batons fired before this Unix nanosecond may have been run already
 
-	lives    sync.WaitGroup  // runs under way outside the queues
+	crew     *crew           // runs under way outside the queues
 	attempts context.Context //nolint:containedctx // ends all attempts of this worker
 	cancel   context.CancelCauseFunc
 	settles  context.Context //nolint:containedctx // ends what the attempts leave to be stored
@@ -186,6 +186,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	letGo()
 	<-still
 	w.stop()
+	w.crew.end()
 	stop()
 	side.Wait()
 	if ctx.Err() != nil {
@@ -201,7 +202,7 @@ func (w *Worker) stop() {
 	}
 	ended := make(chan struct{})
 	go func() {
-		w.lives.Wait()
+		w.crew.wait()
 		close(ended)
 	}()
 	timer := time.NewTimer(w.cfg.Grace)
