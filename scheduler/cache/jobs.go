@@ -19,6 +19,7 @@ type Jobs struct {
 	store   scheduler.Jobs
 	actions scheduler.ActionReader
 	secrets scheduler.Sealer
+	shared  Definitions
 }
 
 const (
@@ -106,7 +107,7 @@ func (j *Jobs) read(ctx context.Context, k scheduler.Key) (*scheduler.Job, error
 }
 
 func (j *Jobs) decode(st scheduler.Stored) (*scheduler.Job, error) {
-	return scheduler.ReadJob(st.Key, st.Revision, st.Data, j.actions, j.secrets)
+	return scheduler.ReadJobWith(&j.shared, st.Key, st.Revision, st.Data, j.actions, j.secrets)
 }
 
 // At returns the job as it was at a revision, or as it is now when that is no
@@ -173,5 +174,5 @@ func (j *Jobs) Unpack(k scheduler.Key, p *scheduler.Packed) (*scheduler.Job, err
 	if job, ok := j.Peek(k); ok && job.Revision == p.Revision {
 		return job, nil
 	}
-	return scheduler.ReadJob(k, p.Revision, p.Data, j.actions, j.secrets)
+	return j.decode(scheduler.Stored{Key: k, Revision: p.Revision, Data: p.Data})
 }
