@@ -2,7 +2,9 @@ package node
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -39,7 +41,11 @@ func Observe(log *slog.Logger, reconnected func()) []nats.Option {
 			if sub != nil {
 				subject = sub.Subject
 			}
-			log.Warn("nats", "subject", subject, "err", err)
+			level := slog.LevelWarn
+			if _, ok := errors.AsType[*net.OpError](err); ok {
+				level = slog.LevelDebug // each write that is under way; that it is lost is told once
+			}
+			log.Log(context.Background(), level, "the connection to NATS has an error", "subject", subject, "err", err)
 		}),
 	}
 }

@@ -1,0 +1,36 @@
+package node_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/node"
+)
+
+// TestLostConnectionIsToldOnce shows that the writes that fail with a connection are no lines beside the one that tells of
+// its loss, and that other errors are.
+func TestLostConnectionIsToldOnce(t *testing.T) {
+	var text strings.Builder
+	var opts nats.Options
+	for _, o := range node.Observe(slog.New(slog.NewTextHandler(&text, nil)), func() {}) {
+		if err := o(&opts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := &net.OpError{Op: "write", Net: "tcp", Err: syscall.EPIPE}
+	for range 50 {
+		opts.AsyncErrorCB(nil, nil, write)
+	}
+	opts.DisconnectedErrCB(nil, write)
+	opts.AsyncErrorCB(nil, &nats.Subscription{Subject: "a.b"}, fmt.Errorf("%w: publish to c", nats.ErrPermissionViolation))
+	lines := strings.Split(strings.TrimSpace(text.String()), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[0], "connection to NATS lost") || !strings.Contains(lines[1], "subject=a.b") {
+		t.Errorf("told:\n%s", text.String())
+	}
+}
