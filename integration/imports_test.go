@@ -62,6 +62,8 @@ var layers = []layer{
 	{path: "cmd/...", imports: append([]string{"integration/emulator/..."}, product...)}, // for `carillon emulate`
 	{path: "examples/...", imports: append([]string{"integration/emulator/..."}, product...)},
 	// The emulators are of use without the rest of the project, and each without the other.
+	{path: "integration/internal/mutate", never: outside},
+	{path: "integration/emulator/internal/hostile", imports: []string{"integration/internal/mutate"}},
 	{path: "integration/emulator/internal/..."},
 	{path: "integration/emulator/connlimit"},
 	{path: "integration/emulator/servicebus/...", imports: []string{"integration/emulator/connlimit", "integration/emulator/internal/..."}},

@@ -63,7 +63,7 @@ func (j *Job) occurred(b Baton, faulted bool, ended time.Time) Step {
 func (j *Job) again(b Baton, res Result, ended time.Time) (*Baton, bool) {
 	next := b
 	next.Try++
-	next.Strayed = false
+	next.Suspect = false
 	next.DeferredUntil, next.DeferredSince, next.DeferralRecorded = time.Time{}, time.Time{}, false
 	action := &j.Def.Action
 	if res.Failed {

@@ -42,10 +42,11 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	DeferredSince    time.Time `json:"postponed,omitzero"`
 	DeferralRecorded bool      `json:"told,omitempty"`
 
-	// Strayed: its attempt may have been run before, whatever its message says, so
+	// Suspect: its attempt may have been run before, whatever its message says, so
 	// the history has to be asked. It has waited for its definition, which was
-	// missing, or runs detached from a baton that had been delivered before.
-	Strayed bool `json:"strayed,omitempty"`
+	// missing, or runs detached from a baton that had been delivered before. It is
+	// stored by the name that it had when only the first was so.
+	Suspect bool `json:"strayed,omitempty"`
 }
 
 // Check says what about a baton in a slot cannot be: a run by hand without the

@@ -57,7 +57,7 @@ func (b *Baton) Encode() []byte {
 	w.OptTime("held", b.DeferredUntil)
 	w.OptTime("postponed", b.DeferredSince)
 	w.OptTrue("told", b.DeferralRecorded)
-	w.OptTrue("strayed", b.Strayed)
+	w.OptTrue("strayed", b.Suspect)
 	flags := b.Kind.flags()
 	w.OptTrue("manual", flags.Manual)
 	w.OptTrue("oneOff", flags.Detached)
@@ -109,7 +109,7 @@ func readBaton(data []byte) (b Baton, ok bool) {
 	r.Time("held", &b.DeferredUntil)
 	r.Time("postponed", &b.DeferredSince)
 	r.True("told", &b.DeferralRecorded)
-	r.True("strayed", &b.Strayed)
+	r.True("strayed", &b.Suspect)
 	var flags kindFlags
 	r.True("manual", &flags.Manual)
 	r.True("oneOff", &flags.Detached)

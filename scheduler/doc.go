@@ -94,5 +94,6 @@
 //
 // [Store] is implemented by package store, [Action] by the packages below
 // actions. Imports point from the rooms to here, and service and worker do not
-// know each other; integration/imports_test.go says so.
+// know each other; integration/imports_test.go says so, and guarantees_test.go there
+// which tests show which guarantee.
 package scheduler

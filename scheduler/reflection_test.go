@@ -35,7 +35,7 @@ func TestEncodersWriteWhatReflectionDoes(t *testing.T) {
 		text, zone := texts(), rapid.SampledFrom([]*time.Location{time.UTC, time.FixedZone("", 5*3600+1800), time.FixedZone("", -3600)})
 		b := batons().Draw(t, "baton")
 		b.UID = text.Draw(t, "uid")
-		b.Due, b.Strayed, b.GaveUp = b.Due.In(zone.Draw(t, "zone")), rapid.Bool().Draw(t, "strayed"), rapid.Bool().Draw(t, "gave up")
+		b.Due, b.Suspect, b.GaveUp = b.Due.In(zone.Draw(t, "zone")), rapid.Bool().Draw(t, "strayed"), rapid.Bool().Draw(t, "gave up")
 		if b.Failed != nil {
 			b.Failed.Message = text.Draw(t, "told")
 		}

@@ -53,7 +53,7 @@ const (
 // the longer it has waited, the longer it does.
 func (b Baton) Await(now time.Time) (next Baton, at time.Time) {
 	wait := min(strayMaxWait, max(strayWait, now.Sub(b.MayRun())))
-	b.Strayed = true
+	b.Suspect = true
 	return b, now.Add(wait)
 }
 

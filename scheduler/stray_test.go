@@ -38,7 +38,7 @@ func TestStrayAwaits(t *testing.T) {
 		"09:00:00": time.Second, "09:00:20": 20 * time.Second, "09:05:00": 5 * time.Minute, "19:00:00": 10 * time.Minute,
 	} {
 		next, until := b.Await(at(now))
-		if got := until.Sub(at(now)); got != want || !next.Strayed || !next.Due.Equal(b.Due) {
+		if got := until.Sub(at(now)); got != want || !next.Suspect || !next.Due.Equal(b.Due) {
 			t.Errorf("at %s it waits %s, want %s; %+v", now, got, want, next)
 		}
 	}

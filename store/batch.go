@@ -8,43 +8,36 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// form is how several messages are stored with one acknowledgement (NATS ADR-50).
-type form int
-
-const (
-	// formSingle: each message has its own.
-	formSingle form = iota
-	// formFast: the server stores each message as it comes, and acknowledges the last.
-	formFast
-	// formAtomic: the server stores all or none. It writes them twice, but waits
-	// for the disk once.
-	formAtomic
-)
-
-// formOf returns the form in which a stream's messages are stored together. A
-// server that waits for the disk does so for each message of a fast batch.
-func formOf(stream jetstream.StreamConfig, waits bool) form {
-	switch {
-	case waits && stream.AllowAtomicPublish:
-		return formAtomic
-	case stream.AllowBatchPublish && !waits:
-		return formFast
+// batched opens a stream whose messages many goroutines store at once. On a server
+// that waits for the disk at every write they do so in batches, of which each is
+// one such wait. It writes them twice, so elsewhere single messages cost less.
+func (s *Store) batched(ctx context.Context, want jetstream.StreamConfig) (jetstream.Stream, *batcher, error) {
+	want.AllowAtomicPublish = s.cfg.SyncAlways
+	st, err := s.stream(ctx, want)
+	if err != nil {
+		return nil, nil, err
 	}
-	return formSingle
+	st = s.allowBatches(ctx, st, want.AllowAtomicPublish)
+	return st, &batcher{store: s, together: s.cfg.SyncAlways && st.CachedInfo().Config.AllowAtomicPublish}, nil
 }
 
-// allowBatches lets a stream that an earlier version has made, or an earlier
-// server, take batches. Where that fails it goes on without.
-func (s *Store) allowBatches(ctx context.Context, st jetstream.Stream, want jetstream.StreamConfig) jetstream.Stream {
+// allowBatches lets a stream take batches that was made without. Versions between
+// two releases have let it take batches of another form, which no server before
+// nats-server 2.14 serves: that is taken back. Where the stream cannot be changed,
+// it is used as it is.
+func (s *Store) allowBatches(ctx context.Context, st jetstream.Stream, atomic bool) jetstream.Stream {
 	have := st.CachedInfo().Config
-	if (have.AllowBatchPublish || !want.AllowBatchPublish) && (have.AllowAtomicPublish || !want.AllowAtomicPublish) {
+	if !have.AllowBatchPublish && (have.AllowAtomicPublish || !atomic) {
 		return st
 	}
-	have.AllowBatchPublish = have.AllowBatchPublish || want.AllowBatchPublish
-	have.AllowAtomicPublish = have.AllowAtomicPublish || want.AllowAtomicPublish
+	if may, ok := s.permissions(ctx); ok && !may.publish("$JS.API.STREAM.UPDATE."+have.Name) {
+		return st
+	}
+	have.AllowBatchPublish = false
+	have.AllowAtomicPublish = have.AllowAtomicPublish || atomic
 	changed, err := s.js.UpdateStream(ctx, have)
 	if err != nil {
-		s.cfg.Logger.Warn("a stream takes no batches; its messages are stored one by one", "stream", have.Name, "err", err)
+		s.cfg.Logger.Warn("a stream's batches cannot be set; it is used as it is", "stream", have.Name, "err", err)
 		return st
 	}
 	return changed
@@ -57,16 +50,10 @@ const (
 	groupLight = 16
 	// groupMost keeps the first of a group from waiting for long.
 	groupMost = 512
-	// groupFast is the least for which one acknowledgement pays, where two belong
-	// to a batch: that of its begin is the other.
-	groupFast = 4
-	// groupAtomic is the least that is cheaper than a wait for the disk for each:
-	// an atomic batch costs the server a directory and some files.
-	groupAtomic = 8
+	// groupLeast is the least that is cheaper than a wait for the disk for each:
+	// a batch costs the server a directory and some files.
+	groupLeast = 8
 )
-
-// batchLevel is the JetStream API level of fast batches (nats-server 2.14).
-const batchLevel = 4
 
 // batcher stores the messages of many goroutines in one stream, for which no
 // conditions hold. A few are sent at once, and those that come while these are
@@ -75,11 +62,11 @@ const batchLevel = 4
 type batcher struct {
 	store *Store
 
-	mu      sync.Mutex
-	form    form
-	singles int      // messages under way by themselves
-	grouped bool     // a group is under way
-	queue   []*entry // what waits for them
+	mu       sync.Mutex
+	together bool     // the stream takes batches, and they pay
+	singles  int      // messages under way by themselves
+	grouped  bool     // a group is under way
+	queue    []*entry // what waits for them
 }
 
 // entry is a message in a queue or a group. It is not used again: a group that has
@@ -104,7 +91,7 @@ const headerMost = 512
 func (b *batcher) append(ctx context.Context, subject string, data []byte) error {
 	long := int64(len(data)) > b.store.nc.MaxPayload()-headerMost
 	b.mu.Lock()
-	if b.form == formSingle || long {
+	if !b.together || long {
 		b.mu.Unlock()
 		return b.single(ctx, subject, data)
 	}
@@ -145,18 +132,14 @@ func (b *batcher) next(ended func()) {
 		b.mu.Unlock()
 		return
 	}
-	least := groupFast
-	if b.form == formAtomic {
-		least = groupAtomic
-	}
 	b.queue = slices.DeleteFunc(b.queue, func(e *entry) bool { return e.gone })
 	n := min(len(b.queue), groupMost)
-	g := &group{batcher: b, form: b.form, entries: slices.Clone(b.queue[:n])}
+	g := &group{batcher: b, entries: slices.Clone(b.queue[:n])}
 	b.queue = slices.Delete(b.queue, 0, n)
-	b.grouped = b.form != formSingle && n >= least
-	together := b.grouped
+	b.grouped = b.together && n >= groupLeast
+	grouped := b.grouped
 	b.mu.Unlock()
-	if together {
+	if grouped {
 		g.send()
 	} else {
 		settle(g.entries, outcome{alone: true})
@@ -167,7 +150,7 @@ func (b *batcher) next(ended func()) {
 func (b *batcher) alone() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.form = formSingle
+	b.together = false
 }
 
 func settle(entries []*entry, o outcome) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,13 +18,6 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 )
-
-// forms are those that a store has, by what the server says of itself.
-var forms = []struct {
-	name   string
-	form   form
-	always bool
-}{{"fast", formFast, false}, {"atomic", formAtomic, true}}
 
 // history is a store on a server of its own.
 type history struct {
@@ -108,157 +102,169 @@ func (h *history) group(ctx context.Context, records ...*scheduler.Record) []err
 // TestRecordsTogether shows that records of many callers are each stored once,
 // with a fraction of the acknowledgements.
 func TestRecordsTogether(t *testing.T) {
-	for _, test := range forms {
-		t.Run(test.name, func(t *testing.T) {
-			withHistory(t, test.always, func(t *testing.T, h *history) {
-				if h.store.records.form != test.form {
-					t.Fatalf("the form is %d", h.store.records.form)
-				}
-				const callers, each = 200, 10
-				before := h.nc.Stats().InMsgs
-				var all sync.WaitGroup
-				for i := range callers {
-					all.Go(func() {
-						for n := range each {
-							if err := h.store.Append(t.Context(), record(i*each+n, 10)); err != nil {
-								t.Error(err)
-							}
-						}
-					})
-				}
-				all.Wait()
-				if heard := h.nc.Stats().InMsgs - before; heard > callers*each/2 {
-					t.Errorf("%d acknowledgements for %d records", heard, callers*each)
-				}
-				times := h.times()
-				for i := range callers * each {
-					if n := times[fmt.Sprintf("j%d", i)]; n != 1 {
-						t.Errorf("record %d is stored %d times", i, n)
+	withHistory(t, true, func(t *testing.T, h *history) {
+		const callers, each = 200, 10
+		before := h.nc.Stats().InMsgs
+		var all sync.WaitGroup
+		for i := range callers {
+			all.Go(func() {
+				for n := range each {
+					if err := h.store.Append(t.Context(), record(i*each+n, 10)); err != nil {
+						t.Error(err)
 					}
 				}
 			})
-		})
-	}
+		}
+		all.Wait()
+		if heard := h.nc.Stats().InMsgs - before; heard > callers*each/2 {
+			t.Errorf("%d acknowledgements for %d records", heard, callers*each)
+		}
+		times := h.times()
+		for i := range callers * each {
+			if n := times[fmt.Sprintf("j%d", i)]; n != 1 {
+				t.Errorf("record %d is stored %d times", i, n)
+			}
+		}
+	})
 }
 
 // TestLoneRecord shows that a record which has no company waits for none.
 func TestLoneRecord(t *testing.T) {
-	for _, test := range forms {
-		t.Run(test.name, func(t *testing.T) {
-			withHistory(t, test.always, func(t *testing.T, h *history) {
-				for n := range 5 {
-					before, began := h.nc.Stats().InMsgs, time.Now()
-					if err := h.store.Append(t.Context(), record(n, 10)); err != nil {
-						t.Fatal(err)
-					}
-					if heard := h.nc.Stats().InMsgs - before; heard != 1 {
-						t.Errorf("%d messages are heard", heard)
-					}
-					if took := time.Since(began); took > time.Millisecond {
-						t.Errorf("it takes %s", took)
-					}
-				}
-			})
-		})
-	}
+	withHistory(t, true, func(t *testing.T, h *history) {
+		for n := range 5 {
+			before, began := h.nc.Stats().InMsgs, time.Now()
+			if err := h.store.Append(t.Context(), record(n, 10)); err != nil {
+				t.Fatal(err)
+			}
+			if heard := h.nc.Stats().InMsgs - before; heard != 1 {
+				t.Errorf("%d messages are heard", heard)
+			}
+			if took := time.Since(began); took > time.Millisecond {
+				t.Errorf("it takes %s", took)
+			}
+		}
+	})
 }
 
 // TestRefusedAmongOthers shows that a record which the server refuses takes no
 // other with it, wherever in its group it is.
 func TestRefusedAmongOthers(t *testing.T) {
 	const many = 20
-	for _, test := range forms {
-		for _, bad := range []int{0, 1, many / 2, many - 1} {
-			t.Run(fmt.Sprintf("%s, %d", test.name, bad), func(t *testing.T) {
-				withHistory(t, test.always, func(t *testing.T, h *history) {
-					h.change(func(c *jetstream.StreamConfig) { c.MaxMsgSize = 1000 })
-					records := make([]*scheduler.Record, many)
-					for i := range records {
-						records[i] = record(i, 10)
-					}
-					records[bad] = record(bad, 2000)
-					began := time.Now()
-					for i, err := range h.group(t.Context(), records...) {
-						api, refused := errors.AsType[*jetstream.APIError](err)
-						if refused != (i == bad) || (err == nil) == refused || refused && api.ErrorCode != 10054 {
-							t.Errorf("record %d: %v", i, err)
-						}
-					}
-					if took := time.Since(began); took > time.Second {
-						t.Errorf("it takes %s", took)
-					}
-					times := h.times()
-					for i := range records {
-						if n := times[fmt.Sprintf("j%d", i)]; (n == 1) != (i != bad) || n > 1 {
-							t.Errorf("record %d is stored %d times", i, n)
-						}
-					}
-					for i, err := range h.group(t.Context(), record(100, 1), record(101, 1), record(102, 1), record(103, 1)) {
-						if err != nil {
-							t.Errorf("the next group, record %d: %v", i, err)
-						}
-					}
-				})
-			})
-		}
-	}
-}
-
-// TestStreamWithoutBatches shows that records are stored one by one in a stream
-// that takes no batches, as of an earlier server, also when that is found late.
-func TestStreamWithoutBatches(t *testing.T) {
-	for _, test := range forms {
-		t.Run(test.name, func(t *testing.T) {
-			withHistory(t, test.always, func(t *testing.T, h *history) {
-				h.change(func(c *jetstream.StreamConfig) { c.AllowAtomicPublish, c.AllowBatchPublish = false, false })
-				var records []*scheduler.Record
-				for i := range 50 {
-					records = append(records, record(i, 10))
+	for _, bad := range []int{0, 1, many / 2, many - 1} {
+		t.Run(strconv.Itoa(bad), func(t *testing.T) {
+			withHistory(t, true, func(t *testing.T, h *history) {
+				h.change(func(c *jetstream.StreamConfig) { c.MaxMsgSize = 1000 })
+				records := make([]*scheduler.Record, many)
+				for i := range records {
+					records[i] = record(i, 10)
 				}
+				records[bad] = record(bad, 2000)
+				began := time.Now()
 				for i, err := range h.group(t.Context(), records...) {
-					if err != nil {
+					api, refused := errors.AsType[*jetstream.APIError](err)
+					if refused != (i == bad) || (err == nil) == refused || refused && api.ErrorCode != 10054 {
 						t.Errorf("record %d: %v", i, err)
 					}
 				}
+				if took := time.Since(began); took > time.Second {
+					t.Errorf("it takes %s", took)
+				}
 				times := h.times()
 				for i := range records {
-					if n := times[fmt.Sprintf("j%d", i)]; n != 1 {
+					if n := times[fmt.Sprintf("j%d", i)]; (n == 1) != (i != bad) || n > 1 {
 						t.Errorf("record %d is stored %d times", i, n)
 					}
 				}
-				if h.store.records.form != formSingle {
-					t.Error("batches are tried again")
-				}
-				s, err := Open(t.Context(), h.nc, Config{SyncAlways: test.always})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if s.records.form != test.form {
-					t.Error("the stream is not brought up to batches at the next start")
+				for i, err := range h.group(t.Context(), record(100, 1), record(101, 1), record(102, 1), record(103, 1)) {
+					if err != nil {
+						t.Errorf("the next group, record %d: %v", i, err)
+					}
 				}
 			})
 		})
 	}
 }
 
-// TestFormOf shows what records are stored as.
-func TestFormOf(t *testing.T) {
-	for _, test := range []struct {
-		fast, atomic, waits bool
-		want                form
-	}{
-		{false, false, false, formSingle},
-		{true, false, false, formFast},
-		{true, true, false, formFast},
-		{false, true, false, formSingle},
-		{true, false, true, formSingle},
-		{true, true, true, formAtomic},
-	} {
-		got := formOf(jetstream.StreamConfig{AllowBatchPublish: test.fast, AllowAtomicPublish: test.atomic}, test.waits)
-		if got != test.want {
-			t.Errorf("%+v: got %d", test, got)
+// TestStreamWithoutBatches shows that records are stored one by one in a stream
+// that takes no batches, as of an earlier server, also when that is found late.
+func TestStreamWithoutBatches(t *testing.T) {
+	withHistory(t, true, func(t *testing.T, h *history) {
+		h.change(func(c *jetstream.StreamConfig) { c.AllowAtomicPublish = false })
+		var records []*scheduler.Record
+		for i := range 50 {
+			records = append(records, record(i, 10))
 		}
-	}
+		for i, err := range h.group(t.Context(), records...) {
+			if err != nil {
+				t.Errorf("record %d: %v", i, err)
+			}
+		}
+		times := h.times()
+		for i := range records {
+			if n := times[fmt.Sprintf("j%d", i)]; n != 1 {
+				t.Errorf("record %d is stored %d times", i, n)
+			}
+		}
+		if h.store.records.together {
+			t.Error("batches are tried again")
+		}
+		s, err := Open(t.Context(), h.nc, Config{SyncAlways: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !s.records.together {
+			t.Error("the stream is not brought up to batches at the next start")
+		}
+	})
+}
+
+// TestRecordsApart shows that with a server that does not wait for the disk each
+// record is sent by itself, also to a stream that takes batches.
+func TestRecordsApart(t *testing.T) {
+	withHistory(t, false, func(t *testing.T, h *history) {
+		if h.store.history.CachedInfo().Config.AllowAtomicPublish {
+			t.Error("the stream takes batches")
+		}
+		h.change(func(c *jetstream.StreamConfig) { c.AllowAtomicPublish = true })
+		s, err := Open(t.Context(), h.nc, Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.records.together || s.results.together {
+			t.Error("messages are sent together")
+		}
+	})
+}
+
+// TestFastBatchesTakenBack shows that a stream which an earlier version has set to
+// take fast batches is served by an earlier server again.
+func TestFastBatchesTakenBack(t *testing.T) {
+	withHistory(t, false, func(t *testing.T, h *history) {
+		for _, name := range []string{"CARILLON_HISTORY", "CARILLON_SPEC_RESULTS"} {
+			config := func() jetstream.StreamConfig {
+				st, err := h.store.js.Stream(t.Context(), name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return st.CachedInfo().Config
+			}
+			cfg := config()
+			cfg.AllowBatchPublish = true
+			if _, err := h.store.js.UpdateStream(t.Context(), cfg); err != nil {
+				t.Fatal(err)
+			}
+			const needs = "_nats.req.level" // in the metadata: the API level of the servers that serve it
+			if got := config().Metadata[needs]; got != "4" {
+				t.Fatalf("%s needs level %q with fast batches", name, got)
+			}
+			if _, err := Open(t.Context(), h.nc, Config{}); err != nil {
+				t.Fatal(err)
+			}
+			if after := config(); after.AllowBatchPublish || after.Metadata[needs] == "4" {
+				t.Errorf("%s takes fast batches: %v, and needs level %q", name, after.AllowBatchPublish, after.Metadata[needs])
+			}
+		}
+	})
 }
 
 // TestGroupInDoubt shows that nobody of a group is told that it is stored when no
@@ -272,50 +278,48 @@ func TestGroupInDoubt(t *testing.T) {
 		},
 		"no answer comes": func(*history) {},
 	}
-	for _, test := range forms {
-		for name, lose := range lost {
-			t.Run(test.name+", "+name, func(t *testing.T) {
-				withHistory(t, test.always, func(t *testing.T, h *history) {
-					h.change(func(c *jetstream.StreamConfig) { c.Subjects = []string{"elsewhere.>"} })
-					deaf, err := h.nc.SubscribeSync("carillon.history.>") // so that there is somebody
-					if err != nil {
-						t.Fatal(err)
-					}
-					var all sync.WaitGroup
-					all.Go(func() {
-						for i, err := range h.group(t.Context(), record(1, 1), record(2, 1), record(3, 1), record(4, 1),
-							record(5, 1), record(6, 1), record(7, 1), record(8, 1)) {
-							if !errors.Is(err, scheduler.ErrUnavailable) {
-								t.Errorf("record %d: %v", i, err)
-							}
+	for name, lose := range lost {
+		t.Run(name, func(t *testing.T) {
+			withHistory(t, true, func(t *testing.T, h *history) {
+				h.change(func(c *jetstream.StreamConfig) { c.Subjects = []string{"elsewhere.>"} })
+				deaf, err := h.nc.SubscribeSync("carillon.history.>") // so that there is somebody
+				if err != nil {
+					t.Fatal(err)
+				}
+				var all sync.WaitGroup
+				all.Go(func() {
+					for i, err := range h.group(t.Context(), record(1, 1), record(2, 1), record(3, 1), record(4, 1),
+						record(5, 1), record(6, 1), record(7, 1), record(8, 1)) {
+						if !errors.Is(err, scheduler.ErrUnavailable) {
+							t.Errorf("record %d: %v", i, err)
 						}
-					})
-					time.Sleep(time.Second)
-					lose(h)
-					behind := make(chan error, 1)
-					all.Go(func() { behind <- h.store.Append(t.Context(), record(9, 1)) })
-					time.Sleep(2 * time.Second)
-					if err := deaf.Unsubscribe(); err != nil {
-						t.Fatal(err)
-					}
-					h.change(func(c *jetstream.StreamConfig) { c.Subjects = []string{"carillon.history.>"} })
-					all.Wait()
-					if err := <-behind; err != nil && !errors.Is(err, scheduler.ErrUnavailable) {
-						t.Errorf("behind it: %v", err)
-					}
-					if err := h.store.Append(t.Context(), record(10, 1)); err != nil {
-						t.Errorf("after it: %v", err)
 					}
 				})
+				time.Sleep(time.Second)
+				lose(h)
+				behind := make(chan error, 1)
+				all.Go(func() { behind <- h.store.Append(t.Context(), record(9, 1)) })
+				time.Sleep(2 * time.Second)
+				if err := deaf.Unsubscribe(); err != nil {
+					t.Fatal(err)
+				}
+				h.change(func(c *jetstream.StreamConfig) { c.Subjects = []string{"carillon.history.>"} })
+				all.Wait()
+				if err := <-behind; err != nil && !errors.Is(err, scheduler.ErrUnavailable) {
+					t.Errorf("behind it: %v", err)
+				}
+				if err := h.store.Append(t.Context(), record(10, 1)); err != nil {
+					t.Errorf("after it: %v", err)
+				}
 			})
-		}
+		})
 	}
 }
 
 // TestRecordGivenUp shows that a record whose context ends while it waits is not
 // sent, and that the others are.
 func TestRecordGivenUp(t *testing.T) {
-	withHistory(t, false, func(t *testing.T, h *history) {
+	withHistory(t, true, func(t *testing.T, h *history) {
 		b := h.store.records
 		b.grouped = true // so that they wait
 		cause := errors.New("enough")
@@ -347,37 +351,33 @@ func TestRecordGivenUp(t *testing.T) {
 // TestResultsTogether shows that the results of many specs are each stored once,
 // with a fraction of the acknowledgements.
 func TestResultsTogether(t *testing.T) {
-	for _, test := range forms {
-		t.Run(test.name, func(t *testing.T) {
-			withHistory(t, test.always, func(t *testing.T, h *history) {
-				const callers, each = 200, 10
-				before := h.nc.Stats().InMsgs
-				var all sync.WaitGroup
-				for i := range callers {
-					all.Go(func() {
-						for n := range each {
-							if err := h.store.PublishResult(t.Context(), "accepted", fmt.Sprintf("c.j%d", i*each+n), []byte("{}")); err != nil {
-								t.Error(err)
-							}
-						}
-					})
-				}
-				all.Wait()
-				if heard := h.nc.Stats().InMsgs - before; heard > callers*each/2 {
-					t.Errorf("%d acknowledgements for %d results", heard, callers*each)
-				}
-				results, err := h.store.js.Stream(t.Context(), "CARILLON_SPEC_RESULTS")
-				if err != nil {
-					t.Fatal(err)
-				}
-				info, err := results.Info(t.Context(), jetstream.WithSubjectFilter("carillon.spec-result.accepted.>"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if n, of := info.State.Msgs, len(info.State.Subjects); n != callers*each || of != callers*each {
-					t.Errorf("%d results of %d specs are stored, want %d", n, of, callers*each)
+	withHistory(t, true, func(t *testing.T, h *history) {
+		const callers, each = 200, 10
+		before := h.nc.Stats().InMsgs
+		var all sync.WaitGroup
+		for i := range callers {
+			all.Go(func() {
+				for n := range each {
+					if err := h.store.PublishResult(t.Context(), "accepted", fmt.Sprintf("c.j%d", i*each+n), []byte("{}")); err != nil {
+						t.Error(err)
+					}
 				}
 			})
-		})
-	}
+		}
+		all.Wait()
+		if heard := h.nc.Stats().InMsgs - before; heard > callers*each/2 {
+			t.Errorf("%d acknowledgements for %d results", heard, callers*each)
+		}
+		results, err := h.store.js.Stream(t.Context(), "CARILLON_SPEC_RESULTS")
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := results.Info(t.Context(), jetstream.WithSubjectFilter("carillon.spec-result.accepted.>"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, of := info.State.Msgs, len(info.State.Subjects); n != callers*each || of != callers*each {
+			t.Errorf("%d results of %d specs are stored, want %d", n, of, callers*each)
+		}
+	})
 }

@@ -26,9 +26,9 @@
 // sequences of a stream have no gaps. It ends when one was not told, when its
 // connection was lost, and when the stream, asked every ten seconds, has had more.
 //
-// Records have no conditions. Those of many runs at once are stored in batches
-// (NATS ADR-50), where the server has them: one acknowledgement for all, and with a
-// server that waits for the disk at every write, one such wait.
+// Records have no conditions. With a server that waits for the disk at every write
+// those of many runs at once are stored in batches (NATS ADR-50, atomic): all or none
+// of a batch, with one such wait.
 //
 // The streams of batons and specs are work queues without limits of age, count
 // or size: a limit would drop a job. Acknowledged writes survive a killed

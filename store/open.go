@@ -19,7 +19,6 @@ type Store struct {
 	nc          *nats.Conn
 	js          jetstream.JetStream
 	lanes       int
-	level       int // of the server's JetStream API
 	replicas    int // of what is created
 	settings    jetstream.KeyValue
 	jobs        jetstream.KeyValue
@@ -114,7 +113,6 @@ func (s *Store) checkServer(ctx context.Context) error {
 			s.nc.ConnectedServerVersion(), minAPILevel, info.API.Level,
 		)}
 	}
-	s.level = info.API.Level
 	return nil
 }
 
@@ -340,16 +338,14 @@ func (s *Store) laneConsumer(lane int, wait time.Duration) jetstream.ConsumerCon
 const workers = "workers"
 
 func (s *Store) openStreams(ctx context.Context) (err error) {
-	s.history, err = s.stream(ctx, jetstream.StreamConfig{
+	s.history, s.records, err = s.batched(ctx, jetstream.StreamConfig{
 		Name: s.cfg.stream("HISTORY"), Description: "Carillon: history of every job",
 		Subjects: []string{s.cfg.Prefix + ".history.>"}, AllowDirect: true,
 		MaxAge: s.cfg.HistoryAge, MaxMsgsPerSubject: s.cfg.HistoryPerJob, Duplicates: time.Second,
-		AllowBatchPublish: s.level >= batchLevel, AllowAtomicPublish: s.cfg.SyncAlways,
 	})
 	if err != nil {
 		return err
 	}
-	s.records = &batcher{store: s, form: formOf(s.history.CachedInfo().Config, s.cfg.SyncAlways)}
 	s.specs, err = s.stream(ctx, jetstream.StreamConfig{
 		Name: s.cfg.stream("SPECS"), Description: "Carillon: published job specs",
 		Subjects: []string{s.cfg.Prefix + ".spec.>"}, Retention: jetstream.WorkQueuePolicy, AllowDirect: true,
@@ -365,17 +361,12 @@ func (s *Store) openStreams(ctx context.Context) (err error) {
 	}); err != nil {
 		return err
 	}
-	results, err := s.stream(ctx, jetstream.StreamConfig{
+	_, s.results, err = s.batched(ctx, jetstream.StreamConfig{
 		Name: s.cfg.stream("SPEC_RESULTS"), Description: "Carillon: what became of each published spec",
 		Subjects: []string{s.cfg.Prefix + ".spec-result.>"}, AllowDirect: true,
 		MaxAge: s.cfg.ResultAge, Duplicates: time.Second,
-		AllowBatchPublish: s.level >= batchLevel, AllowAtomicPublish: s.cfg.SyncAlways,
 	})
-	if err != nil {
-		return err
-	}
-	s.results = &batcher{store: s, form: formOf(results.CachedInfo().Config, s.cfg.SyncAlways)}
-	return nil
+	return err
 }
 
 // stream opens a stream, or creates it, and refuses one whose settings would
@@ -397,13 +388,21 @@ func (s *Store) stream(ctx context.Context, want jetstream.StreamConfig) (jetstr
 	if wrong := mismatch(have, want); wrong != "" {
 		return nil, incompatible("stream "+want.Name, wrong)
 	}
-	if want.MaxAge != 0 && (have.MaxAge != want.MaxAge || have.MaxMsgsPerSubject != want.MaxMsgsPerSubject) {
+	if want.MaxAge != 0 && (have.MaxAge != want.MaxAge || bound(have.MaxMsgsPerSubject) != bound(want.MaxMsgsPerSubject)) {
 		have.MaxAge, have.MaxMsgsPerSubject = want.MaxAge, want.MaxMsgsPerSubject
 		if st, err = s.js.UpdateStream(ctx, have); err != nil {
 			return nil, s.openError("stream "+want.Name, err)
 		}
 	}
-	return s.allowBatches(ctx, st, want), nil
+	return st, nil
+}
+
+// bound is a bound as the server keeps it: -1 is none.
+func bound(n int64) int64 {
+	if n <= 0 {
+		return -1
+	}
+	return n
 }
 
 // mismatch says why a stream that exists cannot be used.

@@ -76,6 +76,37 @@ func TestReplicasOpenTogether(t *testing.T) {
 	}
 }
 
+// A second start finds everything as it wants it, and changes nothing.
+func TestSecondOpenUpdatesNoStream(t *testing.T) {
+	for name, always := range map[string]bool{"": false, "sync always": true} {
+		t.Run(name, func(t *testing.T) {
+			s := run(t, func(o *server.Options) { o.SyncAlways = always })
+			nc := connect(t, s)
+			cfg := store.Config{SyncAlways: always}
+			if _, err := open(t, nc, cfg); err != nil {
+				t.Fatal(err)
+			}
+			updates, err := nc.SubscribeSync("$JS.API.STREAM.UPDATE.>")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := open(t, nc, cfg); err != nil {
+				t.Fatal(err)
+			}
+			if err := nc.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			for n, _, _ := updates.Pending(); n > 0; n-- {
+				m, err := updates.NextMsg(time.Second)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Error(m.Subject)
+			}
+		})
+	}
+}
+
 func TestPrefixesAreApart(t *testing.T) {
 	s := run(t, nil)
 	nc := connect(t, s)

@@ -21,9 +21,6 @@ import (
 	"github.com/carillon-sched/carillon/store"
 )
 
-// quick is how long what a killed process held takes to come to another at most.
-const quick = 2500 * time.Millisecond
-
 // holder is a process that takes as many batons as it is given, and keeps them.
 type holder struct {
 	*hands
@@ -89,97 +86,6 @@ func (w *world) fire(n int) {
 	}
 }
 
-// ackWait returns how long the server waits for a sign of life, now.
-func (w *world) ackWait() time.Duration {
-	w.t.Helper()
-	c, err := w.js.Consumer(w.t.Context(), "CARILLON_TIMERS_0", "workers")
-	w.must(err)
-	return c.CachedInfo().Config.AckWait
-}
-
-// setAckWait has the server wait for so long.
-func (w *world) setAckWait(d time.Duration) {
-	w.t.Helper()
-	c, err := w.js.Consumer(w.t.Context(), "CARILLON_TIMERS_0", "workers")
-	w.must(err)
-	cfg := c.CachedInfo().Config
-	cfg.AckWait = d
-	_, err = w.js.UpdateConsumer(w.t.Context(), "CARILLON_TIMERS_0", cfg)
-	w.must(err)
-}
-
-// TestVanishedProcess shows that what a killed process held comes to another
-// within three seconds, all of it and each once, and that nothing which others
-// hold is taken from them.
-func TestVanishedProcess(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		const each = 40
-		a, b, c := w.holder(each), w.holder(each), w.holder(each)
-		w.fire(3 * each)
-		lost, kept := a.all(time.Second), []map[string]*scheduler.Delivery{b.all(time.Second), c.all(time.Second)}
-		if len(lost) != each || len(kept[0]) != each || len(kept[1]) != each {
-			t.Fatalf("%d, %d and %d held", len(lost), len(kept[0]), len(kept[1]))
-		}
-		time.Sleep(20*time.Second + 123*time.Millisecond)
-		a.kill()
-		b.grow(3 * each)
-		c.grow(3 * each)
-		again := b.all(quick)
-		for name, d := range c.all(time.Millisecond) {
-			if again[name] != nil {
-				t.Errorf("%s comes twice", name)
-			}
-			again[name] = d
-		}
-		for name, d := range again {
-			if lost[name] == nil || d.Deliveries != 2 {
-				t.Errorf("%s is delivered for the %d. time; the one that was killed held it: %t", name, d.Deliveries, lost[name] != nil)
-			}
-		}
-		if len(again) != each {
-			t.Errorf("%d of %d came within %s", len(again), each, quick)
-		}
-		b.none(time.Minute)
-		c.none(time.Minute)
-		if got := w.ackWait(); got != 10*time.Second {
-			t.Errorf("the server waits for %s now", got)
-		}
-		for _, held := range append(kept, again) {
-			for name, d := range held {
-				if !d.Lease.Stands() {
-					t.Errorf("%s is in doubt", name)
-				}
-			}
-		}
-	})
-}
-
-// TestPredecessor shows that a process which starts takes over at once what the
-// one before it held, and nothing of one that lives.
-func TestPredecessor(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		a, b := w.holder(5), w.holder(5)
-		w.fire(10)
-		if n := len(a.all(time.Second)) + len(b.all(time.Second)); n != 10 {
-			t.Fatalf("%d held", n)
-		}
-		time.Sleep(30 * time.Second)
-		a.nc.Close()
-		b.nc.Close()
-		time.Sleep(300 * time.Millisecond)
-		began := time.Now()
-		c := w.holder(100)
-		if got := c.all(quick); len(got) != 10 {
-			t.Errorf("%d of 10 came within %s", len(got), time.Since(began))
-		}
-		d := w.holder(100)
-		d.none(time.Minute)
-		c.none(time.Minute)
-		go a.stop()
-		go b.stop()
-	})
-}
-
 // sleeper is a process that says it holds something, and stalls then.
 func (w *world) sleeper() *nats.Conn {
 	w.t.Helper()
@@ -189,41 +95,6 @@ func (w *world) sleeper() *nats.Conn {
 	w.must(nc.Publish("carillon.presence.all", []byte(`{"id":"sleeper","says":"holds"}`)))
 	w.must(nc.Flush())
 	return nc
-}
-
-// TestLateTakeover has when what a killed process held is not claimed, but given
-// out when the server's own patience ends, for the sake of others.
-func TestLateTakeover(t *testing.T) {
-	tests := []struct {
-		name  string
-		other func(w *world)
-	}{
-		{"a process that holds something is connected and does not answer", func(w *world) { w.sleeper() }},
-		{"a process of an earlier version works, too", func(w *world) {
-			kv, err := w.js.KeyValue(w.t.Context(), "carillon-settings")
-			w.must(err)
-			_, err = kv.Put(w.t.Context(), "written", []byte("1"))
-			w.must(err)
-		}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
-				a, b := w.holder(1), w.holder(0)
-				w.fire(1)
-				d := a.take()
-				time.Sleep(2 * time.Second)
-				test.other(w)
-				a.kill()
-				b.grow(1)
-				b.none(5500 * time.Millisecond)
-				began := time.Now()
-				if again := b.take(); again.Sequence != d.Sequence || time.Since(began) > 5*time.Second {
-					t.Errorf("delivered %+v after %s", again, time.Since(began))
-				}
-			})
-		})
-	}
 }
 
 // TestStalledProcessKeepsItsBatons shows that a process which is connected and
@@ -243,76 +114,6 @@ func TestStalledProcessKeepsItsBatons(t *testing.T) {
 		for range 20 {
 			b.none(4 * time.Second)
 			w.must(m.InProgress())
-		}
-	})
-}
-
-// TestClaimerVanishes shows that a process which dies while it claims leaves no
-// short leases: the others renew theirs until they have made them long again.
-func TestClaimerVanishes(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		a, b := w.holder(30), w.holder(30)
-		w.fire(60)
-		if n := len(a.all(time.Second)) + len(b.all(time.Second)); n != 60 {
-			t.Fatalf("%d held", n)
-		}
-		a.grow(100)
-		b.grow(100)
-		nc := w.connect()
-		for range 3 {
-			_, err := nc.Request("carillon.presence.all", []byte(`{"id":"gone","says":"renew"}`), time.Second)
-			w.must(err)
-			w.setAckWait(1500 * time.Millisecond)
-			a.none(6 * time.Second)
-			b.none(time.Second)
-			if got := w.ackWait(); got != 10*time.Second {
-				t.Errorf("the server waits for %s still", got)
-			}
-		}
-		a.none(time.Minute)
-		b.none(time.Minute)
-	})
-}
-
-// TestNotWaitedFor shows that a process which could not renew its leases before
-// another claimed begins nothing of what it held, says nothing to the server, and
-// has what nobody took delivered again soon.
-func TestNotWaitedFor(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		a := w.holder(2)
-		w.fire(1)
-		before := a.take()
-		nc := w.connect()
-		tell := func(says, more string) {
-			t.Helper()
-			w.must(nc.Publish("carillon.presence.all", []byte(`{"id":"other","says":"`+says+`"`+more+`}`)))
-			w.must(nc.Flush())
-			time.Sleep(10 * time.Millisecond)
-		}
-		tell("renew", "")
-		tell("done", "")
-		if !before.Lease.Stands() {
-			t.Error("in doubt after a claim that came to nothing")
-		}
-		tell("renew", "")
-		w.must(w.store.Fire(t.Context(), own, []byte("later"), 0))
-		later := a.take()
-		tell("done", `,"short":true,"answered":["x"]`)
-		if !later.Lease.Stands() {
-			t.Error("what came after the leases were renewed is in doubt")
-		}
-		if before.Lease.Stands() {
-			t.Error("what came before is not in doubt")
-		}
-		before.Lease.Drop()
-		later.Lease.Drop() // stands, and is left alone
-		a.grow(1)
-		began := time.Now()
-		if again := a.take(); again.Sequence != before.Sequence || again.Deliveries != 2 || time.Since(began) > 2*quick {
-			t.Errorf("delivered %+v after %s", again, time.Since(began))
-		}
-		if !later.Lease.Stands() {
-			t.Error("what is held is in doubt")
 		}
 	})
 }

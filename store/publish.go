@@ -202,34 +202,12 @@ func (p *publisher) take(token uint64) *waiter {
 // receive takes the acknowledgement of a message or of a group. One that nobody
 // waits for any more is dropped: a token is used once.
 func (p *publisher) receive(m *nats.Msg) {
-	rest := strings.TrimPrefix(m.Subject, p.prefix)
-	name, part, ofGroup := strings.Cut(rest, ".")
-	if ofGroup {
-		name = strings.TrimPrefix(name, p.id+"-")
-	}
-	token, err := strconv.ParseUint(name, tokenBase, 64)
+	token, err := strconv.ParseUint(strings.TrimPrefix(m.Subject, p.prefix), tokenBase, 64)
 	if err != nil {
-		return
-	}
-	if ofGroup {
-		p.receiveOfGroup(token, part, m)
 		return
 	}
 	if w := p.take(token); w != nil {
 		w.settle(readAck(m))
-	}
-}
-
-// receiveOfGroup takes what a stream says of a message of a group.
-func (p *publisher) receiveOfGroup(token uint64, part string, m *nats.Msg) {
-	p.mu.Lock()
-	w := p.waiting[token]
-	p.mu.Unlock()
-	if w == nil || w.group == nil {
-		return
-	}
-	if stored, end, err := w.group.read(part, m); end && p.take(token) == w {
-		w.group.end(stored, err)
 	}
 }
 

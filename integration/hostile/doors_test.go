@@ -111,23 +111,34 @@ func call(method, url string, body []byte) (class, blame string) {
 	return status(res)
 }
 
+// say writes bytes to a socket, from which an answer is to be read in time. end says that no more come.
+func say(addr string, b []byte) (conn net.Conn, end func(), err error) {
+	conn, err = net.Dial("tcp", addr)
+	if err != nil {
+		return nil, nil, err
+	}
+	_ = conn.SetDeadline(time.Now().Add(answerTime))
+	_, _ = conn.Write(b) // the server may have seen enough
+	return conn, func() {
+		if half, ok := conn.(*net.TCPConn); ok {
+			_ = half.CloseWrite()
+		}
+	}, nil
+}
+
 // raw writes bytes to a socket, and reads the first answer. Where there is none soon, the server waits for more, and hears
 // that nothing comes; what it answers then, nobody waits for.
 func raw(addr string) func([]byte) (string, string) {
 	return func(b []byte) (string, string) {
-		conn, err := net.Dial("tcp", addr)
+		conn, end, err := say(addr, b)
 		if err != nil {
 			return "refused", "refused"
 		}
 		defer conn.Close()
-		_ = conn.SetDeadline(time.Now().Add(answerTime))
-		_, _ = conn.Write(b)
 		var gone atomic.Bool
 		giveUp := time.AfterFunc(enough, func() {
 			gone.Store(true)
-			if half, ok := conn.(*net.TCPConn); ok {
-				_ = half.CloseWrite()
-			}
+			end()
 		})
 		defer giveUp.Stop()
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -290,16 +301,12 @@ func talk(t *testing.T, connection string) {
 // does when there is nothing to wait for.
 func conversation(addr string) func([]byte) (string, string) {
 	return func(b []byte) (string, string) {
-		conn, err := net.Dial("tcp", addr)
+		conn, end, err := say(addr, b)
 		if err != nil {
 			return "refused", "refused"
 		}
 		defer conn.Close()
-		_ = conn.SetDeadline(time.Now().Add(answerTime))
-		_, _ = conn.Write(b)
-		if half, ok := conn.(*net.TCPConn); ok {
-			_ = half.CloseWrite()
-		}
+		end()
 		n, err := io.Copy(io.Discard, conn)
 		if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
 			return "left open", "left open"

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/internal/mutate"
 )
 
 var (
@@ -39,11 +41,12 @@ func TestHostileInput(t *testing.T) {
 	var sending sync.WaitGroup
 	for i, d := range all {
 		tallies[i] = &tally{door: d.name}
+		mutants := mutate.Mutator{Seeds: d.seeds, Words: words, Least: 1, Most: 6, Repeats: 40}
 		for s := range senders {
 			r := rand.New(rand.NewPCG(*seedFlag, uint64(i*senders+s)))
 			sending.Go(func() {
 				for range *count / senders {
-					b := mutant(r, d.seeds)
+					b := mutants.Mutant(r)
 					at := time.Now()
 					class, blame := d.send(b)
 					tallies[i].add(b, class, time.Since(at), blame)

@@ -88,7 +88,7 @@ func (w *Worker) detach(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 		return w.nak(r)
 	}
 	detached := d.Baton.Detached()
-	detached.Strayed = r.suspect // it may have been fired before, and be past its first attempt
+	detached.Suspect = r.suspect // it may have been fired before, and be past its first attempt
 	slot := scheduler.Slot{Key: j.Key, Detached: scheduler.DetachedName(detached.Nominal)}
 	err := w.persist(w.settles, j.Key, func(ctx context.Context) error {
 		return w.cfg.Store.Fire(ctx, slot, detached.Encode(), 0)

@@ -22,7 +22,7 @@ func (w *Worker) astray(r *run) stage {
 		return w.retryLater(r, err)
 	case fate == scheduler.Deleted:
 		return w.ack(r)
-	case !b.Strayed: // the audit tells of it from now on
+	case w.told.first(r.key(), b.Revision):
 		w.log.Error("a job has no definition, and was not deleted: it does not run, and its baton waits until it is put again",
 			"job", r.key().String(), "occurrence", scheduler.OccurrenceID(r.key(), b.Nominal), "revision", b.Revision)
 	}

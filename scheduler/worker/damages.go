@@ -6,7 +6,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// damages are the damaged jobs that the log has been told of. Its zero value is ready for use.
+// damages are the jobs, damaged or without a definition, that the log has been told of. Its zero value is ready for use.
 type damages struct {
 	mu   sync.Mutex
 	told map[scheduler.Key]uint64 // revisions

@@ -17,7 +17,7 @@ func (w *Worker) take(ctx context.Context, lane int, d *scheduler.Delivery) {
 	}
 	r := &run{
 		delivery: d, course: &course{baton: b}, lane: int32(lane),
-		suspect: d.Deliveries > 1 || b.Strayed || d.Fired.UnixNano() < w.suspect.Load(),
+		suspect: d.Deliveries > 1 || b.Suspect || d.Fired.UnixNano() < w.suspect.Load(),
 	}
 	r.weighs(scheduler.HeldBytes(nil, r.suspect))
 	if !w.room.KeepSized(r.place(), int(r.weight)) {

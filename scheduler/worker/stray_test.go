@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -76,8 +77,14 @@ func TestLostDefinitionsKeepTheirBatons(t *testing.T) {
 		if got := lost(rep); got != "anchored once started" || rep.Fixed != 0 || rep.Waiting != 4 || rep.Jobs != 1 {
 			t.Fatalf("lost %q, %+v", got, rep)
 		}
-		w.startWorker()
+		log := &noted{}
+		w.startWorker(func(c *worker.Config) { c.Logger = slog.New(slog.NewTextHandler(log, nil)) })
 		time.Sleep(time.Until(start.Add(200 * time.Minute))) // two instants, and the one-shot's, have passed
+		for _, name := range []string{"started", "anchored", "once"} {
+			if n := log.count("job=default/" + name + " "); n != 1 {
+				t.Errorf("the log told of %s %d times", name, n)
+			}
+		}
 		if got := lost(w.audit()); got != "anchored once started" {
 			t.Fatalf("after their time, lost: %q", got)
 		}

@@ -4,7 +4,6 @@ package hostile
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/internal/mutate"
 )
 
 // A Report says what was answered.
@@ -50,13 +51,18 @@ const workers = 4
 // sends the same.
 func Send(ctx context.Context, addr string, requests []string, n int, seed uint64) Report {
 	report := Report{Statuses: map[int]int{}}
+	// No change at times: what comes after one that was changed meets something.
+	mutants := mutate.Mutator{Words: tokens, Least: 0, Most: 3, Repeats: 2000}
+	for _, request := range requests {
+		mutants.Seeds = append(mutants.Seeds, []byte(request))
+	}
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	for worker := range uint64(workers) {
 		random := rand.New(rand.NewPCG(seed, worker)) //nolint:gosec // the same each time
 		group.Go(func() {
 			for range n / workers {
-				request := Mutate(random, requests)
+				request := string(mutants.Mutant(random))
 				began := time.Now()
 				status, err := ask(ctx, addr, request)
 				took := time.Since(began)
@@ -111,34 +117,4 @@ var tokens = []string{
 	"0", "9223372036854775808", "NaN", "-0", "P1D", "P99999999999D", "é", "😀", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n",
 	"Host: x\r\n", "Authorization: SharedKey a:b\r\n", "Authorization: SharedAccessSignature sr=a&sig=b&se=c&skn=d\r\n",
 	"comp=list", "comp=acl", "comp=metadata", "messages", "head", "$DeadLetterQueue", "/subscriptions/", "/rules/", "If-Match: *\r\n",
-}
-
-// Mutate returns one of several requests with some changes.
-func Mutate(r *rand.Rand, requests []string) string {
-	b := []byte(requests[r.IntN(len(requests))])
-	for range r.IntN(4) { // none at times: what comes after it meets something
-		if len(b) == 0 {
-			break
-		}
-		at := r.IntN(len(b))
-		to := min(at+r.IntN(16), len(b))
-		switch r.IntN(8) {
-		case 0:
-			b[at] ^= 1 << r.IntN(8)
-		case 1:
-			b[at] = byte(r.IntN(256))
-		case 2: // out
-			b = slices.Delete(b, at, to)
-		case 3: // once more
-			b = slices.Insert(b, at, slices.Clone(b[at:to])...)
-		case 4, 5:
-			b = slices.Insert(b, at, []byte(tokens[r.IntN(len(tokens))])...)
-		case 6: // very often
-			b = slices.Insert(b, at, bytes.Repeat([]byte(tokens[r.IntN(len(tokens))]), 1+r.IntN(2000))...)
-		case 7: // the end of another
-			other := requests[r.IntN(len(requests))]
-			b = append(b[:at], other[r.IntN(len(other)):]...)
-		}
-	}
-	return string(b)
 }

@@ -1,0 +1,84 @@
+package integration
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// guarantees are those of package scheduler, in its order: how each begins, and the tests that show it.
+var guarantees = []struct {
+	says  string
+	tests []string // folder: name
+}{
+	{"A crash loses nothing.", []string{
+		"scheduler/worker: TestCrashPoints", "scheduler/worker: TestKilledAmidHerd", "store: TestVanishedProcess", "store: TestPatiences",
+		"store: TestStalledProcessKeepsItsBatons", "integration/chaos: TestKill9",
+	}},
+	{"A job never forks.", []string{"store: TestMoves", "scheduler/worker: TestCrashPoints", "scheduler/worker: TestTwoWorkersShare"}},
+	{"Never early.", []string{"scheduler/worker: TestTwoDays", "scheduler/worker: TestLateClockHolds", "scheduler/worker: TestHeldFarAhead"}},
+	{"At least once.", []string{"scheduler/worker: TestCrashPoints", "scheduler/worker: TestCrashAtEveryErrorAction"}},
+	{"Nothing is silent.", []string{
+		"scheduler/worker: TestAuditNamesWhatNeverRan", "scheduler/worker: TestLeftOut", "scheduler/worker: TestSkippedToItsEnd",
+		"scheduler/worker: TestDisabledCollectionPostpones", "scheduler/worker: TestCatchUp", "scheduler/worker: TestLostIsNotEnded",
+	}},
+	{"An occurrence ends under the definition", []string{"scheduler/worker: TestEditWhileRunning", "scheduler/worker: TestEditWhileQueued"}},
+	{"A deleted job runs nothing more", []string{
+		"scheduler/worker: TestDeletedJobsAreGone", "scheduler/worker: TestDisableWhileRunByHandIsPutOff", "scheduler/worker: TestDisableWhileRunning",
+	}},
+	{"Secrets of jobs are sealed", []string{"scheduler/worker: TestSecretIsSealed", "scheduler/secrets: FuzzRedactor"}},
+	{"No baton is removed in doubt.", []string{"scheduler/worker: TestLostDefinitionsKeepTheirBatons", "scheduler: TestStrayFate"}},
+}
+
+// TestGuarantees: each guarantee of package scheduler has tests that show it.
+func TestGuarantees(t *testing.T) {
+	said := regexp.MustCompile(`(?m)^ +\d+\. +`).Split(packageDoc(t, "../scheduler/doc.go"), -1)[1:]
+	if len(said) != len(guarantees) {
+		t.Fatalf("package scheduler has %d guarantees, %d are tested", len(said), len(guarantees))
+	}
+	for i, g := range guarantees {
+		if !strings.HasPrefix(said[i], g.says) {
+			t.Errorf("guarantee %d is %.40q, want %q", i+1, said[i], g.says)
+		}
+		for _, test := range g.tests {
+			if folder, name, _ := strings.Cut(test, ": "); !declares(t, folder, name) {
+				t.Errorf("guarantee %d: there is no %s in %s", i+1, name, folder)
+			}
+		}
+	}
+}
+
+// packageDoc returns the comment of a package.
+func packageDoc(t *testing.T, file string) string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.PackageClauseOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed.Doc.Text()
+}
+
+// declares reports whether a folder of the module has a test.
+func declares(t *testing.T, folder, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(folder), "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
