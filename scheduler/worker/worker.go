@@ -114,6 +114,7 @@ type Worker struct {
 	finalizer *finalizer
 
 	told    damages
+	away    intake.Seldom // batons put back while the store is
 	putOff  herds
 	suspect atomic.Int64 // batons fired before this Unix nanosecond may have been run already
 
