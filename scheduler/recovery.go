@@ -13,6 +13,9 @@ import "time"
 // after writing the job's end (the definition says so).
 func Recover(ran, j *Job, search *AttemptSearch, now time.Time) Decision {
 	record, b := search.Found, search.Baton()
+	if search.wentOn { // passing on came to pass, and the acknowledgement not
+		return Decision{Verdict: Drop, Baton: b}
+	}
 	if search.besideIt() { // it has ended: the job's own baton goes on alone
 		switch b.StandingOf(j, true) {
 		case Gone:
@@ -45,6 +48,7 @@ type AttemptSearch struct {
 	id         string
 	occurrence string
 	seen       int
+	wentOn     bool // an attempt of the same slot is recorded after the one that was found
 }
 
 // SearchedOutcomes are the outcomes that an [AttemptSearch] has to see.
@@ -79,8 +83,20 @@ func (s *AttemptSearch) Look(r *Record) bool {
 		s.Faulted = s.Faulted || r.Occurrence == s.occurrence
 	case r.ID == s.id:
 		s.Found = r
+	case s.follows(r):
+		s.wentOn = true
 	}
 	return s.Found == nil && s.seen < HistoryDepth
+}
+
+// follows reports whether r, which is newer than what was found so far, is of an
+// attempt that a baton on the message's slot has run: one after the other does, and
+// the next only when the one before was passed on.
+func (s *AttemptSearch) follows(r *Record) bool {
+	if s.baton.Kind.IsDetached() {
+		return r.Kind == s.baton.Kind && r.Occurrence == s.occurrence
+	}
+	return !r.Kind.IsDetached()
 }
 
 // Rederive plans the baton of an enabled job that has none, from the record that

@@ -82,6 +82,13 @@ func TestRecover(t *testing.T) {
 		{"its definition is gone meanwhile", nil, nil, b, history{attempt(j, b, "09:00:00", succeeds)}, "astray"},
 		{"deleted meanwhile, and its name used again", namesake(j), namesake(j), b, history{attempt(j, b, "09:00:00", succeeds)}, "orphan"},
 	})
+	edited := job(t, once)
+	edited.ScheduleGen++
+	later := attempt(edited, baton(edited, "09:00:05"), "09:00:05", succeeds)
+	mustRecover(t, []recoverRow{
+		{"passed on, and what follows has ended", j, j, b, history{attempt(j, baton(j, "09:01:00"), "09:01:00", succeeds), attempt(j, b, "09:00:00", succeeds)}, "drop"},
+		{"ended, edited, and ended again", one, edited, single, history{later, attempt(one, single, "09:00:00", succeeds)}, "drop"},
+	})
 	first, again := b.AttemptOf(key), b.AttemptOf(key)
 	if first.Key != again.Key || first.Key != "default/job@2026-03-02T09:00:00Z" {
 		t.Errorf("what runs again has the key %q, and had %q", again.Key, first.Key)
@@ -109,6 +116,7 @@ func TestRecoverFailure(t *testing.T) {
 		{"last try: fault recorded", two, two, third, history{faulted, last, other, one}, "proceed; no baton, faulted"},
 		{"last try: end written", two, in(scheduler.Faulted, two), third, history{faulted, last, other, one}, "drop"},
 		{"the fault of another occurrence is another", two, two, third, history{elsewhere, last, other, one}, "proceed; faulted 09:00:00; no baton, faulted"},
+		{"first try: passed on, and the others have ended", two, two, first, history{faulted, last, other, one}, "drop"},
 		{"disabled before the retry was passed on", two, in(scheduler.Disabled, two), first, history{one}, "proceed; no baton, disabled"},
 		{"its errorAction: failure recorded", handled, handled, main, history{mainFailed}, "proceed; next 09:00:00 due 09:00:01 try 2 of the errorAction"},
 		{"its errorAction: ran, not recorded", handled, handled, onError, history{mainFailed}, "again; run 09:00:00 try 2 of the errorAction"},

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -120,7 +123,8 @@ func TestPersist(t *testing.T) {
 					time.AfterFunc(test.stop, cancel)
 				}
 				began, tries := time.Now(), 0
-				err := Persist(t.Context(), stop, slog.New(slog.DiscardHandler), "default/job", func(context.Context) error {
+				p := NewPersister(slog.New(slog.DiscardHandler))
+				err := p.Persist(t.Context(), stop, "default/job", func(context.Context) error {
 					tries++
 					return test.answers[min(tries, len(test.answers))-1]
 				})
@@ -130,4 +134,54 @@ func TestPersist(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestManyWritesThatWaitAreToldTogether shows that the log is not flooded while a server restarts amid a herd: it is told
+// at once, every ten seconds, and when it is over.
+func TestManyWritesThatWaitAreToldTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var text strings.Builder
+		p := NewPersister(slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{
+			ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+				if a.Key == slog.TimeKey {
+					return slog.Attr{}
+				}
+				return a
+			},
+		})))
+		back := time.Now().Add(24 * time.Second)
+		var all sync.WaitGroup
+		for i := range 1000 {
+			all.Go(func() {
+				time.Sleep(time.Duration(i) * time.Microsecond)
+				err := p.Persist(t.Context(), t.Context(), "default/job", func(context.Context) error {
+					if time.Now().Before(back) {
+						return scheduler.ErrUnavailable
+					}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		var waiting []string
+		lines := strings.Split(strings.TrimSpace(text.String()), "\n")
+		for _, line := range lines[:len(lines)-1] {
+			_, rest, found := strings.Cut(line, "level=WARN msg=\"the store did not take a write; trying again\" job=default/job ")
+			if !found {
+				t.Errorf("unexpected: %s", line)
+			}
+			_, n, _ := strings.Cut(rest, "waiting=")
+			n, _, _ = strings.Cut(n, " ")
+			waiting = append(waiting, n)
+		}
+		if want := []string{"1", "1000", "1000"}; !slices.Equal(waiting, want) {
+			t.Errorf("told of %v that wait, want %v", waiting, want)
+		}
+		if last := lines[len(lines)-1]; last != `level=INFO msg="no write waits for the store any more" waited=1000` {
+			t.Errorf("at the end: %s", last)
+		}
+	})
 }

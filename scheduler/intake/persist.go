@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -15,22 +16,73 @@ const (
 	lastPause  = 5 * time.Second
 )
 
+// tellEvery is how often the log is told of writes that wait for the store: the
+// end of one that hangs for hours is found, and what hangs is not buried.
+const tellEvery = 10 * time.Second
+
+// Persister repeats writes that the store did not take. It tells the log of all
+// of them together: when a server restarts amid a herd, thousands wait.
+type Persister struct {
+	log *slog.Logger
+
+	mu      sync.Mutex
+	waiting int       // writes that the store did not take
+	waited  int       // those that did since the first of them
+	named   bool      // the log has been told of these
+	told    time.Time // when it was told last
+}
+
+// NewPersister returns one that tells log.
+func NewPersister(log *slog.Logger) *Persister { return &Persister{log: log} }
+
 // Persist repeats a write until the store takes or refuses it. A write that is
-// under way ends with ctx, and the repetitions with stop. The log names the job,
-// once at warn.
-func Persist(ctx, stop context.Context, log *slog.Logger, job string, write func(context.Context) error) error {
-	level := slog.LevelWarn
-	for wait := firstPause; ; wait = min(2*wait, lastPause) {
-		err := write(ctx)
-		if !errors.Is(err, scheduler.ErrUnavailable) {
-			return err
-		}
-		log.Log(ctx, level, "the store did not take a write; trying again", "job", job, "wait", wait, "err", err)
-		level = slog.LevelDebug
+// under way ends with ctx, and the repetitions with stop. The log names a job at
+// warn, and how many wait, every ten seconds; at debug, each.
+func (p *Persister) Persist(ctx, stop context.Context, job string, write func(context.Context) error) error {
+	err := write(ctx)
+	if !errors.Is(err, scheduler.ErrUnavailable) {
+		return err
+	}
+	p.begin()
+	defer p.end()
+	for wait := firstPause; errors.Is(err, scheduler.ErrUnavailable); wait = min(2*wait, lastPause) {
+		p.tell(ctx, job, wait, err)
 		if !Pause(stop, wait) {
 			return err
 		}
+		err = write(ctx)
 	}
+	return err
+}
+
+func (p *Persister) begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting++
+	p.waited++
+}
+
+// end tells the log when no write waits any more.
+func (p *Persister) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.waiting--; p.waiting > 0 {
+		return
+	}
+	if p.named {
+		p.log.Info("no write waits for the store any more", "waited", p.waited)
+	}
+	p.waited, p.named = 0, false
+}
+
+func (p *Persister) tell(ctx context.Context, job string, wait time.Duration, err error) {
+	p.mu.Lock()
+	level, waiting := slog.LevelDebug, p.waiting
+	if now := time.Now(); now.Sub(p.told) >= tellEvery {
+		level, p.told, p.named = slog.LevelWarn, now, true
+	}
+	p.mu.Unlock()
+	p.log.Log(ctx, level, "the store did not take a write; trying again", "job", job, "wait", wait.String(), "waiting", waiting, "err", err)
 }
 
 // Pause waits for d; false when ctx is done before.

@@ -18,6 +18,7 @@ type eraser struct {
 	turn chan struct{} // holds a value while one is overwritten
 
 	mu     sync.Mutex
+	most   time.Duration // that credit grows to
 	credit time.Duration // of time for overwriting, as of then
 	then   time.Time
 }
@@ -29,14 +30,14 @@ const (
 )
 
 func newEraser() *eraser {
-	return &eraser{turn: make(chan struct{}, 1), credit: eraseCredit, then: time.Now()}
+	return &eraser{turn: make(chan struct{}, 1), most: eraseCredit, credit: eraseCredit, then: time.Now()}
 }
 
 // has reports whether there is time for overwriting.
 func (e *eraser) has(now time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.credit = min(e.credit+now.Sub(e.then)/erasePart, eraseCredit)
+	e.credit = min(e.credit+now.Sub(e.then)/erasePart, e.most)
 	e.then = now
 	return e.credit > 0
 }

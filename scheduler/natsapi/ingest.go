@@ -65,7 +65,7 @@ type IngestConfig struct {
 
 	// Concurrency is how many specs are worked on at once; those of one job
 	// always one after the other. Raise it when the store is far away.
-	// Default 64.
+	// Default 256.
 	Concurrency int
 
 	// Hold is how many specs this process holds in memory at most, of up to
@@ -86,6 +86,7 @@ type Ingest struct {
 	seed   maphash.Seed
 	slots  *semaphore.Weighted // of specs that are under way
 	eraser *eraser
+	writes *intake.Persister
 
 	stretch stretch // of specs that came to this process alone
 
@@ -105,7 +106,7 @@ const stopGrace = 10 * time.Second
 // NewIngest returns an ingest that does nothing before Run.
 func NewIngest(cfg IngestConfig) *Ingest {
 	if cfg.Concurrency <= 0 {
-		cfg.Concurrency = 64
+		cfg.Concurrency = 256
 	}
 	if cfg.Hold <= 0 {
 		cfg.Hold = 4096
@@ -116,7 +117,7 @@ func NewIngest(cfg IngestConfig) *Ingest {
 	return &Ingest{
 		cfg: cfg, log: cfg.Logger, seed: maphash.MakeSeed(), queues: make([]queue, cfg.Concurrency),
 		room:  intake.NewRoom[*item](cfg.Hold, min(256, max(1, cfg.Hold/8)), 1).Bound(holdBytes, 1),
-		slots: semaphore.NewWeighted(int64(cfg.Concurrency)), eraser: newEraser(),
+		slots: semaphore.NewWeighted(int64(cfg.Concurrency)), eraser: newEraser(), writes: intake.NewPersister(cfg.Logger),
 	}
 }
 
@@ -212,5 +213,5 @@ func (n *Ingest) nak(it *item) {
 
 // persist repeats f while the store is away, until the ingest stops.
 func (n *Ingest) persist(it *item, f func(context.Context) error) error {
-	return intake.Persist(n.work, n.stopping, n.log, it.Name, f)
+	return n.writes.Persist(n.work, n.stopping, it.Name, f)
 }

@@ -88,7 +88,7 @@ func TestSpecsWithSecretsAreErased(t *testing.T) {
 	hold(t, w, len(specs)+1)
 	w.await("the specs on disk", func() bool { return len(w.found("-9-")) > 0 }) // the search finds what is there
 	next := w.results()
-	w.ingest(func(c *natsapi.IngestConfig) { c.Concurrency = 1 })
+	w.background(natsapi.AtLeisure(w.newIngest(func(c *natsapi.IngestConfig) { c.Concurrency = 1 })).Run)
 	for i, s := range specs {
 		if e := next(); e.Verdict != s.verdict || strings.Contains(e.Error.String(), secret) {
 			t.Errorf("%d: %s, %s", i, e.Verdict, e.Error)

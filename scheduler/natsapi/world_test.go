@@ -153,11 +153,15 @@ func (w *world) await(what string, ok func() bool) {
 // ingest runs an ingest.
 func (w *world) ingest(change ...func(*natsapi.IngestConfig)) (stop func()) {
 	w.tb.Helper()
+	return w.background(w.newIngest(change...).Run)
+}
+
+func (w *world) newIngest(change ...func(*natsapi.IngestConfig)) *natsapi.Ingest {
 	cfg := natsapi.IngestConfig{Service: w.service, Source: w.store, Logger: slog.New(slog.NewTextHandler(testLog{w.tb}, nil))}
 	for _, f := range change {
 		f(&cfg)
 	}
-	return w.background(natsapi.NewIngest(cfg).Run)
+	return natsapi.NewIngest(cfg)
 }
 
 // api runs a micro service.

@@ -3,6 +3,7 @@ package step
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -130,7 +131,30 @@ func (e *Executor) Move(ctx context.Context, j *scheduler.Job, s scheduler.Step,
 	if at.IsZero() {
 		at = e.ArmAt(j, s.Next)
 	}
-	return e.cfg.Persist(ctx, j.Key, func(ctx context.Context) error { return e.publish(ctx, body, at, from) })
+	again := false
+	return e.cfg.Persist(ctx, j.Key, func(ctx context.Context) error {
+		if again && from.Running != 0 {
+			if err := e.unmoved(ctx, from.Slot); err != nil {
+				return err
+			}
+		}
+		again = true
+		return e.publish(ctx, body, at, from)
+	})
+}
+
+// unmoved makes sure that a running baton was not passed on by a try whose answer was
+// lost: what waits may have been changed since, and must not be replaced.
+// [scheduler.ErrConflict] when one waits.
+func (e *Executor) unmoved(ctx context.Context, slot scheduler.Slot) error {
+	_, err := e.cfg.Store.Waiting(ctx, slot)
+	switch {
+	case err == nil:
+		return fmt.Errorf("job %s: %w: its baton was passed on already", slot.Key, scheduler.ErrConflict)
+	case errors.Is(err, scheduler.ErrNotFound):
+		return nil
+	}
+	return err
 }
 
 // ArmAt returns when JetStream is to fire the baton b of j, which counts for a herd

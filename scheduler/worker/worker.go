@@ -110,6 +110,7 @@ type Worker struct {
 	timers    *timers
 	limiter   *limits.Limiter[*run]
 	steps     *step.Executor
+	writes    *intake.Persister
 	finalizer *finalizer
 
 	told    damages
@@ -128,7 +129,7 @@ func New(cfg Config) *Worker {
 	cfg = cfg.withDefaults()
 	w := &Worker{
 		cfg: cfg, log: cfg.Logger, jobs: cache.NewJobs(cfg.Store, cfg.Actions, cfg.Secrets),
-		room: newRoom(cfg.HoldMemory, cfg.Store.Lanes()),
+		room: newRoom(cfg.HoldMemory, cfg.Store.Lanes()), writes: intake.NewPersister(cfg.Logger),
 	}
 	w.connect()
 	w.jobs.Changed = w.edited
@@ -231,7 +232,7 @@ func (w *Worker) lost(what string) func(error) {
 // persist repeats a write until the store takes or refuses it. The baton stays
 // with this worker meanwhile; a stop ends the wait.
 func (w *Worker) persist(ctx context.Context, k scheduler.Key, write func(context.Context) error) error {
-	return intake.Persist(ctx, w.attempts, w.log, k.String(), write)
+	return w.writes.Persist(ctx, w.attempts, k.String(), write)
 }
 
 // The rhythm of what a worker does by the clock.

@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/store/embedded/disk"
+	"github.com/carillon-sched/carillon/store/wire"
 )
 
 // Server is a running NATS server.
@@ -229,5 +230,6 @@ func ConnectOptions() []nats.Option {
 	return []nats.Option{
 		nats.Name("carillon"), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
 		nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectJitter(100*time.Millisecond, 250*time.Millisecond),
+		nats.SetCustomDialer(wire.Dialer{Timeout: nats.DefaultTimeout}),
 	}
 }

@@ -1,0 +1,105 @@
+package worker_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/worker"
+)
+
+// TestLostAcknowledgementIsNoBaton has a worker die before its acknowledgement of a baton is sent that it has passed on. What
+// follows runs to the job's end, or to that of the schedule which an edit gives it, before the message comes again. Nothing but
+// the history tells of the end then: nobody writes it. No run is repeated.
+func TestLostAcknowledgementIsNoBaton(t *testing.T) {
+	quick := `{` + action + `, "catchUp": {"policy": "all"}, "recurrence": {"frequency": "Second", "count": 4}}`
+	once := `{` + action + `}`
+	tried := `{"action": {"type": "Http", "request": {"uri": "http://down.example/", "method": "POST"},
+		"retryPolicy": {"retryInterval": "PT1S", "retryCount": 2}}}`
+	tests := []struct {
+		name, job string
+		lost      int32 // acknowledgements before the one that is lost
+		edit      string
+		want      string
+	}{
+		{"of the first run", quick, 0, "", "completed completed completed completed"},
+		{"of the second run", quick, 1, "", "completed completed completed completed"},
+		{"of the third run", quick, 2, "", "completed completed completed completed"},
+		{"of a one-shot", once, 0, "", "completed"},
+		{"of a one-shot that is edited", once, 0, `{` + action + `, "startTime": "2000-01-01T00:00:01Z"}`, "completed completed"},
+		{"of a try", tried, 1, "", "failed failed failed faulted"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			freshTimers()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				_, other := w.open()
+				nc, own := w.open()
+				m := &mortal{Store: own, nc: nc, point: "ack", before: true, skip: test.lost}
+				w.sink.answers(failingAt("down"))
+				w.startWorker(func(c *worker.Config) { c.Store, c.Logger = endless{m}, nil })
+				dying := w.stop
+				w.put("job", test.job)
+				m.awaitDeath(t)
+				ended := w.ended
+				w.startWorker(func(c *worker.Config) { c.Store, c.Logger = endless{other}, nil })
+				if test.edit != "" {
+					w.put("job", test.edit)
+				}
+				time.Sleep(time.Minute)
+				if got := w.outcomes("job"); got != test.want {
+					t.Errorf("history %q, want %q", got, test.want)
+				}
+				if v := w.get("job"); !v.Job.State.Final() {
+					t.Errorf("it is %s", v.Job.State)
+				}
+				calls := map[string]bool{}
+				for _, c := range w.sink.seen() {
+					if calls[c.key+"#"+c.try] {
+						t.Errorf("try %s of %s was called again", c.try, c.key)
+					}
+					calls[c.key+"#"+c.try] = true
+				}
+				dying()
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// deaf is a store whose first answer to a baton that is passed on to wait is lost, and comes late.
+type deaf struct {
+	scheduler.Store
+
+	once sync.Once
+}
+
+func (d *deaf) PassOn(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, running uint64) error {
+	err := d.Store.PassOn(ctx, slot, body, at, running)
+	d.once.Do(func() {
+		time.Sleep(2 * time.Second)
+		err = scheduler.ErrUnavailable
+	})
+	return err
+}
+
+// TestLostAnswerTakesNothingBack has a baton passed on, and the answer lost. Before that is tried again, a detached run is counted
+// in on the baton that waits already, which stays.
+func TestLostAnswerTakesNothingBack(t *testing.T) {
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.startWorker(func(c *worker.Config) { c.Store, c.Logger = &deaf{Store: w.store}, nil })
+		w.put("job", `{`+action+`, "overlap": "allow", "recurrence": {"frequency": "Minute", "count": 9}}`)
+		time.Sleep(150 * time.Second)
+		if v := w.get("job"); v.Status.Executions != 3 {
+			t.Errorf("%d executions are counted, and ran: %s", v.Status.Executions, w.outcomes("job"))
+		}
+	})
+}

@@ -1,0 +1,215 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// pipe returns a connection that gathers, and its other side. Each read of that returns what one write sent, if there is room.
+func pipe(t *testing.T) (gathering, other net.Conn) {
+	t.Helper()
+	a, b := net.Pipe()
+	c := New(a)
+	t.Cleanup(func() { _, _ = c.Close(), b.Close() })
+	return c, b
+}
+
+func write(t *testing.T, c net.Conn, text string) {
+	t.Helper()
+	if n, err := c.Write([]byte(text)); err != nil || n != len(text) {
+		t.Fatalf("%d of %d bytes written: %v", n, len(text), err)
+	}
+}
+
+// TestWritesGoOutTogether shows that nobody waits for what is being sent, and that all that was written meanwhile is sent at once.
+func TestWritesGoOutTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, other := pipe(t)
+		write(t, c, "first.")
+		synctest.Wait() // it is being sent: nobody reads
+		var want strings.Builder
+		for i := range 100 {
+			text := fmt.Sprintf("%d.", i)
+			write(t, c, text)
+			want.WriteString(text)
+		}
+		b := make([]byte, 1<<10)
+		for i, want := range []string{"first.", want.String()} {
+			if n, err := other.Read(b); err != nil || string(b[:n]) != want {
+				t.Fatalf("write %d: %q, %v, want %q", i, b[:n], err, want)
+			}
+		}
+	})
+}
+
+// TestWritesKeepTheirOrder shows that what many goroutines write comes out whole, and that of each in its order.
+func TestWritesKeepTheirOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, other := pipe(t)
+		const writers, each = 16, 2000
+		read := make(chan []byte, 1)
+		go func() {
+			all, _ := io.ReadAll(other)
+			read <- all
+		}()
+		var wg sync.WaitGroup
+		for w := range writers {
+			wg.Go(func() {
+				for i := range each {
+					if _, err := fmt.Fprintf(c, "%d %d\n", w, i); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if err := c.Close(); err != nil { // which sends the rest
+			t.Error(err)
+		}
+		next := map[int]int{}
+		for line := range strings.Lines(string(<-read)) {
+			var w, i int
+			if _, err := fmt.Sscanf(line, "%d %d\n", &w, &i); err != nil || next[w] != i {
+				t.Fatalf("%q came when %d of writer %d was next: %v", line, next[w], w, err)
+			}
+			next[w]++
+		}
+		for w := range writers {
+			if next[w] != each {
+				t.Errorf("%d of %d came from writer %d", next[w], each, w)
+			}
+		}
+	})
+}
+
+// TestWritersWaitForRoom shows that what waits is bounded, and that a message alone may be longer.
+func TestWritersWaitForRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, other := pipe(t)
+		write(t, c, "first")
+		synctest.Wait()
+		write(t, c, strings.Repeat("x", 2*most))
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			write(t, c, "last")
+		}()
+		synctest.Wait()
+		select {
+		case <-done:
+			t.Fatal("more is taken while more than the bound waits")
+		default:
+		}
+		b := make([]byte, len("first")+2*most+len("last"))
+		if _, err := io.ReadFull(other, b); err != nil || !bytes.HasSuffix(b, []byte("xlast")) {
+			t.Errorf("%q at the end, %v", b[len(b)-8:], err)
+		}
+		<-done
+	})
+}
+
+// TestBrokenConnectionIsTold shows that reader and writers learn that the other side is gone, those who wait for room as well.
+func TestBrokenConnectionIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, other := pipe(t)
+		write(t, c, "first")
+		synctest.Wait()
+		write(t, c, strings.Repeat("x", most))
+		waited := make(chan error, 1)
+		go func() {
+			_, err := c.Write([]byte("x"))
+			waited <- err
+		}()
+		synctest.Wait()
+		_ = other.Close()
+		if err := <-waited; err == nil {
+			t.Error("who waited for room is told nothing")
+		}
+		if _, err := c.Write([]byte("x")); err == nil {
+			t.Error("who writes later is told nothing")
+		}
+		if _, err := c.Read(make([]byte, 1)); err == nil {
+			t.Error("the reader is told nothing")
+		}
+	})
+}
+
+// TestDeafConnectionEnds shows how long a connection may take nothing.
+func TestDeafConnectionEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := pipe(t)
+		began := time.Now()
+		write(t, c, "first")
+		if _, err := c.Read(make([]byte, 1)); err == nil || time.Since(began) != patience {
+			t.Errorf("%v after %s, want an error after %s", err, time.Since(began), patience)
+		}
+	})
+}
+
+// TestCloseSendsWhatWaits shows that what was written before the end arrives, and that the end does not wait for long.
+func TestCloseSendsWhatWaits(t *testing.T) {
+	for name, reads := range map[string]bool{"to who reads": true, "to who does not": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, other := pipe(t)
+				read := make(chan string, 1)
+				if reads {
+					go func() {
+						all, _ := io.ReadAll(other)
+						read <- string(all)
+					}()
+				}
+				write(t, c, "first")
+				write(t, c, "last")
+				began := time.Now()
+				_ = c.Close()
+				if reads && <-read != "firstlast" {
+					t.Error("not all that was written has come")
+				}
+				if took := time.Since(began); took > closing {
+					t.Errorf("closing took %s, longer than %s", took, closing)
+				}
+				if _, err := c.Write([]byte("x")); !errors.Is(err, net.ErrClosed) {
+					t.Errorf("written after the end: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// TestDialer shows that a connection is made, over TCP, and that an address where nobody listens is told.
+func TestDialer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := Dialer{Timeout: 30 * time.Second}
+	c, err := d.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, c, "all")
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if all, err := io.ReadAll(other); err != nil || string(all) != "all" {
+		t.Errorf("%q came, %v", all, err)
+	}
+	_, _ = other.Close(), l.Close()
+	if c, err := d.Dial("tcp", l.Addr().String()); err == nil {
+		_ = c.Close()
+		t.Error("connected to where nobody listens")
+	}
+}
