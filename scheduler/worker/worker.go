@@ -115,6 +115,7 @@ type Worker struct {
 
 	told    damages
 	putOff  herds
+	pace    pace
 	suspect atomic.Int64 // batons fired before this Unix nanosecond may have been run already
 
 	lives    sync.WaitGroup  // runs under way outside the queues
