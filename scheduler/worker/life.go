@@ -46,7 +46,8 @@ func (w *Worker) live(s stage) {
 			s = w.sendBack(at.run, at.Deferral)
 		case attempted: // → recorded; or admitted again, when its turn came too late
 			s = w.attempt(at.run)
-		case recorded: // → passed
+		case recorded: // → passed, shortly after, with others
+			w.pace.join()
 			s = w.record(at.run)
 		case passed: // the end
 			s = w.pass(at.run)

@@ -116,6 +116,7 @@ type Worker struct {
 	told    damages
 	away    intake.Seldom // batons put back while the store is
 	putOff  herds
+	pace    pace
 	suspect atomic.Int64 // batons fired before this Unix nanosecond may have been run already
 
 	crew     *crew           // runs under way outside the queues
