@@ -180,7 +180,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	lanes, laneCtx := errgroup.WithContext(ctx)
 	for lane := range w.cfg.Store.Lanes() {
 		lanes.Go(func() error {
-			return w.cfg.Store.Deliver(laneCtx, lane, w.room.Wake(lane), w.room.Ask, func(d *scheduler.Delivery) { w.take(laneCtx, lane, d) })
+			take := func(d *scheduler.Delivery) { w.take(laneCtx, lane, d) }
+			return w.cfg.Store.Deliver(laneCtx, lane, w.room.Wake(lane), w.room.Ask, take)
 		})
 	}
 	err := lanes.Wait()
