@@ -89,6 +89,7 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	Clear(ctx context.Context, k Key) error
 
 	Lanes() int
+	Waits() bool // for the disk, at every write
 	Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*Delivery)) error
 }
 
