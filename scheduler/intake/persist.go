@@ -62,7 +62,8 @@ func (p *Persister) begin() {
 func (p *Persister) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.waiting--; p.waiting > 0 {
+	p.waiting--
+	if p.waiting > 0 {
 		return
 	}
 	if p.named {
