@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestHeldTakes: batons that are not almost due get three quarters of a worker's memory, the others all of it.
+// TestHeldTakes: batons that are not almost due get seven eighths of a worker's memory, the others all of it.
 func TestHeldTakes(t *testing.T) {
 	j := job(t, minutely)
 	b := baton(j, "09:01:00")
@@ -18,10 +18,10 @@ func TestHeldTakes(t *testing.T) {
 		want    bool
 	}{
 		{"nothing waits", 10 * time.Second, 0, true},
-		{"less than three quarters", 10 * time.Second, 749, true},
-		{"three quarters", 10 * time.Second, 750, false},
-		{"three quarters, and it is due soon", 751 * time.Millisecond, 750, false},
-		{"three quarters, and it is almost due", 750 * time.Millisecond, 750, true},
+		{"less than seven eighths", 10 * time.Second, 874, true},
+		{"seven eighths", 10 * time.Second, 875, false},
+		{"seven eighths, and it is due soon", 751 * time.Millisecond, 875, false},
+		{"seven eighths, and it is almost due", 750 * time.Millisecond, 875, true},
 		{"all, and it is almost due", 750 * time.Millisecond, 1000, true},
 		{"all, and it is late", -time.Hour, 1000, true},
 	} {
@@ -92,6 +92,49 @@ func TestOutdated(t *testing.T) {
 	} {
 		if got := row.b.Outdated(row.j); got != row.want {
 			t.Errorf("%s: outdated %t", name, got)
+		}
+	}
+}
+
+// TestHeldPacks: a few batons keep their definitions as they were read.
+func TestHeldPacks(t *testing.T) {
+	for waiting, want := range map[int]bool{0: false, 31: false, 32: true, 900: true} {
+		if got := (scheduler.Held{Budget: 1000, Waiting: waiting}).Packs(); got != want {
+			t.Errorf("%d bytes of 1000: %t", waiting, got)
+		}
+	}
+}
+
+// TestPacks: a definition may be read again for the attempt when nothing that it says is to be done before, and it is the one
+// that the baton was armed with.
+func TestPacks(t *testing.T) {
+	j, overlapping, text := job(t, minutely), job(t, minutely+`, "overlap": "allow"`), job(t, once+`, "recurrence": {"cron": "* * * * *"}`)
+	fresh := func(change func(b *scheduler.Baton)) scheduler.Baton {
+		b := baton(j, "09:01:00")
+		change(&b)
+		return b
+	}
+	namesake := *j
+	namesake.UID = "another"
+	for name, row := range map[string]struct {
+		b    scheduler.Baton
+		j    *scheduler.Job
+		want bool
+	}{
+		"planned":                        {baton(j, "09:01:00"), j, true},
+		"begun":                          {fresh(func(b *scheduler.Baton) { b.Try = 1 }), j, false},
+		"by hand":                        {baton(j, "09:01:00", byHand("09:02:00")), j, false},
+		"deferred":                       {fresh(func(b *scheduler.Baton) { b.DeferredUntil = at("09:01:30") }), j, false},
+		"woken by the clock's change":    {fresh(func(b *scheduler.Baton) { b.Gap = at("09:00:30") }), j, false},
+		"armed with another revision":    {fresh(func(b *scheduler.Baton) { b.Revision++ }), j, false},
+		"of another schedule":            {fresh(func(b *scheduler.Baton) { b.Schedule++ }), j, false},
+		"of a disabled job":              {baton(j, "09:01:00"), j.Turned(scheduler.Disabled, at("09:00:00"), 0), false},
+		"of a deleted job":               {baton(j, "09:01:00"), &namesake, false},
+		"of a job that may overlap":      {baton(overlapping, "09:01:00"), overlapping, false},
+		"of a schedule that takes a bit": {baton(text, "09:01:00"), text, false},
+	} {
+		if got := row.b.Packs(row.j); got != row.want {
+			t.Errorf("%s: %t", name, got)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
+	"github.com/carillon-sched/carillon/store"
 )
 
 // TestHerdLeavesRoom has more jobs due at one instant than fit into memory. While those that fit wait for it, a job of every
@@ -55,6 +56,44 @@ func TestHerdLeavesRoom(t *testing.T) {
 	})
 }
 
+// TestHerdOfAStoreThatWaits has a herd fired earlier when the server waits for the disk at each write: twice for a baton.
+func TestHerdOfAStoreThatWaits(t *testing.T) {
+	for _, waits := range []bool{false, true} {
+		t.Run(fmt.Sprintf("waits %t", waits), func(t *testing.T) {
+			freshTimers()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, func(c *store.Config) { c.SyncAlways = waits })
+				w.startWorker()
+				due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
+				for i := range 400 {
+					w.put(fmt.Sprintf("job%d", i), `{"startTime": "`+due.Format(time.RFC3339)+`", "recurrence": {"frequency": "Minute", "count": 1},
+						"action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "GET"}}}`)
+				}
+				time.Sleep(time.Until(due) - 540*time.Millisecond)
+				early := 0
+				for i := range 400 {
+					if w.withWorker(fmt.Sprintf("job%d", i)) {
+						early++
+					}
+				}
+				if waits != (early > 50) || !waits && early > 0 {
+					t.Errorf("%d of 400 are with the worker 540 ms before", early)
+				}
+				time.Sleep(time.Until(due) + time.Second)
+				calls := w.sink.seen()
+				for _, c := range calls {
+					if c.at.Before(due) {
+						t.Errorf("%s is called %s too early", c.key, due.Sub(c.at))
+					}
+				}
+				if len(calls) != 400 {
+					t.Errorf("%d calls, want 400", len(calls))
+				}
+			})
+		})
+	}
+}
+
 // withWorker reports whether a worker has a job's baton.
 func (w *world) withWorker(name string) bool {
 	w.t.Helper()
@@ -82,8 +121,12 @@ func (w *world) ahead(name string, due time.Time, by time.Duration) {
 	}
 }
 
+// packsAll is so little memory for batons that one alone is enough for a worker to pack it.
+const packsAll = 16 * scheduler.UsualHeldBytes
+
 // TestHeldFarAhead: what a worker holds ten seconds before it is due may be edited, disabled, enabled and deleted, and that
-// counts at once; it is shown as waiting, and is about to run by itself for who asks for that.
+// counts at once; it is shown as waiting, and is about to run by itself for who asks for that. So it is for one of many, whose
+// definition is packed.
 func TestHeldFarAhead(t *testing.T) {
 	at := func(due time.Time, path string) string {
 		return `{"startTime": "` + due.Format(time.RFC3339Nano) + `", ` + strings.ReplaceAll(action, "/hook", path) + `}`
@@ -113,8 +156,11 @@ func TestHeldFarAhead(t *testing.T) {
 			}
 		}, "/old 0s", "completed", 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
+		heldFarAhead := func(t *testing.T, memory int) {
+			freshTimers()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.startWorker(func(c *worker.Config) { c.HoldMemory = memory })
 				due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
 				w.put("job", at(due, "/old"))
 				w.ahead("job", due, 10*time.Second)
@@ -137,6 +183,8 @@ func TestHeldFarAhead(t *testing.T) {
 					t.Errorf("calls %q, want %q; history %q, want %q", got, test.calls, w.outcomes("job"), test.outcomes)
 				}
 			})
-		})
+		}
+		t.Run(name, func(t *testing.T) { heldFarAhead(t, worker.DefaultHoldMemory) })
+		t.Run(name+", packed", func(t *testing.T) { heldFarAhead(t, packsAll) })
 	}
 }
