@@ -51,13 +51,7 @@ type Found[T any] struct {
 // Run climbs, and logs what it found.
 func (c Climb[T]) Run(tb testing.TB) Worst[T] {
 	tb.Helper()
-	span := usual
-	if text := os.Getenv(FuzzTime); text != "" { //nolint:forbidigo // the package is for tests
-		var err error
-		if span, err = time.ParseDuration(text); err != nil {
-			tb.Fatalf("%s: %v", FuzzTime, err)
-		}
-	}
+	span, _ := Span(tb)
 	end := time.Now().Add(span)
 	s := search[T]{Climb: c, rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))} //nolint:gosec // nothing secret
 	for _, seed := range c.Seeds {
@@ -96,6 +90,20 @@ type search[T any] struct {
 
 // line is the costliest inputs that came from a seed.
 type line[T any] struct{ slowest, largest Found[T] }
+
+// Span is how long a test searches at random: two seconds, or what [FuzzTime] says if it was asked for.
+func Span(tb testing.TB) (span time.Duration, asked bool) {
+	tb.Helper()
+	text := os.Getenv(FuzzTime) //nolint:forbidigo // the package is for tests
+	if text == "" {
+		return usual, false
+	}
+	span, err := time.ParseDuration(text)
+	if err != nil {
+		tb.Fatalf("%s: %v", FuzzTime, err)
+	}
+	return span, true
+}
 
 // step tries one change of a known input.
 func (s *search[T]) step() {

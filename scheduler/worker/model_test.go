@@ -1,0 +1,538 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/internal/climb"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/store"
+)
+
+var modelSeed = flag.Uint64("model.seed", 0, "repeat the lives of jobs that TestModel drew from this seed")
+
+// TestModel draws lives of jobs at random: they are put, edited, turned off and on, run by hand, deleted and put again by two
+// processes, whose writes are cut short, and which die between any two of them. When all is over, no run was early, none was made
+// twice but by a process that had died, and under the same key; calls and records match, one for one; counters, lists and views agree
+// with the history; every instant of a schedule that nobody touched ran or was skipped for a reason; and there is nothing to audit.
+// CARILLON_FUZZ_TIME=10m draws new ones for ten minutes, and -model.seed repeats one.
+func TestModel(t *testing.T) {
+	if *modelSeed != 0 {
+		live(t, *modelSeed, drawMoves(*modelSeed), true)
+		return
+	}
+	span, asked := climb.Span(t)
+	end := time.Now().Add(span)
+	lives := 0
+	for ; lives == 0 || time.Now().Before(end); lives++ {
+		seed := uint64(lives + 1) // the same ones, unless more are asked for
+		if asked {
+			seed = rand.Uint64()
+		}
+		moves := drawMoves(seed)
+		if wrong := live(t, seed, moves, false); len(wrong) > 0 {
+			t.Errorf("-model.seed=%d\n%s\n%s", seed, strings.Join(wrong, "\n"), said(shrink(t, seed, moves)))
+			return
+		}
+	}
+	t.Logf("%d lives", lives)
+}
+
+// move is one thing that happens, and how long the next one has to wait.
+type move struct {
+	what    string
+	process int
+	job     int
+	doc     int
+	fault   fault
+	wait    time.Duration
+	beside  bool // the next one does not wait for its end
+}
+
+func (m move) String() string {
+	s := m.what
+	switch m.what {
+	case "strike":
+		s = fmt.Sprintf("process %d %s the write after %d others", m.process, m.fault.how, m.fault.after)
+	case "kill", "reconnect":
+		s = fmt.Sprintf("%s process %d", m.what, m.process)
+	case "wait":
+	case "put":
+		s = fmt.Sprintf("put job%d %s by %d", m.job, modelDocs[m.doc], m.process)
+	default:
+		s = fmt.Sprintf("%s job%d by %d", m.what, m.job, m.process)
+	}
+	if m.beside {
+		s += ", beside what follows"
+	}
+	return s + ", then wait " + m.wait.String()
+}
+
+func said(moves []move) string {
+	lines := make([]string, len(moves))
+	for i, m := range moves {
+		lines[i] = m.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+const modelJobs = 3
+
+// modelDocs are the jobs that are put. START is an instant soon after.
+var modelDocs = []string{
+	`{ACTION}`,
+	`{ACTION, "startTime": "START"}`,
+	`{FLAKY}`,
+	`{ACTION, "recurrence": {"frequency": "Second", "count": 4}}`,
+	`{FLAKY, "startTime": "START", "recurrence": {"frequency": "Second", "interval": 3, "count": 6}}`,
+	`{SLOW, "recurrence": {"frequency": "Second", "interval": 2, "count": 5}}`,
+	`{ACTION, "startTime": "START", "recurrence": {"frequency": "Second", "interval": 7}}`,
+	`{ACTION, "recurrence": {"frequency": "Second", "interval": 20, "count": 4}}`,
+	`{SLOW, "overlap": "allow", "recurrence": {"frequency": "Second", "interval": 2, "count": 5}}`,
+	`{FLAKY, "overlap": "allow", "recurrence": {"frequency": "Second", "interval": 5}}`,
+	`{ACTION, "recurrence": {"frequency": "Minute"}}`,
+}
+
+// modelDoc is one of them, with an action that is told apart by n.
+func modelDoc(doc, n int) string {
+	action := func(host string) string {
+		return fmt.Sprintf(`"catchUp": {"policy": "all"}, "action": {"type": "Http", "request": {"uri": "http://%s.example/%d", "method": "POST"},
+			"retryPolicy": {"retryInterval": "PT2S", "retryCount": 2}}`, host, n)
+	}
+	return strings.NewReplacer(
+		"ACTION", action("fine"), "FLAKY", action("flaky"), "SLOW", action("slow"),
+		"START", time.Now().UTC().Add(1500*time.Millisecond).Format(time.RFC3339Nano),
+	).Replace(modelDocs[doc])
+}
+
+// drawMoves draws what happens.
+func drawMoves(seed uint64) []move {
+	r := rand.New(rand.NewPCG(seed, 1))
+	kinds := strings.Fields("put put put put put patch patch disable enable enable delete run run strike strike strike strike kill reconnect wait")
+	waits := []time.Duration{0, 0, 20 * time.Millisecond, 300 * time.Millisecond, time.Second, 2500 * time.Millisecond, 4 * time.Second, 11 * time.Second}
+	moves := make([]move, 5+r.IntN(25))
+	for i := range moves {
+		moves[i] = move{
+			what: kinds[r.IntN(len(kinds))], process: r.IntN(2), job: r.IntN(modelJobs), doc: r.IntN(len(modelDocs)),
+			fault: fault{r.IntN(8), cut(r.IntN(4))}, wait: waits[r.IntN(len(waits))], beside: r.IntN(4) == 0,
+		}
+	}
+	return moves
+}
+
+// shrink leaves out moves without which something is wrong, too.
+func shrink(t *testing.T, seed uint64, moves []move) []move {
+	for i := range slices.Backward(moves) {
+		fewer := slices.Delete(slices.Clone(moves), i, i+1)
+		if len(live(t, seed, fewer, false)) > 0 {
+			moves = fewer
+		}
+	}
+	return moves
+}
+
+// live carries out moves in a bubble, and returns what is wrong in the end.
+func live(t *testing.T, seed uint64, moves []move, tell bool) (wrong []string) {
+	t.Helper()
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		m := &model{target: &tally{seed: seed}, tell: tell}
+		m.world = newWorld(t, func(c *store.Config) {
+			if tell {
+				c.Logger = slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			}
+		})
+		m.begin()
+		for _, move := range moves {
+			m.move(move)
+		}
+		m.end()
+		wrong = m.wrong
+		if tell {
+			for _, s := range wrong {
+				t.Error(s)
+			}
+		}
+	})
+	return wrong
+}
+
+// model is two processes and what is known of them.
+type model struct {
+	*world
+
+	target    *tally
+	tell      bool
+	mu        sync.Mutex
+	processes [2]*process
+	ending    bool
+	keepers   sync.WaitGroup // one for each process, which starts the next when it dies
+	beside    sync.WaitGroup
+	puts      int
+	touched   map[string][]time.Time // when somebody changed a job, or may have
+	wrong     []string
+}
+
+func (m *model) complainf(format string, args ...any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.wrong = append(m.wrong, fmt.Sprintf(format, args...))
+}
+
+func (m *model) sayf(format string, args ...any) {
+	if m.tell {
+		m.t.Logf("%s "+format, append([]any{time.Since(epoch)}, args...)...)
+	}
+}
+
+// begin starts the processes. One that dies is followed by another.
+func (m *model) begin() {
+	m.touched = map[string][]time.Time{}
+	for i := range m.processes {
+		m.processes[i] = newProcess(m.world, m.target, func(f string, args ...any) { m.sayf("  %d: "+f, append([]any{i}, args...)...) })
+		m.keepers.Go(func() { m.keep(i) })
+	}
+}
+
+func (m *model) keep(i int) {
+	for {
+		p := m.process(i)
+		select {
+		case <-p.store.died:
+			m.sayf("process %d is dead", i)
+		case <-m.t.Context().Done():
+		}
+		p.stop()
+		m.keepers.Go(p.ended.Wait)
+		time.Sleep(700 * time.Millisecond)
+		m.mu.Lock()
+		ending := m.ending
+		m.mu.Unlock()
+		if ending {
+			return
+		}
+		next := newProcess(m.world, m.target, func(f string, args ...any) { m.sayf("  %d: "+f, append([]any{i}, args...)...) })
+		m.mu.Lock()
+		m.processes[i] = next
+		m.mu.Unlock()
+	}
+}
+
+func (m *model) process(i int) *process {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.processes[i]
+}
+
+// move lets something happen.
+func (m *model) move(v move) {
+	m.sayf("%s", v)
+	p := m.process(v.process)
+	switch v.what {
+	case "strike":
+		p.store.strike(v.fault)
+	case "kill":
+		p.store.kill()
+	case "reconnect":
+		if _, dead := p.dead(); !dead {
+			_ = p.store.nc.ForceReconnect()
+		}
+	case "wait":
+	default:
+		if v.beside {
+			m.beside.Go(func() { m.ask(p, v) })
+		} else {
+			m.ask(p, v)
+		}
+	}
+	time.Sleep(v.wait)
+}
+
+// ask has a process do something with a job. What is refused is refused.
+func (m *model) ask(p *process, v move) {
+	ctx, cancel := context.WithTimeout(m.t.Context(), 20*time.Second)
+	defer cancel()
+	name := fmt.Sprintf("job%d", v.job)
+	m.mu.Lock()
+	m.puts++
+	n := m.puts
+	m.mu.Unlock()
+	time.Sleep(time.Duration(n) * time.Microsecond) // no two at the same instant: its name is an occurrence's
+	m.mu.Lock()
+	m.touched[name] = append(m.touched[name], time.Now())
+	m.mu.Unlock()
+	var err error
+	switch v.what {
+	case "put":
+		_, _, err = p.service.Put(ctx, service.Edit{Key: key(name), Body: []byte(modelDoc(v.doc, n))})
+	case "patch":
+		_, err = p.service.Patch(ctx, service.Edit{Key: key(name), Body: fmt.Appendf(nil, `{"action": {"request": {"uri": "http://fine.example/%d"}}}`, n)})
+	case "disable":
+		_, err = p.service.Disable(ctx, key(name))
+	case "enable":
+		_, err = p.service.Enable(ctx, key(name))
+	case "delete":
+		err = p.service.Delete(ctx, key(name), 0)
+	case "run":
+		_, err = p.service.Trigger(ctx, key(name))
+	}
+	m.mu.Lock()
+	m.touched[name] = append(m.touched[name], time.Now())
+	m.mu.Unlock()
+	m.sayf("  %s %s: %v", v.what, name, err)
+	if errors.Is(err, scheduler.ErrInvalid) {
+		m.complainf("%s: %v", v, err)
+	}
+}
+
+// end lets everything come to rest, and looks at what there is.
+func (m *model) end() {
+	m.beside.Wait()
+	for i := range m.processes {
+		m.process(i).store.spare()
+	}
+	time.Sleep(3 * time.Minute) // two audits, and all that is finite
+	m.check()
+	m.mu.Lock()
+	m.ending = true
+	m.mu.Unlock()
+	for i := range m.processes {
+		m.process(i).store.kill()
+	}
+	m.keepers.Wait()
+}
+
+// tally is the targets: it notes who called.
+type tally struct {
+	seed  uint64
+	mu    sync.Mutex
+	calls []*visit
+}
+
+// visit is a call.
+type visit struct {
+	at, ended time.Time
+	by        *process
+	id        string // of the attempt
+	nominal   time.Time
+}
+
+// of returns the targets as a process sees them.
+func (s *tally) of(p *process) http.RoundTripper { return visitor{s, p} }
+
+type visitor struct {
+	*tally
+
+	by *process
+}
+
+// RoundTrip notes the call and answers it.
+func (v visitor) RoundTrip(req *http.Request) (*http.Response, error) {
+	c := &visit{at: time.Now(), by: v.by, id: req.Header.Get("Idempotency-Key") + "#" + req.Header.Get("X-Carillon-Attempt")}
+	_, nominal, _ := strings.Cut(req.Header.Get("Idempotency-Key"), "@")
+	c.nominal, _ = time.Parse(time.RFC3339Nano, nominal)
+	v.mu.Lock()
+	v.calls = append(v.calls, c)
+	v.mu.Unlock()
+	h := fnv.New64a()
+	fmt.Fprint(h, v.seed, c.id)
+	status := http.StatusOK
+	switch host, _, _ := strings.Cut(req.URL.Host, "."); host {
+	case "flaky":
+		if h.Sum64()%2 == 0 {
+			status = http.StatusInternalServerError
+		}
+	case "slow":
+		select {
+		case <-time.After(time.Duration(h.Sum64()%4) * time.Second):
+		case <-req.Context().Done():
+			return nil, context.Cause(req.Context())
+		}
+	}
+	v.mu.Lock()
+	c.ended = time.Now()
+	v.mu.Unlock()
+	return &http.Response{
+		Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{}, Body: http.NoBody, Request: req,
+	}, nil
+}
+
+// check looks for what is wrong.
+func (m *model) check() {
+	m.checkAudit()
+	m.checkCalls()
+	for i := range modelJobs {
+		name := fmt.Sprintf("job%d", i)
+		if v, err := m.service.Get(m.t.Context(), key(name)); err == nil {
+			m.checkCovered(name, v, m.history(name))
+		}
+		if _, err := m.service.Disable(m.t.Context(), key(name)); err != nil && !errors.Is(err, scheduler.ErrConflict) && !errors.Is(err, scheduler.ErrNotFound) {
+			m.complainf("%s: %v", name, err)
+		}
+	}
+	time.Sleep(time.Minute) // what has begun ends
+	for i := range modelJobs {
+		m.checkJob(fmt.Sprintf("job%d", i))
+	}
+}
+
+// checkAudit audits.
+func (m *model) checkAudit() {
+	rep, err := m.service.Audit(m.t.Context(), false)
+	if err != nil {
+		m.complainf("audit: %v", err)
+		return
+	}
+	for _, f := range rep.Findings {
+		m.complainf("audit: %s: %s", f.Name, f.Problem)
+	}
+	if rep.Ended > 0 {
+		m.complainf("audit: %d ends are not written", rep.Ended)
+	}
+}
+
+// checkCalls looks at calls: none early, and none repeated but by another process than one that was cut short.
+func (m *model) checkCalls() {
+	m.target.mu.Lock()
+	defer m.target.mu.Unlock()
+	before := map[string]*visit{}
+	for _, c := range m.target.calls {
+		if c.at.Before(c.nominal) {
+			m.complainf("%s was called early, at %s", c.id, c.at)
+		}
+		if first := before[c.id]; first != nil {
+			if at, dead := first.by.dead(); !dead || at.Before(first.at) {
+				m.complainf("%s was called at %s and again at %s", c.id, first.at, c.at)
+			}
+		}
+		before[c.id] = c
+	}
+}
+
+// checkJob compares what is shown of a job with its history.
+func (m *model) checkJob(name string) {
+	v, err := m.service.Get(m.t.Context(), key(name))
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return
+	}
+	if err != nil {
+		m.complainf("%s: %v", name, err)
+		return
+	}
+	p := view.Status{}
+	ids, ended := map[string]int{}, map[string]int{}
+	records := m.history(name)
+	var told []string
+	for _, r := range records {
+		if r.UID != v.Job.Incarnation() {
+			continue
+		}
+		if len(told) < toldRecords {
+			told = append(told, fmt.Sprintf("  %s %s %s #%d gen %d at %s", r.Outcome, r.Reason, r.Nominal.Format(clock), r.Try, r.Schedule, r.Ended.Format(clock)))
+		}
+		switch r.Outcome { //nolint:exhaustive // the others are not counted
+		case scheduler.OutcomeCompleted, scheduler.OutcomeFailed:
+			ids[r.ID]++
+			p.Executions++
+			if r.Outcome == scheduler.OutcomeFailed {
+				p.Failures++
+			}
+		case scheduler.OutcomeFaulted:
+			p.Faults++
+		}
+		if r.Outcome == scheduler.OutcomeCompleted || r.Outcome == scheduler.OutcomeFaulted {
+			ended[r.Occurrence]++
+		}
+	}
+	wrong := len(m.wrong)
+	for id, n := range ids {
+		if n > 1 {
+			m.complainf("%s has %d records", id, n)
+		}
+	}
+	for id, n := range ended {
+		if n > 1 {
+			m.complainf("%s has ended %d times", id, n)
+		}
+	}
+	m.checkRecorded(name, v, ids)
+	s := v.Status
+	if s.Executions != p.Executions || s.Failures != p.Failures || s.Faults != p.Faults {
+		m.complainf("%s: %d executions, %d failures, %d faults are shown, and %d, %d, %d recorded", name,
+			s.Executions, s.Failures, s.Faults, p.Executions, p.Failures, p.Faults)
+	}
+	listed := m.listed(v.Job.State)
+	if !slices.Contains(listed, name) {
+		m.complainf("%s is %s, and is not listed as that", name, v.Job.State)
+	}
+	if stored := m.storedState(name); stored != v.Job.State {
+		m.complainf("%s is %s, and stored as %s", name, v.Job.State, stored)
+	}
+	if len(m.wrong) > wrong {
+		m.wrong = append(m.wrong, told...)
+	}
+}
+
+// checkRecorded compares the attempts in a job's history with the calls.
+func (m *model) checkRecorded(name string, v *view.Job, ids map[string]int) {
+	m.target.mu.Lock()
+	defer m.target.mu.Unlock()
+	called := map[string]bool{}
+	for _, c := range m.target.calls {
+		called[c.id] = true
+		if ids[c.id] == 0 && strings.HasPrefix(c.id, key(name).String()+"@") && c.at.After(v.Job.Created.Add(15*time.Second)) {
+			m.complainf("%s was called at %s, and there is no record of it", c.id, c.at)
+		}
+	}
+	for id := range ids {
+		if !called[id] {
+			m.complainf("%s is recorded, and was not called", id)
+		}
+	}
+}
+
+// What is told of a job's history when something is wrong.
+const (
+	toldRecords = 30
+	clock       = "15:04:05.999"
+)
+
+// slack is how long after it was touched a job may follow what it was before.
+const slack = 70 * time.Second
+
+// checkCovered looks for a record of each instant of the present schedule since the job was touched last, and a while.
+func (m *model) checkCovered(name string, v *view.Job, records []*scheduler.Record) {
+	m.mu.Lock()
+	since := slices.MaxFunc(append(m.touched[name], time.Time{}), time.Time.Compare)
+	m.mu.Unlock()
+	since = since.Add(slack)
+	if v.Job.State != scheduler.Enabled {
+		return
+	}
+	if v.Job.OneShot() || v.Job.Plan.MaxRuns() > 0 {
+		m.complainf("%s has not ended: %+v", name, v.Status)
+		return
+	}
+	for at, ok := v.Job.Plan.Next(since); ok && at.Before(time.Now().Add(-10*time.Second)); at, ok = v.Job.Plan.Next(at) {
+		if !slices.ContainsFunc(records, func(r *scheduler.Record) bool {
+			return r.UID == v.Job.Incarnation() && (r.Nominal.Equal(at) && r.IsAttempt() || r.Outcome == scheduler.OutcomeSkipped && !at.Before(r.From) && !at.After(r.To))
+		}) {
+			m.complainf("%s: nothing is recorded of %s", name, at)
+		}
+	}
+}
