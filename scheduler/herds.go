@@ -7,7 +7,13 @@ import "time"
 // forgets, as all of it at a restart, or has never known, as what other processes
 // arm, makes a herd less smooth and changes nothing else. The zero value has
 // counted nothing.
-type Herds struct{ seconds [herdSeconds]herd }
+type Herds struct {
+	// Waits says that the store waits for the disk at every write: a baton takes
+	// the place of ten then.
+	Waits bool
+
+	seconds [herdSeconds]herd
+}
 
 // herd is how much is due in a second.
 type herd struct {
@@ -21,10 +27,15 @@ const (
 
 	// mostCounted is more than makes a difference.
 	mostCounted = 1 << 20
+
+	// waitingPlaces is how many places a baton takes of a store that waits for the
+	// disk: to fire one are two such waits, of a quarter of a millisecond each on
+	// a fast one, and herdRate leaves the better half of it to others then.
+	waitingPlaces = 10
 )
 
-// Join counts one more that is due at due, and returns how many of its second
-// there are already.
+// Join counts one more that is due at due, and returns how many places those of
+// its second have that are there already: one each, as a rule.
 func (h *Herds) Join(due, now time.Time) int {
 	second := due.Unix()
 	at := &h.seconds[uint64(second)%herdSeconds]
@@ -38,5 +49,8 @@ func (h *Herds) Join(due, now time.Time) int {
 	}
 	before := at.count
 	at.count = min(at.count+1, mostCounted)
+	if h.Waits {
+		before *= waitingPlaces
+	}
 	return before
 }

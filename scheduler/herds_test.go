@@ -57,6 +57,21 @@ func TestHerdsAreSpread(t *testing.T) {
 	}
 }
 
+// TestHerdsOfAStoreThatWaits: a herd is fired at a tenth of the rate when each baton waits for the disk.
+func TestHerdsOfAStoreThatWaits(t *testing.T) {
+	j, due := job(t, once), at("09:00:00")
+	herds, earlier := scheduler.Herds{Waits: true}, map[time.Duration]int{}
+	for range 10_000 {
+		before := herds.Join(due, due.Add(-time.Hour))
+		earlier[due.Add(-500*time.Millisecond).Sub(j.ArmAt(due, due.Add(-time.Hour), before)).Truncate(time.Second)]++
+	}
+	for second := 2 * time.Second; second < 10*time.Second; second += time.Second {
+		if n := earlier[second]; n != 1000 {
+			t.Errorf("%d are fired %s earlier, want 1000", n, second)
+		}
+	}
+}
+
 // TestHerds counts what is due in one second, and not what is due in others.
 func TestHerds(t *testing.T) {
 	now := at("09:00:00")

@@ -76,8 +76,8 @@ func (b *Baton) Outdated(j *Job) bool {
 }
 
 // ComesAgain returns when JetStream is to fire b again after a worker did not take
-// it. before is how many of those that are due with it were not taken before it:
-// they come one after the other from the instant on, as what is held makes room.
+// it. before is how many places have those that are due with it and were not taken
+// before it (see [Herds]): they come one after the other from the instant on, as what is held makes room.
 func (b *Baton) ComesAgain(before int) time.Time {
 	return b.Wake().Add(-timerStep + time.Duration(min(before, mostCounted))*time.Second/herdRate)
 }

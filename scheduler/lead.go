@@ -44,8 +44,8 @@ const (
 // ArmAt returns when JetStream is to fire a baton of j that is due at due:
 // the lead before it, and earlier for jobs with long intervals, so that the
 // batons of a herd come one after the other: up to two seconds or, of a herd
-// that needs longer, up to ten. before is how many that are due with it were
-// armed before it, as far as is known (see [Herds]). One that is due beyond the
+// that needs longer, up to ten. before is how many places have those that are due
+// with it and were armed before it, as far as is known (see [Herds]). One that is due beyond the
 // horizon is fired there, and waits again (see [Baton.Early]). Zero means at once.
 func (j *Job) ArmAt(due, now time.Time, before int) time.Time {
 	if j.FiresAtOnce(due, now) {
@@ -74,8 +74,8 @@ func (j *Job) FiresAtOnce(due, now time.Time) bool {
 // wait outside the process, and not in memory.
 func (b *Baton) Early(now time.Time) bool { return b.Wake().Sub(now) > soon }
 
-// spread is how much before the lead a baton of j is fired, when so many that are
-// due with it were armed before. It is none for intervals below a minute, and
+// spread is how much before the lead a baton of j is fired, when those that are
+// due with it and were armed before have so many places. It is none for intervals below a minute, and
 // else a place by the job's hash within a window that grows with the interval, to
 // two seconds from an hour on. When that window has as many as herdRate allows,
 // each further one has its place before those: whoever arms does not know how many

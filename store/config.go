@@ -48,8 +48,9 @@ type Config struct {
 	ResultAge time.Duration
 
 	// SyncAlways says that the server waits for the disk at every write: records
-	// are then written in groups under load, each with one such wait. It changes
-	// nothing about what survives. Default: the server does not.
+	// are then written in groups under load, each with one such wait, and a herd
+	// is fired earlier. It changes nothing about what survives. Default: the
+	// server does not.
 	SyncAlways bool
 
 	// Logger takes what cannot be returned. Default: discard.

@@ -90,6 +90,9 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 // Lanes returns the number of partitions.
 func (s *Store) Lanes() int { return s.lanes }
 
+// Waits reports whether the server waits for the disk at every write.
+func (s *Store) Waits() bool { return s.cfg.SyncAlways }
+
 // checkServer makes sure that JetStream is on and knows message scheduling.
 func (s *Store) checkServer(ctx context.Context) error {
 	if err := s.probe(ctx, "$JS.API.INFO"); err != nil {

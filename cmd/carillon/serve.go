@@ -48,6 +48,7 @@ type natsFlags struct {
 	CA    string        `name:"nats-ca" help:"Certificates to trust beside the system's, as PEM." env:"CARILLON_NATS_CA" type:"existingfile" placeholder:"FILE"`
 	Cert  string        `name:"nats-cert" help:"Client certificate, as PEM." env:"CARILLON_NATS_CERT" type:"existingfile" placeholder:"FILE"`
 	Key   string        `name:"nats-key" help:"Key of the client certificate, as PEM." env:"CARILLON_NATS_KEY" type:"existingfile" placeholder:"FILE"`
+	Sync  bool          `name:"nats-sync-always" help:"The NATS server waits for the disk at every write: sync_interval is always there. Records then wait together, and jobs that are due at one instant are fired earlier." env:"CARILLON_NATS_SYNC_ALWAYS"`
 	Wait  time.Duration `name:"nats-wait" help:"How long to wait at the start for a server that does not answer, or a cluster that has just formed." env:"CARILLON_NATS_WAIT" default:"30s" placeholder:"DURATION"`
 }
 
@@ -182,6 +183,7 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 		Store: store.Config{
 			Prefix: c.Prefix, Lanes: c.Lanes, Replicas: c.Replicas, ReduceReplicas: c.Reduce, Storage: storage,
 			HistoryAge: c.HistoryAge, HistoryPerJob: perJob(c.HistoryPer), FinalAge: c.FinalAge, ResultAge: c.ResultAge,
+			SyncAlways: c.Sync,
 		},
 		Limits:   scheduler.Limits{MinRetryInterval: c.MinRetryTime},
 		Worker:   worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, HoldMemory: int(c.HoldMemory), Grace: c.Grace},

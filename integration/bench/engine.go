@@ -19,6 +19,7 @@ type engine struct {
 	process *process         // nil in this process
 	url     string
 	conn    string
+	waits   bool // for the disk at every write
 }
 
 // startEngine starts a server in this process and returns when JetStream answers.
@@ -32,7 +33,7 @@ func startEngine(ctx context.Context, dir string, o *options) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &engine{server: s, url: s.URL(), conn: o.conn}, nil
+	return &engine{server: s, url: s.URL(), conn: o.conn, waits: cfg.SyncAlways}, nil
 }
 
 // connect opens a connection of the kind that was asked for.

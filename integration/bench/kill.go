@@ -16,7 +16,7 @@ func kill(ctx context.Context, b *bench) (_ []part, err error) {
 		return nil, err
 	}
 	defer st.close()
-	victim, err := startServe(ctx, st.files.carillon, st.dir, st.engine.url, st.key)
+	victim, err := startServe(ctx, st.files.carillon, st.dir, st.engine.url, st.key, st.serveArgs()...)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func startLocal(ctx context.Context, e *engine, log *slog.Logger, options ...opt
 	}
 	s := &local{nc: nc, log: log}
 	if err = s.openActions(options); err == nil {
-		err = s.open(ctx)
+		err = s.open(ctx, e)
 	}
 	if err != nil {
 		s.close()
@@ -69,8 +69,8 @@ func (s *local) openActions(options []option) error {
 	return nil
 }
 
-func (s *local) open(ctx context.Context) (err error) {
-	if s.store, err = store.Open(ctx, s.nc, store.Config{Logger: s.log}); err != nil {
+func (s *local) open(ctx context.Context, e *engine) (err error) {
+	if s.store, err = store.Open(ctx, s.nc, store.Config{Logger: s.log, SyncAlways: e.waits}); err != nil {
 		return err
 	}
 	key, err := seal.NewKey("bench")

@@ -27,7 +27,7 @@ type remote struct {
 
 // startRemote starts a scheduler beside the stage's server.
 func (s *stage) startRemote(ctx context.Context, nc *nats.Conn, args ...string) (*remote, error) {
-	p, err := startServe(ctx, s.files.carillon, s.dir, s.engine.url, s.key, args...)
+	p, err := startServe(ctx, s.files.carillon, s.dir, s.engine.url, s.key, s.serveArgs(args...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,7 @@ func (s *stage) restarted(ctx context.Context, nth int, prefix string, then func
 	began := time.Now()
 	note := func(name string) { fs = append(fs, figure{prefix + name, time.Since(began).Seconds()}) }
 	addr, url := s.engine.addr(), s.engine.url
-	worker, ready, err := spawnServe(s.files.carillon, s.dir, url, s.key)
+	worker, ready, err := spawnServe(s.files.carillon, s.dir, url, s.key, s.serveArgs()...)
 	if err != nil {
 		return nil, err
 	}

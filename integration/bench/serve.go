@@ -41,6 +41,14 @@ func spawnServe(program, dir, url, key string, args ...string) (*serving, func()
 	return s, func() bool { return s.reads(ports.Name()) }, nil
 }
 
+// serveArgs are the arguments of the stage's schedulers, with more.
+func (s *stage) serveArgs(more ...string) []string {
+	if s.sync == syncAlways {
+		more = append(more, "--nats-sync-always")
+	}
+	return more
+}
+
 // startServe starts a scheduler and returns when it works.
 func startServe(ctx context.Context, program, dir, url, key string, args ...string) (*serving, error) {
 	s, ready, err := spawnServe(program, dir, url, key, args...)

@@ -52,7 +52,7 @@ func New(cfg Config) *Executor {
 	if cfg.OnRecord == nil {
 		cfg.OnRecord = func(*scheduler.Record) {}
 	}
-	return &Executor{cfg: cfg}
+	return &Executor{cfg: cfg, herds: scheduler.Herds{Waits: cfg.Store.Waits()}}
 }
 
 // From says where the baton is that a step moves. With neither a waiting nor a

@@ -91,7 +91,9 @@ func (w *Worker) detach(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 	detached.Suspect = r.suspect // it may have been fired before, and be past its first attempt
 	slot := scheduler.Slot{Key: j.Key, Detached: scheduler.DetachedName(detached.Nominal)}
 	err := w.persist(w.settles, j.Key, func(ctx context.Context) error {
-		return w.cfg.Store.Fire(ctx, slot, detached.Encode(), 0)
+		err := w.cfg.Store.Fire(ctx, slot, detached.Encode(), 0)
+		detached.Suspect = true // the answer may have been lost, and the run be past its first attempt when this is repeated
+		return err
 	})
 	if err != nil && !errors.Is(err, scheduler.ErrConflict) {
 		return w.nak(r)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
+	"github.com/carillon-sched/carillon/store"
 )
 
 // TestHerdLeavesRoom has more jobs due at one instant than fit into memory. While those that fit wait for it, a job of every
@@ -53,6 +54,44 @@ func TestHerdLeavesRoom(t *testing.T) {
 			t.Errorf("%d of a herd of 300 are called, and the job of every second %d times of 10 in time before", len(keys), punctual)
 		}
 	})
+}
+
+// TestHerdOfAStoreThatWaits has a herd fired earlier when the server waits for the disk at each write: twice for a baton.
+func TestHerdOfAStoreThatWaits(t *testing.T) {
+	for _, waits := range []bool{false, true} {
+		t.Run(fmt.Sprintf("waits %t", waits), func(t *testing.T) {
+			freshTimers()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, func(c *store.Config) { c.SyncAlways = waits })
+				w.startWorker()
+				due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
+				for i := range 400 {
+					w.put(fmt.Sprintf("job%d", i), `{"startTime": "`+due.Format(time.RFC3339)+`", "recurrence": {"frequency": "Minute", "count": 1},
+						"action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "GET"}}}`)
+				}
+				time.Sleep(time.Until(due) - 540*time.Millisecond)
+				early := 0
+				for i := range 400 {
+					if w.withWorker(fmt.Sprintf("job%d", i)) {
+						early++
+					}
+				}
+				if waits != (early > 50) || !waits && early > 0 {
+					t.Errorf("%d of 400 are with the worker 540 ms before", early)
+				}
+				time.Sleep(time.Until(due) + time.Second)
+				calls := w.sink.seen()
+				for _, c := range calls {
+					if c.at.Before(due) {
+						t.Errorf("%s is called %s too early", c.key, due.Sub(c.at))
+					}
+				}
+				if len(calls) != 400 {
+					t.Errorf("%d calls, want 400", len(calls))
+				}
+			})
+		})
+	}
 }
 
 // withWorker reports whether a worker has a job's baton.

@@ -133,6 +133,7 @@ func New(cfg Config) *Worker {
 	}
 	w.connect()
 	w.jobs.Changed = w.edited
+	w.putOff.herds.Waits = cfg.Store.Waits()
 	w.steps = step.New(step.Config{
 		Store: cfg.Store, Secrets: cfg.Secrets, Load: w.jobs.Load, Current: w.jobs.Current, Persist: w.persist, OnRecord: cfg.OnRecord,
 	})
