@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"bytes"
 	"reflect"
 	"testing"
 	"time"
@@ -39,7 +40,7 @@ func TestStrandedAgain(t *testing.T) {
 		t.Errorf("%+v, %v, want %+v", got, err, b)
 	}
 	damaged := []byte(`{"uid`)
-	if again := (&scheduler.Stranded{Body: damaged}).Again(); string(again) != string(damaged) {
+	if again := (&scheduler.Stranded{Body: damaged}).Again(); !bytes.Equal(again, damaged) {
 		t.Errorf("%s", again)
 	}
 }

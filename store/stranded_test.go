@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 	"time"
@@ -56,7 +57,7 @@ func TestStranded(t *testing.T) {
 		got := stranded()
 		want := []scheduler.Stranded{{Slot: own, Body: []byte("own"), Sequence: 1}, {Slot: beside("x"), Body: []byte("beside"), Sequence: 2}}
 		same := func(a, b scheduler.Stranded) bool {
-			return a.Slot == b.Slot && string(a.Body) == string(b.Body) && a.Sequence == b.Sequence
+			return a.Slot == b.Slot && bytes.Equal(a.Body, b.Body) && a.Sequence == b.Sequence
 		}
 		if !slices.EqualFunc(got, want, same) {
 			t.Errorf("found %v, want %v", got, want)
