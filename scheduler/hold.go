@@ -11,6 +11,10 @@ const (
 	// definition: itself, its delivery, its lease, and its places in the queues.
 	heldBytes = 2 << 10
 
+	// packedBytes is heldBytes of one whose definition is packed, and comes beside: then
+	// no more is in memory than tells it from others.
+	packedBytes = 768
+
 	// suspectBytes come beside while it looks for the baton's attempt in the
 	// history: a stack, a request and its answer.
 	suspectBytes = 14 << 10
@@ -21,8 +25,12 @@ const (
 	definitionBytes = 4 << 10
 	costlyBytes     = 300 << 10
 
-	// UsualHeldBytes is what a worker needs for the baton of a usual job.
-	UsualHeldBytes = heldBytes + definitionBytes + 512
+	// UsualHeldBytes is what a worker needs for the baton of a usual job: that of a
+	// large herd when it has come, and then less.
+	UsualHeldBytes = heldBytes
+
+	// LeastHeldBytes is the least that a worker needs for a baton.
+	LeastHeldBytes = packedBytes
 )
 
 // HeldBytes is what a worker needs for a baton in its hands. j is the definition
@@ -46,11 +54,15 @@ type Held struct {
 }
 
 // Takes reports whether b is to wait in memory, too. Those that are not almost due
-// have three quarters of it: what comes later than they and is due sooner
-// finds room.
+// have seven eighths of it: what comes later than they and is due sooner finds
+// room.
 func (h Held) Takes(b *Baton, now time.Time) bool {
-	return b.Wake().Sub(now) <= near || h.Waiting < h.Budget/4*3
+	return b.Wake().Sub(now) <= near || h.Waiting < h.Budget/8*7
 }
+
+// Packs reports whether what comes to wait is to have its definition packed. A few
+// are not worth reading it again.
+func (h Held) Packs() bool { return h.Waiting > h.Budget/32 }
 
 // Crowded reports whether so much waits for slots, of all that a worker holds, that
 // slow targets are to give room to others.

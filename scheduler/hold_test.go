@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestHeldTakes: batons that are not almost due get three quarters of a worker's memory, the others all of it.
+// TestHeldTakes: batons that are not almost due get seven eighths of a worker's memory, the others all of it.
 func TestHeldTakes(t *testing.T) {
 	j := job(t, minutely)
 	b := baton(j, "09:01:00")
@@ -18,10 +18,10 @@ func TestHeldTakes(t *testing.T) {
 		want    bool
 	}{
 		{"nothing waits", 10 * time.Second, 0, true},
-		{"less than three quarters", 10 * time.Second, 749, true},
-		{"three quarters", 10 * time.Second, 750, false},
-		{"three quarters, and it is due soon", 751 * time.Millisecond, 750, false},
-		{"three quarters, and it is almost due", 750 * time.Millisecond, 750, true},
+		{"less than seven eighths", 10 * time.Second, 874, true},
+		{"seven eighths", 10 * time.Second, 875, false},
+		{"seven eighths, and it is due soon", 751 * time.Millisecond, 875, false},
+		{"seven eighths, and it is almost due", 750 * time.Millisecond, 875, true},
 		{"all, and it is almost due", 750 * time.Millisecond, 1000, true},
 		{"all, and it is late", -time.Hour, 1000, true},
 	} {

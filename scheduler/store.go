@@ -44,9 +44,9 @@ type Jobs interface { //nolint:interfacebloat // all that definitions need
 	LoadJob(ctx context.Context, k Key) (Stored, error)
 	LoadJobAt(ctx context.Context, k Key, revision uint64) (Stored, error)
 	LastRevision(ctx context.Context) (uint64, error)
-	EachDeleted(ctx context.Context, f func(Key)) error
 	LoadJobs(ctx context.Context, keys []Key, each func(Stored)) error
 	EachJob(ctx context.Context, collection string, f func(Key) error) error
+	EachKnownJob(ctx context.Context, f func(k Key, deleted bool) error) error
 	SaveJob(ctx context.Context, k Key, data []byte, replaces uint64, final bool) (uint64, error)
 	EndJobs(ctx context.Context, jobs []JobEnd) []error
 	RewriteJob(ctx context.Context, k Key, data []byte, replaces uint64, final bool) (uint64, error)

@@ -118,16 +118,26 @@ func readJob(k Key, revision uint64, data []byte, reading Reading, secrets Seale
 		return nil, err
 	}
 	def.secrets = def.secrets || s.Sealed
-	m := &s.Meta
+	return s.Meta.job(k, revision, len(data), def)
+}
+
+// job returns the job that is stored as m and a definition, in so many bytes.
+func (m *storedMeta) job(k Key, revision uint64, size int, def *Definition) (*Job, error) {
 	j := &Job{
-		Key: k, Revision: revision, Size: len(data), UID: m.UID, Generation: m.Generation, ScheduleGen: m.ScheduleGen, BegunGen: m.BegunGen,
+		Key: k, Revision: revision, Size: size, UID: m.UID, Generation: m.Generation, ScheduleGen: m.ScheduleGen, BegunGen: m.BegunGen,
 		Created: m.Created, Updated: m.Updated, Anchor: m.Anchor, SpecSequence: m.SpecSequence,
 		State: m.State, Progress: m.Progress, Def: def,
 	}
-	if recurrence := def.Timing.Recurrence; recurrence == nil || recurrence.Rule == nil {
-		err = j.compile()
+	if !j.plain() {
+		return j, nil
 	}
-	return j, err
+	return j, j.compile()
+}
+
+// plain reports whether the schedule is no text, so that it is compiled in no time.
+func (j *Job) plain() bool {
+	recurrence := j.Def.Timing.Recurrence
+	return recurrence == nil || recurrence.Rule == nil
 }
 
 // Compiled returns a job that [ReadJob] has read, with its plan: j itself when it

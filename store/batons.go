@@ -148,10 +148,10 @@ func (s *Store) Clear(ctx context.Context, k scheduler.Key) error {
 }
 
 // EachBaton calls f for every slot of a lane that has a waiting or a running
-// baton; a slot with both is seen twice.
+// baton; a slot with both is seen twice, and one whose baton moves meanwhile may be.
 func (s *Store) EachBaton(ctx context.Context, lane int, f func(slot scheduler.Slot, waiting bool) error) error {
 	timer, fire := s.cfg.Prefix+".timer."+strconv.Itoa(lane)+".", s.cfg.Prefix+".fire."+strconv.Itoa(lane)+"."
-	l := listing{stream: s.timers[lane], filters: []string{timer + ">", fire + ">"}, whole: true}
+	l := listing{stream: s.timers[lane], filter: ">", whole: true}
 	l.matches = func(subject string) bool {
 		return strings.HasPrefix(subject, timer) || strings.HasPrefix(subject, fire)
 	}

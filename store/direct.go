@@ -23,6 +23,7 @@ type directRequest struct {
 	Filter string `json:"next_by_subj,omitempty"`
 	From   uint64 `json:"seq,omitempty"`
 	Batch  int    `json:"batch,omitempty"`
+	Bytes  int    `json:"max_bytes,omitempty"`
 }
 
 const directGet = "$JS.API.DIRECT.GET."
@@ -88,11 +89,14 @@ func (s *Store) forward(
 			found = append(found, m)
 		}
 		return !all
-	}, func(last *nats.Msg) {
-		pending := last.Header.Get("Nats-Num-Pending") // absent when nothing was found
-		all = pending == "" || pending == "0"
-	})
+	}, func(last *nats.Msg) { all = isLast(last) })
 	return found, all, err
+}
+
+// isLast reads of the end of a batch whether nothing that was asked for is left behind it.
+func isLast(end *nats.Msg) bool {
+	pending := end.Header.Get("Nats-Num-Pending") // absent when nothing was found
+	return pending == "" || pending == "0"
 }
 
 // directGet calls each for every message of a batch of at most most, until it

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,19 +19,19 @@ const indexPage = 100_000
 // indexTimeout is how long a listing may take.
 const indexTimeout = 5 * time.Minute
 
-// listing is the subjects of a stream that match any of some filters.
+// listing is the subjects of a stream that match a filter.
 type listing struct {
 	stream  jetstream.Stream
-	filters []string
-	whole   bool                      // the filters match most of the stream
-	matches func(subject string) bool // as the filters do
+	filter  string
+	whole   bool                      // the filter matches most of the stream
+	matches func(subject string) bool // as the filter does
 }
 
 // each calls f for every subject, in no particular order, until f returns an error.
 //
 // The server has an index of subjects, of which it gives a page in one answer. It copies and sorts the whole index again for
-// each page, a million subjects in three seconds of processor time. So where there is more than a page, the headers of the
-// messages are read instead, once. A work queue takes no second consumer: there it is page after page.
+// each page, a million subjects in three seconds of processor time. So where there is more than a page, the messages are read
+// instead, once.
 func (s *Store) each(ctx context.Context, l listing, f func(subject string) error) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()
@@ -38,36 +39,27 @@ func (s *Store) each(ctx context.Context, l listing, f func(subject string) erro
 	if err != nil {
 		return translate(err)
 	}
-	queue := info.Config.Retention == jetstream.WorkQueuePolicy
-	if l.whole && !queue && info.State.NumSubjects > s.indexPage {
-		return l.scan(ctx, info.State.NumSubjects, f)
+	if l.whole && info.State.NumSubjects > s.indexPage {
+		return s.read(ctx, l, info, f)
 	}
-	for _, filter := range l.filters {
-		for read := 0; ; {
-			page, total, err := s.index(ctx, info.Config.Name, filter, read)
-			if err != nil {
-				return err
-			}
-			if !queue && uint64(total) > s.indexPage {
-				return l.scan(ctx, info.State.NumSubjects, f)
-			}
-			for subject := range page {
-				if err := f(subject); err != nil {
-					return err
-				}
-			}
-			if read += len(page); read >= total || len(page) == 0 {
-				break
-			}
+	subjects, total, err := s.index(ctx, info.Config.Name, l.filter)
+	if err != nil {
+		return err
+	}
+	if uint64(total) > s.indexPage {
+		return s.read(ctx, l, info, f)
+	}
+	for subject := range subjects {
+		if err := f(subject); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// index asks the server's index for a page of the subjects that match a filter, behind the first offset of them, and how many
-// there are.
-func (s *Store) index(ctx context.Context, stream, filter string, offset int) (page map[string]uint64, total int, err error) {
-	req, err := json.Marshal(map[string]any{"subjects_filter": filter, "offset": offset})
+// index asks the server's index for the subjects that match a filter, the first page of them, and how many there are.
+func (s *Store) index(ctx context.Context, stream, filter string) (page map[string]uint64, total int, err error) {
+	req, err := json.Marshal(map[string]any{"subjects_filter": filter})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -91,22 +83,61 @@ func (s *Store) index(ctx context.Context, stream, filter string, offset int) (p
 	return answer.State.Subjects, answer.Total, nil
 }
 
-// scan calls f for every subject once. It reads the headers of the last messages of all subjects, in their order. What is
-// written meanwhile goes behind the last, and is read there; it was seen before, or not, and the hashes of what was seen tell:
-// eight bytes for each of about size subjects, and fewer than one in ten million scans of a million takes two for one.
-func (l listing) scan(ctx context.Context, size uint64, f func(subject string) error) error {
-	seed, seen := maphash.MakeSeed(), make(map[uint64]struct{}, size)
-	return scanHeaders(ctx, l.stream, func(subject string) error {
+// read calls f for every subject by the messages. Of a work queue, which takes no second consumer, they are read whole, and
+// what is written meanwhile may be told twice; of others, the headers of the last ones of all subjects, once each.
+func (s *Store) read(ctx context.Context, l listing, info *jetstream.StreamInfo, f func(subject string) error) error {
+	each := func(subject string, _ nats.Header) error {
 		if !l.matches(subject) {
 			return nil
 		}
-		h := maphash.String(seed, subject)
-		if _, again := seen[h]; again {
+		return f(subject)
+	}
+	if info.Config.Retention == jetstream.WorkQueuePolicy {
+		return s.readThrough(ctx, info, each)
+	}
+	return scanHeaders(ctx, l.stream, once(info.State.NumSubjects, each))
+}
+
+// told is called for a message.
+type told func(subject string, h nats.Header) error
+
+// once calls f for the first message of every subject. What is written while messages are read goes behind the last, and is read
+// there; it was seen before, or not, and the hashes of what was seen tell: eight bytes for each of about size subjects, and fewer
+// than one in ten million listings of a million takes two for one.
+func once(size uint64, f told) told {
+	seed, seen := maphash.MakeSeed(), make(map[uint64]struct{}, size)
+	return func(subject string, h nats.Header) error {
+		hash := maphash.String(seed, subject)
+		if _, again := seen[hash]; again {
 			return nil
 		}
-		seen[h] = struct{}{}
-		return f(subject)
-	})
+		seen[hash] = struct{}{}
+		return f(subject, h)
+	}
+}
+
+// How much of a work queue is read in one request. For each of those in the first half the server goes through its whole index,
+// if anything was removed from the middle, so they are few; who writes waits while it gathers an answer, a tenth of a second.
+const (
+	throughBatch = 8192
+	throughBytes = 8 << 20
+)
+
+// readThrough calls f for the messages of a stream, in their order.
+func (s *Store) readThrough(ctx context.Context, info *jetstream.StreamInfo, f told) error {
+	for from, all := max(info.State.FirstSeq, 1), false; !all; {
+		var failed error
+		get := directRequest{From: from, Batch: throughBatch, Bytes: throughBytes}
+		err := s.directGet(ctx, info.Config.Name, get, throughBatch, func(m *jetstream.RawStreamMsg) bool {
+			from = m.Sequence + 1
+			failed = f(m.Subject, m.Header)
+			return failed == nil
+		}, func(last *nats.Msg) { all = isLast(last) })
+		if err := cmp.Or(err, failed); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // How many headers are asked for at once, and after which pause the server is asked whether there are more.
@@ -115,8 +146,9 @@ const (
 	headersPause = time.Second
 )
 
-// scanHeaders calls f for the messages of a stream, of which it reads no more than the headers.
-func scanHeaders(ctx context.Context, stream jetstream.Stream, f func(subject string) error) error {
+// scanHeaders calls f for the last messages of all subjects of a stream, of which it reads no more than the headers, and for what
+// is written meanwhile.
+func scanHeaders(ctx context.Context, stream jetstream.Stream, f told) error {
 	c, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: true, InactiveThreshold: followerAge,
 	})
@@ -149,7 +181,7 @@ func scanHeaders(ctx context.Context, stream jetstream.Stream, f func(subject st
 		if err != nil {
 			return translate(err)
 		}
-		if err := f(m.Subject()); err != nil || meta.NumPending == 0 {
+		if err := f(m.Subject(), m.Headers()); err != nil || meta.NumPending == 0 {
 			return err
 		}
 	}

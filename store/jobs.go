@@ -212,43 +212,23 @@ func (s *Store) followJobs(ctx context.Context, ready func(), changed func(k sch
 	}
 }
 
-// EachDeleted calls f for every job that was deleted, as far as the store remembers:
-// within the last hour. It reads the headers of all that was written since.
-func (s *Store) EachDeleted(ctx context.Context, f func(scheduler.Key)) error {
-	since := time.Now().Add(-markerAge)
-	c, err := s.jobStream.CreateConsumer(ctx, jetstream.ConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartTimePolicy, OptStartTime: &since, HeadersOnly: true,
-		AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1, InactiveThreshold: followerAge,
-	})
-	if err != nil {
+// EachKnownJob calls f for every job that the store knows of, in no particular order, until f returns an error, and says
+// whether it was deleted, which is remembered for an hour. It reads the headers of the last revisions; a job that is written
+// meanwhile may be told twice.
+func (s *Store) EachKnownJob(ctx context.Context, f func(k scheduler.Key, deleted bool) error) error {
+	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
+	defer cancel()
+	info, err := s.jobStream.Info(ctx)
+	if err != nil || info.State.Msgs == 0 {
 		return translate(err)
 	}
-	defer func() { _ = s.jobStream.DeleteConsumer(context.WithoutCancel(ctx), c.CachedInfo().Name) }()
-	for left := c.CachedInfo().NumPending; left > 0; {
-		batch, err := c.Fetch(int(min(left, deletedBatch)), jetstream.FetchMaxWait(publishTimeout))
-		if err != nil {
-			return translate(err)
+	return scanHeaders(ctx, s.jobStream, func(subject string, h nats.Header) error {
+		if k, ok := s.jobKey(subject); ok {
+			return f(k, isMarker(h))
 		}
-		before := left
-		for m := range batch.Messages() {
-			left--
-			k, ok := s.jobKey(m.Subject())
-			if ok && isMarker(m.Headers()) {
-				f(k)
-			}
-		}
-		if err := batch.Error(); err != nil {
-			return translate(err)
-		}
-		if left == before {
-			return nil // what was left has been written over meanwhile
-		}
-	}
-	return nil
+		return nil
+	})
 }
-
-// deletedBatch is how many headers are read in one request.
-const deletedBatch = 4096
 
 // isMarker reports whether a message with these headers says that a job was deleted,
 // or has expired.
@@ -260,10 +240,10 @@ func isMarker(h nats.Header) bool {
 // particular order, until f returns an error.
 func (s *Store) EachJob(ctx context.Context, collection string, f func(scheduler.Key) error) error {
 	prefix := "$KV." + s.cfg.bucket(jobsBucket) + "."
-	l := listing{stream: s.jobStream, filters: []string{prefix + ">"}, whole: collection == ""}
+	l := listing{stream: s.jobStream, filter: prefix + ">", whole: collection == ""}
 	if collection != "" {
 		prefix += collection + "."
-		l.filters[0] = prefix + "*"
+		l.filter = prefix + "*"
 	}
 	l.matches = func(subject string) bool { return strings.HasPrefix(subject, prefix) }
 	return s.each(ctx, l, func(subject string) error {

@@ -270,6 +270,55 @@ func TestListJobs(t *testing.T) {
 	})
 }
 
+// TestEachKnownJob shows that jobs are told once each, by their last revisions: those that are there, and those that were
+// deleted within the last hour, as such.
+func TestEachKnownJob(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx, s := t.Context(), w.store
+		known := func() (all []string) {
+			w.must(s.EachKnownJob(ctx, func(k scheduler.Key, deleted bool) error {
+				all = append(all, fmt.Sprint(k, " ", deleted))
+				return nil
+			}))
+			slices.Sort(all)
+			return all
+		}
+		if got := known(); len(got) != 0 {
+			t.Errorf("told %q in an empty store", got)
+		}
+		remove := func(name string) uint64 {
+			k := scheduler.Key{Collection: "c", Job: name}
+			rev, err := s.SaveJob(ctx, k, []byte("{}"), 0, false)
+			w.must(err)
+			w.must(s.RemoveJob(ctx, k, rev, 0))
+			return rev + 1
+		}
+		w.save("edited", w.save("first", 0, false), false)
+		remove("deleted")
+		again := remove("again")
+		_, err := s.SaveJob(ctx, scheduler.Key{Collection: "c", Job: "again"}, []byte("{}"), again, false)
+		w.must(err)
+		_, err = s.SaveJob(ctx, scheduler.Key{Collection: "c", Job: "final"}, []byte("{}"), 0, true)
+		w.must(err)
+		if got, want := known(), []string{"c/again false", "c/deleted true", "c/final false", "c/job false"}; !slices.Equal(got, want) {
+			t.Errorf("told %q, want %q", got, want)
+		}
+		enough, n := errors.New("enough"), 0
+		err = s.EachKnownJob(ctx, func(scheduler.Key, bool) error { n++; return enough })
+		if !errors.Is(err, enough) || n != 1 {
+			t.Errorf("went on %d times after an error: %v", n, err)
+		}
+		time.Sleep(61 * time.Minute)
+		if got, want := known(), []string{"c/again false", "c/final false", "c/job false"}; !slices.Equal(got, want) {
+			t.Errorf("an hour later: told %q, want %q", got, want)
+		}
+		time.Sleep(2 * time.Hour)
+		if got, want := known(), []string{"c/again false", "c/final true", "c/job false"}; !slices.Equal(got, want) {
+			t.Errorf("when the final one has expired: told %q, want %q", got, want)
+		}
+	})
+}
+
 // TestWatchJobs shows that changes are told from the moment on at which the watch
 // stands, until its context ends or it is lost. One that the next overtakes at
 // once may be left out.

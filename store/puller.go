@@ -12,10 +12,16 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// The bounds of a pull request.
+// The bounds of a pull request. The server serves those of a process that was
+// suspended until they are used up or expire, and what it gives to them waits for
+// a lease. So what is asked for while messages come expires before the leases of
+// such a process do, which is renewLast and a second before their end at the
+// earliest; and in quiet times, which cost a message now and then, one message is
+// asked for, and more when it has come.
 const (
 	pullBatch     = 512
-	pullExpires   = 30 * time.Second
+	pullExpires   = ackWait - renewLast - renewEvery // while messages come
+	pullQuiet     = 30 * time.Second
 	pullHeartbeat = 10 * time.Second
 	pullPause     = 250 * time.Millisecond // after a refused request
 )
@@ -34,6 +40,7 @@ type puller struct {
 	single   bool // the next message alone may be longer than bytes
 	asked    int  // messages asked for and not come yet
 	lastSeen time.Time
+	lastCame time.Time // the last message
 	warned   time.Time
 	done     bool
 	inbox    string
@@ -106,6 +113,10 @@ func (p *puller) ask() {
 		return
 	}
 	n := min(p.room(), pullBatch) - p.asked
+	expires, heartbeat := pullExpires, time.Duration(0) // its end is a sign of life, too
+	if time.Since(p.lastCame) > pullExpires {
+		n, expires, heartbeat = min(n, 1-p.asked), pullQuiet, pullHeartbeat
+	}
 	if n <= 0 {
 		return
 	}
@@ -117,8 +128,8 @@ func (p *puller) ask() {
 		Expires   time.Duration `json:"expires"`
 		Batch     int           `json:"batch"`
 		Bytes     int           `json:"max_bytes,omitempty"`
-		Heartbeat time.Duration `json:"idle_heartbeat"`
-	}{pullExpires, n, bytes, pullHeartbeat})
+		Heartbeat time.Duration `json:"idle_heartbeat,omitempty"`
+	}{expires, n, bytes, heartbeat})
 	if err != nil {
 		return // plain numbers: cannot happen
 	}
@@ -138,7 +149,7 @@ func (p *puller) receive(m *nats.Msg) {
 	p.lastSeen = time.Now()
 	switch status {
 	case "":
-		p.asked = max(0, p.asked-1)
+		p.asked, p.lastCame = max(0, p.asked-1), p.lastSeen
 	case "100": // idle heartbeat
 	default: // the request ended: expired, or refused
 		pending, err := strconv.Atoi(m.Header.Get("Nats-Pending-Messages"))

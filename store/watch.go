@@ -88,7 +88,7 @@ func (w *watch) all(ctx context.Context) error {
 		return err
 	}
 	prefix := w.subject("")
-	l := listing{stream: st, filters: []string{w.subject(">")}, whole: true}
+	l := listing{stream: st, filter: w.subject(">"), whole: true}
 	l.matches = func(subject string) bool { return strings.HasPrefix(subject, prefix) }
 	err = w.bucket.store.each(ctx, l, func(subject string) error {
 		w.owe(change{name: w.nameOf(subject)})

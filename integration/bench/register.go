@@ -14,6 +14,9 @@ import (
 // publishWindow is how many specs are under way to the server at once.
 const publishWindow = 4000
 
+// publishPatience is how long the window may be full: as long as all else may take on a busy machine.
+const publishPatience = time.Minute
+
 // register publishes specs, which the scheduler takes in meanwhile.
 func register(ctx context.Context, b *bench) ([]part, error) {
 	published, err := b.part(ctx, partPublished, func(st *stage, sys *system) (figures, error) { return st.publishJobs(ctx, sys) })
@@ -129,7 +132,7 @@ func (s *stage) publish(ctx context.Context, js jetstream.JetStream, c calendar)
 	var err error
 	for i := range c.jobs {
 		subject := "carillon.spec.put." + c.collection + "." + c.prefix + strconv.Itoa(i)
-		if acks[i], err = js.PublishAsync(subject, c.document(i, s.sink.url)); err != nil {
+		if acks[i], err = js.PublishAsync(subject, c.document(i, s.sink.url), jetstream.WithStallWait(publishPatience)); err != nil {
 			return 0, err
 		}
 	}

@@ -19,6 +19,7 @@ type Jobs struct {
 	store   scheduler.Jobs
 	actions scheduler.ActionReader
 	secrets scheduler.Sealer
+	shared  Definitions
 }
 
 const (
@@ -106,7 +107,7 @@ func (j *Jobs) read(ctx context.Context, k scheduler.Key) (*scheduler.Job, error
 }
 
 func (j *Jobs) decode(st scheduler.Stored) (*scheduler.Job, error) {
-	return scheduler.ReadJob(st.Key, st.Revision, st.Data, j.actions, j.secrets)
+	return scheduler.ReadJobWith(&j.shared, st.Key, st.Revision, st.Data, j.actions, j.secrets)
 }
 
 // At returns the job as it was at a revision, or as it is now when that is no
@@ -129,22 +130,49 @@ func (j *Jobs) At(ctx context.Context, revision uint64, current *scheduler.Job) 
 	return then
 }
 
+// Read is a job that [Jobs.Fill] has read.
+type Read struct {
+	scheduler.Stored
+
+	Job     *scheduler.Job
+	Changes uint32 // that were counted before it was read, see [Mirror.Unchanged]
+}
+
 // Fill reads many jobs in one request, and compiles no schedule. What cannot be read now is read when it
-// is needed.
-func (j *Jobs) Fill(ctx context.Context, keys []scheduler.Key) {
-	if len(keys) == 1 {
-		_, _ = j.Mirror.Current(ctx, keys[0], 0)
-		return
-	}
+// is needed. take is called with each job, and may take it over: what it returns true for is not kept here.
+func (j *Jobs) Fill(ctx context.Context, keys []scheduler.Key, take func(Read) bool) {
 	before := make(map[scheduler.Key]uint32, len(keys))
 	for _, k := range keys {
 		before[k] = j.Changes(k)
 	}
-	stored := make([]scheduler.Stored, 0, len(keys))
-	_ = j.store.LoadJobs(ctx, keys, func(st scheduler.Stored) { stored = append(stored, st) })
-	for _, st := range stored { // when all have come, as the store does not wait for long
-		if job, err := j.decode(st); err == nil {
-			j.Keep(st.Key, job, before[st.Key])
+	for _, st := range j.load(ctx, keys) { // when all have come, as the store does not wait for long
+		job, err := j.decode(st)
+		if err != nil {
+			continue
+		}
+		read := Read{st, job, before[st.Key]}
+		if !j.Latest(st.Key, job, read.Changes) || !take(read) {
+			j.Keep(st.Key, job, read.Changes)
 		}
 	}
+}
+
+func (j *Jobs) load(ctx context.Context, keys []scheduler.Key) []scheduler.Stored {
+	if len(keys) == 1 {
+		if st, err := j.store.LoadJob(ctx, keys[0]); err == nil {
+			return []scheduler.Stored{st}
+		}
+		return nil
+	}
+	stored := make([]scheduler.Stored, 0, len(keys))
+	_ = j.store.LoadJobs(ctx, keys, func(st scheduler.Stored) { stored = append(stored, st) })
+	return stored
+}
+
+// Unpack returns a job that was packed, and has not changed since.
+func (j *Jobs) Unpack(k scheduler.Key, p *scheduler.Packed) (*scheduler.Job, error) {
+	if job, ok := j.Peek(k); ok && job.Revision == p.Revision {
+		return job, nil
+	}
+	return j.decode(scheduler.Stored{Key: k, Revision: p.Revision, Data: p.Data})
 }

@@ -90,7 +90,7 @@ func TestJobsCompileWhenAsked(t *testing.T) {
 			close(done)
 		}()
 		synctest.Wait()
-		jobs.Fill(t.Context(), all)
+		jobs.Fill(t.Context(), all, func(Read) bool { return false })
 		for _, k := range all {
 			_, ready := jobs.Peek(k)
 			if want := k == once || k == weekly; ready != want || jobs.Uncompiled(k) == want {

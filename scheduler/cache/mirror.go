@@ -145,6 +145,15 @@ func (m *Mirror[K, V]) Unchanged(key K, since uint32) bool {
 	return m.table.unchanged(at, since)
 }
 
+// Latest reports whether a value that was read is the latest one, for all that was
+// told of, and would be kept by [Mirror.Keep].
+func (m *Mirror[K, V]) Latest(key K, v V, before uint32) bool {
+	at := m.place(key)
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.table.latestOf(at, m.cfg.Revision(v), before)
+}
+
 // Keep takes in a value that was read, unless there may be a newer one: before is
 // what [Mirror.Changes] returned before it was read. With [Config.Decode], it
 // does nothing.

@@ -122,10 +122,17 @@ func (t *table[K, V]) late(at place, revision uint64) bool {
 	return t.outdated(at, revision) || s.mark != at.mark && revision < s.floor && t.latest-s.floor < lagMost
 }
 
+// latestOf reports whether a revision that was read is the latest one of its key: none
+// may have been told of since the shard had counted so many changes, and the replica
+// that answered did not lag behind.
+func (t *table[K, V]) latestOf(at place, revision uint64, before uint32) bool {
+	return t.unchanged(at, before) && !t.late(at, revision)
+}
+
 // keep takes in a value that was read, unless a newer one may have been told of
 // since the shard had counted so many changes, or it was late.
 func (t *table[K, V]) keep(key K, at place, e entry[V], before uint32) {
-	if !t.unchanged(at, before) || t.late(at, e.revision) {
+	if !t.latestOf(at, e.revision, before) {
 		return
 	}
 	t.remove(key)

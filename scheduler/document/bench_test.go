@@ -64,6 +64,19 @@ func BenchmarkParse(b *testing.B) {
 	})
 }
 
+func BenchmarkJSON(b *testing.B) {
+	v, err := document.Parse([]byte(sampleJob))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var out []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		out = v.AppendJSON(out[:0])
+	}
+	b.SetBytes(int64(len(out)))
+}
+
 func BenchmarkRead(b *testing.B) {
 	b.ReportAllocs()
 	data := []byte(sampleJob)

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sort"
 	"sync"
@@ -96,8 +95,8 @@ const (
 // deleted. Then the definition was lost, and the baton is all that there is: it
 // stays, whatever fix says, and waits until the job is put again or deleted.
 //
-// The server's index gives all names in one request for each lane, so what
-// is in order costs no read; only jobs without a baton are read.
+// The names of batons and jobs are listed once each, so what is in order costs no
+// read; only jobs without a baton are read.
 func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	began := time.Now()
 	rep := &AuditReport{Findings: []Finding{}, DamagedFiles: a.shared.Damaged, collections: map[string]bool{}}
@@ -105,16 +104,16 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	if err != nil {
 		return rep, err
 	}
-	deleted := map[scheduler.Key]bool{}
-	if err := a.shared.Store.EachDeleted(ctx, func(k scheduler.Key) { deleted[k] = true }); err != nil {
+	bare, err := a.withoutBaton(ctx, rep, batons)
+	if err != nil {
 		return rep, err
 	}
-	bare, err := a.withoutBaton(ctx, rep, batons, deleted)
+	strays, err := a.strays(ctx, batons)
 	if err != nil {
 		return rep, err
 	}
 	var last uint64
-	if len(batons) > 0 {
+	if len(strays) > 0 {
 		if last, err = a.shared.Store.LastRevision(ctx); err != nil {
 			return rep, err
 		}
@@ -129,12 +128,12 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	}()
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(auditWorkers)
-	var present atomic.Int64 // deleted jobs stay in the index for a while
+	var present atomic.Int64 // others were deleted meanwhile
 	var one sync.Mutex
-	for chunk := range slices.Chunk(bare, auditChunk) {
+	for chunk := range bare.chunks(auditChunk) {
 		g.Go(func() error { return a.auditJobs(gctx, chunk, fix, &present, &one, found) })
 	}
-	for k := range batons { // what is left belongs to no definition
+	for _, k := range strays {
 		g.Go(func() error { return a.auditStray(gctx, k, last, fix, found) })
 	}
 	err = g.Wait()
@@ -146,7 +145,7 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	if err == nil {
 		rep.Undecryptable, err = a.secrets.manager.Undecryptable(ctx, rep.sample)
 	}
-	rep.Jobs -= len(bare) - int(present.Load())
+	rep.Jobs -= bare.len - int(present.Load())
 	slices.Sort(rep.NeverRan)
 	rep.sort()
 	rep.Duration = scheduler.Seconds(time.Since(began))
@@ -201,51 +200,6 @@ func (r *AuditReport) add(f Finding) {
 		r.Fixed++
 	}
 	r.Findings = append(r.Findings, f)
-}
-
-// census lists the jobs that have a baton, and whether one of their own: others
-// have some of detached runs alone.
-func (a Auditor) census(ctx context.Context, rep *AuditReport) (batons map[scheduler.Key]bool, err error) {
-	batons = map[scheduler.Key]bool{}
-	for lane := range a.shared.Store.Lanes() {
-		err := a.shared.Store.EachBaton(ctx, lane, func(slot scheduler.Slot, waiting bool) error {
-			if waiting {
-				rep.Waiting++
-			} else {
-				rep.Running++
-			}
-			batons[slot.Key] = batons[slot.Key] || slot.Detached == ""
-			return nil
-		})
-		if err != nil {
-			return nil, fmt.Errorf("audit of lane %d: %w", lane, err)
-		}
-	}
-	return batons, nil
-}
-
-// withoutBaton lists the definitions that have none of their own, and removes from
-// batons all that have a definition. Jobs that were deleted are in the index, too, for
-// a while; one of these may have been put again since.
-func (a Auditor) withoutBaton(
-	ctx context.Context, rep *AuditReport, batons, deleted map[scheduler.Key]bool,
-) ([]scheduler.Key, error) {
-	var bare []scheduler.Key
-	err := a.shared.Store.EachJob(ctx, "", func(k scheduler.Key) error {
-		rep.Jobs++
-		if len(rep.sample) < keySample { // in no particular order
-			rep.sample = append(rep.sample, k)
-		}
-		if !batons[k] || deleted[k] {
-			bare = append(bare, k)
-		}
-		if !deleted[k] {
-			delete(batons, k)
-			rep.collections[k.Collection] = true
-		}
-		return nil
-	})
-	return bare, err
 }
 
 // keySample is how many jobs an audit looks into for secrets that cannot be

@@ -10,8 +10,13 @@ import (
 
 // due is called when a held baton is due. It must not block.
 func (w *Worker) due(r *run) {
+	if r.packed != nil {
+		w.dueAndPacked(r)
+		return
+	}
 	j, known := r.known, r.known != nil && w.jobs.Unchanged(r.key(), r.since)
 	if r.known = nil; !known {
+		r.since = w.jobs.Changes(r.key())
 		j, known = w.jobs.Peek(r.key())
 	}
 	if !known || j.Revision != r.baton.Revision {
@@ -26,9 +31,10 @@ func (w *Worker) due(r *run) {
 // when it fell due goes on at once, unless something is to be read or written.
 func (w *Worker) admit(r *run) stage {
 	j, atOnce := r.current, r.current != nil
-	r.current = nil
+	r.current, r.latest = nil, nil
 	if !atOnce {
 		var err error
+		r.since = w.jobs.Changes(r.key())
 		if j, err = w.jobOf(r); err != nil {
 			return w.retryLater(r, err)
 		}
@@ -46,6 +52,7 @@ func (w *Worker) admit(r *run) stage {
 	}
 	switch d.Verdict { //nolint:exhaustive // the others do not let it run
 	case scheduler.Run:
+		r.latest = j
 		return w.submit(r, w.jobs.At(w.settles, d.Baton.Revision, j), d)
 	case scheduler.Detach:
 		return w.detach(r, j, d)
@@ -59,8 +66,13 @@ func (w *Worker) submit(r *run, ran *scheduler.Job, d scheduler.Decision) stage 
 	r.baton = d.Baton
 	r.skipped = append(r.skipped, d.Records...)
 	r.use(ran)
+	r.DeferredSince = r.baton.DeferredSince
+	return w.queue(r)
+}
+
+// queue queues r for a slot of its target, which is known.
+func (w *Worker) queue(r *run) stage {
 	r.Key, r.Rule = r.key(), w.cfg.Collections.Rule(r.key().Collection, r.Target)
-	r.DeferredSince, r.changes = r.baton.DeferredSince, w.jobs.Changes(r.key())
 	if !w.limiter.Submit(r) {
 		return w.nak(r)
 	}
@@ -79,7 +91,9 @@ func (w *Worker) detach(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 	detached.Suspect = r.suspect // it may have been fired before, and be past its first attempt
 	slot := scheduler.Slot{Key: j.Key, Detached: scheduler.DetachedName(detached.Nominal)}
 	err := w.persist(w.settles, j.Key, func(ctx context.Context) error {
-		return w.cfg.Store.Fire(ctx, slot, detached.Encode(), 0)
+		err := w.cfg.Store.Fire(ctx, slot, detached.Encode(), 0)
+		detached.Suspect = true // the answer may have been lost, and the run be past its first attempt when this is repeated
+		return err
 	})
 	if err != nil && !errors.Is(err, scheduler.ErrConflict) {
 		return w.nak(r)
@@ -97,7 +111,7 @@ const patience = time.Second
 // occurrence on, as for one that runs.
 func (w *Worker) standing(r *run) scheduler.Standing {
 	open := w.cfg.Collections.Open(r.key().Collection)
-	if w.jobs.Unchanged(r.key(), r.changes) { // only its collection may have been
+	if w.jobs.Unchanged(r.key(), r.since) { // only its collection may have been
 		if open || !r.baton.NeedsOpen() {
 			return scheduler.GoesOn
 		}

@@ -20,6 +20,10 @@ func (w *Worker) attempt(r *run) stage {
 		w.limiter.Forgo(r)
 		return w.drop(r)
 	}
+	if r.packed != nil && !w.open(r) {
+		w.limiter.Forgo(r)
+		return admitted{r}
+	}
 	if r.Waited(time.Now()) >= patience {
 		switch w.standing(r) {
 		case scheduler.GoesOn:

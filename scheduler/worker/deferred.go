@@ -9,8 +9,11 @@ import (
 
 // sendBack lets a run wait for its target outside the process.
 func (w *Worker) sendBack(r *run, d limits.Deferral) stage {
+	if r.packed != nil && !w.open(r) {
+		return admitted{r}
+	}
 	now := time.Now()
-	if !w.jobs.Unchanged(r.key(), r.changes) {
+	if !w.jobs.Unchanged(r.key(), r.since) {
 		switch w.standing(r) { //nolint:exhaustive // the others do not hinder it
 		case scheduler.Gone:
 			return w.astray(r)

@@ -23,10 +23,20 @@ func (w *Worker) hold(r *run) stage {
 		w.liveOn(admitted{r})
 		return nil
 	}
-	r.weight = scheduler.HeldBytes(r.known, false)
-	w.room.Resize(r.place(), r.weight)
+	r.wake = r.baton.Wake()
+	if r.packed == nil {
+		r.weighs(scheduler.HeldBytes(r.known, false))
+	} else {
+		r.weighs(r.packed.HeldBytes())
+		r.course = nil
+	}
+	w.room.Resize(r.place(), int(r.weight))
+	k, since, looked := r.key(), r.since, r.packed != nil || r.known != nil
 	if !w.timers.add(r) {
 		return w.nak(r)
+	}
+	if looked && !w.jobs.Unchanged(k, since) {
+		w.edited(k) // before it was among them
 	}
 	return nil // then admitted; or held again, when its job is edited before
 }
@@ -35,6 +45,9 @@ func (w *Worker) hold(r *run) stage {
 // it may be due earlier now.
 func (w *Worker) edited(k scheduler.Key) {
 	if r := w.timers.remove(k); r != nil {
+		if r.packed != nil {
+			r.unpackBaton()
+		}
 		w.loader.add(r) // then held
 	}
 }
@@ -99,7 +112,7 @@ func (h *timers) add(r *run) bool {
 		return false
 	}
 	heap.Push(&h.queue, r)
-	h.weight += r.weight
+	h.weight += int(r.weight)
 	if r.delivery.Slot.Detached == "" {
 		h.keys[r.key()] = r
 	}
@@ -118,7 +131,7 @@ func (h *timers) add(r *run) bool {
 func (h *timers) within(d time.Duration) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.queue) > 0 && time.Until(h.queue[0].baton.Wake()) < d
+	return len(h.queue) > 0 && time.Until(h.queue[0].wake) < d
 }
 
 // drain empties the timers, and takes nothing more.
@@ -138,7 +151,7 @@ func (h *timers) remove(k scheduler.Key) *run {
 	defer h.mu.Unlock()
 	r := h.keys[k]
 	if r != nil {
-		heap.Remove(&h.queue, r.index)
+		heap.Remove(&h.queue, int(r.index))
 		h.left(r)
 	}
 	return r
@@ -146,7 +159,7 @@ func (h *timers) remove(k scheduler.Key) *run {
 
 // left notes that r is not held any more. The lock is held.
 func (h *timers) left(r *run) {
-	h.weight -= r.weight
+	h.weight -= int(r.weight)
 	if h.keys[r.key()] == r {
 		delete(h.keys, r.key())
 	}
@@ -184,7 +197,7 @@ func (h *timers) release(now time.Time) time.Duration {
 			h.mu.Unlock()
 			return time.Hour
 		}
-		if wait := h.queue[0].baton.Wake().Sub(now); wait > 0 {
+		if wait := h.queue[0].wake.Sub(now); wait > 0 {
 			h.mu.Unlock()
 			if later := time.Now(); later.Sub(now) < wait {
 				return wait - later.Sub(now)
@@ -203,16 +216,16 @@ func (h *timers) release(now time.Time) time.Duration {
 type dueQueue []*run //nolint:recvcheck // container/heap wants it so
 
 func (q dueQueue) Len() int           { return len(q) }
-func (q dueQueue) Less(i, j int) bool { return q[i].baton.Wake().Before(q[j].baton.Wake()) }
+func (q dueQueue) Less(i, j int) bool { return q[i].wake.Before(q[j].wake) }
 func (q dueQueue) Swap(i, j int) {
 	q[i], q[j] = q[j], q[i]
-	q[i].index, q[j].index = i, j
+	q[i].index, q[j].index = int32(i), int32(j)
 }
 
 // Push appends a run, for container/heap.
 func (q *dueQueue) Push(x any) {
 	if r, ok := x.(*run); ok {
-		r.index = len(*q)
+		r.index = int32(len(*q))
 		*q = append(*q, r)
 	}
 }

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"errors"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -58,10 +57,13 @@ func (w *Worker) live(s stage) {
 
 // connect makes the queues between the stages, which take runs on.
 func (w *Worker) connect() {
-	w.loader = newLoader(w.jobs, func(r *run) {
-		w.know(r)
+	w.loader = newLoader(w.jobs, w.pack, func(r *run) {
+		if r.packed == nil {
+			w.know(r)
+		}
 		w.live(held{r})
 	})
+	w.crew = newCrew(w.cfg.Concurrency, w.live)
 	w.timers = newTimers(w.due) // admitted
 	w.limiter = limits.New(limits.Config[*run]{
 		Concurrency: w.cfg.Concurrency, PerTarget: w.cfg.PerTarget,
@@ -71,46 +73,7 @@ func (w *Worker) connect() {
 }
 
 // liveOn is live in a goroutine of its own, for which a stop waits.
-func (w *Worker) liveOn(s stage) { w.lives.Go(func() { w.live(s) }) }
-
-// run is a delivered baton on its way through this process.
-type run struct {
-	limits.Call
-
-	delivery *scheduler.Delivery
-	baton    scheduler.Baton
-	weight   int                   // bytes that it counts for in the room
-	index    int                   // among what is held
-	suspect  bool                  // it may have been run before
-	known    *scheduler.Job        // while it is held: its job, as long as that has not changed
-	since    uint32                // the changes of jobs like its own that were known then
-	job      *scheduler.Job        // the definition it runs under
-	action   *scheduler.ActionSpec // of it, the main action or an errorAction
-	skipped  []scheduler.Record    // on the way to the attempt, recorded before it
-	changes  uint32                // of jobs like its own that were known when it began to wait for a slot
-	started  time.Time             // when the attempt began
-	result   scheduler.Result      // of the attempt
-	attempt  *scheduler.Record     // of it, in the history
-	faulted  bool                  // the history says already that its occurrence faulted
-	current  *scheduler.Job        // the definition that what follows was decided for
-	step     scheduler.Step        // what follows
-}
-
-// place names the message that a run came with.
-type place struct {
-	slot     scheduler.Slot
-	sequence uint64
-}
-
-func (r *run) place() place { return place{r.delivery.Slot, r.delivery.Sequence} }
-
-func (r *run) key() scheduler.Key { return r.delivery.Slot.Key }
-
-// use sets the definition that r runs under.
-func (r *run) use(j *scheduler.Job) {
-	r.job, r.action = j, j.Def.Action.In(r.baton.Position())
-	r.Target = r.action.Run.Target()
-}
+func (w *Worker) liveOn(s stage) { w.crew.take(s) }
 
 // carry does what a decision says that does not let r run. j is the definition
 // that it was made for.
@@ -133,22 +96,4 @@ func (w *Worker) carry(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 	}
 	r.current = j
 	return passed{r}
-}
-
-// jobOf returns the job of r as it is now, nil when there is none.
-func (w *Worker) jobOf(r *run) (*scheduler.Job, error) {
-	j, err := w.jobs.Current(w.settles, r.key(), r.baton.Revision)
-	if errors.Is(err, scheduler.ErrNotFound) {
-		return nil, nil //nolint:nilnil // absence is an answer
-	}
-	return j, err
-}
-
-// definition returns the one that r's baton was armed with, or, when that is not
-// kept any more, j.
-func (w *Worker) definition(r *run, j *scheduler.Job) *scheduler.Job {
-	if j == nil {
-		return nil
-	}
-	return w.jobs.At(w.settles, r.baton.Revision, j)
 }

@@ -16,7 +16,8 @@ import (
 // thousands that take some hundredths of a second each.
 type loader struct {
 	jobs *cache.Jobs
-	done func(*run) // called when the definition has been read, or could not be
+	take func(*run, cache.Read) bool // called with the definition of one that is packed; false: the mirror is to keep it
+	done func(*run)                  // called when the definition has been read, or could not be
 
 	unread, uncompiled *line
 	loading            atomic.Int64 // how many are on their way through here
@@ -29,8 +30,8 @@ const loadBatch = 128
 // stay free for what is due.
 func compilers() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
-func newLoader(jobs *cache.Jobs, done func(*run)) *loader {
-	return &loader{jobs: jobs, done: done, unread: newLine(1, loadBatch), uncompiled: newLine(compilers(), 1)}
+func newLoader(jobs *cache.Jobs, take func(*run, cache.Read) bool, done func(*run)) *loader {
+	return &loader{jobs: jobs, take: take, done: done, unread: newLine(1, loadBatch), uncompiled: newLine(compilers(), 1)}
 }
 
 // add reads r's definition soon. It does not block.
@@ -58,10 +59,17 @@ func (l *loader) work(ctx context.Context) {
 // for again, and missed, when its baton is due.
 func (l *loader) load(ctx context.Context, batch []*run) {
 	keys := make([]scheduler.Key, len(batch))
+	own := make(map[scheduler.Key]*run, len(batch))
 	for i, r := range batch {
 		keys[i] = r.key()
+		if r.delivery.Slot.Detached == "" {
+			own[r.key()] = r
+		}
 	}
-	l.jobs.Fill(ctx, keys)
+	l.jobs.Fill(ctx, keys, func(read cache.Read) bool {
+		r := own[read.Key]
+		return r != nil && l.take(r, read)
+	})
 	for _, r := range batch {
 		if l.jobs.Uncompiled(r.key()) {
 			l.uncompiled.add(r)

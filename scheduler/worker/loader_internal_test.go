@@ -36,6 +36,9 @@ func (definitions) WatchJobs(ctx context.Context, ready func(), _ func(scheduler
 	return nil
 }
 
+// notPacked packs nothing.
+func notPacked(*run, cache.Read) bool { return false }
+
 // TestPlainJobsDoNotWaitForCostlyOnes loads jobs of both kinds together: the plain ones go on before any schedule was
 // compiled, and each of the others when its own was.
 func TestPlainJobsDoNotWaitForCostlyOnes(t *testing.T) {
@@ -49,7 +52,7 @@ func TestPlainJobsDoNotWaitForCostlyOnes(t *testing.T) {
 		}()
 		synctest.Wait()
 		var done []string
-		l := newLoader(jobs, func(r *run) {
+		l := newLoader(jobs, notPacked, func(r *run) {
 			state := "compiled"
 			if jobs.Uncompiled(r.key()) {
 				state = "uncompiled"
@@ -87,7 +90,7 @@ func TestLoaderEndsEmpty(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		jobs := cache.NewJobs(definitions{}, actions.New(web.New(web.Config{})), nil)
 		done := make(chan *run, 1000)
-		l := newLoader(jobs, func(r *run) { done <- r })
+		l := newLoader(jobs, notPacked, func(r *run) { done <- r })
 		for i := range cap(done) {
 			slot := scheduler.Slot{Key: scheduler.Key{Collection: "default", Job: strconv.Itoa(i)}}
 			l.add(&run{delivery: &scheduler.Delivery{Slot: slot}})

@@ -10,14 +10,17 @@ import (
 
 // take receives a baton. It runs on the connection's goroutine and must not
 // block: what needs to read goes on in a goroutine of its own.
-func (w *Worker) take(ctx context.Context, d *scheduler.Delivery) {
+func (w *Worker) take(ctx context.Context, lane int, d *scheduler.Delivery) {
 	b, err := scheduler.DecodeBaton(d.Body)
 	if err == nil {
 		err = b.Check(d.Slot)
 	}
-	r := &run{delivery: d, baton: b, suspect: d.Deliveries > 1 || b.Suspect || d.Fired.UnixNano() < w.suspect.Load()}
-	r.weight = scheduler.HeldBytes(nil, r.suspect)
-	if !w.room.KeepSized(r.place(), r.weight) {
+	r := &run{
+		delivery: d, course: &course{baton: b}, lane: int32(lane),
+		suspect: d.Deliveries > 1 || b.Suspect || d.Fired.UnixNano() < w.suspect.Load(),
+	}
+	r.weighs(scheduler.HeldBytes(nil, r.suspect))
+	if !w.room.KeepSized(r.place(), int(r.weight)) {
 		d.Lease.Yield()
 		return // the run under way answers for it
 	}

@@ -41,7 +41,7 @@ type Config struct {
 	// HoldMemory is how many bytes the batons have that this process holds, and
 	// their definitions: waiting for their instant, for a slot, or running. When
 	// it is used up, others wait in the store; so do those of herds that do not
-	// fit into three quarters of it, until they are almost due. Raise it
+	// fit into seven eighths of it, until they are almost due. Raise it
 	// for larger herds. Default 160 MiB.
 	HoldMemory int
 
@@ -118,7 +118,7 @@ type Worker struct {
 	pace    pace
 	suspect atomic.Int64 // batons fired before this Unix nanosecond may have been run already
 
-	lives    sync.WaitGroup  // runs under way outside the queues
+	crew     *crew           // runs under way outside the queues
 	attempts context.Context //nolint:containedctx // ends all attempts of this worker
 	cancel   context.CancelCauseFunc
 	settles  context.Context //nolint:containedctx // ends what the attempts leave to be stored
@@ -145,7 +145,7 @@ func New(cfg Config) *Worker {
 // newRoom returns room for batons in so many bytes of memory.
 func newRoom(memory, lanes int) *intake.Room[place] {
 	usual := max(1, memory/scheduler.UsualHeldBytes)
-	return intake.NewRoom[place](max(1, memory/scheduler.HeldBytes(nil, false)), min(256, max(1, usual/8)), lanes).
+	return intake.NewRoom[place](max(1, memory/scheduler.LeastHeldBytes), min(256, max(1, usual/8)), lanes).
 		Bound(memory, scheduler.UsualHeldBytes)
 }
 
@@ -182,13 +182,14 @@ func (w *Worker) Run(ctx context.Context) error {
 	lanes, laneCtx := errgroup.WithContext(ctx)
 	for lane := range w.cfg.Store.Lanes() {
 		lanes.Go(func() error {
-			return w.cfg.Store.Deliver(laneCtx, lane, w.room.Wake(lane), w.room.Ask, func(d *scheduler.Delivery) { w.take(laneCtx, d) })
+			return w.cfg.Store.Deliver(laneCtx, lane, w.room.Wake(lane), w.room.Ask, func(d *scheduler.Delivery) { w.take(laneCtx, lane, d) })
 		})
 	}
 	err := lanes.Wait()
 	letGo()
 	<-still
 	w.stop()
+	w.crew.end()
 	stop()
 	side.Wait()
 	if ctx.Err() != nil {
@@ -204,7 +205,7 @@ func (w *Worker) stop() {
 	}
 	ended := make(chan struct{})
 	go func() {
-		w.lives.Wait()
+		w.crew.wait()
 		close(ended)
 	}()
 	timer := time.NewTimer(w.cfg.Grace)
