@@ -60,7 +60,7 @@ const (
 	Wait
 
 	// Restart: the job has another schedule than the one the baton was armed
-	// for. Carry out [Job.Restart].
+	// for. Carry out [PlaceSearch.Restart].
 	Restart
 
 	// Proceed: an attempt is recorded. Carry out Step.

@@ -23,8 +23,8 @@
 //	worker (life.go)            ▼                                decided here
 //	  received.go    is it known? was it run before? ········▶ Recover  recovery.go
 //	     ▼
-//	  held.go        in memory, until the exact instant
-//	     ▼
+//	  held.go        in memory, until the exact instant; one of many as it is stored,
+//	     ▼           which is read again when it has its slot (packed.go)
 //	  admitted.go    may it run, and what? ··················▶ Decide   decide.go
 //	     │             run │ detach │ skip │ wait │ restart │ drop │ orphan
 //	     │             a disabled collection postpones: postpone.go

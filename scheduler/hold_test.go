@@ -95,3 +95,46 @@ func TestOutdated(t *testing.T) {
 		}
 	}
 }
+
+// TestHeldPacks: a few batons keep their definitions as they were read.
+func TestHeldPacks(t *testing.T) {
+	for waiting, want := range map[int]bool{0: false, 31: false, 32: true, 900: true} {
+		if got := (scheduler.Held{Budget: 1000, Waiting: waiting}).Packs(); got != want {
+			t.Errorf("%d bytes of 1000: %t", waiting, got)
+		}
+	}
+}
+
+// TestPacks: a definition may be read again for the attempt when nothing that it says is to be done before, and it is the one
+// that the baton was armed with.
+func TestPacks(t *testing.T) {
+	j, overlapping, text := job(t, minutely), job(t, minutely+`, "overlap": "allow"`), job(t, once+`, "recurrence": {"cron": "* * * * *"}`)
+	fresh := func(change func(b *scheduler.Baton)) scheduler.Baton {
+		b := baton(j, "09:01:00")
+		change(&b)
+		return b
+	}
+	namesake := *j
+	namesake.UID = "another"
+	for name, row := range map[string]struct {
+		b    scheduler.Baton
+		j    *scheduler.Job
+		want bool
+	}{
+		"planned":                        {baton(j, "09:01:00"), j, true},
+		"begun":                          {fresh(func(b *scheduler.Baton) { b.Try = 1 }), j, false},
+		"by hand":                        {baton(j, "09:01:00", byHand("09:02:00")), j, false},
+		"deferred":                       {fresh(func(b *scheduler.Baton) { b.DeferredUntil = at("09:01:30") }), j, false},
+		"woken by the clock's change":    {fresh(func(b *scheduler.Baton) { b.Gap = at("09:00:30") }), j, false},
+		"armed with another revision":    {fresh(func(b *scheduler.Baton) { b.Revision++ }), j, false},
+		"of another schedule":            {fresh(func(b *scheduler.Baton) { b.Schedule++ }), j, false},
+		"of a disabled job":              {baton(j, "09:01:00"), j.Turned(scheduler.Disabled, at("09:00:00"), 0), false},
+		"of a deleted job":               {baton(j, "09:01:00"), &namesake, false},
+		"of a job that may overlap":      {baton(overlapping, "09:01:00"), overlapping, false},
+		"of a schedule that takes a bit": {baton(text, "09:01:00"), text, false},
+	} {
+		if got := row.b.Packs(row.j); got != row.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

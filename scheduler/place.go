@@ -98,6 +98,15 @@ func (s *PlaceSearch) Next(now time.Time) Step {
 	return s.unwritten(s.job.Rederive(s.Found, now))
 }
 
+// Restart is [Job.Restart] for what was found: a schedule that has begun already goes
+// on from there.
+func (s *PlaceSearch) Restart(old *Job, b Baton, now time.Time) Step {
+	if last := s.Found; last != nil && last.IsAttempt() && last.Schedule == s.job.ScheduleGen {
+		return s.Next(now)
+	}
+	return s.job.Restart(old, b, now)
+}
+
 // unwritten returns the step without the changes of the clock that are recorded.
 func (s *PlaceSearch) unwritten(next Step) Step {
 	next.Records = slices.DeleteFunc(next.Records, func(r Record) bool { return r.Reason == ReasonDST && s.gaps[r.Nominal.Unix()] })

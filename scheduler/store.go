@@ -79,11 +79,13 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	FindBatons(ctx context.Context, keys []Key, found func(st Stored, running bool)) error
 	EachBaton(ctx context.Context, lane int, f func(slot Slot, waiting bool) error) error
 	AnyBaton(ctx context.Context, k Key) (*Stored, error)
+	Stranded(ctx context.Context, lane int) ([]Stranded, error)
 
 	Arm(ctx context.Context, slot Slot, body []byte, at time.Time, waiting uint64) error
 	Fire(ctx context.Context, slot Slot, body []byte, waiting uint64) error
 	PassOn(ctx context.Context, slot Slot, body []byte, at time.Time, running uint64) error
 	Cancel(ctx context.Context, slot Slot) error
+	Discard(ctx context.Context, slot Slot, sequence uint64) error
 	Clear(ctx context.Context, k Key) error
 
 	Lanes() int

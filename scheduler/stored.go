@@ -131,7 +131,8 @@ func (m *storedMeta) job(k Key, revision uint64, size int, def *Definition) (*Jo
 	if !j.plain() {
 		return j, nil
 	}
-	return j, j.compile()
+	err := j.compile()
+	return j, err
 }
 
 // plain reports whether the schedule is no text, so that it is compiled in no time.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -133,19 +134,53 @@ func (s *Store) Cancel(ctx context.Context, slot scheduler.Slot) error {
 
 // Clear removes every baton of a job, waiting or running, detached runs included.
 func (s *Store) Clear(ctx context.Context, k scheduler.Key) error {
-	st := s.timers[s.Lane(k)]
-	slot := scheduler.Slot{Key: k}
 	// A worker passes on only while its running baton is there: that goes
-	// first. A timer may fire between the two, so the fire subject goes again.
-	for _, subject := range []string{s.fireSubject(slot), s.timerSubject(slot), s.fireSubject(slot)} {
-		for _, filter := range []string{subject, subject + ".>"} {
-			if err := st.Purge(ctx, jetstream.WithPurgeSubject(filter)); err != nil {
+	// first. A timer may fire between the two, so what runs goes again.
+	if err := s.removeRunning(ctx, k); err != nil {
+		return err
+	}
+	st, timer := s.timers[s.Lane(k)], s.timerSubject(scheduler.Slot{Key: k})
+	for _, filter := range []string{timer, timer + ".>"} {
+		if err := st.Purge(ctx, jetstream.WithPurgeSubject(filter)); err != nil {
+			return translate(err)
+		}
+	}
+	return s.removeRunning(ctx, k)
+}
+
+// removeRunning removes the running batons of a job, one by one. To purge their
+// subjects would have the server take those of other jobs for acknowledged that were
+// delivered before them (consumer.purge, up to nats-server 2.15 at least): these would
+// never come again, should their worker die.
+func (s *Store) removeRunning(ctx context.Context, k scheduler.Key) error {
+	st, fire := s.timers[s.Lane(k)], s.fireSubject(scheduler.Slot{Key: k})
+	get := directRequest{Subjects: []string{fire, fire + ".*"}, Batch: runningAtOnce}
+	for {
+		var found []uint64
+		err := s.directGet(ctx, s.cfg.stream(timersStream(s.Lane(k))), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
+			found = append(found, m.Sequence)
+			return true
+		}, func(*nats.Msg) {})
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		removed := 0
+		for _, sequence := range found {
+			switch err := st.DeleteMsg(ctx, sequence); {
+			case err == nil:
+				removed++
+			case !errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful): // else it has just been acknowledged
 				return translate(err)
 			}
 		}
+		if removed == 0 {
+			return nil // a replica that lags behind shows them still
+		}
 	}
-	return nil
 }
+
+// runningAtOnce is how many running batons are looked up in one request.
+const runningAtOnce = 256
 
 // EachBaton calls f for every slot of a lane that has a waiting or a running
 // baton; a slot with both is seen twice, and one whose baton moves meanwhile may be.

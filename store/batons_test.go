@@ -275,6 +275,41 @@ func TestClear(t *testing.T) {
 	})
 }
 
+// TestClearLeavesOthersWithTheirWorkers clears a job while batons of others are with workers, older ones and younger ones. When those
+// workers do not answer for them, they come again, all of them.
+func TestClearLeavesOthersWithTheirWorkers(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		for _, slot := range []scheduler.Slot{{Key: alike[0]}, own, {Key: alike[1]}, beside("x1"), {Key: alike[2]}, beside("x2")} {
+			w.must(w.store.Fire(ctx, slot, []byte(slot.String()), 0))
+		}
+		h := w.deliver(w.store, wide, nil)
+		held := map[scheduler.Key]*scheduler.Delivery{}
+		for range 6 {
+			d := h.take()
+			held[d.Slot.Key] = d
+		}
+		w.must(w.store.Clear(ctx, job))
+		w.must(held[alike[2]].Lease.Ack())
+		w.must(w.store.Fire(ctx, scheduler.Slot{Key: scheduler.Key{Collection: "c", Job: "later"}}, []byte("later"), 0))
+		w.must(h.take().Lease.Ack())
+		for _, k := range alike[:2] {
+			held[k].Lease.Yield() // nobody renews it
+		}
+		for range 2 {
+			d := h.take()
+			if (d.Slot.Key != alike[0] && d.Slot.Key != alike[1]) || d.Deliveries < 2 {
+				t.Errorf("%s is delivered, for the %d. time", d.Body, d.Deliveries)
+			}
+			w.must(d.Lease.Ack())
+		}
+		h.none(time.Minute)
+		if n := w.messages("CARILLON_TIMERS_0"); n > 0 {
+			t.Errorf("%d messages are left", n)
+		}
+	})
+}
+
 // TestFindBatons finds what waits or runs among jobs, in all lanes, and nothing
 // that only runs beside its job.
 func TestFindBatons(t *testing.T) {

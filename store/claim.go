@@ -29,12 +29,12 @@ const (
 	endureAfter  = phaseEnds + watchEvery  // the others begin to renew what is old
 	restoreAfter = 3 * time.Second         // they make the time long again
 
-	standBack   = 2 * time.Second // while another process claims
-	claimTries  = 5
-	claimPause  = 500 * time.Millisecond
-	claimSpread = 100 * time.Millisecond // of processes that notice at once; the first one to ask claims
-	laneTimeout = 2 * time.Second        // for the server to change a consumer
-	lanesAtOnce = 16
+	standBack    = 2 * time.Second // while another process claims
+	claimTries   = 5
+	claimPause   = 500 * time.Millisecond
+	claimSpread  = 100 * time.Millisecond // of processes that notice at once; the first one to ask claims
+	queueTimeout = 2 * time.Second        // for the server to change a consumer
+	queuesAtOnce = 16
 
 	// earlierFor is how long after its last check of the streams, which comes
 	// every ten seconds, an earlier version counts as one that may hold batons.
@@ -96,7 +96,7 @@ func (p *presence) claim(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			p.store.cfg.Logger.Warn("batons of a process that has vanished are not claimed yet", "err", err)
+			p.store.cfg.Logger.Warn("batons and specs of a process that has vanished are not claimed yet", "err", err)
 		}
 	}
 }
@@ -123,30 +123,30 @@ func (p *presence) otherClaims(now time.Time) bool {
 }
 
 // errUnanswered is why there is no claim for now: a process that holds batons
-// may not have renewed them.
-var errUnanswered = errors.New("a process that holds batons does not answer")
+// or specs may not have renewed them.
+var errUnanswered = errors.New("a process that holds batons or specs does not answer")
 
 // claimOnce reports whether there may be more to claim.
 func (p *presence) claimOnce(ctx context.Context) (left bool, err error) {
-	lanes, err := p.unheld(ctx, p.store.leases.count())
-	if err != nil || len(lanes) == 0 {
+	queues, err := p.unheld(ctx, p.store.leases.count())
+	if err != nil || len(queues) == 0 {
 		return false, err
 	}
 	asked := time.Now()
 	p.enter(p.id, asked)
 	a, err := p.askAll(asked.Add(answerWait))
 	if err == nil {
-		lanes, err = p.unheld(ctx, a.held)
+		queues, err = p.unheld(ctx, a.held)
 	}
 	a.end()
-	if err != nil || len(lanes) == 0 || time.Since(asked) > phaseEnds/2 {
+	if err != nil || len(queues) == 0 || time.Since(asked) > phaseEnds/2 {
 		p.say(notice{Says: saysDone})
 		p.leave(p.id)
-		return err != nil || len(lanes) > 0, err
+		return err != nil || len(queues) > 0, err
 	}
-	err = p.setWait(ctx, lanes, shortWait)
+	err = p.setWait(ctx, queues, shortWait)
 	rest(ctx, time.Until(asked.Add(phaseEnds)))
-	if e := p.setWait(ctx, lanes, ackWait); e != nil {
+	if e := p.setWait(ctx, queues, ackWait); e != nil {
 		return true, e // the phase goes on: see endure
 	}
 	p.say(notice{Says: saysDone, Short: true, Answered: a.ids})
@@ -154,16 +154,16 @@ func (p *presence) claimOnce(ctx context.Context) (left bool, err error) {
 	return true, err
 }
 
-// unheld returns the lanes of which more is delivered than is known to be held,
+// unheld returns the queues of which more is delivered than is known to be held,
 // none while a process may hold some of it that knows nothing of claims.
-func (p *presence) unheld(ctx context.Context, held map[string]int) ([]int, error) {
+func (p *presence) unheld(ctx context.Context, held map[string]int) ([]queue, error) {
 	var (
-		mu    sync.Mutex
-		lanes []int
-		now   time.Time // by the server
+		mu     sync.Mutex
+		queues []queue
+		now    time.Time // by the server
 	)
-	err := p.each(ctx, p.allLanes(), func(ctx context.Context, lane int) error {
-		c, err := p.store.timers[lane].Consumer(ctx, workers)
+	err := p.each(ctx, p.store.queues(), func(ctx context.Context, q queue) error {
+		c, err := q.stream.Consumer(ctx, workers)
 		if err != nil {
 			return err
 		}
@@ -171,44 +171,36 @@ func (p *presence) unheld(ctx context.Context, held map[string]int) ([]int, erro
 		mu.Lock()
 		defer mu.Unlock()
 		now = info.TimeStamp
-		if info.NumAckPending > held[p.store.cfg.stream(timersStream(lane))] {
-			lanes = append(lanes, lane)
+		if info.NumAckPending > held[info.Stream] {
+			queues = append(queues, q)
 		}
 		return nil
 	})
-	if err != nil || len(lanes) == 0 {
+	if err != nil || len(queues) == 0 {
 		return nil, err
 	}
 	e, err := p.store.settings.Get(ctx, writtenKey)
 	switch {
 	case errors.Is(err, jetstream.ErrKeyNotFound):
-		return lanes, nil
+		return queues, nil
 	case err != nil:
 		return nil, translate(err)
 	case now.Sub(e.Created()) < earlierFor:
-		p.store.cfg.Logger.Warn("batons are not claimed: a process works beside this one that does not tell of its presence",
+		p.store.cfg.Logger.Warn("batons and specs are not claimed: a process works beside this one that does not tell of its presence",
 			"after", ackWait)
 		return nil, nil
 	}
-	return lanes, nil
+	return queues, nil
 }
 
-func (p *presence) allLanes() []int {
-	lanes := make([]int, p.store.lanes)
-	for i := range lanes {
-		lanes[i] = i
-	}
-	return lanes
-}
-
-// each does something for some lanes.
-func (p *presence) each(ctx context.Context, lanes []int, f func(context.Context, int) error) error {
-	ctx, cancel := context.WithTimeout(ctx, laneTimeout)
+// each does something for some queues.
+func (p *presence) each(ctx context.Context, queues []queue, f func(context.Context, queue) error) error {
+	ctx, cancel := context.WithTimeout(ctx, queueTimeout)
 	defer cancel()
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(lanesAtOnce)
-	for _, lane := range lanes {
-		g.Go(func() error { return f(ctx, lane) })
+	g.SetLimit(queuesAtOnce)
+	for _, q := range queues {
+		g.Go(func() error { return f(ctx, q) })
 	}
 	return translate(g.Wait())
 }
@@ -355,9 +347,9 @@ func (p *presence) endure(now time.Time, late []string) {
 			continue
 		}
 		go func() {
-			ctx, cancel := context.WithTimeout(context.Background(), laneTimeout)
+			ctx, cancel := context.WithTimeout(context.Background(), queueTimeout)
 			defer cancel()
-			if p.setWait(ctx, p.allLanes(), ackWait) == nil {
+			if p.setWait(ctx, p.store.queues(), ackWait) == nil {
 				p.leave(id)
 			}
 		}()
@@ -365,8 +357,8 @@ func (p *presence) endure(now time.Time, late []string) {
 }
 
 // setWait changes how long the server waits for a sign of life.
-func (p *presence) setWait(ctx context.Context, lanes []int, wait time.Duration) error {
-	return p.each(ctx, lanes, func(ctx context.Context, lane int) error {
-		return p.store.consumer(ctx, p.store.timers[lane], p.store.laneConsumer(lane, wait))
+func (p *presence) setWait(ctx context.Context, queues []queue, wait time.Duration) error {
+	return p.each(ctx, queues, func(ctx context.Context, q queue) error {
+		return p.store.consumer(ctx, q.stream, q.consumer(wait))
 	})
 }

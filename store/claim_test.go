@@ -1,8 +1,13 @@
 package store_test
 
 import (
+	"context"
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -202,6 +207,103 @@ func TestNotWaitedFor(t *testing.T) {
 		}
 		if !later.Lease.Stands() {
 			t.Error("what is held is in doubt")
+		}
+	})
+}
+
+// taker is a process that takes as many specs as it is given, and keeps them.
+type taker struct {
+	nc    *nats.Conn
+	got   chan scheduler.PublishedSpec
+	wake  chan struct{}
+	room  atomic.Int64
+	ended chan struct{}
+}
+
+// taker starts a process with room for n specs.
+func (w *world) taker(n int64) *taker {
+	w.t.Helper()
+	nc, s := w.open()
+	x := &taker{nc: nc, got: make(chan scheduler.PublishedSpec, 1000), wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	x.room.Store(n)
+	ctx, cancel := context.WithCancel(w.t.Context())
+	go func() {
+		defer close(x.ended)
+		_ = s.DeliverSpecs(ctx, x.wake, func() int { return int(x.room.Load()) }, func(s scheduler.PublishedSpec) {
+			x.room.Add(-1)
+			x.got <- s
+		})
+	}()
+	w.t.Cleanup(func() { cancel(); <-x.ended })
+	return x
+}
+
+// grow gives a process room for n more.
+func (x *taker) grow(n int64) {
+	x.room.Add(n)
+	x.wake <- struct{}{}
+}
+
+// all takes what comes within a time, by sequence.
+func (x *taker) all(d time.Duration) map[uint64]scheduler.PublishedSpec {
+	end, got := time.After(d), map[uint64]scheduler.PublishedSpec{}
+	for {
+		select {
+		case s := <-x.got:
+			got[s.Sequence] = s
+		case <-end:
+			return got
+		}
+	}
+}
+
+// TestVanishedSpecs shows that the published specs which a killed process held come to another as its batons do: within three
+// seconds, each once, and none that others hold.
+func TestVanishedSpecs(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		const each = 40
+		a, b, c := w.taker(each), w.taker(each), w.taker(each)
+		for i := range 3 * each {
+			w.publish(fmt.Sprintf("put.c.j%d", i), "spec")
+		}
+		lost, kept := a.all(time.Second), []map[uint64]scheduler.PublishedSpec{b.all(time.Second), c.all(time.Second)}
+		if len(lost) != each || len(kept[0]) != each || len(kept[1]) != each {
+			t.Fatalf("%d, %d and %d held", len(lost), len(kept[0]), len(kept[1]))
+		}
+		time.Sleep(20*time.Second + 123*time.Millisecond)
+		a.nc.Close()
+		b.grow(3 * each)
+		c.grow(3 * each)
+		again := b.all(quick)
+		for sequence, s := range c.all(time.Millisecond) {
+			if again[sequence].Deliveries > 0 {
+				t.Errorf("%s comes twice", s.Name)
+			}
+			again[sequence] = s
+		}
+		for sequence, s := range again {
+			if lost[sequence].Deliveries == 0 || s.Deliveries != 2 {
+				t.Errorf("%s is delivered for the %d. time; the one that was killed held it: %t",
+					s.Name, s.Deliveries, lost[sequence].Deliveries > 0)
+			}
+		}
+		if len(again) != each {
+			t.Errorf("%d of %d came within %s", len(again), each, quick)
+		}
+		if n := len(b.all(time.Minute)) + len(c.all(time.Minute)); n > 0 {
+			t.Errorf("then %d more", n)
+		}
+		for _, held := range append(kept, again) {
+			for _, s := range held {
+				if !s.Lease.Stands() {
+					t.Errorf("%s is in doubt", s.Name)
+				}
+			}
+		}
+		st, err := w.js.Consumer(t.Context(), "CARILLON_SPECS", "workers")
+		w.must(err)
+		if got := st.CachedInfo().Config.AckWait; got != 10*time.Second {
+			t.Errorf("the server waits for %s now", got)
 		}
 	})
 }

@@ -31,8 +31,7 @@ type Store struct {
 	specs       jetstream.Stream
 	timers      []jetstream.Stream
 	opened      []string // the streams behind all these, in the order in which they were opened
-	leases      *leases  // of batons
-	specLeases  *leases
+	leases      *leases  // of batons and specs
 	presence    *presence
 	publisher   *publisher
 	unasked     names  // streams whose purge the NATS user may not ask for
@@ -66,7 +65,6 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	}
 	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), suspicions: make(chan struct{}, 1), indexPage: indexPage}
 	notRenewed := func(err error) { cfg.Logger.Warn("leases not renewed", "err", err) }
-	s.specLeases = &leases{nc: nc, lost: notRenewed}
 	s.presence = newPresence(s)
 	s.leases = &leases{
 		nc: nc, lost: notRenewed, taken: s.presence.taken, emptied: s.presence.emptied, dropped: s.presence.suspect,
@@ -328,18 +326,6 @@ func (s *Store) openTimers(ctx context.Context) error {
 	return nil
 }
 
-// laneConsumer is the consumer of a lane, on which the server waits so long for
-// a sign of life.
-func (s *Store) laneConsumer(lane int, wait time.Duration) jetstream.ConsumerConfig {
-	return jetstream.ConsumerConfig{
-		Durable: workers, Description: "Carillon: workers", FilterSubject: s.cfg.Prefix + ".fire." + strconv.Itoa(lane) + ".>",
-		AckPolicy: jetstream.AckExplicitPolicy, AckWait: wait, MaxDeliver: -1, MaxAckPending: maxAckPending,
-	}
-}
-
-// workers is the durable consumer that every process of a stream shares.
-const workers = "workers"
-
 func (s *Store) openStreams(ctx context.Context) (err error) {
 	s.history, s.records, err = s.batched(ctx, jetstream.StreamConfig{
 		Name: s.cfg.stream("HISTORY"), Description: "Carillon: history of every job",
@@ -356,12 +342,7 @@ func (s *Store) openStreams(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	// The filter takes all there is. Without one, a purge of anything, such as that of a check, would have the server forget
-	// what was given back, and deliver it only when that is overdue.
-	if err := s.consumer(ctx, s.specs, jetstream.ConsumerConfig{
-		Durable: workers, Description: "Carillon: spec ingestion", FilterSubject: s.cfg.Prefix + ".spec.>",
-		AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxDeliver: -1, MaxAckPending: maxAckPending,
-	}); err != nil {
+	if err := s.consumer(ctx, s.specs, s.specConsumer(ackWait)); err != nil {
 		return err
 	}
 	_, s.results, err = s.batched(ctx, jetstream.StreamConfig{

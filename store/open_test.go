@@ -185,6 +185,15 @@ func TestSettingErrors(t *testing.T) {
 			},
 			user: "weak", setting: "permissions", want: "carillon.history",
 		},
+		"acknowledgements are forbidden": {
+			server: func(o *server.Options) {
+				o.Users = []*server.User{{
+					Username: "weak", Password: "x",
+					Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"$JS.ACK.>"}}},
+				}}
+			},
+			user: "weak", setting: "permissions", want: "$JS.ACK.CARILLON_TIMERS_0.workers",
+		},
 		"the API is forbidden": {
 			server: func(o *server.Options) {
 				o.Users = []*server.User{{
@@ -237,5 +246,19 @@ func TestBadConfig(t *testing.T) {
 		if _, err := open(t, connect(t, s), cfg); err == nil || !strings.HasPrefix(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestAcknowledgementsByResponse shows that a user who may answer what it receives
+// needs no leave beside that to acknowledge.
+func TestAcknowledgementsByResponse(t *testing.T) {
+	s := run(t, func(o *server.Options) {
+		o.Users = []*server.User{{Username: "answers", Password: "x", Permissions: &server.Permissions{
+			Publish:  &server.SubjectPermission{Allow: []string{"carillon.>", "$KV.>", "$JS.API.>", "$SYS.REQ.USER.INFO"}},
+			Response: &server.ResponsePermission{MaxMsgs: -1, Expires: time.Hour},
+		}}}
+	})
+	if _, err := open(t, connect(t, s, nats.UserInfo("answers", "x")), store.Config{}); err != nil {
+		t.Error(err)
 	}
 }

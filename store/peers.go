@@ -9,24 +9,24 @@ import (
 // killed loses its connection at once, which the server tells whoever asks for
 // it; one that is only slow keeps its connection, and answers late.
 const (
-	pulseEvery = 500 * time.Millisecond // how often one that holds batons says so
+	pulseEvery = 500 * time.Millisecond // how often one that holds something says so
 	askAfter   = time.Second            // of silence it is asked whether it is there
 	patience   = 1500 * time.Millisecond
 	graceAfter = 3 * time.Second // our own reconnect: others may need longer for theirs
 )
 
-// peers is what a process knows of the others that hold batons. It is told the
+// peers is what a process knows of the others that hold batons or specs. It is told the
 // time, and does nothing by itself.
 type peers map[string]peer
 
-// peer is another process that holds batons.
+// peer is another process that holds something.
 type peer struct {
 	heard  time.Time // its last sign of life
 	absent time.Time // when the server said last that it is not connected; zero: it is, or was not asked for
 	asking bool      // the answer is still out
 }
 
-// sign notes a sign of life of a process that holds batons.
+// sign notes a sign of life of a process that holds something.
 func (p peers) sign(id string, now time.Time) { p[id] = peer{heard: now} }
 
 // answered notes that a process which was asked has answered. One that said

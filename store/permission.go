@@ -18,6 +18,8 @@ import (
 type permissions struct {
 	Allow []string `json:"allow"`
 	Deny  []string `json:"deny"`
+
+	replies bool // to what was received, beside that
 }
 
 // userInfoTimeout is how long the server may take to tell the permissions; a
@@ -33,6 +35,9 @@ func (s *Store) checkSubjects(ctx context.Context) error {
 		loud := []string{
 			s.historySubject(slot.Key, scheduler.OutcomeCompleted),
 			s.cfg.Prefix + ".spec-result.accepted.probe.probe",
+		}
+		if subject := s.ackSubject(); !may.replies && !may.publish(subject) && !may.publish(s.longAckSubject()) {
+			loud = append(loud, subject)
 		}
 		for _, subject := range append(quiet, loud...) {
 			if !may.publish(subject) {
@@ -56,6 +61,16 @@ func (s *Store) checkSubjects(ctx context.Context) error {
 	return nil
 }
 
+// ackSubject is one that a delivered baton is acknowledged on; without that, each
+// would be delivered again and again. See [readDelivered] for its two forms.
+func (s *Store) ackSubject() string {
+	return "$JS.ACK." + s.timers[0].CachedInfo().Config.Name + "." + workers + ".1.1.1.1.0"
+}
+
+func (s *Store) longAckSubject() string {
+	return "$JS.ACK._.account." + s.timers[0].CachedInfo().Config.Name + "." + workers + ".1.1.1.1.0.any"
+}
+
 // permissions asks the server what this user may publish.
 func (s *Store) permissions(ctx context.Context) (permissions, bool) {
 	ctx, cancel := context.WithTimeout(ctx, userInfoTimeout)
@@ -67,14 +82,17 @@ func (s *Store) permissions(ctx context.Context) (permissions, bool) {
 	var answer struct {
 		Data struct {
 			Permissions struct {
-				Publish permissions `json:"publish"`
+				Publish permissions     `json:"publish"`
+				Replies json.RawMessage `json:"responses"`
 			} `json:"permissions"`
 		} `json:"data"`
 	}
 	if json.Unmarshal(m.Data, &answer) != nil {
 		return permissions{}, false
 	}
-	return answer.Data.Permissions.Publish, true
+	may := answer.Data.Permissions
+	may.Publish.replies = len(may.Replies) > 0
+	return may.Publish, true
 }
 
 // publish reports whether a subject may be published to.

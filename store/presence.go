@@ -20,8 +20,8 @@ const (
 	askTimeout  = 500 * time.Millisecond // for the question whether another is there
 )
 
-// presence tells the other processes of a store that this one holds batons, and
-// notices when one that did has vanished, so that its batons are given out again
+// presence tells the other processes of a store that this one holds batons or
+// specs, and notices when one that did has vanished, so that they are given out again
 // before the server's own patience ends (see [claim]). Nothing is stored: the
 // subjects are below PREFIX.presence.
 //
@@ -37,10 +37,10 @@ type presence struct {
 	works bool // the NATS user may use the subjects; set at open
 
 	begun  chan struct{} // there is something to watch
-	claims chan struct{} // batons may lie with a process that has vanished
-	first  func()        // batons are about to be delivered
+	claims chan struct{} // something may lie with a process that has vanished
+	first  func()        // some are about to be delivered
 
-	delivering atomic.Int64 // lanes
+	delivering atomic.Int64 // queues
 
 	mu     sync.Mutex
 	peers  peers
@@ -61,7 +61,7 @@ type notice struct {
 
 // What a notice says.
 const (
-	saysHolds = "holds" // batons
+	saysHolds = "holds" // batons or specs
 	saysRests = "rests" // it holds none
 	saysRenew = "renew" // all leases, at once, and answer: they become short
 	saysDone  = "done"  // they are as long as ever
@@ -70,7 +70,7 @@ const (
 // tally answers saysRenew.
 type tally struct {
 	ID   string         `json:"id"`
-	Held map[string]int `json:"held"` // batons, by stream
+	Held map[string]int `json:"held"` // messages, by stream
 }
 
 func newPresence(s *Store) *presence {
@@ -82,7 +82,7 @@ func newPresence(s *Store) *presence {
 	return p
 }
 
-// begin says that batons of a lane are about to be delivered, and end that they are not any more.
+// begin says that messages of a queue are about to be delivered, and end that they are not any more.
 func (p *presence) begin() {
 	p.delivering.Add(1)
 	p.first()
@@ -137,7 +137,7 @@ func (p *presence) open(ctx context.Context) error {
 // taken says that something is held after there was nothing.
 func (p *presence) taken() { wake(p.begun) }
 
-// suspect says that batons may lie with a process that has vanished.
+// suspect says that something may lie with a process that has vanished.
 func (p *presence) suspect() { wake(p.claims) }
 
 func wake(c chan struct{}) {
@@ -210,7 +210,7 @@ func (p *presence) beat(now time.Time) bool {
 		go p.ask(id)
 	}
 	if len(gone) > 0 {
-		p.store.cfg.Logger.Warn("a process has vanished that held batons; they are claimed", "ids", gone)
+		p.store.cfg.Logger.Warn("a process has vanished that held batons or specs; they are claimed", "ids", gone)
 		p.suspect()
 	}
 	p.endure(now, late)

@@ -17,6 +17,8 @@ import (
 // many more may come, and a value on wake that there is room again. take must
 // not block; what it gets after ctx is done it should give back.
 func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error {
+	s.presence.begin()
+	defer s.presence.end()
 	return s.pull(ctx, s.cfg.stream("SPECS"), pulling{wake: wake, room: room, bytes: specBytes}, func(m *nats.Msg) {
 		of, ok := readDelivered(m.Reply)
 		if !ok {
@@ -28,7 +30,7 @@ func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room fun
 		take(scheduler.PublishedSpec{
 			Verb: verb, Name: name, Body: m.Data,
 			Sequence: of.sequence, Published: of.stored, Deliveries: of.deliveries,
-			Lease: s.specLeases.keep(place{of.stream, of.sequence}, m.Reply),
+			Lease: s.leases.keep(place{of.stream, of.sequence}, m.Reply),
 		})
 	})
 }

@@ -27,6 +27,7 @@ func (s *stallable) InProcessConn() (net.Conn, error) {
 
 type stallableConn struct {
 	net.Conn
+
 	stalled chan struct{}
 }
 

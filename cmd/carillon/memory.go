@@ -14,7 +14,7 @@ import (
 const memoryShare = 0.9
 
 // besideHold is what a process needs beside its jobs, and garbage.
-const besideHold = 128 << 20
+const besideHold = 64 << 20
 
 // tuneMemory has the garbage collector keep a process near what it needs for a
 // hold of so many bytes, unless GOGC or GOMEMLIMIT says something.

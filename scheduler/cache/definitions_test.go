@@ -49,7 +49,7 @@ func TestDefinitionsAreShared(t *testing.T) {
 		return j
 	}
 	for i := range 1000 {
-		read(fmt.Sprint("own", i), fmt.Sprint(i))
+		read(fmt.Sprint("own", i), fmt.Sprint("own", i))
 	}
 	if len(defs.kept) > 0 {
 		t.Errorf("%d are kept that no two jobs have", len(defs.kept))

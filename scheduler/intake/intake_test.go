@@ -185,3 +185,27 @@ func TestManyWritesThatWaitAreToldTogether(t *testing.T) {
 		}
 	})
 }
+
+// TestSeldom shows at which level a matter is told, and that what was left out is counted.
+func TestSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s Seldom
+		for i, want := range []struct {
+			after  time.Duration
+			level  slog.Level
+			untold int
+		}{
+			{0, slog.LevelWarn, 0},
+			{0, slog.LevelDebug, 0},
+			{9 * time.Second, slog.LevelDebug, 0},
+			{time.Second, slog.LevelWarn, 2},
+			{time.Second, slog.LevelDebug, 0},
+			{time.Hour, slog.LevelWarn, 1},
+		} {
+			time.Sleep(want.after)
+			if level, untold := s.Level(); level != want.level || untold != want.untold {
+				t.Errorf("%d. line: %v with %d untold, want %v with %d", i+1, level, untold, want.level, want.untold)
+			}
+		}
+	})
+}

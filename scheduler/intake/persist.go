@@ -16,20 +16,16 @@ const (
 	lastPause  = 5 * time.Second
 )
 
-// tellEvery is how often the log is told of writes that wait for the store: the
-// end of one that hangs for hours is found, and what hangs is not buried.
-const tellEvery = 10 * time.Second
-
 // Persister repeats writes that the store did not take. It tells the log of all
 // of them together: when a server restarts amid a herd, thousands wait.
 type Persister struct {
-	log *slog.Logger
+	log    *slog.Logger
+	seldom Seldom
 
 	mu      sync.Mutex
-	waiting int       // writes that the store did not take
-	waited  int       // those that did since the first of them
-	named   bool      // the log has been told of these
-	told    time.Time // when it was told last
+	waiting int  // writes that the store did not take
+	waited  int  // those that did since the first of them
+	named   bool // the log has been told of these
 }
 
 // NewPersister returns one that tells log.
@@ -66,7 +62,8 @@ func (p *Persister) begin() {
 func (p *Persister) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.waiting--; p.waiting > 0 {
+	p.waiting--
+	if p.waiting > 0 {
 		return
 	}
 	if p.named {
@@ -76,11 +73,10 @@ func (p *Persister) end() {
 }
 
 func (p *Persister) tell(ctx context.Context, job string, wait time.Duration, err error) {
+	level, _ := p.seldom.Level()
 	p.mu.Lock()
-	level, waiting := slog.LevelDebug, p.waiting
-	if now := time.Now(); now.Sub(p.told) >= tellEvery {
-		level, p.told, p.named = slog.LevelWarn, now, true
-	}
+	waiting := p.waiting
+	p.named = p.named || level == slog.LevelWarn
 	p.mu.Unlock()
 	p.log.Log(ctx, level, "the store did not take a write; trying again", "job", job, "wait", wait.String(), "waiting", waiting, "err", err)
 }

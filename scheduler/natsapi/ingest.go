@@ -180,8 +180,12 @@ func (n *Ingest) handle(q *queue, it *item) {
 		r, err = n.decide(ctx, q, it)
 		return err
 	})
-	if errors.Is(err, errOvertakes) {
+	switch {
+	case errors.Is(err, errOvertakes):
 		q.push(it)
+		return
+	case errors.Is(err, errLost):
+		n.drop(it)
 		return
 	}
 	if err == nil {
@@ -209,6 +213,13 @@ func (n *Ingest) nak(it *item) {
 		n.log.Warn("spec not returned", "job", it.Name, "err", err)
 	}
 	n.room.Release(it)
+}
+
+// drop leaves a spec to whoever has it now.
+func (n *Ingest) drop(it *item) {
+	n.stretch.gaveBack()
+	n.room.Release(it)
+	it.Lease.Drop()
 }
 
 // persist repeats f while the store is away, until the ingest stops.

@@ -3,12 +3,14 @@ package natsapi_test
 import (
 	"context"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 )
 
@@ -59,6 +61,68 @@ func TestLeases(t *testing.T) {
 		w.awaitNoSpecs()
 		if got := source.deliveries(); len(got) != 2 {
 			t.Errorf("delivered %v", got)
+		}
+	})
+}
+
+// cutOff is a source of which the first delivery stands no more once it is asked, as after the connection was lost.
+type cutOff struct {
+	natsapi.Source
+
+	dropped atomic.Int64
+}
+
+// DeliverSpecs hands specs on.
+func (c *cutOff) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error {
+	return c.Source.DeliverSpecs(ctx, wake, room, func(s scheduler.PublishedSpec) {
+		if s.Deliveries == 1 {
+			s.Lease = lostLease{s.Lease, c}
+		}
+		take(s)
+	})
+}
+
+// lostLease is one that does not stand.
+type lostLease struct {
+	scheduler.Lease
+
+	source *cutOff
+}
+
+func (lostLease) Stands() bool { return false }
+
+func (l lostLease) Drop() {
+	l.source.dropped.Add(1)
+	_ = l.Nak(0) // whoever has it now is this process, too
+}
+
+// TestSpecOfAnother: a spec that another process may have been given meanwhile, which may have carried out later ones of its
+// job since, is let go, and carried out by whoever has it.
+func TestSpecOfAnother(t *testing.T) {
+	freshTimers()
+	defer freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorldIn(t, jetstream.MemoryStorage)
+		source := &cutOff{Source: w.store}
+		w.ingest(func(c *natsapi.IngestConfig) { c.Source = source })
+		sub, err := w.nc.SubscribeSync("carillon.spec-result.>")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.publish("put.default.one", later)
+		m, err := sub.NextMsg(time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := decode(t, m); e.Verdict != "accepted" {
+			t.Errorf("got %s", e.summary())
+		}
+		if m, err := sub.NextMsg(time.Minute); err == nil {
+			t.Errorf("and then %s", m.Data)
+		}
+		w.awaitNoSpecs()
+		if n := source.dropped.Load(); n != 1 {
+			t.Errorf("it was let go %d times", n)
 		}
 	})
 }

@@ -79,6 +79,9 @@ func (n *Ingest) decide(ctx context.Context, q *queue, it *item) (result, error)
 	case err != nil:
 		return r, err
 	}
+	if !it.Lease.Stands() {
+		return r, errLost
+	}
 	r.decision, r.err = n.do(ctx, it)
 	if errors.Is(r.err, scheduler.ErrUnavailable) || ctx.Err() != nil {
 		return r, r.err
@@ -108,6 +111,8 @@ var (
 	errNotYet = errors.New("an earlier spec is still under way")
 	// errOvertakes says that it may wait behind this one in its queue.
 	errOvertakes = errors.New("an earlier spec has come later")
+	// errLost says that another process may have been given the spec.
+	errLost = errors.New("this process was cut off while it had the spec")
 )
 
 // The pauses between looks for earlier specs, and how long to look before the

@@ -100,6 +100,9 @@ const (
 func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	began := time.Now()
 	rep := &AuditReport{Findings: []Finding{}, DamagedFiles: a.shared.Damaged, collections: map[string]bool{}}
+	if err := a.auditStranded(ctx, rep, fix); err != nil {
+		return rep, err
+	}
 	batons, err := a.census(ctx, rep)
 	if err != nil {
 		return rep, err

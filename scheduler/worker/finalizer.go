@@ -2,6 +2,8 @@ package worker
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,7 +20,7 @@ import (
 // What is here when the process dies, or does not fit, the next audit finds: the job
 // is enabled, has no baton, and its last record ended it.
 type finalizer struct {
-	write func(context.Context, []scheduler.Ending)
+	write func(ctx context.Context, endings []scheduler.Ending, again bool) error // again: the last batch was not taken
 	busy  func() bool
 
 	mu    sync.Mutex
@@ -45,10 +47,11 @@ const (
 	finalLook     = 50 * time.Millisecond
 	finalPatience = 10 * time.Second
 
+	finalAway   = 5 * time.Second        // until what the store did not take is tried again
 	finalMoment = 500 * time.Millisecond // for what is left when the worker stops
 )
 
-func newFinalizer(write func(context.Context, []scheduler.Ending), busy func() bool) *finalizer {
+func newFinalizer(write func(context.Context, []scheduler.Ending, bool) error, busy func() bool) *finalizer {
 	return &finalizer{write: write, busy: busy, wake: make(chan struct{}, 1)}
 }
 
@@ -81,9 +84,14 @@ func (f *finalizer) work(ctx context.Context, rest func()) {
 			f.flush(context.WithoutCancel(ctx))
 			return
 		}
-		for quiet := false; !f.oldest().IsZero() && f.leisure(ctx, &quiet); {
-			began := time.Now()
-			f.write(context.WithoutCancel(ctx), f.next())
+		for quiet, away := false, false; !f.oldest().IsZero() && f.leisure(ctx, &quiet); {
+			began, batch := time.Now(), f.next()
+			err := f.write(context.WithoutCancel(ctx), plain(batch), away)
+			if away = errors.Is(err, scheduler.ErrUnavailable); away {
+				f.back(batch)
+				intake.Pause(ctx, finalAway)
+				continue
+			}
 			step.Rest(ctx, time.Since(began))
 		}
 		if f.rested() {
@@ -97,7 +105,7 @@ func (f *finalizer) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finalMoment)
 	defer cancel()
 	for batch := f.next(); len(batch) > 0 && ctx.Err() == nil; batch = f.next() {
-		f.write(ctx, batch)
+		_ = f.write(ctx, plain(batch), true) // nobody is left to try again
 	}
 }
 
@@ -128,19 +136,32 @@ func (f *finalizer) oldest() time.Time {
 }
 
 // next takes a batch from the queue.
-func (f *finalizer) next() []scheduler.Ending {
+func (f *finalizer) next() []ending {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := min(len(f.queue), step.EndBatch)
-	batch := make([]scheduler.Ending, n)
-	for i, x := range f.queue[:n] {
-		batch[i] = x.Ending
-	}
+	batch := slices.Clone(f.queue[:n])
 	clear(f.queue[:n])
 	if f.queue = f.queue[n:]; len(f.queue) == 0 {
 		f.queue = nil
 	}
 	return batch
+}
+
+// back returns a batch to the queue, behind those that may fare better.
+func (f *finalizer) back(batch []ending) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.queue = append(f.queue, batch...)
+}
+
+// plain is a batch without since when it waits.
+func plain(batch []ending) []scheduler.Ending {
+	endings := make([]scheduler.Ending, len(batch))
+	for i, x := range batch {
+		endings[i] = x.Ending
+	}
+	return endings
 }
 
 // rested reports, once, whether some did not fit.
@@ -152,17 +173,19 @@ func (f *finalizer) rested() bool {
 	return over
 }
 
-// finalize writes final forms. What cannot be written is left to the audit.
-func (w *Worker) finalize(ctx context.Context, endings []scheduler.Ending) {
+// finalize writes final forms. That the store is away is told once; what else cannot
+// be written is left to the audit.
+func (w *Worker) finalize(ctx context.Context, endings []scheduler.Ending, again bool) error {
 	bounded, cancel := context.WithTimeout(ctx, finalPatience)
 	defer cancel()
 	overtaken, err := w.steps.EndAll(bounded, endings)
-	if overtaken > 0 {
+	if overtaken > 0 && !errors.Is(err, scheduler.ErrUnavailable) { // else they are counted when it is tried again
 		w.cfg.OnTakeover() // an edit may have taken a baton that was about to go for one that goes on
 	}
-	if err != nil && ctx.Err() == nil { // else the moment was over that a worker has which stops
-		w.log.Warn("the ends of jobs were not written; the audit will", "first", endings[0].Key.String(), "err", err)
+	if err != nil && !again && ctx.Err() == nil { // else the moment was over that a worker has which stops
+		w.log.Warn("the ends of jobs are not written yet", "first", endings[0].Key.String(), "err", err)
 	}
+	return err
 }
 
 // busy reports whether there is better to do than to write final forms: attempts

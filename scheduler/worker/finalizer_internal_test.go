@@ -25,18 +25,33 @@ type writing struct {
 	mu      sync.Mutex
 	written int
 	largest int // batch
+	away    bool
+	told    int // batches that were not taken after one that was
+}
+
+func (w *writing) setAway(away bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.away = away
 }
 
 // newWriting runs a finalizer whose batches take so long.
 func newWriting(t *testing.T, took time.Duration) *writing {
 	t.Helper()
 	w := &writing{}
-	w.finalizer = newFinalizer(func(_ context.Context, batch []scheduler.Ending) {
+	w.finalizer = newFinalizer(func(_ context.Context, batch []scheduler.Ending, again bool) error {
 		time.Sleep(took)
 		w.mu.Lock()
 		defer w.mu.Unlock()
+		if w.away {
+			if !again {
+				w.told++
+			}
+			return scheduler.ErrUnavailable
+		}
 		w.written += len(batch)
 		w.largest = max(w.largest, len(batch))
+		return nil
 	}, w.busy.Load)
 	ctx, cancel := context.WithCancel(t.Context())
 	w.stop = cancel
@@ -144,6 +159,26 @@ func TestFinalizerIsBounded(t *testing.T) {
 		time.Sleep(time.Hour)
 		if n, asked := w.count(), w.rested.Load(); n != finalKept || asked != 1 {
 			t.Errorf("%d written, %d audits asked for", n, asked)
+		}
+	})
+}
+
+// TestFinalizerTriesAgain: what the store does not take is written when it is back, and not left to an audit.
+func TestFinalizerTriesAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWriting(t, 0)
+		for again := range 2 {
+			w.setAway(true)
+			w.addAll(1000)
+			time.Sleep(time.Minute)
+			if n := w.count() - 1000*again; n != 0 {
+				t.Errorf("%d written while the store was away", n)
+			}
+			w.setAway(false)
+			time.Sleep(finalAway + time.Second)
+			if n := w.count() - 1000*again; n != 1000 || w.told != again+1 || w.rested.Load() > 0 {
+				t.Errorf("%d written once it was back; %d told, %d left to an audit", n, w.told, w.rested.Load())
+			}
 		}
 	})
 }

@@ -121,8 +121,12 @@ func (w *world) ahead(name string, due time.Time, by time.Duration) {
 	}
 }
 
+// packsAll is so little memory for batons that one alone is enough for a worker to pack it.
+const packsAll = 16 * scheduler.UsualHeldBytes
+
 // TestHeldFarAhead: what a worker holds ten seconds before it is due may be edited, disabled, enabled and deleted, and that
-// counts at once; it is shown as waiting, and is about to run by itself for who asks for that.
+// counts at once; it is shown as waiting, and is about to run by itself for who asks for that. So it is for one of many, whose
+// definition is packed.
 func TestHeldFarAhead(t *testing.T) {
 	at := func(due time.Time, path string) string {
 		return `{"startTime": "` + due.Format(time.RFC3339Nano) + `", ` + strings.ReplaceAll(action, "/hook", path) + `}`
@@ -152,8 +156,11 @@ func TestHeldFarAhead(t *testing.T) {
 			}
 		}, "/old 0s", "completed", 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
+		heldFarAhead := func(t *testing.T, memory int) {
+			freshTimers()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.startWorker(func(c *worker.Config) { c.HoldMemory = memory })
 				due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
 				w.put("job", at(due, "/old"))
 				w.ahead("job", due, 10*time.Second)
@@ -176,6 +183,8 @@ func TestHeldFarAhead(t *testing.T) {
 					t.Errorf("calls %q, want %q; history %q, want %q", got, test.calls, w.outcomes("job"), test.outcomes)
 				}
 			})
-		})
+		}
+		t.Run(name, func(t *testing.T) { heldFarAhead(t, worker.DefaultHoldMemory) })
+		t.Run(name+", packed", func(t *testing.T) { heldFarAhead(t, packsAll) })
 	}
 }

@@ -86,14 +86,29 @@ func (w *Worker) carry(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 	case scheduler.Astray:
 		return w.astray(r)
 	case scheduler.Restart:
-		old := j
-		if !r.baton.Gap.IsZero() || r.baton.PostponementRecorded {
-			old = w.definition(r, j)
+		if err := w.restart(r, j); err != nil {
+			return w.retryLater(r, err)
 		}
-		r.step = j.Restart(old, r.baton, time.Now())
 	case scheduler.Run, scheduler.Detach, scheduler.Skip, scheduler.Wait, scheduler.Proceed:
 		r.step = d.Step
 	}
 	r.current = j
 	return passed{r}
+}
+
+// restart has r's baton follow the schedule that j has now. That may have run already,
+// when an edit which another one has overtaken armed the baton afterwards.
+func (w *Worker) restart(r *run, j *scheduler.Job) error {
+	search, err := w.steps.Place(w.settles, j)
+	if err != nil {
+		return err
+	}
+	old := j
+	if !r.baton.Gap.IsZero() || r.baton.PostponementRecorded {
+		old = w.definition(r, j)
+	}
+	r.step = search.Restart(old, r.baton, time.Now())
+	r.baton.Schedule = j.ScheduleGen // what follows is of the present one, also the end
+	r.attempt = search.Found
+	return nil
 }

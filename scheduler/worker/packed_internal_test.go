@@ -25,7 +25,6 @@ type herdStore struct {
 	putOff atomic.Int32
 }
 
-func (s *herdStore) Waits() bool                   { return false }
 func (s *herdStore) Lanes() int                    { return 1 }
 func (s *herdStore) Secrets() scheduler.Bucket     { return empty{} }
 func (s *herdStore) Collections() scheduler.Bucket { return empty{} }
@@ -151,7 +150,7 @@ func TestHeldBytesAreCounted(t *testing.T) {
 func heapInUse() int {
 	var m runtime.MemStats
 	for range 2 {
-		runtime.GC()
+		runtime.GC() //nolint:revive // to count what is in use
 	}
 	runtime.ReadMemStats(&m)
 	return int(m.HeapAlloc)

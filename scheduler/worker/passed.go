@@ -2,6 +2,7 @@ package worker
 
 import (
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -92,7 +93,11 @@ func (w *Worker) retryLater(r *run, err error) stage {
 		}
 		return w.nakFor(r, scheduler.DamagedPause(r.delivery.Deliveries))
 	}
-	w.log.Warn("baton put back for a moment", "job", r.key().String(), "err", err)
+	level, untold := slog.LevelWarn, 0
+	if errors.Is(err, scheduler.ErrUnavailable) {
+		level, untold = w.away.Level()
+	}
+	w.log.Log(w.attempts, level, "baton put back for a moment", "job", r.key().String(), "others", untold, "err", err)
 	intake.Pause(w.attempts, retryPause)
 	return w.nak(r)
 }

@@ -114,6 +114,7 @@ type Worker struct {
 	finalizer *finalizer
 
 	told    damages
+	away    intake.Seldom // batons put back while the store is
 	putOff  herds
 	pace    pace
 	suspect atomic.Int64 // batons fired before this Unix nanosecond may have been run already
@@ -182,7 +183,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	lanes, laneCtx := errgroup.WithContext(ctx)
 	for lane := range w.cfg.Store.Lanes() {
 		lanes.Go(func() error {
-			return w.cfg.Store.Deliver(laneCtx, lane, w.room.Wake(lane), w.room.Ask, func(d *scheduler.Delivery) { w.take(laneCtx, lane, d) })
+			take := func(d *scheduler.Delivery) { w.take(laneCtx, lane, d) }
+			return w.cfg.Store.Deliver(laneCtx, lane, w.room.Wake(lane), w.room.Ask, take)
 		})
 	}
 	err := lanes.Wait()

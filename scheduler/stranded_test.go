@@ -1,0 +1,45 @@
+package scheduler_test
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TestRescue has what becomes of a running baton that nobody is given.
+func TestRescue(t *testing.T) {
+	for _, test := range []struct {
+		name             string
+		waiting, running uint64
+		want             scheduler.Rescue
+	}{
+		{"it is the last of its slot", 0, 7, scheduler.FireAgain},
+		{"the next one waits", 8, 7, scheduler.Discard},
+		{"the next one was fired", 0, 9, scheduler.Discard},
+		{"the next one was fired, and the one after it waits", 10, 9, scheduler.Discard},
+		{"it is gone", 0, 0, scheduler.Discard},
+		{"it is gone, and the next one waits", 8, 0, scheduler.Discard},
+	} {
+		s := scheduler.Stranded{Sequence: 7}
+		if got := s.Rescue(test.waiting, test.running); got != test.want {
+			t.Errorf("%s: %d, want %d", test.name, got, test.want)
+		}
+	}
+}
+
+// TestStrandedAgain: a stranded baton that is fired again is one that may have been run before, and else the same; one that
+// cannot be read stays as it is.
+func TestStrandedAgain(t *testing.T) {
+	b := scheduler.Baton{UID: "u", Revision: 3, Nominal: time.Unix(100, 0).UTC(), Due: time.Unix(101, 0).UTC(), Attempt: 2}
+	again := (&scheduler.Stranded{Body: b.Encode()}).Again()
+	b.Suspect = true
+	if got, err := scheduler.DecodeBaton(again); err != nil || !reflect.DeepEqual(got, b) {
+		t.Errorf("%+v, %v, want %+v", got, err, b)
+	}
+	damaged := []byte(`{"uid`)
+	if again := (&scheduler.Stranded{Body: damaged}).Again(); string(again) != string(damaged) {
+		t.Errorf("%s", again)
+	}
+}

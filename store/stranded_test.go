@@ -1,0 +1,87 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// strand has the server count all that is fired as acknowledged, as it does when it was killed between an acknowledgement and
+// the removal: a consumer that was made for one subject alone acknowledges a later message of that, and takes all then.
+func (w *world) strand() {
+	w.t.Helper()
+	ctx := w.t.Context()
+	old, err := w.js.Consumer(ctx, "CARILLON_TIMERS_0", "workers")
+	w.must(err)
+	cfg := old.CachedInfo().Config
+	all := cfg.FilterSubject
+	w.must(w.js.DeleteConsumer(ctx, "CARILLON_TIMERS_0", "workers"))
+	cfg.FilterSubject = "carillon.fire.0.zz.last"
+	c, err := w.js.CreateConsumer(ctx, "CARILLON_TIMERS_0", cfg)
+	w.must(err)
+	_, err = w.js.Publish(ctx, cfg.FilterSubject, nil)
+	w.must(err)
+	m, err := c.Next()
+	w.must(err)
+	w.must(m.DoubleAck(ctx))
+	cfg.FilterSubject = all
+	_, err = w.js.UpdateConsumer(ctx, "CARILLON_TIMERS_0", cfg)
+	w.must(err)
+}
+
+// TestStranded shows that running batons which nobody is given are found, and no others, and that one is removed by its sequence.
+func TestStranded(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx, s := t.Context(), w.store
+		stranded := func() []scheduler.Stranded {
+			t.Helper()
+			found, err := s.Stranded(ctx, 0)
+			w.must(err)
+			return found
+		}
+		if got := stranded(); got != nil {
+			t.Errorf("in an empty store: %v", got)
+		}
+		w.must(s.Fire(ctx, own, []byte("own"), 0))
+		w.must(s.Fire(ctx, beside("x"), []byte("beside"), 0))
+		w.must(s.Arm(ctx, beside("y"), []byte("waits"), time.Now().Add(time.Hour), 0))
+		if got := stranded(); got != nil {
+			t.Errorf("before they are delivered: %v", got)
+		}
+		w.strand()
+		h := w.holder(10)
+		h.none(time.Minute)
+		got := stranded()
+		want := []scheduler.Stranded{{Slot: own, Body: []byte("own"), Sequence: 1}, {Slot: beside("x"), Body: []byte("beside"), Sequence: 2}}
+		same := func(a, b scheduler.Stranded) bool {
+			return a.Slot == b.Slot && string(a.Body) == string(b.Body) && a.Sequence == b.Sequence
+		}
+		if !slices.EqualFunc(got, want, same) {
+			t.Errorf("found %v, want %v", got, want)
+		}
+
+		w.must(s.Fire(ctx, scheduler.Slot{Key: alike[0]}, []byte("held"), 0)) // delivered, and not answered for
+		held := h.take()
+		time.Sleep(time.Minute)
+		w.must(s.PassOn(ctx, own, []byte("again"), time.Time{}, 1))
+		w.must(s.Discard(ctx, own, 1))
+		again := h.take()
+		if again.Slot != own || string(again.Body) != "again" {
+			t.Errorf("delivered %s %s", again.Slot, again.Body)
+		}
+		w.must(again.Lease.Ack())
+		time.Sleep(time.Second)
+		if got := stranded(); !slices.EqualFunc(got, want[1:], same) {
+			t.Errorf("found %v, want %v", got, want[1:])
+		}
+		w.must(s.Discard(ctx, own, 1)) // is gone
+		w.must(s.Discard(ctx, beside("x"), 2))
+		w.must(held.Lease.Ack())
+		time.Sleep(time.Second)
+		if got := stranded(); got != nil || w.messages("CARILLON_TIMERS_0") != 1 {
+			t.Errorf("in the end: %v, and %d messages", got, w.messages("CARILLON_TIMERS_0"))
+		}
+	})
+}
