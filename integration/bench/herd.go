@@ -123,7 +123,7 @@ func (h *herdRun) measure(ctx context.Context) (part, error) {
 		return part{}, err
 	}
 	h.forgetPeaks()
-	end, err := h.profile(ctx, h.name, profileHerd+time.Duration(h.n)*profilePerJob)
+	end, err := h.profile(ctx, h.name, h.quiet+profileHerd+time.Duration(h.n)*profilePerJob)
 	if err != nil {
 		return part{}, err
 	}

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// How long the processor is watched in a phase whose length is not known: too
-// long does no harm, as nothing is seen of a process that has nothing to do.
+// How long the processor is watched from the instant of a herd on, whose length is not
+// known: too long does no harm, as nothing is seen of a process that has nothing to do.
 const (
 	profileHerd   = 5 * time.Second
 	profilePerJob = 200 * time.Microsecond
