@@ -52,7 +52,7 @@
 // # What is guaranteed
 //
 //  1. A crash loses nothing. A waiting baton is a stored message; a running one
-//     is delivered again within three seconds when its worker was killed, and
+//     is delivered again in about three seconds when its worker was killed, and
 //     ten seconds after one fell silent whose connection stands.
 //  2. A job never forks. The next baton is accepted only while the running one
 //     is the job's last, so a worker that was overtaken changes nothing.

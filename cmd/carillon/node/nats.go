@@ -41,11 +41,11 @@ func Observe(log *slog.Logger, reconnected func()) []nats.Option {
 			if sub != nil {
 				subject = sub.Subject
 			}
-			level := slog.LevelWarn
+			tell := log.Warn
 			if _, ok := errors.AsType[*net.OpError](err); ok {
-				level = slog.LevelDebug // each write that is under way; that it is lost is told once
+				tell = log.Debug // each write that is under way; that it is lost is told once
 			}
-			log.Log(context.Background(), level, "the connection to NATS has an error", "subject", subject, "err", err)
+			tell("the connection to NATS has an error", "subject", subject, "err", err)
 		}),
 	}
 }
