@@ -25,6 +25,7 @@ type herdStore struct {
 	putOff atomic.Int32
 }
 
+func (s *herdStore) Waits() bool                   { return false }
 func (s *herdStore) Lanes() int                    { return 1 }
 func (s *herdStore) Secrets() scheduler.Bucket     { return empty{} }
 func (s *herdStore) Collections() scheduler.Bucket { return empty{} }
