@@ -127,9 +127,9 @@ func (e *Executor) Move(ctx context.Context, j *scheduler.Job, s scheduler.Step,
 	case s.Next == nil:
 		return e.end(ctx, j, s, from)
 	}
-	at, body := s.At, s.Next.Encode()
+	next, at := *s.Next, s.At
 	if at.IsZero() {
-		at = e.ArmAt(j, s.Next)
+		at = e.ArmAt(j, &next)
 	}
 	again := false
 	return e.cfg.Persist(ctx, j.Key, func(ctx context.Context) error {
@@ -138,8 +138,9 @@ func (e *Executor) Move(ctx context.Context, j *scheduler.Job, s scheduler.Step,
 				return err
 			}
 		}
-		again = true
-		return e.publish(ctx, body, at, from)
+		err := e.publish(ctx, next.Encode(), at, from)
+		again, next.Suspect = true, true // the answer may have been lost, and all be over that followed when this is repeated
+		return err
 	})
 }
 

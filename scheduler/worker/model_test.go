@@ -24,6 +24,11 @@ import (
 
 var modelSeed = flag.Uint64("model.seed", 0, "repeat the lives of jobs that TestModel drew from this seed")
 
+// modelFound are seeds of lives in which something was wrong once.
+var modelFound = []uint64{
+	7695340391346137524, // a pass without an answer was repeated after all that followed had ended
+}
+
 // TestModel draws lives of jobs at random: they are put, edited, turned off and on, run by hand, deleted and put again by two
 // processes, whose writes are cut short, and which die between any two of them. When all is over, no run was early, none was made
 // twice but by a process that had died, and under the same key; calls and records match, one for one; counters, lists and views agree
@@ -37,10 +42,13 @@ func TestModel(t *testing.T) {
 	span, asked := climb.Span(t)
 	end := time.Now().Add(span)
 	lives := 0
-	for ; lives == 0 || time.Now().Before(end); lives++ {
+	for ; lives < len(modelFound) || time.Now().Before(end); lives++ {
 		seed := uint64(lives + 1) // the same ones, unless more are asked for
 		if asked {
 			seed = rand.Uint64()
+		}
+		if lives < len(modelFound) {
+			seed = modelFound[lives]
 		}
 		moves := drawMoves(seed)
 		if wrong := live(t, seed, moves, false); len(wrong) > 0 {
