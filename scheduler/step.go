@@ -36,6 +36,20 @@ func (s Step) WithoutFaulted() Step {
 	return s
 }
 
+// Doubted returns the step of a baton b that a worker had before, which may have
+// died amid the attempt: where b's occurrence is skipped, the record says so.
+func (s Step) Doubted(k Key, b Baton) Step {
+	for i := range s.Records {
+		if r := &s.Records[i]; r.Outcome == OutcomeSkipped && r.Message == "" && r.Occurrence == OccurrenceID(k, b.Nominal) {
+			r.Message = doubt
+		}
+	}
+	return s
+}
+
+// doubt is said of an occurrence that was skipped, though nobody knows whether it had begun.
+const doubt = "its target may have been called: the worker that had it before was gone before it could record that"
+
 // step builds the baton of the occurrence at n, or ends the job when there is
 // none left. now is the time of the decision.
 func (j *Job) step(p Progress, n time.Time, ok bool, now time.Time) Step {

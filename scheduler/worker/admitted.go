@@ -50,6 +50,9 @@ func (w *Worker) admit(r *run) stage {
 			return next // the later occurrence has been run before
 		}
 	}
+	if r.suspect {
+		d.Step = d.Step.Doubted(r.key(), r.baton)
+	}
 	switch d.Verdict { //nolint:exhaustive // the others do not let it run
 	case scheduler.Run:
 		r.latest = j

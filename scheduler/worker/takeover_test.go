@@ -3,6 +3,7 @@ package worker_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,6 +69,39 @@ func TestKilledAmidHerd(t *testing.T) {
 			if got := w.outcomes(fmt.Sprintf("job-%d", i)); got != "completed" {
 				t.Errorf("job-%d: history %q", i, got)
 			}
+		}
+		dying()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestDisabledBeforeTakeover kills a worker between the call of a job and its record, and
+// disables the job before another worker takes it over. The job is not called again, and the
+// record of what was skipped says that it may have been called.
+func TestDisabledBeforeTakeover(t *testing.T) {
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		_, other := w.open()
+		nc, own := w.open()
+		m := &mortal{Store: own, nc: nc, point: "record completed", before: true}
+		w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
+		dying, ended := w.stop, w.ended
+		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
+		m.awaitDeath(t)
+		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		w.startWorker(func(c *worker.Config) { c.Store = other })
+		time.Sleep(5 * time.Minute)
+		if n := len(w.sink.seen()); n != 1 {
+			t.Errorf("it was called %d times", n)
+		}
+		records := w.history("job")
+		if len(records) != 1 || records[0].Reason != scheduler.ReasonDisabled || !strings.Contains(records[0].Message, "may have been called") {
+			t.Errorf("the history is %s", w.outcomes("job"))
 		}
 		dying()
 		if err := <-ended; err != nil {
