@@ -48,9 +48,9 @@ func (w *Worker) pass(r *run) stage {
 // to remove its message; when that was cut short, this one lies where the
 // present job's baton ought to be, and the audit has to look.
 func (w *Worker) dropOrphan(r *run) stage {
-	gone, err := w.passedOn(r)
+	now, err := w.look(r)
 	w.ack(r)
-	if err != nil || !gone {
+	if err != nil || !now.passedOn(r) {
 		w.cfg.OnTakeover()
 	}
 	return nil
