@@ -63,7 +63,7 @@ type From struct {
 	Running  uint64           // sequence of the running baton
 	Baton    *scheduler.Baton // of a detached run that is to be merged
 	Schedule int              // generation of the schedule that the step was decided for
-	Doubtful bool             // another may have gone on from the running baton, and all that followed be over
+	Doubtful bool             // nothing waits: another may have gone on from what ran or was missing, and all that followed be over
 }
 
 // CarryOut records what the step says, which may be in the history already, and
