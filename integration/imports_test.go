@@ -52,6 +52,7 @@ var layers = []layer{
 	{path: "scheduler/step", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
 	{path: "scheduler/service", imports: append([]string{"scheduler/awx", "scheduler/fairqueue", "scheduler/view"}, rooms...), never: outside},
 	{path: "scheduler/worker", imports: append([]string{"scheduler/limits"}, rooms...), never: outside},
+	{path: "scheduler/client", imports: append([]string{"scheduler/secrets", "scheduler/service", "scheduler/view"}, decisions...)},
 	{path: "scheduler/rest/...", imports: apis},
 	{path: "scheduler/natsapi/...", imports: apis},
 	{path: "scheduler/console/...", imports: apis},

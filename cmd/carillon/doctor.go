@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
