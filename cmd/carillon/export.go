@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/export"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/client"
 )
 
 type exportCmd struct {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
@@ -22,6 +23,11 @@ type Config struct {
 	// header Host. It keeps out pages of the web whose names lead here. Default:
 	// all.
 	AllowHost func(host string) bool
+
+	// Identify finds out who asks. The error is a [*access.Unknown] when that is not known, or the store's. Default:
+	// nobody is asked for anything, and everybody may do everything.
+	Identify func(r *http.Request) (*access.Principal, error)
+
 	// MaxTails is how many live tails there may be at once; one caller, told by
 	// its address, may have a quarter of them. Default [DefaultMaxTails].
 	MaxTails int
@@ -35,22 +41,26 @@ type Config struct {
 
 // api serves the requests.
 type api struct {
-	service *service.Service
-	ready   func(ctx context.Context) error
-	tails   *tailCount
-	log     *slog.Logger
-	version string
+	service  *service.Service
+	ready    func(ctx context.Context) error
+	identify func(r *http.Request) (*access.Principal, error)
+	tails    *tailCount
+	log      *slog.Logger
+	version  string
 }
 
 // New returns the API's handler. It serves any number of requests at once.
 func New(cfg Config) http.Handler {
-	a := &api{service: cfg.Service, ready: cfg.Ready, log: cfg.Logger, version: cfg.Version}
+	a := &api{service: cfg.Service, ready: cfg.Ready, identify: cfg.Identify, log: cfg.Logger, version: cfg.Version}
 	if cfg.MaxTails <= 0 {
 		cfg.MaxTails = DefaultMaxTails
 	}
 	a.tails = newTailCount(cfg.MaxTails)
 	if a.ready == nil {
 		a.ready = func(context.Context) error { return nil }
+	}
+	if a.identify == nil {
+		a.identify = anybody
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)

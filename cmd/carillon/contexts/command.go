@@ -11,9 +11,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/client"
 )
 
 // Command is `carillon context`.

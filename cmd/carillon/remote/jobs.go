@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/client"
 )
 
 // Picked are the flags of commands that list jobs.
