@@ -143,7 +143,7 @@ func history(ctx context.Context, s *service.Service, r request) answer {
 		return answer{err: err}
 	}
 	asked := service.HistoryQuery{Key: r.key()}
-	asked.RecordFilter, err = view.HistoryFilter(q.Filter)
+	asked.RecordFilter, err = view.HistoryFilter(q.Filter, time.Now())
 	page := q.page()
 	if err == nil {
 		page.Before, err = view.ReadHistoryToken(q.After)
