@@ -43,6 +43,7 @@ var layers = []layer{
 	{path: "scheduler", imports: []string{"scheduler/internal/plainjson", "scheduler/spec", "scheduler/document"}, never: outside},
 	{path: "scheduler/view", imports: decisions, never: outside},
 	{path: "scheduler/awx", imports: decisions, never: outside},
+	{path: "scheduler/why", imports: decisions, never: outside},
 	{path: "scheduler/limits", imports: []string{"scheduler", "scheduler/document"}, never: outside},
 	{path: "scheduler/fairqueue", never: outside},
 	{path: "scheduler/intake", imports: decisions, never: outside},
@@ -50,7 +51,7 @@ var layers = []layer{
 	{path: "scheduler/secrets/seal", never: outside},
 	{path: "scheduler/secrets", imports: append([]string{"scheduler/cache", "scheduler/secrets/seal"}, decisions...), never: outside},
 	{path: "scheduler/step", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
-	{path: "scheduler/service", imports: append([]string{"scheduler/awx", "scheduler/fairqueue", "scheduler/view"}, rooms...), never: outside},
+	{path: "scheduler/service", imports: append([]string{"scheduler/awx", "scheduler/fairqueue", "scheduler/view", "scheduler/why"}, rooms...), never: outside},
 	{path: "scheduler/worker", imports: append([]string{"scheduler/limits"}, rooms...), never: outside},
 	{path: "scheduler/rest/...", imports: apis},
 	{path: "scheduler/natsapi/...", imports: apis},
@@ -78,7 +79,7 @@ var (
 	outside   = []string{"net/http", "github.com/nats-io/..."}
 	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
 	rooms     = append([]string{"scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step"}, decisions...)
-	apis      = append([]string{"scheduler/awx", "scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/fairqueue", "scheduler/view"}, decisions...)
+	apis      = append([]string{"scheduler/awx", "scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/fairqueue", "scheduler/view", "scheduler/why"}, decisions...)
 	product   = []string{"scheduler/...", "store/...", "actions/..."}
 )
 
