@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/printer"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
