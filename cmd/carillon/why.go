@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/printer"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/why"
 )
