@@ -49,7 +49,7 @@ func ReadCollection(name string, v document.Value) (*Collection, error) {
 	v = document.Merge(document.ObjectValue(), v) // without what is null, and a tree of its own
 	r := document.NewReader()
 	o := r.Object(v, "")
-	o.Ignore("type", "result")
+	o.Ignore("type", "etag", "result", "dryRun")
 	if s, ok := o.String("name"); ok && s != name && s != PlainName(name) {
 		o.Problem("name", "is %q, but the collection is called %q", s, name)
 	}

@@ -141,8 +141,9 @@ type PublishedSpec struct {
 	Verb      string // put, patch, delete, run, enable, disable, or whatever was sent
 	Name      string // <collection>.<job> when it is well formed
 	Body      []byte
-	Sequence  uint64    // its place among all published specs
-	Published time.Time // when it was stored
+	Header    map[string][]string // what came beside it; nil for nothing
+	Sequence  uint64              // its place among all published specs
+	Published time.Time           // when it was stored
 
 	// Deliveries is 1 at the first delivery. More say that a process ended,
 	// or gave it back, while it had the spec.

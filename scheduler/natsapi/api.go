@@ -77,6 +77,12 @@ type APIConfig struct {
 // asks for the next page, or null. A page ends early when more would not fit
 // into a message.
 //
+// Put, patch, delete, run, enable, disable and get, and those of collections, take a condition in the headers
+// Carillon-If-Match and Carillon-If-None-Match, which mean what they do in HTTP without "Carillon-" ([scheduler.Condition]):
+// 412 says that it did not hold, and 304, to get, that nothing is new. Put and patch take Carillon-Strict and
+// Carillon-Dry-Run, true or false. Names are read in any letter case. An answer that shows a job or a collection has its
+// ETag in the header Carillon-ETag, too.
+//
 // The header Carillon-Status has the number that REST would answer with: 201
 // when put has made the job. An error is told as micro services do, in the
 // headers Nats-Service-Error-Code (that number) and Nats-Service-Error, with
@@ -226,8 +232,15 @@ func (a *API) call(e endpoint, m micro.Request) (ans answer) {
 		}
 	}()
 	verb, name, _ := strings.Cut(strings.TrimPrefix(m.Subject(), a.cfg.Prefix+".api."), ".")
-	return e.call(service.WithCaller(a.work, caller(m.Reply())), a.cfg.Service, request{
-		verb: verb, name: name, body: m.Data(), room: int(a.cfg.Conn.MaxPayload()) - replyMargin,
+	how, err := readOrder(m.Headers())
+	if err == nil {
+		err = how.checkFor(verb)
+	}
+	if err != nil {
+		return answer{err: err}
+	}
+	return e.call(service.WithCaller(a.work, caller(m.Reply())), a.cfg.Service.If(how.when), request{
+		verb: verb, name: name, body: m.Data(), how: how, room: int(a.cfg.Conn.MaxPayload()) - replyMargin,
 	})
 }
 
@@ -268,6 +281,12 @@ func (a *API) reply(m micro.Request, ans answer) {
 	}()
 	out.Subject, out.Data = m.Reply(), ans.body
 	out.Header.Set(statusHeader, strconv.Itoa(max(ans.status, 200)))
+	if failed, ok := errors.AsType[*scheduler.PreconditionError](ans.err); ok {
+		ans.etag = failed.ETag
+	}
+	if ans.etag != "" {
+		out.Header.Set(etagHeader, ans.etag)
+	}
 	if ans.err != nil {
 		d := view.DescribeError(ans.err)
 		if d.Status == 500 {

@@ -7,6 +7,7 @@ type item struct {
 	scheduler.PublishedSpec
 
 	size   int   // of the body as it came; one that is too long is not kept
+	how    order // once it was checked
 	slots  int64 // it has while it is under way
 	marked bool  // as under way
 }

@@ -57,6 +57,12 @@ func (it *item) check() error {
 	if it.takesBody() {
 		wrong = append(wrong, scheduler.CheckSize(it.size))
 	}
+	how, err := readOrder(it.Header)
+	it.how = how
+	wrong = append(wrong, err)
+	if slices.Contains(verbs, it.Verb) {
+		wrong = append(wrong, how.checkFor(it.Verb))
+	}
 	return errors.Join(wrong...)
 }
 
@@ -101,8 +107,10 @@ func (n *Ingest) do(ctx context.Context, it *item) (d decision, err error) {
 			err = errPanicked
 		}
 	}()
-	edit := service.Edit{Key: it.key(), Body: it.Body, SpecSequence: it.Sequence}
-	return carryOut(ctx, n.cfg.Service, it.Verb, edit, it.Published)
+	edit := service.Edit{
+		Key: it.key(), Body: it.Body, SpecSequence: it.Sequence, Strict: it.how.strict, DryRun: it.how.dryRun,
+	}
+	return carryOut(ctx, n.cfg.Service.If(it.how.when), it.Verb, edit, it.Published)
 }
 
 var (

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -54,6 +55,9 @@ type refusal func(a *api, w http.ResponseWriter, r *http.Request, err error)
 // refuse sends an error as its document.
 func (a *api) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	d := describe(err)
+	if failed, ok := errors.AsType[*scheduler.PreconditionError](err); ok && failed.ETag != "" {
+		w.Header().Set("ETag", failed.ETag)
+	}
 	a.note(w, r, d.Status, err)
 	send(w, d.Status, view.JSON(d.Document()))
 }

@@ -29,7 +29,7 @@ func TestPatchCollection(t *testing.T) {
 			"maxRecurrence": {"frequency": "hour", "interval": 2}}}}`, `201`},
 		{
 			"PATCH", c, `{"tags": {"b": null, "c": "3"}, "properties": {"Quota": {"maxJobCount": 6, "maxRecurrence": null}}}`,
-			`200 {"id":"/jobCollections/c","type":"Microsoft.Scheduler/jobCollections","name":"c","location":"here","tags":{"a":"1","c":"3"},` +
+			`200 {"id":"/jobCollections/c","type":"Microsoft.Scheduler/jobCollections","name":"c","etag":"\"r3\"","location":"here","tags":{"a":"1","c":"3"},` +
 				`"properties":{"sku":{"name":"Standard"},"quota":{"maxJobCount":6},"state":"enabled"}}`,
 		},
 		{"PATCH", c, `{"properties": {"minRetryInterval": "PT2M", "state": "disabled"}}`, `200 "minRetryInterval":"PT2M"|"state":"disabled"`},

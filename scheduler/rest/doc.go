@@ -88,12 +88,20 @@
 // updated or unchanged) and, if there are any, "warnings": [{"path", "message"}],
 // of what its writer might not expect. With strict, warnings are the details of
 // a 400. With dryRun everything is checked, nothing written, and the answer, with
-// 200, is the job as it would be, and "dryRun": {"nextRuns": […], "notes": […]}
-// if it would run.
+// 200, is the job as it would be, and "dryRun": {"nextRuns": […], "notes": […],
+// "nextRunsBefore": […], "changes": [{"path", "before", "after"}]} ([view.DryRun]).
 //
-// A collection that is put is answered with its result, too, and may be put with
-// dryRun. With the header If-None-Match: * it is only created: 412
-// PreconditionFailed where there is one.
+// A collection that is put is answered with its result, too, and may be put and
+// patched with dryRun; "dryRun" has the changes then.
+//
+// # Conditions
+//
+// What shows a job or a collection has its ETag ([scheduler.Job.ETag]), which a
+// list has in its documents. If-Match and If-None-Match are heeded, as RFC 9110,
+// section 13, says ([scheduler.Condition]), by what changes one of them and by GET:
+// 412 PreconditionFailed, with the present ETag, or 304. A run is of the job, so it
+// takes them, too. The other changes refuse them with 400. A condition is checked
+// together with the change: of two that name one ETag, one is 412.
 //
 // Timeouts of reading and of idle connections are the [http.Server]'s.
 package rest

@@ -16,6 +16,7 @@ import (
 // options are the query parameters of an operation, by method and path. An operation that is not here has none.
 var options = map[string][]string{
 	"PUT /jobCollections/{c}":                  {"dryRun"},
+	"PATCH /jobCollections/{c}":                {"dryRun"},
 	"DELETE /jobCollections/{c}":               {"onlyEmpty"},
 	"GET /jobCollections/{c}/history":          historyOptions,
 	"GET /jobCollections/{c}/jobs":             {"$top", "$skip", "$filter", "$skiptoken", "labelSelector"},
@@ -53,6 +54,9 @@ func strict(operations []operation) []operation {
 		known := options[op.method+" "+op.path]
 		checked[i].do = func(a *api, w http.ResponseWriter, r *http.Request) error {
 			if err := checkOptions(r.URL.RawQuery, known); err != nil {
+				return err
+			}
+			if err := unconditional(r, op.method+" "+op.path); err != nil {
 				return err
 			}
 			if bare[op.path] {

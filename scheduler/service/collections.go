@@ -17,6 +17,8 @@ import (
 type CollectionKeeper struct {
 	shared *shared
 	edits  Editor
+
+	when scheduler.Condition // of every change
 }
 
 // EnsureDefault creates the default collection at the first start.
@@ -46,31 +48,18 @@ func (c CollectionKeeper) PutCollection(
 	}
 	ctx = asking(ctx, "put")
 	put, err = c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
-		put, result, err = replaced(cur, wish)
-		return put, err
+		if put, result, err = replaced(cur, wish); err != nil {
+			return nil, err
+		}
+		return put, c.meets(name, cur)
 	})
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
+		if err := c.meets(name, damaged.Collection()); err != nil {
+			return nil, "", err
+		}
 		return wish, view.Updated, c.write(ctx, nil, wish, damaged.Revision)
 	}
 	return put, result, err
-}
-
-// ForeseeCollection returns what PutCollection would, and changes nothing.
-func (c CollectionKeeper) ForeseeCollection(
-	ctx context.Context, name string, body []byte,
-) (put *scheduler.Collection, result view.Result, err error) {
-	wish, err := readCollection(ctx, name, body)
-	if err != nil {
-		return nil, "", err
-	}
-	cur, err := c.stored(ctx, name)
-	if _, ok := errors.AsType[*scheduler.DamagedError](err); ok {
-		return wish, view.Updated, nil
-	}
-	if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
-		return nil, "", err
-	}
-	return replaced(cur, wish)
 }
 
 // replaced returns a collection, nil for a new one, with other settings.
@@ -85,38 +74,33 @@ func replaced(cur, wish *scheduler.Collection) (*scheduler.Collection, view.Resu
 	return next, view.Updated, nil
 }
 
-// CreateCollection creates a collection. ErrConflict when it exists already.
-func (c CollectionKeeper) CreateCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, error) {
-	wish, err := readCollection(ctx, name, body)
-	if err != nil {
-		return nil, err
-	}
-	ctx = asking(ctx, "create")
-	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
-		if cur != nil {
-			return nil, fmt.Errorf("collection %s: %w: it exists already", name, scheduler.ErrConflict)
-		}
-		return wish, wish.Placed()
-	})
-}
-
 // PatchCollection merges a document into a collection's settings (RFC 7396).
 // ErrNotFound when there is none.
 func (c CollectionKeeper) PatchCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, error) {
-	if err := scheduler.ValidateCollection(name); err != nil {
-		return nil, err
-	}
-	patch, err := intake.Parse(ctx, body)
+	patch, err := readCollectionPatch(ctx, name, body)
 	if err != nil {
 		return nil, err
 	}
 	ctx = asking(ctx, "patch")
-	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
-		if cur == nil {
-			return nil, fmt.Errorf("collection %s: %w", name, scheduler.ErrNotFound)
-		}
-		return cur.Patched(patch)
-	})
+	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) { return c.patched(name, cur, patch) })
+}
+
+func readCollectionPatch(ctx context.Context, name string, body []byte) (document.Value, error) {
+	if err := scheduler.ValidateCollection(name); err != nil {
+		return document.Value{}, err
+	}
+	return intake.Parse(ctx, body)
+}
+
+// patched returns a collection, nil for none, with a patch.
+func (c CollectionKeeper) patched(name string, cur *scheduler.Collection, patch document.Value) (*scheduler.Collection, error) {
+	if cur == nil {
+		return nil, noCollection(name)
+	}
+	if err := c.meets(name, cur); err != nil {
+		return nil, err
+	}
+	return cur.Patched(patch)
 }
 
 // TurnCollection enables or disables a collection. The states of its jobs stay
@@ -127,11 +111,11 @@ func (c CollectionKeeper) TurnCollection(ctx context.Context, name string, state
 	}
 	ctx = asking(ctx, turns[state])
 	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
-		switch {
-		case cur == nil:
-			return nil, fmt.Errorf("collection %s: %w", name, scheduler.ErrNotFound)
-		case cur.State == state:
-			return cur, nil
+		if cur == nil {
+			return nil, noCollection(name)
+		}
+		if err := c.meets(name, cur); err != nil || cur.State == state {
+			return cur, err
 		}
 		return cur.Turned(state), nil
 	})
@@ -286,6 +270,9 @@ func (c CollectionKeeper) DeleteCollection(ctx context.Context, name string, onl
 	}
 	one, err := c.Collection(ctx, name)
 	if err != nil {
+		return err
+	}
+	if err := c.meets(name, one); err != nil {
 		return err
 	}
 	if onlyEmpty {

@@ -33,7 +33,7 @@ func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.
 	}
 	v.Result, v.Warnings = view.Created, warnings
 	if edit.DryRun {
-		v.DryRun = view.NewDryRun(j, first.Next)
+		v.DryRun = view.NewDryRun(j, first.Next).Over(nil, nil, j)
 		_, err = j.Encode(e.shared.Secrets)
 	} else {
 		err = e.begin(ctx, j, rev, first)

@@ -98,9 +98,9 @@ func New(cfg Config) *Service {
 	reader := Reader{h, planner}
 	editor := Editor{shared: h, plans: planner, reads: reader, creating: &atomic.Bool{}}
 	secrets := newSecrets(h)
-	collections := CollectionKeeper{h, editor}
+	collections := CollectionKeeper{shared: h, edits: editor}
 	return &Service{
-		Editor: editor, Runner: Runner{h, planner}, Reader: reader, CollectionKeeper: collections,
+		Editor: editor, Runner: Runner{shared: h, plans: planner}, Reader: reader, CollectionKeeper: collections,
 		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, shared: h,
 		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing}, TrailKeeper: TrailKeeper{h},
 	}

@@ -14,6 +14,8 @@ import (
 type Runner struct {
 	shared *shared
 	plans  *planner
+
+	when scheduler.Condition // of a run that is asked for
 }
 
 // Trigger runs a job now, besides its schedule, which goes on as planned; the
@@ -37,6 +39,9 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 		return "", err
 	case j.State.Final():
 		return "", j.OverError()
+	}
+	if err := checkJob(r.when, k, j); err != nil {
+		return "", err
 	}
 	return r.start(ctx, j, asked.UTC(), nil)
 }
