@@ -24,10 +24,11 @@ func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 	if form != nil {
 		return a.follow(w, r, q, form)
 	}
-	for _, name := range []string{"after", "as"} {
-		if r.URL.Query().Has(name) {
-			return scheduler.Invalid(name, "is of a live tail: it goes with follow=true")
-		}
+	switch query := r.URL.Query(); {
+	case query.Has("after"):
+		return scheduler.Invalid("after", "is where a live tail begins: it goes with follow=true")
+	case query.Has("as"):
+		return scheduler.Invalid("as", "is the form of a live tail: it goes with follow=true")
 	}
 	page, err := pageOf(r)
 	if err != nil {
