@@ -145,7 +145,7 @@ func (c historyCmd) target() (scheduler.Key, error) {
 	case !whole:
 		return c.Key(c.Name)
 	}
-	if err := scheduler.ValidateName("collection", collection); err != nil {
+	if err := scheduler.ValidateCollection(collection); err != nil {
 		return scheduler.Key{}, terminal.Usage(err)
 	}
 	return scheduler.Key{Collection: collection}, nil
