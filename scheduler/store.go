@@ -100,10 +100,19 @@ type History interface { //nolint:interfacebloat // all that records need
 	Forget(ctx context.Context, k Key) error
 	Recent(ctx context.Context, k Key, before uint64, outcomes []Outcome, f func(*Record) bool) error
 	LastRecords(ctx context.Context, keys []Key, outcomes []Outcome, each func(*Record)) error
-	LastRecord(ctx context.Context) (uint64, error)
+	HistorySpan(ctx context.Context) (HistorySpan, error)
 	RecordsSince(ctx context.Context, k Key, since time.Time, f func(*Record) bool) error
+	RecordsFrom(ctx context.Context, from uint64, f func(*Record) bool) error
 	Kept(ctx context.Context, k Key) (since time.Time, err error)
 	Follow(ctx context.Context, k Key, after uint64, f func(*Record)) error
+}
+
+// HistorySpan is what there is of a history.
+type HistorySpan struct {
+	First   uint64 // the sequence of the first record that is kept; Last + 1 when there is none
+	Last    uint64 // that of the last one there ever was; 0: there was none yet
+	Records uint64 // how many are kept
+	PerJob  int64  // how many are, at most, of each job and outcome; not positive: no bound
 }
 
 // Delivery is a running baton in the hands of this process.

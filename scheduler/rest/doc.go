@@ -19,7 +19,7 @@
 //	GET    /jobCollections/{c}/jobs/{j}/history       newest first; $top, $skip, $skiptoken, $filter ([view.HistoryFilter]), uid, earlier
 //	GET    /jobCollections/{c}/jobs/{j}/why           why it ran at a time, or did not ([why.Answer]); at ([why.ParseMoment]), default now
 //	GET    /jobCollections/{c}/history, /history      likewise, of a collection or of all jobs
-//	GET    …/history?follow=true&after=5              live tail of each of them
+//	GET    …/history?follow=true&after=5&as=sse       live tail of each of them; also with Accept: text/event-stream
 //	GET    /secrets                                   shared secrets by name, without their values
 //	PUT    /secrets/{name}                            {"value": "…", "description": "…"}: make (201) or replace (200) one
 //	DELETE /secrets/{name}?force=true|false           409 while jobs refer to it, unless forced
@@ -65,7 +65,12 @@
 //     header Carillon-Sequence says (after). An empty line every 15 seconds is
 //     a sign of life. It ends with the client, with the context of the server,
 //     or with a line {"end": …} when its job is deleted ([view.Ending]). A
-//     client that takes no data for ten seconds is left. $filter applies.
+//     client that takes no data for ten seconds is left. $filter applies. Asked
+//     for as server-sent events it has a record in each event, whose id is the
+//     sequence; Last-Event-ID is the place after which to begin; signs of life
+//     are comments; an event "end" is the end, and an event "gap" says that the
+//     place is not kept any more ([view.HistoryGap]), of which the header
+//     Carillon-First-Sequence tells otherwise.
 //  7. Every answer has an x-ms-request-id, which the log repeats. A query
 //     parameter that an operation does not have, or a document for one that
 //     takes none, is 400 and named, but on the paths of AWX, which lets them

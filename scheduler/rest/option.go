@@ -32,8 +32,8 @@ var options = map[string][]string{
 // Options that several operations have.
 var (
 	editOptions    = []string{"strict", "dryRun"}
-	historyOptions = []string{"$top", "$skip", "$filter", "$skiptoken", "uid", "earlier", "follow", "after"}
-	tailOptions    = []string{"$filter", "uid", "earlier", "follow", "after"} // of a history that is followed
+	historyOptions = []string{"$top", "$skip", "$filter", "$skiptoken", "uid", "earlier", "follow", "after", "as"}
+	tailOptions    = []string{"$filter", "uid", "earlier", "follow", "after", "as"} // of a history that is followed
 )
 
 // anyVersion is the parameter that Azure's clients add to every request. There is one version of the API.

@@ -39,6 +39,12 @@ type Config struct {
 	// an audit tells it again. Default: nothing.
 	Damaged []string
 
+	// HistoryMemory is how many bytes an index of the history may take, which is built
+	// when somebody looks for records of it, and dropped ten minutes after the last one
+	// did. Without one, records that are far apart are found slowly. Negative: none.
+	// Default [DefaultHistoryMemory].
+	HistoryMemory int64
+
 	// Logger takes what no caller can be told. Default: discard.
 	Logger *slog.Logger
 }
@@ -49,6 +55,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Trail == nil {
 		c.Trail, _ = c.Store.(trail.Store)
+	}
+	if c.HistoryMemory == 0 {
+		c.HistoryMemory = DefaultHistoryMemory
 	}
 	if c.Secrets == nil {
 		c.Secrets = secrets.NewVault(secrets.Config{Store: c.Store.Secrets()})
@@ -82,6 +91,8 @@ type shared struct {
 	steps *step.Executor
 	plans *cache.Plans
 
+	histories *historyKeeper
+
 	computing *fairqueue.Queue // of requests that read a document or compute a schedule
 	searching *fairqueue.Queue // of those that look through many jobs or records
 	doctoring *fairqueue.Queue // of those that read all jobs, which takes seconds: one at a time
@@ -93,6 +104,7 @@ func New(cfg Config) *Service {
 		Config: cfg.withDefaults(), plans: &cache.Plans{},
 		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
 	}
+	h.histories = newHistoryKeeper(h.Store, h.HistoryMemory)
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load})
 	planner := &planner{h}
 	reader := Reader{h, planner}
@@ -112,6 +124,7 @@ func (s *Service) Run(ctx context.Context) error {
 	var watches sync.WaitGroup
 	watches.Go(func() { s.shared.Secrets.Run(ctx, s.shared.lost("shared secrets")) })
 	watches.Go(func() { s.shared.Collections.Run(ctx, s.shared.lost("collections")) })
+	watches.Go(func() { s.shared.histories.run(ctx, s.shared.lost("the index of the history")) })
 	watches.Wait()
 	return nil
 }
