@@ -50,8 +50,9 @@ var layers = []layer{
 	{path: "scheduler/cache", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
 	{path: "scheduler/secrets/seal", never: outside},
 	{path: "scheduler/secrets", imports: append([]string{"scheduler/cache", "scheduler/secrets/seal"}, decisions...), never: outside},
+	{path: "scheduler/tokens", imports: append([]string{"scheduler/access", "scheduler/cache"}, decisions...), never: outside},
 	{path: "scheduler/step", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
-	{path: "scheduler/service", imports: append([]string{"scheduler/awx", "scheduler/fairqueue", "scheduler/view"}, rooms...), never: outside},
+	{path: "scheduler/service", imports: append([]string{"scheduler/awx", "scheduler/fairqueue", "scheduler/tokens", "scheduler/view"}, rooms...), never: outside},
 	{path: "scheduler/worker", imports: append([]string{"scheduler/limits"}, rooms...), never: outside},
 	{path: "scheduler/rest/...", imports: apis},
 	{path: "scheduler/natsapi/...", imports: apis},
@@ -79,7 +80,7 @@ var (
 	outside   = []string{"net/http", "github.com/nats-io/..."}
 	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
 	rooms     = append([]string{"scheduler/access", "scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step"}, decisions...)
-	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/fairqueue", "scheduler/view"}, decisions...)
+	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/tokens", "scheduler/fairqueue", "scheduler/view"}, decisions...)
 	product   = []string{"scheduler/...", "store/...", "actions/..."}
 )
 

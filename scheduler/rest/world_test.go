@@ -34,6 +34,7 @@ const patience = time.Minute
 // world is a scheduler with its HTTP API on a NATS server of its own.
 type world struct {
 	t       *testing.T
+	server  *server.Server
 	nc      *nats.Conn
 	store   *store.Store
 	actions scheduler.ActionReader
@@ -57,7 +58,7 @@ func newWorld(t *testing.T, change ...func(*rest.Config)) *world {
 	if !s.ReadyForConnections(patience) {
 		t.Fatal("the NATS server does not start")
 	}
-	w := &world{t: t, log: &bytes.Buffer{}, actions: actions.New(web.New(web.Config{}))}
+	w := &world{t: t, server: s, log: &bytes.Buffer{}, actions: actions.New(web.New(web.Config{}))}
 	if w.nc, err = nats.Connect("", nats.InProcessServer(s)); err != nil {
 		t.Fatal(err)
 	}
