@@ -49,11 +49,12 @@ var layers = []layer{
 	{path: "scheduler/intake", imports: decisions, never: outside},
 	{path: "scheduler/cache", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
 	{path: "scheduler/secrets/seal", never: outside},
-	{path: "scheduler/secrets", imports: append([]string{"scheduler/cache", "scheduler/secrets/seal"}, decisions...), never: outside},
-	{path: "scheduler/tokens", imports: append([]string{"scheduler/access", "scheduler/cache"}, decisions...), never: outside},
+	{path: "scheduler/secrets", imports: append([]string{"scheduler/cache", "scheduler/secrets/seal", "scheduler/view"}, decisions...), never: outside},
+	{path: "scheduler/tokens", imports: append([]string{"scheduler/access", "scheduler/cache", "scheduler/view"}, decisions...), never: outside},
 	{path: "scheduler/step", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
 	{path: "scheduler/service", imports: append([]string{"scheduler/awx", "scheduler/fairqueue", "scheduler/tokens", "scheduler/view"}, rooms...), never: outside},
 	{path: "scheduler/worker", imports: append([]string{"scheduler/limits"}, rooms...), never: outside},
+	{path: "scheduler/client", imports: append([]string{"scheduler/access", "scheduler/view"}, decisions...), never: server},
 	{path: "scheduler/rest/...", imports: apis},
 	{path: "scheduler/natsapi/...", imports: apis},
 	{path: "scheduler/console/...", imports: apis},
@@ -78,6 +79,7 @@ var layers = []layer{
 
 var (
 	outside   = []string{"net/http", "github.com/nats-io/..."}
+	server    = []string{"github.com/nats-io/nats-server/..."} // programs that only ask a scheduler are small
 	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
 	rooms     = append([]string{"scheduler/access", "scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step"}, decisions...)
 	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/tokens", "scheduler/fairqueue", "scheduler/view"}, decisions...)
@@ -129,6 +131,11 @@ func TestMisdirected(t *testing.T) {
 		{"scheduler/rest", "scheduler/spec", ""},
 		{"scheduler/rest", "scheduler/console", "may not import"},
 		{"scheduler/rest", "net/http", ""},
+		{"scheduler/client", "scheduler/view", ""},
+		{"scheduler/client", "github.com/nats-io/nats.go", ""},
+		{"scheduler/client", "github.com/nats-io/nats-server/v2/server", "may not depend on"},
+		{"scheduler/client", "scheduler/service", "may not import"},
+		{"scheduler/client", "store", "may not import"},
 		{"scheduler/other", "scheduler", "no layer"},
 		{"store", "scheduler", ""},
 		{"store", "actions", "may not import"},

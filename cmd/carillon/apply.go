@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/client"
 )
 
 type applyCmd struct {
@@ -53,7 +53,7 @@ another scheduler add them first.`
 
 // Run applies the files.
 func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
-	if err := scheduler.ValidateName("collection", c.Collection); err != nil {
+	if err := scheduler.ValidateCollection(c.Collection); err != nil {
 		return terminal.Usage(err)
 	}
 	files, problems := jobfile.Find(c.Paths)

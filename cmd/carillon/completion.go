@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/complete"
 	"github.com/carillon-sched/carillon/cmd/carillon/contexts"
 	"github.com/carillon-sched/carillon/cmd/carillon/docs"
 	"github.com/carillon-sched/carillon/cmd/carillon/initfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/client"
 )
 
 type completionCmd struct {

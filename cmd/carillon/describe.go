@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/printer"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
@@ -51,7 +51,7 @@ func (c describeCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.
 	if err != nil {
 		return err
 	}
-	records, err := api.History(ctx, client.HistoryQuery{Key: k, Outcomes: attempts}, 1)
+	records, err := api.History(ctx, client.HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{Outcomes: attempts}}, 1)
 	if err != nil {
 		return err
 	}

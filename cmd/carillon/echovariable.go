@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
+	"github.com/carillon-sched/carillon/scheduler/client"
 )
 
 // echoVariable is the variable that names a target for trying jobs out.

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/export"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/client"
 )
 
 type exportCmd struct {
@@ -139,7 +139,7 @@ func (c exportCmd) write(t *terminal.Terminal, documents []export.Document) erro
 // checkFileKey refuses names that no scheduler has: one that answers with ../x would choose where files are written.
 func checkFileKey(k scheduler.Key) error {
 	if k.Job == "" {
-		return scheduler.ValidateName("collection", k.Collection)
+		return scheduler.ValidateCollection(k.Collection)
 	}
 	return k.Validate()
 }

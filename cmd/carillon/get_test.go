@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
+	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 

@@ -3,7 +3,6 @@ package rest
 import (
 	"net/http"
 
-	"github.com/carillon-sched/carillon/scheduler/tokens"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -12,13 +11,6 @@ var accessTokens = []operation{
 	{http.MethodGet, "/tokens", (*api).listTokens},
 	{http.MethodPost, "/tokens", (*api).createToken},
 	{http.MethodDelete, "/tokens/{id}", (*api).revokeToken},
-}
-
-// newToken is a token with its text, which is shown this once.
-type newToken struct {
-	*tokens.Token
-
-	Text string `json:"token"`
 }
 
 func (a *api) listTokens(w http.ResponseWriter, r *http.Request) error {
@@ -38,7 +30,7 @@ func (a *api) createToken(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, http.StatusCreated, newToken{made, text})
+	return answer(w, http.StatusCreated, view.NewToken{Token: made, Text: text})
 }
 
 func (a *api) revokeToken(w http.ResponseWriter, r *http.Request) error {

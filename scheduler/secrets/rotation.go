@@ -10,24 +10,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Rotation is what a rotation of keys did.
-type Rotation struct {
-	Key      string            `json:"key"`      // id of the key that everything is sealed with now
-	Jobs     int               `json:"jobs"`     // sealed again
-	Secrets  int               `json:"secrets"`  // shared ones, sealed again
-	Skipped  int               `json:"skipped"`  // jobs with secrets, and shared secrets, that had this key already
-	Failures int               `json:"failures"` // what could not be sealed again
-	Failed   []RotationFailure `json:"failed"`   // of these, the first hundred by name
-}
-
-// RotationFailure is something that could not be sealed again.
-type RotationFailure struct {
-	Job    string `json:"job,omitempty"`    // collection/job
-	Secret string `json:"secret,omitempty"` // name of a shared secret
-	Reason string `json:"reason"`
-}
+// What a rotation of keys did, and what it could not do.
+type (
+	Rotation        = view.Rotation
+	RotationFailure = view.RotationFailure
+)
 
 // maxFailed is how many failures a rotation tells one by one.
 const maxFailed = 100

@@ -9,18 +9,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // SharedSecret is a named secret that jobs refer to, as it is shown: all but
 // its text. One that cannot be read has a problem and no more.
-type SharedSecret struct {
-	Name        string    `json:"name"`
-	Description string    `json:"description,omitempty"`
-	Created     time.Time `json:"created,omitzero"`
-	Updated     time.Time `json:"updated,omitzero"`
-	Key         string    `json:"key,omitempty"`     // id of the key that it is sealed with
-	Problem     string    `json:"problem,omitempty"` // why it cannot be read; then nothing else but the name is known
-}
+type SharedSecret = view.SharedSecret
 
 // storedShared is a shared secret as it lies in the store.
 type storedShared struct {

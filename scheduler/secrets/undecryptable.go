@@ -8,17 +8,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Undecryptable tells of secrets in the store that this process cannot open: it
 // has not the key that they were sealed with, or another one of that id.
-type Undecryptable struct {
-	Key     string `json:"key"`     // id of the key that seals them; "" when that cannot be told
-	Reason  string `json:"reason"`  // why the first one cannot be opened
-	Secrets int    `json:"secrets"` // shared ones
-	Jobs    int    `json:"jobs"`    // jobs with such secrets, among those that were looked at
-	Example string `json:"example"` // "secret NAME" or "job COLLECTION/NAME"
-}
+type Undecryptable = view.Undecryptable
 
 // Undecryptable looks for secrets that cannot be opened: at every shared one, and
 // at those of some jobs. It returns them by the ids of their keys.

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Auditor compares jobs with batons.
@@ -21,32 +21,9 @@ type Auditor struct {
 	secrets SecretKeeper
 }
 
-// AuditReport is what an audit found.
+// AuditReport is what an audit found, and what it found besides to go on with.
 type AuditReport struct {
-	Jobs     int       `json:"jobs"`    // definitions seen
-	Waiting  int       `json:"waiting"` // batons waiting for their time
-	Running  int       `json:"running"` // batons with a worker
-	Findings []Finding `json:"findings"`
-	Fixed    int       `json:"fixed"`
-
-	// Ended are the jobs that have ended, by their histories, and whose definitions do
-	// not say so yet. That is written when there is leisure; nothing is broken about them.
-	Ended int `json:"ended"`
-
-	// NeverRan are jobs, a thousand at most, that are over and have never run:
-	// their schedules had no time left. Nothing is broken about them.
-	NeverRan []string `json:"neverRan,omitempty"`
-
-	// Undecryptable tells of secrets that this process has not the keys for, as far
-	// as a sample of the jobs shows.
-	Undecryptable []secrets.Undecryptable `json:"unopened,omitempty"`
-
-	// DamagedFiles is what the start of this process found wrong with the files of its
-	// store, and what was lost with that, for people.
-	DamagedFiles []string `json:"damagedFiles,omitempty"`
-
-	// Duration of the audit.
-	Duration scheduler.Seconds `json:"duration"`
+	view.AuditReport
 
 	sample      []scheduler.Key // of the jobs
 	endings     []scheduler.Ending
@@ -54,25 +31,14 @@ type AuditReport struct {
 }
 
 // Finding is one thing an audit found wrong.
-type Finding struct {
-	Job     scheduler.Key `json:"-"`
-	Name    string        `json:"job"`     // collection/job
-	Problem string        `json:"problem"` // what is wrong, for people
-	Fixed   bool          `json:"fixed"`
-	Damaged bool          `json:"damaged,omitempty"` // what is stored cannot be read; only a put mends it
+type Finding = view.Finding
 
-	// Lost: the job's definition was lost, or may have been, and only who has a copy
-	// can mend that. Its batons wait for it.
-	Lost bool `json:"lost,omitempty"`
-
-	never bool // nothing is wrong: the job is over, and never ran
-}
-
-// finding is what was found of a job: that something is wrong, or that it has ended.
+// finding is what was found of a job: that something is wrong, that it has ended, or that it is over and never ran.
 type finding struct {
 	Finding
 
 	ending *scheduler.Ending
+	never  bool
 }
 
 // neverRanKept is how many jobs that never ran a report names at most.
@@ -99,7 +65,9 @@ const (
 // read; only jobs without a baton are read.
 func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	began := time.Now()
-	rep := &AuditReport{Findings: []Finding{}, DamagedFiles: a.shared.Damaged, collections: map[string]bool{}}
+	rep := &AuditReport{
+		AuditReport: view.AuditReport{Findings: []Finding{}, DamagedFiles: a.shared.Damaged}, collections: map[string]bool{},
+	}
 	if err := a.auditStranded(ctx, rep, fix); err != nil {
 		return rep, err
 	}
@@ -155,18 +123,6 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	return rep, err
 }
 
-// Lost returns the names of the jobs and collections whose definitions are lost, or
-// may be.
-func (r *AuditReport) Lost() []string {
-	var names []string
-	for _, f := range r.Findings {
-		if f.Lost {
-			names = append(names, f.Name)
-		}
-	}
-	return names
-}
-
 // sort puts the findings in the order of their names.
 func (r *AuditReport) sort() {
 	sort.Slice(r.Findings, func(i, j int) bool { return r.Findings[i].Name < r.Findings[j].Name })
@@ -174,8 +130,13 @@ func (r *AuditReport) sort() {
 
 // take takes in what was found of a job.
 func (r *AuditReport) take(f finding) {
-	if f.ending == nil {
+	switch {
+	case f.never && len(r.NeverRan) < neverRanKept:
+		r.NeverRan = append(r.NeverRan, f.Job.String())
+	case !f.never && f.ending == nil:
 		r.add(f.Finding)
+	}
+	if f.ending == nil {
 		return
 	}
 	r.Ended++
@@ -192,12 +153,6 @@ func (r *AuditReport) add(f Finding) {
 	f.Name = f.Job.String()
 	if f.Job.Job == "" {
 		f.Name = "collection " + f.Job.Collection
-	}
-	if f.never {
-		if len(r.NeverRan) < neverRanKept {
-			r.NeverRan = append(r.NeverRan, f.Name)
-		}
-		return
 	}
 	if f.Fixed {
 		r.Fixed++

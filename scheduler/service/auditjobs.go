@@ -32,7 +32,7 @@ func (a Auditor) auditJobs(
 		case scheduler.StoredState(st.Data) == scheduler.Enabled:
 			enabled[st.Key] = st
 		case scheduler.StoredNeverRan(st.Data):
-			found <- finding{Finding: Finding{Job: st.Key, never: true}}
+			found <- finding{Finding: Finding{Job: st.Key}, never: true}
 		}
 	})
 	if err != nil || len(enabled) == 0 {

@@ -100,12 +100,12 @@ func (k *Keeper) Verify(ctx context.Context, text string) (*Token, error) {
 	case err != nil:
 		return nil, err
 	case !s.Revoked.IsZero(): // its hash is gone
-		return nil, &access.Unknown{Reason: s.refusal(time.Now())}
+		return nil, &access.Unknown{Reason: refusal(&s.Token, time.Now())}
 	case subtle.ConstantTimeCompare([]byte(hash(text)), []byte(s.Hash)) != 1:
 		return nil, &access.Unknown{Reason: "this scheduler has no such token"}
 	}
-	if refusal := s.refusal(time.Now()); refusal != "" {
-		return nil, &access.Unknown{Reason: refusal}
+	if reason := refusal(&s.Token, time.Now()); reason != "" {
+		return nil, &access.Unknown{Reason: reason}
 	}
 	return &s.Token, nil
 }
@@ -121,7 +121,7 @@ func (k *Keeper) Create(ctx context.Context, body []byte) (t *Token, text string
 	if err != nil {
 		return nil, "", err
 	}
-	past, err := k.count(ctx, now)
+	over, err := k.count(ctx, now)
 	if err != nil {
 		return nil, "", err
 	}
@@ -137,19 +137,19 @@ func (k *Keeper) Create(ctx context.Context, body []byte) (t *Token, text string
 	}
 	k.some.Store(true)
 	k.mirror.Note(s.ID, revision, data)
-	for _, old := range past { // now that there is one in any case
+	for _, old := range over { // now that there is one in any case
 		_ = k.bucket.Remove(ctx, old.ID, old.revision) // the next one tries again
 	}
 	return &s.Token, text, nil
 }
 
 // count returns the tokens that are long past, and refuses another one when there are too many besides.
-func (k *Keeper) count(ctx context.Context, now time.Time) (past []*stored, err error) {
+func (k *Keeper) count(ctx context.Context, now time.Time) (over []*stored, err error) {
 	n := 0
 	err = k.bucket.Each(ctx, func(st scheduler.Stored) error {
 		s, err := decode(st.Key.Job, st.Revision, st.Data)
-		if err == nil && s.past(now) {
-			past = append(past, s)
+		if err == nil && past(&s.Token, now) {
+			over = append(over, s)
 			return nil
 		}
 		n++ // also one that is damaged: it stays, for people to see
@@ -159,7 +159,7 @@ func (k *Keeper) count(ctx context.Context, now time.Time) (past []*stored, err 
 		err = fmt.Errorf("%w: there are %d tokens, and no room for more; those that are revoked or expired go after a month",
 			scheduler.ErrConflict, n)
 	}
-	return past, err
+	return over, err
 }
 
 // List returns all tokens, the latest last. One that cannot be read says so.

@@ -9,21 +9,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Token is an access token as it is shown: all but its text.
-type Token struct {
-	ID      string         `json:"id"`
-	Name    string         `json:"name,omitempty"`
-	Grants  []access.Grant `json:"grants,omitempty"`
-	Created time.Time      `json:"created,omitzero"`
-	Expires time.Time      `json:"expires,omitzero"`  // zero: never
-	Revoked time.Time      `json:"revoked,omitzero"`  // zero: it is not
-	Problem string         `json:"problem,omitempty"` // why it cannot be read; then nothing else but the id is known
-}
+// Token is an access token as it is shown.
+type Token = view.Token
 
-// Principal is who asks with the token.
-func (t *Token) Principal(address string) *access.Principal {
+// Principal is who asks with a token.
+func Principal(t *Token, address string) *access.Principal {
 	name := t.Name
 	if name == "" {
 		name = t.ID
@@ -32,7 +25,7 @@ func (t *Token) Principal(address string) *access.Principal {
 }
 
 // refusal is why a token is not taken, "" while it is.
-func (t *Token) refusal(now time.Time) string {
+func refusal(t *Token, now time.Time) string {
 	switch {
 	case !t.Revoked.IsZero():
 		return "this token was revoked"
@@ -43,7 +36,7 @@ func (t *Token) refusal(now time.Time) string {
 }
 
 // past reports whether nobody needs to know the token any more.
-func (t *Token) past(now time.Time) bool {
+func past(t *Token, now time.Time) bool {
 	const keep = 30 * 24 * time.Hour
 	return !t.Revoked.IsZero() && now.Sub(t.Revoked) > keep || !t.Expires.IsZero() && now.Sub(t.Expires) > keep
 }
@@ -65,15 +58,6 @@ func decode(id string, revision uint64, data []byte) (*stored, error) {
 			fmt.Errorf("token %s: what is stored of it cannot be read: %w", id, err)
 	}
 	return s, nil
-}
-
-// Document returns the body of a request for a token, which is read by [Keeper.Create].
-func Document(name string, grants []access.Grant, expires time.Time) ([]byte, error) {
-	return json.Marshal(struct {
-		Name    string         `json:"name,omitempty"`
-		Grants  []access.Grant `json:"grants"`
-		Expires time.Time      `json:"expires,omitzero"`
-	}{name, grants, expires})
 }
 
 // maxGrants is how many grants a token may have, and how many collections each.

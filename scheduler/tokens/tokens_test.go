@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/tokens"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // bucket is a bucket in memory, with a watch that can be lost.
@@ -141,7 +142,7 @@ func TestToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := token.Principal("192.0.2.1")
+	p := tokens.Principal(token, "192.0.2.1")
 	if got, want := fmt.Sprint(p, p.Grants, p.ID == made.ID, p.Address), "token ci [operator@partners reader] true192.0.2.1"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -334,7 +335,7 @@ func TestTokenRequests(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", body, err, want)
 		}
 	}
-	document, err := tokens.Document("ci", []access.Grant{{Role: access.Operator, Collections: []string{"a", "b"}}}, time.Time{})
+	document, err := json.Marshal(view.TokenRequest{Name: "ci", Grants: []access.Grant{{Role: access.Operator, Collections: []string{"a", "b"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

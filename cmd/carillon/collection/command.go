@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/export"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/client"
 )
 
 // Command are the commands that deal with collections.
@@ -138,7 +138,7 @@ func tags(c *client.Collection) string {
 // checkNames refuses what cannot be a collection before a scheduler is asked.
 func checkNames(names ...string) error {
 	for _, name := range names {
-		if err := scheduler.ValidateName("collection", name); err != nil {
+		if err := scheduler.ValidateCollection(name); err != nil {
 			return terminal.Usage(err)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/client"
 )
 
 // Printer prints records line by line, in columns that fit what came so far.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/client"
 )
 
 // Picked are the flags of commands that list jobs.
@@ -25,7 +25,7 @@ func (p Picked) Query(w Within) (client.Query, error) {
 		q.Collection = ""
 		return q, nil
 	}
-	if err := scheduler.ValidateName("collection", w.Collection); err != nil {
+	if err := scheduler.ValidateCollection(w.Collection); err != nil {
 		return q, terminal.Usage(err)
 	}
 	return q, nil

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Command are the commands that deal with secrets.
@@ -99,7 +99,7 @@ func (List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) e
 		return err
 	}
 	if t.JSON {
-		return t.PrintJSON(terminal.List[*secrets.SharedSecret]{Value: append([]*secrets.SharedSecret{}, all...)})
+		return t.PrintJSON(terminal.List[*view.SharedSecret]{Value: append([]*view.SharedSecret{}, all...)})
 	}
 	if len(all) == 0 {
 		t.Complain("hint", `there are no shared secrets; "carillon secrets set NAME" makes one`)
@@ -188,7 +188,7 @@ func (Rotate) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 	return err
 }
 
-func printRotation(t *terminal.Terminal, r *secrets.Rotation) {
+func printRotation(t *terminal.Terminal, r *view.Rotation) {
 	for _, f := range r.Failed {
 		what := "secret " + f.Secret
 		if f.Job != "" {

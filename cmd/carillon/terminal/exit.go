@@ -8,8 +8,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/embedded"
 )

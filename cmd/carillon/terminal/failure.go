@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/client"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/client"
 )
 
 // failureDocument is an error for programs, in the shape of those of the REST API.

@@ -157,7 +157,7 @@ func (f *Finder) byToken(ctx context.Context, token string) (*access.Principal, 
 	if err != nil {
 		return nil, err
 	}
-	return t.Principal(""), nil
+	return tokens.Principal(t, ""), nil
 }
 
 // certified returns who has shown a certificate.

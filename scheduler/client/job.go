@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -196,12 +195,12 @@ func (c *Client) Delete(ctx context.Context, k scheduler.Key) error {
 }
 
 // Doctor compares jobs with batons, and mends what is wrong when fix is set.
-func (c *Client) Doctor(ctx context.Context, fix bool) (*service.AuditReport, error) {
+func (c *Client) Doctor(ctx context.Context, fix bool) (*view.AuditReport, error) {
 	path := "/doctor"
 	if fix {
 		path += "?fix=true"
 	}
-	r := &service.AuditReport{}
+	r := &view.AuditReport{}
 	_, err := c.call(ctx, http.MethodPost, path, nil, r)
 	return r, err
 }

@@ -6,13 +6,13 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 func secretPath(name string) string { return "/secrets/" + url.PathEscape(name) }
 
 // PutSecret sets a shared secret. created tells whether it is new.
-func (c *Client) PutSecret(ctx context.Context, name, value, description string) (s *secrets.SharedSecret, created bool, err error) {
+func (c *Client) PutSecret(ctx context.Context, name, value, description string) (s *view.SharedSecret, created bool, err error) {
 	body, err := json.Marshal(struct {
 		Value       string `json:"value"`
 		Description string `json:"description,omitempty"`
@@ -20,15 +20,15 @@ func (c *Client) PutSecret(ctx context.Context, name, value, description string)
 	if err != nil {
 		return nil, false, err
 	}
-	s = &secrets.SharedSecret{}
+	s = &view.SharedSecret{}
 	status, err := c.call(ctx, http.MethodPut, secretPath(name), body, s)
 	return s, status == http.StatusCreated, err
 }
 
 // Secrets returns all shared secrets by name.
-func (c *Client) Secrets(ctx context.Context) ([]*secrets.SharedSecret, error) {
+func (c *Client) Secrets(ctx context.Context) ([]*view.SharedSecret, error) {
 	var page struct {
-		Value []*secrets.SharedSecret `json:"value"`
+		Value []*view.SharedSecret `json:"value"`
 	}
 	_, err := c.call(ctx, http.MethodGet, "/secrets", nil, &page)
 	return page.Value, err
@@ -46,12 +46,12 @@ func (c *Client) DeleteSecret(ctx context.Context, name string, force bool) erro
 
 // RotateSecrets seals the secrets of every job and every shared secret with the
 // server's first key. It takes as long as it takes.
-func (c *Client) RotateSecrets(ctx context.Context) (*secrets.Rotation, error) {
+func (c *Client) RotateSecrets(ctx context.Context) (*view.Rotation, error) {
 	patient := *c
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dial}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dial, TLSClientConfig: c.security()}
 	patient.http = &http.Client{CheckRedirect: c.http.CheckRedirect, Transport: transport}
 	defer patient.http.CloseIdleConnections()
-	r := &secrets.Rotation{}
+	r := &view.Rotation{}
 	_, err := patient.call(ctx, http.MethodPost, "/secrets/rotate", nil, r)
 	return r, err
 }
