@@ -25,6 +25,7 @@ type Store struct {
 	jobStream   jetstream.Stream
 	collections jetstream.KeyValue
 	secrets     jetstream.KeyValue
+	tokens      jetstream.KeyValue
 	history     jetstream.Stream
 	records     *batcher // of the history
 	results     *batcher // of specs
@@ -203,6 +204,7 @@ const (
 	jobsBucket        = "jobs"
 	collectionsBucket = "collections"
 	secretsBucket     = "secrets"
+	tokensBucket      = "tokens"
 )
 
 // markerAge is how long the store remembers that a job was deleted.
@@ -231,7 +233,19 @@ func (s *Store) openBuckets(ctx context.Context) (err error) {
 		Bucket: s.cfg.bucket(secretsBucket), Description: "Carillon: shared secrets, sealed", History: 1,
 		RePublish: s.cfg.tells(secretsBucket),
 	})
+	if err != nil {
+		return err
+	}
+	s.tokens, err = s.openTokens(ctx)
 	return err
+}
+
+// openTokens opens the bucket of access tokens.
+func (s *Store) openTokens(ctx context.Context) (jetstream.KeyValue, error) {
+	return s.openBucket(ctx, jetstream.KeyValueConfig{
+		Bucket: s.cfg.bucket(tokensBucket), Description: "Carillon: hashes of access tokens, and what they may do", History: 1,
+		RePublish: s.cfg.tells(tokensBucket),
+	})
 }
 
 // openBucket opens a key-value bucket, or creates it.

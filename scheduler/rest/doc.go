@@ -24,6 +24,9 @@
 //	PUT    /secrets/{name}                            {"value": "…", "description": "…"}: make (201) or replace (200) one
 //	DELETE /secrets/{name}?force=true|false           409 while jobs refer to it, unless forced
 //	POST   /secrets/rotate                            seal everything with the first key ([service.SecretKeeper.RotateSecrets])
+//	GET    /tokens                                    access tokens, without their texts
+//	POST   /tokens                                    make one (201): name, grants ([{"role": …, "collections": […]}]), expires
+//	DELETE /tokens/{id}                               revoke one
 //	POST   /preview                                   when a job would run; nothing is stored ([service.Previewer.Preview])
 //	POST   /doctor?fix=true|false                     the audit's report; fix repairs what it finds
 //	GET    /healthz                                   200 while the process lives

@@ -2,10 +2,13 @@ package rest
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/awx"
+	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
@@ -38,6 +41,9 @@ var rights = map[string]access.Right{
 	"PUT /secrets/{name}":                             access.Administer,
 	"DELETE /secrets/{name}":                          access.Administer,
 	"POST /secrets/{name}":                            access.Administer,
+	"GET /tokens":                                     access.Administer,
+	"POST /tokens":                                    access.Administer,
+	"DELETE /tokens/{id}":                             access.Administer,
 	"POST /preview":                                   access.Known,
 	"POST /doctor":                                    access.Administer,
 	"GET /healthz":                                    access.Open,
@@ -71,6 +77,9 @@ func guarded(op operation) action {
 		if err != nil {
 			return err
 		}
+		if wait, ok := a.rate.Allow(payer(who)); !ok {
+			return &throttle.Exceeded{After: wait, Message: "too many requests at once; wait a moment, or have --http-rate raised"}
+		}
 		ctx := access.With(r.Context(), who)
 		if who.Name != "" {
 			ctx = service.WithCaller(ctx, who.String())
@@ -80,6 +89,19 @@ func guarded(op operation) action {
 		}
 		return op.do(a, w, r.WithContext(ctx))
 	}
+}
+
+// payer is whose requests count together.
+func payer(who *access.Principal) string {
+	if who.ID == "" && who.Name == "" {
+		return throttle.Network(who.Address)
+	}
+	return who.Via + " " + who.ID + " " + who.Name
+}
+
+// seconds is a time to wait in whole seconds, as Retry-After has it.
+func seconds(wait time.Duration) string {
+	return strconv.Itoa(max(1, int((wait+time.Second-1)/time.Second)))
 }
 
 // collectionIn returns the collection that a path names, "" if it names none. A template that is none has the job ""

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/fairqueue"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/step"
+	"github.com/carillon-sched/carillon/scheduler/tokens"
 	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
@@ -34,6 +35,9 @@ type Config struct {
 	// Collections are those of the store; a worker in the same process may share
 	// them. Default: the service's own.
 	Collections *cache.Collections
+
+	// Tokens are the access tokens. Default: none, and none can be made.
+	Tokens *tokens.Keeper
 
 	// Damaged is what the start found wrong with the files of the store, for people:
 	// an audit tells it again. Default: nothing.
@@ -77,6 +81,7 @@ type Service struct {
 	CollectionKeeper
 	Auditor
 	SecretKeeper
+	TokenKeeper
 	ScheduleKeeper
 	Previewer
 	TrailKeeper
@@ -113,18 +118,21 @@ func New(cfg Config) *Service {
 	collections := CollectionKeeper{shared: h, edits: editor}
 	return &Service{
 		Editor: editor, Runner: Runner{shared: h, plans: planner}, Reader: reader, CollectionKeeper: collections,
-		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, shared: h,
+		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, TokenKeeper: TokenKeeper{h.Tokens}, shared: h,
 		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing}, TrailKeeper: TrailKeeper{h},
 	}
 }
 
-// Run follows the collections and the shared secrets until ctx is done, so that
+// Run follows the collections, the shared secrets and the access tokens until ctx is done, so that
 // they need not be read for every job and every attempt.
 func (s *Service) Run(ctx context.Context) error {
 	var watches sync.WaitGroup
 	watches.Go(func() { s.shared.Secrets.Run(ctx, s.shared.lost("shared secrets")) })
 	watches.Go(func() { s.shared.Collections.Run(ctx, s.shared.lost("collections")) })
 	watches.Go(func() { s.shared.histories.run(ctx, s.shared.lost("the index of the history")) })
+	if s.shared.Tokens != nil {
+		watches.Go(func() { s.shared.Tokens.Run(ctx, s.shared.lost("access tokens")) })
+	}
 	watches.Wait()
 	return nil
 }
