@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/cache"
 	"github.com/carillon-sched/carillon/scheduler/fairqueue"
+	"github.com/carillon-sched/carillon/scheduler/index"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/step"
 )
@@ -73,6 +74,7 @@ type shared struct {
 
 	steps *step.Executor
 	plans *cache.Plans
+	index *index.Index // of jobs, for who searches
 
 	computing *fairqueue.Queue // of requests that read a document or compute a schedule
 	searching *fairqueue.Queue // of those that look through many jobs or records
@@ -86,6 +88,7 @@ func New(cfg Config) *Service {
 		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
 	}
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load})
+	h.index = index.New(index.Config{Store: h.Store, Actions: h.Actions, Secrets: h.Secrets, Logger: h.Logger})
 	planner := &planner{h}
 	reader := Reader{h, planner}
 	editor := Editor{shared: h, plans: planner, reads: reader, creating: &atomic.Bool{}}
@@ -99,11 +102,13 @@ func New(cfg Config) *Service {
 }
 
 // Run follows the collections and the shared secrets until ctx is done, so that
-// they need not be read for every job and every attempt.
+// they need not be read for every job and every attempt, and the jobs, so that
+// those that are searched for are found among many.
 func (s *Service) Run(ctx context.Context) error {
 	var watches sync.WaitGroup
 	watches.Go(func() { s.shared.Secrets.Run(ctx, s.shared.lost("shared secrets")) })
 	watches.Go(func() { s.shared.Collections.Run(ctx, s.shared.lost("collections")) })
+	watches.Go(func() { s.shared.index.Run(ctx) })
 	watches.Wait()
 	return nil
 }
