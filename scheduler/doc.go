@@ -87,6 +87,7 @@
 //
 //	service    what users ask for           cache     mirrors of buckets
 //	worker     what is due                  limits    slots, rates, circuits of targets
+//	index      what searches look through
 //	step       carries out a Step           secrets   sealing, revealing, redacting, rotation
 //	view       what the APIs show           intake    what a process holds of a stream
 //	rest, natsapi   the APIs                document, spec   reading jobs, and their schedules

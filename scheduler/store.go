@@ -48,6 +48,7 @@ type Jobs interface { //nolint:interfacebloat // all that definitions need
 	LoadJobs(ctx context.Context, keys []Key, each func(Stored)) error
 	EachJob(ctx context.Context, collection string, f func(Key) error) error
 	EachKnownJob(ctx context.Context, f func(k Key, deleted bool) error) error
+	EachStoredJob(ctx context.Context, f func(Stored) error) error
 	SaveJob(ctx context.Context, k Key, data []byte, replaces uint64, final bool) (uint64, error)
 	EndJobs(ctx context.Context, jobs []JobEnd) []error
 	RewriteJob(ctx context.Context, k Key, data []byte, replaces uint64, final bool) (uint64, error)
@@ -79,6 +80,7 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	Running(ctx context.Context, slot Slot) (Stored, error)
 	FindBatons(ctx context.Context, keys []Key, found func(st Stored, running bool)) error
 	EachBaton(ctx context.Context, lane int, f func(slot Slot, waiting bool) error) error
+	EachStoredBaton(ctx context.Context, lane int, f func(st Stored, waiting bool) error) error
 	AnyBaton(ctx context.Context, k Key) (*Stored, error)
 	Stranded(ctx context.Context, lane int) ([]Stranded, error)
 

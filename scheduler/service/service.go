@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/cache"
 	"github.com/carillon-sched/carillon/scheduler/fairqueue"
+	"github.com/carillon-sched/carillon/scheduler/index"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/step"
 	"github.com/carillon-sched/carillon/scheduler/tokens"
@@ -95,6 +96,7 @@ type shared struct {
 
 	steps *step.Executor
 	plans *cache.Plans
+	index *index.Index // of jobs, for who searches
 
 	histories *historyKeeper
 
@@ -111,6 +113,7 @@ func New(cfg Config) *Service {
 	}
 	h.histories = newHistoryKeeper(h.Store, h.HistoryMemory)
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load})
+	h.index = index.New(index.Config{Store: h.Store, Actions: h.Actions, Secrets: h.Secrets, Logger: h.Logger})
 	planner := &planner{h}
 	reader := Reader{h, planner}
 	editor := Editor{shared: h, plans: planner, reads: reader, creating: &atomic.Bool{}}
@@ -124,7 +127,8 @@ func New(cfg Config) *Service {
 }
 
 // Run follows the collections, the shared secrets and the access tokens until ctx is done, so that
-// they need not be read for every job and every attempt.
+// they need not be read for every job and every attempt, and the jobs, so that those that are
+// searched for are found among many.
 func (s *Service) Run(ctx context.Context) error {
 	var watches sync.WaitGroup
 	watches.Go(func() { s.shared.Secrets.Run(ctx, s.shared.lost("shared secrets")) })
@@ -133,6 +137,7 @@ func (s *Service) Run(ctx context.Context) error {
 	if s.shared.Tokens != nil {
 		watches.Go(func() { s.shared.Tokens.Run(ctx, s.shared.lost("access tokens")) })
 	}
+	watches.Go(func() { s.shared.index.Run(ctx) })
 	watches.Wait()
 	return nil
 }

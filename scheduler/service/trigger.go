@@ -77,6 +77,7 @@ func (r Runner) start(
 		return id, err
 	}
 	err = r.fire(ctx, j, scheduler.Slot{Key: k}, b.Resubmit(again.of()), asked, from.Waiting)
+	r.shared.index.Suspect(k)
 	if errors.Is(err, scheduler.ErrConflict) { // it has fired meanwhile
 		if found, _, err = r.plans.locate(ctx, k); err == nil || found.Running != nil {
 			err = j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked, time.Now())
