@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,9 +46,12 @@ func (c CollectionKeeper) PutCollection(
 	}
 	put, err = c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
 		put, result, err = replaced(cur, wish)
-		return put, err
+		return put, cmp.Or(err, c.checkPlan(ctx, cur, put))
 	})
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
+		if err := wish.Placed(); err != nil {
+			return nil, "", err
+		}
 		return wish, view.Updated, c.write(ctx, wish, damaged.Revision)
 	}
 	return put, result, err
@@ -68,7 +72,8 @@ func (c CollectionKeeper) ForeseeCollection(
 	if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
 		return nil, "", err
 	}
-	return replaced(cur, wish)
+	put, result, err = replaced(cur, wish)
+	return put, result, cmp.Or(err, c.checkPlan(ctx, cur, put))
 }
 
 // replaced returns a collection, nil for a new one, with other settings.
@@ -76,7 +81,8 @@ func replaced(cur, wish *scheduler.Collection) (*scheduler.Collection, view.Resu
 	next := wish.Over(cur)
 	switch {
 	case cur == nil:
-		return next, view.Created, next.Placed()
+		err := next.Placed()
+		return next, view.Created, err
 	case next.Equals(cur):
 		return next, view.Unchanged, nil
 	}
@@ -93,7 +99,7 @@ func (c CollectionKeeper) CreateCollection(ctx context.Context, name string, bod
 		if cur != nil {
 			return nil, fmt.Errorf("collection %s: %w: it exists already", name, scheduler.ErrConflict)
 		}
-		return wish, wish.Placed()
+		return wish, cmp.Or(wish.Placed(), c.checkPlan(ctx, nil, wish))
 	})
 }
 
@@ -111,7 +117,11 @@ func (c CollectionKeeper) PatchCollection(ctx context.Context, name string, body
 		if cur == nil {
 			return nil, fmt.Errorf("collection %s: %w", name, scheduler.ErrNotFound)
 		}
-		return cur.Patched(patch)
+		next, err := cur.Patched(patch)
+		if err != nil {
+			return nil, err
+		}
+		return next, c.checkPlan(ctx, cur, next)
 	})
 }
 

@@ -19,7 +19,7 @@ func Collection(c *scheduler.Collection) document.Value {
 	properties, top := c.Settings()
 	members := []document.Member{text("id", ownID(c)), text("type", CollectionType), text("name", c.Name)}
 	members = append(members, top.Members()...)
-	all := append(append([]document.Member{}, properties.Members()...), text("state", string(c.State)))
+	all := append(append([]document.Member{}, properties.Members()...), text("state", c.ShownState()))
 	return document.ObjectValue(append(members, document.Member{Name: "properties", Value: document.ObjectValue(all...)})...)
 }
 
