@@ -103,7 +103,7 @@ func (a *api) dressed(w http.ResponseWriter, r *http.Request, s scheduler.Scope,
 	case silent[op.method+" "+op.path]:
 		body = nil
 		w.Header().Del("Content-Type")
-	case len(body) > 0:
+	case len(body) > 0 && strings.HasPrefix(w.Header().Get("Content-Type"), "application/json"):
 		if known, err := a.service.ScopeOf(r.Context(), r.PathValue("c")); err == nil {
 			s = known // as it was written when the collection was created
 		}
