@@ -107,6 +107,35 @@ func TestManagedRunsAndHistory(t *testing.T) {
 	}
 }
 
+// TestHistoryByState asks for records of a job in a state: there are some while it has that state.
+func TestHistoryByState(t *testing.T) {
+	w := azure(t)
+	const job = managed + "/c/jobs/j"
+	w.must("PUT", managed+"/c"+version, "")
+	w.must("PUT", job+version, later)
+	s := scheduler.Scope{Subscription: strings.TrimPrefix(subscription, "/subscriptions/"), Group: "CS-SouthCentralUS-scheduler"}
+	w.recordMany(scheduler.Key{Collection: s.Collection("c"), Job: "j"}, 3)
+	for filter, want := range map[string]int{
+		"state%20eq%20enabled": 3, "state%20eq%20%27Enabled%27%20and%20status%20eq%20Failed": 3, "state%20eq%20disabled": 0,
+		"status%20eq%20Completed%20and%20state%20eq%20enabled": 0,
+	} {
+		if l := w.page(job + "/history" + version + "&$filter=" + filter); len(l.Value) != want {
+			t.Errorf("%s: %d records, want %d", filter, len(l.Value), want)
+		}
+	}
+	first := w.page(job + "/history" + version + "&$top=2&$filter=state%20eq%20enabled")
+	if len(first.Value) != 2 || first.NextLink == nil || len(w.page(*first.NextLink).Value) != 1 {
+		t.Errorf("%+v", first)
+	}
+	w.steps([]step{
+		{"GET", job + "/history" + version + "&$filter=state%20eq%20late", "", `400 "path":"$filter"|state eq enabled|disabled|completed|faulted`},
+		{"GET", job + "/history" + version + "&$filter=state%20eq%20enabled%20and%20state%20eq%20disabled", "", `400 "path":"$filter"`},
+		{"GET", managed + "/c/jobs/none/history" + version + "&$filter=state%20eq%20enabled", "", `404`},
+		{"PATCH", job + version, `{"properties":{"state":"Disabled"}}`, `200`},
+		{"GET", job + "/history" + version + "&$filter=state%20eq%20enabled", "", `200 {"value":[],"nextLink":null}`},
+	})
+}
+
 // TestScopesAreApart puts collections and jobs of one name into several scopes: each path leads to its own, and the short
 // paths are those of the default scope. What is outside of it goes by a name with a mark there.
 func TestScopesAreApart(t *testing.T) {
