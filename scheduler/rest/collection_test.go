@@ -16,7 +16,10 @@ func TestPutKeepsStateOfCollection(t *testing.T) {
 		{"PUT", c, `{"properties": {"state": null}}`, `200 "state":"disabled"`},
 		{"PUT", c, `{"properties": {"state": "enabled"}}`, `200 "state":"enabled"`},
 		{"PUT", c, "", `200 "properties":{"state":"enabled"}`},
-		{"PUT", c, `{"properties": {"state": "suspended"}}`, `400 "path":"properties.state"`},
+		{"PUT", c, `{"properties": {"state": "suspended"}}`, `200 "state":"suspended"`},
+		{"PUT", c, "", `200 "state":"suspended"`},
+		{"POST", c + "/enable", "", `200 "state":"enabled"`},
+		{"PUT", c, `{"properties": {"state": "deleted"}}`, `400 "path":"properties.state"`},
 	})
 }
 

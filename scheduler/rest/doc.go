@@ -8,6 +8,7 @@
 //	POST   /jobCollections/{c}/enable
 //	POST   /jobCollections/{c}/disable
 //	GET    /jobCollections/{c}/jobs                   by name; $top, $skip, $skiptoken, $filter=state eq Enabled, labelSelector=a=b,!c
+//	POST   /jobCollections/{c}/jobs                   create (201) a job of a name that nobody chose; ?strict, ?dryRun
 //	PUT    /jobCollections/{c}/jobs/{j}               create (201) or replace (200) a job; ?strict=true|false, ?dryRun=true|false
 //	GET    /jobCollections/{c}/jobs/{j}
 //	PATCH  /jobCollections/{c}/jobs/{j}               merge into the definition (RFC 7396)
@@ -41,6 +42,24 @@
 //	GET    /api/v2/job_templates/{t}/schedules/       those of a template, collection.job
 //	POST   /api/v2/job_templates/{t}/schedules/       {"name": "…", "rrule": "…", "extra_data": {…}}: make one (201)
 //	GET    /api/v2/schedules/zoneinfo/                [{"name": "Africa/Abidjan"}, …], as in AWX
+//
+// All below /jobCollections stands below the path of a resource group of Azure's
+// resource manager, too, in any letter case of its fixed parts:
+//
+//	/subscriptions/{s}/resourceGroups/{g}/providers/Microsoft.Scheduler/jobCollections…
+//
+// and beside it there is what clients of Azure Scheduler ask the resource manager:
+//
+//	GET    /subscriptions, /subscriptions/{s}         those that have collections; any
+//	GET    /subscriptions/{s}/resourceGroups[/{g}]    likewise; HEAD of one is 204
+//	GET    /subscriptions/{s}/providers[/Microsoft.Scheduler]
+//	POST   /subscriptions/{s}/providers/Microsoft.Scheduler/register
+//	GET    /subscriptions/{s}/providers/Microsoft.Scheduler/jobCollections
+//
+// These need api-version. Ids and names are those of the resource manager, with the
+// names that collections have within their scope ([scheduler.Scope]); run, enable and
+// disable of a collection answer nothing; and there are no live tails. The short paths
+// are those of the default scope.
 //
 // # Contract
 //
@@ -77,7 +96,8 @@
 //  7. Every answer has an x-ms-request-id, which the log repeats. A query
 //     parameter that an operation does not have, or a document for one that
 //     takes none, is 400 and named, but on the paths of AWX, which lets them
-//     be. The parameter api-version is accepted everywhere and has no effect.
+//     be. The parameter api-version has no effect on the short paths. The headers
+//     x-ms-correlation-request-id and x-ms-client-request-id are given back.
 //  8. No answer shows a secret: a job's are left out, and that of a name is not
 //     given back. Neither are they logged.
 //  9. A browser cannot be made to change anything from a page of another

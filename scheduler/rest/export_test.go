@@ -16,7 +16,7 @@ type Route struct {
 // Routes returns all operations.
 func Routes() []Route {
 	var all []Route
-	for _, op := range slices.Concat(resources, secrets, accessTokens, process, awxTools, awxSchedules) {
+	for _, op := range slices.Concat(resources, secrets, accessTokens, process, awxTools, awxSchedules, manager) {
 		all = append(all, Route{op.method, op.path, rightOf(op)})
 	}
 	return all

@@ -20,6 +20,7 @@ var options = map[string][]string{
 	"DELETE /jobCollections/{c}":               {"onlyEmpty"},
 	"GET /jobCollections/{c}/history":          historyOptions,
 	"GET /jobCollections/{c}/jobs":             {"$top", "$skip", "$filter", "$skiptoken", "labelSelector"},
+	"POST /jobCollections/{c}/jobs":            editOptions,
 	"PUT /jobCollections/{c}/jobs/{j}":         editOptions,
 	"PATCH /jobCollections/{c}/jobs/{j}":       editOptions,
 	"GET /jobCollections/{c}/jobs/{j}/history": historyOptions,

@@ -58,6 +58,16 @@ var rights = map[string]access.Right{
 	"DELETE /api/v2/schedules/{id}":                   access.OperateAny,
 	"GET /api/v2/job_templates/{template}/schedules":  access.Read,
 	"POST /api/v2/job_templates/{template}/schedules": access.Operate,
+
+	"GET /subscriptions":                                       access.ReadAny,
+	"GET " + armSubscription:                                   access.Known,
+	"GET " + armSubscription + "/resourceGroups":               access.ReadAny,
+	"GET " + armGroup:                                          access.Known,
+	"GET " + armSubscription + "/providers":                    access.Known,
+	"GET " + armSubscription + armProvider:                     access.Known,
+	"POST " + armSubscription + armProvider + "/register":      access.Known,
+	"GET " + armSubscription + armProvider + "/jobCollections": access.ReadAny,
+	"POST /jobCollections/{c}/jobs":                            access.Operate,
 }
 
 // rightOf returns what an operation needs; "" is nobody's.
@@ -111,7 +121,12 @@ func collectionIn(r *http.Request) string {
 		k, _ := awx.TemplateKey(template)
 		return k.Collection
 	}
-	return r.PathValue("c")
+	name := r.PathValue("c")
+	if r.PathValue("g") == "" || name == "" {
+		return name
+	}
+	s, _ := armScope(r) // one that is none has no collections that anybody could have been given
+	return s.Collection(name)
 }
 
 // anybody is who asks where nobody is asked for anything.

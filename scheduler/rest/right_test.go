@@ -84,6 +84,17 @@ var needs = map[string]string{
 	"DELETE /api/v2/schedules/{id}":                   "W",
 	"GET /api/v2/job_templates/{template}/schedules":  "r",
 	"POST /api/v2/job_templates/{template}/schedules": "w",
+
+	"GET /subscriptions":                                                  "R",
+	"GET /subscriptions/{s}":                                              "k",
+	"GET /subscriptions/{s}/resourceGroups":                               "R",
+	"GET /subscriptions/{s}/resourceGroups/{g}":                           "k",
+	"GET /subscriptions/{s}/providers":                                    "k",
+	"GET /subscriptions/{s}/providers/Microsoft.Scheduler":                "k",
+	"POST /subscriptions/{s}/providers/Microsoft.Scheduler/register":      "k",
+	"GET /subscriptions/{s}/providers/Microsoft.Scheduler/jobCollections": "R",
+	"GET /jobCollections/{c}/jobs/{j}/why":                                "r",
+	"POST /jobCollections/{c}/jobs":                                       "w",
 }
 
 // TestEveryOperationNamesItsRight finds an operation that names none: nobody could use it. What the table above says is

@@ -29,6 +29,7 @@ var resources = []operation{
 	{http.MethodPost, "/jobCollections/{c}/disable", (*api).disableCollection},
 	{http.MethodGet, "/jobCollections/{c}/history", (*api).history},
 	{http.MethodGet, "/jobCollections/{c}/jobs", (*api).listJobs},
+	{http.MethodPost, "/jobCollections/{c}/jobs", (*api).createJob},
 	{http.MethodPut, "/jobCollections/{c}/jobs/{j}", (*api).putJob},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}", (*api).getJob},
 	{http.MethodPatch, "/jobCollections/{c}/jobs/{j}", (*api).patchJob},
@@ -37,7 +38,7 @@ var resources = []operation{
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/resubmit", (*api).resubmitJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/enable", (*api).enableJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/disable", (*api).disableJob},
-	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/history", (*api).history},
+	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/history", (*api).jobHistory},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/why", (*api).why},
 }
 

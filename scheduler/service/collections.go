@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,10 +52,10 @@ func (c CollectionKeeper) PutCollection(
 		if put, result, err = replaced(cur, wish); err != nil {
 			return nil, err
 		}
-		return put, c.meets(name, cur)
+		return put, cmp.Or(c.meets(name, cur), c.checkPlan(ctx, cur, put))
 	})
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
-		if err := c.meets(name, damaged.Collection()); err != nil {
+		if err := cmp.Or(c.meets(name, damaged.Collection()), wish.Placed()); err != nil {
 			return nil, "", err
 		}
 		return wish, view.Updated, c.write(ctx, nil, wish, damaged.Revision)
@@ -67,7 +68,8 @@ func replaced(cur, wish *scheduler.Collection) (*scheduler.Collection, view.Resu
 	next := wish.Over(cur)
 	switch {
 	case cur == nil:
-		return next, view.Created, next.Placed()
+		err := next.Placed()
+		return next, view.Created, err
 	case next.Equals(cur):
 		return next, view.Unchanged, nil
 	}
@@ -82,7 +84,9 @@ func (c CollectionKeeper) PatchCollection(ctx context.Context, name string, body
 		return nil, err
 	}
 	ctx = asking(ctx, "patch")
-	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) { return c.patched(name, cur, patch) })
+	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
+		return c.patched(ctx, name, cur, patch)
+	})
 }
 
 func readCollectionPatch(ctx context.Context, name string, body []byte) (document.Value, error) {
@@ -93,14 +97,20 @@ func readCollectionPatch(ctx context.Context, name string, body []byte) (documen
 }
 
 // patched returns a collection, nil for none, with a patch.
-func (c CollectionKeeper) patched(name string, cur *scheduler.Collection, patch document.Value) (*scheduler.Collection, error) {
+func (c CollectionKeeper) patched(
+	ctx context.Context, name string, cur *scheduler.Collection, patch document.Value,
+) (*scheduler.Collection, error) {
 	if cur == nil {
 		return nil, noCollection(name)
 	}
 	if err := c.meets(name, cur); err != nil {
 		return nil, err
 	}
-	return cur.Patched(patch)
+	next, err := cur.Patched(patch)
+	if err != nil {
+		return nil, err
+	}
+	return next, c.checkPlan(ctx, cur, next)
 }
 
 // TurnCollection enables or disables a collection. The states of its jobs stay

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -25,7 +26,10 @@ func (c CollectionKeeper) ForeseeCollection(ctx context.Context, name string, bo
 	if err != nil {
 		return nil, err
 	}
-	return &view.ForeseenCollection{Is: cur, Would: would, Result: result}, c.meets(name, cur)
+	if err := cmp.Or(c.meets(name, cur), c.checkPlan(ctx, cur, would)); err != nil {
+		return nil, err
+	}
+	return &view.ForeseenCollection{Is: cur, Would: would, Result: result}, nil
 }
 
 // ForeseeCollectionPatch returns what PatchCollection would make of a collection, and changes nothing.
@@ -38,7 +42,7 @@ func (c CollectionKeeper) ForeseeCollectionPatch(ctx context.Context, name strin
 	if err != nil {
 		return nil, err
 	}
-	would, err := c.patched(name, cur, patch)
+	would, err := c.patched(ctx, name, cur, patch)
 	if err != nil {
 		return nil, err
 	}

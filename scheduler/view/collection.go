@@ -22,7 +22,7 @@ func Collection(c *scheduler.Collection) document.Value {
 		members = append(members, text("etag", etag))
 	}
 	members = append(members, top.Members()...)
-	all := append(append([]document.Member{}, properties.Members()...), text("state", string(c.State)))
+	all := append(append([]document.Member{}, properties.Members()...), text("state", c.ShownState()))
 	return document.ObjectValue(append(members, document.Member{Name: "properties", Value: document.ObjectValue(all...)})...)
 }
 
