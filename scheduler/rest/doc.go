@@ -25,6 +25,7 @@
 //	DELETE /secrets/{name}?force=true|false           409 while jobs refer to it, unless forced
 //	POST   /secrets/rotate                            seal everything with the first key ([service.SecretKeeper.RotateSecrets])
 //	POST   /preview                                   when a job would run; nothing is stored ([service.Previewer.Preview])
+//	GET    /forecast?hours=24&from=&collection=       planned runs, peaks, and what lowers them ([forecast.Report]); proposals=100
 //	POST   /doctor?fix=true|false                     the audit's report; fix repairs what it finds
 //	GET    /healthz                                   200 while the process lives
 //	GET    /readyz                                    200 when it can serve, else 503

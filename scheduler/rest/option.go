@@ -24,6 +24,7 @@ var options = map[string][]string{
 	"GET /jobCollections/{c}/jobs/{j}/history": historyOptions,
 	"GET /jobCollections/{c}/jobs/{j}/why":     {"at"},
 	"GET /history":                             historyOptions,
+	"GET /forecast":                            {"hours", "from", "collection", "proposals"},
 	"POST /doctor":                             {"fix"},
 	"DELETE /secrets/{name}":                   {"force"},
 }

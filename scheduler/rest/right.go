@@ -38,6 +38,7 @@ var rights = map[string]access.Right{
 	"PUT /secrets/{name}":                             access.Administer,
 	"DELETE /secrets/{name}":                          access.Administer,
 	"POST /secrets/{name}":                            access.Administer,
+	"GET /forecast":                                   access.ReadAny,
 	"POST /preview":                                   access.Known,
 	"POST /doctor":                                    access.Administer,
 	"GET /healthz":                                    access.Open,

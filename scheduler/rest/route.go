@@ -45,6 +45,7 @@ var resources = []operation{
 var process = []operation{
 	{http.MethodPost, "/preview", (*api).preview},
 	{http.MethodGet, "/history", (*api).history},
+	{http.MethodGet, "/forecast", (*api).forecast},
 	{http.MethodPost, "/doctor", (*api).doctor},
 	{http.MethodGet, "/healthz", (*api).health},
 	{http.MethodGet, "/readyz", (*api).readiness},

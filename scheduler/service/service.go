@@ -63,6 +63,7 @@ type Service struct {
 	SecretKeeper
 	ScheduleKeeper
 	Previewer
+	Forecaster
 
 	shared *shared
 }
@@ -94,7 +95,7 @@ func New(cfg Config) *Service {
 	return &Service{
 		Editor: editor, Runner: Runner{h, planner}, Reader: reader, CollectionKeeper: collections,
 		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, shared: h,
-		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing},
+		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing}, Forecaster: Forecaster{h},
 	}
 }
 
