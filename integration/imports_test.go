@@ -42,6 +42,7 @@ var layers = []layer{
 	{path: "scheduler/internal/plainjson", never: outside},
 	{path: "scheduler", imports: []string{"scheduler/internal/plainjson", "scheduler/spec", "scheduler/document"}, never: outside},
 	{path: "scheduler/access", never: outside},
+	{path: "scheduler/trail", imports: append([]string{"scheduler/internal/plainjson"}, decisions...), never: outside},
 	{path: "scheduler/view", imports: append([]string{"scheduler/access"}, decisions...), never: outside},
 	{path: "scheduler/awx", imports: decisions, never: outside},
 	{path: "scheduler/why", imports: decisions, never: outside},
@@ -59,7 +60,7 @@ var layers = []layer{
 	{path: "scheduler/rest/...", imports: apis},
 	{path: "scheduler/natsapi/...", imports: apis},
 	{path: "scheduler/console/...", imports: apis},
-	{path: "store/...", imports: decisions},
+	{path: "store/...", imports: append([]string{"scheduler/trail"}, decisions...)},
 	{path: "actions/natsmsg/...", imports: append([]string{"actions/..."}, decisions...)},
 	{path: "actions/builtin", imports: append([]string{"actions/..."}, decisions...)},
 	{path: "actions/...", imports: decisions, never: []string{"github.com/nats-io/..."}},
@@ -82,8 +83,8 @@ var (
 	outside   = []string{"net/http", "github.com/nats-io/..."}
 	server    = []string{"github.com/nats-io/nats-server/..."} // programs that only ask a scheduler are small
 	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
-	rooms     = append([]string{"scheduler/access", "scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step"}, decisions...)
-	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/fairqueue", "scheduler/forecast", "scheduler/view", "scheduler/why"}, decisions...)
+	rooms     = append([]string{"scheduler/access", "scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step", "scheduler/trail"}, decisions...)
+	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/fairqueue", "scheduler/forecast", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...)
 	product   = []string{"scheduler/...", "store/...", "actions/..."}
 )
 

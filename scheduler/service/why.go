@@ -13,9 +13,6 @@ import (
 // are few, and stand together but for those of runs beside it.
 const whyReach = 512
 
-// clockSkew is by how much the clocks of schedulers and of the store may differ.
-const clockSkew = time.Minute
-
 // Why tells why a job ran at a time, or did not. at is as [why.ParseMoment] reads it,
 // on the job's clock; "" is now.
 //
