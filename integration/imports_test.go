@@ -47,6 +47,7 @@ var layers = []layer{
 	{path: "scheduler/awx", imports: decisions, never: outside},
 	{path: "scheduler/why", imports: decisions, never: outside},
 	{path: "scheduler/forecast", imports: decisions, never: outside},
+	{path: "scheduler/ical", never: outside},
 	{path: "scheduler/limits", imports: []string{"scheduler", "scheduler/document"}, never: outside},
 	{path: "scheduler/fairqueue", never: outside},
 	{path: "scheduler/intake", imports: decisions, never: outside},
@@ -84,7 +85,7 @@ var (
 	server    = []string{"github.com/nats-io/nats-server/..."} // programs that only ask a scheduler are small
 	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
 	rooms     = append([]string{"scheduler/access", "scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step", "scheduler/trail"}, decisions...)
-	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/fairqueue", "scheduler/forecast", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...)
+	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/fairqueue", "scheduler/forecast", "scheduler/ical", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...)
 	product   = []string{"scheduler/...", "store/...", "actions/..."}
 )
 
