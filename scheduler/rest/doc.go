@@ -29,6 +29,8 @@
 //	POST   /tokens                                    make one (201): name, grants ([{"role": …, "collections": […]}]), expires
 //	DELETE /tokens/{id}                               revoke one
 //	POST   /preview                                   when a job would run; nothing is stored ([service.Previewer.Preview])
+//	GET    /forecast?hours=24&from=&collection=       planned runs, peaks, and what lowers them ([forecast.Report]); proposals=100
+//	GET    /runs.ics, …/{c}/runs.ics, …/{j}/runs.ics  coming runs as a calendar (RFC 5545); days=30, max=1000; ETag, If-None-Match
 //	POST   /doctor?fix=true|false                     the audit's report; fix repairs what it finds
 //	GET    /healthz                                   200 while the process lives
 //	GET    /readyz                                    200 when it can serve, else 503

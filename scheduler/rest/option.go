@@ -15,23 +15,28 @@ import (
 
 // options are the query parameters of an operation, by method and path. An operation that is not here has none.
 var options = map[string][]string{
-	"PUT /jobCollections/{c}":                  {"dryRun"},
-	"PATCH /jobCollections/{c}":                {"dryRun"},
-	"DELETE /jobCollections/{c}":               {"onlyEmpty"},
-	"GET /jobCollections/{c}/history":          historyOptions,
-	"GET /jobCollections/{c}/jobs":             {"$top", "$skip", "$filter", "$skiptoken", "labelSelector"},
-	"POST /jobCollections/{c}/jobs":            editOptions,
-	"PUT /jobCollections/{c}/jobs/{j}":         editOptions,
-	"PATCH /jobCollections/{c}/jobs/{j}":       editOptions,
-	"GET /jobCollections/{c}/jobs/{j}/history": historyOptions,
-	"GET /jobCollections/{c}/jobs/{j}/why":     {"at"},
-	"GET /history":                             historyOptions,
-	"POST /doctor":                             {"fix"},
-	"DELETE /secrets/{name}":                   {"force"},
+	"PUT /jobCollections/{c}":                   {"dryRun"},
+	"PATCH /jobCollections/{c}":                 {"dryRun"},
+	"DELETE /jobCollections/{c}":                {"onlyEmpty"},
+	"GET /jobCollections/{c}/history":           historyOptions,
+	"GET /jobCollections/{c}/jobs":              {"$top", "$skip", "$filter", "$skiptoken", "labelSelector"},
+	"POST /jobCollections/{c}/jobs":             editOptions,
+	"PUT /jobCollections/{c}/jobs/{j}":          editOptions,
+	"PATCH /jobCollections/{c}/jobs/{j}":        editOptions,
+	"GET /jobCollections/{c}/jobs/{j}/history":  historyOptions,
+	"GET /jobCollections/{c}/jobs/{j}/why":      {"at"},
+	"GET /history":                              historyOptions,
+	"GET /jobCollections/{c}/jobs/{j}/runs.ics": runsOptions,
+	"GET /jobCollections/{c}/runs.ics":          runsOptions,
+	"GET /runs.ics":                             runsOptions,
+	"GET /forecast":                             {"hours", "from", "collection", "proposals"},
+	"POST /doctor":                              {"fix"},
+	"DELETE /secrets/{name}":                    {"force"},
 }
 
 // Options that several operations have.
 var (
+	runsOptions    = []string{"days", "max"}
 	editOptions    = []string{"strict", "dryRun"}
 	historyOptions = []string{"$top", "$skip", "$filter", "$skiptoken", "uid", "earlier", "follow", "after", "as"}
 	tailOptions    = []string{"$filter", "uid", "earlier", "follow", "after", "as"} // of a history that is followed

@@ -40,12 +40,16 @@ var resources = []operation{
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/disable", (*api).disableJob},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/history", (*api).jobHistory},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/why", (*api).why},
+	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/runs.ics", (*api).runs},
+	{http.MethodGet, "/jobCollections/{c}/runs.ics", (*api).runs},
 }
 
 // process are the operations on the process as a whole, and on no job.
 var process = []operation{
 	{http.MethodPost, "/preview", (*api).preview},
 	{http.MethodGet, "/history", (*api).history},
+	{http.MethodGet, "/forecast", (*api).forecast},
+	{http.MethodGet, "/runs.ics", (*api).runs},
 	{http.MethodPost, "/doctor", (*api).doctor},
 	{http.MethodGet, "/healthz", (*api).health},
 	{http.MethodGet, "/readyz", (*api).readiness},

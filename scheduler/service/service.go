@@ -86,6 +86,7 @@ type Service struct {
 	ScheduleKeeper
 	Previewer
 	TrailKeeper
+	Forecaster
 
 	shared *shared
 }
@@ -123,6 +124,7 @@ func New(cfg Config) *Service {
 		Editor: editor, Runner: Runner{shared: h, plans: planner}, Reader: reader, CollectionKeeper: collections,
 		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, TokenKeeper: TokenKeeper{h.Tokens}, shared: h,
 		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing}, TrailKeeper: TrailKeeper{h},
+		Forecaster: Forecaster{h},
 	}
 }
 
