@@ -137,6 +137,7 @@ type Lease interface { //nolint:interfacebloat // all that becomes of a message
 type PublishedSpec struct {
 	Verb      string // put, patch, delete, run, enable, disable, or whatever was sent
 	Name      string // <collection>.<job> when it is well formed
+	Header    map[string][]string
 	Body      []byte
 	Sequence  uint64    // its place among all published specs
 	Published time.Time // when it was stored

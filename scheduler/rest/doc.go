@@ -24,6 +24,8 @@
 //	DELETE /secrets/{name}?force=true|false           409 while jobs refer to it, unless forced
 //	POST   /secrets/rotate                            seal everything with the first key ([service.SecretKeeper.RotateSecrets])
 //	POST   /preview                                   when a job would run; nothing is stored ([service.Previewer.Preview])
+//	GET    /audit                                     the audit log, newest first: who changed what, when, from where
+//	GET    /jobCollections/{c}/audit                  likewise, of a collection and its jobs; of a job below its path
 //	POST   /doctor?fix=true|false                     the audit's report; fix repairs what it finds
 //	GET    /healthz                                   200 while the process lives
 //	GET    /readyz                                    200 when it can serve, else 503

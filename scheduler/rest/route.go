@@ -28,6 +28,7 @@ var resources = []operation{
 	{http.MethodPost, "/jobCollections/{c}/enable", (*api).enableCollection},
 	{http.MethodPost, "/jobCollections/{c}/disable", (*api).disableCollection},
 	{http.MethodGet, "/jobCollections/{c}/history", (*api).history},
+	{http.MethodGet, "/jobCollections/{c}/audit", (*api).audit},
 	{http.MethodGet, "/jobCollections/{c}/jobs", (*api).listJobs},
 	{http.MethodPut, "/jobCollections/{c}/jobs/{j}", (*api).putJob},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}", (*api).getJob},
@@ -38,12 +39,14 @@ var resources = []operation{
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/enable", (*api).enableJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/disable", (*api).disableJob},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/history", (*api).history},
+	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/audit", (*api).audit},
 }
 
 // process are the operations on the process as a whole, and on no job.
 var process = []operation{
 	{http.MethodPost, "/preview", (*api).preview},
 	{http.MethodGet, "/history", (*api).history},
+	{http.MethodGet, "/audit", (*api).audit},
 	{http.MethodPost, "/doctor", (*api).doctor},
 	{http.MethodGet, "/healthz", (*api).health},
 	{http.MethodGet, "/readyz", (*api).readiness},
