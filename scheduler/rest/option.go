@@ -24,6 +24,7 @@ var options = map[string][]string{
 	"PATCH /jobCollections/{c}/jobs/{j}":       editOptions,
 	"GET /jobCollections/{c}/jobs/{j}/history": historyOptions,
 	"GET /jobCollections/{c}/jobs/{j}/audit":   auditOptions,
+	"GET /jobCollections/{c}/jobs/{j}/why":     {"at"},
 	"GET /history":                             historyOptions,
 	"GET /audit":                               auditOptions,
 	"POST /doctor":                             {"fix"},

@@ -34,6 +34,7 @@ var rights = map[string]access.Right{
 	"POST /jobCollections/{c}/jobs/{j}/disable":       access.Operate,
 	"GET /jobCollections/{c}/jobs/{j}/history":        access.Read,
 	"GET /jobCollections/{c}/jobs/{j}/audit":          access.Administer,
+	"GET /jobCollections/{c}/jobs/{j}/why":            access.Read,
 	"GET /history":                                    access.ReadAny,
 	"GET /audit":                                      access.Administer,
 	"GET /secrets":                                    access.Administer,

@@ -103,7 +103,7 @@ func (t TrailKeeper) Trail(ctx context.Context, q TrailQuery, p view.Page) (entr
 	return entries, next, err
 }
 
-// clockSkew is by how much the clocks of schedulers may differ.
+// clockSkew is by how much the clocks of schedulers and of the store may differ.
 const clockSkew = time.Minute
 
 // shown reports whether an entry is shown: one that was begun only if it has no end. ends are the beginnings whose ends

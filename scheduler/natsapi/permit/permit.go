@@ -126,7 +126,8 @@ func For(cfg Config) (Permissions, error) {
 	}
 	if strings.ContainsAny(cfg.User, " .*>\t\r\n") {
 		return Permissions{}, fmt.Errorf(
-			"user %q: its inbox prefix _INBOX_%s must be one token of a subject; leave out dots, spaces, * and >", cfg.User, cfg.User)
+			"user %q: its inbox prefix _INBOX_%s must be one token of a subject; leave out dots, spaces, * and >", cfg.User, cfg.User,
+		)
 	}
 	cfg.Prefix = cmp.Or(cfg.Prefix, "carillon")
 	if cfg.Role == Scheduler {
