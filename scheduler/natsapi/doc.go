@@ -22,6 +22,7 @@
 //	 "error": {"code": "BadRequest", "message": "…", "details": [{"path": "recurrence.interval", "message": "…"}]},
 //	 "specSequence": 13, "time": "…"}
 //
+// claim is there when the spec had a header Carillon-By: who its publisher says that it is, which nobody has checked.
 // result (created, updated or unchanged) comes with put and patch, and so do
 // warnings ([{"path", "message"}]) when there are any; created comes with put,
 // occurrence (its id) with run, message with a job that is over, and superseded

@@ -31,7 +31,7 @@ Examples:
 
     carillon nats permissions --role operator --collection partners --user alice
     carillon nats permissions --role publisher --collection partners,billing
-    nsc edit user alice $(carillon nats permissions --role reader --user alice --nsc | tr -d '\\')
+    carillon nats permissions --role reader --user alice --nsc     # to stand behind: nsc edit user alice
     carillon nats permissions --role scheduler`
 }
 
