@@ -30,7 +30,8 @@ type Store struct {
 	records     *batcher // of the history
 	results     *batcher // of specs
 	trail       jetstream.Stream
-	entries     *batcher // of the audit trail
+	entries     *batcher    // of the audit trail
+	trailSent   atomic.Bool // something was, and not waited for
 	specs       jetstream.Stream
 	timers      []jetstream.Stream
 	opened      []string // the streams behind all these, in the order in which they were opened

@@ -58,6 +58,7 @@ type storeFlags struct {
 	Replicas   int           `help:"Copies of everything in a NATS cluster, 1 to 5; what has fewer gets more. 0: as stored, or 1." env:"CARILLON_REPLICAS" default:"0" placeholder:"N"`
 	Reduce     bool          `name:"reduce-replicas" help:"Let --replicas give up copies, when it is less than what is stored." env:"CARILLON_REDUCE_REPLICAS"`
 	Storage    string        `help:"Where NATS keeps it: file or memory, which is for tests." enum:"file,memory" env:"CARILLON_STORAGE" default:"file" placeholder:"KIND"`
+	AuditAge   time.Duration `help:"How long it is kept who changed what; see carillon audit." env:"CARILLON_AUDIT_AGE" default:"9600h" placeholder:"DURATION"`
 	HistoryAge time.Duration `help:"How long history is kept, as far as --history-per-job has room for it." env:"CARILLON_HISTORY_AGE" default:"1440h" placeholder:"DURATION"`
 	HistoryPer int64         `name:"history-per-job" help:"How many records of each outcome a job keeps, and so what limits the age; 0: no limit." env:"CARILLON_HISTORY_PER_JOB" default:"1000" placeholder:"N"`
 	FinalAge   time.Duration `help:"How long completed and faulted jobs are kept." env:"CARILLON_FINAL_AGE" default:"1440h" placeholder:"DURATION"`
@@ -183,6 +184,7 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 		Store: store.Config{
 			Prefix: c.Prefix, Lanes: c.Lanes, Replicas: c.Replicas, ReduceReplicas: c.Reduce, Storage: storage,
 			HistoryAge: c.HistoryAge, HistoryPerJob: perJob(c.HistoryPer), FinalAge: c.FinalAge, ResultAge: c.ResultAge,
+			AuditAge:   c.AuditAge,
 			SyncAlways: c.Sync,
 		},
 		Limits:   scheduler.Limits{MinRetryInterval: c.MinRetryTime},

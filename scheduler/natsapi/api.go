@@ -194,6 +194,15 @@ func (a *API) begin() bool {
 // accept has a goroutine answer a request, in which it waits for its turn: no
 // caller keeps another one waiting for long.
 func (a *API) accept(e endpoint, m micro.Request) {
+	if !mayAnswer(m.Reply(), a.cfg.Prefix) {
+		a.log.Warn("request left alone: its answer would be an order to the scheduler or the server", "subject", m.Subject(),
+			"reply", m.Reply())
+		return
+	}
+	if m.Reply() == "" && isAnswer(nats.Header(m.Headers()), m.Data(), false) {
+		a.log.Warn("request left alone: it is an answer to another one, which had this subject for its reply", "subject", m.Subject())
+		return
+	}
 	if !a.begin() {
 		a.reply(m, answer{err: fmt.Errorf("%w: this replica is stopping", scheduler.ErrUnavailable)})
 		return
@@ -239,7 +248,8 @@ func (a *API) call(e endpoint, m micro.Request) (ans answer) {
 	if err != nil {
 		return answer{err: err}
 	}
-	return e.call(service.WithCaller(a.work, caller(m.Reply())), a.cfg.Service.If(how.when), request{
+	ctx := withCaller(service.WithCaller(a.work, caller(m.Reply())), m.Reply(), func(name string) string { return m.Headers().Get(name) })
+	return e.call(ctx, a.cfg.Service.If(how.when), request{
 		verb: verb, name: name, body: m.Data(), how: how, room: int(a.cfg.Conn.MaxPayload()) - replyMargin,
 	})
 }

@@ -28,6 +28,7 @@
 // spec that would be warned of is rejected, and with Carillon-Dry-Run: true nothing is
 // changed, and the event has dryRun, what would be.
 //
+// claim is there when the spec had a header Carillon-By: who its publisher says that it is, which nobody has checked.
 // result (created, updated or unchanged) comes with put and patch, and so do
 // warnings ([{"path", "message"}]) when there are any; created comes with put,
 // occurrence (its id) with run, message with a job that is over, and superseded

@@ -48,6 +48,7 @@ type event struct {
 	Verdict      string         `json:"verdict"`
 	Verb         string         `json:"verb"`
 	Job          string         `json:"job"`
+	Claim        string         `json:"claim,omitempty"`      // who its publisher said that it was; unchecked
 	Result       view.Result    `json:"result,omitempty"`     // of put and patch: created, updated or unchanged
 	Created      *bool          `json:"created,omitempty"`    // of put
 	Occurrence   string         `json:"occurrence,omitempty"` // of run: what it started
@@ -67,7 +68,7 @@ type event struct {
 // event returns what is told of the result.
 func (r *result) event() *event {
 	e := &event{
-		Verdict: r.verdict(), Verb: clip(r.item.Verb), Job: clip(r.item.key().String()),
+		Verdict: r.verdict(), Verb: clip(r.item.Verb), Job: clip(r.item.key().String()), Claim: r.item.claim,
 		SpecSequence: r.item.Sequence, Time: time.Now().UTC(),
 	}
 	if r.err != nil {
@@ -115,6 +116,7 @@ func (e *event) encode() []byte {
 	text("verdict", e.Verdict)
 	text("verb", e.Verb)
 	text("job", e.Job)
+	optional("claim", e.Claim)
 	optional("result", string(e.Result))
 	if e.Created != nil {
 		member("created")

@@ -54,6 +54,9 @@ func (it *item) check() error {
 		wrong = append(wrong, scheduler.Invalid("verb", fmt.Sprintf("%q is not one of %s", clip(it.Verb), strings.Join(verbs, ", "))))
 	}
 	wrong = append(wrong, scheduler.ValidateCollection(k.Collection), scheduler.ValidateName("job", k.Job))
+	if it.answer {
+		wrong = append(wrong, scheduler.Invalid("", "is an answer to another request, which had this subject for its reply"))
+	}
 	if it.takesBody() {
 		wrong = append(wrong, scheduler.CheckSize(it.size))
 	}
@@ -107,6 +110,7 @@ func (n *Ingest) do(ctx context.Context, it *item) (d decision, err error) {
 			err = errPanicked
 		}
 	}()
+	ctx = withCaller(ctx, "", func(string) string { return it.claim })
 	edit := service.Edit{
 		Key: it.key(), Body: it.Body, SpecSequence: it.Sequence, Strict: it.how.strict, DryRun: it.how.dryRun,
 	}

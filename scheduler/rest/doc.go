@@ -29,6 +29,8 @@
 //	POST   /tokens                                    make one (201): name, grants ([{"role": …, "collections": […]}]), expires
 //	DELETE /tokens/{id}                               revoke one
 //	POST   /preview                                   when a job would run; nothing is stored ([service.Previewer.Preview])
+//	GET    /audit                                     the audit log, newest first: who changed what, when, from where
+//	GET    /jobCollections/{c}/audit                  likewise, of a collection and its jobs; of a job below its path
 //	GET    /forecast?hours=24&from=&collection=       planned runs, peaks, and what lowers them ([forecast.Report]); proposals=100
 //	GET    /runs.ics, …/{c}/runs.ics, …/{j}/runs.ics  coming runs as a calendar (RFC 5545); days=30, max=1000; ETag, If-None-Match
 //	POST   /doctor?fix=true|false                     the audit's report; fix repairs what it finds

@@ -130,5 +130,7 @@ func (f *tailForm) head(h http.Header, b service.Beginning) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no") // a proxy that collects an answer before it passes it on would hold back every record
 	h.Set(sequenceHeader, strconv.FormatUint(b.After, 10))
-	h.Set(firstHeader, strconv.FormatUint(b.First, 10))
+	if b.First > 0 {
+		h.Set(firstHeader, strconv.FormatUint(b.First, 10))
+	}
 }

@@ -193,7 +193,7 @@ func TestUntoldEditIsToldLater(t *testing.T) {
 
 // TestUntoldEditIsToldBeforeItGoes shows that an edit is told before another one, or a delete, takes its place.
 func TestUntoldEditIsToldBeforeItGoes(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(_ *testing.T, w *world) {
 		killed := w.withTrail(dumb{Store: w.store})
 		for _, name := range []string{"a", "b"} {
 			_, _, err := killed.Put(w.as("alice"), service.Edit{Key: key(name), Body: []byte(hourlyJob)})
@@ -222,7 +222,7 @@ func TestSpecThatIsDeliveredAgainIsTold(t *testing.T) {
 }
 
 func TestChangeThatWasCutShortIsShown(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(_ *testing.T, w *world) {
 		killed := w.withTrail(dumb{Store: w.store})
 		_, _, err := killed.PutSecret(w.as("alice"), "s", []byte(`{"value": "v"}`))
 		w.must(nil, err)
