@@ -23,6 +23,7 @@ type Job struct {
 	Anchor       time.Time // when its schedule was last changed; stands in for a missing startTime
 	SpecSequence uint64    // stream sequence of the spec that wrote it, 0 if none did
 	State        State
+	Origin       Origin   // of the last edit; zero when an earlier version wrote it
 	Progress     Progress // of a job without a baton (disabled or final), as of the last write
 
 	Def  *Definition
@@ -80,9 +81,11 @@ func (j *Job) Turned(state State, now time.Time, specSequence uint64) *Job {
 }
 
 // Stopped returns j, which was edited from before and is disabled now, with the
-// progress p that the baton of before carried.
+// progress p that the baton of before carried. One that was disabled before may
+// have such a baton, too, when its cancelling was cut short.
 func (j *Job) Stopped(before *Job, p Progress) *Job {
 	next := *j
+	p.keep(&before.Progress)
 	next.Progress = p
 	if j.ScheduleGen != before.ScheduleGen {
 		next.Progress = p.afresh()

@@ -43,11 +43,15 @@ type Store interface { //nolint:interfacebloat // the sum of its parts
 type Jobs interface { //nolint:interfacebloat // all that definitions need
 	LoadJob(ctx context.Context, k Key) (Stored, error)
 	LoadJobAt(ctx context.Context, k Key, revision uint64) (Stored, error)
+	LoadJobAsOf(ctx context.Context, k Key, at time.Time) (Stored, error)
 	LastRevision(ctx context.Context) (uint64, error)
 	LoadJobs(ctx context.Context, keys []Key, each func(Stored)) error
 	EachJob(ctx context.Context, collection string, f func(Key) error) error
 	EachKnownJob(ctx context.Context, f func(k Key, deleted bool) error) error
 	SaveJob(ctx context.Context, k Key, data []byte, replaces uint64, final bool) (uint64, error)
+	Ledger(ctx context.Context, collection string) (uint64, error)
+	CreateJob(ctx context.Context, k Key, data []byte, replaces, ledger uint64, final bool) (uint64, error)
+	DropLedger(ctx context.Context, collection string) error
 	EndJobs(ctx context.Context, jobs []JobEnd) []error
 	RewriteJob(ctx context.Context, k Key, data []byte, replaces uint64, final bool) (uint64, error)
 	RemoveJob(ctx context.Context, k Key, revision, specSequence uint64) error
@@ -100,6 +104,8 @@ type History interface { //nolint:interfacebloat // all that records need
 	Recent(ctx context.Context, k Key, before uint64, outcomes []Outcome, f func(*Record) bool) error
 	LastRecords(ctx context.Context, keys []Key, outcomes []Outcome, each func(*Record)) error
 	LastRecord(ctx context.Context) (uint64, error)
+	RecordsSince(ctx context.Context, k Key, since time.Time, f func(*Record) bool) error
+	Kept(ctx context.Context, k Key) (since time.Time, err error)
 	Follow(ctx context.Context, k Key, after uint64, f func(*Record)) error
 }
 

@@ -23,11 +23,14 @@ type Store struct {
 	settings    jetstream.KeyValue
 	jobs        jetstream.KeyValue
 	jobStream   jetstream.Stream
+	jobBatches  bool // the stream takes batches
 	collections jetstream.KeyValue
 	secrets     jetstream.KeyValue
 	history     jetstream.Stream
 	records     *batcher // of the history
 	results     *batcher // of specs
+	trail       jetstream.Stream
+	entries     *batcher // of the audit trail
 	specs       jetstream.Stream
 	timers      []jetstream.Stream
 	opened      []string // the streams behind all these, in the order in which they were opened
@@ -76,7 +79,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	for _, open := range []func(context.Context) error{
-		s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.replicate, s.checkSubjects, s.presence.open,
+		s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.openTrail, s.replicate, s.checkSubjects, s.presence.open,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, err
@@ -218,6 +221,8 @@ func (s *Store) openBuckets(ctx context.Context) (err error) {
 	if err != nil {
 		return translate(err)
 	}
+	s.jobStream = s.allowBatches(ctx, s.jobStream, true)
+	s.jobBatches = s.jobStream.CachedInfo().Config.AllowAtomicPublish
 	s.collections, err = s.openBucket(ctx, jetstream.KeyValueConfig{
 		Bucket: s.cfg.bucket(collectionsBucket), Description: "Carillon: job collections", History: 1,
 		RePublish: s.cfg.tells(collectionsBucket),

@@ -61,6 +61,7 @@ var endpoints = []endpoint{
 	{"history", "history.*.*", "a page of records, newest first", history},
 	{"history-collection", "history.*", "a page of the records of a collection, newest first", history},
 	{"history-all", "history", "a page of the records of all jobs, newest first", history},
+	{"why", "why.*.*", "why the job ran at a time, or did not", explain},
 	{"list", "list.*", "a page of jobs, by name", list},
 	{"preview", "preview", "when a job would run", preview},
 	{"collection-put", "collection-put.*", "the collection", putCollection},
@@ -163,7 +164,7 @@ func history(ctx context.Context, s *service.Service, r request) answer {
 		return answer{err: err}
 	}
 	asked := service.HistoryQuery{Key: r.key()}
-	asked.RecordFilter, err = view.HistoryFilter(q.Filter)
+	asked.RecordFilter, err = view.HistoryFilter(q.Filter, time.Now())
 	page := q.page()
 	if err == nil {
 		page.Before, err = view.ReadHistoryToken(q.After)
@@ -230,7 +231,7 @@ func preview(ctx context.Context, s *service.Service, r request) answer {
 func malformed(_ context.Context, _ *service.Service, r request) answer {
 	switch what, _, _ := strings.Cut(r.verb, "-"); what {
 	case "list", "collection":
-		return answer{err: scheduler.ValidateName("collection", r.name)}
+		return answer{err: scheduler.ValidateCollection(r.name)}
 	case "secret":
 		return answer{err: scheduler.ValidateName("secret", r.name)}
 	}

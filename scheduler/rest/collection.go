@@ -2,8 +2,10 @@ package rest
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -12,6 +14,8 @@ func (a *api) listCollections(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	sees := access.Sees(r.Context())
+	all = slices.DeleteFunc(all, func(c *scheduler.Collection) bool { return !sees(c.Name) })
 	return answer(w, http.StatusOK, view.ListOf(all, view.Collection, ""))
 }
 

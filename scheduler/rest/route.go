@@ -38,6 +38,7 @@ var resources = []operation{
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/enable", (*api).enableJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/disable", (*api).disableJob},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/history", (*api).history},
+	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/why", (*api).why},
 }
 
 // process are the operations on the process as a whole, and on no job.
@@ -55,6 +56,7 @@ var process = []operation{
 func (a *api) register(mux *http.ServeMux, prefix string, operations []operation, refuse refusal) {
 	paths := map[string]map[string]action{}
 	for _, op := range operations {
+		op.do = guarded(op)
 		if paths[op.path] == nil {
 			paths[op.path] = map[string]action{}
 		}

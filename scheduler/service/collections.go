@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/trail"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -45,29 +46,34 @@ func (c CollectionKeeper) PutCollection(
 	if err != nil {
 		return nil, "", err
 	}
+	ctx = asking(ctx, "put")
 	put, err = c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
-		put, result = replaced(cur, wish)
-		return put, c.meets(name, cur)
+		put, result, err = replaced(cur, wish)
+		if err == nil {
+			err = c.meets(name, cur)
+		}
+		return put, err
 	})
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
 		if err := c.meets(name, damaged.Collection()); err != nil {
 			return nil, "", err
 		}
-		return wish, view.Updated, c.write(ctx, wish, damaged.Revision)
+		return wish, view.Updated, c.write(ctx, nil, wish, damaged.Revision)
 	}
 	return put, result, err
 }
 
 // replaced returns a collection, nil for a new one, with other settings.
-func replaced(cur, wish *scheduler.Collection) (*scheduler.Collection, view.Result) {
+func replaced(cur, wish *scheduler.Collection) (*scheduler.Collection, view.Result, error) {
 	next := wish.Over(cur)
 	switch {
 	case cur == nil:
-		return next, view.Created
+		err := next.Placed()
+		return next, view.Created, err
 	case next.Equals(cur):
-		return next, view.Unchanged
+		return next, view.Unchanged, nil
 	}
-	return next, view.Updated
+	return next, view.Updated, nil
 }
 
 // PatchCollection merges a document into a collection's settings (RFC 7396).
@@ -77,11 +83,12 @@ func (c CollectionKeeper) PatchCollection(ctx context.Context, name string, body
 	if err != nil {
 		return nil, err
 	}
+	ctx = asking(ctx, "patch")
 	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) { return c.patched(name, cur, patch) })
 }
 
 func readCollectionPatch(ctx context.Context, name string, body []byte) (document.Value, error) {
-	if err := scheduler.ValidateName("collection", name); err != nil {
+	if err := scheduler.ValidateCollection(name); err != nil {
 		return document.Value{}, err
 	}
 	return intake.Parse(ctx, body)
@@ -101,9 +108,10 @@ func (c CollectionKeeper) patched(name string, cur *scheduler.Collection, patch 
 // TurnCollection enables or disables a collection. The states of its jobs stay
 // as they are. ErrNotFound when there is none.
 func (c CollectionKeeper) TurnCollection(ctx context.Context, name string, state scheduler.State) (*scheduler.Collection, error) {
-	if err := scheduler.ValidateName("collection", name); err != nil {
+	if err := scheduler.ValidateCollection(name); err != nil {
 		return nil, err
 	}
+	ctx = asking(ctx, turns[state])
 	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
 		if cur == nil {
 			return nil, noCollection(name)
@@ -118,7 +126,7 @@ func (c CollectionKeeper) TurnCollection(ctx context.Context, name string, state
 // readCollection reads the settings of a collection. An empty body asks for
 // none.
 func readCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, error) {
-	if err := scheduler.ValidateName("collection", name); err != nil {
+	if err := scheduler.ValidateCollection(name); err != nil {
 		return nil, err
 	}
 	v := document.ObjectValue()
@@ -162,27 +170,65 @@ func (c CollectionKeeper) save(ctx context.Context, cur, next *scheduler.Collect
 			return nil
 		}
 	}
-	return c.write(ctx, next, replaces)
+	return c.write(ctx, cur, next, replaces)
 }
 
-// write stores a collection over a revision. This process goes by it at once: the
-// watch tells of it a moment later.
-func (c CollectionKeeper) write(ctx context.Context, next *scheduler.Collection, replaces uint64) error {
+// write stores a collection, which was cur, over a revision. This process goes by it at once: the watch tells of it a
+// moment later.
+func (c CollectionKeeper) write(ctx context.Context, cur, next *scheduler.Collection, replaces uint64) error {
 	data, err := next.Encode()
 	if err != nil {
 		return err
 	}
-	next.Revision, err = c.bucket().Save(ctx, next.Name, data, replaces)
-	if err == nil {
-		c.shared.Collections.Note(next.Name, next.Revision, data)
+	return c.shared.audited(ctx, c.edited(ctx, cur, data, next, replaces), func(e *trail.Entry) error {
+		next.Revision, err = c.bucket().Save(ctx, next.Name, data, replaces)
+		if err == nil {
+			e.Revision = next.Revision
+			c.shared.Collections.Note(next.Name, next.Revision, data)
+		}
+		return err
+	})
+}
+
+// edited is the entry of the audit trail for a collection, of which cur was read, or nothing that can be.
+func (CollectionKeeper) edited(
+	ctx context.Context, cur *scheduler.Collection, data []byte, next *scheduler.Collection, replaces uint64,
+) *trail.Entry {
+	e := &trail.Entry{
+		Kind: trail.Collection, Op: origin(ctx).Op, Collection: next.Name, Result: string(view.Updated), OldRevision: replaces,
+		State: next.State,
 	}
-	return err
+	if replaces == 0 {
+		e.Result = string(view.Created)
+	}
+	if cur == nil {
+		return e
+	}
+	before, err := cur.Encode()
+	if err != nil {
+		return e
+	}
+	old, errOld := document.Parse(before)
+	now, errNow := document.Parse(data)
+	if errOld == nil && errNow == nil {
+		e.Changed = document.ChangedPaths(old, now, trail.MaxChanged)
+	}
+	return e
 }
 
 // Collection returns a collection; of one that is damaged, what is wrong with it.
 // ErrNotFound when there is none.
 func (c CollectionKeeper) Collection(ctx context.Context, name string) (*scheduler.Collection, error) {
 	return shownCollection(c.stored(ctx, name))
+}
+
+// ScopeOf returns the scope of a collection. ErrNotFound when there is none.
+func (c CollectionKeeper) ScopeOf(ctx context.Context, name string) (scheduler.Scope, error) {
+	known, err := c.shared.Collections.Get(ctx, name)
+	if err != nil {
+		return scheduler.Scope{}, err
+	}
+	return known.Scope, nil
 }
 
 // shownCollection shows what a collection is that was read, or that could not be.
@@ -195,7 +241,7 @@ func shownCollection(one *scheduler.Collection, err error) (*scheduler.Collectio
 
 // stored returns a collection as it is stored. ErrNotFound when there is none.
 func (c CollectionKeeper) stored(ctx context.Context, name string) (*scheduler.Collection, error) {
-	if err := scheduler.ValidateName("collection", name); err != nil {
+	if err := scheduler.ValidateCollection(name); err != nil {
 		return nil, err
 	}
 	st, err := c.bucket().Load(ctx, name)
@@ -236,17 +282,23 @@ func (c CollectionKeeper) DeleteCollection(ctx context.Context, name string, onl
 			return err
 		}
 	}
-	if err := c.bucket().Remove(ctx, name, one.Revision); err != nil {
+	e := &trail.Entry{Kind: trail.Collection, Op: "delete", Collection: name, Result: "deleted", OldRevision: one.Revision}
+	err = c.shared.audited(ctx, e, func(*trail.Entry) error { return c.bucket().Remove(ctx, name, one.Revision) })
+	if err != nil {
 		return fmt.Errorf("collection %s: %w", name, err)
 	}
 	c.shared.Collections.Note(name, one.Revision+1, nil) // its marker's, or one before
-	return c.shared.Store.EachJob(ctx, name, func(k scheduler.Key) error {
+	err = c.shared.Store.EachJob(ctx, name, func(k scheduler.Key) error {
 		err := c.edits.Delete(ctx, k, 0)
 		if errors.Is(err, scheduler.ErrNotFound) {
 			return nil
 		}
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return c.shared.Store.DropLedger(ctx, name)
 }
 
 // checkEmpty refuses a collection that has jobs, completed ones included.

@@ -21,8 +21,11 @@ func (c CollectionKeeper) ForeseeCollection(ctx context.Context, name string, bo
 	if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
 		return nil, err
 	}
-	would, result := replaced(cur, wish)
-	return &view.ForeseenCollection{Is: cur, Would: would, Result: result}, c.meets(name, cur)
+	would, result, err := replaced(cur, wish)
+	if err == nil {
+		err = c.meets(name, cur)
+	}
+	return &view.ForeseenCollection{Is: cur, Would: would, Result: result}, err
 }
 
 // ForeseeCollectionPatch returns what PatchCollection would make of a collection, and changes nothing.

@@ -17,7 +17,7 @@ func Collection(c *scheduler.Collection) document.Value {
 		return document.Member{Name: name, Value: document.StringValue(text)}
 	}
 	properties, top := c.Settings()
-	members := []document.Member{text("id", collectionID(c.Name)), text("type", CollectionType), text("name", c.Name)}
+	members := []document.Member{text("id", ownID(c)), text("type", CollectionType), text("name", c.Name)}
 	if etag := c.ETag(); etag != "" {
 		members = append(members, text("etag", etag))
 	}
@@ -56,4 +56,12 @@ func (f *ForeseenCollection) MarshalJSON() ([]byte, error) {
 // ownOf is what users write of a collection.
 func ownOf(c *scheduler.Collection) document.Value {
 	return Collection(c).Except("id", "type", "name", "etag")
+}
+
+// ownID is a collection's id; outside of the default scope, with the scope's path before it.
+func ownID(c *scheduler.Collection) string {
+	if c.Scope.IsDefault() {
+		return collectionID(c.Name)
+	}
+	return c.Scope.Provider() + collectionID(scheduler.PlainName(c.Name))
 }
