@@ -150,7 +150,7 @@ func (u *upgraded) mustShow(t *testing.T, s *stored) {
 			continue
 		}
 		for i, r := range records {
-			r.UID, r.Sequence = "", 0 // the earlier version did not show them
+			r.UID, r.Sequence = "", 0                                                        // the earlier version did not show them
 			got := strings.Replace(string(view.JSON(view.Record(r))), `"version":2,`, "", 1) // nor that
 			if got != string(want.History[i]) {
 				t.Errorf("a record of %s is shown as\n%s\nwant\n%s", k, got, want.History[i])
