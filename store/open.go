@@ -23,6 +23,7 @@ type Store struct {
 	settings    jetstream.KeyValue
 	jobs        jetstream.KeyValue
 	jobStream   jetstream.Stream
+	jobBatches  bool // the stream takes batches
 	collections jetstream.KeyValue
 	secrets     jetstream.KeyValue
 	tokens      jetstream.KeyValue
@@ -223,6 +224,8 @@ func (s *Store) openBuckets(ctx context.Context) (err error) {
 	if err != nil {
 		return translate(err)
 	}
+	s.jobStream = s.allowBatches(ctx, s.jobStream, true)
+	s.jobBatches = s.jobStream.CachedInfo().Config.AllowAtomicPublish
 	s.collections, err = s.openBucket(ctx, jetstream.KeyValueConfig{
 		Bucket: s.cfg.bucket(collectionsBucket), Description: "Carillon: job collections", History: 1,
 		RePublish: s.cfg.tells(collectionsBucket),

@@ -59,15 +59,15 @@ type refusal func(a *api, w http.ResponseWriter, r *http.Request, err error)
 // refuse sends an error as its document.
 func (a *api) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	d := describe(err)
-	if failed, ok := errors.AsType[*scheduler.PreconditionError](err); ok && failed.ETag != "" {
-		w.Header().Set("ETag", failed.ETag)
-	}
 	a.note(w, r, d.Status, err)
 	send(w, d.Status, view.JSON(d.Document()))
 }
 
 // note does what belongs to an error beside its document.
 func (a *api) note(w http.ResponseWriter, r *http.Request, status int, err error) {
+	if failed, ok := errors.AsType[*scheduler.PreconditionError](err); ok && failed.ETag != "" {
+		w.Header().Set("ETag", failed.ETag)
+	}
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		challenge(w, err)

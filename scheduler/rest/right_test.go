@@ -100,7 +100,6 @@ var needs = map[string]string{
 	"GET /subscriptions/{s}/providers/Microsoft.Scheduler":                "k",
 	"POST /subscriptions/{s}/providers/Microsoft.Scheduler/register":      "k",
 	"GET /subscriptions/{s}/providers/Microsoft.Scheduler/jobCollections": "R",
-	"GET /jobCollections/{c}/jobs/{j}/why":                                "r",
 	"POST /jobCollections/{c}/jobs":                                       "w",
 }
 

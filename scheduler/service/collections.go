@@ -296,13 +296,17 @@ func (c CollectionKeeper) DeleteCollection(ctx context.Context, name string, onl
 		return fmt.Errorf("collection %s: %w", name, err)
 	}
 	c.shared.Collections.Note(name, one.Revision+1, nil) // its marker's, or one before
-	return c.shared.Store.EachJob(ctx, name, func(k scheduler.Key) error {
+	err = c.shared.Store.EachJob(ctx, name, func(k scheduler.Key) error {
 		err := c.edits.Delete(ctx, k, 0)
 		if errors.Is(err, scheduler.ErrNotFound) {
 			return nil
 		}
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return c.shared.Store.DropLedger(ctx, name)
 }
 
 // checkEmpty refuses a collection that has jobs, completed ones included.

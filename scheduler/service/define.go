@@ -109,25 +109,3 @@ func (e Editor) hintSecrets(ctx context.Context, k scheduler.Key, err error) err
 	}
 	return scheduler.AsInvalid(problems)
 }
-
-// checkJobCount checks the collection's quota on jobs. The count includes jobs
-// that finished but are still kept.
-func (e Editor) checkJobCount(ctx context.Context, collection string) error {
-	c, err := e.shared.Collections.Get(ctx, collection)
-	if err != nil {
-		return err
-	}
-	most := c.Quota().MaxJobCount
-	if most == 0 {
-		return nil
-	}
-	keys, err := e.reads.keys(ctx, collection)
-	if err == nil && len(keys) >= most {
-		keys, err = e.reads.existing(ctx, keys, most)
-	}
-	if err == nil && len(keys) >= most {
-		err = fmt.Errorf("%w: collection %s has %d jobs, its quota (maxJobCount) is %d",
-			scheduler.ErrConflict, collection, len(keys), most)
-	}
-	return err
-}

@@ -122,7 +122,15 @@ func (e Editor) Patch(ctx context.Context, edit Edit) (*view.Job, error) {
 func (e Editor) apply(
 	ctx context.Context, edit Edit, r *scheduler.Reading, change func(cur *scheduler.Job) (*scheduler.Definition, error),
 ) (*view.Job, error) {
-	for range casTries {
+	release := func() {}
+	defer func() { release() }()
+	for try := range casTries {
+		if try == 1 { // there are others: they come one after the other
+			var err error
+			if release, err = e.shared.editing.take(ctx, edit.Key.String()); err != nil {
+				return nil, err
+			}
+		}
 		cur, at, err := e.shared.findInTurn(ctx, edit.Key)
 		if err != nil {
 			return nil, err

@@ -101,6 +101,9 @@ type shared struct {
 
 	histories *historyKeeper
 
+	admissions admissions
+	editing    lines // of jobs, by those whom others have overtaken
+
 	computing *fairqueue.Queue // of requests that read a document or compute a schedule
 	searching *fairqueue.Queue // of those that look through many jobs or records
 	doctoring *fairqueue.Queue // of those that read all jobs, which takes seconds: one at a time
