@@ -37,6 +37,7 @@ type cli struct {
 	History    historyCmd         `cmd:"" aliases:"logs" help:"Show what ran, and how it ended."`
 	Preview    preview.Command    `cmd:"" help:"Show when a schedule would run."`
 	Secrets    secrets.Command    `cmd:"" aliases:"secret" help:"Keep secrets that jobs name, and the keys that seal them."`
+	Token      tokenCmd           `cmd:"" aliases:"tokens" help:"Make, show and revoke access tokens of the REST API."`
 	Doctor     doctorCmd          `cmd:"" help:"Compare jobs with the messages that make them run, and mend these."`
 	Context    contexts.Command   `cmd:"" aliases:"contexts" help:"Keep the schedulers you work with, by name."`
 	Docs       docsCmd            `cmd:"" help:"Print the reference pages."`

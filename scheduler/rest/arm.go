@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -171,6 +172,7 @@ func (a *api) listWhere(w http.ResponseWriter, r *http.Request, has func(c *sche
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(c *scheduler.Collection) bool { return !has(c) })
+	sees := access.Sees(r.Context())
+	all = slices.DeleteFunc(all, func(c *scheduler.Collection) bool { return !has(c) || !sees(c.Name) })
 	return answer(w, http.StatusOK, view.ListOf(all, view.ManagedCollection, ""))
 }

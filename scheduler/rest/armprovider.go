@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -106,9 +107,9 @@ func (a *api) scopes(r *http.Request) ([]scheduler.Scope, error) {
 		return nil, err
 	}
 	all, err := a.service.Collections(r.Context())
-	found := []scheduler.Scope{{}}
+	found, sees := []scheduler.Scope{{}}, access.Sees(r.Context())
 	for _, c := range all {
-		if !slices.ContainsFunc(found, c.Scope.Is) {
+		if sees(c.Name) && !slices.ContainsFunc(found, c.Scope.Is) {
 			found = append(found, c.Scope)
 		}
 	}
