@@ -68,6 +68,7 @@ var rights = map[string]access.Right{
 	"DELETE /api/v2/schedules/{id}":                            access.OperateAny,
 	"GET /api/v2/job_templates/{template}/schedules":           access.Read,
 	"POST /api/v2/job_templates/{template}/schedules":          access.Operate,
+	"GET /jobCollections/{c}/jobs/{j}/why":                     access.Read,
 }
 
 // rightOf returns what an operation needs; "" is nobody's.

@@ -62,6 +62,7 @@ var needs = map[string]string{
 	"POST /jobCollections/{c}/jobs/{j}/enable":                            "w",
 	"POST /jobCollections/{c}/jobs/{j}/disable":                           "w",
 	"GET /jobCollections/{c}/jobs/{j}/history":                            "r",
+	"GET /jobCollections/{c}/jobs/{j}/why":                                "r",
 	"GET /history":                                                        "R",
 	"GET /secrets":                                                        "A",
 	"PUT /secrets/{name}":                                                 "A",

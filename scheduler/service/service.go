@@ -14,12 +14,16 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/step"
 	"github.com/carillon-sched/carillon/scheduler/tokens"
+	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
 // Config says how a service works. Store and Actions are required.
 type Config struct {
 	Store   scheduler.Store
 	Actions scheduler.ActionReader
+
+	// Trail keeps who changed what. Default: the Store, if it does; else that is not kept.
+	Trail trail.Store
 
 	// Limits apply to jobs of collections that set none of their own.
 	Limits scheduler.Limits
@@ -47,6 +51,9 @@ func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	if c.Trail == nil {
+		c.Trail, _ = c.Store.(trail.Store)
+	}
 	if c.Secrets == nil {
 		c.Secrets = secrets.NewVault(secrets.Config{Store: c.Store.Secrets()})
 	}
@@ -68,6 +75,7 @@ type Service struct {
 	TokenKeeper
 	ScheduleKeeper
 	Previewer
+	TrailKeeper
 
 	shared *shared
 }
@@ -98,8 +106,8 @@ func New(cfg Config) *Service {
 	collections := CollectionKeeper{h, editor}
 	return &Service{
 		Editor: editor, Runner: Runner{h, planner}, Reader: reader, CollectionKeeper: collections,
-		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, TokenKeeper: TokenKeeper{h.Tokens}, shared: h,
-		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing},
+		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, TokenKeeper: TokenKeeper{h}, shared: h,
+		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing}, TrailKeeper: TrailKeeper{h},
 	}
 }
 
