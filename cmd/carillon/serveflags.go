@@ -32,7 +32,7 @@ func (c serveCmd) check() error {
 		checkLeast("concurrency", c.Concurrency, 1), checkLeast("per-target", c.PerTarget, 0),
 		checkHold(c.HoldMemory), checkLeast("grace", c.Grace, time.Millisecond),
 	}
-	problems = append(problems, c.checkFiles())
+	problems = append(problems, c.checkFiles(), c.checkAccess())
 	for _, subject := range c.NATSSubject {
 		problems = append(problems, checkSubject("nats-subject", subject))
 	}

@@ -110,8 +110,7 @@ func (a *api) scopes(r *http.Request) ([]scheduler.Scope, error) {
 		return nil, err
 	}
 	all, err := a.service.Collections(r.Context())
-	found := []scheduler.Scope{{}}
-	sees := access.Sees(r.Context())
+	found, sees := []scheduler.Scope{{}}, access.Sees(r.Context())
 	for _, c := range all {
 		if sees(c.Name) && !slices.ContainsFunc(found, c.Scope.Is) {
 			found = append(found, c.Scope)

@@ -1,9 +1,12 @@
 package rest
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
@@ -87,6 +90,7 @@ func rightOf(op operation) access.Right {
 func guarded(op operation) action {
 	right := rightOf(op)
 	return func(a *api, w http.ResponseWriter, r *http.Request) error {
+		collection := collectionIn(r) // before anybody changes what the path says
 		if right == access.Open {
 			return op.do(a, w, r)
 		}
@@ -101,10 +105,47 @@ func guarded(op operation) action {
 		if who.Name != "" {
 			ctx = service.WithCaller(ctx, who.String())
 		}
-		if err := access.Check(ctx, right, collectionIn(r)); err != nil {
+		if err := access.Check(ctx, right, collection); err != nil {
 			return err
 		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		stop := a.watchOver(r, right, collection, cancel)
+		defer stop()
 		return op.do(a, w, r.WithContext(ctx))
+	}
+}
+
+// askAgainEvery is how often who asks must still be allowed to, while they are answered: a live tail lasts.
+const askAgainEvery = 2 * time.Second
+
+// watchOver ends a request whose caller may not ask for it any more, as when a token is revoked. The function returned
+// stops it. A store that does not answer ends nothing.
+func (a *api) watchOver(r *http.Request, right access.Right, collection string, end func()) (stop func()) {
+	var mu sync.Mutex
+	var again *time.Timer
+	stopped := false
+	look := func() {
+		who, err := a.identify(r)
+		_, unknown := errors.AsType[*access.Unknown](err)
+		if unknown || err == nil && !access.May(who, right, collection) {
+			end()
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if !stopped {
+			again.Reset(askAgainEvery)
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	again = time.AfterFunc(askAgainEvery, look)
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		stopped = true
+		again.Stop()
 	}
 }
 
@@ -121,19 +162,22 @@ func seconds(wait time.Duration) string {
 	return strconv.Itoa(max(1, int((wait+time.Second-1)/time.Second)))
 }
 
-// collectionIn returns the collection that a path names, "" if it names none. A template that is none has the job ""
+// collectionIn returns the collection that a path names, under the name that its subscription and resource group give
+// it, "" if it names none. A template that is none has the job ""
 // of no collection: then only who may do it on all learns so.
 func collectionIn(r *http.Request) string {
 	if template := r.PathValue("template"); template != "" {
 		k, _ := awx.TemplateKey(template)
 		return k.Collection
 	}
-	name := r.PathValue("c")
-	if r.PathValue("g") == "" || name == "" {
+	if name := r.PathValue("c"); name == "" || r.PathValue("s") == "" {
 		return name
 	}
-	s, _ := armScope(r) // one that is none has no collections that anybody could have been given
-	return s.Collection(name)
+	s, err := armScope(r)
+	if err != nil {
+		return ""
+	}
+	return s.Collection(r.PathValue("c"))
 }
 
 // anybody is who asks where nobody is asked for anything.

@@ -1,7 +1,9 @@
 package rest_test
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/rest/identity"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/tokens"
+	"github.com/carillon-sched/carillon/scheduler/view"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -100,6 +103,38 @@ func TestTokensOnReplicas(t *testing.T) {
 	both(root.Token, http.StatusUnauthorized)
 	both("", http.StatusUnauthorized)
 	both(reader.Token, http.StatusOK)
+}
+
+// TestRevokedTokenEndsItsTail shows that a live tail ends when its token is revoked: nothing more is told to who has it.
+func TestRevokedTokenEndsItsTail(t *testing.T) {
+	w := newWorld(t)
+	url := w.replica()
+	made := w.do(http.MethodPost, url+"/tokens", `{"grants": [{"role": "reader"}]}`)
+	var reader view.NewToken
+	if err := json.Unmarshal([]byte(made.body), &reader); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/history?follow=true", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+reader.Text)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatal(resp.Status)
+	}
+	if _, err := tokens.NewKeeper(w.store.Tokens()).Revoke(t.Context(), reader.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		t.Errorf("the tail did not end: %v", err)
+	}
 }
 
 // TestRate lets each token have its rate, and each address where nobody is asked.

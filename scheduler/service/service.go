@@ -125,7 +125,7 @@ func New(cfg Config) *Service {
 	collections := CollectionKeeper{shared: h, edits: editor}
 	return &Service{
 		Editor: editor, Runner: Runner{shared: h, plans: planner}, Reader: reader, CollectionKeeper: collections,
-		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, TokenKeeper: TokenKeeper{h.Tokens}, shared: h,
+		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, TokenKeeper: TokenKeeper{h}, shared: h,
 		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing}, TrailKeeper: TrailKeeper{h},
 		Forecaster: Forecaster{h},
 	}

@@ -6,34 +6,51 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/tokens"
+	"github.com/carillon-sched/carillon/scheduler/trail"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // TokenKeeper keeps access tokens. Package tokens says how.
-type TokenKeeper struct{ keeper *tokens.Keeper }
+type TokenKeeper struct{ shared *shared }
 
 // errNoTokens is what a service without a keeper has.
 var errNoTokens = fmt.Errorf("%w: this scheduler keeps no tokens", scheduler.ErrConflict)
 
 // CreateToken is [tokens.Keeper.Create].
 func (t TokenKeeper) CreateToken(ctx context.Context, body []byte) (made *tokens.Token, text string, err error) {
-	if t.keeper == nil {
+	if t.shared.Tokens == nil {
 		return nil, "", errNoTokens
 	}
-	return t.keeper.Create(ctx, body)
+	e := &trail.Entry{Kind: trail.Token, Op: "create", Name: "new", Result: string(view.Created)}
+	err = t.shared.audited(ctx, e, func(e *trail.Entry) (err error) {
+		if made, text, err = t.shared.Tokens.Create(ctx, body); err == nil {
+			e.Name = made.ID
+		}
+		return err
+	})
+	return made, text, err
 }
 
 // Tokens is [tokens.Keeper.List].
 func (t TokenKeeper) Tokens(ctx context.Context) ([]*tokens.Token, error) {
-	if t.keeper == nil {
+	if t.shared.Tokens == nil {
 		return nil, nil
 	}
-	return t.keeper.List(ctx)
+	return t.shared.Tokens.List(ctx)
 }
 
 // RevokeToken is [tokens.Keeper.Revoke].
-func (t TokenKeeper) RevokeToken(ctx context.Context, id string) (*tokens.Token, error) {
-	if t.keeper == nil {
+func (t TokenKeeper) RevokeToken(ctx context.Context, id string) (revoked *tokens.Token, err error) {
+	if t.shared.Tokens == nil {
 		return nil, errNoTokens
 	}
-	return t.keeper.Revoke(ctx, id)
+	if !tokens.WellFormed(id) {
+		return nil, fmt.Errorf("token %s: %w", id, scheduler.ErrNotFound)
+	}
+	e := &trail.Entry{Kind: trail.Token, Op: "revoke", Name: id, Result: "revoked"}
+	err = t.shared.audited(ctx, e, func(*trail.Entry) (err error) {
+		revoked, err = t.shared.Tokens.Revoke(ctx, id)
+		return err
+	})
+	return revoked, err
 }

@@ -184,7 +184,7 @@ const casTries = 10
 
 // Revoke ends a token. One that is revoked already stays as it is. ErrNotFound when there is none of the id.
 func (k *Keeper) Revoke(ctx context.Context, id string) (*Token, error) {
-	if !wellFormed(id) {
+	if !WellFormed(id) {
 		return nil, fmt.Errorf("token %s: %w", id, scheduler.ErrNotFound)
 	}
 	for range casTries {

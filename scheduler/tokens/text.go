@@ -42,8 +42,8 @@ func read(text string) (id string, ok bool) {
 	return text[len(Prefix):][:idLength], checksum(text[:end]) == text[end:]
 }
 
-// wellFormed reports whether a text can be the id of a token.
-func wellFormed(id string) bool {
+// WellFormed reports whether a text can be the id of a token.
+func WellFormed(id string) bool {
 	return len(id) == idLength && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }
 
