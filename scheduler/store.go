@@ -43,6 +43,7 @@ type Store interface { //nolint:interfacebloat // the sum of its parts
 type Jobs interface { //nolint:interfacebloat // all that definitions need
 	LoadJob(ctx context.Context, k Key) (Stored, error)
 	LoadJobAt(ctx context.Context, k Key, revision uint64) (Stored, error)
+	LoadJobAsOf(ctx context.Context, k Key, at time.Time) (Stored, error)
 	LastRevision(ctx context.Context) (uint64, error)
 	LoadJobs(ctx context.Context, keys []Key, each func(Stored)) error
 	EachJob(ctx context.Context, collection string, f func(Key) error) error
@@ -101,6 +102,8 @@ type History interface { //nolint:interfacebloat // all that records need
 	LastRecords(ctx context.Context, keys []Key, outcomes []Outcome, each func(*Record)) error
 	HistorySpan(ctx context.Context) (HistorySpan, error)
 	RecordsFrom(ctx context.Context, from uint64, f func(*Record) bool) error
+	RecordsSince(ctx context.Context, k Key, since time.Time, f func(*Record) bool) error
+	Kept(ctx context.Context, k Key) (since time.Time, err error)
 	Follow(ctx context.Context, k Key, after uint64, f func(*Record)) error
 }
 
