@@ -150,7 +150,8 @@ func (x *Index) forget(r *row) {
 	x.alive--
 	s := &x.subjects.all[r.subject]
 	s.oldest = r.newer
-	if s.count--; s.count == 0 {
+	s.count--
+	if s.count == 0 {
 		x.subjects.release(r.subject)
 	}
 	r.subject = gone

@@ -35,7 +35,7 @@ func (s *subjects) number(of subject) uint32 {
 		n, s.free = s.free[last], s.free[:last]
 		s.all[n] = rowsOf{subject: of}
 	} else {
-		n = uint32(len(s.all)) //nolint:gosec // there are fewer than rows
+		n = uint32(len(s.all))
 		s.all = append(s.all, rowsOf{subject: of})
 	}
 	s.numbers[of] = n
@@ -69,7 +69,7 @@ func newTraits() traits {
 func (t *traits) number(of scheduler.RecordTrait) uint32 {
 	n, ok := t.numbers[of]
 	if !ok && len(t.all) < traitsMost {
-		n = uint32(len(t.all)) //nolint:gosec // it is less
+		n = uint32(len(t.all))
 		t.all = append(t.all, of)
 		t.numbers[of] = n
 	}

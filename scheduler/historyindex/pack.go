@@ -56,8 +56,8 @@ func (p *packer) unpack(packed []byte) (contents [][]byte, err error) {
 		if size <= 0 || n > uint64(len(all)-size) {
 			return nil, errTorn
 		}
-		contents = append(contents, all[size:size+int(n)]) //nolint:gosec // it is less than what there is
-		all = all[size+int(n):]                            //nolint:gosec // likewise
+		contents = append(contents, all[size:size+int(n)])
+		all = all[size+int(n):]
 	}
 	return contents, nil
 }
@@ -75,24 +75,23 @@ const contentHead = 1 + 8
 
 // contentOf is a record as it is packed.
 func contentOf(r *scheduler.Record) ([]byte, error) {
-	kind, data := byte(whole), []byte(nil)
-	if r.Damaged {
-		kind, data = damaged, []byte(r.Message)
-	} else {
-		var err error
-		if data, err = r.Encode(); err != nil {
+	kind, data := byte(damaged), []byte(r.Message)
+	if !r.Damaged {
+		stored, err := r.Encode()
+		if err != nil {
 			return nil, err
 		}
+		kind, data = whole, stored
 	}
 	content := make([]byte, 0, contentHead+len(data))
 	content = append(content, kind)
-	content = binary.BigEndian.AppendUint64(content, uint64(r.Stored.UnixNano())) //nolint:gosec // there and back
+	content = binary.BigEndian.AppendUint64(content, uint64(r.Stored.UnixNano()))
 	return append(content, data...), nil
 }
 
 // recordOf is the reverse of contentOf, for the record of a row.
 func recordOf(content []byte, s subject, sequence uint64) (*scheduler.Record, error) {
-	stored := time.Unix(0, int64(binary.BigEndian.Uint64(content[1:]))).UTC() //nolint:gosec // there and back
+	stored := time.Unix(0, int64(binary.BigEndian.Uint64(content[1:]))).UTC()
 	var r *scheduler.Record
 	if content[0] == damaged {
 		r = &scheduler.Record{Damaged: true, Outcome: s.outcome, Ended: stored, Message: string(content[contentHead:])}

@@ -66,7 +66,9 @@ func (w *world) find(perJob int64) *finding {
 	go func() { ended <- f.found.Run(ctx) }()
 	w.t.Cleanup(func() {
 		cancel()
-		<-ended
+		if err := <-ended; err != nil {
+			w.t.Error(err)
+		}
 	})
 	return f
 }
