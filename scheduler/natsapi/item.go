@@ -26,6 +26,7 @@ func newItem(s scheduler.PublishedSpec) *item {
 		it.Body = nil
 	}
 	header := nats.Header(s.Header)
-	it.answer, it.claim, it.Header = isAnswer(header, it.Body, it.takesBody()), trail.Clip(header.Get(ClaimHeader)), nil
+	it.answer, it.claim = isAnswer(header, it.Body, it.takesBody()), trail.Clip(header.Get(ClaimHeader))
+	it.Header = orderHeaders(s.Header) // of the others nothing is kept
 	return it
 }

@@ -33,14 +33,7 @@ func readOrder(headers map[string][]string) (o order, err error) {
 		return o, nil
 	}
 	var wrong []error
-	found := map[string][]string{}
-	for name, values := range headers {
-		for _, known := range []string{ifMatchHeader, ifNoneMatchHeader, strictHeader, dryRunHeader} {
-			if strings.EqualFold(name, known) {
-				found[known] = append(found[known], values...)
-			}
-		}
-	}
+	found := orderHeaders(headers)
 	flag := func(name string) bool {
 		text := strings.ToLower(strings.Join(found[name], ","))
 		if text != "" && text != "true" && text != "false" {
@@ -51,6 +44,22 @@ func readOrder(headers map[string][]string) (o order, err error) {
 	o.strict, o.dryRun = flag(strictHeader), flag(dryRunHeader)
 	o.when, err = scheduler.ReadCondition(found[ifMatchHeader], found[ifNoneMatchHeader])
 	return o, errors.Join(append(wrong, err)...)
+}
+
+// orderHeaders returns those of headers that are of an order, under their names; nil for none.
+func orderHeaders(headers map[string][]string) (found map[string][]string) {
+	for name, values := range headers {
+		for _, known := range []string{ifMatchHeader, ifNoneMatchHeader, strictHeader, dryRunHeader} {
+			if !strings.EqualFold(name, known) {
+				continue
+			}
+			if found == nil {
+				found = map[string][]string{}
+			}
+			found[known] = append(found[known], values...)
+		}
+	}
+	return found
 }
 
 // checkFor refuses what an order says and its verb cannot heed: what is left out would pass for what was done. A verb of

@@ -42,7 +42,7 @@ func TestManagedPaths(t *testing.T) {
 		{
 			"PUT", c + version, `{"name": "jc1", "location": "South Central US", "tags": {"a": "b"}, "properties": {"sku": {"name": "Standard"},
 				"state": "Enabled", "quota": {"maxJobCount": 50, "maxRecurrence": {"frequency": "Minute", "interval": 1}}}}`,
-			`201 {"id":"` + managed + `/jc1","type":"Microsoft.Scheduler/jobCollections","name":"jc1","location":"South Central US","tags":{"a":"b"},|` +
+			`201 {"id":"` + managed + `/jc1","type":"Microsoft.Scheduler/jobCollections","name":"jc1","etag":"\"r2\"","location":"South Central US","tags":{"a":"b"},|` +
 				`"sku":{"name":"Standard"}|"quota":{"maxJobCount":50,"maxRecurrence":{"frequency":"minute","interval":1}}|"state":"Enabled"`,
 		},
 		{"PUT", c + version, `{"id": "/else/where", "properties": {"sku": {"name": "Standard"}}}`, `200 "id":"` + managed + `/jc1"`},

@@ -62,6 +62,7 @@ var published = []subject{
 	{name: "api.history.{c}.*", least: access.Reader},
 	{name: "api.history.{c}", least: access.Reader},
 	{name: "api.history", least: access.Reader, global: true},
+	{name: "api.why.{c}.*", least: access.Reader},
 	{name: "api.collection-get.{c}", least: access.Reader},
 	{name: "api.collection-list", least: access.Reader, global: true},
 	{name: "api.preview", least: access.Reader},
