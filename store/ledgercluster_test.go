@@ -45,11 +45,11 @@ func TestLedgerOfAClusterHasOneWriterAtATime(t *testing.T) {
 					return
 				}
 				mu.Lock()
-				defer mu.Unlock()
 				if other, twice := over[at]; twice {
 					t.Errorf("%s and %s were made over entry %d", other, k.Job, at)
 				}
 				over[at] = k.Job
+				mu.Unlock()
 				return
 			}
 		})

@@ -124,7 +124,8 @@ func printForecast(t *terminal.Terminal, r *forecast.Report) {
 		rows := make([][]string, len(r.Targets))
 		for i, target := range r.Targets {
 			rows[i] = []string{
-				target.Target, strconv.Itoa(target.Jobs), strconv.Itoa(target.Runs), strconv.Itoa(target.Peak), t.Time(target.PeakAt, minute),
+				target.Target, strconv.Itoa(target.Jobs), strconv.Itoa(target.Runs),
+				strconv.Itoa(target.Peak), t.Time(target.PeakAt, minute),
 			}
 		}
 		t.Printf("\n")

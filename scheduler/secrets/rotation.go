@@ -13,9 +13,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// What a rotation of keys did, and what it could not do.
 type (
-	Rotation        = view.Rotation
+	// Rotation is what a rotation of keys did.
+	Rotation = view.Rotation
+
+	// RotationFailure is what it could not do.
 	RotationFailure = view.RotationFailure
 )
 

@@ -122,8 +122,12 @@ func (e Editor) Patch(ctx context.Context, edit Edit) (*view.Job, error) {
 func (e Editor) apply(
 	ctx context.Context, edit Edit, r *scheduler.Reading, change func(cur *scheduler.Job) (*scheduler.Definition, error),
 ) (*view.Job, error) {
-	release := func() {}
-	defer func() { release() }()
+	var release func() // nil: nobody waits for this edit
+	defer func() {
+		if release != nil {
+			release()
+		}
+	}()
 	for try := range casTries {
 		if try == 1 { // there are others: they come one after the other
 			var err error
