@@ -245,7 +245,7 @@ func TestPatch(t *testing.T) {
 		}
 		for _, body := range []string{
 			`{"id": "/JobCollections/default/jobs/job", "description": null, "startTime": null}`,
-			`{"id": "/subscriptions/s/jobCollections/default/jobs/job", "properties": {"recurrence": null}}`,
+			`{"id": "/subscriptions/s/resourceGroups/g/providers/Microsoft.Scheduler/jobCollections/default/jobs/job", "properties": {"recurrence": null}}`,
 		} {
 			w.put("job", `{`+action+`, "state": "disabled", "startTime": "2040-01-01", "description": "x", "recurrence": {"frequency": "Week"}}`)
 			v, err := edit(body)
