@@ -72,6 +72,8 @@ func New(cfg Config) http.Handler {
 	a.register(mux, "", strict(resources), (*api).refuse)
 	a.register(mux, "", strict(slices.Concat(secrets, process)), (*api).refuse)
 	a.register(mux, "", slices.Concat(awxTools, awxSchedules), (*api).refuseAWX)
+	a.register(mux, armGroup+armProvider, managed(), (*api).refuseARM)
+	a.register(mux, "", manager, (*api).refuseARM)
 	mux.Handle("/", a.handler(func(_ *api, _ http.ResponseWriter, r *http.Request) error {
 		return fault{http.StatusNotFound, "UnknownRoute", "there is nothing at " + r.URL.Path}
 	}, (*api).refuse))
@@ -79,7 +81,7 @@ func New(cfg Config) http.Handler {
 	guard.SetDenyHandler(a.handler(func(*api, http.ResponseWriter, *http.Request) error {
 		return fault{http.StatusForbidden, "CrossOrigin", "a page of another origin may not do this"}
 	}, (*api).refuse))
-	return a.observe(a.hosts(cfg.AllowHost, guard.Handler(mux)))
+	return a.observe(a.hosts(cfg.AllowHost, guard.Handler(armSpelled(mux))))
 }
 
 // hosts refuses requests to other names than those that are allowed; nil allows all.

@@ -51,7 +51,7 @@ func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 
 // historyQuery reads which records are asked for.
 func historyQuery(r *http.Request) (q service.HistoryQuery, err error) {
-	if q.RecordFilter, err = view.HistoryFilter(r.URL.Query().Get("$filter")); err != nil {
+	if q.RecordFilter, err = view.HistoryFilter(r.URL.Query().Get("$filter"), time.Now()); err != nil {
 		return q, err
 	}
 	q.Key, q.UID, q.Sees = key(r), r.URL.Query().Get("uid"), access.Sees(r.Context())

@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // options are the query parameters of an operation, by method and path. An operation that is not here has none.
@@ -18,17 +19,19 @@ var options = map[string][]string{
 	"PUT /jobCollections/{c}":                  {"dryRun"},
 	"DELETE /jobCollections/{c}":               {"onlyEmpty"},
 	"GET /jobCollections/{c}/history":          historyOptions,
-	"GET /jobCollections/{c}/jobs":             {"$top", "$skip", "$filter", "$skiptoken", "labelSelector"},
+	"GET /jobCollections/{c}/jobs":             searchOptions,
 	"PUT /jobCollections/{c}/jobs/{j}":         editOptions,
 	"PATCH /jobCollections/{c}/jobs/{j}":       editOptions,
 	"GET /jobCollections/{c}/jobs/{j}/history": historyOptions,
-	"GET /history":                             historyOptions,
-	"POST /doctor":                             {"fix"},
-	"DELETE /secrets/{name}":                   {"force"},
+	"GET /jobs":              searchOptions,
+	"GET /history":           historyOptions,
+	"POST /doctor":           {"fix"},
+	"DELETE /secrets/{name}": {"force"},
 }
 
 // Options that several operations have.
 var (
+	searchOptions  = append([]string{"$top", "$skip", "$skiptoken"}, view.JobSearchOptions...)
 	editOptions    = []string{"strict", "dryRun"}
 	historyOptions = []string{"$top", "$skip", "$filter", "$skiptoken", "uid", "earlier", "follow", "after"}
 	tailOptions    = []string{"$filter", "uid", "earlier", "follow", "after"} // of a history that is followed

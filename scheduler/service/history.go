@@ -29,7 +29,7 @@ func (r Reader) check(ctx context.Context, q *HistoryQuery) error {
 	case k.Job != "":
 		return k.Validate()
 	case k.Collection != "":
-		if err := scheduler.ValidateName("collection", k.Collection); err != nil {
+		if err := scheduler.ValidateCollection(k.Collection); err != nil {
 			return err
 		}
 		return r.shared.exists(ctx, k.Collection)
