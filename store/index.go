@@ -120,6 +120,9 @@ func once(size uint64, f told) told {
 const (
 	throughBatch = 8192
 	throughBytes = 8 << 20
+
+	// throughPatience is how long one may take, also of a server that has much else to do.
+	throughPatience = 30 * time.Second
 )
 
 // readThrough calls f for the messages of a stream, in their order.
@@ -133,7 +136,7 @@ func (s *Store) readMessages(ctx context.Context, info *jetstream.StreamInfo, f 
 	var batch []*jetstream.RawStreamMsg
 	for from, all := max(info.State.FirstSeq, 1), false; !all; {
 		batch = batch[:0]
-		get := directRequest{From: from, Batch: throughBatch, Bytes: throughBytes}
+		get := directRequest{From: from, Batch: throughBatch, Bytes: throughBytes, patience: throughPatience}
 		err := s.directGet(ctx, info.Config.Name, get, throughBatch, func(m *jetstream.RawStreamMsg) bool {
 			batch = append(batch, m)
 			return true
@@ -189,7 +192,9 @@ func scan(
 			return translate(context.Cause(ctx))
 		}
 		if errors.Is(err, nats.ErrTimeout) { // the last ones may have been removed meanwhile, and are not coming
-			info, err := c.Info(ctx)
+			asking, cancel := context.WithTimeout(ctx, throughPatience)
+			info, err := c.Info(asking)
+			cancel()
 			if err != nil || info.NumPending == 0 {
 				return translate(err)
 			}
