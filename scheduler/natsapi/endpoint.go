@@ -191,11 +191,11 @@ func malformed(_ context.Context, _ *service.Service, r request) answer {
 // query is the part of a listing that is asked for: the body of a request, and
 // the nextLink of its answer.
 type query struct {
+	view.JobSearch // $filter, of histories too, and the rest of jobs
+
 	Skip  int    `json:"$skip,omitempty"`
 	After string `json:"$skiptoken,omitempty"` // the place after which to go on: a name, or the sequence of a record
 	Top   int    `json:"$top,omitempty"`
-
-	view.JobSearch // $filter, of histories too, and the rest of jobs
 
 	UID     string `json:"uid,omitempty"`     // of a history: of which job of the name
 	Earlier bool   `json:"earlier,omitempty"` // likewise: of those that are not there any more

@@ -8,7 +8,8 @@
 //	POST   /jobCollections/{c}/enable
 //	POST   /jobCollections/{c}/disable
 //	GET    /jobCollections/{c}/jobs                   by name; $top, $skip, $skiptoken, and what is looked for ([view.JobSearch]):
-//	                                                  $filter=state eq Enabled, labelSelector=a=b,!c, prefix, actionType, nextAfter, nextBefore
+//	                                                  $filter=state eq Enabled, labelSelector=a=b,!c, prefix,
+//	                                                  actionType, nextAfter, nextBefore
 //	GET    /jobs                                      likewise, of all collections that may be seen, by collection and name
 //	PUT    /jobCollections/{c}/jobs/{j}               create (201) or replace (200) a job; ?strict=true|false, ?dryRun=true|false
 //	GET    /jobCollections/{c}/jobs/{j}

@@ -36,16 +36,17 @@ func (s *JobSearch) Query(now time.Time) (q scheduler.JobQuery, err error) {
 }
 
 // Fixed returns the search with instants for lengths of time: what the following pages ask for.
-func (s JobSearch) Fixed(q *scheduler.JobQuery) JobSearch {
+func (s *JobSearch) Fixed(q *scheduler.JobQuery) JobSearch {
+	fixed := *s
 	for _, at := range []struct {
 		text *string
 		time time.Time
-	}{{&s.NextAfter, q.From}, {&s.NextBefore, q.Before}} {
+	}{{&fixed.NextAfter, q.From}, {&fixed.NextBefore, q.Before}} {
 		if !at.time.IsZero() {
 			*at.text = at.time.UTC().Format(time.RFC3339Nano)
 		}
 	}
-	return s
+	return fixed
 }
 
 // ReadInstant reads an instant: RFC 3339, such as 2026-03-02T09:00:00Z, or a length of time from now on, such as 1h30m or
