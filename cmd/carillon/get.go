@@ -120,6 +120,9 @@ func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Clie
 		return c.misused(err)
 	}
 	jobs, err := api.Select(ctx, q)
+	if refused := scheduler.ProblemsIn(err); len(refused) > 0 && refused[0].Path == "actionType" {
+		return c.misused(err) // only the scheduler knows which actions it has
+	}
 	if err != nil {
 		return err
 	}
@@ -137,7 +140,9 @@ func (c getCmd) picks() bool {
 
 // misused tells of a flag what the API would of its option.
 func (getCmd) misused(err error) error {
-	flags := map[string]string{"prefix": "--prefix", "nextAfter": "--next-after", "nextBefore": "--next-before"}
+	flags := map[string]string{
+		"prefix": "--prefix", "nextAfter": "--next-after", "nextBefore": "--next-before", "actionType": "--action-type",
+	}
 	first := scheduler.ProblemsIn(err)[0]
 	return terminal.Usagef("%s: %s", flags[first.Path], first.Message)
 }

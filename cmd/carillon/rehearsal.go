@@ -45,7 +45,7 @@ func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, e
 	if err == nil {
 		a.Before = without(before.Properties, "status")
 	}
-	got, err := r.api.Put(ctx, j.Key, j.Body, r.options)
+	got, err := putJob(ctx, r.api, j, r.options)
 	if err != nil {
 		return jobfile.Answer{}, err
 	}

@@ -17,6 +17,7 @@ import (
 // Job is a job as the API shows it.
 type Job struct {
 	Name       string // collection/job
+	ETag       string // of its definition
 	State      scheduler.State
 	Status     view.Status
 	Secrets    []string // paths of what the job has and the API does not show
@@ -47,6 +48,7 @@ func (j *Job) UnmarshalJSON(data []byte) error {
 	var doc struct {
 		resource
 
+		ETag     string         `json:"etag"`
 		Result   view.Result    `json:"result"`
 		Warnings []spec.Warning `json:"warnings"`
 		DryRun   *view.DryRun   `json:"dryRun"`
@@ -67,7 +69,7 @@ func (j *Job) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*j = Job{
-		Name: doc.Name, State: properties.State, Status: properties.Status.Status, Secrets: properties.Status.Secrets,
+		Name: doc.Name, ETag: doc.ETag, State: properties.State, Status: properties.Status.Status, Secrets: properties.Status.Secrets,
 		Labels: properties.Labels, Properties: doc.Properties, Document: append(json.RawMessage(nil), data...),
 		Result: doc.Result, Warnings: doc.Warnings, DryRun: doc.DryRun,
 	}
@@ -82,6 +84,9 @@ func jobPath(k scheduler.Key) string {
 type PutOptions struct {
 	Strict bool // what would be warned of is refused
 	DryRun bool // everything is checked, and nothing written
+
+	// IfUnchanged is for who puts documents that have an ETag: see [Client.PutIf].
+	IfUnchanged bool
 }
 
 // query is the options as a query, with its question mark.

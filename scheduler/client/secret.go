@@ -48,7 +48,7 @@ func (c *Client) DeleteSecret(ctx context.Context, name string, force bool) erro
 // server's first key. It takes as long as it takes.
 func (c *Client) RotateSecrets(ctx context.Context) (*view.Rotation, error) {
 	patient := *c
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dial}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dial, TLSClientConfig: c.security()}
 	patient.http = &http.Client{CheckRedirect: c.http.CheckRedirect, Transport: transport}
 	defer patient.http.CloseIdleConnections()
 	r := &view.Rotation{}

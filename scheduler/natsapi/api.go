@@ -55,6 +55,7 @@ type APIConfig struct {
 //	<prefix>.api.history.<collection>.<job>  answers {"value": […], "nextLink": …}, newest first
 //	<prefix>.api.history.<collection>        likewise, of all jobs of a collection
 //	<prefix>.api.history                     likewise, of all jobs
+//	<prefix>.api.why.<collection>.<job>      body: {"at": "…"} or none, which is now; answers why it ran then, or did not ([why.Answer])
 //	<prefix>.api.list.<collection>           answers {"value": […], "nextLink": …}, by name
 //	<prefix>.api.list                        likewise, of all collections
 //	<prefix>.api.preview                     body: a job ([service.Previewer.Preview]); answers when it would run
@@ -76,6 +77,12 @@ type APIConfig struct {
 // [view.JobSearch] has, and history "uid" and "earlier". nextLink is the body that
 // asks for the next page, or null. A page ends early when more would not fit
 // into a message.
+//
+// Put, patch, delete, run, enable, disable and get, and those of collections, take a condition in the headers
+// Carillon-If-Match and Carillon-If-None-Match, which mean what they do in HTTP without "Carillon-" ([scheduler.Condition]):
+// 412 says that it did not hold, and 304, to get, that nothing is new. Put and patch take Carillon-Strict and
+// Carillon-Dry-Run, true or false. Names are read in any letter case. An answer that shows a job or a collection has its
+// ETag in the header Carillon-ETag, too.
 //
 // The header Carillon-Status has the number that REST would answer with: 201
 // when put has made the job. An error is told as micro services do, in the
@@ -188,6 +195,15 @@ func (a *API) begin() bool {
 // accept has a goroutine answer a request, in which it waits for its turn: no
 // caller keeps another one waiting for long.
 func (a *API) accept(e endpoint, m micro.Request) {
+	if !mayAnswer(m.Reply(), a.cfg.Prefix) {
+		a.log.Warn("request left alone: its answer would be an order to the scheduler or the server", "subject", m.Subject(),
+			"reply", m.Reply())
+		return
+	}
+	if m.Reply() == "" && isAnswer(nats.Header(m.Headers()), m.Data(), false) {
+		a.log.Warn("request left alone: it is an answer to another one, which had this subject for its reply", "subject", m.Subject())
+		return
+	}
 	if !a.begin() {
 		a.reply(m, answer{err: fmt.Errorf("%w: this replica is stopping", scheduler.ErrUnavailable)})
 		return
@@ -226,8 +242,16 @@ func (a *API) call(e endpoint, m micro.Request) (ans answer) {
 		}
 	}()
 	verb, name, _ := strings.Cut(strings.TrimPrefix(m.Subject(), a.cfg.Prefix+".api."), ".")
-	return e.call(service.WithCaller(a.work, caller(m.Reply())), a.cfg.Service, request{
-		verb: verb, name: name, body: m.Data(), room: int(a.cfg.Conn.MaxPayload()) - replyMargin,
+	how, err := readOrder(m.Headers())
+	if err == nil {
+		err = how.checkFor(verb)
+	}
+	if err != nil {
+		return answer{err: err}
+	}
+	ctx := withCaller(service.WithCaller(a.work, caller(m.Reply())), m.Reply(), func(name string) string { return m.Headers().Get(name) })
+	return e.call(ctx, a.cfg.Service.If(how.when), request{
+		verb: verb, name: name, body: m.Data(), how: how, room: int(a.cfg.Conn.MaxPayload()) - replyMargin,
 	})
 }
 
@@ -268,6 +292,12 @@ func (a *API) reply(m micro.Request, ans answer) {
 	}()
 	out.Subject, out.Data = m.Reply(), ans.body
 	out.Header.Set(statusHeader, strconv.Itoa(max(ans.status, 200)))
+	if failed, ok := errors.AsType[*scheduler.PreconditionError](ans.err); ok {
+		ans.etag = failed.ETag
+	}
+	if ans.etag != "" {
+		out.Header.Set(etagHeader, ans.etag)
+	}
 	if ans.err != nil {
 		d := view.DescribeError(ans.err)
 		if d.Status == 500 {

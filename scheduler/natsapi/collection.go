@@ -10,11 +10,14 @@ import (
 )
 
 func putCollection(ctx context.Context, s *service.Service, r request) answer {
+	if r.how.dryRun {
+		return foreseen(s.ForeseeCollection(ctx, r.name, r.body))
+	}
 	c, result, err := s.PutCollection(ctx, r.name, r.body)
 	if err != nil {
 		return answer{err: err}
 	}
-	ans := answer{body: view.JSON(view.PutCollection(c, result))}
+	ans := answer{body: view.JSON(view.PutCollection(c, result)), etag: c.ETag()}
 	if result == view.Created {
 		ans.status = 201
 	}
@@ -22,10 +25,17 @@ func putCollection(ctx context.Context, s *service.Service, r request) answer {
 }
 
 func getCollection(ctx context.Context, s *service.Service, r request) answer {
-	return collection(s.Collection(ctx, r.name))
+	c, err := s.Collection(ctx, r.name)
+	if err != nil {
+		return answer{err: err}
+	}
+	return r.unlessKnown("collection "+c.Name, collection(c, nil))
 }
 
 func patchCollection(ctx context.Context, s *service.Service, r request) answer {
+	if r.how.dryRun {
+		return foreseen(s.ForeseeCollectionPatch(ctx, r.name, r.body))
+	}
 	return collection(s.PatchCollection(ctx, r.name, r.body))
 }
 
@@ -62,5 +72,13 @@ func collection(c *scheduler.Collection, err error) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	return answer{body: view.JSON(view.Collection(c))}
+	return answer{body: view.JSON(view.Collection(c)), etag: c.ETag()}
+}
+
+// foreseen answers with what would become of a collection.
+func foreseen(f *view.ForeseenCollection, err error) answer {
+	if err != nil {
+		return answer{err: err}
+	}
+	return answer{body: view.JSON(f)}
 }

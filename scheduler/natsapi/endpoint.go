@@ -28,6 +28,7 @@ type request struct {
 	verb string
 	name string // what follows the verb in the subject: <collection>.<job>, or <collection>
 	body []byte
+	how  order
 	room int // bytes the values of a reply may have
 }
 
@@ -44,6 +45,7 @@ func keyOf(name string) scheduler.Key {
 type answer struct {
 	status int // 0: 200
 	body   []byte
+	etag   string // of what it shows; "" for none
 	err    error
 }
 
@@ -59,6 +61,7 @@ var endpoints = []endpoint{
 	{"history", "history.*.*", "a page of records, newest first", history},
 	{"history-collection", "history.*", "a page of the records of a collection, newest first", history},
 	{"history-all", "history", "a page of the records of all jobs, newest first", history},
+	{"why", "why.*.*", "why the job ran at a time, or did not", explain},
 	{"list", "list.*", "a page of jobs, by name", list},
 	{"list-all", "list", "a page of the jobs of all collections, by collection and name", list},
 	{"preview", "preview", "when a job would run", preview},
@@ -96,7 +99,9 @@ func doBare(ctx context.Context, s *service.Service, r request) answer {
 
 // do carries out what the request's verb asks for of a job.
 func do(ctx context.Context, s *service.Service, r request) answer {
-	d, err := carryOut(ctx, s, r.verb, service.Edit{Key: r.key(), Body: r.body}, time.Now())
+	d, err := carryOut(ctx, s, r.verb, service.Edit{
+		Key: r.key(), Body: r.body, Strict: r.how.strict, DryRun: r.how.dryRun,
+	}, time.Now())
 	switch {
 	case err != nil:
 		return answer{err: err}
@@ -106,7 +111,7 @@ func do(ctx context.Context, s *service.Service, r request) answer {
 		return answer{}
 	}
 	ans := job(d.view, nil)
-	if d.created {
+	if d.created && !r.how.dryRun {
 		ans.status = 201
 	}
 	return ans
@@ -126,7 +131,23 @@ func resubmit(ctx context.Context, s *service.Service, r request) answer {
 }
 
 func get(ctx context.Context, s *service.Service, r request) answer {
-	return job(s.Get(ctx, r.key()))
+	v, err := s.Get(ctx, r.key())
+	if err != nil {
+		return answer{err: err}
+	}
+	return r.unlessKnown("job "+v.Job.Key.String(), job(v, nil))
+}
+
+// unlessKnown is the answer to who asks for something, unless its condition says otherwise: 304 is for who knows it.
+func (r request) unlessKnown(what string, ans answer) answer {
+	switch r.how.when.Judge(ans.etag, true) {
+	case scheduler.Unmodified:
+		return answer{status: 304, etag: ans.etag}
+	case scheduler.Differs:
+		return answer{err: r.how.when.Check(what, ans.etag)}
+	case scheduler.Holds:
+	}
+	return ans
 }
 
 // job answers with a job's document.
@@ -134,7 +155,7 @@ func job(v *view.Job, err error) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	return answer{body: view.JSON(v)}
+	return answer{body: view.JSON(v), etag: v.ETag()}
 }
 
 // history answers with records of a job, of a collection or of all.

@@ -12,8 +12,10 @@ import (
 
 // create stores a new job and arms its first baton.
 func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.Reading, def *scheduler.Definition) (*view.Job, error) {
-	if err := e.checkJobCount(ctx, edit.Key.Collection); err != nil {
-		return nil, err
+	if edit.DryRun {
+		if err := e.checkJobCount(ctx, edit.Key.Collection); err != nil {
+			return nil, err
+		}
 	}
 	j, err := scheduler.NewJob(edit.Key, r.UID, def, r.Now, edit.SpecSequence)
 	if err != nil {
@@ -33,7 +35,7 @@ func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.
 	}
 	v.Result, v.Warnings = view.Created, warnings
 	if edit.DryRun {
-		v.DryRun = view.NewDryRun(j, first.Next)
+		v.DryRun = view.NewDryRun(j, first.Next).Over(nil, nil, j)
 		_, err = j.Encode(e.shared.Secrets)
 	} else {
 		err = e.begin(ctx, j, rev, first)
@@ -55,7 +57,7 @@ func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.
 // begin stores a new job and arms the baton that its first step has. It returns
 // errAdopted when the job had one, and goes on with that.
 func (e Editor) begin(ctx context.Context, j *scheduler.Job, rev uint64, first scheduler.Step) error {
-	if err := e.save(ctx, j, rev); err != nil {
+	if err := e.save(ctx, nil, j, rev); err != nil {
 		return err
 	}
 	if first.Next == nil { // all it had may be left out by a clock
@@ -95,7 +97,7 @@ func (e Editor) adopt(ctx context.Context, j *scheduler.Job, old *scheduler.Bato
 	if next.State == scheduler.Disabled {
 		next.Progress = old.Progress
 	}
-	if err := e.save(ctx, next, j.Revision); err != nil {
+	if err := e.save(ctx, j, next, j.Revision); err != nil {
 		return err
 	}
 	if next.State == scheduler.Disabled {
@@ -109,18 +111,44 @@ func (e Editor) adopt(ctx context.Context, j *scheduler.Job, old *scheduler.Bato
 	return errAdopted
 }
 
-// save writes j over a revision and sets its new one.
-func (e Editor) save(ctx context.Context, j *scheduler.Job, replaces uint64) error {
+// save writes j, which was cur (nil: is new), over a revision and sets its new one. The audit trail tells of it.
+func (e Editor) save(ctx context.Context, cur, j *scheduler.Job, replaces uint64) error {
+	edit := !sameEdit(cur, j)
+	if edit {
+		j.Origin = origin(ctx)
+	}
+	if edit && cur != nil {
+		j.Origin.Replaces = cur.Revision
+		if err := e.shared.retold(ctx, lastEdit(cur)); err != nil {
+			return fmt.Errorf("job %s: the audit trail cannot be read: %w", j.Key, err)
+		}
+	}
 	data, err := j.Encode(e.shared.Secrets)
 	if err != nil {
 		return err
 	}
-	rev, err := e.shared.Store.SaveJob(ctx, j.Key, data, replaces, j.State.Final())
+	rev, err := e.store(ctx, cur, j, data, replaces)
 	if err != nil {
-		return overtaken(err)
+		return err
 	}
 	j.Revision = rev
+	if edit {
+		e.shared.told(ctx, cur, j)
+	}
 	return nil
+}
+
+// store writes the definition of j over a revision: one that is new if its collection has room for it.
+func (e Editor) store(ctx context.Context, cur, j *scheduler.Job, data []byte, replaces uint64) (rev uint64, err error) {
+	if cur == nil {
+		rev, err = e.admit(ctx, j, data, replaces)
+	} else {
+		rev, err = e.shared.Store.SaveJob(ctx, j.Key, data, replaces, j.State.Final())
+	}
+	if _, full := errors.AsType[*quotaError](err); full {
+		return 0, err
+	}
+	return rev, overtaken(err)
 }
 
 // newUID tells a job from an earlier one of its name.

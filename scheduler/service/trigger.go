@@ -7,12 +7,15 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/step"
+	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
 // Runner runs jobs by hand.
 type Runner struct {
 	shared *shared
 	plans  *planner
+
+	when scheduler.Condition // of a run that is asked for
 }
 
 // Trigger runs a job now, besides its schedule, which goes on as planned; the
@@ -36,6 +39,9 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 		return "", err
 	case j.State.Final():
 		return "", j.OverError()
+	}
+	if err := checkJob(r.when, k, j); err != nil {
+		return "", err
 	}
 	return r.start(ctx, j, asked.UTC(), nil)
 }
@@ -70,7 +76,7 @@ func (r Runner) start(
 	if err := r.shared.steps.Record(ctx, k, records, true); err != nil {
 		return id, err
 	}
-	err = r.shared.Store.Fire(ctx, scheduler.Slot{Key: k}, b.Resubmit(again.of()).Encode(), from.Waiting)
+	err = r.fire(ctx, j, scheduler.Slot{Key: k}, b.Resubmit(again.of()), asked, from.Waiting)
 	r.shared.index.Suspect(k)
 	if errors.Is(err, scheduler.ErrConflict) { // it has fired meanwhile
 		if found, _, err = r.plans.locate(ctx, k); err == nil || found.Running != nil {
@@ -78,6 +84,17 @@ func (r Runner) start(
 		}
 	}
 	return id, err
+}
+
+// fire lets a baton run in the place of one that waits, or of none. The audit trail tells of it.
+func (r Runner) fire(
+	ctx context.Context, j *scheduler.Job, slot scheduler.Slot, b *scheduler.Baton, asked time.Time, waiting uint64,
+) error {
+	e := &trail.Entry{
+		Kind: trail.Job, Op: origin(asking(ctx, "run")).Op, Collection: j.Key.Collection, Job: j.Key.Job, Result: "started",
+		UID: j.UID, Occurrence: scheduler.OccurrenceID(j.Key, asked), State: j.State,
+	}
+	return r.shared.audited(ctx, e, func(*trail.Entry) error { return r.shared.Store.Fire(ctx, slot, b.Encode(), waiting) })
 }
 
 // startDetached runs a job once that has no baton, because it is disabled or over.
@@ -91,7 +108,7 @@ func (r Runner) startDetached(ctx context.Context, j *scheduler.Job, asked time.
 	if again != nil {
 		slot.Detached = scheduler.ResubmittedName(again.Nominal)
 	}
-	err := r.shared.Store.Fire(ctx, slot, b.Resubmit(again.of()).Encode(), 0)
+	err := r.fire(ctx, j, slot, b.Resubmit(again.of()), asked, 0)
 	switch {
 	case !errors.Is(err, scheduler.ErrConflict):
 		return err
