@@ -11,6 +11,9 @@ type JobQuery struct {
 	// Collections are where they are looked for, sorted; nil: everywhere.
 	Collections []string
 
+	// Sees says of each collection whether whoever asks may see it; nil: all.
+	Sees func(collection string) bool
+
 	Prefix string   // their names begin with it
 	State  State    // "": in any
 	Labels Selector // nil: with whatever labels
@@ -32,6 +35,9 @@ func (q *JobQuery) ByTime() bool { return !q.From.IsZero() || !q.Before.IsZero()
 
 // Within reports whether jobs of a collection are looked for.
 func (q *JobQuery) Within(collection string) bool {
+	if q.Sees != nil && !q.Sees(collection) {
+		return false
+	}
 	if q.Collections == nil {
 		return true
 	}

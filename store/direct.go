@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -27,6 +28,8 @@ type directRequest struct {
 	Since  *time.Time `json:"start_time,omitempty"` // instead of From: stored not before
 	Batch  int        `json:"batch,omitempty"`
 	Bytes  int        `json:"max_bytes,omitempty"`
+
+	patience time.Duration // how long the answer may take; 0: publishTimeout
 }
 
 const directGet = "$JS.API.DIRECT.GET."
@@ -118,7 +121,7 @@ func (s *Store) directGet(
 		return translate(err)
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(get.patience, publishTimeout))
 	defer cancel()
 	if err := s.nc.PublishRequest(directGet+stream, inbox, req); err != nil {
 		return translate(err)

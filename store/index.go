@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -121,6 +120,9 @@ func once(size uint64, f told) told {
 const (
 	throughBatch = 8192
 	throughBytes = 8 << 20
+
+	// throughPatience is how long one may take, also of a server that has much else to do.
+	throughPatience = 30 * time.Second
 )
 
 // readThrough calls f for the messages of a stream, in their order.
@@ -128,17 +130,25 @@ func (s *Store) readThrough(ctx context.Context, info *jetstream.StreamInfo, f t
 	return s.readMessages(ctx, info, func(m *jetstream.RawStreamMsg) error { return f(m.Subject, m.Header) })
 }
 
+// readMessages calls f for the messages of a stream, in their order, and not before a request has been answered whole: f may take
+// its time.
 func (s *Store) readMessages(ctx context.Context, info *jetstream.StreamInfo, f func(*jetstream.RawStreamMsg) error) error {
+	var batch []*jetstream.RawStreamMsg
 	for from, all := max(info.State.FirstSeq, 1), false; !all; {
-		var failed error
-		get := directRequest{From: from, Batch: throughBatch, Bytes: throughBytes}
+		batch = batch[:0]
+		get := directRequest{From: from, Batch: throughBatch, Bytes: throughBytes, patience: throughPatience}
 		err := s.directGet(ctx, info.Config.Name, get, throughBatch, func(m *jetstream.RawStreamMsg) bool {
-			from = m.Sequence + 1
-			failed = f(m)
-			return failed == nil
+			batch = append(batch, m)
+			return true
 		}, func(last *nats.Msg) { all = isLast(last) })
-		if err := cmp.Or(err, failed); err != nil {
+		if err != nil {
 			return err
+		}
+		for _, m := range batch {
+			from = m.Sequence + 1
+			if err := f(m); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -163,7 +173,9 @@ func scan(
 	ctx context.Context, stream jetstream.Stream, cfg jetstream.OrderedConsumerConfig, ahead int, f func(jetstream.Msg, uint64) error,
 ) error {
 	cfg.DeliverPolicy, cfg.InactiveThreshold = jetstream.DeliverLastPerSubjectPolicy, followerAge
-	c, err := stream.OrderedConsumer(ctx, cfg)
+	creating, cancel := context.WithTimeout(ctx, indexTimeout) // the server looks up the last ones of all subjects first
+	c, err := stream.OrderedConsumer(creating, cfg)
+	cancel()
 	if err != nil {
 		return translate(err)
 	}
@@ -180,7 +192,9 @@ func scan(
 			return translate(context.Cause(ctx))
 		}
 		if errors.Is(err, nats.ErrTimeout) { // the last ones may have been removed meanwhile, and are not coming
-			info, err := c.Info(ctx)
+			asking, cancel := context.WithTimeout(ctx, throughPatience)
+			info, err := c.Info(asking)
+			cancel()
 			if err != nil || info.NumPending == 0 {
 				return translate(err)
 			}

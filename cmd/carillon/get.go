@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 type getCmd struct {
@@ -27,6 +28,10 @@ type getCmd struct {
 
 	Names  []string `arg:"" name:"job" optional:"" help:"Names of jobs: job, or collection/job. Without any, all of the collection are listed."`
 	State  string   `help:"List only jobs in this state: enabled, disabled, completed, faulted or damaged." enum:"enabled,disabled,completed,faulted,damaged," default:"" placeholder:"STATE"`
+	Prefix string   `help:"List only jobs whose names begin with it." placeholder:"TEXT"`
+	Action string   `name:"action-type" help:"List only jobs with this type of action, such as Http." placeholder:"TYPE"`
+	After  string   `name:"next-after" help:"List only jobs that run next at this time or later: 2026-03-02T09:00:00Z, or 90m from now on." placeholder:"TIME"`
+	Before string   `name:"next-before" help:"List only jobs that run next before this time." placeholder:"TIME"`
 	Output string   `short:"o" help:"Print as table, wide, yaml, json or name." enum:"table,wide,yaml,json,name," default:"" placeholder:"FORMAT"`
 }
 
@@ -43,6 +48,8 @@ Examples:
     carillon get                      the jobs of the collection default
     carillon get -A                   those of all collections
     carillon get -c billing --state faulted
+    carillon get -A --next-before 1h  what runs within the next hour, or now, in all collections
+    carillon get --prefix report- --next-after 2026-03-02T00:00:00Z
     carillon get -l team=billing,env!=prod -o wide
     carillon get billing/report       one job, with its status
     carillon get report -o yaml       as a job file
@@ -61,8 +68,8 @@ func (c getCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 	if len(c.Names) == 0 {
 		return c.list(ctx, t, api)
 	}
-	if c.Labels != "" || c.AllCollections || c.State != "" {
-		return terminal.Usagef("names of jobs go neither with --selector, --all-collections nor --state")
+	if c.picks() || c.AllCollections {
+		return terminal.Usagef("names of jobs go with none of the flags that say which jobs to list")
 	}
 	jobs := make([]*client.Job, len(c.Names))
 	for i, name := range c.Names {
@@ -108,8 +115,14 @@ func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	if err != nil {
 		return err
 	}
-	q.State = scheduler.State(c.State)
+	q.State, q.Prefix, q.Action, q.NextAfter, q.NextBefore = scheduler.State(c.State), c.Prefix, c.Action, c.After, c.Before
+	if _, err := (&view.JobSearch{Prefix: q.Prefix, NextAfter: q.NextAfter, NextBefore: q.NextBefore}).Query(time.Now()); err != nil {
+		return c.misused(err)
+	}
 	jobs, err := api.Select(ctx, q)
+	if refused := scheduler.ProblemsIn(err); len(refused) > 0 && refused[0].Path == "actionType" {
+		return c.misused(err) // only the scheduler knows which actions it has
+	}
 	if err != nil {
 		return err
 	}
@@ -120,6 +133,20 @@ func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	return c.print(t, jobs)
 }
 
+// picks reports whether not all jobs are to be listed.
+func (c getCmd) picks() bool {
+	return c.Labels+c.State+c.Prefix+c.Action+c.After+c.Before != ""
+}
+
+// misused tells of a flag what the API would of its option.
+func (getCmd) misused(err error) error {
+	flags := map[string]string{
+		"prefix": "--prefix", "nextAfter": "--next-after", "nextBefore": "--next-before", "actionType": "--action-type",
+	}
+	first := scheduler.ProblemsIn(err)[0]
+	return terminal.Usagef("%s: %s", flags[first.Path], first.Message)
+}
+
 // noneHint says why there is nothing to show.
 func (c getCmd) noneHint() string {
 	where := "collection " + c.Collection
@@ -127,10 +154,10 @@ func (c getCmd) noneHint() string {
 		where = "scheduler"
 	}
 	switch {
-	case c.Labels != "":
-		return "the " + where + " has no such jobs"
-	case c.State != "":
+	case c.State != "" && c.Labels+c.Prefix+c.Action+c.After+c.Before == "":
 		return "no job of the " + where + " is " + c.State
+	case c.picks():
+		return "the " + where + " has no such jobs"
 	}
 	return "the " + where + ` has no jobs; write one with "carillon init", and "carillon apply" it`
 }

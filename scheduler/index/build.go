@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -24,10 +25,10 @@ func (x *Index) build(ctx context.Context) error {
 		x.mu.Unlock()
 		return pace.rest()
 	})
-	if err == nil {
-		err = x.readThrough(ctx, pace)
-	}
 	if err != nil {
+		return fmt.Errorf("reading all definitions: %w", err)
+	}
+	if err := x.readThrough(ctx, pace); err != nil {
 		return err
 	}
 	x.mu.Lock()
@@ -75,7 +76,7 @@ func (x *Index) readThrough(ctx context.Context, pace *pace) error {
 			return pace.rest()
 		})
 		if err != nil {
-			return err
+			return fmt.Errorf("reading all batons: %w", err)
 		}
 	}
 	return nil

@@ -129,17 +129,18 @@ const (
 )
 
 // Find returns the first jobs after a place that may be among those that are looked for, by collection and name: most of
-// them, or fewer if there are many of which too little is known to tell. more says whether others may follow.
-func (x *Index) Find(q *scheduler.JobQuery, after scheduler.Key, most int) (hits []Hit, more bool) {
+// them, or fewer if there are many of which too little is known to tell. more says whether others may follow. Up
+// to skip of those that are sure are left out before the first one that is not; skipped says how many were.
+func (x *Index) Find(q *scheduler.JobQuery, after scheduler.Key, skip, most int) (hits []Hit, skipped int, more bool) {
 	s := x.search(q)
-	w := &walk{search: s, at: after, most: most}
+	w := &walk{search: s, at: after, skip: skip, most: most}
 	for !w.done {
 		x.mu.RLock()
 		s.prepare()
 		w.run()
 		x.mu.RUnlock()
 	}
-	return w.hits, w.full
+	return w.hits, skip - w.skip, w.full
 }
 
 // Judge tells of jobs that were found stale, and that were read since: those that may still be looked for.
@@ -169,6 +170,7 @@ type walk struct {
 	*search
 
 	at    scheduler.Key // what was looked at last
+	skip  int           // sure hits that are left out, until one comes that is not sure
 	most  int
 	hits  []Hit
 	stale int
@@ -215,11 +217,20 @@ func (w *walk) shelf(s *shelf, left int) int {
 			if v == no {
 				continue
 			}
+			sure := w.sure(&b.recs[i])
+			if w.skip > 0 && sure && len(w.hits) == 0 {
+				w.skip--
+				continue
+			}
 			if len(w.hits) >= w.most || w.stale >= staleMost {
 				w.full = true
 				return left
 			}
-			w.take(scheduler.Key{Collection: s.collection, Job: string(name)}, v, &b.recs[i])
+			if v == stale {
+				w.stale++
+			}
+			k := scheduler.Key{Collection: s.collection, Job: string(name)}
+			w.hits = append(w.hits, Hit{Key: k, Stale: v == stale, Sure: sure})
 		}
 		left--
 		if left == 0 {
@@ -232,9 +243,5 @@ func (w *walk) shelf(s *shelf, left int) int {
 	return left
 }
 
-func (w *walk) take(k scheduler.Key, v verdict, r *record) {
-	if v == stale {
-		w.stale++
-	}
-	w.hits = append(w.hits, Hit{Key: k, Stale: v == stale, Sure: w.byName && r.flags&changed == 0 && r.state != unknown})
-}
+// sure reports whether a job is one of those that are looked for, without reading it.
+func (w *walk) sure(r *record) bool { return w.byName && r.flags&changed == 0 && r.state != unknown }

@@ -206,6 +206,13 @@ func (x *Index) remove(s *shelf, name string) {
 // from returns where the collections from one on begin.
 func (x *Index) from(collection string) int { return sort.SearchStrings(x.order, collection) }
 
+// Ready reports whether the index is built.
+func (x *Index) Ready() bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.ready
+}
+
 // lagPatience is how long a search waits until the index has been told what was stored before the search began.
 const lagPatience = time.Second
 
@@ -249,22 +256,6 @@ func (x *Index) await(revision uint64) <-chan struct{} {
 	}
 	x.waiters = append(x.waiters, waiter{revision, told})
 	return told
-}
-
-// Counts returns how many jobs of a collection are stored with each state, and false while the index is not ready. One
-// that has ended a moment ago counts as enabled until its definition says so; one that was just put is not among them.
-func (x *Index) Counts(collection string) (map[scheduler.State]int, bool) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	counts := map[scheduler.State]int{}
-	s := x.shelves[collection]
-	for st, name := range stateNames {
-		counts[name] = 0
-		if s != nil {
-			counts[name] = s.counts[st]
-		}
-	}
-	return counts, x.ready
 }
 
 // stateNames are the states by number.

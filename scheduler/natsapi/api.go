@@ -57,6 +57,7 @@ type APIConfig struct {
 //	<prefix>.api.history                     likewise, of all jobs
 //	<prefix>.api.why.<collection>.<job>      body: {"at": "…"} or none, which is now; answers why it ran then, or did not ([why.Answer])
 //	<prefix>.api.list.<collection>           answers {"value": […], "nextLink": …}, by name
+//	<prefix>.api.list                        likewise, of all collections
 //	<prefix>.api.preview                     body: a job ([service.Previewer.Preview]); answers when it would run
 //	<prefix>.api.collection-put.<collection>     body: the collection, JSON or YAML, or none; answers the collection
 //	<prefix>.api.collection-get.<collection>     answers the collection
@@ -72,8 +73,8 @@ type APIConfig struct {
 //
 // and the JSON is that of the REST API. history and the lists take a body
 // {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or none; history and
-// list take "$skiptoken" too, the place after which to begin, list a
-// "labelSelector", and history "uid" and "earlier". nextLink is the body that
+// list take "$skiptoken" too, the place after which to begin, list what
+// [view.JobSearch] has, and history "uid" and "earlier". nextLink is the body that
 // asks for the next page, or null. A page ends early when more would not fit
 // into a message.
 //

@@ -63,6 +63,7 @@ var endpoints = []endpoint{
 	{"history-all", "history", "a page of the records of all jobs, newest first", history},
 	{"why", "why.*.*", "why the job ran at a time, or did not", explain},
 	{"list", "list.*", "a page of jobs, by name", list},
+	{"list-all", "list", "a page of the jobs of all collections, by collection and name", list},
 	{"preview", "preview", "when a job would run", preview},
 	{"collection-put", "collection-put.*", "the collection", putCollection},
 	{"collection-get", "collection-get.*", "the collection", getCollection},
@@ -189,36 +190,6 @@ func history(ctx context.Context, s *service.Service, r request) answer {
 	}, r.room)
 }
 
-func list(ctx context.Context, s *service.Service, r request) answer {
-	q, err := readQuery(ctx, r.body, jobList)
-	if err != nil {
-		return answer{err: err}
-	}
-	state, err := view.JobFilter(q.Filter)
-	if err != nil {
-		return answer{err: err}
-	}
-	page := q.page()
-	if page.Labels, err = scheduler.ParseSelector(q.Labels); err != nil {
-		return answer{err: err}
-	}
-	views, following, err := s.List(ctx, r.name, state, page)
-	if err != nil {
-		return answer{err: err}
-	}
-	values := make([]json.RawMessage, len(views))
-	for i, v := range views {
-		values[i] = view.JSON(v)
-	}
-	after := func(n int) string {
-		if n < len(views) { // the others did not fit
-			return q.after(views[n-1].Job.Key.Job, 0)
-		}
-		return q.after(following.After, following.Skip)
-	}
-	return listing(values, following != nil, after, r.room)
-}
-
 func preview(ctx context.Context, s *service.Service, r request) answer {
 	p, err := s.Preview(ctx, r.body)
 	if err != nil {
@@ -241,11 +212,11 @@ func malformed(_ context.Context, _ *service.Service, r request) answer {
 // query is the part of a listing that is asked for: the body of a request, and
 // the nextLink of its answer.
 type query struct {
-	Skip   int    `json:"$skip,omitempty"`
-	After  string `json:"$skiptoken,omitempty"` // the place after which to go on: a name, or the sequence of a record
-	Top    int    `json:"$top,omitempty"`
-	Filter string `json:"$filter,omitempty"`
-	Labels string `json:"labelSelector,omitempty"` // of jobs
+	view.JobSearch // $filter, of histories too, and the rest of jobs
+
+	Skip  int    `json:"$skip,omitempty"`
+	After string `json:"$skiptoken,omitempty"` // the place after which to go on: a name, or the sequence of a record
+	Top   int    `json:"$top,omitempty"`
 
 	UID     string `json:"uid,omitempty"`     // of a history: of which job of the name
 	Earlier bool   `json:"earlier,omitempty"` // likewise: of those that are not there any more
@@ -283,6 +254,10 @@ func readQuery(ctx context.Context, body []byte, of listKind) (q query, err erro
 	}
 	if of == jobList {
 		q.Labels, _ = o.String("labelSelector")
+		q.Prefix, _ = o.String("prefix")
+		q.Action, _ = o.String("actionType")
+		q.NextAfter, _ = o.String("nextAfter")
+		q.NextBefore, _ = o.String("nextBefore")
 	}
 	if of == historyList {
 		q.UID, _ = o.String("uid")

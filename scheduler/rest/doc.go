@@ -7,8 +7,11 @@
 //	DELETE /jobCollections/{c}                        with all its jobs; 409 while it has any with ?onlyEmpty=true
 //	POST   /jobCollections/{c}/enable
 //	POST   /jobCollections/{c}/disable
-//	GET    /jobCollections/{c}/jobs                   by name; $top, $skip, $skiptoken, $filter=state eq Enabled, labelSelector=a=b,!c
+//	GET    /jobCollections/{c}/jobs                   by name; $top, $skip, $skiptoken, and what is looked for ([view.JobSearch]):
+//	                                                  $filter=state eq Enabled, labelSelector=a=b,!c, prefix,
+//	                                                  actionType, nextAfter, nextBefore
 //	POST   /jobCollections/{c}/jobs                   create (201) a job of a name that nobody chose; ?strict, ?dryRun
+//	GET    /jobs                                      likewise, of all collections that may be seen, by collection and name
 //	PUT    /jobCollections/{c}/jobs/{j}               create (201) or replace (200) a job; ?strict=true|false, ?dryRun=true|false
 //	GET    /jobCollections/{c}/jobs/{j}
 //	PATCH  /jobCollections/{c}/jobs/{j}               merge into the definition (RFC 7396)

@@ -14,30 +14,6 @@ func key(r *http.Request) scheduler.Key {
 	return scheduler.Key{Collection: r.PathValue("c"), Job: r.PathValue("j")}
 }
 
-func (a *api) listJobs(w http.ResponseWriter, r *http.Request) error {
-	page, err := pageOf(r)
-	if err != nil {
-		return err
-	}
-	page.After = r.URL.Query().Get("$skiptoken")
-	if page.Labels, err = scheduler.ParseSelector(r.URL.Query().Get("labelSelector")); err != nil {
-		return err
-	}
-	state, err := view.JobFilter(r.URL.Query().Get("$filter"))
-	if err != nil {
-		return err
-	}
-	views, following, err := a.service.List(r.Context(), r.PathValue("c"), state, page)
-	if err != nil {
-		return err
-	}
-	next := ""
-	if following != nil {
-		next = linkAfter(r, following.After, following.Skip)
-	}
-	return answer(w, http.StatusOK, view.NewList(views, next))
-}
-
 // edit reads a request to put or patch a job: its body, and whether it is strict,
 // or a dry run.
 func edit(w http.ResponseWriter, r *http.Request) (service.Edit, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // options are the query parameters of an operation, by method and path. An operation that is not here has none.
@@ -20,13 +21,14 @@ var options = map[string][]string{
 	"DELETE /jobCollections/{c}":                {"onlyEmpty"},
 	"GET /jobCollections/{c}/history":           historyOptions,
 	"GET /jobCollections/{c}/audit":             auditOptions,
-	"GET /jobCollections/{c}/jobs":              {"$top", "$skip", "$filter", "$skiptoken", "labelSelector"},
+	"GET /jobCollections/{c}/jobs":              searchOptions,
 	"POST /jobCollections/{c}/jobs":             editOptions,
 	"PUT /jobCollections/{c}/jobs/{j}":          editOptions,
 	"PATCH /jobCollections/{c}/jobs/{j}":        editOptions,
 	"GET /jobCollections/{c}/jobs/{j}/history":  historyOptions,
 	"GET /jobCollections/{c}/jobs/{j}/audit":    auditOptions,
 	"GET /jobCollections/{c}/jobs/{j}/why":      {"at"},
+	"GET /jobs":                                 searchOptions,
 	"GET /history":                              historyOptions,
 	"GET /audit":                                auditOptions,
 	"GET /jobCollections/{c}/jobs/{j}/runs.ics": runsOptions,
@@ -39,6 +41,7 @@ var options = map[string][]string{
 
 // Options that several operations have.
 var (
+	searchOptions  = append([]string{"$top", "$skip", "$skiptoken"}, view.JobSearchOptions...)
 	runsOptions    = []string{"days", "max"}
 	editOptions    = []string{"strict", "dryRun"}
 	historyOptions = []string{"$top", "$skip", "$filter", "$skiptoken", "uid", "earlier", "follow", "after", "as"}

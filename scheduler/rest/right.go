@@ -41,6 +41,7 @@ var rights = map[string]access.Right{
 	"GET /jobCollections/{c}/jobs/{j}/history":        access.Read,
 	"GET /jobCollections/{c}/jobs/{j}/audit":          access.Administer,
 	"GET /jobCollections/{c}/jobs/{j}/why":            access.Read,
+	"GET /jobs":                                       access.ReadAny,
 	"GET /history":                                    access.ReadAny,
 	"GET /audit":                                      access.Administer,
 	"GET /secrets":                                    access.Administer,

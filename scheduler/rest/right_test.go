@@ -71,6 +71,7 @@ var needs = map[string]string{
 	"GET /jobCollections/{c}/runs.ics":                "r",
 	"GET /runs.ics":                                   "R",
 	"GET /forecast":                                   "R",
+	"GET /jobs":                                       "R",
 	"GET /history":                                    "R",
 	"GET /secrets":                                    "A",
 	"PUT /secrets/{name}":                             "A",

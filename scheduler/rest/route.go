@@ -49,6 +49,7 @@ var resources = []operation{
 // process are the operations on the process as a whole, and on no job.
 var process = []operation{
 	{http.MethodPost, "/preview", (*api).preview},
+	{http.MethodGet, "/jobs", (*api).listAllJobs},
 	{http.MethodGet, "/history", (*api).history},
 	{http.MethodGet, "/audit", (*api).audit},
 	{http.MethodGet, "/forecast", (*api).forecast},

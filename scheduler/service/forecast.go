@@ -32,7 +32,7 @@ type ForecastQuery struct {
 
 func (q *ForecastQuery) check(now time.Time) error {
 	if q.Collection != "" {
-		if err := scheduler.ValidateName("collection", q.Collection); err != nil {
+		if err := scheduler.ValidateCollection(q.Collection); err != nil {
 			return err
 		}
 	}

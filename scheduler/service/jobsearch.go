@@ -30,7 +30,6 @@ type jobSearch struct {
 const (
 	listBatch = 128  // definitions that are read together
 	listReach = 2048 // definitions that are looked at for a page
-	skipBatch = 8192 // jobs that are skipped together, without looking at them
 
 	// listWork is how much of what is too costly for one schedule those of a page may take to compile. One that is almost
 	// too costly takes some hundredths of a second.
@@ -41,7 +40,7 @@ const (
 // others may follow.
 func (s *jobSearch) run(ctx context.Context) (more bool, err error) {
 	for looked := 0; looked < listReach; {
-		hits, to, more, err := s.source.next(ctx, s.at, s.batch())
+		hits, to, more, err := s.source.next(ctx, s.at, &s.page.Skip, s.batch())
 		if err != nil {
 			return false, err
 		}
@@ -68,10 +67,11 @@ func (s *jobSearch) run(ctx context.Context) (more bool, err error) {
 
 // batch is how many jobs are asked for: as many as the page needs when all are looked for.
 func (s *jobSearch) batch() int {
-	if s.page.Skip > 0 && s.query.ByName() {
-		return skipBatch
+	wanted := s.page.Size() - len(s.views) + 1
+	if !s.query.ByName() {
+		wanted += s.page.Skip
 	}
-	return min(s.page.Skip+s.page.Size()-len(s.views)+1, listBatch)
+	return min(wanted, listBatch)
 }
 
 // skip leaves out what is to be skipped and need not be looked at.

@@ -42,7 +42,7 @@ func (f Forecaster) Runs(ctx context.Context, q RunsQuery) ([]Run, error) {
 		return c.sorted(), nil
 	}
 	if q.Key.Collection != "" {
-		err := scheduler.ValidateName("collection", q.Key.Collection)
+		err := scheduler.ValidateCollection(q.Key.Collection)
 		if err == nil {
 			err = f.shared.exists(ctx, q.Key.Collection)
 		}

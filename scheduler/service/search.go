@@ -57,9 +57,12 @@ func (r Reader) Search(ctx context.Context, q scheduler.JobQuery, p view.Page) (
 	if err != nil || !more {
 		return s.views, nil, err
 	}
-	s.page.After = after(&q, s.at)
+	s.page.After = After(&q, s.at)
 	return s.views, &s.page, nil
 }
+
+// Indexed reports whether searches have an index.
+func (r Reader) Indexed() bool { return r.shared.index.Ready() }
 
 // checkSearch checks what is asked for, and returns the job after which the page begins.
 func (r Reader) checkSearch(ctx context.Context, q *scheduler.JobQuery, p view.Page) (at scheduler.Key, err error) {
@@ -72,6 +75,10 @@ func (r Reader) checkSearch(ctx context.Context, q *scheduler.JobQuery, p view.P
 	}
 	if !q.From.IsZero() && !q.Before.IsZero() && !q.From.Before(q.Before) {
 		return at, scheduler.Invalid("nextAfter", "is not before nextBefore: no job can be between them")
+	}
+	is := func(kind string) bool { return strings.EqualFold(kind, q.Action) }
+	if kinds := r.shared.Actions.Types(); q.Action != "" && !slices.ContainsFunc(kinds, is) {
+		return at, scheduler.Invalid("actionType", fmt.Sprintf("%q is none; there are %s", q.Action, strings.Join(kinds, ", ")))
 	}
 	q.Collections = sorted(q.Collections)
 	if !alone(q) {
@@ -95,8 +102,8 @@ func sorted(collections []string) []string {
 // alone reports whether one collection is searched.
 func alone(q *scheduler.JobQuery) bool { return len(q.Collections) == 1 }
 
-// after is the place after a job, as a page has it.
-func after(q *scheduler.JobQuery, k scheduler.Key) string {
+// After is the place after a job, as a page of a search has it ([view.Page.After]).
+func After(q *scheduler.JobQuery, k scheduler.Key) string {
 	if alone(q) {
 		return k.Job
 	}

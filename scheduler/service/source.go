@@ -10,14 +10,17 @@ import (
 // source tells of jobs that may be looked for, in the order of their names.
 type source interface {
 	// next returns some of those after a place, most at most, and where the next ones go on. more says whether there may
-	// be others, also if it returns none.
-	next(ctx context.Context, at scheduler.Key, most int) (hits []index.Hit, to scheduler.Key, more bool, err error)
+	// be others, also if it returns none. It leaves out what is to be skipped, as far as it can without looking at it,
+	// and counts skip down.
+	next(ctx context.Context, at scheduler.Key, skip *int, most int) (hits []index.Hit, to scheduler.Key, more bool, err error)
 }
 
 // scanned is all jobs.
 type scanned struct{ keys []scheduler.Key }
 
-func (s *scanned) next(_ context.Context, at scheduler.Key, most int) (hits []index.Hit, to scheduler.Key, more bool, err error) {
+func (s *scanned) next(
+	_ context.Context, at scheduler.Key, _ *int, most int,
+) (hits []index.Hit, to scheduler.Key, more bool, err error) {
 	n := min(len(s.keys), most)
 	for _, k := range s.keys[:n] {
 		hits = append(hits, index.Hit{Key: k})
@@ -39,9 +42,13 @@ type indexed struct {
 	stale int // jobs that were looked up
 }
 
-func (s *indexed) next(ctx context.Context, at scheduler.Key, most int) (hits []index.Hit, to scheduler.Key, more bool, err error) {
+func (s *indexed) next(
+	ctx context.Context, at scheduler.Key, skip *int, most int,
+) (hits []index.Hit, to scheduler.Key, more bool, err error) {
 	for {
-		hits, more = s.index.Find(s.query, at, most)
+		var skipped int
+		hits, skipped, more = s.index.Find(s.query, at, *skip, most)
+		*skip -= skipped
 		if len(hits) == 0 {
 			return nil, at, false, nil
 		}

@@ -176,7 +176,7 @@ func queries(t *testing.T, now time.Time) map[string]scheduler.JobQuery {
 		"between":                 {From: now.Add(2 * time.Second), Before: now.Add(time.Minute), Collections: one},
 		"soon, labelled, enabled": {Before: now.Add(time.Minute), Labels: selector(t, "team"), State: scheduler.Enabled},
 		"of a type":               {Action: "http", Prefix: "a"},
-		"of no type":              {Action: "StorageQueue"},
+		"of a type that none has": {Action: "Locked"},
 	}
 }
 

@@ -59,6 +59,7 @@ type subject struct {
 var published = []subject{
 	{name: "api.get.{c}.*", least: access.Reader},
 	{name: "api.list.{c}", least: access.Reader},
+	{name: "api.list", least: access.Reader, global: true},
 	{name: "api.history.{c}.*", least: access.Reader},
 	{name: "api.history.{c}", least: access.Reader},
 	{name: "api.history", least: access.Reader, global: true},
@@ -121,7 +122,7 @@ func For(cfg Config) (Permissions, error) {
 		return Permissions{}, fmt.Errorf("%q is no role; there are reader, operator, admin, publisher and scheduler", cfg.Role)
 	}
 	for _, c := range cfg.Collections {
-		if err := scheduler.ValidateName("collection", c); err != nil {
+		if err := scheduler.ValidateCollection(c); err != nil {
 			return Permissions{}, err
 		}
 	}

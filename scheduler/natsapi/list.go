@@ -1,0 +1,45 @@
+package natsapi
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// list answers with jobs of a collection or, when the subject names none, of all.
+func list(ctx context.Context, s *service.Service, r request) answer {
+	q, err := readQuery(ctx, r.body, jobList)
+	if err != nil {
+		return answer{err: err}
+	}
+	query, err := q.Query(time.Now())
+	if err != nil {
+		return answer{err: err}
+	}
+	switch {
+	case r.name != "":
+		query.Collections = []string{r.name}
+	case access.From(ctx) != nil:
+		query.Sees = access.Sees(ctx)
+	}
+	views, following, err := s.Search(ctx, query, q.page())
+	if err != nil {
+		return answer{err: err}
+	}
+	q.JobSearch = q.Fixed(&query)
+	values := make([]json.RawMessage, len(views))
+	for i, v := range views {
+		values[i] = view.JSON(v)
+	}
+	after := func(n int) string {
+		if n < len(views) { // the others did not fit
+			return q.after(service.After(&query, views[n-1].Job.Key), 0)
+		}
+		return q.after(following.After, following.Skip)
+	}
+	return listing(values, following != nil, after, r.room)
+}

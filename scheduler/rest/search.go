@@ -1,0 +1,63 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// listJobs lists the jobs of a collection.
+func (a *api) listJobs(w http.ResponseWriter, r *http.Request) error {
+	return a.search(w, r, []string{r.PathValue("c")})
+}
+
+// listAllJobs lists the jobs of all collections that may be seen.
+func (a *api) listAllJobs(w http.ResponseWriter, r *http.Request) error { return a.search(w, r, nil) }
+
+func (a *api) search(w http.ResponseWriter, r *http.Request, collections []string) error {
+	page, err := pageOf(r)
+	if err != nil {
+		return err
+	}
+	options := r.URL.Query()
+	page.After = options.Get("$skiptoken")
+	search := view.JobSearch{
+		Filter: options.Get("$filter"), Labels: options.Get("labelSelector"), Prefix: options.Get("prefix"),
+		Action: options.Get("actionType"), NextAfter: options.Get("nextAfter"), NextBefore: options.Get("nextBefore"),
+	}
+	query, err := search.Query(time.Now())
+	if err != nil {
+		return err
+	}
+	if query.Collections = collections; collections == nil {
+		query.Sees = access.Sees(r.Context())
+	}
+	views, following, err := a.service.Search(r.Context(), query, page)
+	if err != nil {
+		return err
+	}
+	next := ""
+	if following != nil {
+		next = linkTo(r, followingPage(options, search.Fixed(&query), following))
+	}
+	return answer(w, http.StatusOK, view.NewList(views, next))
+}
+
+// followingPage changes the options of a page to those of the one that follows, whose times do not go on with the clock.
+func followingPage(options url.Values, search view.JobSearch, page *view.Page) url.Values {
+	options.Del("$skip")
+	if page.Skip > 0 {
+		options.Set("$skip", strconv.Itoa(page.Skip))
+	}
+	options.Set("$skiptoken", page.After)
+	for name, at := range map[string]string{"nextAfter": search.NextAfter, "nextBefore": search.NextBefore} {
+		if at != "" {
+			options.Set(name, at)
+		}
+	}
+	return options
+}

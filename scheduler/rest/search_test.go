@@ -1,0 +1,143 @@
+package rest_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// index runs the service, and waits until it has an index of jobs.
+func (w *world) index() {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(w.t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.service.Run(ctx) }()
+	w.t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.t.Error(err)
+		}
+	})
+	w.await("the index", w.service.Indexed)
+}
+
+// names gets all pages of a list of jobs.
+func (w *world) names(link string) string {
+	w.t.Helper()
+	var names []string
+	for pages := 0; link != ""; pages++ {
+		if pages > 20 {
+			w.t.Fatal("the list has no end")
+		}
+		page := w.page(link)
+		for _, j := range page.Value {
+			names = append(names, j.Name)
+		}
+		if link = ""; page.NextLink != nil {
+			link = *page.NextLink
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// TestSearch searches for jobs in one collection and in all, with the index of jobs and without.
+func TestSearch(t *testing.T) {
+	w := newWorld(t)
+	soon := time.Now().UTC().Add(30 * time.Minute).Format(time.RFC3339)
+	job := func(start, labels string) string {
+		return fmt.Sprintf(`{"startTime": %q, "labels": {%s}, %s}`, start, labels, action)
+	}
+	w.must(http.MethodPut, "/jobCollections/ops", "")
+	w.must(http.MethodPut, "/jobCollections/default/jobs/report-a", job(soon, `"team": "x"`))
+	w.must(http.MethodPut, "/jobCollections/default/jobs/report-b", job("2099-01-01T00:00:00Z", `"team": "y"`))
+	w.must(http.MethodPut, "/jobCollections/default/jobs/backup", job("2098-01-01T00:00:00Z", `"team": "x"`))
+	w.must(http.MethodPut, "/jobCollections/ops/jobs/report-c", job(soon, `"team": "x"`))
+	w.must(http.MethodPut, "/jobCollections/ops/jobs/off", `{"state": "disabled", `+action+`}`)
+	check := func() {
+		t.Helper()
+		for query, want := range map[string]string{
+			"/jobs":                                "default/backup default/report-a default/report-b ops/off ops/report-c",
+			"/jobs?$top=2":                         "default/backup default/report-a default/report-b ops/off ops/report-c",
+			"/jobs?$top=1&$skip=3":                 "ops/off ops/report-c",
+			"/jobs?prefix=report-":                 "default/report-a default/report-b ops/report-c",
+			"/jobs?nextBefore=1h":                  "default/report-a ops/report-c",
+			"/jobs?nextBefore=1h&$top=1":           "default/report-a ops/report-c",
+			"/jobs?nextAfter=1h":                   "default/backup default/report-b",
+			"/jobs?nextAfter=" + soon + "&$top=1":  "default/backup default/report-a default/report-b ops/report-c",
+			"/jobs?nextBefore=" + soon:             "",
+			"/jobs?nextAfter=2098-06-01":           "default/report-b",
+			"/jobs?labelSelector=team%3Dx&$top=1":  "default/backup default/report-a ops/report-c",
+			"/jobs?$filter=state+eq+disabled":      "ops/off",
+			"/jobs?actionType=HTTP&prefix=backup":  "default/backup",
+			"/jobCollections/ops/jobs?nextAfter=0": "ops/report-c",
+			"/jobCollections/default/jobs?prefix=report-&labelSelector=team%3Dx": "default/report-a",
+		} {
+			if got := w.names(query); got != want {
+				t.Errorf("%s: got %s, want %s", query, got, want)
+			}
+		}
+	}
+	check()
+	w.index()
+	check()
+	w.steps([]step{
+		{"GET", "/jobs?nextAfter=tomorrow", "", `400 {"path":"nextAfter","message":"\"tomorrow\" is neither a time such as 2026-03-02T09:00:00Z nor a length of time`},
+		{"GET", "/jobs?nextAfter=2h&nextBefore=1h", "", `400 {"path":"nextAfter","message":"is not before nextBefore`},
+		{"GET", "/jobs?prefix=a.b", "", `400 {"path":"prefix","message":"\"a.b\" must not contain '.'`},
+		{"GET", "/jobs?actionType=Fax", "", `400 {"path":"actionType","message":"\"Fax\" is none; there are Http`},
+		{"GET", "/jobs?$skiptoken=x", "", `400 {"path":"$skiptoken"`},
+		{"GET", "/jobs?Prefix=a", "", `400 {"path":"Prefix","message":"unknown option; did you mean \"prefix\"?"}`},
+		{"GET", "/jobCollections/nowhere/jobs?prefix=a", "", "404"},
+	})
+}
+
+// TestNextLinkKeepsTime goes on with the instant that a length of time meant on the first page.
+func TestNextLinkKeepsTime(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"a", "b"} {
+		w.must(http.MethodPut, "/jobCollections/default/jobs/"+name, later)
+	}
+	before := time.Now()
+	link, err := url.Parse(*w.page("/jobs?nextAfter=1h&$top=1").NextLink)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := time.Parse(time.RFC3339Nano, link.Query().Get("nextAfter"))
+	if d := at.Sub(before); err != nil || d < time.Hour || d > time.Hour+patience {
+		t.Errorf("%s: %v", link, err)
+	}
+	if w.page(link.String()).Value[0].Name != "default/b" {
+		t.Errorf("%s does not go on", link)
+	}
+}
+
+// TestListOfAllShowsWhatMayBeSeen leaves out the jobs of collections on which a principal has no role.
+func TestListOfAllShowsWhatMayBeSeen(t *testing.T) {
+	w := newWorld(t, asking)
+	for _, c := range []string{"ops", "partners"} {
+		w.do(http.MethodPut, "/jobCollections/"+c, "", as("admin"))
+		w.do(http.MethodPut, "/jobCollections/"+c+"/jobs/j", later, as("admin"))
+	}
+	check := func() {
+		t.Helper()
+		for who, want := range map[string]string{"reader@ops": "ops/j", "reader": "ops/j partners/j", "admin@other": ""} {
+			r := w.do(http.MethodGet, "/jobs", "", as(who))
+			var got []string
+			for _, name := range []string{"ops/j", "partners/j"} {
+				if strings.Contains(r.body, `"name":"`+name+`"`) {
+					got = append(got, name)
+				}
+			}
+			if strings.Join(got, " ") != want || r.status != http.StatusOK {
+				t.Errorf("%s: %d %v, want %s", who, r.status, got, want)
+			}
+		}
+	}
+	check()
+	w.index()
+	check()
+}

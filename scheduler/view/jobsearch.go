@@ -1,0 +1,67 @@
+package view
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// JobSearch is what a list of jobs may be asked for, as texts; "" for what is not asked for.
+type JobSearch struct {
+	Filter     string `json:"$filter,omitempty"`       // see [JobFilter]
+	Labels     string `json:"labelSelector,omitempty"` // see [scheduler.ParseSelector]
+	Prefix     string `json:"prefix,omitempty"`        // of names
+	Action     string `json:"actionType,omitempty"`    // such as Http, in any letter case
+	NextAfter  string `json:"nextAfter,omitempty"`     // see [ReadInstant]; the next run is then, or later
+	NextBefore string `json:"nextBefore,omitempty"`    // and before that
+}
+
+// JobSearchOptions are the names of what it may have.
+var JobSearchOptions = []string{"$filter", "labelSelector", "prefix", "actionType", "nextAfter", "nextBefore"}
+
+// Query reads what is asked for. Every problem is told, with the name of its option.
+func (s *JobSearch) Query(now time.Time) (q scheduler.JobQuery, err error) {
+	var wrong [5]error
+	q.State, wrong[0] = JobFilter(s.Filter)
+	q.Labels, wrong[1] = scheduler.ParseSelector(s.Labels)
+	q.From, wrong[2] = ReadInstant("nextAfter", s.NextAfter, now)
+	q.Before, wrong[3] = ReadInstant("nextBefore", s.NextBefore, now)
+	if q.Prefix, q.Action = s.Prefix, s.Action; q.Prefix != "" {
+		wrong[4] = scheduler.ValidateName("prefix", q.Prefix) // what no name can begin with
+	}
+	return q, errors.Join(wrong[:]...)
+}
+
+// Fixed returns the search with instants for lengths of time: what the following pages ask for.
+func (s *JobSearch) Fixed(q *scheduler.JobQuery) JobSearch {
+	fixed := *s
+	for _, at := range []struct {
+		text *string
+		time time.Time
+	}{{&fixed.NextAfter, q.From}, {&fixed.NextBefore, q.Before}} {
+		if !at.time.IsZero() {
+			*at.text = at.time.UTC().Format(time.RFC3339Nano)
+		}
+	}
+	return fixed
+}
+
+// ReadInstant reads an instant: RFC 3339, such as 2026-03-02T09:00:00Z, or a length of time from now on, such as 1h30m or
+// -15m. It is zero for no text. [scheduler.ErrInvalid] names the option.
+func ReadInstant(option, text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil {
+		return now.Add(d), nil
+	}
+	if t, err := document.ParseTime(text); err == nil {
+		return t, nil
+	}
+	return time.Time{}, scheduler.Invalid(option, fmt.Sprintf(
+		"%q is neither a time such as %s nor a length of time from now on, such as 90m or -24h", text, "2026-03-02T09:00:00Z",
+	))
+}
