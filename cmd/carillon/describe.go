@@ -51,7 +51,7 @@ func (c describeCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.
 	if err != nil {
 		return err
 	}
-	records, err := api.History(ctx, client.HistoryQuery{Key: k, Outcomes: attempts}, 1)
+	records, err := client.Collect(api.History(ctx, client.HistoryQuery{Key: k, Outcomes: attempts, Page: 1}), 1)
 	if err != nil {
 		return err
 	}

@@ -162,7 +162,7 @@ func (e *editing) put(ctx context.Context) (done string, err error) {
 	if !changed {
 		return "unchanged", nil
 	}
-	if _, err := e.api.Patch(ctx, e.key, patch.JSON()); err != nil {
+	if _, err := e.api.Patch(ctx, e.key, patch.JSON(), client.PutOptions{}); err != nil {
 		return "", err
 	}
 	return "updated", nil

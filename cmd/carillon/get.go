@@ -109,7 +109,7 @@ func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Clie
 		return err
 	}
 	q.State = scheduler.State(c.State)
-	jobs, err := api.Select(ctx, q)
+	jobs, err := client.Collect(api.List(ctx, q), 0)
 	if err != nil {
 		return err
 	}

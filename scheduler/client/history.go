@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"net/url"
 	"slices"
 	"strconv"
@@ -49,6 +50,8 @@ type HistoryQuery struct {
 	Until    time.Time           // and not after
 	UID      string              // of the job of the name with that uid; "": of the present one
 	Earlier  bool                // of those that are not there any more
+
+	Page int // how many are asked for at once, for those who take only a few; 0: as many as may be
 }
 
 // path is where these records are.
@@ -77,9 +80,10 @@ func (q *HistoryQuery) values() url.Values {
 	return v
 }
 
-// History returns the newest records, at most most; newest first.
-func (c *Client) History(ctx context.Context, q HistoryQuery, most int) ([]*Record, error) {
-	return all[*Record](ctx, c, q.path(), q.values(), most)
+// History returns records, newest first, page after page as they are taken. The
+// first error ends it.
+func (c *Client) History(ctx context.Context, q HistoryQuery) iter.Seq2[*Record, error] {
+	return pages[*Record](ctx, c, q.path(), q.values(), q.Page)
 }
 
 // historyUpTo returns the newest records up to a sequence, at most most; oldest
@@ -87,7 +91,7 @@ func (c *Client) History(ctx context.Context, q HistoryQuery, most int) ([]*Reco
 func (c *Client) historyUpTo(ctx context.Context, q *HistoryQuery, sequence uint64, most int) ([]*Record, error) {
 	v := q.values()
 	v.Set("$skiptoken", strconv.FormatUint(sequence+1, 10))
-	records, err := all[*Record](ctx, c, q.path(), v, most)
+	records, err := Collect(pages[*Record](ctx, c, q.path(), v, most), most)
 	slices.Reverse(records)
 	return records, err
 }

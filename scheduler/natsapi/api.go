@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -55,6 +56,9 @@ type APIConfig struct {
 //	<prefix>.api.history.<collection>.<job>  answers {"value": […], "nextLink": …}, newest first
 //	<prefix>.api.history.<collection>        likewise, of all jobs of a collection
 //	<prefix>.api.history                     likewise, of all jobs
+//	<prefix>.api.follow.<collection>.<job>   answers the records of a job as they come; see below
+//	<prefix>.api.follow.<collection>         likewise, of all jobs of a collection
+//	<prefix>.api.follow                      likewise, of all jobs
 //	<prefix>.api.list.<collection>           answers {"value": […], "nextLink": …}, by name
 //	<prefix>.api.preview                     body: a job ([service.Previewer.Preview]); answers when it would run
 //	<prefix>.api.collection-put.<collection>     body: the collection, JSON or YAML, or none; answers the collection
@@ -76,6 +80,17 @@ type APIConfig struct {
 // asks for the next page, or null. A page ends early when more would not fit
 // into a message.
 //
+// put and patch take the headers Carillon-Strict and Carillon-Dry-Run, as REST takes strict and dryRun, and
+// collection-put Carillon-Dry-Run and If-None-Match: *.
+//
+// follow is answered with more than one message. It takes "after", the sequence of the last record that the caller
+// has, "$filter", "uid" and "earlier". The first message says in Carillon-Sequence after which record the tail begins,
+// and in Carillon-Tail what the tail is called; then each record is a message, with its own sequence in
+// Carillon-Sequence; an empty message every 15 seconds is a sign of life. Carillon-Number counts the messages from 0:
+// whoever misses one asks again, after the last record that came. The last message has Carillon-Tail: "over" says that
+// nothing more can come, and the body why ([view.Ending]); "again" that the minute of a tail is up, or its replica
+// stops. Whoever listens no longer says so on <prefix>.api.unfollow.<what the tail is called>.
+//
 // The header Carillon-Status has the number that REST would answer with: 201
 // when put has made the job. An error is told as micro services do, in the
 // headers Nats-Service-Error-Code (that number) and Nats-Service-Error, with
@@ -89,6 +104,7 @@ type API struct {
 	queue    *fairqueue.Queue
 	counters map[string]*counters
 	crew     *crew
+	tails    tails
 
 	work    context.Context //nolint:containedctx // of requests; outlives a stop by the grace
 	abandon context.CancelFunc
@@ -128,7 +144,7 @@ func (a *API) Run(ctx context.Context) error {
 	a.work, a.abandon = context.WithCancel(context.WithoutCancel(ctx))
 	defer a.abandon()
 	defer a.crew.dismiss()
-	for _, e := range endpoints {
+	for _, e := range slices.Concat(endpoints, tailEndpoints) {
 		a.counters[e.name] = &counters{}
 	}
 	svc, err := micro.AddService(a.cfg.Conn, micro.Config{
@@ -137,6 +153,12 @@ func (a *API) Run(ctx context.Context) error {
 	})
 	if err != nil {
 		return fmt.Errorf("micro service: %w", err)
+	}
+	for _, e := range tailEndpoints {
+		if err := a.addTail(ctx, svc, e); err != nil {
+			_ = svc.Stop()
+			return fmt.Errorf("micro service: endpoint %s: %w", e.name, err)
+		}
 	}
 	for _, e := range endpoints {
 		if err := a.add(svc, e); err != nil { //nolint:contextcheck // requests end with the service
@@ -226,7 +248,7 @@ func (a *API) call(e endpoint, m micro.Request) (ans answer) {
 	}()
 	verb, name, _ := strings.Cut(strings.TrimPrefix(m.Subject(), a.cfg.Prefix+".api."), ".")
 	return e.call(service.WithCaller(a.work, caller(m.Reply())), a.cfg.Service, request{
-		verb: verb, name: name, body: m.Data(), room: int(a.cfg.Conn.MaxPayload()) - replyMargin,
+		verb: verb, name: name, body: m.Data(), header: m.Headers(), room: int(a.cfg.Conn.MaxPayload()) - replyMargin,
 	})
 }
 

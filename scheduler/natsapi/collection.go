@@ -2,6 +2,7 @@ package natsapi
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/intake"
@@ -10,12 +11,29 @@ import (
 )
 
 func putCollection(ctx context.Context, s *service.Service, r request) answer {
-	c, result, err := s.PutCollection(ctx, r.name, r.body)
+	dryRun, err := r.flag(dryRunHeader)
 	if err != nil {
 		return answer{err: err}
 	}
+	onlyNew := r.header.Get("If-None-Match") == "*" // RFC 9110, section 13.1.2
+	if onlyNew && !dryRun {
+		ans := collection(s.CreateCollection(ctx, r.name, r.body))
+		ans.status = 201
+		return ans
+	}
+	put := s.PutCollection
+	if dryRun {
+		put = s.ForeseeCollection
+	}
+	c, result, err := put(ctx, r.name, r.body)
+	switch {
+	case err != nil:
+		return answer{err: err}
+	case onlyNew && result != view.Created:
+		return answer{err: fmt.Errorf("%w: collection %s exists already", scheduler.ErrConflict, c.Name)}
+	}
 	ans := answer{body: view.JSON(view.PutCollection(c, result))}
-	if result == view.Created {
+	if result == view.Created && !dryRun {
 		ans.status = 201
 	}
 	return ans

@@ -3,10 +3,13 @@ package natsapi
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/nats-io/nats.go/micro"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -28,7 +31,36 @@ type request struct {
 	verb string
 	name string // what follows the verb in the subject: <collection>.<job>, or <collection>
 	body []byte
-	room int // bytes the values of a reply may have
+
+	header micro.Headers
+	room   int // bytes the values of a reply may have
+}
+
+// Headers of a put or patch, as REST has options.
+const (
+	strictHeader = "Carillon-Strict"
+	dryRunHeader = "Carillon-Dry-Run"
+)
+
+// edit is what a request asks for of a job's definition.
+func (r request) edit() (e service.Edit, err error) {
+	e = service.Edit{Key: r.key(), Body: r.body}
+	if e.Strict, err = r.flag(strictHeader); err == nil {
+		e.DryRun, err = r.flag(dryRunHeader)
+	}
+	return e, err
+}
+
+// flag reads a header that is true or false; false when it is absent.
+func (r request) flag(name string) (bool, error) {
+	switch value := r.header.Get(name); value {
+	case "", "false":
+		return false, nil
+	case "true":
+		return true, nil
+	default:
+		return false, scheduler.Invalid(name, fmt.Sprintf("%q is neither true nor false", value))
+	}
 }
 
 func (r request) key() scheduler.Key { return keyOf(r.name) }
@@ -95,7 +127,11 @@ func doBare(ctx context.Context, s *service.Service, r request) answer {
 
 // do carries out what the request's verb asks for of a job.
 func do(ctx context.Context, s *service.Service, r request) answer {
-	d, err := carryOut(ctx, s, r.verb, service.Edit{Key: r.key(), Body: r.body}, time.Now())
+	e, err := r.edit()
+	if err != nil {
+		return answer{err: err}
+	}
+	d, err := carryOut(ctx, s, r.verb, e, time.Now())
 	switch {
 	case err != nil:
 		return answer{err: err}
@@ -105,7 +141,7 @@ func do(ctx context.Context, s *service.Service, r request) answer {
 		return answer{}
 	}
 	ans := job(d.view, nil)
-	if d.created {
+	if d.created && !e.DryRun {
 		ans.status = 201
 	}
 	return ans

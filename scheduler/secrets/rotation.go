@@ -13,11 +13,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// What a rotation of keys did, and what it could not do.
-type (
-	Rotation        = view.Rotation
-	RotationFailure = view.RotationFailure
-)
+// Rotation is what a rotation of keys did.
+type Rotation = view.Rotation
+
+// RotationFailure is something that could not be sealed again.
+type RotationFailure = view.RotationFailure
 
 // maxFailed is how many failures a rotation tells one by one.
 const maxFailed = 100

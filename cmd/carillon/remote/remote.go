@@ -27,10 +27,6 @@ const tokenVariable = "CARILLON_TOKEN"
 // ProvideClient returns a client of the scheduler, which kong gives to a command's Run. Of the context it takes the
 // token, if the server is that of the context.
 func (r Server) ProvideClient(t *terminal.Terminal) (*client.Client, error) {
-	c, err := client.New(r.Address)
-	if err != nil {
-		return nil, terminal.Usage(err)
-	}
 	token, _ := t.Lookup(tokenVariable)
 	if token == "" {
 		chosen, err := r.chosen(t)
@@ -39,7 +35,10 @@ func (r Server) ProvideClient(t *terminal.Terminal) (*client.Client, error) {
 		}
 		token = chosen.TokenFor(r.Address)
 	}
-	c.Authorize(token)
+	c, err := client.NewREST(client.RESTConfig{URL: r.Address, Token: token})
+	if err != nil {
+		return nil, terminal.Usage(err)
+	}
 	return c, nil
 }
 
