@@ -41,7 +41,8 @@ var layers = []layer{
 	{path: "scheduler/internal/climb", never: outside},
 	{path: "scheduler/internal/plainjson", never: outside},
 	{path: "scheduler", imports: []string{"scheduler/internal/plainjson", "scheduler/spec", "scheduler/document"}, never: outside},
-	{path: "scheduler/view", imports: decisions, never: outside},
+	{path: "scheduler/access", never: outside},
+	{path: "scheduler/view", imports: append([]string{"scheduler/access"}, decisions...), never: outside},
 	{path: "scheduler/awx", imports: decisions, never: outside},
 	{path: "scheduler/limits", imports: []string{"scheduler", "scheduler/document"}, never: outside},
 	{path: "scheduler/fairqueue", never: outside},
@@ -79,8 +80,8 @@ var (
 	outside   = []string{"net/http", "github.com/nats-io/..."}
 	server    = []string{"github.com/nats-io/nats-server/..."} // programs that only ask a scheduler are small
 	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
-	rooms     = append([]string{"scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step"}, decisions...)
-	apis      = append([]string{"scheduler/awx", "scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/fairqueue", "scheduler/view"}, decisions...)
+	rooms     = append([]string{"scheduler/access", "scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step"}, decisions...)
+	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/fairqueue", "scheduler/view"}, decisions...)
 	product   = []string{"scheduler/...", "store/...", "actions/..."}
 )
 
@@ -120,6 +121,9 @@ func TestMisdirected(t *testing.T) {
 		{"scheduler", "scheduler/internal/climb", "may not import"},
 		{"scheduler", "scheduler/internal/plainjson", ""},
 		{"scheduler/view", "scheduler/internal/plainjson", "may not import"},
+		{"scheduler/access", "scheduler", "may not import"},
+		{"scheduler/service", "scheduler/access", ""},
+		{"scheduler/rest", "scheduler/access", ""},
 		{"scheduler/limits", "scheduler", ""},
 		{"scheduler/limits", "scheduler/spec", "may not import"},
 		{"scheduler/limits", "net/http", "may not depend on"},

@@ -3,7 +3,6 @@ package scheduler
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -12,7 +11,8 @@ import (
 
 // Collection is a group of jobs with common quotas.
 type Collection struct {
-	Name     string
+	Name     string // as a [Key] calls it
+	Scope    Scope  // as it was written when the collection was created
 	Revision uint64
 
 	State            State           // enabled or disabled; a disabled collection postpones its jobs
@@ -29,8 +29,10 @@ type Collection struct {
 
 // storedCollection is a collection as it lies in the store.
 type storedCollection struct {
-	Top        json.RawMessage `json:"top"`
-	Properties json.RawMessage `json:"properties"`
+	Subscription string          `json:"subscription,omitempty"` // of its scope; "" and "" for the default one
+	Group        string          `json:"resourceGroup,omitempty"`
+	Top          json.RawMessage `json:"top"`
+	Properties   json.RawMessage `json:"properties"`
 }
 
 // NewDefaultCollection is what the default collection is until someone puts it.
@@ -47,14 +49,17 @@ func ReadCollection(name string, v document.Value) (*Collection, error) {
 	v = document.Merge(document.ObjectValue(), v) // without what is null, and a tree of its own
 	r := document.NewReader()
 	o := r.Object(v, "")
-	o.Ignore("id", "type", "result")
-	if s, ok := o.String("name"); ok && s != name {
+	o.Ignore("type", "result")
+	if s, ok := o.String("name"); ok && s != name && s != PlainName(name) {
 		o.Problem("name", "is %q, but the collection is called %q", s, name)
 	}
 	o.Ignore("location", "tags")
 	_, _ = o.StringMap("tags")
 	_, _ = o.String("location")
 	c := &Collection{Name: name, State: Enabled, properties: document.ObjectValue()}
+	if id, ok := o.String("id"); ok && name != PlainName(name) && isIDOf(id, name, "") {
+		c.Scope, _, _ = ReadID(id)
+	}
 	if po, ok := o.Object("properties"); ok {
 		c.readProperties(po)
 		po.Done()
@@ -103,7 +108,7 @@ func (c *Collection) readProperties(o *document.Object) {
 
 // Encode returns the collection as it is stored.
 func (c *Collection) Encode() ([]byte, error) {
-	return json.Marshal(storedCollection{c.top.JSON(), c.properties.JSON()})
+	return json.Marshal(storedCollection{c.Scope.Subscription, c.Scope.Group, c.top.JSON(), c.properties.JSON()})
 }
 
 // DecodeCollection reads a stored collection. The error is a [*DamagedError].
@@ -130,6 +135,7 @@ func decodeCollection(name string, data []byte) (*Collection, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Scope = Scope{s.Subscription, s.Group}
 	c.top, err = document.Parse(s.Top)
 	return c, err
 }
@@ -145,12 +151,28 @@ func (c *Collection) Turned(state State) *Collection {
 }
 
 // Over returns c as it replaces before, nil for none: a document that names no
-// state asks for none, so the collection keeps the one it has.
+// state asks for none, so the collection keeps the one it has. It keeps its scope
+// in any case.
 func (c *Collection) Over(before *Collection) *Collection {
-	if _, named := c.properties.Member("state"); named || before == nil || before.State == c.State {
+	if before == nil {
 		return c
 	}
-	return c.Turned(before.State)
+	next := *c
+	next.Scope = before.Scope
+	if _, named := c.properties.Member("state"); named || before.State == c.State {
+		return &next
+	}
+	return next.Turned(before.State)
+}
+
+// Placed checks that the scope of a new collection is known, which only its id
+// tells where the name has a mark. [ErrNotFound] says that it is not.
+func (c *Collection) Placed() error {
+	if c.Scope.Collection(PlainName(c.Name)) == c.Name {
+		return nil
+	}
+	return fmt.Errorf("collection %s: %w; what stands after %q is its subscription and resource group: create it by the path of these, "+
+		"or with its whole id in the document", c.Name, ErrNotFound, scopeMark)
 }
 
 // Equals reports whether other says the same, whether or not it names what is so
@@ -167,19 +189,16 @@ func (c *Collection) Patched(patch document.Value) (*Collection, error) {
 	if patch.Kind() != document.KindObject {
 		return nil, Invalid("", "must be an object, not "+patch.Kind().String())
 	}
-	if id, ok := patch.Member("id"); ok && !isCollectionID(id.Text(), c.Name) {
+	if id, ok := patch.Member("id"); ok && !isIDOf(id.Text(), c.Name, "") {
 		return nil, Invalid("id", fmt.Sprintf("is %q, but the collection that is patched is %s", id.Text(), c.Name))
 	}
 	base := append([]document.Member{}, c.top.Members()...)
 	base = append(base, document.Member{Name: "properties", Value: c.properties})
-	return ReadCollection(c.Name, document.Merge(document.ObjectValue(base...), patch))
-}
-
-// isCollectionID reports whether an id, in the short form of views or with
-// Azure's path before it, is that of a collection.
-func isCollectionID(id, name string) bool {
-	end := "/jobCollections/" + name
-	return len(id) >= len(end) && strings.EqualFold(id[len(id)-len(end):], end)
+	next, err := ReadCollection(c.Name, document.Merge(document.ObjectValue(base...), patch))
+	if err == nil {
+		next.Scope = c.Scope
+	}
+	return next, err
 }
 
 // Settings returns the collection's own properties, without its state, and what

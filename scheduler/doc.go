@@ -91,6 +91,7 @@
 //	view       what the APIs show           intake    what a process holds of a stream
 //	rest, natsapi   the APIs                document, spec   reading jobs, and their schedules
 //	awx        schedules of AWX's API, made jobs and shown
+//	access     who may do what
 //
 // [Store] is implemented by package store, [Action] by the packages below
 // actions. Imports point from the rooms to here, and service and worker do not

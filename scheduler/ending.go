@@ -37,6 +37,7 @@ func (j *Job) End(x Ending) (*Job, EndingVerdict) {
 	if j.ScheduleGen != x.Schedule {
 		next.Progress = x.Progress.afresh() // what ran of the schedule before counts no more
 	}
+	next.Progress.keep(&j.Progress)
 	if x.State.Final() && j.State == Enabled {
 		next.State = x.State
 	}

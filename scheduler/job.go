@@ -80,9 +80,11 @@ func (j *Job) Turned(state State, now time.Time, specSequence uint64) *Job {
 }
 
 // Stopped returns j, which was edited from before and is disabled now, with the
-// progress p that the baton of before carried.
+// progress p that the baton of before carried. One that was disabled before may
+// have such a baton, too, when its cancelling was cut short.
 func (j *Job) Stopped(before *Job, p Progress) *Job {
 	next := *j
+	p.keep(&before.Progress)
 	next.Progress = p
 	if j.ScheduleGen != before.ScheduleGen {
 		next.Progress = p.afresh()

@@ -15,6 +15,8 @@ const DefaultCollection = "default"
 
 // Key names a job.
 type Key struct {
+	// Collection is the name of its collection; outside of the default scope, with
+	// the mark of the [Scope] after it.
 	Collection string
 	Job        string
 }
@@ -39,7 +41,7 @@ func (k Key) Hash() uint32 {
 
 // Validate checks both names.
 func (k Key) Validate() error {
-	if err := ValidateName("collection", k.Collection); err != nil {
+	if err := ValidateCollection(k.Collection); err != nil {
 		return err
 	}
 	return ValidateName("job", k.Job)

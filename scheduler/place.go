@@ -95,7 +95,7 @@ func (s *PlaceSearch) Next(now time.Time) Step {
 		b := s.Found.baton()
 		return s.unwritten(s.job.occurred(b, true, s.Found.Ended))
 	}
-	return s.unwritten(s.job.Rederive(s.Found, now))
+	return s.unwritten(s.job.Rederive(s.Found, now)).counting(&s.job.Progress)
 }
 
 // Restart is [Job.Restart] for what was found: a schedule that has begun already goes

@@ -78,3 +78,19 @@ func (p *Progress) Merge(q Progress, nominal time.Time) bool {
 	}
 	return true
 }
+
+// keep makes sure that p counts no less than q did before: a baton that was
+// delivered again, when a process had died, does not know what was counted in
+// after it.
+func (p *Progress) keep(q *Progress) {
+	p.Number, p.Executions = max(p.Number, q.Number), max(p.Executions, q.Executions)
+	p.Failures, p.Faults = max(p.Failures, q.Failures), max(p.Faults, q.Faults)
+	if q.Last.After(p.Last) {
+		p.Last = q.Last
+	}
+	for _, id := range q.Merged {
+		if !slices.Contains(p.Merged, id) {
+			p.Merged = append(slices.Clone(p.Merged[max(0, len(p.Merged)-mergedKept+1):]), id)
+		}
+	}
+}

@@ -132,7 +132,7 @@ func ReadPatch(k Key, v document.Value) (document.Value, error) {
 	r := document.NewReader()
 	o := r.Object(v, "")
 	inner, at := readEnvelope(o, k)
-	if id, ok := o.String("id"); ok && !isID(id, k) {
+	if id, ok := o.String("id"); ok && !isIDOf(id, k.Collection, "/jobs/"+k.Job) {
 		o.Problem("id", "is %q, but the job that is patched is %s", id, k)
 	}
 	if inner.Has("status") {
@@ -152,10 +152,10 @@ var envelopeNames = []string{"id", "type", "name", "collection", "result", "warn
 // the job k, and returns the object of the properties and where it is.
 func readEnvelope(o *document.Object, k Key) (properties *document.Object, at string) {
 	o.Ignore("id", "type", "result", "warnings", "dryRun")
-	if name, ok := o.String("name"); ok && name != k.Job && name != k.String() {
+	if name, ok := o.String("name"); ok && name != k.Job && name != k.String() && name != k.Plain().String() {
 		o.Problem("name", "is %q, but the job is put as %q", name, k.String())
 	}
-	if c, ok := o.String("collection"); ok && c != k.Collection {
+	if c, ok := o.String("collection"); ok && c != k.Collection && c != PlainName(k.Collection) {
 		o.Problem("collection", "is %q, but the job is put into %q", c, k.Collection)
 	}
 	if inner, ok := o.Object("properties"); ok {
@@ -181,11 +181,4 @@ func envelopeOf(v document.Value) string {
 		}
 	}
 	return ""
-}
-
-// isID reports whether an id, in the short form of views or with Azure's path
-// before it, is that of the job k.
-func isID(id string, k Key) bool {
-	end := "/jobCollections/" + k.Collection + "/jobs/" + k.Job
-	return len(id) >= len(end) && strings.EqualFold(id[len(id)-len(end):], end)
 }

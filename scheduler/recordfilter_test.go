@@ -11,6 +11,7 @@ import (
 // TestRecordFilter: which records are wanted of which job.
 func TestRecordFilter(t *testing.T) {
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	yes, no := true, false
 	const present, gone = "present1", "gone5678"
 	for name, test := range map[string]struct {
 		filter scheduler.RecordFilter
@@ -27,12 +28,29 @@ func TestRecordFilter(t *testing.T) {
 		"since when it started":  {scheduler.RecordFilter{Since: at}, "ac", ""},
 		"until when it started":  {scheduler.RecordFilter{Until: at}, "a", ""},
 		"until before it":        {scheduler.RecordFilter{Until: at.Add(-1), Earlier: true}, "", ""},
+		"ended since":            {scheduler.RecordFilter{EndedSince: at.Add(2 * time.Second)}, "c", ""},
+		"ended until":            {scheduler.RecordFilter{EndedUntil: at.Add(time.Second)}, "a", ""},
+		"an action":              {scheduler.RecordFilter{ActionTypes: []string{"http"}}, "a", ""},
+		"the errorAction":        {scheduler.RecordFilter{Phases: []scheduler.Phase{scheduler.ErrorPhase}, Earlier: true}, "b", "b"},
+		"the main action":        {scheduler.RecordFilter{Phases: []scheduler.Phase{scheduler.MainPhase}}, "ac", ""},
+		"a target":               {scheduler.RecordFilter{Targets: []string{"Example.com:443"}}, "a", ""},
+		"a host of targets":      {scheduler.RecordFilter{Targets: []string{"example.com"}, Earlier: true}, "b", "ab"},
+		"a part of a target":     {scheduler.RecordFilter{Targets: []string{"example", "ample.com", "443"}}, "", ""},
+		"none of the targets":    {scheduler.RecordFilter{Targets: []string{""}}, "c", ""},
+		"by hand":                {scheduler.RecordFilter{Manual: &yes, Earlier: true}, "b", "b"},
+		"not by hand":            {scheduler.RecordFilter{Manual: &no}, "ac", ""},
+		"all of it at once":      {scheduler.RecordFilter{ActionTypes: []string{"Http"}, Targets: []string{"example.com"}, Manual: &yes}, "", ""},
 		"between, of the others": {scheduler.RecordFilter{Since: at, Until: at.Add(time.Minute), Earlier: true}, "b", "abc"},
 	} {
 		records := map[string]scheduler.Record{
-			"a": {UID: present, Outcome: scheduler.OutcomeCompleted, Started: at, Ended: at.Add(time.Second)},
-			"b": {UID: gone, Outcome: scheduler.OutcomeCompleted, Started: at, Ended: at.Add(time.Second)},
-			"c": {Outcome: scheduler.OutcomeSkipped, Ended: at.Add(time.Second)},
+			"a": {
+				UID: present, Outcome: scheduler.OutcomeCompleted, Started: at, Ended: at.Add(time.Second), Type: "Http", Target: "example.com:443",
+			},
+			"b": {
+				UID: gone, Outcome: scheduler.OutcomeCompleted, Started: at, Ended: at.Add(time.Second), Type: "StorageQueue",
+				Target: "example.com:8443", Phase: scheduler.ErrorPhase, Kind: scheduler.ManualDetached,
+			},
+			"c": {Outcome: scheduler.OutcomeSkipped, Ended: at.Add(2 * time.Second)},
 		}
 		var got, alone []string
 		for _, letter := range []string{"a", "b", "c"} {

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -49,7 +50,7 @@ func (r *Record) Form() RecordForm {
 	f := RecordForm{
 		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Nominal: r.Nominal.UTC(), Due: r.Due.UTC(),
 		From: r.From.UTC(), To: r.To.UTC(), GivenUp: r.GivenUp.UTC(),
-		Action: r.Phase.actionName(), Status: r.Outcome.title(), Message: r.Message, Retry: r.Attempt, Repeat: r.Progress.Number,
+		Action: r.Phase.ActionName(), Status: r.Outcome.title(), Message: r.Message, Retry: r.Attempt, Repeat: r.Progress.Number,
 		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, ActionPath: r.Path, Target: r.Target,
 		StatusCode: r.Status, Final: r.Final,
 		RetryAfter: Seconds(r.RetryAfter), Response: r.Response, Manual: r.Kind.IsManual(), Reason: r.Reason, Count: r.Count, UID: r.UID,
@@ -124,7 +125,21 @@ const (
 	errorActionName = "ErrorAction"
 )
 
-func (p Phase) actionName() string {
+// ActionNames are the names of the phases' actions, as records have them.
+var ActionNames = []string{mainActionName, errorActionName}
+
+// PhaseOf returns the phase of the action of a name, in any letter case.
+func PhaseOf(name string) (Phase, bool) {
+	for _, known := range ActionNames {
+		if strings.EqualFold(name, known) {
+			return phaseNamed(known), true
+		}
+	}
+	return "", false
+}
+
+// ActionName is the name of the phase's action.
+func (p Phase) ActionName() string {
 	if p == ErrorPhase {
 		return errorActionName
 	}

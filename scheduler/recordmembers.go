@@ -3,7 +3,7 @@ package scheduler
 import "github.com/carillon-sched/carillon/scheduler/internal/plainjson"
 
 // The members of a stored record, written and read in the order of the fields of
-// [storedRecord].
+// [storedRecord]. responseLength is only read.
 
 func (s *storedRecord) encode() ([]byte, error) {
 	size := recordSize + len(s.Message) + len(s.Response) + 2*len(s.Occurrence)
@@ -13,7 +13,6 @@ func (s *storedRecord) encode() ([]byte, error) {
 	w := plainjson.NewWriter(size)
 	w.Int("version", s.Version)
 	s.writeForm(&w)
-	w.OptInt("responseLength", s.ResponseLength)
 	s.Engine.write(&w)
 	return w.Bytes()
 }

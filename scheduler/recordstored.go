@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 )
 
-// recordVersion is the version of the form in which records are stored.
-const recordVersion = 2
+// RecordVersion is the version of [RecordForm]: of what is stored, and of what the
+// APIs show, whatever was stored. It changes when a member changes its meaning or
+// goes, and not when one is added.
+const RecordVersion = 2
 
 // storedRecord is a record as it lies in the store, and as everybody gets it who
 // subscribes to the history. A field that is added to [Record] is added to
@@ -19,8 +20,8 @@ type storedRecord struct {
 
 	RecordForm //nolint:embeddedstructfieldcheck // the version is the first member
 
-	// ResponseLength is there instead of the response when the message ends with
-	// it: how many bytes of it that is.
+	// ResponseLength is read only: an earlier version wrote it instead of the
+	// response when the message ends with it, how many bytes of it that is.
 	ResponseLength int `json:"responseLength,omitempty"`
 
 	Engine storedEngine `json:"engine,omitzero"`
@@ -46,16 +47,12 @@ func (r *Record) Encode() ([]byte, error) {
 	return stored.encode()
 }
 
-// stored is the record in the form in which it is stored. A response that ends the
-// message anyway is not there twice.
+// stored is the record in the form in which it is stored.
 func (r *Record) stored() storedRecord {
-	s := storedRecord{Version: recordVersion, RecordForm: r.Form(), Engine: storedEngine{
+	s := storedRecord{Version: RecordVersion, RecordForm: r.Form(), Engine: storedEngine{
 		r.Try, r.Kind.IsDetached(), r.ErrorAction, r.Resubmits, r.Failed, r.Revision, r.Schedule, r.Resume, r.Progress,
 	}}
 	s.Engine.Progress.Number = 0
-	if r.Response != "" && strings.HasSuffix(r.Message, r.Response) {
-		s.Response, s.ResponseLength = "", len(r.Response)
-	}
 	return s
 }
 
@@ -68,7 +65,7 @@ func DecodeRecord(data []byte) (*Record, error) {
 		return decodeFirstRecord(data)
 	}
 	var stored storedRecord
-	if stored.read(data) && stored.Version == recordVersion {
+	if stored.read(data) && stored.Version == RecordVersion {
 		return stored.whole(), nil
 	}
 	return decodeForeignRecord(data)
@@ -81,7 +78,7 @@ func decodeForeignRecord(data []byte) (*Record, error) {
 	if err := json.Unmarshal(data, &stored); err != nil {
 		return nil, err
 	}
-	if stored.Version != recordVersion {
+	if stored.Version != RecordVersion {
 		return nil, fmt.Errorf("version %d is not known: a later version of Carillon wrote it", stored.Version)
 	}
 	return stored.whole(), nil
@@ -94,7 +91,9 @@ func (s *storedRecord) whole() *Record {
 	r.Try, r.ErrorAction, r.Failed, r.Revision, r.Schedule = engine.Try, engine.ErrorAction, engine.Failed, engine.Revision, engine.Schedule
 	r.Resubmits, r.Resume, r.Progress = engine.Resubmits, engine.Resume, engine.Progress
 	r.Progress.Number = s.Repeat
-	r.takeResponse(s.ResponseLength)
+	if s.ResponseLength > 0 {
+		r.takeResponse(s.ResponseLength)
+	}
 	return r
 }
 

@@ -36,6 +36,18 @@ func (s Step) WithoutFaulted() Step {
 	return s
 }
 
+// counting returns the step with no less counted than p, which the definition says: of
+// what ran beside the schedule, the record that was found knows nothing.
+func (s Step) counting(p *Progress) Step {
+	s.Progress.keep(p)
+	if s.Next != nil {
+		next := *s.Next
+		next.Progress.keep(p)
+		s.Next = &next
+	}
+	return s
+}
+
 // Doubted returns the step of a baton b that a worker had before, which may have
 // died amid the attempt: where b's occurrence is skipped, the record says so.
 func (s Step) Doubted(k Key, b Baton) Step {

@@ -53,7 +53,7 @@ another scheduler add them first.`
 
 // Run applies the files.
 func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
-	if err := scheduler.ValidateName("collection", c.Collection); err != nil {
+	if err := scheduler.ValidateCollection(c.Collection); err != nil {
 		return terminal.Usage(err)
 	}
 	files, problems := jobfile.Find(c.Paths)

@@ -139,7 +139,7 @@ func (c exportCmd) write(t *terminal.Terminal, documents []export.Document) erro
 // checkFileKey refuses names that no scheduler has: one that answers with ../x would choose where files are written.
 func checkFileKey(k scheduler.Key) error {
 	if k.Job == "" {
-		return scheduler.ValidateName("collection", k.Collection)
+		return scheduler.ValidateCollection(k.Collection)
 	}
 	return k.Validate()
 }

@@ -22,8 +22,12 @@ type historyCmd struct {
 	Follow  bool                `short:"f" help:"Print what happens from now on, until interrupted or the job is deleted."`
 	Top     *int                `short:"n" help:"How many of the last records to show. Default: 20; with --follow none." placeholder:"N"`
 	Outcome []scheduler.Outcome `help:"Show only this outcome: completed, failed, faulted, postponed or skipped. May be repeated, or have several with commas." enum:"completed,failed,faulted,postponed,skipped" placeholder:"OUTCOME"`
+	Action  []string            `help:"Show only this action: its type, such as Http or StorageQueue, or mainAction or errorAction. As often as --outcome." placeholder:"ACTION"`
+	Target  []string            `help:"Show only what loads this target: example.com:443, or example.com for all of its ports. Likewise." placeholder:"HOST[:PORT]"`
+	Manual  *bool               `help:"Show only what was run by hand; with --no-manual, only what was not." negatable:""`
 	Since   string              `help:"Show only what started not before: 2026-03-08, 2026-03-08T02:30Z, or 2h, which is two hours ago." placeholder:"TIME"`
 	Until   string              `help:"Show only what started not after, likewise." placeholder:"TIME"`
+	ByEnd   bool                `help:"Have --since and --until ask when it ended, not when it started."`
 	Last    bool                `help:"Show the last attempt whole."`
 	Earlier bool                `help:"Show what an attempt left that was under way when its job was deleted."`
 	UID     string              `name:"uid" help:"Show the records of the job with this uid; --json has it." placeholder:"UID"`
@@ -43,6 +47,8 @@ Examples:
     carillon history report --last
     carillon history report -n 100 --outcome failed,faulted --since 2h
     carillon history --since 2026-03-08 --until 2026-03-09T12:00Z
+    carillon history billing/ --target example.com --action http,errorAction
+    carillon history report --manual --since 1h --by-end
     carillon history --follow report -n 3
     carillon history --follow billing/
     carillon history report --follow --json`
@@ -97,11 +103,22 @@ func (c historyCmd) query(t *terminal.Terminal, now time.Time) (q client.History
 	if c.Last && (c.Follow || c.Top != nil) {
 		return q, terminal.Usagef("--last shows one attempt; leave --follow and --top out")
 	}
-	q = client.HistoryQuery{Outcomes: c.Outcome, UID: c.UID, Earlier: c.Earlier}
+	q.RecordFilter = scheduler.RecordFilter{Outcomes: c.Outcome, Targets: c.Target, Manual: c.Manual, UID: c.UID, Earlier: c.Earlier}
+	for _, action := range c.Action {
+		if phase, ok := scheduler.PhaseOf(action); ok {
+			q.Phases = append(q.Phases, phase)
+		} else {
+			q.ActionTypes = append(q.ActionTypes, action)
+		}
+	}
+	since, until := &q.Since, &q.Until
+	if c.ByEnd {
+		since, until = &q.EndedSince, &q.EndedUntil
+	}
 	for _, m := range []struct {
 		flag, text string
 		at         *time.Time
-	}{{"since", c.Since, &q.Since}, {"until", c.Until, &q.Until}} {
+	}{{"since", c.Since, since}, {"until", c.Until, until}} {
 		if m.text == "" {
 			continue
 		}
@@ -109,7 +126,10 @@ func (c historyCmd) query(t *terminal.Terminal, now time.Time) (q client.History
 			return q, err
 		}
 	}
-	if !q.Until.IsZero() && q.Until.Before(q.Since) {
+	if c.ByEnd && c.Since == "" && c.Until == "" {
+		return q, terminal.Usagef("--by-end goes with --since or --until")
+	}
+	if !until.IsZero() && until.Before(*since) {
 		return q, terminal.Usagef("--until is before --since")
 	}
 	q.Key, err = c.target()
@@ -125,7 +145,7 @@ func (c historyCmd) target() (scheduler.Key, error) {
 	case !whole:
 		return c.Key(c.Name)
 	}
-	if err := scheduler.ValidateName("collection", collection); err != nil {
+	if err := scheduler.ValidateCollection(collection); err != nil {
 		return scheduler.Key{}, terminal.Usage(err)
 	}
 	return scheduler.Key{Collection: collection}, nil

@@ -85,7 +85,9 @@ func TestEveryMethodOverEitherTransport(t *testing.T) {
 		}, "true", nil},
 		{"history", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
 			records, err := client.Collect(c.History(ctx, client.HistoryQuery{
-				Key: k, Outcomes: []scheduler.Outcome{scheduler.OutcomeCompleted}, Since: time.Now().Add(-time.Hour),
+				Key: k, RecordFilter: scheduler.RecordFilter{
+					Outcomes: []scheduler.Outcome{scheduler.OutcomeCompleted}, Since: time.Now().Add(-time.Hour),
+				},
 			}), 0)
 			return len(records), err
 		}, "1", nil},

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -44,12 +43,9 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 
 // HistoryQuery says which records are asked for.
 type HistoryQuery struct {
-	Key      scheduler.Key       // of a job; of a collection when Job is empty; of all jobs when it is the zero Key
-	Outcomes []scheduler.Outcome // none: all
-	Since    time.Time           // started, or decided, not before; zero: no bound
-	Until    time.Time           // and not after
-	UID      string              // of the job of the name with that uid; "": of the present one
-	Earlier  bool                // of those that are not there any more
+	scheduler.RecordFilter
+
+	Key scheduler.Key // of a job; of a collection when Job is empty; of all jobs when it is the zero Key
 
 	Page int // how many are asked for at once, for those who take only a few; 0: as many as may be
 }
@@ -68,7 +64,7 @@ func (q *HistoryQuery) path() string {
 // values are the parameters of a request.
 func (q *HistoryQuery) values() url.Values {
 	v := url.Values{}
-	if filter := view.HistoryFilterText(q.Outcomes, q.Since, q.Until); filter != "" {
+	if filter := view.HistoryFilterText(&q.RecordFilter); filter != "" {
 		v.Set("$filter", filter)
 	}
 	if q.UID != "" {

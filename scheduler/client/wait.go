@@ -54,7 +54,7 @@ func (c *Client) Wait(ctx context.Context, k scheduler.Key, occurrence string) (
 		return end.Last
 	}
 	err = c.await(ctx, k, func(ctx context.Context) (bool, error) {
-		for r, err := range c.History(ctx, HistoryQuery{Key: k, Since: due}) {
+		for r, err := range c.History(ctx, HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{Since: due}}) {
 			if err != nil || take(r) {
 				return end.Last, err
 			}

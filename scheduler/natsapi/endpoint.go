@@ -179,7 +179,7 @@ func history(ctx context.Context, s *service.Service, r request) answer {
 		return answer{err: err}
 	}
 	asked := service.HistoryQuery{Key: r.key()}
-	asked.RecordFilter, err = view.HistoryFilter(q.Filter)
+	asked.RecordFilter, err = view.HistoryFilter(q.Filter, time.Now())
 	page := q.page()
 	if err == nil {
 		page.Before, err = view.ReadHistoryToken(q.After)
@@ -246,7 +246,7 @@ func preview(ctx context.Context, s *service.Service, r request) answer {
 func malformed(_ context.Context, _ *service.Service, r request) answer {
 	switch what, _, _ := strings.Cut(r.verb, "-"); what {
 	case "list", "collection":
-		return answer{err: scheduler.ValidateName("collection", r.name)}
+		return answer{err: scheduler.ValidateCollection(r.name)}
 	case "secret":
 		return answer{err: scheduler.ValidateName("secret", r.name)}
 	}

@@ -150,13 +150,14 @@ func followQuery(ctx context.Context, body []byte) (q service.HistoryQuery, afte
 		after = &sequence
 	}
 	filter, _ := o.String("$filter")
-	q.UID, _ = o.String("uid")
-	q.Earlier, _ = o.Bool("earlier")
+	uid, _ := o.String("uid")
+	earlier, _ := o.Bool("earlier")
 	o.Done()
 	if err := reader.Err(); err != nil {
 		return q, nil, scheduler.AsInvalid(err)
 	}
-	q.RecordFilter, err = view.HistoryFilter(filter)
+	q.RecordFilter, err = view.HistoryFilter(filter, time.Now())
+	q.UID, q.Earlier = uid, earlier
 	return q, after, err
 }
 

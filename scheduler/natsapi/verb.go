@@ -53,7 +53,7 @@ func (it *item) check() error {
 	if !slices.Contains(verbs, it.Verb) {
 		wrong = append(wrong, scheduler.Invalid("verb", fmt.Sprintf("%q is not one of %s", clip(it.Verb), strings.Join(verbs, ", "))))
 	}
-	wrong = append(wrong, scheduler.ValidateName("collection", k.Collection), scheduler.ValidateName("job", k.Job))
+	wrong = append(wrong, scheduler.ValidateCollection(k.Collection), scheduler.ValidateName("job", k.Job))
 	if it.takesBody() {
 		wrong = append(wrong, scheduler.CheckSize(it.size))
 	}

@@ -2,9 +2,11 @@ package rest
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"strconv"
 
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -59,11 +61,26 @@ func (a *api) refuse(w http.ResponseWriter, r *http.Request, err error) {
 // note does what belongs to an error beside its document.
 func (a *api) note(w http.ResponseWriter, r *http.Request, status int, err error) {
 	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		challenge(w, err)
 	case http.StatusInternalServerError:
 		a.log.Error("request failed because of a defect", "method", r.Method, "path", r.URL.Path,
 			"requestId", w.Header().Get(requestIDHeader), "err", err)
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", retryAfter)
+	}
+}
+
+// challenge says of who is not known, or may not do it, what is asked for (RFC 6750, section 3).
+func challenge(w http.ResponseWriter, err error) {
+	const realm = `Bearer realm="carillon"`
+	if denied, ok := errors.AsType[*access.Denied](err); ok {
+		w.Header().Set("WWW-Authenticate", realm+`, error="insufficient_scope", scope="`+string(denied.Needs())+`"`)
+	}
+	if unknown, ok := errors.AsType[*access.Unknown](err); ok && unknown.Reason == "" {
+		w.Header().Set("WWW-Authenticate", realm)
+	} else if ok {
+		w.Header().Set("WWW-Authenticate", realm+`, error="invalid_token"`)
 	}
 }
 

@@ -3,9 +3,11 @@ package rest
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/awx"
 )
 
@@ -42,6 +44,8 @@ func (a *api) listSchedules(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	sees := access.Sees(r.Context())
+	jobs = slices.DeleteFunc(jobs, func(j *scheduler.Job) bool { return !sees(j.Key.Collection) })
 	return answerSchedules(w, r, jobs)
 }
 
@@ -95,7 +99,22 @@ func (a *api) getSchedule(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	j, err := a.service.Schedule(r.Context(), id)
+	if err == nil && !access.Sees(r.Context())(j.Key.Collection) {
+		return errNoSchedule
+	}
 	return answerSchedule(w, http.StatusOK, j, err)
+}
+
+// mayChange returns an error unless who asks may change a schedule: that there is none, unless they may see it.
+func (a *api) mayChange(r *http.Request, id int) error {
+	j, err := a.service.Schedule(r.Context(), id)
+	if err != nil {
+		return awxMissing(err)
+	}
+	if !access.Sees(r.Context())(j.Key.Collection) {
+		return errNoSchedule
+	}
+	return access.Check(r.Context(), access.Operate, j.Key.Collection)
 }
 
 // createTemplateSchedule makes a schedule of the template in the path.
@@ -122,7 +141,11 @@ func (a *api) createSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return awx.NoTemplate(*q.Template)
 	}
-	j, err := a.service.CreateSchedule(lasting(r), template, q)
+	ctx := lasting(r)
+	if err := access.Check(ctx, access.Operate, template.Collection); err != nil {
+		return err
+	}
+	j, err := a.service.CreateSchedule(ctx, template, q)
 	if errors.Is(err, scheduler.ErrNotFound) {
 		err = awx.NoTemplate(*q.Template)
 	}
@@ -142,6 +165,9 @@ func (a *api) changeSchedule(w http.ResponseWriter, r *http.Request, renew bool,
 	if err != nil {
 		return err
 	}
+	if err := a.mayChange(r, id); err != nil {
+		return err
+	}
 	q, err := readSchedule(w, r, needed...)
 	if err != nil {
 		return err
@@ -153,6 +179,9 @@ func (a *api) changeSchedule(w http.ResponseWriter, r *http.Request, renew bool,
 func (a *api) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
 	id, err := scheduleID(r)
 	if err != nil {
+		return err
+	}
+	if err := a.mayChange(r, id); err != nil {
 		return err
 	}
 	if err := a.service.DeleteSchedule(lasting(r), id); err != nil {

@@ -3,8 +3,10 @@ package rest
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -13,6 +15,8 @@ func (a *api) listCollections(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	sees := access.Sees(r.Context())
+	all = slices.DeleteFunc(all, func(c *scheduler.Collection) bool { return !sees(c.Name) })
 	return answer(w, http.StatusOK, view.ListOf(all, view.Collection, ""))
 }
 

@@ -72,7 +72,14 @@
 //  8. No answer shows a secret: a job's are left out, and that of a name is not
 //     given back. Neither are they logged.
 //  9. A browser cannot be made to change anything from a page of another
-//     origin ([http.CrossOriginProtection]). There is no authentication here.
+//     origin ([http.CrossOriginProtection]).
+//  10. Who asks is what [Config.Identify] finds out; by default anybody may do
+//     everything. Each operation names a right (package access), and one that
+//     names none is refused. Without one is 401 AuthenticationFailed with
+//     WWW-Authenticate (RFC 6750), or 403 AuthorizationFailed, which names the
+//     role that is missing; nothing of the request is read then. Lists and
+//     histories over all collections have what the caller may see, and what is
+//     named by an id is not found otherwise. /healthz and /readyz are open.
 //
 // # Puts and patches
 //

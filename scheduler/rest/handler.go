@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
@@ -22,6 +23,11 @@ type Config struct {
 	// header Host. It keeps out pages of the web whose names lead here. Default:
 	// all.
 	AllowHost func(host string) bool
+
+	// Identify finds out who asks. The error is a [*access.Unknown] when that is not known, or the store's. Default:
+	// nobody is asked for anything, and everybody may do everything.
+	Identify func(r *http.Request) (*access.Principal, error)
+
 	// MaxTails is how many live tails there may be at once; one caller, told by
 	// its address, may have a quarter of them. Default [DefaultMaxTails].
 	MaxTails int
@@ -35,22 +41,26 @@ type Config struct {
 
 // api serves the requests.
 type api struct {
-	service *service.Service
-	ready   func(ctx context.Context) error
-	tails   *tailCount
-	log     *slog.Logger
-	version string
+	service  *service.Service
+	ready    func(ctx context.Context) error
+	identify func(r *http.Request) (*access.Principal, error)
+	tails    *tailCount
+	log      *slog.Logger
+	version  string
 }
 
 // New returns the API's handler. It serves any number of requests at once.
 func New(cfg Config) http.Handler {
-	a := &api{service: cfg.Service, ready: cfg.Ready, log: cfg.Logger, version: cfg.Version}
+	a := &api{service: cfg.Service, ready: cfg.Ready, identify: cfg.Identify, log: cfg.Logger, version: cfg.Version}
 	if cfg.MaxTails <= 0 {
 		cfg.MaxTails = DefaultMaxTails
 	}
 	a.tails = newTailCount(cfg.MaxTails)
 	if a.ready == nil {
 		a.ready = func(context.Context) error { return nil }
+	}
+	if a.identify == nil {
+		a.identify = anybody
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
@@ -62,6 +72,8 @@ func New(cfg Config) http.Handler {
 	a.register(mux, "", strict(resources), (*api).refuse)
 	a.register(mux, "", strict(slices.Concat(secrets, process)), (*api).refuse)
 	a.register(mux, "", slices.Concat(awxTools, awxSchedules), (*api).refuseAWX)
+	a.register(mux, armGroup+armProvider, managed(), (*api).refuseARM)
+	a.register(mux, "", manager, (*api).refuseARM)
 	mux.Handle("/", a.handler(func(_ *api, _ http.ResponseWriter, r *http.Request) error {
 		return fault{http.StatusNotFound, "UnknownRoute", "there is nothing at " + r.URL.Path}
 	}, (*api).refuse))
@@ -69,7 +81,7 @@ func New(cfg Config) http.Handler {
 	guard.SetDenyHandler(a.handler(func(*api, http.ResponseWriter, *http.Request) error {
 		return fault{http.StatusForbidden, "CrossOrigin", "a page of another origin may not do this"}
 	}, (*api).refuse))
-	return a.observe(a.hosts(cfg.AllowHost, guard.Handler(mux)))
+	return a.observe(a.hosts(cfg.AllowHost, guard.Handler(armSpelled(mux))))
 }
 
 // hosts refuses requests to other names than those that are allowed; nil allows all.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -50,10 +51,10 @@ func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 
 // historyQuery reads which records are asked for.
 func historyQuery(r *http.Request) (q service.HistoryQuery, err error) {
-	if q.RecordFilter, err = view.HistoryFilter(r.URL.Query().Get("$filter")); err != nil {
+	if q.RecordFilter, err = view.HistoryFilter(r.URL.Query().Get("$filter"), time.Now()); err != nil {
 		return q, err
 	}
-	q.Key, q.UID = key(r), r.URL.Query().Get("uid")
+	q.Key, q.UID, q.Sees = key(r), r.URL.Query().Get("uid"), access.Sees(r.Context())
 	q.Earlier, err = flag(r, "earlier")
 	return q, err
 }

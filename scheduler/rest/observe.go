@@ -6,13 +6,38 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-const requestIDHeader = "X-Ms-Request-Id"
+// The headers that tell requests apart: by the server, by the client, and by what
+// several requests are part of.
+const (
+	requestIDHeader     = "X-Ms-Request-Id"
+	clientIDHeader      = "X-Ms-Client-Request-Id"
+	correlationIDHeader = "X-Ms-Correlation-Request-Id"
+
+	returnClientID = "X-Ms-Return-Client-Request-Id" // false: the client's is not wanted back
+)
+
+// longestID is how long an id that is given back may be, in bytes: they are UUIDs.
+const longestID = 256
+
+// echo gives back the ids that a request came with. What is part of nothing else
+// is correlated with itself.
+func echo(h http.Header, r *http.Request, id string) {
+	if given := r.Header.Get(correlationIDHeader); given != "" && len(given) <= longestID {
+		id = given
+	}
+	h.Set(correlationIDHeader, id)
+	given := r.Header.Get(clientIDHeader)
+	if given != "" && len(given) <= longestID && !strings.EqualFold(r.Header.Get(returnClientID), "false") {
+		h.Set(clientIDHeader, given)
+	}
+}
 
 // observe gives every request its id, logs it, and turns a panic into an
 // answer.
@@ -21,6 +46,7 @@ func (a *api) observe(next http.Handler) http.Handler {
 		begin := time.Now()
 		id := requestID()
 		w.Header().Set(requestIDHeader, id)
+		echo(w.Header(), r, id)
 		w.Header().Set("Server", "Carillon/"+a.version)
 		out := &response{ResponseWriter: w}
 		defer func() {

@@ -55,6 +55,7 @@ var process = []operation{
 func (a *api) register(mux *http.ServeMux, prefix string, operations []operation, refuse refusal) {
 	paths := map[string]map[string]action{}
 	for _, op := range operations {
+		op.do = guarded(op)
 		if paths[op.path] == nil {
 			paths[op.path] = map[string]action{}
 		}

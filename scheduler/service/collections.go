@@ -44,8 +44,8 @@ func (c CollectionKeeper) PutCollection(
 		return nil, "", err
 	}
 	put, err = c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
-		put, result = replaced(cur, wish)
-		return put, nil
+		put, result, err = replaced(cur, wish)
+		return put, err
 	})
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
 		return wish, view.Updated, c.write(ctx, wish, damaged.Revision)
@@ -68,20 +68,19 @@ func (c CollectionKeeper) ForeseeCollection(
 	if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
 		return nil, "", err
 	}
-	put, result = replaced(cur, wish)
-	return put, result, nil
+	return replaced(cur, wish)
 }
 
 // replaced returns a collection, nil for a new one, with other settings.
-func replaced(cur, wish *scheduler.Collection) (*scheduler.Collection, view.Result) {
+func replaced(cur, wish *scheduler.Collection) (*scheduler.Collection, view.Result, error) {
 	next := wish.Over(cur)
 	switch {
 	case cur == nil:
-		return next, view.Created
+		return next, view.Created, next.Placed()
 	case next.Equals(cur):
-		return next, view.Unchanged
+		return next, view.Unchanged, nil
 	}
-	return next, view.Updated
+	return next, view.Updated, nil
 }
 
 // CreateCollection creates a collection. ErrConflict when it exists already.
@@ -94,14 +93,14 @@ func (c CollectionKeeper) CreateCollection(ctx context.Context, name string, bod
 		if cur != nil {
 			return nil, fmt.Errorf("collection %s: %w: it exists already", name, scheduler.ErrConflict)
 		}
-		return wish, nil
+		return wish, wish.Placed()
 	})
 }
 
 // PatchCollection merges a document into a collection's settings (RFC 7396).
 // ErrNotFound when there is none.
 func (c CollectionKeeper) PatchCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, error) {
-	if err := scheduler.ValidateName("collection", name); err != nil {
+	if err := scheduler.ValidateCollection(name); err != nil {
 		return nil, err
 	}
 	patch, err := intake.Parse(ctx, body)
@@ -119,7 +118,7 @@ func (c CollectionKeeper) PatchCollection(ctx context.Context, name string, body
 // TurnCollection enables or disables a collection. The states of its jobs stay
 // as they are. ErrNotFound when there is none.
 func (c CollectionKeeper) TurnCollection(ctx context.Context, name string, state scheduler.State) (*scheduler.Collection, error) {
-	if err := scheduler.ValidateName("collection", name); err != nil {
+	if err := scheduler.ValidateCollection(name); err != nil {
 		return nil, err
 	}
 	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
@@ -136,7 +135,7 @@ func (c CollectionKeeper) TurnCollection(ctx context.Context, name string, state
 // readCollection reads the settings of a collection. An empty body asks for
 // none.
 func readCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, error) {
-	if err := scheduler.ValidateName("collection", name); err != nil {
+	if err := scheduler.ValidateCollection(name); err != nil {
 		return nil, err
 	}
 	v := document.ObjectValue()
@@ -203,6 +202,15 @@ func (c CollectionKeeper) Collection(ctx context.Context, name string) (*schedul
 	return shownCollection(c.stored(ctx, name))
 }
 
+// ScopeOf returns the scope of a collection. ErrNotFound when there is none.
+func (c CollectionKeeper) ScopeOf(ctx context.Context, name string) (scheduler.Scope, error) {
+	known, err := c.shared.Collections.Get(ctx, name)
+	if err != nil {
+		return scheduler.Scope{}, err
+	}
+	return known.Scope, nil
+}
+
 // shownCollection shows what a collection is that was read, or that could not be.
 func shownCollection(one *scheduler.Collection, err error) (*scheduler.Collection, error) {
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
@@ -213,7 +221,7 @@ func shownCollection(one *scheduler.Collection, err error) (*scheduler.Collectio
 
 // stored returns a collection as it is stored. ErrNotFound when there is none.
 func (c CollectionKeeper) stored(ctx context.Context, name string) (*scheduler.Collection, error) {
-	if err := scheduler.ValidateName("collection", name); err != nil {
+	if err := scheduler.ValidateCollection(name); err != nil {
 		return nil, err
 	}
 	st, err := c.bucket().Load(ctx, name)

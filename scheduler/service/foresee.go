@@ -15,7 +15,7 @@ func (e Editor) foresee(ctx context.Context, cur, next *scheduler.Job) (*view.Jo
 	if _, err := next.Encode(e.shared.Secrets); err != nil {
 		return nil, err
 	}
-	if next.State == scheduler.Disabled && cur.State == scheduler.Enabled {
+	if next.State == scheduler.Disabled {
 		p, err := e.plans.progress(ctx, cur)
 		if err != nil {
 			return nil, err

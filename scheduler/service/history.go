@@ -14,6 +14,13 @@ type HistoryQuery struct {
 	scheduler.RecordFilter
 
 	Key scheduler.Key // of a job; of a collection when Job is empty; of all jobs when it is the zero Key
+
+	Sees func(collection string) bool // whose records may be seen; nil: those of all
+}
+
+// Admits reports whether a record is wanted, and may be seen.
+func (q *HistoryQuery) Admits(r *scheduler.Record, incarnation string, exists bool) bool {
+	return (q.Sees == nil || q.Sees(r.Job.Collection)) && q.RecordFilter.Admits(r, incarnation, exists)
 }
 
 // check makes sure that what is asked for exists.
@@ -22,7 +29,7 @@ func (r Reader) check(ctx context.Context, q *HistoryQuery) error {
 	case k.Job != "":
 		return k.Validate()
 	case k.Collection != "":
-		if err := scheduler.ValidateName("collection", k.Collection); err != nil {
+		if err := scheduler.ValidateCollection(k.Collection); err != nil {
 			return err
 		}
 		return r.shared.exists(ctx, k.Collection)

@@ -240,7 +240,7 @@ func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job) (*view.Jo
 			return nil, err
 		}
 	}
-	if next.State == scheduler.Disabled && cur.State == scheduler.Enabled {
+	if next.State == scheduler.Disabled {
 		p, err := e.plans.progress(ctx, cur)
 		if err != nil {
 			return nil, err

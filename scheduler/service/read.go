@@ -86,7 +86,7 @@ func (h *shared) exists(ctx context.Context, collection string) error {
 func (r Reader) List(
 	ctx context.Context, collection string, state scheduler.State, p view.Page,
 ) (views []*view.Job, next *view.Page, err error) {
-	if err := errors.Join(scheduler.ValidateName("collection", collection), p.Validate()); err != nil {
+	if err := errors.Join(scheduler.ValidateCollection(collection), p.Validate()); err != nil {
 		return nil, nil, err
 	}
 	if err := r.shared.exists(ctx, collection); err != nil {

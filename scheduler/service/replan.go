@@ -126,7 +126,7 @@ func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was schedule
 	if err != nil && found.Running == nil {
 		return false, err
 	}
-	from.Schedule = j.ScheduleGen
+	from.Schedule, from.Doubtful = j.ScheduleGen, from.Waiting == 0
 	what, s := j.Replan(was, found, time.Now().UTC())
 	switch what {
 	case scheduler.LookAgain:
@@ -187,7 +187,7 @@ func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
 	if err != nil {
 		return err
 	}
-	from := step.From{Slot: scheduler.Slot{Key: j.Key}, Schedule: j.ScheduleGen}
+	from := step.From{Slot: scheduler.Slot{Key: j.Key}, Schedule: j.ScheduleGen, Doubtful: true}
 	return p.shared.steps.CarryOut(ctx, j, search.Next(time.Now().UTC()), from)
 }
 

@@ -63,6 +63,7 @@ type From struct {
 	Running  uint64           // sequence of the running baton
 	Baton    *scheduler.Baton // of a detached run that is to be merged
 	Schedule int              // generation of the schedule that the step was decided for
+	Doubtful bool             // nothing waits: another may have gone on from what ran or was missing, and all that followed be over
 }
 
 // CarryOut records what the step says, which may be in the history already, and
@@ -92,7 +93,7 @@ func (e *Executor) Record(ctx context.Context, k scheduler.Key, records []schedu
 		}
 	}
 	for i := range records {
-		if err := e.Append(ctx, &records[i]); err != nil {
+		if _, err := e.Append(ctx, &records[i]); err != nil {
 			return err
 		}
 	}
@@ -100,22 +101,23 @@ func (e *Executor) Record(ctx context.Context, k scheduler.Key, records []schedu
 }
 
 // Append writes a record. Only the answer to a first try may have been lost, so
-// a repetition looks for it.
-func (e *Executor) Append(ctx context.Context, r *scheduler.Record) error {
-	again := false
-	err := e.cfg.Persist(ctx, r.Job, func(ctx context.Context) error {
-		if again {
+// a repetition looks for it. again says that it took one: meanwhile others may
+// have gone on from the record.
+func (e *Executor) Append(ctx context.Context, r *scheduler.Record) (again bool, err error) {
+	tried := false
+	err = e.cfg.Persist(ctx, r.Job, func(ctx context.Context) error {
+		if again = tried; again {
 			if there, err := e.recorded(ctx, r); there || err != nil {
 				return err
 			}
 		}
-		again = true
+		tried = true
 		return e.cfg.Store.Append(ctx, r)
 	})
 	if err == nil {
 		e.cfg.OnRecord(r)
 	}
-	return err
+	return again, err
 }
 
 // Move publishes the next baton of the step, writes the job's end when it has
@@ -131,16 +133,16 @@ func (e *Executor) Move(ctx context.Context, j *scheduler.Job, s scheduler.Step,
 	if at.IsZero() {
 		at = e.ArmAt(j, &next)
 	}
-	again := false
+	doubtful := from.Doubtful
 	return e.cfg.Persist(ctx, j.Key, func(ctx context.Context) error {
-		if again && from.Running != 0 {
+		if doubtful && from.Running != 0 {
 			if err := e.unmoved(ctx, from.Slot); err != nil {
 				return err
 			}
 		}
-		err := e.publish(ctx, next.Encode(), at, from)
-		again, next.Suspect = true, true // the answer may have been lost, and all be over that followed when this is repeated
-		return err
+		next.Suspect = next.Suspect || doubtful
+		doubtful = true // the answer may be lost, and all be over that followed when this is repeated
+		return e.publish(ctx, next.Encode(), at, from)
 	})
 }
 

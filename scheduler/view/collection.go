@@ -17,8 +17,16 @@ func Collection(c *scheduler.Collection) document.Value {
 		return document.Member{Name: name, Value: document.StringValue(text)}
 	}
 	properties, top := c.Settings()
-	members := []document.Member{text("id", collectionID(c.Name)), text("type", CollectionType), text("name", c.Name)}
+	members := []document.Member{text("id", ownID(c)), text("type", CollectionType), text("name", c.Name)}
 	members = append(members, top.Members()...)
 	all := append(append([]document.Member{}, properties.Members()...), text("state", string(c.State)))
 	return document.ObjectValue(append(members, document.Member{Name: "properties", Value: document.ObjectValue(all...)})...)
+}
+
+// ownID is a collection's id; outside of the default scope, with the scope's path before it.
+func ownID(c *scheduler.Collection) string {
+	if c.Scope.IsDefault() {
+		return collectionID(c.Name)
+	}
+	return c.Scope.Provider() + collectionID(scheduler.PlainName(c.Name))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
@@ -19,6 +20,8 @@ import (
 // long, the beginning and the end are told. Codes and status numbers belong together:
 //
 //	400 BadRequest          the input is wrong (ErrInvalid)
+//	401 AuthenticationFailed  it is not known who asks ([access.Unknown])
+//	403 AuthorizationFailed  who asks lacks a role ([access.Denied])
 //	404 ResourceNotFound    the job or collection does not exist (ErrNotFound)
 //	409 Conflict            its state, or a quota, does not allow it (ErrConflict)
 //	503 ServiceUnavailable  the store did not answer, or the time was up; try again (ErrUnavailable)
@@ -34,6 +37,12 @@ type Error struct {
 // none of the sentinels is a defect: its text is left out, so the caller
 // should log it.
 func DescribeError(err error) Error {
+	if unknown, ok := errors.AsType[*access.Unknown](err); ok {
+		return Error{401, "AuthenticationFailed", unknown.Error(), nil}
+	}
+	if denied, ok := errors.AsType[*access.Denied](err); ok {
+		return Error{403, "AuthorizationFailed", denied.Error(), nil}
+	}
 	switch {
 	case errors.Is(err, scheduler.ErrInvalid):
 		p := scheduler.ProblemsIn(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -34,6 +35,14 @@ func TestDescribeError(t *testing.T) {
 		{fmt.Errorf("job a/b: %w", scheduler.ErrNotFound), 404, 0, `{"error":{"code":"ResourceNotFound","message":"job a/b: not found"}}`},
 		{fmt.Errorf("job a/b: %w: busy", scheduler.ErrConflict), 409, 0, `{"error":{"code":"Conflict","message":"job a/b: conflict: busy"}}`},
 		{fmt.Errorf("%w: no answer", scheduler.ErrUnavailable), 503, 0, `{"error":{"code":"ServiceUnavailable","message":"unavailable: no answer"}}`},
+		{
+			&access.Unknown{}, 401, 0,
+			`{"error":{"code":"AuthenticationFailed","message":"this scheduler asks for a token, as Authorization: Bearer, and none was given"}}`,
+		},
+		{
+			&access.Denied{Right: access.Operate, Collection: "a"}, 403, 0,
+			`{"error":{"code":"AuthorizationFailed","message":"this needs the role operator on collection a; nobody known has no role"}}`,
+		},
 		{context.DeadlineExceeded, 503, 0, ""},
 		{errors.New("secret"), 500, 0, `{"error":{"code":"InternalError","message":"a defect of the scheduler; its log says more"}}`},
 	}

@@ -13,101 +13,214 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// HistoryFilter reads the $filter of a history into the outcomes and the bounds
-// of a filter. It is one comparison, or several joined by "and":
+// HistoryFilter reads the $filter of a history. It is one comparison of a member
+// of the records, or several joined by "and":
 //
 //	status eq failed             failed, completed, faulted, postponed, skipped; "outcome" may stand for "status"
 //	(status eq a or status eq b) several of them; without parentheses when nothing else is asked
-//	startTime ge 2026-03-08      ge, gt, le or lt, and a time in a form of [document.ParseTime]
+//	actionType eq Http           the type of the action, as in the job
+//	actionName eq ErrorAction    MainAction or ErrorAction
+//	target eq example.com:443    what the action loads: a host with its port, or without for all of its ports
+//	manual eq true               run by hand, or with false by the schedule
+//	startTime ge 2026-03-08      ge, gt, le or lt, and a time in a form of [document.ParseTime],
+//	endTime lt 2h                or how long before now that was, in a form of [document.ParseDuration] with units
 //
-// in any letter case; a word may stand in single quotes. The time of a record
-// that is of no attempt is that of the decision. Empty means all.
+// in any letter case; a word may stand in single quotes. All but manual and the
+// times may have several values like status has. The startTime of a record that
+// is of no attempt is that of the decision. Empty means all.
 // [scheduler.ErrInvalid] for anything else.
-func HistoryFilter(filter string) (f scheduler.RecordFilter, err error) {
+func HistoryFilter(filter string, now time.Time) (f scheduler.RecordFilter, err error) {
 	words := filterWords(filter)
 	if len(words) == 0 {
 		return f, nil
 	}
 	terms := slices.Collect(splitWords(words, "and"))
+	r := filterReader{filter: &f, now: now}
 	for _, term := range terms {
 		bare := len(terms) > 1
 		if n := len(term); n > 2 && term[0] == "(" && term[n-1] == ")" {
 			term, bare = term[1:n-1], false
 		}
-		if err := readTerm(&f, term, bare); err != nil {
+		if err := r.term(term, bare); err != nil {
 			return f, scheduler.Invalid("$filter", fmt.Sprintf("%q %v", strings.Join(term, " "), err))
 		}
 	}
-	if !f.Until.IsZero() && f.Until.Before(f.Since) {
-		return f, scheduler.Invalid("$filter", "the last startTime is before the first")
+	for _, span := range []struct {
+		member       string
+		since, until time.Time
+	}{{"startTime", f.Since, f.Until}, {"endTime", f.EndedSince, f.EndedUntil}} {
+		if !span.until.IsZero() && span.until.Before(span.since) {
+			return f, scheduler.Invalid("$filter", "the last "+span.member+" is before the first")
+		}
 	}
 	return f, nil
 }
 
-// readTerm reads one of the parts that are joined by "and". bare says that it
-// stands beside others without parentheses.
-func readTerm(f *scheduler.RecordFilter, term []string, bare bool) error {
-	choices := slices.Collect(splitWords(term, "or"))
-	if len(choices) == 1 && len(term) == 3 && strings.EqualFold(term[0], "startTime") {
-		return readBound(f, strings.ToLower(term[1]), term[2])
+// filterReader reads the parts of a filter that are joined by "and".
+type filterReader struct {
+	filter *scheduler.RecordFilter
+	now    time.Time
+}
+
+// choice is a member that is compared by eq, with one value or several.
+type choice struct {
+	names []string
+	form  string // of a value, for people
+	few   bool   // only one value
+
+	// take takes a value, unless it is none of the member's. given tells whether there are some.
+	take  func(f *scheduler.RecordFilter, value string) bool
+	given func(f *scheduler.RecordFilter) bool
+}
+
+// choices are the members that are compared by eq.
+var choices = []choice{
+	{
+		names: []string{"status", "outcome"}, form: alternatives(scheduler.Outcomes),
+		take: func(f *scheduler.RecordFilter, value string) bool {
+			o := scheduler.Outcome(strings.ToLower(value))
+			return slices.Contains(scheduler.Outcomes, o) && add(&f.Outcomes, o)
+		},
+		given: func(f *scheduler.RecordFilter) bool { return len(f.Outcomes) > 0 },
+	},
+	{
+		names: []string{"actionType"}, form: "Http",
+		take:  func(f *scheduler.RecordFilter, value string) bool { return add(&f.ActionTypes, value) },
+		given: func(f *scheduler.RecordFilter) bool { return len(f.ActionTypes) > 0 },
+	},
+	{
+		names: []string{"actionName"}, form: alternatives(scheduler.ActionNames),
+		take: func(f *scheduler.RecordFilter, value string) bool {
+			p, ok := scheduler.PhaseOf(value)
+			return ok && add(&f.Phases, p)
+		},
+		given: func(f *scheduler.RecordFilter) bool { return len(f.Phases) > 0 },
+	},
+	{
+		names: []string{"target"}, form: "HOST[:PORT]",
+		take:  func(f *scheduler.RecordFilter, value string) bool { return add(&f.Targets, value) },
+		given: func(f *scheduler.RecordFilter) bool { return len(f.Targets) > 0 },
+	},
+	{
+		names: []string{"manual"}, form: "true|false", few: true,
+		take: func(f *scheduler.RecordFilter, value string) bool {
+			manual := strings.EqualFold(value, "true")
+			f.Manual = &manual
+			return manual || strings.EqualFold(value, "false")
+		},
+		given: func(f *scheduler.RecordFilter) bool { return f.Manual != nil },
+	},
+}
+
+// add adds a value that is not there yet.
+func add[T comparable](values *[]T, value T) bool {
+	if !slices.Contains(*values, value) {
+		*values = append(*values, value)
 	}
-	if len(choices) > 1 && bare {
+	return true
+}
+
+// term reads one of the parts. bare says that it stands beside others without
+// parentheses.
+func (r filterReader) term(term []string, bare bool) error {
+	alternatives := slices.Collect(splitWords(term, "or"))
+	if len(alternatives) == 1 && len(term) == 3 {
+		switch f := r.filter; {
+		case strings.EqualFold(term[0], "startTime"):
+			return r.bound(&f.Since, &f.Until, term)
+		case strings.EqualFold(term[0], "endTime"):
+			return r.bound(&f.EndedSince, &f.EndedUntil, term)
+		}
+	}
+	if len(alternatives) > 1 && bare {
 		return errors.New("stands beside others: put what is joined by or in parentheses")
 	}
-	var outcomes []scheduler.Outcome
-	for _, words := range choices {
-		o, ok := outcomeOf(words)
-		if !ok {
-			return fmt.Errorf("is not of the form: status eq %s; several may be joined by or; nor of the form: startTime ge|gt|le|lt TIME",
-				alternatives(scheduler.Outcomes))
-		}
-		if !slices.Contains(outcomes, o) {
-			outcomes = append(outcomes, o)
+	if len(term) == 0 || choiceOf(term[0]) == nil {
+		return errUnknownTerm
+	}
+	c := choiceOf(term[0])
+	if c.given(r.filter) {
+		return fmt.Errorf("asks for a %s besides another: several may be joined by or", c.names[0])
+	}
+	for _, words := range alternatives {
+		if len(words) != 3 || choiceOf(words[0]) != c || !strings.EqualFold(words[1], "eq") || !c.take(r.filter, words[2]) {
+			return fmt.Errorf("is not of the form: %s eq %s%s", c.names[0], c.form, c.several())
 		}
 	}
-	if len(f.Outcomes) > 0 {
-		return errors.New("asks for a status besides another: several may be joined by or")
+	if c.few && len(alternatives) > 1 {
+		return fmt.Errorf("asks for both: leave %s out", c.names[0])
 	}
-	f.Outcomes = outcomes
 	return nil
 }
 
-// outcomeOf reads "status eq failed".
-func outcomeOf(words []string) (scheduler.Outcome, bool) {
-	if len(words) != 3 || !strings.EqualFold(words[1], "eq") ||
-		!strings.EqualFold(words[0], "status") && !strings.EqualFold(words[0], "outcome") {
-		return "", false
+// several says of a member that it may have several values.
+func (c *choice) several() string {
+	if c.few {
+		return ""
 	}
-	o := scheduler.Outcome(strings.ToLower(words[2]))
-	return o, slices.Contains(scheduler.Outcomes, o)
+	return "; several may be joined by or"
 }
 
-// readBound reads what a time is compared with.
-func readBound(f *scheduler.RecordFilter, operator, text string) error {
-	t, err := document.ParseTime(text)
+// choiceOf returns the member of a name; nil when there is none.
+func choiceOf(name string) *choice {
+	i := slices.IndexFunc(choices, func(c choice) bool {
+		return slices.ContainsFunc(c.names, func(n string) bool { return strings.EqualFold(n, name) })
+	})
+	if i < 0 {
+		return nil
+	}
+	return &choices[i]
+}
+
+// errUnknownTerm says what may be asked.
+var errUnknownTerm = errors.New("is not of the form: status|actionType|actionName|target|manual eq VALUE; several may be joined by or; " +
+	"nor of the form: startTime|endTime ge|gt|le|lt TIME")
+
+// bound reads what a time is compared with.
+func (r filterReader) bound(since, until *time.Time, term []string) error {
+	t, err := moment(term[2], r.now)
 	if err != nil {
 		return fmt.Errorf("does not compare with a time: %w", err)
 	}
-	switch operator {
+	switch strings.ToLower(term[1]) {
 	case "gt":
 		t = t.Add(1)
 		fallthrough
 	case "ge":
-		if t.After(f.Since) {
-			f.Since = t
+		if t.After(*since) {
+			*since = t
 		}
 	case "lt":
 		t = t.Add(-1)
 		fallthrough
 	case "le":
-		if f.Until.IsZero() || t.Before(f.Until) {
-			f.Until = t
+		if until.IsZero() || t.Before(*until) {
+			*until = t
 		}
 	default:
 		return errors.New("does not compare by ge, gt, le or lt")
 	}
 	return nil
 }
+
+// moment reads a time, or how long before now it was. A number without a unit is
+// no such length: 2026 would be one of seconds.
+func moment(text string, now time.Time) (time.Time, error) {
+	if n := len(text); n > 1 && (text[0] == 'P' || text[0] >= '0' && text[0] <= '9' && strings.IndexByte("wdhms", text[n-1]) >= 0) {
+		d, err := document.ParseDuration(text)
+		if err != nil {
+			return time.Time{}, err
+		}
+		if d.Approx() > longestAgo {
+			return time.Time{}, fmt.Errorf("%q ago is before all records", text)
+		}
+		return now.Add(-d.Approx()), nil
+	}
+	return document.ParseTime(text)
+}
+
+// longestAgo keeps a length of time from reaching back further than there are dates.
+const longestAgo = 290 * 365 * 24 * time.Hour
 
 // filterWords are the words of a filter; parentheses are words of their own, and
 // single quotes are taken away.
@@ -139,23 +252,47 @@ func splitWords(words []string, at string) func(yield func([]string) bool) {
 	}
 }
 
-// HistoryFilterText is a filter as [HistoryFilter] reads it.
-func HistoryFilterText(outcomes []scheduler.Outcome, since, until time.Time) string {
+// HistoryFilterText is a filter as [HistoryFilter] reads it. What has no place in
+// one is left out: the incarnation, and whether earlier ones are asked for.
+func HistoryFilterText(f *scheduler.RecordFilter) string {
 	var terms []string
-	if len(outcomes) > 0 {
-		choices := make([]string, len(outcomes))
-		for i, o := range outcomes {
-			choices[i] = "status eq " + string(o)
+	oneOf := func(member string, values []string) {
+		choices := make([]string, len(values))
+		for i, v := range values {
+			choices[i] = member + " eq '" + v + "'"
 		}
-		terms = append(terms, "("+strings.Join(choices, " or ")+")")
+		if len(values) > 0 {
+			terms = append(terms, "("+strings.Join(choices, " or ")+")")
+		}
 	}
-	if !since.IsZero() {
-		terms = append(terms, "startTime ge "+since.UTC().Format(time.RFC3339Nano))
+	var names []string
+	for _, p := range f.Phases {
+		names = append(names, p.ActionName())
 	}
-	if !until.IsZero() {
-		terms = append(terms, "startTime le "+until.UTC().Format(time.RFC3339Nano))
+	oneOf("status", texts(f.Outcomes))
+	oneOf("actionType", f.ActionTypes)
+	oneOf("actionName", names)
+	oneOf("target", f.Targets)
+	if f.Manual != nil {
+		terms = append(terms, fmt.Sprintf("manual eq %t", *f.Manual))
+	}
+	for _, bound := range []struct {
+		comparison string
+		at         time.Time
+	}{{"startTime ge ", f.Since}, {"startTime le ", f.Until}, {"endTime ge ", f.EndedSince}, {"endTime le ", f.EndedUntil}} {
+		if !bound.at.IsZero() {
+			terms = append(terms, bound.comparison+bound.at.UTC().Format(time.RFC3339Nano))
+		}
 	}
 	return strings.Join(terms, " and ")
+}
+
+func texts[T ~string](values []T) []string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = string(v)
+	}
+	return all
 }
 
 // HistoryToken is the $skiptoken that goes on with the records before a

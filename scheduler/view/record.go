@@ -13,7 +13,7 @@ import (
 // "List Job History"):
 //
 //	{"id", "type", "name", "properties": {
-//	   "startTime", "endTime", "expectedExecutionTime",
+//	   "version": 2, "startTime", "endTime", "expectedExecutionTime",
 //	   "actionName": "MainAction" | "ErrorAction",
 //	   "status": "Completed" | "Failed" | "Faulted" | "Postponed" | "Skipped",
 //	   "message", "retryCount", "repeatCount", …}}
@@ -25,14 +25,16 @@ import (
 // An id is equal wherever the record is shown, and ids of later records sort
 // first.
 func Record(r *scheduler.Record) any {
-	id, properties := RecordID(r), recordProperties{r.Form(), r.Sequence}
+	id, properties := RecordID(r), recordProperties{scheduler.RecordVersion, r.Form(), r.Sequence}
 	properties.RetryAfter = max(0, properties.RetryAfter)
 	return resource{jobID(r.Job) + "/history/" + id, recordType, r.Job.String() + "/" + id, properties}
 }
 
 // recordProperties are what is shown of a record, and where it is in the history.
 type recordProperties struct {
-	scheduler.RecordForm
+	Version int `json:"version"`
+
+	scheduler.RecordForm //nolint:embeddedstructfieldcheck // the version is the first member, as it is stored
 
 	Sequence uint64 `json:"sequence,omitempty"` // 0: it was not read from the history
 }

@@ -30,7 +30,7 @@ func TestRecordDocument(t *testing.T) {
 			},
 			`{"id":"/jobCollections/default/jobs/http_job/history/02519429304061978048:
 			"type":"Microsoft.Scheduler/jobCollections/jobs/history","name":"default/http_job/02519429304061978048:
-			"properties":{"startTime":"2016-03-30T20:39:53.8021951Z","endTime":"2016-03-30T20:39:53.8646988Z","expectedExecutionTime":"2016-03-30T20:39:51.8021951Z",
+			"properties":{"version":2,"startTime":"2016-03-30T20:39:53.8021951Z","endTime":"2016-03-30T20:39:53.8646988Z","expectedExecutionTime":"2016-03-30T20:39:51.8021951Z",
 			"actionName":"MainAction","status":"Completed","message":"Http Action - …","retryCount":0,"repeatCount":135,
 			"occurrence":"default/http_job@2016-03-30T20:39:52Z","attemptId":"default/http_job@2016-03-30T20:39:52Z#1",
 			"dueTime":"2016-03-30T20:39:52.3021951Z","lateness":1.5,"duration":0.0625037,"statusCode":200,"response":"ok"}}`,
@@ -45,7 +45,7 @@ func TestRecordDocument(t *testing.T) {
 			"faulted",
 			scheduler.Record{Job: k, Outcome: scheduler.OutcomeFaulted, Ended: at},
 			`02519429304061978048
-			{"endTime":"2016-03-30T20:39:53.8021951Z","actionName":"MainAction","status":"Faulted"`,
+			{"version":2,"endTime":"2016-03-30T20:39:53.8021951Z","actionName":"MainAction","status":"Faulted"`,
 		},
 		{
 			"skipped",

@@ -22,33 +22,42 @@ import (
 	"github.com/carillon-sched/carillon/store"
 )
 
-var modelSeed = flag.Uint64("model.seed", 0, "repeat the lives of jobs that TestModel drew from this seed")
+var (
+	modelSeed = flag.Uint64("model.seed", 0, "repeat the lives of jobs that TestModel drew from this seed")
+	modelFrom = flag.Uint64("model.from", 1, "the first of the seeds that TestModel draws lives of jobs from, one after the other; 0: any")
+)
 
 // modelFound are seeds of lives in which something was wrong once.
 var modelFound = []uint64{
-	7695340391346137524, // a pass without an answer was repeated after all that followed had ended
+	7695340391346137524,  // a pass without an answer was repeated after all that followed had ended
+	1820468276866502854,  // the run that followed ended between two looks at whether there was one; depends on who is first
+	6998764117660968640,  // a baton without what was counted in after it was the last word on a job that was disabled
+	9545287543644811340,  // an edit went on from a record whose answer was lost, and the worker after it
+	1860475239470359681,  // the baton that a disabled job had kept knew what was counted in, and was cancelled
+	4293868018689983977,  // a job that was enabled, and lost its baton, forgot what had run by hand while it was disabled
+	14447001257779798614, // two audits fired what was missing, one after the other had run; depends on who is first
 }
 
 // TestModel draws lives of jobs at random: they are put, edited, turned off and on, run by hand, deleted and put again by two
 // processes, whose writes are cut short, and which die between any two of them. When all is over, no run was early, none was made
 // twice but by a process that had died, and under the same key; calls and records match, one for one; counters, lists and views agree
 // with the history; every instant of a schedule that nobody touched ran or was skipped for a reason; and there is nothing to audit.
-// CARILLON_FUZZ_TIME=10m draws new ones for ten minutes, and -model.seed repeats one.
+// CARILLON_FUZZ_TIME=10m goes on for ten minutes, with -model.from=0 by seeds that nobody tried before, and -model.seed repeats one.
 func TestModel(t *testing.T) {
 	if *modelSeed != 0 {
 		live(t, *modelSeed, drawMoves(*modelSeed), true)
 		return
 	}
-	span, asked := climb.Span(t)
+	span, _ := climb.Span(t)
 	end := time.Now().Add(span)
 	lives := 0
 	for ; lives < len(modelFound) || time.Now().Before(end); lives++ {
-		seed := uint64(lives + 1) // the same ones, unless more are asked for
-		if asked {
-			seed = rand.Uint64()
-		}
-		if lives < len(modelFound) {
+		seed := *modelFrom + uint64(lives) // the same ones every time: what is tested is not left to chance
+		switch {
+		case lives < len(modelFound):
 			seed = modelFound[lives]
+		case *modelFrom == 0:
+			seed = rand.Uint64()
 		}
 		moves := drawMoves(seed)
 		if wrong := live(t, seed, moves, false); len(wrong) > 0 {

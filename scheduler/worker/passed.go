@@ -15,7 +15,7 @@ import (
 func (w *Worker) pass(r *run) stage {
 	s := r.step
 	from := step.From{
-		Slot: r.delivery.Slot, Running: r.delivery.Sequence, Baton: &r.baton, Schedule: r.baton.Schedule,
+		Slot: r.delivery.Slot, Running: r.delivery.Sequence, Baton: &r.baton, Schedule: r.baton.Schedule, Doubtful: r.suspect,
 	}
 	r.skipped = append(r.skipped, s.Records...)
 	if err := w.steps.Record(w.settles, r.key(), r.skipped, r.suspect); err != nil {
@@ -48,9 +48,9 @@ func (w *Worker) pass(r *run) stage {
 // to remove its message; when that was cut short, this one lies where the
 // present job's baton ought to be, and the audit has to look.
 func (w *Worker) dropOrphan(r *run) stage {
-	gone, err := w.passedOn(r)
+	now, err := w.look(r)
 	w.ack(r)
-	if err != nil || !gone {
+	if err != nil || !now.passedOn(r) {
 		w.cfg.OnTakeover()
 	}
 	return nil

@@ -68,28 +68,23 @@ func (w *Worker) receive(r *run) stage {
 // such as one whose occurrence runs detached: what has become of the next baton
 // since must not be undone. found is false when r is still to be decided about.
 func (w *Worker) recover(r *run) (next stage, found bool) {
-	search := scheduler.NewAttemptSearch(r.key(), r.baton)
-	err := w.cfg.Store.Recent(w.settles, r.key(), 0, scheduler.SearchedOutcomes, search.Look)
+	now, err := w.look(r) // before the history: whatever followed r and is gone by then has its record
 	if err != nil {
+		return w.retryLater(r, err), true
+	}
+	search := scheduler.NewAttemptSearch(r.key(), r.baton)
+	if err := w.cfg.Store.Recent(w.settles, r.key(), 0, scheduler.SearchedOutcomes, search.Look); err != nil {
 		return w.retryLater(r, err), true
 	}
 	r.faulted = search.Faulted
 	if search.Found == nil {
-		followed, err := w.followed(r)
-		switch {
-		case err != nil:
-			return w.retryLater(r, err), true
-		case followed:
+		if now.followed(r) {
 			return w.ack(r), true
 		}
 		return nil, false
 	}
 	r.skipped, r.attempt = nil, search.Found // what was skipped is recorded before the attempt
-	gone, err := w.passedOn(r)
-	if err != nil {
-		return w.retryLater(r, err), true
-	}
-	if gone {
+	if now.passedOn(r) {
 		return w.ack(r), true
 	}
 	r.baton = search.Baton()
@@ -100,34 +95,35 @@ func (w *Worker) recover(r *run) (next stage, found bool) {
 	return w.carry(r, j, scheduler.Recover(w.definition(r, j), j, search, time.Now())), true
 }
 
-// followed reports whether the slot has a baton that was stored after r. None at
-// all proves nothing here: what is asked may not have stored r itself yet.
-func (w *Worker) followed(r *run) (bool, error) {
-	for _, look := range []func(context.Context, scheduler.Slot) (scheduler.Stored, error){w.cfg.Store.Waiting, w.cfg.Store.Running} {
-		st, err := look(w.settles, r.delivery.Slot)
+// occupancy is what a slot has: the sequences of its batons, 0 for none.
+type occupancy struct{ waiting, running uint64 }
+
+// look returns what r's slot has. It asks for what waits first, which may be fired
+// meanwhile.
+func (w *Worker) look(r *run) (now occupancy, err error) {
+	for _, one := range []struct {
+		ask func(context.Context, scheduler.Slot) (scheduler.Stored, error)
+		is  *uint64
+	}{{w.cfg.Store.Waiting, &now.waiting}, {w.cfg.Store.Running, &now.running}} {
+		st, err := one.ask(w.settles, r.delivery.Slot)
 		if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
-			return false, err
+			return now, err
 		}
-		if err == nil && st.Revision > r.delivery.Sequence {
-			return true, nil
+		if err == nil {
+			*one.is = st.Revision
 		}
 	}
-	return false, nil
+	return now, nil
+}
+
+// followed reports whether the slot has a baton that was stored after r. None at
+// all proves nothing here: what is asked may not have stored r itself yet.
+func (o occupancy) followed(r *run) bool {
+	return max(o.waiting, o.running) > r.delivery.Sequence
 }
 
 // passedOn reports whether the slot's baton has gone on from r already, which is
-// in the history.
-func (w *Worker) passedOn(r *run) (bool, error) {
-	_, err := w.cfg.Store.Waiting(w.settles, r.delivery.Slot)
-	if err == nil {
-		return true, nil
-	}
-	if !errors.Is(err, scheduler.ErrNotFound) {
-		return false, err
-	}
-	last, err := w.cfg.Store.Running(w.settles, r.delivery.Slot)
-	if errors.Is(err, scheduler.ErrNotFound) {
-		return true, nil // removed: deleted, or acknowledged after all
-	}
-	return err == nil && last.Revision != r.delivery.Sequence, err
+// in the history. Where none runs, r was deleted, or acknowledged after all.
+func (o occupancy) passedOn(r *run) bool {
+	return o.waiting != 0 || o.running != r.delivery.Sequence
 }

@@ -138,7 +138,7 @@ func tags(c *client.Collection) string {
 // checkNames refuses what cannot be a collection before a scheduler is asked.
 func checkNames(names ...string) error {
 	for _, name := range names {
-		if err := scheduler.ValidateName("collection", name); err != nil {
+		if err := scheduler.ValidateCollection(name); err != nil {
 			return terminal.Usage(err)
 		}
 	}

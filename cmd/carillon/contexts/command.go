@@ -195,7 +195,7 @@ func (c setCmd) change(ctx context.Context, t *terminal.Terminal, to *Context) e
 		to.Server, to.Token = strings.TrimRight(c.Server, "/"), ""
 	}
 	if c.Collection != "" {
-		if err := scheduler.ValidateName("collection", c.Collection); err != nil {
+		if err := scheduler.ValidateCollection(c.Collection); err != nil {
 			return terminal.Usage(err)
 		}
 		to.Collection = c.Collection

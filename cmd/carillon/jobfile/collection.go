@@ -32,7 +32,7 @@ func (r Reader) collection(from Source, doc document.Value, only bool) (Job, err
 	default:
 		name = strings.TrimSuffix(filepath.Base(from.File), filepath.Ext(from.File))
 	}
-	return Job{Source: from, Key: scheduler.Key{Collection: name}, Body: doc.JSON()}, scheduler.ValidateName("collection", name)
+	return Job{Source: from, Key: scheduler.Key{Collection: name}, Body: doc.JSON()}, scheduler.ValidateCollection(name)
 }
 
 // IsCollection reports whether the document is a collection: its key names no

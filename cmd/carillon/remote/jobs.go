@@ -25,7 +25,7 @@ func (p Picked) Query(w Within) (client.Query, error) {
 		q.Collection = ""
 		return q, nil
 	}
-	if err := scheduler.ValidateName("collection", w.Collection); err != nil {
+	if err := scheduler.ValidateCollection(w.Collection); err != nil {
 		return q, terminal.Usage(err)
 	}
 	return q, nil

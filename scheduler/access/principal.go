@@ -1,0 +1,66 @@
+package access
+
+import (
+	"context"
+	"strings"
+)
+
+// Ways by which a principal was found out.
+const (
+	ViaLoopback    = "loopback"    // somebody on this machine, who is asked for nothing
+	ViaOpen        = "open"        // anybody: the scheduler was told to be open
+	ViaToken       = "token"       // a token of this scheduler
+	ViaOIDC        = "oidc"        // a token of an issuer
+	ViaCertificate = "certificate" // a client certificate
+	ViaNATS        = "nats"        // a user of the NATS server, whose permissions decide
+)
+
+// Principal is who asks.
+type Principal struct {
+	Name    string  `json:"name,omitempty"`    // of the token, the certificate's or the issuer's subject; "" for anybody
+	Via     string  `json:"via"`               // how it was found out: one of the Via constants
+	Address string  `json:"address,omitempty"` // where the request came from, without its port
+	Grants  []Grant `json:"grants,omitempty"`
+}
+
+// Anybody returns the principal of a scheduler that asks for nothing: it may do everything.
+func Anybody(via, address string) *Principal {
+	return &Principal{Via: via, Address: address, Grants: []Grant{{Role: Admin}}}
+}
+
+// String tells who it is, for people: "token ci".
+func (p *Principal) String() string {
+	switch {
+	case p == nil:
+		return "nobody known"
+	case p.Name == "":
+		return p.Via
+	}
+	return p.Via + " " + p.Name
+}
+
+// has tells its grants, for people.
+func (p *Principal) has() string {
+	if p == nil || len(p.Grants) == 0 {
+		return "no role"
+	}
+	texts := make([]string, len(p.Grants))
+	for i, g := range p.Grants {
+		texts[i] = g.String()
+	}
+	return strings.Join(texts, " and ")
+}
+
+// principalKey is where a context has its principal.
+type principalKey struct{}
+
+// With returns a context that says who asks.
+func With(ctx context.Context, p *Principal) context.Context {
+	return context.WithValue(ctx, principalKey{}, p)
+}
+
+// From returns who asks, or nil when that is not known.
+func From(ctx context.Context) *Principal {
+	p, _ := ctx.Value(principalKey{}).(*Principal)
+	return p
+}

@@ -1,0 +1,176 @@
+package rest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// managed are the operations on collections and jobs below a resource group: those
+// of the short paths, whose handlers find the collection under the name that its
+// scope gives it. What they answer is told as the resource manager tells it.
+func managed() []operation {
+	own := []operation{{http.MethodGet, "/jobCollections", (*api).listGroup}}
+	for _, op := range strict(resources) {
+		if op.path == "/jobCollections" {
+			continue
+		}
+		do := op.do
+		op.do = func(a *api, w http.ResponseWriter, r *http.Request) error {
+			s, err := enter(w, r, op)
+			if err != nil {
+				return err
+			}
+			return a.dressed(w, r, s, op, do)
+		}
+		own = append(own, op)
+	}
+	return own
+}
+
+// silent are operations that Azure answers with a status alone.
+var silent = map[string]bool{
+	"POST /jobCollections/{c}/enable": true, "POST /jobCollections/{c}/disable": true, "POST /jobCollections/{c}/jobs/{j}/run": true,
+}
+
+// enter makes a request of the resource manager one that the handlers of the short
+// paths can answer, and returns its scope.
+func enter(w http.ResponseWriter, r *http.Request, op operation) (s scheduler.Scope, err error) {
+	if err = checkVersion(r); err != nil {
+		return s, err
+	}
+	if s, err = armScope(r); err != nil {
+		return s, err
+	}
+	name := r.PathValue("c")
+	if err = scheduler.ValidateName("collection", name); err != nil {
+		return s, err
+	}
+	if r.URL.Query().Has("follow") || r.URL.Query().Has("after") {
+		return s, scheduler.Invalid("follow", "there are live tails at the short paths only, such as /jobCollections/default/history")
+	}
+	r.Header.Del("Accept") // there is one form
+	r.SetPathValue("c", s.Collection(name))
+	if op.method == http.MethodPut && op.path == "/jobCollections/{c}" {
+		return s, identify(w, r, s.Provider()+"/jobCollections/"+name)
+	}
+	return s, nil
+}
+
+// identify gives the document of a request the id that its path has: what else a
+// document says of where it belongs has no effect on a PUT, as it is read-only.
+func identify(w http.ResponseWriter, r *http.Request, id string) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	v := document.ObjectValue()
+	if len(bytes.TrimSpace(body)) > 0 {
+		if v, err = intake.Parse(r.Context(), body); err != nil {
+			return err
+		}
+	}
+	if v.Kind() == document.KindObject {
+		members := []document.Member{{Name: "id", Value: document.StringValue(id)}}
+		for _, m := range v.Members() {
+			if !strings.EqualFold(m.Name, "id") {
+				members = append(members, m)
+			}
+		}
+		body = document.ObjectValue(members...).JSON()
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return nil
+}
+
+// dressed answers a request as the resource manager does.
+func (a *api) dressed(w http.ResponseWriter, r *http.Request, s scheduler.Scope, op operation, do action) error {
+	kept := &keptAnswer{ResponseWriter: w, status: http.StatusOK}
+	if err := do(a, kept, r); err != nil {
+		return err
+	}
+	body := kept.body.Bytes()
+	switch {
+	case silent[op.method+" "+op.path]:
+		body = nil
+		w.Header().Del("Content-Type")
+	case len(body) > 0:
+		if known, err := a.service.ScopeOf(r.Context(), r.PathValue("c")); err == nil {
+			s = known // as it was written when the collection was created
+		}
+		v, err := document.Parse(body)
+		if err != nil {
+			return err
+		}
+		body = view.JSON(view.Managed(v, s))
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(kept.status)
+	_, _ = w.Write(body)
+	return nil
+}
+
+// keptAnswer keeps an answer instead of sending it.
+type keptAnswer struct {
+	http.ResponseWriter
+
+	status int
+	body   bytes.Buffer
+}
+
+// WriteHeader keeps the status.
+func (k *keptAnswer) WriteHeader(status int) { k.status = status }
+
+// Write keeps a part of the body.
+func (k *keptAnswer) Write(p []byte) (int, error) { return k.body.Write(p) }
+
+// refuseARM sends an error without the names that scopes have inside.
+func (a *api) refuseARM(w http.ResponseWriter, r *http.Request, err error) {
+	d := describe(err)
+	a.note(w, r, d.Status, err)
+	if s, err := armScope(r); err == nil && !s.IsDefault() {
+		d = d.Plain(s)
+	}
+	send(w, d.Status, view.JSON(d.Document()))
+}
+
+// listGroup answers with the collections of a resource group.
+func (a *api) listGroup(w http.ResponseWriter, r *http.Request) error {
+	s, err := armScope(r)
+	if err != nil {
+		return err
+	}
+	return a.listWhere(w, r, func(c *scheduler.Collection) bool { return c.Name == s.Collection(scheduler.PlainName(c.Name)) })
+}
+
+// listSubscription answers with the collections of a subscription.
+func (a *api) listSubscription(w http.ResponseWriter, r *http.Request) error {
+	return a.listWhere(w, r, func(c *scheduler.Collection) bool {
+		subscription, _ := c.Scope.Names()
+		return strings.EqualFold(subscription, r.PathValue("s")) && c.Placed() == nil
+	})
+}
+
+// listWhere answers with some of the collections.
+func (a *api) listWhere(w http.ResponseWriter, r *http.Request, has func(c *scheduler.Collection) bool) error {
+	if err := checkVersion(r); err != nil {
+		return err
+	}
+	if err := checkOptions(r.URL.RawQuery, nil); err != nil {
+		return err
+	}
+	all, err := a.service.Collections(r.Context())
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(c *scheduler.Collection) bool { return !has(c) })
+	return answer(w, http.StatusOK, view.ListOf(all, view.ManagedCollection, ""))
+}

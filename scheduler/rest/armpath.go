@@ -1,0 +1,97 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// The paths of Azure's resource manager under which the operations of a
+// subscription, and those of a resource group, stand.
+const (
+	armSubscription = "/subscriptions/{s}"
+	armGroup        = armSubscription + "/resourceGroups/{g}"
+	armProvider     = "/providers/Microsoft.Scheduler"
+)
+
+// armWords are the fixed parts of such paths as they are written here: the
+// resource manager takes them in any letter case. After each of armNamed comes a
+// name, which is left as it is.
+var (
+	armNamed = []string{"subscriptions", "resourceGroups", "jobCollections", "jobs"}
+	armWords = append([]string{
+		"providers", "Microsoft.Scheduler", "register", "enable", "disable", "run", "resubmit", "history",
+	}, armNamed...)
+)
+
+// isManaged reports whether a path is one of the resource manager.
+func isManaged(path string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return strings.EqualFold(first, armNamed[0])
+}
+
+// armSpelled serves paths of the resource manager in the letter case that the
+// routes have, and without a slash at their end.
+func armSpelled(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isManaged(r.URL.Path) {
+			spelled := *r.URL
+			spelled.RawPath = armSpelling(r.URL.EscapedPath())
+			if path, err := url.PathUnescape(spelled.RawPath); err == nil {
+				spelled.Path = path
+				again := *r
+				again.URL = &spelled
+				r = &again
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// armSpelling returns an escaped path in the letter case of the routes.
+func armSpelling(path string) string {
+	parts := strings.Split(strings.TrimSuffix(path, "/"), "/")
+	for i := 1; i < len(parts); i++ {
+		at := slices.IndexFunc(armWords, func(word string) bool { return strings.EqualFold(word, parts[i]) })
+		if at < 0 {
+			continue
+		}
+		parts[i] = armWords[at]
+		if slices.Contains(armNamed, parts[i]) {
+			i++ // the name
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// armScope returns the scope that a path names.
+func armScope(r *http.Request) (scheduler.Scope, error) {
+	return scheduler.NewScope(r.PathValue("s"), r.PathValue("g"))
+}
+
+// armVersions are the versions of Azure Scheduler's API in the resource manager.
+// They differ in what their clients know of, not in what they mean.
+var armVersions = []string{"2016-03-01", "2016-01-01", "2014-08-01-preview"}
+
+// checkVersion checks the parameter api-version, as the resource manager does.
+func checkVersion(r *http.Request) error {
+	given := r.URL.Query()[anyVersion]
+	switch {
+	case len(given) == 0 || given[0] == "":
+		return fault{
+			http.StatusBadRequest, "MissingApiVersionParameter",
+			"The api-version query parameter (?api-version=) is required for all requests.",
+		}
+	case len(given) > 1:
+		return scheduler.Invalid(anyVersion, "is given more than once")
+	case slices.Contains(armVersions, strings.ToLower(given[0])):
+		return nil
+	}
+	return fault{
+		http.StatusBadRequest, "InvalidApiVersionParameter",
+		"The api-version '" + given[0] + "' is invalid. The supported versions are '" + strings.Join(armVersions, ",") + "'.",
+	}
+}

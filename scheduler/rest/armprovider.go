@@ -1,0 +1,201 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// manager are the operations of the resource manager that clients of Azure
+// Scheduler begin with: what there is, and that Microsoft.Scheduler is registered.
+// Subscriptions and resource groups are names. Whoever names one has it: they are
+// neither created nor deleted.
+var manager = []operation{
+	{http.MethodGet, "/subscriptions", (*api).listSubscriptions},
+	{http.MethodGet, armSubscription, (*api).getSubscription},
+	{http.MethodGet, armSubscription + "/resourceGroups", (*api).listGroups},
+	{http.MethodGet, armGroup, (*api).getGroup},
+	{http.MethodGet, armSubscription + "/providers", (*api).listProviders},
+	{http.MethodGet, armSubscription + armProvider, (*api).getProvider},
+	{http.MethodPost, armSubscription + armProvider + "/register", (*api).getProvider},
+	{http.MethodGet, armSubscription + armProvider + "/jobCollections", (*api).listSubscription},
+}
+
+// managerVersion is what a version of the resource manager's own API looks like.
+// There are dozens, and what is answered here is the same in all.
+var managerVersion = regexp.MustCompile(`^20\d\d-\d\d-\d\d(-preview)?$`)
+
+func checkManagerVersion(r *http.Request) error {
+	given := r.URL.Query().Get(anyVersion)
+	if managerVersion.MatchString(given) {
+		return nil
+	}
+	if given == "" {
+		return checkVersion(r)
+	}
+	return fault{http.StatusBadRequest, "InvalidApiVersionParameter", "The api-version '" + given + "' is invalid: it is a date, such as 2016-06-01."}
+}
+
+// armResource is a subscription, a resource group or a provider.
+type armResource struct {
+	ID           string            `json:"id"`
+	Subscription string            `json:"subscriptionId,omitempty"`
+	DisplayName  string            `json:"displayName,omitempty"`
+	Name         string            `json:"name,omitempty"`
+	Type         string            `json:"type,omitempty"`
+	Location     string            `json:"location,omitempty"`
+	State        string            `json:"state,omitempty"`
+	Properties   *provisioning     `json:"properties,omitempty"`
+	Namespace    string            `json:"namespace,omitempty"`
+	Registration string            `json:"registrationState,omitempty"`
+	Types        []armResourceType `json:"resourceTypes,omitempty"`
+}
+
+type provisioning struct {
+	State string `json:"provisioningState"`
+}
+
+type armResourceType struct {
+	Name      string   `json:"resourceType"`
+	Locations []string `json:"locations"`
+	Versions  []string `json:"apiVersions"`
+}
+
+func subscriptionResource(name string) armResource {
+	return armResource{ID: "/subscriptions/" + name, Subscription: name, DisplayName: name, State: "Enabled"}
+}
+
+// groupLocation is the place of a resource group, as the resource manager calls
+// what is in no place in particular.
+const groupLocation = "global"
+
+func groupResource(subscription, name string) armResource {
+	return armResource{
+		ID: "/subscriptions/" + subscription + "/resourceGroups/" + name, Name: name, Type: "Microsoft.Resources/resourceGroups",
+		Location: groupLocation, Properties: &provisioning{"Succeeded"},
+	}
+}
+
+// armLocations are where Azure had the service. Clients check the location of a
+// collection against them, and it has no effect beyond.
+var armLocations = []string{
+	"North Central US", "South Central US", "North Europe", "West Europe", "East Asia", "Southeast Asia", "West US", "East US",
+	"Japan West", "Japan East", "Brazil South", "Central India", "West India", "South India", "East US 2", "Central US",
+	"Australia East", "Australia Southeast", "Canada Central", "Canada East", "West US 2", "West Central US", "UK South", "UK West",
+}
+
+func providerResource(subscription string) armResource {
+	versions := slices.Clone(armVersions)
+	resource := armResource{
+		ID: "/subscriptions/" + subscription + armProvider, Namespace: "Microsoft.Scheduler", Registration: "Registered",
+	}
+	for _, name := range []string{"jobcollections", "jobcollections/jobs", "jobcollections/jobs/history"} {
+		resource.Types = append(resource.Types, armResourceType{name, armLocations, versions})
+	}
+	return resource
+}
+
+// scopes returns the scopes that have collections, and the default one, which is always there.
+func (a *api) scopes(r *http.Request) ([]scheduler.Scope, error) {
+	if err := checkManagerVersion(r); err != nil {
+		return nil, err
+	}
+	all, err := a.service.Collections(r.Context())
+	found := []scheduler.Scope{{}}
+	for _, c := range all {
+		if !slices.ContainsFunc(found, c.Scope.Is) {
+			found = append(found, c.Scope)
+		}
+	}
+	return found, err
+}
+
+func (a *api) listSubscriptions(w http.ResponseWriter, r *http.Request) error {
+	scopes, err := a.scopes(r)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, s := range scopes {
+		name, _ := s.Names()
+		if !slices.ContainsFunc(names, func(known string) bool { return strings.EqualFold(known, name) }) {
+			names = append(names, name)
+		}
+	}
+	return answer(w, http.StatusOK, view.ListOf(names, subscriptionResource, ""))
+}
+
+func (a *api) getSubscription(w http.ResponseWriter, r *http.Request) error {
+	s, err := managerScope(r)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, subscriptionResource(s.Subscription))
+}
+
+func (a *api) listGroups(w http.ResponseWriter, r *http.Request) error {
+	scopes, err := a.scopes(r)
+	if err != nil {
+		return err
+	}
+	groups := []armResource{}
+	for _, s := range scopes {
+		if subscription, group := s.Names(); strings.EqualFold(subscription, r.PathValue("s")) {
+			groups = append(groups, groupResource(subscription, group))
+		}
+	}
+	return answer(w, http.StatusOK, view.NewList(groups, ""))
+}
+
+// getGroup answers with a resource group; to HEAD, which asks whether there is one,
+// as the resource manager does, with 204.
+func (a *api) getGroup(w http.ResponseWriter, r *http.Request) error {
+	s, err := managerScope(r)
+	if err != nil {
+		return err
+	}
+	if r.Method == http.MethodHead {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	return answer(w, http.StatusOK, groupResource(s.Subscription, s.Group))
+}
+
+func (a *api) listProviders(w http.ResponseWriter, r *http.Request) error {
+	s, err := managerScope(r)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, view.ListOf([]string{s.Subscription}, providerResource, ""))
+}
+
+// getProvider answers that Microsoft.Scheduler is registered, as it always is.
+func (a *api) getProvider(w http.ResponseWriter, r *http.Request) error {
+	s, err := managerScope(r)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, providerResource(s.Subscription))
+}
+
+// managerScope returns what a path of the resource manager's own names, as it is
+// written there.
+func managerScope(r *http.Request) (scheduler.Scope, error) {
+	if err := checkManagerVersion(r); err != nil {
+		return scheduler.Scope{}, err
+	}
+	named := scheduler.Scope{Subscription: r.PathValue("s"), Group: r.PathValue("g")}
+	group := named.Group
+	if group == "" {
+		group = scheduler.DefaultGroup // there is none in the path
+	}
+	if _, err := scheduler.NewScope(named.Subscription, group); err != nil {
+		return named, fmt.Errorf("the path: %w", err)
+	}
+	return named, nil
+}

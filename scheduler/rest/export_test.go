@@ -1,0 +1,33 @@
+package rest
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/carillon-sched/carillon/scheduler/access"
+)
+
+// Route is an operation of the API, for tests that look at all of them.
+type Route struct {
+	Method, Path string
+	Right        access.Right
+}
+
+// Routes returns all operations.
+func Routes() []Route {
+	var all []Route
+	for _, op := range slices.Concat(resources, secrets, process, awxTools, awxSchedules) {
+		all = append(all, Route{op.method, op.path, rightOf(op)})
+	}
+	return all
+}
+
+// WithoutRight returns a handler of an operation that names no right.
+func WithoutRight(identify func(*http.Request) (*access.Principal, error)) http.Handler {
+	a := &api{identify: identify}
+	do := func(_ *api, w http.ResponseWriter, _ *http.Request) error {
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	return a.handler(guarded(operation{http.MethodGet, "/of/nobody", do}), (*api).refuse)
+}

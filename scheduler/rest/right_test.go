@@ -1,0 +1,347 @@
+package rest_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/rest"
+)
+
+// byGrants takes the token for the grants, so that a test says who asks: "reader@mine operator@other".
+func byGrants(r *http.Request) (*access.Principal, error) {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok {
+		return nil, &access.Unknown{}
+	}
+	p := &access.Principal{Name: "tester", Via: access.ViaToken}
+	for text := range strings.FieldsSeq(token) {
+		g, err := access.ParseGrant(text)
+		if err != nil {
+			return nil, &access.Unknown{Reason: err.Error()}
+		}
+		p.Grants = append(p.Grants, g)
+	}
+	return p, nil
+}
+
+// asking has the API ask who somebody is.
+func asking(cfg *rest.Config) { cfg.Identify = byGrants }
+
+// as is the header of who has grants.
+func as(grants string) string { return "Authorization: Bearer " + grants }
+
+// needs is what each operation needs, written down a second time. The letters: o open to all, k a role anywhere,
+// r reader, w operator, a admin, on the collection of the path; R and W on any, with what is found looked at; A on all.
+var needs = map[string]string{
+	"GET /jobCollections":                             "R",
+	"PUT /jobCollections/{c}":                         "a",
+	"GET /jobCollections/{c}":                         "r",
+	"PATCH /jobCollections/{c}":                       "a",
+	"DELETE /jobCollections/{c}":                      "a",
+	"POST /jobCollections/{c}/enable":                 "a",
+	"POST /jobCollections/{c}/disable":                "a",
+	"GET /jobCollections/{c}/history":                 "r",
+	"GET /jobCollections/{c}/jobs":                    "r",
+	"PUT /jobCollections/{c}/jobs/{j}":                "w",
+	"GET /jobCollections/{c}/jobs/{j}":                "r",
+	"PATCH /jobCollections/{c}/jobs/{j}":              "w",
+	"DELETE /jobCollections/{c}/jobs/{j}":             "w",
+	"POST /jobCollections/{c}/jobs/{j}/run":           "w",
+	"POST /jobCollections/{c}/jobs/{j}/resubmit":      "w",
+	"POST /jobCollections/{c}/jobs/{j}/enable":        "w",
+	"POST /jobCollections/{c}/jobs/{j}/disable":       "w",
+	"GET /jobCollections/{c}/jobs/{j}/history":        "r",
+	"GET /history":                                    "R",
+	"GET /secrets":                                    "A",
+	"PUT /secrets/{name}":                             "A",
+	"DELETE /secrets/{name}":                          "A",
+	"POST /secrets/{name}":                            "A",
+	"POST /preview":                                   "k",
+	"POST /doctor":                                    "A",
+	"GET /healthz":                                    "o",
+	"GET /readyz":                                     "o",
+	"POST /api/v2/schedules/preview":                  "k",
+	"GET /api/v2/schedules/zoneinfo":                  "k",
+	"GET /api/v2/schedules":                           "R",
+	"POST /api/v2/schedules":                          "W",
+	"GET /api/v2/schedules/{id}":                      "R",
+	"PUT /api/v2/schedules/{id}":                      "W",
+	"PATCH /api/v2/schedules/{id}":                    "W",
+	"DELETE /api/v2/schedules/{id}":                   "W",
+	"GET /api/v2/job_templates/{template}/schedules":  "r",
+	"POST /api/v2/job_templates/{template}/schedules": "w",
+}
+
+// TestEveryOperationNamesItsRight finds an operation that names none: nobody could use it. What the table above says is
+// what counts, so that a right is not given by a slip.
+func TestEveryOperationNamesItsRight(t *testing.T) {
+	seen := map[string]bool{}
+	for _, route := range rest.Routes() {
+		name := route.Method + " " + bare(route.Path)
+		seen[name] = true
+		want := map[string]access.Right{
+			"o": access.Open, "k": access.Known, "r": access.Read, "w": access.Operate, "a": access.Administer, "A": access.Administer,
+			"R": access.ReadAny, "W": access.OperateAny,
+		}[needs[name]]
+		if !route.Right.Valid() || route.Right != want {
+			t.Errorf("%s needs %q, want %q", name, route.Right, want)
+		}
+	}
+	for name := range needs {
+		if !seen[name] {
+			t.Errorf("%s is not a route", name)
+		}
+	}
+}
+
+// TestNoRightIsNobodys shows that an operation that names no right is refused to everybody.
+func TestNoRightIsNobodys(t *testing.T) {
+	anybody := func(*http.Request) (*access.Principal, error) { return access.Anybody(access.ViaOpen, ""), nil }
+	answer := httptest.NewRecorder()
+	rest.WithoutRight(anybody).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/of/nobody", http.NoBody))
+	if answer.Code != http.StatusForbidden || !strings.Contains(answer.Body.String(), "nobody may do this") {
+		t.Errorf("%d %s", answer.Code, answer.Body)
+	}
+}
+
+// bare is a path without its last slash.
+func bare(path string) string { return strings.TrimSuffix(strings.TrimSuffix(path, "{$}"), "/") }
+
+// TestRolesOverREST asks for every operation on every collection in every role. What is allowed gets as far as being
+// found wrong, 400, so that the cases are in nobody's way; what is not is refused before anything is read of it.
+func TestRolesOverREST(t *testing.T) {
+	w := newWorld(t, asking)
+	root := as("admin")
+	schedules := map[string]string{}
+	for _, c := range []string{"mine", "other"} {
+		w.do(http.MethodPut, "/jobCollections/"+c, "", root)
+		w.do(http.MethodPut, "/jobCollections/"+c+"/jobs/report", `{"state": "Disabled", "action": {"type": "http", "request": {"method": "GET", "uri": "http://192.0.2.1/"}}}`, root)
+		schedules[c] = w.schedule(c, "kept", root)
+	}
+	before, err := w.store.LastRevision(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	roles := []string{"", "reader@mine", "operator@mine", "admin@mine", "reader", "operator", "admin", "reader operator@mine", "nobody"}
+	for _, route := range rest.Routes() {
+		for _, role := range roles {
+			for _, c := range []string{"mine", "other"} {
+				if bare(route.Path) == "/api/v2/schedules/{id}" && route.Method == http.MethodDelete {
+					continue // below
+				}
+				status := w.try(route, role, c, schedules[c])
+				want := expected(route.Method+" "+bare(route.Path), role, c)
+				if want == allowed && status != http.StatusBadRequest && status != http.StatusOK ||
+					want == hidden && status != http.StatusNotFound ||
+					want == forbidden && status != http.StatusForbidden || want == unknown && status != http.StatusUnauthorized {
+					t.Errorf("%s %s as %q on %s: got %d, want it %s", route.Method, route.Path, role, c, status, want)
+				}
+			}
+		}
+	}
+	if after, err := w.store.LastRevision(t.Context()); err != nil || after != before {
+		t.Errorf("jobs were changed: revision %d, then %d, %v", before, after, err)
+	}
+	for _, role := range roles {
+		for _, c := range []string{"mine", "other"} {
+			id := w.schedule(c, fmt.Sprintf("of %s", role), root)
+			status := w.do(http.MethodDelete, "/api/v2/schedules/"+id+"/", "", bearer(role)...).status
+			gone := w.do(http.MethodGet, "/api/v2/schedules/"+id+"/", "", root).status == http.StatusNotFound
+			want := expected("DELETE /api/v2/schedules/{id}", role, c)
+			if (want == allowed) != gone || want == allowed != (status == http.StatusNoContent) {
+				t.Errorf("deleting a schedule as %q on %s: got %d, gone %t, want it %s", role, c, status, gone, want)
+			}
+			w.do(http.MethodDelete, "/api/v2/schedules/"+id+"/", "", root)
+		}
+	}
+}
+
+// bearer are the headers of who has grants; nobody gives a token that is not taken.
+func bearer(grants string) []string {
+	if grants == "" {
+		return nil
+	}
+	return []string{as(grants)}
+}
+
+// schedule makes a schedule of the job report of a collection, and returns its id.
+func (w *world) schedule(collection, name, header string) string {
+	w.t.Helper()
+	r := w.do(http.MethodPost, "/api/v2/job_templates/"+collection+".report/schedules/",
+		fmt.Sprintf(`{"name": %q, "rrule": "DTSTART:20990101T000000Z RRULE:FREQ=DAILY;INTERVAL=1"}`, name), header)
+	var made struct {
+		ID int `json:"id"`
+	}
+	if err := json.Unmarshal([]byte(r.body), &made); err != nil || r.status != http.StatusCreated {
+		w.t.Fatal(r.status, err, r.body)
+	}
+	return strconv.Itoa(made.ID)
+}
+
+// try asks for an operation in a way that is found wrong once it is let in, unless it changes nothing.
+func (w *world) try(route rest.Route, grants, collection, id string) int {
+	w.t.Helper()
+	path := strings.NewReplacer("{$}", "", "{c}", collection, "{j}", "report", "{name}", "rotate", "{id}", id,
+		"{template}", collection+".report").Replace(route.Path)
+	body := ""
+	if !strings.HasPrefix(path, "/api/v2/") {
+		path += "?nonsense=1"
+	} else if route.Method != http.MethodGet {
+		body = `{"name": null, "rrule": null}`
+		if route.Path == "/api/v2/schedules" || route.Path == "/api/v2/schedules/{$}" {
+			body = fmt.Sprintf(`{"name": "x", "rrule": "DTSTART:20990101T000000Z RRULE:FREQ=DAILY;INTERVAL=1", "unified_job_template": %q}`,
+				collection+".nothing")
+		}
+	}
+	return w.do(route.Method, path, body, bearer(grants)...).status
+}
+
+// What becomes of a request.
+const (
+	allowed   = "allowed"
+	forbidden = "forbidden" // 403
+	unknown   = "unknown"   // 401
+	hidden    = "hidden"    // 404
+)
+
+// expected is what becomes of somebody's request for an operation on a collection. What the path does not name, but by
+// an id, is hidden from those who may not see it.
+func expected(operation, grants, collection string) string {
+	need, byID := needs[operation], strings.Contains(operation, "{id}")
+	switch {
+	case need == "o":
+		return allowed
+	case grants == "", grants == "nobody":
+		return unknown
+	case grants == "reader operator@mine" && collection == "mine":
+		grants = "operator@mine"
+	case grants == "reader operator@mine" && need == "W":
+		return forbidden // operator somewhere, and sees the rest
+	case grants == "reader operator@mine":
+		grants = "reader"
+	}
+	role, _, scoped := strings.Cut(grants, "@")
+	least := strings.Index("rwa", strings.ToLower(strings.NewReplacer("k", "r", "R", "r", "W", "w", "A", "a").Replace(need)))
+	has := map[string]int{"reader": 0, "operator": 1, "admin": 2}[role]
+	switch {
+	case has < least, need == "A" && scoped:
+		return forbidden
+	case need == "k", !scoped, collection == "mine", need == "R" && !byID:
+		return allowed
+	case byID:
+		return hidden
+	}
+	return forbidden
+}
+
+// TestChallenge shows what is asked for of who is not known, and told to who lacks a role (RFC 6750, section 3).
+func TestChallenge(t *testing.T) {
+	w := newWorld(t, asking)
+	tests := []struct {
+		header, want, code, message string
+		status                      int
+	}{
+		{"", `Bearer realm="carillon"`, "AuthenticationFailed", "none was given", http.StatusUnauthorized},
+		{as("root"), `Bearer realm="carillon", error="invalid_token"`, "AuthenticationFailed", `"root" is no role`, http.StatusUnauthorized},
+		{
+			as("reader@mine"), `Bearer realm="carillon", error="insufficient_scope", scope="admin"`, "AuthorizationFailed",
+			"needs the role admin on all collections; token tester has reader@mine", http.StatusForbidden,
+		},
+	}
+	for _, test := range tests {
+		r := w.do(http.MethodGet, "/secrets", "", slices.DeleteFunc([]string{test.header}, func(h string) bool { return h == "" })...)
+		if r.status != test.status || r.header.Get("WWW-Authenticate") != test.want ||
+			!strings.Contains(r.body, `"code":"`+test.code+`"`) || !strings.Contains(strings.ReplaceAll(r.body, `\"`, `"`), test.message) {
+			t.Errorf("%s: %d %v %s", test.header, r.status, r.header, r.body)
+		}
+	}
+	awx := w.do(http.MethodGet, "/api/v2/schedules/", "")
+	if awx.status != http.StatusUnauthorized || !strings.HasPrefix(awx.body, `{"detail":`) {
+		t.Errorf("%d %s", awx.status, awx.body)
+	}
+}
+
+// TestUnavailableIdentity shows that a store that cannot say who asks lets nobody in.
+func TestUnavailableIdentity(t *testing.T) {
+	w := newWorld(t, func(cfg *rest.Config) {
+		cfg.Identify = func(*http.Request) (*access.Principal, error) { return nil, errors.New("a secret reason") }
+	})
+	r := w.do(http.MethodGet, "/jobCollections", "")
+	if r.status != http.StatusInternalServerError || strings.Contains(r.body, "secret") {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	if r := w.do(http.MethodGet, "/healthz", ""); r.status != http.StatusOK {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+}
+
+// firstLine returns the first record of a live tail.
+func (w *world) firstLine(path, header string) string {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.api.URL+path, http.NoBody)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	name, value, _ := strings.Cut(header, ": ")
+	req.Header.Set(name, value)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	lines := bufio.NewScanner(res.Body)
+	for lines.Scan() {
+		if lines.Text() != "" {
+			return lines.Text()
+		}
+	}
+	w.t.Fatal(res.Status, lines.Err())
+	return ""
+}
+
+// TestListsShowWhatMayBeSeen shows that what goes over all collections has of some what belongs to them, and nothing else:
+// lists, histories, and their live tails.
+func TestListsShowWhatMayBeSeen(t *testing.T) {
+	w := newWorld(t, asking)
+	w.work()
+	root, target := as("admin"), w.target()
+	for _, c := range []string{"mine", "other"} {
+		w.do(http.MethodPut, "/jobCollections/"+c, "", root)
+		w.do(http.MethodPut, "/jobCollections/"+c+"/jobs/report", `{"state": "Disabled", "action": {"type": "http", "request": {"method": "GET", "uri": "`+target+`"}}}`, root)
+		w.schedule(c, "nightly", root)
+	}
+	ran := func(c string) func() bool {
+		return func() bool {
+			return strings.Contains(w.do(http.MethodGet, "/jobCollections/"+c+"/history", "", root).body, `"status":"Completed"`)
+		}
+	}
+	for _, c := range []string{"other", "mine"} { // in this order: the tail would have had the other first
+		w.do(http.MethodPost, "/jobCollections/"+c+"/jobs/report/run", "", root)
+		w.await("a run in "+c, ran(c))
+	}
+	if line := w.firstLine("/history?follow=true&after=0", as("reader@mine")); !strings.Contains(line, "mine") || strings.Contains(line, "other") {
+		t.Errorf("the tail begins with %s", line)
+	}
+	for _, path := range []string{"/jobCollections", "/history", "/api/v2/schedules/"} {
+		some := w.do(http.MethodGet, path, "", as("reader@mine"))
+		all := w.do(http.MethodGet, path, "", as("reader"))
+		if some.status != http.StatusOK || !strings.Contains(some.body, "mine") || strings.Contains(some.body, "other") {
+			t.Errorf("%s of some: %d %s", path, some.status, some.body)
+		}
+		if !strings.Contains(all.body, "mine") || !strings.Contains(all.body, "other") {
+			t.Errorf("%s of all: %s", path, all.body)
+		}
+	}
+}
