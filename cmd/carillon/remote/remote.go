@@ -19,6 +19,8 @@ import (
 type Server struct {
 	Context string `help:"Context to take the server, its token and the collection from; see carillon context." env:"CARILLON_CONTEXT" placeholder:"NAME"`
 	Address string `name:"server" help:"Address of the scheduler's REST API." default:"http://127.0.0.1:8080" env:"CARILLON_SERVER" placeholder:"URL"`
+
+	Micro //nolint:embeddedstructfieldcheck // REST comes first
 }
 
 // tokenVariable is the token for whatever server is asked.
@@ -27,6 +29,12 @@ const tokenVariable = "CARILLON_TOKEN"
 // ProvideClient returns a client of the scheduler, which kong gives to a command's Run. Of the context it takes the
 // token, if the server is that of the context.
 func (r Server) ProvideClient(t *terminal.Terminal) (*client.Client, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if r.NATS != "" {
+		return r.client()
+	}
 	token, _ := t.Lookup(tokenVariable)
 	if token == "" {
 		chosen, err := r.chosen(t)
