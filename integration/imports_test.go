@@ -42,8 +42,10 @@ var layers = []layer{
 	{path: "scheduler/internal/plainjson", never: outside},
 	{path: "scheduler", imports: []string{"scheduler/internal/plainjson", "scheduler/spec", "scheduler/document"}, never: outside},
 	{path: "scheduler/access", never: outside},
+	{path: "scheduler/trail", imports: append([]string{"scheduler/internal/plainjson"}, decisions...), never: outside},
 	{path: "scheduler/view", imports: append([]string{"scheduler/access"}, decisions...), never: outside},
 	{path: "scheduler/awx", imports: decisions, never: outside},
+	{path: "scheduler/why", imports: decisions, never: outside},
 	{path: "scheduler/limits", imports: []string{"scheduler", "scheduler/document"}, never: outside},
 	{path: "scheduler/fairqueue", never: outside},
 	{path: "scheduler/intake", imports: decisions, never: outside},
@@ -51,14 +53,14 @@ var layers = []layer{
 	{path: "scheduler/secrets/seal", never: outside},
 	{path: "scheduler/secrets", imports: append([]string{"scheduler/cache", "scheduler/secrets/seal", "scheduler/view"}, decisions...), never: outside},
 	{path: "scheduler/step", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
-	{path: "scheduler/service", imports: append([]string{"scheduler/awx", "scheduler/fairqueue", "scheduler/view"}, rooms...), never: outside},
+	{path: "scheduler/service", imports: append([]string{"scheduler/awx", "scheduler/fairqueue", "scheduler/view", "scheduler/why"}, rooms...), never: outside},
 	{path: "scheduler/worker", imports: append([]string{"scheduler/limits"}, rooms...), never: outside},
 	{path: "scheduler/importer", imports: decisions, never: outside},
-	{path: "scheduler/client", imports: append([]string{"scheduler/view"}, decisions...), never: server},
+	{path: "scheduler/client", imports: append([]string{"scheduler/view", "scheduler/why"}, decisions...), never: server},
 	{path: "scheduler/rest/...", imports: apis},
 	{path: "scheduler/natsapi/...", imports: apis},
 	{path: "scheduler/console/...", imports: apis},
-	{path: "store/...", imports: decisions},
+	{path: "store/...", imports: append([]string{"scheduler/trail"}, decisions...)},
 	{path: "actions/natsmsg/...", imports: append([]string{"actions/..."}, decisions...)},
 	{path: "actions/builtin", imports: append([]string{"actions/..."}, decisions...)},
 	{path: "actions/...", imports: decisions, never: []string{"github.com/nats-io/..."}},
@@ -81,8 +83,8 @@ var (
 	outside   = []string{"net/http", "github.com/nats-io/..."}
 	server    = []string{"github.com/nats-io/nats-server/..."} // programs that only ask a scheduler are small
 	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
-	rooms     = append([]string{"scheduler/access", "scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step"}, decisions...)
-	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/fairqueue", "scheduler/view"}, decisions...)
+	rooms     = append([]string{"scheduler/access", "scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step", "scheduler/trail"}, decisions...)
+	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/fairqueue", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...)
 	product   = []string{"scheduler/...", "store/...", "actions/..."}
 )
 

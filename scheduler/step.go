@@ -42,7 +42,7 @@ func (s Step) counting(p *Progress) Step {
 	s.Progress.keep(p)
 	if s.Next != nil {
 		next := *s.Next
-		next.Progress.keep(p)
+		next.keep(p)
 		s.Next = &next
 	}
 	return s

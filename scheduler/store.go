@@ -43,6 +43,7 @@ type Store interface { //nolint:interfacebloat // the sum of its parts
 type Jobs interface { //nolint:interfacebloat // all that definitions need
 	LoadJob(ctx context.Context, k Key) (Stored, error)
 	LoadJobAt(ctx context.Context, k Key, revision uint64) (Stored, error)
+	LoadJobAsOf(ctx context.Context, k Key, at time.Time) (Stored, error)
 	LastRevision(ctx context.Context) (uint64, error)
 	LoadJobs(ctx context.Context, keys []Key, each func(Stored)) error
 	EachJob(ctx context.Context, collection string, f func(Key) error) error
@@ -100,6 +101,8 @@ type History interface { //nolint:interfacebloat // all that records need
 	Recent(ctx context.Context, k Key, before uint64, outcomes []Outcome, f func(*Record) bool) error
 	LastRecords(ctx context.Context, keys []Key, outcomes []Outcome, each func(*Record)) error
 	LastRecord(ctx context.Context) (uint64, error)
+	RecordsSince(ctx context.Context, k Key, since time.Time, f func(*Record) bool) error
+	Kept(ctx context.Context, k Key) (since time.Time, err error)
 	Follow(ctx context.Context, k Key, after uint64, f func(*Record)) error
 }
 

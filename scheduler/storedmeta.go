@@ -23,13 +23,14 @@ type storedMeta struct {
 	Anchor       time.Time `json:"anchor"`
 	SpecSequence uint64    `json:"specSequence,omitempty"`
 	State        State     `json:"state"`
+	Origin       Origin    `json:"origin,omitzero"`
 	Progress     Progress  `json:"progress,omitzero"`
 }
 
 // meta is what is stored of j beside its properties.
 func (j *Job) meta() *storedMeta {
 	return &storedMeta{
-		j.UID, j.Generation, j.ScheduleGen, j.BegunGen, j.Created, j.Updated, j.Anchor, j.SpecSequence, j.State, j.Progress,
+		j.UID, j.Generation, j.ScheduleGen, j.BegunGen, j.Created, j.Updated, j.Anchor, j.SpecSequence, j.State, j.Origin, j.Progress,
 	}
 }
 
@@ -37,7 +38,7 @@ func (j *Job) meta() *storedMeta {
 // encoding/json writes them, but without reflection: each job is written as
 // often as it is put and ends.
 func appendMeta(b []byte, m *storedMeta) ([]byte, error) {
-	number := func(member string, n uint64) { b = strconv.AppendUint(append(b, member...), n, 10) }
+	number := func(member string, n uint64) { b = appendCount(b, member, n) }
 	b = document.StringValue(m.UID).AppendJSON(append(b, `"uid":`...))
 	number(`,"generation":`, uint64(m.Generation))
 	number(`,"scheduleGeneration":`, uint64(m.ScheduleGen))
@@ -58,11 +59,18 @@ func appendMeta(b []byte, m *storedMeta) ([]byte, error) {
 		number(`,"specSequence":`, m.SpecSequence)
 	}
 	b = document.StringValue(string(m.State)).AppendJSON(append(b, `,"state":`...))
+	if m.Origin.Op != "" {
+		b = appendOrigin(b, &m.Origin)
+	}
 	if m.Progress.none() {
 		return b, nil
 	}
 	progress, err := json.Marshal(&m.Progress)
 	return append(append(b, `,"progress":`...), progress...), err
+}
+
+func appendCount(b []byte, member string, n uint64) []byte {
+	return strconv.AppendUint(append(b, member...), n, 10)
 }
 
 // decodeMeta reads what precedes the properties of a stored job.
@@ -135,6 +143,11 @@ func (m *storedMeta) read(head []byte) bool {
 		return false
 	}
 	m.State = storedStates[i]
+	if r.skip(`,"origin":{"op":"`) {
+		if m.Origin = r.origin(); !r.ok {
+			return false
+		}
+	}
 	if r.skip(`,"progress":`) {
 		return json.Unmarshal(r.rest, &m.Progress) == nil
 	}

@@ -47,6 +47,9 @@ type Config struct {
 	// Default 7 days.
 	ResultAge time.Duration
 
+	// AuditAge is how long audit records are kept. Default 400 days.
+	AuditAge time.Duration
+
 	// SyncAlways says that the server waits for the disk at every write: records
 	// are then written in groups under load, each with one such wait, and a herd
 	// is fired earlier. It changes nothing about what survives. Default: the
@@ -64,6 +67,7 @@ const (
 	DefaultHistoryPerJob = 1000
 	DefaultFinalAge      = 60 * 24 * time.Hour
 	DefaultResultAge     = 7 * 24 * time.Hour
+	DefaultAuditAge      = 400 * 24 * time.Hour // a year, and the month in which it is looked at
 	MaxLanes             = 256
 	MaxReplicas          = 5
 )
@@ -107,6 +111,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.ResultAge == 0 {
 		c.ResultAge = DefaultResultAge
+	}
+	if c.AuditAge == 0 {
+		c.AuditAge = DefaultAuditAge
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

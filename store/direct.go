@@ -20,10 +20,13 @@ type directRequest struct {
 	Subjects []string `json:"multi_last,omitempty"`
 	UpTo     uint64   `json:"up_to_seq,omitempty"` // the last one not after this sequence
 
-	Filter string `json:"next_by_subj,omitempty"`
-	From   uint64 `json:"seq,omitempty"`
-	Batch  int    `json:"batch,omitempty"`
-	Bytes  int    `json:"max_bytes,omitempty"`
+	Before *time.Time `json:"up_to_time,omitempty"` // instead of UpTo: the last one that was stored before
+
+	Filter string     `json:"next_by_subj,omitempty"`
+	From   uint64     `json:"seq,omitempty"`
+	Since  *time.Time `json:"start_time,omitempty"` // instead of From: stored not before
+	Batch  int        `json:"batch,omitempty"`
+	Bytes  int        `json:"max_bytes,omitempty"`
 }
 
 const directGet = "$JS.API.DIRECT.GET."

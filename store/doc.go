@@ -10,6 +10,7 @@
 //	history           stream CARILLON_HISTORY                  carillon.history.<collection>.<job>.<outcome>
 //	specs             stream CARILLON_SPECS                    carillon.spec.<verb>.<collection>.<job>
 //	spec results      stream CARILLON_SPEC_RESULTS             carillon.spec-result.<verdict>.<collection>.<job>
+//	audit trail        stream CARILLON_AUDIT                    carillon.audit.<kind>.<collection>[.<job>]
 //	what has changed  published again by the first three       carillon.changed.<jobs|collections|secrets>.<name>
 //
 // A waiting baton is a message with a delivery time (NATS ADR-51): the server

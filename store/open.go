@@ -28,6 +28,8 @@ type Store struct {
 	history     jetstream.Stream
 	records     *batcher // of the history
 	results     *batcher // of specs
+	trail       jetstream.Stream
+	entries     *batcher // of the audit trail
 	specs       jetstream.Stream
 	timers      []jetstream.Stream
 	opened      []string // the streams behind all these, in the order in which they were opened
@@ -76,7 +78,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	for _, open := range []func(context.Context) error{
-		s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.replicate, s.checkSubjects, s.presence.open,
+		s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.openTrail, s.replicate, s.checkSubjects, s.presence.open,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, err

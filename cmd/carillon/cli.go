@@ -37,6 +37,7 @@ type cli struct {
 	Delete     jobsCmd            `cmd:"" aliases:"rm" help:"Delete jobs with their history."`
 	Collection collection.Command `cmd:"" aliases:"collections" help:"Create, show, stop and delete collections of jobs."`
 	History    historyCmd         `cmd:"" aliases:"logs" help:"Show what ran, and how it ended."`
+	Why        whyCmd             `cmd:"" help:"Tell why a job ran at a time, or did not."`
 	Preview    preview.Command    `cmd:"" help:"Show when a schedule would run."`
 	Secrets    secrets.Command    `cmd:"" aliases:"secret" help:"Keep secrets that jobs name, and the keys that seal them."`
 	Doctor     doctorCmd          `cmd:"" help:"Compare jobs with the messages that make them run, and mend these."`

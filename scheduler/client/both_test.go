@@ -83,6 +83,10 @@ func TestEveryMethodOverEitherTransport(t *testing.T) {
 			end, err := c.Wait(ctx, k, records[0].Occurrence)
 			return end.Completed, err
 		}, "true", nil},
+		{"why it did not run", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
+			reasons, err := c.Why(ctx, k, "2020-01-01T00:00:00Z")
+			return len(reasons.Document) > 0, err
+		}, "true", nil},
 		{"history", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
 			records, err := client.Collect(c.History(ctx, client.HistoryQuery{
 				Key: k, RecordFilter: scheduler.RecordFilter{

@@ -59,6 +59,7 @@ type APIConfig struct {
 //	<prefix>.api.follow.<collection>.<job>   answers the records of a job as they come; see below
 //	<prefix>.api.follow.<collection>         likewise, of all jobs of a collection
 //	<prefix>.api.follow                      likewise, of all jobs
+//	<prefix>.api.why.<collection>.<job>      body: {"at": "…"} or none, which is now; answers why it ran then, or did not ([why.Answer])
 //	<prefix>.api.list.<collection>           answers {"value": […], "nextLink": …}, by name
 //	<prefix>.api.preview                     body: a job ([service.Previewer.Preview]); answers when it would run
 //	<prefix>.api.collection-put.<collection>     body: the collection, JSON or YAML, or none; answers the collection

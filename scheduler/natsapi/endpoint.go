@@ -91,6 +91,7 @@ var endpoints = []endpoint{
 	{"history", "history.*.*", "a page of records, newest first", history},
 	{"history-collection", "history.*", "a page of the records of a collection, newest first", history},
 	{"history-all", "history", "a page of the records of all jobs, newest first", history},
+	{"why", "why.*.*", "why the job ran at a time, or did not", explain},
 	{"list", "list.*", "a page of jobs, by name", list},
 	{"preview", "preview", "when a job would run", preview},
 	{"collection-put", "collection-put.*", "the collection", putCollection},

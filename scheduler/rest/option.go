@@ -22,6 +22,7 @@ var options = map[string][]string{
 	"PUT /jobCollections/{c}/jobs/{j}":         editOptions,
 	"PATCH /jobCollections/{c}/jobs/{j}":       editOptions,
 	"GET /jobCollections/{c}/jobs/{j}/history": historyOptions,
+	"GET /jobCollections/{c}/jobs/{j}/why":     {"at"},
 	"GET /history":                             historyOptions,
 	"POST /doctor":                             {"fix"},
 	"DELETE /secrets/{name}":                   {"force"},

@@ -32,6 +32,7 @@ var rights = map[string]access.Right{
 	"POST /jobCollections/{c}/jobs/{j}/enable":        access.Operate,
 	"POST /jobCollections/{c}/jobs/{j}/disable":       access.Operate,
 	"GET /jobCollections/{c}/jobs/{j}/history":        access.Read,
+	"GET /jobCollections/{c}/jobs/{j}/why":            access.Read,
 	"GET /history":                                    access.ReadAny,
 	"GET /secrets":                                    access.Administer,
 	"PUT /secrets/{name}":                             access.Administer,

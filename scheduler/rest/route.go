@@ -38,6 +38,7 @@ var resources = []operation{
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/enable", (*api).enableJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/disable", (*api).disableJob},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/history", (*api).history},
+	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/why", (*api).why},
 }
 
 // process are the operations on the process as a whole, and on no job.

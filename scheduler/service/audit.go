@@ -119,6 +119,9 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	rep.Jobs -= bare.len - int(present.Load())
 	slices.Sort(rep.NeverRan)
 	rep.sort()
+	if rep.Fixed > 0 {
+		a.shared.toldRepairs(ctx, rep.Fixed)
+	}
 	rep.Duration = scheduler.Seconds(time.Since(began))
 	return rep, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/trail"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -43,12 +44,13 @@ func (c CollectionKeeper) PutCollection(
 	if err != nil {
 		return nil, "", err
 	}
+	ctx = asking(ctx, "put")
 	put, err = c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
 		put, result, err = replaced(cur, wish)
 		return put, err
 	})
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
-		return wish, view.Updated, c.write(ctx, wish, damaged.Revision)
+		return wish, view.Updated, c.write(ctx, nil, wish, damaged.Revision)
 	}
 	return put, result, err
 }
@@ -89,6 +91,7 @@ func (c CollectionKeeper) CreateCollection(ctx context.Context, name string, bod
 	if err != nil {
 		return nil, err
 	}
+	ctx = asking(ctx, "create")
 	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
 		if cur != nil {
 			return nil, fmt.Errorf("collection %s: %w: it exists already", name, scheduler.ErrConflict)
@@ -107,6 +110,7 @@ func (c CollectionKeeper) PatchCollection(ctx context.Context, name string, body
 	if err != nil {
 		return nil, err
 	}
+	ctx = asking(ctx, "patch")
 	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
 		if cur == nil {
 			return nil, fmt.Errorf("collection %s: %w", name, scheduler.ErrNotFound)
@@ -121,6 +125,7 @@ func (c CollectionKeeper) TurnCollection(ctx context.Context, name string, state
 	if err := scheduler.ValidateCollection(name); err != nil {
 		return nil, err
 	}
+	ctx = asking(ctx, turns[state])
 	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
 		switch {
 		case cur == nil:
@@ -179,21 +184,50 @@ func (c CollectionKeeper) save(ctx context.Context, cur, next *scheduler.Collect
 			return nil
 		}
 	}
-	return c.write(ctx, next, replaces)
+	return c.write(ctx, cur, next, replaces)
 }
 
-// write stores a collection over a revision. This process goes by it at once: the
-// watch tells of it a moment later.
-func (c CollectionKeeper) write(ctx context.Context, next *scheduler.Collection, replaces uint64) error {
+// write stores a collection, which was cur, over a revision. This process goes by it at once: the watch tells of it a
+// moment later.
+func (c CollectionKeeper) write(ctx context.Context, cur, next *scheduler.Collection, replaces uint64) error {
 	data, err := next.Encode()
 	if err != nil {
 		return err
 	}
-	next.Revision, err = c.bucket().Save(ctx, next.Name, data, replaces)
-	if err == nil {
-		c.shared.Collections.Note(next.Name, next.Revision, data)
+	return c.shared.audited(ctx, c.edited(ctx, cur, data, next, replaces), func(e *trail.Entry) error {
+		next.Revision, err = c.bucket().Save(ctx, next.Name, data, replaces)
+		if err == nil {
+			e.Revision = next.Revision
+			c.shared.Collections.Note(next.Name, next.Revision, data)
+		}
+		return err
+	})
+}
+
+// edited is the entry of the audit trail for a collection, of which cur was read, or nothing that can be.
+func (CollectionKeeper) edited(
+	ctx context.Context, cur *scheduler.Collection, data []byte, next *scheduler.Collection, replaces uint64,
+) *trail.Entry {
+	e := &trail.Entry{
+		Kind: trail.Collection, Op: origin(ctx).Op, Collection: next.Name, Result: string(view.Updated), OldRevision: replaces,
+		State: next.State,
 	}
-	return err
+	if replaces == 0 {
+		e.Result = string(view.Created)
+	}
+	if cur == nil {
+		return e
+	}
+	before, err := cur.Encode()
+	if err != nil {
+		return e
+	}
+	old, errOld := document.Parse(before)
+	now, errNow := document.Parse(data)
+	if errOld == nil && errNow == nil {
+		e.Changed = document.ChangedPaths(old, now, trail.MaxChanged)
+	}
+	return e
 }
 
 // Collection returns a collection; of one that is damaged, what is wrong with it.
@@ -259,7 +293,9 @@ func (c CollectionKeeper) DeleteCollection(ctx context.Context, name string, onl
 			return err
 		}
 	}
-	if err := c.bucket().Remove(ctx, name, one.Revision); err != nil {
+	e := &trail.Entry{Kind: trail.Collection, Op: "delete", Collection: name, Result: "deleted", OldRevision: one.Revision}
+	err = c.shared.audited(ctx, e, func(*trail.Entry) error { return c.bucket().Remove(ctx, name, one.Revision) })
+	if err != nil {
 		return fmt.Errorf("collection %s: %w", name, err)
 	}
 	c.shared.Collections.Note(name, one.Revision+1, nil) // its marker's, or one before

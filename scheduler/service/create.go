@@ -55,7 +55,7 @@ func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.
 // begin stores a new job and arms the baton that its first step has. It returns
 // errAdopted when the job had one, and goes on with that.
 func (e Editor) begin(ctx context.Context, j *scheduler.Job, rev uint64, first scheduler.Step) error {
-	if err := e.save(ctx, j, rev); err != nil {
+	if err := e.save(ctx, nil, j, rev); err != nil {
 		return err
 	}
 	if first.Next == nil { // all it had may be left out by a clock
@@ -95,7 +95,7 @@ func (e Editor) adopt(ctx context.Context, j *scheduler.Job, old *scheduler.Bato
 	if next.State == scheduler.Disabled {
 		next.Progress = old.Progress
 	}
-	if err := e.save(ctx, next, j.Revision); err != nil {
+	if err := e.save(ctx, j, next, j.Revision); err != nil {
 		return err
 	}
 	if next.State == scheduler.Disabled {
@@ -109,8 +109,18 @@ func (e Editor) adopt(ctx context.Context, j *scheduler.Job, old *scheduler.Bato
 	return errAdopted
 }
 
-// save writes j over a revision and sets its new one.
-func (e Editor) save(ctx context.Context, j *scheduler.Job, replaces uint64) error {
+// save writes j, which was cur (nil: is new), over a revision and sets its new one. The audit trail tells of it.
+func (e Editor) save(ctx context.Context, cur, j *scheduler.Job, replaces uint64) error {
+	edit := !sameEdit(cur, j)
+	if edit {
+		j.Origin = origin(ctx)
+	}
+	if edit && cur != nil {
+		j.Origin.Replaces = cur.Revision
+		if err := e.shared.retold(ctx, lastEdit(cur)); err != nil {
+			return fmt.Errorf("job %s: the audit trail cannot be read: %w", j.Key, err)
+		}
+	}
 	data, err := j.Encode(e.shared.Secrets)
 	if err != nil {
 		return err
@@ -120,6 +130,9 @@ func (e Editor) save(ctx context.Context, j *scheduler.Job, replaces uint64) err
 		return overtaken(err)
 	}
 	j.Revision = rev
+	if edit {
+		e.shared.told(ctx, cur, j)
+	}
 	return nil
 }
 

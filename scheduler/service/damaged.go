@@ -47,7 +47,7 @@ func (e Editor) mend(
 
 // putMended stores a job over the revision that is damaged, and sees to its baton.
 func (e Editor) putMended(ctx context.Context, j *scheduler.Job, damaged *scheduler.DamagedError) (*view.Job, error) {
-	err := e.save(ctx, j, damaged.Revision)
+	err := e.save(ctx, damaged.Job(), j, damaged.Revision)
 	if errors.Is(err, step.ErrOvertaken) {
 		return nil, contended("job " + j.Key.String())
 	}

@@ -46,6 +46,7 @@ type Editor struct {
 // Errors: ErrInvalid with every problem; ErrNotFound when the collection does
 // not exist; ErrConflict when a quota is used up.
 func (e Editor) Put(ctx context.Context, edit Edit) (v *view.Job, created bool, err error) {
+	ctx = asking(ctx, "put")
 	r, def, at, err := e.define(ctx, edit)
 	if err != nil {
 		return nil, false, e.hintSecrets(ctx, edit.Key, err)
@@ -76,6 +77,7 @@ func (e Editor) Put(ctx context.Context, edit Edit) (v *view.Job, created bool, 
 // the same one unencrypted, must bring them itself; see
 // [scheduler.SecretDestination].
 func (e Editor) Patch(ctx context.Context, edit Edit) (*view.Job, error) {
+	ctx = asking(ctx, "patch")
 	c, v, err := e.open(ctx, edit)
 	if err != nil {
 		return nil, err
@@ -138,6 +140,11 @@ func (e Editor) apply(
 // done answers a spec that was carried out before, after which the job may have
 // run and been edited, or that a later one has overtaken.
 func (e Editor) done(ctx context.Context, cur *scheduler.Job, edit Edit) (*view.Job, error) {
+	if cur.SpecSequence == edit.SpecSequence {
+		if err := e.shared.retold(ctx, lastEdit(cur)); err != nil {
+			return nil, err
+		}
+	}
 	answer := e.unchanged
 	if cur.SpecSequence > edit.SpecSequence {
 		answer = e.superseded
@@ -247,7 +254,7 @@ func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job) (*view.Jo
 		}
 		next = next.Stopped(cur, p)
 	}
-	if err := e.save(ctx, next, cur.Revision); err != nil {
+	if err := e.save(ctx, cur, next, cur.Revision); err != nil {
 		return nil, err
 	}
 	var err error

@@ -31,6 +31,7 @@ func (r Runner) Resubmit(ctx context.Context, k scheduler.Key, body []byte) (*vi
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
+	ctx = asking(ctx, "resubmit")
 	text, force, err := readResubmit(ctx, body)
 	if err != nil {
 		return nil, err

@@ -5,14 +5,19 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/trail"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // SecretKeeper keeps shared secrets, and changes the key that everything is sealed
 // with. Package secrets says how.
-type SecretKeeper struct{ manager *secrets.Manager }
+type SecretKeeper struct {
+	shared  *shared
+	manager *secrets.Manager
+}
 
 func newSecrets(h *shared) SecretKeeper {
-	return SecretKeeper{secrets.NewManager(secrets.ManagerConfig{Vault: h.Secrets, Jobs: h.Store, Refers: h.refers})}
+	return SecretKeeper{h, secrets.NewManager(secrets.ManagerConfig{Vault: h.Secrets, Jobs: h.Store, Refers: h.refers})}
 }
 
 // refers reports whether a stored job refers to a shared secret, also when this
@@ -24,7 +29,17 @@ func (h *shared) refers(st scheduler.Stored, name string) bool {
 
 // PutSecret is [secrets.Manager.Put].
 func (s SecretKeeper) PutSecret(ctx context.Context, name string, body []byte) (shown *secrets.SharedSecret, created bool, err error) {
-	return s.manager.Put(ctx, name, body)
+	if err := scheduler.ValidateName("secret", name); err != nil {
+		return nil, false, err
+	}
+	e := &trail.Entry{Kind: trail.Secret, Op: "put", Name: name, Result: string(view.Updated)}
+	err = s.shared.audited(ctx, e, func(e *trail.Entry) (err error) {
+		if shown, created, err = s.manager.Put(ctx, name, body); created {
+			e.Result = string(view.Created)
+		}
+		return err
+	})
+	return shown, created, err
 }
 
 // Secrets is [secrets.Manager.List].
@@ -34,10 +49,20 @@ func (s SecretKeeper) Secrets(ctx context.Context) ([]*secrets.SharedSecret, err
 
 // DeleteSecret is [secrets.Manager.Delete].
 func (s SecretKeeper) DeleteSecret(ctx context.Context, name string, force bool) error {
-	return s.manager.Delete(ctx, name, force)
+	if err := scheduler.ValidateName("secret", name); err != nil {
+		return err
+	}
+	e := &trail.Entry{Kind: trail.Secret, Op: "delete", Name: name, Result: "deleted"}
+	return s.shared.audited(ctx, e, func(*trail.Entry) error { return s.manager.Delete(ctx, name, force) })
 }
 
 // RotateSecrets is [secrets.Manager.Rotate].
 func (s SecretKeeper) RotateSecrets(ctx context.Context) (*secrets.Rotation, error) {
-	return s.manager.Rotate(ctx)
+	var rotation *secrets.Rotation
+	e := &trail.Entry{Kind: trail.System, Op: "rotate", Name: "keys", Result: string(view.Updated)}
+	err := s.shared.audited(ctx, e, func(*trail.Entry) (err error) {
+		rotation, err = s.manager.Rotate(ctx)
+		return err
+	})
+	return rotation, err
 }

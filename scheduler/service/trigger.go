@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/step"
+	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
 // Runner runs jobs by hand.
@@ -70,13 +71,24 @@ func (r Runner) start(
 	if err := r.shared.steps.Record(ctx, k, records, true); err != nil {
 		return id, err
 	}
-	err = r.shared.Store.Fire(ctx, scheduler.Slot{Key: k}, b.Resubmit(again.of()).Encode(), from.Waiting)
+	err = r.fire(ctx, j, scheduler.Slot{Key: k}, b.Resubmit(again.of()), asked, from.Waiting)
 	if errors.Is(err, scheduler.ErrConflict) { // it has fired meanwhile
 		if found, _, err = r.plans.locate(ctx, k); err == nil || found.Running != nil {
 			err = j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked, time.Now())
 		}
 	}
 	return id, err
+}
+
+// fire lets a baton run in the place of one that waits, or of none. The audit trail tells of it.
+func (r Runner) fire(
+	ctx context.Context, j *scheduler.Job, slot scheduler.Slot, b *scheduler.Baton, asked time.Time, waiting uint64,
+) error {
+	e := &trail.Entry{
+		Kind: trail.Job, Op: origin(asking(ctx, "run")).Op, Collection: j.Key.Collection, Job: j.Key.Job, Result: "started",
+		UID: j.UID, Occurrence: scheduler.OccurrenceID(j.Key, asked), State: j.State,
+	}
+	return r.shared.audited(ctx, e, func(*trail.Entry) error { return r.shared.Store.Fire(ctx, slot, b.Encode(), waiting) })
 }
 
 // startDetached runs a job once that has no baton, because it is disabled or over.
@@ -90,7 +102,7 @@ func (r Runner) startDetached(ctx context.Context, j *scheduler.Job, asked time.
 	if again != nil {
 		slot.Detached = scheduler.ResubmittedName(again.Nominal)
 	}
-	err := r.shared.Store.Fire(ctx, slot, b.Resubmit(again.of()).Encode(), 0)
+	err := r.fire(ctx, j, slot, b.Resubmit(again.of()), asked, 0)
 	switch {
 	case !errors.Is(err, scheduler.ErrConflict):
 		return err

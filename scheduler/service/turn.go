@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/step"
+	"github.com/carillon-sched/carillon/scheduler/trail"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -32,6 +33,7 @@ func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
+	ctx = asking(ctx, turns[state])
 	for range casTries {
 		cur, err := e.shared.load(ctx, k)
 		if err != nil {
@@ -47,6 +49,9 @@ func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State
 			return nil, cur.OverError()
 		}
 		if cur.State == state {
+			if err := e.retoldTurn(ctx, cur, specSequence); err != nil {
+				return nil, err
+			}
 			return e.unchanged(ctx, cur)
 		}
 		v, err := e.replace(ctx, cur, cur.Turned(state, time.Now().UTC(), specSequence))
@@ -55,6 +60,17 @@ func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State
 		}
 	}
 	return nil, contended("job " + k.String())
+}
+
+// turns are the operations that enable and disable.
+var turns = map[scheduler.State]string{scheduler.Enabled: "enable", scheduler.Disabled: "disable"}
+
+// retoldTurn makes sure of the audit record of a spec that has been carried out, and is delivered again.
+func (e Editor) retoldTurn(ctx context.Context, cur *scheduler.Job, specSequence uint64) error {
+	if specSequence == 0 || cur.SpecSequence != specSequence {
+		return nil
+	}
+	return e.shared.retold(ctx, lastEdit(cur))
 }
 
 // Delete removes a job, its batons and its history. ErrNotFound when it does
@@ -67,7 +83,7 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 	for range casTries {
 		st, err := e.shared.Store.LoadJob(ctx, k)
 		if errors.Is(err, scheduler.ErrNotFound) && specSequence > 0 && st.SpecSequence == specSequence {
-			return e.sweep(ctx, k) // this spec deleted it, and was cut short
+			return e.shared.audited(ctx, deletion(k, st), func(*trail.Entry) error { return e.sweep(ctx, k) }) // it was cut short
 		}
 		if errors.Is(err, scheduler.ErrNotFound) {
 			stray, _, failed := e.shared.stray(ctx, k)
@@ -86,7 +102,7 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 		if scheduler.StoredSpecSequence(st.Data) > specSequence && specSequence > 0 {
 			return fmt.Errorf("job %s: %w: a later spec put it again", k, scheduler.ErrConflict)
 		}
-		err = e.shared.Store.RemoveJob(ctx, k, st.Revision, specSequence)
+		err = e.remove(ctx, k, st, specSequence)
 		if errors.Is(err, scheduler.ErrConflict) {
 			continue
 		}
@@ -96,6 +112,28 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 		return e.sweep(ctx, k)
 	}
 	return contended("job " + k.String())
+}
+
+// remove deletes a definition at its revision. The audit trail tells of it.
+func (e Editor) remove(ctx context.Context, k scheduler.Key, st scheduler.Stored, specSequence uint64) error {
+	if edit, ok := scheduler.StoredEdit(st.Data); ok {
+		if err := e.shared.retold(ctx, &storedEdit{edit, k, st.Revision}); err != nil {
+			return err
+		}
+	}
+	entry := deletion(k, st)
+	entry.SpecSequence = specSequence
+	return e.shared.audited(ctx, entry, func(*trail.Entry) error {
+		return e.shared.Store.RemoveJob(ctx, k, st.Revision, specSequence)
+	})
+}
+
+// deletion is the entry of the audit trail for a job that is deleted.
+func deletion(k scheduler.Key, st scheduler.Stored) *trail.Entry {
+	edit, _ := scheduler.StoredEdit(st.Data)
+	return &trail.Entry{
+		Kind: trail.Job, Op: "delete", Collection: k.Collection, Job: k.Job, Result: "deleted", OldRevision: st.Revision, UID: edit.UID,
+	}
 }
 
 // sweep removes what a deleted job leaves.

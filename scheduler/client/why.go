@@ -1,0 +1,31 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/why"
+)
+
+// Reasons is the answer to why a job ran at a time, or did not.
+type Reasons struct {
+	why.Answer
+
+	Document json.RawMessage // all of it
+}
+
+// UnmarshalJSON reads an answer.
+func (r *Reasons) UnmarshalJSON(data []byte) error {
+	r.Document = append(json.RawMessage(nil), data...)
+	return json.Unmarshal(data, &r.Answer)
+}
+
+// Why asks why a job ran at a time, or did not. at is as [why.ParseMoment] reads it.
+func (c *Client) Why(ctx context.Context, k scheduler.Key, at string) (*Reasons, error) {
+	r := &Reasons{}
+	_, err := c.call(ctx, http.MethodGet, jobPath(k)+"/why?"+url.Values{"at": {at}}.Encode(), nil, r)
+	return r, err
+}

@@ -1,0 +1,37 @@
+package scheduler_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TestStoredJobTellsWhereItsLastEditCameFrom shows that it does so whether it was written as this version does, or in
+// another way that means the same.
+func TestStoredJobTellsWhereItsLastEditCameFrom(t *testing.T) {
+	for _, origin := range []scheduler.Origin{
+		{Op: "put"},
+		{Op: "patch", Name: "alice", Via: "token", Address: "192.0.2.7", Claim: "mallory", Replaces: 12},
+		{Op: "put", Name: `Ali"ce Müller`, Via: "oidc"}, // read by encoding/json
+	} {
+		j := job(t, "")
+		j.Origin = origin
+		data, err := j.Encode(plainSealer{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		spaced := strings.Replace(string(data), `"generation":`, `"generation": `, 1)
+		for _, stored := range []string{string(data), spaced} {
+			edit, ok := scheduler.StoredEdit([]byte(stored))
+			if !ok || edit.UID != j.UID || edit.Generation != 1 || !edit.At.Equal(j.Updated) {
+				t.Errorf("%s: %+v", stored, edit)
+			}
+			if diff := cmp.Diff(origin, edit.Origin); diff != "" {
+				t.Error(diff)
+			}
+		}
+	}
+}

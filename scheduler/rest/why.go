@@ -1,0 +1,12 @@
+package rest
+
+import "net/http"
+
+// why tells why a job ran at a time, or did not.
+func (a *api) why(w http.ResponseWriter, r *http.Request) error {
+	v, err := a.service.Why(r.Context(), key(r), r.URL.Query().Get("at"))
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, v)
+}

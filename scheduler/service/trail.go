@@ -1,0 +1,227 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/trail"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// askedKey is where a context has what is asked for.
+type askedKey struct{}
+
+// asking notes which operation a request is for, unless it is part of another.
+func asking(ctx context.Context, op string) context.Context {
+	if ctx.Value(askedKey{}) != nil {
+		return ctx
+	}
+	return context.WithValue(ctx, askedKey{}, op)
+}
+
+// claimKey is where a context has who callers say that they are.
+type claimKey struct{}
+
+// WithClaim notes who a caller says that it is, where nobody has checked that. It is recorded, and gives no right.
+func WithClaim(ctx context.Context, name string) context.Context {
+	if name == "" {
+		return ctx
+	}
+	return context.WithValue(ctx, claimKey{}, trail.Clip(name))
+}
+
+// origin is where the change comes from that is under way.
+func origin(ctx context.Context) scheduler.Origin {
+	o := scheduler.Origin{Op: "put"}
+	if op, ok := ctx.Value(askedKey{}).(string); ok {
+		o.Op = op
+	}
+	if p := access.From(ctx); p != nil {
+		o.Name, o.Via, o.Address = trail.Clip(p.Name), p.Via, trail.Clip(p.Address)
+	}
+	o.Claim, _ = ctx.Value(claimKey{}).(string)
+	return o
+}
+
+// by is who the change comes from that is under way.
+func by(ctx context.Context) (trail.By, string) {
+	o := origin(ctx)
+	return trail.By{Name: o.Name, Via: o.Via, Address: o.Address}, o.Claim
+}
+
+// lastEdit is the last edit of a job.
+func lastEdit(j *scheduler.Job) *storedEdit {
+	return &storedEdit{scheduler.LastEdit{
+		Origin: j.Origin, UID: j.UID, Generation: j.Generation, State: j.State, At: j.Updated, SpecSequence: j.SpecSequence,
+	}, j.Key, j.Revision}
+}
+
+// storedEdit is the last edit of a job, and the revision that tells of it.
+type storedEdit struct {
+	scheduler.LastEdit
+
+	key      scheduler.Key
+	revision uint64
+}
+
+// sameEdit reports whether next is no edit of cur, which may be nil, but has at most the number of a spec that was carried
+// out.
+func sameEdit(cur, next *scheduler.Job) bool {
+	return cur != nil && cur.UID == next.UID && cur.Generation == next.Generation
+}
+
+// told writes into the audit trail that the job cur, nil for none, has become next. A failure is only logged: the job tells
+// of its edit itself, and [Auditor.CheckTrail] writes what is missing.
+func (h *shared) told(ctx context.Context, cur, next *scheduler.Job) {
+	if h.Trail == nil {
+		return
+	}
+	e := edited(lastEdit(next))
+	if cur != nil && cur.Def != nil {
+		e.Changed = changed(cur, next)
+	}
+	if err := h.Trail.AppendEntry(ctx, e); err != nil {
+		h.Logger.Warn("a change is stored, but not in the audit trail yet", "job", next.Key, "op", e.Op, "err", err)
+	}
+}
+
+// edited is the entry of an edit of a job.
+func edited(edit *storedEdit) *trail.Entry {
+	e := &trail.Entry{
+		Time: edit.At, Kind: trail.Job, Op: edit.Op, Collection: edit.key.Collection, Job: edit.key.Job,
+		By: trail.By{Name: edit.Name, Via: edit.Via, Address: edit.Address}, Claim: edit.Claim,
+		Result: string(view.Updated), OldRevision: edit.Replaces, Revision: edit.revision,
+		UID: edit.UID, Generation: edit.Generation, State: edit.State, SpecSequence: edit.SpecSequence,
+	}
+	if edit.Generation == 1 {
+		e.Result = string(view.Created)
+	}
+	return e
+}
+
+// changed are the places where an edit has changed a job.
+func changed(cur, next *scheduler.Job) []string {
+	var paths []string
+	if cur.State != next.State {
+		paths = append(paths, "state")
+	}
+	return append(paths, document.ChangedPaths(cur.Def.Document(), next.Def.Document(), trail.MaxChanged-1)...)
+}
+
+// recentEdit is for how long after an edit its entry is made sure of before the next one: longer than it takes until
+// [Auditor.CheckTrail] has looked.
+const recentEdit = 3 * time.Hour
+
+// retold makes sure that the last edit of a job is in the trail before something takes its place.
+func (h *shared) retold(ctx context.Context, edit *storedEdit) error {
+	if h.Trail == nil || edit.Op == "" || time.Since(edit.At) > recentEdit {
+		return nil
+	}
+	_, err := h.retell(ctx, []*storedEdit{edit})
+	return err
+}
+
+// retell writes the entries that are missing of the last edits of jobs, and returns how many were.
+func (h *shared) retell(ctx context.Context, edits []*storedEdit) (missing int, err error) {
+	keys := make([]scheduler.Key, len(edits))
+	for i, edit := range edits {
+		keys[i] = edit.key
+	}
+	last := map[scheduler.Key]*trail.Entry{}
+	if err := h.Trail.LastEntries(ctx, keys, func(e *trail.Entry) { last[e.Key()] = e }); err != nil {
+		return 0, err
+	}
+	for _, edit := range edits {
+		if tells(last[edit.key], edit) {
+			continue
+		}
+		told, err := h.findsEdit(ctx, edit, last[edit.key])
+		if err != nil {
+			return missing, err
+		}
+		if told {
+			continue
+		}
+		e := edited(edit)
+		e.Rebuilt = true
+		if err := h.Trail.AppendEntry(ctx, e); err != nil {
+			return missing, err
+		}
+		missing++
+	}
+	return missing, nil
+}
+
+// tells reports whether an entry, nil for none, is that of an edit.
+func tells(e *trail.Entry, edit *storedEdit) bool {
+	return e != nil && e.UID == edit.UID && e.Generation == edit.Generation
+}
+
+// findsEdit looks for the entry of an edit before the last one of its job: runs by hand and others may have followed.
+func (h *shared) findsEdit(ctx context.Context, edit *storedEdit, last *trail.Entry) (found bool, err error) {
+	if last == nil {
+		return false, nil
+	}
+	of := trail.Scope{Collection: edit.key.Collection, Job: edit.key.Job}
+	err = h.Trail.RecentEntries(ctx, of, last.Sequence, func(e *trail.Entry) bool {
+		found = tells(e, edit)
+		return !found && !e.Time.Before(edit.At)
+	})
+	return found, err
+}
+
+// audited has do make a change that leaves nothing from which its entry could be written later: it is announced first. do
+// completes the entry. Without the announcement nothing is done: the error is ErrUnavailable.
+func (h *shared) audited(ctx context.Context, e *trail.Entry, do func(e *trail.Entry) error) error {
+	if h.Trail == nil {
+		return do(e)
+	}
+	e.Time = time.Now().UTC()
+	e.By, e.Claim = by(ctx)
+	begun := *e
+	begun.Phase = trail.Begun
+	sequence, err := h.Trail.BeginEntry(ctx, &begun)
+	if err != nil {
+		return fmt.Errorf("%s: not done, as it cannot be written into the audit trail: %w", e.Target(), err)
+	}
+	err = do(e)
+	e.Begun = sequence
+	if err != nil {
+		e.Result, e.Error = "", view.DescribeError(err).Code
+	}
+	if failed := h.Trail.AppendEntry(ctx, e); failed != nil {
+		h.Logger.Warn("a change is in the audit trail as begun, but not as done", "of", e.Target(), "op", e.Op, "err", failed)
+	}
+	return err
+}
+
+// errNoTrail says that nothing is recorded.
+var errNoTrail = errors.New("no audit trail is kept")
+
+// byScheduler is the Via of what the scheduler does of its own accord.
+const byScheduler = "scheduler"
+
+// toldRepairs writes into the audit trail that jobs and batons were mended.
+func (h *shared) toldRepairs(ctx context.Context, mended int) {
+	if h.Trail == nil {
+		return
+	}
+	e := &trail.Entry{Time: time.Now().UTC(), Kind: trail.System, Op: "repair", Name: "doctor", Result: fmt.Sprintf("%d mended", mended)}
+	if e.By, e.Claim = by(ctx); e.By == (trail.By{}) {
+		e.By.Via = byScheduler
+	}
+	if err := h.Trail.AppendEntry(ctx, e); err != nil {
+		h.Logger.Warn("repairs are not in the audit trail", "mended", mended, "err", err)
+	}
+}
+
+// Record has do make a change that the audit trail is to tell of: of a token, say. It is announced before, and do may
+// complete the entry. ErrUnavailable when that cannot be written; then do is not called.
+func (t TrailKeeper) Record(ctx context.Context, e *trail.Entry, do func(e *trail.Entry) error) error {
+	return t.shared.audited(ctx, e, do)
+}

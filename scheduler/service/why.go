@@ -1,0 +1,111 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/why"
+)
+
+// whyReach is how many records are looked at for an answer. Those of an occurrence
+// are few, and stand together but for those of runs beside it.
+const whyReach = 512
+
+// Why tells why a job ran at a time, or did not. at is as [why.ParseMoment] reads it,
+// on the job's clock; "" is now.
+//
+// Errors: ErrInvalid for the names and the time; ErrNotFound when there is neither
+// the collection nor the job, and nothing is known of an earlier job of the name.
+func (r Reader) Why(ctx context.Context, k scheduler.Key, at string) (*why.Answer, error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
+	}
+	if err := r.shared.exists(ctx, k.Collection); err != nil {
+		return nil, err
+	}
+	release, err := takeTurn(ctx, r.shared.searching)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	q := &why.Question{Key: k, Zone: time.UTC}
+	if err := r.asked(ctx, q); err != nil {
+		return nil, err
+	}
+	q.Now = time.Now().UTC()
+	if at == "" {
+		at = "now"
+	}
+	if q.Moment, err = why.ParseMoment(at, q.Zone, q.Now); err != nil {
+		return nil, scheduler.Invalid("at", err.Error())
+	}
+	if err := r.around(ctx, q); err != nil {
+		return nil, err
+	}
+	a := why.Explain(q)
+	if a.Code == why.NoJob {
+		return nil, notThere(k)
+	}
+	return &a, nil
+}
+
+// asked finds the job that is asked about, and its baton.
+func (r Reader) asked(ctx context.Context, q *why.Question) error {
+	j, st, err := r.shared.findInTurn(ctx, q.Key)
+	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
+		q.Damaged = damaged.Says()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if j == nil {
+		q.Deleted = st.Revision > 0
+		return nil
+	}
+	q.Zone, q.Changes = j.Plan.Zone(), why.ChangesIn(j)
+	q.Closed = !r.shared.open(ctx, q.Key.Collection)
+	if j.State == scheduler.Enabled {
+		if q.Baton, q.Running, err = r.plans.baton(ctx, j); err != nil {
+			return err
+		}
+	}
+	if q.Baton == nil {
+		if j, err = r.shared.steps.Settled(ctx, j); err != nil {
+			return err
+		}
+	}
+	q.Job = j
+	return nil
+}
+
+// around finds what the store has of the time that is asked about.
+func (r Reader) around(ctx context.Context, q *why.Question) (err error) {
+	if q.Kept, err = r.shared.Store.Kept(ctx, q.Key); err != nil {
+		return err
+	}
+	if q.At.After(q.Now.Add(clockSkew)) {
+		return nil
+	}
+	err = r.shared.Store.RecordsSince(ctx, q.Key, q.At.Add(-clockSkew), func(rec *scheduler.Record) bool {
+		q.Records = append(q.Records, rec)
+		return len(q.Records) < whyReach
+	})
+	if err != nil || q.Job == nil || q.Job.ScheduleGen <= 1 || !q.At.Before(q.Job.Anchor) {
+		return err
+	}
+	st, err := r.shared.Store.LoadJobAsOf(ctx, q.Key, q.At.Add(q.Span))
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	then, err := r.shared.decodeInTurn(ctx, st)
+	if err == nil && then.UID == q.Job.UID && then.ScheduleGen != q.Job.ScheduleGen {
+		q.Then = then
+	}
+	return nil // what cannot be read any more is as if it were not kept
+}

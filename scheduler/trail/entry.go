@@ -1,0 +1,161 @@
+package trail
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/internal/plainjson"
+)
+
+// Kind is the kind of what was changed.
+type Kind string
+
+// The kinds.
+const (
+	Job        Kind = "job"
+	Collection Kind = "collection"
+	Secret     Kind = "secret"
+	Token      Kind = "token"
+	System     Kind = "system" // the scheduler itself: repairs, rotation of keys
+)
+
+// Kinds are all kinds.
+var Kinds = []Kind{Job, Collection, Secret, Token, System}
+
+// By is who made a change, as far as that is certain.
+type By struct {
+	Name    string `json:"name,omitempty"`    // "" when anybody might have
+	Via     string `json:"via,omitempty"`     // how it was found out: one of the Via constants of package access; "" when it was not
+	Address string `json:"address,omitempty"` // where the request came from
+}
+
+// String tells who it was, for people.
+func (b By) String() string {
+	switch {
+	case b.Name != "":
+		return b.Name
+	case b.Via != "":
+		return b.Via
+	}
+	return "unknown"
+}
+
+// Entry is what the trail keeps of one change.
+type Entry struct {
+	// Sequence is its place in the trail. It is not stored with it.
+	Sequence uint64 `json:"sequence,omitempty"`
+
+	Time       time.Time `json:"time"` // of the change
+	Kind       Kind      `json:"kind"`
+	Op         string    `json:"op"`                   // put, patch, delete, enable, disable, run, resubmit, create, revoke, rotate, repair
+	Collection string    `json:"collection,omitempty"` // of a job, or the collection itself
+	Job        string    `json:"job,omitempty"`
+	Name       string    `json:"name,omitempty"` // of a secret or a token, or what of the system was changed
+
+	By    By     `json:"by,omitzero"`
+	Claim string `json:"claim,omitempty"` // who the caller said it was, unchecked
+
+	Result      string   `json:"result,omitempty"`      // created, updated, deleted, started
+	OldRevision uint64   `json:"oldRevision,omitempty"` // 0: there was none, or it is not known
+	Revision    uint64   `json:"revision,omitempty"`    // 0: there is none any more, or it is not known
+	Changed     []string `json:"changed,omitempty"`     // where an update changed something, [MaxChanged] paths at most
+
+	UID          string          `json:"uid,omitempty"`        // of the job
+	Generation   int             `json:"generation,omitempty"` // of the edit of the job
+	State        scheduler.State `json:"state,omitempty"`      // of a job or collection after the change
+	Occurrence   string          `json:"occurrence,omitempty"` // that a run by hand has started
+	SpecSequence uint64          `json:"specSequence,omitempty"`
+
+	Phase   Phase  `json:"phase,omitempty"`
+	Begun   uint64 `json:"begun,omitempty"`   // Sequence of the entry that announced it
+	Error   string `json:"error,omitempty"`   // why it was refused after all: an error code of the API
+	Rebuilt bool   `json:"rebuilt,omitempty"` // written later, because the process that made the change ended before
+}
+
+// Phase is how far a change has come that is announced before it is done.
+type Phase string
+
+// The phases. The zero one is that of a change that was made.
+const (
+	Begun       Phase = "begun"       // it is about to be done
+	Interrupted Phase = "interrupted" // it was begun, and there is no end: it may have been done. No entry is stored so
+)
+
+// MaxChanged is how many paths an entry has at most.
+const MaxChanged = 64
+
+// MaxText is how many bytes of a text an entry keeps that its caller has chosen.
+const MaxText = 256
+
+// Key returns which job it is of.
+func (e *Entry) Key() scheduler.Key { return scheduler.Key{Collection: e.Collection, Job: e.Job} }
+
+// Target returns what was changed, for people: "partners/report", "collection partners", "secret api-key".
+func (e *Entry) Target() string {
+	switch e.Kind {
+	case Job:
+		return e.Key().String()
+	case Collection:
+		return "collection " + e.Collection
+	case Secret, Token, System:
+	}
+	return string(e.Kind) + " " + e.Name
+}
+
+// entrySize is how many bytes most entries take, or fewer.
+const entrySize = 384
+
+// Encode returns the entry as it is stored. Its Sequence is not: that is where it is stored.
+func (e *Entry) Encode() ([]byte, error) {
+	if len(e.Changed) > 0 { // of few entries, and written the common way
+		stored := *e
+		stored.Sequence = 0
+		return json.Marshal(&stored)
+	}
+	w := plainjson.NewWriter(entrySize)
+	w.Time("time", e.Time)
+	w.Text("kind", string(e.Kind))
+	w.Text("op", e.Op)
+	w.OptText("collection", e.Collection)
+	w.OptText("job", e.Job)
+	w.OptText("name", e.Name)
+	by := w.OptBegin("by")
+	w.OptText("name", e.By.Name)
+	w.OptText("via", e.By.Via)
+	w.OptText("address", e.By.Address)
+	w.OptEnd(by)
+	w.OptText("claim", e.Claim)
+	w.OptText("result", e.Result)
+	w.OptUint("oldRevision", e.OldRevision)
+	w.OptUint("revision", e.Revision)
+	w.OptText("uid", e.UID)
+	w.OptInt("generation", e.Generation)
+	w.OptText("state", string(e.State))
+	w.OptText("occurrence", e.Occurrence)
+	w.OptUint("specSequence", e.SpecSequence)
+	w.OptText("phase", string(e.Phase))
+	w.OptUint("begun", e.Begun)
+	w.OptText("error", e.Error)
+	w.OptTrue("rebuilt", e.Rebuilt)
+	return w.Bytes()
+}
+
+// Decode reads a stored entry.
+func Decode(sequence uint64, data []byte) (*Entry, error) {
+	e := &Entry{}
+	if err := json.Unmarshal(data, e); err != nil {
+		return nil, fmt.Errorf("audit record %d: %w", sequence, err)
+	}
+	e.Sequence = sequence
+	return e, nil
+}
+
+// Clip shortens a text that a caller has chosen.
+func Clip(text string) string {
+	if len(text) <= MaxText {
+		return text
+	}
+	return text[:MaxText]
+}

@@ -1,0 +1,66 @@
+package trail_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/trail"
+)
+
+// full has each member.
+var full = trail.Entry{
+	Time: time.Date(2026, 3, 2, 9, 0, 0, 5, time.UTC), Kind: trail.Job, Op: "put", Collection: "c", Job: "j", Name: "n",
+	By: trail.By{Name: `al"ice`, Via: "token", Address: "192.0.2.7"}, Claim: "<x>", Result: "updated", OldRevision: 2, Revision: 3,
+	UID: "u", Generation: 4, State: scheduler.Enabled, Occurrence: "o", SpecSequence: 5, Phase: trail.Begun, Begun: 6,
+	Error: "Conflict", Rebuilt: true,
+}
+
+// TestEntryIsEncodedAsJSONDoes shows that what is written without reflection is what encoding/json would write, and is read
+// back.
+func TestEntryIsEncodedAsJSONDoes(t *testing.T) {
+	changed := full
+	changed.Changed = []string{"a.b"}
+	for _, e := range []trail.Entry{full, changed, {Time: full.Time, Kind: trail.Secret, Op: "delete", Name: "s"}} {
+		data, err := e.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := json.Marshal(&e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(data)); diff != "" {
+			t.Error(diff)
+		}
+		e.Sequence = 9
+		got, err := trail.Decode(9, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(&e, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if _, err := trail.Decode(1, []byte("{")); err == nil {
+		t.Error("half an entry was read")
+	}
+}
+
+func TestEntryNamesWhatWasChanged(t *testing.T) {
+	for _, test := range []struct {
+		entry trail.Entry
+		want  string
+	}{
+		{trail.Entry{Kind: trail.Job, Collection: "c", Job: "j"}, "c/j"},
+		{trail.Entry{Kind: trail.Collection, Collection: "c"}, "collection c"},
+		{trail.Entry{Kind: trail.Secret, Name: "s"}, "secret s"},
+	} {
+		if got := test.entry.Target(); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package why
+
+import (
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Answer tells what became of a job at a time, for people and for programs.
+type Answer struct {
+	Job      string    `json:"job"`      // collection/job
+	At       time.Time `json:"at"`       // what was asked about, in UTC
+	Local    string    `json:"local"`    // the same on the job's clock
+	TimeZone string    `json:"timeZone"` // of that clock
+
+	Code   Code   `json:"code"`
+	Answer string `json:"answer"`         // in English
+	Hint   string `json:"hint,omitempty"` // what may be done about it
+
+	// Of what ran, was left out or is planned.
+	Occurrence string            `json:"occurrence,omitempty"`           // its id
+	Nominal    time.Time         `json:"expectedExecutionTime,omitzero"` // by the schedule
+	Due        time.Time         `json:"dueTime,omitzero"`               // when the attempt may run that comes next
+	Attempts   int               `json:"attempts,omitempty"`             // how many there were, of all actions
+	Lateness   scheduler.Seconds `json:"lateness,omitzero"`              // of the first attempt
+	Reason     scheduler.Reason  `json:"reason,omitempty"`               // of skipped
+
+	// Since is from when on it is so: that the job is disabled, over or there. By is who
+	// did it, where that is known.
+	Since time.Time `json:"since,omitzero"`
+	By    string    `json:"by,omitempty"`
+
+	// The nearest occurrences by the schedule, before and after the time.
+	Before *Time `json:"before,omitempty"`
+	After  *Time `json:"after,omitempty"`
+
+	// HistorySince is the instant since which all records of the job are kept.
+	HistorySince time.Time `json:"historySince,omitzero"`
+
+	Notes   []string               `json:"notes,omitempty"`   // what else a reader should know, as of changes of the clock
+	Records []scheduler.RecordForm `json:"records,omitempty"` // of the occurrence, the oldest first
+}
+
+// Time is an instant in UTC and on the job's clock.
+type Time struct {
+	UTC   time.Time `json:"utc"`
+	Local string    `json:"local"`
+}
+
+// Code says in one word what became of the job.
+type Code string
+
+// The codes of answers.
+const (
+	Ran        Code = "ran"        // an attempt of the main action succeeded
+	Failed     Code = "failed"     // none did, and it was given up
+	Running    Code = "running"    // an attempt is under way, or about to be
+	Retrying   Code = "retrying"   // attempts have failed, and another one follows
+	Waits      Code = "waits"      // for its target: a circuit, a rate, or a number of attempts at once
+	Skipped    Code = "skipped"    // left out, for a reason
+	Postponed  Code = "postponed"  // with its collection, which is disabled
+	Planned    Code = "planned"    // it is to come
+	Overdue    Code = "overdue"    // due, and not begun yet
+	NotDue     Code = "notDue"     // its schedule has nothing at the time
+	Disabled   Code = "disabled"   // the job is
+	NotCreated Code = "notCreated" // it was not there yet
+	Ended      Code = "ended"      // its schedule was over, or is by then
+	Edited     Code = "edited"     // it had another schedule then, which is not known any more
+	Unknown    Code = "unknown"    // the records of that time are not kept any more
+	Unrecorded Code = "unrecorded" // it was due, and nothing is known of it
+	Deleted    Code = "deleted"    // the job was
+	NoJob      Code = "noJob"      // there is none of the name, and never was as far as is known
+	Damaged    Code = "damaged"    // what is stored of the job cannot be read
+)

@@ -1,0 +1,149 @@
+package why
+
+import (
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Explain answers a question.
+func Explain(q *Question) Answer {
+	if q.Zone == nil {
+		q.Zone = time.UTC
+	}
+	a := &Answer{
+		Job: q.Key.String(), At: q.At.UTC(), Local: q.local(q.At), TimeZone: q.Zone.String(), HistorySince: q.Kept.UTC(),
+	}
+	if q.Note != "" {
+		a.Notes = append(a.Notes, q.Note)
+	}
+	switch {
+	case q.recorded(a):
+	case q.Damaged != "":
+		a.say(Damaged, "what is stored of the job cannot be read: "+q.Damaged, "put it again, from a file or an export")
+	case q.Job == nil:
+		q.gone(a)
+	case q.end().Before(q.Job.Created):
+		a.say(NotCreated, "the job was not there yet: it was put at "+q.say(q.Job.Created), "")
+		a.Since = q.Job.Created.UTC()
+	case q.carried(a):
+	default:
+		q.expected(a)
+	}
+	if q.Job != nil && q.Job.Plan != nil {
+		q.nearest(a)
+	}
+	return *a
+}
+
+// say is the answer in short.
+func (a *Answer) say(code Code, text, hint string) { a.Code, a.Answer, a.Hint = code, text, hint }
+
+// gone answers for a job that is not there.
+func (q *Question) gone(a *Answer) {
+	if c, ok := q.last(Removed); ok {
+		a.since(c)
+		a.say(Deleted, "the job was deleted at "+q.say(c.At)+by(c), "its history went with it; put the job again to have it run")
+		return
+	}
+	if q.Deleted || len(q.Records) > 0 {
+		a.say(Deleted, "the job was deleted", "its history went with it; put the job again to have it run")
+		return
+	}
+	a.say(NoJob, "there is no such job, and nothing is known of an earlier one", "carillon get -A shows all jobs")
+}
+
+func (a *Answer) since(c Change) { a.Since, a.By = c.At.UTC(), c.By }
+
+// carried answers with where the job's baton is.
+func (q *Question) carried(a *Answer) bool {
+	b := q.Baton
+	if b == nil || !q.has(b.Nominal) && !q.has(b.Due) && !q.has(b.MayRun()) && !q.underWay() {
+		return false
+	}
+	a.Occurrence, a.Nominal, a.Due = scheduler.OccurrenceID(q.Key, b.Nominal), b.Nominal.UTC(), b.MayRun().UTC()
+	a.Attempts = b.Try
+	which := "the occurrence of " + q.say(b.Nominal)
+	switch due := b.MayRun(); {
+	case q.Closed && b.NeedsOpen():
+		q.closed(a)
+	case q.Job.State == scheduler.Disabled && !b.Kind.IsManual():
+		return false
+	case q.stalled():
+		a.say(Overdue, which+" is due since "+q.say(due)+" and its attempt has not ended", overdueHint)
+	case q.Running && !due.After(q.Now):
+		a.say(Running, which+" is with a worker: its attempt is under way, or about to begin", "")
+	case b.Begun():
+		a.say(Retrying, which+" has not succeeded yet: the next attempt is due at "+q.say(due), "")
+	case b.Deferred():
+		a.say(Waits, which+" waits for its target until "+q.say(due), targetHint)
+	case due.After(q.Now):
+		a.say(Planned, "it is to run at "+q.say(due)+q.jittered(b), "")
+	default:
+		a.say(Overdue, which+" was due at "+q.say(due)+" and has not begun", overdueHint)
+	}
+	return true
+}
+
+// underWay reports whether the attempt of the baton is the one that a question about
+// the present means.
+func (q *Question) underWay() bool {
+	b := q.Baton
+	return q.Running && !b.MayRun().After(q.Now) && q.has(q.Now) && !q.isDue(q.Job)
+}
+
+// stallAfter is for how long beyond the job's timeout an attempt may be under way.
+const stallAfter = time.Minute
+
+// stalled reports whether the baton has been handed out for so long that no attempt
+// of it can be under way.
+func (q *Question) stalled() bool {
+	return q.Running && q.Baton.MayRun().Add(q.Job.Def.Timeout+stallAfter).Before(q.Now)
+}
+
+const overdueHint = "no worker has taken it, or it waits for its turn: see whether a scheduler runs, and whether its workers are busy"
+
+const targetHint = "carillon describe shows the target; the collection's targets set its rates, its concurrency and its circuit"
+
+// jittered says that a run is later than its schedule says.
+func (q *Question) jittered(b *scheduler.Baton) string {
+	if b.Due.Equal(b.Nominal) {
+		return ""
+	}
+	return ", which is its occurrence of " + q.say(b.Nominal) + " with its jitter"
+}
+
+// closed answers for what a disabled collection postpones.
+func (q *Question) closed(a *Answer) {
+	a.say(Postponed, "collection "+q.Key.Collection+" is disabled, so that its jobs do not run",
+		"carillon collection enable "+q.Key.Collection+" lets them run again")
+}
+
+// nearest tells the occurrences around the time, and what the clock does in between.
+func (q *Question) nearest(a *Answer) {
+	j := q.job()
+	if j == nil || j.Plan == nil || a.Code == NotCreated {
+		return
+	}
+	plan := j.Plan
+	if q.Baton != nil && j == q.Job {
+		plan = plan.Moved(q.Baton.Base)
+	}
+	times := make([]time.Time, 0, 1)
+	if t, ok := plan.Last(q.At.Add(-1)); ok && !t.Before(j.Anchor) {
+		a.Before = q.time(t)
+	}
+	if t, ok := plan.Next(q.end().Add(-1)); ok && !j.State.Final() {
+		a.After = q.time(t)
+		times = append(times, t)
+	}
+	if a.Code == NotDue && len(times) > 0 {
+		from := q.At
+		if a.Before != nil {
+			from = a.Before.UTC
+		}
+		a.Notes = append(a.Notes, plan.ClockNotes(from, times)...)
+	}
+}
+
+func (q *Question) time(t time.Time) *Time { return &Time{t.UTC(), q.local(t)} }

@@ -1,0 +1,222 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// recorded answers with what the history says of the time; false when it says nothing.
+func (q *Question) recorded(a *Answer) bool {
+	attempt, near := q.attempted()
+	left := q.leftOut()
+	switch {
+	case attempt != nil && near >= nominal, attempt != nil && left == nil:
+		q.occurrence(a, attempt.Occurrence)
+	case left != nil:
+		q.omitted(a, left)
+	default:
+		return false
+	}
+	return true
+}
+
+// nearness is how near a recorded attempt is to the time that is asked about.
+type nearness int
+
+// The nearnesses, the nearer the higher.
+const (
+	during  nearness = iota + 1 // it was under way then
+	due                         // it was due then, by its jitter or as a retry
+	byHand                      // a run by hand was asked for then
+	nominal                     // the schedule has its occurrence then
+)
+
+// attempted returns the record of an attempt that is nearest to the time.
+func (q *Question) attempted() (found *scheduler.Record, best nearness) {
+	for _, r := range q.own() {
+		if r.Occurrence == "" || !r.IsAttempt() && r.Outcome != scheduler.OutcomeFaulted {
+			continue
+		}
+		if near := q.nearnessOf(r); near > 0 && near >= best {
+			found, best = r, near
+		}
+	}
+	return found, best
+}
+
+func (q *Question) nearnessOf(r *scheduler.Record) nearness {
+	switch {
+	case q.has(r.Nominal) && !r.Kind.IsManual():
+		return nominal
+	case q.has(r.Nominal):
+		return byHand
+	case q.has(r.Due):
+		return due
+	case !r.Started.IsZero() && r.Started.Before(q.end()) && !r.Ended.Before(q.At):
+		return during
+	}
+	return 0
+}
+
+// leftOut returns the record of instants that were skipped or postponed, one of which
+// is at the time.
+func (q *Question) leftOut() *scheduler.Record {
+	var found *scheduler.Record
+	for _, r := range q.own() {
+		if r.IsAttempt() || r.Outcome != scheduler.OutcomeSkipped && r.Outcome != scheduler.OutcomePostponed {
+			continue
+		}
+		if q.has(r.From) || q.has(r.To) || q.within(r) {
+			found = r
+		}
+	}
+	return found
+}
+
+// within reports whether one of the instants between the first and the last of a
+// record is at the time. Where the schedule of then is not known, it may be.
+func (q *Question) within(r *scheduler.Record) bool {
+	if r.Count <= 2 || !r.From.Before(q.At) || r.To.Before(q.end()) {
+		return false
+	}
+	j := q.jobOf(r.Schedule)
+	return j == nil || j.Plan == nil || j.Plan.Moves() || j.Plan.Count(q.At, q.end().Add(-1)) > 0
+}
+
+// occurrence answers with all that is recorded of an occurrence.
+func (q *Question) occurrence(a *Answer, id string) {
+	var of []*scheduler.Record
+	for _, r := range q.own() {
+		if r.Occurrence == id {
+			of = append(of, r)
+		}
+	}
+	tell(a, of)
+	ran := slices.DeleteFunc(slices.Clone(of), func(r *scheduler.Record) bool {
+		return r.Outcome != scheduler.OutcomeCompleted && r.Outcome != scheduler.OutcomeFailed
+	})
+	a.Attempts = len(ran)
+	if len(ran) == 0 {
+		q.unstarted(a, of[len(of)-1])
+		return
+	}
+	a.Lateness = scheduler.Seconds(ran[0].Lateness())
+	q.began(a, of, ran)
+	if ran[0].Kind.IsManual() {
+		a.Notes = append(a.Notes, "it is a run by hand, and not one of the schedule")
+	}
+	if d := a.Lateness; d > lateAfter {
+		a.Notes = append(a.Notes, "its first attempt began "+span(time.Duration(d))+" after it was due")
+	}
+}
+
+// lateAfter is how late an attempt must be for it to be worth a note.
+const lateAfter = scheduler.Seconds(time.Second)
+
+// tell puts the records of an occurrence into the answer.
+func tell(a *Answer, of []*scheduler.Record) {
+	first := of[0]
+	a.Occurrence, a.Nominal = first.Occurrence, first.Nominal.UTC()
+	for _, r := range of {
+		a.Records = append(a.Records, r.Form())
+	}
+}
+
+// began answers for an occurrence with attempts.
+func (q *Question) began(a *Answer, of, ran []*scheduler.Record) {
+	last := ran[len(ran)-1]
+	tries := count(len(ran), "attempt", "attempts")
+	b := q.Baton
+	faulted := slices.ContainsFunc(of, func(r *scheduler.Record) bool { return r.Outcome == scheduler.OutcomeFaulted })
+	succeeded := slices.ContainsFunc(ran, func(r *scheduler.Record) bool {
+		return r.Outcome == scheduler.OutcomeCompleted && r.Phase == scheduler.MainPhase
+	})
+	switch {
+	case succeeded:
+		began := ran[0].Started
+		a.say(Ran, fmt.Sprintf("it ran: %s, begun at %s, %s late; %s", tries, q.say(began), span(ran[0].Lateness()), result(last)), "")
+	case faulted:
+		a.say(Failed, "it ran and failed for good, after "+tries+q.handled(ran)+": "+result(lastOfMain(ran)),
+			failedHint(q.Key, a.Occurrence))
+	case b != nil && b.Nominal.Equal(last.Nominal) && q.Running && !b.MayRun().After(q.Now):
+		a.say(Running, tries+" failed, and the next one is under way: "+result(last), "")
+	case b != nil && b.Nominal.Equal(last.Nominal):
+		a.Due = b.MayRun().UTC()
+		a.say(Retrying, tries+" failed, and the next one is due at "+q.say(b.MayRun())+": "+result(last), "")
+	default:
+		a.say(Failed, "it ran and failed, after "+tries+"; nothing says yet what followed: "+result(last), "")
+	}
+}
+
+// handled says what became of the errorActions.
+func (*Question) handled(ran []*scheduler.Record) string {
+	var words []string
+	for _, r := range ran {
+		if r.Phase != scheduler.ErrorPhase {
+			continue
+		}
+		name := "its errorAction"
+		if r.Path != "" {
+			name = r.Path
+		}
+		words = append(words, name+" "+string(r.Outcome))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(words, ", ") + ")"
+}
+
+// lastOfMain is the last attempt of the main action, as far as there is one.
+func lastOfMain(ran []*scheduler.Record) *scheduler.Record {
+	for _, r := range slices.Backward(ran) {
+		if r.Phase == scheduler.MainPhase {
+			return r
+		}
+	}
+	return ran[len(ran)-1]
+}
+
+func failedHint(k scheduler.Key, occurrence string) string {
+	return "carillon resubmit " + k.String() + " " + occurrence + " runs it again; carillon history " + k.String() +
+		" --last shows the attempt whole"
+}
+
+// result says how an attempt ended.
+func result(r *scheduler.Record) string {
+	text := string(r.Outcome)
+	if r.Status != 0 {
+		text += fmt.Sprintf(" with status %d", r.Status)
+	}
+	if r.Target != "" {
+		text += " of " + r.Target
+	}
+	if !r.Started.IsZero() {
+		text += " after " + span(r.Duration)
+	}
+	if r.Message != "" && r.Outcome != scheduler.OutcomeCompleted {
+		text += ": " + r.Message
+	}
+	return text
+}
+
+// unstarted answers for an occurrence that was deferred because of its target, or
+// given up before an attempt.
+func (q *Question) unstarted(a *Answer, last *scheduler.Record) {
+	b := q.Baton
+	switch {
+	case last.Outcome == scheduler.OutcomeFaulted:
+		a.say(Failed, "it failed for good: "+result(last), failedHint(q.Key, a.Occurrence))
+	case b != nil && b.Nominal.Equal(last.Nominal) && !b.MayRun().After(q.Now) && q.Running:
+		a.say(Waits, "it waits for its target, with a worker: "+last.Message, targetHint)
+	case b != nil && b.Nominal.Equal(last.Nominal):
+		a.Due = b.MayRun().UTC()
+		a.say(Waits, "it waits for its target, until "+q.say(b.MayRun())+": "+last.Message, targetHint)
+	default:
+		a.say(Waits, "it was made to wait for its target, and nothing says what followed: "+last.Message, targetHint)
+	}
+}

@@ -1,0 +1,130 @@
+package worker_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/why"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// mustExplain asks why, and what the answer says.
+func (w *world) mustExplain(name, at string, code why.Code, says string) *why.Answer {
+	w.t.Helper()
+	a, err := w.service.Why(w.t.Context(), key(name), at)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if text := a.Answer + strings.Join(a.Notes, "\n"); a.Code != code || !strings.Contains(text, says) {
+		w.t.Errorf("%s at %s: %s: %s; want %s: %s", name, at, a.Code, text, code, says)
+	}
+	return a
+}
+
+// TestWhyOfRuns lets a job run, overlap, be disabled with its collection and alone, and be edited, and asks about each.
+func TestWhyOfRuns(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		const hourly = `{"recurrence": {"frequency": "Hour"}, "startTime": "2000-01-01T01:00:00Z", "timeout": "PT30M", ` + failOnce + `}`
+		w.put("job", hourly)
+		at := func(clock string) {
+			time.Sleep(time.Until(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(sinceMidnight(t, clock))))
+		}
+		at("00:30:00")
+		w.mustExplain("job", "2000-01-01T01:00Z", why.Planned, "")
+		at("01:30:00")
+		w.mustExplain("job", "2000-01-01T01:00", why.Ran, "one attempt")
+		w.mustExplain("job", "-30m", why.Ran, "one attempt")
+		w.mustExplain("job", "now", why.NotDue, "2000-01-01T02:00:00Z")
+
+		w.turnCollection(scheduler.Disabled)
+		at("03:30:00")
+		w.mustExplain("job", "2000-01-01T02:00Z", why.Postponed, "collection default is disabled")
+		w.mustExplain("job", "2000-01-01T03:00Z", why.Postponed, "collection default is disabled")
+		w.mustExplain("job", "2000-01-01T09:00Z", why.Postponed, "collection default is disabled")
+		w.turnCollection(scheduler.Enabled)
+		at("04:30:00")
+		w.mustExplain("job", "2000-01-01T03:00Z", why.Postponed, "collection default is disabled")
+		w.mustExplain("job", "2000-01-01T04:00Z", why.Ran, "")
+
+		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		at("06:30:00")
+		w.mustExplain("job", "2000-01-01T05:00Z", why.Disabled, "2000-01-01T04:30:00")
+		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		w.mustExplain("job", "2000-01-01T06:00Z", why.Skipped, "the job was disabled")
+
+		w.stopWorker()
+		at("09:30:00")
+		w.mustExplain("job", "2000-01-01T07:00Z", why.Overdue, "has not ended")
+		w.mustExplain("job", "2000-01-01T09:00Z", why.Overdue, "2000-01-01T07:00:00Z")
+		w.startWorker()
+		at("09:59:00")
+		w.mustExplain("job", "2000-01-01T08:00Z", why.Skipped, "no scheduler ran it in time")
+		w.mustExplain("job", "2000-01-01T09:00Z", why.Ran, "30m")
+
+		w.put("job", strings.Replace(hourly, `"Hour"`, `"Day"`, 1))
+		at("10:30:00")
+		w.mustExplain("job", "2000-01-01T09:00Z", why.Ran, "")
+		w.mustExplain("job", "2000-01-01T09:45Z", why.NotDue, "the schedule that the job had then: every hour")
+		w.mustExplain("job", "2000-01-01T10:00Z", why.NotDue, "begins later, at 2000-01-02T01:00:00Z")
+	})
+}
+
+// sinceMidnight reads a time of day.
+func sinceMidnight(t *testing.T, clock string) time.Duration {
+	t.Helper()
+	at, err := time.Parse(time.TimeOnly, clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute + time.Duration(at.Second())*time.Second
+}
+
+// TestWhyOfWhatIsUnderWay asks about an attempt that runs, one that was left out behind it, one that is retried, and one
+// that waits for the circuit of its target.
+func TestWhyOfWhatIsUnderWay(t *testing.T) {
+	inBubble(t, func(_ *testing.T, w *world) {
+		w.sink.answers(after(100*time.Second, http.StatusServiceUnavailable))
+		w.put("job", `{"recurrence": {"frequency": "Minute"}, "startTime": "2000-01-01T01:00:00Z", "timeout": "PT5M", `+
+			strings.Replace(quickly, "PT1S", "PT10M", 1)+`}`)
+		midnight := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+		time.Sleep(time.Until(midnight.Add(time.Hour + 90*time.Second)))
+		w.mustExplain("job", "2000-01-01T01:00Z", why.Running, "under way")
+		w.mustExplain("job", "now", why.Running, "under way")
+		w.mustExplain("job", "2000-01-01T01:01Z", why.Skipped, "still under way")
+		time.Sleep(time.Minute)
+		w.mustExplain("job", "2000-01-01T01:00Z", why.Retrying, "due at 2000-01-01T01:11:4")
+		w.ail()
+		time.Sleep(2 * time.Hour)
+		w.mustExplain("job", "2000-01-01T01:00Z", why.Failed, "after 4 attempts")
+		w.mustExplain("job", "2000-01-01T01:01Z", why.Skipped, "still under way")
+
+		w.rules(breaker)
+		w.openCircuit()
+		due := time.Now().Add(2 * time.Second).UTC().Truncate(time.Second)
+		w.put("waits", `{"startTime": "`+due.Format(time.RFC3339)+`", `+failOnce+`}`)
+		time.Sleep(5 * time.Second)
+		w.mustExplain("waits", due.Format(time.RFC3339), why.Waits, "the circuit of target.example:80 is open")
+	})
+}
+
+// TestWhyBeyondTheHistory asks about runs whose records have given way to later ones.
+func TestWhyBeyondTheHistory(t *testing.T) {
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, func(c *store.Config) { c.HistoryPerJob = 10 })
+		w.startWorker()
+		w.put("job", `{"recurrence": {"frequency": "Minute"}, "startTime": "2000-01-01T01:00:00Z", `+failOnce+`}`)
+		time.Sleep(time.Until(time.Date(2000, 1, 1, 2, 0, 30, 0, time.UTC)))
+		w.mustExplain("job", "2000-01-01T01:55Z", why.Ran, "")
+		w.mustExplain("job", "2000-01-01T01:30Z", why.Unknown, "kept since 2000-01-01T01:51:00")
+		w.mustExplain("job", "2000-01-01T01:30:10Z", why.NotDue, "")
+	})
+}

@@ -1,0 +1,228 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/trail"
+)
+
+var _ trail.Store = (*Store)(nil)
+
+// auditStream has the audit trail.
+const auditStream = "AUDIT"
+
+// openTrail opens the stream of the audit trail. No message can be deleted from it; to purge it is for permissions to
+// refuse, as [Store.Check] asks each stream for a purge of nothing.
+func (s *Store) openTrail(ctx context.Context) (err error) {
+	s.trail, s.entries, err = s.batched(ctx, jetstream.StreamConfig{
+		Name: s.cfg.stream(auditStream), Description: "Carillon: who changed what",
+		Subjects: []string{s.cfg.Prefix + ".audit.>"}, AllowDirect: true, DenyDelete: true,
+		MaxAge: s.cfg.AuditAge, Duplicates: time.Second,
+	})
+	return err
+}
+
+// AppendEntry stores an entry of the audit trail.
+func (s *Store) AppendEntry(ctx context.Context, e *trail.Entry) error {
+	data, err := e.Encode()
+	if err != nil {
+		return fmt.Errorf("audit record of %s: %w", e.Target(), err)
+	}
+	return s.entries.append(ctx, s.entrySubject(e), data)
+}
+
+// BeginEntry stores an entry of the audit trail and returns its sequence.
+func (s *Store) BeginEntry(ctx context.Context, e *trail.Entry) (uint64, error) {
+	data, err := e.Encode()
+	if err != nil {
+		return 0, fmt.Errorf("audit record of %s: %w", e.Target(), err)
+	}
+	return s.publish(ctx, s.bareMessage(s.entrySubject(e), data))
+}
+
+// entrySubject is where an entry is stored: carillon.audit.job.<collection>.<job>, carillon.audit.collection.<collection>,
+// carillon.audit.<secret|token|system>.<name>.
+func (s *Store) entrySubject(e *trail.Entry) string {
+	subject := s.cfg.Prefix + ".audit." + string(e.Kind) + "."
+	switch e.Kind {
+	case trail.Job:
+		return subject + e.Collection + "." + e.Job
+	case trail.Collection:
+		return subject + e.Collection
+	case trail.Secret, trail.Token, trail.System:
+	}
+	return subject + e.Name
+}
+
+// scopeSubjects match the subjects of all entries of a scope.
+func (s *Store) scopeSubjects(of trail.Scope) []string {
+	all := s.cfg.Prefix + ".audit."
+	job := all + string(trail.Job) + "." + of.Collection + "."
+	whole := all + string(trail.Collection) + "." + of.Collection
+	switch {
+	case of.Job != "":
+		return []string{job + of.Job}
+	case of.Collection != "" && of.Kind == trail.Job:
+		return []string{job + "*"}
+	case of.Collection != "" && of.Kind == trail.Collection:
+		return []string{whole}
+	case of.Collection != "":
+		return []string{job + "*", whole}
+	case of.Kind != "":
+		return []string{all + string(of.Kind) + ".>"}
+	}
+	return []string{all + ">"}
+}
+
+// EndOf looks for the entry that ends one that was begun; nil when there is none.
+func (s *Store) EndOf(ctx context.Context, begun *trail.Entry) (*trail.Entry, error) {
+	for from := begun.Sequence + 1; ; {
+		info, err := s.trail.Info(ctx)
+		if err != nil {
+			return nil, translate(err)
+		}
+		found, all, err := s.forward(ctx, s.cfg.stream(auditStream), s.entrySubject(begun), from, info.State.LastSeq+1, endBatch)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range found {
+			if e, err := trail.Decode(m.Sequence, m.Data); err == nil && e.Begun == begun.Sequence {
+				return e, nil
+			}
+		}
+		if all || len(found) == 0 {
+			return nil, nil //nolint:nilnil // absence is an answer
+		}
+		from = found[len(found)-1].Sequence + 1
+	}
+}
+
+// endBatch is how many entries are looked at together for the end of one: it mostly follows at once.
+const endBatch = 16
+
+// LastEntries calls each for the last entry of each of these jobs that has one. It is one request for up to 1,024 jobs.
+func (s *Store) LastEntries(ctx context.Context, keys []scheduler.Key, each func(*trail.Entry)) error {
+	subjects := make([]string, len(keys))
+	for i, k := range keys {
+		subjects[i] = s.entrySubject(&trail.Entry{Kind: trail.Job, Collection: k.Collection, Job: k.Job})
+	}
+	return s.lastOf(ctx, s.cfg.stream(auditStream), subjects, 0, func(m *jetstream.RawStreamMsg) {
+		if e, err := trail.Decode(m.Sequence, m.Data); err == nil {
+			each(e)
+		}
+	})
+}
+
+// LastEntry returns the sequence of the last entry, 0 when there was none yet.
+func (s *Store) LastEntry(ctx context.Context) (uint64, error) {
+	info, err := s.trail.Info(ctx)
+	if err != nil {
+		return 0, translate(err)
+	}
+	return info.State.LastSeq, nil
+}
+
+// FollowEntries calls f for every entry of a scope after a sequence, in their order and as they come, until ctx is done.
+// What is no entry is left out. f may be called a last time while FollowEntries returns.
+func (s *Store) FollowEntries(ctx context.Context, of trail.Scope, after uint64, f func(*trail.Entry)) error {
+	return s.consume(ctx, auditStream, s.scopeSubjects(of), after, func(sequence uint64, m jetstream.Msg) {
+		if e, err := trail.Decode(sequence, m.Data()); err == nil {
+			f(e)
+		}
+	})
+}
+
+// consume calls f for every message of a stream that matches one of the subjects, after a sequence, until ctx is done.
+func (s *Store) consume(
+	ctx context.Context, stream string, subjects []string, after uint64, f func(sequence uint64, m jetstream.Msg),
+) error {
+	consumer, err := s.js.OrderedConsumer(ctx, s.cfg.stream(stream), jetstream.OrderedConsumerConfig{
+		FilterSubjects: subjects, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1,
+		InactiveThreshold: followerAge,
+	})
+	if err != nil {
+		return ended(ctx, translate(err))
+	}
+	consuming, err := consumer.Consume(func(m jetstream.Msg) {
+		if meta, err := m.Metadata(); err == nil {
+			f(meta.Sequence.Stream, m)
+		}
+	})
+	if err != nil {
+		return ended(ctx, translate(err))
+	}
+	defer consuming.Stop()
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-consuming.Closed():
+		return ended(ctx, fmt.Errorf("%w: the audit trail is not told any more", scheduler.ErrUnavailable))
+	}
+}
+
+// checkedKey is the setting that says up to which revision all edits of jobs are known to be in the audit trail.
+const checkedKey = "audited"
+
+// Checked returns the revision up to which all edits of jobs are known to be in the trail. scheduler.ErrNotFound when that
+// was never looked at.
+func (s *Store) Checked(ctx context.Context) (uint64, error) {
+	e, err := s.settings.Get(ctx, checkedKey)
+	if err != nil {
+		return 0, translate(err)
+	}
+	n, err := strconv.ParseUint(string(e.Value()), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%w: the setting %s is no revision: %w", scheduler.ErrNotFound, checkedKey, err)
+	}
+	return n, nil
+}
+
+// SetChecked says up to which revision that is so.
+func (s *Store) SetChecked(ctx context.Context, revision uint64) error {
+	_, err := s.settings.Put(ctx, checkedKey, strconv.AppendUint(nil, revision, 10))
+	return translate(err)
+}
+
+// writtenBatch is how many revisions are read in one request.
+const writtenBatch = 256
+
+// WrittenJobs calls f for every stored revision of a job after a revision, in their order, until it returns false. One
+// whose Data is nil says that the job was deleted, or has expired.
+func (s *Store) WrittenJobs(ctx context.Context, after uint64, f func(trail.Written) bool) error {
+	stream := "KV_" + s.cfg.bucket(jobsBucket)
+	last, err := s.LastRevision(ctx)
+	if err != nil {
+		return err
+	}
+	for from := after + 1; from <= last; {
+		found, all, err := s.forward(ctx, stream, "$KV."+s.cfg.bucket(jobsBucket)+".>", from, last+1, writtenBatch)
+		if err != nil {
+			return err
+		}
+		for _, m := range found {
+			k, ok := s.jobKey(m.Subject)
+			if !ok {
+				continue
+			}
+			st, err := stored(k, m)
+			if errors.Is(err, scheduler.ErrNotFound) {
+				st.Data = nil
+			}
+			if !f(trail.Written{Stored: st, At: m.Time}) {
+				return nil
+			}
+		}
+		if all || len(found) == 0 {
+			return nil
+		}
+		from = found[len(found)-1].Sequence + 1
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/trail"
+)
+
+// entry is one of the audit trail.
+func entry(kind trail.Kind, collection, job, name string) *trail.Entry {
+	return &trail.Entry{
+		Time: time.Date(2026, 3, 2, 9, 0, 0, 5, time.UTC), Kind: kind, Op: "put", Collection: collection, Job: job, Name: name,
+		By: trail.By{Name: "alice", Via: "token", Address: "192.0.2.7"}, Revision: 3, Generation: 2, UID: "u", State: scheduler.Enabled,
+	}
+}
+
+// seen returns the targets of the entries of a scope, newest first.
+func (w *world) seen(of trail.Scope, before uint64) (targets []string) {
+	w.t.Helper()
+	w.must(w.store.RecentEntries(w.t.Context(), of, before, func(e *trail.Entry) bool {
+		targets = append(targets, e.Target())
+		return true
+	}))
+	return targets
+}
+
+func TestTrailIsReadNewestFirstByScope(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		for _, e := range []*trail.Entry{
+			entry(trail.Collection, "a", "", ""), entry(trail.Job, "a", "x", ""), entry(trail.Job, "b", "x", ""),
+			entry(trail.Secret, "", "", "key"), entry(trail.Job, "a", "y", ""), entry(trail.Job, "a", "x", ""),
+		} {
+			w.must(w.store.AppendEntry(t.Context(), e))
+		}
+		tests := []struct {
+			of     trail.Scope
+			before uint64
+			want   []string
+		}{
+			{trail.Scope{}, 0, []string{"a/x", "a/y", "secret key", "b/x", "a/x", "collection a"}},
+			{trail.Scope{}, 3, []string{"a/x", "collection a"}},
+			{trail.Scope{Collection: "a"}, 0, []string{"a/x", "a/y", "a/x", "collection a"}},
+			{trail.Scope{Collection: "a", Kind: trail.Job}, 0, []string{"a/x", "a/y", "a/x"}},
+			{trail.Scope{Collection: "a", Kind: trail.Collection}, 0, []string{"collection a"}},
+			{trail.Scope{Collection: "a", Job: "x"}, 6, []string{"a/x"}},
+			{trail.Scope{Kind: trail.Secret}, 0, []string{"secret key"}},
+			{trail.Scope{Collection: "c"}, 0, nil},
+		}
+		for _, test := range tests {
+			if diff := cmp.Diff(test.want, w.seen(test.of, test.before)); diff != "" {
+				t.Errorf("%+v before %d: %s", test.of, test.before, diff)
+			}
+		}
+	})
+}
+
+// TestTrailKeepsAnEntryWhole shows that an entry comes back as it was given, from each way of reading.
+func TestTrailKeepsAnEntryWhole(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		e := entry(trail.Job, "a", "x", "")
+		e.Changed = []string{"recurrence.interval"}
+		w.must(w.store.AppendEntry(t.Context(), e))
+		e.Sequence = 1
+		w.must(w.store.RecentEntries(t.Context(), trail.Scope{}, 0, func(got *trail.Entry) bool {
+			if diff := cmp.Diff(e, got); diff != "" {
+				t.Error(diff)
+			}
+			return false
+		}))
+		found := 0
+		keys := []scheduler.Key{{Collection: "a", Job: "x"}, {Collection: "a", Job: "none"}}
+		w.must(w.store.LastEntries(t.Context(), keys, func(got *trail.Entry) {
+			found++
+			if diff := cmp.Diff(e, got); diff != "" {
+				t.Error(diff)
+			}
+		}))
+		if found != 1 {
+			t.Errorf("%d last entries, want 1", found)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		w.must(w.store.FollowEntries(ctx, trail.Scope{Collection: "a"}, 0, func(got *trail.Entry) {
+			if diff := cmp.Diff(e, got); diff != "" {
+				t.Error(diff)
+			}
+			cancel()
+		}))
+		if !errors.Is(ctx.Err(), context.Canceled) {
+			t.Error("nothing was followed")
+		}
+	})
+}
+
+func TestTrailFindsTheEndOfWhatWasBegun(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		begun := entry(trail.Secret, "", "", "key")
+		begun.Phase = trail.Begun
+		for range 2 {
+			sequence, err := w.store.BeginEntry(t.Context(), begun)
+			w.must(err)
+			begun.Sequence = sequence
+		}
+		if end, err := w.store.EndOf(t.Context(), begun); end != nil || err != nil {
+			t.Errorf("an end of what has none: %v, %v", end, err)
+		}
+		end := entry(trail.Secret, "", "", "key")
+		end.Begun = begun.Sequence
+		for range 40 { // others of the name, in between
+			w.must(w.store.AppendEntry(t.Context(), entry(trail.Secret, "", "", "key")))
+		}
+		w.must(w.store.AppendEntry(t.Context(), end))
+		if got, err := w.store.EndOf(t.Context(), begun); err != nil || got == nil || got.Begun != begun.Sequence {
+			t.Errorf("the end is %v, %v", got, err)
+		}
+	})
+}
+
+// TestTrailDeniesDeletion shows that not even the scheduler's own user deletes a message of the trail.
+func TestTrailDeniesDeletion(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.must(w.store.AppendEntry(t.Context(), entry(trail.Job, "a", "x", "")))
+		js, err := jetstream.New(w.nc)
+		w.must(err)
+		st, err := js.Stream(t.Context(), "CARILLON_AUDIT")
+		w.must(err)
+		if err := st.DeleteMsg(t.Context(), 1); err == nil {
+			t.Error("deleted")
+		}
+		if age := st.CachedInfo().Config.MaxAge; age != 400*24*time.Hour {
+			t.Errorf("kept for %s", age)
+		}
+	})
+}
+
+func TestWrittenJobsAreToldInTheirOrder(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		for i := range 300 {
+			_, err := w.store.SaveJob(t.Context(), scheduler.Key{Collection: "a", Job: "j" + strconv.Itoa(i)}, []byte("x"), 0, false)
+			w.must(err)
+		}
+		w.must(w.store.RemoveJob(t.Context(), scheduler.Key{Collection: "a", Job: "j7"}, 8, 0))
+		var revisions []uint64
+		var deleted []string
+		w.must(w.store.WrittenJobs(t.Context(), 10, func(r trail.Written) bool {
+			revisions = append(revisions, r.Revision)
+			if r.Data == nil {
+				deleted = append(deleted, r.Key.Job)
+			}
+			return true
+		}))
+		if len(revisions) != 291 || revisions[0] != 11 || revisions[290] != 301 || !cmp.Equal(deleted, []string{"j7"}) {
+			t.Errorf("%d revisions from %d on, deleted %v", len(revisions), revisions[0], deleted)
+		}
+		_, err := w.store.Checked(t.Context())
+		if !errors.Is(err, scheduler.ErrNotFound) {
+			t.Errorf("never looked at, but: %v", err)
+		}
+		w.must(w.store.SetChecked(t.Context(), 12))
+		if n, err := w.store.Checked(t.Context()); n != 12 || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+	})
+}
