@@ -46,17 +46,22 @@ var layers = []layer{
 	{path: "scheduler/view", imports: append([]string{"scheduler/access"}, decisions...), never: outside},
 	{path: "scheduler/awx", imports: decisions, never: outside},
 	{path: "scheduler/why", imports: decisions, never: outside},
+	{path: "scheduler/forecast", imports: decisions, never: outside},
+	{path: "scheduler/ical", never: outside},
 	{path: "scheduler/limits", imports: []string{"scheduler", "scheduler/document"}, never: outside},
 	{path: "scheduler/fairqueue", never: outside},
 	{path: "scheduler/intake", imports: decisions, never: outside},
 	{path: "scheduler/cache", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
+	{path: "scheduler/historyindex", imports: decisions, never: outside},
+	{path: "scheduler/index", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
 	{path: "scheduler/secrets/seal", never: outside},
 	{path: "scheduler/secrets", imports: append([]string{"scheduler/cache", "scheduler/secrets/seal", "scheduler/view"}, decisions...), never: outside},
+	{path: "scheduler/tokens", imports: append([]string{"scheduler/access", "scheduler/cache", "scheduler/view"}, decisions...), never: outside},
 	{path: "scheduler/step", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
-	{path: "scheduler/service", imports: append([]string{"scheduler/awx", "scheduler/fairqueue", "scheduler/view", "scheduler/why"}, rooms...), never: outside},
+	{path: "scheduler/service", imports: append([]string{"scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/historyindex", "scheduler/index", "scheduler/tokens", "scheduler/view", "scheduler/why"}, rooms...), never: outside},
 	{path: "scheduler/worker", imports: append([]string{"scheduler/limits"}, rooms...), never: outside},
 	{path: "scheduler/importer", imports: decisions, never: outside},
-	{path: "scheduler/client", imports: append([]string{"scheduler/view", "scheduler/why"}, decisions...), never: server},
+	{path: "scheduler/client", imports: append([]string{"scheduler/access", "scheduler/forecast", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...), never: server},
 	{path: "scheduler/rest/...", imports: apis},
 	{path: "scheduler/natsapi/...", imports: apis},
 	{path: "scheduler/console/...", imports: apis},
@@ -84,7 +89,7 @@ var (
 	server    = []string{"github.com/nats-io/nats-server/..."} // programs that only ask a scheduler are small
 	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
 	rooms     = append([]string{"scheduler/access", "scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step", "scheduler/trail"}, decisions...)
-	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/fairqueue", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...)
+	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/ical", "scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/tokens", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...)
 	product   = []string{"scheduler/...", "store/...", "actions/..."}
 )
 

@@ -16,10 +16,11 @@ type Collection struct {
 	Revision uint64
 
 	State            State           // enabled or disabled; a disabled collection postpones its jobs
-	MaxJobCount      int             // 0: no limit
-	MaxRecurrence    spec.Recurrence // the most often a job may recur; zero frequency: no limit
+	Suspended        bool            // it is disabled, and called suspended, as Azure Scheduler has it
+	Plan             Plan            // its sku; "": none, and no quota but its own
+	MaxJobCount      int             // its own quota; 0: that of its plan
+	MaxRecurrence    spec.Recurrence // likewise: the most often a job may recur; zero frequency: that of its plan
 	MinRetryInterval time.Duration   // 0: the process's, 15 s by default
-	Free             bool            // its plan (sku) is Azure Scheduler's free one
 
 	Targets map[string]*TargetRule // by host, host and port, or "*" for each other target
 
@@ -31,6 +32,7 @@ type Collection struct {
 type storedCollection struct {
 	Subscription string          `json:"subscription,omitempty"` // of its scope; "" and "" for the default one
 	Group        string          `json:"resourceGroup,omitempty"`
+	Suspended    bool            `json:"suspended,omitempty"` // beside the state disabled, which is all that some read
 	Top          json.RawMessage `json:"top"`
 	Properties   json.RawMessage `json:"properties"`
 }
@@ -49,7 +51,7 @@ func ReadCollection(name string, v document.Value) (*Collection, error) {
 	v = document.Merge(document.ObjectValue(), v) // without what is null, and a tree of its own
 	r := document.NewReader()
 	o := r.Object(v, "")
-	o.Ignore("type", "result")
+	o.Ignore("type", "etag", "result", "dryRun")
 	if s, ok := o.String("name"); ok && s != name && s != PlainName(name) {
 		o.Problem("name", "is %q, but the collection is called %q", s, name)
 	}
@@ -72,15 +74,18 @@ func ReadCollection(name string, v document.Value) (*Collection, error) {
 }
 
 func (c *Collection) readProperties(o *document.Object) {
-	if s, ok := o.Enum("state", string(Enabled), string(Disabled), "suspended", "deleted"); ok {
+	if s, ok := o.Enum("state", string(Enabled), string(Disabled), suspended, "deleted"); ok {
 		c.State = State(s)
+		if s == suspended {
+			c.State, c.Suspended = Disabled, true
+		}
 		if c.State != Enabled && c.State != Disabled {
-			o.Problem("state", "%q is set by the service; enabled and disabled may be asked for", s)
+			o.Problem("state", "%q is set by the service; enabled, disabled and suspended may be asked for", s)
 		}
 	}
 	if so, ok := o.Object("sku"); ok {
-		if plan, ok := so.Enum("name", "Standard", freePlan, "P10Premium", "P20Premium"); ok {
-			c.Free = plan == freePlan
+		if plan, ok := so.Enum("name", string(Standard), string(Free), string(P10Premium), string(P20Premium)); ok {
+			c.Plan = Plan(plan)
 		}
 		so.Done()
 	}
@@ -108,7 +113,11 @@ func (c *Collection) readProperties(o *document.Object) {
 
 // Encode returns the collection as it is stored.
 func (c *Collection) Encode() ([]byte, error) {
-	return json.Marshal(storedCollection{c.Scope.Subscription, c.Scope.Group, c.top.JSON(), c.properties.JSON()})
+	properties := c.properties
+	if c.Suspended {
+		properties = properties.With(document.StringValue(string(Disabled)), "state")
+	}
+	return json.Marshal(storedCollection{c.Scope.Subscription, c.Scope.Group, c.Suspended, c.top.JSON(), properties.JSON()})
 }
 
 // DecodeCollection reads a stored collection. The error is a [*DamagedError].
@@ -135,7 +144,10 @@ func decodeCollection(name string, data []byte) (*Collection, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Scope = Scope{s.Subscription, s.Group}
+	c.Scope, c.Suspended = Scope{s.Subscription, s.Group}, s.Suspended
+	if c.Suspended {
+		c.properties = c.properties.With(document.StringValue(suspended), "state")
+	}
 	c.top, err = document.Parse(s.Top)
 	return c, err
 }
@@ -143,7 +155,7 @@ func decodeCollection(name string, data []byte) (*Collection, error) {
 // Turned returns the collection enabled or disabled.
 func (c *Collection) Turned(state State) *Collection {
 	next := *c
-	next.State = state
+	next.State, next.Suspended = state, false
 	next.properties = document.Merge(c.properties, document.ObjectValue(
 		document.Member{Name: "state", Value: document.StringValue(string(state))},
 	))
@@ -162,7 +174,9 @@ func (c *Collection) Over(before *Collection) *Collection {
 	if _, named := c.properties.Member("state"); named || before.State == c.State {
 		return &next
 	}
-	return next.Turned(before.State)
+	turned := next.Turned(before.State)
+	turned.Suspended = before.Suspended
+	return turned
 }
 
 // Placed checks that the scope of a new collection is known, which only its id
@@ -180,7 +194,7 @@ func (c *Collection) Placed() error {
 func (c *Collection) Equals(other *Collection) bool {
 	properties, top := c.Settings()
 	others, otherTop := other.Settings()
-	return c.State == other.State && properties.Equal(others) && top.Equal(otherTop)
+	return c.ShownState() == other.ShownState() && properties.Equal(others) && top.Equal(otherTop)
 }
 
 // Patched returns the collection merged with a document (RFC 7396): what it does
@@ -199,6 +213,17 @@ func (c *Collection) Patched(patch document.Value) (*Collection, error) {
 		next.Scope = c.Scope
 	}
 	return next, err
+}
+
+// suspended is a state that Azure Scheduler takes for a collection, beside enabled and disabled.
+const suspended = "suspended"
+
+// ShownState is the collection's state as users see it.
+func (c *Collection) ShownState() string {
+	if c.Suspended {
+		return suspended
+	}
+	return string(c.State)
 }
 
 // Settings returns the collection's own properties, without its state, and what

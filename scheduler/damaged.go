@@ -41,7 +41,7 @@ func (e *DamagedError) Is(target error) bool { return target == ErrConflict }
 func (e *DamagedError) Job() *Job {
 	j := &Job{Key: e.Key, Revision: e.Revision, State: Damaged, Def: &Definition{properties: document.ObjectValue()}}
 	if e.meta != nil {
-		j.UID, j.Created, j.Updated = e.meta.UID, e.meta.Created, e.meta.Updated
+		j.UID, j.Generation, j.Created, j.Updated = e.meta.UID, e.meta.Generation, e.meta.Created, e.meta.Updated
 	}
 	return j
 }

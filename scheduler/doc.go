@@ -87,12 +87,13 @@
 //
 //	service    what users ask for           cache     mirrors of buckets
 //	worker     what is due                  limits    slots, rates, circuits of targets
+//	index      what searches look through
 //	step       carries out a Step           secrets   sealing, revealing, redacting, rotation
 //	view       what the APIs show           intake    what a process holds of a stream
 //	rest, natsapi   the APIs                document, spec   reading jobs, and their schedules
 //	awx        schedules of AWX's API, made jobs and shown
 //	client     asks a scheduler, over REST or NATS      importer   makes jobs of what others have
-//	access     who may do what
+//	access     who may do what              tokens    access tokens
 //
 // [Store] is implemented by package store, [Action] by the packages below
 // actions. Imports point from the rooms to here, and service and worker do not

@@ -22,6 +22,9 @@ var (
 	// allow the operation, or that it was changed meanwhile.
 	ErrConflict = errors.New("conflict")
 
+	// ErrPrecondition means that the [Condition] of a request did not hold: what it is about is not as its sender knew it.
+	ErrPrecondition = errors.New("precondition failed")
+
 	// ErrUnavailable means that the store could not be reached, or did not
 	// answer in time. The operation may or may not have taken effect.
 	ErrUnavailable = errors.New("unavailable")

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"hash/fnv"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/spec"
@@ -140,9 +139,7 @@ func (j *Job) due(p Progress, nominal time.Time) time.Time {
 	if next, ok := j.plan(p).Next(nominal); ok {
 		width = min(width, next.Sub(nominal))
 	}
-	h := fnv.New64a()
-	_, _ = h.Write(appendOccurrence(nil, j.Key, nominal))
-	due := nominal.Add(time.Duration(h.Sum64() % uint64(width)))
+	due := Jittered(j.Key, nominal, width)
 	if due.UTC().Year() > lastYear {
 		return nominal
 	}

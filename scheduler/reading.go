@@ -146,12 +146,12 @@ func ReadPatch(k Key, v document.Value) (document.Value, error) {
 
 // envelopeNames are the members beside the properties. They name the job, or tell
 // what became of it; all are read-only.
-var envelopeNames = []string{"id", "type", "name", "collection", "result", "warnings", "dryRun"}
+var envelopeNames = []string{"id", "type", "etag", "name", "collection", "result", "warnings", "dryRun"}
 
 // readEnvelope reads the members around the properties, checks that they name
 // the job k, and returns the object of the properties and where it is.
 func readEnvelope(o *document.Object, k Key) (properties *document.Object, at string) {
-	o.Ignore("id", "type", "result", "warnings", "dryRun")
+	o.Ignore("id", "type", "etag", "result", "warnings", "dryRun")
 	if name, ok := o.String("name"); ok && name != k.Job && name != k.String() && name != k.Plain().String() {
 		o.Problem("name", "is %q, but the job is put as %q", name, k.String())
 	}

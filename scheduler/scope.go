@@ -156,7 +156,8 @@ func ReadID(id string) (s Scope, rest string, ok bool) {
 		return s, "", false
 	}
 	names := strings.Split(before[:len(before)-len(providerPath)], "/")
-	if len(names) != 5 || names[0] != "" || !strings.EqualFold(names[1], "subscriptions") || !strings.EqualFold(names[3], "resourceGroups") {
+	if len(names) != 5 || names[0] != "" ||
+		!strings.EqualFold(names[1], "subscriptions") || !strings.EqualFold(names[3], "resourceGroups") {
 		return s, "", false
 	}
 	s, err := NewScope(names[2], names[4])

@@ -18,8 +18,16 @@ type requirement struct {
 
 // Matches reports whether labels meet every requirement.
 func (s Selector) Matches(labels map[string]string) bool {
+	return s.MatchesBy(func(name string) (string, bool) {
+		value, there := labels[name]
+		return value, there
+	})
+}
+
+// MatchesBy is Matches for labels that are looked up one by one.
+func (s Selector) MatchesBy(label func(name string) (value string, there bool)) bool {
 	for _, r := range s {
-		value, there := labels[r.name]
+		value, there := label(r.name)
 		if met := there && (r.values == nil || slices.Contains(r.values, value)); met == r.not {
 			return false
 		}

@@ -48,7 +48,11 @@ type Jobs interface { //nolint:interfacebloat // all that definitions need
 	LoadJobs(ctx context.Context, keys []Key, each func(Stored)) error
 	EachJob(ctx context.Context, collection string, f func(Key) error) error
 	EachKnownJob(ctx context.Context, f func(k Key, deleted bool) error) error
+	EachStoredJob(ctx context.Context, f func(Stored) error) error
 	SaveJob(ctx context.Context, k Key, data []byte, replaces uint64, final bool) (uint64, error)
+	Ledger(ctx context.Context, collection string) (uint64, error)
+	CreateJob(ctx context.Context, k Key, data []byte, replaces, ledger uint64, final bool) (uint64, error)
+	DropLedger(ctx context.Context, collection string) error
 	EndJobs(ctx context.Context, jobs []JobEnd) []error
 	RewriteJob(ctx context.Context, k Key, data []byte, replaces uint64, final bool) (uint64, error)
 	RemoveJob(ctx context.Context, k Key, revision, specSequence uint64) error
@@ -79,6 +83,7 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	Running(ctx context.Context, slot Slot) (Stored, error)
 	FindBatons(ctx context.Context, keys []Key, found func(st Stored, running bool)) error
 	EachBaton(ctx context.Context, lane int, f func(slot Slot, waiting bool) error) error
+	EachStoredBaton(ctx context.Context, lane int, f func(st Stored, waiting bool) error) error
 	AnyBaton(ctx context.Context, k Key) (*Stored, error)
 	Stranded(ctx context.Context, lane int) ([]Stranded, error)
 
@@ -100,10 +105,19 @@ type History interface { //nolint:interfacebloat // all that records need
 	Forget(ctx context.Context, k Key) error
 	Recent(ctx context.Context, k Key, before uint64, outcomes []Outcome, f func(*Record) bool) error
 	LastRecords(ctx context.Context, keys []Key, outcomes []Outcome, each func(*Record)) error
-	LastRecord(ctx context.Context) (uint64, error)
+	HistorySpan(ctx context.Context) (HistorySpan, error)
 	RecordsSince(ctx context.Context, k Key, since time.Time, f func(*Record) bool) error
+	RecordsFrom(ctx context.Context, from uint64, f func(*Record) bool) error
 	Kept(ctx context.Context, k Key) (since time.Time, err error)
 	Follow(ctx context.Context, k Key, after uint64, f func(*Record)) error
+}
+
+// HistorySpan is what there is of a history.
+type HistorySpan struct {
+	First   uint64 // the sequence of the first record that is kept; Last + 1 when there is none
+	Last    uint64 // that of the last one there ever was; 0: there was none yet
+	Records uint64 // how many are kept
+	PerJob  int64  // how many are, at most, of each job and outcome; not positive: no bound
 }
 
 // Delivery is a running baton in the hands of this process.
@@ -141,8 +155,9 @@ type PublishedSpec struct {
 	Verb      string // put, patch, delete, run, enable, disable, or whatever was sent
 	Name      string // <collection>.<job> when it is well formed
 	Body      []byte
-	Sequence  uint64    // its place among all published specs
-	Published time.Time // when it was stored
+	Header    map[string][]string // what came beside it; nil for nothing
+	Sequence  uint64              // its place among all published specs
+	Published time.Time           // when it was stored
 
 	// Deliveries is 1 at the first delivery. More say that a process ended,
 	// or gave it back, while it had the spec.

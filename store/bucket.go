@@ -11,8 +11,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// bucket keeps values by name in a key-value bucket: collections, and shared
-// secrets as sealed as it gets them.
+// bucket keeps values by name in a key-value bucket: collections, shared secrets
+// as sealed as it gets them, and access tokens as hashed.
 type bucket struct {
 	store *Store
 	name  string
@@ -26,6 +26,33 @@ func (s *Store) Collections() scheduler.Bucket { return bucket{s, collectionsBuc
 
 // Secrets keeps shared secrets.
 func (s *Store) Secrets() scheduler.Bucket { return bucket{s, secretsBucket, s.secrets} }
+
+// Tokens keeps access tokens, of which it gets hashes.
+func (s *Store) Tokens() scheduler.Bucket { return bucket{s, tokensBucket, s.tokens} }
+
+// OpenTokens opens the access tokens alone, for a tool beside the schedulers: nothing else is created, and no setting is
+// fixed. The bucket has as many replicas as are stored or, before the first start of a scheduler, as the Config says.
+func OpenTokens(ctx context.Context, nc *nats.Conn, cfg Config) (scheduler.Bucket, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(publishTimeout))
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas)}
+	if err := s.checkServer(ctx); err != nil {
+		return nil, err
+	}
+	if info, err := s.info(ctx, "KV_"+cfg.bucket("settings")); err == nil {
+		s.replicas, s.cfg.Storage = info.Config.Replicas, info.Config.Storage
+	}
+	if s.tokens, err = s.openTokens(ctx); err != nil {
+		return nil, err
+	}
+	return s.Tokens(), nil
+}
 
 // Load returns a value as it was saved. scheduler.ErrNotFound when there is none.
 func (b bucket) Load(ctx context.Context, name string) (scheduler.Stored, error) {

@@ -5,13 +5,14 @@
 //	job definitions   bucket carillon-jobs                     <collection>.<job>
 //	collections       bucket carillon-collections              <collection>
 //	shared secrets    bucket carillon-secrets                  <name>
+//	access tokens     bucket carillon-tokens                   <id>
 //	settings          bucket carillon-settings                 lanes
 //	batons            streams CARILLON_TIMERS_<lane>           carillon.timer.<lane>.<collection>.<job>, carillon.fire.…
 //	history           stream CARILLON_HISTORY                  carillon.history.<collection>.<job>.<outcome>
 //	specs             stream CARILLON_SPECS                    carillon.spec.<verb>.<collection>.<job>
 //	spec results      stream CARILLON_SPEC_RESULTS             carillon.spec-result.<verdict>.<collection>.<job>
-//	audit trail        stream CARILLON_AUDIT                    carillon.audit.<kind>.<collection>[.<job>]
-//	what has changed  published again by the first three       carillon.changed.<jobs|collections|secrets>.<name>
+//	audit trail       stream CARILLON_AUDIT                    carillon.audit.<kind>.<collection>[.<job>]
+//	what has changed  published again by the first four        carillon.changed.<jobs|collections|secrets|tokens>.<name>
 //
 // A waiting baton is a message with a delivery time (NATS ADR-51): the server
 // moves it to its fire subject when that comes. One subject holds one message,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -156,14 +157,40 @@ func (s *Store) record(m *jetstream.RawStreamMsg) (*scheduler.Record, error) {
 	return r, nil
 }
 
-// LastRecord returns the sequence of the last record of all jobs, 0 when there
-// was none yet.
-func (s *Store) LastRecord(ctx context.Context) (uint64, error) {
+// HistorySpan returns what there is of the history of all jobs.
+func (s *Store) HistorySpan(ctx context.Context) (scheduler.HistorySpan, error) {
 	info, err := s.history.Info(ctx)
 	if err != nil {
-		return 0, translate(err)
+		return scheduler.HistorySpan{}, translate(err)
 	}
-	return info.State.LastSeq, nil
+	state := &info.State
+	return scheduler.HistorySpan{
+		First: state.FirstSeq, Last: state.LastSeq, Records: state.Msgs, PerJob: info.Config.MaxMsgsPerSubject,
+	}, nil
+}
+
+// RecordsFrom calls f for the records of all jobs in their order, from a sequence
+// on, until f returns false or there are no more.
+func (s *Store) RecordsFrom(ctx context.Context, from uint64, f func(*scheduler.Record) bool) error {
+	for {
+		messages, all, err := s.forward(ctx, s.cfg.stream("HISTORY"), s.historyFilter(scheduler.Key{}), from, math.MaxInt64, batchSize)
+		if err != nil {
+			return err
+		}
+		for _, m := range messages {
+			r, err := s.record(m)
+			if err != nil {
+				return err
+			}
+			if !f(r) {
+				return nil
+			}
+			from = m.Sequence + 1
+		}
+		if all || len(messages) == 0 {
+			return nil
+		}
+	}
 }
 
 // Follow calls f for every record after a sequence, in their order and as they

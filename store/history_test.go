@@ -230,10 +230,11 @@ func TestLastRecords(t *testing.T) {
 func TestFollow(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.record(job, scheduler.OutcomeCompleted, "before")
-		last, err := w.store.LastRecord(t.Context())
-		if err != nil || last != 1 {
-			t.Errorf("the last record is %d, %v", last, err)
+		span, err := w.store.HistorySpan(t.Context())
+		if want := (scheduler.HistorySpan{First: 1, Last: 1, Records: 1, PerJob: store.DefaultHistoryPerJob}); err != nil || span != want {
+			t.Errorf("there is %+v, %v", span, err)
 		}
+		last := span.Last
 		ofJob, ofCollection, ofAll := w.follow(job, last), w.follow(scheduler.Key{Collection: "c"}, last), w.follow(scheduler.Key{}, last)
 		for i, k := range []scheduler.Key{job, alike[0], alike[2]} {
 			w.record(k, scheduler.Outcomes[i], strconv.Itoa(i))

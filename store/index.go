@@ -125,12 +125,16 @@ const (
 
 // readThrough calls f for the messages of a stream, in their order.
 func (s *Store) readThrough(ctx context.Context, info *jetstream.StreamInfo, f told) error {
+	return s.readMessages(ctx, info, func(m *jetstream.RawStreamMsg) error { return f(m.Subject, m.Header) })
+}
+
+func (s *Store) readMessages(ctx context.Context, info *jetstream.StreamInfo, f func(*jetstream.RawStreamMsg) error) error {
 	for from, all := max(info.State.FirstSeq, 1), false; !all; {
 		var failed error
 		get := directRequest{From: from, Batch: throughBatch, Bytes: throughBytes}
 		err := s.directGet(ctx, info.Config.Name, get, throughBatch, func(m *jetstream.RawStreamMsg) bool {
 			from = m.Sequence + 1
-			failed = f(m.Subject, m.Header)
+			failed = f(m)
 			return failed == nil
 		}, func(last *nats.Msg) { all = isLast(last) })
 		if err := cmp.Or(err, failed); err != nil {
@@ -149,13 +153,21 @@ const (
 // scanHeaders calls f for the last messages of all subjects of a stream, of which it reads no more than the headers, and for what
 // is written meanwhile.
 func scanHeaders(ctx context.Context, stream jetstream.Stream, f told) error {
-	c, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: true, InactiveThreshold: followerAge,
-	})
+	cfg := jetstream.OrderedConsumerConfig{HeadersOnly: true}
+	return scan(ctx, stream, cfg, headersAhead, func(m jetstream.Msg, _ uint64) error { return f(m.Subject(), m.Headers()) })
+}
+
+// scan calls f for the last messages of all subjects of a stream, and their sequences, and for what is written meanwhile. So many
+// are asked for at once.
+func scan(
+	ctx context.Context, stream jetstream.Stream, cfg jetstream.OrderedConsumerConfig, ahead int, f func(jetstream.Msg, uint64) error,
+) error {
+	cfg.DeliverPolicy, cfg.InactiveThreshold = jetstream.DeliverLastPerSubjectPolicy, followerAge
+	c, err := stream.OrderedConsumer(ctx, cfg)
 	if err != nil {
 		return translate(err)
 	}
-	messages, err := c.Messages(jetstream.PullMaxMessages(headersAhead))
+	messages, err := c.Messages(jetstream.PullMaxMessages(ahead))
 	if err != nil {
 		return translate(err)
 	}
@@ -181,7 +193,7 @@ func scanHeaders(ctx context.Context, stream jetstream.Stream, f told) error {
 		if err != nil {
 			return translate(err)
 		}
-		if err := f(m.Subject(), m.Headers()); err != nil || meta.NumPending == 0 {
+		if err := f(m, meta.Sequence.Stream); err != nil || meta.NumPending == 0 {
 			return err
 		}
 	}

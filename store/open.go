@@ -23,13 +23,16 @@ type Store struct {
 	settings    jetstream.KeyValue
 	jobs        jetstream.KeyValue
 	jobStream   jetstream.Stream
+	jobBatches  bool // the stream takes batches
 	collections jetstream.KeyValue
 	secrets     jetstream.KeyValue
+	tokens      jetstream.KeyValue
 	history     jetstream.Stream
 	records     *batcher // of the history
 	results     *batcher // of specs
 	trail       jetstream.Stream
-	entries     *batcher // of the audit trail
+	entries     *batcher    // of the audit trail
+	trailSent   atomic.Bool // something was, and not waited for
 	specs       jetstream.Stream
 	timers      []jetstream.Stream
 	opened      []string // the streams behind all these, in the order in which they were opened
@@ -203,6 +206,7 @@ const (
 	jobsBucket        = "jobs"
 	collectionsBucket = "collections"
 	secretsBucket     = "secrets"
+	tokensBucket      = "tokens"
 )
 
 // markerAge is how long the store remembers that a job was deleted.
@@ -220,6 +224,8 @@ func (s *Store) openBuckets(ctx context.Context) (err error) {
 	if err != nil {
 		return translate(err)
 	}
+	s.jobStream = s.allowBatches(ctx, s.jobStream, true)
+	s.jobBatches = s.jobStream.CachedInfo().Config.AllowAtomicPublish
 	s.collections, err = s.openBucket(ctx, jetstream.KeyValueConfig{
 		Bucket: s.cfg.bucket(collectionsBucket), Description: "Carillon: job collections", History: 1,
 		RePublish: s.cfg.tells(collectionsBucket),
@@ -231,7 +237,19 @@ func (s *Store) openBuckets(ctx context.Context) (err error) {
 		Bucket: s.cfg.bucket(secretsBucket), Description: "Carillon: shared secrets, sealed", History: 1,
 		RePublish: s.cfg.tells(secretsBucket),
 	})
+	if err != nil {
+		return err
+	}
+	s.tokens, err = s.openTokens(ctx)
 	return err
+}
+
+// openTokens opens the bucket of access tokens.
+func (s *Store) openTokens(ctx context.Context) (jetstream.KeyValue, error) {
+	return s.openBucket(ctx, jetstream.KeyValueConfig{
+		Bucket: s.cfg.bucket(tokensBucket), Description: "Carillon: hashes of access tokens, and what they may do", History: 1,
+		RePublish: s.cfg.tells(tokensBucket),
+	})
 }
 
 // openBucket opens a key-value bucket, or creates it.

@@ -28,7 +28,7 @@ func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room fun
 		rest := strings.TrimPrefix(m.Subject, s.cfg.Prefix+".spec.")
 		verb, name, _ := strings.Cut(rest, ".")
 		take(scheduler.PublishedSpec{
-			Verb: verb, Name: name, Body: m.Data,
+			Verb: verb, Name: name, Body: m.Data, Header: m.Header,
 			Sequence: of.sequence, Published: of.stored, Deliveries: of.deliveries,
 			Lease: s.leases.keep(place{of.stream, of.sequence}, m.Reply),
 		})

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -29,13 +30,36 @@ func (s *Store) openTrail(ctx context.Context) (err error) {
 	return err
 }
 
-// AppendEntry stores an entry of the audit trail.
+// AppendEntry stores an entry of the audit trail. That of the edit of a job, of which the job tells itself, is sent and not
+// waited for, as to be told that it is stored would cost as much again: it is there before what is sent after it, and one
+// that gets lost is written later. Where the server waits for the disk, entries are waited for, as they share that then.
 func (s *Store) AppendEntry(ctx context.Context, e *trail.Entry) error {
 	data, err := e.Encode()
 	if err != nil {
 		return fmt.Errorf("audit record of %s: %w", e.Target(), err)
 	}
+	if e.Kind == trail.Job && e.Generation > 0 && !e.Rebuilt && !s.Waits() {
+		s.trailSent.Store(true)
+		return translate(s.nc.Publish(s.entrySubject(e), data))
+	}
 	return s.entries.append(ctx, s.entrySubject(e), data)
+}
+
+// settleTrail waits until the entries that this process has sent are stored, before it reads: the stream takes one message
+// after the other, and refuses one that expects another stream.
+func (s *Store) settleTrail(ctx context.Context) error {
+	if !s.trailSent.CompareAndSwap(true, false) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
+	m := nats.NewMsg(s.cfg.Prefix + ".audit." + string(trail.System) + ".settle")
+	m.Header.Set(jetstream.ExpectedStreamHeader, "-")
+	_, err := s.nc.RequestMsgWithContext(ctx, m)
+	if err != nil {
+		s.trailSent.Store(true)
+	}
+	return translate(err)
 }
 
 // BeginEntry stores an entry of the audit trail and returns its sequence.
@@ -113,6 +137,9 @@ func (s *Store) LastEntries(ctx context.Context, keys []scheduler.Key, each func
 	for i, k := range keys {
 		subjects[i] = s.entrySubject(&trail.Entry{Kind: trail.Job, Collection: k.Collection, Job: k.Job})
 	}
+	if err := s.settleTrail(ctx); err != nil {
+		return err
+	}
 	return s.lastOf(ctx, s.cfg.stream(auditStream), subjects, 0, func(m *jetstream.RawStreamMsg) {
 		if e, err := trail.Decode(m.Sequence, m.Data); err == nil {
 			each(e)
@@ -122,6 +149,9 @@ func (s *Store) LastEntries(ctx context.Context, keys []scheduler.Key, each func
 
 // LastEntry returns the sequence of the last entry, 0 when there was none yet.
 func (s *Store) LastEntry(ctx context.Context) (uint64, error) {
+	if err := s.settleTrail(ctx); err != nil {
+		return 0, err
+	}
 	info, err := s.trail.Info(ctx)
 	if err != nil {
 		return 0, translate(err)

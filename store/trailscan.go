@@ -12,6 +12,9 @@ import (
 // RecentEntries calls f for the entries of a scope, newest first, from the one before a sequence on (0: from the newest),
 // until it returns false.
 func (s *Store) RecentEntries(ctx context.Context, of trail.Scope, before uint64, f func(*trail.Entry) bool) error {
+	if err := s.settleTrail(ctx); err != nil {
+		return err
+	}
 	info, err := s.trail.Info(ctx)
 	if err != nil {
 		return translate(err)

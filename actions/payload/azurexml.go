@@ -22,7 +22,7 @@ func azureXML(a scheduler.Attempt, region, text string) string {
 		{"ClientRequestId", id.RequestID},
 		{"ExpectedExecutionTime", a.Nominal.UTC().Format("2006-01-02T15:04:05")},
 		{"SchedulerJobId", a.Job.Job},
-		{"SchedulerJobCollectionId", a.Job.Collection},
+		{"SchedulerJobCollectionId", scheduler.PlainName(a.Job.Collection)},
 		{"Region", region},
 		{"Message", text},
 	} {

@@ -65,7 +65,7 @@ func printResult(t *terminal.Terminal, r jobfile.Result) {
 	if r.DryRun == nil {
 		return
 	}
-	for i, at := range r.DryRun.NextRuns {
+	for i, at := range r.DryRun.NextRuns[:min(len(r.DryRun.NextRuns), rehearsed)] {
 		label := "          "
 		if i == 0 {
 			label = "next runs "
@@ -76,6 +76,9 @@ func printResult(t *terminal.Terminal, r jobfile.Result) {
 		t.Printf("    %s %s\n", t.Paint(terminal.Yellow, "note:"), note)
 	}
 }
+
+// rehearsed is how many of the next runs people are shown of each job.
+const rehearsed = 5
 
 // applied is what became of a job, for programs.
 type applied struct {

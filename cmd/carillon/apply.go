@@ -9,15 +9,17 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 type applyCmd struct {
 	remote.Server
 	remote.Within
 
-	Paths  []string `arg:"" name:"path" help:"Job files, directories of them, or - for standard input."`
-	DryRun bool     `help:"Change nothing: show what would be changed, and when the jobs would run."`
-	Strict bool     `help:"Refuse jobs that there are warnings about."`
+	Paths       []string `arg:"" name:"path" help:"Job files, directories of them, or - for standard input."`
+	DryRun      bool     `help:"Change nothing: show what would be changed, and when the jobs would run."`
+	IfUnchanged bool     `help:"Put a job whose document has an \"etag\" only if it is still as it was then."`
+	Strict      bool     `help:"Refuse jobs that there are warnings about."`
 }
 
 // Help shows examples.
@@ -45,6 +47,8 @@ Examples:
     carillon apply examples/jobs
     carillon apply --dry-run --strict examples/jobs
     carillon apply -c billing report.yaml
+    carillon get report --json > report.json       # edit it, and put it unless somebody else was faster
+    carillon apply --if-unchanged report.json
     carillon get --state enabled --json | carillon apply --server http://other:8080 -
 
 Secrets are not in what "carillon get" shows. Jobs that are applied without the secrets they have are refused; on
@@ -59,7 +63,7 @@ func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 	files, problems := jobfile.Find(c.Paths)
 	reader := jobfile.Reader{Lookup: lookupAt(ctx, t.Lookup, api), Collection: c.Collection, Stdin: t.Input(ctx)}
 	jobs, wrong := reader.Read(files)
-	put := putOver(api, client.PutOptions{Strict: c.Strict, DryRun: c.DryRun})
+	put := putOver(api, putting{client.PutOptions{Strict: c.Strict, DryRun: c.DryRun}, c.IfUnchanged})
 	results := jobfile.Apply(ctx, jobs, put)
 	err := report(t, append(problems, wrong...), results)
 	if !t.JSON || errors.Is(err, scheduler.ErrUnavailable) {
@@ -68,19 +72,43 @@ func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 	return errors.Join(printResults(t, results, append(problems, wrong...)), err)
 }
 
-// putOver puts jobs and collections over the REST API.
-func putOver(api *client.Client, o client.PutOptions) jobfile.Put {
+// putting is how jobs and collections are put.
+type putting struct {
+	client.PutOptions
+
+	ifUnchanged bool // a job whose document has an ETag is put only over one that has it still
+}
+
+// putOver puts jobs and collections into a scheduler that runs.
+func putOver(api *client.Client, o putting) jobfile.Put {
 	if o.DryRun {
 		return newRehearsal(api, o).put
 	}
 	return func(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
 		if j.IsCollection() {
-			return putCollectionOver(ctx, api, j, o)
+			return putCollectionOver(ctx, api, j, o.PutOptions)
 		}
-		got, err := api.Put(ctx, j.Key, j.Body, o)
+		got, err := putJob(ctx, api, j, o)
 		if err != nil {
 			return jobfile.Answer{}, err
 		}
 		return jobfile.Answer{Result: got.Result, Over: got.Status.Over, Warnings: got.Warnings}, nil
 	}
+}
+
+// putJob puts a job, if that is asked for only over one that has the ETag of its document.
+func putJob(ctx context.Context, api *client.Client, j jobfile.Job, o putting) (*client.Job, error) {
+	if !o.ifUnchanged {
+		return api.Put(ctx, j.Key, j.Body, o.PutOptions)
+	}
+	v, err := document.Parse(j.Body)
+	if err != nil {
+		return nil, scheduler.AsInvalid(err)
+	}
+	if etag, ok := v.Member("etag"); ok {
+		if o.IfMatch = etag.Text(); o.IfMatch == "" {
+			return nil, scheduler.Invalid("etag", "is not an ETag, such as \"a1b2-3\" with its quotes; leave it out to put the job whatever is there")
+		}
+	}
+	return api.Put(ctx, j.Key, j.Body, o.PutOptions)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/emulate"
 	"github.com/carillon-sched/carillon/cmd/carillon/importfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/initfile"
+	"github.com/carillon-sched/carillon/cmd/carillon/natsuser"
 	"github.com/carillon-sched/carillon/cmd/carillon/preview"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
@@ -37,10 +38,14 @@ type cli struct {
 	Delete     jobsCmd            `cmd:"" aliases:"rm" help:"Delete jobs with their history."`
 	Collection collection.Command `cmd:"" aliases:"collections" help:"Create, show, stop and delete collections of jobs."`
 	History    historyCmd         `cmd:"" aliases:"logs" help:"Show what ran, and how it ended."`
+	Audit      auditCmd           `cmd:"" help:"Show who changed what."`
 	Why        whyCmd             `cmd:"" help:"Tell why a job ran at a time, or did not."`
+	Forecast   forecastCmd        `cmd:"" help:"Show what is planned, minute by minute, and what would lower its peaks."`
 	Preview    preview.Command    `cmd:"" help:"Show when a schedule would run."`
 	Secrets    secrets.Command    `cmd:"" aliases:"secret" help:"Keep secrets that jobs name, and the keys that seal them."`
+	Token      tokenCmd           `cmd:"" aliases:"tokens" help:"Make, show and revoke access tokens of the REST API."`
 	Doctor     doctorCmd          `cmd:"" help:"Compare jobs with the messages that make them run, and mend these."`
+	NATS       natsuser.Command   `cmd:"" name:"nats" help:"Print what users of a NATS server are to be permitted."`
 	Context    contexts.Command   `cmd:"" aliases:"contexts" help:"Keep the schedulers you work with, by name."`
 	Docs       docsCmd            `cmd:"" help:"Print the reference pages."`
 	Completion completionCmd      `cmd:"" help:"Print what makes a shell complete command lines."`

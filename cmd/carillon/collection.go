@@ -34,7 +34,7 @@ func putCollectionOver(ctx context.Context, api *client.Client, j jobfile.Job, o
 }
 
 // identity are the members of a collection's document that its name says, and what became of it.
-var identity = []string{"id", "type", "name", "result"}
+var identity = []string{"id", "type", "name", "etag", "result", "dryRun"}
 
 // putCollectionIn puts a collection into a scheduler of this process.
 func putCollectionIn(ctx context.Context, s *service.Service, j jobfile.Job) (jobfile.Answer, error) {

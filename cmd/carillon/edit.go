@@ -26,7 +26,7 @@ type editCmd struct {
 func (editCmd) Help() string {
 	return `Opens the job as YAML in $VISUAL, else $EDITOR, else vi. When you save and leave, what you changed is put, and nothing
 else: secrets, which are not shown, stay, and so does what somebody else changed meanwhile. To drop a secret, give its
-member the value null.
+member the value null. What both of you changed is told, and yours is put once you say so.
 
 If something is wrong, the editor opens again with the problems on top. Leave it without a change to give up; what you
 wrote stays in the file that is named then. A file that is unchanged, or empty, changes nothing.
@@ -64,6 +64,7 @@ func (c editCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	if s.before, err = document.Parse(j.Properties); err != nil {
 		return err
 	}
+	s.known, s.etag = own(s.before), j.ETag
 	done, err := s.run(ctx)
 	if err != nil && s.written {
 		kept := "what you wrote is kept in " + f.Path()
@@ -90,8 +91,19 @@ type editing struct {
 	key     scheduler.Key
 	reader  jobfile.Reader
 	file    *edit.File
-	before  document.Value // its properties
+	before  document.Value // its properties, as they were opened
+	known   document.Value // and as they were last seen, without what users do not write
+	etag    string         // of these
 	written bool           // there is something in the file that was not there
+}
+
+// own is what users write of the properties.
+func own(properties document.Value) document.Value {
+	properties = properties.Without("status")
+	if state, _ := properties.Member("state"); scheduler.State(state.Text()).Final() {
+		return properties.Without("state")
+	}
+	return properties
 }
 
 // run opens the editor until what it leaves behind is in order, and returns what was done.
@@ -109,11 +121,14 @@ func (e *editing) run(ctx context.Context) (done string, err error) {
 			return "", wrong
 		}
 		done, err := e.put(ctx)
-		if !errors.Is(err, scheduler.ErrInvalid) {
+		ask := e.file.Complain
+		if lost, ok := errors.AsType[*conflictError](err); ok {
+			err, ask = lost.as(e.key), e.file.Ask
+		} else if !errors.Is(err, scheduler.ErrInvalid) {
 			return done, err
 		}
 		wrong = err
-		if err := e.file.Complain(problemLines(err)); err != nil {
+		if err := ask(problemLines(err)); err != nil {
 			return "", err
 		}
 	}
@@ -154,16 +169,64 @@ func (e *editing) put(ctx context.Context) (done string, err error) {
 	if inner, ok := v.Member("properties"); ok {
 		v = inner
 	}
-	before := e.before.Without("status")
-	if state, _ := before.Member("state"); scheduler.State(state.Text()).Final() {
-		before = before.Without("state")
-	}
-	patch, changed := edit.Patch(before, v.Except("name", "collection", "id", "type", "status"))
+	before := own(e.before)
+	patch, changed := edit.Patch(before, v.Except("name", "collection", "id", "type", "etag", "status"))
 	if !changed {
 		return "unchanged", nil
 	}
-	if _, err := e.api.Patch(ctx, e.key, patch.JSON(), client.PutOptions{}); err != nil {
-		return "", err
+	for {
+		_, err := e.api.Patch(ctx, e.key, patch.JSON(), client.PutOptions{IfMatch: e.etag})
+		if !errors.Is(err, scheduler.ErrPrecondition) {
+			return "updated", err
+		}
+		if err := e.learn(ctx, document.Difference("", before, document.Merge(before, patch))); err != nil {
+			return "", err
+		}
 	}
-	return "updated", nil
 }
+
+// learn looks at what somebody else has made of the job meanwhile. What my changes do not touch stays as it is now; of the
+// rest there is a [*conflictError].
+func (e *editing) learn(ctx context.Context, mine []document.Change) error {
+	j, err := e.api.Get(ctx, e.key)
+	if err != nil {
+		return err
+	}
+	now, err := document.Parse(j.Properties)
+	if err != nil {
+		return err
+	}
+	theirs := document.Difference("", e.known, own(now))
+	e.known, e.etag = own(now), j.ETag
+	if lost := edit.Lost(mine, theirs); len(lost) > 0 {
+		return &conflictError{lost}
+	}
+	for _, line := range edit.Lines(theirs) {
+		e.t.Complain("note", "changed by somebody else meanwhile, and kept: "+line)
+	}
+	return nil
+}
+
+// conflictError says what somebody else has changed that a patch would change, too.
+type conflictError struct{ lost []document.Change }
+
+// Error says that it was changed.
+func (*conflictError) Error() string { return "somebody else changed the same meanwhile" }
+
+// as is what is said of it, as problems, each on a line.
+func (c *conflictError) as(k scheduler.Key) error {
+	all := document.Problems{{Message: k.String() + " was changed by somebody else meanwhile. Remove these lines to put yours over it:"}}
+	for _, line := range edit.Lines(c.lost) {
+		all = append(all, document.Problem{Message: line})
+	}
+	return &overwriteError{all}
+}
+
+// overwriteError is a conflict with what it is about.
+type overwriteError struct{ document.Problems }
+
+// Unwrap returns the problems.
+func (e *overwriteError) Unwrap() error { return e.Problems }
+
+// Is reports whether target is [scheduler.ErrConflict].
+func (*overwriteError) Is(target error) bool { return target == scheduler.ErrConflict }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -157,6 +158,9 @@ func (c historyCmd) follow(ctx context.Context, t *terminal.Terminal, api *clien
 	err := api.Follow(ctx, client.Follow{
 		HistoryQuery: q, Last: c.top(0), Record: p.Print,
 		Lost: func(err error) { t.Complain("note", err.Error()+"; trying again") },
+		Missed: func(after, first uint64) {
+			t.Complain("note", fmt.Sprintf("what was recorded after %d and before %d is not kept any more", after, first))
+		},
 	})
 	if ended, ok := errors.AsType[*client.EndedError](err); ok {
 		t.Complain("note", "nothing more can come: "+ended.Message)

@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 //	ready FILE             wait for a ports file; sets $HTTP, $NATS, $HTTP_ADDR, $NATS_ADDR, $CARILLON_SERVER,
 //	                       $AMQP, $QUEUE, $QUEUE_ADDR, $SERVICE_BUS, $SERVICE_BUS_ADMIN, $STORAGE_QUEUE
 //	until PATTERN CMD…     run a command again and again until its output matches
+//	refused PATTERN CMD…   run a command again and again until it fails with errors that match
 //	keep NAME PATTERN      set a variable to what a pattern's first group matches in the last command's output
 //	code N CMD…            run a command, which must exit with N
 //	term [N]               send SIGTERM to all commands in the background, or to the one of that number, from 0
@@ -72,7 +73,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"ready": ready, "until": until, "code": code, "term": terminate, "insist": insist, "tail": tail, "http": request, "keep": keep,
+			"ready": ready, "until": until, "refused": refused, "code": code, "term": terminate, "insist": insist, "tail": tail, "http": request, "keep": keep,
 			"make": makeQueue, "send": send, "receive": receive,
 			"flood": flood, "salvage": salvage, "followed": followed, "certificate": certificate, "trust": trust, "store": put,
 		},
@@ -119,6 +120,16 @@ func until(ts *testscript.TestScript, _ bool, args []string) {
 	eventually(ts, args[0], func() bool {
 		err := ts.Exec(args[1], args[2:]...)
 		return err == nil && pattern.MatchString(ts.ReadFile("stdout"))
+	})
+}
+
+// refused is until for a command that is to fail: its errors match.
+func refused(ts *testscript.TestScript, _ bool, args []string) {
+	pattern, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	eventually(ts, args[0], func() bool {
+		err := ts.Exec(args[1], args[2:]...)
+		return err != nil && pattern.MatchString(ts.ReadFile("stderr"))
 	})
 }
 

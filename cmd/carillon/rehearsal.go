@@ -18,18 +18,18 @@ import (
 // there by then: no scheduler can check their jobs yet.
 type rehearsal struct {
 	api     *client.Client
-	options client.PutOptions
+	options putting
 	made    sync.Map // name of a collection that would be created
 }
 
-func newRehearsal(api *client.Client, o client.PutOptions) *rehearsal {
+func newRehearsal(api *client.Client, o putting) *rehearsal {
 	return &rehearsal{api: api, options: o}
 }
 
 // put tells what would become of a job, or a collection.
 func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, err error) {
 	if j.IsCollection() {
-		a, err = putCollectionOver(ctx, r.api, j, r.options)
+		a, err = putCollectionOver(ctx, r.api, j, r.options.PutOptions)
 		if a.Result == view.Created {
 			r.made.Store(j.Key.Collection, true)
 		}
@@ -45,7 +45,7 @@ func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, e
 	if err == nil {
 		a.Before = without(before.Properties, "status")
 	}
-	got, err := r.api.Put(ctx, j.Key, j.Body, r.options)
+	got, err := putJob(ctx, r.api, j, r.options)
 	if err != nil {
 		return jobfile.Answer{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,8 +31,9 @@ type serveCmd struct {
 	storeFlags       `embed:"" group:"What is stored"`
 	workFlags        `embed:"" group:"How much is done at once"`
 	secrets.KeyFlags `embed:"" group:"Secrets"`
+	accessFlags      `embed:"" group:"Who may use the REST API"`
 
-	HTTP         string        `name:"http" help:"Where the REST API listens. It has no password: leave it on a loopback address, or put something before it that has." env:"CARILLON_HTTP" default:"127.0.0.1:8080" placeholder:"ADDR"`
+	HTTP         string        `name:"http" help:"Where the REST API listens. On a loopback address it is open until there is a token; on others it asks for one." env:"CARILLON_HTTP" default:"127.0.0.1:8080" placeholder:"ADDR"`
 	Hosts        []string      `name:"allowed-host" help:"Names that the REST API answers to. On a loopback address those of such addresses come beside, elsewhere addresses, and without this flag it answers to all. A name, or *.example.com; may be repeated." env:"CARILLON_ALLOWED_HOST" placeholder:"NAME"`
 	Connections  int           `name:"http-connections" help:"How many connections the API serves at once; the next one takes the place of the one that has been silent longest. 0: an eighth of the files that the process may open, at most 4096." env:"CARILLON_HTTP_CONNECTIONS" default:"0" placeholder:"N"`
 	Echo         bool          `help:"Answer at /echo what was received, to try jobs out." env:"CARILLON_SERVE_ECHO"`
@@ -58,6 +60,7 @@ type storeFlags struct {
 	Replicas   int           `help:"Copies of everything in a NATS cluster, 1 to 5; what has fewer gets more. 0: as stored, or 1." env:"CARILLON_REPLICAS" default:"0" placeholder:"N"`
 	Reduce     bool          `name:"reduce-replicas" help:"Let --replicas give up copies, when it is less than what is stored." env:"CARILLON_REDUCE_REPLICAS"`
 	Storage    string        `help:"Where NATS keeps it: file or memory, which is for tests." enum:"file,memory" env:"CARILLON_STORAGE" default:"file" placeholder:"KIND"`
+	AuditAge   time.Duration `help:"How long it is kept who changed what; see carillon audit." env:"CARILLON_AUDIT_AGE" default:"9600h" placeholder:"DURATION"`
 	HistoryAge time.Duration `help:"How long history is kept, as far as --history-per-job has room for it." env:"CARILLON_HISTORY_AGE" default:"1440h" placeholder:"DURATION"`
 	HistoryPer int64         `name:"history-per-job" help:"How many records of each outcome a job keeps, and so what limits the age; 0: no limit." env:"CARILLON_HISTORY_PER_JOB" default:"1000" placeholder:"N"`
 	FinalAge   time.Duration `help:"How long completed and faulted jobs are kept." env:"CARILLON_FINAL_AGE" default:"1440h" placeholder:"DURATION"`
@@ -82,11 +85,17 @@ order. Failed attempts are logged at warn; the others at info on a terminal, and
 A start waits for NATS, also for a cluster that has just formed, as long as --nats-wait says. Jobs that call
 ${CARILLON_ECHO}, as the examples do, need --echo; its variable is CARILLON_SERVE_ECHO.
 
+On a loopback address the REST API is open to every program of this machine, until the first token is made, or with
+--auth. On other addresses it asks for a token (carillon token create), for one of --oidc-issuer, or for a client
+certificate; --open asks nobody. Certificates are read again when their files change.
+
 Examples:
 
     carillon serve --nats-url nats://127.0.0.1:4222
     carillon serve --nats-url nats://n1,nats://n2,nats://n3 --creds carillon.creds --replicas 3 --lanes 4
-    CARILLON_HTTP=0.0.0.0:8080 CARILLON_LOG_FORMAT=json carillon serve`
+    CARILLON_HTTP=0.0.0.0:8080 CARILLON_LOG_FORMAT=json carillon serve
+    carillon serve --http :8443 --tls-cert server.crt --tls-key server.key --oidc-issuer https://login.example.com/main \
+        --oidc-audience carillon --oidc-roles 'groups:platform=admin, groups:dev=operator@partners'`
 }
 
 // Run runs until it is interrupted.
@@ -146,6 +155,15 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 	cfg.MaxConnections = c.Connections
 	cfg.Conn, cfg.Listener, cfg.Keys, cfg.Worker.OnRecord = nc, l, keys, records.Take
 	cfg.AllowHost = listen.Hosts(ctx, c.HTTP, c.Hosts)
+	admission, err := c.admit(ctx, c.HTTP, &cfg, log)
+	if err != nil {
+		return err
+	}
+	var side sync.WaitGroup
+	defer side.Wait()
+	looking, enough := context.WithCancel(ctx)
+	defer enough()
+	side.Go(func() { admission.run(looking) })
 	if c.Echo {
 		cfg.Handlers = echoes()
 		cfg.Delivery.Guard.AllowListener(l.Addr().String())
@@ -161,9 +179,10 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 	quiet := context.AfterFunc(ctx, func() { log.Info("stopping; a second signal ends it at once") })
 	defer quiet()
 	err = n.Run(ctx, func() error {
-		here := listen.Ports{HTTP: "http://" + listen.Reachable(l.Addr().String()), NATS: nc.ConnectedUrlRedacted(), Pprof: prof.URL()}
-		if exposed := listen.Exposed(ctx, listen.Flag{Name: "http", Addr: c.HTTP}); len(exposed) > 0 {
-			log.Warn("other machines may reach the API, which asks for no password", "http", c.HTTP)
+		here := listen.Ports{NATS: nc.ConnectedUrlRedacted(), Pprof: prof.URL()}
+		here.HTTP = admission.scheme() + listen.Reachable(l.Addr().String())
+		if err := admission.tell(ctx, n, l.Addr(), log); err != nil {
+			return err
 		}
 		log.Info("ready", "http", here.HTTP, "nats", here.NATS, "version", cfg.Version)
 		return here.Write(c.PortsFile)
@@ -183,6 +202,7 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 		Store: store.Config{
 			Prefix: c.Prefix, Lanes: c.Lanes, Replicas: c.Replicas, ReduceReplicas: c.Reduce, Storage: storage,
 			HistoryAge: c.HistoryAge, HistoryPerJob: perJob(c.HistoryPer), FinalAge: c.FinalAge, ResultAge: c.ResultAge,
+			AuditAge:   c.AuditAge,
 			SyncAlways: c.Sync,
 		},
 		Limits:   scheduler.Limits{MinRetryInterval: c.MinRetryTime},

@@ -28,10 +28,11 @@ func (c serveCmd) check() error {
 		checkRange("lanes", c.Lanes, 0, store.MaxLanes), checkRange("replicas", c.Replicas, 0, store.MaxReplicas),
 		checkLeast("history-age", c.HistoryAge, time.Second), checkLeast("history-per-job", c.HistoryPer, 0),
 		checkLeast("final-age", c.FinalAge, time.Second), checkLeast("result-age", c.ResultAge, time.Second),
+		checkLeast("audit-age", c.AuditAge, time.Hour),
 		checkLeast("concurrency", c.Concurrency, 1), checkLeast("per-target", c.PerTarget, 0),
 		checkHold(c.HoldMemory), checkLeast("grace", c.Grace, time.Millisecond),
 	}
-	problems = append(problems, c.checkFiles())
+	problems = append(problems, c.checkFiles(), c.checkAccess())
 	for _, subject := range c.NATSSubject {
 		problems = append(problems, checkSubject("nats-subject", subject))
 	}

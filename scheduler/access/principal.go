@@ -17,7 +17,8 @@ const (
 
 // Principal is who asks.
 type Principal struct {
-	Name    string  `json:"name,omitempty"`    // of the token, the certificate's or the issuer's subject; "" for anybody
+	Name    string  `json:"name,omitempty"`    // of the token, the certificate or the issuer's user, for people; "" for anybody
+	ID      string  `json:"id,omitempty"`      // what tells it from others of its name: of the token, the issuer's sub, the certificate's SHA-256
 	Via     string  `json:"via"`               // how it was found out: one of the Via constants
 	Address string  `json:"address,omitempty"` // where the request came from, without its port
 	Grants  []Grant `json:"grants,omitempty"`

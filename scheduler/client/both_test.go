@@ -55,6 +55,18 @@ func TestEveryMethodOverEitherTransport(t *testing.T) {
 			j, err := c.Patch(ctx, k, []byte(`{"labels": {"team": "`+k.Job+`"}}`), client.PutOptions{})
 			return j.Labels["team"] == k.Job, err
 		}, "true", nil},
+		{"put what is to be new", put(w.called(later), client.PutOptions{OnlyNew: true}), "", scheduler.ErrPrecondition},
+		{"patch over what was changed", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
+			return c.Patch(ctx, k, []byte(`{"labels": null}`), client.PutOptions{IfMatch: `"other-1"`})
+		}, "", scheduler.ErrPrecondition},
+		{"patch over what is known", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
+			j, err := c.Get(ctx, k)
+			if err != nil {
+				return nil, err
+			}
+			patched, err := c.Patch(ctx, k, []byte(`{"description": "known"}`), client.PutOptions{IfMatch: j.ETag})
+			return j.ETag != "" && patched.ETag != "" && patched.ETag != j.ETag, err
+		}, "true", nil},
 		{"disable", nothing((*client.Client).Disable), "<nil>", nil},
 		{"get what is disabled", state, "disabled", nil},
 		{"enable", nothing((*client.Client).Enable), "<nil>", nil},

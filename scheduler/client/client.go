@@ -84,24 +84,16 @@ func (c *Client) body(ctx context.Context, resp *http.Response) ([]byte, error) 
 // call makes a request and decodes its answer into out, unless that is nil.
 // Headers are "Name: value".
 func (c *Client) call(ctx context.Context, method, path string, body []byte, out any, headers ...string) (status int, err error) {
-	status, _, err = c.exchange(ctx, method, path, body, out, headers...)
-	return status, err
-}
-
-// exchange is call, and returns the headers of the answer, too.
-func (c *Client) exchange(
-	ctx context.Context, method, path string, body []byte, out any, headers ...string,
-) (status int, header http.Header, err error) {
 	resp, err := c.send(ctx, method, path, body, headers...)
 	if err != nil {
-		return 0, nil, err
+		return 0, err
 	}
 	data, err := c.body(ctx, resp)
 	if err != nil || out == nil {
-		return resp.StatusCode, resp.Header, err
+		return resp.StatusCode, err
 	}
 	if err := json.Unmarshal(data, out); err != nil {
-		return 0, nil, &Error{Status: resp.StatusCode, Message: c.server + " does not answer as Carillon does: " + err.Error()}
+		return 0, &Error{Status: resp.StatusCode, Message: c.server + " does not answer as Carillon does: " + err.Error()}
 	}
-	return resp.StatusCode, resp.Header, nil
+	return resp.StatusCode, nil
 }

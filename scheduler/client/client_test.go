@@ -143,6 +143,7 @@ func TestFollowGoesOn(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.URL.Path+" "+r.URL.Query().Get("after")+r.URL.Query().Get("$skiptoken"))
 		w.Header().Set("Carillon-Sequence", "7")
+		w.Header().Set("Carillon-First-Sequence", []string{"8", "8", "8", "10", "11"}[len(asked)-1])
 		switch len(asked) {
 		case 1:
 			_, _ = io.WriteString(w, "\n"+line(8)+line(9))
@@ -162,10 +163,11 @@ func TestFollowGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []uint64
-	lost := 0
+	lost, missed := 0, ""
 	err = c.Follow(t.Context(), client.Follow{
 		HistoryQuery: client.HistoryQuery{Key: scheduler.Key{Collection: "a", Job: "b"}}, Last: 2,
 		Record: func(r *client.Record) { got = append(got, r.Sequence) },
+		Missed: func(after, first uint64) { missed += fmt.Sprint(after, "-", first) },
 		Lost: func(err error) {
 			lost++
 			if !errors.Is(err, scheduler.ErrUnavailable) {
@@ -177,8 +179,8 @@ func TestFollowGoesOn(t *testing.T) {
 	if !errors.As(err, &ended) || ended.Message != "job a/b: gone" {
 		t.Errorf("ended with %v", err)
 	}
-	if want := "[5 7 8 9 12]"; fmt.Sprint(got) != want || lost != 2 {
-		t.Errorf("got %v, want %s; lost %d times", got, want, lost)
+	if want := "[5 7 8 9 12]"; fmt.Sprint(got) != want || lost != 2 || missed != "9-11" {
+		t.Errorf("got %v, want %s; lost %d times; may have missed %s", got, want, lost, missed)
 	}
 	const history = "/jobCollections/a/jobs/b/history "
 	if want := []string{history, history + "8", history + "9", history + "9", history + "9"}; !slices.Equal(asked, want) {

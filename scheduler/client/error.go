@@ -33,8 +33,10 @@ func (e *Error) Is(target error) bool {
 		return target == scheduler.ErrInvalid
 	case http.StatusNotFound:
 		return target == scheduler.ErrNotFound
-	case http.StatusConflict, http.StatusPreconditionFailed:
+	case http.StatusConflict:
 		return target == scheduler.ErrConflict
+	case http.StatusPreconditionFailed:
+		return target == scheduler.ErrPrecondition || target == scheduler.ErrConflict
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return target == scheduler.ErrUnavailable
 	}

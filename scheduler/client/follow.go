@@ -22,6 +22,10 @@ type Follow struct {
 	Record func(*Record) // is called for every record, in their order
 	Lost   func(error)   // is called when the connection is lost; it is made again
 
+	// Missed, unless it is nil, is called when the connection was made again too late: what was recorded after a sequence
+	// and before first is not kept any more.
+	Missed func(after, first uint64)
+
 	// Begun, unless it is nil, is called when the first connection stands:
 	// whatever is recorded from then on comes. Its error ends the tail.
 	Begun func(ctx context.Context) error
@@ -94,6 +98,10 @@ func (t *tail) connect(ctx context.Context) error {
 	}
 	defer resp.Body.Close()
 	t.stood = true
+	first, err := strconv.ParseUint(resp.Header.Get("Carillon-First-Sequence"), 10, 64)
+	if err == nil && t.place != nil && *t.place+1 < first && t.follow.Missed != nil {
+		t.follow.Missed(*t.place, first)
+	}
 	alive := func() {}
 	if place, err := strconv.ParseUint(resp.Header.Get("Carillon-Sequence"), 10, 64); err == nil {
 		if err := t.begin(ctx, place); err != nil {

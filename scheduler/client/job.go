@@ -15,13 +15,13 @@ import (
 // Job is a job as the API shows it.
 type Job struct {
 	Name       string // collection/job
+	ETag       string // tells this definition from others of the job
 	State      scheduler.State
 	Status     view.Status
 	Secrets    []string // paths of what the job has and the API does not show
 	Labels     map[string]string
 	Properties json.RawMessage
 	Document   json.RawMessage // all of it
-	ETag       string          // tells this definition from others of the job; "" where the server does not say
 
 	// Of the answer to a put.
 	Result   view.Result
@@ -46,6 +46,7 @@ func (j *Job) UnmarshalJSON(data []byte) error {
 	var doc struct {
 		resource
 
+		ETag     string         `json:"etag"`
 		Result   view.Result    `json:"result"`
 		Warnings []spec.Warning `json:"warnings"`
 		DryRun   *view.DryRun   `json:"dryRun"`
@@ -66,7 +67,7 @@ func (j *Job) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*j = Job{
-		Name: doc.Name, State: properties.State, Status: properties.Status.Status, Secrets: properties.Status.Secrets,
+		Name: doc.Name, ETag: doc.ETag, State: properties.State, Status: properties.Status.Status, Secrets: properties.Status.Secrets,
 		Labels: properties.Labels, Properties: doc.Properties, Document: append(json.RawMessage(nil), data...),
 		Result: doc.Result, Warnings: doc.Warnings, DryRun: doc.DryRun,
 	}
@@ -83,8 +84,8 @@ type PutOptions struct {
 	DryRun bool // everything is checked, and nothing written
 
 	// IfMatch is the [Job] ETag of the definition that is to be replaced: when it is
-	// another one by now, nothing is written, and the error matches ErrConflict.
-	// Default: whatever is there is replaced.
+	// another one by now, or there is none, nothing is written, and the error matches
+	// ErrPrecondition. Default: whatever is there is replaced.
 	IfMatch string
 	OnlyNew bool // a job that exists already is left alone, likewise
 }
@@ -93,10 +94,10 @@ type PutOptions struct {
 func (o PutOptions) headers() []string {
 	var all []string
 	if o.IfMatch != "" {
-		all = append(all, "If-Match: "+o.IfMatch)
+		all = append(all, scheduler.IfMatch+": "+o.IfMatch)
 	}
 	if o.OnlyNew {
-		all = append(all, "If-None-Match: *")
+		all = append(all, scheduler.IfNoneMatch+": *")
 	}
 	return all
 }
@@ -135,8 +136,7 @@ func (c *Client) Get(ctx context.Context, k scheduler.Key) (*Job, error) {
 // job makes a request that is answered with a job.
 func (c *Client) job(ctx context.Context, method, path string, body []byte, headers ...string) (*Job, error) {
 	j := &Job{}
-	_, header, err := c.exchange(ctx, method, path, body, j, headers...)
-	j.ETag = header.Get("ETag")
+	_, err := c.call(ctx, method, path, body, j, headers...)
 	return j, err
 }
 

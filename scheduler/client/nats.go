@@ -88,9 +88,9 @@ func (t *natsTransport) message(r *http.Request) (*nats.Msg, error) {
 		}
 	}
 	m := nats.NewMsg(strings.Join(append([]string{t.cfg.Prefix, "api", o.verb}, names...), "."))
-	for _, name := range carried {
-		if value := r.Header.Get(name); value != "" {
-			m.Header.Set(name, value)
+	for name, own := range conditionHeaders {
+		if values := r.Header.Values(name); len(values) > 0 {
+			m.Header[own] = values
 		}
 	}
 	if err := o.ask(m, r.URL.Query()); err != nil || m.Data != nil || r.Body == nil {
@@ -101,8 +101,11 @@ func (t *natsTransport) message(r *http.Request) (*nats.Msg, error) {
 	return m, err
 }
 
-// carried are headers that mean the same on both ways.
-var carried = []string{"If-Match", "If-None-Match"}
+// conditionHeaders are the names that the headers of a condition have over NATS.
+var conditionHeaders = map[string]string{
+	scheduler.IfMatch:     "Carillon-If-Match",
+	scheduler.IfNoneMatch: "Carillon-If-None-Match",
+}
 
 // response is a message as an answer of the REST API.
 func response(r *http.Request, m *nats.Msg, body io.ReadCloser) *http.Response {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -13,9 +14,10 @@ import (
 
 // Headers of the messages of a live tail.
 const (
-	sequenceHeader = "Carillon-Sequence" // of the first, and of a record: the tail goes on after it
-	numberHeader   = "Carillon-Number"   // how many messages the tail has sent before
-	tailHeader     = "Carillon-Tail"     // of the first: its id; of the last: over or again
+	sequenceHeader = "Carillon-Sequence"       // the tail goes on after it
+	firstHeader    = "Carillon-First-Sequence" // of the first: what was stored before is not kept
+	numberHeader   = "Carillon-Number"         // how many messages the tail has sent before
+	tailHeader     = "Carillon-Tail"           // of the first: its id; of the last: over or again
 )
 
 // waitingRecords is how many messages of a tail may wait to be read.
@@ -28,6 +30,7 @@ type natsTail struct {
 	request   *nats.Msg
 	body      map[string]any
 	id        string // of the tail that stands, to end it; "": none
+	missed    bool   // not all that was recorded before the tail that stands is kept
 }
 
 // tail follows a history: the body of its answer is lines, as those of the REST API.
@@ -98,15 +101,29 @@ func (t *natsTail) begin(ctx context.Context) (*nats.Subscription, *nats.Msg, er
 	}
 	t.id = first.Header.Get(tailHeader)
 	t.goOn(first)
+	t.skip(first)
 	return sub, first, nil
 }
+
+// skip has the next tail begin where what is kept does.
+func (t *natsTail) skip(first *nats.Msg) {
+	kept, err := strconv.ParseUint(first.Header.Get(firstHeader), 10, 64)
+	after, ok := t.body["after"].(uint64)
+	if t.missed = err == nil && ok && after+1 < kept; t.missed {
+		t.body["after"] = kept - 1
+	}
+}
+
+// errMissed ends a tail that cannot go on where the one before it ended: whoever asks anew is told from where on.
+var errMissed = errors.New("what came meanwhile is not kept any more")
 
 // noResponders is the status with which a server answers what nobody takes.
 const noResponders = "503"
 
 // goOn has the next tail begin after a message.
 func (t *natsTail) goOn(m *nats.Msg) {
-	if after, err := strconv.ParseUint(m.Header.Get(sequenceHeader), 10, 64); err == nil {
+	before, _ := t.body["after"].(uint64)
+	if after, err := strconv.ParseUint(m.Header.Get(sequenceHeader), 10, 64); err == nil && after >= before {
 		t.body["after"] = after
 	}
 }
@@ -127,6 +144,11 @@ func (t *natsTail) copy(ctx context.Context, sub *nats.Subscription, out io.Writ
 		if t.id == "" { // it was well before: whoever asks anew is told why it is not now
 			_ = sub.Unsubscribe()
 			return natsRefusal(first)
+		}
+		if t.missed {
+			_ = sub.Unsubscribe()
+			t.end()
+			return errMissed
 		}
 	}
 }
@@ -149,6 +171,7 @@ func (t *natsTail) copyOne(ctx context.Context, sub *nats.Subscription, out io.W
 		}
 		last := m.Header.Get(tailHeader)
 		if last == "again" {
+			t.goOn(m)
 			return true, nil
 		}
 		if _, err := out.Write(append(bytes.TrimSpace(m.Data), '\n')); err != nil {

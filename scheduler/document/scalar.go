@@ -70,7 +70,7 @@ func (o *Object) Time(name string) (time.Time, bool) {
 }
 
 // Duration returns a member that is a length of time in one of the forms of [ParseDuration], or a number of seconds. In
-// the tree it takes the form of ISO 8601.
+// the tree it takes the form of ISO 8601, but for hh:mm:ss: clients that write it, those of .NET, read no other.
 func (o *Object) Duration(name string) (Duration, bool) {
 	v, ok := o.Value(name)
 	switch {
@@ -85,7 +85,7 @@ func (o *Object) Duration(name string) (Duration, bool) {
 		o.Problem(member("", name), "%v", err)
 		return d, false
 	}
-	if !strings.HasPrefix(v.text, "P") {
+	if !strings.HasPrefix(v.text, "P") && !strings.Contains(v.text, ":") {
 		o.Set(name, StringValue(d.String()))
 	}
 	return d, true

@@ -81,16 +81,20 @@ type APIConfig struct {
 // asks for the next page, or null. A page ends early when more would not fit
 // into a message.
 //
-// put and patch take the headers Carillon-Strict and Carillon-Dry-Run, as REST takes strict and dryRun, and
-// collection-put Carillon-Dry-Run and If-None-Match: *.
+// Put, patch, delete, run, enable, disable and get, and those of collections, take a condition in the headers
+// Carillon-If-Match and Carillon-If-None-Match, which mean what they do in HTTP without "Carillon-" ([scheduler.Condition]):
+// 412 says that it did not hold, and 304, to get, that nothing is new. Put and patch take Carillon-Strict and
+// Carillon-Dry-Run, true or false. Names are read in any letter case. An answer that shows a job or a collection has its
+// ETag in the header Carillon-ETag, too.
 //
-// follow is answered with more than one message. It takes "after", the sequence of the last record that the caller
-// has, "$filter", "uid" and "earlier". The first message says in Carillon-Sequence after which record the tail begins,
-// and in Carillon-Tail what the tail is called; then each record is a message, with its own sequence in
-// Carillon-Sequence; an empty message every 15 seconds is a sign of life. Carillon-Number counts the messages from 0:
-// whoever misses one asks again, after the last record that came. The last message has Carillon-Tail: "over" says that
-// nothing more can come, and the body why ([view.Ending]); "again" that the minute of a tail is up, or its replica
-// stops. Whoever listens no longer says so on <prefix>.api.unfollow.<what the tail is called>.
+// Follow is answered with more than one message. It takes "after", the sequence of the last record that the caller
+// has, "$filter", "uid" and "earlier". The first message says in Carillon-Sequence after which record the tail begins, in
+// Carillon-First-Sequence which is the first one that is kept, and in Carillon-Tail what the tail is called; then each
+// record is a message, with its own sequence in Carillon-Sequence; an empty message every 15 seconds is a sign of life.
+// Where an empty one has a Carillon-Sequence, nothing up to there was wanted since the last record. Carillon-Number counts
+// the messages from 0: whoever misses one asks again, after the last record that came. The last message has Carillon-Tail:
+// "over" says that nothing more can come, and the body why ([view.Ending]); "again" that the minute of a tail is up, or its
+// replica stops. Whoever listens no longer says so on <prefix>.api.unfollow.<what the tail is called>.
 //
 // The header Carillon-Status has the number that REST would answer with: 201
 // when put has made the job. An error is told as micro services do, in the
@@ -210,6 +214,9 @@ func (a *API) begin() bool {
 // accept has a goroutine answer a request, in which it waits for its turn: no
 // caller keeps another one waiting for long.
 func (a *API) accept(e endpoint, m micro.Request) {
+	if !a.takes(m) {
+		return
+	}
 	if !a.begin() {
 		a.reply(m, answer{err: fmt.Errorf("%w: this replica is stopping", scheduler.ErrUnavailable)})
 		return
@@ -223,6 +230,20 @@ func (a *API) accept(e endpoint, m micro.Request) {
 		defer a.answers.Done()
 		a.reply(m, a.answer(e, m))
 	})
+}
+
+// takes reports whether a request is one, and its answer one that may be sent.
+func (a *API) takes(m micro.Request) bool {
+	switch {
+	case !mayAnswer(m.Reply(), a.cfg.Prefix):
+		a.log.Warn("request left alone: its answer would be an order to the scheduler or the server", "subject", m.Subject(),
+			"reply", m.Reply())
+		return false
+	case m.Reply() == "" && isAnswer(nats.Header(m.Headers()), m.Data(), false):
+		a.log.Warn("request left alone: it is an answer to another one, which had this subject for its reply", "subject", m.Subject())
+		return false
+	}
+	return true
 }
 
 // answer answers a request when it is its turn.
@@ -248,9 +269,28 @@ func (a *API) call(e endpoint, m micro.Request) (ans answer) {
 		}
 	}()
 	verb, name, _ := strings.Cut(strings.TrimPrefix(m.Subject(), a.cfg.Prefix+".api."), ".")
-	return e.call(service.WithCaller(a.work, caller(m.Reply())), a.cfg.Service, request{
-		verb: verb, name: name, body: m.Data(), header: m.Headers(), room: int(a.cfg.Conn.MaxPayload()) - replyMargin,
+	how, err := orderOf(m, verb)
+	if err != nil {
+		return answer{err: err}
+	}
+	return e.call(asking(a.work, m), a.cfg.Service.If(how.when), request{
+		verb: verb, name: name, body: m.Data(), how: how, room: int(a.cfg.Conn.MaxPayload()) - replyMargin,
 	})
+}
+
+// orderOf reads the headers of a request, and refuses those that its verb cannot heed.
+func orderOf(m micro.Request, verb string) (order, error) {
+	how, err := readOrder(m.Headers())
+	if err == nil {
+		err = how.checkFor(verb)
+	}
+	return how, err
+}
+
+// asking notes who asks.
+func asking(ctx context.Context, m micro.Request) context.Context {
+	header := func(name string) string { return m.Headers().Get(name) }
+	return withCaller(service.WithCaller(ctx, caller(m.Reply())), m.Reply(), header)
 }
 
 // caller tells callers apart by where they want their answers: a connection has one inbox, and a subject below it for
@@ -290,6 +330,12 @@ func (a *API) reply(m micro.Request, ans answer) {
 	}()
 	out.Subject, out.Data = m.Reply(), ans.body
 	out.Header.Set(statusHeader, strconv.Itoa(max(ans.status, 200)))
+	if failed, ok := errors.AsType[*scheduler.PreconditionError](ans.err); ok {
+		ans.etag = failed.ETag
+	}
+	if ans.etag != "" {
+		out.Header.Set(etagHeader, ans.etag)
+	}
 	if ans.err != nil {
 		d := view.DescribeError(ans.err)
 		if d.Status == 500 {

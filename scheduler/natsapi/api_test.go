@@ -64,6 +64,8 @@ func TestAPI(t *testing.T) {
 		{"history.default", "", `200 {"value":[],"nextLink":null}`},
 		{"history.none", "", `404 "ResourceNotFound"`},
 		{"history", `{"$filter": "startTime ge 2026-03-08"}`, `200 {"value":[],"nextLink":null}`},
+		{"history", `{"$filter": "target eq 'a.com' and manual eq true and endTime ge 2h"}`, `200 {"value":[],"nextLink":null}`},
+		{"history", `{"$filter": "endTime ge soon"}`, `400 "path":"$filter"`},
 		{"why.default.job", "", `200 "code":"running"`},
 		{"why.default.job", `{"at": "-2h"}`, `200 "code":"notCreated"`},
 		{"why.default.job", `{"at": "2099-01-01T00:00Z"}`, `200 "code":"planned"`},

@@ -2,7 +2,6 @@ package natsapi
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/intake"
@@ -11,39 +10,32 @@ import (
 )
 
 func putCollection(ctx context.Context, s *service.Service, r request) answer {
-	dryRun, err := r.flag(dryRunHeader)
+	if r.how.dryRun {
+		return foreseen(s.ForeseeCollection(ctx, r.name, r.body))
+	}
+	c, result, err := s.PutCollection(ctx, r.name, r.body)
 	if err != nil {
 		return answer{err: err}
 	}
-	onlyNew := r.header.Get("If-None-Match") == "*" // RFC 9110, section 13.1.2
-	if onlyNew && !dryRun {
-		ans := collection(s.CreateCollection(ctx, r.name, r.body))
-		ans.status = 201
-		return ans
-	}
-	put := s.PutCollection
-	if dryRun {
-		put = s.ForeseeCollection
-	}
-	c, result, err := put(ctx, r.name, r.body)
-	switch {
-	case err != nil:
-		return answer{err: err}
-	case onlyNew && result != view.Created:
-		return answer{err: fmt.Errorf("%w: collection %s exists already", scheduler.ErrConflict, c.Name)}
-	}
-	ans := answer{body: view.JSON(view.PutCollection(c, result))}
-	if result == view.Created && !dryRun {
+	ans := answer{body: view.JSON(view.PutCollection(c, result)), etag: c.ETag()}
+	if result == view.Created {
 		ans.status = 201
 	}
 	return ans
 }
 
 func getCollection(ctx context.Context, s *service.Service, r request) answer {
-	return collection(s.Collection(ctx, r.name))
+	c, err := s.Collection(ctx, r.name)
+	if err != nil {
+		return answer{err: err}
+	}
+	return r.unlessKnown("collection "+c.Name, collection(c, nil))
 }
 
 func patchCollection(ctx context.Context, s *service.Service, r request) answer {
+	if r.how.dryRun {
+		return foreseen(s.ForeseeCollectionPatch(ctx, r.name, r.body))
+	}
 	return collection(s.PatchCollection(ctx, r.name, r.body))
 }
 
@@ -80,5 +72,13 @@ func collection(c *scheduler.Collection, err error) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	return answer{body: view.JSON(view.Collection(c))}
+	return answer{body: view.JSON(view.Collection(c)), etag: c.ETag()}
+}
+
+// foreseen answers with what would become of a collection.
+func foreseen(f *view.ForeseenCollection, err error) answer {
+	if err != nil {
+		return answer{err: err}
+	}
+	return answer{body: view.JSON(f)}
 }

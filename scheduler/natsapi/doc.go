@@ -17,11 +17,18 @@
 // <prefix>.spec-result.<accepted|rejected>.<collection>.<job>:
 //
 //	{"verdict": "accepted", "verb": "put", "job": "default/report", "result": "created", "created": true, "revision": 7,
-//	 "nextExecutionTime": "2026-03-02T10:00:00Z", "specSequence": 12, "time": "2026-03-01T09:30:00.123456789Z"}
+//	 "etag": "\"mzxw6ytb-1\"", "nextExecutionTime": "2026-03-02T10:00:00Z", "specSequence": 12, "time": "2026-03-01T09:30:00.123456789Z"}
 //	{"verdict": "rejected", "verb": "put", "job": "default/report",
 //	 "error": {"code": "BadRequest", "message": "…", "details": [{"path": "recurrence.interval", "message": "…"}]},
 //	 "specSequence": 13, "time": "…"}
 //
+// The headers Carillon-If-Match and Carillon-If-None-Match of a spec are a condition
+// ([scheduler.Condition]), with the ETag of an earlier event or answer: one that does not
+// hold is a rejection with the code PreconditionFailed. With Carillon-Strict: true a
+// spec that would be warned of is rejected, and with Carillon-Dry-Run: true nothing is
+// changed, and the event has dryRun, what would be.
+//
+// claim is there when the spec had a header Carillon-By: who its publisher says that it is, which nobody has checked.
 // result (created, updated or unchanged) comes with put and patch, and so do
 // warnings ([{"path", "message"}]) when there are any; created comes with put,
 // occurrence (its id) with run, message with a job that is over, and superseded

@@ -3,13 +3,10 @@ package natsapi
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
 	"regexp"
 	"strings"
 	"time"
-
-	"github.com/nats-io/nats.go/micro"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -31,36 +28,8 @@ type request struct {
 	verb string
 	name string // what follows the verb in the subject: <collection>.<job>, or <collection>
 	body []byte
-
-	header micro.Headers
-	room   int // bytes the values of a reply may have
-}
-
-// Headers of a put or patch, as REST has options.
-const (
-	strictHeader = "Carillon-Strict"
-	dryRunHeader = "Carillon-Dry-Run"
-)
-
-// edit is what a request asks for of a job's definition.
-func (r request) edit() (e service.Edit, err error) {
-	e = service.Edit{Key: r.key(), Body: r.body}
-	if e.Strict, err = r.flag(strictHeader); err == nil {
-		e.DryRun, err = r.flag(dryRunHeader)
-	}
-	return e, err
-}
-
-// flag reads a header that is true or false; false when it is absent.
-func (r request) flag(name string) (bool, error) {
-	switch value := r.header.Get(name); value {
-	case "", "false":
-		return false, nil
-	case "true":
-		return true, nil
-	default:
-		return false, scheduler.Invalid(name, fmt.Sprintf("%q is neither true nor false", value))
-	}
+	how  order
+	room int // bytes the values of a reply may have
 }
 
 func (r request) key() scheduler.Key { return keyOf(r.name) }
@@ -76,6 +45,7 @@ func keyOf(name string) scheduler.Key {
 type answer struct {
 	status int // 0: 200
 	body   []byte
+	etag   string // of what it shows; "" for none
 	err    error
 }
 
@@ -128,11 +98,9 @@ func doBare(ctx context.Context, s *service.Service, r request) answer {
 
 // do carries out what the request's verb asks for of a job.
 func do(ctx context.Context, s *service.Service, r request) answer {
-	e, err := r.edit()
-	if err != nil {
-		return answer{err: err}
-	}
-	d, err := carryOut(ctx, s, r.verb, e, time.Now())
+	d, err := carryOut(ctx, s, r.verb, service.Edit{
+		Key: r.key(), Body: r.body, Strict: r.how.strict, DryRun: r.how.dryRun,
+	}, time.Now())
 	switch {
 	case err != nil:
 		return answer{err: err}
@@ -142,7 +110,7 @@ func do(ctx context.Context, s *service.Service, r request) answer {
 		return answer{}
 	}
 	ans := job(d.view, nil)
-	if d.created && !e.DryRun {
+	if d.created && !r.how.dryRun {
 		ans.status = 201
 	}
 	return ans
@@ -162,7 +130,23 @@ func resubmit(ctx context.Context, s *service.Service, r request) answer {
 }
 
 func get(ctx context.Context, s *service.Service, r request) answer {
-	return job(s.Get(ctx, r.key()))
+	v, err := s.Get(ctx, r.key())
+	if err != nil {
+		return answer{err: err}
+	}
+	return r.unlessKnown("job "+v.Job.Key.String(), job(v, nil))
+}
+
+// unlessKnown is the answer to who asks for something, unless its condition says otherwise: 304 is for who knows it.
+func (r request) unlessKnown(what string, ans answer) answer {
+	switch r.how.when.Judge(ans.etag, true) {
+	case scheduler.Unmodified:
+		return answer{status: 304, etag: ans.etag}
+	case scheduler.Differs:
+		return answer{err: r.how.when.Check(what, ans.etag)}
+	case scheduler.Holds:
+	}
+	return ans
 }
 
 // job answers with a job's document.
@@ -170,7 +154,7 @@ func job(v *view.Job, err error) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	return answer{body: view.JSON(v)}
+	return answer{body: view.JSON(v), etag: v.ETag()}
 }
 
 // history answers with records of a job, of a collection or of all.

@@ -23,9 +23,10 @@ import (
 
 // Headers of the messages of a live tail.
 const (
-	sequenceHeader = "Carillon-Sequence" // of the first: what was stored after it comes; of a record: its own
-	numberHeader   = "Carillon-Number"   // how many messages of the tail were sent before
-	tailHeader     = "Carillon-Tail"     // of the first: the tail's id; of the last: over or again
+	sequenceHeader = "Carillon-Sequence"       // of the first: what was stored after it comes; of a record: its own
+	firstHeader    = "Carillon-First-Sequence" // of the first: what was stored before is not kept
+	numberHeader   = "Carillon-Number"         // how many messages of the tail were sent before
+	tailHeader     = "Carillon-Tail"           // of the first: the tail's id; of the last: over or again
 )
 
 // What the last message of a tail says.
@@ -89,7 +90,7 @@ func (t *tails) end(caller string) {
 // addTail subscribes to the subject of a live tail. It ends with the service.
 func (a *API) addTail(ctx context.Context, svc micro.Service, e endpoint) error {
 	return svc.AddEndpoint(e.name, micro.HandlerFunc(func(m micro.Request) {
-		if m.Reply() == "" || !a.begin() {
+		if !a.takes(m) || m.Reply() == "" || !a.begin() {
 			return // a stopped replica's caller asks again
 		}
 		go func() {
@@ -108,6 +109,9 @@ func (a *API) addTail(ctx context.Context, svc micro.Service, e endpoint) error 
 // follow sends a live tail until its time is up, nothing more can come, or its caller has it end. An error is one
 // that came before the first message.
 func (a *API) follow(ctx context.Context, m micro.Request) error {
+	if _, err := orderOf(m, "follow"); err != nil {
+		return err
+	}
 	q, after, err := followQuery(ctx, m.Data())
 	if err != nil {
 		return err
@@ -119,7 +123,7 @@ func (a *API) follow(ctx context.Context, m micro.Request) error {
 		return err
 	}
 	defer a.tails.end(from)
-	ctx, cancel := context.WithTimeout(service.WithCaller(ctx, from), tailTime)
+	ctx, cancel := context.WithTimeout(asking(ctx, m), tailTime)
 	defer cancel()
 	t := &tail{conn: a.cfg.Conn, reply: m.Reply(), id: nuid.Next()}
 	unfollow, err := a.cfg.Conn.Subscribe(a.cfg.Prefix+".api.unfollow."+t.id, func(*nats.Msg) { cancel() })
@@ -127,7 +131,7 @@ func (a *API) follow(ctx context.Context, m micro.Request) error {
 		return fmt.Errorf("%w: %w", scheduler.ErrUnavailable, err)
 	}
 	defer func() { _ = unfollow.Unsubscribe() }()
-	err = a.cfg.Service.Follow(ctx, q, after, t.open, t.send)
+	err = a.cfg.Service.Follow(ctx, q, service.Tail{After: after, Ready: t.open, Record: t.send, Passed: t.pass})
 	if !t.close(err) {
 		return err
 	}
@@ -171,16 +175,18 @@ type tail struct {
 	number uint64
 	opened bool
 	closed bool
+	passed uint64 // a record that is not wanted, the last that came, if none has come since; else 0
 	life   *time.Timer
 }
 
 // open sends the first message: what is recorded after a sequence will be sent.
-func (t *tail) open(after uint64) {
+func (t *tail) open(b service.Beginning) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.opened = true
 	t.life = time.AfterFunc(signOfLife, t.live)
-	t.write(nil, statusHeader, "200", sequenceHeader, strconv.FormatUint(after, 10), tailHeader, t.id)
+	t.write(nil, statusHeader, "200", sequenceHeader, strconv.FormatUint(b.After, 10),
+		firstHeader, strconv.FormatUint(b.First, 10), tailHeader, t.id)
 }
 
 // live sends a sign of life, again and again until the tail is closed.
@@ -188,15 +194,32 @@ func (t *tail) live() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.closed {
-		t.write(nil)
+		t.write(nil, t.place()...)
 		t.life.Reset(signOfLife)
 	}
+}
+
+// pass notes the place of a record that is not wanted.
+func (t *tail) pass(sequence uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.passed = sequence
+}
+
+// place is, as headers, up to where nothing was wanted since the last message that said so.
+func (t *tail) place() []string {
+	if t.passed == 0 {
+		return nil
+	}
+	defer func() { t.passed = 0 }()
+	return []string{sequenceHeader, strconv.FormatUint(t.passed, 10)}
 }
 
 func (t *tail) send(r *scheduler.Record) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.closed {
+		t.passed = 0
 		t.write(view.JSON(view.Record(r)), sequenceHeader, strconv.FormatUint(r.Sequence, 10))
 	}
 }
@@ -213,7 +236,7 @@ func (t *tail) close(why error) bool {
 	if errors.Is(why, scheduler.ErrNotFound) {
 		t.write(view.JSON(view.Ending(why)), tailHeader, tailOver)
 	} else {
-		t.write(nil, tailHeader, tailAgain)
+		t.write(nil, append(t.place(), tailHeader, tailAgain)...)
 	}
 	return true
 }

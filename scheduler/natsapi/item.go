@@ -1,14 +1,24 @@
 package natsapi
 
-import "github.com/carillon-sched/carillon/scheduler"
+import (
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/trail"
+)
 
 // item is a spec in the hands of this process.
 type item struct {
 	scheduler.PublishedSpec
 
-	size   int   // of the body as it came; one that is too long is not kept
+	size   int // of the body as it came; one that is too long is not kept
+	how    order
+	wrong  error // with its headers
 	slots  int64 // it has while it is under way
 	marked bool  // as under way
+
+	answer bool   // it is an answer to a request of somebody
+	claim  string // who its publisher says that it is
 }
 
 func newItem(s scheduler.PublishedSpec) *item {
@@ -16,5 +26,8 @@ func newItem(s scheduler.PublishedSpec) *item {
 	if it.size > scheduler.MaxJobSize {
 		it.Body = nil
 	}
+	header := nats.Header(s.Header)
+	it.how, it.wrong = readOrder(header)
+	it.answer, it.claim, it.Header = isAnswer(header, it.Body, it.takesBody()), trail.Clip(header.Get(ClaimHeader)), nil
 	return it
 }

@@ -48,16 +48,19 @@ type event struct {
 	Verdict      string         `json:"verdict"`
 	Verb         string         `json:"verb"`
 	Job          string         `json:"job"`
+	Claim        string         `json:"claim,omitempty"`      // who its publisher said that it was; unchecked
 	Result       view.Result    `json:"result,omitempty"`     // of put and patch: created, updated or unchanged
 	Created      *bool          `json:"created,omitempty"`    // of put
 	Occurrence   string         `json:"occurrence,omitempty"` // of run: what it started
 	Superseded   bool           `json:"superseded,omitempty"`
 	State        string         `json:"state,omitempty"`
 	Revision     uint64         `json:"revision,omitempty"`
+	ETag         string         `json:"etag,omitempty"`
 	Next         time.Time      `json:"nextExecutionTime,omitzero"`
 	Message      string         `json:"message,omitempty"` // of a job at its end: what it has come to
 	Error        *view.Error    `json:"error,omitempty"`
 	Warnings     []spec.Warning `json:"warnings,omitempty"` // of put and patch: what the publisher might not expect
+	DryRun       *view.DryRun   `json:"dryRun,omitempty"`   // of a put or a patch that was only to be tried
 	SpecSequence uint64         `json:"specSequence"`
 	Time         time.Time      `json:"time"`
 }
@@ -65,7 +68,7 @@ type event struct {
 // event returns what is told of the result.
 func (r *result) event() *event {
 	e := &event{
-		Verdict: r.verdict(), Verb: clip(r.item.Verb), Job: clip(r.item.key().String()),
+		Verdict: r.verdict(), Verb: clip(r.item.Verb), Job: clip(r.item.key().String()), Claim: r.item.claim,
 		SpecSequence: r.item.Sequence, Time: time.Now().UTC(),
 	}
 	if r.err != nil {
@@ -81,6 +84,7 @@ func (r *result) event() *event {
 	if v := d.view; v != nil {
 		e.Result, e.Warnings, e.Message = v.Result, v.Warnings, v.Status.Over
 		e.Superseded, e.State, e.Revision, e.Next = v.Superseded, string(v.Job.State), v.Job.Revision, v.Status.Next.UTC()
+		e.ETag, e.DryRun = v.ETag(), v.DryRun
 	}
 	return e
 }
@@ -91,7 +95,7 @@ const eventSize = 384
 // encode returns the event as it is published. That of a job that is new, or was
 // changed, is written without reflection: there is one for each spec.
 func (e *event) encode() []byte {
-	if e.Error != nil || len(e.Warnings) > 0 || e.Message != "" {
+	if e.Error != nil || e.DryRun != nil || len(e.Warnings) > 0 || e.Message != "" {
 		return view.JSON(e)
 	}
 	b := make([]byte, 0, eventSize)
@@ -112,6 +116,7 @@ func (e *event) encode() []byte {
 	text("verdict", e.Verdict)
 	text("verb", e.Verb)
 	text("job", e.Job)
+	optional("claim", e.Claim)
 	optional("result", string(e.Result))
 	if e.Created != nil {
 		member("created")
@@ -127,6 +132,7 @@ func (e *event) encode() []byte {
 		member("revision")
 		b = strconv.AppendUint(b, e.Revision, 10)
 	}
+	optional("etag", e.ETag)
 	if !e.Next.IsZero() {
 		member("nextExecutionTime")
 		b = appendTime(b, e.Next)

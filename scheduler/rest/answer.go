@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -45,6 +47,9 @@ func describe(err error) view.Error {
 	if f, ok := err.(fault); ok { //nolint:errorlint // faults are not wrapped
 		return view.Error{Status: f.status, Code: f.code, Message: f.message}
 	}
+	if t, ok := errors.AsType[*throttle.Exceeded](err); ok {
+		return view.Error{Status: http.StatusTooManyRequests, Code: "TooManyRequests", Message: t.Error()}
+	}
 	return view.DescribeError(err)
 }
 
@@ -60,6 +65,9 @@ func (a *api) refuse(w http.ResponseWriter, r *http.Request, err error) {
 
 // note does what belongs to an error beside its document.
 func (a *api) note(w http.ResponseWriter, r *http.Request, status int, err error) {
+	if failed, ok := errors.AsType[*scheduler.PreconditionError](err); ok && failed.ETag != "" {
+		w.Header().Set("ETag", failed.ETag)
+	}
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		challenge(w, err)
@@ -68,6 +76,9 @@ func (a *api) note(w http.ResponseWriter, r *http.Request, status int, err error
 			"requestId", w.Header().Get(requestIDHeader), "err", err)
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", retryAfter)
+	}
+	if t, ok := errors.AsType[*throttle.Exceeded](err); ok {
+		w.Header().Set("Retry-After", seconds(t.After))
 	}
 }
 

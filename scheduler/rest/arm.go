@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -102,7 +103,7 @@ func (a *api) dressed(w http.ResponseWriter, r *http.Request, s scheduler.Scope,
 	case silent[op.method+" "+op.path]:
 		body = nil
 		w.Header().Del("Content-Type")
-	case len(body) > 0:
+	case len(body) > 0 && strings.HasPrefix(w.Header().Get("Content-Type"), "application/json"):
 		if known, err := a.service.ScopeOf(r.Context(), r.PathValue("c")); err == nil {
 			s = known // as it was written when the collection was created
 		}
@@ -114,7 +115,7 @@ func (a *api) dressed(w http.ResponseWriter, r *http.Request, s scheduler.Scope,
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(kept.status)
-	_, _ = w.Write(body)
+	_, _ = w.Write(body) //nolint:gosec // JSON, and it says so
 	return nil
 }
 
@@ -171,6 +172,7 @@ func (a *api) listWhere(w http.ResponseWriter, r *http.Request, has func(c *sche
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(c *scheduler.Collection) bool { return !has(c) })
+	sees := access.Sees(r.Context())
+	all = slices.DeleteFunc(all, func(c *scheduler.Collection) bool { return !has(c) || !sees(c.Name) })
 	return answer(w, http.StatusOK, view.ListOf(all, view.ManagedCollection, ""))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -38,7 +39,10 @@ func checkManagerVersion(r *http.Request) error {
 	if given == "" {
 		return checkVersion(r)
 	}
-	return fault{http.StatusBadRequest, "InvalidApiVersionParameter", "The api-version '" + given + "' is invalid: it is a date, such as 2016-06-01."}
+	return fault{
+		http.StatusBadRequest, "InvalidApiVersionParameter",
+		"The api-version '" + given + "' is invalid: it is a date, such as 2016-06-01.",
+	}
 }
 
 // armResource is a subscription, a resource group or a provider.
@@ -100,15 +104,15 @@ func providerResource(subscription string) armResource {
 	return resource
 }
 
-// scopes returns the scopes that have collections, and the default one, which is always there.
+// scopes returns the scopes of the collections that may be seen, and the default one, which is always there.
 func (a *api) scopes(r *http.Request) ([]scheduler.Scope, error) {
 	if err := checkManagerVersion(r); err != nil {
 		return nil, err
 	}
 	all, err := a.service.Collections(r.Context())
-	found := []scheduler.Scope{{}}
+	found, sees := []scheduler.Scope{{}}, access.Sees(r.Context())
 	for _, c := range all {
-		if !slices.ContainsFunc(found, c.Scope.Is) {
+		if sees(c.Name) && !slices.ContainsFunc(found, c.Scope.Is) {
 			found = append(found, c.Scope)
 		}
 	}

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 
@@ -29,31 +28,22 @@ func (a *api) putCollection(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	onlyNew := r.Header.Get("If-None-Match") == "*" // RFC 9110, section 13.1.2
-	if onlyNew && !dryRun {
-		c, err := a.service.CreateCollection(lasting(r), r.PathValue("c"), body)
-		if errors.Is(err, scheduler.ErrConflict) {
-			return existsAlready(err.Error())
-		}
-		return answerCollection(w, http.StatusCreated, c, err)
-	}
-	put := a.service.PutCollection
-	if dryRun {
-		put = a.service.ForeseeCollection
-	}
-	c, result, err := put(lasting(r), r.PathValue("c"), body)
+	s, err := a.held(r)
 	if err != nil {
 		return err
 	}
-	if onlyNew && result != view.Created {
-		return existsAlready("collection " + c.Name + " exists already")
+	if dryRun {
+		f, err := s.ForeseeCollection(lasting(r), r.PathValue("c"), body)
+		return answerForeseen(w, f, err)
 	}
-	return answer(w, putStatus(result == view.Created && !dryRun), view.PutCollection(c, result))
-}
-
-// existsAlready is the answer to a put that is only to create.
-func existsAlready(message string) error {
-	return fault{http.StatusPreconditionFailed, "PreconditionFailed", message}
+	c, result, err := s.PutCollection(lasting(r), r.PathValue("c"), body)
+	if err != nil {
+		return err
+	}
+	if _, err := tag(w, r, "", c.ETag()); err != nil {
+		return err
+	}
+	return answer(w, putStatus(result == view.Created), view.PutCollection(c, result))
 }
 
 func putStatus(created bool) int {
@@ -65,7 +55,7 @@ func putStatus(created bool) int {
 
 func (a *api) getCollection(w http.ResponseWriter, r *http.Request) error {
 	c, err := a.service.Collection(r.Context(), r.PathValue("c"))
-	return answerCollection(w, http.StatusOK, c, err)
+	return answerCollection(w, r, c, err)
 }
 
 func (a *api) patchCollection(w http.ResponseWriter, r *http.Request) error {
@@ -73,18 +63,38 @@ func (a *api) patchCollection(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.service.PatchCollection(lasting(r), r.PathValue("c"), body)
-	return answerCollection(w, http.StatusOK, c, err)
+	dryRun, err := flag(r, "dryRun")
+	if err != nil {
+		return err
+	}
+	s, err := a.held(r)
+	if err != nil {
+		return err
+	}
+	if dryRun {
+		f, err := s.ForeseeCollectionPatch(lasting(r), r.PathValue("c"), body)
+		return answerForeseen(w, f, err)
+	}
+	c, err := s.PatchCollection(lasting(r), r.PathValue("c"), body)
+	return answerCollection(w, r, c, err)
 }
 
 func (a *api) enableCollection(w http.ResponseWriter, r *http.Request) error {
-	c, err := a.service.TurnCollection(lasting(r), r.PathValue("c"), scheduler.Enabled)
-	return answerCollection(w, http.StatusOK, c, err)
+	s, err := a.held(r)
+	if err != nil {
+		return err
+	}
+	c, err := s.TurnCollection(lasting(r), r.PathValue("c"), scheduler.Enabled)
+	return answerCollection(w, r, c, err)
 }
 
 func (a *api) disableCollection(w http.ResponseWriter, r *http.Request) error {
-	c, err := a.service.TurnCollection(lasting(r), r.PathValue("c"), scheduler.Disabled)
-	return answerCollection(w, http.StatusOK, c, err)
+	s, err := a.held(r)
+	if err != nil {
+		return err
+	}
+	c, err := s.TurnCollection(lasting(r), r.PathValue("c"), scheduler.Disabled)
+	return answerCollection(w, r, c, err)
 }
 
 func (a *api) deleteCollection(w http.ResponseWriter, r *http.Request) error {
@@ -92,16 +102,30 @@ func (a *api) deleteCollection(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.service.DeleteCollection(lasting(r), r.PathValue("c"), onlyEmpty); err != nil {
+	s, err := a.held(r)
+	if err != nil {
+		return err
+	}
+	if err := s.DeleteCollection(lasting(r), r.PathValue("c"), onlyEmpty); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusOK)
 	return nil
 }
 
-func answerCollection(w http.ResponseWriter, status int, c *scheduler.Collection, err error) error {
+func answerCollection(w http.ResponseWriter, r *http.Request, c *scheduler.Collection, err error) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, status, view.Collection(c))
+	if done, err := tag(w, r, "collection "+c.Name, c.ETag()); done || err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, view.Collection(c))
+}
+
+func answerForeseen(w http.ResponseWriter, f *view.ForeseenCollection, err error) error {
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, f)
 }

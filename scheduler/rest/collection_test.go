@@ -16,7 +16,10 @@ func TestPutKeepsStateOfCollection(t *testing.T) {
 		{"PUT", c, `{"properties": {"state": null}}`, `200 "state":"disabled"`},
 		{"PUT", c, `{"properties": {"state": "enabled"}}`, `200 "state":"enabled"`},
 		{"PUT", c, "", `200 "properties":{"state":"enabled"}`},
-		{"PUT", c, `{"properties": {"state": "suspended"}}`, `400 "path":"properties.state"`},
+		{"PUT", c, `{"properties": {"state": "suspended"}}`, `200 "state":"suspended"`},
+		{"PUT", c, "", `200 "state":"suspended"`},
+		{"POST", c + "/enable", "", `200 "state":"enabled"`},
+		{"PUT", c, `{"properties": {"state": "deleted"}}`, `400 "path":"properties.state"`},
 	})
 }
 
@@ -29,7 +32,7 @@ func TestPatchCollection(t *testing.T) {
 			"maxRecurrence": {"frequency": "hour", "interval": 2}}}}`, `201`},
 		{
 			"PATCH", c, `{"tags": {"b": null, "c": "3"}, "properties": {"Quota": {"maxJobCount": 6, "maxRecurrence": null}}}`,
-			`200 {"id":"/jobCollections/c","type":"Microsoft.Scheduler/jobCollections","name":"c","location":"here","tags":{"a":"1","c":"3"},` +
+			`200 {"id":"/jobCollections/c","type":"Microsoft.Scheduler/jobCollections","name":"c","etag":"\"r3\"","location":"here","tags":{"a":"1","c":"3"},` +
 				`"properties":{"sku":{"name":"Standard"},"quota":{"maxJobCount":6},"state":"enabled"}}`,
 		},
 		{"PATCH", c, `{"properties": {"minRetryInterval": "PT2M", "state": "disabled"}}`, `200 "minRetryInterval":"PT2M"|"state":"disabled"`},

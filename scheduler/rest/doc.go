@@ -8,6 +8,7 @@
 //	POST   /jobCollections/{c}/enable
 //	POST   /jobCollections/{c}/disable
 //	GET    /jobCollections/{c}/jobs                   by name; $top, $skip, $skiptoken, $filter=state eq Enabled, labelSelector=a=b,!c
+//	POST   /jobCollections/{c}/jobs                   create (201) a job of a name that nobody chose; ?strict, ?dryRun
 //	PUT    /jobCollections/{c}/jobs/{j}               create (201) or replace (200) a job; ?strict=true|false, ?dryRun=true|false
 //	GET    /jobCollections/{c}/jobs/{j}
 //	PATCH  /jobCollections/{c}/jobs/{j}               merge into the definition (RFC 7396)
@@ -19,12 +20,19 @@
 //	GET    /jobCollections/{c}/jobs/{j}/history       newest first; $top, $skip, $skiptoken, $filter ([view.HistoryFilter]), uid, earlier
 //	GET    /jobCollections/{c}/jobs/{j}/why           why it ran at a time, or did not ([why.Answer]); at ([why.ParseMoment]), default now
 //	GET    /jobCollections/{c}/history, /history      likewise, of a collection or of all jobs
-//	GET    …/history?follow=true&after=5              live tail of each of them
+//	GET    …/history?follow=true&after=5&as=sse       live tail of each of them; also with Accept: text/event-stream
 //	GET    /secrets                                   shared secrets by name, without their values
 //	PUT    /secrets/{name}                            {"value": "…", "description": "…"}: make (201) or replace (200) one
 //	DELETE /secrets/{name}?force=true|false           409 while jobs refer to it, unless forced
 //	POST   /secrets/rotate                            seal everything with the first key ([service.SecretKeeper.RotateSecrets])
+//	GET    /tokens                                    access tokens, without their texts
+//	POST   /tokens                                    make one (201): name, grants ([{"role": …, "collections": […]}]), expires
+//	DELETE /tokens/{id}                               revoke one
 //	POST   /preview                                   when a job would run; nothing is stored ([service.Previewer.Preview])
+//	GET    /audit                                     the audit log, newest first: who changed what, when, from where
+//	GET    /jobCollections/{c}/audit                  likewise, of a collection and its jobs; of a job below its path
+//	GET    /forecast?hours=24&from=&collection=       planned runs, peaks, and what lowers them ([forecast.Report]); proposals=100
+//	GET    /runs.ics, …/{c}/runs.ics, …/{j}/runs.ics  coming runs as a calendar (RFC 5545); days=30, max=1000; ETag, If-None-Match
 //	POST   /doctor?fix=true|false                     the audit's report; fix repairs what it finds
 //	GET    /healthz                                   200 while the process lives
 //	GET    /readyz                                    200 when it can serve, else 503
@@ -38,6 +46,24 @@
 //	GET    /api/v2/job_templates/{t}/schedules/       those of a template, collection.job
 //	POST   /api/v2/job_templates/{t}/schedules/       {"name": "…", "rrule": "…", "extra_data": {…}}: make one (201)
 //	GET    /api/v2/schedules/zoneinfo/                [{"name": "Africa/Abidjan"}, …], as in AWX
+//
+// All below /jobCollections stands below the path of a resource group of Azure's
+// resource manager, too, in any letter case of its fixed parts:
+//
+//	/subscriptions/{s}/resourceGroups/{g}/providers/Microsoft.Scheduler/jobCollections…
+//
+// and beside it there is what clients of Azure Scheduler ask the resource manager:
+//
+//	GET    /subscriptions, /subscriptions/{s}         those that have collections; any
+//	GET    /subscriptions/{s}/resourceGroups[/{g}]    likewise; HEAD of one is 204
+//	GET    /subscriptions/{s}/providers[/Microsoft.Scheduler]
+//	POST   /subscriptions/{s}/providers/Microsoft.Scheduler/register
+//	GET    /subscriptions/{s}/providers/Microsoft.Scheduler/jobCollections
+//
+// These need api-version. Ids and names are those of the resource manager, with the
+// names that collections have within their scope ([scheduler.Scope]); run, enable and
+// disable of a collection answer nothing; and there are no live tails. The short paths
+// are those of the default scope.
 //
 // # Contract
 //
@@ -65,11 +91,17 @@
 //     header Carillon-Sequence says (after). An empty line every 15 seconds is
 //     a sign of life. It ends with the client, with the context of the server,
 //     or with a line {"end": …} when its job is deleted ([view.Ending]). A
-//     client that takes no data for ten seconds is left. $filter applies.
+//     client that takes no data for ten seconds is left. $filter applies. Asked
+//     for as server-sent events it has a record in each event, whose id is the
+//     sequence; Last-Event-ID is the place after which to begin; signs of life
+//     are comments; an event "end" is the end, and an event "gap" says that the
+//     place is not kept any more ([view.HistoryGap]), of which the header
+//     Carillon-First-Sequence tells otherwise.
 //  7. Every answer has an x-ms-request-id, which the log repeats. A query
 //     parameter that an operation does not have, or a document for one that
 //     takes none, is 400 and named, but on the paths of AWX, which lets them
-//     be. The parameter api-version is accepted everywhere and has no effect.
+//     be. The parameter api-version has no effect on the short paths. The headers
+//     x-ms-correlation-request-id and x-ms-client-request-id are given back.
 //  8. No answer shows a secret: a job's are left out, and that of a name is not
 //     given back. Neither are they logged.
 //  9. A browser cannot be made to change anything from a page of another
@@ -88,12 +120,20 @@
 // updated or unchanged) and, if there are any, "warnings": [{"path", "message"}],
 // of what its writer might not expect. With strict, warnings are the details of
 // a 400. With dryRun everything is checked, nothing written, and the answer, with
-// 200, is the job as it would be, and "dryRun": {"nextRuns": […], "notes": […]}
-// if it would run.
+// 200, is the job as it would be, and "dryRun": {"nextRuns": […], "notes": […],
+// "nextRunsBefore": […], "changes": [{"path", "before", "after"}]} ([view.DryRun]).
 //
-// A collection that is put is answered with its result, too, and may be put with
-// dryRun. With the header If-None-Match: * it is only created: 412
-// PreconditionFailed where there is one.
+// A collection that is put is answered with its result, too, and may be put and
+// patched with dryRun; "dryRun" has the changes then.
+//
+// # Conditions
+//
+// What shows a job or a collection has its ETag ([scheduler.Job.ETag]), which a
+// list has in its documents. If-Match and If-None-Match are heeded, as RFC 9110,
+// section 13, says ([scheduler.Condition]), by what changes one of them and by GET:
+// 412 PreconditionFailed, with the present ETag, or 304. A run is of the job, so it
+// takes them, too. The other changes refuse them with 400. A condition is checked
+// together with the change: of two that name one ETag, one is 412.
 //
 // Timeouts of reading and of idle connections are the [http.Server]'s.
 package rest

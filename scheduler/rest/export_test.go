@@ -16,11 +16,20 @@ type Route struct {
 // Routes returns all operations.
 func Routes() []Route {
 	var all []Route
-	for _, op := range slices.Concat(resources, secrets, process, awxTools, awxSchedules) {
+	for _, op := range slices.Concat(resources, secrets, accessTokens, process, awxTools, awxSchedules, manager) {
+		all = append(all, Route{op.method, op.path, rightOf(op)})
+	}
+	for _, op := range managed() {
+		all = append(all, Route{op.method, armGroup + armProvider + op.path, rightOf(op)})
+	}
+	for _, op := range manager {
 		all = append(all, Route{op.method, op.path, rightOf(op)})
 	}
 	return all
 }
+
+// ManagedPath begins the paths of the resource manager for collections.
+const ManagedPath = armGroup + armProvider
 
 // WithoutRight returns a handler of an operation that names no right.
 func WithoutRight(identify func(*http.Request) (*access.Principal, error)) http.Handler {

@@ -23,7 +23,7 @@ func TestFaults(t *testing.T) {
 		{"GET", "/jobs", "", `404 "UnknownRoute"|/jobs`},
 		{"POST", jobs + "/job/stop", "", `404 "UnknownRoute"`},
 		{"GET", jobs + "/", "", `404 "UnknownRoute"`},
-		{"POST", jobs, "{}", `405 "MethodNotAllowed"|GET, HEAD`},
+		{"DELETE", jobs, "", `405 "MethodNotAllowed"|GET, HEAD, POST`},
 		{"GET", jobs + "/job/run", "", `405 "message":"GET is not possible here, only POST"`},
 		{"POST", "/healthz", "", `405 "MethodNotAllowed"`},
 		{"GET", jobs + "?$top=0", "", `400 "code":"BadRequest"|"path":"$top"|1-100`},

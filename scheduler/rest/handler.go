@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
@@ -28,6 +29,12 @@ type Config struct {
 	// nobody is asked for anything, and everybody may do everything.
 	Identify func(r *http.Request) (*access.Principal, error)
 
+	// Rate is how many requests a second each of those who ask may send, and RateBurst how many at once: each token,
+	// user of an issuer and certificate or, where nobody is asked, each address. What is answered to anybody does not
+	// count. Default: as many as they like.
+	Rate      float64
+	RateBurst int
+
 	// MaxTails is how many live tails there may be at once; one caller, told by
 	// its address, may have a quarter of them. Default [DefaultMaxTails].
 	MaxTails int
@@ -44,6 +51,7 @@ type api struct {
 	service  *service.Service
 	ready    func(ctx context.Context) error
 	identify func(r *http.Request) (*access.Principal, error)
+	rate     *throttle.Throttle
 	tails    *tailCount
 	log      *slog.Logger
 	version  string
@@ -51,7 +59,10 @@ type api struct {
 
 // New returns the API's handler. It serves any number of requests at once.
 func New(cfg Config) http.Handler {
-	a := &api{service: cfg.Service, ready: cfg.Ready, identify: cfg.Identify, log: cfg.Logger, version: cfg.Version}
+	a := &api{
+		service: cfg.Service, ready: cfg.Ready, identify: cfg.Identify, rate: throttle.New(cfg.Rate, cfg.RateBurst),
+		log: cfg.Logger, version: cfg.Version,
+	}
 	if cfg.MaxTails <= 0 {
 		cfg.MaxTails = DefaultMaxTails
 	}
@@ -70,7 +81,7 @@ func New(cfg Config) http.Handler {
 	}
 	mux := http.NewServeMux()
 	a.register(mux, "", strict(resources), (*api).refuse)
-	a.register(mux, "", strict(slices.Concat(secrets, process)), (*api).refuse)
+	a.register(mux, "", strict(slices.Concat(secrets, accessTokens, process)), (*api).refuse)
 	a.register(mux, "", slices.Concat(awxTools, awxSchedules), (*api).refuseAWX)
 	a.register(mux, armGroup+armProvider, managed(), (*api).refuseARM)
 	a.register(mux, "", manager, (*api).refuseARM)

@@ -58,13 +58,17 @@ func (a *api) putJob(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v, created, err := a.service.Put(lasting(r), e)
-	return answerJob(w, putStatus(created && !e.DryRun), v, err)
+	s, err := a.held(r)
+	if err != nil {
+		return err
+	}
+	v, created, err := s.Put(lasting(r), e)
+	return answerJob(w, r, putStatus(created && !e.DryRun), v, err)
 }
 
 func (a *api) getJob(w http.ResponseWriter, r *http.Request) error {
 	v, err := a.service.Get(r.Context(), key(r))
-	return answerJob(w, http.StatusOK, v, err)
+	return answerJob(w, r, http.StatusOK, v, err)
 }
 
 func (a *api) patchJob(w http.ResponseWriter, r *http.Request) error {
@@ -72,12 +76,20 @@ func (a *api) patchJob(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v, err := a.service.Patch(lasting(r), e)
-	return answerJob(w, http.StatusOK, v, err)
+	s, err := a.held(r)
+	if err != nil {
+		return err
+	}
+	v, err := s.Patch(lasting(r), e)
+	return answerJob(w, r, http.StatusOK, v, err)
 }
 
 func (a *api) deleteJob(w http.ResponseWriter, r *http.Request) error {
-	if err := a.service.Delete(lasting(r), key(r), 0); err != nil {
+	s, err := a.held(r)
+	if err != nil {
+		return err
+	}
+	if err := s.Delete(lasting(r), key(r), 0); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusOK)
@@ -85,7 +97,11 @@ func (a *api) deleteJob(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) runJob(w http.ResponseWriter, r *http.Request) error {
-	id, err := a.service.Trigger(lasting(r), key(r))
+	s, err := a.held(r)
+	if err != nil {
+		return err
+	}
+	id, err := s.Trigger(lasting(r), key(r))
 	if err != nil {
 		return err
 	}
@@ -105,17 +121,28 @@ func (a *api) resubmitJob(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) enableJob(w http.ResponseWriter, r *http.Request) error {
-	v, err := a.service.Enable(lasting(r), key(r))
-	return answerJob(w, http.StatusOK, v, err)
+	s, err := a.held(r)
+	if err != nil {
+		return err
+	}
+	v, err := s.Enable(lasting(r), key(r))
+	return answerJob(w, r, http.StatusOK, v, err)
 }
 
 func (a *api) disableJob(w http.ResponseWriter, r *http.Request) error {
-	v, err := a.service.Disable(lasting(r), key(r))
-	return answerJob(w, http.StatusOK, v, err)
+	s, err := a.held(r)
+	if err != nil {
+		return err
+	}
+	v, err := s.Disable(lasting(r), key(r))
+	return answerJob(w, r, http.StatusOK, v, err)
 }
 
-func answerJob(w http.ResponseWriter, status int, v *view.Job, err error) error {
+func answerJob(w http.ResponseWriter, r *http.Request, status int, v *view.Job, err error) error {
 	if err != nil {
+		return err
+	}
+	if done, err := tag(w, r, "job "+v.Job.Key.String(), v.ETag()); done || err != nil {
 		return err
 	}
 	return answer(w, status, v)

@@ -15,24 +15,34 @@ import (
 
 // options are the query parameters of an operation, by method and path. An operation that is not here has none.
 var options = map[string][]string{
-	"PUT /jobCollections/{c}":                  {"dryRun"},
-	"DELETE /jobCollections/{c}":               {"onlyEmpty"},
-	"GET /jobCollections/{c}/history":          historyOptions,
-	"GET /jobCollections/{c}/jobs":             {"$top", "$skip", "$filter", "$skiptoken", "labelSelector"},
-	"PUT /jobCollections/{c}/jobs/{j}":         editOptions,
-	"PATCH /jobCollections/{c}/jobs/{j}":       editOptions,
-	"GET /jobCollections/{c}/jobs/{j}/history": historyOptions,
-	"GET /jobCollections/{c}/jobs/{j}/why":     {"at"},
-	"GET /history":                             historyOptions,
-	"POST /doctor":                             {"fix"},
-	"DELETE /secrets/{name}":                   {"force"},
+	"PUT /jobCollections/{c}":                   {"dryRun"},
+	"PATCH /jobCollections/{c}":                 {"dryRun"},
+	"DELETE /jobCollections/{c}":                {"onlyEmpty"},
+	"GET /jobCollections/{c}/history":           historyOptions,
+	"GET /jobCollections/{c}/audit":             auditOptions,
+	"GET /jobCollections/{c}/jobs":              {"$top", "$skip", "$filter", "$skiptoken", "labelSelector"},
+	"POST /jobCollections/{c}/jobs":             editOptions,
+	"PUT /jobCollections/{c}/jobs/{j}":          editOptions,
+	"PATCH /jobCollections/{c}/jobs/{j}":        editOptions,
+	"GET /jobCollections/{c}/jobs/{j}/history":  historyOptions,
+	"GET /jobCollections/{c}/jobs/{j}/audit":    auditOptions,
+	"GET /jobCollections/{c}/jobs/{j}/why":      {"at"},
+	"GET /history":                              historyOptions,
+	"GET /audit":                                auditOptions,
+	"GET /jobCollections/{c}/jobs/{j}/runs.ics": runsOptions,
+	"GET /jobCollections/{c}/runs.ics":          runsOptions,
+	"GET /runs.ics":                             runsOptions,
+	"GET /forecast":                             {"hours", "from", "collection", "proposals"},
+	"POST /doctor":                              {"fix"},
+	"DELETE /secrets/{name}":                    {"force"},
 }
 
 // Options that several operations have.
 var (
+	runsOptions    = []string{"days", "max"}
 	editOptions    = []string{"strict", "dryRun"}
-	historyOptions = []string{"$top", "$skip", "$filter", "$skiptoken", "uid", "earlier", "follow", "after"}
-	tailOptions    = []string{"$filter", "uid", "earlier", "follow", "after"} // of a history that is followed
+	historyOptions = []string{"$top", "$skip", "$filter", "$skiptoken", "uid", "earlier", "follow", "after", "as"}
+	tailOptions    = []string{"$filter", "uid", "earlier", "follow", "after", "as"} // of a history that is followed
 )
 
 // anyVersion is the parameter that Azure's clients add to every request. There is one version of the API.
@@ -53,6 +63,9 @@ func strict(operations []operation) []operation {
 		known := options[op.method+" "+op.path]
 		checked[i].do = func(a *api, w http.ResponseWriter, r *http.Request) error {
 			if err := checkOptions(r.URL.RawQuery, known); err != nil {
+				return err
+			}
+			if err := unconditional(r, op.method+" "+op.path); err != nil {
 				return err
 			}
 			if bare[op.path] {

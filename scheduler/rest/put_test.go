@@ -11,7 +11,7 @@ func TestPutResult(t *testing.T) {
 		warns = `"warnings":[{"path":"properties.recurrence.cron","message":"never runs: no time matches"}]`
 	)
 	newWorld(t).steps([]step{
-		{"PUT", job + "?dryRun=true", later, `200 "result":"created","dryRun":{"nextRuns":["2099-01-01T00:00:00Z"],"notes":[]}}`},
+		{"PUT", job + "?dryRun=true", later, `200 "result":"created","dryRun":{"nextRuns":["2099-01-01T00:00:00Z"],"notes":[],"changes":[`},
 		{"GET", job, "", `404`},
 		{"PUT", job + "?dryRun=perhaps", later, `400 "path":"dryRun"|neither true nor false`},
 		{"PUT", job, later, `201 }},"result":"created"}`},

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/rest"
 )
@@ -51,7 +52,11 @@ var needs = map[string]string{
 	"POST /jobCollections/{c}/enable":                 "a",
 	"POST /jobCollections/{c}/disable":                "a",
 	"GET /jobCollections/{c}/history":                 "r",
+	"GET /jobCollections/{c}/audit":                   "a",
+	"GET /jobCollections/{c}/jobs/{j}/audit":          "a",
+	"GET /audit":                                      "A",
 	"GET /jobCollections/{c}/jobs":                    "r",
+	"POST /jobCollections/{c}/jobs":                   "w",
 	"PUT /jobCollections/{c}/jobs/{j}":                "w",
 	"GET /jobCollections/{c}/jobs/{j}":                "r",
 	"PATCH /jobCollections/{c}/jobs/{j}":              "w",
@@ -61,11 +66,19 @@ var needs = map[string]string{
 	"POST /jobCollections/{c}/jobs/{j}/enable":        "w",
 	"POST /jobCollections/{c}/jobs/{j}/disable":       "w",
 	"GET /jobCollections/{c}/jobs/{j}/history":        "r",
+	"GET /jobCollections/{c}/jobs/{j}/why":            "r",
+	"GET /jobCollections/{c}/jobs/{j}/runs.ics":       "r",
+	"GET /jobCollections/{c}/runs.ics":                "r",
+	"GET /runs.ics":                                   "R",
+	"GET /forecast":                                   "R",
 	"GET /history":                                    "R",
 	"GET /secrets":                                    "A",
 	"PUT /secrets/{name}":                             "A",
 	"DELETE /secrets/{name}":                          "A",
 	"POST /secrets/{name}":                            "A",
+	"GET /tokens":                                     "A",
+	"POST /tokens":                                    "A",
+	"DELETE /tokens/{id}":                             "A",
 	"POST /preview":                                   "k",
 	"POST /doctor":                                    "A",
 	"GET /healthz":                                    "o",
@@ -80,6 +93,20 @@ var needs = map[string]string{
 	"DELETE /api/v2/schedules/{id}":                   "W",
 	"GET /api/v2/job_templates/{template}/schedules":  "r",
 	"POST /api/v2/job_templates/{template}/schedules": "w",
+
+	"GET /subscriptions":                                                  "R",
+	"GET /subscriptions/{s}":                                              "k",
+	"GET /subscriptions/{s}/resourceGroups":                               "R",
+	"GET /subscriptions/{s}/resourceGroups/{g}":                           "k",
+	"GET /subscriptions/{s}/providers":                                    "k",
+	"GET /subscriptions/{s}/providers/Microsoft.Scheduler":                "k",
+	"POST /subscriptions/{s}/providers/Microsoft.Scheduler/register":      "k",
+	"GET /subscriptions/{s}/providers/Microsoft.Scheduler/jobCollections": "R",
+}
+
+// needOf is what an operation needs; below a resource group as at the short path.
+func needOf(route rest.Route) string {
+	return needs[route.Method+" "+strings.TrimPrefix(bare(route.Path), rest.ManagedPath)]
 }
 
 // TestEveryOperationNamesItsRight finds an operation that names none: nobody could use it. What the table above says is
@@ -87,12 +114,12 @@ var needs = map[string]string{
 func TestEveryOperationNamesItsRight(t *testing.T) {
 	seen := map[string]bool{}
 	for _, route := range rest.Routes() {
-		name := route.Method + " " + bare(route.Path)
+		name := route.Method + " " + strings.TrimPrefix(bare(route.Path), rest.ManagedPath)
 		seen[name] = true
 		want := map[string]access.Right{
 			"o": access.Open, "k": access.Known, "r": access.Read, "w": access.Operate, "a": access.Administer, "A": access.Administer,
 			"R": access.ReadAny, "W": access.OperateAny,
-		}[needs[name]]
+		}[needOf(route)]
 		if !route.Right.Valid() || route.Right != want {
 			t.Errorf("%s needs %q, want %q", name, route.Right, want)
 		}
@@ -140,7 +167,7 @@ func TestRolesOverREST(t *testing.T) {
 					continue // below
 				}
 				status := w.try(route, role, c, schedules[c])
-				want := expected(route.Method+" "+bare(route.Path), role, c)
+				want := expected(route.Method+" "+strings.TrimPrefix(bare(route.Path), rest.ManagedPath), role, c)
 				if want == allowed && status != http.StatusBadRequest && status != http.StatusOK ||
 					want == hidden && status != http.StatusNotFound ||
 					want == forbidden && status != http.StatusForbidden || want == unknown && status != http.StatusUnauthorized {
@@ -191,7 +218,7 @@ func (w *world) schedule(collection, name, header string) string {
 // try asks for an operation in a way that is found wrong once it is let in, unless it changes nothing.
 func (w *world) try(route rest.Route, grants, collection, id string) int {
 	w.t.Helper()
-	path := strings.NewReplacer("{$}", "", "{c}", collection, "{j}", "report", "{name}", "rotate", "{id}", id,
+	path := strings.NewReplacer("{$}", "", "{c}", collection, "{j}", "report", "{s}", scheduler.DefaultSubscription, "{g}", scheduler.DefaultGroup, "{name}", "rotate", "{id}", id,
 		"{template}", collection+".report").Replace(route.Path)
 	body := ""
 	if !strings.HasPrefix(path, "/api/v2/") {
@@ -343,5 +370,37 @@ func TestListsShowWhatMayBeSeen(t *testing.T) {
 		if !strings.Contains(all.body, "mine") || !strings.Contains(all.body, "other") {
 			t.Errorf("%s of all: %s", path, all.body)
 		}
+	}
+}
+
+// TestSameNameInAnotherGroup shows that a role on a collection is none on one of the same name in another resource group,
+// and that neither is shown in lists.
+func TestSameNameInAnotherGroup(t *testing.T) {
+	w := newWorld(t, asking)
+	const elsewhere = "/subscriptions/else/resourceGroups/where/providers/Microsoft.Scheduler/jobCollections"
+	const version = "?api-version=2016-03-01"
+	root := as("admin")
+	w.do(http.MethodPut, "/jobCollections/mine", "", root)
+	if r := w.do(http.MethodPut, elsewhere+"/mine"+version, `{"location": "West US", "properties": {}}`, root); r.status != http.StatusCreated {
+		t.Fatal(r)
+	}
+	for _, path := range []string{"/mine", "/mine/jobs", "/mine/jobs/x", "/mine/jobs/x/history"} {
+		if r := w.do(http.MethodGet, elsewhere+path+version, "", as("admin@mine")); r.status != http.StatusForbidden {
+			t.Errorf("GET %s: %d %s", path, r.status, r.body)
+		}
+	}
+	if r := w.do(http.MethodDelete, elsewhere+"/mine"+version, "", as("admin@mine")); r.status != http.StatusForbidden {
+		t.Errorf("DELETE: %d %s", r.status, r.body)
+	}
+	for path, want := range map[string]bool{elsewhere: false, "/subscriptions": false, "/jobCollections": false} {
+		if path != "/jobCollections" {
+			path += version
+		}
+		if r := w.do(http.MethodGet, path, "", as("reader@mine")); strings.Contains(r.body, "else") != want || r.status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, r.status, r.body)
+		}
+	}
+	if r := w.do(http.MethodGet, elsewhere+version, "", root); !strings.Contains(r.body, "mine") {
+		t.Errorf("an admin: %s", r.body)
 	}
 }

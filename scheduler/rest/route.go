@@ -28,7 +28,9 @@ var resources = []operation{
 	{http.MethodPost, "/jobCollections/{c}/enable", (*api).enableCollection},
 	{http.MethodPost, "/jobCollections/{c}/disable", (*api).disableCollection},
 	{http.MethodGet, "/jobCollections/{c}/history", (*api).history},
+	{http.MethodGet, "/jobCollections/{c}/audit", (*api).audit},
 	{http.MethodGet, "/jobCollections/{c}/jobs", (*api).listJobs},
+	{http.MethodPost, "/jobCollections/{c}/jobs", (*api).createJob},
 	{http.MethodPut, "/jobCollections/{c}/jobs/{j}", (*api).putJob},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}", (*api).getJob},
 	{http.MethodPatch, "/jobCollections/{c}/jobs/{j}", (*api).patchJob},
@@ -37,14 +39,20 @@ var resources = []operation{
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/resubmit", (*api).resubmitJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/enable", (*api).enableJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/disable", (*api).disableJob},
-	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/history", (*api).history},
+	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/history", (*api).jobHistory},
+	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/audit", (*api).audit},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/why", (*api).why},
+	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/runs.ics", (*api).runs},
+	{http.MethodGet, "/jobCollections/{c}/runs.ics", (*api).runs},
 }
 
 // process are the operations on the process as a whole, and on no job.
 var process = []operation{
 	{http.MethodPost, "/preview", (*api).preview},
 	{http.MethodGet, "/history", (*api).history},
+	{http.MethodGet, "/audit", (*api).audit},
+	{http.MethodGet, "/forecast", (*api).forecast},
+	{http.MethodGet, "/runs.ics", (*api).runs},
 	{http.MethodPost, "/doctor", (*api).doctor},
 	{http.MethodGet, "/healthz", (*api).health},
 	{http.MethodGet, "/readyz", (*api).readiness},

@@ -34,6 +34,8 @@ const patience = time.Minute
 // world is a scheduler with its HTTP API on a NATS server of its own.
 type world struct {
 	t       *testing.T
+	dir     string // of the NATS server's data
+	server  *server.Server
 	nc      *nats.Conn
 	store   *store.Store
 	actions scheduler.ActionReader
@@ -46,18 +48,37 @@ type world struct {
 
 func newWorld(t *testing.T, change ...func(*rest.Config)) *world {
 	t.Helper()
+	w := &world{t: t, dir: t.TempDir(), log: &bytes.Buffer{}, actions: actions.New(web.New(web.Config{}))}
+	w.start(change)
+	return w
+}
+
+// restart ends the processes of the world, and starts them again on the same data.
+func (w *world) restart() {
+	w.t.Helper()
+	w.api.CloseClientConnections()
+	w.api.Close()
+	w.nc.Close()
+	w.server.Shutdown()
+	w.server.WaitForShutdown()
+	w.start(nil)
+}
+
+func (w *world) start(change []func(*rest.Config)) {
+	t := w.t
+	t.Helper()
 	s, err := server.NewServer(&server.Options{
-		DontListen: true, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true,
+		DontListen: true, JetStream: true, StoreDir: w.dir, NoLog: true, NoSigs: true,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.server = s
 	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	if !s.ReadyForConnections(patience) {
 		t.Fatal("the NATS server does not start")
 	}
-	w := &world{t: t, log: &bytes.Buffer{}, actions: actions.New(web.New(web.Config{}))}
 	if w.nc, err = nats.Connect("", nats.InProcessServer(s)); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +101,6 @@ func newWorld(t *testing.T, change ...func(*rest.Config)) *world {
 		t.Fatal(err)
 	}
 	w.serve(change)
-	return w
 }
 
 // serve starts the API on a socket.

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ import (
 type CollectionKeeper struct {
 	shared *shared
 	edits  Editor
+
+	when scheduler.Condition // of every change
 }
 
 // EnsureDefault creates the default collection at the first start.
@@ -46,31 +49,18 @@ func (c CollectionKeeper) PutCollection(
 	}
 	ctx = asking(ctx, "put")
 	put, err = c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
-		put, result, err = replaced(cur, wish)
-		return put, err
+		if put, result, err = replaced(cur, wish); err != nil {
+			return nil, err
+		}
+		return put, cmp.Or(c.meets(name, cur), c.checkPlan(ctx, cur, put))
 	})
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
+		if err := cmp.Or(c.meets(name, damaged.Collection()), wish.Placed()); err != nil {
+			return nil, "", err
+		}
 		return wish, view.Updated, c.write(ctx, nil, wish, damaged.Revision)
 	}
 	return put, result, err
-}
-
-// ForeseeCollection returns what PutCollection would, and changes nothing.
-func (c CollectionKeeper) ForeseeCollection(
-	ctx context.Context, name string, body []byte,
-) (put *scheduler.Collection, result view.Result, err error) {
-	wish, err := readCollection(ctx, name, body)
-	if err != nil {
-		return nil, "", err
-	}
-	cur, err := c.stored(ctx, name)
-	if _, ok := errors.AsType[*scheduler.DamagedError](err); ok {
-		return wish, view.Updated, nil
-	}
-	if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
-		return nil, "", err
-	}
-	return replaced(cur, wish)
 }
 
 // replaced returns a collection, nil for a new one, with other settings.
@@ -78,45 +68,49 @@ func replaced(cur, wish *scheduler.Collection) (*scheduler.Collection, view.Resu
 	next := wish.Over(cur)
 	switch {
 	case cur == nil:
-		return next, view.Created, next.Placed()
+		err := next.Placed()
+		return next, view.Created, err
 	case next.Equals(cur):
 		return next, view.Unchanged, nil
 	}
 	return next, view.Updated, nil
 }
 
-// CreateCollection creates a collection. ErrConflict when it exists already.
-func (c CollectionKeeper) CreateCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, error) {
-	wish, err := readCollection(ctx, name, body)
-	if err != nil {
-		return nil, err
-	}
-	ctx = asking(ctx, "create")
-	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
-		if cur != nil {
-			return nil, fmt.Errorf("collection %s: %w: it exists already", name, scheduler.ErrConflict)
-		}
-		return wish, wish.Placed()
-	})
-}
-
 // PatchCollection merges a document into a collection's settings (RFC 7396).
 // ErrNotFound when there is none.
 func (c CollectionKeeper) PatchCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, error) {
-	if err := scheduler.ValidateCollection(name); err != nil {
-		return nil, err
-	}
-	patch, err := intake.Parse(ctx, body)
+	patch, err := readCollectionPatch(ctx, name, body)
 	if err != nil {
 		return nil, err
 	}
 	ctx = asking(ctx, "patch")
 	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
-		if cur == nil {
-			return nil, fmt.Errorf("collection %s: %w", name, scheduler.ErrNotFound)
-		}
-		return cur.Patched(patch)
+		return c.patched(ctx, name, cur, patch)
 	})
+}
+
+func readCollectionPatch(ctx context.Context, name string, body []byte) (document.Value, error) {
+	if err := scheduler.ValidateCollection(name); err != nil {
+		return document.Value{}, err
+	}
+	return intake.Parse(ctx, body)
+}
+
+// patched returns a collection, nil for none, with a patch.
+func (c CollectionKeeper) patched(
+	ctx context.Context, name string, cur *scheduler.Collection, patch document.Value,
+) (*scheduler.Collection, error) {
+	if cur == nil {
+		return nil, noCollection(name)
+	}
+	if err := c.meets(name, cur); err != nil {
+		return nil, err
+	}
+	next, err := cur.Patched(patch)
+	if err != nil {
+		return nil, err
+	}
+	return next, c.checkPlan(ctx, cur, next)
 }
 
 // TurnCollection enables or disables a collection. The states of its jobs stay
@@ -127,11 +121,11 @@ func (c CollectionKeeper) TurnCollection(ctx context.Context, name string, state
 	}
 	ctx = asking(ctx, turns[state])
 	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
-		switch {
-		case cur == nil:
-			return nil, fmt.Errorf("collection %s: %w", name, scheduler.ErrNotFound)
-		case cur.State == state:
-			return cur, nil
+		if cur == nil {
+			return nil, noCollection(name)
+		}
+		if err := c.meets(name, cur); err != nil || cur.State == state {
+			return cur, err
 		}
 		return cur.Turned(state), nil
 	})
@@ -288,6 +282,9 @@ func (c CollectionKeeper) DeleteCollection(ctx context.Context, name string, onl
 	if err != nil {
 		return err
 	}
+	if err := c.meets(name, one); err != nil {
+		return err
+	}
 	if onlyEmpty {
 		if err := c.checkEmpty(ctx, name); err != nil {
 			return err
@@ -299,13 +296,17 @@ func (c CollectionKeeper) DeleteCollection(ctx context.Context, name string, onl
 		return fmt.Errorf("collection %s: %w", name, err)
 	}
 	c.shared.Collections.Note(name, one.Revision+1, nil) // its marker's, or one before
-	return c.shared.Store.EachJob(ctx, name, func(k scheduler.Key) error {
+	err = c.shared.Store.EachJob(ctx, name, func(k scheduler.Key) error {
 		err := c.edits.Delete(ctx, k, 0)
 		if errors.Is(err, scheduler.ErrNotFound) {
 			return nil
 		}
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return c.shared.Store.DropLedger(ctx, name)
 }
 
 // checkEmpty refuses a collection that has jobs, completed ones included.

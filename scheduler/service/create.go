@@ -12,8 +12,10 @@ import (
 
 // create stores a new job and arms its first baton.
 func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.Reading, def *scheduler.Definition) (*view.Job, error) {
-	if err := e.checkJobCount(ctx, edit.Key.Collection); err != nil {
-		return nil, err
+	if edit.DryRun {
+		if err := e.checkJobCount(ctx, edit.Key.Collection); err != nil {
+			return nil, err
+		}
 	}
 	j, err := scheduler.NewJob(edit.Key, r.UID, def, r.Now, edit.SpecSequence)
 	if err != nil {
@@ -33,7 +35,7 @@ func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.
 	}
 	v.Result, v.Warnings = view.Created, warnings
 	if edit.DryRun {
-		v.DryRun = view.NewDryRun(j, first.Next)
+		v.DryRun = view.NewDryRun(j, first.Next).Over(nil, nil, j)
 		_, err = j.Encode(e.shared.Secrets)
 	} else {
 		err = e.begin(ctx, j, rev, first)
@@ -125,15 +127,28 @@ func (e Editor) save(ctx context.Context, cur, j *scheduler.Job, replaces uint64
 	if err != nil {
 		return err
 	}
-	rev, err := e.shared.Store.SaveJob(ctx, j.Key, data, replaces, j.State.Final())
+	rev, err := e.store(ctx, cur, j, data, replaces)
 	if err != nil {
-		return overtaken(err)
+		return err
 	}
 	j.Revision = rev
 	if edit {
 		e.shared.told(ctx, cur, j)
 	}
 	return nil
+}
+
+// store writes the definition of j over a revision: one that is new if its collection has room for it.
+func (e Editor) store(ctx context.Context, cur, j *scheduler.Job, data []byte, replaces uint64) (rev uint64, err error) {
+	if cur == nil {
+		rev, err = e.admit(ctx, j, data, replaces)
+	} else {
+		rev, err = e.shared.Store.SaveJob(ctx, j.Key, data, replaces, j.State.Final())
+	}
+	if _, full := errors.AsType[*quotaError](err); full {
+		return 0, err
+	}
+	return rev, overtaken(err)
 }
 
 // newUID tells a job from an earlier one of its name.

@@ -22,6 +22,9 @@ func (e Editor) mend(
 	if edit.SpecSequence > 0 && damaged.SpecSequence() > edit.SpecSequence {
 		return nil, fmt.Errorf("job %s: %w: a later spec put it", edit.Key, scheduler.ErrConflict)
 	}
+	if err := e.meets(edit.Key, damaged.Job()); err != nil {
+		return nil, err
+	}
 	j, err := damaged.Mended(r.UID, def, r.Now, edit.SpecSequence)
 	if err != nil {
 		return nil, err
@@ -33,7 +36,7 @@ func (e Editor) mend(
 	var v *view.Job
 	if edit.DryRun {
 		v = view.NewJob(j, j.Progress)
-		v.DryRun = view.NewDryRun(j, j.Begin(j.Progress, r.Now).Next)
+		v.DryRun = view.NewDryRun(j, j.Begin(j.Progress, r.Now).Next).Over(nil, nil, j)
 		_, err = j.Encode(e.shared.Secrets)
 	} else {
 		v, err = e.putMended(ctx, j, damaged)

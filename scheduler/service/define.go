@@ -109,21 +109,3 @@ func (e Editor) hintSecrets(ctx context.Context, k scheduler.Key, err error) err
 	}
 	return scheduler.AsInvalid(problems)
 }
-
-// checkJobCount checks the collection's quota on jobs. The count includes jobs
-// that finished but are still kept.
-func (e Editor) checkJobCount(ctx context.Context, collection string) error {
-	c, err := e.shared.Collections.Get(ctx, collection)
-	if err != nil || c.MaxJobCount == 0 {
-		return err
-	}
-	keys, err := e.reads.keys(ctx, collection)
-	if err == nil && len(keys) >= c.MaxJobCount {
-		keys, err = e.reads.existing(ctx, keys, c.MaxJobCount)
-	}
-	if err == nil && len(keys) >= c.MaxJobCount {
-		err = fmt.Errorf("%w: collection %s has %d jobs, its quota (maxJobCount) is %d",
-			scheduler.ErrConflict, collection, len(keys), c.MaxJobCount)
-	}
-	return err
-}

@@ -8,31 +8,51 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Follow calls ready once, with the sequence of the last record that is not told,
-// and then f for every record after it, in their order and as they come, until
-// ctx is done. That is after, or the last record of all when after is nil. f may
-// be called a last time while Follow returns.
+// Tail says where a live tail of a history begins, and what is called.
+type Tail struct {
+	After *uint64 // the sequence after which it begins; nil: that of the last record
+
+	// Beyond has a place after the last record taken for the last one, as it is of
+	// another history: one that was lost. Default: such a place is refused.
+	Beyond bool
+
+	Ready  func(Beginning)         // is called once, before the others
+	Record func(*scheduler.Record) // for every record that is wanted
+	Passed func(sequence uint64)   // for every one that is not; may be nil
+}
+
+// Beginning is where a live tail begins.
+type Beginning struct {
+	After uint64 // what is recorded after this sequence is told
+	First uint64 // of what is kept: what was recorded before it is not told
+	Last  uint64 // of what was recorded so far
+}
+
+// Follow calls t's functions for the records after a place, in their order and as
+// they come, until ctx is done. They may be called a last time while Follow
+// returns.
 //
 // Records of a job are those of the job that has the name now, unless the query
 // asks for others. ErrNotFound when there is none, and when it is deleted: then
 // nothing more can come.
-func (r Reader) Follow(
-	ctx context.Context, q HistoryQuery, after *uint64, ready func(after uint64), f func(*scheduler.Record),
-) error {
+func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 	if err := r.check(ctx, &q); err != nil {
 		return err
 	}
-	last, err := r.shared.Store.LastRecord(ctx)
+	span, err := r.shared.Store.HistorySpan(ctx)
 	if err != nil {
 		return err
 	}
-	if after == nil {
-		after = &last
-	} else if *after > last {
-		return scheduler.Invalid("after", fmt.Sprintf("%d is not the sequence of a record: the last one is %d", *after, last))
+	begins := Beginning{After: span.Last, First: span.First, Last: span.Last}
+	switch {
+	case tail.After == nil || *tail.After > span.Last && tail.Beyond:
+	case *tail.After > span.Last:
+		return scheduler.Invalid("after", fmt.Sprintf("%d is not the sequence of a record: the last one is %d", *tail.After, span.Last))
+	default:
+		begins.After = *tail.After
 	}
 	followed, stop := context.WithCancelCause(ctx)
-	t := &follower{store: r.shared.Store, query: &q, stop: stop, known: map[scheduler.Key]presence{}}
+	t := &follower{store: r.shared.Store, query: &q, tail: &tail, stop: stop, known: map[scheduler.Key]presence{}}
 	var watch sync.WaitGroup
 	defer watch.Wait()
 	defer stop(nil)
@@ -50,8 +70,8 @@ func (r Reader) Follow(
 	}
 	t.begin(followed)
 	if followed.Err() == nil {
-		ready(*after)
-		if err := r.shared.Store.Follow(followed, q.Key, *after, func(rec *scheduler.Record) { t.take(followed, rec, f) }); err != nil {
+		tail.Ready(begins)
+		if err := r.shared.Store.Follow(followed, q.Key, begins.After, func(rec *scheduler.Record) { t.take(followed, rec) }); err != nil {
 			return err
 		}
 	}
@@ -62,6 +82,7 @@ func (r Reader) Follow(
 type follower struct {
 	store scheduler.Store
 	query *HistoryQuery
+	tail  *Tail
 	stop  context.CancelCauseFunc
 	own   presence // of the query's job, at the beginning
 
@@ -131,7 +152,7 @@ func (t *follower) verify(ctx context.Context) {
 }
 
 // take takes the next record.
-func (t *follower) take(ctx context.Context, r *scheduler.Record, f func(*scheduler.Record)) {
+func (t *follower) take(ctx context.Context, r *scheduler.Record) {
 	p, err := t.present(ctx, r.Job)
 	foreign := !p.exists || !scheduler.SameIncarnation(r.UID, p.incarnation)
 	if err == nil && foreign { // or of a job so new that nobody has told of it
@@ -141,8 +162,12 @@ func (t *follower) take(ctx context.Context, r *scheduler.Record, f func(*schedu
 	if err != nil {
 		t.stop(err)
 	}
-	if ctx.Err() == nil && t.query.Admits(r, p.incarnation, p.exists) {
-		f(r)
+	switch {
+	case ctx.Err() != nil:
+	case t.query.Admits(r, p.incarnation, p.exists):
+		t.tail.Record(r)
+	case t.tail.Passed != nil:
+		t.tail.Passed(r.Sequence)
 	}
 }
 

@@ -12,6 +12,22 @@ import (
 // foresee returns the view of what would be if next, which was edited from cur,
 // were stored. It writes nothing.
 func (e Editor) foresee(ctx context.Context, cur, next *scheduler.Job) (*view.Job, error) {
+	v, err := e.foreseen(ctx, cur, next)
+	if err != nil {
+		return nil, err
+	}
+	var now *scheduler.Baton
+	if cur.State == scheduler.Enabled {
+		if now, _, err = e.plans.baton(ctx, cur); err != nil {
+			return nil, err
+		}
+	}
+	v.DryRun = v.DryRun.Over(cur, now, v.Job)
+	return v, nil
+}
+
+// foreseen is the view alone.
+func (e Editor) foreseen(ctx context.Context, cur, next *scheduler.Job) (*view.Job, error) {
 	if _, err := next.Encode(e.shared.Secrets); err != nil {
 		return nil, err
 	}

@@ -37,10 +37,16 @@ func (r Reader) check(ctx context.Context, q *HistoryQuery) error {
 	return nil
 }
 
+// isFound reports whether an index helps: not where all that is stored is wanted, and not with incarnations, of which it
+// knows nothing.
+func (q *HistoryQuery) isFound() bool {
+	return q.NeedsJob() && (q.Key.Collection != "" || len(q.Outcomes) > 0 || q.IsSelective() || q.Sees != nil)
+}
+
 // The bounds of a page of a history.
 const (
-	historyChunk = 64     // records of many jobs that are looked at together
-	historyReach = 20_000 // records that are looked at
+	historyChunk = 64   // records of many jobs that are looked at together
+	historyReach = 4096 // records that are looked at, which takes some 50 ms
 )
 
 // History returns a page of records, newest first. next is the sequence before
@@ -69,18 +75,11 @@ func (r Reader) History(ctx context.Context, q HistoryQuery, p view.Page) (recor
 			return nil, 0, notThere(q.Key)
 		}
 	}
-	var failed error
-	err = r.shared.Store.Recent(ctx, q.Key, p.Before, q.Outcomes, func(rec *scheduler.Record) bool {
-		more := s.look(rec)
-		if len(s.pending) == chunk {
-			failed = s.settle(ctx)
-		}
-		return more && failed == nil && !s.full
-	})
-	if err = errors.Join(err, failed); err == nil {
-		err = s.settle(ctx)
+	find := finder{store: r.shared.Store, search: s, chunk: chunk}
+	if q.isFound() {
+		find.index, find.current = r.shared.histories.ask(ctx, p.Before)
 	}
-	if err == nil && q.Key.Job != "" && s.seen == 0 && p.Before == 0 && s.missing() {
+	if err = find.all(ctx); err == nil && q.Key.Job != "" && s.seen == 0 && p.Before == 0 && s.missing() {
 		err = notThere(q.Key)
 	}
 	return s.records, s.next, err
@@ -99,8 +98,12 @@ type historySearch struct {
 	pending []*scheduler.Record // whose jobs are to be looked up
 	records []*scheduler.Record
 	full    bool
+	ended   bool // no other record is to be looked at
 	next    uint64
 }
+
+// over reports whether the page is at its end.
+func (s *historySearch) over() bool { return s.full || s.ended }
 
 func (s *historySearch) missing() bool { return !s.jobs.known[s.query.Key].exists }
 
@@ -108,11 +111,12 @@ func (s *historySearch) missing() bool { return !s.jobs.known[s.query.Key].exist
 func (s *historySearch) look(r *scheduler.Record) bool {
 	s.seen++
 	if s.query.Passed(r) {
+		s.ended = true
 		return false
 	}
 	s.pending = append(s.pending, r)
 	if s.seen == historyReach {
-		s.next = r.Sequence
+		s.next, s.ended = r.Sequence, true
 		return false
 	}
 	return true

@@ -3,20 +3,25 @@ package service
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/index"
 	"github.com/carillon-sched/carillon/scheduler/step"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// jobSearch picks a page of jobs out of those of a collection.
+// jobSearch picks a page of jobs out of those that may be looked for.
 type jobSearch struct {
 	reader Reader
-	state  scheduler.State // "": of any
-	page   view.Page       // Skip counts down
+	source source
+	query  *scheduler.JobQuery
+	page   view.Page     // Skip counts down
+	at     scheduler.Key // the job after which the next page begins
 
 	views []*view.Job
-	more  bool
+	full  bool    // and there is one more
 	work  float64 // that schedules took to compile
 	tired bool    // it was too much for one page
 }
@@ -25,38 +30,66 @@ type jobSearch struct {
 const (
 	listBatch = 128  // definitions that are read together
 	listReach = 2048 // definitions that are looked at for a page
+	skipBatch = 8192 // jobs that are skipped together, without looking at them
 
 	// listWork is how much of what is too costly for one schedule those of a page may take to compile. One that is almost
 	// too costly takes some hundredths of a second.
 	listWork = 1
 )
 
-// run looks at jobs, in the order of keys, until the page is full, or so many were looked at that it is somebody else's
-// turn. next goes on behind the last one that was looked at.
-func (s *jobSearch) run(ctx context.Context, keys []scheduler.Key) (views []*view.Job, next *view.Page, err error) {
-	reach := keys[:min(len(keys), listReach)]
-	for len(reach) > 0 && !s.more && !s.tired {
-		n := min(len(reach), listBatch)
-		if err := s.look(ctx, reach[:n]); err != nil {
-			return nil, nil, err
+// run looks at jobs until the page is full, or so many were looked at that it is somebody else's turn. more says whether
+// others may follow.
+func (s *jobSearch) run(ctx context.Context) (more bool, err error) {
+	for looked := 0; looked < listReach; {
+		hits, to, more, err := s.source.next(ctx, s.at, s.batch())
+		if err != nil {
+			return false, err
 		}
-		reach = reach[n:]
+		hits = s.skip(hits)
+		for chunk := range slices.Chunk(hits, listBatch) {
+			if err := s.look(ctx, chunk); err != nil {
+				return false, err
+			}
+			if s.full || s.tired {
+				return true, nil
+			}
+		}
+		looked += max(len(hits), 1)
+		s.at = to
+		if !more {
+			return false, nil
+		}
+		if t, ok := s.source.(*indexed); ok && t.stale >= staleReach {
+			return true, nil
+		}
 	}
-	switch {
-	case s.more:
-		s.page.After, s.page.Skip = s.views[len(s.views)-1].Job.Key.Job, 0
-	case s.tired: // look has said where to go on
-	case len(keys) > listReach:
-		s.page.After = keys[listReach-1].Job
-	default:
-		return s.views, nil, nil
+	return true, nil
+}
+
+// batch is how many jobs are asked for: as many as the page needs when all are looked for.
+func (s *jobSearch) batch() int {
+	if s.page.Skip > 0 && s.query.ByName() {
+		return skipBatch
 	}
-	return s.views, &s.page, nil
+	return min(s.page.Skip+s.page.Size()-len(s.views)+1, listBatch)
+}
+
+// skip leaves out what is to be skipped and need not be looked at.
+func (s *jobSearch) skip(hits []index.Hit) []index.Hit {
+	for len(hits) > 0 && hits[0].Sure && s.page.Skip > 0 {
+		s.at, hits = hits[0].Key, hits[1:]
+		s.page.Skip--
+	}
+	return hits
 }
 
 // look takes those of a batch of jobs that are there and wanted, until the page is full and one more has been seen, or
 // their schedules were too much work.
-func (s *jobSearch) look(ctx context.Context, keys []scheduler.Key) error {
+func (s *jobSearch) look(ctx context.Context, hits []index.Hit) error {
+	keys := make([]scheduler.Key, len(hits))
+	for i, h := range hits {
+		keys[i] = h.Key
+	}
 	found := make(map[scheduler.Key]scheduler.Stored, len(keys))
 	if err := s.reader.shared.Store.LoadJobs(ctx, keys, func(st scheduler.Stored) { found[st.Key] = st }); err != nil {
 		return err
@@ -69,35 +102,45 @@ func (s *jobSearch) look(ctx context.Context, keys []scheduler.Key) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		st, there := found[k]
-		if !there || !s.mayHave(st, look) {
-			continue
-		}
-		if s.tired = s.work >= listWork; s.tired {
-			return nil
-		}
-		s.page.After = k.Job
-		j, shown, err := s.read(ctx, st, look)
-		if err != nil {
-			return err
-		}
-		if s.state != "" && j.State != s.state || !s.page.Labels.Matches(j.Def.Labels) {
-			continue
-		}
-		if s.page.Skip > 0 {
-			s.page.Skip--
-			continue
-		}
-		if s.more = len(s.views) == s.page.Size(); s.more {
-			return nil
-		}
-		if shown == nil {
-			if shown, err = s.reader.view(ctx, j); err != nil {
+		if st, there := found[k]; there && s.mayHave(st, look) {
+			if err := s.pick(ctx, st, look); err != nil || s.full || s.tired {
 				return err
 			}
 		}
-		s.views = append(s.views, shown)
+		s.at = k
 	}
+	return nil
+}
+
+// pick takes a job if it is wanted and there is room for it.
+func (s *jobSearch) pick(ctx context.Context, st scheduler.Stored, look *step.Look) error {
+	if s.tired = s.work >= listWork; s.tired {
+		return nil
+	}
+	j, shown, err := s.read(ctx, st, look)
+	if err != nil {
+		return err
+	}
+	next := time.Time{}
+	if shown != nil {
+		next = shown.Status.Next
+	}
+	if !s.query.Wants(j, next) {
+		return nil
+	}
+	if s.page.Skip > 0 {
+		s.page.Skip--
+		return nil
+	}
+	if s.full = len(s.views) == s.page.Size(); s.full {
+		return nil
+	}
+	if shown == nil {
+		if shown, err = s.reader.view(ctx, j); err != nil {
+			return err
+		}
+	}
+	s.views = append(s.views, shown)
 	return nil
 }
 
@@ -117,14 +160,15 @@ func (s *jobSearch) enabled(found map[scheduler.Key]scheduler.Stored) (keys []sc
 
 // asksCourse reports whether the page may have jobs that are stored as enabled.
 func (s *jobSearch) asksCourse() bool {
-	return s.state != scheduler.Disabled && s.state != scheduler.Damaged
+	return s.query.State != scheduler.Disabled && s.query.State != scheduler.Damaged
 }
 
 // mayHave reports whether a job may turn out to have the state that is asked for.
 // One that is stored as enabled and has no baton may be at its end.
 func (s *jobSearch) mayHave(st scheduler.Stored, look *step.Look) bool {
-	return s.state == "" || scheduler.MayHaveState(st.Data, s.state) ||
-		s.state.Final() && scheduler.StoredState(st.Data) == scheduler.Enabled && !look.Occupied(st.Key)
+	state := s.query.State
+	return state == "" || scheduler.MayHaveState(st.Data, state) ||
+		state.Final() && scheduler.StoredState(st.Data) == scheduler.Enabled && !look.Occupied(st.Key)
 }
 
 // read reads a stored job, and counts the work. shown is its view as far as that is known: of one that is damaged, of what

@@ -121,7 +121,7 @@ func readPreviewed(o *document.Object) spec.Timing {
 // but a seed here. That of a whole job, which has an action, may be
 // collection/job as everywhere; the seed is then the job's name.
 func readPreviewName(o *document.Object, whole bool) string {
-	o.Ignore("id", "type", "collection", "result", "warnings", "dryRun")
+	o.Ignore("id", "type", "etag", "collection", "result", "warnings", "dryRun")
 	name, _ := o.String("name")
 	if _, job, ok := strings.Cut(name, "/"); ok && whole {
 		return job

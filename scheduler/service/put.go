@@ -29,6 +29,8 @@ type Editor struct {
 	reads  Reader
 
 	creating *atomic.Bool // the last job that was put was new
+
+	when scheduler.Condition // of every edit
 }
 
 // Put creates a job, or replaces its definition: everything the document does
@@ -54,13 +56,16 @@ func (e Editor) Put(ctx context.Context, edit Edit) (v *view.Job, created bool, 
 	if edit.DryRun {
 		def = def.Disguised(newUID(), nil)
 	}
-	if e.creating.Load() && !edit.DryRun { // jobs come in herds: do without the look whether this one exists
+	if e.creating.Load() && !edit.DryRun && e.when.IsZero() { // jobs come in herds: do without the look whether this one exists
 		v, err := e.create(ctx, 0, edit, r, def)
 		if !errors.Is(err, step.ErrOvertaken) && !errors.Is(err, scheduler.ErrConflict) {
 			return v, err == nil, err
 		}
 	}
 	v, err = e.apply(ctx, edit, r, func(cur *scheduler.Job) (*scheduler.Definition, error) {
+		if err := e.meets(edit.Key, cur); err != nil {
+			return nil, err
+		}
 		return def, scheduler.CheckOmitted(cur, def, at)
 	})
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok && damaged.Key == edit.Key {
@@ -91,6 +96,9 @@ func (e Editor) Patch(ctx context.Context, edit Edit) (*view.Job, error) {
 		if cur == nil {
 			return nil, fmt.Errorf("job %s: %w", edit.Key, scheduler.ErrNotFound)
 		}
+		if err := e.meets(edit.Key, cur); err != nil {
+			return nil, err
+		}
 		def, err := e.patched(ctx, edit, r, cur, patch)
 		if err != nil {
 			return nil, err
@@ -114,7 +122,15 @@ func (e Editor) Patch(ctx context.Context, edit Edit) (*view.Job, error) {
 func (e Editor) apply(
 	ctx context.Context, edit Edit, r *scheduler.Reading, change func(cur *scheduler.Job) (*scheduler.Definition, error),
 ) (*view.Job, error) {
-	for range casTries {
+	release := func() {}
+	defer func() { release() }()
+	for try := range casTries {
+		if try == 1 { // there are others: they come one after the other
+			var err error
+			if release, err = e.shared.editing.take(ctx, edit.Key.String()); err != nil {
+				return nil, err
+			}
+		}
 		cur, at, err := e.shared.findInTurn(ctx, edit.Key)
 		if err != nil {
 			return nil, err

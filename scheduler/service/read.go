@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -77,41 +76,6 @@ func (h *shared) exists(ctx context.Context, collection string) error {
 		return nil
 	}
 	return err
-}
-
-// List returns a page of a collection's jobs by name, of one state when state
-// is not empty, and with the labels that the page asks for. next asks for what
-// follows, nil for nothing. A page ends early when many jobs were looked at in
-// vain; it may even be empty.
-func (r Reader) List(
-	ctx context.Context, collection string, state scheduler.State, p view.Page,
-) (views []*view.Job, next *view.Page, err error) {
-	if err := errors.Join(scheduler.ValidateCollection(collection), p.Validate()); err != nil {
-		return nil, nil, err
-	}
-	if err := r.shared.exists(ctx, collection); err != nil {
-		return nil, nil, err
-	}
-	release, err := takeTurn(ctx, r.shared.searching)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer release()
-	keys, err := r.keys(ctx, collection)
-	if err != nil {
-		return nil, nil, err
-	}
-	sort.Slice(keys, func(i, j int) bool { return keys[i].Job < keys[j].Job })
-	passed := sort.Search(len(keys), func(i int) bool { return keys[i].Job > p.After })
-	keys = keys[passed:]
-	if p.Skip > 0 && state == "" && p.Labels == nil { // without a filter, the part before the page need not be looked at
-		if keys, err = r.existing(ctx, keys, p.Skip+p.Size()+1); err != nil {
-			return nil, nil, err
-		}
-		keys, p.Skip = keys[min(p.Skip, len(keys)):], 0
-	}
-	s := &jobSearch{reader: r, state: state, page: p}
-	return s.run(ctx, keys)
 }
 
 // keys returns the jobs of a collection by the store's index, in no particular

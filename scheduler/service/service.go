@@ -11,8 +11,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/cache"
 	"github.com/carillon-sched/carillon/scheduler/fairqueue"
+	"github.com/carillon-sched/carillon/scheduler/index"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/step"
+	"github.com/carillon-sched/carillon/scheduler/tokens"
 	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
@@ -35,9 +37,18 @@ type Config struct {
 	// them. Default: the service's own.
 	Collections *cache.Collections
 
+	// Tokens are the access tokens. Default: none, and none can be made.
+	Tokens *tokens.Keeper
+
 	// Damaged is what the start found wrong with the files of the store, for people:
 	// an audit tells it again. Default: nothing.
 	Damaged []string
+
+	// HistoryMemory is how many bytes an index of the history may take, which is built
+	// when somebody looks for records of it, and dropped ten minutes after the last one
+	// did. Without one, records that are far apart are found slowly. Negative: none.
+	// Default [DefaultHistoryMemory].
+	HistoryMemory int64
 
 	// Logger takes what no caller can be told. Default: discard.
 	Logger *slog.Logger
@@ -49,6 +60,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Trail == nil {
 		c.Trail, _ = c.Store.(trail.Store)
+	}
+	if c.HistoryMemory == 0 {
+		c.HistoryMemory = DefaultHistoryMemory
 	}
 	if c.Secrets == nil {
 		c.Secrets = secrets.NewVault(secrets.Config{Store: c.Store.Secrets()})
@@ -68,9 +82,11 @@ type Service struct {
 	CollectionKeeper
 	Auditor
 	SecretKeeper
+	TokenKeeper
 	ScheduleKeeper
 	Previewer
 	TrailKeeper
+	Forecaster
 
 	shared *shared
 }
@@ -81,6 +97,12 @@ type shared struct {
 
 	steps *step.Executor
 	plans *cache.Plans
+	index *index.Index // of jobs, for who searches
+
+	histories *historyKeeper
+
+	admissions admissions
+	editing    lines // of jobs, by those whom others have overtaken
 
 	computing *fairqueue.Queue // of requests that read a document or compute a schedule
 	searching *fairqueue.Queue // of those that look through many jobs or records
@@ -93,25 +115,34 @@ func New(cfg Config) *Service {
 		Config: cfg.withDefaults(), plans: &cache.Plans{},
 		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
 	}
+	h.histories = newHistoryKeeper(h.Store, h.HistoryMemory)
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load})
+	h.index = index.New(index.Config{Store: h.Store, Actions: h.Actions, Secrets: h.Secrets, Logger: h.Logger})
 	planner := &planner{h}
 	reader := Reader{h, planner}
 	editor := Editor{shared: h, plans: planner, reads: reader, creating: &atomic.Bool{}}
 	secrets := newSecrets(h)
-	collections := CollectionKeeper{h, editor}
+	collections := CollectionKeeper{shared: h, edits: editor}
 	return &Service{
-		Editor: editor, Runner: Runner{h, planner}, Reader: reader, CollectionKeeper: collections,
-		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, shared: h,
+		Editor: editor, Runner: Runner{shared: h, plans: planner}, Reader: reader, CollectionKeeper: collections,
+		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, TokenKeeper: TokenKeeper{h}, shared: h,
 		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing}, TrailKeeper: TrailKeeper{h},
+		Forecaster: Forecaster{h},
 	}
 }
 
-// Run follows the collections and the shared secrets until ctx is done, so that
-// they need not be read for every job and every attempt.
+// Run follows the collections, the shared secrets and the access tokens until ctx is done, so that
+// they need not be read for every job and every attempt, and the jobs, so that those that are
+// searched for are found among many.
 func (s *Service) Run(ctx context.Context) error {
 	var watches sync.WaitGroup
 	watches.Go(func() { s.shared.Secrets.Run(ctx, s.shared.lost("shared secrets")) })
 	watches.Go(func() { s.shared.Collections.Run(ctx, s.shared.lost("collections")) })
+	watches.Go(func() { s.shared.histories.run(ctx, s.shared.lost("the index of the history")) })
+	if s.shared.Tokens != nil {
+		watches.Go(func() { s.shared.Tokens.Run(ctx, s.shared.lost("access tokens")) })
+	}
+	watches.Go(func() { s.shared.index.Run(ctx) })
 	watches.Wait()
 	return nil
 }

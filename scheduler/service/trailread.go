@@ -34,7 +34,7 @@ func (q *TrailQuery) check() error {
 		return scheduler.Key{Collection: q.Collection, Job: q.Job}.Validate()
 	}
 	if q.Collection != "" {
-		return scheduler.ValidateName("collection", q.Collection)
+		return scheduler.ValidateCollection(q.Collection)
 	}
 	return nil
 }

@@ -14,6 +14,8 @@ import (
 type Runner struct {
 	shared *shared
 	plans  *planner
+
+	when scheduler.Condition // of a run that is asked for
 }
 
 // Trigger runs a job now, besides its schedule, which goes on as planned; the
@@ -37,6 +39,9 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 		return "", err
 	case j.State.Final():
 		return "", j.OverError()
+	}
+	if err := checkJob(r.when, k, j); err != nil {
+		return "", err
 	}
 	return r.start(ctx, j, asked.UTC(), nil)
 }
@@ -72,6 +77,7 @@ func (r Runner) start(
 		return id, err
 	}
 	err = r.fire(ctx, j, scheduler.Slot{Key: k}, b.Resubmit(again.of()), asked, from.Waiting)
+	r.shared.index.Suspect(k)
 	if errors.Is(err, scheduler.ErrConflict) { // it has fired meanwhile
 		if found, _, err = r.plans.locate(ctx, k); err == nil || found.Running != nil {
 			err = j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked, time.Now())

@@ -42,6 +42,11 @@ func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State
 		if specSequence > 0 && cur.SpecSequence > specSequence {
 			return e.superseded(ctx, cur)
 		}
+		if specSequence == 0 || cur.SpecSequence < specSequence {
+			if err := e.meets(k, cur); err != nil {
+				return nil, err
+			}
+		}
 		if cur, err = e.shared.steps.Settled(ctx, cur); err != nil {
 			return nil, err
 		}
@@ -101,6 +106,9 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 		}
 		if scheduler.StoredSpecSequence(st.Data) > specSequence && specSequence > 0 {
 			return fmt.Errorf("job %s: %w: a later spec put it again", k, scheduler.ErrConflict)
+		}
+		if err := e.when.Check("job "+k.String(), scheduler.StoredETag(st)); err != nil {
+			return err
 		}
 		err = e.remove(ctx, k, st, specSequence)
 		if errors.Is(err, scheduler.ErrConflict) {

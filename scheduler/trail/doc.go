@@ -12,7 +12,7 @@
 //   - Anything else is announced by an entry of its own, with the phase begun, before it is done. The entry of its end
 //     follows, and names the one of its beginning. One without an end was cut short: it may have been done, or not.
 //
-// So of each change there is at least one entry; after a crash there may be two.
+// So of each change there is at least one entry; after a crash, or where a message was lost, there may be two.
 //
 // # Who asked
 //

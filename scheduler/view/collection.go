@@ -18,8 +18,11 @@ func Collection(c *scheduler.Collection) document.Value {
 	}
 	properties, top := c.Settings()
 	members := []document.Member{text("id", ownID(c)), text("type", CollectionType), text("name", c.Name)}
+	if etag := c.ETag(); etag != "" {
+		members = append(members, text("etag", etag))
+	}
 	members = append(members, top.Members()...)
-	all := append(append([]document.Member{}, properties.Members()...), text("state", string(c.State)))
+	all := append(append([]document.Member{}, properties.Members()...), text("state", c.ShownState()))
 	return document.ObjectValue(append(members, document.Member{Name: "properties", Value: document.ObjectValue(all...)})...)
 }
 
@@ -29,4 +32,36 @@ func ownID(c *scheduler.Collection) string {
 		return collectionID(c.Name)
 	}
 	return c.Scope.Provider() + collectionID(scheduler.PlainName(c.Name))
+}
+
+// ForeseenCollection is what a put or a patch would make of a collection.
+type ForeseenCollection struct {
+	Is     *scheduler.Collection // nil: there is none that can be read
+	Would  *scheduler.Collection
+	Result Result
+}
+
+// MarshalJSON returns the collection as it would be, with the result and {"dryRun": {"changes": […]}}.
+func (f *ForeseenCollection) MarshalJSON() ([]byte, error) {
+	would := *f.Would
+	would.Revision = 0 // it is not stored
+	is := document.ObjectValue()
+	if f.Is != nil {
+		is = ownOf(f.Is)
+	}
+	changes := document.Difference("", is, ownOf(&would))
+	if changes == nil {
+		changes = []document.Change{}
+	}
+	told, err := document.Parse(JSON(map[string]any{"changes": changes}))
+	if err != nil {
+		return nil, err
+	}
+	members := append(PutCollection(&would, f.Result).Members(), document.Member{Name: "dryRun", Value: told})
+	return document.ObjectValue(members...).JSON(), nil
+}
+
+// ownOf is what users write of a collection.
+func ownOf(c *scheduler.Collection) document.Value {
+	return Collection(c).Except("id", "type", "name", "etag")
 }

@@ -24,6 +24,7 @@ import (
 //	403 AuthorizationFailed  who asks lacks a role ([access.Denied])
 //	404 ResourceNotFound    the job or collection does not exist (ErrNotFound)
 //	409 Conflict            its state, or a quota, does not allow it (ErrConflict)
+//	412 PreconditionFailed  it is not as the request expects it to be (ErrPrecondition)
 //	503 ServiceUnavailable  the store did not answer, or the time was up; try again (ErrUnavailable)
 //	500 InternalError       a defect of the scheduler; the message says nothing about its inside
 type Error struct {
@@ -54,6 +55,8 @@ func DescribeError(err error) Error {
 		return Error{404, "ResourceNotFound", short(err), nil}
 	case errors.Is(err, scheduler.ErrConflict):
 		return Error{409, "Conflict", short(err), nil}
+	case errors.Is(err, scheduler.ErrPrecondition):
+		return Error{412, "PreconditionFailed", short(err), nil}
 	case errors.Is(err, scheduler.ErrUnavailable):
 		return Error{503, "ServiceUnavailable", short(err), nil}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):

@@ -1,9 +1,11 @@
 package view
 
 import (
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
@@ -30,14 +32,16 @@ const (
 	Unchanged Result = "unchanged"
 )
 
-// DryRun is what is told of a job that would be, and that may run.
+// DryRun is what is told of a job that would be.
 type DryRun struct {
-	NextRuns []time.Time `json:"nextRuns"` // the nominal times, a few
-	Notes    []string    `json:"notes"`    // what changes of the clock do to them
+	NextRuns []time.Time       `json:"nextRuns"`                 // the nominal times, a few; none for a job that would not run
+	Notes    []string          `json:"notes"`                    // what changes of the clock do to them
+	Before   []time.Time       `json:"nextRunsBefore,omitempty"` // those of the job as it is
+	Changes  []document.Change `json:"changes,omitempty"`        // what would be different
 }
 
 // foreseen is how many runs a [DryRun] tells of.
-const foreseen = 5
+const foreseen = 10
 
 // NewDryRun tells what would follow from the baton b, nil for a job without one.
 func NewDryRun(j *scheduler.Job, b *scheduler.Baton) *DryRun {
@@ -49,6 +53,27 @@ func NewDryRun(j *scheduler.Job, b *scheduler.Baton) *DryRun {
 		d.Notes = append(d.Notes, j.Plan.ClockNotes(d.NextRuns[0], d.NextRuns)...)
 	}
 	return d
+}
+
+// Over adds what there is now to a dry run: the job before, nil for none, and its baton, nil for one that has none.
+func (d *DryRun) Over(before *scheduler.Job, b *scheduler.Baton, after *scheduler.Job) *DryRun {
+	if d == nil {
+		d = &DryRun{NextRuns: []time.Time{}, Notes: []string{}}
+	}
+	if b != nil && before.State == scheduler.Enabled {
+		d.Before = before.Upcoming(b, foreseen)
+	}
+	d.Changes = document.Difference("properties", wholeOf(before), wholeOf(after))
+	return d
+}
+
+// wholeOf returns a job's own properties with its state, nothing for none.
+func wholeOf(j *scheduler.Job) document.Value {
+	if j == nil {
+		return document.ObjectValue()
+	}
+	members := slices.Clone(j.Def.Document().Members())
+	return document.ObjectValue(append(members, document.Member{Name: "state", Value: document.StringValue(string(j.State))})...)
 }
 
 // Status is what the scheduler reports of a job.
@@ -94,6 +119,14 @@ func NewRunning(j *scheduler.Job, b *scheduler.Baton, withWorker bool, now time.
 	running := withWorker && !b.MayRun().After(now)
 	v.Status.Running, v.Status.Retry, v.Status.Next = running, b.Attempt, b.MayRun().UTC()
 	return v
+}
+
+// ETag is that of the job; "" for one that would be.
+func (v *Job) ETag() string {
+	if v.DryRun != nil {
+		return ""
+	}
+	return v.Job.ETag()
 }
 
 // Closed returns the view of a job whose collection is disabled. It is neither

@@ -21,6 +21,9 @@ func (v *Job) appendJSON(b []byte) []byte {
 	b = appendText(append(b, `{"id":`...), jobID(k))
 	b = appendText(append(b, `,"type":`...), jobType)
 	b = appendText(append(b, `,"name":`...), k.String())
+	if etag := v.ETag(); etag != "" {
+		b = appendText(append(b, `,"etag":`...), etag)
+	}
 	b = append(b, `,"properties":`...)
 	if own := v.Job.Def.Document(); own.Kind() == document.KindObject {
 		b = own.AppendJSON(b)

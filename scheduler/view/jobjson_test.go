@@ -16,11 +16,20 @@ import (
 
 // reflected is a job's document as encoding/json writes it.
 type reflected struct {
-	resource
+	tagged
 
 	Result   Result         `json:"result,omitempty"`
 	Warnings []spec.Warning `json:"warnings,omitempty"`
 	DryRun   *DryRun        `json:"dryRun,omitempty"`
+}
+
+// tagged is a [resource] with its ETag.
+type tagged struct {
+	ID         string `json:"id"`
+	Type       string `json:"type"`
+	Name       string `json:"name"`
+	ETag       string `json:"etag,omitempty"`
+	Properties any    `json:"properties"`
 }
 
 func reflect(t *testing.T, v *Job) string {
@@ -41,8 +50,8 @@ func reflect(t *testing.T, v *Job) string {
 	properties = append(properties,
 		document.Member{Name: "state", Value: document.StringValue(string(v.Job.State))},
 		document.Member{Name: "status", Value: shown})
-	doc := resource{jobID(k), jobType, k.String(), document.ObjectValue(properties...)}
-	return string(JSON(reflected{doc, v.Result, v.Warnings, v.DryRun}))
+	head := tagged{jobID(k), jobType, k.String(), v.ETag(), document.ObjectValue(properties...)}
+	return string(JSON(reflected{head, v.Result, v.Warnings, v.DryRun}))
 }
 
 // TestJobIsWrittenAsByReflection compares the documents of jobs with those that

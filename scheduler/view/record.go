@@ -47,6 +47,32 @@ func Ending(why error) any {
 	return map[string]any{"end": map[string]string{"code": d.Code, "message": d.Message}}
 }
 
+// HistoryGap says of a live tail that was to go on after a sequence what it may have missed, nil when that is nothing:
+//
+//	{"after": 5, "first": 100, "last": 200, "message": "what was recorded after 5 and before 100 is not kept any more"}
+//
+// first is the first record that is kept, last the last one there is. Nil or 0 after a sequence has missed nothing:
+// it asked for what is kept.
+func HistoryGap(after *uint64, first, last uint64) any {
+	var why string
+	switch {
+	case after == nil || *after == 0:
+		return nil
+	case *after > last:
+		why = fmt.Sprintf("the last record is %d: %d is of a history that was lost, and the tail goes on from now", last, *after)
+	case *after+1 < first:
+		why = fmt.Sprintf("what was recorded after %d and before %d is not kept any more", *after, first)
+	default:
+		return nil
+	}
+	return struct {
+		After   uint64 `json:"after"`
+		First   uint64 `json:"first"`
+		Last    uint64 `json:"last"`
+		Message string `json:"message"`
+	}{*after, first, last, why}
+}
+
 // maxTicks is the last tick of year 9999: 100 ns units since year 1, the
 // clock that Azure's ids are made of.
 const maxTicks = 3155378975999999999

@@ -1,6 +1,7 @@
 package why_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -253,4 +254,25 @@ func TestClockJumps(t *testing.T) {
 	hourly := job(t, "2026-03-01T00:00:00Z", `"timeZone": "America/New_York", "recurrence": {"frequency": "Hour"}`)
 	moved := all(later, records(attempt(change, 1, scheduler.OutcomeCompleted, 0)))
 	explain(t, hourly, row{"what runs at the change", "2026-03-08T02:30", moved, why.Ran, []string{"never showed"}, ""})
+}
+
+// TestChangesIn has what a definition tells of its last edit.
+func TestChangesIn(t *testing.T) {
+	j := job(t, "05:00:00", hourly)
+	off := in(scheduler.Disabled, j, "08:30:00")
+	off.Origin = scheduler.Origin{Op: "disable", Name: "ada"}
+	put := edited(t, j, "09:30:00", minutely)
+	put.Origin = scheduler.Origin{Op: "put", Name: "bob"}
+	for name, test := range map[string]struct {
+		job  *scheduler.Job
+		want []why.Change
+	}{
+		"new":      {j, nil},
+		"disabled": {off, []why.Change{{At: at("08:30:00"), What: why.Turned, By: "ada"}}},
+		"put":      {put, []why.Change{{At: at("09:30:00"), What: why.Changed, By: "bob"}}},
+	} {
+		if got := why.ChangesIn(test.job); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %+v, want %+v", name, got, test.want)
+		}
+	}
 }

@@ -59,7 +59,11 @@ func ChangesIn(j *scheduler.Job) []Change {
 	if j.Generation <= 1 {
 		return nil
 	}
-	return []Change{{At: j.Updated, What: Changed}}
+	c := Change{At: j.Updated, What: Changed, By: j.Origin.Name}
+	if j.Origin.Op == "disable" {
+		c.What = Turned
+	}
+	return []Change{c}
 }
 
 // last returns the last change of one of the kinds.

@@ -15,7 +15,7 @@ import (
 func (w *Worker) pass(r *run) stage {
 	s := r.step
 	from := step.From{
-		Slot: r.delivery.Slot, Running: r.delivery.Sequence, Baton: &r.baton, Schedule: r.baton.Schedule, Doubtful: r.suspect,
+		Slot: r.delivery.Slot, Running: r.delivery.Sequence, Baton: &r.baton, Schedule: r.baton.Schedule, Doubtful: r.doubtful,
 	}
 	r.skipped = append(r.skipped, s.Records...)
 	if err := w.steps.Record(w.settles, r.key(), r.skipped, r.suspect); err != nil {

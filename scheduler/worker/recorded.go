@@ -8,9 +8,7 @@ func (w *Worker) record(r *run) stage {
 	attempt, b := scheduler.AttemptRecord(r.job, r.baton, r.started, r.result)
 	err := w.steps.Record(w.settles, r.key(), r.skipped, r.suspect)
 	if err == nil {
-		var again bool
-		again, err = w.steps.Append(w.settles, attempt)
-		r.suspect = r.suspect || again
+		r.doubtful, err = w.steps.Append(w.settles, attempt)
 	}
 	if err != nil {
 		return w.nak(r)

@@ -24,6 +24,7 @@ type run struct {
 	index    int32  // among what is held
 	since    uint32 // the changes of jobs like its own that were known when its job was looked at
 	suspect  bool   // it may have been run before
+	doubtful bool   // others may have gone on from the record of its attempt, which was written twice
 	faulted  bool   // the history says already that its occurrence faulted
 }
 

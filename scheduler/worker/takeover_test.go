@@ -109,3 +109,32 @@ func TestDisabledBeforeTakeover(t *testing.T) {
 		}
 	})
 }
+
+// TestDoubtEnds kills a worker amid a run. The one that takes the run over asks the history; the runs
+// that follow are not doubted any more.
+func TestDoubtEnds(t *testing.T) {
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		_, other := w.open()
+		nc, own := w.open()
+		m := &mortal{Store: own, nc: nc, point: "record completed", before: true}
+		w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
+		dying, ended := w.stop, w.ended
+		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
+		m.awaitDeath(t)
+		w.startWorker(func(c *worker.Config) { c.Store = other })
+		time.Sleep(5 * time.Minute)
+		st, err := w.store.Waiting(t.Context(), scheduler.Slot{Key: key("job")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := scheduler.DecodeBaton(st.Data); err != nil || b.Suspect || b.Runs < 4 {
+			t.Errorf("the baton is %+v, %v", b, err)
+		}
+		dying()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -101,11 +101,12 @@ func TestEveryChangeIsInTheAuditTrail(t *testing.T) {
 		w.must(w.service.Resubmit(ctx, k, []byte(`{"occurrence": "`+occurrence+`", "force": true}`)))
 		time.Sleep(time.Minute)
 		w.must(nil, w.service.Delete(ctx, k, 0))
-		w.must(w.service.CreateCollection(ctx, "c", nil))
+		_, _, err := w.service.PutCollection(ctx, "c", nil)
+		w.must(nil, err)
 		w.must(w.service.PatchCollection(ctx, "c", []byte(`{"properties": {"quota": {"maxJobCount": 3}}}`)))
 		w.must(w.service.TurnCollection(ctx, "c", scheduler.Disabled))
 		w.must(nil, w.service.DeleteCollection(ctx, "c", true))
-		_, _, err := w.service.PutSecret(ctx, "s", []byte(`{"value": "hidden-value"}`))
+		_, _, err = w.service.PutSecret(ctx, "s", []byte(`{"value": "hidden-value"}`))
 		w.must(nil, err)
 		w.must(nil, w.service.DeleteSecret(ctx, "s", false))
 		w.must(w.service.RotateSecrets(ctx))
@@ -113,7 +114,7 @@ func TestEveryChangeIsInTheAuditTrail(t *testing.T) {
 			"alice put default/a created", "alice patch default/a updated", "alice disable default/a updated",
 			"alice enable default/a updated", "alice run default/a started", "alice resubmit default/a started",
 			"alice delete default/a deleted",
-			"alice create collection c created", "alice patch collection c updated", "alice disable collection c updated",
+			"alice put collection c created", "alice patch collection c updated", "alice disable collection c updated",
 			"alice delete collection c deleted",
 			"alice put secret s created", "alice delete secret s deleted", "alice rotate system keys updated",
 		)
@@ -192,7 +193,7 @@ func TestUntoldEditIsToldLater(t *testing.T) {
 
 // TestUntoldEditIsToldBeforeItGoes shows that an edit is told before another one, or a delete, takes its place.
 func TestUntoldEditIsToldBeforeItGoes(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(_ *testing.T, w *world) {
 		killed := w.withTrail(dumb{Store: w.store})
 		for _, name := range []string{"a", "b"} {
 			_, _, err := killed.Put(w.as("alice"), service.Edit{Key: key(name), Body: []byte(hourlyJob)})
@@ -221,7 +222,7 @@ func TestSpecThatIsDeliveredAgainIsTold(t *testing.T) {
 }
 
 func TestChangeThatWasCutShortIsShown(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(_ *testing.T, w *world) {
 		killed := w.withTrail(dumb{Store: w.store})
 		_, _, err := killed.PutSecret(w.as("alice"), "s", []byte(`{"value": "v"}`))
 		w.must(nil, err)
@@ -253,7 +254,8 @@ func TestNothingIsDoneThatCannotBeAnnounced(t *testing.T) {
 
 func TestLastChangeTellsWhoDisabled(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		w.must(w.service.CreateCollection(w.as("admin"), "c", nil))
+		_, _, err := w.service.PutCollection(w.as("admin"), "c", nil)
+		w.must(nil, err)
 		w.must(w.service.TurnCollection(w.as("dora"), "c", scheduler.Disabled))
 		w.put("a", hourlyJob)
 		w.must(w.service.Disable(w.as("bob"), key("a")))

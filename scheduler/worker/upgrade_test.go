@@ -150,8 +150,9 @@ func (u *upgraded) mustShow(t *testing.T, s *stored) {
 			continue
 		}
 		for i, r := range records {
-			r.UID, r.Sequence = "", 0 // the earlier version did not show them
-			if got := string(view.JSON(view.Record(r))); got != string(want.History[i]) {
+			r.UID, r.Sequence = "", 0                                                        // the earlier version did not show them
+			got := strings.Replace(string(view.JSON(view.Record(r))), `"version":2,`, "", 1) // nor that
+			if got != string(want.History[i]) {
 				t.Errorf("a record of %s is shown as\n%s\nwant\n%s", k, got, want.History[i])
 			}
 		}
@@ -168,6 +169,7 @@ func withoutNews(t *testing.T, shown string) string {
 	if err := json.Unmarshal([]byte(shown), &doc); err != nil {
 		t.Fatal(err)
 	}
+	delete(doc, "etag")
 	status := doc["properties"].(map[string]any)["status"].(map[string]any)
 	for _, name := range statusNews {
 		delete(status, name)

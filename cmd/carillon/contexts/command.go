@@ -145,7 +145,7 @@ func (setCmd) Help() string {
 	return `What is not named stays as it is. The first context becomes the current one.
 
 A token goes to the server of its context and to no other: a context that is given another server loses its token. It is
-kept in a file that only you can read, and never printed. The scheduler itself asks for none; a proxy before it may.
+kept in a file that only you can read, and never printed. "carillon token create" makes one.
 
 The file is $CARILLON_CONFIG, or carillon/config.yaml in $XDG_CONFIG_HOME or in ~/.config.
 

@@ -20,6 +20,7 @@ type File struct {
 	path   string
 	editor string
 	text   string // as it was opened last
+	asked  bool   // what is on top of it is a question
 }
 
 // Create makes a file for a job with a text in it.
@@ -60,7 +61,9 @@ func (f *File) Open(ctx context.Context, t *terminal.Terminal) (text string, cha
 	}
 	text, before := string(data), f.text
 	f.text = text
-	return text, unmarked(text) != unmarked(before), f.reason(ctx, failed)
+	changed = unmarked(text) != unmarked(before) || f.asked && text != before
+	f.asked = false
+	return text, changed, f.reason(ctx, failed)
 }
 
 // reason says why an editor failed; nil when it did not.
@@ -102,6 +105,13 @@ func (f *File) Complain(problems []string) error {
 		return fmt.Errorf("edit: %w", err)
 	}
 	return nil
+}
+
+// Ask is Complain for what may be meant nonetheless: who removes the lines says so.
+func (f *File) Ask(lines []string) error {
+	err := f.Complain(lines)
+	f.asked = err == nil
+	return err
 }
 
 // unmarked is a text without the lines that say what is wrong.

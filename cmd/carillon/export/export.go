@@ -63,7 +63,7 @@ func Collection(c *client.Collection) (Document, error) {
 		return Document{}, fmt.Errorf("collection %s: %w", c.Name, err)
 	}
 	members := []document.Member{text("name", c.Name), text("type", view.CollectionType)}
-	members = append(members, jobfile.Escape(v.Without("id", "type", "name")).Members()...)
+	members = append(members, jobfile.Escape(v.Without("id", "type", "name", "etag")).Members()...)
 	return Document{Key: scheduler.Key{Collection: c.Name}, Value: document.ObjectValue(members...)}, nil
 }
 

@@ -70,7 +70,7 @@ func (n *Node) auditOnce(ctx context.Context) {
 		n.log.Debug("the audit found every job with its baton", "jobs", report.Jobs, "took", time.Duration(report.Duration))
 	}
 	if missing, err := n.service.CheckTrail(ctx); missing > 0 {
-		n.log.Warn("edits were missing in the audit trail, as their processes ended before they had told; they are told now", "edits", missing)
+		n.log.Warn("edits were missing in the audit log, as their processes ended before they had told; it has them now", "edits", missing)
 	} else if err != nil && ctx.Err() == nil {
 		n.log.Warn("the audit trail was not compared with the jobs; the next audit will", "err", err)
 	}

@@ -3,6 +3,7 @@ package node
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"net"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/rest/identity"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
@@ -43,6 +45,17 @@ type Config struct {
 	// AllowHost decides which names the REST API answers to; see [rest.Config].
 	// Default: all.
 	AllowHost func(host string) bool
+
+	// Access says whom the REST API asks who they are, and knows. Its Tokens are
+	// the node's. Default: nobody is asked, and everybody may do everything.
+	Access identity.Config
+
+	// Rate and RateBurst bound the requests over HTTP; see [rest.Config].
+	Rate      float64
+	RateBurst int
+
+	// TLS has the REST API served over TLS. Default: it is not.
+	TLS *tls.Config
 
 	// Keys seal the secrets of jobs and the shared ones. Default: none; jobs
 	// with secrets are refused then.

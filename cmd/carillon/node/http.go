@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -49,7 +50,11 @@ func (n *Node) serveHTTP(ctx context.Context, g *errgroup.Group) *webServer {
 	}
 	clients.Watch(w.server, readBodyTimeout)
 	g.Go(func() error {
-		err := w.server.Serve(clients.Listen(n.cfg.Listener))
+		l := clients.Listen(n.cfg.Listener)
+		if n.cfg.TLS != nil {
+			l = tls.NewListener(l, n.cfg.TLS)
+		}
+		err := w.server.Serve(l)
 		if errors.Is(err, http.ErrServerClosed) {
 			return nil
 		}
@@ -64,6 +69,7 @@ func (n *Node) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", rest.New(rest.Config{
 		Service: n.service, Ready: n.Ready, Logger: n.log, Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
+		Identify: n.finder.Find, Rate: n.cfg.Rate, RateBurst: n.cfg.RateBurst,
 		MaxTails: min(rest.DefaultMaxTails, max(1, n.cfg.MaxConnections/2)), // the others' requests have their part
 	}))
 	for pattern, h := range n.cfg.Handlers {

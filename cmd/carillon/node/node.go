@@ -13,8 +13,10 @@ import (
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/scheduler/cache"
+	"github.com/carillon-sched/carillon/scheduler/rest/identity"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/tokens"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -28,6 +30,8 @@ type Node struct {
 	worker  *worker.Worker
 	actions *actions.Registry
 	health  *health
+	tokens  *tokens.Keeper
+	finder  *identity.Finder
 
 	takeover chan struct{} // another worker has died, or stopped
 	working  atomic.Bool   // the worker and the APIs run, and no stop was asked for
@@ -45,11 +49,14 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	n.health = &health{check: st.Check, mend: cfg.Mend, log: n.log}
 	cfg.Delivery.Version, cfg.Delivery.Conn, cfg.Delivery.Prefix = cfg.Version, cfg.Conn, cfg.Store.Prefix
 	n.actions = builtin.New(cfg.Delivery)
+	n.tokens = tokens.NewKeeper(st.Tokens())
+	cfg.Access.Tokens = n.tokens
+	n.finder = identity.New(cfg.Access)
 	vault := secrets.NewVault(secrets.Config{Store: st.Secrets(), Keys: cfg.Keys})
 	collections := cache.NewCollections(st.Collections())
 	n.service = service.New(service.Config{
 		Store: st, Actions: n.actions, Limits: cfg.Limits, Secrets: vault, Collections: collections, Logger: n.log,
-		Damaged: cfg.Damaged,
+		Damaged: cfg.Damaged, Tokens: n.tokens,
 	})
 	cfg.Worker.Secrets, cfg.Worker.Collections = vault, collections
 	cfg.Worker.Store, cfg.Worker.Actions, cfg.Worker.OnTakeover = st, n.actions, n.tookOver
@@ -63,6 +70,15 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 
 // Service does what users ask for. It works before Run, and after.
 func (n *Node) Service() *service.Service { return n.service }
+
+// Open reports whether the REST API asks nobody who they are, at the moment.
+func (n *Node) Open(ctx context.Context) (bool, error) { return n.finder.Open(ctx) }
+
+// HasTokens reports whether there is any access token, as far as that is known.
+func (n *Node) HasTokens(ctx context.Context) bool {
+	some, err := n.tokens.Any(ctx)
+	return some || err != nil
+}
 
 // Reconnected tells the node that its connection was lost and is back. The
 // server may have forgotten meanwhile what it had delivered.

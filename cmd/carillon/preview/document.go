@@ -103,7 +103,7 @@ func (s *subject) readDocument(v document.Value) error {
 		s.timing.Recurrence = &recurrence
 	default:
 		s.job = true
-		o.Ignore("id", "type", "name", "collection", "result", "warnings", "dryRun")
+		o.Ignore("id", "type", "etag", "name", "collection", "result", "warnings", "dryRun")
 		if inner, ok := o.Object("properties"); ok {
 			o.Done()
 			o = inner

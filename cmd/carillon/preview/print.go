@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/calendar"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/ical"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -113,6 +114,11 @@ func (p *preview) printFeed(t *terminal.Terminal) {
 	}
 	expression := strings.Join(strings.Fields(p.subject.text), " ")
 	title := cmp.Or(p.subject.name, expression, p.Description)
-	feed := calendar.Feed{Name: title, Identity: title, Description: p.Description, Stamp: p.flags.now, Times: p.Times}
+	feed := ical.Feed{Name: title, Product: "carillon preview"}
+	for _, at := range p.Times {
+		feed.Events = append(feed.Events, ical.Event{
+			Identity: title, Name: title, Description: p.Description, Stamp: p.flags.now, At: at,
+		})
+	}
 	t.Printf("%s", feed)
 }

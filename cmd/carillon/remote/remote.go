@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -107,7 +108,7 @@ func UseContext(command *kong.Context, t *terminal.Terminal) error {
 
 // take sets a flag that was not given, neither on the command line nor, other than empty, in the environment.
 func take(command *kong.Context, t *terminal.Terminal, flag *kong.Flag, value string) {
-	if flag == nil {
+	if flag == nil || flag.Target.Kind() != reflect.String { // what may be given several times is no default of anything
 		return
 	}
 	for _, path := range command.Path {

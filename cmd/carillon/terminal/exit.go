@@ -103,8 +103,11 @@ func hintOf(err error) string {
 		return "leave out --nats-url, and name the address of the REST API with --server"
 	case is[*client.UnreachableError](err):
 		return `start a scheduler with "carillon dev", or name its address with --server or CARILLON_SERVER`
-	case isUnauthorized(err):
-		return `give a token in CARILLON_TOKEN, or keep it with "carillon context set NAME --server URL --token-file FILE"`
+	case answered(err, http.StatusUnauthorized):
+		return `give a token in CARILLON_TOKEN, or keep it with "carillon context set NAME --server URL --token-file FILE"; ` +
+			`"carillon token create --help" tells where one comes from`
+	case answered(err, http.StatusForbidden):
+		return `ask somebody with the role admin for a token that has the role: "carillon token create --help"`
 	case is[*embedded.PortError](err):
 		return "another program uses that port, perhaps a second carillon; choose one with --nats, port 0 takes any free one"
 	case is[*embedded.InUseError](err):
@@ -134,10 +137,10 @@ func dirHint(err error) string {
 	return other
 }
 
-// isUnauthorized reports whether the server, or a proxy before it, asks for a token.
-func isUnauthorized(err error) bool {
+// answered reports whether the server, or a proxy before it, answered with a status.
+func answered(err error, status int) bool {
 	e, ok := errors.AsType[*client.Error](err)
-	return ok && e.Status == http.StatusUnauthorized
+	return ok && e.Status == status
 }
 
 // settingHint says where a setting of the store is made.

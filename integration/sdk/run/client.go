@@ -7,9 +7,11 @@ import (
 	"strings"
 )
 
-// A client is one version of a library or program that talks to Service Bus or storage queues.
+// A client is one version of a library or program that talks to Service Bus, to storage queues or to the scheduler.
 type client struct {
 	name string
+	// scheduler says that the client is one of the scheduler, not of the emulators.
+	scheduler bool
 	// from says where it comes from and what it needs.
 	from string
 	// prepare installs or builds what the suite needs and returns its command line. The error is an absence when this
@@ -46,6 +48,8 @@ var clients = []client{
 	npm("azure-storage", "azurestorage.mjs", "azure-storage"),
 	golang("azqueue 1.0", "azqueue", "go.mod"),
 	golang("Dapr storagequeues", "dapr", "go.mod", "storagequeues"),
+	ofScheduler(npm("azure-arm-scheduler", "scheduler.mjs", "azure-arm-scheduler")),
+	ofScheduler(python("azure-mgmt-scheduler", "scheduler.py", "azure.mgmt.scheduler", "python3-azure")),
 	elsewhere("Java azure-messaging-servicebus", "Maven Central"),
 	elsewhere("Java azure-storage-queue", "Maven Central"),
 	elsewhere(".NET Azure.Messaging.ServiceBus", "NuGet"),
@@ -74,6 +78,12 @@ func chosen(words []string) ([]client, error) {
 // called reports whether a word is in the client's name or in where it comes from.
 func (c client) called(word string) bool {
 	return strings.Contains(strings.ToLower(c.name+" "+c.from), strings.ToLower(word))
+}
+
+// ofScheduler is a client of the scheduler.
+func ofScheduler(c client) client {
+	c.scheduler = true
+	return c
 }
 
 // elsewhere is a client of a registry that this runner does not use.

@@ -1,4 +1,4 @@
-// Run drives the emulators through clients that others wrote, each as its package manager gives it, and prints what
+// Run drives the emulators and the scheduler through clients that others wrote, each as its package manager gives it, and prints what
 // each of them can do: a table of operations and clients.
 //
 //	go run ./integration/sdk/run                    # all clients
@@ -16,5 +16,6 @@
 //
 // with result "pass", "fail" (and "error") or "not run" (and the reason as "error"). The line of an operation that sends
 // messages one after the other has "msPerSend" too. Operations that a client does not have are left out. Every suite gets
-// emulators of its own, in memory, on free ports, with the same entities.
+// emulators of its own, in memory, on free ports, with the same entities; one of a client of the scheduler gets a scheduler of its
+// own, which this source is built to ([scheduler.environment]).
 package main

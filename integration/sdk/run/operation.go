@@ -43,6 +43,24 @@ var (
 		"REST send",                   // POST to the queue
 		"REST receive",                // DELETE of the head, and peek-lock
 	}
+	// azureScheduler is what the management clients of Azure Scheduler do.
+	azureScheduler = []string{
+		"create collections",     // with the statuses of new and known ones, and the casing of the service
+		"patch collections",      //
+		"list collections",       // of a resource group, and of a subscription
+		"delete collections",     // a long-running operation, with its jobs
+		"turn collections",       // disable and enable, likewise; the jobs keep their states
+		"create jobs",            // with all that a recurrence, retries and an errorAction have
+		"authentication of jobs", // shown without what is secret
+		"Service Bus jobs",       //
+		"patch jobs",             // merged; what is not to be patched is refused
+		"list jobs",              // by page, from an offset on, and by state
+		"run jobs and history",   // newest first, by page, and by status
+		"delete jobs",            //
+		"quotas",                 // the client's error for a conflict
+		"request ids",            //
+		"unknown version",        // the client's error for it
+	}
 	storageQueue = []string{
 		"queues",             // create, list and delete
 		"queue metadata",     //

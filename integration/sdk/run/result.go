@@ -36,7 +36,7 @@ func readResult(client string, line []byte) (result, error) {
 	}
 	r.Client = client
 	switch {
-	case !slices.Contains(serviceBus, r.Operation) && !slices.Contains(storageQueue, r.Operation):
+	case !slices.Contains(slices.Concat(serviceBus, storageQueue, azureScheduler), r.Operation):
 		return result{}, fmt.Errorf("the suite wrote of operation %q, which operation.go does not have", r.Operation)
 	case r.Result != pass && r.Error == "":
 		return result{}, fmt.Errorf("the suite wrote result %q of %q without a reason", r.Result, r.Operation)

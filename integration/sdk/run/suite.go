@@ -23,6 +23,8 @@ type runner struct {
 	patience time.Duration
 	// packages installs the npm packages, the first time it is called.
 	packages func(ctx context.Context) error
+	// program builds the scheduler, the first time it is called, and returns its file.
+	program func(ctx context.Context) (string, error)
 }
 
 func newRunner(sdk, dir string, patience time.Duration) *runner {
@@ -33,6 +35,7 @@ func newRunner(sdk, dir string, patience time.Duration) *runner {
 		once.Do(func() { failed = installPackages(ctx, filepath.Join(sdk, "npm")) })
 		return failed
 	}
+	r.program = onceBuilt(filepath.Join(dir, "carillon"))
 	return r
 }
 
@@ -61,16 +64,34 @@ func outcome(err error) string {
 	return fail
 }
 
-func (r *runner) suite(ctx context.Context, c client, line []string) (results []result, err error) {
-	emulators, err := startEmulators(ctx, r.dir)
+// service is what a suite talks to.
+type service interface {
+	environment() []string // tells where it is
+	close() error
+}
+
+// start starts what a client's suite talks to.
+func (r *runner) start(ctx context.Context, c client) (service, error) {
+	if !c.scheduler {
+		return startEmulators(ctx, r.dir)
+	}
+	program, err := r.program(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, emulators.close()) }() //nolint:contextcheck // closing has a patience of its own
+	return startScheduler(ctx, program, r.dir)
+}
+
+func (r *runner) suite(ctx context.Context, c client, line []string) (results []result, err error) {
+	served, err := r.start(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, served.close()) }()
 	within, cancel := context.WithTimeout(ctx, r.patience)
 	defer cancel()
 	command := exec.CommandContext(within, line[0], line[1:]...) //nolint:gosec // the table of clients has it
-	command.Env = append(os.Environ(), emulators.environment()...)
+	command.Env = append(os.Environ(), served.environment()...)
 	bound(command)
 	var complaints bytes.Buffer
 	command.Stderr = &complaints

@@ -41,6 +41,7 @@ func printTable(w io.Writer, results []result) (ok bool) {
 	all := columns(results)
 	printService(w, "Service Bus", serviceBus, all)
 	printService(w, "Storage queues", storageQueue, all)
+	printService(w, "Scheduler", azureScheduler, all)
 	printSends(w, results)
 	counts := make(map[string]int)
 	printReasons(w, "FAIL", fail, results, counts)

@@ -1,4 +1,6 @@
-package calendar
+// Package ical writes instants for calendar programs, in iCalendar (RFC 5545). It is
+// pure.
+package ical
 
 import (
 	"crypto/sha256"
@@ -9,24 +11,31 @@ import (
 	"unicode/utf8"
 )
 
-// Feed is a calendar for calendar programs: one event for each instant (RFC 5545). An event takes no time and leaves its
-// owner free.
+// Feed is a calendar for calendar programs (RFC 5545). Its events take no time and leave their owner free.
 type Feed struct {
-	// Name is the title of the calendar and of its events.
+	// Name is the title of the calendar.
 	Name string
 
+	// Product is the program that made it.
+	Product string
+
+	// Refresh is how often a program that has subscribed to it is to ask again (RFC 7986, section 5.7). Zero: never.
+	Refresh time.Duration
+
+	Events []Event
+}
+
+// Event is an instant.
+type Event struct {
 	// Identity is what, together with its instant, makes an event the same in every feed, so that a program that reads a
 	// later feed changes events instead of adding them again.
 	Identity string
 
-	// Description is the text of the events.
-	Description string
-
-	// Stamp is when the feed was made.
-	Stamp time.Time
-
-	// Times are the instants. A fraction of a second is cut off.
-	Times []time.Time
+	Name        string    // its title
+	Description string    // its text
+	URL         string    // where there is more about it; "": nowhere
+	Stamp       time.Time // when it was made, or last changed
+	At          time.Time // a fraction of a second is cut off
 }
 
 // instant is a date and time in UTC, as iCalendar writes it.
@@ -37,27 +46,25 @@ func (f Feed) String() string {
 	var b feedWriter
 	b.line("BEGIN", "VCALENDAR")
 	b.line("VERSION", "2.0")
-	b.line("PRODID", "-//Carillon//carillon preview//EN")
+	b.line("PRODID", "-//Carillon//"+f.Product+"//EN")
 	b.line("CALSCALE", "GREGORIAN")
 	b.line("X-WR-CALNAME", feedText(f.Name))
-	for _, at := range f.Times {
-		b.line("BEGIN", "VEVENT")
-		b.line("UID", f.uid(at))
-		b.line("DTSTAMP", f.Stamp.UTC().Format(instant))
-		b.line("DTSTART", at.UTC().Format(instant))
-		b.line("SUMMARY", feedText(f.Name))
-		b.line("DESCRIPTION", feedText(f.Description))
-		b.line("TRANSP", "TRANSPARENT")
-		b.line("END", "VEVENT")
+	if f.Refresh > 0 {
+		length := fmt.Sprintf("PT%dM", max(1, int(f.Refresh/time.Minute)))
+		b.line("REFRESH-INTERVAL;VALUE=DURATION", length)
+		b.line("X-PUBLISHED-TTL", length)
+	}
+	for i := range f.Events {
+		b.event(&f.Events[i])
 	}
 	b.line("END", "VCALENDAR")
 	return b.String()
 }
 
 // uid returns the identity of an event.
-func (f Feed) uid(at time.Time) string {
-	sum := sha256.Sum256([]byte(f.Identity))
-	return fmt.Sprintf("%s-%x@carillon", at.UTC().Format(instant), sum[:8])
+func (e *Event) uid() string {
+	sum := sha256.Sum256([]byte(e.Identity))
+	return fmt.Sprintf("%s-%x@carillon", e.At.UTC().Format(instant), sum[:8])
 }
 
 // feedText writes a text as a value (RFC 5545, section 3.3.11). Characters that no value may have are left out.
@@ -76,6 +83,20 @@ type feedWriter struct{ strings.Builder }
 
 // maxLine is how many bytes a line may have without its end (RFC 5545, section 3.1).
 const maxLine = 75
+
+func (w *feedWriter) event(e *Event) {
+	w.line("BEGIN", "VEVENT")
+	w.line("UID", e.uid())
+	w.line("DTSTAMP", e.Stamp.UTC().Format(instant))
+	w.line("DTSTART", e.At.UTC().Format(instant))
+	w.line("SUMMARY", feedText(e.Name))
+	w.line("DESCRIPTION", feedText(e.Description))
+	if e.URL != "" {
+		w.line("URL", e.URL)
+	}
+	w.line("TRANSP", "TRANSPARENT")
+	w.line("END", "VEVENT")
+}
 
 // line writes a property, folded: what a line has no room for goes to the next, which begins with a blank. No character
 // is cut in two.

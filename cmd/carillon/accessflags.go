@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/certificates"
+	"github.com/carillon-sched/carillon/cmd/carillon/listen"
+	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	who "github.com/carillon-sched/carillon/scheduler/rest/identity"
+	"github.com/carillon-sched/carillon/scheduler/rest/issuer"
+)
+
+// accessFlags say who may use the REST API.
+type accessFlags struct {
+	Auth        bool     `name:"auth" help:"Ask for a token on a loopback address too, before the first one is made." env:"CARILLON_AUTH"`
+	Open        bool     `name:"open" help:"Ask nobody, whatever the address: whoever reaches it may do everything." env:"CARILLON_OPEN"`
+	Issuer      string   `name:"oidc-issuer" help:"Take the tokens of this OpenID Connect issuer: its URL, as they have it in iss." env:"CARILLON_OIDC_ISSUER" placeholder:"URL"`
+	Audience    string   `name:"oidc-audience" help:"What its tokens for this scheduler have in aud." env:"CARILLON_OIDC_AUDIENCE" placeholder:"NAME"`
+	OIDCRoles   []string `name:"oidc-roles" help:"What claims give: CLAIM:VALUE=ROLE, or …=ROLE@COLLECTION. Several with commas, or repeated; they add up. VALUE * is any." env:"CARILLON_OIDC_ROLES" placeholder:"RULE"`
+	TLSCert     string   `name:"tls-cert" help:"Serve the REST API over TLS, with this certificate and what leads to its authority, as PEM." env:"CARILLON_TLS_CERT" placeholder:"FILE"`
+	TLSKey      string   `name:"tls-key" help:"Key of that certificate, as PEM." env:"CARILLON_TLS_KEY" placeholder:"FILE"`
+	TLSClientCA string   `name:"tls-client-ca" help:"Take client certificates of these authorities, as PEM." env:"CARILLON_TLS_CLIENT_CA" placeholder:"FILE"`
+	TLSRoles    []string `name:"tls-roles" help:"What names in client certificates give: cn:NAME=ROLE, or ou, o, dns, email, uri. Several with commas, or repeated." env:"CARILLON_TLS_ROLES" placeholder:"RULE"`
+	Rate        float64  `name:"http-rate" help:"How many requests a second each token may send or, where nobody is asked, each address; and five times as many at once. 0: any number." env:"CARILLON_HTTP_RATE" default:"2000" placeholder:"N"`
+}
+
+// burst is for how many seconds' worth of requests may come at once.
+const burst = 5
+
+// checkAccess makes sure that the flags can be meant, and go together.
+func (f accessFlags) checkAccess() error {
+	problems := []error{checkLeast("http-rate", f.Rate, 0)}
+	wrong := func(is bool, format string, args ...any) {
+		if is {
+			problems = append(problems, terminal.Usagef(format, args...))
+		}
+	}
+	wrong(f.Auth && f.Open, "--auth and --open exclude each other")
+	wrong(f.Open && (f.Issuer != "" || f.TLSClientCA != ""), "--open excludes --oidc-issuer and --tls-client-ca: nobody would be asked")
+	wrong((f.Issuer == "") != (f.Audience == "") || (f.Issuer == "") != (len(f.OIDCRoles) == 0),
+		"--oidc-issuer, --oidc-audience and --oidc-roles go together")
+	wrong((f.TLSCert == "") != (f.TLSKey == ""), "--tls-cert and --tls-key go together")
+	wrong((f.TLSClientCA == "") != (len(f.TLSRoles) == 0), "--tls-client-ca and --tls-roles go together")
+	wrong(f.TLSClientCA != "" && f.TLSCert == "", "--tls-client-ca needs --tls-cert and --tls-key")
+	if f.Issuer != "" {
+		if err := issuer.Check(f.Issuer); err != nil {
+			wrong(true, "--oidc-issuer: %v", err)
+		}
+	}
+	_, err := rules("oidc-roles", f.OIDCRoles)
+	_, err2 := f.certificateRules()
+	return errors.Join(append(problems, err, err2)...)
+}
+
+// rules reads what somebody else's words give.
+func rules(flag string, texts []string) ([]access.Rule, error) {
+	var all []access.Rule
+	for _, text := range texts {
+		r, err := access.ParseRule(text)
+		if err != nil {
+			return nil, terminal.Usagef("--%s: %v", flag, err)
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+func (f accessFlags) certificateRules() ([]access.Rule, error) {
+	all, err := rules("tls-roles", f.TLSRoles)
+	for _, r := range all {
+		if !slices.Contains(who.Kinds(), r.Attribute) {
+			return nil, terminal.Usagef("--tls-roles: %q is no kind of name in a certificate; there are %s",
+				r.Attribute, strings.Join(who.Kinds(), ", "))
+		}
+	}
+	return all, err
+}
+
+// admission is who may use the API, and how they reach it.
+type admission struct {
+	flags accessFlags
+	local bool                 // only this machine reaches the address
+	tls   *certificates.Keeper // nil: without TLS
+}
+
+// admit reads the certificates, and says in cfg who may use the API on an address.
+func (f accessFlags) admit(ctx context.Context, addr string, cfg *node.Config, log *slog.Logger) (*admission, error) {
+	a := &admission{flags: f, local: len(listen.Exposed(ctx, listen.Flag{Name: "http", Addr: addr})) == 0}
+	cfg.Rate, cfg.RateBurst = f.Rate, int(f.Rate*burst)
+	cfg.Access.Local = a.local
+	switch {
+	case f.Open:
+	case f.Auth, !a.local:
+		cfg.Access.Demand = who.Always
+	default:
+		cfg.Access.Demand = who.OnceThereAre
+	}
+	if f.TLSCert != "" {
+		var err error
+		a.tls, err = certificates.Open(certificates.Files{Cert: f.TLSCert, Key: f.TLSKey, ClientCA: f.TLSClientCA}, certificates.Every, log)
+		if err != nil {
+			return nil, err
+		}
+		cfg.TLS, cfg.Access.Trusted = a.tls.Config(), a.tls.Trusted
+	}
+	var err, err2 error
+	cfg.Access.Certificates, err = f.certificateRules()
+	if f.Issuer != "" {
+		var r []access.Rule
+		if r, err2 = rules("oidc-roles", f.OIDCRoles); err2 == nil {
+			cfg.Access.Issuer, err2 = issuer.New(issuer.Config{URL: f.Issuer, Audience: f.Audience, Rules: r})
+		}
+	}
+	return a, errors.Join(err, err2)
+}
+
+// run keeps the certificates up to date until ctx is done.
+func (a *admission) run(ctx context.Context) {
+	if a.tls != nil {
+		a.tls.Run(ctx)
+	}
+}
+
+// scheme begins the address of the API.
+func (a *admission) scheme() string {
+	if a.tls != nil {
+		return "https://"
+	}
+	return "http://"
+}
+
+// tell says in the log who may use the API, where that is not what one expects.
+func (a *admission) tell(ctx context.Context, n *node.Node, addr net.Addr, log *slog.Logger) error {
+	open, err := n.Open(ctx)
+	if err != nil {
+		return fmt.Errorf("the access tokens cannot be read: %w", err)
+	}
+	switch {
+	case open && a.local:
+		log.Info("the API is open to every program of this machine; the first token closes it", "http", addr.String(),
+			"hint", "carillon token create --role admin, or --auth")
+	case open:
+		log.Warn("other machines may reach the API, which asks for no token", "http", addr.String())
+	case a.flags.Issuer == "" && a.flags.TLSClientCA == "" && !n.HasTokens(ctx):
+		log.Warn("nobody can use the API yet: it asks for a token, and there is none", "http", addr.String(),
+			"hint", "carillon token create --role admin --nats-url URL, or --open to let everybody in")
+	}
+	if !open && !a.local && a.tls == nil {
+		log.Warn("tokens go over the network unencrypted; use --tls-cert and --tls-key, or a proxy that does it", "http", addr.String())
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/trail"
+)
+
+type auditCmd struct {
+	remote.Server
+	remote.Within
+
+	Name   string     `arg:"" name:"job" optional:"" help:"Name of a job: job, or collection/job; collection/ for it and all of its jobs, or nothing for all there is."`
+	Follow bool       `short:"f" help:"Print what is changed from now on, until interrupted."`
+	Top    int        `short:"n" help:"How many of the last changes to show." default:"20" placeholder:"N"`
+	Who    string     `help:"Show only what this one changed, or who said to be this one." placeholder:"NAME"`
+	Op     string     `help:"Show only this operation: put, patch, delete, enable, disable, run, resubmit, create, revoke, rotate, repair." placeholder:"OP"`
+	Kind   trail.Kind `help:"Show only changes of this kind: job, collection, secret, token or system." enum:",job,collection,secret,token,system" default:"" placeholder:"KIND"`
+	Since  string     `help:"Show only changes not before: 2026-03-08, 2026-03-08T02:30Z, or 2h, which is two hours ago." placeholder:"TIME"`
+	Until  string     `help:"Show only changes not after, likewise." placeholder:"TIME"`
+}
+
+// Help shows examples.
+func (auditCmd) Help() string {
+	return `Who changed what, when, and from where: jobs, collections, secrets, tokens, runs by hand, repairs. What is shown
+is where something changed, never its value. A name with a question mark is what a publisher claims to be, which
+nobody has checked. A change that says "interrupted" was begun by a process that ended: it may have been done.
+
+Changes are shown oldest first; --json prints them as the API has them, one on a line. The audit log needs the role
+admin, on the collection or on all.
+
+Examples:
+
+    carillon audit
+    carillon audit report
+    carillon audit partners/ --since 24h
+    carillon audit --who alice --op delete -n 100
+    carillon audit --follow --json`
+}
+
+// Run shows the audit log.
+func (c auditCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	q, err := c.query(t, time.Now())
+	if err != nil {
+		return err
+	}
+	if c.Follow {
+		return api.FollowAudit(ctx, q, func(e *trail.Entry) { printChange(t, e) },
+			func(err error) { t.Complain("note", err.Error()+"; trying again") })
+	}
+	entries, err := api.Audit(ctx, q, c.Top)
+	if err == nil && len(entries) == 0 && !t.JSON {
+		t.Complain("hint", "there are no such changes")
+	}
+	for _, e := range slices.Backward(entries) {
+		printChange(t, e)
+	}
+	return err
+}
+
+// query is what is asked for.
+func (c auditCmd) query(t *terminal.Terminal, now time.Time) (q client.AuditQuery, err error) {
+	if c.Top < 1 {
+		return q, terminal.Usagef("--top must be at least 1")
+	}
+	q = client.AuditQuery{Kind: c.Kind, Who: c.Who, Op: c.Op}
+	for _, m := range []struct {
+		flag, text string
+		at         *time.Time
+	}{{"since", c.Since, &q.Since}, {"until", c.Until, &q.Until}} {
+		if m.text == "" {
+			continue
+		}
+		if *m.at, err = t.Moment(m.flag, m.text, now); err != nil {
+			return q, err
+		}
+	}
+	q.Key, err = historyCmd{Within: c.Within, Name: c.Name}.target()
+	return q, err
+}
+
+// printChange prints a record of the audit log: when, who, from where, what.
+func printChange(t *terminal.Terminal, e *trail.Entry) {
+	if t.JSON {
+		_ = t.PrintJSON(e) // a reader that has gone ends the process
+		return
+	}
+	t.Printf("%s  %-12s %-15s %-9s %s\n", t.Time(e.Time, terminal.Dated), changer(e), e.By.Address, e.Op, changed(e))
+}
+
+// changer is who made a change, for people.
+func changer(e *trail.Entry) string {
+	if e.By.Name == "" && e.Claim != "" {
+		return e.Claim + "?"
+	}
+	return e.By.String()
+}
+
+// changed is what a change was, for people.
+func changed(e *trail.Entry) string {
+	parts := []string{e.Target()}
+	for _, part := range []struct {
+		show bool
+		text string
+	}{
+		{e.Result != "" && e.Phase == "", e.Result},
+		{e.Error != "", "refused: " + e.Error},
+		{e.Phase != "", string(e.Phase)},
+		{e.OldRevision != 0 && e.Revision != 0, fmt.Sprintf("%d → %d", e.OldRevision, e.Revision)},
+		{len(e.Changed) > 0, strings.Join(e.Changed, ", ")},
+		{e.SpecSequence != 0, "spec " + strconv.FormatUint(e.SpecSequence, 10)},
+		{e.Rebuilt, "(written later)"},
+	} {
+		if part.show {
+			parts = append(parts, part.text)
+		}
+	}
+	return strings.Join(parts, "  ")
+}

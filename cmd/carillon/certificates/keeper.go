@@ -1,0 +1,148 @@
+package certificates
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+)
+
+// Files are where the certificates are, as PEM.
+type Files struct {
+	Cert, Key string // of the server, with what leads to its authority
+	ClientCA  string // the authorities of clients; "": certificates of clients are not asked for
+}
+
+// Keeper keeps what is in the files. It is safe for concurrent use.
+type Keeper struct {
+	files Files
+	every time.Duration
+	log   *slog.Logger
+
+	now  atomic.Pointer[loaded]
+	seen [3][]byte // what was in the files when they were last looked at
+}
+
+// loaded is what the files held.
+type loaded struct {
+	config  *tls.Config
+	clients *x509.CertPool // nil: none are taken
+}
+
+// Every is how often the files are looked at.
+const Every = 5 * time.Second
+
+// Open reads the files. The error names the flag.
+func Open(files Files, every time.Duration, log *slog.Logger) (*Keeper, error) {
+	k := &Keeper{files: files, every: every, log: log}
+	if _, err := k.look(); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// Config is for a server: of every connection, it has what was read last.
+func (k *Keeper) Config() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			return k.now.Load().config, nil
+		},
+	}
+}
+
+// Trusted checks a client's certificate, with what leads to its authority, by what was read last.
+func (k *Keeper) Trusted(chain []*x509.Certificate) error {
+	clients := k.now.Load().clients
+	if clients == nil || len(chain) == 0 {
+		return errors.New("none is taken here")
+	}
+	between := x509.NewCertPool()
+	for _, c := range chain[1:] {
+		between.AddCert(c)
+	}
+	_, err := chain[0].Verify(x509.VerifyOptions{
+		Roots: clients, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	return err
+}
+
+// Run looks at the files again and again until ctx is done.
+func (k *Keeper) Run(ctx context.Context) {
+	tick := time.NewTicker(k.every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		switch changed, err := k.look(); {
+		case err != nil:
+			k.log.Warn("changed certificates cannot be used; those before stay in use", "err", err)
+		case changed:
+			k.log.Info("certificates were read again", "cert", k.files.Cert)
+		}
+	}
+}
+
+// look takes in what is in the files if that has changed. It tells an error once.
+func (k *Keeper) look() (changed bool, err error) {
+	var data [3][]byte
+	var wrong error
+	for i, f := range k.flags() {
+		if f.path == "" {
+			continue
+		}
+		if data[i], err = os.ReadFile(f.path); err != nil {
+			wrong = errors.Join(wrong, terminal.FileError(f.name, err))
+			data[i] = []byte(err.Error()) // so that it is told once
+		}
+	}
+	if k.now.Load() != nil && bytes.Equal(data[0], k.seen[0]) && bytes.Equal(data[1], k.seen[1]) && bytes.Equal(data[2], k.seen[2]) {
+		return false, nil
+	}
+	k.seen = data
+	if wrong != nil {
+		return true, wrong
+	}
+	next, err := load(k.files, data)
+	if err == nil {
+		k.now.Store(next)
+	}
+	return true, err
+}
+
+// namedFile is a file that a flag names.
+type namedFile struct{ name, path string }
+
+func (k *Keeper) flags() [3]namedFile {
+	return [3]namedFile{{"tls-cert", k.files.Cert}, {"tls-key", k.files.Key}, {"tls-client-ca", k.files.ClientCA}}
+}
+
+// load makes sense of what was in the files.
+func load(files Files, data [3][]byte) (*loaded, error) {
+	pair, err := tls.X509KeyPair(data[0], data[1])
+	if err != nil {
+		return nil, fmt.Errorf("--tls-cert %s, --tls-key %s: %w", files.Cert, files.Key, err)
+	}
+	l := &loaded{config: &tls.Config{
+		Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+	}}
+	if files.ClientCA != "" {
+		l.clients = x509.NewCertPool()
+		if !l.clients.AppendCertsFromPEM(data[2]) {
+			return nil, fmt.Errorf("--tls-client-ca: %s: holds no certificate in PEM", files.ClientCA)
+		}
+		l.config.ClientCAs, l.config.ClientAuth = l.clients, tls.VerifyClientCertIfGiven
+	}
+	return l, nil
+}

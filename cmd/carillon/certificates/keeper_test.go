@@ -1,0 +1,303 @@
+package certificates_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/certificates"
+)
+
+// patience bounds every wait.
+const patience = 30 * time.Second
+
+// authority signs certificates.
+type authority struct {
+	t    *testing.T
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+func newAuthority(t *testing.T, name string) *authority {
+	t.Helper()
+	a := &authority{t: t}
+	self := &x509.Certificate{Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	a.cert, a.key = a.sign(self)
+	return a
+}
+
+// sign signs a certificate, or itself for the first time.
+func (a *authority) sign(c *x509.Certificate) (*x509.Certificate, *ecdsa.PrivateKey) {
+	a.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	c.SerialNumber = big.NewInt(time.Now().UnixNano())
+	c.NotBefore, c.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	parent, signer := a.cert, a.key
+	if parent == nil {
+		parent, signer = c, key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, parent, &key.PublicKey, signer)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	made, err := x509.ParseCertificate(der)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return made, key
+}
+
+// pair writes a certificate of this machine, or of a client, and its key; it returns the pair.
+func (a *authority) pair(dir, name string, usage x509.ExtKeyUsage) tls.Certificate {
+	a.t.Helper()
+	c, key := a.sign(&x509.Certificate{
+		Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{usage},
+	})
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	write(a.t, filepath.Join(dir, name+".crt"), "CERTIFICATE", c.Raw)
+	write(a.t, filepath.Join(dir, name+".key"), "PRIVATE KEY", der)
+	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, name+".crt"), filepath.Join(dir, name+".key"))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return pair
+}
+
+func write(t *testing.T, path, kind string, der []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replace puts what is in one file in the place of another one, whole.
+func replace(t *testing.T, path, by string) {
+	t.Helper()
+	data, err := os.ReadFile(by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// logs is what was logged.
+type logs struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logs) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// world is a server over TLS, and its files.
+type world struct {
+	t      *testing.T
+	dir    string
+	ca     *authority
+	keeper *certificates.Keeper
+	server *httptest.Server
+	log    logs
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir(), ca: newAuthority(t, "one")}
+	w.ca.pair(w.dir, "server", x509.ExtKeyUsageServerAuth)
+	write(t, w.file("clients.crt"), "CERTIFICATE", w.ca.cert.Raw)
+	var err error
+	w.keeper, err = certificates.Open(certificates.Files{
+		Cert: w.file("server.crt"), Key: w.file("server.key"), ClientCA: w.file("clients.crt"),
+	}, time.Millisecond, slog.New(slog.NewTextHandler(&w.log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { w.keeper.Run(ctx); close(ended) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	w.server = httptest.NewUnstartedServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if len(r.TLS.PeerCertificates) == 0 {
+			fmt.Fprint(out, "nobody")
+			return
+		}
+		fmt.Fprint(out, r.TLS.PeerCertificates[0].Subject.CommonName, " ", w.keeper.Trusted(r.TLS.PeerCertificates) == nil)
+	}))
+	w.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug) // of handshakes that fail, as they should
+	w.server.Listener = tls.NewListener(w.server.Listener, w.keeper.Config())
+	w.server.Start()
+	t.Cleanup(w.server.Close)
+	return w
+}
+
+func (w *world) file(name string) string { return filepath.Join(w.dir, name) }
+
+// client returns a client that trusts an authority, and shows a certificate.
+func (w *world) client(ca *authority, pair ...tls.Certificate) *http.Client {
+	roots := x509.NewCertPool()
+	roots.AddCert(ca.cert)
+	cfg := &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	if len(pair) > 0 { // whether the server asks for one of its authority or not
+		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair[0], nil }
+	}
+	transport := &http.Transport{TLSClientConfig: cfg}
+	w.t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+// get asks the server who it says we are.
+func (w *world) get(c *http.Client) string {
+	w.t.Helper()
+	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, strings.Replace(w.server.URL, "http://", "https://", 1), http.NoBody)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	resp, err := c.Do(req)
+	if err != nil {
+		return err.Error()
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(body)
+}
+
+func (w *world) await(what string, ok func() bool) {
+	w.t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); !ok(); <-tick.C {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("waited in vain for %s\n%s", what, w.log.String())
+		}
+	}
+}
+
+// TestSwappedCertificates exchanges the server's certificate and the authority of its clients while it runs. A standing
+// connection goes on, but its certificate is trusted no more.
+func TestSwappedCertificates(t *testing.T) {
+	w := newWorld(t)
+	other := newAuthority(t, "two")
+	foreign := t.TempDir()
+	ann, bob := w.ca.pair(w.dir, "ann", x509.ExtKeyUsageClientAuth), other.pair(foreign, "bob", x509.ExtKeyUsageClientAuth)
+	standing := w.client(w.ca, ann)
+	if got := w.get(standing); got != "ann true" {
+		t.Errorf("a client with its certificate: %s", got)
+	}
+	if got := w.get(w.client(w.ca)); got != "nobody" {
+		t.Errorf("a client without: %s", got)
+	}
+	if got := w.get(w.client(w.ca, bob)); !strings.Contains(got, "certificate") || strings.Contains(got, "bob") {
+		t.Errorf("a client of another authority: %s", got)
+	}
+	server := w.ca.pair(w.dir, "as-client", x509.ExtKeyUsageServerAuth)
+	if got := w.get(w.client(w.ca, server)); strings.Contains(got, "as-client") {
+		t.Errorf("a server's certificate is taken of a client: %s", got)
+	}
+
+	other.pair(foreign, "server", x509.ExtKeyUsageServerAuth)
+	write(t, filepath.Join(foreign, "clients.crt"), "CERTIFICATE", other.cert.Raw)
+	replace(t, w.file("server.key"), filepath.Join(foreign, "server.key"))
+	w.await("a warning of a key without its certificate", func() bool { return strings.Contains(w.log.String(), "cannot be used") })
+	if got := w.get(w.client(w.ca)); got != "nobody" {
+		t.Errorf("while the files do not fit: %s", got)
+	}
+	replace(t, w.file("server.crt"), filepath.Join(foreign, "server.crt"))
+	replace(t, w.file("clients.crt"), filepath.Join(foreign, "clients.crt"))
+	w.await("the new certificates", func() bool { return w.get(w.client(other, bob)) == "bob true" })
+	if got := w.get(w.client(w.ca)); !strings.Contains(got, "unknown authority") {
+		t.Errorf("the certificate before: %s", got)
+	}
+	if got := w.get(standing); got != "ann false" {
+		t.Errorf("a standing connection of a client that is not trusted any more: %s", got)
+	}
+}
+
+// TestBrokenCertificates shows that what cannot be used leaves what was, and is told once.
+func TestBrokenCertificates(t *testing.T) {
+	w := newWorld(t)
+	for i, broken := range []string{"nonsense", ""} {
+		if err := os.WriteFile(w.file("clients.crt"), []byte(broken), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.await("a warning", func() bool { return strings.Count(w.log.String(), "level=WARN") == i+1 })
+		if got := w.get(w.client(w.ca)); got != "nobody" {
+			t.Errorf("%q: %s", broken, got)
+		}
+	}
+	if err := os.Remove(w.file("server.crt")); err != nil {
+		t.Fatal(err)
+	}
+	w.await("a warning", func() bool { return strings.Count(w.log.String(), "level=WARN") == 3 })
+	if got := w.get(w.client(w.ca)); got != "nobody" || strings.Count(w.log.String(), "level=WARN") != 3 {
+		t.Errorf("%s\n%s", got, w.log.String())
+	}
+}
+
+// TestOldTLSIsRefused offers no more than TLS 1.1 (RFC 8996).
+func TestOldTLSIsRefused(t *testing.T) {
+	w := newWorld(t)
+	c := w.client(w.ca)
+	transport, _ := c.Transport.(*http.Transport)
+	transport.TLSClientConfig.MinVersion, transport.TLSClientConfig.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
+	if got := w.get(c); !strings.Contains(got, "protocol version") {
+		t.Error(got)
+	}
+}
+
+// TestOpen names the file that cannot be used.
+func TestOpen(t *testing.T) {
+	w := newWorld(t)
+	good := certificates.Files{Cert: w.file("server.crt"), Key: w.file("server.key")}
+	for want, change := range map[string]func(*certificates.Files){
+		"tls-key":       func(f *certificates.Files) { f.Key = w.file("none") },
+		"tls-cert":      func(f *certificates.Files) { f.Cert = w.file("clients.crt") },
+		"tls-client-ca": func(f *certificates.Files) { f.ClientCA = w.file("server.key") },
+	} {
+		files := good
+		change(&files)
+		if _, err := certificates.Open(files, time.Hour, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}

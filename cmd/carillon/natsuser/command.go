@@ -1,0 +1,52 @@
+// Package natsuser is the command that prints what a user of a NATS server is to be permitted.
+package natsuser
+
+import (
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/natsapi/permit"
+)
+
+// Command is `carillon nats`.
+type Command struct {
+	Permissions permissions `cmd:"" help:"Print which subjects a NATS user needs, by its role."`
+}
+
+type permissions struct {
+	Role       permit.Role `help:"What the user is to be: reader, operator, admin, publisher (of specs) or scheduler." required:"true" enum:"reader,operator,admin,publisher,scheduler" placeholder:"ROLE"`
+	Collection []string    `help:"Only on this collection. May be repeated, or have several with commas. Default: all." placeholder:"NAME"`
+	User       string      `help:"Name of the user, which gets its answers below _INBOX_NAME and cannot read those of others. Default: the common _INBOX." placeholder:"NAME"`
+	Prefix     string      `help:"What the scheduler's subjects begin with." default:"carillon" env:"CARILLON_PREFIX" placeholder:"PREFIX"`
+	NSC        bool        `name:"nsc" help:"Print flags of nsc, for users with JWTs, and not a block for the server's configuration."`
+}
+
+// Help shows examples.
+func (permissions) Help() string {
+	return `Prints the permissions block of a user for the configuration of a NATS server. The subjects are all that the role
+needs, and nothing else: no API of JetStream, no bucket, no baton. carillon docs nats shows a whole configuration, in
+which the users have an account of their own, so that the server tells the audit log who asked.
+
+A user with a name sets its inbox prefix: nats --inbox-prefix=_INBOX_alice, or nats.CustomInboxPrefix in Go.
+
+Examples:
+
+    carillon nats permissions --role operator --collection partners --user alice
+    carillon nats permissions --role publisher --collection partners,billing
+    carillon nats permissions --role reader --user alice --nsc     # to stand behind: nsc edit user alice
+    carillon nats permissions --role scheduler`
+}
+
+// Run prints the permissions.
+func (c permissions) Run(t *terminal.Terminal) error {
+	p, err := permit.For(permit.Config{Role: c.Role, Collections: c.Collection, User: c.User, Prefix: c.Prefix})
+	switch {
+	case err != nil:
+		return terminal.Usage(err)
+	case t.JSON:
+		return t.PrintJSON(p)
+	case c.NSC:
+		t.Printf("%s", p.NSC())
+	default:
+		t.Printf("%s", p.Conf())
+	}
+	return nil
+}

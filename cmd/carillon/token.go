@@ -1,0 +1,331 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/tokens"
+	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// tokenCmd are the commands that deal with access tokens.
+type tokenCmd struct {
+	Create tokenCreateCmd `cmd:"" help:"Make an access token."`
+	List   tokenListCmd   `cmd:"" aliases:"ls" help:"List access tokens, without their texts."`
+	Revoke tokenRevokeCmd `cmd:"" help:"End access tokens, at once and everywhere."`
+}
+
+// Help tells what tokens are.
+func (tokenCmd) Help() string {
+	return `Who has an access token may do over REST what its roles say:
+
+    reader      see collections, jobs and histories
+    operator    and put, change, delete, run, resubmit, enable and disable jobs
+    admin       and make, change and delete collections; on all collections, also secrets, tokens and the doctor
+
+A role counts on the collections it is given for, or on all. A scheduler on a loopback address asks for a token from
+the moment on in which the first one is made; on other addresses it always does.
+
+The first one is made where only the operator gets: on NATS, with --nats-url. After that, an admin's token does.
+
+    carillon token create --role admin --name root --nats-url nats://127.0.0.1:4222
+    carillon context set here --server http://127.0.0.1:8080 --token-file token.txt
+    carillon token create --role operator --collection partners --expires 90d --name ci`
+}
+
+// tokenStore is where the tokens are asked for: on the scheduler, or where it keeps them.
+type tokenStore struct {
+	remote.Server
+
+	URL    string `name:"nats-url" group:"Without a scheduler" help:"Go to the NATS servers themselves, and not to a scheduler: needs no token." placeholder:"URL"`
+	Creds  string `help:"Credentials file of the NATS user." group:"Without a scheduler" type:"existingfile" placeholder:"FILE"`
+	CA     string `name:"nats-ca" group:"Without a scheduler" help:"Certificates to trust beside the system's, as PEM." type:"existingfile" placeholder:"FILE"`
+	Cert   string `name:"nats-cert" group:"Without a scheduler" help:"Client certificate for NATS, as PEM." type:"existingfile" placeholder:"FILE"`
+	Key    string `name:"nats-key" group:"Without a scheduler" help:"Key of the client certificate, as PEM." type:"existingfile" placeholder:"FILE"`
+	Prefix string `group:"Without a scheduler" help:"Prefix of the scheduler on NATS." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
+}
+
+// tokenAPI is what the commands ask for, of either.
+type tokenAPI interface {
+	CreateToken(ctx context.Context, q view.TokenRequest) (*view.NewToken, error)
+	Tokens(ctx context.Context) ([]*view.Token, error)
+	RevokeToken(ctx context.Context, id string) (*view.Token, error)
+}
+
+var (
+	_ tokenAPI = (*client.Client)(nil)
+	_ tokenAPI = keptTokens{}
+)
+
+// with opens what is asked, and closes it after use.
+func (s tokenStore) with(ctx context.Context, t *terminal.Terminal, use func(tokenAPI) error) error {
+	if s.URL == "" {
+		api, err := s.ProvideClient(t)
+		if err != nil {
+			return err
+		}
+		return use(api)
+	}
+	flags := natsFlags{URL: s.URL, Creds: s.Creds, CA: s.CA, Cert: s.Cert, Key: s.Key}
+	if err := firstOf(checkURLs(s.URL), checkPrefix(s.Prefix), flags.checkFiles()); err != nil {
+		return err
+	}
+	silent := slog.New(slog.DiscardHandler)
+	nc, err := flags.dial(ctx, startup{deadline: time.Now(), log: silent}, silent, func() {})
+	if err != nil {
+		return err
+	}
+	defer node.CloseConn(nc)
+	bucket, err := store.OpenTokens(ctx, nc, store.Config{Prefix: s.Prefix})
+	if err != nil {
+		return err
+	}
+	return use(keptTokens{tokens.NewKeeper(bucket)})
+}
+
+// firstOf returns the first error.
+func firstOf(all ...error) error { return cmp.Or(all...) }
+
+// keptTokens are the tokens where they are kept.
+type keptTokens struct{ keeper *tokens.Keeper }
+
+// CreateToken makes a token.
+func (k keptTokens) CreateToken(ctx context.Context, q view.TokenRequest) (*view.NewToken, error) {
+	body, err := json.Marshal(q)
+	if err != nil {
+		return nil, err
+	}
+	made, text, err := k.keeper.Create(ctx, body)
+	return &view.NewToken{Token: made, Text: text}, err
+}
+
+// Tokens returns all tokens.
+func (k keptTokens) Tokens(ctx context.Context) ([]*view.Token, error) { return k.keeper.List(ctx) }
+
+// RevokeToken ends a token.
+func (k keptTokens) RevokeToken(ctx context.Context, id string) (*view.Token, error) {
+	return k.keeper.Revoke(ctx, id)
+}
+
+type tokenCreateCmd struct {
+	tokenStore
+
+	Role       string   `help:"Role of its owner: reader, operator or admin." enum:"reader,operator,admin," default:"" placeholder:"ROLE"`
+	Collection []string `short:"c" help:"Collection that the role is for; without it, all. May be repeated." placeholder:"NAME"`
+	Grant      []string `help:"Another role, as ROLE or ROLE@COLLECTION. May be repeated." placeholder:"GRANT"`
+	Expires    string   `help:"How long it lasts, such as 12h or 90d, or until when, or never." default:"90d" placeholder:"TIME"`
+	Name       string   `help:"What it is for: audit records have it." placeholder:"NAME"`
+}
+
+// Help shows examples.
+func (tokenCreateCmd) Help() string {
+	return `The token is printed once, alone on stdout, and cannot be shown again: the scheduler keeps a hash of it. It begins with
+crl_ and ends with a checksum, so that scanners find it where it should not be.
+
+Examples:
+
+    carillon token create --role operator --collection partners --expires 90d --name ci
+    carillon token create --role reader --grant operator@partners --grant operator@billing
+    (umask 077; carillon token create --role admin --nats-url nats://127.0.0.1:4222 > token.txt)
+    carillon context set here --server http://127.0.0.1:8080 --token-file token.txt`
+}
+
+// Run makes the token.
+func (c tokenCreateCmd) Run(ctx context.Context, t *terminal.Terminal) error {
+	q, err := c.request(time.Now())
+	if err != nil {
+		return err
+	}
+	return c.with(ctx, t, func(api tokenAPI) error {
+		made, err := api.CreateToken(ctx, q)
+		if err != nil {
+			return err
+		}
+		if t.JSON {
+			return t.PrintJSON(made)
+		}
+		t.Printf("%s\n", made.Text)
+		until := "for good"
+		if !made.Expires.IsZero() {
+			until = "until " + made.Expires.UTC().Format(time.RFC3339)
+		}
+		t.Complain("hint", fmt.Sprintf("token %s is good %s, and is not shown again", made.ID, until))
+		return nil
+	})
+}
+
+// request is what the flags ask for.
+func (c tokenCreateCmd) request(now time.Time) (q view.TokenRequest, err error) {
+	switch {
+	case c.Role != "":
+		q.Grants = append(q.Grants, access.Grant{Role: access.Role(c.Role), Collections: c.Collection})
+	case len(c.Collection) > 0:
+		return q, terminal.Usagef("--collection says what --role is for, and there is none")
+	case len(c.Grant) == 0:
+		return q, terminal.Hinted(terminal.Usagef("a token needs a role"),
+			"such as --role reader, or --role operator --collection partners")
+	}
+	for _, text := range c.Grant {
+		g, err := access.ParseGrant(text)
+		if err != nil {
+			return q, terminal.Usagef("--grant: %v", err)
+		}
+		q.Grants = append(q.Grants, g)
+	}
+	if c.Name != "" {
+		if err := scheduler.ValidateName("name", c.Name); err != nil {
+			return q, terminal.Usage(err)
+		}
+	}
+	q.Name = c.Name
+	q.Expires, err = expiry(c.Expires, now)
+	return q, err
+}
+
+// expiry reads until when a token lasts; the zero time for never.
+func expiry(text string, now time.Time) (time.Time, error) {
+	if text == "never" {
+		return time.Time{}, nil
+	}
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil && n > 0 {
+			return now.Add(time.Duration(n) * 24 * time.Hour).UTC().Truncate(time.Second), nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= time.Minute {
+		return now.Add(d).UTC().Truncate(time.Second), nil
+	}
+	for _, form := range []string{time.RFC3339, time.DateOnly} {
+		if at, err := time.Parse(form, text); err == nil && at.After(now) {
+			return at.UTC(), nil
+		}
+	}
+	return time.Time{}, terminal.Usagef(
+		"--expires: %q is neither a duration such as 12h or 90d, nor a time to come such as 2027-01-31, nor never", text,
+	)
+}
+
+type tokenListCmd struct{ tokenStore }
+
+// Help shows examples.
+func (tokenListCmd) Help() string {
+	return `Those that are revoked or over are shown for a month.
+
+Examples:
+
+    carillon token list
+    carillon token list --json`
+}
+
+// Run lists the tokens.
+func (c tokenListCmd) Run(ctx context.Context, t *terminal.Terminal) error {
+	return c.with(ctx, t, func(api tokenAPI) error {
+		all, err := api.Tokens(ctx)
+		if err != nil {
+			return err
+		}
+		if t.JSON {
+			return t.PrintJSON(terminal.List[*view.Token]{Value: append([]*view.Token{}, all...)})
+		}
+		if len(all) == 0 {
+			t.Complain("hint", `there are no tokens; "carillon token create --role admin" makes one`)
+			return nil
+		}
+		now := time.Now()
+		rows := make([][]string, len(all))
+		for i, one := range all {
+			rows[i] = []string{one.ID, one.Name, grantsOf(one), terminal.Ago(one.Created, now), validityOf(one, now)}
+		}
+		return t.Table([]string{"ID", "NAME", "ROLES", "CREATED", "STATE"}, rows)
+	})
+}
+
+// grantsOf are the roles of a token, for people.
+func grantsOf(t *view.Token) string {
+	texts := make([]string, len(t.Grants))
+	for i, g := range t.Grants {
+		texts[i] = g.String()
+	}
+	return strings.Join(texts, " ")
+}
+
+// validityOf says whether a token is good, for people.
+func validityOf(t *view.Token, now time.Time) string {
+	switch {
+	case t.Problem != "":
+		return t.Problem
+	case !t.Revoked.IsZero():
+		return "revoked"
+	case t.Expires.IsZero():
+		return "good"
+	case !now.Before(t.Expires):
+		return "expired"
+	}
+	return "good until " + t.Expires.UTC().Format(time.DateOnly)
+}
+
+type tokenRevokeCmd struct {
+	tokenStore
+
+	IDs []string `arg:"" name:"id" help:"Ids of tokens, as the list has them, or names that one token has."`
+}
+
+// Help shows examples.
+func (tokenRevokeCmd) Help() string {
+	return `Schedulers refuse it at once, also those that run already, and live tails with it end.
+
+Examples:
+
+    carillon token revoke k3v9x2mqpa
+    carillon token revoke ci`
+}
+
+// Run revokes the tokens, and goes on after an error.
+func (c tokenRevokeCmd) Run(ctx context.Context, t *terminal.Terminal) error {
+	return c.with(ctx, t, func(api tokenAPI) error {
+		all, err := api.Tokens(ctx)
+		if err != nil {
+			return err
+		}
+		return remote.EachOf(ctx, t, c.IDs, "revoked", func(name string) error {
+			id, err := tokenOf(all, name)
+			if err == nil {
+				_, err = api.RevokeToken(ctx, id)
+			}
+			return err
+		}, func(name string) any { return map[string]string{"result": "revoked", "token": name} })
+	})
+}
+
+// tokenOf returns the id of the token that has an id or, alone of those that are not revoked, a name.
+func tokenOf(all []*view.Token, name string) (id string, err error) {
+	for _, t := range all {
+		switch {
+		case t.ID == name:
+			return t.ID, nil
+		case t.Name != name || !t.Revoked.IsZero():
+		case id != "":
+			return "", terminal.Hinted(fmt.Errorf("token %s: %w: several have this name", name, scheduler.ErrConflict),
+				`name it by its id; "carillon token list" shows them`)
+		default:
+			id = t.ID
+		}
+	}
+	if id == "" {
+		return "", fmt.Errorf("token %s: %w", name, scheduler.ErrNotFound)
+	}
+	return id, nil
+}

@@ -1,0 +1,47 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/forecast"
+)
+
+// ForecastQuery says what is to be foreseen.
+type ForecastQuery struct {
+	Collection string    // "": of all collections
+	From       time.Time // zero: now
+	Hours      int
+	Proposals  int // at most
+}
+
+// Forecast is what is planned.
+type Forecast struct {
+	forecast.Report
+
+	Document json.RawMessage // all of it
+}
+
+// UnmarshalJSON reads an answer.
+func (f *Forecast) UnmarshalJSON(data []byte) error {
+	f.Document = append(json.RawMessage(nil), data...)
+	return json.Unmarshal(data, &f.Report)
+}
+
+// Forecast asks what is planned, and what would lower its peaks.
+func (c *Client) Forecast(ctx context.Context, q ForecastQuery) (*Forecast, error) {
+	v := url.Values{"hours": {strconv.Itoa(q.Hours)}, "proposals": {strconv.Itoa(q.Proposals)}}
+	if q.Collection != "" {
+		v.Set("collection", q.Collection)
+	}
+	if !q.From.IsZero() {
+		v.Set("from", q.From.UTC().Format(time.RFC3339))
+	}
+	f := &Forecast{}
+	_, err := c.call(ctx, http.MethodGet, "/forecast?"+v.Encode(), nil, f)
+	return f, err
+}

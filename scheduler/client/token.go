@@ -1,0 +1,37 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// CreateToken makes an access token. Its text is in the answer, and nobody can show it again.
+func (c *Client) CreateToken(ctx context.Context, q view.TokenRequest) (*view.NewToken, error) {
+	body, err := json.Marshal(q)
+	if err != nil {
+		return nil, err
+	}
+	t := &view.NewToken{}
+	_, err = c.call(ctx, http.MethodPost, "/tokens", body, t)
+	return t, err
+}
+
+// Tokens returns all access tokens without their texts, the latest last.
+func (c *Client) Tokens(ctx context.Context) ([]*view.Token, error) {
+	var page struct {
+		Value []*view.Token `json:"value"`
+	}
+	_, err := c.call(ctx, http.MethodGet, "/tokens", nil, &page)
+	return page.Value, err
+}
+
+// RevokeToken ends an access token at once.
+func (c *Client) RevokeToken(ctx context.Context, id string) (*view.Token, error) {
+	t := &view.Token{}
+	_, err := c.call(ctx, http.MethodDelete, "/tokens/"+url.PathEscape(id), nil, t)
+	return t, err
+}

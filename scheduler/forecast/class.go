@@ -1,0 +1,229 @@
+package forecast
+
+import (
+	"encoding/binary"
+	"math"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
+
+// class are jobs that run in the same minutes, equally often in each.
+type class struct {
+	entries []entry // in order
+	runs    int     // of one job
+	gap     int     // the least number of minutes between two runs of a job
+	jobs    []int32 // places in Forecast.jobs
+}
+
+// entry is a minute of the forecast, and how often a job runs in it.
+type entry struct{ minute, runs uint16 }
+
+// in is how often a job of the class runs in a minute.
+func (c *class) in(minute int) int {
+	at, ok := slices.BinarySearchFunc(c.entries, minute, func(e entry, m int) int { return int(e.minute) - m })
+	if !ok {
+		return 0
+	}
+	return int(c.entries[at].runs)
+}
+
+// tally collects the runs of one job.
+type tally struct {
+	counts  []uint16 // by minute
+	touched []uint16 // minutes that have any
+	runs    int
+	steps   int // of all jobs: what was worked out
+}
+
+func (t *tally) add(minute, n int) {
+	t.steps++
+	if t.counts[minute] == 0 {
+		t.touched = append(t.touched, uint16(minute))
+	}
+	t.counts[minute] = uint16(min(int(t.counts[minute])+n, math.MaxUint16))
+	t.runs += n
+}
+
+// entries empties the tally.
+func (t *tally) entries() (entries []entry, runs int) {
+	slices.Sort(t.touched)
+	entries = make([]entry, len(t.touched))
+	for i, m := range t.touched {
+		entries[i] = entry{m, t.counts[m]}
+		t.counts[m] = 0
+	}
+	runs = t.runs
+	t.touched, t.runs = t.touched[:0], 0
+	return entries, runs
+}
+
+// take makes a class of what the tally has.
+func (f *Forecast) take() *class {
+	c := &class{gap: f.minutes}
+	c.entries, c.runs = f.scratch.entries()
+	for i, e := range c.entries {
+		if e.runs > 1 {
+			c.gap = 0
+		} else if i > 0 {
+			c.gap = min(c.gap, int(e.minute-c.entries[i-1].minute))
+		}
+	}
+	f.classes = append(f.classes, c)
+	return c
+}
+
+// minute is the minute of the forecast in which an instant lies.
+func (f *Forecast) minute(t time.Time) int { return int(t.Unix()-f.from.Unix()) / 60 }
+
+// step names a class of jobs that recur in equal steps of UTC: how many seconds there
+// are between two runs, and until the first. Of whole minutes only those of the first
+// run count.
+type step struct{ length, offset int64 }
+
+// stepOf returns how far apart the runs of a job are, if all are equally far.
+func (f *Forecast) stepOf(j *scheduler.Job) (time.Duration, bool) {
+	r := j.Def.Timing.Recurrence
+	if r == nil || r.Rule != nil || r.Frequency > spec.Week || !reflect.ValueOf(r.Schedule).IsZero() {
+		return 0, false
+	}
+	if !r.End.IsZero() && r.End.Before(f.to) {
+		return 0, false
+	}
+	by := r.Frequency.Times(max(r.Interval, 1))
+	return by, by >= time.Second
+}
+
+// stepped is the class of jobs that recur in equal steps. One that counts from its
+// last execution counts from the instant of its baton.
+func (f *Forecast) stepped(plan *spec.Plan, b *scheduler.Baton, start time.Time, by time.Duration) *class {
+	first := start
+	if b == nil {
+		t, ok := plan.Next(start.Add(-1))
+		if !ok {
+			t = f.to
+		}
+		first = t
+	}
+	key := step{int64(by / time.Second), first.Unix() - f.from.Unix()}
+	if key.length%60 == 0 {
+		key.offset -= key.offset % 60
+	}
+	if c, ok := f.steps[key]; ok {
+		return c
+	}
+	for at := key.offset; at < int64(f.minutes)*60; at += key.length {
+		f.scratch.add(int(at/60), 1)
+	}
+	c := f.take()
+	f.steps[key] = c
+	return c
+}
+
+// looked is after how many minutes a class is looked for that begins alike, and has as
+// many runs and the same last one. Other schedules do not come as near to each other.
+const looked = 32
+
+// walked is the class of a plan's runs from an instant on; limit is how many there are
+// at most, -1 for no limit.
+func (f *Forecast) walked(plan *spec.Plan, start time.Time, limit int) *class {
+	often := plan.Interval() < time.Minute
+	t, ok := plan.Next(start.Add(-1))
+	for steps := 0; ok && t.Before(f.to) && limit != 0; steps++ {
+		if steps == looked && limit < 0 {
+			key := f.outline(plan, start)
+			c, known := f.patterns[key]
+			if !known {
+				f.walkOn(plan, t, often, limit)
+				c = f.take()
+				f.patterns[key] = c
+			} else {
+				f.scratch.entries()
+			}
+			return c
+		}
+		t, ok, limit = f.walk(plan, t, often, limit)
+	}
+	key := f.content()
+	if c, known := f.patterns[key]; known {
+		f.scratch.entries()
+		return c
+	}
+	c := f.take()
+	f.patterns[key] = c
+	return c
+}
+
+func (f *Forecast) walkOn(plan *spec.Plan, t time.Time, often bool, limit int) {
+	for ok := true; ok && t.Before(f.to) && limit != 0; {
+		t, ok, limit = f.walk(plan, t, often, limit)
+	}
+}
+
+// walk counts the run at t or, of a plan that may have several in a minute, those of
+// its minute from there on.
+func (f *Forecast) walk(plan *spec.Plan, t time.Time, often bool, limit int) (next time.Time, ok bool, left int) {
+	n, last := 1, t
+	if often {
+		last = f.from.Add(time.Duration(f.minute(t)+1)*time.Minute - 1)
+		n = plan.Count(t, last)
+	}
+	if limit >= 0 {
+		n = min(n, limit)
+		limit -= n
+	}
+	f.scratch.add(f.minute(t), max(n, 1))
+	next, ok = plan.Next(last)
+	return next, ok, limit
+}
+
+// content tells what the tally has.
+func (f *Forecast) content() string {
+	slices.Sort(f.scratch.touched)
+	text := make([]byte, 0, 4*len(f.scratch.touched))
+	for _, m := range f.scratch.touched {
+		text = binary.LittleEndian.AppendUint16(text, m)
+		text = binary.LittleEndian.AppendUint16(text, f.scratch.counts[m])
+	}
+	return string(text)
+}
+
+// outline tells what the tally has, and how a plan goes on.
+func (f *Forecast) outline(plan *spec.Plan, start time.Time) string {
+	end := f.to.Add(-1)
+	last, _ := plan.Last(end)
+	text := binary.LittleEndian.AppendUint64([]byte(f.content()), uint64(f.minute(last)))
+	return string(append(binary.LittleEndian.AppendUint64(text, uint64(plan.Count(start, end))), 0))
+}
+
+// jitteredMost is for how many instants jitter is worked out, a second of work or so.
+// Beyond, jobs count as if they ran on time.
+const jitteredMost = 4_000_000
+
+// spread is the class of a job with jitter, which is its own.
+func (f *Forecast) spread(k scheduler.Key, plan *spec.Plan, start time.Time, width time.Duration, limit int) *class {
+	if f.jittered >= jitteredMost {
+		f.rough = true
+		return f.walked(plan, start, limit)
+	}
+	if start.Equal(f.from) {
+		start = start.Add(-width) // what is due before may run within
+	}
+	t, ok := plan.Next(start.Add(-1))
+	for ; ok && t.Before(f.to) && limit != 0; limit-- {
+		next, more := plan.Next(t)
+		share := width
+		if more {
+			share = min(share, next.Sub(t))
+		}
+		f.jittered++
+		if due := scheduler.Jittered(k, t, share); !due.Before(f.from) && due.Before(f.to) {
+			f.scratch.add(f.minute(due), 1)
+		}
+		t, ok = next, more
+	}
+	return f.take()
+}

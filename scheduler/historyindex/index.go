@@ -1,0 +1,196 @@
+package historyindex
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Index holds the records of a range of a history. It is safe for concurrent use.
+type Index struct {
+	most   int64 // bytes that it may take
+	perJob int64 // records of each job and outcome that the store keeps; not positive: all
+	packer *packer
+
+	mu       sync.RWMutex
+	from, to uint64   // it has the records with from <= sequence < to
+	chunks   []*chunk // of its rows, the oldest first; all but the last are full
+	dropped  uint64   // rows before those of the first chunk
+	bytes    int64    // about what it takes
+	alive    uint64   // rows of records that the store is thought to have
+	subjects subjects
+	traits   traits
+}
+
+// row is what is known of a record without unpacking it.
+type row struct {
+	sequence uint64
+	newer    uint64 // the number of the next row of its subject, if it is not the newest
+	at       uint32 // seconds since 1970; see [scheduler.Record.At]
+	ended    uint32 // likewise
+	subject  uint32
+	trait    uint32
+}
+
+// gone is the subject of a row whose record the store does not have any more.
+const gone = math.MaxUint32
+
+// chunkRows is how many rows are packed together: enough to have most of their
+// text in common, and few enough to be unpacked for one of them.
+const chunkRows = 32
+
+// chunk is rows in a row, and their records.
+type chunk struct {
+	rows   []row
+	open   [][]byte // of a chunk that is not full
+	packed []byte   // of one that is
+}
+
+const rowBytes = int64(unsafe.Sizeof(row{}))
+
+// New returns an index of no records yet, whose range begins with a sequence, that
+// takes about most bytes of memory. perJob is how many records the store keeps of
+// each job and outcome; if it is not positive, all.
+func New(from uint64, most, perJob int64) *Index {
+	return &Index{most: most, perJob: perJob, packer: newPacker(), from: from, to: from, subjects: newSubjects(), traits: newTraits()}
+}
+
+// Span is the range of sequences it has the records of: from, and all before to.
+func (x *Index) Span() (from, to uint64) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.from, x.to
+}
+
+// Fits reports whether it is still worth to be told of more records: not when the
+// store keeps another number of them, or when more of its rows are of no use than
+// are of some.
+func (x *Index) Fits(span scheduler.HistorySpan) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	rows := uint64(0)
+	if n := len(x.chunks); n > 0 {
+		rows = uint64(n-1)*chunkRows + uint64(len(x.chunks[n-1].rows))
+	}
+	return span.PerJob == x.perJob && span.Last+1 >= x.to && rows-x.alive <= x.alive+wasteLeast && x.alive <= 2*span.Records+wasteLeast
+}
+
+// wasteLeast are rows of no use that are not worth to begin anew.
+const wasteLeast = 1 << 16
+
+// Append takes the next record. One that it has is left out.
+func (x *Index) Append(r *scheduler.Record) error {
+	content, err := contentOf(r)
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if r.Sequence < x.to {
+		return nil
+	}
+	x.add(row{
+		sequence: r.Sequence, at: seconds(r.At()), ended: seconds(r.Ended), trait: x.traits.number(r.Trait()),
+		subject: x.subjects.number(subject{r.Job, r.Outcome}),
+	}, content)
+	x.to = r.Sequence + 1
+	for x.bytes > x.most && len(x.chunks) > 1 {
+		x.dropChunk()
+	}
+	return nil
+}
+
+// add adds a row, and has its subject keep no more than the store does.
+func (x *Index) add(r row, content []byte) {
+	if n := len(x.chunks); n == 0 || len(x.chunks[n-1].rows) == chunkRows {
+		x.chunks = append(x.chunks, &chunk{rows: make([]row, 0, chunkRows)})
+		x.bytes += chunkRows * rowBytes
+	}
+	last := x.chunks[len(x.chunks)-1]
+	number := x.dropped + uint64(len(x.chunks)-1)*chunkRows + uint64(len(last.rows))
+	last.rows, last.open = append(last.rows, r), append(last.open, content)
+	x.bytes += int64(len(content))
+	x.alive++
+	s := &x.subjects.all[r.subject]
+	if s.count == 0 {
+		s.oldest = number
+	} else {
+		x.row(s.newest).newer = number
+	}
+	s.newest = number
+	s.count++
+	if x.perJob > 0 && s.count > x.perJob {
+		x.forget(x.row(s.oldest))
+	}
+	if len(last.rows) == chunkRows {
+		x.pack(last)
+	}
+}
+
+func (x *Index) pack(c *chunk) {
+	for _, content := range c.open {
+		x.bytes -= int64(len(content))
+	}
+	c.packed, c.open = x.packer.pack(c.open), nil
+	x.bytes += int64(len(c.packed))
+}
+
+// row is the row of a number.
+func (x *Index) row(number uint64) *row {
+	at := number - x.dropped
+	return &x.chunks[at/chunkRows].rows[at%chunkRows]
+}
+
+// forget forgets the oldest record of a subject.
+func (x *Index) forget(r *row) {
+	x.alive--
+	s := &x.subjects.all[r.subject]
+	s.oldest = r.newer
+	s.count--
+	if s.count == 0 {
+		x.subjects.release(r.subject)
+	}
+	r.subject = gone
+}
+
+// Drop forgets the records before a sequence, which the store has dropped.
+func (x *Index) Drop(first uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for len(x.chunks) > 1 && x.chunks[1].rows[0].sequence <= first {
+		x.dropChunk()
+	}
+	if len(x.chunks) > 0 {
+		for i := range x.chunks[0].rows {
+			if r := &x.chunks[0].rows[i]; r.sequence < first && r.subject != gone {
+				x.forget(r)
+			}
+		}
+	}
+	x.from, x.to = max(x.from, first), max(x.to, first)
+}
+
+// dropChunk drops the first chunk. Its rows are the oldest of their subjects.
+func (x *Index) dropChunk() {
+	c := x.chunks[0]
+	for i := range c.rows {
+		if r := &c.rows[i]; r.subject != gone {
+			x.forget(r)
+		}
+	}
+	x.bytes -= chunkRows*rowBytes + int64(len(c.packed))
+	x.from = c.rows[len(c.rows)-1].sequence + 1
+	x.dropped += chunkRows
+	x.chunks[0] = nil
+	x.chunks = x.chunks[1:]
+	if cap(x.chunks) > 2*len(x.chunks)+chunkRows {
+		x.chunks = slices.Clone(x.chunks)
+	}
+}
+
+// seconds are those since 1970, within what fits.
+func seconds(t time.Time) uint32 { return uint32(min(max(t.Unix(), 0), math.MaxUint32)) }

@@ -1,0 +1,240 @@
+package index
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// verdict says what a record tells of whether its job is looked for.
+type verdict uint8
+
+const (
+	no    verdict = iota
+	may           // for all that is known
+	stale         // what is known of it is too old to tell
+)
+
+// Hit is a job that may be one of those that are looked for.
+type Hit struct {
+	Key scheduler.Key
+
+	// Stale says that too little is known of the job to tell. [Index.Refresh] mends that.
+	Stale bool
+
+	// Sure says that the job is one of those that are looked for, without reading it, unless it is damaged and nobody
+	// has noticed.
+	Sure bool
+}
+
+// search is a query while the index is looked through.
+type search struct {
+	x     *Index
+	query *scheduler.JobQuery
+	state state
+	now   int64 // milliseconds since 1970
+	from  int64
+	until int64
+	kinds [anyAction + 1]bool // the types of action that are looked for
+
+	byTime, byName bool
+	matched        []verdict // sets of labels that were looked at: 1 + the verdict
+}
+
+func (x *Index) search(q *scheduler.JobQuery) *search {
+	s := &search{
+		x: x, query: q, state: stateOf(q.State), now: time.Now().UnixMilli(), byTime: q.ByTime(), byName: q.ByName(),
+		from: 1, until: 1<<63 - 1,
+	}
+	if !q.From.IsZero() {
+		s.from = q.From.UnixMilli()
+	}
+	if !q.Before.IsZero() {
+		s.until = q.Before.UnixMilli() + 1 // within that millisecond, whoever reads the job tells
+	}
+	return s
+}
+
+// prepare takes in what may have changed since the lock was held last.
+func (s *search) prepare() {
+	if s.query.Action != "" {
+		s.kinds[anyAction] = true
+		for n, kind := range s.x.actions {
+			s.kinds[n] = strings.EqualFold(kind, s.query.Action)
+		}
+	}
+	if s.query.Labels != nil {
+		s.matched = make([]verdict, len(s.x.labels.sets))
+	}
+}
+
+// labelled reports whether a set of labels is one that is looked for.
+func (s *search) labelled(set uint32) bool {
+	if s.query.Labels == nil {
+		return true
+	}
+	if s.matched[set] == 0 {
+		s.matched[set] = 1 + no
+		if s.query.Labels.MatchesBy(func(name string) (string, bool) { return s.x.labels.get(set, name) }) {
+			s.matched[set] = 1 + may
+		}
+	}
+	return s.matched[set] == 1+may
+}
+
+// judge tells whether a job is looked for.
+func (s *search) judge(r *record) verdict {
+	switch {
+	case s.byName:
+		return may
+	case r.flags&changed != 0, r.state == unknown:
+		return stale
+	case s.query.State == scheduler.Damaged:
+		return may // only who reads a job whole can tell
+	case r.state == damaged:
+		return s.ifSo(s.query.State == "" && !s.byTime)
+	case s.query.Action != "" && !s.kinds[r.action], !s.labelled(r.labels):
+		return no
+	}
+	return s.timely(r)
+}
+
+// timely is the part of judge that depends on when the job runs next, and what it has come to.
+func (s *search) timely(r *record) verdict {
+	passed := r.state == enabled && (r.next <= s.now || r.flags&moved != 0) // it has run since, and may be over
+	switch {
+	case s.query.State != "" && r.state != s.state && (!passed || !s.query.State.Final()):
+		return no
+	case passed && (s.byTime || s.query.State.Final()):
+		return stale
+	case !s.byTime:
+		return may
+	}
+	return s.ifSo(r.state == enabled && s.from <= r.next && r.next < s.until)
+}
+
+func (s *search) ifSo(so bool) verdict {
+	if so {
+		return may
+	}
+	return no
+}
+
+// Bounds of what is looked through while the lock is held, and of what is found.
+const (
+	atOnce    = 64   // blocks
+	staleMost = 1024 // jobs of which too little is known, in one answer
+)
+
+// Find returns the first jobs after a place that may be among those that are looked for, by collection and name: most of
+// them, or fewer if there are many of which too little is known to tell. more says whether others may follow.
+func (x *Index) Find(q *scheduler.JobQuery, after scheduler.Key, most int) (hits []Hit, more bool) {
+	s := x.search(q)
+	w := &walk{search: s, at: after, most: most}
+	for !w.done {
+		x.mu.RLock()
+		s.prepare()
+		w.run()
+		x.mu.RUnlock()
+	}
+	return w.hits, w.full
+}
+
+// Judge tells of jobs that were found stale, and that were read since: those that may still be looked for.
+func (x *Index) Judge(q *scheduler.JobQuery, hits []Hit) (left []Hit) {
+	s := x.search(q)
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	s.prepare()
+	for _, h := range hits {
+		if !h.Stale {
+			left = append(left, h)
+			continue
+		}
+		shelf := x.shelves[h.Key.Collection]
+		if shelf == nil {
+			continue
+		}
+		if r := shelf.find(h.Key.Job); r != nil && s.judge(r) != no {
+			left = append(left, Hit{Key: h.Key})
+		}
+	}
+	return left
+}
+
+// walk goes through the index.
+type walk struct {
+	*search
+
+	at    scheduler.Key // what was looked at last
+	most  int
+	hits  []Hit
+	stale int
+	full  bool // there may be more behind
+	done  bool
+}
+
+// run looks through some blocks.
+func (w *walk) run() {
+	left := atOnce
+	for i := w.x.from(w.at.Collection); i < len(w.x.order); i++ {
+		collection := w.x.order[i]
+		if collection != w.at.Collection {
+			w.at = scheduler.Key{Collection: collection}
+		}
+		if !w.query.Within(collection) {
+			continue
+		}
+		if left = w.shelf(w.x.shelves[collection], left); left == 0 || w.full {
+			w.done = w.full
+			return
+		}
+	}
+	w.done = true
+}
+
+// shelf looks through the blocks of a collection, so many at most, and returns how many are left: 0 says that it is not
+// at its end.
+func (w *walk) shelf(s *shelf, left int) int {
+	prefix := []byte(w.query.Prefix)
+	begin := max(w.at.Job, w.query.Prefix)
+	blk, i, found := s.seek(begin)
+	if found && begin == w.at.Job {
+		i++
+	}
+	for ; blk < len(s.blocks); blk, i = blk+1, 0 {
+		b := s.blocks[blk]
+		for ; i < len(b.recs); i++ {
+			name := b.name(i)
+			if !bytes.HasPrefix(name, prefix) {
+				return max(left, 1)
+			}
+			v := w.judge(&b.recs[i])
+			if v == no {
+				continue
+			}
+			if len(w.hits) >= w.most || w.stale >= staleMost {
+				w.full = true
+				return left
+			}
+			w.take(scheduler.Key{Collection: s.collection, Job: string(name)}, v, &b.recs[i])
+		}
+		left--
+		if left == 0 {
+			if n := len(b.recs); n > 0 {
+				w.at = scheduler.Key{Collection: s.collection, Job: string(b.name(n - 1))}
+			}
+			return 0
+		}
+	}
+	return left
+}
+
+func (w *walk) take(k scheduler.Key, v verdict, r *record) {
+	if v == stale {
+		w.stale++
+	}
+	w.hits = append(w.hits, Hit{Key: k, Stale: v == stale, Sure: w.byName && r.flags&changed == 0 && r.state != unknown})
+}

@@ -1,0 +1,80 @@
+package natsapi
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// The headers of requests, and of published specs, that say under which condition, and how, they are carried out. They
+// mean what If-Match, If-None-Match, strict and dryRun do in the REST API. Names are read in any letter case.
+const (
+	ifMatchHeader     = "Carillon-If-Match"
+	ifNoneMatchHeader = "Carillon-If-None-Match"
+	strictHeader      = "Carillon-Strict"
+	dryRunHeader      = "Carillon-Dry-Run"
+)
+
+// etagHeader names what an answer shows, as ETag does in HTTP.
+const etagHeader = "Carillon-ETag"
+
+// order is what the headers of a request say.
+type order struct {
+	when   scheduler.Condition
+	strict bool // refuse what would be warned of
+	dryRun bool // change nothing
+}
+
+// readOrder reads headers. The error matches [scheduler.ErrInvalid], and names them.
+func readOrder(headers map[string][]string) (o order, err error) {
+	if len(headers) == 0 {
+		return o, nil
+	}
+	var wrong []error
+	found := map[string][]string{}
+	for name, values := range headers {
+		for _, known := range []string{ifMatchHeader, ifNoneMatchHeader, strictHeader, dryRunHeader} {
+			if strings.EqualFold(name, known) {
+				found[known] = append(found[known], values...)
+			}
+		}
+	}
+	flag := func(name string) bool {
+		text := strings.ToLower(strings.Join(found[name], ","))
+		if text != "" && text != "true" && text != "false" {
+			wrong = append(wrong, scheduler.Invalid(name, fmt.Sprintf("%q is neither true nor false", clip(text))))
+		}
+		return text == "true"
+	}
+	o.strict, o.dryRun = flag(strictHeader), flag(dryRunHeader)
+	o.when, err = scheduler.ReadCondition(found[ifMatchHeader], found[ifNoneMatchHeader])
+	return o, errors.Join(append(wrong, err)...)
+}
+
+// checkFor refuses what an order says and its verb cannot heed: what is left out would pass for what was done. A verb of
+// collections begins with "collection-".
+func (o order) checkFor(verb string) error {
+	var wrong []error
+	what, about := strings.CutPrefix(verb, "collection-")
+	switch what {
+	case "put", "patch":
+		if about && o.strict {
+			wrong = append(wrong, scheduler.Invalid(strictHeader, "there are no warnings about collections"))
+		}
+		return errors.Join(wrong...)
+	case "get", "delete", "enable", "disable", "run":
+	default:
+		if !o.when.IsZero() {
+			wrong = append(wrong, scheduler.Invalid(ifMatchHeader, "there is no ETag here that a condition could ask for"))
+		}
+	}
+	if o.strict {
+		wrong = append(wrong, scheduler.Invalid(strictHeader, "is for put and patch"))
+	}
+	if o.dryRun {
+		wrong = append(wrong, scheduler.Invalid(dryRunHeader, "is for put and patch"))
+	}
+	return errors.Join(wrong...)
+}

@@ -1,0 +1,430 @@
+package permit_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/actions"
+	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/scheduler/natsapi"
+	"github.com/carillon-sched/carillon/scheduler/natsapi/permit"
+	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/trail"
+	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// patience bounds every wait of a test that something happens.
+const patience = 30 * time.Second
+
+// exampleConfig is the configuration that users start from.
+const exampleConfig = "../../../examples/nats/nats-server.conf"
+
+// exampleUsers are its users, and what each is.
+var exampleUsers = map[string]permit.Config{
+	"carillon":           {Role: permit.Scheduler},
+	"reader":             {Role: permit.Reader, User: "reader"},
+	"operator":           {Role: permit.Operator, User: "operator"},
+	"admin":              {Role: permit.Admin, User: "admin"},
+	"partners-reader":    {Role: permit.Reader, User: "partners-reader", Collections: []string{"partners"}},
+	"partners-operator":  {Role: permit.Operator, User: "partners-operator", Collections: []string{"partners"}},
+	"partners-admin":     {Role: permit.Admin, User: "partners-admin", Collections: []string{"partners"}},
+	"partners-publisher": {Role: permit.Publisher, User: "partners-publisher", Collections: []string{"partners"}},
+}
+
+// world is a NATS server with the example's configuration, and a scheduler on it.
+type world struct {
+	t       *testing.T
+	server  *server.Server
+	service *service.Service
+}
+
+// newWorld starts one; apart is false for users in the account of the scheduler.
+func newWorld(t *testing.T, apart bool) *world {
+	t.Helper()
+	options := exampleOptions(t)
+	if !apart {
+		for _, u := range options.Users {
+			u.Account = options.Users[slices.IndexFunc(options.Users, func(u *server.User) bool { return u.Username == "carillon" })].Account
+		}
+	}
+	options.Port, options.StoreDir, options.NoLog, options.NoSigs = server.RANDOM_PORT, t.TempDir(), true, true
+	s, err := server.NewServer(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(patience) {
+		t.Fatal("the NATS server does not start")
+	}
+	w := &world{t: t, server: s}
+	nc := w.connect("carillon")
+	var st *store.Store
+	w.await("the store", func() bool {
+		st, err = store.Open(t.Context(), nc, store.Config{})
+		return err == nil || !strings.Contains(err.Error(), "JetStream")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := seal.NewKey("k1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.service = service.New(service.Config{
+		Store: st, Actions: actions.New(web.New(web.Config{})),
+		Secrets: secrets.NewVault(secrets.Config{Store: st.Secrets(), Keys: seal.NewKeyring(k)}),
+	})
+	if err := w.service.EnsureDefault(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.run(natsapi.NewAPI(natsapi.APIConfig{Conn: nc, Service: w.service}).Run)
+	w.run(natsapi.NewIngest(natsapi.IngestConfig{Service: w.service, Source: st}).Run)
+	admin := w.user("admin")
+	w.await("the API", func() bool { _, err := admin.Request("carillon.api.collection-list", nil, patience); return err == nil })
+	for _, c := range []string{"partners", "other"} {
+		w.mustAnswer(admin, "carillon.api.collection-put."+c, "")
+		w.mustAnswer(admin, "carillon.api.put."+c+".job", job)
+	}
+	return w
+}
+
+const job = `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://example.org/"}}, "state": "disabled"}`
+
+// run runs a part of the scheduler until the test ends.
+func (w *world) run(part func(context.Context) error) {
+	ctx, cancel := context.WithCancel(w.t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- part(ctx) }()
+	w.t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.t.Error(err)
+		}
+	})
+}
+
+func exampleOptions(t *testing.T) *server.Options {
+	t.Helper()
+	options, err := server.ProcessConfigFile(exampleConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return options
+}
+
+// connect connects as a user of the example.
+func (w *world) connect(user string, options ...nats.Option) *nats.Conn {
+	w.t.Helper()
+	password := "change-me-" + user
+	if user == "carillon" {
+		password = "change-me-scheduler"
+	}
+	nc, err := nats.Connect(w.server.ClientURL(), append(options, nats.UserInfo(user, password),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(nc.Close)
+	return nc
+}
+
+// user connects as one that has an inbox of its own.
+func (w *world) user(name string) *nats.Conn {
+	w.t.Helper()
+	return w.connect(name, nats.CustomInboxPrefix("_INBOX_"+name))
+}
+
+func (w *world) await(what string, ok func() bool) {
+	w.t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); !ok(); <-tick.C {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+func (w *world) mustAnswer(nc *nats.Conn, subject, body string) *nats.Msg {
+	w.t.Helper()
+	m, err := nc.Request(subject, []byte(body), patience)
+	if err != nil {
+		w.t.Fatalf("%s: %v", subject, err)
+	}
+	if code := m.Header.Get("Nats-Service-Error-Code"); code != "" {
+		w.t.Fatalf("%s: %s %s", subject, code, m.Data)
+	}
+	return m
+}
+
+// denied reports whether a user may not publish to a subject. The server says so before it answers the flush.
+func (w *world) denied(nc *nats.Conn, subject string) bool {
+	w.t.Helper()
+	if err := nc.PublishRequest(subject, nc.NewInbox(), nil); err != nil {
+		w.t.Fatal(err)
+	}
+	return w.violates(nc, subject)
+}
+
+// deniedToHear reports whether a user may not subscribe to a subject.
+func (w *world) deniedToHear(nc *nats.Conn, subject string) bool {
+	w.t.Helper()
+	sub, err := nc.SubscribeSync(subject)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	return w.violates(nc, subject)
+}
+
+func (w *world) violates(nc *nats.Conn, subject string) bool {
+	w.t.Helper()
+	if err := nc.FlushTimeout(patience); err != nil {
+		w.t.Fatal(err)
+	}
+	err := nc.LastError()
+	return errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), `"`+subject+`"`)
+}
+
+// TestExampleHasThePermissionsOfTheTable shows that the example's users have what `carillon nats permissions` prints.
+func TestExampleHasThePermissionsOfTheTable(t *testing.T) {
+	options := exampleOptions(t)
+	if len(options.Users) != len(exampleUsers) {
+		t.Errorf("%d users, want %d", len(options.Users), len(exampleUsers))
+	}
+	for _, u := range options.Users {
+		want, err := permit.For(exampleUsers[u.Username])
+		if err != nil {
+			t.Errorf("%s: %v", u.Username, err)
+			continue
+		}
+		got := permit.Permissions{
+			Publish: u.Permissions.Publish.Allow, Subscribe: u.Permissions.Subscribe.Allow, Responses: u.Permissions.Response != nil,
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", u.Username, diff)
+		}
+	}
+}
+
+// least is what each subject needs, written down a second time: r reader, w operator, a admin of the collection, A of all,
+// R reader of all; p publishers may, too.
+var least = map[string]string{
+	"api.get.C.job": "r", "api.list.C": "r", "api.history.C.job": "r", "api.history.C": "r", "api.collection-get.C": "r",
+	"api.follow.C.job": "r", "api.follow.C": "r", "api.follow": "R", "api.unfollow.t": "any", "api.why.C.job": "r",
+	"api.preview": "any", "api.history": "R", "api.collection-list": "R",
+	"api.put.C.job": "w", "api.patch.C.job": "w", "api.delete.C.none": "w", "api.run.C.job": "w", "api.resubmit.C.job": "w",
+	"api.enable.C.job": "w", "api.disable.C.job": "w",
+	"api.collection-put.C": "a", "api.collection-patch.C": "a", "api.collection-delete.C": "a", "api.collection-enable.C": "a",
+	"api.collection-disable.C": "a",
+	"api.secret-put.s":         "A", "api.secret-delete.s": "A", "api.secret-list": "A", "api.secret-rotate": "A",
+	"spec.put.C.job": "wp", "spec.patch.C.job": "wp", "spec.delete.C.none": "wp", "spec.run.C.job": "wp", "spec.enable.C.job": "wp",
+	"spec.disable.C.job": "wp",
+	"sub history.C.>":    "r", "sub spec-result.*.C.>": "rp", "sub audit.job.C.>": "a", "sub audit.collection.C": "a", "sub audit.>": "A",
+	"sub history.>": "R", "sub spec-result.>": "R", "sub spec.>": "", "sub api.>": "", "sub fire.>": "", "sub timer.>": "", "sub changed.>": "", "sub >": "",
+}
+
+// forbidden are the subjects that no user has, in whatever account.
+var forbidden = []string{
+	"$JS.API.INFO", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.DELETE.CARILLON_HISTORY", "$JS.API.STREAM.PURGE.CARILLON_AUDIT",
+	"$JS.API.STREAM.UPDATE.KV_carillon-jobs", "$JS.API.STREAM.CREATE.MINE", "$JS.API.STREAM.MSG.GET.KV_carillon-secrets",
+	"$JS.API.STREAM.MSG.DELETE.CARILLON_AUDIT", "$JS.API.DIRECT.GET.KV_carillon-secrets",
+	"$JS.API.DIRECT.GET.KV_carillon-secrets.$KV.carillon-secrets.s", "$JS.API.CONSUMER.CREATE.CARILLON_TIMERS_0",
+	"$JS.API.CONSUMER.MSG.NEXT.CARILLON_TIMERS_0.workers", "$JS.API.CONSUMER.DELETE.CARILLON_TIMERS_0.workers",
+	"$JS.API.CONSUMER.PAUSE.CARILLON_TIMERS_0.workers", "$JS.ACK.CARILLON_TIMERS_0.workers.1.1.1.1.0",
+	"$KV.carillon-jobs.partners.job", "$KV.carillon-jobs.other.job", "$KV.carillon-secrets.s", "$KV.carillon-settings.lanes",
+	"$KV.carillon-collections.partners", "$KV.carillon-tokens.t",
+	"carillon.fire.0.partners.job", "carillon.timer.0.partners.job", "carillon.history.partners.job.completed",
+	"carillon.audit.job.partners.job", "carillon.spec-result.accepted.partners.job", "carillon.changed.jobs.partners.job",
+	"carillon.presence.one.x", "$SYS.REQ.SERVER.PING", "_INBOX.x", "_INBOX_admin.x",
+}
+
+// may says what a user may do, by what a subject needs.
+func may(c permit.Config, needs, collection string) bool {
+	within := len(c.Collections) == 0 || slices.Contains(c.Collections, collection)
+	rank := map[permit.Role]int{permit.Reader: 1, permit.Operator: 2, permit.Admin: 3}[c.Role]
+	switch needs {
+	case "any":
+		return rank >= 1
+	case "r", "rp":
+		return within && (rank >= 1 || needs == "rp" && c.Role == permit.Publisher)
+	case "w", "wp":
+		return within && (rank >= 2 || needs == "wp" && c.Role == permit.Publisher)
+	case "a":
+		return within && rank >= 3
+	case "R":
+		return len(c.Collections) == 0 && rank >= 1
+	case "A":
+		return len(c.Collections) == 0 && rank >= 3
+	}
+	return false
+}
+
+// TestRolesOverNATS is the table of role, operation and collection over NATS, on a server with the example's
+// configuration, and with all users in the account of the scheduler.
+func TestRolesOverNATS(t *testing.T) {
+	for name, apart := range map[string]bool{"accounts": true, "one account": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, apart)
+			for user, c := range exampleUsers {
+				if c.Role != permit.Scheduler {
+					w.checkUser(user, c)
+				}
+			}
+		})
+	}
+}
+
+// checkUser tries everything as a user. What it may is tried in a collection that there is not, so that nothing is changed.
+func (w *world) checkUser(user string, c permit.Config) {
+	w.t.Helper()
+	nc := w.user(user)
+	for subject, needs := range least {
+		for _, collection := range []string{"partners", "other"} {
+			name := strings.ReplaceAll(subject, "C", collection)
+			want := may(c, needs, collection)
+			if heard, ok := strings.CutPrefix(name, "sub "); ok {
+				if got := !w.deniedToHear(nc, "carillon."+heard); got != want {
+					w.t.Errorf("%s hears %s: %v, want %v", user, heard, got, want)
+				}
+				continue
+			}
+			if got := !w.denied(nc, "carillon."+name); got != want {
+				w.t.Errorf("%s publishes %s: %v, want %v", user, name, got, want)
+			}
+		}
+	}
+	for _, subject := range forbidden {
+		if subject != "_INBOX_"+user+".x" && !w.denied(nc, subject) {
+			w.t.Errorf("%s publishes %s", user, subject)
+		}
+	}
+	for _, subject := range []string{"_INBOX.>", "_INBOX_carillon.>", "_INBOX_admin.>", "$KV.>", "$JS.>", "$SYS.>", "_R_.>"} {
+		if subject != "_INBOX_"+user+".>" && !w.deniedToHear(nc, subject) {
+			w.t.Errorf("%s hears %s", user, subject)
+		}
+	}
+}
+
+// TestServerTellsTheAuditLogWhoAsked shows that the user is told by the server, and not by the user.
+func TestServerTellsTheAuditLogWhoAsked(t *testing.T) {
+	w := newWorld(t, true)
+	m := nats.NewMsg("carillon.api.enable.partners.job")
+	m.Header.Set("Nats-Request-Info", `{"acc":"USERS","user":"admin"}`)
+	m.Header.Set(natsapi.ClaimHeader, "admin")
+	if _, err := w.user("partners-operator").RequestMsg(m, patience); err != nil {
+		t.Fatal(err)
+	}
+	e := w.last()
+	if e.Op != "enable" || e.By.Name != "partners-operator" || e.By.Via != "nats" || e.By.Address == "" || e.Claim != "" {
+		t.Errorf("told: %+v, claim %q", e.By, e.Claim)
+	}
+}
+
+// TestForgedInfoIsNotBelieved shows that within the scheduler's account, where the server says nothing, nobody passes for
+// another.
+func TestForgedInfoIsNotBelieved(t *testing.T) {
+	w := newWorld(t, false)
+	m := nats.NewMsg("carillon.api.enable.partners.job")
+	m.Header.Set("Nats-Request-Info", `{"acc":"USERS","user":"admin"}`)
+	m.Header.Set(natsapi.ClaimHeader, "mallory")
+	if _, err := w.user("partners-operator").RequestMsg(m, patience); err != nil {
+		t.Fatal(err)
+	}
+	if e := w.last(); e.By.Name != "" || e.By.Via != "nats" || e.Claim != "mallory" {
+		t.Errorf("told: %+v, claim %q", e.By, e.Claim)
+	}
+}
+
+// last is the last change in the audit log.
+func (w *world) last() *trail.Entry {
+	w.t.Helper()
+	entries, _, err := w.service.Trail(w.t.Context(), service.TrailQuery{}, view.Page{Top: 1})
+	if err != nil || len(entries) == 0 {
+		w.t.Fatalf("the audit log has %d: %v", len(entries), err)
+	}
+	return entries[0]
+}
+
+// TestAnswersAreNoOrders shows that nobody gets an order to the scheduler by way of an answer: of a request, or of the
+// publishing of a spec, whose reply is the subject of a spec that the user may not publish.
+func TestAnswersAreNoOrders(t *testing.T) {
+	for name, apart := range map[string]bool{"accounts": true, "one account": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, apart)
+			nc := w.user("partners-operator")
+			for _, subject := range []string{"carillon.api.get.partners.job", "carillon.spec.enable.partners.job", "$SRV.INFO.carillon"} {
+				for _, order := range []string{"carillon.spec.delete.other.job", "carillon.spec.put.other.job", "carillon.api.delete.other.job"} {
+					if err := nc.PublishRequest(subject, order, nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := nc.FlushTimeout(patience); err != nil {
+				t.Fatal(err)
+			}
+			w.mustAnswer(nc, "carillon.api.get.partners.job", "") // those before it were answered, or left alone
+			admin := w.user("admin")
+			results, err := admin.SubscribeSync("carillon.spec-result.*.other.>")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := admin.Publish("carillon.spec.enable.other.job", nil); err != nil { // of the job, in their order
+				t.Fatal(err)
+			}
+			for {
+				m, err := results.NextMsg(patience)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var result struct {
+					Verdict string `json:"verdict"`
+					Verb    string `json:"verb"`
+				}
+				if err := json.Unmarshal(m.Data, &result); err != nil {
+					t.Fatal(err)
+				}
+				if result.Verdict == "accepted" && result.Verb != "enable" {
+					t.Errorf("carried out: %s", m.Data)
+				}
+				if result.Verb == "enable" {
+					break
+				}
+			}
+			w.mustAnswer(admin, "carillon.api.get.other.job", "")
+		})
+	}
+}
+
+func TestWrongConfigsAreNamed(t *testing.T) {
+	for _, test := range []struct {
+		cfg  permit.Config
+		want string
+	}{
+		{permit.Config{Role: "owner"}, "is no role"},
+		{permit.Config{Role: permit.Reader, Collections: []string{"a b"}}, "collection"},
+		{permit.Config{Role: permit.Reader, User: "a.b"}, "one token"},
+		{permit.Config{Role: permit.Scheduler, Collections: []string{"a"}}, "all collections"},
+	} {
+		if _, err := permit.For(test.cfg); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v", test.cfg, err)
+		}
+	}
+	if _, err := os.Stat(exampleConfig); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,85 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler/forecast"
+)
+
+// foreseen asks for a forecast.
+func (w *world) foreseen(query string) (r forecast.Report) {
+	w.t.Helper()
+	res := w.do(http.MethodGet, "/forecast"+query, "")
+	if err := json.Unmarshal([]byte(res.body), &r); err != nil || res.status != http.StatusOK {
+		w.t.Fatalf("%s: %d %s", query, res.status, res.body)
+	}
+	return r
+}
+
+// TestForecast foresees a herd, applies what is proposed after a dry run of it, and foresees the peak that was told.
+func TestForecast(t *testing.T) {
+	w := newWorld(t)
+	w.must(http.MethodPut, "/jobCollections/other", "{}")
+	const jobs = 60
+	for i := range jobs {
+		schedule := `"recurrence": {"cron": "0 9 * * *"}`
+		if i%2 == 0 {
+			schedule = `"startTime": "2026-01-01T09:00:00Z", "recurrence": {"frequency": "Day"}`
+		}
+		w.must(http.MethodPut, fmt.Sprintf("/jobCollections/default/jobs/job-%d", i), `{`+schedule+`,
+			"action": {"type": "Http", "request": {"uri": "https://target.example/", "method": "GET"}}}`)
+	}
+	w.must(http.MethodPut, "/jobCollections/other/jobs/off", strings.Replace(later, "{", `{"state": "disabled",`, 1))
+	w.must(http.MethodPut, "/jobCollections/other/jobs/counted", `{"startTime": "2099-03-02T09:30:00Z", "recurrence": {"frequency": "Minute", "count": 3},
+		"action": {"type": "Http", "request": {"uri": "https://other.example:8443/", "method": "GET"}}}`)
+	const query = "?hours=24&from=2099-03-02T00:00Z&proposals=500"
+	r := w.foreseen(query)
+	if r.Peak != jobs || r.Runs != jobs+3 || r.PerMinute[9*60] != jobs || r.PerMinute[9*60+32] != 1 || r.LeftOut.Disabled != 1 || len(r.Targets) != 2 ||
+		r.Targets[1].Target != "other.example:8443" || len(r.Proposals) < jobs/2 || r.PeakAfter > jobs/3 {
+		t.Fatalf("%+v", r)
+	}
+	for _, p := range r.Proposals {
+		path := "/jobCollections/" + strings.Replace(p.Job, "/", "/jobs/", 1)
+		if res := w.do(http.MethodPatch, path+"?dryRun=true", string(p.Patch)); res.status != http.StatusOK || !strings.Contains(res.body, `"dryRun"`) {
+			t.Fatalf("%s: %d %s", p.Patch, res.status, res.body)
+		}
+		w.must(http.MethodPatch, path, string(p.Patch))
+	}
+	if after := w.foreseen(query); after.Peak != r.PeakAfter {
+		t.Errorf("the peak is %d, and was told to be %d", after.Peak, r.PeakAfter)
+	}
+	if only := w.foreseen(query + "&collection=other"); only.Runs != 3 {
+		t.Errorf("of one collection: %+v", only)
+	}
+	w.must(http.MethodPost, "/jobCollections/other/disable", "")
+	if r := w.foreseen(query + "&collection=other"); r.Runs != 0 || r.LeftOut.Closed != 2 {
+		t.Errorf("of a collection that is disabled: %+v", r.LeftOut)
+	}
+}
+
+// TestForecastRefuses has parameters that are wrong.
+func TestForecastRefuses(t *testing.T) {
+	w := newWorld(t)
+	for query, want := range map[string]string{
+		"?hours=0":                   `400 "path":"hours"`,
+		"?hours=169":                 `400 "path":"hours"`,
+		"?hours=day":                 `400 "path":"hours"`,
+		"?from=soon":                 `400 "path":"from"`,
+		"?from=2020-01-01":           `400 lies in the past`,
+		"?from=9999-01-01":           `400 years away`,
+		"?proposals=10001":           `400 "path":"proposals"`,
+		"?collection=none":           `404 "ResourceNotFound"`,
+		"?collection=1st":            `400 "path":"collection"`,
+		"?collection=default&days=2": `400 "path":"days"`,
+	} {
+		res := w.do(http.MethodGet, "/forecast"+query, "")
+		if status, text, _ := strings.Cut(want, " "); strconv.Itoa(res.status) != status || !strings.Contains(res.body, text) {
+			t.Errorf("%s: %d %s", query, res.status, res.body)
+		}
+	}
+}

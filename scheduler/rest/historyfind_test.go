@@ -1,0 +1,275 @@
+package rest_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// counting counts the records that are read for a page.
+type counting struct {
+	scheduler.Store
+
+	recent atomic.Int64
+	onward atomic.Int64
+}
+
+func (s *counting) Recent(
+	ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
+) error {
+	return s.Store.Recent(ctx, k, before, outcomes, func(r *scheduler.Record) bool {
+		s.recent.Add(1)
+		return f(r)
+	})
+}
+
+func (s *counting) RecordsFrom(ctx context.Context, from uint64, f func(*scheduler.Record) bool) error {
+	return s.Store.RecordsFrom(ctx, from, func(r *scheduler.Record) bool {
+		s.onward.Add(1)
+		return f(r)
+	})
+}
+
+// finding is a service that runs, and so finds records by an index.
+type finding struct {
+	*world
+
+	counted *counting
+	found   *service.Service
+}
+
+// find returns one, on a store that keeps so many records of each job and outcome.
+func (w *world) find(perJob int64) *finding {
+	w.t.Helper()
+	limited, err := store.Open(w.t.Context(), w.nc, store.Config{HistoryPerJob: perJob})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.store = limited
+	counted := &counting{Store: w.store}
+	f := &finding{w, counted, service.New(service.Config{Store: counted, Actions: w.actions, Secrets: w.vault})}
+	ctx, cancel := context.WithCancel(w.t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- f.found.Run(ctx) }()
+	w.t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.t.Error(err)
+		}
+	})
+	return f
+}
+
+// ready waits until the index has what there is.
+func (f *finding) ready() {
+	f.t.Helper()
+	f.await("the index", func() bool {
+		before := f.counted.recent.Load()
+		q := service.HistoryQuery{RecordFilter: scheduler.RecordFilter{Targets: []string{"none"}}}
+		if _, _, err := f.found.History(f.t.Context(), q, view.Page{}); err != nil {
+			f.t.Fatal(err)
+		}
+		return f.counted.recent.Load() == before
+	})
+}
+
+// pages returns the sequences of all pages of a service. between is done after each.
+func (f *finding) pages(s *service.Service, q service.HistoryQuery, top int, between func()) (all []uint64) {
+	f.t.Helper()
+	for before := uint64(0); ; {
+		records, next, err := s.History(f.t.Context(), q, view.Page{Top: top, Before: before})
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		for _, r := range records {
+			all = append(all, r.Sequence)
+		}
+		if next == 0 {
+			return all
+		}
+		if before > 0 && next >= before {
+			f.t.Fatalf("the page before %d goes on before %d", before, next)
+		}
+		before = next
+		between()
+	}
+}
+
+// wanted are the sequences of the records that the store has and a query asks for, the newest first: the plain way.
+func (f *finding) wanted(q *service.HistoryQuery) (all []uint64) {
+	f.t.Helper()
+	err := f.store.RecordsFrom(f.t.Context(), 0, func(r *scheduler.Record) bool {
+		st, err := f.store.LoadJob(f.t.Context(), r.Job)
+		if (q.Key.Collection == "" || r.Job.Collection == q.Key.Collection) && (q.Key.Job == "" || r.Job.Job == q.Key.Job) &&
+			q.Admits(r, scheduler.StoredIncarnation(st.Data), err == nil) {
+			all = append(all, r.Sequence)
+		}
+		return true
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// TestHistoryReadsNoMoreThanItFinds: once there is an index, a page of records that are rare among many reads none of the
+// others, whatever tells them: it reads nothing of the store at all.
+func TestHistoryReadsNoMoreThanItFinds(t *testing.T) {
+	w := newWorld(t)
+	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
+	w.must(http.MethodPut, "/jobCollections/other", "{}")
+	w.must(http.MethodPut, "/jobCollections/other/jobs/rare", later)
+	f := w.find(store.Unlimited)
+	uid := w.incarnation("job")
+	rare, err := w.store.LoadJob(t.Context(), scheduler.Key{Collection: "other", Job: "rare"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var appends errgroup.Group
+	appends.SetLimit(100)
+	for i := range 9000 {
+		at := started.Add(time.Duration(i) * time.Second)
+		r := &scheduler.Record{
+			Job: scheduler.Key{Collection: "default", Job: "job"}, UID: uid, Outcome: scheduler.OutcomeCompleted, Started: at, Ended: at, Target: "many:80",
+		}
+		switch i % 1000 {
+		case 1:
+			r.Outcome = scheduler.OutcomeFailed
+		case 2:
+			r.Job, r.UID = rare.Key, scheduler.StoredIncarnation(rare.Data)
+		case 3:
+			r.Target = "rare:443"
+		case 4:
+			r.Kind = scheduler.Manual
+		}
+		appends.Go(func() error { return w.store.Append(t.Context(), r) })
+	}
+	if err := appends.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	f.ready()
+	yes := true
+	for name, q := range map[string]service.HistoryQuery{
+		"an outcome":               {RecordFilter: scheduler.RecordFilter{Outcomes: []scheduler.Outcome{scheduler.OutcomeFailed}}},
+		"a job":                    {Key: rare.Key},
+		"a collection":             {Key: scheduler.Key{Collection: "other"}},
+		"a target":                 {RecordFilter: scheduler.RecordFilter{Targets: []string{"rare"}}},
+		"runs by hand":             {RecordFilter: scheduler.RecordFilter{Manual: &yes}},
+		"an old minute":            {RecordFilter: scheduler.RecordFilter{Since: started, Until: started.Add(8 * time.Second)}},
+		"an old minute of its end": {RecordFilter: scheduler.RecordFilter{EndedSince: started, EndedUntil: started.Add(8 * time.Second)}},
+	} {
+		before := f.counted.recent.Load() + f.counted.onward.Load()
+		records, next, err := f.found.History(t.Context(), q, view.Page{})
+		if err != nil || len(records) != 9 || next != 0 {
+			t.Errorf("%s: %d records, next %d, %v", name, len(records), next, err)
+		}
+		if n := f.counted.recent.Load() + f.counted.onward.Load() - before; n > 0 {
+			t.Errorf("%s: %d records were read", name, n)
+		}
+		if diff := f.wanted(&q); !slices.Equal(sequences(records), diff) {
+			t.Errorf("%s: got %v, want %v", name, sequences(records), diff)
+		}
+	}
+}
+
+func sequences(records []*scheduler.Record) (all []uint64) {
+	for _, r := range records {
+		all = append(all, r.Sequence)
+	}
+	return all
+}
+
+// TestHistoryAgreesWithTheStore makes random histories, of jobs that have more records than are kept, are deleted and put
+// again, and asks for random parts of them, with an index and without: the pages have what is there, once and in order; and
+// what stays while they are read is not left out.
+func TestHistoryAgreesWithTheStore(t *testing.T) {
+	w := newWorld(t)
+	w.must(http.MethodPut, "/jobCollections/other", "{}")
+	f := w.find(20)
+	random := rand.New(rand.NewPCG(1, 2))
+	keys := []scheduler.Key{{Collection: "default", Job: "a"}, {Collection: "default", Job: "b"}, {Collection: "other", Job: "a"}}
+	path := func(k scheduler.Key) string { return "/jobCollections/" + k.Collection + "/jobs/" + k.Job }
+	n := 0
+	add := func(many int) {
+		for range many {
+			k, at := keys[random.IntN(len(keys))], started.Add(time.Duration(n)*time.Second)
+			st, err := w.store.LoadJob(t.Context(), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+			r := &scheduler.Record{
+				Job: k, UID: scheduler.StoredIncarnation(st.Data), Outcome: scheduler.Outcomes[random.IntN(3)], Started: at, Ended: at.Add(time.Second),
+				Target: "host" + strconv.Itoa(random.IntN(3)) + ":80", Kind: []scheduler.Kind{scheduler.Planned, scheduler.Manual}[random.IntN(2)],
+			}
+			if random.IntN(9) == 0 {
+				r.UID = []string{"", "earlier1"}[random.IntN(2)]
+			}
+			if err := w.store.Append(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	query := func() (q service.HistoryQuery) {
+		q.Key = []scheduler.Key{{}, {Collection: "default"}, keys[random.IntN(len(keys))]}[random.IntN(3)]
+		if random.IntN(2) == 0 {
+			q.Outcomes = scheduler.Outcomes[random.IntN(2):][:1]
+		}
+		if random.IntN(2) == 0 {
+			q.Targets = []string{"host1"}
+		}
+		if random.IntN(3) == 0 {
+			q.Since, q.Until = started.Add(time.Duration(n/3)*time.Second), started.Add(time.Duration(n)*time.Second)
+		}
+		return q
+	}
+	for round := range 8 {
+		for _, k := range keys {
+			if round == 0 || random.IntN(4) == 0 {
+				_ = w.do(http.MethodDelete, path(k), "")
+				w.must(http.MethodPut, path(k), later)
+			}
+		}
+		add(60)
+		if round%2 == 1 { // otherwise the index is behind
+			f.ready()
+		}
+		for range 10 {
+			q := query()
+			want := f.wanted(&q)
+			for name, s := range map[string]*service.Service{"with an index": f.found, "without": w.service} {
+				if got := f.pages(s, q, 1+random.IntN(30), func() {}); !slices.Equal(got, want) {
+					t.Errorf("%s, %+v: got %v, want %v", name, q, got, want)
+				}
+			}
+		}
+		q := service.HistoryQuery{RecordFilter: scheduler.RecordFilter{Outcomes: scheduler.Outcomes[:1]}}
+		earlier := f.wanted(&q)
+		got := f.pages(f.found, q, 3, func() { add(2) })
+		kept := f.wanted(&q)
+		for i, sequence := range got {
+			if i > 0 && sequence >= got[i-1] {
+				t.Errorf("%d comes after %d", sequence, got[i-1])
+			}
+		}
+		for _, sequence := range earlier {
+			if slices.Contains(kept, sequence) && !slices.Contains(got, sequence) {
+				t.Errorf("%d is there, and was left out: %s", sequence, fmt.Sprint(got))
+			}
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package identity
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
+	"github.com/carillon-sched/carillon/scheduler/tokens"
+)
+
+// Demand says when somebody is asked who they are.
+type Demand int
+
+// The demands.
+const (
+	// Never: anybody may do everything.
+	Never Demand = iota
+
+	// OnceThereAre asks from the moment on in which the first token is made, or always when there is an issuer or a rule
+	// for certificates.
+	OnceThereAre
+
+	// Always asks, also when nobody could answer yet.
+	Always
+)
+
+// Config says whom a finder knows.
+type Config struct {
+	// Demand says when somebody is asked. Default: never.
+	Demand Demand
+
+	// Local says that only this machine reaches the server: who is asked for nothing is called so.
+	Local bool
+
+	// Tokens are those of this scheduler. Default: none.
+	Tokens *tokens.Keeper
+
+	// Issuer takes tokens of an issuer. Default: none are.
+	Issuer Issuer
+
+	// Certificates say what the names in client certificates give: cn, ou, o, dns, email, uri. Default: nothing.
+	Certificates []access.Rule
+
+	// Trusted checks a certificate, which its connection has shown, once more: it may have expired meanwhile, or its
+	// authority may be trusted no more. Required with Certificates.
+	Trusted func(chain []*x509.Certificate) error
+}
+
+// Issuer knows who has a token of an issuer.
+type Issuer interface {
+	// Verify returns who has a token. The error is an [*access.Unknown] for one that is not taken.
+	Verify(ctx context.Context, token string) (*access.Principal, error)
+}
+
+// Finder finds out who asks. It is safe for concurrent use.
+type Finder struct {
+	cfg     Config
+	guesses *throttle.Throttle
+}
+
+// How often an address may give what is not taken: enough for a fleet behind one address whose token has just expired,
+// and nothing for who tries.
+const (
+	guessesPerSecond = 10
+	guessesAtOnce    = 100
+)
+
+// New returns a finder. It does no I/O.
+func New(cfg Config) *Finder {
+	return &Finder{cfg: cfg, guesses: throttle.New(guessesPerSecond, guessesAtOnce)}
+}
+
+// Open reports whether nobody is asked for anything at the moment.
+func (f *Finder) Open(ctx context.Context) (bool, error) {
+	switch {
+	case f.cfg.Demand == Never:
+		return true, nil
+	case f.cfg.Demand == Always, f.cfg.Issuer != nil, len(f.cfg.Certificates) > 0:
+		return false, nil
+	}
+	some, err := f.cfg.Tokens.Any(ctx)
+	return !some && err == nil, err
+}
+
+// Find returns who sends a request. The error is an [*access.Unknown] when that is not known, a [*throttle.Exceeded],
+// or that of the store or the issuer.
+func (f *Finder) Find(r *http.Request) (*access.Principal, error) {
+	address := addressOf(r)
+	open, err := f.Open(r.Context())
+	if err != nil {
+		return nil, fmt.Errorf("the tokens cannot be read: %w", err)
+	}
+	if open {
+		via := access.ViaOpen
+		if f.cfg.Local {
+			via = access.ViaLoopback
+		}
+		return access.Anybody(via, address), nil
+	}
+	p, err := f.find(r, address)
+	if err != nil {
+		return nil, err
+	}
+	p.Address = address
+	return p, nil
+}
+
+func (f *Finder) find(r *http.Request, address string) (*access.Principal, error) {
+	given := r.Header.Values("Authorization")
+	switch {
+	case len(given) > 1:
+		return nil, &access.Unknown{Reason: "there are several Authorization headers"}
+	case len(given) == 0:
+		return f.certified(r)
+	}
+	scheme, token, _ := strings.Cut(given[0], " ")
+	token = strings.TrimSpace(token)
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return nil, &access.Unknown{Reason: "what Authorization has is no Bearer token"}
+	}
+	if f.cfg.Tokens != nil && f.cfg.Tokens.Familiar(token) {
+		return f.byToken(r.Context(), token)
+	}
+	return f.guessed(r.Context(), address, token)
+}
+
+// guessed does what costs more than a look, unless the address has failed at it too often: a success costs it nothing.
+func (f *Finder) guessed(ctx context.Context, address, token string) (p *access.Principal, err error) {
+	network := throttle.Network(address)
+	if wait, ok := f.guesses.Peek(network); !ok {
+		return nil, &throttle.Exceeded{After: wait, Message: "too many tokens came from here that are not taken; wait a while"}
+	}
+	switch {
+	case strings.HasPrefix(token, tokens.Prefix) && f.cfg.Tokens != nil:
+		p, err = f.byToken(ctx, token)
+	case f.cfg.Issuer != nil:
+		p, err = f.cfg.Issuer.Verify(ctx, token)
+	default:
+		err = &access.Unknown{Reason: "this is not a token of this scheduler: those begin with " + tokens.Prefix}
+	}
+	if _, unknown := errors.AsType[*access.Unknown](err); unknown {
+		f.guesses.Allow(network)
+	}
+	return p, err
+}
+
+func (f *Finder) byToken(ctx context.Context, token string) (*access.Principal, error) {
+	t, err := f.cfg.Tokens.Verify(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	return tokens.Principal(t, ""), nil
+}
+
+// certified returns who has shown a certificate.
+func (f *Finder) certified(r *http.Request) (*access.Principal, error) {
+	if len(f.cfg.Certificates) == 0 || r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+		return nil, &access.Unknown{}
+	}
+	chain := r.TLS.PeerCertificates
+	if err := f.cfg.Trusted(chain); err != nil {
+		return nil, &access.Unknown{Reason: "the client certificate is not trusted any more: " + err.Error()}
+	}
+	c := chain[0]
+	sum := sha256.Sum256(c.Raw)
+	name := c.Subject.CommonName
+	for _, kind := range []string{"uri", "dns", "email"} {
+		if said := said(c, kind); name == "" && len(said) > 0 {
+			name = said[0]
+		}
+	}
+	return &access.Principal{
+		Name: name, ID: hex.EncodeToString(sum[:]), Via: access.ViaCertificate,
+		Grants: access.Grants(f.cfg.Certificates, func(kind string) []string { return said(c, kind) }),
+	}, nil
+}
+
+// said are the names of a kind in a certificate.
+func said(c *x509.Certificate, kind string) (names []string) {
+	switch kind {
+	case "cn":
+		if c.Subject.CommonName != "" {
+			names = []string{c.Subject.CommonName}
+		}
+	case "ou":
+		names = c.Subject.OrganizationalUnit
+	case "o":
+		names = c.Subject.Organization
+	case "dns":
+		names = c.DNSNames
+	case "email":
+		names = c.EmailAddresses
+	case "uri":
+		for _, u := range c.URIs {
+			names = append(names, u.String())
+		}
+	}
+	return names
+}
+
+// Kinds are the names in a certificate that rules may ask for.
+func Kinds() []string { return []string{"cn", "ou", "o", "dns", "email", "uri"} }
+
+// addressOf is where a request comes from.
+func addressOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}

@@ -1,0 +1,211 @@
+package identity_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/rest/identity"
+	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
+	"github.com/carillon-sched/carillon/scheduler/tokens"
+)
+
+// bucket holds tokens in memory. It has no watch.
+type bucket struct {
+	values map[string]scheduler.Stored
+	loads  int
+	err    error
+}
+
+func (b *bucket) Load(_ context.Context, name string) (scheduler.Stored, error) {
+	b.loads++
+	st, ok := b.values[name]
+	if !ok {
+		return st, scheduler.ErrNotFound
+	}
+	return st, b.err
+}
+
+func (b *bucket) Save(_ context.Context, name string, data []byte, _ uint64) (uint64, error) {
+	b.values[name] = scheduler.Stored{Key: scheduler.Key{Job: name}, Revision: 1, Data: data}
+	return 1, nil
+}
+
+func (*bucket) Remove(context.Context, string, uint64) error { return nil }
+
+func (b *bucket) Each(_ context.Context, f func(scheduler.Stored) error) error {
+	for _, st := range b.values {
+		if err := f(st); err != nil {
+			return err
+		}
+	}
+	return b.err
+}
+
+func (*bucket) Watch(context.Context, func(), func(string, uint64, []byte)) error {
+	return scheduler.ErrUnavailable
+}
+
+// anIssuer takes one token.
+type anIssuer struct{}
+
+func (anIssuer) Verify(_ context.Context, token string) (*access.Principal, error) {
+	if token != "ey.good.one" {
+		return nil, &access.Unknown{Reason: "the issuer's is another one"}
+	}
+	return &access.Principal{Name: "alice", Via: access.ViaOIDC}, nil
+}
+
+// request is one from an address, with headers "Name: value".
+func request(address string, headers ...string) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
+	r.RemoteAddr = address + ":1234"
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Add(name, value)
+	}
+	return r
+}
+
+// outcome is who somebody is, or why that is not known.
+func outcome(f *identity.Finder, r *http.Request) string {
+	p, err := f.Find(r)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%s from %s: %v", p, p.Address, p.Grants)
+}
+
+// TestWhoAsks finds out who asks in each of the ways, and refuses what is no way.
+func TestWhoAsks(t *testing.T) {
+	b := &bucket{values: map[string]scheduler.Stored{}}
+	keeper := tokens.NewKeeper(b)
+	_, ci, err := keeper.Create(t.Context(), []byte(`{"name": "ci", "grants": [{"role": "reader"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := identity.Config{Demand: identity.Always, Tokens: keeper, Issuer: anIssuer{}}
+	own := identity.Config{Demand: identity.OnceThereAre, Tokens: keeper}
+	fresh := identity.Config{Demand: identity.OnceThereAre, Tokens: tokens.NewKeeper(&bucket{}), Local: true}
+	issued := identity.Config{Demand: identity.OnceThereAre, Tokens: tokens.NewKeeper(&bucket{}), Issuer: anIssuer{}}
+	tests := map[string]struct {
+		cfg    identity.Config
+		header []string
+		want   string
+	}{
+		"nobody is asked":          {identity.Config{}, nil, "open from 192.0.2.1: [admin]"},
+		"nor is a fake token":      {identity.Config{}, []string{"Authorization: Bearer fake"}, "open from 192.0.2.1: [admin]"},
+		"no token yet":             {fresh, nil, "loopback from 192.0.2.1: [admin]"},
+		"no token yet, but issuer": {issued, nil, "none was given"},
+		"a token is there":         {own, nil, "none was given"},
+		"token":                    {own, []string{"Authorization: Bearer " + ci}, "token ci from 192.0.2.1: [reader]"},
+		"in lower case":            {own, []string{"Authorization: bearer  " + ci}, "token ci from 192.0.2.1: [reader]"},
+		"issuer's":                 {all, []string{"Authorization: Bearer ey.good.one"}, "oidc alice from 192.0.2.1: []"},
+		"another issuer's":         {all, []string{"Authorization: Bearer ey.bad.one"}, "the issuer's is another one"},
+		"issuer's, not taken":      {own, []string{"Authorization: Bearer ey.good.one"}, "this is not a token of this scheduler: those begin with crl_"},
+		"password":                 {all, []string{"Authorization: Basic YTpi"}, "no Bearer token"},
+		"empty":                    {all, []string{"Authorization: Bearer "}, "no Bearer token"},
+		"only the token":           {all, []string{"Authorization: " + ci}, "no Bearer token"},
+		"two":                      {all, []string{"Authorization: Bearer " + ci, "Authorization: Bearer " + ci}, "several Authorization headers"},
+		"nothing, but asked":       {identity.Config{Demand: identity.Always}, nil, "none was given"},
+		"a token, but none kept":   {identity.Config{Demand: identity.Always}, []string{"Authorization: Bearer " + ci}, "not a token of this scheduler"},
+	}
+	for name, test := range tests {
+		if got := outcome(identity.New(test.cfg), request("192.0.2.1", test.header...)); !strings.Contains(got, test.want) {
+			t.Errorf("%s: got %s, want %s", name, got, test.want)
+		}
+	}
+	b.err = scheduler.ErrUnavailable
+	if _, err := identity.New(own).Find(request("192.0.2.1", "Authorization: Bearer "+ci)); !errors.Is(err, scheduler.ErrUnavailable) {
+		t.Errorf("a store that does not answer: %v", err)
+	}
+	b.values = nil
+	unsure := identity.Config{Demand: identity.OnceThereAre, Tokens: tokens.NewKeeper(b)}
+	if _, err := identity.New(unsure).Find(request("192.0.2.1")); !errors.Is(err, scheduler.ErrUnavailable) {
+		t.Errorf("a store that does not say whether there are tokens: %v", err)
+	}
+}
+
+// TestGuessesAreBounded shows that an address which tries tokens is told to wait without a look at the store, while others
+// and its own good token get in.
+func TestGuessesAreBounded(t *testing.T) {
+	b := &bucket{values: map[string]scheduler.Stored{}}
+	keeper := tokens.NewKeeper(b)
+	f := identity.New(identity.Config{Demand: identity.Always, Tokens: keeper})
+	_, good, err := keeper.Create(t.Context(), []byte(`{"grants": [{"role": "reader"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for range 1000 {
+		_, guess, err := tokens.NewKeeper(&bucket{values: map[string]scheduler.Stored{}}).Create(t.Context(), []byte(`{"grants": [{"role": "admin"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.Find(request("192.0.2.66", "Authorization: Bearer "+guess))
+		if _, ok := errors.AsType[*throttle.Exceeded](err); ok {
+			refused++
+		} else if _, ok := errors.AsType[*access.Unknown](err); !ok {
+			t.Fatal(err)
+		}
+	}
+	if refused < 500 || b.loads > 500 {
+		t.Errorf("%d guesses were refused, the store was read %d times", refused, b.loads)
+	}
+	if _, err := f.Find(request("192.0.2.1", "Authorization: Bearer "+good)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCertificates gives to names in client certificates what the rules say.
+func TestCertificates(t *testing.T) {
+	var rules []access.Rule
+	for _, text := range []string{"cn:ci=operator@partners", "dns:ops.example=admin", "uri:spiffe://x/y=reader@x", "ou:dev=reader", "email:a@b=reader@mail", "o:Corp=reader@corp"} {
+		r, err := access.ParseRule(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules = append(rules, r)
+	}
+	var untrusted error
+	f := identity.New(identity.Config{
+		Demand: identity.OnceThereAre, Certificates: rules, Tokens: tokens.NewKeeper(&bucket{}),
+		Trusted: func([]*x509.Certificate) error { return untrusted },
+	})
+	spiffe := &url.URL{Scheme: "spiffe", Host: "x", Path: "/y"}
+	for want, c := range map[string]*x509.Certificate{
+		"certificate ci from 192.0.2.1: [operator@partners]":    {Subject: pkix.Name{CommonName: "ci"}},
+		"certificate ops.example from 192.0.2.1: [admin]":       {DNSNames: []string{"ops.example"}},
+		"certificate spiffe://x/y from 192.0.2.1: [reader@x]":   {URIs: []*url.URL{spiffe}},
+		"certificate bo from 192.0.2.1: [reader reader@corp]":   {Subject: pkix.Name{CommonName: "bo", Organization: []string{"Corp"}, OrganizationalUnit: []string{"x", "dev"}}},
+		"certificate a@b from 192.0.2.1: [reader@mail]":         {EmailAddresses: []string{"a@b"}},
+		"certificate spiffe://x/y.evil.test from 192.0.2.1: []": {URIs: []*url.URL{{Scheme: "spiffe", Host: "x", Path: "/y.evil.test"}}},
+		"certificate ops.example.evil.test from 192.0.2.1: []":  {DNSNames: []string{"ops.example.evil.test"}},
+	} {
+		r := request("192.0.2.1")
+		r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{c}}
+		if got := outcome(f, r); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	r := request("192.0.2.1")
+	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{{Subject: pkix.Name{CommonName: "ci"}}}}
+	untrusted = errors.New("it has expired")
+	if got := outcome(f, r); !strings.Contains(got, "not trusted any more: it has expired") {
+		t.Error(got)
+	}
+	r.TLS = &tls.ConnectionState{}
+	if got := outcome(f, r); !strings.Contains(got, "none was given") {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,33 @@
+package rest
+
+import (
+	"net/http"
+
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// jobHistory answers with a page of the records of a job, or none of them when it
+// is asked for those of a job in another state than it has; or follows them.
+func (a *api) jobHistory(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	filter, state, err := view.HistoryState(q.Get("$filter"))
+	if err != nil {
+		return err
+	}
+	if state == "" || q.Has("follow") {
+		return a.history(w, r)
+	}
+	v, err := a.service.Get(r.Context(), key(r))
+	if err != nil {
+		return err
+	}
+	if v.Job.State != state {
+		return answer(w, http.StatusOK, view.NewList[any](nil, ""))
+	}
+	asked := *r.URL
+	q.Set("$filter", filter) // the link to the next page goes on with these records, whatever becomes of the job
+	asked.RawQuery = q.Encode()
+	rest := *r
+	rest.URL = &asked
+	return a.history(w, &rest)
+}

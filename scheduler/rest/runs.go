@@ -1,0 +1,91 @@
+package rest
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/ical"
+	"github.com/carillon-sched/carillon/scheduler/service"
+)
+
+// The bounds of a calendar of coming runs.
+const (
+	defaultRunDays = 30
+	maxRunDays     = 366
+	defaultRuns    = 1000
+	maxRuns        = 10_000
+)
+
+// How often calendar programs are to ask again, and for how long an answer is fresh.
+const (
+	calendarRefresh = time.Hour
+	calendarAge     = "private, max-age=300"
+)
+
+// runs answers with the coming runs of a job, a collection or all, as a calendar.
+func (a *api) runs(w http.ResponseWriter, r *http.Request) error {
+	q := service.RunsQuery{Key: key(r), Sees: access.Sees(r.Context())}
+	var err error
+	if q.Days, err = number(r, "days", 1, maxRunDays, defaultRunDays); err != nil {
+		return err
+	}
+	if q.Most, err = number(r, "max", 1, maxRuns, defaultRuns); err != nil {
+		return err
+	}
+	runs, err := a.service.Runs(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	body := calendarOf(r, q.Key, runs)
+	tag := fmt.Sprintf(`"%x"`, sha256.Sum256([]byte(body)))
+	h := w.Header()
+	h.Set("ETag", tag)
+	h.Set("Cache-Control", calendarAge)
+	if match := r.Header.Get("If-None-Match"); match == "*" || match != "" && strings.Contains(match, tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	h.Set("Content-Type", "text/calendar; charset=utf-8")
+	h.Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write([]byte(body)) //nolint:gosec // a calendar, and it says so
+	return nil
+}
+
+// calendarOf is a calendar of runs. It changes when a run does, or is over, and not by itself.
+func calendarOf(r *http.Request, k scheduler.Key, runs []service.Run) string {
+	feed := ical.Feed{Name: "Carillon", Product: "carillon", Refresh: calendarRefresh}
+	switch {
+	case k.Job != "":
+		feed.Name = k.String()
+	case k.Collection != "":
+		feed.Name = k.Collection
+	}
+	for i := range runs {
+		j := runs[i].Job
+		zone := j.Plan.Zone()
+		text := j.Plan.Describe()
+		if j.Def.Description != "" {
+			text = j.Def.Description + "\n" + text
+		}
+		text += "\n" + runs[i].Due.In(zone).Format("2006-01-02 15:04:05 MST") + ", " + zone.String()
+		feed.Events = append(feed.Events, ical.Event{
+			Identity: j.UID + " " + scheduler.OccurrenceID(j.Key, runs[i].Nominal), Name: j.Key.String(), Description: text,
+			URL: jobURL(r, j.Key), Stamp: j.Updated, At: runs[i].Due,
+		})
+	}
+	return feed.String()
+}
+
+// jobURL is where a job is found.
+func jobURL(r *http.Request, k scheduler.Key) string {
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + r.Host + "/jobCollections/" + k.Collection + "/jobs/" + k.Job
+}

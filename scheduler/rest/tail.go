@@ -1,0 +1,141 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
+)
+
+// follow sends the records that are asked for, after a place or from now on,
+// until the client goes, or the job is deleted.
+func (a *api) follow(w http.ResponseWriter, r *http.Request, q service.HistoryQuery, form *tailForm) error {
+	if err := checkOptions(r.URL.RawQuery, tailOptions); err != nil {
+		return err
+	}
+	asked, err := placeOf(r)
+	if err != nil {
+		return err
+	}
+	end, err := a.tails.begin(r)
+	if err != nil {
+		return err
+	}
+	defer end()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	t := &tail{form: form, asked: asked, to: w, control: http.NewResponseController(w), failed: cancel}
+	defer t.close()
+	err = a.service.Follow(ctx, q, service.Tail{After: asked, Beyond: form.beyond, Ready: t.open, Record: t.send, Passed: t.pass})
+	if t.isOpen() && errors.Is(err, scheduler.ErrNotFound) {
+		t.write(form.end(err))
+		return nil
+	}
+	if t.isOpen() && err != nil {
+		a.log.Warn("a live tail was cut off", "path", r.URL.Path, "err", err)
+		return nil // its client comes again
+	}
+	return err
+}
+
+// tail is a live tail. It is written to from the store's goroutine, and closed
+// from the request's.
+type tail struct {
+	form    *tailForm
+	asked   *uint64
+	to      http.ResponseWriter
+	control *http.ResponseController
+	failed  func() // the client is gone, or as good as gone
+
+	mu     sync.Mutex
+	opened bool
+	closed bool
+	passed uint64 // a record that is not wanted, the last that came, if none has come since; else 0
+	life   *time.Timer
+}
+
+// tailPatience is how long a client may take no data.
+const tailPatience = 10 * time.Second
+
+// signOfLife is how often a client gets a sign of life while nothing happens: it
+// tells a quiet history from a dead connection.
+const signOfLife = 15 * time.Second
+
+// open sends the header: what is recorded after a sequence will be sent.
+func (t *tail) open(b service.Beginning) {
+	t.form.head(t.to.Header(), b)
+	t.mu.Lock()
+	t.opened = true
+	t.life = time.AfterFunc(signOfLife, t.live)
+	t.mu.Unlock()
+	t.write(t.form.begin(t.asked, b))
+}
+
+// live sends a sign of life, again and again until the tail is closed.
+func (t *tail) live() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.put(t.form.life(t.passed))
+	t.passed = 0
+	if !t.closed {
+		t.life.Reset(signOfLife)
+	}
+}
+
+func (t *tail) isOpen() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.opened
+}
+
+func (t *tail) send(rec *scheduler.Record) {
+	data := t.form.record(rec)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.passed = 0
+	t.put(data)
+}
+
+// pass notes the place of a record that is not wanted.
+func (t *tail) pass(sequence uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.passed = sequence
+}
+
+func (t *tail) write(p []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.put(p)
+}
+
+// put is write under the lock.
+func (t *tail) put(p []byte) {
+	if t.closed {
+		return
+	}
+	_ = t.control.SetWriteDeadline(time.Now().Add(tailPatience)) // where there is no connection, there is no need
+	_, err := t.to.Write(p)
+	if err == nil {
+		err = t.control.Flush()
+	}
+	_ = t.control.SetWriteDeadline(time.Time{})
+	if err != nil {
+		t.closed = true
+		t.failed()
+	}
+}
+
+// close ends the writing: the request's goroutine is about to return.
+func (t *tail) close() {
+	t.mu.Lock()
+	t.closed = true
+	if t.life != nil {
+		t.life.Stop()
+	}
+	t.mu.Unlock()
+}

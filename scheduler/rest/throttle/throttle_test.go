@@ -1,0 +1,82 @@
+package throttle_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
+)
+
+// TestThrottle lets each caller have its burst, and then its rate.
+func TestThrottle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		throttled := throttle.New(10, 5)
+		times := func(caller string) (n int) {
+			for range 100 {
+				if _, ok := throttled.Allow(caller); ok {
+					n++
+				}
+			}
+			return n
+		}
+		if a, b, again := times("a"), times("b"), times("a"); a != 5 || b != 5 || again != 0 {
+			t.Errorf("got %d of a, %d of b, %d of a again", a, b, again)
+		}
+		wait, ok := throttled.Allow("a")
+		if ok || wait != 100*time.Millisecond {
+			t.Errorf("may it: %t, after %s", ok, wait)
+		}
+		if soon, may := throttled.Peek("a"); may || soon != wait {
+			t.Errorf("a look says %t, after %s", may, soon)
+		}
+		if _, may := throttled.Peek("c"); !may {
+			t.Error("who has not come yet may not")
+		}
+		time.Sleep(wait)
+		if n := times("a"); n != 1 {
+			t.Errorf("%d times after the wait", n)
+		}
+		time.Sleep(time.Hour)
+		if n := times("a"); n != 5 {
+			t.Errorf("%d times after an hour", n)
+		}
+	})
+}
+
+// TestThrottleIsBounded shows that many callers take no more memory than some, and that one who keeps coming is not
+// forgotten among them.
+func TestThrottleIsBounded(t *testing.T) {
+	throttled := throttle.New(1e-9, 10)
+	n := 0
+	for i := range 200_000 {
+		throttled.Allow(fmt.Sprint("address ", i))
+		if i%10_000 == 0 {
+			if _, ok := throttled.Allow("regular"); ok {
+				n++
+			}
+		}
+	}
+	if throttled.Len() > 1<<15 {
+		t.Errorf("%d callers are kept", throttled.Len())
+	}
+	if n != 10 {
+		t.Errorf("the regular one was let in %d times, want 10", n)
+	}
+}
+
+func TestNetwork(t *testing.T) {
+	for address, want := range map[string]string{
+		"192.0.2.7": "192.0.2.7", "::ffff:192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
+		"fe80::1%eth0": "fe80::/64", "": "", "somewhere": "somewhere",
+	} {
+		if got := throttle.Network(address); got != want {
+			t.Errorf("%s: got %s, want %s", address, got, want)
+		}
+	}
+	var none *throttle.Throttle
+	if _, ok := none.Allow("a"); !ok || throttle.New(0, 5) != nil {
+		t.Error("no limit is one")
+	}
+}

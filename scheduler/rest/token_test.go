@@ -1,0 +1,163 @@
+package rest_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/scheduler/rest"
+	"github.com/carillon-sched/carillon/scheduler/rest/identity"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/tokens"
+	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// replica serves the API of another process on the world's NATS server, with access tokens, and returns its URL.
+func (w *world) replica() string {
+	w.t.Helper()
+	nc, err := nats.Connect("", nats.InProcessServer(w.server))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(nc.Close)
+	st, err := store.Open(w.t.Context(), nc, store.Config{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	keeper := tokens.NewKeeper(st.Tokens())
+	s := service.New(service.Config{Store: st, Actions: w.actions, Secrets: w.vault, Tokens: keeper})
+	ended := make(chan error, 1)
+	ctx := w.t.Context()
+	go func() { ended <- s.Run(ctx) }()
+	w.t.Cleanup(func() {
+		if err := <-ended; err != nil {
+			w.t.Error(err)
+		}
+	})
+	find := identity.New(identity.Config{Demand: identity.OnceThereAre, Tokens: keeper}).Find
+	api := httptest.NewServer(rest.New(rest.Config{Service: s, Version: "1.2.3", Identify: find}))
+	w.t.Cleanup(api.Close)
+	return api.URL
+}
+
+// TestTokensOnReplicas makes the first token on one of two processes, which shuts the other one, and revokes it: it stops
+// working at once on both, and neither is open again.
+func TestTokensOnReplicas(t *testing.T) {
+	w := newWorld(t)
+	one, two := w.replica(), w.replica()
+	status := func(url, token string) int {
+		if token == "" {
+			return w.do(http.MethodGet, url+"/jobCollections", "").status
+		}
+		return w.do(http.MethodGet, url+"/jobCollections", "", "Authorization: Bearer "+token).status
+	}
+	for _, url := range []string{one, two} {
+		if got := status(url, ""); got != http.StatusOK {
+			t.Errorf("before the first token: %d", got)
+		}
+	}
+	made := w.do(http.MethodPost, one+"/tokens", `{"name": "root", "grants": [{"role": "admin"}]}`)
+	var root, reader struct {
+		ID    string `json:"id"`
+		Token string `json:"token"`
+	}
+	if err := json.Unmarshal([]byte(made.body), &root); err != nil || made.status != http.StatusCreated {
+		t.Fatal(made, err)
+	}
+	both := func(token string, want int) {
+		t.Helper()
+		for _, url := range []string{one, two} {
+			w.await("the other process", func() bool { return status(url, token) == want })
+		}
+	}
+	both("", http.StatusUnauthorized)
+	both(root.Token, http.StatusOK)
+	made = w.do(http.MethodPost, two+"/tokens", `{"grants": [{"role": "reader", "collections": ["mine"]}]}`, "Authorization: Bearer "+root.Token)
+	if err := json.Unmarshal([]byte(made.body), &reader); err != nil || made.status != http.StatusCreated {
+		t.Fatal(made, err)
+	}
+	if got := status(one, reader.Token); got != http.StatusOK { // at once: it is read when nobody has told of it yet
+		t.Errorf("a new token: %d", got)
+	}
+	list := w.do(http.MethodGet, one+"/tokens", "", "Authorization: Bearer "+root.Token)
+	if !strings.Contains(list.body, `"name":"root","grants":[{"role":"admin"}]`) || strings.Contains(list.body, "hash") ||
+		strings.Contains(list.body, root.Token[15:30]) {
+		t.Errorf("the list is %s", list.body)
+	}
+	if r := w.do(http.MethodPost, one+"/tokens", `{"grants": [{"role": "admin"}]}`, "Authorization: Bearer "+reader.Token); r.status != http.StatusForbidden {
+		t.Errorf("a reader makes an admin: %d", r.status)
+	}
+	if r := w.do(http.MethodDelete, two+"/tokens/"+root.ID, "", "Authorization: Bearer "+root.Token); r.status != http.StatusOK {
+		t.Errorf("revoking: %d %s", r.status, r.body)
+	}
+	if got := status(two, root.Token); got != http.StatusUnauthorized {
+		t.Errorf("a revoked token, where it was revoked: %d", got)
+	}
+	both(root.Token, http.StatusUnauthorized)
+	both("", http.StatusUnauthorized)
+	both(reader.Token, http.StatusOK)
+}
+
+// TestRevokedTokenEndsItsTail shows that a live tail ends when its token is revoked: nothing more is told to who has it.
+func TestRevokedTokenEndsItsTail(t *testing.T) {
+	w := newWorld(t)
+	url := w.replica()
+	made := w.do(http.MethodPost, url+"/tokens", `{"grants": [{"role": "reader"}]}`)
+	var reader view.NewToken
+	if err := json.Unmarshal([]byte(made.body), &reader); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/history?follow=true", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+reader.Text)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatal(resp.Status)
+	}
+	if _, err := tokens.NewKeeper(w.store.Tokens()).Revoke(t.Context(), reader.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		t.Errorf("the tail did not end: %v", err)
+	}
+}
+
+// TestRate lets each token have its rate, and each address where nobody is asked.
+func TestRate(t *testing.T) {
+	for _, who := range []string{"", "reader"} {
+		w := newWorld(t, func(cfg *rest.Config) {
+			cfg.Rate, cfg.RateBurst = 0.001, 5
+			if who != "" {
+				cfg.Identify = byGrants
+			}
+		})
+		var last reply
+		for range 5 {
+			if last = w.do(http.MethodGet, "/jobCollections", "", bearer(who)...); last.status != http.StatusOK {
+				t.Fatalf("%q: %d %s", who, last.status, last.body)
+			}
+		}
+		last = w.do(http.MethodGet, "/jobCollections", "", bearer(who)...)
+		if last.status != http.StatusTooManyRequests || last.header.Get("Retry-After") == "" || !strings.Contains(last.body, `"code":"TooManyRequests"`) {
+			t.Errorf("%q: %d %v %s", who, last.status, last.header, last.body)
+		}
+		if r := w.do(http.MethodGet, "/healthz", ""); r.status != http.StatusOK {
+			t.Errorf("%q: health: %d", who, r.status)
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/cache"
+	"github.com/carillon-sched/carillon/scheduler/forecast"
+)
+
+// Forecaster tells what is planned.
+type Forecaster struct{ shared *shared }
+
+// ForecastQuery says what is to be foreseen.
+type ForecastQuery struct {
+	Collection string    // "": of all collections
+	From       time.Time // zero: now
+	Hours      int       // 1-168; 0: 24
+	Proposals  int       // at most; 0-10000
+
+	// Sees says which collections may be seen; nil: all.
+	Sees func(collection string) bool
+}
+
+func (q *ForecastQuery) check(now time.Time) error {
+	if q.Collection != "" {
+		if err := scheduler.ValidateName("collection", q.Collection); err != nil {
+			return err
+		}
+	}
+	if q.Hours == 0 {
+		q.Hours = forecast.DefaultHours
+	}
+	if q.From.IsZero() {
+		q.From = now
+	}
+	switch {
+	case q.Hours < 1 || q.Hours > forecast.MaxHours:
+		return scheduler.Invalid("hours", fmt.Sprintf("%d is not in 1-%d", q.Hours, forecast.MaxHours))
+	case q.Proposals < 0 || q.Proposals > forecast.MaxProposals:
+		return scheduler.Invalid("proposals", fmt.Sprintf("%d is not in 0-%d", q.Proposals, forecast.MaxProposals))
+	case q.From.Before(now.Add(-time.Minute)):
+		return scheduler.Invalid("from", "lies in the past: the history has what ran then")
+	case q.From.After(now.AddDate(farthest, 0, 0)):
+		return scheduler.Invalid("from", fmt.Sprintf("is more than %d years away", farthest))
+	}
+	return nil
+}
+
+// farthest is how many years ahead a forecast may begin.
+const farthest = 100
+
+// Forecast counts the runs that are planned, by the minute, and proposes what lowers
+// their peaks. It reads all definitions, one such request at a time, and stops with
+// ctx.
+//
+// Errors: ErrInvalid, ErrNotFound without the collection, ErrUnavailable when too many
+// wait already.
+func (f Forecaster) Forecast(ctx context.Context, q ForecastQuery) (*forecast.Report, error) {
+	if err := q.check(time.Now().UTC()); err != nil {
+		return nil, err
+	}
+	if q.Collection != "" {
+		if err := f.shared.exists(ctx, q.Collection); err != nil {
+			return nil, err
+		}
+	}
+	release, err := takeTurn(ctx, f.shared.doctoring)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	counted := forecast.New(q.From, q.Hours)
+	if err := f.shared.eachPlanned(ctx, q.Collection, q.Sees, counted); err != nil {
+		return nil, err
+	}
+	report := counted.Report()
+	if q.Proposals == 0 {
+		return report, nil
+	}
+	jobs, err := f.shared.compiled(ctx, counted.Candidates(q.Proposals))
+	if err != nil {
+		return nil, err
+	}
+	counted.Propose(report, jobs)
+	return report, nil
+}
+
+// compiled returns those of jobs that are there, in the order of keys.
+func (h *shared) compiled(ctx context.Context, keys []scheduler.Key) (jobs []*scheduler.Job, err error) {
+	for chunk := range slices.Chunk(keys, batchKeys) {
+		found := map[scheduler.Key]*scheduler.Job{}
+		stored, err := h.stored(ctx, chunk)
+		if err != nil {
+			return nil, err
+		}
+		for _, st := range stored {
+			if err := ctx.Err(); err != nil {
+				return nil, context.Cause(ctx)
+			}
+			if j, err := h.decode(st); err == nil {
+				found[st.Key] = j
+			}
+		}
+		for _, k := range chunk {
+			if found[k] != nil {
+				jobs = append(jobs, found[k])
+			}
+		}
+	}
+	return jobs, nil
+}
+
+// planned takes what [shared.eachPlanned] finds.
+type planned interface {
+	Add(j *scheduler.Job, b *scheduler.Baton)
+	Closed()
+	Damaged()
+}
+
+// eachPlanned gives the jobs of a collection, or of all that may be seen, to
+// something that asks what they plan: one at a time, in no particular order, with their
+// batons where [forecast.NeedsBaton] asks for them.
+func (h *shared) eachPlanned(ctx context.Context, collection string, sees func(string) bool, to planned) error {
+	var keys []scheduler.Key
+	err := h.Store.EachJob(ctx, collection, func(k scheduler.Key) error {
+		if sees == nil || sees(k.Collection) {
+			keys = append(keys, k)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r := &planReader{shared: h, to: to, definitions: &cache.Definitions{}, open: map[string]bool{}}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for chunk := range slices.Chunk(keys, batchKeys) {
+		g.Go(func() error { return r.read(gctx, chunk) })
+	}
+	return g.Wait()
+}
+
+// planReader reads jobs in bulk.
+type planReader struct {
+	shared      *shared
+	definitions *cache.Definitions // those that several have in common
+
+	mu   sync.Mutex
+	to   planned
+	open map[string]bool // collections whose jobs may run
+}
+
+func (r *planReader) read(ctx context.Context, keys []scheduler.Key) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	stored, err := r.shared.stored(ctx, keys)
+	if err != nil {
+		return err
+	}
+	var jobs []*scheduler.Job
+	var counting []scheduler.Key
+	damaged := 0
+	for _, st := range stored {
+		if scheduler.StoredState(st.Data).Final() {
+			continue
+		}
+		j, err := scheduler.ReadJobWith(r.definitions, st.Key, st.Revision, st.Data, r.shared.Actions, r.shared.Secrets)
+		if _, bad := errors.AsType[*scheduler.DamagedError](err); bad {
+			damaged++
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		jobs = append(jobs, j)
+		if j.State == scheduler.Enabled && forecast.NeedsBaton(j) {
+			counting = append(counting, j.Key)
+		}
+	}
+	batons, err := r.batons(ctx, counting)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for range damaged {
+		r.to.Damaged()
+	}
+	for i, j := range jobs {
+		if i%yieldAfter == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if !r.isOpen(ctx, j.Key.Collection) {
+			r.to.Closed()
+			continue
+		}
+		r.to.Add(j, batons[j.Key])
+	}
+	return nil
+}
+
+// yieldAfter is after how many jobs it is looked whether somebody waits still.
+const yieldAfter = 16
+
+// isOpen reports whether the jobs of a collection may run; of each it asks once.
+func (r *planReader) isOpen(ctx context.Context, collection string) bool {
+	open, known := r.open[collection]
+	if !known {
+		open = r.shared.open(ctx, collection)
+		r.open[collection] = open
+	}
+	return open
+}
+
+// batonsAtOnce is how many batons are asked for at once.
+const batonsAtOnce = 512
+
+// batons returns those of jobs that can be read.
+func (r *planReader) batons(ctx context.Context, keys []scheduler.Key) (map[scheduler.Key]*scheduler.Baton, error) {
+	found := make(map[scheduler.Key]*scheduler.Baton, len(keys))
+	for chunk := range slices.Chunk(keys, batonsAtOnce) {
+		err := r.shared.Store.FindBatons(ctx, chunk, func(st scheduler.Stored, _ bool) {
+			if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Check(scheduler.Slot{Key: st.Key}) == nil {
+				found[st.Key] = &b
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}

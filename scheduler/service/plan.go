@@ -1,0 +1,68 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// checkPlan checks that a collection may have the free plan, where it has not had
+// it before. cur is what it is now, nil for a new one.
+func (c CollectionKeeper) checkPlan(ctx context.Context, cur, next *scheduler.Collection) error {
+	if next.Plan != scheduler.Free || cur != nil && cur.Plan == scheduler.Free {
+		return nil
+	}
+	others, err := c.freeBeside(ctx, next)
+	if err != nil {
+		return err
+	}
+	var jobs []*scheduler.Job
+	if cur != nil {
+		if jobs, err = c.jobsOf(ctx, cur.Name); err != nil {
+			return err
+		}
+	}
+	return next.CheckPlan(jobs, others)
+}
+
+// freeBeside counts the other free collections of a collection's subscription.
+func (c CollectionKeeper) freeBeside(ctx context.Context, of *scheduler.Collection) (n int, err error) {
+	all, err := c.Collections(ctx)
+	own, _ := of.Scope.Names()
+	for _, one := range all {
+		subscription, _ := one.Scope.Names()
+		if one.Plan == scheduler.Free && one.Name != of.Name && strings.EqualFold(subscription, own) {
+			n++
+		}
+	}
+	return n, err
+}
+
+// jobsOf returns the jobs of a collection, but for those that are damaged. Of more
+// than any plan has, it returns some.
+func (c CollectionKeeper) jobsOf(ctx context.Context, collection string) (jobs []*scheduler.Job, err error) {
+	keys, err := c.edits.reads.keys(ctx, collection)
+	if err == nil {
+		keys, err = c.edits.reads.existing(ctx, keys, batchKeys)
+	}
+	if err != nil {
+		return nil, err
+	}
+	stored, err := c.shared.stored(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	for _, st := range stored {
+		j, err := c.shared.decodeInTurn(ctx, st)
+		if _, damaged := errors.AsType[*scheduler.DamagedError](err); damaged {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}

@@ -1,0 +1,135 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// List returns a page of a collection's jobs by name, of one state when state
+// is not empty, and with the labels that the page asks for: see [Reader.Search].
+func (r Reader) List(
+	ctx context.Context, collection string, state scheduler.State, p view.Page,
+) (views []*view.Job, next *view.Page, err error) {
+	return r.Search(ctx, scheduler.JobQuery{Collections: []string{collection}, State: state, Labels: p.Labels}, p)
+}
+
+// Search returns a page of the jobs that are looked for, by collection and name.
+// next asks for what follows, nil for nothing. A page ends early when many jobs
+// were looked at in vain; it may even be empty. ErrNotFound when the only
+// collection that is named does not exist; of several, those that do not are
+// left out.
+//
+// Where only one collection is named, a page goes on after a job's name, and
+// else after its collection and name ([view.Page.After]).
+//
+// An index says which jobs may be among those that are looked for, and the
+// store whether they are. While there is no index, all jobs are looked at.
+func (r Reader) Search(ctx context.Context, q scheduler.JobQuery, p view.Page) (views []*view.Job, next *view.Page, err error) {
+	at, err := r.checkSearch(ctx, &q, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	release, err := takeTurn(ctx, r.shared.searching)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer release()
+	s := &jobSearch{reader: r, query: &q, page: p, at: at}
+	current, err := r.shared.index.Current(ctx)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case current:
+		s.source = &indexed{index: r.shared.index, query: &q}
+	default:
+		if s.source, err = r.scan(ctx, &q, s); err != nil {
+			return nil, nil, err
+		}
+	}
+	more, err := s.run(ctx)
+	if err != nil || !more {
+		return s.views, nil, err
+	}
+	s.page.After = after(&q, s.at)
+	return s.views, &s.page, nil
+}
+
+// checkSearch checks what is asked for, and returns the job after which the page begins.
+func (r Reader) checkSearch(ctx context.Context, q *scheduler.JobQuery, p view.Page) (at scheduler.Key, err error) {
+	problems := []error{p.Validate()}
+	for _, c := range q.Collections {
+		problems = append(problems, scheduler.ValidateCollection(c))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return at, err
+	}
+	if !q.From.IsZero() && !q.Before.IsZero() && !q.From.Before(q.Before) {
+		return at, scheduler.Invalid("nextAfter", "is not before nextBefore: no job can be between them")
+	}
+	q.Collections = sorted(q.Collections)
+	if !alone(q) {
+		at.Collection, at.Job, _ = strings.Cut(p.After, "/")
+		if p.After != "" && at.Job == "" {
+			return at, scheduler.Invalid("$skiptoken", fmt.Sprintf("%q is not a collection/job after which the list may go on", p.After))
+		}
+		return at, nil
+	}
+	return scheduler.Key{Collection: q.Collections[0], Job: p.After}, r.shared.exists(ctx, q.Collections[0])
+}
+
+// sorted returns collections in order, each once; nil for nil.
+func sorted(collections []string) []string {
+	if collections == nil {
+		return nil
+	}
+	return slices.Compact(slices.Sorted(slices.Values(collections)))
+}
+
+// alone reports whether one collection is searched.
+func alone(q *scheduler.JobQuery) bool { return len(q.Collections) == 1 }
+
+// after is the place after a job, as a page has it.
+func after(q *scheduler.JobQuery, k scheduler.Key) string {
+	if alone(q) {
+		return k.Job
+	}
+	return k.String()
+}
+
+// scan lists the jobs whose names are looked for, by the store's own index, which knows no more than the names.
+func (r Reader) scan(ctx context.Context, q *scheduler.JobQuery, s *jobSearch) (source, error) {
+	collection := ""
+	if alone(q) {
+		collection = q.Collections[0]
+	}
+	var keys []scheduler.Key
+	err := r.shared.Store.EachJob(ctx, collection, func(k scheduler.Key) error {
+		if q.Within(k.Collection) && strings.HasPrefix(k.Job, q.Prefix) && compareKeys(k, s.at) > 0 {
+			keys = append(keys, k)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(keys, compareKeys)
+	if s.page.Skip > 0 && q.ByName() { // the part before the page need not be looked at
+		if keys, err = r.existing(ctx, keys, s.page.Skip+s.page.Size()+1); err != nil {
+			return nil, err
+		}
+		keys, s.page.Skip = keys[min(s.page.Skip, len(keys)):], 0
+	}
+	return &scanned{keys}, nil
+}
+
+// compareKeys orders jobs by collection and name.
+func compareKeys(a, b scheduler.Key) int {
+	return cmp.Or(cmp.Compare(a.Collection, b.Collection), cmp.Compare(a.Job, b.Job))
+}

@@ -1,0 +1,56 @@
+package service
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/tokens"
+	"github.com/carillon-sched/carillon/scheduler/trail"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// TokenKeeper keeps access tokens. Package tokens says how.
+type TokenKeeper struct{ shared *shared }
+
+// errNoTokens is what a service without a keeper has.
+var errNoTokens = fmt.Errorf("%w: this scheduler keeps no tokens", scheduler.ErrConflict)
+
+// CreateToken is [tokens.Keeper.Create].
+func (t TokenKeeper) CreateToken(ctx context.Context, body []byte) (made *tokens.Token, text string, err error) {
+	if t.shared.Tokens == nil {
+		return nil, "", errNoTokens
+	}
+	e := &trail.Entry{Kind: trail.Token, Op: "create", Name: "new", Result: string(view.Created)}
+	err = t.shared.audited(ctx, e, func(e *trail.Entry) (err error) {
+		if made, text, err = t.shared.Tokens.Create(ctx, body); err == nil {
+			e.Name = made.ID
+		}
+		return err
+	})
+	return made, text, err
+}
+
+// Tokens is [tokens.Keeper.List].
+func (t TokenKeeper) Tokens(ctx context.Context) ([]*tokens.Token, error) {
+	if t.shared.Tokens == nil {
+		return nil, nil
+	}
+	return t.shared.Tokens.List(ctx)
+}
+
+// RevokeToken is [tokens.Keeper.Revoke].
+func (t TokenKeeper) RevokeToken(ctx context.Context, id string) (revoked *tokens.Token, err error) {
+	if t.shared.Tokens == nil {
+		return nil, errNoTokens
+	}
+	if !tokens.WellFormed(id) {
+		return nil, fmt.Errorf("token %s: %w", id, scheduler.ErrNotFound)
+	}
+	e := &trail.Entry{Kind: trail.Token, Op: "revoke", Name: id, Result: "revoked"}
+	err = t.shared.audited(ctx, e, func(*trail.Entry) (err error) {
+		revoked, err = t.shared.Tokens.Revoke(ctx, id)
+		return err
+	})
+	return revoked, err
+}

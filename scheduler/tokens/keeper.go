@@ -1,0 +1,213 @@
+package tokens
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/cache"
+)
+
+// Keeper makes, knows and revokes tokens. [Keeper.Run] keeps it informed; while that does not run, or has lost its watch,
+// the store is read each time. It is safe for concurrent use.
+type Keeper struct {
+	bucket scheduler.Bucket
+	mirror *cache.Mirror[string, *stored]
+
+	stands atomic.Bool // the watch does, and has told of all tokens
+	some   atomic.Bool // a token was seen; it stays so
+}
+
+// NewKeeper returns a keeper of the tokens in a bucket. It does no I/O.
+func NewKeeper(bucket scheduler.Bucket) *Keeper {
+	k := &Keeper{bucket: bucket}
+	k.mirror = cache.New(cache.Config[string, *stored]{Watch: k.watch, Load: k.load, Decode: decode})
+	return k
+}
+
+// Run follows the tokens until ctx is done. It calls lost when it has lost its watch, and tries again.
+func (k *Keeper) Run(ctx context.Context, lost func(error)) { k.mirror.Run(ctx, lost) }
+
+// watch is that of the bucket; it takes a note of how it stands.
+func (k *Keeper) watch(ctx context.Context, ready func(), changed func(id string, revision uint64, data []byte)) error {
+	defer k.stands.Store(false)
+	return k.bucket.Watch(ctx, func() {
+		ready()
+		k.stands.Store(true)
+	}, func(id string, revision uint64, data []byte) {
+		if data != nil {
+			k.some.Store(true)
+		}
+		changed(id, revision, data)
+	})
+}
+
+func (k *Keeper) load(ctx context.Context, id string) (*stored, error) {
+	st, err := k.bucket.Load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return decode(id, st.Revision, st.Data)
+}
+
+// errFound ends a search.
+var errFound = errors.New("found")
+
+// Any reports whether there is, or was, any token: a scheduler that is open until then asks for one from then on.
+func (k *Keeper) Any(ctx context.Context) (bool, error) {
+	stands := k.stands.Load() // before the look at what it has told
+	if k.some.Load() || stands {
+		return k.some.Load(), nil
+	}
+	err := k.bucket.Each(ctx, func(scheduler.Stored) error { return errFound })
+	if errors.Is(err, errFound) {
+		k.some.Store(true)
+		return true, nil
+	}
+	return false, err
+}
+
+// Familiar reports whether a text has the id of a token that is known here without reading the store.
+func (k *Keeper) Familiar(text string) bool {
+	id, ok := read(text)
+	if ok {
+		_, ok = k.mirror.Peek(id)
+	}
+	return ok
+}
+
+// Verify returns the token that a text is. The error is an [*access.Unknown] for one that is not taken, which says
+// nothing that its owner does not know, or the store's.
+func (k *Keeper) Verify(ctx context.Context, text string) (*Token, error) {
+	id, ok := read(text)
+	if !ok {
+		return nil, &access.Unknown{Reason: "this is not a token of a scheduler: it is cut off, or mistyped"}
+	}
+	s, err := k.mirror.Current(ctx, id, 0)
+	switch {
+	case errors.Is(err, scheduler.ErrNotFound):
+		return nil, &access.Unknown{Reason: "this scheduler has no such token"}
+	case s != nil && s.Problem != "":
+		return nil, &access.Unknown{Reason: s.Problem}
+	case err != nil:
+		return nil, err
+	case !s.Revoked.IsZero(): // its hash is gone
+		return nil, &access.Unknown{Reason: refusal(&s.Token, time.Now())}
+	case subtle.ConstantTimeCompare([]byte(hash(text)), []byte(s.Hash)) != 1:
+		return nil, &access.Unknown{Reason: "this scheduler has no such token"}
+	}
+	if reason := refusal(&s.Token, time.Now()); reason != "" {
+		return nil, &access.Unknown{Reason: reason}
+	}
+	return &s.Token, nil
+}
+
+// maxTokens is how many tokens there may be: as many are read when a process starts.
+const maxTokens = 10_000
+
+// Create makes a token of a request's body, and returns it with its text, which nobody can show again. ErrInvalid with
+// every problem; ErrConflict when there are too many.
+func (k *Keeper) Create(ctx context.Context, body []byte) (t *Token, text string, err error) {
+	now := time.Now()
+	s, err := request(body, now)
+	if err != nil {
+		return nil, "", err
+	}
+	over, err := k.count(ctx, now)
+	if err != nil {
+		return nil, "", err
+	}
+	s.ID, text = newText()
+	s.Hash = hash(text)
+	data, err := json.Marshal(s)
+	if err != nil {
+		return nil, "", err
+	}
+	revision, err := k.bucket.Save(ctx, s.ID, data, 0)
+	if err != nil {
+		return nil, "", fmt.Errorf("token %s: %w", s.ID, err)
+	}
+	k.some.Store(true)
+	k.mirror.Note(s.ID, revision, data)
+	for _, old := range over { // now that there is one in any case
+		_ = k.bucket.Remove(ctx, old.ID, old.revision) // the next one tries again
+	}
+	return &s.Token, text, nil
+}
+
+// count returns the tokens that are long past, and refuses another one when there are too many besides.
+func (k *Keeper) count(ctx context.Context, now time.Time) (over []*stored, err error) {
+	n := 0
+	err = k.bucket.Each(ctx, func(st scheduler.Stored) error {
+		s, err := decode(st.Key.Job, st.Revision, st.Data)
+		if err == nil && past(&s.Token, now) {
+			over = append(over, s)
+			return nil
+		}
+		n++ // also one that is damaged: it stays, for people to see
+		return nil
+	})
+	if err == nil && n >= maxTokens {
+		err = fmt.Errorf("%w: there are %d tokens, and no room for more; those that are revoked or expired go after a month",
+			scheduler.ErrConflict, n)
+	}
+	return over, err
+}
+
+// List returns all tokens, the latest last. One that cannot be read says so.
+func (k *Keeper) List(ctx context.Context) ([]*Token, error) {
+	all := []*Token{}
+	err := k.bucket.Each(ctx, func(st scheduler.Stored) error {
+		s, _ := decode(st.Key.Job, st.Revision, st.Data) // what is wrong with it, it tells
+		all = append(all, &s.Token)
+		return nil
+	})
+	slices.SortFunc(all, func(a, b *Token) int {
+		if c := a.Created.Compare(b.Created); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return all, err
+}
+
+// casTries bounds the repetitions of a write that others keep overtaking.
+const casTries = 10
+
+// Revoke ends a token. One that is revoked already stays as it is. ErrNotFound when there is none of the id.
+func (k *Keeper) Revoke(ctx context.Context, id string) (*Token, error) {
+	if !WellFormed(id) {
+		return nil, fmt.Errorf("token %s: %w", id, scheduler.ErrNotFound)
+	}
+	for range casTries {
+		s, err := k.load(ctx, id)
+		if s == nil {
+			return nil, fmt.Errorf("token %s: %w", id, err)
+		}
+		if !s.Revoked.IsZero() {
+			return &s.Token, nil
+		}
+		s.Revoked, s.Hash, s.Problem = time.Now().UTC(), "", "" // one that is damaged, too
+		data, err := json.Marshal(s)
+		if err != nil {
+			return nil, err
+		}
+		revision, err := k.bucket.Save(ctx, id, data, s.revision)
+		if err == nil {
+			k.mirror.Note(id, revision, data)
+			return &s.Token, nil
+		}
+		if !errors.Is(err, scheduler.ErrConflict) {
+			return nil, fmt.Errorf("token %s: %w", id, err)
+		}
+	}
+	return nil, fmt.Errorf("token %s: %w: others change it all the time; try again", id, scheduler.ErrConflict)
+}

@@ -1,0 +1,140 @@
+package tokens
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// Token is an access token as it is shown.
+type Token = view.Token
+
+// Principal is who asks with a token.
+func Principal(t *Token, address string) *access.Principal {
+	name := t.Name
+	if name == "" {
+		name = t.ID
+	}
+	return &access.Principal{Name: name, ID: t.ID, Via: access.ViaToken, Address: address, Grants: t.Grants}
+}
+
+// refusal is why a token is not taken, "" while it is.
+func refusal(t *Token, now time.Time) string {
+	switch {
+	case !t.Revoked.IsZero():
+		return "this token was revoked"
+	case !t.Expires.IsZero() && !now.Before(t.Expires):
+		return "this token expired at " + t.Expires.UTC().Format(time.RFC3339)
+	}
+	return ""
+}
+
+// past reports whether nobody needs to know the token any more.
+func past(t *Token, now time.Time) bool {
+	const keep = 30 * 24 * time.Hour
+	return !t.Revoked.IsZero() && now.Sub(t.Revoked) > keep || !t.Expires.IsZero() && now.Sub(t.Expires) > keep
+}
+
+// stored is a token as it lies in the store.
+type stored struct {
+	Token
+
+	Hash string `json:"hash,omitempty"` // of the text; none when it is revoked
+
+	revision uint64
+}
+
+// decode reads a token. With an error it has no more than its id.
+func decode(id string, revision uint64, data []byte) (*stored, error) {
+	s := &stored{revision: revision}
+	if err := json.Unmarshal(data, s); err != nil || s.ID != id {
+		return &stored{Token: Token{ID: id, Problem: "what is stored of it cannot be read"}, revision: revision},
+			fmt.Errorf("token %s: what is stored of it cannot be read: %w", id, err)
+	}
+	return s, nil
+}
+
+// maxGrants is how many grants a token may have, and how many collections each.
+const maxGrants = 100
+
+// request reads what is asked for of a new token:
+//
+//	{"name": "ci", "grants": [{"role": "operator", "collections": ["partners"]}], "expires": "2027-01-31T00:00:00Z"}
+func request(body []byte, now time.Time) (*stored, error) {
+	doc, err := scheduler.ParseDocument(body)
+	if err != nil {
+		return nil, err
+	}
+	r := document.NewReader()
+	o := r.Object(doc, "")
+	s := &stored{Token: Token{Created: now.UTC()}}
+	if name, ok := o.String("name"); ok {
+		if err := scheduler.ValidateName("name", name); err != nil {
+			for _, p := range scheduler.ProblemsIn(err) {
+				r.Problem(p.Path, "%s", p.Message)
+			}
+		}
+		s.Name = name
+	}
+	if expires, ok := o.Time("expires"); ok {
+		if !expires.After(now) {
+			o.Problem("expires", "is in the past")
+		}
+		s.Expires = expires.UTC()
+	}
+	if o.Require("grants") {
+		s.Grants = readGrants(o)
+	}
+	o.Done()
+	if err := r.Err(); err != nil {
+		return nil, scheduler.AsInvalid(err)
+	}
+	return s, nil
+}
+
+// readGrants reads the grants of a token.
+func readGrants(o *document.Object) []access.Grant {
+	objects, ok := o.Objects("grants")
+	if ok && (len(objects) == 0 || len(objects) > maxGrants) {
+		o.Problem("grants", "has %d grants, 1 to %d are allowed", len(objects), maxGrants)
+	}
+	var grants []access.Grant
+	for _, g := range objects {
+		var names []string
+		for _, role := range access.Roles() {
+			names = append(names, string(role))
+		}
+		grant := access.Grant{}
+		if g.Require("role") {
+			role, _ := g.Enum("role", names...)
+			grant.Role = access.Role(role)
+		}
+		if collections, ok := g.Strings("collections"); ok {
+			if len(collections) == 0 || len(collections) > maxGrants {
+				g.Problem("collections", "has %d names, 1 to %d are allowed; leave it out for all collections", len(collections), maxGrants)
+			}
+			for i, name := range collections {
+				readCollection(g, i, name)
+			}
+			grant.Collections = collections
+		}
+		g.Done()
+		grants = append(grants, grant)
+	}
+	return grants
+}
+
+// readCollection checks the name of a collection, which need not exist yet. Behind a = there may be what tells it from
+// others of its name.
+func readCollection(g *document.Object, i int, name string) {
+	base, _, _ := strings.Cut(name, "=")
+	for _, p := range scheduler.ProblemsIn(scheduler.ValidateName("", base)) {
+		g.Reader().Problem(g.Element("collections", i), "%s", p.Message)
+	}
+}

@@ -1,0 +1,366 @@
+package tokens_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/tokens"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// bucket is a bucket in memory, with a watch that can be lost.
+type bucket struct {
+	mu       sync.Mutex
+	values   map[string]scheduler.Stored
+	revision uint64
+	loads    int
+	err      error // of every read
+	watches  map[int]func(string, uint64, []byte)
+	lose     chan struct{} // closed: the watches are lost, and none can be had
+}
+
+func newBucket() *bucket {
+	return &bucket{values: map[string]scheduler.Stored{}, watches: map[int]func(string, uint64, []byte){}, lose: make(chan struct{})}
+}
+
+func (b *bucket) Load(_ context.Context, name string) (scheduler.Stored, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.loads++
+	st, ok := b.values[name]
+	if b.err != nil || !ok {
+		return scheduler.Stored{}, cmpErr(b.err)
+	}
+	return st, nil
+}
+
+func cmpErr(err error) error {
+	if err == nil {
+		return scheduler.ErrNotFound
+	}
+	return err
+}
+
+func (b *bucket) Save(_ context.Context, name string, data []byte, replaces uint64) (uint64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.values[name].Revision != replaces {
+		return 0, scheduler.ErrConflict
+	}
+	b.revision++
+	b.values[name] = scheduler.Stored{Key: scheduler.Key{Job: name}, Revision: b.revision, Data: data}
+	b.tell(name, b.revision, data)
+	return b.revision, nil
+}
+
+func (b *bucket) Remove(_ context.Context, name string, _ uint64) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.values, name)
+	b.revision++
+	b.tell(name, b.revision, nil)
+	return nil
+}
+
+func (b *bucket) tell(name string, revision uint64, data []byte) {
+	for _, changed := range b.watches {
+		changed(name, revision, data)
+	}
+}
+
+func (b *bucket) Each(_ context.Context, f func(scheduler.Stored) error) error {
+	b.mu.Lock()
+	all, err := slices.Collect(maps.Values(b.values)), b.err
+	b.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	for _, st := range all {
+		if err := f(st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bucket) Watch(ctx context.Context, ready func(), changed func(string, uint64, []byte)) error {
+	b.mu.Lock()
+	lose, n := b.lose, len(b.watches)
+	b.watches[n] = changed
+	for name, st := range b.values {
+		changed(name, st.Revision, st.Data)
+	}
+	b.mu.Unlock()
+	ready()
+	select {
+	case <-ctx.Done():
+	case <-lose:
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.watches, n)
+	return errors.New("lost")
+}
+
+// create makes a token.
+func create(t *testing.T, k *tokens.Keeper, body string) (*tokens.Token, string) {
+	t.Helper()
+	token, text, err := k.Create(t.Context(), []byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token, text
+}
+
+const operator = `{"name": "ci", "grants": [{"role": "operator", "collections": ["partners"]}, {"role": "Reader"}]}`
+
+// TestToken makes a token, and takes it, and nothing that only looks like it.
+func TestToken(t *testing.T) {
+	b := newBucket()
+	k := tokens.NewKeeper(b)
+	made, text := create(t, k, operator)
+	if !regexp.MustCompile(`^crl_[a-z2-7]{10}_[0-9A-Za-z]{49}$`).MatchString(text) || !strings.Contains(text, made.ID) {
+		t.Errorf("the token is %s, its id %s", text, made.ID)
+	}
+	stored := string(b.values[made.ID].Data)
+	if secret := text[15:]; strings.Contains(stored, secret) || strings.Contains(stored, secret[:20]) {
+		t.Errorf("the store has the token: %s", stored)
+	}
+	token, err := k.Verify(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := tokens.Principal(token, "192.0.2.1")
+	if got, want := fmt.Sprint(p, p.Grants, p.ID == made.ID, p.Address), "token ci [operator@partners reader] true192.0.2.1"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	_, other := create(t, tokens.NewKeeper(newBucket()), operator)
+	loads := b.loads
+	for _, wrong := range []string{
+		"", "crl_", text[:len(text)-1], text + "x", text[:20] + "!" + text[21:], strings.ToUpper(text), flip(text), "crl_" + text,
+	} {
+		if _, err := k.Verify(t.Context(), wrong); !isUnknown(err, "cut off, or mistyped") {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+	if b.loads != loads {
+		t.Error("the store was asked for what is no token")
+	}
+	if _, err := k.Verify(t.Context(), other); !isUnknown(err, "no such token") {
+		t.Errorf("that of another scheduler: %v", err)
+	}
+}
+
+// TestTokenWithAnothersID is refused: the id is not secret.
+func TestTokenWithAnothersID(t *testing.T) {
+	a, b := newBucket(), newBucket()
+	own, foreign := tokens.NewKeeper(a), tokens.NewKeeper(b)
+	made, _ := create(t, foreign, operator)
+	_, text := create(t, own, operator)
+	var renamed map[string]any
+	id := strings.Split(text, "_")[1]
+	if err := json.Unmarshal(b.values[made.ID].Data, &renamed); err != nil {
+		t.Fatal(err)
+	}
+	renamed["id"] = id
+	data, err := json.Marshal(renamed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.values[id] = scheduler.Stored{Key: scheduler.Key{Job: id}, Revision: 9, Data: data}
+	if _, err := foreign.Verify(t.Context(), text); !isUnknown(err, "no such token") {
+		t.Error(err)
+	}
+}
+
+// flip changes one character of a token's secret.
+func flip(text string) string {
+	c := byte('a')
+	if text[30] == c {
+		c = 'b'
+	}
+	return text[:30] + string(c) + text[31:]
+}
+
+func isUnknown(err error, reason string) bool {
+	unknown, ok := errors.AsType[*access.Unknown](err)
+	return ok && strings.Contains(unknown.Reason, reason)
+}
+
+// TestTokenEnds shows that a token is refused once it is over, and once it is revoked, in another process too.
+func TestTokenEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBucket()
+		here, there := tokens.NewKeeper(b), tokens.NewKeeper(b)
+		ctx, cancel := context.WithCancel(t.Context())
+		for _, k := range []*tokens.Keeper{here, there} {
+			go k.Run(ctx, func(error) {})
+		}
+		defer func() { cancel(); synctest.Wait() }()
+		synctest.Wait()
+		for _, k := range []*tokens.Keeper{here, there} {
+			if open, err := k.Any(t.Context()); open || err != nil {
+				t.Error("there is a token before the first:", err)
+			}
+		}
+		body := fmt.Sprintf(`{"expires": %q, "grants": [{"role": "reader"}]}`, time.Now().Add(time.Hour).Format(time.RFC3339))
+		made, text := create(t, here, body)
+		_, lasting := create(t, here, operator)
+		takes := func(text, refusal string) {
+			t.Helper()
+			for _, k := range []*tokens.Keeper{here, there} {
+				if _, err := k.Verify(t.Context(), text); (err == nil) != (refusal == "") || err != nil && !isUnknown(err, refusal) {
+					t.Errorf("got %v, want %q", err, refusal)
+				}
+				if _, err := k.Any(t.Context()); err != nil || !k.Familiar(text) {
+					t.Error("it is not known:", err)
+				}
+			}
+		}
+		takes(text, "")
+		time.Sleep(time.Hour)
+		takes(text, "expired at 2000-01-01T01:00:00Z")
+		takes(lasting, "")
+		loads := b.loads
+		if loads != 0 {
+			t.Errorf("the store was asked %d times while a watch stood", loads)
+		}
+		id := strings.Split(lasting, "_")[1]
+		if revoked, err := there.Revoke(t.Context(), id); err != nil || revoked.Revoked.IsZero() {
+			t.Error(revoked, err)
+		}
+		takes(lasting, "was revoked")
+		if strings.Contains(string(b.values[id].Data), `"hash"`) {
+			t.Error("the hash of a revoked token stays")
+		}
+		again, err := here.Revoke(t.Context(), id)
+		if err != nil || !again.Revoked.Equal(time.Now().UTC()) {
+			t.Error(again, err)
+		}
+		if _, err := here.Revoke(t.Context(), "none"); !errors.Is(err, scheduler.ErrNotFound) {
+			t.Error(err)
+		}
+		time.Sleep(31 * 24 * time.Hour)
+		create(t, here, operator)
+		if _, ok := b.values[made.ID]; ok || len(b.values) != 1 {
+			t.Errorf("what is long over stays: %v", b.values)
+		}
+	})
+}
+
+// TestTokenWithoutWatch shows that a token which is revoked elsewhere while the watch is lost is refused, and that a store
+// that does not answer lets nobody in.
+func TestTokenWithoutWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBucket()
+		k := tokens.NewKeeper(b)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer func() { cancel(); synctest.Wait() }()
+		go k.Run(ctx, func(error) {})
+		synctest.Wait()
+		made, text := create(t, tokens.NewKeeper(b), operator)
+		if _, err := k.Verify(t.Context(), text); err != nil {
+			t.Error(err)
+		}
+		close(b.lose)
+		synctest.Wait()
+		if _, err := tokens.NewKeeper(b).Revoke(t.Context(), made.ID); err != nil {
+			t.Error(err)
+		}
+		if _, err := k.Verify(t.Context(), text); !isUnknown(err, "was revoked") {
+			t.Errorf("got %v", err)
+		}
+		b.mu.Lock()
+		b.err = scheduler.ErrUnavailable
+		b.mu.Unlock()
+		if _, err := k.Verify(t.Context(), text); !errors.Is(err, scheduler.ErrUnavailable) {
+			t.Errorf("got %v", err)
+		}
+		if _, err := tokens.NewKeeper(b).Any(t.Context()); err == nil {
+			b.mu.Lock()
+			t.Error("a store that does not answer has no tokens", len(b.values))
+			b.mu.Unlock()
+		}
+	})
+}
+
+// TestRevokedTokensKeepTheDoorShut shows that a scheduler which asks once there are tokens goes on to when all are
+// revoked, also one that was started after that.
+func TestRevokedTokensKeepTheDoorShut(t *testing.T) {
+	b := newBucket()
+	k := tokens.NewKeeper(b)
+	if some, err := k.Any(t.Context()); some || err != nil {
+		t.Error(some, err)
+	}
+	made, _ := create(t, k, operator)
+	if _, err := k.Revoke(t.Context(), made.ID); err != nil {
+		t.Fatal(err)
+	}
+	if some, err := tokens.NewKeeper(b).Any(t.Context()); !some || err != nil {
+		t.Error(some, err)
+	}
+}
+
+// TestTokenRequests names what is wrong with a request.
+func TestTokenRequests(t *testing.T) {
+	k := tokens.NewKeeper(newBucket())
+	for body, want := range map[string]string{
+		`{}`:                              "grants: ",
+		`{"grants": []}`:                  "grants: has 0 grants",
+		`{"grants": [{}]}`:                "grants[0].role: ",
+		`{"grants": [{"role": "owner"}]}`: "grants[0].role: ",
+		`{"grants": [{"role": "admin", "who": 1}]}`:                "grants[0].who: unknown field",
+		`{"grants": [{"role": "admin", "collections": []}]}`:       "grants[0].collections: has 0 names",
+		`{"grants": [{"role": "admin", "collections": ["a b"]}]}`:  `grants[0].collections[0]: "a b" must not contain`,
+		`{"name": "a b", "grants": [{"role": "admin"}]}`:           `name: "a b" must not contain`,
+		`{"expires": "2001-01-01", "grants": [{"role": "admin"}]}`: "expires: is in the past",
+		`{"expires": "soon", "grants": [{"role": "admin"}]}`:       "expires: ",
+		`{"id": "x", "grants": [{"role": "admin"}]}`:               "id: unknown field",
+		`[]`: "",
+	} {
+		_, _, err := k.Create(t.Context(), []byte(body))
+		if !errors.Is(err, scheduler.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", body, err, want)
+		}
+	}
+	document, err := json.Marshal(view.TokenRequest{Name: "ci", Grants: []access.Grant{{Role: access.Operator, Collections: []string{"a", "b"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made, _ := create(t, k, string(document)); fmt.Sprint(made.Name, made.Grants, made.Expires.IsZero()) != "ci[operator@a,b] true" {
+		t.Errorf("%+v", made)
+	}
+}
+
+// TestDamagedToken shows one that cannot be read in the list, and lets it be revoked, and nobody in with it.
+func TestDamagedToken(t *testing.T) {
+	b := newBucket()
+	k := tokens.NewKeeper(b)
+	made, text := create(t, k, operator)
+	b.values[made.ID] = scheduler.Stored{Key: scheduler.Key{Job: made.ID}, Revision: 1, Data: []byte(`{"id": 5`)}
+	if _, err := k.Verify(t.Context(), text); !isUnknown(err, "cannot be read") {
+		t.Error(err)
+	}
+	all, err := k.List(t.Context())
+	if err != nil || len(all) != 1 || all[0].ID != made.ID || all[0].Problem == "" || all[0].Grants != nil {
+		t.Error(all, err)
+	}
+	if revoked, err := k.Revoke(t.Context(), made.ID); err != nil || revoked.Revoked.IsZero() {
+		t.Error(revoked, err)
+	}
+	if all, err = k.List(t.Context()); err != nil || all[0].Problem != "" || all[0].Revoked.IsZero() {
+		t.Error(all, err)
+	}
+}

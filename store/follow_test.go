@@ -1,0 +1,69 @@
+package store_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TestFollowSurvivesItsConnection: the server ends the connection of a follower again and again, while records are stored;
+// it misses and repeats none.
+func TestFollowSurvivesItsConnection(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		_, writer := w.open()
+		f := w.follow(job, 0)
+		stored := 0
+		for range 5 {
+			var want []string
+			for i := range 6 {
+				if i == 3 {
+					id, err := w.nc.GetClientID()
+					w.must(err)
+					w.must(w.server.DisconnectClientByID(id))
+				}
+				stored++
+				w.must(writer.Append(t.Context(), &scheduler.Record{
+					Job: job, Outcome: scheduler.OutcomeCompleted, Message: strconv.Itoa(stored), Ended: time.Now(),
+				}))
+				want = append(want, strconv.Itoa(stored)+" c/job "+strconv.Itoa(stored))
+			}
+			time.Sleep(time.Minute) // it connects again, and finds out that its consumer has gone on without it
+			f.mustSee(want...)
+		}
+		if n := w.nc.Stats().Reconnects; n != 5 {
+			t.Errorf("the connection was made again %d times", n)
+		}
+	})
+}
+
+// TestRecordsFrom reads a history in its order, over what is not kept any more.
+func TestRecordsFrom(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		for i := range 2500 { // more than the server is asked for at once
+			w.record(alike[i%2], scheduler.OutcomeCompleted, strconv.Itoa(i))
+		}
+		w.record(job, scheduler.OutcomeFailed, "last")
+		w.must(w.store.Forget(t.Context(), alike[1]))
+		for _, from := range []uint64{0, 1, 2, 1500, 2500, 2501, 2502} {
+			next := max(501, from|1) // a job keeps 1,000, and the others were forgotten
+			w.must(w.store.RecordsFrom(t.Context(), from, func(r *scheduler.Record) bool {
+				if r.Sequence != next {
+					t.Errorf("from %d: got %d, want %d", from, r.Sequence, next)
+				}
+				next = r.Sequence + 2
+				return true
+			}))
+			if next != 2503 {
+				t.Errorf("from %d: ended before %d", from, next)
+			}
+		}
+		n := 0
+		w.must(w.store.RecordsFrom(t.Context(), 1, func(*scheduler.Record) bool { n++; return n < 3 }))
+		span, err := w.store.HistorySpan(t.Context())
+		if n != 3 || err != nil || span.First != 501 || span.Last != 2501 || span.Records != 1001 {
+			t.Errorf("got %d, and there is %+v, %v", n, span, err)
+		}
+	})
+}
