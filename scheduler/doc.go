@@ -92,6 +92,7 @@
 //	view       what the APIs show           intake    what a process holds of a stream
 //	rest, natsapi   the APIs                document, spec   reading jobs, and their schedules
 //	awx        schedules of AWX's API, made jobs and shown
+//	client     asks a scheduler, over REST or NATS      importer   makes jobs of what others have
 //	access     who may do what              tokens    access tokens
 //
 // [Store] is implemented by package store, [Action] by the packages below

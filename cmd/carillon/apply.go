@@ -63,7 +63,7 @@ func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 	files, problems := jobfile.Find(c.Paths)
 	reader := jobfile.Reader{Lookup: lookupAt(ctx, t.Lookup, api), Collection: c.Collection, Stdin: t.Input(ctx)}
 	jobs, wrong := reader.Read(files)
-	put := putOver(api, client.PutOptions{Strict: c.Strict, DryRun: c.DryRun, IfUnchanged: c.IfUnchanged})
+	put := putOver(api, putting{client.PutOptions{Strict: c.Strict, DryRun: c.DryRun}, c.IfUnchanged})
 	results := jobfile.Apply(ctx, jobs, put)
 	err := report(t, append(problems, wrong...), results)
 	if !t.JSON || errors.Is(err, scheduler.ErrUnavailable) {
@@ -72,14 +72,21 @@ func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 	return errors.Join(printResults(t, results, append(problems, wrong...)), err)
 }
 
-// putOver puts jobs and collections over the REST API.
-func putOver(api *client.Client, o client.PutOptions) jobfile.Put {
+// putting is how jobs and collections are put.
+type putting struct {
+	client.PutOptions
+
+	ifUnchanged bool // a job whose document has an ETag is put only over one that has it still
+}
+
+// putOver puts jobs and collections into a scheduler that runs.
+func putOver(api *client.Client, o putting) jobfile.Put {
 	if o.DryRun {
 		return newRehearsal(api, o).put
 	}
 	return func(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
 		if j.IsCollection() {
-			return putCollectionOver(ctx, api, j, o)
+			return putCollectionOver(ctx, api, j, o.PutOptions)
 		}
 		got, err := putJob(ctx, api, j, o)
 		if err != nil {
@@ -90,17 +97,18 @@ func putOver(api *client.Client, o client.PutOptions) jobfile.Put {
 }
 
 // putJob puts a job, if that is asked for only over one that has the ETag of its document.
-func putJob(ctx context.Context, api *client.Client, j jobfile.Job, o client.PutOptions) (*client.Job, error) {
-	if !o.IfUnchanged {
-		return api.Put(ctx, j.Key, j.Body, o)
+func putJob(ctx context.Context, api *client.Client, j jobfile.Job, o putting) (*client.Job, error) {
+	if !o.ifUnchanged {
+		return api.Put(ctx, j.Key, j.Body, o.PutOptions)
 	}
 	v, err := document.Parse(j.Body)
 	if err != nil {
 		return nil, scheduler.AsInvalid(err)
 	}
-	etag, ok := v.Member("etag")
-	if !ok {
-		return api.Put(ctx, j.Key, j.Body, o)
+	if etag, ok := v.Member("etag"); ok {
+		if o.IfMatch = etag.Text(); o.IfMatch == "" {
+			return nil, scheduler.Invalid("etag", "is not an ETag, such as \"a1b2-3\" with its quotes; leave it out to put the job whatever is there")
+		}
 	}
-	return api.PutIf(ctx, j.Key, etag.Text(), j.Body, o)
+	return api.Put(ctx, j.Key, j.Body, o.PutOptions)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/collection"
 	"github.com/carillon-sched/carillon/cmd/carillon/contexts"
 	"github.com/carillon-sched/carillon/cmd/carillon/emulate"
+	"github.com/carillon-sched/carillon/cmd/carillon/importfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/initfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/natsuser"
 	"github.com/carillon-sched/carillon/cmd/carillon/preview"
@@ -29,6 +30,7 @@ type cli struct {
 	Describe   describeCmd        `cmd:"" help:"Show one job, when it runs next, and its last attempt."`
 	Edit       editCmd            `cmd:"" help:"Change a job in your editor."`
 	Export     exportCmd          `cmd:"" help:"Print jobs and collections as job files."`
+	Import     importfile.Command `cmd:"" help:"Make job files of what other schedulers have."`
 	Run        runCmd             `cmd:"" help:"Run jobs now, besides their schedule."`
 	Resubmit   resubmitCmd        `cmd:"" help:"Run occurrences again that failed."`
 	Enable     jobsCmd            `cmd:"" help:"Let disabled jobs run again."`

@@ -132,7 +132,7 @@ func jobNames(ctx context.Context, api *client.Client, collection, word string) 
 		collection, prefix = named, named+"/"
 	}
 	var found []complete.Candidate
-	jobs, err := api.Select(ctx, client.Query{Collection: collection})
+	jobs, err := client.Collect(api.List(ctx, client.Query{Collection: collection}), 0)
 	if err == nil {
 		for _, j := range jobs {
 			found = append(found, complete.Candidate{Word: prefix + j.Key().Job, Help: string(j.State) + ", " + when(j.Properties)})

@@ -51,7 +51,9 @@ func (c describeCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.
 	if err != nil {
 		return err
 	}
-	records, err := api.History(ctx, client.HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{Outcomes: attempts}}, 1)
+	records, err := client.Collect(api.History(ctx, client.HistoryQuery{
+		Key: k, RecordFilter: scheduler.RecordFilter{Outcomes: attempts}, Page: 1,
+	}), 1)
 	if err != nil {
 		return err
 	}

@@ -175,7 +175,7 @@ func (e *editing) put(ctx context.Context) (done string, err error) {
 		return "unchanged", nil
 	}
 	for {
-		_, err := e.api.PatchIf(ctx, e.key, e.etag, patch.JSON())
+		_, err := e.api.Patch(ctx, e.key, patch.JSON(), client.PutOptions{IfMatch: e.etag})
 		if !errors.Is(err, scheduler.ErrPrecondition) {
 			return "updated", err
 		}

@@ -53,7 +53,7 @@ func (c exportCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cl
 	if err != nil {
 		return err
 	}
-	jobs, err := api.Select(ctx, q)
+	jobs, err := client.Collect(api.List(ctx, q), 0)
 	if err != nil {
 		return err
 	}

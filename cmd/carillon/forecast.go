@@ -79,17 +79,18 @@ func (c forecastCmd) apply(ctx context.Context, t *terminal.Terminal, api *clien
 	if len(r.Proposals) == 0 {
 		t.Complain("hint", "nothing is proposed")
 	}
-	patch := func(do func(context.Context, scheduler.Key, []byte) (*client.Job, error), done string) error {
+	try := client.PutOptions{DryRun: true}
+	patch := func(o client.PutOptions, done string) error {
 		return remote.EachOf(ctx, t, r.Proposals, done, func(p forecast.Proposal) error {
-			_, err := do(ctx, keyNamed(p.Job), p.Patch)
+			_, err := api.Patch(ctx, keyNamed(p.Job), p.Patch, o)
 			return err
 		}, func(p forecast.Proposal) any { return map[string]any{"job": p.Job, "patch": p.Patch, "peak": p.Peak} })
 	}
 	if c.DryRun {
-		return patch(api.TryPatch, "would do")
+		return patch(try, "would do")
 	}
 	for _, p := range r.Proposals {
-		if _, err := api.TryPatch(ctx, keyNamed(p.Job), p.Patch); err != nil {
+		if _, err := api.Patch(ctx, keyNamed(p.Job), p.Patch, try); err != nil {
 			return terminal.Hinted(fmt.Errorf("%s: %w", p.Job, err), "nothing was changed: this is of the dry run")
 		}
 	}
@@ -103,7 +104,7 @@ func (c forecastCmd) apply(ctx context.Context, t *terminal.Terminal, api *clien
 			return err
 		}
 	}
-	return patch(api.Patch, "changed")
+	return patch(client.PutOptions{}, "changed")
 }
 
 // keyNamed reads collection/job.

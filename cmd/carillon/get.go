@@ -119,7 +119,7 @@ func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	if _, err := (&view.JobSearch{Prefix: q.Prefix, NextAfter: q.NextAfter, NextBefore: q.NextBefore}).Query(time.Now()); err != nil {
 		return c.misused(err)
 	}
-	jobs, err := api.Select(ctx, q)
+	jobs, err := client.Collect(api.List(ctx, q), 0)
 	if refused := scheduler.ProblemsIn(err); len(refused) > 0 && refused[0].Path == "actionType" {
 		return c.misused(err) // only the scheduler knows which actions it has
 	}

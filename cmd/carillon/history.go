@@ -70,7 +70,8 @@ func (c historyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.C
 	case c.Follow:
 		return c.follow(ctx, t, api, q)
 	}
-	records, err := api.History(ctx, q, c.top(shownRecords))
+	q.Page = c.top(shownRecords)
+	records, err := client.Collect(api.History(ctx, q), q.Page)
 	if errors.Is(err, scheduler.ErrNotFound) && q.Key.Job != "" && !q.Earlier && q.UID == "" {
 		err = terminal.Hinted(err, "if it was deleted, --earlier shows what its last attempts left")
 	}
@@ -173,7 +174,8 @@ func (c historyCmd) last(ctx context.Context, t *terminal.Terminal, api *client.
 	if len(q.Outcomes) == 0 {
 		q.Outcomes = attempts
 	}
-	records, err := api.History(ctx, q, 1)
+	q.Page = 1
+	records, err := client.Collect(api.History(ctx, q), q.Page)
 	if err != nil {
 		return err
 	}

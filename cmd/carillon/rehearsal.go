@@ -18,18 +18,18 @@ import (
 // there by then: no scheduler can check their jobs yet.
 type rehearsal struct {
 	api     *client.Client
-	options client.PutOptions
+	options putting
 	made    sync.Map // name of a collection that would be created
 }
 
-func newRehearsal(api *client.Client, o client.PutOptions) *rehearsal {
+func newRehearsal(api *client.Client, o putting) *rehearsal {
 	return &rehearsal{api: api, options: o}
 }
 
 // put tells what would become of a job, or a collection.
 func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, err error) {
 	if j.IsCollection() {
-		a, err = putCollectionOver(ctx, r.api, j, r.options)
+		a, err = putCollectionOver(ctx, r.api, j, r.options.PutOptions)
 		if a.Result == view.Created {
 			r.made.Store(j.Key.Collection, true)
 		}

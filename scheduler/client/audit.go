@@ -54,7 +54,7 @@ func (q *AuditQuery) values() url.Values {
 
 // Audit returns the newest records of the audit log, at most most; newest first.
 func (c *Client) Audit(ctx context.Context, q AuditQuery, most int) ([]*trail.Entry, error) {
-	return all[*trail.Entry](ctx, c, q.path(), q.values(), most)
+	return Collect(pages[*trail.Entry](ctx, c, q.path(), q.values(), most), most)
 }
 
 // FollowAudit calls f for every record of the audit log from now on, until ctx is done. When the connection is lost, lost is
@@ -110,16 +110,16 @@ func (c *Client) tailAudit(ctx context.Context, q *AuditQuery, place *string, f 
 		}
 		e := &trail.Entry{}
 		if err := json.Unmarshal(lines.Bytes(), e); err != nil {
-			return true, fmt.Errorf("%s sent a line that is no audit record: %w", c.base, err)
+			return true, fmt.Errorf("%s sent a line that is no audit record: %w", c.server, err)
 		}
 		*place = strconv.FormatUint(e.Sequence, 10)
 		f(e)
 	}
 	if err := lines.Err(); err != nil && !errors.Is(context.Cause(ctx), errSilent) {
-		return true, &UnreachableError{c.base, err}
+		return true, &UnreachableError{c.server, err}
 	}
 	if err := context.Cause(ctx); err != nil {
-		return true, &UnreachableError{c.base, err}
+		return true, &UnreachableError{c.server, err}
 	}
-	return true, &UnreachableError{c.base, errEnded}
+	return true, &UnreachableError{c.server, errEnded}
 }

@@ -1,29 +1,25 @@
-// Package client talks to a Carillon server over its REST API.
-//
-// Its errors match the sentinels of package scheduler, as those of the service
-// behind the API do: [scheduler.ErrInvalid] with every problem and its path,
-// ErrNotFound, ErrConflict, and ErrUnavailable also when no server answers.
 package client
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
-
-	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Client is a connection to a server. It is safe for concurrent use.
+// Client asks a scheduler. It is safe for concurrent use.
 type Client struct {
-	base  string
-	token string // "": none
-	http  *http.Client
+	server string // its address, for people; of REST also what paths are put behind
+	base   string // what the transport takes paths behind
+	token  string // "": none
+	http   *http.Client
+
+	// lasting returns a transport that waits for an answer as long as the context
+	// does, and what ends it.
+	lasting func() (transport http.RoundTripper, done func())
 }
 
 // The bounds of a request.
@@ -33,40 +29,17 @@ const (
 	maxRedirects  = 10
 )
 
-// New returns a client of the server at base, such as http://127.0.0.1:8080.
-// It does no I/O.
-func New(base string) (*Client, error) {
-	u, err := url.Parse(base)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, scheduler.Invalid("server", fmt.Sprintf("%q is not a URL such as http://127.0.0.1:8080", base))
-	}
-	transport := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dial, ResponseHeaderTimeout: answerTimeout, MaxIdleConnsPerHost: 16,
-	}
-	return &Client{base: strings.TrimRight(base, "/"), http: &http.Client{Transport: transport}}, nil
-}
+// URL returns the server's address without a slash at its end, and without a
+// password in it when it is one of NATS.
+func (c *Client) URL() string { return c.server }
 
-// Authorize has all requests carry a token, as Authorization: Bearer. It is for
-// the server of the client alone: an answer that leads elsewhere is not followed.
-// "" is no token.
-func (c *Client) Authorize(token string) {
-	c.token = token
-	if token != "" {
-		c.http.CheckRedirect = sameServer
-	}
+// patient returns a client that waits as long as its contexts do, and what ends it.
+func (c *Client) patient() (p *Client, done func()) {
+	transport, done := c.lasting()
+	copied := *c
+	copied.http = &http.Client{CheckRedirect: c.http.CheckRedirect, Transport: transport}
+	return &copied, done
 }
-
-// sameServer keeps a client from following an answer to another server, or to
-// the same one by another scheme or port.
-func sameServer(to *http.Request, via []*http.Request) error {
-	if from := via[0].URL; to.URL.Scheme != from.Scheme || to.URL.Host != from.Host || len(via) >= maxRedirects {
-		return http.ErrUseLastResponse
-	}
-	return nil
-}
-
-// URL returns the server's address without a slash at its end.
-func (c *Client) URL() string { return c.base }
 
 // send makes a request and returns an answer of status 2xx.
 func (c *Client) send(ctx context.Context, method, path string, body []byte, headers ...string) (*http.Response, error) {
@@ -86,7 +59,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, hea
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, unreachable(ctx, c.base, err)
+		return nil, unreachable(ctx, c.server, err)
 	}
 	if resp.StatusCode/100 == 2 {
 		return resp, nil
@@ -95,7 +68,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, hea
 	if err != nil {
 		return nil, err
 	}
-	return nil, refusal(resp, data)
+	return nil, c.refusal(resp, data)
 }
 
 // body reads the body of an answer.
@@ -103,7 +76,7 @@ func (c *Client) body(ctx context.Context, resp *http.Response) ([]byte, error) 
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return nil, unreachable(ctx, c.base, err)
+		return nil, unreachable(ctx, c.server, err)
 	}
 	return data, nil
 }
@@ -120,7 +93,7 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, out
 		return resp.StatusCode, err
 	}
 	if err := json.Unmarshal(data, out); err != nil {
-		return 0, &Error{Status: resp.StatusCode, Message: c.base + " does not answer as Carillon does: " + err.Error()}
+		return 0, &Error{Status: resp.StatusCode, Message: c.server + " does not answer as Carillon does: " + err.Error()}
 	}
 	return resp.StatusCode, nil
 }

@@ -29,7 +29,7 @@ func serve(t *testing.T, status int, body string) *client.Client {
 		_, _ = io.WriteString(w, body)
 	}))
 	t.Cleanup(s.Close)
-	c, err := client.New(s.URL + "/")
+	c, err := client.NewREST(client.RESTConfig{URL: s.URL + "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,24 +80,24 @@ func cutServer(s string) (string, bool) {
 }
 
 func TestUnreachable(t *testing.T) {
-	c, err := client.New("http://127.0.0.1:1")
+	c, err := client.NewREST(client.RESTConfig{URL: "http://127.0.0.1:1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Select(t.Context(), client.Query{Collection: "default"})
+	_, err = client.Collect(c.List(t.Context(), client.Query{Collection: "default"}), 0)
 	if !errors.Is(err, scheduler.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err = c.Select(ctx, client.Query{Collection: "default"}); !errors.Is(err, context.Canceled) || errors.Is(err, scheduler.ErrUnavailable) {
+	if _, err = client.Collect(c.List(ctx, client.Query{Collection: "default"}), 0); !errors.Is(err, context.Canceled) || errors.Is(err, scheduler.ErrUnavailable) {
 		t.Errorf("interrupted: got %v", err)
 	}
 }
 
 func TestBadServer(t *testing.T) {
 	for _, base := range []string{"", "localhost:8080", "ftp://host", "http://", "http://a b"} {
-		if _, err := client.New(base); !errors.Is(err, scheduler.ErrInvalid) {
+		if _, err := client.NewREST(client.RESTConfig{URL: base}); !errors.Is(err, scheduler.ErrInvalid) {
 			t.Errorf("%q: got %v", base, err)
 		}
 	}
@@ -123,11 +123,11 @@ func TestPages(t *testing.T) {
 		_, _ = io.WriteString(w, `], "nextLink": `+next+`}`)
 	}))
 	t.Cleanup(s.Close)
-	c, err := client.New(s.URL)
+	c, err := client.NewREST(client.RESTConfig{URL: s.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := c.Select(t.Context(), client.Query{Collection: "default", State: scheduler.Enabled})
+	jobs, err := client.Collect(c.List(t.Context(), client.Query{Collection: "default", State: scheduler.Enabled}), 0)
 	if err != nil || len(jobs) != 250 || jobs[249].Name != "default/j249" || jobs[249].State != scheduler.Enabled {
 		t.Errorf("got %d jobs, %v", len(jobs), err)
 	}
@@ -158,7 +158,7 @@ func TestFollowGoesOn(t *testing.T) {
 		}
 	}))
 	t.Cleanup(s.Close)
-	c, err := client.New(s.URL)
+	c, err := client.NewREST(client.RESTConfig{URL: s.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestServerThatSpeaksFirst(t *testing.T) {
 	log.SetOutput(&said)
 	defer log.SetOutput(os.Stderr)
 	for range 100 {
-		c, err := client.New("http://" + l.Addr().String())
+		c, err := client.NewREST(client.RESTConfig{URL: "http://" + l.Addr().String()})
 		if err != nil {
 			t.Fatal(err)
 		}

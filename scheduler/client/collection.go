@@ -62,7 +62,7 @@ func (c *Client) PutCollection(ctx context.Context, name string, body []byte, dr
 // CreateCollection creates a collection. ErrConflict when it exists already.
 func (c *Client) CreateCollection(ctx context.Context, name string, body []byte) (*Collection, error) {
 	made := &Collection{}
-	_, err := c.call(ctx, http.MethodPut, collectionPath(name), body, made, "If-None-Match: *")
+	_, err := c.call(ctx, http.MethodPut, collectionPath(name), body, made, PutOptions{OnlyNew: true}.headers()...)
 	return made, err
 }
 

@@ -14,7 +14,7 @@ const EchoPath = "/echo"
 // HasEcho reports whether the server has something at [EchoPath].
 func (c *Client) HasEcho(ctx context.Context) (bool, error) {
 	resp, err := c.send(ctx, http.MethodHead, EchoPath, nil)
-	if errors.Is(err, scheduler.ErrNotFound) {
+	if errors.Is(err, scheduler.ErrNotFound) || errors.Is(err, errors.ErrUnsupported) {
 		return false, nil
 	}
 	if err != nil {

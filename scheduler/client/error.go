@@ -52,7 +52,7 @@ func (e *Error) Unwrap() error {
 }
 
 // refusal reads an answer that is not 2xx.
-func refusal(resp *http.Response, body []byte) error {
+func (c *Client) refusal(resp *http.Response, body []byte) error {
 	var doc struct {
 		Error struct {
 			Code    string            `json:"code"`
@@ -61,7 +61,11 @@ func refusal(resp *http.Response, body []byte) error {
 		} `json:"error"`
 	}
 	if err := json.Unmarshal(body, &doc); err != nil || doc.Error.Message == "" {
-		return &Error{Status: resp.StatusCode, Message: fmt.Sprintf("%s answered %s", resp.Request.URL.Redacted(), resp.Status)}
+		asked := resp.Request.URL.Redacted()
+		if path, ok := strings.CutPrefix(asked, c.base); ok {
+			asked = c.server + path
+		}
+		return &Error{Status: resp.StatusCode, Message: fmt.Sprintf("%s answered %s", asked, resp.Status)}
 	}
 	return &Error{resp.StatusCode, doc.Error.Code, doc.Error.Message, doc.Error.Details}
 }
@@ -121,6 +125,9 @@ func unreachable(ctx context.Context, server string, err error) error {
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
+	}
+	if _, ok := errors.AsType[*UnsupportedError](err); ok {
+		return err
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		err = op.Err // the address is named already

@@ -153,7 +153,7 @@ func (t *tail) read(ctx context.Context, lines *bufio.Scanner, alive func()) err
 		}
 		r := &Record{}
 		if err := errors.Join(json.Unmarshal(lines.Bytes(), &line), json.Unmarshal(lines.Bytes(), r)); line.End == nil && err != nil {
-			return fmt.Errorf("%s sent a line that is no history record: %w", t.client.base, err)
+			return fmt.Errorf("%s sent a line that is no history record: %w", t.client.server, err)
 		}
 		if line.End != nil {
 			return &EndedError{line.End.Message}
@@ -171,7 +171,7 @@ func (t *tail) read(ctx context.Context, lines *bufio.Scanner, alive func()) err
 	default:
 		err = cmp.Or(lines.Err(), errEnded)
 	}
-	return &UnreachableError{t.client.base, err}
+	return &UnreachableError{t.client.server, err}
 }
 
 // errSilent is why a connection is given up.

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/forecast"
 )
 
@@ -45,11 +44,4 @@ func (c *Client) Forecast(ctx context.Context, q ForecastQuery) (*Forecast, erro
 	f := &Forecast{}
 	_, err := c.call(ctx, http.MethodGet, "/forecast?"+v.Encode(), nil, f)
 	return f, err
-}
-
-// TryPatch is [Client.Patch] as a dry run: everything is checked, and nothing written.
-func (c *Client) TryPatch(ctx context.Context, k scheduler.Key, body []byte) (*Job, error) {
-	j := &Job{}
-	_, err := c.call(ctx, http.MethodPatch, jobPath(k)+PutOptions{DryRun: true}.query(), body, j)
-	return j, err
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"net/url"
 	"slices"
 	"strconv"
@@ -45,6 +46,8 @@ type HistoryQuery struct {
 	scheduler.RecordFilter
 
 	Key scheduler.Key // of a job; of a collection when Job is empty; of all jobs when it is the zero Key
+
+	Page int // how many are asked for at once, for those who take only a few; 0: as many as may be
 }
 
 // path is where these records are.
@@ -73,9 +76,10 @@ func (q *HistoryQuery) values() url.Values {
 	return v
 }
 
-// History returns the newest records, at most most; newest first.
-func (c *Client) History(ctx context.Context, q HistoryQuery, most int) ([]*Record, error) {
-	return all[*Record](ctx, c, q.path(), q.values(), most)
+// History returns records, newest first, page after page as they are taken. The
+// first error ends it.
+func (c *Client) History(ctx context.Context, q HistoryQuery) iter.Seq2[*Record, error] {
+	return pages[*Record](ctx, c, q.path(), q.values(), q.Page)
 }
 
 // historyUpTo returns the newest records up to a sequence, at most most; oldest
@@ -83,7 +87,7 @@ func (c *Client) History(ctx context.Context, q HistoryQuery, most int) ([]*Reco
 func (c *Client) historyUpTo(ctx context.Context, q *HistoryQuery, sequence uint64, most int) ([]*Record, error) {
 	v := q.values()
 	v.Set("$skiptoken", strconv.FormatUint(sequence+1, 10))
-	records, err := all[*Record](ctx, c, q.path(), v, most)
+	records, err := Collect(pages[*Record](ctx, c, q.path(), v, most), most)
 	slices.Reverse(records)
 	return records, err
 }

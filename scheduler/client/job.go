@@ -3,10 +3,8 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -17,7 +15,7 @@ import (
 // Job is a job as the API shows it.
 type Job struct {
 	Name       string // collection/job
-	ETag       string // of its definition
+	ETag       string // tells this definition from others of the job
 	State      scheduler.State
 	Status     view.Status
 	Secrets    []string // paths of what the job has and the API does not show
@@ -80,13 +78,28 @@ func jobPath(k scheduler.Key) string {
 	return "/jobCollections/" + url.PathEscape(k.Collection) + "/jobs/" + url.PathEscape(k.Job)
 }
 
-// PutOptions say how a job is put.
+// PutOptions say how a job is put, or patched.
 type PutOptions struct {
 	Strict bool // what would be warned of is refused
 	DryRun bool // everything is checked, and nothing written
 
-	// IfUnchanged is for who puts documents that have an ETag: see [Client.PutIf].
-	IfUnchanged bool
+	// IfMatch is the [Job] ETag of the definition that is to be replaced: when it is
+	// another one by now, or there is none, nothing is written, and the error matches
+	// ErrPrecondition. Default: whatever is there is replaced.
+	IfMatch string
+	OnlyNew bool // a job that exists already is left alone, likewise
+}
+
+// headers are the options that are headers.
+func (o PutOptions) headers() []string {
+	var all []string
+	if o.IfMatch != "" {
+		all = append(all, scheduler.IfMatch+": "+o.IfMatch)
+	}
+	if o.OnlyNew {
+		all = append(all, scheduler.IfNoneMatch+": *")
+	}
+	return all
 }
 
 // query is the options as a query, with its question mark.
@@ -106,55 +119,25 @@ func (o PutOptions) query() string {
 
 // Put creates a job or replaces its definition: its Result tells which.
 func (c *Client) Put(ctx context.Context, k scheduler.Key, body []byte, o PutOptions) (*Job, error) {
-	j := &Job{}
-	_, err := c.call(ctx, http.MethodPut, jobPath(k)+o.query(), body, j)
-	return j, err
+	return c.job(ctx, http.MethodPut, jobPath(k)+o.query(), body, o.headers()...)
 }
 
 // Patch merges a document into a job's definition, as RFC 7396 says: what it does
 // not name stays, and null removes.
-func (c *Client) Patch(ctx context.Context, k scheduler.Key, body []byte) (*Job, error) {
-	j := &Job{}
-	_, err := c.call(ctx, http.MethodPatch, jobPath(k), body, j)
-	return j, err
+func (c *Client) Patch(ctx context.Context, k scheduler.Key, body []byte, o PutOptions) (*Job, error) {
+	return c.job(ctx, http.MethodPatch, jobPath(k)+o.query(), body, o.headers()...)
 }
 
 // Get returns a job.
 func (c *Client) Get(ctx context.Context, k scheduler.Key) (*Job, error) {
-	j := &Job{}
-	_, err := c.call(ctx, http.MethodGet, jobPath(k), nil, j)
-	return j, err
+	return c.job(ctx, http.MethodGet, jobPath(k), nil)
 }
 
-// pageSize is how many entries are asked for at once.
-const pageSize = 100
-
-// all reads page after page of a list, up to most entries when most is not 0.
-func all[T any](ctx context.Context, c *Client, path string, q url.Values, most int) ([]T, error) {
-	var entries []T
-	for {
-		top := pageSize
-		if most > 0 {
-			top = min(top, most-len(entries))
-		}
-		q.Set("$top", strconv.Itoa(top))
-		var page struct {
-			Value    []T     `json:"value"`
-			NextLink *string `json:"nextLink"`
-		}
-		if _, err := c.call(ctx, http.MethodGet, path+"?"+q.Encode(), nil, &page); err != nil {
-			return nil, err
-		}
-		entries = append(entries, page.Value...)
-		if page.NextLink == nil || most > 0 && len(entries) >= most { // a page may be empty, and another one follow
-			return entries, nil
-		}
-		next, err := url.Parse(*page.NextLink)
-		if err != nil {
-			return nil, fmt.Errorf("%w: the server names no next page: %w", scheduler.ErrUnavailable, err)
-		}
-		q = next.Query() // not its host: there may be a proxy in between
-	}
+// job makes a request that is answered with a job.
+func (c *Client) job(ctx context.Context, method, path string, body []byte, headers ...string) (*Job, error) {
+	j := &Job{}
+	_, err := c.call(ctx, method, path, body, j, headers...)
+	return j, err
 }
 
 // Run runs a job now, besides its schedule, and returns the id of the occurrence.

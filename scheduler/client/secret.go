@@ -47,10 +47,8 @@ func (c *Client) DeleteSecret(ctx context.Context, name string, force bool) erro
 // RotateSecrets seals the secrets of every job and every shared secret with the
 // server's first key. It takes as long as it takes.
 func (c *Client) RotateSecrets(ctx context.Context) (*view.Rotation, error) {
-	patient := *c
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dial, TLSClientConfig: c.security()}
-	patient.http = &http.Client{CheckRedirect: c.http.CheckRedirect, Transport: transport}
-	defer patient.http.CloseIdleConnections()
+	patient, done := c.patient()
+	defer done()
 	r := &view.Rotation{}
 	_, err := patient.call(ctx, http.MethodPost, "/secrets/rotate", nil, r)
 	return r, err

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Ended is a step of a run by hand on its way to the end.
+// Ended is a step of an occurrence on its way to the end.
 type Ended struct {
 	Job       scheduler.Key
 	Record    *Record // of an attempt, or of the end; nil: Err says why there is none
@@ -17,42 +18,151 @@ type Ended struct {
 	Err       error
 }
 
-// errWaited ends a wait: the last record has come.
-var errWaited = errors.New("the run has ended")
+// errWaited ends a wait: what it waited for has come.
+var errWaited = errors.New("it has ended")
 
 // RunAndWait runs a job now, and tells of every record of that run until its last one, or of an error that ends the wait.
 // The run goes on when ctx is done. A server that goes away meanwhile is waited for.
 func (c *Client) RunAndWait(ctx context.Context, k scheduler.Key, tell func(Ended)) {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
 	occurrence := ""
-	err := c.Follow(ctx, Follow{
-		HistoryQuery: HistoryQuery{Key: k},
-		Begun: func(ctx context.Context) (err error) {
-			occurrence, err = c.Run(ctx, k)
-			return err
-		},
-		Record: func(r *Record) {
-			if r.Occurrence != occurrence || ctx.Err() != nil {
-				return
-			}
-			e := ended(k, r)
-			tell(e)
-			if e.Last {
-				stop(errWaited)
-			}
-		},
-		Lost: func(error) {},
+	err := c.await(ctx, k, func(ctx context.Context) (over bool, err error) {
+		occurrence, err = c.Run(ctx, k)
+		return false, err
+	}, func(_ context.Context, r *Record) (over bool, err error) {
+		if r.Occurrence != occurrence {
+			return false, nil
+		}
+		e := ended(k, r)
+		tell(e)
+		return e.Last, nil
 	})
-	if !errors.Is(err, errWaited) {
+	if err != nil {
 		tell(Ended{Job: k, Last: true, Err: err})
 	}
 }
 
-// ended is what a record says of the run that it is of.
+// Wait waits until an occurrence of a job has ended, planned or by hand, and returns
+// its end: that of one that has ended already, too, as long as the history has it. A
+// server that goes away meanwhile is waited for. [EndedError] when the job is
+// deleted.
+func (c *Client) Wait(ctx context.Context, k scheduler.Key, occurrence string) (end Ended, err error) {
+	due := nominal(occurrence)
+	take := func(r *Record) bool {
+		if !end.Last && (r.Occurrence == occurrence || skips(r, due)) {
+			end = ended(k, r)
+		}
+		return end.Last
+	}
+	err = c.await(ctx, k, func(ctx context.Context) (bool, error) {
+		for r, err := range c.History(ctx, HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{Since: due}}) {
+			if err != nil || take(r) {
+				return end.Last, err
+			}
+		}
+		return false, nil
+	}, func(_ context.Context, r *Record) (bool, error) { return take(r), nil })
+	return end, err
+}
+
+// WaitEnd waits until a job has ended, completed or faulted, and returns it as it is
+// then. One that is disabled, or runs for ever, does not end. [EndedError] when it
+// is deleted.
+func (c *Client) WaitEnd(ctx context.Context, k scheduler.Key) (*Job, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	recorded := make(chan struct{}, 1)
+	followed := make(chan struct{})
+	go func() {
+		defer close(followed)
+		stop(c.Follow(ctx, Follow{HistoryQuery: HistoryQuery{Key: k}, Lost: func(error) {}, Record: func(*Record) {
+			select {
+			case recorded <- struct{}{}:
+			default: // it is about to look
+			}
+		}}))
+	}()
+	defer func() { stop(nil); <-followed }()
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		j, err := c.Get(ctx, k)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case err != nil && !errors.Is(err, scheduler.ErrUnavailable):
+			return nil, err
+		case err == nil && (j.State == scheduler.Completed || j.State == scheduler.Faulted):
+			return j, nil
+		}
+		select {
+		case <-recorded:
+			pause = soon // the job says so a moment after its last record
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// soon is the first pause after a record.
+const soon = 5 * time.Millisecond
+
+// await follows the history of a job until one of two functions says that the wait is
+// over: begun, when the tail stands, and take, for every record.
+func (c *Client) await(
+	ctx context.Context, k scheduler.Key, begun func(context.Context) (over bool, err error),
+	take func(context.Context, *Record) (over bool, err error),
+) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	settle := func(over bool, err error) {
+		switch {
+		case err != nil:
+			stop(err)
+		case over:
+			stop(errWaited)
+		}
+	}
+	err := c.Follow(ctx, Follow{
+		HistoryQuery: HistoryQuery{Key: k},
+		Begun: func(ctx context.Context) error {
+			over, err := begun(ctx)
+			if over && err == nil {
+				err = errWaited
+			}
+			return err
+		},
+		Record: func(r *Record) {
+			if ctx.Err() == nil {
+				settle(take(ctx, r))
+			}
+		},
+		Lost: func(error) {},
+	})
+	if errors.Is(err, errWaited) {
+		return nil
+	}
+	return err
+}
+
+// nominal is the instant in an occurrence's id, <collection>/<job>@<instant>; zero
+// when there is none.
+func nominal(occurrence string) time.Time {
+	_, text, _ := strings.Cut(occurrence, "@")
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// skips reports whether a record tells that a planned occurrence was skipped.
+func skips(r *Record, due time.Time) bool {
+	return isOutcome(r, scheduler.OutcomeSkipped) && !r.From.IsZero() && !due.IsZero() && !due.Before(r.From) && !due.After(r.To)
+}
+
+// ended is what a record says of the occurrence that it is of.
 func ended(k scheduler.Key, r *Record) Ended {
 	completed := isOutcome(r, scheduler.OutcomeCompleted) && r.Action == "MainAction"
-	return Ended{Job: k, Record: r, Last: completed || isOutcome(r, scheduler.OutcomeFaulted), Completed: completed}
+	last := completed || isOutcome(r, scheduler.OutcomeFaulted) || isOutcome(r, scheduler.OutcomeSkipped)
+	return Ended{Job: k, Record: r, Last: last, Completed: completed}
 }
 
 func isOutcome(r *Record, o scheduler.Outcome) bool { return strings.EqualFold(r.Status, string(o)) }

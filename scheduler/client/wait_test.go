@@ -35,7 +35,7 @@ func TestRunAndWait(t *testing.T) {
 		}
 	}))
 	t.Cleanup(s.Close)
-	c, err := client.New(s.URL)
+	c, err := client.NewREST(client.RESTConfig{URL: s.URL})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -55,6 +56,9 @@ type APIConfig struct {
 //	<prefix>.api.history.<collection>.<job>  answers {"value": […], "nextLink": …}, newest first
 //	<prefix>.api.history.<collection>        likewise, of all jobs of a collection
 //	<prefix>.api.history                     likewise, of all jobs
+//	<prefix>.api.follow.<collection>.<job>   answers the records of a job as they come; see below
+//	<prefix>.api.follow.<collection>         likewise, of all jobs of a collection
+//	<prefix>.api.follow                      likewise, of all jobs
 //	<prefix>.api.why.<collection>.<job>      body: {"at": "…"} or none, which is now; answers why it ran then, or did not ([why.Answer])
 //	<prefix>.api.list.<collection>           answers {"value": […], "nextLink": …}, by name
 //	<prefix>.api.list                        likewise, of all collections
@@ -84,6 +88,15 @@ type APIConfig struct {
 // Carillon-Dry-Run, true or false. Names are read in any letter case. An answer that shows a job or a collection has its
 // ETag in the header Carillon-ETag, too.
 //
+// Follow is answered with more than one message. It takes "after", the sequence of the last record that the caller
+// has, "$filter", "uid" and "earlier". The first message says in Carillon-Sequence after which record the tail begins, in
+// Carillon-First-Sequence which is the first one that is kept, and in Carillon-Tail what the tail is called; then each
+// record is a message, with its own sequence in Carillon-Sequence; an empty message every 15 seconds is a sign of life.
+// Where an empty one has a Carillon-Sequence, nothing up to there was wanted since the last record. Carillon-Number counts
+// the messages from 0: whoever misses one asks again, after the last record that came. The last message has Carillon-Tail:
+// "over" says that nothing more can come, and the body why ([view.Ending]); "again" that the minute of a tail is up, or its
+// replica stops. Whoever listens no longer says so on <prefix>.api.unfollow.<what the tail is called>.
+//
 // The header Carillon-Status has the number that REST would answer with: 201
 // when put has made the job. An error is told as micro services do, in the
 // headers Nats-Service-Error-Code (that number) and Nats-Service-Error, with
@@ -97,6 +110,7 @@ type API struct {
 	queue    *fairqueue.Queue
 	counters map[string]*counters
 	crew     *crew
+	tails    tails
 
 	work    context.Context //nolint:containedctx // of requests; outlives a stop by the grace
 	abandon context.CancelFunc
@@ -136,7 +150,7 @@ func (a *API) Run(ctx context.Context) error {
 	a.work, a.abandon = context.WithCancel(context.WithoutCancel(ctx))
 	defer a.abandon()
 	defer a.crew.dismiss()
-	for _, e := range endpoints {
+	for _, e := range slices.Concat(endpoints, tailEndpoints) {
 		a.counters[e.name] = &counters{}
 	}
 	svc, err := micro.AddService(a.cfg.Conn, micro.Config{
@@ -145,6 +159,12 @@ func (a *API) Run(ctx context.Context) error {
 	})
 	if err != nil {
 		return fmt.Errorf("micro service: %w", err)
+	}
+	for _, e := range tailEndpoints {
+		if err := a.addTail(ctx, svc, e); err != nil {
+			_ = svc.Stop()
+			return fmt.Errorf("micro service: endpoint %s: %w", e.name, err)
+		}
 	}
 	for _, e := range endpoints {
 		if err := a.add(svc, e); err != nil { //nolint:contextcheck // requests end with the service
@@ -195,13 +215,7 @@ func (a *API) begin() bool {
 // accept has a goroutine answer a request, in which it waits for its turn: no
 // caller keeps another one waiting for long.
 func (a *API) accept(e endpoint, m micro.Request) {
-	if !mayAnswer(m.Reply(), a.cfg.Prefix) {
-		a.log.Warn("request left alone: its answer would be an order to the scheduler or the server", "subject", m.Subject(),
-			"reply", m.Reply())
-		return
-	}
-	if m.Reply() == "" && isAnswer(nats.Header(m.Headers()), m.Data(), false) {
-		a.log.Warn("request left alone: it is an answer to another one, which had this subject for its reply", "subject", m.Subject())
+	if !a.takes(m) {
 		return
 	}
 	if !a.begin() {
@@ -217,6 +231,20 @@ func (a *API) accept(e endpoint, m micro.Request) {
 		defer a.answers.Done()
 		a.reply(m, a.answer(e, m))
 	})
+}
+
+// takes reports whether a request is one, and its answer one that may be sent.
+func (a *API) takes(m micro.Request) bool {
+	switch {
+	case !mayAnswer(m.Reply(), a.cfg.Prefix):
+		a.log.Warn("request left alone: its answer would be an order to the scheduler or the server", "subject", m.Subject(),
+			"reply", m.Reply())
+		return false
+	case m.Reply() == "" && isAnswer(nats.Header(m.Headers()), m.Data(), false):
+		a.log.Warn("request left alone: it is an answer to another one, which had this subject for its reply", "subject", m.Subject())
+		return false
+	}
+	return true
 }
 
 // answer answers a request when it is its turn.
@@ -242,17 +270,28 @@ func (a *API) call(e endpoint, m micro.Request) (ans answer) {
 		}
 	}()
 	verb, name, _ := strings.Cut(strings.TrimPrefix(m.Subject(), a.cfg.Prefix+".api."), ".")
+	how, err := orderOf(m, verb)
+	if err != nil {
+		return answer{err: err}
+	}
+	return e.call(asking(a.work, m), a.cfg.Service.If(how.when), request{
+		verb: verb, name: name, body: m.Data(), how: how, room: int(a.cfg.Conn.MaxPayload()) - replyMargin,
+	})
+}
+
+// orderOf reads the headers of a request, and refuses those that its verb cannot heed.
+func orderOf(m micro.Request, verb string) (order, error) {
 	how, err := readOrder(m.Headers())
 	if err == nil {
 		err = how.checkFor(verb)
 	}
-	if err != nil {
-		return answer{err: err}
-	}
-	ctx := withCaller(service.WithCaller(a.work, caller(m.Reply())), m.Reply(), func(name string) string { return m.Headers().Get(name) })
-	return e.call(ctx, a.cfg.Service.If(how.when), request{
-		verb: verb, name: name, body: m.Data(), how: how, room: int(a.cfg.Conn.MaxPayload()) - replyMargin,
-	})
+	return how, err
+}
+
+// asking notes who asks.
+func asking(ctx context.Context, m micro.Request) context.Context {
+	header := func(name string) string { return m.Headers().Get(name) }
+	return withCaller(service.WithCaller(ctx, caller(m.Reply())), m.Reply(), header)
 }
 
 // caller tells callers apart by where they want their answers: a connection has one inbox, and a subject below it for

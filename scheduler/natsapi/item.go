@@ -11,8 +11,9 @@ import (
 type item struct {
 	scheduler.PublishedSpec
 
-	size   int   // of the body as it came; one that is too long is not kept
-	how    order // once it was checked
+	size   int // of the body as it came; one that is too long is not kept
+	how    order
+	wrong  error // with its headers
 	slots  int64 // it has while it is under way
 	marked bool  // as under way
 
@@ -26,7 +27,7 @@ func newItem(s scheduler.PublishedSpec) *item {
 		it.Body = nil
 	}
 	header := nats.Header(s.Header)
-	it.answer, it.claim = isAnswer(header, it.Body, it.takesBody()), trail.Clip(header.Get(ClaimHeader))
-	it.Header = orderHeaders(s.Header) // of the others nothing is kept
+	it.how, it.wrong = readOrder(header)
+	it.answer, it.claim, it.Header = isAnswer(header, it.Body, it.takesBody()), trail.Clip(header.Get(ClaimHeader)), nil
 	return it
 }

@@ -1,6 +1,7 @@
 package natsapi
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,7 +10,7 @@ import (
 
 // TestEveryEndpointHasARole shows that no endpoint of the micro service is missing in the table of permissions.
 func TestEveryEndpointHasARole(t *testing.T) {
-	for _, e := range endpoints {
+	for _, e := range slices.Concat(endpoints, tailEndpoints) {
 		if strings.HasPrefix(e.name, "malformed") {
 			continue
 		}
@@ -20,6 +21,9 @@ func TestEveryEndpointHasARole(t *testing.T) {
 		if least, _ := permit.Least(name); least == "" {
 			t.Errorf("%s is nobody's", name)
 		}
+	}
+	if least, global := permit.Least("api.unfollow.*"); least != "reader" || global {
+		t.Errorf("to end a live tail is for %q", least)
 	}
 	for _, verb := range verbs {
 		if least, _ := permit.Least("spec." + verb + ".{c}.*"); least != "operator" {

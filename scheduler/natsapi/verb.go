@@ -60,11 +60,9 @@ func (it *item) check() error {
 	if it.takesBody() {
 		wrong = append(wrong, scheduler.CheckSize(it.size))
 	}
-	how, err := readOrder(it.Header)
-	it.how = how
-	wrong = append(wrong, err)
+	wrong = append(wrong, it.wrong)
 	if slices.Contains(verbs, it.Verb) {
-		wrong = append(wrong, how.checkFor(it.Verb))
+		wrong = append(wrong, it.how.checkFor(it.Verb))
 	}
 	return errors.Join(wrong...)
 }

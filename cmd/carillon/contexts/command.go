@@ -186,7 +186,7 @@ func (c setCmd) change(ctx context.Context, t *terminal.Terminal, to *Context) e
 		return terminal.Usage(err)
 	}
 	if c.Server != "" && c.Server != to.Server {
-		if _, err := client.New(c.Server); err != nil {
+		if _, err := client.NewREST(client.RESTConfig{URL: c.Server}); err != nil {
 			return terminal.Usage(err)
 		}
 		if to.Token != "" && c.TokenFile == "" {

@@ -61,7 +61,7 @@ func (s Jobs) Keys(ctx context.Context, t *terminal.Terminal, api *client.Client
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := api.Select(ctx, q)
+	jobs, err := client.Collect(api.List(ctx, q), 0)
 	if err != nil {
 		return nil, err
 	}

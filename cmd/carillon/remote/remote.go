@@ -20,6 +20,8 @@ import (
 type Server struct {
 	Context string `help:"Context to take the server, its token and the collection from; see carillon context." env:"CARILLON_CONTEXT" placeholder:"NAME"`
 	Address string `name:"server" help:"Address of the scheduler's REST API." default:"http://127.0.0.1:8080" env:"CARILLON_SERVER" placeholder:"URL"`
+
+	Micro //nolint:embeddedstructfieldcheck // REST comes first
 }
 
 // tokenVariable is the token for whatever server is asked.
@@ -28,9 +30,11 @@ const tokenVariable = "CARILLON_TOKEN"
 // ProvideClient returns a client of the scheduler, which kong gives to a command's Run. Of the context it takes the
 // token, if the server is that of the context.
 func (r Server) ProvideClient(t *terminal.Terminal) (*client.Client, error) {
-	c, err := client.New(r.Address)
-	if err != nil {
-		return nil, terminal.Usage(err)
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if r.NATS != "" {
+		return r.client()
 	}
 	token, _ := t.Lookup(tokenVariable)
 	if token == "" {
@@ -40,7 +44,10 @@ func (r Server) ProvideClient(t *terminal.Terminal) (*client.Client, error) {
 		}
 		token = chosen.TokenFor(r.Address)
 	}
-	c.Authorize(token)
+	c, err := client.NewREST(client.RESTConfig{URL: r.Address, Token: token})
+	if err != nil {
+		return nil, terminal.Usage(err)
+	}
 	return c, nil
 }
 

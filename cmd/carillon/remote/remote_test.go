@@ -50,7 +50,7 @@ func TestToken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = api.Select(t.Context(), client.Query{Collection: scheduler.DefaultCollection})
+		_, err = client.Collect(api.List(t.Context(), client.Query{Collection: scheduler.DefaultCollection}), 0)
 		switch {
 		case test.refused:
 			if err == nil || len(got) > 0 {

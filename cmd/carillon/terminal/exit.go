@@ -99,6 +99,8 @@ func hintOf(err error) string {
 		return settingHint(e)
 	}
 	switch {
+	case is[*client.UnsupportedError](err):
+		return "leave out --nats-url, and name the address of the REST API with --server"
 	case is[*client.UnreachableError](err):
 		return `start a scheduler with "carillon dev", or name its address with --server or CARILLON_SERVER`
 	case answered(err, http.StatusUnauthorized):

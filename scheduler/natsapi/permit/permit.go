@@ -63,6 +63,10 @@ var published = []subject{
 	{name: "api.history.{c}.*", least: access.Reader},
 	{name: "api.history.{c}", least: access.Reader},
 	{name: "api.history", least: access.Reader, global: true},
+	{name: "api.follow.{c}.*", least: access.Reader},
+	{name: "api.follow.{c}", least: access.Reader},
+	{name: "api.follow", least: access.Reader, global: true},
+	{name: "api.unfollow.*", least: access.Reader}, // of a tail that only who has it can name
 	{name: "api.why.{c}.*", least: access.Reader},
 	{name: "api.collection-get.{c}", least: access.Reader},
 	{name: "api.collection-list", least: access.Reader, global: true},

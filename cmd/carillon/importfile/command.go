@@ -1,0 +1,215 @@
+// Package importfile is the command that makes job files of what other schedulers have. Package importer translates; this
+// one reads and writes files, checks what came out as "carillon validate" does, and prints the report.
+package importfile
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/check"
+	"github.com/carillon-sched/carillon/cmd/carillon/export"
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/importer"
+)
+
+// Command is `carillon import`.
+type Command struct {
+	Format string   `arg:"" help:"What the files are of: crontab, k8s, arm, eventbridge, awx or obsidian."`
+	Paths  []string `arg:"" name:"file" help:"Files, or - for standard input."`
+
+	Output     string `name:"out" short:"o" help:"Directory to write a file for each job to. Default: all on standard output." placeholder:"DIR"`
+	Collection string `short:"c" help:"Collection of the jobs, where the source names none." default:"default" env:"CARILLON_COLLECTION" placeholder:"NAME"`
+	Target     string `name:"target-uri" help:"What is called for entries that Carillon does not run itself: commands, pods, templates, classes. {name}, {namespace} and {id} are those of the entry." placeholder:"URI"`
+	TimeZone   string `name:"time-zone" help:"Time zone of schedules that name none. Default: UTC, with a note." placeholder:"ZONE"`
+	System     bool   `help:"Of a crontab: it has a column for the user, as /etc/crontab."`
+	Strict     bool   `help:"Whatever is not translated as it is ends with exit code 1."`
+}
+
+// Help tells of the sources, with examples.
+func (Command) Help() string {
+	return `Job files go to standard output, or to --out; the report of what does not translate, and why, to standard error. With
+--json both are one document. Nothing is sent to a scheduler: look at the files, then "carillon apply" them.
+
+Each member of a source is translated or is in the report: "changed" is said in another way, or something was assumed,
+"dropped" has no counterpart, and of "failed" nothing was made. The exit code is 1 when an entry failed.
+
+    crontab       what crontab -l prints, /etc/crontab with --system
+    k8s           CronJobs, as manifests or kubectl get cronjobs -o json
+    arm           resource templates and exports of Azure Scheduler
+    eventbridge   aws events list-rules with their Targets, aws scheduler get-schedule
+    awx           /api/v2/schedules/, awx export --schedules
+    obsidian      /rest/jobs of Obsidian Scheduler
+
+Examples:
+
+    crontab -l | carillon import crontab - --target-uri https://runner.example/run --time-zone Europe/Zurich > jobs.yaml
+    carillon import crontab /etc/crontab --system --target-uri https://runner.example/run -o jobs
+    kubectl get cronjobs -A -o json | carillon import k8s - --target-uri https://runner.example/{namespace}/{name}
+    carillon import arm template.json | carillon apply -`
+}
+
+// maxSource is how much of a file is read.
+const maxSource = 64 << 20
+
+// Run imports files.
+func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
+	if !slices.Contains(importer.Formats(), c.Format) {
+		return terminal.Hinted(terminal.Usagef("%q is not one of %s", c.Format, strings.Join(importer.Formats(), ", ")),
+			near(c.Format))
+	}
+	if t.JSON && c.Output != "" {
+		return terminal.Usagef("--json and --out exclude each other")
+	}
+	checker := check.New(check.Config{})
+	defer checker.Close()
+	var all importer.Result
+	for _, path := range c.Paths {
+		data, err := read(ctx, t, path)
+		if err != nil {
+			return err
+		}
+		result, err := importer.Import(c.Format, data, importer.Options{
+			Collection: c.Collection, Runner: c.Target, TimeZone: c.TimeZone, System: c.System,
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		result = checked(checker, result)
+		all.Jobs, all.Notes = append(all.Jobs, result.Jobs...), append(all.Notes, result.Notes...)
+	}
+	if err := c.write(t, all); err != nil {
+		return err
+	}
+	return c.verdict(all.Notes)
+}
+
+func near(format string) string {
+	if meant := document.Nearest(format, importer.Formats()); meant != "" {
+		return fmt.Sprintf("did you mean %q?", meant)
+	}
+	return `"carillon import --help" says what each is of`
+}
+
+func read(ctx context.Context, t *terminal.Terminal, path string) ([]byte, error) {
+	in := t.Input(ctx)
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, terminal.FileError("file", err)
+		}
+		defer file.Close()
+		in = file
+	}
+	return io.ReadAll(io.LimitReader(in, maxSource))
+}
+
+// checked leaves out what no scheduler would take, and says why.
+func checked(checker *check.Checker, r importer.Result) importer.Result {
+	sound := importer.Result{Notes: r.Notes}
+	for _, j := range r.Jobs {
+		body := j.Document.Without("name", "collection")
+		if j.Key.Job == "" {
+			body = j.Document.Without("name", "type")
+		}
+		note := importer.Note{Entry: j.Entry, Job: name(j.Key)}
+		warnings, err := checker.Document(j.Key, body.JSON(), false)
+		if err == nil {
+			err = scheduler.ValidateName("collection", j.Key.Collection)
+		}
+		if err != nil {
+			for _, p := range scheduler.ProblemsIn(err) {
+				note.Level, note.Field, note.Message = importer.Failed, p.Path, p.Message
+				sound.Notes = append(sound.Notes, note)
+			}
+			continue
+		}
+		for _, w := range warnings {
+			note.Level, note.Field, note.Message = importer.Changed, w.Path, w.Message
+			sound.Notes = append(sound.Notes, note)
+		}
+		sound.Jobs = append(sound.Jobs, j)
+	}
+	return sound
+}
+
+// name is collection/job, or collection NAME.
+func name(k scheduler.Key) string {
+	if k.Job == "" {
+		return "collection " + k.Collection
+	}
+	return k.String()
+}
+
+// write prints the jobs, or writes their files, and prints the report.
+func (c Command) write(t *terminal.Terminal, r importer.Result) error {
+	documents := make([]export.Document, len(r.Jobs))
+	values := make([]document.Value, len(r.Jobs))
+	for i, j := range r.Jobs {
+		documents[i] = export.Document{Key: j.Key, Value: jobfile.Escape(j.Document)}
+		values[i] = documents[i].Value
+	}
+	if t.JSON {
+		return t.PrintJSON(map[string]any{"value": values, "report": append([]importer.Note{}, r.Notes...)})
+	}
+	for _, n := range r.Notes {
+		t.Errorf("%s\n", line(t, n))
+	}
+	if c.Output == "" {
+		t.Printf("%s", export.Stream(documents))
+		return nil
+	}
+	for _, d := range documents {
+		path := filepath.Join(c.Output, d.Key.Collection, d.Key.Job+".yaml")
+		if d.Key.Job == "" {
+			path = filepath.Join(c.Output, d.Key.Collection+".yaml")
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { //nolint:gosec // as the umask says
+			return terminal.Unavailable(err)
+		}
+		if err := os.WriteFile(path, d.YAML(), 0o666); err != nil { //nolint:gosec // likewise
+			return terminal.Unavailable(err)
+		}
+		t.Printf("%-9s %s\n", "wrote", path)
+	}
+	return nil
+}
+
+// colours are those of the levels.
+var colours = map[importer.Level]string{
+	importer.Changed: terminal.Yellow, importer.Dropped: terminal.Yellow, importer.Failed: terminal.Red,
+}
+
+// line is a note for people.
+func line(t *terminal.Terminal, n importer.Note) string {
+	text := t.Paint(colours[n.Level], fmt.Sprintf("%-7s", n.Level)) + "  " + n.Entry
+	if n.Field != "" {
+		text += ": " + n.Field
+	}
+	return text + ": " + n.Message
+}
+
+// verdict is the error that the report amounts to.
+func (c Command) verdict(notes []importer.Note) error {
+	entries := map[string]bool{}
+	for _, n := range notes {
+		if n.Level == importer.Failed {
+			entries[n.Entry] = true
+		}
+	}
+	switch {
+	case len(entries) > 0:
+		return terminal.Hinted(fmt.Errorf("%s not translated", terminal.Plural(len(entries), "entry was", "entries were")),
+			"the report above says why; the others were")
+	case c.Strict && len(notes) > 0:
+		return fmt.Errorf("--strict: %s not translated as it is", terminal.Plural(len(notes), "thing was", "things were"))
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// NATSConfig says where a scheduler's micro service is. Conn is required.
+type NATSConfig struct {
+	// Conn is the connection. It stays the caller's to close.
+	Conn *nats.Conn
+
+	// Prefix begins the subjects, as the scheduler's --prefix says. Default
+	// "carillon".
+	Prefix string
+}
+
+// natsBase is what paths are put behind for a transport that looks at nothing else.
+const natsBase = "http://nats.invalid"
+
+// NewNATS returns a client of the micro service. It does no I/O. What that service
+// has no operation for is refused with an [UnsupportedError].
+func NewNATS(cfg NATSConfig) *Client {
+	cfg.Prefix = cmp.Or(cfg.Prefix, "carillon")
+	server := cfg.Conn.ConnectedUrlRedacted()
+	if server == "" {
+		server = "NATS"
+	}
+	over := func(timeout time.Duration) http.RoundTripper { return &natsTransport{cfg, timeout} }
+	return &Client{
+		server: server, base: natsBase, http: &http.Client{Transport: over(answerTimeout)},
+		lasting: func() (http.RoundTripper, func()) { return over(0), func() {} },
+	}
+}
+
+// natsTransport carries requests of the REST API to the micro service.
+type natsTransport struct {
+	cfg     NATSConfig
+	timeout time.Duration // until the answer comes; 0: as the context says
+}
+
+// RoundTrip asks the micro service.
+func (t *natsTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		defer r.Body.Close()
+	}
+	m, err := t.message(r)
+	if err != nil {
+		return nil, err
+	}
+	if r.URL.Query().Has("follow") {
+		return t.tail(r, m)
+	}
+	ctx := r.Context()
+	if t.timeout > 0 {
+		limited, cancel := context.WithTimeoutCause(ctx, t.timeout, errNoAnswer)
+		defer cancel()
+		ctx = limited
+	}
+	answer, err := t.cfg.Conn.RequestMsgWithContext(ctx, m)
+	if err != nil {
+		return nil, natsFailure(ctx, err)
+	}
+	return response(r, answer, io.NopCloser(bytes.NewReader(answer.Data))), nil
+}
+
+// message is a request as the micro service takes it.
+func (t *natsTransport) message(r *http.Request) (*nats.Msg, error) {
+	o, names, ok := operationOf(r.Method, r.URL.Path)
+	if !ok {
+		return nil, &UnsupportedError{r.Method + " " + r.URL.Path}
+	}
+	for i, name := range names {
+		if name == "" || strings.ContainsAny(name, " \t\r\n*>") {
+			return nil, scheduler.ValidateName(o.kinds[i], name)
+		}
+	}
+	m := nats.NewMsg(strings.Join(append([]string{t.cfg.Prefix, "api", o.verb}, names...), "."))
+	for name, own := range conditionHeaders {
+		if values := r.Header.Values(name); len(values) > 0 {
+			m.Header[own] = values
+		}
+	}
+	if err := o.ask(m, r.URL.Query()); err != nil || m.Data != nil || r.Body == nil {
+		return m, err
+	}
+	var err error
+	m.Data, err = io.ReadAll(r.Body)
+	return m, err
+}
+
+// conditionHeaders are the names that the headers of a condition have over NATS.
+var conditionHeaders = map[string]string{
+	scheduler.IfMatch:     "Carillon-If-Match",
+	scheduler.IfNoneMatch: "Carillon-If-None-Match",
+}
+
+// response is a message as an answer of the REST API.
+func response(r *http.Request, m *nats.Msg, body io.ReadCloser) *http.Response {
+	status, err := strconv.Atoi(m.Header.Get("Carillon-Status"))
+	if err != nil {
+		status = http.StatusBadGateway // it is not the micro service that answers
+	}
+	header := http.Header{}
+	for name, values := range m.Header {
+		header[http.CanonicalHeaderKey(name)] = values
+	}
+	return &http.Response{
+		Status: fmt.Sprintf("%d %s", status, http.StatusText(status)), StatusCode: status,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header, Body: body, ContentLength: -1, Request: r,
+	}
+}
+
+// Why no answer came.
+var (
+	errNoAnswer = fmt.Errorf("it did not answer within %s", answerTimeout)
+	errNobody   = errors.New("no scheduler takes this request there; is one running, and with this prefix?")
+)
+
+// natsFailure says why no answer came.
+func natsFailure(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		return errNobody
+	case errors.Is(context.Cause(ctx), errNoAnswer):
+		return errNoAnswer
+	}
+	return err
+}
+
+// UnsupportedError says that something cannot be done over NATS, but over the REST
+// API. It matches [errors.ErrUnsupported].
+type UnsupportedError struct{ Request string }
+
+// Error names the request.
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("%s: the micro service on NATS has no such operation, the REST API has", e.Request)
+}
+
+// Is matches errors.ErrUnsupported.
+func (*UnsupportedError) Is(target error) bool { return target == errors.ErrUnsupported }

@@ -1,0 +1,135 @@
+package importer
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// The types of Azure Scheduler's resources.
+const (
+	collectionType = "Microsoft.Scheduler/jobCollections"
+	jobType        = "Microsoft.Scheduler/jobCollections/jobs"
+)
+
+// templates reads resource templates and exports with jobs and collections of Azure Scheduler, and these alone as its REST
+// API answers them.
+func templates(r *reading, data []byte) error {
+	all, err := documents(data, "value")
+	if err != nil {
+		return err
+	}
+	for _, v := range all {
+		resources, ok := v.Member("resources")
+		if _, typed := v.Member("type"); !ok || typed {
+			r.resource(v, "", nil)
+			continue
+		}
+		t := &tree{v: v}
+		for _, member := range []string{"$schema", "contentVersion", "parameters", "variables", "resources"} {
+			t.take(member)
+		}
+		r.dropRest("the template", t, nil)
+		for _, one := range resources.Items() {
+			r.resource(one, "", newExpressions(v))
+		}
+	}
+	return nil
+}
+
+// resource translates a resource and those in it. within is the collection that has it.
+func (r *reading) resource(v document.Value, within string, x *expressions) {
+	inner, _ := v.Member("resources")
+	v = v.Without("resources")
+	var unknown []string
+	v = x.evaluate(v, "", &unknown)
+	t := &tree{v: v}
+	kind, name := t.text("type"), t.text("name")
+	entry := cmp.Or(name, "a resource without a name")
+	isJob := strings.EqualFold(kind, jobType) || strings.EqualFold(kind, "jobs") && within != "" ||
+		kind == "" && within == "" && holds(v, "properties", "action")
+	switch {
+	case len(unknown) > 0:
+		r.notef(Failed, entry, strings.Join(unknown, ", "),
+			"it has expressions that cannot be evaluated here: give the parameters defaults, or export the deployed resource")
+		return
+	case isJob:
+		r.armJob(entry, t, within)
+	case strings.EqualFold(kind, collectionType):
+		r.armCollection(entry, t)
+		within = name
+	default:
+		r.notef(Failed, entry, "type", "%q is no job and no collection of Azure Scheduler", kind)
+		return
+	}
+	for _, one := range inner.Items() {
+		r.resource(one, within, x)
+	}
+}
+
+func holds(v document.Value, path ...string) (ok bool) {
+	for _, name := range path {
+		if v, ok = v.Member(name); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// ofAzure says what members of a resource Azure alone has.
+var ofAzure = map[string]string{
+	"id": "is what Azure calls it", "apiVersion": "is that of a template", "dependsOn": "collections are applied before jobs",
+	"location": "there are no regions here", "properties.status": "is what Azure knew of it", "etag": "is what Azure knew of it",
+	"properties.provisioningState": "is what Azure knew of it",
+}
+
+// armJob takes a job over: its properties mean the same here.
+func (r *reading) armJob(entry string, t *tree, within string) {
+	collection, name := within, t.text("name")
+	if c, j, ok := strings.Cut(name, "/"); ok {
+		collection, name = c, j
+	}
+	properties, _ := t.v.Member("properties")
+	job := fields{}
+	for _, m := range properties.Members() {
+		path := "properties." + m.Name
+		switch strings.ToLower(m.Name) {
+		case "status", "provisioningstate":
+			continue
+		case "state":
+			state := t.text(path)
+			if s := scheduler.State(strings.ToLower(state)); s != scheduler.Enabled && s != scheduler.Disabled {
+				r.notef(Changed, entry, path, "%s: it is disabled, so that it does not run again", state)
+				state = string(scheduler.Disabled)
+			}
+			job.set("state", strings.ToLower(state))
+			continue
+		}
+		t.take(path)
+		job.set(m.Name, m.Value)
+	}
+	r.dropRest(entry, t, ofAzure)
+	r.add(entry, cmp.Or(collection, r.Collection), name, job)
+}
+
+// armCollection takes a collection over.
+func (r *reading) armCollection(entry string, t *tree) {
+	name := t.text("name")
+	c := fields{}
+	c.set("name", name)
+	c.set("type", collectionType)
+	if tags, ok := t.take("tags"); ok {
+		c.set("tags", tags)
+	}
+	properties := fields{}
+	for _, member := range []string{"sku", "state", "quota"} {
+		if v, ok := t.take("properties." + member); ok {
+			properties.set(member, v)
+		}
+	}
+	c.set("properties", properties)
+	r.dropRest(entry, t, ofAzure)
+	r.Jobs = append(r.Jobs, Job{scheduler.Key{Collection: name}, entry, document.ObjectValue(c...)})
+}

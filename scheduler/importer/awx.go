@@ -1,0 +1,88 @@
+package importer
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// awxSchedules reads schedules of AWX: an answer of /api/v2/schedules/, or what awx export prints.
+func awxSchedules(r *reading, data []byte) error {
+	all, err := documents(data, "results", "schedules")
+	if err != nil {
+		return err
+	}
+	for _, v := range all {
+		r.awxSchedule(&tree{v: v})
+	}
+	return nil
+}
+
+// answered says what members of an answer of AWX are not settings.
+var answered = map[string]string{
+	"related": "is a link of AWX", "summary_fields": "is what AWX shows besides", "url": "is a link of AWX", "type": "is said by the job",
+	"created": "is what AWX knows of it", "modified": "is what AWX knows of it", "next_run": "follows from the rule",
+	"dtstart": "stands in the rule", "dtend": "follows from the rule", "timezone": "stands in the rule", "until": "stands in the rule",
+	"natural_key": "is said by the name and the template",
+}
+
+func (r *reading) awxSchedule(t *tree) {
+	name, rule := t.text("name"), t.text("rrule")
+	entry := cmp.Or(name, "a schedule without a name")
+	if rule == "" {
+		r.notef(Failed, entry, "rrule", "there is none: it is no schedule of AWX")
+		return
+	}
+	id := cmp.Or(t.text("unified_job_template"), t.text("unified_job_template.id"))
+	template := cmp.Or(t.text("summary_fields.unified_job_template.name"), t.text("unified_job_template.name"))
+	kind := cmp.Or(t.text("summary_fields.unified_job_template.unified_job_type"), t.text("unified_job_template.type"))
+	body := fields{}
+	if n, err := strconv.Atoi(id); err == nil {
+		body.set("unified_job_template", n)
+	}
+	body.set("name", template)
+	body.set("type", kind)
+	for _, asked := range []string{
+		"extra_data", "inventory", "limit", "job_tags", "skip_tags", "job_type", "scm_branch", "verbosity", "diff_mode",
+		"credentials", "execution_environment", "forks", "instance_groups", "job_slice_count", "labels", "timeout",
+	} {
+		if v, ok := t.take(asked); ok && !isEmpty(v) {
+			body.set(asked, v)
+		}
+	}
+	action, ok := r.run(entry, "a template of AWX", map[string]string{"name": template, "id": id}, document.ObjectValue(body...))
+	if !ok {
+		return
+	}
+	job, recurrence := fields{}, fields{}
+	job.set("description", strings.TrimSpace(t.text("description")))
+	recurrence.set("dialect", "awx")
+	recurrence.set("rrule", rule)
+	job.set("recurrence", recurrence)
+	if t.text("enabled") == "false" {
+		job.set("state", "disabled")
+	}
+	job.set("action", document.ObjectValue(append(slices.Clone(action.Members()), noRetry)...))
+	t.take("id")
+	r.dropRest(entry, t, answered)
+	r.add(entry, r.Collection, name, job)
+}
+
+// isEmpty reports whether a value says nothing.
+func isEmpty(v document.Value) bool {
+	switch v.Kind() {
+	case document.KindNull:
+		return true
+	case document.KindString:
+		return v.Text() == ""
+	case document.KindArray:
+		return len(v.Items()) == 0
+	case document.KindObject:
+		return len(v.Members()) == 0
+	default:
+		return false
+	}
+}

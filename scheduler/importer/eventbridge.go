@@ -1,0 +1,250 @@
+package importer
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// eventBridge reads rules and schedules of Amazon EventBridge: what aws events list-rules, aws scheduler get-schedule and
+// aws events describe-api-destination print. A rule may have its Targets beside it, as list-targets-by-rule prints them.
+func eventBridge(r *reading, data []byte) error {
+	all, err := documents(data, "Rules", "Schedules", "ApiDestinations")
+	if err != nil {
+		return err
+	}
+	e := &eventBridgeFile{r, map[string]document.Value{}}
+	for _, v := range all {
+		if arn, ok := v.Member("ApiDestinationArn"); ok {
+			e.destinations[arn.Text()] = v
+		}
+	}
+	for _, v := range all {
+		if _, ok := v.Member("ApiDestinationArn"); !ok {
+			e.entry(&tree{v: v})
+		}
+	}
+	return nil
+}
+
+type eventBridgeFile struct {
+	*reading
+
+	destinations map[string]document.Value // by ARN
+}
+
+// known says what AWS knows of an entry, and Carillon need not.
+var known = map[string]string{
+	"Arn": "is what AWS calls it", "CreationDate": "is what AWS knows of it", "LastModificationDate": "is what AWS knows of it",
+	"EventBusName": "a schedule needs no bus", "CreatedBy": "is what AWS knows of it", "ManagedBy": "is what AWS knows of it",
+	"RoleArn": "the runner has a role of its own", "Target.RoleArn": "the runner has a role of its own",
+	"KmsKeyArn": "secrets are sealed with the scheduler's key",
+}
+
+// entry translates a rule, once for each of its targets, or a schedule.
+func (e *eventBridgeFile) entry(t *tree) {
+	name := t.text("Name")
+	entry := cmp.Or(name, "an entry without a name")
+	expression := t.text("ScheduleExpression")
+	if expression == "" {
+		e.notef(Failed, entry, "ScheduleExpression", "there is none: it runs on events, or is no rule or schedule")
+		return
+	}
+	job := fields{}
+	job.set("description", t.text("Description"))
+	if !e.times(entry, expression, t, &job) {
+		return
+	}
+	if strings.EqualFold(t.text("State"), "DISABLED") {
+		job.set("state", "disabled")
+	}
+	e.flexible(entry, t, &job)
+	job.set("overlap", "allow") // a target is called whether or not it has done with the last call
+	group := t.text("GroupName")
+	targets := []document.Value{}
+	if one, ok := t.take("Target"); ok {
+		targets = append(targets, one)
+	}
+	if list, ok := t.take("Targets"); ok {
+		targets = append(targets, list.Items()...)
+	}
+	if len(targets) == 0 {
+		e.notef(Failed, entry, "Targets", "there are none: put what list-targets-by-rule prints as Targets into the rule")
+		return
+	}
+	e.dropRest(entry, t, known)
+	for _, target := range targets {
+		members := append(fields{}, job...)
+		action, ok := e.target(entry, name, group, &tree{v: target})
+		if !ok {
+			continue
+		}
+		members.set("action", action)
+		e.add(entry, e.Collection, name, members)
+	}
+}
+
+// target translates what is called.
+func (e *eventBridgeFile) target(entry, name, group string, t *tree) (fields, bool) {
+	arn, input := t.text("Arn"), t.text("Input")
+	action := fields{}
+	if destination, ok := e.destinations[arn]; ok {
+		action = e.request(entry, &tree{v: destination}, input)
+	} else {
+		body := fields{}
+		body.set("arn", arn)
+		body.set("input", input)
+		places := map[string]string{"name": name, "namespace": group, "id": t.text("Id")}
+		called, ok := e.run(entry, "a target "+arn, places, document.ObjectValue(body...))
+		if !ok {
+			return nil, false
+		}
+		action = append(action, called.Members()...)
+	}
+	attempts, given := t.number("RetryPolicy.MaximumRetryAttempts")
+	policy := fields{}
+	switch {
+	case given && attempts == 0:
+		policy.set("retryType", "none")
+	default:
+		if !given {
+			attempts = 185 // the default of EventBridge, within 24 hours
+		}
+		e.notef(Changed, entry, "RetryPolicy.MaximumRetryAttempts",
+			"%d tries, at times of AWS' choosing: here up to %d, after 30 s, a minute and so on up to an hour",
+			attempts, min(attempts, mostRetries))
+		policy.set("retryType", "exponential")
+		policy.set("retryInterval", "PT30S")
+		policy.set("retryCount", min(attempts, mostRetries))
+		policy.set("maxRetryInterval", "PT1H")
+	}
+	action.set("retryPolicy", policy)
+	t.take("Id")
+	e.dropRest(entry, t, map[string]string{
+		"DeadLetterConfig": "say with action.errorAction what is told of an occurrence that failed",
+		"RoleArn":          "the runner has a role of its own",
+		"RetryPolicy":      "retries end by their number, not by their age",
+	})
+	return action, true
+}
+
+// mostRetries is how many retries are made of what AWS tries for a day: at these intervals they take about as long.
+const mostRetries = 20
+
+// request translates an API destination.
+func (e *eventBridgeFile) request(entry string, t *tree, input string) fields {
+	request, action := fields{}, fields{}
+	request.set("method", cmp.Or(t.text("HttpMethod"), "POST"))
+	request.set("uri", t.text("InvocationEndpoint"))
+	request.set("body", input)
+	action.set("type", "http")
+	action.set("request", request)
+	t.take("ApiDestinationArn")
+	t.take("Name")
+	e.dropRest(entry, t, map[string]string{
+		"ConnectionArn": "how the request is authorized is not in it: set action.request.authentication",
+	})
+	return action
+}
+
+var (
+	rate = regexp.MustCompile(`^rate\(\s*(\d+)\s+(minute|hour|day)s?\s*\)$`)
+	cron = regexp.MustCompile(`^cron\(\s*(.*?)\s*\)$`)
+	once = regexp.MustCompile(`^at\(\s*(\S+?)\s*\)$`)
+)
+
+// times translates the schedule expression.
+func (e *eventBridgeFile) times(entry, expression string, t *tree, job *fields) bool {
+	zone, start, end := t.text("ScheduleExpressionTimezone"), t.text("StartDate"), t.text("EndDate")
+	recurrence := fields{}
+	failed := func(format string, args ...any) bool {
+		e.notef(Failed, entry, "ScheduleExpression", "%s: %s", expression, fmt.Sprintf(format, args...))
+		return false
+	}
+	switch {
+	case rate.MatchString(expression):
+		m := rate.FindStringSubmatch(expression)
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			return failed("%s is too much", m[1])
+		}
+		if start == "" {
+			e.notef(Changed, entry, "ScheduleExpression",
+				"%s is counted from when the job is put, not from when the rule was made", expression)
+		}
+		recurrence.set("frequency", m[2])
+		recurrence.set("interval", n)
+	case cron.MatchString(expression):
+		pattern, why := awsCron(strings.Fields(cron.FindStringSubmatch(expression)[1]))
+		if why != "" {
+			return failed("%s", why)
+		}
+		recurrence.set("cron", pattern)
+		if zone != "" && zone != "UTC" {
+			dst := fields{}
+			dst.set("gap", "skip") // EventBridge Scheduler User Guide, "Daylight savings time"
+			dst.set("overlap", "first")
+			job.set("timeZone", zone)
+			job.set("dst", dst)
+		}
+	case once.MatchString(expression):
+		location, err := time.LoadLocation(cmp.Or(zone, "UTC"))
+		if err != nil {
+			return failed("there is no time zone %s", zone)
+		}
+		at, err := time.ParseInLocation("2006-01-02T15:04:05", once.FindStringSubmatch(expression)[1], location)
+		if err != nil {
+			return failed("it is no date and time")
+		}
+		if after := t.text("ActionAfterCompletion"); after == "DELETE" {
+			e.notef(Dropped, entry, "ActionAfterCompletion", "what is over is kept for a while")
+		}
+		job.set("startTime", at.Format(time.RFC3339))
+		return true
+	default:
+		return failed("it is none of cron(…), rate(…) and at(…)")
+	}
+	job.set("startTime", start)
+	recurrence.set("endTime", end)
+	job.set("recurrence", recurrence)
+	return true
+}
+
+// flexible translates the window within which a schedule may run.
+func (e *eventBridgeFile) flexible(entry string, t *tree, job *fields) {
+	mode := t.text("FlexibleTimeWindow.Mode")
+	minutes, ok := t.number("FlexibleTimeWindow.MaximumWindowInMinutes")
+	if !strings.EqualFold(mode, "FLEXIBLE") || !ok {
+		return
+	}
+	e.notef(Changed, entry, "FlexibleTimeWindow", "each occurrence is put off by its own share of %d minutes, always the same", minutes)
+	job.set("jitter", fmt.Sprintf("PT%dM", minutes))
+}
+
+// weekdayNumber is a number in AWS' day of the week, 1 for Sunday to 7 for Saturday; not what follows a # or a step.
+var weekdayNumber = regexp.MustCompile(`(^|[,-])[1-7]`)
+
+// awsCron is a pattern of EventBridge in Obsidian's dialect, or why it cannot be said there.
+func awsCron(words []string) (pattern, why string) {
+	if len(words) != 6 {
+		return "", fmt.Sprintf("it has %d fields, not six", len(words))
+	}
+	weekday := words[4]
+	if strings.EqualFold(weekday, "L") {
+		weekday = "7"
+	}
+	words[4] = weekdayNumber.ReplaceAllStringFunc(weekday, func(s string) string {
+		return s[:len(s)-1] + string(s[len(s)-1]-1)
+	})
+	for i, word := range words {
+		if word == "?" {
+			words[i] = "*"
+		}
+	}
+	return strings.Join(words, " "), ""
+}

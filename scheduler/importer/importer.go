@@ -1,0 +1,166 @@
+package importer
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Options say what a source does not.
+type Options struct {
+	Collection string // of the jobs. Default: default
+
+	// Runner is the URI that is called for what Carillon does not run itself. {name} stands for the entry's name,
+	// {namespace} and {id} for what the source calls so. Default: such entries are not translated.
+	Runner string
+
+	TimeZone string // of schedules that name none. Default: UTC
+	System   bool   // a crontab has a column for the user
+}
+
+// Level is how much of an entry is concerned by a note.
+type Level string
+
+// The levels.
+const (
+	Changed Level = "changed" // it is said in another way, or something was assumed
+	Dropped Level = "dropped" // it has no counterpart, and is left out
+	Failed  Level = "failed"  // the whole entry is left out
+)
+
+// Note is a line of the report.
+type Note struct {
+	Level   Level  `json:"level"`
+	Entry   string `json:"entry"`           // what the source calls it, or its line
+	Job     string `json:"job,omitempty"`   // what was made of it
+	Field   string `json:"field,omitempty"` // of the entry
+	Message string `json:"message"`
+}
+
+// Job is what was made of an entry.
+type Job struct {
+	Key      scheduler.Key // of a collection, Job is empty
+	Entry    string
+	Document document.Value
+}
+
+// Result is what was made of a source.
+type Result struct {
+	Jobs  []Job
+	Notes []Note
+}
+
+// formats are the sources.
+var formats = map[string]func(*reading, []byte) error{
+	"crontab": crontab, "k8s": cronJobs, "arm": templates, "eventbridge": eventBridge, "awx": awxSchedules, "obsidian": obsidian,
+}
+
+// Formats are the names of the sources.
+func Formats() []string { return slices.Sorted(maps.Keys(formats)) }
+
+// Import reads a source. The error says that it cannot be read at all, and matches [scheduler.ErrInvalid].
+func Import(format string, data []byte, o Options) (Result, error) {
+	read, ok := formats[format]
+	if !ok {
+		return Result{}, scheduler.Invalid("format", fmt.Sprintf("%q is not one of %s", format, strings.Join(Formats(), ", ")))
+	}
+	if o.Collection == "" {
+		o.Collection = scheduler.DefaultCollection
+	}
+	r := &reading{Options: o, names: map[scheduler.Key]bool{}}
+	if err := read(r, data); err != nil {
+		return Result{}, scheduler.AsInvalid(err)
+	}
+	return r.Result, nil
+}
+
+// reading is a source on its way to jobs.
+type reading struct {
+	Options
+	Result
+
+	names map[scheduler.Key]bool
+}
+
+// notef adds a line to the report.
+func (r *reading) notef(level Level, entry, field, format string, args ...any) {
+	r.Notes = append(r.Notes, Note{Level: level, Entry: entry, Field: field, Message: fmt.Sprintf(format, args...)})
+}
+
+// add adds a job: its members without a name, and with one that is free.
+func (r *reading) add(entry, collection, name string, members fields) {
+	from := len(r.Notes)
+	for from > 0 && r.Notes[from-1].Entry == entry && r.Notes[from-1].Job == "" {
+		from--
+	}
+	k := scheduler.Key{Collection: collection, Job: jobName(name)}
+	base := k.Job
+	for n := 2; r.names[k]; n++ {
+		k.Job = fmt.Sprintf("%s-%d", base, n)
+	}
+	r.names[k] = true
+	if k.Job != name {
+		r.notef(Changed, entry, "name", "the job is called %s", k.Job)
+	}
+	all := fields{}
+	all.set("name", k.Job)
+	all.set("collection", k.Collection)
+	r.Jobs = append(r.Jobs, Job{k, entry, document.ObjectValue(append(all, members...)...)})
+	for i := range r.Notes[from:] {
+		r.Notes[from+i].Job = k.String()
+	}
+}
+
+var notInName = regexp.MustCompile(`[^-_A-Za-z0-9]+`)
+
+// maxName is how long a job's name may be.
+const maxName = 90 // and a number behind it
+
+// jobName makes any text a name that jobs may have.
+func jobName(text string) string {
+	name := strings.Trim(notInName.ReplaceAllString(text, "-"), "-_")
+	if name == "" || (name[0] < 'A' || name[0] > 'Z') && (name[0] < 'a' || name[0] > 'z') {
+		name = strings.TrimRight("job-"+name, "-")
+	}
+	return name[:min(len(name), maxName)]
+}
+
+// run is the action that has a runner do what Carillon does not do itself; false, and a note, when none is named.
+func (r *reading) run(entry, what string, places map[string]string, body document.Value) (document.Value, bool) {
+	if r.Runner == "" {
+		r.notef(Failed, entry, "", "it is %s, which Carillon does not run: name with --target-uri what does", what)
+		return document.Value{}, false
+	}
+	uri := r.Runner
+	for name, value := range places {
+		uri = strings.ReplaceAll(uri, "{"+name+"}", url.PathEscape(value))
+	}
+	r.notef(Changed, entry, "", "it is %s: %s is asked to run it", what, uri)
+	headers, request, action := fields{}, fields{}, fields{}
+	headers.set("Content-Type", "application/json")
+	request.set("method", "POST")
+	request.set("uri", uri)
+	request.set("headers", headers)
+	request.set("body", string(body.JSON()))
+	action.set("type", "http")
+	action.set("request", request)
+	return document.ObjectValue(action...), true
+}
+
+// zone is the time zone of a schedule, in which the source has named one, or has not.
+func (r *reading) zone(entry, named, otherwise string) string {
+	switch {
+	case named != "":
+		return named
+	case r.TimeZone != "":
+		return r.TimeZone
+	}
+	r.notef(Changed, entry, "", "it names no time zone: %s in the source, UTC here; --time-zone says another one", otherwise)
+	return ""
+}

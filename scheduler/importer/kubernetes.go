@@ -1,0 +1,157 @@
+package importer
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// cronJobs reads CronJobs of Kubernetes (batch/v1), as manifests or as kubectl prints them.
+func cronJobs(r *reading, data []byte) error {
+	all, err := documents(data, "items")
+	if err != nil {
+		return err
+	}
+	for _, v := range all {
+		if v.Kind() != document.KindNull { // an empty document between two lines of ---
+			cronJob(r, &tree{v: v})
+		}
+	}
+	return nil
+}
+
+// keptInCluster says what becomes of the parts of a CronJob that stay where they are.
+var keptInCluster = map[string]string{
+	"spec.jobTemplate": "stays in the cluster: the runner makes a Job of it, as kubectl create job --from=cronjob/… does",
+	"status":           "is what the cluster knows of it", "metadata": "is what the cluster knows it by",
+	"spec.successfulJobsHistoryLimit": "the cluster keeps Jobs; the history here has its own age",
+	"spec.failedJobsHistoryLimit":     "the cluster keeps Jobs; the history here has its own age",
+}
+
+func cronJob(r *reading, t *tree) {
+	kind, name, namespace := t.text("kind"), t.text("metadata.name"), t.text("metadata.namespace")
+	t.take("apiVersion")
+	if namespace == "" {
+		namespace = "default"
+	}
+	entry := namespace + "/" + name
+	if kind != "CronJob" || name == "" {
+		r.notef(Failed, strings.Trim(kind+" "+name, " "), "kind", "it is no CronJob with a name")
+		return
+	}
+	job := fields{}
+	job.set("description", "CronJob "+entry)
+	if !r.cronJobTimes(entry, t, &job) {
+		return
+	}
+	if t.text("spec.suspend") == "true" {
+		job.set("state", "disabled")
+	}
+	r.cronJobPolicies(entry, t, &job)
+	body := fields{}
+	body.set("kind", kind)
+	body.set("namespace", namespace)
+	body.set("name", name)
+	action, ok := r.run(entry, "a pod", map[string]string{"name": name, "namespace": namespace}, document.ObjectValue(body...))
+	if !ok {
+		return
+	}
+	members := append(fields{}, action.Members()...)
+	members.set("retryPolicy", r.backoff(entry, t))
+	job.set("action", members)
+	r.dropRest(entry, t, keptInCluster)
+	r.add(entry, r.Collection, name, job)
+}
+
+// cronJobTimes translates the schedule, which Kubernetes reads as robfig/cron does.
+func (r *reading) cronJobTimes(entry string, t *tree, job *fields) bool {
+	text, zone := t.text("spec.schedule"), t.text("spec.timeZone")
+	for _, prefix := range []string{"CRON_TZ=", "TZ="} {
+		if rest, ok := strings.CutPrefix(text, prefix); ok {
+			zone, text, _ = strings.Cut(rest, " ")
+		}
+	}
+	text = strings.TrimSpace(text)
+	recurrence := fields{}
+	if every, ok := strings.CutPrefix(text, "@every "); ok {
+		d, err := time.ParseDuration(every)
+		if err != nil || d < time.Second {
+			r.notef(Failed, entry, "spec.schedule", "%s: %q is no duration of a second or more", text, every)
+			return false
+		}
+		r.notef(Changed, entry, "spec.schedule",
+			"%s is counted from when the job is put, and no longer from when the controller started", text)
+		frequency, interval := everyWhich(d.Round(time.Second))
+		recurrence.set("frequency", frequency)
+		recurrence.set("interval", interval)
+		job.set("recurrence", recurrence)
+		return true
+	}
+	if pattern, ok := nicknames[strings.ToLower(text)]; ok {
+		text = pattern
+	}
+	if len(strings.Fields(text)) != 5 {
+		r.notef(Failed, entry, "spec.schedule", "%q has not five fields", text)
+		return false
+	}
+	recurrence.set("cron", strings.ReplaceAll(text, "?", "*"))
+	job.set("recurrence", recurrence)
+	job.set("timeZone", r.zone(entry, zone, "that of the controller, mostly UTC,"))
+	return true
+}
+
+// everyWhich is a duration as a frequency and an interval, in the largest unit that it is a multiple of.
+func everyWhich(d time.Duration) (frequency string, interval int) {
+	switch {
+	case d%time.Hour == 0:
+		return "hour", int(d / time.Hour)
+	case d%time.Minute == 0:
+		return "minute", int(d / time.Minute)
+	}
+	return "second", int(d / time.Second)
+}
+
+// cronJobPolicies translates what becomes of times that overlap, or were missed.
+func (r *reading) cronJobPolicies(entry string, t *tree, job *fields) {
+	switch policy := t.text("spec.concurrencyPolicy"); policy {
+	case "", "Allow":
+		job.set("overlap", "allow")
+	case "Forbid":
+		job.set("overlap", "skip")
+	default:
+		r.notef(Changed, entry, "spec.concurrencyPolicy", "%s: what runs is not ended for what is due; the job waits for itself", policy)
+		job.set("overlap", "skip")
+	}
+	catchUp := fields{}
+	catchUp.set("policy", "once")
+	if seconds, ok := t.number("spec.startingDeadlineSeconds"); ok {
+		catchUp.set("window", "PT"+strconv.Itoa(seconds)+"S")
+	} else {
+		r.notef(Changed, entry, "spec.startingDeadlineSeconds",
+			"it is not set: a missed time is made up for within an hour, and not however late")
+	}
+	job.set("catchUp", catchUp)
+}
+
+// backoff translates how often a Job is tried (batch/v1: six times, after 10 s, 20 s and so on up to six minutes).
+func (r *reading) backoff(entry string, t *tree) fields {
+	const field = "spec.jobTemplate.spec.backoffLimit"
+	count, ok := t.number(field)
+	if !ok {
+		count = 6
+	}
+	policy := fields{}
+	if count == 0 {
+		policy.set("retryType", "none")
+		return policy
+	}
+	r.notef(Changed, entry, field,
+		"the request is repeated %d times, after 15 s, 30 s and so on up to six minutes; have the Job try once", count)
+	policy.set("retryType", "exponential")
+	policy.set("retryInterval", "PT15S")
+	policy.set("retryCount", count)
+	policy.set("maxRetryInterval", "PT6M")
+	return policy
+}

@@ -1,0 +1,164 @@
+package importer
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// obsidian reads jobs of Obsidian Scheduler, as the endpoints /rest/jobs and /rest/jobs/ID answer them.
+func obsidian(r *reading, data []byte) error {
+	all, err := documents(data, "jobs")
+	if err != nil {
+		return err
+	}
+	for _, v := range all {
+		r.obsidianJob(v)
+	}
+	return nil
+}
+
+// obsidianJob makes a job of each schedule of one: Obsidian lets follow one on the other at given dates.
+func (r *reading) obsidianJob(v document.Value) {
+	schedules, _ := v.Member("schedules")
+	items := schedules.Items()
+	if len(items) == 0 {
+		items = []document.Value{v.Only("schedule", "effectiveDate", "endDate", "status", "state", "activeStatus", "customCalendarName")}
+	}
+	for i, item := range items {
+		t, s := &tree{v: v}, &tree{v: item}
+		for _, member := range item.Members() {
+			if len(schedules.Items()) == 0 {
+				t.take(member.Name) // it is read of the schedule
+			}
+		}
+		t.take("schedules")
+		name := cmp.Or(t.text("nickname"), t.text("jobClass"))
+		entry := name
+		if len(items) > 1 {
+			entry = fmt.Sprintf("%s, schedule %d", name, i+1)
+		}
+		r.obsidianSchedule(entry, name, t, s)
+	}
+}
+
+func (r *reading) obsidianSchedule(entry, name string, t, s *tree) {
+	pattern, class := s.text("schedule"), t.text("jobClass")
+	if pattern == "" || class == "" {
+		r.notef(Failed, entry, "", "it has no schedule and jobClass: it is no job of Obsidian that runs by itself")
+		return
+	}
+	job, recurrence := fields{}, fields{}
+	job.set("description", cmp.Or(t.text("description"), "Obsidian job "+name))
+	for _, date := range []string{"effectiveDate", "endDate"} {
+		text := s.text(date)
+		if text == "" {
+			continue
+		}
+		at, err := obsidianTime(text)
+		if err != nil {
+			r.notef(Failed, entry, date, "%q is no date such as 2026-12-31T23:59:59-0800", text)
+			return
+		}
+		if date == "effectiveDate" {
+			job.set("startTime", at)
+		} else {
+			recurrence.set("endTime", at)
+		}
+	}
+	recurrence = append(fields{{Name: "cron", Value: document.StringValue(pattern)}}, recurrence...)
+	job.set("recurrence", recurrence)
+	if !namesZone(pattern) {
+		job.set("timeZone", r.zone(entry, "", "that of the cluster"))
+	}
+	switch status := strings.ToUpper(cmp.Or(s.text("status"), s.text("state"), s.text("activeStatus"))); status {
+	case "", "ENABLED":
+	case "DISABLED":
+		job.set("state", "disabled")
+	default:
+		r.notef(Changed, entry, "status", "%s: the job is disabled; enable it when it is to run by its schedule", status)
+		job.set("state", "disabled")
+	}
+	r.obsidianPolicies(entry, t, &job)
+	body := fields{}
+	body.set("jobClass", class)
+	for _, given := range []string{"nickname", "parameters", "hosts", "folder"} {
+		if v, ok := t.take(given); ok && !isEmpty(v) {
+			body.set(given, v)
+		}
+	}
+	action, ok := r.run(entry, "a Java class", map[string]string{"name": name, "id": t.text("jobId")}, document.ObjectValue(body...))
+	if !ok {
+		return
+	}
+	members := append(fields{}, action.Members()...)
+	members.set("retryPolicy", r.obsidianRetries(t))
+	job.set("action", members)
+	r.dropRest(entry, t, nil)
+	for _, id := range []string{"jobId", "scheduleId"} {
+		s.take(id)
+	}
+	r.dropRest(entry, s, nil)
+	r.add(entry, r.Collection, name, job)
+}
+
+// obsidianTime reads a time of Obsidian's API, yyyy-MM-dd'T'HH:mm:ssZ.
+func obsidianTime(text string) (string, error) {
+	at, err := time.Parse("2006-01-02T15:04:05Z0700", text)
+	if err != nil {
+		at, err = time.Parse(time.RFC3339, text)
+	}
+	return at.Format(time.RFC3339), err
+}
+
+// namesZone reports whether every pattern of a schedule has its time zone, the seventh field.
+func namesZone(pattern string) bool {
+	for one := range strings.SplitSeq(pattern, ";") {
+		if len(strings.Fields(one)) < 7 {
+			return false
+		}
+	}
+	return true
+}
+
+// obsidianPolicies translates which missed times run, and how late.
+func (r *reading) obsidianPolicies(entry string, t *tree, job *fields) {
+	catchUp := fields{}
+	switch recovery := strings.ToUpper(t.text("recoveryType")); recovery {
+	case "", "LAST", "CONFLICT_LAST":
+		catchUp.set("policy", "once")
+	case "ALL":
+		catchUp.set("policy", "all")
+	case "NONE":
+		catchUp.set("policy", "skip")
+	default:
+		r.notef(Changed, entry, "recoveryType", "%s: of the missed times the last one runs", recovery)
+		catchUp.set("policy", "once")
+	}
+	if minutes, ok := t.number("pickupBufferMinutes"); ok && minutes > 0 {
+		catchUp.set("window", fmt.Sprintf("PT%dM", minutes))
+	}
+	job.set("catchUp", catchUp)
+}
+
+// obsidianRetries translates how often a failed job is tried again; Obsidian does not, unless it is told to.
+func (r *reading) obsidianRetries(t *tree) fields {
+	policy := fields{}
+	count, _ := t.number("autoRetryCount")
+	minutes, _ := t.number("autoRetryInterval")
+	doubling := t.text("autoRetryIntervalExponent") == "true"
+	if count == 0 {
+		policy.set("retryType", "none")
+		return policy
+	}
+	policy.set("retryType", "fixed")
+	if doubling {
+		policy[0].Value = document.StringValue("exponential")
+	}
+	policy.set("retryInterval", fmt.Sprintf("PT%dM", max(minutes, 1)))
+	policy.set("retryCount", count)
+	return policy
+}

@@ -1,0 +1,144 @@
+package importer
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// tree is a document whose members are marked as they are read.
+type tree struct {
+	v    document.Value
+	used []string
+}
+
+// take marks a member, given by its path, with all that is in it.
+func (t *tree) take(path string) (v document.Value, ok bool) {
+	v = t.v
+	for name := range strings.SplitSeq(path, ".") {
+		if v, ok = v.Member(name); !ok {
+			return v, false
+		}
+	}
+	t.used = append(t.used, path)
+	return v, v.Kind() != document.KindNull
+}
+
+// text marks a member and returns its text, or that of its number or truth; "" when there is none, or it is no scalar:
+// then it is not marked.
+func (t *tree) text(path string) string {
+	v, ok := t.take(path)
+	if !ok {
+		return ""
+	}
+	switch v.Kind() {
+	case document.KindString:
+		return v.Text()
+	case document.KindNumber, document.KindBool:
+		return v.String()
+	default:
+		t.used = t.used[:len(t.used)-1]
+		return ""
+	}
+}
+
+// number is a text that is a whole number; false when it is none.
+func (t *tree) number(path string) (int, bool) {
+	n, err := strconv.Atoi(t.text(path))
+	return n, err == nil
+}
+
+// rest are the paths of what nobody has read.
+func (t *tree) rest() []string { return t.unread(t.v, "") }
+
+func (t *tree) unread(v document.Value, path string) (paths []string) {
+	below := func(used string) bool {
+		return strings.HasPrefix(used, path+".") || strings.HasPrefix(used, path+"[") || path == ""
+	}
+	switch {
+	case slices.Contains(t.used, path):
+		return nil
+	case v.Kind() == document.KindObject && (path == "" || slices.ContainsFunc(t.used, below)):
+		for _, m := range v.Members() {
+			paths = append(paths, t.unread(m.Value, strings.TrimPrefix(path+"."+m.Name, "."))...)
+		}
+		return paths
+	}
+	return []string{path}
+}
+
+// dropRest reports what nobody has read of an entry. why says so of what begins with a path.
+func (r *reading) dropRest(entry string, t *tree, why map[string]string) {
+	for _, path := range t.rest() {
+		message := "has no counterpart"
+		for begin, reason := range why {
+			if path == begin || strings.HasPrefix(path, begin+".") {
+				message = reason
+			}
+		}
+		r.notef(Dropped, entry, path, "%s", message)
+	}
+}
+
+// fields are the members of a document that is being made.
+type fields []document.Member
+
+// set adds a member, unless its value is empty: a text, a number, a truth, fields, or a value.
+func (f *fields) set(name string, value any) {
+	var v document.Value
+	switch value := value.(type) {
+	case string:
+		if value == "" {
+			return
+		}
+		v = document.StringValue(value)
+	case int:
+		v = document.NumberValue(strconv.Itoa(value))
+	case bool:
+		v = document.BoolValue(value)
+	case fields:
+		if len(value) == 0 {
+			return
+		}
+		v = document.ObjectValue(value...)
+	case document.Value:
+		v = value
+	default:
+		panic(fmt.Sprintf("importer: a member of type %T", value))
+	}
+	*f = append(*f, document.Member{Name: name, Value: v})
+}
+
+// documents are those of a file, JSON or YAML, and in place of a list what is in it.
+func documents(data []byte, lists ...string) ([]document.Value, error) {
+	file, err := document.ParseFile(data)
+	if err != nil {
+		return nil, err
+	}
+	var all []document.Value
+	for _, v := range file.Documents {
+		all = append(all, unlisted(v, lists)...)
+	}
+	return all, nil
+}
+
+// unlisted is a value, or what is in it when it is an array, or an object with one of the lists.
+func unlisted(v document.Value, lists []string) []document.Value {
+	items := v.Items()
+	for _, name := range lists {
+		if list, ok := v.Member(name); ok && list.Kind() == document.KindArray {
+			items = append(items, list.Items()...)
+		}
+	}
+	if len(items) == 0 {
+		return []document.Value{v}
+	}
+	var all []document.Value
+	for _, item := range items {
+		all = append(all, unlisted(item, lists)...)
+	}
+	return all
+}

@@ -1,0 +1,252 @@
+package natsapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+	"github.com/nats-io/nuid"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// Headers of the messages of a live tail.
+const (
+	sequenceHeader = "Carillon-Sequence"       // of the first: what was stored after it comes; of a record: its own
+	firstHeader    = "Carillon-First-Sequence" // of the first: what was stored before is not kept
+	numberHeader   = "Carillon-Number"         // how many messages of the tail were sent before
+	tailHeader     = "Carillon-Tail"           // of the first: the tail's id; of the last: over or again
+)
+
+// What the last message of a tail says.
+const (
+	tailOver  = "over"  // nothing more can come: the body says why
+	tailAgain = "again" // the time is up
+)
+
+// The times of a live tail.
+const (
+	tailTime   = time.Minute      // NATS does not tell when a listener has gone: it asks again
+	signOfLife = 15 * time.Second // an empty message tells a quiet history from a dead connection
+)
+
+// How many live tails a process serves, and of one caller. Each costs the store a consumer.
+const (
+	tailsMost     = 256
+	tailsOfCaller = 64
+)
+
+// tailEndpoints answer with more than one message.
+var tailEndpoints = []endpoint{
+	{name: "follow", subject: "follow.*.*", answers: "the records of a job as they come"},
+	{name: "follow-collection", subject: "follow.*", answers: "the records of a collection as they come"},
+	{name: "follow-all", subject: "follow", answers: "the records of all jobs as they come"},
+}
+
+// tails are the live tails of a process.
+type tails struct {
+	mu       sync.Mutex
+	all      int
+	byCaller map[string]int
+}
+
+// begin counts a tail in, or says why there may not be one more.
+func (t *tails) begin(caller string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.all >= tailsMost || t.byCaller[caller] >= tailsOfCaller {
+		return fmt.Errorf("%w: the history is followed %d times already, of which %d by this connection; at most %d and %d are possible",
+			scheduler.ErrUnavailable, t.all, t.byCaller[caller], tailsMost, tailsOfCaller)
+	}
+	if t.byCaller == nil {
+		t.byCaller = map[string]int{}
+	}
+	t.all++
+	t.byCaller[caller]++
+	return nil
+}
+
+func (t *tails) end(caller string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all--
+	t.byCaller[caller]--
+	if t.byCaller[caller] == 0 {
+		delete(t.byCaller, caller)
+	}
+}
+
+// addTail subscribes to the subject of a live tail. It ends with the service.
+func (a *API) addTail(ctx context.Context, svc micro.Service, e endpoint) error {
+	return svc.AddEndpoint(e.name, micro.HandlerFunc(func(m micro.Request) {
+		if !a.takes(m) || m.Reply() == "" || !a.begin() {
+			return // a stopped replica's caller asks again
+		}
+		go func() {
+			defer a.answers.Done()
+			c := a.counters[e.name]
+			began := c.begin()
+			err := a.follow(ctx, m)
+			c.end(began, err)
+			if err != nil {
+				a.reply(m, answer{err: err})
+			}
+		}()
+	}), micro.WithEndpointSubject(a.cfg.Prefix+".api."+e.subject), micro.WithEndpointMetadata(map[string]string{"answers": e.answers}))
+}
+
+// follow sends a live tail until its time is up, nothing more can come, or its caller has it end. An error is one
+// that came before the first message.
+func (a *API) follow(ctx context.Context, m micro.Request) error {
+	if _, err := orderOf(m, "follow"); err != nil {
+		return err
+	}
+	q, after, err := followQuery(ctx, m.Data())
+	if err != nil {
+		return err
+	}
+	_, name, _ := strings.Cut(strings.TrimPrefix(m.Subject(), a.cfg.Prefix+".api."), ".")
+	q.Key = keyOf(name)
+	from := caller(m.Reply())
+	if err := a.tails.begin(from); err != nil {
+		return err
+	}
+	defer a.tails.end(from)
+	ctx, cancel := context.WithTimeout(asking(ctx, m), tailTime)
+	defer cancel()
+	t := &tail{conn: a.cfg.Conn, reply: m.Reply(), id: nuid.Next()}
+	unfollow, err := a.cfg.Conn.Subscribe(a.cfg.Prefix+".api.unfollow."+t.id, func(*nats.Msg) { cancel() })
+	if err != nil {
+		return fmt.Errorf("%w: %w", scheduler.ErrUnavailable, err)
+	}
+	defer func() { _ = unfollow.Unsubscribe() }()
+	err = a.cfg.Service.Follow(ctx, q, service.Tail{After: after, Ready: t.open, Record: t.send, Passed: t.pass})
+	if !t.close(err) {
+		return err
+	}
+	return nil
+}
+
+// followQuery reads which records are asked for, and after which one.
+func followQuery(ctx context.Context, body []byte) (q service.HistoryQuery, after *uint64, err error) {
+	if strings.TrimSpace(string(body)) == "" {
+		return q, nil, nil
+	}
+	v, err := intake.Parse(ctx, body)
+	if err != nil {
+		return q, nil, err
+	}
+	reader := document.NewReader()
+	o := reader.Object(v, "")
+	if n, ok := o.Int("after", 0, math.MaxInt64); ok {
+		sequence := uint64(n)
+		after = &sequence
+	}
+	filter, _ := o.String("$filter")
+	uid, _ := o.String("uid")
+	earlier, _ := o.Bool("earlier")
+	o.Done()
+	if err := reader.Err(); err != nil {
+		return q, nil, scheduler.AsInvalid(err)
+	}
+	q.RecordFilter, err = view.HistoryFilter(filter, time.Now())
+	q.UID, q.Earlier = uid, earlier
+	return q, after, err
+}
+
+// tail sends the messages of a live tail. It is called from the store's goroutine and that of its request.
+type tail struct {
+	conn  *nats.Conn
+	reply string
+	id    string
+
+	mu     sync.Mutex
+	number uint64
+	opened bool
+	closed bool
+	passed uint64 // a record that is not wanted, the last that came, if none has come since; else 0
+	life   *time.Timer
+}
+
+// open sends the first message: what is recorded after a sequence will be sent.
+func (t *tail) open(b service.Beginning) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.opened = true
+	t.life = time.AfterFunc(signOfLife, t.live)
+	t.write(nil, statusHeader, "200", sequenceHeader, strconv.FormatUint(b.After, 10),
+		firstHeader, strconv.FormatUint(b.First, 10), tailHeader, t.id)
+}
+
+// live sends a sign of life, again and again until the tail is closed.
+func (t *tail) live() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.closed {
+		t.write(nil, t.place()...)
+		t.life.Reset(signOfLife)
+	}
+}
+
+// pass notes the place of a record that is not wanted.
+func (t *tail) pass(sequence uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.passed = sequence
+}
+
+// place is, as headers, up to where nothing was wanted since the last message that said so.
+func (t *tail) place() []string {
+	if t.passed == 0 {
+		return nil
+	}
+	defer func() { t.passed = 0 }()
+	return []string{sequenceHeader, strconv.FormatUint(t.passed, 10)}
+}
+
+func (t *tail) send(r *scheduler.Record) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.closed {
+		t.passed = 0
+		t.write(view.JSON(view.Record(r)), sequenceHeader, strconv.FormatUint(r.Sequence, 10))
+	}
+}
+
+// close sends the last message; false when there was no first one.
+func (t *tail) close(why error) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	if !t.opened {
+		return false
+	}
+	t.life.Stop()
+	if errors.Is(why, scheduler.ErrNotFound) {
+		t.write(view.JSON(view.Ending(why)), tailHeader, tailOver)
+	} else {
+		t.write(nil, append(t.place(), tailHeader, tailAgain)...)
+	}
+	return true
+}
+
+// write sends a message with headers, of which each is a name and a value.
+func (t *tail) write(body []byte, headers ...string) {
+	m := &nats.Msg{Subject: t.reply, Data: body, Header: nats.Header{numberHeader: {strconv.FormatUint(t.number, 10)}}}
+	for i := 0; i+1 < len(headers); i += 2 {
+		m.Header.Set(headers[i], headers[i+1])
+	}
+	t.number++
+	_ = t.conn.PublishMsg(m) // what is not sent is missing in the count, and asked for again
+}
