@@ -14,6 +14,7 @@ func TestFollowSurvivesItsConnection(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		_, writer := w.open()
 		f := w.follow(job, 0)
+		time.Sleep(time.Second) // its consumer is made
 		stored := 0
 		for range 5 {
 			var want []string
