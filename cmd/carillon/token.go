@@ -48,7 +48,7 @@ The first one is made where only the operator gets: on NATS, with --nats-url. Af
 
 // tokenStore is where the tokens are asked for: on the scheduler, or where it keeps them.
 type tokenStore struct {
-	remote.Server
+	remote.REST
 
 	URL    string `name:"nats-url" group:"Without a scheduler" help:"Go to the NATS servers themselves, and not to a scheduler: needs no token." placeholder:"URL"`
 	Creds  string `help:"Credentials file of the NATS user." group:"Without a scheduler" type:"existingfile" placeholder:"FILE"`
@@ -73,7 +73,7 @@ var (
 // with opens what is asked, and closes it after use.
 func (s tokenStore) with(ctx context.Context, t *terminal.Terminal, use func(tokenAPI) error) error {
 	if s.URL == "" {
-		api, err := s.ProvideClient(t)
+		api, err := s.Client(t)
 		if err != nil {
 			return err
 		}

@@ -16,19 +16,22 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/client"
 )
 
-// Server is the flag of the commands that ask a running scheduler.
+// Server are the flags of the commands that ask a running scheduler, over REST or NATS.
 type Server struct {
+	REST
+	Micro
+}
+
+// REST are the flags that have a scheduler asked over REST.
+type REST struct {
 	Context string `help:"Context to take the server, its token and the collection from; see carillon context." env:"CARILLON_CONTEXT" placeholder:"NAME"`
 	Address string `name:"server" help:"Address of the scheduler's REST API." default:"http://127.0.0.1:8080" env:"CARILLON_SERVER" placeholder:"URL"`
-
-	Micro //nolint:embeddedstructfieldcheck // REST comes first
 }
 
 // tokenVariable is the token for whatever server is asked.
 const tokenVariable = "CARILLON_TOKEN"
 
-// ProvideClient returns a client of the scheduler, which kong gives to a command's Run. Of the context it takes the
-// token, if the server is that of the context.
+// ProvideClient returns a client of the scheduler, which kong gives to a command's Run.
 func (r Server) ProvideClient(t *terminal.Terminal) (*client.Client, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -36,6 +39,11 @@ func (r Server) ProvideClient(t *terminal.Terminal) (*client.Client, error) {
 	if r.NATS != "" {
 		return r.client()
 	}
+	return r.Client(t)
+}
+
+// Client returns a client of the scheduler. Of the context it takes the token, if the server is that of the context.
+func (r REST) Client(t *terminal.Terminal) (*client.Client, error) {
 	token, _ := t.Lookup(tokenVariable)
 	if token == "" {
 		chosen, err := r.chosen(t)
@@ -52,7 +60,7 @@ func (r Server) ProvideClient(t *terminal.Terminal) (*client.Client, error) {
 }
 
 // chosen is the context that is named, or the current one.
-func (r Server) chosen(t *terminal.Terminal) (contexts.Context, error) {
+func (r REST) chosen(t *terminal.Terminal) (contexts.Context, error) {
 	file, err := contexts.Load(t.Lookup)
 	if err != nil {
 		return contexts.Context{}, err
@@ -67,13 +75,13 @@ func Guess(t *terminal.Terminal, given map[string]string) (api *client.Client, c
 		value, _ := t.Lookup(variable)
 		return cmp.Or(given[flag], value)
 	}
-	s := Server{Context: of("context", "CARILLON_CONTEXT"), Address: of("server", "CARILLON_SERVER")}
+	s := REST{Context: of("context", "CARILLON_CONTEXT"), Address: of("server", "CARILLON_SERVER")}
 	chosen, err := s.chosen(t)
 	if err != nil {
 		return nil, "", err
 	}
 	s.Address = cmp.Or(s.Address, chosen.Server, defaultServer)
-	api, err = s.ProvideClient(t)
+	api, err = s.Client(t)
 	return api, cmp.Or(of("collection", "CARILLON_COLLECTION"), chosen.Collection, scheduler.DefaultCollection), err
 }
 
@@ -97,7 +105,7 @@ func UseContext(command *kong.Context, t *terminal.Terminal) error {
 	if name == nil { // it asks none
 		return nil
 	}
-	chosen, err := Server{Context: name.Target.String()}.chosen(t)
+	chosen, err := REST{Context: name.Target.String()}.chosen(t)
 	if err != nil {
 		return err
 	}

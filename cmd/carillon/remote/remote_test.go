@@ -30,23 +30,23 @@ func TestToken(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name     string
-		flags    Server
+		flags    REST
 		variable string
 		want     string
 		refused  bool
 	}{
-		{"the current context", Server{Address: own.URL}, "", "Bearer s3cret", false},
-		{"the context's address, with a slash", Server{Address: own.URL + "/"}, "", "Bearer s3cret", false},
-		{"another server", Server{Address: other.URL}, "", "", false},
-		{"another server, for which there is a variable", Server{Address: other.URL}, "else", "Bearer else", false},
-		{"a server that leads away", Server{Context: "away", Address: away.URL}, "", "", true},
+		{"the current context", REST{Address: own.URL}, "", "Bearer s3cret", false},
+		{"the context's address, with a slash", REST{Address: own.URL + "/"}, "", "Bearer s3cret", false},
+		{"another server", REST{Address: other.URL}, "", "", false},
+		{"another server, for which there is a variable", REST{Address: other.URL}, "else", "Bearer else", false},
+		{"a server that leads away", REST{Context: "away", Address: away.URL}, "", "", true},
 	} {
 		got = nil
 		term := &terminal.Terminal{Lookup: func(name string) (string, bool) {
 			v, ok := map[string]string{"CARILLON_CONFIG": path, "CARILLON_TOKEN": test.variable}[name]
 			return v, ok
 		}}
-		api, err := test.flags.ProvideClient(term)
+		api, err := test.flags.Client(term)
 		if err != nil {
 			t.Fatal(err)
 		}
