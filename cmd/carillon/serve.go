@@ -94,8 +94,8 @@ Examples:
     carillon serve --nats-url nats://127.0.0.1:4222
     carillon serve --nats-url nats://n1,nats://n2,nats://n3 --creds carillon.creds --replicas 3 --lanes 4
     CARILLON_HTTP=0.0.0.0:8080 CARILLON_LOG_FORMAT=json carillon serve
-    carillon serve --http :8443 --tls-cert server.crt --tls-key server.key --oidc-issuer https://login.example.com/main \
-        --oidc-audience carillon --oidc-roles 'groups:platform=admin, groups:dev=operator@partners'`
+    carillon serve --http :8443 --tls-cert server.crt --tls-key server.key
+    carillon serve --oidc-issuer https://login.example.com/main --oidc-audience carillon --oidc-roles groups:dev=admin`
 }
 
 // Run runs until it is interrupted.
