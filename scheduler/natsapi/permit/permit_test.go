@@ -350,6 +350,41 @@ func TestForgedInfoIsNotBelieved(t *testing.T) {
 	}
 }
 
+// TestTailsReachUsers shows that all messages of a live tail come, from the first to the last, and that who has it can end
+// it.
+func TestTailsReachUsers(t *testing.T) {
+	for name, apart := range map[string]bool{"accounts": true, "one account": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, apart)
+			nc := w.user("partners-reader")
+			answers, err := nc.SubscribeSync(nc.NewInbox())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := nc.PublishRequest("carillon.api.follow.partners.job", answers.Subject, nil); err != nil {
+				t.Fatal(err)
+			}
+			first, err := answers.NextMsg(patience)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first.Header.Get("Carillon-Tail") == "" {
+				t.Fatalf("no tail: %v %s", first.Header, first.Data)
+			}
+			if err := nc.Publish("carillon.api.unfollow."+first.Header.Get("Carillon-Tail"), nil); err != nil {
+				t.Fatal(err)
+			}
+			last, err := answers.NextMsg(patience)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := last.Header.Get("Carillon-Number") + " " + last.Header.Get("Carillon-Tail"); got != "1 again" {
+				t.Errorf("the tail ends with %q", got)
+			}
+		})
+	}
+}
+
 // last is the last change in the audit log.
 func (w *world) last() *trail.Entry {
 	w.t.Helper()

@@ -20,7 +20,7 @@ func (p Permissions) Conf() string {
 	list("publish", p.Publish)
 	list("subscribe", p.Subscribe)
 	if p.Responses {
-		b.WriteString("  allow_responses: true\n")
+		b.WriteString("  allow_responses: { max: -1, expires: \"2m\" }\n")
 	}
 	b.WriteString("}\n")
 	return b.String()
@@ -32,7 +32,7 @@ func (p Permissions) NSC() string {
 		"--allow-pub " + quoted(p.Publish), "--allow-sub " + quoted(p.Subscribe),
 	}
 	if p.Responses {
-		flags = append(flags, "--allow-pub-response")
+		flags = append(flags, "--allow-pub-response=-1")
 	}
 	return strings.Join(flags, " \\\n  ") + "\n"
 }
