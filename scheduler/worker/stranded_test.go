@@ -90,3 +90,28 @@ func TestAuditRescuesStranded(t *testing.T) {
 		})
 	}
 }
+
+// TestRescue fires a stranded baton again without an audit of everything.
+func TestRescue(t *testing.T) {
+	freshTimers()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		nc, own := w.open()
+		m := &mortal{Store: own, nc: nc, point: "take"}
+		w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
+		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute", "count": 3}}`)
+		m.awaitDeath(t)
+		w.stopWorker()
+		w.strand()
+		w.startWorker()
+		for _, want := range []int{1, 0} {
+			if n, err := w.service.Rescue(t.Context()); n != want || err != nil {
+				t.Errorf("rescued %d, %v, want %d", n, err, want)
+			}
+		}
+		time.Sleep(10 * time.Minute)
+		if got, want := w.outcomes("job"), "completed completed completed"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+	})
+}

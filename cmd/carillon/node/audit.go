@@ -11,20 +11,16 @@ import (
 // worker before has left undone. Everything that was with it has come by then.
 const takeoverDelay = 15 * time.Second
 
+// rescueDelay is how long after an audit those batons are looked for that nobody is given. A server that was
+// killed tells them only when all that was with a worker before them is through.
+const rescueDelay = time.Minute
+
 // audit compares jobs with batons at the start, after another worker has died,
 // and at a low rate, and mends what is wrong. Replicas do so at different times.
 func (n *Node) audit(ctx context.Context) {
 	for {
 		n.auditOnce(ctx)
-		select {
-		case <-time.After(n.cfg.AuditEvery/2 + rand.N(n.cfg.AuditEvery)): //nolint:gosec // it need not be secret
-		case <-n.takeover:
-			select {
-			case <-time.After(takeoverDelay):
-			case <-ctx.Done():
-			}
-		case <-ctx.Done():
-		}
+		n.awaitAudit(ctx)
 		if ctx.Err() != nil {
 			return
 		}
@@ -32,6 +28,37 @@ func (n *Node) audit(ctx context.Context) {
 		case <-n.takeover: // seen to
 		default:
 		}
+	}
+}
+
+// awaitAudit waits until there is to be another audit.
+func (n *Node) awaitAudit(ctx context.Context) {
+	next := time.After(n.cfg.AuditEvery/2 + rand.N(n.cfg.AuditEvery)) //nolint:gosec // it need not be secret
+	rescue := time.After(rescueDelay)
+	for {
+		select {
+		case <-rescue:
+			n.rescue(ctx)
+			continue
+		case <-next:
+		case <-n.takeover:
+			select {
+			case <-time.After(takeoverDelay):
+			case <-ctx.Done():
+			}
+		case <-ctx.Done():
+		}
+		return
+	}
+}
+
+func (n *Node) rescue(ctx context.Context) {
+	switch found, err := n.service.Rescue(ctx); {
+	case ctx.Err() != nil:
+	case err != nil:
+		n.log.Warn("batons that nobody is given were not looked for; the next audit does", "err", err)
+	case found > 0:
+		n.log.Warn("running batons that were given to nobody are fired again", "batons", found)
 	}
 }
 
