@@ -128,6 +128,13 @@ func (l *lease) Yield() {
 	}
 }
 
+// holds reports whether a message is in the hands of this process.
+func (k *leases) holds(at place) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.held[at] != nil
+}
+
 // keep begins to renew the lease of a message.
 func (k *leases) keep(at place, reply string) *lease {
 	k.mu.Lock()

@@ -16,7 +16,7 @@ const strandedMost = 256
 // Stranded returns the running batons of a lane that the server counts as
 // acknowledged and has not removed. They lie below the ack floor of the consumer: it
 // has nothing outstanding there, and delivers nothing from there. One that is just
-// being removed may be among them.
+// being removed may be among them, but none that this process has in its hands.
 func (s *Store) Stranded(ctx context.Context, lane int) ([]scheduler.Stranded, error) {
 	st := s.timers[lane]
 	c, err := st.Consumer(ctx, workers)
@@ -33,7 +33,7 @@ func (s *Store) Stranded(ctx context.Context, lane int) ([]scheduler.Stranded, e
 	}
 	var found []scheduler.Stranded
 	for _, m := range messages {
-		if slot, ok := s.slotOf(m.Subject); ok {
+		if slot, ok := s.slotOf(m.Subject); ok && !s.leases.holds(place{st.CachedInfo().Config.Name, m.Sequence}) {
 			found = append(found, scheduler.Stranded{Slot: slot, Body: m.Data, Sequence: m.Sequence})
 		}
 	}
