@@ -36,6 +36,9 @@ func TestLeaseOfARepetition(t *testing.T) {
 		if first != again || first == beside {
 			t.Fatal("the repetition has a lease of its own, or another message has the same")
 		}
+		if !k.holds(at) || !k.holds(other) || k.holds(place{"S", 3}) || k.holds(place{"T", 1}) {
+			t.Error("it is wrong about what it holds: a baton that is held is not stranded")
+		}
 		if got := told(10 * time.Second); len(got) != 2 || got["answer.again"] != "+WPI" || got["answer.beside"] != "+WPI" {
 			t.Errorf("while both are held: %v", got)
 		}
@@ -50,6 +53,9 @@ func TestLeaseOfARepetition(t *testing.T) {
 		}
 		if err := beside.Ack(); err != nil {
 			t.Fatal(err)
+		}
+		if k.holds(at) || k.holds(other) {
+			t.Error("it holds what was given up")
 		}
 	})
 }

@@ -86,21 +86,3 @@ func TestStranded(t *testing.T) {
 		}
 	})
 }
-
-// TestHeldIsNotStranded shows that a baton in the hands of this process is none that nobody was given, whatever the server
-// counts as acknowledged.
-func TestHeldIsNotStranded(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.must(w.store.Fire(t.Context(), own, []byte("own"), 0))
-		held := w.holder(10).take()
-		w.strand()
-		found, err := w.store.Stranded(t.Context(), 0)
-		if len(found) > 0 || err != nil {
-			t.Errorf("found %v, %v", found, err)
-		}
-		held.Lease.Drop()
-		if found, err = w.store.Stranded(t.Context(), 0); len(found) != 1 || err != nil {
-			t.Errorf("after it was dropped: found %v, %v", found, err)
-		}
-	})
-}
