@@ -107,7 +107,8 @@ func putJob(ctx context.Context, api *client.Client, j jobfile.Job, o putting) (
 	}
 	if etag, ok := v.Member("etag"); ok {
 		if o.IfMatch = etag.Text(); o.IfMatch == "" {
-			return nil, scheduler.Invalid("etag", "is not an ETag, such as \"a1b2-3\" with its quotes; leave it out to put the job whatever is there")
+			return nil, scheduler.Invalid("etag",
+				"is not an ETag, such as \"a1b2-3\" with its quotes; leave it out to put the job whatever is there")
 		}
 	}
 	return api.Put(ctx, j.Key, j.Body, o.PutOptions)
