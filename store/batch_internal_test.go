@@ -33,6 +33,7 @@ func withHistory(t *testing.T, always bool, f func(t *testing.T, h *history)) {
 	runtime.GC() //nolint:revive // as freshTimers: the client's pool of timers
 	runtime.GC() //nolint:revive // must hold none of another bubble
 	synctest.Test(t, func(t *testing.T) {
+		t.Cleanup(func() { time.Sleep(time.Second) }) // last: what writes files for the server ends a moment after it
 		nc := startServer(t, func(o *server.Options) { o.JetStream, o.StoreDir, o.SyncAlways = true, t.TempDir(), always })()
 		js, err := jetstream.New(nc)
 		if err != nil {
