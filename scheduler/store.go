@@ -71,6 +71,7 @@ type JobEnd struct {
 type Bucket interface { //nolint:interfacebloat // all that named values need
 	Load(ctx context.Context, name string) (Stored, error)
 	Save(ctx context.Context, name string, data []byte, replaces uint64) (uint64, error)
+	SaveAfter(ctx context.Context, check func() error, name string, data []byte, replaces uint64) (uint64, error)
 	Remove(ctx context.Context, name string, revision uint64) error
 	Each(ctx context.Context, f func(Stored) error) error
 	Watch(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error

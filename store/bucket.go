@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -72,6 +73,30 @@ func (b bucket) Save(ctx context.Context, name string, data []byte, replaces uin
 	}
 	rev, err := b.kv.Update(ctx, name, data, replaces)
 	return rev, translate(err)
+}
+
+// SaveAfter is Save for a value that depends on the others of its bucket: check looks at them, and nothing is saved when one
+// of them has changed since. The errors are those of Save, with scheduler.ErrConflict for such a change, and those of check.
+func (b bucket) SaveAfter(
+	ctx context.Context, check func() error, name string, data []byte, replaces uint64,
+) (uint64, error) {
+	info, err := b.store.info(ctx, "KV_"+b.kv.Bucket())
+	if err != nil {
+		return 0, translate(err)
+	}
+	if err := check(); err != nil {
+		return 0, err
+	}
+	st, err := b.Load(ctx, name)
+	switch {
+	case err != nil && !errors.Is(err, scheduler.ErrNotFound):
+		return 0, err
+	case st.Revision != replaces: // 0 when there is none
+		return 0, fmt.Errorf("%s: %w: it is at another revision", name, scheduler.ErrConflict)
+	}
+	m := b.store.message("$KV."+b.kv.Bucket()+"."+name, data)
+	setHeader(m, jetstream.ExpectedLastSeqHeader, strconv.FormatUint(info.State.LastSeq, 10))
+	return b.store.publish(ctx, m)
 }
 
 // Remove deletes a value at a revision. scheduler.ErrConflict when the revision

@@ -56,7 +56,7 @@ func (e Editor) admit(ctx context.Context, j *scheduler.Job, data []byte, replac
 	found, _ := e.shared.admissions.counts.LoadOrStore(collection, &count{})
 	r, _ := found.(*count)
 	for range admissionTries {
-		if err := e.haveRoom(ctx, r, c); err != nil {
+		if err := e.haveRoom(ctx, r, collection); err != nil {
 			return 0, err
 		}
 		ledger := r.ledger
@@ -81,14 +81,19 @@ func (e Editor) admit(ctx context.Context, j *scheduler.Job, data []byte, replac
 	return 0, fmt.Errorf("collection %s: %w: others make jobs all the while; try again", collection, scheduler.ErrUnavailable)
 }
 
-// haveRoom counts the jobs of a collection, unless it is known that there is room for one more.
-func (e Editor) haveRoom(ctx context.Context, r *count, c *scheduler.Collection) error {
-	if r.known && r.most < c.Quota().MaxJobCount && time.Since(r.at) < countTrusted {
+// haveRoom counts the jobs of a collection, unless it is known that there is room for one more. Its quota is that of now, as
+// others may have had their turn before.
+func (e Editor) haveRoom(ctx context.Context, r *count, collection string) error {
+	c, err := e.shared.Collections.Get(ctx, collection)
+	if err != nil {
+		return err
+	}
+	quota := c.Quota().MaxJobCount
+	if r.known && r.most < quota && time.Since(r.at) < countTrusted {
 		return nil
 	}
 	r.known = false
-	ledger, err := e.shared.Store.Ledger(ctx, c.Name) // before they are counted
-	if err != nil {
+	if r.ledger, err = e.shared.Store.Ledger(ctx, c.Name); err != nil || quota == 0 { // before they are counted
 		return err
 	}
 	began := time.Now()
@@ -96,10 +101,10 @@ func (e Editor) haveRoom(ctx context.Context, r *count, c *scheduler.Collection)
 	if err != nil {
 		return err
 	}
-	if n >= c.Quota().MaxJobCount {
+	if n >= quota {
 		return fullError(c, n)
 	}
-	r.known, r.ledger, r.most, r.at = true, ledger, n, began
+	r.known, r.most, r.at = true, n, began
 	return nil
 }
 
