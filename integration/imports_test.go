@@ -45,7 +45,7 @@ var layers = []layer{
 	{path: "scheduler/trail", imports: append([]string{"scheduler/internal/plainjson"}, decisions...), never: outside},
 	{path: "scheduler/view", imports: append([]string{"scheduler/access"}, decisions...), never: outside},
 	{path: "scheduler/awx", imports: decisions, never: outside},
-	{path: "scheduler/why", imports: decisions, never: outside},
+	{path: "scheduler/why", imports: append([]string{"scheduler/access", "scheduler/trail"}, decisions...), never: outside},
 	{path: "scheduler/forecast", imports: decisions, never: outside},
 	{path: "scheduler/ical", never: outside},
 	{path: "scheduler/limits", imports: []string{"scheduler", "scheduler/document"}, never: outside},

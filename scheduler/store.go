@@ -86,6 +86,7 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	EachBaton(ctx context.Context, lane int, f func(slot Slot, waiting bool) error) error
 	EachStoredBaton(ctx context.Context, lane int, f func(st Stored, waiting bool) error) error
 	AnyBaton(ctx context.Context, k Key) (*Stored, error)
+	EachDetached(ctx context.Context, k Key, found func(slot Slot, st Stored, running bool)) error
 	Stranded(ctx context.Context, lane int) ([]Stranded, error)
 
 	Arm(ctx context.Context, slot Slot, body []byte, at time.Time, waiting uint64) error

@@ -28,7 +28,9 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	who "github.com/carillon-sched/carillon/scheduler/rest/identity"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
@@ -239,6 +241,7 @@ func (d *dev) run(ctx context.Context) error {
 		Conn:  nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart, Damaged: d.damaged(),
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry},
+		Access: who.Config{Local: len(listen.Exposed(ctx, listen.Flag{Name: "http", Addr: d.cmd.HTTP})) == 0},
 		Worker: worker.Config{
 			OnRecord: d.records.Take, Grace: devGrace, Concurrency: min(defaultConcurrency, connlimit.Share(connlimit.Files())),
 			HoldMemory: int(d.cmd.Hold),
@@ -319,6 +322,7 @@ func (d *dev) applyFiles(ctx context.Context) error {
 
 // put puts a job without a way over HTTP.
 func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
+	ctx = access.With(ctx, &access.Principal{Name: "carillon dev", Via: access.ViaFiles})
 	jobs := d.node.Load().Service()
 	if j.IsCollection() {
 		return putCollectionIn(ctx, jobs, j)

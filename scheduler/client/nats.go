@@ -82,6 +82,8 @@ func (t *natsTransport) message(r *http.Request) (*nats.Msg, error) {
 	if !ok {
 		return nil, &UnsupportedError{r.Method + " " + r.URL.Path}
 	}
+	q := r.URL.Query()
+	o, names = o.live(q).within(names, q)
 	for i, name := range names {
 		if name == "" || strings.ContainsAny(name, " \t\r\n*>") {
 			return nil, scheduler.ValidateName(o.kinds[i], name)
@@ -93,7 +95,7 @@ func (t *natsTransport) message(r *http.Request) (*nats.Msg, error) {
 			m.Header[own] = values
 		}
 	}
-	if err := o.ask(m, r.URL.Query()); err != nil || m.Data != nil || r.Body == nil {
+	if err := o.ask(m, q); err != nil || m.Data != nil || r.Body == nil {
 		return m, err
 	}
 	var err error

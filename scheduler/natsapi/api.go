@@ -60,6 +60,12 @@ type APIConfig struct {
 //	<prefix>.api.follow.<collection>         likewise, of all jobs of a collection
 //	<prefix>.api.follow                      likewise, of all jobs
 //	<prefix>.api.why.<collection>.<job>      body: {"at": "…"} or none, which is now; answers why it ran then, or did not ([why.Answer])
+//	<prefix>.api.forecast                    body: {"hours", "from", "proposals"} or none; answers what is planned ([forecast.Report])
+//	<prefix>.api.forecast.<collection>       likewise, of the jobs of a collection
+//	<prefix>.api.audit.<collection>.<job>    answers {"value": […], "nextLink": …}, who changed the job ([trail.Entry]), newest first
+//	<prefix>.api.audit.<collection>          likewise, of a collection and its jobs
+//	<prefix>.api.audit                       likewise, of everything
+//	<prefix>.api.follow-audit…               likewise, as they come: as follow does
 //	<prefix>.api.list.<collection>           answers {"value": […], "nextLink": …}, by name
 //	<prefix>.api.list                        likewise, of all collections
 //	<prefix>.api.preview                     body: a job ([service.Previewer.Preview]); answers when it would run
@@ -78,7 +84,7 @@ type APIConfig struct {
 // and the JSON is that of the REST API. history and the lists take a body
 // {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or none; history and
 // list take "$skiptoken" too, the place after which to begin, list what
-// [view.JobSearch] has, and history "uid" and "earlier". nextLink is the body that
+// [view.JobSearch] has, and history "uid" and "earlier". audit takes "kind", "who", "op", "since" and "until", and no $filter. nextLink is the body that
 // asks for the next page, or null. A page ends early when more would not fit
 // into a message.
 //

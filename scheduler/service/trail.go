@@ -203,9 +203,6 @@ func (h *shared) audited(ctx context.Context, e *trail.Entry, do func(e *trail.E
 // errNoTrail says that nothing is recorded.
 var errNoTrail = errors.New("no audit trail is kept")
 
-// byScheduler is the Via of what the scheduler does of its own accord.
-const byScheduler = "scheduler"
-
 // toldRepairs writes into the audit trail that jobs and batons were mended.
 func (h *shared) toldRepairs(ctx context.Context, mended int) {
 	if h.Trail == nil {
@@ -213,7 +210,7 @@ func (h *shared) toldRepairs(ctx context.Context, mended int) {
 	}
 	e := &trail.Entry{Time: time.Now().UTC(), Kind: trail.System, Op: "repair", Name: "doctor", Result: fmt.Sprintf("%d mended", mended)}
 	if e.By, e.Claim = by(ctx); e.By == (trail.By{}) {
-		e.By.Via = byScheduler
+		e.By.Via = access.ViaScheduler
 	}
 	if err := h.Trail.AppendEntry(ctx, e); err != nil {
 		h.Logger.Warn("repairs are not in the audit trail", "mended", mended, "err", err)

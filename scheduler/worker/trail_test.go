@@ -275,7 +275,7 @@ func TestLastChangeTellsWhoDisabled(t *testing.T) {
 			{key("none"), trail.Job, nil, ""},
 		}
 		for _, test := range tests {
-			e, err := w.service.LastChange(t.Context(), test.k, test.kind, test.ops...)
+			e, err := w.service.LastChange(t.Context(), test.k, test.kind, time.Time{}, test.ops...)
 			w.must(nil, err)
 			got := ""
 			if e != nil {
