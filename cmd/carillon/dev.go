@@ -76,8 +76,9 @@ emulators alone, with settings.
 The secrets of jobs, and those of "carillon secrets", are sealed with a key that the first start makes in the data
 directory (secret.key).
 
-Retries may be as short as one second here. Port 0 takes a free port. Nothing is protected by a password, so only
-loopback addresses are listened on, unless --insecure-listen is given.
+Retries may be as short as one second here. Port 0 takes a free port. Everything is open to every program of this
+machine, which is why only loopback addresses are listened on, unless --insecure-listen is given. The first access token
+("carillon token create") closes the REST API, and nothing else.
 
 SIGTERM stops it in good order (exit code 0), and Ctrl-C does so too (130).
 
@@ -239,6 +240,7 @@ func (d *dev) run(ctx context.Context) error {
 	n, err := node.Open(ctx, node.Config{
 		Store: store.Config{SyncAlways: d.cmd.Sync == syncAlways},
 		Conn:  nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart, Damaged: d.damaged(),
+		Access:   who.Config{Demand: who.OnceThereAre, Local: len(listen.Exposed(ctx, d.cmd.listeners()[0])) == 0},
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry},
 		Access: who.Config{Local: len(listen.Exposed(ctx, listen.Flag{Name: "http", Addr: d.cmd.HTTP})) == 0},
@@ -251,7 +253,9 @@ func (d *dev) run(ctx context.Context) error {
 		return err
 	}
 	d.node.Store(n)
-	d.greet(ctx)
+	if err := d.greet(ctx); err != nil {
+		return err
+	}
 	if err := d.applyFiles(ctx); err != nil {
 		return err
 	}

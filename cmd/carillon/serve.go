@@ -34,7 +34,7 @@ type serveCmd struct {
 	accessFlags      `embed:"" group:"Who may use the REST API"`
 
 	HTTP         string        `name:"http" help:"Where the REST API listens. On a loopback address it is open until there is a token; on others it asks for one." env:"CARILLON_HTTP" default:"127.0.0.1:8080" placeholder:"ADDR"`
-	Hosts        []string      `name:"allowed-host" help:"Names that the REST API answers to. On a loopback address those of such addresses come beside, elsewhere addresses, and without this flag it answers to all. A name, or *.example.com; may be repeated." env:"CARILLON_ALLOWED_HOST" placeholder:"NAME"`
+	Hosts        []string      `name:"allowed-host" help:"Names that the REST API answers to. On a loopback address those of such addresses come beside, and it asks for a token; elsewhere addresses, and without this flag it answers to all. A name, or *.example.com; may be repeated." env:"CARILLON_ALLOWED_HOST" placeholder:"NAME"`
 	Connections  int           `name:"http-connections" help:"How many connections the API serves at once; the next one takes the place of the one that has been silent longest. 0: an eighth of the files that the process may open, at most 4096." env:"CARILLON_HTTP_CONNECTIONS" default:"0" placeholder:"N"`
 	Echo         bool          `help:"Answer at /echo what was received, to try jobs out." env:"CARILLON_SERVE_ECHO"`
 	Region       string        `help:"What targets are told as x-ms-scheduler-execution-region." env:"CARILLON_REGION" placeholder:"NAME"`
@@ -47,7 +47,7 @@ type serveCmd struct {
 type natsFlags struct {
 	URL   string        `name:"nats-url" help:"Addresses of NATS servers, separated by commas." env:"CARILLON_NATS_URL" default:"nats://127.0.0.1:4222" placeholder:"URL"`
 	Creds string        `help:"Credentials file of the NATS user." env:"CARILLON_CREDS" type:"existingfile" placeholder:"FILE"`
-	CA    string        `name:"nats-ca" help:"Certificates to trust beside the system's, as PEM." env:"CARILLON_NATS_CA" type:"existingfile" placeholder:"FILE"`
+	CA    string        `name:"nats-ca" help:"Authorities of the servers to trust, in place of the system's, as PEM." env:"CARILLON_NATS_CA" type:"existingfile" placeholder:"FILE"`
 	Cert  string        `name:"nats-cert" help:"Client certificate, as PEM." env:"CARILLON_NATS_CERT" type:"existingfile" placeholder:"FILE"`
 	Key   string        `name:"nats-key" help:"Key of the client certificate, as PEM." env:"CARILLON_NATS_KEY" type:"existingfile" placeholder:"FILE"`
 	Sync  bool          `name:"nats-sync-always" help:"The NATS server waits for the disk at every write: sync_interval is always there. Records then wait together, and jobs that are due at one instant are fired earlier." env:"CARILLON_NATS_SYNC_ALWAYS"`
@@ -86,7 +86,7 @@ A start waits for NATS, also for a cluster that has just formed, as long as --na
 ${CARILLON_ECHO}, as the examples do, need --echo; its variable is CARILLON_SERVE_ECHO.
 
 On a loopback address the REST API is open to every program of this machine, until the first token is made, or with
---auth. On other addresses it asks for a token (carillon token create), for one of --oidc-issuer, or for a client
+--auth. On other addresses, and with --allowed-host, it asks for a token (carillon token create), for one of --oidc-issuer, or for a client
 certificate; --open asks nobody. Certificates are read again when their files change.
 
 Examples:
@@ -155,7 +155,7 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 	cfg.MaxConnections = c.Connections
 	cfg.Conn, cfg.Listener, cfg.Keys, cfg.Worker.OnRecord = nc, l, keys, records.Take
 	cfg.AllowHost = listen.Hosts(ctx, c.HTTP, c.Hosts)
-	admission, err := c.admit(ctx, c.HTTP, &cfg, log)
+	admission, err := c.admit(ctx, c.HTTP, c.Hosts, &cfg, log)
 	if err != nil {
 		return err
 	}

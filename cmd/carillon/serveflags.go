@@ -2,14 +2,11 @@ package main
 
 import (
 	"cmp"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"fmt"
-	"os"
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/certificates"
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/store"
@@ -41,24 +38,8 @@ func (c serveCmd) check() error {
 
 // checkFiles makes sure that the files of a connection hold what they should.
 func (f natsFlags) checkFiles() error {
-	if (f.Cert == "") != (f.Key == "") {
-		return terminal.Usagef("--nats-cert and --nats-key go together")
-	}
-	if f.Cert != "" {
-		if _, err := tls.LoadX509KeyPair(f.Cert, f.Key); err != nil {
-			return terminal.FileError("nats-cert, --nats-key", err)
-		}
-	}
-	if f.CA != "" {
-		data, err := os.ReadFile(f.CA)
-		if err != nil {
-			return terminal.FileError("nats-ca", err)
-		}
-		if !x509.NewCertPool().AppendCertsFromPEM(data) {
-			return fmt.Errorf("--nats-ca: %s: holds no certificate in PEM", f.CA)
-		}
-	}
-	return nil
+	_, err := f.files().Config(certificates.Client{CA: "nats-ca", Cert: "nats-cert", Key: "nats-key"})
+	return err
 }
 
 // checkHold makes sure that --hold-memory has room for work.

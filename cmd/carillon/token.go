@@ -52,9 +52,6 @@ type tokenStore struct {
 
 	URL    string `name:"nats-url" group:"Without a scheduler" help:"Go to the NATS servers themselves, and not to a scheduler: needs no token." placeholder:"URL"`
 	Creds  string `help:"Credentials file of the NATS user." group:"Without a scheduler" type:"existingfile" placeholder:"FILE"`
-	CA     string `name:"nats-ca" group:"Without a scheduler" help:"Certificates to trust beside the system's, as PEM." type:"existingfile" placeholder:"FILE"`
-	Cert   string `name:"nats-cert" group:"Without a scheduler" help:"Client certificate for NATS, as PEM." type:"existingfile" placeholder:"FILE"`
-	Key    string `name:"nats-key" group:"Without a scheduler" help:"Key of the client certificate, as PEM." type:"existingfile" placeholder:"FILE"`
 	Prefix string `group:"Without a scheduler" help:"Prefix of the scheduler on NATS." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
 }
 
@@ -79,8 +76,8 @@ func (s tokenStore) with(ctx context.Context, t *terminal.Terminal, use func(tok
 		}
 		return use(api)
 	}
-	flags := natsFlags{URL: s.URL, Creds: s.Creds, CA: s.CA, Cert: s.Cert, Key: s.Key}
-	if err := firstOf(checkURLs(s.URL), checkPrefix(s.Prefix), flags.checkFiles()); err != nil {
+	flags := natsFlags{URL: s.URL, Creds: s.Creds, CA: s.Files.CA, Cert: s.Files.Cert, Key: s.Files.Key}
+	if err := firstOf(checkURLs(s.URL), checkPrefix(s.Prefix), s.Files.Check()); err != nil {
 		return err
 	}
 	silent := slog.New(slog.DiscardHandler)
