@@ -44,6 +44,7 @@ var layers = []layer{
 	{path: "scheduler/access", never: outside},
 	{path: "scheduler/trail", imports: append([]string{"scheduler/internal/plainjson"}, decisions...), never: outside},
 	{path: "scheduler/view", imports: append([]string{"scheduler/access"}, decisions...), never: outside},
+	{path: "scheduler/schema", imports: append([]string{"scheduler/access", "scheduler/view"}, decisions...), never: outside},
 	{path: "scheduler/awx", imports: decisions, never: outside},
 	{path: "scheduler/why", imports: append([]string{"scheduler/access", "scheduler/trail"}, decisions...), never: outside},
 	{path: "scheduler/forecast", imports: decisions, never: outside},
