@@ -65,8 +65,7 @@ func (l *apiLoad) run(ctx context.Context, from, to time.Time) error {
 	var calls errgroup.Group
 	calls.SetLimit(apiAtOnce)
 	every := time.Second / time.Duration(l.stage.calls)
-	edited := l.stage.distant()
-	edited.prefix = "edited-"
+	edited := calendar{collection: "default", prefix: "edited-", first: to.UTC().Add(holdFirst), grain: time.Millisecond}
 	for i := 0; ; i++ {
 		at := from.Add(time.Duration(i) * every)
 		if !at.Before(to) {
