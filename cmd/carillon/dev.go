@@ -50,6 +50,7 @@ type devCmd struct {
 	Data      string   `help:"Directory of jobs, history and the emulators' messages; one process at a time can use it." default:".carillon" placeholder:"DIR"`
 	Sync      string   `help:"How long a write may wait for the disk (what a power cut can cost), or always." default:"1s" placeholder:"DURATION"`
 	Hold      byteSize `name:"hold-memory" help:"Memory for jobs that are due, or soon will be, and their definitions." default:"160MiB" placeholder:"SIZE"`
+	History   byteSize `name:"history-memory" help:"Memory for an index of the history, which is made when somebody looks for records. 0: none." default:"256MiB" placeholder:"SIZE"`
 	Allow     []string `name:"allow-target" help:"Addresses that jobs may reach beside loopback ones: one, or a network as CIDR, 10.1.0.0/16. May be repeated." placeholder:"CIDR"`
 	Hosts     []string `name:"allowed-host" help:"Names that the HTTP servers answer to, beside those of loopback addresses: a name, or *.example.com. May be repeated." placeholder:"NAME"`
 	Pprof     string   `help:"Serve Go's profiles of this process there, at /debug/pprof/, for go tool pprof. A loopback address: they tell what is in its memory. Default: nowhere." placeholder:"ADDR"`
@@ -242,8 +243,7 @@ func (d *dev) run(ctx context.Context) error {
 		Conn:  nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart, Damaged: d.damaged(),
 		Access:   who.Config{Demand: who.OnceThereAre, Local: len(listen.Exposed(ctx, d.cmd.listeners()[0])) == 0},
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
-		Limits: scheduler.Limits{MinRetryInterval: devMinRetry},
-		Access: who.Config{Local: len(listen.Exposed(ctx, listen.Flag{Name: "http", Addr: d.cmd.HTTP})) == 0},
+		Limits: scheduler.Limits{MinRetryInterval: devMinRetry}, HistoryMemory: d.cmd.History.orNone(),
 		Worker: worker.Config{
 			OnRecord: d.records.Take, Grace: devGrace, Concurrency: min(defaultConcurrency, connlimit.Share(connlimit.Files())),
 			HoldMemory: int(d.cmd.Hold),

@@ -71,6 +71,7 @@ type workFlags struct {
 	Concurrency int           `help:"Attempts in flight." env:"CARILLON_CONCURRENCY" default:"256" placeholder:"N"`
 	PerTarget   int           `help:"Of these, to one host and port. It begins with 8, and earns one with each success or answer within a second. 0: a quarter." env:"CARILLON_PER_TARGET" default:"0" placeholder:"N"`
 	HoldMemory  byteSize      `help:"Memory for jobs that are due, or soon will be, and their definitions: of a herd, as many as fit are ready at the instant. What the process needs is twice that, and a bit." env:"CARILLON_HOLD_MEMORY" default:"160MiB" placeholder:"SIZE"`
+	History     byteSize      `name:"history-memory" help:"Memory for an index of the history, which is made when somebody looks for records and dropped ten minutes after the last one did; what has no room in it is found slowly. 0: none." env:"CARILLON_HISTORY_MEMORY" default:"256MiB" placeholder:"SIZE"`
 	Grace       time.Duration `help:"How long a stop waits for running attempts before it leaves them to another process." env:"CARILLON_GRACE" default:"20s" placeholder:"DURATION"`
 }
 
@@ -207,7 +208,7 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 		},
 		Limits:   scheduler.Limits{MinRetryInterval: c.MinRetryTime},
 		Worker:   worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, HoldMemory: int(c.HoldMemory), Grace: c.Grace},
-		Delivery: delivery, Version: thisBuild().Version, Logger: log,
+		HistoryMemory: c.History.orNone(), Delivery: delivery, Version: thisBuild().Version, Logger: log,
 	}, err
 }
 

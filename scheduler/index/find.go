@@ -103,7 +103,7 @@ func (s *search) judge(r *record) verdict {
 
 // timely is the part of judge that depends on when the job runs next, and what it has come to.
 func (s *search) timely(r *record) verdict {
-	passed := r.state == enabled && (r.next <= s.now || r.flags&moved != 0) // it has run since, and may be over
+	passed := s.passed(r)
 	switch {
 	case s.query.State != "" && r.state != s.state && (!passed || !s.query.State.Final()):
 		return no
@@ -114,6 +114,9 @@ func (s *search) timely(r *record) verdict {
 	}
 	return s.ifSo(r.state == enabled && s.from <= r.next && r.next < s.until)
 }
+
+// passed reports whether a job has run since, and may be over.
+func (s *search) passed(r *record) bool { return r.state == enabled && (r.next <= s.now || r.flags&moved != 0) }
 
 func (s *search) ifSo(so bool) verdict {
 	if so {
@@ -243,5 +246,19 @@ func (w *walk) shelf(s *shelf, left int) int {
 	return left
 }
 
-// sure reports whether a job is one of those that are looked for, without reading it.
-func (w *walk) sure(r *record) bool { return w.byName && r.flags&changed == 0 && r.state != unknown }
+// sure reports whether a job that may be one of those that are looked for is one, without reading it.
+func (s *search) sure(r *record) bool {
+	switch {
+	case r.flags&changed != 0, r.state == unknown:
+		return false
+	case s.byName:
+		return true
+	case r.state == damaged, s.query.State == scheduler.Damaged, s.query.Action != "" && r.action == anyAction:
+		return false
+	case s.query.State == "" && !s.byTime:
+		return true
+	case s.passed(r):
+		return false
+	}
+	return !s.byTime || s.from < r.next && r.next < s.until-1 // within the millisecond of a bound, who reads the job tells
+}

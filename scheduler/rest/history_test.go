@@ -162,7 +162,12 @@ func TestFollowEnds(t *testing.T) {
 // incarnation is what tells a job from others of its name.
 func (w *world) incarnation(name string) string {
 	w.t.Helper()
-	st, err := w.store.LoadJob(w.t.Context(), scheduler.Key{Collection: "default", Job: name})
+	return w.incarnationOf(scheduler.Key{Collection: "default", Job: name})
+}
+
+func (w *world) incarnationOf(k scheduler.Key) string {
+	w.t.Helper()
+	st, err := w.store.LoadJob(w.t.Context(), k)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -6,17 +6,18 @@ import "net/http"
 type processStatus struct {
 	Status  string `json:"status"`
 	Version string `json:"version,omitempty"`
+	Indexed bool   `json:"indexed,omitempty"` // searches of jobs have their index
 }
 
 func (a *api) health(w http.ResponseWriter, _ *http.Request) error {
-	return answer(w, http.StatusOK, processStatus{"ok", a.version})
+	return answer(w, http.StatusOK, processStatus{Status: "ok", Version: a.version})
 }
 
 func (a *api) readiness(w http.ResponseWriter, r *http.Request) error {
 	if err := a.ready(r.Context()); err != nil {
 		return fault{http.StatusServiceUnavailable, "NotReady", err.Error()}
 	}
-	return answer(w, http.StatusOK, processStatus{Status: "ready"})
+	return answer(w, http.StatusOK, processStatus{Status: "ready", Indexed: a.service.Indexed()})
 }
 
 // doctor runs the audit.

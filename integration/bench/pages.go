@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// question is a list that is asked for, page by page.
+type question struct {
+	name string // of its part
+	path string // of its first page, with its parameters
+}
+
+// pagesAsked is how many pages of a list are asked for: those that follow the first, and the first again after the last.
+const pagesAsked = 100
+
+// listPage is what is looked at of a page.
+type listPage struct {
+	Value    []json.RawMessage `json:"value"`
+	NextLink string            `json:"nextLink"`
+}
+
+// withServing starts a scheduler, with more arguments, and lets use ask its REST API.
+func (s *stage) withServing(ctx context.Context, use func(*serving) ([]part, error), args ...string) (parts []part, err error) {
+	p, err := startServe(ctx, s.files.carillon, s.dir, s.engine.url, s.key, s.serveArgs(args...)...)
+	if err != nil {
+		return nil, err
+	}
+	s.adopt(p.process)
+	defer func() {
+		s.leave(p.process)
+		err = errors.Join(err, p.alive(), p.stop())
+	}()
+	return use(p)
+}
+
+// answer reads an answer of the REST API. An error that is a [*refusal] tells of another status than one of success.
+func (s *serving) answer(ctx context.Context, method, url string, body []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode/100 != 2 {
+		err = &refusal{method + " " + url, resp.Status, string(data)}
+	}
+	return data, err
+}
+
+// page reads a page of a list.
+func (s *serving) page(ctx context.Context, url string) (listPage, error) {
+	data, err := s.answer(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return listPage{}, err
+	}
+	var p listPage
+	err = json.Unmarshal(data, &p)
+	return p, err
+}
+
+// askAll asks each question by itself. The names of the parts begin with prefix.
+func (s *stage) askAll(ctx context.Context, from *serving, prefix string, questions []question) (parts []part, err error) {
+	for _, q := range questions {
+		p, err := s.ask(ctx, from, q)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", q.name, err)
+		}
+		p.name = prefix + p.name
+		parts = append(parts, p)
+		took, _ := p.figures.find("page_p99_ms")
+		s.progress.sayf("%s: %.1f ms", p.name, took)
+	}
+	return parts, nil
+}
+
+// ask asks for many pages of a list.
+func (s *stage) ask(ctx context.Context, from *serving, q question) (part, error) {
+	var took spread
+	var first time.Duration
+	entries, empty := 0, 0
+	spent := s.readCPU()
+	for url := ""; len(took) < pagesAsked; {
+		if url == "" {
+			url = from.http + q.path
+		}
+		began := time.Now()
+		p, err := from.page(ctx, url)
+		if err != nil {
+			return part{}, err
+		}
+		took = append(took, time.Since(began))
+		first = took[0]
+		entries += len(p.Value)
+		if len(p.Value) == 0 {
+			empty++
+		}
+		url = p.NextLink
+	}
+	spent = s.readCPU() - spent
+	fs := figures{{"page_first_ms", ms(first)}}
+	fs = append(fs, took.figures("page_")...)
+	return part{q.name, append(fs,
+		figure{"page_entries", float64(entries) / pagesAsked},
+		figure{"pages_empty", float64(empty)},
+		figure{"cpu_ms_per_page", ms(spent) / pagesAsked},
+	)}, nil
+}

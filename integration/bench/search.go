@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// What the jobs that are searched for are told apart by: one in so many has each value.
+const (
+	searchTeams  = 100
+	searchOrders = 10_000
+	searchOff    = 50 // one in so many is disabled
+)
+
+// search looks for jobs among many.
+func search(ctx context.Context, b *bench) ([]part, error) {
+	st, err := b.newStage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer st.close()
+	c := b.distant()
+	c.members = searched
+	filled, err := st.withSystem(ctx, func(sys *system) (figures, error) {
+		took, err := sys.putAll(ctx, st.progress, c, st.sink.url)
+		return figures{{"register_s", took.Seconds()}, {"register_per_s", float64(st.n) / took.Seconds()}}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	began, spent := time.Now(), st.readCPU()
+	return st.withServing(ctx, func(p *serving) ([]part, error) {
+		filled = append(filled, figure{"api_s", time.Since(began).Seconds()})
+		if err := st.indexed(ctx, p); err != nil {
+			return nil, err
+		}
+		filled = append(filled, figure{"index_s", time.Since(began).Seconds()}, figure{"index_cpu_s", (st.readCPU() - spent).Seconds()})
+		memory, err := st.heldApart(ctx)
+		if err != nil {
+			return nil, err
+		}
+		parts, err := st.askAll(ctx, p, "", searchQuestions(c))
+		return append([]part{{partIndex, append(filled, memory...)}}, parts...), err
+	})
+}
+
+// partIndex is the part of a scenario with what comes before the questions.
+const partIndex = "index"
+
+// searched are the labels and the state of job i.
+func searched(i int) string {
+	state := ""
+	if i%searchOff == 0 {
+		state = `"state":"disabled",`
+	}
+	return fmt.Sprintf(`%s"labels":{"team":"t%d","order":"o%d"},`, state, i%searchTeams, i%searchOrders)
+}
+
+// indexPatience is how long it may take until the jobs have their index.
+const indexPatience = 15 * time.Minute
+
+// indexed waits until the scheduler has its index of jobs.
+func (s *stage) indexed(ctx context.Context, p *serving) error {
+	s.progress.sayf("waiting for the index of jobs")
+	var failed error
+	ready := false
+	err := await(ctx, time.Now().Add(indexPatience), func() bool {
+		if failed = p.alive(); failed != nil {
+			return true
+		}
+		var status struct {
+			Indexed bool `json:"indexed"`
+		}
+		data, err := p.answer(ctx, http.MethodGet, p.http+"/readyz", nil)
+		ready = err == nil && json.Unmarshal(data, &status) == nil && status.Indexed
+		return ready
+	})
+	if err = errors.Join(err, failed); err == nil && !ready {
+		err = fmt.Errorf("the jobs have no index after %s", indexPatience)
+	}
+	return err
+}
+
+// searchQuestions are what is asked of the jobs of a calendar.
+func searchQuestions(c calendar) []question {
+	asks := func(name string, parameters ...string) question {
+		values := url.Values{"$top": {"100"}}
+		for i := 0; i < len(parameters); i += 2 {
+			values.Set(parameters[i], parameters[i+1])
+		}
+		return question{name, "/jobs?" + values.Encode()}
+	}
+	instant := func(part int) string { return c.start(c.jobs * part / 100).Format(time.RFC3339) }
+	prefix := c.job(c.jobs - 1).Job
+	prefix = prefix[:max(len(prefix)-3, len(c.prefix)+1)] // of a thousand jobs, where there are as many
+	return []question{
+		asks("all"),
+		asks("all, from the middle", "$skiptoken", c.job(c.jobs/2).String()),
+		asks("all, half skipped", "$skip", fmt.Sprint(c.jobs/2)),
+		asks("label, 1 in 100", "labelSelector", "team=t7"),
+		asks("label, 1 in 10,000", "labelSelector", "order=o77"),
+		asks("label, none", "labelSelector", "team=nobody"),
+		asks("not the label", "labelSelector", "team!=t7"),
+		asks("prefix", "prefix", prefix),
+		asks("disabled, 1 in 50", "$filter", "state eq Disabled"),
+		asks("enabled", "$filter", "state eq Enabled"),
+		asks("faulted, none", "$filter", "state eq Faulted"),
+		asks("next runs, 1 in 2", "nextAfter", instant(50)),
+		asks("next runs, 1 in 100", "nextAfter", instant(50), "nextBefore", instant(51)),
+		asks("label and next run", "labelSelector", "team=t7", "nextAfter", instant(50), "nextBefore", instant(51)),
+		asks("label, state and prefix", "labelSelector", "team in (t0, t50)", "$filter", "state eq Disabled", "prefix", c.prefix+"9"),
+		asks("label, half skipped", "labelSelector", "team=t7", "$skip", fmt.Sprint(c.jobs/searchTeams/2)),
+	}
+}
