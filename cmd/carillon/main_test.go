@@ -103,6 +103,7 @@ func ready(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("HTTP", p.HTTP)
 	ts.Setenv("NATS", p.NATS)
 	ts.Setenv("PPROF", p.Pprof)
+	ts.Setenv("METRICS", p.Metrics)
 	ts.Setenv("HTTP_ADDR", strings.TrimPrefix(p.HTTP, "http://"))
 	ts.Setenv("NATS_ADDR", strings.TrimPrefix(p.NATS, "nats://"))
 	ts.Setenv("CARILLON_SERVER", p.HTTP)

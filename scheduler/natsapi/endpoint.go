@@ -49,6 +49,14 @@ type answer struct {
 	err    error
 }
 
+// code is the status that REST would answer with.
+func (a answer) code() int {
+	if a.err != nil {
+		return view.DescribeError(a.err).Status
+	}
+	return max(a.status, 200)
+}
+
 var endpoints = []endpoint{
 	{"put", "put.*.*", "the job", do},
 	{"get", "get.*.*", "the job", get},
