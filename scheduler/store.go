@@ -33,7 +33,7 @@ type Store interface { //nolint:interfacebloat // the sum of its parts
 	History
 
 	// Collections keeps the settings of collections, by name.
-	Collections() Bucket
+	Collections() CheckedBucket
 
 	// Secrets keeps shared secrets by name, as sealed as it gets them.
 	Secrets() Bucket
@@ -71,10 +71,16 @@ type JobEnd struct {
 type Bucket interface { //nolint:interfacebloat // all that named values need
 	Load(ctx context.Context, name string) (Stored, error)
 	Save(ctx context.Context, name string, data []byte, replaces uint64) (uint64, error)
-	SaveAfter(ctx context.Context, check func() error, name string, data []byte, replaces uint64) (uint64, error)
 	Remove(ctx context.Context, name string, revision uint64) error
 	Each(ctx context.Context, f func(Stored) error) error
 	Watch(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error
+}
+
+// CheckedBucket is a bucket with values that depend on each other: what is saved after a check is saved only if nothing in
+// the bucket has changed since.
+type CheckedBucket interface {
+	Bucket
+	SaveAfter(ctx context.Context, check func() error, name string, data []byte, replaces uint64) (uint64, error)
 }
 
 // Batons keeps batons, lane by lane, and delivers those that are due. Every move

@@ -20,10 +20,12 @@ type bucket struct {
 	kv    jetstream.KeyValue
 }
 
-var _ scheduler.Bucket = bucket{}
+var _ scheduler.CheckedBucket = bucket{}
 
 // Collections keeps the settings of collections.
-func (s *Store) Collections() scheduler.Bucket { return bucket{s, collectionsBucket, s.collections} }
+func (s *Store) Collections() scheduler.CheckedBucket {
+	return bucket{s, collectionsBucket, s.collections}
+}
 
 // Secrets keeps shared secrets.
 func (s *Store) Secrets() scheduler.Bucket { return bucket{s, secretsBucket, s.secrets} }

@@ -66,7 +66,8 @@ func TestBucket(t *testing.T) {
 
 // TestSaveAfter: what depends on the others of a bucket is saved only while they are as they were found.
 func TestSaveAfter(t *testing.T) {
-	inBuckets(t, func(t *testing.T, w *world, b scheduler.Bucket) {
+	inBuckets(t, func(t *testing.T, w *world, named scheduler.Bucket) {
+		b := named.(scheduler.CheckedBucket)
 		ctx := t.Context()
 		fine := func() error { return nil }
 		saveOther := func() error {

@@ -105,7 +105,7 @@ type dev struct {
 	cmd       devCmd
 	t         *terminal.Terminal
 	listener  net.Listener
-	profiles  *profiles.Server // nil without
+	profiles  *listen.Side // nil without
 	nats      *embedded.Server
 	emulators *emulate.Servers
 	node      atomic.Pointer[node.Node]

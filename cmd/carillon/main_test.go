@@ -104,6 +104,7 @@ func ready(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("HTTP", p.HTTP)
 	ts.Setenv("NATS", p.NATS)
 	ts.Setenv("PPROF", p.Pprof)
+	ts.Setenv("METRICS", p.Metrics)
 	_, address, _ := strings.Cut(p.HTTP, "://")
 	ts.Setenv("HTTP_ADDR", address)
 	ts.Setenv("NATS_ADDR", strings.TrimPrefix(p.NATS, "nats://"))

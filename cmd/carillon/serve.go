@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,6 +42,7 @@ type serveCmd struct {
 	Proxy        string        `help:"Proxy that jobs' requests over HTTP go through: http, https, socks5 or socks5h." env:"CARILLON_PROXY" placeholder:"URL"`
 	PortsFile    string        `help:"Write the addresses to this file, as JSON, once everything runs." env:"CARILLON_PORTS_FILE" placeholder:"FILE"`
 	Pprof        string        `help:"Serve Go's profiles of this process there, at /debug/pprof/, for go tool pprof. A loopback address: they tell what is in its memory. Default: nowhere." env:"CARILLON_PPROF" placeholder:"ADDR"`
+	Metrics      string        `help:"Serve what is at /metrics of the REST API on an address of its own too, where nobody is asked who they are. It tells counts, and no names of jobs or targets." env:"CARILLON_METRICS" placeholder:"ADDR"`
 	MinRetryTime time.Duration `name:"min-retry-interval" help:"Shortest retryInterval of jobs, where a collection sets none." env:"CARILLON_MIN_RETRY_INTERVAL" default:"15s" placeholder:"DURATION"`
 }
 
@@ -81,7 +83,8 @@ func (serveCmd) Help() string {
 and any may be stopped or killed. NATS must be 2.12 or later with JetStream.
 
 /healthz answers while the process lives; /readyz when it works and NATS takes writes, or says why not. SIGTERM stops it in good
-order. Failed attempts are logged at warn; the others at info on a terminal, and else at debug.
+order. Failed attempts are logged at warn; the others at info on a terminal, and else at debug. /metrics is for
+Prometheus, which needs a reader's token where the API asks for one, or --metrics: see "carillon docs metrics".
 
 A start waits for NATS, also for a cluster that has just formed, as long as --nats-wait says. Jobs that call
 ${CARILLON_ECHO}, as the examples do, need --echo; its variable is CARILLON_SERVE_ECHO.
@@ -177,10 +180,15 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 		return err
 	}
 	running.Store(n)
+	scraped, err := listen.Serve(ctx, listen.Flag{Name: "metrics", Addr: c.Metrics}, "/metrics", onlyMetrics(n), log)
+	if err != nil {
+		return err
+	}
+	defer scraped.Close()
 	quiet := context.AfterFunc(ctx, func() { log.Info("stopping; a second signal ends it at once") })
 	defer quiet()
 	err = n.Run(ctx, func() error {
-		here := listen.Ports{NATS: nc.ConnectedUrlRedacted(), Pprof: prof.URL()}
+		here := listen.Ports{NATS: nc.ConnectedUrlRedacted(), Pprof: prof.URL(), Metrics: scraped.URL()}
 		here.HTTP = admission.scheme() + listen.Reachable(l.Addr().String())
 		if err := admission.tell(ctx, n, l.Addr(), log); err != nil {
 			return err
@@ -189,6 +197,13 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 		return here.Write(c.PortsFile)
 	})
 	return errors.Join(err, listen.RemovePorts(c.PortsFile))
+}
+
+// onlyMetrics serves the metrics of a node, and nothing else.
+func onlyMetrics(n *node.Node) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", n.Metrics())
+	return mux
 }
 
 func (c serveCmd) config(log *slog.Logger) (node.Config, error) {

@@ -29,11 +29,19 @@ func (c serveCmd) check() error {
 		checkLeast("concurrency", c.Concurrency, 1), checkLeast("per-target", c.PerTarget, 0),
 		checkHold(c.HoldMemory), checkLeast("grace", c.Grace, time.Millisecond),
 	}
-	problems = append(problems, c.checkFiles(), c.checkAccess())
+	problems = append(problems, c.checkFiles(), c.checkAccess(), c.checkMetrics())
 	for _, subject := range c.NATSSubject {
 		problems = append(problems, checkSubject("nats-subject", subject))
 	}
 	return errors.Join(problems...)
+}
+
+// checkMetrics makes sure that the value of --metrics, if it has one, is an address.
+func (c serveCmd) checkMetrics() error {
+	if c.Metrics == "" {
+		return nil
+	}
+	return listen.CheckAddress("metrics", c.Metrics)
 }
 
 // checkFiles makes sure that the files of a connection hold what they should.

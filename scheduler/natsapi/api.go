@@ -38,6 +38,11 @@ type APIConfig struct {
 	// their turn. Default 256.
 	Concurrency int
 
+	// Observe is called after each request but live tails, with the endpoint's
+	// name, the status as in HTTP, and how long it took since it came. It must
+	// not block. Default: none.
+	Observe func(endpoint string, status int, took time.Duration)
+
 	// Logger takes what callers are not told. Default: discard.
 	Logger *slog.Logger
 }
@@ -140,6 +145,9 @@ func NewAPI(cfg APIConfig) *API {
 	}
 	if cfg.Concurrency <= 0 {
 		cfg.Concurrency = 256
+	}
+	if cfg.Observe == nil {
+		cfg.Observe = func(string, int, time.Duration) {}
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -254,7 +262,9 @@ func (a *API) takes(m micro.Request) bool {
 }
 
 // answer answers a request when it is its turn.
-func (a *API) answer(e endpoint, m micro.Request) answer {
+func (a *API) answer(e endpoint, m micro.Request) (ans answer) {
+	came := time.Now()
+	defer func() { a.cfg.Observe(e.name, ans.code(), time.Since(came)) }()
 	release, err := a.queue.Acquire(a.work, caller(m.Reply()))
 	if err != nil {
 		return answer{err: fmt.Errorf("%w: %w", scheduler.ErrUnavailable, err)}
@@ -262,7 +272,7 @@ func (a *API) answer(e endpoint, m micro.Request) answer {
 	defer release()
 	c := a.counters[e.name]
 	began := c.begin()
-	ans := a.call(e, m)
+	ans = a.call(e, m)
 	c.end(began, ans.err)
 	return ans
 }
@@ -336,7 +346,7 @@ func (a *API) reply(m micro.Request, ans answer) {
 		replies.Put(out)
 	}()
 	out.Subject, out.Data = m.Reply(), ans.body
-	out.Header.Set(statusHeader, strconv.Itoa(max(ans.status, 200)))
+	out.Header.Set(statusHeader, strconv.Itoa(ans.code()))
 	if failed, ok := errors.AsType[*scheduler.PreconditionError](ans.err); ok {
 		ans.etag = failed.ETag
 	}
@@ -349,7 +359,6 @@ func (a *API) reply(m micro.Request, ans answer) {
 			a.log.Error("request failed because of a defect", "subject", m.Subject(), "err", ans.err)
 		}
 		out.Data = view.JSON(d.Document())
-		out.Header.Set(statusHeader, strconv.Itoa(d.Status))
 		out.Header.Set(micro.ErrorCodeHeader, strconv.Itoa(d.Status))
 		out.Header.Set(micro.ErrorHeader, oneLine(d.Message))
 	}

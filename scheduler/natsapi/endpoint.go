@@ -52,6 +52,14 @@ type answer struct {
 	err    error
 }
 
+// code is the status that REST would answer with.
+func (a answer) code() int {
+	if a.err != nil {
+		return view.DescribeError(a.err).Status
+	}
+	return max(a.status, 200)
+}
+
 var endpoints = []endpoint{
 	{name: "put", subject: "put.*.*", answers: "the job", call: do},
 	{name: "get", subject: "get.*.*", answers: "the job", call: get},

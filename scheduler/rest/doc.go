@@ -39,6 +39,7 @@
 //	POST   /doctor?fix=true|false                     the audit's report; fix repairs what it finds
 //	GET    /healthz                                   200 while the process lives
 //	GET    /readyz                                    200 when it can serve, else 503
+//	GET    /metrics                                   what the process does, for Prometheus
 //	POST   /api/v2/schedules/preview/                 {"rrule": "…"}: the next ten, {"local": […], "utc": […]}, as in AWX
 //	GET    /api/v2/schedules/                         schedules as AWX has them (package awx): page, page_size, order_by, filters
 //	POST   /api/v2/schedules/                         make one (201) of the template unified_job_template

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
@@ -39,6 +40,13 @@ type Config struct {
 	// its address, may have a quarter of them. Default [DefaultMaxTails].
 	MaxTails int
 
+	// Metrics answers at /metrics those who may see everything. Default: there is nothing.
+	Metrics http.Handler
+
+	// Observe is called after each request but live tails, with the operation as it stands in the documentation ("other"
+	// of what is none), the status, and how long it took. It must not block. Default: none.
+	Observe func(operation string, status int, took time.Duration)
+
 	// Logger takes requests (at level debug) and defects. Default: discard.
 	Logger *slog.Logger
 
@@ -53,6 +61,8 @@ type api struct {
 	identify func(r *http.Request) (*access.Principal, error)
 	rate     *throttle.Throttle
 	tails    *tailCount
+	metrics  http.Handler
+	observed func(operation string, status int, took time.Duration)
 	log      *slog.Logger
 	version  string
 }
@@ -61,7 +71,7 @@ type api struct {
 func New(cfg Config) http.Handler {
 	a := &api{
 		service: cfg.Service, ready: cfg.Ready, identify: cfg.Identify, rate: throttle.New(cfg.Rate, cfg.RateBurst),
-		log: cfg.Logger, version: cfg.Version,
+		metrics: cfg.Metrics, observed: cfg.Observe, log: cfg.Logger, version: cfg.Version,
 	}
 	if cfg.MaxTails <= 0 {
 		cfg.MaxTails = DefaultMaxTails
@@ -69,6 +79,9 @@ func New(cfg Config) http.Handler {
 	a.tails = newTailCount(cfg.MaxTails)
 	if a.ready == nil {
 		a.ready = func(context.Context) error { return nil }
+	}
+	if a.observed == nil {
+		a.observed = func(string, int, time.Duration) {}
 	}
 	if a.identify == nil {
 		a.identify = anybody

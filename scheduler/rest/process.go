@@ -20,6 +20,15 @@ func (a *api) readiness(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, processStatus{Status: "ready", Indexed: a.service.Indexed()})
 }
 
+// showMetrics answers a scrape, if the process counts anything.
+func (a *api) showMetrics(w http.ResponseWriter, r *http.Request) error {
+	if a.metrics == nil {
+		return fault{http.StatusNotFound, "UnknownRoute", "this process has no metrics"}
+	}
+	a.metrics.ServeHTTP(w, r)
+	return nil
+}
+
 // doctor runs the audit.
 func (a *api) doctor(w http.ResponseWriter, r *http.Request) error {
 	fix, err := flag(r, "fix")

@@ -14,6 +14,11 @@ type operation struct {
 	do     action
 }
 
+// name is the operation's in [rights]: method and path, that without its last slash.
+func (op operation) name() string {
+	return op.method + " " + strings.TrimSuffix(strings.TrimSuffix(op.path, "{$}"), "/")
+}
+
 // action answers a request, or returns the error to answer with.
 type action func(*api, http.ResponseWriter, *http.Request) error
 
@@ -57,6 +62,7 @@ var process = []operation{
 	{http.MethodPost, "/doctor", (*api).doctor},
 	{http.MethodGet, "/healthz", (*api).health},
 	{http.MethodGet, "/readyz", (*api).readiness},
+	{http.MethodGet, "/metrics", (*api).showMetrics},
 }
 
 // register adds operations to mux under a prefix. A method that a path does

@@ -35,7 +35,7 @@ func (c CollectionKeeper) EnsureDefault(ctx context.Context) error {
 	return err
 }
 
-func (c CollectionKeeper) bucket() scheduler.Bucket { return c.shared.Store.Collections() }
+func (c CollectionKeeper) bucket() scheduler.CheckedBucket { return c.shared.Store.Collections() }
 
 // PutCollection creates a collection or replaces its settings; its jobs stay
 // as they are, and so does its state when the document names none. Settings

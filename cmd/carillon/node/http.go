@@ -69,7 +69,7 @@ func (n *Node) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", rest.New(rest.Config{
 		Service: n.service, Ready: n.Ready, Logger: n.log, Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
-		Identify: n.finder.Find, Rate: n.cfg.Rate, RateBurst: n.cfg.RateBurst,
+		Metrics: n.metrics, Observe: n.metrics.Requests("rest"), Identify: n.finder.Find, Rate: n.cfg.Rate, RateBurst: n.cfg.RateBurst,
 		MaxTails: min(rest.DefaultMaxTails, max(1, n.cfg.MaxConnections/2)), // the others' requests have their part
 	}))
 	for pattern, h := range n.cfg.Handlers {
