@@ -60,6 +60,8 @@
 //
 //	GET    /subscriptions, /subscriptions/{s}         those that have collections; any
 //	GET    /subscriptions/{s}/resourceGroups[/{g}]    likewise; HEAD of one is 204
+//	PUT    /subscriptions/{s}/resourceGroups/{g}      keeps nothing
+//	DELETE /subscriptions/{s}/resourceGroups/{g}      409 while it has collections
 //	GET    /subscriptions/{s}/providers[/Microsoft.Scheduler]
 //	POST   /subscriptions/{s}/providers/Microsoft.Scheduler/register
 //	GET    /subscriptions/{s}/providers/Microsoft.Scheduler/jobCollections

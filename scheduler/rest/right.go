@@ -74,6 +74,8 @@ var rights = map[string]access.Right{
 	"GET " + armSubscription:                                   access.Known,
 	"GET " + armSubscription + "/resourceGroups":               access.ReadAny,
 	"GET " + armGroup:                                          access.Known,
+	"PUT " + armGroup:                                          access.Known,
+	"DELETE " + armGroup:                                       access.Administer,
 	"GET " + armSubscription + "/providers":                    access.Known,
 	"GET " + armSubscription + armProvider:                     access.Known,
 	"POST " + armSubscription + armProvider + "/register":      access.Known,

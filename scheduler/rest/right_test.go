@@ -100,6 +100,8 @@ var needs = map[string]string{
 	"GET /subscriptions/{s}":                                              "k",
 	"GET /subscriptions/{s}/resourceGroups":                               "R",
 	"GET /subscriptions/{s}/resourceGroups/{g}":                           "k",
+	"PUT /subscriptions/{s}/resourceGroups/{g}":                           "k",
+	"DELETE /subscriptions/{s}/resourceGroups/{g}":                        "A",
 	"GET /subscriptions/{s}/providers":                                    "k",
 	"GET /subscriptions/{s}/providers/Microsoft.Scheduler":                "k",
 	"POST /subscriptions/{s}/providers/Microsoft.Scheduler/register":      "k",
