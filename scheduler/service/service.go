@@ -104,6 +104,7 @@ type shared struct {
 	index *index.Index // of jobs, for who searches
 
 	histories *historyKeeper
+	outlines  atomic.Pointer[outlines] // of the last forecast; nil: none are kept
 
 	admissions admissions
 	editing    lines // of jobs, by those whom others have overtaken
