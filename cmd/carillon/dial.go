@@ -21,7 +21,7 @@ import (
 
 // options are the connection options that the flags ask for.
 func (f natsFlags) options() []nats.Option {
-	return remote.ConnectOptions(f.Creds, f.files())
+	return remote.ConnectOptions(f.Creds, f.Inbox, f.files())
 }
 
 // files are what the connection trusts and shows.

@@ -49,6 +49,7 @@ type serveCmd struct {
 type natsFlags struct {
 	URL   string        `name:"nats-url" help:"Addresses of NATS servers, separated by commas." env:"CARILLON_NATS_URL" default:"nats://127.0.0.1:4222" placeholder:"URL"`
 	Creds string        `help:"Credentials file of the NATS user." env:"CARILLON_CREDS" type:"existingfile" placeholder:"FILE"`
+	Inbox string        `name:"inbox-prefix" help:"What the NATS user gets its answers below, such as _INBOX_carillon." env:"CARILLON_INBOX_PREFIX" default:"_INBOX" placeholder:"NAME"`
 	CA    string        `name:"nats-ca" help:"Authorities of the servers to trust, in place of the system's, as PEM." env:"CARILLON_NATS_CA" type:"existingfile" placeholder:"FILE"`
 	Cert  string        `name:"nats-cert" help:"Client certificate, as PEM." env:"CARILLON_NATS_CERT" type:"existingfile" placeholder:"FILE"`
 	Key   string        `name:"nats-key" help:"Key of the client certificate, as PEM." env:"CARILLON_NATS_KEY" type:"existingfile" placeholder:"FILE"`

@@ -138,6 +138,9 @@ func unreachable(ctx context.Context, server string, err error) error {
 	if _, ok := errors.AsType[*UnsupportedError](err); ok {
 		return err
 	}
+	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusForbidden { // of the NATS server
+		return e
+	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		err = op.Err // the address is named already
 	}

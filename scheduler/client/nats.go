@@ -69,6 +69,8 @@ func (t *natsTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		defer cancel()
 		ctx = limited
 	}
+	ctx, stop := unlessDenied(ctx, t.cfg.Conn, m.Subject)
+	defer stop()
 	answer, err := t.cfg.Conn.RequestMsgWithContext(ctx, m)
 	if err != nil {
 		return nil, natsFailure(ctx, err)
@@ -133,7 +135,10 @@ var (
 
 // natsFailure says why no answer came.
 func natsFailure(ctx context.Context, err error) error {
+	denied, ok := errors.AsType[*Error](context.Cause(ctx))
 	switch {
+	case ok:
+		return denied
 	case errors.Is(err, nats.ErrNoResponders):
 		return errNobody
 	case errors.Is(context.Cause(ctx), errNoAnswer):

@@ -14,6 +14,7 @@ import (
 type Micro struct {
 	NATS   string `name:"nats-url" help:"Ask the scheduler over NATS, and not over REST: addresses of NATS servers, separated by commas." group:"Over NATS" placeholder:"URL"`
 	Creds  string `help:"With --nats-url: credentials file of the NATS user." group:"Over NATS" type:"existingfile" placeholder:"FILE"`
+	Inbox  string `name:"inbox-prefix" help:"With --nats-url: what the NATS user gets its answers below, such as _INBOX_alice." group:"Over NATS" default:"_INBOX" placeholder:"NAME"`
 	Prefix string `name:"nats-prefix" help:"With --nats-url: what the scheduler was started with as --prefix." group:"Over NATS" default:"carillon" placeholder:"NAME"`
 }
 
@@ -25,8 +26,11 @@ func (m Micro) client(files Files) (*client.Client, error) {
 	if err := files.Check(); err != nil {
 		return nil, err
 	}
-	options := []nats.Option{nats.Name("carillon"), nats.Timeout(connectPatience), nats.MaxReconnects(-1)}
-	nc, err := nats.Connect(m.NATS, append(options, ConnectOptions(m.Creds, files.client())...)...)
+	options := []nats.Option{
+		nats.Name("carillon"), nats.Timeout(connectPatience), nats.MaxReconnects(-1),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // what counts is in the error of a request
+	}
+	nc, err := nats.Connect(m.NATS, append(options, ConnectOptions(m.Creds, m.Inbox, files.client())...)...)
 	if err != nil {
 		hint := terminal.TLSHint(err)
 		if hint == "" {
@@ -37,10 +41,13 @@ func (m Micro) client(files Files) (*client.Client, error) {
 	return client.NewNATS(client.NATSConfig{Conn: nc, Prefix: m.Prefix}), nil
 }
 
-// ConnectOptions are those of a connection to NATS as the user of a credentials file, "" for none. The files are read
-// again for each connection.
-func ConnectOptions(creds string, files certificates.Client) []nats.Option {
+// ConnectOptions are those of a connection to NATS as the user of a credentials file, "" for none, that gets its answers
+// below a prefix, "" for the common one. The files are read again for each connection.
+func ConnectOptions(creds, inbox string, files certificates.Client) []nats.Option {
 	var o []nats.Option
+	if inbox != "" {
+		o = append(o, nats.CustomInboxPrefix(inbox))
+	}
 	if creds != "" {
 		o = append(o, nats.UserCredentials(creds))
 	}

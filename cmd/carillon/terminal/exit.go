@@ -110,7 +110,8 @@ func hintOf(err error) string {
 		return `give a token in CARILLON_TOKEN, or keep it with "carillon context set NAME --server URL --token-file FILE"; ` +
 			`"carillon token create --help" tells where one comes from; where client certificates are taken, show one with --cert-file`
 	case answered(err, http.StatusForbidden):
-		return `ask somebody with the role admin for a token that has the role: "carillon token create --help"`
+		return `ask somebody with the role admin for a token that has the role, "carillon token create --help"; over NATS, ` +
+			`the server's operator for the permissions, "carillon nats permissions --help"`
 	case is[*embedded.PortError](err):
 		return "another program uses that port, perhaps a second carillon; choose one with --nats, port 0 takes any free one"
 	case is[*embedded.InUseError](err):
