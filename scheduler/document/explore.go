@@ -288,7 +288,6 @@ func (v Value) put(value Value, way []step) Value {
 	return v.With(ArrayValue(item.put(value, way[1:])), s.name)
 }
 
-
 // shape returns what was learned of a place.
 func (d *draft) shape(name string) *Shape {
 	s := &Shape{Name: name, Required: d.required, Forms: d.forms}

@@ -24,18 +24,18 @@ type FormKind uint8
 
 // The kinds of forms.
 const (
-	FormNothing  FormKind = iota
-	FormAny               // a value that readers pass over
-	FormText              // a string
-	FormWord              // one of some words
-	FormBoolean           // true or false
-	FormInteger           // a whole number
-	FormNumber            // any number
-	FormLength            // a duration: see [ParseDuration]
-	FormTime              // a date or an instant: see [ParseTime]
-	FormSecret            // a string that is written and never shown; the object beside it names a shared one
-	FormList              // an array
-	FormObject            // an object
+	FormNothing FormKind = iota
+	FormAny              // a value that readers pass over
+	FormText             // a string
+	FormWord             // one of some words
+	FormBoolean          // true or false
+	FormInteger          // a whole number
+	FormNumber           // any number
+	FormLength           // a duration: see [ParseDuration]
+	FormTime             // a date or an instant: see [ParseTime]
+	FormSecret           // a string that is written and never shown; the object beside it names a shared one
+	FormList             // an array
+	FormObject           // an object
 )
 
 // formKinds are the kinds as they are told to people.

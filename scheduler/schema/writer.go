@@ -33,7 +33,9 @@ func texts(all ...string) document.Value {
 func reference(to string) document.Value { return object(is("$ref", text(to))) }
 
 // define makes a schema one that others refer to.
-func (w *writer) define(name string, schema document.Value) { w.defs = append(w.defs, is(name, schema)) }
+func (w *writer) define(name string, schema document.Value) {
+	w.defs = append(w.defs, is(name, schema))
+}
 
 // ref refers to a schema of that name.
 func (w *writer) ref(name string) document.Value { return reference("#/$defs/" + name) }
@@ -64,6 +66,9 @@ func (w *writer) share(path string, schema document.Value) document.Value {
 // or with null.
 func (w *writer) object(path string, m *document.Members, kind ...string) document.Value {
 	members := []document.Member{is("type", types(kind))}
+	if d, _ := Describe(path); d.Text != "" && !strings.Contains(path, ".") {
+		members = append(members, is("description", text(d.Text)))
+	}
 	if len(m.Kinds) > 0 {
 		return object(append(members, w.kinds(path, m)...)...)
 	}
@@ -145,10 +150,28 @@ func (w *writer) member(path string, s *document.Shape) document.Value {
 		}
 		schemas = append(schemas, is("", w.form(path, s, f)))
 	}
+	members := []document.Member{is("anyOf", values(schemas))}
 	if len(schemas) == 1 {
-		return schemas[0].Value
+		members = schemas[0].Value.Members()
 	}
-	return object(is("anyOf", values(schemas)))
+	return object(append(described(path, s), members...)...)
+}
+
+// described returns what the schema of a member says to people.
+func described(path string, s *document.Shape) []document.Member {
+	d, _ := Describe(path)
+	sentences := []string{d.Text}
+	if bounds := Bounds(s); bounds != "" {
+		sentences = append(sentences, "From "+bounds+".")
+	}
+	if d.Default != "" {
+		sentences = append(sentences, "Default: "+d.Default+".")
+	}
+	members := []document.Member{is("description", text(strings.Join(sentences, " ")))}
+	if example, err := document.Parse([]byte(d.Example)); err == nil {
+		members = append(members, is("examples", document.ArrayValue(example)))
+	}
+	return members
 }
 
 // form returns the schema of one form of a member.
@@ -163,7 +186,8 @@ func (w *writer) form(path string, s *document.Shape, f document.Form) document.
 	case f.Kind == document.FormSecret:
 		return w.secret(s)
 	case f.Kind == document.FormObject:
-		return object(is("type", types(append(null, "object"))), is("additionalProperties", w.scalar(document.Form{Kind: f.Of}, []string{"null"})))
+		free := w.scalar(document.Form{Kind: f.Of}, []string{"null"})
+		return object(is("type", types(append(null, "object"))), is("additionalProperties", free))
 	case f.Kind == document.FormList && f.Of == document.FormObject:
 		return object(is("type", types(append(null, "array"))), is("items", w.members(path, s, nil)))
 	case f.Kind == document.FormList:
