@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -26,6 +25,9 @@ const (
 	historyWriters     = 64              // records that are written at once
 )
 
+// historyLook is how often the index of the history is looked for: to find that there is none is work.
+const historyLook = 2 * time.Second
+
 // searchHistory looks for records among many.
 func searchHistory(ctx context.Context, b *bench) (parts []part, err error) {
 	st, err := b.newStage(ctx)
@@ -40,18 +42,19 @@ func searchHistory(ctx context.Context, b *bench) (parts []part, err error) {
 	}
 	for _, pass := range []struct {
 		prefix string
+		pages  int
 		args   []string
 		ready  func(context.Context, *serving) (figures, error)
 	}{
-		{"without index: ", []string{"--history-memory", "0"}, func(context.Context, *serving) (figures, error) { return filled, nil }},
-		{"", nil, w.indexed},
+		{"without index: ", pagesSlow, []string{"--history-memory", "0"}, func(context.Context, *serving) (figures, error) { return filled, nil }},
+		{"", pagesAsked, nil, w.indexed},
 	} {
 		asked, err := st.withServing(ctx, func(p *serving) ([]part, error) {
 			fs, err := pass.ready(ctx, p)
 			if err != nil {
 				return nil, err
 			}
-			asked, err := st.askAll(ctx, p, pass.prefix, w.questions())
+			asked, err := st.askAll(ctx, p, pass.prefix, pass.pages, w.questions())
 			return append([]part{{pass.prefix + partIndex, fs}}, asked...), err
 		}, pass.args...)
 		if err != nil {
@@ -185,22 +188,15 @@ func (w *written) indexed(ctx context.Context, p *serving) (figures, error) {
 		return nil, err
 	}
 	began, spent := time.Now(), w.readCPU()
-	var failed error
-	ready := false
-	err = await(ctx, began.Add(indexPatience), func() bool {
+	err = w.awaitIndex(ctx, p, historyLook, func() (bool, error) {
 		page, err := p.page(ctx, p.http+noTarget)
-		failed = err
-		ready = err == nil && page.NextLink == ""
-		return ready || failed != nil
+		return page.NextLink == "", err
 	})
-	took := time.Since(began)
-	spent = w.readCPU() - spent
-	if err = errors.Join(err, failed); err == nil && !ready {
-		err = fmt.Errorf("the history has no index after %s", indexPatience)
-	}
 	if err != nil {
 		return nil, err
 	}
+	took := time.Since(began)
+	spent = w.readCPU() - spent
 	after, err := p.heapStats(ctx, "&gc=1")
 	return figures{
 		{"index_s", took.Seconds()}, {"index_cpu_s", spent.Seconds()},

@@ -17,8 +17,11 @@ type question struct {
 	path string // of its first page, with its parameters
 }
 
-// pagesAsked is how many pages of a list are asked for: those that follow the first, and the first again after the last.
-const pagesAsked = 100
+// How many pages of a list are asked for: those that follow the first, and the first again after the last.
+const (
+	pagesAsked = 100
+	pagesSlow  = 10 // where nothing helps to find them
+)
 
 // listPage is what is looked at of a page.
 type listPage struct {
@@ -69,10 +72,10 @@ func (s *serving) page(ctx context.Context, url string) (listPage, error) {
 	return p, err
 }
 
-// askAll asks each question by itself. The names of the parts begin with prefix.
-func (s *stage) askAll(ctx context.Context, from *serving, prefix string, questions []question) (parts []part, err error) {
+// askAll asks each question by itself, for so many pages. The names of the parts begin with prefix.
+func (s *stage) askAll(ctx context.Context, from *serving, prefix string, pages int, questions []question) (parts []part, err error) {
 	for _, q := range questions {
-		p, err := s.ask(ctx, from, q)
+		p, err := s.ask(ctx, from, pages, q)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", q.name, err)
 		}
@@ -84,13 +87,13 @@ func (s *stage) askAll(ctx context.Context, from *serving, prefix string, questi
 	return parts, nil
 }
 
-// ask asks for many pages of a list.
-func (s *stage) ask(ctx context.Context, from *serving, q question) (part, error) {
+// ask asks for pages of a list.
+func (s *stage) ask(ctx context.Context, from *serving, pages int, q question) (part, error) {
 	var took spread
 	var first time.Duration
 	entries, empty := 0, 0
 	spent := s.readCPU()
-	for url := ""; len(took) < pagesAsked; {
+	for url := ""; len(took) < pages; {
 		if url == "" {
 			url = from.http + q.path
 		}
@@ -111,8 +114,8 @@ func (s *stage) ask(ctx context.Context, from *serving, q question) (part, error
 	fs := figures{{"page_first_ms", ms(first)}}
 	fs = append(fs, took.figures("page_")...)
 	return part{q.name, append(fs,
-		figure{"page_entries", float64(entries) / pagesAsked},
+		figure{"page_entries", float64(entries) / float64(pages)},
 		figure{"pages_empty", float64(empty)},
-		figure{"cpu_ms_per_page", ms(spent) / pagesAsked},
+		figure{"cpu_ms_per_page", ms(spent) / float64(pages)},
 	)}, nil
 }

@@ -36,16 +36,17 @@ func search(ctx context.Context, b *bench) ([]part, error) {
 	began, spent := time.Now(), st.readCPU()
 	return st.withServing(ctx, func(p *serving) ([]part, error) {
 		filled = append(filled, figure{"api_s", time.Since(began).Seconds()})
-		if err := st.indexed(ctx, p); err != nil {
+		if err := st.awaitIndex(ctx, p, indexLook, func() (bool, error) { return p.indexed(ctx) }); err != nil {
 			return nil, err
 		}
 		filled = append(filled, figure{"index_s", time.Since(began).Seconds()}, figure{"index_cpu_s", (st.readCPU() - spent).Seconds()})
-		memory, err := st.heldApart(ctx)
+		live, err := p.heapStats(ctx, "&gc=1")
 		if err != nil {
 			return nil, err
 		}
-		parts, err := st.askAll(ctx, p, "", searchQuestions(c))
-		return append([]part{{partIndex, append(filled, memory...)}}, parts...), err
+		filled = append(filled, figure{"worker_heap_bytes_per_job", float64(live["HeapAlloc"]) / float64(st.n)})
+		parts, err := st.askAll(ctx, p, "", pagesAsked, searchQuestions(c))
+		return append([]part{{partIndex, filled}}, parts...), err
 	})
 }
 
@@ -61,29 +62,37 @@ func searched(i int) string {
 	return fmt.Sprintf(`%s"labels":{"team":"t%d","order":"o%d"},`, state, i%searchTeams, i%searchOrders)
 }
 
-// indexPatience is how long it may take until the jobs have their index.
-const indexPatience = 15 * time.Minute
+// How long it may take until there is an index, and how often it is looked for.
+const (
+	indexPatience = 15 * time.Minute
+	indexLook     = 100 * time.Millisecond
+)
 
-// indexed waits until the scheduler has its index of jobs.
-func (s *stage) indexed(ctx context.Context, p *serving) error {
-	s.progress.sayf("waiting for the index of jobs")
-	var failed error
-	ready := false
-	err := await(ctx, time.Now().Add(indexPatience), func() bool {
-		if failed = p.alive(); failed != nil {
-			return true
+// awaitIndex waits until a scheduler has an index.
+func (s *stage) awaitIndex(ctx context.Context, p *serving, look time.Duration, has func() (bool, error)) error {
+	s.progress.sayf("waiting for the index")
+	for until := time.Now().Add(indexPatience); time.Now().Before(until); {
+		there, err := has()
+		if err = errors.Join(err, p.alive()); err != nil || there {
+			return err
 		}
-		var status struct {
-			Indexed bool `json:"indexed"`
+		if err := sleep(ctx, time.Now().Add(look)); err != nil {
+			return err
 		}
-		data, err := p.answer(ctx, http.MethodGet, p.http+"/readyz", nil)
-		ready = err == nil && json.Unmarshal(data, &status) == nil && status.Indexed
-		return ready
-	})
-	if err = errors.Join(err, failed); err == nil && !ready {
-		err = fmt.Errorf("the jobs have no index after %s", indexPatience)
 	}
-	return err
+	return fmt.Errorf("there is no index after %s", indexPatience)
+}
+
+// indexed reports whether the scheduler has its index of jobs.
+func (s *serving) indexed(ctx context.Context) (bool, error) {
+	var status struct {
+		Indexed bool `json:"indexed"`
+	}
+	data, err := s.answer(ctx, http.MethodGet, s.http+"/readyz", nil)
+	if err == nil {
+		err = json.Unmarshal(data, &status)
+	}
+	return status.Indexed, err
 }
 
 // searchQuestions are what is asked of the jobs of a calendar.
