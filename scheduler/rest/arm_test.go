@@ -81,7 +81,12 @@ func TestManagedRunsAndHistory(t *testing.T) {
 	doc := `{"properties": {"startTime": "2099-01-01T00:00:00Z", "action": {"type": "Http", "request": {"uri": "` + w.target() + `", "method": "GET"}}}}`
 	w.must("PUT", job+version, doc)
 	for i := range 3 {
-		if r := w.do("POST", job+"/run"+version, ""); r.status != http.StatusOK || r.body != "" || r.header.Get("Content-Type") != "" {
+		var r reply
+		w.await("the end of the run before", func() bool {
+			r = w.do("POST", job+"/run"+version, "")
+			return r.status != http.StatusConflict
+		})
+		if r.status != http.StatusOK || r.body != "" || r.header.Get("Content-Type") != "" {
 			t.Errorf("run: %d %q %v", r.status, r.body, r.header)
 		}
 		w.await("the run", func() bool { return len(w.page(job+"/history"+version).Value) == i+1 })

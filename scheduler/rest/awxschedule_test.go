@@ -332,3 +332,27 @@ func TestAWXTemplateOfAnotherKey(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSchedulesAreNotRehearsed shows that a dry run, and a condition, of what AWX has is refused and not left out.
+func TestSchedulesAreNotRehearsed(t *testing.T) {
+	w := newWorld(t, asking)
+	root := as("admin")
+	w.do(http.MethodPut, "/jobCollections/default/jobs/report", `{"state": "Disabled", "action": {"type": "http", "request": {"method": "GET", "uri": "http://192.0.2.1/"}}}`, root)
+	id := w.schedule("default", "kept", root)
+	const template = "/api/v2/job_templates/default.report/schedules/"
+	for _, test := range []struct{ method, path, header, want string }{
+		{http.MethodPost, template + "?dryRun=true", root, "dryRun"},
+		{http.MethodDelete, "/api/v2/schedules/" + id + "/?dryRun=true", root, "dryRun"},
+		{http.MethodPatch, "/api/v2/schedules/" + id + "?dryRun=", root, "dryRun"},
+		{http.MethodDelete, "/api/v2/schedules/" + id + "/", `If-Match: "x"`, "ETag"},
+		{http.MethodPost, template, "If-None-Match: *", "ETag"},
+	} {
+		const body = `{"name": "other", "rrule": "DTSTART:20990101T000000Z RRULE:FREQ=DAILY;INTERVAL=1"}`
+		if r := w.do(test.method, test.path, body, root, test.header); r.status != http.StatusBadRequest || !strings.Contains(r.body, test.want) {
+			t.Errorf("%s %s %s: %d %s", test.method, test.path, test.header, r.status, r.body)
+		}
+	}
+	if r := w.do(http.MethodGet, "/api/v2/schedules/", "", root); !strings.Contains(r.body, `"count":1`) || !strings.Contains(r.body, "kept") {
+		t.Errorf("there are %s", r.body)
+	}
+}

@@ -11,21 +11,23 @@ import (
 type Route struct {
 	Method, Path string
 	Right        access.Right
+	Options      []string
 }
 
 // Routes returns all operations.
 func Routes() []Route {
 	var all []Route
 	for _, op := range slices.Concat(resources, secrets, accessTokens, process, awxTools, awxSchedules, manager) {
-		all = append(all, Route{op.method, op.path, rightOf(op)})
+		all = append(all, routeOf(op, ""))
 	}
 	for _, op := range managed() {
-		all = append(all, Route{op.method, armGroup + armProvider + op.path, rightOf(op)})
-	}
-	for _, op := range manager {
-		all = append(all, Route{op.method, op.path, rightOf(op)})
+		all = append(all, routeOf(op, armGroup+armProvider))
 	}
 	return all
+}
+
+func routeOf(op operation, prefix string) Route {
+	return Route{op.method, prefix + op.path, rightOf(op), options[op.method+" "+op.path]}
 }
 
 // ManagedPath begins the paths of the resource manager for collections.

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
@@ -105,7 +107,7 @@ func New(cfg Config) http.Handler {
 	guard.SetDenyHandler(a.handler(func(*api, http.ResponseWriter, *http.Request) error {
 		return fault{http.StatusForbidden, "CrossOrigin", "a page of another origin may not do this"}
 	}, (*api).refuse))
-	return a.observe(a.hosts(cfg.AllowHost, guard.Handler(armSpelled(mux))))
+	return a.observe(a.hosts(cfg.AllowHost, guard.Handler(a.plain(armSpelled(mux)))))
 }
 
 // hosts refuses requests to other names than those that are allowed; nil allows all.
@@ -117,6 +119,21 @@ func (a *api) hosts(allowed func(host string) bool, next http.Handler) http.Hand
 		if !allowed(r.Host) {
 			a.refuse(w, r, fault{http.StatusMisdirectedRequest, "UnknownHost", fmt.Sprintf(
 				"%q is not a name of this server; start it with --allowed-host if it is", r.Host,
+			)})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// plain refuses paths with parts that are empty, "." or "..", which the mux would send on to another path: that is another job or
+// collection than the one that was named.
+func (a *api) plain(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		named := strings.TrimSuffix(r.URL.Path, "/")
+		if named != "" && named != path.Clean(named) {
+			a.refuse(w, r, fault{http.StatusNotFound, "UnknownRoute", fmt.Sprintf(
+				"there is nothing at %s: no part of a path is empty, . or ..", r.URL.EscapedPath(),
 			)})
 			return
 		}

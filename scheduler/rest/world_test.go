@@ -33,7 +33,7 @@ const patience = time.Minute
 
 // world is a scheduler with its HTTP API on a NATS server of its own.
 type world struct {
-	t       *testing.T
+	t       testing.TB
 	dir     string // of the NATS server's data
 	server  *server.Server
 	nc      *nats.Conn
@@ -46,9 +46,9 @@ type world struct {
 	serving atomic.Int64  // requests under way
 }
 
-func newWorld(t *testing.T, change ...func(*rest.Config)) *world {
-	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), log: &bytes.Buffer{}, actions: actions.New(web.New(web.Config{}))}
+func newWorld(tb testing.TB, change ...func(*rest.Config)) *world {
+	tb.Helper()
+	w := &world{t: tb, dir: tb.TempDir(), log: &bytes.Buffer{}, actions: actions.New(web.New(web.Config{}))}
 	w.start(change)
 	return w
 }
