@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
@@ -53,6 +54,7 @@ type api struct {
 	identify func(r *http.Request) (*access.Principal, error)
 	rate     *throttle.Throttle
 	tails    *tailCount
+	document func() contract
 	log      *slog.Logger
 	version  string
 }
@@ -79,6 +81,7 @@ func New(cfg Config) http.Handler {
 	if a.version == "" {
 		a.version = "dev"
 	}
+	a.document = sync.OnceValue(func() contract { return newContract(a.version) })
 	mux := http.NewServeMux()
 	a.register(mux, "", strict(resources), (*api).refuse)
 	a.register(mux, "", strict(slices.Concat(secrets, accessTokens, process)), (*api).refuse)
