@@ -2,7 +2,6 @@ package rest
 
 import (
 	"net/http"
-	"slices"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 )
@@ -17,17 +16,14 @@ type Route struct {
 // Routes returns all operations.
 func Routes() []Route {
 	var all []Route
-	for _, op := range slices.Concat(resources, secrets, accessTokens, process, awxTools, awxSchedules, manager) {
-		all = append(all, routeOf(op, ""))
-	}
-	for _, op := range managed() {
-		all = append(all, routeOf(op, armGroup+armProvider))
+	for _, r := range routes() {
+		named := Route{Method: r.Method, Path: r.Path, Right: r.Right}
+		for _, option := range r.Options {
+			named.Options = append(named.Options, option.Name)
+		}
+		all = append(all, named)
 	}
 	return all
-}
-
-func routeOf(op operation, prefix string) Route {
-	return Route{op.method, prefix + op.path, rightOf(op), options[op.method+" "+op.path]}
 }
 
 // ManagedPath begins the paths of the resource manager for collections.

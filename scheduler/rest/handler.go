@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
@@ -65,6 +66,7 @@ type api struct {
 	tails    *tailCount
 	metrics  http.Handler
 	observed func(operation string, status int, took time.Duration)
+	document func() contract
 	log      *slog.Logger
 	version  string
 }
@@ -94,6 +96,7 @@ func New(cfg Config) http.Handler {
 	if a.version == "" {
 		a.version = "dev"
 	}
+	a.document = sync.OnceValue(func() contract { return newContract(a.version) })
 	mux := http.NewServeMux()
 	a.register(mux, "", strict(resources), (*api).refuse)
 	a.register(mux, "", strict(slices.Concat(secrets, accessTokens, process)), (*api).refuse)

@@ -56,6 +56,7 @@ var rights = map[string]access.Right{
 	"DELETE /tokens/{id}":                             access.Administer,
 	"POST /preview":                                   access.Known,
 	"POST /doctor":                                    access.Administer,
+	"GET /openapi.json":                               access.Open,
 	"GET /healthz":                                    access.Open,
 	"GET /readyz":                                     access.Open,
 	"GET /metrics":                                    access.Read,

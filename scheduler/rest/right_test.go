@@ -82,6 +82,7 @@ var needs = map[string]string{
 	"DELETE /tokens/{id}":                             "A",
 	"POST /preview":                                   "k",
 	"POST /doctor":                                    "A",
+	"GET /openapi.json":                               "o",
 	"GET /healthz":                                    "o",
 	"GET /readyz":                                     "o",
 	"GET /metrics":                                    "D",

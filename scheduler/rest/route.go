@@ -60,6 +60,7 @@ var process = []operation{
 	{http.MethodGet, "/forecast", (*api).forecast},
 	{http.MethodGet, "/runs.ics", (*api).runs},
 	{http.MethodPost, "/doctor", (*api).doctor},
+	{http.MethodGet, "/openapi.json", (*api).openAPI},
 	{http.MethodGet, "/healthz", (*api).health},
 	{http.MethodGet, "/readyz", (*api).readiness},
 	{http.MethodGet, "/metrics", (*api).showMetrics},

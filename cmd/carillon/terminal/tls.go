@@ -4,6 +4,8 @@ import (
 	"crypto/x509"
 	"errors"
 	"net"
+
+	"github.com/nats-io/nats.go"
 )
 
 // TLSHint says what to do about a connection that TLS does not allow; "" for any other error.
@@ -18,7 +20,8 @@ func TLSHint(err error) string {
 	if is[x509.CertificateInvalidError](err) {
 		return "the server needs a new certificate, unless the clock of this machine is wrong"
 	}
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "remote error" { // an alert of TLS
+	op, ok := errors.AsType[*net.OpError](err)
+	if ok && op.Op == "remote error" /* an alert of TLS */ || errors.Is(err, nats.ErrTLS) /* or no time for it */ {
 		return "the server does not take the client certificate, or asks for one: show one of an authority that it trusts with " +
 			"--cert-file and --key-file"
 	}
