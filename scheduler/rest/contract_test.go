@@ -118,34 +118,56 @@ var resourceExchanges = []exchange{
 // ownExchanges are those of the short paths alone, and of the resource manager's own.
 var ownExchanges = []exchange{
 	{"PUT", "/jobCollections/default/jobs/job", contractJob, 201, ""},
-	{"GET", "/jobs", "", 200, ""}, {"GET", "/history", "", 200, ""}, {"GET", "/audit", "", 200, ""}, {"GET", "/forecast?hours=1000", "", 400, ""},
-	{"GET", "/forecast", "", 200, ""}, {"GET", "/forecast?collection=absent", "", 404, ""},
-	{"GET", "/runs.ics", "", 200, ""}, {"GET", "/runs.ics", "", 304, "If-None-Match: *"},
+	{"GET", "/jobs", "", 200, ""},
+	{"GET", "/history", "", 200, ""},
+	{"GET", "/audit", "", 200, ""},
+	{"GET", "/forecast?hours=1000", "", 400, ""},
+	{"GET", "/forecast", "", 200, ""},
+	{"GET", "/forecast?collection=absent", "", 404, ""},
+	{"GET", "/runs.ics", "", 200, ""},
+	{"GET", "/runs.ics", "", 304, "If-None-Match: *"},
 	{"POST", "/preview", contractJob, 200, ""},
-	{"PUT", "/secrets/key", `{"value": "x"}`, 201, ""}, {"PUT", "/secrets/key", `{"value": "y"}`, 200, ""}, {"GET", "/secrets", "", 200, ""},
+	{"PUT", "/secrets/key", `{"value": "x"}`, 201, ""},
+	{"PUT", "/secrets/key", `{"value": "y"}`, 200, ""},
+	{"GET", "/secrets", "", 200, ""},
 	{"PUT", "/jobCollections/default/jobs/secret", strings.Replace(withPassword, `"`+secret+`"`, `{"secretRef": "key"}`, 1), 201, ""},
-	{"DELETE", "/secrets/key", "", 409, ""}, {"DELETE", "/secrets/key?force=true", "", 200, ""}, {"POST", "/secrets/rotate", "", 200, ""},
-	{"POST", "/tokens", `{"name": "a", "grants": [{"role": "reader", "collections": ["default"]}]}`, 201, ""}, {"GET", "/tokens", "", 200, ""},
-	{"POST", "/doctor", "", 200, ""}, {"GET", "/healthz", "", 200, ""}, {"GET", "/readyz", "", 200, ""},
-	{"GET", "/openapi.json", "", 200, ""}, {"GET", "/openapi.json", "", 304, "If-None-Match: *"}, {"GET", "/openapi.json", "", 412, `If-Match: "other"`},
-	{"GET", "/nowhere", "", 404, ""}, {"PUT", "/healthz", "", 405, ""}, {"POST", "/preview", "{}", 403, "Sec-Fetch-Site: cross-site"},
-	{"GET", "/subscriptions?api-version=2016-06-01", "", 200, ""}, {"GET", "/subscriptions/s?api-version=2016-06-01", "", 200, ""},
-	{"GET", "/subscriptions/s/resourceGroups?api-version=2016-06-01", "", 200, ""}, {"GET", "/subscriptions?api-version=x", "", 400, ""},
+	{"DELETE", "/secrets/key", "", 409, ""},
+	{"DELETE", "/secrets/key?force=true", "", 200, ""},
+	{"POST", "/secrets/rotate", "", 200, ""},
+	{"POST", "/tokens", `{"name": "a", "grants": [{"role": "reader", "collections": ["default"]}]}`, 201, ""},
+	{"GET", "/tokens", "", 200, ""},
+	{"POST", "/doctor", "", 200, ""},
+	{"GET", "/healthz", "", 200, ""},
+	{"GET", "/readyz", "", 200, ""},
+	{"GET", "/openapi.json", "", 200, ""},
+	{"GET", "/openapi.json", "", 304, "If-None-Match: *"},
+	{"GET", "/openapi.json", "", 412, `If-Match: "other"`},
+	{"GET", "/nowhere", "", 404, ""},
+	{"PUT", "/healthz", "", 405, ""},
+	{"POST", "/preview", "{}", 403, "Sec-Fetch-Site: cross-site"},
+	{"GET", "/subscriptions?api-version=2016-06-01", "", 200, ""},
+	{"GET", "/subscriptions/s?api-version=2016-06-01", "", 200, ""},
+	{"GET", "/subscriptions/s/resourceGroups?api-version=2016-06-01", "", 200, ""},
+	{"GET", "/subscriptions?api-version=x", "", 400, ""},
 	{"GET", "/subscriptions/s/resourceGroups/g?api-version=2016-06-01", "", 200, ""},
 	{"GET", "/subscriptions/s/providers?api-version=2016-06-01", "", 200, ""},
 	{"GET", "/subscriptions/s/providers/Microsoft.Scheduler?api-version=2016-06-01", "", 200, ""},
 	{"POST", "/subscriptions/s/providers/Microsoft.Scheduler/register?api-version=2016-06-01", "", 200, ""},
 	{"GET", "/subscriptions/s/providers/Microsoft.Scheduler/jobCollections?api-version=2016-03-01", "", 200, ""},
-	{"POST", "/api/v2/schedules/preview/", contractAWX, 200, ""}, {"POST", "/api/v2/schedules/preview/", "{}", 400, ""},
+	{"POST", "/api/v2/schedules/preview/", contractAWX, 200, ""},
+	{"POST", "/api/v2/schedules/preview/", "{}", 400, ""},
 	{"GET", "/api/v2/schedules/zoneinfo/", "", 200, ""},
 	{"POST", "/api/v2/schedules/", "{}", 400, ""},
-	{"GET", "/api/v2/schedules/?nonsense=1", "", 400, ""}, {"GET", "/api/v2/schedules/?page=99", "", 404, ""},
+	{"GET", "/api/v2/schedules/?nonsense=1", "", 400, ""},
+	{"GET", "/api/v2/schedules/?page=99", "", 404, ""},
 	{"POST", "/api/v2/job_templates/default.job/schedules/", strings.Replace(contractAWX, "daily", "other", 1), 201, ""},
 	{"POST", "/api/v2/job_templates/default.job/schedules/", "{}", 400, ""},
 	{"PATCH", "/jobCollections/default", `{"properties": {"quota": {"maxJobCount": 1}}}`, 200, ""},
-	{"POST", "/api/v2/schedules/", contractAWX, 409, ""}, {"POST", "/api/v2/job_templates/default.job/schedules/", contractAWX, 409, ""},
+	{"POST", "/api/v2/schedules/", contractAWX, 409, ""},
+	{"POST", "/api/v2/job_templates/default.job/schedules/", contractAWX, 409, ""},
 	{"PATCH", "/jobCollections/default", `{"properties": {"quota": null}}`, 200, ""},
-	{"GET", "/api/v2/job_templates/default.job/schedules/", "", 200, ""}, {"GET", "/api/v2/job_templates/default.job/schedules/?nonsense=1", "", 400, ""},
+	{"GET", "/api/v2/job_templates/default.job/schedules/", "", 200, ""},
+	{"GET", "/api/v2/job_templates/default.job/schedules/?nonsense=1", "", 400, ""},
 }
 
 // azurePath is a resource group of the test.
@@ -199,7 +221,8 @@ func (w *world) succeed() {
 		}, target, as)
 		w.await("the end of the other job", func() bool { return strings.Contains(w.do("GET", as("/c/jobs/once"), "").body, `"state":"completed"`) })
 		w.exchange([]exchange{
-			{"POST", "/c/jobs/once/enable", "", 409, ""}, {"POST", "/c/jobs/once/disable", "", 409, ""}, {"DELETE", "/c/jobs/job", "", 200, ""}, {"DELETE", "/c", "", 200, ""}}, target, as)
+			{"POST", "/c/jobs/once/enable", "", 409, ""}, {"POST", "/c/jobs/once/disable", "", 409, ""}, {"DELETE", "/c/jobs/job", "", 200, ""}, {"DELETE", "/c", "", 200, ""},
+		}, target, as)
 	}
 }
 
@@ -218,8 +241,12 @@ func (w *world) awxSchedule() string {
 func (w *world) awxContract() {
 	path := w.awxSchedule()
 	w.exchange([]exchange{
-		{"GET", "", "", 200, ""}, {"PUT", "", contractAWX, 200, ""}, {"PATCH", "", `{"enabled": false}`, 200, ""}, {"PUT", "", "{}", 400, ""},
-		{"PATCH", "", `{"enabled": 5}`, 400, ""}, {"DELETE", "", "", 204, ""},
+		{"GET", "", "", 200, ""},
+		{"PUT", "", contractAWX, 200, ""},
+		{"PATCH", "", `{"enabled": false}`, 200, ""},
+		{"PUT", "", "{}", 400, ""},
+		{"PATCH", "", `{"enabled": 5}`, 400, ""},
+		{"DELETE", "", "", 204, ""},
 	}, "", func(string) string { return path })
 	w.must("GET", "/api/v2/schedules/", "")
 }
@@ -331,7 +358,7 @@ func (w *world) beWrong() {
 		}
 		return w.do(method, address(path, op, "absent", "absent"), bodyFor(op))
 	})
-	w.each(http.StatusBadRequest, func(method, path string, op promised) reply {
+	w.each(http.StatusBadRequest, func(method, path string, _ promised) reply {
 		return w.do(method, filled(path, "c", "job")+"?nonsense=1", "")
 	})
 	for _, as := range []func(string) string{func(path string) string { return path }, func(path string) string { return versioned(azurePath + path) }} {

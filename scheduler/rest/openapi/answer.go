@@ -88,7 +88,9 @@ func (op *Operation) answer(r *Route, status int, schema string) *Response {
 		a.Content[typeJSON] = Media{reference(schema)}
 	}
 	if r.Style == Short && op.Lines != "" {
-		a.Content[typeLines] = Media{Schema{"description": "a line of a live tail", "oneOf": []any{reference(op.Lines), reference("End")}}}
+		a.Content[typeLines] = Media{Schema{
+			"description": "a line of a live tail", "oneOf": []any{reference(op.Lines), reference("End")},
+		}}
 		a.Headers["Carillon-Sequence"] = &Header{Ref: "#/components/headers/CarillonSequence"}
 	}
 	if r.Style == Short && op.Events {
@@ -105,7 +107,8 @@ func (op *Operation) answer(r *Route, status int, schema string) *Response {
 func (op *Operation) body(r *Route) *Body {
 	switch {
 	case r.Bare:
-		return &Body{Description: "nothing, or an object without members", Content: map[string]Media{typeJSON: {Schema{"type": "object", "maxProperties": 0}}}}
+		nothing := Schema{"type": "object", "maxProperties": 0}
+		return &Body{Description: "nothing, or an object without members", Content: map[string]Media{typeJSON: {nothing}}}
 	case op.Body == "":
 		return nil
 	}
