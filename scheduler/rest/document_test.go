@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -164,5 +165,43 @@ func TestExamples(t *testing.T) {
 	})
 	if err != nil || jobs < 20 {
 		t.Errorf("%d jobs, %v", jobs, err)
+	}
+}
+
+// TestPromiseBites shows answers that are found wrong, each beside the one that is right.
+func TestPromiseBites(t *testing.T) {
+	const job = `{"id": "i", "type": "t", "name": "n", "properties": {"state": "enabled", "status": {"schedule": "", "occurrenceCount": 0, "executionCount": 0, "failureCount": 0, "faultedCount": 0}}}`
+	get := func(path string) *http.Request {
+		return httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
+	}
+	for _, test := range []struct {
+		name         string
+		path         string
+		status       int
+		media, body  string
+		header, want string
+	}{
+		{"right", "/jobCollections/c/jobs/j", 200, "application/json", job, "Etag", ""},
+		{"another status", "/jobCollections/c/jobs/j", 201, "application/json", job, "Etag", "does not have the status"},
+		{"another media type", "/jobCollections/c/jobs/j", 200, "text/html", job, "Etag", "the media type text/html is not told of"},
+		{"another header", "/jobCollections/c/jobs/j", 200, "application/json", job, "Retry-After", "the header Retry-After is not told of"},
+		{"a member more", "/jobCollections/c/jobs/j", 200, "application/json", strings.Replace(job, `{"id"`, `{"secret": 1, "id"`, 1), "Etag", "additional properties 'secret'"},
+		{"a member less", "/jobCollections/c/jobs/j", 200, "application/json", strings.Replace(job, `"name": "n", `, "", 1), "Etag", "missing property 'name'"},
+		{"another kind", "/jobCollections/c/jobs/j", 200, "application/json", strings.Replace(job, `"enabled"`, "true", 1), "Etag", "want string"},
+		{"no body", "/jobCollections/c/jobs/j", 200, "", "", "Etag", "there is no body"},
+		{"no header", "/jobCollections/c/jobs/j", 503, "application/json", `{"error": {"code": "ServiceUnavailable", "message": "m"}}`, "Server", "there is no header Retry-After"},
+		{"another code", "/jobCollections/c/jobs/j", 400, "application/json", `{"error": {"code": "Conflict", "message": "m"}}`, "Server", "must be one of"},
+		{"no operation", "/nowhere", 200, "application/json", job, "Etag", "does not have the operation"},
+	} {
+		head := http.Header{"X-Ms-Request-Id": {"1"}, "X-Ms-Correlation-Request-Id": {"1"}, test.header: {"1"}}
+		if test.media != "" {
+			head.Set("Content-Type", test.media)
+		}
+		answer := &kept{status: test.status, head: head}
+		answer.body.WriteString(test.body)
+		_, err := theAPI().check(get(test.path), answer)
+		if err == nil && test.want != "" || err != nil && (test.want == "" || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
 	}
 }
