@@ -44,7 +44,8 @@ var operations = map[string]Operation{
 	"PUT /jobCollections/{c}": {
 		ID: "putCollection", Summary: "Create or replace a collection", Text: dryText, Tag: collections,
 		Body: "Collection", MayEmpty: true,
-		Answers: put("ShownCollection"), Tagged: true, Faults: []int{http.StatusConflict}, ShortFaults: missing, // of a name that only a resource group gives
+		Answers: put("ShownCollection"), Tagged: true, Faults: []int{http.StatusConflict},
+		ShortFaults: missing, // of a name that only a resource group gives
 	},
 	"GET /jobCollections/{c}": {
 		ID: "getCollection", Summary: "Show a collection", Tag: collections, Answers: ok("ShownCollection"), Tagged: true, Faults: missing,
