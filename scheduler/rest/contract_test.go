@@ -358,7 +358,7 @@ func (w *world) beWrong() {
 		}
 		return w.do(method, address(path, op, "absent", "absent"), bodyFor(op))
 	})
-	w.each(http.StatusBadRequest, func(method, path string, op promised) reply {
+	w.each(http.StatusBadRequest, func(method, path string, _ promised) reply {
 		return w.do(method, filled(path, "c", "job")+"?nonsense=1", "")
 	})
 	for _, as := range []func(string) string{func(path string) string { return path }, func(path string) string { return versioned(azurePath + path) }} {

@@ -40,6 +40,7 @@
 //	GET    /healthz                                   200 while the process lives
 //	GET    /readyz                                    200 when it can serve, else 503
 //	GET    /metrics                                   what the process does, for Prometheus
+//	GET    /openapi.json                              all of this as an OpenAPI 3.1 document ([OpenAPI]); ETag
 //	POST   /api/v2/schedules/preview/                 {"rrule": "…"}: the next ten, {"local": […], "utc": […]}, as in AWX
 //	GET    /api/v2/schedules/                         schedules as AWX has them (package awx): page, page_size, order_by, filters
 //	POST   /api/v2/schedules/                         make one (201) of the template unified_job_template
@@ -118,7 +119,7 @@
 //     WWW-Authenticate (RFC 6750), or 403 AuthorizationFailed, which names the
 //     role that is missing; nothing of the request is read then. Lists and
 //     histories over all collections have what the caller may see, and what is
-//     named by an id is not found otherwise. /healthz and /readyz are open.
+//     named by an id is not found otherwise. /healthz, /readyz and /openapi.json are open.
 //
 // # Puts and patches
 //

@@ -29,7 +29,7 @@ var options = map[string][]openapi.Parameter{
 	"PATCH /jobCollections/{c}/jobs/{j}":        editOptions,
 	"GET /jobCollections/{c}/jobs/{j}/history":  historyOptions,
 	"GET /jobCollections/{c}/jobs/{j}/audit":    auditOptions,
-	"GET /jobCollections/{c}/jobs/{j}/why":      {openapi.Query("at", openapi.Text, "when, such as 2026-03-02T09:00, 09:00 or yesterday 09:00; default: now")},
+	"GET /jobCollections/{c}/jobs/{j}/why":      {whyOption},
 	"GET /jobs":                                 searchOptions,
 	"GET /history":                              historyOptions,
 	"GET /audit":                                auditOptions,
@@ -49,10 +49,12 @@ var options = map[string][]openapi.Parameter{
 
 // Options that several operations have.
 var (
+	whyOption    = openapi.Query("at", openapi.Text, "when, such as 2026-03-02T09:00, 09:00 or yesterday 09:00; default: now")
 	dryRunOption = openapi.Query("dryRun", openapi.Truth, "check everything, and write nothing")
 	editOptions  = []openapi.Parameter{openapi.Query("strict", openapi.Truth, "warnings are errors"), dryRunOption}
 	pageOptions  = []openapi.Parameter{
-		openapi.Query("$top", openapi.Between(1, view.MaxPage), fmt.Sprintf("how many entries the page has at most; default: %d", view.MaxPage)),
+		openapi.Query("$top", openapi.Between(1, view.MaxPage),
+			fmt.Sprintf("how many entries the page has at most; default: %d", view.MaxPage)),
 		openapi.Query("$skip", openapi.AtLeast(0), "how many to leave out before it"),
 		openapi.Query("$skiptoken", openapi.Text, "where the page begins: that of a nextLink"),
 	}

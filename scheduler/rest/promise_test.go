@@ -28,12 +28,15 @@ type promise struct {
 		Headers   map[string]*promisedHeader `json:"headers"`
 	} `json:"components"`
 
-	schemas sync.Map // of bodies, ready to validate, by their JSON
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler
+	schemas  map[string]*jsonschema.Schema // of bodies, ready to validate, by their JSON
 }
 
 // promised is an operation.
 type promised struct {
 	ID         string                     `json:"operationId"`
+	Summary    string                     `json:"summary"`
 	Right      string                     `json:"x-carillon-right"`
 	Parameters []promisedParameter        `json:"parameters"`
 	Body       *struct{}                  `json:"requestBody"`
@@ -47,9 +50,13 @@ type promisedParameter struct {
 }
 
 type promisedAnswer struct {
-	Ref     string                          `json:"$ref"`
-	Headers map[string]*promisedHeader      `json:"headers"`
-	Content map[string]struct{ Schema any } `json:"content"`
+	Ref     string                     `json:"$ref"`
+	Headers map[string]*promisedHeader `json:"headers"`
+	Content map[string]promisedMedia   `json:"content"`
+}
+
+type promisedMedia struct {
+	Schema any `json:"schema"`
 }
 
 type promisedHeader struct {
@@ -67,6 +74,12 @@ var theAPI = sync.OnceValue(func() *promise {
 		p.Components.Schemas[name] = closed(s, true)
 	}
 	p.withoutSecrets()
+	p.schemas, p.compiler = map[string]*jsonschema.Schema{}, jsonschema.NewCompiler()
+	p.compiler.DefaultDraft(jsonschema.Draft2020)
+	p.compiler.AssertFormat()
+	if err := p.compiler.AddResource("urn:api", map[string]any{"$defs": p.Components.Schemas}); err != nil {
+		panic(err)
+	}
 	return p
 })
 
@@ -85,7 +98,7 @@ func closed(v any, whole bool) any {
 		for name, member := range v {
 			switch text, is := member.(string); {
 			case name == "$ref" && is:
-				all[name] = strings.Replace(text, "#/components/schemas/", "#/$defs/", 1)
+				all[name] = strings.Replace(text, "#/components/schemas/", "urn:api#/$defs/", 1)
 			default:
 				all[name] = closed(member, whole && name != "allOf")
 			}
@@ -109,8 +122,8 @@ func (p *promise) withoutSecrets() {
 			properties, _ := s["properties"].(map[string]any)
 			member, _ := properties[name.(string)].(map[string]any)
 			ref, _ := member["$ref"].(string)
-			of, _ := p.Components.Schemas[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any)
-			return of["writeOnly"] == true || member["writeOnly"] == true
+			of, _ := p.Components.Schemas[strings.TrimPrefix(ref, "urn:api#/$defs/")].(map[string]any)
+			return of["writeOnly"] != nil || member["writeOnly"] != nil
 		})
 	}
 }
@@ -158,20 +171,11 @@ func matching(pattern, path string) int {
 	return fixed
 }
 
-// unfound are the statuses of what is no operation, or is not let through to one.
-var unfound = []int{
-	http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusMisdirectedRequest, http.StatusBadRequest,
-	http.StatusMovedPermanently, http.StatusTemporaryRedirect,
-}
-
 // check returns what is wrong with an answer, and as what the document has it: operationId, status and media type.
 func (p *promise) check(r *http.Request, a *kept) (as string, err error) {
 	op := p.find(r.Method, r.URL.EscapedPath())
-	if op == nil {
-		if !slices.Contains(unfound, a.status) {
-			return "", errors.New("the document does not have the operation")
-		}
-		return "", nil
+	if op == nil || a.status == http.StatusMethodNotAllowed {
+		return "", p.unrouted(r, a)
 	}
 	if r.Method == http.MethodHead && a.status == http.StatusNoContent {
 		return "", nil // of a resource group
@@ -192,6 +196,28 @@ func (p *promise) check(r *http.Request, a *kept) (as string, err error) {
 		return "", fmt.Errorf("%s: %w", op.ID, err)
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s %d %s", op.ID, a.status, media)), nil
+}
+
+// unrouted returns what is wrong with the answer to what is no operation: an error of the document, as the scheduler or AWX
+// tells it, or the way to the path without what is superfluous in it.
+func (p *promise) unrouted(r *http.Request, a *kept) error {
+	if a.status == http.StatusTemporaryRedirect || a.status == http.StatusMovedPermanently {
+		return nil
+	}
+	err := errors.New("the document does not have the operation")
+	for _, style := range []string{"", "AWX"} {
+		component, ok := p.Components.Responses[style+strings.ReplaceAll(http.StatusText(a.status), " ", "")]
+		if !ok {
+			continue
+		}
+		if err = p.headers(&component, a); err == nil {
+			_, err = p.body(r, &component, a)
+		}
+		if err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // headers checks that those are there which always are, and that others that an answer may have are told of.
@@ -262,34 +288,34 @@ func documents(media string, body []byte) (all [][]byte) {
 
 // validate holds a document against a schema.
 func (p *promise) validate(schema any, document []byte) error {
-	key, err := json.Marshal(schema)
+	ready, err := p.compiled(schema)
 	if err != nil {
 		return err
-	}
-	ready, ok := p.schemas.Load(string(key))
-	if !ok {
-		root, isObject := closed(schema, true).(map[string]any)
-		if !isObject {
-			return fmt.Errorf("the schema is %s", key)
-		}
-		root["$defs"] = p.Components.Schemas
-		c := jsonschema.NewCompiler()
-		c.DefaultDraft(jsonschema.Draft2020)
-		c.AssertFormat()
-		if err := c.AddResource("urn:answer", root); err != nil {
-			return err
-		}
-		compiled, err := c.Compile("urn:answer")
-		if err != nil {
-			return err
-		}
-		ready, _ = p.schemas.LoadOrStore(string(key), compiled)
 	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
 	if err != nil {
 		return err
 	}
-	return ready.(*jsonschema.Schema).Validate(v)
+	return ready.Validate(v)
+}
+
+// compiled returns a schema that was found valid against the metaschema of JSON Schema 2020-12, ready to validate.
+func (p *promise) compiled(schema any) (*jsonschema.Schema, error) {
+	key, err := json.Marshal(schema)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ready, ok := p.schemas[string(key)]; ok {
+		return ready, nil
+	}
+	url := fmt.Sprintf("urn:schema:%d", len(p.schemas))
+	if err := p.compiler.AddResource(url, closed(schema, true)); err != nil {
+		return nil, err
+	}
+	p.schemas[string(key)], err = p.compiler.Compile(url)
+	return p.schemas[string(key)], err
 }
 
 // kept is an answer that is kept, besides being sent.
@@ -349,7 +375,11 @@ func (w *witness) over(next http.Handler) http.Handler {
 		if err != nil {
 			w.t.Errorf("%s %s: %d is not as the document of the API has it: %v", asked.Method, asked.URL, k.status, err)
 		}
-		var refused struct{ Error struct{ Code string } }
+		var refused struct {
+			Error struct {
+				Code string `json:"code"`
+			} `json:"error"`
+		}
 		_ = json.Unmarshal(k.body.Bytes(), &refused) // others have no code
 		w.mu.Lock()
 		defer w.mu.Unlock()

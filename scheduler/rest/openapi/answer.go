@@ -13,6 +13,7 @@ const (
 	typeLines    = "application/x-ndjson"
 	typeEvents   = "text/event-stream"
 	typeCalendar = "text/calendar"
+	typeMetrics  = "text/plain"
 )
 
 // Operation is what the tables tell of an operation, beside what its route does.
@@ -24,13 +25,13 @@ type Operation struct {
 	Body     string // the schema of what it takes; "": nothing
 	MayEmpty bool   // the body may be left out
 
-	Answers  map[int]string // schemas by status; "": nothing but the status
-	Calendar bool           // the answer is a calendar
-	Lines    string         // the schema of a line of a live tail; "": there is none
-	Events   bool           // the live tail may be server-sent events
-	Tagged   bool           // the answer has the ETag of a job or a collection
-	Tag304   bool           // it has another ETag, and only If-None-Match is heeded
-	Located  bool           // what was created has another path, in Location
+	Answers map[int]string // schemas by status; "": nothing but the status
+	Media   string         // media type of the answer; "": JSON
+	Lines   string         // the schema of a line of a live tail; "": there is none
+	Events  bool           // the live tail may be server-sent events
+	Tagged  bool           // the answer has the ETag of a job or a collection
+	Tag304  bool           // it has another ETag, and only If-None-Match is heeded
+	Located bool           // what was created has another path, in Location
 
 	Options     []Parameter // of the query, where the route does not know them
 	Faults      []int       // that can come beside those that the route tells
@@ -82,13 +83,15 @@ func (op *Operation) answer(r *Route, status int, schema string) *Response {
 	}
 	a.Content = map[string]Media{}
 	switch {
-	case op.Calendar:
-		a.Content[typeCalendar] = Media{Text}
+	case op.Media != "":
+		a.Content[op.Media] = Media{Text}
 	case schema != "":
 		a.Content[typeJSON] = Media{reference(schema)}
 	}
 	if r.Style == Short && op.Lines != "" {
-		a.Content[typeLines] = Media{Schema{"description": "a line of a live tail", "oneOf": []any{reference(op.Lines), reference("End")}}}
+		a.Content[typeLines] = Media{Schema{
+			"description": "a line of a live tail", "oneOf": []any{reference(op.Lines), reference("End")},
+		}}
 		a.Headers["Carillon-Sequence"] = &Header{Ref: "#/components/headers/CarillonSequence"}
 	}
 	if r.Style == Short && op.Events {
@@ -105,7 +108,8 @@ func (op *Operation) answer(r *Route, status int, schema string) *Response {
 func (op *Operation) body(r *Route) *Body {
 	switch {
 	case r.Bare:
-		return &Body{Description: "nothing, or an object without members", Content: map[string]Media{typeJSON: {Schema{"type": "object", "maxProperties": 0}}}}
+		nothing := Schema{"type": "object", "maxProperties": 0}
+		return &Body{Description: "nothing, or an object without members", Content: map[string]Media{typeJSON: {nothing}}}
 	case op.Body == "":
 		return nil
 	}

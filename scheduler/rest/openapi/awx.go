@@ -25,30 +25,36 @@ var awxOperations = map[string]Operation{
 		ID: "awxListZones", Summary: "List the time zones", Path: "/api/v2/schedules/zoneinfo/", Answers: ok("AwxZoneList"),
 	},
 	"GET /api/v2/schedules": {
-		ID: "awxListSchedules", Summary: "List the schedules", Path: "/api/v2/schedules/", Options: awxQuery, Answers: ok("AWXScheduleList"),
-		Faults: []int{http.StatusBadRequest, http.StatusNotFound},
+		ID: "awxListSchedules", Summary: "List the schedules", Path: "/api/v2/schedules/", Options: awxQuery,
+		Answers: ok("AWXScheduleList"),
+		Faults:  []int{http.StatusBadRequest, http.StatusNotFound},
 	},
 	"POST /api/v2/schedules": {
 		ID: "awxCreateSchedule", Summary: "Make a schedule of the template that the body names", Path: "/api/v2/schedules/",
-		Body: "AWXScheduleRequest", Answers: map[int]string{http.StatusCreated: "AWXSchedule"}, Faults: []int{http.StatusBadRequest, http.StatusConflict},
+		Body: "AWXScheduleRequest", Answers: map[int]string{http.StatusCreated: "AWXSchedule"},
+		Faults: []int{http.StatusBadRequest, http.StatusConflict},
 	},
 	"GET /api/v2/schedules/{id}": {
 		ID: "awxGetSchedule", Summary: "Show a schedule", Path: "/api/v2/schedules/{id}/", Answers: ok("AWXSchedule"), Faults: missing,
 	},
 	"PUT /api/v2/schedules/{id}": {
-		ID: "awxPutSchedule", Summary: "Replace a schedule", Text: "It takes the action of its template afresh.", Path: "/api/v2/schedules/{id}/",
+		ID: "awxPutSchedule", Summary: "Replace a schedule", Text: "It takes the action of its template afresh.",
+		Path: "/api/v2/schedules/{id}/",
 		Body: "AWXScheduleRequest", Answers: ok("AWXSchedule"), Faults: []int{http.StatusBadRequest, http.StatusNotFound},
 	},
 	"PATCH /api/v2/schedules/{id}": {
-		ID: "awxPatchSchedule", Summary: "Change a schedule", Path: "/api/v2/schedules/{id}/", Body: "AWXScheduleRequest", Answers: ok("AWXSchedule"),
-		Faults: []int{http.StatusBadRequest, http.StatusNotFound},
+		ID: "awxPatchSchedule", Summary: "Change a schedule", Path: "/api/v2/schedules/{id}/", Body: "AWXScheduleRequest",
+		Answers: ok("AWXSchedule"),
+		Faults:  []int{http.StatusBadRequest, http.StatusNotFound},
 	},
 	"DELETE /api/v2/schedules/{id}": {
-		ID: "awxDeleteSchedule", Summary: "Delete a schedule", Path: "/api/v2/schedules/{id}/", Answers: map[int]string{http.StatusNoContent: ""},
-		Faults: missing,
+		ID: "awxDeleteSchedule", Summary: "Delete a schedule", Path: "/api/v2/schedules/{id}/",
+		Answers: map[int]string{http.StatusNoContent: ""},
+		Faults:  missing,
 	},
 	"GET /api/v2/job_templates/{template}/schedules": {
-		ID: "awxListTemplateSchedules", Summary: "List the schedules of a template", Path: "/api/v2/job_templates/{template}/schedules/",
+		ID: "awxListTemplateSchedules", Summary: "List the schedules of a template",
+		Path:    "/api/v2/job_templates/{template}/schedules/",
 		Options: awxQuery, Answers: ok("AWXScheduleList"), Faults: []int{http.StatusBadRequest, http.StatusNotFound},
 	},
 	"POST /api/v2/job_templates/{template}/schedules": {

@@ -109,7 +109,7 @@ func New(version string, routes []Route, types []reflect.Type) (*Document, error
 		Components: Components{
 			Schemas: schemas(types), Responses: refusals(), Headers: headers(),
 			SecuritySchemes: map[string]map[string]string{
-				"bearer":      {"type": "http", "scheme": "bearer", "description": "A token of the scheduler, or of the issuer that it trusts."},
+				"bearer":      {"type": "http", "scheme": "bearer", "description": "A token of the scheduler, or of its issuer."},
 				"certificate": {"type": "mutualTLS", "description": "A client certificate, where the scheduler asks for one."},
 			},
 		},

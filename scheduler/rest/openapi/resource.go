@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"maps"
 	"reflect"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -87,9 +88,7 @@ func schemas(own []reflect.Type) map[string]Schema {
 	}
 	all["OpenAPI"] = Schema{"type": "object", "description": "an OpenAPI document"}
 	all["AwxZoneList"] = Schema{"type": "array", "items": reference("AwxZone")}
-	for name, s := range requests {
-		all[name] = s
-	}
+	maps.Copy(all, requests)
 	return all
 }
 
@@ -113,7 +112,8 @@ var requests = map[string]Schema{
 		"name": Text, "rrule": Text, "description": Text, "enabled": Truth,
 		"unified_job_template": with(Text, "description", "collection/job; needed where the path names none"),
 		"extra_data": {
-			"description": "the data of the template's text: an object, or one in JSON or YAML as text", "type": []string{"object", "string"},
+			"type":        []string{"object", "string"},
+			"description": "the data of the template's text: an object, or one in JSON or YAML as text",
 		},
 	}),
 }
@@ -133,8 +133,6 @@ func resource(title string, properties Schema, beside map[string]Schema) Schema 
 		"id": with(Text, "description", "its path"), "type": Text, "name": Text, "properties": properties,
 		"etag": with(Text, "description", "as in the header ETag"),
 	}
-	for name, s := range beside {
-		members[name] = s
-	}
+	maps.Copy(members, beside)
 	return with(object(members, "id", "type", "name", "properties"), "title", title)
 }

@@ -111,7 +111,7 @@ func (op *Operation) parameters(r *Route, path string) []Parameter {
 		all = append(all, p)
 	}
 	if r.Versions != nil {
-		version := Query("api-version", Schema{"type": "string", "examples": r.Versions}, "version of Azure's API: "+strings.Join(r.Versions, ", "))
+		version := Query("api-version", Schema{"type": "string", "examples": r.Versions}, "version of Azure's API, such as "+r.Versions[0])
 		version.Required = true
 		all = append(all, version)
 	}

@@ -29,7 +29,8 @@ var served = []string{"rest.processStatus", "rest.armResource", "rest.armResourc
 func TestSources(t *testing.T) {
 	all := map[string]source{}
 	for _, dir := range []string{
-		"..", "../..", "../../access", "../../awx", "../../document", "../../forecast", "../../spec", "../../trail", "../../view", "../../why",
+		"..", "../..", "../../access", "../../awx", "../../document", "../../forecast", "../../spec", "../../trail", "../../view",
+		"../../why",
 	} {
 		read(t, dir, all)
 	}
@@ -52,7 +53,7 @@ func TestSources(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(text.String(), string(sourcesJSON)); diff != "" {
-		t.Errorf("sources.json is not as the sources; go test ./scheduler/rest/openapi -run TestSources -update writes it (-sources +embedded)\n%s", diff)
+		t.Errorf("go test ./scheduler/rest/openapi -run TestSources -update writes sources.json (-sources +embedded)\n%s", diff)
 	}
 }
 

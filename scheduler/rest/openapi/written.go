@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler/schema"
@@ -37,7 +38,9 @@ func written(all map[string]Schema) {
 		"if":          Schema{"properties": map[string]Schema{"properties": {"type": "object"}}, "required": []string{"properties"}},
 		"then":        reference("EnvelopedJob"), "else": reference("PlainJob"),
 	}
-	all["JobPatch"] = Schema{"type": "object", "description": "What changes of a job (RFC 7396): null removes. Its members are those of Job."}
+	all["JobPatch"] = Schema{
+		"type": "object", "description": "What changes of a job (RFC 7396): null removes. Its members are those of Job.",
+	}
 	all["CollectionPatch"] = Schema{
 		"type": "object", "description": "What changes of a collection (RFC 7396): null removes. Its members are those of Collection.",
 	}
@@ -69,10 +72,7 @@ func referring(v any) any {
 // shown returns the schema of the properties of a resource as it is shown: those that users write, but for some. What is
 // written and not shown (writeOnly) is not required then.
 func shown(written Schema, others map[string]Schema, required ...string) Schema {
-	properties := map[string]any{}
-	for name, s := range written["properties"].(map[string]any) {
-		properties[name] = s
-	}
+	properties := maps.Clone(written["properties"].(map[string]any))
 	for name, s := range others {
 		properties[name] = s
 	}
