@@ -48,6 +48,10 @@ func TestMain(m *testing.M) {
 //	                       more are sent; with - for N, send until they are refused
 //	salvage (CONNECTION QUEUE)…  see that every message is there that was acknowledged in the last flood
 //	certificate CERT KEY   make files for --cert and --key
+//	publish SUBJECT [BODY]      publish a message on NATS
+//	monitored              compare the metrics in the last command's output with the page and with examples/observability
+//	exposition FILE        write them to a file
+//	dashboard FILE         write what the dashboard asks for to a file, as rules
 //	trust [CERT]           what make is to trust; without a file it uses HTTP for Service Bus
 func TestScripts(t *testing.T) {
 	examples, err := filepath.Abs("../../examples")
@@ -76,6 +80,7 @@ func TestScripts(t *testing.T) {
 			"ready": ready, "until": until, "refused": refused, "code": code, "term": terminate, "insist": insist, "tail": tail, "http": request, "keep": keep,
 			"make": makeQueue, "send": send, "receive": receive,
 			"flood": flood, "salvage": salvage, "followed": followed, "certificate": certificate, "trust": trust, "store": put,
+			"publish": publish, "monitored": monitored, "exposition": exposition, "dashboard": dashboard,
 		},
 	})
 }
