@@ -49,6 +49,10 @@ func TestMain(m *testing.M) {
 //	salvage (CONNECTION QUEUE)…  see that every message is there that was acknowledged in the last flood
 //	certificate CERT KEY   make files for --cert and --key
 //	authority NAME LEAF…   make NAME.crt, and by it LEAF.crt and LEAF.key of 127.0.0.1 and of clients
+//	publish SUBJECT [BODY]      publish a message on NATS
+//	monitored              compare the metrics in the last command's output with the page and with examples/observability
+//	exposition FILE        write them to a file
+//	dashboard FILE         write what the dashboard asks for to a file, as rules
 //	trust [CERT]           what make is to trust; without a file it uses HTTP for Service Bus
 func TestScripts(t *testing.T) {
 	examples, err := filepath.Abs("../../examples")
@@ -77,6 +81,7 @@ func TestScripts(t *testing.T) {
 			"ready": ready, "until": until, "refused": refused, "code": code, "term": terminate, "insist": insist, "tail": tail, "http": request, "keep": keep,
 			"make": makeQueue, "send": send, "receive": receive,
 			"flood": flood, "salvage": salvage, "followed": followed, "certificate": certificate, "authority": certify, "trust": trust, "store": put,
+			"publish": publish, "monitored": monitored, "exposition": exposition, "dashboard": dashboard,
 		},
 	})
 }

@@ -85,7 +85,7 @@ and any may be stopped or killed. NATS must be 2.12 or later with JetStream.
 
 /healthz answers while the process lives; /readyz when it works and NATS takes writes, or says why not. SIGTERM stops it in good
 order. Failed attempts are logged at warn; the others at info on a terminal, and else at debug. /metrics is for
-Prometheus, which needs a reader's token where the API asks for one, or --metrics: see "carillon docs metrics".
+Prometheus, which needs a reader's token where the API asks for one, or --metrics: see "carillon docs monitoring".
 
 A start waits for NATS, also for a cluster that has just formed, as long as --nats-wait says. Jobs that call
 ${CARILLON_ECHO}, as the examples do, need --echo; its variable is CARILLON_SERVE_ECHO.

@@ -12,5 +12,5 @@
 //  4. The rooms do not know this package: they offer functions to be observed by
 //     (OnRecord, Observe) and to be asked (Stats, Load).
 //
-// The metrics are listed in the page "metrics" of the documentation.
+// The metrics are listed in the page "monitoring" of the documentation.
 package metrics

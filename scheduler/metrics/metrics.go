@@ -62,9 +62,14 @@ func New(cfg Config) *Metrics {
 	for _, all := range [][]prometheus.Collector{m.records.collectors(), m.apis.collectors(), m.audits.collectors()} {
 		registry.MustRegister(all...)
 	}
-	m.handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
+	m.handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{
+		ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: scrapesMost,
+	})
 	return m
 }
+
+// scrapesMost is how many may scrape at once; others are answered 503.
+const scrapesMost = 8
 
 // ServeHTTP answers a scrape.
 func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.handler.ServeHTTP(w, r) }

@@ -56,7 +56,8 @@ func newRecords(types []string) records {
 		r.actions[name] = &action{
 			completed: r.attempts.WithLabelValues(string(scheduler.OutcomeCompleted), name),
 			failed:    r.attempts.WithLabelValues(string(scheduler.OutcomeFailed), name),
-			retries:   r.retries.WithLabelValues(name), faulted: r.faulted.WithLabelValues(name), duration: r.duration.WithLabelValues(name),
+			retries:   r.retries.WithLabelValues(name), faulted: r.faulted.WithLabelValues(name),
+			duration: r.duration.WithLabelValues(name),
 		}
 	}
 	for _, reason := range scheduler.Reasons {

@@ -27,7 +27,7 @@ import (
 func TestContract(t *testing.T) {
 	w := newWorld(t)
 	w.service = service.New(service.Config{Store: w.store, Actions: w.actions, Secrets: w.vault, Tokens: tokens.NewKeeper(w.store.Tokens())})
-	w.serve(nil)
+	w.serve([]func(*rest.Config){func(cfg *rest.Config) { cfg.Metrics = scraped{} }})
 	w.succeed()
 	w.beRefused()
 	w.beWrong()
@@ -139,6 +139,7 @@ var ownExchanges = []exchange{
 	{"POST", "/doctor", "", 200, ""},
 	{"GET", "/healthz", "", 200, ""},
 	{"GET", "/readyz", "", 200, ""},
+	{"GET", "/metrics", "", 200, ""},
 	{"GET", "/openapi.json", "", 200, ""},
 	{"GET", "/openapi.json", "", 304, "If-None-Match: *"},
 	{"GET", "/openapi.json", "", 412, `If-Match: "other"`},
@@ -150,6 +151,10 @@ var ownExchanges = []exchange{
 	{"GET", "/subscriptions/s/resourceGroups?api-version=2016-06-01", "", 200, ""},
 	{"GET", "/subscriptions?api-version=x", "", 400, ""},
 	{"GET", "/subscriptions/s/resourceGroups/g?api-version=2016-06-01", "", 200, ""},
+	{"PUT", "/subscriptions/s/resourceGroups/new?api-version=2016-06-01", `{"location": "West Europe"}`, 201, ""},
+	{"PUT", "/subscriptions/s/resourceGroups/g?api-version=2016-06-01", "", 200, ""},
+	{"DELETE", "/subscriptions/s/resourceGroups/new?api-version=2016-06-01", "", 200, ""},
+	{"DELETE", "/subscriptions/s/resourceGroups/g?api-version=2016-06-01", "", 409, ""},
 	{"GET", "/subscriptions/s/providers?api-version=2016-06-01", "", 200, ""},
 	{"GET", "/subscriptions/s/providers/Microsoft.Scheduler?api-version=2016-06-01", "", 200, ""},
 	{"POST", "/subscriptions/s/providers/Microsoft.Scheduler/register?api-version=2016-06-01", "", 200, ""},

@@ -18,7 +18,10 @@ import (
 // scraped stands for what a process has counted.
 type scraped struct{}
 
-func (scraped) ServeHTTP(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }
+func (scraped) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+	_, _ = io.WriteString(w, "up 1\n")
+}
 
 // TestObserve shows what is told of requests: the operation and not the names in the path, below a resource group as at the
 // short path; what is none is "other", and live tails are left out.

@@ -7,6 +7,14 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
+)
+
+// The bounds of a side server.
+const (
+	sideConnections = 32 // the next one takes the place of the one that has been silent longest
+	sideTimeout     = 10 * time.Second
 )
 
 // Side is an HTTP server on an address of its own, beside the API. The nil one does nothing.
@@ -29,10 +37,12 @@ func Serve(ctx context.Context, f Flag, path string, h http.Handler, log *slog.L
 		return nil, Error(f.Name, f.Name, f.Addr, err)
 	}
 	s := &Side{url: "http://" + Reachable(l.Addr().String()) + path, server: &http.Server{
-		Handler: guarded(Hosts(ctx, f.Addr, nil), h), ReadHeaderTimeout: 10 * time.Second,
+		Handler: guarded(Hosts(ctx, f.Addr, nil), h), ReadHeaderTimeout: sideTimeout,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}}
-	go func() { _ = s.server.Serve(l) }() // until Close
+	clients := connlimit.New(sideConnections)
+	clients.Watch(s.server, sideTimeout)
+	go func() { _ = s.server.Serve(clients.Listen(l)) }() // until Close
 	return s, nil
 }
 

@@ -50,7 +50,7 @@ var awxOperations = map[string]Operation{
 	"DELETE /api/v2/schedules/{id}": {
 		ID: "awxDeleteSchedule", Summary: "Delete a schedule", Path: "/api/v2/schedules/{id}/",
 		Answers: map[int]string{http.StatusNoContent: ""},
-		Faults:  missing,
+		Faults:  []int{http.StatusBadRequest, http.StatusNotFound},
 	},
 	"GET /api/v2/job_templates/{template}/schedules": {
 		ID: "awxListTemplateSchedules", Summary: "List the schedules of a template",
