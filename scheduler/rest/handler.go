@@ -54,7 +54,7 @@ type api struct {
 	identify func(r *http.Request) (*access.Principal, error)
 	rate     *throttle.Throttle
 	tails    *tailCount
-	document func() contract
+	document func() constant
 	log      *slog.Logger
 	version  string
 }
@@ -81,7 +81,7 @@ func New(cfg Config) http.Handler {
 	if a.version == "" {
 		a.version = "dev"
 	}
-	a.document = sync.OnceValue(func() contract { return newContract(a.version) })
+	a.document = sync.OnceValue(func() constant { return newConstant("application/json", OpenAPI(a.version)) })
 	mux := http.NewServeMux()
 	a.register(mux, "", strict(resources), (*api).refuse)
 	a.register(mux, "", strict(slices.Concat(secrets, accessTokens, process)), (*api).refuse)

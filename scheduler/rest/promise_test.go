@@ -268,7 +268,7 @@ func (p *promise) body(r *http.Request, promised *promisedAnswer, a *kept) (medi
 // documents are the JSON documents in a body. The last one of a live tail may be cut off.
 func documents(media string, body []byte) (all [][]byte) {
 	switch media {
-	case "application/json":
+	case "application/json", "application/schema+json":
 		return [][]byte{body}
 	case "application/x-ndjson":
 		for line := range bytes.Lines(body) {

@@ -85,6 +85,8 @@ var needs = map[string]string{
 	"GET /openapi.json":                               "o",
 	"GET /healthz":                                    "o",
 	"GET /readyz":                                     "o",
+	"GET /schemas/job.json":                           "o",
+	"GET /schemas/collection.json":                    "o",
 	"POST /api/v2/schedules/preview":                  "k",
 	"GET /api/v2/schedules/zoneinfo":                  "k",
 	"GET /api/v2/schedules":                           "R",

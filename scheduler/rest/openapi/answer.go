@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 )
@@ -24,13 +25,13 @@ type Operation struct {
 	Body     string // the schema of what it takes; "": nothing
 	MayEmpty bool   // the body may be left out
 
-	Answers  map[int]string // schemas by status; "": nothing but the status
-	Calendar bool           // the answer is a calendar
-	Lines    string         // the schema of a line of a live tail; "": there is none
-	Events   bool           // the live tail may be server-sent events
-	Tagged   bool           // the answer has the ETag of a job or a collection
-	Tag304   bool           // it has another ETag, and only If-None-Match is heeded
-	Located  bool           // what was created has another path, in Location
+	Answers map[int]string // schemas by status; "": nothing but the status
+	Media   string         // of the answer; "": JSON
+	Lines   string         // the schema of a line of a live tail; "": there is none
+	Events  bool           // the live tail may be server-sent events
+	Tagged  bool           // the answer has the ETag of a job or a collection
+	Tag304  bool           // it has another ETag, and only If-None-Match is heeded
+	Located bool           // what was created has another path, in Location
 
 	Options     []Parameter // of the query, where the route does not know them
 	Faults      []int       // that can come beside those that the route tells
@@ -82,10 +83,10 @@ func (op *Operation) answer(r *Route, status int, schema string) *Response {
 	}
 	a.Content = map[string]Media{}
 	switch {
-	case op.Calendar:
-		a.Content[typeCalendar] = Media{Text}
 	case schema != "":
-		a.Content[typeJSON] = Media{reference(schema)}
+		a.Content[cmp.Or(op.Media, typeJSON)] = Media{reference(schema)}
+	case op.Media != "":
+		a.Content[op.Media] = Media{Text}
 	}
 	if r.Style == Short && op.Lines != "" {
 		a.Content[typeLines] = Media{Schema{

@@ -1,6 +1,10 @@
 package openapi
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/carillon-sched/carillon/scheduler/schema"
+)
 
 // tags are the groups of operations.
 var tags = []Tag{
@@ -159,6 +163,13 @@ var operations = map[string]Operation{
 		ID: "readyz", Summary: "Tell whether the process can serve", Tag: administration, Answers: ok("ProcessStatus"),
 		Faults: []int{http.StatusInternalServerError, http.StatusServiceUnavailable},
 	},
+	"GET /schemas/job.json": {
+		ID: "jobSchema", Summary: "The JSON Schema of a job", Tag: administration, Answers: ok("JSONSchema"), Media: schema.MediaType, Tagged: true,
+	},
+	"GET /schemas/collection.json": {
+		ID: "collectionSchema", Summary: "The JSON Schema of a collection", Tag: administration, Answers: ok("JSONSchema"),
+		Media: schema.MediaType, Tagged: true,
+	},
 	"GET /openapi.json": {
 		ID: "openapi", Summary: "This document", Tag: administration, Answers: ok("OpenAPI"), Tagged: true,
 	},
@@ -181,5 +192,5 @@ func audited(id, summary string) Operation {
 }
 
 func calendar(id, summary string, faults []int) Operation {
-	return Operation{ID: id, Summary: summary, Tag: history, Answers: ok(""), Calendar: true, Tag304: true, Faults: faults}
+	return Operation{ID: id, Summary: summary, Tag: history, Answers: ok(""), Media: typeCalendar, Tag304: true, Faults: faults}
 }
