@@ -164,7 +164,8 @@ var operations = map[string]Operation{
 		Faults: []int{http.StatusInternalServerError, http.StatusServiceUnavailable},
 	},
 	"GET /schemas/job.json": {
-		ID: "jobSchema", Summary: "The JSON Schema of a job", Tag: administration, Answers: ok("JSONSchema"), Media: schema.MediaType, Tagged: true,
+		ID: "jobSchema", Summary: "The JSON Schema of a job", Tag: administration, Answers: ok("JSONSchema"),
+		Media: schema.MediaType, Tagged: true,
 	},
 	"GET /schemas/collection.json": {
 		ID: "collectionSchema", Summary: "The JSON Schema of a collection", Tag: administration, Answers: ok("JSONSchema"),
