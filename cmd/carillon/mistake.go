@@ -40,7 +40,7 @@ func commandPath(n *kong.Node) string {
 // How the parser says that a flag has a value that is not among its words, of which an empty one stands for the flag that
 // is not given, and that there is no such flag or command.
 var (
-	oneOf       = regexp.MustCompile(`^(--[a-z-]+|<[a-z]+>) must be one of (".*") but got (".*")$`)
+	oneOf       = regexp.MustCompile(`^(--[a-z-]+|\[?<[a-z]+>\]?) must be one of (".*") but got (".*")$`)
 	missing     = regexp.MustCompile(`^expected "(<.*>)"$`)
 	noValue     = regexp.MustCompile(`^(--[a-z-]+): expected .* but got "EOL"`)
 	unknownFlag = regexp.MustCompile(`^unknown flag (-[^,]*)`)
@@ -52,7 +52,7 @@ func plainer(n *kong.Node, err error) error {
 	text := err.Error()
 	if m := oneOf.FindStringSubmatch(text); m != nil {
 		words := strings.Split(strings.TrimSuffix(m[2], `,""`), ",")
-		return fmt.Errorf("%s: %s is not one of %s", strings.Trim(m[1], "<>"), m[3], strings.ReplaceAll(strings.Join(words, ", "), `"`, ""))
+		return fmt.Errorf("%s: %s is not one of %s", strings.Trim(m[1], "[<>]"), m[3], strings.ReplaceAll(strings.Join(words, ", "), `"`, ""))
 	}
 	if m := missing.FindStringSubmatch(text); m != nil {
 		return fmt.Errorf("%s: is missing", m[1])

@@ -88,24 +88,31 @@ func (e *explorer) try(t trial) {
 
 // explore has a document read, and goes on with those that its answers lead to.
 func (e *explorer) explore(t trial) {
-	v := &Vocabulary{}
-	v.Explore(t.document, e.read)
-	wanted := slices.DeleteFunc(v.asked, func(a asked) bool { return slices.ContainsFunc(a.object.steps(), step.recurs) })
+	v, r := &Vocabulary{}, NewReader()
+	r.explored = v
+	e.read(r.Object(t.document.Clone(), ""))
+	ways := map[*Object][]step{}
+	for _, a := range v.asked {
+		if _, known := ways[a.object]; !known {
+			ways[a.object] = a.object.steps()
+		}
+	}
+	wanted := slices.DeleteFunc(v.asked, func(a asked) bool { return slices.ContainsFunc(ways[a.object], step.recurs) })
 	for _, a := range wanted {
 		if a.name == "type" && a.form.Kind == FormWord {
-			e.place(t.document, a.object.steps()).split(a.form.Words)
+			e.place(t.document, ways[a.object]).split(a.form.Words)
 		}
 	}
 	places := map[*Object]*draft{}
 	for _, a := range wanted {
 		if places[a.object] == nil {
-			places[a.object] = e.place(t.document, a.object.steps())
+			places[a.object] = e.place(t.document, ways[a.object])
 		}
 		places[a.object].file(a)
 	}
 	for _, a := range wanted {
 		if a.name != "" {
-			e.follow(t, a, places[a.object].members.get(a.name))
+			e.follow(t, a, ways[a.object], places[a.object].members.get(a.name))
 		}
 	}
 }
@@ -210,12 +217,12 @@ func (d *draft) file(a asked) {
 	}
 }
 
-// follow tries what may come of an answer about a member.
-func (e *explorer) follow(t trial, a asked, d *draft) {
+// follow tries what may come of an answer about a member of the object at a place.
+func (e *explorer) follow(t trial, a asked, around []step, d *draft) {
 	if a.form.Kind == FormNothing && (t.guessed || len(d.forms) > 0) || a.note != noteNone || !a.form.leads() {
 		return
 	}
-	way := append(a.object.steps(), step{a.name, -1})
+	way := append(slices.Clone(around), step{a.name, -1})
 	key := a.form.Kind.String() + " " + e.way(t.document, way)
 	again := a.form.Kind == FormNothing && t.within(way)
 	if e.tried[key] && !again || d.recurs && a.form.Kind != FormNothing {

@@ -224,9 +224,11 @@ func (o *Object) learn(name string) {
 	if o.reader.Trusted {
 		return // nobody made a mistake
 	}
-	if o.reader.explored != nil {
-		o.reader.explored.learn(o.path(), name)
+	if v := o.reader.explored; v != nil {
 		o.wants(name, Form{})
+		if v.homes != nil {
+			v.learn(o.path(), name)
+		}
 	}
 	if !slices.Contains(o.known, name) {
 		o.known = append(o.known, name)

@@ -37,9 +37,7 @@ func send(w http.ResponseWriter, status int, body []byte) {
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("X-Content-Type-Options", "nosniff")
-	if h.Get("Cache-Control") == "" {
-		h.Set("Cache-Control", "no-store")
-	}
+	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_, _ = bytes.NewReader(body).WriteTo(w)
 }

@@ -1,8 +1,6 @@
 package rest
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -11,17 +9,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/rest/openapi"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
-
-// contract is what the API is, as an OpenAPI document.
-type contract struct {
-	etag string
-	text []byte
-}
-
-func newContract(version string) contract {
-	text := OpenAPI(version)
-	return contract{fmt.Sprintf(`"%x"`, sha256.Sum256(text)), text}
-}
 
 // OpenAPI returns the OpenAPI 3.1 document of the API of a version, as JSON: what GET /openapi.json answers with.
 func OpenAPI(version string) []byte {
@@ -66,13 +53,5 @@ func takesNothing(op operation) bool {
 	return op.method == http.MethodPost && (bare[op.path] || op.path == secretPath)
 }
 
-// openAPI answers with the contract. It changes with the program only.
-func (a *api) openAPI(w http.ResponseWriter, r *http.Request) error {
-	d := a.document()
-	if done, err := tag(w, r, "the document", d.etag); done || err != nil {
-		return err
-	}
-	w.Header().Set("Cache-Control", "no-cache")
-	send(w, http.StatusOK, d.text)
-	return nil
-}
+// openAPI answers with the document of the API.
+func (a *api) openAPI(w http.ResponseWriter, r *http.Request) error { return a.document().answer(w, r) }

@@ -41,6 +41,7 @@
 //	GET    /readyz                                    200 when it can serve, else 503
 //	GET    /metrics                                   what the process does, for Prometheus
 //	GET    /openapi.json                              all of this as an OpenAPI 3.1 document ([OpenAPI]); ETag
+//	GET    /schemas/job.json, …/collection.json       the JSON Schemas of what users write (package schema); ETag, If-None-Match
 //	POST   /api/v2/schedules/preview/                 {"rrule": "…"}: the next ten, {"local": […], "utc": […]}, as in AWX
 //	GET    /api/v2/schedules/                         schedules as AWX has them (package awx): page, page_size, order_by, filters
 //	POST   /api/v2/schedules/                         make one (201) of the template unified_job_template
@@ -119,7 +120,8 @@
 //     WWW-Authenticate (RFC 6750), or 403 AuthorizationFailed, which names the
 //     role that is missing; nothing of the request is read then. Lists and
 //     histories over all collections have what the caller may see, and what is
-//     named by an id is not found otherwise. /healthz, /readyz and /openapi.json are open.
+//     named by an id is not found otherwise. /healthz, /readyz, /openapi.json and
+//     the schemas are open.
 //
 // # Puts and patches
 //

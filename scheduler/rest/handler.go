@@ -66,7 +66,7 @@ type api struct {
 	tails    *tailCount
 	metrics  http.Handler
 	observed func(operation string, status int, took time.Duration)
-	document func() contract
+	document func() constant
 	log      *slog.Logger
 	version  string
 }
@@ -96,7 +96,7 @@ func New(cfg Config) http.Handler {
 	if a.version == "" {
 		a.version = "dev"
 	}
-	a.document = sync.OnceValue(func() contract { return newContract(a.version) })
+	a.document = sync.OnceValue(func() constant { return newConstant("application/json", OpenAPI(a.version)) })
 	mux := http.NewServeMux()
 	a.register(mux, "", strict(resources), (*api).refuse)
 	a.register(mux, "", strict(slices.Concat(secrets, accessTokens, process)), (*api).refuse)

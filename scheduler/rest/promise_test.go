@@ -268,7 +268,7 @@ func (p *promise) body(r *http.Request, promised *promisedAnswer, a *kept) (medi
 // documents are the JSON documents in a body. The last one of a live tail may be cut off.
 func documents(media string, body []byte) (all [][]byte) {
 	switch media {
-	case "application/json":
+	case "application/json", "application/schema+json":
 		return [][]byte{body}
 	case "application/x-ndjson":
 		for line := range bytes.Lines(body) {
@@ -296,7 +296,20 @@ func (p *promise) validate(schema any, document []byte) error {
 	if err != nil {
 		return err
 	}
-	return ready.Validate(v)
+	return ready.Validate(withoutNulls(v))
+}
+
+// withoutNulls removes the members that are null: an answer has those of its document, and they say nothing.
+func withoutNulls(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		maps.DeleteFunc(v, func(_ string, of any) bool { return withoutNulls(of) == nil })
+	case []any:
+		for i := range v {
+			v[i] = withoutNulls(v[i])
+		}
+	}
+	return v
 }
 
 // compiled returns a schema that was found valid against the metaschema of JSON Schema 2020-12, ready to validate.

@@ -60,6 +60,8 @@ var rights = map[string]access.Right{
 	"GET /healthz":                                    access.Open,
 	"GET /readyz":                                     access.Open,
 	"GET /metrics":                                    access.Read,
+	"GET /schemas/job.json":                           access.Open,
+	"GET /schemas/collection.json":                    access.Open,
 	"POST /api/v2/schedules/preview":                  access.Known,
 	"GET /api/v2/schedules/zoneinfo":                  access.Known,
 	"GET /api/v2/schedules":                           access.ReadAny,

@@ -86,6 +86,8 @@ var needs = map[string]string{
 	"GET /healthz":                                    "o",
 	"GET /readyz":                                     "o",
 	"GET /metrics":                                    "D",
+	"GET /schemas/job.json":                           "o",
+	"GET /schemas/collection.json":                    "o",
 	"POST /api/v2/schedules/preview":                  "k",
 	"GET /api/v2/schedules/zoneinfo":                  "k",
 	"GET /api/v2/schedules":                           "R",

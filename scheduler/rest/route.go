@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
 // operation is one thing that can be done at a path.
@@ -64,6 +66,8 @@ var process = []operation{
 	{http.MethodGet, "/healthz", (*api).health},
 	{http.MethodGet, "/readyz", (*api).readiness},
 	{http.MethodGet, "/metrics", (*api).showMetrics},
+	{http.MethodGet, "/schemas/job.json", serveSchema(schema.JobText)},
+	{http.MethodGet, "/schemas/collection.json", serveSchema(schema.CollectionText)},
 }
 
 // register adds operations to mux under a prefix. A method that a path does

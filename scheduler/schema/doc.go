@@ -8,7 +8,7 @@
 //     here: readers take names in any letter case, and schemas cannot. Words may
 //     be in any letter case, and texts may have a variable, ${CARILLON_…}, in
 //     them, as in job files.
-//   - Unknown members, values of a wrong kind, unknown words, and numbers out of
+//   - Unknown members, also those of collections that are null, values of a wrong kind, unknown words, and numbers out of
 //     range are not valid. What readers look at more closely, such as the text
 //     of a cron expression, or which members go together, schemas leave to them.
 //

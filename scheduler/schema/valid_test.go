@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -45,29 +46,50 @@ func invalid(t testing.TB, s *jsonschema.Schema, v document.Value) error {
 	return s.Validate(parsed)
 }
 
-// parse returns the documents of a text.
-func parse(t testing.TB, text string) []document.Value {
-	t.Helper()
-	all, err := document.ParseAll([]byte(text))
-	if err != nil {
-		t.Fatalf("%v in\n%s", err, text)
-	}
-	return all
-}
-
-// readable reports whether the reader of jobs, or collections, accepts a document.
+// readable returns what the reader of jobs, or of collections, has against a document. It brings the names in that of a
+// job into canonical spelling. The reader of collections drops what is null, whatever its name; the schema knows names only.
 func readable(actions scheduler.ActionReader, v document.Value) error {
+	if v.Kind() != document.KindObject {
+		return scheduler.ErrInvalid
+	}
 	if kind, _ := v.Member("type"); strings.HasSuffix(kind.Text(), "/jobCollections") {
-		_, err := scheduler.ReadCollection(nameOf(v, "c"), v)
-		return err
+		if _, err := scheduler.ReadCollection(nameOf(v, "c"), v); err != nil || !v.Equal(document.Merge(document.ObjectValue(), v)) {
+			return scheduler.ErrInvalid
+		}
+		return nil
 	}
 	k := scheduler.Key{Collection: "default", Job: nameOf(v, "job")}
 	if c, ok := v.Member("collection"); ok && c.Text() != "" {
 		k.Collection = c.Text()
 	}
 	r := scheduler.Reading{Limits: scheduler.Limits{MinRetryInterval: time.Second}, Actions: actions, Key: k, Now: time.Now()}
-	_, err := r.Document(v.Clone()).Definition()
+	_, err := r.Document(v).Definition()
 	return err
+}
+
+// spelled returns a document with the names of one like it, which is in canonical spelling.
+func spelled(v, like document.Value) document.Value {
+	switch v.Kind() { //nolint:exhaustive // the others have no names
+	case document.KindArray:
+		items := slices.Clone(v.Items())
+		for i := range items {
+			if i < len(like.Items()) {
+				items[i] = spelled(items[i], like.Items()[i])
+			}
+		}
+		return document.ArrayValue(items...)
+	case document.KindObject:
+		members := slices.Clone(v.Members())
+		for i, m := range members {
+			for _, same := range like.Members() {
+				if strings.EqualFold(same.Name, m.Name) {
+					members[i] = document.Member{Name: same.Name, Value: spelled(m.Value, same.Value)}
+				}
+			}
+		}
+		return document.ObjectValue(members...)
+	}
+	return v
 }
 
 // nameOf returns the name that a document says, or another.
@@ -79,33 +101,72 @@ func nameOf(v document.Value, otherwise string) string {
 	return name.Text()[strings.LastIndexByte(name.Text(), '/')+1:]
 }
 
-// TestExamplesAreValid has the schema of jobs accept the documents of all examples, of the guide, and of the tests of
-// the command line.
-func TestExamplesAreValid(t *testing.T) {
-	jobs := compiled(t, schema.JobText)
-	all := registry(t)
-	var documents int
-	check := func(file, text string) {
-		for _, v := range parse(t, text) {
-			if _, isJob := v.Member("action"); !isJob && readable(all, v) != nil {
-				continue // of another kind
+// TestDocumentsAreValid has the schema of jobs accept the documents of all examples, of the guide, and of the tests of the
+// command line, as far as the readers do.
+func TestDocumentsAreValid(t *testing.T) {
+	jobs, all := compiled(t, schema.JobText), registry(t)
+	count := map[string]int{}
+	for _, s := range sources(t) {
+		for _, v := range s.documents {
+			read := v.Clone()
+			if readable(all, read) != nil {
+				continue // of another kind, or wrong on purpose
 			}
-			documents++
-			if err := invalid(t, jobs, v); err != nil {
-				t.Errorf("%s: %v", file, err)
+			count[s.kind]++
+			if err := invalid(t, jobs, spelled(v, read)); err != nil {
+				t.Errorf("%s: %v\n%s", s.name, err, v)
 			}
 		}
 	}
-	for _, file := range filesOf(t, "../../examples", ".yaml", ".json") {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+	if count["examples"] < 20 || count["docs"] < 1 || count["testdata"] < 20 {
+		t.Errorf("so few documents were looked at: %v", count)
+	}
+}
+
+// source is a text with documents.
+type source struct {
+	kind, name string
+	documents  []document.Value
+}
+
+// blocks are the documents in a page of the guide, files the files in a script.
+var (
+	blocks = regexp.MustCompile("(?s)```(?:yaml|json)\n(.*?)```")
+	files  = regexp.MustCompile(`(?ms)^-- \S+\.(?:yaml|json) --\n(.*?)(?:^-- |\z)`)
+)
+
+// sources returns all texts with documents that there are. What a file of the tests has wrong on purpose is left out, and a
+// variable has a value.
+func sources(t testing.TB) []source {
+	t.Helper()
+	var all []source
+	for _, from := range []struct {
+		kind, folder string
+		ends         []string
+		parts        *regexp.Regexp // nil: the whole
+	}{
+		{"examples", "../../examples", []string{".yaml", ".json"}, nil},
+		{"docs", "../../cmd/carillon/docs", []string{".md"}, blocks},
+		{"testdata", "../../cmd/carillon/testdata", []string{".txtar"}, files},
+	} {
+		for _, name := range filesOf(t, from.folder, from.ends...) {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts := [][]string{{"", string(data)}}
+			if from.parts != nil {
+				parts = from.parts.FindAllStringSubmatch(string(data), -1)
+			}
+			for _, part := range parts {
+				text := strings.ReplaceAll(part[1], "${CARILLON_ECHO}", "http://127.0.0.1:8080/echo")
+				if documents, err := document.ParseAll([]byte(text)); err == nil {
+					all = append(all, source{from.kind, name, documents})
+				}
+			}
 		}
-		check(file, string(data))
 	}
-	if documents < 20 {
-		t.Errorf("only %d documents were looked at", documents)
-	}
+	return all
 }
 
 // filesOf returns the files below a folder whose names end so.

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 )
@@ -83,10 +84,10 @@ func (op *Operation) answer(r *Route, status int, schema string) *Response {
 	}
 	a.Content = map[string]Media{}
 	switch {
+	case schema != "":
+		a.Content[cmp.Or(op.Media, typeJSON)] = Media{reference(schema)}
 	case op.Media != "":
 		a.Content[op.Media] = Media{Text}
-	case schema != "":
-		a.Content[typeJSON] = Media{reference(schema)}
 	}
 	if r.Style == Short && op.Lines != "" {
 		a.Content[typeLines] = Media{Schema{

@@ -1,6 +1,10 @@
 package openapi
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/carillon-sched/carillon/scheduler/schema"
+)
 
 // tags are the groups of operations.
 var tags = []Tag{
@@ -162,6 +166,14 @@ var operations = map[string]Operation{
 	"GET /metrics": {
 		ID: "metrics", Summary: "Tell what the process does, for Prometheus", Tag: administration, Answers: ok(""), Media: typeMetrics,
 		Faults: missing,
+	},
+	"GET /schemas/job.json": {
+		ID: "jobSchema", Summary: "The JSON Schema of a job", Tag: administration, Answers: ok("JSONSchema"),
+		Media: schema.MediaType, Tagged: true,
+	},
+	"GET /schemas/collection.json": {
+		ID: "collectionSchema", Summary: "The JSON Schema of a collection", Tag: administration, Answers: ok("JSONSchema"),
+		Media: schema.MediaType, Tagged: true,
 	},
 	"GET /openapi.json": {
 		ID: "openapi", Summary: "This document", Tag: administration, Answers: ok("OpenAPI"), Tagged: true,

@@ -86,6 +86,7 @@ func schemas(own []reflect.Type) map[string]Schema {
 			},
 		}, "value", "nextLink")
 	}
+	all["JSONSchema"] = Schema{"type": "object", "description": "a JSON Schema (draft 2020-12)"}
 	all["OpenAPI"] = Schema{"type": "object", "description": "an OpenAPI document"}
 	all["AwxZoneList"] = Schema{"type": "array", "items": reference("AwxZone")}
 	maps.Copy(all, requests)
