@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler/schema"
 )
@@ -21,7 +23,8 @@ Editors that know the YAML language server find it by a line at the top of a job
 Examples:
 
     carillon schema > job.schema.json
-    carillon schema collection`
+    carillon schema collection
+    carillon schema --json           in one line`
 }
 
 // Run prints a schema.
@@ -29,6 +32,9 @@ func (c schemaCmd) Run(t *terminal.Terminal) error {
 	text := schema.JobText
 	if c.Document == "collection" {
 		text = schema.CollectionText
+	}
+	if t.JSON {
+		return t.PrintJSON(json.RawMessage(text))
 	}
 	t.Printf("%s", text)
 	return nil
