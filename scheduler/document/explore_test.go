@@ -2,6 +2,7 @@ package document_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,7 +109,7 @@ func outline(m *document.Members, indent string) string {
 	}
 	all := m.Known
 	if m.Free != nil {
-		all = append(all[:len(all):len(all)], m.Free)
+		all = append(slices.Clip(all), m.Free)
 	}
 	for _, s := range all {
 		b.WriteString(indent + s.Name)
