@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -82,9 +83,7 @@ func (i *oidcIssuer) claims(changes map[string]any) []byte {
 	all := map[string]any{
 		"iss": i.url, "aud": "carillon", "sub": "alice", "groups": []string{"dev"}, "exp": time.Now().Add(time.Hour).Unix(),
 	}
-	for name, v := range changes {
-		all[name] = v
-	}
+	maps.Copy(all, changes)
 	data, err := json.Marshal(all)
 	if err != nil {
 		i.t.Fatal(err)
