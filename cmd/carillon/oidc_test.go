@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -82,9 +83,7 @@ func (i *oidcIssuer) claims(changes map[string]any) []byte {
 	all := map[string]any{
 		"iss": i.url, "aud": "carillon", "sub": "alice", "groups": []string{"dev"}, "exp": time.Now().Add(time.Hour).Unix(),
 	}
-	for name, v := range changes {
-		all[name] = v
-	}
+	maps.Copy(all, changes)
 	data, err := json.Marshal(all)
 	if err != nil {
 		i.t.Fatal(err)
@@ -120,15 +119,16 @@ func asPEM(t *testing.T, key crypto.PublicKey) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
 }
 
-// statusWith asks with a token.
+// statusWith asks with a token, over a connection of its own.
 func statusWith(t *testing.T, url, token string) (status int, body string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
+	req.Close = true
 	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := (&http.Client{Timeout: patience}).Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,9 +46,9 @@ func certified(dir, name string, leaves ...string) (*authority.Authority, error)
 // knocking is a crowd of clients that each make one connection after the other, and say of which authority the
 // server's certificate was.
 type knocking struct {
-	url, key string
-	roots    *x509.CertPool
-	client   tls.Certificate
+	url    string
+	roots  *x509.CertPool
+	client tls.Certificate
 
 	mu     sync.Mutex
 	issuer map[string]int
@@ -64,7 +64,8 @@ func (k *knocking) start(n int) {
 			for !k.stop.Load() {
 				issuer, err := k.knock()
 				k.mu.Lock()
-				if k.issuer[issuer]++; err != nil {
+				k.issuer[issuer]++
+				if err != nil {
 					k.failed = append(k.failed, err)
 				}
 				k.mu.Unlock()

@@ -76,8 +76,8 @@ func (s tokenStore) with(ctx context.Context, t *terminal.Terminal, use func(tok
 		}
 		return use(api)
 	}
-	flags := natsFlags{URL: s.URL, Creds: s.Creds, CA: s.Files.CA, Cert: s.Files.Cert, Key: s.Files.Key}
-	if err := firstOf(checkURLs(s.URL), checkPrefix(s.Prefix), s.Files.Check()); err != nil {
+	flags := natsFlags{URL: s.URL, Creds: s.Creds, CA: s.CA, Cert: s.Cert, Key: s.Key}
+	if err := firstOf(checkURLs(s.URL), checkPrefix(s.Prefix), s.Check()); err != nil {
 		return err
 	}
 	silent := slog.New(slog.DiscardHandler)

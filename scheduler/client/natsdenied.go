@@ -14,8 +14,9 @@ import (
 const lookEvery = 100 * time.Millisecond
 
 // unlessDenied returns a context that ends with an [Error] of status 403 when the server does not let the connection's
-// user publish to a subject, or hear answers. It tells that to the connection alone, and answers nothing.
-func unlessDenied(ctx context.Context, conn *nats.Conn, subject string) (watched context.Context, stop func()) {
+// user publish to a subject, or hear answers. It tells that to the connection alone, and answers nothing. The function
+// returned ends the watch.
+func unlessDenied(ctx context.Context, conn *nats.Conn, subject string) (context.Context, func()) {
 	watched, cancel := context.WithCancelCause(ctx)
 	before := conn.LastError()
 	go func() {
@@ -27,7 +28,8 @@ func unlessDenied(ctx context.Context, conn *nats.Conn, subject string) (watched
 			case <-watched.Done():
 				return
 			}
-			if err := conn.LastError(); err != before && errors.Is(err, nats.ErrPermissionViolation) { //nolint:errorlint // the same one, or another
+			err := conn.LastError()
+			if err != before && errors.Is(err, nats.ErrPermissionViolation) { //nolint:errorlint // the same one, or another
 				if denied := denial(err, subject); denied != nil {
 					cancel(denied)
 				}

@@ -49,6 +49,11 @@ func (a *api) observe(next http.Handler) http.Handler {
 		id := requestID()
 		w.Header().Set(requestIDHeader, id)
 		echo(w.Header(), r, id)
+		if len(r.TransferEncoding) > 0 {
+			// Something before us may have found another end of this body, and what follows would pass for a request of
+			// somebody else: RFC 9112, section 6.1, has the connection ended after Transfer-Encoding and Content-Length.
+			w.Header().Set("Connection", "close")
+		}
 		w.Header().Set("Server", "Carillon/"+a.version)
 		out, asked := &response{ResponseWriter: w}, &asking{}
 		defer func() {

@@ -204,7 +204,8 @@ func (c setCmd) change(ctx context.Context, t *terminal.Terminal, to *Context) e
 			t.Complain("hint", "the token was for "+redacted(to.Server)+" and is forgotten; give one with --token-file")
 		}
 		if to.files() != (certificates.Client{}) && c.files() == (certificates.Client{}) {
-			t.Complain("hint", "the authorities and the certificate were for "+redacted(to.Server)+" and are forgotten; give some with --ca-file and --cert-file")
+			t.Complain("hint", "the authorities and the certificate were for "+redacted(to.Server)+
+				" and are forgotten; give some with --ca-file and --cert-file")
 		}
 		*to = Context{Server: strings.TrimRight(c.Server, "/"), Collection: to.Collection}
 	}
@@ -238,7 +239,8 @@ func (c setCmd) changeFiles(to *Context) error {
 	case c.NoFiles:
 		return terminal.Usagef("--ca-file, --cert-file and --key-file exclude --no-files")
 	case !strings.HasPrefix(to.Server, "https://"):
-		return terminal.Usagef("authorities and a certificate are for one server, with an address that begins with https://: name it with --server")
+		return terminal.Usagef("authorities and a certificate are for one server, with an address that begins with https://: " +
+			"name it with --server")
 	}
 	if _, err := given.Config(FileFlags); err != nil {
 		return err

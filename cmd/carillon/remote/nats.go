@@ -21,8 +21,8 @@ type Micro struct {
 // connectPatience is how long a NATS server may take to greet.
 const connectPatience = 5 * time.Second
 
-// client connects, for as long as the process lives.
-func (m Micro) client(files Files) (*client.Client, error) {
+// connect returns a client that is connected, for as long as the process lives.
+func (m Micro) connect(files Files) (*client.Client, error) {
 	if err := files.Check(); err != nil {
 		return nil, err
 	}

@@ -24,9 +24,10 @@ type Server struct {
 
 // REST are the flags that have a scheduler asked over REST.
 type REST struct {
+	Files
+
 	Context string `help:"Context to take the server, its token and the collection from; see carillon context." env:"CARILLON_CONTEXT" placeholder:"NAME"`
 	Address string `name:"server" help:"Address of the scheduler's REST API." default:"http://127.0.0.1:8080" env:"CARILLON_SERVER" placeholder:"URL"`
-	Files   `embed:""`
 }
 
 // tokenVariable is the token for whatever server is asked.
@@ -38,7 +39,7 @@ func (r Server) ProvideClient(t *terminal.Terminal) (*client.Client, error) {
 		return nil, err
 	}
 	if r.NATS != "" {
-		return r.Micro.client(r.Files)
+		return r.connect(r.Files)
 	}
 	return r.Client(t)
 }
