@@ -117,7 +117,8 @@ func holds(v document.Value, path ...string) (ok bool) {
 // ofAzure says what members of a resource Azure alone has.
 var ofAzure = map[string]string{
 	"id": "is what Azure calls it", "apiVersion": "is that of a template", "dependsOn": "collections are applied before jobs",
-	"location": "there are no regions here", "comments": "is that of a template", "properties.status": "is what Azure knew of it", "etag": "is what Azure knew of it",
+	"location": "there are no regions here", "comments": "is that of a template",
+	"properties.status": "is what Azure knew of it", "etag": "is what Azure knew of it",
 	"properties.provisioningState": "is what Azure knew of it",
 }
 

@@ -191,7 +191,7 @@ func (x *expressions) call(name string, arguments []document.Value) (v document.
 // scalars are the texts of values, all of which have one.
 func scalars(values []document.Value) (texts []string, ok bool) {
 	for _, v := range values {
-		switch v.Kind() { //nolint:exhaustive // the others have none
+		switch v.Kind() {
 		case document.KindString:
 			texts = append(texts, v.Text())
 		case document.KindNumber:

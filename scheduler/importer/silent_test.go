@@ -152,8 +152,9 @@ func result(t *testing.T, format string, data []byte) (text string, notes []impo
 	if err != nil {
 		t.Fatal(err)
 	}
+	var all []string
 	for _, j := range r.Jobs {
-		text += string(j.Document.JSON())
+		all = append(all, string(j.Document.JSON()))
 	}
-	return text + fmt.Sprintln(r.Notes), r.Notes
+	return fmt.Sprint(all, r.Notes), r.Notes
 }

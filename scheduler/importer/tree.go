@@ -151,7 +151,9 @@ func (r *reading) unlisted(v document.Value, lists []string) (all []document.Val
 // What a list may have beside it: the place of its next page, as each source calls it, and what says nothing of the entries.
 var (
 	nextPage = []string{"NextToken", "nextLink", "next", "metadata.continue"}
-	ofList   = []string{"apiVersion", "kind", "count", "previous", "metadata.resourceVersion", "metadata.selfLink", "metadata.remainingItemCount"}
+	ofList   = []string{
+		"apiVersion", "kind", "count", "previous", "metadata.resourceVersion", "metadata.selfLink", "metadata.remainingItemCount",
+	}
 )
 
 // beside reports what stands beside a list. A list that goes on elsewhere is not whole, which is worth an exit code.

@@ -242,7 +242,7 @@ func TestProvider(t *testing.T) {
 		{"GET", group + v, "", `200 "type":"Microsoft.Resources/resourceGroups"`},
 		{"PUT", group + v, `{"location": "westus"}`, `200 {"id":"` + group + `","name":"CS-SouthCentralUS-scheduler"|"provisioningState":"Succeeded"`},
 		{"PUT", subscription + "/resourcegroups/new" + v, `{"location": "westus"}`, `201 "name":"new"`},
-		{"PUT", scheduler.Scope{}.Provider()[:strings.Index(scheduler.Scope{}.Provider(), "/providers")] + v, "", `200`},
+		{"PUT", strings.TrimSuffix(scheduler.Scope{}.Provider(), "/providers/Microsoft.Scheduler") + v, "", `200`},
 		{"PUT", group, "", `400 "MissingApiVersionParameter"`},
 		{"DELETE", subscription + "/resourcegroups/new" + v, "", `200`},
 		{"DELETE", strings.ToUpper(group) + v, "", `409 "Conflict"|it has collections, such as c: delete them first`},

@@ -143,7 +143,7 @@ func TestAWXScheduleErrors(t *testing.T) {
 		{"GET", templates + "a%20b/schedules/", "", `404 {"detail":"Not found."}`},
 		{"POST", schedules, "{" + good + "}", `400 {"unified_job_template":["This field is required."]}`},
 		{"POST", schedules, with(`"unified_job_template": "none"`), `400 {"unified_job_template":["Invalid pk \"none\" - object does not exist."]}`},
-		{"POST", templates + "few.report/schedules/", "{" + good + "}", `409 {"detail":"conflict: collection few has 1 jobs`},
+		{"POST", templates + "few.report/schedules/", "{" + good + "}", `409 {"detail":"conflict: collection few is full`},
 		{"POST", templates + "few.report/schedules/", `{"name": "b", "rrule": "DTSTART:20300308T050000Z RRULE:FREQ=MINUTELY;INTERVAL=1"}`, `409 {"detail":"conflict: recurrence: two occurrences are PT1M apart`},
 		{"POST", ofReport, `name: x`, `400 {"detail":"JSON parse error - not a JSON object"}`},
 		{"POST", ofReport, `{"name": "big", "rrule": "` + daily + `", "extra_data": {"region": "` + strings.Repeat("r", 16100) + `"}}`, `400 {"detail":"the document is 1`},

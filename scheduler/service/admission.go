@@ -102,7 +102,7 @@ func (e Editor) haveRoom(ctx context.Context, r *count, collection string) error
 		return err
 	}
 	if n >= quota {
-		return fullError(c, n)
+		return fullError(c)
 	}
 	r.known, r.most, r.at = true, n, began
 	return nil
@@ -126,27 +126,27 @@ func (e Editor) checkJobCount(ctx context.Context, collection string) error {
 	}
 	n, err := e.countJobs(ctx, c)
 	if err == nil && n >= c.Quota().MaxJobCount {
-		err = fullError(c, n)
+		err = fullError(c)
 	}
 	return err
 }
 
 // fullError says that a collection has as many jobs as it may have.
-func fullError(c *scheduler.Collection, jobs int) error {
-	return &quotaError{scheduler.PlainName(c.Name), jobs, c.Quota().MaxJobCount}
+func fullError(c *scheduler.Collection) error {
+	return &quotaError{scheduler.PlainName(c.Name), c.Quota().MaxJobCount}
 }
 
 // quotaError is a conflict that trying again does not solve.
 type quotaError struct {
-	collection  string
-	jobs, quota int
+	collection string
+	quota      int
 }
 
 // Error names the quota and what can be done.
 func (e *quotaError) Error() string {
 	return fmt.Sprintf(
-		"%v: collection %s has %d jobs, its quota (maxJobCount) is %d: delete some, such as those that are over, or raise it",
-		scheduler.ErrConflict, e.collection, e.jobs, e.quota,
+		"%v: collection %s is full, its quota (maxJobCount) is %d: delete some of its jobs, such as those that are over, or raise it",
+		scheduler.ErrConflict, e.collection, e.quota,
 	)
 }
 

@@ -109,7 +109,7 @@ func TestQuotaHoldsUnderConcurrentPuts(t *testing.T) {
 			switch {
 			case err == nil:
 				made.Add(1)
-			case errors.Is(err, scheduler.ErrConflict) && strings.Contains(err.Error(), "its quota (maxJobCount) is 37: delete some"):
+			case errors.Is(err, scheduler.ErrConflict) && strings.Contains(err.Error(), "its quota (maxJobCount) is 37: delete some of its jobs"):
 				refused.Add(1)
 			default:
 				t.Error(err)
