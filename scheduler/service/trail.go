@@ -54,7 +54,9 @@ func by(ctx context.Context) (trail.By, string) {
 	return byOf(&o), o.Claim
 }
 
-func byOf(o *scheduler.Origin) trail.By { return trail.By{Name: o.Name, ID: o.ID, Via: o.Via, Address: o.Address} }
+func byOf(o *scheduler.Origin) trail.By {
+	return trail.By{Name: o.Name, ID: o.ID, Via: o.Via, Address: o.Address}
+}
 
 // lastEdit is the last edit of a job.
 func lastEdit(j *scheduler.Job) *storedEdit {

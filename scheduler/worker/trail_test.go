@@ -120,7 +120,7 @@ func TestEveryChangeIsInTheAuditTrail(t *testing.T) {
 		)
 		entries := w.trail()
 		for i, e := range entries {
-			if e.By != (trail.By{Name: "alice", Via: "token", Address: "192.0.2.7"}) || e.Time.IsZero() {
+			if e.By != (trail.By{Name: "alice", ID: "id-of-alice", Via: "token", Address: "192.0.2.7"}) || e.Time.IsZero() {
 				t.Errorf("%s: by %+v at %s", e.Op, e.By, e.Time)
 			}
 			if 0 < i && i < 4 && (e.OldRevision != entries[i-1].Revision || e.Revision <= e.OldRevision || e.Generation != i+1) {
