@@ -27,7 +27,7 @@ var Kinds = []Kind{Job, Collection, Secret, Token, System}
 // By is who made a change, as far as that is certain.
 type By struct {
 	Name    string `json:"name,omitempty"`    // "" when anybody might have
-	ID      string `json:"id,omitempty"`      // what tells it from others of its name: of the token, the issuer's sub, the certificate's SHA-256
+	ID      string `json:"id,omitempty"`      // what tells it from others of its name: see access.Principal
 	Via     string `json:"via,omitempty"`     // how it was found out: one of the Via constants of package access; "" when it was not
 	Address string `json:"address,omitempty"` // where the request came from
 }
