@@ -62,7 +62,8 @@ func OpenTokens(ctx context.Context, nc *nats.Conn, cfg Config) (scheduler.Bucke
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.Tokens(), s, nil
+	bucket := s.Tokens()
+	return bucket, s, nil
 }
 
 // Load returns a value as it was saved. scheduler.ErrNotFound when there is none.
