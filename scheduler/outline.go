@@ -65,4 +65,6 @@ type onlyTarget string
 
 func (t onlyTarget) Target() string { return string(t) }
 
-func (onlyTarget) Invoke(context.Context, Attempt) Result { panic("scheduler: the action of an outline was run") }
+func (onlyTarget) Invoke(context.Context, Attempt) Result {
+	panic("scheduler: the action of an outline was run")
+}

@@ -44,6 +44,7 @@ var (
 	missing     = regexp.MustCompile(`^expected "(<.*>)"$`)
 	noValue     = regexp.MustCompile(`^(--[a-z-]+): expected .* but got "EOL"`)
 	unknownFlag = regexp.MustCompile(`^unknown flag (-[^,]*)`)
+	number      = regexp.MustCompile(`^"?\d+"?$`)
 	unexpected  = regexp.MustCompile(`^unexpected argument (.*?)(?:, did you mean .*)?$`)
 )
 
@@ -67,6 +68,9 @@ func plainer(n *kong.Node, err error) error {
 	if m := unexpected.FindStringSubmatch(text); m != nil {
 		if len(n.Children) > 0 {
 			return unknownCommandError(n, m[1])
+		}
+		if n.Name == "history" && number.MatchString(m[1]) {
+			return fmt.Errorf("unexpected argument %q; -n %[1]s shows the last %[1]s records, and --last the last attempt whole", m[1])
 		}
 		return fmt.Errorf("unexpected argument %q", m[1])
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os/user"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/tokens"
 	"github.com/carillon-sched/carillon/scheduler/view"
 	"github.com/carillon-sched/carillon/store"
@@ -86,18 +88,27 @@ func (s tokenStore) with(ctx context.Context, t *terminal.Terminal, use func(tok
 		return err
 	}
 	defer node.CloseConn(nc)
-	bucket, err := store.OpenTokens(ctx, nc, store.Config{Prefix: s.Prefix})
+	bucket, trail, err := store.OpenTokens(ctx, nc, store.Config{Prefix: s.Prefix})
 	if err != nil {
 		return err
 	}
-	return use(keptTokens{tokens.NewKeeper(bucket)})
+	return use(keptTokens{service.NewTokenKeeper(tokens.NewKeeper(bucket), trail)})
+}
+
+// operating says who uses the store itself: a user of NATS, who says to be the one whom the system knows.
+func operating(ctx context.Context) context.Context {
+	ctx = access.With(ctx, access.Anybody(access.ViaNATS, ""))
+	if u, err := user.Current(); err == nil {
+		ctx = service.WithClaim(ctx, u.Username)
+	}
+	return ctx
 }
 
 // firstOf returns the first error.
 func firstOf(all ...error) error { return cmp.Or(all...) }
 
 // keptTokens are the tokens where they are kept.
-type keptTokens struct{ keeper *tokens.Keeper }
+type keptTokens struct{ keeper service.TokenKeeper }
 
 // CreateToken makes a token.
 func (k keptTokens) CreateToken(ctx context.Context, q view.TokenRequest) (*view.NewToken, error) {
@@ -105,16 +116,16 @@ func (k keptTokens) CreateToken(ctx context.Context, q view.TokenRequest) (*view
 	if err != nil {
 		return nil, err
 	}
-	made, text, err := k.keeper.Create(ctx, body)
+	made, text, err := k.keeper.CreateToken(operating(ctx), body)
 	return &view.NewToken{Token: made, Text: text}, err
 }
 
 // Tokens returns all tokens.
-func (k keptTokens) Tokens(ctx context.Context) ([]*view.Token, error) { return k.keeper.List(ctx) }
+func (k keptTokens) Tokens(ctx context.Context) ([]*view.Token, error) { return k.keeper.Tokens(ctx) }
 
 // RevokeToken ends a token.
 func (k keptTokens) RevokeToken(ctx context.Context, id string) (*view.Token, error) {
-	return k.keeper.Revoke(ctx, id)
+	return k.keeper.RevokeToken(operating(ctx), id)
 }
 
 type tokenCreateCmd struct {

@@ -89,7 +89,8 @@ type APIConfig struct {
 // and the JSON is that of the REST API. history and the lists take a body
 // {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or none; history and
 // list take "$skiptoken" too, the place after which to begin, list what
-// [view.JobSearch] has, and history "uid" and "earlier". audit takes "kind", "who", "op", "since" and "until", and no $filter. nextLink is the body that
+// [view.JobSearch] has, and history "uid" and "earlier". audit takes "kind", "who", "op", "since" and "until", and no $filter.
+// nextLink is the body that
 // asks for the next page, or null. A page ends early when more would not fit
 // into a message.
 //

@@ -254,7 +254,7 @@ const (
 // readQuery reads the body of a request for a listing; it may be empty.
 func readQuery(ctx context.Context, body []byte, of listKind) (q query, err error) {
 	err = readBody(ctx, body, func(o *document.Object) {
-		q.readPage(o)
+		q.Top, q.Skip = pageIn(o)
 		q.Filter, _ = o.String("$filter")
 		if of != shortList {
 			q.After, _ = o.String("$skiptoken")
@@ -274,11 +274,11 @@ func readQuery(ctx context.Context, body []byte, of listKind) (q query, err erro
 	return q, err
 }
 
-// readPage reads which part of a listing is asked for.
-func (q *query) readPage(o *document.Object) {
-	top, _ := o.Int("$top", 1, view.MaxPage)
-	skip, _ := o.Int("$skip", 0, math.MaxInt32)
-	q.Top, q.Skip = int(top), int(skip)
+// pageIn reads which part of a listing is asked for.
+func pageIn(o *document.Object) (top, skip int) {
+	most, _ := o.Int("$top", 1, view.MaxPage)
+	left, _ := o.Int("$skip", 0, math.MaxInt32)
+	return int(most), int(left)
 }
 
 // readBody has read take what it knows of the body of a request: an object, or nothing, of which read is not called. The

@@ -52,7 +52,7 @@ var tailEndpoints = []endpoint{
 	{name: "follow-collection", subject: "follow.*", answers: "the records of a collection as they come", tail: followHistory},
 	{name: "follow-all", subject: "follow", answers: "the records of all jobs as they come", tail: followHistory},
 	{name: "follow-audit", subject: "follow-audit.*.*", answers: "who changes a job, as they do", tail: followTrail},
-	{name: "follow-audit-collection", subject: "follow-audit.*", answers: "who changes a collection and its jobs, as they do", tail: followTrail},
+	{name: "follow-audit-collection", subject: "follow-audit.*", answers: "who changes a collection and its jobs", tail: followTrail},
 	{name: "follow-audit-all", subject: "follow-audit", answers: "who changes what, as they do", tail: followTrail},
 }
 

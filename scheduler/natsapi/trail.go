@@ -28,7 +28,7 @@ func audit(ctx context.Context, s *service.Service, r request) answer {
 	var q trailQuery
 	var asked service.TrailQuery
 	err := readBody(ctx, r.body, func(o *document.Object) {
-		q.readPage(o)
+		q.Top, q.Skip = pageIn(o)
 		q.After, _ = o.String("$skiptoken")
 		asked = q.read(o, r.key())
 		if asked.Until, _ = o.Time("until"); !asked.Until.IsZero() {

@@ -19,7 +19,7 @@ type TrailKeeper struct{ shared *shared }
 type TrailQuery struct {
 	trail.Scope
 
-	Who   string    // "": anybody; else by whom, or by whom as claimed, in any letter case
+	Who   string    // "": anybody; else by whom, or by whom as claimed, in any letter case, or their id
 	Since time.Time // not before
 	Until time.Time // not after; zero: no bound
 	Op    string    // "": all
@@ -41,7 +41,7 @@ func (q *TrailQuery) check() error {
 
 // admits reports whether an entry is asked for.
 func (q *TrailQuery) admits(e *trail.Entry) bool {
-	return (q.Who == "" || strings.EqualFold(q.Who, e.By.Name) || strings.EqualFold(q.Who, e.Claim)) &&
+	return (q.Who == "" || strings.EqualFold(q.Who, e.By.Name) || q.Who == e.By.ID || strings.EqualFold(q.Who, e.Claim)) &&
 		(q.Op == "" || q.Op == e.Op) && !e.Time.Before(q.Since) && (q.Until.IsZero() || !e.Time.After(q.Until))
 }
 

@@ -9,6 +9,7 @@ import (
 // Question is what is asked, and all that is known.
 type Question struct {
 	Moment
+	Place // of the job's own baton
 
 	Key  scheduler.Key
 	Now  time.Time
@@ -18,7 +19,6 @@ type Question struct {
 	Damaged string         // what is wrong with a job that cannot be read; Job is nil then
 	Deleted bool           // the store knows that a job of the name was deleted
 
-	Place          // of the job's own baton
 	Beside []Place // of the batons of its detached runs: those by hand of a job that is disabled, those that overlap
 	Closed bool    // the collection is disabled
 
