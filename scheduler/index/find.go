@@ -116,7 +116,9 @@ func (s *search) timely(r *record) verdict {
 }
 
 // passed reports whether a job has run since, and may be over.
-func (s *search) passed(r *record) bool { return r.state == enabled && (r.next <= s.now || r.flags&moved != 0) }
+func (s *search) passed(r *record) bool {
+	return r.state == enabled && (r.next <= s.now || r.flags&moved != 0)
+}
 
 func (s *search) ifSo(so bool) verdict {
 	if so {
