@@ -46,7 +46,8 @@ func TestLabelsMadeAnew(t *testing.T) {
 		x.remove(x.shelves["default"], fmt.Sprintf("job-%07d", i))
 	}
 	before := x.labels
-	if x.tidy(); x.labels == before {
+	x.tidy()
+	if x.labels == before {
 		t.Fatal("the labels were not made anew")
 	}
 	if n := count(); n != 10 {
