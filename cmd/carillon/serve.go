@@ -222,8 +222,8 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 			AuditAge:   c.AuditAge,
 			SyncAlways: c.Sync,
 		},
-		Limits:   scheduler.Limits{MinRetryInterval: c.MinRetryTime},
-		Worker:   worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, HoldMemory: int(c.HoldMemory), Grace: c.Grace},
+		Limits:        scheduler.Limits{MinRetryInterval: c.MinRetryTime},
+		Worker:        worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, HoldMemory: int(c.HoldMemory), Grace: c.Grace},
 		HistoryMemory: c.History.orNone(), Delivery: delivery, Version: thisBuild().Version, Logger: log,
 	}, err
 }

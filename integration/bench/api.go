@@ -9,16 +9,18 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // The parts of the scenario api.
 const (
-	partQuiet  = "without calls"
-	partCalls  = "with calls"
-	apiEdited  = 1000            // jobs that are put, by turns
-	apiPause   = 2 * time.Second // between the two windows
-	apiAtOnce  = 512             // calls that wait for their answers; those beyond wait for a place, which counts
-	apiPattern = "/jobCollections/%s/jobs/%s"
+	partQuiet = "without calls"
+	partCalls = "with calls"
+	apiEdited = 1000            // jobs that are put, by turns
+	apiPause  = 2 * time.Second // between the two windows
+	apiAtOnce = 512             // calls that wait for their answers; those beyond wait for a place, which counts
+	apiLists  = 10              // one call in so many is of a list
 )
 
 // underFire calls the API while jobs fall due at an even rate, after a window in which nobody does.
@@ -49,15 +51,15 @@ func underFire(ctx context.Context, b *bench) (parts []part, err error) {
 }
 
 // apiLoad calls the API at an even rate, whether earlier calls were answered or not: by turns it gets a job that fires, and
-// puts one that does not.
+// puts one that does not; now and then it lists those that fire soon.
 type apiLoad struct {
 	stage  *stage
 	to     *serving
 	firing calendar
 
-	mu         sync.Mutex
-	gets, puts spread
-	failed     int
+	mu                sync.Mutex
+	gets, puts, lists spread
+	failed            int
 }
 
 // run calls from an instant on until another one.
@@ -75,20 +77,22 @@ func (l *apiLoad) run(ctx context.Context, from, to time.Time) error {
 			return errors.Join(err, calls.Wait())
 		}
 		calls.Go(func() error {
-			if i%2 == 0 {
-				k := l.firing.job(i / 2 % l.firing.jobs)
-				l.call(ctx, &l.gets, at, http.MethodGet, fmt.Sprintf(apiPattern, k.Collection, k.Job), nil)
-				return nil
+			switch {
+			case i%apiLists == apiLists-1:
+				l.call(ctx, &l.lists, at, http.MethodGet, "/jobs?nextBefore="+(l.stage.interval/2).String(), nil)
+			case i%2 == 0:
+				l.call(ctx, &l.gets, at, http.MethodGet, apiPath(l.firing.job(i/2%l.firing.jobs)), nil)
+			default:
+				edited, n := edited, i/2%apiEdited
+				edited.members = func(int) string { return fmt.Sprintf(`"description":"call %d",`, i) }
+				l.call(ctx, &l.puts, at, http.MethodPut, apiPath(edited.job(n)), edited.document(n, l.stage.sink.url))
 			}
-			n := i / 2 % apiEdited
-			edited := edited
-			edited.members = func(int) string { return fmt.Sprintf(`"description":"call %d",`, i) }
-			k := edited.job(n)
-			l.call(ctx, &l.puts, at, http.MethodPut, fmt.Sprintf(apiPattern, k.Collection, k.Job), edited.document(n, l.stage.sink.url))
 			return nil
 		})
 	}
 }
+
+func apiPath(k scheduler.Key) string { return "/jobCollections/" + k.Collection + "/jobs/" + k.Job }
 
 // call makes one call, and notes how long after its instant it was answered.
 func (l *apiLoad) call(ctx context.Context, took *spread, at time.Time, method, path string, body []byte) {
@@ -98,7 +102,8 @@ func (l *apiLoad) call(ctx context.Context, took *spread, at time.Time, method, 
 	defer l.mu.Unlock()
 	*took = append(*took, answered)
 	if err != nil {
-		if l.failed++; l.failed == 1 {
+		l.failed++
+		if l.failed == 1 {
 			l.stage.progress.log().Error("a call failed", "err", err)
 		}
 	}
@@ -106,6 +111,12 @@ func (l *apiLoad) call(ctx context.Context, took *spread, at time.Time, method, 
 
 // figures are what the calls took.
 func (l *apiLoad) figures() figures {
-	fs := figures{{"calls", float64(len(l.gets) + len(l.puts))}, {"calls_failed", float64(l.failed)}}
-	return append(append(fs, l.gets.figures("get_")...), l.puts.figures("put_")...)
+	fs := figures{{"calls", float64(len(l.gets) + len(l.puts) + len(l.lists))}, {"calls_failed", float64(l.failed)}}
+	for _, of := range []struct {
+		name string
+		took spread
+	}{{"get_", l.gets}, {"put_", l.puts}, {"list_", l.lists}} {
+		fs = append(fs, of.took.figures(of.name)...)
+	}
+	return fs
 }

@@ -2,7 +2,8 @@
 // scheduler, and the HTTP sink that its jobs call, in one process, or with
 // -shape processes in one each, as users run them.
 //
-//	go run ./integration/bench -scenario herd|deliver|steady|api|hold|register|kill|search|history|profile|next -n N [-shape processes] [-json]
+//	go run ./integration/bench -scenario herd|deliver|steady|hold|register|kill|profile|next -n N [-shape processes] [-json]
+//	go run ./integration/bench -scenario api|search|history -n N [-json]
 //
 // -h explains the scenarios and every figure. What it prints holds:
 //

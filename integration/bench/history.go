@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -46,7 +46,11 @@ func searchHistory(ctx context.Context, b *bench) (parts []part, err error) {
 		args   []string
 		ready  func(context.Context, *serving) (figures, error)
 	}{
-		{"without index: ", pagesSlow, []string{"--history-memory", "0"}, func(context.Context, *serving) (figures, error) { return filled, nil }},
+		{
+			"without index: ", pagesSlow,
+			[]string{"--history-memory", "0"},
+			func(context.Context, *serving) (figures, error) { return filled, nil },
+		},
 		{"", pagesAsked, nil, w.indexed},
 	} {
 		asked, err := st.withServing(ctx, func(p *serving) ([]part, error) {
@@ -115,7 +119,7 @@ func (w *written) fill(ctx context.Context) (figures, error) {
 func (w *written) putJobs(ctx context.Context, p *serving) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(remotePutters)
-	put := func(path string, document string) error {
+	put := func(path, document string) error {
 		_, err := p.answer(ctx, http.MethodPut, p.http+path, []byte(document))
 		return err
 	}
@@ -162,7 +166,8 @@ func (w *written) record(i int) *scheduler.Record {
 	at := w.first.Add(time.Duration(i) * historyEvery)
 	r := &scheduler.Record{
 		Job: k, Occurrence: scheduler.OccurrenceID(k, at), Nominal: at, Due: at, Started: at, Ended: at.Add(20 * time.Millisecond),
-		Outcome: scheduler.OutcomeCompleted, UID: w.uids[k], Type: "http", Target: fmt.Sprintf("host-%d.example.com:443", i%w.jobs%historyTargets),
+		Outcome: scheduler.OutcomeCompleted, UID: w.uids[k], Type: "http",
+		Target: fmt.Sprintf("host-%d.example.com:443", i%w.jobs%historyTargets),
 		Status: http.StatusOK, Message: "200 OK", Response: body, Duration: 20 * time.Millisecond,
 	}
 	r.ID = r.Occurrence + "#0"
@@ -199,7 +204,8 @@ func (w *written) indexed(ctx context.Context, p *serving) (figures, error) {
 	spent = w.readCPU() - spent
 	after, err := p.heapStats(ctx, "&gc=1")
 	return figures{
-		{"index_s", took.Seconds()}, {"index_cpu_s", spent.Seconds()},
+		{"index_s", took.Seconds()},
+		{"index_cpu_s", spent.Seconds()},
 		{"index_bytes_per_record", float64(int64(after["HeapAlloc"]-before["HeapAlloc"])) / float64(w.n)},
 	}, err
 }
@@ -207,36 +213,28 @@ func (w *written) indexed(ctx context.Context, p *serving) (figures, error) {
 // questions are what is asked of the history.
 func (w *written) questions() []question {
 	k := w.job(w.jobs / 2)
-	collection, job := "/jobCollections/"+k.Collection, "/jobCollections/"+k.Collection+"/jobs/"+k.Job
-	asks := func(name, path string, filter string, parameters ...string) question {
-		values := url.Values{"$top": {"100"}}
-		if filter != "" {
-			values.Set("$filter", filter)
-		}
-		for i := 0; i < len(parameters); i += 2 {
-			values.Set(parameters[i], parameters[i+1])
-		}
-		return question{name, path + "/history?" + values.Encode()}
-	}
+	const all = "/history"
+	collection, job := "/jobCollections/"+k.Collection+all, apiPath(k)+all
+	filter := func(text string) parameters { return parameters{"$filter": text} }
 	middle := w.first.Add(time.Duration(w.n/2) * historyEvery)
 	within := fmt.Sprintf("startTime ge %s and startTime lt %s", middle.Format(time.RFC3339),
-		middle.Add(max(1, time.Duration(w.n)/100)*historyEvery).Format(time.RFC3339))
-	deep := []string{"$skiptoken", fmt.Sprint(w.n / 2)}
+		middle.Add(time.Duration(max(1, w.n/100))*historyEvery).Format(time.RFC3339))
+	deep := strconv.Itoa(w.n / 2) // the place of a record
 	return []question{
-		asks("all", "", ""),
-		asks("all, from the middle", "", "", deep...),
-		asks("collection, 1 in 20", collection, ""),
-		asks("collection, from the middle", collection, "", deep...),
-		asks("job, 1 in 10,000", job, ""),
-		asks("job, by its uid", job, "", "uid", w.uids[k]),
-		asks("failed, 1 in 100", "", "status eq Failed"),
-		asks("failed, from the middle", "", "status eq Failed", deep...),
-		asks("skipped, 1 in 10,000", "", "status eq Skipped"),
-		asks("action", "", "actionType eq Http"),
-		asks("target, 1 in 100", "", "target eq 'host-7.example.com'"),
-		asks("target of a collection", collection, "target eq 'host-7.example.com'"),
-		asks("time, 1 in 100", "", within),
-		asks("failed, of a target, at a time", "", "status eq Failed and target eq 'host-50.example.com' and "+within),
-		asks("earlier jobs, none", "", "", "earlier", "true"),
+		asks("all", all, nil),
+		asks("all, from the middle", all, parameters{"$skiptoken": deep}),
+		asks("collection, 1 in 20", collection, nil),
+		asks("collection, from the middle", collection, parameters{"$skiptoken": deep}),
+		asks("job, 1 in 10,000", job, nil),
+		asks("job, by its uid", job, parameters{"uid": w.uids[k]}),
+		asks("failed, 1 in 100", all, filter("status eq Failed")),
+		asks("failed, from the middle", all, parameters{"$filter": "status eq Failed", "$skiptoken": deep}),
+		asks("skipped, 1 in 10,000", all, filter("status eq Skipped")),
+		asks("action", all, filter("actionType eq Http")),
+		asks("target, 1 in 100", all, filter("target eq 'host-7.example.com'")),
+		asks("target of a collection", collection, filter("target eq 'host-7.example.com'")),
+		asks("time, 1 in 100", all, filter(within)),
+		asks("failed, of a target, at a time", all, filter("status eq Failed and target eq 'host-50.example.com' and "+within)),
+		asks("earlier jobs, none", all, parameters{"earlier": "true"}),
 	}
 }

@@ -69,7 +69,7 @@ func (o *options) flags() *flag.FlagSet {
 	f.StringVar(&o.name, "scenario", "", "`one of` "+strings.Join(scenarioNames(), ", "))
 	f.IntVar(&o.n, "n", 0, "how many `jobs`, specs, records or repetitions; steady, api: occurrences to measure, in place of -seconds")
 	f.IntVar(&o.rate, "rate", 0, "steady, api: `occurrences` a second; default 500, and 1000 of api")
-	f.IntVar(&o.calls, "calls", 200, "api: `calls` a second, by turns a GET and a PUT")
+	f.IntVar(&o.calls, "calls", 200, "api: `calls` a second, by turns a GET and a PUT, each tenth a list")
 	f.Float64Var(&o.seconds, "seconds", 20, "steady, api: `length` of the measurement in seconds")
 	f.DurationVar(&o.warmup, "warmup", 5*time.Second, "steady, api: `time` that the jobs run before it")
 	f.DurationVar(&o.interval, "interval", 10*time.Second, "steady, api: whole seconds between the occurrences of a job")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -15,6 +16,18 @@ import (
 type question struct {
 	name string // of its part
 	path string // of its first page, with its parameters
+}
+
+// parameters are those of a list.
+type parameters map[string]string
+
+// asks is a question for pages of 100.
+func asks(name, path string, p parameters) question {
+	values := url.Values{"$top": {"100"}}
+	for name, value := range p {
+		values.Set(name, value)
+	}
+	return question{name, path + "?" + values.Encode()}
 }
 
 // How many pages of a list are asked for: those that follow the first, and the first again after the last.
@@ -44,8 +57,8 @@ func (s *stage) withServing(ctx context.Context, use func(*serving) ([]part, err
 }
 
 // answer reads an answer of the REST API. An error that is a [*refusal] tells of another status than one of success.
-func (s *serving) answer(ctx context.Context, method, url string, body []byte) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+func (s *serving) answer(ctx context.Context, method, address string, body []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -56,14 +69,14 @@ func (s *serving) answer(ctx context.Context, method, url string, body []byte) (
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode/100 != 2 {
-		err = &refusal{method + " " + url, resp.Status, string(data)}
+		err = &refusal{method + " " + address, resp.Status, string(data)}
 	}
 	return data, err
 }
 
 // page reads a page of a list.
-func (s *serving) page(ctx context.Context, url string) (listPage, error) {
-	data, err := s.answer(ctx, http.MethodGet, url, nil)
+func (s *serving) page(ctx context.Context, address string) (listPage, error) {
+	data, err := s.answer(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return listPage{}, err
 	}
@@ -93,12 +106,12 @@ func (s *stage) ask(ctx context.Context, from *serving, pages int, q question) (
 	var first time.Duration
 	entries, empty := 0, 0
 	spent := s.readCPU()
-	for url := ""; len(took) < pages; {
-		if url == "" {
-			url = from.http + q.path
+	for next := ""; len(took) < pages; {
+		if next == "" {
+			next = from.http + q.path
 		}
 		began := time.Now()
-		p, err := from.page(ctx, url)
+		p, err := from.page(ctx, next)
 		if err != nil {
 			return part{}, err
 		}
@@ -108,7 +121,7 @@ func (s *stage) ask(ctx context.Context, from *serving, pages int, q question) (
 		if len(p.Value) == 0 {
 			empty++
 		}
-		url = p.NextLink
+		next = p.NextLink
 	}
 	spent = s.readCPU() - spent
 	fs := figures{{"page_first_ms", ms(first)}}

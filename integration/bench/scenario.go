@@ -38,7 +38,7 @@ where the processes are apart, and else 256 at once in this process.`, false, re
 -kill-at of the calls have arrived. What it had under way starts again with the other.`, true, kill},
 	{"api", 0, 1000, `Jobs recur as in steady. In a first window nobody calls the API, and in a second one REST is
 called -calls times a second, by turns a GET of a job that fires and a PUT that changes
-one of 1,000 others. A call counts from the instant that it was planned for.`, true, underFire},
+one of 1,000 others; each tenth is a list of jobs that run soon. A call counts from the instant that it was planned for.`, true, underFire},
 	{"search", 100_000, 0, `N jobs with labels, of which one in fifty is disabled, wait for months. The scheduler is
 started again, and when it has its index of jobs, pages of 100 are asked for: 100
 pages of each list, which are those that follow the first, and the first again after

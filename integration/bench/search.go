@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
+	"strconv"
 	"time"
 )
 
@@ -89,6 +89,9 @@ func (s *serving) indexed(ctx context.Context) (bool, error) {
 		Indexed bool `json:"indexed"`
 	}
 	data, err := s.answer(ctx, http.MethodGet, s.http+"/readyz", nil)
+	if _, busy := errors.AsType[*refusal](err); busy {
+		return false, nil
+	}
 	if err == nil {
 		err = json.Unmarshal(data, &status)
 	}
@@ -97,32 +100,28 @@ func (s *serving) indexed(ctx context.Context) (bool, error) {
 
 // searchQuestions are what is asked of the jobs of a calendar.
 func searchQuestions(c calendar) []question {
-	asks := func(name string, parameters ...string) question {
-		values := url.Values{"$top": {"100"}}
-		for i := 0; i < len(parameters); i += 2 {
-			values.Set(parameters[i], parameters[i+1])
-		}
-		return question{name, "/jobs?" + values.Encode()}
-	}
+	const jobs = "/jobs"
 	instant := func(part int) string { return c.start(c.jobs * part / 100).Format(time.RFC3339) }
 	prefix := c.job(c.jobs - 1).Job
 	prefix = prefix[:max(len(prefix)-3, len(c.prefix)+1)] // of a thousand jobs, where there are as many
 	return []question{
-		asks("all"),
-		asks("all, from the middle", "$skiptoken", c.job(c.jobs/2).String()),
-		asks("all, half skipped", "$skip", fmt.Sprint(c.jobs/2)),
-		asks("label, 1 in 100", "labelSelector", "team=t7"),
-		asks("label, 1 in 10,000", "labelSelector", "order=o77"),
-		asks("label, none", "labelSelector", "team=nobody"),
-		asks("not the label", "labelSelector", "team!=t7"),
-		asks("prefix", "prefix", prefix),
-		asks("disabled, 1 in 50", "$filter", "state eq Disabled"),
-		asks("enabled", "$filter", "state eq Enabled"),
-		asks("faulted, none", "$filter", "state eq Faulted"),
-		asks("next runs, 1 in 2", "nextAfter", instant(50)),
-		asks("next runs, 1 in 100", "nextAfter", instant(50), "nextBefore", instant(51)),
-		asks("label and next run", "labelSelector", "team=t7", "nextAfter", instant(50), "nextBefore", instant(51)),
-		asks("label, state and prefix", "labelSelector", "team in (t0, t50)", "$filter", "state eq Disabled", "prefix", c.prefix+"9"),
-		asks("label, half skipped", "labelSelector", "team=t7", "$skip", fmt.Sprint(c.jobs/searchTeams/2)),
+		asks("all", jobs, nil),
+		asks("all, from the middle", jobs, parameters{"$skiptoken": c.job(c.jobs / 2).String()}),
+		asks("all, half skipped", jobs, parameters{"$skip": strconv.Itoa(c.jobs / 2)}),
+		asks("label, 1 in 100", jobs, parameters{"labelSelector": "team=t7"}),
+		asks("label, 1 in 10,000", jobs, parameters{"labelSelector": "order=o77"}),
+		asks("label, none", jobs, parameters{"labelSelector": "team=nobody"}),
+		asks("not the label", jobs, parameters{"labelSelector": "team!=t7"}),
+		asks("prefix", jobs, parameters{"prefix": prefix}),
+		asks("disabled, 1 in 50", jobs, parameters{"$filter": "state eq Disabled"}),
+		asks("enabled", jobs, parameters{"$filter": "state eq Enabled"}),
+		asks("faulted, none", jobs, parameters{"$filter": "state eq Faulted"}),
+		asks("next runs, 1 in 2", jobs, parameters{"nextAfter": instant(50)}),
+		asks("next runs, 1 in 100", jobs, parameters{"nextAfter": instant(50), "nextBefore": instant(51)}),
+		asks("label and next run", jobs, parameters{"labelSelector": "team=t7", "nextAfter": instant(50), "nextBefore": instant(51)}),
+		asks("label, state and prefix", jobs, parameters{
+			"labelSelector": "team in (t0, t50)", "$filter": "state eq Disabled", "prefix": c.prefix + "9",
+		}),
+		asks("label, half skipped", jobs, parameters{"labelSelector": "team=t7", "$skip": strconv.Itoa(c.jobs / searchTeams / 2)}),
 	}
 }

@@ -40,6 +40,7 @@ type search struct {
 	kinds [anyAction + 1]bool // the types of action that are looked for
 
 	byTime, byName bool
+	labels         *labels   // whose numbers matched has
 	matched        []verdict // sets of labels that were looked at: 1 + the verdict
 }
 
@@ -65,9 +66,13 @@ func (s *search) prepare() {
 			s.kinds[n] = strings.EqualFold(kind, s.query.Action)
 		}
 	}
-	if s.query.Labels != nil {
-		s.matched = make([]verdict, len(s.x.labels.sets))
+	if s.query.Labels == nil {
+		return
 	}
+	if s.labels != s.x.labels { // they were made anew, with other numbers
+		s.labels, s.matched = s.x.labels, nil
+	}
+	s.matched = append(s.matched, make([]verdict, len(s.labels.sets)-len(s.matched))...)
 }
 
 // labelled reports whether a set of labels is one that is looked for.
@@ -116,7 +121,9 @@ func (s *search) timely(r *record) verdict {
 }
 
 // passed reports whether a job has run since, and may be over.
-func (s *search) passed(r *record) bool { return r.state == enabled && (r.next <= s.now || r.flags&moved != 0) }
+func (s *search) passed(r *record) bool {
+	return r.state == enabled && (r.next <= s.now || r.flags&moved != 0)
+}
 
 func (s *search) ifSo(so bool) verdict {
 	if so {
