@@ -136,7 +136,7 @@ func TestRevokedTokenEndsItsTail(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer resp.Body.Close()
+			t.Cleanup(func() { _ = resp.Body.Close() })
 			if resp.StatusCode != http.StatusOK {
 				t.Fatal(url, path, resp.Status)
 			}
