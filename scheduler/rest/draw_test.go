@@ -140,11 +140,15 @@ func (d *drawn) target(route rest.Route) string {
 	if strings.HasPrefix(route.Path, "/subscriptions") {
 		options = append(options, d.one(drawnVersions))
 	}
-	for d.r.IntN(3) == 0 {
-		option := d.one(drawnOptions)
+	known := slices.DeleteFunc(slices.Clone(drawnOptions), func(option string) bool {
 		name, _, _ := strings.Cut(option, "=")
-		if slices.Contains(route.Options, name) || d.rarely() {
-			options = append(options, option)
+		return !slices.Contains(route.Options, name)
+	})
+	for d.r.IntN(3) == 0 {
+		if len(known) > 0 && !d.rarely() {
+			options = append(options, d.one(known))
+		} else if d.rarely() {
+			options = append(options, d.one(drawnOptions))
 		}
 	}
 	options = slices.DeleteFunc(options, func(o string) bool { return o == "" })

@@ -129,12 +129,17 @@ func (a *api) hosts(allowed func(host string) bool, next http.Handler) http.Hand
 	})
 }
 
-// plain refuses paths with parts that are empty, "." or "..", which the mux would send on to another path: that is another job or
-// collection than the one that was named.
+// Unclean reports whether a path has parts that are empty, "." or "..". A mux would send it on to another path: that of another job or
+// collection than the one that was named. [New]'s handler refuses it.
+func Unclean(p string) bool {
+	p = strings.TrimSuffix(p, "/")
+	return p != "" && p != path.Clean(p)
+}
+
+// plain refuses unclean paths.
 func (a *api) plain(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		named := strings.TrimSuffix(r.URL.Path, "/")
-		if named != "" && named != path.Clean(named) {
+		if Unclean(r.URL.Path) {
 			a.refuse(w, r, fault{http.StatusNotFound, "UnknownRoute", fmt.Sprintf(
 				"there is nothing at %s: no part of a path is empty, . or ..", r.URL.EscapedPath(),
 			)})

@@ -95,6 +95,20 @@ func TestReady(t *testing.T) {
 	}
 }
 
+// TestUncleanPathsReachTheAPI shows that a path which the mux would send on is refused by the API, beside which others are.
+func TestUncleanPathsReachTheAPI(t *testing.T) {
+	n := start(t, always)
+	for _, path := range []string{"/jobCollections/none/../default", "//jobCollections", "/jobCollections/./default", "/echo/../jobCollections"} {
+		status, body := get(t, n.url+path)
+		if text, err := io.ReadAll(body); err != nil || status != http.StatusNotFound || !strings.Contains(string(text), "UnknownRoute") {
+			t.Errorf("%s: %d %s %v", path, status, text, err)
+		}
+	}
+	if status, _ := get(t, n.url+"/echo"); status != http.StatusOK {
+		t.Errorf("the handler beside it: %d", status)
+	}
+}
+
 // TestNotConnected shows that a node without a connection says so, and not how
 // it has found out.
 func TestNotConnected(t *testing.T) {
