@@ -105,8 +105,11 @@ func (d *Definition) schedule() string {
 	if d.scheduleText != "" {
 		return d.scheduleText
 	}
-	return d.properties.Only("startTime", "timeZone", "dst", "recurrence").String()
+	return d.properties.Only(scheduleMembers...).String()
 }
+
+// scheduleMembers are the properties that decide when the job runs, but for jitter.
+var scheduleMembers = []string{"startTime", "timeZone", "dst", "recurrence"}
 
 // work is the canonical text of all but what is for people only, to tell whether
 // a job at its end is put with another wish.

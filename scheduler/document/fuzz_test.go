@@ -28,6 +28,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, v := range values {
 			checkRoundTrip(t, v)
+			checkRaw(t, v)
 		}
 		checkJSON(t, data, values)
 	})

@@ -40,6 +40,15 @@ func (f *fleet) LoadJobs(_ context.Context, keys []scheduler.Key, each func(sche
 	return nil
 }
 
+func (f *fleet) EachStoredJob(_ context.Context, each func(scheduler.Stored) error) error {
+	for _, k := range f.keys {
+		if err := each(f.jobs[k]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (*fleet) Waits() bool { return false }
 
 func (*fleet) LastRevision(context.Context) (uint64, error) { return 1, nil }
@@ -60,8 +69,8 @@ var schedules = []string{
 	`"recurrence": {"frequency": "Second", "interval": 1}`,
 }
 
-func newFleet(b *testing.B, jobs int) *fleet {
-	b.Helper()
+func newFleet(tb testing.TB, jobs int) *fleet {
+	tb.Helper()
 	f := &fleet{jobs: map[scheduler.Key]scheduler.Stored{}}
 	put := time.Now().Add(-24 * time.Hour)
 	for i := range jobs {
@@ -74,20 +83,20 @@ func newFleet(b *testing.B, jobs int) *fleet {
 		k := scheduler.Key{Collection: "default", Job: fmt.Sprintf("job-%d", i)}
 		v, err := document.Parse([]byte(body))
 		if err != nil {
-			b.Fatal(err)
+			tb.Fatal(err)
 		}
 		reading := scheduler.Reading{Actions: readers, Key: k, UID: k.Job, Now: put}
 		def, err := reading.Definition(v)
 		if err != nil {
-			b.Fatal(err)
+			tb.Fatal(err)
 		}
 		j, err := scheduler.NewJob(k, k.Job, def, put, 0)
 		if err != nil {
-			b.Fatal(err)
+			tb.Fatal(err)
 		}
 		data, err := j.Encode(nil)
 		if err != nil {
-			b.Fatal(err)
+			tb.Fatal(err)
 		}
 		f.keys = append(f.keys, k)
 		f.jobs[k] = scheduler.Stored{Key: k, Revision: uint64(i + 1), Data: data}

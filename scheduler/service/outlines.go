@@ -1,14 +1,18 @@
 package service
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/cache"
 	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
@@ -25,28 +29,53 @@ const (
 
 // outlines are what forecasts need of all jobs, so that the next one reads only what was written since.
 type outlines struct {
-	asOf     uint64 // all that was written up to this revision is taken in
-	outliner scheduler.Outliner
-	all      []scheduler.Outline   // the zero one stands for a job that is gone
-	places   map[scheduler.Key]int // in all
-	damaged  map[scheduler.Key]bool
+	asOf        uint64            // all that was written up to this revision is taken in
+	definitions cache.Definitions // those that several have in common
+
+	mu      sync.Mutex            // while they are made
+	idle    []*scheduler.Outliner // as many as were at work at once
+	all     []scheduler.Outline   // the zero one stands for a job that is gone
+	places  map[scheduler.Key]int // in all
+	damaged map[scheduler.Key]bool
+}
+
+// takeOutliner returns an outliner that is for nobody else until it is given back. There are few, so that outlines share
+// what they have in common.
+func (o *outlines) takeOutliner() *scheduler.Outliner {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.idle) == 0 {
+		return &scheduler.Outliner{}
+	}
+	last := len(o.idle) - 1
+	outliner := o.idle[last]
+	o.idle = o.idle[:last]
+	return outliner
+}
+
+func (o *outlines) giveOutliner(outliner *scheduler.Outliner) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.idle = append(o.idle, outliner)
 }
 
 // put puts what is known of a job in the place of what was: nil for none, or none that plans anything.
-func (o *outlines) put(k scheduler.Key, j *scheduler.Job, damaged bool) {
+func (o *outlines) put(k scheduler.Key, one *scheduler.Outline, damaged bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	at, known := o.places[k]
 	delete(o.damaged, k)
 	switch {
 	case damaged:
 		o.damaged[k] = true
-	case j != nil && !known:
+	case one != nil && !known:
 		at = len(o.all)
 		o.all = append(o.all, scheduler.Outline{})
 		o.places[k], known = at, true
 	}
 	switch {
-	case known && j != nil:
-		o.all[at] = o.outliner.Outline(j)
+	case known && one != nil:
+		o.all[at] = *one
 	case known:
 		o.all[at] = scheduler.Outline{}
 		delete(o.places, k)
@@ -84,44 +113,87 @@ func (h *shared) eachForeseen(ctx context.Context, collection string, sees func(
 	case !follows && collection != "":
 		return h.eachPlanned(ctx, collection, sees, to)
 	case !follows:
-		if keys, err = h.jobKeys(ctx, "", nil); err != nil {
-			return err
-		}
-		if len(keys) > outlinesKept {
-			return h.eachPlanned(ctx, collection, sees, to)
-		}
-		o = &outlines{places: make(map[scheduler.Key]int, len(keys)), damaged: map[scheduler.Key]bool{}}
-		fresh := o
+		fresh := &outlines{places: map[scheduler.Key]int{}, damaged: map[scheduler.Key]bool{}}
 		time.AfterFunc(outlinesAge, func() { h.outlines.CompareAndSwap(fresh, nil) })
+		o, err = fresh, h.outlineAll(ctx, fresh)
+	default:
+		err = h.outline(ctx, keys, o)
 	}
-	r := h.newPlanReader(to)
-	if err := r.outline(ctx, keys, o); err != nil {
+	if errors.Is(err, errTooMany) {
+		return h.eachPlanned(ctx, collection, sees, to)
+	}
+	if err != nil {
 		return err
 	}
 	o.asOf = last
 	h.outlines.Store(o)
-	return r.addOutlined(ctx, o, func(k scheduler.Key) bool {
+	return h.newPlanReader(to).addOutlined(ctx, o, func(k scheduler.Key) bool {
 		return (collection == "" || k.Collection == collection) && (sees == nil || sees(k.Collection))
 	})
 }
 
-// outline brings the outlines of jobs up to date.
-func (r *planReader) outline(ctx context.Context, keys []scheduler.Key, o *outlines) error {
-	return inChunks(ctx, keys, func(ctx context.Context, chunk []scheduler.Key) error {
-		jobs, damaged, err := r.load(ctx, chunk)
-		if err != nil {
-			return err
+// errTooMany says that there are more jobs than outlines are kept of.
+var errTooMany = errors.New("there are too many jobs to keep their outlines")
+
+// outlineAll makes the outlines of all jobs. They are read as they lie in the store, which is much less work for it than to
+// look them up. One that is written meanwhile may be as it was: it is read again the next time.
+func (h *shared) outlineAll(ctx context.Context, o *outlines) error {
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	read, chunk := 0, []scheduler.Stored(nil)
+	pass := func() {
+		full := chunk
+		g.Go(func() error { return h.outlineStored(gctx, o, full) })
+		chunk = make([]scheduler.Stored, 0, batchKeys)
+	}
+	err := h.Store.EachStoredJob(gctx, func(st scheduler.Stored) error {
+		read++
+		if read > outlinesKept {
+			return errTooMany
 		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		for _, k := range chunk {
-			o.put(k, nil, slices.Contains(damaged, k))
-		}
-		for _, j := range jobs {
-			o.put(j.Key, j, false)
+		if chunk = append(chunk, st); len(chunk) >= batchKeys {
+			pass()
 		}
 		return nil
 	})
+	pass()
+	return cmp.Or(g.Wait(), err)
+}
+
+// outline brings the outlines of jobs up to date.
+func (h *shared) outline(ctx context.Context, keys []scheduler.Key, o *outlines) error {
+	return inChunks(ctx, keys, func(ctx context.Context, chunk []scheduler.Key) error {
+		stored, err := h.stored(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		for _, k := range chunk {
+			o.put(k, nil, false)
+		}
+		return h.outlineStored(ctx, o, stored)
+	})
+}
+
+// outlineStored makes the outlines of stored jobs.
+func (h *shared) outlineStored(ctx context.Context, o *outlines, stored []scheduler.Stored) error {
+	outliner := o.takeOutliner()
+	defer o.giveOutliner(outliner)
+	for i, st := range stored {
+		if i%yieldAfter == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		one, err := outliner.Read(&o.definitions, st, h.Actions, h.Secrets)
+		_, damaged := errors.AsType[*scheduler.DamagedError](err)
+		switch {
+		case err != nil && !damaged:
+			return err
+		case damaged || one.State.Final():
+			o.put(st.Key, nil, damaged)
+		default:
+			o.put(st.Key, &one, false)
+		}
+	}
+	return nil
 }
 
 // addOutlined counts what the jobs plan that are wanted.
