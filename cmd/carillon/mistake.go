@@ -52,7 +52,8 @@ func plainer(n *kong.Node, err error) error {
 	text := err.Error()
 	if m := oneOf.FindStringSubmatch(text); m != nil {
 		words := strings.Split(strings.TrimSuffix(m[2], `,""`), ",")
-		return fmt.Errorf("%s: %s is not one of %s", strings.Trim(m[1], "[<>]"), m[3], strings.ReplaceAll(strings.Join(words, ", "), `"`, ""))
+		name, all := strings.Trim(m[1], "[<>]"), strings.ReplaceAll(strings.Join(words, ", "), `"`, "")
+		return fmt.Errorf("%s: %s is not one of %s", name, m[3], all)
 	}
 	if m := missing.FindStringSubmatch(text); m != nil {
 		return fmt.Errorf("%s: is missing", m[1])

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler/rest"
 	"github.com/carillon-sched/carillon/scheduler/schema"
@@ -25,7 +27,8 @@ Examples:
 
     carillon schema > job.schema.json
     carillon schema collection
-    carillon schema openapi > openapi.json`
+    carillon schema openapi > openapi.json
+    carillon schema --json           in one line`
 }
 
 // Run prints a schema.
@@ -38,6 +41,9 @@ func (c schemaCmd) Run(t *terminal.Terminal) error {
 		text = schema.CollectionText
 	case "openapi":
 		text = append(rest.OpenAPI(thisBuild().Version), '\n')
+	}
+	if t.JSON {
+		return t.PrintJSON(json.RawMessage(text))
 	}
 	t.Printf("%s", text)
 	return nil

@@ -6,16 +6,16 @@ import (
 )
 
 // ShapeOf returns what a reader takes, which it learns from the reader itself: it has it read documents, beginning with an
-// empty one, and notes what is asked for ([Object.String], [Object.Require] and the others). Where that may depend
-// on what is in a document, it has the reader read others, in which
+// empty one, and notes what is asked for ([Object.String], [Object.Require] and the others). Where that may depend on what
+// is in a document, it has the reader read others, in which
 //
 //   - a word is each of those that are allowed, and what may be true is true;
 //   - a member that is only looked at ([Object.Has], [Object.Value]) is once of each kind: what the reader then asks for is
 //     what the member may be, and if it asks for nothing, the member is none that a document may have;
 //   - an object that may have members of any name, as [Object.Done] is not called on it, has one with the name "*".
 //
-// An object with a member type that is one of some words is of a kind for each of them. A member errorAction is taken for
-// an action, like the one it stands in.
+// An object whose member type is one of some words, and is asked for first, is of a kind for each of them. A member
+// errorAction is taken for an action, like the one it stands in.
 func ShapeOf(read func(o *Object)) *Shape {
 	e := explorer{read: read, tried: map[string]bool{}, root: draft{forms: []Form{{Kind: FormObject}}}}
 	e.try(trial{document: ObjectValue()})
@@ -98,14 +98,13 @@ func (e *explorer) explore(t trial) {
 		}
 	}
 	wanted := slices.DeleteFunc(v.asked, func(a asked) bool { return slices.ContainsFunc(ways[a.object], step.recurs) })
-	for _, a := range wanted {
-		if a.name == "type" && a.form.Kind == FormWord {
-			e.place(t.document, ways[a.object]).split(a.form.Words)
-		}
-	}
 	places := map[*Object]*draft{}
 	for _, a := range wanted {
 		if places[a.object] == nil {
+			places[a.object] = e.place(t.document, ways[a.object])
+		}
+		if a.name == "type" && a.form.Kind == FormWord {
+			places[a.object].split(a.form.Words)
 			places[a.object] = e.place(t.document, ways[a.object])
 		}
 		places[a.object].file(a)

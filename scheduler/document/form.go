@@ -111,7 +111,7 @@ func (o *Object) wants(name string, f Form) {
 	}
 }
 
-// notes notes what a reader says of a member, or of the object itself if name is "", for whoever explores it.
+// notes keeps what a reader says of a member, or of the object itself if name is "", for whoever explores it.
 func (o *Object) notes(name string, n note) {
 	if v := o.reader.explored; v != nil {
 		v.asked = append(v.asked, asked{o, name, Form{}, n})

@@ -118,7 +118,7 @@ func (o *Object) Value(name string) (Value, bool) {
 }
 
 // Refuse reports a member that is there, is not null, and does not belong there. It returns whether it is.
-func (o *Object) Refuse(name, format string, args ...any) bool { //nolint:goprintffuncname // it adds a Problem
+func (o *Object) Refuse(name, format string, args ...any) bool {
 	i := o.find(name)
 	if i < 0 {
 		return false

@@ -94,7 +94,7 @@ func TestBothAccept(t *testing.T) {
 }
 
 // parse returns a document.
-func parse(t testing.TB, text string) document.Value {
+func parse(t *testing.T, text string) document.Value {
 	t.Helper()
 	v, err := document.Parse([]byte(text))
 	if err != nil {

@@ -41,7 +41,8 @@ func Bounds(s *document.Shape) string {
 		switch {
 		case !f.Bounded():
 		case f.Kind == document.FormLength:
-			return document.Duration{Exact: time.Duration(f.Least)}.String() + " to " + document.Duration{Exact: time.Duration(f.Most)}.String()
+			least, most := document.Duration{Exact: time.Duration(f.Least)}, document.Duration{Exact: time.Duration(f.Most)}
+			return least.String() + " to " + most.String()
 		default:
 			return strconv.FormatInt(f.Least, 10) + " to " + strconv.FormatInt(f.Most, 10)
 		}

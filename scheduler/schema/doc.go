@@ -8,9 +8,10 @@
 //     here: readers take names in any letter case, and schemas cannot. Words may
 //     be in any letter case, and texts may have a variable, ${CARILLON_…}, in
 //     them, as in job files.
-//   - Unknown members, also those of collections that are null, values of a wrong kind, unknown words, and numbers out of
-//     range are not valid. What readers look at more closely, such as the text
-//     of a cron expression, or which members go together, schemas leave to them.
+//   - Unknown members, also those of collections that are null, values of a
+//     wrong kind, unknown words, and numbers out of range are not valid. What
+//     readers look at more closely, such as the text of a cron expression, or
+//     which members go together, schemas leave to them.
 //
 // [JobText] and [CollectionText] are part of the program, as files that a test
 // keeps equal to [Job] and [Collection]; editors read them from a clone, too.

@@ -33,8 +33,8 @@ func Job(actions scheduler.ActionReader) document.Value {
 	w.define("collection", w.object("collection", scheduler.CollectionShape().Members, "object"))
 	return object(
 		is("$schema", text(draft)), is("$id", text("urn:carillon:job")), is("title", text("Carillon job")),
-		is("description", text("A job of Carillon, as in job files and over the APIs, with or without an envelope \"properties\" around its "+
-			"members. Names may be written in any letter case; this is how they are spelled.")),
+		is("description", text("A job of Carillon, as in job files and over the APIs, with or without an envelope \"properties\" around "+
+			"its members. Names may be written in any letter case; this is how they are spelled.")),
 		is("type", text("object")),
 		is("if", has("value", text("array"))),
 		is("then", object(is("properties", object(

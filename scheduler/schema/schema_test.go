@@ -16,7 +16,7 @@ import (
 var update = flag.Bool("update", false, "write the schemas as they are made now")
 
 // registry is all action types.
-func registry(t testing.TB) *actions.Registry {
+func registry(t *testing.T) *actions.Registry {
 	t.Helper()
 	all := builtin.New(builtin.Config{})
 	t.Cleanup(all.Close)

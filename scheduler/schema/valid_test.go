@@ -19,7 +19,7 @@ import (
 )
 
 // compiled is a schema that was found valid against the metaschema of its draft.
-func compiled(t testing.TB, text []byte) *jsonschema.Schema {
+func compiled(t *testing.T, text []byte) *jsonschema.Schema {
 	t.Helper()
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
@@ -37,7 +37,7 @@ func compiled(t testing.TB, text []byte) *jsonschema.Schema {
 }
 
 // invalid is what is wrong with a document, nil for nothing.
-func invalid(t testing.TB, s *jsonschema.Schema, v document.Value) error {
+func invalid(t *testing.T, s *jsonschema.Schema, v document.Value) error {
 	t.Helper()
 	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(v.JSON()))
 	if err != nil {
@@ -129,23 +129,41 @@ type source struct {
 	documents  []document.Value
 }
 
-// blocks are the documents in a page of the guide, files the files in a script.
-var (
-	blocks = regexp.MustCompile("(?s)```(?:yaml|json)\n(.*?)```")
-	files  = regexp.MustCompile(`(?ms)^-- \S+\.(?:yaml|json) --\n(.*?)(?:^-- |\z)`)
-)
+// wholes, blocks and files find the documents in a file, a page of the guide and a script.
+func wholes(text string) []string { return []string{text} }
+
+func blocks(text string) []string {
+	var all []string
+	for _, m := range regexp.MustCompile("(?s)```(?:yaml|json)\n(.*?)```").FindAllStringSubmatch(text, -1) {
+		all = append(all, m[1])
+	}
+	return all
+}
+
+func files(text string) []string {
+	var all []string
+	heads := regexp.MustCompile(`(?m)^-- \S+ --\n`).FindAllStringIndex(text+"\n", -1)
+	for i, head := range heads {
+		end := len(text)
+		if i+1 < len(heads) {
+			end = heads[i+1][0]
+		}
+		all = append(all, text[min(head[1], end):end])
+	}
+	return all
+}
 
 // sources returns all texts with documents that there are. What a file of the tests has wrong on purpose is left out, and a
 // variable has a value.
-func sources(t testing.TB) []source {
+func sources(t *testing.T) []source {
 	t.Helper()
 	var all []source
 	for _, from := range []struct {
 		kind, folder string
 		ends         []string
-		parts        *regexp.Regexp // nil: the whole
+		parts        func(text string) []string
 	}{
-		{"examples", "../../examples", []string{".yaml", ".json"}, nil},
+		{"examples", "../../examples", []string{".yaml", ".json"}, wholes},
 		{"docs", "../../cmd/carillon/docs", []string{".md"}, blocks},
 		{"testdata", "../../cmd/carillon/testdata", []string{".txtar"}, files},
 	} {
@@ -154,12 +172,8 @@ func sources(t testing.TB) []source {
 			if err != nil {
 				t.Fatal(err)
 			}
-			parts := [][]string{{"", string(data)}}
-			if from.parts != nil {
-				parts = from.parts.FindAllStringSubmatch(string(data), -1)
-			}
-			for _, part := range parts {
-				text := strings.ReplaceAll(part[1], "${CARILLON_ECHO}", "http://127.0.0.1:8080/echo")
+			for _, part := range from.parts(string(data)) {
+				text := strings.ReplaceAll(part, "${CARILLON_ECHO}", "http://127.0.0.1:8080/echo")
 				if documents, err := document.ParseAll([]byte(text)); err == nil {
 					all = append(all, source{from.kind, name, documents})
 				}
@@ -170,7 +184,7 @@ func sources(t testing.TB) []source {
 }
 
 // filesOf returns the files below a folder whose names end so.
-func filesOf(t testing.TB, folder string, ends ...string) []string {
+func filesOf(t *testing.T, folder string, ends ...string) []string {
 	t.Helper()
 	var files []string
 	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {

@@ -166,7 +166,7 @@ func told(path string, s *document.Shape, around *document.Members) Member {
 		t.Members = append(t.Members, short(path+"."+m.Free.Name, m.Free))
 	}
 	for _, kind := range m.Kinds {
-		t.addKind(path, kind)
+		t.Members = addKind(t.Members, path, kind)
 	}
 	for i := range t.Members {
 		if all := t.Members[i].Types; len(m.Kinds) > 0 && len(all) == len(wordsOf(m)) {
@@ -177,16 +177,17 @@ func told(path string, s *document.Shape, around *document.Members) Member {
 	return t
 }
 
-// addKind adds the members of a kind of an object.
-func (t *Member) addKind(path string, kind document.ObjectKind) {
+// addKind returns members with those of a kind of an object.
+func addKind(members []Member, path string, kind document.ObjectKind) []Member {
 	for _, inner := range kind.Members.Known {
-		i := slices.IndexFunc(t.Members, func(m Member) bool { return m.Name == inner.Name })
+		i := slices.IndexFunc(members, func(m Member) bool { return m.Name == inner.Name })
 		if i < 0 {
-			i, t.Members = len(t.Members), append(t.Members, short(path+"."+inner.Name, inner))
+			i, members = len(members), append(members, short(path+"."+inner.Name, inner))
 		}
-		t.Members[i].Types = append(t.Members[i].Types, kind.Words...)
-		t.Members[i].Required = t.Members[i].Required && inner.Required
+		members[i].Types = append(members[i].Types, kind.Words...)
+		members[i].Required = members[i].Required && inner.Required
 	}
+	return members
 }
 
 // wordsOf returns the types that an object may have.
