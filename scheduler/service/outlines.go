@@ -60,7 +60,9 @@ func (o *outlines) put(k scheduler.Key, j *scheduler.Job, damaged bool) {
 }
 
 // fresh reports whether the outlines may still be followed.
-func (o *outlines) fresh() bool { return time.Since(o.made) < outlinesAge && o.outlined <= outlinedMost }
+func (o *outlines) fresh() bool {
+	return time.Since(o.made) < outlinesAge && o.outlined <= outlinedMost
+}
 
 // keep keeps outlines for the next forecast, unless they are too old.
 func (h *shared) keep(o *outlines) {
