@@ -90,8 +90,7 @@ func (g *Registry) ReadAction(kind string, o *document.Object) scheduler.Action 
 	}
 	action := e.reader.ReadAction(e.kind, o)
 	for _, m := range g.members {
-		if !slices.Contains(m.kinds, e.kind) && o.Has(m.name) {
-			o.Problem(m.name, "belongs to type %s, not %s", strings.Join(m.kinds, " or "), e.kind)
+		if !slices.Contains(m.kinds, e.kind) && o.Refuse(m.name, "belongs to type %s, not %s", strings.Join(m.kinds, " or "), e.kind) {
 			action = nil
 		}
 	}

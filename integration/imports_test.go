@@ -39,13 +39,15 @@ var layers = []layer{
 	{path: "scheduler/spec/internal/calendar", imports: []string{"scheduler/spec/internal/work"}, never: outside},
 	{path: "scheduler/spec/internal/...", imports: []string{"scheduler/document"}, never: outside},
 	{path: "scheduler/internal/climb", never: outside},
+	{path: "scheduler/internal/hostile", imports: []string{"scheduler/internal/climb"}}, // for tests
 	{path: "scheduler/internal/plainjson", never: outside},
 	{path: "scheduler", imports: []string{"scheduler/internal/plainjson", "scheduler/spec", "scheduler/document"}, never: outside},
 	{path: "scheduler/access", never: outside},
 	{path: "scheduler/trail", imports: append([]string{"scheduler/internal/plainjson"}, decisions...), never: outside},
 	{path: "scheduler/view", imports: append([]string{"scheduler/access"}, decisions...), never: outside},
+	{path: "scheduler/schema", imports: append([]string{"scheduler/access", "scheduler/view"}, decisions...), never: outside},
 	{path: "scheduler/awx", imports: decisions, never: outside},
-	{path: "scheduler/why", imports: decisions, never: outside},
+	{path: "scheduler/why", imports: append([]string{"scheduler/access", "scheduler/trail"}, decisions...), never: outside},
 	{path: "scheduler/forecast", imports: decisions, never: outside},
 	{path: "scheduler/ical", never: outside},
 	{path: "scheduler/limits", imports: []string{"scheduler", "scheduler/document"}, never: outside},
@@ -60,6 +62,7 @@ var layers = []layer{
 	{path: "scheduler/step", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
 	{path: "scheduler/service", imports: append([]string{"scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/historyindex", "scheduler/index", "scheduler/tokens", "scheduler/view", "scheduler/why"}, rooms...), never: outside},
 	{path: "scheduler/worker", imports: append([]string{"scheduler/limits"}, rooms...), never: outside},
+	{path: "scheduler/metrics", imports: append([]string{"scheduler/view", "scheduler/worker"}, decisions...), never: []string{"github.com/nats-io/..."}},
 	{path: "scheduler/importer", imports: decisions, never: outside},
 	{path: "scheduler/client", imports: append([]string{"scheduler/access", "scheduler/forecast", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...), never: server},
 	{path: "scheduler/rest/...", imports: apis},
@@ -89,7 +92,7 @@ var (
 	server    = []string{"github.com/nats-io/nats-server/..."} // programs that only ask a scheduler are small
 	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
 	rooms     = append([]string{"scheduler/access", "scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step", "scheduler/trail"}, decisions...)
-	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/ical", "scheduler/intake", "scheduler/secrets", "scheduler/service", "scheduler/tokens", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...)
+	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/ical", "scheduler/intake", "scheduler/schema", "scheduler/secrets", "scheduler/service", "scheduler/tokens", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...)
 	product   = []string{"scheduler/...", "store/...", "actions/..."}
 )
 
@@ -133,6 +136,8 @@ func TestMisdirected(t *testing.T) {
 		{"scheduler/service", "scheduler/access", ""},
 		{"scheduler/rest", "scheduler/access", ""},
 		{"scheduler/limits", "scheduler", ""},
+		{"scheduler/metrics", "scheduler/worker", ""},
+		{"scheduler/metrics", "store", "may not import"},
 		{"scheduler/limits", "scheduler/spec", "may not import"},
 		{"scheduler/limits", "net/http", "may not depend on"},
 		{"scheduler/rest", "scheduler/spec", ""},

@@ -50,27 +50,31 @@ func NewDefaultCollection() *Collection {
 func ReadCollection(name string, v document.Value) (*Collection, error) {
 	v = document.Merge(document.ObjectValue(), v) // without what is null, and a tree of its own
 	r := document.NewReader()
-	o := r.Object(v, "")
-	o.Ignore("type", "etag", "result", "dryRun")
-	if s, ok := o.String("name"); ok && s != name && s != PlainName(name) {
-		o.Problem("name", "is %q, but the collection is called %q", s, name)
-	}
-	o.Ignore("location", "tags")
-	_, _ = o.StringMap("tags")
-	_, _ = o.String("location")
 	c := &Collection{Name: name, State: Enabled, properties: document.ObjectValue()}
-	if id, ok := o.String("id"); ok && name != PlainName(name) && isIDOf(id, name, "") {
-		c.Scope, _, _ = ReadID(id)
-	}
-	if po, ok := o.Object("properties"); ok {
-		c.readProperties(po)
-		po.Done()
-		p, _ := v.Member("properties")
+	c.read(r.Object(v, ""))
+	if p, ok := v.Member(envelope); ok {
 		c.properties = p
 	}
-	o.Done()
 	c.top = v.Only("location", "tags")
 	return c, AsInvalid(r.Err())
+}
+
+// read reads the object of the whole document.
+func (c *Collection) read(o *document.Object) {
+	o.Ignore("type", "etag", "result", "dryRun")
+	if s, ok := o.String("name"); ok && s != c.Name && s != PlainName(c.Name) {
+		o.Problem("name", "is %q, but the collection is called %q", s, c.Name)
+	}
+	_, _ = o.StringMap("tags")
+	_, _ = o.String("location")
+	if id, ok := o.String("id"); ok && c.Name != PlainName(c.Name) && isIDOf(id, c.Name, "") {
+		c.Scope, _, _ = ReadID(id)
+	}
+	if po, ok := o.Object(envelope); ok {
+		c.readProperties(po)
+		po.Done()
+	}
+	o.Done()
 }
 
 func (c *Collection) readProperties(o *document.Object) {
@@ -89,7 +93,7 @@ func (c *Collection) readProperties(o *document.Object) {
 		}
 		so.Done()
 	}
-	if d, ok := exactDuration(o, "minRetryInterval", time.Millisecond, 24*time.Hour); ok {
+	if d, ok := o.ExactDuration("minRetryInterval", time.Millisecond, 24*time.Hour); ok {
 		c.MinRetryInterval = d
 	}
 	c.Targets = readTargets(o)

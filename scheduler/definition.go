@@ -22,15 +22,17 @@ type Definition struct {
 	Description string
 	Data        document.Value // what its templates may use: an object, or null for none
 
-	properties document.Value       // canonical, without state and status
-	secrets    bool                 // secrets stand in the properties, locked or not
-	usedData   []string             // members of Data that its templates use; * for all
-	refs       []document.SecretRef // shared secrets that the properties name
-	at         string               // where the properties stood in the document: "properties", or ""
-	warnings   []spec.Warning       // what is without effect in them, with paths from the document
-	raised     []string             // where actions stand whose default retryInterval was raised to minimum
-	minimum    time.Duration        // the shortest retryInterval that is allowed
-	plan       *spec.Plan           // of a text rule that was checked while it was read; nil: not compiled yet
+	properties   document.Value       // canonical, without state and status
+	secrets      bool                 // secrets stand in the properties, locked or not
+	usedData     []string             // members of Data that its templates use; * for all
+	refs         []document.SecretRef // shared secrets that the properties name
+	at           string               // where the properties stood in the document: "properties", or ""
+	warnings     []spec.Warning       // what is without effect in them, with paths from the document
+	raised       []string             // where actions stand whose default retryInterval was raised to minimum
+	minimum      time.Duration        // the shortest retryInterval that is allowed
+	scheduleText string               // see schedule; "": not worked out
+
+	plan *spec.Plan // of a text rule that was checked while it was read; nil: not compiled yet
 }
 
 // CatchUp is what happens to occurrences that were missed while no scheduler
@@ -100,6 +102,9 @@ func (d *Definition) UsesData(name string) bool {
 // schedule is the canonical text of what decides when the job runs, to tell
 // whether an edit changed it.
 func (d *Definition) schedule() string {
+	if d.scheduleText != "" {
+		return d.scheduleText
+	}
 	return d.properties.Only("startTime", "timeZone", "dst", "recurrence").String()
 }
 

@@ -76,10 +76,10 @@ func (d *Definition) readAction(o *document.Object, r *Reading) {
 }
 
 func (d *Definition) readPolicies(o *document.Object) {
-	if v, ok := exactDuration(o, "jitter", 0, 24*time.Hour); ok {
+	if v, ok := o.ExactDuration("jitter", 0, 24*time.Hour); ok {
 		d.Jitter = v
 	}
-	if v, ok := exactDuration(o, "timeout", MinTimeout, MaxTimeout); ok {
+	if v, ok := o.ExactDuration("timeout", MinTimeout, MaxTimeout); ok {
 		d.Timeout = v
 	}
 	if v, ok := o.Enum("overlap", string(OverlapSkip), string(OverlapAllow)); ok {
@@ -96,7 +96,7 @@ func (d *Definition) readPolicies(o *document.Object) {
 	if v, ok := co.Enum("policy", string(CatchUpOnce), string(CatchUpAll), string(CatchUpSkip)); ok {
 		d.CatchUp.Policy = CatchUpPolicy(v)
 	}
-	if v, ok := exactDuration(co, "window", time.Second, 366*24*time.Hour); ok {
+	if v, ok := co.ExactDuration("window", time.Second, 366*24*time.Hour); ok {
 		d.CatchUp.Window = v
 	}
 	co.Done()
@@ -129,24 +129,4 @@ func (d *Definition) readNotes(o *document.Object) {
 		}
 		d.Description = text
 	}
-}
-
-// exactDuration reads a duration without calendar units.
-func exactDuration(o *document.Object, name string, least, most time.Duration) (time.Duration, bool) {
-	d, ok := o.Duration(name)
-	if !ok {
-		return 0, false
-	}
-	v := d.Exact
-	switch {
-	case d.Months > 0:
-		o.Problem(name, "%s must not use years or months, whose length varies", d)
-	case v < least:
-		o.Problem(name, "%s is shorter than the allowed %s", d, document.Duration{Exact: least})
-	case v > most:
-		o.Problem(name, "%s is longer than the allowed %s", d, document.Duration{Exact: most})
-	default:
-		return v, true
-	}
-	return 0, false
 }

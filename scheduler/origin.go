@@ -11,6 +11,7 @@ import (
 type Origin struct {
 	Op       string `json:"op"`                 // what was asked for: put, patch, enable or disable
 	Name     string `json:"name,omitempty"`     // who asked, as far as that is certain; "" when it is not known
+	ID       string `json:"id,omitempty"`       // what tells them from others of the name
 	Via      string `json:"via,omitempty"`      // how that was found out: "token", "nats"
 	Address  string `json:"address,omitempty"`  // where the request came from
 	Claim    string `json:"claim,omitempty"`    // who they said that they are, which nobody has checked
@@ -44,7 +45,7 @@ func StoredEdit(data []byte) (LastEdit, bool) {
 func appendOrigin(b []byte, o *Origin) []byte {
 	b = document.StringValue(o.Op).AppendJSON(append(b, `,"origin":{"op":`...))
 	for _, at := range []struct{ member, text string }{
-		{`,"name":`, o.Name}, {`,"via":`, o.Via}, {`,"address":`, o.Address}, {`,"claim":`, o.Claim},
+		{`,"name":`, o.Name}, {`,"id":`, o.ID}, {`,"via":`, o.Via}, {`,"address":`, o.Address}, {`,"claim":`, o.Claim},
 	} {
 		if at.text != "" {
 			b = document.StringValue(at.text).AppendJSON(append(b, at.member...))
@@ -62,7 +63,7 @@ func (r *metaReader) origin() (o Origin) {
 	for _, at := range []struct {
 		member string
 		text   *string
-	}{{`,"name":"`, &o.Name}, {`,"via":"`, &o.Via}, {`,"address":"`, &o.Address}, {`,"claim":"`, &o.Claim}} {
+	}{{`,"name":"`, &o.Name}, {`,"id":"`, &o.ID}, {`,"via":"`, &o.Via}, {`,"address":"`, &o.Address}, {`,"claim":"`, &o.Claim}} {
 		if r.skip(at.member) {
 			*at.text = string(r.plain())
 		}

@@ -14,7 +14,7 @@ import (
 func TestStoredJobTellsWhereItsLastEditCameFrom(t *testing.T) {
 	for _, origin := range []scheduler.Origin{
 		{Op: "put"},
-		{Op: "patch", Name: "alice", Via: "token", Address: "192.0.2.7", Claim: "mallory", Replaces: 12},
+		{Op: "patch", Name: "alice", ID: "k3v9", Via: "token", Address: "192.0.2.7", Claim: "mallory", Replaces: 12},
 		{Op: "put", Name: `Ali"ce Müller`, Via: "oidc"}, // read by encoding/json
 	} {
 		j := job(t, "")

@@ -81,6 +81,15 @@ func (c *Collection) Admits(d *Definition, r *Reading) error {
 	return c.admitsPlan(q, plan)
 }
 
+// AdmitsPatch is Admits for what a patch made of a job, unless that is for people only, or turns it on or off: a job that was
+// there before its collection's quota can be disabled.
+func (c *Collection) AdmitsPatch(cur *Job, d *Definition, r *Reading) error {
+	if cur.Def.work() == d.work() {
+		return nil
+	}
+	return c.Admits(d, r)
+}
+
 func (c *Collection) admitsPlan(q Quota, plan *spec.Plan) error {
 	least := q.MaxRecurrence.ShortestInterval()
 	gap := plan.SmallestGap(least)

@@ -78,14 +78,19 @@ func (d *Draft) Definition() (*Definition, error) {
 func (r *Reading) Document(v document.Value) *Draft {
 	reader := document.NewReader()
 	reader.Knows(envelopeOf(v), r.words)
-	o := reader.Object(v, "")
+	d := r.document(reader.Object(v, ""))
+	d.Written = enveloped(v, d.At)
+	return d
+}
+
+// document reads the object of a whole job document.
+func (r *Reading) document(o *document.Object) *Draft {
 	inner, at := readEnvelope(o, r.Key)
 	d := &Draft{Object: inner, At: at, def: r.properties(inner)}
 	inner.Done()
 	if inner != o {
 		o.Done()
 	}
-	d.Written = enveloped(v, at)
 	return d
 }
 
@@ -144,6 +149,9 @@ func ReadPatch(k Key, v document.Value) (document.Value, error) {
 	return enveloped(v, at), AsInvalid(r.Err())
 }
 
+// envelope is the member that holds the properties, in a document that has it.
+const envelope = "properties"
+
 // envelopeNames are the members beside the properties. They name the job, or tell
 // what became of it; all are read-only.
 var envelopeNames = []string{"id", "type", "etag", "name", "collection", "result", "warnings", "dryRun"}
@@ -158,8 +166,8 @@ func readEnvelope(o *document.Object, k Key) (properties *document.Object, at st
 	if c, ok := o.String("collection"); ok && c != k.Collection && c != PlainName(k.Collection) {
 		o.Problem("collection", "is %q, but the job is put into %q", c, k.Collection)
 	}
-	if inner, ok := o.Object("properties"); ok {
-		return inner, "properties"
+	if inner, ok := o.Object(envelope); ok {
+		return inner, envelope
 	}
 	return o, ""
 }
@@ -176,8 +184,8 @@ func enveloped(v document.Value, at string) document.Value {
 // envelopeOf returns where the properties stand in a document that is to be read.
 func envelopeOf(v document.Value) string {
 	for _, m := range v.Members() {
-		if strings.EqualFold(m.Name, "properties") {
-			return "properties"
+		if strings.EqualFold(m.Name, envelope) {
+			return envelope
 		}
 	}
 	return ""

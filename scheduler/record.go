@@ -38,10 +38,16 @@ const (
 	ReasonCostly Reason = "costly"
 )
 
-// reasonWords are the reasons.
-var reasonWords = []string{
-	string(ReasonOverlap), string(ReasonPostponed), string(ReasonCatchUp), string(ReasonDisabled), string(ReasonDST), string(ReasonCostly),
-}
+// Reasons lists all of them.
+var Reasons = []Reason{ReasonOverlap, ReasonPostponed, ReasonCatchUp, ReasonDisabled, ReasonDST, ReasonCostly}
+
+// reasonWords are the same, as they are written.
+var reasonWords = func() (words []string) {
+	for _, r := range Reasons {
+		words = append(words, string(r))
+	}
+	return words
+}()
 
 // namesNone reports whether what was skipped for the reason is no occurrence.
 func (r Reason) namesNone() bool { return r == ReasonDST || r == ReasonCostly }

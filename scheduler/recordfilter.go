@@ -38,7 +38,7 @@ func (f *RecordFilter) Admits(r *Record, present string, exists bool) bool {
 	isOf := exists && SameIncarnation(r.UID, present)
 	switch {
 	case f.UID != "":
-		return r.UID != "" && r.UID == f.UID[:min(incarnationLength, len(f.UID))]
+		return f.Names(r.UID)
 	case f.Earlier:
 		return !isOf
 	}
@@ -104,6 +104,11 @@ func (f *RecordFilter) IsSelective() bool {
 
 // NeedsJob reports whether only the records of a job that is there are wanted.
 func (f *RecordFilter) NeedsJob() bool { return f.UID == "" && !f.Earlier }
+
+// Names reports whether UID asks for the records of the job with an incarnation, "" for none.
+func (f *RecordFilter) Names(incarnation string) bool {
+	return f.UID != "" && incarnation != "" && incarnation == f.UID[:min(incarnationLength, len(f.UID))]
+}
 
 // clockSkew is by how much the clocks of schedulers and of the store may differ.
 const clockSkew = time.Minute

@@ -21,11 +21,12 @@ func (r *Resubmission) of(occurrence string) string {
 }
 
 // ParseOccurrence reads the nominal instant of an occurrence of the job k: a
-// time as in a job ([document.ParseTime]), or the id of the occurrence or of one of its attempts.
+// time as in a job ([document.ParseTime]), or the id of the occurrence or of one of its attempts. Those
+// may have the collection's name within its scope, as the paths of a resource group show them.
 func ParseOccurrence(k Key, text string) (time.Time, error) {
 	instant := text
 	if name, rest, ok := strings.Cut(text, "@"); ok {
-		if name != k.String() {
+		if name != k.String() && name != k.Plain().String() {
 			return time.Time{}, Invalid("occurrence", fmt.Sprintf("%q is not an occurrence of %s", text, k))
 		}
 		instant, _, _ = strings.Cut(rest, "#")

@@ -36,6 +36,23 @@ func TestParseOccurrence(t *testing.T) {
 	}
 }
 
+// TestParseManagedOccurrence reads an id as the paths of a resource group show it.
+func TestParseManagedOccurrence(t *testing.T) {
+	s, err := scheduler.NewScope("s", "g")
+	if err != nil {
+		t.Fatal(err)
+	}
+	managed := scheduler.Key{Collection: s.Collection("partners"), Job: "job"}
+	for _, k := range []scheduler.Key{managed, managed.Plain()} {
+		if got, err := scheduler.ParseOccurrence(managed, k.String()+"@2026-03-02T09:00:00Z"); err != nil || clock(got) != "09:00:00" {
+			t.Errorf("%s: %s %v", k, got, err)
+		}
+	}
+	if _, err := scheduler.ParseOccurrence(managed.Plain(), managed.String()+"@2026-03-02T09:00:00Z"); err == nil {
+		t.Error("an occurrence of another scope's job is taken")
+	}
+}
+
 // resubmitting are changes of a baton that make it one by hand that repeats an occurrence.
 func resubmitting(nominal string) change {
 	return func(b *scheduler.Baton) {

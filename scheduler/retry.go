@@ -160,7 +160,7 @@ func (r *Reading) retryPolicy(o *document.Object, inherited RetryPolicy, at stri
 		r.raise(at)
 	}
 	p.readBackoff(ro)
-	if d, ok := exactDuration(ro, "jitter", 0, maxRetryJitter); ok {
+	if d, ok := ro.ExactDuration("jitter", 0, maxRetryJitter); ok {
 		p.Jitter = d
 	}
 	if set, ok := ReadStatuses(ro, "finalOn"); ok {
@@ -198,7 +198,8 @@ func (p *RetryPolicy) readBackoff(o *document.Object) {
 	if n, ok := o.Int("maxDoublings", 0, maxDoublings); ok {
 		p.Doublings = int(n)
 	}
-	if d, ok := exactDuration(o, "maxRetryInterval", p.Interval.Exact, maxRetryMonths*30*24*time.Hour); ok {
+	d, ok := o.ExactDuration("maxRetryInterval", 0, maxRetryMonths*30*24*time.Hour)
+	if ok && o.NotShorter("maxRetryInterval", d, p.Interval.Exact) {
 		p.Most = d
 	}
 }

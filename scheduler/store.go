@@ -33,7 +33,7 @@ type Store interface { //nolint:interfacebloat // the sum of its parts
 	History
 
 	// Collections keeps the settings of collections, by name.
-	Collections() Bucket
+	Collections() CheckedBucket
 
 	// Secrets keeps shared secrets by name, as sealed as it gets them.
 	Secrets() Bucket
@@ -76,6 +76,13 @@ type Bucket interface { //nolint:interfacebloat // all that named values need
 	Watch(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error
 }
 
+// CheckedBucket is a bucket with values that depend on each other: what is saved after a check is saved only if nothing in
+// the bucket has changed since.
+type CheckedBucket interface {
+	Bucket
+	SaveAfter(ctx context.Context, check func() error, name string, data []byte, replaces uint64) (uint64, error)
+}
+
 // Batons keeps batons, lane by lane, and delivers those that are due. Every move
 // is one atomic message.
 type Batons interface { //nolint:interfacebloat // every move of a baton
@@ -85,6 +92,7 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	EachBaton(ctx context.Context, lane int, f func(slot Slot, waiting bool) error) error
 	EachStoredBaton(ctx context.Context, lane int, f func(st Stored, waiting bool) error) error
 	AnyBaton(ctx context.Context, k Key) (*Stored, error)
+	EachDetached(ctx context.Context, k Key, found func(slot Slot, st Stored, running bool)) error
 	Stranded(ctx context.Context, lane int) ([]Stranded, error)
 
 	Arm(ctx context.Context, slot Slot, body []byte, at time.Time, waiting uint64) error

@@ -48,7 +48,7 @@ func readTargets(o *document.Object) map[string]*TargetRule {
 	if !ok {
 		return nil
 	}
-	to := o.Reader().Object(v, o.Path("targets"))
+	to := o.Inner("targets", v)
 	if n := len(v.Members()); n > maxTargets {
 		to.Problem("", "has %d members, at most %d are allowed", n, maxTargets)
 		return nil
@@ -99,7 +99,7 @@ func readTargetRule(o *document.Object) *TargetRule {
 		if n, ok := ro.Int("limit", 1, 1<<20); ok {
 			r.Rate = int(n)
 		}
-		if d, ok := exactDuration(ro, "per", time.Millisecond, 24*time.Hour); ok {
+		if d, ok := ro.ExactDuration("per", time.Millisecond, 24*time.Hour); ok {
 			r.Per = d
 		}
 		ro.Require("limit")
@@ -116,11 +116,12 @@ func readTargetRule(o *document.Object) *TargetRule {
 	if n, ok := bo.Int("failures", 1, 1<<20); ok {
 		r.Breaker.Failures = int(n)
 	}
-	if d, ok := exactDuration(bo, "openFor", time.Second, maxOpenFor); ok {
+	if d, ok := bo.ExactDuration("openFor", time.Second, maxOpenFor); ok {
 		r.Breaker.OpenFor = d
 	}
 	r.Breaker.Most = max(r.Breaker.Most, r.Breaker.OpenFor)
-	if d, ok := exactDuration(bo, "maxPostponement", r.Breaker.OpenFor, maxPutOff); ok {
+	d, ok := bo.ExactDuration("maxPostponement", 0, maxPutOff)
+	if ok && bo.NotShorter("maxPostponement", d, r.Breaker.OpenFor) {
 		r.Breaker.Most = d
 	}
 	bo.Done()

@@ -75,6 +75,21 @@ func (s *Store) AnyBaton(ctx context.Context, k scheduler.Key) (*scheduler.Store
 	return found, err
 }
 
+// EachDetached calls found for the batons of detached runs of a job, waiting or running, in no particular order. Of very many
+// it is not called for all.
+func (s *Store) EachDetached(
+	ctx context.Context, k scheduler.Key, found func(slot scheduler.Slot, st scheduler.Stored, running bool),
+) error {
+	own := scheduler.Slot{Key: k}
+	get := directRequest{Subjects: []string{s.timerSubject(own) + ".*", s.fireSubject(own) + ".*"}, Batch: runningAtOnce}
+	return s.directGet(ctx, s.cfg.stream(timersStream(s.Lane(k))), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
+		if slot, ok := s.slotOf(m.Subject); ok {
+			found(slot, scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}, m.Subject == s.fireSubject(slot))
+		}
+		return true
+	}, func(*nats.Msg) {})
+}
+
 // Arm makes a baton wait until at. waiting is the sequence of the waiting
 // baton it replaces, 0 when none may wait. scheduler.ErrConflict otherwise.
 func (s *Store) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {

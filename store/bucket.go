@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
 // bucket keeps values by name in a key-value bucket: collections, shared secrets
@@ -19,10 +21,12 @@ type bucket struct {
 	kv    jetstream.KeyValue
 }
 
-var _ scheduler.Bucket = bucket{}
+var _ scheduler.CheckedBucket = bucket{}
 
 // Collections keeps the settings of collections.
-func (s *Store) Collections() scheduler.Bucket { return bucket{s, collectionsBucket, s.collections} }
+func (s *Store) Collections() scheduler.CheckedBucket {
+	return bucket{s, collectionsBucket, s.collections}
+}
 
 // Secrets keeps shared secrets.
 func (s *Store) Secrets() scheduler.Bucket { return bucket{s, secretsBucket, s.secrets} }
@@ -30,28 +34,39 @@ func (s *Store) Secrets() scheduler.Bucket { return bucket{s, secretsBucket, s.s
 // Tokens keeps access tokens, of which it gets hashes.
 func (s *Store) Tokens() scheduler.Bucket { return bucket{s, tokensBucket, s.tokens} }
 
-// OpenTokens opens the access tokens alone, for a tool beside the schedulers: nothing else is created, and no setting is
-// fixed. The bucket has as many replicas as are stored or, before the first start of a scheduler, as the Config says.
-func OpenTokens(ctx context.Context, nc *nats.Conn, cfg Config) (scheduler.Bucket, error) {
+// OpenTokens opens the access tokens and the audit trail alone, for a tool beside the schedulers: nothing else is created,
+// and no setting is fixed. They have as many replicas as are stored or, before the first start of a scheduler, as the Config
+// says, and so the age of the trail.
+func OpenTokens(ctx context.Context, nc *nats.Conn, cfg Config) (scheduler.Bucket, trail.Store, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(publishTimeout))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas)}
 	if err := s.checkServer(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if s.publisher, err = newPublisher(nc); err != nil {
+		return nil, nil, err
 	}
 	if info, err := s.info(ctx, "KV_"+cfg.bucket("settings")); err == nil {
 		s.replicas, s.cfg.Storage = info.Config.Replicas, info.Config.Storage
 	}
-	if s.tokens, err = s.openTokens(ctx); err != nil {
-		return nil, err
+	if info, err := s.info(ctx, s.cfg.stream(auditStream)); err == nil {
+		s.cfg.AuditAge = info.Config.MaxAge
 	}
-	return s.Tokens(), nil
+	if s.tokens, err = s.openTokens(ctx); err == nil {
+		err = s.openTrail(ctx)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	bucket := s.Tokens()
+	return bucket, s, nil
 }
 
 // Load returns a value as it was saved. scheduler.ErrNotFound when there is none.
@@ -72,6 +87,30 @@ func (b bucket) Save(ctx context.Context, name string, data []byte, replaces uin
 	}
 	rev, err := b.kv.Update(ctx, name, data, replaces)
 	return rev, translate(err)
+}
+
+// SaveAfter is Save for a value that depends on the others of its bucket: check looks at them, and nothing is saved when one
+// of them has changed since. The errors are those of Save, with scheduler.ErrConflict for such a change, and those of check.
+func (b bucket) SaveAfter(
+	ctx context.Context, check func() error, name string, data []byte, replaces uint64,
+) (uint64, error) {
+	info, err := b.store.info(ctx, "KV_"+b.kv.Bucket())
+	if err != nil {
+		return 0, translate(err)
+	}
+	if err := check(); err != nil {
+		return 0, err
+	}
+	st, err := b.Load(ctx, name)
+	switch {
+	case err != nil && !errors.Is(err, scheduler.ErrNotFound):
+		return 0, err
+	case st.Revision != replaces: // 0 when there is none
+		return 0, fmt.Errorf("%s: %w: it is at another revision", name, scheduler.ErrConflict)
+	}
+	m := b.store.message("$KV."+b.kv.Bucket()+"."+name, data)
+	setHeader(m, jetstream.ExpectedLastSeqHeader, strconv.FormatUint(info.State.LastSeq, 10))
+	return b.store.publish(ctx, m)
 }
 
 // Remove deletes a value at a revision. scheduler.ErrConflict when the revision

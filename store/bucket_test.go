@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -60,6 +61,44 @@ func TestBucket(t *testing.T) {
 		mustBe(t, "remove it again", b.Remove(ctx, "a", last), scheduler.ErrConflict)
 		save("over what was removed", "3", last, scheduler.ErrConflict)
 		is("a", "3", save("new, after it was removed", "3", 0, nil))
+	})
+}
+
+// TestSaveAfter: what depends on the others of a bucket is saved only while they are as they were found.
+func TestSaveAfter(t *testing.T) {
+	inBuckets(t, func(t *testing.T, w *world, named scheduler.Bucket) {
+		b := named.(scheduler.CheckedBucket)
+		ctx := t.Context()
+		fine := func() error { return nil }
+		saveOther := func() error {
+			_, err := b.Save(ctx, rand.Text(), []byte("1"), 0)
+			return err
+		}
+		first, err := b.SaveAfter(ctx, fine, "a", []byte("1"), 0)
+		w.must(err)
+		for name, stale := range map[string]struct {
+			check    func() error
+			replaces uint64
+			want     error
+		}{
+			"another one has changed":  {saveOther, first, scheduler.ErrConflict},
+			"it is there already":      {fine, 0, scheduler.ErrConflict},
+			"it is another":            {fine, first + 9, scheduler.ErrConflict},
+			"the check says no":        {func() error { return scheduler.ErrInvalid }, first, scheduler.ErrInvalid},
+			"the check says not found": {func() error { return scheduler.ErrNotFound }, first, scheduler.ErrNotFound},
+		} {
+			_, err := b.SaveAfter(ctx, stale.check, "a", []byte("2"), stale.replaces)
+			mustBe(t, name, err, stale.want)
+		}
+		again, err := b.SaveAfter(ctx, fine, "a", []byte("2"), first)
+		w.must(err)
+		st, err := b.Load(ctx, "a")
+		if err != nil || string(st.Data) != "2" || st.Revision != again {
+			t.Errorf("loaded %+v, %v", st, err)
+		}
+		w.must(b.Remove(ctx, "a", again))
+		_, err = b.SaveAfter(ctx, fine, "a", []byte("3"), 0)
+		mustBe(t, "new, after it was removed", err, nil)
 	})
 }
 

@@ -83,6 +83,10 @@ const (
 	lastOfTries = 5
 )
 
+// anySubject is the filter of all messages of a stream. With one that matches all
+// of them instead, the server counts those that follow a batch by the subjects.
+const anySubject = ""
+
 // forward reads the messages that match a filter and have a sequence from a
 // first one on and before end, but no more than most. all tells whether there
 // are no others.

@@ -173,7 +173,7 @@ func (s *Store) HistorySpan(ctx context.Context) (scheduler.HistorySpan, error) 
 // on, until f returns false or there are no more.
 func (s *Store) RecordsFrom(ctx context.Context, from uint64, f func(*scheduler.Record) bool) error {
 	for {
-		messages, all, err := s.forward(ctx, s.cfg.stream("HISTORY"), s.historyFilter(scheduler.Key{}), from, math.MaxInt64, batchSize)
+		messages, all, err := s.forward(ctx, s.cfg.stream("HISTORY"), anySubject, max(from, 1), math.MaxInt64, batchSize)
 		if err != nil {
 			return err
 		}

@@ -42,6 +42,9 @@ func (s *Store) scanAll(
 // scanFilters are the subjects that have all records that are looked for.
 func (s *Store) scanFilters(k scheduler.Key, outcomes []scheduler.Outcome) []string {
 	if len(outcomes) == 0 || len(outcomes) == len(scheduler.Outcomes) {
+		if k.Collection == "" {
+			return []string{anySubject}
+		}
 		return []string{s.historyFilter(k)}
 	}
 	collection := k.Collection

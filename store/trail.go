@@ -159,6 +159,18 @@ func (s *Store) LastEntry(ctx context.Context) (uint64, error) {
 	return info.State.LastSeq, nil
 }
 
+// FirstEntry returns when the first entry was stored that is kept, the zero time when there is none.
+func (s *Store) FirstEntry(ctx context.Context) (time.Time, error) {
+	if err := s.settleTrail(ctx); err != nil {
+		return time.Time{}, err
+	}
+	info, err := s.trail.Info(ctx)
+	if err != nil || info.State.Msgs == 0 {
+		return time.Time{}, translate(err)
+	}
+	return info.State.FirstTime.UTC(), nil
+}
+
 // FollowEntries calls f for every entry of a scope after a sequence, in their order and as they come, until ctx is done.
 // What is no entry is left out. f may be called a last time while FollowEntries returns.
 func (s *Store) FollowEntries(ctx context.Context, of trail.Scope, after uint64, f func(*trail.Entry)) error {

@@ -170,3 +170,21 @@ func TestWrittenJobsAreToldInTheirOrder(t *testing.T) {
 		}
 	})
 }
+
+// TestTrailTellsWhenItBegins shows since when there are entries.
+func TestTrailTellsWhenItBegins(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		if at, err := w.store.FirstEntry(t.Context()); err != nil || !at.IsZero() {
+			t.Errorf("empty: %s, %v", at, err)
+		}
+		time.Sleep(time.Hour)
+		began := time.Now().UTC()
+		for range 2 {
+			w.must(w.store.AppendEntry(t.Context(), entry(trail.Job, "a", "x", "")))
+			time.Sleep(time.Hour)
+		}
+		if at, err := w.store.FirstEntry(t.Context()); err != nil || at.Sub(began).Abs() > time.Minute {
+			t.Errorf("%s, %v, want %s", at, err, began)
+		}
+	})
+}

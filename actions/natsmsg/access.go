@@ -96,7 +96,8 @@ func readServers(o *document.Object) []string {
 	var texts []string
 	path := func(i int) string { return o.Element("servers", i) }
 	if v.Kind() == document.KindString {
-		texts = strings.Split(v.Text(), ",")
+		text, _ := o.String("servers")
+		texts = strings.Split(text, ",")
 		path = func(int) string { return o.Path("servers") }
 	} else if texts, ok = o.Strings("servers"); !ok {
 		return nil

@@ -87,7 +87,7 @@ func readCustom(o *document.Object) (custom map[string]any, secrets []secretProp
 	v, _ := o.Value("customMessageProperties")
 	custom = make(map[string]any, len(v.Members()))
 	for _, m := range v.Members() {
-		value, wrong := customValue(m.Value)
+		value, wrong := customValue(co, m)
 		switch {
 		case m.Name == "":
 			co.Problem("", `"" cannot be the name of a property`)
@@ -116,21 +116,22 @@ func isSecret(m document.Member) bool {
 	}
 }
 
-// customValue returns what is sent for v: nothing for null. wrong is why it
+// customValue returns what is sent for the member m of o: nothing for null. wrong is why it
 // must not be given; with a value, jobs that were stored before have it.
-func customValue(v document.Value) (value any, wrong string) {
-	switch v.Kind() {
+func customValue(o *document.Object, m document.Member) (value any, wrong string) {
+	switch m.Value.Kind() {
 	case document.KindString:
-		return v.Text(), ""
+		value, _ = o.String(m.Name)
 	case document.KindBool:
-		return v.Bool(), ""
+		value, _ = o.Bool(m.Name)
 	case document.KindNumber:
-		return customNumber(v.Text())
+		text, _ := o.Number(m.Name)
+		return customNumber(text)
 	case document.KindNull:
-		return nil, ""
 	default:
-		return nil, "must be a string, number or boolean, not " + v.Kind().String()
+		return nil, "must be a string, number or boolean, not " + m.Value.Kind().String()
 	}
+	return value, ""
 }
 
 // customNumber returns a long, or a double for what is not written as a whole

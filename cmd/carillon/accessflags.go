@@ -86,14 +86,17 @@ func (f accessFlags) certificateRules() ([]access.Rule, error) {
 
 // admission is who may use the API, and how they reach it.
 type admission struct {
-	flags accessFlags
-	local bool                 // only this machine reaches the address
-	tls   *certificates.Keeper // nil: without TLS
+	flags    accessFlags
+	loopback bool                 // the address is one
+	local    bool                 // and only programs of this machine are let in
+	tls      *certificates.Keeper // nil: without TLS
 }
 
-// admit reads the certificates, and says in cfg who may use the API on an address.
-func (f accessFlags) admit(ctx context.Context, addr string, cfg *node.Config, log *slog.Logger) (*admission, error) {
-	a := &admission{flags: f, local: len(listen.Exposed(ctx, listen.Flag{Name: "http", Addr: addr})) == 0}
+// admit reads the certificates, and says in cfg who may use the API on an address. Where hosts are names that it answers
+// to, something before it leads others here.
+func (f accessFlags) admit(ctx context.Context, addr string, hosts []string, cfg *node.Config, log *slog.Logger) (*admission, error) {
+	a := &admission{flags: f, loopback: len(listen.Exposed(ctx, listen.Flag{Name: "http", Addr: addr})) == 0}
+	a.local = a.loopback && len(hosts) == 0
 	cfg.Rate, cfg.RateBurst = f.Rate, int(f.Rate*burst)
 	cfg.Access.Local = a.local
 	switch {
@@ -153,7 +156,7 @@ func (a *admission) tell(ctx context.Context, n *node.Node, addr net.Addr, log *
 		log.Warn("nobody can use the API yet: it asks for a token, and there is none", "http", addr.String(),
 			"hint", "carillon token create --role admin --nats-url URL, or --open to let everybody in")
 	}
-	if !open && !a.local && a.tls == nil {
+	if !open && !a.loopback && a.tls == nil {
 		log.Warn("tokens go over the network unencrypted; use --tls-cert and --tls-key, or a proxy that does it", "http", addr.String())
 	}
 	return nil

@@ -23,8 +23,12 @@ func (d *dev) sayf(format string, args ...any) {
 	}
 }
 
-// greet says what runs where.
-func (d *dev) greet(ctx context.Context) {
+// greet says what runs where, and who may use it.
+func (d *dev) greet(ctx context.Context) error {
+	open, err := d.node.Load().Open(ctx)
+	if err != nil {
+		return fmt.Errorf("the access tokens cannot be read: %w", err)
+	}
 	d.sayf("carillon %s, data in %s", thisBuild().Version, d.cmd.Data)
 	d.sayf("")
 	d.sayf("  REST   %s", d.url())
@@ -42,9 +46,19 @@ func (d *dev) greet(ctx context.Context) {
 	default:
 		d.sayf("The connection strings of AMQP and queue: --show-connections, or --ports-file FILE")
 	}
+	d.sayf("%s", openness(open))
 	if exposed := listen.Exposed(ctx, d.cmd.listeners()...); len(exposed) > 0 {
 		d.t.Complain("warning", "other machines may reach "+listen.Names(exposed)+", and nothing asks for a password")
 	}
+	return nil
+}
+
+// openness says who may use what was started.
+func openness(open bool) string {
+	if open {
+		return `All of it is open to every program of this machine; "carillon token create --role admin" closes REST.`
+	}
+	return "REST asks for an access token; all else is open to every program of this machine."
 }
 
 // suggest names three commands to try next.

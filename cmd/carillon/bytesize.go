@@ -48,6 +48,14 @@ func (b byteSize) String() string {
 	return strconv.FormatInt(int64(b), 10) + "B"
 }
 
+// orNone is the size as a setting has it whose zero value is its default: 0 is none.
+func (b byteSize) orNone() int64 {
+	if b == 0 {
+		return -1
+	}
+	return int64(b)
+}
+
 // leastHold is the smallest --hold-memory: room for a thousand jobs or so, so that
 // more than one batch of them can be under way.
 const leastHold = 8 << 20

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
@@ -30,23 +31,36 @@ func TestByteSize(t *testing.T) {
 	}
 }
 
-// TestHoldMemoryDefault: the default of the flags is that of a worker.
-func TestHoldMemoryDefault(t *testing.T) {
+// TestMemoryDefaults: the defaults of the flags are those of what has the memory.
+func TestMemoryDefaults(t *testing.T) {
 	parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
-	found := 0
-	for _, command := range parser.Model.Children {
-		for _, flag := range command.Flags {
-			if flag.Name != "hold-memory" {
-				continue
-			}
-			found++
-			var b byteSize
-			if err := b.UnmarshalText([]byte(flag.Default)); err != nil || b != worker.DefaultHoldMemory {
-				t.Errorf("%s --hold-memory is %s by default, %v, a worker's is %s", command.Name, flag.Default, err, byteSize(worker.DefaultHoldMemory))
+	for name, want := range map[string]byteSize{
+		"hold-memory": worker.DefaultHoldMemory, "history-memory": service.DefaultHistoryMemory,
+	} {
+		found := 0
+		for _, command := range parser.Model.Children {
+			for _, flag := range command.Flags {
+				if flag.Name != name {
+					continue
+				}
+				found++
+				var b byteSize
+				if err := b.UnmarshalText([]byte(flag.Default)); err != nil || b != want {
+					t.Errorf("%s --%s is %s by default, %v, want %s", command.Name, name, flag.Default, err, want)
+				}
 			}
 		}
+		if found != 2 {
+			t.Errorf("%d commands have --%s, want serve and dev", found, name)
+		}
 	}
-	if found != 2 {
-		t.Errorf("%d commands have --hold-memory, want serve and dev", found)
+}
+
+// TestNoMemory: a size of 0 is none, and not the default of the setting.
+func TestNoMemory(t *testing.T) {
+	for size, want := range map[byteSize]int64{0: -1, 1: 1, 256 << 20: 256 << 20} {
+		if got := size.orNone(); got != want {
+			t.Errorf("%s: %d, want %d", size, got, want)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/collection"
 	"github.com/carillon-sched/carillon/cmd/carillon/contexts"
 	"github.com/carillon-sched/carillon/cmd/carillon/emulate"
+	"github.com/carillon-sched/carillon/cmd/carillon/explain"
 	"github.com/carillon-sched/carillon/cmd/carillon/importfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/initfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/natsuser"
@@ -48,6 +49,8 @@ type cli struct {
 	Health     healthCmd          `cmd:"" help:"Ask whether a scheduler or the emulators are ready."`
 	NATS       natsuser.Command   `cmd:"" name:"nats" help:"Print what users of a NATS server are to be permitted."`
 	Context    contexts.Command   `cmd:"" aliases:"contexts" help:"Keep the schedulers you work with, by name."`
+	Explain    explain.Command    `cmd:"" help:"Tell what a member of a job or a collection may be."`
+	Schema     schemaCmd          `cmd:"" help:"Print the JSON Schema of jobs or collections, for editors."`
 	Docs       docsCmd            `cmd:"" help:"Print the reference pages."`
 	Completion completionCmd      `cmd:"" help:"Print what makes a shell complete command lines."`
 	Help       helpCmd            `cmd:"" help:"Show what a command does, with examples."`

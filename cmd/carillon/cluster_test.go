@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -18,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
@@ -56,16 +58,30 @@ func newCluster(t *testing.T) *cluster {
 // start starts one of the servers, and returns its URL.
 func (c *cluster) start(i int) string {
 	c.t.Helper()
-	s, err := server.NewServer(c.options[i])
+	return natsServer(c.t, c.options[i])
+}
+
+// natsServer starts a NATS server in this process, and returns its URL.
+func natsServer(t *testing.T, o *server.Options) string {
+	t.Helper()
+	s, err := server.NewServer(o)
 	if err != nil {
-		c.t.Fatal(err)
+		t.Fatal(err)
 	}
 	s.Start()
-	c.t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	if !s.ReadyForConnections(10 * time.Second) {
-		c.t.Fatal("the server does not get ready")
+		t.Fatal("the server does not get ready")
 	}
 	return s.ClientURL()
+}
+
+// aloneServer starts a NATS server with JetStream that no other one belongs to, and returns its URL.
+func aloneServer(t *testing.T) string {
+	t.Helper()
+	return natsServer(t, &server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir(),
+	})
 }
 
 // lines is a log that is written to and read at the same time.
@@ -133,6 +149,21 @@ func (s *serving) untilReady(t *testing.T) {
 		_, err := os.Stat(s.ports)
 		return err == nil
 	})
+}
+
+// address returns where its API is.
+func (s *serving) address(t *testing.T) string {
+	t.Helper()
+	s.untilReady(t)
+	data, err := os.ReadFile(s.ports)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at listen.Ports
+	if err := json.Unmarshal(data, &at); err != nil {
+		t.Fatal(err)
+	}
+	return at.HTTP
 }
 
 // end stops it in good order.

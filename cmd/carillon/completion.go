@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/complete"
 	"github.com/carillon-sched/carillon/cmd/carillon/contexts"
 	"github.com/carillon-sched/carillon/cmd/carillon/docs"
+	"github.com/carillon-sched/carillon/cmd/carillon/explain"
 	"github.com/carillon-sched/carillon/cmd/carillon/initfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
@@ -85,6 +86,10 @@ func valuesAt(ctx context.Context, t *terminal.Terminal, p complete.Place) (foun
 	case p.Name == "page":
 		for _, page := range docs.Pages() {
 			found = append(found, complete.Candidate{Word: page.Name, Help: page.Summary})
+		}
+	case p.Name == "member":
+		for _, m := range explain.Ours().Below(p.Word) {
+			found = append(found, complete.Candidate{Word: m.Path, Help: m.Description})
 		}
 	case p.Name == "command":
 		parser, _ := newParser(t)

@@ -28,7 +28,9 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	who "github.com/carillon-sched/carillon/scheduler/rest/identity"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
@@ -48,6 +50,7 @@ type devCmd struct {
 	Data      string   `help:"Directory of jobs, history and the emulators' messages; one process at a time can use it." default:".carillon" placeholder:"DIR"`
 	Sync      string   `help:"How long a write may wait for the disk (what a power cut can cost), or always." default:"1s" placeholder:"DURATION"`
 	Hold      byteSize `name:"hold-memory" help:"Memory for jobs that are due, or soon will be, and their definitions." default:"160MiB" placeholder:"SIZE"`
+	History   byteSize `name:"history-memory" help:"Memory for an index of the history, which is made when somebody looks for records. 0: none." default:"256MiB" placeholder:"SIZE"`
 	Allow     []string `name:"allow-target" help:"Addresses that jobs may reach beside loopback ones: one, or a network as CIDR, 10.1.0.0/16. May be repeated." placeholder:"CIDR"`
 	Hosts     []string `name:"allowed-host" help:"Names that the HTTP servers answer to, beside those of loopback addresses: a name, or *.example.com. May be repeated." placeholder:"NAME"`
 	Pprof     string   `help:"Serve Go's profiles of this process there, at /debug/pprof/, for go tool pprof. A loopback address: they tell what is in its memory. Default: nowhere." placeholder:"ADDR"`
@@ -74,8 +77,9 @@ emulators alone, with settings.
 The secrets of jobs, and those of "carillon secrets", are sealed with a key that the first start makes in the data
 directory (secret.key).
 
-Retries may be as short as one second here. Port 0 takes a free port. Nothing is protected by a password, so only
-loopback addresses are listened on, unless --insecure-listen is given.
+Retries may be as short as one second here. Port 0 takes a free port. Everything is open to every program of this
+machine, which is why only loopback addresses are listened on, unless --insecure-listen is given. The first access token
+("carillon token create") closes the REST API, and nothing else.
 
 SIGTERM stops it in good order (exit code 0), and Ctrl-C does so too (130).
 
@@ -101,7 +105,7 @@ type dev struct {
 	cmd       devCmd
 	t         *terminal.Terminal
 	listener  net.Listener
-	profiles  *profiles.Server // nil without
+	profiles  *listen.Side // nil without
 	nats      *embedded.Server
 	emulators *emulate.Servers
 	node      atomic.Pointer[node.Node]
@@ -164,6 +168,9 @@ func (c devCmd) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if _, err := c.syncInterval(); err != nil {
+		return err
+	}
 	if c.Watch && !slices.ContainsFunc(c.Paths, func(path string) bool { return path != jobfile.Stdin }) {
 		return terminal.Hinted(terminal.Usagef("--watch: there is nothing to watch"),
 			"name job files, or directories of them: carillon dev --watch my-jobs")
@@ -195,18 +202,24 @@ func (c devCmd) emulation(ctx context.Context, t *terminal.Terminal) emulate.Con
 // syncAlways is the --sync with which every write waits for the disk.
 const syncAlways = "always"
 
+// syncInterval returns how long a write may wait for the disk; 0 for --sync always.
+func (c devCmd) syncInterval() (time.Duration, error) {
+	if c.Sync == syncAlways {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(c.Sync)
+	if err != nil || d <= 0 {
+		return 0, terminal.Usagef("--sync: %q is neither a duration such as 1s nor always", c.Sync)
+	}
+	return d, nil
+}
+
 func (c devCmd) startNATS(ctx context.Context, t *terminal.Terminal) (*embedded.Server, error) {
 	cfg := embedded.Config{
 		Dir: c.Data, Addr: c.NATS, Logger: c.Logger(t.Err), SyncAlways: c.Sync == syncAlways,
 		MaxConnections: connlimit.Share(connlimit.Files()),
 	}
-	if !cfg.SyncAlways {
-		d, err := time.ParseDuration(c.Sync)
-		if err != nil || d <= 0 {
-			return nil, terminal.Usagef("--sync: %q is neither a duration such as 1s nor always", c.Sync)
-		}
-		cfg.SyncInterval = d
-	}
+	cfg.SyncInterval, _ = c.syncInterval() // which was checked
 	_, percent := t.Lookup("GOGC")
 	_, limit := t.Lookup("GOMEMLIMIT")
 	if !percent && !limit {
@@ -237,8 +250,9 @@ func (d *dev) run(ctx context.Context) error {
 	n, err := node.Open(ctx, node.Config{
 		Store: store.Config{SyncAlways: d.cmd.Sync == syncAlways},
 		Conn:  nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart, Damaged: d.damaged(),
+		Access:   who.Config{Demand: who.OnceThereAre, Local: len(listen.Exposed(ctx, d.cmd.listeners()[0])) == 0},
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
-		Limits: scheduler.Limits{MinRetryInterval: devMinRetry},
+		Limits: scheduler.Limits{MinRetryInterval: devMinRetry}, HistoryMemory: d.cmd.History.orNone(),
 		Worker: worker.Config{
 			OnRecord: d.records.Take, Grace: devGrace, Concurrency: min(defaultConcurrency, connlimit.Share(connlimit.Files())),
 			HoldMemory: int(d.cmd.Hold),
@@ -248,7 +262,9 @@ func (d *dev) run(ctx context.Context) error {
 		return err
 	}
 	d.node.Store(n)
-	d.greet(ctx)
+	if err := d.greet(ctx); err != nil {
+		return err
+	}
 	if err := d.applyFiles(ctx); err != nil {
 		return err
 	}
@@ -319,6 +335,7 @@ func (d *dev) applyFiles(ctx context.Context) error {
 
 // put puts a job without a way over HTTP.
 func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
+	ctx = access.With(ctx, &access.Principal{Name: "carillon dev", Via: access.ViaFiles})
 	jobs := d.node.Load().Service()
 	if j.IsCollection() {
 		return putCollectionIn(ctx, jobs, j)

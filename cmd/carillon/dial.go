@@ -12,24 +12,21 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/certificates"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
 // options are the connection options that the flags ask for.
 func (f natsFlags) options() []nats.Option {
-	var o []nats.Option
-	if f.Creds != "" {
-		o = append(o, nats.UserCredentials(f.Creds))
-	}
-	if f.CA != "" {
-		o = append(o, nats.RootCAs(f.CA))
-	}
-	if f.Cert != "" || f.Key != "" {
-		o = append(o, nats.ClientCert(f.Cert, f.Key))
-	}
-	return o
+	return remote.ConnectOptions(f.Creds, f.Inbox, f.files())
+}
+
+// files are what the connection trusts and shows.
+func (f natsFlags) files() certificates.Client {
+	return certificates.Client{CA: f.CA, Cert: f.Cert, Key: f.Key}
 }
 
 // dial connects to NATS, and waits for a server that is still starting.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ type historyCmd struct {
 	Since   string              `help:"Show only what started not before: 2026-03-08, 2026-03-08T02:30Z, or 2h, which is two hours ago." placeholder:"TIME"`
 	Until   string              `help:"Show only what started not after, likewise." placeholder:"TIME"`
 	ByEnd   bool                `help:"Have --since and --until ask when it ended, not when it started."`
-	Last    bool                `help:"Show the last attempt whole."`
+	Last    bool                `help:"Show the last attempt whole. It takes no number: -n 3 shows the last three records."`
 	Earlier bool                `help:"Show what an attempt left that was under way when its job was deleted."`
 	UID     string              `name:"uid" help:"Show the records of the job with this uid; --json has it." placeholder:"UID"`
 }
@@ -100,6 +101,10 @@ func (c historyCmd) top(otherwise int) int {
 func (c historyCmd) query(t *terminal.Terminal, now time.Time) (q client.HistoryQuery, err error) {
 	if c.Top != nil && *c.Top < 1 {
 		return q, terminal.Usagef("--top must be at least 1")
+	}
+	if _, err := strconv.ParseUint(c.Name, 10, 64); c.Last && err == nil {
+		return q, terminal.Hinted(terminal.Usagef("--last takes no number: it shows the last attempt whole"),
+			"-n "+c.Name+" shows the last "+c.Name+" records: carillon history JOB -n "+c.Name)
 	}
 	if c.Last && (c.Follow || c.Top != nil) {
 		return q, terminal.Usagef("--last shows one attempt; leave --follow and --top out")

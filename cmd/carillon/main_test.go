@@ -48,6 +48,11 @@ func TestMain(m *testing.M) {
 //	                       more are sent; with - for N, send until they are refused
 //	salvage (CONNECTION QUEUE)…  see that every message is there that was acknowledged in the last flood
 //	certificate CERT KEY   make files for --cert and --key
+//	authority NAME LEAF…   make NAME.crt, and by it LEAF.crt and LEAF.key of 127.0.0.1 and of clients
+//	publish SUBJECT [BODY]      publish a message on NATS
+//	monitored              compare the metrics in the last command's output with the page and with examples/observability
+//	exposition FILE        write them to a file
+//	dashboard FILE         write what the dashboard asks for to a file, as rules
 //	trust [CERT]           what make is to trust; without a file it uses HTTP for Service Bus
 func TestScripts(t *testing.T) {
 	examples, err := filepath.Abs("../../examples")
@@ -75,7 +80,8 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"ready": ready, "until": until, "refused": refused, "code": code, "term": terminate, "insist": insist, "tail": tail, "http": request, "keep": keep,
 			"make": makeQueue, "send": send, "receive": receive,
-			"flood": flood, "salvage": salvage, "followed": followed, "certificate": certificate, "trust": trust, "store": put,
+			"flood": flood, "salvage": salvage, "followed": followed, "certificate": certificate, "authority": certify, "trust": trust, "store": put,
+			"publish": publish, "monitored": monitored, "exposition": exposition, "dashboard": dashboard,
 		},
 	})
 }
@@ -103,7 +109,9 @@ func ready(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("HTTP", p.HTTP)
 	ts.Setenv("NATS", p.NATS)
 	ts.Setenv("PPROF", p.Pprof)
-	ts.Setenv("HTTP_ADDR", strings.TrimPrefix(p.HTTP, "http://"))
+	ts.Setenv("METRICS", p.Metrics)
+	_, address, _ := strings.Cut(p.HTTP, "://")
+	ts.Setenv("HTTP_ADDR", address)
 	ts.Setenv("NATS_ADDR", strings.TrimPrefix(p.NATS, "nats://"))
 	ts.Setenv("CARILLON_SERVER", p.HTTP)
 	ts.Setenv("AMQP", p.AMQP)

@@ -40,10 +40,11 @@ func commandPath(n *kong.Node) string {
 // How the parser says that a flag has a value that is not among its words, of which an empty one stands for the flag that
 // is not given, and that there is no such flag or command.
 var (
-	oneOf       = regexp.MustCompile(`^(--[a-z-]+|<[a-z]+>) must be one of (".*") but got (".*")$`)
+	oneOf       = regexp.MustCompile(`^(--[a-z-]+|\[?<[a-z]+>\]?) must be one of (".*") but got (".*")$`)
 	missing     = regexp.MustCompile(`^expected "(<.*>)"$`)
 	noValue     = regexp.MustCompile(`^(--[a-z-]+): expected .* but got "EOL"`)
 	unknownFlag = regexp.MustCompile(`^unknown flag (-[^,]*)`)
+	number      = regexp.MustCompile(`^"?\d+"?$`)
 	unexpected  = regexp.MustCompile(`^unexpected argument (.*?)(?:, did you mean .*)?$`)
 )
 
@@ -52,7 +53,8 @@ func plainer(n *kong.Node, err error) error {
 	text := err.Error()
 	if m := oneOf.FindStringSubmatch(text); m != nil {
 		words := strings.Split(strings.TrimSuffix(m[2], `,""`), ",")
-		return fmt.Errorf("%s: %s is not one of %s", strings.Trim(m[1], "<>"), m[3], strings.ReplaceAll(strings.Join(words, ", "), `"`, ""))
+		name, all := strings.Trim(m[1], "[<>]"), strings.ReplaceAll(strings.Join(words, ", "), `"`, "")
+		return fmt.Errorf("%s: %s is not one of %s", name, m[3], all)
 	}
 	if m := missing.FindStringSubmatch(text); m != nil {
 		return fmt.Errorf("%s: is missing", m[1])
@@ -66,6 +68,9 @@ func plainer(n *kong.Node, err error) error {
 	if m := unexpected.FindStringSubmatch(text); m != nil {
 		if len(n.Children) > 0 {
 			return unknownCommandError(n, m[1])
+		}
+		if n.Name == "history" && number.MatchString(m[1]) {
+			return fmt.Errorf("unexpected argument %q; -n %[1]s shows the last %[1]s records, and --last the last attempt whole", m[1])
 		}
 		return fmt.Errorf("unexpected argument %q", m[1])
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,20 +35,22 @@ type serveCmd struct {
 	accessFlags      `embed:"" group:"Who may use the REST API"`
 
 	HTTP         string        `name:"http" help:"Where the REST API listens. On a loopback address it is open until there is a token; on others it asks for one." env:"CARILLON_HTTP" default:"127.0.0.1:8080" placeholder:"ADDR"`
-	Hosts        []string      `name:"allowed-host" help:"Names that the REST API answers to. On a loopback address those of such addresses come beside, elsewhere addresses, and without this flag it answers to all. A name, or *.example.com; may be repeated." env:"CARILLON_ALLOWED_HOST" placeholder:"NAME"`
+	Hosts        []string      `name:"allowed-host" help:"Names that the REST API answers to. On a loopback address those of such addresses come beside, and it asks for a token; elsewhere addresses, and without this flag it answers to all. A name, or *.example.com; may be repeated." env:"CARILLON_ALLOWED_HOST" placeholder:"NAME"`
 	Connections  int           `name:"http-connections" help:"How many connections the API serves at once; the next one takes the place of the one that has been silent longest. 0: an eighth of the files that the process may open, at most 4096." env:"CARILLON_HTTP_CONNECTIONS" default:"0" placeholder:"N"`
 	Echo         bool          `help:"Answer at /echo what was received, to try jobs out." env:"CARILLON_SERVE_ECHO"`
 	Region       string        `help:"What targets are told as x-ms-scheduler-execution-region." env:"CARILLON_REGION" placeholder:"NAME"`
 	Proxy        string        `help:"Proxy that jobs' requests over HTTP go through: http, https, socks5 or socks5h." env:"CARILLON_PROXY" placeholder:"URL"`
 	PortsFile    string        `help:"Write the addresses to this file, as JSON, once everything runs." env:"CARILLON_PORTS_FILE" placeholder:"FILE"`
 	Pprof        string        `help:"Serve Go's profiles of this process there, at /debug/pprof/, for go tool pprof. A loopback address: they tell what is in its memory. Default: nowhere." env:"CARILLON_PPROF" placeholder:"ADDR"`
+	Metrics      string        `help:"Serve what is at /metrics of the REST API on an address of its own too, where nobody is asked who they are. It tells counts, and no names of jobs or targets." env:"CARILLON_METRICS" placeholder:"ADDR"`
 	MinRetryTime time.Duration `name:"min-retry-interval" help:"Shortest retryInterval of jobs, where a collection sets none." env:"CARILLON_MIN_RETRY_INTERVAL" default:"15s" placeholder:"DURATION"`
 }
 
 type natsFlags struct {
 	URL   string        `name:"nats-url" help:"Addresses of NATS servers, separated by commas." env:"CARILLON_NATS_URL" default:"nats://127.0.0.1:4222" placeholder:"URL"`
 	Creds string        `help:"Credentials file of the NATS user." env:"CARILLON_CREDS" type:"existingfile" placeholder:"FILE"`
-	CA    string        `name:"nats-ca" help:"Certificates to trust beside the system's, as PEM." env:"CARILLON_NATS_CA" type:"existingfile" placeholder:"FILE"`
+	Inbox string        `name:"inbox-prefix" help:"What the NATS user gets its answers below, such as _INBOX_carillon." env:"CARILLON_INBOX_PREFIX" default:"_INBOX" placeholder:"NAME"`
+	CA    string        `name:"nats-ca" help:"Authorities of the servers to trust, in place of the system's, as PEM." env:"CARILLON_NATS_CA" type:"existingfile" placeholder:"FILE"`
 	Cert  string        `name:"nats-cert" help:"Client certificate, as PEM." env:"CARILLON_NATS_CERT" type:"existingfile" placeholder:"FILE"`
 	Key   string        `name:"nats-key" help:"Key of the client certificate, as PEM." env:"CARILLON_NATS_KEY" type:"existingfile" placeholder:"FILE"`
 	Sync  bool          `name:"nats-sync-always" help:"The NATS server waits for the disk at every write: sync_interval is always there. Records then wait together, and jobs that are due at one instant are fired earlier." env:"CARILLON_NATS_SYNC_ALWAYS"`
@@ -71,6 +74,7 @@ type workFlags struct {
 	Concurrency int           `help:"Attempts in flight." env:"CARILLON_CONCURRENCY" default:"256" placeholder:"N"`
 	PerTarget   int           `help:"Of these, to one host and port. It begins with 8, and earns one with each success or answer within a second. 0: a quarter." env:"CARILLON_PER_TARGET" default:"0" placeholder:"N"`
 	HoldMemory  byteSize      `help:"Memory for jobs that are due, or soon will be, and their definitions: of a herd, as many as fit are ready at the instant. What the process needs is twice that, and a bit." env:"CARILLON_HOLD_MEMORY" default:"160MiB" placeholder:"SIZE"`
+	History     byteSize      `name:"history-memory" help:"Memory for an index of the history, which is made when somebody looks for records and dropped ten minutes after the last one did; what has no room in it is found slowly. 0: none." env:"CARILLON_HISTORY_MEMORY" default:"256MiB" placeholder:"SIZE"`
 	Grace       time.Duration `help:"How long a stop waits for running attempts before it leaves them to another process." env:"CARILLON_GRACE" default:"20s" placeholder:"DURATION"`
 }
 
@@ -80,13 +84,14 @@ func (serveCmd) Help() string {
 and any may be stopped or killed. NATS must be 2.12 or later with JetStream.
 
 /healthz answers while the process lives; /readyz when it works and NATS takes writes, or says why not. SIGTERM stops it in good
-order. Failed attempts are logged at warn; the others at info on a terminal, and else at debug.
+order. Failed attempts are logged at warn; the others at info on a terminal, and else at debug. /metrics is for
+Prometheus, which needs a reader's token where the API asks for one, or --metrics: see "carillon docs monitoring".
 
 A start waits for NATS, also for a cluster that has just formed, as long as --nats-wait says. Jobs that call
 ${CARILLON_ECHO}, as the examples do, need --echo; its variable is CARILLON_SERVE_ECHO.
 
 On a loopback address the REST API is open to every program of this machine, until the first token is made, or with
---auth. On other addresses it asks for a token (carillon token create), for one of --oidc-issuer, or for a client
+--auth. On other addresses, and with --allowed-host, it asks for a token (carillon token create), for one of --oidc-issuer, or for a client
 certificate; --open asks nobody. Certificates are read again when their files change.
 
 Examples:
@@ -155,7 +160,7 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 	cfg.MaxConnections = c.Connections
 	cfg.Conn, cfg.Listener, cfg.Keys, cfg.Worker.OnRecord = nc, l, keys, records.Take
 	cfg.AllowHost = listen.Hosts(ctx, c.HTTP, c.Hosts)
-	admission, err := c.admit(ctx, c.HTTP, &cfg, log)
+	admission, err := c.admit(ctx, c.HTTP, c.Hosts, &cfg, log)
 	if err != nil {
 		return err
 	}
@@ -176,10 +181,15 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 		return err
 	}
 	running.Store(n)
+	scraped, err := listen.Serve(ctx, listen.Flag{Name: "metrics", Addr: c.Metrics}, "/metrics", onlyMetrics(n), log)
+	if err != nil {
+		return err
+	}
+	defer scraped.Close()
 	quiet := context.AfterFunc(ctx, func() { log.Info("stopping; a second signal ends it at once") })
 	defer quiet()
 	err = n.Run(ctx, func() error {
-		here := listen.Ports{NATS: nc.ConnectedUrlRedacted(), Pprof: prof.URL()}
+		here := listen.Ports{NATS: nc.ConnectedUrlRedacted(), Pprof: prof.URL(), Metrics: scraped.URL()}
 		here.HTTP = admission.scheme() + listen.Reachable(l.Addr().String())
 		if err := admission.tell(ctx, n, l.Addr(), log); err != nil {
 			return err
@@ -188,6 +198,13 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 		return here.Write(c.PortsFile)
 	})
 	return errors.Join(err, listen.RemovePorts(c.PortsFile))
+}
+
+// onlyMetrics serves the metrics of a node, and nothing else.
+func onlyMetrics(n *node.Node) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", n.Metrics())
+	return mux
 }
 
 func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
@@ -205,9 +222,9 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 			AuditAge:   c.AuditAge,
 			SyncAlways: c.Sync,
 		},
-		Limits:   scheduler.Limits{MinRetryInterval: c.MinRetryTime},
-		Worker:   worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, HoldMemory: int(c.HoldMemory), Grace: c.Grace},
-		Delivery: delivery, Version: thisBuild().Version, Logger: log,
+		Limits:        scheduler.Limits{MinRetryInterval: c.MinRetryTime},
+		Worker:        worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, HoldMemory: int(c.HoldMemory), Grace: c.Grace},
+		HistoryMemory: c.History.orNone(), Delivery: delivery, Version: thisBuild().Version, Logger: log,
 	}, err
 }
 

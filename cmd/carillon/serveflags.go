@@ -2,14 +2,11 @@ package main
 
 import (
 	"cmp"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"fmt"
-	"os"
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/certificates"
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/store"
@@ -32,33 +29,25 @@ func (c serveCmd) check() error {
 		checkLeast("concurrency", c.Concurrency, 1), checkLeast("per-target", c.PerTarget, 0),
 		checkHold(c.HoldMemory), checkLeast("grace", c.Grace, time.Millisecond),
 	}
-	problems = append(problems, c.checkFiles(), c.checkAccess())
+	problems = append(problems, c.checkFiles(), c.checkAccess(), c.checkMetrics())
 	for _, subject := range c.NATSSubject {
 		problems = append(problems, checkSubject("nats-subject", subject))
 	}
 	return errors.Join(problems...)
 }
 
+// checkMetrics makes sure that the value of --metrics, if it has one, is an address.
+func (c serveCmd) checkMetrics() error {
+	if c.Metrics == "" {
+		return nil
+	}
+	return listen.CheckAddress("metrics", c.Metrics)
+}
+
 // checkFiles makes sure that the files of a connection hold what they should.
 func (f natsFlags) checkFiles() error {
-	if (f.Cert == "") != (f.Key == "") {
-		return terminal.Usagef("--nats-cert and --nats-key go together")
-	}
-	if f.Cert != "" {
-		if _, err := tls.LoadX509KeyPair(f.Cert, f.Key); err != nil {
-			return terminal.FileError("nats-cert, --nats-key", err)
-		}
-	}
-	if f.CA != "" {
-		data, err := os.ReadFile(f.CA)
-		if err != nil {
-			return terminal.FileError("nats-ca", err)
-		}
-		if !x509.NewCertPool().AppendCertsFromPEM(data) {
-			return fmt.Errorf("--nats-ca: %s: holds no certificate in PEM", f.CA)
-		}
-	}
-	return nil
+	_, err := f.files().Config(certificates.Client{CA: "nats-ca", Cert: "nats-cert", Key: "nats-key"})
+	return err
 }
 
 // checkHold makes sure that --hold-memory has room for work.

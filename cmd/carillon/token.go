@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os/user"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/tokens"
 	"github.com/carillon-sched/carillon/scheduler/view"
 	"github.com/carillon-sched/carillon/store"
@@ -52,9 +54,6 @@ type tokenStore struct {
 
 	URL    string `name:"nats-url" group:"Without a scheduler" help:"Go to the NATS servers themselves, and not to a scheduler: needs no token." placeholder:"URL"`
 	Creds  string `help:"Credentials file of the NATS user." group:"Without a scheduler" type:"existingfile" placeholder:"FILE"`
-	CA     string `name:"nats-ca" group:"Without a scheduler" help:"Certificates to trust beside the system's, as PEM." type:"existingfile" placeholder:"FILE"`
-	Cert   string `name:"nats-cert" group:"Without a scheduler" help:"Client certificate for NATS, as PEM." type:"existingfile" placeholder:"FILE"`
-	Key    string `name:"nats-key" group:"Without a scheduler" help:"Key of the client certificate, as PEM." type:"existingfile" placeholder:"FILE"`
 	Prefix string `group:"Without a scheduler" help:"Prefix of the scheduler on NATS." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
 }
 
@@ -80,7 +79,7 @@ func (s tokenStore) with(ctx context.Context, t *terminal.Terminal, use func(tok
 		return use(api)
 	}
 	flags := natsFlags{URL: s.URL, Creds: s.Creds, CA: s.CA, Cert: s.Cert, Key: s.Key}
-	if err := firstOf(checkURLs(s.URL), checkPrefix(s.Prefix), flags.checkFiles()); err != nil {
+	if err := firstOf(checkURLs(s.URL), checkPrefix(s.Prefix), s.Check()); err != nil {
 		return err
 	}
 	silent := slog.New(slog.DiscardHandler)
@@ -89,18 +88,27 @@ func (s tokenStore) with(ctx context.Context, t *terminal.Terminal, use func(tok
 		return err
 	}
 	defer node.CloseConn(nc)
-	bucket, err := store.OpenTokens(ctx, nc, store.Config{Prefix: s.Prefix})
+	bucket, trail, err := store.OpenTokens(ctx, nc, store.Config{Prefix: s.Prefix})
 	if err != nil {
 		return err
 	}
-	return use(keptTokens{tokens.NewKeeper(bucket)})
+	return use(keptTokens{service.NewTokenKeeper(tokens.NewKeeper(bucket), trail)})
+}
+
+// operating says who uses the store itself: a user of NATS, who says to be the one whom the system knows.
+func operating(ctx context.Context) context.Context {
+	ctx = access.With(ctx, access.Anybody(access.ViaNATS, ""))
+	if u, err := user.Current(); err == nil {
+		ctx = service.WithClaim(ctx, u.Username)
+	}
+	return ctx
 }
 
 // firstOf returns the first error.
 func firstOf(all ...error) error { return cmp.Or(all...) }
 
 // keptTokens are the tokens where they are kept.
-type keptTokens struct{ keeper *tokens.Keeper }
+type keptTokens struct{ keeper service.TokenKeeper }
 
 // CreateToken makes a token.
 func (k keptTokens) CreateToken(ctx context.Context, q view.TokenRequest) (*view.NewToken, error) {
@@ -108,16 +116,16 @@ func (k keptTokens) CreateToken(ctx context.Context, q view.TokenRequest) (*view
 	if err != nil {
 		return nil, err
 	}
-	made, text, err := k.keeper.Create(ctx, body)
+	made, text, err := k.keeper.CreateToken(operating(ctx), body)
 	return &view.NewToken{Token: made, Text: text}, err
 }
 
 // Tokens returns all tokens.
-func (k keptTokens) Tokens(ctx context.Context) ([]*view.Token, error) { return k.keeper.List(ctx) }
+func (k keptTokens) Tokens(ctx context.Context) ([]*view.Token, error) { return k.keeper.Tokens(ctx) }
 
 // RevokeToken ends a token.
 func (k keptTokens) RevokeToken(ctx context.Context, id string) (*view.Token, error) {
-	return k.keeper.Revoke(ctx, id)
+	return k.keeper.RevokeToken(operating(ctx), id)
 }
 
 type tokenCreateCmd struct {

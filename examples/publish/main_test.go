@@ -1,19 +1,16 @@
 package main
 
 import (
-	"context"
-	"net"
-	"net/http"
 	"strings"
 	"testing"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/echo"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
-	"github.com/carillon-sched/carillon/store/embedded"
+	"github.com/carillon-sched/carillon/cmd/carillon/node/nodetest"
 )
 
 func TestPublish(t *testing.T) {
-	server, target := schedule(t)
+	s := nodetest.Start(t, node.Config{}, nil)
+	server, target := s.NATS, s.API+"/echo"
 	var out strings.Builder
 	if err := publish(&out, server, target); err != nil {
 		t.Fatal(err)
@@ -30,38 +27,4 @@ func TestPublish(t *testing.T) {
 	if err := publish(&out, server, "ftp://nowhere"); err == nil || !strings.Contains(out.String(), "rejected") {
 		t.Errorf("a spec with a bad URI: got %v and %s", err, out.String())
 	}
-}
-
-// schedule runs a scheduler with a target, as `carillon dev` does.
-func schedule(t *testing.T) (server, target string) {
-	t.Helper()
-	s, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir(), Addr: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	nc, err := s.Connect()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { node.CloseConn(nc) })
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := node.Open(t.Context(), node.Config{Conn: nc, Listener: l, Handlers: map[string]http.Handler{"/echo": echo.Handler()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ready, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- n.Run(ctx, func() error { close(ready); return nil }) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	<-ready
-	return s.URL(), "http://" + l.Addr().String() + "/echo"
 }

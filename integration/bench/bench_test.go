@@ -114,6 +114,24 @@ func TestScenarios(t *testing.T) {
 			[]string{"worker_cpu_us_per_job"},
 			[]string{"lost", "early", "stray", "duplicated", "unsettled"},
 		},
+		{
+			"-scenario api -rate 20 -n 20 -interval 1s -warmup 1s -ahead 5s -calls 50",
+			[]string{partQuiet, partCalls},
+			[]string{"late_p50_ms", "late_p99_ms", "late_max_ms"},
+			[]string{"lost", "early", "stray", "calls_failed"},
+		},
+		{
+			"-scenario search -n 300",
+			[]string{partIndex, "all", "label, 1 in 100", "next runs, 1 in 2"},
+			nil,
+			nil,
+		},
+		{
+			"-scenario history -n 300",
+			[]string{partIndex, "without index: " + partIndex, "all", "without index: all", "target, 1 in 100"},
+			nil,
+			nil,
+		},
 		{"-scenario next -n 1 -runs 2", nil, []string{"ns_per_op", "allocs_per_op"}, nil},
 	} {
 		t.Run(test.args, func(t *testing.T) {
@@ -262,7 +280,7 @@ func runJSON(t *testing.T, args []string) map[string]map[string]float64 {
 // TestUsage checks what wrong command lines, and -h, are answered with.
 func TestUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                                              "must be one of herd, deliver, steady, hold, register, kill, profile, next",
+		"":                                              "must be one of herd, deliver, steady, hold, register, kill, api, search, history, profile, next",
 		"-scenario heard":                               "must be one of",
 		"-scenario herd -n -1":                          "-n -1: must be positive",
 		"-scenario herd -conn udp x":                    `unexpected argument "x"`,
@@ -276,6 +294,7 @@ func TestUsage(t *testing.T) {
 		"-scenario herd -shape processes -cpuprofile f": "-profiles DIR writes both",
 		"-scenario herd -carillon f":                    "-carillon, -nats-server: they are for",
 		"-scenario kill -kill-at 1":                     "-kill-at 1: must be at least 0",
+		"-scenario api -calls 0":                        "-calls 0: must be positive",
 		"-scenario herd -sync never":                    `-sync "never"`,
 	} {
 		var stderr bytes.Buffer
@@ -287,7 +306,7 @@ func TestUsage(t *testing.T) {
 	if status := run(t.Context(), []string{"-h"}, &stdout, &stdout); status != exitOK {
 		t.Errorf("-h: status %d", status)
 	}
-	for _, word := range []string{"herd", "deliver", "steady", "hold", "register", "kill", "profile", "next", "-shape", "-conn", "late_p99_ms", "ratio"} {
+	for _, word := range []string{"herd", "deliver", "steady", "hold", "register", "kill", "api", "search", "history", "profile", "next", "-shape", "-conn", "late_p99_ms", "ratio"} {
 		if !strings.Contains(stdout.String(), word) {
 			t.Errorf("-h does not tell of %s", word)
 		}
@@ -322,7 +341,7 @@ func TestAccount(t *testing.T) {
 	if got.lost != 1 || got.early != 1 || got.stray != 3 || got.duplicated != 2 {
 		t.Errorf("got %+v", got)
 	}
-	if n := len(got.late); n != 7 || got.percentile(100) != 7*time.Millisecond || got.percentile(50) != 3*time.Millisecond {
+	if n := len(got.late); n != 7 || got.late.percentile(100) != 7*time.Millisecond || got.late.percentile(50) != 3*time.Millisecond {
 		t.Errorf("got %v", got.late)
 	}
 	if want := c.start(3).Add(c.interval + 7*time.Millisecond); !got.last.Equal(want) {

@@ -25,6 +25,10 @@ type calendar struct {
 	// action returns the action of the job whose call has that key, as JSON;
 	// nil: a request to a URL.
 	action func(key string) string
+
+	// members returns other members of job i, as JSON, each with a comma behind
+	// it; nil: none.
+	members func(i int) string
 }
 
 // job returns the key of job i.
@@ -94,7 +98,11 @@ func (c calendar) document(i int, url string) []byte {
 	} else {
 		action = fmt.Sprintf(`{"type":"http","request":{"uri":%q,"method":"POST","body":%q}}`, url, body)
 	}
-	return fmt.Appendf(nil, `{"startTime":%q,%s"action":%s}`, c.start(i).Format(time.RFC3339Nano), recurrence, action)
+	members := ""
+	if c.members != nil {
+		members = c.members(i)
+	}
+	return fmt.Appendf(nil, `{"startTime":%q,%s%s"action":%s}`, c.start(i).Format(time.RFC3339Nano), recurrence, members, action)
 }
 
 // body is what every call sends.

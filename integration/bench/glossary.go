@@ -26,6 +26,17 @@ var glossary = []term{
 	{"early", "calls that arrived before they were due; any makes the exit status 1"},
 	{"stray", "calls whose key belongs to no planned instant, such as an occurrence run twice under two keys; any makes the exit status 1"},
 	{"duplicated", "calls that repeat a key; a target can tell them by it"},
+	{"calls", "api: calls of the REST API"},
+	{"calls_failed", "api: those that were answered with an error, or not; any makes the exit status 1"},
+	{"get_p50_ms", "api: half of the GETs were answered so long after the instant that they were planned for, at most"},
+	{"get_p99_ms", "api: ninety-nine in a hundred"},
+	{"get_max_ms", "api: the slowest GET"},
+	{"put_p50_ms", "api: the same of PUTs"},
+	{"put_p99_ms", "api: ninety-nine in a hundred"},
+	{"put_max_ms", "api: the slowest PUT"},
+	{"list_p50_ms", "api: the same of pages of 100 jobs that run soon"},
+	{"list_p99_ms", "api: ninety-nine in a hundred"},
+	{"list_max_ms", "api: the slowest page"},
 	{"cpu_us_per_job", "processor time for each job, of the process with all in it, or of server and scheduler; herd: firing included"},
 	{"cpu_us_per_run", "the same for each occurrence of the measurement"},
 	{"server_cpu_us_per_job", "processes: that of nats-server"},
@@ -88,6 +99,18 @@ var glossary = []term{
 	{"accepted_s", "register: until the results of all specs are stored, from the first publish"},
 	{"accepted_per_s", "specs accepted in a second of that time"},
 	{"rejected", "specs that were rejected, or whose result or baton is missing; any makes the exit status 1"},
+	{"index_s", "search: from the start of the scheduler until it has its index; history: from the first page on"},
+	{"index_cpu_s", "search, history: processor time of server and scheduler meanwhile, all included that they do then"},
+	{"index_bytes_per_record", "history: live heap of the scheduler with the index, less that without, divided by the records"},
+	{"written_s", "history: time to write all records, 64 at once"},
+	{"written_per_s", "history: records written in a second"},
+	{"page_first_ms", "search, history: time of the first page of a list"},
+	{"page_p50_ms", "search, history: half of the pages took so long at most, from the request to the end of the answer"},
+	{"page_p99_ms", "search, history: ninety-nine in a hundred"},
+	{"page_max_ms", "search, history: the slowest page"},
+	{"page_entries", "search, history: entries of a page, on the average"},
+	{"pages_empty", "search, history: pages without an entry, which are the last ones, or end early"},
+	{"cpu_ms_per_page", "search, history: processor time of server and scheduler for a page"},
 	{"ns_per_op", "next: nanoseconds that one step takes"},
 	{"allocs_per_op", "next: its allocations"},
 	{"bytes_per_op", "next: bytes it allocates"},
@@ -101,4 +124,4 @@ var glossary = []term{
 }
 
 // faulty are the figures that must be zero.
-var faulty = []string{"lost", "early", "stray", "unsettled", "rejected", "audit_findings", "audit_failed"}
+var faulty = []string{"lost", "early", "stray", "unsettled", "rejected", "calls_failed", "audit_findings", "audit_failed"}

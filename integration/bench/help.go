@@ -40,7 +40,7 @@ Scenarios:
 	}
 	_ = tw.Flush()
 	fmt.Fprint(w, `
-The exit status is 0 when all went well, 1 when something was lost, early, stray, unsettled, rejected or found by
+The exit status is 0 when all went well, 1 when something was lost, early, stray, unsettled, rejected, not answered or found by
 the audit, or went wrong, and 2 for a wrong command line.
 `)
 }

@@ -62,7 +62,7 @@ func (r *report) setup() setup {
 		Scenario: r.scenario.name, N: r.n, Shape: r.shape, Conn: r.conn, Sync: r.sync, CPUs: runtime.GOMAXPROCS(0),
 		Go: runtime.Version(), Server: serverVersion(), Runs: len(r.runs),
 	}
-	if s.Scenario == "steady" {
+	if r.scenario.rate > 0 {
 		s.N, s.Rate, s.Interval, s.Window = 0, r.rate, r.interval.Seconds(), r.window.Seconds()
 	}
 	return s

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"os"
 
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
@@ -12,7 +13,8 @@ import (
 type serving struct {
 	*process
 
-	http string // URL of its REST API
+	http   string // URL of its REST API
+	client *http.Client
 }
 
 // secretKey is the key that the processes of a run seal secrets with.
@@ -37,7 +39,7 @@ func spawnServe(program, dir, url, key string, args ...string) (*serving, func()
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &serving{process: p}
+	s := &serving{process: p, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: apiAtOnce}}}
 	return s, func() bool { return s.reads(ports.Name()) }, nil
 }
 

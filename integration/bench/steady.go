@@ -16,28 +16,33 @@ func steady(ctx context.Context, b *bench) ([]part, error) {
 }
 
 func (s *stage) recur(ctx context.Context, sys *system) (figures, error) {
-	c := s.steadyCalendar()
-	s.progress.sayf("%d jobs every %s, the first due at %s", c.jobs, s.interval, c.first.Format("15:04:05.000"))
-	took, err := sys.putAll(ctx, s.progress, c, s.sink.url)
+	c, took, err := s.putSteady(ctx, sys)
 	if err != nil {
 		return nil, err
 	}
-	if time.Until(c.first) < 0 {
-		return nil, fmt.Errorf("the registration took %s, and the first instant has passed; give it more time with -ahead", took)
+	fs, err := s.observe(ctx, c, c.first.Add(s.warmup))
+	return append(figures{{"register_s", took.Seconds()}, {"register_per_s", float64(c.jobs) / took.Seconds()}}, fs...), err
+}
+
+// putSteady puts jobs that fall due at the rate that was asked for, before the first of them does.
+func (s *stage) putSteady(ctx context.Context, sys *system) (c calendar, took time.Duration, err error) {
+	c = s.steadyCalendar()
+	s.progress.sayf("%d jobs every %s, the first due at %s", c.jobs, s.interval, c.first.Format("15:04:05.000"))
+	if took, err = sys.putAll(ctx, s.progress, c, s.sink.url); err == nil && time.Until(c.first) < 0 {
+		err = fmt.Errorf("the registration took %s, and the first instant has passed; give it more time with -ahead", took)
 	}
-	from := c.first.Add(s.warmup)
-	used, err := s.steadyWindow(ctx, c)
+	return c, took, err
+}
+
+// observe measures what falls due from an instant on, for the window that was asked for.
+func (s *stage) observe(ctx context.Context, c calendar, from time.Time) (figures, error) {
+	used, err := s.steadyWindow(ctx, c, from)
 	if err != nil {
 		return nil, err
 	}
 	t := s.sink.account(c, from, from.Add(s.window))
 	n := len(t.late) + t.lost
-	fs := figures{
-		{"register_s", took.Seconds()},
-		{"register_per_s", float64(c.jobs) / took.Seconds()},
-		{"occurrences", float64(n)},
-	}
-	fs = append(fs, t.lateness()...)
+	fs := append(figures{{"occurrences", float64(n)}}, t.lateness()...)
 	fs = append(fs, t.faults()...)
 	fs = append(fs, figure{"cpu_cores", used.cpu.Seconds() / used.wall.Seconds()})
 	return append(fs, used.per(n, "run")...), nil
@@ -54,10 +59,9 @@ func (b *bench) steadyCalendar() calendar {
 	}
 }
 
-// steadyWindow waits for the warm-up's end and for that of the measurement,
-// and then until every call has come or is lost.
-func (s *stage) steadyWindow(ctx context.Context, c calendar) (used usage, err error) {
-	from := c.first.Add(s.warmup)
+// steadyWindow waits for the beginning of the measurement and for its end, and
+// then until every call has come or is lost.
+func (s *stage) steadyWindow(ctx context.Context, c calendar, from time.Time) (used usage, err error) {
 	to := from.Add(s.window)
 	if err := sleep(ctx, from); err != nil {
 		return used, err

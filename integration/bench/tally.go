@@ -7,8 +7,8 @@ import (
 
 // tally accounts for the calls of a calendar's jobs.
 type tally struct {
-	late                           []time.Duration // sorted
-	last                           time.Time       // the last arrival of an instant that was due
+	late                           spread    // sorted
+	last                           time.Time // the last arrival of an instant that was due
 	lost, early, stray, duplicated int
 }
 
@@ -39,22 +39,13 @@ func (s *sink) account(c calendar, from, to time.Time) tally {
 	return t
 }
 
-// percentile returns the lateness that p of 100 calls did not exceed.
-func (t tally) percentile(p int) time.Duration {
-	if len(t.late) == 0 {
-		return 0
-	}
-	i := (len(t.late)*p + 99) / 100
-	return t.late[min(max(i, 1), len(t.late))-1]
-}
-
 // lateness is the distribution as figures.
 func (t tally) lateness() figures {
 	return figures{
-		{"late_p50_ms", ms(t.percentile(50))},
-		{"late_p90_ms", ms(t.percentile(90))},
-		{"late_p99_ms", ms(t.percentile(99))},
-		{"late_max_ms", ms(t.percentile(100))},
+		{"late_p50_ms", ms(t.late.percentile(50))},
+		{"late_p90_ms", ms(t.late.percentile(90))},
+		{"late_p99_ms", ms(t.late.percentile(99))},
+		{"late_max_ms", ms(t.late.percentile(100))},
 	}
 }
 

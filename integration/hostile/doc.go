@@ -9,4 +9,6 @@
 // door are in the test's log.
 //
 // TestFloods has one caller flood one interface after the other, and tells how long another one waits beside it.
+//
+// TestPagesInABrowser opens pages in a real browser that try what they can; it needs Chromium.
 package hostile

@@ -48,7 +48,7 @@ func doors(t *testing.T, p *process) []door {
 		{"REST, previews", docs, post(p.ports["http"] + "/preview")},
 		{"REST, HTTP", requests(api), raw(api)},
 		{"NATS, specs", docs, spec(nc)},
-		{"NATS, requests", docs, request(nc)},
+		{"NATS, previews", docs, request(nc)},
 		{"storage queue, HTTP", queueRequests(queue), raw(queue)},
 		{"Service Bus, AMQP", frames(t, p.ports), conversation(p.ports["amqp"])},
 	}
@@ -81,6 +81,8 @@ func status(res *http.Response) (class, blame string) {
 	defer res.Body.Close()
 	body, _ := io.ReadAll(res.Body)
 	switch {
+	case res.StatusCode >= http.StatusMultipleChoices && res.StatusCode < http.StatusBadRequest && res.StatusCode != http.StatusNotModified:
+		blame = "it sends a request that names one thing on to another: " + res.Header.Get("Location") + " "
 	case res.StatusCode < http.StatusInternalServerError:
 	case res.StatusCode == http.StatusNotImplemented, res.StatusCode == http.StatusHTTPVersionNotSupported: // the request's fault
 	default:
@@ -204,6 +206,20 @@ func requests(host string) [][]byte {
 		"POST /api/v2/schedules/preview/ HTTP/1.1", `{"rrule": "DTSTART:20310101T000000Z RRULE:FREQ=DAILY;INTERVAL=1"}`,
 		"GET /api/v2/schedules/zoneinfo/ HTTP/1.1", "",
 		"GET /readyz HTTP/1.1", "",
+		"PUT /jobCollections/mutants HTTP/1.1\r\nIf-None-Match: *", `{"properties": {"quota": {"maxJobCount": 5}}}`,
+		"POST /jobCollections/mutants/jobs HTTP/1.1", job,
+		"DELETE /jobCollections/default/jobs/mutant?api-version=2016-03-01 HTTP/1.1\r\nIf-Match: \"x\"", "",
+		"POST /jobCollections/default/jobs/mutant/run HTTP/1.0", "",
+		"GET /jobCollections/default/jobs/mutant/why?at=2026-03-08T09:00:00Z HTTP/1.1", "",
+		"GET /jobs?labelSelector=team%3Da&prefix=m&nextAfter=now HTTP/1.1", "",
+		"GET /runs.ics?days=30&max=10 HTTP/1.1", "",
+		"GET /forecast?hours=24&proposals=true HTTP/1.1", "",
+		"GET /audit?kind=job&op=put&since=2026-01-01T00:00:00Z&$top=3 HTTP/1.1", "",
+		"GET /history?follow=true&after=0 HTTP/1.1\r\nAccept: text/event-stream\r\nLast-Event-ID: 3", "",
+		"PUT /secrets/mutant HTTP/1.1", `{"value": "v"}`,
+		"PATCH /subscriptions/s/resourceGroups/g/providers/Microsoft.Scheduler/jobCollections/mutants/jobs/j?api-version=2016-03-01 HTTP/1.1",
+		`{"properties": {"recurrence": {"frequency": "Day"}}}`,
+		"POST /api/v2/job_templates/default.mutant/schedules/ HTTP/1.1", `{"name": "n", "rrule": "DTSTART:20310101T000000Z RRULE:FREQ=DAILY;INTERVAL=1"}`,
 	)
 }
 

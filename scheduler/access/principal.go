@@ -13,6 +13,8 @@ const (
 	ViaOIDC        = "oidc"        // a token of an issuer
 	ViaCertificate = "certificate" // a client certificate
 	ViaNATS        = "nats"        // a user of the NATS server, whose permissions decide
+	ViaFiles       = "files"       // the job files that the scheduler's process was started with
+	ViaScheduler   = "scheduler"   // the scheduler does it of its own accord
 )
 
 // Principal is who asks.
@@ -38,6 +40,23 @@ func (p *Principal) String() string {
 		return p.Via
 	}
 	return p.Via + " " + p.Name
+}
+
+// Somebody tells who it is of whom only the way is known by which that was found out, for people; "" when nothing is.
+func Somebody(via string) string {
+	switch via {
+	case ViaLoopback:
+		return "somebody on the scheduler's machine"
+	case ViaOpen:
+		return "somebody over the open API"
+	case ViaNATS:
+		return "a user of NATS"
+	case ViaFiles:
+		return "whoever started the scheduler with job files"
+	case ViaScheduler:
+		return "the scheduler itself"
+	}
+	return ""
 }
 
 // has tells its grants, for people.

@@ -26,15 +26,7 @@ type AuditQuery struct {
 }
 
 // path is where these records are.
-func (q *AuditQuery) path() string {
-	switch {
-	case q.Key.Job != "":
-		return jobPath(q.Key) + "/audit"
-	case q.Key.Collection != "":
-		return "/jobCollections/" + url.PathEscape(q.Key.Collection) + "/audit"
-	}
-	return "/audit"
-}
+func (q *AuditQuery) path() string { return pathOf(q.Key, "/audit") }
 
 // values are the parameters of a request.
 func (q *AuditQuery) values() url.Values {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
 // called is a job that calls a target once, now.
@@ -98,6 +99,31 @@ func TestEveryMethodOverEitherTransport(t *testing.T) {
 		{"why it did not run", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
 			reasons, err := c.Why(ctx, k, "2020-01-01T00:00:00Z")
 			return len(reasons.Document) > 0, err
+		}, "true", nil},
+		{"what is planned", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
+			f, err := c.Forecast(ctx, client.ForecastQuery{Collection: k.Collection, Hours: 2})
+			return fmt.Sprint(f.To.Sub(f.From), len(f.PerMinute), len(f.Document) > 0), err
+		}, "2h0m0s 120 true", nil},
+		{"what is planned where there is nothing", func(ctx context.Context, c *client.Client, _ scheduler.Key) (any, error) {
+			return c.Forecast(ctx, client.ForecastQuery{Collection: "none", Hours: 2})
+		}, "", scheduler.ErrNotFound},
+		{"what is planned of what no collection can be called", func(ctx context.Context, c *client.Client, _ scheduler.Key) (any, error) {
+			return c.Forecast(ctx, client.ForecastQuery{Collection: "a b", Hours: 2})
+		}, "", scheduler.ErrInvalid},
+		{"who changed it", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
+			entries, err := c.Audit(ctx, client.AuditQuery{Key: k, Op: "disable", Since: time.Now().Add(-time.Hour)}, 10)
+			if err != nil {
+				return nil, err
+			}
+			return fmt.Sprint(len(entries), entries[0].Changed), nil
+		}, "1 [state]", nil},
+		{"who changed it, page by page", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
+			all, err := c.Audit(ctx, client.AuditQuery{Key: k}, 0)
+			if err != nil {
+				return nil, err
+			}
+			last, err := c.Audit(ctx, client.AuditQuery{Key: scheduler.Key{Collection: k.Collection}, Kind: trail.Job}, 1)
+			return len(all) > 3 && last[0].Sequence >= all[0].Sequence, err
 		}, "true", nil},
 		{"history", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
 			records, err := client.Collect(c.History(ctx, client.HistoryQuery{

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,8 +52,14 @@ func (e *Error) Unwrap() error {
 	return e.Details
 }
 
+// askedInPlain is in what a server of net/http answers to who speaks no TLS.
+const askedInPlain = "Client sent an HTTP request to an HTTPS server"
+
 // refusal reads an answer that is not 2xx.
 func (c *Client) refusal(resp *http.Response, body []byte) error {
+	if bytes.Contains(body, []byte(askedInPlain)) {
+		return &UnreachableError{c.server, errPlain}
+	}
 	var doc struct {
 		Error struct {
 			Code    string            `json:"code"`
@@ -88,6 +95,8 @@ func (e *UnreachableError) Unwrap() []error { return []error{scheduler.ErrUnavai
 var (
 	errNATS    = errors.New("a NATS server is there, and no scheduler")
 	errNotHTTP = errors.New("what is there does not speak HTTP")
+	errPlain   = errors.New("what is there speaks TLS: its address begins with https://")
+	errTLS     = errors.New("what is there speaks no TLS: its address begins with http://")
 )
 
 // natsGreeting is in what a NATS server says first, as net/http quotes it.
@@ -129,8 +138,14 @@ func unreachable(ctx context.Context, server string, err error) error {
 	if _, ok := errors.AsType[*UnsupportedError](err); ok {
 		return err
 	}
+	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusForbidden { // of the NATS server
+		return e
+	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		err = op.Err // the address is named already
+	}
+	if errors.Is(err, http.ErrSchemeMismatch) {
+		err = errTLS
 	}
 	if text := err.Error(); strings.Contains(text, "malformed HTTP") {
 		err = errNotHTTP

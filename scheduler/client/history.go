@@ -51,14 +51,17 @@ type HistoryQuery struct {
 }
 
 // path is where these records are.
-func (q *HistoryQuery) path() string {
+func (q *HistoryQuery) path() string { return pathOf(q.Key, "/history") }
+
+// pathOf is where something is that a job has, a collection when Job is empty, and the whole scheduler when k is the zero Key.
+func pathOf(k scheduler.Key, what string) string {
 	switch {
-	case q.Key.Job != "":
-		return jobPath(q.Key) + "/history"
-	case q.Key.Collection != "":
-		return "/jobCollections/" + url.PathEscape(q.Key.Collection) + "/history"
+	case k.Job != "":
+		return jobPath(k) + what
+	case k.Collection != "":
+		return "/jobCollections/" + url.PathEscape(k.Collection) + what
 	}
-	return "/history"
+	return what
 }
 
 // values are the parameters of a request.

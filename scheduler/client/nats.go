@@ -69,6 +69,8 @@ func (t *natsTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		defer cancel()
 		ctx = limited
 	}
+	ctx, stop := unlessDenied(ctx, t.cfg.Conn, m.Subject)
+	defer stop()
 	answer, err := t.cfg.Conn.RequestMsgWithContext(ctx, m)
 	if err != nil {
 		return nil, natsFailure(ctx, err)
@@ -82,6 +84,8 @@ func (t *natsTransport) message(r *http.Request) (*nats.Msg, error) {
 	if !ok {
 		return nil, &UnsupportedError{r.Method + " " + r.URL.Path}
 	}
+	q := r.URL.Query()
+	o, names = o.live(q).within(names, q)
 	for i, name := range names {
 		if name == "" || strings.ContainsAny(name, " \t\r\n*>") {
 			return nil, scheduler.ValidateName(o.kinds[i], name)
@@ -93,7 +97,7 @@ func (t *natsTransport) message(r *http.Request) (*nats.Msg, error) {
 			m.Header[own] = values
 		}
 	}
-	if err := o.ask(m, r.URL.Query()); err != nil || m.Data != nil || r.Body == nil {
+	if err := o.ask(m, q); err != nil || m.Data != nil || r.Body == nil {
 		return m, err
 	}
 	var err error
@@ -131,7 +135,10 @@ var (
 
 // natsFailure says why no answer came.
 func natsFailure(ctx context.Context, err error) error {
+	denied, ok := errors.AsType[*Error](context.Cause(ctx))
 	switch {
+	case ok:
+		return denied
 	case errors.Is(err, nats.ErrNoResponders):
 		return errNobody
 	case errors.Is(context.Cause(ctx), errNoAnswer):

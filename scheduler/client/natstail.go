@@ -88,6 +88,8 @@ func (t *natsTail) begin(ctx context.Context) (*nats.Subscription, *nats.Msg, er
 	ask := &nats.Msg{Subject: t.request.Subject, Reply: sub.Subject, Header: t.request.Header, Data: data}
 	limited, cancel := context.WithTimeoutCause(ctx, answerTimeout, errNoAnswer)
 	defer cancel()
+	limited, stop := unlessDenied(limited, conn, ask.Subject)
+	defer stop()
 	var first *nats.Msg
 	if err = conn.PublishMsg(ask); err == nil {
 		first, err = sub.NextMsgWithContext(limited)

@@ -5,12 +5,14 @@ import "slices"
 // Ignore makes members known without reading them, so that [Object.Done] does not report them.
 func (o *Object) Ignore(names ...string) {
 	for _, name := range names {
+		o.wants(name, Form{Kind: FormAny})
 		o.Value(name)
 	}
 }
 
 // IgnoreRest makes every member that was not read yet known.
 func (o *Object) IgnoreRest() {
+	o.notes("", noteOpen)
 	for i := range o.used {
 		o.used[i] = true
 	}

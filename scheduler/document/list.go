@@ -11,6 +11,7 @@ func (o *Object) Element(name string, i int) string { return element(o.Path(name
 
 // Strings returns a member that is an array of strings.
 func (o *Object) Strings(name string) ([]string, bool) {
+	o.wants(name, Form{Kind: FormList, Of: FormText})
 	return elements(o, name, func(v Value, at spot) (string, bool) {
 		if v.kind != KindString {
 			o.reader.mismatch(at, KindString, v)
@@ -21,6 +22,7 @@ func (o *Object) Strings(name string) ([]string, bool) {
 
 // Ints returns a member that is an array of whole numbers, each in minimum…maximum.
 func (o *Object) Ints(name string, minimum, maximum int64) ([]int, bool) {
+	o.wants(name, Form{Kind: FormList, Of: FormInteger, Least: minimum, Most: maximum})
 	return elements(o, name, func(v Value, at spot) (int, bool) {
 		n, ok := o.reader.integer(v, at, minimum, maximum)
 		return int(n), ok
@@ -29,6 +31,7 @@ func (o *Object) Ints(name string, minimum, maximum int64) ([]int, bool) {
 
 // Enums returns a member that is an array of the allowed words, spelled as given here.
 func (o *Object) Enums(name string, allowed ...string) ([]string, bool) {
+	o.wants(name, Form{Kind: FormList, Of: FormWord, Words: allowed})
 	words, ok := elements(o, name, func(v Value, at spot) (string, bool) {
 		return o.reader.word(v, at, allowed)
 	})
@@ -42,6 +45,7 @@ func (o *Object) Enums(name string, allowed ...string) ([]string, bool) {
 
 // Objects returns a member that is an array of objects. Call Done on each.
 func (o *Object) Objects(name string) ([]*Object, bool) {
+	o.wants(name, Form{Kind: FormList, Of: FormObject})
 	if !o.Has(name) && o.invents(name) {
 		return []*Object{o.reader.object(ObjectValue(), spot{o, name, 0})}, true
 	}
@@ -53,6 +57,7 @@ func (o *Object) Objects(name string) ([]*Object, bool) {
 
 // StringMap returns a member that is an object whose members are all strings. Its names keep their letter case.
 func (o *Object) StringMap(name string) (map[string]string, bool) {
+	o.wants(name, Form{Kind: FormObject, Of: FormText})
 	v, ok := o.of(name, KindObject)
 	if !ok {
 		return nil, false

@@ -78,6 +78,7 @@ func (o *Object) Holds(name string) bool { return o.find(name) >= 0 }
 // Require reports the member as missing unless it is there and not null.
 func (o *Object) Require(name string) bool {
 	o.ask(name)
+	o.notes(name, noteRequired)
 	if o.Has(name) {
 		return true
 	}
@@ -85,6 +86,22 @@ func (o *Object) Require(name string) bool {
 		o.Report(Problem{member("", name), ErrRequired.Error(), ErrRequired})
 	}
 	return o.reader.explored != nil // which wants to see what comes next
+}
+
+// RequireOne reports the first of some members as missing unless one of them is there and not null. It returns the names of
+// those that are.
+func (o *Object) RequireOne(names ...string) []string {
+	var given []string
+	for _, name := range names {
+		o.notes(name, noteEither)
+		if o.Has(name) {
+			given = append(given, name)
+		}
+	}
+	if len(given) == 0 {
+		o.Problem(names[0], "is required; or %s", strings.Join(names[1:], ", or "))
+	}
+	return given
 }
 
 // Value returns a member as it stands, of any kind but null.
@@ -98,6 +115,20 @@ func (o *Object) Value(name string) (Value, bool) {
 	o.members[i].Name = name // the tree becomes canonical as it is read
 	v := o.members[i].Value
 	return v, v.kind != KindNull
+}
+
+// Refuse reports a member that is there, is not null, and does not belong there. It returns whether it is.
+func (o *Object) Refuse(name, format string, args ...any) bool {
+	i := o.find(name)
+	if i < 0 {
+		return false
+	}
+	o.used[i] = true
+	if o.members[i].Value.kind == KindNull {
+		return false
+	}
+	o.Problem(member("", name), format, args...)
+	return true
 }
 
 // Null reports whether the member is there and null, which in a patch means "remove".
@@ -117,6 +148,7 @@ func (o *Object) Set(name string, v Value) {
 // Object returns a member that is itself an object.
 func (o *Object) Object(name string) (*Object, bool) {
 	o.ask(name)
+	o.wants(name, Form{Kind: FormObject})
 	v, ok := o.Value(name)
 	switch {
 	case ok:
@@ -130,11 +162,15 @@ func (o *Object) Object(name string) (*Object, bool) {
 }
 
 // Inner begins to read v, which the member name is known to hold, as an object.
-func (o *Object) Inner(name string, v Value) *Object { return o.reader.object(v, o.spot(name)) }
+func (o *Object) Inner(name string, v Value) *Object {
+	o.wants(name, Form{Kind: FormObject})
+	return o.reader.object(v, o.spot(name))
+}
 
 // Done ends the reading: every member that nobody asked for is reported, with where it belongs ([Reader.Knows]) or the
 // nearest name that somebody did ask for.
 func (o *Object) Done() {
+	o.notes("", noteClosed)
 	for i, m := range o.members {
 		if !o.used[i] {
 			o.unknown(m.Name)
@@ -188,8 +224,11 @@ func (o *Object) learn(name string) {
 	if o.reader.Trusted {
 		return // nobody made a mistake
 	}
-	if o.reader.explored != nil {
-		o.reader.explored.learn(o.path(), name)
+	if v := o.reader.explored; v != nil {
+		o.wants(name, Form{})
+		if v.homes != nil {
+			v.learn(o.path(), name)
+		}
 	}
 	if !slices.Contains(o.known, name) {
 		o.known = append(o.known, name)

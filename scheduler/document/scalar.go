@@ -9,18 +9,28 @@ import (
 
 // String returns a member that is a string.
 func (o *Object) String(name string) (string, bool) {
+	o.wants(name, Form{Kind: FormText})
 	v, ok := o.of(name, KindString)
 	return v.text, ok
 }
 
 // Bool returns a member that is true or false.
 func (o *Object) Bool(name string) (value, ok bool) {
+	o.wants(name, Form{Kind: FormBoolean})
 	v, ok := o.of(name, KindBool)
 	return v.truth, ok
 }
 
+// Number returns a member that is any number, as it was written.
+func (o *Object) Number(name string) (string, bool) {
+	o.wants(name, Form{Kind: FormNumber})
+	v, ok := o.of(name, KindNumber)
+	return v.text, ok
+}
+
 // Int returns a member that is a whole number in min…max. Numbers are taken as written: 2.0 and 2e0 are not whole.
 func (o *Object) Int(name string, minimum, maximum int64) (int64, bool) {
+	o.wants(name, Form{Kind: FormInteger, Least: minimum, Most: maximum})
 	v, ok := o.Value(name)
 	if !ok {
 		return 0, false
@@ -30,6 +40,7 @@ func (o *Object) Int(name string, minimum, maximum int64) (int64, bool) {
 
 // Enum returns a member that is one of the allowed words, in the spelling given here whatever its letter case there.
 func (o *Object) Enum(name string, allowed ...string) (string, bool) {
+	o.wants(name, Form{Kind: FormWord, Words: allowed})
 	v, ok := o.Value(name)
 	if !ok {
 		return "", false
@@ -44,6 +55,7 @@ func (o *Object) Enum(name string, allowed ...string) (string, bool) {
 // Time returns a member that is a date or an instant in one of the forms of [ParseTime], in UTC. YAML takes a date in
 // basic form, 20261207, for a number. What was written in basic form becomes extended in the tree, as RFC 3339 has it.
 func (o *Object) Time(name string) (time.Time, bool) {
+	o.wants(name, Form{Kind: FormTime})
 	v, ok := o.Value(name)
 	if !ok {
 		return time.Time{}, false
@@ -72,6 +84,37 @@ func (o *Object) Time(name string) (time.Time, bool) {
 // Duration returns a member that is a length of time in one of the forms of [ParseDuration], or a number of seconds. In
 // the tree it takes the form of ISO 8601, but for hh:mm:ss: clients that write it, those of .NET, read no other.
 func (o *Object) Duration(name string) (Duration, bool) {
+	o.wants(name, Form{Kind: FormLength})
+	return o.duration(name)
+}
+
+// ExactDuration returns a member that is a duration without years and months, whose length varies, from least to most.
+func (o *Object) ExactDuration(name string, least, most time.Duration) (time.Duration, bool) {
+	o.wants(name, lengths(least, most))
+	d, ok := o.duration(name)
+	if !ok {
+		return 0, false
+	}
+	switch {
+	case d.Months > 0:
+		o.Problem(member("", name), "%s must not use years or months, whose length varies", d)
+	case d.Exact > most:
+		o.Problem(member("", name), "%s is longer than the allowed %s", d, Duration{Exact: most})
+	default:
+		return d.Exact, o.NotShorter(name, d.Exact, least)
+	}
+	return 0, false
+}
+
+// NotShorter reports a member that is a duration d, and is shorter than least.
+func (o *Object) NotShorter(name string, d, least time.Duration) bool {
+	if d < least {
+		o.Problem(member("", name), "%s is shorter than the allowed %s", Duration{Exact: d}, Duration{Exact: least})
+	}
+	return d >= least
+}
+
+func (o *Object) duration(name string) (Duration, bool) {
 	v, ok := o.Value(name)
 	switch {
 	case !ok:

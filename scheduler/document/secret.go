@@ -47,6 +47,7 @@ const secretRef = "secretRef"
 // Secret returns a member that is a secret: a string, or {"secretRef": "name"}. The string is marked in the tree, so that
 // nothing that prints the document shows it.
 func (o *Object) Secret(name string) (Secret, bool) {
+	o.wants(name, Form{Kind: FormSecret})
 	v, ok := o.Value(name)
 	switch {
 	case !ok:

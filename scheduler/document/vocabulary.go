@@ -10,7 +10,8 @@ import (
 // for, so that it cannot differ from them.
 type Vocabulary struct {
 	names []string            // in the order in which they were asked for
-	homes map[string][]string // the paths of the objects that may have a member, by its name in lower case
+	homes map[string][]string // the paths of the objects that may have a member, by its name in lower case; nil: only asked is kept
+	asked []asked             // in what forms, in the order in which they were asked for
 }
 
 // Explore returns what a reader asks for: it reads document, in which every object that is asked for and is not there

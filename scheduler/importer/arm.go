@@ -2,6 +2,8 @@ package importer
 
 import (
 	"cmp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -17,7 +19,7 @@ const (
 // templates reads resource templates and exports with jobs and collections of Azure Scheduler, and these alone as its REST
 // API answers them.
 func templates(r *reading, data []byte) error {
-	all, err := documents(data, "value")
+	all, err := r.documents(data, "value")
 	if err != nil {
 		return err
 	}
@@ -39,12 +41,43 @@ func templates(r *reading, data []byte) error {
 	return nil
 }
 
-// resource translates a resource and those in it. within is the collection that has it.
+// resource translates a resource and those in it, or the copies that are to be made of it. within is the collection that has
+// it.
 func (r *reading) resource(v document.Value, within string, x *expressions) {
-	inner, _ := v.Member("resources")
-	v = v.Without("resources")
+	loop, isLoop := v.Member("copy")
+	if x == nil || x.copying || !isLoop {
+		r.oneResource(v, within, x)
+		return
+	}
+	entry := cmp.Or(text(v, "name"), "a resource without a name")
 	var unknown []string
-	v = x.evaluate(v, "", &unknown)
+	loop = x.evaluate(loop, "copy", &unknown)
+	count, err := strconv.Atoi(text(loop, "count"))
+	if err != nil || count < 0 || count > mostCopies {
+		r.notef(Failed, entry, "copy.count", "it is no number of copies in 0-%d", mostCopies)
+		return
+	}
+	for i := range count {
+		r.oneResource(v.Without("copy"), within, x.copied(i))
+	}
+}
+
+// mostCopies is how many copies of a resource Azure makes.
+const mostCopies = 800
+
+// text is that of a member, or of its number; "" when it is something else, or not there.
+func text(v document.Value, name string) string { return (&tree{v: v}).text(name) }
+
+// ofDeployment are the members of a resource that say how it is deployed, and nothing of what it is. Expressions that cannot
+// be evaluated do no harm there.
+var ofDeployment = []string{"apiVersion", "dependsOn", "comments", "location"}
+
+// oneResource translates a resource and those in it.
+func (r *reading) oneResource(v document.Value, within string, x *expressions) {
+	inner, _ := v.Member("resources")
+	var unknown []string
+	v = x.evaluate(v.Without("resources"), "", &unknown)
+	unknown = slices.DeleteFunc(unknown, func(path string) bool { return slices.Contains(ofDeployment, path) })
 	t := &tree{v: v}
 	kind, name := t.text("type"), t.text("name")
 	entry := cmp.Or(name, "a resource without a name")
@@ -54,18 +87,21 @@ func (r *reading) resource(v document.Value, within string, x *expressions) {
 	case len(unknown) > 0:
 		r.notef(Failed, entry, strings.Join(unknown, ", "),
 			"it has expressions that cannot be evaluated here: give the parameters defaults, or export the deployed resource")
+	case t.text("condition") == "false":
+		r.notef(Dropped, entry, "condition", "it is false: the template does not deploy it")
 		return
 	case isJob:
 		r.armJob(entry, t, within)
 	case strings.EqualFold(kind, collectionType):
 		r.armCollection(entry, t)
-		within = name
 	default:
 		r.notef(Failed, entry, "type", "%q is no job and no collection of Azure Scheduler", kind)
 		return
 	}
-	for _, one := range inner.Items() {
-		r.resource(one, within, x)
+	if strings.EqualFold(kind, collectionType) {
+		for _, one := range inner.Items() {
+			r.resource(one, name, x)
+		}
 	}
 }
 
@@ -81,7 +117,8 @@ func holds(v document.Value, path ...string) (ok bool) {
 // ofAzure says what members of a resource Azure alone has.
 var ofAzure = map[string]string{
 	"id": "is what Azure calls it", "apiVersion": "is that of a template", "dependsOn": "collections are applied before jobs",
-	"location": "there are no regions here", "properties.status": "is what Azure knew of it", "etag": "is what Azure knew of it",
+	"location": "there are no regions here", "comments": "is that of a template",
+	"properties.status": "is what Azure knew of it", "etag": "is what Azure knew of it",
 	"properties.provisioningState": "is what Azure knew of it",
 }
 
@@ -120,8 +157,11 @@ func (r *reading) armCollection(entry string, t *tree) {
 	c := fields{}
 	c.set("name", name)
 	c.set("type", collectionType)
-	if tags, ok := t.take("tags"); ok {
-		c.set("tags", tags)
+	for _, member := range []string{"location", "tags"} {
+		if v, ok := t.v.Member(member); ok && !strings.HasPrefix(v.Text(), "[") {
+			t.take(member)
+			c.set(member, v)
+		}
 	}
 	properties := fields{}
 	for _, member := range []string{"sku", "state", "quota"} {

@@ -11,7 +11,7 @@ import (
 
 // awxSchedules reads schedules of AWX: an answer of /api/v2/schedules/, or what awx export prints.
 func awxSchedules(r *reading, data []byte) error {
-	all, err := documents(data, "results", "schedules")
+	all, err := r.documents(data, "results", "schedules")
 	if err != nil {
 		return err
 	}
@@ -69,20 +69,4 @@ func (r *reading) awxSchedule(t *tree) {
 	t.take("id")
 	r.dropRest(entry, t, answered)
 	r.add(entry, r.Collection, name, job)
-}
-
-// isEmpty reports whether a value says nothing.
-func isEmpty(v document.Value) bool {
-	switch v.Kind() {
-	case document.KindNull:
-		return true
-	case document.KindString:
-		return v.Text() == ""
-	case document.KindArray:
-		return len(v.Items()) == 0
-	case document.KindObject:
-		return len(v.Members()) == 0
-	default:
-		return false
-	}
 }

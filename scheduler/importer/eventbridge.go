@@ -14,7 +14,7 @@ import (
 // eventBridge reads rules and schedules of Amazon EventBridge: what aws events list-rules, aws scheduler get-schedule and
 // aws events describe-api-destination print. A rule may have its Targets beside it, as list-targets-by-rule prints them.
 func eventBridge(r *reading, data []byte) error {
-	all, err := documents(data, "Rules", "Schedules", "ApiDestinations")
+	all, err := r.documents(data, "Rules", "Schedules", "ApiDestinations")
 	if err != nil {
 		return err
 	}
@@ -60,12 +60,19 @@ func (e *eventBridgeFile) entry(t *tree) {
 	if !e.times(entry, expression, t, &job) {
 		return
 	}
-	if strings.EqualFold(t.text("State"), "DISABLED") {
+	switch state := strings.ToUpper(t.text("State")); state {
+	case "", "ENABLED":
+	case "DISABLED":
 		job.set("state", "disabled")
+	default:
+		e.notef(Changed, entry, "State", "%s: it is enabled", state)
 	}
 	e.flexible(entry, t, &job)
 	job.set("overlap", "allow") // a target is called whether or not it has done with the last call
 	group := t.text("GroupName")
+	if group != "" && !strings.Contains(e.Runner, "{namespace}") {
+		e.notef(Dropped, entry, "GroupName", "%s: {namespace} in --target-uri stands for it; --collection names one for all", group)
+	}
 	targets := []document.Value{}
 	if one, ok := t.take("Target"); ok {
 		targets = append(targets, one)
@@ -245,6 +252,9 @@ func awsCron(words []string) (pattern, why string) {
 		if word == "?" {
 			words[i] = "*"
 		}
+	}
+	if words[5] == "*" {
+		words = words[:5] // every year
 	}
 	return strings.Join(words, " "), ""
 }

@@ -1,16 +1,27 @@
 package importer
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // expressions evaluates those of a resource template that need nothing but the template: parameters with defaults,
-// variables, concat and format-free text ("Syntax and expressions in ARM templates").
+// variables, what is in these, concat, format, toLower, toUpper and copyIndex ("Syntax and expressions in ARM templates").
 type expressions struct {
 	parameters, variables document.Value
 	depth                 int
+
+	copying bool // a copy of a resource is being made,
+	copy    int  // the one of this number, from 0
+}
+
+// copied evaluates the expressions of a copy.
+func (x *expressions) copied(i int) *expressions {
+	one := *x
+	one.copying, one.copy = true, i
+	return &one
 }
 
 func newExpressions(template document.Value) *expressions {
@@ -57,29 +68,73 @@ func (x *expressions) evaluate(v document.Value, path string, unknown *[]string)
 // deepest is how many variables may refer to one another in a row.
 const deepest = 32
 
-// expression reads a text in quotes, or a call.
+// expression reads a text in quotes, a number, or a call and what is taken out of its result.
 func (x *expressions) expression(text string) (v document.Value, rest string, ok bool) {
 	text = strings.TrimSpace(text)
 	if quoted, found := strings.CutPrefix(text, "'"); found {
 		return literal(quoted)
 	}
+	if digits := strings.TrimLeft(text, "0123456789"); len(digits) < len(text) {
+		return document.NumberValue(text[:len(text)-len(digits)]), digits, true
+	}
 	name, rest, found := strings.Cut(text, "(")
 	if !found {
 		return v, "", false
 	}
-	var arguments []string
+	var arguments []document.Value
 	for {
 		rest = strings.TrimSpace(rest)
 		if after, found := strings.CutPrefix(rest, ")"); found {
-			v, ok = x.call(strings.ToLower(strings.TrimSpace(name)), arguments)
-			return v, after, ok
+			if v, ok = x.call(strings.ToLower(strings.TrimSpace(name)), arguments); !ok {
+				return v, "", false
+			}
+			return x.part(v, after)
 		}
 		argument, after, ok := x.expression(strings.TrimPrefix(rest, ","))
-		if !ok || argument.Kind() != document.KindString {
+		if !ok {
 			return v, "", false
 		}
-		arguments, rest = append(arguments, argument.Text()), after
+		arguments, rest = append(arguments, argument), after
 	}
+}
+
+// part takes out of a value what follows it: .name, ['name'] and [number], as often as there are any.
+func (x *expressions) part(v document.Value, text string) (_ document.Value, rest string, ok bool) {
+	for ok = true; ok; {
+		if after, found := strings.CutPrefix(text, "."); found {
+			end := strings.IndexAny(after, ".[,) ")
+			if end < 0 {
+				end = len(after)
+			}
+			v, ok = v.Member(after[:end])
+			text = after[end:]
+			continue
+		}
+		after, found := strings.CutPrefix(text, "[")
+		if !found {
+			return v, text, true
+		}
+		var at document.Value
+		if at, after, ok = x.expression(after); ok {
+			text, ok = strings.CutPrefix(strings.TrimSpace(after), "]")
+		}
+		if ok {
+			v, ok = indexed(v, at)
+		}
+	}
+	return v, "", false
+}
+
+// indexed is a member by its name, or an item by its number.
+func indexed(v, at document.Value) (document.Value, bool) {
+	if at.Kind() == document.KindString {
+		return v.Member(at.Text())
+	}
+	n, err := strconv.Atoi(at.String())
+	if items := v.Items(); err == nil && n >= 0 && n < len(items) {
+		return items[n], true
+	}
+	return v, false
 }
 
 // literal reads a text up to its quote; two quotes are one.
@@ -101,21 +156,76 @@ func literal(text string) (v document.Value, rest string, ok bool) {
 }
 
 // call evaluates a function.
-func (x *expressions) call(name string, arguments []string) (v document.Value, ok bool) {
+func (x *expressions) call(name string, arguments []document.Value) (v document.Value, ok bool) {
+	if name == "copyindex" {
+		return x.copyIndex(arguments)
+	}
+	texts, ok := scalars(arguments)
+	if !ok || len(texts) == 0 {
+		return v, false
+	}
 	switch {
-	case name == "concat" && len(arguments) > 0:
-		return document.StringValue(strings.Join(arguments, "")), true
-	case name == "parameters" && len(arguments) == 1:
-		parameter, ok := x.parameters.Member(arguments[0])
+	case name == "concat":
+		return document.StringValue(strings.Join(texts, "")), true
+	case name == "format":
+		return formatted(texts[0], texts[1:])
+	case len(texts) > 1:
+		return v, false
+	case name == "tolower":
+		return document.StringValue(strings.ToLower(texts[0])), true
+	case name == "toupper":
+		return document.StringValue(strings.ToUpper(texts[0])), true
+	case name == "parameters":
+		parameter, ok := x.parameters.Member(texts[0])
 		if !ok {
 			return v, false
 		}
 		v, ok = parameter.Member("defaultValue")
 		return x.inner(v, ok)
-	case name == "variables" && len(arguments) == 1:
-		return x.inner(x.variables.Member(arguments[0]))
+	case name == "variables":
+		return x.inner(x.variables.Member(texts[0]))
 	}
 	return v, false
+}
+
+// scalars are the texts of values, all of which have one.
+func scalars(values []document.Value) (texts []string, ok bool) {
+	for _, v := range values {
+		switch v.Kind() {
+		case document.KindString:
+			texts = append(texts, v.Text())
+		case document.KindNumber:
+			texts = append(texts, v.String())
+		default:
+			return nil, false
+		}
+	}
+	return texts, true
+}
+
+// copyIndex is the number of the copy, after that of the first one, and a name of the loop that has no effect, if they are given.
+func (x *expressions) copyIndex(arguments []document.Value) (v document.Value, ok bool) {
+	if len(arguments) > 0 && arguments[0].Kind() == document.KindString {
+		arguments = arguments[1:]
+	}
+	first := 0
+	if len(arguments) > 0 {
+		var err error
+		if first, err = strconv.Atoi(arguments[0].String()); err != nil {
+			return v, false
+		}
+	}
+	return document.NumberValue(strconv.Itoa(first + x.copy)), x.copying && len(arguments) < 2
+}
+
+// formatted puts texts in the place of their numbers in braces.
+func formatted(text string, texts []string) (v document.Value, ok bool) {
+	var places []string
+	for i, one := range texts {
+		places = append(places, "{"+strconv.Itoa(i)+"}", one)
+	}
+	text = strings.NewReplacer(places...).Replace(text)
+	return document.StringValue(text), !strings.ContainsAny(text, "{}") // and no alignment, and no form of a number
 }
 
 // inner evaluates what a parameter or variable holds.

@@ -139,7 +139,12 @@ func (r *reading) run(entry, what string, places map[string]string, body documen
 	}
 	uri := r.Runner
 	for name, value := range places {
-		uri = strings.ReplaceAll(uri, "{"+name+"}", url.PathEscape(value))
+		place := "{" + name + "}"
+		if value == "" && strings.Contains(uri, place) {
+			r.notef(Failed, entry, "", "--target-uri has %s, and the entry has nothing that is called so", place)
+			return document.Value{}, false
+		}
+		uri = strings.ReplaceAll(uri, place, url.PathEscape(value))
 	}
 	r.notef(Changed, entry, "", "it is %s: %s is asked to run it", what, uri)
 	headers, request, action := fields{}, fields{}, fields{}

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -10,7 +11,7 @@ import (
 
 // cronJobs reads CronJobs of Kubernetes (batch/v1), as manifests or as kubectl prints them.
 func cronJobs(r *reading, data []byte) error {
-	all, err := documents(data, "items")
+	all, err := r.documents(data, "items")
 	if err != nil {
 		return err
 	}
@@ -38,7 +39,8 @@ func cronJob(r *reading, t *tree) {
 	}
 	entry := namespace + "/" + name
 	if kind != "CronJob" || name == "" {
-		r.notef(Failed, strings.Trim(kind+" "+name, " "), "kind", "it is no CronJob with a name")
+		entry = cmp.Or(strings.Trim(kind+" "+name, " "), "a document without a name")
+		r.notef(Failed, entry, "kind", "it is no CronJob with a name")
 		return
 	}
 	job := fields{}

@@ -11,7 +11,7 @@ import (
 
 // obsidian reads jobs of Obsidian Scheduler, as the endpoints /rest/jobs and /rest/jobs/ID answer them.
 func obsidian(r *reading, data []byte) error {
-	all, err := documents(data, "jobs")
+	all, err := r.documents(data, "jobs")
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (r *reading) obsidianJob(v document.Value) {
 		}
 		t.take("schedules")
 		name := cmp.Or(t.text("nickname"), t.text("jobClass"))
-		entry := name
+		entry := cmp.Or(name, "a job without a name")
 		if len(items) > 1 {
 			entry = fmt.Sprintf("%s, schedule %d", name, i+1)
 		}

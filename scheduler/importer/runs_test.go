@@ -2,6 +2,7 @@ package importer_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ func TestNextRuns(t *testing.T) {
 		{"k8s", "nightly", "11-30T03:00 12-01T03:00 12-02T03:00 12-03T03:00 12-04T03:00 12-07T03:00"}, // weekdays
 		{"arm", "weekly", "11-30T08:00 12-07T08:00"},
 		{"arm", "ping", "11-29T14:00 11-29T20:00 11-30T02:00"},                             // every six hours from 08:00
+		{"arm", "host2", "11-29T13:00 11-29T14:00"},                                        // every hour
 		{"eventbridge", "DailyLambdaFunction", "12-25T10:15 2027-01-29T10:15"},             // last Friday of the month: 27 November is past
 		{"eventbridge", "workdays", "11-30T18:00 12-01T18:00"},                             // Monday to Friday
 		{"eventbridge", "TestSchedule", "12-01T07:30 12-02T07:30 12-03T07:30 12-06T07:30"}, // 1 is Sunday, 3-5 Tuesday to Thursday
@@ -115,6 +117,92 @@ func TestNothingIsSilent(t *testing.T) {
 		}
 		if want := strings.Count(source, "UNKNOWN"); told != want {
 			t.Errorf("%s: %d of %d members are in the report", format, told, want)
+		}
+	}
+}
+
+// TestLists: of a list that goes on elsewhere it is said so, each member beside one is in the report, unless it says nothing
+// of the entries, and an empty list has no entries.
+func TestLists(t *testing.T) {
+	tests := []struct {
+		format, source string
+		want           []string // level and field
+	}{
+		{"k8s", `{"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": "7", "continue": "x"}, "items": []}`, []string{"failed metadata.continue"}},
+		{"k8s", `{"metadata": {"continue": ""}, "items": [], "UNKNOWN": 1}`, []string{"dropped UNKNOWN"}},
+		{"arm", `{"value": [], "nextLink": "https://a.example"}`, []string{"failed nextLink"}},
+		{"arm", `{"value": [], "nextLink": null}`, nil},
+		{"eventbridge", `{"Rules": [], "NextToken": "x"}`, []string{"failed NextToken"}},
+		{"awx", `{"count": 2, "next": "/api/v2/schedules/?page=2", "previous": null, "results": []}`, []string{"failed next"}},
+		{"awx", `{"schedules": [], "job_templates": []}`, []string{"dropped job_templates"}},
+		{"obsidian", `[]`, nil},
+	}
+	for _, test := range tests {
+		r, err := importer.Import(test.format, []byte(test.source), importer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, n := range r.Notes {
+			got = append(got, string(n.Level)+" "+n.Field)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %q, want %q", test.source, got, test.want)
+		}
+	}
+}
+
+// TestPlaceWithoutName: a URI for the runner is not made with nothing in the place of a name.
+func TestPlaceWithoutName(t *testing.T) {
+	source := `{"name": "a", "rrule": "DTSTART:20260101T150916Z RRULE:FREQ=DAILY;INTERVAL=1", "unified_job_template": 7}`
+	r, err := importer.Import("awx", []byte(source), importer.Options{Runner: "https://runner.example/{name}"})
+	if err != nil || len(r.Jobs) != 0 || len(r.Notes) != 1 || r.Notes[0].Level != importer.Failed || !strings.Contains(r.Notes[0].Message, "{name}") {
+		t.Errorf("got %+v and %v", r, err)
+	}
+}
+
+// TestExpressions evaluates expressions of resource templates as Azure does, or not at all.
+func TestExpressions(t *testing.T) {
+	tests := map[string]string{
+		`[concat('a', '''b', 7)]`:                          `a'b7`,
+		`[format('{1}-{0}', 'a', parameters('p'))]`:        "P-a",
+		`[toUpper(variables('v').a[1])]`:                   "Y",
+		`[variables('v')['a'][0]]`:                         "x",
+		`[variables('v').a[ 0 ]]`:                          "x",
+		`[concat(variables('v').a[0], toLower('B'), 'c')]`: "xbc",
+		`[[as it is]`:                                      "[as it is]",
+		`[format('{0:N2}', 7)]`:                            "",
+		`[variables('v').a[2]]`:                            "",
+		`[variables('v').none]`:                            "",
+		`[variables('v').a[0]`:                             "",
+		`[variables('endless')]`:                           "",
+		`[copyIndex()]`:                                    "",
+		`[resourceGroup().location]`:                       "",
+		`[concat(variables('v'))]`:                         "",
+		`['a' 'b']`:                                        "",
+	}
+	for expression, want := range tests {
+		source, err := json.Marshal(map[string]any{
+			"parameters": map[string]any{"p": map[string]any{"defaultValue": "P"}},
+			"variables":  map[string]any{"v": map[string]any{"a": []string{"x", "y"}}, "endless": "[variables('endless')]"},
+			"resources": []any{map[string]any{
+				"type": "Microsoft.Scheduler/jobCollections/jobs", "name": "c/j", "properties": map[string]any{"action": expression},
+			}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := importer.Import("arm", source, importer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if len(r.Jobs) == 1 {
+			v, _ := r.Jobs[0].Document.Member("action")
+			got = v.Text()
+		}
+		if failed := len(r.Notes) == 1 && r.Notes[0].Level == importer.Failed; got != want || failed != (want == "") {
+			t.Errorf("%s: got %q and %+v, want %q", expression, got, r.Notes, want)
 		}
 	}
 }

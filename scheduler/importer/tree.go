@@ -45,9 +45,13 @@ func (t *tree) text(path string) string {
 	}
 }
 
-// number is a text that is a whole number; false when it is none.
+// number is a text that is a whole number; false when it is none: then it is not marked.
 func (t *tree) number(path string) (int, bool) {
-	n, err := strconv.Atoi(t.text(path))
+	text := t.text(path)
+	n, err := strconv.Atoi(text)
+	if err != nil && text != "" {
+		t.used = t.used[:len(t.used)-1]
+	}
 	return n, err == nil
 }
 
@@ -112,33 +116,70 @@ func (f *fields) set(name string, value any) {
 	*f = append(*f, document.Member{Name: name, Value: v})
 }
 
-// documents are those of a file, JSON or YAML, and in place of a list what is in it.
-func documents(data []byte, lists ...string) ([]document.Value, error) {
+// documents are those of a file, JSON or YAML, and in place of a list what is in it. What stands beside a list is in the
+// report, but for what means nothing for the entries.
+func (r *reading) documents(data []byte, lists ...string) ([]document.Value, error) {
 	file, err := document.ParseFile(data)
 	if err != nil {
 		return nil, err
 	}
 	var all []document.Value
 	for _, v := range file.Documents {
-		all = append(all, unlisted(v, lists)...)
+		all = append(all, r.unlisted(v, lists)...)
 	}
 	return all, nil
 }
 
 // unlisted is a value, or what is in it when it is an array, or an object with one of the lists.
-func unlisted(v document.Value, lists []string) []document.Value {
-	items := v.Items()
+func (r *reading) unlisted(v document.Value, lists []string) (all []document.Value) {
+	items, isList := v.Items(), v.Kind() == document.KindArray
 	for _, name := range lists {
 		if list, ok := v.Member(name); ok && list.Kind() == document.KindArray {
-			items = append(items, list.Items()...)
+			items, isList = append(items, list.Items()...), true
+			r.beside(v, name, lists)
 		}
 	}
-	if len(items) == 0 {
+	if !isList {
 		return []document.Value{v}
 	}
-	var all []document.Value
 	for _, item := range items {
-		all = append(all, unlisted(item, lists)...)
+		all = append(all, r.unlisted(item, lists)...)
 	}
 	return all
+}
+
+// What a list may have beside it: the place of its next page, as each source calls it, and what says nothing of the entries.
+var (
+	nextPage = []string{"NextToken", "nextLink", "next", "metadata.continue"}
+	ofList   = []string{
+		"apiVersion", "kind", "count", "previous", "metadata.resourceVersion", "metadata.selfLink", "metadata.remainingItemCount",
+	}
+)
+
+// beside reports what stands beside a list. A list that goes on elsewhere is not whole, which is worth an exit code.
+func (r *reading) beside(v document.Value, list string, lists []string) {
+	t := &tree{v: v, used: slices.Concat(lists, ofList)}
+	entry := "the list " + list
+	for _, path := range nextPage {
+		if v, ok := t.take(path); ok && !isEmpty(v) {
+			r.notef(Failed, entry, path, "there are more entries than these: import the other pages, too")
+		}
+	}
+	r.dropRest(entry, t, nil)
+}
+
+// isEmpty reports whether a value says nothing.
+func isEmpty(v document.Value) bool {
+	switch v.Kind() {
+	case document.KindNull:
+		return true
+	case document.KindString:
+		return v.Text() == ""
+	case document.KindArray:
+		return len(v.Items()) == 0
+	case document.KindObject:
+		return len(v.Members()) == 0
+	default:
+		return false
+	}
 }

@@ -40,6 +40,7 @@ type search struct {
 	kinds [anyAction + 1]bool // the types of action that are looked for
 
 	byTime, byName bool
+	labels         *labels   // whose numbers matched has
 	matched        []verdict // sets of labels that were looked at: 1 + the verdict
 }
 
@@ -65,9 +66,13 @@ func (s *search) prepare() {
 			s.kinds[n] = strings.EqualFold(kind, s.query.Action)
 		}
 	}
-	if s.query.Labels != nil {
-		s.matched = make([]verdict, len(s.x.labels.sets))
+	if s.query.Labels == nil {
+		return
 	}
+	if s.labels != s.x.labels { // they were made anew, with other numbers
+		s.labels, s.matched = s.x.labels, nil
+	}
+	s.matched = append(s.matched, make([]verdict, len(s.labels.sets)-len(s.matched))...)
 }
 
 // labelled reports whether a set of labels is one that is looked for.
@@ -103,7 +108,7 @@ func (s *search) judge(r *record) verdict {
 
 // timely is the part of judge that depends on when the job runs next, and what it has come to.
 func (s *search) timely(r *record) verdict {
-	passed := r.state == enabled && (r.next <= s.now || r.flags&moved != 0) // it has run since, and may be over
+	passed := s.passed(r)
 	switch {
 	case s.query.State != "" && r.state != s.state && (!passed || !s.query.State.Final()):
 		return no
@@ -113,6 +118,11 @@ func (s *search) timely(r *record) verdict {
 		return may
 	}
 	return s.ifSo(r.state == enabled && s.from <= r.next && r.next < s.until)
+}
+
+// passed reports whether a job has run since, and may be over.
+func (s *search) passed(r *record) bool {
+	return r.state == enabled && (r.next <= s.now || r.flags&moved != 0)
 }
 
 func (s *search) ifSo(so bool) verdict {
@@ -243,5 +253,19 @@ func (w *walk) shelf(s *shelf, left int) int {
 	return left
 }
 
-// sure reports whether a job is one of those that are looked for, without reading it.
-func (w *walk) sure(r *record) bool { return w.byName && r.flags&changed == 0 && r.state != unknown }
+// sure reports whether a job that may be one of those that are looked for is one, without reading it.
+func (s *search) sure(r *record) bool {
+	switch {
+	case r.flags&changed != 0, r.state == unknown:
+		return false
+	case s.byName:
+		return true
+	case r.state == damaged, s.query.State == scheduler.Damaged, s.query.Action != "" && r.action == anyAction:
+		return false
+	case s.query.State == "" && !s.byTime:
+		return true
+	case s.passed(r):
+		return false
+	}
+	return !s.byTime || s.from < r.next && r.next < s.until-1 // within the millisecond of a bound, who reads the job tells
+}

@@ -34,7 +34,8 @@ type Limiter[R Caller] struct {
 	groups   map[string]*queue[R]
 	ready    []*queue[R] // those with runs, in turn
 	inFlight int
-	slow     int // attempts in flight to slow targets
+	slow     int    // attempts in flight to slow targets
+	opened   uint64 // how often a circuit did
 	closed   bool
 	timer    *time.Timer // wakes the targets that wait for their rate; nil: none does
 	wake     time.Time   // when it does
@@ -88,6 +89,7 @@ func (l *Limiter[R]) Done(r R, res scheduler.Result) {
 	l.slow += moved
 	var late []deferred[R]
 	if opened {
+		l.opened++
 		late = q.retreat(now)
 	}
 	l.prune(q, now)

@@ -38,6 +38,11 @@ type APIConfig struct {
 	// their turn. Default 256.
 	Concurrency int
 
+	// Observe is called after each request but live tails, with the endpoint's
+	// name, the status as in HTTP, and how long it took since it came. It must
+	// not block. Default: none.
+	Observe func(endpoint string, status int, took time.Duration)
+
 	// Logger takes what callers are not told. Default: discard.
 	Logger *slog.Logger
 }
@@ -60,6 +65,12 @@ type APIConfig struct {
 //	<prefix>.api.follow.<collection>         likewise, of all jobs of a collection
 //	<prefix>.api.follow                      likewise, of all jobs
 //	<prefix>.api.why.<collection>.<job>      body: {"at": "…"} or none, which is now; answers why it ran then, or did not ([why.Answer])
+//	<prefix>.api.forecast                    body: {"hours", "from", "proposals"} or none; answers what is planned ([forecast.Report])
+//	<prefix>.api.forecast.<collection>       likewise, of the jobs of a collection
+//	<prefix>.api.audit.<collection>.<job>    answers {"value": […], "nextLink": …}, who changed the job ([trail.Entry]), newest first
+//	<prefix>.api.audit.<collection>          likewise, of a collection and its jobs
+//	<prefix>.api.audit                       likewise, of everything
+//	<prefix>.api.follow-audit…               likewise, as they come: as follow does
 //	<prefix>.api.list.<collection>           answers {"value": […], "nextLink": …}, by name
 //	<prefix>.api.list                        likewise, of all collections
 //	<prefix>.api.preview                     body: a job ([service.Previewer.Preview]); answers when it would run
@@ -78,7 +89,8 @@ type APIConfig struct {
 // and the JSON is that of the REST API. history and the lists take a body
 // {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or none; history and
 // list take "$skiptoken" too, the place after which to begin, list what
-// [view.JobSearch] has, and history "uid" and "earlier". nextLink is the body that
+// [view.JobSearch] has, and history "uid" and "earlier". audit takes "kind", "who", "op", "since" and "until", and no $filter.
+// nextLink is the body that
 // asks for the next page, or null. A page ends early when more would not fit
 // into a message.
 //
@@ -134,6 +146,9 @@ func NewAPI(cfg APIConfig) *API {
 	}
 	if cfg.Concurrency <= 0 {
 		cfg.Concurrency = 256
+	}
+	if cfg.Observe == nil {
+		cfg.Observe = func(string, int, time.Duration) {}
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -248,7 +263,9 @@ func (a *API) takes(m micro.Request) bool {
 }
 
 // answer answers a request when it is its turn.
-func (a *API) answer(e endpoint, m micro.Request) answer {
+func (a *API) answer(e endpoint, m micro.Request) (ans answer) {
+	came := time.Now()
+	defer func() { a.cfg.Observe(e.name, ans.code(), time.Since(came)) }()
 	release, err := a.queue.Acquire(a.work, caller(m.Reply()))
 	if err != nil {
 		return answer{err: fmt.Errorf("%w: %w", scheduler.ErrUnavailable, err)}
@@ -256,7 +273,7 @@ func (a *API) answer(e endpoint, m micro.Request) answer {
 	defer release()
 	c := a.counters[e.name]
 	began := c.begin()
-	ans := a.call(e, m)
+	ans = a.call(e, m)
 	c.end(began, ans.err)
 	return ans
 }
@@ -330,7 +347,7 @@ func (a *API) reply(m micro.Request, ans answer) {
 		replies.Put(out)
 	}()
 	out.Subject, out.Data = m.Reply(), ans.body
-	out.Header.Set(statusHeader, strconv.Itoa(max(ans.status, 200)))
+	out.Header.Set(statusHeader, strconv.Itoa(ans.code()))
 	if failed, ok := errors.AsType[*scheduler.PreconditionError](ans.err); ok {
 		ans.etag = failed.ETag
 	}
@@ -343,7 +360,6 @@ func (a *API) reply(m micro.Request, ans answer) {
 			a.log.Error("request failed because of a defect", "subject", m.Subject(), "err", ans.err)
 		}
 		out.Data = view.JSON(d.Document())
-		out.Header.Set(statusHeader, strconv.Itoa(d.Status))
 		out.Header.Set(micro.ErrorCodeHeader, strconv.Itoa(d.Status))
 		out.Header.Set(micro.ErrorHeader, oneLine(d.Message))
 	}

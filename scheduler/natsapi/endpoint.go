@@ -21,6 +21,9 @@ type endpoint struct {
 	subject string // below <prefix>.api.
 	answers string // for people who look at the service's info
 	call    func(ctx context.Context, s *service.Service, r request) answer
+
+	// tail is for what is answered with more than one message, in place of call: it reads which.
+	tail func(ctx context.Context, k scheduler.Key, body []byte) (following, error)
 }
 
 // request is a request as an endpoint sees it.
@@ -49,44 +52,58 @@ type answer struct {
 	err    error
 }
 
+// code is the status that REST would answer with.
+func (a answer) code() int {
+	if a.err != nil {
+		return view.DescribeError(a.err).Status
+	}
+	return max(a.status, 200)
+}
+
 var endpoints = []endpoint{
-	{"put", "put.*.*", "the job", do},
-	{"get", "get.*.*", "the job", get},
-	{"patch", "patch.*.*", "the job", do},
-	{"delete", "delete.*.*", "nothing", do},
-	{"run", "run.*.*", "the id of the occurrence", doBare},
-	{"resubmit", "resubmit.*.*", "the ids of the occurrence, and of the one that it repeats", resubmit},
-	{"enable", "enable.*.*", "the job", doBare},
-	{"disable", "disable.*.*", "the job", doBare},
-	{"history", "history.*.*", "a page of records, newest first", history},
-	{"history-collection", "history.*", "a page of the records of a collection, newest first", history},
-	{"history-all", "history", "a page of the records of all jobs, newest first", history},
-	{"why", "why.*.*", "why the job ran at a time, or did not", explain},
-	{"list", "list.*", "a page of jobs, by name", list},
-	{"list-all", "list", "a page of the jobs of all collections, by collection and name", list},
-	{"preview", "preview", "when a job would run", preview},
-	{"collection-put", "collection-put.*", "the collection", putCollection},
-	{"collection-get", "collection-get.*", "the collection", getCollection},
-	{"collection-patch", "collection-patch.*", "the collection", patchCollection},
-	{"collection-delete", "collection-delete.*", "nothing", removeCollection},
-	{"collection-enable", "collection-enable.*", "the collection", turnCollection(scheduler.Enabled)},
-	{"collection-disable", "collection-disable.*", "the collection", turnCollection(scheduler.Disabled)},
-	{"collection-list", "collection-list", "a page of collections, by name", listCollections},
-	{"secret-put", "secret-put.*", "the secret, without its value", putSecret},
-	{"secret-delete", "secret-delete.*", "nothing", removeSecret},
-	{"secret-list", "secret-list", "all shared secrets, without their values", listSecrets},
-	{"secret-rotate", "secret-rotate", "what was sealed again", rotateSecrets},
+	{name: "put", subject: "put.*.*", answers: "the job", call: do},
+	{name: "get", subject: "get.*.*", answers: "the job", call: get},
+	{name: "patch", subject: "patch.*.*", answers: "the job", call: do},
+	{name: "delete", subject: "delete.*.*", answers: "nothing", call: do},
+	{name: "run", subject: "run.*.*", answers: "the id of the occurrence", call: doBare},
+	{name: "resubmit", subject: "resubmit.*.*", answers: "the ids of the occurrence, and of the one that it repeats", call: resubmit},
+	{name: "enable", subject: "enable.*.*", answers: "the job", call: doBare},
+	{name: "disable", subject: "disable.*.*", answers: "the job", call: doBare},
+	{name: "history", subject: "history.*.*", answers: "a page of records, newest first", call: history},
+	{name: "history-collection", subject: "history.*", answers: "a page of the records of a collection, newest first", call: history},
+	{name: "history-all", subject: "history", answers: "a page of the records of all jobs, newest first", call: history},
+	{name: "why", subject: "why.*.*", answers: "why the job ran at a time, or did not", call: explain},
+	{name: "forecast", subject: "forecast", answers: "what is planned, minute by minute", call: foresee},
+	{name: "forecast-collection", subject: "forecast.*", answers: "what is planned of a collection, minute by minute", call: foresee},
+	{name: "audit", subject: "audit.*.*", answers: "a page of who changed the job, newest first", call: audit},
+	{name: "audit-collection", subject: "audit.*", answers: "a page of who changed a collection and its jobs, newest first", call: audit},
+	{name: "audit-all", subject: "audit", answers: "a page of who changed what, newest first", call: audit},
+	{name: "list", subject: "list.*", answers: "a page of jobs, by name", call: list},
+	{name: "list-all", subject: "list", answers: "a page of the jobs of all collections, by collection and name", call: list},
+	{name: "preview", subject: "preview", answers: "when a job would run", call: preview},
+	{name: "collection-put", subject: "collection-put.*", answers: "the collection", call: putCollection},
+	{name: "collection-get", subject: "collection-get.*", answers: "the collection", call: getCollection},
+	{name: "collection-patch", subject: "collection-patch.*", answers: "the collection", call: patchCollection},
+	{name: "collection-delete", subject: "collection-delete.*", answers: "nothing", call: removeCollection},
+	{name: "collection-enable", subject: "collection-enable.*", answers: "the collection", call: turnCollection(scheduler.Enabled)},
+	{name: "collection-disable", subject: "collection-disable.*", answers: "the collection", call: turnCollection(scheduler.Disabled)},
+	{name: "collection-list", subject: "collection-list", answers: "a page of collections, by name", call: listCollections},
+	{name: "secret-put", subject: "secret-put.*", answers: "the secret, without its value", call: putSecret},
+	{name: "secret-delete", subject: "secret-delete.*", answers: "nothing", call: removeSecret},
+	{name: "secret-list", subject: "secret-list", answers: "all shared secrets, without their values", call: listSecrets},
+	{name: "secret-rotate", subject: "secret-rotate", answers: "what was sealed again", call: rotateSecrets},
 	// A name with a dot is more than one token. It would find nobody.
-	{"malformed", "*.*.*.>", "why the name is wrong", malformed},
-	{"malformed-list", "list.*.>", "why the name is wrong", malformed},
-	{"malformed-collection-put", "collection-put.*.>", "why the name is wrong", malformed},
-	{"malformed-collection-get", "collection-get.*.>", "why the name is wrong", malformed},
-	{"malformed-collection-patch", "collection-patch.*.>", "why the name is wrong", malformed},
-	{"malformed-collection-delete", "collection-delete.*.>", "why the name is wrong", malformed},
-	{"malformed-collection-enable", "collection-enable.*.>", "why the name is wrong", malformed},
-	{"malformed-collection-disable", "collection-disable.*.>", "why the name is wrong", malformed},
-	{"malformed-secret-put", "secret-put.*.>", "why the name is wrong", malformed},
-	{"malformed-secret-delete", "secret-delete.*.>", "why the name is wrong", malformed},
+	{name: "malformed", subject: "*.*.*.>", answers: "why the name is wrong", call: malformed},
+	{name: "malformed-forecast", subject: "forecast.*.>", answers: "why the name is wrong", call: malformed},
+	{name: "malformed-list", subject: "list.*.>", answers: "why the name is wrong", call: malformed},
+	{name: "malformed-collection-put", subject: "collection-put.*.>", answers: "why the name is wrong", call: malformed},
+	{name: "malformed-collection-get", subject: "collection-get.*.>", answers: "why the name is wrong", call: malformed},
+	{name: "malformed-collection-patch", subject: "collection-patch.*.>", answers: "why the name is wrong", call: malformed},
+	{name: "malformed-collection-delete", subject: "collection-delete.*.>", answers: "why the name is wrong", call: malformed},
+	{name: "malformed-collection-enable", subject: "collection-enable.*.>", answers: "why the name is wrong", call: malformed},
+	{name: "malformed-collection-disable", subject: "collection-disable.*.>", answers: "why the name is wrong", call: malformed},
+	{name: "malformed-secret-put", subject: "secret-put.*.>", answers: "why the name is wrong", call: malformed},
+	{name: "malformed-secret-delete", subject: "secret-delete.*.>", answers: "why the name is wrong", call: malformed},
 }
 
 // doBare is do for what takes no document.
@@ -201,7 +218,7 @@ func preview(ctx context.Context, s *service.Service, r request) answer {
 // malformed tells what is wrong with a name of too many tokens.
 func malformed(_ context.Context, _ *service.Service, r request) answer {
 	switch what, _, _ := strings.Cut(r.verb, "-"); what {
-	case "list", "collection":
+	case "list", "collection", "forecast":
 		return answer{err: scheduler.ValidateCollection(r.name)}
 	case "secret":
 		return answer{err: scheduler.ValidateName("secret", r.name)}
@@ -236,35 +253,49 @@ const (
 
 // readQuery reads the body of a request for a listing; it may be empty.
 func readQuery(ctx context.Context, body []byte, of listKind) (q query, err error) {
+	err = readBody(ctx, body, func(o *document.Object) {
+		q.Top, q.Skip = pageIn(o)
+		q.Filter, _ = o.String("$filter")
+		if of != shortList {
+			q.After, _ = o.String("$skiptoken")
+		}
+		if of == jobList {
+			q.Labels, _ = o.String("labelSelector")
+			q.Prefix, _ = o.String("prefix")
+			q.Action, _ = o.String("actionType")
+			q.NextAfter, _ = o.String("nextAfter")
+			q.NextBefore, _ = o.String("nextBefore")
+		}
+		if of == historyList {
+			q.UID, _ = o.String("uid")
+			q.Earlier, _ = o.Bool("earlier")
+		}
+	})
+	return q, err
+}
+
+// pageIn reads which part of a listing is asked for.
+func pageIn(o *document.Object) (top, skip int) {
+	most, _ := o.Int("$top", 1, view.MaxPage)
+	left, _ := o.Int("$skip", 0, math.MaxInt32)
+	return int(most), int(left)
+}
+
+// readBody has read take what it knows of the body of a request: an object, or nothing, of which read is not called. The
+// error tells of all that is wrong, members that are not known among it.
+func readBody(ctx context.Context, body []byte, read func(o *document.Object)) error {
 	if strings.TrimSpace(string(body)) == "" {
-		return q, nil
+		return nil
 	}
 	v, err := intake.Parse(ctx, body)
 	if err != nil {
-		return q, err
+		return err
 	}
 	reader := document.NewReader()
 	o := reader.Object(v, "")
-	top, _ := o.Int("$top", 1, view.MaxPage)
-	skip, _ := o.Int("$skip", 0, math.MaxInt32)
-	q.Top, q.Skip = int(top), int(skip)
-	q.Filter, _ = o.String("$filter")
-	if of != shortList {
-		q.After, _ = o.String("$skiptoken")
-	}
-	if of == jobList {
-		q.Labels, _ = o.String("labelSelector")
-		q.Prefix, _ = o.String("prefix")
-		q.Action, _ = o.String("actionType")
-		q.NextAfter, _ = o.String("nextAfter")
-		q.NextBefore, _ = o.String("nextBefore")
-	}
-	if of == historyList {
-		q.UID, _ = o.String("uid")
-		q.Earlier, _ = o.Bool("earlier")
-	}
+	read(o)
 	o.Done()
-	return q, scheduler.AsInvalid(reader.Err())
+	return scheduler.AsInvalid(reader.Err())
 }
 
 // behind asks for the page that follows n entries of q's.

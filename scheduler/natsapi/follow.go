@@ -16,7 +16,6 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -49,10 +48,16 @@ const (
 
 // tailEndpoints answer with more than one message.
 var tailEndpoints = []endpoint{
-	{name: "follow", subject: "follow.*.*", answers: "the records of a job as they come"},
-	{name: "follow-collection", subject: "follow.*", answers: "the records of a collection as they come"},
-	{name: "follow-all", subject: "follow", answers: "the records of all jobs as they come"},
+	{name: "follow", subject: "follow.*.*", answers: "the records of a job as they come", tail: followHistory},
+	{name: "follow-collection", subject: "follow.*", answers: "the records of a collection as they come", tail: followHistory},
+	{name: "follow-all", subject: "follow", answers: "the records of all jobs as they come", tail: followHistory},
+	{name: "follow-audit", subject: "follow-audit.*.*", answers: "who changes a job, as they do", tail: followTrail},
+	{name: "follow-audit-collection", subject: "follow-audit.*", answers: "who changes a collection and its jobs", tail: followTrail},
+	{name: "follow-audit-all", subject: "follow-audit", answers: "who changes what, as they do", tail: followTrail},
 }
+
+// following sends what is asked for as it comes, until ctx is done or nothing more can come.
+type following func(ctx context.Context, s *service.Service, t *tail) error
 
 // tails are the live tails of a process.
 type tails struct {
@@ -66,7 +71,7 @@ func (t *tails) begin(caller string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.all >= tailsMost || t.byCaller[caller] >= tailsOfCaller {
-		return fmt.Errorf("%w: the history is followed %d times already, of which %d by this connection; at most %d and %d are possible",
+		return fmt.Errorf("%w: there are %d live tails already, of which %d of this connection; at most %d and %d are possible",
 			scheduler.ErrUnavailable, t.all, t.byCaller[caller], tailsMost, tailsOfCaller)
 	}
 	if t.byCaller == nil {
@@ -97,7 +102,7 @@ func (a *API) addTail(ctx context.Context, svc micro.Service, e endpoint) error 
 			defer a.answers.Done()
 			c := a.counters[e.name]
 			began := c.begin()
-			err := a.follow(ctx, m)
+			err := a.follow(ctx, e, m)
 			c.end(began, err)
 			if err != nil {
 				a.reply(m, answer{err: err})
@@ -108,16 +113,15 @@ func (a *API) addTail(ctx context.Context, svc micro.Service, e endpoint) error 
 
 // follow sends a live tail until its time is up, nothing more can come, or its caller has it end. An error is one
 // that came before the first message.
-func (a *API) follow(ctx context.Context, m micro.Request) error {
+func (a *API) follow(ctx context.Context, e endpoint, m micro.Request) error {
 	if _, err := orderOf(m, "follow"); err != nil {
 		return err
 	}
-	q, after, err := followQuery(ctx, m.Data())
+	_, name, _ := strings.Cut(strings.TrimPrefix(m.Subject(), a.cfg.Prefix+".api."), ".")
+	follow, err := e.tail(ctx, keyOf(name), m.Data())
 	if err != nil {
 		return err
 	}
-	_, name, _ := strings.Cut(strings.TrimPrefix(m.Subject(), a.cfg.Prefix+".api."), ".")
-	q.Key = keyOf(name)
 	from := caller(m.Reply())
 	if err := a.tails.begin(from); err != nil {
 		return err
@@ -131,38 +135,43 @@ func (a *API) follow(ctx context.Context, m micro.Request) error {
 		return fmt.Errorf("%w: %w", scheduler.ErrUnavailable, err)
 	}
 	defer func() { _ = unfollow.Unsubscribe() }()
-	err = a.cfg.Service.Follow(ctx, q, service.Tail{After: after, Ready: t.open, Record: t.send, Passed: t.pass})
+	err = follow(ctx, a.cfg.Service, t)
 	if !t.close(err) {
 		return err
 	}
 	return nil
 }
 
-// followQuery reads which records are asked for, and after which one.
-func followQuery(ctx context.Context, body []byte) (q service.HistoryQuery, after *uint64, err error) {
-	if strings.TrimSpace(string(body)) == "" {
-		return q, nil, nil
-	}
-	v, err := intake.Parse(ctx, body)
+// followHistory follows the history of a job, of a collection or of all.
+func followHistory(ctx context.Context, k scheduler.Key, body []byte) (following, error) {
+	var after *uint64
+	filter, uid, earlier := "", "", false
+	err := readBody(ctx, body, func(o *document.Object) {
+		after = readAfter(o)
+		filter, _ = o.String("$filter")
+		uid, _ = o.String("uid")
+		earlier, _ = o.Bool("earlier")
+	})
 	if err != nil {
-		return q, nil, err
+		return nil, err
 	}
-	reader := document.NewReader()
-	o := reader.Object(v, "")
-	if n, ok := o.Int("after", 0, math.MaxInt64); ok {
-		sequence := uint64(n)
-		after = &sequence
-	}
-	filter, _ := o.String("$filter")
-	uid, _ := o.String("uid")
-	earlier, _ := o.Bool("earlier")
-	o.Done()
-	if err := reader.Err(); err != nil {
-		return q, nil, scheduler.AsInvalid(err)
-	}
+	q := service.HistoryQuery{Key: k}
 	q.RecordFilter, err = view.HistoryFilter(filter, time.Now())
 	q.UID, q.Earlier = uid, earlier
-	return q, after, err
+	return func(ctx context.Context, s *service.Service, t *tail) error {
+		record := func(r *scheduler.Record) { t.send(r.Sequence, view.JSON(view.Record(r))) }
+		return s.Follow(ctx, q, service.Tail{After: after, Ready: t.open, Record: record, Passed: t.pass})
+	}, err
+}
+
+// readAfter reads the sequence after which a tail begins, nil for from now on.
+func readAfter(o *document.Object) *uint64 {
+	n, ok := o.Int("after", 0, math.MaxInt64)
+	if !ok {
+		return nil
+	}
+	after := uint64(n)
+	return &after
 }
 
 // tail sends the messages of a live tail. It is called from the store's goroutine and that of its request.
@@ -215,12 +224,12 @@ func (t *tail) place() []string {
 	return []string{sequenceHeader, strconv.FormatUint(t.passed, 10)}
 }
 
-func (t *tail) send(r *scheduler.Record) {
+func (t *tail) send(sequence uint64, body []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.closed {
 		t.passed = 0
-		t.write(view.JSON(view.Record(r)), sequenceHeader, strconv.FormatUint(r.Sequence, 10))
+		t.write(body, sequenceHeader, strconv.FormatUint(sequence, 10))
 	}
 }
 

@@ -73,6 +73,11 @@ type IngestConfig struct {
 	// 4096.
 	Hold int
 
+	// Observe is called with each spec that is done with: what was asked for
+	// ("other" of what cannot be) and what became of it, accepted or rejected. It
+	// must not block. Default: none.
+	Observe func(verb, verdict string)
+
 	// Logger takes what no publisher can be told. Default: discard.
 	Logger *slog.Logger
 }
@@ -110,6 +115,9 @@ func NewIngest(cfg IngestConfig) *Ingest {
 	}
 	if cfg.Hold <= 0 {
 		cfg.Hold = 4096
+	}
+	if cfg.Observe == nil {
+		cfg.Observe = func(string, string) {}
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -198,6 +206,7 @@ func (n *Ingest) handle(q *queue, it *item) {
 		n.nak(it) // stopped, or not its turn
 		return
 	}
+	n.cfg.Observe(it.knownVerb(), r.verdict())
 	if r.delicate() {
 		n.erase(it)
 	}

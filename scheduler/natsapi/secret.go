@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -63,18 +61,8 @@ func few[T any](ctx context.Context, r request, all []T, show func(T) any) answe
 // option reads a body that is empty, or an object of one member that is true or
 // false; false when it is absent.
 func option(ctx context.Context, body []byte, name string) (on bool, err error) {
-	if len(body) == 0 {
-		return false, nil
-	}
-	v, err := intake.Parse(ctx, body)
-	if err != nil {
-		return false, err
-	}
-	reader := document.NewReader()
-	o := reader.Object(v, "")
-	on, _ = o.Bool(name)
-	o.Done()
-	return on, scheduler.AsInvalid(reader.Err())
+	err = readBody(ctx, body, func(o *document.Object) { on, _ = o.Bool(name) })
+	return on, err
 }
 
 func rotateSecrets(ctx context.Context, s *service.Service, _ request) answer {

@@ -61,10 +61,21 @@ func (it *item) check() error {
 		wrong = append(wrong, scheduler.CheckSize(it.size))
 	}
 	wrong = append(wrong, it.wrong)
-	if slices.Contains(verbs, it.Verb) {
+	if it.knownVerb() != otherVerb {
 		wrong = append(wrong, it.how.checkFor(it.Verb))
 	}
 	return errors.Join(wrong...)
+}
+
+// otherVerb stands for whatever cannot be asked for.
+const otherVerb = "other"
+
+// knownVerb is what is asked for, as one of few words.
+func (it *item) knownVerb() string {
+	if slices.Contains(verbs, it.Verb) {
+		return it.Verb
+	}
+	return otherVerb
 }
 
 func (it *item) takesBody() bool { return it.Verb == "put" || it.Verb == "patch" }

@@ -2,11 +2,8 @@ package natsapi
 
 import (
 	"context"
-	"strings"
 
-	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -14,7 +11,8 @@ import (
 // explain tells why a job ran at a time, or did not. The body is empty, which asks
 // about now, or {"at": "…"}.
 func explain(ctx context.Context, s *service.Service, r request) answer {
-	at, err := askedTime(ctx, r.body)
+	at := ""
+	err := readBody(ctx, r.body, func(o *document.Object) { at, _ = o.String("at") })
 	if err != nil {
 		return answer{err: err}
 	}
@@ -23,19 +21,4 @@ func explain(ctx context.Context, s *service.Service, r request) answer {
 		return answer{err: err}
 	}
 	return answer{body: view.JSON(v)}
-}
-
-func askedTime(ctx context.Context, body []byte) (at string, err error) {
-	if strings.TrimSpace(string(body)) == "" {
-		return "", nil
-	}
-	v, err := intake.Parse(ctx, body)
-	if err != nil {
-		return "", err
-	}
-	reader := document.NewReader()
-	o := reader.Object(v, "")
-	at, _ = o.String("at")
-	o.Done()
-	return at, scheduler.AsInvalid(reader.Err())
 }

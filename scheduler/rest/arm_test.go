@@ -81,7 +81,12 @@ func TestManagedRunsAndHistory(t *testing.T) {
 	doc := `{"properties": {"startTime": "2099-01-01T00:00:00Z", "action": {"type": "Http", "request": {"uri": "` + w.target() + `", "method": "GET"}}}}`
 	w.must("PUT", job+version, doc)
 	for i := range 3 {
-		if r := w.do("POST", job+"/run"+version, ""); r.status != http.StatusOK || r.body != "" || r.header.Get("Content-Type") != "" {
+		var r reply
+		w.await("the end of the run before", func() bool {
+			r = w.do("POST", job+"/run"+version, "")
+			return r.status != http.StatusConflict
+		})
+		if r.status != http.StatusOK || r.body != "" || r.header.Get("Content-Type") != "" {
 			t.Errorf("run: %d %q %v", r.status, r.body, r.header)
 		}
 		w.await("the run", func() bool { return len(w.page(job+"/history"+version).Value) == i+1 })
@@ -235,11 +240,49 @@ func TestProvider(t *testing.T) {
 		{"GET", subscription + v, "", `200 {"id":"` + subscription + `"`},
 		{"GET", subscription + "/resourcegroups" + v, "", `200 {"value":[{"id":"` + group + `","name":"CS-SouthCentralUS-scheduler"|"provisioningState":"Succeeded"`},
 		{"GET", group + v, "", `200 "type":"Microsoft.Resources/resourceGroups"`},
+		{"PUT", group + v, `{"location": "westus"}`, `200 {"id":"` + group + `","name":"CS-SouthCentralUS-scheduler"|"provisioningState":"Succeeded"`},
+		{"PUT", subscription + "/resourcegroups/new" + v, `{"location": "westus"}`, `201 "name":"new"`},
+		{"PUT", strings.TrimSuffix(scheduler.Scope{}.Provider(), "/providers/Microsoft.Scheduler") + v, "", `200`},
+		{"PUT", group, "", `400 "MissingApiVersionParameter"`},
+		{"DELETE", subscription + "/resourcegroups/new" + v, "", `200`},
+		{"DELETE", strings.ToUpper(group) + v, "", `409 "Conflict"|it has collections, such as c: delete them first`},
+		{"DELETE", managed + "/c" + version, "", `200`},
+		{"DELETE", group + v, "", `200`},
 		{"GET", subscription + "/providers/Microsoft.Storage" + v, "", `404 "UnknownRoute"`},
 	})
 	if r := w.do("HEAD", group+v, ""); r.status != http.StatusNoContent {
 		t.Errorf("HEAD of a group: %d", r.status)
 	}
+}
+
+// TestLinksBehindTLS: where something before the server ends TLS, links lead there.
+func TestLinksBehindTLS(t *testing.T) {
+	w := azure(t)
+	w.must("PUT", managed+"/c"+version, "")
+	for _, name := range []string{"i", "j"} {
+		w.must("PUT", managed+"/c/jobs/"+name+version, later)
+	}
+	for header, want := range map[string]string{"https": "https://", "HTTPS, http": "https://", "http": "http://", "gopher": "http://"} {
+		r := w.do("GET", managed+"/c/jobs"+version+"&$top=1", "", "X-Forwarded-Proto: "+header)
+		if !strings.Contains(r.body, `"nextLink":"`+want) {
+			t.Errorf("%s: %s", header, r.body)
+		}
+	}
+}
+
+// TestInstants: a startTime of any form is told as some clients need it, and on the short paths as it was given.
+func TestInstants(t *testing.T) {
+	w := azure(t)
+	doc := `{"startTime": "2099-01-01", "action": {"type": "Http", "request": {"uri": "http://x.example", "method": "GET"}}}`
+	at := scheduler.Scope{}.Provider() + "/jobCollections/default/jobs/"
+	w.must("PUT", "/jobCollections/default/jobs/j", doc)
+	w.must("PUT", "/jobCollections/default/jobs/k", strings.Replace(doc, `"2099-01-01"`, `"2099-01-01T02:00:00.50+02:00"`, 1))
+	w.steps([]step{
+		{"GET", at + "j" + version, "", `200 "startTime":"2099-01-01T00:00:00Z"`},
+		{"GET", at + "k" + version, "", `200 "startTime":"2099-01-01T02:00:00.50+02:00"`},
+		{"GET", strings.TrimSuffix(at, "/") + version, "", `200 "startTime":"2099-01-01T00:00:00Z"`},
+		{"GET", "/jobCollections/default/jobs/j", "", `200 "startTime":"2099-01-01"`},
+	})
 }
 
 // TestRequestIDs gives every answer an id, and gives back the client's ids.

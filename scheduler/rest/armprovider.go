@@ -14,13 +14,16 @@ import (
 
 // manager are the operations of the resource manager that clients of Azure
 // Scheduler begin with: what there is, and that Microsoft.Scheduler is registered.
-// Subscriptions and resource groups are names. Whoever names one has it: they are
-// neither created nor deleted.
+// Subscriptions and resource groups are names. Whoever names one has it, so that
+// there is nothing to keep of a group that is put, and nothing left of one to delete
+// when it has no collections.
 var manager = []operation{
 	{http.MethodGet, "/subscriptions", (*api).listSubscriptions},
 	{http.MethodGet, armSubscription, (*api).getSubscription},
 	{http.MethodGet, armSubscription + "/resourceGroups", (*api).listGroups},
 	{http.MethodGet, armGroup, (*api).getGroup},
+	{http.MethodPut, armGroup, (*api).putGroup},
+	{http.MethodDelete, armGroup, (*api).deleteGroup},
 	{http.MethodGet, armSubscription + "/providers", (*api).listProviders},
 	{http.MethodGet, armSubscription + armProvider, (*api).getProvider},
 	{http.MethodPost, armSubscription + armProvider + "/register", (*api).getProvider},
@@ -168,6 +171,50 @@ func (a *api) getGroup(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	return answer(w, http.StatusOK, groupResource(s.Subscription, s.Group))
+}
+
+// putGroup answers as if a resource group were put, with what GET answers: scripts put one before its first collection.
+func (a *api) putGroup(w http.ResponseWriter, r *http.Request) error {
+	s, err := managerScope(r)
+	if err != nil {
+		return err
+	}
+	if _, err := readBody(w, r); err != nil {
+		return err
+	}
+	scopes, err := a.scopes(r)
+	if err != nil {
+		return err
+	}
+	at, err := armScope(r)
+	if err != nil {
+		return err
+	}
+	return answer(w, putStatus(!slices.ContainsFunc(scopes, at.Is)), groupResource(s.Subscription, s.Group))
+}
+
+// deleteGroup answers that a resource group is gone, as one without collections is. Of one that has some it is too much to
+// ask for: they are deleted one by one, by who means it.
+func (a *api) deleteGroup(w http.ResponseWriter, r *http.Request) error {
+	if err := checkManagerVersion(r); err != nil {
+		return err
+	}
+	s, err := armScope(r)
+	if err != nil {
+		return err
+	}
+	all, err := a.service.Collections(r.Context())
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		if c.Scope.Is(s) {
+			return fmt.Errorf("resource group %s: %w: it has collections, such as %s: delete them first",
+				r.PathValue("g"), scheduler.ErrConflict, scheduler.PlainName(c.Name))
+		}
+	}
+	w.WriteHeader(http.StatusOK)
+	return nil
 }
 
 func (a *api) listProviders(w http.ResponseWriter, r *http.Request) error {

@@ -3,11 +3,13 @@ package rest
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/rest/openapi"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/trail"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -15,7 +17,13 @@ import (
 
 // auditOptions are the parameters of the audit log. One that is followed has neither pages nor an end.
 var (
-	auditOptions     = []string{"$top", "$skip", "$skiptoken", "kind", "who", "op", "since", "until", "follow", "after"}
+	auditOptions = slices.Concat(pageOptions, []openapi.Parameter{
+		openapi.Query("kind", openapi.OneOf(trail.Kinds...), "only changes of such things"),
+		openapi.Query("who", openapi.Text, "only those that somebody of that name made"),
+		openapi.Query("op", openapi.Text, "only such changes: put, patch, delete, …"),
+		openapi.Query("since", openapi.Instant, "only those at that time, or later"),
+		openapi.Query("until", openapi.Instant, "only those before that time"),
+	}, followOptions)
 	auditTailOptions = []string{"kind", "who", "op", "since", "follow", "after"}
 )
 

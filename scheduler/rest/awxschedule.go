@@ -31,9 +31,24 @@ const templatePath = "/api/v2/job_templates/{template}/schedules/"
 func slashed(operations ...operation) []operation {
 	all := make([]operation, 0, 2*len(operations))
 	for _, op := range operations {
+		op.do = downright(op)
 		all = append(all, operation{op.method, op.path + "{$}", op.do}, operation{op.method, op.path[:len(op.path)-1], op.do})
 	}
 	return all
+}
+
+// downright refuses a dry run, and a condition, of an operation that changes something: AWX has neither, and one that is left out would
+// pass for one that was kept to.
+func downright(op operation) action {
+	return func(a *api, w http.ResponseWriter, r *http.Request) error {
+		if op.method != http.MethodGet && r.URL.Query().Has("dryRun") {
+			return awxFault("dryRun: there are no dry runs of schedules; POST /api/v2/schedules/preview/ tells when one would run")
+		}
+		if err := unconditional(r, op.method+" "+op.path); err != nil {
+			return err
+		}
+		return op.do(a, w, r)
+	}
 }
 
 // errNoSchedule is what AWX says where it has nothing.

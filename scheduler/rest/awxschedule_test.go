@@ -143,7 +143,7 @@ func TestAWXScheduleErrors(t *testing.T) {
 		{"GET", templates + "a%20b/schedules/", "", `404 {"detail":"Not found."}`},
 		{"POST", schedules, "{" + good + "}", `400 {"unified_job_template":["This field is required."]}`},
 		{"POST", schedules, with(`"unified_job_template": "none"`), `400 {"unified_job_template":["Invalid pk \"none\" - object does not exist."]}`},
-		{"POST", templates + "few.report/schedules/", "{" + good + "}", `409 {"detail":"conflict: collection few has 1 jobs`},
+		{"POST", templates + "few.report/schedules/", "{" + good + "}", `409 {"detail":"conflict: collection few is full`},
 		{"POST", templates + "few.report/schedules/", `{"name": "b", "rrule": "DTSTART:20300308T050000Z RRULE:FREQ=MINUTELY;INTERVAL=1"}`, `409 {"detail":"conflict: recurrence: two occurrences are PT1M apart`},
 		{"POST", ofReport, `name: x`, `400 {"detail":"JSON parse error - not a JSON object"}`},
 		{"POST", ofReport, `{"name": "big", "rrule": "` + daily + `", "extra_data": {"region": "` + strings.Repeat("r", 16100) + `"}}`, `400 {"detail":"the document is 1`},
@@ -330,5 +330,29 @@ func TestAWXTemplateOfAnotherKey(t *testing.T) {
 	_, err = other.CreateSchedule(t.Context(), scheduler.Key{Collection: "default", Job: "report"}, awx.Request{Name: &name, RRule: &rrule})
 	if !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "its secrets cannot be opened here") {
 		t.Error(err)
+	}
+}
+
+// TestSchedulesAreNotRehearsed shows that a dry run, and a condition, of what AWX has is refused and not left out.
+func TestSchedulesAreNotRehearsed(t *testing.T) {
+	w := newWorld(t, asking)
+	root := as("admin")
+	w.do(http.MethodPut, "/jobCollections/default/jobs/report", `{"state": "Disabled", "action": {"type": "http", "request": {"method": "GET", "uri": "http://192.0.2.1/"}}}`, root)
+	id := w.schedule("default", "kept", root)
+	const template = "/api/v2/job_templates/default.report/schedules/"
+	for _, test := range []struct{ method, path, header, want string }{
+		{http.MethodPost, template + "?dryRun=true", root, "dryRun"},
+		{http.MethodDelete, "/api/v2/schedules/" + id + "/?dryRun=true", root, "dryRun"},
+		{http.MethodPatch, "/api/v2/schedules/" + id + "?dryRun=", root, "dryRun"},
+		{http.MethodDelete, "/api/v2/schedules/" + id + "/", `If-Match: "x"`, "ETag"},
+		{http.MethodPost, template, "If-None-Match: *", "ETag"},
+	} {
+		const body = `{"name": "other", "rrule": "DTSTART:20990101T000000Z RRULE:FREQ=DAILY;INTERVAL=1"}`
+		if r := w.do(test.method, test.path, body, root, test.header); r.status != http.StatusBadRequest || !strings.Contains(r.body, test.want) {
+			t.Errorf("%s %s %s: %d %s", test.method, test.path, test.header, r.status, r.body)
+		}
+	}
+	if r := w.do(http.MethodGet, "/api/v2/schedules/", "", root); !strings.Contains(r.body, `"count":1`) || !strings.Contains(r.body, "kept") {
+		t.Errorf("there are %s", r.body)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -20,15 +21,7 @@ func (a *api) listCollections(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) putCollection(w http.ResponseWriter, r *http.Request) error {
-	body, err := readBody(w, r)
-	if err != nil {
-		return err
-	}
-	dryRun, err := flag(r, "dryRun")
-	if err != nil {
-		return err
-	}
-	s, err := a.held(r)
+	s, body, dryRun, err := a.editing(w, r)
 	if err != nil {
 		return err
 	}
@@ -46,6 +39,17 @@ func (a *api) putCollection(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, putStatus(result == view.Created), view.PutCollection(c, result))
 }
 
+// editing reads what a put or a patch of a collection brings, and under which condition, and whether it is a rehearsal.
+func (a *api) editing(w http.ResponseWriter, r *http.Request) (s *service.Service, body []byte, dryRun bool, err error) {
+	if body, err = readBody(w, r); err == nil {
+		dryRun, err = flag(r, "dryRun")
+	}
+	if err == nil {
+		s, err = a.held(r)
+	}
+	return s, body, dryRun, err
+}
+
 func putStatus(created bool) int {
 	if created {
 		return http.StatusCreated
@@ -59,15 +63,7 @@ func (a *api) getCollection(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) patchCollection(w http.ResponseWriter, r *http.Request) error {
-	body, err := readBody(w, r)
-	if err != nil {
-		return err
-	}
-	dryRun, err := flag(r, "dryRun")
-	if err != nil {
-		return err
-	}
-	s, err := a.held(r)
+	s, body, dryRun, err := a.editing(w, r)
 	if err != nil {
 		return err
 	}
@@ -80,20 +76,19 @@ func (a *api) patchCollection(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) enableCollection(w http.ResponseWriter, r *http.Request) error {
-	s, err := a.held(r)
-	if err != nil {
-		return err
-	}
-	c, err := s.TurnCollection(lasting(r), r.PathValue("c"), scheduler.Enabled)
-	return answerCollection(w, r, c, err)
+	return a.turnCollection(w, r, scheduler.Enabled)
 }
 
 func (a *api) disableCollection(w http.ResponseWriter, r *http.Request) error {
+	return a.turnCollection(w, r, scheduler.Disabled)
+}
+
+func (a *api) turnCollection(w http.ResponseWriter, r *http.Request, to scheduler.State) error {
 	s, err := a.held(r)
 	if err != nil {
 		return err
 	}
-	c, err := s.TurnCollection(lasting(r), r.PathValue("c"), scheduler.Disabled)
+	c, err := s.TurnCollection(lasting(r), r.PathValue("c"), to)
 	return answerCollection(w, r, c, err)
 }
 

@@ -39,6 +39,9 @@
 //	POST   /doctor?fix=true|false                     the audit's report; fix repairs what it finds
 //	GET    /healthz                                   200 while the process lives
 //	GET    /readyz                                    200 when it can serve, else 503
+//	GET    /metrics                                   what the process does, for Prometheus
+//	GET    /openapi.json                              all of this as an OpenAPI 3.1 document ([OpenAPI]); ETag
+//	GET    /schemas/job.json, …/collection.json       the JSON Schemas of what users write (package schema); ETag, If-None-Match
 //	POST   /api/v2/schedules/preview/                 {"rrule": "…"}: the next ten, {"local": […], "utc": […]}, as in AWX
 //	GET    /api/v2/schedules/                         schedules as AWX has them (package awx): page, page_size, order_by, filters
 //	POST   /api/v2/schedules/                         make one (201) of the template unified_job_template
@@ -59,6 +62,8 @@
 //
 //	GET    /subscriptions, /subscriptions/{s}         those that have collections; any
 //	GET    /subscriptions/{s}/resourceGroups[/{g}]    likewise; HEAD of one is 204
+//	PUT    /subscriptions/{s}/resourceGroups/{g}      keeps nothing
+//	DELETE /subscriptions/{s}/resourceGroups/{g}      409 while it has collections
 //	GET    /subscriptions/{s}/providers[/Microsoft.Scheduler]
 //	POST   /subscriptions/{s}/providers/Microsoft.Scheduler/register
 //	GET    /subscriptions/{s}/providers/Microsoft.Scheduler/jobCollections
@@ -115,7 +120,8 @@
 //     WWW-Authenticate (RFC 6750), or 403 AuthorizationFailed, which names the
 //     role that is missing; nothing of the request is read then. Lists and
 //     histories over all collections have what the caller may see, and what is
-//     named by an id is not found otherwise. /healthz and /readyz are open.
+//     named by an id is not found otherwise. /healthz, /readyz, /openapi.json and
+//     the schemas are open.
 //
 // # Puts and patches
 //

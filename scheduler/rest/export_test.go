@@ -2,7 +2,6 @@ package rest
 
 import (
 	"net/http"
-	"slices"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 )
@@ -11,19 +10,18 @@ import (
 type Route struct {
 	Method, Path string
 	Right        access.Right
+	Options      []string
 }
 
 // Routes returns all operations.
 func Routes() []Route {
 	var all []Route
-	for _, op := range slices.Concat(resources, secrets, accessTokens, process, awxTools, awxSchedules, manager) {
-		all = append(all, Route{op.method, op.path, rightOf(op)})
-	}
-	for _, op := range managed() {
-		all = append(all, Route{op.method, armGroup + armProvider + op.path, rightOf(op)})
-	}
-	for _, op := range manager {
-		all = append(all, Route{op.method, op.path, rightOf(op)})
+	for _, r := range routes() {
+		named := Route{Method: r.Method, Path: r.Path, Right: r.Right}
+		for _, option := range r.Options {
+			named.Options = append(named.Options, option.Name)
+		}
+		all = append(all, named)
 	}
 	return all
 }

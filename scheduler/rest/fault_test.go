@@ -247,3 +247,20 @@ func TestDoctor(t *testing.T) {
 		{"POST", "/doctor?fix=true", "", `200 "waiting":1,"running":0,"findings":[],"fixed":0`},
 	})
 }
+
+// TestUncleanPaths shows that a path with empty parts and the like is not sent on to another, which names something else.
+func TestUncleanPaths(t *testing.T) {
+	w := newWorld(t)
+	w.must(http.MethodPut, "/jobCollections/default/jobs/kept", `{"state": "Disabled", "action": {"type": "http", "request": {"method": "GET", "uri": "http://192.0.2.1/"}}}`)
+	for _, path := range []string{
+		"/jobCollections/default/jobs/x/../kept", "/jobCollections/default/jobs/./kept", "/jobCollections//default/jobs/kept", "//jobCollections",
+		"/subscriptions/../jobCollections/default/jobs/kept", "/jobCollections/default/jobs/%2e%2e/jobs/kept", "/..", "/.",
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodDelete} {
+			if r := w.do(method, path, ""); r.status != http.StatusNotFound || !strings.Contains(r.body, `"code":"UnknownRoute"`) {
+				t.Errorf("%s %s: %d %s", method, path, r.status, r.body)
+			}
+		}
+	}
+	w.must(http.MethodGet, "/jobCollections/default/jobs/kept", "")
+}

@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"path"
 	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
@@ -39,6 +43,13 @@ type Config struct {
 	// its address, may have a quarter of them. Default [DefaultMaxTails].
 	MaxTails int
 
+	// Metrics answers at /metrics those who may see everything. Default: there is nothing.
+	Metrics http.Handler
+
+	// Observe is called after each request but live tails, with the operation as it stands in the documentation ("other"
+	// of what is none), the status, and how long it took. It must not block. Default: none.
+	Observe func(operation string, status int, took time.Duration)
+
 	// Logger takes requests (at level debug) and defects. Default: discard.
 	Logger *slog.Logger
 
@@ -53,6 +64,9 @@ type api struct {
 	identify func(r *http.Request) (*access.Principal, error)
 	rate     *throttle.Throttle
 	tails    *tailCount
+	metrics  http.Handler
+	observed func(operation string, status int, took time.Duration)
+	document func() constant
 	log      *slog.Logger
 	version  string
 }
@@ -61,7 +75,7 @@ type api struct {
 func New(cfg Config) http.Handler {
 	a := &api{
 		service: cfg.Service, ready: cfg.Ready, identify: cfg.Identify, rate: throttle.New(cfg.Rate, cfg.RateBurst),
-		log: cfg.Logger, version: cfg.Version,
+		metrics: cfg.Metrics, observed: cfg.Observe, log: cfg.Logger, version: cfg.Version,
 	}
 	if cfg.MaxTails <= 0 {
 		cfg.MaxTails = DefaultMaxTails
@@ -69,6 +83,9 @@ func New(cfg Config) http.Handler {
 	a.tails = newTailCount(cfg.MaxTails)
 	if a.ready == nil {
 		a.ready = func(context.Context) error { return nil }
+	}
+	if a.observed == nil {
+		a.observed = func(string, int, time.Duration) {}
 	}
 	if a.identify == nil {
 		a.identify = anybody
@@ -79,6 +96,7 @@ func New(cfg Config) http.Handler {
 	if a.version == "" {
 		a.version = "dev"
 	}
+	a.document = sync.OnceValue(func() constant { return newConstant("application/json", OpenAPI(a.version)) })
 	mux := http.NewServeMux()
 	a.register(mux, "", strict(resources), (*api).refuse)
 	a.register(mux, "", strict(slices.Concat(secrets, accessTokens, process)), (*api).refuse)
@@ -92,7 +110,7 @@ func New(cfg Config) http.Handler {
 	guard.SetDenyHandler(a.handler(func(*api, http.ResponseWriter, *http.Request) error {
 		return fault{http.StatusForbidden, "CrossOrigin", "a page of another origin may not do this"}
 	}, (*api).refuse))
-	return a.observe(a.hosts(cfg.AllowHost, guard.Handler(armSpelled(mux))))
+	return a.observe(a.hosts(cfg.AllowHost, guard.Handler(a.plain(armSpelled(mux)))))
 }
 
 // hosts refuses requests to other names than those that are allowed; nil allows all.
@@ -104,6 +122,26 @@ func (a *api) hosts(allowed func(host string) bool, next http.Handler) http.Hand
 		if !allowed(r.Host) {
 			a.refuse(w, r, fault{http.StatusMisdirectedRequest, "UnknownHost", fmt.Sprintf(
 				"%q is not a name of this server; start it with --allowed-host if it is", r.Host,
+			)})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Unclean reports whether a path has parts that are empty, "." or "..". A mux would send it on to another path: that of another job or
+// collection than the one that was named. [New]'s handler refuses it.
+func Unclean(p string) bool {
+	p = strings.TrimSuffix(p, "/")
+	return p != "" && p != path.Clean(p)
+}
+
+// plain refuses unclean paths.
+func (a *api) plain(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if Unclean(r.URL.Path) {
+			a.refuse(w, r, fault{http.StatusNotFound, "UnknownRoute", fmt.Sprintf(
+				"there is nothing at %s: no part of a path is empty, . or ..", r.URL.EscapedPath(),
 			)})
 			return
 		}

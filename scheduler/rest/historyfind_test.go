@@ -166,6 +166,7 @@ func TestHistoryReadsNoMoreThanItFinds(t *testing.T) {
 	for name, q := range map[string]service.HistoryQuery{
 		"an outcome":               {RecordFilter: scheduler.RecordFilter{Outcomes: []scheduler.Outcome{scheduler.OutcomeFailed}}},
 		"a job":                    {Key: rare.Key},
+		"a job by its uid":         {Key: rare.Key, RecordFilter: scheduler.RecordFilter{UID: scheduler.StoredIncarnation(rare.Data)}},
 		"a collection":             {Key: scheduler.Key{Collection: "other"}},
 		"a target":                 {RecordFilter: scheduler.RecordFilter{Targets: []string{"rare"}}},
 		"runs by hand":             {RecordFilter: scheduler.RecordFilter{Manual: &yes}},
@@ -231,6 +232,9 @@ func TestHistoryAgreesWithTheStore(t *testing.T) {
 		}
 		if random.IntN(2) == 0 {
 			q.Targets = []string{"host1"}
+		}
+		if q.Key.Job != "" && random.IntN(2) == 0 {
+			q.UID = []string{w.incarnationOf(q.Key), "earlier1"}[random.IntN(2)]
 		}
 		if random.IntN(3) == 0 {
 			q.Since, q.Until = started.Add(time.Duration(n/3)*time.Second), started.Add(time.Duration(n)*time.Second)

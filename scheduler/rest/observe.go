@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"cmp"
+	"context"
 	"crypto/rand"
 	"fmt"
 	"net"
@@ -47,8 +49,13 @@ func (a *api) observe(next http.Handler) http.Handler {
 		id := requestID()
 		w.Header().Set(requestIDHeader, id)
 		echo(w.Header(), r, id)
+		if len(r.TransferEncoding) > 0 {
+			// Something before us may have found another end of this body, and what follows would pass for a request of
+			// somebody else: RFC 9112, section 6.1, has the connection ended after Transfer-Encoding and Content-Length.
+			w.Header().Set("Connection", "close")
+		}
 		w.Header().Set("Server", "Carillon/"+a.version)
-		out := &response{ResponseWriter: w}
+		out, asked := &response{ResponseWriter: w}, &asking{}
 		defer func() {
 			p := recover()
 			if p != nil && p != http.ErrAbortHandler { //nolint:errorlint,err113 // the value that net/http defines
@@ -61,11 +68,34 @@ func (a *api) observe(next http.Handler) http.Handler {
 			if p != nil {
 				send(out, http.StatusInternalServerError, view.JSON(describe(fmt.Errorf("panic: %v", p)).Document()))
 			}
+			if !asked.tail {
+				a.observed(cmp.Or(asked.operation, otherOperation), cmp.Or(out.status, http.StatusOK), time.Since(begin))
+			}
 			a.log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", out.status,
 				"duration", time.Since(begin), "requestId", id)
 		}()
-		next.ServeHTTP(out, r.WithContext(service.WithCaller(r.Context(), caller(r))))
+		ctx := context.WithValue(r.Context(), askingKey{}, asked)
+		next.ServeHTTP(out, r.WithContext(service.WithCaller(ctx, caller(r))))
 	})
+}
+
+// otherOperation is what is asked for that does not exist, or that is refused before it is known.
+const otherOperation = "other"
+
+// asking is what turns out to be asked for.
+type asking struct {
+	operation string // as [rights] has it; "": none
+	tail      bool   // it lasts as long as its reader wants
+}
+
+type askingKey struct{}
+
+// askingOf returns what is noted of the request of ctx.
+func askingOf(ctx context.Context) *asking {
+	if asked, ok := ctx.Value(askingKey{}).(*asking); ok {
+		return asked
+	}
+	return &asking{} // for nobody
 }
 
 // caller tells callers apart by their addresses.

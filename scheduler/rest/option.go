@@ -10,15 +10,17 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/forecast"
 	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/rest/openapi"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // options are the query parameters of an operation, by method and path. An operation that is not here has none.
-var options = map[string][]string{
-	"PUT /jobCollections/{c}":                   {"dryRun"},
-	"PATCH /jobCollections/{c}":                 {"dryRun"},
-	"DELETE /jobCollections/{c}":                {"onlyEmpty"},
+var options = map[string][]openapi.Parameter{
+	"PUT /jobCollections/{c}":                   {dryRunOption},
+	"PATCH /jobCollections/{c}":                 {dryRunOption},
+	"DELETE /jobCollections/{c}":                {openapi.Query("onlyEmpty", openapi.Truth, "409 while it has any jobs")},
 	"GET /jobCollections/{c}/history":           historyOptions,
 	"GET /jobCollections/{c}/audit":             auditOptions,
 	"GET /jobCollections/{c}/jobs":              searchOptions,
@@ -27,25 +29,58 @@ var options = map[string][]string{
 	"PATCH /jobCollections/{c}/jobs/{j}":        editOptions,
 	"GET /jobCollections/{c}/jobs/{j}/history":  historyOptions,
 	"GET /jobCollections/{c}/jobs/{j}/audit":    auditOptions,
-	"GET /jobCollections/{c}/jobs/{j}/why":      {"at"},
+	"GET /jobCollections/{c}/jobs/{j}/why":      {whyOption},
 	"GET /jobs":                                 searchOptions,
 	"GET /history":                              historyOptions,
 	"GET /audit":                                auditOptions,
 	"GET /jobCollections/{c}/jobs/{j}/runs.ics": runsOptions,
 	"GET /jobCollections/{c}/runs.ics":          runsOptions,
 	"GET /runs.ics":                             runsOptions,
-	"GET /forecast":                             {"hours", "from", "collection", "proposals"},
-	"POST /doctor":                              {"fix"},
-	"DELETE /secrets/{name}":                    {"force"},
+	"GET /forecast": {
+		openapi.Query("hours", openapi.Between(1, forecast.MaxHours), fmt.Sprintf("how far ahead; default: %d", forecast.DefaultHours)),
+		openapi.Query("from", openapi.Instant, "where it begins; default: now"),
+		openapi.Query("collection", openapi.Text, "only the jobs of that collection"),
+		openapi.Query("proposals", openapi.Between(0, forecast.MaxProposals),
+			fmt.Sprintf("how many edits it proposes at most; default: %d", forecast.DefaultProposals)),
+	},
+	"POST /doctor":           {openapi.Query("fix", openapi.Truth, "mend what is found")},
+	"DELETE /secrets/{name}": {openapi.Query("force", openapi.Truth, "also while jobs refer to it")},
 }
 
 // Options that several operations have.
 var (
-	searchOptions  = append([]string{"$top", "$skip", "$skiptoken"}, view.JobSearchOptions...)
-	runsOptions    = []string{"days", "max"}
-	editOptions    = []string{"strict", "dryRun"}
-	historyOptions = []string{"$top", "$skip", "$filter", "$skiptoken", "uid", "earlier", "follow", "after", "as"}
-	tailOptions    = []string{"$filter", "uid", "earlier", "follow", "after", "as"} // of a history that is followed
+	whyOption    = openapi.Query("at", openapi.Text, "when, such as 2026-03-02T09:00, 09:00 or yesterday 09:00; default: now")
+	dryRunOption = openapi.Query("dryRun", openapi.Truth, "check everything, and write nothing")
+	editOptions  = []openapi.Parameter{openapi.Query("strict", openapi.Truth, "warnings are errors"), dryRunOption}
+	pageOptions  = []openapi.Parameter{
+		openapi.Query("$top", openapi.Between(1, view.MaxPage),
+			fmt.Sprintf("how many entries the page has at most; default: %d", view.MaxPage)),
+		openapi.Query("$skip", openapi.AtLeast(0), "how many to leave out before it"),
+		openapi.Query("$skiptoken", openapi.Text, "where the page begins: that of a nextLink"),
+	}
+	searchOptions = append(slices.Clone(pageOptions),
+		openapi.Query("$filter", openapi.Text, "state eq enabled|disabled|completed|faulted|damaged"),
+		openapi.Query("labelSelector", openapi.Text, "what the labels must meet, as in Kubernetes: team=billing,env!=prod"),
+		openapi.Query("prefix", openapi.Text, "how the names begin"),
+		openapi.Query("actionType", openapi.Text, "type of the action, such as Http"),
+		openapi.Query("nextAfter", openapi.Text, "the next run is then or later: an instant, or a length of time from now on, such as 24h"),
+		openapi.Query("nextBefore", openapi.Text, "the next run is before that: likewise"),
+	)
+	runsOptions = []openapi.Parameter{
+		openapi.Query("days", openapi.Between(1, maxRunDays), fmt.Sprintf("how far ahead; default: %d", defaultRunDays)),
+		openapi.Query("max", openapi.Between(1, maxRuns), fmt.Sprintf("how many runs at most; default: %d", defaultRuns)),
+	}
+	followOptions = []openapi.Parameter{
+		openapi.Query("follow", openapi.Truth, "a live tail instead of a page"),
+		openapi.Query("after", openapi.AtLeast(0), "of a live tail: the sequence after which it begins; default: from now on"),
+	}
+	historyOptions = slices.Concat(pageOptions, []openapi.Parameter{
+		openapi.Query("$filter", openapi.Text,
+			"status|actionType|actionName|target|manual eq VALUE, startTime|endTime ge|gt|le|lt TIME, joined by and, alternatives by or"),
+		openapi.Query("uid", openapi.Text, "only those of the job of that uid, and not of an earlier one of its name"),
+		openapi.Query("earlier", openapi.Truth, "also those of earlier jobs of the name"),
+	}, followOptions, []openapi.Parameter{openapi.Query("as", openapi.OneOf("ndjson", "sse"), "the form of a live tail")})
+	tailOptions = []string{"$filter", "uid", "earlier", "follow", "after", "as"} // of a history that is followed
 )
 
 // anyVersion is the parameter that Azure's clients add to every request. There is one version of the API.
@@ -63,7 +98,7 @@ var bare = map[string]bool{
 func strict(operations []operation) []operation {
 	checked := slices.Clone(operations)
 	for i, op := range checked {
-		known := options[op.method+" "+op.path]
+		known := names(options[op.method+" "+op.path])
 		checked[i].do = func(a *api, w http.ResponseWriter, r *http.Request) error {
 			if err := checkOptions(r.URL.RawQuery, known); err != nil {
 				return err
@@ -80,6 +115,15 @@ func strict(operations []operation) []operation {
 		}
 	}
 	return checked
+}
+
+// names are those of parameters.
+func names(options []openapi.Parameter) []string {
+	all := make([]string, len(options))
+	for i := range options {
+		all[i] = options[i].Name
+	}
+	return all
 }
 
 // checkOptions refuses a query that has anything but the options, each once.

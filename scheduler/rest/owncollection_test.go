@@ -16,17 +16,19 @@ type silent struct {
 	ready chan struct{}
 }
 
-func (s *silent) Collections() scheduler.Bucket { return &silentBucket{s.Store.Collections(), s.ready} }
+func (s *silent) Collections() scheduler.CheckedBucket {
+	return &silentBucket{s.Store.Collections(), s.ready}
+}
 
 type silentBucket struct {
-	scheduler.Bucket
+	scheduler.CheckedBucket
 
 	stands chan struct{}
 }
 
 func (b *silentBucket) Watch(ctx context.Context, ready func(), changed func(string, uint64, []byte)) error {
 	told := false
-	return b.Bucket.Watch(ctx, func() { ready(); told = true; close(b.stands) }, func(name string, revision uint64, data []byte) {
+	return b.CheckedBucket.Watch(ctx, func() { ready(); told = true; close(b.stands) }, func(name string, revision uint64, data []byte) {
 		if !told {
 			changed(name, revision, data)
 		}

@@ -6,17 +6,27 @@ import "net/http"
 type processStatus struct {
 	Status  string `json:"status"`
 	Version string `json:"version,omitempty"`
+	Indexed bool   `json:"indexed,omitempty"` // searches of jobs have their index
 }
 
 func (a *api) health(w http.ResponseWriter, _ *http.Request) error {
-	return answer(w, http.StatusOK, processStatus{"ok", a.version})
+	return answer(w, http.StatusOK, processStatus{Status: "ok", Version: a.version})
 }
 
 func (a *api) readiness(w http.ResponseWriter, r *http.Request) error {
 	if err := a.ready(r.Context()); err != nil {
 		return fault{http.StatusServiceUnavailable, "NotReady", err.Error()}
 	}
-	return answer(w, http.StatusOK, processStatus{Status: "ready"})
+	return answer(w, http.StatusOK, processStatus{Status: "ready", Indexed: a.service.Indexed()})
+}
+
+// showMetrics answers a scrape, if the process counts anything.
+func (a *api) showMetrics(w http.ResponseWriter, r *http.Request) error {
+	if a.metrics == nil {
+		return fault{http.StatusNotFound, "UnknownRoute", "this process has no metrics"}
+	}
+	a.metrics.ServeHTTP(w, r)
+	return nil
 }
 
 // doctor runs the audit.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -58,9 +59,16 @@ func linkAfter(r *http.Request, place string, skip int) string {
 }
 
 func linkTo(r *http.Request, q url.Values) string {
-	u := url.URL{Scheme: "http", Host: r.Host, Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: q.Encode()}
-	if r.TLS != nil {
-		u.Scheme = "https"
+	return here(r, (&url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: q.Encode()}).String())
+}
+
+// here is the URL of a path as the client reaches this server. What ends TLS before it says so in X-Forwarded-Proto; whoever
+// says it wrongly misleads nobody else.
+func here(r *http.Request, path string) string {
+	scheme := "http"
+	outside, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
+	if r.TLS != nil || strings.EqualFold(strings.TrimSpace(outside), "https") {
+		scheme = "https"
 	}
-	return u.String()
+	return scheme + "://" + r.Host + path
 }

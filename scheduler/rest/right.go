@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -57,8 +56,12 @@ var rights = map[string]access.Right{
 	"DELETE /tokens/{id}":                             access.Administer,
 	"POST /preview":                                   access.Known,
 	"POST /doctor":                                    access.Administer,
+	"GET /openapi.json":                               access.Open,
 	"GET /healthz":                                    access.Open,
 	"GET /readyz":                                     access.Open,
+	"GET /metrics":                                    access.Read,
+	"GET /schemas/job.json":                           access.Open,
+	"GET /schemas/collection.json":                    access.Open,
 	"POST /api/v2/schedules/preview":                  access.Known,
 	"GET /api/v2/schedules/zoneinfo":                  access.Known,
 	"GET /api/v2/schedules":                           access.ReadAny,
@@ -74,6 +77,8 @@ var rights = map[string]access.Right{
 	"GET " + armSubscription:                                   access.Known,
 	"GET " + armSubscription + "/resourceGroups":               access.ReadAny,
 	"GET " + armGroup:                                          access.Known,
+	"PUT " + armGroup:                                          access.Known,
+	"DELETE " + armGroup:                                       access.Administer,
 	"GET " + armSubscription + "/providers":                    access.Known,
 	"GET " + armSubscription + armProvider:                     access.Known,
 	"POST " + armSubscription + armProvider + "/register":      access.Known,
@@ -83,14 +88,15 @@ var rights = map[string]access.Right{
 
 // rightOf returns what an operation needs; "" is nobody's.
 func rightOf(op operation) access.Right {
-	return rights[op.method+" "+strings.TrimSuffix(strings.TrimSuffix(op.path, "{$}"), "/")]
+	return rights[op.name()]
 }
 
 // guarded returns the operation's action for those who may have it done: it is known who asks then. [access.From] tells
 // it to whatever is done.
 func guarded(op operation) action {
-	right := rightOf(op)
+	right, name := rightOf(op), op.name()
 	return func(a *api, w http.ResponseWriter, r *http.Request) error {
+		askingOf(r.Context()).operation = name
 		collection := collectionIn(r) // before anybody changes what the path says
 		if right == access.Open {
 			return op.do(a, w, r)

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
 // operation is one thing that can be done at a path.
@@ -12,6 +14,11 @@ type operation struct {
 	method string
 	path   string // below a prefix
 	do     action
+}
+
+// name is the operation's in [rights]: method and path, that without its last slash.
+func (op operation) name() string {
+	return op.method + " " + strings.TrimSuffix(strings.TrimSuffix(op.path, "{$}"), "/")
 }
 
 // action answers a request, or returns the error to answer with.
@@ -55,8 +62,12 @@ var process = []operation{
 	{http.MethodGet, "/forecast", (*api).forecast},
 	{http.MethodGet, "/runs.ics", (*api).runs},
 	{http.MethodPost, "/doctor", (*api).doctor},
+	{http.MethodGet, "/openapi.json", (*api).openAPI},
 	{http.MethodGet, "/healthz", (*api).health},
 	{http.MethodGet, "/readyz", (*api).readiness},
+	{http.MethodGet, "/metrics", (*api).showMetrics},
+	{http.MethodGet, "/schemas/job.json", serveSchema(schema.JobText)},
+	{http.MethodGet, "/schemas/collection.json", serveSchema(schema.CollectionText)},
 }
 
 // register adds operations to mux under a prefix. A method that a path does

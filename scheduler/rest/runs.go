@@ -83,9 +83,5 @@ func calendarOf(r *http.Request, k scheduler.Key, runs []service.Run) string {
 
 // jobURL is where a job is found.
 func jobURL(r *http.Request, k scheduler.Key) string {
-	scheme := "http"
-	if r.TLS != nil {
-		scheme = "https"
-	}
-	return scheme + "://" + r.Host + "/jobCollections/" + k.Collection + "/jobs/" + k.Job
+	return here(r, "/jobCollections/"+k.Collection+"/jobs/"+k.Job)
 }

@@ -9,10 +9,13 @@ import (
 // secrets are the operations on shared secrets. None answers with a value.
 var secrets = []operation{
 	{http.MethodGet, "/secrets", (*api).listSecrets},
-	{http.MethodPut, "/secrets/{name}", (*api).putSecret},
-	{http.MethodDelete, "/secrets/{name}", (*api).deleteSecret},
-	{http.MethodPost, "/secrets/{name}", (*api).rotateSecrets},
+	{http.MethodPut, secretPath, (*api).putSecret},
+	{http.MethodDelete, secretPath, (*api).deleteSecret},
+	{http.MethodPost, secretPath, (*api).rotateSecrets},
 }
+
+// secretPath is that of a shared secret; POST takes rotate alone there.
+const secretPath = "/secrets/{name}"
 
 func (a *api) listSecrets(w http.ResponseWriter, r *http.Request) error {
 	all, err := a.service.Secrets(r.Context())

@@ -53,6 +53,31 @@ func TestPlansAreQuotas(t *testing.T) {
 	})
 }
 
+// TestQuotaBelowWhatIsThere: a quota may be less than what the collection has. It takes nothing away, and lets nothing in.
+func TestQuotaBelowWhatIsThere(t *testing.T) {
+	w := azure(t)
+	const c = managed + "/c"
+	w.must("PUT", c+version, "")
+	for i := range 3 {
+		w.must("PUT", c+"/jobs/j"+itoa(i)+version, recurring(`"frequency": "minute"`))
+	}
+	w.steps([]step{
+		{"PATCH", c + version, `{"properties": {"quota": {"maxJobCount": 1, "maxRecurrence": {"frequency": "hour"}}}}`, `200 "maxJobCount":1`},
+		{"PUT", c + "/jobs/more" + version, later, `409 collection c is full, its quota (maxJobCount) is 1`},
+		{"GET", c + "/jobs/j1" + version, "", `200 "state":"enabled"|"nextExecutionTime"`},
+		{"PATCH", c + "/jobs/j1" + version, `{"properties": {"state": "Disabled"}}`, `200 "state":"disabled"`},
+		{"PATCH", c + "/jobs/j1" + version, `{"properties": {"state": "Enabled", "description": "often"}}`, `200 "state":"enabled"`},
+		{"PATCH", c + "/jobs/j1" + version, `{"properties": {"recurrence": {"interval": 2}}}`, `409 maxRecurrence`},
+		{"PUT", c + "/jobs/j1" + version, later, `200`},
+		{"POST", c + "/jobs/j2/run" + version, "", `200`},
+		{"DELETE", c + "/jobs/j0" + version, "", `200`},
+		{"DELETE", c + "/jobs/j1" + version, "", `200`},
+		{"PUT", c + "/jobs/more" + version, later, `409 collection c is full`},
+		{"DELETE", c + "/jobs/j2" + version, "", `200`},
+		{"PUT", c + "/jobs/more" + version, later, `201`},
+	})
+}
+
 // TestQuotaOfPremium: the largest plan has a thousand jobs.
 func TestQuotaOfPremium(t *testing.T) {
 	c := scheduler.Collection{Plan: scheduler.P20Premium}

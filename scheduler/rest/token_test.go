@@ -105,35 +105,51 @@ func TestTokensOnReplicas(t *testing.T) {
 	both(reader.Token, http.StatusOK)
 }
 
-// TestRevokedTokenEndsItsTail shows that a live tail ends when its token is revoked: nothing more is told to who has it.
+// TestRevokedTokenEndsItsTail shows that a live tail of any form ends on each of two processes when its token is revoked on one of them:
+// nothing more is told to who has it.
 func TestRevokedTokenEndsItsTail(t *testing.T) {
 	w := newWorld(t)
-	url := w.replica()
-	made := w.do(http.MethodPost, url+"/tokens", `{"grants": [{"role": "reader"}]}`)
-	var reader view.NewToken
-	if err := json.Unmarshal([]byte(made.body), &reader); err != nil {
+	urls := []string{w.replica(), w.replica()}
+	made := w.do(http.MethodPost, urls[0]+"/tokens", `{"name": "root", "grants": [{"role": "admin"}]}`)
+	var root, doomed view.NewToken
+	if err := json.Unmarshal([]byte(made.body), &root); err != nil {
+		t.Fatal(err)
+	}
+	made = w.do(http.MethodPost, urls[1]+"/tokens", `{"grants": [{"role": "admin"}]}`, as(root.Text))
+	if err := json.Unmarshal([]byte(made.body), &doomed); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/history?follow=true", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
+	tails := map[string]io.ReadCloser{}
+	for _, url := range urls {
+		for _, path := range []string{"/history?follow=true", "/history", "/jobCollections/default/history?follow=true&as=sse", "/audit?follow=true"} {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+path, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Authorization", "Bearer "+doomed.Text)
+			if path == "/history" {
+				req.Header.Set("Accept", "text/event-stream")
+			}
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = resp.Body.Close() })
+			if resp.StatusCode != http.StatusOK {
+				t.Fatal(url, path, resp.Status)
+			}
+			tails[url+path] = resp.Body
+		}
 	}
-	req.Header.Set("Authorization", "Bearer "+reader.Text)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
+	if r := w.do(http.MethodDelete, urls[1]+"/tokens/"+doomed.ID, "", as(root.Text)); r.status != http.StatusOK {
+		t.Fatal(r)
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		t.Fatal(resp.Status)
-	}
-	if _, err := tokens.NewKeeper(w.store.Tokens()).Revoke(t.Context(), reader.ID); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-		t.Errorf("the tail did not end: %v", err)
+	for path, body := range tails {
+		if _, err := io.Copy(io.Discard, body); err != nil {
+			t.Errorf("the tail %s did not end: %v", path, err)
+		}
 	}
 }
 

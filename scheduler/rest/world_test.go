@@ -33,7 +33,7 @@ const patience = time.Minute
 
 // world is a scheduler with its HTTP API on a NATS server of its own.
 type world struct {
-	t       *testing.T
+	t       testing.TB
 	dir     string // of the NATS server's data
 	server  *server.Server
 	nc      *nats.Conn
@@ -44,11 +44,13 @@ type world struct {
 	api     *httptest.Server
 	log     *bytes.Buffer // after the API is closed
 	serving atomic.Int64  // requests under way
+	witness *witness      // of all answers
 }
 
-func newWorld(t *testing.T, change ...func(*rest.Config)) *world {
-	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), log: &bytes.Buffer{}, actions: actions.New(web.New(web.Config{}))}
+func newWorld(tb testing.TB, change ...func(*rest.Config)) *world {
+	tb.Helper()
+	w := &world{t: tb, dir: tb.TempDir(), log: &bytes.Buffer{}, actions: actions.New(web.New(web.Config{}))}
+	w.witness = &witness{t: tb, seen: map[string]bool{}, codes: map[string]bool{}}
 	w.start(change)
 	return w
 }
@@ -112,7 +114,7 @@ func (w *world) serve(change []func(*rest.Config)) {
 	for _, f := range change {
 		f(&cfg)
 	}
-	handler := rest.New(cfg)
+	handler := w.witness.over(rest.New(cfg))
 	w.api = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		w.serving.Add(1)
 		defer w.serving.Add(-1)

@@ -9,6 +9,8 @@ import (
 
 // memory is a store of shared secrets and jobs.
 type memory struct {
+	scheduler.Bucket // for what is not asked here
+
 	secrets  map[string]scheduler.Stored
 	jobs     map[scheduler.Key]scheduler.Stored
 	final    map[scheduler.Key]bool // as jobs were written

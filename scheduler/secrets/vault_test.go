@@ -14,6 +14,8 @@ import (
 
 // watchStore holds shared secrets as other processes leave them, and a watch that tells of them when the test lets it.
 type watchStore struct {
+	scheduler.Bucket // for what is not asked here
+
 	secrets map[string]scheduler.Stored
 	tell    chan func(ready func(), changed func(string, uint64, []byte)) // closed: the watch is lost
 	hangs   bool                                                          // a read does not answer

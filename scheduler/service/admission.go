@@ -56,7 +56,7 @@ func (e Editor) admit(ctx context.Context, j *scheduler.Job, data []byte, replac
 	found, _ := e.shared.admissions.counts.LoadOrStore(collection, &count{})
 	r, _ := found.(*count)
 	for range admissionTries {
-		if err := e.haveRoom(ctx, r, c); err != nil {
+		if err := e.haveRoom(ctx, r, collection); err != nil {
 			return 0, err
 		}
 		ledger := r.ledger
@@ -81,14 +81,19 @@ func (e Editor) admit(ctx context.Context, j *scheduler.Job, data []byte, replac
 	return 0, fmt.Errorf("collection %s: %w: others make jobs all the while; try again", collection, scheduler.ErrUnavailable)
 }
 
-// haveRoom counts the jobs of a collection, unless it is known that there is room for one more.
-func (e Editor) haveRoom(ctx context.Context, r *count, c *scheduler.Collection) error {
-	if r.known && r.most < c.Quota().MaxJobCount && time.Since(r.at) < countTrusted {
+// haveRoom counts the jobs of a collection, unless it is known that there is room for one more. Its quota is that of now, as
+// others may have had their turn before.
+func (e Editor) haveRoom(ctx context.Context, r *count, collection string) error {
+	c, err := e.shared.Collections.Get(ctx, collection)
+	if err != nil {
+		return err
+	}
+	quota := c.Quota().MaxJobCount
+	if r.known && r.most < quota && time.Since(r.at) < countTrusted {
 		return nil
 	}
 	r.known = false
-	ledger, err := e.shared.Store.Ledger(ctx, c.Name) // before they are counted
-	if err != nil {
+	if r.ledger, err = e.shared.Store.Ledger(ctx, c.Name); err != nil || quota == 0 { // before they are counted
 		return err
 	}
 	began := time.Now()
@@ -96,10 +101,10 @@ func (e Editor) haveRoom(ctx context.Context, r *count, c *scheduler.Collection)
 	if err != nil {
 		return err
 	}
-	if n >= c.Quota().MaxJobCount {
-		return fullError(c, n)
+	if n >= quota {
+		return fullError(c)
 	}
-	r.known, r.ledger, r.most, r.at = true, ledger, n, began
+	r.known, r.most, r.at = true, n, began
 	return nil
 }
 
@@ -121,27 +126,27 @@ func (e Editor) checkJobCount(ctx context.Context, collection string) error {
 	}
 	n, err := e.countJobs(ctx, c)
 	if err == nil && n >= c.Quota().MaxJobCount {
-		err = fullError(c, n)
+		err = fullError(c)
 	}
 	return err
 }
 
 // fullError says that a collection has as many jobs as it may have.
-func fullError(c *scheduler.Collection, jobs int) error {
-	return &quotaError{scheduler.PlainName(c.Name), jobs, c.Quota().MaxJobCount}
+func fullError(c *scheduler.Collection) error {
+	return &quotaError{scheduler.PlainName(c.Name), c.Quota().MaxJobCount}
 }
 
 // quotaError is a conflict that trying again does not solve.
 type quotaError struct {
-	collection  string
-	jobs, quota int
+	collection string
+	quota      int
 }
 
 // Error names the quota and what can be done.
 func (e *quotaError) Error() string {
 	return fmt.Sprintf(
-		"%v: collection %s has %d jobs, its quota (maxJobCount) is %d: delete some, such as those that are over, or raise it",
-		scheduler.ErrConflict, e.collection, e.jobs, e.quota,
+		"%v: collection %s is full, its quota (maxJobCount) is %d: delete some of its jobs, such as those that are over, or raise it",
+		scheduler.ErrConflict, e.collection, e.quota,
 	)
 }
 

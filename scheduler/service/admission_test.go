@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -107,7 +109,7 @@ func TestQuotaHoldsUnderConcurrentPuts(t *testing.T) {
 			switch {
 			case err == nil:
 				made.Add(1)
-			case errors.Is(err, scheduler.ErrConflict) && strings.Contains(err.Error(), "its quota (maxJobCount) is 37: delete some"):
+			case errors.Is(err, scheduler.ErrConflict) && strings.Contains(err.Error(), "its quota (maxJobCount) is 37: delete some of its jobs"):
 				refused.Add(1)
 			default:
 				t.Error(err)
@@ -117,6 +119,62 @@ func TestQuotaHoldsUnderConcurrentPuts(t *testing.T) {
 	all.Wait()
 	if made.Load() != quota || refused.Load() != writers-quota || r.jobs(t) != quota {
 		t.Errorf("made %d, refused %d, there are %d", made.Load(), refused.Load(), r.jobs(t))
+	}
+}
+
+// TestQuotaIsLoweredMeanwhile: those that wait for their turn go by the quota of when it comes.
+func TestQuotaIsLoweredMeanwhile(t *testing.T) {
+	const lowered = 10
+	r := newReplicas(t, 1)
+	r.collection(t, writers)
+	var all sync.WaitGroup
+	for i := range writers {
+		all.Go(func() {
+			if err := putNamed(t.Context(), r.services[0], fmt.Sprintf("job%d", i)); err != nil && !errors.Is(err, scheduler.ErrConflict) {
+				t.Error(err)
+			}
+		})
+	}
+	for r.jobs(t) < 2*lowered { // the others stand in line
+		runtime.Gosched()
+	}
+	r.collection(t, lowered)
+	then := r.jobs(t)
+	all.Wait()
+	if n := r.jobs(t); n > max(lowered, then+1) { // one may have had its turn
+		t.Errorf("there were %d jobs when the quota was lowered, and there are %d", then, n)
+	}
+}
+
+// TestOneIsFree: of many collections of a subscription that are made at once, over two services, or changed, one becomes free.
+func TestOneIsFree(t *testing.T) {
+	r := newReplicas(t, 2)
+	for i := range 20 {
+		if _, _, err := r.services[0].PutCollection(t.Context(), fmt.Sprintf("c%d", i), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var free atomic.Int64
+	var all sync.WaitGroup
+	for i := range 40 {
+		all.Go(func() {
+			_, _, err := r.services[i%2].PutCollection(t.Context(), fmt.Sprintf("c%d", i), []byte(`{"properties": {"sku": {"name": "Free"}}}`))
+			switch {
+			case err == nil:
+				free.Add(1)
+			case !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "has a free collection already"):
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	stored, err := r.services[0].Collections(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored = slices.DeleteFunc(stored, func(c *scheduler.Collection) bool { return c.Plan != scheduler.Free })
+	if free.Load() != 1 || len(stored) != 1 {
+		t.Errorf("%d were told that they are free, %d are", free.Load(), len(stored))
 	}
 }
 

@@ -35,7 +35,7 @@ func (c CollectionKeeper) EnsureDefault(ctx context.Context) error {
 	return err
 }
 
-func (c CollectionKeeper) bucket() scheduler.Bucket { return c.shared.Store.Collections() }
+func (c CollectionKeeper) bucket() scheduler.CheckedBucket { return c.shared.Store.Collections() }
 
 // PutCollection creates a collection or replaces its settings; its jobs stay
 // as they are, and so does its state when the document names none. Settings
@@ -189,7 +189,7 @@ func (c CollectionKeeper) write(ctx context.Context, cur, next *scheduler.Collec
 		return err
 	}
 	return c.shared.audited(ctx, c.edited(ctx, cur, data, next, replaces), func(e *trail.Entry) error {
-		next.Revision, err = c.bucket().Save(ctx, next.Name, data, replaces)
+		next.Revision, err = c.store(ctx, cur, next, data, replaces)
 		if err == nil {
 			e.Revision = next.Revision
 			c.shared.Collections.Note(next.Name, next.Revision, data)

@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/cache"
@@ -79,7 +76,7 @@ func (f Forecaster) Forecast(ctx context.Context, q ForecastQuery) (*forecast.Re
 	}
 	defer release()
 	counted := forecast.New(q.From, q.Hours)
-	if err := f.shared.eachPlanned(ctx, q.Collection, q.Sees, counted); err != nil {
+	if err := f.shared.eachForeseen(ctx, q.Collection, q.Sees, counted); err != nil {
 		return nil, err
 	}
 	report := counted.Report()
@@ -130,23 +127,29 @@ type planned interface {
 // something that asks what they plan: one at a time, in no particular order, with their
 // batons where [forecast.NeedsBaton] asks for them.
 func (h *shared) eachPlanned(ctx context.Context, collection string, sees func(string) bool, to planned) error {
-	var keys []scheduler.Key
-	err := h.Store.EachJob(ctx, collection, func(k scheduler.Key) error {
+	keys, err := h.jobKeys(ctx, collection, sees)
+	if err != nil {
+		return err
+	}
+	r := h.newPlanReader(to)
+	return inChunks(ctx, keys, func(ctx context.Context, chunk []scheduler.Key) error {
+		jobs, damaged, err := r.load(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		return r.add(ctx, jobs, len(damaged))
+	})
+}
+
+// jobKeys returns the names of the jobs of a collection, or of all that may be seen.
+func (h *shared) jobKeys(ctx context.Context, collection string, sees func(string) bool) (keys []scheduler.Key, err error) {
+	err = h.Store.EachJob(ctx, collection, func(k scheduler.Key) error {
 		if sees == nil || sees(k.Collection) {
 			keys = append(keys, k)
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	r := &planReader{shared: h, to: to, definitions: &cache.Definitions{}, open: map[string]bool{}}
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for chunk := range slices.Chunk(keys, batchKeys) {
-		g.Go(func() error { return r.read(gctx, chunk) })
-	}
-	return g.Wait()
+	return keys, err
 }
 
 // planReader reads jobs in bulk.
@@ -159,30 +162,37 @@ type planReader struct {
 	open map[string]bool // collections whose jobs may run
 }
 
-func (r *planReader) read(ctx context.Context, keys []scheduler.Key) error {
-	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
-	}
+func (h *shared) newPlanReader(to planned) *planReader {
+	return &planReader{shared: h, to: to, definitions: &cache.Definitions{}, open: map[string]bool{}}
+}
+
+// load reads those of jobs that are not over, and names those that cannot be read.
+func (r *planReader) load(ctx context.Context, keys []scheduler.Key) (jobs []*scheduler.Job, damaged []scheduler.Key, err error) {
 	stored, err := r.shared.stored(ctx, keys)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	var jobs []*scheduler.Job
-	var counting []scheduler.Key
-	damaged := 0
 	for _, st := range stored {
 		if scheduler.StoredState(st.Data).Final() {
 			continue
 		}
 		j, err := scheduler.ReadJobWith(r.definitions, st.Key, st.Revision, st.Data, r.shared.Actions, r.shared.Secrets)
 		if _, bad := errors.AsType[*scheduler.DamagedError](err); bad {
-			damaged++
+			damaged = append(damaged, st.Key)
 			continue
 		}
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		jobs = append(jobs, j)
+	}
+	return jobs, damaged, nil
+}
+
+// add gives jobs on, with their batons, and how many could not be read.
+func (r *planReader) add(ctx context.Context, jobs []*scheduler.Job, damaged int) error {
+	var counting []scheduler.Key
+	for _, j := range jobs {
 		if j.State == scheduler.Enabled && forecast.NeedsBaton(j) {
 			counting = append(counting, j.Key)
 		}

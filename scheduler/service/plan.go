@@ -11,7 +11,7 @@ import (
 // checkPlan checks that a collection may have the free plan, where it has not had
 // it before. cur is what it is now, nil for a new one.
 func (c CollectionKeeper) checkPlan(ctx context.Context, cur, next *scheduler.Collection) error {
-	if next.Plan != scheduler.Free || cur != nil && cur.Plan == scheduler.Free {
+	if !becomesFree(cur, next) {
 		return nil
 	}
 	others, err := c.freeBeside(ctx, next)
@@ -25,6 +25,23 @@ func (c CollectionKeeper) checkPlan(ctx context.Context, cur, next *scheduler.Co
 		}
 	}
 	return next.CheckPlan(jobs, others)
+}
+
+// becomesFree reports whether a collection gets the free plan, of which there is one in a subscription.
+func becomesFree(cur, next *scheduler.Collection) bool {
+	return next.Plan == scheduler.Free && (cur == nil || cur.Plan != scheduler.Free)
+}
+
+// store writes a collection over a revision. One that becomes free is written only if no collection has changed since its
+// subscription was found to have no other one.
+func (c CollectionKeeper) store(
+	ctx context.Context, cur, next *scheduler.Collection, data []byte, replaces uint64,
+) (revision uint64, err error) {
+	if !becomesFree(cur, next) {
+		return c.bucket().Save(ctx, next.Name, data, replaces)
+	}
+	check := func() error { return c.checkPlan(ctx, cur, next) }
+	return c.bucket().SaveAfter(ctx, check, next.Name, data, replaces)
 }
 
 // freeBeside counts the other free collections of a collection's subscription.

@@ -112,7 +112,7 @@ func (e Editor) Patch(ctx context.Context, edit Edit) (*view.Job, error) {
 				return nil, settled.OverError()
 			}
 		}
-		return def, c.Admits(def, r)
+		return def, c.AdmitsPatch(cur, def, r)
 	})
 	return view, err
 }

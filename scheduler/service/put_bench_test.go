@@ -31,12 +31,12 @@ func (s *taking) LoadJob(context.Context, scheduler.Key) (scheduler.Stored, erro
 
 func (s *taking) Arm(context.Context, scheduler.Slot, []byte, time.Time, uint64) error { return nil }
 
-func (s *taking) Collections() scheduler.Bucket { return oneCollection{} }
+func (s *taking) Collections() scheduler.CheckedBucket { return oneCollection{} }
 
 func (s *taking) Secrets() scheduler.Bucket { return oneCollection{} }
 
 // oneCollection is a bucket with the settings of one collection.
-type oneCollection struct{ scheduler.Bucket }
+type oneCollection struct{ scheduler.CheckedBucket }
 
 func (oneCollection) Load(_ context.Context, name string) (scheduler.Stored, error) {
 	return scheduler.Stored{Key: scheduler.Key{Collection: name}, Revision: 1, Data: []byte(storedCollection)}, nil

@@ -50,6 +50,10 @@ type Config struct {
 	// Default [DefaultHistoryMemory].
 	HistoryMemory int64
 
+	// OnRecord is called with every record that the service writes to a history,
+	// as of what an edit skips, after it is stored. It must not block. Default: none.
+	OnRecord func(*scheduler.Record)
+
 	// Logger takes what no caller can be told. Default: discard.
 	Logger *slog.Logger
 }
@@ -100,6 +104,7 @@ type shared struct {
 	index *index.Index // of jobs, for who searches
 
 	histories *historyKeeper
+	outlines  atomic.Pointer[outlines] // of the last forecast; nil: none are kept
 
 	admissions admissions
 	editing    lines // of jobs, by those whom others have overtaken
@@ -116,7 +121,7 @@ func New(cfg Config) *Service {
 		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
 	}
 	h.histories = newHistoryKeeper(h.Store, h.HistoryMemory)
-	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load})
+	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load, OnRecord: h.OnRecord})
 	h.index = index.New(index.Config{Store: h.Store, Actions: h.Actions, Secrets: h.Secrets, Logger: h.Logger})
 	planner := &planner{h}
 	reader := Reader{h, planner}

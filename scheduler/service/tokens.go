@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/tokens"
@@ -12,6 +13,11 @@ import (
 
 // TokenKeeper keeps access tokens. Package tokens says how.
 type TokenKeeper struct{ shared *shared }
+
+// NewTokenKeeper returns one without a service, for a tool beside the schedulers. The trail tells of what it does.
+func NewTokenKeeper(keeper *tokens.Keeper, t trail.Store) TokenKeeper {
+	return TokenKeeper{&shared{Config: Config{Tokens: keeper, Trail: t, Logger: slog.New(slog.DiscardHandler)}}}
+}
 
 // errNoTokens is what a service without a keeper has.
 var errNoTokens = fmt.Errorf("%w: this scheduler keeps no tokens", scheduler.ErrConflict)

@@ -42,7 +42,7 @@ func origin(ctx context.Context) scheduler.Origin {
 		o.Op = op
 	}
 	if p := access.From(ctx); p != nil {
-		o.Name, o.Via, o.Address = trail.Clip(p.Name), p.Via, trail.Clip(p.Address)
+		o.Name, o.ID, o.Via, o.Address = trail.Clip(p.Name), trail.Clip(p.ID), p.Via, trail.Clip(p.Address)
 	}
 	o.Claim, _ = ctx.Value(claimKey{}).(string)
 	return o
@@ -51,7 +51,11 @@ func origin(ctx context.Context) scheduler.Origin {
 // by is who the change comes from that is under way.
 func by(ctx context.Context) (trail.By, string) {
 	o := origin(ctx)
-	return trail.By{Name: o.Name, Via: o.Via, Address: o.Address}, o.Claim
+	return byOf(&o), o.Claim
+}
+
+func byOf(o *scheduler.Origin) trail.By {
+	return trail.By{Name: o.Name, ID: o.ID, Via: o.Via, Address: o.Address}
 }
 
 // lastEdit is the last edit of a job.
@@ -94,7 +98,7 @@ func (h *shared) told(ctx context.Context, cur, next *scheduler.Job) {
 func edited(edit *storedEdit) *trail.Entry {
 	e := &trail.Entry{
 		Time: edit.At, Kind: trail.Job, Op: edit.Op, Collection: edit.key.Collection, Job: edit.key.Job,
-		By: trail.By{Name: edit.Name, Via: edit.Via, Address: edit.Address}, Claim: edit.Claim,
+		By: byOf(&edit.Origin), Claim: edit.Claim,
 		Result: string(view.Updated), OldRevision: edit.Replaces, Revision: edit.revision,
 		UID: edit.UID, Generation: edit.Generation, State: edit.State, SpecSequence: edit.SpecSequence,
 	}
@@ -203,9 +207,6 @@ func (h *shared) audited(ctx context.Context, e *trail.Entry, do func(e *trail.E
 // errNoTrail says that nothing is recorded.
 var errNoTrail = errors.New("no audit trail is kept")
 
-// byScheduler is the Via of what the scheduler does of its own accord.
-const byScheduler = "scheduler"
-
 // toldRepairs writes into the audit trail that jobs and batons were mended.
 func (h *shared) toldRepairs(ctx context.Context, mended int) {
 	if h.Trail == nil {
@@ -213,7 +214,7 @@ func (h *shared) toldRepairs(ctx context.Context, mended int) {
 	}
 	e := &trail.Entry{Time: time.Now().UTC(), Kind: trail.System, Op: "repair", Name: "doctor", Result: fmt.Sprintf("%d mended", mended)}
 	if e.By, e.Claim = by(ctx); e.By == (trail.By{}) {
-		e.By.Via = byScheduler
+		e.By.Via = access.ViaScheduler
 	}
 	if err := h.Trail.AppendEntry(ctx, e); err != nil {
 		h.Logger.Warn("repairs are not in the audit trail", "mended", mended, "err", err)

@@ -19,7 +19,7 @@ type TrailKeeper struct{ shared *shared }
 type TrailQuery struct {
 	trail.Scope
 
-	Who   string    // "": anybody; else by whom, or by whom as claimed, in any letter case
+	Who   string    // "": anybody; else by whom, or by whom as claimed, in any letter case, or their id
 	Since time.Time // not before
 	Until time.Time // not after; zero: no bound
 	Op    string    // "": all
@@ -41,7 +41,7 @@ func (q *TrailQuery) check() error {
 
 // admits reports whether an entry is asked for.
 func (q *TrailQuery) admits(e *trail.Entry) bool {
-	return (q.Who == "" || strings.EqualFold(q.Who, e.By.Name) || strings.EqualFold(q.Who, e.Claim)) &&
+	return (q.Who == "" || strings.EqualFold(q.Who, e.By.Name) || q.Who == e.By.ID || strings.EqualFold(q.Who, e.Claim)) &&
 		(q.Op == "" || q.Op == e.Op) && !e.Time.Before(q.Since) && (q.Until.IsZero() || !e.Time.After(q.Until))
 }
 
@@ -154,11 +154,21 @@ func (t TrailKeeper) FollowTrail(
 	})
 }
 
-// LastChange returns the last change of a job, or of a collection when the key has no job, for which one of the operations
-// was asked, any when none is given: {"disable"} tells who disabled a job, as far as the trail goes back; nil when it does
-// not tell. An edit by which the state became what the operation asks for counts as that operation: to put a job with the
-// state disabled is to disable it.
-func (t TrailKeeper) LastChange(ctx context.Context, k scheduler.Key, kind trail.Kind, ops ...string) (last *trail.Entry, err error) {
+// begin is when the trail begins, the zero time when it is empty, or none is kept.
+func (t TrailKeeper) begin(ctx context.Context) (time.Time, error) {
+	if t.shared.Trail == nil {
+		return time.Time{}, nil
+	}
+	return t.shared.Trail.FirstEntry(ctx)
+}
+
+// LastChange returns the last change of a job, or of a collection when the key has no job, that was made before an instant
+// (the zero time: of all) and for which one of the operations was asked, any when none is given: {"disable"} tells who
+// disabled a job, as far as the trail goes back; nil when it does not tell. An edit by which the state became what the
+// operation asks for counts as that operation: to put a job with the state disabled is to disable it.
+func (t TrailKeeper) LastChange(
+	ctx context.Context, k scheduler.Key, kind trail.Kind, before time.Time, ops ...string,
+) (last *trail.Entry, err error) {
 	if t.shared.Trail == nil {
 		return nil, nil //nolint:nilnil // nothing is known
 	}
@@ -166,7 +176,7 @@ func (t TrailKeeper) LastChange(ctx context.Context, k scheduler.Key, kind trail
 	of := trail.Scope{Kind: kind, Collection: k.Collection, Job: k.Job}
 	err = t.shared.Trail.RecentEntries(ctx, of, 0, func(e *trail.Entry) bool {
 		seen++
-		if e.Phase != trail.Begun && e.Error == "" && asks(e, ops) {
+		if e.Phase != trail.Begun && e.Error == "" && (before.IsZero() || e.Time.Before(before)) && asks(e, ops) {
 			last = e
 		}
 		return last == nil && seen < trailReach

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/trail"
 	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
@@ -44,6 +45,9 @@ func (r Reader) Why(ctx context.Context, k scheduler.Key, at string) (*why.Answe
 	if err := r.around(ctx, q); err != nil {
 		return nil, err
 	}
+	if err := r.changes(ctx, q); err != nil {
+		return nil, err
+	}
 	a := why.Explain(q)
 	if a.Code == why.NoJob {
 		return nil, notThere(k)
@@ -51,7 +55,7 @@ func (r Reader) Why(ctx context.Context, k scheduler.Key, at string) (*why.Answe
 	return &a, nil
 }
 
-// asked finds the job that is asked about, and its baton.
+// asked finds the job that is asked about, and its batons.
 func (r Reader) asked(ctx context.Context, q *why.Question) error {
 	j, st, err := r.shared.findInTurn(ctx, q.Key)
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
@@ -66,6 +70,9 @@ func (r Reader) asked(ctx context.Context, q *why.Question) error {
 		return nil
 	}
 	q.Zone, q.Changes = j.Plan.Zone(), why.ChangesIn(j)
+	if q.Beside, err = r.detached(ctx, j); err != nil {
+		return err
+	}
 	q.Closed = !r.shared.open(ctx, q.Key.Collection)
 	if j.State == scheduler.Enabled {
 		if q.Baton, q.Running, err = r.plans.baton(ctx, j); err != nil {
@@ -79,6 +86,16 @@ func (r Reader) asked(ctx context.Context, q *why.Question) error {
 	}
 	q.Job = j
 	return nil
+}
+
+// detached returns where the batons of a job's detached runs are. One that cannot be read is left out.
+func (r Reader) detached(ctx context.Context, j *scheduler.Job) (all []why.Place, err error) {
+	err = r.shared.Store.EachDetached(ctx, j.Key, func(slot scheduler.Slot, st scheduler.Stored, running bool) {
+		if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Check(slot) == nil && b.BelongsTo(j) {
+			all = append(all, why.Place{Baton: &b, Running: running})
+		}
+	})
+	return all, err
 }
 
 // around finds what the store has of the time that is asked about.
@@ -108,4 +125,40 @@ func (r Reader) around(ctx context.Context, q *why.Question) (err error) {
 		q.Then = then
 	}
 	return nil // what cannot be read any more is as if it were not kept
+}
+
+// changes finds who made the changes that the answer may have to tell of, as far as the audit trail goes back.
+func (r Reader) changes(ctx context.Context, q *why.Question) (err error) {
+	keeper := TrailKeeper{r.shared}
+	if q.Trail, err = keeper.begin(ctx); err != nil {
+		return err
+	}
+	add := func(what why.What, k scheduler.Key, kind trail.Kind, before time.Time, ops ...string) {
+		if err != nil {
+			return
+		}
+		var e *trail.Entry
+		if e, err = keeper.LastChange(ctx, k, kind, before, ops...); e != nil && (len(ops) == 1 || e.State == scheduler.Disabled) {
+			q.Changes = append(q.Changes, why.ChangeOf(e, what))
+		}
+	}
+	collection := scheduler.Key{Collection: q.Key.Collection}
+	switch {
+	case q.Job == nil && q.Damaged == "":
+		add(why.Removed, q.Key, trail.Job, time.Time{}, "delete")
+	case q.Job != nil && q.Job.State == scheduler.Disabled:
+		add(why.Turned, q.Key, trail.Job, time.Time{}, "disable", "enable")
+	}
+	if q.Closed {
+		add(why.Shut, collection, trail.Collection, time.Time{}, "disable", "enable")
+	}
+	if left := q.LeftOut(); left != nil {
+		switch before := left.From.Add(1); {
+		case left.Outcome == scheduler.OutcomePostponed:
+			add(why.Shut, collection, trail.Collection, before, "disable")
+		case left.Reason == scheduler.ReasonDisabled:
+			add(why.Turned, q.Key, trail.Job, before, "disable")
+		}
+	}
+	return err
 }

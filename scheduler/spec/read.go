@@ -82,15 +82,9 @@ func readRule(o *document.Object) Rule {
 // checkSources reports a recurrence that is not told by exactly one of frequency, cron and rrule, and members that only
 // go with a frequency.
 func checkSources(o *document.Object) (text bool) {
-	var given []string
-	for _, name := range []string{"frequency", memberCron, memberRRule} {
-		if o.Has(name) {
-			given = append(given, name)
-		}
-	}
+	given := o.RequireOne("frequency", memberCron, memberRRule)
 	switch {
 	case len(given) == 0:
-		o.Problem("frequency", "is required; or cron, or rrule")
 		return false
 	case len(given) > 1:
 		o.Problem(given[1], "cannot be used together with %s; a recurrence has one of frequency, cron and rrule", given[0])

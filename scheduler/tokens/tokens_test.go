@@ -22,6 +22,8 @@ import (
 
 // bucket is a bucket in memory, with a watch that can be lost.
 type bucket struct {
+	scheduler.Bucket // for what is not asked here
+
 	mu       sync.Mutex
 	values   map[string]scheduler.Stored
 	revision uint64

@@ -27,6 +27,7 @@ var Kinds = []Kind{Job, Collection, Secret, Token, System}
 // By is who made a change, as far as that is certain.
 type By struct {
 	Name    string `json:"name,omitempty"`    // "" when anybody might have
+	ID      string `json:"id,omitempty"`      // what tells it from others of its name: see access.Principal
 	Via     string `json:"via,omitempty"`     // how it was found out: one of the Via constants of package access; "" when it was not
 	Address string `json:"address,omitempty"` // where the request came from
 }
@@ -123,6 +124,7 @@ func (e *Entry) Encode() ([]byte, error) {
 	w.OptText("name", e.Name)
 	by := w.OptBegin("by")
 	w.OptText("name", e.By.Name)
+	w.OptText("id", e.By.ID)
 	w.OptText("via", e.By.Via)
 	w.OptText("address", e.By.Address)
 	w.OptEnd(by)

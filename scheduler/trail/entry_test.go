@@ -14,7 +14,7 @@ import (
 // full has each member.
 var full = trail.Entry{
 	Time: time.Date(2026, 3, 2, 9, 0, 0, 5, time.UTC), Kind: trail.Job, Op: "put", Collection: "c", Job: "j", Name: "n",
-	By: trail.By{Name: `al"ice`, Via: "token", Address: "192.0.2.7"}, Claim: "<x>", Result: "updated", OldRevision: 2, Revision: 3,
+	By: trail.By{Name: `al"ice`, ID: "k3v9", Via: "token", Address: "192.0.2.7"}, Claim: "<x>", Result: "updated", OldRevision: 2, Revision: 3,
 	UID: "u", Generation: 4, State: scheduler.Enabled, Occurrence: "o", SpecSequence: 5, Phase: trail.Begun, Begun: 6,
 	Error: "Conflict", Rebuilt: true,
 }

@@ -35,6 +35,9 @@ type Store interface { //nolint:interfacebloat // all that the trail needs
 	// LastEntry returns the sequence of the last entry, 0 when there was none yet.
 	LastEntry(ctx context.Context) (uint64, error)
 
+	// FirstEntry returns when the first entry was stored that is kept, the zero time when there is none.
+	FirstEntry(ctx context.Context) (time.Time, error)
+
 	// FollowEntries calls f for every entry of a scope after a sequence, as they come, until ctx is done.
 	FollowEntries(ctx context.Context, of Scope, after uint64, f func(*Entry)) error
 

@@ -36,19 +36,28 @@ func NewList[T any](page []T, next string) List[T] {
 }
 
 // JobFilter reads the $filter of a list of jobs: "state eq <state>", in any
-// letter case. Empty means all. [ErrInvalid] for anything else.
+// letter case, in parentheses or not. Empty means all. [ErrInvalid] for anything else.
 func JobFilter(filter string) (scheduler.State, error) {
 	if strings.TrimSpace(filter) == "" {
 		return "", nil
 	}
 	states := []scheduler.State{scheduler.Enabled, scheduler.Disabled, scheduler.Completed, scheduler.Faulted, scheduler.Damaged}
-	word, ok := comparison(filter, "state")
+	word, ok := comparison(withoutParentheses(filter), "state")
 	for _, s := range states {
 		if ok && strings.EqualFold(word, string(s)) {
 			return s, nil
 		}
 	}
 	return "", scheduler.Invalid("$filter", fmt.Sprintf("%q is not of the form: state eq %s", filter, alternatives(states)))
+}
+
+// withoutParentheses takes those around a whole filter away.
+func withoutParentheses(filter string) string {
+	filter = strings.TrimSpace(filter)
+	if inner, ok := strings.CutPrefix(filter, "("); ok && strings.HasSuffix(inner, ")") {
+		return strings.TrimSuffix(inner, ")")
+	}
+	return filter
 }
 
 // comparison reads "field eq word", where word may be in single quotes.

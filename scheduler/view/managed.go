@@ -2,6 +2,7 @@ package view
 
 import (
 	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -45,6 +46,7 @@ func managed(v document.Value, s scheduler.Scope) document.Value {
 			if status, ok := m.Value.Member("status"); ok {
 				m.Value = m.Value.With(plain(status, s), "status")
 			}
+			m.Value = withInstant(m.Value)
 		case kind.Text() == CollectionType:
 			if state, ok := m.Value.Member("state"); ok {
 				m.Value = m.Value.With(document.StringValue(capitalized(state.Text())), "state")
@@ -55,6 +57,20 @@ func managed(v document.Value, s scheduler.Scope) document.Value {
 		members = append(members, m)
 	}
 	return document.ObjectValue(members...)
+}
+
+// withInstant returns properties whose startTime, which may have been given in a short form such as 2012-11-04, is the instant
+// that it is: some clients of the resource manager read nothing else, and fail on a whole page.
+func withInstant(properties document.Value) document.Value {
+	v, _ := properties.Member("startTime")
+	if _, err := time.Parse(time.RFC3339, v.Text()); err == nil {
+		return properties
+	}
+	at, err := document.ParseTime(v.Text())
+	if err != nil {
+		return properties
+	}
+	return properties.With(document.StringValue(at.Format(time.RFC3339Nano)), "startTime")
 }
 
 // managedID returns the id of the short paths with the scope's path before it.

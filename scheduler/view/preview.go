@@ -6,14 +6,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// awxPreview is what AWX tells of a schedule.
-type awxPreview struct {
+// AWXPreviewed is what AWX tells of a schedule.
+type AWXPreviewed struct {
 	Local []string `json:"local"`
 	UTC   []string `json:"utc"`
 }
 
-// preview is what a job would do.
-type preview struct {
+// Previewed is what a job would do.
+type Previewed struct {
 	UTC         []string `json:"utc"`
 	Local       []string `json:"local"`    // the same instants, on the clock of timeZone
 	Complete    bool     `json:"complete"` // nothing follows them
@@ -26,7 +26,7 @@ type preview struct {
 //
 //	{"utc": […], "local": […], "complete": true, "description": "…", "notes": […], "timeZone": "Europe/Berlin"}
 func Preview(p *spec.Preview) any {
-	return preview{
+	return Previewed{
 		UTC: timesIn(p.Times, time.UTC), Local: timesIn(p.Times, p.Zone), Complete: p.Complete,
 		Description: p.Description, Notes: append([]string{}, p.Notes...), TimeZone: p.Zone.String(),
 	}
@@ -34,7 +34,7 @@ func Preview(p *spec.Preview) any {
 
 // AWXPreview returns a preview as AWX answers it: {"local": […], "utc": […]}.
 func AWXPreview(p *spec.Preview) any {
-	return awxPreview{Local: timesIn(p.Times, p.Zone), UTC: timesIn(p.Times, time.UTC)}
+	return AWXPreviewed{Local: timesIn(p.Times, p.Zone), UTC: timesIn(p.Times, time.UTC)}
 }
 
 // timesIn returns instants on the clock of a zone.

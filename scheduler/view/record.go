@@ -25,13 +25,13 @@ import (
 // An id is equal wherever the record is shown, and ids of later records sort
 // first.
 func Record(r *scheduler.Record) any {
-	id, properties := RecordID(r), recordProperties{scheduler.RecordVersion, r.Form(), r.Sequence}
+	id, properties := RecordID(r), RecordProperties{scheduler.RecordVersion, r.Form(), r.Sequence}
 	properties.RetryAfter = max(0, properties.RetryAfter)
 	return resource{jobID(r.Job) + "/history/" + id, recordType, r.Job.String() + "/" + id, properties}
 }
 
-// recordProperties are what is shown of a record, and where it is in the history.
-type recordProperties struct {
+// RecordProperties are what is shown of a record, and where it is in the history.
+type RecordProperties struct {
 	Version int `json:"version"`
 
 	scheduler.RecordForm //nolint:embeddedstructfieldcheck // the version is the first member, as it is stored
@@ -42,18 +42,28 @@ type recordProperties struct {
 // Ending returns the last line of a live tail of which nothing more can come:
 //
 //	{"end": {"code": "ResourceNotFound", "message": "job default/report: not found: it was deleted"}}
-func Ending(why error) any {
+func Ending(why error) End {
 	d := DescribeError(why)
-	return map[string]any{"end": map[string]string{"code": d.Code, "message": d.Message}}
+	return End{EndCause{d.Code, d.Message}}
+}
+
+// End says that nothing more can come, and why.
+type End struct {
+	Cause EndCause `json:"end"`
+}
+
+// EndCause is an error without its details.
+type EndCause struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
 }
 
 // HistoryGap says of a live tail that was to go on after a sequence what it may have missed, nil when that is nothing:
 //
 //	{"after": 5, "first": 100, "last": 200, "message": "what was recorded after 5 and before 100 is not kept any more"}
 //
-// first is the first record that is kept, last the last one there is. Nil or 0 after a sequence has missed nothing:
-// it asked for what is kept.
-func HistoryGap(after *uint64, first, last uint64) any {
+// Nil or 0 after a sequence has missed nothing: it asked for what is kept.
+func HistoryGap(after *uint64, first, last uint64) *Gap {
 	var why string
 	switch {
 	case after == nil || *after == 0:
@@ -65,12 +75,15 @@ func HistoryGap(after *uint64, first, last uint64) any {
 	default:
 		return nil
 	}
-	return struct {
-		After   uint64 `json:"after"`
-		First   uint64 `json:"first"`
-		Last    uint64 `json:"last"`
-		Message string `json:"message"`
-	}{*after, first, last, why}
+	return &Gap{*after, first, last, why}
+}
+
+// Gap is a part of a history that a live tail may have missed.
+type Gap struct {
+	After   uint64 `json:"after"` // what was asked for
+	First   uint64 `json:"first"` // the first record that is kept
+	Last    uint64 `json:"last"`  // the last one there is
+	Message string `json:"message"`
 }
 
 // maxTicks is the last tick of year 9999: 100 ns units since year 1, the

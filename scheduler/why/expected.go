@@ -118,16 +118,8 @@ func (q *Question) idle(a *Answer, j *scheduler.Job) {
 func (q *Question) stopped(a *Answer) bool {
 	j := q.Job
 	switch {
-	case j.State == scheduler.Disabled && !q.At.Before(j.Updated):
-		text := "the job is disabled"
-		if c, ok := q.last(Turned); ok {
-			a.since(c)
-			text += ", since " + q.say(c.At) + by(c)
-		} else if c, ok := q.last(Changed); ok {
-			a.since(c)
-			text += ", at the latest since it was last changed at " + q.say(c.At) + by(c)
-		}
-		a.say(Disabled, text, "carillon enable "+j.Key.String()+" lets it run again")
+	case j.State == scheduler.Disabled && !q.At.Before(q.disabledSince()):
+		q.disabled(a)
 	case j.State.Final():
 		a.say(Ended, "the job was over: "+j.Over(), "")
 		if !j.Progress.Last.IsZero() {
@@ -139,6 +131,18 @@ func (q *Question) stopped(a *Answer) bool {
 		return false
 	}
 	return true
+}
+
+// disabled answers for a job that is disabled.
+func (q *Question) disabled(a *Answer) {
+	text := "the job is disabled"
+	if _, ok := q.last(Turned, time.Time{}); ok {
+		c, _ := q.blame(a, Turned, time.Time{})
+		text += ", since " + q.say(c.At) + by(c)
+	} else if c, ok := q.blame(a, Changed, time.Time{}); ok {
+		text += ", at the latest since it was last changed at " + q.say(c.At) + by(c)
+	}
+	a.say(Disabled, text, "carillon enable "+q.Key.String()+" lets it run again")
 }
 
 // unsettled reports whether a disabled collection postpones what is due at the time:
@@ -161,7 +165,7 @@ func (q *Question) missed(a *Answer) {
 		why, hint := reasonOf(scheduler.ReasonPostponed)
 		a.Reason = scheduler.ReasonPostponed
 		a.say(Skipped, "it does not run, as "+why+": "+earlier+"; that is recorded when it goes on", hint)
-	case (q.Running || b.Begun()) && !q.stalled():
+	case (q.Running || b.Begun()) && !q.stalled(q.Place):
 		why, hint := reasonOf(scheduler.ReasonOverlap)
 		a.Reason = scheduler.ReasonOverlap
 		a.say(Skipped, "it does not run, as "+why+": "+earlier+"; that is recorded when it ends", hint)

@@ -41,37 +41,52 @@ func (a *Answer) say(code Code, text, hint string) { a.Code, a.Answer, a.Hint = 
 
 // gone answers for a job that is not there.
 func (q *Question) gone(a *Answer) {
-	if c, ok := q.last(Removed); ok {
-		a.since(c)
-		a.say(Deleted, "the job was deleted at "+q.say(c.At)+by(c), "its history went with it; put the job again to have it run")
+	_, told := q.last(Removed, time.Time{})
+	if !told && !q.Deleted && len(q.Records) == 0 {
+		a.say(NoJob, "there is no such job, and nothing is known of an earlier one", "carillon get -A shows all jobs")
 		return
 	}
-	if q.Deleted || len(q.Records) > 0 {
-		a.say(Deleted, "the job was deleted", "its history went with it; put the job again to have it run")
-		return
+	text := "the job was deleted"
+	if c, ok := q.blame(a, Removed, time.Time{}); ok {
+		text += " at " + q.say(c.At) + by(c)
 	}
-	a.say(NoJob, "there is no such job, and nothing is known of an earlier one", "carillon get -A shows all jobs")
+	a.say(Deleted, text, "its history went with it; put the job again to have it run")
 }
 
-func (a *Answer) since(c Change) { a.Since, a.By = c.At.UTC(), c.By }
-
-// carried answers with where the job's baton is.
+// carried answers with where the job's batons are.
 func (q *Question) carried(a *Answer) bool {
-	b := q.Baton
-	if b == nil || !q.has(b.Nominal) && !q.has(b.Due) && !q.has(b.MayRun()) && !q.underWay() {
-		return false
+	if q.isMeant(q.Place) && q.placed(a, q.Place) {
+		return true
 	}
-	a.Occurrence, a.Nominal, a.Due = scheduler.OccurrenceID(q.Key, b.Nominal), b.Nominal.UTC(), b.MayRun().UTC()
-	a.Attempts = b.Try
+	for _, p := range q.Beside {
+		if q.isMeant(p) {
+			return q.placed(a, p)
+		}
+	}
+	return false
+}
+
+// isMeant reports whether the time that is asked about is that of a baton.
+func (q *Question) isMeant(p Place) bool {
+	b := p.Baton
+	return b != nil && (q.has(b.Nominal) || q.has(b.Due) || q.has(b.MayRun()) || q.underWay(p))
+}
+
+// placed answers with where a baton is.
+func (q *Question) placed(a *Answer, p Place) bool {
+	b, due := p.Baton, p.Baton.MayRun()
 	which := "the occurrence of " + q.say(b.Nominal)
-	switch due := b.MayRun(); {
+	if b.Kind.IsManual() {
+		which = "the run by hand of " + q.say(b.Nominal)
+	}
+	switch {
 	case q.Closed && b.NeedsOpen():
 		q.closed(a)
-	case q.Job.State == scheduler.Disabled && !b.Kind.IsManual():
+	case q.Job.State == scheduler.Disabled && !b.Kind.IsManual() && (!b.Kind.IsDetached() || !b.Begun()):
 		return false
-	case q.stalled():
+	case q.stalled(p):
 		a.say(Overdue, which+" is due since "+q.say(due)+" and its attempt has not ended", overdueHint)
-	case q.Running && !due.After(q.Now):
+	case p.Running && !due.After(q.Now):
 		a.say(Running, which+" is with a worker: its attempt is under way, or about to begin", "")
 	case b.Begun():
 		a.say(Retrying, which+" has not succeeded yet: the next attempt is due at "+q.say(due), "")
@@ -82,14 +97,14 @@ func (q *Question) carried(a *Answer) bool {
 	default:
 		a.say(Overdue, which+" was due at "+q.say(due)+" and has not begun", overdueHint)
 	}
+	a.Occurrence, a.Nominal, a.Due, a.Attempts = scheduler.OccurrenceID(q.Key, b.Nominal), b.Nominal.UTC(), due.UTC(), b.Try
 	return true
 }
 
 // underWay reports whether the attempt of the baton is the one that a question about
 // the present means.
-func (q *Question) underWay() bool {
-	b := q.Baton
-	return q.Running && !b.MayRun().After(q.Now) && q.has(q.Now) && !q.isDue(q.Job)
+func (q *Question) underWay(p Place) bool {
+	return p.Running && !p.Baton.MayRun().After(q.Now) && q.has(q.Now) && (p.Baton.Kind.IsDetached() || !q.isDue(q.Job))
 }
 
 // stallAfter is for how long beyond the job's timeout an attempt may be under way.
@@ -97,8 +112,8 @@ const stallAfter = time.Minute
 
 // stalled reports whether the baton has been handed out for so long that no attempt
 // of it can be under way.
-func (q *Question) stalled() bool {
-	return q.Running && q.Baton.MayRun().Add(q.Job.Def.Timeout+stallAfter).Before(q.Now)
+func (q *Question) stalled(p Place) bool {
+	return p.Running && p.Baton.MayRun().Add(q.Job.Def.Timeout+stallAfter).Before(q.Now)
 }
 
 const overdueHint = "no worker has taken it, or it waits for its turn: see whether a scheduler runs, and whether its workers are busy"
@@ -115,7 +130,11 @@ func (q *Question) jittered(b *scheduler.Baton) string {
 
 // closed answers for what a disabled collection postpones.
 func (q *Question) closed(a *Answer) {
-	a.say(Postponed, "collection "+q.Key.Collection+" is disabled, so that its jobs do not run",
+	text := "collection " + q.Key.Collection + " is disabled"
+	if c, ok := q.blame(a, Shut, time.Time{}); ok {
+		text += " since " + q.say(c.At) + by(c)
+	}
+	a.say(Postponed, text+", so that its jobs do not run",
 		"carillon collection enable "+q.Key.Collection+" lets them run again")
 }
 

@@ -261,15 +261,18 @@ func TestChangesIn(t *testing.T) {
 	j := job(t, "05:00:00", hourly)
 	off := in(scheduler.Disabled, j, "08:30:00")
 	off.Origin = scheduler.Origin{Op: "disable", Name: "ada"}
+	born := job(t, "05:00:00", hourly)
+	born.State, born.Origin = scheduler.Disabled, scheduler.Origin{Op: "put", Name: "carl"}
 	put := edited(t, j, "09:30:00", minutely)
 	put.Origin = scheduler.Origin{Op: "put", Name: "bob"}
 	for name, test := range map[string]struct {
 		job  *scheduler.Job
 		want []why.Change
 	}{
-		"new":      {j, nil},
-		"disabled": {off, []why.Change{{At: at("08:30:00"), What: why.Turned, By: "ada"}}},
-		"put":      {put, []why.Change{{At: at("09:30:00"), What: why.Changed, By: "bob"}}},
+		"new":          {j, nil},
+		"disabled":     {off, []why.Change{{At: at("08:30:00"), What: why.Turned, By: "ada"}}},
+		"put disabled": {born, []why.Change{{At: at("05:00:00"), What: why.Turned, By: "carl"}}},
+		"put":          {put, []why.Change{{At: at("09:30:00"), What: why.Changed, By: "bob"}}},
 	} {
 		if got := why.ChangesIn(test.job); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)

@@ -19,7 +19,7 @@ func (q *Question) omitted(a *Answer, r *scheduler.Record) {
 		}
 	}
 	if r.Outcome == scheduler.OutcomePostponed {
-		a.say(Postponed, of+" postponed: "+r.Message,
+		a.say(Postponed, of+" postponed: "+r.Message+q.blamed(a, Shut, r),
 			"carillon collection enable "+q.Key.Collection+" lets jobs run that are due from then on")
 		return
 	}
@@ -30,12 +30,18 @@ func (q *Question) omitted(a *Answer, r *scheduler.Record) {
 		text += ": " + r.Message
 	}
 	if r.Reason == scheduler.ReasonDisabled {
-		if c, ok := q.last(Turned); ok {
-			a.since(c)
-			text += " (at " + q.say(c.At) + by(c) + ")"
-		}
+		text += q.blamed(a, Turned, r)
 	}
 	a.say(Skipped, text, hint)
+}
+
+// blamed says, in brackets, when and by whom a change was made because of which the instants of a record were left out.
+func (q *Question) blamed(a *Answer, what What, r *scheduler.Record) string {
+	c, ok := q.blame(a, what, r.From.Add(1))
+	if !ok {
+		return ""
+	}
+	return " (at " + q.say(c.At) + by(c) + ")"
 }
 
 // reasonOf is a reason in words, and what to change for it not to be one.

@@ -9,6 +9,7 @@ import (
 // Question is what is asked, and all that is known.
 type Question struct {
 	Moment
+	Place // of the job's own baton
 
 	Key  scheduler.Key
 	Now  time.Time
@@ -18,9 +19,8 @@ type Question struct {
 	Damaged string         // what is wrong with a job that cannot be read; Job is nil then
 	Deleted bool           // the store knows that a job of the name was deleted
 
-	Baton   *scheduler.Baton // the job's own, nil: none
-	Running bool             // a worker has the baton
-	Closed  bool             // the collection is disabled
+	Beside []Place // of the batons of its detached runs: those by hand of a job that is disabled, those that overlap
+	Closed bool    // the collection is disabled
 
 	// Records are those of the name that were stored from shortly before At on, the
 	// oldest first; the later of many may be missing.
@@ -33,49 +33,17 @@ type Question struct {
 	// today and is known; else nil.
 	Then *scheduler.Job
 
-	// Changes are what is known of edits of the job, the oldest first.
+	// Changes are what is known of edits of the job and of its collection, in any order.
 	Changes []Change
+
+	// Trail is when the audit trail begins, which tells of changes. The zero time: it tells of none.
+	Trail time.Time
 }
 
-// Change is an edit of a job, as far as it is known.
-type Change struct {
-	At   time.Time
-	What What
-	By   string // "": nobody knows
-}
-
-// What was done to a job.
-type What string
-
-// The changes of a job.
-const (
-	Turned  What = "disabled"
-	Removed What = "deleted"
-	Changed What = "changed" // nobody knows how
-)
-
-// ChangesIn are the changes that a definition itself tells of: when it was written last.
-func ChangesIn(j *scheduler.Job) []Change {
-	if j.Generation <= 1 {
-		return nil
-	}
-	c := Change{At: j.Updated, What: Changed, By: j.Origin.Name}
-	if j.Origin.Op == "disable" {
-		c.What = Turned
-	}
-	return []Change{c}
-}
-
-// last returns the last change of one of the kinds.
-func (q *Question) last(kinds ...What) (found Change, ok bool) {
-	for _, c := range q.Changes {
-		for _, kind := range kinds {
-			if c.What == kind && !c.At.Before(found.At) {
-				found, ok = c, true
-			}
-		}
-	}
-	return found, ok
+// Place is where a baton is.
+type Place struct {
+	Baton   *scheduler.Baton // nil: there is none
+	Running bool             // a worker has it
 }
 
 // own returns the records of the present job or, where there is none, of the name.

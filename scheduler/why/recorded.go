@@ -12,7 +12,7 @@ import (
 // recorded answers with what the history says of the time; false when it says nothing.
 func (q *Question) recorded(a *Answer) bool {
 	attempt, near := q.attempted()
-	left := q.leftOut()
+	left := q.LeftOut()
 	switch {
 	case attempt != nil && near >= nominal, attempt != nil && left == nil:
 		q.occurrence(a, attempt.Occurrence)
@@ -62,9 +62,9 @@ func (q *Question) nearnessOf(r *scheduler.Record) nearness {
 	return 0
 }
 
-// leftOut returns the record of instants that were skipped or postponed, one of which
-// is at the time.
-func (q *Question) leftOut() *scheduler.Record {
+// LeftOut returns the record of instants that were skipped or postponed, one of which
+// is at the time; nil for none.
+func (q *Question) LeftOut() *scheduler.Record {
 	var found *scheduler.Record
 	for _, r := range q.own() {
 		if r.IsAttempt() || r.Outcome != scheduler.OutcomeSkipped && r.Outcome != scheduler.OutcomePostponed {
@@ -130,7 +130,8 @@ func tell(a *Answer, of []*scheduler.Record) {
 func (q *Question) began(a *Answer, of, ran []*scheduler.Record) {
 	last := ran[len(ran)-1]
 	tries := count(len(ran), "attempt", "attempts")
-	b := q.Baton
+	p := q.placeOf(last)
+	b := p.Baton
 	faulted := slices.ContainsFunc(of, func(r *scheduler.Record) bool { return r.Outcome == scheduler.OutcomeFaulted })
 	succeeded := slices.ContainsFunc(ran, func(r *scheduler.Record) bool {
 		return r.Outcome == scheduler.OutcomeCompleted && r.Phase == scheduler.MainPhase
@@ -142,14 +143,24 @@ func (q *Question) began(a *Answer, of, ran []*scheduler.Record) {
 	case faulted:
 		a.say(Failed, "it ran and failed for good, after "+tries+q.handled(ran)+": "+result(lastOfMain(ran)),
 			failedHint(q.Key, a.Occurrence))
-	case b != nil && b.Nominal.Equal(last.Nominal) && q.Running && !b.MayRun().After(q.Now):
+	case b != nil && p.Running && !b.MayRun().After(q.Now):
 		a.say(Running, tries+" failed, and the next one is under way: "+result(last), "")
-	case b != nil && b.Nominal.Equal(last.Nominal):
+	case b != nil:
 		a.Due = b.MayRun().UTC()
 		a.say(Retrying, tries+" failed, and the next one is due at "+q.say(b.MayRun())+": "+result(last), "")
 	default:
 		a.say(Failed, "it ran and failed, after "+tries+"; nothing says yet what followed: "+result(last), "")
 	}
+}
+
+// placeOf returns where the baton of an occurrence is that has a record; one without a baton when it is done with.
+func (q *Question) placeOf(r *scheduler.Record) Place {
+	for _, p := range append([]Place{q.Place}, q.Beside...) {
+		if p.Baton != nil && p.Baton.Nominal.Equal(r.Nominal) && p.Baton.Kind.IsDetached() == r.Kind.IsDetached() {
+			return p
+		}
+	}
+	return Place{}
 }
 
 // handled says what became of the errorActions.
@@ -207,13 +218,14 @@ func result(r *scheduler.Record) string {
 // unstarted answers for an occurrence that was deferred because of its target, or
 // given up before an attempt.
 func (q *Question) unstarted(a *Answer, last *scheduler.Record) {
-	b := q.Baton
+	p := q.placeOf(last)
+	b := p.Baton
 	switch {
 	case last.Outcome == scheduler.OutcomeFaulted:
 		a.say(Failed, "it failed for good: "+result(last), failedHint(q.Key, a.Occurrence))
-	case b != nil && b.Nominal.Equal(last.Nominal) && !b.MayRun().After(q.Now) && q.Running:
+	case b != nil && !b.MayRun().After(q.Now) && p.Running:
 		a.say(Waits, "it waits for its target, with a worker: "+last.Message, targetHint)
-	case b != nil && b.Nominal.Equal(last.Nominal):
+	case b != nil:
 		a.Due = b.MayRun().UTC()
 		a.say(Waits, "it waits for its target, until "+q.say(b.MayRun())+": "+last.Message, targetHint)
 	default:

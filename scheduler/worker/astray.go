@@ -26,6 +26,7 @@ func (w *Worker) astray(r *run) stage {
 		w.log.Error("a job has no definition, and was not deleted: it does not run, and its baton waits until it is put again",
 			"job", r.key().String(), "occurrence", scheduler.OccurrenceID(r.key(), b.Nominal), "revision", b.Revision)
 	}
+	w.trouble.lostDefinition.Add(1)
 	next, at := b.Await(time.Now())
 	err = w.persist(w.settles, r.key(), func(ctx context.Context) error {
 		return w.cfg.Store.PassOn(ctx, r.delivery.Slot, next.Encode(), at, r.delivery.Sequence)

@@ -38,6 +38,7 @@ type world struct {
 	service *service.Service
 	vault   *secrets.Vault
 	sink    *sink
+	worker  *worker.Worker
 	stop    context.CancelFunc
 	ended   chan error
 }
@@ -146,11 +147,12 @@ func (w *world) startWorker(change ...func(*worker.Config)) {
 	for _, f := range change {
 		f(&cfg)
 	}
-	worker := worker.New(cfg)
+	w.worker = worker.New(cfg)
+	run := w.worker.Run
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)
 	w.stop, w.ended = cancel, ended
-	go func() { ended <- worker.Run(ctx) }()
+	go func() { ended <- run(ctx) }()
 	w.t.Cleanup(w.stopWorker)
 }
 

@@ -297,7 +297,7 @@ func TestDeletedJobsAreGone(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := put("d"); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "has 3 jobs") {
+		if err := put("d"); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "is full") {
 			t.Errorf("a fourth job: %v", err)
 		}
 		if err := w.service.Delete(t.Context(), scheduler.Key{Collection: "few", Job: "b"}, 0); err != nil {

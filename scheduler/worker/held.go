@@ -165,6 +165,13 @@ func (h *timers) left(r *run) {
 	}
 }
 
+// len is how many are held.
+func (h *timers) len() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.queue)
+}
+
 // bytes is how many bytes what is held counts for.
 func (h *timers) bytes() int {
 	h.mu.Lock()

@@ -25,10 +25,10 @@ type herdStore struct {
 	putOff atomic.Int32
 }
 
-func (s *herdStore) Waits() bool                   { return false }
-func (s *herdStore) Lanes() int                    { return 1 }
-func (s *herdStore) Secrets() scheduler.Bucket     { return empty{} }
-func (s *herdStore) Collections() scheduler.Bucket { return empty{} }
+func (s *herdStore) Waits() bool                          { return false }
+func (s *herdStore) Lanes() int                           { return 1 }
+func (s *herdStore) Secrets() scheduler.Bucket            { return empty{} }
+func (s *herdStore) Collections() scheduler.CheckedBucket { return empty{} }
 
 func (s *herdStore) WatchJobs(ctx context.Context, ready func(), _ func(scheduler.Key, uint64)) error {
 	return empty{}.Watch(ctx, ready, nil)
@@ -99,7 +99,7 @@ func (s *herdStore) LoadJobs(ctx context.Context, keys []scheduler.Key, each fun
 }
 
 // empty is a bucket in which nothing is and nothing happens.
-type empty struct{ scheduler.Bucket }
+type empty struct{ scheduler.CheckedBucket }
 
 func (empty) Watch(ctx context.Context, ready func(), _ func(string, uint64, []byte)) error {
 	ready()

@@ -87,6 +87,7 @@ func (w *Worker) nakFor(r *run, pause time.Duration) stage {
 // retryLater gives a baton back that could not be dealt with, after a moment. That of a damaged job waits longer and
 // longer, outside, until a put mends the job; each revision of it is told of once.
 func (w *Worker) retryLater(r *run, err error) stage {
+	w.trouble.count(err)
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
 		if w.told.first(damaged.Key, damaged.Revision) {
 			w.log.Error("damaged job: its baton waits", "job", damaged.Key.String(), "reason", damaged.Says())

@@ -29,6 +29,7 @@ func (w *Worker) take(ctx context.Context, lane int, d *scheduler.Delivery) {
 	}
 	switch {
 	case err != nil:
+		w.trouble.damagedBaton.Add(1)
 		w.log.Error("damaged baton removed; the audit plans the job anew", "job", r.key().String(), "detached", d.Slot.Detached != "",
 			"err", err, "body", cutBody(d.Body))
 		w.ack(r)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
+	"github.com/carillon-sched/carillon/store"
 )
 
 // TestKilledAmidHerd kills one of two workers in the middle of a herd. Nothing is
@@ -77,10 +78,10 @@ func TestKilledAmidHerd(t *testing.T) {
 	})
 }
 
-// TestDisabledBeforeTakeover kills a worker between the call of a job and its record, and
-// disables the job before another worker takes it over. The job is not called again, and the
-// record of what was skipped says that it may have been called.
-func TestDisabledBeforeTakeover(t *testing.T) {
+// afterUnrecordedCall kills a worker between the call of a job of every minute and its record, and has f do the rest, with a
+// store for the next worker.
+func afterUnrecordedCall(t *testing.T, f func(t *testing.T, w *world, other *store.Store)) {
+	t.Helper()
 	freshTimers()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -91,6 +92,19 @@ func TestDisabledBeforeTakeover(t *testing.T) {
 		dying, ended := w.stop, w.ended
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
 		m.awaitDeath(t)
+		f(t, w, other)
+		dying()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestDisabledBeforeTakeover kills a worker between the call of a job and its record, and
+// disables the job before another worker takes it over. The job is not called again, and the
+// record of what was skipped says that it may have been called.
+func TestDisabledBeforeTakeover(t *testing.T) {
+	afterUnrecordedCall(t, func(t *testing.T, w *world, other *store.Store) {
 		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
 			t.Fatal(err)
 		}
@@ -103,26 +117,13 @@ func TestDisabledBeforeTakeover(t *testing.T) {
 		if len(records) != 1 || records[0].Reason != scheduler.ReasonDisabled || !strings.Contains(records[0].Message, "may have been called") {
 			t.Errorf("the history is %s", w.outcomes("job"))
 		}
-		dying()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
 	})
 }
 
 // TestDoubtEnds kills a worker amid a run. The one that takes the run over asks the history; the runs
 // that follow are not doubted any more.
 func TestDoubtEnds(t *testing.T) {
-	freshTimers()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		_, other := w.open()
-		nc, own := w.open()
-		m := &mortal{Store: own, nc: nc, point: "record completed", before: true}
-		w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
-		dying, ended := w.stop, w.ended
-		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
-		m.awaitDeath(t)
+	afterUnrecordedCall(t, func(t *testing.T, w *world, other *store.Store) {
 		w.startWorker(func(c *worker.Config) { c.Store = other })
 		time.Sleep(5 * time.Minute)
 		st, err := w.store.Waiting(t.Context(), scheduler.Slot{Key: key("job")})
@@ -131,10 +132,6 @@ func TestDoubtEnds(t *testing.T) {
 		}
 		if b, err := scheduler.DecodeBaton(st.Data); err != nil || b.Suspect || b.Runs < 4 {
 			t.Errorf("the baton is %+v, %v", b, err)
-		}
-		dying()
-		if err := <-ended; err != nil {
-			t.Error(err)
 		}
 	})
 }

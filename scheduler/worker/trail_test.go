@@ -22,7 +22,7 @@ import (
 
 // as is the context of a request of somebody.
 func (w *world) as(name string) context.Context {
-	return access.With(w.t.Context(), &access.Principal{Name: name, Via: access.ViaToken, Address: "192.0.2.7"})
+	return access.With(w.t.Context(), &access.Principal{Name: name, ID: "id-of-" + name, Via: access.ViaToken, Address: "192.0.2.7"})
 }
 
 // trail returns the audit trail, the oldest entry first.
@@ -120,7 +120,7 @@ func TestEveryChangeIsInTheAuditTrail(t *testing.T) {
 		)
 		entries := w.trail()
 		for i, e := range entries {
-			if e.By != (trail.By{Name: "alice", Via: "token", Address: "192.0.2.7"}) || e.Time.IsZero() {
+			if e.By != (trail.By{Name: "alice", ID: "id-of-alice", Via: "token", Address: "192.0.2.7"}) || e.Time.IsZero() {
 				t.Errorf("%s: by %+v at %s", e.Op, e.By, e.Time)
 			}
 			if 0 < i && i < 4 && (e.OldRevision != entries[i-1].Revision || e.Revision <= e.OldRevision || e.Generation != i+1) {
@@ -275,7 +275,7 @@ func TestLastChangeTellsWhoDisabled(t *testing.T) {
 			{key("none"), trail.Job, nil, ""},
 		}
 		for _, test := range tests {
-			e, err := w.service.LastChange(t.Context(), test.k, test.kind, test.ops...)
+			e, err := w.service.LastChange(t.Context(), test.k, test.kind, time.Time{}, test.ops...)
 			w.must(nil, err)
 			got := ""
 			if e != nil {
@@ -307,6 +307,7 @@ func TestTrailIsAskedByWhoAndWhat(t *testing.T) {
 		}{
 			{service.TrailQuery{Who: "Mallory"}, 1},
 			{service.TrailQuery{Who: "bob"}, 1},
+			{service.TrailQuery{Who: "id-of-bob"}, 1},
 			{service.TrailQuery{Who: "nobody"}, 0},
 			{service.TrailQuery{Op: "disable"}, 1},
 			{service.TrailQuery{Since: now.Add(-time.Minute)}, 1},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/why"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -30,9 +31,7 @@ func TestWhyOfRuns(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		const hourly = `{"recurrence": {"frequency": "Hour"}, "startTime": "2000-01-01T01:00:00Z", "timeout": "PT30M", ` + failOnce + `}`
 		w.put("job", hourly)
-		at := func(clock string) {
-			time.Sleep(time.Until(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(sinceMidnight(t, clock))))
-		}
+		at := func(clock string) { time.Sleep(time.Until(timeOfDay(t, clock))) }
 		at("00:30:00")
 		w.mustExplain("job", "2000-01-01T01:00Z", why.Planned, "")
 		at("01:30:00")
@@ -77,14 +76,14 @@ func TestWhyOfRuns(t *testing.T) {
 	})
 }
 
-// sinceMidnight reads a time of day.
-func sinceMidnight(t *testing.T, clock string) time.Duration {
+// timeOfDay is when the clock shows a time on the day on which bubbles begin.
+func timeOfDay(t *testing.T, clock string) time.Time {
 	t.Helper()
-	at, err := time.Parse(time.TimeOnly, clock)
+	at, err := time.Parse(time.DateTime, "2000-01-01 "+clock)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute + time.Duration(at.Second())*time.Second
+	return at
 }
 
 // TestWhyOfWhatIsUnderWay asks about an attempt that runs, one that was left out behind it, one that is retried, and one
@@ -112,6 +111,45 @@ func TestWhyOfWhatIsUnderWay(t *testing.T) {
 		w.put("waits", `{"startTime": "`+due.Format(time.RFC3339)+`", `+failOnce+`}`)
 		time.Sleep(5 * time.Second)
 		w.mustExplain("waits", due.Format(time.RFC3339), why.Waits, "the circuit of target.example:80 is open")
+	})
+}
+
+// TestWhyTellsWhoDisabled asks about what did not run because a job or its collection was disabled, and about a run by hand of
+// such a job while it is under way.
+func TestWhyTellsWhoDisabled(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", hourlyJob)
+		at := func(clock string) { time.Sleep(time.Until(timeOfDay(t, clock))) }
+		at("01:30:00")
+		w.must(w.service.Disable(w.as("ada"), key("job")))
+		at("02:30:00")
+		w.must(w.service.Patch(w.as("bob"), service.Edit{Key: key("job"), Body: []byte(`{"description": "x"}`)}))
+		at("03:30:00")
+		w.mustExplain("job", "2000-01-01T02:00Z", why.Disabled, "since 2000-01-01T01:30:00Z by ada")
+		w.mustExplain("job", "2000-01-01T09:00Z", why.Disabled, "since 2000-01-01T01:30:00Z by ada")
+
+		w.sink.answers(after(time.Minute, http.StatusOK))
+		if _, err := w.service.Trigger(w.as("carl"), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		w.mustExplain("job", "now", why.Running, "the run by hand of 2000-01-01T03:30:00Z is with a worker")
+		w.mustExplain("job", "2000-01-01T03:30Z", why.Running, "by hand")
+		time.Sleep(2 * time.Minute)
+		w.mustExplain("job", "2000-01-01T03:30Z", why.Ran, "it is a run by hand")
+
+		w.must(w.service.Enable(w.as("ada"), key("job")))
+		w.mustExplain("job", "2000-01-01T03:00Z", why.Skipped, "the job was disabled (at 2000-01-01T01:30:00Z by ada)")
+		w.must(w.service.TurnCollection(w.as("dora"), scheduler.DefaultCollection, scheduler.Disabled))
+		at("05:30:00")
+		w.mustExplain("job", "2000-01-01T04:00Z", why.Postponed, "by dora")
+		w.mustExplain("job", "2000-01-01T09:00Z", why.Postponed, "is disabled since 2000-01-01T03:32:10")
+		w.must(w.service.TurnCollection(w.as("emil"), scheduler.DefaultCollection, scheduler.Enabled))
+		at("06:30:00")
+		w.mustExplain("job", "2000-01-01T05:00Z", why.Postponed, "by dora")
+
+		w.must(nil, w.service.Delete(w.as("fay"), key("job"), 0))
+		w.mustExplain("job", "2000-01-01T05:00Z", why.Deleted, "at 2000-01-01T06:30:00Z by fay")
 	})
 }
 

@@ -114,6 +114,7 @@ type Worker struct {
 	finalizer *finalizer
 
 	told    damages
+	trouble troubles
 	away    intake.Seldom // batons put back while the store is
 	putOff  herds
 	pace    pace

@@ -3,18 +3,11 @@ package certificates_test
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
 	"io"
 	"log/slog"
-	"math/big"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,72 +18,36 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/certificates"
+	"github.com/carillon-sched/carillon/cmd/carillon/certificates/authority"
 )
 
 // patience bounds every wait.
 const patience = 30 * time.Second
 
-// authority signs certificates.
-type authority struct {
-	t    *testing.T
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-}
-
-func newAuthority(t *testing.T, name string) *authority {
+// newAuthority makes an authority.
+func newAuthority(t *testing.T, name string) *authority.Authority {
 	t.Helper()
-	a := &authority{t: t}
-	self := &x509.Certificate{Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
-	a.cert, a.key = a.sign(self)
+	a, err := authority.New(name)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return a
 }
 
-// sign signs a certificate, or itself for the first time.
-func (a *authority) sign(c *x509.Certificate) (*x509.Certificate, *ecdsa.PrivateKey) {
-	a.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	c.SerialNumber = big.NewInt(time.Now().UnixNano())
-	c.NotBefore, c.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
-	parent, signer := a.cert, a.key
-	if parent == nil {
-		parent, signer = c, key
-	}
-	der, err := x509.CreateCertificate(rand.Reader, c, parent, &key.PublicKey, signer)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	made, err := x509.ParseCertificate(der)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return made, key
-}
-
 // pair writes a certificate of this machine, or of a client, and its key; it returns the pair.
-func (a *authority) pair(dir, name string, usage x509.ExtKeyUsage) tls.Certificate {
-	a.t.Helper()
-	c, key := a.sign(&x509.Certificate{
-		Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{usage},
-	})
-	der, err := x509.MarshalPKCS8PrivateKey(key)
+func pair(t *testing.T, a *authority.Authority, dir, name string, usage x509.ExtKeyUsage) tls.Certificate {
+	t.Helper()
+	made, err := a.Pair(dir, name, usage)
 	if err != nil {
-		a.t.Fatal(err)
+		t.Fatal(err)
 	}
-	write(a.t, filepath.Join(dir, name+".crt"), "CERTIFICATE", c.Raw)
-	write(a.t, filepath.Join(dir, name+".key"), "PRIVATE KEY", der)
-	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, name+".crt"), filepath.Join(dir, name+".key"))
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return pair
+	return made
 }
 
-func write(t *testing.T, path, kind string, der []byte) {
+// write writes the certificate of an authority.
+func write(t *testing.T, path string, a *authority.Authority) {
 	t.Helper()
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+	if err := a.Write(path); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -132,7 +89,7 @@ func (l *logs) String() string {
 type world struct {
 	t      *testing.T
 	dir    string
-	ca     *authority
+	ca     *authority.Authority
 	keeper *certificates.Keeper
 	server *httptest.Server
 	log    logs
@@ -141,8 +98,8 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), ca: newAuthority(t, "one")}
-	w.ca.pair(w.dir, "server", x509.ExtKeyUsageServerAuth)
-	write(t, w.file("clients.crt"), "CERTIFICATE", w.ca.cert.Raw)
+	pair(t, w.ca, w.dir, "server", x509.ExtKeyUsageServerAuth)
+	write(t, w.file("clients.crt"), w.ca)
 	var err error
 	w.keeper, err = certificates.Open(certificates.Files{
 		Cert: w.file("server.crt"), Key: w.file("server.key"), ClientCA: w.file("clients.crt"),
@@ -171,9 +128,9 @@ func newWorld(t *testing.T) *world {
 func (w *world) file(name string) string { return filepath.Join(w.dir, name) }
 
 // client returns a client that trusts an authority, and shows a certificate.
-func (w *world) client(ca *authority, pair ...tls.Certificate) *http.Client {
+func (w *world) client(ca *authority.Authority, pair ...tls.Certificate) *http.Client {
 	roots := x509.NewCertPool()
-	roots.AddCert(ca.cert)
+	roots.AddCert(ca.Cert)
 	cfg := &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	if len(pair) > 0 { // whether the server asks for one of its authority or not
 		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair[0], nil }
@@ -219,7 +176,7 @@ func TestSwappedCertificates(t *testing.T) {
 	w := newWorld(t)
 	other := newAuthority(t, "two")
 	foreign := t.TempDir()
-	ann, bob := w.ca.pair(w.dir, "ann", x509.ExtKeyUsageClientAuth), other.pair(foreign, "bob", x509.ExtKeyUsageClientAuth)
+	ann, bob := pair(t, w.ca, w.dir, "ann", x509.ExtKeyUsageClientAuth), pair(t, other, foreign, "bob", x509.ExtKeyUsageClientAuth)
 	standing := w.client(w.ca, ann)
 	if got := w.get(standing); got != "ann true" {
 		t.Errorf("a client with its certificate: %s", got)
@@ -230,13 +187,13 @@ func TestSwappedCertificates(t *testing.T) {
 	if got := w.get(w.client(w.ca, bob)); !strings.Contains(got, "certificate") || strings.Contains(got, "bob") {
 		t.Errorf("a client of another authority: %s", got)
 	}
-	server := w.ca.pair(w.dir, "as-client", x509.ExtKeyUsageServerAuth)
+	server := pair(t, w.ca, w.dir, "as-client", x509.ExtKeyUsageServerAuth)
 	if got := w.get(w.client(w.ca, server)); strings.Contains(got, "as-client") {
 		t.Errorf("a server's certificate is taken of a client: %s", got)
 	}
 
-	other.pair(foreign, "server", x509.ExtKeyUsageServerAuth)
-	write(t, filepath.Join(foreign, "clients.crt"), "CERTIFICATE", other.cert.Raw)
+	pair(t, other, foreign, "server", x509.ExtKeyUsageServerAuth)
+	write(t, filepath.Join(foreign, "clients.crt"), other)
 	replace(t, w.file("server.key"), filepath.Join(foreign, "server.key"))
 	w.await("a warning of a key without its certificate", func() bool { return strings.Contains(w.log.String(), "cannot be used") })
 	if got := w.get(w.client(w.ca)); got != "nobody" {

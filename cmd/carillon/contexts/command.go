@@ -9,8 +9,10 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/certificates"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
@@ -31,12 +33,15 @@ type entry struct {
 	Server     string `json:"server,omitempty"`
 	Collection string `json:"collection,omitempty"`
 	Token      bool   `json:"token"` // there is one
+	CA         string `json:"caFile,omitempty"`
+	Cert       string `json:"certFile,omitempty"`
+	Key        string `json:"keyFile,omitempty"`
 	Current    bool   `json:"current"`
 }
 
 func (f *File) entry(name string) entry {
 	c := f.Contexts[name]
-	return entry{name, redacted(c.Server), c.Collection, c.Token != "", name == f.Current}
+	return entry{name, redacted(c.Server), c.Collection, c.Token != "", c.CA, c.Cert, c.Key, name == f.Current}
 }
 
 // redacted is an address without the password in it.
@@ -138,6 +143,10 @@ type setCmd struct {
 	Collection string `short:"c" help:"Collection of jobs that are named without one." placeholder:"NAME"`
 	TokenFile  string `help:"A file with the token, or - for standard input. It is sent as Authorization: Bearer." placeholder:"FILE"`
 	NoToken    bool   `help:"Forget the token."`
+	CA         string `name:"ca-file" help:"A file of the authorities that the server's certificate may be of, as PEM, in place of the system's." placeholder:"FILE"`
+	Cert       string `name:"cert-file" help:"A file of the client certificate to show, as PEM." placeholder:"FILE"`
+	Key        string `name:"key-file" help:"A file of the key of that certificate, as PEM." placeholder:"FILE"`
+	NoFiles    bool   `help:"Forget the authorities and the certificate."`
 }
 
 // Help shows examples.
@@ -145,7 +154,8 @@ func (setCmd) Help() string {
 	return `What is not named stays as it is. The first context becomes the current one.
 
 A token goes to the server of its context and to no other: a context that is given another server loses its token. It is
-kept in a file that only you can read, and never printed. "carillon token create" makes one.
+kept in a file that only you can read, and never printed. "carillon token create" makes one. So it is with authorities and
+a client certificate, of which the context has the files' names.
 
 The file is $CARILLON_CONFIG, or carillon/config.yaml in $XDG_CONFIG_HOME or in ~/.config.
 
@@ -153,7 +163,8 @@ Examples:
 
     carillon context set local --server http://127.0.0.1:8080
     carillon context set production --server https://carillon.example -c billing --token-file token.txt
-    carillon context set production --collection shipping`
+    carillon context set production --collection shipping
+    carillon context set production --ca-file ca.pem --cert-file me.pem --key-file me.key`
 }
 
 // Run makes or changes a context.
@@ -192,7 +203,11 @@ func (c setCmd) change(ctx context.Context, t *terminal.Terminal, to *Context) e
 		if to.Token != "" && c.TokenFile == "" {
 			t.Complain("hint", "the token was for "+redacted(to.Server)+" and is forgotten; give one with --token-file")
 		}
-		to.Server, to.Token = strings.TrimRight(c.Server, "/"), ""
+		if to.files() != (certificates.Client{}) && c.files() == (certificates.Client{}) {
+			t.Complain("hint", "the authorities and the certificate were for "+redacted(to.Server)+
+				" and are forgotten; give some with --ca-file and --cert-file")
+		}
+		*to = Context{Server: strings.TrimRight(c.Server, "/"), Collection: to.Collection}
 	}
 	if c.Collection != "" {
 		if err := scheduler.ValidateCollection(c.Collection); err != nil {
@@ -200,6 +215,54 @@ func (c setCmd) change(ctx context.Context, t *terminal.Terminal, to *Context) e
 		}
 		to.Collection = c.Collection
 	}
+	if err := c.changeFiles(to); err != nil {
+		return err
+	}
+	return c.changeToken(ctx, t, to)
+}
+
+// files are what the flags name.
+func (c setCmd) files() certificates.Client {
+	return certificates.Client{CA: c.CA, Cert: c.Cert, Key: c.Key}
+}
+
+// changeFiles applies the flags of the authorities and the certificate. Files are named so that they are found from
+// everywhere.
+func (c setCmd) changeFiles(to *Context) error {
+	given := c.files()
+	switch {
+	case given == certificates.Client{}:
+		if c.NoFiles {
+			to.CA, to.Cert, to.Key = "", "", ""
+		}
+		return nil
+	case c.NoFiles:
+		return terminal.Usagef("--ca-file, --cert-file and --key-file exclude --no-files")
+	case !strings.HasPrefix(to.Server, "https://"):
+		return terminal.Usagef("authorities and a certificate are for one server, with an address that begins with https://: " +
+			"name it with --server")
+	}
+	if _, err := given.Config(FileFlags); err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		given string
+		to    *string
+	}{{c.CA, &to.CA}, {c.Cert, &to.Cert}, {c.Key, &to.Key}} {
+		if file.given == "" {
+			continue
+		}
+		path, err := filepath.Abs(file.given)
+		if err != nil {
+			return err
+		}
+		*file.to = path
+	}
+	return nil
+}
+
+// changeToken applies the flags of the token.
+func (c setCmd) changeToken(ctx context.Context, t *terminal.Terminal, to *Context) error {
 	switch {
 	case c.NoToken && c.TokenFile != "":
 		return terminal.Usagef("--token-file and --no-token exclude each other")
@@ -293,8 +356,15 @@ func (c showCmd) Run(t *terminal.Terminal) error {
 	if e.Token {
 		token = "set"
 	}
-	t.Printf("context: %s\nserver: %s\ncollection: %s\ntoken: %s\nfile: %s\n",
-		name, cmp.Or(e.Server, "the default"), cmp.Or(e.Collection, scheduler.DefaultCollection), token, f.Path)
+	t.Printf("context: %s\nserver: %s\ncollection: %s\ntoken: %s\n",
+		name, cmp.Or(e.Server, "the default"), cmp.Or(e.Collection, scheduler.DefaultCollection), token)
+	if e.CA != "" {
+		t.Printf("authorities: %s\n", e.CA)
+	}
+	if e.Cert != "" {
+		t.Printf("certificate: %s\nkey: %s\n", e.Cert, e.Key)
+	}
+	t.Printf("file: %s\n", f.Path)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/certificates"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -22,7 +23,12 @@ type Context struct {
 	Server     string // address of its REST API; "": the default one
 	Collection string // of jobs that are named without one; "": default
 	Token      string // sent to Server as Authorization: Bearer; "": none
+	CA         string // file of the authorities that Server's certificate may be of; "": the system's
+	Cert, Key  string // files of the certificate that is shown to Server, and of its key; "": none
 }
+
+// FileFlags are the flags that name the files of a context.
+var FileFlags = certificates.Client{CA: "ca-file", Cert: "cert-file", Key: "key-file"}
 
 // File is what is kept of all contexts.
 type File struct {
@@ -143,10 +149,15 @@ func (f *File) Choose(name string) (Context, error) {
 	return c, terminal.Hinted(err, `"carillon context list" shows those there are`)
 }
 
-// TokenFor returns the context's token if a server is the context's own, else "".
-func (c Context) TokenFor(server string) string {
-	if strings.TrimRight(server, "/") != strings.TrimRight(c.Server, "/") {
-		return ""
+// For returns the context if a server is its own, else one without token, authorities and certificate.
+func (c Context) For(server string) Context {
+	if strings.TrimRight(server, "/") == strings.TrimRight(c.Server, "/") {
+		return c
 	}
-	return c.Token
+	return Context{Server: server, Collection: c.Collection}
+}
+
+// files are what is trusted and shown in TLS.
+func (c Context) files() certificates.Client {
+	return certificates.Client{CA: c.CA, Cert: c.Cert, Key: c.Key}
 }

@@ -47,6 +47,9 @@ func (f *File) readContexts(r *document.Reader, v document.Value) {
 		c.Server, _ = o.String("server")
 		c.Collection, _ = o.String("collection")
 		c.Token, _ = o.String("token")
+		c.CA, _ = o.String("caFile")
+		c.Cert, _ = o.String("certFile")
+		c.Key, _ = o.String("keyFile")
 		o.Done()
 		f.Contexts[m.Name] = c
 	}
@@ -58,7 +61,7 @@ func (f *File) document() document.Value {
 	for _, name := range f.Names() {
 		c := f.Contexts[name]
 		contexts = document.ObjectValue(append(contexts.Members(), document.Member{Name: name, Value: texts(
-			"server", c.Server, "collection", c.Collection, "token", c.Token,
+			"server", c.Server, "collection", c.Collection, "token", c.Token, "caFile", c.CA, "certFile", c.Cert, "keyFile", c.Key,
 		)})...)
 	}
 	all := document.Member{Name: "contexts", Value: contexts}

@@ -71,6 +71,7 @@ func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 	checker := check.New(check.Config{})
 	defer checker.Close()
 	var all importer.Result
+	made := map[scheduler.Key]string{}
 	for _, path := range c.Paths {
 		data, err := read(ctx, t, path)
 		if err != nil {
@@ -82,7 +83,7 @@ func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		result = checked(checker, result)
+		result = checked(checker, distinct(made, path, result))
 		all.Jobs, all.Notes = append(all.Jobs, result.Jobs...), append(all.Notes, result.Notes...)
 	}
 	if err := c.write(t, all); err != nil {
@@ -109,6 +110,23 @@ func read(ctx context.Context, t *terminal.Terminal, path string) ([]byte, error
 		in = file
 	}
 	return io.ReadAll(io.LimitReader(in, maxSource))
+}
+
+// distinct leaves out what an earlier file has made already, and says so. made are the files of what was made.
+func distinct(made map[scheduler.Key]string, path string, r importer.Result) importer.Result {
+	r.Jobs = slices.DeleteFunc(r.Jobs, func(j importer.Job) bool {
+		earlier, taken := made[j.Key]
+		if !taken {
+			made[j.Key] = path
+			return false
+		}
+		r.Notes = append(r.Notes, importer.Note{
+			Level: importer.Failed, Entry: j.Entry, Job: name(j.Key),
+			Message: earlier + " has one of this name, too: import them into collections of their own (--collection)",
+		})
+		return true
+	})
+	return r
 }
 
 // checked leaves out what no scheduler would take, and says why.

@@ -171,7 +171,8 @@ func (c Command) head(k scheduler.Key) string {
 	if k.Collection != scheduler.DefaultCollection {
 		name += "collection: " + k.Collection + "\n"
 	}
-	return `# A job of Carillon. "carillon docs jobs" has all members, and what a line that is commented out would do.
+	return `# yaml-language-server: $schema=http://127.0.0.1:8080/schemas/job.json
+# A job of Carillon. "carillon docs jobs" has all members, and what a line that is commented out would do.
 ` + name + `# description: What it is for.
 # labels: {team: billing}    # carillon get -l team=billing
 `

@@ -16,7 +16,8 @@ type Ports struct {
 	HTTP string `json:"http,omitempty"` // of the scheduler or, without one, of the Service Bus emulator
 	NATS string `json:"nats,omitempty"`
 
-	Pprof string `json:"pprof,omitempty"` // URL of the process's profiles, where they are served
+	Pprof   string `json:"pprof,omitempty"`   // URL of the process's profiles, where they are served
+	Metrics string `json:"metrics,omitempty"` // URL of its metrics, where they have an address of their own
 
 	AMQP            string `json:"amqp,omitempty"`            // host:port
 	Queue           string `json:"queue,omitempty"`           // URL

@@ -76,6 +76,9 @@ const lostNamed = 100
 
 func (n *Node) auditOnce(ctx context.Context) {
 	report, err := n.service.Audit(ctx, true)
+	if ctx.Err() == nil {
+		n.metrics.Audited(&report.AuditReport, err)
+	}
 	for _, u := range report.Undecryptable {
 		n.log.Warn("the store holds secrets that this process cannot open", "key", u.Key, "shared", u.Secrets, "jobs", u.Jobs,
 			"first", u.Example, "err", u.Reason)

@@ -72,6 +72,10 @@ type Config struct {
 	// and Prefix are the node's.
 	Delivery builtin.Config
 
+	// HistoryMemory is how many bytes an index of the history may take; see
+	// [service.Config].
+	HistoryMemory int64
+
 	// AuditEvery is how often jobs are compared with batons, besides at the
 	// start. Default one hour.
 	AuditEvery time.Duration

@@ -119,10 +119,13 @@ func (h *health) mended(ctx context.Context, shut []store.Shut) bool {
 	return false
 }
 
-func (h *health) isShut() bool {
+func (h *health) isShut() bool { return h.count() > 0 }
+
+// count is how many streams took no writes at the last check.
+func (h *health) count() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.shut) > 0
+	return len(h.shut)
 }
 
 // err is nil while all streams take writes.

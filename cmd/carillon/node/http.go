@@ -66,16 +66,23 @@ func (n *Node) serveHTTP(ctx context.Context, g *errgroup.Group) *webServer {
 
 // handler returns the REST API with the other handlers beside it.
 func (n *Node) handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("/", rest.New(rest.Config{
+	api := rest.New(rest.Config{
 		Service: n.service, Ready: n.Ready, Logger: n.log, Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
-		Identify: n.finder.Find, Rate: n.cfg.Rate, RateBurst: n.cfg.RateBurst,
+		Metrics: n.metrics, Observe: n.metrics.Requests("rest"), Identify: n.finder.Find, Rate: n.cfg.Rate, RateBurst: n.cfg.RateBurst,
 		MaxTails: min(rest.DefaultMaxTails, max(1, n.cfg.MaxConnections/2)), // the others' requests have their part
-	}))
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/", api)
 	for pattern, h := range n.cfg.Handlers {
 		mux.Handle(pattern, h)
 	}
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if rest.Unclean(r.URL.Path) { // the mux would send it on to another path
+			api.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 // endTails makes live tails end with stopped: nothing else would end them, and

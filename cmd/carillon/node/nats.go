@@ -15,9 +15,10 @@ import (
 
 // openNATS opens the APIs over NATS: published specs, and request and reply.
 func (n *Node) openNATS(ctx context.Context, g *errgroup.Group) {
-	ingest := natsapi.NewIngest(natsapi.IngestConfig{Service: n.service, Source: n.store, Logger: n.log})
+	ingest := natsapi.NewIngest(natsapi.IngestConfig{Service: n.service, Source: n.store, Observe: n.metrics.Spec, Logger: n.log})
 	api := natsapi.NewAPI(natsapi.APIConfig{
 		Conn: n.cfg.Conn, Service: n.service, Prefix: n.cfg.Store.Prefix, Version: n.cfg.Version, Logger: n.log,
+		Observe: n.metrics.Requests("nats"),
 	})
 	g.Go(func() error { return ingest.Run(ctx) })
 	g.Go(func() error { return api.Run(ctx) })

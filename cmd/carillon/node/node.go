@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/scheduler/cache"
+	"github.com/carillon-sched/carillon/scheduler/metrics"
 	"github.com/carillon-sched/carillon/scheduler/rest/identity"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -32,6 +34,7 @@ type Node struct {
 	health  *health
 	tokens  *tokens.Keeper
 	finder  *identity.Finder
+	metrics *metrics.Metrics
 
 	takeover chan struct{} // another worker has died, or stopped
 	working  atomic.Bool   // the worker and the APIs run, and no stop was asked for
@@ -52,14 +55,16 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	n.tokens = tokens.NewKeeper(st.Tokens())
 	cfg.Access.Tokens = n.tokens
 	n.finder = identity.New(cfg.Access)
+	n.metrics = n.newMetrics()
 	vault := secrets.NewVault(secrets.Config{Store: st.Secrets(), Keys: cfg.Keys})
 	collections := cache.NewCollections(st.Collections())
 	n.service = service.New(service.Config{
 		Store: st, Actions: n.actions, Limits: cfg.Limits, Secrets: vault, Collections: collections, Logger: n.log,
-		Damaged: cfg.Damaged, Tokens: n.tokens,
+		Damaged: cfg.Damaged, Tokens: n.tokens, HistoryMemory: cfg.HistoryMemory, OnRecord: n.metrics.Record,
 	})
 	cfg.Worker.Secrets, cfg.Worker.Collections = vault, collections
 	cfg.Worker.Store, cfg.Worker.Actions, cfg.Worker.OnTakeover = st, n.actions, n.tookOver
+	cfg.Worker.OnRecord = both(n.metrics.Record, cfg.Worker.OnRecord)
 	n.worker = worker.New(cfg.Worker)
 	if err := n.service.EnsureDefault(ctx); err != nil {
 		n.actions.Close()
@@ -70,6 +75,9 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 
 // Service does what users ask for. It works before Run, and after.
 func (n *Node) Service() *service.Service { return n.service }
+
+// Metrics answers scrapes of Prometheus.
+func (n *Node) Metrics() http.Handler { return n.metrics }
 
 // Open reports whether the REST API asks nobody who they are, at the moment.
 func (n *Node) Open(ctx context.Context) (bool, error) { return n.finder.Open(ctx) }

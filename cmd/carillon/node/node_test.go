@@ -13,8 +13,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/echo"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/cmd/carillon/node/nodetest"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -34,38 +34,12 @@ type running struct {
 // start runs a node with a server of its own.
 func start(t *testing.T, ready func() error) *running {
 	t.Helper()
-	s, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	nc, err := s.Connect()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { node.CloseConn(nc) })
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	k, err := seal.NewKey("k1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := node.Open(t.Context(), node.Config{
-		Conn: nc, Listener: l, Handlers: map[string]http.Handler{"/echo": echo.Handler()}, Keys: seal.NewKeyring(k),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	begun := make(chan struct{})
-	go func() { ended <- n.Run(ctx, func() error { close(begun); return ready() }) }()
-	<-begun
-	stop := func() error { cancel(); err := <-ended; ended <- err; return err }
-	t.Cleanup(func() { _ = stop() })
-	return &running{n, nc, "http://" + l.Addr().String(), stop}
+	s := nodetest.Start(t, node.Config{Keys: seal.NewKeyring(k)}, ready)
+	return &running{s.Node, s.Conn, s.API, s.Stop}
 }
 
 func always() error { return nil }
@@ -121,6 +95,20 @@ func TestReady(t *testing.T) {
 	}
 }
 
+// TestUncleanPathsReachTheAPI shows that a path which the mux would send on is refused by the API, beside which others are.
+func TestUncleanPathsReachTheAPI(t *testing.T) {
+	n := start(t, always)
+	for _, path := range []string{"/jobCollections/none/../default", "//jobCollections", "/jobCollections/./default", "/echo/../jobCollections"} {
+		status, body := get(t, n.url+path)
+		if text, err := io.ReadAll(body); err != nil || status != http.StatusNotFound || !strings.Contains(string(text), "UnknownRoute") {
+			t.Errorf("%s: %d %s %v", path, status, text, err)
+		}
+	}
+	if status, _ := get(t, n.url+"/echo"); status != http.StatusOK {
+		t.Errorf("the handler beside it: %d", status)
+	}
+}
+
 // TestNotConnected shows that a node without a connection says so, and not how
 // it has found out.
 func TestNotConnected(t *testing.T) {
@@ -129,6 +117,7 @@ func TestNotConnected(t *testing.T) {
 	if err := n.Ready(t.Context()); err == nil || err.Error() != "not connected to NATS at the moment" {
 		t.Errorf("got %v", err)
 	}
+	_ = n.stop() // which may tell of the connection, too
 }
 
 // TestLargeSpec shows that a spec much too large is answered, not lost.

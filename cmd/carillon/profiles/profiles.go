@@ -6,14 +6,11 @@ package profiles
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/pprof"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
@@ -38,63 +35,19 @@ func CheckAddress(ctx context.Context, addr string) error {
 		"write 127.0.0.1:PORT, and reach it from another machine through ssh -L or kubectl port-forward")
 }
 
-// Server serves the profiles of this process. The nil one does nothing.
-type Server struct {
-	addr   string
-	server *http.Server
-}
-
-// Start listens on the address that --pprof has; nil when it has none.
-func Start(ctx context.Context, addr string, log *slog.Logger) (*Server, error) {
-	if addr == "" {
-		return nil, nil //nolint:nilnil // no profiles, as usual
-	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		if op, ok := errors.AsType[*net.OpError](err); ok {
-			err = op.Err
-		}
-		return nil, listen.Error("pprof", "pprof", addr, err)
-	}
-	s := &Server{addr: l.Addr().String(), server: &http.Server{
-		Handler: guarded(listen.Hosts(ctx, addr, nil)), ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-	}}
-	go func() { _ = s.server.Serve(l) }() // until Close
-	log.Info("profiles are served", "pprof", s.URL())
-	return s, nil
-}
-
-// URL is where the profiles are; "" when they are not served.
-func (s *Server) URL() string {
-	if s == nil {
-		return ""
-	}
-	return "http://" + s.addr + Path
-}
-
-// Close ends the server, and profiles that are just taken.
-func (s *Server) Close() {
-	if s != nil {
-		_ = s.server.Close()
-	}
-}
-
-// guarded serves the profiles to those who call this machine by a name of its own, which no page of the web can.
-func guarded(allowed func(host string) bool) http.Handler {
+// Start serves the profiles of this process on the address that --pprof has; nil when it has none.
+func Start(ctx context.Context, addr string, log *slog.Logger) (*listen.Side, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc(Path, pprof.Index)
 	mux.HandleFunc(Path+"cmdline", program)
 	mux.HandleFunc(Path+"profile", pprof.Profile)
 	mux.HandleFunc(Path+"symbol", pprof.Symbol)
 	mux.HandleFunc(Path+"trace", pprof.Trace)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if allowed != nil && !allowed(r.Host) {
-			http.Error(w, "not the name of this machine", http.StatusMisdirectedRequest)
-			return
-		}
-		mux.ServeHTTP(w, r)
-	})
+	s, err := listen.Serve(ctx, listen.Flag{Name: "pprof", Addr: addr}, Path, mux, log)
+	if s != nil {
+		log.Info("profiles are served", "pprof", s.URL())
+	}
+	return s, err
 }
 
 // program tells the program without its arguments, which may hold passwords.

@@ -49,8 +49,9 @@ func TestStart(t *testing.T) {
 			}
 		})
 	}
-	_, err = Start(t.Context(), s.addr, log)
-	if err == nil || !strings.Contains(err.Error(), "pprof address "+s.addr) {
+	addr := strings.TrimSuffix(strings.TrimPrefix(s.URL(), "http://"), Path)
+	_, err = Start(t.Context(), addr, log)
+	if err == nil || !strings.Contains(err.Error(), "pprof address "+addr) {
 		t.Errorf("the same address again: %v", err)
 	}
 }

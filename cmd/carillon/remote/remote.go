@@ -24,6 +24,8 @@ type Server struct {
 
 // REST are the flags that have a scheduler asked over REST.
 type REST struct {
+	Files
+
 	Context string `help:"Context to take the server, its token and the collection from; see carillon context." env:"CARILLON_CONTEXT" placeholder:"NAME"`
 	Address string `name:"server" help:"Address of the scheduler's REST API." default:"http://127.0.0.1:8080" env:"CARILLON_SERVER" placeholder:"URL"`
 }
@@ -37,22 +39,25 @@ func (r Server) ProvideClient(t *terminal.Terminal) (*client.Client, error) {
 		return nil, err
 	}
 	if r.NATS != "" {
-		return r.client()
+		return r.connect(r.Files)
 	}
 	return r.Client(t)
 }
 
-// Client returns a client of the scheduler. Of the context it takes the token, if the server is that of the context.
+// Client returns a client of the scheduler. Of the context it takes the token, the authorities and the certificate, if
+// the server is that of the context.
 func (r REST) Client(t *terminal.Terminal) (*client.Client, error) {
-	token, _ := t.Lookup(tokenVariable)
-	if token == "" {
-		chosen, err := r.chosen(t)
-		if err != nil {
-			return nil, err
-		}
-		token = chosen.TokenFor(r.Address)
+	chosen, err := r.chosen(t)
+	if err != nil {
+		return nil, err
 	}
-	c, err := client.NewREST(client.RESTConfig{URL: r.Address, Token: token})
+	chosen = chosen.For(r.Address)
+	token, _ := t.Lookup(tokenVariable)
+	files, err := r.Files.or(chosen).config()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.NewREST(client.RESTConfig{URL: r.Address, Token: cmp.Or(token, chosen.Token), TLS: files})
 	if err != nil {
 		return nil, terminal.Usage(err)
 	}
@@ -75,7 +80,9 @@ func Guess(t *terminal.Terminal, given map[string]string) (api *client.Client, c
 		value, _ := t.Lookup(variable)
 		return cmp.Or(given[flag], value)
 	}
-	s := REST{Context: of("context", "CARILLON_CONTEXT"), Address: of("server", "CARILLON_SERVER")}
+	s := REST{Context: of("context", "CARILLON_CONTEXT"), Address: of("server", "CARILLON_SERVER"), Files: Files{
+		CA: of("ca-file", "CARILLON_CA_FILE"), Cert: of("cert-file", "CARILLON_CERT_FILE"), Key: of("key-file", "CARILLON_KEY_FILE"),
+	}}
 	chosen, err := s.chosen(t)
 	if err != nil {
 		return nil, "", err

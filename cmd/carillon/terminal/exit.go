@@ -98,6 +98,9 @@ func hintOf(err error) string {
 	if e, ok := errors.AsType[*store.SettingError](err); ok {
 		return settingHint(e)
 	}
+	if hint := TLSHint(err); hint != "" {
+		return hint
+	}
 	switch {
 	case is[*client.UnsupportedError](err):
 		return "leave out --nats-url, and name the address of the REST API with --server"
@@ -105,9 +108,10 @@ func hintOf(err error) string {
 		return `start a scheduler with "carillon dev", or name its address with --server or CARILLON_SERVER`
 	case answered(err, http.StatusUnauthorized):
 		return `give a token in CARILLON_TOKEN, or keep it with "carillon context set NAME --server URL --token-file FILE"; ` +
-			`"carillon token create --help" tells where one comes from`
+			`"carillon token create --help" tells where one comes from; where client certificates are taken, show one with --cert-file`
 	case answered(err, http.StatusForbidden):
-		return `ask somebody with the role admin for a token that has the role: "carillon token create --help"`
+		return `ask somebody with the role admin for a token that has the role, "carillon token create --help"; over NATS, ` +
+			`the server's operator for the permissions, "carillon nats permissions --help"`
 	case is[*embedded.PortError](err):
 		return "another program uses that port, perhaps a second carillon; choose one with --nats, port 0 takes any free one"
 	case is[*embedded.InUseError](err):

@@ -4,20 +4,22 @@
 //
 // When there are as many as allowed, the next one takes the place of the one
 // that has kept the server waiting longest: for its first request, for the rest
-// of one, or for another one. A connection whose request is being worked on is
-// never ended; when there are only such, the next one waits in the system's
-// backlog until one of them is done.
+// of one, for another one, or, for seconds, to take its answer. A connection whose
+// request is being worked on is never ended else; when there are only such, the
+// next one waits in the system's backlog until one of them is done.
 package connlimit
 
 import (
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Limiter counts the connections of one server. It is safe for concurrent use.
 type Limiter struct {
-	most int
+	most  int
+	taken time.Duration // by which what is written has to be taken, where others want the connection's place
 
 	mu      sync.Mutex
 	conns   map[string]*conn // by remote address
@@ -27,8 +29,11 @@ type Limiter struct {
 
 // New returns a limiter of so many connections. Less than one is one.
 func New(most int) *Limiter {
-	return &Limiter{most: max(1, most), conns: map[string]*conn{}, freed: make(chan struct{})}
+	return &Limiter{most: max(1, most), taken: takePatience, conns: map[string]*conn{}, freed: make(chan struct{})}
 }
+
+// takePatience is how long a client may take nothing of its answer while others wait for room.
+const takePatience = 5 * time.Second
 
 // Listen returns a listener whose connections are limited together.
 func (c *Limiter) Listen(l net.Listener) net.Listener {
@@ -95,9 +100,10 @@ func (c *Limiter) admit(socket net.Conn) (k, evicted *conn, freed <-chan struct{
 // longestWaiting returns the connection that has kept the server waiting
 // longest; nil when all are worked on.
 func (c *Limiter) longestWaiting() (found *conn) {
+	var longest time.Time
 	for _, k := range c.conns {
-		if !k.working && (found == nil || k.since.Before(found.since)) {
-			found = k
+		if since, waits := k.waited(c.taken); waits && (found == nil || since.Before(longest)) {
+			found, longest = k, since
 		}
 	}
 	return found
@@ -120,6 +126,26 @@ type conn struct {
 	remote  string
 	working bool      // the server does not wait for the client
 	since   time.Time // it does, or not
+
+	writing atomic.Int64 // since when something is written, in nanoseconds of Unix; 0: nothing is
+}
+
+// Write writes, which a client that takes nothing makes last.
+func (k *conn) Write(p []byte) (int, error) {
+	k.writing.Store(time.Now().UnixNano())
+	defer k.writing.Store(0)
+	return k.Conn.Write(p)
+}
+
+// waited returns since when the server waits for the client, if it does: of one that is worked on, since what is written
+// should have been taken. The limiter's lock is held.
+func (k *conn) waited(taken time.Duration) (since time.Time, waits bool) {
+	if !k.working {
+		return k.since, true
+	}
+	began := k.writing.Load()
+	since = time.Unix(0, began).Add(taken)
+	return since, began != 0 && time.Now().After(since)
 }
 
 // Close ends the connection and makes room for another one.
@@ -153,6 +179,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		}
 		select {
 		case <-freed:
+		case <-time.After(l.limiter.taken):
 		case <-l.closed:
 			socket.Close()
 			return nil, net.ErrClosed

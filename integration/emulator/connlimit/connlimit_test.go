@@ -17,9 +17,14 @@ import (
 const patience = 30 * time.Second
 
 // serve serves a handler to so many connections at most.
-func serve(t *testing.T, most int, bodies time.Duration, h http.HandlerFunc) (addr string, c *connlimit.Limiter) {
+func serve(
+	t *testing.T, most int, bodies time.Duration, h http.HandlerFunc, change ...func(*connlimit.Limiter),
+) (addr string, c *connlimit.Limiter) {
 	t.Helper()
 	c = connlimit.New(most)
+	for _, f := range change {
+		f(c)
+	}
 	s := httptest.NewUnstartedServer(h)
 	c.Watch(s.Config, bodies)
 	s.Listener = c.Listen(s.Listener)
@@ -114,6 +119,29 @@ func TestSlowBodiesKeepNobodyOut(t *testing.T) {
 	}
 	if c.Len() > 8 {
 		t.Errorf("%d connections", c.Len())
+	}
+}
+
+// TestUnreadAnswersKeepNobodyOut has clients that ask and take no answer.
+func TestUnreadAnswersKeepNobodyOut(t *testing.T) {
+	begun := make(chan struct{})
+	addr, c := serve(t, 2, patience, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/endless" {
+			begun <- struct{}{}
+		}
+		for r.URL.Path == "/endless" {
+			if _, err := w.Write(make([]byte, 64<<10)); err != nil {
+				return
+			}
+		}
+	}, func(c *connlimit.Limiter) { c.Patience(50 * time.Millisecond) })
+	for range 2 {
+		dial(t, addr).say("GET /endless HTTP/1.1\r\nHost: a\r\n\r\n")
+		<-begun
+	}
+	dial(t, addr).say("GET / HTTP/1.1\r\nHost: a\r\n\r\n").answered()
+	if c.Evicted() == 0 {
+		t.Error("nobody made room")
 	}
 }
 

@@ -13,11 +13,30 @@ const group = "CS-SouthCentralUS-scheduler";
 const options = { noRetryPolicy: true, longRunningOperationRetryTimeout: 1 };
 const client = new SchedulerManagementClient(new TokenCredentials("none"), subscription, process.env.SCHEDULER_ENDPOINT, options);
 const { jobCollections, jobs } = client;
+const uncalled = watched({ jobCollections, jobs });
 
 const idOf = (rest) => `/subscriptions/${subscription}/resourceGroups/${group}/providers/Microsoft.Scheduler/jobCollections/${rest}`;
 const standard = { location: "South Central US", properties: { sku: { name: "Standard" }, state: "Enabled" } };
 const request = { uri: process.env.TARGET_ENDPOINT, method: "GET" };
 const later = { properties: { startTime: new Date("2099-01-01"), action: { type: "Http", request }, state: "Enabled" } };
+
+/** Names the operations that the client has, in a set from which each is removed when it is called. */
+function watched(groups) {
+  const names = new Set();
+  for (const [group, operations] of Object.entries(groups)) {
+    for (const [name, operation] of Object.entries(operations)) {
+      if (name.startsWith("_") && typeof operation === "function") {
+        names.add(`${group}.${name.slice(1)}`);
+        operations[name] = (...rest) => {
+          names.delete(`${group}.${name.slice(1)}`);
+          return operation.apply(operations, rest);
+        };
+      }
+    }
+  }
+  assert.ok(names.size >= 22, `only ${[...names]} are operations`);
+  return names;
+}
 
 async function collection(name, definition = standard) {
   return jobCollections.createOrUpdate(group, name, definition);
@@ -72,6 +91,10 @@ await run(versionOf(name), {
     await collection("listed");
     const elsewhere = "another-group";
     await jobCollections.createOrUpdate(elsewhere, "listed", standard);
+    // The lists are whole, so that nothing else follows their links.
+    const link = (scope) => `${process.env.SCHEDULER_ENDPOINT}/subscriptions/${subscription}${scope}/providers/Microsoft.Scheduler/jobCollections?api-version=2016-03-01`;
+    assert.equal((await jobCollections.listByResourceGroupNext(link(`/resourceGroups/${elsewhere}`))).length, 1);
+    assert.ok((await jobCollections.listBySubscriptionNext(link(""))).length > 1);
     const names = (list) => list.flat().map((each) => each.id);
     const ofGroup = names(await pages(jobCollections.listByResourceGroup(group), (link) => jobCollections.listByResourceGroupNext(link)));
     const ofAll = names(await pages(jobCollections.listBySubscription(), (link) => jobCollections.listBySubscriptionNext(link)));
@@ -219,4 +242,6 @@ await run(versionOf(name), {
     other.apiVersion = "2014-04-01";
     await refused(() => other.jobCollections.listBySubscription(), "InvalidApiVersionParameter", 400);
   },
+
+  "every operation": async () => assert.deepEqual([...uncalled], [], "not called by any case above"),
 });

@@ -50,6 +50,7 @@ var clients = []client{
 	golang("Dapr storagequeues", "dapr", "go.mod", "storagequeues"),
 	ofScheduler(npm("azure-arm-scheduler", "scheduler.mjs", "azure-arm-scheduler")),
 	ofScheduler(python("azure-mgmt-scheduler", "scheduler.py", "azure.mgmt.scheduler", "python3-azure")),
+	ofScheduler(golang("azure-sdk-for-go scheduler", "scheduler", "go.mod")),
 	elsewhere("Java azure-messaging-servicebus", "Maven Central"),
 	elsewhere("Java azure-storage-queue", "Maven Central"),
 	elsewhere(".NET Azure.Messaging.ServiceBus", "NuGet"),

@@ -60,6 +60,7 @@ var (
 		"quotas",                 // the client's error for a conflict
 		"request ids",            //
 		"unknown version",        // the client's error for it
+		"every operation",        // that the client has was called by one of these
 	}
 	storageQueue = []string{
 		"queues",             // create, list and delete

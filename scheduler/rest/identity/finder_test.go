@@ -22,6 +22,8 @@ import (
 
 // bucket holds tokens in memory. It has no watch.
 type bucket struct {
+	scheduler.Bucket // for what is not asked here
+
 	values map[string]scheduler.Stored
 	loads  int
 	err    error

@@ -1,0 +1,115 @@
+package explain
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+)
+
+// Command is `carillon explain`.
+type Command struct {
+	Path string `arg:"" name:"member" help:"Path of a member: job.recurrence.schedule, collection.quota."`
+}
+
+// Help shows examples.
+func (Command) Help() string {
+	return `Tells what a member of a job or a collection may be: its kind, the words or the range it is in, what holds without it, and
+the members in it. It needs no scheduler, and tells what this version takes.
+
+A path begins with job or collection; without either it is one of a job. "carillon schema" has all of it for editors.
+
+Examples:
+
+    carillon explain job
+    carillon explain job.recurrence.schedule
+    carillon explain action.request.authentication
+    carillon explain collection.quota
+    carillon explain job.action.retryPolicy.retryInterval --json`
+}
+
+// Ours are the documents of this program.
+func Ours() Documents {
+	registry := builtin.New(builtin.Config{})
+	defer registry.Close()
+	return New(registry)
+}
+
+// Run explains a member.
+func (c Command) Run(t *terminal.Terminal) error {
+	m, err := Ours().Find(c.Path)
+	if missing, ok := errors.AsType[*MissingError](err); ok {
+		return terminal.Hinted(terminal.Usage(missing), missing.hint())
+	}
+	if t.JSON {
+		return t.PrintJSON(m)
+	}
+	m.print(t)
+	return nil
+}
+
+// hint says what to look at instead.
+func (e *MissingError) hint() string {
+	path := strings.TrimPrefix(e.Path+"."+e.Near, ".")
+	switch {
+	case e.Near != "":
+		return `did you mean "carillon explain ` + path + `"?`
+	case e.Path != "":
+		return `run "carillon explain ` + e.Path + `"`
+	}
+	return `run "carillon explain job" or "carillon explain collection"`
+}
+
+// print tells a member to people.
+func (m Member) print(t *terminal.Terminal) {
+	need := "optional"
+	if m.Required {
+		need = "required"
+	}
+	if !strings.Contains(m.Path, ".") {
+		need = "document"
+	}
+	t.Printf("%s: %s, %s\n\n%s\n", m.Path, m.Kind, need, m.Description)
+	facts := [][2]string{
+		{"Words", strings.Join(m.Words, ", ")}, {"From", m.Bounds}, {"Default", m.Default}, {"Example", m.example()},
+	}
+	gap := "\n"
+	for _, fact := range facts {
+		if fact[1] != "" {
+			t.Printf("%s%-9s%s\n", gap, fact[0]+":", fact[1])
+			gap = ""
+		}
+	}
+	types := "Members:"
+	for _, inner := range m.Members {
+		if len(inner.Types) > 0 {
+			if with := "With type " + strings.Join(inner.Types, " or ") + ":"; with != types {
+				types = with
+				t.Printf("\n%s\n", types)
+			}
+		} else if types != "" {
+			t.Printf("\n%s\n", types)
+			types = ""
+		}
+		inner.printLine(t)
+	}
+}
+
+// example is how the member may stand in a job file.
+func (m Member) example() string {
+	if m.Example == "" || m.Name == "*" {
+		return m.Example
+	}
+	return m.Name + ": " + m.Example
+}
+
+// printLine tells a member in one line.
+func (m Member) printLine(t *terminal.Terminal) {
+	kind := m.Kind
+	if m.Required {
+		kind += ", required"
+	}
+	first, _, _ := strings.Cut(m.Description, ". ")
+	t.Printf("  %-27s %-19s %s\n", m.Name, kind, strings.TrimSuffix(first, ".")+".")
+}

@@ -1,0 +1,73 @@
+package listen
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
+)
+
+// The bounds of a side server.
+const (
+	sideConnections = 32 // the next one takes the place of the one that has been silent longest
+	sideTimeout     = 10 * time.Second
+)
+
+// Side is an HTTP server on an address of its own, beside the API. The nil one does nothing.
+type Side struct {
+	url    string
+	server *http.Server
+}
+
+// Serve serves h on the address of a flag until the server is closed; nil when the flag has none. It answers to names as [Hosts] has
+// them for that address. path is where h is to be asked.
+func Serve(ctx context.Context, f Flag, path string, h http.Handler, log *slog.Logger) (*Side, error) {
+	if f.Addr == "" {
+		return nil, nil //nolint:nilnil // nothing is asked for, as usual
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.Addr)
+	if err != nil {
+		if op, ok := errors.AsType[*net.OpError](err); ok {
+			err = op.Err
+		}
+		return nil, Error(f.Name, f.Name, f.Addr, err)
+	}
+	s := &Side{url: "http://" + Reachable(l.Addr().String()) + path, server: &http.Server{
+		Handler: guarded(Hosts(ctx, f.Addr, nil), h), ReadHeaderTimeout: sideTimeout,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}}
+	clients := connlimit.New(sideConnections)
+	clients.Watch(s.server, sideTimeout)
+	go func() { _ = s.server.Serve(clients.Listen(l)) }() // until Close
+	return s, nil
+}
+
+// URL is where the handler is; "" when nothing is served.
+func (s *Side) URL() string {
+	if s == nil {
+		return ""
+	}
+	return s.url
+}
+
+// Close ends the server, and what it is just answering.
+func (s *Side) Close() {
+	if s != nil {
+		_ = s.server.Close()
+	}
+}
+
+// guarded serves those who call the server by one of its names, which no page of the web can; nil allows all.
+func guarded(allowed func(host string) bool, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if allowed != nil && !allowed(r.Host) {
+			http.Error(w, "not the name of this machine", http.StatusMisdirectedRequest)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,74 @@
+// Package nodetest runs a scheduler with a target in the process of a test, as `carillon dev` does.
+package nodetest
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/echo"
+	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/store/embedded"
+)
+
+// Scheduler is one that runs.
+type Scheduler struct {
+	Node *node.Node
+	Conn *nats.Conn   // its own
+	NATS string       // where its server is
+	API  string       // where its REST API is; its target is at /echo
+	Stop func() error // stops it, waits for its end and returns its error, which is the test's otherwise
+}
+
+// Start runs a scheduler on a server of its own until the test ends. Of cfg it sets the connection, the listener and the
+// target. ready, if it is not nil, is called when it is ready; its error ends it.
+func Start(tb testing.TB, cfg node.Config, ready func() error) *Scheduler {
+	tb.Helper()
+	s, err := embedded.Start(tb.Context(), embedded.Config{Dir: tb.TempDir(), Addr: "127.0.0.1:0"})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(s.Close)
+	if cfg.Conn, err = s.Connect(); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { node.CloseConn(cfg.Conn) })
+	if cfg.Listener, err = new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0"); err != nil {
+		tb.Fatal(err)
+	}
+	cfg.Handlers = map[string]http.Handler{"/echo": echo.Handler()}
+	n, err := node.Open(tb.Context(), cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(tb.Context())
+	begun, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- n.Run(ctx, func() error {
+			close(begun)
+			if ready == nil {
+				return nil
+			}
+			return ready()
+		})
+	}()
+	<-begun
+	asked := false
+	stop := func() error {
+		asked = true
+		cancel()
+		err := <-ended
+		ended <- err
+		return err
+	}
+	tb.Cleanup(func() {
+		known := asked
+		if err := stop(); err != nil && !known {
+			tb.Error(err)
+		}
+	})
+	return &Scheduler{n, cfg.Conn, s.URL(), "http://" + cfg.Listener.Addr().String(), stop}
+}

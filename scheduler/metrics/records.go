@@ -1,0 +1,108 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// other stands for what this version does not know.
+const other = "other"
+
+// The classic buckets, in seconds.
+var (
+	latenessBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 3600}
+	durationBuckets = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800}
+)
+
+// records count what goes into the history.
+type records struct {
+	attempts  *prometheus.CounterVec
+	duration  *prometheus.HistogramVec
+	retries   *prometheus.CounterVec
+	faulted   *prometheus.CounterVec
+	skips     *prometheus.CounterVec
+	postpones *prometheus.CounterVec
+	lateness  prometheus.Histogram
+
+	actions      map[string]*action // by type
+	skipped      map[scheduler.Reason]prometheus.Counter
+	byTarget     prometheus.Counter // postponed
+	byCollection prometheus.Counter
+}
+
+// action is what is counted of the actions of a type.
+type action struct {
+	completed, failed, retries, faulted prometheus.Counter
+	duration                            prometheus.Observer
+}
+
+func newRecords(types []string) records {
+	r := records{
+		attempts: counter("carillon_attempts_total", "Attempts that have ended.", "outcome", "action_type"),
+		duration: prometheus.NewHistogramVec(histogram(
+			"carillon_attempt_duration_seconds", "How long attempts took: the call of the target.", durationBuckets,
+		), []string{"action_type"}),
+		retries:   counter("carillon_retries_total", "Attempts that were not the first of their action.", "action_type"),
+		faulted:   counter("carillon_occurrences_faulted_total", "Occurrences that failed after all retries.", "action_type"),
+		skips:     counter("carillon_occurrences_skipped_total", "Due instants that did not run.", "reason"),
+		postpones: counter("carillon_occurrences_postponed_total", "Times that occurrences were put off.", "reason"),
+		lateness: prometheus.NewHistogram(histogram(
+			"carillon_attempt_lateness_seconds", "How long after it was due an attempt began.", latenessBuckets,
+		)),
+		actions: map[string]*action{}, skipped: map[scheduler.Reason]prometheus.Counter{},
+	}
+	for _, name := range append([]string{other}, types...) {
+		r.actions[name] = &action{
+			completed: r.attempts.WithLabelValues(string(scheduler.OutcomeCompleted), name),
+			failed:    r.attempts.WithLabelValues(string(scheduler.OutcomeFailed), name),
+			retries:   r.retries.WithLabelValues(name), faulted: r.faulted.WithLabelValues(name),
+			duration: r.duration.WithLabelValues(name),
+		}
+	}
+	for _, reason := range scheduler.Reasons {
+		r.skipped[reason] = r.skips.WithLabelValues(string(reason))
+	}
+	r.byTarget, r.byCollection = r.postpones.WithLabelValues("target"), r.postpones.WithLabelValues("collection")
+	return r
+}
+
+func (r *records) collectors() []prometheus.Collector {
+	return []prometheus.Collector{r.attempts, r.duration, r.retries, r.faulted, r.skips, r.postpones, r.lateness}
+}
+
+// Record counts a record that was stored. It does not block.
+func (r *records) Record(rec *scheduler.Record) {
+	a := r.actions[rec.Type]
+	if a == nil {
+		a = r.actions[other]
+	}
+	switch rec.Outcome {
+	case scheduler.OutcomeCompleted:
+		a.completed.Inc()
+		r.attempt(a, rec)
+	case scheduler.OutcomeFailed:
+		a.failed.Inc()
+		r.attempt(a, rec)
+	case scheduler.OutcomeFaulted:
+		a.faulted.Inc()
+	case scheduler.OutcomePostponed:
+		if rec.IsAttempt() {
+			r.byTarget.Inc()
+		} else {
+			r.byCollection.Inc()
+		}
+	case scheduler.OutcomeSkipped:
+		if c := r.skipped[rec.Reason]; c != nil {
+			c.Add(float64(max(rec.Count, 1)))
+		}
+	}
+}
+
+func (r *records) attempt(a *action, rec *scheduler.Record) {
+	a.duration.Observe(rec.Duration.Seconds())
+	r.lateness.Observe(max(0, rec.Lateness().Seconds()))
+	if rec.Attempt > 0 {
+		a.retries.Inc()
+	}
+}

@@ -1,0 +1,104 @@
+package metrics
+
+import (
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/worker"
+)
+
+// What is asked for when somebody scrapes.
+var (
+	inFlight     = gauge("carillon_attempts_in_flight", "Attempts that this process makes now.")
+	queued       = gauge("carillon_attempts_queued", "Due runs that wait in this process for a slot of their target.")
+	held         = gauge("carillon_batons_held", "Batons that this process holds until their exact instant.")
+	memory       = gauge("carillon_hold_memory_bytes", "What the batons in this process count for.")
+	memoryLimit  = gauge("carillon_hold_memory_limit_bytes", "What they may count for: --hold-memory.")
+	troubles     = total("carillon_planner_errors_total", "Times that a baton could not be dealt with as it came.", "reason")
+	circuits     = gauge("carillon_circuits", "Targets with a circuit that this process knows, by its state.", "state")
+	opened       = total("carillon_circuits_opened_total", "Times that a circuit has opened.")
+	connected    = gauge("carillon_nats_connected", "1 while this process is connected to NATS, else 0.")
+	reconnects   = total("carillon_nats_reconnects_total", "Times that a lost connection to NATS came back.")
+	shut         = gauge("carillon_streams_shut", "Streams that took no writes when that was last looked at.")
+	laneBatons   = gauge("carillon_lane_batons", "Batons of all processes: waiting for their timer, or running.", "lane", "state")
+	lanePending  = gauge("carillon_lane_consumer_pending", "Batons that have fired and that no worker has been given yet.", "lane")
+	specsWaiting = gauge("carillon_specs_waiting", "Published specs that are not done with.")
+	loadErrors   = total("carillon_load_errors_total", "Times that NATS did not tell what waits in lanes and specs.")
+)
+
+func gauge(name, help string, labels ...string) metric {
+	return metric{prometheus.NewDesc(name, help, labels, nil), prometheus.GaugeValue}
+}
+
+func total(name, help string, labels ...string) metric {
+	return metric{prometheus.NewDesc(name, help, labels, nil), prometheus.CounterValue}
+}
+
+// metric is one that is made anew for each scrape.
+type metric struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+}
+
+func (m metric) is(value float64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(m.desc, m.kind, value, labels...)
+}
+
+// state is what a process is asked for.
+type state struct {
+	cfg  Config
+	load *sampler
+}
+
+func newState(cfg Config) *state { return &state{cfg, &sampler{ask: cfg.Load}} }
+
+// Describe tells what there is.
+func (*state) Describe(to chan<- *prometheus.Desc) {
+	for _, m := range []metric{
+		inFlight, queued, held, memory, memoryLimit, troubles, circuits, opened, connected, reconnects, shut,
+		laneBatons, lanePending, specsWaiting, loadErrors,
+	} {
+		to <- m.desc
+	}
+}
+
+// Collect asks.
+func (s *state) Collect(to chan<- prometheus.Metric) {
+	collectWorker(to, s.cfg.Worker())
+	c := s.cfg.Connection()
+	to <- connected.is(map[bool]float64{true: 1}[c.Connected])
+	to <- reconnects.is(float64(c.Reconnects))
+	to <- shut.is(float64(s.cfg.Shut()))
+	load, known, failures := s.load.get()
+	to <- loadErrors.is(float64(failures))
+	if known {
+		collectLoad(to, load)
+	}
+}
+
+func collectWorker(to chan<- prometheus.Metric, w worker.Stats) {
+	to <- inFlight.is(float64(w.InFlight))
+	to <- queued.is(float64(w.Queued))
+	to <- held.is(float64(w.Held))
+	to <- memory.is(float64(w.HoldMemory))
+	to <- memoryLimit.is(float64(w.HoldLimit))
+	for reason, n := range w.Troubles {
+		to <- troubles.is(float64(n), string(reason))
+	}
+	to <- circuits.is(float64(w.Circuits.Closed), "closed")
+	to <- circuits.is(float64(w.Circuits.Open), "open")
+	to <- circuits.is(float64(w.Circuits.HalfOpen), "half_open")
+	to <- opened.is(float64(w.Opened))
+}
+
+func collectLoad(to chan<- prometheus.Metric, load scheduler.Load) {
+	for i, l := range load.Lanes {
+		lane := strconv.Itoa(i)
+		to <- laneBatons.is(float64(l.Waiting), lane, "waiting")
+		to <- laneBatons.is(float64(l.Running), lane, "running")
+		to <- lanePending.is(float64(l.Pending), lane)
+	}
+	to <- specsWaiting.is(float64(load.Specs))
+}

@@ -1,0 +1,117 @@
+package permit_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler/natsapi/permit"
+)
+
+// natsPage is the page that says what the scheduler keeps where.
+const natsPage = "../../../cmd/carillon/docs/nats.md"
+
+// stored is a row of its table: a bucket or a stream, and the first of its subjects.
+var stored = regexp.MustCompile("(?m)^\\| (bucket|stream) \\| `([^`]+)` +\\|[^|]*\\| `([^`]+)`")
+
+// lane is the number at the end of a lane's stream, and in its subjects.
+var lane = regexp.MustCompile(`([_.])\d+`)
+
+// TestWhatIsStoredIsPermittedAndDocumented shows that the scheduler of the example may write to every bucket and stream
+// that the store makes, and hear what they tell, and that the page of NATS names each.
+func TestWhatIsStoredIsPermittedAndDocumented(t *testing.T) {
+	w := newWorld(t, true)
+	js, err := jetstream.New(w.connect("carillon"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	may, err := permit.For(exampleUsers["carillon"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed := func(patterns []string, subject string) bool {
+		return slices.ContainsFunc(patterns, func(p string) bool { return p == subject || strings.HasPrefix(subject, strings.TrimSuffix(p, ">")) })
+	}
+	var made []string
+	streams := js.ListStreams(t.Context())
+	for info := range streams.Info() {
+		c := info.Config
+		kind, name := "stream", lane.ReplaceAllString(c.Name, "$1<lane>")
+		if bucket, ok := strings.CutPrefix(c.Name, "KV_"); ok {
+			kind, name = "bucket", bucket
+		}
+		made = append(made, kind+" "+name+" "+lane.ReplaceAllString(c.Subjects[0], "$1<lane>"))
+		for _, subject := range c.Subjects {
+			if !allowed(may.Publish, subject) {
+				t.Errorf("%s: the scheduler may not publish to %s", c.Name, subject)
+			}
+		}
+		if c.RePublish != nil && !allowed(may.Subscribe, c.RePublish.Destination) {
+			t.Errorf("%s: the scheduler may not hear %s", c.Name, c.RePublish.Destination)
+		}
+	}
+	if streams.Err() != nil {
+		t.Fatal(streams.Err())
+	}
+	page, err := os.ReadFile(natsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, row := range stored.FindAllStringSubmatch(string(page), -1) {
+		told = append(told, strings.Join(row[1:], " "))
+	}
+	slices.Sort(made)
+	slices.Sort(told)
+	if diff := cmp.Diff(made, told); diff != "" {
+		t.Errorf("what is there and what %s tells: %s", natsPage, diff)
+	}
+}
+
+// TestServerKeepsNothingOfPublishers shows why the publisher of a spec is a claim: of the header that the server sets of who
+// sends a message to an import that shares it, and of a forged one, nothing is in the stream.
+func TestServerKeepsNothingOfPublishers(t *testing.T) {
+	w := newWorld(t, true)
+	scheduler := w.connect("carillon")
+	js, err := jetstream.New(scheduler)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard, err := scheduler.SubscribeSync("carillon.spec.delete.other.none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "KEPT", Subjects: []string{"carillon.kept"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := nats.NewMsg("carillon.spec.delete.other.none")
+	m.Header.Set("Nats-Request-Info", `{"user":"admin"}`)
+	if err := w.user("operator").PublishMsg(m); err != nil {
+		t.Fatal(err)
+	}
+	told, err := heard.NextMsg(patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info := told.Header.Get("Nats-Request-Info"); !strings.Contains(info, `"user":"operator"`) {
+		t.Errorf("the server tells %s", info)
+	}
+	told.Subject, told.Reply = "carillon.kept", ""
+	if _, err := js.PublishMsg(t.Context(), told); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := kept.GetMsg(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info := stored.Header.Get("Nats-Request-Info"); info != "" {
+		t.Errorf("the server keeps %s now: let specs carry it", info)
+	}
+}

@@ -1,0 +1,431 @@
+package rest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/rest"
+	"github.com/carillon-sched/carillon/scheduler/rest/openapi"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/tokens"
+)
+
+// TestContract asks every operation of the API's document for every answer that it has there, and holds each against it.
+func TestContract(t *testing.T) {
+	w := newWorld(t)
+	w.service = service.New(service.Config{Store: w.store, Actions: w.actions, Secrets: w.vault, Tokens: tokens.NewKeeper(w.store.Tokens())})
+	w.serve([]func(*rest.Config){func(cfg *rest.Config) { cfg.Metrics = scraped{} }})
+	w.succeed()
+	w.beRefused()
+	w.beWrong()
+	for path, operations := range theAPI().Paths {
+		for method, op := range operations {
+			for status, answer := range op.Responses {
+				media := slices.Collect(maps.Keys(answer.Content))
+				if answer.Ref != "" {
+					media = []string{"application/json"}
+				}
+				if len(media) == 0 {
+					media = []string{""}
+				}
+				for _, m := range media {
+					if as := strings.TrimSpace(op.ID + " " + status + " " + m); !w.witness.seen[as] {
+						t.Errorf("%s %s: never seen: %s", method, path, as)
+					}
+				}
+			}
+		}
+	}
+	for _, f := range openapi.Faults {
+		if code := strconv.Itoa(f.Status) + " " + f.Code; !w.witness.codes[code] {
+			t.Errorf("the error %s was never seen", code)
+		}
+	}
+}
+
+// exchange is a request, and the status of its answer.
+type exchange struct {
+	method, path, body string
+	status             int
+	header             string
+}
+
+// The documents of the test.
+const (
+	contractJob  = `{"startTime": "2031-01-01T00:00:00Z", "recurrence": {"frequency": "month", "interval": 1}, "action": {"type": "http", "request": {"method": "GET", "uri": "http://target.example/"}}}`
+	contractOnce = `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://target.example/"}}}`
+	contractAWX  = `{"name": "daily", "rrule": "DTSTART:20300101T000000Z RRULE:FREQ=DAILY;INTERVAL=1", "unified_job_template": "default/job"}`
+)
+
+// resourceExchanges are those below /jobCollections, on the short paths and below a resource group.
+var resourceExchanges = []exchange{
+	{"PUT", "/c", `{"location": "West Europe"}`, 201, ""},
+	{"PUT", "/c", `{"location": "West Europe", "tags": {"team": "billing"}}`, 200, ""},
+	{"PUT", "/c?dryRun=true", `{"properties": {"quota": {"maxJobCount": 5}}}`, 200, ""},
+	{"GET", "", "", 200, ""},
+	{"GET", "/c", "", 200, ""},
+	{"GET", "/c", "", 304, "If-None-Match: *"},
+	{"GET", "/c", "", 412, `If-Match: "other"`},
+	{"PATCH", "/c", `{"properties": {"quota": {"maxJobCount": 1}}}`, 200, ""},
+	{"POST", "/c/jobs", contractJob, 201, ""},
+	{"POST", "/c/jobs", contractJob, 409, ""}, // over the quota
+	{"POST", "/c/jobs?dryRun=true", contractJob, 409, ""},
+	{"PATCH", "/c", `{"properties": {"quota": {"maxJobCount": 9}}}`, 200, ""},
+	{"POST", "/c/jobs?dryRun=true", contractJob, 200, ""},
+	{"PUT", "/c/jobs/job", contractJob, 201, ""},
+	{"PUT", "/c/jobs/job", contractJob, 200, ""},
+	{"PUT", "/c/jobs/job?dryRun=true", `{"recurrence": {"frequency": "day"}, "action": {"type": "http", "request": {"method": "GET", "uri": "http://target.example/?a"}}}`, 200, ""},
+	{"GET", "/c/jobs", "", 200, ""},
+	{"GET", "/c/jobs/job", "", 200, ""},
+	{"GET", "/c/jobs/job", "", 304, "If-None-Match: *"},
+	{"PATCH", "/c/jobs/job", `{"properties": {"description": "monthly"}}`, 200, ""},
+	{"POST", "/c/jobs/job/disable", "", 200, ""},
+	{"POST", "/c/jobs/job/enable", "", 200, ""},
+	{"POST", "/c/disable", "", 200, ""},
+	{"POST", "/c/enable", "", 200, ""},
+	{"POST", "/c/jobs/job/run", "", 200, ""},
+	{"POST", "/c/jobs/job/run", "", 409, ""}, // it has begun
+	{"GET", "/c/history", "", 200, ""},
+	{"GET", "/c/audit", "", 200, ""},
+	{"GET", "/c/jobs/job/history", "", 200, ""},
+	{"GET", "/c/jobs/job/audit", "", 200, ""},
+	{"GET", "/c/jobs/job/why", "", 200, ""},
+	{"GET", "/c/jobs/job/runs.ics", "", 200, ""},
+	{"GET", "/c/jobs/job/runs.ics", "", 304, "If-None-Match: *"},
+	{"GET", "/c/runs.ics", "", 200, ""},
+	{"GET", "/c/runs.ics", "", 304, "If-None-Match: *"},
+	{"DELETE", "/c?onlyEmpty=true", "", 409, ""},
+	{"PATCH", "/c", `{"properties": {"sku": {"name": "Free"}, "quota": {"maxJobCount": 1}}}`, 409, ""}, // it has two
+	{"PUT", "/c", `{"properties": {"sku": {"name": "Free"}, "quota": {"maxJobCount": 1}}}`, 409, ""},
+	{"PATCH", "/c", `{"properties": {"quota": {"maxRecurrence": {"frequency": "day", "interval": 1}}}}`, 200, ""},
+	{"PATCH", "/c/jobs/job", `{"properties": {"recurrence": {"frequency": "minute", "interval": 1}}}`, 409, ""},
+	{"PUT", "/c/jobs/job", strings.Replace(contractJob, "month", "minute", 1), 409, ""},
+}
+
+// ownExchanges are those of the short paths alone, and of the resource manager's own.
+var ownExchanges = []exchange{
+	{"PUT", "/jobCollections/default/jobs/job", contractJob, 201, ""},
+	{"GET", "/jobs", "", 200, ""},
+	{"GET", "/history", "", 200, ""},
+	{"GET", "/audit", "", 200, ""},
+	{"GET", "/forecast?hours=1000", "", 400, ""},
+	{"GET", "/forecast", "", 200, ""},
+	{"GET", "/forecast?collection=absent", "", 404, ""},
+	{"GET", "/runs.ics", "", 200, ""},
+	{"GET", "/runs.ics", "", 304, "If-None-Match: *"},
+	{"POST", "/preview", contractJob, 200, ""},
+	{"PUT", "/secrets/key", `{"value": "x"}`, 201, ""},
+	{"PUT", "/secrets/key", `{"value": "y"}`, 200, ""},
+	{"GET", "/secrets", "", 200, ""},
+	{"PUT", "/jobCollections/default/jobs/secret", strings.Replace(withPassword, `"`+secret+`"`, `{"secretRef": "key"}`, 1), 201, ""},
+	{"DELETE", "/secrets/key", "", 409, ""},
+	{"DELETE", "/secrets/key?force=true", "", 200, ""},
+	{"POST", "/secrets/rotate", "", 200, ""},
+	{"POST", "/tokens", `{"name": "a", "grants": [{"role": "reader", "collections": ["default"]}]}`, 201, ""},
+	{"GET", "/tokens", "", 200, ""},
+	{"POST", "/doctor", "", 200, ""},
+	{"GET", "/healthz", "", 200, ""},
+	{"GET", "/readyz", "", 200, ""},
+	{"GET", "/metrics", "", 200, ""},
+	{"GET", "/openapi.json", "", 200, ""},
+	{"GET", "/openapi.json", "", 304, "If-None-Match: *"},
+	{"GET", "/openapi.json", "", 412, `If-Match: "other"`},
+	{"GET", "/schemas/job.json", "", 200, ""},
+	{"GET", "/schemas/job.json", "", 304, "If-None-Match: *"},
+	{"GET", "/schemas/collection.json", "", 200, ""},
+	{"GET", "/schemas/collection.json", "", 304, "If-None-Match: *"},
+	{"GET", "/nowhere", "", 404, ""},
+	{"PUT", "/healthz", "", 405, ""},
+	{"POST", "/preview", "{}", 403, "Sec-Fetch-Site: cross-site"},
+	{"GET", "/subscriptions?api-version=2016-06-01", "", 200, ""},
+	{"GET", "/subscriptions/s?api-version=2016-06-01", "", 200, ""},
+	{"GET", "/subscriptions/s/resourceGroups?api-version=2016-06-01", "", 200, ""},
+	{"GET", "/subscriptions?api-version=x", "", 400, ""},
+	{"GET", "/subscriptions/s/resourceGroups/g?api-version=2016-06-01", "", 200, ""},
+	{"PUT", "/subscriptions/s/resourceGroups/new?api-version=2016-06-01", `{"location": "West Europe"}`, 201, ""},
+	{"PUT", "/subscriptions/s/resourceGroups/g?api-version=2016-06-01", "", 200, ""},
+	{"DELETE", "/subscriptions/s/resourceGroups/new?api-version=2016-06-01", "", 200, ""},
+	{"DELETE", "/subscriptions/s/resourceGroups/g?api-version=2016-06-01", "", 409, ""},
+	{"GET", "/subscriptions/s/providers?api-version=2016-06-01", "", 200, ""},
+	{"GET", "/subscriptions/s/providers/Microsoft.Scheduler?api-version=2016-06-01", "", 200, ""},
+	{"POST", "/subscriptions/s/providers/Microsoft.Scheduler/register?api-version=2016-06-01", "", 200, ""},
+	{"GET", "/subscriptions/s/providers/Microsoft.Scheduler/jobCollections?api-version=2016-03-01", "", 200, ""},
+	{"POST", "/api/v2/schedules/preview/", contractAWX, 200, ""},
+	{"POST", "/api/v2/schedules/preview/", "{}", 400, ""},
+	{"GET", "/api/v2/schedules/zoneinfo/", "", 200, ""},
+	{"POST", "/api/v2/schedules/", "{}", 400, ""},
+	{"GET", "/api/v2/schedules/?nonsense=1", "", 400, ""},
+	{"GET", "/api/v2/schedules/?page=99", "", 404, ""},
+	{"POST", "/api/v2/job_templates/default.job/schedules/", strings.Replace(contractAWX, "daily", "other", 1), 201, ""},
+	{"POST", "/api/v2/job_templates/default.job/schedules/", "{}", 400, ""},
+	{"PATCH", "/jobCollections/default", `{"properties": {"quota": {"maxJobCount": 1}}}`, 200, ""},
+	{"POST", "/api/v2/schedules/", contractAWX, 409, ""},
+	{"POST", "/api/v2/job_templates/default.job/schedules/", contractAWX, 409, ""},
+	{"PATCH", "/jobCollections/default", `{"properties": {"quota": null}}`, 200, ""},
+	{"GET", "/api/v2/job_templates/default.job/schedules/", "", 200, ""},
+	{"GET", "/api/v2/job_templates/default.job/schedules/?nonsense=1", "", 400, ""},
+}
+
+// azurePath is a resource group of the test.
+const azurePath = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Scheduler"
+
+// versioned adds the version of Azure's API to a path.
+func versioned(path string) string {
+	if strings.Contains(path, "?") {
+		return path + "&api-version=2016-03-01"
+	}
+	return path + "?api-version=2016-03-01"
+}
+
+func (w *world) exchange(all []exchange, target string, as func(path string) string) {
+	w.t.Helper()
+	for _, e := range all {
+		body := strings.ReplaceAll(e.body, "http://target.example", target)
+		r := w.do(e.method, as(e.path), body, slices.DeleteFunc([]string{e.header}, func(h string) bool { return h == "" })...)
+		if r.status != e.status {
+			w.t.Errorf("%s %s %s: %d, want %d: %.300s", e.method, as(e.path), e.header, r.status, e.status, r.body)
+		}
+	}
+}
+
+// succeed asks for all that goes well, and for what the state of things does not allow.
+func (w *world) succeed() {
+	short := func(path string) string { return "/jobCollections" + path }
+	azure := func(path string) string { return versioned(azurePath + short(path)) }
+	target := w.target()
+	w.exchange(resourceExchanges, target, short)
+	w.exchange(resourceExchanges, target, azure)
+	w.exchange(ownExchanges, target, func(path string) string { return path })
+	w.awxContract()
+	token := regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(w.do("GET", "/tokens", "").body)
+	w.exchange([]exchange{{"DELETE", "/tokens/" + token[1], "", 200, ""}}, target, func(path string) string { return path })
+	w.tails()
+	w.work()
+	for _, as := range []func(string) string{short, azure} {
+		ran := regexp.MustCompile(`"occurrence":"([^"]+)"`)
+		var found []string
+		w.await("a record", func() bool {
+			found = ran.FindStringSubmatch(w.do("GET", as("/c/jobs/job/history"), "").body)
+			return found != nil
+		})
+		again := func(force bool) string { return fmt.Sprintf(`{"occurrence": %q, "force": %t}`, found[1], force) }
+		w.await("the end of it", func() bool {
+			return w.do("POST", as("/c/jobs/job/resubmit"), again(true)).status != http.StatusConflict
+		})
+		w.exchange([]exchange{
+			{"POST", "/c/jobs/job/resubmit", again(false), 409, ""}, {"PUT", "/c/jobs/once", contractOnce, 201, ""},
+		}, target, as)
+		w.await("the end of the other job", func() bool { return strings.Contains(w.do("GET", as("/c/jobs/once"), "").body, `"state":"completed"`) })
+		w.exchange([]exchange{
+			{"POST", "/c/jobs/once/enable", "", 409, ""}, {"POST", "/c/jobs/once/disable", "", 409, ""}, {"DELETE", "/c/jobs/job", "", 200, ""}, {"DELETE", "/c", "", 200, ""},
+		}, target, as)
+	}
+}
+
+// awxSchedule makes a schedule of AWX, and returns its path.
+func (w *world) awxSchedule() string {
+	w.t.Helper()
+	made := w.do("POST", "/api/v2/schedules/", contractAWX)
+	found := regexp.MustCompile(`"url":"([^"]+)"`).FindStringSubmatch(made.body)
+	if found == nil {
+		w.t.Fatalf("%d %s", made.status, made.body)
+	}
+	return found[1]
+}
+
+// awxContract does all with a schedule of AWX.
+func (w *world) awxContract() {
+	path := w.awxSchedule()
+	w.exchange([]exchange{
+		{"GET", "", "", 200, ""},
+		{"PUT", "", contractAWX, 200, ""},
+		{"PATCH", "", `{"enabled": false}`, 200, ""},
+		{"PUT", "", "{}", 400, ""},
+		{"PATCH", "", `{"enabled": 5}`, 400, ""},
+		{"DELETE", "?dryRun=true", "", 400, ""},
+		{"DELETE", "", "", 204, ""},
+	}, "", func(query string) string { return path + query })
+	w.must("GET", "/api/v2/schedules/", "")
+}
+
+// tails begins every live tail, in each of its forms.
+func (w *world) tails() {
+	for path, operations := range theAPI().Paths {
+		op, ok := operations["get"]
+		if !ok {
+			continue
+		}
+		for media := range op.Responses["200"].Content {
+			as := map[string]string{"application/x-ndjson": "?follow=true&after=0", "text/event-stream": "?follow=true&after=0&as=sse"}[media]
+			if as == "" {
+				continue
+			}
+			ctx, cancel := context.WithCancel(w.t.Context())
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.api.URL+filled(path, "c", "job")+as, http.NoBody)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			res, err := http.DefaultClient.Do(req)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			cancel()
+			_ = res.Body.Close()
+		}
+	}
+	w.await("the ends of the tails", func() bool { return w.serving.Load() == 0 })
+}
+
+// filled puts names into a path of the document.
+func filled(path, collection, job string) string {
+	return strings.NewReplacer("{c}", collection, "{j}", job, "{s}", "s", "{g}", "g", "{name}", job, "{id}", job, "{template}", collection+"."+job).Replace(path)
+}
+
+// each asks every operation for the answer of a status, if it has one.
+func (w *world) each(status int, ask func(method, path string, op promised) reply) {
+	w.t.Helper()
+	for path, operations := range theAPI().Paths {
+		for method, op := range operations {
+			if op.Responses[strconv.Itoa(status)] == nil {
+				continue
+			}
+			if r := ask(strings.ToUpper(method), path, op); r.status != status && status != http.StatusNotFound && status != http.StatusBadRequest {
+				w.t.Errorf("%s %s: %d, want %d: %.300s", method, path, r.status, status, r.body)
+			}
+		}
+	}
+}
+
+// address is a path of the document with names and, where it needs one, a version.
+func address(path string, op promised, collection, job string) string {
+	path = filled(path, collection, job)
+	if slices.ContainsFunc(op.Parameters, func(p promisedParameter) bool { return p.Name == "api-version" }) {
+		return versioned(path)
+	}
+	return path
+}
+
+// beRefused asks as who may not, where the store does not answer, and under another name.
+func (w *world) beRefused() {
+	plain := func(method, path string, op promised) reply { return w.do(method, address(path, op, "c", "job"), "") }
+	identify := func(p *access.Principal, err error) func(*rest.Config) {
+		return func(c *rest.Config) {
+			c.Identify = func(*http.Request) (*access.Principal, error) { return p, err }
+			c.Ready = func(context.Context) error { return err }
+		}
+	}
+	for status, change := range map[int]func(*rest.Config){
+		http.StatusMisdirectedRequest: func(c *rest.Config) { c.AllowHost = func(string) bool { return false } },
+		http.StatusUnauthorized:       identify(nil, &access.Unknown{}),
+		http.StatusForbidden:          identify(&access.Principal{Name: "nobody"}, nil),
+		http.StatusServiceUnavailable: identify(nil, scheduler.ErrUnavailable),
+		http.StatusInternalServerError: func(c *rest.Config) {
+			c.Identify = func(*http.Request) (*access.Principal, error) { return nil, errors.New("a defect") }
+			c.Ready = func(context.Context) error { panic("a defect") }
+		},
+		http.StatusTooManyRequests: func(c *rest.Config) { c.Rate, c.RateBurst = 1e-6, 1 },
+	} {
+		w.serve([]func(*rest.Config){change})
+		if status == http.StatusTooManyRequests {
+			w.must("GET", "/jobCollections", "") // the only one
+		}
+		w.each(status, plain)
+	}
+	w.tooManyTails()
+}
+
+// tooManyTails begins one live tail more than a caller may, and than there may be.
+func (w *world) tooManyTails() {
+	w.serve([]func(*rest.Config){func(c *rest.Config) { c.MaxTails = 1 }})
+	_, end := w.follow("/history?follow=true")
+	w.do("GET", "/history?follow=true", "")
+	another := httptest.NewRequestWithContext(w.t.Context(), http.MethodGet, "/history?follow=true", http.NoBody) // from 192.0.2.1
+	w.api.Config.Handler.ServeHTTP(httptest.NewRecorder(), another)
+	end()
+	w.await("its end", func() bool { return w.serving.Load() == 0 })
+}
+
+// beWrong asks for what is not there, and in ways that are not right.
+func (w *world) beWrong() {
+	w.serve(nil)
+	w.each(http.StatusNotFound, func(method, path string, op promised) reply {
+		path = strings.Replace(path, "/schedules/{id}", "/schedules/2", 1)
+		if op.ID == "putCollection" { // of a name that only a resource group gives
+			path = "/jobCollections/c=gw7qo6tqy2k2aq2h"
+		}
+		return w.do(method, address(path, op, "absent", "absent"), bodyFor(op))
+	})
+	w.each(http.StatusBadRequest, func(method, path string, _ promised) reply {
+		return w.do(method, filled(path, "c", "job")+"?nonsense=1", "")
+	})
+	for _, as := range []func(string) string{func(path string) string { return path }, func(path string) string { return versioned(azurePath + path) }} {
+		w.must("PUT", as("/jobCollections/d"), "{}")
+		w.must("PUT", as("/jobCollections/d/jobs/job"), contractJob)
+	}
+	id := w.awxSchedule()
+	w.each(http.StatusRequestEntityTooLarge, func(method, path string, op promised) reply {
+		path = strings.Replace(path, "/api/v2/schedules/{id}/", id, 1)
+		return w.do(method, address(path, op, "d", "job"), strings.Repeat(" ", 1<<20+1))
+	})
+	w.each(http.StatusPreconditionFailed, func(method, path string, op promised) reply {
+		return w.do(method, address(path, op, "d", "job"), bodyFor(op), `If-Match: "other"`)
+	})
+}
+
+// bodyFor is a document that an operation takes.
+func bodyFor(op promised) string {
+	switch {
+	case op.Body == nil:
+		return ""
+	case strings.HasSuffix(strings.ToLower(op.ID), "resubmitjob"):
+		return `{"occurrence": "2030-01-01T00:00:00Z"}`
+	case strings.HasPrefix(op.ID, "awx"):
+		return contractAWX
+	case strings.HasSuffix(op.ID, "putJob"), strings.HasSuffix(op.ID, "PutJob"), strings.HasSuffix(op.ID, "reateJob"):
+		return contractJob
+	}
+	return "{}"
+}
+
+// TestFaultCodes finds every error code of the sources in the document, and none that the sources do not have.
+func TestFaultCodes(t *testing.T) {
+	inSources := map[string]bool{}
+	for _, pattern := range []string{"*.go", "../view/error.go"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			for _, found := range regexp.MustCompile(`(?:http\.Status\w+|Error\{\d+), (?:Code: )?"(\w+)"`).FindAllStringSubmatch(strings.ReplaceAll(string(text), "\n", " "), -1) {
+				inSources[found[1]] = true
+			}
+		}
+	}
+	inDocument := map[string]bool{}
+	for _, f := range openapi.Faults {
+		inDocument[f.Code] = true
+	}
+	if !maps.Equal(inSources, inDocument) {
+		t.Errorf("sources %v, document %v", slices.Sorted(maps.Keys(inSources)), slices.Sorted(maps.Keys(inDocument)))
+	}
+}

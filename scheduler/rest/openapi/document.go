@@ -1,0 +1,157 @@
+package openapi
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// Document is an OpenAPI document, as far as it is used here (OpenAPI Specification 3.1.1, section 4.8).
+type Document struct {
+	OpenAPI    string                           `json:"openapi"`
+	Info       Info                             `json:"info"`
+	Servers    []Server                         `json:"servers"`
+	Tags       []Tag                            `json:"tags"`
+	Security   []map[string][]string            `json:"security"`
+	Paths      map[string]map[string]*Described `json:"paths"` // by path, and by method in lower case
+	Components Components                       `json:"components"`
+}
+
+// Info is what the API is called.
+type Info struct {
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Version     string `json:"version"`
+}
+
+// Server is where the API is.
+type Server struct {
+	URL         string `json:"url"`
+	Description string `json:"description,omitempty"`
+}
+
+// Tag is a group of operations.
+type Tag struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+// Components are what others refer to, by name.
+type Components struct {
+	Schemas         map[string]Schema            `json:"schemas"`
+	Responses       map[string]*Response         `json:"responses"`
+	Headers         map[string]*Header           `json:"headers"`
+	SecuritySchemes map[string]map[string]string `json:"securitySchemes"`
+}
+
+// Described is an operation.
+type Described struct {
+	ID          string                `json:"operationId"`
+	Summary     string                `json:"summary"`
+	Description string                `json:"description,omitempty"`
+	Tags        []string              `json:"tags"`
+	Right       string                `json:"x-carillon-right"` // what it needs of who asks (package access)
+	Security    []map[string][]string `json:"security,omitempty"`
+	Parameters  []Parameter           `json:"parameters,omitempty"`
+	Body        *Body                 `json:"requestBody,omitempty"`
+	Responses   map[string]*Response  `json:"responses"` // by status
+}
+
+// Body is what an operation takes.
+type Body struct {
+	Description string           `json:"description,omitempty"`
+	Required    bool             `json:"required"`
+	Content     map[string]Media `json:"content"`
+}
+
+// Response is an answer, or a reference to one.
+type Response struct {
+	Ref         string             `json:"$ref,omitempty"`
+	Description string             `json:"description,omitempty"`
+	Headers     map[string]*Header `json:"headers,omitempty"`
+	Content     map[string]Media   `json:"content,omitempty"`
+}
+
+// Media is what a body of a media type holds.
+type Media struct {
+	Schema Schema `json:"schema"`
+}
+
+// Header is a header, or a reference to one.
+type Header struct {
+	Ref         string `json:"$ref,omitempty"`
+	Description string `json:"description,omitempty"`
+	Required    bool   `json:"required,omitempty"`
+	Schema      Schema `json:"schema,omitempty"`
+}
+
+// summary is what the document says of the API as a whole.
+const summary = `Carillon is a job scheduler on NATS JetStream. The short paths are those of a default subscription and resource ` +
+	`group; below /subscriptions there are those of Azure's resource manager, and below /api/v2 those of AWX.
+
+* Wherever there is GET, HEAD is answered with the same headers. Another method that a path does not have is 405, with ` +
+	`Allow; a path that is not here is 404 UnknownRoute.
+* Query parameters that an operation does not have are 400, but on the paths of AWX. On the short paths api-version is ` +
+	`taken, and has no effect.
+* Bodies are JSON or YAML, told apart by how they begin and not by Content-Type; on the paths of AWX they are JSON.
+* A last slash may be left out on the paths of AWX.
+* Answers may get members that are not here yet; those that are here stay.`
+
+// New returns the document of an API of a version that serves routes, some with answers of types that only it knows. The
+// error names every route that cannot be told of.
+func New(version string, routes []Route, types []reflect.Type) (*Document, error) {
+	d := &Document{
+		OpenAPI: "3.1.1", Info: Info{"Carillon", summary, version}, Servers: []Server{{"/", "the scheduler that serves this document"}},
+		Tags: tags, Security: []map[string][]string{{"bearer": {}}, {"certificate": {}}, {}},
+		Paths: map[string]map[string]*Described{},
+		Components: Components{
+			Schemas: schemas(types), Responses: refusals(), Headers: headers(),
+			SecuritySchemes: map[string]map[string]string{
+				"bearer":      {"type": "http", "scheme": "bearer", "description": "A token of the scheduler, or of its issuer."},
+				"certificate": {"type": "mutualTLS", "description": "A client certificate, where the scheduler asks for one."},
+			},
+		},
+	}
+	var wrong []error
+	for i := range routes {
+		wrong = append(wrong, d.add(&routes[i]))
+	}
+	return d, errors.Join(wrong...)
+}
+
+// add adds the operation of a route.
+func (d *Document) add(r *Route) error {
+	op, ok := r.operation()
+	if !ok {
+		return fmt.Errorf("no table tells what %s %s is", r.Method, r.Path)
+	}
+	path := op.Path
+	if path == "" {
+		path = r.Path
+	}
+	if d.Paths[path] == nil {
+		d.Paths[path] = map[string]*Described{}
+	}
+	d.Paths[path][strings.ToLower(r.Method)] = op.described(r, path)
+	return nil
+}
+
+// described returns the operation of a route as the document has it.
+func (op *Operation) described(r *Route, path string) *Described {
+	t := &Described{
+		ID: op.ID, Summary: op.Summary, Description: strings.TrimSpace(op.Text + " " + needs[r.Right]), Tags: []string{op.tag(r)},
+		Right: string(r.Right), Parameters: op.parameters(r, path), Body: op.body(r), Responses: map[string]*Response{},
+	}
+	if r.Open() {
+		t.Security = []map[string][]string{{}}
+	}
+	for status, schema := range op.answers(r) {
+		t.Responses[strconv.Itoa(status)] = op.answer(r, status, schema)
+	}
+	for _, status := range op.faults(r) {
+		t.Responses[strconv.Itoa(status)] = &Response{Ref: "#/components/responses/" + refusalName(r.Style, status)}
+	}
+	return t
+}

@@ -1,0 +1,139 @@
+package openapi
+
+import (
+	"maps"
+	"reflect"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/awx"
+	"github.com/carillon-sched/carillon/scheduler/forecast"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+	"github.com/carillon-sched/carillon/scheduler/trail"
+	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/why"
+)
+
+// named are the types that are not called as in Go, where that says too little.
+var named = map[reflect.Type]string{
+	reflect.TypeFor[view.Document]():        "ErrorBody",
+	reflect.TypeFor[view.Finding]():         "AuditFinding",
+	reflect.TypeFor[view.AuditReport]():     "DoctorReport",
+	reflect.TypeFor[view.Status]():          "JobStatus",
+	reflect.TypeFor[why.Answer]():           "Why",
+	reflect.TypeFor[why.Time]():             "ClockTime",
+	reflect.TypeFor[scheduler.RecordForm](): "Record",
+	reflect.TypeFor[trail.Entry]():          "AuditRecord",
+	reflect.TypeFor[trail.By]():             "AuditBy",
+	reflect.TypeFor[forecast.Report]():      "Forecast",
+	reflect.TypeFor[forecast.Target]():      "ForecastTarget",
+	reflect.TypeFor[forecast.Peak]():        "ForecastPeak",
+	reflect.TypeFor[forecast.Proposal]():    "ForecastProposal",
+	reflect.TypeFor[forecast.TargetRuns]():  "ForecastTargetRuns",
+	reflect.TypeFor[forecast.LeftOut]():     "ForecastLeftOut",
+	reflect.TypeFor[awx.Schedule]():         "AWXSchedule",
+	reflect.TypeFor[awx.List]():             "AWXScheduleList",
+}
+
+// answered are the types that answers are made of.
+var answered = []reflect.Type{
+	reflect.TypeFor[view.Document](), reflect.TypeFor[view.Status](), reflect.TypeFor[view.DryRun](), reflect.TypeFor[spec.Warning](),
+	reflect.TypeFor[view.AuditReport](), reflect.TypeFor[view.SharedSecret](), reflect.TypeFor[view.Rotation](),
+	reflect.TypeFor[view.Token](), reflect.TypeFor[view.NewToken](), reflect.TypeFor[view.TokenRequest](),
+	reflect.TypeFor[view.Resubmitted](), reflect.TypeFor[view.Previewed](), reflect.TypeFor[view.AWXPreviewed](),
+	reflect.TypeFor[view.RecordProperties](), reflect.TypeFor[view.Gap](), reflect.TypeFor[view.End](), reflect.TypeFor[why.Answer](),
+	reflect.TypeFor[trail.Entry](), reflect.TypeFor[forecast.Report](), reflect.TypeFor[awx.List](),
+}
+
+// schemas are the components of all schemas. own are types of answers that only the server knows.
+func schemas(own []reflect.Type) map[string]Schema {
+	r := reflected{map[string]Schema{}, named, sources()}
+	for _, t := range append(answered, own...) {
+		r.component(t)
+	}
+	all := r.components
+	all["JobStatus"]["properties"].(map[string]Schema)["secrets"] = Schema{
+		"type": "array", "items": Text, "description": "where the secrets of the job stand, which no answer shows",
+	}
+	written(all)
+	all["ShownJobProperties"] = shown(all["JobProperties"], map[string]Schema{
+		"state": {"type": "string", "enum": r.sources["scheduler.State"].Values}, "status": reference("JobStatus"),
+	}, "state", "status")
+	all["ShownJob"] = resource("Job", reference("ShownJobProperties"), map[string]Schema{
+		"result":   with(OneOf(view.Created, view.Updated, view.Unchanged), "description", "of a put or a patch: what became of it"),
+		"warnings": {"type": "array", "items": reference("Warning"), "description": "likewise: what its writer might not expect"},
+		"dryRun":   with(reference("DryRun"), "description", "of a dry run: what would be"),
+	})
+	all["ShownCollectionProperties"] = shown(all["CollectionProperties"], map[string]Schema{
+		"state": with(Text, "description", "enabled, disabled, suspended or damaged; on Azure's paths with a capital"),
+	}, "state")
+	all["ShownCollection"] = resource("Collection", reference("ShownCollectionProperties"), map[string]Schema{
+		"location": Text, "tags": {"type": "object", "additionalProperties": Text},
+		"result": with(OneOf(view.Created, view.Updated, view.Unchanged), "description", "of a put: what became of it"),
+		"dryRun": with(object(map[string]Schema{"changes": {"type": "array", "items": reference("Change")}}, "changes"),
+			"description", "of a dry run: what would be different"),
+	})
+	all["HistoryRecord"] = resource("Record of a history", reference("RecordProperties"), nil)
+	all["StartedRun"] = object(map[string]Schema{"occurrence": with(Text, "description", "its id")}, "occurrence")
+	all["AWXError"] = Schema{"description": "an error as AWX tells it: by field, or as detail", "anyOf": []any{
+		object(map[string]Schema{"detail": Text}, "detail"),
+		Schema{"type": "object", "additionalProperties": Schema{"type": "array", "items": Text}},
+	}}
+	for list, item := range lists {
+		all[list] = object(map[string]Schema{
+			"value": {"type": "array", "items": reference(item)},
+			"nextLink": {
+				"type": []string{"string", "null"}, "description": "URL of the page that follows; null: there is none",
+			},
+		}, "value", "nextLink")
+	}
+	all["JSONSchema"] = Schema{"type": "object", "description": "a JSON Schema (draft 2020-12)"}
+	all["OpenAPI"] = Schema{"type": "object", "description": "an OpenAPI document"}
+	all["AwxZoneList"] = Schema{"type": "array", "items": reference("AwxZone")}
+	maps.Copy(all, requests)
+	return all
+}
+
+// lists are the pages, by what they are of.
+var lists = map[string]string{
+	"JobList": "ShownJob", "CollectionList": "ShownCollection", "HistoryRecordList": "HistoryRecord", "AuditRecordList": "AuditRecord",
+	"SharedSecretList": "SharedSecret", "TokenList": "Token", "ArmResourceList": "ArmResource",
+}
+
+// requests are what operations take.
+var requests = map[string]Schema{
+	"ResubmitRequest": object(map[string]Schema{
+		"occurrence": with(Text, "description", "its nominal time, its id, the id of one of its attempts, or of one of its records"),
+		"force":      with(Truth, "description", "also when it succeeded"),
+	}, "occurrence"),
+	"SharedSecretRequest": object(map[string]Schema{
+		"value": with(Text, "description", "no answer shows it"), "description": Text,
+	}, "value"),
+	"AWXPreviewRequest": object(map[string]Schema{"rrule": Text}, "rrule"),
+	"AWXScheduleRequest": object(map[string]Schema{
+		"name": Text, "rrule": Text, "description": Text, "enabled": Truth,
+		"unified_job_template": with(Text, "description", "collection/job; needed where the path names none"),
+		"extra_data": {
+			"type":        []string{"object", "string"},
+			"description": "the data of the template's text: an object, or one in JSON or YAML as text",
+		},
+	}),
+}
+
+// object is the schema of an object.
+func object(properties map[string]Schema, required ...string) Schema {
+	s := Schema{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		s["required"] = required
+	}
+	return s
+}
+
+// resource is the schema of a resource as Azure's resource manager has it, with what stands beside its properties.
+func resource(title string, properties Schema, beside map[string]Schema) Schema {
+	members := map[string]Schema{
+		"id": with(Text, "description", "its path"), "type": Text, "name": Text, "properties": properties,
+		"etag": with(Text, "description", "as in the header ETag"),
+	}
+	maps.Copy(members, beside)
+	return with(object(members, "id", "type", "name", "properties"), "title", title)
+}

@@ -1,0 +1,150 @@
+package openapi
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Schema is a JSON Schema (draft 2020-12), which is what OpenAPI 3.1 has.
+type Schema map[string]any
+
+// The schemas of what is simple.
+var (
+	Text    = Schema{"type": "string"}
+	Truth   = Schema{"type": "boolean"}
+	Instant = Schema{"type": "string", "format": "date-time"}
+	name    = Schema{"type": "string", "pattern": "^[A-Za-z][-_A-Za-z0-9]{0,99}$"}
+	count   = Schema{"type": "integer"}
+)
+
+// Between is the schema of a whole number.
+func Between(least, most int) Schema {
+	return Schema{"type": "integer", "minimum": least, "maximum": most}
+}
+
+// AtLeast is that of one without an upper bound.
+func AtLeast(least int) Schema { return Schema{"type": "integer", "minimum": least} }
+
+// OneOf is that of one of some words.
+func OneOf[T ~string](words ...T) Schema {
+	return Schema{"type": "string", "enum": slices.Clone(words)}
+}
+
+// reference refers to a component.
+func reference(name string) Schema { return Schema{"$ref": "#/components/schemas/" + name} }
+
+// coded are the types whose JSON their fields do not tell.
+var coded = map[reflect.Type]Schema{
+	reflect.TypeFor[time.Time]():         Instant,
+	reflect.TypeFor[scheduler.Seconds](): {"type": "number", "description": "seconds"},
+	reflect.TypeFor[json.RawMessage]():   {},
+	reflect.TypeFor[document.Value]():    {"type": "object"},
+}
+
+// reflected makes schemas of Go types, by their JSON tags: a component of each struct.
+type reflected struct {
+	components map[string]Schema
+	names      map[reflect.Type]string // of structs that are not called as in Go
+	sources    map[string]source       // what the sources tell of types
+}
+
+// of returns the schema of the values of a type. Slices are arrays and never null: answers have empty ones.
+func (r *reflected) of(t reflect.Type) Schema {
+	if s, ok := coded[t]; ok {
+		return s
+	}
+	switch t.Kind() { //nolint:exhaustive // answers have no others
+	case reflect.Pointer:
+		return r.of(t.Elem())
+	case reflect.Slice:
+		return Schema{"type": "array", "items": r.of(t.Elem())}
+	case reflect.Map:
+		return Schema{"type": "object", "additionalProperties": r.of(t.Elem())}
+	case reflect.Struct:
+		return r.component(t)
+	case reflect.Bool:
+		return Truth
+	case reflect.Int, reflect.Int64:
+		return count
+	case reflect.Uint64:
+		return AtLeast(0)
+	case reflect.Float64:
+		return Schema{"type": "number"}
+	case reflect.String:
+		if values := r.sources[t.String()].Values; values != nil {
+			return Schema{"type": "string", "enum": values}
+		}
+		return Text
+	}
+	panic("openapi: " + t.String() + " has no schema") // a defect: a test makes the document
+}
+
+// component makes a component of a struct, unless there is one, and refers to it.
+func (r *reflected) component(t reflect.Type) Schema {
+	name := r.names[t]
+	if name == "" {
+		name = strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
+		if strings.HasPrefix(t.String(), "awx.") {
+			name = "AWX" + name
+		}
+	}
+	if _, known := r.components[name]; !known {
+		s := Schema{"type": "object"}
+		r.components[name] = s // before its fields, which may refer to it
+		properties, required := map[string]Schema{}, []string{}
+		r.fields(t, properties, &required)
+		s["properties"] = properties
+		if len(required) > 0 {
+			s["required"] = required
+		}
+		s["description"] = r.sources[t.String()].Text
+	}
+	return reference(name)
+}
+
+// fields adds the members that a struct is encoded with.
+func (r *reflected) fields(t reflect.Type, properties map[string]Schema, required *[]string) {
+	for f := range t.Fields() {
+		member, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		embedded := f.Type
+		if embedded.Kind() == reflect.Pointer {
+			embedded = embedded.Elem()
+		}
+		switch {
+		case f.Anonymous && member == "":
+			r.fields(embedded, properties, required)
+			continue
+		case member == "-" || !f.IsExported():
+			continue
+		}
+		s := r.of(f.Type)
+		absent := strings.Contains(options, "omit")
+		if f.Type.Kind() == reflect.Pointer && !absent {
+			s = Schema{"anyOf": []any{s, Schema{"type": "null"}}}
+		}
+		if text := r.sources[t.String()].Fields[member]; text != "" {
+			s = with(s, "description", text)
+		}
+		properties[member] = s
+		if !absent {
+			*required = append(*required, member)
+		}
+	}
+}
+
+// with returns a schema with one more keyword.
+func with(s Schema, keyword string, value any) Schema {
+	all := Schema{keyword: value}
+	for k, v := range s {
+		if k != keyword {
+			all[k] = v
+		}
+	}
+	return all
+}

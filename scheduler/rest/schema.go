@@ -1,0 +1,40 @@
+package rest
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+
+	"github.com/carillon-sched/carillon/scheduler/schema"
+)
+
+// constant is an answer that changes with the version only.
+type constant struct {
+	media, etag string
+	text        []byte
+}
+
+func newConstant(media string, text []byte) constant {
+	return constant{media, fmt.Sprintf(`"%x"`, sha256.Sum256(text)), text}
+}
+
+// constantAge is for how long one is fresh.
+const constantAge = "public, max-age=300"
+
+// answer sends it, unless the client has it.
+func (c constant) answer(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Cache-Control", constantAge)
+	if done, err := tag(w, r, "the document", c.etag); done || err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", c.media)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write(c.text)
+	return nil
+}
+
+// serveSchema returns an operation that answers with a schema, to anybody.
+func serveSchema(text []byte) action {
+	c := newConstant(schema.MediaType, text)
+	return func(_ *api, w http.ResponseWriter, r *http.Request) error { return c.answer(w, r) }
+}

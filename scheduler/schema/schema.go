@@ -1,0 +1,90 @@
+package schema
+
+import (
+	_ "embed" // the schemas as files
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// The schemas of all action types of this module, as indented JSON.
+var (
+	//go:embed job.json
+	JobText []byte
+	//go:embed collection.json
+	CollectionText []byte
+)
+
+// MediaType is that of a schema.
+const MediaType = "application/schema+json"
+
+const draft = "https://json-schema.org/draft/2020-12/schema"
+
+// Job returns the schema of a job, with and without an envelope, of the action
+// types of a registry: what stands in a job file, which may be a collection or a
+// list of both, too, and what REST and NATS take. In its $defs, job is one
+// without an envelope, envelopedJob one with it.
+func Job(actions scheduler.ActionReader) document.Value {
+	w := writer{}
+	shape := scheduler.JobShape(actions)
+	w.define("job", w.plainJob(shape))
+	w.define("envelopedJob", w.object("job", shape.Members, "object"))
+	w.define("collection", w.object("collection", scheduler.CollectionShape().Members, "object"))
+	return object(
+		is("$schema", text(draft)), is("$id", text("urn:carillon:job")), is("title", text("Carillon job")),
+		is("description", text("A job of Carillon, as in job files and over the APIs, with or without an envelope \"properties\" around "+
+			"its members. Names may be written in any letter case; this is how they are spelled.")),
+		is("type", text("object")),
+		is("if", has("value", text("array"))),
+		is("then", object(is("properties", object(
+			is("value", object(is("type", text("array")), is("items", reference("#")))),
+		)))),
+		is("else", object(
+			is("if", object(
+				is("properties", object(is("type", object(is("type", text("string")), is("pattern", text(anyCase(view.CollectionType))))))),
+				is("required", texts("type")),
+			)),
+			is("then", w.ref("collection")),
+			is("else", object(
+				is("if", has(envelope, text("object"))),
+				is("then", w.ref("envelopedJob")),
+				is("else", w.ref("job")),
+			)),
+		)),
+		is("$defs", object(w.defs...)),
+	)
+}
+
+// Collection returns the schema of a collection.
+func Collection() document.Value {
+	w := writer{}
+	schema := w.object("collection", scheduler.CollectionShape().Members, "object")
+	return object(append([]document.Member{
+		is("$schema", text(draft)), is("$id", text("urn:carillon:collection")), is("title", text("Carillon collection")),
+		is("description", text("A collection of jobs, with quotas and rules for targets, as in job files and over the APIs. Names may be "+
+			"written in any letter case; this is how they are spelled.")),
+	}, append(schema.Members(), is("$defs", object(w.defs...)))...)...)
+}
+
+// envelope is the member of a document that holds the others.
+const envelope = "properties"
+
+// plainJob returns the schema of a job without an envelope, whose members are
+// those of the properties and those beside them.
+func (w *writer) plainJob(shape *document.Shape) document.Value {
+	outer, inner := shape.Members, shape.Members.Member(envelope).Members
+	plain := document.Members{}
+	plain.Known = append(plain.Known, inner.Known...)
+	for _, s := range outer.Known {
+		if s.Name != envelope {
+			plain.Known = append(plain.Known, s)
+		}
+	}
+	return w.object("job", &plain, "object").With(object(is("type", text("null"))), "properties."+envelope)
+}
+
+// has returns the schema of objects that have a member of some type.
+func has(name string, kind document.Value) document.Value {
+	return object(is("properties", object(is(name, object(is("type", kind))))), is("required", texts(name)))
+}

@@ -1,0 +1,123 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/actions"
+	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/trail"
+)
+
+// fleet is a store with many jobs, each with an action of its own: what is left is the work of the service itself.
+type fleet struct {
+	taking
+	trail.Store
+
+	keys []scheduler.Key
+	jobs map[scheduler.Key]scheduler.Stored
+}
+
+func (f *fleet) EachJob(_ context.Context, _ string, each func(scheduler.Key) error) error {
+	for _, k := range f.keys {
+		if err := each(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *fleet) LoadJobs(_ context.Context, keys []scheduler.Key, each func(scheduler.Stored)) error {
+	for _, k := range keys {
+		each(f.jobs[k])
+	}
+	return nil
+}
+
+func (*fleet) Waits() bool { return false }
+
+func (*fleet) LastRevision(context.Context) (uint64, error) { return 1, nil }
+
+func (*fleet) WrittenJobs(context.Context, uint64, func(trail.Written) bool) error { return nil }
+
+// schedules are those of a fleet: most on the hour, some often, some with jitter or a hash, and one each second.
+var schedules = []string{
+	`"recurrence": {"frequency": "Hour"}`,
+	`"recurrence": {"frequency": "Minute", "interval": 5}`,
+	`"recurrence": {"cron": "0 * * * *"}`,
+	`"timeZone": "Europe/Berlin", "recurrence": {"cron": "%d %d * * 1-5"}`,
+	`"recurrence": {"cron": "H H * * *", "dialect": "dsari"}`,
+	`"recurrence": {"cron": "H/5 * * * *", "dialect": "dsari"}`,
+	`"jitter": "PT10M", "recurrence": {"cron": "0 */2 * * *"}`,
+	`"startTime": "2099-03-02T17:00:00Z"`,
+	`"startTime": "2026-01-01T03:00:00Z", "recurrence": {"frequency": "Day", "schedule": {"hours": [3, 15], "minutes": [0, 30]}}`,
+	`"recurrence": {"frequency": "Second", "interval": 1}`,
+}
+
+func newFleet(b *testing.B, jobs int) *fleet {
+	b.Helper()
+	f := &fleet{jobs: map[scheduler.Key]scheduler.Stored{}}
+	put := time.Now().Add(-24 * time.Hour)
+	for i := range jobs {
+		schedule := schedules[i%len(schedules)]
+		if strings.Contains(schedule, "%d") {
+			schedule = fmt.Sprintf(schedule, i/7%60, i/11%24)
+		}
+		body := fmt.Sprintf(`{"action": {"type": "http", "request": {"method": "POST", "uri": "https://host-%d.example/%d", "body": "{\"n\": %d}"}}, %s}`,
+			i%500, i, i, schedule)
+		k := scheduler.Key{Collection: "default", Job: fmt.Sprintf("job-%d", i)}
+		v, err := document.Parse([]byte(body))
+		if err != nil {
+			b.Fatal(err)
+		}
+		reading := scheduler.Reading{Actions: readers, Key: k, UID: k.Job, Now: put}
+		def, err := reading.Definition(v)
+		if err != nil {
+			b.Fatal(err)
+		}
+		j, err := scheduler.NewJob(k, k.Job, def, put, 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		data, err := j.Encode(nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		f.keys = append(f.keys, k)
+		f.jobs[k] = scheduler.Stored{Key: k, Revision: uint64(i + 1), Data: data}
+	}
+	return f
+}
+
+var readers = actions.New(web.New(web.Config{}))
+
+// BenchmarkForecast foresees a day of 100,000 jobs, for the first time and again.
+func BenchmarkForecast(b *testing.B) {
+	f := newFleet(b, 100_000)
+	config := service.Config{Store: f, Actions: readers}
+	again := service.New(config)
+	if _, err := again.Forecast(b.Context(), service.ForecastQuery{}); err != nil {
+		b.Fatal(err)
+	}
+	for name, s := range map[string]func() *service.Service{
+		"first": func() *service.Service { return service.New(config) },
+		"again": func() *service.Service { return again },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				r, err := s().Forecast(b.Context(), service.ForecastQuery{Proposals: 100})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(r.Jobs), "jobs")
+				b.ReportMetric(float64(len(r.Proposals)), "proposals")
+			}
+		})
+	}
+}

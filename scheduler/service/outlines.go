@@ -1,0 +1,164 @@
+package service
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/trail"
+)
+
+const (
+	// outlinesKept is of how many jobs at most outlines are kept, which take 200 to 600 bytes each.
+	outlinesKept = 200_000
+
+	// outlinesAge is for how long they are. A job that was deleted is told of by a marker, which stays for an hour.
+	outlinesAge = 10 * time.Minute
+
+	// rewritten is how many revisions are followed at most: beyond, to read all jobs is quicker.
+	rewritten = 20_000
+)
+
+// outlines are what forecasts need of all jobs, so that the next one reads only what was written since.
+type outlines struct {
+	asOf     uint64 // all that was written up to this revision is taken in
+	outliner scheduler.Outliner
+	all      []scheduler.Outline   // the zero one stands for a job that is gone
+	places   map[scheduler.Key]int // in all
+	damaged  map[scheduler.Key]bool
+}
+
+// put puts what is known of a job in the place of what was: nil for none, or none that plans anything.
+func (o *outlines) put(k scheduler.Key, j *scheduler.Job, damaged bool) {
+	at, known := o.places[k]
+	delete(o.damaged, k)
+	switch {
+	case damaged:
+		o.damaged[k] = true
+	case j != nil && !known:
+		at = len(o.all)
+		o.all = append(o.all, scheduler.Outline{})
+		o.places[k], known = at, true
+	}
+	switch {
+	case known && j != nil:
+		o.all[at] = o.outliner.Outline(j)
+	case known:
+		o.all[at] = scheduler.Outline{}
+		delete(o.places, k)
+	}
+}
+
+// written returns the jobs that were written since the outlines were made, up to a revision; false when they cannot be followed.
+func (h *shared) written(ctx context.Context, o *outlines, last uint64) (keys []scheduler.Key, ok bool, err error) {
+	if o == nil || h.Trail == nil || last < o.asOf || last-o.asOf > rewritten {
+		return nil, false, nil
+	}
+	seen := map[scheduler.Key]bool{}
+	err = h.Trail.WrittenJobs(ctx, o.asOf, func(w trail.Written) bool {
+		if !seen[w.Key] {
+			seen[w.Key] = true
+			keys = append(keys, w.Key)
+		}
+		return true
+	})
+	return keys, err == nil, err
+}
+
+// eachForeseen is [shared.eachPlanned] for who needs no more of jobs than their outlines, which are kept for the next one
+// that asks. It is for who has the turn of those that read all jobs.
+func (h *shared) eachForeseen(ctx context.Context, collection string, sees func(string) bool, to planned) error {
+	last, err := h.Store.LastRevision(ctx)
+	if err != nil {
+		return err
+	}
+	o := h.outlines.Swap(nil) // comes back when all is well
+	keys, follows, err := h.written(ctx, o, last)
+	switch {
+	case err != nil:
+		return err
+	case !follows && collection != "":
+		return h.eachPlanned(ctx, collection, sees, to)
+	case !follows:
+		if keys, err = h.jobKeys(ctx, "", nil); err != nil {
+			return err
+		}
+		if len(keys) > outlinesKept {
+			return h.eachPlanned(ctx, collection, sees, to)
+		}
+		o = &outlines{places: make(map[scheduler.Key]int, len(keys)), damaged: map[scheduler.Key]bool{}}
+		fresh := o
+		time.AfterFunc(outlinesAge, func() { h.outlines.CompareAndSwap(fresh, nil) })
+	}
+	r := h.newPlanReader(to)
+	if err := r.outline(ctx, keys, o); err != nil {
+		return err
+	}
+	o.asOf = last
+	h.outlines.Store(o)
+	return r.addOutlined(ctx, o, func(k scheduler.Key) bool {
+		return (collection == "" || k.Collection == collection) && (sees == nil || sees(k.Collection))
+	})
+}
+
+// outline brings the outlines of jobs up to date.
+func (r *planReader) outline(ctx context.Context, keys []scheduler.Key, o *outlines) error {
+	return inChunks(ctx, keys, func(ctx context.Context, chunk []scheduler.Key) error {
+		jobs, damaged, err := r.load(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, k := range chunk {
+			o.put(k, nil, slices.Contains(damaged, k))
+		}
+		for _, j := range jobs {
+			o.put(j.Key, j, false)
+		}
+		return nil
+	})
+}
+
+// addOutlined counts what the jobs plan that are wanted.
+func (r *planReader) addOutlined(ctx context.Context, o *outlines, wanted func(scheduler.Key) bool) error {
+	for k := range o.damaged {
+		if wanted(k) {
+			r.to.Damaged()
+		}
+	}
+	return inChunks(ctx, o.all, func(ctx context.Context, chunk []scheduler.Outline) error {
+		jobs := make([]*scheduler.Job, 0, len(chunk))
+		for i := range chunk {
+			one := &chunk[i]
+			if one.Key == (scheduler.Key{}) || !wanted(one.Key) {
+				continue
+			}
+			j, err := one.Job()
+			if err != nil {
+				return err
+			}
+			jobs = append(jobs, j)
+		}
+		return r.add(ctx, jobs, 0)
+	})
+}
+
+// inChunks does something to all of a list, some at a time, on all processors.
+func inChunks[T any](ctx context.Context, all []T, do func(ctx context.Context, chunk []T) error) error {
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for chunk := range slices.Chunk(all, batchKeys) {
+		g.Go(func() error {
+			if err := gctx.Err(); err != nil {
+				return context.Cause(gctx)
+			}
+			return do(gctx, chunk)
+		})
+	}
+	return g.Wait()
+}
