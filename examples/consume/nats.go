@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/nats-io/nats.go"
 )
+
+// patience is how long the server may take to answer.
+const patience = 10 * time.Second
 
 // readSubject prints the messages of a NATS subject, with the id of the occurrence.
 func readSubject(ctx context.Context, p *printer, o options) error {
@@ -17,7 +21,7 @@ func readSubject(ctx context.Context, p *printer, o options) error {
 	if err != nil {
 		return err
 	}
-	if err := connection.FlushWithContext(ctx); err != nil {
+	if err := connection.FlushTimeout(patience); err != nil {
 		return err
 	}
 	p.say("subscribed to " + o.subject)

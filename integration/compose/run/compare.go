@@ -19,7 +19,7 @@ var (
 )
 
 // api is where the first scheduler of the stack answers.
-const api = "http://127.0.0.1:8080"
+const api = "http://127.0.0.1:" + port
 
 // record is what a history record tells.
 type record struct {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -22,6 +23,9 @@ type engine struct {
 
 // project is the name of the stack, so that it is not taken for one that a person runs.
 const project = "carillon-check"
+
+// port is where the first scheduler answers on this machine.
+const port = "18480"
 
 // findEngine returns the engine of this machine. The error is an absence where there is none.
 func findEngine(ctx context.Context, profile string) (engine, error) {
@@ -41,15 +45,15 @@ func findEngine(ctx context.Context, profile string) (engine, error) {
 
 // compose runs a command of docker compose.
 func (e engine) compose(ctx context.Context, args ...string) error {
-	_, err := quiet(ctx, append(e.command, args...)...)
+	_, err := quiet(ctx, append(slices.Clone(e.command), args...)...)
 	return err
 }
 
 // follow gives each line of a service's log to take, until the service is removed or ctx ends; then the channel closes.
 func (e engine) follow(ctx context.Context, service string, take func(line string)) <-chan struct{} {
 	ended := make(chan struct{})
-	args := append(e.command[1:], "logs", "--no-color", "-f", service)
-	cmd := exec.CommandContext(ctx, e.command[0], args...) //nolint:gosec // the engine's own
+	args := append(slices.Clone(e.command), "logs", "--no-color", "-f", service)
+	cmd := command(ctx, args...)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -68,10 +72,18 @@ func (e engine) follow(ctx context.Context, service string, take func(line strin
 	return ended
 }
 
+// command is one with the settings of the check.
+func command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // written in this package
+	cmd.Env = append(os.Environ(),                        //nolint:forbidigo // a command's own
+		"DOCKER_BUILDKIT=0",                                                            // it would look for base images in a registry
+		"CARILLON_PORT_A="+port, "CARILLON_PORT_B=0", "CARILLON_SUBNET=10.213.58.0/24") // beside a stack that a person runs
+	return cmd
+}
+
 // quiet runs a command, and returns its output, which is part of the error if it fails.
 func quiet(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // written in this package
-	cmd.Env = append(os.Environ(), "DOCKER_BUILDKIT=0")   // which would look for base images in a registry
+	cmd := command(ctx, args...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, bytes.TrimSpace(out))

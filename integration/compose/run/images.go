@@ -17,6 +17,12 @@ const (
 	composeFile = "docker-compose.yml"
 )
 
+// Where they name them.
+const (
+	golangImage = `(?m)^FROM (golang:\S+) AS build$`
+	natsImage   = `(?m)^ *image: (nats:\S+)$`
+)
+
 // build makes the images of the stack, on stand-ins unless the real base images are to be pulled or are there.
 func (r *run) build(ctx context.Context) error {
 	if !r.pull {
@@ -39,11 +45,11 @@ func (r *run) build(ctx context.Context) error {
 
 // standIns makes the base images that are not there.
 func (r *run) standIns(ctx context.Context) error {
-	golang, err := named(dockerfile, `(?m)^FROM (golang:\S+) AS build$`)
+	golang, err := named(dockerfile, golangImage)
 	if err != nil {
 		return err
 	}
-	nats, err := named(composeFile, `(?m)^ *image: (nats:\S+)$`)
+	nats, err := named(composeFile, natsImage)
 	if err != nil {
 		return err
 	}

@@ -97,13 +97,13 @@ var stacks = map[string]stack{
 // play is what happens to the stack.
 func (r *run) play(ctx context.Context, s stack) error {
 	seen := newSeen()
+	follow, stop := context.WithCancel(ctx)
+	defer stop()
 	r.say("up")
+	start := time.Now()
 	if err := r.docker.compose(ctx, "up", "-d", "--no-build"); err != nil {
 		return err
 	}
-	follow, stop := context.WithCancel(ctx)
-	defer stop()
-	start := time.Now()
 	ended := r.docker.follow(follow, s.consumer, seen.line)
 	if err := seen.wait(ctx, start, kinds...); err != nil {
 		return err
