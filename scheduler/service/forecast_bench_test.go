@@ -49,8 +49,6 @@ func (f *fleet) EachStoredJob(_ context.Context, each func(scheduler.Stored) err
 	return nil
 }
 
-func (*fleet) Waits() bool { return false }
-
 func (*fleet) LastRevision(context.Context) (uint64, error) { return 1, nil }
 
 func (*fleet) WrittenJobs(context.Context, uint64, func(trail.Written) bool) error { return nil }

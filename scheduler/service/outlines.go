@@ -25,18 +25,24 @@ const (
 
 	// rewritten is how many revisions are followed at most: beyond, to read all jobs is quicker.
 	rewritten = 20_000
+
+	// outlinedMost is how often a job is outlined at most until outlines are made anew: what was outlined before leaves
+	// a bit behind.
+	outlinedMost = 2 * outlinesKept
 )
 
 // outlines are what forecasts need of all jobs, so that the next one reads only what was written since.
 type outlines struct {
+	made        time.Time
 	asOf        uint64            // all that was written up to this revision is taken in
 	definitions cache.Definitions // those that several have in common
 
-	mu      sync.Mutex            // while they are made
-	idle    []*scheduler.Outliner // as many as were at work at once
-	all     []scheduler.Outline   // the zero one stands for a job that is gone
-	places  map[scheduler.Key]int // in all
-	damaged map[scheduler.Key]bool
+	mu       sync.Mutex            // while they are made
+	outlined int                   // how often a job was
+	idle     []*scheduler.Outliner // as many as were at work at once
+	all      []scheduler.Outline   // the zero one stands for a job that is gone
+	places   map[scheduler.Key]int // in all
+	damaged  map[scheduler.Key]bool
 }
 
 // takeOutliner returns an outliner that is for nobody else until it is given back. There are few, so that outlines share
@@ -76,15 +82,29 @@ func (o *outlines) put(k scheduler.Key, one *scheduler.Outline, damaged bool) {
 	switch {
 	case known && one != nil:
 		o.all[at] = *one
+		o.outlined++
 	case known:
 		o.all[at] = scheduler.Outline{}
 		delete(o.places, k)
 	}
 }
 
+// fresh reports whether the outlines may still be followed.
+func (o *outlines) fresh() bool {
+	return time.Since(o.made) < outlinesAge && o.outlined <= outlinedMost
+}
+
+// keep keeps outlines for the next forecast, unless they are too old.
+func (h *shared) keep(o *outlines) {
+	h.outlines.Store(o)
+	if !o.fresh() { // who was to drop them may have come while nobody had them
+		h.outlines.CompareAndSwap(o, nil)
+	}
+}
+
 // written returns the jobs that were written since the outlines were made, up to a revision; false when they cannot be followed.
 func (h *shared) written(ctx context.Context, o *outlines, last uint64) (keys []scheduler.Key, ok bool, err error) {
-	if o == nil || h.Trail == nil || last < o.asOf || last-o.asOf > rewritten {
+	if o == nil || !o.fresh() || h.Trail == nil || last < o.asOf || last-o.asOf > rewritten {
 		return nil, false, nil
 	}
 	seen := map[scheduler.Key]bool{}
@@ -113,7 +133,7 @@ func (h *shared) eachForeseen(ctx context.Context, collection string, sees func(
 	case !follows && collection != "":
 		return h.eachPlanned(ctx, collection, sees, to)
 	case !follows:
-		fresh := &outlines{places: map[scheduler.Key]int{}, damaged: map[scheduler.Key]bool{}}
+		fresh := &outlines{made: time.Now(), places: map[scheduler.Key]int{}, damaged: map[scheduler.Key]bool{}}
 		time.AfterFunc(outlinesAge, func() { h.outlines.CompareAndSwap(fresh, nil) })
 		o, err = fresh, h.outlineAll(ctx, fresh)
 	default:
@@ -126,7 +146,7 @@ func (h *shared) eachForeseen(ctx context.Context, collection string, sees func(
 		return err
 	}
 	o.asOf = last
-	h.outlines.Store(o)
+	h.keep(o)
 	return h.newPlanReader(to).addOutlined(ctx, o, func(k scheduler.Key) bool {
 		return (collection == "" || k.Collection == collection) && (sees == nil || sees(k.Collection))
 	})
