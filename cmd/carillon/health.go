@@ -68,8 +68,7 @@ func ask(ctx context.Context, target string) (status int, body []byte, err error
 		return 0, nil, err
 	}
 	answer, err := http.DefaultClient.Do(request)
-	var outer *url.Error
-	if errors.As(err, &outer) {
+	if outer, ok := errors.AsType[*url.Error](err); ok {
 		return 0, nil, outer.Err // without the URL, which the caller tells
 	}
 	if err != nil {

@@ -75,7 +75,7 @@ func (e engine) follow(ctx context.Context, service string, take func(line strin
 // command is one with the settings of the check.
 func command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // written in this package
-	cmd.Env = append(os.Environ(),                        //nolint:forbidigo // a command's own
+	cmd.Env = append(os.Environ(),
 		"DOCKER_BUILDKIT=0",                                                            // it would look for base images in a registry
 		"CARILLON_PORT_A="+port, "CARILLON_PORT_B=0", "CARILLON_SUBNET=10.213.58.0/24") // beside a stack that a person runs
 	return cmd

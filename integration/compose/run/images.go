@@ -85,8 +85,8 @@ func standIn(ctx context.Context, image string, fill func(ctx context.Context, r
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(root) //nolint:errcheck // a temporary folder
-	if err := os.Chmod(root, 0o755); err != nil {
+	defer os.RemoveAll(root)                      //nolint:errcheck // a temporary folder
+	if err := os.Chmod(root, 0o755); err != nil { //nolint:gosec // it becomes / of a container
 		return err
 	}
 	if err := fillBusyBox(ctx, root); err != nil {
@@ -120,7 +120,7 @@ func fillGo(ctx context.Context, root string) error {
 		return err
 	}
 	authorities := "/etc/ssl/certs/ca-certificates.crt"
-	if file := os.Getenv("SSL_CERT_FILE"); file != "" { //nolint:forbidigo // a command's own
+	if file := os.Getenv("SSL_CERT_FILE"); file != "" {
 		authorities = file
 	}
 	script := `cp -r "$1" "$0/usr/local/go" && cp "$2" "$0/etc/ssl/certs/ca-certificates.crt"`
@@ -130,7 +130,7 @@ func fillGo(ctx context.Context, root string) error {
 
 // fillNATS puts the server there that the module is tested with.
 func fillNATS(ctx context.Context, root string) error {
-	_, err := quiet(ctx, "env", "CGO_ENABLED=0", "go", "build", "-o", filepath.Join(root, "usr/local/bin/nats-server"),
+	_, err := quiet(ctx, "env", "CGO_ENABLED=0", "go", "build", "-o", filepath.Join(root, "usr", "local", "bin", "nats-server"),
 		"github.com/nats-io/nats-server/v2")
 	return err
 }

@@ -59,8 +59,7 @@ func (r *run) all(ctx context.Context) (err error) {
 		return fmt.Errorf("no profile %q: local, cluster", r.profile)
 	}
 	if r.docker, err = findEngine(ctx, r.profile); err != nil {
-		var none absence
-		if errors.As(err, &none) {
+		if none, ok := errors.AsType[absence](err); ok {
 			fmt.Fprintln(r.out, "NOT RUN:", none)
 			return nil
 		}
