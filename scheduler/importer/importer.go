@@ -131,6 +131,21 @@ func jobName(text string) string {
 	return name[:min(len(name), maxName)]
 }
 
+// placeNames are what {…} in [Options.Runner] may be.
+var placeNames = []string{"name", "namespace", "id"}
+
+var inBraces = regexp.MustCompile(`\{[^}]*\}?`)
+
+// CheckRunner checks the URI of [Options.Runner]: in braces it has the names of places that are filled in, and no others.
+func CheckRunner(uri string) error {
+	for _, place := range inBraces.FindAllString(uri, -1) {
+		if !slices.Contains(placeNames, strings.Trim(place, "{}")) {
+			return fmt.Errorf("%s is none of {%s}", place, strings.Join(placeNames, "}, {"))
+		}
+	}
+	return nil
+}
+
 // run is the action that has a runner do what Carillon does not do itself; false, and a note, when none is named.
 func (r *reading) run(entry, what string, places map[string]string, body document.Value) (document.Value, bool) {
 	if r.Runner == "" {
@@ -138,8 +153,8 @@ func (r *reading) run(entry, what string, places map[string]string, body documen
 		return document.Value{}, false
 	}
 	uri := r.Runner
-	for name, value := range places {
-		place := "{" + name + "}"
+	for _, name := range placeNames {
+		place, value := "{"+name+"}", places[name]
 		if value == "" && strings.Contains(uri, place) {
 			r.notef(Failed, entry, "", "--target-uri has %s, and the entry has nothing that is called so", place)
 			return document.Value{}, false

@@ -68,6 +68,9 @@ func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 	if t.JSON && c.Output != "" {
 		return terminal.Usagef("--json and --out exclude each other")
 	}
+	if err := importer.CheckRunner(c.Target); err != nil {
+		return terminal.Usagef("--target-uri: %w", err)
+	}
 	checker := check.New(check.Config{})
 	defer checker.Close()
 	var all importer.Result
@@ -89,7 +92,10 @@ func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 	if err := c.write(t, all); err != nil {
 		return err
 	}
-	return c.verdict(all.Notes)
+	if len(all.Jobs) == 0 && len(all.Notes) == 0 && !t.JSON {
+		t.Complain("hint", fmt.Sprintf("there is nothing of %s in what was read", c.Format))
+	}
+	return c.verdict(all)
 }
 
 func near(format string) string {
@@ -104,12 +110,21 @@ func read(ctx context.Context, t *terminal.Terminal, path string) ([]byte, error
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
-			return nil, terminal.FileError("file", err)
+			return nil, unreadable(path, err)
 		}
 		defer file.Close()
 		in = file
 	}
-	return io.ReadAll(io.LimitReader(in, maxSource))
+	data, err := io.ReadAll(io.LimitReader(in, maxSource))
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	return data, nil
+}
+
+// unreadable says that a file cannot be read, which is a mistake on the command line.
+func unreadable(path string, err error) error {
+	return terminal.Usagef("%s: %w", path, terminal.WithoutPath(err))
 }
 
 // distinct leaves out what an earlier file has made already, and says so. made are the files of what was made.
@@ -215,19 +230,22 @@ func line(t *terminal.Terminal, n importer.Note) string {
 }
 
 // verdict is the error that the report amounts to.
-func (c Command) verdict(notes []importer.Note) error {
+func (c Command) verdict(r importer.Result) error {
 	entries := map[string]bool{}
-	for _, n := range notes {
+	for _, n := range r.Notes {
 		if n.Level == importer.Failed {
 			entries[n.Entry] = true
 		}
 	}
 	switch {
 	case len(entries) > 0:
-		return terminal.Hinted(fmt.Errorf("%s not translated", terminal.Plural(len(entries), "entry was", "entries were")),
-			"the report above says why; the others were")
-	case c.Strict && len(notes) > 0:
-		return fmt.Errorf("--strict: %s not translated as it is", terminal.Plural(len(notes), "thing was", "things were"))
+		hint := "the report above says why"
+		if len(r.Jobs) > 0 {
+			hint += "; the others were"
+		}
+		return terminal.Hinted(fmt.Errorf("%s not translated", terminal.Plural(len(entries), "entry was", "entries were")), hint)
+	case c.Strict && len(r.Notes) > 0:
+		return fmt.Errorf("--strict: %s not translated as it is", terminal.Plural(len(r.Notes), "thing was", "things were"))
 	}
 	return nil
 }

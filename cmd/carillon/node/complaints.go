@@ -27,6 +27,6 @@ func (c *complaints) Write(line []byte) (int, error) {
 	if untold > 0 {
 		others = append(others, "others", untold)
 	}
-	c.log.Log(context.Background(), level, string(bytes.TrimSpace(line)), others...) //nolint:sloglint // the words are the library's
+	c.log.Log(context.Background(), level, string(bytes.TrimSpace(line)), others...) //nolint:sloglint // what net/http says
 	return len(line), nil
 }
