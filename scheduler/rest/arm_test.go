@@ -253,6 +253,11 @@ func TestProvider(t *testing.T) {
 	if r := w.do("HEAD", group+v, ""); r.status != http.StatusNoContent {
 		t.Errorf("HEAD of a group: %d", r.status)
 	}
+	for _, method := range []string{"PUT", "DELETE"} { // there is nothing that a condition could be about
+		if r := w.do(method, group+v, "", `If-Match: "x"`); r.status != http.StatusBadRequest || !strings.Contains(r.body, "If-Match") {
+			t.Errorf("%s of a group with a condition: %d %s", method, r.status, r.body)
+		}
+	}
 }
 
 // TestLinksBehindTLS: where something before the server ends TLS, links lead there.

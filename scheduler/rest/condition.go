@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -28,6 +29,20 @@ func unconditional(r *http.Request, operation string) error {
 		}
 	}
 	return nil
+}
+
+// withoutConditions has operations refuse the conditions that they do not take.
+func withoutConditions(operations []operation) []operation {
+	checked := slices.Clone(operations)
+	for i, op := range checked {
+		checked[i].do = func(a *api, w http.ResponseWriter, r *http.Request) error {
+			if err := unconditional(r, op.method+" "+op.path); err != nil {
+				return err
+			}
+			return op.do(a, w, r)
+		}
+	}
+	return checked
 }
 
 // condition reads the condition of a request.

@@ -80,6 +80,7 @@ func TestBothAccept(t *testing.T) {
 		`{"properties": {"action": {"type": "Http", ` + request + `}, "startTime": 20261207, "status": null}, "name": "job"}`,
 		`{"properties": null, "action": {"type": "Http", ` + request + `}, "labels": {}}`,
 		`{"action": {"type": "Http", ` + request + `, "errorAction": [{"type": "Http", ` + request + `, "errorAction": {"type": "Http", ` + request + `}}]}}`,
+		`{"action": {"type": "Http", "request": {"method": "GET", "uri": "http://x.example/", "authentication": null}}}`,
 		`{"action": {"type": "NatsMessage", "natsMessage": {"subject": "a", "servers": "a:4222,b:4222", "token": {"secretRef": "t"}}}}`,
 		`{"action": {"type": "Http", ` + request + `}, "recurrence": {"rrule": "DTSTART:20260101T090000Z RRULE:FREQ=DAILY", "dialect": "RFC5545", "frequency": null}}`,
 	} {

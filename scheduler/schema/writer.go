@@ -124,6 +124,7 @@ func (w *writer) kinds(path string, m *document.Members) []document.Member {
 		}
 		cases = append(cases, is("", object(
 			is("if", object(
+				is("type", text("object")), // else null would be of every kind
 				is("properties", object(is(typeMember, object(is("pattern", text(anyCase(k.Words...))))))),
 				is("required", texts(typeMember)),
 			)),

@@ -22,7 +22,7 @@ func TestOutlinesGrowOld(t *testing.T) {
 			}
 			return ok
 		}
-		time.Sleep(outlinesAge - 1)
+		time.Sleep(outlinesAge - time.Nanosecond)
 		h.keep(o)
 		if !follows() || h.outlines.Load() != o {
 			t.Errorf("a moment before: followed %t, kept %t", follows(), h.outlines.Load() == o)
