@@ -168,6 +168,9 @@ func (c devCmd) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if _, err := c.syncInterval(); err != nil {
+		return err
+	}
 	if c.Watch && !slices.ContainsFunc(c.Paths, func(path string) bool { return path != jobfile.Stdin }) {
 		return terminal.Hinted(terminal.Usagef("--watch: there is nothing to watch"),
 			"name job files, or directories of them: carillon dev --watch my-jobs")
@@ -199,18 +202,24 @@ func (c devCmd) emulation(ctx context.Context, t *terminal.Terminal) emulate.Con
 // syncAlways is the --sync with which every write waits for the disk.
 const syncAlways = "always"
 
+// syncInterval returns how long a write may wait for the disk; 0 for --sync always.
+func (c devCmd) syncInterval() (time.Duration, error) {
+	if c.Sync == syncAlways {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(c.Sync)
+	if err != nil || d <= 0 {
+		return 0, terminal.Usagef("--sync: %q is neither a duration such as 1s nor always", c.Sync)
+	}
+	return d, nil
+}
+
 func (c devCmd) startNATS(ctx context.Context, t *terminal.Terminal) (*embedded.Server, error) {
 	cfg := embedded.Config{
 		Dir: c.Data, Addr: c.NATS, Logger: c.Logger(t.Err), SyncAlways: c.Sync == syncAlways,
 		MaxConnections: connlimit.Share(connlimit.Files()),
 	}
-	if !cfg.SyncAlways {
-		d, err := time.ParseDuration(c.Sync)
-		if err != nil || d <= 0 {
-			return nil, terminal.Usagef("--sync: %q is neither a duration such as 1s nor always", c.Sync)
-		}
-		cfg.SyncInterval = d
-	}
+	cfg.SyncInterval, _ = c.syncInterval() // which was checked
 	_, percent := t.Lookup("GOGC")
 	_, limit := t.Lookup("GOMEMLIMIT")
 	if !percent && !limit {

@@ -255,8 +255,9 @@ func (w *world) awxContract() {
 		{"PATCH", "", `{"enabled": false}`, 200, ""},
 		{"PUT", "", "{}", 400, ""},
 		{"PATCH", "", `{"enabled": 5}`, 400, ""},
+		{"DELETE", "?dryRun=true", "", 400, ""},
 		{"DELETE", "", "", 204, ""},
-	}, "", func(string) string { return path })
+	}, "", func(query string) string { return path + query })
 	w.must("GET", "/api/v2/schedules/", "")
 }
 

@@ -296,17 +296,22 @@ func (p *promise) validate(schema any, document []byte) error {
 	if err != nil {
 		return err
 	}
-	return ready.Validate(withoutNulls(v))
+	return ready.Validate(withoutNulls(v, false))
 }
 
-// withoutNulls removes the members that are null: an answer has those of its document, and they say nothing.
-func withoutNulls(v any) any {
+// withoutNulls removes the members that are null from the documents of jobs and collections in an answer: they are as they
+// were written, and null is nothing.
+func withoutNulls(v any, within bool) any {
 	switch v := v.(type) {
 	case map[string]any:
-		maps.DeleteFunc(v, func(_ string, of any) bool { return withoutNulls(of) == nil })
+		for name, of := range v {
+			if v[name] = withoutNulls(of, within || name == "properties"); v[name] == nil && within {
+				delete(v, name)
+			}
+		}
 	case []any:
 		for i := range v {
-			v[i] = withoutNulls(v[i])
+			v[i] = withoutNulls(v[i], within)
 		}
 	}
 	return v

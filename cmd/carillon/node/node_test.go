@@ -117,6 +117,7 @@ func TestNotConnected(t *testing.T) {
 	if err := n.Ready(t.Context()); err == nil || err.Error() != "not connected to NATS at the moment" {
 		t.Errorf("got %v", err)
 	}
+	_ = n.stop() // which may tell of the connection, too
 }
 
 // TestLargeSpec shows that a spec much too large is answered, not lost.
