@@ -1,21 +1,25 @@
 package scheduler_test
 
 import (
-	"context"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/internal/fixture"
 )
 
-// key names the job of every row.
-var key = scheduler.Key{Collection: "default", Job: "job"}
+// What the tests share with those of other packages.
+var (
+	key        = fixture.Key
+	at         = fixture.At
+	definition = fixture.Definition
+)
+
+type noActions = fixture.Actions
 
 // The job of every row, one that had its name before, and what tells the batons of the two apart.
 const (
-	uid         = "0123456789abcdef"
+	uid         = fixture.UID
 	earlier     = "fedcba9876543210"
 	incarnation = "01234567"
 	revision    = 7
@@ -29,25 +33,6 @@ const (
 	ending   = once + `, "recurrence": {"frequency": "Minute", "endTime": "2026-03-02T09:02:30Z"}`
 )
 
-// noAction is the only action of these jobs: nothing runs it.
-type noAction struct{ target string }
-
-func (a noAction) Target() string { return a.target }
-
-func (noAction) Invoke(context.Context, scheduler.Attempt) scheduler.Result {
-	panic("a decision ran an action")
-}
-
-// noActions reads it. The error action has another target.
-type noActions struct{}
-
-func (noActions) Types() []string { return []string{"None"} }
-
-func (noActions) ReadAction(_ string, o *document.Object) scheduler.Action {
-	target, _ := o.String("target")
-	return noAction{target}
-}
-
 // job reads the members of a job document, which needs no action. It was put at eight.
 func job(t *testing.T, members string) *scheduler.Job {
 	t.Helper()
@@ -57,40 +42,15 @@ func job(t *testing.T, members string) *scheduler.Job {
 // jobPut is a job that was put at a time.
 func jobPut(t *testing.T, when, members string) *scheduler.Job {
 	t.Helper()
-	j, err := scheduler.NewJob(key, uid, definition(t, when, members), at(when), 0)
-	if err != nil {
-		t.Fatalf("%s: %v", members, err)
-	}
+	j := fixture.Job(t, when, members)
 	j.Revision = revision
 	return j
-}
-
-func definition(t *testing.T, when, members string) *scheduler.Definition {
-	t.Helper()
-	if !strings.Contains(members, `"action"`) {
-		members = `"action": {"type": "None", "target": "target:80"}, ` + members
-	}
-	v, err := document.Parse([]byte("{" + strings.TrimSuffix(strings.TrimSpace(members), ",") + "}"))
-	if err != nil {
-		t.Fatalf("%s: %v", members, err)
-	}
-	reading := scheduler.Reading{
-		Limits: scheduler.Limits{MinRetryInterval: time.Second}, Actions: noActions{}, Key: key, UID: uid, Now: at(when),
-	}
-	def, err := reading.Definition(v)
-	if err != nil {
-		t.Fatalf("%s: %v", members, err)
-	}
-	return def
 }
 
 // edited returns j with other members since a time.
 func edited(t *testing.T, j *scheduler.Job, when, members string) *scheduler.Job {
 	t.Helper()
-	next, err := j.Edited(definition(t, when, members), at(when), 0)
-	if err != nil {
-		t.Fatalf("%s: %v", members, err)
-	}
+	next := fixture.Edited(t, j, when, members)
 	next.Revision = j.Revision + 1
 	return next
 }
@@ -158,15 +118,3 @@ func unmarked(b *scheduler.Baton) { b.UID = "" }
 
 // outdated makes of the baton one that was armed with the schedule before.
 func outdated(b *scheduler.Baton) { b.Schedule--; b.Revision-- }
-
-// at reads a time on the day of the rows, or one with its date.
-func at(s string) time.Time {
-	if !strings.Contains(s, "T") {
-		s = "2026-03-02T" + s + "Z"
-	}
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		panic(err)
-	}
-	return t
-}

@@ -101,15 +101,18 @@ func (b bucket) SaveAfter(
 	if err := check(); err != nil {
 		return 0, err
 	}
-	st, err := b.Load(ctx, name)
-	switch {
-	case err != nil && !errors.Is(err, scheduler.ErrNotFound):
-		return 0, err
-	case st.Revision != replaces: // 0 when there is none
-		return 0, fmt.Errorf("%s: %w: it is at another revision", name, scheduler.ErrConflict)
-	}
 	m := b.store.message("$KV."+b.kv.Bucket()+"."+name, data)
 	setHeader(m, jetstream.ExpectedLastSeqHeader, strconv.FormatUint(info.State.LastSeq, 10))
+	if replaces > 0 {
+		setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(replaces, 10)) // a read may be behind
+		return b.store.publish(ctx, m)
+	}
+	switch _, err := b.Load(ctx, name); { // what was deleted has a sequence, too
+	case err == nil:
+		return 0, fmt.Errorf("%s: %w: it is there", name, scheduler.ErrConflict)
+	case !errors.Is(err, scheduler.ErrNotFound):
+		return 0, err
+	}
 	return b.store.publish(ctx, m)
 }
 

@@ -46,6 +46,7 @@ type cli struct {
 	Secrets    secrets.Command    `cmd:"" aliases:"secret" help:"Keep secrets that jobs name, and the keys that seal them."`
 	Token      tokenCmd           `cmd:"" aliases:"tokens" help:"Make, show and revoke access tokens of the REST API."`
 	Doctor     doctorCmd          `cmd:"" help:"Compare jobs with the messages that make them run, and mend these."`
+	Health     healthCmd          `cmd:"" help:"Ask whether a scheduler or the emulators are ready."`
 	NATS       natsuser.Command   `cmd:"" name:"nats" help:"Print what users of a NATS server are to be permitted."`
 	Context    contexts.Command   `cmd:"" aliases:"contexts" help:"Keep the schedulers you work with, by name."`
 	Explain    explain.Command    `cmd:"" help:"Tell what a member of a job or a collection may be."`

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
+	"github.com/carillon-sched/carillon/cmd/carillon/logtest"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
@@ -84,27 +83,9 @@ func aloneServer(t *testing.T) string {
 	})
 }
 
-// lines is a log that is written to and read at the same time.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // serving is a `carillon serve` in this process.
 type serving struct {
-	log   *lines
+	log   *logtest.Log
 	ports string
 	stop  func()
 	ended chan error
@@ -113,7 +94,7 @@ type serving struct {
 func serveOn(t *testing.T, args ...string) *serving {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &serving{log: &lines{}, ports: filepath.Join(t.TempDir(), "ports.json"), stop: cancel, ended: make(chan error, 1)}
+	s := &serving{log: &logtest.Log{}, ports: filepath.Join(t.TempDir(), "ports.json"), stop: cancel, ended: make(chan error, 1)}
 	term := &terminal.Terminal{Out: io.Discard, Err: s.log, Lookup: func(string) (string, bool) { return "", false }}
 	parser, _ := newParser(term)
 	command, err := parser.Parse(append([]string{"serve", "--http", "127.0.0.1:0", "--ports-file", s.ports}, args...))

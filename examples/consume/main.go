@@ -1,10 +1,13 @@
-// Command consume prints what arrives on a Service Bus queue, on a topic's subscription and on a storage queue, until it
-// is interrupted. It is an ordinary program on the SDKs of Azure: given other connection strings, it reads from Azure.
+// Command consume prints what arrives on a Service Bus queue, on a topic's subscription, on a storage queue, over HTTP and
+// on a NATS subject, until it is interrupted. It is an ordinary program on the SDKs of Azure: given other connection
+// strings, it reads from Azure.
 //
 //	carillon dev --ports-file ports.json examples/actions
 //	go run ./examples/consume --ports ports.json --queue orders
 //	go run ./examples/consume --ports ports.json --topic sales --subscription all
 //	go run ./examples/consume --ports ports.json --account carillonexamples --storage-queue orders
+//	go run ./examples/consume --http 127.0.0.1:9000
+//	go run ./examples/consume --ports ports.json --subject 'lights.>'
 package main
 
 import (
@@ -28,6 +31,8 @@ type options struct {
 	serviceBus, storage        string // connection strings
 	queue, topic, subscription string // of Service Bus
 	account, storageQueue      string
+	http                       string // address to listen on
+	nats, subject              string
 }
 
 func main() {
@@ -40,6 +45,9 @@ func main() {
 	flag.StringVar(&o.subscription, "subscription", "all", "the topic's subscription")
 	flag.StringVar(&o.account, "account", "", "storage account, when the emulator has it beside that of the connection string")
 	flag.StringVar(&o.storageQueue, "storage-queue", "", "storage queue to read")
+	flag.StringVar(&o.http, "http", "", "`address` to take HTTP requests on, such as 127.0.0.1:9000")
+	flag.StringVar(&o.nats, "nats", "", "`URL` of the NATS server")
+	flag.StringVar(&o.subject, "subject", "", "NATS subject to read")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -65,12 +73,14 @@ func start(ctx context.Context, out io.Writer, ports string, o options) error {
 // check makes sure that there is something to read, and somewhere to read it.
 func (o *options) check() error {
 	switch {
-	case o.queue == "" && o.topic == "" && o.storageQueue == "":
-		return errors.New("nothing to read: give --queue, --topic or --storage-queue")
+	case o.queue == "" && o.topic == "" && o.storageQueue == "" && o.http == "" && o.subject == "":
+		return errors.New("nothing to read: give --queue, --topic, --storage-queue, --http or --subject")
 	case o.serviceBus == "" && (o.queue != "" || o.topic != ""):
 		return errors.New("no connection string of Service Bus: give --service-bus, or the --ports of a running carillon dev")
 	case o.storage == "" && o.storageQueue != "":
 		return errors.New("no connection string of a storage account: give --storage, or the --ports of a running carillon dev")
+	case o.nats == "" && o.subject != "":
+		return errors.New("no NATS server: give --nats, or the --ports of a running carillon dev")
 	}
 	return nil
 }
@@ -82,12 +92,14 @@ func (o *options) readPorts(file string) error {
 		return err
 	}
 	var ports struct {
+		NATS         string `json:"nats"`
 		ServiceBus   string `json:"serviceBus"`
 		StorageQueue string `json:"storageQueue"`
 	}
 	if err := json.Unmarshal(data, &ports); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
+	o.nats = cmp.Or(o.nats, ports.NATS)
 	o.serviceBus = cmp.Or(o.serviceBus, ports.ServiceBus)
 	o.storage = cmp.Or(o.storage, ports.StorageQueue)
 	return nil
@@ -137,6 +149,12 @@ func consume(ctx context.Context, out io.Writer, o options) error {
 	if o.storageQueue != "" {
 		run("storage queue "+o.storageQueue, readStorageQueue)
 	}
+	if o.http != "" {
+		run("http "+o.http, readHTTP)
+	}
+	if o.subject != "" {
+		run("subject "+o.subject, readSubject)
+	}
 	all.Wait()
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return cause
@@ -148,6 +166,13 @@ func consume(ctx context.Context, out io.Writer, o options) error {
 type printer struct {
 	mu  sync.Mutex
 	out io.Writer
+}
+
+// say prints a line that is of no message.
+func (p *printer) say(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintln(p.out, line)
 }
 
 func (p *printer) print(from, id, text string, has properties) {

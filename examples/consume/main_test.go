@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 )
@@ -38,20 +41,30 @@ func TestConsume(t *testing.T) {
 	defer stop()
 	from, to := io.Pipe()
 	ended := make(chan error, 1)
+	server := natsServer(t)
 	go func() {
-		o := options{queue: "orders", topic: "sales", subscription: "all", storageQueue: "letters"}
+		o := options{
+			queue: "orders", topic: "sales", subscription: "all", storageQueue: "letters", http: "127.0.0.1:0",
+			nats: server, subject: "lights.>",
+		}
 		err := start(ctx, to, ports, o)
 		_ = to.Close()
 		ended <- err
 	}()
 	var lines []string
 	bodies := 0
-	for scanner := bufio.NewScanner(from); bodies < 3 && scanner.Scan(); {
+	for scanner := bufio.NewScanner(from); bodies < 5 && scanner.Scan(); {
 		line := scanner.Text()
+		if address, ok := strings.CutPrefix(line, "listening on "); ok {
+			go post(ctx, t, address+"/hook", "four")
+		}
+		if line == "subscribed to lights.>" {
+			go publish(t, server, "lights.hall", "five")
+		}
 		if strings.HasPrefix(line, "storage queue ") {
 			line = "storage queue letters  ID" // Azure's ids are its own
 		}
-		if line == "    one" || line == "    two" || line == "    and three" {
+		if slices.Contains([]string{"    one", "    two", "    and three", "    four", "    five"}, line) {
 			bodies++
 		}
 		lines = append(lines, line)
@@ -66,10 +79,62 @@ func TestConsume(t *testing.T) {
 		"queue orders  m-1\n    {\"custom\":{\"n\":1},\"label\":\"l\"}\n    one",
 		"topic sales/all  m-2\n    two",
 		"storage queue letters  ID\n    three\n    and three",
+		"http POST /hook  o-4\n    four",
+		"subject lights.hall  o-5\n    five",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("not printed: %s\nin\n%s", want, all)
 		}
+	}
+}
+
+// natsServer returns the URL of a NATS server that ends with the test.
+func natsServer(t *testing.T) string {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(s.Shutdown)
+	return s.ClientURL()
+}
+
+// post sends a request as a job does.
+func post(ctx context.Context, t *testing.T, url, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	request.Header.Set("Idempotency-Key", "o-4")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusNoContent {
+		t.Error("answered", answer.Status)
+	}
+}
+
+// publish sends a message as a job does.
+func publish(t *testing.T, url, subject, body string) {
+	t.Helper()
+	connection, err := nats.Connect(url)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer connection.Close()
+	m := &nats.Msg{Subject: subject, Data: []byte(body), Header: nats.Header{"Nats-Msg-Id": {"o-5"}}}
+	if err := connection.PublishMsg(m); err != nil {
+		t.Error(err)
+	}
+	if err := connection.Flush(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -145,6 +210,7 @@ func TestMistakes(t *testing.T) {
 		{"", options{}},
 		{other, options{topic: "q"}},
 		{other, options{storageQueue: "q"}},
+		{other, options{subject: "q"}},
 		{filepath.Join(t.TempDir(), "absent.json"), options{queue: "q"}},
 		{broken, options{queue: "q"}},
 		{"", options{queue: "q", serviceBus: "Endpoint=nowhere"}},
@@ -157,8 +223,9 @@ func TestMistakes(t *testing.T) {
 		got = append(got, err.Error())
 	}
 	want := []string{
-		"nothing to read: give --queue, --topic or --storage-queue", "no connection string of Service Bus: give --service-bus",
-		"no connection string of a storage account: give --storage", "absent.json: no such file", "broken.json: unexpected end", "queue q: ", "storage queue q: ",
+		"nothing to read: give --queue, --topic, --storage-queue, --http or --subject", "no connection string of Service Bus: give --service-bus",
+		"no connection string of a storage account: give --storage",
+		"no NATS server: give --nats", "absent.json: no such file", "broken.json: unexpected end", "queue q: ", "storage queue q: ",
 	}
 	if !slices.EqualFunc(got, want, strings.Contains) {
 		t.Errorf("got  %q\nwant %q", got, want)

@@ -61,7 +61,6 @@ func (f Form) integer() bool { return f.Kind == FormInteger || f.Of == FormInteg
 func (f Form) add(forms []Form) []Form {
 	i := slices.IndexFunc(forms, func(g Form) bool { return g.Kind == f.Kind && g.Of == f.Of })
 	if i < 0 {
-		f.Words = slices.Clone(f.Words)
 		return append(forms, f)
 	}
 	g := &forms[i]
@@ -104,9 +103,11 @@ const (
 	noteOpen          // it may have any
 )
 
-// wants notes that a reader wants the member in a form, for whoever explores it.
-func (o *Object) wants(name string, f Form) {
+// wants notes that a reader wants the member in a form, for whoever explores it: one of some words, if there are any. These
+// are given beside the form for them not to be on the heap when nobody explores.
+func (o *Object) wants(name string, f Form, words ...string) {
 	if v := o.reader.explored; v != nil {
+		f.Words = slices.Clone(words)
 		v.asked = append(v.asked, asked{o, name, f, noteNone})
 	}
 }

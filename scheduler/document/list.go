@@ -31,7 +31,7 @@ func (o *Object) Ints(name string, minimum, maximum int64) ([]int, bool) {
 
 // Enums returns a member that is an array of the allowed words, spelled as given here.
 func (o *Object) Enums(name string, allowed ...string) ([]string, bool) {
-	o.wants(name, Form{Kind: FormList, Of: FormWord, Words: allowed})
+	o.wants(name, Form{Kind: FormList, Of: FormWord}, allowed...)
 	words, ok := elements(o, name, func(v Value, at spot) (string, bool) {
 		return o.reader.word(v, at, allowed)
 	})

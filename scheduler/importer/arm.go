@@ -89,6 +89,9 @@ func (r *reading) oneResource(v document.Value, within string, x *expressions) {
 			"it has expressions that cannot be evaluated here: give the parameters defaults, or export the deployed resource")
 	case t.text("condition") == "false":
 		r.notef(Dropped, entry, "condition", "it is false: the template does not deploy it")
+		for _, one := range inner.Items() {
+			r.notef(Dropped, cmp.Or(text(one, "name"), entry), "", "it stands in %s, which the template does not deploy", entry)
+		}
 		return
 	case isJob:
 		r.armJob(entry, t, within)

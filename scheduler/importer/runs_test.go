@@ -152,6 +152,23 @@ func TestLists(t *testing.T) {
 	}
 }
 
+// TestNotDeployed: what stands in a collection that a template does not deploy is in the report, too.
+func TestNotDeployed(t *testing.T) {
+	source := `{"resources": [{"type": "Microsoft.Scheduler/jobCollections", "name": "partners", "condition": false, "resources": [
+		{"type": "jobs", "name": "nightly", "properties": {"action": {}}}, {"type": "jobs", "properties": {"action": {}}}]}]}`
+	r, err := importer.Import("arm", []byte(source), importer.Options{})
+	if err != nil || len(r.Jobs) != 0 {
+		t.Fatalf("got %+v and %v", r, err)
+	}
+	var got []string
+	for _, n := range r.Notes {
+		got = append(got, string(n.Level)+" "+n.Entry)
+	}
+	if want := []string{"dropped partners", "dropped nightly", "dropped partners"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestPlaceWithoutName: a URI for the runner is not made with nothing in the place of a name.
 func TestPlaceWithoutName(t *testing.T) {
 	source := `{"name": "a", "rrule": "DTSTART:20260101T150916Z RRULE:FREQ=DAILY;INTERVAL=1", "unified_job_template": 7}`

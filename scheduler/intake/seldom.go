@@ -10,8 +10,8 @@ import (
 // hangs for hours is found, and what else is told is not buried.
 const tellEvery = 10 * time.Second
 
-// Seldom thins out what the log is told of one matter that the store's absence
-// makes of thousands of jobs at once. Its zero value is ready for use.
+// Seldom thins out what the log is told of one matter that comes by thousands at
+// once, such as what the store's absence makes of jobs. Its zero value is ready for use.
 type Seldom struct {
 	mu     sync.Mutex
 	told   time.Time

@@ -40,8 +40,6 @@ func (f *fleet) LoadJobs(_ context.Context, keys []scheduler.Key, each func(sche
 	return nil
 }
 
-func (*fleet) Waits() bool { return false }
-
 func (*fleet) LastRevision(context.Context) (uint64, error) { return 1, nil }
 
 func (*fleet) WrittenJobs(context.Context, uint64, func(trail.Written) bool) error { return nil }

@@ -21,10 +21,16 @@ const (
 
 	// rewritten is how many revisions are followed at most: beyond, to read all jobs is quicker.
 	rewritten = 20_000
+
+	// outlinedMost is how often a job is outlined at most until outlines are made anew: what was outlined before leaves
+	// a bit behind.
+	outlinedMost = 2 * outlinesKept
 )
 
 // outlines are what forecasts need of all jobs, so that the next one reads only what was written since.
 type outlines struct {
+	made     time.Time
+	outlined int    // how often a job was
 	asOf     uint64 // all that was written up to this revision is taken in
 	outliner scheduler.Outliner
 	all      []scheduler.Outline   // the zero one stands for a job that is gone
@@ -53,9 +59,22 @@ func (o *outlines) put(k scheduler.Key, j *scheduler.Job, damaged bool) {
 	}
 }
 
+// fresh reports whether the outlines may still be followed.
+func (o *outlines) fresh() bool {
+	return time.Since(o.made) < outlinesAge && o.outlined <= outlinedMost
+}
+
+// keep keeps outlines for the next forecast, unless they are too old.
+func (h *shared) keep(o *outlines) {
+	h.outlines.Store(o)
+	if !o.fresh() { // who was to drop them may have come while nobody had them
+		h.outlines.CompareAndSwap(o, nil)
+	}
+}
+
 // written returns the jobs that were written since the outlines were made, up to a revision; false when they cannot be followed.
 func (h *shared) written(ctx context.Context, o *outlines, last uint64) (keys []scheduler.Key, ok bool, err error) {
-	if o == nil || h.Trail == nil || last < o.asOf || last-o.asOf > rewritten {
+	if o == nil || !o.fresh() || h.Trail == nil || last < o.asOf || last-o.asOf > rewritten {
 		return nil, false, nil
 	}
 	seen := map[scheduler.Key]bool{}
@@ -90,7 +109,7 @@ func (h *shared) eachForeseen(ctx context.Context, collection string, sees func(
 		if len(keys) > outlinesKept {
 			return h.eachPlanned(ctx, collection, sees, to)
 		}
-		o = &outlines{places: make(map[scheduler.Key]int, len(keys)), damaged: map[scheduler.Key]bool{}}
+		o = &outlines{made: time.Now(), places: make(map[scheduler.Key]int, len(keys)), damaged: map[scheduler.Key]bool{}}
 		fresh := o
 		time.AfterFunc(outlinesAge, func() { h.outlines.CompareAndSwap(fresh, nil) })
 	}
@@ -98,8 +117,8 @@ func (h *shared) eachForeseen(ctx context.Context, collection string, sees func(
 	if err := r.outline(ctx, keys, o); err != nil {
 		return err
 	}
-	o.asOf = last
-	h.outlines.Store(o)
+	o.asOf, o.outlined = last, o.outlined+len(keys)
+	h.keep(o)
 	return r.addOutlined(ctx, o, func(k scheduler.Key) bool {
 		return (collection == "" || k.Collection == collection) && (sees == nil || sees(k.Collection))
 	})

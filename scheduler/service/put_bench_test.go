@@ -31,6 +31,13 @@ func (s *taking) LoadJob(context.Context, scheduler.Key) (scheduler.Stored, erro
 
 func (s *taking) Arm(context.Context, scheduler.Slot, []byte, time.Time, uint64) error { return nil }
 
+func (*taking) Waits() bool { return false }
+
+func (*taking) WatchJobs(ctx context.Context, _ func(), _ func(scheduler.Key, uint64)) error {
+	<-ctx.Done()
+	return nil
+}
+
 func (s *taking) Collections() scheduler.CheckedBucket { return oneCollection{} }
 
 func (s *taking) Secrets() scheduler.Bucket { return oneCollection{} }

@@ -1,7 +1,6 @@
 package certificates_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -13,13 +12,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/certificates"
 	"github.com/carillon-sched/carillon/cmd/carillon/certificates/authority"
+	"github.com/carillon-sched/carillon/cmd/carillon/logtest"
 )
 
 // patience bounds every wait.
@@ -68,24 +67,6 @@ func replace(t *testing.T, path, by string) {
 	}
 }
 
-// logs is what was logged.
-type logs struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logs) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logs) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // world is a server over TLS, and its files.
 type world struct {
 	t      *testing.T
@@ -93,7 +74,7 @@ type world struct {
 	ca     *authority.Authority
 	keeper *certificates.Keeper
 	server *httptest.Server
-	log    logs
+	log    logtest.Log
 }
 
 func newWorld(t *testing.T) *world {

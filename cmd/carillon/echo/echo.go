@@ -3,7 +3,7 @@
 //
 //	/echo                     200
 //	/echo/status/503          that status, to see a job fail and be retried
-//	/echo/delay/2s            200 after that time, to see a timeout
+//	/echo/delay/2s            200 after that time, to see a timeout; 503 at once while 64 others wait
 //	/echo/token               an OAuth2 access token for any client, to try authentication out;
 //	                          /echo/token/{tenant}/oauth2/token does the same where Azure AD would
 //	/echo/anything/else       200
@@ -15,6 +15,7 @@ package echo
 import (
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -26,6 +27,7 @@ import (
 const (
 	maxBody  = 1 << 20 // bytes of a request that are shown
 	maxDelay = time.Hour
+	waiting  = 64 // callers at once whose answers are delayed: as many attempts as a scheduler makes at one target by default
 )
 
 // Echo is what the handler answers.
@@ -45,7 +47,7 @@ func Handler() http.Handler {
 	mux.HandleFunc("/echo", ok)
 	mux.HandleFunc("/echo/", ok)
 	mux.HandleFunc("/echo/status/{code}", status)
-	mux.HandleFunc("/echo/delay/{duration}", delay)
+	mux.HandleFunc("/echo/delay/{duration}", delays(make(chan struct{}, waiting)).answer)
 	mux.HandleFunc("POST /echo/token", token)
 	mux.HandleFunc("POST /echo/token/{tenant}/oauth2/token", token)
 	return mux
@@ -68,7 +70,10 @@ func status(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func delay(w http.ResponseWriter, r *http.Request) {
+// delays has a value for each caller whose answer is delayed: these hold connections of the server, for nothing.
+type delays chan struct{}
+
+func (all delays) answer(w http.ResponseWriter, r *http.Request) {
 	d, err := time.ParseDuration(r.PathValue("duration"))
 	if err != nil || d < 0 || d > maxDelay {
 		http.Error(w, "the path is /echo/delay/{duration} with a duration such as 250ms or 2s", http.StatusBadRequest)
@@ -76,6 +81,14 @@ func delay(w http.ResponseWriter, r *http.Request) {
 	}
 	e, ok := receive(w, r) // before the delay: net/http notices a caller that has gone only after the body
 	if !ok {
+		return
+	}
+	select {
+	case all <- struct{}{}:
+		defer func() { <-all }()
+	default:
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, fmt.Sprintf("%d others wait for delayed answers already", waiting), http.StatusServiceUnavailable)
 		return
 	}
 	select {

@@ -80,6 +80,35 @@ func TestDelay(t *testing.T) {
 	})
 }
 
+// TestDelaysAreBounded shows that callers without a token cannot take all connections of a server with delayed answers.
+func TestDelaysAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := echo.Handler()
+		ask := func(ctx context.Context, path string) *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, path, http.NoBody))
+			return w
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		for range 64 {
+			go ask(ctx, "/echo/delay/1h")
+		}
+		synctest.Wait()
+		w := ask(t.Context(), "/echo/delay/1s")
+		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" {
+			t.Errorf("got %d %s, Retry-After %q", w.Code, w.Body, w.Header().Get("Retry-After"))
+		}
+		if w := ask(t.Context(), "/echo"); w.Code != http.StatusOK {
+			t.Errorf("what is not delayed: got %d", w.Code)
+		}
+		leave()
+		synctest.Wait()
+		if w := ask(t.Context(), "/echo/delay/1s"); w.Code != http.StatusOK {
+			t.Errorf("when they have gone: got %d %s", w.Code, w.Body)
+		}
+	})
+}
+
 func TestToken(t *testing.T) {
 	form := func(url, body string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()

@@ -1,7 +1,6 @@
 package node_test
 
 import (
-	"bytes"
 	"fmt"
 	"log/slog"
 	"os"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/logtest"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
@@ -34,32 +34,14 @@ type site struct {
 	*node.Node
 
 	js    jetstream.JetStream
-	log   *logLines
+	log   *logtest.Log
 	close func()
-}
-
-// logLines is a log that a test looks into while it is written.
-type logLines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logLines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logLines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // open starts a server and a node on a directory. It does not run.
 func open(t *testing.T, dir string, key seal.Key) *site {
 	t.Helper()
-	log := &logLines{}
+	log := &logtest.Log{}
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s, err := embedded.Start(t.Context(), embedded.Config{Dir: dir, Logger: logger})
 	if err != nil {

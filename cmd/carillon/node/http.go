@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"log/slog"
+	"log"
 	"net"
 	"net/http"
 	"time"
@@ -45,7 +45,7 @@ func (n *Node) serveHTTP(ctx context.Context, g *errgroup.Group) *webServer {
 	w.server = &http.Server{
 		Handler:           endTails(tails, n.handler()),
 		ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		ErrorLog:    slog.NewLogLogger(n.log.Handler(), slog.LevelWarn),
+		ErrorLog:    log.New(&complaints{log: n.log}, "", 0),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	clients.Watch(w.server, readBodyTimeout)

@@ -3,7 +3,10 @@ package secrets
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
@@ -205,7 +208,8 @@ func printRotation(t *terminal.Terminal, r *view.Rotation) {
 
 // Keygen makes a key.
 type Keygen struct {
-	ID string `name:"id" help:"Id of the key: letters, digits, - and _. Default: today's date with a few random characters." placeholder:"ID"`
+	ID   string `name:"id" help:"Id of the key: letters, digits, - and _. Default: today's date with a few random characters." placeholder:"ID"`
+	File string `help:"Write the line to a new file that its owner alone may read. A file that is there stays as it is." placeholder:"FILE"`
 }
 
 // Help shows examples.
@@ -216,7 +220,7 @@ they must be set again.
 
 Examples:
 
-    (umask 077; carillon secrets keygen > secret.key)
+    carillon secrets keygen --file secret.key
     carillon serve --secret-key-file secret.key
     carillon secrets keygen --id 2026-03 >> secret.key`
 }
@@ -227,9 +231,32 @@ func (c Keygen) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return terminal.Usage(err)
 	}
+	if c.File != "" {
+		return c.write(t, k)
+	}
 	if t.JSON {
 		return t.PrintJSON(map[string]string{"id": k.ID(), "line": k.Text()})
 	}
 	t.Printf("%s\n", k.Text())
+	return nil
+}
+
+// write puts the key into the file, unless that is there.
+func (c Keygen) write(t *terminal.Terminal, k seal.Key) error {
+	_, err := os.Stat(c.File)
+	made := errors.Is(err, fs.ErrNotExist)
+	if made {
+		err = writeKey(c.File, k)
+	}
+	switch {
+	case err != nil:
+		return keyFileError(c.File, err)
+	case t.JSON:
+		return t.PrintJSON(map[string]any{"file": c.File, "made": made})
+	case made:
+		t.Printf("%s: a new key, %s\n", c.File, k.ID())
+	default:
+		t.Printf("%s: is there, and stays as it is\n", c.File)
+	}
 	return nil
 }

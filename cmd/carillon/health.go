@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+)
+
+type healthCmd struct {
+	Address string        `arg:"" name:"url" optional:"" help:"What to ask; without a path /readyz is meant." default:"http://127.0.0.1:8080" env:"CARILLON_SERVER"`
+	Timeout time.Duration `help:"How long to wait for the answer." default:"5s" placeholder:"DURATION"`
+}
+
+// Help shows examples.
+func (healthCmd) Help() string {
+	return `The exit code is 0 when the process answers that it is ready, and else 1: a health check for containers that hold
+nothing but this binary, and for scripts. It needs no token.
+
+Examples:
+
+    carillon health
+    carillon health http://127.0.0.1:8080/healthz
+    carillon health http://127.0.0.1:5300/health                 # carillon emulate`
+}
+
+// maxHealth is how much of an answer is read, in bytes.
+const maxHealth = 64 << 10
+
+// Run asks once.
+func (c healthCmd) Run(ctx context.Context, t *terminal.Terminal) error {
+	target, err := url.Parse(c.Address)
+	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
+		return terminal.Usagef("%q is no URL, such as http://127.0.0.1:8080", c.Address)
+	}
+	if target.Path == "" {
+		target.Path = "/readyz"
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("no answer within %s", c.Timeout))
+	defer cancel()
+	status, body, err := ask(ctx, target.String())
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", target, err)
+	}
+	if status != http.StatusOK {
+		return fmt.Errorf("%s: %d: %s", target, status, reason(body))
+	}
+	if t.JSON {
+		return t.PrintJSON(map[string]any{"ready": true, "url": target.String()})
+	}
+	t.Printf("%s is ready\n", target)
+	return nil
+}
+
+// ask sends a GET and returns what is answered.
+func ask(ctx context.Context, target string) (status int, body []byte, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, http.NoBody)
+	if err != nil {
+		return 0, nil, err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if outer, ok := errors.AsType[*url.Error](err); ok {
+		return 0, nil, outer.Err // without the URL, which the caller tells
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	defer answer.Body.Close()
+	body, err = io.ReadAll(io.LimitReader(answer.Body, maxHealth))
+	return answer.StatusCode, body, err
+}
+
+// reason is what an answer says is missing: the message of an error, or its whole text.
+func reason(body []byte) string {
+	var told struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(body, &told) == nil && told.Error.Message != "" {
+		return told.Error.Message
+	}
+	return string(body)
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The jobs of examples/compose/jobs, how often they run, and whether the consumer prints the occurrence that a message
+// is of: a storage queue gives messages ids of its own, and what is published on NATS is for who listens just then.
+var (
+	jobs   = map[string]bool{"http": true, "service-bus-queue": true, "service-bus-topic": true, "storage-queue": false, "nats": false}
+	period = 10 * time.Second
+)
+
+// api is where the first scheduler of the stack answers.
+const api = "http://127.0.0.1:" + port
+
+// record is what a history record tells.
+type record struct {
+	Due        time.Time `json:"expectedExecutionTime"`
+	Start      time.Time `json:"startTime"`
+	Status     string    `json:"status"`
+	Occurrence string    `json:"occurrence"`
+}
+
+// compare makes sure that each occurrence of each job ran and, if the consumer can tell, arrived.
+func (r *run) compare(ctx context.Context, seen *seen) error {
+	r.say("compare the history with what arrived")
+	var problems []error
+	for job, told := range jobs {
+		records, err := history(ctx, job)
+		if err != nil {
+			return err
+		}
+		if lost := gaps(records); len(lost) > 0 {
+			problems = append(problems, fmt.Errorf("%s: no completed run for %s", job, strings.Join(lost, ", ")))
+		}
+		for _, rec := range records {
+			r.figures.Occurrences++
+			r.figures.LatestSeconds = max(r.figures.LatestSeconds, rec.Start.Sub(rec.Due).Seconds())
+		}
+		if told {
+			problems = append(problems, r.arrived(ctx, seen, records))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// arrived makes sure that the consumer printed each occurrence that has completed.
+func (r *run) arrived(ctx context.Context, seen *seen, records []record) error {
+	for _, rec := range records {
+		if err := seen.waitFor(ctx, rec.Occurrence); err != nil {
+			return err
+		}
+		r.figures.Repeated += seen.counts()[rec.Occurrence] - 1
+	}
+	return nil
+}
+
+// gaps returns the times between the first and the last record at which a job was due and has no completed run.
+func gaps(records []record) (lost []string) {
+	done := map[time.Time]bool{}
+	var due []time.Time
+	for _, r := range records {
+		at := r.Due.UTC()
+		due = append(due, at)
+		done[at] = done[at] || r.Status == "Completed"
+	}
+	if len(due) == 0 {
+		return []string{"any time"}
+	}
+	for at, last := slices.MinFunc(due, time.Time.Compare), slices.MaxFunc(due, time.Time.Compare); !at.After(last); at = at.Add(period) {
+		if !done[at] {
+			lost = append(lost, at.Format(time.TimeOnly))
+		}
+	}
+	return lost
+}
+
+// history returns the records of a job.
+func history(ctx context.Context, job string) (records []record, err error) {
+	next := "/jobCollections/default/jobs/" + job + "/history?$top=100"
+	for next != "" {
+		var page struct {
+			Value []struct {
+				Properties record `json:"properties"`
+			} `json:"value"`
+			NextLink string `json:"nextLink"`
+		}
+		if err := get(ctx, api+strings.TrimPrefix(next, api), &page); err != nil {
+			return nil, err
+		}
+		for _, v := range page.Value {
+			records = append(records, v.Properties)
+		}
+		next = page.NextLink
+	}
+	return records, nil
+}
+
+// get reads a JSON document.
+func get(ctx context.Context, url string, into any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", url, answer.Status)
+	}
+	return json.NewDecoder(answer.Body).Decode(into)
+}
