@@ -216,7 +216,7 @@ func TestBrokenCertificates(t *testing.T) {
 // TestExpiredCertificate lets time pass until clients refuse the certificate, which the log says once.
 func TestExpiredCertificate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dir, log := t.TempDir(), &logs{}
+		dir, log := t.TempDir(), &logtest.Log{}
 		pair(t, newAuthority(t, "one"), dir, "server", x509.ExtKeyUsageServerAuth)
 		k, err := certificates.Open(certificates.Files{
 			Cert: filepath.Join(dir, "server.crt"), Key: filepath.Join(dir, "server.key"),
