@@ -52,7 +52,7 @@ var (
 func plainer(n *kong.Node, err error) error {
 	text := err.Error()
 	if m := oneOf.FindStringSubmatch(text); m != nil {
-		words := strings.Split(strings.TrimSuffix(m[2], `,""`), ",")
+		words := strings.Split(strings.TrimPrefix(strings.TrimSuffix(m[2], `,""`), `"",`), ",")
 		name, all := strings.Trim(m[1], "[<>]"), strings.ReplaceAll(strings.Join(words, ", "), `"`, "")
 		return fmt.Errorf("%s: %s is not one of %s", name, m[3], all)
 	}

@@ -36,6 +36,7 @@ func TestFaults(t *testing.T) {
 		{"GET", jobs + "?api-version=2016-03-01&$top=1", "", `200 "default/job"`},
 		{"GET", jobs + "?$filter=state+ne+enabled", "", `400 "path":"$filter"|state eq enabled|disabled`},
 		{"GET", jobs + "/job/history?$filter=status+eq+done", "", `400 "path":"$filter"|completed`},
+		{"GET", jobs + "/job/history?$filter=actionType+eq+Fax", "", `400 "path":"$filter"|actionType \"Fax\" is none; there are Http`},
 		{"GET", jobs + "/job/history?follow=maybe", "", `400 "path":"follow"`},
 		{"GET", jobs + "/none/history?follow=true", "", `404 "ResourceNotFound"`},
 		{"GET", "/jobCollections/none/history?follow=true", "", `404 "ResourceNotFound"`},

@@ -23,8 +23,13 @@ func (q *HistoryQuery) Admits(r *scheduler.Record, incarnation string, exists bo
 	return (q.Sees == nil || q.Sees(r.Job.Collection)) && q.RecordFilter.Admits(r, incarnation, exists)
 }
 
-// check makes sure that what is asked for exists.
+// check makes sure that there is what is asked for.
 func (r Reader) check(ctx context.Context, q *HistoryQuery) error {
+	for _, kind := range q.ActionTypes {
+		if wrong := r.unknownAction(kind); wrong != "" {
+			return scheduler.Invalid("$filter", "actionType "+wrong)
+		}
+	}
 	switch k := q.Key; {
 	case k.Job != "":
 		return k.Validate()

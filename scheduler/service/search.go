@@ -76,9 +76,8 @@ func (r Reader) checkSearch(ctx context.Context, q *scheduler.JobQuery, p view.P
 	if !q.From.IsZero() && !q.Before.IsZero() && !q.From.Before(q.Before) {
 		return at, scheduler.Invalid("nextAfter", "is not before nextBefore: no job can be between them")
 	}
-	is := func(kind string) bool { return strings.EqualFold(kind, q.Action) }
-	if kinds := r.shared.Actions.Types(); q.Action != "" && !slices.ContainsFunc(kinds, is) {
-		return at, scheduler.Invalid("actionType", fmt.Sprintf("%q is none; there are %s", q.Action, strings.Join(kinds, ", ")))
+	if wrong := r.unknownAction(q.Action); q.Action != "" && wrong != "" {
+		return at, scheduler.Invalid("actionType", wrong)
 	}
 	q.Collections = sorted(q.Collections)
 	if !alone(q) {
@@ -89,6 +88,15 @@ func (r Reader) checkSearch(ctx context.Context, q *scheduler.JobQuery, p view.P
 		return at, nil
 	}
 	return scheduler.Key{Collection: q.Collections[0], Job: p.After}, r.shared.exists(ctx, q.Collections[0])
+}
+
+// unknownAction says that there is no such type of action, in any letter case; "" when there is.
+func (r Reader) unknownAction(asked string) string {
+	kinds := r.shared.Actions.Types()
+	if slices.ContainsFunc(kinds, func(kind string) bool { return strings.EqualFold(kind, asked) }) {
+		return ""
+	}
+	return fmt.Sprintf("%q is none; there are %s", asked, strings.Join(kinds, ", "))
 }
 
 // sorted returns collections in order, each once; nil for nil.

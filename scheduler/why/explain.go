@@ -116,7 +116,8 @@ func (q *Question) stalled(p Place) bool {
 	return p.Running && p.Baton.MayRun().Add(q.Job.Def.Timeout+stallAfter).Before(q.Now)
 }
 
-const overdueHint = "no worker has taken it, or it waits for its turn: see whether a scheduler runs, and whether its workers are busy"
+const overdueHint = "no worker has taken it, or it waits for its turn: see whether a scheduler runs and is ready " +
+	"(/readyz says why it is not), and whether its workers are busy"
 
 const targetHint = "carillon describe shows the target; the collection's targets set its rates, its concurrency and its circuit"
 

@@ -29,6 +29,7 @@ type Keeper struct {
 
 	now  atomic.Pointer[loaded]
 	seen [3][]byte // what was in the files when they were last looked at
+	over time.Time // the end of the server's certificate, once it was told that this has passed
 }
 
 // loaded is what the files held.
@@ -80,6 +81,7 @@ func (k *Keeper) Run(ctx context.Context) {
 	tick := time.NewTicker(k.every)
 	defer tick.Stop()
 	for {
+		k.tellExpired(time.Now())
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -91,6 +93,15 @@ func (k *Keeper) Run(ctx context.Context) {
 		case changed:
 			k.log.Info("certificates were read again", "cert", k.files.Cert)
 		}
+	}
+}
+
+// tellExpired warns, once for each certificate, that clients refuse that of the server from now on.
+func (k *Keeper) tellExpired(now time.Time) {
+	end := k.now.Load().config.Certificates[0].Leaf.NotAfter
+	if now.After(end) && !end.Equal(k.over) {
+		k.over = end
+		k.log.Warn("the certificate has expired: clients refuse it", "cert", k.files.Cert, "end", end)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/certificates"
@@ -210,6 +211,30 @@ func TestBrokenCertificates(t *testing.T) {
 	if got := w.get(w.client(w.ca)); got != "nobody" || strings.Count(w.log.String(), "level=WARN") != 3 {
 		t.Errorf("%s\n%s", got, w.log.String())
 	}
+}
+
+// TestExpiredCertificate lets time pass until clients refuse the certificate, which the log says once.
+func TestExpiredCertificate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, log := t.TempDir(), &logtest.Log{}
+		pair(t, newAuthority(t, "one"), dir, "server", x509.ExtKeyUsageServerAuth)
+		k, err := certificates.Open(certificates.Files{
+			Cert: filepath.Join(dir, "server.crt"), Key: filepath.Join(dir, "server.key"),
+		}, time.Minute, slog.New(slog.NewTextHandler(log, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go k.Run(ctx)
+		for _, want := range []int{0, 1, 1} {
+			time.Sleep(59 * time.Minute) // it is good for an hour
+			synctest.Wait()
+			if got := strings.Count(log.String(), "the certificate has expired"); got != want {
+				t.Errorf("told %d times, want %d: %s", got, want, log.String())
+			}
+		}
+	})
 }
 
 // TestOldTLSIsRefused offers no more than TLS 1.1 (RFC 8996).

@@ -132,7 +132,7 @@ func TestProblems(t *testing.T) {
 		"syntax.json:3:1: a: expected a value",
 		"empty.yaml: the document is empty",
 		"text.yaml:1:1: must be an object, not a string",
-		`1st.yaml:1:1: job: "1st" must begin with a letter`,
+		`1st.yaml:1:1: name: is missing, and the file cannot name the job: "1st" must begin with a letter`,
 		"unset.yaml:3:8: action.uri: the variable CARILLON_NO is not set",
 		"unset.yaml:3:8: action.uri: the variable CARILLON_NOR is not set",
 		"nameless.yml:3:1: name: is missing: among several jobs of a file, each must have one",

@@ -166,6 +166,10 @@ func (r Reader) key(file string, doc document.Value, only bool) (scheduler.Key, 
 		return scheduler.Key{}, document.Problem{Path: "name", Message: "is missing"}
 	default:
 		name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+		if err := scheduler.ValidateName("file", name); err != nil {
+			why := scheduler.ProblemsIn(err)[0].Message
+			return scheduler.Key{}, document.Problem{Path: "name", Message: "is missing, and the file cannot name the job: " + why}
+		}
 	}
 	if c, job, cut := strings.Cut(name, "/"); cut {
 		return scheduler.Key{Collection: c, Job: job}, nil
