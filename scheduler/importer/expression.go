@@ -12,6 +12,7 @@ import (
 type expressions struct {
 	parameters, variables document.Value
 	depth                 int
+	room                  *int // what is left of roomOfTemplate
 
 	copying bool // a copy of a resource is being made,
 	copy    int  // the one of this number, from 0
@@ -25,7 +26,7 @@ func (x *expressions) copied(i int) *expressions {
 }
 
 func newExpressions(template document.Value) *expressions {
-	x := &expressions{}
+	x := &expressions{room: new(roomOfTemplate)}
 	x.parameters, _ = template.Member("parameters")
 	x.variables, _ = template.Member("variables")
 	return x
@@ -64,6 +65,13 @@ func (x *expressions) evaluate(v document.Value, path string, unknown *[]string)
 		return v
 	}
 }
+
+// roomOfTemplate is how many bytes the results of all calls of a template may have, and each call takes some: variables that
+// double one another would take all there is. What goes beyond has no value.
+const (
+	roomOfTemplate = 64 << 20
+	roomOfCall     = 64
+)
 
 // deepest is how many variables may refer to one another in a row.
 const deepest = 32
@@ -161,7 +169,7 @@ func (x *expressions) call(name string, arguments []document.Value) (v document.
 		return x.copyIndex(arguments)
 	}
 	texts, ok := scalars(arguments)
-	if !ok || len(texts) == 0 {
+	if !ok || len(texts) == 0 || !x.takes(texts) {
 		return v, false
 	}
 	switch {
@@ -186,6 +194,15 @@ func (x *expressions) call(name string, arguments []document.Value) (v document.
 		return x.inner(x.variables.Member(texts[0]))
 	}
 	return v, false
+}
+
+// takes takes the room of a call with arguments, if there is enough.
+func (x *expressions) takes(arguments []string) bool {
+	*x.room -= roomOfCall
+	for _, text := range arguments {
+		*x.room -= len(text)
+	}
+	return *x.room >= 0
 }
 
 // scalars are the texts of values, all of which have one.

@@ -2,6 +2,7 @@ package importer_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -193,15 +194,20 @@ func TestExpressions(t *testing.T) {
 		`[variables('v').none]`:                            "",
 		`[variables('v').a[0]`:                             "",
 		`[variables('endless')]`:                           "",
+		`[variables('v30')]`:                               "", // a thousand million bytes
 		`[copyIndex()]`:                                    "",
 		`[resourceGroup().location]`:                       "",
 		`[concat(variables('v'))]`:                         "",
 		`['a' 'b']`:                                        "",
 	}
+	variables := map[string]any{"v": map[string]any{"a": []string{"x", "y"}}, "endless": "[variables('endless')]", "v0": "x"}
+	for i := range 30 {
+		variables[fmt.Sprintf("v%d", i+1)] = fmt.Sprintf("[concat(variables('v%d'), variables('v%[1]d'))]", i)
+	}
 	for expression, want := range tests {
 		source, err := json.Marshal(map[string]any{
 			"parameters": map[string]any{"p": map[string]any{"defaultValue": "P"}},
-			"variables":  map[string]any{"v": map[string]any{"a": []string{"x", "y"}}, "endless": "[variables('endless')]"},
+			"variables":  variables,
 			"resources": []any{map[string]any{
 				"type": "Microsoft.Scheduler/jobCollections/jobs", "name": "c/j", "properties": map[string]any{"action": expression},
 			}},
