@@ -105,7 +105,7 @@ func peek(ctx context.Context) error {
 
 func schedule(ctx context.Context) error {
 	return onQueue(ctx, "schedule", func(sender *azservicebus.Sender, receiver *azservicebus.Receiver) error {
-		due := time.Now().Add(time.Second)
+		due := time.Now().Add(time.Second).Truncate(time.Millisecond) // as AMQP has it
 		numbers, err := sender.ScheduleMessages(ctx, []*azservicebus.Message{{Body: []byte("no")}}, due.Add(time.Hour), nil)
 		if err != nil {
 			return err
