@@ -88,6 +88,7 @@ func TestAPI(t *testing.T) {
 		{"audit.default", `{"kind": "collection"}`, `200 {"value":[],"nextLink":null}`},
 		{"audit", `{"who": "nobody", "until": "2099-01-01T00:00:00Z"}`, `200 {"value":[],"nextLink":null}`},
 		{"audit", `{"kind": "nonsense"}`, `400 "path":"kind"`},
+		{"audit", `{"op": "nonsense"}`, `400 "path":"op"`},
 		{"audit", `{"$skiptoken": "x"}`, `400 "path":"$skiptoken"`},
 		{"audit", `{"since": "soon", "$filter": ""}`, `400 "path":"since" "path":"$filter"`},
 		{"delete.default.job", "", "200"},

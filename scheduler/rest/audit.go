@@ -20,7 +20,7 @@ var (
 	auditOptions = slices.Concat(pageOptions, []openapi.Parameter{
 		openapi.Query("kind", openapi.OneOf(trail.Kinds...), "only changes of such things"),
 		openapi.Query("who", openapi.Text, "only those that somebody of that name made"),
-		openapi.Query("op", openapi.Text, "only such changes: put, patch, delete, …"),
+		openapi.Query("op", openapi.OneOf(trail.Ops...), "only such changes"),
 		openapi.Query("since", openapi.Instant, "only those at that time, or later"),
 		openapi.Query("until", openapi.Instant, "only those before that time"),
 	}, followOptions)

@@ -155,6 +155,7 @@ func TestExamples(t *testing.T) {
 				w.must(http.MethodPut, "/secrets/"+found[1], `{"value": "x"}`)
 			}
 			name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+			w.do(http.MethodDelete, "/jobCollections/default/jobs/"+name, "") // of an example of the same name in another folder
 			if r := w.do(http.MethodPut, "/jobCollections/default/jobs/"+name, string(d.JSON())); r.status != http.StatusCreated {
 				t.Errorf("%s: %d %s", path, r.status, r.body)
 			}

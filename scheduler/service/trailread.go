@@ -30,6 +30,9 @@ func (q *TrailQuery) check() error {
 	if q.Kind != "" && !slices.Contains(trail.Kinds, q.Kind) {
 		return scheduler.Invalid("kind", fmt.Sprintf("%q is not one of job, collection, secret, token, system", q.Kind))
 	}
+	if q.Op != "" && !slices.Contains(trail.Ops, q.Op) {
+		return scheduler.Invalid("op", fmt.Sprintf("%q is not one of %s", q.Op, strings.Join(trail.Ops, ", ")))
+	}
 	if q.Job != "" {
 		return scheduler.Key{Collection: q.Collection, Job: q.Job}.Validate()
 	}

@@ -24,6 +24,9 @@ const (
 // Kinds are all kinds.
 var Kinds = []Kind{Job, Collection, Secret, Token, System}
 
+// Ops are all that may have been done to them.
+var Ops = []string{"put", "patch", "delete", "enable", "disable", "run", "resubmit", "create", "revoke", "rotate", "repair"}
+
 // By is who made a change, as far as that is certain.
 type By struct {
 	Name    string `json:"name,omitempty"`    // "" when anybody might have
@@ -50,7 +53,7 @@ type Entry struct {
 
 	Time       time.Time `json:"time"` // of the change
 	Kind       Kind      `json:"kind"`
-	Op         string    `json:"op"`                   // put, patch, delete, enable, disable, run, resubmit, create, revoke, rotate, repair
+	Op         string    `json:"op"`                   // one of Ops
 	Collection string    `json:"collection,omitempty"` // of a job, or the collection itself
 	Job        string    `json:"job,omitempty"`
 	Name       string    `json:"name,omitempty"` // of a secret or a token, or what of the system was changed
