@@ -35,5 +35,6 @@ func takeTurn(ctx context.Context, q *fairqueue.Queue) (release func(), err erro
 	if errors.Is(err, fairqueue.ErrFull) {
 		err = fmt.Errorf("%w: %w", scheduler.ErrUnavailable, err)
 	}
+	runtime.Gosched() // Those who wake each other here would else keep the processors from what came over the network.
 	return release, err
 }
