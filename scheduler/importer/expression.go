@@ -196,7 +196,7 @@ func (x *expressions) call(name string, arguments []document.Value) (v document.
 	return v, false
 }
 
-// takes takes the room of a call with arguments, if there is enough.
+// takes reports whether there is room for a call with arguments, and takes it.
 func (x *expressions) takes(arguments []string) bool {
 	*x.room -= roomOfCall
 	for _, text := range arguments {
