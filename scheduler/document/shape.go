@@ -10,6 +10,18 @@ type Shape struct {
 	Members  *Members // of the object that it is, or that its elements are; else nil
 }
 
+// Flat returns the shape of a document that is written without its envelope: the members of the object called envelope come
+// first, and then those beside it.
+func (s *Shape) Flat(envelope string) *Shape {
+	flat := &Members{Known: slices.Clone(s.Members.Member(envelope).Members.Known)}
+	for _, m := range s.Members.Known {
+		if m.Name != envelope {
+			flat.Known = append(flat.Known, m)
+		}
+	}
+	return &Shape{Forms: s.Forms, Members: flat}
+}
+
 // Members are what an object may have.
 type Members struct {
 	Known  []*Shape // in the order in which readers ask for them

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -267,22 +266,17 @@ func (d *door) plant() {
 // 4xx, or a result that says so, and nothing written; and what was done reads back as it was answered. -hostile.seed=0 draws others, and
 // CARILLON_FUZZ_TIME=10m goes on for ten minutes.
 func TestHostileRequests(t *testing.T) {
-	seed, count := *hostileSeed, 10_000
+	seed := *hostileSeed
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
-	if testing.Short() {
-		count /= 10
-	}
-	span, asked := climb.Span(t)
-	end := time.Now().Add(span)
 	w := newWorld(t)
 	w.api()
 	w.ingest()
 	d := &door{world: w, t: t, r: rand.New(rand.NewPCG(seed, 0)), results: w.results()}
 	requests, specs := natsapi.Subjects()
 	answers := map[string]int{}
-	for n := 0; n < count || asked && time.Now().Before(end); n++ {
+	for n := range climb.Rounds(t, 10_000) {
 		if n%500 == 0 {
 			d.plant()
 		}

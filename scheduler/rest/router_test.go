@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -254,19 +253,14 @@ func (w *router) mustBeWhole() {
 // TestRouter sends ten thousand requests, drawn at random: each is done, or refused with a status of 4xx and nothing written, and what was
 // done reads back as it was answered. -router.seed=0 draws others, and CARILLON_FUZZ_TIME=10m goes on for ten minutes.
 func TestRouter(t *testing.T) {
-	seed, count := *routerSeed, 10_000
+	seed := *routerSeed
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
-	if testing.Short() {
-		count /= 10
-	}
-	span, asked := climb.Span(t)
-	end := time.Now().Add(span)
 	w := newRouter(t)
 	d := &drawn{r: rand.New(rand.NewPCG(seed, 0)), routes: rest.Routes()}
 	answers, spoilt := map[int]int{}, 0
-	for n := 0; n < count || asked && time.Now().Before(end); n++ {
+	for n := range climb.Rounds(t, 10_000) {
 		text := d.request()
 		answer, req, wrong := w.judge(t.Context(), text)
 		if len(wrong) > 0 {

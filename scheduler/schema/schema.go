@@ -73,15 +73,7 @@ const envelope = "properties"
 // plainJob returns the schema of a job without an envelope, whose members are
 // those of the properties and those beside them.
 func (w *writer) plainJob(shape *document.Shape) document.Value {
-	outer, inner := shape.Members, shape.Members.Member(envelope).Members
-	plain := document.Members{}
-	plain.Known = append(plain.Known, inner.Known...)
-	for _, s := range outer.Known {
-		if s.Name != envelope {
-			plain.Known = append(plain.Known, s)
-		}
-	}
-	return w.object("job", &plain, "object").With(object(is("type", text("null"))), "properties."+envelope)
+	return w.object("job", shape.Flat(envelope).Members, "object").With(object(is("type", text("null"))), "properties."+envelope)
 }
 
 // has returns the schema of objects that have a member of some type.

@@ -48,22 +48,11 @@ type Documents map[string]*document.Shape
 
 // New returns the documents for the action types of a registry.
 func New(actions scheduler.ActionReader) Documents {
-	return Documents{"job": plain(scheduler.JobShape(actions)), "collection": plain(scheduler.CollectionShape())}
+	return Documents{"job": scheduler.JobShape(actions).Flat(envelope), "collection": scheduler.CollectionShape().Flat(envelope)}
 }
 
 // envelope is the member of a document that holds the others.
 const envelope = "properties"
-
-// plain returns a shape without an envelope: what stands in it comes first.
-func plain(s *document.Shape) *document.Shape {
-	members := document.Members{Known: slices.Clone(s.Members.Member(envelope).Members.Known)}
-	for _, m := range s.Members.Known {
-		if m.Name != envelope {
-			members.Known = append(members.Known, m)
-		}
-	}
-	return &document.Shape{Forms: s.Forms, Members: &members}
-}
 
 // Find returns what there is at a path, such as job.recurrence.schedule,
 // collection.quota or job.action.errorAction[1].request.uri. Names are taken in

@@ -2,6 +2,7 @@ package climb
 
 import (
 	"cmp"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -103,6 +104,24 @@ func Span(tb testing.TB) (span time.Duration, asked bool) {
 		tb.Fatalf("%s: %v", FuzzTime, err)
 	}
 	return span, true
+}
+
+// Rounds counts the rounds of a test that draws what it tries: so many, a tenth of them with -short, and as many more as there is
+// time for when [FuzzTime] says how long.
+func Rounds(tb testing.TB, count int) iter.Seq[int] {
+	tb.Helper()
+	if testing.Short() {
+		count /= 10
+	}
+	span, asked := Span(tb)
+	end := time.Now().Add(span)
+	return func(yield func(int) bool) {
+		for n := 0; n < count || asked && time.Now().Before(end); n++ {
+			if !yield(n) {
+				return
+			}
+		}
+	}
 }
 
 // step tries one change of a known input.
