@@ -90,6 +90,39 @@ func (s *Store) EachDetached(
 	}, func(*nats.Msg) {})
 }
 
+// FindDetached calls found for the batons of detached runs of these jobs, waiting or running, in no particular order. It is
+// one request for each lane, for up to 512 keys, if there are not very many; else one for each job, see [Store.EachDetached].
+func (s *Store) FindDetached(
+	ctx context.Context, keys []scheduler.Key, found func(slot scheduler.Slot, st scheduler.Stored, running bool),
+) error {
+	of := make([][]scheduler.Key, s.lanes)
+	for _, k := range keys {
+		of[s.Lane(k)] = append(of[s.Lane(k)], k)
+	}
+	for lane, keys := range of {
+		var filters []string
+		for _, k := range keys {
+			own := scheduler.Slot{Key: k}
+			filters = append(filters, s.timerSubject(own)+".*", s.fireSubject(own)+".*")
+		}
+		err := s.lastMatching(ctx, s.cfg.stream(timersStream(lane)), filters, 0, multiMost, func(m *jetstream.RawStreamMsg) {
+			if slot, ok := s.slotOf(m.Subject); ok {
+				st := scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}
+				found(slot, st, m.Subject == s.fireSubject(slot))
+			}
+		})
+		if err == nil {
+			continue
+		}
+		for _, k := range keys { // the server refuses more than it gives in one answer
+			if err := s.EachDetached(ctx, k, found); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Arm makes a baton wait until at. waiting is the sequence of the waiting
 // baton it replaces, 0 when none may wait. scheduler.ErrConflict otherwise.
 func (s *Store) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {

@@ -52,13 +52,20 @@ func (s *Store) lastBefore(ctx context.Context, stream, subject string, upTo uin
 // lastOf calls each for the last message of every subject that has one, up to a
 // sequence (0: no bound), when all have come.
 func (s *Store) lastOf(ctx context.Context, stream string, subjects []string, upTo uint64, each func(*jetstream.RawStreamMsg)) error {
-	if len(subjects) == 0 {
+	return s.lastMatching(ctx, stream, subjects, upTo, len(subjects), each)
+}
+
+// lastMatching is lastOf for filters, which match so many subjects at most.
+func (s *Store) lastMatching(
+	ctx context.Context, stream string, filters []string, upTo uint64, most int, each func(*jetstream.RawStreamMsg),
+) error {
+	if len(filters) == 0 {
 		return nil // the server would ask what is wanted
 	}
 	for range lastOfTries {
-		found, whole := make([]*jetstream.RawStreamMsg, 0, len(subjects)), true
-		get := directRequest{Subjects: subjects, UpTo: upTo}
-		err := s.directGet(ctx, stream, get, len(subjects), func(raw *jetstream.RawStreamMsg) bool {
+		found, whole := make([]*jetstream.RawStreamMsg, 0, len(filters)), true
+		get := directRequest{Subjects: filters, UpTo: upTo}
+		err := s.directGet(ctx, stream, get, most, func(raw *jetstream.RawStreamMsg) bool {
 			found = append(found, raw)
 			return true
 		}, func(last *nats.Msg) { whole = last.Header.Get("Description") != brokenOff })

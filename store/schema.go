@@ -14,7 +14,10 @@ import (
 //
 //	1  the first; it has no number in the store
 //	2  records under their public names, jobs that begin again after their end
-const schema = 2
+const schema = Schema
+
+// Schema is the form of what this version writes. A store of a later one is refused.
+const Schema = 2
 
 // DataSetting is the Setting of a [SettingError] for which what is stored is to blame.
 const DataSetting = "store"

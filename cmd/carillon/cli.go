@@ -31,6 +31,8 @@ type cli struct {
 	Describe   describeCmd        `cmd:"" help:"Show one job, when it runs next, and its last attempt."`
 	Edit       editCmd            `cmd:"" help:"Change a job in your editor."`
 	Export     exportCmd          `cmd:"" help:"Print jobs and collections as job files."`
+	Backup     backupCmd          `cmd:"" help:"Write all that a scheduler has into one file, while it works."`
+	Restore    restoreCmd         `cmd:"" help:"Bring back what a backup has, also elsewhere."`
 	Import     importfile.Command `cmd:"" help:"Make job files of what other schedulers have."`
 	Run        runCmd             `cmd:"" help:"Run jobs now, besides their schedule."`
 	Resubmit   resubmitCmd        `cmd:"" help:"Run occurrences again that failed."`

@@ -20,18 +20,18 @@ import (
 )
 
 // options are the connection options that the flags ask for.
-func (f natsFlags) options() []nats.Option {
+func (f natsConn) options() []nats.Option {
 	return remote.ConnectOptions(f.Creds, f.Inbox, f.files())
 }
 
 // files are what the connection trusts and shows.
-func (f natsFlags) files() certificates.Client {
+func (f natsConn) files() certificates.Client {
 	return certificates.Client{CA: f.CA, Cert: f.Cert, Key: f.Key}
 }
 
 // dial connects to NATS, and waits for a server that is still starting.
 // reconnected is called each time a lost connection is back.
-func (f natsFlags) dial(ctx context.Context, s startup, log *slog.Logger, reconnected func()) (nc *nats.Conn, err error) {
+func (f natsConn) dial(ctx context.Context, s startup, log *slog.Logger, reconnected func()) (nc *nats.Conn, err error) {
 	options := append(embedded.ConnectOptions(), node.Observe(log, reconnected)...)
 	options = append(options, f.options()...)
 	err = s.try(ctx, func() error {
@@ -61,7 +61,7 @@ func startsLater(err error) bool {
 }
 
 // explain adds what to do about a connection that was refused.
-func (f natsFlags) explain(err error) error {
+func (f natsConn) explain(err error) error {
 	hint := "name the server with --nats-url or CARILLON_NATS_URL; --nats-wait says how long to wait for one that is still starting"
 	if _, ok := errors.AsType[*notNATSError](err); ok {
 		hint = "name the port on which NATS takes clients with --nats-url, 4222 mostly; its port 8222 is for monitoring"
@@ -82,7 +82,7 @@ func (e *notNATSError) Error() string {
 
 // identified returns a better error if what answers is no NATS server. NATS servers speak first, so one that has not
 // said a word is asked in HTTP.
-func (f natsFlags) identified(ctx context.Context, err error) error {
+func (f natsConn) identified(ctx context.Context, err error) error {
 	for _, u := range serverURLs(f.URL) {
 		parsed, failed := url.Parse(u)
 		if failed != nil || parsed.Scheme != "nats" {

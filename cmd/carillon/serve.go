@@ -47,14 +47,20 @@ type serveCmd struct {
 }
 
 type natsFlags struct {
-	URL   string        `name:"nats-url" help:"Addresses of NATS servers, separated by commas." env:"CARILLON_NATS_URL" default:"nats://127.0.0.1:4222" placeholder:"URL"`
-	Creds string        `help:"Credentials file of the NATS user." env:"CARILLON_CREDS" type:"existingfile" placeholder:"FILE"`
-	Inbox string        `name:"inbox-prefix" help:"What the NATS user gets its answers below, such as _INBOX_carillon." env:"CARILLON_INBOX_PREFIX" default:"_INBOX" placeholder:"NAME"`
-	CA    string        `name:"nats-ca" help:"Authorities of the servers to trust, in place of the system's, as PEM." env:"CARILLON_NATS_CA" type:"existingfile" placeholder:"FILE"`
-	Cert  string        `name:"nats-cert" help:"Client certificate, as PEM." env:"CARILLON_NATS_CERT" type:"existingfile" placeholder:"FILE"`
-	Key   string        `name:"nats-key" help:"Key of the client certificate, as PEM." env:"CARILLON_NATS_KEY" type:"existingfile" placeholder:"FILE"`
-	Sync  bool          `name:"nats-sync-always" help:"The NATS server waits for the disk at every write: sync_interval is always there. Records then wait together, and jobs that are due at one instant are fired earlier." env:"CARILLON_NATS_SYNC_ALWAYS"`
-	Wait  time.Duration `name:"nats-wait" help:"How long to wait at the start for a server that does not answer, or a cluster that has just formed." env:"CARILLON_NATS_WAIT" default:"30s" placeholder:"DURATION"`
+	natsConn `embed:""`
+
+	Sync bool          `name:"nats-sync-always" help:"The NATS server waits for the disk at every write: sync_interval is always there. Records then wait together, and jobs that are due at one instant are fired earlier." env:"CARILLON_NATS_SYNC_ALWAYS"`
+	Wait time.Duration `name:"nats-wait" help:"How long to wait at the start for a server that does not answer, or a cluster that has just formed." env:"CARILLON_NATS_WAIT" default:"30s" placeholder:"DURATION"`
+}
+
+// natsConn are the flags of a connection to NATS.
+type natsConn struct {
+	URL   string `name:"nats-url" help:"Addresses of NATS servers, separated by commas." env:"CARILLON_NATS_URL" default:"nats://127.0.0.1:4222" placeholder:"URL"`
+	Creds string `help:"Credentials file of the NATS user." env:"CARILLON_CREDS" type:"existingfile" placeholder:"FILE"`
+	Inbox string `name:"inbox-prefix" help:"What the NATS user gets its answers below, such as _INBOX_carillon." env:"CARILLON_INBOX_PREFIX" default:"_INBOX" placeholder:"NAME"`
+	CA    string `name:"nats-ca" help:"Authorities of the servers to trust, in place of the system's, as PEM." env:"CARILLON_NATS_CA" type:"existingfile" placeholder:"FILE"`
+	Cert  string `name:"nats-cert" help:"Client certificate, as PEM." env:"CARILLON_NATS_CERT" type:"existingfile" placeholder:"FILE"`
+	Key   string `name:"nats-key" help:"Key of the client certificate, as PEM." env:"CARILLON_NATS_KEY" type:"existingfile" placeholder:"FILE"`
 }
 
 type storeFlags struct {

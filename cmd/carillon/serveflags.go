@@ -45,7 +45,7 @@ func (c serveCmd) checkMetrics() error {
 }
 
 // checkFiles makes sure that the files of a connection hold what they should.
-func (f natsFlags) checkFiles() error {
+func (f natsConn) checkFiles() error {
 	_, err := f.files().Config(certificates.Client{CA: "nats-ca", Cert: "nats-cert", Key: "nats-key"})
 	return err
 }

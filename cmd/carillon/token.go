@@ -78,7 +78,7 @@ func (s tokenStore) with(ctx context.Context, t *terminal.Terminal, use func(tok
 		}
 		return use(api)
 	}
-	flags := natsFlags{URL: s.URL, Creds: s.Creds, CA: s.CA, Cert: s.Cert, Key: s.Key}
+	flags := natsConn{URL: s.URL, Creds: s.Creds, CA: s.CA, Cert: s.Cert, Key: s.Key}
 	if err := firstOf(checkURLs(s.URL), checkPrefix(s.Prefix), s.Check()); err != nil {
 		return err
 	}

@@ -1,0 +1,107 @@
+// Package backupfile writes the files of backups, and reads them more than once.
+package backupfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+)
+
+// Standard is the name that stands for standard input and output.
+const Standard = "-"
+
+// Write has write fill a file, which is there as a whole or not at all, for its owner alone; one of the name is replaced.
+// Standard is standard output.
+func Write(t *terminal.Terminal, name string, write func(io.Writer) error) (err error) {
+	if name == Standard {
+		return write(t.Out)
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*") // of mode 0600
+	if err != nil {
+		return fileError(name, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	if err := write(f); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return fileError(name, err)
+	}
+	if err := os.Rename(f.Name(), name); err != nil {
+		return fileError(name, err)
+	}
+	return syncFolder(filepath.Dir(name))
+}
+
+// syncFolder makes sure that a power cut leaves the new name of a file. Where folders cannot be synced, it does nothing.
+func syncFolder(name string) error {
+	dir, err := os.Open(name)
+	if err != nil {
+		return nil //nolint:nilerr // the file is there
+	}
+	_ = dir.Sync()
+	return dir.Close()
+}
+
+// File is a file that is read from its beginning, as often as need be.
+type File struct {
+	name  string
+	f     *os.File
+	spool bool // it is a copy of standard input
+}
+
+// Open opens a file. Standard is standard input, of which it makes a copy first, beside other temporary files and for this
+// user alone.
+func Open(ctx context.Context, t *terminal.Terminal, name string) (*File, error) {
+	if name != Standard {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, terminal.Usage(fileError(name, err))
+		}
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return nil, terminal.Usagef("%s is a folder", name)
+		}
+		return &File{name: name, f: f}, nil
+	}
+	f, err := os.CreateTemp("", "carillon-restore-*") // of mode 0600
+	if err != nil {
+		return nil, fmt.Errorf("copy of standard input: %w", err)
+	}
+	file := &File{name: "standard input", f: f, spool: true}
+	if _, err := io.Copy(f, t.Input(ctx)); err != nil {
+		return nil, errors.Join(fmt.Errorf("copy of standard input: %w", err), file.Close())
+	}
+	return file, nil
+}
+
+// Name names the file, for people.
+func (f *File) Name() string { return f.name }
+
+// Reread returns the file from its beginning. What it returned before is not to be used any more.
+func (f *File) Reread() (io.Reader, error) {
+	_, err := f.f.Seek(0, io.SeekStart)
+	if err != nil {
+		return nil, fileError(f.name, err)
+	}
+	return f.f, nil
+}
+
+// Close closes the file, and forgets a copy.
+func (f *File) Close() error {
+	err := f.f.Close()
+	if f.spool {
+		err = errors.Join(err, os.Remove(f.f.Name()))
+	}
+	return err
+}
+
+func fileError(name string, err error) error { return fmt.Errorf("%s: %w", name, terminal.WithoutPath(err)) }

@@ -1,0 +1,206 @@
+package backup
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"reflect"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// FormatError says why a file is no backup, or none that can be restored.
+type FormatError struct {
+	Line   int // from 1; 0: none
+	Reason string
+	Cause  error // may be nil
+}
+
+// Error tells the line, if there is one, and the reason.
+func (e *FormatError) Error() string {
+	text := e.Reason
+	if e.Cause != nil {
+		text += ": " + e.Cause.Error()
+	}
+	if e.Line > 0 {
+		return fmt.Sprintf("line %d: %s", e.Line, text)
+	}
+	return text
+}
+
+// Unwrap returns the cause.
+func (e *FormatError) Unwrap() error { return e.Cause }
+
+// Bounds of what is read. Whoever wrote the file may mean harm.
+const (
+	maxWindow = 8 << 20 // of the compression
+	maxLine   = 4 << 20 // the longest has a definition, and the batons of a thousand detached runs
+	firstLine = 64 << 10
+)
+
+// Reader reads a backup. It takes little memory, whatever is in the file: a line, and 16 bytes for each name.
+type Reader struct {
+	header  Header
+	zstd    *zstd.Decoder
+	lines   *bufio.Scanner
+	line    int
+	sum     hash.Hash
+	names   names
+	summary Summary
+	ended   bool
+}
+
+// NewReader reads the header of a backup. The error may be a [*FormatError]. Close ends the use of it.
+func NewReader(from io.Reader) (*Reader, error) {
+	decoder, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{zstd: decoder, lines: bufio.NewScanner(decoder), sum: sha256.New(), names: newNames()}
+	r.lines.Buffer(make([]byte, 0, firstLine), maxLine)
+	r.lines.Split(wholeLines)
+	text, err := r.next()
+	if err == nil {
+		err = r.readHeader(text)
+	}
+	if errors.Is(err, io.EOF) {
+		err = &FormatError{Reason: "it is empty"}
+	}
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close releases what the reader holds. It does not close what it reads from.
+func (r *Reader) Close() { r.zstd.Close() }
+
+// Header is that of the backup.
+func (r *Reader) Header() Header { return r.header }
+
+// Summary counts what has been read; when [Reader.Next] has returned io.EOF, all there is.
+func (r *Reader) Summary() Summary { return r.summary }
+
+func (r *Reader) readHeader(text []byte) error {
+	var version struct {
+		Format int `json:"carillonBackup"`
+	}
+	if err := json.Unmarshal(text, &version); err != nil || version.Format == 0 {
+		return &FormatError{Reason: "it is no backup of carillon", Cause: err}
+	}
+	if version.Format != Format {
+		return &FormatError{Reason: fmt.Sprintf("it has the form %d, and this version of carillon knows form %d", version.Format, Format)}
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r.header); err != nil {
+		return r.wrong("the header cannot be read", err)
+	}
+	_, _ = r.sum.Write(text)
+	return nil
+}
+
+// Next returns the next entry, and io.EOF behind the last one once the end has shown that the file is whole. Other errors
+// are [*FormatError] and those of reading.
+func (r *Reader) Next() (*Entry, error) {
+	if r.ended {
+		return nil, io.EOF
+	}
+	text, err := r.next()
+	if errors.Is(err, io.EOF) {
+		return nil, &FormatError{Reason: "it was cut off: its end is missing"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	e, last, err := readLine(text)
+	if err != nil {
+		return nil, r.wrong("it cannot be read", err)
+	}
+	if last != nil {
+		return nil, r.finish(last)
+	}
+	_, _ = r.sum.Write(text)
+	if !r.names.add(e.Kind, e.Name) {
+		return nil, r.wrong(fmt.Sprintf("%s %s is there twice", e.Kind, e.Name), nil)
+	}
+	r.summary.add(e)
+	return e, nil
+}
+
+// finish compares the end with what was read, and makes sure that nothing follows. It returns io.EOF when all is well.
+func (r *Reader) finish(last *end) error {
+	if last.Sum != hex.EncodeToString(r.sum.Sum(nil)) {
+		return r.wrong("the checksum at its end is another one than that of what stands before: it was changed", nil)
+	}
+	if !reflect.DeepEqual(last.Summary, r.summary) {
+		return r.wrong("it counts something else than what stands before", nil)
+	}
+	if _, err := r.next(); !errors.Is(err, io.EOF) {
+		return r.wrong("something stands behind the end", err)
+	}
+	r.ended = true
+	return io.EOF
+}
+
+// next returns the next line with its end.
+func (r *Reader) next() ([]byte, error) {
+	if r.lines.Scan() {
+		r.line++
+		return r.lines.Bytes(), nil
+	}
+	err := r.lines.Err()
+	switch {
+	case err == nil:
+		return nil, io.EOF
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, &FormatError{Reason: "it was cut off: its end is missing"}
+	case errors.Is(err, zstd.ErrMagicMismatch) && r.line == 0:
+		return nil, &FormatError{Reason: "it is no backup of carillon: it is not compressed with zstd"}
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, &FormatError{Line: r.line + 1, Reason: fmt.Sprintf("it is longer than %d bytes", maxLine)}
+	}
+	return nil, &FormatError{Line: r.line + 1, Reason: "it is damaged", Cause: err}
+}
+
+func (r *Reader) wrong(reason string, cause error) error {
+	return &FormatError{Line: r.line, Reason: reason, Cause: cause}
+}
+
+// errCut is a line without its end.
+var errCut = fmt.Errorf("a line has no end: %w", io.ErrUnexpectedEOF)
+
+// wholeLines splits at the ends of lines, which stay with them.
+func wholeLines(data []byte, atEOF bool) (advance int, token []byte, err error) {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1, data[:i+1], nil
+	}
+	if atEOF && len(data) > 0 {
+		return 0, nil, errCut
+	}
+	return 0, nil, nil
+}
+
+// Verify reads a whole backup. The error is that of [Reader.Next], nil when all is well.
+func Verify(from io.Reader) (Header, Summary, error) {
+	r, err := NewReader(from)
+	if err != nil {
+		return Header{}, Summary{}, err
+	}
+	defer r.Close()
+	for {
+		if _, err := r.Next(); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return r.header, r.summary, err
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// writers is how many jobs of a chunk are written at a time: the store acknowledges many together.
+const writers = 64
+
+// place is what the store has under the name of a job.
+type place struct {
+	definition *scheduler.Stored // nil: none
+	baton      bool              // there is a baton of the job's own
+	stray      bool              // there is one, and it is of another job
+}
+
+// restoreJobs restores some jobs.
+func (r *restorer) restoreJobs(ctx context.Context, entries []*Entry) error {
+	revision := uint64(0)
+	if !r.dry {
+		last, err := r.Store.LastRevision(ctx)
+		if err != nil {
+			return err
+		}
+		revision = last + 1
+	}
+	places, err := r.places(ctx, entries)
+	if err != nil {
+		return err
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(writers)
+	for _, e := range entries {
+		p := places[e.Key()]
+		f := decide(p.compare(e), r.Existing)
+		if r.dry || f != put && f != replaced {
+			r.report.add(f, e)
+			if err := r.refused(f, e); err != nil {
+				return errors.Join(err, g.Wait())
+			}
+			continue
+		}
+		g.Go(func() error { return r.restoreJob(gctx, e, *p, revision) })
+	}
+	return g.Wait()
+}
+
+// restoreJob restores one job, and looks again when somebody gets in the way.
+func (r *restorer) restoreJob(ctx context.Context, e *Entry, p place, revision uint64) error {
+	f, first := put, true
+	err := again(ctx, func() error {
+		if !first {
+			now, err := r.places(ctx, []*Entry{e})
+			if err != nil {
+				return err
+			}
+			p = *now[e.Key()]
+		}
+		first = false
+		f = decide(p.compare(e), r.Existing)
+		if f != put && f != replaced {
+			return nil
+		}
+		return r.write(ctx, e, p, f, revision)
+	})
+	if err != nil {
+		return fmt.Errorf("job %s: %w", e.Name, err)
+	}
+	r.report.add(f, e)
+	return r.refused(f, e)
+}
+
+func (p *place) compare(e *Entry) standing {
+	var have []byte
+	if p.definition != nil {
+		have = p.definition.Data
+	}
+	return compareJob(have, scheduler.MovedJob(e.Data), p.stray)
+}
+
+// places looks up what there is under the names of jobs.
+func (r *restorer) places(ctx context.Context, entries []*Entry) (map[scheduler.Key]*place, error) {
+	keys := make([]scheduler.Key, len(entries))
+	places := make(map[scheduler.Key]*place, len(entries))
+	incarnations := make(map[scheduler.Key]string, len(entries))
+	for i, e := range entries {
+		keys[i] = e.Key()
+		places[keys[i]], incarnations[keys[i]] = &place{}, scheduler.StoredIncarnation(e.Data)
+	}
+	if err := r.Store.LoadJobs(ctx, keys, func(st scheduler.Stored) { places[st.Key].definition = &st }); err != nil {
+		return nil, err
+	}
+	return places, r.Store.FindBatons(ctx, keys, func(st scheduler.Stored, _ bool) {
+		p := places[st.Key]
+		p.baton = true
+		b, err := scheduler.DecodeBaton(st.Data)
+		p.stray = p.stray || p.definition == nil && (err != nil || !scheduler.SameIncarnation(b.UID, incarnations[st.Key]))
+	})
+}
+
+// write writes a job: its records, its batons, and then its definition, with which it is there. A baton that is in place
+// without a definition is that of a restore which was cut short, or has lost its definition: it is as far as the one of the
+// backup, or further.
+func (r *restorer) write(ctx context.Context, e *Entry, p place, f fate, revision uint64) error {
+	k := e.Key()
+	if f == replaced {
+		if err := r.Store.Clear(ctx, k); err != nil {
+			return err
+		}
+		p.baton = false
+	}
+	for _, record := range e.Records {
+		if err := r.Store.Append(ctx, record); err != nil {
+			return err
+		}
+	}
+	data := scheduler.MovedJob(e.Data)
+	if r.Disabled {
+		var progress *scheduler.Progress
+		if own := e.own(); own != nil {
+			progress = &own.Progress
+		}
+		data = scheduler.MovedJobDisabled(e.Data, progress)
+	} else if err := r.arm(ctx, e, p.baton, revision); err != nil {
+		return err
+	}
+	replaces, err := r.replaces(ctx, k, p)
+	if err != nil {
+		return err
+	}
+	if state := scheduler.StoredState(data); !state.Final() {
+		_, err = r.Store.SaveJob(ctx, k, data, replaces, false)
+		return err
+	}
+	end := scheduler.JobEnd{Key: k, Data: data, Replaces: replaces, Ended: scheduler.StoredEnd(data)}
+	return r.Store.EndJobs(ctx, []scheduler.JobEnd{end})[0]
+}
+
+// replaces is the revision that a definition is written over: that of the one that is there, or of what is left of one that
+// was deleted.
+func (r *restorer) replaces(ctx context.Context, k scheduler.Key, p place) (uint64, error) {
+	if p.definition != nil {
+		return p.definition.Revision, nil
+	}
+	st, err := r.Store.LoadJob(ctx, k)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return st.Revision, nil
+	}
+	if err == nil {
+		err = fmt.Errorf("%w: it has just been put", scheduler.ErrConflict)
+	}
+	return 0, err
+}
+
+// arm arms the batons of a job that are not in place.
+func (r *restorer) arm(ctx context.Context, e *Entry, own bool, revision uint64) error {
+	now := time.Now()
+	for i := range e.Batons {
+		b := &e.Batons[i]
+		if own && b.Detached == "" {
+			continue
+		}
+		slot := scheduler.Slot{Key: e.Key(), Detached: b.Detached}
+		moved := b.Moved(revision, b.Running)
+		err := r.Store.Arm(ctx, slot, moved.Encode(), b.ArmMoved(slot.Key, now, r.Jobs), 0)
+		if err != nil && (b.Detached == "" || !errors.Is(err, scheduler.ErrConflict)) { // a detached run has one name
+			return err
+		}
+	}
+	return nil
+}

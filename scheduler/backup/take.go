@@ -1,0 +1,251 @@
+package backup
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TakeConfig says what [Take] works with. Store is required.
+type TakeConfig struct {
+	Store Store
+
+	// Tokens takes the hashes of access tokens, too.
+	Tokens bool
+
+	// Progress is called with how many jobs are taken, from time to time and never twice at once. Default: none.
+	Progress func(jobs int)
+
+	// Logger takes what is damaged, and so left out. Default: discard.
+	Logger *slog.Logger
+}
+
+// Take writes all that a store has into a backup, while schedulers work with it. It does not close w.
+func Take(ctx context.Context, cfg TakeConfig, w *Writer) error {
+	if cfg.Progress == nil {
+		cfg.Progress = func(int) {}
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	t := &taker{TakeConfig: cfg, to: w}
+	if err := t.takeValues(ctx); err != nil {
+		return err
+	}
+	if err := t.takeJobs(ctx); err != nil {
+		return err
+	}
+	return t.takeValues(ctx) // those that jobs use which were put meanwhile
+}
+
+// taker takes one backup.
+type taker struct {
+	TakeConfig
+
+	mu sync.Mutex
+	to *Writer
+}
+
+func (t *taker) takeValues(ctx context.Context) error {
+	for kind, bucket := range buckets(t.Store, t.Tokens) {
+		err := bucket.Each(ctx, func(st scheduler.Stored) error {
+			_, err := t.to.Write(&Entry{Kind: kind, Name: st.Key.Job, Data: st.Data})
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("%ss: %w", kind, err)
+		}
+	}
+	return nil
+}
+
+// takeJobs takes the jobs as they lie in the store, many at a time.
+func (t *taker) takeJobs(ctx context.Context) error {
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(workers)
+	var jobs []scheduler.Stored
+	take := func() {
+		batch := jobs
+		jobs = nil
+		g.Go(func() error { return t.takeChunk(gctx, batch) })
+	}
+	err := t.Store.EachStoredJob(gctx, func(st scheduler.Stored) error {
+		if jobs = append(jobs, st); len(jobs) == chunk {
+			take()
+		}
+		return gctx.Err()
+	})
+	if err == nil && len(jobs) > 0 {
+		take()
+	}
+	if failed := g.Wait(); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// looks is how often a job is looked at whose definition keeps changing, before it is taken with a definition that is newer
+// than its batons: these follow it then, as after any edit.
+const looks = 20
+
+// takeChunk takes some jobs, each as of one moment: its batons are looked up between two looks at its definition that found
+// the same.
+func (t *taker) takeChunk(ctx context.Context, jobs []scheduler.Stored) error {
+	for look := 1; len(jobs) > 0; look++ {
+		batons, err := t.batonsOf(ctx, jobs)
+		if err != nil {
+			return err
+		}
+		now := make(map[scheduler.Key]scheduler.Stored, len(jobs))
+		if err := t.Store.LoadJobs(ctx, keysOf(jobs), func(st scheduler.Stored) { now[st.Key] = st }); err != nil {
+			return err
+		}
+		var steady, moved []scheduler.Stored // what is in neither was deleted
+		for _, st := range jobs {
+			switch latest, there := now[st.Key]; {
+			case there && (latest.Revision == st.Revision || look == looks):
+				steady = append(steady, latest)
+			case there:
+				moved = append(moved, latest)
+			}
+		}
+		if err := t.write(ctx, steady, batons); err != nil {
+			return err
+		}
+		jobs = moved
+	}
+	return nil
+}
+
+func keysOf(jobs []scheduler.Stored) []scheduler.Key {
+	keys := make([]scheduler.Key, len(jobs))
+	for i, st := range jobs {
+		keys[i] = st.Key
+	}
+	return keys
+}
+
+// found are the batons of a job.
+type found struct {
+	own      *Baton
+	sequence uint64 // of the own one
+	detached []Baton
+}
+
+// batonsOf looks up the batons of jobs: first their own, as what detaches from one meanwhile is seen then, maybe twice and
+// under one name, and never not at all.
+func (t *taker) batonsOf(ctx context.Context, jobs []scheduler.Stored) (map[scheduler.Key]*found, error) {
+	batons := make(map[scheduler.Key]*found, len(jobs))
+	of := make(map[scheduler.Key]scheduler.Stored, len(jobs))
+	for _, st := range jobs {
+		batons[st.Key], of[st.Key] = &found{}, st
+	}
+	take := func(slot scheduler.Slot, st scheduler.Stored, running bool) {
+		b, ok := t.read(slot, of[slot.Key], st, running)
+		f := batons[slot.Key]
+		switch {
+		case !ok || f == nil:
+		case slot.Detached != "":
+			f.detached = append(f.detached, b)
+		case f.own == nil || st.Revision > f.sequence: // of two, one was passed on and has yet to go
+			f.own, f.sequence = &b, st.Revision
+		}
+	}
+	keys := keysOf(jobs)
+	err := t.Store.FindBatons(ctx, keys, func(st scheduler.Stored, running bool) { take(scheduler.Slot{Key: st.Key}, st, running) })
+	if err == nil {
+		err = t.Store.FindDetached(ctx, keys, take)
+	}
+	return batons, err
+}
+
+// read reads a baton. One that is damaged, or of an earlier job of the name, is left out: nobody would run it.
+func (t *taker) read(slot scheduler.Slot, job, st scheduler.Stored, running bool) (Baton, bool) {
+	b, err := scheduler.DecodeBaton(st.Data)
+	if err == nil {
+		err = b.Check(slot)
+	}
+	if err != nil {
+		t.Logger.Warn("a damaged baton is left out; the audit derives it again", "job", slot.Key.String(), "err", err)
+		return Baton{}, false
+	}
+	return Baton{b, slot.Detached, running}, scheduler.SameIncarnation(b.UID, scheduler.StoredIncarnation(job.Data))
+}
+
+// write writes jobs with their batons.
+func (t *taker) write(ctx context.Context, jobs []scheduler.Stored, batons map[scheduler.Key]*found) error {
+	entries := make([]*Entry, len(jobs))
+	bare := map[scheduler.Key]*Entry{}
+	for i, st := range jobs {
+		e := &Entry{Kind: Job, Name: st.Key.String(), Data: st.Data}
+		entries[i] = e
+		f := batons[st.Key]
+		if f.own != nil {
+			e.Batons = append(e.Batons, *f.own)
+		} else if scheduler.StoredState(st.Data) == scheduler.Enabled {
+			bare[st.Key] = e
+		}
+		e.Batons = append(e.Batons, f.counting(e)...)
+	}
+	if err := t.lastRecords(ctx, bare); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, e := range entries {
+		if _, err := t.to.Write(e); err != nil {
+			return err
+		}
+	}
+	t.Progress(t.to.summary.Jobs)
+	return nil
+}
+
+// counting returns the batons of detached runs that the job's own baton has not counted as ended, each once: one may have
+// been passed on.
+func (f *found) counting(e *Entry) []Baton {
+	var batons []Baton
+	at := map[string]int{}
+	for _, b := range f.detached {
+		if own := e.own(); own != nil && own.Counted(b.Baton) {
+			continue
+		}
+		if i, again := at[b.Detached]; again {
+			if b.Try >= batons[i].Try {
+				batons[i] = b
+			}
+			continue
+		}
+		at[b.Detached] = len(batons)
+		batons = append(batons, b)
+	}
+	return batons
+}
+
+// lastRecords adds the last records to jobs that are enabled and have no baton: most have ended, and their definitions do
+// not say so yet.
+func (t *taker) lastRecords(ctx context.Context, bare map[scheduler.Key]*Entry) error {
+	if len(bare) == 0 {
+		return nil
+	}
+	keys := make([]scheduler.Key, 0, len(bare))
+	for k := range bare {
+		keys = append(keys, k)
+	}
+	err := t.Store.LastRecords(ctx, keys, scheduler.PlaceOutcomes, func(r *scheduler.Record) {
+		if e := bare[r.Job]; scheduler.SameIncarnation(r.UID, scheduler.StoredIncarnation(e.Data)) {
+			e.Records = append(e.Records, r)
+		}
+	})
+	for _, e := range bare { // the latest counts
+		slices.SortFunc(e.Records, func(a, b *scheduler.Record) int { return cmp.Compare(a.Sequence, b.Sequence) })
+	}
+	return err
+}

@@ -1,0 +1,124 @@
+package scheduler_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// TestMovedJob takes stored jobs to another store: nothing changes but the place among the specs, and they are as trusted
+// as they were.
+func TestMovedJob(t *testing.T) {
+	j := job(t, once)
+	plain, err := j.Encode(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if moved := scheduler.MovedJob(plain); !bytes.Equal(moved, plain) {
+		t.Errorf("a job that no spec wrote: %s, want %s", moved, plain)
+	}
+	j.SpecSequence = 77
+	written, err := j.Encode(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if moved := scheduler.MovedJob(written); !bytes.Equal(moved, plain) {
+		t.Errorf("a job that a spec wrote: %s, want %s", moved, plain)
+	}
+	older := formless(written)
+	if moved := scheduler.MovedJob(older); !bytes.Equal(moved, formless(plain)) {
+		t.Errorf("a job of an earlier version: %s, want %s", moved, formless(plain))
+	}
+	for name, data := range map[string][]byte{
+		"damaged":         bytes.Replace(written, []byte(`"enabled"`), []byte(`"enablex"`), 1),
+		"of a later form": bytes.Replace(written, []byte(`{"form":"1`), []byte(`{"form":"2`), 1),
+		"no job":          []byte("no job"),
+		"nothing":         nil,
+	} {
+		if moved := scheduler.MovedJob(data); !bytes.Equal(moved, data) {
+			t.Errorf("%s: %s, want %s", name, moved, data)
+		}
+		if moved := scheduler.MovedJobDisabled(data, &scheduler.Progress{Runs: 3}); !bytes.Equal(moved, data) {
+			t.Errorf("%s, to come disabled: %s, want %s", name, moved, data)
+		}
+	}
+}
+
+// TestMovedJobDisabled takes jobs to a store in which they are not to run yet: they know how far they had got.
+func TestMovedJobDisabled(t *testing.T) {
+	at := time.Date(2000, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, test := range []struct {
+		name  string
+		state scheduler.State
+		had   scheduler.Progress
+		baton *scheduler.Progress
+		want  scheduler.Progress
+		is    scheduler.State
+	}{
+		{"fresh", scheduler.Enabled, scheduler.Progress{}, nil, scheduler.Progress{}, scheduler.Disabled},
+		{
+			"with a baton", scheduler.Enabled, scheduler.Progress{}, &scheduler.Progress{Number: 3, Runs: 3, Seen: at},
+			scheduler.Progress{Number: 3, Runs: 3, Seen: at}, scheduler.Disabled,
+		},
+		{
+			"counted beside the baton", scheduler.Enabled, scheduler.Progress{Number: 9, Executions: 9}, &scheduler.Progress{Number: 3, Runs: 3, Seen: at},
+			scheduler.Progress{Number: 9, Runs: 3, Executions: 9, Seen: at}, scheduler.Disabled,
+		},
+		{"disabled", scheduler.Disabled, scheduler.Progress{Runs: 2}, nil, scheduler.Progress{Runs: 2}, scheduler.Disabled},
+		{"at its end", scheduler.Completed, scheduler.Progress{Runs: 2}, &scheduler.Progress{Runs: 7}, scheduler.Progress{Runs: 2}, scheduler.Completed},
+	} {
+		j := job(t, once)
+		j.State, j.Progress, j.SpecSequence = test.state, test.had, 5
+		data, err := j.Encode(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := scheduler.ReadJob(key, 1, scheduler.MovedJobDisabled(data, test.baton), noActions{}, nil)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		j.State, j.Progress, j.SpecSequence = test.is, test.want, 0
+		want, err := j.Encode(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := got.Encode(nil); err != nil || !bytes.Equal(again, want) {
+			t.Errorf("%s: %s, %v, want %s", test.name, again, err, want)
+		}
+	}
+}
+
+// TestArmMoved arms batons in another store.
+func TestArmMoved(t *testing.T) {
+	now := time.Date(2000, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, test := range []struct {
+		name        string
+		due         time.Duration
+		others      int
+		least, most time.Duration
+	}{
+		{"in an hour", time.Hour, 10, time.Hour - 2500*time.Millisecond, time.Hour - 500*time.Millisecond},
+		{"in a moment", time.Second, 0, 2 * time.Second, 2 * time.Second},
+		{"long ago", -time.Hour, 0, 2 * time.Second, 2 * time.Second},
+		{"long ago, of many", -time.Hour, 100_000, 2 * time.Second, 12 * time.Second},
+		{"in a hundred years", 100 * 365 * 24 * time.Hour, 0, 50 * 365 * 24 * time.Hour, 50 * 365 * 24 * time.Hour},
+	} {
+		b := scheduler.Baton{Nominal: now.Add(test.due), Due: now.Add(test.due)}
+		for _, name := range []string{"a", "b", "report"} {
+			at := b.ArmMoved(scheduler.Key{Collection: "default", Job: name}, now, test.others)
+			if in := at.Sub(now); in < test.least || in > test.most {
+				t.Errorf("%s: in %v, want between %v and %v", test.name, in, test.least, test.most)
+			}
+		}
+	}
+	moved := scheduler.Baton{Revision: 900}.Moved(7, true)
+	if moved.Revision != 7 || !moved.Suspect {
+		t.Errorf("a baton that ran is moved as %+v", moved)
+	}
+	if moved := (scheduler.Baton{Revision: 900}).Moved(7, false); moved.Suspect {
+		t.Error("a baton that waited is suspected to have run")
+	}
+}
