@@ -69,6 +69,18 @@ func (e *Entry) own() *Baton {
 	return nil
 }
 
+// progress is how far a job had got that was enabled: as its own baton says or, without one, its last record. Nil when
+// neither does.
+func (e *Entry) progress() *scheduler.Progress {
+	if own := e.own(); own != nil {
+		return &own.Progress
+	}
+	if n := len(e.Records); n > 0 {
+		return &e.Records[n-1].Progress
+	}
+	return nil
+}
+
 // maxValue is more than any value of a store takes: jobs and collections have 16 KB, and what is stored of them is not much
 // longer.
 const maxValue = 256 << 10

@@ -123,11 +123,7 @@ func (r *restorer) write(ctx context.Context, e *Entry, p place, f fate, revisio
 	}
 	data := scheduler.MovedJob(e.Data)
 	if r.Disabled {
-		var progress *scheduler.Progress
-		if own := e.own(); own != nil {
-			progress = &own.Progress
-		}
-		data = scheduler.MovedJobDisabled(e.Data, progress)
+		data = scheduler.MovedJobDisabled(e.Data, e.progress())
 	} else if err := r.arm(ctx, e, p.baton, revision); err != nil {
 		return err
 	}

@@ -1,0 +1,142 @@
+package backup_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/backup"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// dying is a store as a restore sees it that is killed: after so many writes, none has an effect any more, or the one has it
+// and nobody learns of it.
+type dying struct {
+	*store.Store
+
+	effect bool
+
+	mu   sync.Mutex
+	left int
+}
+
+var errKilled = errors.New("killed")
+
+func (d *dying) do(write func() error) error {
+	d.mu.Lock()
+	d.left--
+	left := d.left
+	d.mu.Unlock()
+	if left > 0 {
+		return write()
+	}
+	if left == 0 && d.effect {
+		_ = write() // nobody learns of it
+	}
+	return errKilled
+}
+
+func (d *dying) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {
+	return d.do(func() error { return d.Store.Arm(ctx, slot, body, at, waiting) })
+}
+
+func (d *dying) Append(ctx context.Context, r *scheduler.Record) error {
+	return d.do(func() error { return d.Store.Append(ctx, r) })
+}
+
+func (d *dying) Clear(ctx context.Context, k scheduler.Key) error {
+	return d.do(func() error { return d.Store.Clear(ctx, k) })
+}
+
+func (d *dying) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (rev uint64, err error) {
+	err = d.do(func() error {
+		rev, err = d.Store.SaveJob(ctx, k, data, replaces, final)
+		return err
+	})
+	return rev, err
+}
+
+func (d *dying) EndJobs(ctx context.Context, jobs []scheduler.JobEnd) []error {
+	var errs []error
+	if err := d.do(func() error { errs = d.Store.EndJobs(ctx, jobs); return nil }); err != nil {
+		return slices.Repeat([]error{err}, len(jobs))
+	}
+	return errs
+}
+
+// TestRestoreCutShort kills restores at every write while a scheduler works at the destination, audits there, and repeats
+// them until they are through. No job has run twice then, none is missing, and none has two batons. Half of them replace what
+// is there.
+func TestRestoreCutShort(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *server.Server) {
+		key1 := newKey(t, "k1")
+		from := newSystem(t, s, key1, store.Config{Prefix: "from"})
+		soon := `{"startTime": "2000-01-01T00:01:00Z", ` + to("", fine) + `}`
+		docs := []string{
+			soon, `{` + to("", fine) + `}`, `{` + to("", fine) + `, "recurrence": {"frequency": "minute", "count": 5}}`,
+			`{` + to("slow", fine) + `, "timeout": "PT20M", "overlap": "allow", "recurrence": {"frequency": "minute", "count": 3}}`,
+		}
+		for i := range 8 {
+			from.put(fmt.Sprintf("job%d", i), docs[i%len(docs)])
+		}
+		from.start()
+		time.Sleep(30 * time.Second)
+		from.halt()
+		file := from.take()
+		time.Sleep(40 * time.Second) // some are overdue when they are restored
+		for cut := 1; cut <= 24; cut++ {
+			back := newSystem(t, s, key1, store.Config{Prefix: fmt.Sprintf("back%d", cut), Lanes: 2})
+			if cut%2 == 0 {
+				back.put("job0", `{`+to("", fine)+`, "recurrence": {"frequency": "hour"}}`)
+			}
+			back.start()
+			again(t, back, file, cut)
+			time.Sleep(15 * time.Minute)
+			if report, err := back.service.Audit(t.Context(), false); err != nil || len(report.Findings) > 0 || report.Jobs != 8 {
+				t.Errorf("cut %d: the audit finds %+v, %v", cut, report, err)
+			}
+			for i := range 8 {
+				name := fmt.Sprintf("job%d", i)
+				keys := map[string]int{}
+				for _, c := range back.sink.seen(name) {
+					if keys[c.key]++; keys[c.key] > 1 {
+						t.Errorf("cut %d: %s was called twice", cut, c.key)
+					}
+				}
+				if v, err := back.service.Get(t.Context(), key(name)); err != nil || v.Job.State != scheduler.Completed {
+					t.Errorf("cut %d: %s is %s, %v", cut, name, v.Job.State, err)
+				}
+			}
+			back.halt()
+		}
+	})
+}
+
+// again restores until it is through; each try is killed a write later than the one before.
+func again(t *testing.T, back *system, file []byte, cut int) {
+	t.Helper()
+	for try := range 40 {
+		r, err := backup.NewReader(bytes.NewReader(file))
+		back.must(err)
+		st := &dying{Store: back.store, left: cut + try, effect: (cut+try)%3 == 0}
+		_, err = backup.Restore(t.Context(), backup.RestoreConfig{Store: st, Existing: backup.Replace, Tokens: true}, r)
+		r.Close()
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, errKilled) {
+			t.Fatalf("cut %d, try %d: %v", cut, try, err)
+		}
+		time.Sleep(time.Duration(cut) * 300 * time.Millisecond)
+		back.audit()
+	}
+	t.Errorf("cut %d: it is never through", cut)
+}

@@ -1,0 +1,129 @@
+package backup_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/backup"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// slow is a store whose answers take their time: jobs fire, and are edited, between two of them.
+type slow struct{ *store.Store }
+
+func (s slow) FindBatons(ctx context.Context, keys []scheduler.Key, found func(scheduler.Stored, bool)) error {
+	defer time.Sleep(300 * time.Millisecond)
+	return s.Store.FindBatons(ctx, keys, found)
+}
+
+func (s slow) FindDetached(
+	ctx context.Context, keys []scheduler.Key, found func(scheduler.Slot, scheduler.Stored, bool),
+) error {
+	defer time.Sleep(400 * time.Millisecond)
+	return s.Store.FindDetached(ctx, keys, found)
+}
+
+// TestBackupWhileJobsFire takes backups while jobs fire every second, are edited and deleted, by a scheduler whose worker
+// goes on all the while. Each job is in each backup once, with one baton, which is as far as the counters in it say;
+// restored, it runs every occurrence that was not run before the backup.
+func TestBackupWhileJobsFire(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *server.Server) {
+		key1 := newKey(t, "k1")
+		from := newSystem(t, s, key1, store.Config{Prefix: "from", Lanes: 2})
+		body := func(i int) string {
+			return fmt.Sprintf(`{"startTime": "2000-01-01T00:00:05Z", "labels": {"n": "%d"}, "catchUp": {"policy": "all"}, %s, `+
+				`"recurrence": {"frequency": "second", "count": 60}}`, i, to("", fine))
+		}
+		const jobs = 20
+		for i := range jobs {
+			from.put(fmt.Sprintf("job%d", i), body(0))
+		}
+		from.start()
+		time.Sleep(8 * time.Second)
+		ctx, stop := context.WithCancel(t.Context())
+		var edits sync.WaitGroup
+		edits.Go(func() {
+			for i := 1; ctx.Err() == nil; i++ {
+				from.put(fmt.Sprintf("job%d", i%10), body(i))
+				if i%7 == 0 {
+					from.put("passing", body(i))
+					from.must(from.service.Delete(t.Context(), key("passing"), 0))
+				}
+				time.Sleep(170 * time.Millisecond)
+			}
+		})
+		var file []byte
+		for range 10 {
+			began := time.Now()
+			file = from.takeOf(slow{from.store})
+			if time.Since(began) < 2*700*time.Millisecond {
+				t.Error("no job was looked at again")
+			}
+			checkSeconds(t, file, began, jobs)
+		}
+		stop()
+		edits.Wait()
+		from.halt()
+		back := newSystem(t, s, key1, store.Config{Prefix: "back", Lanes: 5})
+		_, err := back.restore(file)
+		back.must(err)
+		back.start()
+		time.Sleep(5 * time.Minute)
+		for i := range jobs {
+			name := fmt.Sprintf("job%d", i)
+			keys := map[string]bool{}
+			for _, c := range slices.Concat(from.sink.seen(name), back.sink.seen(name)) {
+				keys[c.key] = true
+			}
+			v, err := back.service.Get(t.Context(), key(name))
+			if len(keys) != 60 || err != nil || v.Job.State != scheduler.Completed || v.Status.Occurrences != 60 {
+				t.Errorf("%s: %d occurrences were called, and %d counted; it is %s, %v", name, len(keys), v.Status.Occurrences, v.Job.State, err)
+			}
+		}
+	})
+}
+
+// checkSeconds checks a backup of jobs that fire every second since second 5.
+func checkSeconds(t *testing.T, file []byte, began time.Time, jobs int) {
+	t.Helper()
+	r, err := backup.NewReader(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	seen := 0
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind != backup.Job || e.Name == "default/passing" {
+			continue
+		}
+		seen++
+		if len(e.Batons) != 1 {
+			t.Errorf("%s has %d batons", e.Name, len(e.Batons))
+			continue
+		}
+		b := e.Batons[0]
+		if at := time.Date(2000, 1, 1, 0, 0, 5+b.Runs, 0, time.UTC); !b.Nominal.Equal(at) || b.Nominal.Before(began.Add(-time.Second)) {
+			t.Errorf("%s: after %d runs it is at %s, by a backup of %s", e.Name, b.Runs, b.Nominal, began)
+		}
+	}
+	if seen != jobs {
+		t.Errorf("%d jobs in the backup", seen)
+	}
+}

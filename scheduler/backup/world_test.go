@@ -1,0 +1,282 @@
+package backup_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/actions"
+	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/backup"
+	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/worker"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// inBubble runs f on fake time, with a NATS server.
+func inBubble(t *testing.T, f func(t *testing.T, s *server.Server)) {
+	t.Helper()
+	runtime.GC() //nolint:revive // empties the pool of timers that the NATS client keeps: those of one bubble must not be used in the next
+	runtime.GC() //nolint:revive // a sync.Pool is empty after two collections
+	synctest.Test(t, func(t *testing.T) {
+		s, err := server.NewServer(&server.Options{DontListen: true, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Start()
+		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+		f(t, s)
+	})
+}
+
+// system is a scheduler with a prefix of its own: the real store, a service, a worker, and targets without sockets.
+type system struct {
+	t       *testing.T
+	nc      *nats.Conn
+	store   *store.Store
+	service *service.Service
+	vault   *secrets.Vault
+	sink    *sink
+	stop    context.CancelFunc
+	ended   chan error
+}
+
+// newSystem makes one. Its worker does not run yet.
+func newSystem(t *testing.T, s *server.Server, key seal.Key, cfg store.Config) *system {
+	t.Helper()
+	sys := &system{t: t, sink: &sink{}}
+	var err error
+	if sys.nc, err = nats.Connect("", nats.InProcessServer(s)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sys.nc.Close)
+	js, err := jetstream.New(sys.nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for { // the JetStream API answers a moment after the server runs
+		if _, err := js.AccountInfo(t.Context()); err == nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	cfg.Storage = jetstream.MemoryStorage
+	if sys.store, err = store.Open(t.Context(), sys.nc, cfg); err != nil {
+		t.Fatal(err)
+	}
+	sys.vault = secrets.NewVault(secrets.Config{Store: sys.store.Secrets(), Keys: seal.NewKeyring(key)})
+	sys.service = service.New(service.Config{
+		Store: sys.store, Actions: sys.actions(), Limits: scheduler.Limits{MinRetryInterval: time.Second}, Secrets: sys.vault,
+	})
+	sys.must(sys.service.EnsureDefault(t.Context()))
+	return sys
+}
+
+func (s *system) actions() scheduler.ActionReader {
+	return actions.New(web.New(web.Config{Transport: s.sink}))
+}
+
+// start runs a worker, and an audit as a scheduler does at its start.
+func (s *system) start() {
+	s.t.Helper()
+	w := worker.New(worker.Config{
+		Store: s.store, Actions: s.actions(), Secrets: s.vault, Grace: time.Millisecond, Logger: slog.New(slog.NewTextHandler(testLog{s.t}, nil)),
+	})
+	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
+	s.stop, s.ended = cancel, make(chan error, 1)
+	go func() { s.ended <- w.Run(ctx) }()
+	s.t.Cleanup(s.halt)
+}
+
+// halt stops the worker.
+func (s *system) halt() {
+	if s.stop == nil {
+		return
+	}
+	s.stop()
+	if err := <-s.ended; err != nil {
+		s.t.Errorf("worker: %v", err)
+	}
+	s.stop = nil
+}
+
+// audit mends what it finds, as a scheduler does at its start, and writes down what has ended.
+func (s *system) audit() {
+	s.t.Helper()
+	report, err := s.service.Audit(s.t.Context(), true)
+	s.must(err)
+	s.must(s.service.Finish(s.t.Context(), report))
+}
+
+func (s *system) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *system) put(name, body string) {
+	s.t.Helper()
+	_, _, err := s.service.Put(s.t.Context(), service.Edit{Key: key(name), Body: []byte(body)})
+	if err != nil {
+		s.t.Fatalf("%s: %v", name, err)
+	}
+}
+
+// jobs are the stored definitions, by name.
+func (s *system) jobs() map[string][]byte {
+	s.t.Helper()
+	all := map[string][]byte{}
+	s.must(s.store.EachStoredJob(s.t.Context(), func(st scheduler.Stored) error {
+		all[st.Key.String()] = st.Data
+		return nil
+	}))
+	return all
+}
+
+// views are the jobs as users see them, by name.
+func (s *system) views() map[string]*view.Job {
+	s.t.Helper()
+	all := map[string]*view.Job{}
+	for name := range s.jobs() {
+		v, err := s.service.Get(s.t.Context(), key(name))
+		s.must(err)
+		all[name] = v
+	}
+	return all
+}
+
+// take takes a backup.
+func (s *system) take() []byte {
+	s.t.Helper()
+	return s.takeOf(s.store)
+}
+
+// takeOf takes a backup by way of another view of the store.
+func (s *system) takeOf(st backup.Store) []byte {
+	s.t.Helper()
+	var file bytes.Buffer
+	w, err := backup.NewWriter(&file, backup.Header{Made: time.Now(), Prefix: s.store.Prefix(), Lanes: s.store.Lanes(), Schema: store.Schema})
+	s.must(err)
+	s.must(backup.Take(s.t.Context(), backup.TakeConfig{Store: st, Tokens: true}, w))
+	_, err = w.Close()
+	s.must(err)
+	return file.Bytes()
+}
+
+// restore restores one.
+func (s *system) restore(file []byte, change ...func(*backup.RestoreConfig)) (*backup.Report, error) {
+	s.t.Helper()
+	cfg := backup.RestoreConfig{Store: s.store, Existing: backup.Refuse, Tokens: true}
+	for _, f := range change {
+		f(&cfg)
+	}
+	r, err := backup.NewReader(bytes.NewReader(file))
+	s.must(err)
+	defer r.Close()
+	return backup.Restore(s.t.Context(), cfg, r)
+}
+
+// plan looks what a restore would do.
+func (s *system) plan(file []byte, existing backup.Existing) *backup.Report {
+	s.t.Helper()
+	r, err := backup.NewReader(bytes.NewReader(file))
+	s.must(err)
+	defer r.Close()
+	report, err := backup.Plan(s.t.Context(), backup.RestoreConfig{Store: s.store, Existing: existing, Tokens: true}, r)
+	s.must(err)
+	return report
+}
+
+// key names a job: job, of the default collection, or collection/job.
+func key(name string) scheduler.Key {
+	collection, job, ok := strings.Cut(name, "/")
+	if !ok {
+		return scheduler.Key{Collection: scheduler.DefaultCollection, Job: name}
+	}
+	return scheduler.Key{Collection: collection, Job: job}
+}
+
+func newKey(t *testing.T, id string) seal.Key {
+	t.Helper()
+	k, err := seal.NewKey(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// sink is a target. The path says how it answers: /fail with 500, /slow after ten minutes, anything else at once.
+type sink struct {
+	mu    sync.Mutex
+	calls []call
+}
+
+// call is one that a target got.
+type call struct {
+	at  time.Time
+	job string // of its key
+	key string
+	by  string // its Authorization
+}
+
+// RoundTrip notes a call and answers it.
+func (s *sink) RoundTrip(req *http.Request) (*http.Response, error) {
+	id := req.Header.Get("Idempotency-Key")
+	name, _, _ := strings.Cut(id, "@")
+	s.mu.Lock()
+	s.calls = append(s.calls, call{time.Now(), name, id, req.Header.Get("Authorization")})
+	s.mu.Unlock()
+	status := http.StatusOK
+	switch req.URL.Path {
+	case "/fail":
+		status = http.StatusInternalServerError
+	case "/slow":
+		select {
+		case <-time.After(10 * time.Minute):
+		case <-req.Context().Done():
+			return nil, context.Cause(req.Context())
+		}
+	}
+	return &http.Response{
+		Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{}, Body: http.NoBody, Request: req,
+	}, nil
+}
+
+// seen returns the calls of a job.
+func (s *sink) seen(name string) []call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var of []call
+	for _, c := range s.calls {
+		if c.job == key(name).String() {
+			of = append(of, c)
+		}
+	}
+	return of
+}
+
+// testLog writes log lines to the test's log.
+type testLog struct{ t *testing.T }
+
+// Write logs one line.
+func (l testLog) Write(p []byte) (int, error) {
+	l.t.Log(strings.TrimSpace(string(p)))
+	return len(p), nil
+}
