@@ -132,6 +132,12 @@ func TestScenarios(t *testing.T) {
 			nil,
 			nil,
 		},
+		{
+			"-scenario backup -n 300",
+			[]string{"carillon"},
+			[]string{"backup_s", "restore_s", "backup_mb"},
+			[]string{"different"},
+		},
 		{"-scenario next -n 1 -runs 2", nil, []string{"ns_per_op", "allocs_per_op"}, nil},
 	} {
 		t.Run(test.args, func(t *testing.T) {

@@ -111,6 +111,14 @@ var glossary = []term{
 	{"page_entries", "search, history: entries of a page, on the average"},
 	{"pages_empty", "search, history: pages without an entry, which are the last ones, or end early"},
 	{"cpu_ms_per_page", "search, history: processor time of server and scheduler for a page"},
+	{"backup_s", "backup: time of carillon backup, from its start to its end"},
+	{"backup_cpu_s", "backup: its processor time"},
+	{"backup_rss_peak_mb", "backup: its greatest resident memory"},
+	{"backup_mb", "backup: size of the file, in MB of 1,000,000 bytes"},
+	{"restore_s", "backup: time of carillon restore"},
+	{"restore_cpu_s", "backup: its processor time"},
+	{"restore_rss_peak_mb", "backup: its greatest resident memory"},
+	{"different", "backup: jobs whose definition or baton is another one after the restore; any makes the exit status 1"},
 	{"ns_per_op", "next: nanoseconds that one step takes"},
 	{"allocs_per_op", "next: its allocations"},
 	{"bytes_per_op", "next: bytes it allocates"},
@@ -124,4 +132,4 @@ var glossary = []term{
 }
 
 // faulty are the figures that must be zero.
-var faulty = []string{"lost", "early", "stray", "unsettled", "rejected", "calls_failed", "audit_findings", "audit_failed"}
+var faulty = []string{"lost", "early", "stray", "unsettled", "rejected", "calls_failed", "audit_findings", "audit_failed", "different"}

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"os"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -14,4 +16,16 @@ func processorTime() time.Duration {
 		return 0
 	}
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// peakOf is the greatest resident memory of a process that has ended, in bytes.
+func peakOf(p *os.ProcessState) uint64 {
+	r, ok := p.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0
+	}
+	if runtime.GOOS == "darwin" {
+		return uint64(r.Maxrss)
+	}
+	return uint64(r.Maxrss) * 1024
 }

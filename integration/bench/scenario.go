@@ -46,6 +46,9 @@ the last.`, true, search},
 	{"history", 100_000, 0, `N records of N/100 jobs in 20 collections are written, and pages of 100 are asked for as by
 search: of a scheduler that keeps no index of the history, as one is before it has
 built it, and of one that has it.`, true, searchHistory},
+	{"backup", 100_000, 0, `N jobs with labels wait for months, and 100 others fire every ten seconds. "carillon backup" takes
+a backup of all, "carillon restore" restores it to another prefix with four lanes, and a
+backup of that is compared with the first.`, true, backUp},
 	{"profile", 10_000, 0, `The herd in processes, as -scenario herd -shape processes -profiles DIR: what keeps
 nats-server and carillon serve busy (cpu), what they allocate (allocs; allocs.base is
 from before) and what is in their memory in the end (heap), a file each for

@@ -20,7 +20,7 @@ type Store interface {
 // chunk is how many jobs are looked at together, and workers how many chunks at a time: the store answers some while others
 // are read or written.
 const (
-	chunk   = 256
+	chunk   = 128
 	workers = 4
 )
 
