@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/user"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -59,6 +60,7 @@ func (c restoreCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	debug.SetGCPercent(frugal)
 	f, err := backupfile.Open(ctx, t, c.File)
 	if err != nil {
 		return err

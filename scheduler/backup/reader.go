@@ -44,7 +44,7 @@ const (
 	firstLine = 64 << 10
 )
 
-// Reader reads a backup. It takes little memory, whatever is in the file: a line, and 16 bytes for each name.
+// Reader reads a backup. It takes little memory, whatever is in the file: a line, and some bytes for each name.
 type Reader struct {
 	header  Header
 	zstd    *zstd.Decoder

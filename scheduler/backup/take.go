@@ -49,6 +49,8 @@ func Take(ctx context.Context, cfg TakeConfig, w *Writer) error {
 type taker struct {
 	TakeConfig
 
+	last uint64 // the revision of the job that was written last before the backup; a later one may be told twice
+
 	mu sync.Mutex
 	to *Writer
 }
@@ -67,7 +69,10 @@ func (t *taker) takeValues(ctx context.Context) error {
 }
 
 // takeJobs takes the jobs as they lie in the store, many at a time.
-func (t *taker) takeJobs(ctx context.Context) error {
+func (t *taker) takeJobs(ctx context.Context) (err error) {
+	if t.last, err = t.Store.LastRevision(ctx); err != nil {
+		return err
+	}
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(workers)
 	var jobs []scheduler.Stored
@@ -76,7 +81,7 @@ func (t *taker) takeJobs(ctx context.Context) error {
 		jobs = nil
 		g.Go(func() error { return t.takeChunk(gctx, batch) })
 	}
-	err := t.Store.EachStoredJob(gctx, func(st scheduler.Stored) error {
+	err = t.Store.EachStoredJob(gctx, func(st scheduler.Stored) error {
 		if jobs = append(jobs, st); len(jobs) == chunk {
 			take()
 		}
@@ -98,6 +103,12 @@ const looks = 20
 // takeChunk takes some jobs, each as of one moment: its batons are looked up between two looks at its definition that found
 // the same.
 func (t *taker) takeChunk(ctx context.Context, jobs []scheduler.Stored) error {
+	late := map[scheduler.Key]bool{}
+	for _, st := range jobs {
+		if st.Revision > t.last {
+			late[st.Key] = true
+		}
+	}
 	for look := 1; len(jobs) > 0; look++ {
 		batons, err := t.batonsOf(ctx, jobs)
 		if err != nil {
@@ -116,7 +127,7 @@ func (t *taker) takeChunk(ctx context.Context, jobs []scheduler.Stored) error {
 				moved = append(moved, latest)
 			}
 		}
-		if err := t.write(ctx, steady, batons); err != nil {
+		if err := t.write(ctx, steady, batons, late); err != nil {
 			return err
 		}
 		jobs = moved
@@ -179,8 +190,10 @@ func (t *taker) read(slot scheduler.Slot, job, st scheduler.Stored, running bool
 	return Baton{b, slot.Detached, running}, scheduler.SameIncarnation(b.UID, scheduler.StoredIncarnation(job.Data))
 }
 
-// write writes jobs with their batons.
-func (t *taker) write(ctx context.Context, jobs []scheduler.Stored, batons map[scheduler.Key]*found) error {
+// write writes jobs with their batons. Those that are late may be there already.
+func (t *taker) write(
+	ctx context.Context, jobs []scheduler.Stored, batons map[scheduler.Key]*found, late map[scheduler.Key]bool,
+) error {
 	entries := make([]*Entry, len(jobs))
 	bare := map[scheduler.Key]*Entry{}
 	for i, st := range jobs {
@@ -200,7 +213,13 @@ func (t *taker) write(ctx context.Context, jobs []scheduler.Stored, batons map[s
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, e := range entries {
-		if _, err := t.to.Write(e); err != nil {
+		var err error
+		if late[e.Key()] {
+			_, err = t.to.Write(e)
+		} else {
+			err = t.to.WriteNew(e)
+		}
+		if err != nil {
 			return err
 		}
 	}

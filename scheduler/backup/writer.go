@@ -51,12 +51,24 @@ func (w *Writer) Write(e *Entry) (bool, error) {
 	if !w.names.add(e.Kind, e.Name) {
 		return false, nil
 	}
-	var err error
+	return true, w.writeEntry(e)
+}
+
+// WriteNew writes an entry of which the caller knows that none of its name is there, whatever the names' hashes say.
+func (w *Writer) WriteNew(e *Entry) error {
+	if err := e.check(); err != nil {
+		return err
+	}
+	_ = w.names.add(e.Kind, e.Name)
+	return w.writeEntry(e)
+}
+
+func (w *Writer) writeEntry(e *Entry) (err error) {
 	if w.line, err = appendLine(w.line[:0], e); err != nil {
-		return false, err
+		return err
 	}
 	w.summary.add(e)
-	return true, w.write(w.line)
+	return w.write(w.line)
 }
 
 // Close writes the end. A backup without it is none.

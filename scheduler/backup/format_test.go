@@ -1,0 +1,264 @@
+package backup_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/backup"
+)
+
+var nominal = time.Date(2000, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// sample is a backup with an entry of each kind.
+func sample(t testing.TB) ([]byte, []*backup.Entry) {
+	t.Helper()
+	entries := []*backup.Entry{
+		{Kind: backup.Collection, Name: "default", Data: []byte(`{"top":{},"properties":{}}`)},
+		{Kind: backup.Secret, Name: "api-key", Data: []byte(`{"sealed":"v1.k2.abc"}`)},
+		{Kind: backup.Token, Name: "k3v9x2mqpa", Data: []byte(`{"id":"k3v9x2mqpa"}`)},
+		{
+			Kind: backup.Job, Name: "default/report", Data: []byte(`{"properties":{"a":{"$sealed":"v1.k1.abc"},"b":"<&>"}}`),
+			Batons: []backup.Baton{
+				{Baton: scheduler.Baton{Revision: 7, Nominal: nominal, Due: nominal}, Running: true},
+				{Baton: scheduler.Baton{Revision: 7, Nominal: nominal, Due: nominal, Kind: scheduler.Detached}, Detached: scheduler.DetachedName(nominal)},
+			},
+		},
+		{
+			Kind: backup.Job, Name: "default/ended", Data: []byte("no JSON \x00\xff\n"),
+			Records: []*scheduler.Record{{
+				Job: scheduler.Key{Collection: "default", Job: "ended"}, ID: "default/ended@x#0", Outcome: scheduler.OutcomeCompleted,
+				Nominal: nominal, Due: nominal, Started: nominal, Ended: nominal,
+			}},
+		},
+		{Kind: backup.Job, Name: "default/line", Data: []byte("{\n}")},
+	}
+	var file bytes.Buffer
+	w, err := backup.NewWriter(&file, backup.Header{Made: nominal, Version: "1.2.3", Prefix: "carillon", Lanes: 2, Schema: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		for again := range 2 { // the second is left out
+			if wrote, err := w.Write(e); err != nil || wrote == (again == 1) {
+				t.Fatalf("%s: written: %t, %v", e.Name, wrote, err)
+			}
+		}
+	}
+	if _, err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes(), entries
+}
+
+// read reads a whole backup.
+func read(file []byte) (entries []*backup.Entry, s backup.Summary, err error) {
+	r, err := backup.NewReader(bytes.NewReader(file))
+	if err != nil {
+		return nil, s, err
+	}
+	defer r.Close()
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return entries, r.Summary(), nil
+		}
+		if err != nil {
+			return nil, s, err
+		}
+		entries = append(entries, e)
+	}
+}
+
+// records compares records by what tells them apart.
+var records = cmp.Comparer(func(a, b *scheduler.Record) bool { return a.ID == b.ID && a.Job == b.Job && a.Ended.Equal(b.Ended) })
+
+func TestReadBack(t *testing.T) {
+	file, want := sample(t)
+	got, summary, err := read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, records); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(backup.Summary{
+		Counts: backup.Counts{Collections: 1, Secrets: 1, Tokens: 1, Jobs: 3}, Batons: 2, Keys: []string{"k1", "k2"},
+	}, summary); diff != "" {
+		t.Error(diff)
+	}
+	header, _, err := backup.Verify(bytes.NewReader(file))
+	if want := (backup.Header{Format: 1, Made: nominal, Version: "1.2.3", Prefix: "carillon", Lanes: 2, Schema: 2}); err != nil || header != want {
+		t.Errorf("the header is %+v, %v", header, err)
+	}
+}
+
+// TestDamagedFile cuts a file off at every place, and changes every byte of it: it is refused, or says the same, as where the
+// byte says how it is compressed.
+func TestDamagedFile(t *testing.T) {
+	file, want := sample(t)
+	for n := range file {
+		if _, _, err := read(file[:n]); err == nil {
+			t.Errorf("cut off after %d of %d bytes: it is taken", n, len(file))
+		}
+		changed := bytes.Clone(file)
+		changed[n] ^= 0x10
+		if got, _, err := read(changed); err == nil && !cmp.Equal(want, got, records) {
+			t.Errorf("with another byte %d it is taken, with other entries", n)
+		}
+	}
+	if _, _, err := read(append(bytes.Clone(file), 0)); err == nil {
+		t.Error("with a byte behind it, it is taken")
+	}
+	if _, _, err := read(append(bytes.Clone(file), file...)); err == nil {
+		t.Error("with a second one behind it, it is taken")
+	}
+}
+
+func unpack(t testing.TB, file []byte) string {
+	t.Helper()
+	d, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	text, err := d.DecodeAll(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func pack(t testing.TB, text string) []byte {
+	t.Helper()
+	e, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.EncodeAll([]byte(text), nil)
+}
+
+// TestHostileFile has files that somebody has written who means harm, or that are of something else.
+func TestHostileFile(t *testing.T) {
+	file, _ := sample(t)
+	text := unpack(t, file)
+	line := func(kind string) string {
+		_, rest, _ := strings.Cut(text, "\n{\""+kind+"\"")
+		rest, _, _ = strings.Cut(rest, "\n")
+		return "{\"" + kind + "\"" + rest + "\n"
+	}
+	header, _, _ := strings.Cut(text, "\n")
+	header += "\n"
+	for name, test := range map[string]struct{ text, want string }{
+		"nothing":             {"", "empty"},
+		"no line":             {"hello", "cut off"},
+		"not a backup":        {"hello\n", "it is no backup of carillon"},
+		"JSON of others":      {"{}\n", "it is no backup of carillon"},
+		"a later form":        {`{"carillonBackup":2,"new":true}` + "\n", "it has the form 2"},
+		"a header too many":   {strings.Replace(header, "{", `{"x":1,`, 1), "the header cannot be read"},
+		"no end":              {header + line("collection"), "cut off"},
+		"an end of another":   {header + line("end"), "checksum"},
+		"twice":               {header + line("job") + line("job"), "there twice"},
+		"two things at once":  {header + `{"collection":"a","secret":"b","data":{}}` + "\n", "neither an entry nor the end"},
+		"no data":             {header + `{"collection":"a"}` + "\n", "neither an entry nor the end"},
+		"a member too many":   {header + `{"collection":"a","data":{},"x":1}` + "\n", "unknown field"},
+		"two objects":         {header + `{"collection":"a","data":{}} {}` + "\n", "behind the object"},
+		"a job's wildcard":    {header + `{"job":"default/>","data":{}}` + "\n", "must begin with a letter"},
+		"a name of subjects":  {header + `{"job":"default/a.b","data":{}}` + "\n", "must not contain"},
+		"a secret's wildcard": {header + `{"secret":"*","data":{}}` + "\n", "must begin with a letter"},
+		"a token's wildcard":  {header + `{"token":"a.>","data":{}}` + "\n", "no id of a token"},
+		"a collection's name": {header + `{"collection":"a b","data":{}}` + "\n", "must not contain"},
+		"batons of a secret":  {header + `{"secret":"a","data":{},"batons":[{"body":{"nominal":"2000-01-02T03:04:05Z"}}]}` + "\n", "only jobs"},
+		"a baton of nothing":  {header + `{"job":"a/b","data":{},"batons":[{"body":{}}]}` + "\n", "no instant"},
+		"two own batons": {
+			header + `{"job":"a/b","data":{},"batons":[{"body":{"nominal":"2000-01-02T03:04:05Z"}},{"body":{"nominal":"2000-01-02T03:04:05Z"}}]}` + "\n",
+			"two batons",
+		},
+		"a detached wildcard": {
+			header + `{"job":"a/b","data":{},"batons":[{"detached":">","body":{"nominal":"2000-01-02T03:04:05Z","oneOff":true}}]}` + "\n",
+			"not by its instant",
+		},
+		"a long line":  {header + `{"collection":"a","data":{"x":"` + strings.Repeat("x", 5<<20) + `"}}` + "\n", "longer than"},
+		"a long value": {header + `{"collection":"a","data":{"x":"` + strings.Repeat("x", 1<<20) + `"}}` + "\n", "its data are of"},
+	} {
+		_, _, err := read(pack(t, test.text))
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
+		if _, ok := errors.AsType[*backup.FormatError](err); !ok {
+			t.Errorf("%s: %T", name, err)
+		}
+	}
+}
+
+// zeros is a reader of so many zeros.
+type zeros int
+
+func (z *zeros) Read(p []byte) (int, error) {
+	n := min(len(p), int(*z))
+	if n == 0 {
+		return 0, io.EOF
+	}
+	clear(p[:n])
+	*z -= zeros(n)
+	return n, nil
+}
+
+// TestBomb reads a small file that unpacks to 256 MB, and one that asks for a window of a gigabyte.
+func TestBomb(t *testing.T) {
+	var file bytes.Buffer
+	e, err := zstd.NewWriter(&file, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := zeros(1 << 28)
+	if _, err := io.Copy(e, &size); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := read(file.Bytes()); err == nil || !strings.Contains(err.Error(), "longer than") {
+		t.Errorf("256 MB of zeros in %d bytes: %v", file.Len(), err)
+	}
+	if _, _, err := read([]byte("\x28\xb5\x2f\xfd\x00\xa8")); err == nil {
+		t.Error("a window of a gigabyte is taken")
+	}
+}
+
+// FuzzReader checks that no file panics the reader, and that what it takes is written again as it was.
+func FuzzReader(f *testing.F) {
+	file, _ := sample(f)
+	f.Add(file, false)
+	f.Add([]byte(unpack(f, file)), true)
+	f.Fuzz(func(t *testing.T, data []byte, text bool) {
+		if text {
+			data = pack(t, string(data))
+		}
+		entries, summary, err := read(data)
+		if err != nil {
+			return
+		}
+		var again bytes.Buffer
+		w, err := backup.NewWriter(&again, backup.Header{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if wrote, err := w.Write(e); err != nil || !wrote {
+				t.Fatalf("%s %s is read, and not written: %v", e.Kind, e.Name, err)
+			}
+		}
+		if s, err := w.Close(); err != nil || !cmp.Equal(s, summary) {
+			t.Errorf("%+v is written as %+v, %v", summary, s, err)
+		}
+	})
+}
+
