@@ -58,7 +58,11 @@ type taker struct {
 func (t *taker) takeValues(ctx context.Context) error {
 	for kind, bucket := range buckets(t.Store, t.Tokens) {
 		err := bucket.Each(ctx, func(st scheduler.Stored) error {
-			_, err := t.to.Write(&Entry{Kind: kind, Name: st.Key.Job, Data: st.Data})
+			e := &Entry{Kind: kind, Name: st.Key.Job, Data: st.Data}
+			if !t.sound(e) {
+				return nil
+			}
+			_, err := t.to.Write(e)
 			return err
 		})
 		if err != nil {
@@ -214,6 +218,9 @@ func (t *taker) write(
 	defer t.mu.Unlock()
 	for _, e := range entries {
 		var err error
+		if !t.sound(e) {
+			continue
+		}
 		if late[e.Key()] {
 			_, err = t.to.Write(e)
 		} else {
@@ -225,6 +232,15 @@ func (t *taker) write(
 	}
 	t.Progress(t.to.summary.Jobs)
 	return nil
+}
+
+// sound reports whether an entry can be in a backup. What nobody but a stranger has put into the store cannot, and is told.
+func (t *taker) sound(e *Entry) bool {
+	err := e.check()
+	if err != nil {
+		t.Logger.Warn("it is left out: no scheduler can have written it", "kind", string(e.Kind), "name", e.Name, "err", err)
+	}
+	return err == nil
 }
 
 // counting returns the batons of detached runs that the job's own baton has not counted as ended, each once: one may have
