@@ -46,7 +46,11 @@ func StoredEdit(data []byte) (LastEdit, bool) {
 func appendOrigin(b []byte, o *Origin) []byte {
 	b = document.StringValue(o.Op).AppendJSON(append(b, `,"origin":{"op":`...))
 	for _, at := range []struct{ member, text string }{
-		{`,"name":`, o.Name}, {`,"id":`, o.ID}, {`,"via":`, o.Via}, {`,"address":`, o.Address}, {`,"claim":`, o.Claim},
+		{`,"name":`, o.Name},
+		{`,"id":`, o.ID},
+		{`,"via":`, o.Via},
+		{`,"address":`, o.Address},
+		{`,"claim":`, o.Claim},
 		{`,"trace":`, o.Trace},
 	} {
 		if at.text != "" {
@@ -66,7 +70,11 @@ func (r *metaReader) origin() (o Origin) {
 		member string
 		text   *string
 	}{
-		{`,"name":"`, &o.Name}, {`,"id":"`, &o.ID}, {`,"via":"`, &o.Via}, {`,"address":"`, &o.Address}, {`,"claim":"`, &o.Claim},
+		{`,"name":"`, &o.Name},
+		{`,"id":"`, &o.ID},
+		{`,"via":"`, &o.Via},
+		{`,"address":"`, &o.Address},
+		{`,"claim":"`, &o.Claim},
 		{`,"trace":"`, &o.Trace},
 	} {
 		if r.skip(at.member) {
