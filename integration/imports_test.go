@@ -42,7 +42,7 @@ var layers = []layer{
 	{path: "scheduler/internal/fixture", imports: []string{"scheduler", "scheduler/document"}, never: outside}, // for tests
 	{path: "scheduler/internal/hostile", imports: []string{"scheduler/internal/climb"}},                        // for tests
 	{path: "scheduler/internal/plainjson", never: outside},
-	{path: "scheduler", imports: []string{"scheduler/internal/plainjson", "scheduler/spec", "scheduler/document"}, never: outside},
+	{path: "scheduler", imports: []string{"scheduler/internal/plainjson", "scheduler/spec", "scheduler/document"}, never: append([]string{"go.opentelemetry.io/..."}, outside...)},
 	{path: "scheduler/access", never: outside},
 	{path: "scheduler/trail", imports: append([]string{"scheduler/internal/plainjson"}, decisions...), never: outside},
 	{path: "scheduler/view", imports: append([]string{"scheduler/access"}, decisions...), never: outside},
@@ -57,10 +57,11 @@ var layers = []layer{
 	{path: "scheduler/cache", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
 	{path: "scheduler/historyindex", imports: decisions, never: outside},
 	{path: "scheduler/index", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
+	{path: "scheduler/tracing", imports: decisions, never: []string{"github.com/nats-io/...", "go.opentelemetry.io/otel/sdk/...", "go.opentelemetry.io/otel/exporters/..."}},
 	{path: "scheduler/secrets/seal", never: outside},
 	{path: "scheduler/secrets", imports: append([]string{"scheduler/cache", "scheduler/secrets/seal", "scheduler/view"}, decisions...), never: outside},
 	{path: "scheduler/tokens", imports: append([]string{"scheduler/access", "scheduler/cache", "scheduler/view"}, decisions...), never: outside},
-	{path: "scheduler/step", imports: append([]string{"scheduler/intake"}, decisions...), never: outside},
+	{path: "scheduler/step", imports: append([]string{"scheduler/intake", "scheduler/tracing"}, decisions...), never: outside},
 	{path: "scheduler/service", imports: append([]string{"scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/historyindex", "scheduler/index", "scheduler/tokens", "scheduler/view", "scheduler/why"}, rooms...), never: outside},
 	{path: "scheduler/worker", imports: append([]string{"scheduler/limits"}, rooms...), never: outside},
 	{path: "scheduler/metrics", imports: append([]string{"scheduler/view", "scheduler/worker"}, decisions...), never: []string{"github.com/nats-io/..."}},
@@ -92,8 +93,8 @@ var (
 	outside   = []string{"net/http", "github.com/nats-io/..."}
 	server    = []string{"github.com/nats-io/nats-server/..."} // programs that only ask a scheduler are small
 	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
-	rooms     = append([]string{"scheduler/access", "scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step", "scheduler/trail"}, decisions...)
-	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/ical", "scheduler/intake", "scheduler/schema", "scheduler/secrets", "scheduler/service", "scheduler/tokens", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...)
+	rooms     = append([]string{"scheduler/access", "scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step", "scheduler/tracing", "scheduler/trail"}, decisions...)
+	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/ical", "scheduler/intake", "scheduler/schema", "scheduler/secrets", "scheduler/service", "scheduler/tokens", "scheduler/tracing", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...)
 	product   = []string{"scheduler/...", "store/...", "actions/..."}
 )
 
@@ -130,6 +131,11 @@ func TestMisdirected(t *testing.T) {
 		{"scheduler", "example.org/metrics", "example.org/metrics → net/http"},
 		{"scheduler", "github.com/nats-io/nats.go", "may not depend on"},
 		{"scheduler", "scheduler/limits", "may not import"},
+		{"scheduler", "scheduler/tracing", "may not import"},
+		{"scheduler", "go.opentelemetry.io/otel/trace", "may not depend on"},
+		{"scheduler/worker", "scheduler/tracing", ""},
+		{"scheduler/tracing", "go.opentelemetry.io/otel/trace", ""},
+		{"scheduler/tracing", "go.opentelemetry.io/otel/sdk/trace", "may not depend on"},
 		{"scheduler", "scheduler/internal/climb", "may not import"},
 		{"scheduler", "scheduler/internal/plainjson", ""},
 		{"scheduler/view", "scheduler/internal/plainjson", "may not import"},

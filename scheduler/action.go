@@ -50,6 +50,9 @@ type Attempt struct {
 	Previous   time.Time // nominal instant of the occurrence that ran before this one; zero: none
 	Failure    *Failure  // of an errorAction: how the main action failed; nil for that one
 
+	// Trace is what its target is to continue; zero when nothing is traced.
+	Trace TraceContext
+
 	// Shared finds the text of a shared secret by its name; nil finds none.
 	Shared func(name string) (string, error)
 

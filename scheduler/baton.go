@@ -25,6 +25,7 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	Failed      *Failure  `json:"failed,omitempty"`      // error phase: how the main action failed
 
 	Resubmits *Resubmission `json:"resubmits,omitempty"` // by hand: the occurrence that is repeated
+	Trace     *BatonTrace   `json:"trace,omitempty"`     // nil: the occurrence begins one of its own, or there are none
 
 	// The collection is disabled, and the first record of that is written. There
 	// may be instants after Seen and before Nominal then that have none yet.

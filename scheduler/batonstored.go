@@ -16,12 +16,13 @@ type storedBaton struct {
 	kindFlags
 }
 
-// About how long a baton's body is, and how much longer after the first run, or a
-// failure.
+// About how long a baton's body is, and how much longer after the first run, a
+// failure, or with a trace.
 const (
 	batonSize         = 192
 	batonProgressSize = 256
 	batonFailedSize   = 256 // without its message
+	batonTraceSize    = 128 // without its state
 )
 
 // Encode returns the baton's message body. Of what is always there, much is what one
@@ -34,6 +35,9 @@ func (b *Baton) Encode() []byte {
 	size := batonSize
 	if b.Any() {
 		size += batonProgressSize
+	}
+	if b.Trace != nil {
+		size += batonTraceSize + len(b.Trace.State)
 	}
 	if b.Failed != nil {
 		size += batonFailedSize + len(b.Failed.Message)
@@ -52,6 +56,7 @@ func (b *Baton) Encode() []byte {
 	w.OptTime("resume", b.Resume)
 	b.Failed.write(&w)
 	b.Resubmits.write(&w)
+	b.Trace.write(&w)
 	w.OptTrue("waits", b.PostponementRecorded)
 	w.OptTime("gap", b.Gap)
 	w.OptTime("held", b.DeferredUntil)
@@ -104,6 +109,7 @@ func readBaton(data []byte) (b Baton, ok bool) {
 	r.Time("resume", &b.Resume)
 	b.Failed = readFailure(&r)
 	b.Resubmits = readResubmission(&r)
+	b.Trace = readTrace(&r)
 	r.True("waits", &b.PostponementRecorded)
 	r.Time("gap", &b.Gap)
 	r.Time("held", &b.DeferredUntil)

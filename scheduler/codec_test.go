@@ -341,6 +341,11 @@ func batons() *rapid.Generator[scheduler.Baton] {
 		if flag.Draw(t, "again") {
 			b.Resubmits = &scheduler.Resubmission{Nominal: when.Draw(t, "repeated"), Previous: when.Draw(t, "before")}
 		}
+		if flag.Draw(t, "traced") {
+			text := rapid.StringN(0, 60, -1)
+			context := scheduler.TraceContext{Parent: text.Draw(t, "traceparent"), State: text.Draw(t, "tracestate")}
+			b.Trace = &scheduler.BatonTrace{TraceContext: context, First: text.Draw(t, "first span")}
+		}
 		if flag.Draw(t, "failed") {
 			b.Failed = &scheduler.Failure{
 				Status: count.Draw(t, "status"), Attempts: count.Draw(t, "attempts"), Message: rapid.String().Draw(t, "message"),
@@ -360,7 +365,7 @@ func recordsOf(b scheduler.Baton) *rapid.Generator[scheduler.Record] {
 			Status: b.Number, Message: text.Draw(t, "message"), Response: text.Draw(t, "response"), Duration: span.Draw(t, "duration"),
 			Final: b.PostponementRecorded, RetryAfter: span.Draw(t, "retryAfter"), Type: text.Draw(t, "type"), Target: text.Draw(t, "target"), Path: text.Draw(t, "path"),
 			Failed: b.Failed, Resubmits: b.Resubmits, Reason: scheduler.Reason(text.Draw(t, "reason")), From: b.Ran, To: b.Prior, Count: b.Runs, UID: b.UID,
-			Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: b.Progress,
+			Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: b.Progress, Trace: b.Trace,
 		}
 		if rapid.Bool().Draw(t, "repeated") {
 			r.Message += r.Response

@@ -15,6 +15,7 @@ type Origin struct {
 	Via      string `json:"via,omitempty"`      // how that was found out: "token", "nats"
 	Address  string `json:"address,omitempty"`  // where the request came from
 	Claim    string `json:"claim,omitempty"`    // who they said that they are, which nobody has checked
+	Trace    string `json:"trace,omitempty"`    // traceparent of the request; "": it was not traced
 	Replaces uint64 `json:"replaces,omitempty"` // the revision before; 0: there was none
 }
 
@@ -45,7 +46,12 @@ func StoredEdit(data []byte) (LastEdit, bool) {
 func appendOrigin(b []byte, o *Origin) []byte {
 	b = document.StringValue(o.Op).AppendJSON(append(b, `,"origin":{"op":`...))
 	for _, at := range []struct{ member, text string }{
-		{`,"name":`, o.Name}, {`,"id":`, o.ID}, {`,"via":`, o.Via}, {`,"address":`, o.Address}, {`,"claim":`, o.Claim},
+		{`,"name":`, o.Name},
+		{`,"id":`, o.ID},
+		{`,"via":`, o.Via},
+		{`,"address":`, o.Address},
+		{`,"claim":`, o.Claim},
+		{`,"trace":`, o.Trace},
 	} {
 		if at.text != "" {
 			b = document.StringValue(at.text).AppendJSON(append(b, at.member...))
@@ -63,7 +69,14 @@ func (r *metaReader) origin() (o Origin) {
 	for _, at := range []struct {
 		member string
 		text   *string
-	}{{`,"name":"`, &o.Name}, {`,"id":"`, &o.ID}, {`,"via":"`, &o.Via}, {`,"address":"`, &o.Address}, {`,"claim":"`, &o.Claim}} {
+	}{
+		{`,"name":"`, &o.Name},
+		{`,"id":"`, &o.ID},
+		{`,"via":"`, &o.Via},
+		{`,"address":"`, &o.Address},
+		{`,"claim":"`, &o.Claim},
+		{`,"trace":"`, &o.Trace},
+	} {
 		if r.skip(at.member) {
 			*at.text = string(r.plain())
 		}

@@ -15,6 +15,7 @@ func TestStoredJobTellsWhereItsLastEditCameFrom(t *testing.T) {
 	for _, origin := range []scheduler.Origin{
 		{Op: "put"},
 		{Op: "patch", Name: "alice", ID: "k3v9", Via: "token", Address: "192.0.2.7", Claim: "mallory", Replaces: 12},
+		{Op: "put", Claim: "mallory", Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", Replaces: 12},
 		{Op: "put", Name: `Ali"ce Müller`, Via: "oidc"}, // read by encoding/json
 	} {
 		j := job(t, "")

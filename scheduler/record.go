@@ -83,6 +83,7 @@ type Record struct {
 	Path        string        // where one of several errorActions stands in the job: action.errorAction[1]
 	Failed      *Failure      // error phase: how the main action failed
 	Resubmits   *Resubmission // by hand: the occurrence that is repeated
+	Trace       *BatonTrace   // of the occurrence; nil: it was not traced
 
 	// GivenUp is, of faulted, when the occurrence was over, its errorAction
 	// included. All else is of the last attempt of the main action: that is why.
@@ -129,6 +130,7 @@ func recordOf(k Key, b *Baton, outcome Outcome, ended time.Time) Record {
 		Job: k, Occurrence: OccurrenceID(k, b.Nominal), Outcome: outcome, Nominal: b.Nominal, Due: b.Due, Ended: ended,
 		Attempt: b.Attempt, Try: b.Try + 1, Phase: b.Phase, ErrorAction: b.ErrorAction, Kind: b.Kind, UID: b.UID, Revision: b.Revision,
 		Schedule: b.Schedule, Progress: b.Progress, Resubmits: b.Resubmits,
+		Trace: b.Trace,
 	}
 }
 
@@ -242,6 +244,7 @@ func (r *Record) baton() Baton {
 		UID: r.UID, Revision: r.Revision, Schedule: r.Schedule, Nominal: r.Nominal, Due: r.Due,
 		Attempt: r.Attempt, Try: r.Try - 1, Phase: r.Phase, ErrorAction: r.ErrorAction, Kind: r.Kind,
 		Resume: r.Resume, Progress: r.Progress, Failed: r.Failed, Resubmits: r.Resubmits,
+		Trace: r.Trace,
 	}
 }
 

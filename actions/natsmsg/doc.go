@@ -41,6 +41,7 @@
 //	Carillon-Occurrence           collection/job@nominal time
 //	Carillon-Attempt              1 for the occurrence's first attempt
 //	traceparent                   W3C trace context: one trace for each occurrence, one span for each attempt
+//	tracestate                    that of the trace that a run by hand continues, if it has one
 //	x-carillon-failed-…           of an errorAction: what failed (see payload.FailureFields)
 //	Nats-Expected-Stream, -TTL    expectStream and timeToLive
 //	content-type                  of a CloudEvent in structured mode

@@ -93,3 +93,12 @@ func (h headers) add(name, value string) {
 	}
 	h.header[name] = []string{value}
 }
+
+// addTrace adds the trace context. A job that gives its own traceparent gets no
+// state that belongs to another.
+func (h headers) addTrace(id payload.Identity) {
+	if !h.job.lower[headerTrace] {
+		h.add(headerTrace, id.Trace)
+		h.add(headerTraceState, id.State)
+	}
+}

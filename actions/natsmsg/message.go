@@ -92,6 +92,7 @@ const (
 	headerOccurrence  = "Carillon-Occurrence"
 	headerAttempt     = "Carillon-Attempt"
 	headerTrace       = "traceparent"
+	headerTraceState  = "tracestate"
 	headerContentType = "content-type"
 	eventDataType     = "datacontenttype"
 )
@@ -112,7 +113,7 @@ func (m *message) compose(at scheduler.Attempt) (*nats.Msg, error) {
 	h.add(headerJob, at.Job.String())
 	h.add(headerOccurrence, at.Occurrence)
 	h.add(headerAttempt, id.Try)
-	h.add(headerTrace, id.Trace)
+	h.addTrace(id)
 	for _, f := range payload.FailureFields(at) {
 		h.add(f.Name, f.Value)
 	}

@@ -101,7 +101,7 @@ func parseReference(text string) (*url.URL, bool) {
 
 // attributes returns the context attributes of the event of an attempt, all but datacontenttype.
 func (e event) attributes(a scheduler.Attempt) []Attribute {
-	list := make([]Attribute, 0, 12)
+	list := make([]Attribute, 0, 13)
 	add := func(name, value, otherwise string) {
 		if value = cmp.Or(value, otherwise); value != "" {
 			list = append(list, Attribute{name, value})
@@ -117,6 +117,7 @@ func (e event) attributes(a scheduler.Attempt) []Attribute {
 	add("dataschema", e.schema, "")
 	add("attempt", id.Try, "")
 	add("traceparent", id.Trace, "")
+	add("tracestate", id.State, "")
 	if a.Failure != nil {
 		add("failedstatus", strconv.Itoa(a.Failure.Status), "")
 		add("failedattempts", strconv.Itoa(a.Failure.Attempts), "")

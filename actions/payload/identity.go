@@ -9,10 +9,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Identity is what an attempt tells its target about itself. It follows from the ids of the occurrence and the attempt
-// alone, so a worker that repeats an attempt after a crash sends the same.
+// Identity is what an attempt tells its target about itself. But for the trace of one that is traced, it follows from the
+// ids of the occurrence and the attempt alone, so a worker that repeats an attempt after a crash sends the same. Without a
+// trace, one is made of these, and marked as sampled.
 type Identity struct {
-	Trace     string // W3C traceparent, marked as sampled: one trace for each occurrence, one span for each attempt
+	Trace     string // W3C traceparent: one trace for each occurrence, one span for each attempt
+	State     string // W3C tracestate; "" for none
 	Tag       string // Azure Scheduler's execution tag: 32 hexadecimal digits, of the occurrence
 	RequestID string // Azure Scheduler's client request id: a UUID (version 8, RFC 9562), of the attempt
 	Expected  string // nominal time, RFC 3339 in UTC, with a fraction if it has one
@@ -51,7 +53,14 @@ func Identify(a scheduler.Attempt) Identity {
 	b = strconv.AppendInt(b, int64(a.Try), 10)
 
 	s := string(b)
-	return Identity{s[:traceEnd], s[traceEnd:tagEnd], s[tagEnd:requestIDEnd], s[requestIDEnd:expectedEnd], s[expectedEnd:]}
+	id := Identity{
+		Trace: s[:traceEnd], Tag: s[traceEnd:tagEnd], RequestID: s[tagEnd:requestIDEnd],
+		Expected: s[requestIDEnd:expectedEnd], Try: s[expectedEnd:],
+	}
+	if a.Trace.Parent != "" {
+		id.Trace, id.State = a.Trace.Parent, a.Trace.State
+	}
+	return id
 }
 
 // sum is the SHA-256 of s, without allocating for ids of usual length.

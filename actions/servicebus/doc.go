@@ -12,6 +12,7 @@
 //	message-id            the attempt's idempotency key, the same for every try of one action in one occurrence
 //	content-type          that of the envelope, if there is one
 //	cloudEvents:<name>    the attributes of a CloudEvent in binary mode, as application properties
+//	traceparent, Diagnostic-Id, tracestate   W3C trace context, as application properties of an attempt that is traced
 //	x-carillon-failed-…   what failed, as application properties of an errorAction's message
 //
 // Strings in customMessageProperties that are named like credentials

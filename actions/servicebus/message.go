@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,11 +105,14 @@ func (p *properties) annotations(now time.Time) map[any]any {
 // applicationProperties returns those of a message. What the job gives wins.
 // The job's own map is shared by all messages, which only read it.
 func (a *action) applicationProperties(at scheduler.Attempt, rendered payload.Message, secrets map[string]any) map[string]any {
-	fields := payload.FailureFields(at)
-	if len(fields) == 0 && len(rendered.Attributes) == 0 && len(secrets) == 0 {
+	fields, traced := payload.FailureFields(at), at.Trace.Parent != "" && !a.givesTrace()
+	if len(fields) == 0 && len(rendered.Attributes) == 0 && len(secrets) == 0 && !traced {
 		return a.custom
 	}
-	m := make(map[string]any, len(fields)+len(rendered.Attributes)+len(a.custom)+len(secrets))
+	m := make(map[string]any, len(fields)+len(rendered.Attributes)+len(a.custom)+len(secrets)+traceProperties)
+	if traced {
+		setTrace(m, at.Trace)
+	}
 	for _, f := range fields {
 		m[f.Name] = f.Value
 	}
@@ -118,6 +122,34 @@ func (a *action) applicationProperties(at scheduler.Attempt, rendered payload.Me
 	maps.Copy(m, a.custom)
 	maps.Copy(m, secrets)
 	return m
+}
+
+// The application properties that tell a receiver which trace to continue. Azure's
+// clients set the first two: traceparent as W3C has it, and the same under the name
+// that they had before, which older receivers look for.
+const (
+	propertyTrace      = "traceparent"
+	propertyDiagnostic = "Diagnostic-Id"
+	propertyTraceState = "tracestate"
+
+	traceProperties = 3
+)
+
+// givesTrace reports whether the job says itself what a receiver is to continue.
+func (a *action) givesTrace() bool {
+	_, plain := a.custom[propertyTrace]
+	_, diagnostic := a.custom[propertyDiagnostic]
+	return plain || diagnostic || slices.ContainsFunc(a.secrets, func(s secretProperty) bool {
+		return s.name == propertyTrace || s.name == propertyDiagnostic
+	})
+}
+
+// setTrace sets the properties of a trace.
+func setTrace(m map[string]any, t scheduler.TraceContext) {
+	m[propertyTrace], m[propertyDiagnostic] = t.Parent, t.Parent
+	if t.State != "" {
+		m[propertyTraceState] = t.State
+	}
 }
 
 // revealed returns the application properties that are secret; nil for none.

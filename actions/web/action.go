@@ -209,6 +209,9 @@ func (a *action) attemptHeader(at scheduler.Attempt) http.Header {
 		values[i] = field[1]
 		h[field[0]] = values[i : i+1 : i+1]
 	}
+	if id.State != "" && !a.gives(headerTrace) {
+		h[headerTraceState] = []string{id.State}
+	}
 	maps.Copy(h, a.header) // what the job gives wins
 	return h
 }

@@ -10,6 +10,7 @@
 //
 //	Idempotency-Key                        the same for every try of one action in one occurrence
 //	traceparent                            W3C trace context: one trace for each occurrence, one span for each attempt
+//	tracestate                             that of the trace that a run by hand continues, if it has one
 //	User-Agent                             Carillon/<version>
 //	x-carillon-attempt                     1 for the occurrence's first attempt
 //	x-ms-client-request-id                 UUID of the attempt
@@ -28,7 +29,8 @@
 // given, and the scheduler only fills in those that are absent. So a job may
 // send its own User-Agent, traceparent, or Idempotency-Key (sane for a job
 // that runs once; the target of a recurring job would take every later
-// occurrence for a repetition). Headers that frame the message or belong to
+// occurrence for a repetition). With its own traceparent no tracestate is sent
+// that belongs to another. Headers that frame the message or belong to
 // the connection, such as Content-Length, are refused when the job is put, and
 // so are those that request.authentication or request.webhook sets.
 //

@@ -4,6 +4,7 @@ package web
 const (
 	headerKey         = "Idempotency-Key"
 	headerTrace       = "Traceparent"
+	headerTraceState  = "Tracestate"
 	headerAttempt     = "X-Carillon-Attempt"
 	headerRequestID   = "X-Ms-Client-Request-Id"
 	headerTag         = "X-Ms-Execution-Tag"

@@ -247,9 +247,16 @@ func (d *dev) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	sender, err := startTracing(ctx, d.t, log)
+	if err != nil {
+		return err
+	}
+	defer sender.Close()
+	log = sender.Logger(log)
 	n, err := node.Open(ctx, node.Config{
-		Store: store.Config{SyncAlways: d.cmd.Sync == syncAlways},
-		Conn:  nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart, Damaged: d.damaged(),
+		Tracer: sender.Tracer(),
+		Store:  store.Config{SyncAlways: d.cmd.Sync == syncAlways},
+		Conn:   nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart, Damaged: d.damaged(),
 		Access:   who.Config{Demand: who.OnceThereAre, Local: len(listen.Exposed(ctx, d.cmd.listeners()[0])) == 0},
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry}, HistoryMemory: d.cmd.History.orNone(),

@@ -21,6 +21,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/tracing"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -137,12 +138,20 @@ func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 			"concurrency", fits, "asked", c.Concurrency, "files", files, "hint", terminal.FilesHint)
 		c.Concurrency = fits
 	}
+	sender, err := startTracing(ctx, t, log)
+	if err != nil {
+		return err
+	}
+	defer sender.Close()
+	log = sender.Logger(log)
 	records := printer.NewLog(log, t.Watched())
 	defer records.End()
-	return asked(ctx, c.serve(ctx, l, keys, records, log))
+	return asked(ctx, c.serve(ctx, l, keys, records, sender.Tracer(), log))
 }
 
-func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring, records *printer.Queue, log *slog.Logger) error {
+func (c serveCmd) serve(
+	ctx context.Context, l net.Listener, keys *seal.Keyring, records *printer.Queue, tracer *tracing.Tracer, log *slog.Logger,
+) error {
 	var running atomic.Pointer[node.Node]
 	prof, err := profiles.Start(ctx, c.Pprof, log)
 	if err != nil {
@@ -163,7 +172,7 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 	if err != nil {
 		return err
 	}
-	cfg.MaxConnections = c.Connections
+	cfg.MaxConnections, cfg.Tracer = c.Connections, tracer
 	cfg.Conn, cfg.Listener, cfg.Keys, cfg.Worker.OnRecord = nc, l, keys, records.Take
 	cfg.AllowHost = listen.Hosts(ctx, c.HTTP, c.Hosts)
 	admission, err := c.admit(ctx, c.HTTP, c.Hosts, &cfg, log)

@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/fairqueue"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/tracing"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -42,6 +43,9 @@ type APIConfig struct {
 	// name, the status as in HTTP, and how long it took since it came. It must
 	// not block. Default: none.
 	Observe func(endpoint string, status int, took time.Duration)
+
+	// Tracer tells of requests but live tails. Default: nothing is traced.
+	Tracer *tracing.Tracer
 
 	// Logger takes what callers are not told. Default: discard.
 	Logger *slog.Logger
@@ -273,16 +277,18 @@ func (a *API) answer(e endpoint, m micro.Request) (ans answer) {
 	defer release()
 	c := a.counters[e.name]
 	began := c.begin()
-	ans = a.call(e, m)
+	ctx, span := a.cfg.Tracer.Call(a.work, e.name, m.Headers())
+	ans = a.call(ctx, e, m)
+	span.Replied(ans.code())
 	c.end(began, ans.err)
 	return ans
 }
 
 // call answers a request. A panic is answered like any other defect.
-func (a *API) call(e endpoint, m micro.Request) (ans answer) {
+func (a *API) call(ctx context.Context, e endpoint, m micro.Request) (ans answer) {
 	defer func() {
 		if p := recover(); p != nil {
-			a.log.Error("request panicked", "subject", m.Subject(), "err", p, "stack", string(debug.Stack()))
+			a.log.ErrorContext(ctx, "request panicked", "subject", m.Subject(), "err", p, "stack", string(debug.Stack()))
 			ans = answer{err: errPanicked}
 		}
 	}()
@@ -291,7 +297,7 @@ func (a *API) call(e endpoint, m micro.Request) (ans answer) {
 	if err != nil {
 		return answer{err: err}
 	}
-	return e.call(asking(a.work, m), a.cfg.Service.If(how.when), request{
+	return e.call(asking(ctx, m), a.cfg.Service.If(how.when), request{
 		verb: verb, name: name, body: m.Data(), how: how, room: int(a.cfg.Conn.MaxPayload()) - replyMargin,
 	})
 }

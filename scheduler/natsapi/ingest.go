@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
 // Source is where published specs come from and their results go. The package
@@ -77,6 +78,9 @@ type IngestConfig struct {
 	// ("other" of what cannot be) and what became of it, accepted or rejected. It
 	// must not block. Default: none.
 	Observe func(verb, verdict string)
+
+	// Tracer tells of specs. Default: nothing is traced.
+	Tracer *tracing.Tracer
 
 	// Logger takes what no publisher can be told. Default: discard.
 	Logger *slog.Logger
@@ -184,14 +188,21 @@ func (n *Ingest) empty(q *queue) {
 func (n *Ingest) handle(q *queue, it *item) {
 	defer n.leave(it)
 	var r result
-	err := n.persist(it, func(ctx context.Context) (err error) {
+	ctx, span := n.cfg.Tracer.Spec(n.work, it.knownVerb(), it.trace)
+	err := n.writes.Persist(ctx, n.stopping, it.Name, func(ctx context.Context) (err error) {
 		r, err = n.decide(ctx, q, it)
 		return err
 	})
 	switch {
 	case errors.Is(err, errOvertakes):
-		q.push(it)
+		q.push(it) // and its span begins anew
 		return
+	case err != nil:
+		span.End(err)
+	default:
+		span.Verdict(r.verdict(), r.err != nil)
+	}
+	switch {
 	case errors.Is(err, errLost):
 		n.drop(it)
 		return

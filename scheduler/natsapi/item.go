@@ -4,6 +4,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/tracing"
 	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
@@ -19,6 +20,8 @@ type item struct {
 
 	answer bool   // it is an answer to a request of somebody
 	claim  string // who its publisher says that it is
+
+	trace scheduler.TraceContext // that it continues
 }
 
 func newItem(s scheduler.PublishedSpec) *item {
@@ -28,6 +31,7 @@ func newItem(s scheduler.PublishedSpec) *item {
 	}
 	header := nats.Header(s.Header)
 	it.how, it.wrong = readOrder(header)
+	it.trace = tracing.Incoming(header)
 	it.answer, it.claim, it.Header = isAnswer(header, it.Body, it.takesBody()), trail.Clip(header.Get(ClaimHeader)), nil
 	return it
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
 // Config says what the API serves. Service is required.
@@ -48,6 +49,9 @@ type Config struct {
 	// of what is none), the status, and how long it took. It must not block. Default: none.
 	Observe func(operation string, status int, took time.Duration)
 
+	// Tracer tells of requests but live tails and probes. Default: nothing is traced.
+	Tracer *tracing.Tracer
+
 	// Logger takes requests (at level debug) and defects. Default: discard.
 	Logger *slog.Logger
 
@@ -64,6 +68,7 @@ type api struct {
 	tails    *tailCount
 	metrics  http.Handler
 	observed func(operation string, status int, took time.Duration)
+	tracer   *tracing.Tracer
 	document func() constant
 	log      *slog.Logger
 	version  string
@@ -73,7 +78,7 @@ type api struct {
 func New(cfg Config) http.Handler {
 	a := &api{
 		service: cfg.Service, ready: cfg.Ready, identify: cfg.Identify, rate: cfg.Rate,
-		metrics: cfg.Metrics, observed: cfg.Observe, log: cfg.Logger, version: cfg.Version,
+		metrics: cfg.Metrics, observed: cfg.Observe, tracer: cfg.Tracer, log: cfg.Logger, version: cfg.Version,
 	}
 	if cfg.MaxTails <= 0 {
 		cfg.MaxTails = DefaultMaxTails

@@ -8,10 +8,12 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/tracing"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -56,10 +58,11 @@ func (a *api) observe(next http.Handler) http.Handler {
 		}
 		w.Header().Set("Server", "Carillon/"+a.version)
 		out, asked := &response{ResponseWriter: w}, &asking{}
+		ctx, span := a.trace(r)
 		defer func() {
 			p := recover()
 			if p != nil && p != http.ErrAbortHandler { //nolint:errorlint,err113 // the value that net/http defines
-				a.log.Error("request panicked", "method", r.Method, "path", r.URL.Path, "requestId", id,
+				a.log.ErrorContext(ctx, "request panicked", "method", r.Method, "path", r.URL.Path, "requestId", id,
 					"err", p, "stack", string(debug.Stack()))
 			}
 			if p != nil && out.status != 0 {
@@ -71,12 +74,25 @@ func (a *api) observe(next http.Handler) http.Handler {
 			if !asked.tail {
 				a.observed(cmp.Or(asked.operation, otherOperation), cmp.Or(out.status, http.StatusOK), time.Since(begin))
 			}
-			a.log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", out.status,
+			name, route := asked.name()
+			span.Answered(name, route, cmp.Or(out.status, http.StatusOK))
+			a.log.DebugContext(ctx, "request", "method", r.Method, "path", r.URL.Path, "status", out.status,
 				"duration", time.Since(begin), "requestId", id)
 		}()
-		ctx := context.WithValue(r.Context(), askingKey{}, asked)
-		next.ServeHTTP(out, r.WithContext(service.WithCaller(ctx, caller(r))))
+		asks := context.WithValue(ctx, askingKey{}, asked)
+		next.ServeHTTP(out, r.WithContext(service.WithCaller(asks, caller(r))))
 	})
+}
+
+// probes are asked again and again by machines: they are not traced.
+var probes = []string{"/healthz", "/readyz", "/metrics"}
+
+// trace begins the span of a request. A live tail has none: it may last for days.
+func (a *api) trace(r *http.Request) (context.Context, tracing.Span) {
+	if a.tracer == nil || slices.Contains(probes, r.URL.Path) || r.URL.Query().Has("follow") {
+		return r.Context(), tracing.Span{}
+	}
+	return a.tracer.Request(r.Context(), r.Method, r.Header)
 }
 
 // otherOperation is what is asked for that does not exist, or that is refused before it is known.
@@ -86,6 +102,14 @@ const otherOperation = "other"
 type asking struct {
 	operation string // as [rights] has it; "": none
 	tail      bool   // it lasts as long as its reader wants
+}
+
+// name is what a span calls the request, and its route; "" for none.
+func (a *asking) name() (name, route string) {
+	if _, route, _ = strings.Cut(a.operation, " "); route == "" {
+		return "HTTP " + otherOperation, ""
+	}
+	return a.operation, route
 }
 
 type askingKey struct{}

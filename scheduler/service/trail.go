@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/tracing"
 	"github.com/carillon-sched/carillon/scheduler/trail"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -45,6 +46,7 @@ func origin(ctx context.Context) scheduler.Origin {
 		o.Name, o.ID, o.Via, o.Address = trail.Clip(p.Name), trail.Clip(p.ID), p.Via, trail.Clip(p.Address)
 	}
 	o.Claim, _ = ctx.Value(claimKey{}).(string)
+	o.Trace = tracing.Edit(ctx)
 	return o
 }
 

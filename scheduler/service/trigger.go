@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/step"
+	"github.com/carillon-sched/carillon/scheduler/tracing"
 	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
@@ -94,7 +95,12 @@ func (r Runner) fire(
 		Kind: trail.Job, Op: origin(asking(ctx, "run")).Op, Collection: j.Key.Collection, Job: j.Key.Job, Result: "started",
 		UID: j.UID, Occurrence: scheduler.OccurrenceID(j.Key, asked), State: j.State,
 	}
-	return r.shared.audited(ctx, e, func(*trail.Entry) error { return r.shared.Store.Fire(ctx, slot, b.Encode(), waiting) })
+	return r.shared.audited(ctx, e, func(*trail.Entry) (err error) {
+		ctx, span := tracing.Arm(ctx, j.Key, time.Time{})
+		defer func() { span.End(err) }()
+		b.Trace = tracing.ByHand(ctx)
+		return r.shared.Store.Fire(ctx, slot, b.Encode(), waiting)
+	})
 }
 
 // startDetached runs a job once that has no baton, because it is disabled or over.

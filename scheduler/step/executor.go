@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
 // ErrOvertaken says that a compare-and-set lost against an edit.
@@ -171,7 +172,9 @@ func (e *Executor) ArmAt(j *scheduler.Job, b *scheduler.Baton) time.Time {
 }
 
 // publish makes a baton wait until at or, when that is zero, fires it.
-func (e *Executor) publish(ctx context.Context, body []byte, at time.Time, from From) error {
+func (e *Executor) publish(ctx context.Context, body []byte, at time.Time, from From) (err error) {
+	ctx, span := tracing.Arm(ctx, from.Slot.Key, at)
+	defer func() { span.End(err) }()
 	switch {
 	case from.Running != 0:
 		return e.cfg.Store.PassOn(ctx, from.Slot, body, at, from.Running)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
 // errStopping is why an attempt is canceled when the worker stops.
@@ -45,13 +46,19 @@ func (w *Worker) attempt(r *run) stage {
 	attempt.Timeout, attempt.Redact, attempt.Veiled = r.job.Def.Timeout, redactor.Add, redactor.Veiled
 	attempt.Shared = func(name string) (string, error) { return w.cfg.Secrets.Shared(ctx, name) }
 	r.started = time.Now()
+	ctx, spans := w.cfg.Tracer.Begin(ctx, tracing.Fired{
+		Job: r.job, Baton: &r.baton, Action: r.action, Attempt: &attempt, At: r.delivery.Fired, Wake: r.wake, Now: r.started,
+	})
+	attempt.Trace = spans.Context()
 	r.result = redactor.Clean(w.invoke(ctx, r.action.Run, attempt))
 	r.result.Duration = time.Since(r.started)
 	r.result.Final = r.result.Failed && r.action.Retry.Final(r.result)
+	spans.End(r.result, ctx.Err())
 	w.limiter.Done(r, r.result)
 	if r.result.Failed && errors.Is(context.Cause(ctx), errStopping) {
 		return w.nak(r) // cut short by the stop, not by the target: repeated under the same key
 	}
+	r.baton.Trace = spans.Trace()
 	return recorded{r}
 }
 
@@ -59,7 +66,7 @@ func (w *Worker) attempt(r *run) stage {
 func (w *Worker) invoke(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (res scheduler.Result) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.log.Error("action panicked", "job", a.Job.String(), "occurrence", a.Occurrence,
+			w.log.ErrorContext(ctx, "action panicked", "job", a.Job.String(), "occurrence", a.Occurrence,
 				"attempt", a.ID, "err", p, "stack", string(debug.Stack()))
 			res = scheduler.Result{Failed: true, Message: fmt.Sprintf("the action panicked: %v", p)}
 		}

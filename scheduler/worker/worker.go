@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/limits"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/step"
+	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
 // Config says how a worker works. Store and Actions are required.
@@ -60,6 +61,9 @@ type Config struct {
 	// written, and when more jobs have ended than there was room for. It must
 	// not block. Default: none.
 	OnTakeover func()
+
+	// Tracer tells of occurrences and attempts. Default: nothing is traced.
+	Tracer *tracing.Tracer
 
 	// Logger takes what no caller can be told. Default: discard.
 	Logger *slog.Logger

@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/rest/identity"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/tracing"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -86,6 +87,10 @@ type Config struct {
 	// can; the log says what to do.
 	Mend func(ctx context.Context) error
 
+	// Tracer tells of requests, occurrences and attempts. Default: nothing is
+	// traced.
+	Tracer *tracing.Tracer
+
 	// Version is shown to targets, in the NATS service and over HTTP.
 	// Default: dev.
 	Version string
@@ -108,6 +113,6 @@ func (c Config) withDefaults() Config {
 		c.MaxConnections = connlimit.Share(connlimit.Files())
 	}
 	c.Version = cmp.Or(c.Version, "dev")
-	c.Worker.Logger = c.Logger
+	c.Worker.Logger, c.Worker.Tracer = c.Logger, c.Tracer
 	return c
 }

@@ -69,6 +69,7 @@ func (n *Node) handler() http.Handler {
 	api := rest.New(rest.Config{
 		Service: n.service, Ready: n.Ready, Logger: n.log, Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
 		Metrics: n.metrics, Observe: n.metrics.Requests("rest"), Identify: n.finder.Find, Rate: n.cfg.Rate,
+		Tracer:   n.cfg.Tracer,
 		MaxTails: min(rest.DefaultMaxTails, max(1, n.cfg.MaxConnections/2)), // the others' requests have their part
 	})
 	mux := http.NewServeMux()

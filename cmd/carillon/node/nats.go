@@ -15,10 +15,12 @@ import (
 
 // openNATS opens the APIs over NATS: published specs, and request and reply.
 func (n *Node) openNATS(ctx context.Context, g *errgroup.Group) {
-	ingest := natsapi.NewIngest(natsapi.IngestConfig{Service: n.service, Source: n.store, Observe: n.metrics.Spec, Logger: n.log})
+	ingest := natsapi.NewIngest(natsapi.IngestConfig{
+		Service: n.service, Source: n.store, Observe: n.metrics.Spec, Tracer: n.cfg.Tracer, Logger: n.log,
+	})
 	api := natsapi.NewAPI(natsapi.APIConfig{
 		Conn: n.cfg.Conn, Service: n.service, Prefix: n.cfg.Store.Prefix, Version: n.cfg.Version, Logger: n.log,
-		Observe: n.metrics.Requests("nats"),
+		Observe: n.metrics.Requests("nats"), Tracer: n.cfg.Tracer,
 	})
 	g.Go(func() error { return ingest.Run(ctx) })
 	g.Go(func() error { return api.Run(ctx) })

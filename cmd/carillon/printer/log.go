@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
 // recordLog logs records for operators.
@@ -43,6 +44,8 @@ func (l recordLog) print(r *scheduler.Record) {
 	add(r.Status != 0, slog.Int("status", r.Status))
 	add(attempted, slog.Duration("took", r.Duration.Round(time.Microsecond)))
 	add(attempted, slog.Duration("late", r.Lateness().Round(time.Microsecond)))
+	trace := tracing.IDOf(r.Trace)
+	add(trace != "", slog.String("trace", trace))
 	add(r.Count > 0, slog.Int("count", r.Count))
 	add(r.Reason != "", slog.String("reason", string(r.Reason)))
 	add(r.Outcome != scheduler.OutcomeCompleted && r.Message != "", slog.String("err", brief(r.Message)))

@@ -1,0 +1,134 @@
+package tracing_test
+
+import (
+	"bytes"
+	"log/slog"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/cmd/carillon/node/nodetest"
+	"github.com/carillon-sched/carillon/cmd/carillon/printer"
+	"github.com/carillon-sched/carillon/cmd/carillon/tracing"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+)
+
+// world is a scheduler that sends its traces to a collector, with emulators to deliver to.
+type world struct {
+	t     *testing.T
+	spans *collected
+	bus   *servicebus.Server
+	queue *storagequeue.Server
+	api   string
+	nc    *nats.Conn
+	log   *logged
+}
+
+// logged is what was logged.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write takes a line.
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, spans: collect(t), log: &logged{}}
+	var err error
+	w.bus, err = servicebus.Start(t.Context(), servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Auth: servicebus.Lenient, AutoCreate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.bus.Close() })
+	w.queue, err = storagequeue.Start(t.Context(), storagequeue.Config{Addr: "127.0.0.1:0", Keys: storagequeue.Lenient, AutoCreate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.queue.Close() })
+	key, err := seal.NewKey("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	sender, err := tracing.Start(t.Context(), tracing.Config{Version: "test", Logger: plain})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sender.Close)
+	log := sender.Logger(plain)
+	records := printer.NewLog(log, true)
+	t.Cleanup(records.End)
+	cfg := node.Config{
+		Tracer: sender.Tracer(), Logger: log, Keys: seal.NewKeyring(key), Limits: scheduler.Limits{MinRetryInterval: time.Second},
+		Delivery: builtin.Config{
+			ServiceBus:    egress.Endpoints{Default: "amqp://" + w.bus.Addr()},
+			StorageQueues: egress.Endpoints{Default: w.queue.URL() + "/{name}"},
+			AnyKey:        true,
+		},
+	}
+	cfg.Worker.OnRecord = records.Take
+	s := nodetest.Start(t, cfg, nil)
+	w.api, w.nc = s.API, s.Conn
+	return w
+}
+
+// ask sends a request with headers, and returns the status.
+func (w *world) ask(method, path, body string, header http.Header) int {
+	w.t.Helper()
+	request, err := http.NewRequestWithContext(w.t.Context(), method, w.api+path, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	maps.Copy(request.Header, header)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := answer.Body.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+	return answer.StatusCode
+}
+
+// put puts a job with the default headers, which must be taken.
+func (w *world) put(job, body string, header http.Header) {
+	w.t.Helper()
+	if status := w.ask(http.MethodPut, "/jobCollections/default/jobs/"+job, body, header); status != http.StatusCreated {
+		w.t.Fatalf("put %s: %d", job, status)
+	}
+}
+
+// next waits for what a target gets.
+func next[T any](t *testing.T, from <-chan T) T {
+	t.Helper()
+	select {
+	case got := <-from:
+		return got
+	case <-time.After(20 * time.Second):
+		t.Fatal("the target gets nothing")
+		panic("unreachable")
+	}
+}

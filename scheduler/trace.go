@@ -1,0 +1,53 @@
+package scheduler
+
+import "github.com/carillon-sched/carillon/scheduler/internal/plainjson"
+
+// TraceContext is where a trace has come to, as W3C's Trace Context writes it.
+// These are texts here: package tracing reads and writes them.
+type TraceContext struct {
+	Parent string `json:"parent,omitempty"` // traceparent; "": there is no trace
+	State  string `json:"state,omitempty"`  // tracestate; "" for none
+}
+
+// BatonTrace is the trace that an occurrence belongs to, while that is told by its
+// baton: of a run by hand, which continues the trace of the request, and of an
+// occurrence whose first attempt has been made.
+type BatonTrace struct {
+	TraceContext
+
+	// First is the id of the span of the first attempt; "" until that was made.
+	// The parent is the span of the occurrence then, else that of the request.
+	First string `json:"first,omitempty"`
+}
+
+// Context is the trace context; zero for none.
+func (t *BatonTrace) Context() TraceContext {
+	if t == nil {
+		return TraceContext{}
+	}
+	return t.TraceContext
+}
+
+// write writes the member trace, if there is one.
+func (t *BatonTrace) write(w *plainjson.Writer) {
+	if t == nil {
+		return
+	}
+	w.Begin("trace")
+	w.OptText("parent", t.Parent)
+	w.OptText("state", t.State)
+	w.OptText("first", t.First)
+	w.End()
+}
+
+func readTrace(r *plainjson.Reader) *BatonTrace {
+	if !r.Begin("trace") {
+		return nil
+	}
+	t := &BatonTrace{}
+	r.Text("parent", &t.Parent)
+	r.Text("state", &t.State)
+	r.Text("first", &t.First)
+	r.End()
+	return t
+}
