@@ -43,6 +43,9 @@ func (r *run) compare(ctx context.Context, seen *seen) error {
 		}
 		for _, rec := range records {
 			r.figures.Occurrences++
+			if rec.Status != "Completed" {
+				continue
+			}
 			r.figures.LatestSeconds = max(r.figures.LatestSeconds, rec.Start.Sub(rec.Due).Seconds())
 		}
 		if told {
@@ -54,13 +57,17 @@ func (r *run) compare(ctx context.Context, seen *seen) error {
 
 // arrived makes sure that the consumer printed each occurrence that has completed.
 func (r *run) arrived(ctx context.Context, seen *seen, records []record) error {
+	var completed []string
 	for _, rec := range records {
-		if err := seen.waitFor(ctx, rec.Occurrence); err != nil {
-			return err
+		if rec.Status == "Completed" {
+			completed = append(completed, rec.Occurrence)
 		}
-		r.figures.Repeated += seen.counts()[rec.Occurrence] - 1
 	}
-	return nil
+	err := seen.waitFor(ctx, completed)
+	for _, occurrence := range completed {
+		r.figures.Repeated += max(seen.counts()[occurrence]-1, 0)
+	}
+	return err
 }
 
 // gaps returns the times between the first and the last record at which a job was due and has no completed run.

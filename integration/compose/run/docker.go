@@ -18,26 +18,46 @@ func (a absence) Error() string { return string(a) }
 
 // engine is the Docker engine and what speaks to it.
 type engine struct {
-	command []string // docker compose, or docker-compose, with the profile
+	command  []string // docker compose, or docker-compose, for this project
+	profiles []string
 }
 
 // project is the name of the stack, so that it is not taken for one that a person runs.
 const project = "carillon-check"
 
-// port is where the first scheduler answers on this machine.
-const port = "18480"
+// Where the first scheduler and the observers answer on this machine.
+const (
+	port           = "18480"
+	prometheusPort = "18490"
+	jaegerPort     = "18491"
+	grafanaPort    = "18492"
+)
 
-// findEngine returns the engine of this machine. The error is an absence where there is none.
-func findEngine(ctx context.Context, profile string) (engine, error) {
+// observeFile has the settings of a stack that is observed.
+const observeFile = "examples/compose/observe.env"
+
+// answers tells whether there is an engine. The error is an absence where there is none.
+func answers(ctx context.Context) error {
 	if _, err := exec.LookPath("docker"); err != nil {
-		return engine{}, absence("there is no docker command")
+		return absence("there is no docker command")
 	}
 	if out, err := exec.CommandContext(ctx, "docker", "version", "--format", "{{.Server.Version}}").CombinedOutput(); err != nil {
-		return engine{}, absence("no Docker engine answers: " + strings.TrimSpace(string(out)))
+		return absence("no Docker engine answers: " + strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// findEngine returns the engine of this machine, for some profiles. The error is an absence where there is none.
+func findEngine(ctx context.Context, profiles ...string) (engine, error) {
+	if err := answers(ctx); err != nil {
+		return engine{}, err
 	}
 	for _, command := range [][]string{{"docker", "compose"}, {"docker-compose"}} {
 		if exec.CommandContext(ctx, command[0], append(command[1:], "version")...).Run() == nil { //nolint:gosec // the names above
-			return engine{append(command, "-p", project, "--profile", profile)}, nil
+			if slices.Contains(profiles, "observe") {
+				command = append(command, "--env-file", observeFile)
+			}
+			return engine{append(command, "-p", project), profiles}, nil
 		}
 	}
 	return engine{}, absence("there is neither docker compose nor docker-compose")
@@ -45,15 +65,36 @@ func findEngine(ctx context.Context, profile string) (engine, error) {
 
 // compose runs a command of docker compose.
 func (e engine) compose(ctx context.Context, args ...string) error {
-	_, err := quiet(ctx, append(slices.Clone(e.command), args...)...)
+	_, err := quiet(ctx, e.line(args...)...)
 	return err
+}
+
+// line is a command of docker compose.
+func (e engine) line(args ...string) []string {
+	line := slices.Clone(e.command)
+	for _, profile := range e.profiles {
+		line = append(line, "--profile", profile)
+	}
+	return append(line, args...)
+}
+
+// up starts the stack, and of the profile observe what is named.
+func (e engine) up(ctx context.Context, observers []observer) error {
+	stack := engine{e.command, e.profiles[:1]}
+	if err := stack.compose(ctx, "up", "-d", "--no-build"); err != nil || len(observers) == 0 {
+		return err
+	}
+	args := []string{"up", "-d", "--no-build", "--no-deps"}
+	for _, o := range observers {
+		args = append(args, o.service)
+	}
+	return e.compose(ctx, args...)
 }
 
 // follow gives each line of a service's log to take, until the service is removed or ctx ends; then the channel closes.
 func (e engine) follow(ctx context.Context, service string, take func(line string)) <-chan struct{} {
 	ended := make(chan struct{})
-	args := append(slices.Clone(e.command), "logs", "--no-color", "-f", service)
-	cmd := command(ctx, args...)
+	cmd := command(ctx, e.line("logs", "--no-color", "-f", service)...)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -76,7 +117,8 @@ func (e engine) follow(ctx context.Context, service string, take func(line strin
 func command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // written in this package
 	cmd.Env = append(os.Environ(),
-		"DOCKER_BUILDKIT=0",                                                            // it would look for base images in a registry
+		"DOCKER_BUILDKIT=0", // it would look for base images in a registry
+		"CARILLON_PORT_PROMETHEUS="+prometheusPort, "CARILLON_PORT_JAEGER="+jaegerPort, "CARILLON_PORT_GRAFANA="+grafanaPort,
 		"CARILLON_PORT_A="+port, "CARILLON_PORT_B=0", "CARILLON_SUBNET=10.213.58.0/24") // beside a stack that a person runs
 	return cmd
 }
@@ -97,17 +139,21 @@ func (r *run) clear(ctx context.Context) {
 	if err := r.docker.compose(ctx, "down", "-v", "--remove-orphans"); err != nil {
 		fmt.Fprintln(r.out, err)
 	}
-	if len(r.figures.StandIns) > 0 {
-		_, _ = quiet(ctx, append([]string{"docker", "rmi", "-f"}, r.figures.StandIns...)...) // what is left does no harm
+	images := r.figures.StandIns
+	if built, err := quiet(ctx, "docker", "images", "-q", "--filter", "label="+standInLabel, "--filter", "dangling=true"); err == nil {
+		images = append(images, strings.Fields(built)...) // the stages of the Dockerfile
+	}
+	if len(images) > 0 {
+		_, _ = quiet(ctx, append([]string{"docker", "rmi", "-f"}, images...)...) // what is left does no harm
 	}
 }
 
 // tellLogs prints the end of all logs.
 func (r *run) tellLogs(ctx context.Context) {
-	if out, err := quiet(ctx, append(r.docker.command, "logs", "--no-color", "--tail", "40")...); err == nil {
+	if out, err := quiet(ctx, r.docker.line("logs", "--no-color", "--tail", "40")...); err == nil {
 		fmt.Fprintln(r.out, out)
 	}
-	if out, err := quiet(ctx, append(r.docker.command, "ps")...); err == nil {
+	if out, err := quiet(ctx, r.docker.line("ps")...); err == nil {
 		fmt.Fprintln(r.out, out)
 	}
 }

@@ -17,16 +17,31 @@ const (
 	composeFile = "docker-compose.yml"
 )
 
-// Where they name them.
-const (
-	golangImage = `(?m)^FROM (golang:\S+) AS build$`
-	natsImage   = `(?m)^ *image: (nats:\S+)$`
-)
+// base is an image that the stack is built on.
+type base struct {
+	file, pattern string // which file names it, and how
+	fill          func(ctx context.Context, root string) error
+	changes       []string // what a Dockerfile of it would say
+	empty         bool     // without BusyBox, and nothing in it is root's
+}
+
+// bases are the images that the stack is built on, and stand-ins for them.
+var bases = []base{
+	{file: dockerfile, pattern: `(?m)^FROM (golang:\S+) AS build$`, fill: fillGo, changes: []string{
+		"ENV PATH=/usr/local/go/bin:/bin", "ENV GOCACHE=/var/cache/go-build",
+	}},
+	{file: composeFile, pattern: `(?m)^ *image: (nats:\S+)$`, fill: fillNATS, changes: []string{"ENV PATH=/usr/local/bin:/bin"}},
+}
 
 // build makes the images of the stack, on stand-ins unless the real base images are to be pulled or are there.
 func (r *run) build(ctx context.Context) error {
 	if !r.pull {
 		if err := r.standIns(ctx); err != nil {
+			return err
+		}
+	}
+	if r.watched {
+		if err := r.findObservers(ctx); err != nil {
 			return err
 		}
 	}
@@ -45,25 +60,31 @@ func (r *run) build(ctx context.Context) error {
 
 // standIns makes the base images that are not there.
 func (r *run) standIns(ctx context.Context) error {
-	golang, err := named(dockerfile, golangImage)
-	if err != nil {
-		return err
-	}
-	nats, err := named(composeFile, natsImage)
-	if err != nil {
-		return err
-	}
-	for image, fill := range map[string]func(context.Context, string) error{golang: fillGo, nats: fillNATS} {
-		if exec.CommandContext(ctx, "docker", "image", "inspect", image).Run() == nil { //nolint:gosec // named by the files above
-			continue
+	for _, b := range bases {
+		if err := r.standInFor(ctx, b); err != nil {
+			return err
 		}
-		r.say("make a stand-in for " + image)
-		if err := standIn(ctx, image, fill); err != nil {
-			return fmt.Errorf("stand-in for %s: %w", image, err)
-		}
-		r.figures.StandIns = append(r.figures.StandIns, image)
 	}
 	return nil
+}
+
+// standInFor makes a base image, if it is not there.
+func (r *run) standInFor(ctx context.Context, b base) error {
+	image, err := named(b.file, b.pattern)
+	if err != nil || present(ctx, image) {
+		return err
+	}
+	r.say("make a stand-in for " + image)
+	if err := standIn(ctx, image, b); err != nil {
+		return fmt.Errorf("stand-in for %s: %w", image, err)
+	}
+	r.figures.StandIns = append(r.figures.StandIns, image)
+	return nil
+}
+
+// present tells whether the engine has an image.
+func present(ctx context.Context, image string) bool {
+	return exec.CommandContext(ctx, "docker", "image", "inspect", image).Run() == nil //nolint:gosec // named by the files above
 }
 
 // named returns the image that a file names.
@@ -79,8 +100,11 @@ func named(file, pattern string) (string, error) {
 	return string(m[1]), nil
 }
 
-// standIn imports a root file system of BusyBox and what fill puts into it.
-func standIn(ctx context.Context, image string, fill func(ctx context.Context, root string) error) error {
+// standInLabel is on stand-ins, and so on what is built from them.
+const standInLabel = "carillon.stand-in"
+
+// standIn imports a root file system of BusyBox and what belongs to the image.
+func standIn(ctx context.Context, image string, b base) error {
 	root, err := os.MkdirTemp("", "carillon-image-*")
 	if err != nil {
 		return err
@@ -89,15 +113,21 @@ func standIn(ctx context.Context, image string, fill func(ctx context.Context, r
 	if err := os.Chmod(root, 0o755); err != nil { //nolint:gosec // it becomes / of a container
 		return err
 	}
-	if err := fillBusyBox(ctx, root); err != nil {
+	owner := "0"
+	if b.empty {
+		owner = "65532"
+	} else if err := fillBusyBox(ctx, root); err != nil {
 		return err
 	}
-	if err := fill(ctx, root); err != nil {
+	if err := b.fill(ctx, root); err != nil {
 		return err
 	}
-	pack := fmt.Sprintf("tar -C %q -c . | docker import --change %q - %q", root,
-		"ENV PATH=/usr/local/go/bin:/usr/local/bin:/bin", image)
-	_, err = quiet(ctx, "sh", "-c", pack)
+	pack := `root=$0 owner=$1; shift; tar -C "$root" --owner "$owner" --group "$owner" -c . | docker import "$@"`
+	args := []string{"sh", "-c", pack, root, owner, "--change", "LABEL " + standInLabel + "=true"}
+	for _, change := range b.changes {
+		args = append(args, "--change", change)
+	}
+	_, err = quiet(ctx, append(args, "-", image)...)
 	return err
 }
 
@@ -113,8 +143,22 @@ func fillBusyBox(ctx context.Context, root string) error {
 	return err
 }
 
-// fillGo puts this machine's Go and the authorities that it trusts there.
+// fillGo puts Go there, and the packages of the programs as this machine compiled them: what the Dockerfile has left to do
+// is to link.
 func fillGo(ctx context.Context, root string) error {
+	if err := copyGo(ctx, root); err != nil {
+		return err
+	}
+	cache, err := likeDockerfile(ctx, "list", "-export", "-deps", "-f", "", "./cmd/carillon", "./examples/consume")
+	if err != nil {
+		return err
+	}
+	_, err = quiet(ctx, "sh", "-c", `mkdir -p "$0/var/cache" && cp -r "$1" "$0/var/cache/go-build"`, root, cache)
+	return err
+}
+
+// copyGo puts this machine's Go there, and the authorities that it trusts.
+func copyGo(ctx context.Context, root string) error {
 	goroot, err := quiet(ctx, "go", "env", "GOROOT")
 	if err != nil {
 		return err
@@ -130,7 +174,20 @@ func fillGo(ctx context.Context, root string) error {
 
 // fillNATS puts the server there that the module is tested with.
 func fillNATS(ctx context.Context, root string) error {
-	_, err := quiet(ctx, "env", "CGO_ENABLED=0", "go", "build", "-o", filepath.Join(root, "usr", "local", "bin", "nats-server"),
+	_, err := likeDockerfile(ctx, "build", "-o", filepath.Join(root, "usr", "local", "bin", "nats-server"),
 		"github.com/nats-io/nats-server/v2")
 	return err
+}
+
+// likeDockerfile runs go with the settings of the Dockerfile, and returns the folder that has what it compiled. It is kept
+// in the user's cache, as compiling takes longer than all else.
+func likeDockerfile(ctx context.Context, args ...string) (cache string, err error) {
+	user, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	cache = filepath.Join(user, "carillon", "compose", "go-build")
+	env := []string{"env", "GOCACHE=" + cache, "CGO_ENABLED=0", "GOFLAGS=-trimpath", "go"}
+	_, err = quiet(ctx, append(env, args...)...)
+	return cache, err
 }

@@ -14,32 +14,45 @@ import (
 )
 
 func main() {
-	var r run
+	r := run{out: os.Stdout}
+	f := fresh{out: os.Stdout}
 	flag.StringVar(&r.profile, "profile", "local", "profile of the compose file: local or cluster")
+	flag.BoolVar(&r.watched, "observe", false, "add the profile observe, and ask its services what they see")
 	flag.BoolVar(&r.pull, "pull", false, "pull the base images instead of making stand-ins")
+	clone := flag.Bool("fresh", false, "try the README's two commands in a clone in an empty container, instead of the stack")
+	flag.StringVar(&f.tests, "tests", "-short ./...", "with -fresh: `arguments` of go test; empty: none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	r.out = os.Stdout
-	if err := r.all(ctx); err != nil {
+	all := r.all
+	if *clone {
+		all = f.all
+	}
+	err := all(ctx)
+	if none, ok := errors.AsType[absence](err); ok {
+		fmt.Println("NOT RUN:", none)
+	} else if err != nil {
 		fmt.Fprintln(os.Stderr, "compose:", err)
-		os.Exit(1) //nolint:gocritic // nothing is left to be stopped
+		os.Exit(1)
 	}
 }
 
 // run is one run of the stack.
 type run struct {
-	profile string
-	pull    bool
-	out     io.Writer
-	docker  engine
-	figures figures
+	profile   string
+	watched   bool
+	pull      bool
+	out       io.Writer
+	docker    engine
+	observers []observer
+	figures   figures
 }
 
 // figures are what a run measures.
 type figures struct {
 	Profile       string   `json:"profile"`
 	StandIns      []string `json:"standIns"`
+	NotRun        []string `json:"notRun,omitempty"`       // services of the profile observe that have no image
 	FirstSeconds  float64  `json:"secondsToFirstOfEach"`   // from "up", with the images there, to a delivery of each type
 	ReplicaGap    float64  `json:"longestGapReplica"`      // between two deliveries while a scheduler was killed
 	NATSGap       float64  `json:"longestGapNATS"`         // while a NATS server was killed
@@ -58,11 +71,11 @@ func (r *run) all(ctx context.Context) (err error) {
 	if !known {
 		return fmt.Errorf("no profile %q: local, cluster", r.profile)
 	}
-	if r.docker, err = findEngine(ctx, r.profile); err != nil {
-		if none, ok := errors.AsType[absence](err); ok {
-			fmt.Fprintln(r.out, "NOT RUN:", none)
-			return nil
-		}
+	profiles := []string{r.profile}
+	if r.watched {
+		profiles = append(profiles, "observe")
+	}
+	if r.docker, err = findEngine(ctx, profiles...); err != nil {
 		return err
 	}
 	r.figures.Profile = r.profile
@@ -100,7 +113,7 @@ func (r *run) play(ctx context.Context, s stack) error {
 	defer stop()
 	r.say("up")
 	start := time.Now()
-	if err := r.docker.compose(ctx, "up", "-d", "--no-build"); err != nil {
+	if err := r.docker.up(ctx, r.observers); err != nil {
 		return err
 	}
 	ended := r.docker.follow(follow, s.consumer, seen.line)
@@ -126,7 +139,7 @@ func (r *run) play(ctx context.Context, s stack) error {
 	<-ended // the consumer's log is read to its end
 	r.say("up again")
 	start = time.Now()
-	if err := r.docker.compose(ctx, "up", "-d", "--no-build"); err != nil {
+	if err := r.docker.up(ctx, r.observers); err != nil {
 		return err
 	}
 	r.docker.follow(follow, s.consumer, seen.line)
@@ -134,6 +147,9 @@ func (r *run) play(ctx context.Context, s stack) error {
 		return err
 	}
 	r.figures.RestartGap = time.Since(start).Seconds()
+	if err := r.observe(ctx); err != nil {
+		return err
+	}
 	return r.compare(ctx, seen)
 }
 
@@ -160,6 +176,9 @@ func (r *run) during(ctx context.Context, seen *seen, service string) (gap float
 	return seen.longestGap(killed).Seconds(), nil
 }
 
-func (r *run) say(what string) {
-	fmt.Fprintf(r.out, "%s  %s\n", time.Now().UTC().Format(time.TimeOnly), what)
+func (r *run) say(what string) { say(r.out, what) }
+
+// say tells what happens now.
+func say(out io.Writer, what string) {
+	fmt.Fprintf(out, "%s  %s\n", time.Now().UTC().Format(time.TimeOnly), what)
 }

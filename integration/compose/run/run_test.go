@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -71,9 +72,27 @@ func TestJobs(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for file, pattern := range map[string]string{dockerfile: golangImage, composeFile: natsImage} {
-		if _, err := named(file, pattern); err != nil {
+	for _, b := range bases {
+		if _, err := named(b.file, b.pattern); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestDeliver tells the build from what the built program prints.
+func TestDeliver(t *testing.T) {
+	for name, test := range map[string]struct{ out, want string }{
+		"delivered": {
+			"cd /src\n$WORK/b001/exe/carillon dev examples/jobs\nlistening\n" +
+				"12:40:06.653  default/failing  failed  +3.1 ms\n12:40:06.652  default/hello  completed  +2.6 ms\n",
+			"12:40:06.652  default/hello  completed  +2.6 ms",
+		},
+		"not built":       {"12:40:06.652  default/hello  completed  +2.6 ms\n", ""},
+		"never delivered": {"$WORK/b001/exe/carillon dev examples/jobs\nlistening\n", ""},
+	} {
+		built, delivery, err := deliver(strings.NewReader(test.out))
+		if delivery != test.want || (err == nil) != (test.want != "") || err == nil && built.IsZero() {
+			t.Errorf("%s: %s %q %v", name, built, delivery, err)
 		}
 	}
 }

@@ -60,13 +60,11 @@ func (s *seen) wait(ctx context.Context, after time.Time, kinds ...string) error
 	return s.until(ctx, func() []string { return s.missing(after, kinds) })
 }
 
-// waitFor returns when an occurrence was printed.
-func (s *seen) waitFor(ctx context.Context, occurrence string) error {
+// waitFor returns when all these occurrences were printed.
+func (s *seen) waitFor(ctx context.Context, occurrences []string) error {
 	return s.until(ctx, func() []string {
-		if s.counts()[occurrence] > 0 {
-			return nil
-		}
-		return []string{occurrence}
+		counts := s.counts()
+		return slices.DeleteFunc(slices.Clone(occurrences), func(occurrence string) bool { return counts[occurrence] > 0 })
 	})
 }
 
