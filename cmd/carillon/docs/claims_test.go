@@ -1,0 +1,122 @@
+package docs_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/docs"
+)
+
+// testNames are the tests that a page names.
+var testNames = regexp.MustCompile("`([a-z/]+): ((?:Test|Fuzz)\\w+)`")
+
+// TestClaims looks for the tests that the page of claims names, and for a claim without one.
+func TestClaims(t *testing.T) {
+	page, err := docs.Find("security")
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims := regexp.MustCompile(`(?m)^\d+\. `).Split(page.Text, -1)[1:]
+	if len(claims) < 5 {
+		t.Errorf("%d claims", len(claims))
+	}
+	for i, claim := range claims {
+		claim, _, _ = strings.Cut(claim, "\n\n")
+		found := testNames.FindAllStringSubmatch(claim, -1)
+		if found == nil {
+			t.Errorf("claim %d names no test", i+1)
+		}
+		for _, test := range found {
+			if !declares(t, test[1], test[2]) {
+				t.Errorf("claim %d: there is no %s in %s", i+1, test[2], test[1])
+			}
+		}
+	}
+}
+
+// TestDisasters looks for the tests that the page names for each row of what is lost.
+func TestDisasters(t *testing.T) {
+	page, err := docs.Find("disasters")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost, _, _ := strings.Cut(page.Text, "\n## When")
+	rows := regexp.MustCompile(`(?m)^\| \d+\. `).FindAllString(lost, -1)
+	items := regexp.MustCompile(`(?m)^\d+\. `).Split(lost, -1)[1:]
+	if len(items) != len(rows) || len(rows) < 10 {
+		t.Errorf("%d rows, and %d items that say what to do", len(rows), len(items))
+	}
+	for i, item := range items {
+		found := testNames.FindAllStringSubmatch(item, -1)
+		if found == nil {
+			t.Errorf("row %d names no test", i+1)
+		}
+		for _, test := range found {
+			if !declares(t, test[1], test[2]) {
+				t.Errorf("row %d: there is no %s in %s", i+1, test[2], test[1])
+			}
+		}
+	}
+}
+
+// TestSymptoms looks for the messages that the table of symptoms quotes in the program.
+func TestSymptoms(t *testing.T) {
+	page, err := docs.Find("operations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(page.Text, "| what you see")
+	table, _, _ = strings.Cut(table, "\n\n")
+	quoted := regexp.MustCompile("(?m)^\\| `([^`]+)` +\\|").FindAllStringSubmatch(table, -1)
+	if len(quoted) < 4 {
+		t.Errorf("only %d messages are quoted", len(quoted))
+	}
+	for _, m := range quoted {
+		if !says(t, m[1]) {
+			t.Errorf("no code says %q", m[1])
+		}
+	}
+}
+
+// says reports whether a text is in the code of the program.
+func says(t *testing.T, text string) bool {
+	t.Helper()
+	found := false
+	for _, folder := range []string{"actions", "cmd", "scheduler", "store"} {
+		err := filepath.WalkDir(filepath.Join("..", "..", "..", folder), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || found || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			code, err := os.ReadFile(path)
+			found = strings.Contains(string(code), text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+// declares reports whether a folder has a test.
+func declares(t *testing.T, folder, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "..", "..", filepath.FromSlash(folder), "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "\nfunc "+name+"(") {
+			return true
+		}
+	}
+	return false
+}
