@@ -2,15 +2,11 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"io"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -95,81 +91,6 @@ func TestInterruptWhileReading(t *testing.T) {
 				t.Errorf("%s, %s: exit code %d\n%s", args, s, code, p.out.String())
 			}
 		}
-	}
-}
-
-// TestInterruptWhileLent presses Ctrl-C while another program has the terminal: it is for that program. A SIGTERM right
-// behind it is not, and one after it is over is for this one.
-func TestInterruptWhileLent(t *testing.T) {
-	pressed := make(chan os.Signal, 1)
-	signal.Notify(pressed, os.Interrupt)
-	defer signal.Stop(pressed)
-	var screen terminal.Terminal
-	ctx, stop := interruptible(screen.Lent)
-	defer stop()
-	press := func(s os.Signal) {
-		if err := syscall.Kill(os.Getpid(), s.(syscall.Signal)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_ = screen.Lend(func() error {
-		press(os.Interrupt)
-		<-pressed
-		press(syscall.SIGTERM)
-		<-ctx.Done()
-		return nil
-	})
-	if why, ok := errors.AsType[*interruption](context.Cause(ctx)); !ok || why.signal != syscall.SIGTERM {
-		t.Errorf("the command ends because of %v, want the SIGTERM", context.Cause(ctx))
-	}
-	ctx, stop = interruptible(screen.Lent)
-	defer stop()
-	press(os.Interrupt)
-	<-ctx.Done()
-	if why, ok := errors.AsType[*interruption](context.Cause(ctx)); !ok || why.signal != os.Interrupt {
-		t.Errorf("the next command ends because of %v, want the Ctrl-C", context.Cause(ctx))
-	}
-}
-
-// TestInterruptWhileEditing presses Ctrl-C in an editor that ends by it: what was written by then is kept.
-func TestInterruptWhileEditing(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(`{"name": "default/job", "properties": {"description": "old", "state": "enabled"}}`))
-	}))
-	defer server.Close()
-	t.Setenv("TMPDIR", t.TempDir())
-	const pipe = "pressed" // the editor reads it until Ctrl-C has been pressed
-	t.Setenv("VISUAL", `open() { mkfifo `+pipe+`; touch opened; read key < `+pipe+`; echo 'description: new' >> "$1"; exit 130; }; open`)
-	p := startProcess(t, "edit", "job", "--server", server.URL)
-	p.await(t, func() bool { _, err := os.Stat(filepath.Join(p.cmd.Dir, "opened")); return err == nil })
-	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	key, err := os.OpenFile(filepath.Join(p.cmd.Dir, pipe), os.O_RDWR, 0) // which waits for no reader: the editor may be gone
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer key.Close()
-	if _, err := key.WriteString("c\n"); err != nil {
-		t.Fatal(err)
-	}
-	p.await(t, func() bool {
-		select {
-		case <-p.ended:
-			return true
-		default:
-			return false
-		}
-	})
-	if code := p.cmd.ProcessState.ExitCode(); code != terminal.ExitInterrupted {
-		t.Errorf("exit code %d\n%s", code, p.out.String())
-	}
-	kept, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "carillon-job-*"))
-	if len(kept) != 1 || !strings.Contains(p.out.String(), "what you wrote is kept in") {
-		t.Fatalf("kept: %v\n%s", kept, p.out.String())
-	}
-	if text, err := os.ReadFile(kept[0]); err != nil || !strings.Contains(string(text), "description: new") {
-		t.Errorf("kept is\n%s, %v", text, err)
 	}
 }
 

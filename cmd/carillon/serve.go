@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
@@ -201,7 +202,10 @@ func (c serveCmd) serve(
 		return err
 	}
 	defer scraped.Close()
-	quiet := context.AfterFunc(ctx, func() { log.Info("stopping; a second signal ends it at once") })
+	quiet := context.AfterFunc(ctx, func() {
+		log.Info("stopping; a second signal ends it at once")
+		tellSystemd(daemon.SdNotifyStopping, log)
+	})
 	defer quiet()
 	err = n.Run(ctx, func() error {
 		here := listen.Ports{NATS: nc.ConnectedUrlRedacted(), Pprof: prof.URL(), Metrics: scraped.URL()}
@@ -210,9 +214,18 @@ func (c serveCmd) serve(
 			return err
 		}
 		log.Info("ready", "http", here.HTTP, "nats", here.NATS, "version", cfg.Version)
+		tellSystemd(daemon.SdNotifyReady, log)
 		return here.Write(c.PortsFile)
 	})
 	return errors.Join(err, listen.RemovePorts(c.PortsFile))
+}
+
+// tellSystemd says what has become of the process to the service manager that has started it, if one has that wants to know:
+// see Type=notify of systemd.service(5).
+func tellSystemd(state string, log *slog.Logger) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		log.Warn("the service manager cannot be told", "state", state, "err", err)
+	}
 }
 
 // onlyMetrics serves the metrics of a node, and nothing else.

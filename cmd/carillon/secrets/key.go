@@ -46,7 +46,7 @@ func (f KeyFlags) Keys(t *terminal.Terminal) (*seal.Keyring, error) {
 		if _, err := os.Stat(f.SecretKeyFile); err != nil {
 			return nil, terminal.Hinted(terminal.Usage(keyFileError(f.SecretKeyFile, err)), keygenHint)
 		}
-		return readKeys(f.SecretKeyFile)
+		return readKeys(f.SecretKeyFile, othersOf(f.SecretKeyFile, t))
 	}
 	return nil, nil //nolint:nilnil // no keys are a way to run
 }
@@ -56,13 +56,25 @@ const keygenHint = `"carillon secrets keygen" makes a key`
 // othersMay are the permissions that nobody but its owner may have on a key file.
 const othersMay fs.FileMode = 0o077
 
-// readKeys reads a key file, which must not be open to others.
-func readKeys(file string) (*seal.Keyring, error) {
+// groupReads is what a credential of systemd seems to permit: it belongs to root, and its access list, of which the place of
+// the group shows the most that it gives to anybody, has the user of the service.
+const groupReads fs.FileMode = 0o040
+
+// othersOf are the permissions that others must not have on a file.
+func othersOf(file string, t *terminal.Terminal) fs.FileMode {
+	if dir, _ := t.Lookup("CREDENTIALS_DIRECTORY"); dir != "" && filepath.Dir(file) == filepath.Clean(dir) {
+		return othersMay &^ groupReads
+	}
+	return othersMay
+}
+
+// readKeys reads a key file, on which others must not have these permissions.
+func readKeys(file string, others fs.FileMode) (*seal.Keyring, error) {
 	info, err := os.Stat(file)
 	if err != nil {
 		return nil, terminal.Hinted(keyFileError(file, err), keygenHint)
 	}
-	if mode := info.Mode().Perm(); mode&othersMay != 0 && runtime.GOOS != "windows" {
+	if mode := info.Mode().Perm(); mode&others != 0 && runtime.GOOS != "windows" {
 		return nil, terminal.Hinted(keyFileError(file, fmt.Errorf("others may read or change it (mode %04o)", mode)),
 			fmt.Sprintf("run: chmod 600 %s; where that cannot be, give the text in %s", file, keyVariable))
 	}
@@ -84,7 +96,7 @@ const KeyFileName = "secret.key"
 // there. It is there as a whole or not at all.
 func OwnKeys(file string) (*seal.Keyring, error) {
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
-		return readKeys(file)
+		return readKeys(file, othersMay)
 	}
 	k, err := seal.NewKey(keyID("dev-"))
 	if err != nil {
@@ -93,7 +105,7 @@ func OwnKeys(file string) (*seal.Keyring, error) {
 	if err := writeKey(file, k); err != nil {
 		return nil, terminal.Unavailable(keyFileError(file, err))
 	}
-	return readKeys(file)
+	return readKeys(file, othersMay)
 }
 
 // keyID returns an id for a new key: today's date, and random characters, so

@@ -1,0 +1,128 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+)
+
+// TestInterruptWhileLent presses Ctrl-C while another program has the terminal: it is for that program. A SIGTERM right
+// behind it is not, and one after it is over is for this one.
+func TestInterruptWhileLent(t *testing.T) {
+	pressed := make(chan os.Signal, 1)
+	signal.Notify(pressed, os.Interrupt)
+	defer signal.Stop(pressed)
+	var screen terminal.Terminal
+	ctx, stop := interruptible(screen.Lent)
+	defer stop()
+	press := func(s os.Signal) {
+		if err := syscall.Kill(os.Getpid(), s.(syscall.Signal)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = screen.Lend(func() error {
+		press(os.Interrupt)
+		<-pressed
+		press(syscall.SIGTERM)
+		<-ctx.Done()
+		return nil
+	})
+	if why, ok := errors.AsType[*interruption](context.Cause(ctx)); !ok || why.signal != syscall.SIGTERM {
+		t.Errorf("the command ends because of %v, want the SIGTERM", context.Cause(ctx))
+	}
+	ctx, stop = interruptible(screen.Lent)
+	defer stop()
+	press(os.Interrupt)
+	<-ctx.Done()
+	if why, ok := errors.AsType[*interruption](context.Cause(ctx)); !ok || why.signal != os.Interrupt {
+		t.Errorf("the next command ends because of %v, want the Ctrl-C", context.Cause(ctx))
+	}
+}
+
+// TestInterruptWhileEditing presses Ctrl-C in an editor that ends by it: what was written by then is kept.
+func TestInterruptWhileEditing(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"name": "default/job", "properties": {"description": "old", "state": "enabled"}}`))
+	}))
+	defer server.Close()
+	t.Setenv("TMPDIR", t.TempDir())
+	const pipe = "pressed" // the editor reads it until Ctrl-C has been pressed
+	t.Setenv("VISUAL", `open() { mkfifo `+pipe+`; touch opened; read key < `+pipe+`; echo 'description: new' >> "$1"; exit 130; }; open`)
+	p := startProcess(t, "edit", "job", "--server", server.URL)
+	p.await(t, func() bool { _, err := os.Stat(filepath.Join(p.cmd.Dir, "opened")); return err == nil })
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	key, err := os.OpenFile(filepath.Join(p.cmd.Dir, pipe), os.O_RDWR, 0) // which waits for no reader: the editor may be gone
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer key.Close()
+	if _, err := key.WriteString("c\n"); err != nil {
+		t.Fatal(err)
+	}
+	p.await(t, func() bool {
+		select {
+		case <-p.ended:
+			return true
+		default:
+			return false
+		}
+	})
+	if code := p.cmd.ProcessState.ExitCode(); code != terminal.ExitInterrupted {
+		t.Errorf("exit code %d\n%s", code, p.out.String())
+	}
+	kept, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "carillon-job-*"))
+	if len(kept) != 1 || !strings.Contains(p.out.String(), "what you wrote is kept in") {
+		t.Fatalf("kept: %v\n%s", kept, p.out.String())
+	}
+	if text, err := os.ReadFile(kept[0]); err != nil || !strings.Contains(string(text), "description: new") {
+		t.Errorf("kept is\n%s, %v", text, err)
+	}
+}
+
+// TestServiceManager listens, as systemd does with Type=notify, to what a scheduler says of itself.
+func TestServiceManager(t *testing.T) {
+	nats := startProcess(t, "dev", "--http", "127.0.0.1:0", "--nats", "127.0.0.1:0", "--amqp", "127.0.0.1:0", "--queue", "127.0.0.1:0",
+		"--ports-file", "ports.json")
+	path, err := exec.LookPath("carillon")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, "serve", "--http", "127.0.0.1:0", "--nats-url", nats.ports(t).NATS)
+	socket := filepath.Join(t.TempDir(), "notify")
+	told, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer told.Close()
+	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+socket)
+	p := startCommand(t, cmd)
+	hears := func(want string) {
+		t.Helper()
+		var message [256]byte
+		_ = told.SetReadDeadline(time.Now().Add(patience))
+		if n, err := told.Read(message[:]); err != nil || string(message[:n]) != want {
+			t.Errorf("it says %q, %v, want %q", message[:n], err, want)
+		}
+	}
+	hears("READY=1")
+	if code := p.end(t, syscall.SIGTERM); code != terminal.ExitOK {
+		t.Errorf("exit code %d\n%s", code, p.out.String())
+	}
+	hears("STOPPING=1")
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"debug/buildinfo"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// A target is a system and a processor to build for.
+type target struct{ os, arch string }
+
+// String is how Go writes it.
+func (t target) String() string { return t.os + "/" + t.arch }
+
+const allTargets = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
+
+// parseTargets reads a list of them.
+func parseTargets(list string) ([]target, error) {
+	var targets []target
+	for one := range strings.SplitSeq(list, ",") {
+		if !slices.Contains(strings.Split(allTargets, ","), one) {
+			return nil, fmt.Errorf("-targets: %q is none of %s", one, allTargets)
+		}
+		system, arch, _ := strings.Cut(one, "/")
+		targets = append(targets, target{system, arch})
+	}
+	return targets, nil
+}
+
+// built is the program for one target.
+type built struct {
+	target  target
+	program []byte
+	info    *buildinfo.BuildInfo
+	modules map[string]usedModule // by path
+}
+
+// program is the name of the file in an archive.
+func (t target) program() string {
+	if t.os == "windows" {
+		return "carillon.exe"
+	}
+	return "carillon"
+}
+
+// environment is that of a build: nothing of what its caller has set changes the result.
+func environment(t target) []string {
+	return append(os.Environ(), "GOOS="+t.os, "GOARCH="+t.arch, "CGO_ENABLED=0",
+		"GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GODEBUG=", "GOWORK=off", "GOFIPS140=off")
+}
+
+// compile builds the program into the working folder and returns its path.
+func (r *release) compile(ctx context.Context, t target) (string, error) {
+	path := filepath.Join(r.work, t.os+"-"+t.arch, t.program())
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-mod=readonly",
+		"-ldflags", "-s -w -X main.version="+r.version, "-o", path, "./cmd/carillon")
+	cmd.Dir, cmd.Env = r.root, environment(t)
+	_, err := finish(cmd)
+	return path, err
+}
+
+// build builds the program, and reads back what it is made of.
+func (r *release) build(ctx context.Context, t target) (built, error) {
+	b := built{target: t}
+	path, err := r.compile(ctx, t)
+	if err != nil {
+		return b, fmt.Errorf("%s: %w", t, err)
+	}
+	if b.program, err = os.ReadFile(path); err != nil {
+		return b, err
+	}
+	if b.info, err = buildinfo.ReadFile(path); err != nil {
+		return b, err
+	}
+	b.modules, err = r.usedModules(ctx, t)
+	return b, err
+}
+
+// kit is what all targets have in common and the program itself makes.
+type kit struct {
+	completions map[string][]byte // by file name
+	manual      []byte
+}
+
+// makeKit asks the program of this machine.
+func (r *release) makeKit(ctx context.Context) (kit, error) {
+	k := kit{completions: map[string][]byte{}}
+	path, err := r.compile(ctx, target{runtime.GOOS, runtime.GOARCH})
+	if err != nil {
+		return k, err
+	}
+	for shell, file := range map[string]string{"bash": "carillon.bash", "zsh": "_carillon", "fish": "carillon.fish"} {
+		text, err := output(ctx, r.work, path, "completion", shell)
+		if err != nil {
+			return k, err
+		}
+		k.completions[file] = []byte(text)
+	}
+	commands, err := output(ctx, r.work, path, "__complete", "")
+	k.manual = manual(commands, r.number(), r.time)
+	return k, err
+}
