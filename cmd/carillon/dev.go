@@ -251,7 +251,7 @@ func (d *dev) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer sender.Close()
+	defer sender.Close(ctx)
 	log = sender.Logger(log)
 	n, err := node.Open(ctx, node.Config{
 		Tracer: sender.Tracer(),

@@ -143,7 +143,7 @@ func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	defer sender.Close()
+	defer sender.Close(ctx)
 	log = sender.Logger(log)
 	records := printer.NewLog(log, t.Watched())
 	defer records.End()

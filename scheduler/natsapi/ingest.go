@@ -173,7 +173,7 @@ func (n *Ingest) take(ctx context.Context, s scheduler.PublishedSpec) {
 	}
 	q := &n.queues[maphash.String(n.seed, s.Name)%uint64(len(n.queues))]
 	if q.push(it) {
-		n.workers.Go(func() { n.empty(q) })
+		n.workers.Go(func() { n.empty(q) }) //nolint:contextcheck // specs under way outlive a stop
 	}
 }
 
@@ -197,17 +197,14 @@ func (n *Ingest) handle(q *queue, it *item) {
 	case errors.Is(err, errOvertakes):
 		q.push(it) // and its span begins anew
 		return
+	case errors.Is(err, errLost):
+		span.End(err)
+		n.drop(it)
+		return
 	case err != nil:
 		span.End(err)
 	default:
 		span.Verdict(r.verdict(), r.err != nil)
-	}
-	switch {
-	case errors.Is(err, errLost):
-		n.drop(it)
-		return
-	}
-	if err == nil {
 		body := r.event().encode()
 		err = n.persist(it, func(ctx context.Context) error {
 			return n.cfg.Source.PublishResult(ctx, r.verdict(), resultName(it.Name), body)

@@ -46,7 +46,7 @@ func echo(h http.Header, r *http.Request, id string) {
 // observe gives every request its id, logs it, and turns a panic into an
 // answer.
 func (a *api) observe(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:contextcheck // it is made of the request's, below
 		begin := time.Now()
 		id := requestID()
 		w.Header().Set(requestIDHeader, id)
@@ -80,7 +80,7 @@ func (a *api) observe(next http.Handler) http.Handler {
 				"duration", time.Since(begin), "requestId", id)
 		}()
 		asks := context.WithValue(ctx, askingKey{}, asked)
-		next.ServeHTTP(out, r.WithContext(service.WithCaller(asks, caller(r))))
+		next.ServeHTTP(out, r.WithContext(service.WithCaller(asks, caller(r)))) //nolint:contextcheck // likewise
 	})
 }
 

@@ -75,9 +75,13 @@ func IDOf(t *scheduler.BatonTrace) string {
 
 // contextOf writes a span context; zero for one that is not valid.
 func contextOf(c trace.SpanContext) scheduler.TraceContext {
-	var written carrier
-	propagation.TraceContext{}.Inject(trace.ContextWithSpanContext(context.Background(), c), &written)
-	return scheduler.TraceContext(written)
+	if !c.IsValid() {
+		return scheduler.TraceContext{}
+	}
+	flags := c.TraceFlags() & (trace.FlagsSampled | trace.FlagsRandom)
+	return scheduler.TraceContext{
+		Parent: "00-" + c.TraceID().String() + "-" + c.SpanID().String() + "-" + flags.String(), State: c.TraceState().String(),
+	}
 }
 
 // remote reads a context that came from elsewhere. It is not valid when that is not.
@@ -92,7 +96,7 @@ func remote(c scheduler.TraceContext) trace.SpanContext {
 	return trace.SpanContextFromContext(ctx)
 }
 
-// carrier is a context that a propagator reads and writes.
+// carrier is a context that a propagator reads.
 type carrier scheduler.TraceContext
 
 // Get implements [propagation.TextMapCarrier].
@@ -103,14 +107,8 @@ func (c *carrier) Get(key string) string {
 	return c.State
 }
 
-// Set implements [propagation.TextMapCarrier].
-func (c *carrier) Set(key, value string) {
-	if key == parentHeader {
-		c.Parent = value
-	} else {
-		c.State = value
-	}
-}
+// Set implements [propagation.TextMapCarrier], for a propagator that only reads.
+func (*carrier) Set(string, string) {}
 
 // Keys implements [propagation.TextMapCarrier].
 func (*carrier) Keys() []string { return []string{parentHeader, stateHeader} }

@@ -20,7 +20,7 @@ type Fired struct {
 	Job     *scheduler.Job
 	Baton   *scheduler.Baton
 	Action  *scheduler.ActionSpec
-	Attempt *scheduler.Attempt
+	Attempt scheduler.Attempt
 	At      time.Time // when it was fired
 	Wake    time.Time // until when it was held
 	Now     time.Time
@@ -45,7 +45,9 @@ func (t *Tracer) Begin(ctx context.Context, f Fired) (context.Context, *Attempt)
 	ctx, delivery := t.deliver(ctx, f.Job, f.Baton, at)
 	t.hold(ctx, at, f.Wake, f.Now)
 	a := &Attempt{delivery: delivery, kind: kindOfAction(f.Action.Type)}
-	ctx, a.attempt = t.otel.Start(ctx, "attempt", trace.WithSpanKind(a.kind.span), trace.WithTimestamp(f.Now))
+	ctx, a.attempt = t.otel.Start( //nolint:spancheck // [Attempt.End] ends it
+		ctx, "attempt", trace.WithSpanKind(a.kind.span), trace.WithTimestamp(f.Now),
+	)
 	a.trace = continued(f.Baton.Trace, delivery.SpanContext(), a.attempt.SpanContext())
 	if delivery.IsRecording() {
 		delivery.SetAttributes(systemNATS, semconv.MessagingOperationTypeProcess, semconv.MessagingOperationName("process"))
@@ -80,7 +82,7 @@ func (t *Tracer) deliver(ctx context.Context, j *scheduler.Job, b *scheduler.Bat
 			options = append(options, trace.WithLinks(trace.Link{SpanContext: first}))
 		}
 	}
-	return t.otel.Start(ctx, name, options...)
+	return t.otel.Start(ctx, name, options...) //nolint:spancheck // [Attempt.End] ends it
 }
 
 // firstAttempt is the context of the first attempt of an occurrence, which the retry

@@ -23,7 +23,7 @@ func through(tb testing.TB, tracer *tracing.Tracer) func() {
 	baton := &scheduler.Baton{Nominal: now, Due: now}
 	attempt := baton.AttemptOf(key)
 	fired := tracing.Fired{
-		Job: &scheduler.Job{Key: key}, Baton: baton, Action: &scheduler.ActionSpec{Type: "Http", Run: idle{}}, Attempt: &attempt,
+		Job: &scheduler.Job{Key: key}, Baton: baton, Action: &scheduler.ActionSpec{Type: "Http", Run: idle{}}, Attempt: attempt,
 		At: now.Add(-time.Second), Wake: now, Now: now,
 	}
 	return func() {

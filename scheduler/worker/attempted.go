@@ -46,11 +46,11 @@ func (w *Worker) attempt(r *run) stage {
 	attempt.Timeout, attempt.Redact, attempt.Veiled = r.job.Def.Timeout, redactor.Add, redactor.Veiled
 	attempt.Shared = func(name string) (string, error) { return w.cfg.Secrets.Shared(ctx, name) }
 	r.started = time.Now()
-	ctx, spans := w.cfg.Tracer.Begin(ctx, tracing.Fired{
-		Job: r.job, Baton: &r.baton, Action: r.action, Attempt: &attempt, At: r.delivery.Fired, Wake: r.wake, Now: r.started,
+	within, spans := w.cfg.Tracer.Begin(ctx, tracing.Fired{
+		Job: r.job, Baton: &r.baton, Action: r.action, Attempt: attempt, At: r.delivery.Fired, Wake: r.wake, Now: r.started,
 	})
 	attempt.Trace = spans.Context()
-	r.result = redactor.Clean(w.invoke(ctx, r.action.Run, attempt))
+	r.result = redactor.Clean(w.invoke(within, r.action.Run, attempt))
 	r.result.Duration = time.Since(r.started)
 	r.result.Final = r.result.Failed && r.action.Retry.Final(r.result)
 	spans.End(r.result, ctx.Err())

@@ -59,7 +59,7 @@ func TestFind(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"shedule": {"schedules"}, "Guarantee5": {"guarantees"}, "natz": {"nats"},
-		"s": {"schedules", "secrets", "security"}, "t": {"targets", "testing"}, "retries": nil, "xyzxyz": nil, "": nil,
+		"s": {"schedules", "secrets", "security"}, "t": {"targets", "testing", "tracing"}, "retries": nil, "xyzxyz": nil, "": nil,
 	} {
 		p, err := docs.Find(name)
 		missing, ok := errors.AsType[*docs.MissingError](err)

@@ -1,6 +1,7 @@
 package tracing_test
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/hex"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -118,13 +120,13 @@ func (s span) parent() string {
 
 // within reports whether a span is right below another one.
 func (s span) within(other span) bool {
-	return string(s.GetTraceId()) == string(other.GetTraceId()) && string(s.GetParentSpanId()) == string(other.GetSpanId())
+	return bytes.Equal(s.GetTraceId(), other.GetTraceId()) && bytes.Equal(s.GetParentSpanId(), other.GetSpanId())
 }
 
 // linksTo reports whether the only link of a span is to another one.
 func (s span) linksTo(other span) bool {
 	links := s.GetLinks()
-	return len(links) == 1 && string(links[0].GetTraceId()) == string(other.GetTraceId()) && string(links[0].GetSpanId()) == string(other.GetSpanId())
+	return len(links) == 1 && bytes.Equal(links[0].GetTraceId(), other.GetTraceId()) && bytes.Equal(links[0].GetSpanId(), other.GetSpanId())
 }
 
 func (s span) value(key string) string { return value(s.GetAttributes(), key) }
@@ -139,7 +141,7 @@ func value(attributes []*common.KeyValue, key string) string {
 		case *common.AnyValue_StringValue:
 			return v.StringValue
 		case *common.AnyValue_IntValue:
-			return fmt.Sprint(v.IntValue)
+			return strconv.FormatInt(v.IntValue, 10)
 		case *common.AnyValue_DoubleValue:
 			return fmt.Sprint(v.DoubleValue)
 		}

@@ -48,7 +48,7 @@ func TestOff(t *testing.T) {
 			if s != nil || err != nil || s.Tracer() != nil {
 				t.Errorf("%v, %v", s, err)
 			}
-			s.Close()
+			s.Close(t.Context())
 		})
 	}
 }
@@ -66,7 +66,7 @@ func TestOn(t *testing.T) {
 			if err != nil || s.Tracer() == nil {
 				t.Fatal(err)
 			}
-			s.Close()
+			s.Close(t.Context())
 		})
 	}
 }
@@ -104,7 +104,7 @@ func TestConsole(t *testing.T) {
 	}
 	_, span := s.Tracer().Request(t.Context(), "GET", nil)
 	span.Answered("GET /jobs", "/jobs", 200)
-	s.Close()
+	s.Close(t.Context())
 	for _, want := range []string{`"Name":"GET /jobs"`, `"mine"`, `"team"`, `"service.version"`} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %s in %s", want, out.String())
@@ -129,7 +129,7 @@ func TestCollectorAway(t *testing.T) {
 			t.Fatal(log.String())
 		}
 	}
-	s.Close()
+	s.Close(t.Context())
 	if n := strings.Count(log.String(), "traces are not sent"); n != 1 {
 		t.Errorf("told %d times:\n%s", n, log.String())
 	}
@@ -144,7 +144,7 @@ func TestComplaints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer s.Close()
+		defer s.Close(t.Context())
 		for range 90 {
 			otel.Handle(http.ErrServerClosed)
 			time.Sleep(time.Second)

@@ -111,12 +111,12 @@ func (s *Sender) Tracer() *tracing.Tracer {
 	return tracing.New(s.provider)
 }
 
-// Close sends what is left, for a few seconds at most.
-func (s *Sender) Close() {
+// Close sends what is left, for a few seconds at most, also when ctx is done.
+func (s *Sender) Close(ctx context.Context) {
 	if s == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), flushPatience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushPatience)
 	defer cancel()
 	if err := s.provider.Shutdown(ctx); err != nil {
 		s.log.Warn("the last spans were not sent", "err", err)

@@ -2,6 +2,7 @@ package tracing_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -77,7 +78,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(sender.Close)
+	t.Cleanup(func() { sender.Close(context.WithoutCancel(t.Context())) })
 	log := sender.Logger(plain)
 	records := printer.NewLog(log, true)
 	t.Cleanup(records.End)
