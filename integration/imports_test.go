@@ -62,6 +62,7 @@ var layers = []layer{
 	{path: "scheduler/secrets", imports: append([]string{"scheduler/cache", "scheduler/secrets/seal", "scheduler/view"}, decisions...), never: outside},
 	{path: "scheduler/tokens", imports: append([]string{"scheduler/access", "scheduler/cache", "scheduler/view"}, decisions...), never: outside},
 	{path: "scheduler/step", imports: append([]string{"scheduler/intake", "scheduler/tracing"}, decisions...), never: outside},
+	{path: "scheduler/backup", imports: decisions, never: outside},
 	{path: "scheduler/service", imports: append([]string{"scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/historyindex", "scheduler/index", "scheduler/tokens", "scheduler/view", "scheduler/why"}, rooms...), never: outside},
 	{path: "scheduler/worker", imports: append([]string{"scheduler/limits"}, rooms...), never: outside},
 	{path: "scheduler/metrics", imports: append([]string{"scheduler/view", "scheduler/worker"}, decisions...), never: []string{"github.com/nats-io/..."}},

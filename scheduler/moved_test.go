@@ -59,12 +59,18 @@ func TestMovedJobDisabled(t *testing.T) {
 	}{
 		{"fresh", scheduler.Enabled, scheduler.Progress{}, nil, scheduler.Progress{}, scheduler.Disabled},
 		{
-			"with a baton", scheduler.Enabled, scheduler.Progress{}, &scheduler.Progress{Number: 3, Runs: 3, Seen: at},
-			scheduler.Progress{Number: 3, Runs: 3, Seen: at}, scheduler.Disabled,
+			"with a baton", scheduler.Enabled,
+			scheduler.Progress{},
+			&scheduler.Progress{Number: 3, Runs: 3, Seen: at},
+			scheduler.Progress{Number: 3, Runs: 3, Seen: at},
+			scheduler.Disabled,
 		},
 		{
-			"counted beside the baton", scheduler.Enabled, scheduler.Progress{Number: 9, Executions: 9}, &scheduler.Progress{Number: 3, Runs: 3, Seen: at},
-			scheduler.Progress{Number: 9, Runs: 3, Executions: 9, Seen: at}, scheduler.Disabled,
+			"counted beside the baton", scheduler.Enabled,
+			scheduler.Progress{Number: 9, Executions: 9},
+			&scheduler.Progress{Number: 3, Runs: 3, Seen: at},
+			scheduler.Progress{Number: 9, Runs: 3, Executions: 9, Seen: at},
+			scheduler.Disabled,
 		},
 		{"disabled", scheduler.Disabled, scheduler.Progress{Runs: 2}, nil, scheduler.Progress{Runs: 2}, scheduler.Disabled},
 		{"at its end", scheduler.Completed, scheduler.Progress{Runs: 2}, &scheduler.Progress{Runs: 7}, scheduler.Progress{Runs: 2}, scheduler.Completed},

@@ -43,7 +43,9 @@ func OpenBeside(ctx context.Context, nc *nats.Conn, cfg Config, create bool) (*S
 		stream string
 		take   func(jetstream.StreamConfig)
 	}{
-		{"HISTORY", func(c jetstream.StreamConfig) { cfg.HistoryAge, cfg.HistoryPerJob = c.MaxAge, bound(c.MaxMsgsPerSubject) }},
+		{"HISTORY", func(c jetstream.StreamConfig) {
+			cfg.HistoryAge, cfg.HistoryPerJob = c.MaxAge, bound(c.MaxMsgsPerSubject)
+		}},
 		{"SPEC_RESULTS", func(c jetstream.StreamConfig) { cfg.ResultAge = c.MaxAge }},
 		{auditStream, func(c jetstream.StreamConfig) { cfg.AuditAge = c.MaxAge }},
 	} {

@@ -46,10 +46,10 @@ const frugal = 50
 
 // backupReport is what is printed of a backup.
 type backupReport struct {
-	File string `json:"file"`
 	backup.Header
 	backup.Summary
 
+	File    string  `json:"file"`
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
@@ -129,7 +129,8 @@ func (r *backupReport) print(t *terminal.Terminal) error {
 
 // contents tells a summary to people.
 func contents(s *backup.Counts) string {
-	return fmt.Sprintf("%s, %s, %s, %s", terminal.Plural(s.Jobs, "job", "jobs"), terminal.Plural(s.Collections, "collection", "collections"),
+	return fmt.Sprintf("%s, %s, %s, %s",
+		terminal.Plural(s.Jobs, "job", "jobs"), terminal.Plural(s.Collections, "collection", "collections"),
 		terminal.Plural(s.Secrets, "shared secret", "shared secrets"), terminal.Plural(s.Tokens, "access token", "access tokens"))
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os/user"
 	"runtime/debug"
 	"strings"
@@ -93,7 +92,7 @@ func (c restoreCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 
 func (c restoreCmd) check() error {
 	return firstOf(checkURLs(c.URL), checkPrefix(c.Prefix), c.checkFiles(),
-		checkRange("lanes", c.Lanes, 0, store.MaxLanes), checkRange("replicas", c.Replicas, 0, store.MaxReplicas))
+		checkMost("lanes", c.Lanes, store.MaxLanes), checkMost("replicas", c.Replicas, store.MaxReplicas))
 }
 
 // explain names the file that is damaged.
@@ -106,25 +105,29 @@ func (c restoreCmd) explain(f *backupfile.File, err error) error {
 }
 
 // restore looks what is in the way, and then restores.
-func (c restoreCmd) restore(ctx context.Context, t *terminal.Terminal, f *backupfile.File, has *backup.Summary, report *restoreReport) error {
+func (c restoreCmd) restore(
+	ctx context.Context, t *terminal.Terminal, f *backupfile.File, has *backup.Summary, report *restoreReport,
+) error {
 	cfg := store.Config{Prefix: c.Prefix, Lanes: c.Lanes, Replicas: c.Replicas}
 	err := c.withStore(ctx, cfg, !c.DryRun, func(st *store.Store) (err error) {
 		with := backup.RestoreConfig{
-			Store: st, Existing: c.Existing, Disabled: c.Disabled, Tokens: c.Tokens, Jobs: has.Jobs, Progress: progress(t, "compared", has.Jobs),
+			Store: st, Existing: c.Existing, Disabled: c.Disabled, Tokens: c.Tokens, Jobs: has.Jobs,
+			Progress: progress(t, "compared", has.Jobs),
 		}
 		if c.DryRun || c.Existing == backup.Refuse {
-			if report.Report, err = c.read(f, func(r *backup.Reader) (*backup.Report, error) { return backup.Plan(ctx, with, r) }); err != nil {
+			if report.Report, err = c.read(ctx, f, with, backup.Plan); err != nil {
 				return err
 			}
 			if err := report.Conflict(); err != nil && !c.DryRun {
-				return terminal.Hinted(err, "nothing was written; --dry-run lists what is in the way, --existing keep or replace says what becomes of it")
+				return terminal.Hinted(err, "nothing was written; --dry-run lists what is in the way, "+
+					"--existing keep or replace says what becomes of it")
 			}
 		}
 		if c.DryRun {
 			return nil
 		}
 		with.Progress = progress(t, "restored", has.Jobs)
-		report.Report, err = c.read(f, func(r *backup.Reader) (*backup.Report, error) { return backup.Restore(ctx, with, r) })
+		report.Report, err = c.read(ctx, f, with, backup.Restore)
 		if report.Report != nil {
 			c.tell(ctx, t, st, report.Report)
 		}
@@ -141,17 +144,20 @@ func (c restoreCmd) restore(ctx context.Context, t *terminal.Terminal, f *backup
 }
 
 // read reads the file once more.
-func (c restoreCmd) read(f *backupfile.File, use func(*backup.Reader) (*backup.Report, error)) (*backup.Report, error) {
+func (c restoreCmd) read(
+	ctx context.Context, f *backupfile.File, with backup.RestoreConfig,
+	use func(context.Context, backup.RestoreConfig, *backup.Reader) (*backup.Report, error),
+) (*backup.Report, error) {
 	from, err := f.Reread()
 	if err != nil {
 		return nil, err
 	}
-	r, err := backup.NewReader(io.Reader(from))
+	r, err := backup.NewReader(from)
 	if err != nil {
 		return nil, c.explain(f, err)
 	}
 	defer r.Close()
-	return use(r)
+	return use(ctx, with, r)
 }
 
 // tell writes into the audit log that something was restored.
@@ -193,7 +199,10 @@ func (r *restoreReport) print(t *terminal.Terminal) error {
 		word string
 		of   *backup.Counts
 	}{
-		{would + "restored", &r.Put}, {would + "replaced", &r.Replaced}, {"there already", &r.There}, {would + "kept as they are", &r.Kept},
+		{would + "restored", &r.Put},
+		{would + "replaced", &r.Replaced},
+		{"there already", &r.There},
+		{would + "kept as they are", &r.Kept},
 		{"in the way", &r.Conflicts},
 	} {
 		if *part.of != (backup.Counts{}) || part.of == &r.Put {
@@ -204,8 +213,8 @@ func (r *restoreReport) print(t *terminal.Terminal) error {
 		t.Printf("  %s\n", name)
 	}
 	if len(r.Keys) > 0 {
-		t.Complain("note", fmt.Sprintf("the schedulers need the key %s in their key file, for the secrets; \"carillon doctor\" tells whether they have it",
-			strings.Join(r.Keys, ", ")))
+		t.Complain("note", fmt.Sprintf("the schedulers need the key %s in their key file, for the secrets; "+
+			"\"carillon doctor\" tells whether they have it", strings.Join(r.Keys, ", ")))
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func (c serveCmd) check() error {
 		checkLeast("http-connections", c.Connections, 0),
 		checkLeast("min-retry-interval", c.MinRetryTime, time.Second),
 		checkLeast("nats-wait", c.Wait, 0),
-		checkRange("lanes", c.Lanes, 0, store.MaxLanes), checkRange("replicas", c.Replicas, 0, store.MaxReplicas),
+		checkMost("lanes", c.Lanes, store.MaxLanes), checkMost("replicas", c.Replicas, store.MaxReplicas),
 		checkLeast("history-age", c.HistoryAge, time.Second), checkLeast("history-per-job", c.HistoryPer, 0),
 		checkLeast("final-age", c.FinalAge, time.Second), checkLeast("result-age", c.ResultAge, time.Second),
 		checkLeast("audit-age", c.AuditAge, time.Hour),
@@ -66,10 +66,10 @@ func checkLeast[N cmp.Ordered](flag string, n, least N) error {
 	return nil
 }
 
-// checkRange makes sure that the value of a flag is within its bounds.
-func checkRange(flag string, n, least, most int) error {
-	if n < least || n > most {
-		return terminal.Usagef("--%s: %d is not in %d-%d", flag, n, least, most)
+// checkMost makes sure that the value of a flag is neither negative nor too large.
+func checkMost(flag string, n, most int) error {
+	if n < 0 || n > most {
+		return terminal.Usagef("--%s: %d is not in 0-%d", flag, n, most)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (s *stage) backUp(ctx context.Context) (fs figures, err error) {
 
 // tool runs the program to its end.
 func (s *stage) tool(ctx context.Context, args ...string) (*os.ProcessState, error) {
-	cmd := exec.CommandContext(ctx, s.files.carillon, args...)
+	cmd := exec.CommandContext(ctx, s.files.carillon, args...) //nolint:gosec // the program is this source's, or was named
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("carillon %s: %w\n%s", args[0], err, out)

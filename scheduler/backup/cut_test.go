@@ -77,7 +77,7 @@ func (d *dying) EndJobs(ctx context.Context, jobs []scheduler.JobEnd) []error {
 // is there.
 func TestRestoreCutShort(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *server.Server) {
-		key1 := newKey(t, "k1")
+		key1 := newKey(t)
 		from := newSystem(t, s, key1, store.Config{Prefix: "from"})
 		soon := `{"startTime": "2000-01-01T00:01:00Z", ` + to("", fine) + `}`
 		docs := []string{
@@ -107,7 +107,8 @@ func TestRestoreCutShort(t *testing.T) {
 				name := fmt.Sprintf("job%d", i)
 				keys := map[string]int{}
 				for _, c := range back.sink.seen(name) {
-					if keys[c.key]++; keys[c.key] > 1 {
+					keys[c.key]++
+					if keys[c.key] > 1 {
 						t.Errorf("cut %d: %s was called twice", cut, c.key)
 					}
 				}

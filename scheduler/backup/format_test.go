@@ -18,8 +18,8 @@ import (
 var nominal = time.Date(2000, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // sample is a backup with an entry of each kind.
-func sample(t testing.TB) ([]byte, []*backup.Entry) {
-	t.Helper()
+func sample(tb testing.TB) ([]byte, []*backup.Entry) {
+	tb.Helper()
 	entries := []*backup.Entry{
 		{Kind: backup.Collection, Name: "default", Data: []byte(`{"top":{},"properties":{}}`)},
 		{Kind: backup.Secret, Name: "api-key", Data: []byte(`{"sealed":"v1.k2.abc"}`)},
@@ -43,17 +43,17 @@ func sample(t testing.TB) ([]byte, []*backup.Entry) {
 	var file bytes.Buffer
 	w, err := backup.NewWriter(&file, backup.Header{Made: nominal, Version: "1.2.3", Prefix: "carillon", Lanes: 2, Schema: 2})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for _, e := range entries {
 		for again := range 2 { // the second is left out
 			if wrote, err := w.Write(e); err != nil || wrote == (again == 1) {
-				t.Fatalf("%s: written: %t, %v", e.Name, wrote, err)
+				tb.Fatalf("%s: written: %t, %v", e.Name, wrote, err)
 			}
 		}
 	}
 	if _, err := w.Close(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return file.Bytes(), entries
 }
@@ -122,25 +122,25 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-func unpack(t testing.TB, file []byte) string {
-	t.Helper()
+func unpack(tb testing.TB, file []byte) string {
+	tb.Helper()
 	d, err := zstd.NewReader(nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer d.Close()
 	text, err := d.DecodeAll(file, nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return string(text)
 }
 
-func pack(t testing.TB, text string) []byte {
-	t.Helper()
+func pack(tb testing.TB, text string) []byte {
+	tb.Helper()
 	e, err := zstd.NewWriter(nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return e.EncodeAll([]byte(text), nil)
 }
@@ -261,4 +261,3 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
-

@@ -119,7 +119,10 @@ func readLine(text []byte) (*Entry, *end, error) {
 	if err := e.read(&l); err != nil {
 		return nil, nil, err
 	}
-	return e, nil, e.check()
+	if err := e.check(); err != nil {
+		return nil, nil, err
+	}
+	return e, nil, nil
 }
 
 // read reads what of a job is beside its definition.

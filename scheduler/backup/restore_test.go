@@ -145,7 +145,7 @@ func valuesOf(t *testing.T, b scheduler.Bucket) map[string]string {
 // goes on as it does where it came from.
 func TestRestore(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *server.Server) {
-		key1 := newKey(t, "k1")
+		key1 := newKey(t)
 		from := newSystem(t, s, key1, store.Config{Prefix: "from"})
 		fill(t, from)
 		file := from.take()
@@ -230,7 +230,7 @@ func lived(t *testing.T, from, back *system) {
 // TestRestoreDisabled restores jobs that are not to run yet.
 func TestRestoreDisabled(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *server.Server) {
-		key1 := newKey(t, "k1")
+		key1 := newKey(t)
 		from := newSystem(t, s, key1, store.Config{Prefix: "from"})
 		fill(t, from)
 		back := newSystem(t, s, key1, store.Config{Prefix: "rehearsal", Lanes: 2})
@@ -266,7 +266,7 @@ func TestRestoreDisabled(t *testing.T) {
 // TestExisting restores over what is there.
 func TestExisting(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *server.Server) {
-		key1 := newKey(t, "k1")
+		key1 := newKey(t)
 		from := newSystem(t, s, key1, store.Config{Prefix: "from"})
 		every := func(minutes int) string {
 			return fmt.Sprintf(`{%s, "recurrence": {"frequency": "minute", "interval": %d}}`, to("", fine), minutes)
@@ -333,7 +333,7 @@ func TestExisting(t *testing.T) {
 // TestMessagesLeft makes sure that a restore leaves one message for each job, and that the streams of both stores say so.
 func TestMessagesLeft(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *server.Server) {
-		key1 := newKey(t, "k1")
+		key1 := newKey(t)
 		from := newSystem(t, s, key1, store.Config{Prefix: "from", Lanes: 4})
 		for i := range 50 {
 			from.put(fmt.Sprintf("job%d", i), `{`+to("", fine)+`, "recurrence": {"frequency": "day"}}`)

@@ -188,7 +188,7 @@ func (t *taker) read(slot scheduler.Slot, job, st scheduler.Stored, running bool
 		err = b.Check(slot)
 	}
 	if err != nil {
-		t.Logger.Warn("a damaged baton is left out; the audit derives it again", "job", slot.Key.String(), "err", err)
+		t.Logger.Warn("a damaged baton is left out; the audit derives it again", "job", slot.String(), "err", err)
 		return Baton{}, false
 	}
 	return Baton{b, slot.Detached, running}, scheduler.SameIncarnation(b.UID, scheduler.StoredIncarnation(job.Data))

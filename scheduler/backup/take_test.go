@@ -38,7 +38,7 @@ func (s slow) FindDetached(
 // restored, it runs every occurrence that was not run before the backup.
 func TestBackupWhileJobsFire(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *server.Server) {
-		key1 := newKey(t, "k1")
+		key1 := newKey(t)
 		from := newSystem(t, s, key1, store.Config{Prefix: "from", Lanes: 2})
 		body := func(i int) string {
 			return fmt.Sprintf(`{"startTime": "2000-01-01T00:00:05Z", "labels": {"n": "%d"}, "catchUp": {"policy": "all"}, %s, `+
@@ -52,16 +52,7 @@ func TestBackupWhileJobsFire(t *testing.T) {
 		time.Sleep(8 * time.Second)
 		ctx, stop := context.WithCancel(t.Context())
 		var edits sync.WaitGroup
-		edits.Go(func() {
-			for i := 1; ctx.Err() == nil; i++ {
-				from.put(fmt.Sprintf("job%d", i%10), body(i))
-				if i%7 == 0 {
-					from.put("passing", body(i))
-					from.must(from.service.Delete(t.Context(), key("passing"), 0))
-				}
-				time.Sleep(170 * time.Millisecond)
-			}
-		})
+		edits.Go(func() { editAll(ctx, from, body) })
 		var file []byte
 		for range 10 {
 			began := time.Now()
@@ -91,6 +82,18 @@ func TestBackupWhileJobsFire(t *testing.T) {
 			}
 		}
 	})
+}
+
+// editAll puts ten jobs again and again, and another one that is deleted, until ctx is done.
+func editAll(ctx context.Context, s *system, body func(i int) string) {
+	for i := 1; ctx.Err() == nil; i++ {
+		s.put(fmt.Sprintf("job%d", i%10), body(i)) //nolint:contextcheck // an edit that is begun is brought to its end
+		if i%7 == 0 {
+			s.put("passing", body(i))                                  //nolint:contextcheck // as above
+			s.must(s.service.Delete(s.t.Context(), key("passing"), 0)) //nolint:contextcheck // as above
+		}
+		time.Sleep(170 * time.Millisecond)
+	}
 }
 
 // checkSeconds checks a backup of jobs that fire every second since second 5.

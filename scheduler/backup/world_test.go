@@ -212,9 +212,9 @@ func key(name string) scheduler.Key {
 	return scheduler.Key{Collection: collection, Job: job}
 }
 
-func newKey(t *testing.T, id string) seal.Key {
+func newKey(t *testing.T) seal.Key {
 	t.Helper()
-	k, err := seal.NewKey(id)
+	k, err := seal.NewKey("k1")
 	if err != nil {
 		t.Fatal(err)
 	}

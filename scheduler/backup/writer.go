@@ -34,7 +34,10 @@ func NewWriter(to io.Writer, h Header) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w, w.write(append(first, '\n'))
+	if err := w.write(append(first, '\n')); err != nil {
+		return nil, err
+	}
+	return w, nil
 }
 
 func (w *Writer) write(line []byte) error {

@@ -104,4 +104,6 @@ func (f *File) Close() error {
 	return err
 }
 
-func fileError(name string, err error) error { return fmt.Errorf("%s: %w", name, terminal.WithoutPath(err)) }
+func fileError(name string, err error) error {
+	return fmt.Errorf("%s: %w", name, terminal.WithoutPath(err))
+}

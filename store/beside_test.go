@@ -1,0 +1,84 @@
+package store_test
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// TestOpenBesideChangesNothing opens a store that is there with other settings than its own, and one that is not there.
+func TestOpenBesideChangesNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		configs := func() map[string]jetstream.StreamConfig {
+			all := map[string]jetstream.StreamConfig{}
+			streams := w.js.ListStreams(t.Context())
+			for info := range streams.Info() {
+				all[info.Config.Name] = info.Config
+			}
+			w.must(streams.Err())
+			return all
+		}
+		before := configs()
+		cfg := store.Config{Lanes: 7, HistoryAge: time.Hour, HistoryPerJob: 3, ResultAge: time.Hour, AuditAge: time.Hour}
+		for _, create := range []bool{false, true} {
+			st, err := store.OpenBeside(t.Context(), w.connect(), cfg, create)
+			w.must(err)
+			if st.Lanes() != w.store.Lanes() {
+				t.Errorf("it has %d lanes, want %d", st.Lanes(), w.store.Lanes())
+			}
+			if diff := cmp.Diff(before, configs()); diff != "" {
+				t.Errorf("it has changed: %s", diff)
+			}
+		}
+		cfg.Prefix = "absent"
+		_, err := store.OpenBeside(t.Context(), w.connect(), cfg, false)
+		mustBe(t, "one that is not there", err, scheduler.ErrNotFound)
+		if diff := cmp.Diff(before, configs()); diff != "" {
+			t.Errorf("it was made: %s", diff)
+		}
+		st, err := store.OpenBeside(t.Context(), w.connect(), cfg, true)
+		w.must(err)
+		if st.Lanes() != 7 || st.Prefix() != "absent" {
+			t.Errorf("it was made with %d lanes and the prefix %s", st.Lanes(), st.Prefix())
+		}
+	})
+}
+
+// TestFindDetached finds the batons of detached runs, of few jobs and of so many runs that the server refuses them at once.
+func TestFindDetached(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		find := func() (names []string, running int) {
+			w.must(w.store.FindDetached(ctx, append([]scheduler.Key{job}, alike...), func(slot scheduler.Slot, st scheduler.Stored, runs bool) {
+				if slot.Key != job || string(st.Data) != "d" || st.Revision == 0 {
+					t.Errorf("found %v: %s", slot, st.Data)
+				}
+				names = append(names, slot.Detached)
+				if runs {
+					running++
+				}
+			}))
+			slices.Sort(names)
+			return names, running
+		}
+		w.must(w.store.Arm(ctx, own, []byte("own"), time.Now().Add(time.Hour), 0))
+		w.must(w.store.Arm(ctx, beside("a"), []byte("d"), time.Now().Add(time.Hour), 0))
+		w.must(w.store.Fire(ctx, beside("b"), []byte("d"), 0))
+		if names, running := find(); !slices.Equal(names, []string{"a", "b"}) || running != 1 {
+			t.Errorf("found %v, %d of them running", names, running)
+		}
+		for i := range 1100 {
+			w.must(w.store.Arm(ctx, beside("x"+strconv.Itoa(i)), []byte("d"), time.Now().Add(time.Hour), 0))
+		}
+		if names, _ := find(); len(names) < 256 {
+			t.Errorf("of very many, only %d were found", len(names))
+		}
+	})
+}
