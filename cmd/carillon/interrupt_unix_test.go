@@ -55,6 +55,7 @@ func TestInterruptWhileLent(t *testing.T) {
 
 // TestInterruptWhileEditing presses Ctrl-C in an editor that ends by it: what was written by then is kept.
 func TestInterruptWhileEditing(t *testing.T) {
+	needShell(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"name": "default/job", "properties": {"description": "old", "state": "enabled"}}`))
 	}))

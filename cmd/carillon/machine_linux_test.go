@@ -75,6 +75,7 @@ type running struct {
 // devCommand is a `carillon dev` on free ports, in a shell that first does something else, such as setting a limit.
 func devCommand(t *testing.T, before, data string, more ...string) *exec.Cmd {
 	t.Helper()
+	needShell(t)
 	const free = "127.0.0.1:0"
 	args := []string{"-c", before + ` && exec carillon dev "$@"`, "sh", "--data", data, "--http", free, "--nats", free, "--amqp", free, "--queue", free}
 	return exec.Command("sh", append(args, more...)...)

@@ -53,6 +53,9 @@ func TestMain(m *testing.M) {
 //	monitored              compare the metrics in the last command's output with the page and with examples/observability
 //	exposition FILE        write them to a file
 //	dashboard FILE         write what the dashboard asks for to a file, as rules
+//	mode OCTAL FILE        check who may read and write a file
+//	fill N FILE            make a file of N bytes of text
+//	join FILE FROM…        make a file of others
 //	trust [CERT]           what make is to trust; without a file it uses HTTP for Service Bus
 func TestScripts(t *testing.T) {
 	examples, err := filepath.Abs("../../examples")
@@ -82,6 +85,7 @@ func TestScripts(t *testing.T) {
 			"make": makeQueue, "send": send, "receive": receive,
 			"flood": flood, "salvage": salvage, "followed": followed, "certificate": certificate, "authority": certify, "trust": trust, "store": put,
 			"publish": publish, "monitored": monitored, "exposition": exposition, "dashboard": dashboard,
+			"mode": mode, "fill": fillFile, "join": join,
 		},
 	})
 }

@@ -79,6 +79,7 @@ func (r *run) all(ctx context.Context) (err error) {
 		return err
 	}
 	r.figures.Profile = r.profile
+	r.figures.StandIns = []string{}
 	if err := r.build(ctx); err != nil {
 		return err
 	}
