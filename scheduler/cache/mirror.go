@@ -198,8 +198,8 @@ func (m *Mirror[K, V]) Note(key K, revision uint64, data []byte) {
 }
 
 // Run watches until ctx is done. When the watch is lost, it calls lost and tries
-// again after a second; while it fails for the same reason, lost is not called again. Of several runners one watches; the others wait until it
-// ends.
+// again after a second; while it fails for the same reason, lost is not called
+// again. Of several runners one watches; the others wait until it ends.
 func (m *Mirror[K, V]) Run(ctx context.Context, lost func(error)) {
 	select {
 	case m.turn <- struct{}{}:
