@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -122,6 +126,22 @@ func firstUnavailable(problems []jobfile.Problem) error {
 	return nil
 }
 
+// nearFile returns the file beside one that is not there which was probably meant, or "".
+func nearFile(file string) string {
+	entries, err := os.ReadDir(filepath.Dir(file))
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if near := document.Nearest(filepath.Base(file), names); near != "" {
+		return filepath.Join(filepath.Dir(file), near)
+	}
+	return ""
+}
+
 // applyHint says what to do about the most frequent mistake.
 func applyHint(problems []jobfile.Problem) string {
 	for _, p := range problems {
@@ -131,6 +151,8 @@ func applyHint(problems []jobfile.Problem) string {
 		case errors.Is(p.Cause, scheduler.ErrNotFound):
 			collection, _, _ := strings.Cut(p.Job, "/")
 			return fmt.Sprintf("create the collection first: %q", "carillon collection create "+collection)
+		case errors.Is(p.Cause, fs.ErrNotExist) && nearFile(p.File) != "":
+			return "did you mean " + nearFile(p.File) + "?"
 		}
 	}
 	return "mend the files and apply again; what is in order already stays as it is"

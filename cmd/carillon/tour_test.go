@@ -361,6 +361,8 @@ func (w *walk) learn(c tourCommand, file string, out *shownTerminal) {
 	}
 	w.ports["127.0.0.1:8080"] = strings.TrimPrefix(p.HTTP, "http://")
 	w.ports["127.0.0.1:4222"] = strings.TrimPrefix(p.NATS, "nats://")
+	w.ports["127.0.0.1:5672"] = p.AMQP
+	w.ports["127.0.0.1:10001"] = strings.TrimPrefix(p.Queue, "http://")
 }
 
 // TestTourComparison: what differs each time is alike, and nothing else.

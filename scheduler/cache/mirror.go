@@ -2,8 +2,10 @@ package cache
 
 import (
 	"context"
+	"fmt"
 	"hash/maphash"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/intake"
@@ -196,8 +198,8 @@ func (m *Mirror[K, V]) Note(key K, revision uint64, data []byte) {
 }
 
 // Run watches until ctx is done. When the watch is lost, it calls lost and tries
-// again after a second. Of several runners one watches; the others wait until it
-// ends.
+// again after a second; while it fails for the same reason, lost is not called
+// again. Of several runners one watches; the others wait until it ends.
 func (m *Mirror[K, V]) Run(ctx context.Context, lost func(error)) {
 	select {
 	case m.turn <- struct{}{}:
@@ -205,14 +207,19 @@ func (m *Mirror[K, V]) Run(ctx context.Context, lost func(error)) {
 	case <-ctx.Done():
 		return
 	}
+	told := ""
 	for ctx.Err() == nil {
+		var stood atomic.Bool
 		m.change((*table[K, V]).begin)
-		err := m.cfg.Watch(ctx, func() { m.change((*table[K, V]).ready) }, m.Note)
+		err := m.cfg.Watch(ctx, func() { stood.Store(true); m.change((*table[K, V]).ready) }, m.Note)
 		m.change((*table[K, V]).lose)
 		if ctx.Err() != nil {
 			return
 		}
-		lost(err)
+		if text := fmt.Sprint(err); stood.Load() || text != told {
+			told = text
+			lost(err)
+		}
 		intake.Pause(ctx, time.Second)
 	}
 }

@@ -427,6 +427,31 @@ func TestRunners(t *testing.T) {
 	})
 }
 
+// TestLostIsToldOnce shows that a watch that fails again and again for one reason is told once, and again when it stood
+// between.
+func TestLostIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, told := newBucket(), 0
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			b.full(false).Run(ctx, func(error) { told++ })
+		}()
+		for i, want := range []int{1, 1, 1, 2, 2} {
+			if i == 3 {
+				b.tells("ready")
+			}
+			b.breaks()
+			if told != want {
+				t.Errorf("loss %d: told %d times, want %d", i, told, want)
+			}
+		}
+		cancel()
+		<-ended
+	})
+}
+
 // TestTakeoverWithoutWatch shows that a runner takes over at once from one whose watch is lost.
 func TestTakeoverWithoutWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

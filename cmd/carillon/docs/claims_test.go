@@ -63,6 +63,24 @@ func TestDisasters(t *testing.T) {
 	}
 }
 
+// TestAlerts: each alert says what it means, what to look at, and what to do, in this order.
+func TestAlerts(t *testing.T) {
+	page, err := docs.Find("monitoring")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := strings.Split(page.Text, "\n### ")[1:]
+	if len(sections) < 15 {
+		t.Errorf("%d alerts", len(sections))
+	}
+	form := regexp.MustCompile(`(?s)^Carillon\w+\n\n\* It means: .{20,}\n\* Look at: .{15,}\n\* Do: .{10,}$`)
+	for _, section := range sections {
+		if !form.MatchString(section) {
+			t.Errorf("not in its form:\n%s", section)
+		}
+	}
+}
+
 // TestSymptoms looks for the messages that the table of symptoms quotes in the program.
 func TestSymptoms(t *testing.T) {
 	page, err := docs.Find("operations")

@@ -174,6 +174,7 @@ var remedies = []struct{ reason, remedy string }{
 	{"read-only file system", "make the file system writable where the server keeps its data"},
 	{"permission denied", "let the server write to where it keeps its data"},
 	{"insufficient resources", "free some space, or raise max_file_store in the server's configuration"},
+	{"stream not found", `restart the schedulers if it stays away: they make it anew, and "carillon docs disasters" tells what is lost`},
 	{"resources exceeded", "raise the limits of the account, or free some space"},
 }
 

@@ -165,6 +165,10 @@ func TestAdvice(t *testing.T) {
 		{told("open 2.blk: too many open files"), false, "raise the server's limit of open files, or end clients that it does not need, and restart the server: it keeps the streams shut until then"},
 		{told("write: read-only file system"), true, "make the file system writable where the server keeps its data; the server is restarted then"},
 		{told("write: disk quota exceeded"), true, "free some space where the server keeps its data; the server is restarted then"},
+		{
+			[]store.Shut{{Stream: "S", Reason: "stream not found"}},
+			false, `restart the schedulers if it stays away: they make it anew, and "carillon docs disasters" tells what is lost`,
+		},
 		{told("strange"), false, "see the log of the server, and restart the server: it keeps the streams shut until then"},
 		{[]store.Shut{silent}, true, "see the log of the server"},
 		{[]store.Shut{{Stream: "S", Reason: "nats: API error: code=503 err_code=10023 description=insufficient resources"}}, false, "free some space, or raise max_file_store in the server's configuration"},

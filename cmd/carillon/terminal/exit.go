@@ -109,6 +109,8 @@ func hintOf(err error) string {
 	case answered(err, http.StatusUnauthorized):
 		return `give a token in CARILLON_TOKEN, or keep it with "carillon context set NAME --server URL --token-file FILE"; ` +
 			`"carillon token create --help" tells where one comes from; where client certificates are taken, show one with --cert-file`
+	case answered(err, http.StatusServiceUnavailable):
+		return `"carillon health" asks whether the scheduler is ready, and why not; "carillon docs operations" begins with what to do`
 	case answered(err, http.StatusForbidden):
 		return `ask somebody with the role admin for a token that has the role, "carillon token create --help"; over NATS, ` +
 			`the server's operator for the permissions, "carillon nats permissions --help"`
