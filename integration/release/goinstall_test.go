@@ -90,10 +90,11 @@ func TestGoInstall(t *testing.T) {
 	bin := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), "go", "install", module+"/cmd/carillon@latest")
 	cmd.Dir = bin
+	// The modules that it requires come from the cache, where they have been checked.
 	// A cache of its own, as this version is none that anybody has released; -trimpath makes what is compiled already of use,
 	// and -modcacherw lets the cache be deleted.
 	cmd.Env = append(environment(target{}), "GOOS=", "GOARCH=", "GOBIN="+bin, "GOMODCACHE="+t.TempDir(),
-		"GOPROXY=file://"+proxyOf(t, src)+",file://"+here, "GONOSUMDB="+module, "GOFLAGS=-trimpath -modcacherw")
+		"GOPROXY=file://"+proxyOf(t, src)+",file://"+here, "GOSUMDB=off", "GOFLAGS=-trimpath -modcacherw")
 	if _, err := finish(cmd); err != nil {
 		t.Fatal(err)
 	}
