@@ -102,21 +102,10 @@ func (l Limits) secure(err error) string {
 	return ""
 }
 
-// errnos are the errors of the operating system that people meet.
-var errnos = []struct {
+// explained is an error of the operating system, and what it says to people.
+type explained struct {
 	errno  syscall.Errno
 	reason string
-}{
-	{syscall.ECONNREFUSED, "connection refused"},
-	{syscall.ECONNRESET, "connection reset by the host"},
-	{syscall.EPIPE, "connection closed by the host while the request was sent"},
-	{syscall.ECONNABORTED, "connection aborted"},
-	{syscall.EHOSTUNREACH, "host unreachable"},
-	{syscall.ENETUNREACH, "network unreachable"},
-	{syscall.ETIMEDOUT, "connection timed out"},
-	{syscall.EADDRNOTAVAIL, "no local port left"},
-	{syscall.EMFILE, "too many open files in the scheduler"},
-	{syscall.ENFILE, "too many open files on the scheduler's machine"},
 }
 
 // system explains an error of the operating system.

@@ -71,7 +71,7 @@ func TestDebianLife(t *testing.T) {
 	root := debianRoot(t)
 	dpkg := func(args ...string) {
 		t.Helper()
-		args = append([]string{"--root=" + root, "--force-depends", "--log=/dev/null"}, args...)
+		args = append([]string{"--root=" + root, "--force-depends", "--force-confdef,confold", "--log=/dev/null"}, args...)
 		if out, err := exec.CommandContext(t.Context(), "dpkg", args...).CombinedOutput(); err != nil {
 			t.Fatalf("dpkg %v: %v\n%s", args, err, out)
 		}
@@ -94,7 +94,7 @@ func TestDebianLife(t *testing.T) {
 		t.Errorf("after an upgrade the settings are %q, %v", kept, err)
 	}
 	dpkg("--remove", "carillon")
-	if _, err := os.Stat(filepath.Join(root, "usr/bin/carillon")); err == nil {
+	if _, err := os.Stat(filepath.Join(root, "usr", "bin", "carillon")); err == nil {
 		t.Error("the program is still there")
 	}
 	if _, err := os.Stat(set); err != nil {
@@ -115,7 +115,7 @@ func debianRoot(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg/status"), nil, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(root, "var", "lib", "dpkg", "status"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	needs, err := output(t.Context(), ".", "ldd", "/bin/sh")
@@ -141,7 +141,7 @@ func debianRoot(t *testing.T) string {
 // enabled is what makes systemd start something by itself.
 func enabled(t *testing.T, root string) (links []string) {
 	t.Helper()
-	err := filepath.WalkDir(filepath.Join(root, "etc/systemd"), func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(root, "etc", "systemd"), func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			links = append(links, path)
 		}

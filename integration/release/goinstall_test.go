@@ -90,10 +90,11 @@ func TestGoInstall(t *testing.T) {
 	bin := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), "go", "install", module+"/cmd/carillon@latest")
 	cmd.Dir = bin
+	// The modules that it requires come from the cache, where they have been checked.
 	// A cache of its own, as this version is none that anybody has released; -trimpath makes what is compiled already of use,
 	// and -modcacherw lets the cache be deleted.
 	cmd.Env = append(environment(target{}), "GOOS=", "GOARCH=", "GOBIN="+bin, "GOMODCACHE="+t.TempDir(),
-		"GOPROXY=file://"+proxyOf(t, src)+",file://"+here, "GONOSUMDB="+module, "GOFLAGS=-trimpath -modcacherw")
+		"GOPROXY=file://"+proxyOf(t, src)+",file://"+here, "GOSUMDB=off", "GOFLAGS=-trimpath -modcacherw")
 	if _, err := finish(cmd); err != nil {
 		t.Fatal(err)
 	}
@@ -106,5 +107,41 @@ func TestGoInstall(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(out), &is); err != nil || is.Version != version {
 		t.Errorf("the program says of itself %s, %v", out, err)
+	}
+}
+
+// TestPage carries out what the page on installing says, as far as that goes without changing this machine.
+func TestPage(t *testing.T) {
+	page, err := os.ReadFile("../../cmd/carillon/docs/install.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"\ngo install " + module + "/cmd/carillon@latest\n",            // as TestGoInstall
+		"\ngo run -C integration/release . -version " + version + "\n", // as TestReproducible
+		"\napt-get install ./carillon_0.1.0_amd64.deb\n",               // as TestDebianLife
+		"\nkubectl apply --kustomize examples/kubernetes\n",            // as TestKustomize
+	} {
+		if !bytes.Contains(page, []byte(want)) {
+			t.Errorf("the page has no %q", strings.TrimSpace(want))
+		}
+	}
+	if here.String() != "linux/amd64" {
+		t.Skip("the commands of the page are for linux/amd64")
+	}
+	dir := releaseDir(t)
+	_, rest, _ := bytes.Cut(page, []byte("\n## From an archive\n"))
+	_, rest, _ = bytes.Cut(rest, []byte("```sh\n"))
+	commands, _, _ := bytes.Cut(rest, []byte("```"))
+	work, bin := t.TempDir(), t.TempDir()
+	if err := os.CopyFS(work, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	script := strings.ReplaceAll(string(commands), "/usr/local/bin", bin)
+	if out, err := output(t.Context(), work, "sh", "-ec", script); err != nil || !strings.Contains(out, ".tar.gz: OK\n") {
+		t.Fatalf("%s: %v\n%s", commands, err, out)
+	}
+	if _, err := output(t.Context(), work, filepath.Join(bin, "carillon"), "version"); err != nil {
+		t.Error(err)
 	}
 }

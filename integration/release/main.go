@@ -63,7 +63,7 @@ func run(ctx context.Context, o options, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }()
 	r := release{source: src, out: o.out, work: work}
 	if err := r.all(ctx, targets, w); err != nil {
 		return err
@@ -85,12 +85,13 @@ func clearOut(dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
-	return os.MkdirAll(dir, 0o755)
+	return os.MkdirAll(dir, 0o755) //nolint:gosec // a release is for everybody
 }
 
 // release is one that is being made.
 type release struct {
 	source
+
 	out  string // where its files go
 	work string // for what is on the way there
 	kit  kit

@@ -30,7 +30,7 @@ has the reference pages.
 	for line := range strings.Lines(commands) {
 		name, help, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		if ok && !strings.HasPrefix(name, "-") {
-			fmt.Fprintf(&page, ".TP\n.B %s\n%s\n", roff(name), roff(help))
+			fmt.Fprintf(&page, ".TP\n.B %s\n%s.\n", roff(name), roff(help))
 		}
 	}
 	page.WriteString(`.SH EXIT STATUS

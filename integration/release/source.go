@@ -40,8 +40,8 @@ func findSource(ctx context.Context, dir, version string) (source, error) {
 	if err != nil {
 		return s, err
 	}
-	at := ""
-	s.commit, at, _ = strings.Cut(strings.TrimSpace(last), " ")
+	commit, at, _ := strings.Cut(strings.TrimSpace(last), " ")
+	s.commit = commit
 	if s.time, err = time.Parse(time.RFC3339, at); err != nil {
 		return s, err
 	}
@@ -61,7 +61,7 @@ func (s source) read(name string) ([]byte, error) { return os.ReadFile(filepath.
 
 // output runs a command and returns what it prints; when it fails, the error has what it says.
 func output(ctx context.Context, dir, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // they are written in this package
 	cmd.Dir = dir
 	return finish(cmd)
 }

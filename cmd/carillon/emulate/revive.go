@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"syscall"
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
@@ -14,9 +13,6 @@ import (
 
 // reviveEvery is the pause between tries to start an emulator again.
 const reviveEvery = 2 * time.Second
-
-// passing are the errors of an emulator that go away when someone frees space, or files.
-var passing = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EMFILE, syscall.ENFILE}
 
 func isPassing(err error) bool {
 	for _, p := range passing {

@@ -1,0 +1,15 @@
+package netreason
+
+import "golang.org/x/sys/windows"
+
+// errnos are the errors of Windows' sockets that people meet. Those that package syscall names as Unix does never come.
+var errnos = []explained{
+	{windows.WSAECONNREFUSED, "connection refused"},
+	{windows.WSAECONNRESET, "connection reset by the host"},
+	{windows.WSAECONNABORTED, "connection aborted"},
+	{windows.WSAEHOSTUNREACH, "host unreachable"},
+	{windows.WSAENETUNREACH, "network unreachable"},
+	{windows.WSAETIMEDOUT, "connection timed out"},
+	{windows.WSAEADDRNOTAVAIL, "no local port left"},
+	{windows.WSAEMFILE, "too many open files in the scheduler"},
+}
