@@ -44,9 +44,10 @@ func (w *Worker) attempt(r *run) stage {
 	attempt := r.baton.AttemptOf(r.key())
 	attempt.Timeout, attempt.Redact, attempt.Veiled = r.job.Def.Timeout, redactor.Add, redactor.Veiled
 	attempt.Shared = func(name string) (string, error) { return w.cfg.Secrets.Shared(ctx, name) }
-	r.started = time.Now()
+	r.started = w.cfg.Store.Now()
+	began := time.Now()
 	r.result = redactor.Clean(w.invoke(ctx, r.action.Run, attempt))
-	r.result.Duration = time.Since(r.started)
+	r.result.Duration = time.Since(began)
 	r.result.Final = r.result.Failed && r.action.Retry.Final(r.result)
 	w.limiter.Done(r, r.result)
 	if r.result.Failed && errors.Is(context.Cause(ctx), errStopping) {
