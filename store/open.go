@@ -45,6 +45,7 @@ type Store struct {
 	suspicions  chan struct{}
 	shut        atomic.Pointer[[]Shut] // what the last check found
 	clock       clock
+	stall       stall
 }
 
 // ackWait is how long the server waits for a sign of life before it gives a

@@ -80,8 +80,9 @@ func (s *Store) pull(ctx context.Context, stream string, how pulling, deliver fu
 		return translate(err)
 	}
 	_ = sub.SetPendingLimits(-1, -1) // bounded by what is asked for
-	check := time.NewTicker(p.beat / 2)
+	check, beat := time.NewTicker(p.beat/2), time.NewTicker(stallBeat)
 	defer check.Stop()
+	defer beat.Stop()
 	connected := s.nc.StatusChanged(nats.CONNECTED)
 	defer s.nc.RemoveStatusListener(connected)
 	for {
@@ -93,6 +94,9 @@ func (s *Store) pull(ctx context.Context, stream string, how pulling, deliver fu
 				connected = nil
 			}
 			p.forget()
+		case now := <-beat.C:
+			s.stall.beat(now)
+			continue
 		case <-check.C:
 			p.checkAlive()
 		case <-ctx.Done():
