@@ -26,10 +26,10 @@ var (
 
 // load is what a cluster has to do while a fault happens.
 type load struct {
-	Jobs     int // that run again and again
-	Seconds  int // of these, one of so many runs every second, the others every twenty seconds
-	OneShots int
-	Span     time.Duration // in which all of it is due
+	Jobs     int           `json:"jobs"`    // that run again and again
+	Seconds  int           `json:"seconds"` // of these, one of so many runs every second, the others every twenty seconds
+	OneShots int           `json:"oneShots"`
+	Span     time.Duration `json:"span"` // in which all of it is due
 }
 
 // slowEvery is how far apart, in seconds, the runs of most jobs are.

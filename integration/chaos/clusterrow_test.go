@@ -153,17 +153,27 @@ func isLane(stream string) bool { return strings.HasPrefix(stream, "CARILLON_TIM
 func text(table []row) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "fault\tdue\tlost\tearly\trepeated\tbefore p99\tp50\tp99\tmax\tleaderless\trecovered\t")
+	fmt.Fprintln(w, "fault\tdue\tlost\tearly\trepeated\tbefore p99\tp50\tp99\tmax\tof those that wait\tleaderless\trecovered\t")
 	for _, r := range table {
 		if r.Skipped != "" {
 			fmt.Fprintf(w, "%s\tskipped: %s\t\n", r.Fault, r.Skipped)
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%.3f\t%.3f\t%.3f\t%.3f\t%.1f\t%.1f\t\n", r.Fault, r.Due, r.Lost, r.Early, r.Repeated,
-			r.Before.P99, r.During.P50, r.During.P99, r.During.Max, r.Leaderless, r.Recovered)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.1f\t%.1f\t\n", r.Fault, r.Due, r.Lost, r.Early, r.Repeated,
+			r.Before.P99, r.During.P50, r.During.P99, r.During.Max, r.waiting(), r.Leaderless, r.Recovered)
 	}
 	_ = w.Flush()
 	return b.String()
+}
+
+// waiting is how late the latest job was of those whose batons wait for their time.
+func (r *row) waiting() (worst float64) {
+	for kind, late := range r.Kinds {
+		if kind != everySecond {
+			worst = max(worst, late.Max)
+		}
+	}
+	return worst
 }
 
 // write stores the table as JSON.
