@@ -210,7 +210,7 @@ func (f fault) wanted() bool {
 // run lets a fault happen, waits until everything that was due has come, and fills the row.
 func (r *row) run(ctx context.Context, t *testing.T, f fault) {
 	rng := chance(t)
-	still := watchStillness(t)
+	still := watchStillness(t) //nolint:contextcheck // it ends with the test
 	c := newCluster(ctx, t, f, r.Load)
 	pause(ctx, time.Until(c.start.Add(r.Load.Span/5))+time.Duration(rng.Int64N(int64(time.Second))))
 	began := time.Now()

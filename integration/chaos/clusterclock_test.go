@@ -121,9 +121,6 @@ func setClock(ahead time.Duration) error {
 // needsSteps builds the program, and sets its clock right.
 func needsSteps(t *testing.T) string {
 	t.Helper()
-	if runtime.GOOS == "windows" {
-		return "the stepped clock is in mapped memory as unix has it"
-	}
 	program(t, "carillon")
 	if err := steppedBuild(); err != nil {
 		t.Fatal(err)

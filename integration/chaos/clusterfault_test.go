@@ -120,7 +120,8 @@ func (c *cluster) leading(ctx context.Context) int {
 		if !isLane(stream) {
 			continue
 		}
-		if leads[node]++; leads[node] > leads[most] {
+		leads[node]++
+		if leads[node] > leads[most] {
 			most = node
 		}
 	}

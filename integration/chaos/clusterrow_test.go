@@ -125,9 +125,13 @@ func repeated(t *testing.T, calls []call) (n int) {
 	t.Helper()
 	seen := map[attemptID]call{}
 	for _, c := range calls {
-		if before, ok := seen[c.id]; !ok {
+		before, again := seen[c.id]
+		if !again {
 			seen[c.id] = c
-		} else if n++; n <= few {
+			continue
+		}
+		n++
+		if n <= few {
 			t.Logf("%s was called at %s by %s and at %s by %s", c.id, clock(before.at), before.region, clock(c.at), c.region)
 		}
 	}
@@ -183,7 +187,7 @@ func write(t *testing.T, file string, table []row) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, append(data, '\n'), 0o644); err != nil { //nolint:gosec // it is to be read
+	if err := os.WriteFile(file, append(data, '\n'), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
