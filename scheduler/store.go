@@ -103,7 +103,9 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	Clear(ctx context.Context, k Key) error
 
 	Lanes() int
-	Waits() bool // for the disk, at every write
+	Waits() bool          // for the disk, at every write
+	Now() time.Time       // by the clock that jobs are due by
+	Ahead() time.Duration // how much sooner than by a single server batons are to be fired
 	Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*Delivery)) error
 }
 

@@ -146,6 +146,13 @@ func (b *batcher) next(ended func()) {
 	}
 }
 
+// batches reports whether messages may be sent together.
+func (b *batcher) batches() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.together
+}
+
 // alone has all messages sent by themselves from now on.
 func (b *batcher) alone() {
 	b.mu.Lock()

@@ -50,7 +50,7 @@ func OpenTokens(ctx context.Context, nc *nats.Conn, cfg Config) (scheduler.Bucke
 	if err := s.checkServer(ctx); err != nil {
 		return nil, nil, err
 	}
-	if s.publisher, err = newPublisher(nc); err != nil {
+	if s.publisher, err = newPublisher(nc, cfg.Logger); err != nil {
 		return nil, nil, err
 	}
 	if info, err := s.info(ctx, "KV_"+cfg.bucket("settings")); err == nil {

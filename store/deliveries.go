@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -33,6 +34,9 @@ func (s *Store) delivery(m *nats.Msg) (*scheduler.Delivery, bool) {
 		s.cfg.Logger.Error("message on a fire subject that names no job; removed", "subject", m.Subject)
 		_ = m.Ack()
 		return nil, false
+	}
+	if s.stall.old(time.Now()) {
+		of.deliveries = max(of.deliveries, 2) // others may have been given it since
 	}
 	return &scheduler.Delivery{
 		Slot: slot, Body: m.Data, Sequence: of.sequence,

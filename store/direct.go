@@ -40,13 +40,40 @@ func (s *Store) lastBefore(ctx context.Context, stream, subject string, upTo uin
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
-	defer cancel()
-	m, err := s.nc.RequestWithContext(ctx, directGet+stream, req)
+	var m *nats.Msg
+	err = s.askDirect(ctx, publishTimeout, func(ctx context.Context) (err error) {
+		m, err = s.nc.RequestWithContext(ctx, directGet+stream, req)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	return rawMessage(m)
+}
+
+// directPatience is how long a server of a cluster may take to answer at first before
+// another one is asked: any that has a copy may be the one, also one that hangs.
+const directPatience = time.Second
+
+// askDirect asks until there is an answer, or for so long. ask returns when its
+// context is done without one.
+func (s *Store) askDirect(ctx context.Context, patience time.Duration, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	each := directPatience
+	if s.replicas == 1 {
+		each = patience
+	}
+	for {
+		one, done := context.WithTimeout(ctx, each)
+		err := ask(one)
+		silent := one.Err() != nil
+		done()
+		if err == nil || !silent || ctx.Err() != nil {
+			return err
+		}
+		each *= 2 // it may not hang, and have much to look through
+	}
 }
 
 // lastOf calls each for the last message of every subject that has one, up to a
@@ -125,6 +152,18 @@ func (s *Store) directGet(
 	if err != nil {
 		return err
 	}
+	patience := cmp.Or(get.patience, publishTimeout)
+	return s.askDirect(ctx, patience, func(first context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		return s.directBatch(ctx, first, stream, req, most, each, end)
+	})
+}
+
+// directBatch is one try of directGet, whose first answer has to come before first is done.
+func (s *Store) directBatch(
+	ctx, first context.Context, stream string, req []byte, most int, each func(*jetstream.RawStreamMsg) bool, end func(*nats.Msg),
+) error {
 	answers := make(chan *nats.Msg, most+1)
 	inbox := s.nc.NewInbox()
 	sub, err := s.nc.ChanSubscribe(inbox, answers)
@@ -132,14 +171,14 @@ func (s *Store) directGet(
 		return translate(err)
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(get.patience, publishTimeout))
-	defer cancel()
 	if err := s.nc.PublishRequest(directGet+stream, inbox, req); err != nil {
 		return translate(err)
 	}
+	silence := first.Done()
 	for {
 		select {
 		case m := <-answers:
+			silence = nil
 			raw, err := rawMessage(m)
 			if err == jetstream.ErrMsgNotFound { //nolint:errorlint // returned as it is, by rawMessage
 				end(m)
@@ -151,6 +190,8 @@ func (s *Store) directGet(
 			if !each(raw) {
 				return nil
 			}
+		case <-silence:
+			return translate(context.Cause(first))
 		case <-ctx.Done():
 			return translate(context.Cause(ctx))
 		}

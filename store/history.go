@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"slices"
 	"strings"
@@ -20,7 +22,46 @@ func (s *Store) Append(ctx context.Context, r *scheduler.Record) error {
 	if err != nil {
 		return fmt.Errorf("history record of %s: %w", r.Job, err)
 	}
-	return s.records.append(ctx, s.historySubject(r.Job, r.Outcome), data)
+	subject := s.historySubject(r.Job, r.Outcome)
+	if s.replicas == 1 || s.records.batches() {
+		return s.records.append(ctx, subject, data)
+	}
+	m := s.message(subject, data)
+	setHeader(m, jetstream.MsgIDHeader, recordID(data))
+	_, err = s.publish(ctx, m)
+	return err
+}
+
+// recordWindow is for how long the server knows a record that comes again. In a
+// cluster one that was sent to a server which hangs is sent to another one, and comes
+// from the first when that goes on.
+func (s *Store) recordWindow() time.Duration {
+	if s.replicas == 1 {
+		return time.Second
+	}
+	return 2 * time.Minute
+}
+
+// knowRepeated has the server know records for that long in a history that is there.
+func (s *Store) knowRepeated(ctx context.Context, st jetstream.Stream) jetstream.Stream {
+	have := st.CachedInfo().Config
+	if have.Duplicates >= s.recordWindow() {
+		return st
+	}
+	have.Duplicates = s.recordWindow()
+	changed, err := s.js.UpdateStream(ctx, have)
+	if err != nil {
+		s.cfg.Logger.Warn("the history does not know records that come again", "stream", have.Name, "err", err)
+		return st
+	}
+	return changed
+}
+
+// recordID is the same for a record that is sent again, and for no other.
+func recordID(data []byte) string {
+	h := fnv.New128a()
+	_, _ = h.Write(data)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Recent calls f for the records of a job, of a collection when k.Job is empty,

@@ -38,6 +38,7 @@ type leases struct {
 	taken   func()      // something is held after there was nothing; nil, as the next: nobody wants to know
 	emptied func()      // nothing is held any more
 	dropped func()      // something was let go without a word; only when shared
+	cut     func() bool // the others may take this process for one that has vanished; nil: they may not
 
 	mu     sync.Mutex
 	held   map[place]*lease
@@ -92,7 +93,7 @@ func (l *lease) Stands() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := time.Now()
-	if k.overdue(l, now) || k.shared && k.away(now) {
+	if k.overdue(l, now) || k.shared && (k.away(now) || k.cut != nil && k.cut()) {
 		l.doubted = true
 	}
 	return !l.doubted

@@ -44,6 +44,8 @@ type Store struct {
 	indexPage   uint64 // subjects that the index gives at once
 	suspicions  chan struct{}
 	shut        atomic.Pointer[[]Shut] // what the last check found
+	clock       clock
+	stall       stall
 }
 
 // ackWait is how long the server waits for a sign of life before it gives a
@@ -73,11 +75,12 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	s.presence = newPresence(s)
 	s.leases = &leases{
 		nc: nc, lost: notRenewed, taken: s.presence.taken, emptied: s.presence.emptied, dropped: s.presence.suspect,
+		cut: func() bool { return s.publisher.other.cutOff(time.Now()) },
 	}
 	if err := s.checkServer(ctx); err != nil {
 		return nil, err
 	}
-	if s.publisher, err = newPublisher(nc); err != nil {
+	if s.publisher, err = newPublisher(nc, cfg.Logger); err != nil {
 		return nil, err
 	}
 	for _, open := range []func(context.Context) error{
@@ -87,6 +90,10 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 			return nil, err
 		}
 	}
+	if s.replicas > 1 {
+		s.publisher.patience.Store(int64(clusterTimeout))
+	}
+	s.askClock(ctx)
 	return s, nil
 }
 
@@ -95,6 +102,19 @@ func (s *Store) Lanes() int { return s.lanes }
 
 // Waits reports whether the server waits for the disk at every write.
 func (s *Store) Waits() bool { return s.cfg.SyncAlways }
+
+// clusterAhead is most of the time in which the servers of a cluster choose another
+// leader: they wait for four to nine seconds before they do.
+const clusterAhead = 5 * time.Second
+
+// Ahead is how much sooner than by a single server batons are to be fired. Those that
+// workers hold when a stream loses its leader are run on time.
+func (s *Store) Ahead() time.Duration {
+	if s.replicas == 1 {
+		return 0
+	}
+	return clusterAhead
+}
 
 // checkServer makes sure that JetStream is on and knows message scheduling.
 func (s *Store) checkServer(ctx context.Context) error {
@@ -350,11 +370,12 @@ func (s *Store) openStreams(ctx context.Context) (err error) {
 	s.history, s.records, err = s.batched(ctx, jetstream.StreamConfig{
 		Name: s.cfg.stream("HISTORY"), Description: "Carillon: history of every job",
 		Subjects: []string{s.cfg.Prefix + ".history.>"}, AllowDirect: true,
-		MaxAge: s.cfg.HistoryAge, MaxMsgsPerSubject: s.cfg.HistoryPerJob, Duplicates: time.Second,
+		MaxAge: s.cfg.HistoryAge, MaxMsgsPerSubject: s.cfg.HistoryPerJob, Duplicates: s.recordWindow(),
 	})
 	if err != nil {
 		return err
 	}
+	s.history = s.knowRepeated(ctx, s.history)
 	s.specs, err = s.stream(ctx, jetstream.StreamConfig{
 		Name: s.cfg.stream("SPECS"), Description: "Carillon: published job specs",
 		Subjects: []string{s.cfg.Prefix + ".spec.>"}, Retention: jetstream.WorkQueuePolicy, AllowDirect: true,

@@ -181,6 +181,7 @@ func (p *presence) connection(s nats.Status, now time.Time) {
 		p.mu.Lock()
 		p.peers.reconnected(now)
 		p.mu.Unlock()
+		p.suspect() // what was on its way to this process is lost with the connection
 	}
 }
 
@@ -254,6 +255,7 @@ func (p *presence) hear(m *nats.Msg) {
 	p.store.leases.share()
 	switch n.Says {
 	case saysHolds:
+		p.store.publisher.other.hears(time.Now(), true)
 		p.mu.Lock()
 		p.peers.sign(n.ID, time.Now())
 		p.mu.Unlock()
@@ -261,6 +263,7 @@ func (p *presence) hear(m *nats.Msg) {
 	case saysRests:
 		p.mu.Lock()
 		delete(p.peers, n.ID)
+		p.store.publisher.other.hears(time.Now(), len(p.peers) > 0)
 		p.mu.Unlock()
 	case saysRenew:
 		p.renew(n.ID, m)

@@ -3,9 +3,11 @@ package store
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -16,6 +18,7 @@ import (
 // many may be under way before publishing blocks.
 const (
 	publishTimeout = 5 * time.Second
+	clusterTimeout = 2 * time.Second // in a cluster, where what a lost leader was sent is soon for another one
 	publishWindow  = 1 << 16
 )
 
@@ -88,9 +91,11 @@ type publisher struct {
 	id       string        // no other publisher has it
 	prefix   string        // of the subjects of acknowledgements
 	window   chan struct{} // has a value for each message under way
+	other    *elsewhere    // where to publish when nothing is answered here
 	messages sync.Pool     // of *nats.Msg with headers
 	bare     sync.Pool     // of *nats.Msg without
 	waiters  sync.Pool     // of *waiter
+	patience atomic.Int64  // for an acknowledgement, as a [time.Duration]
 
 	mu      sync.Mutex
 	last    uint64 // token
@@ -114,12 +119,14 @@ type answer struct {
 }
 
 // newPublisher returns a publisher, which lives as long as the connection.
-func newPublisher(nc *nats.Conn) (*publisher, error) {
+func newPublisher(nc *nats.Conn, log *slog.Logger) (*publisher, error) {
 	inbox := nc.NewInbox()
 	p := &publisher{
 		nc: nc, id: inbox[strings.LastIndexByte(inbox, '.')+1:], prefix: inbox + ".",
 		window: make(chan struct{}, publishWindow), waiting: map[uint64]*waiter{},
+		other: &elsewhere{nc: nc, log: log},
 	}
+	p.patience.Store(int64(publishTimeout))
 	p.overdue = time.AfterFunc(publishTimeout, p.expire)
 	p.overdue.Stop()
 	sub, err := nc.Subscribe(p.prefix+">", p.receive)
@@ -172,6 +179,7 @@ func (p *publisher) reply(w *waiter) string {
 // await lets a waiter wait for what is sent next.
 func (p *publisher) await(w *waiter) {
 	w.sent = time.Now()
+	p.other.sent(w.sent)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last++
@@ -179,7 +187,7 @@ func (p *publisher) await(w *waiter) {
 	p.waiting[w.token] = w
 	if !p.armed {
 		p.armed = true
-		p.overdue.Reset(publishTimeout)
+		p.overdue.Reset(time.Duration(p.patience.Load()))
 	}
 }
 
@@ -206,8 +214,12 @@ func (p *publisher) receive(m *nats.Msg) {
 	if err != nil {
 		return
 	}
+	sequence, err := readAck(m)
+	if !errors.Is(err, jetstream.ErrNoStreamResponse) {
+		p.other.answered()
+	}
 	if w := p.take(token); w != nil {
-		w.settle(readAck(m))
+		w.settle(sequence, err)
 	}
 }
 
@@ -225,7 +237,7 @@ func (w *waiter) settle(sequence uint64, err error) {
 func (p *publisher) expire() {
 	now, next := time.Now(), time.Time{}
 	p.settleIf(jetstream.ErrAsyncPublishTimeout, func(w *waiter) bool {
-		due := w.sent.Add(publishTimeout)
+		due := w.sent.Add(time.Duration(p.patience.Load()))
 		if due.After(now) && (next.IsZero() || due.Before(next)) {
 			next = due
 		}

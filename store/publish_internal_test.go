@@ -33,7 +33,7 @@ func onWire(t *testing.T, f func(t *testing.T, w *wire)) {
 	synctest.Test(t, func(t *testing.T) {
 		connect := startServer(t, nil)
 		w := &wire{t: t, nc: connect(), other: connect()}
-		p, err := newPublisher(w.nc)
+		p, err := newPublisher(w.nc, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,7 +293,7 @@ func BenchmarkPublish(b *testing.B) {
 	if _, err := nc.Subscribe("stream", func(m *nats.Msg) { _ = nc.Publish(m.Reply, plain) }); err != nil {
 		b.Fatal(err)
 	}
-	p, err := newPublisher(nc)
+	p, err := newPublisher(nc, slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)
 	}

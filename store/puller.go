@@ -26,6 +26,16 @@ const (
 	pullPause     = 250 * time.Millisecond // after a refused request
 )
 
+// silent is after how long without a sign of life a request counts as lost. In a
+// cluster it goes with the server that leads the consumer, which nobody tells: it
+// is asked again before there can be another leader, and from then on every
+// pullPause.
+const (
+	silent        = 2*pullHeartbeat + time.Second
+	clusterBeat   = 2 * time.Second
+	clusterSilent = pullExpires + time.Second // two of these, too
+)
+
 // puller takes messages from a durable consumer, never more than its owner
 // has room for: it asks for as many as room reports, and asks again as soon
 // as half of them have come.
@@ -36,6 +46,8 @@ type puller struct {
 	log      *slog.Logger
 	subject  string // of the pull request
 	deliver  func(*nats.Msg)
+	beat     time.Duration // of a request in quiet times
+	silent   time.Duration // see [silent]
 	mu       sync.Mutex
 	single   bool // the next message alone may be longer than bytes
 	asked    int  // messages asked for and not come yet
@@ -58,15 +70,19 @@ type pulling struct {
 func (s *Store) pull(ctx context.Context, stream string, how pulling, deliver func(*nats.Msg)) error {
 	p := &puller{
 		nc: s.nc, log: s.cfg.Logger, pulling: how, deliver: deliver, inbox: s.nc.NewInbox(), lastSeen: time.Now(),
-		subject: fmt.Sprintf("$JS.API.CONSUMER.MSG.NEXT.%s.%s", stream, workers),
+		subject: fmt.Sprintf("$JS.API.CONSUMER.MSG.NEXT.%s.%s", stream, workers), beat: pullHeartbeat, silent: silent,
+	}
+	if s.replicas > 1 {
+		p.beat, p.silent = clusterBeat, clusterSilent
 	}
 	sub, err := s.nc.Subscribe(p.inbox, p.receive)
 	if err != nil {
 		return translate(err)
 	}
 	_ = sub.SetPendingLimits(-1, -1) // bounded by what is asked for
-	check := time.NewTicker(pullHeartbeat)
+	check, beat := time.NewTicker(p.beat/2), time.NewTicker(stallBeat)
 	defer check.Stop()
+	defer beat.Stop()
 	connected := s.nc.StatusChanged(nats.CONNECTED)
 	defer s.nc.RemoveStatusListener(connected)
 	for {
@@ -78,6 +94,9 @@ func (s *Store) pull(ctx context.Context, stream string, how pulling, deliver fu
 				connected = nil
 			}
 			p.forget()
+		case now := <-beat.C:
+			s.stall.beat(now)
+			continue
 		case <-check.C:
 			p.checkAlive()
 		case <-ctx.Done():
@@ -115,7 +134,7 @@ func (p *puller) ask() {
 	n := min(p.room(), pullBatch) - p.asked
 	expires, heartbeat := pullExpires, time.Duration(0) // its end is a sign of life, too
 	if time.Since(p.lastCame) > pullExpires {
-		n, expires, heartbeat = min(n, 1-p.asked), pullQuiet, pullHeartbeat
+		n, expires, heartbeat = min(n, 1-p.asked), pullQuiet, p.beat
 	}
 	if n <= 0 {
 		return
@@ -218,9 +237,9 @@ func (p *puller) warn(status, reason string) {
 // checkAlive forgets requests the server no longer answers.
 func (p *puller) checkAlive() {
 	p.mu.Lock()
-	silent := p.asked > 0 && time.Since(p.lastSeen) > 2*pullHeartbeat+time.Second
+	lost := p.asked > 0 && time.Since(p.lastSeen) > p.silent
 	p.mu.Unlock()
-	if silent {
+	if lost {
 		p.forget()
 	}
 }

@@ -61,6 +61,7 @@ func (s *Store) Check(ctx context.Context) ([]Shut, error) {
 		shut []Shut
 		g    errgroup.Group
 	)
+	s.askClock(ctx)
 	written := s.checkWrite(ctx)
 	g.SetLimit(checkAtOnce)
 	for _, stream := range s.opened {

@@ -33,6 +33,7 @@ func (f natsConn) files() certificates.Client {
 // reconnected is called each time a lost connection is back.
 func (f natsConn) dial(ctx context.Context, s startup, log *slog.Logger, reconnected func()) (nc *nats.Conn, err error) {
 	options := append(embedded.ConnectOptions(), node.Observe(log, reconnected)...)
+	options = append(options, nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsOut))
 	options = append(options, f.options()...)
 	err = s.try(ctx, func() error {
 		var failed error
@@ -46,6 +47,13 @@ func (f natsConn) dial(ctx context.Context, s startup, log *slog.Logger, reconne
 	}, startsLater)
 	return nc, err
 }
+
+// A server that hangs, or whose machine has failed, ends no connection. It is left for another one when it has not
+// answered so many pings: before there can be other leaders of what it led.
+const (
+	pingEvery = time.Second
+	pingsOut  = 3
+)
 
 // startsLater reports whether the error of a connection may be that of a server that is still starting, and not of one
 // that refuses this process, or of another program.

@@ -16,6 +16,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
+// lanes is how many the schedulers beside a trio have.
+const lanes = 4
+
 // trio is a NATS cluster of three processes of the real nats-server, each with a directory and ports of its own. The
 // routes between them go over links, which may be cut.
 type trio struct {
@@ -224,7 +227,7 @@ func (c *trio) serveAs(ctx context.Context, name, region string, more ...string)
 	c.t.Helper()
 	args := []string{
 		"serve", "--http", "127.0.0.1:0", "--nats-url", c.urls(), "--region", region, "--allow-target", "127.0.0.1",
-		"--min-retry-interval", "1s", "--replicas", "3", "--lanes", "4",
+		"--min-retry-interval", "1s", "--replicas", "3", "--lanes", strconv.Itoa(lanes),
 	}
 	return start(ctx, c.t, name, append(args, more...)...)
 }

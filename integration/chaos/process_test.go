@@ -36,7 +36,8 @@ type endpoints struct {
 var processes atomic.Int64
 
 // start starts a program that says where it can be reached. It is killed at the end of the test, which fails if the program
-// has ended by itself. The test's log shows the end of the program's when the test has failed.
+// has ended by itself. The test's log shows the end of the program's when the test has failed;
+// -artifacts keeps all of it.
 func start(ctx context.Context, t *testing.T, name string, args ...string) *process {
 	t.Helper()
 	ports := filepath.Join(t.TempDir(), "ports.json")
@@ -49,7 +50,7 @@ func start(ctx context.Context, t *testing.T, name string, args ...string) *proc
 func launch(ctx context.Context, t *testing.T, name string, args ...string) *process {
 	t.Helper()
 	id := name + "-" + strconv.FormatInt(processes.Add(1), 10)
-	p := &process{name: id, ended: make(chan struct{}), log: filepath.Join(t.TempDir(), id+".log")}
+	p := &process{name: id, ended: make(chan struct{}), log: filepath.Join(t.ArtifactDir(), id+".log")}
 	log, err := os.Create(p.log)
 	if err != nil {
 		t.Fatal(err)

@@ -32,10 +32,12 @@ type ledger struct {
 func follow(ctx context.Context, t *testing.T, js jetstream.JetStream) *ledger {
 	t.Helper()
 	l := &ledger{records: map[string][]scheduler.Record{}, completed: map[string]int{}}
-	c, err := js.OrderedConsumer(ctx, historyStream, jetstream.OrderedConsumerConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	var c jetstream.Consumer
+	await(ctx, t, "the history is told", patience, func() (told bool) {
+		var err error
+		c, err = js.OrderedConsumer(ctx, historyStream, jetstream.OrderedConsumerConfig{})
+		return err == nil
+	})
 	consuming, err := c.Consume(func(m jetstream.Msg) {
 		if err := l.take(m); err != nil {
 			t.Errorf("history: %v", err)

@@ -111,9 +111,9 @@ func TestPersist(t *testing.T) {
 	}{
 		"taken at once":       {[]error{nil}, 0, nil, 1, 0},
 		"refused at once":     {[]error{scheduler.ErrConflict}, 0, scheduler.ErrConflict, 1, 0},
-		"away twice":          {[]error{away, away, nil}, 0, nil, 3, 150 * time.Millisecond},
+		"away twice":          {[]error{away, away, nil}, 0, nil, 3, 100 * time.Millisecond},
 		"away, and refused":   {[]error{away, scheduler.ErrConflict}, 0, scheduler.ErrConflict, 2, 50 * time.Millisecond},
-		"away until the stop": {[]error{away}, time.Minute, scheduler.ErrUnavailable, 18, time.Minute},
+		"away until the stop": {[]error{away}, time.Minute, scheduler.ErrUnavailable, 52, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,15 @@ import (
 const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 5 * time.Second
+	pausePart  = 8 // of the time since the first try
 )
+
+// pauseAfter returns how long to pause when a write has been tried for so long: an
+// eighth of that, so that what waits for a server that has been away is late by
+// little more than that server was.
+func pauseAfter(tried time.Duration) time.Duration {
+	return min(max(firstPause, tried/pausePart), lastPause)
+}
 
 // Persister repeats writes that the store did not take. It tells the log of all
 // of them together: when a server restarts amid a herd, thousands wait.
@@ -35,13 +43,15 @@ func NewPersister(log *slog.Logger) *Persister { return &Persister{log: log} }
 // under way ends with ctx, and the repetitions with stop. The log names a job at
 // warn, and how many wait, every ten seconds; at debug, each.
 func (p *Persister) Persist(ctx, stop context.Context, job string, write func(context.Context) error) error {
+	began := time.Now()
 	err := write(ctx)
 	if !errors.Is(err, scheduler.ErrUnavailable) {
 		return err
 	}
 	p.begin()
 	defer p.end()
-	for wait := firstPause; errors.Is(err, scheduler.ErrUnavailable); wait = min(2*wait, lastPause) {
+	for errors.Is(err, scheduler.ErrUnavailable) {
+		wait := pauseAfter(time.Since(began))
 		p.tell(ctx, job, wait, err)
 		if !Pause(stop, wait) {
 			return err

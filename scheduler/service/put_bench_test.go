@@ -31,7 +31,9 @@ func (s *taking) LoadJob(context.Context, scheduler.Key) (scheduler.Stored, erro
 
 func (s *taking) Arm(context.Context, scheduler.Slot, []byte, time.Time, uint64) error { return nil }
 
-func (*taking) Waits() bool { return false }
+func (*taking) Waits() bool          { return false }
+func (*taking) Now() time.Time       { return time.Now() }
+func (*taking) Ahead() time.Duration { return 0 }
 
 func (*taking) WatchJobs(ctx context.Context, _ func(), _ func(scheduler.Key, uint64)) error {
 	<-ctx.Done()

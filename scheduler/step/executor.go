@@ -164,10 +164,13 @@ func (e *Executor) unmoved(ctx context.Context, slot scheduler.Slot) error {
 // ArmAt returns when JetStream is to fire the baton b of j, which counts for a herd
 // from now on. Zero means at once.
 func (e *Executor) ArmAt(j *scheduler.Job, b *scheduler.Baton) time.Time {
-	due, now := b.Wake(), time.Now()
+	due, now := b.Wake(), e.cfg.Store.Now()
 	e.mu.Lock()
 	before := e.herds.Join(due, now)
 	e.mu.Unlock()
+	if j.Def.Overlap != scheduler.OverlapAllow { // its counts are merged while it waits
+		due = due.Add(-e.cfg.Store.Ahead())
+	}
 	return j.ArmAt(due, now, before)
 }
 

@@ -23,7 +23,7 @@ type Fired struct {
 	Attempt scheduler.Attempt
 	At      time.Time // when it was fired
 	Wake    time.Time // until when it was held
-	Now     time.Time
+	Now     time.Time // by the clock that jobs are due by, as the others
 }
 
 // Attempt are the spans of an attempt that is under way. A nil one is of none.
@@ -31,6 +31,7 @@ type Attempt struct {
 	delivery, attempt trace.Span
 	kind              actionKind
 	trace             *scheduler.BatonTrace
+	began             time.Time
 }
 
 // Begin begins the spans of an attempt, in ctx.
@@ -44,7 +45,7 @@ func (t *Tracer) Begin(ctx context.Context, f Fired) (context.Context, *Attempt)
 	}
 	ctx, delivery := t.deliver(ctx, f.Job, f.Baton, at)
 	t.hold(ctx, at, f.Wake, f.Now)
-	a := &Attempt{delivery: delivery, kind: kindOfAction(f.Action.Type)}
+	a := &Attempt{delivery: delivery, kind: kindOfAction(f.Action.Type), began: f.Now}
 	ctx, a.attempt = t.otel.Start( //nolint:spancheck // [Attempt.End] ends it
 		ctx, "attempt", trace.WithSpanKind(a.kind.span), trace.WithTimestamp(f.Now),
 	)
@@ -212,8 +213,9 @@ func (a *Attempt) End(res scheduler.Result, cause error) {
 			}
 		}
 	}
-	a.attempt.End()
-	a.delivery.End()
+	ended := trace.WithTimestamp(a.began.Add(res.Duration))
+	a.attempt.End(ended)
+	a.delivery.End(ended)
 }
 
 // failure names how an attempt failed.

@@ -39,7 +39,7 @@ func (w *Worker) admit(r *run) stage {
 			return w.retryLater(r, err)
 		}
 	}
-	d := scheduler.Decide(j, w.cfg.Collections.Open(r.key().Collection), r.baton, time.Now())
+	d := scheduler.Decide(j, w.cfg.Collections.Open(r.key().Collection), r.baton, w.cfg.Store.Now())
 	if atOnce && (d.Verdict != scheduler.Run || d.Later || len(d.Records) > 0) {
 		w.liveOn(admitted{r})
 		return nil

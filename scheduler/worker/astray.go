@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -27,7 +26,7 @@ func (w *Worker) astray(r *run) stage {
 			"job", r.key().String(), "occurrence", scheduler.OccurrenceID(r.key(), b.Nominal), "revision", b.Revision)
 	}
 	w.trouble.lostDefinition.Add(1)
-	next, at := b.Await(time.Now())
+	next, at := b.Await(w.cfg.Store.Now())
 	err = w.persist(w.settles, r.key(), func(ctx context.Context) error {
 		return w.cfg.Store.PassOn(ctx, r.delivery.Slot, next.Encode(), at, r.delivery.Sequence)
 	})

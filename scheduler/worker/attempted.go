@@ -45,13 +45,14 @@ func (w *Worker) attempt(r *run) stage {
 	attempt := r.baton.AttemptOf(r.key())
 	attempt.Timeout, attempt.Redact, attempt.Veiled = r.job.Def.Timeout, redactor.Add, redactor.Veiled
 	attempt.Shared = func(name string) (string, error) { return w.cfg.Secrets.Shared(ctx, name) }
-	r.started = time.Now()
+	r.started = w.cfg.Store.Now()
 	within, spans := w.cfg.Tracer.Begin(ctx, tracing.Fired{
 		Job: r.job, Baton: &r.baton, Action: r.action, Attempt: attempt, At: r.delivery.Fired, Wake: r.wake, Now: r.started,
 	})
 	attempt.Trace = spans.Context()
+	began := time.Now()
 	r.result = redactor.Clean(w.invoke(within, r.action.Run, attempt))
-	r.result.Duration = time.Since(r.started)
+	r.result.Duration = time.Since(began)
 	r.result.Final = r.result.Failed && r.action.Retry.Final(r.result)
 	spans.End(r.result, ctx.Err())
 	w.limiter.Done(r, r.result)

@@ -14,7 +14,7 @@ import (
 // by the clock of the store, too, whose timer would come back at once otherwise,
 // again and again, to a worker whose clock is late.
 func (w *Worker) hold(r *run) stage {
-	if r.baton.Early(time.Now()) && r.baton.Early(r.delivery.Fired) {
+	if r.baton.Early(w.cfg.Store.Now()) && r.baton.Early(r.delivery.Fired) {
 		w.liveOn(admitted{r})
 		return nil
 	}
@@ -62,7 +62,7 @@ func (w *Worker) know(r *run) bool {
 
 // letWait has r wait outside the process until it is almost due.
 func (w *Worker) letWait(r *run) stage {
-	at := r.baton.ComesAgain(w.putOff.join(r.baton.Wake()))
+	at := r.baton.ComesAgain(w.putOff.join(r.baton.Wake(), w.cfg.Store.Now()))
 	err := w.cfg.Store.PassOn(w.settles, r.delivery.Slot, r.delivery.Body, at, r.delivery.Sequence)
 	if err == nil || errors.Is(err, scheduler.ErrConflict) { // or it is elsewhere already
 		return w.ack(r)
@@ -82,10 +82,10 @@ type herds struct {
 }
 
 // join counts one more, and returns how many there are that are due with it.
-func (h *herds) join(due time.Time) int {
+func (h *herds) join(due, now time.Time) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.herds.Join(due, time.Now())
+	return h.herds.Join(due, now)
 }
 
 // timers keeps batons in memory until the exact instant they are due, then hands
@@ -97,11 +97,12 @@ type timers struct {
 	weight int                    // bytes of what is held
 	closed bool
 	nudge  chan struct{} // the earliest entry changed
-	due    func(*run)    // called when a run is due; must not block
+	now    func() time.Time
+	due    func(*run) // called when a run is due; must not block
 }
 
-func newTimers(due func(*run)) *timers {
-	return &timers{keys: map[scheduler.Key]*run{}, nudge: make(chan struct{}, 1), due: due}
+func newTimers(now func() time.Time, due func(*run)) *timers {
+	return &timers{now: now, keys: map[scheduler.Key]*run{}, nudge: make(chan struct{}, 1), due: due}
 }
 
 // add holds r until its baton wakes. False means that nothing more is taken.
@@ -131,7 +132,7 @@ func (h *timers) add(r *run) bool {
 func (h *timers) within(d time.Duration) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.queue) > 0 && time.Until(h.queue[0].wake) < d
+	return len(h.queue) > 0 && h.queue[0].wake.Sub(h.now()) < d
 }
 
 // drain empties the timers, and takes nothing more.
@@ -184,7 +185,7 @@ func (h *timers) work(stop <-chan struct{}) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		wait := h.release(time.Now())
+		wait := h.release(h.now())
 		timer.Reset(wait)
 		select {
 		case <-timer.C:
@@ -206,10 +207,10 @@ func (h *timers) release(now time.Time) time.Duration {
 		}
 		if wait := h.queue[0].wake.Sub(now); wait > 0 {
 			h.mu.Unlock()
-			if later := time.Now(); later.Sub(now) < wait {
+			if later := h.now(); later.Sub(now) < wait {
 				return wait - later.Sub(now)
 			}
-			now = time.Now()
+			now = h.now()
 			continue
 		}
 		r, _ := heap.Pop(&h.queue).(*run)

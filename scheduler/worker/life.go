@@ -1,8 +1,6 @@
 package worker
 
 import (
-	"time"
-
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/limits"
 )
@@ -64,7 +62,7 @@ func (w *Worker) connect() {
 		w.live(held{r})
 	})
 	w.crew = newCrew(w.cfg.Concurrency, w.live)
-	w.timers = newTimers(w.due) // admitted
+	w.timers = newTimers(w.cfg.Store.Now, w.due) // admitted
 	w.limiter = limits.New(limits.Config[*run]{
 		Concurrency: w.cfg.Concurrency, PerTarget: w.cfg.PerTarget,
 		Start: func(r *run) { w.liveOn(attempted{r}) },
@@ -107,7 +105,7 @@ func (w *Worker) restart(r *run, j *scheduler.Job) error {
 	if !r.baton.Gap.IsZero() || r.baton.PostponementRecorded {
 		old = w.definition(r, j)
 	}
-	r.step = search.Restart(old, r.baton, time.Now())
+	r.step = search.Restart(old, r.baton, w.cfg.Store.Now())
 	r.baton.Schedule = j.ScheduleGen // what follows is of the present one, also the end
 	r.attempt = search.Found
 	return nil

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"time"
 	"unique"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -53,7 +52,7 @@ func (w *Worker) dueAndPacked(r *run) {
 // open reads the definition of a run that was packed until now, and decides what was to
 // be decided when it fell due. False means that it is to be decided anew.
 func (w *Worker) open(r *run) bool {
-	due := time.Now()
+	due := w.cfg.Store.Now()
 	due = due.Add(-r.Waited(due))
 	j, err := w.unpack(r)
 	if err != nil {

@@ -26,6 +26,8 @@ type herdStore struct {
 }
 
 func (s *herdStore) Waits() bool                          { return false }
+func (s *herdStore) Now() time.Time                       { return time.Now() }
+func (s *herdStore) Ahead() time.Duration                 { return 0 }
 func (s *herdStore) Lanes() int                           { return 1 }
 func (s *herdStore) Secrets() scheduler.Bucket            { return empty{} }
 func (s *herdStore) Collections() scheduler.CheckedBucket { return empty{} }

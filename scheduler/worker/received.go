@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -38,7 +37,7 @@ func (w *Worker) take(ctx context.Context, lane int, d *scheduler.Delivery) {
 		w.nak(r)
 	case r.suspect:
 		w.liveOn(received{r})
-	case !w.held().Takes(&r.baton, time.Now()):
+	case !w.held().Takes(&r.baton, w.cfg.Store.Now()):
 		w.liveOn(crowded{r})
 	default:
 		w.live(received{r})
@@ -93,7 +92,7 @@ func (w *Worker) recover(r *run) (next stage, found bool) {
 	if err != nil {
 		return w.retryLater(r, err), true // the record says how far it got
 	}
-	return w.carry(r, j, scheduler.Recover(w.definition(r, j), j, search, time.Now())), true
+	return w.carry(r, j, scheduler.Recover(w.definition(r, j), j, search, w.cfg.Store.Now())), true
 }
 
 // occupancy is what a slot has: the sequences of its batons, 0 for none.

@@ -158,7 +158,7 @@ func newRoom(memory, lanes int) *intake.Room[place] {
 // Suspect says that the server may have lost track of what was delivered, as
 // after a reconnect: batons fired until now are checked against the history
 // before they run.
-func (w *Worker) Suspect() { w.suspect.Store(time.Now().UnixNano()) }
+func (w *Worker) Suspect() { w.suspect.Store(w.cfg.Store.Now().UnixNano()) }
 
 // Run works until ctx is done, then stops in good order: it takes no more
 // batons, gives back those that have not started, waits Grace for the others,

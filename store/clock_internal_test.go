@@ -1,0 +1,38 @@
+package store
+
+import (
+	"testing"
+	"time"
+)
+
+func TestAheadOf(t *testing.T) {
+	ts := time.Unix(1e9, 0)
+	tests := []struct {
+		name            string
+		asked, answered time.Duration // from ts on, by this machine
+		want            time.Duration
+	}{
+		{"as far as can be told the same", -time.Millisecond, time.Millisecond, 0},
+		{"a slow answer", -time.Second, 0, 0},
+		{"ahead", 30 * time.Second, 30*time.Second + time.Millisecond, 30*time.Second + time.Millisecond},
+		{"behind", -30*time.Second - time.Millisecond, -30 * time.Second, -30 * time.Second},
+	}
+	for _, test := range tests {
+		if got := aheadOf(ts.Add(test.asked), ts.Add(test.answered), ts); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// TestReadingGoesOn shows what becomes of a reading as time passes. Differences from the
+// wall's time cannot be made without a clock that makes steps: see integration/chaos.
+func TestReadingGoesOn(t *testing.T) {
+	at := time.Now()
+	for _, ahead := range []time.Duration{0, time.Minute, -time.Minute} {
+		r := &reading{at: at, ahead: ahead}
+		now, stepped := r.now(at.Add(time.Second))
+		if want := at.Add(time.Second - ahead); !now.Equal(want) || stepped {
+			t.Errorf("%s ahead: %s, a step %t; want %s and none", ahead, now, stepped, want)
+		}
+	}
+}
