@@ -39,6 +39,12 @@ var processes atomic.Int64
 // log shows the end of the program's when the test has failed.
 func start(ctx context.Context, t *testing.T, name string, args ...string) *process {
 	t.Helper()
+	return startFile(ctx, t, program(t, name), name, args...)
+}
+
+// startFile starts the program of a file, which may be another version of what is tested.
+func startFile(ctx context.Context, t *testing.T, path, name string, args ...string) *process {
+	t.Helper()
 	id := name + "-" + strconv.FormatInt(processes.Add(1), 10)
 	p := &process{
 		name: id, ended: make(chan struct{}),
@@ -49,7 +55,7 @@ func start(ctx context.Context, t *testing.T, name string, args ...string) *proc
 		t.Fatal(err)
 	}
 	defer log.Close()
-	p.cmd = exec.CommandContext(ctx, program(t, name), append(args, "--ports-file", p.ports)...)
+	p.cmd = exec.CommandContext(ctx, path, append(args, "--ports-file", p.ports)...)
 	p.cmd.Stderr = log // standard output has a line for each attempt
 	p.began = time.Now()
 	if err := p.cmd.Start(); err != nil {
@@ -152,7 +158,13 @@ func dev(ctx context.Context, t *testing.T, dir string) *process {
 // serve starts `carillon serve` beside a NATS server. Its targets are told that it is in the region.
 func serve(ctx context.Context, t *testing.T, url, region string) *process {
 	t.Helper()
-	return start(ctx, t, "carillon", "serve", "--http", "127.0.0.1:0", "--nats-url", url, "--region", region, "--allow-target", "127.0.0.1",
+	return serveFile(ctx, t, program(t, "carillon"), url, region)
+}
+
+// serveFile does so with the program of a file.
+func serveFile(ctx context.Context, t *testing.T, path, url, region string) *process {
+	t.Helper()
+	return startFile(ctx, t, path, "carillon", "serve", "--http", "127.0.0.1:0", "--nats-url", url, "--region", region, "--allow-target", "127.0.0.1",
 		"--min-retry-interval", "1s")
 }
 
