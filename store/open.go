@@ -43,7 +43,7 @@ type Store struct {
 	deaf        names  // buckets whose changes cannot be heard
 	indexPage   uint64 // subjects that the index gives at once
 	suspicions  chan struct{}
-	shut        atomic.Pointer[[]Shut] // what the last check found
+	shut        atomic.Pointer[Shuts] // what the last check found
 }
 
 // ackWait is how long the server waits for a sign of life before it gives a
@@ -98,8 +98,9 @@ func (s *Store) Waits() bool { return s.cfg.SyncAlways }
 
 // checkServer makes sure that JetStream is on and knows message scheduling.
 func (s *Store) checkServer(ctx context.Context) error {
+	const what = "JetStream of the NATS server"
 	if err := s.probe(ctx, "$JS.API.INFO"); err != nil {
-		return translate(err)
+		return translate(asked(what, err))
 	}
 	info, err := s.js.AccountInfo(ctx)
 	switch {
@@ -112,7 +113,7 @@ func (s *Store) checkServer(ctx context.Context) error {
 			Setting: "jetstream", Message: "JetStream is off for this account; enable it in the account's configuration", Cause: err,
 		}
 	case err != nil:
-		return translate(denied(s.nc, err))
+		return translate(denied(s.nc, asked(what, err)))
 	case info.API.Level < minAPILevel:
 		return &SettingError{Setting: "nats-url", Message: fmt.Sprintf(
 			"nats-server %s is too old: message scheduling needs 2.12 or later (JetStream API level %d, this one has %d)",
@@ -255,8 +256,10 @@ func (s *Store) openTokens(ctx context.Context) (jetstream.KeyValue, error) {
 // openBucket opens a key-value bucket, or creates it.
 func (s *Store) openBucket(ctx context.Context, cfg jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
 	cfg.Replicas, cfg.Storage = s.replicas, s.cfg.Storage
+	s.cfg.Progress("opening bucket " + cfg.Bucket)
 	kv, err := s.js.KeyValue(ctx, cfg.Bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		s.cfg.Progress(fmt.Sprintf("creating bucket %s with %d replicas", cfg.Bucket, s.replicas))
 		kv, err = s.js.CreateKeyValue(ctx, cfg)
 		if errors.Is(err, jetstream.ErrBucketExists) { // another replica was quicker
 			kv, err = s.js.KeyValue(ctx, cfg.Bucket)
@@ -323,7 +326,7 @@ func (s *Store) openError(what string, err error) error {
 			"%s cannot be created with %d replicas in %s storage%s", what, s.replicas, s.cfg.Storage, whyNot(api),
 		), Cause: err}
 	}
-	return translate(denied(s.nc, fmt.Errorf("%s: %w", what, err)))
+	return translate(denied(s.nc, asked(what, err)))
 }
 
 // openTimers opens the streams of the batons, one for each lane.
@@ -377,8 +380,10 @@ func (s *Store) openStreams(ctx context.Context) (err error) {
 // lose or withhold messages. Ages and counts are brought up to the config.
 func (s *Store) stream(ctx context.Context, want jetstream.StreamConfig) (jetstream.Stream, error) {
 	want.Replicas, want.Storage = s.replicas, s.cfg.Storage
+	s.cfg.Progress("opening stream " + want.Name)
 	st, err := s.js.Stream(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		s.cfg.Progress(fmt.Sprintf("creating stream %s with %d replicas", want.Name, s.replicas))
 		st, err = s.js.CreateStream(ctx, want)
 		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another replica was quicker
 			st, err = s.js.Stream(ctx, want.Name)

@@ -143,27 +143,33 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 		return err
 	}
 	defer prof.Close()
-	start := startup{deadline: time.Now().Add(c.Wait), log: log}
-	nc, err := c.dial(ctx, start, log, func() {
-		if n := running.Load(); n != nil {
-			n.Reconnected()
-		}
-	})
-	if err != nil {
-		return err
-	}
-	defer node.CloseConn(nc)
 	cfg, err := c.config(log)
 	if err != nil {
 		return err
 	}
 	cfg.MaxConnections = c.Connections
-	cfg.Conn, cfg.Listener, cfg.Keys, cfg.Worker.OnRecord = nc, l, keys, records.Take
+	cfg.Listener, cfg.Keys, cfg.Worker.OnRecord = l, keys, records.Take
 	cfg.AllowHost = listen.Hosts(ctx, c.HTTP, c.Hosts)
 	admission, err := c.admit(ctx, c.HTTP, c.Hosts, &cfg, log)
 	if err != nil {
 		return err
 	}
+	door := node.OpenDoor(cfg)
+	defer door.Close()
+	cfg.Store.Progress = func(what string) { door.Say("starting: " + what) }
+	start := startup{deadline: time.Now().Add(c.Wait), log: log, say: door.Say}
+	cfg.Link = node.NewLink(log, func() {
+		if n := running.Load(); n != nil {
+			n.Reconnected()
+		}
+	})
+	door.Say("starting: connecting to NATS at " + redacted(c.URL))
+	nc, err := c.dial(ctx, start, cfg.Link)
+	if err != nil {
+		return err
+	}
+	defer node.CloseConn(nc)
+	cfg.Conn = nc
 	var side sync.WaitGroup
 	defer side.Wait()
 	looking, enough := context.WithCancel(ctx)
@@ -181,6 +187,7 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 		return err
 	}
 	running.Store(n)
+	door.Close()
 	scraped, err := listen.Serve(ctx, listen.Flag{Name: "metrics", Addr: c.Metrics}, "/metrics", onlyMetrics(n), log)
 	if err != nil {
 		return err

@@ -26,6 +26,10 @@ type Config struct {
 	// when Run has returned.
 	Conn *nats.Conn
 
+	// Link knows what became of Conn, which has its options. Default: one that
+	// knows nothing.
+	Link *Link
+
 	// Store says where the data is kept. Its Logger is Logger unless set.
 	Store store.Config
 
@@ -101,6 +105,10 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	c.Store.Logger = cmp.Or(c.Store.Logger, c.Logger)
+	if c.Link == nil {
+		c.Link = NewLink(c.Logger, func() {})
+	}
+	c.Store.Restarts = c.Mend != nil
 	if c.AuditEvery <= 0 {
 		c.AuditEvery = time.Hour
 	}
