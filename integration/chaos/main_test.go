@@ -39,10 +39,13 @@ var binaries struct {
 	err   error
 }
 
-// program returns the path of carillon or natsd. They are built without the race detector, however the tests are: it
-// would only make them slow.
+// program returns the path of carillon, natsd or nats-server; what is a path already, it returns as it is. They are built
+// without the race detector, however the tests are: it would only make them slow.
 func program(t *testing.T, name string) string {
 	t.Helper()
+	if filepath.IsAbs(name) {
+		return name
+	}
 	readTree(t)
 	binaries.build.Do(build)
 	if binaries.err != nil {
@@ -55,7 +58,8 @@ func build() {
 	if binaries.dir, binaries.err = os.MkdirTemp("", "carillon-chaos-"); binaries.err != nil {
 		return
 	}
-	cmd := exec.Command("go", "build", "-o", binaries.dir, "./cmd/carillon", "./integration/chaos/testdata/natsd")
+	cmd := exec.Command("go", "build", "-o", binaries.dir, "./cmd/carillon", "./integration/chaos/testdata/natsd",
+		"github.com/nats-io/nats-server/v2")
 	cmd.Dir = filepath.Join("..", "..")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		binaries.err = fmt.Errorf("go build: %w\n%s", err, out)

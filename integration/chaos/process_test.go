@@ -35,27 +35,27 @@ type endpoints struct {
 
 var processes atomic.Int64
 
-// start starts a program. It is killed at the end of the test, which fails if the program has ended by itself. The test's
-// log shows the end of the program's when the test has failed.
+// start starts a program, one of those under test or the path of another one, that says where it can be reached. It is killed at the end of the test, which fails if the program
+// has ended by itself. The test's log shows the end of the program's when the test has failed.
 func start(ctx context.Context, t *testing.T, name string, args ...string) *process {
 	t.Helper()
-	return startFile(ctx, t, program(t, name), name, args...)
+	ports := filepath.Join(t.TempDir(), "ports.json")
+	p := launch(ctx, t, name, append(args, "--ports-file", ports)...)
+	p.ports = ports
+	return p
 }
 
-// startFile starts the program of a file, which may be another version of what is tested.
-func startFile(ctx context.Context, t *testing.T, path, name string, args ...string) *process {
+// launch starts a program as start does that does not say where it can be reached.
+func launch(ctx context.Context, t *testing.T, name string, args ...string) *process {
 	t.Helper()
-	id := name + "-" + strconv.FormatInt(processes.Add(1), 10)
-	p := &process{
-		name: id, ended: make(chan struct{}),
-		ports: filepath.Join(t.TempDir(), id+".json"), log: filepath.Join(t.TempDir(), id+".log"),
-	}
+	id := filepath.Base(name) + "-" + strconv.FormatInt(processes.Add(1), 10)
+	p := &process{name: id, ended: make(chan struct{}), log: filepath.Join(t.TempDir(), id+".log")}
 	log, err := os.Create(p.log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	p.cmd = exec.CommandContext(ctx, path, append(args, "--ports-file", p.ports)...)
+	p.cmd = exec.CommandContext(ctx, program(t, name), args...)
 	p.cmd.Stderr = log // standard output has a line for each attempt
 	p.began = time.Now()
 	if err := p.cmd.Start(); err != nil {
@@ -158,13 +158,13 @@ func dev(ctx context.Context, t *testing.T, dir string) *process {
 // serve starts `carillon serve` beside a NATS server. Its targets are told that it is in the region.
 func serve(ctx context.Context, t *testing.T, url, region string) *process {
 	t.Helper()
-	return serveFile(ctx, t, program(t, "carillon"), url, region)
+	return serveFile(ctx, t, "carillon", url, region)
 }
 
-// serveFile does so with the program of a file.
+// serveFile is serve with a program that was built in another way.
 func serveFile(ctx context.Context, t *testing.T, path, url, region string) *process {
 	t.Helper()
-	return startFile(ctx, t, path, "carillon", "serve", "--http", "127.0.0.1:0", "--nats-url", url, "--region", region, "--allow-target", "127.0.0.1",
+	return start(ctx, t, path, "serve", "--http", "127.0.0.1:0", "--nats-url", url, "--region", region, "--allow-target", "127.0.0.1",
 		"--min-retry-interval", "1s")
 }
 
