@@ -44,6 +44,7 @@ type Store struct {
 	indexPage   uint64 // subjects that the index gives at once
 	suspicions  chan struct{}
 	shut        atomic.Pointer[Shuts] // what the last check found
+	spreadSeen  uint64                // the revision of spreadKey at the last look; see [Store.Spread]
 }
 
 // ackWait is how long the server waits for a sign of life before it gives a

@@ -62,6 +62,7 @@ type storeFlags struct {
 	Lanes      int           `help:"Partitions of the waiting jobs, 1 to 256; fixed at the first start. 0: as stored, or 1." env:"CARILLON_LANES" default:"0" placeholder:"N"`
 	Replicas   int           `help:"Copies of everything in a NATS cluster, 1 to 5; what has fewer gets more. 0: as stored, or 1." env:"CARILLON_REPLICAS" default:"0" placeholder:"N"`
 	Reduce     bool          `name:"reduce-replicas" help:"Let --replicas give up copies, when it is less than what is stored." env:"CARILLON_REDUCE_REPLICAS"`
+	Spread     time.Duration `name:"spread-leaders" help:"How long some servers of a NATS cluster may lead more streams than others before one is asked to give a stream up. 0: they are left alone." env:"CARILLON_SPREAD_LEADERS" default:"1m" placeholder:"DURATION"`
 	Storage    string        `help:"Where NATS keeps it: file or memory, which is for tests." enum:"file,memory" env:"CARILLON_STORAGE" default:"file" placeholder:"KIND"`
 	AuditAge   time.Duration `help:"How long it is kept who changed what; see carillon audit." env:"CARILLON_AUDIT_AGE" default:"9600h" placeholder:"DURATION"`
 	HistoryAge time.Duration `help:"How long history is kept, as far as --history-per-job has room for it." env:"CARILLON_HISTORY_AGE" default:"1440h" placeholder:"DURATION"`
@@ -229,9 +230,9 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 			AuditAge:   c.AuditAge,
 			SyncAlways: c.Sync,
 		},
-		Limits:        scheduler.Limits{MinRetryInterval: c.MinRetryTime},
-		Worker:        worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, HoldMemory: int(c.HoldMemory), Grace: c.Grace},
-		HistoryMemory: c.History.orNone(), Delivery: delivery, Version: thisBuild().Version, Logger: log,
+		Limits:      scheduler.Limits{MinRetryInterval: c.MinRetryTime},
+		Worker:      worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, HoldMemory: int(c.HoldMemory), Grace: c.Grace},
+		SpreadAfter: c.Spread, HistoryMemory: c.History.orNone(), Delivery: delivery, Version: thisBuild().Version, Logger: log,
 	}, err
 }
 

@@ -84,6 +84,11 @@ type Config struct {
 	// start. Default one hour.
 	AuditEvery time.Duration
 
+	// SpreadAfter is how long leaders of streams may be unevenly spread over the
+	// servers of a NATS cluster before they are moved. Default: they stay where
+	// they are.
+	SpreadAfter time.Duration
+
 	// Mend restarts a NATS server whose streams are shut, so that it takes
 	// writes again, and one that has not noticed that the clock was set forward.
 	// It is called every two seconds until the streams are open. Default: nobody

@@ -146,6 +146,7 @@ func (n *Node) Run(ctx context.Context, ready func() error) error {
 	engine.Go(func() error { n.audit(engineCtx); return nil })
 	engine.Go(func() error { n.watchClock(engineCtx); return nil })
 	engine.Go(func() error { n.health.run(engineCtx, n.store.Suspicions()); return nil })
+	engine.Go(func() error { n.store.Spread(engineCtx, n.cfg.SpreadAfter); return nil })
 	engine.Go(func() error { return web.failure(engineCtx) })
 	n.working.Store(true)
 	engine.Go(ready)
