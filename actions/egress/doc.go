@@ -24,7 +24,10 @@
 //     in between, and every address that a name has is checked by itself.
 //  4. Networks given to [NewGuard] and addresses given to [Guard.AllowAddr]
 //     pass. Only TCP passes at all.
-//  5. A name is judged as it goes out, mapped to ASCII (IDNA, UTS #46): one in
+//  5. [Guard.Replace] counts for connections that stand, too: those that lead to
+//     what passes no more are ended, in use or not, and what they were used for
+//     fails with a [RefusedError].
+//  6. A name is judged as it goes out, mapped to ASCII (IDNA, UTS #46): one in
 //     Unicode may be an address then. What IDNA does not take is refused.
 //
 // Names are not judged otherwise, only what they lead to. What a proxy does with

@@ -17,21 +17,31 @@ import (
 // Guard refuses connections to addresses inside the network that a scheduler
 // runs in. A nil Guard refuses none. It is safe for concurrent use.
 type Guard struct {
-	allow []netip.Prefix
+	allow atomic.Pointer[[]netip.Prefix]
 	exact sync.Map // keys: netip.AddrPort
+
+	mu   sync.Mutex
+	open map[*connection]struct{} // what [Guard.DialContext] has opened
 }
 
 // NewGuard returns a guard that lets the given networks pass. An IPv4-mapped
 // prefix means the IPv4 network it maps.
 func NewGuard(allow ...netip.Prefix) *Guard {
-	g := &Guard{allow: make([]netip.Prefix, 0, len(allow))}
-	for _, p := range allow {
+	g := &Guard{open: map[*connection]struct{}{}}
+	g.allow.Store(canonical(allow))
+	return g
+}
+
+// canonical returns networks as addresses are compared with them.
+func canonical(networks []netip.Prefix) *[]netip.Prefix {
+	all := make([]netip.Prefix, 0, len(networks))
+	for _, p := range networks {
 		if p.Addr().Is4In6() && p.Bits() >= mappedBits {
 			p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mappedBits)
 		}
-		g.allow = append(g.allow, p.Masked())
+		all = append(all, p.Masked())
 	}
-	return g
+	return &all
 }
 
 // mappedBits is how much longer the prefix of an IPv4-mapped network is.
@@ -90,7 +100,7 @@ func (g *Guard) CheckAddrPort(addr netip.AddrPort) error {
 // zone.
 func (g *Guard) allows(addr netip.Addr) bool {
 	addr = addr.WithZone("")
-	return slices.ContainsFunc(g.allow, func(p netip.Prefix) bool { return p.Contains(addr) })
+	return slices.ContainsFunc(*g.allow.Load(), func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
 // Dialer returns a dialer that checks each address at the moment it is
@@ -128,7 +138,8 @@ type passedKey struct{}
 
 // DialContext returns the dial function of d, which is a [Guard.Dialer], made
 // exact about hosts with several addresses: its error matches [RefusedError]
-// only when every address was refused, which no retry will change.
+// only when every address was refused, which no retry will change. What it opens
+// [Guard.Replace] can end.
 func (g *Guard) DialContext(d *net.Dialer) func(ctx context.Context, network, address string) (net.Conn, error) {
 	if g == nil {
 		return d.DialContext
@@ -139,7 +150,10 @@ func (g *Guard) DialContext(d *net.Dialer) func(ctx context.Context, network, ad
 		if r, ok := errors.AsType[*RefusedError](err); ok && passed.Load() {
 			return nil, fmt.Errorf("the host's other addresses cannot be reached, and %s", r.Error())
 		}
-		return conn, err
+		if err != nil {
+			return nil, err
+		}
+		return g.keep(conn)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/access"
 	who "github.com/carillon-sched/carillon/scheduler/rest/identity"
 	"github.com/carillon-sched/carillon/scheduler/rest/issuer"
+	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 )
 
 // accessFlags say who may use the REST API.
@@ -97,7 +98,7 @@ type admission struct {
 func (f accessFlags) admit(ctx context.Context, addr string, hosts []string, cfg *node.Config, log *slog.Logger) (*admission, error) {
 	a := &admission{flags: f, loopback: len(listen.Exposed(ctx, listen.Flag{Name: "http", Addr: addr})) == 0}
 	a.local = a.loopback && len(hosts) == 0
-	cfg.Rate, cfg.RateBurst = f.Rate, int(f.Rate*burst)
+	cfg.Rate = throttle.New(f.Rate, int(f.Rate*burst))
 	cfg.Access.Local = a.local
 	switch {
 	case f.Open:

@@ -19,6 +19,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/rest"
 	"github.com/carillon-sched/carillon/scheduler/rest/openapi"
+	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/tokens"
 )
@@ -336,7 +337,7 @@ func (w *world) beRefused() {
 			c.Identify = func(*http.Request) (*access.Principal, error) { return nil, errors.New("a defect") }
 			c.Ready = func(context.Context) error { panic("a defect") }
 		},
-		http.StatusTooManyRequests: func(c *rest.Config) { c.Rate, c.RateBurst = 1e-6, 1 },
+		http.StatusTooManyRequests: func(c *rest.Config) { c.Rate = throttle.New(1e-6, 1) },
 	} {
 		w.serve([]func(*rest.Config){change})
 		if status == http.StatusTooManyRequests {

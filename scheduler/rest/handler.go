@@ -33,11 +33,9 @@ type Config struct {
 	// nobody is asked for anything, and everybody may do everything.
 	Identify func(r *http.Request) (*access.Principal, error)
 
-	// Rate is how many requests a second each of those who ask may send, and RateBurst how many at once: each token,
-	// user of an issuer and certificate or, where nobody is asked, each address. What is answered to anybody does not
-	// count. Default: as many as they like.
-	Rate      float64
-	RateBurst int
+	// Rate bounds the requests of each of those who ask: each token, user of an issuer and certificate or, where nobody is
+	// asked, each address. What is answered to anybody does not count. Default: as many as they like.
+	Rate *throttle.Throttle
 
 	// MaxTails is how many live tails there may be at once; one caller, told by
 	// its address, may have a quarter of them. Default [DefaultMaxTails].
@@ -74,7 +72,7 @@ type api struct {
 // New returns the API's handler. It serves any number of requests at once.
 func New(cfg Config) http.Handler {
 	a := &api{
-		service: cfg.Service, ready: cfg.Ready, identify: cfg.Identify, rate: throttle.New(cfg.Rate, cfg.RateBurst),
+		service: cfg.Service, ready: cfg.Ready, identify: cfg.Identify, rate: cfg.Rate,
 		metrics: cfg.Metrics, observed: cfg.Observe, log: cfg.Logger, version: cfg.Version,
 	}
 	if cfg.MaxTails <= 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/rest"
 	"github.com/carillon-sched/carillon/scheduler/rest/identity"
+	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/tokens"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -157,7 +158,7 @@ func TestRevokedTokenEndsItsTail(t *testing.T) {
 func TestRate(t *testing.T) {
 	for _, who := range []string{"", "reader"} {
 		w := newWorld(t, func(cfg *rest.Config) {
-			cfg.Rate, cfg.RateBurst = 0.001, 5
+			cfg.Rate = throttle.New(0.001, 5)
 			if who != "" {
 				cfg.Identify = byGrants
 			}

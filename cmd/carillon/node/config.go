@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/rest/identity"
+	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
@@ -54,9 +55,8 @@ type Config struct {
 	// the node's. Default: nobody is asked, and everybody may do everything.
 	Access identity.Config
 
-	// Rate and RateBurst bound the requests over HTTP; see [rest.Config].
-	Rate      float64
-	RateBurst int
+	// Rate bounds the requests over HTTP; see [rest.Config].
+	Rate *throttle.Throttle
 
 	// TLS has the REST API served over TLS. Default: it is not.
 	TLS *tls.Config

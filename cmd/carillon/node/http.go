@@ -68,7 +68,7 @@ func (n *Node) serveHTTP(ctx context.Context, g *errgroup.Group) *webServer {
 func (n *Node) handler() http.Handler {
 	api := rest.New(rest.Config{
 		Service: n.service, Ready: n.Ready, Logger: n.log, Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
-		Metrics: n.metrics, Observe: n.metrics.Requests("rest"), Identify: n.finder.Find, Rate: n.cfg.Rate, RateBurst: n.cfg.RateBurst,
+		Metrics: n.metrics, Observe: n.metrics.Requests("rest"), Identify: n.finder.Find, Rate: n.cfg.Rate,
 		MaxTails: min(rest.DefaultMaxTails, max(1, n.cfg.MaxConnections/2)), // the others' requests have their part
 	})
 	mux := http.NewServeMux()

@@ -82,6 +82,12 @@ func (n *Node) Metrics() http.Handler { return n.metrics }
 // Open reports whether the REST API asks nobody who they are, at the moment.
 func (n *Node) Open(ctx context.Context) (bool, error) { return n.finder.Open(ctx) }
 
+// ChangeAccess sets Access of [Config] for the requests that come from now on.
+func (n *Node) ChangeAccess(access identity.Config) {
+	access.Tokens = n.tokens
+	n.finder.Change(access)
+}
+
 // HasTokens reports whether there is any access token, as far as that is known.
 func (n *Node) HasTokens(ctx context.Context) bool {
 	some, err := n.tokens.Any(ctx)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
@@ -62,7 +63,7 @@ type Issuer interface {
 
 // Finder finds out who asks. It is safe for concurrent use.
 type Finder struct {
-	cfg     Config
+	cfg     atomic.Pointer[Config]
 	guesses *throttle.Throttle
 }
 
@@ -75,37 +76,44 @@ const (
 
 // New returns a finder. It does no I/O.
 func New(cfg Config) *Finder {
-	return &Finder{cfg: cfg, guesses: throttle.New(guessesPerSecond, guessesAtOnce)}
+	f := &Finder{guesses: throttle.New(guessesPerSecond, guessesAtOnce)}
+	f.cfg.Store(&cfg)
+	return f
 }
 
+// Change sets what [New] was given, for the requests that come from now on.
+func (f *Finder) Change(cfg Config) { f.cfg.Store(&cfg) }
+
 // Open reports whether nobody is asked for anything at the moment.
-func (f *Finder) Open(ctx context.Context) (bool, error) {
+func (f *Finder) Open(ctx context.Context) (bool, error) { return f.cfg.Load().open(ctx) }
+
+func (c *Config) open(ctx context.Context) (bool, error) {
 	switch {
-	case f.cfg.Demand == Never:
+	case c.Demand == Never:
 		return true, nil
-	case f.cfg.Demand == Always, f.cfg.Issuer != nil, len(f.cfg.Certificates) > 0:
+	case c.Demand == Always, c.Issuer != nil, len(c.Certificates) > 0:
 		return false, nil
 	}
-	some, err := f.cfg.Tokens.Any(ctx)
+	some, err := c.Tokens.Any(ctx)
 	return !some && err == nil, err
 }
 
 // Find returns who sends a request. The error is an [*access.Unknown] when that is not known, a [*throttle.Exceeded],
 // or that of the store or the issuer.
 func (f *Finder) Find(r *http.Request) (*access.Principal, error) {
-	address := addressOf(r)
-	open, err := f.Open(r.Context())
+	cfg, address := f.cfg.Load(), addressOf(r)
+	open, err := cfg.open(r.Context())
 	if err != nil {
 		return nil, fmt.Errorf("the tokens cannot be read: %w", err)
 	}
 	if open {
 		via := access.ViaOpen
-		if f.cfg.Local {
+		if cfg.Local {
 			via = access.ViaLoopback
 		}
 		return access.Anybody(via, address), nil
 	}
-	p, err := f.find(r, address)
+	p, err := f.find(cfg, r, address)
 	if err != nil {
 		return nil, err
 	}
@@ -113,36 +121,36 @@ func (f *Finder) Find(r *http.Request) (*access.Principal, error) {
 	return p, nil
 }
 
-func (f *Finder) find(r *http.Request, address string) (*access.Principal, error) {
+func (f *Finder) find(c *Config, r *http.Request, address string) (*access.Principal, error) {
 	given := r.Header.Values("Authorization")
 	switch {
 	case len(given) > 1:
 		return nil, &access.Unknown{Reason: "there are several Authorization headers"}
 	case len(given) == 0:
-		return f.certified(r)
+		return c.certified(r)
 	}
 	scheme, token, _ := strings.Cut(given[0], " ")
 	token = strings.TrimSpace(token)
 	if !strings.EqualFold(scheme, "Bearer") || token == "" {
 		return nil, &access.Unknown{Reason: "what Authorization has is no Bearer token"}
 	}
-	if f.cfg.Tokens != nil && f.cfg.Tokens.Familiar(token) {
-		return f.byToken(r.Context(), token)
+	if c.Tokens != nil && c.Tokens.Familiar(token) {
+		return c.byToken(r.Context(), token)
 	}
-	return f.guessed(r.Context(), address, token)
+	return f.guessed(r.Context(), c, address, token)
 }
 
 // guessed does what costs more than a look, unless the address has failed at it too often: a success costs it nothing.
-func (f *Finder) guessed(ctx context.Context, address, token string) (p *access.Principal, err error) {
+func (f *Finder) guessed(ctx context.Context, c *Config, address, token string) (p *access.Principal, err error) {
 	network := throttle.Network(address)
 	if wait, ok := f.guesses.Peek(network); !ok {
 		return nil, &throttle.Exceeded{After: wait, Message: "too many tokens came from here that are not taken; wait a while"}
 	}
 	switch {
-	case strings.HasPrefix(token, tokens.Prefix) && f.cfg.Tokens != nil:
-		p, err = f.byToken(ctx, token)
-	case f.cfg.Issuer != nil:
-		p, err = f.cfg.Issuer.Verify(ctx, token)
+	case strings.HasPrefix(token, tokens.Prefix) && c.Tokens != nil:
+		p, err = c.byToken(ctx, token)
+	case c.Issuer != nil:
+		p, err = c.Issuer.Verify(ctx, token)
 	default:
 		err = &access.Unknown{Reason: "this is not a token of this scheduler: those begin with " + tokens.Prefix}
 	}
@@ -152,8 +160,8 @@ func (f *Finder) guessed(ctx context.Context, address, token string) (p *access.
 	return p, err
 }
 
-func (f *Finder) byToken(ctx context.Context, token string) (*access.Principal, error) {
-	t, err := f.cfg.Tokens.Verify(ctx, token)
+func (c *Config) byToken(ctx context.Context, token string) (*access.Principal, error) {
+	t, err := c.Tokens.Verify(ctx, token)
 	if err != nil {
 		return nil, err
 	}
@@ -161,25 +169,25 @@ func (f *Finder) byToken(ctx context.Context, token string) (*access.Principal, 
 }
 
 // certified returns who has shown a certificate.
-func (f *Finder) certified(r *http.Request) (*access.Principal, error) {
-	if len(f.cfg.Certificates) == 0 || r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+func (c *Config) certified(r *http.Request) (*access.Principal, error) {
+	if len(c.Certificates) == 0 || r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
 		return nil, &access.Unknown{}
 	}
 	chain := r.TLS.PeerCertificates
-	if err := f.cfg.Trusted(chain); err != nil {
+	if err := c.Trusted(chain); err != nil {
 		return nil, &access.Unknown{Reason: "the client certificate is not trusted any more: " + err.Error()}
 	}
-	c := chain[0]
-	sum := sha256.Sum256(c.Raw)
-	name := c.Subject.CommonName
+	leaf := chain[0]
+	sum := sha256.Sum256(leaf.Raw)
+	name := leaf.Subject.CommonName
 	for _, kind := range []string{"uri", "dns", "email"} {
-		if said := said(c, kind); name == "" && len(said) > 0 {
+		if said := said(leaf, kind); name == "" && len(said) > 0 {
 			name = said[0]
 		}
 	}
 	return &access.Principal{
 		Name: name, ID: hex.EncodeToString(sum[:]), Via: access.ViaCertificate,
-		Grants: access.Grants(f.cfg.Certificates, func(kind string) []string { return said(c, kind) }),
+		Grants: access.Grants(c.Certificates, func(kind string) []string { return said(leaf, kind) }),
 	}, nil
 }
 

@@ -88,6 +88,25 @@ func outcome(f *identity.Finder, r *http.Request) string {
 	return fmt.Sprintf("%s from %s: %v", p, p.Address, p.Grants)
 }
 
+// TestChange has requests judged by what was set last.
+func TestChange(t *testing.T) {
+	f := identity.New(identity.Config{})
+	r := request("192.0.2.1", "Authorization: Bearer ey.good.one")
+	for _, step := range []struct {
+		cfg  identity.Config
+		want string
+	}{
+		{identity.Config{Demand: identity.Always}, "this is not a token of this scheduler: those begin with crl_"},
+		{identity.Config{Demand: identity.Always, Issuer: anIssuer{}}, "oidc alice from 192.0.2.1: []"},
+		{identity.Config{Local: true}, "loopback from 192.0.2.1: [admin]"},
+	} {
+		f.Change(step.cfg)
+		if got := outcome(f, r); got != step.want {
+			t.Errorf("got %q, want %q", got, step.want)
+		}
+	}
+}
+
 // TestWhoAsks finds out who asks in each of the ways, and refuses what is no way.
 func TestWhoAsks(t *testing.T) {
 	b := &bucket{values: map[string]scheduler.Stored{}}

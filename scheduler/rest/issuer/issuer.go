@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -34,7 +35,7 @@ type Config struct {
 
 // Issuer takes tokens. It is safe for concurrent use.
 type Issuer struct {
-	rules    []access.Rule
+	rules    atomic.Pointer[[]access.Rule]
 	verifier *oidc.IDTokenVerifier
 }
 
@@ -63,11 +64,16 @@ func New(cfg Config) (*Issuer, error) {
 		cfg.Client = &http.Client{Timeout: patience, CheckRedirect: stayPrivate}
 	}
 	keys := &keySet{issuer: cfg.URL, client: cfg.Client, turn: make(chan struct{}, 1)}
-	return &Issuer{rules: cfg.Rules, verifier: oidc.NewVerifier(cfg.URL, keys, &oidc.Config{
+	i := &Issuer{verifier: oidc.NewVerifier(cfg.URL, keys, &oidc.Config{
 		ClientID: cfg.Audience, SupportedSigningAlgs: Algorithms(),
 		Now: func() time.Time { return time.Now().Add(-skew) }, // it allows five minutes for nbf by itself: four of them are left
-	})}, nil
+	})}
+	i.SetRules(cfg.Rules)
+	return i, nil
 }
+
+// SetRules changes what claims give, for the requests that come from now on.
+func (i *Issuer) SetRules(rules []access.Rule) { i.rules.Store(&rules) }
 
 // Check makes sure that a text can be the URL of an issuer: nobody on the way may give other keys.
 func Check(text string) error {
@@ -123,7 +129,7 @@ func (i *Issuer) Verify(ctx context.Context, token string) (*access.Principal, e
 			break
 		}
 	}
-	return &access.Principal{Name: name, ID: t.Subject, Via: access.ViaOIDC, Grants: access.Grants(i.rules, said)}, nil
+	return &access.Principal{Name: name, ID: t.Subject, Via: access.ViaOIDC, Grants: access.Grants(*i.rules.Load(), said)}, nil
 }
 
 // valuesOf returns what a claim says: its text, or its texts. Scopes are separated by spaces (RFC 8693, section 4.2).

@@ -214,6 +214,10 @@ func TestIssuer(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)
 		}
 	}
+	i.SetRules([]access.Rule{{Attribute: "groups", Value: "all", Grant: access.Grant{Role: access.Admin}}})
+	if who, err := i.Verify(t.Context(), good); err != nil || fmt.Sprint(who.Grants) != "[admin]" {
+		t.Errorf("by other rules: got %v, %v", who, err)
+	}
 }
 
 // TestKeyRotation shows that a new key counts at once, one that is taken back for an hour, and that the keys go on to

@@ -12,10 +12,9 @@ import (
 
 // Throttle is one bucket of tokens for each caller. It is safe for concurrent use; a nil one lets everybody do everything.
 type Throttle struct {
-	every rate.Limit
-	burst int
-
 	mu           sync.Mutex
+	every        rate.Limit // 0: none
+	burst        int
 	now, earlier map[string]*rate.Limiter // callers, and those of before that have not come again
 }
 
@@ -31,20 +30,28 @@ func (e *Exceeded) Error() string { return e.Message }
 // generation is how many callers are kept twice at most: some 100 bytes for each.
 const generation = 1 << 14
 
-// New returns a throttle of so many times a second, and so many at once. perSecond 0 is none.
+// New returns a throttle of so many times a second, and so many at once. perSecond 0 lets everybody do everything.
 func New(perSecond float64, burst int) *Throttle {
-	if perSecond <= 0 {
-		return nil
-	}
-	return &Throttle{every: rate.Limit(perSecond), burst: max(1, burst), now: map[string]*rate.Limiter{}}
+	t := &Throttle{}
+	t.Set(perSecond, burst)
+	return t
+}
+
+// Set changes what [New] was given. Everybody begins anew, with a full bucket.
+func (t *Throttle) Set(perSecond float64, burst int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.every, t.burst = rate.Limit(max(0, perSecond)), max(1, burst)
+	t.now, t.earlier = map[string]*rate.Limiter{}, nil
 }
 
 // Allow reports whether a caller may do it now, or after how long it may.
 func (t *Throttle) Allow(caller string) (wait time.Duration, ok bool) {
-	if t == nil {
+	l := t.of(caller)
+	if l == nil {
 		return 0, true
 	}
-	r := t.of(caller).Reserve()
+	r := l.Reserve()
 	if wait = r.Delay(); wait > 0 {
 		r.Cancel()
 		return wait, false
@@ -54,21 +61,28 @@ func (t *Throttle) Allow(caller string) (wait time.Duration, ok bool) {
 
 // Peek is [Throttle.Allow] without doing it.
 func (t *Throttle) Peek(caller string) (wait time.Duration, ok bool) {
-	if t == nil {
+	l := t.of(caller)
+	if l == nil {
 		return 0, true
 	}
-	missing := 1 - t.of(caller).Tokens()
+	missing := 1 - l.Tokens()
 	if missing <= 0 {
 		return 0, true
 	}
-	return time.Duration(missing / float64(t.every) * float64(time.Second)), false
+	return time.Duration(missing / float64(l.Limit()) * float64(time.Second)), false
 }
 
-// of returns the bucket of a caller. Those that have not come for the longest time are forgotten, and begin with a full
-// one when they come again.
+// of returns the bucket of a caller, nil where there are none. Those that have not come for the longest time are
+// forgotten, and begin with a full one when they come again.
 func (t *Throttle) of(caller string) *rate.Limiter {
+	if t == nil {
+		return nil
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.every == 0 {
+		return nil
+	}
 	if l, ok := t.now[caller]; ok {
 		return l
 	}

@@ -75,8 +75,31 @@ func TestNetwork(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", address, got, want)
 		}
 	}
-	var none *throttle.Throttle
-	if _, ok := none.Allow("a"); !ok || throttle.New(0, 5) != nil {
-		t.Error("no limit is one")
+}
+
+// TestSet changes how often callers may do something, also to as often as they like and back.
+func TestSet(t *testing.T) {
+	var absent *throttle.Throttle
+	throttled := throttle.New(0, 5)
+	for range 100 {
+		_, ok := throttled.Allow("a")
+		_, may := throttled.Peek("a")
+		if _, absence := absent.Allow("a"); !ok || !may || !absence {
+			t.Fatal("no limit is one")
+		}
+	}
+	throttled.Set(1e-6, 2)
+	allowed := 0
+	for range 10 {
+		if _, ok := throttled.Allow("a"); ok {
+			allowed++
+		}
+	}
+	if allowed != 2 {
+		t.Errorf("%d times with a limit of 2", allowed)
+	}
+	throttled.Set(0, 0)
+	if _, ok := throttled.Allow("a"); !ok || throttled.Len() != 0 {
+		t.Errorf("without limit: %t, %d callers are kept", ok, throttled.Len())
 	}
 }
