@@ -68,10 +68,19 @@ func (f natsFlags) explain(err error) error {
 	if errors.Is(err, nats.ErrNoServers) {
 		err = &explainedError{"no server answers there", err}
 	}
+	if errors.Is(err, nats.ErrTimeout) || isTimeout(err) {
+		err = &explainedError{"it takes the connection and says nothing; it hangs, or the network to it does", err}
+	}
 	if errors.Is(err, nats.ErrAuthorization) {
 		hint = "give the user's credentials with --creds, or in the URL"
 	}
 	return terminal.Hinted(terminal.Unavailablef("NATS at %s: %w", redacted(f.URL), err), hint)
+}
+
+// isTimeout reports whether an answer on a connection did not come in time.
+func isTimeout(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "read" && op.Timeout()
 }
 
 // explainedError is an error in other words.
