@@ -109,8 +109,7 @@ func (s *Store) Spread(ctx context.Context, patience time.Duration) {
 	if patience <= 0 {
 		return
 	}
-	every := patience / spreadLooks
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(patience / spreadLooks)
 	defer tick.Stop()
 	for {
 		select {
@@ -118,7 +117,7 @@ func (s *Store) Spread(ctx context.Context, patience time.Duration) {
 		case <-ctx.Done():
 			return
 		}
-		again, err := s.spreadOnce(ctx, every, patience)
+		again, err := s.spreadOnce(ctx, patience)
 		if err != nil && ctx.Err() == nil {
 			s.cfg.Logger.Debug("the leaders of streams were not looked at", "err", err)
 		}
@@ -129,7 +128,7 @@ func (s *Store) Spread(ctx context.Context, patience time.Duration) {
 }
 
 // spreadOnce looks once, unless another process has just done so, and reports whether there is sense in doing so again.
-func (s *Store) spreadOnce(ctx context.Context, every, patience time.Duration) (again bool, err error) {
+func (s *Store) spreadOnce(ctx context.Context, patience time.Duration) (again bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
 	var known spread
@@ -142,7 +141,7 @@ func (s *Store) spreadOnce(ctx context.Context, every, patience time.Duration) (
 	default:
 		revision = e.Revision()
 		if err := json.Unmarshal(e.Value(), &known); err != nil {
-			known = spread{} // of whom ever
+			known = spread{} // somebody has edited it
 		}
 	}
 	if s.spreadSeen != revision {
@@ -223,7 +222,7 @@ func (s *Store) moveLeader(ctx context.Context, m *move) (again bool, err error)
 	answer, err := s.nc.RequestWithContext(ctx, subject, body)
 	if err != nil {
 		if s.forbidden(subject) {
-			s.cfg.Logger.Warn("the leaders of streams are unevenly spread over the NATS servers, and stay so: the NATS user may not move them",
+			s.cfg.Logger.Warn("the leaders of streams stay unevenly spread over the NATS servers: the NATS user may not move them",
 				"stream", m.group.stream, "server", m.group.leader, "hint", "allow it to publish to "+subject)
 			return false, nil
 		}

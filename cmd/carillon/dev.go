@@ -250,7 +250,8 @@ func (d *dev) run(ctx context.Context) error {
 	}
 	n, err := node.Open(ctx, node.Config{
 		Store: store.Config{SyncAlways: d.cmd.Sync == syncAlways},
-		Conn:  nc, Link: link, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart, Damaged: d.damaged(),
+		Conn:  nc, Link: link, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version,
+		Mend: d.nats.Restart, Damaged: d.damaged(),
 		Access:   who.Config{Demand: who.OnceThereAre, Local: len(listen.Exposed(ctx, d.cmd.listeners()[0])) == 0},
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry}, HistoryMemory: d.cmd.History.orNone(),

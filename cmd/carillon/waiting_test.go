@@ -72,5 +72,7 @@ func TestReadyTellsWhoIsSilent(t *testing.T) {
 		return strings.Contains(said, "waiting since") && strings.Contains(said, l.Addr().String()+": it takes the connection and says nothing")
 	})
 	s.stop()
-	<-s.ended
+	if err := <-s.ended; terminal.ExitCode(err) != terminal.ExitOK {
+		t.Errorf("it ends with %v", err)
+	}
 }

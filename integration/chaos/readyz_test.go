@@ -44,7 +44,7 @@ func TestReadyzTells(t *testing.T) {
 	c.kill(1)
 	expect("two servers are killed", "has no leader: half of", "start the NATS servers that are away")
 	c.kill(2)
-	expect("all are killed", "not connected to NATS at "+c.nodes[0].url, " since ", "connection refused")
+	expect("all are killed", "not connected to NATS at ", c.nodes[0].url, c.nodes[2].url, " since ", "connection refused")
 	for i := range c.nodes {
 		c.start(ctx, i)
 	}

@@ -127,13 +127,12 @@ func tally(led map[string]string) string {
 	}
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		text := kind
+		parts = append(parts, kind)
 		for _, server := range slices.Sorted(maps.Keys(counts[kind])) {
-			text += fmt.Sprintf(" %s:%d", server, counts[kind][server])
+			parts = append(parts, fmt.Sprintf("%s:%d", server, counts[kind][server]))
 		}
-		parts = append(parts, text)
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, " ")
 }
 
 // even reports whether no server leads two more of a kind than another one.

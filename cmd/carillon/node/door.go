@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"log"
 	"net"
 	"net/http"
@@ -44,7 +45,7 @@ func OpenDoor(cfg Config) *Door {
 	}
 	go func() {
 		defer close(d.ended)
-		if err := d.server.Serve(l); err != http.ErrServerClosed { //nolint:errorlint // it is never wrapped
+		if err := d.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			cfg.Logger.Warn("nobody is told what the start waits for", "err", err)
 		}
 	}()

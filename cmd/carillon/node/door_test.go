@@ -60,9 +60,9 @@ func TestDoor(t *testing.T) {
 	}
 	door.Close()
 	door.Close()
-	next := &http.Server{Handler: http.NotFoundHandler()} //nolint:gosec // of this test
+	next := &http.Server{Handler: http.NotFoundHandler()}
 	go func() { _ = next.Serve(l) }()
-	defer next.Close()
+	defer func() { _ = next.Close() }()
 	if status, _ := ask("/readyz", ""); status != http.StatusNotFound {
 		t.Errorf("after it was closed: %d", status)
 	}

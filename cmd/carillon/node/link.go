@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -121,5 +122,6 @@ func addresses(nc *nats.Conn) string {
 			servers[i] = u.Redacted()
 		}
 	}
+	slices.Sort(servers) // the client keeps them in the order in which it tries them next
 	return strings.Join(servers, ", ")
 }
