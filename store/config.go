@@ -56,7 +56,7 @@ type Config struct {
 	// server does not.
 	SyncAlways bool
 
-	// Progress is told what an [Open] does, in words such as "creating stream
+	// Progress is told what an [Open] makes, in words such as "creating stream
 	// CARILLON_HISTORY with 3 replicas". Default: nobody is.
 	Progress func(what string)
 

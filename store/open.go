@@ -257,7 +257,6 @@ func (s *Store) openTokens(ctx context.Context) (jetstream.KeyValue, error) {
 // openBucket opens a key-value bucket, or creates it.
 func (s *Store) openBucket(ctx context.Context, cfg jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
 	cfg.Replicas, cfg.Storage = s.replicas, s.cfg.Storage
-	s.cfg.Progress("opening bucket " + cfg.Bucket)
 	kv, err := s.js.KeyValue(ctx, cfg.Bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		s.cfg.Progress(fmt.Sprintf("creating bucket %s with %d replicas", cfg.Bucket, s.replicas))
@@ -381,7 +380,6 @@ func (s *Store) openStreams(ctx context.Context) (err error) {
 // lose or withhold messages. Ages and counts are brought up to the config.
 func (s *Store) stream(ctx context.Context, want jetstream.StreamConfig) (jetstream.Stream, error) {
 	want.Replicas, want.Storage = s.replicas, s.cfg.Storage
-	s.cfg.Progress("opening stream " + want.Name)
 	st, err := s.js.Stream(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		s.cfg.Progress(fmt.Sprintf("creating stream %s with %d replicas", want.Name, s.replicas))

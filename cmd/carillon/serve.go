@@ -148,9 +148,12 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 	if err != nil {
 		return err
 	}
-	cfg.MaxConnections = c.Connections
 	cfg.Listener, cfg.Keys, cfg.Worker.OnRecord = l, keys, records.Take
 	cfg.AllowHost = listen.Hosts(ctx, c.HTTP, c.Hosts)
+	if c.Echo {
+		cfg.Handlers = echoes()
+		cfg.Delivery.Guard.AllowListener(l.Addr().String())
+	}
 	admission, err := c.admit(ctx, c.HTTP, c.Hosts, &cfg, log)
 	if err != nil {
 		return err
@@ -171,20 +174,14 @@ func (c serveCmd) serve(ctx context.Context, l net.Listener, keys *seal.Keyring,
 	}
 	defer node.CloseConn(nc)
 	cfg.Conn = nc
+	door.Say("starting: looking at what is stored in NATS")
 	var side sync.WaitGroup
 	defer side.Wait()
 	looking, enough := context.WithCancel(ctx)
 	defer enough()
 	side.Go(func() { admission.run(looking) })
-	if c.Echo {
-		cfg.Handlers = echoes()
-		cfg.Delivery.Guard.AllowListener(l.Addr().String())
-	}
-	var n *node.Node
-	if err := start.try(ctx, func() (failed error) {
-		n, failed = node.Open(ctx, cfg)
-		return failed
-	}, store.Passing); err != nil {
+	n, err := start.open(ctx, cfg)
+	if err != nil {
 		return err
 	}
 	running.Store(n)
@@ -230,9 +227,9 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 			AuditAge:   c.AuditAge,
 			SyncAlways: c.Sync,
 		},
-		Limits:      scheduler.Limits{MinRetryInterval: c.MinRetryTime},
-		Worker:      worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, HoldMemory: int(c.HoldMemory), Grace: c.Grace},
-		SpreadAfter: c.Spread, HistoryMemory: c.History.orNone(), Delivery: delivery, Version: thisBuild().Version, Logger: log,
+		Limits:         scheduler.Limits{MinRetryInterval: c.MinRetryTime},
+		Worker:         worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, HoldMemory: int(c.HoldMemory), Grace: c.Grace},
+		MaxConnections: c.Connections, SpreadAfter: c.Spread, HistoryMemory: c.History.orNone(), Delivery: delivery, Version: thisBuild().Version, Logger: log,
 	}, err
 }
 
