@@ -229,7 +229,8 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 		},
 		Limits:         scheduler.Limits{MinRetryInterval: c.MinRetryTime},
 		Worker:         worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, HoldMemory: int(c.HoldMemory), Grace: c.Grace},
-		MaxConnections: c.Connections, SpreadAfter: c.Spread, HistoryMemory: c.History.orNone(), Delivery: delivery, Version: thisBuild().Version, Logger: log,
+		MaxConnections: c.Connections, SpreadAfter: c.Spread, HistoryMemory: c.History.orNone(), Delivery: delivery,
+		Version: thisBuild().Version, Logger: log,
 	}, err
 }
 

@@ -35,8 +35,9 @@ type endpoints struct {
 
 var processes atomic.Int64
 
-// start starts a program, one of those under test or the path of another one, that says where it can be reached. It is killed at the end of the test, which fails if the program
-// has ended by itself. The test's log shows the end of the program's when the test has failed.
+// start starts a program, one of those under test or the path of another one, that says where it can be reached. It is
+// killed at the end of the test, which fails if the program has ended by itself. The test's log shows the end of the
+// program's when the test has failed.
 func start(ctx context.Context, t *testing.T, name string, args ...string) *process {
 	t.Helper()
 	ports := filepath.Join(t.TempDir(), "ports.json")
