@@ -56,6 +56,14 @@ type Config struct {
 	// server does not.
 	SyncAlways bool
 
+	// Progress is told what an [Open] makes, in words such as "creating stream
+	// CARILLON_HISTORY with 3 replicas". Default: nobody is.
+	Progress func(what string)
+
+	// Restarts says that this process restarts the server when streams are
+	// shut. Errors do not advise it then.
+	Restarts bool
+
 	// Logger takes what cannot be returned. Default: discard.
 	Logger *slog.Logger
 }
@@ -114,6 +122,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.AuditAge == 0 {
 		c.AuditAge = DefaultAuditAge
+	}
+	if c.Progress == nil {
+		c.Progress = func(string) {}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -60,16 +60,54 @@ type translated struct {
 
 // Error leaves out the cause where the kind says it all: users see this text.
 func (e *translated) Error() string {
-	if errors.Is(e.cause, nats.ErrReconnectBufExceeded) || errors.Is(e.cause, nats.ErrConnectionReconnecting) {
-		return e.kind.Error() + ": not connected to NATS at the moment"
-	}
 	if errors.Is(e.kind, scheduler.ErrUnavailable) {
-		return e.kind.Error() + ": " + e.cause.Error()
+		return e.kind.Error() + ": " + inWords(e.cause)
 	}
 	return e.kind.Error()
 }
 
 func (e *translated) Unwrap() []error { return []error{e.kind, e.cause} }
+
+// explained is an error in words that say what to look at.
+type explained struct {
+	text  string
+	cause error
+}
+
+// asked explains an error by what the question was about, such as "stream CARILLON_HISTORY".
+func asked(what string, err error) error { return &explained{what + ": " + inWords(err), err} }
+
+// Error returns the words.
+func (e *explained) Error() string { return e.text }
+
+func (e *explained) Unwrap() error { return e.cause }
+
+// inWords is what an error of NATS means, in words that say what to look at.
+func inWords(err error) string {
+	if e, ok := err.(*explained); ok { //nolint:errorlint // the outermost has the words
+		return e.text
+	}
+	api, told := errors.AsType[*jetstream.APIError](err)
+	switch {
+	case errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrConnectionReconnecting):
+		return "not connected to NATS at the moment"
+	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse):
+		return "nobody at NATS takes it: JetStream is off, or is just starting, or a stream has no leader yet"
+	case errors.Is(err, jetstream.ErrAsyncPublishTimeout):
+		return "NATS did not acknowledge the write in time: its stream takes none, or the server hangs"
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
+		return "NATS did not answer in time: the server hangs, or cannot be reached, or its cluster has no leader"
+	case told && api.ErrorCode == errNoLeader:
+		return "the NATS cluster has no leader: it chooses one, or half of its servers or more are away"
+	}
+	if r := remedyOf(err.Error()); told && r != "" {
+		return err.Error() + "; " + r
+	}
+	return err.Error()
+}
+
+// errNoLeader is the answer of a cluster without leader, or of one for a stream without (JSClusterNotAvailErr).
+const errNoLeader jetstream.ErrorCode = 10008
 
 // translate maps what NATS answered to the scheduler's sentinels and keeps the
 // cause. A canceled context stays what it is.

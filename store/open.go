@@ -43,7 +43,8 @@ type Store struct {
 	deaf        names  // buckets whose changes cannot be heard
 	indexPage   uint64 // subjects that the index gives at once
 	suspicions  chan struct{}
-	shut        atomic.Pointer[[]Shut] // what the last check found
+	shut        atomic.Pointer[Shuts] // what the last check found
+	spreadSeen  uint64                // the revision of spreadKey at the last look; see [Store.Spread]
 	clock       clock
 	stall       stall
 }
@@ -118,8 +119,9 @@ func (s *Store) Ahead() time.Duration {
 
 // checkServer makes sure that JetStream is on and knows message scheduling.
 func (s *Store) checkServer(ctx context.Context) error {
+	const what = "JetStream of the NATS server"
 	if err := s.probe(ctx, "$JS.API.INFO"); err != nil {
-		return translate(err)
+		return translate(asked(what, err))
 	}
 	info, err := s.js.AccountInfo(ctx)
 	switch {
@@ -132,7 +134,7 @@ func (s *Store) checkServer(ctx context.Context) error {
 			Setting: "jetstream", Message: "JetStream is off for this account; enable it in the account's configuration", Cause: err,
 		}
 	case err != nil:
-		return translate(denied(s.nc, err))
+		return translate(denied(s.nc, asked(what, err)))
 	case info.API.Level < minAPILevel:
 		return &SettingError{Setting: "nats-url", Message: fmt.Sprintf(
 			"nats-server %s is too old: message scheduling needs 2.12 or later (JetStream API level %d, this one has %d)",
@@ -277,6 +279,7 @@ func (s *Store) openBucket(ctx context.Context, cfg jetstream.KeyValueConfig) (j
 	cfg.Replicas, cfg.Storage = s.replicas, s.cfg.Storage
 	kv, err := s.js.KeyValue(ctx, cfg.Bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		s.cfg.Progress(fmt.Sprintf("creating bucket %s with %d replicas", cfg.Bucket, s.replicas))
 		kv, err = s.js.CreateKeyValue(ctx, cfg)
 		if errors.Is(err, jetstream.ErrBucketExists) { // another replica was quicker
 			kv, err = s.js.KeyValue(ctx, cfg.Bucket)
@@ -343,7 +346,7 @@ func (s *Store) openError(what string, err error) error {
 			"%s cannot be created with %d replicas in %s storage%s", what, s.replicas, s.cfg.Storage, whyNot(api),
 		), Cause: err}
 	}
-	return translate(denied(s.nc, fmt.Errorf("%s: %w", what, err)))
+	return translate(denied(s.nc, asked(what, err)))
 }
 
 // openTimers opens the streams of the batons, one for each lane.
@@ -400,6 +403,7 @@ func (s *Store) stream(ctx context.Context, want jetstream.StreamConfig) (jetstr
 	want.Replicas, want.Storage = s.replicas, s.cfg.Storage
 	st, err := s.js.Stream(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		s.cfg.Progress(fmt.Sprintf("creating stream %s with %d replicas", want.Name, s.replicas))
 		st, err = s.js.CreateStream(ctx, want)
 		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another replica was quicker
 			st, err = s.js.Stream(ctx, want.Name)

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -260,5 +261,21 @@ func TestAcknowledgementsByResponse(t *testing.T) {
 	})
 	if _, err := open(t, connect(t, s, nats.UserInfo("answers", "x")), store.Config{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestOpenTellsWhatItMakes opens a store twice: the second time there is nothing to make.
+func TestOpenTellsWhatItMakes(t *testing.T) {
+	nc := connect(t, run(t, nil))
+	for _, made := range []bool{true, false} {
+		var told []string
+		if _, err := open(t, nc, store.Config{Progress: func(what string) { told = append(told, what) }}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"creating bucket carillon-jobs with 1 replicas", "creating stream CARILLON_HISTORY with 1 replicas"} {
+			if slices.Contains(told, want) != made {
+				t.Errorf("%q: got %q", want, told)
+			}
+		}
 	}
 }

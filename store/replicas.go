@@ -99,7 +99,7 @@ func (s *Store) setReplicas(ctx context.Context, stream string) error {
 				"stream %s has %d, and cannot have %d here%s", stream, info.Config.Replicas, s.cfg.Replicas, whyNot(api),
 			)}
 		}
-		return translate(denied(s.nc, fmt.Errorf("stream %s: %w", stream, err)))
+		return translate(denied(s.nc, asked("stream "+stream, err)))
 	}
 	return nil
 }
@@ -149,6 +149,7 @@ func (s *Store) awaitCopies(ctx context.Context, streams []held) error {
 	patience := time.NewTimer(copyPatience)
 	defer patience.Stop()
 	for i, h := range streams {
+		s.cfg.Progress(fmt.Sprintf("copying stream %s to %d replicas, %d of %d", h.stream, s.cfg.Replicas, i+1, len(streams)))
 		for {
 			info, err := s.info(ctx, h.stream)
 			if err != nil && !errors.Is(err, scheduler.ErrUnavailable) { // a new leader may still be chosen

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +24,10 @@ import (
 type Shut struct {
 	Stream string // its name
 	Reason string // in the server's words, when Told
+
+	// Idle says that the stream takes writes, and that nobody is given what is
+	// in it: its consumer has no leader, or is gone.
+	Idle bool
 
 	// Told says that the server refuses, and that waiting does not help. A
 	// stream that only does not answer may have no leader at the moment.
@@ -47,18 +51,22 @@ const (
 	writtenKey = "written"
 )
 
-// noAnswer is the reason of a stream that does not answer.
-const noAnswer = "it does not answer"
+// The reasons of streams that nothing is wrong with but their cluster.
+const (
+	noAnswer   = "it does not answer"
+	noLeader   = "it has no leader: half of the NATS servers that hold it, or more, are away, or they are choosing one"
+	leaderless = "the NATS cluster has no leader: half of its servers, or more, are away, or they are choosing one"
+)
 
 // Check finds out which streams take no writes, with one request each and one
 // write in all: that of a setting, which fails on a full disk while nothing
 // else is written. The others are asked to purge what nobody publishes, which
 // changes nothing, and which a stream refuses that is shut. Without connection
 // it is [scheduler.ErrUnavailable].
-func (s *Store) Check(ctx context.Context) ([]Shut, error) {
+func (s *Store) Check(ctx context.Context) (Shuts, error) {
 	var (
 		mu   sync.Mutex
-		shut []Shut
+		shut Shuts
 		g    errgroup.Group
 	)
 	s.askClock(ctx)
@@ -78,7 +86,19 @@ func (s *Store) Check(ctx context.Context) ([]Shut, error) {
 			return nil
 		})
 	}
+	for _, q := range s.queues() {
+		g.Go(func() error {
+			found := s.checkQueue(ctx, q)
+			mu.Lock()
+			defer mu.Unlock()
+			if found != nil {
+				shut = append(shut, *found)
+			}
+			return nil
+		})
+	}
 	_ = g.Wait() // the streams' problems are the result
+	shut = s.sift(ctx, shut)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -89,7 +109,7 @@ func (s *Store) Check(ctx context.Context) ([]Shut, error) {
 	if written != nil && !slices.ContainsFunc(shut, func(f Shut) bool { return f.Stream == settings }) {
 		shut = append(shut, Shut{Stream: settings, Reason: refusal(written)})
 	}
-	slices.SortFunc(shut, func(a, b Shut) int { return slices.Index(s.opened, a.Stream) - slices.Index(s.opened, b.Stream) })
+	slices.SortStableFunc(shut, func(a, b Shut) int { return slices.Index(s.opened, a.Stream) - slices.Index(s.opened, b.Stream) })
 	s.shut.Store(&shut)
 	return shut, nil
 }
@@ -125,7 +145,48 @@ func (s *Store) checkStream(ctx context.Context, stream string) *Shut {
 	if err := json.Unmarshal(m.Data, &answer); err != nil || answer.Error == nil {
 		return nil
 	}
+	if answer.Error.ErrorCode == errNoLeader {
+		return &Shut{Stream: stream, Reason: noLeader}
+	}
 	return &Shut{Stream: stream, Reason: answer.Error.Description, Told: !slices.Contains(forming, answer.Error.ErrorCode)}
+}
+
+// checkQueue asks whether there is somebody who gives out what is in a queue.
+func (s *Store) checkQueue(ctx context.Context, q queue) *Shut {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	stream := q.stream.CachedInfo().Config.Name
+	_, err := q.stream.Consumer(ctx, workers)
+	api, told := errors.AsType[*jetstream.APIError](err)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jetstream.ErrConsumerNotFound):
+		return &Shut{Stream: stream, Idle: true, Reason: "its consumer " + workers + " is gone"}
+	case told && api.ErrorCode == errNoLeader:
+		return &Shut{Stream: stream, Idle: true, Reason: noLeader}
+	}
+	return &Shut{Stream: stream, Idle: true, Reason: refusal(err)}
+}
+
+// sift leaves out consumers whose streams say it already, and finds out whether the whole cluster is to blame for streams
+// that only do not answer, or have no leader.
+func (s *Store) sift(ctx context.Context, shut Shuts) Shuts {
+	shut = slices.DeleteFunc(shut, func(found Shut) bool {
+		return found.Idle && slices.ContainsFunc(shut, func(other Shut) bool { return !other.Idle && other.Stream == found.Stream })
+	})
+	if len(shut) == 0 || slices.ContainsFunc(shut, func(found Shut) bool { return found.Told }) {
+		return shut
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	_, err := s.js.AccountInfo(ctx)
+	if api, told := errors.AsType[*jetstream.APIError](err); told && api.ErrorCode == errNoLeader {
+		for i := range shut {
+			shut[i].Reason = leaderless
+		}
+	}
+	return shut
 }
 
 // forbidden reports whether the NATS user may not publish to a subject, which the server says apart from any answer.
@@ -151,10 +212,12 @@ func purgeSubject(stream string) string { return "$JS.API.STREAM.PURGE." + strea
 // a [Store.Check].
 func (s *Store) Suspicions() <-chan struct{} { return s.suspicions }
 
-// suspect notes that a write was not acknowledged in time, and adds to the error
-// what the last check found.
+// suspect notes that a write was not acknowledged in time, or that the server could not write it, and adds to the error what
+// the last check found.
 func (s *Store) suspect(err error) error {
-	if !errors.Is(err, jetstream.ErrAsyncPublishTimeout) {
+	api, told := errors.AsType[*jetstream.APIError](err)
+	unwritten := told && api.Code >= http.StatusInternalServerError && !slices.Contains(forming, api.ErrorCode)
+	if !unwritten && !errors.Is(err, jetstream.ErrAsyncPublishTimeout) {
 		return err
 	}
 	select {
@@ -162,7 +225,7 @@ func (s *Store) suspect(err error) error {
 	default:
 	}
 	if shut := s.shut.Load(); shut != nil && len(*shut) > 0 {
-		return fmt.Errorf("%w; no writes are taken by %s", err, (*shut)[0])
+		return &explained{shut.Explain(s.cfg.Restarts), err}
 	}
 	return err
 }

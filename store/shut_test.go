@@ -176,3 +176,17 @@ func TestCheckHoldsUpNoSpec(t *testing.T) {
 		}
 	})
 }
+
+// TestCheckFindsLostConsumer takes the consumer of a lane away: the stream takes writes, and nobody is given its batons.
+func TestCheckFindsLostConsumer(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.must(w.js.DeleteConsumer(t.Context(), "CARILLON_TIMERS_0", "workers"))
+		shut, err := w.store.Check(t.Context())
+		w.must(err)
+		const want = "nobody is given what falls due in stream CARILLON_TIMERS_0: its consumer workers is gone; " +
+			"restart a scheduler, which makes it again"
+		if len(shut) != 1 || !shut[0].Idle || shut.Explain(false) != want {
+			t.Errorf("got %v", shut)
+		}
+	})
+}

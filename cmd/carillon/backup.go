@@ -97,7 +97,7 @@ func (c backupCmd) take(ctx context.Context, t *terminal.Terminal, st *store.Sto
 // withStore opens the store on NATS for a tool, and closes it after use.
 func (f natsConn) withStore(ctx context.Context, cfg store.Config, create bool, use func(*store.Store) error) error {
 	silent := slog.New(slog.DiscardHandler)
-	nc, err := f.dial(ctx, startup{deadline: time.Now(), log: silent}, silent, func() {})
+	nc, err := f.dial(ctx, startup{deadline: time.Now(), log: silent}, node.NewLink(silent, func() {}))
 	if err != nil {
 		return err
 	}

@@ -232,7 +232,8 @@ func (c devCmd) startNATS(ctx context.Context, t *terminal.Terminal) (*embedded.
 // works.
 func (d *dev) run(ctx context.Context) error {
 	log := d.cmd.Logger(d.t.Err)
-	nc, err := d.nats.Connect(node.Observe(log, d.reconnected)...)
+	link := node.NewLink(log, d.reconnected)
+	nc, err := d.nats.Connect(link.Options()...)
 	if err != nil {
 		return terminal.Unavailable(err)
 	}
@@ -254,9 +255,10 @@ func (d *dev) run(ctx context.Context) error {
 	defer sender.Close(ctx)
 	log = sender.Logger(log)
 	n, err := node.Open(ctx, node.Config{
-		Tracer: sender.Tracer(),
 		Store:  store.Config{SyncAlways: d.cmd.Sync == syncAlways},
-		Conn:   nc, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version, Mend: d.nats.Restart, Damaged: d.damaged(),
+		Tracer: sender.Tracer(),
+		Conn:   nc, Link: link, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version,
+		Mend: d.nats.Restart, Damaged: d.damaged(),
 		Access:   who.Config{Demand: who.OnceThereAre, Local: len(listen.Exposed(ctx, d.cmd.listeners()[0])) == 0},
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry}, HistoryMemory: d.cmd.History.orNone(),

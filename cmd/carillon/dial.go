@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net"
 	"net/url"
 	"strconv"
@@ -30,9 +29,9 @@ func (f natsConn) files() certificates.Client {
 }
 
 // dial connects to NATS, and waits for a server that is still starting.
-// reconnected is called each time a lost connection is back.
-func (f natsConn) dial(ctx context.Context, s startup, log *slog.Logger, reconnected func()) (nc *nats.Conn, err error) {
-	options := append(embedded.ConnectOptions(), node.Observe(log, reconnected)...)
+// link is to know what becomes of the connection.
+func (f natsConn) dial(ctx context.Context, s startup, link *node.Link) (nc *nats.Conn, err error) {
+	options := append(embedded.ConnectOptions(), link.Options()...)
 	options = append(options, nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsOut))
 	options = append(options, f.options()...)
 	err = s.try(ctx, func() error {
@@ -74,11 +73,35 @@ func (f natsConn) explain(err error) error {
 	if _, ok := errors.AsType[*notNATSError](err); ok {
 		hint = "name the port on which NATS takes clients with --nats-url, 4222 mostly; its port 8222 is for monitoring"
 	}
+	if errors.Is(err, nats.ErrNoServers) {
+		err = &explainedError{"no server answers there", err}
+	}
+	if errors.Is(err, nats.ErrTimeout) || isTimeout(err) {
+		err = &explainedError{"it takes the connection and says nothing; it hangs, or the network to it does", err}
+	}
 	if errors.Is(err, nats.ErrAuthorization) {
 		hint = "give the user's credentials with --creds, or in the URL"
 	}
 	return terminal.Hinted(terminal.Unavailablef("NATS at %s: %w", redacted(f.URL), err), hint)
 }
+
+// isTimeout reports whether an answer on a connection did not come in time.
+func isTimeout(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "read" && op.Timeout()
+}
+
+// explainedError is an error in other words.
+type explainedError struct {
+	text  string
+	cause error
+}
+
+// Error returns the words.
+func (e *explainedError) Error() string { return e.text }
+
+// Unwrap returns the error.
+func (e *explainedError) Unwrap() error { return e.cause }
 
 // notNATSError says that something else listens where a NATS server was expected.
 type notNATSError struct{ host, speaks string }

@@ -70,6 +70,7 @@ type storeFlags struct {
 	Lanes      int           `help:"Partitions of the waiting jobs, 1 to 256; fixed at the first start. 0: as stored, or 1." env:"CARILLON_LANES" default:"0" placeholder:"N"`
 	Replicas   int           `help:"Copies of everything in a NATS cluster, 1 to 5; what has fewer gets more. 0: as stored, or 1." env:"CARILLON_REPLICAS" default:"0" placeholder:"N"`
 	Reduce     bool          `name:"reduce-replicas" help:"Let --replicas give up copies, when it is less than what is stored." env:"CARILLON_REDUCE_REPLICAS"`
+	Spread     time.Duration `name:"spread-leaders" help:"How long some servers of a NATS cluster may lead more streams than others before one is asked to give a stream up. 0: they are left alone." env:"CARILLON_SPREAD_LEADERS" default:"1m" placeholder:"DURATION"`
 	Storage    string        `help:"Where NATS keeps it: file or memory, which is for tests." enum:"file,memory" env:"CARILLON_STORAGE" default:"file" placeholder:"KIND"`
 	AuditAge   time.Duration `help:"How long it is kept who changed what; see carillon audit." env:"CARILLON_AUDIT_AGE" default:"9600h" placeholder:"DURATION"`
 	HistoryAge time.Duration `help:"How long history is kept, as far as --history-per-job has room for it." env:"CARILLON_HISTORY_AGE" default:"1440h" placeholder:"DURATION"`
@@ -159,44 +160,49 @@ func (c serveCmd) serve(
 		return err
 	}
 	defer prof.Close()
-	start := startup{deadline: time.Now().Add(c.Wait), log: log}
-	nc, err := c.dial(ctx, start, log, func() {
-		if n := running.Load(); n != nil {
-			n.Reconnected()
-		}
-	})
-	if err != nil {
-		return err
-	}
-	defer node.CloseConn(nc)
 	cfg, err := c.config(log)
 	if err != nil {
 		return err
 	}
-	cfg.MaxConnections, cfg.Tracer = c.Connections, tracer
-	cfg.Conn, cfg.Listener, cfg.Keys, cfg.Worker.OnRecord = nc, l, keys, records.Take
+	cfg.Tracer = tracer
+	cfg.Listener, cfg.Keys, cfg.Worker.OnRecord = l, keys, records.Take
 	cfg.AllowHost = listen.Hosts(ctx, c.HTTP, c.Hosts)
+	if c.Echo {
+		cfg.Handlers = echoes()
+		cfg.Delivery.Guard.AllowListener(l.Addr().String())
+	}
 	admission, err := c.admit(ctx, c.HTTP, c.Hosts, &cfg, log)
 	if err != nil {
 		return err
 	}
+	door := node.OpenDoor(cfg)
+	defer door.Close()
+	cfg.Store.Progress = func(what string) { door.Say("starting: " + what) }
+	start := startup{deadline: time.Now().Add(c.Wait), log: log, say: door.Say}
+	cfg.Link = node.NewLink(log, func() {
+		if n := running.Load(); n != nil {
+			n.Reconnected()
+		}
+	})
+	door.Say("starting: connecting to NATS at " + redacted(c.URL))
+	nc, err := c.dial(ctx, start, cfg.Link)
+	if err != nil {
+		return err
+	}
+	defer node.CloseConn(nc)
+	cfg.Conn = nc
+	door.Say("starting: looking at what is stored in NATS")
 	var side sync.WaitGroup
 	defer side.Wait()
 	looking, enough := context.WithCancel(ctx)
 	defer enough()
 	side.Go(func() { admission.run(looking) })
-	if c.Echo {
-		cfg.Handlers = echoes()
-		cfg.Delivery.Guard.AllowListener(l.Addr().String())
-	}
-	var n *node.Node
-	if err := start.try(ctx, func() (failed error) {
-		n, failed = node.Open(ctx, cfg)
-		return failed
-	}, store.Passing); err != nil {
+	n, err := start.open(ctx, cfg)
+	if err != nil {
 		return err
 	}
 	running.Store(n)
+	door.Close()
 	scraped, err := listen.Serve(ctx, listen.Flag{Name: "metrics", Addr: c.Metrics}, "/metrics", onlyMetrics(n), log)
 	if err != nil {
 		return err
@@ -250,9 +256,10 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 			AuditAge:   c.AuditAge,
 			SyncAlways: c.Sync,
 		},
-		Limits:        scheduler.Limits{MinRetryInterval: c.MinRetryTime},
-		Worker:        worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, HoldMemory: int(c.HoldMemory), Grace: c.Grace},
-		HistoryMemory: c.History.orNone(), Delivery: delivery, Version: thisBuild().Version, Logger: log,
+		Limits:         scheduler.Limits{MinRetryInterval: c.MinRetryTime},
+		Worker:         worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, HoldMemory: int(c.HoldMemory), Grace: c.Grace},
+		MaxConnections: c.Connections, SpreadAfter: c.Spread, HistoryMemory: c.History.orNone(), Delivery: delivery,
+		Version: thisBuild().Version, Logger: log,
 	}, err
 }
 

@@ -83,7 +83,7 @@ func (s tokenStore) with(ctx context.Context, t *terminal.Terminal, use func(tok
 		return err
 	}
 	silent := slog.New(slog.DiscardHandler)
-	nc, err := flags.dial(ctx, startup{deadline: time.Now(), log: silent}, silent, func() {})
+	nc, err := flags.dial(ctx, startup{deadline: time.Now(), log: silent}, node.NewLink(silent, func() {}))
 	if err != nil {
 		return err
 	}

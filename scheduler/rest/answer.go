@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
@@ -59,8 +60,20 @@ type refusal func(a *api, w http.ResponseWriter, r *http.Request, err error)
 // refuse sends an error as its document.
 func (a *api) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	d := describe(err)
+	if errors.Is(err, scheduler.ErrUnavailable) {
+		d.Message = explained(d.Message, a.ready(r.Context()))
+	}
 	a.note(w, r, d.Status, err)
 	send(w, d.Status, view.JSON(d.Document()))
+}
+
+// explained has /readyz say why something is unavailable, and what to do about it, if it knows.
+func explained(message string, why error) string {
+	before, _, is := strings.Cut(message, scheduler.ErrUnavailable.Error()+": ")
+	if why == nil || !is {
+		return message
+	}
+	return before + scheduler.ErrUnavailable.Error() + ": " + why.Error()
 }
 
 // note does what belongs to an error beside its document.

@@ -28,6 +28,10 @@ type Config struct {
 	// when Run has returned.
 	Conn *nats.Conn
 
+	// Link knows what became of Conn, which has its options. Default: one that
+	// knows nothing.
+	Link *Link
+
 	// Store says where the data is kept. Its Logger is Logger unless set.
 	Store store.Config
 
@@ -81,6 +85,11 @@ type Config struct {
 	// start. Default one hour.
 	AuditEvery time.Duration
 
+	// SpreadAfter is how long leaders of streams may be unevenly spread over the
+	// servers of a NATS cluster before they are moved. Default: they stay where
+	// they are.
+	SpreadAfter time.Duration
+
 	// Mend restarts a NATS server whose streams are shut, so that it takes
 	// writes again, and one that has not noticed that the clock was set forward.
 	// It is called every two seconds until the streams are open. Default: nobody
@@ -106,6 +115,10 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	c.Store.Logger = cmp.Or(c.Store.Logger, c.Logger)
+	if c.Link == nil {
+		c.Link = NewLink(c.Logger, func() {})
+	}
+	c.Store.Restarts = c.Mend != nil
 	if c.AuditEvery <= 0 {
 		c.AuditEvery = time.Hour
 	}

@@ -25,7 +25,7 @@ type watched struct {
 
 	out         bytes.Buffer
 	mu          sync.Mutex
-	shut        []store.Shut
+	shut        store.Shuts
 	unreachable bool
 	mends       int
 	unmendable  error
@@ -34,7 +34,7 @@ type watched struct {
 func watch(embedded bool) *watched {
 	w := &watched{}
 	w.health = &health{
-		check: func(context.Context) ([]store.Shut, error) {
+		check: func(context.Context) (store.Shuts, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			if w.unreachable {
@@ -85,7 +85,7 @@ func TestShutStreamsAreTold(t *testing.T) {
 		if err := w.err(ctx); err != nil || w.out.Len() > 0 {
 			t.Errorf("at first: %v\n%s", err, w.out.String())
 		}
-		w.set(func() { w.shut = []store.Shut{full} })
+		w.set(func() { w.shut = store.Shuts{full} })
 		suspicions <- struct{}{} // a write was not acknowledged
 		synctest.Wait()
 		err := w.err(ctx)
@@ -94,7 +94,7 @@ func TestShutStreamsAreTold(t *testing.T) {
 		if err == nil || err.Error() != want || w.lines(takesNone) != 1 || w.lines("restart the server") != 1 {
 			t.Errorf("once shut: %v\n%s", err, w.out.String())
 		}
-		w.set(func() { w.shut = []store.Shut{full, silent} })
+		w.set(func() { w.shut = store.Shuts{full, silent} })
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if n := w.lines(takesNone); n < 6 || n > 9 {
@@ -115,7 +115,7 @@ func TestShutStreamsAreMended(t *testing.T) {
 		w := watch(true)
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		w.shut, w.unmendable = []store.Shut{full}, errors.New("the directory is full")
+		w.shut, w.unmendable = store.Shuts{full}, errors.New("the directory is full")
 		go w.run(ctx, nil)
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -140,7 +140,7 @@ func TestSilenceIsNoReasonToRestart(t *testing.T) {
 		w := watch(true)
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		w.set(func() { w.shut = []store.Shut{silent} })
+		w.set(func() { w.shut = store.Shuts{silent} })
 		go w.run(ctx, nil)
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -151,42 +151,4 @@ func TestSilenceIsNoReasonToRestart(t *testing.T) {
 			t.Errorf("%v, %d restarts", err, w.mends)
 		}
 	})
-}
-
-func TestAdvice(t *testing.T) {
-	told := func(reason string) []store.Shut {
-		return []store.Shut{silent, {Stream: "S", Reason: reason, Told: true}}
-	}
-	for _, test := range []struct {
-		shut     []store.Shut
-		embedded bool
-		want     string
-	}{
-		{told("open 2.blk: too many open files"), false, "raise the server's limit of open files, or end clients that it does not need, and restart the server: it keeps the streams shut until then"},
-		{told("write: read-only file system"), true, "make the file system writable where the server keeps its data; the server is restarted then"},
-		{told("write: disk quota exceeded"), true, "free some space where the server keeps its data; the server is restarted then"},
-		{
-			[]store.Shut{{Stream: "S", Reason: "stream not found"}},
-			false, `restart the schedulers if it stays away: they make it anew, and "carillon docs disasters" tells what is lost`,
-		},
-		{told("strange"), false, "see the log of the server, and restart the server: it keeps the streams shut until then"},
-		{[]store.Shut{silent}, true, "see the log of the server"},
-		{[]store.Shut{{Stream: "S", Reason: "nats: API error: code=503 err_code=10023 description=insufficient resources"}}, false, "free some space, or raise max_file_store in the server's configuration"},
-	} {
-		if got := advice(test.shut, test.embedded); got != test.want {
-			t.Errorf("%v: got %s", test.shut, got)
-		}
-	}
-}
-
-func TestStreamsOf(t *testing.T) {
-	var shut []store.Shut
-	for _, test := range []struct{ name, want string }{
-		{"A", "stream A"}, {"B", "streams A, B"}, {"C", "streams A, B, C"}, {"D", "streams A, B, C, D"}, {"E", "streams A, B, C, D and 1 more"},
-	} {
-		shut = append(shut, store.Shut{Stream: test.name})
-		if got := streamsOf(shut); got != test.want {
-			t.Errorf("got %s", got)
-		}
-	}
 }

@@ -2,9 +2,6 @@ package node
 
 import (
 	"context"
-	"errors"
-	"log/slog"
-	"net"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -24,33 +21,6 @@ func (n *Node) openNATS(ctx context.Context, g *errgroup.Group) {
 	})
 	g.Go(func() error { return ingest.Run(ctx) })
 	g.Go(func() error { return api.Run(ctx) })
-}
-
-// Observe returns connection options that log what becomes of a connection, and
-// call reconnected each time it is back.
-func Observe(log *slog.Logger, reconnected func()) []nats.Option {
-	return []nats.Option{
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil {
-				log.Warn("connection to NATS lost; trying to get it back", "err", err)
-			}
-		}),
-		nats.ReconnectHandler(func(nc *nats.Conn) {
-			log.Info("connection to NATS is back", "server", nc.ConnectedUrlRedacted())
-			reconnected()
-		}),
-		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
-			subject := ""
-			if sub != nil {
-				subject = sub.Subject
-			}
-			tell := log.Warn
-			if _, ok := errors.AsType[*net.OpError](err); ok {
-				tell = log.Debug // each write that is under way; that it is lost is told once
-			}
-			tell("the connection to NATS has an error", "subject", subject, "err", err)
-		}),
-	}
 }
 
 // closePatience is how long a connection may take to send what it holds.

@@ -18,7 +18,7 @@ import (
 func TestLostConnectionIsToldOnce(t *testing.T) {
 	var text strings.Builder
 	var opts nats.Options
-	for _, o := range node.Observe(slog.New(slog.NewTextHandler(&text, nil)), func() {}) {
+	for _, o := range node.NewLink(slog.New(slog.NewTextHandler(&text, nil)), func() {}).Options() {
 		if err := o(&opts); err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -37,7 +36,8 @@ type Node struct {
 	metrics *metrics.Metrics
 
 	takeover chan struct{} // another worker has died, or stopped
-	working  atomic.Bool   // the worker and the APIs run, and no stop was asked for
+	working  atomic.Bool   // the worker and the APIs run
+	stopping atomic.Bool   // a stop was asked for
 }
 
 // Open opens the store, which creates what is missing, and the default
@@ -98,29 +98,42 @@ func (n *Node) HasTokens(ctx context.Context) bool {
 // server may have forgotten meanwhile what it had delivered.
 func (n *Node) Reconnected() { n.worker.Suspect() }
 
-// Why a node is not ready.
+// Why a node is not ready at its beginning, and at its end.
 var (
-	errNotWorking   = errors.New("starting, or stopping")
-	errNotConnected = errors.New("not connected to NATS at the moment")
+	errStarting = errors.New("starting: the workers begin")
+	errStopping = errors.New("stopping: what runs is ended in good order, and other schedulers take the rest")
 )
 
-// readyTimeout is how long NATS may take to answer a node that is ready.
-const readyTimeout = 5 * time.Second
+// How long NATS may take to answer a node that is ready: a ping, and everything. Those who ask wait five seconds, some one.
+const (
+	pingTimeout  = 2 * time.Second
+	readyTimeout = 4 * time.Second
+)
 
 // Ready returns nil when the node works, and NATS answers and takes writes.
 func (n *Node) Ready(ctx context.Context) error {
-	if !n.working.Load() {
-		return errNotWorking
+	switch {
+	case n.stopping.Load():
+		return errStopping
+	case !n.working.Load():
+		return errStarting
 	}
 	if !n.cfg.Conn.IsConnected() {
-		return errNotConnected
+		return n.cfg.Link.Err(n.cfg.Conn)
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	if err := n.cfg.Conn.FlushWithContext(ctx); err != nil {
-		return fmt.Errorf("NATS does not answer: %w", err)
+	if err := n.ping(ctx); err != nil {
+		return err
 	}
 	return n.health.err(ctx)
+}
+
+// ping makes sure that the server answers at all.
+func (n *Node) ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	return n.cfg.Link.ping(ctx, n.cfg.Conn)
 }
 
 // Run works until ctx is done and stops in good order. It calls ready once, when
@@ -139,12 +152,13 @@ func (n *Node) Run(ctx context.Context, ready func() error) error {
 	engine.Go(func() error { n.audit(engineCtx); return nil })
 	engine.Go(func() error { n.watchClock(engineCtx); return nil })
 	engine.Go(func() error { n.health.run(engineCtx, n.store.Suspicions()); return nil })
+	engine.Go(func() error { n.store.Spread(engineCtx, n.cfg.SpreadAfter); return nil })
 	engine.Go(func() error { return web.failure(engineCtx) })
 	n.working.Store(true)
 	engine.Go(ready)
 
 	<-engineCtx.Done()
-	n.working.Store(false)
+	n.stopping.Store(true)
 	err := engine.Wait()
 	web.shutdown(side)
 	stopSide()

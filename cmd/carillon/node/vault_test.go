@@ -69,7 +69,7 @@ func newVaultWorld(t *testing.T) *vaultWorld {
 	}
 	w.close = sync.OnceFunc(s.Close)
 	t.Cleanup(w.close)
-	nc, err := s.Connect(node.Observe(log, func() {})...)
+	nc, err := s.Connect(node.NewLink(log, func() {}).Options()...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,6 +90,9 @@ func (t *Terminal) Complain(kind, text string) {
 	}
 }
 
+// Hint says what to do about an error; "" when nobody knows.
+func Hint(err error) string { return hintOf(err) }
+
 // hintOf returns the hint that comes with an error, or one for its kind.
 func hintOf(err error) string {
 	if h, ok := errors.AsType[*hintedError](err); ok {

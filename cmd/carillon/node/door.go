@@ -1,0 +1,110 @@
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// Door answers in place of a [Node] that is still to be opened: /healthz says
+// that the process lives, and everything else, 503, what it waits for. Its
+// listener is the node's afterwards.
+type Door struct {
+	listener net.Listener
+	server   *http.Server
+	ended    chan struct{}
+	closed   sync.Once
+	waits    atomic.Pointer[string]
+}
+
+// OpenDoor begins to answer on a TCP listener. The Config says over TLS or not,
+// which hosts it answers to, and how many connections it has.
+func OpenDoor(cfg Config) *Door {
+	cfg = cfg.withDefaults()
+	d := &Door{listener: cfg.Listener, ended: make(chan struct{})}
+	d.Say("the start has begun")
+	clients := connlimit.New(cfg.MaxConnections)
+	d.server = &http.Server{
+		Handler: d.handler(cfg.AllowHost), ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: log.New(&complaints{log: cfg.Logger}, "", 0),
+	}
+	d.server.SetKeepAlivesEnabled(false) // the node is to have the next request
+	clients.Watch(d.server, readBodyTimeout)
+	l := clients.Listen(lent{d.listener})
+	if cfg.TLS != nil {
+		l = tls.NewListener(l, cfg.TLS)
+	}
+	go func() {
+		defer close(d.ended)
+		if err := d.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			cfg.Logger.Warn("nobody is told what the start waits for", "err", err)
+		}
+	}()
+	return d
+}
+
+// Say tells from now on what the process waits for.
+func (d *Door) Say(what string) { d.waits.Store(&what) }
+
+// Close ends the answers. The listener is as it was, with those who have not
+// been answered. Another Close does nothing.
+func (d *Door) Close() { d.closed.Do(d.close) }
+
+func (d *Door) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), doorGrace)
+	defer cancel()
+	if d.server.Shutdown(ctx) != nil {
+		_ = d.server.Close()
+	}
+	<-d.ended
+	if l, ok := d.listener.(deadliner); ok {
+		_ = l.SetDeadline(time.Time{})
+	}
+}
+
+func (d *Door) handler(allowHost func(string) bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status, body := http.StatusServiceUnavailable, view.JSON(view.Error{Code: "NotReady", Message: *d.waits.Load()}.Document())
+		switch {
+		case allowHost != nil && !allowHost(r.Host):
+			status, body = http.StatusMisdirectedRequest, nil
+		case r.URL.Path == "/healthz":
+			status, body = http.StatusOK, []byte(`{"status":"ok"}`)
+		}
+		h := w.Header()
+		h.Set("Content-Type", "application/json; charset=utf-8")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store")
+		if status == http.StatusServiceUnavailable {
+			h.Set("Retry-After", "1")
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write(body)
+	})
+}
+
+// doorGrace is for who is being answered when the node takes over.
+const doorGrace = 250 * time.Millisecond
+
+// deadliner is a listener whose Accept can be ended, and go on later.
+type deadliner interface{ SetDeadline(t time.Time) error }
+
+// lent is a listener that stays open when its user closes it.
+type lent struct{ net.Listener }
+
+// Close ends an Accept.
+func (l lent) Close() error {
+	if d, ok := l.Listener.(deadliner); ok {
+		return d.SetDeadline(time.Unix(1, 0))
+	}
+	return l.Listener.Close()
+}

@@ -1,0 +1,127 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Link knows since when the connection to NATS is lost, and why it does not
+// come back. The log has when it is lost, and when it is back.
+type Link struct {
+	log         *slog.Logger
+	reconnected func()
+
+	mu   sync.Mutex
+	lost time.Time // zero while it stands
+	err  error     // of the loss, and then of the last attempt to get it back
+
+	pinged time.Time // the first ping that was not answered
+}
+
+// NewLink returns a Link, which calls reconnected each time the connection is back.
+func NewLink(log *slog.Logger, reconnected func()) *Link {
+	return &Link{log: log, reconnected: reconnected}
+}
+
+// Options are for the connection that it is about.
+func (l *Link) Options() []nats.Option {
+	return []nats.Option{
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			l.note(time.Now(), err)
+			if err != nil {
+				l.log.Warn("connection to NATS lost; trying to get it back", "err", err)
+			}
+		}),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.note(time.Now(), err) }),
+		nats.ReconnectHandler(func(nc *nats.Conn) {
+			l.note(time.Time{}, nil)
+			l.log.Info("connection to NATS is back", "server", nc.ConnectedUrlRedacted())
+			l.reconnected()
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+			subject := ""
+			if sub != nil {
+				subject = sub.Subject
+			}
+			tell := l.log.Warn
+			if _, ok := errors.AsType[*net.OpError](err); ok {
+				tell = l.log.Debug // each write that is under way; that it is lost is told once
+			}
+			tell("the connection to NATS has an error", "subject", subject, "err", err)
+		}),
+	}
+}
+
+// note keeps why there is no connection at an instant; a zero one says that there is.
+func (l *Link) note(at time.Time, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lost.IsZero() || at.IsZero() {
+		l.lost = at
+	}
+	if err != nil || at.IsZero() {
+		l.err = err
+	}
+}
+
+// ping makes sure that the server answers at all, within the time of ctx.
+func (l *Link) ping(ctx context.Context, nc *nats.Conn) error {
+	asked := time.Now()
+	err := nc.FlushWithContext(ctx)
+	l.mu.Lock()
+	if err == nil {
+		l.pinged = time.Time{}
+	} else if l.pinged.IsZero() {
+		l.pinged = asked
+	}
+	since := l.pinged
+	l.mu.Unlock()
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("NATS at %s has answered no ping since %s; see whether it hangs, or the network to it fails",
+			nc.ConnectedUrlRedacted(), clock(since))
+	}
+	return l.Err(nc)
+}
+
+// Err says which servers have been tried since when, and why in vain.
+func (l *Link) Err(nc *nats.Conn) error {
+	l.mu.Lock()
+	lost, err := l.lost, l.err
+	l.mu.Unlock()
+	text := "not connected to NATS at " + addresses(nc)
+	if !lost.IsZero() {
+		text += " since " + clock(lost)
+	}
+	if err == nil {
+		return errors.New(text + "; see whether it runs, and its log")
+	}
+	return fmt.Errorf("%s: %w; see whether it runs, and its log", text, err)
+}
+
+// clock is when something began, as people read it beside a log.
+func clock(at time.Time) string { return at.UTC().Format("15:04:05Z") }
+
+// addresses names the servers that a connection may be to.
+func addresses(nc *nats.Conn) string {
+	servers := nc.Servers()
+	for i, server := range servers {
+		if u, err := url.Parse(server); err == nil {
+			servers[i] = u.Redacted()
+		}
+	}
+	slices.Sort(servers) // the client keeps them in the order in which it tries them next
+	return strings.Join(servers, ", ")
+}

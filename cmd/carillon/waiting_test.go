@@ -1,0 +1,78 @@
+package main
+
+import (
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+)
+
+// freePort returns the port of an address that nobody listens at.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// readiness returns what `carillon health` says of an address; "" when it is ready.
+func readiness(t *testing.T, address string) string {
+	t.Helper()
+	c := healthCmd{Address: address, Timeout: patience}
+	if err := c.Run(t.Context(), &terminal.Terminal{Out: new(strings.Builder), Err: new(strings.Builder)}); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// TestReadyTellsWhatTheStartWaitsFor starts a scheduler before its NATS server, of which it tells where that should be, and
+// before the server has JetStream. The log has the same words.
+func TestReadyTellsWhatTheStartWaitsFor(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	url := "nats://127.0.0.1:" + strconv.Itoa(port)
+	here := "127.0.0.1:" + strconv.Itoa(freePort(t))
+	s := serveOn(t, "--http", here, "--nats-url", url)
+	const want = ": no server answers there"
+	s.until(t, "it says that it waits", func() bool { return strings.Contains(readiness(t, "http://"+here), want) })
+	said := readiness(t, "http://"+here)
+	if !strings.Contains(said, "503: starting, and waiting since ") || !strings.Contains(said, "NATS at "+url+want+"; name the server with --nats-url") {
+		t.Errorf("it says %s", said)
+	}
+	if log := s.log.String(); !strings.Contains(log, "NATS at "+url+want) || !strings.Contains(log, "hint=") {
+		t.Errorf("the log says %s", log)
+	}
+	if said := readiness(t, "http://"+here+"/healthz"); said != "" {
+		t.Errorf("it does not live: %s", said)
+	}
+	natsServer(t, &server.Options{Host: "127.0.0.1", Port: port, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()})
+	s.until(t, "it is ready", func() bool { return readiness(t, "http://"+here) == "" })
+	s.end(t)
+}
+
+// TestReadyTellsWhoIsSilent starts a scheduler whose NATS server takes connections, and says nothing.
+func TestReadyTellsWhoIsSilent(t *testing.T) {
+	t.Parallel()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	here := "127.0.0.1:" + strconv.Itoa(freePort(t))
+	s := serveOn(t, "--http", here, "--nats-url", "nats://"+l.Addr().String())
+	s.until(t, "it says that it waits", func() bool {
+		said := readiness(t, "http://"+here)
+		return strings.Contains(said, "waiting since") && strings.Contains(said, l.Addr().String()+": it takes the connection and says nothing")
+	})
+	s.stop()
+	if err := <-s.ended; terminal.ExitCode(err) != terminal.ExitOK {
+		t.Errorf("it ends with %v", err)
+	}
+}

@@ -1,0 +1,123 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// lanesOf returns lanes of a cluster of three servers by who leads them, such as "aab"; a capital has a copy that is behind.
+func lanesOf(leaders string) (groups []raftGroup) {
+	for i, leader := range leaders {
+		g := raftGroup{kind: "lanes", stream: fmt.Sprint("L", i), leader: string(leader), whole: true}
+		switch leader {
+		case '-':
+			g.leader = ""
+		case 'A', 'B', 'C':
+			g.leader, g.whole = string(leader-'A'+'a'), false
+		}
+		for _, server := range []string{"a", "b", "c"} {
+			if server != g.leader {
+				g.ready = append(g.ready, server)
+			}
+		}
+		groups = append(groups, g)
+	}
+	return groups
+}
+
+// TestSpreadNext decides by who leads, since when that is so, and what was moved.
+func TestSpreadNext(t *testing.T) {
+	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	const patience = time.Minute
+	long, short := now.Add(-patience), now.Add(-patience/2)
+	for _, test := range []struct {
+		name   string
+		lanes  string
+		uneven time.Time
+		moved  map[string]time.Time
+		want   string // the move
+		since  time.Time
+	}{
+		{name: "even", lanes: "abc", uneven: long},
+		{name: "one more", lanes: "abca", uneven: long},
+		{name: "nothing", uneven: long},
+		{name: "one of two", lanes: "aa", uneven: long, want: "L0 to b", since: long},
+		{name: "all at one", lanes: "aaaa", uneven: long, want: "L0 to b", since: long},
+		{name: "none at the last", lanes: "abab", uneven: long, want: "L0 to c", since: long},
+		{name: "just now", lanes: "aaaa", since: now},
+		{name: "for a while", lanes: "aaaa", uneven: short, since: short},
+		{name: "one without leader", lanes: "aaa-", uneven: long},
+		{name: "one that is behind", lanes: "aaaC", uneven: long},
+		{name: "moved lately", lanes: "aaaa", uneven: long, moved: map[string]time.Time{"lanes L0": long}, want: "L1 to b", since: long},
+		{
+			name: "all moved lately", lanes: "aa", uneven: long,
+			moved: map[string]time.Time{"lanes L0": long, "lanes L1": long},
+		},
+		{
+			name: "moved long ago", lanes: "aa", uneven: long, moved: map[string]time.Time{"lanes L0": now.Add(-movedRests)},
+			want: "L0 to b", since: long,
+		},
+	} {
+		s := spread{Uneven: test.uneven, Moved: test.moved}
+		got := ""
+		if m := s.next(lanesOf(test.lanes), now, patience); m != nil {
+			got = m.group.stream + " to " + m.to
+			if !s.Moved[m.group.name()].Equal(now) {
+				t.Errorf("%s: it is not noted", test.name)
+			}
+		}
+		if got != test.want || !s.Uneven.Equal(test.since) {
+			t.Errorf("%s: moves %q, uneven since %s; want %q, %s", test.name, got, s.Uneven, test.want, test.since)
+		}
+	}
+}
+
+// TestSpreadEnds has leaders anywhere: in few moves they are even, and then they stay.
+func TestSpreadEnds(t *testing.T) {
+	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	for n := 1; n <= 7; n++ {
+		for code := range pow(3, n) {
+			leaders := make([]byte, n)
+			for i := range leaders {
+				leaders[i], code = "abc"[code%3], code/3
+			}
+			began := string(leaders)
+			var s spread
+			moves := 0
+			for ; ; moves++ {
+				m := s.next(lanesOf(string(leaders)), now, 0)
+				if m == nil {
+					break
+				}
+				i := slices.IndexFunc(lanesOf(string(leaders)), func(g raftGroup) bool { return g.stream == m.group.stream })
+				leaders[i] = m.to[0]
+			}
+			if most, least := extremes(string(leaders)); most-least > 1 || moves > n {
+				t.Errorf("%s becomes %s in %d moves", began, leaders, moves)
+			}
+		}
+	}
+}
+
+func pow(base, n int) int {
+	all := 1
+	for range n {
+		all *= base
+	}
+	return all
+}
+
+// extremes returns how many the busiest and the idlest server lead.
+func extremes(leaders string) (most, least int) {
+	counts := map[rune]int{'a': 0, 'b': 0, 'c': 0}
+	for _, leader := range leaders {
+		counts[leader]++
+	}
+	least = len(leaders)
+	for _, n := range counts {
+		most, least = max(most, n), min(least, n)
+	}
+	return most, least
+}
