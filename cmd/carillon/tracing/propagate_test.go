@@ -52,6 +52,7 @@ func TestRunByHand(t *testing.T) {
 	w := newWorld(t)
 	url, calls := httpTarget(t)
 	w.put("hand", far+httpAction(url, ""), nil)
+	runs := 0
 	for name, run := range map[string]func(){
 		"REST": func() {
 			w.ask(http.MethodPost, "/jobCollections/default/jobs/hand/run", "", http.Header{"Traceparent": {kept}, "Tracestate": {"vendor=a", "other=b"}})
@@ -69,20 +70,18 @@ func TestRunByHand(t *testing.T) {
 			}
 		},
 	} {
-		before := len(w.spans.all())
+		runs++
 		run()
 		got := next(t, calls)
-		attempts := w.spans.wait(t, "attempt", 1)
 		if parent := got.Get("Traceparent"); !strings.HasPrefix(parent, "00-"+callersTrace) || !strings.HasSuffix(parent, "-01") {
 			t.Errorf("%s: the target gets the traceparent %q", name, parent)
 		}
 		if got.Get("Tracestate") != state {
 			t.Errorf("%s: the target gets the tracestate %q", name, got.Get("Tracestate"))
 		}
-		waitFor(t, w, func() bool { return len(w.spans.all()) >= before+4 && w.idle() })
-		attempts = w.spans.wait(t, "attempt", len(attempts))
-		attempt, fire := attempts[len(attempts)-1], last(w.spans.wait(t, "fire", 1))
-		occurrence := last(w.spans.wait(t, "occurrence", 1))
+		waitFor(t, w, w.idle)
+		attempt, fire := last(w.spans.wait(t, "attempt", runs)), last(w.spans.wait(t, "fire", runs))
+		occurrence := last(w.spans.wait(t, "occurrence", runs))
 		if attempt.parent() != got.Get("Traceparent") || !attempt.within(occurrence) || !occurrence.within(fire) || len(occurrence.GetLinks()) > 0 ||
 			hex.EncodeToString(fire.GetTraceId()) != callersTrace || attempt.value("carillon.run") != "hand" {
 			t.Errorf("%s: the spans do not hang together:\n%s", name, tree(w.spans.all()))
