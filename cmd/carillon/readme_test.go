@@ -34,9 +34,12 @@ func read(t *testing.T, file string) string {
 	return string(data)
 }
 
+// tourFile is the tour through the examples, below root.
+const tourFile = "examples/README.md"
+
 // documents are the files that people read, below root.
 func documents() []string {
-	files := []string{"README.md", ".github/CONTRIBUTING.md"}
+	files := []string{"README.md", ".github/CONTRIBUTING.md", tourFile}
 	for _, p := range docs.Pages() {
 		files = append(files, pageFile(p.Name))
 	}

@@ -68,7 +68,12 @@ func (s *stage) fill(ctx context.Context, sys *system) (figures, error) {
 		return nil, fmt.Errorf("%d jobs ran, a month early", calls)
 	}
 	size, err := diskUse(s.data())
-	return append(fs, figure{"disk_mb", float64(size) / 1e6}, figure{"disk_bytes_per_job", float64(size) / float64(s.n)}), err
+	if err != nil {
+		return nil, err
+	}
+	each, err := sys.sizes(ctx)
+	fs = append(fs, figure{"disk_mb", float64(size) / 1e6}, figure{"disk_bytes_per_job", float64(size) / float64(s.n)})
+	return append(fs, each...), err
 }
 
 // held reads what memory the jobs need, as it is and after a collection.

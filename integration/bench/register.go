@@ -81,7 +81,8 @@ func (s *stage) publishJobs(ctx context.Context, sys *system) (fs figures, err e
 		{"accepted_per_s", float64(s.n) / took.accepted.Seconds()},
 		{"rejected", float64(rejected)},
 	}
-	return append(fs, used.per(s.n, "job")...), nil
+	each, err := sys.sizes(ctx)
+	return append(append(fs, used.per(s.n, "job")...), each...), err
 }
 
 // taken is how long it took, from the first publish, until all specs were stored, all their jobs had a baton, and all had a

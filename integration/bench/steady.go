@@ -21,7 +21,12 @@ func (s *stage) recur(ctx context.Context, sys *system) (figures, error) {
 		return nil, err
 	}
 	fs, err := s.observe(ctx, c, c.first.Add(s.warmup))
-	return append(figures{{"register_s", took.Seconds()}, {"register_per_s", float64(c.jobs) / took.Seconds()}}, fs...), err
+	if err != nil {
+		return nil, err
+	}
+	each, err := sys.sizes(ctx)
+	fs = append(figures{{"register_s", took.Seconds()}, {"register_per_s", float64(c.jobs) / took.Seconds()}}, fs...)
+	return append(fs, each...), err
 }
 
 // putSteady puts jobs that fall due at the rate that was asked for, before the first of them does.

@@ -39,7 +39,7 @@ var binaries struct {
 	err   error
 }
 
-// program returns the path of carillon or natsd. They are built without the race detector, however the tests are: it
+// program returns the path of carillon, natsd or nats-server. They are built without the race detector, however the tests are: it
 // would only make them slow.
 func program(t *testing.T, name string) string {
 	t.Helper()
@@ -55,7 +55,8 @@ func build() {
 	if binaries.dir, binaries.err = os.MkdirTemp("", "carillon-chaos-"); binaries.err != nil {
 		return
 	}
-	cmd := exec.Command("go", "build", "-o", binaries.dir, "./cmd/carillon", "./integration/chaos/testdata/natsd")
+	cmd := exec.Command("go", "build", "-o", binaries.dir, "./cmd/carillon", "./integration/chaos/testdata/natsd",
+		"github.com/nats-io/nats-server/v2")
 	cmd.Dir = filepath.Join("..", "..")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		binaries.err = fmt.Errorf("go build: %w\n%s", err, out)

@@ -35,21 +35,27 @@ type endpoints struct {
 
 var processes atomic.Int64
 
-// start starts a program. It is killed at the end of the test, which fails if the program has ended by itself. The test's
-// log shows the end of the program's when the test has failed.
+// start starts a program that says where it can be reached. It is killed at the end of the test, which fails if the program
+// has ended by itself. The test's log shows the end of the program's when the test has failed.
 func start(ctx context.Context, t *testing.T, name string, args ...string) *process {
 	t.Helper()
+	ports := filepath.Join(t.TempDir(), "ports.json")
+	p := launch(ctx, t, name, append(args, "--ports-file", ports)...)
+	p.ports = ports
+	return p
+}
+
+// launch starts a program as start does that does not say where it can be reached.
+func launch(ctx context.Context, t *testing.T, name string, args ...string) *process {
+	t.Helper()
 	id := name + "-" + strconv.FormatInt(processes.Add(1), 10)
-	p := &process{
-		name: id, ended: make(chan struct{}),
-		ports: filepath.Join(t.TempDir(), id+".json"), log: filepath.Join(t.TempDir(), id+".log"),
-	}
+	p := &process{name: id, ended: make(chan struct{}), log: filepath.Join(t.TempDir(), id+".log")}
 	log, err := os.Create(p.log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	p.cmd = exec.CommandContext(ctx, program(t, name), append(args, "--ports-file", p.ports)...)
+	p.cmd = exec.CommandContext(ctx, program(t, name), args...)
 	p.cmd.Stderr = log // standard output has a line for each attempt
 	p.began = time.Now()
 	if err := p.cmd.Start(); err != nil {

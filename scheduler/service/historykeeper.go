@@ -39,8 +39,9 @@ const (
 )
 
 // run builds the index when somebody asks for the first time, and keeps it until
-// nobody does any more.
+// nobody does any more. Of errors in a row, it tells lost the first.
 func (h *historyKeeper) run(ctx context.Context, lost func(error)) {
+	failing := false
 	for {
 		select {
 		case <-h.wake:
@@ -48,9 +49,11 @@ func (h *historyKeeper) run(ctx context.Context, lost func(error)) {
 			return
 		}
 		for ctx.Err() == nil && h.wanted() {
-			if err := h.refresh(ctx); err != nil && ctx.Err() == nil {
+			err := h.refresh(ctx)
+			if err != nil && !failing && ctx.Err() == nil {
 				lost(err)
 			}
+			failing = err != nil
 			select {
 			case <-time.After(indexPause):
 			case <-ctx.Done():
