@@ -86,7 +86,8 @@ func (serveCmd) Help() string {
 and any may be stopped or killed. NATS must be 2.12 or later with JetStream.
 
 /healthz answers while the process lives; /readyz when it works and NATS takes writes, or says why not. SIGTERM stops it in good
-order. SIGHUP has it read its settings again. Failed attempts are logged at warn; the others at info on a terminal, and else at debug. /metrics is for
+order. SIGHUP has it read its settings again. Failed attempts are logged at warn; the others at info on a terminal,
+and else at debug. /metrics is for
 Prometheus, which needs a reader's token where the API asks for one, or --metrics: see "carillon docs monitoring".
 
 A start waits for NATS, also for a cluster that has just formed, as long as --nats-wait says. Jobs that call

@@ -31,20 +31,20 @@ func decode(flag *kong.Flag, v document.Value) (reflect.Value, error) {
 		return into, errors.New("has no value; without the line it is the default")
 	}
 	var err error
-	switch kind := flag.Target.Kind(); {
-	case kind == reflect.Bool:
+	switch flag.Target.Kind() { //nolint:exhaustive // flags have no others
+	case reflect.Bool:
 		if err = want(v, "true or false", document.KindBool); err == nil {
 			into.SetBool(v.Bool())
 		}
-	case kind == reflect.Slice:
+	case reflect.Slice:
 		var texts []string
 		texts, err = list(v)
 		into.Set(reflect.ValueOf(texts))
-	case kind == reflect.Map:
+	case reflect.Map:
 		var texts map[string]string
 		texts, err = table(v)
 		into.Set(reflect.ValueOf(texts))
-	case kind == reflect.String:
+	case reflect.String:
 		var text string
 		text, err = line(flag, v)
 		into.SetString(text)
@@ -94,15 +94,13 @@ func scalar(flag *kong.Flag, v document.Value, into reflect.Value) error {
 	if err := want(v, what, kinds...); err != nil {
 		return err
 	}
-	switch into.Kind() {
-	case reflect.Float64:
+	if into.Kind() == reflect.Float64 {
 		n, err := strconv.ParseFloat(v.Text(), 64)
 		into.SetFloat(n)
 		return err
-	case reflect.Int, reflect.Int64:
-		if _, whole := strconv.ParseInt(v.Text(), 10, 64); v.Kind() == document.KindNumber && whole != nil {
-			return fmt.Errorf("%s is not a whole number", v.Text())
-		}
+	}
+	if _, err := strconv.ParseInt(v.Text(), 10, 64); v.Kind() == document.KindNumber && err != nil {
+		return fmt.Errorf("%s is not a whole number", v.Text())
 	}
 	if into.Type() == durationType {
 		if _, err := time.ParseDuration(v.Text()); err != nil {

@@ -75,7 +75,7 @@ func (s Set) locate(err error) jobfile.Problem {
 
 // each returns the errors that were joined.
 func each(err error) (all []error) {
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // what is joined at the outside
+	joined, ok := err.(interface{ Unwrap() []error })
 	switch {
 	case err == nil:
 		return nil

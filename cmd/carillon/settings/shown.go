@@ -78,7 +78,7 @@ func (s Setting) shown() any {
 
 // text is a value for people.
 func (s Setting) text() string {
-	text := ""
+	var text string
 	switch v := s.shown().(type) {
 	case []string:
 		text = strings.Join(v, ", ")
