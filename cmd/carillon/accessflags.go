@@ -21,16 +21,16 @@ import (
 
 // accessFlags say who may use the REST API.
 type accessFlags struct {
-	Auth        bool     `name:"auth" help:"Ask for a token on a loopback address too, before the first one is made." env:"CARILLON_AUTH"`
-	Open        bool     `name:"open" help:"Ask nobody, whatever the address: whoever reaches it may do everything." env:"CARILLON_OPEN"`
+	Auth        bool     `name:"auth" help:"Ask for a token on a loopback address too, before the first one is made." env:"CARILLON_AUTH" live:""`
+	Open        bool     `name:"open" help:"Ask nobody, whatever the address: whoever reaches it may do everything." env:"CARILLON_OPEN" live:""`
 	Issuer      string   `name:"oidc-issuer" help:"Take the tokens of this OpenID Connect issuer: its URL, as they have it in iss." env:"CARILLON_OIDC_ISSUER" placeholder:"URL"`
 	Audience    string   `name:"oidc-audience" help:"What its tokens for this scheduler have in aud." env:"CARILLON_OIDC_AUDIENCE" placeholder:"NAME"`
-	OIDCRoles   []string `name:"oidc-roles" help:"What claims give: CLAIM:VALUE=ROLE, or …=ROLE@COLLECTION. Several with commas, or repeated; they add up. VALUE * is any." env:"CARILLON_OIDC_ROLES" placeholder:"RULE"`
+	OIDCRoles   []string `name:"oidc-roles" help:"What claims give: CLAIM:VALUE=ROLE, or …=ROLE@COLLECTION. Several with commas, or repeated; they add up. VALUE * is any." env:"CARILLON_OIDC_ROLES" placeholder:"RULE" live:""`
 	TLSCert     string   `name:"tls-cert" help:"Serve the REST API over TLS, with this certificate and what leads to its authority, as PEM." env:"CARILLON_TLS_CERT" placeholder:"FILE"`
 	TLSKey      string   `name:"tls-key" help:"Key of that certificate, as PEM." env:"CARILLON_TLS_KEY" placeholder:"FILE"`
 	TLSClientCA string   `name:"tls-client-ca" help:"Take client certificates of these authorities, as PEM." env:"CARILLON_TLS_CLIENT_CA" placeholder:"FILE"`
-	TLSRoles    []string `name:"tls-roles" help:"What names in client certificates give: cn:NAME=ROLE, or ou, o, dns, email, uri. Several with commas, or repeated." env:"CARILLON_TLS_ROLES" placeholder:"RULE"`
-	Rate        float64  `name:"http-rate" help:"How many requests a second each token may send or, where nobody is asked, each address; and five times as many at once. 0: any number." env:"CARILLON_HTTP_RATE" default:"2000" placeholder:"N"`
+	TLSRoles    []string `name:"tls-roles" help:"What names in client certificates give: cn:NAME=ROLE, or ou, o, dns, email, uri. Several with commas, or repeated." env:"CARILLON_TLS_ROLES" placeholder:"RULE" live:""`
+	Rate        float64  `name:"http-rate" help:"How many requests a second each token may send or, where nobody is asked, each address; and five times as many at once. 0: any number." env:"CARILLON_HTTP_RATE" default:"2000" placeholder:"N" live:""`
 }
 
 // burst is for how many seconds' worth of requests may come at once.
@@ -87,43 +87,70 @@ func (f accessFlags) certificateRules() ([]access.Rule, error) {
 
 // admission is who may use the API, and how they reach it.
 type admission struct {
-	flags    accessFlags
+	flags    accessFlags // of the start
+	addr     string
 	loopback bool                 // the address is one
 	local    bool                 // and only programs of this machine are let in
 	tls      *certificates.Keeper // nil: without TLS
+	issuer   *issuer.Issuer       // nil: none
+	rate     *throttle.Throttle
 }
 
 // admit reads the certificates, and says in cfg who may use the API on an address. Where hosts are names that it answers
 // to, something before it leads others here.
 func (f accessFlags) admit(ctx context.Context, addr string, hosts []string, cfg *node.Config, log *slog.Logger) (*admission, error) {
-	a := &admission{flags: f, loopback: len(listen.Exposed(ctx, listen.Flag{Name: "http", Addr: addr})) == 0}
-	a.local = a.loopback && len(hosts) == 0
-	cfg.Rate = throttle.New(f.Rate, int(f.Rate*burst))
-	cfg.Access.Local = a.local
-	switch {
-	case f.Open:
-	case f.Auth, !a.local:
-		cfg.Access.Demand = who.Always
-	default:
-		cfg.Access.Demand = who.OnceThereAre
-	}
+	a := &admission{flags: f, addr: addr, loopback: len(listen.Exposed(ctx, listen.Flag{Name: "http", Addr: addr})) == 0}
+	a.rate = throttle.New(f.Rate, int(f.Rate*burst))
+	cfg.Rate = a.rate
+	var err error
 	if f.TLSCert != "" {
-		var err error
 		a.tls, err = certificates.Open(certificates.Files{Cert: f.TLSCert, Key: f.TLSKey, ClientCA: f.TLSClientCA}, certificates.Every, log)
 		if err != nil {
 			return nil, err
 		}
-		cfg.TLS, cfg.Access.Trusted = a.tls.Config(), a.tls.Trusted
+		cfg.TLS = a.tls.Config()
 	}
-	var err, err2 error
-	cfg.Access.Certificates, err = f.certificateRules()
 	if f.Issuer != "" {
-		var r []access.Rule
-		if r, err2 = rules("oidc-roles", f.OIDCRoles); err2 == nil {
-			cfg.Access.Issuer, err2 = issuer.New(issuer.Config{URL: f.Issuer, Audience: f.Audience, Rules: r})
+		a.issuer, err = issuer.New(issuer.Config{URL: f.Issuer, Audience: f.Audience})
+		if err != nil {
+			return nil, err
 		}
 	}
-	return a, errors.Join(err, err2)
+	cfg.Access, err = a.take(f, hosts)
+	a.local = cfg.Access.Local
+	return a, err
+}
+
+// take makes the live ones among the flags count, and returns whom the API asks then, and knows.
+func (a *admission) take(f accessFlags, hosts []string) (who.Config, error) {
+	cfg := who.Config{Local: a.loopback && len(hosts) == 0}
+	switch {
+	case f.Open:
+	case f.Auth, !cfg.Local:
+		cfg.Demand = who.Always
+	default:
+		cfg.Demand = who.OnceThereAre
+	}
+	var err, err2 error
+	if a.flags.TLSClientCA != "" {
+		cfg.Trusted = a.tls.Trusted
+		cfg.Certificates, err = f.certificateRules()
+	}
+	if a.issuer != nil {
+		var r []access.Rule
+		r, err2 = rules("oidc-roles", f.OIDCRoles)
+		a.issuer.SetRules(r)
+		cfg.Issuer = a.issuer
+	}
+	a.rate.Set(f.Rate, int(f.Rate*burst))
+	return cfg, errors.Join(err, err2)
+}
+
+// readAgain has the certificates looked at now.
+func (a *admission) readAgain() {
+	if a.tls != nil {
+		a.tls.Now()
+	}
 }
 
 // run keeps the certificates up to date until ctx is done.

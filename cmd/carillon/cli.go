@@ -52,7 +52,8 @@ type cli struct {
 	NATS       natsuser.Command   `cmd:"" name:"nats" help:"Print what users of a NATS server are to be permitted."`
 	Context    contexts.Command   `cmd:"" aliases:"contexts" help:"Keep the schedulers you work with, by name."`
 	Explain    explain.Command    `cmd:"" help:"Tell what a member of a job or a collection may be."`
-	Schema     schemaCmd          `cmd:"" help:"Print the JSON Schema of jobs or collections, for editors."`
+	Config     configCmd          `cmd:"" help:"Show the settings of a scheduler, and where each comes from."`
+	Schema     schemaCmd          `cmd:"" help:"Print the JSON Schema of jobs, collections or settings, for editors."`
 	Docs       docsCmd            `cmd:"" help:"Print the reference pages."`
 	Completion completionCmd      `cmd:"" help:"Print what makes a shell complete command lines."`
 	Help       helpCmd            `cmd:"" help:"Show what a command does, with examples."`
@@ -93,6 +94,7 @@ func run(args []string, t *terminal.Terminal) int {
 	ctx, stop := interruptible(t.Lent)
 	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))
+	command.Bind(commandLine(args))
 	return t.Fail(ended(ctx, command.Run(t)))
 }
 

@@ -97,11 +97,13 @@ func serveOn(t *testing.T, args ...string) *serving {
 	s := &serving{log: &logtest.Log{}, ports: filepath.Join(t.TempDir(), "ports.json"), stop: cancel, ended: make(chan error, 1)}
 	term := &terminal.Terminal{Out: io.Discard, Err: s.log, Lookup: func(string) (string, bool) { return "", false }}
 	parser, _ := newParser(term)
-	command, err := parser.Parse(append([]string{"serve", "--http", "127.0.0.1:0", "--ports-file", s.ports}, args...))
+	args = append([]string{"serve", "--http", "127.0.0.1:0", "--ports-file", s.ports}, args...)
+	command, err := parser.Parse(args)
 	if err != nil {
 		t.Fatal(err)
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
+	command.Bind(commandLine(args))
 	go func() { s.ended <- command.Run(term) }()
 	t.Cleanup(cancel)
 	return s

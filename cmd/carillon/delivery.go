@@ -15,7 +15,7 @@ import (
 
 // deliveryFlags say what jobs may reach, and where it is.
 type deliveryFlags struct {
-	AllowTarget   []string          `name:"allow-target" help:"Addresses that jobs may reach: one, or a network as CIDR, 10.1.0.0/16. May be repeated." env:"CARILLON_ALLOW_TARGET" placeholder:"CIDR"`
+	AllowTarget   []string          `name:"allow-target" help:"Addresses that jobs may reach: one, or a network as CIDR, 10.1.0.0/16. May be repeated." env:"CARILLON_ALLOW_TARGET" placeholder:"CIDR" live:""`
 	ServiceBus    map[string]string `name:"service-bus" help:"Where a Service Bus namespace is that is not Azure's: amqps://HOST or, without TLS, amqp://HOST. The name * is every other namespace. Where HOST is an address jobs may reach it; a name that leads to a private one needs --allow-target too." env:"CARILLON_SERVICE_BUS" placeholder:"NAME=URL"`
 	StorageQueue  map[string]string `name:"storage-queue" help:"Where a storage account's queues are that is not Azure's; {name} stands for the account's name. The name * is every other account. Addresses and names count as for --service-bus." env:"CARILLON_STORAGE_QUEUE" placeholder:"NAME=URL"`
 	LoginEndpoint string            `name:"login-endpoint" help:"Authority that gives ActiveDirectoryOAuth jobs their tokens, when it is not Azure's." env:"CARILLON_LOGIN_ENDPOINT" placeholder:"URL"`
@@ -28,15 +28,11 @@ const everyOther = "*"
 // delivery reads the flags. own are addresses that are allowed beside those of the flags.
 func (f deliveryFlags) delivery(own ...netip.Prefix) (builtin.Config, error) {
 	d := builtin.Config{Subjects: f.NATSSubject}
-	for _, text := range f.AllowTarget {
-		p, err := readPrefix(text)
-		if err != nil {
-			return d, err
-		}
-		own = append(own, p)
+	networks, err := f.networks()
+	if err != nil {
+		return d, err
 	}
-	d.Guard = egress.NewGuard(own...)
-	var err error
+	d.Guard = egress.NewGuard(append(own, networks...)...)
 	if d.ServiceBus, err = endpoints("service-bus", f.ServiceBus, "amqp", "amqps", "sb"); err != nil {
 		return d, err
 	}
@@ -51,6 +47,18 @@ func (f deliveryFlags) delivery(own ...netip.Prefix) (builtin.Config, error) {
 	}
 	f.allowEndpoints(d.Guard)
 	return d, err
+}
+
+// networks are those that jobs may reach.
+func (f deliveryFlags) networks() (all []netip.Prefix, err error) {
+	for _, text := range f.AllowTarget {
+		p, err := readPrefix(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
 }
 
 // allowEndpoints lets jobs reach the addresses that the flags name as

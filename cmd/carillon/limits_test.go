@@ -61,8 +61,8 @@ func TestServeFlagsAreVariables(t *testing.T) {
 		}
 		for _, flag := range command.Flags {
 			want := "CARILLON_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
-			if flag.Name == "echo" {
-				want = "CARILLON_SERVE_ECHO"
+			if flag.Name == "echo" || flag.Name == "config" {
+				want = "CARILLON_SERVE_" + strings.ToUpper(flag.Name)
 			}
 			if len(flag.Envs) != 1 || flag.Envs[0] != want {
 				t.Errorf("--%s: variables %v, want %s", flag.Name, flag.Envs, want)

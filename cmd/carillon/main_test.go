@@ -38,6 +38,8 @@ func TestMain(m *testing.M) {
 //	keep NAME PATTERN      set a variable to what a pattern's first group matches in the last command's output
 //	code N CMD…            run a command, which must exit with N
 //	term [N]               send SIGTERM to all commands in the background, or to the one of that number, from 0
+//	hangup N               send SIGHUP to the one of that number
+//	poll PATTERN URL       ask a URL until what it answers matches
 //	insist N               send SIGTERM to that one until it is gone
 //	tail PATTERN CMD…      run a command until a line of its output matches, and interrupt it; it must exit with 130
 //	http METHOD URL BODY   make a request; the status line and the body become stdout
@@ -84,7 +86,7 @@ func TestScripts(t *testing.T) {
 			"ready": ready, "until": until, "refused": refused, "code": code, "term": terminate, "insist": insist, "tail": tail, "http": request, "keep": keep,
 			"make": makeQueue, "send": send, "receive": receive,
 			"flood": flood, "salvage": salvage, "followed": followed, "certificate": certificate, "authority": certify, "trust": trust, "store": put,
-			"publish": publish, "monitored": monitored, "exposition": exposition, "dashboard": dashboard,
+			"publish": publish, "monitored": monitored, "hangup": hangup, "poll": poll, "exposition": exposition, "dashboard": dashboard,
 			"mode": mode, "fill": fillFile, "join": join,
 		},
 	})

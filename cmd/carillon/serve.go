@@ -18,11 +18,11 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/printer"
 	"github.com/carillon-sched/carillon/cmd/carillon/profiles"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
+	"github.com/carillon-sched/carillon/cmd/carillon/settings"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
-	"github.com/carillon-sched/carillon/scheduler/tracing"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -36,12 +36,13 @@ type serveCmd struct {
 	secrets.KeyFlags `embed:"" group:"Secrets"`
 	accessFlags      `embed:"" group:"Who may use the REST API"`
 
+	Config       string        `help:"File of settings, as YAML: the flags by their names. Flags and variables come before it; see carillon config." env:"CARILLON_SERVE_CONFIG" placeholder:"FILE" setting:"-"`
 	HTTP         string        `name:"http" help:"Where the REST API listens. On a loopback address it is open until there is a token; on others it asks for one." env:"CARILLON_HTTP" default:"127.0.0.1:8080" placeholder:"ADDR"`
-	Hosts        []string      `name:"allowed-host" help:"Names that the REST API answers to. On a loopback address those of such addresses come beside, and it asks for a token; elsewhere addresses, and without this flag it answers to all. A name, or *.example.com; may be repeated." env:"CARILLON_ALLOWED_HOST" placeholder:"NAME"`
+	Hosts        []string      `name:"allowed-host" help:"Names that the REST API answers to. On a loopback address those of such addresses come beside, and it asks for a token; elsewhere addresses, and without this flag it answers to all. A name, or *.example.com; may be repeated." env:"CARILLON_ALLOWED_HOST" placeholder:"NAME" live:""`
 	Connections  int           `name:"http-connections" help:"How many connections the API serves at once; the next one takes the place of the one that has been silent longest. 0: an eighth of the files that the process may open, at most 4096." env:"CARILLON_HTTP_CONNECTIONS" default:"0" placeholder:"N"`
 	Echo         bool          `help:"Answer at /echo what was received, to try jobs out." env:"CARILLON_SERVE_ECHO"`
 	Region       string        `help:"What targets are told as x-ms-scheduler-execution-region." env:"CARILLON_REGION" placeholder:"NAME"`
-	Proxy        string        `help:"Proxy that jobs' requests over HTTP go through: http, https, socks5 or socks5h." env:"CARILLON_PROXY" placeholder:"URL"`
+	Proxy        string        `help:"Proxy that jobs' requests over HTTP go through: http, https, socks5 or socks5h." env:"CARILLON_PROXY" placeholder:"URL" userinfo:""`
 	PortsFile    string        `help:"Write the addresses to this file, as JSON, once everything runs." env:"CARILLON_PORTS_FILE" placeholder:"FILE"`
 	Pprof        string        `help:"Serve Go's profiles of this process there, at /debug/pprof/, for go tool pprof. A loopback address: they tell what is in its memory. Default: nowhere." env:"CARILLON_PPROF" placeholder:"ADDR"`
 	Metrics      string        `help:"Serve what is at /metrics of the REST API on an address of its own too, where nobody is asked who they are. It tells counts, and no names of jobs or targets." env:"CARILLON_METRICS" placeholder:"ADDR"`
@@ -57,7 +58,7 @@ type natsFlags struct {
 
 // natsConn are the flags of a connection to NATS.
 type natsConn struct {
-	URL   string `name:"nats-url" help:"Addresses of NATS servers, separated by commas." env:"CARILLON_NATS_URL" default:"nats://127.0.0.1:4222" placeholder:"URL"`
+	URL   string `name:"nats-url" help:"Addresses of NATS servers, separated by commas." env:"CARILLON_NATS_URL" default:"nats://127.0.0.1:4222" placeholder:"URL" listed:"," userinfo:""`
 	Creds string `help:"Credentials file of the NATS user." env:"CARILLON_CREDS" type:"existingfile" placeholder:"FILE"`
 	Inbox string `name:"inbox-prefix" help:"What the NATS user gets its answers below, such as _INBOX_carillon." env:"CARILLON_INBOX_PREFIX" default:"_INBOX" placeholder:"NAME"`
 	CA    string `name:"nats-ca" help:"Authorities of the servers to trust, in place of the system's, as PEM." env:"CARILLON_NATS_CA" type:"existingfile" placeholder:"FILE"`
@@ -93,7 +94,8 @@ func (serveCmd) Help() string {
 and any may be stopped or killed. NATS must be 2.12 or later with JetStream.
 
 /healthz answers while the process lives; /readyz when it works and NATS takes writes, or says why not. SIGTERM stops it in good
-order. Failed attempts are logged at warn; the others at info on a terminal, and else at debug. /metrics is for
+order. SIGHUP has it read its settings again. Failed attempts are logged at warn; the others at info on a terminal,
+and else at debug. /metrics is for
 Prometheus, which needs a reader's token where the API asks for one, or --metrics: see "carillon docs monitoring".
 
 A start waits for NATS, also for a cluster that has just formed, as long as --nats-wait says. Jobs that call
@@ -103,19 +105,26 @@ On a loopback address the REST API is open to every program of this machine, unt
 --auth. On other addresses, and with --allowed-host, it asks for a token (carillon token create), for one of --oidc-issuer, or for a client
 certificate; --open asks nobody. Certificates are read again when their files change.
 
+--config names a file with the same settings, as YAML: see "carillon docs configuration". It is read again when it changes.
+
 Examples:
 
     carillon serve --nats-url nats://127.0.0.1:4222
     carillon serve --nats-url nats://n1,nats://n2,nats://n3 --creds carillon.creds --replicas 3 --lanes 4
     CARILLON_HTTP=0.0.0.0:8080 CARILLON_LOG_FORMAT=json carillon serve
+    carillon serve --config /etc/carillon/serve.yaml
     carillon serve --http :8443 --tls-cert server.crt --tls-key server.key
     carillon serve --oidc-issuer https://login.example.com --oidc-audience carillon --oidc-roles groups:platform=admin`
 }
 
 // Run runs until it is interrupted.
-func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal) error {
-	if err := errors.Join(c.check(), profiles.CheckAddress(ctx, c.Pprof)); err != nil {
-		return err
+func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal, line commandLine) error {
+	again, deaf := hangups()
+	defer deaf()
+	seen := settings.Look(c.Config)
+	c, set, err := line.settings(ctx, t)
+	if err != nil {
+		return reportSettings(t, err)
 	}
 	if t.JSON {
 		c.LogFormat = "json"
@@ -134,7 +143,11 @@ func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		return err
 	}
 	defer l.Close()
-	log := c.Logger(t.Err)
+	changing := newLive(ctx, c)
+	log := c.LoggerFrom(t.Err, &changing.level)
+	changing.keeper = settings.New(set, settings.Config{
+		Path: c.Config, Seen: seen, Every: settings.Every, Again: again, Read: changing.reader(line, t), Logger: log,
+	})
 	if fits := min(c.Concurrency, files/filesPerAttempt); fits < c.Concurrency {
 		log.Warn("the limit of open files allows fewer attempts at once",
 			"concurrency", fits, "asked", c.Concurrency, "files", files, "hint", terminal.FilesHint)
@@ -148,11 +161,12 @@ func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	log = sender.Logger(log)
 	records := printer.NewLog(log, t.Watched())
 	defer records.End()
-	return asked(ctx, c.serve(ctx, l, keys, records, sender.Tracer(), log))
+	changing.tracer = sender.Tracer()
+	return asked(ctx, c.serve(ctx, l, keys, records, changing, log))
 }
 
 func (c serveCmd) serve(
-	ctx context.Context, l net.Listener, keys *seal.Keyring, records *printer.Queue, tracer *tracing.Tracer, log *slog.Logger,
+	ctx context.Context, l net.Listener, keys *seal.Keyring, records *printer.Queue, changing *live, log *slog.Logger,
 ) error {
 	var running atomic.Pointer[node.Node]
 	prof, err := profiles.Start(ctx, c.Pprof, log)
@@ -164,9 +178,9 @@ func (c serveCmd) serve(
 	if err != nil {
 		return err
 	}
-	cfg.Tracer = tracer
+	cfg.Tracer = changing.tracer
 	cfg.Listener, cfg.Keys, cfg.Worker.OnRecord = l, keys, records.Take
-	cfg.AllowHost = listen.Hosts(ctx, c.HTTP, c.Hosts)
+	cfg.AllowHost, cfg.Settings = changing.hosts.allow, changing.state
 	if c.Echo {
 		cfg.Handlers = echoes()
 		cfg.Delivery.Guard.AllowListener(l.Addr().String())
@@ -203,6 +217,8 @@ func (c serveCmd) serve(
 	}
 	running.Store(n)
 	door.Close()
+	changing.guard, changing.admission, changing.node = cfg.Delivery.Guard, admission, n
+	side.Go(func() { changing.keeper.Run(looking) })
 	scraped, err := listen.Serve(ctx, listen.Flag{Name: "metrics", Addr: c.Metrics}, "/metrics", onlyMetrics(n), log)
 	if err != nil {
 		return err

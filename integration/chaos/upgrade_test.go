@@ -19,8 +19,8 @@ var roundsFlag = flag.Int("rounds", 1, "how often TestRollingUpgrade goes there 
 // The load of [TestRollingUpgrade], and what it allows.
 const (
 	crewSize     = 3
-	eachSecond  = 150 // jobs: as many calls a second
-	eachThird   = 90  // jobs of every three seconds, which wait in JetStream
+	eachSecond   = 150 // jobs: as many calls a second
+	eachThird    = 90  // jobs of every three seconds, which wait in JetStream
 	overlapping  = 30  // jobs of every second that may overlap themselves
 	slowJobs     = 40  // of every two seconds, whose calls last slowCall
 	slowCall     = 700 * time.Millisecond

@@ -32,6 +32,9 @@ type Config struct {
 	// Connection says how this process is connected to NATS.
 	Connection func() Connection
 
+	// Settings says what became of the last change of the process's settings.
+	Settings func() Settings
+
 	// Shut is how many streams took no writes when that was last looked at.
 	Shut func() int
 }
@@ -40,6 +43,13 @@ type Config struct {
 type Connection struct {
 	Connected  bool
 	Reconnects uint64 // since the start
+}
+
+// Settings is what became of the last change of a process's settings.
+type Settings struct {
+	Refused bool      // it could not be used; those before it count
+	Read    time.Time // when those were read that count
+	Pending int       // how many have changed that count after a restart only
 }
 
 // Metrics are those of one process. They may be used by any number of goroutines.

@@ -27,6 +27,8 @@ type process struct {
 	err   error
 	conn  metrics.Connection
 	asked int
+
+	settings metrics.Settings
 }
 
 func (p *process) metrics() *metrics.Metrics {
@@ -35,6 +37,12 @@ func (p *process) metrics() *metrics.Metrics {
 		Worker:     func() worker.Stats { return p.stats },
 		Connection: func() metrics.Connection { return p.conn },
 		Shut:       func() int { return 2 },
+		Settings: func() metrics.Settings {
+			if p.settings == (metrics.Settings{}) {
+				return metrics.Settings{Refused: true, Read: time.Unix(0, 0)} // which is told in zeros
+			}
+			return p.settings
+		},
 		Load: func(context.Context) (scheduler.Load, error) {
 			p.asked++
 			return p.load, p.err
@@ -177,10 +185,13 @@ func TestState(t *testing.T) {
 				Stats: limits.Stats{InFlight: 3, Queued: 4, Circuits: limits.Circuits{Closed: 5, Open: 6, HalfOpen: 7}, Opened: 8},
 				Held:  9, HoldMemory: 10, HoldLimit: 11, Troubles: map[worker.Trouble]uint64{worker.DamagedJob: 12},
 			},
-			load: scheduler.Load{Lanes: []scheduler.LaneLoad{{Waiting: 13, Running: 14, Pending: 15}, {Waiting: 16}}, Specs: 17},
-			conn: metrics.Connection{Connected: true, Reconnects: 18},
+			load:     scheduler.Load{Lanes: []scheduler.LaneLoad{{Waiting: 13, Running: 14, Pending: 15}, {Waiting: 16}}, Specs: 17},
+			conn:     metrics.Connection{Connected: true, Reconnects: 18},
+			settings: metrics.Settings{Read: time.Unix(1e9, 5e8), Pending: 19},
 		}
 		own := []string{
+			"carillon_config_last_reload_success_timestamp_seconds 1.0000000005e+09", "carillon_config_last_reload_successful 1",
+			"carillon_config_restart_pending 19",
 			always, "carillon_attempts_in_flight 3", "carillon_attempts_queued 4", `carillon_circuits{state="closed"} 5`,
 			`carillon_circuits{state="open"} 6`, `carillon_circuits{state="half_open"} 7`, "carillon_circuits_opened_total 8",
 			"carillon_batons_held 9", "carillon_hold_memory_bytes 10", "carillon_hold_memory_limit_bytes 11",

@@ -22,6 +22,9 @@ var (
 	connected    = gauge("carillon_nats_connected", "1 while this process is connected to NATS, else 0.")
 	reconnects   = total("carillon_nats_reconnects_total", "Times that a lost connection to NATS came back.")
 	shut         = gauge("carillon_streams_shut", "Streams that took no writes when that was last looked at.")
+	settingsUsed = gauge("carillon_config_last_reload_successful", "1 unless the last change of the settings could not be used.")
+	settingsRead = gauge("carillon_config_last_reload_success_timestamp_seconds", "When the settings were read that are in use.")
+	settingsLate = gauge("carillon_config_restart_pending", "Settings that have changed and count after a restart only.")
 	laneBatons   = gauge("carillon_lane_batons", "Batons of all processes: waiting for their timer, or running.", "lane", "state")
 	lanePending  = gauge("carillon_lane_consumer_pending", "Batons that have fired and that no worker has been given yet.", "lane")
 	specsWaiting = gauge("carillon_specs_waiting", "Published specs that are not done with.")
@@ -58,6 +61,7 @@ func newState(cfg Config) *state { return &state{cfg, &sampler{ask: cfg.Load}} }
 func (*state) Describe(to chan<- *prometheus.Desc) {
 	for _, m := range []metric{
 		inFlight, queued, held, memory, memoryLimit, troubles, circuits, opened, connected, reconnects, shut,
+		settingsUsed, settingsRead, settingsLate,
 		laneBatons, lanePending, specsWaiting, loadErrors,
 	} {
 		to <- m.desc
@@ -71,6 +75,10 @@ func (s *state) Collect(to chan<- prometheus.Metric) {
 	to <- connected.is(map[bool]float64{true: 1}[c.Connected])
 	to <- reconnects.is(float64(c.Reconnects))
 	to <- shut.is(float64(s.cfg.Shut()))
+	settings := s.cfg.Settings()
+	to <- settingsUsed.is(map[bool]float64{false: 1}[settings.Refused])
+	to <- settingsRead.is(float64(settings.Read.UnixMilli()) / 1000)
+	to <- settingsLate.is(float64(settings.Pending))
 	load, known, failures := s.load.get()
 	to <- loadErrors.is(float64(failures))
 	if known {

@@ -27,9 +27,10 @@ type Keeper struct {
 	every time.Duration
 	log   *slog.Logger
 
-	now  atomic.Pointer[loaded]
-	seen [3][]byte // what was in the files when they were last looked at
-	over time.Time // the end of the server's certificate, once it was told that this has passed
+	again chan struct{} // see Now
+	now   atomic.Pointer[loaded]
+	seen  [3][]byte // what was in the files when they were last looked at
+	over  time.Time // the end of the server's certificate, once it was told that this has passed
 }
 
 // loaded is what the files held.
@@ -43,7 +44,7 @@ const Every = 5 * time.Second
 
 // Open reads the files. The error names the flag.
 func Open(files Files, every time.Duration, log *slog.Logger) (*Keeper, error) {
-	k := &Keeper{files: files, every: every, log: log}
+	k := &Keeper{files: files, every: every, log: log, again: make(chan struct{}, 1)}
 	if _, err := k.look(); err != nil {
 		return nil, err
 	}
@@ -84,6 +85,7 @@ func (k *Keeper) Run(ctx context.Context) {
 		k.tellExpired(time.Now())
 		select {
 		case <-tick.C:
+		case <-k.again:
 		case <-ctx.Done():
 			return
 		}
@@ -93,6 +95,14 @@ func (k *Keeper) Run(ctx context.Context) {
 		case changed:
 			k.log.Info("certificates were read again", "cert", k.files.Cert)
 		}
+	}
+}
+
+// Now has Run look at the files at once.
+func (k *Keeper) Now() {
+	select {
+	case k.again <- struct{}{}:
+	default: // it is about to
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/metrics"
 	"github.com/carillon-sched/carillon/scheduler/rest/identity"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
@@ -58,6 +59,9 @@ type Config struct {
 
 	// Rate bounds the requests over HTTP; see [rest.Config].
 	Rate *throttle.Throttle
+
+	// Settings says what became of the last change of the process's settings. Default: nothing has changed.
+	Settings func() metrics.Settings
 
 	// TLS has the REST API served over TLS. Default: it is not.
 	TLS *tls.Config
@@ -124,6 +128,10 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxConnections <= 0 {
 		c.MaxConnections = connlimit.Share(connlimit.Files())
+	}
+	if c.Settings == nil {
+		started := metrics.Settings{Read: time.Now()}
+		c.Settings = func() metrics.Settings { return started }
 	}
 	c.Version = cmp.Or(c.Version, "dev")
 	c.Worker.Logger, c.Worker.Tracer = c.Logger, c.Tracer

@@ -37,11 +37,15 @@ func New(perSecond float64, burst int) *Throttle {
 	return t
 }
 
-// Set changes what [New] was given. Everybody begins anew, with a full bucket.
+// Set changes what [New] was given. If it is another limit, everybody begins anew, with a full bucket.
 func (t *Throttle) Set(perSecond float64, burst int) {
+	every, most := rate.Limit(max(0, perSecond)), max(1, burst)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.every, t.burst = rate.Limit(max(0, perSecond)), max(1, burst)
+	if t.now != nil && every == t.every && most == t.burst {
+		return
+	}
+	t.every, t.burst = every, most
 	t.now, t.earlier = map[string]*rate.Limiter{}, nil
 }
 

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
+	"github.com/carillon-sched/carillon/cmd/carillon/profiles"
+	"github.com/carillon-sched/carillon/cmd/carillon/settings"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+)
+
+type configCmd struct {
+	serveCmd `embed:""`
+
+	Check string `help:"Say only what is wrong with this file, as if it stood behind --config." placeholder:"FILE" setting:"-"`
+}
+
+// Help shows examples.
+func (configCmd) Help() string {
+	return `Shows what "carillon serve" with the same flags, in this environment, would be set to, and where each value comes from:
+a flag, a variable, a line of the file of --config, or the default. It starts nothing. Passwords are not shown.
+
+With --check it says what is wrong with a file, everything at once, and nothing if it is in order. The exit code is 1 then.
+The files that it names have to be there, too. "carillon schema config" prints its JSON Schema, for editors.
+
+Examples:
+
+    carillon config
+    carillon config --config /etc/carillon/serve.yaml --json
+    carillon config --check serve.yaml`
+}
+
+// Run shows the settings.
+func (c configCmd) Run(ctx context.Context, t *terminal.Terminal, line commandLine) error {
+	if c.Check != "" {
+		line = append(line, "--config", c.Check)
+	}
+	_, set, err := line.settings(ctx, t)
+	switch {
+	case err != nil:
+		return reportSettings(t, err)
+	case t.JSON:
+		return t.PrintJSON(terminal.List[settings.Row]{Value: set.Rows()})
+	case c.Check != "":
+		return nil
+	}
+	var rows [][]string
+	for _, row := range set.Rows() {
+		rows = append(rows, row.Columns())
+	}
+	return t.Table([]string{"SETTING", "VALUE", "FROM"}, rows)
+}
+
+// commandLine is the words behind the program's name.
+type commandLine []string
+
+// settings reads the flags of serve: from the command line, the environment and the file. What it returns can be meant.
+func (l commandLine) settings(ctx context.Context, t *terminal.Terminal) (serveCmd, settings.Set, error) {
+	parser, all := newParser(t)
+	command, err := parser.Parse(l)
+	if err != nil {
+		return serveCmd{}, nil, usage(err)
+	}
+	c := &all.Serve
+	if command.Selected().Name == "config" {
+		c = &all.Config.serveCmd
+	}
+	set, err := settings.Apply(command, c.Config, t.Lookup, func() error {
+		return errors.Join(c.check(), profiles.CheckAddress(ctx, c.Pprof))
+	})
+	return *c, set, err
+}
+
+// reportSettings tells what is wrong with settings.
+func reportSettings(t *terminal.Terminal, err error) error {
+	if problems, ok := errors.AsType[settings.Problems](err); ok {
+		return jobfile.Report(t, problems)
+	}
+	return err
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/cmd/carillon/listen"
+	"github.com/carillon-sched/carillon/cmd/carillon/node"
+	"github.com/carillon-sched/carillon/cmd/carillon/settings"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/metrics"
+	"github.com/carillon-sched/carillon/scheduler/tracing"
+)
+
+// live is what may change while serve runs: the flags with the tag live.
+type live struct {
+	level  slog.LevelVar
+	hosts  hosts
+	keeper *settings.Keeper
+
+	// What there is from its start on.
+	tracer    *tracing.Tracer
+	guard     *egress.Guard
+	admission *admission
+	node      *node.Node
+}
+
+// newLive returns what may change of c.
+func newLive(ctx context.Context, c serveCmd) *live {
+	l := &live{}
+	l.level.Set(c.Level())
+	l.hosts.set(listen.Hosts(ctx, c.HTTP, c.Hosts))
+	return l
+}
+
+// take makes settings count that were checked, those that need a restart aside.
+func (l *live) take(ctx context.Context, c serveCmd) error {
+	networks, err := c.networks()
+	if err != nil {
+		return err
+	}
+	access, err := l.admission.take(c.accessFlags, c.Hosts)
+	if err != nil {
+		return err
+	}
+	l.level.Set(c.Level())
+	l.guard.Replace(networks...)
+	l.hosts.set(listen.Hosts(ctx, l.admission.addr, c.Hosts))
+	l.node.ChangeAccess(access)
+	return nil
+}
+
+// hosts are the names that the API answers to. The zero value is all.
+type hosts struct {
+	allowed atomic.Pointer[func(host string) bool]
+}
+
+// set takes what [listen.Hosts] returns.
+func (h *hosts) set(allowed func(host string) bool) {
+	if allowed == nil {
+		allowed = func(string) bool { return true }
+	}
+	h.allowed.Store(&allowed)
+}
+
+func (h *hosts) allow(host string) bool { return (*h.allowed.Load())(host) }
+
+// hangups are the SIGHUPs that come until stop. One that comes while another is being seen to is not lost.
+func hangups() (came <-chan os.Signal, stop func()) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGHUP)
+	return c, func() { signal.Stop(c) }
+}
+
+// reader reads the settings again, from the command line that serve was started with.
+func (l *live) reader(line commandLine, t *terminal.Terminal) func(context.Context) (settings.Set, func() error, error) {
+	return func(ctx context.Context) (settings.Set, func() error, error) {
+		l.admission.readAgain()
+		c, next, err := line.settings(ctx, t)
+		return next, func() error { return l.take(ctx, c) }, err
+	}
+}
+
+// state is what became of the last change, as it is measured.
+func (l *live) state() metrics.Settings {
+	s := l.keeper.State()
+	return metrics.Settings{Refused: s.Refused, Read: s.Read, Pending: s.Pending}
+}

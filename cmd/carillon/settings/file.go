@@ -1,0 +1,117 @@
+package settings
+
+import (
+	"errors"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// file is what a file of settings says, by name.
+type file struct {
+	path     string
+	text     string
+	document *document.File
+	members  []document.Member // those that nobody has asked for
+	problems Problems
+}
+
+// nothing is a file of comments alone.
+var nothing = regexp.MustCompile(`^(\s*(#.*)?(\n|$))*$`)
+
+// read reads a file.
+func read(path string) *file {
+	f := &file{path: path}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		f.problems = Problems{{File: path, Message: terminal.WithoutPath(err).Error(), Cause: terminal.FileError("config", err)}}
+		return f
+	}
+	f.text = string(data)
+	if nothing.MatchString(f.text) {
+		return f
+	}
+	f.document, err = document.ParseFile(data)
+	switch wrong, ok := errors.AsType[*document.SyntaxError](err); {
+	case ok:
+		f.problems = Problems{{File: path, Line: wrong.Line, Column: wrong.Column, Message: wrong.Message, Cause: errFile}}
+	case err != nil:
+		f.problem("", err.Error())
+	case len(f.document.Documents) > 1:
+		f.problem("", "holds several documents; one is expected")
+	case len(f.document.Documents) == 1:
+		f.hold(f.document.Documents[0])
+	}
+	return f
+}
+
+// hold takes the only document; nothing at all is no setting.
+func (f *file) hold(v document.Value) {
+	switch v.Kind() {
+	case document.KindObject:
+		f.members = v.Members()
+	case document.KindNull:
+	default:
+		f.problem("", "holds "+v.Kind().String()+", and no settings, NAME: VALUE")
+	}
+}
+
+// take returns what the file says of a setting.
+func (f *file) take(name string) (document.Value, bool) {
+	i := slices.IndexFunc(f.members, func(m document.Member) bool { return m.Name == name })
+	if i < 0 {
+		return document.Value{}, false
+	}
+	v := f.members[i].Value
+	f.members = slices.Delete(slices.Clone(f.members), i, i+1)
+	return v, true
+}
+
+// place is where a setting stands: its name, or, if that does not begin a line, its value.
+func (f *file) place(name string) (line, column int) {
+	if at := regexp.MustCompile(`(?m)^["']?` + regexp.QuoteMeta(name) + `["']?[ \t]*:`).FindStringIndex(f.text); at != nil {
+		return strings.Count(f.text[:at[0]], "\n") + 1, 1
+	}
+	return f.document.Place(0, name)
+}
+
+// problem notes what is wrong with a setting, or with the file.
+func (f *file) problem(name, message string) {
+	p := jobfile.Problem{File: f.path, Path: name, Message: message, Cause: errFile}
+	if name != "" {
+		p.Line, p.Column = f.place(name)
+	}
+	f.problems = append(f.problems, p)
+}
+
+// unknown notes the settings that there are not.
+func (f *file) unknown(flags []*kong.Flag) {
+	var names []string
+	for _, flag := range flags {
+		names = append(names, flag.Name)
+	}
+	for _, m := range f.members {
+		f.problem(m.Name, "is no setting"+meant(m.Name, flags, names))
+	}
+}
+
+// meant names the setting that was probably meant.
+func meant(name string, flags []*kong.Flag, names []string) string {
+	for _, flag := range flags {
+		if slices.Contains(flag.Tag.Envs, name) {
+			return "; did you mean " + flag.Name + "?"
+		}
+	}
+	plain := strings.ReplaceAll(strings.TrimLeft(name, "-"), "_", "-")
+	if near := document.Nearest(plain, names); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
+}
