@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -33,6 +35,13 @@ func join(ts *testscript.TestScript, _ bool, args []string) {
 		all = append(all, ts.ReadFile(from)...)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), all, 0o600))
+}
+
+// unbase64 makes a file of one in base64: unbase64 FROM FILE.
+func unbase64(ts *testscript.TestScript, _ bool, args []string) {
+	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(ts.ReadFile(args[0])))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o600))
 }
 
 // needShell skips a test where there is no shell, as in a container that has nothing but Go.

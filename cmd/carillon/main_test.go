@@ -58,6 +58,7 @@ func TestMain(m *testing.M) {
 //	mode OCTAL FILE        check who may read and write a file
 //	fill N FILE            make a file of N bytes of text
 //	join FILE FROM…        make a file of others
+//	unbase64 FROM FILE     make a file of one in base64
 //	trust [CERT]           what make is to trust; without a file it uses HTTP for Service Bus
 func TestScripts(t *testing.T) {
 	examples, err := filepath.Abs("../../examples")
@@ -87,7 +88,7 @@ func TestScripts(t *testing.T) {
 			"make": makeQueue, "send": send, "receive": receive,
 			"flood": flood, "salvage": salvage, "followed": followed, "certificate": certificate, "authority": certify, "trust": trust, "store": put,
 			"publish": publish, "monitored": monitored, "hangup": hangup, "poll": poll, "exposition": exposition, "dashboard": dashboard,
-			"mode": mode, "fill": fillFile, "join": join,
+			"mode": mode, "fill": fillFile, "join": join, "unbase64": unbase64,
 		},
 	})
 }

@@ -102,7 +102,7 @@ func (f *fresh) develop(ctx context.Context) error {
 	}
 	f.figures.BuildSeconds = built.Sub(start).Seconds()
 	f.figures.FirstDelivery = time.Since(built).Seconds()
-	say(f.out, delivery)
+	say(f.out, fmt.Sprintf("%.1f s after the build: %s", f.figures.FirstDelivery, delivery))
 	if time.Since(built) > promptly {
 		return fmt.Errorf("the first delivery came %.1f s after the build, which is more than %s", f.figures.FirstDelivery, promptly)
 	}
