@@ -31,7 +31,7 @@ func decode(flag *kong.Flag, v document.Value) (reflect.Value, error) {
 		return into, errors.New("has no value; without the line it is the default")
 	}
 	var err error
-	switch flag.Target.Kind() { //nolint:exhaustive // flags have no others
+	switch flag.Target.Kind() {
 	case reflect.Bool:
 		if err = want(v, "true or false", document.KindBool); err == nil {
 			into.SetBool(v.Bool())
