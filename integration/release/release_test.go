@@ -35,7 +35,7 @@ var made = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return base, makeOne(filepath.Join(base, "tree"), filepath.Join(base, "out"))
+	return base, makeOne(".", filepath.Join(base, "tree"), filepath.Join(base, "out"))
 })
 
 func TestMain(m *testing.M) {
@@ -66,10 +66,10 @@ func needsTime(t *testing.T) {
 	}
 }
 
-// makeOne copies the working tree to a repository with one commit, the same one wherever that is, and makes a release of it.
-func makeOne(tree, out string) error {
+// makeOne copies a tree to a repository with one commit, the same one wherever that is, and makes a release of it.
+func makeOne(from, tree, out string) error {
 	ctx := context.Background()
-	if err := copyTree(ctx, tree); err != nil {
+	if err := copyTree(ctx, from, tree); err != nil {
 		return err
 	}
 	for _, args := range [][]string{
@@ -88,8 +88,8 @@ func makeOne(tree, out string) error {
 }
 
 // copyTree copies the files that git keeps, or would.
-func copyTree(ctx context.Context, to string) error {
-	from, err := findSource(ctx, ".", version)
+func copyTree(ctx context.Context, of, to string) error {
+	from, err := findSource(ctx, of, version)
 	if err != nil {
 		return err
 	}
@@ -121,8 +121,9 @@ func TestReproducible(t *testing.T) {
 	t.Setenv("TZ", "Asia/Tokyo")
 	t.Setenv("GOAMD64", "v3")
 	t.Setenv("GOFLAGS", "-ldflags=-w")
+	tree := filepath.Join(filepath.Dir(dir), "tree") // as the first time, also when somebody edits the working tree meanwhile
 	again := filepath.Join(t.TempDir(), "elsewhere", "out")
-	if err := makeOne(filepath.Join(t.TempDir(), "a tree"), again); err != nil {
+	if err := makeOne(tree, filepath.Join(t.TempDir(), "a tree"), again); err != nil {
 		t.Fatal(err)
 	}
 	first, second := readAll(t, dir), readAll(t, again)
