@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,11 +14,11 @@ import (
 type away struct {
 	scheduler.Store
 
-	back bool
+	back atomic.Bool
 }
 
 func (a *away) HistorySpan(context.Context) (scheduler.HistorySpan, error) {
-	if a.back {
+	if a.back.Load() {
 		return scheduler.HistorySpan{}, nil
 	}
 	return scheduler.HistorySpan{}, scheduler.ErrUnavailable
@@ -40,7 +41,7 @@ func TestLostHistoryIsToldOnce(t *testing.T) {
 			h.run(ctx, func(error) { told++ })
 		}()
 		for minute := range 3 {
-			store.back = minute == 1
+			store.back.Store(minute == 1)
 			time.Sleep(time.Minute)
 			synctest.Wait()
 		}
