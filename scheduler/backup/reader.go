@@ -39,7 +39,7 @@ func (e *FormatError) Unwrap() error { return e.Cause }
 
 // Bounds of what is read. Whoever wrote the file may mean harm.
 const (
-	maxWindow = 8 << 20 // of the compression
+	maxWindow = 8 << 20  // of the compression
 	maxLine   = 16 << 20 // the longest has a definition, and the batons of some ten thousand detached runs
 	firstLine = 64 << 10
 )
