@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -91,7 +92,8 @@ func (s *Store) EachDetached(
 }
 
 // FindDetached calls found for the batons of detached runs of these jobs, waiting or running, in no particular order. It is
-// one request for each lane, for up to 512 keys, if there are not very many; else one for each job, see [Store.EachDetached].
+// one request for each lane, for up to 512 keys, if there are not very many; else some for each job. One that is passed on
+// meanwhile may be told twice.
 func (s *Store) FindDetached(
 	ctx context.Context, keys []scheduler.Key, found func(slot scheduler.Slot, st scheduler.Stored, running bool),
 ) error {
@@ -115,9 +117,33 @@ func (s *Store) FindDetached(
 			continue
 		}
 		for _, k := range keys { // the server refuses more than it gives in one answer
-			if err := s.EachDetached(ctx, k, found); err != nil {
+			if err := s.walkDetached(ctx, k, found); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// walkDetached is FindDetached for a job that may have very many. What runs is looked at before and after what waits: a baton
+// may go from one place to the other.
+func (s *Store) walkDetached(
+	ctx context.Context, k scheduler.Key, found func(slot scheduler.Slot, st scheduler.Stored, running bool),
+) error {
+	own, stream := scheduler.Slot{Key: k}, s.cfg.stream(timersStream(s.Lane(k)))
+	for _, subject := range []string{s.fireSubject(own), s.timerSubject(own), s.fireSubject(own)} {
+		for from, all := uint64(1), false; !all; {
+			messages, last, err := s.forward(ctx, stream, subject+".*", from, math.MaxUint64, multiMost)
+			if err != nil {
+				return err
+			}
+			for _, m := range messages {
+				if slot, ok := s.slotOf(m.Subject); ok {
+					found(slot, scheduler.Stored{Key: k, Revision: m.Sequence, Data: m.Data}, subject != s.timerSubject(own))
+				}
+				from = m.Sequence + 1
+			}
+			all = last || len(messages) == 0
 		}
 	}
 	return nil

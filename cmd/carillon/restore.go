@@ -31,6 +31,8 @@ type restoreCmd struct {
 	Prefix   string `group:"What is stored" help:"Prefix of the scheduler on NATS." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
 	Lanes    int    `group:"What is stored" help:"Partitions of the waiting jobs of a store that is not there yet, 1 to 256." env:"CARILLON_LANES" default:"0" placeholder:"N"`
 	Replicas int    `group:"What is stored" help:"Copies of everything of a store that is not there yet, 1 to 5." env:"CARILLON_REPLICAS" default:"0" placeholder:"N"`
+
+	FinalAge time.Duration `group:"What is stored" help:"How long completed and faulted jobs are kept after their end, as for the schedulers." env:"CARILLON_FINAL_AGE" default:"1440h" placeholder:"DURATION"`
 }
 
 // Help shows examples.
@@ -92,7 +94,8 @@ func (c restoreCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 
 func (c restoreCmd) check() error {
 	return firstOf(checkURLs(c.URL), checkPrefix(c.Prefix), c.checkFiles(),
-		checkMost("lanes", c.Lanes, store.MaxLanes), checkMost("replicas", c.Replicas, store.MaxReplicas))
+		checkMost("lanes", c.Lanes, store.MaxLanes), checkMost("replicas", c.Replicas, store.MaxReplicas),
+		checkLeast("final-age", c.FinalAge, time.Second))
 }
 
 // explain names the file that is damaged.
@@ -108,7 +111,7 @@ func (c restoreCmd) explain(f *backupfile.File, err error) error {
 func (c restoreCmd) restore(
 	ctx context.Context, t *terminal.Terminal, f *backupfile.File, has *backup.Summary, report *restoreReport,
 ) error {
-	cfg := store.Config{Prefix: c.Prefix, Lanes: c.Lanes, Replicas: c.Replicas}
+	cfg := store.Config{Prefix: c.Prefix, Lanes: c.Lanes, Replicas: c.Replicas, FinalAge: c.FinalAge}
 	err := c.withStore(ctx, cfg, !c.DryRun, func(st *store.Store) (err error) {
 		with := backup.RestoreConfig{
 			Store: st, Existing: c.Existing, Disabled: c.Disabled, Tokens: c.Tokens, Jobs: has.Jobs,

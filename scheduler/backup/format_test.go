@@ -185,7 +185,7 @@ func TestHostileFile(t *testing.T) {
 			header + `{"job":"a/b","data":{},"batons":[{"detached":">","body":{"nominal":"2000-01-02T03:04:05Z","oneOff":true}}]}` + "\n",
 			"not by its instant",
 		},
-		"a long line":  {header + `{"collection":"a","data":{"x":"` + strings.Repeat("x", 5<<20) + `"}}` + "\n", "longer than"},
+		"a long line":  {header + `{"collection":"a","data":{"x":"` + strings.Repeat("x", 17<<20) + `"}}` + "\n", "longer than"},
 		"a long value": {header + `{"collection":"a","data":{"x":"` + strings.Repeat("x", 1<<20) + `"}}` + "\n", "its data are of"},
 	} {
 		_, _, err := read(pack(t, test.text))

@@ -39,8 +39,8 @@ func (e *FormatError) Unwrap() error { return e.Cause }
 
 // Bounds of what is read. Whoever wrote the file may mean harm.
 const (
-	maxWindow = 8 << 20 // of the compression
-	maxLine   = 4 << 20 // the longest has a definition, and the batons of a thousand detached runs
+	maxWindow = 8 << 20  // of the compression
+	maxLine   = 16 << 20 // the longest has a definition, and the batons of some ten thousand detached runs
 	firstLine = 64 << 10
 )
 

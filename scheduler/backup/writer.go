@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"hash"
 	"io"
 
@@ -69,6 +70,9 @@ func (w *Writer) WriteNew(e *Entry) error {
 func (w *Writer) writeEntry(e *Entry) (err error) {
 	if w.line, err = appendLine(w.line[:0], e); err != nil {
 		return err
+	}
+	if len(w.line) > maxLine {
+		return fmt.Errorf("%s %s: it would take %d bytes in the backup, more than %d", e.Kind, e.Name, len(w.line), maxLine)
 	}
 	w.summary.add(e)
 	return w.write(w.line)
