@@ -2,9 +2,6 @@ package store_test
 
 import (
 	"context"
-	"fmt"
-	"net"
-	"net/url"
 	"testing"
 	"time"
 
@@ -15,6 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/cache"
 	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/embedded/clustertest"
 )
 
 // patience is how long what happens by itself may take on a busy machine.
@@ -23,39 +21,11 @@ const patience = 30 * time.Second
 // startCluster starts a NATS cluster of three servers in this process.
 func startCluster(t *testing.T) (servers []*server.Server) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a cluster takes seconds to choose who leads it; run it without -short")
-	}
-	var (
-		ports  []int
-		routes []*url.URL
-	)
-	for range 3 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		port := l.Addr().(*net.TCPAddr).Port
-		ports, routes = append(ports, port), append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", port)})
-		l.Close() // it made sure that the port is free
-	}
-	for i, port := range ports {
-		s, err := server.NewServer(&server.Options{
-			ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
-			JetStream: true, StoreDir: t.TempDir(), Routes: routes,
-			Cluster: server.ClusterOpts{Name: "c", Host: "127.0.0.1", Port: port},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Start()
-		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-		servers = append(servers, s)
+	for _, o := range clustertest.Options(t) {
+		servers = append(servers, clustertest.Begin(t, o))
 	}
 	for _, s := range servers {
-		if !s.ReadyForConnections(patience) {
-			t.Fatal("a server does not get ready")
-		}
+		clustertest.Ready(t, s)
 	}
 	return servers
 }

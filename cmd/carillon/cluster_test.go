@@ -3,10 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
-	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/logtest"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/store/embedded/clustertest"
 )
 
 // cluster is a NATS cluster of three servers in this process.
@@ -30,28 +28,7 @@ type cluster struct {
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a cluster takes seconds to choose who leads it; run it without -short")
-	}
-	c := &cluster{t: t}
-	var routes []*url.URL
-	for i := range 3 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		port := l.Addr().(*net.TCPAddr).Port
-		l.Close() // it made sure that the port is free
-		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", port)})
-		c.options = append(c.options, &server.Options{
-			ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
-			JetStream: true, StoreDir: t.TempDir(), Cluster: server.ClusterOpts{Name: "c", Host: "127.0.0.1", Port: port},
-		})
-	}
-	for _, o := range c.options {
-		o.Routes = routes
-	}
-	return c
+	return &cluster{t: t, options: clustertest.Options(t)}
 }
 
 // start starts one of the servers, and returns its URL.
@@ -63,15 +40,8 @@ func (c *cluster) start(i int) string {
 // natsServer starts a NATS server in this process, and returns its URL.
 func natsServer(t *testing.T, o *server.Options) string {
 	t.Helper()
-	s, err := server.NewServer(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("the server does not get ready")
-	}
+	s := clustertest.Begin(t, o)
+	clustertest.Ready(t, s)
 	return s.ClientURL()
 }
 

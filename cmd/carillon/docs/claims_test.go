@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -26,14 +27,20 @@ func TestClaims(t *testing.T) {
 	}
 	for i, claim := range claims {
 		claim, _, _ = strings.Cut(claim, "\n\n")
-		found := testNames.FindAllStringSubmatch(claim, -1)
-		if found == nil {
-			t.Errorf("claim %d names no test", i+1)
-		}
-		for _, test := range found {
-			if !declares(t, test[1], test[2]) {
-				t.Errorf("claim %d: there is no %s in %s", i+1, test[2], test[1])
-			}
+		namesTests(t, fmt.Sprintf("claim %d", i+1), claim)
+	}
+}
+
+// namesTests checks that a text names a test, and that each is there.
+func namesTests(t *testing.T, what, text string) {
+	t.Helper()
+	found := testNames.FindAllStringSubmatch(text, -1)
+	if found == nil {
+		t.Errorf("%s names no test", what)
+	}
+	for _, test := range found {
+		if !declares(t, test[1], test[2]) {
+			t.Errorf("%s: there is no %s in %s", what, test[2], test[1])
 		}
 	}
 }
@@ -51,15 +58,7 @@ func TestDisasters(t *testing.T) {
 		t.Errorf("%d rows, and %d items that say what to do", len(rows), len(items))
 	}
 	for i, item := range items {
-		found := testNames.FindAllStringSubmatch(item, -1)
-		if found == nil {
-			t.Errorf("row %d names no test", i+1)
-		}
-		for _, test := range found {
-			if !declares(t, test[1], test[2]) {
-				t.Errorf("row %d: there is no %s in %s", i+1, test[2], test[1])
-			}
-		}
+		namesTests(t, fmt.Sprintf("row %d", i+1), item)
 	}
 }
 

@@ -1,0 +1,71 @@
+// Package clustertest starts NATS clusters within the process of a test.
+package clustertest
+
+import (
+	"net"
+	"net/url"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// patience is how long a server may take to get ready on a busy machine.
+const patience = 30 * time.Second
+
+// Options returns those of the three servers of a cluster, each with a port for its routes and a directory of its own. With
+// -short the test is skipped: a cluster takes seconds to choose who leads it.
+func Options(t *testing.T) []*server.Options {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a cluster takes seconds to choose who leads it; run it without -short")
+	}
+	var (
+		options []*server.Options
+		routes  []*url.URL
+	)
+	for i := range 3 {
+		port := freePort(t)
+		routes = append(routes, &url.URL{Scheme: "nats", Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port))})
+		options = append(options, &server.Options{
+			ServerName: "n" + strconv.Itoa(i), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
+			JetStream: true, StoreDir: t.TempDir(), Cluster: server.ClusterOpts{Name: "c", Host: "127.0.0.1", Port: port},
+		})
+	}
+	for _, o := range options {
+		o.Routes = routes
+	}
+	return options
+}
+
+// Begin starts a server, which ends with the test, and does not wait until it is ready.
+func Begin(t *testing.T, o *server.Options) *server.Server {
+	t.Helper()
+	s, err := server.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	return s
+}
+
+// Ready waits until clients can connect to a server.
+func Ready(t *testing.T, s *server.Server) {
+	t.Helper()
+	if !s.ReadyForConnections(patience) {
+		t.Fatal("a server does not get ready")
+	}
+}
+
+// freePort returns a port that nothing listens at.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
