@@ -129,7 +129,7 @@ type recordsOf func(called int) int
 
 // Of one server, an attempt has one. In a cluster those who made the calls may all live on, apart from each other, and
 // each records what it has done.
-func one(int) int             { return 1 }
+func one(int) int            { return 1 }
 func oneEach(called int) int { return max(1, called) }
 
 // attempts checks the history against the calls: every call has a record, every attempt at most so many, and what ran was
