@@ -116,7 +116,7 @@ func (r *row) judge(t *testing.T, c *cluster, duties []duty, began time.Time, re
 	if r.Repeated > inFlight*len(c.schedulers) {
 		t.Errorf("%d calls were repeated; %d attempts may be in flight", r.Repeated, inFlight*len(c.schedulers))
 	}
-	records.attempts(t, calls)
+	records.attempts(t, calls, oneEach)
 	t.Logf("%+v", *r)
 }
 

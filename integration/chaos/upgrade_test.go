@@ -309,7 +309,7 @@ func (u *upgrade) judge(ctx context.Context, settled time.Time) {
 	if v.duplicates > 0 {
 		t.Errorf("%d calls were repeated", v.duplicates)
 	}
-	records.attempts(t, calls)
+	records.attempts(t, calls, one)
 	report, err := u.crew[0].api.doctor(ctx)
 	if err != nil || len(report.Findings) > 0 {
 		t.Errorf("doctor: %v, findings %v", err, report.Findings)
