@@ -40,9 +40,15 @@ func (c *cluster) start(i int) string {
 // natsServer starts a NATS server in this process, and returns its URL.
 func natsServer(t *testing.T, o *server.Options) string {
 	t.Helper()
+	return startNATS(t, o).ClientURL()
+}
+
+// startNATS starts a NATS server in this process, which ends with the test.
+func startNATS(t *testing.T, o *server.Options) *server.Server {
+	t.Helper()
 	s := clustertest.Begin(t, o)
 	clustertest.Ready(t, s)
-	return s.ClientURL()
+	return s
 }
 
 // aloneServer starts a NATS server with JetStream that no other one belongs to, and returns its URL.

@@ -38,7 +38,7 @@ func (l recordLog) print(r *scheduler.Record) {
 	}
 	attempted := !r.Started.IsZero() && r.Outcome != scheduler.OutcomeFaulted // which tells of an attempt that was logged before
 	add(r.Occurrence != "", slog.String("occurrence", r.Occurrence))
-	add(attempted, slog.Int("attempt", r.Attempt))
+	add(attempted, slog.Int("attempt", r.Try))
 	add(attempted && r.Phase == scheduler.ErrorPhase, slog.Bool("errorAction", true))
 	add(r.Status != 0, slog.Int("status", r.Status))
 	add(attempted, slog.Duration("took", r.Duration.Round(time.Microsecond)))
