@@ -85,6 +85,12 @@ func (s *Store) Recent(
 	if err != nil {
 		return err
 	}
+	return s.walk(ctx, k, heads, f)
+}
+
+// walk calls f for the last records of some outcomes of a job, and for those before
+// them, newest first, until f returns false.
+func (s *Store) walk(ctx context.Context, k scheduler.Key, heads []*scheduler.Record, f func(*scheduler.Record) bool) error {
 	for len(heads) > 0 {
 		i := newest(heads)
 		r := heads[i]

@@ -28,7 +28,8 @@ func TestHistoryInCluster(t *testing.T) {
 	}
 	for _, k := range jobs {
 		n := 0
-		err := st.Recent(t.Context(), k, 0, nil, func(*scheduler.Record) bool { n++; return true })
+		outcomes := []scheduler.Outcome{scheduler.OutcomeFailed, scheduler.OutcomeSkipped} // of the first there is none
+		err := st.Newest(t.Context(), k, outcomes, func(*scheduler.Record) bool { n++; return true })
 		if n != 1 || err != nil {
 			t.Errorf("%s has %d records, %v; want one", k, n, err)
 		}
