@@ -54,6 +54,15 @@ func (s *Store) Now() time.Time {
 	return by
 }
 
+// ClockAhead returns by how much the clock of this machine was ahead of the store's
+// when that was last asked; 0 when they agreed, or it has not told.
+func (s *Store) ClockAhead() time.Duration {
+	if r := s.clock.known.Load(); r != nil {
+		return r.ahead
+	}
+	return 0
+}
+
 // now returns the store's time at a time of this machine, and whether the clock of
 // this machine has made a step since the reading.
 func (r *reading) now(now time.Time) (by time.Time, stepped bool) {

@@ -72,7 +72,7 @@ func (e *elsewhere) sent(now time.Time) {
 		return
 	}
 	e.since.Store(0)
-	e.log.Warn("the NATS server stores nothing; going to another one", "server", e.nc.ConnectedUrlRedacted())
+	e.log.Warn("the NATS server stores nothing; going to another one", "server", e.nc.ConnectedAddr())
 	go func() { _ = e.nc.ForceReconnect() }()
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/profiles"
@@ -37,9 +38,13 @@ func (c configCmd) Run(ctx context.Context, t *terminal.Terminal, line commandLi
 		line = append(line, "--config", c.Check)
 	}
 	_, set, err := line.settings(ctx, t)
-	switch {
-	case err != nil:
+	if err != nil {
 		return reportSettings(t, err)
+	}
+	if exposed := set.Exposed(); len(exposed) > 0 {
+		t.Complain("warning", settings.Exposure+": "+strings.Join(exposed, ", "))
+	}
+	switch {
 	case t.JSON:
 		return t.PrintJSON(terminal.List[settings.Row]{Value: set.Rows()})
 	case c.Check != "":
@@ -70,6 +75,15 @@ func (l commandLine) settings(ctx context.Context, t *terminal.Terminal) (serveC
 		return errors.Join(c.check(), profiles.CheckAddress(ctx, c.Pprof))
 	})
 	return *c, set, err
+}
+
+// refusedSettings tells what is wrong with settings that a start was to have. A file of them is part of the command line
+// then, so the exit code is the same wherever a setting stands, and a service manager knows that another start is of no use.
+func refusedSettings(t *terminal.Terminal, err error) error {
+	if problems, ok := errors.AsType[settings.Problems](err); ok {
+		return terminal.Usage(jobfile.Report(t, problems))
+	}
+	return err
 }
 
 // reportSettings tells what is wrong with settings.

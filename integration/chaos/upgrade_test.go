@@ -284,11 +284,12 @@ func (u *upgrade) judge(ctx context.Context, settled time.Time) {
 			worst = max(worst, c.at.Sub(c.nominal))
 		}
 	}
-	allowed := lateMost + worst + u.still.sum()
+	promised := lateMost + worst + u.still.sum()
+	allowed := promised + crowded()
 	var duties []duty
 	for name, j := range u.jobs {
 		every := time.Duration(j.Recurrence.Interval) * time.Second
-		for at := *j.StartTime; at.Before(settled.Add(calmFor - allowed)); at = at.Add(every) {
+		for at := *j.StartTime; at.Before(settled.Add(calmFor - promised)); at = at.Add(every) {
 			duties = append(duties, due("default/"+name, at, at.Add(allowed)))
 		}
 	}
