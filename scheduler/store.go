@@ -114,6 +114,7 @@ type History interface { //nolint:interfacebloat // all that records need
 	Append(ctx context.Context, r *Record) error
 	Forget(ctx context.Context, k Key) error
 	Recent(ctx context.Context, k Key, before uint64, outcomes []Outcome, f func(*Record) bool) error
+	Newest(ctx context.Context, k Key, outcomes []Outcome, f func(*Record) bool) error // all that are stored, in a cluster too
 	LastRecords(ctx context.Context, keys []Key, outcomes []Outcome, each func(*Record)) error
 	HistorySpan(ctx context.Context) (HistorySpan, error)
 	RecordsSince(ctx context.Context, k Key, since time.Time, f func(*Record) bool) error

@@ -35,12 +35,13 @@ func (s *Store) Append(ctx context.Context, r *scheduler.Record) error {
 
 // recordWindow is for how long the server knows a record that comes again. In a
 // cluster one that was sent to a server which hangs is sent to another one, and comes
-// from the first when that goes on.
+// from the first when that goes on. It is no longer than records are kept, which the
+// server would refuse.
 func (s *Store) recordWindow() time.Duration {
 	if s.replicas == 1 {
 		return time.Second
 	}
-	return 2 * time.Minute
+	return min(2*time.Minute, s.cfg.HistoryAge)
 }
 
 // knowRepeated has the server know records for that long in a history that is there.
@@ -84,6 +85,12 @@ func (s *Store) Recent(
 	if err != nil {
 		return err
 	}
+	return s.walk(ctx, k, heads, f)
+}
+
+// walk calls f for the last records of some outcomes of a job, and for those before
+// them, newest first, until f returns false.
+func (s *Store) walk(ctx context.Context, k scheduler.Key, heads []*scheduler.Record, f func(*scheduler.Record) bool) error {
 	for len(heads) > 0 {
 		i := newest(heads)
 		r := heads[i]

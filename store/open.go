@@ -419,6 +419,7 @@ func (s *Store) stream(ctx context.Context, want jetstream.StreamConfig) (jetstr
 	}
 	if want.MaxAge != 0 && (have.MaxAge != want.MaxAge || bound(have.MaxMsgsPerSubject) != bound(want.MaxMsgsPerSubject)) {
 		have.MaxAge, have.MaxMsgsPerSubject = want.MaxAge, want.MaxMsgsPerSubject
+		have.Duplicates = min(have.Duplicates, want.MaxAge) // more is refused
 		if st, err = s.js.UpdateStream(ctx, have); err != nil {
 			return nil, s.openError("stream "+want.Name, err)
 		}

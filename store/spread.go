@@ -109,7 +109,7 @@ func (s *Store) Spread(ctx context.Context, patience time.Duration) {
 	if patience <= 0 {
 		return
 	}
-	tick := time.NewTicker(patience / spreadLooks)
+	tick := time.NewTicker(max(patience/spreadLooks, time.Millisecond))
 	defer tick.Stop()
 	for {
 		select {
@@ -152,7 +152,7 @@ func (s *Store) spreadOnce(ctx context.Context, patience time.Duration) (again b
 	if err != nil || len(groups) == 0 {
 		return err != nil, err
 	}
-	found := known.next(groups, time.Now().UTC(), patience)
+	found := known.next(groups, s.Now().UTC(), patience)
 	data, err := json.Marshal(known)
 	if err != nil {
 		return true, err

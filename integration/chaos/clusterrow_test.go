@@ -110,13 +110,15 @@ func (r *row) judge(t *testing.T, c *cluster, duties []duty, began time.Time, re
 		}
 	}
 	r.Repeated = repeated(t, calls)
+	most := oneEach
 	if c.fault.strict {
 		repeats(t, calls, func(string) bool { return false })
+		most = one
 	}
 	if r.Repeated > inFlight*len(c.schedulers) {
 		t.Errorf("%d calls were repeated; %d attempts may be in flight", r.Repeated, inFlight*len(c.schedulers))
 	}
-	records.attempts(t, calls, oneEach)
+	records.attempts(t, calls, most)
 	t.Logf("%+v", *r)
 }
 

@@ -10,7 +10,7 @@ import (
 // recorded reports whether a record is among its job's last ones.
 func (e *Executor) recorded(ctx context.Context, r *scheduler.Record) (there bool, err error) {
 	n := 0
-	err = e.cfg.Store.Recent(ctx, r.Job, 0, []scheduler.Outcome{r.Outcome}, func(other *scheduler.Record) bool {
+	err = e.cfg.Store.Newest(ctx, r.Job, []scheduler.Outcome{r.Outcome}, func(other *scheduler.Record) bool {
 		n++
 		there = r.Same(other)
 		return !there && n < scheduler.HistoryDepth

@@ -73,7 +73,7 @@ func (w *Worker) recover(r *run) (next stage, found bool) {
 		return w.retryLater(r, err), true
 	}
 	search := scheduler.NewAttemptSearch(r.key(), r.baton)
-	if err := w.cfg.Store.Recent(w.settles, r.key(), 0, scheduler.SearchedOutcomes, search.Look); err != nil {
+	if err := w.cfg.Store.Newest(w.settles, r.key(), scheduler.SearchedOutcomes, search.Look); err != nil {
 		return w.retryLater(r, err), true
 	}
 	r.faulted = search.Faulted

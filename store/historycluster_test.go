@@ -1,0 +1,42 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// TestHistoryInCluster keeps records for less than the time for which the server knows them, and has it tell an equal
+// record of another job from one that comes again.
+func TestHistoryInCluster(t *testing.T) {
+	t.Parallel()
+	freshTimers() // after those of the bubbles
+	st, nc := openReplicated(t, startCluster(t)[0])
+	at := time.Now().UTC()
+	jobs := []scheduler.Key{{Collection: "c", Job: "a"}, {Collection: "c", Job: "b"}}
+	for range 2 {
+		for _, k := range jobs {
+			r := scheduler.Record{
+				Job: k, Outcome: scheduler.OutcomeSkipped, Reason: scheduler.ReasonDST, Nominal: at, From: at, To: at, Count: 1,
+			}
+			if err := st.Append(t.Context(), &r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, k := range jobs {
+		n := 0
+		outcomes := []scheduler.Outcome{scheduler.OutcomeFailed, scheduler.OutcomeSkipped} // of the first there is none
+		err := st.Newest(t.Context(), k, outcomes, func(*scheduler.Record) bool { n++; return true })
+		if n != 1 || err != nil {
+			t.Errorf("%s has %d records, %v; want one", k, n, err)
+		}
+	}
+	for _, prefix := range []string{"", "brief"} { // one that is there, and one that is not
+		if _, err := store.Open(t.Context(), nc, store.Config{Prefix: prefix, Replicas: 3, HistoryAge: time.Minute}); err != nil {
+			t.Errorf("prefix %q: %v", prefix, err)
+		}
+	}
+}
