@@ -77,6 +77,15 @@ func (l commandLine) settings(ctx context.Context, t *terminal.Terminal) (serveC
 	return *c, set, err
 }
 
+// refusedSettings tells what is wrong with settings that a start was to have. A file of them is part of the command line
+// then, so the exit code is the same wherever a setting stands, and a service manager knows that another start is of no use.
+func refusedSettings(t *terminal.Terminal, err error) error {
+	if problems, ok := errors.AsType[settings.Problems](err); ok {
+		return terminal.Usage(jobfile.Report(t, problems))
+	}
+	return err
+}
+
 // reportSettings tells what is wrong with settings.
 func reportSettings(t *terminal.Terminal, err error) error {
 	if problems, ok := errors.AsType[settings.Problems](err); ok {

@@ -20,13 +20,17 @@ import (
 // installed is a process as a service manager starts it.
 type installed struct {
 	args     []string
-	settings map[string]string
-	starts   time.Duration // how long it may take to get ready
-	stops    time.Duration // how long it may take to end
+	file     string            // the settings, as a text
+	settings map[string]string // as variables
+	starts   time.Duration     // how long it may take to get ready
+	stops    time.Duration     // how long it may take to end
 }
 
-// TestInstalled starts what the service of systemd and the manifests for Kubernetes start, as far as the command line and its
-// variables go, and looks at the patience that they have.
+// settingsFile is where the service and the pods have their settings.
+const settingsFile = "/etc/carillon/serve.yaml"
+
+// TestInstalled starts what the service of systemd and the manifests for Kubernetes start, as far as the command line, the
+// file and the variables go, and looks at the patience that they have. What is a comment in the file is meant, too.
 func TestInstalled(t *testing.T) {
 	for name, of := range map[string]func(*testing.T) installed{"systemd": ofSystemd, "Kubernetes": ofKubernetes} {
 		t.Run(name, func(t *testing.T) {
@@ -38,21 +42,51 @@ func TestInstalled(t *testing.T) {
 				}
 				t.Setenv(name, value)
 			}
-			parser, c := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
-			if _, err := parser.Parse(is.args); err != nil {
-				t.Fatalf("%q: %v", is.args, err)
-			}
-			if err := c.Serve.check(); err != nil {
-				t.Error(err)
-			}
-			if is.starts <= c.Serve.Wait {
-				t.Errorf("a start may take %s, and waits %s for NATS", is.starts, c.Serve.Wait)
-			}
-			if is.stops <= c.Serve.Grace {
-				t.Errorf("a stop may take %s, and waits %s for attempts", is.stops, c.Serve.Grace)
+			for what, text := range map[string]string{"as it is": is.file, "with its comments": is.whole(t)} {
+				c, err := is.read(t, text)
+				if err != nil {
+					t.Fatalf("%q, %s: %v\n%s", is.args, what, err, text)
+				}
+				if is.starts <= c.Wait {
+					t.Errorf("a start may take %s, and waits %s for NATS", is.starts, c.Wait)
+				}
+				if is.stops <= c.Grace {
+					t.Errorf("a stop may take %s, and waits %s for attempts", is.stops, c.Grace)
+				}
 			}
 		})
 	}
+}
+
+// read is what the process would be set to by this text. Files that it names are there.
+func (is installed) read(t *testing.T, text string) (serveCmd, error) {
+	t.Helper()
+	for _, path := range regexp.MustCompile(`: (/\S+)`).FindAllStringSubmatch(text, -1) {
+		text = strings.ReplaceAll(text, path[1], someFile(t, filepath.Base(path[1])))
+	}
+	file := filepath.Join(t.TempDir(), "serve.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := slices.Clone(is.args)
+	at := slices.Index(args, settingsFile)
+	if at < 0 {
+		t.Fatalf("%q does not name %s", args, settingsFile)
+	}
+	args[at] = file
+	c, _, err := commandLine(args).settings(t.Context(), &terminal.Terminal{Out: io.Discard, Err: io.Discard, Lookup: os.LookupEnv})
+	return c, err
+}
+
+// whole is the file with each setting that is a comment.
+func (is installed) whole(t *testing.T) string {
+	t.Helper()
+	// What is no setting there is the schema, for editors.
+	comments := regexp.MustCompile(`(?m)^# ([a-z-]+: [^$])`)
+	if !comments.MatchString(is.file) {
+		t.Errorf("no setting is a comment in\n%s", is.file)
+	}
+	return comments.ReplaceAllString(is.file, "$1")
 }
 
 // variables are those of serve.
@@ -69,7 +103,7 @@ func variables() []string {
 	return found
 }
 
-// ofSystemd reads the unit, its settings, also those that are comments, and what credentials add.
+// ofSystemd reads the unit, its settings, and what credentials add.
 func ofSystemd(t *testing.T) installed {
 	unit := read(t, "examples/systemd/carillon.service")
 	value := func(key string) string {
@@ -80,11 +114,10 @@ func ofSystemd(t *testing.T) installed {
 		}
 		return m[1]
 	}
-	is := installed{args: strings.Fields(value("ExecStart"))[1:], settings: map[string]string{}}
-	is.starts, is.stops = seconds(t, value("TimeoutStartSec")), seconds(t, value("TimeoutStopSec"))
-	for _, m := range regexp.MustCompile(`(?m)^#?(CARILLON_\w+)=(.*)$`).FindAllStringSubmatch(read(t, "examples/systemd/carillon.env"), -1) {
-		is.settings[m[1]] = m[2]
+	is := installed{
+		args: strings.Fields(value("ExecStart"))[1:], file: read(t, "examples/serve/serve.yaml"), settings: map[string]string{},
 	}
+	is.starts, is.stops = seconds(t, value("TimeoutStartSec")), seconds(t, value("TimeoutStopSec"))
 	credentials := read(t, "examples/systemd/credentials.conf")
 	for _, m := range regexp.MustCompile(`(?m)^Environment=(CARILLON_\w+)=%d/(.+)$`).FindAllStringSubmatch(credentials, -1) {
 		if !strings.Contains(credentials, "\nLoadCredential="+m[2]+":/") {
@@ -92,8 +125,8 @@ func ofSystemd(t *testing.T) installed {
 		}
 		is.settings[m[1]] = someFile(t, m[2])
 	}
-	if len(is.settings) < 8 {
-		t.Errorf("only these settings were found: %v", slices.Sorted(maps.Keys(is.settings)))
+	if len(is.settings) != 2 {
+		t.Errorf("these settings were found, not two: %v", slices.Sorted(maps.Keys(is.settings)))
 	}
 	return is
 }
@@ -127,21 +160,14 @@ type deployment struct {
 	} `yaml:"spec"`
 }
 
-// ofKubernetes reads the container, its environment, and the settings that it takes in.
+// ofKubernetes reads the container, its environment, and the settings, which have to be mounted where it looks for them.
 func ofKubernetes(t *testing.T) installed {
 	var scheduler deployment
 	manifest(t, "scheduler.yaml", &scheduler)
-	var settings struct {
-		Data map[string]string `yaml:"data"`
-	}
-	manifest(t, "settings.yaml", &settings)
 	pod := scheduler.Spec.Template.Spec
 	container := pod.Containers[0]
-	is := installed{args: container.Args, settings: maps.Clone(settings.Data)}
+	is := installed{args: container.Args, file: read(t, "examples/kubernetes/serve.yaml"), settings: map[string]string{}}
 	for _, v := range container.Env {
-		if strings.HasPrefix(v.Value, "/") {
-			v.Value = someFile(t, filepath.Base(v.Value))
-		}
 		is.settings[v.Name] = v.Value
 	}
 	is.starts = time.Duration(container.StartupProbe.Period*container.StartupProbe.Failure) * time.Second

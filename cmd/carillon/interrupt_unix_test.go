@@ -110,7 +110,7 @@ func TestServiceManager(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer told.Close()
+	defer func() { _ = told.Close() }()
 	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+socket)
 	p := startCommand(t, cmd)
 	hears := func(want string) {

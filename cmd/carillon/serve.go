@@ -124,7 +124,7 @@ func (c serveCmd) Run(ctx context.Context, t *terminal.Terminal, line commandLin
 	seen := settings.Look(c.Config)
 	c, set, err := line.settings(ctx, t)
 	if err != nil {
-		return reportSettings(t, err)
+		return refusedSettings(t, err)
 	}
 	if t.JSON {
 		c.LogFormat = "json"

@@ -286,7 +286,7 @@ func runJSON(t *testing.T, args []string) map[string]map[string]float64 {
 // TestUsage checks what wrong command lines, and -h, are answered with.
 func TestUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                                              "must be one of herd, deliver, steady, hold, register, kill, api, search, history, profile, next",
+		"":                                              "must be one of herd, deliver, steady, hold, register, kill, api, search, history, backup, profile, next",
 		"-scenario heard":                               "must be one of",
 		"-scenario herd -n -1":                          "-n -1: must be positive",
 		"-scenario herd -conn udp x":                    `unexpected argument "x"`,

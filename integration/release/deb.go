@@ -17,7 +17,7 @@ import (
 )
 
 // settings is the file of the package that its users change, and that an upgrade leaves as it is.
-const settings = "/etc/carillon/carillon.env"
+const settings = "/etc/carillon/serve.yaml"
 
 // deb is the package for Debian and what is made of it. It starts nothing: where NATS is, nobody has said yet.
 func (r *release) deb(b built) ([]byte, error) {
@@ -74,7 +74,7 @@ func (r *release) debianTree(b built) (map[string]file, error) {
 	}
 	placed := map[string]string{
 		"examples/systemd/carillon.service":    "/usr/lib/systemd/system/carillon.service",
-		"examples/systemd/carillon.env":        settings,
+		"examples/serve/serve.yaml":            settings,
 		"integration/release/debian/copyright": doc + "copyright",
 		"integration/release/debian/overrides": "/usr/share/lintian/overrides/carillon",
 	}

@@ -30,7 +30,7 @@ func TestDebianContents(t *testing.T) {
 	}
 	for _, want := range []string{
 		"-rwxr-xr-x root/root .* ./usr/bin/carillon", "-rw-r--r-- root/root .* ./usr/lib/systemd/system/carillon.service",
-		"-rw-r--r-- root/root .* ./etc/carillon/carillon.env", "-rw-r--r-- root/root .* ./usr/share/man/man1/carillon.1.gz",
+		"-rw-r--r-- root/root .* ./etc/carillon/serve.yaml", "-rw-r--r-- root/root .* ./usr/share/man/man1/carillon.1.gz",
 		".* ./usr/share/bash-completion/completions/carillon", ".* ./usr/share/zsh/vendor-completions/_carillon",
 		".* ./usr/share/fish/vendor_completions.d/carillon.fish", ".* ./usr/share/doc/carillon/examples/systemd/credentials.conf",
 	} {
@@ -85,7 +85,7 @@ func TestDebianLife(t *testing.T) {
 		t.Errorf("the service is to start by itself: %q", left)
 	}
 	set := filepath.Join(root, settings)
-	const own = "CARILLON_NATS_URL=nats://nats.example:4222\n"
+	const own = "nats-url: [nats://nats.example:4222]\n"
 	if err := os.WriteFile(set, []byte(own), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,6 @@ const manifests = "../../examples/kubernetes"
 // kinds are the types of Kubernetes that the manifests have, as its API defines them.
 var kinds = map[string]func() any{
 	"v1 Namespace":                            func() any { return &core.Namespace{} },
-	"v1 ConfigMap":                            func() any { return &core.ConfigMap{} },
 	"v1 Service":                              func() any { return &core.Service{} },
 	"v1 ServiceAccount":                       func() any { return &core.ServiceAccount{} },
 	"apps/v1 Deployment":                      func() any { return &apps.Deployment{} },
@@ -44,7 +43,7 @@ func objects(t *testing.T) map[string]any {
 	}
 	found := map[string]any{}
 	for _, file := range files {
-		if name := filepath.Base(file); name == "kustomization.yaml" || name == "nats-values.yaml" {
+		if name := filepath.Base(file); slices.Contains([]string{"kustomization.yaml", "nats-values.yaml", "serve.yaml"}, name) {
 			continue // of other programs
 		}
 		text, err := os.ReadFile(file)
@@ -173,8 +172,34 @@ func TestSelectors(t *testing.T) {
 	if got, want := pod.Spec.ServiceAccountName, found["v1 ServiceAccount"].(*core.ServiceAccount).Name; got != want {
 		t.Errorf("the pods are %q, and there is %q", got, want)
 	}
-	if got, want := pod.Spec.Containers[0].EnvFrom[0].ConfigMapRef.Name, found["v1 ConfigMap"].(*core.ConfigMap).Name; got != want {
-		t.Errorf("the settings are %q, and there is %q", got, want)
+}
+
+// TestSettings follows the settings from their file into the pods.
+func TestSettings(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(manifests, "kustomization.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var of struct {
+		Generators []struct {
+			Name  string   `json:"name"`
+			Files []string `json:"files"`
+		} `json:"configMapGenerator"`
+	}
+	if err := yaml.Unmarshal(text, &of); err != nil || len(of.Generators) != 1 || len(of.Generators[0].Files) != 1 {
+		t.Fatalf("the kustomization makes no ConfigMap of one file: %+v, %v", of, err)
+	}
+	settings := of.Generators[0]
+	pod := objects(t)["apps/v1 Deployment"].(*apps.Deployment).Spec.Template.Spec
+	volume, mount := pod.Volumes[0], pod.Containers[0].VolumeMounts[0]
+	if volume.ConfigMap == nil || volume.ConfigMap.Name != settings.Name {
+		t.Errorf("the pods have %v, and there is %q", volume.ConfigMap, settings.Name)
+	}
+	if mount.Name != volume.Name || mount.SubPath != "" {
+		t.Errorf("the settings are not mounted as a folder, so that changes arrive: %v", mount)
+	}
+	if path := mount.MountPath + "/" + settings.Files[0]; !slices.Contains(pod.Containers[0].Args, path) {
+		t.Errorf("the pods do not read %s: %q", path, pod.Containers[0].Args)
 	}
 }
 
@@ -188,13 +213,21 @@ func TestKustomize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := 0
+	seen, settings := 0, false
+	kinds["v1 ConfigMap"] = func() any { return &core.ConfigMap{} }
+	defer delete(kinds, "v1 ConfigMap") // which is made
 	for document := range strings.SplitSeq(out, "\n---\n") {
-		kind, _, err := decode([]byte(document))
+		kind, object, err := decode([]byte(document))
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
+		if made, ok := object.(*core.ConfigMap); ok {
+			settings = made.Name == "carillon" && made.Data["serve.yaml"] != ""
+		}
 		seen++
+	}
+	if !settings {
+		t.Error("there is no ConfigMap with the settings")
 	}
 	if want := len(kinds) - 1; seen != want { // without the ServiceMonitor, which not every cluster knows
 		t.Errorf("there are %d objects, want %d", seen, want)

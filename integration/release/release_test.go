@@ -199,6 +199,7 @@ func TestArchive(t *testing.T) {
 		"examples/jobs":          "",
 		"examples/compose":       "",
 		"examples/kubernetes":    "",
+		"examples/serve":         "",
 		"examples/systemd":       "",
 		"examples/observability": "",
 	} {

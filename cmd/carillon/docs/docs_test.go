@@ -2,6 +2,8 @@ package docs_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -66,5 +68,30 @@ func TestFind(t *testing.T) {
 		if !ok || !slices.Equal(missing.Near, want) {
 			t.Errorf("%q: got %q, %v, want %q", name, p.Name, missing, want)
 		}
+	}
+}
+
+// TestImages holds the images that the pages name to the versions that docker-compose.yml and the Dockerfile have.
+func TestImages(t *testing.T) {
+	var pinned string
+	for _, file := range []string{"docker-compose.yml", "cmd/carillon/Dockerfile"} {
+		text, err := os.ReadFile(filepath.Join("../../..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pinned += string(text)
+	}
+	image := regexp.MustCompile(`\b(jaegertracing/jaeger|prom/prometheus|grafana/grafana|nats):v?\d[\w.-]*`)
+	found := 0
+	for _, page := range docs.Pages() {
+		for _, name := range image.FindAllString(page.Text, -1) {
+			found++
+			if !strings.Contains(pinned, " "+name+"\n") {
+				t.Errorf("%s: %s is not the image of docker-compose.yml", page.Name, name)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no page names an image")
 	}
 }
