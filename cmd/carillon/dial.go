@@ -42,7 +42,7 @@ func (f natsConn) dial(ctx context.Context, s startup, link *node.Link) (nc *nat
 		if startsLater(failed) && !errors.Is(failed, nats.ErrNoServers) {
 			failed = f.identified(ctx, failed)
 		}
-		return f.explain(failed)
+		return f.explain(failed, s)
 	}, startsLater)
 	return nc, err
 }
@@ -68,8 +68,11 @@ func startsLater(err error) bool {
 }
 
 // explain adds what to do about a connection that was refused.
-func (f natsConn) explain(err error) error {
-	hint := "name the server with --nats-url or CARILLON_NATS_URL; --nats-wait says how long to wait for one that is still starting"
+func (f natsConn) explain(err error, s startup) error {
+	hint := "name the server with --nats-url or CARILLON_NATS_URL"
+	if s.say != nil {
+		hint += "; --nats-wait says how long to wait for one that is still starting"
+	}
 	if _, ok := errors.AsType[*notNATSError](err); ok {
 		hint = "name the port on which NATS takes clients with --nats-url, 4222 mostly; its port 8222 is for monitoring"
 	}

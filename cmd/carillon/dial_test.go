@@ -29,7 +29,7 @@ func TestStartsLater(t *testing.T) {
 		"wrong certificate":     {&tls.CertificateVerificationError{Err: errors.New("unknown authority")}, false},
 		"certificate not taken": {&net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}, false},
 	} {
-		if got := startsLater(natsConn{URL: "nats://n1"}.explain(test.err)); got != test.want {
+		if got := startsLater(natsConn{URL: "nats://n1"}.explain(test.err, startup{})); got != test.want {
 			t.Errorf("%s: got %v", name, got)
 		}
 	}

@@ -185,8 +185,11 @@ func TestHostileFile(t *testing.T) {
 			header + `{"job":"a/b","data":{},"batons":[{"detached":">","body":{"nominal":"2000-01-02T03:04:05Z","oneOff":true}}]}` + "\n",
 			"not by its instant",
 		},
-		"a long line":  {header + `{"collection":"a","data":{"x":"` + strings.Repeat("x", 17<<20) + `"}}` + "\n", "longer than"},
-		"a long value": {header + `{"collection":"a","data":{"x":"` + strings.Repeat("x", 1<<20) + `"}}` + "\n", "its data are of"},
+		"records of nothing": {header + `{"job":"a/b","data":{},"records":[` + strings.Repeat("{},", 5_000_000) + "{}]}\n", "more than 100 batons"},
+		"no list":            {header + `{"job":"a/b","data":{},"batons":{}}` + "\n", "something else than a list"},
+		"a long end":         {header + `{"end":{"keys":[` + strings.Repeat(`"",`, 1_000_000) + `""]}}` + "\n", "its end has"},
+		"a long line":        {header + `{"collection":"a","data":{"x":"` + strings.Repeat("x", 17<<20) + `"}}` + "\n", "longer than"},
+		"a long value":       {header + `{"collection":"a","data":{"x":"` + strings.Repeat("x", 1<<20) + `"}}` + "\n", "its data are of"},
 	} {
 		_, _, err := read(pack(t, test.text))
 		if err == nil || !strings.Contains(err.Error(), test.want) {

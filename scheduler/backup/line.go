@@ -17,11 +17,11 @@ type line struct {
 	Token      string `json:"token"`
 	Job        string `json:"job"`
 
-	Data    json.RawMessage   `json:"data"`
-	Raw     []byte            `json:"raw"`
-	Batons  []batonLine       `json:"batons"`
-	Records []json.RawMessage `json:"records"`
-	End     *end              `json:"end"`
+	Data    json.RawMessage `json:"data"`
+	Raw     []byte          `json:"raw"`
+	Batons  json.RawMessage `json:"batons"`
+	Records json.RawMessage `json:"records"`
+	End     json.RawMessage `json:"end"`
 }
 
 type batonLine struct {
@@ -108,7 +108,8 @@ func readLine(text []byte) (*Entry, *end, error) {
 		}
 	}
 	if l.End != nil && kinds == 0 && l.Data == nil && l.Raw == nil && l.Batons == nil && l.Records == nil {
-		return nil, l.End, nil
+		last, err := readEnd(l.End)
+		return nil, last, err
 	}
 	if l.End != nil || kinds != 1 || (l.Data == nil) == (l.Raw == nil) {
 		return nil, nil, errors.New("it is neither an entry nor the end")
@@ -127,20 +128,76 @@ func readLine(text []byte) (*Entry, *end, error) {
 
 // read reads what of a job is beside its definition.
 func (e *Entry) read(l *line) error {
-	for _, b := range l.Batons {
+	err := each(l.Batons, maxBatons, func(data json.RawMessage) error {
+		var b batonLine
+		if err := strictly(data, &b); err != nil {
+			return err
+		}
 		baton, err := scheduler.DecodeBaton(b.Body)
-		if err != nil {
-			return fmt.Errorf("job %s: %w", e.Name, err)
-		}
 		e.Batons = append(e.Batons, Baton{baton, b.Detached, b.Running})
+		return err
+	})
+	if err == nil {
+		err = each(l.Records, maxRecords, func(data json.RawMessage) error {
+			r, err := scheduler.DecodeRecord(data)
+			if err == nil {
+				r.Job = e.Key()
+				e.Records = append(e.Records, r)
+			}
+			return err
+		})
 	}
-	for _, data := range l.Records {
-		r, err := scheduler.DecodeRecord(data)
-		if err != nil {
-			return fmt.Errorf("job %s: %w", e.Name, err)
-		}
-		r.Job = e.Key()
-		e.Records = append(e.Records, r)
+	if err != nil {
+		return fmt.Errorf("job %s: %w", e.Name, err)
 	}
 	return nil
+}
+
+// Most of what is beside a definition. A line has room for millions of things that say nothing, each of which takes a
+// thousand bytes once it is read.
+const (
+	maxBatons  = 100_000
+	maxRecords = 100     // there is one of each outcome
+	maxElement = 1 << 20 // bytes; what NATS takes as one message
+)
+
+// each calls f with the elements of a list, one after the other; nothing is no list.
+func each(list json.RawMessage, most int, f func(json.RawMessage) error) error {
+	if list == nil {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(list))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('[') {
+		return errors.New("it has something else than a list")
+	}
+	for n := 1; d.More(); n++ {
+		var element json.RawMessage
+		err := d.Decode(&element)
+		switch {
+		case err != nil:
+			return err
+		case n > most || len(element) > maxElement:
+			return fmt.Errorf("it has more than %d batons or records, or longer ones than %d bytes", most, maxElement)
+		}
+		if err := f(element); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readEnd reads the last line's only member.
+func readEnd(data json.RawMessage) (*end, error) {
+	if len(data) > firstLine {
+		return nil, fmt.Errorf("its end has %d bytes", len(data))
+	}
+	var last end
+	return &last, strictly(data, &last)
+}
+
+// strictly reads an object with no other members than there are.
+func strictly(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
 }

@@ -74,6 +74,9 @@ func (w *Writer) writeEntry(e *Entry) (err error) {
 	if len(w.line) > maxLine {
 		return fmt.Errorf("%s %s: it would take %d bytes in the backup, more than %d", e.Kind, e.Name, len(w.line), maxLine)
 	}
+	if len(e.Batons) > maxBatons || len(e.Records) > maxRecords {
+		return fmt.Errorf("%s %s: it has %d batons and %d records, more than a backup takes", e.Kind, e.Name, len(e.Batons), len(e.Records))
+	}
 	w.summary.add(e)
 	return w.write(w.line)
 }

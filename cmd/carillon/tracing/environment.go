@@ -2,6 +2,7 @@ package tracing
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -70,7 +71,8 @@ func read(get func(string) string) (environment, error) {
 	if e.exporter != exportOTLP && e.exporter != exportConsole {
 		return e, fmt.Errorf("%s: %q is not one of otlp, console, none", varExporter, e.exporter)
 	}
-	if err := checkSampler(text(varSampler), text(varSamplerArg)); err != nil || e.exporter == exportConsole {
+	err := errors.Join(checkSampler(text(varSampler), text(varSamplerArg)), checkNumbers(text))
+	if err != nil || e.exporter == exportConsole {
 		return e, err
 	}
 	if e.protocol != protocolHTTP && e.protocol != protocolGRPC {
@@ -102,6 +104,30 @@ func checkSampler(name, arg string) error {
 	}
 	if ratio, err := strconv.ParseFloat(arg, 64); err != nil || !(ratio >= 0 && ratio <= 1) {
 		return fmt.Errorf("%s: %q is not a number from 0 to 1", varSamplerArg, arg)
+	}
+	return nil
+}
+
+// numbers are the variables of the queue of spans, with the most that can be meant: of
+// how many spans there is room for, and of milliseconds.
+var numbers = []struct {
+	name string
+	most int
+}{
+	{"OTEL_BSP_MAX_QUEUE_SIZE", 1_000_000},
+	{"OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 1_000_000},
+	{"OTEL_BSP_SCHEDULE_DELAY", 86_400_000},
+	{"OTEL_BSP_EXPORT_TIMEOUT", 86_400_000},
+}
+
+// checkNumbers makes sure that the SDK can take the numbers: it makes the queue as long
+// as it is told.
+func checkNumbers(text func(string) string) error {
+	for _, v := range numbers {
+		value := text(v.name)
+		if n, err := strconv.Atoi(value); value != "" && (err != nil || n < 1 || n > v.most) {
+			return fmt.Errorf("%s: %q is not a whole number from 1 to %d", v.name, value, v.most)
+		}
 	}
 	return nil
 }
