@@ -10,10 +10,12 @@
 //
 //	waiting ──── due ───▶ running ──── run, record, publish next, ack ───▶ waiting
 //
-// There is no leader, no lock and no polling. The clock is the stream leader's,
-// so skew between replicas does not matter. The job's counters and its place in
-// the schedule ride in the baton; a definition is read once and then kept until
-// it is edited. In the steady state firing a job reads nothing and writes two
+// There is no leader, no lock and no polling. The clock is that of the NATS server
+// that leads the streams ([Store.Now]), so skew between replicas does not matter: it
+// fires a baton half a second early ([Job.ArmAt]), and five seconds sooner in a
+// cluster ([Store.Ahead]), and a worker holds it until the instant by that clock.
+// The job's counters and its place in the schedule ride in the baton; a definition
+// is read once and then kept until it is edited. In the steady state firing a job reads nothing and writes two
 // messages: the history record and the next baton.
 //
 // # The life of a run

@@ -43,6 +43,7 @@ type RecordForm struct {
 	Count      int       `json:"count,omitempty"`      // how many there were
 	GivenUp    time.Time `json:"faultedTime,omitzero"` // of faulted: when the occurrence was given up, its errorAction included
 	UID        string    `json:"uid,omitempty"`        // tells the job from an earlier one of its name
+	Trace      string    `json:"traceId,omitempty"`    // of the occurrence's trace, also where the sampler did not keep it; "": none
 }
 
 // Form returns the record as users see it.
@@ -54,6 +55,7 @@ func (r *Record) Form() RecordForm {
 		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, ActionPath: r.Path, Target: r.Target,
 		StatusCode: r.Status, Final: r.Final,
 		RetryAfter: Seconds(r.RetryAfter), Response: r.Response, Manual: r.Kind.IsManual(), Reason: r.Reason, Count: r.Count, UID: r.UID,
+		Trace: r.Trace.ID(),
 	}
 	if r.Resubmits != nil {
 		f.Resubmits = r.Resubmits.of(r.Occurrence)

@@ -62,6 +62,7 @@ func (f *RecordForm) writeForm(w *plainjson.Writer) {
 	w.OptInt("count", f.Count)
 	w.OptTime("faultedTime", f.GivenUp)
 	w.OptText("uid", f.UID)
+	w.OptText("traceId", f.Trace)
 }
 
 func (f *RecordForm) readForm(r *plainjson.Reader) {
@@ -95,6 +96,7 @@ func (f *RecordForm) readForm(r *plainjson.Reader) {
 	r.Int("count", &f.Count)
 	r.Time("faultedTime", &f.GivenUp)
 	r.Text("uid", &f.UID)
+	r.Text("traceId", &f.Trace)
 }
 
 // write writes the member engine, if there is anything in it.

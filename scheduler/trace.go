@@ -1,6 +1,10 @@
 package scheduler
 
-import "github.com/carillon-sched/carillon/scheduler/internal/plainjson"
+import (
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler/internal/plainjson"
+)
 
 // TraceContext is where a trace has come to, as W3C's Trace Context writes it.
 // These are texts here: package tracing reads and writes them.
@@ -26,6 +30,15 @@ func (t *BatonTrace) Context() TraceContext {
 		return TraceContext{}
 	}
 	return t.TraceContext
+}
+
+// ID is the id of the trace, 32 hexadecimal digits; "" for none.
+func (t *BatonTrace) ID() string {
+	parts := strings.Split(t.Context().Parent, "-") // version, trace, span, flags
+	if len(parts) < 4 || len(parts[1]) != 32 {
+		return ""
+	}
+	return parts[1]
 }
 
 // write writes the member trace, if there is one.

@@ -31,6 +31,7 @@ type reading struct {
 // The bounds of a reading.
 const (
 	clockTimeout = 2 * time.Second
+	clockPause   = 100 * time.Millisecond // after one that came to nothing; without connection it fails at once
 	clockStep    = 100 * time.Millisecond // a difference that is no adjustment of this machine's clock
 )
 
@@ -45,10 +46,21 @@ func (s *Store) Now() time.Time {
 	if stepped && s.clock.asking.TryLock() {
 		go func() {
 			defer s.clock.asking.Unlock()
-			s.readClock(context.Background())
+			if !s.readClock(context.Background()) {
+				<-time.After(clockPause)
+			}
 		}()
 	}
 	return by
+}
+
+// ClockAhead returns by how much the clock of this machine was ahead of the store's
+// when that was last asked; 0 when they agreed, or it has not told.
+func (s *Store) ClockAhead() time.Duration {
+	if r := s.clock.known.Load(); r != nil {
+		return r.ahead
+	}
+	return 0
 }
 
 // now returns the store's time at a time of this machine, and whether the clock of
@@ -64,12 +76,15 @@ func (r *reading) now(now time.Time) (by time.Time, stepped bool) {
 }
 
 // aheadOf returns by how much this machine's clock is ahead of one that showed ts
-// between two times of this machine. It is none when it may be none, and else as
-// much as it may be: nothing is to be early.
-func aheadOf(asked, answered, ts time.Time) time.Duration {
+// between two times of this machine. It is what it was as long as it may be that,
+// since an answer that comes late tells little, else none when it may be none, and
+// else as much as it may be: nothing is to be early.
+func aheadOf(asked, answered, ts time.Time, was time.Duration) time.Duration {
 	least, most := asked.Sub(ts), answered.Sub(ts)
-	if least <= 0 && most >= 0 {
-		return 0
+	for _, ahead := range []time.Duration{was, 0} {
+		if least <= ahead && ahead <= most {
+			return ahead
+		}
 	}
 	return most
 }
@@ -82,26 +97,36 @@ func (s *Store) askClock(ctx context.Context) {
 	}
 }
 
-// readClock asks the leader of the first lane for its clock. Without an answer that
-// goes on which was known before.
-func (s *Store) readClock(ctx context.Context) {
+// readClock asks the leader of the first lane for its clock, and reports whether it
+// is known. Without an answer that goes on which was known before.
+func (s *Store) readClock(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, clockTimeout)
 	defer cancel()
 	asked := time.Now()
 	m, err := s.nc.RequestWithContext(ctx, "$JS.API.STREAM.INFO."+s.cfg.stream(timersStream(0)), nil)
 	answered := time.Now()
 	if err != nil {
-		return
+		return false
 	}
 	ts, ok := clockOf(m)
 	if !ok {
-		return
+		return false
 	}
-	r := &reading{at: answered, ahead: aheadOf(answered.Round(0).Add(-answered.Sub(asked)), answered.Round(0), ts)}
-	was := s.clock.known.Swap(r)
+	if _, stepped := (&reading{at: asked}).now(answered); stepped {
+		return false // ts may be of before it, or after
+	}
+	was, before := s.clock.known.Load(), time.Duration(0) // none as long as it may be none
+	if was != nil {
+		if _, stepped := was.now(answered); !stepped {
+			before = was.ahead
+		}
+	}
+	r := &reading{at: answered, ahead: aheadOf(asked.Round(0), answered.Round(0), ts, before)}
+	s.clock.known.Store(r)
 	if r.ahead.Abs() >= clockStep && (was == nil || (was.ahead-r.ahead).Abs() >= clockStep) {
 		s.cfg.Logger.Warn("the clock of this machine is not that of the NATS server, which counts", "ahead", r.ahead.String())
 	}
+	return true
 }
 
 // clockOf reads the time that an answer about a stream carries.

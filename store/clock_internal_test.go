@@ -10,15 +10,18 @@ func TestAheadOf(t *testing.T) {
 	tests := []struct {
 		name            string
 		asked, answered time.Duration // from ts on, by this machine
-		want            time.Duration
+		was, want       time.Duration
 	}{
-		{"as far as can be told the same", -time.Millisecond, time.Millisecond, 0},
-		{"a slow answer", -time.Second, 0, 0},
-		{"ahead", 30 * time.Second, 30*time.Second + time.Millisecond, 30*time.Second + time.Millisecond},
-		{"behind", -30*time.Second - time.Millisecond, -30 * time.Second, -30 * time.Second},
+		{"as far as can be told the same", -time.Millisecond, time.Millisecond, 0, 0},
+		{"a slow answer", -time.Second, 0, 0, 0},
+		{"ahead", 30 * time.Second, 30*time.Second + time.Millisecond, 0, 30*time.Second + time.Millisecond},
+		{"behind", -30*time.Second - time.Millisecond, -30 * time.Second, 0, -30 * time.Second},
+		{"ahead, and a slow answer that tells nothing", -time.Second, 1900 * time.Millisecond, time.Second, time.Second},
+		{"ahead by a little, again and again", time.Millisecond, 5 * time.Millisecond, 4 * time.Millisecond, 4 * time.Millisecond},
+		{"not ahead any more", -time.Millisecond, time.Millisecond, time.Second, 0},
 	}
 	for _, test := range tests {
-		if got := aheadOf(ts.Add(test.asked), ts.Add(test.answered), ts); got != test.want {
+		if got := aheadOf(ts.Add(test.asked), ts.Add(test.answered), ts, test.was); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}

@@ -17,6 +17,11 @@ const (
 	leaveAfter = 12 * time.Second // the same, while others are heard: leaders are chosen in nine seconds
 	heardFor   = 2 * time.Second  // four of their words
 	stayFor    = 10 * time.Second // on the next server at least
+
+	// What is not sent again within that is not repeated, so that its answer tells
+	// nothing by not coming. It is more than the patience for an answer and the
+	// longest pause before a repetition.
+	repeated = 15 * time.Second
 )
 
 // elsewhere has a process leave a NATS server that stores nothing.
@@ -27,15 +32,24 @@ type elsewhere struct {
 	// All in Unix nanoseconds; 0: never, or not now.
 	since atomic.Int64 // when the first message was sent that no answer followed
 	heard atomic.Int64 // when another process has said that it holds something
+	last  atomic.Int64 // when one was sent last
 	left  atomic.Int64 // when a server was left last
 }
 
-// answered notes that a stream has answered.
-func (e *elsewhere) answered() {
+// answered notes that a stream has answered. Others who are silent all the same are
+// gone: it is not this process that is cut off.
+func (e *elsewhere) answered(now time.Time) {
 	if e.since.Load() != 0 {
 		e.since.Store(0)
 	}
+	if heard := e.heard.Load(); heard != 0 && now.Sub(time.Unix(0, heard)) >= heardFor {
+		e.heard.CompareAndSwap(heard, 0) // unless one is heard just now
+	}
 }
+
+// reconnected notes that there is another connection: what is not answered was sent
+// on the one before.
+func (e *elsewhere) reconnected() { e.since.Store(0) }
 
 // hears notes whether another process has said that it holds something, or none.
 func (e *elsewhere) hears(now time.Time, holds bool) {
@@ -48,9 +62,9 @@ func (e *elsewhere) hears(now time.Time, holds bool) {
 
 // sent notes that a message is sent, or that one was not answered.
 func (e *elsewhere) sent(now time.Time) {
-	since := e.since.Load()
-	if since == 0 {
-		e.since.CompareAndSwap(0, now.UnixNano())
+	since, last := e.since.Load(), e.last.Swap(now.UnixNano())
+	if since == 0 || now.Sub(time.Unix(0, last)) >= repeated {
+		e.since.CompareAndSwap(since, now.UnixNano())
 		return
 	}
 	left := e.left.Load()
@@ -58,7 +72,7 @@ func (e *elsewhere) sent(now time.Time) {
 		return
 	}
 	e.since.Store(0)
-	e.log.Warn("the NATS server stores nothing; going to another one", "server", e.nc.ConnectedUrlRedacted())
+	e.log.Warn("the NATS server stores nothing; going to another one", "server", e.nc.ConnectedAddr())
 	go func() { _ = e.nc.ForceReconnect() }()
 }
 
@@ -77,7 +91,11 @@ func (e *elsewhere) silence(now time.Time) (s silence) {
 		}
 		return 0
 	}
-	return silence{unanswered: ago(&e.since), others: ago(&e.heard), here: now.Sub(time.Unix(0, e.left.Load()))}
+	s = silence{unanswered: ago(&e.since), others: ago(&e.heard), here: now.Sub(time.Unix(0, e.left.Load()))}
+	if ago(&e.last) >= repeated {
+		s.unanswered = 0
+	}
+	return s
 }
 
 // silence is for how long a process has heard nothing.

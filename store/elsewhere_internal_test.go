@@ -25,3 +25,34 @@ func TestLeavesServer(t *testing.T) {
 		}
 	}
 }
+
+// TestCutOff shows when a process that holds something may be taken for one that has vanished.
+func TestCutOff(t *testing.T) {
+	start := time.Now()
+	e := &elsewhere{}
+	want := func(what string, after time.Duration, want bool) {
+		t.Helper()
+		if got := e.cutOff(start.Add(after)); got != want {
+			t.Errorf("%s: cut off %t, want %t", what, got, want)
+		}
+	}
+	e.hears(start, true)
+	e.sent(start)
+	want("both are silent", 2*time.Second, true)
+	e.answered(start.Add(time.Second))
+	e.sent(start.Add(time.Second))
+	want("after an answer, both are", 3*time.Second, true)
+	e.reconnected()
+	want("what was sent was sent on another connection", 3*time.Second, false)
+
+	e.answered(start.Add(time.Minute))
+	e.sent(start.Add(time.Minute))
+	want("the others were gone before", time.Minute+5*time.Second, false)
+
+	e.hears(start.Add(2*time.Minute), true)
+	e.sent(start.Add(2 * time.Minute))
+	want("in the time of repetitions", 2*time.Minute+repeated-time.Second, true)
+	want("nothing was sent for long", 2*time.Minute+repeated, false)
+	e.sent(start.Add(3 * time.Minute))
+	want("something is sent", 3*time.Minute, false)
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func (s *Store) Append(ctx context.Context, r *scheduler.Record) error {
 		return s.records.append(ctx, subject, data)
 	}
 	m := s.message(subject, data)
-	setHeader(m, jetstream.MsgIDHeader, recordID(data))
+	setHeader(m, jetstream.MsgIDHeader, recordID(subject, data))
 	_, err = s.publish(ctx, m)
 	return err
 }
@@ -57,9 +58,11 @@ func (s *Store) knowRepeated(ctx context.Context, st jetstream.Stream) jetstream
 	return changed
 }
 
-// recordID is the same for a record that is sent again, and for no other.
-func recordID(data []byte) string {
+// recordID is the same for a record that is sent again, and for no other. The
+// subject has the job, which the record itself need not tell.
+func recordID(subject string, data []byte) string {
 	h := fnv.New128a()
+	_, _ = io.WriteString(h, subject+" ")
 	_, _ = h.Write(data)
 	return hex.EncodeToString(h.Sum(nil))
 }

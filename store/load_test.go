@@ -21,8 +21,8 @@ func TestLoad(t *testing.T) {
 			w.must(w.store.Arm(ctx, slot, []byte("b"), time.Now().Add(time.Hour), 0))
 		}
 		w.must(w.store.Fire(ctx, own, []byte("b"), 0))
-		w.must(w.nc.Publish("carillon.spec.put.c.job", []byte("{}")))
-		w.must(w.nc.Flush())
+		_, err := w.nc.Request("carillon.spec.put.c.job", []byte("{}"), time.Second) // answered when it is stored
+		w.must(err)
 		wantLoad(t, w, "one has fired", scheduler.LaneLoad{Waiting: 3, Running: 1, Pending: 1}, 1)
 
 		taken := make(chan *scheduler.Delivery, 1)

@@ -134,7 +134,7 @@ func newPublisher(nc *nats.Conn, log *slog.Logger) (*publisher, error) {
 		return nil, translate(err)
 	}
 	_ = sub.SetPendingLimits(-1, -1) // bounded by the window
-	go p.followConnection(nc.StatusChanged(nats.RECONNECTING, nats.CLOSED))
+	go p.followConnection(nc.StatusChanged(nats.CONNECTED, nats.RECONNECTING, nats.CLOSED))
 	return p, nil
 }
 
@@ -216,7 +216,7 @@ func (p *publisher) receive(m *nats.Msg) {
 	}
 	sequence, err := readAck(m)
 	if !errors.Is(err, jetstream.ErrNoStreamResponse) {
-		p.other.answered()
+		p.other.answered(time.Now())
 	}
 	if w := p.take(token); w != nil {
 		w.settle(sequence, err)
@@ -253,6 +253,10 @@ func (p *publisher) expire() {
 // become of it cannot be known any more.
 func (p *publisher) followConnection(status <-chan nats.Status) {
 	for s := range status {
+		p.other.reconnected()
+		if s == nats.CONNECTED {
+			continue
+		}
 		err := nats.ErrDisconnected
 		if s == nats.CLOSED {
 			err = nats.ErrConnectionClosed

@@ -63,6 +63,12 @@ func (c *cluster) start(i int) string {
 // natsServer starts a NATS server in this process, and returns its URL.
 func natsServer(t *testing.T, o *server.Options) string {
 	t.Helper()
+	return startNATS(t, o).ClientURL()
+}
+
+// startNATS starts a NATS server in this process, which ends with the test.
+func startNATS(t *testing.T, o *server.Options) *server.Server {
+	t.Helper()
 	s, err := server.NewServer(o)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +78,7 @@ func natsServer(t *testing.T, o *server.Options) string {
 	if !s.ReadyForConnections(10 * time.Second) {
 		t.Fatal("the server does not get ready")
 	}
-	return s.ClientURL()
+	return s
 }
 
 // aloneServer starts a NATS server with JetStream that no other one belongs to, and returns its URL.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/profiles"
@@ -37,9 +38,13 @@ func (c configCmd) Run(ctx context.Context, t *terminal.Terminal, line commandLi
 		line = append(line, "--config", c.Check)
 	}
 	_, set, err := line.settings(ctx, t)
-	switch {
-	case err != nil:
+	if err != nil {
 		return reportSettings(t, err)
+	}
+	if exposed := set.Exposed(); len(exposed) > 0 {
+		t.Complain("warning", settings.Exposure+": "+strings.Join(exposed, ", "))
+	}
+	switch {
 	case t.JSON:
 		return t.PrintJSON(terminal.List[settings.Row]{Value: set.Rows()})
 	case c.Check != "":

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
@@ -33,22 +34,20 @@ func checkURLs(list string) error {
 		}
 		if !slices.Contains(natsSchemes, u.Scheme) {
 			return terminal.Usagef("--nats-url: %s is no address of a NATS server; its scheme is one of %s",
-				u.Redacted(), strings.Join(natsSchemes, ", "))
+				node.Anonymous(text), strings.Join(natsSchemes, ", "))
 		}
 		if _, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && err != nil {
-			return terminal.Usagef("--nats-url: %s: %s is not a port", u.Redacted(), u.Port())
+			return terminal.Usagef("--nats-url: %s: %s is not a port", node.Anonymous(text), u.Port())
 		}
 	}
 	return nil
 }
 
-// redacted hides the passwords of a list of URLs.
+// redacted leaves out of a list of URLs who connects: passwords and tokens.
 func redacted(list string) string {
 	parts := serverURLs(list)
 	for i, part := range parts {
-		if u, err := url.Parse(part); err == nil {
-			parts[i] = u.Redacted()
-		}
+		parts[i] = node.Anonymous(part)
 	}
 	return strings.Join(parts, ",")
 }

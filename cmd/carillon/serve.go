@@ -230,7 +230,7 @@ func (c serveCmd) serve(
 	})
 	defer quiet()
 	err = n.Run(ctx, func() error {
-		here := listen.Ports{NATS: nc.ConnectedUrlRedacted(), Pprof: prof.URL(), Metrics: scraped.URL()}
+		here := listen.Ports{NATS: node.Connected(nc), Pprof: prof.URL(), Metrics: scraped.URL()}
 		here.HTTP = admission.scheme() + listen.Reachable(l.Addr().String())
 		if err := admission.tell(ctx, n, l.Addr(), log); err != nil {
 			return err

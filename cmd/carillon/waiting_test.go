@@ -2,6 +2,7 @@ package main
 
 import (
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,5 +75,38 @@ func TestReadyTellsWhoIsSilent(t *testing.T) {
 	s.stop()
 	if err := <-s.ended; terminal.ExitCode(err) != terminal.ExitOK {
 		t.Errorf("it ends with %v", err)
+	}
+}
+
+// TestNobodyIsToldTheTokenOfNATS connects with a token, which stands in the URL where a user does, before there is a server,
+// while there is one, and after it has gone.
+func TestNobodyIsToldTheTokenOfNATS(t *testing.T) {
+	t.Parallel()
+	const token = "s3cret"
+	port := freePort(t)
+	here := "127.0.0.1:" + strconv.Itoa(freePort(t))
+	s := serveOn(t, "--http", here, "--nats-url", "nats://"+token+"@127.0.0.1:"+strconv.Itoa(port))
+	var said []string
+	saysItWaits := func(text string) func() bool {
+		return func() bool {
+			said = append(said, readiness(t, "http://"+here))
+			return strings.Contains(said[len(said)-1], text)
+		}
+	}
+	s.until(t, "it says that it waits", saysItWaits("no server answers there"))
+	ns := startNATS(t, &server.Options{
+		Host: "127.0.0.1", Port: port, Authorization: token, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir(),
+	})
+	s.untilReady(t)
+	ports, err := os.ReadFile(s.ports)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ns.Shutdown()
+	s.until(t, "it says that it lost the server", saysItWaits("not connected to NATS at nats://127.0.0.1:"+strconv.Itoa(port)))
+	s.stop()
+	<-s.ended
+	if all := strings.Join(append(said, string(ports), s.log.String()), "\n"); strings.Contains(all, token) {
+		t.Errorf("the token is told:\n%s", all)
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 // How [TestCluster] is run. The full form is what the project promises.
 var (
-	fullFlag  = flag.Bool("full", false, "run every fault of TestCluster, one after the other, with the whole load")
+	fullFlag  = flag.Bool("full", false, "run every fault of TestCluster, one after the other, with the whole load; allow nothing for what else the machine does")
 	tableFlag = flag.String("table", "", "file that takes the results of TestCluster as JSON")
 	everyFlag = flag.Int("each-second", 0, "one of so many jobs of TestCluster runs every second; 0: 40, or 10 without -full")
 	faultFlag = flag.String("faults", "", "faults of TestCluster to run, separated by commas; default: all of the form")

@@ -153,6 +153,15 @@ func watchStillness(t *testing.T) *stillness {
 
 func (s *stillness) sum() time.Duration { return time.Duration(s.total.Load()) }
 
+// crowded is how much later what is promised in seconds may be than it says: nothing with -full, which is for a machine that
+// does nothing else, and a while where other tests run beside.
+func crowded() time.Duration {
+	if *fullFlag {
+		return 0
+	}
+	return 10 * time.Second
+}
+
 // await looks every few milliseconds whether something has happened, and ends the test when it has not within limit.
 func await(ctx context.Context, t *testing.T, what string, limit time.Duration, happened func() bool) {
 	t.Helper()

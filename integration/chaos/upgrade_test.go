@@ -284,11 +284,12 @@ func (u *upgrade) judge(ctx context.Context, settled time.Time) {
 			worst = max(worst, c.at.Sub(c.nominal))
 		}
 	}
-	allowed := lateMost + worst + u.still.sum()
+	promised := lateMost + worst + u.still.sum()
+	allowed := promised + crowded()
 	var duties []duty
 	for name, j := range u.jobs {
 		every := time.Duration(j.Recurrence.Interval) * time.Second
-		for at := *j.StartTime; at.Before(settled.Add(calmFor - allowed)); at = at.Add(every) {
+		for at := *j.StartTime; at.Before(settled.Add(calmFor - promised)); at = at.Add(every) {
 			duties = append(duties, due("default/"+name, at, at.Add(allowed)))
 		}
 	}
@@ -309,7 +310,7 @@ func (u *upgrade) judge(ctx context.Context, settled time.Time) {
 	if v.duplicates > 0 {
 		t.Errorf("%d calls were repeated", v.duplicates)
 	}
-	records.attempts(t, calls)
+	records.attempts(t, calls, one)
 	report, err := u.crew[0].api.doctor(ctx)
 	if err != nil || len(report.Findings) > 0 {
 		t.Errorf("doctor: %v, findings %v", err, report.Findings)

@@ -58,5 +58,8 @@ func (r *Report) Conflict() error {
 	if n == 0 {
 		return nil
 	}
+	if n == 1 {
+		return fmt.Errorf("%w: there is something else under the name of %s", scheduler.ErrConflict, r.Names[0])
+	}
 	return fmt.Errorf("%w: there is something else under the names of %d entries, such as %s", scheduler.ErrConflict, n, r.Names[0])
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -34,9 +35,10 @@ const natsBase = "http://nats.invalid"
 // has no operation for is refused with an [UnsupportedError].
 func NewNATS(cfg NATSConfig) *Client {
 	cfg.Prefix = cmp.Or(cfg.Prefix, "carillon")
-	server := cfg.Conn.ConnectedUrlRedacted()
-	if server == "" {
-		server = "NATS"
+	server := "NATS"
+	if u, err := url.Parse(cfg.Conn.ConnectedUrl()); err == nil && u.Host != "" {
+		u.User = nil // a password, or a token
+		server = u.String()
 	}
 	over := func(timeout time.Duration) http.RoundTripper { return &natsTransport{cfg, timeout} }
 	return &Client{

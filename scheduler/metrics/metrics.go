@@ -37,6 +37,9 @@ type Config struct {
 
 	// Shut is how many streams took no writes when that was last looked at.
 	Shut func() int
+
+	// ClockAhead is by how much this machine's clock was ahead of the NATS server's when that was last asked.
+	ClockAhead func() time.Duration
 }
 
 // Connection is how a process is connected to NATS.

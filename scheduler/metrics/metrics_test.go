@@ -29,6 +29,7 @@ type process struct {
 	asked int
 
 	settings metrics.Settings
+	ahead    time.Duration
 }
 
 func (p *process) metrics() *metrics.Metrics {
@@ -37,6 +38,7 @@ func (p *process) metrics() *metrics.Metrics {
 		Worker:     func() worker.Stats { return p.stats },
 		Connection: func() metrics.Connection { return p.conn },
 		Shut:       func() int { return 2 },
+		ClockAhead: func() time.Duration { return p.ahead },
 		Settings: func() metrics.Settings {
 			if p.settings == (metrics.Settings{}) {
 				return metrics.Settings{Refused: true, Read: time.Unix(0, 0)} // which is told in zeros
@@ -188,10 +190,11 @@ func TestState(t *testing.T) {
 			load:     scheduler.Load{Lanes: []scheduler.LaneLoad{{Waiting: 13, Running: 14, Pending: 15}, {Waiting: 16}}, Specs: 17},
 			conn:     metrics.Connection{Connected: true, Reconnects: 18},
 			settings: metrics.Settings{Read: time.Unix(1e9, 5e8), Pending: 19},
+			ahead:    -1500 * time.Millisecond,
 		}
 		own := []string{
 			"carillon_config_last_reload_success_timestamp_seconds 1.0000000005e+09", "carillon_config_last_reload_successful 1",
-			"carillon_config_restart_pending 19",
+			"carillon_config_restart_pending 19", "carillon_clock_ahead_seconds -1.5",
 			always, "carillon_attempts_in_flight 3", "carillon_attempts_queued 4", `carillon_circuits{state="closed"} 5`,
 			`carillon_circuits{state="open"} 6`, `carillon_circuits{state="half_open"} 7`, "carillon_circuits_opened_total 8",
 			"carillon_batons_held 9", "carillon_hold_memory_bytes 10", "carillon_hold_memory_limit_bytes 11",

@@ -22,6 +22,7 @@ var (
 	connected    = gauge("carillon_nats_connected", "1 while this process is connected to NATS, else 0.")
 	reconnects   = total("carillon_nats_reconnects_total", "Times that a lost connection to NATS came back.")
 	shut         = gauge("carillon_streams_shut", "Streams that took no writes when that was last looked at.")
+	clockAhead   = gauge("carillon_clock_ahead_seconds", "By how much this machine's clock is ahead of the NATS server's, which counts.")
 	settingsUsed = gauge("carillon_config_last_reload_successful", "1 unless the last change of the settings could not be used.")
 	settingsRead = gauge("carillon_config_last_reload_success_timestamp_seconds", "When the settings were read that are in use.")
 	settingsLate = gauge("carillon_config_restart_pending", "Settings that have changed and count after a restart only.")
@@ -60,7 +61,7 @@ func newState(cfg Config) *state { return &state{cfg, &sampler{ask: cfg.Load}} }
 // Describe tells what there is.
 func (*state) Describe(to chan<- *prometheus.Desc) {
 	for _, m := range []metric{
-		inFlight, queued, held, memory, memoryLimit, troubles, circuits, opened, connected, reconnects, shut,
+		inFlight, queued, held, memory, memoryLimit, troubles, circuits, opened, connected, reconnects, shut, clockAhead,
 		settingsUsed, settingsRead, settingsLate,
 		laneBatons, lanePending, specsWaiting, loadErrors,
 	} {
@@ -75,6 +76,7 @@ func (s *state) Collect(to chan<- prometheus.Metric) {
 	to <- connected.is(map[bool]float64{true: 1}[c.Connected])
 	to <- reconnects.is(float64(c.Reconnects))
 	to <- shut.is(float64(s.cfg.Shut()))
+	to <- clockAhead.is(s.cfg.ClockAhead().Seconds())
 	settings := s.cfg.Settings()
 	to <- settingsUsed.is(map[bool]float64{false: 1}[settings.Refused])
 	to <- settingsRead.is(float64(settings.Read.UnixMilli()) / 1000)

@@ -105,7 +105,7 @@ func (n *Ingest) decide(ctx context.Context, q *queue, it *item) (result, error)
 		return r, r.err
 	}
 	if r.err != nil && view.DescribeError(r.err).Code == "InternalError" {
-		n.log.Error("spec rejected because of a defect", "job", it.Name, "verb", it.Verb, "err", r.err)
+		n.log.ErrorContext(ctx, "spec rejected because of a defect", "job", it.Name, "verb", it.Verb, "err", r.err)
 	}
 	return r, nil
 }
@@ -115,7 +115,7 @@ func (n *Ingest) decide(ctx context.Context, q *queue, it *item) (result, error)
 func (n *Ingest) do(ctx context.Context, it *item) (d decision, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			n.log.Error("spec panicked", "job", it.Name, "verb", it.Verb, "err", p, "stack", string(debug.Stack()))
+			n.log.ErrorContext(ctx, "spec panicked", "job", it.Name, "verb", it.Verb, "err", p, "stack", string(debug.Stack()))
 			err = errPanicked
 		}
 	}()

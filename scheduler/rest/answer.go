@@ -85,7 +85,7 @@ func (a *api) note(w http.ResponseWriter, r *http.Request, status int, err error
 	case http.StatusUnauthorized, http.StatusForbidden:
 		challenge(w, err)
 	case http.StatusInternalServerError:
-		a.log.Error("request failed because of a defect", "method", r.Method, "path", r.URL.Path,
+		a.log.ErrorContext(r.Context(), "request failed because of a defect", "method", r.Method, "path", r.URL.Path,
 			"requestId", w.Header().Get(requestIDHeader), "err", err)
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", retryAfter)

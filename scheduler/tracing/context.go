@@ -65,14 +65,6 @@ func ID(ctx context.Context) string {
 	return ""
 }
 
-// IDOf is the id of the trace of an occurrence; "" for none.
-func IDOf(t *scheduler.BatonTrace) string {
-	if c := remote(t.Context()); c.IsValid() {
-		return c.TraceID().String()
-	}
-	return ""
-}
-
 // contextOf writes a span context; zero for one that is not valid.
 func contextOf(c trace.SpanContext) scheduler.TraceContext {
 	if !c.IsValid() {

@@ -59,7 +59,7 @@ func (w *Worker) dropOrphan(r *run) stage {
 // ack ends a run in this process, and removes its message.
 func (w *Worker) ack(r *run) stage {
 	if err := r.delivery.Lease.Ack(); err != nil {
-		w.log.Warn("baton not acknowledged", "job", r.key().String(), "err", err)
+		w.log.Warn("baton not acknowledged", r.named("err", err)...)
 	}
 	w.room.Release(r.place())
 	return nil
@@ -79,7 +79,7 @@ func (w *Worker) nak(r *run) stage { return w.nakFor(r, 0) }
 func (w *Worker) nakFor(r *run, pause time.Duration) stage {
 	w.room.Release(r.place()) // first: it may come again at once
 	if err := r.delivery.Lease.Nak(pause); err != nil {
-		w.log.Warn("baton not returned", "job", r.key().String(), "err", err)
+		w.log.Warn("baton not returned", r.named("err", err)...)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (w *Worker) retryLater(r *run, err error) stage {
 	if errors.Is(err, scheduler.ErrUnavailable) {
 		level, untold = w.away.Level()
 	}
-	w.log.Log(w.attempts, level, "baton put back for a moment", "job", r.key().String(), "others", untold, "err", err)
+	w.log.Log(w.attempts, level, "baton put back for a moment", r.named("others", untold, "err", err)...)
 	intake.Pause(w.attempts, retryPause)
 	return w.nak(r)
 }

@@ -53,6 +53,15 @@ func (r *run) place() place { return place{int(r.lane), r.delivery.Sequence} }
 
 func (r *run) key() scheduler.Key { return r.delivery.Slot.Key }
 
+// named is what a log line says of r, beside more: its job, and its trace if it has one.
+func (r *run) named(more ...any) []any {
+	of := []any{"job", r.key().String()}
+	if r.course != nil && r.baton.Trace != nil {
+		of = append(of, "trace", r.baton.Trace.ID())
+	}
+	return append(of, more...)
+}
+
 // use sets the definition that r runs under.
 func (r *run) use(j *scheduler.Job) {
 	r.job, r.action = j, j.Def.Action.In(r.baton.Position())

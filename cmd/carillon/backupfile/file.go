@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -21,6 +22,12 @@ func Write(t *terminal.Terminal, name string, write func(io.Writer) error) (err 
 	if name == Standard {
 		return write(t.Out)
 	}
+	if name == "" {
+		return terminal.Usagef("the file has no name; - is standard output")
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return terminal.Usagef("%s is no file that can be replaced; - is standard output", name)
+	}
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*") // of mode 0600
 	if err != nil {
 		return fileError(name, err)
@@ -31,6 +38,9 @@ func Write(t *terminal.Terminal, name string, write func(io.Writer) error) (err 
 		}
 	}()
 	if err := write(f); err != nil {
+		if _, ok := errors.AsType[*fs.PathError](err); ok { // of the file itself, whose name is another one until it is whole
+			err = fileError(name, err)
+		}
 		return errors.Join(err, f.Close())
 	}
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
@@ -69,6 +79,8 @@ func Open(ctx context.Context, t *terminal.Terminal, name string) (*File, error)
 		}
 		if info, err := f.Stat(); err == nil && info.IsDir() {
 			return nil, terminal.Usagef("%s is a folder", name)
+		} else if err == nil && !info.Mode().IsRegular() {
+			return nil, terminal.Usagef("%s is a pipe or a device, and a backup is read twice; - is standard input", name)
 		}
 		return &File{name: name, f: f}, nil
 	}

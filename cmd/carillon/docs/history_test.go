@@ -58,6 +58,7 @@ func fullest(t *testing.T) *scheduler.Record {
 	at := time.Date(2026, 3, 8, 9, 0, 0, 0, time.UTC)
 	r := &scheduler.Record{
 		Job: scheduler.Key{Collection: "c", Job: "j"}, Sequence: 7, Kind: scheduler.Manual, Try: 1,
+		Trace:     &scheduler.BatonTrace{TraceContext: scheduler.TraceContext{Parent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}},
 		Resubmits: &scheduler.Resubmission{Nominal: at}, Progress: scheduler.Progress{Number: 3},
 	}
 	v := reflect.ValueOf(r).Elem()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -45,7 +44,7 @@ func (l *Link) Options() []nats.Option {
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.note(time.Now(), err) }),
 		nats.ReconnectHandler(func(nc *nats.Conn) {
 			l.note(time.Time{}, nil)
-			l.log.Info("connection to NATS is back", "server", nc.ConnectedUrlRedacted())
+			l.log.Info("connection to NATS is back", "server", Connected(nc))
 			l.reconnected()
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
@@ -91,7 +90,7 @@ func (l *Link) ping(ctx context.Context, nc *nats.Conn) error {
 		return nil
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("NATS at %s has answered no ping since %s; see whether it hangs, or the network to it fails",
-			nc.ConnectedUrlRedacted(), clock(since))
+			Connected(nc), clock(since))
 	}
 	return l.Err(nc)
 }
@@ -118,9 +117,7 @@ func clock(at time.Time) string { return at.UTC().Format("15:04:05Z") }
 func addresses(nc *nats.Conn) string {
 	servers := nc.Servers()
 	for i, server := range servers {
-		if u, err := url.Parse(server); err == nil {
-			servers[i] = u.Redacted()
-		}
+		servers[i] = Anonymous(server)
 	}
 	slices.Sort(servers) // the client keeps them in the order in which it tries them next
 	return strings.Join(servers, ", ")

@@ -45,6 +45,7 @@ func Attempt(t *terminal.Terminal, r *client.Record, request string) {
 	for _, h := range said.headers {
 		line("Header", "%s", h)
 	}
+	line("Trace", "%s", r.Trace)
 	line("Response", "%s", strings.TrimSpace(r.Response))
 	if hint := Hint(r); hint != "" {
 		line("Hint", "%s", hint)

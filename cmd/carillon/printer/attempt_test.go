@@ -24,6 +24,7 @@ func TestAttempt(t *testing.T) {
 		{
 			scheduler.RecordForm{
 				Status: "Failed", StatusCode: 429, Occurrence: "default/job@2026-03-08T09:00:00Z", Attempt: "a#2", Action: "MainAction", ActionType: "Http",
+				Trace: "4bf92f3577b34da6a3ce929d0e0e4736",
 				Retry: 1, Target: "a.example:443", Nominal: at, Started: at.Add(time.Second), Lateness: &second, Duration: &quick, RetryAfter: scheduler.Seconds(time.Minute),
 				Message: "Http Action - Response from host 'a.example': 'Too Many Requests' Response Headers: Content-Length: 5\r\nRetry-After: 60\r\n" +
 					"X-Request-Id: 7\r\n Body: two\nlines", Response: "two\nlines",
@@ -41,6 +42,7 @@ Retry after:  1m0s, as the target asks
 Message:      Response from host 'a.example': 'Too Many Requests'
 Header:       Retry-After: 60
 Header:       X-Request-Id: 7
+Trace:        4bf92f3577b34da6a3ce929d0e0e4736
 Response:     two
               lines
 Hint:         the target wants fewer calls: "carillon docs targets" tells how to limit their rate

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
 // recordLog logs records for operators.
@@ -39,12 +38,12 @@ func (l recordLog) print(r *scheduler.Record) {
 	}
 	attempted := !r.Started.IsZero() && r.Outcome != scheduler.OutcomeFaulted // which tells of an attempt that was logged before
 	add(r.Occurrence != "", slog.String("occurrence", r.Occurrence))
-	add(attempted, slog.Int("attempt", r.Attempt))
+	add(attempted, slog.Int("attempt", r.Try))
 	add(attempted && r.Phase == scheduler.ErrorPhase, slog.Bool("errorAction", true))
 	add(r.Status != 0, slog.Int("status", r.Status))
 	add(attempted, slog.Duration("took", r.Duration.Round(time.Microsecond)))
 	add(attempted, slog.Duration("late", r.Lateness().Round(time.Microsecond)))
-	trace := tracing.IDOf(r.Trace)
+	trace := r.Trace.ID()
 	add(trace != "", slog.String("trace", trace))
 	add(r.Count > 0, slog.Int("count", r.Count))
 	add(r.Reason != "", slog.String("reason", string(r.Reason)))

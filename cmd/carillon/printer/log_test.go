@@ -16,7 +16,7 @@ func TestLogLevels(t *testing.T) {
 	record := func(o scheduler.Outcome) *scheduler.Record {
 		r := &scheduler.Record{Job: scheduler.Key{Collection: "c", Job: "j"}, Occurrence: "c/j@1", Outcome: o, Due: at, Message: "503 Busy"}
 		if o == scheduler.OutcomeCompleted || o == scheduler.OutcomeFailed {
-			r.Started, r.Duration, r.Status = at.Add(time.Millisecond), 2*time.Millisecond, 503
+			r.Try, r.Started, r.Duration, r.Status = 1, at.Add(time.Millisecond), 2*time.Millisecond, 503
 		}
 		if o == scheduler.OutcomeSkipped {
 			r.Count, r.Reason = 3, scheduler.ReasonCatchUp
@@ -24,13 +24,13 @@ func TestLogLevels(t *testing.T) {
 		return r
 	}
 	failures := []string{
-		`level=WARN msg=attempt outcome=failed job=c/j occurrence=c/j@1 attempt=0 status=503 took=2ms late=1ms err="503 Busy"`,
+		`level=WARN msg=attempt outcome=failed job=c/j occurrence=c/j@1 attempt=1 status=503 took=2ms late=1ms err="503 Busy"`,
 		`level=WARN msg=occurrence outcome=faulted job=c/j occurrence=c/j@1 err="503 Busy"`,
 	}
 	for watched, want := range map[bool][]string{
 		false: failures,
 		true: {
-			`level=INFO msg=attempt outcome=completed job=c/j occurrence=c/j@1 attempt=0 status=503 took=2ms late=1ms`, failures[0], failures[1],
+			`level=INFO msg=attempt outcome=completed job=c/j occurrence=c/j@1 attempt=1 status=503 took=2ms late=1ms`, failures[0], failures[1],
 			`level=INFO msg=occurrence outcome=postponed job=c/j occurrence=c/j@1 err="503 Busy"`,
 			`level=INFO msg=occurrence outcome=skipped job=c/j occurrence=c/j@1 count=3 reason=catchUp err="503 Busy"`,
 		},

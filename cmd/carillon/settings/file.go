@@ -2,7 +2,6 @@ package settings
 
 import (
 	"errors"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,7 +28,7 @@ var nothing = regexp.MustCompile(`^(\s*(#.*)?(\n|$))*$`)
 // read reads a file.
 func read(path string) *file {
 	f := &file{path: path}
-	data, err := os.ReadFile(path)
+	data, err := load(path)
 	if err != nil {
 		f.problems = Problems{{File: path, Message: terminal.WithoutPath(err).Error(), Cause: terminal.FileError("config", err)}}
 		return f

@@ -45,6 +45,7 @@ type Keeper struct {
 	started Set // those that need a restart are as these
 	now     Set // those that are live are as these
 	pending []string
+	exposed []string
 	seen    string // what was in the file when it was last looked at
 	state   atomic.Pointer[State]
 }
@@ -68,6 +69,7 @@ func (k *Keeper) State() State { return *k.state.Load() }
 
 // Run looks at the file again and again until ctx is done.
 func (k *Keeper) Run(ctx context.Context) {
+	k.warn(k.started)
 	var look <-chan time.Time
 	if k.cfg.Path != "" {
 		tick := time.NewTicker(k.cfg.Every)
@@ -94,7 +96,7 @@ func Look(path string) string {
 	if path == "" {
 		return ""
 	}
-	data, err := os.ReadFile(path)
+	data, err := load(path)
 	if err != nil {
 		return "\x00" + err.Error() // which no text begins with
 	}
@@ -141,6 +143,7 @@ func (k *Keeper) read(ctx context.Context, asked bool) {
 	}
 	changed := k.now.Changed(next, true)
 	k.now = next
+	k.warn(next)
 	pending := k.started.Changed(next, false)
 	k.state.Store(&State{Read: time.Now(), Pending: len(pending)})
 	log := k.cfg.Logger
@@ -156,6 +159,15 @@ func (k *Keeper) read(ctx context.Context, asked bool) {
 		log.Warn("settings have changed that count after a restart only", "settings", pending)
 	}
 	k.pending = pending
+}
+
+// warn tells of passwords that others may read, once.
+func (k *Keeper) warn(set Set) {
+	exposed := set.Exposed()
+	if len(exposed) > 0 && !slices.Equal(exposed, k.exposed) {
+		k.cfg.Logger.Warn(Exposure, "file", k.cfg.Path, "settings", exposed, "hint", "chmod o-r "+k.cfg.Path)
+	}
+	k.exposed = exposed
 }
 
 // complain logs all that is wrong.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/tokens"
@@ -103,6 +104,9 @@ func (c *Config) open(ctx context.Context) (bool, error) {
 func (f *Finder) Find(r *http.Request) (*access.Principal, error) {
 	cfg, address := f.cfg.Load(), addressOf(r)
 	open, err := cfg.open(r.Context())
+	if errors.Is(err, scheduler.ErrUnavailable) {
+		return nil, err // as is all else: nobody need think of tokens
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the tokens cannot be read: %w", err)
 	}
