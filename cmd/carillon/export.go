@@ -39,7 +39,7 @@ no longer there stay, and so do those of damaged ones: of these nothing can be e
 Examples:
 
     carillon export -A > backup.yaml
-    carillon export -A -o backup
+    carillon export -A -o exported
     carillon export -c billing -l team=invoices --no-collections
     carillon export -A --context old | carillon apply --context new -`
 }

@@ -33,7 +33,8 @@ func (r *release) content(b built) (map[string]file, error) {
 		files["completions/"+name] = file{text, 0o644}
 	}
 	for _, name := range r.files {
-		if name != "LICENSE" && name != "README.md" && !strings.HasPrefix(name, "examples/") {
+		example := strings.HasPrefix(name, "examples/") && !strings.HasSuffix(name, "_test.go")
+		if name != "LICENSE" && name != "README.md" && !example {
 			continue
 		}
 		data, err := r.read(name)
