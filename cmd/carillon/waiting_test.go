@@ -105,7 +105,9 @@ func TestNobodyIsToldTheTokenOfNATS(t *testing.T) {
 	ns.Shutdown()
 	s.until(t, "it says that it lost the server", saysItWaits("not connected to NATS at nats://127.0.0.1:"+strconv.Itoa(port)))
 	s.stop()
-	<-s.ended
+	if err := <-s.ended; err != nil {
+		t.Errorf("it ends with %v", err)
+	}
 	if all := strings.Join(append(said, string(ports), s.log.String()), "\n"); strings.Contains(all, token) {
 		t.Errorf("the token is told:\n%s", all)
 	}

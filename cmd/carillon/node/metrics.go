@@ -10,7 +10,8 @@ import (
 func (n *Node) newMetrics() *metrics.Metrics {
 	return metrics.New(metrics.Config{
 		Version: n.cfg.Version, ActionTypes: n.actions.Types(), Load: n.store.Load,
-		Worker: func() worker.Stats { return n.worker.Stats() }, Shut: n.health.count, ClockAhead: n.store.ClockAhead, Settings: n.cfg.Settings,
+		Worker: func() worker.Stats { return n.worker.Stats() }, Shut: n.health.count,
+		ClockAhead: n.store.ClockAhead, Settings: n.cfg.Settings,
 		Connection: func() metrics.Connection {
 			return metrics.Connection{Connected: n.cfg.Conn.IsConnected(), Reconnects: n.cfg.Conn.Stats().Reconnects}
 		},
