@@ -73,20 +73,20 @@ func TestFind(t *testing.T) {
 
 // TestImages holds the images that the pages name to the versions that docker-compose.yml and the Dockerfile have.
 func TestImages(t *testing.T) {
-	var pinned string
+	var pinned []byte
 	for _, file := range []string{"docker-compose.yml", "cmd/carillon/Dockerfile"} {
-		text, err := os.ReadFile(filepath.Join("../../..", file))
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", file))
 		if err != nil {
 			t.Fatal(err)
 		}
-		pinned += string(text)
+		pinned = append(pinned, text...)
 	}
 	image := regexp.MustCompile(`\b(jaegertracing/jaeger|prom/prometheus|grafana/grafana|nats):v?\d[\w.-]*`)
 	found := 0
 	for _, page := range docs.Pages() {
 		for _, name := range image.FindAllString(page.Text, -1) {
 			found++
-			if !strings.Contains(pinned, " "+name+"\n") {
+			if !strings.Contains(string(pinned), " "+name+"\n") {
 				t.Errorf("%s: %s is not the image of docker-compose.yml", page.Name, name)
 			}
 		}
