@@ -152,7 +152,7 @@ func (s *Store) spreadOnce(ctx context.Context, patience time.Duration) (again b
 	if err != nil || len(groups) == 0 {
 		return err != nil, err
 	}
-	found := known.next(groups, s.Now().UTC(), patience)
+	found := known.next(groups, time.Now().UTC(), patience)
 	data, err := json.Marshal(known)
 	if err != nil {
 		return true, err
