@@ -28,6 +28,13 @@ func fillFile(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), bytes.Repeat([]byte("a"), n), 0o600))
 }
 
+// beginning makes a file of the first bytes of one: begin N FROM FILE.
+func beginning(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(ts.ReadFile(args[1])[:n]), 0o600))
+}
+
 // join makes a file of others: join FILE FROM….
 func join(ts *testscript.TestScript, _ bool, args []string) {
 	var all []byte

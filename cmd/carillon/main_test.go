@@ -88,7 +88,7 @@ func TestScripts(t *testing.T) {
 			"make": makeQueue, "send": send, "receive": receive,
 			"flood": flood, "salvage": salvage, "followed": followed, "certificate": certificate, "authority": certify, "trust": trust, "store": put,
 			"publish": publish, "monitored": monitored, "hangup": hangup, "poll": poll, "exposition": exposition, "dashboard": dashboard,
-			"mode": mode, "fill": fillFile, "join": join, "unbase64": unbase64,
+			"mode": mode, "fill": fillFile, "begin": beginning, "join": join, "unbase64": unbase64,
 		},
 	})
 }
