@@ -1,0 +1,48 @@
+// Package console is the web console: pages for people, of everything that the scheduler has. Package frame is what its
+// pages have in common; each of its rooms is a package beside that.
+package console
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/overview"
+	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
+	"github.com/carillon-sched/carillon/scheduler/service"
+)
+
+// Config says what the console shows. Service is required.
+type Config struct {
+	Service *service.Service
+
+	// Rooms are parts besides those that are always there. Default: none.
+	Rooms []frame.Room
+
+	// Identify, AllowHost, Rate, Ready, Observe, Logger and Version are as [frame.Config] has them.
+	Identify  func(r *http.Request) (*access.Principal, error)
+	AllowHost func(host string) bool
+	Rate      *throttle.Throttle
+	Ready     func(ctx context.Context) error
+	Observe   func(operation string, status int, took time.Duration)
+	Logger    *slog.Logger
+	Version   string
+}
+
+// New returns the console. It serves / and everything below [frame.Root].
+func New(cfg Config) http.Handler {
+	return frame.New(frame.Config{
+		Rooms: rooms(cfg), Identify: cfg.Identify, AllowHost: cfg.AllowHost, Rate: cfg.Rate, Ready: cfg.Ready,
+		Observe: cfg.Observe, Logger: cfg.Logger, Version: cfg.Version,
+	})
+}
+
+// rooms are the parts of the console, in the order of the menu.
+func rooms(cfg Config) []frame.Room {
+	return append([]frame.Room{
+		overview.Room(cfg.Service),
+	}, cfg.Rooms...)
+}
