@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -43,6 +44,6 @@ func New(cfg Config) http.Handler {
 // rooms are the parts of the console, in the order of the menu.
 func rooms(cfg Config) []frame.Room {
 	return append([]frame.Room{
-		overview.Room(cfg.Service),
+		overview.Room(cfg.Service), jobform.Room(),
 	}, cfg.Rooms...)
 }
