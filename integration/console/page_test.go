@@ -10,17 +10,11 @@ import (
 	"github.com/carillon-sched/carillon/integration/console/tab"
 )
 
-// looks are how every page is looked at.
-var looks = []tab.Look{
-	{Width: 1280, Height: 900}, {Width: 1280, Height: 900, Dark: true},
-	{Width: 360, Height: 740}, {Width: 360, Height: 740, Dark: true},
-}
-
 // TestPages opens every page as it is looked at: it has a heading and a title, nothing that must not happen does, and it
 // is not wider than the window.
 func TestPages(t *testing.T) {
 	c := needed(t)
-	for _, look := range looks {
+	for _, look := range tab.Looks {
 		t.Run(name(look), func(t *testing.T) {
 			page := open(t, c.stage.HTTP, look)
 			for _, path := range stage.Pages {
@@ -68,7 +62,7 @@ func TestAccessible(t *testing.T) {
 		t.Skip("NOT RUN: axe-core is not here; npm --prefix integration/console ci brings it")
 	}
 	c := needed(t)
-	for _, look := range looks {
+	for _, look := range tab.Looks {
 		t.Run(name(look), func(t *testing.T) {
 			page := open(t, c.stage.HTTP, look)
 			for _, path := range stage.Pages {

@@ -31,15 +31,15 @@ func main() {
 }
 
 // run makes the pictures. It is run in the checkout.
-func run(ctx context.Context, out, only string) error {
-	if err := os.MkdirAll(out, 0o755); err != nil {
+func run(ctx context.Context, out, only string) (err error) {
+	if err := os.MkdirAll(out, 0o750); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "carillon-screenshots-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	browser, err := tab.Launch(ctx)
 	if err != nil {
 		return err
@@ -57,10 +57,10 @@ func run(ctx context.Context, out, only string) error {
 	if err := s.Fill(ctx); err != nil {
 		return err
 	}
-	for _, look := range []tab.Look{{Width: 1280, Height: 900}, {Width: 1280, Height: 900, Dark: true}, {Width: 360, Height: 740}, {Width: 360, Height: 740, Dark: true}} {
+	for _, look := range tab.Looks {
 		for _, path := range stage.Pages {
 			if strings.Contains(path, only) {
-				err = errors.Join(err, picture(browser, s.HTTP, path, out, look))
+				err = errors.Join(err, picture(browser, s.HTTP, path, out, look)) //nolint:contextcheck // the browser has it
 			}
 		}
 	}
@@ -91,5 +91,5 @@ func picture(b *tab.Browser, base, path, out string, look tab.Look) error {
 	}
 	file := filepath.Join(out, fmt.Sprintf("%s-%d-%s.png", page, look.Width, scheme))
 	fmt.Println(file)
-	return os.WriteFile(file, data, 0o644)
+	return os.WriteFile(file, data, 0o600)
 }

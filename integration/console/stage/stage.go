@@ -50,7 +50,7 @@ func (o *output) Write(p []byte) (int, error) {
 // Build builds the program into a folder, and returns its path. root is the checkout.
 func Build(ctx context.Context, root, dir string) (string, error) {
 	program := filepath.Join(dir, "carillon")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/carillon")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/carillon") //nolint:gosec // into a folder of the test
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
@@ -63,7 +63,7 @@ func Start(ctx context.Context, program, dir string, args ...string) (*Stage, er
 	const free = "127.0.0.1:0"
 	ports := filepath.Join(dir, "ports.json")
 	s := &Stage{ended: make(chan struct{})}
-	s.cmd = exec.Command(program, append([]string{
+	s.cmd = exec.CommandContext(context.WithoutCancel(ctx), program, append([]string{ //nolint:gosec // what was built
 		"dev", "--http", free, "--nats", free, "--amqp", free, "--queue", free, "--data", filepath.Join(dir, "data"), "--ports-file", ports,
 	}, args...)...)
 	s.cmd.Stdout, s.cmd.Stderr = &s.log, &s.log

@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -22,9 +23,7 @@ func (s *Stage) Fill(ctx context.Context) error {
 	}
 	call := func(path string, more object) object {
 		request := object{"method": "POST", "uri": s.HTTP + "/echo" + path}
-		for k, v := range more {
-			request[k] = v
-		}
+		maps.Copy(request, more)
 		return object{"type": "http", "request": request, "retryPolicy": object{"retryType": "none"}}
 	}
 	jobs := map[string]object{
@@ -36,14 +35,17 @@ func (s *Stage) Fill(ctx context.Context) error {
 			"description": `<script>document.title = "taken"</script><img src=x onerror=alert(1)> "quoted" & 'quoted'`,
 			"labels":      object{"html": `<b>bold</b>`, "rtl": "שלום עולם"},
 			"recurrence":  object{"frequency": "second", "interval": 10},
-			"action":      call("?<script>alert(1)</script>", object{"body": `<script>document.title = "taken"</script>{{.}}</textarea></pre>`}),
+			"action": call("?<script>alert(1)</script>", object{
+				"body": `<script>document.title = "taken"</script>{{.}}</textarea></pre>`,
+			}),
 		},
 		"partners/right-to-left": {
 			"description": "\u202eטקסט מימין לשמאל\u202c مرحبا بالعالم",
 			"recurrence":  object{"frequency": "minute", "interval": 1}, "action": call("", object{"body": "مرحبا بالعالم \u202eabc"}),
 		},
 		"partners/long-answer": {
-			"recurrence": object{"frequency": "minute", "interval": 1}, "action": call("/status/500", object{"body": strings.Repeat("long ", 800)}),
+			"recurrence": object{"frequency": "minute", "interval": 1},
+			"action":     call("/status/500", object{"body": strings.Repeat("long ", 800)}),
 		},
 		"partners/nightly": {
 			"description": "Closes the books of the day.", "timeZone": "Europe/Berlin", "labels": object{"team": "billing"},

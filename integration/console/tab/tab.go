@@ -30,7 +30,7 @@ const patience = time.Minute
 
 // Browser is a running browser.
 type Browser struct {
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // it is the browser, to chromedp
 	end func()
 }
 
@@ -69,9 +69,17 @@ type Look struct {
 	NoScripts     bool
 }
 
+// Looks are how every page is looked at.
+var Looks = []Look{
+	{Width: 1280, Height: 900},
+	{Width: 1280, Height: 900, Dark: true},
+	{Width: 360, Height: 740},
+	{Width: 360, Height: 740, Dark: true},
+}
+
 // Tab is a page in a browser. It keeps nothing of others: cookies are its own.
 type Tab struct {
-	ctx    context.Context
+	ctx    context.Context //nolint:containedctx // it is the tab, to chromedp
 	base   *url.URL
 	mu     sync.Mutex
 	wrong  []string
@@ -130,7 +138,8 @@ func (t *Tab) note(event any) {
 	switch e := event.(type) {
 	case *runtime.EventExceptionThrown:
 		d := e.ExceptionDetails
-		t.fault(fmt.Sprintf("a script failed: %s at %s:%d %s", d.Text, d.URL, d.LineNumber+1, arguments([]*runtime.RemoteObject{d.Exception})))
+		value := arguments([]*runtime.RemoteObject{d.Exception})
+		t.fault(fmt.Sprintf("a script failed: %s at %s:%d %s", d.Text, d.URL, d.LineNumber+1, value))
 	case *runtime.EventConsoleAPICalled:
 		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
 			t.fault(fmt.Sprintf("console.%s: %s", e.Type, arguments(e.Args)))
@@ -223,9 +232,9 @@ func (t *Tab) Type(selector, text string) error {
 
 // Fill replaces what a field has, as somebody does who selects it and types.
 func (t *Tab) Fill(selector, text string) error {
-	err := t.Do(chromedp.Focus(chromedp.CSS(selector)), chromedp.Evaluate[chromedp.Void](
-		fmt.Sprintf("document.querySelector(%q).value = ''; document.querySelector(%q).dispatchEvent(new Event('input', {bubbles: true}))", selector, selector),
-	), chromedp.SendKeys(chromedp.CSS(selector), text))
+	err := t.Do(chromedp.Focus(chromedp.CSS(selector)), chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
+		"{ const e = document.querySelector(%q); e.value = ''; e.dispatchEvent(new Event('input', {bubbles: true})) }", selector,
+	)), chromedp.SendKeys(chromedp.CSS(selector), text))
 	if err != nil {
 		return fmt.Errorf("fill %s: %w", selector, err)
 	}
@@ -291,5 +300,8 @@ func (t *Tab) Picture() ([]byte, error) {
 
 // Focused returns what tells the element with the focus apart: its tag, id, name and text.
 func (t *Tab) Focused() (string, error) {
-	return Eval[string](t, "(() => { const e = document.activeElement; return [e.tagName, e.id, e.name, e.innerText?.slice(0, 40)].filter(Boolean).join(' '); })()")
+	return Eval[string](t, `(() => {
+		const e = document.activeElement;
+		return [e.tagName, e.id, e.name, e.innerText?.slice(0, 40)].filter(Boolean).join(' ');
+	})()`)
 }

@@ -14,10 +14,10 @@ const signInPath, signOutPath = Root + "/sign-in", Root + "/sign-out"
 // own returns the routes of the frame itself.
 func (f *Frame) own() []placed {
 	return []placed{
-		{"", Route{http.MethodGet, Root + "/assets/{version}/{path...}", access.Open, f.assets.serve}},
-		{"", Route{http.MethodGet, signInPath, access.Open, func(c *Call) error { c.signIn(""); return nil }}},
-		{"", Route{http.MethodPost, signInPath, access.Open, f.takeToken}},
-		{"", Route{http.MethodPost, signOutPath, access.Open, func(c *Call) error {
+		{Route: Route{http.MethodGet, Root + "/assets/{version}/{path...}", access.Open, f.assets.serve}},
+		{Route: Route{http.MethodGet, signInPath, access.Open, func(c *Call) error { c.signIn(""); return nil }}},
+		{Route: Route{http.MethodPost, signInPath, access.Open, f.takeToken}},
+		{Route: Route{http.MethodPost, signOutPath, access.Open, func(c *Call) error {
 			c.setCookie(tokenCookie, "", -1)
 			return c.Redirect(signInPath)
 		}}},
