@@ -53,7 +53,8 @@ func TestOutlook(t *testing.T) {
 // TestOutlookProblems has all problems of the members that say when a job runs, and warnings with their places.
 func TestOutlookProblems(t *testing.T) {
 	_, err := service.Previewer{}.Outlook(t.Context(), []byte(
-		`{"recurrence": {"cron": "0 0 32 * *"}, "jitter": "2d", "catchUp": {"policy": "never", "window": "0s"}, "overlap": "maybe"}`))
+		`{"recurrence": {"cron": "0 0 32 * *"}, "jitter": "2d", "catchUp": {"policy": "never", "window": "0s"}, "overlap": "maybe"}`,
+	))
 	if !errors.Is(err, scheduler.ErrInvalid) {
 		t.Fatal(err)
 	}
