@@ -24,6 +24,13 @@ func (f *Frame) own() []placed {
 	}
 }
 
+// asking is what the form of a sign-in shows.
+type asking struct {
+	Why  string // what was wrong before
+	Next string // where it leads
+	Open bool   // nobody is asked at the moment
+}
+
 // signIn shows the form of a sign-in; why says what was wrong before.
 func (c *Call) signIn(why string) {
 	next := c.Request.URL.RequestURI()
@@ -39,7 +46,7 @@ func (c *Call) signIn(why string) {
 	}
 	_ = c.Show(&Page{
 		Status: status, Title: c.Say("frame.signin"), Template: signInPage,
-		Data: struct{ Why, Next string }{why, safe(next)},
+		Data: asking{why, safe(next), c.open()},
 	})
 }
 
@@ -72,7 +79,7 @@ func (f *Frame) takeToken(c *Call) error {
 func (c *Call) signInAgain(why, next string) {
 	_ = c.Show(&Page{
 		Status: http.StatusUnauthorized, Title: c.Say("frame.signin"), Template: signInPage,
-		Data: struct{ Why, Next string }{why, next},
+		Data: asking{why, next, c.open()},
 	})
 }
 
