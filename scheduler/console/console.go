@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
@@ -44,6 +45,8 @@ func New(cfg Config) http.Handler {
 // rooms are the parts of the console, in the order of the menu.
 func rooms(cfg Config) []frame.Room {
 	return append([]frame.Room{
-		overview.Room(cfg.Service), jobform.Room(),
+		overview.Room(cfg.Service),
+		builder.Room(cfg.Service),
+		jobform.Room(),
 	}, cfg.Rooms...)
 }
