@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
+	"github.com/carillon-sched/carillon/scheduler/console/edit"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
@@ -48,5 +49,6 @@ func rooms(cfg Config) []frame.Room {
 		overview.Room(cfg.Service),
 		builder.Room(cfg.Service),
 		jobform.Room(),
+		edit.Room(cfg.Service),
 	}, cfg.Rooms...)
 }
