@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 )
 
@@ -44,7 +45,10 @@ func TestBoardsDoNotDependOnOrder(t *testing.T) {
 		}
 		one := board(parts)
 		two := board(rapid.Permutation(parts).Draw(t, "order"))
-		if diff := cmp.Diff(one, two); diff != "" {
+		if !slices.Equal(one.Hour.Steps, two.Hour.Steps) || !slices.Equal(one.Day.Steps, two.Day.Steps) || one.Last != two.Last {
+			t.Fatal("other counts in another order")
+		}
+		if diff := cmp.Diff(one, two, cmpopts.IgnoreFields(Board{}, "Hour", "Day", "Last")); diff != "" {
 			t.Fatalf("another order:\n%s", diff)
 		}
 	})
@@ -63,8 +67,8 @@ func TestAdditionIsWhatItSays(t *testing.T) {
 		for i := range board.Hour.Steps {
 			want := a.minutes[i]
 			want.Add(&b.minutes[i])
-			if diff := cmp.Diff(want, board.Hour.Steps[i]); diff != "" {
-				t.Fatalf("minute %d (-want +got):\n%s", i, diff)
+			if board.Hour.Steps[i] != want {
+				t.Fatalf("minute %d is not the sum of both", i)
 			}
 		}
 	})

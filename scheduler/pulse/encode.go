@@ -20,7 +20,7 @@ func (h *hour) encode() []byte {
 		if m.empty() {
 			continue
 		}
-		data = binary.AppendUvarint(data, uint64(i)) //nolint:gosec // below 60
+		data = binary.AppendUvarint(data, uint64(i))
 		data = m.append(data)
 	}
 	return data
@@ -36,11 +36,11 @@ func (m *Minute) append(data []byte) []byte {
 			used++
 		}
 	}
-	data = binary.AppendUvarint(data, uint64(used)) //nolint:gosec // below 240
+	data = binary.AppendUvarint(data, uint64(used))
 	last := 0
 	for i, n := range m.Lateness {
 		if n > 0 {
-			data = binary.AppendUvarint(data, uint64(i-last)) //nolint:gosec // it grows
+			data = binary.AppendUvarint(data, uint64(i-last))
 			data = binary.AppendUvarint(data, uint64(n))
 			last = i
 		}
@@ -64,16 +64,16 @@ func decode(data []byte, f func(number int, m *Minute)) error {
 		at := uint64(0)
 		for range r.next(buckets) {
 			at += r.next(buckets)
-			if n := r.next(1<<32 - 1); at < buckets && !r.bad {
-				m.Lateness[at] = uint32(n) //nolint:gosec // bounded above
-			} else {
+			n := r.next(1<<32 - 1)
+			if at >= buckets || r.bad {
 				return errForm
 			}
+			m.Lateness[at] = uint32(n)
 		}
 		if r.bad {
 			return errForm
 		}
-		f(int(number), m) //nolint:gosec // below 60
+		f(int(number), m)
 	}
 	return nil
 }

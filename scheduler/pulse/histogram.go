@@ -51,7 +51,7 @@ func (h *Histogram) Quantile(part float64) (time.Duration, bool) {
 
 // bucketOf returns where a length of time is counted.
 func bucketOf(d time.Duration) int {
-	v := uint64(max(d, 0) / finest) //nolint:gosec // it is not negative
+	v := uint64(max(d, 0) / finest)
 	if v < eighths {
 		return int(v)
 	}

@@ -64,7 +64,7 @@ func (m *Minute) count(r *scheduler.Record) {
 	case scheduler.OutcomeFaulted:
 		m.Failed++
 	case scheduler.OutcomeSkipped:
-		m.Skipped += uint64(max(r.Count, 1)) //nolint:gosec // it is positive
+		m.Skipped += uint64(max(r.Count, 1))
 	case scheduler.OutcomePostponed:
 		m.Postponed++
 	}

@@ -98,7 +98,10 @@ func TestHoursComeAndGo(t *testing.T) {
 		r.Add(attempt(scheduler.OutcomeCompleted, now, 0), now)
 		r.Changed(keep)
 	}
-	r.Changed(func(number Hour, _ []byte) bool { t.Errorf("hour %d changed although nothing was counted", number); return true })
+	r.Changed(func(number Hour, _ []byte) bool {
+		t.Errorf("hour %d changed although nothing was counted", number)
+		return true
+	})
 	b := NewBoard(now.Add(-time.Second))
 	for number, data := range kept {
 		if err := b.AddHour(number, data); err != nil {

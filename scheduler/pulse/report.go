@@ -1,6 +1,7 @@
 package pulse
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -85,8 +86,8 @@ func (r *Report) Same(other *Report) bool {
 	a, b := *r, *other
 	a.At, b.At = time.Time{}, time.Time{}
 	one, err := a.Encode()
-	two, other2 := b.Encode()
-	return err == nil && other2 == nil && string(one) == string(two)
+	two, wrong := b.Encode()
+	return err == nil && wrong == nil && bytes.Equal(one, two)
 }
 
 // MergeTargets joins what the limits of a process know of its targets and what its attempts came to.

@@ -103,10 +103,10 @@ func (w *window) insert(name string) int32 {
 		w.tally = w.tally[:targetsMost/2]
 		clear(w.by)
 		for i := range w.tally {
-			w.by[w.tally[i].name] = int32(i) //nolint:gosec // below targetsMost
+			w.by[w.tally[i].name] = int32(i)
 		}
 	}
-	i := int32(len(w.tally)) //nolint:gosec // below targetsMost
+	i := int32(len(w.tally))
 	w.tally = append(w.tally, tally{name: name})
 	w.by[name] = i
 	return i
@@ -116,7 +116,7 @@ func (w *window) insert(name string) int32 {
 func (t *tally) target() Target {
 	return Target{
 		Name: t.name, Attempts: t.attempts, Failed: t.failed, Longest: t.longest,
-		Mean: t.total / time.Duration(max(t.attempts, 1)), //nolint:gosec // a count
+		Mean: t.total / time.Duration(max(t.attempts, 1)),
 	}
 }
 
@@ -146,7 +146,8 @@ func (t *Target) troubled() bool { return t.State != "" || t.Failed > 0 || t.Mea
 func merged(a, b Target) Target {
 	n := a.Attempts + b.Attempts
 	out := Target{
-		Name: b.Name, Collection: b.Collection, State: a.State, Until: a.Until, InFlight: a.InFlight + b.InFlight, Queued: a.Queued + b.Queued,
+		Name: b.Name, Collection: b.Collection, State: a.State, Until: a.Until,
+		InFlight: a.InFlight + b.InFlight, Queued: a.Queued + b.Queued,
 		Attempts: n, Failed: a.Failed + b.Failed, Longest: max(a.Longest, b.Longest),
 	}
 	if n > 0 {
