@@ -42,7 +42,8 @@ func (s *Store) openPulse(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		s.cfg.Logger.Warn("what this scheduler does is not told to others, and the console shows no more than that", "stream", name, "err", err)
+		s.cfg.Logger.Warn("what this scheduler does is not told to others, and the console shows no more than that",
+			"stream", name, "err", err)
 		return nil
 	}
 	s.pulse = name
