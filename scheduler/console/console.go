@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
@@ -44,5 +45,6 @@ func New(cfg Config) http.Handler {
 func rooms(cfg Config) []frame.Room {
 	return append([]frame.Room{
 		overview.Room(cfg.Service),
+		builder.Room(cfg.Service),
 	}, cfg.Rooms...)
 }
