@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"net/url"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -42,9 +41,11 @@ func addressOf(action document.Value) string {
 
 // hostOf returns the host of a URI with its port: what else there is may be a secret.
 func hostOf(uri string) string {
-	u, err := url.Parse(uri)
-	if err != nil {
-		return ""
+	if _, rest, ok := strings.Cut(uri, "://"); ok {
+		uri = rest
 	}
-	return u.Host
+	if end := strings.IndexAny(uri, "/?#"); end >= 0 {
+		uri = uri[:end]
+	}
+	return uri[strings.LastIndexByte(uri, '@')+1:]
 }

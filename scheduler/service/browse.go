@@ -57,6 +57,32 @@ func (r Reader) Browse(ctx context.Context, q scheduler.JobQuery, place string, 
 	return b.run(ctx)
 }
 
+// Some returns those of some jobs that are there, at most as many as a page has, with how they last ended.
+func (r Reader) Some(ctx context.Context, keys []scheduler.Key) ([]*view.Job, error) {
+	page := view.Page{Top: len(keys)}
+	if err := page.Validate(); err != nil || len(keys) == 0 {
+		return nil, err
+	}
+	hits := make([]index.Hit, len(keys))
+	for i, k := range keys {
+		if err := k.Validate(); err != nil {
+			return nil, err
+		}
+		hits[i].Key = k
+	}
+	release, err := takeTurn(ctx, r.shared.searching)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	s := &jobSearch{reader: r, query: &scheduler.JobQuery{WithOutcome: true}, page: page, work: math.Inf(-1)}
+	err = s.look(ctx, hits)
+	return s.views, err
+}
+
+// ActionTypes are the types of actions that there are.
+func (r Reader) ActionTypes() []string { return r.shared.Actions.Types() }
+
 // browsing is the making of a page.
 type browsing struct {
 	search *jobSearch
