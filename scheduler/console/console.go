@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/job"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
@@ -49,5 +50,6 @@ func rooms(cfg Config) []frame.Room {
 	return append([]frame.Room{
 		overview.Room(cfg.Service),
 		job.Room(job.Config{Service: cfg.Service, Prefix: cfg.Prefix}),
+		builder.Room(cfg.Service),
 	}, cfg.Rooms...)
 }
