@@ -45,6 +45,7 @@ func (r room) showAudit(c *frame.Call) error {
 	}
 	return c.Show(shown(c.Say("job.audit")+" · "+k.Job, "audit", struct {
 		name
+
 		Audit []*trail.Entry
 		Older string
 	}{nameOf(c, k), entries, older}))

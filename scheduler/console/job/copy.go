@@ -1,6 +1,7 @@
 package job
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -74,7 +75,7 @@ func copiesOf(v *view.Job, server, prefix string, token bool) *copies {
 	}
 	if v.Job.Def.HasSecrets() {
 		open, locked := own.SecretPaths()
-		c.Secrets = append(open, locked...)
+		c.Secrets = slices.Concat(open, locked)
 	}
 	return c
 }

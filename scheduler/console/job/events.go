@@ -89,13 +89,13 @@ func (f *following) serve(ctx context.Context, ended <-chan error, v *view.Job, 
 			if last != f.told || now.Sub(looked) >= lookEvery {
 				looked = now
 				if err := f.look(ctx, last); err != nil {
-					return nil //nolint:nilerr // the browser comes again, and is told then
+					return nil // the browser comes again, and is told then
 				}
 			}
 			if now.Sub(beat) >= frame.Beat {
 				beat = now
 				if err := f.live.StillThere(); err != nil {
-					return nil //nolint:nilerr // the reader has gone
+					return nil // the reader has gone
 				}
 			}
 		}

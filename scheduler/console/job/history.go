@@ -63,8 +63,6 @@ func (f filter) String() string {
 	return strings.Join(terms, " and ")
 }
 
-func (f filter) isZero() bool { return f == filter{} }
-
 // query is the filter in an address.
 func (f filter) query() url.Values {
 	q := url.Values{}
@@ -118,7 +116,7 @@ func (r room) historyOf(ctx context.Context, c *frame.Call, k scheduler.Key, bas
 		before, err = view.ReadSequence(beforeField, c.Query(beforeField))
 	}
 	if err != nil {
-		p := c.Describe(err)
+		p := c.Describe(err) //nolint:contextcheck // it has the request's
 		p.Hint = c.Say("job.history.wrong")
 		h.Wrong = &p
 		return h, nil

@@ -205,6 +205,7 @@ func (r room) showNext(c *frame.Call) error {
 	}
 	return c.Show(shown(c.Say("job.next")+" · "+k.Job, "next", struct {
 		name
+
 		Next *coming
 	}{nameOf(c, k), next}))
 }
@@ -222,6 +223,7 @@ func (r room) showOccurrence(c *frame.Call) error {
 	}
 	return c.Show(shown(one.Occurrence, "occurrence", struct {
 		name
+
 		Run *run
 	}{nameOf(c, k), one}))
 }

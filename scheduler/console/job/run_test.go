@@ -91,10 +91,8 @@ func TestRuns(t *testing.T) {
 			if one.Missing > 0 {
 				text += fmt.Sprintf(" missing=%d", one.Missing)
 			}
-			for _, a := range one.Attempts {
-				if a.Pause > 0 {
-					text += fmt.Sprintf(" pause=%v", a.Pause)
-				}
+			if n := len(one.Attempts); n > 0 && one.Attempts[n-1].Pause > 0 {
+				text += fmt.Sprintf(" pause=%v", one.Attempts[n-1].Pause)
 			}
 			if one.Resubmittable() {
 				text += " again"
@@ -144,7 +142,9 @@ func TestExcerpt(t *testing.T) {
 
 // TestStanding says of every kind of job how it is.
 func TestStanding(t *testing.T) {
-	in := func(state scheduler.State, s view.Status) *view.Job { return &view.Job{Job: &scheduler.Job{Key: aKey, State: state}, Status: s} }
+	in := func(state scheduler.State, s view.Status) *view.Job {
+		return &view.Job{Job: &scheduler.Job{Key: aKey, State: state}, Status: s}
+	}
 	next := noon
 	for name, c := range map[string]struct {
 		v      *view.Job
@@ -186,7 +186,7 @@ func TestTimeline(t *testing.T) {
 	}
 	next := &coming{Times: []comingRun{{At: noon.Add(time.Hour), Job: "13:00"}, {Change: "the clock"}, {At: noon.Add(2 * time.Hour), Job: "14:00"}}}
 	d := timelineOf(runsOf(records, 0), next, time.UTC)
-	want := "The last 6 runs. 2 completed. 1 failed. 1 given up. 1 skipped. 1 postponed. 1 late. 1 retried. 2 are planned."
+	want := "The last 6 runs. 2 completed. 1 failed. 1 faulted. 1 skipped. 1 postponed. 1 late. 1 retried. 2 are planned."
 	if d.Summary != want {
 		t.Errorf("%s\nwant %s", d.Summary, want)
 	}

@@ -2,6 +2,7 @@ package job
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
@@ -62,12 +63,11 @@ func timelineOf(runs []*run, next *coming, zone *time.Location) *timeline {
 		labelled = c.Middle
 		local := at.In(zone)
 		c.Clock = local.Format("15:04")
-		if d := local.Format("2 Jan"); d != day {
-			day, c.Day = d, d
+		if d := local.Format(time.DateOnly); d != day {
+			day, c.Day = d, local.Format("2 Jan")
 		}
 	}
-	for i := len(runs) - 1; i >= 0; i-- {
-		one := runs[i]
+	for _, one := range slices.Backward(runs) {
 		c := column{
 			X: x, Middle: x + columnWidth/2, BarX: x + (columnWidth-barWidth)/2, State: one.State, Late: one.Late > 0,
 			Manual: one.Manual, Title: one.title(zone),
