@@ -71,6 +71,7 @@ var layers = []layer{
 	{path: "scheduler/rest/...", imports: apis},
 	{path: "scheduler/natsapi/...", imports: apis},
 	{path: "scheduler/console/words", never: outside},
+	{path: "scheduler/console/consoletest", imports: product}, // for tests
 	{path: "scheduler/console/...", imports: append([]string{"scheduler/rest/throttle"}, apis...)},
 	{path: "store/...", imports: append([]string{"scheduler/trail"}, decisions...)},
 	{path: "actions/natsmsg/...", imports: append([]string{"actions/..."}, decisions...)},
