@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
+	"github.com/carillon-sched/carillon/scheduler/console/newjob"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -48,5 +49,6 @@ func rooms(cfg Config) []frame.Room {
 		overview.Room(cfg.Service),
 		builder.Room(cfg.Service),
 		jobform.Room(),
+		newjob.Room(cfg.Service),
 	}, cfg.Rooms...)
 }
