@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
+	"github.com/carillon-sched/carillon/scheduler/console/edit"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/job"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
@@ -56,6 +57,7 @@ func rooms(cfg Config) []frame.Room {
 		jobs.Room(cfg.Service),
 		builder.Room(cfg.Service),
 		jobform.Room(),
+		edit.Room(cfg.Service),
 		newjob.Room(cfg.Service),
 	}, cfg.Rooms...)
 }
