@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/live"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -21,6 +22,10 @@ type Config struct {
 
 	// Rooms are parts besides those that are always there. Default: none.
 	Rooms []frame.Room
+
+	// MaxTails is how many pages may follow all attempts at once; one caller, told by its address, may have a quarter of
+	// them. Default 256.
+	MaxTails int
 
 	// Identify, AllowHost, Rate, Ready, Observe, Logger and Version are as [frame.Config] has them.
 	Identify  func(r *http.Request) (*access.Principal, error)
@@ -44,5 +49,6 @@ func New(cfg Config) http.Handler {
 func rooms(cfg Config) []frame.Room {
 	return append([]frame.Room{
 		overview.Room(cfg.Service),
+		live.Room(cfg.Service, cfg.MaxTails),
 	}, cfg.Rooms...)
 }
