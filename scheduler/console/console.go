@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/live"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
@@ -49,6 +50,7 @@ func New(cfg Config) http.Handler {
 func rooms(cfg Config) []frame.Room {
 	return append([]frame.Room{
 		overview.Room(cfg.Service),
+		builder.Room(cfg.Service),
 		live.Room(cfg.Service, cfg.MaxTails),
 	}, cfg.Rooms...)
 }
