@@ -66,8 +66,8 @@ func (f *filter) values() url.Values {
 // with is the address of a path for the filter, with parameters besides.
 func (f *filter) with(path string, pairs ...string) string {
 	v := f.values()
-	for i := 0; i < len(pairs); i += 2 {
-		v.Set(pairs[i], pairs[i+1])
+	for pair := range slices.Chunk(pairs, 2) {
+		v.Set(pair[0], pair[1])
 	}
 	if len(v) == 0 {
 		return path

@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -72,8 +73,8 @@ func answerOf(r *scheduler.Record) string {
 		text = strings.TrimSpace(fmt.Sprintf("× %s %s %s", frame.Number(r.Count), r.Reason, text))
 	case r.Reason != "":
 		text = strings.TrimSpace(string(r.Reason) + " " + text)
-	case r.Status != 0 && !strings.Contains(text, fmt.Sprint(r.Status)):
-		text = strings.TrimSpace(fmt.Sprint(r.Status) + " " + text)
+	case r.Status != 0 && !strings.Contains(text, strconv.Itoa(r.Status)):
+		text = strings.TrimSpace(strconv.Itoa(r.Status) + " " + text)
 	}
 	return text
 }

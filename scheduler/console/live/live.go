@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -177,14 +178,11 @@ func (r room) events(c *frame.Call) error {
 	s := sender{call: c, live: c.Live(), tail: newTail(), filter: &f}
 	ctx, cancel := context.WithCancel(c.Context())
 	ended := make(chan error, 1)
-	defer func() {
-		cancel()
-		if ended != nil {
-			<-ended
-		}
-	}()
+	var following sync.WaitGroup
+	defer following.Wait()
+	defer cancel()
 	gaps := make(chan *view.Gap, 1)
-	go func() {
+	following.Go(func() {
 		ended <- r.service.Follow(ctx, q, service.Tail{
 			After: after, Beyond: true, Record: s.tail.add, Passed: s.tail.pass,
 			Ready: func(b service.Beginning) {
@@ -192,12 +190,11 @@ func (r room) events(c *frame.Call) error {
 				gaps <- view.HistoryGap(after, b.First, b.Last)
 			},
 		})
-	}()
+	})
 	select {
 	case <-ctx.Done():
 		return nil
 	case why := <-ended:
-		ended = nil
 		return s.end(why)
 	case gap := <-gaps:
 		err = s.begin(gap)
@@ -214,7 +211,6 @@ func (r room) events(c *frame.Call) error {
 		case <-beats.C:
 			err = s.mark()
 		case why := <-ended:
-			ended = nil
 			return s.end(why)
 		}
 	}
@@ -250,6 +246,7 @@ func (s *sender) send() error {
 	}
 	text, err := written("rows", struct {
 		batch
+
 		Address string
 	}{b, s.filter.with(Path, "before", sequence(b.Before))})
 	if err != nil {
@@ -276,12 +273,12 @@ func (s *sender) mark() error {
 
 // end says why nothing more can come. A store that does not answer now does later: then the browser comes again.
 func (s *sender) end(why error) error {
-	if why == nil || s.send() != nil {
+	if why == nil {
 		return nil
 	}
 	p := s.call.Describe(why)
-	if p.Status >= http.StatusInternalServerError {
-		return nil
+	if err := s.send(); err != nil || p.Status >= http.StatusInternalServerError {
+		return nil //nolint:nilerr // the browser is gone
 	}
 	return refuse(s.live, p)
 }
