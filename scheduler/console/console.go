@@ -15,6 +15,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/job"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/console/jobs"
+	"github.com/carillon-sched/carillon/scheduler/console/live"
+	"github.com/carillon-sched/carillon/scheduler/console/newjob"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -29,6 +31,10 @@ type Config struct {
 
 	// Rooms are parts besides those that are always there. Default: none.
 	Rooms []frame.Room
+
+	// MaxTails is how many pages may follow all attempts at once; one caller, told by its address, may have a quarter of
+	// them. Default 256.
+	MaxTails int
 
 	// Identify, AllowHost, Rate, Ready, Observe, Logger and Version are as [frame.Config] has them.
 	Identify  func(r *http.Request) (*access.Principal, error)
@@ -52,10 +58,12 @@ func New(cfg Config) http.Handler {
 func rooms(cfg Config) []frame.Room {
 	return append([]frame.Room{
 		overview.Room(cfg.Service),
-		job.Room(job.Config{Service: cfg.Service, Prefix: cfg.Prefix}),
 		jobs.Room(cfg.Service),
-		builder.Room(cfg.Service),
-		jobform.Room(),
+		job.Room(job.Config{Service: cfg.Service, Prefix: cfg.Prefix}),
+		newjob.Room(cfg.Service),
 		edit.Room(cfg.Service),
+		jobform.Room(),
+		builder.Room(cfg.Service),
+		live.Room(cfg.Service, cfg.MaxTails),
 	}, cfg.Rooms...)
 }

@@ -11,6 +11,9 @@ import (
 var Pages = []string{
 	"/",
 	"/console/sign-in",
+	"/console/jobs/default/escalate/edit",
+	"/console/jobs/default/service-bus-queue/edit",
+	"/console/jobs/default/hello/edit?as=yaml",
 }
 
 type object = map[string]any

@@ -247,8 +247,11 @@ func (f Form) Place(path string) string {
 	plain := slices.Contains(plainChoices, f.When())
 	switch path {
 	case "recurrence.interval", "recurrence.frequency":
-		if plain {
+		switch {
+		case plain:
 			return "plain.n"
+		case f.When() != choiceAzure:
+			return "recurrence." + f.When()
 		}
 	case "recurrence.cron":
 		if plain {
