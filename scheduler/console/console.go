@@ -20,6 +20,9 @@ import (
 type Config struct {
 	Service *service.Service
 
+	// Pulse tells what all schedulers have done, and do, for the overview. Default: nobody knows.
+	Pulse overview.Source
+
 	// Rooms are parts besides those that are always there. Default: none.
 	Rooms []frame.Room
 
@@ -44,7 +47,7 @@ func New(cfg Config) http.Handler {
 // rooms are the parts of the console, in the order of the menu.
 func rooms(cfg Config) []frame.Room {
 	return append([]frame.Room{
-		overview.Room(cfg.Service),
+		overview.Room(cfg.Service, cfg.Pulse),
 		builder.Room(cfg.Service),
 	}, cfg.Rooms...)
 }
