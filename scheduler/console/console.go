@@ -26,6 +26,8 @@ import (
 type Config struct {
 	Service *service.Service
 
+	// Pulse tells what all schedulers have done, and do, for the overview. Default: nobody knows.
+	Pulse overview.Source
 	// Prefix begins the NATS subjects of published specs. Default carillon.
 	Prefix string
 
@@ -57,7 +59,7 @@ func New(cfg Config) http.Handler {
 // rooms are the parts of the console, in the order of the menu.
 func rooms(cfg Config) []frame.Room {
 	return append([]frame.Room{
-		overview.Room(cfg.Service),
+		overview.Room(cfg.Service, cfg.Pulse),
 		jobs.Room(cfg.Service),
 		job.Room(job.Config{Service: cfg.Service, Prefix: cfg.Prefix}),
 		newjob.Room(cfg.Service),
