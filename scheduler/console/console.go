@@ -10,9 +10,12 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
+	"github.com/carillon-sched/carillon/scheduler/console/edit"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/job"
+	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/console/jobs"
+	"github.com/carillon-sched/carillon/scheduler/console/newjob"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -53,5 +56,8 @@ func rooms(cfg Config) []frame.Room {
 		job.Room(job.Config{Service: cfg.Service, Prefix: cfg.Prefix}),
 		jobs.Room(cfg.Service),
 		builder.Room(cfg.Service),
+		jobform.Room(),
+		edit.Room(cfg.Service),
+		newjob.Room(cfg.Service),
 	}, cfg.Rooms...)
 }

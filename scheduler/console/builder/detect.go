@@ -96,7 +96,7 @@ func detectCron(text string) (url.Values, bool) {
 		return cron(given[0]) // a line of a crontab: the rest is its command
 	}
 	fields := 0
-	for fields < len(given) && fields < 5 && cronField.MatchString(given[fields]) {
+	for fields < len(given) && fields < 5 && cronField.MatchString(strings.TrimSuffix(given[fields], ";")) {
 		fields++
 	}
 	if fields < 5 {

@@ -161,4 +161,3 @@ func sentence(phrase string) string {
 	}
 	return string(unicode.ToUpper(r)) + phrase[n:] + "."
 }
-

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
 // clock is a time of day.
@@ -31,7 +32,7 @@ func (r *reading) plain() *recurrence {
 		}
 		return rec
 	}
-	return &recurrence{Cron: cronOf(r.times(), r.days())}
+	return &recurrence{Cron: cronOf(r.times(), r.days()), Dialect: r.was(spec.Obsidian)}
 }
 
 // days returns the last three fields of a cron pattern: the days of a choice.
