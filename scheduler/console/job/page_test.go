@@ -157,6 +157,7 @@ func TestHostile(t *testing.T) {
 			run = html.UnescapeString(found[1])
 		}
 	}
+	has(t, w.Get("/console/jobs/default/"+name+"/copy"), "Secrets are never shown", "<code>action.request.authentication.password</code>")
 	page := w.Get(run)
 	hasNone(t, page, "<script>alert", "<img src=x", "hunter2-secret")
 	has(t, page, "&lt;script&gt;alert(1)&lt;/script&gt;", "<bdi>", "שלום")
@@ -414,6 +415,7 @@ func TestRights(t *testing.T) {
 			t.Errorf("a reader may %s: %d", verb, r.Status)
 		}
 	}
+	has(t, w.Get(path+"/copy"), `-H &#34;Authorization: Bearer $CARILLON_TOKEN&#34;`)
 	w.Be("operator@default")
 	page = w.Get(path)
 	has(t, page, path+"/run", path+"/edit", path+"/delete")
