@@ -10,8 +10,11 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
+	"github.com/carillon-sched/carillon/scheduler/console/edit"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/job"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
+	"github.com/carillon-sched/carillon/scheduler/console/jobs"
 	"github.com/carillon-sched/carillon/scheduler/console/newjob"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
@@ -21,6 +24,9 @@ import (
 // Config says what the console shows. Service is required.
 type Config struct {
 	Service *service.Service
+
+	// Prefix begins the NATS subjects of published specs. Default carillon.
+	Prefix string
 
 	// Rooms are parts besides those that are always there. Default: none.
 	Rooms []frame.Room
@@ -47,8 +53,11 @@ func New(cfg Config) http.Handler {
 func rooms(cfg Config) []frame.Room {
 	return append([]frame.Room{
 		overview.Room(cfg.Service),
+		job.Room(job.Config{Service: cfg.Service, Prefix: cfg.Prefix}),
+		jobs.Room(cfg.Service),
 		builder.Room(cfg.Service),
 		jobform.Room(),
+		edit.Room(cfg.Service),
 		newjob.Room(cfg.Service),
 	}, cfg.Rooms...)
 }

@@ -60,6 +60,15 @@ func Typed(values url.Values) Form {
 	return f
 }
 
+// Sent is what the fields send when nobody changes them.
+func (f Form) Sent() url.Values {
+	values := url.Values{}
+	for name, v := range f.values {
+		values[Prefix+name] = slices.Clone(v)
+	}
+	return values
+}
+
 // When is the choice that was made.
 func (f Form) When() string { return f.values.Get("when") }
 
@@ -226,6 +235,9 @@ func Owns(path string) bool {
 	member, _, _ := strings.Cut(path, ".")
 	return slices.Contains(members, member)
 }
+
+// Members are those of a job's properties that the fields make.
+func Members() []string { return slices.Clone(members) }
 
 // members are those of a job's properties that the fields make.
 var members = []string{"recurrence", "startTime", "timeZone", "dst", "jitter", "catchUp", "overlap"}

@@ -19,10 +19,17 @@ import (
 var Files embed.FS
 
 // Form is the form of jobs. It may be used by any number of requests at once.
-type Form struct{ shape *document.Shape }
+type Form struct {
+	shape   *document.Shape
+	secrets map[string]bool // the names of members that are secrets, in lower case
+}
 
 // New returns the form of documents of a shape: of jobs, without an envelope, as service.Service.JobShape tells it.
-func New(shape *document.Shape) *Form { return &Form{shape} }
+func New(shape *document.Shape) *Form {
+	f := &Form{shape, map[string]bool{}}
+	namesOf(shape.Members, f.secrets)
+	return f
+}
 
 // Input is what a form is made of.
 type Input struct {

@@ -1,6 +1,7 @@
 package jobform
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,4 +64,104 @@ func listAround(path string) string {
 		}
 	}
 	return ""
+}
+
+// Masked returns a document with a text in the place of what stands at some paths, as of secrets that were typed.
+func Masked(v document.Value, paths []string, text string) document.Value {
+	return Replaced(v, paths, document.StringValue(text))
+}
+
+// Replaced returns a document with another value at some paths, where there is one.
+func Replaced(v document.Value, paths []string, now document.Value) document.Value {
+	for _, path := range paths {
+		v = changed(v, steps(path), func(document.Value) got { return got{now, true} })
+	}
+	return v
+}
+
+// Without returns a document without what stands at some paths.
+func Without(v document.Value, paths []string) document.Value {
+	for _, path := range paths {
+		v = changed(v, steps(path), func(document.Value) got { return got{} })
+	}
+	return v
+}
+
+// At returns what stands at a path, null for nothing. Names may be in any letter case.
+func At(v document.Value, path string) document.Value { return valueAt(v, path) }
+
+// changed returns a document with something else at the end of some steps, if there is anything.
+func changed(v document.Value, way []string, change func(document.Value) got) document.Value {
+	if len(way) == 0 {
+		return change(v).v
+	}
+	index, isIndex := strings.CutPrefix(way[0], "[")
+	if isIndex && v.Kind() == document.KindArray {
+		items := slices.Clone(v.Items())
+		if i, err := strconv.Atoi(index); err == nil && i >= 0 && i < len(items) {
+			items[i] = changed(items[i], way[1:], change)
+		}
+		return document.ArrayValue(items...)
+	}
+	i := indexOf(v.Members(), way[0])
+	if i < 0 {
+		return v
+	}
+	members := slices.Clone(v.Members())
+	now := got{ok: true}
+	if len(way) == 1 {
+		now = change(members[i].Value)
+	} else {
+		now.v = changed(members[i].Value, way[1:], change)
+	}
+	return document.ObjectValue(put(members, i, members[i].Name, now)...)
+}
+
+// SecretsIn returns the paths of texts that are secrets, or may be: a document that was typed may have them anywhere, also
+// where nothing reads them. What stands in labels and data is none.
+func (f *Form) SecretsIn(v document.Value) []string {
+	var paths []string
+	var look func(v document.Value, path, name string)
+	look = func(v document.Value, path, name string) {
+		switch v.Kind() { //nolint:exhaustive // the others are no secrets
+		case document.KindString:
+			if f.IsSecret(name) {
+				paths = append(paths, path)
+			}
+		case document.KindArray:
+			for i, item := range v.Items() {
+				look(item, path+"["+strconv.Itoa(i)+"]", name)
+			}
+		case document.KindObject:
+			for _, m := range v.Members() {
+				at := document.MemberPath(path, m.Name)
+				if at != "labels" && at != "properties.labels" && !strings.EqualFold(m.Name, "data") && m.Name != refMember {
+					look(m.Value, at, m.Name)
+				}
+			}
+		}
+	}
+	look(v, "", "")
+	return paths
+}
+
+// IsSecret reports whether a member of that name may be a secret, wherever it stands.
+func (f *Form) IsSecret(name string) bool {
+	return f.secrets[strings.ToLower(name)] || document.IsCredential(name)
+}
+
+// namesOf adds the names of members that are secrets, in lower case.
+func namesOf(m *document.Members, names map[string]bool) {
+	if m == nil {
+		return
+	}
+	for _, s := range m.Known {
+		if _, ok := s.Form(document.FormSecret); ok {
+			names[strings.ToLower(s.Name)] = true
+		}
+		namesOf(s.Members, names)
+	}
+	for _, k := range m.Kinds {
+		namesOf(k.Members, names)
+	}
 }

@@ -90,7 +90,7 @@ func hows(how string, required, stored bool) []Choice {
 	if stored {
 		all = slices.Insert(all, 0, howKeep)
 	}
-	if !required {
+	if !required || stored {
 		all = append(all, howNone)
 	}
 	return asChoices("jobform.secret.", all, how)

@@ -74,6 +74,9 @@ func (w *walker) member(s *document.Shape, around *document.Members, at spot, ba
 func (w *walker) object(s *document.Shape, at spot, base got) (*Field, got) {
 	f := newField(KindObject, s, at)
 	v, any := w.members(f, s.Members, s.Members.Known, at, base.v, false)
+	if base.ok && removed(v) && !v.Equal(base.v) {
+		return f, got{document.Value{}, true}
+	}
 	if !any {
 		if base.ok && len(base.v.Members()) == 0 { // null, or empty as it was
 			return f, base
@@ -81,6 +84,11 @@ func (w *walker) object(s *document.Shape, at spot, base got) (*Field, got) {
 		return f, got{}
 	}
 	return f, got{v, true}
+}
+
+// removed reports whether an object has nothing but what is to be removed.
+func removed(v document.Value) bool {
+	return len(v.Members()) > 0 && !slices.ContainsFunc(v.Members(), func(m document.Member) bool { return m.Value.Kind() != document.KindNull })
 }
 
 // members reads the members of an object, and gives their fields to f: those that all kinds of it have, and those of the kind
@@ -91,8 +99,12 @@ func (w *walker) members(
 	members := slices.Clone(base.Members())
 	if len(around.Kinds) > 0 {
 		var was string
-		known, was = w.kind(f, around, at, base, &members)
+		var same bool
+		known, was, same = w.kind(f, around, at, base, &members)
 		members = ofKind(members, around, was, known)
+		if !same {
+			at.was = "another type" // no secret of the one that was belongs to it
+		}
 	}
 	for _, s := range known {
 		if root && w.leftOut(s.Name) || s.Name == typeMember && len(around.Kinds) > 0 {
@@ -171,7 +183,7 @@ const typeMember = "type"
 // kind makes the field that tells the kind of an object, and returns the members of the one that was chosen, and which it was.
 func (w *walker) kind(
 	f *Field, around *document.Members, at spot, base document.Value, members *[]document.Member,
-) (known []*document.Shape, was string) {
+) (known []*document.Shape, was string, same bool) {
 	shape := around.Member(typeMember)
 	i := indexOf(*members, typeMember)
 	var b got
@@ -188,10 +200,10 @@ func (w *walker) kind(
 	*members = put(*members, i, typeMember, now)
 	for _, k := range around.Kinds {
 		if containsFold(k.Words, now.v.Text()) {
-			return k.Members.Known, was
+			return k.Members.Known, was, was == "" || strings.EqualFold(was, now.v.Text())
 		}
 	}
-	return nil, was
+	return nil, was, was == now.v.Text()
 }
 
 // ofKind leaves out the members of the kind that an object was, if it is another one now.

@@ -261,6 +261,8 @@ document.addEventListener('click', (e) => {
 });
 for (const b of $$('[data-help]')) b.hidden = false;
 dress(document.body);
-for (const e of $$('[data-events]')) live(e);
+document.addEventListener('DOMContentLoaded', () => { // scripts of rooms are there by then, and listen for the source
+  for (const e of $$('[data-events]')) live(e);
+});
 for (const f of $$('form[data-into]')) search(f);
 setInterval(distances, 1000);
