@@ -6,12 +6,14 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/live"
+	"github.com/carillon-sched/carillon/scheduler/console/load"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -48,9 +50,10 @@ func New(cfg Config) http.Handler {
 
 // rooms are the parts of the console, in the order of the menu.
 func rooms(cfg Config) []frame.Room {
-	return append([]frame.Room{
+	own := []frame.Room{
 		overview.Room(cfg.Service),
 		builder.Room(cfg.Service),
 		live.Room(cfg.Service, cfg.MaxTails),
-	}, cfg.Rooms...)
+	}
+	return slices.Concat(own, load.Rooms(cfg.Service), cfg.Rooms)
 }
