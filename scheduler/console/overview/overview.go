@@ -91,7 +91,7 @@ func (s *shown) parts(charts bool) []string {
 // The rhythm of the live parts.
 const (
 	turn     = time.Second
-	slowTurn = 5 // turns
+	slowTurn = 5 // turns, for the charts
 )
 
 func (r room) show(c *frame.Call) error {
