@@ -42,7 +42,7 @@ func (x *Index) Due(ctx context.Context, sees func(collection string) bool, leng
 	if len(c.sample) == 0 {
 		return due, true, nil
 	}
-	if err := x.Refresh(ctx, c.sample); err != nil {
+	if err := x.Refresh(ctx, &scheduler.JobQuery{}, c.sample); err != nil {
 		return due, false, err
 	}
 	found := x.judged(c)

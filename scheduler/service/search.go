@@ -95,6 +95,9 @@ func (r Reader) checkSearch(ctx context.Context, q *scheduler.JobQuery, p view.P
 	if wrong := r.unknownAction(q.Action); q.Action != "" && wrong != "" {
 		return at, scheduler.Invalid("actionType", wrong)
 	}
+	if q.Outcome != "" && !slices.Contains(scheduler.LastOutcomes, q.Outcome) {
+		return at, scheduler.Invalid("lastOutcome", fmt.Sprintf("%q is none; there are %s", q.Outcome, words(scheduler.LastOutcomes)))
+	}
 	q.Collections = sorted(q.Collections)
 	if !alone(q) {
 		at.Collection, at.Job, _ = strings.Cut(p.After, "/")
@@ -106,6 +109,9 @@ func (r Reader) checkSearch(ctx context.Context, q *scheduler.JobQuery, p view.P
 	return scheduler.Key{Collection: q.Collections[0], Job: p.After}, r.shared.exists(ctx, q.Collections[0])
 }
 
+// ActionTypes are the types of actions that jobs can have, sorted.
+func (r Reader) ActionTypes() []string { return r.shared.Actions.Types() }
+
 // unknownAction says that there is no such type of action, in any letter case; "" when there is.
 func (r Reader) unknownAction(asked string) string {
 	kinds := r.shared.Actions.Types()
@@ -113,6 +119,14 @@ func (r Reader) unknownAction(asked string) string {
 		return ""
 	}
 	return fmt.Sprintf("%q is none; there are %s", asked, strings.Join(kinds, ", "))
+}
+
+func words(outcomes []scheduler.Outcome) string {
+	all := make([]string, len(outcomes))
+	for i, o := range outcomes {
+		all[i] = string(o)
+	}
+	return strings.Join(all, ", ")
 }
 
 // sorted returns collections in order, each once; nil for nil.
