@@ -18,6 +18,8 @@ var Pages = []string{
 	"/console/jobs/default/failing/edit",
 	"/console/jobs/default/failing/edit?as=yaml",
 	"/console/live",
+	"/console/load",
+	"/console/calendar",
 	"/console/sign-in",
 	"/console/jobs/default/failing",
 	"/console/jobs/partners/" + longName,
