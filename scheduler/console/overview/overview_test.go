@@ -112,7 +112,7 @@ func TestTheWholePage(t *testing.T) {
 			`within=1m&amp;sort=next">Due in the next minute</a> <span class="value">0</span>`,
 			`within=1h&amp;sort=next">Due in the next hour</a> <span class="value">1</span>`,
 			`href="/console/live?outcome=faulted&amp;since=24h">Failed in the last day</a> <span class="value">2</span>`, "22 % of 9 runs",
-			"7 runs completed and 2 failed for good", "<title id=\"runs-chart-title\">Runs per minute</title>",
+			"this many runs completed: 7, and failed for good: 2.", "<title id=\"runs-chart-title\">Runs per minute</title>",
 			`<title id="lateness-chart-title">Lateness</title>`, "half of the attempts began within 2 ms after they were due",
 			`href="/console/jobs/partners/long"`, "attempt 2", `href="/console/jobs/default/short"`, "These have been running longest; there are others.",
 			`href="/console/live?target=slow.example%3a443&amp;since=1h"`, "circuit open", "rule of partners",
@@ -225,7 +225,7 @@ func TestTroubleIsTold(t *testing.T) {
 	s.counted()
 	err := fmt.Errorf("%w: no answer", scheduler.ErrUnavailable)
 	s.err.Store(&err)
-	has(t, "the page", w.Get("/"), "Not everything is known:", "no answer", "id-one", "7 runs completed")
+	has(t, "the page", w.Get("/"), "Not everything is known:", "no answer", "id-one", "runs completed: 7")
 }
 
 // TestWithoutSource has a console that knows nothing but its service, which has no jobs.
