@@ -10,6 +10,7 @@ import (
 // Pages are the addresses of all pages that the story has something for.
 var Pages = []string{
 	"/",
+	"/?range=day",
 	"/console/jobs",
 	"/console/jobs?q=nothing-has-this-name",
 	"/console/jobs/default/failing",
