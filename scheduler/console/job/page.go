@@ -38,6 +38,7 @@ type status struct {
 	Now    view.Status
 	Beside []service.Beside
 	Etag   string
+	Paused bool
 }
 
 // sheet is the whole page.
@@ -102,8 +103,10 @@ func (r room) statusOf(ctx context.Context, c *frame.Call, k scheduler.Key) (*vi
 	if err != nil {
 		return nil, nil, err
 	}
+	now := time.Now()
 	return v, &status{
-		name: nameOf(c, k), Is: standingOf(v, beside), Job: v.Job, Now: v.Status, Beside: beside, Etag: v.ETag(),
+		name: nameOf(c, k), Is: standingOf(v, beside, now), Job: v.Job, Now: v.Status, Beside: beside, Etag: v.ETag(),
+		Paused: v.Job.PausedAt(now) && v.Job.State == scheduler.Enabled,
 	}, nil
 }
 
