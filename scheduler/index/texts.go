@@ -55,7 +55,7 @@ func (t *texts) tell(of *shelf, b *block, i int) bool {
 		t.enter(of, b)
 	}
 	r := &b.recs[i]
-	return t.within || t.hit[i/64]&(1<<(i%64)) != 0 || t.labelled(r.labels) || t.targeted(r.target)
+	return t.hit[i/64]&(1<<(i%64)) != 0 || t.labelled(r.labels) || t.targeted(r.target)
 }
 
 func (t *texts) labelled(set uint32) bool {
@@ -82,14 +82,7 @@ func (t *texts) targeted(n uint32) bool {
 
 // enter looks through the names of a block, which are ASCII.
 func (t *texts) enter(of *shelf, b *block) {
-	if t.shelf != of {
-		t.shelf = of
-		t.within = strings.Contains(scheduler.FoldText(of.collection)+"/", t.text)
-	}
 	t.block, t.hit = b, [len(t.hit)]uint64{}
-	if t.within {
-		return
-	}
 	t.folded = appendFolded(t.folded[:0], b.names)
 	if t.slash {
 		if strings.HasSuffix(scheduler.FoldText(of.collection), t.collection) {

@@ -80,9 +80,6 @@ func (r Reader) Some(ctx context.Context, keys []scheduler.Key) ([]*view.Job, er
 	return s.views, err
 }
 
-// ActionTypes are the types of actions that there are.
-func (r Reader) ActionTypes() []string { return r.shared.Actions.Types() }
-
 // browsing is the making of a page.
 type browsing struct {
 	search *jobSearch

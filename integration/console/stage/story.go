@@ -10,6 +10,14 @@ import (
 // Pages are the addresses of all pages that the story has something for.
 var Pages = []string{
 	"/",
+	"/console/jobs",
+	"/console/jobs?q=nothing-has-this-name",
+	"/console/jobs/default/failing",
+	"/console/jobs/partners/markup",
+	"/console/jobs/new",
+	"/console/jobs/default/failing/edit",
+	"/console/jobs/default/failing/edit?as=yaml",
+	"/console/live",
 	"/console/sign-in",
 	"/console/jobs/default/failing",
 	"/console/jobs/partners/" + longName,

@@ -20,14 +20,14 @@ var Files embed.FS
 
 // Form is the form of jobs. It may be used by any number of requests at once.
 type Form struct {
-	shape   *document.Shape
-	secrets map[string]bool // the names of members that are secrets, in lower case
+	shape *document.Shape
+	names map[string]bool // of members in lower case; true: it is a secret somewhere
 }
 
 // New returns the form of documents of a shape: of jobs, without an envelope, as service.Service.JobShape tells it.
 func New(shape *document.Shape) *Form {
 	f := &Form{shape, map[string]bool{}}
-	namesOf(shape.Members, f.secrets)
+	namesOf(shape.Members, f.names)
 	return f
 }
 
