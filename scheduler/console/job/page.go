@@ -52,7 +52,6 @@ type sheet struct {
 	Settings []setting
 	Next     *coming
 	Timeline *timeline
-	Success  *lastSuccess
 	History  *history
 	Audit    []*trail.Entry
 	After    string // the place in the history that the events go on from
@@ -132,7 +131,7 @@ func (r room) sheetOf(ctx context.Context, c *frame.Call, k scheduler.Key) (*she
 	}
 	s.Timeline = timelineOf(recent.runs, s.Next, c.Zone())
 	s.After = strconv.FormatUint(recent.newest, 10)
-	if s.Success, err = r.lastSuccess(ctx, k, recent); err != nil {
+	if s.Timeline.Success, err = r.lastSuccess(ctx, k, recent); err != nil {
 		return nil, err
 	}
 	if s.History, err = r.historyOf(ctx, c, k, path(k)); err != nil {
