@@ -11,9 +11,14 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
+	"github.com/carillon-sched/carillon/scheduler/console/edit"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/job"
+	"github.com/carillon-sched/carillon/scheduler/console/jobform"
+	"github.com/carillon-sched/carillon/scheduler/console/jobs"
 	"github.com/carillon-sched/carillon/scheduler/console/live"
 	"github.com/carillon-sched/carillon/scheduler/console/load"
+	"github.com/carillon-sched/carillon/scheduler/console/newjob"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -22,6 +27,11 @@ import (
 // Config says what the console shows. Service is required.
 type Config struct {
 	Service *service.Service
+
+	// Pulse tells what all schedulers have done, and do, for the overview. Default: nobody knows.
+	Pulse overview.Source
+	// Prefix begins the NATS subjects of published specs. Default carillon.
+	Prefix string
 
 	// Rooms are parts besides those that are always there. Default: none.
 	Rooms []frame.Room
@@ -51,7 +61,12 @@ func New(cfg Config) http.Handler {
 // rooms are the parts of the console, in the order of the menu.
 func rooms(cfg Config) []frame.Room {
 	own := []frame.Room{
-		overview.Room(cfg.Service),
+		overview.Room(cfg.Service, cfg.Pulse),
+		jobs.Room(cfg.Service),
+		job.Room(job.Config{Service: cfg.Service, Prefix: cfg.Prefix}),
+		newjob.Room(cfg.Service),
+		edit.Room(cfg.Service),
+		jobform.Room(),
 		builder.Room(cfg.Service),
 		live.Room(cfg.Service, cfg.MaxTails),
 	}
