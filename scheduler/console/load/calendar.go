@@ -171,7 +171,9 @@ func readWhere(c *frame.Call) (w where, err error) {
 }
 
 // wrong says what is wrong with an address.
-func wrong(text, hint string) error { return frame.Problem{Status: http.StatusBadRequest, Text: text, Hint: hint} }
+func wrong(text, hint string) error {
+	return frame.Problem{Status: http.StatusBadRequest, Text: text, Hint: hint}
+}
 
 // key is of what the calendar is.
 func (w *where) key() scheduler.Key {
