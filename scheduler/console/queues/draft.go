@@ -66,10 +66,16 @@ func fieldsOf(d Draft, requiresSession bool) []field {
 		ttl = d.TTL.String()
 	}
 	return []field{
-		{Name: "contenttype", Value: d.ContentType}, {Name: "subject", Value: d.Subject}, {Name: "messageid", Value: d.MessageID},
-		{Name: fieldSession, Value: d.SessionID, Required: requiresSession}, {Name: "correlation", Value: d.CorrelationID},
-		{Name: "to", Value: d.To}, {Name: "replyto", Value: d.ReplyTo}, {Name: "replytosession", Value: d.ReplyToSessionID},
-		{Name: "partitionkey", Value: d.PartitionKey}, {Name: fieldScheduled, Value: scheduled, Kind: "datetime-local"},
+		{Name: "contenttype", Value: d.ContentType},
+		{Name: "subject", Value: d.Subject},
+		{Name: "messageid", Value: d.MessageID},
+		{Name: fieldSession, Value: d.SessionID, Required: requiresSession},
+		{Name: "correlation", Value: d.CorrelationID},
+		{Name: "to", Value: d.To},
+		{Name: "replyto", Value: d.ReplyTo},
+		{Name: "replytosession", Value: d.ReplyToSessionID},
+		{Name: "partitionkey", Value: d.PartitionKey},
+		{Name: fieldScheduled, Value: scheduled, Kind: "datetime-local"},
 		{Name: fieldTTL, Value: ttl},
 	}
 }

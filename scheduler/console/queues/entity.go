@@ -227,4 +227,3 @@ func shortBytes(sections [][]byte, most int) string {
 	}
 	return short(string(beginning), most)
 }
-
