@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -578,10 +579,7 @@ func TestStorage(t *testing.T) {
 
 // with returns a form with more.
 func with(form url.Values, pairs ...string) url.Values {
-	more := url.Values{}
-	for name, values := range form {
-		more[name] = values
-	}
+	more := maps.Clone(form)
 	for i := 0; i < len(pairs); i += 2 {
 		more.Set(pairs[i], pairs[i+1])
 	}

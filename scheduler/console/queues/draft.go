@@ -177,8 +177,8 @@ func localTime(text string, zone *time.Location) (time.Time, error) {
 	return at.UTC(), err
 }
 
-// refill puts what somebody has typed into a form again.
-func (v *draftView) refill(form url.Values) {
+// refilled has what somebody has typed into the form.
+func (v draftView) refilled(form url.Values) draftView {
 	for i := range v.Fields {
 		v.Fields[i].Value = form.Get(v.Fields[i].Name)
 	}
@@ -190,11 +190,12 @@ func (v *draftView) refill(form url.Values) {
 		}
 	}
 	v.Body, v.BodyAs = form.Get("body"), form.Get("bodyas")
+	return v
 }
 
 // draftAgain shows a form with what is wrong in it.
 func (r *room) draftAgain(c *frame.Call, v draftView, form url.Values, wrong map[string]string) error {
-	v.refill(form)
+	v = v.refilled(form)
 	v.Wrong = wrong
 	title := c.Say("queues.send.title", v.At)
 	if v.Sequence != 0 {

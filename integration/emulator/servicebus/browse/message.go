@@ -167,7 +167,7 @@ func (n *Namespace) message(g broker.Glimpse, part Part) Message {
 		Deliveries: int(g.Deliveries), Priority: int(g.Priority), Durable: g.Durable,
 		MessageID: amqp.IDString(p.MessageID), SessionID: p.GroupID, HasSession: p.HasGroupID,
 		CorrelationID: amqp.IDString(p.CorrelationID),
-		Subject: p.Subject, ContentType: p.ContentType, ContentEncoding: p.ContentEncoding, To: p.To, ReplyTo: p.ReplyTo,
+		Subject:       p.Subject, ContentType: p.ContentType, ContentEncoding: p.ContentEncoding, To: p.To, ReplyTo: p.ReplyTo,
 		ReplyToSessionID: p.ReplyToGroupID, UserID: p.UserID, Creation: p.Creation, AbsoluteExpiry: p.AbsoluteExpiry,
 		Source: g.Source, Properties: properties(m.ApplicationProperties()), Annotations: properties(annotations), Body: body(m),
 	}
