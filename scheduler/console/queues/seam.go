@@ -13,11 +13,21 @@ var (
 
 // A Bus is a namespace of Service Bus.
 type Bus interface {
+	BusReader
+	BusWriter
+	RuleTester
+}
+
+// A BusReader shows what there is.
+type BusReader interface {
 	EntityReader
 	MessageReader
+}
+
+// A BusWriter changes messages.
+type BusWriter interface {
 	MessageWriter
 	Resubmitter
-	RuleTester
 }
 
 // An EntityReader shows what there is.
@@ -211,8 +221,18 @@ type Change struct {
 
 // Storage is the queues of a storage emulator.
 type Storage interface {
+	StorageReader
+	StorageWriter
+}
+
+// A StorageReader shows what there is.
+type StorageReader interface {
 	QueueReader
 	LetterReader
+}
+
+// A StorageWriter changes it.
+type StorageWriter interface {
 	LetterWriter
 	QueueWriter
 }
