@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
 // clock is a time of day.
@@ -31,7 +32,7 @@ func (r *reading) plain() *recurrence {
 		}
 		return rec
 	}
-	return &recurrence{Cron: cronOf(r.times(), r.days())}
+	return &recurrence{Cron: cronOf(r.times(), r.days()), Dialect: r.was(spec.Obsidian)}
 }
 
 // days returns the last three fields of a cron pattern: the days of a choice.
@@ -116,7 +117,7 @@ func (r *reading) day(field string) int {
 }
 
 // timeOfDay is how people write one: 9, 9:00, 09.00, 9h30, 9am, 5:30 pm.
-var timeOfDay = regexp.MustCompile(`(?i)^([0-9]{1,2})(?:[:.h]([0-9]{2}))?(am|pm)?$`)
+var timeOfDay = regexp.MustCompile(`(?i)^(\d{1,2})(?:[:.h](\d{2}))?(am|pm)?$`)
 
 // times reads the times of a day. There is one at least.
 func (r *reading) times() []clock {
@@ -175,16 +176,16 @@ func cronOf(times []clock, days string) string {
 	}
 	var patterns []string
 	for i := 0; i < len(order); i++ {
-		minutes, hours := order[i], strings.Join(byMinute[order[i]], ",")
+		minutes, hours := []string{order[i]}, strings.Join(byMinute[order[i]], ",")
 		for j := i + 1; j < len(order); { // minutes that have the same hours stand together
 			if strings.Join(byMinute[order[j]], ",") != hours {
 				j++
 				continue
 			}
-			minutes += "," + order[j]
+			minutes = append(minutes, order[j])
 			order = slices.Delete(order, j, j+1)
 		}
-		patterns = append(patterns, minutes+" "+hours+" "+days)
+		patterns = append(patterns, strings.Join(minutes, ",")+" "+hours+" "+days)
 	}
 	return strings.Join(patterns, "; ")
 }

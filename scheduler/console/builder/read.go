@@ -168,11 +168,18 @@ func (r *reading) required(field, missing string) string {
 
 // dialect returns the dialect of a language, "" for the one that it has anyway.
 func (r *reading) dialect(language string, usual spec.Dialect) string {
-	d := r.text(language + ".dialect")
-	if d == string(usual) && r.text("was.dialect") == "" {
-		return ""
+	if d := r.text(language + ".dialect"); d != string(usual) {
+		return d
 	}
-	return d
+	return r.was(usual)
+}
+
+// was returns a dialect that need not be told, if the document has told it before.
+func (r *reading) was(usual spec.Dialect) string {
+	if r.text("was.dialect") == string(usual) {
+		return string(usual)
+	}
+	return ""
 }
 
 // azure returns the recurrence of Azure Scheduler that was typed.

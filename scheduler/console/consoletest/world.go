@@ -18,8 +18,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-sched/carillon/actions"
-	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console"
@@ -50,7 +49,9 @@ type World struct {
 // New starts one. Everybody may do everything in it until [World.Be]. change changes how the console is made.
 func New(tb testing.TB, change ...func(w *World, cfg *console.Config)) *World {
 	tb.Helper()
-	w := &World{T: tb, Actions: actions.New(web.New(web.Config{}))}
+	all := builtin.New(builtin.Config{})
+	tb.Cleanup(all.Close)
+	w := &World{T: tb, Actions: all}
 	s, err := server.NewServer(&server.Options{DontListen: true, JetStream: true, StoreDir: tb.TempDir(), NoLog: true, NoSigs: true})
 	w.ok(err)
 	s.Start()
@@ -114,6 +115,9 @@ func (w *World) Be(grants ...string) {
 	}
 	w.who.Store(p)
 }
+
+// Anybody has all requests from now on come from anybody, as at the beginning.
+func (w *World) Anybody() { w.who.Store(nil) }
 
 func (w *World) identify(*http.Request) (*access.Principal, error) {
 	if p := w.who.Load(); p != nil {

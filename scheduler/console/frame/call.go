@@ -167,6 +167,17 @@ func (f *Frame) do(c *Call, route placed) error {
 	return route.Do(c)
 }
 
+// Background returns a context for work that goes on when the request is answered. It says who asked, and is done when they
+// have a right no more. end is to be called when the work is over.
+func (c *Call) Background(right access.Right) (ctx context.Context, end func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(c.Context()))
+	stop := c.frame.watchOver(c.Request.Clone(ctx), right, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
 // askAgainEvery is how often who asks must still be allowed to, while they are answered: a live part lasts.
 const askAgainEvery = 2 * time.Second
 
