@@ -88,6 +88,10 @@ func (d *Definition) readAction(o *document.Object, r *Reading) {
 	ao.Done()
 }
 
+// CheckPolicies reads the members jitter, timeout, overlap and catchUp of a job's properties, for who does not read the rest.
+// What is wrong goes to the object's reader.
+func CheckPolicies(o *document.Object) { new(Definition).readPolicies(o) }
+
 func (d *Definition) readPolicies(o *document.Object) {
 	if v, ok := o.ExactDuration("jitter", 0, 24*time.Hour); ok {
 		d.Jitter = v

@@ -164,8 +164,10 @@ func TestListingAsksTheIndexOnce(t *testing.T) {
 			w.must(err)
 			w.must(w.store.Arm(ctx, scheduler.Slot{Key: k}, []byte("t"), later, 0))
 		}
-		index, err := w.connect().SubscribeSync("$JS.API.STREAM.INFO.>")
+		listener := w.connect()
+		index, err := listener.SubscribeSync("$JS.API.STREAM.INFO.>")
 		w.must(err)
+		w.must(listener.Flush()) // the server knows of it
 		asked := func() (n int) {
 			for {
 				m, err := index.NextMsg(time.Second)

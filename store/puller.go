@@ -49,9 +49,9 @@ type puller struct {
 	beat     time.Duration // of a request in quiet times
 	silent   time.Duration // see [silent]
 	mu       sync.Mutex
-	single   bool // the next message alone may be longer than bytes
-	asked    int  // messages asked for and not come yet
-	lastSeen time.Time
+	single   bool      // the next message alone may be longer than bytes
+	asked    int       // messages asked for and not delivered yet
+	lastSeen time.Time // the last sign of life, or since when there is to be one
 	lastCame time.Time // the last message
 	warned   time.Time
 	done     bool
@@ -153,6 +153,9 @@ func (p *puller) ask() {
 		return // plain numbers: cannot happen
 	}
 	if p.nc.PublishRequest(p.subject, p.inbox, req) == nil {
+		if p.asked == 0 {
+			p.lastSeen = time.Now() // nothing was to be seen while nothing was asked for
+		}
 		p.asked += n
 		p.single = false
 	}
@@ -168,7 +171,7 @@ func (p *puller) receive(m *nats.Msg) {
 	p.lastSeen = time.Now()
 	switch status {
 	case "":
-		p.asked, p.lastCame = max(0, p.asked-1), p.lastSeen
+		p.lastCame = p.lastSeen
 	case "100": // idle heartbeat
 	default: // the request ended: expired, or refused
 		pending, err := strconv.Atoi(m.Header.Get("Nats-Pending-Messages"))
@@ -181,6 +184,7 @@ func (p *puller) receive(m *nats.Msg) {
 	switch status {
 	case "":
 		p.deliver(m)
+		p.came()
 		p.ask()
 	case "100":
 	case "408":
@@ -197,6 +201,13 @@ func (p *puller) receive(m *nats.Msg) {
 	default: // such as a change of the consumer's leader, or a stream that is gone
 		p.refused(status, m.Header.Get("Description"))
 	}
+}
+
+// came counts a message that has come. Its owner has counted it before: in between, there would be room for another.
+func (p *puller) came() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = max(0, p.asked-1)
 }
 
 // completed is what the server says at the end of a request that had as many

@@ -1,6 +1,9 @@
 package document
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Omitted returns the paths of the secrets of v that next has nothing for: neither a value, nor null in place of the secret
 // or of what it stands in. path is where both stand. Objects with a member type, of which they have different words, are
@@ -57,10 +60,13 @@ func (v Value) otherType(next Value) bool {
 
 // memberFold returns the member of that name, in whatever letter case.
 func (v Value) memberFold(name string) (Value, bool) {
-	for i := range v.members {
-		if strings.EqualFold(v.members[i].Name, name) {
-			return v.members[i].Value, true
-		}
+	if i := v.foldIndex(name); i >= 0 {
+		return v.members[i].Value, true
 	}
 	return Value{}, false
+}
+
+// foldIndex returns where the member of that name is, in whatever letter case, or -1.
+func (v Value) foldIndex(name string) int {
+	return slices.IndexFunc(v.members, func(m Member) bool { return strings.EqualFold(m.Name, name) })
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/cache"
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/fairqueue"
 	"github.com/carillon-sched/carillon/scheduler/index"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
@@ -95,6 +96,10 @@ type Service struct {
 	shared *shared
 }
 
+// JobShape returns what a job document may be, of the action types that the service knows, without an envelope. It is learned
+// when it is asked for first.
+func (s *Service) JobShape() *document.Shape { return s.shared.shape() }
+
 // shared is what the parts of a service have in common.
 type shared struct {
 	Config
@@ -109,6 +114,8 @@ type shared struct {
 	admissions admissions
 	editing    lines // of jobs, by those whom others have overtaken
 
+	shape func() *document.Shape // of jobs
+
 	computing *fairqueue.Queue // of requests that read a document or compute a schedule
 	searching *fairqueue.Queue // of those that look through many jobs or records
 	doctoring *fairqueue.Queue // of those that read all jobs, which takes seconds: one at a time
@@ -120,6 +127,7 @@ func New(cfg Config) *Service {
 		Config: cfg.withDefaults(), plans: &cache.Plans{},
 		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
 	}
+	h.shape = sync.OnceValue(func() *document.Shape { return scheduler.JobShape(h.Actions).Flat("properties") })
 	h.histories = newHistoryKeeper(h.Store, h.HistoryMemory)
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load, OnRecord: h.OnRecord})
 	h.index = index.New(index.Config{Store: h.Store, Actions: h.Actions, Secrets: h.Secrets, Logger: h.Logger})

@@ -13,7 +13,8 @@ import (
 type Job struct {
 	Job        *scheduler.Job
 	Status     Status
-	Superseded bool // the edit was older than what the job has, and was left out
+	Outcome    scheduler.Outcome // how what it did last ended, in answers to a [scheduler.JobQuery] that asks for it
+	Superseded bool              // the edit was older than what the job has, and was left out
 
 	// What the answer to a put or a patch tells beside the job. Documents that are
 	// put may have it: it is read-only, and ignored.

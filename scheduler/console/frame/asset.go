@@ -131,7 +131,7 @@ func compressed(h http.Header, r *http.Request, body []byte) []byte {
 }
 
 func takesGzip(r *http.Request) bool {
-	for _, one := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
+	for one := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		if name, q, _ := strings.Cut(strings.TrimSpace(one), ";"); name == "gzip" {
 			return strings.TrimSpace(q) != "q=0"
 		}

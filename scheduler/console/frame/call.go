@@ -91,7 +91,7 @@ const (
 
 // setCookie keeps something in the browser until it is closed, or for a time. 0 is until it is closed, and less forgets it.
 func (c *Call) setCookie(name, value string, lasts time.Duration) {
-	http.SetCookie(c.Writer, &http.Cookie{
+	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // it is secure where the server is: dev serves plain HTTP
 		Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.Request.TLS != nil,
 		MaxAge: int(lasts / time.Second),
 	})
@@ -118,15 +118,16 @@ func (f *Frame) answer(route placed) http.Handler {
 		begin := time.Now()
 		out := &response{ResponseWriter: w}
 		c := &Call{Request: r, Writer: out, frame: f, room: route.room}
-		defer func() {
+		defer func() { //nolint:contextcheck // a call has the request's
 			f.recovered(c, out, recover())
 			if !out.live && route.Path != "" {
 				f.cfg.Observe(operation, out.sent(), time.Since(begin))
 			}
-			f.log.DebugContext(r.Context(), "request", "method", r.Method, "path", r.URL.Path, "status", out.sent(), "duration", time.Since(begin))
+			f.log.DebugContext(r.Context(), "request", "method", r.Method, "path", r.URL.Path,
+				"status", out.sent(), "duration", time.Since(begin))
 		}()
-		if err := f.do(c, route); err != nil {
-			c.fail(err)
+		if err := f.do(c, route); err != nil { //nolint:contextcheck // likewise
+			c.fail(err) //nolint:contextcheck // likewise
 		}
 	})
 }
@@ -164,6 +165,17 @@ func (f *Frame) do(c *Call, route placed) error {
 	defer stop()
 	c.Request = c.Request.WithContext(ctx)
 	return route.Do(c)
+}
+
+// Background returns a context for work that goes on when the request is answered. It says who asked, and is done when they
+// have a right no more. end is to be called when the work is over.
+func (c *Call) Background(right access.Right) (ctx context.Context, end func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(c.Context()))
+	stop := c.frame.watchOver(c.Request.Clone(ctx), right, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
 }
 
 // askAgainEvery is how often who asks must still be allowed to, while they are answered: a live part lasts.

@@ -44,6 +44,9 @@ type Config struct {
 	// Logger takes requests (at level debug) and defects. Default: discard.
 	Logger *slog.Logger
 
+	// Unlocked says that there is no way to have people sign in, so that no page tells of one. Default: there is.
+	Unlocked bool
+
 	// Version is shown at the foot of each page. Default dev.
 	Version string
 }
@@ -103,7 +106,7 @@ func New(cfg Config) *Frame {
 			if !route.Right.Valid() {
 				panic(fmt.Sprintf("console: %s %s asks for no right", route.Method, route.Path))
 			}
-			routes = append(routes, placed{room.Name, route})
+			routes = append(routes, placed{route, room.Name})
 		}
 	}
 	paths := map[string]map[string]placed{}
@@ -127,8 +130,9 @@ func New(cfg Config) *Frame {
 
 // placed is a route with its room.
 type placed struct {
-	room string
 	Route
+
+	room string
 }
 
 // byMethod answers with the route of a request's method.
@@ -155,7 +159,8 @@ func (f *Frame) byMethod(methods map[string]placed) http.Handler {
 func (f *Frame) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
 	if f.cfg.AllowHost != nil && !f.cfg.AllowHost(r.Host) {
-		http.Error(w, fmt.Sprintf("%q is not a name of this server; start it with --allowed-host if it is", r.Host), http.StatusMisdirectedRequest)
+		text := fmt.Sprintf("%q is not a name of this server; start it with --allowed-host if it is", r.Host)
+		http.Error(w, text, http.StatusMisdirectedRequest)
 		return
 	}
 	guard.Handler(f.mux).ServeHTTP(w, r)

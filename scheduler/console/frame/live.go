@@ -19,6 +19,9 @@ type Live struct {
 // Beat is how often a live answer says that it is there: what lies between may end a connection that is silent.
 const Beat = 15 * time.Second
 
+// livePatience is how long a browser may take no data: what holds a live answer is not kept for one that is gone.
+const livePatience = 10 * time.Second
+
 // Live begins a live answer. The address of it must have the parameter follow, which says that it lasts.
 //
 // The page has an element with data-events="ADDRESS": the script takes each event's name for the id of an element, and its
@@ -32,7 +35,6 @@ func (c *Call) Live() *Live {
 	}
 	c.Writer.WriteHeader(http.StatusOK)
 	l := &Live{call: c, out: http.NewResponseController(c.Writer), last: map[string]string{}}
-	_ = l.out.SetWriteDeadline(time.Time{})
 	_ = l.send("", "", "hello")
 	return l
 }
@@ -79,10 +81,13 @@ func (l *Live) send(name, mark, data string) error {
 		out.WriteString(":\n")
 	}
 	out.WriteByte('\n')
-	if _, err := l.call.Writer.Write(out.Bytes()); err != nil {
-		return err
+	_ = l.out.SetWriteDeadline(time.Now().Add(livePatience)) // where there is no connection, there is no need
+	_, err := l.call.Writer.Write(out.Bytes())
+	if err == nil {
+		err = l.out.Flush()
 	}
-	return l.out.Flush()
+	_ = l.out.SetWriteDeadline(time.Time{})
+	return err
 }
 
 func written(t *template.Template, name string, data any) (string, error) {

@@ -58,10 +58,9 @@ type shown struct {
 	Who     string // "": nobody is asked
 	SignOut bool
 	Open    bool
+	Locks   bool // it is open, and a token would close it
 	Note    string
 	Version string
-	Room    string
-	Common  []string // assets of all pages
 }
 
 // entry is a line of the menu.
@@ -95,20 +94,25 @@ func (c *Call) Show(p *Page) error {
 
 // dress puts a page into the layout.
 func (c *Call) dress(p *Page) *shown {
-	s := &shown{Page: p, Version: c.frame.cfg.Version, Room: c.room, SignOut: c.token, Note: c.noted()}
+	s := &shown{Page: p, Version: c.frame.cfg.Version, SignOut: c.token, Note: c.noted()}
 	if c.Who == nil {
 		return s
 	}
 	if c.Who.Name != "" {
 		s.Who = c.Who.String()
 	}
-	s.Open = c.Who.Name == "" && (c.Who.Via == access.ViaOpen || c.Who.Via == access.ViaLoopback)
+	s.Open, s.Locks = c.open(), !c.frame.cfg.Unlocked
 	for _, room := range c.frame.cfg.Rooms {
 		if room.Path != "" && access.May(c.Who, room.Right, "") {
 			s.Menu = append(s.Menu, entry{room.Path, c.Say(room.Name + ".menu"), room.Key, room.Name == c.room})
 		}
 	}
 	return s
+}
+
+// open reports whether nobody is asked who they are.
+func (c *Call) open() bool {
+	return c.Who != nil && c.Who.Name == "" && (c.Who.Via == access.ViaOpen || c.Who.Via == access.ViaLoopback)
 }
 
 // Content is the main part of the page, written.

@@ -52,7 +52,8 @@ func (c *Call) Describe(err error) Problem {
 func (c *Call) fail(err error) {
 	p := c.Describe(err)
 	if p.Status == http.StatusInternalServerError {
-		c.frame.log.ErrorContext(c.Context(), "request failed because of a defect", "method", c.Request.Method, "path", c.Request.URL.Path, "err", err)
+		c.frame.log.ErrorContext(c.Context(), "request failed because of a defect",
+			"method", c.Request.Method, "path", c.Request.URL.Path, "err", err)
 	}
 	if t, ok := errors.AsType[*throttle.Exceeded](err); ok {
 		c.Writer.Header().Set("Retry-After", strconv.Itoa(max(1, int(t.After.Round(time.Second)/time.Second))))

@@ -14,14 +14,21 @@ const signInPath, signOutPath = Root + "/sign-in", Root + "/sign-out"
 // own returns the routes of the frame itself.
 func (f *Frame) own() []placed {
 	return []placed{
-		{"", Route{http.MethodGet, Root + "/assets/{version}/{path...}", access.Open, f.assets.serve}},
-		{"", Route{http.MethodGet, signInPath, access.Open, func(c *Call) error { c.signIn(""); return nil }}},
-		{"", Route{http.MethodPost, signInPath, access.Open, f.takeToken}},
-		{"", Route{http.MethodPost, signOutPath, access.Open, func(c *Call) error {
+		{Route: Route{http.MethodGet, Root + "/assets/{version}/{path...}", access.Open, f.assets.serve}},
+		{Route: Route{http.MethodGet, signInPath, access.Open, func(c *Call) error { c.signIn(""); return nil }}},
+		{Route: Route{http.MethodPost, signInPath, access.Open, f.takeToken}},
+		{Route: Route{http.MethodPost, signOutPath, access.Open, func(c *Call) error {
 			c.setCookie(tokenCookie, "", -1)
 			return c.Redirect(signInPath)
 		}}},
 	}
+}
+
+// asking is what the form of a sign-in shows.
+type asking struct {
+	Why  string // what was wrong before
+	Next string // where it leads
+	Open bool   // nobody is asked at the moment
 }
 
 // signIn shows the form of a sign-in; why says what was wrong before.
@@ -39,7 +46,7 @@ func (c *Call) signIn(why string) {
 	}
 	_ = c.Show(&Page{
 		Status: status, Title: c.Say("frame.signin"), Template: signInPage,
-		Data: struct{ Why, Next string }{why, safe(next)},
+		Data: asking{why, safe(next), c.open()},
 	})
 }
 
@@ -72,7 +79,7 @@ func (f *Frame) takeToken(c *Call) error {
 func (c *Call) signInAgain(why, next string) {
 	_ = c.Show(&Page{
 		Status: http.StatusUnauthorized, Title: c.Say("frame.signin"), Template: signInPage,
-		Data: struct{ Why, Next string }{why, next},
+		Data: asking{why, next, c.open()},
 	})
 }
 

@@ -146,6 +146,13 @@ function live(element) {
     }
   });
   window.addEventListener('pagehide', () => { source?.close(); source = null; });
+  element.addEventListener('carillon:follow', (e) => { // something else from now on
+    if (element.dataset.events === e.detail) return;
+    element.dataset.events = e.detail;
+    source?.close();
+    source = null;
+    open();
+  });
   open();
 }
 
@@ -166,6 +173,7 @@ function search(form) {
       const answer = await part(url);
       if (mine !== asked) return; // a later one is under way
       put(into, answer.html);
+      follow(into, query);
       if (answer.ok) history.replaceState(null, '', query.size ? url : url.slice(0, -1));
     } catch {
       say(document.body.dataset.lost, true);
@@ -183,6 +191,15 @@ function search(form) {
     go();
   });
   for (const b of $$('[data-without-script]', form)) b.hidden = true;
+}
+
+// follow has the live part around an element follow what a search has found.
+function follow(element, query) {
+  const around = element.closest('[data-events]');
+  if (!around) return;
+  const fresh = new URLSearchParams(query);
+  fresh.set('follow', '1');
+  around.dispatchEvent(new CustomEvent('carillon:follow', { detail: `${around.dataset.events.split('?')[0]}?${fresh}` }));
 }
 
 // ---- keys --------------------------------------------------------------------------------------------------------------
@@ -261,6 +278,8 @@ document.addEventListener('click', (e) => {
 });
 for (const b of $$('[data-help]')) b.hidden = false;
 dress(document.body);
-for (const e of $$('[data-events]')) live(e);
+document.addEventListener('DOMContentLoaded', () => { // scripts of rooms are there by then, and listen for the source
+  for (const e of $$('[data-events]')) live(e);
+});
 for (const f of $$('form[data-into]')) search(f);
 setInterval(distances, 1000);

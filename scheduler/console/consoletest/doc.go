@@ -1,0 +1,2 @@
+// Package consoletest has what tests of the console's rooms share.
+package consoletest
