@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
@@ -16,6 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/console/jobs"
 	"github.com/carillon-sched/carillon/scheduler/console/live"
+	"github.com/carillon-sched/carillon/scheduler/console/load"
 	"github.com/carillon-sched/carillon/scheduler/console/newjob"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
@@ -26,6 +28,8 @@ import (
 type Config struct {
 	Service *service.Service
 
+	// Pulse tells what all schedulers have done, and do, for the overview. Default: nobody knows.
+	Pulse overview.Source
 	// Prefix begins the NATS subjects of published specs. Default carillon.
 	Prefix string
 
@@ -56,8 +60,8 @@ func New(cfg Config) http.Handler {
 
 // rooms are the parts of the console, in the order of the menu.
 func rooms(cfg Config) []frame.Room {
-	return append([]frame.Room{
-		overview.Room(cfg.Service),
+	own := []frame.Room{
+		overview.Room(cfg.Service, cfg.Pulse),
 		jobs.Room(cfg.Service),
 		job.Room(job.Config{Service: cfg.Service, Prefix: cfg.Prefix}),
 		newjob.Room(cfg.Service),
@@ -65,5 +69,6 @@ func rooms(cfg Config) []frame.Room {
 		jobform.Room(),
 		builder.Room(cfg.Service),
 		live.Room(cfg.Service, cfg.MaxTails),
-	}, cfg.Rooms...)
+	}
+	return slices.Concat(own, load.Rooms(cfg.Service), cfg.Rooms)
 }

@@ -2,6 +2,7 @@ package builder
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -29,23 +30,22 @@ func (r *reading) takePasted() {
 	for _, name := range []string{"paste", "was.dialect"} {
 		r.values.Del(name)
 	}
-	for name, v := range values {
-		r.values[name] = v
-	}
+	maps.Copy(r.values, values)
 }
 
 // What a text may look like.
 var (
-	wrapper    = regexp.MustCompile(`(?i)^(?:-\s*)?"?(?:cron|schedule|crontab|cron_?expression|expression)"?\s*[:=]\s*`)
-	isRRule    = regexp.MustCompile(`(?im)(?:^|[\s"])(?:RRULE|EXRULE|DTSTART)[:;]|\bFREQ=[A-Z]`)
-	isHashed   = regexp.MustCompile(`(?:^|[\s,])[HR](?:[(/\s]|$)`)
-	cronField  = regexp.MustCompile(`(?i)^[0-9*?LWHR#/,()\-]+$|^[0-9*/,\-]*(?:JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TUE|WED|THU|FRI|SAT)[A-Z0-9#/,\-]*$`)
+	wrapper   = regexp.MustCompile(`(?i)^(?:-\s*)?"?(?:cron|schedule|crontab|cron_?expression|expression)"?\s*[:=]\s*`)
+	isRRule   = regexp.MustCompile(`(?im)(?:^|[\s"])(?:RRULE|EXRULE|DTSTART)[:;]|\bFREQ=[A-Z]`)
+	isHashed  = regexp.MustCompile(`(?:^|[\s,])[HR](?:[(/\s]|$)`)
+	cronField = regexp.MustCompile(`(?i)^[0-9*?LWHR#/,()\-]+$|^[0-9*/,\-]*(?:` +
+		`JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TUE|WED|THU|FRI|SAT)[A-Z0-9#/,\-]*$`)
 	yearOrMore = regexp.MustCompile(`^[0-9*,/\-?]+$|^[A-Za-z]+(?:/[A-Za-z_]+)+$|^;|^UTC$`)
-	everySo    = regexp.MustCompile(`(?i)^(?:rate\(|@every\s+|every\s+)?([0-9]+)\s*(s|sec|second|m|min|minute|h|hour|d|day|week|w|month)s?\)?$`)
+	everySo    = regexp.MustCompile(`(?i)^(?:rate\(|@?every\s+)?(\d+)\s*(s|sec|second|m|min|minute|h|hour|d|day|week|w|month)s?\)?$`)
 	everyOne   = regexp.MustCompile(`(?i)^(?:every\s+)(second|minute|hour|day|week|month)$`)
-	everyISO   = regexp.MustCompile(`^(?:R[0-9]*/)?(?:P([0-9]+)([DWM])|PT([0-9]+)([SMH]))$`)
-	onlyTimes  = regexp.MustCompile(`(?i)^[0-9]{1,2}(?:[:.h][0-9]{2})?\s?(?:am|pm)?(?:[,\s]+[0-9]{1,2}(?:[:.h][0-9]{2})?\s?(?:am|pm)?)*$`)
-	onlyDate   = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?$`)
+	everyISO   = regexp.MustCompile(`^(?:R\d*/)?(?:P(\d+)([DWM])|PT(\d+)([SMH]))$`)
+	onlyTimes  = regexp.MustCompile(`(?i)^\d{1,2}(?:[:.h]\d{2})?\s?(?:am|pm)?(?:[,\s]+\d{1,2}(?:[:.h]\d{2})?\s?(?:am|pm)?)*$`)
+	onlyDate   = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$`)
 )
 
 // Detect finds out in which language a text says when something runs, and returns what the fields then hold, by names

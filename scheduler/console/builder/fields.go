@@ -3,6 +3,7 @@ package builder
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -69,7 +70,7 @@ func Fields(doc []byte) Form {
 }
 
 // once shows a job without a recurrence.
-func (f *Form) once(j job) {
+func (f Form) once(j job) {
 	if j.StartTime == "" && strings.EqualFold(j.State, "disabled") {
 		f.set("when", choiceAsked)
 		return
@@ -80,7 +81,7 @@ func (f *Form) once(j job) {
 }
 
 // recurs shows a recurrence.
-func (f *Form) recurs(rec *recurrence, zone *time.Location) {
+func (f Form) recurs(rec *recurrence, zone *time.Location) {
 	f.keep("recurrence.count", number(rec.Count))
 	f.keepMoment("recurrence.endTime", rec.EndTime, zone)
 	f.keep("was.dialect", rec.Dialect)
@@ -102,7 +103,7 @@ func (f *Form) recurs(rec *recurrence, zone *time.Location) {
 }
 
 // azure shows a recurrence of Azure Scheduler.
-func (f *Form) azure(rec *recurrence) {
+func (f Form) azure(rec *recurrence) {
 	f.set("when", choiceAzure)
 	f.set("recurrence.frequency", strings.ToLower(rec.Frequency))
 	f.keep("recurrence.interval", number(rec.Interval))
@@ -134,21 +135,21 @@ func (f *Form) azure(rec *recurrence) {
 
 // The patterns of plain choices.
 var (
-	pattern = regexp.MustCompile(`^([0-9]{1,2}(?:,[0-9]{1,2})*) ([0-9]{1,2}(?:,[0-9]{1,2})*) (\S+ \S+ \S+)$`)
-	byDate  = regexp.MustCompile(`^([0-9]{1,2}) ([0-9]{1,2}) \*$`)
-	byDay   = regexp.MustCompile(`^([0-9]{1,2}) \* \*$`)
+	pattern = regexp.MustCompile(`^(\d{1,2}(?:,\d{1,2})*) (\d{1,2}(?:,\d{1,2})*) (\S+ \S+ \S+)$`)
+	byDate  = regexp.MustCompile(`^(\d{1,2}) (\d{1,2}) \*$`)
+	byDay   = regexp.MustCompile(`^(\d{1,2}) \* \*$`)
 	byNth   = regexp.MustCompile(`^\* \* (MON|TUE|WED|THU|FRI|SAT|SUN)(?:#([1-5])|L)$`)
 	byWeek  = regexp.MustCompile(`^\* \* ((?:MON|TUE|WED|THU|FRI|SAT|SUN)(?:[,-](?:MON|TUE|WED|THU|FRI|SAT|SUN))*)$`)
 )
 
 // plainCron shows a cron text as the plain choice that makes the same text, if there is one.
-func (f *Form) plainCron(text string) {
+func (f Form) plainCron(text string) {
 	values := url.Values{}
 	var days string
 	var times []string
 	for one := range strings.SplitSeq(text, ";") {
 		m := pattern.FindStringSubmatch(strings.TrimSpace(one))
-		if m == nil || days != "" && days != m[3] {
+		if len(m) == 0 || days != "" && days != m[3] {
 			return
 		}
 		days = m[3]
@@ -170,9 +171,7 @@ func (f *Form) plainCron(text string) {
 	if r.plain().Cron != text || len(r.problems) > 0 {
 		return
 	}
-	for name, v := range values {
-		f.values[name] = v
-	}
+	maps.Copy(f.values, values)
 }
 
 // plainDays says the days of a cron pattern as a plain choice.
@@ -234,7 +233,7 @@ func plainDays(values url.Values, days string) bool {
 }
 
 // keep shows a text, if there is one.
-func (f *Form) keep(name, text string) {
+func (f Form) keep(name, text string) {
 	if text != "" {
 		f.set(name, text)
 	}
@@ -242,7 +241,7 @@ func (f *Form) keep(name, text string) {
 
 // keepMoment shows a time on the clock of a zone, as a browser's field takes it; one that the field cannot show is told as
 // it stands in the document.
-func (f *Form) keepMoment(name, text string, zone *time.Location) {
+func (f Form) keepMoment(name, text string, zone *time.Location) {
 	t, err := document.ParseTime(text)
 	if err != nil {
 		f.keep(name, text)

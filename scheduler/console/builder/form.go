@@ -95,7 +95,7 @@ type Wrong struct {
 }
 
 // column is how a problem begins that names one.
-var column = regexp.MustCompile(`^column ([0-9]{1,5})[,:]`)
+var column = regexp.MustCompile(`^column (\d{1,5})[,:]`)
 
 // Wrong are the problems of a field, and of what lies below its path.
 func (f Form) Wrong(name string) []Wrong {
@@ -160,7 +160,10 @@ func (f Form) More() bool {
 }
 
 // moreFields are those that most jobs do without.
-var moreFields = []string{"startTime", "recurrence.endTime", "recurrence.count", "dst.gap", "dst.overlap", "jitter", "catchUp.policy", "catchUp.window", "overlap"}
+var moreFields = []string{
+	"startTime", "recurrence.endTime", "recurrence.count", "dst.gap", "dst.overlap", "jitter",
+	"catchUp.policy", "catchUp.window", "overlap",
+}
 
 // Plain are the plain choices, and Languages the others.
 func (f Form) Plain() []string { return plainChoices }
@@ -180,14 +183,15 @@ func (f Form) Units() []string { return plainUnits }
 // Frequencies are the units of Azure Scheduler.
 func (f Form) Frequencies() []string { return append(slices.Clone(plainUnits), "year") }
 
-// The choices of fields: which weekday of a month, what becomes of times that a clock leaves out, and shows twice, of those
-// that were missed, and of those that come while the job runs.
-func (f Form) Nths() []string         { return []string{"1", "2", "3", "4", "last"} }
-func (f Form) Gaps() []string         { return []string{"next", "shift", "skip"} } //nolint:revive // as the one before
-func (f Form) Twices() []string       { return []string{"first", "both"} }         //nolint:revive // as the one before
-func (f Form) Policies() []string     { return []string{"once", "all", "skip"} }   //nolint:revive // as the one before
-func (f Form) Overlaps() []string     { return []string{"skip", "allow"} }         //nolint:revive // as the one before
-func (f Form) WeekdayNames() []string { return weekdayNames }                      //nolint:revive // as the one before
+// Choices are those of a field.
+func (f Form) Choices(name string) []string { return choices[name] }
+
+var choices = map[string][]string{
+	"plain.nth": {"1", "2", "3", "4", "last"}, // weekday of a month
+	"dst.gap":   {"next", "shift", "skip"}, "dst.overlap": {"first", "both"},
+	"catchUp.policy": {"once", "all", "skip"}, "overlap": {"skip", "allow"},
+	"recurrence.schedule.weekDays": weekdayNames,
+}
 
 // weekdayNames are the weekdays of Azure Scheduler.
 var weekdayNames = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
@@ -214,10 +218,7 @@ var (
 // text is what a field holds, without space around it.
 func (f Form) text(name string) string { return strings.TrimSpace(f.values.Get(name)) }
 
-func (f *Form) set(name string, values ...string) {
-	if f.values == nil {
-		f.values = url.Values{}
-	}
+func (f Form) set(name string, values ...string) {
 	f.values[name] = values
 }
 

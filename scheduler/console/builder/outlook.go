@@ -72,9 +72,12 @@ func (s *Schedule) Look(ctx context.Context, p service.Previewer, name string, b
 // refused notes the problems that the scheduler has found. Those of a form that has problems of its own may follow from
 // those, so fields that have one get no other.
 func (s *Schedule) refused(err error) {
+	var had []string
+	for _, p := range s.Problems {
+		had = append(had, s.Form.Place(p.Path))
+	}
 	for _, p := range scheduler.ProblemsIn(err) {
-		place := s.Form.Place(p.Path)
-		if !slices.ContainsFunc(s.Form.Problems, func(had document.Problem) bool { return s.Form.Place(had.Path) == place && had.Cause == nil }) {
+		if !slices.Contains(had, s.Form.Place(p.Path)) {
 			s.Problems = append(s.Problems, p)
 		}
 	}

@@ -117,7 +117,7 @@ func (r *reading) day(field string) int {
 }
 
 // timeOfDay is how people write one: 9, 9:00, 09.00, 9h30, 9am, 5:30 pm.
-var timeOfDay = regexp.MustCompile(`(?i)^([0-9]{1,2})(?:[:.h]([0-9]{2}))?(am|pm)?$`)
+var timeOfDay = regexp.MustCompile(`(?i)^(\d{1,2})(?:[:.h](\d{2}))?(am|pm)?$`)
 
 // times reads the times of a day. There is one at least.
 func (r *reading) times() []clock {
@@ -176,16 +176,16 @@ func cronOf(times []clock, days string) string {
 	}
 	var patterns []string
 	for i := 0; i < len(order); i++ {
-		minutes, hours := order[i], strings.Join(byMinute[order[i]], ",")
+		minutes, hours := []string{order[i]}, strings.Join(byMinute[order[i]], ",")
 		for j := i + 1; j < len(order); { // minutes that have the same hours stand together
 			if strings.Join(byMinute[order[j]], ",") != hours {
 				j++
 				continue
 			}
-			minutes += "," + order[j]
+			minutes = append(minutes, order[j])
 			order = slices.Delete(order, j, j+1)
 		}
-		patterns = append(patterns, minutes+" "+hours+" "+days)
+		patterns = append(patterns, strings.Join(minutes, ",")+" "+hours+" "+days)
 	}
 	return strings.Join(patterns, "; ")
 }

@@ -2,13 +2,15 @@ package builder
 
 import (
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
-// year is how many runs the days of a year have, as it is drawn: a column for each week, a row for each weekday.
+// year is how many runs the days of a year have, as it is drawn: a column for each week, a row for each weekday, and each
+// half of the year below the other.
 type year struct {
 	Width, Height int
 	Days          []day
@@ -52,19 +54,28 @@ const (
 	left   = 30 // for the names of weekdays
 	top    = 16 // for those of months
 	square = 10
+	half   = 27 // weeks in a band: there are two of them, so that a year fits on a telephone
+	band   = top + 7*cell + 6
 )
 
-// heats are the most runs of a day of each heat. They are fixed, so that two schedules can be compared.
-var heats = []int{0, 1, 4, 24, 288, 1440, math.MaxInt}
+// at returns where a day is drawn, counted from the first Monday.
+func at(i int) (x, y int) {
+	week := i / 7
+	return left + week%half*cell, week/half*band + top + i%7*cell
+}
+
+// heats are the colours, and the most runs of a day that each stands for. They are fixed, so that two schedules can be
+// compared. The palest is left out: a day with a run must be told from one without.
+var heats = []struct{ heat, most int }{{0, 0}, {2, 1}, {3, 4}, {4, 24}, {5, 288}, {6, math.MaxInt}}
 
 // heat is the colour of a number of runs.
 func heat(runs int) int {
-	for i, most := range heats {
-		if runs <= most {
-			return i
+	for _, h := range heats {
+		if runs <= h.most {
+			return h.heat
 		}
 	}
-	return len(heats) - 1
+	return 0
 }
 
 // newYear draws what was found.
@@ -72,25 +83,26 @@ func newYear(o *service.Outlook) *year {
 	if len(o.Days) == 0 {
 		return nil
 	}
-	y := &year{Width: left + service.Weeks*cell, Height: top + 7*cell, Cut: len(o.Days) < service.Weeks*7}
-	for row, name := range []string{"Mon", "", "Wed", "", "Fri", "", ""} {
-		if name != "" {
-			y.Weekdays = append(y.Weekdays, mark{0, top + row*cell + square - 1, name})
+	y := &year{Width: left + half*cell, Height: 2*band - 6, Cut: len(o.Days) < service.Weeks*7}
+	for row, name := range map[int]string{0: "Mon", 2: "Wed", 4: "Fri"} {
+		for _, first := range []int{0, half * 7} {
+			_, top := at(first + row)
+			y.Weekdays = append(y.Weekdays, mark{0, top + square - 1, name})
 		}
 	}
-	for i, most := range heats {
-		y.Legend = append(y.Legend, level{i, words.Say("builder.heat." + string(rune('0'+i)))})
-		_ = most
+	for _, h := range heats {
+		y.Legend = append(y.Legend, level{h.heat, words.Say("builder.heat." + strconv.Itoa(h.heat))})
 	}
-	total, busiest, at := 0, 0, time.Time{}
+	total, busiest, most := 0, 0, time.Time{}
 	for i, runs := range o.Days {
 		date := time.Date(o.From.Year(), o.From.Month(), o.From.Day()+i, 12, 0, 0, 0, time.UTC) // noon is on every day
-		d := day{X: left + i/7*cell, Y: top + i%7*cell, Heat: heat(runs)}
+		d := day{Heat: heat(runs)}
+		d.X, d.Y = at(i)
 		if runs > 0 {
 			d.Text = date.Format("Mon 2 Jan 2006: ") + words.Count("builder.runs", runs)
 		}
 		if runs > busiest {
-			busiest, at = runs, date
+			busiest, most = runs, date
 		}
 		total += runs
 		y.Days = append(y.Days, d)
@@ -99,7 +111,7 @@ func newYear(o *service.Outlook) *year {
 	y.Text = words.Say("builder.year.none")
 	if total > 0 {
 		y.Text = words.Say("builder.year.text", words.Count("builder.runs", total), o.From.Format("2 January 2006"),
-			words.Count("builder.runs", busiest), at.Format("2 January 2006"))
+			words.Count("builder.runs", busiest), most.Format("2 January 2006"))
 	}
 	return y
 }
@@ -108,8 +120,8 @@ func newYear(o *service.Outlook) *year {
 func (y *year) month(date time.Time, i, runs int) {
 	if name := date.Format("January 2006"); len(y.Table) == 0 || y.Table[len(y.Table)-1].Name != name {
 		y.Table = append(y.Table, month{Name: name})
-		if date.Day() <= 7 && i/7 < service.Weeks-1 {
-			y.Months = append(y.Months, mark{left + i/7*cell, top - 5, date.Format("Jan")})
+		if x, top := at(i - i%7); date.Day() <= 7 && i/7 < service.Weeks-1 {
+			y.Months = append(y.Months, mark{x, top - 5, date.Format("Jan")})
 		}
 	}
 	m := &y.Table[len(y.Table)-1]

@@ -24,7 +24,7 @@ type beginning struct {
 // asked for none.
 var beginnings = []struct{ name, kind, document string }{
 	{"http", "http", `{"action": {"type": "http", "request": {"method": "POST", "headers": {"Content-Type": "application/json"}}}}`},
-	{"servicebus", "serviceBusQueue", `{"action": {"type": "serviceBusQueue", "serviceBusQueueMessage": {"message": "", "transportType": "AMQP",
+	{"servicebus", "serviceBusQueue", `{"action": {"type": "serviceBusQueue", "serviceBusQueueMessage": {"message": "",
 		"authentication": {"type": "sharedAccessKey", "sasKeyName": "RootManageSharedAccessKey"}}}}`},
 	{"storagequeue", "storageQueue", `{"action": {"type": "storageQueue", "queueMessage": {"message": ""}}}`},
 	{"nats", "natsMessage", `{"action": {"type": "natsMessage", "natsMessage": {"mode": "publish", "message": ""}}}`},

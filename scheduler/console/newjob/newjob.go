@@ -28,7 +28,10 @@ var files embed.FS
 //go:embed assets
 var assets embed.FS
 
-var page = template.Must(template.Must(frame.Templates(files, "newjob.html").ParseFS(builder.Files, "*.html")).ParseFS(jobform.Files, "*.html"))
+var page = func() *template.Template {
+	t := template.Must(frame.Templates(files, "newjob.html").ParseFS(builder.Files, "*.html"))
+	return template.Must(t.ParseFS(jobform.Files, "*.html"))
+}()
 
 type room struct {
 	service *service.Service
@@ -62,8 +65,8 @@ type shown struct {
 	Job      *jobform.Reading
 	Again    bool // a secret was typed, and has to be typed again
 
-	Wrong  *frame.Problem // what is wrong with none of the fields
-	Places []place        // what is wrong with the fields
+	Wrong   *frame.Problem // what is wrong with none of the fields
+	Places  []place        // what is wrong with the fields
 	Checked *checked
 	Text    *text
 
@@ -74,7 +77,9 @@ type shown struct {
 type place struct{ ID, Label, Message string }
 
 // Folded are the sections that are folded away until they have something.
-func (s *shown) Folded(id string) bool { return slices.Contains([]string{"retry", "failure", "more"}, id) }
+func (s *shown) Folded(id string) bool {
+	return slices.Contains([]string{"retry", "failure", "more"}, id)
+}
 
 // input is what the form of the job is made of.
 func (r room) input(c *frame.Call, s *shown) (jobform.Input, error) {

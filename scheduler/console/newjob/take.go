@@ -78,24 +78,25 @@ func (r room) take(c *frame.Call) error {
 	return r.show(c, s, status)
 }
 
+// nameless stands for the name of a job that has none yet, so that the rest of it is checked all the same.
+const nameless = "job-without-a-name"
+
 // put makes the job, or finds out whether that can be done. No job and no error is a form with mistakes of its own.
 func (r room) put(c *frame.Call, t *typed, s *shown, dry bool) (*view.Job, error) {
-	if problems := missing(t.key); problems != nil {
+	k := t.key
+	if problems := missing(k); problems != nil {
 		s.Job.Place(problems)
-		dry = true // to find everything that is wrong at once
-		t.key.Job = cmp.Or(t.key.Job, "job")
+		k = scheduler.Key{Collection: cmp.Or(k.Collection, scheduler.DefaultCollection), Job: nameless}
 	}
-	if t.key.Collection != "" {
-		if err := access.Check(c.Context(), access.Operate, t.key.Collection); err != nil {
-			return nil, err
-		}
+	if err := access.Check(c.Context(), access.Operate, k.Collection); err != nil {
+		return nil, err
 	}
 	wrong := len(t.schedule.Problems)+len(s.Job.Problems) > 0
 	none, err := scheduler.ReadCondition(nil, []string{"*"}) // a job of that name is never overwritten
 	if err != nil {
 		return nil, err
 	}
-	v, _, err := r.service.If(none).Put(c.Context(), service.Edit{Key: t.key, Body: t.doc.JSON(), DryRun: dry || wrong})
+	v, _, err := r.service.If(none).Put(c.Context(), service.Edit{Key: k, Body: t.doc.JSON(), DryRun: dry || wrong})
 	if err != nil || wrong {
 		return nil, err
 	}
@@ -163,11 +164,11 @@ func (s *shown) places() {
 // saved leads on to the job that was made.
 func (r room) saved(c *frame.Call, s *shown, v *view.Job) error {
 	k := v.Job.Key
-	note := c.Say("newjob.saved", k)
+	notes := []string{c.Say("newjob.saved", k)}
 	for _, w := range v.Warnings {
-		note += " " + c.Say("newjob.warning", w.Path, w.Message)
+		notes = append(notes, c.Say("newjob.warning", w.Path, w.Message))
 	}
-	c.Note(document.Cut(note, maxNote))
+	c.Note(document.Cut(strings.Join(notes, " "), maxNote))
 	to := frame.Root + "/jobs/" + k.Collection + "/" + k.Job
 	if c.Part() { // a script follows it
 		s.Go = to
