@@ -59,8 +59,9 @@ func Ago(t time.Time) template.HTML {
 	}
 	t = t.UTC()
 	text := t.Format("2006-01-02 15:04:05 UTC")
-	return template.HTML(`<time datetime="` + t.Format(time.RFC3339Nano) + `" data-relative title="` + text + //nolint:gosec // times have no markup
-		`">` + text + `</time>`)
+	exact := t.Format(time.RFC3339Nano)
+	//nolint:gosec // times have no markup
+	return template.HTML(`<time datetime="` + exact + `" data-relative title="` + text + `">` + text + `</time>`)
 }
 
 // Distance tells a length of time from now on, or back from now, in its largest unit.
