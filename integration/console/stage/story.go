@@ -30,6 +30,9 @@ var Pages = []string{
 	"/console/jobs/partners/markup/copy",
 	"/console/jobs/default/failing/audit",
 	"/console/jobs/default/failing/delete",
+	"/console/collections",
+	"/console/collections/partners",
+	"/console/collections/partners/delete",
 }
 
 // longName is as long as the name of a job may be.
