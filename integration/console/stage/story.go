@@ -10,6 +10,7 @@ import (
 // Pages are the addresses of all pages that the story has something for.
 var Pages = []string{
 	"/",
+	"/?range=day",
 	"/console/jobs",
 	"/console/jobs?q=nothing-has-this-name",
 	"/console/jobs/default/failing",
@@ -18,6 +19,8 @@ var Pages = []string{
 	"/console/jobs/default/failing/edit",
 	"/console/jobs/default/failing/edit?as=yaml",
 	"/console/live",
+	"/console/load",
+	"/console/calendar",
 	"/console/sign-in",
 	"/console/jobs/default/failing",
 	"/console/jobs/partners/" + longName,
