@@ -59,7 +59,7 @@ func (r room) save(c *frame.Call) error {
 	}
 	typed, ctx := sent(values), lasting(c)
 	wrong := func(err error) error {
-		p := c.Describe(err) //nolint:contextcheck // it has the request's
+		p := c.Describe(err)
 		if errors.Is(err, scheduler.ErrPrecondition) {
 			p.Hint = c.Say("collections.changed")
 			if now, err := r.service.Collection(ctx, name(c)); err == nil {
@@ -130,7 +130,7 @@ func (r room) remove(c *frame.Call) error {
 		return err
 	}
 	if err := s.DeleteCollection(lasting(c), name(c), form.Get("jobs") != "all"); err != nil {
-		if p := c.Describe(err); p.Status == http.StatusConflict { //nolint:contextcheck // it has the request's
+		if p := c.Describe(err); p.Status == http.StatusConflict {
 			p.Hint = c.Say("collections.delete.jobs.hint")
 			return p
 		}

@@ -60,7 +60,9 @@ func Room(s *service.Service) frame.Room {
 func name(c *frame.Call) string { return c.Request.PathValue("c") }
 
 func shown(title, main string, data any) *frame.Page {
-	return &frame.Page{Title: title, Template: page, NoHeading: true, Data: within{main, data}, Styles: []string{"collections/collections.css"}}
+	return &frame.Page{
+		Title: title, Template: page, NoHeading: true, Data: within{main, data}, Styles: []string{"collections/collections.css"},
+	}
 }
 
 // within is what the template "main" gets: which one it is to show, and what of.

@@ -2,7 +2,6 @@ package collections
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -143,7 +142,7 @@ func without(v document.Value, path string) document.Value {
 // often says how often jobs may recur.
 func often(c *frame.Call, r spec.Recurrence) string {
 	n := max(1, r.Interval)
-	unit := strings.ToLower(fmt.Sprint(r.Frequency))
+	unit := strings.ToLower(r.Frequency.String())
 	if n == 1 {
 		return c.Say("collections.often.one", unit)
 	}
