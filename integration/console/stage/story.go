@@ -39,6 +39,9 @@ var Pages = []string{
 	"/console/jobs/partners/nightly/next?n=100",
 	"/console/jobs/partners/off",
 	"/console/queues",
+	"/console/collections",
+	"/console/collections/partners",
+	"/console/collections/partners/delete",
 }
 
 // longName is as long as the name of a job may be.
