@@ -11,6 +11,8 @@ import (
 var Pages = []string{
 	"/",
 	"/console/sign-in",
+	"/console/jobs/new",
+	"/console/jobs/new?from=partners/nightly",
 }
 
 type object = map[string]any

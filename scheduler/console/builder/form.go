@@ -43,6 +43,9 @@ type Form struct {
 	// Problems are what is wrong, with the paths of fields: their names without [Prefix].
 	Problems document.Problems
 
+	// Proposed says that the zone was proposed, and chosen by nobody.
+	Proposed bool
+
 	values url.Values // by names without the prefix
 }
 
@@ -226,6 +229,7 @@ func (f Form) set(name string, values ...string) {
 func (f Form) Propose(zone string) Form {
 	if f.text("timeZone") == "" {
 		f.set("timeZone", zone)
+		f.Proposed = true
 	}
 	return f
 }
