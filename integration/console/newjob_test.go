@@ -2,6 +2,8 @@ package console
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -119,4 +121,31 @@ func TestNewJobWithoutScripts(t *testing.T) {
 	must(t, page.Text("#newjob-wrong", "must not be empty"), page.Text("#schedule-outlook", "MON-FRI"))
 	must(t, page.Type("#f-name", "plain"), page.Click("#newjob button.main"))
 	must(t, page.Await("location.pathname === '/console/jobs/default/plain'"))
+}
+
+// TestNewJobAccessible has axe look at the fields of every choice of a schedule, and at mistakes.
+func TestNewJobAccessible(t *testing.T) {
+	axe, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Skip("NOT RUN: axe-core is not here; npm --prefix integration/console ci brings it")
+	}
+	for _, look := range []tab.Look{{}, {Dark: true, Width: 360}} {
+		page := open(t, needed(t).stage.HTTP, look)
+		must(t, page.Go("/console/jobs/new"), page.Text("#schedule-outlook", "At 09:00"), page.Click(".more > summary"))
+		_, err := tab.Eval[bool](page, string(axe)+"; true")
+		must(t, err)
+		must(t, page.Fill(`[name="schedule.jitter"]`, "long"), page.Click("#newjob button.main"), page.Text("#newjob-wrong", "put right"))
+		for _, when := range []string{"every", "weekdays", "weekly", "monthly", "yearly", "once", "asked", "cron", "rrule", "azure"} {
+			must(t, page.Click(`[name="schedule.when"][value="`+when+`"]`), page.Await("!document.querySelector('#schedule-outlook').ariaBusy"))
+			_, err := tab.Eval[bool](page, "document.querySelectorAll('.help').forEach((e) => { e.open = true }); true")
+			must(t, err)
+			found, err := tab.Eval[[]violation](page, `axe.run(document, {resultTypes: ['violations'], runOnly: {type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}}).then((r) => r.violations)`)
+			must(t, err)
+			for _, v := range found {
+				for _, n := range v.Nodes {
+					t.Errorf("%s: %s: %s\n%s\n%s", when, v.ID, v.Help, strings.TrimSpace(n.HTML), n.Failure)
+				}
+			}
+		}
+	}
 }
