@@ -19,8 +19,8 @@ type JobQuery struct {
 	Labels Selector // nil: with whatever labels
 	Action string   // their action's type, in any letter case; "": of any
 
-	// Text is contained, in any letter case, in collection/name, in a label written name=value, or in what their action is
-	// sent to ([Definition.Address]). "": whatever these are.
+	// Text is contained, in any letter case, in their name, in a label written name=value, or in what their action is sent
+	// to ([Definition.Address]). One with a slash is also that of collection/name. "": whatever these are.
 	Text string
 
 	// Outcome is how what they did last ended: see [LastOutcome]. "": however.
@@ -81,7 +81,11 @@ func (q *JobQuery) Wants(j *Job, next time.Time) bool {
 // tells reports whether the text that is looked for is in what a job is found by.
 func (q *JobQuery) tells(j *Job) bool {
 	text := FoldText(q.Text)
-	if strings.Contains(FoldText(j.Key.String()), text) || strings.Contains(FoldText(j.Def.Address()), text) {
+	collection, name, slash := strings.Cut(text, "/")
+	if slash && strings.HasSuffix(FoldText(j.Key.Collection), collection) && strings.HasPrefix(FoldText(j.Key.Job), name) {
+		return true
+	}
+	if strings.Contains(FoldText(j.Key.Job), text) || strings.Contains(FoldText(j.Def.Address()), text) {
 		return true
 	}
 	for name, value := range j.Def.Labels {

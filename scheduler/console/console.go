@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
@@ -15,6 +16,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/job"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/console/jobs"
+	"github.com/carillon-sched/carillon/scheduler/console/live"
+	"github.com/carillon-sched/carillon/scheduler/console/load"
 	"github.com/carillon-sched/carillon/scheduler/console/newjob"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
@@ -25,11 +28,17 @@ import (
 type Config struct {
 	Service *service.Service
 
+	// Pulse tells what all schedulers have done, and do, for the overview. Default: nobody knows.
+	Pulse overview.Source
 	// Prefix begins the NATS subjects of published specs. Default carillon.
 	Prefix string
 
 	// Rooms are parts besides those that are always there. Default: none.
 	Rooms []frame.Room
+
+	// MaxTails is how many pages may follow all attempts at once; one caller, told by its address, may have a quarter of
+	// them. Default 256.
+	MaxTails int
 
 	// Identify, AllowHost, Rate, Ready, Observe, Logger and Version are as [frame.Config] has them.
 	Identify  func(r *http.Request) (*access.Principal, error)
@@ -51,13 +60,15 @@ func New(cfg Config) http.Handler {
 
 // rooms are the parts of the console, in the order of the menu.
 func rooms(cfg Config) []frame.Room {
-	return append([]frame.Room{
-		overview.Room(cfg.Service),
-		job.Room(job.Config{Service: cfg.Service, Prefix: cfg.Prefix}),
+	own := []frame.Room{
+		overview.Room(cfg.Service, cfg.Pulse),
 		jobs.Room(cfg.Service),
-		builder.Room(cfg.Service),
-		jobform.Room(),
-		edit.Room(cfg.Service),
+		job.Room(job.Config{Service: cfg.Service, Prefix: cfg.Prefix}),
 		newjob.Room(cfg.Service),
-	}, cfg.Rooms...)
+		edit.Room(cfg.Service),
+		jobform.Room(),
+		builder.Room(cfg.Service),
+		live.Room(cfg.Service, cfg.MaxTails),
+	}
+	return slices.Concat(own, load.Rooms(cfg.Service), cfg.Rooms)
 }

@@ -98,7 +98,7 @@ func TestTextsAreFound(t *testing.T) {
 	for text, want := range map[string]string{
 		"invoice": "Billing/Invoice-EU Billing/invoice-us", "VOICE-e": "Billing/Invoice-EU", "EXAMPLE.com": "Billing/Invoice-EU",
 		"ns/ord": "Billing/invoice-us", "GRÖSSE": "", "größ": "Billing/invoice-us", "GRÖßE": "Billing/invoice-us", "TEAM=g": "Billing/invoice-us",
-		"cd": "", "bc": "ops/abc", "ops": "ops/abc ops/def", "PS/d": "ops/def", "/": "Billing/Invoice-EU Billing/invoice-us ops/abc ops/def",
+		"cd": "", "bc": "ops/abc", "ops": "", "OPS/": "ops/abc ops/def", "PS/d": "ops/def", "/": "Billing/Invoice-EU Billing/invoice-us ops/abc ops/def",
 		"billing/invoice-u": "Billing/invoice-us", "a/b/c": "", "\xff": "",
 	} {
 		q := &scheduler.JobQuery{Text: text}

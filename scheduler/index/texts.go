@@ -23,9 +23,7 @@ type texts struct {
 	collection, name string // where the text has one slash: the end of a collection and the beginning of a name
 	slash            bool
 
-	block  *block // whose names were looked through
-	shelf  *shelf
-	within bool                     // all of the block's collection
+	block  *block                   // whose names were looked through
 	hit    [blockMost/64 + 1]uint64 // names of the block that have the text
 	folded []byte
 }
@@ -55,7 +53,7 @@ func (t *texts) tell(of *shelf, b *block, i int) bool {
 		t.enter(of, b)
 	}
 	r := &b.recs[i]
-	return t.within || t.hit[i/64]&(1<<(i%64)) != 0 || t.labelled(r.labels) || t.targeted(r.target)
+	return t.hit[i/64]&(1<<(i%64)) != 0 || t.labelled(r.labels) || t.targeted(r.target)
 }
 
 func (t *texts) labelled(set uint32) bool {
@@ -82,14 +80,7 @@ func (t *texts) targeted(n uint32) bool {
 
 // enter looks through the names of a block, which are ASCII.
 func (t *texts) enter(of *shelf, b *block) {
-	if t.shelf != of {
-		t.shelf = of
-		t.within = strings.Contains(scheduler.FoldText(of.collection)+"/", t.text)
-	}
 	t.block, t.hit = b, [len(t.hit)]uint64{}
-	if t.within {
-		return
-	}
 	t.folded = appendFolded(t.folded[:0], b.names)
 	if t.slash {
 		if strings.HasSuffix(scheduler.FoldText(of.collection), t.collection) {

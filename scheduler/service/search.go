@@ -109,6 +109,9 @@ func (r Reader) checkSearch(ctx context.Context, q *scheduler.JobQuery, p view.P
 	return scheduler.Key{Collection: q.Collections[0], Job: p.After}, r.shared.exists(ctx, q.Collections[0])
 }
 
+// ActionTypes are the types of actions that jobs can have, sorted.
+func (r Reader) ActionTypes() []string { return r.shared.Actions.Types() }
+
 // unknownAction says that there is no such type of action, in any letter case; "" when there is.
 func (r Reader) unknownAction(asked string) string {
 	kinds := r.shared.Actions.Types()

@@ -68,12 +68,15 @@ func (d *DryRun) Over(before *scheduler.Job, b *scheduler.Baton, after *schedule
 	return d
 }
 
-// wholeOf returns a job's own properties with its state, nothing for none.
+// wholeOf returns a job's own properties with its state and its pause, nothing for none.
 func wholeOf(j *scheduler.Job) document.Value {
 	if j == nil {
 		return document.ObjectValue()
 	}
 	members := slices.Clone(j.Def.Document().Members())
+	if !j.PausedUntil.IsZero() {
+		members = append(members, document.Member{Name: "pausedUntil", Value: document.StringValue(j.PausedUntil.Format(time.RFC3339Nano))})
+	}
 	return document.ObjectValue(append(members, document.Member{Name: "state", Value: document.StringValue(string(j.State))})...)
 }
 

@@ -152,7 +152,9 @@ var targetStates = map[limits.State]string{
 
 // Board tells what all processes have told, and what this one does just now. With an error it is of this one alone, and of
 // what was known of the others.
-func (p *pulses) Board(ctx context.Context) (*pulse.Board, error) { return p.board.get(ctx, boardKept, p.look) }
+func (p *pulses) Board(ctx context.Context) (*pulse.Board, error) {
+	return p.board.get(ctx, boardKept, p.look)
+}
 
 // Load tells how much there is to do for all processes together.
 func (p *pulses) Load(ctx context.Context) (scheduler.Load, error) {

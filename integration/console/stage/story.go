@@ -10,10 +10,41 @@ import (
 // Pages are the addresses of all pages that the story has something for.
 var Pages = []string{
 	"/",
+	"/?range=day",
+	"/console/jobs",
+	"/console/jobs?q=nothing-has-this-name",
+	"/console/jobs/new",
+	"/console/jobs/default/failing/edit",
+	"/console/jobs/default/failing/edit?as=yaml",
+	"/console/live",
+	"/console/live?outcome=failed&since=1h",
+	"/console/calendar",
+	"/console/calendar?view=week",
+	"/console/calendar?date=2031-03-30&zone=Europe/Berlin",
+	"/console/load",
+	"/console/load?hours=168&collection=partners&wait=true",
 	"/console/sign-in",
+	"/console/jobs/default/failing",
+	"/console/jobs/default/failing/why?at=now",
+	"/console/jobs/default/failing/audit",
+	"/console/jobs/default/failing/delete",
+	"/console/jobs/default/escalate/edit",
+	"/console/jobs/default/service-bus-queue/edit",
+	"/console/jobs/default/hello/edit?as=yaml",
+	"/console/jobs/partners/" + longName,
+	"/console/jobs/partners/markup",
+	"/console/jobs/partners/markup/copy",
+	"/console/jobs/partners/right-to-left",
+	"/console/jobs/partners/nightly",
+	"/console/jobs/partners/nightly/next?n=100",
+	"/console/jobs/partners/off",
+	"/console/queues",
 	"/console/jobs/new",
 	"/console/jobs/new?from=partners/nightly",
 }
+
+// longName is as long as the name of a job may be.
+var longName = strings.Repeat("Long", 25)
 
 type object = map[string]any
 
@@ -29,7 +60,7 @@ func (s *Stage) Fill(ctx context.Context) error {
 		return object{"type": "http", "request": request, "retryPolicy": object{"retryType": "none"}}
 	}
 	jobs := map[string]object{
-		"partners/" + strings.Repeat("Long", 25): {
+		"partners/" + longName: {
 			"description": "Its name is as long as a name may be.",
 			"recurrence":  object{"frequency": "minute", "interval": 1}, "action": call("", nil),
 		},

@@ -294,11 +294,13 @@ var labels = map[string]string{
 	"when": "builder.when", "paste": "builder.paste", "timeZone": "builder.zone", "plain.once": "builder.once", "plain.n": "builder.every",
 	"plain.times": "builder.times", "plain.days": "builder.days", "plain.day": "builder.on.day.label", "plain.date": "builder.date",
 	"recurrence.frequency": "builder.frequency", "recurrence.interval": "builder.interval", "recurrence.anchor": "builder.anchor",
-	"recurrence.schedule.minutes": "builder.minutes", "recurrence.schedule.hours": "builder.hours", "recurrence.schedule.months": "builder.months",
+	"recurrence.schedule.minutes": "builder.minutes", "recurrence.schedule.hours": "builder.hours",
+	"recurrence.schedule.months":   "builder.months",
 	"recurrence.schedule.weekDays": "builder.weekDays", "recurrence.schedule.monthDays": "builder.monthDays",
 	"recurrence.schedule.monthlyOccurrences": "builder.occurrences", "recurrence.cron": "builder.cron", "recurrence.rrule": "builder.rrule",
-	"cron.dialect": "builder.dialect", "rrule.dialect": "builder.dialect", "startTime": "builder.start", "recurrence.endTime": "builder.end",
-	"recurrence.count": "builder.count", "dst.gap": "builder.gap", "dst.overlap": "builder.twice", "jitter": "builder.jitter",
+	"cron.dialect": "builder.dialect", "rrule.dialect": "builder.dialect", "startTime": "builder.start",
+	"recurrence.endTime": "builder.end",
+	"recurrence.count":   "builder.count", "dst.gap": "builder.gap", "dst.overlap": "builder.twice", "jitter": "builder.jitter",
 	"catchUp.policy": "builder.catchup", "catchUp.window": "builder.window", "overlap": "builder.overlap",
 }
 

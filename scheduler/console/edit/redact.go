@@ -67,9 +67,17 @@ var flow = regexp.MustCompile(`(["']?)([A-Za-z0-9_$.\-]+)(["']?)[ \t]*:[ \t]*("(
 // redact takes out of a text, which may be no document at all, what stands behind the names of secrets.
 func redact(text string, isSecret func(name string) bool) (redacted string, any bool) {
 	var out []string
-	deeper := -1 // lines that are indented by more belong to a secret
+	deeper := -1    // lines that are indented by more belong to a secret
+	perhaps := -1   // or do if they name no shared one
+	var name string // of that member
 	for line := range strings.SplitSeq(text, "\n") {
 		indent := len(line) - len(strings.TrimLeft(line, " \t"))
+		if trimmed := strings.TrimSpace(line); perhaps >= 0 && trimmed != "" && !strings.HasPrefix(trimmed, "#") {
+			if indent > perhaps && !strings.Contains(trimmed, "secretRef") {
+				out[len(out)-1], deeper, any = name+": "+again, perhaps, true
+			}
+			perhaps = -1
+		}
 		if deeper >= 0 && (strings.TrimSpace(line) == "" || indent > deeper) {
 			any = true
 			continue
@@ -81,7 +89,8 @@ func redact(text string, isSecret func(name string) bool) (redacted string, any 
 		case m != nil && !inside && isSecret(m[3]):
 			value := strings.TrimSpace(m[5])
 			if value == "" || strings.HasPrefix(value, "#") {
-				break // an object may follow
+				perhaps, name = len(m[1]), m[1]+m[2]+m[3]+m[4]
+				break
 			}
 			line, any = m[1]+m[2]+m[3]+m[4]+": "+again, true
 			deeper = len(m[1])

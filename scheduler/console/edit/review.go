@@ -17,6 +17,7 @@ import (
 type review struct {
 	Unchanged bool
 	Changes   []difference
+	Typed     []string    // where secrets are written that stand in something new
 	Before    []time.Time // the next runs
 	After     []time.Time
 	SameRuns  bool
@@ -77,6 +78,11 @@ func (e *editing) review() error {
 		r.SameRuns = slices.EqualFunc(r.Before, r.After, time.Time.Equal)
 		for _, c := range d.Changes {
 			r.Changes = append(r.Changes, differenceOf(c))
+		}
+	}
+	for _, path := range e.typed {
+		if !slices.ContainsFunc(r.Changes, func(d difference) bool { return d.Path == path }) {
+			r.Typed = append(r.Typed, path)
 		}
 	}
 	e.Review, e.Reviewed = r, r.Seal

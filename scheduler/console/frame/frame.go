@@ -44,6 +44,9 @@ type Config struct {
 	// Logger takes requests (at level debug) and defects. Default: discard.
 	Logger *slog.Logger
 
+	// Unlocked says that there is no way to have people sign in, so that no page tells of one. Default: there is.
+	Unlocked bool
+
 	// Version is shown at the foot of each page. Default dev.
 	Version string
 }

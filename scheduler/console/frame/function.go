@@ -18,13 +18,14 @@ import (
 //	asset NAME        the address of an asset, such as "jobs/jobs.js"
 //	instant T         a time, in UTC; the script shows it in the browser's zone
 //	relative T        the same as the distance from now, which the script keeps right
+//	ago T             likewise, but the time itself until the script has seen it: for live parts, which change when it does
 //	took D            a length of time, short: 12.3 ms
 //	number N          with thin spaces between the thousands
 //	dict K V …        a map, for templates that take several things
 //	bytes N           a size: 1.2 MB
 var functions = template.FuncMap{
 	"say": words.Say, "count": words.Count, "asset": known.address,
-	"instant": Instant, "relative": Relative, "took": Took, "number": Number, "dict": dict, "bytes": Bytes,
+	"instant": Instant, "relative": Relative, "ago": Ago, "took": Took, "number": Number, "dict": dict, "bytes": Bytes,
 }
 
 // plainTime is how times are written without the script.
@@ -48,6 +49,17 @@ func Relative(t time.Time) template.HTML {
 	t = t.UTC()
 	return template.HTML(`<time datetime="` + t.Format(time.RFC3339Nano) + `" data-relative title="` + //nolint:gosec // it has no markup
 		t.Format(plainTime) + `">` + Distance(time.Until(t)) + `</time>`)
+}
+
+// Ago returns how far away a time is, once the script has seen it, and until then the time. What it returns does not depend
+// on the present, so that a part with it is sent again only when something has changed.
+func Ago(t time.Time) template.HTML {
+	if t.IsZero() {
+		return Instant(t)
+	}
+	t = t.UTC()
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-relative title="%[2]s">%[2]s</time>`, //nolint:gosec // times have no markup
+		t.Format(time.RFC3339Nano), t.Format("2006-01-02 15:04:05 UTC")))
 }
 
 // Distance tells a length of time from now on, or back from now, in its largest unit.

@@ -58,6 +58,7 @@ type shown struct {
 	Who     string // "": nobody is asked
 	SignOut bool
 	Open    bool
+	Locks   bool // it is open, and a token would close it
 	Note    string
 	Version string
 }
@@ -100,7 +101,7 @@ func (c *Call) dress(p *Page) *shown {
 	if c.Who.Name != "" {
 		s.Who = c.Who.String()
 	}
-	s.Open = c.open()
+	s.Open, s.Locks = c.open(), !c.frame.cfg.Unlocked
 	for _, room := range c.frame.cfg.Rooms {
 		if room.Path != "" && access.May(c.Who, room.Right, "") {
 			s.Menu = append(s.Menu, entry{room.Path, c.Say(room.Name + ".menu"), room.Key, room.Name == c.room})

@@ -157,6 +157,7 @@ func TestHostile(t *testing.T) {
 			run = html.UnescapeString(found[1])
 		}
 	}
+	has(t, w.Get("/console/jobs/default/"+name+"/copy"), "Secrets are never shown", "<code>action.request.authentication.password</code>")
 	page := w.Get(run)
 	hasNone(t, page, "<script>alert", "<img src=x", "hunter2-secret")
 	has(t, page, "&lt;script&gt;alert(1)&lt;/script&gt;", "<bdi>", "שלום")
@@ -380,6 +381,15 @@ func TestActs(t *testing.T) {
 	has(t, w.Get(path), "Disabled. What runs already ends.", `class="state disabled"`)
 	do("enable", nil)
 	has(t, w.Get(path), ">Enabled.<", `class="state enabled"`)
+	do("pause", url.Values{"until": {"1h"}})
+	has(t, w.Get(path), "Paused until", "Resume now", `class="state postponed"`)
+	do("pause", url.Values{"at": {"2090-01-02T09:00"}})
+	has(t, w.Get(path), "Paused until Mon 2090-01-02 09:00:00 UTC.")
+	if r := w.Post(path+"/pause", url.Values{"at": {"yesterday"}}); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "is not a time") {
+		t.Errorf("a pause until what is no time: %d %s", r.Status, r.Body)
+	}
+	do("resume", nil)
+	has(t, w.Get(path), ">It goes on.<", `class="state enabled"`)
 	part := w.Post(path+"/run", nil, "X-Carillon-Part: 1")
 	if part.Status != http.StatusOK || !strings.Contains(part.Body, "Started.") || strings.Contains(part.Body, "<html") {
 		t.Errorf("to a script: %d %s", part.Status, part.Body)
@@ -414,6 +424,7 @@ func TestRights(t *testing.T) {
 			t.Errorf("a reader may %s: %d", verb, r.Status)
 		}
 	}
+	has(t, w.Get(path+"/copy"), `-H &#34;Authorization: Bearer $CARILLON_TOKEN&#34;`)
 	w.Be("operator@default")
 	page = w.Get(path)
 	has(t, page, path+"/run", path+"/edit", path+"/delete")

@@ -20,14 +20,14 @@ var Files embed.FS
 
 // Form is the form of jobs. It may be used by any number of requests at once.
 type Form struct {
-	shape   *document.Shape
-	secrets map[string]bool // the names of members that are secrets, in lower case
+	shape *document.Shape
+	names map[string]bool // of members in lower case; true: it is a secret somewhere
 }
 
 // New returns the form of documents of a shape: of jobs, without an envelope, as service.Service.JobShape tells it.
 func New(shape *document.Shape) *Form {
 	f := &Form{shape, map[string]bool{}}
-	namesOf(shape.Members, f.secrets)
+	namesOf(shape.Members, f.names)
 	return f
 }
 
@@ -80,6 +80,9 @@ type Section struct {
 	More   []*Field // those that are hardly ever used
 	Open   bool     // one of these has something
 }
+
+// Alone reports whether all fields of the section are those of one object, which needs no frame of its own.
+func (s *Section) Alone() bool { return len(s.Fields) == 1 && len(s.More) == 0 && s.Fields[0].Kind == KindObject }
 
 // Title and Hint are the heading of the section and what is said below it, "" for nothing.
 func (s *Section) Title() string { return words.Say("jobform.section." + s.ID) }

@@ -36,9 +36,18 @@ function distances(root = document) {
 
 // ---- parts -------------------------------------------------------------------------------------------------------------
 
+// reachable lets keys scroll what is wider than its place.
+function reachable(root = document) {
+  for (const e of $$('.scroll', root)) {
+    if (e.scrollWidth > e.clientWidth) e.tabIndex = 0;
+    else e.removeAttribute('tabindex');
+  }
+}
+
 // dress does what every new piece of a page needs.
 function dress(root) {
   times(root);
+  reachable(root);
   for (const b of $$('[data-copy]', root)) b.hidden = false;
   for (const e of $$('[data-script]', root)) e.hidden = false; // what is of use with scripts only
   root.dispatchEvent(new CustomEvent('carillon:new', { bubbles: true }));
@@ -73,7 +82,7 @@ function update(old, fresh) {
   }
   if (old === document.activeElement && /^(INPUT|SELECT|TEXTAREA)$/.test(old.tagName)) return;
   for (const { name } of [...old.attributes]) {
-    if (!fresh.hasAttribute(name) && name !== 'open' && name !== 'data-current') old.removeAttribute(name);
+    if (!fresh.hasAttribute(name) && !['open', 'data-current', 'tabindex'].includes(name)) old.removeAttribute(name);
   }
   for (const { name, value } of [...fresh.attributes]) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   if (old.tagName === 'TIME' && old.dateTime === fresh.dateTime) return;
@@ -146,6 +155,13 @@ function live(element) {
     }
   });
   window.addEventListener('pagehide', () => { source?.close(); source = null; });
+  element.addEventListener('carillon:follow', (e) => { // something else from now on
+    if (element.dataset.events === e.detail) return;
+    element.dataset.events = e.detail;
+    source?.close();
+    source = null;
+    open();
+  });
   open();
 }
 
@@ -166,6 +182,7 @@ function search(form) {
       const answer = await part(url);
       if (mine !== asked) return; // a later one is under way
       put(into, answer.html);
+      follow(into, query);
       if (answer.ok) history.replaceState(null, '', query.size ? url : url.slice(0, -1));
     } catch {
       say(document.body.dataset.lost, true);
@@ -183,6 +200,15 @@ function search(form) {
     go();
   });
   for (const b of $$('[data-without-script]', form)) b.hidden = true;
+}
+
+// follow has the live part around an element follow what a search has found.
+function follow(element, query) {
+  const around = element.closest('[data-events]');
+  if (!around) return;
+  const fresh = new URLSearchParams(query);
+  fresh.set('follow', '1');
+  around.dispatchEvent(new CustomEvent('carillon:follow', { detail: `${around.dataset.events.split('?')[0]}?${fresh}` }));
 }
 
 // ---- keys --------------------------------------------------------------------------------------------------------------
@@ -262,7 +288,8 @@ document.addEventListener('click', (e) => {
 for (const b of $$('[data-help]')) b.hidden = false;
 dress(document.body);
 document.addEventListener('DOMContentLoaded', () => { // scripts of rooms are there by then, and listen for the source
-  for (const e of $$('[data-events]')) live(e);
+  window.addEventListener('resize', () => reachable());
+for (const e of $$('[data-events]')) live(e);
 });
 for (const f of $$('form[data-into]')) search(f);
 setInterval(distances, 1000);
