@@ -39,7 +39,6 @@ var Pages = []string{
 	"/console/jobs/partners/nightly/next?n=100",
 	"/console/jobs/partners/off",
 	"/console/queues",
-	"/console/jobs/new",
 	"/console/jobs/new?from=partners/nightly",
 }
 
