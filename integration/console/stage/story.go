@@ -42,6 +42,7 @@ var Pages = []string{
 	"/console/collections",
 	"/console/collections/partners",
 	"/console/collections/partners/delete",
+	"/console/jobs/new?from=partners/nightly",
 }
 
 // longName is as long as the name of a job may be.
