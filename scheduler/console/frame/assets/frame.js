@@ -36,9 +36,18 @@ function distances(root = document) {
 
 // ---- parts -------------------------------------------------------------------------------------------------------------
 
+// reachable lets keys scroll what is wider than its place.
+function reachable(root = document) {
+  for (const e of $$('.scroll', root)) {
+    if (e.scrollWidth > e.clientWidth) e.tabIndex = 0;
+    else e.removeAttribute('tabindex');
+  }
+}
+
 // dress does what every new piece of a page needs.
 function dress(root) {
   times(root);
+  reachable(root);
   for (const b of $$('[data-copy]', root)) b.hidden = false;
   for (const e of $$('[data-script]', root)) e.hidden = false; // what is of use with scripts only
   root.dispatchEvent(new CustomEvent('carillon:new', { bubbles: true }));
@@ -73,7 +82,7 @@ function update(old, fresh) {
   }
   if (old === document.activeElement && /^(INPUT|SELECT|TEXTAREA)$/.test(old.tagName)) return;
   for (const { name } of [...old.attributes]) {
-    if (!fresh.hasAttribute(name) && name !== 'open' && name !== 'data-current') old.removeAttribute(name);
+    if (!fresh.hasAttribute(name) && !['open', 'data-current', 'tabindex'].includes(name)) old.removeAttribute(name);
   }
   for (const { name, value } of [...fresh.attributes]) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   if (old.tagName === 'TIME' && old.dateTime === fresh.dateTime) return;
@@ -279,7 +288,8 @@ document.addEventListener('click', (e) => {
 for (const b of $$('[data-help]')) b.hidden = false;
 dress(document.body);
 document.addEventListener('DOMContentLoaded', () => { // scripts of rooms are there by then, and listen for the source
-  for (const e of $$('[data-events]')) live(e);
+  window.addEventListener('resize', () => reachable());
+for (const e of $$('[data-events]')) live(e);
 });
 for (const f of $$('form[data-into]')) search(f);
 setInterval(distances, 1000);
