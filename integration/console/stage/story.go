@@ -8,7 +8,7 @@ import (
 )
 
 // Pages are the addresses of all pages that the story has something for.
-var Pages = []string{
+var Pages = append([]string{
 	"/",
 	"/?range=day",
 	"/console/jobs",
@@ -33,9 +33,8 @@ var Pages = []string{
 	"/console/live",
 	"/console/calendar",
 	"/console/load",
-	"/console/queues",
 	"/console/sign-in",
-}
+}, QueuePages...)
 
 // longName is as long as the name of a job may be.
 var longName = strings.Repeat("Long", 25)
@@ -91,5 +90,5 @@ func (s *Stage) Fill(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return s.fillQueues(ctx)
 }
