@@ -111,6 +111,15 @@ func (w *ranker) shelf(s *shelf, left int) int {
 	}
 	for ; blk < len(s.blocks); blk, i = blk+1, 0 {
 		b := s.blocks[blk]
+		if len(prefix) == 0 && w.counts(s, b) {
+			for ; i < len(b.recs); i++ {
+				if b.recs[i].flags&missing != 0 {
+					w.take(s, b, i, may)
+				} else {
+					w.to.Count++
+				}
+			}
+		}
 		for ; i < len(b.recs); i++ {
 			if len(prefix) > 0 && !bytes.HasPrefix(b.name(i), prefix) {
 				return max(left, 1)
@@ -126,6 +135,23 @@ func (w *ranker) shelf(s *shelf, left int) int {
 		}
 	}
 	return left
+}
+
+// counts reports whether the jobs of a block need only be counted: all are looked for, and none has a place on the page.
+func (w *ranker) counts(s *shelf, b *block) bool {
+	switch {
+	case !w.byName || !w.inOrder():
+		return false
+	case w.most == 0, !w.back && len(w.best) > w.most:
+		return true
+	case w.place == nil:
+		return false
+	case s.collection != w.place.Key.Collection:
+		return s.collection > w.place.Key.Collection == w.back
+	case w.back:
+		return string(b.name(0)) >= w.place.Key.Job
+	}
+	return string(b.name(len(b.recs)-1)) <= w.place.Key.Job
 }
 
 // take counts a job, and keeps it if it is among the best.
