@@ -70,7 +70,8 @@ type ranker struct {
 	done bool
 	to   Ranking
 
-	best   []candidate // a heap, whose first one is the last in the order; one more than asked for
+	best   []candidate // one more than asked for
+	heap   []int       // of places in best, the first of which has the last one in the order
 	oldest int         // instead of a heap, where jobs are looked at in their order
 }
 
@@ -184,16 +185,18 @@ func (w *ranker) take(s *shelf, b *block, i int, v verdict) {
 	case len(w.best) <= w.most:
 		w.best = append(w.best, candidate{value, s.collection, bytes.Clone(b.name(i)), w.sure(r)})
 		if !w.inOrder() {
-			w.up(len(w.best) - 1)
+			w.heap = append(w.heap, len(w.best)-1)
+			w.up(len(w.heap) - 1)
 		}
 	case w.inOrder(): // the last ones that were seen are the best
 		if w.back {
 			w.best[w.oldest].set(s.collection, b.name(i), w.sure(r))
 			w.oldest = (w.oldest + 1) % len(w.best)
 		}
-	case w.before(value, s.collection, b.name(i), &w.best[0]):
-		w.best[0].value = value
-		w.best[0].set(s.collection, b.name(i), w.sure(r))
+	case w.before(value, s.collection, b.name(i), &w.best[w.heap[0]]):
+		worst := &w.best[w.heap[0]]
+		worst.value = value
+		worst.set(s.collection, b.name(i), w.sure(r))
 		w.down()
 	}
 }
@@ -258,8 +261,8 @@ func (w *ranker) before(value int64, collection string, name []byte, c *candidat
 }
 
 func (w *ranker) less(i, j int) bool {
-	a := &w.best[i]
-	return w.before(a.value, a.collection, a.name, &w.best[j])
+	a := &w.best[w.heap[i]]
+	return w.before(a.value, a.collection, a.name, &w.best[w.heap[j]])
 }
 
 // up and down keep the heap.
@@ -269,7 +272,7 @@ func (w *ranker) up(i int) {
 		if !w.less(parent, i) {
 			return
 		}
-		w.best[parent], w.best[i] = w.best[i], w.best[parent]
+		w.heap[parent], w.heap[i] = w.heap[i], w.heap[parent]
 		i = parent
 	}
 }
@@ -277,16 +280,16 @@ func (w *ranker) up(i int) {
 func (w *ranker) down() {
 	for i := 0; ; {
 		child := 2*i + 1
-		if child >= len(w.best) {
+		if child >= len(w.heap) {
 			return
 		}
-		if child+1 < len(w.best) && w.less(child, child+1) {
+		if child+1 < len(w.heap) && w.less(child, child+1) {
 			child++
 		}
 		if !w.less(i, child) {
 			return
 		}
-		w.best[i], w.best[child] = w.best[child], w.best[i]
+		w.heap[i], w.heap[child] = w.heap[child], w.heap[i]
 		i = child
 	}
 }
