@@ -201,9 +201,17 @@ func rows(jobs []*client.Job, row func(*client.Job, time.Time) []string) [][]str
 
 func row(j *client.Job, now time.Time) []string {
 	return []string{
-		j.Name, string(j.State), next(j, now), terminal.Ago(j.Status.Last, now),
+		j.Name, stateName(j), next(j, now), terminal.Ago(j.Status.Last, now),
 		strconv.Itoa(j.Status.Occurrences), strconv.Itoa(j.Status.Faults), when(j.Properties),
 	}
+}
+
+// stateName is a job's state, or that it is paused.
+func stateName(j *client.Job) string {
+	if j.State == scheduler.Enabled && !j.PausedUntil.IsZero() {
+		return "paused"
+	}
+	return string(j.State)
 }
 
 func wideRow(j *client.Job, now time.Time) []string {
@@ -265,7 +273,7 @@ func printJob(t *terminal.Terminal, j *client.Job) error {
 	}
 	now := time.Now()
 	t.Printf("# %s, %s\n# next: %s, last: %s\n",
-		j.State, when(j.Properties), next(j, now), terminal.Ago(j.Status.Last, now))
+		stateName(j), when(j.Properties), next(j, now), terminal.Ago(j.Status.Last, now))
 	t.Printf("%s", v.YAML())
 	return nil
 }

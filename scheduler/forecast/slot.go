@@ -38,7 +38,7 @@ func (f *Forecast) Slots(at []time.Time, most int) []Slot {
 		slots[i] = Slot{From: at[i].UTC(), To: at[i+1].UTC()}
 		from, to := f.minute(at[i]), f.minute(at[i+1])
 		for m := max(0, from); m < min(to, f.minutes); m++ {
-			in[m] = int32(i + 1) //nolint:gosec // there are fewer than minutes
+			in[m] = int32(i + 1)
 		}
 	}
 	for _, c := range f.classes {

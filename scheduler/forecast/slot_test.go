@@ -2,6 +2,7 @@ package forecast_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -35,11 +36,11 @@ func TestSlots(t *testing.T) {
 		if s.Runs != sum || !s.From.Equal(instants[i]) || !s.To.Equal(instants[i+1]) {
 			t.Errorf("%v: %d runs, want %d", s.From, s.Runs, sum)
 		}
-		text := fmt.Sprint(s.Jobs)
+		texts := []string{strconv.Itoa(s.Jobs)}
 		for _, j := range s.Some {
-			text += fmt.Sprintf(" %s %s×%d", j.First.Format("15:04"), j.Key.Job, j.Runs)
+			texts = append(texts, fmt.Sprintf("%s %s×%d", j.First.Format("15:04"), j.Key.Job, j.Runs))
 		}
-		got = append(got, text)
+		got = append(got, strings.Join(texts, " "))
 	}
 	want := strings.Split(`2 12:00 minutely×30 12:00 often×360
 2 12:30 minutely×60 12:30 often×720

@@ -69,6 +69,7 @@ var endpoints = []endpoint{
 	{name: "resubmit", subject: "resubmit.*.*", answers: "the ids of the occurrence, and of the one that it repeats", call: resubmit},
 	{name: "enable", subject: "enable.*.*", answers: "the job", call: doBare},
 	{name: "disable", subject: "disable.*.*", answers: "the job", call: doBare},
+	{name: "pause", subject: "pause.*.*", answers: "the job", call: pause},
 	{name: "history", subject: "history.*.*", answers: "a page of records, newest first", call: history},
 	{name: "history-collection", subject: "history.*", answers: "a page of the records of a collection, newest first", call: history},
 	{name: "history-all", subject: "history", answers: "a page of the records of all jobs, newest first", call: history},
@@ -145,6 +146,10 @@ func resubmit(ctx context.Context, s *service.Service, r request) answer {
 		return answer{err: err}
 	}
 	return answer{body: view.JSON(v)}
+}
+
+func pause(ctx context.Context, s *service.Service, r request) answer {
+	return job(s.PauseBy(ctx, r.key(), r.body))
 }
 
 func get(ctx context.Context, s *service.Service, r request) answer {

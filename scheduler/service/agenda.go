@@ -126,7 +126,8 @@ type countedPlans struct {
 const tellEvery = 256
 
 func (c *countedPlans) count() {
-	if c.jobs++; c.jobs%tellEvery == 0 {
+	c.jobs++
+	if c.jobs%tellEvery == 0 {
 		c.tell(c.jobs)
 	}
 }

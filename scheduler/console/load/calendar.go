@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -152,7 +153,7 @@ func readWhere(c *frame.Call) (w where, err error) {
 	if w.Zone != "" {
 		zone, err := time.LoadLocation(w.Zone)
 		if err != nil || w.Zone == "Local" || len(w.Zone) > 64 {
-			return w, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("calendar.zone.wrong", w.Zone), Hint: c.Say("calendar.zone.hint")}
+			return w, wrong(c.Say("calendar.zone.wrong", w.Zone), c.Say("calendar.zone.hint"))
 		}
 		w.zone = zone
 	}
@@ -160,13 +161,18 @@ func readWhere(c *frame.Call) (w where, err error) {
 	w.noon = w.now
 	if w.Date != "" {
 		if w.noon, err = time.ParseInLocation("2006-01-02 15", w.Date+" 12", w.zone); err != nil {
-			return w, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("calendar.date.wrong", w.Date), Hint: c.Say("calendar.date.hint")}
+			return w, wrong(c.Say("calendar.date.wrong", w.Date), c.Say("calendar.date.hint"))
 		}
 	}
 	if k := w.key(); k.Collection != "" {
 		err = access.Check(c.Context(), access.Read, k.Collection)
 	}
 	return w, err
+}
+
+// wrong says what is wrong with an address.
+func wrong(text, hint string) error {
+	return frame.Problem{Status: http.StatusBadRequest, Text: text, Hint: hint}
 }
 
 // key is of what the calendar is.
@@ -265,7 +271,7 @@ func (r room) planned(c *frame.Call, w *where, s *span) (*look[[]forecast.Slot],
 		return nil, err
 	}
 	k, at := w.key(), s.instants()
-	key := strings.Join([]string{k.String(), at[0].UTC().String(), fmt.Sprint(len(at)), w.zone.String(), whose}, " ")
+	key := strings.Join([]string{k.String(), at[0].UTC().String(), strconv.Itoa(len(at)), w.zone.String(), whose}, " ")
 	return r.agendas.at(c.Context(), key, func(ctx context.Context, counted func(int)) ([]forecast.Slot, error) {
 		return r.service.Agenda(ctx, service.AgendaQuery{Key: k, At: at, Named: namedMost, Sees: sees, Counted: counted})
 	}), nil

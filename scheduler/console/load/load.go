@@ -103,14 +103,14 @@ type shown struct {
 
 // part is what changes with what is asked for.
 type part struct {
+	*forecast.Report
+
 	Again   bool   // it is not there yet
 	Counted int64  // jobs so far
 	Since   string // for how long
 	Address string // of the page
 	Wait    string // the address of the page when it is there
 	Problem *frame.Problem
-
-	*forecast.Report
 
 	Made     time.Time
 	Map      heatMap
