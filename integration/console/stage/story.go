@@ -8,12 +8,13 @@ import (
 )
 
 // Pages are the addresses of all pages that the story has something for.
-var Pages = []string{
+var Pages = append([]string{
 	"/",
 	"/?range=day",
 	"/console/jobs",
 	"/console/jobs?q=nothing-has-this-name",
 	"/console/jobs/new",
+	"/console/jobs/new?from=partners/nightly",
 	"/console/jobs/default/failing/edit",
 	"/console/jobs/default/failing/edit?as=yaml",
 	"/console/live",
@@ -28,9 +29,6 @@ var Pages = []string{
 	"/console/jobs/default/failing/why?at=now",
 	"/console/jobs/default/failing/audit",
 	"/console/jobs/default/failing/delete",
-	"/console/collections",
-	"/console/collections/partners",
-	"/console/collections/partners/delete",
 	"/console/jobs/default/escalate/edit",
 	"/console/jobs/default/service-bus-queue/edit",
 	"/console/jobs/default/hello/edit?as=yaml",
@@ -41,8 +39,10 @@ var Pages = []string{
 	"/console/jobs/partners/nightly",
 	"/console/jobs/partners/nightly/next?n=100",
 	"/console/jobs/partners/off",
-	"/console/queues",
-}
+	"/console/collections",
+	"/console/collections/partners",
+	"/console/collections/partners/delete",
+}, QueuePages...)
 
 // longName is as long as the name of a job may be.
 var longName = strings.Repeat("Long", 25)
@@ -98,5 +98,5 @@ func (s *Stage) Fill(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return s.fillQueues(ctx)
 }
