@@ -14,7 +14,6 @@ var Pages = append([]string{
 	"/console/jobs",
 	"/console/jobs?q=nothing-has-this-name",
 	"/console/jobs/new",
-	"/console/jobs/new?from=partners/nightly",
 	"/console/jobs/default/failing/edit",
 	"/console/jobs/default/failing/edit?as=yaml",
 	"/console/live",
@@ -42,6 +41,7 @@ var Pages = append([]string{
 	"/console/collections",
 	"/console/collections/partners",
 	"/console/collections/partners/delete",
+	"/console/jobs/new?from=partners/nightly",
 }, QueuePages...)
 
 // longName is as long as the name of a job may be.
