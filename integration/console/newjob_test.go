@@ -40,7 +40,7 @@ func TestPaste(t *testing.T) {
 		{"every 3 hours", "every", "schedule.plain.n", "3", "3 hours"},
 		{"17:45", "daily", "schedule.plain.times", "17:45", "At 17:45"},
 	} {
-		must(t, page.Fill(`[name="schedule.paste"]`, row.text))
+		must(t, page.Fill(`[name="schedule.paste"]`, row.text), page.Press("\r"))
 		must(t, page.Await(`document.querySelector('[name="schedule.when"]:checked').value === '`+row.when+`'`))
 		if row.english != "" {
 			must(t, page.Text("#schedule-outlook", row.english))
@@ -50,7 +50,7 @@ func TestPaste(t *testing.T) {
 			t.Errorf("%s: %q, want %q (%v)", row.text, got, row.value, err)
 		}
 	}
-	must(t, page.Fill(`[name="schedule.paste"]`, "what is this"), page.Text(".paste", "is in no language that is known here"))
+	must(t, page.Fill(`[name="schedule.paste"]`, "what is this"), page.Press("\r"), page.Text(".paste", "is in no language that is known here"))
 }
 
 // TestSecretStaysWhereItIsTyped makes a mistake after a secret was typed: the field still has it, and what the server has
