@@ -94,8 +94,8 @@ func TestCompleted(t *testing.T) {
 		`{"headers": null, "token": null, "authentication": {"type": "basic", "password": null}}`: nil,
 		`{"HEADERS": {"x-api-key": "t"}, "TOKEN": "", "authentication": {"type": "Basic"}}`:       {password},
 		`{"headers": {}, "token": "", "authentication": {"type": "OAuth2"}}`:                      {header},
-		`{"type": "Other", "token": "x"}`: nil,
-		`[]`:                              nil,
+		`{"type": "Other", "token": "x"}`:                                                         nil,
+		`[]`:                                                                                      nil,
 	} {
 		whole, kept := old.Completed("at", parse(next))
 		if diff := cmp.Diff(want, kept); diff != "" {
