@@ -25,6 +25,11 @@ func (s *Store) openPulse(ctx context.Context) error {
 	name := s.cfg.stream(pulseStream)
 	st, err := s.js.Stream(ctx, name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		create := "$JS.API.STREAM.CREATE." + name
+		if may, ok := s.permissions(ctx); ok && !may.publish(create) {
+			s.noPulse("the NATS user may not publish to " + create)
+			return nil
+		}
 		s.cfg.Progress(fmt.Sprintf("creating stream %s with %d replicas", name, s.replicas))
 		st, err = s.js.CreateStream(ctx, jetstream.StreamConfig{
 			Name: name, Description: "Carillon: what each scheduler has done of late, for the console",
@@ -42,12 +47,18 @@ func (s *Store) openPulse(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		s.cfg.Logger.Warn("what this scheduler does is not told to others, and the console shows no more than that",
-			"stream", name, "err", err)
+		s.noPulse(err.Error())
 		return nil
 	}
 	s.pulse = name
 	return nil
+}
+
+// noPulse goes without.
+func (s *Store) noPulse(why string) {
+	s.pulse = ""
+	s.cfg.Logger.Warn("what this scheduler does is not told to others, and the console shows no more than that",
+		"stream", s.cfg.stream(pulseStream), "why", why)
 }
 
 // unfitPulse says why a stream cannot be used.

@@ -8,9 +8,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
 )
 
 // told reads what processes have told since a place.
@@ -91,4 +94,30 @@ func TestPulseOfAnEarlierStore(t *testing.T) {
 			t.Errorf("the scheduler does not work: %v %v", shut, err)
 		}
 	})
+}
+
+// TestPulseWithoutPermission has NATS users that may not create the stream, or not publish to it: a scheduler works without.
+func TestPulseWithoutPermission(t *testing.T) {
+	s := run(t, func(o *server.Options) {
+		user := func(name string, deny ...string) *server.User {
+			return &server.User{Username: name, Password: "x", Permissions: &server.Permissions{
+				Publish: &server.SubjectPermission{Allow: []string{">"}, Deny: deny},
+			}}
+		}
+		o.Users = []*server.User{user("creates-not", "$JS.API.STREAM.CREATE.CARILLON_PULSE"), user("tells-not", "carillon.pulse.>"), user("all")}
+	})
+	for _, name := range []string{"creates-not", "all", "tells-not"} { // one after the other
+		nc := connect(t, s, nats.UserInfo(name, "x"))
+		st, err := open(t, nc, store.Config{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		err = st.TellPulse(t.Context(), "report.a", []byte("x"), time.Minute)
+		if name == "all" && err != nil || name != "all" && !errors.Is(err, scheduler.ErrUnavailable) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := nc.LastError(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

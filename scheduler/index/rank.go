@@ -27,6 +27,10 @@ type Ranking struct {
 	// mends them.
 	Count, Unread int
 	Stale         []Hit
+
+	// Missing are jobs that were changed, and not there when they were last read: most are deleted. They are not counted. To
+	// refresh them tells whether they are there by now.
+	Missing []Hit
 }
 
 // lately is how long it counts as known how it stands with a job that was looked up when its time had come.
@@ -127,6 +131,12 @@ func (w *ranker) shelf(s *shelf, left int) int {
 // take counts a job, and keeps it if it is among the best.
 func (w *ranker) take(s *shelf, b *block, i int, v verdict) {
 	r := &b.recs[i]
+	if r.flags&missing != 0 {
+		if len(w.to.Missing) < staleMost {
+			w.to.Missing = append(w.to.Missing, Hit{Key: scheduler.Key{Collection: s.collection, Job: string(b.name(i))}, Stale: true})
+		}
+		return
+	}
 	w.to.Count++
 	if w.unplaced(r) || v == stale && !w.looked(r) {
 		w.to.Unread++

@@ -23,9 +23,7 @@ type texts struct {
 	collection, name string // where the text has one slash: the end of a collection and the beginning of a name
 	slash            bool
 
-	block  *block // whose names were looked through
-	shelf  *shelf
-	within bool                     // all of the block's collection
+	block  *block                   // whose names were looked through
 	hit    [blockMost/64 + 1]uint64 // names of the block that have the text
 	folded []byte
 }

@@ -37,9 +37,12 @@ func (r Reader) Browse(ctx context.Context, q scheduler.JobQuery, place string, 
 	if _, err := r.checkSearch(ctx, &q, view.Page{Top: size}); err != nil {
 		return nil, err
 	}
-	from, err := readPlace(place)
-	if err != nil {
-		return nil, err
+	var from *index.Place
+	if place != placeEnd || !back {
+		var err error
+		if from, err = readPlace(place); err != nil {
+			return nil, err
+		}
 	}
 	release, err := takeTurn(ctx, r.shared.searching)
 	if err != nil {
@@ -110,26 +113,36 @@ func (b *browsing) run(ctx context.Context) (*Browsed, error) {
 	page := &Browsed{Jobs: b.jobs, Count: b.ranked.Count, Unread: b.ranked.Unread}
 	forwards, backwards := b.further, begun
 	if b.back {
-		forwards, backwards = true, b.further
+		forwards, backwards = begun, b.further
 	}
 	if forwards && b.last != nil {
 		page.After = writePlace(b.last)
 	}
-	if backwards && b.first != nil {
+	switch {
+	case backwards && b.first != nil:
 		page.Before = writePlace(b.first)
+	case begun && !b.back: // what followed is gone
+		page.Before = placeEnd
 	}
 	return page, nil
 }
 
+// placeEnd is that behind the last job, for who turns pages back from there.
+const placeEnd = "end"
+
 // rank finds what follows, and reads those of which too little is known, as many as may be.
 func (b *browsing) rank(ctx context.Context, most int) error {
 	x := b.search.reader.shared.index
-	for range browseRounds {
+	for round := range browseRounds {
 		b.ranked = x.Rank(b.search.query, b.from, b.back, most)
-		if len(b.ranked.Stale) == 0 {
+		doubtful := b.ranked.Stale
+		if round == 0 {
+			doubtful = append(doubtful, b.ranked.Missing...)
+		}
+		if len(doubtful) == 0 {
 			break
 		}
-		if err := x.Refresh(ctx, b.search.query, b.ranked.Stale); err != nil {
+		if err := x.Refresh(ctx, b.search.query, doubtful); err != nil {
 			return err
 		}
 	}

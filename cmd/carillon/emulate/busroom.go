@@ -90,7 +90,9 @@ func draftOf(d queues.Draft) browse.Draft {
 }
 
 // Send sends a message.
-func (b busRoom) Send(path string, d queues.Draft) error { return told(b.namespace().Send(path, draftOf(d))) }
+func (b busRoom) Send(path string, d queues.Draft) error {
+	return told(b.namespace().Send(path, draftOf(d)))
+}
 
 // Delete deletes a message.
 func (b busRoom) Delete(path string, part queues.Part, sequence int64) error {

@@ -34,11 +34,11 @@ func (c *console) Decode(ctx *kong.DecodeContext) error {
 // IsBool says that the next word of the command line is not the address.
 func (c *console) IsBool() bool { return true }
 
-func (c console) flag() listen.Flag { return listen.Flag{Name: "console", Addr: string(c)} }
+func (c *console) flag() listen.Flag { return listen.Flag{Name: "console", Addr: string(*c)} }
 
 // check makes sure that the address can be meant.
-func (c console) check(ctx context.Context, insecure bool) error {
-	if c == "" {
+func (c *console) check(ctx context.Context, insecure bool) error {
+	if *c == "" {
 		return nil
 	}
 	if err := listen.Check(c.flag()); err != nil || insecure {
@@ -49,6 +49,12 @@ func (c console) check(ctx context.Context, insecure bool) error {
 
 // open serves the pages, if they are wanted.
 func (c Command) open(ctx context.Context, t *terminal.Terminal, e *Servers) (*listen.Side, error) {
+	if c.Console == "" {
+		return nil, nil //nolint:nilnil // nothing is asked for, as usual
+	}
+	if exposed := listen.Exposed(ctx, c.Console.flag()); len(exposed) > 0 {
+		t.Complain("warning", "other machines may reach "+listen.Names(exposed)+"; nothing there asks for a password")
+	}
 	pages := frame.New(frame.Config{
 		Rooms:     []frame.Room{queues.Alone(e.Room("carillon emulate"))},
 		AllowHost: listen.Hosts(ctx, string(c.Console), c.Hosts), Logger: c.Logger(t.Err), Unlocked: true, Version: t.Version,

@@ -8,29 +8,50 @@ import (
 )
 
 // Pages are the addresses of all pages that the story has something for.
-var Pages = []string{
+var Pages = append([]string{
 	"/",
+	"/?range=day",
 	"/console/jobs",
 	"/console/jobs?q=nothing-has-this-name",
-	"/console/jobs/default/failing",
-	"/console/jobs/partners/markup",
 	"/console/jobs/new",
 	"/console/jobs/default/failing/edit",
 	"/console/jobs/default/failing/edit?as=yaml",
 	"/console/live",
+	"/console/live?outcome=failed&since=1h",
+	"/console/calendar",
+	"/console/calendar?view=week",
+	"/console/calendar?date=2031-03-30&zone=Europe/Berlin",
+	"/console/load",
+	"/console/load?hours=168&collection=partners&wait=true",
 	"/console/sign-in",
 	"/console/jobs/default/failing",
-	"/console/jobs/partners/" + longName,
-	"/console/jobs/partners/markup",
-	"/console/jobs/partners/right-to-left",
-	"/console/jobs/partners/nightly",
-	"/console/jobs/partners/off",
 	"/console/jobs/default/failing/why?at=now",
-	"/console/jobs/partners/nightly/next?n=100",
-	"/console/jobs/partners/markup/copy",
 	"/console/jobs/default/failing/audit",
 	"/console/jobs/default/failing/delete",
+	"/console/jobs/default/escalate/edit",
+	"/console/jobs/default/service-bus-queue/edit",
+	"/console/jobs/default/hello/edit?as=yaml",
+	"/console/jobs/partners/" + longName,
+	"/console/jobs/partners/markup",
+	"/console/jobs/partners/markup/copy",
+	"/console/jobs/partners/right-to-left",
+	"/console/jobs/partners/nightly",
+	"/console/jobs/partners/nightly/next?n=100",
+	"/console/jobs/partners/off",
+<<<<<<< HEAD
+	"/console/queues",
+	"/console/collections",
+	"/console/collections/partners",
+	"/console/collections/partners/delete",
+	"/console/jobs/new?from=partners/nightly",
 }
+=======
+	"/console/live",
+	"/console/calendar",
+	"/console/load",
+	"/console/sign-in",
+}, QueuePages...)
+>>>>>>> h-queues
 
 // longName is as long as the name of a job may be.
 var longName = strings.Repeat("Long", 25)
@@ -86,5 +107,5 @@ func (s *Stage) Fill(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return s.fillQueues(ctx)
 }

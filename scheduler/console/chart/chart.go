@@ -59,7 +59,7 @@ type drawn struct {
 	*Chart
 
 	Width  int // of the drawing, in units of its own: ten for a step
-	Panels []panel
+	Panels []*panel
 	Ticks  []tick
 	Slots  []slot
 	Height int
@@ -75,7 +75,7 @@ type panel struct {
 }
 
 // Bottom is where it ends.
-func (p panel) Bottom() int { return p.Top + p.Height }
+func (p *panel) Bottom() int { return p.Top + p.Height }
 
 type (
 	label struct {
@@ -102,7 +102,7 @@ func (c *Chart) Draw() (template.HTML, error) {
 	d := &drawn{Chart: c, Width: stepWidth * len(c.Times)}
 	for _, p := range c.Panels {
 		d.Height += panelGap
-		one := panel{Panel: p, Top: d.Height}
+		one := &panel{Panel: p, Top: d.Height}
 		if p.Lines {
 			one.lines()
 		} else {
@@ -189,26 +189,25 @@ func (p *panel) lines() {
 	}
 }
 
-// line returns the path through values, which is interrupted where there is none.
+// line returns the path through values, which is interrupted where there is none. One that is alone is a stroke of its step.
 func line(values []float64, y func(float64) float64) string {
 	var d strings.Builder
-	drawing := false
+	there := func(i int) bool { return i >= 0 && i < len(values) && values[i] > 0 }
+	to := func(verb string, x int, v float64) {
+		d.WriteString(verb + strconv.Itoa(x) + " " + strconv.FormatFloat(y(v), 'f', -1, 64))
+	}
 	for i, v := range values {
-		if !(v > 0) {
-			drawing = false
-			continue
-		}
 		x := i*stepWidth + stepWidth/2
-		if drawing {
-			d.WriteString("L")
-		} else {
-			d.WriteString("M")
+		switch {
+		case !there(i):
+		case there(i - 1):
+			to("L", x, v)
+		case there(i + 1):
+			to("M", x, v)
+		default:
+			to("M", i*stepWidth+1, v)
+			d.WriteString("h" + strconv.Itoa(stepWidth-2))
 		}
-		d.WriteString(strconv.Itoa(x) + " " + strconv.FormatFloat(y(v), 'f', 1, 64))
-		if !drawing {
-			d.WriteString("h.1") // one that is alone is seen, too
-		}
-		drawing = true
 	}
 	return d.String()
 }

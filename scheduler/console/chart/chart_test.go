@@ -72,7 +72,7 @@ func TestWhatIsDrawn(t *testing.T) {
 		`<title id="c-title">Runs &lt;now&gt;</title>`, `<desc id="c-desc">What ran &amp; failed</desc>`,
 		`<rect class="up" x="31" y="62" width="8" height="60"/>`, // 120 of 200
 		`<rect class="down" x="31" y="144" width="8" height="24"/>`,
-		`<path class="a" d="M35 298.1h.1"`, // alone, between 100 and 1000
+		`<path class="a" d="M31 298.1h8"`, // alone, between 100 and 1000
 		`<title>step 3: &#34;&lt;b&gt;&#34;</title>`,
 		`text-anchor="middle">12:10</text>`,
 	} {

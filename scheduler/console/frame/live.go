@@ -45,7 +45,7 @@ func (l *Live) LastID() string { return l.call.Request.Header.Get("Last-Event-Id
 // Part sends a template as the new content of the element id, unless it has that already.
 func (l *Live) Part(id string, t *template.Template, name string, data any) error {
 	text, err := written(t, name, data)
-	if err != nil || l.last[id] == text {
+	if was, sent := l.last[id]; err != nil || sent && was == text {
 		return err
 	}
 	l.last[id] = text

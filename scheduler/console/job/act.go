@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -39,6 +40,27 @@ func (r room) disable(c *frame.Call) error {
 		return err
 	}
 	return done(c, c.Say("job.did.disable"))
+}
+
+// pause keeps the job from starting until a time: that of a button, or the one that was typed.
+func (r room) pause(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	v, err := r.service.Pause(lasting(c), key(c), cmp.Or(form.Get("until"), form.Get("at")))
+	if err != nil {
+		return err
+	}
+	return done(c, c.Say("job.did.pause", onClock(v.Job.PausedUntil, v.Job)))
+}
+
+// resume ends a pause. To enable a job that is enabled does nothing else.
+func (r room) resume(c *frame.Call) error {
+	if _, err := r.service.Enable(lasting(c), key(c)); err != nil {
+		return err
+	}
+	return done(c, c.Say("job.did.resume"))
 }
 
 func (r room) resubmit(c *frame.Call) error {

@@ -126,7 +126,11 @@ func (f *following) look(ctx context.Context, last uint64) error {
 	if err != nil {
 		return err
 	}
-	if err := f.live.Part("job-timeline", page, "job-timeline", timelineOf(recent.runs, next, f.call.Zone())); err != nil {
+	drawn := timelineOf(recent.runs, next, f.call.Zone())
+	if drawn.Success, err = f.room.lastSuccess(ctx, f.key, recent); err != nil {
+		return err
+	}
+	if err := f.live.Part("job-timeline", page, "job-timeline", drawn); err != nil {
 		return err
 	}
 	f.told = last

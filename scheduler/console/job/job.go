@@ -75,6 +75,8 @@ func Room(cfg Config) frame.Room {
 		post("/run", r.run),
 		post("/enable", r.enable),
 		post("/disable", r.disable),
+		post("/pause", r.pause),
+		post("/resume", r.resume),
 		post("/resubmit", r.resubmit),
 		post("/delete", r.remove),
 	}}

@@ -45,7 +45,8 @@ func (r room) nextOf(ctx context.Context, c *frame.Call, v *view.Job, n int) (*c
 	}
 	var nominal, due []time.Time
 	next := &coming{}
-	runs, err := r.service.Runs(ctx, service.RunsQuery{Key: v.Job.Key, Days: horizon, Most: n + 1})
+	// One more tells whether there are more, and one may be under way.
+	runs, err := r.service.Runs(ctx, service.RunsQuery{Key: v.Job.Key, Days: horizon, Most: n + 2})
 	if err != nil {
 		return nil, err
 	}

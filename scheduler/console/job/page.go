@@ -38,6 +38,7 @@ type status struct {
 	Now    view.Status
 	Beside []service.Beside
 	Etag   string
+	Paused bool
 }
 
 // sheet is the whole page.
@@ -51,7 +52,6 @@ type sheet struct {
 	Settings []setting
 	Next     *coming
 	Timeline *timeline
-	Success  *lastSuccess
 	History  *history
 	Audit    []*trail.Entry
 	After    string // the place in the history that the events go on from
@@ -102,8 +102,10 @@ func (r room) statusOf(ctx context.Context, c *frame.Call, k scheduler.Key) (*vi
 	if err != nil {
 		return nil, nil, err
 	}
+	now := time.Now()
 	return v, &status{
-		name: nameOf(c, k), Is: standingOf(v, beside), Job: v.Job, Now: v.Status, Beside: beside, Etag: v.ETag(),
+		name: nameOf(c, k), Is: standingOf(v, beside, now), Job: v.Job, Now: v.Status, Beside: beside, Etag: v.ETag(),
+		Paused: v.Job.PausedAt(now) && v.Job.State == scheduler.Enabled,
 	}, nil
 }
 
@@ -129,7 +131,7 @@ func (r room) sheetOf(ctx context.Context, c *frame.Call, k scheduler.Key) (*she
 	}
 	s.Timeline = timelineOf(recent.runs, s.Next, c.Zone())
 	s.After = strconv.FormatUint(recent.newest, 10)
-	if s.Success, err = r.lastSuccess(ctx, k, recent); err != nil {
+	if s.Timeline.Success, err = r.lastSuccess(ctx, k, recent); err != nil {
 		return nil, err
 	}
 	if s.History, err = r.historyOf(ctx, c, k, path(k)); err != nil {

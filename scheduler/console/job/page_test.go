@@ -381,6 +381,15 @@ func TestActs(t *testing.T) {
 	has(t, w.Get(path), "Disabled. What runs already ends.", `class="state disabled"`)
 	do("enable", nil)
 	has(t, w.Get(path), ">Enabled.<", `class="state enabled"`)
+	do("pause", url.Values{"until": {"1h"}})
+	has(t, w.Get(path), "Paused until", "Resume now", `class="state postponed"`)
+	do("pause", url.Values{"at": {"2090-01-02T09:00"}})
+	has(t, w.Get(path), "Paused until Mon 2090-01-02 09:00:00 UTC.")
+	if r := w.Post(path+"/pause", url.Values{"at": {"yesterday"}}); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "is not a time") {
+		t.Errorf("a pause until what is no time: %d %s", r.Status, r.Body)
+	}
+	do("resume", nil)
+	has(t, w.Get(path), ">It goes on.<", `class="state enabled"`)
 	part := w.Post(path+"/run", nil, "X-Carillon-Part: 1")
 	if part.Status != http.StatusOK || !strings.Contains(part.Body, "Started.") || strings.Contains(part.Body, "<html") {
 		t.Errorf("to a script: %d %s", part.Status, part.Body)

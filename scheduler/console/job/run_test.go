@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -131,6 +132,28 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+// TestWords has a text for whatever a record or a definition may have.
+func TestWords(t *testing.T) {
+	var keys []string
+	for _, o := range scheduler.Outcomes {
+		keys = append(keys, "job.outcome."+string(o), "job.legend."+string(o))
+	}
+	for _, r := range scheduler.Reasons {
+		keys = append(keys, "job.reason."+string(r))
+	}
+	for _, o := range []scheduler.Overlap{scheduler.OverlapSkip, scheduler.OverlapAllow} {
+		keys = append(keys, "job.overlap."+string(o))
+	}
+	for _, p := range []scheduler.CatchUpPolicy{scheduler.CatchUpOnce, scheduler.CatchUpAll, scheduler.CatchUpSkip} {
+		keys = append(keys, "job.catchup."+string(p))
+	}
+	for _, key := range keys {
+		if !words.Has(key) {
+			t.Errorf("there is no text %s", key)
+		}
+	}
+}
+
 // TestExcerpt cuts no letter in two.
 func TestExcerpt(t *testing.T) {
 	for text, want := range map[string]string{"": "", "abc": "abc", "abcd": "abc", "שלום": "ש", "a🙂b": "a", "🙂": ""} {
@@ -151,10 +174,18 @@ func TestStanding(t *testing.T) {
 		beside []service.Beside
 		want   string // state, class and the beginning of the text
 	}{
-		"enabled":           {in(scheduler.Enabled, view.Status{Next: next}), nil, "enabled  Waits for its next run"},
-		"running":           {in(scheduler.Enabled, view.Status{Next: next, Running: true}), nil, "running  Runs now."},
-		"running again":     {in(scheduler.Enabled, view.Status{Next: next, Running: true, Retry: 2}), nil, "running  Runs now: retry 2"},
-		"retrying":          {in(scheduler.Enabled, view.Status{Next: next, Retry: 1}), nil, "retrying  The last attempt failed: one retry"},
+		"enabled":       {in(scheduler.Enabled, view.Status{Next: next}), nil, "enabled  Waits for its next run"},
+		"running":       {in(scheduler.Enabled, view.Status{Next: next, Running: true}), nil, "running  Runs now."},
+		"running again": {in(scheduler.Enabled, view.Status{Next: next, Running: true, Retry: 2}), nil, "running  Runs now: retry 2"},
+		"retrying":      {in(scheduler.Enabled, view.Status{Next: next, Retry: 1}), nil, "retrying  The last attempt failed: one retry"},
+		"paused": {
+			&view.Job{Job: &scheduler.Job{Key: aKey, State: scheduler.Enabled, PausedUntil: noon.Add(time.Hour)}, Status: view.Status{Next: next}}, nil,
+			"postponed warning Paused until Mon 2026-03-02 13:00:00 UTC",
+		},
+		"its pause is over": {
+			&view.Job{Job: &scheduler.Job{Key: aKey, State: scheduler.Enabled, PausedUntil: noon}, Status: view.Status{Next: next}}, nil,
+			"enabled  Waits for its next run",
+		},
 		"disabled":          {in(scheduler.Disabled, view.Status{}), nil, "disabled warning Disabled"},
 		"collection closed": {in(scheduler.Enabled, view.Status{WaitsFor: "collection x, which is disabled"}), nil, "postponed warning Does not run: it waits for collection x"},
 		"completed":         {in(scheduler.Completed, view.Status{Over: "it ran already"}), nil, "completed note It ran already."},
@@ -168,7 +199,7 @@ func TestStanding(t *testing.T) {
 			in(scheduler.Enabled, view.Status{Next: next}), []service.Beside{{Running: true}, {}}, "running  Waits for its next run. 2 runs go on beside.",
 		},
 	} {
-		s := standingOf(c.v, c.beside)
+		s := standingOf(c.v, c.beside, noon)
 		if got := s.State + " " + s.Class + " " + s.Text; !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}

@@ -1,6 +1,8 @@
 package job
 
 import (
+	"time"
+
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -16,7 +18,7 @@ type standing struct {
 }
 
 // standingOf says how a job is. It is pure.
-func standingOf(v *view.Job, beside []service.Beside) standing {
+func standingOf(v *view.Job, beside []service.Beside, now time.Time) standing {
 	s := standing{State: string(v.Job.State)}
 	switch {
 	case v.Job.State == scheduler.Damaged:
@@ -36,6 +38,9 @@ func standingOf(v *view.Job, beside []service.Beside) standing {
 	case v.Status.WaitsFor != "":
 		s.State, s.Class = "postponed", "warning"
 		s.Text, s.Hint = words.Say("job.is.waiting", v.Status.WaitsFor), words.Say("job.is.waiting.hint")
+	case v.Job.PausedAt(now) && v.Status.Retry == 0:
+		s.State, s.Class = "postponed", "warning"
+		s.Text, s.Hint = words.Say("job.is.paused", onClock(v.Job.PausedUntil, v.Job)), words.Say("job.is.paused.hint")
 	case v.Status.Retry > 0:
 		s.State, s.Text = "retrying", words.Count("job.is.retrying", v.Status.Retry)
 	case v.Status.Next.IsZero():
@@ -54,6 +59,15 @@ func standingOf(v *view.Job, beside []service.Beside) standing {
 		}
 	}
 	return s
+}
+
+// onClock is an instant on a job's clock.
+func onClock(t time.Time, j *scheduler.Job) string {
+	zone := time.UTC
+	if j.Plan != nil {
+		zone = j.Plan.Zone()
+	}
+	return t.In(zone).Format(clockForm + " MST")
 }
 
 // upper begins a sentence.

@@ -30,6 +30,7 @@ type timeline struct {
 	Now           int // where the present is
 	Summary       string
 	Legend        []string
+	Success       *lastSuccess
 }
 
 // column is a run in it.
@@ -54,6 +55,10 @@ func timelineOf(runs []*run, next *coming, zone *time.Location) *timeline {
 	for _, one := range runs {
 		longest = max(longest, one.Took)
 	}
+	form := "15:04"
+	if n := len(runs); n > 1 && runs[0].Nominal.Sub(runs[n-1].Nominal).Abs() < time.Duration(n)*time.Minute {
+		form = "15:04:05"
+	}
 	x, day, labelled := chartMargin, "", -labelWidth
 	t.Now = chartMargin + len(runs)*columnWidth + columnWidth/2
 	label := func(c *column, at time.Time) {
@@ -62,7 +67,7 @@ func timelineOf(runs []*run, next *coming, zone *time.Location) *timeline {
 		}
 		labelled = c.Middle
 		local := at.In(zone)
-		c.Clock = local.Format("15:04")
+		c.Clock = local.Format(form)
 		if d := local.Format(time.DateOnly); d != day {
 			day, c.Day = d, local.Format("2 Jan")
 		}

@@ -58,7 +58,7 @@ func stateOf(code why.Code) string {
 		return "retrying"
 	case why.Skipped, why.Unrecorded:
 		return "skipped"
-	case why.Postponed:
+	case why.Postponed, why.Paused:
 		return "postponed"
 	case why.Planned:
 		return "waiting"

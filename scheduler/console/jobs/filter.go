@@ -84,9 +84,9 @@ func (f filter) Any() bool { return len(f.Fields()) > 0 }
 // address is that of the table with some parameters besides those of the filter: names and values.
 func (f filter) address(besides ...string) string {
 	v := f.Fields()
-	for i := 0; i < len(besides); i += 2 {
-		if besides[i+1] != "" {
-			v.Set(besides[i], besides[i+1])
+	for pair := range slices.Chunk(besides, 2) {
+		if value := pair[len(pair)-1]; value != "" {
+			v.Set(pair[0], value)
 		}
 	}
 	if len(v) == 0 {
@@ -95,7 +95,7 @@ func (f filter) address(besides ...string) string {
 	return listPath + "?" + v.Encode()
 }
 
-// order is the value of the parameter order.
+// Order is the value of the parameter order.
 func (f filter) Order() string {
 	if f.Descending {
 		return "descending"

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -18,13 +19,14 @@ const pageSize = 50
 
 // table is what the page shows.
 type table struct {
+	found
+
 	Filter                        filter
 	Collections, Actions, Lengths []string
 	States                        []scheduler.State
 	Outcomes                      []scheduler.Outcome
 	Verbs                         []string
 	MayAct                        bool // on some collection
-	found
 }
 
 // found is the part that a search changes.
@@ -49,7 +51,8 @@ func (r room) list(c *frame.Call) error {
 		MayAct: c.May(access.OperateAny, ""),
 	}
 	if err := r.find(c, t); err != nil {
-		if _, invalid := errors.AsType[frame.Problem](err); !invalid && !errors.Is(err, scheduler.ErrInvalid) && !errors.Is(err, scheduler.ErrNotFound) {
+		_, told := errors.AsType[frame.Problem](err)
+		if !told && !errors.Is(err, scheduler.ErrInvalid) && !errors.Is(err, scheduler.ErrNotFound) {
 			return err
 		}
 		p := c.Describe(err)
@@ -72,7 +75,8 @@ func (r room) list(c *frame.Call) error {
 		t.Collections = append(t.Collections, t.Filter.Collection)
 	}
 	return c.Show(&frame.Page{
-		Title: c.Say("jobs.menu"), Template: listPage, Data: t, NoHeading: true, Styles: []string{"jobs/jobs.css"}, Scripts: []string{"jobs/jobs.js"},
+		Title: c.Say("jobs.menu"), Template: listPage, Data: t, NoHeading: true,
+		Styles: []string{"jobs/jobs.css"}, Scripts: []string{"jobs/jobs.js"},
 	})
 }
 
@@ -82,10 +86,14 @@ func (r room) find(c *frame.Call, t *table) error {
 	if err != nil {
 		return err
 	}
-	page, err := r.service.Browse(c.Context(), q, t.Filter.Place, t.Filter.Back, pageSize)
-	if errors.Is(err, scheduler.ErrUnavailable) && !r.service.Indexed() {
+	if !r.service.Indexed() {
 		return r.findWithoutIndex(c, t, q)
 	}
+	place := t.Filter.Place
+	if after, ok := strings.CutPrefix(place, unindexed); ok { // the index has come to be meanwhile
+		place = "0/" + after
+	}
+	page, err := r.service.Browse(c.Context(), q, place, t.Filter.Back, pageSize)
 	if err != nil {
 		return err
 	}
@@ -95,20 +103,26 @@ func (r room) find(c *frame.Call, t *table) error {
 	return nil
 }
 
+// unindexed begins the places of pages that were made without index: collection/job follows.
+const unindexed = "name:"
+
 // findWithoutIndex fills a table by name, while the index is built.
 func (r room) findWithoutIndex(c *frame.Call, t *table, q scheduler.JobQuery) error {
 	t.ByName = true
 	q.Order, q.Descending = scheduler.OrderByName, false
 	p := view.Page{Top: pageSize}
-	if after, ok := strings.CutPrefix(t.Filter.Place, "name:"); ok {
-		p.After = after
+	if after, ok := strings.CutPrefix(t.Filter.Place, unindexed); ok {
+		k, _ := readKey(after)
+		p.After = service.After(&q, k)
 	}
 	jobs, next, err := r.service.Search(c.Context(), q, p)
 	if err != nil {
 		return err
 	}
 	if next != nil {
-		t.After = "name:" + next.After
+		if t.After = unindexed + next.After; len(q.Collections) == 1 {
+			t.After = unindexed + q.Collections[0] + "/" + next.After
+		}
 	}
 	t.take(c, jobs)
 	return nil

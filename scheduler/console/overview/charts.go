@@ -42,19 +42,12 @@ func (s *shown) span() string {
 // RunsChart shows how many runs ended in each minute.
 func (s *shown) RunsChart() (template.HTML, error) {
 	of := s.Series()
-	minutes := of.Step.Minutes()
 	c := s.begin("runs-chart", of)
 	completed, failed := make([]float64, len(of.Steps)), make([]float64, len(of.Steps))
-	var all pulse.Minute
-	most := 0.0
 	for i := range of.Steps {
-		m := &of.Steps[i]
-		completed[i], failed[i] = float64(m.Completed)/minutes, float64(m.Failed)/minutes
-		all.Completed, all.Failed = all.Completed+m.Completed, all.Failed+m.Failed
-		most = max(most, completed[i]+failed[i])
+		completed[i], failed[i] = perMinute(of, of.Steps[i].Completed), perMinute(of, of.Steps[i].Failed)
 	}
-	c.Title = words.Say("overview.runs")
-	c.Desc = words.Say("overview.runs.desc", s.span(), frame.Number(all.Completed), frame.Number(all.Failed), rate(most))
+	c.Title, c.Desc = words.Say("overview.runs"), s.RunsText()
 	c.Hint = func(i int) string {
 		return words.Say("overview.runs.step", s.when(of, i), rate(completed[i]), rate(failed[i]))
 	}
@@ -71,23 +64,34 @@ func (s *shown) RunsChart() (template.HTML, error) {
 	return c.Draw()
 }
 
+// RunsText says the same in a sentence.
+func (s *shown) RunsText() string {
+	of := s.Series()
+	var completed, failed uint64
+	most := 0.0
+	for i := range of.Steps {
+		m := &of.Steps[i]
+		completed, failed = completed+m.Completed, failed+m.Failed
+		most = max(most, perMinute(of, m.Runs()))
+	}
+	if completed+failed == 0 {
+		return words.Say("overview.runs.none", s.span())
+	}
+	return words.Say("overview.runs.desc", s.span(), frame.Number(completed), frame.Number(failed), rate(most))
+}
+
+func perMinute(of *pulse.Series, n uint64) float64 { return float64(n) / of.Step.Minutes() }
+
 // LatenessChart shows how long after they were due attempts began.
 func (s *shown) LatenessChart() (template.HTML, error) {
 	of := s.Series()
 	c := s.begin("lateness-chart", of)
 	half, most := make([]float64, len(of.Steps)), make([]float64, len(of.Steps))
-	var all pulse.Histogram
 	for i := range of.Steps {
 		h := &of.Steps[i].Lateness
-		all.Add(h)
 		half[i], most[i] = seconds(h.Quantile(0.5)), seconds(h.Quantile(0.99))
 	}
-	c.Title = words.Say("overview.lateness")
-	c.Desc = words.Say("overview.lateness.none", s.span())
-	if p50, ok := all.Quantile(0.5); ok {
-		p99, _ := all.Quantile(0.99)
-		c.Desc = words.Say("overview.lateness.desc", s.span(), rounded(p50), rounded(p99))
-	}
+	c.Title, c.Desc = words.Say("overview.lateness"), s.LatenessText()
 	c.Hint = func(i int) string {
 		if math.IsNaN(half[i]) {
 			return words.Say("overview.lateness.still", s.when(of, i))
@@ -101,18 +105,32 @@ func (s *shown) LatenessChart() (template.HTML, error) {
 	return c.Draw()
 }
 
-// Summary is what the description of a chart says, for those who see.
-func (s *shown) Summary() string {
-	var all pulse.Histogram
-	for i := range s.Series().Steps {
-		all.Add(&s.Series().Steps[i].Lateness)
-	}
+// LatenessText says the same in a sentence.
+func (s *shown) LatenessText() string {
+	all := sum(s.Series())
 	p50, ok := all.Quantile(0.5)
 	if !ok {
 		return words.Say("overview.lateness.none", s.span())
 	}
 	p99, _ := all.Quantile(0.99)
 	return words.Say("overview.lateness.desc", s.span(), rounded(p50), rounded(p99))
+}
+
+// LateNow is what 99 of 100 attempts of the last hour were late by; "" when there were none.
+func (s *shown) LateNow() string {
+	if d, ok := sum(&s.Board.Hour).Quantile(0.99); ok {
+		return rounded(d)
+	}
+	return ""
+}
+
+// sum adds the lateness of all steps.
+func sum(of *pulse.Series) *pulse.Histogram {
+	all := &pulse.Histogram{}
+	for i := range of.Steps {
+		all.Add(&of.Steps[i].Lateness)
+	}
+	return all
 }
 
 // rate writes how many a minute, with a digit behind the point for few.

@@ -69,29 +69,35 @@ var (
 	partsOfAll    = []string{"trouble", "cards"}                      // that are there whoever asks, and whatever is known
 	partsOfTold   = []string{"running"}                               // where there is a [Source]
 	partsOfWhole  = []string{"targets", "lanes", "replicas", "audit"} // and who asks may read all collections
-	partsOfCharts = []string{"runs", "lateness", "figures"}           // likewise: these are large, and change little by little
+	partsOfCharts = []string{"runs", "lateness"}                      // likewise: these are large, and change little by little
+	partsOfTables = []string{"figures"}                               // and these more so
 )
 
-// parts are those of a page that may have changed.
-func (s *shown) parts(charts bool) []string {
+// parts are those of a page that may have changed, at a turn.
+func (s *shown) parts(turn int) []string {
 	ids := slices.Clone(partsOfAll)
 	if !s.Told {
 		return ids
 	}
 	ids = append(ids, partsOfTold...)
-	if s.All {
-		ids = append(ids, partsOfWhole...)
+	if !s.All {
+		return ids
 	}
-	if s.All && charts {
+	ids = append(ids, partsOfWhole...)
+	if turn%chartTurn == 0 {
 		ids = append(ids, partsOfCharts...)
+	}
+	if turn%tableTurn == 0 {
+		ids = append(ids, partsOfTables...)
 	}
 	return ids
 }
 
 // The rhythm of the live parts.
 const (
-	turn     = time.Second
-	slowTurn = 5 // turns
+	turnEvery = time.Second
+	chartTurn = 5 // turns
+	tableTurn = 20
 )
 
 func (r room) show(c *frame.Call) error {
@@ -107,7 +113,7 @@ func (r room) show(c *frame.Call) error {
 // events sends what changes.
 func (r room) events(c *frame.Call) error {
 	l := c.Live()
-	tick := time.NewTicker(turn)
+	tick := time.NewTicker(turnEvery)
 	defer tick.Stop()
 	spoke := time.Now()
 	var before *shown
@@ -116,14 +122,14 @@ func (r room) events(c *frame.Call) error {
 		if err != nil {
 			s = r.nothing(c, err)
 		}
-		ids := s.parts(n%slowTurn == 0)
+		ids := s.parts(n)
 		if err != nil {
 			ids = ids[:1] // what else is there stays
 		}
 		before = s
 		for _, id := range ids {
 			if err := l.Part(id, page, id, s); err != nil {
-				return nil //nolint:nilerr // the browser has gone
+				return nil // the browser has gone
 			}
 		}
 		if time.Since(spoke) >= frame.Beat {

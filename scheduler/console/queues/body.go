@@ -48,7 +48,8 @@ func showBody(b Body, view string) shownBody {
 		return s
 	case b.Text != "" && view != asHex:
 		return shownBody{
-			Kind: b.Kind, Type: b.Type, View: asText, Views: []string{asText, asHex}, Text: visible(cut(b.Text, maxText)), Size: b.Size, Shown: b.Size,
+			Kind: b.Kind, Type: b.Type, View: asText, Views: []string{asText, asHex}, Text: visible(cut(b.Text, maxText)),
+			Size: b.Size, Shown: b.Size,
 		}
 	}
 	s := showData([][]byte{b.Raw}, b.Size, asHex)

@@ -66,10 +66,16 @@ func fieldsOf(d Draft, requiresSession bool) []field {
 		ttl = d.TTL.String()
 	}
 	return []field{
-		{Name: "contenttype", Value: d.ContentType}, {Name: "subject", Value: d.Subject}, {Name: "messageid", Value: d.MessageID},
-		{Name: fieldSession, Value: d.SessionID, Required: requiresSession}, {Name: "correlation", Value: d.CorrelationID},
-		{Name: "to", Value: d.To}, {Name: "replyto", Value: d.ReplyTo}, {Name: "replytosession", Value: d.ReplyToSessionID},
-		{Name: "partitionkey", Value: d.PartitionKey}, {Name: fieldScheduled, Value: scheduled, Kind: "datetime-local"},
+		{Name: "contenttype", Value: d.ContentType},
+		{Name: "subject", Value: d.Subject},
+		{Name: "messageid", Value: d.MessageID},
+		{Name: fieldSession, Value: d.SessionID, Required: requiresSession},
+		{Name: "correlation", Value: d.CorrelationID},
+		{Name: "to", Value: d.To},
+		{Name: "replyto", Value: d.ReplyTo},
+		{Name: "replytosession", Value: d.ReplyToSessionID},
+		{Name: "partitionkey", Value: d.PartitionKey},
+		{Name: fieldScheduled, Value: scheduled, Kind: "datetime-local"},
 		{Name: fieldTTL, Value: ttl},
 	}
 }
@@ -171,8 +177,8 @@ func localTime(text string, zone *time.Location) (time.Time, error) {
 	return at.UTC(), err
 }
 
-// refill puts what somebody has typed into a form again.
-func (v *draftView) refill(form url.Values) {
+// refilled has what somebody has typed into the form.
+func (v draftView) refilled(form url.Values) draftView {
 	for i := range v.Fields {
 		v.Fields[i].Value = form.Get(v.Fields[i].Name)
 	}
@@ -184,11 +190,12 @@ func (v *draftView) refill(form url.Values) {
 		}
 	}
 	v.Body, v.BodyAs = form.Get("body"), form.Get("bodyas")
+	return v
 }
 
 // draftAgain shows a form with what is wrong in it.
 func (r *room) draftAgain(c *frame.Call, v draftView, form url.Values, wrong map[string]string) error {
-	v.refill(form)
+	v = v.refilled(form)
 	v.Wrong = wrong
 	title := c.Say("queues.send.title", v.At)
 	if v.Sequence != 0 {

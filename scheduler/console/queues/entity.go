@@ -102,7 +102,12 @@ func (r *room) view(c *frame.Call) (*entityView, error) {
 
 // tabs are the parts of an entity with how much is in them.
 func tabs(e Entity, current Part) []tab {
-	all := []tab{{Part: Active, Count: e.Active + e.Transfer - e.Deferred}, {Part: Scheduled, Count: e.Scheduled}, {Part: Deferred, Count: e.Deferred}, {Part: Dead, Count: e.DeadLetter}}
+	all := []tab{
+		{Part: Active, Count: e.Waiting()},
+		{Part: Scheduled, Count: e.Scheduled},
+		{Part: Deferred, Count: e.Deferred},
+		{Part: Dead, Count: e.DeadLetter},
+	}
 	if e.TransferDeadLetter > 0 || current == Transfer || e.ForwardTo != "" || e.ForwardDeadLettersTo != "" {
 		all = append(all, tab{Part: Transfer, Count: e.TransferDeadLetter})
 	}
@@ -179,11 +184,12 @@ func facts(c *frame.Call, e Entity) []fact {
 	if e.Kind != Topic {
 		choose("expired", e.DeadLetterOnExpiration)
 	}
-	if e.Kind == Subscription {
+	switch {
+	case e.Kind == Subscription:
 		choose("filter", e.DropOnFilterError)
-	} else if e.DuplicateWindow > 0 {
+	case e.DuplicateWindow > 0:
 		add("duplicates", length(e.DuplicateWindow))
-	} else {
+	default:
 		add("duplicates.none")
 	}
 	if e.ForwardTo != "" {
@@ -227,4 +233,3 @@ func shortBytes(sections [][]byte, most int) string {
 	}
 	return short(string(beginning), most)
 }
-

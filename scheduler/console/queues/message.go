@@ -84,14 +84,18 @@ func messageAddress(path string, part Part, sequence int64) string {
 // system are the system properties that a message has, with what they mean.
 func system(c *frame.Call, m Message) []systemProperty {
 	var all []systemProperty
+	add := func(key, value string, when time.Time) {
+		name := "queues.system." + key
+		all = append(all, systemProperty{Name: c.Say(name), Value: visible(value), At: when, Meaning: c.Say(name + ".text")})
+	}
 	text := func(key, value string) {
 		if value != "" {
-			all = append(all, systemProperty{Name: c.Say("queues.system." + key), Value: visible(value), Meaning: c.Say("queues.system." + key + ".text")})
+			add(key, value, time.Time{})
 		}
 	}
 	at := func(key string, when time.Time) {
 		if !when.IsZero() {
-			all = append(all, systemProperty{Name: c.Say("queues.system." + key), At: when, Meaning: c.Say("queues.system." + key + ".text")})
+			add(key, "", when)
 		}
 	}
 	text("messageid", m.MessageID)

@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
@@ -149,7 +150,7 @@ func follow(c *frame.Call, send func(l *frame.Live) error) error {
 	defer beat.Stop()
 	for {
 		if err := send(l); err != nil {
-			return nil //nolint:nilerr // the browser has gone, or what it followed: it asks again, and is told
+			return nil // the browser has gone, or what it followed: it asks again, and is told
 		}
 		select {
 		case <-c.Context().Done():
@@ -166,9 +167,9 @@ func follow(c *frame.Call, send func(l *frame.Live) error) error {
 // address puts a query behind a path of the room. Empty values are left out.
 func address(path string, pairs ...string) string {
 	q := url.Values{}
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			q.Set(pairs[i], pairs[i+1])
+	for pair := range slices.Chunk(pairs, 2) {
+		if pair[1] != "" {
+			q.Set(pair[0], pair[1])
 		}
 	}
 	if len(q) == 0 {

@@ -121,9 +121,8 @@ func (r *room) try(c *frame.Call) error {
 	}
 	v := r.rulesOf(e)
 	d, wrong := readDraft(c, form)
-	v.Draft.refill(form)
+	v.Draft = v.Draft.refilled(form).padded()
 	v.Draft.Wrong = wrong
-	v.Draft = v.Draft.padded()
 	status := http.StatusOK
 	if len(wrong) == 0 {
 		err = v.try(func(path string) ([]Trial, error) { return r.bus.Try(path, d) })

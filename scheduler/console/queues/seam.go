@@ -15,35 +15,55 @@ var (
 type Bus interface {
 	BusReader
 	BusWriter
-	BusTester
+	RuleTester
 }
 
-// A BusReader shows what there is. Receivers notice nothing of it.
+// A BusReader shows what there is.
 type BusReader interface {
+	EntityReader
+	MessageReader
+}
+
+// A BusWriter changes messages.
+type BusWriter interface {
+	MessageWriter
+	Resubmitter
+}
+
+// An EntityReader shows what there is.
+type EntityReader interface {
 	// Entities are all: queues, then topics, each with its subscriptions behind it.
 	Entities() []Entity
 	// Entity returns one by its path, or ErrMissing.
 	Entity(path string) (Entity, error)
+}
+
+// A MessageReader shows messages. Receivers notice nothing of it.
+type MessageReader interface {
 	// Peek returns messages, or ErrMissing.
 	Peek(q Query) (Page, error)
 	// Message returns one, or ErrMissing.
 	Message(path string, part Part, sequence int64) (Message, error)
 }
 
-// A BusWriter changes messages that no receiver has: ErrHeld.
-type BusWriter interface {
+// A MessageWriter changes messages that no receiver has: ErrHeld.
+type MessageWriter interface {
 	Send(path string, d Draft) error
 	Delete(path string, part Part, sequence int64) error
 	// Purge deletes all messages of a part that can be, and returns how many.
 	Purge(path string, part Part) (int, error)
+}
+
+// A Resubmitter makes messages of dead letters, each in one step.
+type Resubmitter interface {
 	// Resubmit puts a dead letter back, as it is or edited, into its entity, or of a subscription into its topic.
 	Resubmit(path string, part Part, sequence int64, edited *Draft, toTopic bool) error
 	// ResubmitAll puts back those that there are, and returns how many, and how many receivers hold.
 	ResubmitAll(path string, part Part, toTopic bool) (done, held int, err error)
 }
 
-// A BusTester tells what rules make of messages. Nothing is sent.
-type BusTester interface {
+// A RuleTester tells what rules make of messages. Nothing is sent.
+type RuleTester interface {
 	Rules(path string) ([]Rule, error)
 	Try(path string, d Draft) ([]Trial, error)
 	TryMessage(path, from string, part Part, sequence int64) ([]Trial, error)
@@ -205,22 +225,43 @@ type Storage interface {
 	StorageWriter
 }
 
-// A StorageReader shows what there is. Receivers notice nothing of it.
+// A StorageReader shows what there is.
 type StorageReader interface {
+	QueueReader
+	LetterReader
+}
+
+// A StorageWriter changes it.
+type StorageWriter interface {
+	LetterWriter
+	QueueWriter
+}
+
+// A QueueReader shows storage queues.
+type QueueReader interface {
 	Queues() []StorageQueue
 	Queue(account, name string) (StorageQueue, error)
+}
+
+// A LetterReader shows their messages. Receivers notice nothing of it.
+type LetterReader interface {
 	// Messages returns up to most from a place on, and the place to go on with, 0 at the end.
 	Messages(account, queue string, from uint64, most int, text string) ([]Letter, uint64, error)
 	Message(account, queue, id string) (Letter, error)
 }
 
-// A StorageWriter changes messages.
-type StorageWriter interface {
+// A LetterWriter changes single messages.
+type LetterWriter interface {
 	Put(account, queue, text string, hidden, ttl time.Duration) error
 	Delete(account, queue, id string) error
-	Clear(account, queue string) (int, error)
 	// Move puts a message into another queue of the account, in one step.
 	Move(account, queue, id, to string) error
+}
+
+// A QueueWriter changes storage queues.
+type QueueWriter interface {
+	// Clear deletes all messages, and returns how many.
+	Clear(account, queue string) (int, error)
 }
 
 // A StorageQueue is a queue of a storage account.

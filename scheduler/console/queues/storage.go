@@ -232,14 +232,15 @@ func (r *room) put(c *frame.Call) error {
 		if v.Encode {
 			text = encoded(text)
 		}
-		if err := r.storage.Put(q.Account, q.Name, text, hidden, ttl); err == nil {
+		err := r.storage.Put(q.Account, q.Name, text, hidden, ttl)
+		switch {
+		case err == nil:
 			c.Note(c.Say("queues.sent", q.Name))
 			return c.Redirect(storeAddress(q))
-		} else if errors.Is(err, ErrMissing) {
+		case errors.Is(err, ErrMissing):
 			return problem(c, err)
-		} else {
-			v.Wrong["text"] = err.Error()
 		}
+		v.Wrong["text"] = err.Error()
 	}
 	return showPut(c, v, http.StatusUnprocessableEntity)
 }

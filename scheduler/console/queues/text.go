@@ -34,12 +34,15 @@ func visible(s string) string {
 	return strings.ReplaceAll(b.String(), "␍\n", "\n")
 }
 
+// invisible are spaces without a width, and ends of lines and paragraphs that browsers pass over.
+const invisible = "\u200b\u200c\u200d\ufeff\u2028\u2029"
+
 // hidden reports whether a character has no look of its own.
 func hidden(r rune) bool {
 	if r == '\n' || r == '\t' {
 		return false
 	}
-	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r >= 0x200b && r <= 0x200d || r == 0xfeff || r == 0x2028 || r == 0x2029
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || strings.ContainsRune(invisible, r)
 }
 
 // short returns the beginning of a text, in one line.

@@ -79,7 +79,8 @@ func (d Draft) encode(header amqp.Header, old *amqp.Message) ([]byte, error) {
 	}
 	if old != nil && d.KeepBody {
 		return old.Edit(nil, amqp.Edit{
-			Header: &header, DeliveryAnnotations: &amqp.Map{}, MessageAnnotations: &annotations, Properties: &p, ApplicationProperties: &application,
+			Header: &header, DeliveryAnnotations: &amqp.Map{}, MessageAnnotations: &annotations, Properties: &p,
+			ApplicationProperties: &application,
 		}), nil
 	}
 	raw := amqp.AppendHeader(nil, header)

@@ -165,8 +165,9 @@ func (n *Namespace) message(g broker.Glimpse, part Part) Message {
 		Sequence: g.Sequence, EnqueuedSequence: g.EnqueuedSequence, Part: partOf(g, part), Held: g.Stage == broker.Held, Size: g.Size,
 		Enqueued: g.Enqueued, Expires: g.Expires, Due: g.Due, LockedUntil: g.LockedUntil, TTL: g.TTL,
 		Deliveries: int(g.Deliveries), Priority: int(g.Priority), Durable: g.Durable,
-		MessageID: amqp.IDString(p.MessageID), SessionID: p.GroupID, HasSession: p.HasGroupID, CorrelationID: amqp.IDString(p.CorrelationID),
-		Subject: p.Subject, ContentType: p.ContentType, ContentEncoding: p.ContentEncoding, To: p.To, ReplyTo: p.ReplyTo,
+		MessageID: amqp.IDString(p.MessageID), SessionID: p.GroupID, HasSession: p.HasGroupID,
+		CorrelationID: amqp.IDString(p.CorrelationID),
+		Subject:       p.Subject, ContentType: p.ContentType, ContentEncoding: p.ContentEncoding, To: p.To, ReplyTo: p.ReplyTo,
 		ReplyToSessionID: p.ReplyToGroupID, UserID: p.UserID, Creation: p.Creation, AbsoluteExpiry: p.AbsoluteExpiry,
 		Source: g.Source, Properties: properties(m.ApplicationProperties()), Annotations: properties(annotations), Body: body(m),
 	}

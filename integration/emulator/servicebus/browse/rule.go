@@ -21,6 +21,9 @@ type Rule struct {
 	Created    time.Time
 }
 
+// kinds are the names of the kinds of filters.
+var kinds = [...]string{filter.True: "true", filter.False: "false", filter.SQL: "sql", filter.Correlation: "correlation"}
+
 // Rules are those of a subscription, by name.
 func (n *Namespace) Rules(path string) ([]Rule, error) {
 	rules, err := n.rules(path)
@@ -42,7 +45,7 @@ func (n *Namespace) rules(path string) ([]broker.Rule, error) {
 func describe(r broker.Rule) Rule {
 	shown := Rule{Name: r.Name, Expression: r.Filter.Expression(), Action: r.Action.Expression(), Created: r.Created}
 	shown.Parameters = append(properties(r.Filter.Parameters()), properties(r.Action.Parameters())...)
-	shown.Kind = [...]string{filter.True: "true", filter.False: "false", filter.SQL: "sql", filter.Correlation: "correlation"}[r.Filter.Kind()]
+	shown.Kind = kinds[r.Filter.Kind()]
 	if r.Filter.Kind() != filter.Correlation {
 		return shown
 	}

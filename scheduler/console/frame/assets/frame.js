@@ -36,9 +36,18 @@ function distances(root = document) {
 
 // ---- parts -------------------------------------------------------------------------------------------------------------
 
+// reachable lets keys scroll what is wider than its place.
+function reachable(root = document) {
+  for (const e of $$('.scroll', root)) {
+    if (e.scrollWidth > e.clientWidth) e.tabIndex = 0;
+    else e.removeAttribute('tabindex');
+  }
+}
+
 // dress does what every new piece of a page needs.
 function dress(root) {
   times(root);
+  reachable(root);
   for (const b of $$('[data-copy]', root)) b.hidden = false;
   for (const e of $$('[data-script]', root)) e.hidden = false; // what is of use with scripts only
   root.dispatchEvent(new CustomEvent('carillon:new', { bubbles: true }));
@@ -73,7 +82,7 @@ function update(old, fresh) {
   }
   if (old === document.activeElement && /^(INPUT|SELECT|TEXTAREA)$/.test(old.tagName)) return;
   for (const { name } of [...old.attributes]) {
-    if (!fresh.hasAttribute(name) && name !== 'open' && name !== 'data-current') old.removeAttribute(name);
+    if (!fresh.hasAttribute(name) && !['open', 'data-current', 'tabindex'].includes(name)) old.removeAttribute(name);
   }
   for (const { name, value } of [...fresh.attributes]) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   if (old.tagName === 'TIME' && old.dateTime === fresh.dateTime) return;
@@ -159,7 +168,8 @@ function live(element) {
 // ---- search ------------------------------------------------------------------------------------------------------------
 
 // search sends a GET form as somebody types, and puts the answer into the element that data-into names. The address of the
-// page follows, so it can be kept and sent to others.
+// page follows, so it can be kept and sent to others. A field with data-whole is of use as a whole only, as the name of a
+// zone: it counts when it is left, with Enter, or as one of its list.
 function search(form) {
   let timer = 0;
   let asked = 0;
@@ -181,9 +191,16 @@ function search(form) {
       if (mine === asked) into.removeAttribute('aria-busy');
     }
   };
-  form.addEventListener('input', () => {
+  form.addEventListener('input', (e) => {
+    const { dataset, value, list } = e.target;
+    const whole = 'whole' in dataset;
+    if (whole && value !== '' && ![...(list?.options ?? [])].some((o) => o.value === value)) return; // half a name is none
     clearTimeout(timer);
-    timer = setTimeout(go, 120);
+    if (whole) go();
+    else timer = setTimeout(go, 120);
+  });
+  form.addEventListener('change', (e) => {
+    if ('whole' in e.target.dataset) form.requestSubmit();
   });
   form.addEventListener('submit', (e) => {
     e.preventDefault();
@@ -279,7 +296,8 @@ document.addEventListener('click', (e) => {
 for (const b of $$('[data-help]')) b.hidden = false;
 dress(document.body);
 document.addEventListener('DOMContentLoaded', () => { // scripts of rooms are there by then, and listen for the source
-  for (const e of $$('[data-events]')) live(e);
+  window.addEventListener('resize', () => reachable());
+for (const e of $$('[data-events]')) live(e);
 });
 for (const f of $$('form[data-into]')) search(f);
 setInterval(distances, 1000);

@@ -7,11 +7,12 @@ const text = (html) => parse(html).textContent.replace(/\s+/g, ' ').trim();
 // ---- doing -------------------------------------------------------------------------------------------------------------
 
 // act sends a form, and says what became of it.
-async function act(form) {
-  const button = $('button', form);
+async function act(form, button) {
   button.disabled = true;
   try {
-    const answer = await part(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) });
+    const answer = await part(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form, button)) });
+    const menu = form.closest('details.menu');
+    if (answer.ok && menu) menu.open = false;
     say(text(answer.html), !answer.ok);
   } catch {
     say(document.body.dataset.lost, true);
@@ -39,7 +40,7 @@ document.addEventListener('submit', (e) => {
   const form = e.target;
   if (form.matches('[data-act]')) {
     e.preventDefault();
-    act(form);
+    act(form, e.submitter);
   } else if (form.matches('[data-ask]')) {
     e.preventDefault();
     into($(form.dataset.ask), `${form.action}?${new URLSearchParams(new FormData(form))}`);
@@ -55,7 +56,10 @@ document.addEventListener('click', (e) => {
     target.dataset.refresh = link.getAttribute('href'); // from now on there are as many
     into(target, link.href);
   } else if (link.dataset.opens && $(`#${link.dataset.opens}`)) {
-    $(`#${link.dataset.opens}`).showModal();
+    const dialog = $(`#${link.dataset.opens}`);
+    const etag = $('[name=etag]', dialog);
+    if (etag) etag.value = link.dataset.etag; // of what is seen now
+    dialog.showModal();
   } else if ('closes' in link.dataset && link.closest('dialog')) {
     link.closest('dialog').close();
   } else if ('jobCopy' in link.dataset && $('#job-copy')) {

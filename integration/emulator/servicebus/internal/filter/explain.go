@@ -73,7 +73,9 @@ func (l leaf) explain(m *Message) Reason {
 		reason.Why = v.text
 	}
 	for _, p := range l.properties {
-		if found := p.node.eval(m); found.kind != failed {
+		if user, ok := p.node.(userNode); ok {
+			reason.Found = append(reason.Found, Finding{p.name, m.written(user.name)})
+		} else if found := p.node.eval(m); found.kind != failed {
 			reason.Found = append(reason.Found, Finding{p.name, found.amqp()})
 		}
 	}
@@ -118,11 +120,10 @@ func (c *correlation) explain(m *Message) []Reason {
 	ask("sys.ReplyToSessionId", want.ReplyToSessionID, p.ReplyToGroupID)
 	ask("sys.ContentType", want.ContentType, p.ContentType)
 	for _, expected := range c.properties {
-		got := m.user(expected.name)
-		order, ordered := compare(expected.value, got)
+		order, ordered := compare(expected.value, m.user(expected.name))
 		reasons = append(reasons, Reason{
 			Question: expected.name + " = " + literal(expected.value), Verdict: verdictOf(boolOf(ordered && order == 0)),
-			Found: []Finding{{expected.name, got.amqp()}},
+			Found: []Finding{{expected.name, m.written(expected.name)}},
 		})
 	}
 	return reasons
