@@ -22,7 +22,9 @@ func TestNewJob(t *testing.T) {
 	must(t, page.Fill(`[name="schedule.plain.times"]`, "7:30, 6pm"), page.Text("#schedule-outlook", "30 7 * * TUE; 0 18 * * TUE"))
 	must(t, page.Click(`[name="schedule.when"][value="every"]`), page.Fill(`[name="schedule.plain.n"]`, "2"))
 	must(t, page.Await(`(() => { const e = document.getElementById('schedule.plain.unit'); e.value = 'second'; return e.dispatchEvent(new Event('input', {bubbles: true})) })()`))
-	must(t, page.Text("#schedule-outlook", "every 2 seconds"), page.Click(`#newjob button.main`))
+	must(t, page.Text("#schedule-outlook", "every 2 seconds"))
+	must(t, page.Click(`#newjob button[value="try"]`), page.Text("#newjob-told", "What the target answered"), page.Text("#newjob-told", "200"))
+	must(t, page.Click(`#newjob button.main`))
 	must(t, page.Await("location.pathname === '/console/jobs/default/report'"), page.Text("#note", "default/report is created"))
 	must(t, s.Await(t.Context(), func() bool {
 		status, body, err := s.Call(t.Context(), http.MethodGet, "/jobCollections/default/jobs/report/history", nil)
