@@ -36,7 +36,7 @@ func TestOverviewLives(t *testing.T) {
 		page.Text("#targets", "failing"),
 		page.Text("#running", "Nothing runs at the moment"),
 		page.Await("document.querySelector('.card.bad .value')?.textContent === '1'"),
-		page.Text("#runs", "completed: 1, and failed for good: 1"),
+		page.Text("#runs", "1 completed, 1 failed for good"),
 		page.Await("document.querySelectorAll('#runs .bar-completed').length > 0 && document.querySelectorAll('#runs .bar-failed').length > 0"),
 		page.Await("document.querySelectorAll('#lateness .line-most').length === 1"),
 		page.Text("#figures", "Failed attempts"),

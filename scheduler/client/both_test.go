@@ -71,6 +71,11 @@ func TestEveryMethodOverEitherTransport(t *testing.T) {
 		{"disable", nothing((*client.Client).Disable), "<nil>", nil},
 		{"get what is disabled", state, "disabled", nil},
 		{"enable", nothing((*client.Client).Enable), "<nil>", nil},
+		{"pause", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
+			j, err := c.Pause(ctx, k, "2098-12-31T23:00Z")
+			return fmt.Sprint(j.State, " ", j.PausedUntil.Format(time.RFC3339)), err
+		}, "enabled 2098-12-31T23:00:00Z", nil},
+		{"enable what is paused", nothing((*client.Client).Enable), "<nil>", nil},
 		{"list by label", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
 			return names(client.Collect(c.List(ctx, client.Query{Collection: k.Collection, Labels: "team=" + k.Job}), 0))
 		}, "[JOB]", nil},

@@ -67,6 +67,7 @@ func (m *Minute) count(r *scheduler.Record) {
 		m.Skipped += uint64(max(r.Count, 1))
 	case scheduler.OutcomePostponed:
 		m.Postponed++
+	case scheduler.NeverRan: // of no record
 	}
 }
 

@@ -94,6 +94,7 @@ var resourceExchanges = []exchange{
 	{"GET", "/c/jobs/job", "", 304, "If-None-Match: *"},
 	{"PATCH", "/c/jobs/job", `{"properties": {"description": "monthly"}}`, 200, ""},
 	{"POST", "/c/jobs/job/disable", "", 200, ""},
+	{"POST", "/c/jobs/job/pause", `{"until": "2h"}`, 200, ""},
 	{"POST", "/c/jobs/job/enable", "", 200, ""},
 	{"POST", "/c/disable", "", 200, ""},
 	{"POST", "/c/enable", "", 200, ""},
@@ -231,7 +232,7 @@ func (w *world) succeed() {
 		}, target, as)
 		w.await("the end of the other job", func() bool { return strings.Contains(w.do("GET", as("/c/jobs/once"), "").body, `"state":"completed"`) })
 		w.exchange([]exchange{
-			{"POST", "/c/jobs/once/enable", "", 409, ""}, {"POST", "/c/jobs/once/disable", "", 409, ""}, {"DELETE", "/c/jobs/job", "", 200, ""}, {"DELETE", "/c", "", 200, ""},
+			{"POST", "/c/jobs/once/enable", "", 409, ""}, {"POST", "/c/jobs/once/disable", "", 409, ""}, {"POST", "/c/jobs/once/pause", `{"until": "2h"}`, 409, ""}, {"DELETE", "/c/jobs/job", "", 200, ""}, {"DELETE", "/c", "", 200, ""},
 		}, target, as)
 	}
 }
@@ -393,6 +394,8 @@ func bodyFor(op promised) string {
 		return ""
 	case strings.HasSuffix(strings.ToLower(op.ID), "resubmitjob"):
 		return `{"occurrence": "2030-01-01T00:00:00Z"}`
+	case strings.HasSuffix(strings.ToLower(op.ID), "pausejob"):
+		return `{"until": "2h"}`
 	case strings.HasPrefix(op.ID, "awx"):
 		return contractAWX
 	case strings.HasSuffix(op.ID, "putJob"), strings.HasSuffix(op.ID, "PutJob"), strings.HasSuffix(op.ID, "reateJob"):

@@ -53,17 +53,20 @@ func (e Editor) Pause(ctx context.Context, k scheduler.Key, until string) (*view
 	return nil, contended("job " + k.String())
 }
 
-// ReadPause reads the body of a request to pause a job, {"until": …}.
-func ReadPause(ctx context.Context, body []byte) (until string, err error) {
+// PauseBy is [Editor.Pause] for the body of a request, {"until": …}.
+func (e Editor) PauseBy(ctx context.Context, k scheduler.Key, body []byte) (*view.Job, error) {
 	v, err := intake.Parse(ctx, body)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	reader := document.NewReader()
+	reader, until := document.NewReader(), ""
 	o := reader.Object(v, "")
 	if o.Require("until") {
 		until, _ = o.String("until")
 	}
 	o.Done()
-	return until, scheduler.AsInvalid(reader.Err())
+	if err := reader.Err(); err != nil {
+		return nil, scheduler.AsInvalid(err)
+	}
+	return e.Pause(ctx, k, until)
 }

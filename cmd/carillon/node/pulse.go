@@ -44,6 +44,7 @@ type pulses struct {
 	recorder pulse.Recorder
 	id, name string
 	since    time.Time
+	now      func() time.Time // by the clock of the NATS server
 	audit    kept[*pulse.Audit]
 
 	board kept[*pulse.Board]
@@ -63,11 +64,13 @@ func newPulses(n *Node) *pulses {
 	if err != nil {
 		host = "unknown"
 	}
-	return &pulses{node: n, id: strings.ToLower(rand.Text()[:12]), name: host, since: n.store.Now()}
+	p := &pulses{node: n, id: strings.ToLower(rand.Text()[:12]), name: host, now: n.store.Now}
+	p.since = p.now()
+	return p
 }
 
 // Record counts a record of this process.
-func (p *pulses) Record(r *scheduler.Record) { p.recorder.Add(r, p.node.store.Now()) }
+func (p *pulses) Record(r *scheduler.Record) { p.recorder.Add(r, p.now()) }
 
 // run tells the others what this process does, until ctx is done, and then that it has stopped.
 func (p *pulses) run(ctx context.Context) {
@@ -117,13 +120,13 @@ func (p *pulses) tellReport(ctx context.Context, r pulse.Report) {
 		err = p.node.store.TellPulse(ctx, reportName+p.id, data, pulse.Present)
 	}
 	if err != nil {
-		p.node.log.Debug("how busy this process is is not told", "err", err)
+		p.node.log.Debug("nobody is told how busy this process is", "err", err)
 	}
 }
 
 // report is what this process says of itself.
 func (p *pulses) report() pulse.Report {
-	n, now := p.node, p.node.store.Now()
+	n, now := p.node, p.now()
 	stats := n.worker.Stats()
 	audit, _ := p.audit.last()
 	r := pulse.Report{
@@ -164,7 +167,7 @@ func (p *pulses) Load(ctx context.Context) (scheduler.Load, error) {
 // look makes a board. One does at a time.
 func (p *pulses) look(ctx context.Context) (*pulse.Board, error) {
 	err := p.readOthers(ctx)
-	board := pulse.NewBoard(p.node.store.Now())
+	board := pulse.NewBoard(p.now())
 	own := map[string]bool{}
 	p.recorder.Hours(func(number pulse.Hour, data []byte) {
 		own[hourName+p.id+"."+strconv.FormatInt(int64(number), 10)] = true
@@ -210,7 +213,7 @@ func (p *pulses) readOthers(ctx context.Context) error {
 
 // audited notes what an audit came to.
 func (p *pulses) audited(rep *service.AuditReport, err error) {
-	a := &pulse.Audit{At: p.node.store.Now(), Took: time.Duration(rep.Duration), Jobs: rep.Jobs, Found: len(rep.Findings), Mended: rep.Fixed}
+	a := &pulse.Audit{At: p.now(), Took: time.Duration(rep.Duration), Jobs: rep.Jobs, Found: len(rep.Findings), Mended: rep.Fixed}
 	if err != nil {
 		a.Failed = err.Error()
 	}

@@ -59,7 +59,7 @@ type drawn struct {
 	*Chart
 
 	Width  int // of the drawing, in units of its own: ten for a step
-	Panels []panel
+	Panels []*panel
 	Ticks  []tick
 	Slots  []slot
 	Height int
@@ -75,7 +75,7 @@ type panel struct {
 }
 
 // Bottom is where it ends.
-func (p panel) Bottom() int { return p.Top + p.Height }
+func (p *panel) Bottom() int { return p.Top + p.Height }
 
 type (
 	label struct {
@@ -102,7 +102,7 @@ func (c *Chart) Draw() (template.HTML, error) {
 	d := &drawn{Chart: c, Width: stepWidth * len(c.Times)}
 	for _, p := range c.Panels {
 		d.Height += panelGap
-		one := panel{Panel: p, Top: d.Height}
+		one := &panel{Panel: p, Top: d.Height}
 		if p.Lines {
 			one.lines()
 		} else {

@@ -58,8 +58,10 @@ func Ago(t time.Time) template.HTML {
 		return Instant(t)
 	}
 	t = t.UTC()
-	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-relative title="%[2]s">%[2]s</time>`, //nolint:gosec // times have no markup
-		t.Format(time.RFC3339Nano), t.Format("2006-01-02 15:04:05 UTC")))
+	text := t.Format("2006-01-02 15:04:05 UTC")
+	exact := t.Format(time.RFC3339Nano)
+	//nolint:gosec // times have no markup
+	return template.HTML(`<time datetime="` + exact + `" data-relative title="` + text + `">` + text + `</time>`)
 }
 
 // Distance tells a length of time from now on, or back from now, in its largest unit.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -61,6 +62,7 @@ type agenda struct {
 	Days                         []dayShown
 	Rows                         []weekRow // of a week
 	Runs                         int
+	Throughout                   hourShown // jobs that run in most hours
 	Planned                      bool      // something of it lies ahead
 	Past                         bool      // something of it is over
 	ReadTo                       time.Time // the history was read back to this; zero: to the beginning
@@ -152,7 +154,7 @@ func readWhere(c *frame.Call) (w where, err error) {
 	if w.Zone != "" {
 		zone, err := time.LoadLocation(w.Zone)
 		if err != nil || w.Zone == "Local" || len(w.Zone) > 64 {
-			return w, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("calendar.zone.wrong", w.Zone), Hint: c.Say("calendar.zone.hint")}
+			return w, wrong(c.Say("calendar.zone.wrong", w.Zone), c.Say("calendar.zone.hint"))
 		}
 		w.zone = zone
 	}
@@ -160,13 +162,18 @@ func readWhere(c *frame.Call) (w where, err error) {
 	w.noon = w.now
 	if w.Date != "" {
 		if w.noon, err = time.ParseInLocation("2006-01-02 15", w.Date+" 12", w.zone); err != nil {
-			return w, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("calendar.date.wrong", w.Date), Hint: c.Say("calendar.date.hint")}
+			return w, wrong(c.Say("calendar.date.wrong", w.Date), c.Say("calendar.date.hint"))
 		}
 	}
 	if k := w.key(); k.Collection != "" {
 		err = access.Check(c.Context(), access.Read, k.Collection)
 	}
 	return w, err
+}
+
+// wrong says what is wrong with an address.
+func wrong(text, hint string) error {
+	return frame.Problem{Status: http.StatusBadRequest, Text: text, Hint: hint}
 }
 
 // key is of what the calendar is.
@@ -231,6 +238,7 @@ func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
 			c.Say("calendar.week.number", number)
 	}
 	slots := make([]forecast.Slot, len(s.instants())-1)
+	throughout := forecast.Slot{}
 	if a.Planned {
 		one, err := r.planned(c, w, &s)
 		if err != nil {
@@ -243,7 +251,7 @@ func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
 		if one.err != nil {
 			return a, one.err
 		}
-		slots, a.Made = one.value, one.ended
+		slots, throughout, a.Made = one.value.Slots, one.value.Throughout, one.ended
 	}
 	var past []ranHour
 	if a.Past {
@@ -254,19 +262,23 @@ func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
 		a.ReadTo = read
 		a.Live = liveAddress(w, s.begin(), s.end())
 	}
+	a.Throughout.plan(w, &throughout)
+	for i := range a.Throughout.Some {
+		a.Throughout.Some[i].At = ""
+	}
 	a.fill(w, &s, slots, past)
 	return a, nil
 }
 
 // planned counts what lies ahead.
-func (r room) planned(c *frame.Call, w *where, s *span) (*look[[]forecast.Slot], error) {
+func (r room) planned(c *frame.Call, w *where, s *span) (*look[*service.Agenda], error) {
 	sees, whose, err := seen(c, r.service)
 	if err != nil {
 		return nil, err
 	}
 	k, at := w.key(), s.instants()
-	key := strings.Join([]string{k.String(), at[0].UTC().String(), fmt.Sprint(len(at)), w.zone.String(), whose}, " ")
-	return r.agendas.at(c.Context(), key, func(ctx context.Context, counted func(int)) ([]forecast.Slot, error) {
+	key := strings.Join([]string{k.String(), at[0].UTC().String(), strconv.Itoa(len(at)), w.zone.String(), whose}, " ")
+	return r.agendas.at(c.Context(), key, func(ctx context.Context, counted func(int)) (*service.Agenda, error) {
 		return r.service.Agenda(ctx, service.AgendaQuery{Key: k, At: at, Named: namedMost, Sees: sees, Counted: counted})
 	}), nil
 }
@@ -318,16 +330,21 @@ func hourOf(w *where, d *day, i int, s *forecast.Slot) hourShown {
 	from, to := d.At[i], d.At[i+1]
 	h := hourShown{
 		ID: "h" + from.Format("1504"), Label: d.hourLabel(i), Past: !to.After(w.now), Now: !from.After(w.now) && to.After(w.now),
-		Runs: s.Runs, Jobs: s.Jobs, MoreRuns: s.Runs, More: s.Jobs - len(s.Some),
 	}
+	h.plan(w, s)
 	if d.Shift != 0 {
 		h.ID += from.Format("Z0700")
 	}
+	return h
+}
+
+// plan shows what is planned.
+func (h *hourShown) plan(w *where, s *forecast.Slot) {
+	h.Runs, h.Jobs, h.MoreRuns, h.More = s.Runs, s.Jobs, s.Runs, s.Jobs-len(s.Some)
 	for _, j := range s.Some {
 		h.Some = append(h.Some, entry{Job: j.Key.String(), Link: jobLink(j.Key), At: j.First.In(w.zone).Format("15:04"), Times: j.Runs})
 		h.MoreRuns -= j.Runs
 	}
-	return h
 }
 
 // weekRows puts the hours of the days beside each other, by what their clocks say.

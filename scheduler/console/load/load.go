@@ -47,12 +47,12 @@ const (
 type room struct {
 	service *service.Service
 	reports *looks[*forecast.Report]
-	agendas *looks[[]forecast.Slot]
+	agendas *looks[*service.Agenda]
 }
 
 // Rooms returns the calendar and the load.
 func Rooms(s *service.Service) []frame.Room {
-	r := room{s, &looks[*forecast.Report]{}, &looks[[]forecast.Slot]{}}
+	r := room{s, &looks[*forecast.Report]{}, &looks[*service.Agenda]{}}
 	own, err := fs.Sub(assets, "assets")
 	if err != nil {
 		panic(err)
@@ -72,7 +72,7 @@ func Rooms(s *service.Service) []frame.Room {
 
 // How long a request waits for what is worked out, before it says how far that is.
 const (
-	pageWait = 400 * time.Millisecond
+	pageWait = 40 * time.Millisecond
 	partWait = 2 * time.Second
 	askWait  = 5 * time.Minute // where somebody asks for it who has no scripts
 )
@@ -103,14 +103,14 @@ type shown struct {
 
 // part is what changes with what is asked for.
 type part struct {
+	*forecast.Report
+
 	Again   bool   // it is not there yet
 	Counted int64  // jobs so far
 	Since   string // for how long
 	Address string // of the page
 	Wait    string // the address of the page when it is there
 	Problem *frame.Problem
-
-	*forecast.Report
 
 	Made     time.Time
 	Map      heatMap

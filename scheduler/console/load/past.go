@@ -126,10 +126,11 @@ func liveAddress(w *where, from, to time.Time) string {
 
 // zones are offered where one is chosen: one or two for each hour of the earth. Any other may be typed.
 var zones = []string{
-	"UTC", "Pacific/Honolulu", "America/Anchorage", "America/Los_Angeles", "America/Denver", "America/Chicago", "America/New_York",
-	"America/Halifax", "America/St_Johns", "America/Sao_Paulo", "Atlantic/South_Georgia", "Atlantic/Azores", "Europe/London", "Europe/Berlin",
-	"Europe/Paris", "Europe/Athens", "Africa/Johannesburg", "Europe/Istanbul", "Africa/Nairobi", "Asia/Tehran", "Asia/Dubai", "Asia/Kabul",
-	"Asia/Karachi", "Asia/Kolkata", "Asia/Kathmandu", "Asia/Dhaka", "Asia/Yangon", "Asia/Bangkok", "Asia/Shanghai", "Asia/Singapore",
-	"Asia/Tokyo", "Asia/Seoul", "Australia/Adelaide", "Australia/Sydney", "Australia/Lord_Howe", "Pacific/Noumea", "Pacific/Auckland",
+	"UTC", "Pacific/Honolulu", "America/Anchorage", "America/Los_Angeles", "America/Denver", "America/Chicago",
+	"America/New_York", "America/Halifax", "America/St_Johns", "America/Sao_Paulo", "Atlantic/South_Georgia",
+	"Atlantic/Azores", "Europe/London", "Europe/Berlin", "Europe/Paris", "Europe/Athens", "Africa/Johannesburg",
+	"Europe/Istanbul", "Africa/Nairobi", "Asia/Tehran", "Asia/Dubai", "Asia/Kabul", "Asia/Karachi", "Asia/Kolkata",
+	"Asia/Kathmandu", "Asia/Dhaka", "Asia/Yangon", "Asia/Bangkok", "Asia/Shanghai", "Asia/Singapore", "Asia/Tokyo",
+	"Asia/Seoul", "Australia/Adelaide", "Australia/Sydney", "Australia/Lord_Howe", "Pacific/Noumea", "Pacific/Auckland",
 	"Pacific/Chatham", "Pacific/Tongatapu", "Pacific/Kiritimati",
 }

@@ -129,7 +129,7 @@ func (r room) events(c *frame.Call) error {
 		before = s
 		for _, id := range ids {
 			if err := l.Part(id, page, id, s); err != nil {
-				return nil //nolint:nilerr // the browser has gone
+				return nil // the browser has gone
 			}
 		}
 		if time.Since(spoke) >= frame.Beat {

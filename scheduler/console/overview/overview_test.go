@@ -112,8 +112,8 @@ func TestTheWholePage(t *testing.T) {
 			`within=1m&amp;sort=next">Due in the next minute</a> <span class="value">0</span>`,
 			`within=1h&amp;sort=next">Due in the next hour</a> <span class="value">1</span>`,
 			`href="/console/live?outcome=faulted&amp;since=24h">Failed in the last day</a> <span class="value">2</span>`, "22 % of 9 runs",
-			"this many runs completed: 7, and failed for good: 2.", "<title id=\"runs-chart-title\">Runs per minute</title>",
-			`<title id="lateness-chart-title">Lateness</title>`, "half of the attempts began within 2 ms after they were due",
+			"7 completed, 2 failed for good", "<title id=\"runs-chart-title\">Runs per minute</title>",
+			`<title id="lateness-chart-title">Lateness</title>`, "half began within 2 ms after they were due",
 			`href="/console/jobs/partners/long"`, "attempt 2", `href="/console/jobs/default/short"`, "These have been running longest; there are others.",
 			`href="/console/live?target=slow.example%3a443&amp;since=1h"`, "circuit open", "rule of partners",
 			"One problem is left.", "partners/gone: its definition is lost", "carillon doctor", "One definition is lost.",
@@ -143,7 +143,7 @@ func TestWhoSeesWhat(t *testing.T) {
 		`href="/console/jobs/partners/long"`, "You see what belongs to your collections", "the list has those that you may see",
 	)...)
 	has(t, "what follows", strings.Join(events(t, w, "/console/overview/events?follow=1", "cards", "running"), "\n"),
-		append(hidden[:len(hidden):len(hidden)], "partners/long")...)
+		append(slices.Clip(hidden), "partners/long")...)
 
 	w.Be("reader@other")
 	w.Await("the other", func() bool { return strings.Contains(w.Get("/"), "of 0 enabled jobs") })
@@ -225,7 +225,7 @@ func TestTroubleIsTold(t *testing.T) {
 	s.counted()
 	err := fmt.Errorf("%w: no answer", scheduler.ErrUnavailable)
 	s.err.Store(&err)
-	has(t, "the page", w.Get("/"), "Not everything is known:", "no answer", "id-one", "runs completed: 7")
+	has(t, "the page", w.Get("/"), "Not everything is known:", "no answer", "id-one", "7 completed")
 }
 
 // TestWithoutSource has a console that knows nothing but its service, which has no jobs.

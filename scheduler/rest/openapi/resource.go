@@ -105,6 +105,9 @@ var requests = map[string]Schema{
 		"occurrence": with(Text, "description", "its nominal time, its id, the id of one of its attempts, or of one of its records"),
 		"force":      with(Truth, "description", "also when it succeeded"),
 	}, "occurrence"),
+	"PauseRequest": object(map[string]Schema{
+		"until": with(Text, "description", "an instant, or, on the job's clock, 2h, 9:00, tomorrow 9:00 and the like"),
+	}, "until"),
 	"SharedSecretRequest": object(map[string]Schema{
 		"value": with(Text, "description", "no answer shows it"), "description": Text,
 	}, "value"),
