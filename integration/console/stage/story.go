@@ -38,20 +38,11 @@ var Pages = append([]string{
 	"/console/jobs/partners/nightly",
 	"/console/jobs/partners/nightly/next?n=100",
 	"/console/jobs/partners/off",
-<<<<<<< HEAD
-	"/console/queues",
 	"/console/collections",
 	"/console/collections/partners",
 	"/console/collections/partners/delete",
 	"/console/jobs/new?from=partners/nightly",
-}
-=======
-	"/console/live",
-	"/console/calendar",
-	"/console/load",
-	"/console/sign-in",
 }, QueuePages...)
->>>>>>> h-queues
 
 // longName is as long as the name of a job may be.
 var longName = strings.Repeat("Long", 25)
